@@ -1,0 +1,132 @@
+// Model: the topology of a world of articulated trees. Built once by ModelBuilder, const after that, shared by threads.
+// Every number an adjoint may be asked for is not here but in the flat parameter vector, at the slices named below.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/parameters.hpp"
+
+namespace costate {
+
+enum class JointType { fixed, revolute, prismatic, spherical, free };
+
+// Entries of q and v of a joint. Spherical: quaternion (w, x, y, z), angular velocity in body axes. Free: position and
+// quaternion; velocity of the origin in world axes, angular velocity in body axes (MuJoCo's convention).
+int joint_nq(JointType type);
+int joint_nv(JointType type);
+const char* joint_type_name(JointType type);
+
+// A body and the joint that carries it. At q = 0 the body frame sits at `placement` (a parameter) and `R_PB` in the
+// parent; axis is a unit vector in the body frame.
+struct Body {
+    std::string name;
+    std::string joint_name;
+    int parent = -1;  // index of the parent body, -1 is the world
+    int tree = 0;
+    JointType joint = JointType::fixed;
+    Vec3<double> axis = Vec3<double>::UnitZ();
+    Mat3<double> R_PB = Mat3<double>::Identity();
+    int q0 = 0, nq = 0;  // its entries of q
+    int v0 = 0, nv = 0;  // its entries of v
+};
+
+// Degrees of freedom form a tree of their own: the parent of a dof is the one before it on the way to the world.
+struct Dof {
+    int body = 0;
+    int parent = -1;
+    int depth = 0;  // number of ancestors
+    int row = 0;    // where its row of the mass matrix starts (core/ltl.hpp)
+};
+
+// Bodies and dofs of a tree are contiguous.
+struct Tree {
+    int body_begin = 0, body_end = 0;
+    int dof_begin = 0, dof_end = 0;
+};
+
+// motor: tau = gear * clamp(ctrl, lower, upper), ctrl in N m or N before the gear.
+// servo: tau = clamp(kp (ctrl - q) - kd v, lower, upper), ctrl in rad or m.
+enum class ActuatorType { motor, servo };
+
+struct Actuator {
+    std::string name;
+    ActuatorType type = ActuatorType::motor;
+    int body = 0;  // the body whose one-dof joint it drives
+    int q = 0, v = 0;
+    double lower, upper;  // of the control (motor) or of the torque (servo); +-infinity where unlimited
+};
+
+// Limits of a one-dof joint, rad or m.
+struct JointLimit {
+    int body = 0;
+    int q = 0, v = 0;
+    double lower, upper;  // +-infinity where one-sided
+};
+
+struct Model {
+    std::vector<Body> bodies;  // parents before children, tree after tree
+    std::vector<Dof> dofs;
+    std::vector<Tree> trees;
+    std::vector<Actuator> actuators;
+    std::vector<JointLimit> limits;
+    int nq = 0, nv = 0, nu = 0;
+    int mass_matrix_size = 0;  // entries of the mass matrix on its sparsity pattern
+
+    ParameterLayout layout;
+    // per body: kg; m in the body frame; kg m^2 about the com in body axes as xx yy zz xy xz yz; m in the parent frame
+    ParameterSlice mass, com, inertia, placement;
+    // per dof, in the units of the joint: damping, armature, spring stiffness and rest position (one-dof joints only)
+    ParameterSlice damping, armature, stiffness, rest;
+    // per actuator: gear of motors; kp and kd of servos (the other kind's entries have no effect)
+    ParameterSlice gear, kp, kd;
+    ParameterSlice gravity;  // m/s^2, world axes
+
+    int body_index(std::string_view name) const;      // -1 if there is none
+    int joint_index(std::string_view name) const;     // the body it carries, -1 if there is none
+    int actuator_index(std::string_view name) const;  // -1 if there is none
+    VecX<double> neutral_configuration() const;       // (nq): zeros and unit quaternions
+};
+
+// One body as a builder takes it. Symmetric inertia about the centre of mass, body axes.
+struct BodySpec {
+    std::string name;
+    std::string joint_name;  // empty: the body's name
+    int parent = -1;
+    JointType joint = JointType::fixed;
+    Vec3<double> axis = Vec3<double>::UnitZ();
+    Vec3<double> placement = Vec3<double>::Zero();
+    Mat3<double> R_PB = Mat3<double>::Identity();
+    MassProperties<double> mass = MassProperties<double>::zero();
+    std::vector<double> damping, armature, stiffness, rest;  // one number a dof, or empty for zeros
+    double lower, upper;                                      // limits of a one-dof joint
+    BodySpec();
+};
+
+struct ActuatorSpec {
+    std::string name;
+    ActuatorType type = ActuatorType::motor;
+    int body = -1;
+    double gear = 1, kp = 0, kd = 0;
+    double lower, upper;
+    ActuatorSpec();
+};
+
+// Collects bodies in any order in which parents come first, then lays the model out. Names must be unique; what a user can
+// get wrong (masses, names, limits) is checked by whoever reads the user's input.
+class ModelBuilder {
+public:
+    int add_body(BodySpec spec);  // returns the handle that children and actuators name
+    int add_actuator(ActuatorSpec spec);
+    void set_gravity(const Vec3<double>& g) { gravity_ = g; }
+    Model build() const;
+
+    const std::vector<BodySpec>& bodies() const { return bodies_; }
+
+private:
+    std::vector<BodySpec> bodies_;
+    std::vector<ActuatorSpec> actuators_;
+    Vec3<double> gravity_{0, 0, -9.81};
+};
+
+}  // namespace costate
