@@ -2,12 +2,16 @@
 // Every number an adjoint may be asked for is not here but in the flat parameter vector, at the slices named below.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
+#include "core/inertia.hpp"
 #include "core/parameters.hpp"
 
 namespace costate {
+
+inline constexpr double unlimited = std::numeric_limits<double>::infinity();
 
 enum class JointType { fixed, revolute, prismatic, spherical, free };
 
@@ -29,6 +33,9 @@ struct Body {
     Mat3<double> R_PB = Mat3<double>::Identity();
     int q0 = 0, nq = 0;  // its entries of q
     int v0 = 0, nv = 0;  // its entries of v
+    int last_dof = -1;   // the last dof on the way from the world to it, -1 if it cannot move
+    // R_PB times the rotation by q about a revolute axis is turn[0] + sin(q) turn[1] + cos(q) turn[2].
+    Mat3<double> turn[3];
 };
 
 // Degrees of freedom form a tree of their own: the parent of a dof is the one before it on the way to the world.
@@ -99,8 +106,7 @@ struct BodySpec {
     Mat3<double> R_PB = Mat3<double>::Identity();
     MassProperties<double> mass = MassProperties<double>::zero();
     std::vector<double> damping, armature, stiffness, rest;  // one number a dof, or empty for zeros
-    double lower, upper;                                      // limits of a one-dof joint
-    BodySpec();
+    double lower = -unlimited, upper = unlimited;            // of a one-dof joint
 };
 
 struct ActuatorSpec {
@@ -108,8 +114,7 @@ struct ActuatorSpec {
     ActuatorType type = ActuatorType::motor;
     int body = -1;
     double gear = 1, kp = 0, kd = 0;
-    double lower, upper;
-    ActuatorSpec();
+    double lower = -unlimited, upper = unlimited;
 };
 
 // Collects bodies in any order in which parents come first, then lays the model out. Names must be unique; what a user can

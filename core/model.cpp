@@ -1,0 +1,182 @@
+#include "core/model.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace costate {
+
+int joint_nq(JointType type) {
+    switch (type) {
+        case JointType::fixed: return 0;
+        case JointType::revolute:
+        case JointType::prismatic: return 1;
+        case JointType::spherical: return 4;
+        case JointType::free: return 7;
+    }
+    return 0;
+}
+
+int joint_nv(JointType type) {
+    switch (type) {
+        case JointType::fixed: return 0;
+        case JointType::revolute:
+        case JointType::prismatic: return 1;
+        case JointType::spherical: return 3;
+        case JointType::free: return 6;
+    }
+    return 0;
+}
+
+const char* joint_type_name(JointType type) {
+    switch (type) {
+        case JointType::fixed: return "fixed";
+        case JointType::revolute: return "revolute";
+        case JointType::prismatic: return "prismatic";
+        case JointType::spherical: return "spherical";
+        case JointType::free: return "free";
+    }
+    return "?";
+}
+
+namespace {
+
+template <class Items, class Name> int index_by(const Items& items, Name name, std::string_view wanted) {
+    const auto it = std::find_if(items.begin(), items.end(), [&](const auto& item) { return item.*name == wanted; });
+    return it == items.end() ? -1 : static_cast<int>(it - items.begin());
+}
+
+// Depth first, tree after tree, children in the order they were added.
+std::vector<int> depth_first_order(const std::vector<BodySpec>& specs) {
+    std::vector<int> order, stack;
+    for (size_t root = 0; root < specs.size(); ++root) {
+        if (specs[root].parent >= 0) continue;
+        stack.push_back(static_cast<int>(root));
+        while (!stack.empty()) {
+            const int i = stack.back();
+            stack.pop_back();
+            order.push_back(i);
+            for (size_t child = specs.size(); child-- > 0;)
+                if (specs[child].parent == i) stack.push_back(static_cast<int>(child));
+        }
+    }
+    return order;
+}
+
+void append_body(Model& m, const BodySpec& spec, int parent) {
+    const int index = static_cast<int>(m.bodies.size());
+    Body b;
+    b.name = spec.name;
+    b.joint_name = spec.joint_name.empty() ? spec.name : spec.joint_name;
+    b.parent = parent;
+    b.joint = spec.joint;
+    b.axis = spec.axis.normalized();
+    b.R_PB = spec.R_PB;
+    const Mat3<double> along = b.axis * b.axis.transpose();
+    b.turn[0] = b.R_PB * along;
+    b.turn[1] = b.R_PB * skew(b.axis);
+    b.turn[2] = b.R_PB * (Mat3<double>::Identity() - along);
+    b.q0 = m.nq, b.nq = joint_nq(spec.joint);
+    b.v0 = m.nv, b.nv = joint_nv(spec.joint);
+    if (parent < 0) m.trees.push_back({index, index, m.nv, m.nv});
+    b.tree = static_cast<int>(m.trees.size()) - 1;
+
+    int last = parent < 0 ? -1 : m.bodies[static_cast<size_t>(parent)].last_dof;
+    for (int k = 0; k < b.nv; ++k) {
+        const int depth = last < 0 ? 0 : m.dofs[static_cast<size_t>(last)].depth + 1;
+        m.dofs.push_back({index, last, depth, m.mass_matrix_size});
+        m.mass_matrix_size += depth + 1;
+        last = b.v0 + k;
+    }
+    b.last_dof = last;
+    m.nq += b.nq;
+    m.nv += b.nv;
+    m.trees.back().body_end = index + 1;
+    m.trees.back().dof_end = m.nv;
+    if (b.nv == 1 && (spec.lower > -unlimited || spec.upper < unlimited)) m.limits.push_back({index, b.q0, b.v0, spec.lower, spec.upper});
+    m.bodies.push_back(std::move(b));
+}
+
+}  // namespace
+
+int Model::body_index(std::string_view name) const { return index_by(bodies, &Body::name, name); }
+int Model::joint_index(std::string_view name) const { return index_by(bodies, &Body::joint_name, name); }
+int Model::actuator_index(std::string_view name) const { return index_by(actuators, &Actuator::name, name); }
+
+VecX<double> Model::neutral_configuration() const {
+    VecX<double> q = VecX<double>::Zero(nq);
+    for (const Body& b : bodies)
+        if (b.joint == JointType::spherical || b.joint == JointType::free) q[b.q0 + b.nq - 4] = 1.0;
+    return q;
+}
+
+int ModelBuilder::add_body(BodySpec spec) {
+    assert(spec.parent < static_cast<int>(bodies_.size()));
+    bodies_.push_back(std::move(spec));
+    return static_cast<int>(bodies_.size()) - 1;
+}
+
+int ModelBuilder::add_actuator(ActuatorSpec spec) {
+    assert(spec.body >= 0 && joint_nv(bodies_[static_cast<size_t>(spec.body)].joint) == 1);
+    actuators_.push_back(std::move(spec));
+    return static_cast<int>(actuators_.size()) - 1;
+}
+
+Model ModelBuilder::build() const {
+    Model m;
+    const std::vector<int> order = depth_first_order(bodies_);
+    std::vector<int> index(bodies_.size(), -1);  // of a handle in the model
+    for (const int handle : order) {
+        const BodySpec& spec = bodies_[static_cast<size_t>(handle)];
+        index[static_cast<size_t>(handle)] = static_cast<int>(m.bodies.size());
+        append_body(m, spec, spec.parent < 0 ? -1 : index[static_cast<size_t>(spec.parent)]);
+    }
+
+    std::vector<std::string> bodies, dofs, joints;
+    std::vector<double> mass, com, inertia, placement, damping, armature, stiffness, rest;
+    const auto per_dof = [](std::vector<double>& out, const std::vector<double>& given, int nv) {
+        for (int k = 0; k < nv; ++k) out.push_back(given.empty() ? 0.0 : given[static_cast<size_t>(k)]);
+    };
+    for (const int handle : order) {
+        const BodySpec& s = bodies_[static_cast<size_t>(handle)];
+        const Body& b = m.bodies[static_cast<size_t>(index[static_cast<size_t>(handle)])];
+        bodies.push_back(b.name);
+        joints.push_back(b.joint_name);
+        for (int k = 0; k < b.nv; ++k) dofs.push_back(b.nv == 1 ? b.joint_name : b.joint_name + "." + std::to_string(k));
+        mass.push_back(s.mass.m);
+        const Mat3<double>& I = s.mass.I;
+        com.insert(com.end(), s.mass.c.begin(), s.mass.c.end());
+        inertia.insert(inertia.end(), {I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2)});
+        placement.insert(placement.end(), s.placement.begin(), s.placement.end());
+        per_dof(damping, s.damping, b.nv);
+        per_dof(armature, s.armature, b.nv);
+        per_dof(stiffness, s.stiffness, b.nv);
+        per_dof(rest, s.rest, b.nv);
+    }
+    using Range = ParameterRange;
+    m.mass = m.layout.add("bodies", bodies, "mass", 1, Range::nonnegative, mass);
+    m.com = m.layout.add("bodies", bodies, "com", 3, Range::any, com);
+    m.inertia = m.layout.add("bodies", bodies, "inertia", 6, Range::any, inertia);
+    m.placement = m.layout.add("joints", joints, "placement", 3, Range::any, placement);
+    m.damping = m.layout.add("joints", dofs, "damping", 1, Range::nonnegative, damping);
+    m.armature = m.layout.add("joints", dofs, "armature", 1, Range::nonnegative, armature);
+    m.stiffness = m.layout.add("joints", dofs, "stiffness", 1, Range::nonnegative, stiffness);
+    m.rest = m.layout.add("joints", dofs, "rest", 1, Range::any, rest);
+
+    std::vector<std::string> names;
+    std::vector<double> gear, kp, kd;
+    for (const ActuatorSpec& s : actuators_) {
+        const int body = index[static_cast<size_t>(s.body)];
+        const Body& b = m.bodies[static_cast<size_t>(body)];
+        m.actuators.push_back({s.name, s.type, body, b.q0, b.v0, s.lower, s.upper});
+        names.push_back(s.name);
+        gear.push_back(s.gear), kp.push_back(s.kp), kd.push_back(s.kd);
+    }
+    m.nu = static_cast<int>(m.actuators.size());
+    m.gear = m.layout.add("actuators", names, "gear", 1, Range::any, gear);
+    m.kp = m.layout.add("actuators", names, "kp", 1, Range::nonnegative, kp);
+    m.kd = m.layout.add("actuators", names, "kd", 1, Range::nonnegative, kd);
+    m.gravity = m.layout.add("world", {""}, "gravity", 3, Range::any, {gravity_.x(), gravity_.y(), gravity_.z()});
+    return m;
+}
+
+}  // namespace costate
