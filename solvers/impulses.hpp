@@ -1,0 +1,87 @@
+// From the free velocity to the impulses and the velocity they leave:
+//   b = J v_f + beta,   lambda = MLCP(A, b) island by island,   dv = M^-1 J^T lambda
+#pragma once
+
+#include "solvers/delassus.hpp"
+#include "solvers/pgs.hpp"
+
+namespace costate {
+
+template <class T> struct ImpulseScratch {
+    std::vector<T> b, lambda;           // (rows) m/s; N s
+    std::vector<T> dv;                  // (nv) velocity from the impulses
+    std::vector<PgsTape<T>> tapes;      // per island
+    // bars
+    std::vector<T> lambda_bar, b_bar;   // (rows)
+    std::vector<T> w, extra;            // (nv) M^-1 v+_bar; (rows of an island)
+    explicit ImpulseScratch(const World& world) : dv(static_cast<size_t>(world.nv()), T(0)), tapes(world.model.trees.size()), w(dv) {}
+};
+
+template <class T> MlcpView<T> island_problem(const Rows<T>& rows, const DelassusScratch<T>& d, const ImpulseScratch<T>& s, const Island& island) {
+    const int r = island.row;
+    return {island.rows, d.A.data() + island.delassus, s.b.data() + r, rows.mu.data() + r, rows.normal.data() + r, r};
+}
+
+// y_r = sum over the chain of J_rj x_j, per row
+template <class T, class Visit> void for_each_row(const Rows<T>& rows, const Visit& visit) {
+    for (const RowBlock& block : rows.blocks)
+        for (int r = 0; r < block.rows; ++r) visit(block.row + r, block.length, rows.chain_dof.data() + block.chain, block.values + r * block.length);
+}
+
+// s.b and s.lambda
+template <class T> void solve_impulses(const World& w, const Rows<T>& rows, const DelassusScratch<T>& d, const T* v_free, ImpulseScratch<T>& s) {
+    s.b = rows.beta;
+    s.lambda.resize(rows.beta.size());
+    for_each_row(rows, [&](int row, int length, const int* dofs, int values) {
+        for (int i = 0; i < length; ++i) s.b[static_cast<size_t>(row)] += rows.J[static_cast<size_t>(values + i)] * v_free[dofs[i]];
+    });
+    for (size_t i = 0; i < rows.islands.size(); ++i)
+        pgs(island_problem(rows, d, s, rows.islands[i]), w.settings.sweeps, w.settings.tolerance, s.tapes[i], s.lambda.data() + rows.islands[i].row);
+}
+// From s.lambda_bar to A_bar, J_bar, beta_bar, mu_bar and the free velocity's covector.
+template <class T> void solve_impulses_adj(Rows<T>& rows, DelassusScratch<T>& d, const T* v_free, ImpulseScratch<T>& s, T* v_free_bar) {
+    s.b_bar.assign(s.b.size(), T(0));
+    for (size_t i = 0; i < rows.islands.size(); ++i) {
+        const Island& island = rows.islands[i];
+        pgs_adj(island_problem(rows, d, s, island), s.tapes[i], s.lambda_bar.data() + island.row, s.extra, d.A_bar.data() + island.delassus,
+                s.b_bar.data() + island.row, rows.mu_bar.data() + island.row);
+    }
+    for_each_row(rows, [&](int row, int length, const int* dofs, int values) {
+        const T& b_bar = s.b_bar[static_cast<size_t>(row)];
+        rows.beta_bar[static_cast<size_t>(row)] += b_bar;
+        for (int i = 0; i < length; ++i) {
+            rows.J_bar[static_cast<size_t>(values + i)] += b_bar * v_free[dofs[i]];
+            v_free_bar[dofs[i]] += b_bar * rows.J[static_cast<size_t>(values + i)];
+        }
+    });
+}
+
+template <class T, class Visit> void for_each_tree_with_rows(const World& w, const Rows<T>& rows, const Visit& visit) {
+    for (const int t : rows.island_trees) visit(w.model.trees[static_cast<size_t>(t)].dof_begin, w.model.trees[static_cast<size_t>(t)].dof_end);
+}
+
+// s.dv = L^-1 D^-1 Z lambda
+template <class T> void apply_impulses(const World& w, const T* L, const Rows<T>& rows, const DelassusScratch<T>& d, ImpulseScratch<T>& s) {
+    std::fill(s.dv.begin(), s.dv.end(), T(0));
+    for_each_row(rows, [&](int row, int length, const int* dofs, int values) {
+        for (int i = 0; i < length; ++i) s.dv[static_cast<size_t>(dofs[i])] += d.Z[static_cast<size_t>(values + i)] * s.lambda[static_cast<size_t>(row)];
+    });
+    for_each_tree_with_rows(w, rows, [&](int begin, int end) { ltl_solve_diagonal_lower_inplace(w.model, L, begin, end, s.dv.data()); });
+}
+// w = M^-1 dv_bar:   lambda_bar += J w,   J_bar += lambda w^T,   M_bar -= w dv^T
+template <class T>
+void apply_impulses_adj(const World& w, const T* L, Rows<T>& rows, ImpulseScratch<T>& s, const T* dv_bar, T* M_bar) {
+    for_each_tree_with_rows(w, rows, [&](int begin, int end) {
+        std::copy(dv_bar + begin, dv_bar + end, s.w.begin() + begin);
+        ltl_solve_inplace(w.model, L, begin, end, s.w.data());
+        ltl_solve_inplace_adj(w.model, begin, end, s.dv.data(), s.w.data(), M_bar);
+    });
+    for_each_row(rows, [&](int row, int length, const int* dofs, int values) {
+        for (int i = 0; i < length; ++i) {
+            s.lambda_bar[static_cast<size_t>(row)] += rows.J[static_cast<size_t>(values + i)] * s.w[static_cast<size_t>(dofs[i])];
+            rows.J_bar[static_cast<size_t>(values + i)] += s.lambda[static_cast<size_t>(row)] * s.w[static_cast<size_t>(dofs[i])];
+        }
+    });
+}
+
+}  // namespace costate

@@ -1,0 +1,158 @@
+#include "solvers/step.hpp"
+
+#include "core/dual.hpp"
+
+namespace costate {
+
+template <class T>
+StepScratch<T>::StepScratch(const World& w)
+    : saturations(static_cast<size_t>(w.nu())), kinematics(w.model), free_motion(w.model), contacts(w), rows(w), delassus(w), impulses(w), bar(w.model) {
+    for (auto* x : {&tau, &B, &v_free, &displacement, &v_next_bar, &displacement_bar, &v_free_bar, &tau_bar, &B_bar})
+        x->assign(static_cast<size_t>(w.nv()), T(0));
+}
+
+template <class T> void StepScratch<T>::clear_bars() {
+    bar.set_zero();
+    contacts.points_bar.assign(contacts.points.size(), ContactPointBar<T>::zero());
+    rows.J_bar.assign(rows.J.size(), T(0));
+    rows.beta_bar.assign(rows.beta.size(), T(0));
+    rows.mu_bar.assign(rows.mu.size(), T(0));
+    delassus.A_bar.assign(delassus.A.size(), T(0));
+    impulses.lambda_bar.assign(impulses.lambda.size(), T(0));
+    std::fill(free_motion.M_bar.begin(), free_motion.M_bar.end(), T(0));
+    for (auto* x : {&displacement_bar, &tau_bar, &B_bar}) std::fill(x->begin(), x->end(), T(0));
+}
+
+template <class T> int contact_row(const StepScratch<T>& s, int contact) {
+    for (const RowBlock& block : s.rows.blocks)
+        if (block.contact == contact) return block.row;
+    return -1;
+}
+
+template <class T> void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s, T* x_next) {
+    const T *q = x, *v = x + w.nq(), &h = theta[w.time_step.at(0)];
+    T *q_next = x_next, *v_next = x_next + w.nq();
+    FreeMotionScratch<T>& free = s.free_motion;
+    // 1 joint forces
+    actuation(w.model, theta, q, v, u, s.saturations.data(), s.tau.data(), s.B.data());
+    // 2 poses, axes, velocities
+    kinematics(w.model, theta, q, v, s.kinematics);
+    // 3 mass matrix and its factor
+    mass_matrix(w, theta, s.kinematics, s.B.data(), free);
+    // 4 velocity without impulses
+    free_acceleration(w, theta, s.kinematics, v, s.tau.data(), s.B.data(), free);
+    for (int j = 0; j < w.nv(); ++j) s.v_free[static_cast<size_t>(j)] = v[j] + h * free.a[static_cast<size_t>(j)];
+    // 5 features that meet
+    place_shapes(w, theta, s.kinematics, s.contacts);
+    detect_contacts(w, theta, s.contacts);
+    // 6 contact points, normals, gaps
+    make_contacts(w, theta, s.kinematics, s.contacts);
+    // 7 constraint rows
+    make_rows(w, theta, q, v, s.kinematics, s.contacts, s.rows);
+    // 8 Delassus operator
+    delassus(w, theta, free.M.data(), s.rows, s.delassus);
+    // 9 impulses
+    solve_impulses(w, s.rows, s.delassus, s.v_free.data(), s.impulses);
+    // 10 velocity with impulses, configuration
+    apply_impulses(w, free.M.data(), s.rows, s.delassus, s.impulses);
+    for (int j = 0; j < w.nv(); ++j) {
+        v_next[j] = s.v_free[static_cast<size_t>(j)] + s.impulses.dv[static_cast<size_t>(j)];
+        s.displacement[static_cast<size_t>(j)] = h * v_next[j];
+    }
+    retract(w.model, q, s.displacement.data(), q_next);
+}
+
+template <class T>
+void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s, const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar) {
+    const T *q = x, *v = x + w.nq(), &h = theta[w.time_step.at(0)];
+    T *q_bar = x_bar, *v_bar = x_bar + w.nv(), &h_bar = theta_bar[w.time_step.at(0)];
+    FreeMotionScratch<T>& free = s.free_motion;
+    // 10 velocity with impulses, configuration
+    retract_adj(w.model, q, s.displacement.data(), x_next_bar, q_bar, s.displacement_bar.data());
+    for (int j = 0; j < w.nv(); ++j) {
+        const size_t n = static_cast<size_t>(j);
+        s.v_free_bar[n] = s.v_next_bar[n] = x_next_bar[w.nv() + j] + h * s.displacement_bar[n];
+        h_bar += s.displacement_bar[n] * (s.v_free[n] + s.impulses.dv[n]);
+    }
+    apply_impulses_adj(w, free.M.data(), s.rows, s.impulses, s.v_next_bar.data(), free.M_bar.data());
+    // 9 impulses
+    solve_impulses_adj(s.rows, s.delassus, s.v_free.data(), s.impulses, s.v_free_bar.data());
+    // 8 Delassus operator
+    delassus_adj(w, free.M.data(), s.rows, s.delassus, free.M_bar.data(), theta_bar);
+    // 7 constraint rows
+    make_rows_adj(w, theta, q, v, s.kinematics, s.contacts, s.rows, s.bar, theta_bar, q_bar, v_bar);
+    // 6 contact points, normals, gaps
+    make_contacts_adj(w, theta, s.kinematics, s.contacts, s.bar, theta_bar);
+    // 5 features that meet: decided, nothing flows
+    // 4 velocity without impulses
+    for (int j = 0; j < w.nv(); ++j) {
+        const size_t n = static_cast<size_t>(j);
+        v_bar[j] += s.v_free_bar[n];
+        h_bar += s.v_free_bar[n] * free.a[n];
+        free.a_bar[n] = h * s.v_free_bar[n];
+    }
+    free_acceleration_adj(w, theta, s.kinematics, v, s.B.data(), free, s.bar, theta_bar, v_bar, s.tau_bar.data(), s.B_bar.data());
+    // 3 mass matrix and its factor
+    mass_matrix_adj(w, theta, s.kinematics, s.B.data(), free, s.bar, theta_bar, s.B_bar.data());
+    // 2 poses, axes, velocities
+    kinematics_adj(w.model, theta, v, s.kinematics, s.bar, theta_bar, q_bar, v_bar);
+    // 1 joint forces
+    actuation_adj(w.model, theta, q, u, s.saturations.data(), s.tau_bar.data(), s.B_bar.data(), theta_bar, q_bar, u_bar);
+}
+
+template <class T> void observe(const World& w, const T* theta, const T* x, StepScratch<T>& s) {
+    kinematics(w.model, theta, x, x + w.nq(), s.kinematics);
+}
+
+template <class T> void observe_adj(const World& w, const T* theta, const T* x, StepScratch<T>& s, T* theta_bar, T* x_bar) {
+    kinematics_adj(w.model, theta, x + w.nq(), s.kinematics, s.bar, theta_bar, x_bar, x_bar + w.nv());
+}
+
+std::uint64_t branch_hash(const StepScratch<double>& s) {
+    std::uint64_t hash = s.contacts.detection.hash();
+    const auto mix = [&](std::uint64_t value) {  // splitmix64
+        hash = (hash ^ value) + 0x9e3779b97f4a7c15u;
+        hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9u;
+        hash = (hash ^ (hash >> 27)) * 0x94d049bb133111ebu;
+        hash ^= hash >> 31;
+    };
+    for (const Saturation side : s.saturations) mix(static_cast<std::uint64_t>(side));
+    for (const ContactPoint<double>& c : s.contacts.points) mix(static_cast<std::uint64_t>(tangent_axis(c.geometry.normal)));
+    for (const RowBlock& b : s.rows.blocks)
+        mix(static_cast<std::uint64_t>(b.bias.which) | static_cast<std::uint64_t>(b.limit + 1) << 8 | static_cast<std::uint64_t>(b.side + 1) << 40);
+    for (size_t i = 0; i < s.rows.islands.size(); ++i) {
+        const MlcpView<double> p = island_problem(s.rows, s.delassus, s.impulses, s.rows.islands[i]);
+        const PgsTape<double>& tape = s.impulses.tapes[i];
+        mix(static_cast<std::uint64_t>(tape.sweeps));
+        const double* x = tape.x.data() + p.rows;
+        for (int k = 0; k < tape.sweeps; ++k)
+            for (int r = 0; r < p.rows; ++r, ++x) mix(static_cast<std::uint64_t>(clamp_code(p, r, x) + 1));
+    }
+    return hash;
+}
+
+double solver_residual(const StepScratch<double>& s) {
+    double worst = 0;
+    for (const Island& island : s.rows.islands)
+        worst = std::max(worst, mlcp_residual(island_problem(s.rows, s.delassus, s.impulses, island), s.impulses.lambda.data() + island.row));
+    return worst;
+}
+
+int solver_sweeps(const StepScratch<double>& s) {
+    int most = 0;
+    for (size_t i = 0; i < s.rows.islands.size(); ++i) most = std::max(most, s.impulses.tapes[i].sweeps);
+    return most;
+}
+
+#define INSTANTIATE(T)                                                                                                    \
+    template struct StepScratch<T>;                                                                                       \
+    template int contact_row(const StepScratch<T>&, int);                                                                 \
+    template void step(const World&, const T*, const T*, const T*, StepScratch<T>&, T*);                                  \
+    template void step_adj(const World&, const T*, const T*, const T*, StepScratch<T>&, const T*, T*, T*, T*);            \
+    template void observe(const World&, const T*, const T*, StepScratch<T>&);                                             \
+    template void observe_adj(const World&, const T*, const T*, StepScratch<T>&, T*, T*);
+INSTANTIATE(double)
+INSTANTIATE(Dual<double>)
+#undef INSTANTIATE
+
+}  // namespace costate

@@ -1,0 +1,70 @@
+// One time step, and its adjoint: the same ten lines read upwards.
+//
+//   M (v_f - v) + h [c + B v_f - tau] = 0        free velocity, damping implicit: (M + h B) a_f = tau - c - B v
+//   lambda = MLCP(J M^-1 J^T + R, J v_f + beta)  impulses, N s (M with h B on its diagonal throughout)
+//   v+ = v_f + M^-1 J^T lambda,   q+ = retract(q, h v+)
+//
+// A step is a pure function of (x, u, theta) and always leaves its intermediates in the scratch; `step_adj` reads them.
+// Going backwards over time means running the same compiled `step` from a stored state, then `step_adj`.
+#pragma once
+
+#include "core/actuation.hpp"
+#include "core/integrate.hpp"
+#include "solvers/free_motion.hpp"
+#include "solvers/impulses.hpp"
+
+namespace costate {
+
+// All intermediates of a step, grouped by stage. One a thread; nothing is allocated once a step has been seen with as many rows.
+template <class T> struct StepScratch {
+    std::vector<Saturation> saturations;      // 1 (nu)
+    std::vector<T> tau, B;                    // 1 (nv) joint forces; implicit damping
+    Kinematics<T> kinematics;                 // 2
+    FreeMotionScratch<T> free_motion;         // 3, 4
+    std::vector<T> v_free;                    // 4 (nv)
+    ContactScratch<T> contacts;               // 5, 6
+    Rows<T> rows;                             // 7
+    DelassusScratch<T> delassus;              // 8
+    ImpulseScratch<T> impulses;               // 9, 10
+    std::vector<T> displacement;              // 10 (nv) h v+
+    // Covectors that the caller may seed between clear_bars and step_adj: of poses and velocities at the start of the step
+    // here, of impulses in impulses.lambda_bar, of contact points in contacts.points_bar.
+    KinematicsBar<T> bar;
+    std::vector<T> v_next_bar, displacement_bar, v_free_bar, tau_bar, B_bar;  // (nv)
+
+    explicit StepScratch(const World& w);
+    void clear_bars();  // after `step`, before seeding
+};
+
+// The first of a contact's three rows; its impulse (normal, t1, t2) is impulses.lambda[row ... row + 3), N s.
+template <class T> int contact_row(const StepScratch<T>& s, int contact);
+
+template <class T>
+void step(const World& w,
+          const T* theta,     // (np)
+          const T* x,         // (nx) q, v
+          const T* u,         // (nu)
+          StepScratch<T>& s,  // out
+          T* x_next);         // out (nx)
+
+// After step(w, theta, x, u, s, ...), s.clear_bars() and whatever the objective seeds.
+template <class T>
+void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
+              const T* x_next_bar,  // (2 nv) covector of (q+, v+)
+              T* theta_bar,         // (np) +=
+              T* x_bar,             // (2 nv) += covector of (q, v)
+              T* u_bar);            // (nu) +=
+
+// Poses and velocities at a state, without a step: what an objective may ask of the last state of a rollout.
+template <class T> void observe(const World& w, const T* theta, const T* x, StepScratch<T>& s);
+template <class T> void observe_adj(const World& w, const T* theta, const T* x, StepScratch<T>& s, T* theta_bar, T* x_bar);
+
+// A hash of every branch the step took: features, rows, bias cases, saturation, clamps of every sweep. Two steps with equal
+// hashes ran through the same smooth pieces.
+std::uint64_t branch_hash(const StepScratch<double>& s);
+
+// The largest residual of the islands' complementarity problems, m/s; and the most sweeps any of them took.
+double solver_residual(const StepScratch<double>& s);
+int solver_sweeps(const StepScratch<double>& s);
+
+}  // namespace costate

@@ -1,0 +1,51 @@
+// World: all that a step needs to know and no objective can be differentiated by: topology, shapes, settings. Const after
+// building, shared by threads. The numbers are in theta, whose layout the model and the shapes have registered.
+#pragma once
+
+#include "collision/shape.hpp"
+
+namespace costate {
+
+// automatic: articulated-body algorithm where nothing can touch, mass matrix and its factor where contacts need them anyway
+enum class ForwardDynamics { automatic, aba, crba };
+
+struct Settings {
+    int sweeps = 50;             // of projected Gauss-Seidel
+    double tolerance = 0;        // stop when no impulse changes by more than this in a sweep, N s; 0: never
+    ForwardDynamics forward_dynamics = ForwardDynamics::automatic;
+    double time_step = 1e-3;     // s
+    double compliance = 1e-6;    // R on the diagonal of the Delassus operator, 1/kg
+    double erp = 0.2;            // share of a penetration taken back per step
+    double slop = 1e-4;          // penetration that is left alone, m
+    double recovery_speed = 1;   // fastest recovery from penetration, m/s
+    double rest_speed = 0.05;    // slower approaches do not bounce, m/s
+    double margin = 0.01;        // rows exist while gap < max(margin, 2 h approach speed), m or rad
+};
+
+struct World {
+    Model model;
+    ShapeSet shapes;
+    Settings settings;
+    ParameterSlice time_step, compliance, erp;
+
+    // Registers the settings that theta holds.
+    World(Model m, ShapeSet s, const Settings& options) : model(std::move(m)), shapes(std::move(s)), settings(options) {
+        const auto add = [&](const char* group, const char* quantity, ParameterRange range, double value) {
+            return model.layout.add(group, {""}, quantity, 1, range, {value});
+        };
+        time_step = add("world", "time_step", ParameterRange::positive, settings.time_step);
+        compliance = add("contact", "compliance", ParameterRange::nonnegative, settings.compliance);
+        erp = add("contact", "erp", ParameterRange::nonnegative, settings.erp);
+        if (settings.forward_dynamics == ForwardDynamics::automatic)
+            settings.forward_dynamics = shapes.pairs.empty() && model.limits.empty() ? ForwardDynamics::aba : ForwardDynamics::crba;
+    }
+
+    int nq() const { return model.nq; }
+    int nv() const { return model.nv; }
+    int nu() const { return model.nu; }
+    int nx() const { return model.nq + model.nv; }   // numbers of a state (q, v)
+    int ndx() const { return 2 * model.nv; }         // numbers of its tangent
+    int np() const { return model.layout.size(); }
+};
+
+}  // namespace costate
