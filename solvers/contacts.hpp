@@ -48,17 +48,31 @@ template <class T> Vec3<T> common_origin(const Model& m, const Kinematics<T>& k,
     return body < 0 ? Vec3<T>(Vec3<T>::Zero()) : k.origin[static_cast<size_t>(m.bodies[static_cast<size_t>(body)].tree)];
 }
 
-// X_CS of every shape, and its world pose and twist as plain numbers for detect.
+// X_CS of a shape, in the common frame of its body's tree.
+template <class T> Transform<T> shape_pose(const World& w, const T* theta, const Kinematics<T>& k, int shape) {
+    const Shape& it = w.shapes.shapes[static_cast<size_t>(shape)];
+    const Transform<T> X_BS{cast<T>(it.R_BS), load3(theta + w.shapes.position.at(shape))};
+    return it.body < 0 ? X_BS : compose(k.X[static_cast<size_t>(it.body)], X_BS);
+}
+template <class T>
+void shape_pose_adj(const World& w, const Kinematics<T>& k, int shape, const Force<T>& X_bar, KinematicsBar<T>& bar, T* theta_bar) {
+    const int body = w.shapes.shapes[static_cast<size_t>(shape)].body;
+    T* position_bar = theta_bar + w.shapes.position.at(shape);
+    if (body < 0) return add3(position_bar, X_bar.lin);
+    add3<T>(position_bar, k.X[static_cast<size_t>(body)].R.transpose() * X_bar.lin);
+    bar.X[static_cast<size_t>(body)] += X_bar;
+}
+
+// Every shape's X_CS, and its world pose and twist as plain numbers for detect.
 template <class T> void place_shapes(const World& w, const T* theta, const Kinematics<T>& k, ContactScratch<T>& s) {
     for (size_t n = 0; n < w.shapes.shapes.size(); ++n) {
-        const Shape& shape = w.shapes.shapes[n];
-        const Transform<T> X_BS{cast<T>(shape.R_BS), load3(theta + w.shapes.position.at(static_cast<int>(n)))};
-        s.X_CS[n] = shape.body < 0 ? X_BS : compose(k.X[static_cast<size_t>(shape.body)], X_BS);
-        const Vec3<T> origin = common_origin(w.model, k, shape.body);
+        const int body = w.shapes.shapes[n].body;
+        s.X_CS[n] = shape_pose(w, theta, k, static_cast<int>(n));
+        const Vec3<T> origin = common_origin(w.model, k, body);
         s.X_WS[n] = {s.X_CS[n].R.unaryExpr([](const T& x) { return value_of(x); }), values<T>(origin + s.X_CS[n].p)};
         s.V_WS[n] = Motion<double>::zero();
-        if (shape.body < 0) continue;
-        const Motion<T>& V = k.V[static_cast<size_t>(shape.body)];
+        if (body < 0) continue;
+        const Motion<T>& V = k.V[static_cast<size_t>(body)];
         s.V_WS[n] = {values(V.ang), values(point_velocity(V, s.X_CS[n].p))};
     }
 }
@@ -95,16 +109,6 @@ template <class T> ContactPoint<T> contact_point(const World& w, const T* theta,
     const T &e_a = theta[set.restitution.at(f.a)], &e_b = theta[set.restitution.at(f.b)];
     c.restitution = e_a < e_b ? e_b : e_a;
     return c;
-}
-
-// A pose covector of a shape, to its body and its position in the body.
-template <class T>
-void shape_pose_adj(const World& w, const Kinematics<T>& k, int shape, const Force<T>& X_bar, KinematicsBar<T>& bar, T* theta_bar) {
-    const int body = w.shapes.shapes[static_cast<size_t>(shape)].body;
-    T* position_bar = theta_bar + w.shapes.position.at(shape);
-    if (body < 0) return add3(position_bar, X_bar.lin);
-    add3<T>(position_bar, k.X[static_cast<size_t>(body)].R.transpose() * X_bar.lin);
-    bar.X[static_cast<size_t>(body)] += X_bar;
 }
 
 template <class T>

@@ -1,0 +1,56 @@
+// Objectives: weighted terms of a rollout, each with its adjoint.
+//
+//   loss = sum over running terms of  sum_t h w l(x_t, u_t, impulses_t)  +  sum over final terms of  w l(x_N)
+//
+// A term looks at the state at the beginning of a step (its poses and velocities are in the step's scratch) and at the
+// controls and contact impulses of the step. Impulse terms are sums of N s, without the factor h, and exist while running only.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "solvers/step.hpp"
+
+namespace costate {
+
+enum class TermKind {
+    position,       // r = p - target: a point of a body in the world, m
+    velocity,       // r = v - target: of a point of a body, world axes, m/s
+    configuration,  // r = difference(target, q) over `dofs`, rad or m
+    joint_velocity, // r = v over `dofs`
+    height,         // z of a point of a body, m: linear, norm is not used
+    effort,         // r = u over `controls`
+    impulse,        // sum of the normal impulses of the contacts of `shape` (-1: all), N s: linear, norm is not used
+};
+enum class TermNorm { squared, distance };  // |r|^2 or |r|; the derivative of |r| at 0 is 0
+
+struct Term {
+    std::string name;
+    TermKind kind = TermKind::position;
+    TermNorm norm = TermNorm::squared;
+    bool running = false;  // else final
+    double weight = 1;
+    int body = -1, shape = -1;
+    Vec3<double> point = Vec3<double>::Zero();   // in the body, m
+    Vec3<double> target = Vec3<double>::Zero();
+    Vec3<double> axes = Vec3<double>::Ones();    // multiplies the three components of r
+    std::vector<int> dofs, controls;
+    VecX<double> q_target;                       // (nq)
+};
+
+using Objective = std::vector<Term>;
+
+// l of one term. After `step` (running) or `observe` (final); u is nullptr at the end.
+template <class T> T term_value(const World& w, const Term& term, const T* x, const T* u, const StepScratch<T>& s);
+
+// Seeds the scratch's covectors of poses, velocities and impulses, and adds to x_bar (2 nv) and u_bar (nu).
+template <class T>
+void term_value_adj(const World& w, const Term& term, const T* x, const T* u, const T& value_bar, StepScratch<T>& s, T* x_bar, T* u_bar);
+
+// w h l or w l, summed over the running or the final terms
+template <class T> T objective_value(const World& w, const Objective& objective, bool running, const T* theta, const T* x, const T* u, const StepScratch<T>& s);
+template <class T>
+void objective_value_adj(const World& w, const Objective& objective, bool running, const T* theta, const T* x, const T* u, const T& value_bar,
+                         StepScratch<T>& s, T* theta_bar, T* x_bar, T* u_bar);
+
+}  // namespace costate
