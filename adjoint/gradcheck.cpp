@@ -1,0 +1,189 @@
+#include "adjoint/gradcheck.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <random>
+
+namespace costate {
+
+namespace {
+
+struct Sample {
+    double loss = 0;
+    std::uint64_t hash = 0;
+};
+
+// A kind of variable: its rollout as a function of a displacement, the gradient by it, and the scales of its entries.
+struct Variable {
+    std::function<Sample(const VecX<double>&)> rollout;
+    VecX<double> gradient;
+    VecX<double> scale;
+    std::function<std::string(int)> name;
+};
+
+Sample sample(Rollout<Simulation>& rollout, const VecX<double>& theta, const VecX<double>& x0, const VecX<double>& z) {
+    Sample s;
+    const StepScratch<double>& scratch = rollout.step().scratch();
+    s.loss = rollout.forward(theta, x0, z, [&](int, const double*, const double* u) {
+        if (u != nullptr || rollout.step().nu() == 0) s.hash = (s.hash ^ branch_hash(scratch)) * 0x9e3779b97f4a7c15u + 1;
+    });
+    if (rollout.divergence()) s.hash = ~s.hash;
+    return s;
+}
+
+// Central differences along one displacement; false if a branch changed.
+bool central_difference(const Variable& v, const Sample& base, const VecX<double>& d, double step, double& out) {
+    const Sample plus = v.rollout(step * d), minus = v.rollout(-step * d);
+    out = (plus.loss - minus.loss) / (2 * step);
+    return plus.hash == base.hash && minus.hash == base.hash;
+}
+
+struct Comparison {
+    double difference = 0, magnitude = 0;
+    int worst = -1;
+    void add(int index, double adjoint, double fd) {
+        if (std::abs(adjoint - fd) > difference || worst < 0) difference = std::abs(adjoint - fd), worst = index;
+        magnitude = std::max(magnitude, std::abs(fd));
+    }
+    double error(double loss) const { return magnitude < 1e-10 * std::max(1.0, std::abs(loss)) ? difference : difference / magnitude; }
+};
+
+// Slope of y over x by least squares, and the root mean square of what is left.
+std::pair<double, double> fit_line(const double* x, const double* y, int n) {
+    const double mx = std::accumulate(x, x + n, 0.0) / n, my = std::accumulate(y, y + n, 0.0) / n;
+    double xy = 0, xx = 0, left = 0;
+    for (int i = 0; i < n; ++i) xy += (x[i] - mx) * (y[i] - my), xx += (x[i] - mx) * (x[i] - mx);
+    for (int i = 0; i < n; ++i) left += std::pow(y[i] - my - xy / xx * (x[i] - mx), 2);
+    return {xy / xx, std::sqrt(left / n)};
+}
+
+void check_taylor(const Variable& v, const Sample& base, const VecX<double>& d, GradcheckKind& kind) {
+    constexpr int points = 5, halvings = 36;
+    const double slope = v.gradient.dot(d);
+    const double roundoff = 1e-15 * std::max(std::abs(base.loss), 1e-300);
+    std::vector<double> log_e, log_remainder;
+    double best_fit = 0.15;  // a window counts as a line below this, in powers of two
+    for (int k = 0; k < halvings; ++k) {
+        const double e = 0.25 * std::pow(0.5, k);
+        const Sample s = v.rollout(e * d);
+        const double remainder = std::abs(s.loss - base.loss - e * slope);
+        if (s.hash != base.hash || !(remainder > roundoff)) {
+            log_e.clear(), log_remainder.clear();
+            if (s.hash == base.hash) break;  // from here on all is round-off
+            continue;
+        }
+        log_e.push_back(std::log2(e)), log_remainder.push_back(std::log2(remainder));
+        const int n = static_cast<int>(log_e.size());
+        if (n < points) continue;
+        const auto [order, left] = fit_line(log_e.data() + n - points, log_remainder.data() + n - points, points);
+        if (left < best_fit) best_fit = left, kind.taylor_order = order, kind.at_roundoff = false;
+    }
+}
+
+GradcheckKind check_kind(const Variable& v, const Sample& base, const GradcheckOptions& o, unsigned salt) {
+    GradcheckKind kind;
+    const int n = static_cast<int>(v.gradient.size());
+    if (n == 0) return kind;
+    std::mt19937 rng(o.seed + salt);
+    std::normal_distribution<double> normal;
+    int rejected = 0;
+
+    std::vector<int> chosen(static_cast<size_t>(n));
+    std::iota(chosen.begin(), chosen.end(), 0);
+    std::shuffle(chosen.begin(), chosen.end(), rng);
+    chosen.resize(static_cast<size_t>(std::min(n, o.components)));
+    Comparison components, directions;
+    for (const int i : chosen) {
+        double fd = 0;
+        ++kind.stencils;
+        if (central_difference(v, base, VecX<double>::Unit(n, i), o.step * v.scale[i], fd)) components.add(i, v.gradient[i], fd);
+        else ++rejected;
+    }
+    const auto random_direction = [&] {
+        VecX<double> d(n);
+        for (double& x : d) x = normal(rng);
+        return VecX<double>(d.normalized().cwiseProduct(v.scale));
+    };
+    for (int k = 0; k < o.directions; ++k) {
+        const VecX<double> d = random_direction();
+        double fd = 0;
+        ++kind.stencils;
+        if (central_difference(v, base, d, o.step, fd)) directions.add(k, v.gradient.dot(d), fd);
+        else ++rejected;
+    }
+    kind.rejected = static_cast<double>(rejected) / kind.stencils;
+    kind.max_relative_error = std::max(components.error(base.loss), directions.error(base.loss));
+    if (components.worst >= 0) kind.worst = v.name(components.worst);
+    check_taylor(v, base, random_direction(), kind);
+    return kind;
+}
+
+// The largest magnitude in each parameter, for each of its entries.
+VecX<double> parameter_scales(const ParameterLayout& layout, const VecX<double>& theta) {
+    VecX<double> scale(theta.size());
+    for (const ParameterLayout::Entry& e : layout.entries()) {
+        const double largest = theta.segment(e.offset, e.width).cwiseAbs().maxCoeff();
+        scale.segment(e.offset, e.width).setConstant(largest > 0 ? largest : 1);
+    }
+    return scale;
+}
+
+}  // namespace
+
+GradcheckKind GradcheckReport::worst() const {
+    GradcheckKind w = controls;
+    for (const GradcheckKind* k : {&initial_state, &parameters}) {
+        if (k->stencils == 0) continue;
+        if (w.stencils == 0) w = *k;
+        if (k->max_relative_error > w.max_relative_error) w.max_relative_error = k->max_relative_error, w.worst = k->worst;
+        w.taylor_order = std::min(w.taylor_order, k->taylor_order);
+        w.at_roundoff = w.at_roundoff && k->at_roundoff;
+        w.rejected = std::max(w.rejected, k->rejected);
+        w.stencils += k->stencils;
+    }
+    return w;
+}
+
+GradcheckReport gradcheck(Rollout<Simulation>& rollout, const VecX<double>& theta, const VecX<double>& x0, const VecX<double>& z,
+                          const GradcheckOptions& options) {
+    const World& w = rollout.step().world();
+    const Model& m = w.model;
+    const Sample base = sample(rollout, theta, x0, z);
+    if (rollout.divergence()) throw DivergenceError(m, rollout.divergence());
+    Gradient g;
+    rollout.backward(theta, z, g);
+
+    const Variable controls{[&](const VecX<double>& d) { return sample(rollout, theta, x0, z + d); }, g.controls, z.cwiseAbs().cwiseMax(1.0),
+                            [](int i) { return "control variable " + std::to_string(i); }};
+    VecX<double> state_scale = VecX<double>::Ones(w.ndx());
+    for (const Body& b : m.bodies)
+        if (b.nv == 1) state_scale[b.v0] = std::max(1.0, std::abs(x0[b.q0]));
+    state_scale.tail(m.nv) = x0.tail(m.nv).cwiseAbs().cwiseMax(1.0);
+    const auto moved = [&](const VecX<double>& d) {
+        VecX<double> x = x0;
+        retract(m, x0.data(), d.data(), x.data());
+        x.tail(m.nv) += d.tail(m.nv);
+        return x;
+    };
+    const Variable initial_state{[&](const VecX<double>& d) { return sample(rollout, theta, moved(d), z); }, g.initial_state, state_scale,
+                                 [&](int i) { return std::string(i < m.nv ? "position " : "velocity ") + std::to_string(i % m.nv); }};
+    // by y, theta = theta + scale y
+    const VecX<double> scale = parameter_scales(m.layout, theta);
+    const Variable parameters{[&](const VecX<double>& d) { return sample(rollout, theta + scale.cwiseProduct(d), x0, z); },
+                              g.parameters.cwiseProduct(scale), VecX<double>::Ones(theta.size()), [&](int i) { return m.layout.element_name(i); }};
+    return {base.loss, check_kind(controls, base, options, 0), check_kind(initial_state, base, options, 1), check_kind(parameters, base, options, 2)};
+}
+
+std::string state_entry_name(const Model& m, int entry) {
+    for (const Body& b : m.bodies)
+        if ((entry >= b.q0 && entry < b.q0 + b.nq) || (entry >= m.nq + b.v0 && entry < m.nq + b.v0 + b.nv))
+            return "body '" + b.name + "', joint '" + b.joint_name + "'";
+    return "?";
+}
+
+DivergenceError::DivergenceError(const Model& m, const Divergence& d)
+    : std::runtime_error("the state is not finite after step " + std::to_string(d.step) + ": " + state_entry_name(m, d.entry) + ", " +
+                         (d.entry < m.nq ? "position" : "velocity")) {}
+
+}  // namespace costate

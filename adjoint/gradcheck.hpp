@@ -1,0 +1,52 @@
+// Gradient of a rollout against central differences, and the order of its Taylor remainder.
+//
+// A stencil counts only if every step of its rollouts took the branches of the unperturbed one (branch_hash); the share that
+// does not is `rejected`. Over 64 random components and 16 random directions of each kind of variable,
+//   max_relative_error = |g - fd|_inf / |fd|_inf,
+// or the absolute error where |fd|_inf < 1e-10 max(1, |loss|). The stencil's step is 1e-6 max(1, |x|) for controls and states.
+// Parameters have many scales, so theirs is relative: derivatives by x = scale y, step 1e-6 in y, where scale is the largest
+// magnitude in the parameter (1 if it is zero).
+//
+// Taylor: the slope of log |L(x + e d) - L(x) - e g.d| over log e on the window of at least four halvings that fits a line
+// best; where the remainder is round-off throughout, the order is reported as 2 and at_roundoff is true.
+#pragma once
+
+#include "adjoint/rollout.hpp"
+#include "adjoint/simulation.hpp"
+
+namespace costate {
+
+struct GradcheckOptions {
+    int components = 64, directions = 16;
+    double step = 1e-6;
+    unsigned seed = 1;
+};
+
+struct GradcheckKind {
+    double max_relative_error = 0;
+    double taylor_order = 2;
+    bool at_roundoff = true;
+    double rejected = 0;     // share of the stencils
+    int stencils = 0;
+    std::string worst;       // name of the worst component
+};
+
+struct GradcheckReport {
+    double loss = 0;
+    GradcheckKind controls, initial_state, parameters;
+    GradcheckKind worst() const;  // the worst of each figure
+};
+
+// Throws DivergenceError if the unperturbed rollout leaves the finite numbers.
+GradcheckReport gradcheck(Rollout<Simulation>& rollout, const VecX<double>& theta, const VecX<double>& x0, const VecX<double>& z,
+                          const GradcheckOptions& options = {});
+
+// "body (joint)" of an entry of a state, for messages.
+std::string state_entry_name(const Model& m, int entry);
+
+// A rollout that left the finite numbers: which step, body and joint.
+struct DivergenceError : std::runtime_error {
+    DivergenceError(const Model& m, const Divergence& d);
+};
+
+}  // namespace costate

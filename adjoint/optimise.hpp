@@ -1,0 +1,74 @@
+// Gradient-based optimisation of a rollout: which numbers may move, and the methods that move them.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "adjoint/rollout.hpp"
+#include "adjoint/simulation.hpp"
+
+namespace costate {
+
+// A parameter that may move. On a log scale it is replaced by its logarithm, which keeps it positive.
+struct ParameterVariable {
+    int index = 0;  // in theta
+    double lower = -unlimited, upper = unlimited;
+    bool log = false;
+};
+
+enum class Method { gradient_descent, momentum, adam, lbfgs };
+
+struct OptimizeSettings {
+    Method method = Method::lbfgs;
+    int iterations = 100;
+    int max_loss_evaluations = 1000;
+    double learning_rate = 0.1;       // first step of gradient_descent and momentum along the gradient; step of adam
+    double momentum = 0.9;
+    double gradient_tolerance = 0;    // stop when no entry of the gradient is larger
+    double target_loss = -unlimited;  // stop when the loss is not above it
+};
+
+// Everything a rollout is a function of.
+struct RolloutInputs {
+    VecX<double> theta, x0, z;
+};
+
+// The numbers that may move, as one vector y: controls of the channels to optimise, parameters, entries of the initial state's
+// tangent (2 nv).
+class Variables {
+public:
+    Variables(const World& w, const ControlPlan& plan, const std::vector<ParameterVariable>& parameters, const std::vector<int>& initial_state,
+              const RolloutInputs& start);
+    int size() const { return static_cast<int>(start_.size()); }
+    const VecX<double>& start() const { return start_; }
+    const VecX<double>& lower() const { return lower_; }
+    const VecX<double>& upper() const { return upper_; }
+    RolloutInputs inputs(const VecX<double>& y) const;
+    VecX<double> pull_back(const VecX<double>& y, const Gradient& g) const;  // gradient by y
+
+private:
+    const World& world_;
+    RolloutInputs base_;
+    std::vector<int> controls_;  // indices of z
+    std::vector<ParameterVariable> parameters_;
+    std::vector<int> initial_state_;
+    VecX<double> start_, lower_, upper_;
+};
+
+struct OptimizeResult {
+    double initial_loss = 0, final_loss = 0;
+    int iterations = 0, loss_evaluations = 0, gradient_evaluations = 0;
+    double seconds = 0;
+    std::vector<double> losses;  // the best so far, at the start and after each iteration
+    VecX<double> y;              // of the best loss
+    std::string stopped;         // why
+};
+
+// progress(iteration, best loss) is called at the start and after every iteration. A rollout that leaves the finite numbers
+// counts as a loss of infinity; if the first one does, DivergenceError is thrown.
+OptimizeResult optimise(Rollout<Simulation>& rollout, const Variables& variables, const OptimizeSettings& settings,
+                        const std::function<void(int, double)>& progress = {});
+
+bool have_lbfgs();  // whether the library was built with NLopt
+
+}  // namespace costate
