@@ -18,7 +18,7 @@ template <class T> struct Dual {
     Dual() = default;
     Dual(const T& value) : v(value) {}  // NOLINT(google-explicit-constructor): constants mix with duals everywhere
     Dual(const T& value, const T& derivative) : v(value), d(derivative) {}
-    Dual(int value) requires(!std::is_same_v<T, int>) : v(static_cast<T>(value)) {}  // Eigen writes Scalar(0)
+    template <class S> requires(std::is_arithmetic_v<S> && !std::is_same_v<S, T>) Dual(S value) : v(static_cast<T>(value)) {}  // NOLINT
 
     Dual& operator+=(const Dual& b) { v += b.v; d += b.d; return *this; }
     Dual& operator-=(const Dual& b) { v -= b.v; d -= b.d; return *this; }

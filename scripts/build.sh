@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Installs what is missing, then builds into build/. Arguments go to cmake, such as -DCOSTATE_NATIVE=ON.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+scripts/install_deps.sh
+if command -v ninja >/dev/null; then export CMAKE_GENERATOR="${CMAKE_GENERATOR:-Ninja}"; fi
+cmake --preset release "$@"
+cmake --build build --parallel "$(nproc)"

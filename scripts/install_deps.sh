@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that are missing, and only those. Says nothing when nothing is missing.
+set -euo pipefail
+
+missing=()
+tool() { command -v "$1" >/dev/null || missing+=("$2"); }  # a program, and the package that brings it
+library() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ] || missing+=("$1"); }
+
+if ! command -v apt-get >/dev/null; then
+    echo "install_deps.sh knows Debian and its kin only: here, install by hand what cmake reports missing" >&2
+    exit 0
+fi
+tool g++ build-essential
+tool cmake cmake
+tool ninja ninja-build
+tool ccache ccache
+tool pkg-config pkg-config
+tool python3 python3
+library libeigen3-dev
+library libbullet-dev
+library libcxxopts-dev
+library nlohmann-json3-dev
+library doctest-dev
+library libnlopt-cxx-dev
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+echo "installing ${missing[*]}"
+as_root=()
+[ "$(id -u)" = 0 ] || as_root=(sudo)
+apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@"; }
+apt update
+apt install -y --no-install-recommends "${missing[@]}" >/dev/null
