@@ -32,11 +32,18 @@ Sample sample(Rollout<Simulation>& rollout, const VecX<double>& theta, const Vec
     return s;
 }
 
-// Central differences along one displacement; false if a branch changed.
+// Central differences along one displacement at several steps, each ten times the last; false if a branch changes at the smallest.
 bool central_difference(const Variable& v, const Sample& base, const VecX<double>& d, double step, double& out) {
-    const Sample plus = v.rollout(step * d), minus = v.rollout(-step * d);
-    out = (plus.loss - minus.loss) / (2 * step);
-    return plus.hash == base.hash && minus.hash == base.hash;
+    double previous = 0, agreement = unlimited;
+    for (int k = 0; k < 4; ++k, step *= 10) {
+        const Sample plus = v.rollout(step * d), minus = v.rollout(-step * d);
+        if (plus.hash != base.hash || minus.hash != base.hash) return k > 0;
+        const double fd = (plus.loss - minus.loss) / (2 * step);
+        if (k == 0) out = fd;
+        else if (std::abs(fd - previous) < agreement) agreement = std::abs(fd - previous), out = fd;
+        previous = fd;
+    }
+    return true;
 }
 
 struct Comparison {
@@ -59,24 +66,24 @@ std::pair<double, double> fit_line(const double* x, const double* y, int n) {
 }
 
 void check_taylor(const Variable& v, const Sample& base, const VecX<double>& d, GradcheckKind& kind) {
-    constexpr int points = 5, halvings = 36;
+    constexpr int points = 5, halvings = 38;
     const double slope = v.gradient.dot(d);
-    const double roundoff = 1e-15 * std::max(std::abs(base.loss), 1e-300);
-    std::vector<double> log_e, log_remainder;
-    double best_fit = 0.15;  // a window counts as a line below this, in powers of two
+    std::vector<double> log_e, log_remainder;  // of the steps that change no branch, from the largest
+    double roundoff = 1e-16 * std::abs(base.loss);
     for (int k = 0; k < halvings; ++k) {
         const double e = 0.25 * std::pow(0.5, k);
         const Sample s = v.rollout(e * d);
-        const double remainder = std::abs(s.loss - base.loss - e * slope);
-        if (s.hash != base.hash || !(remainder > roundoff)) {
+        if (s.hash != base.hash) {
             log_e.clear(), log_remainder.clear();
-            if (s.hash == base.hash) break;  // from here on all is round-off
             continue;
         }
-        log_e.push_back(std::log2(e)), log_remainder.push_back(std::log2(remainder));
-        const int n = static_cast<int>(log_e.size());
-        if (n < points) continue;
-        const auto [order, left] = fit_line(log_e.data() + n - points, log_remainder.data() + n - points, points);
+        const double remainder = std::abs(s.loss - base.loss - e * slope);
+        if (k >= halvings - 8) roundoff = std::max(roundoff, remainder);
+        log_e.push_back(std::log2(e)), log_remainder.push_back(std::log2(std::max(remainder, 1e-300)));
+    }
+    double best_fit = 0.15;  // a window counts as a line below this, in powers of two
+    for (size_t i = 0; i + points <= log_e.size() && log_remainder[i + points - 1] > std::log2(8 * roundoff); ++i) {
+        const auto [order, left] = fit_line(&log_e[i], &log_remainder[i], points);
         if (left < best_fit) best_fit = left, kind.taylor_order = order, kind.at_roundoff = false;
     }
 }

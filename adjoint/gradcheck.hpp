@@ -3,12 +3,16 @@
 // A stencil counts only if every step of its rollouts took the branches of the unperturbed one (branch_hash); the share that
 // does not is `rejected`. Over 64 random components and 16 random directions of each kind of variable,
 //   max_relative_error = |g - fd|_inf / |fd|_inf,
-// or the absolute error where |fd|_inf < 1e-10 max(1, |loss|). The stencil's step is 1e-6 max(1, |x|) for controls and states.
+// or the absolute error where |fd|_inf < 1e-10 max(1, |loss|). The stencil's step is 1e-6 max(1, |x|) for controls and states, and
+// a stencil is rejected by the branches at this step. Where the loss hardly moves, such a step drowns in round-off (one
+// millisecond of one torque), so 10, 100 and 1000 times the step are tried too as far as branches allow, and the estimate is
+// the one of the two neighbouring steps that agree best, which needs no knowledge of the gradient that is checked.
 // Parameters have many scales, so theirs is relative: derivatives by x = scale y, step 1e-6 in y, where scale is the largest
 // magnitude in the parameter (1 if it is zero).
 //
-// Taylor: the slope of log |L(x + e d) - L(x) - e g.d| over log e on the window of at least four halvings that fits a line
-// best; where the remainder is round-off throughout, the order is reported as 2 and at_roundoff is true.
+// Taylor: the slope of log |L(x + e d) - L(x) - e g.d| over log e on the window of four halvings that fits a line best, among
+// remainders well above those at the smallest e, which are round-off; where no window is, the order is reported as 2 and
+// at_roundoff is true.
 #pragma once
 
 #include "adjoint/rollout.hpp"
@@ -18,7 +22,7 @@ namespace costate {
 
 struct GradcheckOptions {
     int components = 64, directions = 16;
-    double step = 1e-6;
+    double step = 1e-6;       // the smallest
     unsigned seed = 1;
 };
 
