@@ -32,16 +32,31 @@ Sample sample(Rollout<Simulation>& rollout, const VecX<double>& theta, const Vec
     return s;
 }
 
-// Central differences along one displacement at several steps, each ten times the last; false if a branch changes at the smallest.
-bool central_difference(const Variable& v, const Sample& base, const VecX<double>& d, double step, double& out) {
-    double previous = 0, agreement = unlimited;
-    for (int k = 0; k < 4; ++k, step *= 10) {
-        const Sample plus = v.rollout(step * d), minus = v.rollout(-step * d);
-        if (plus.hash != base.hash || minus.hash != base.hash) return k > 0;
-        const double fd = (plus.loss - minus.loss) / (2 * step);
-        if (k == 0) out = fd;
-        else if (std::abs(fd - previous) < agreement) agreement = std::abs(fd - previous), out = fd;
-        previous = fd;
+// Central differences along one displacement, at the best of several steps; false if a branch changes at the smallest.
+bool central_difference(const Variable& v, const Sample& base, const VecX<double>& d, double smallest, double& out) {
+    constexpr int steps = 4;
+    double fd[steps], step[steps];
+    int valid = 0;
+    for (double e = smallest; valid < steps; ++valid, e *= 10) {
+        const Sample plus = v.rollout(e * d), minus = v.rollout(-e * d);
+        if (plus.hash != base.hash || minus.hash != base.hash) break;
+        step[valid] = e, fd[valid] = (plus.loss - minus.loss) / (2 * e);
+    }
+    if (valid == 0) return false;
+    // error(step) <= noise/step + curvature step^2. Estimates differ by noise at the small steps and by curvature at the large ones;
+    // where the one ends and the other begins is what promises the least error.
+    double least = unlimited;
+    for (int change = 1; change <= valid; ++change) {
+        double noise = 4e-16 * std::abs(base.loss), curvature = 0;
+        for (int k = 1; k < valid; ++k) {
+            const double moved = std::abs(fd[k] - fd[k - 1]);
+            if (k < change) noise = std::max(noise, moved * step[k - 1]);
+            else curvature = std::max(curvature, moved / (step[k] * step[k]));
+        }
+        for (int k = 0; k < valid; ++k) {
+            const double error = noise / step[k] + curvature * step[k] * step[k];
+            if (error < least) least = error, out = fd[k];
+        }
     }
     return true;
 }
@@ -88,7 +103,9 @@ void check_taylor(const Variable& v, const Sample& base, const VecX<double>& d, 
     }
 }
 
-GradcheckKind check_kind(const Variable& v, const Sample& base, const GradcheckOptions& o, unsigned salt) {
+using Done = std::function<void()>;  // called after every stencil
+
+GradcheckKind check_kind(const Variable& v, const Sample& base, const GradcheckOptions& o, unsigned salt, const Done& done) {
     GradcheckKind kind;
     const int n = static_cast<int>(v.gradient.size());
     if (n == 0) return kind;
@@ -103,19 +120,19 @@ GradcheckKind check_kind(const Variable& v, const Sample& base, const GradcheckO
     Comparison components, directions;
     for (const int i : chosen) {
         double fd = 0;
-        ++kind.stencils;
+        ++kind.stencils, done();
         if (central_difference(v, base, VecX<double>::Unit(n, i), o.step * v.scale[i], fd)) components.add(i, v.gradient[i], fd);
         else ++rejected;
     }
     const auto random_direction = [&] {
         VecX<double> d(n);
         for (double& x : d) x = normal(rng);
-        return VecX<double>(d.normalized().cwiseProduct(v.scale));
+        return VecX<double>(d.cwiseProduct(v.scale));
     };
     for (int k = 0; k < o.directions; ++k) {
-        const VecX<double> d = random_direction();
+        const VecX<double> d = random_direction();  // entries of about one scale each
         double fd = 0;
-        ++kind.stencils;
+        ++kind.stencils, done();
         if (central_difference(v, base, d, o.step, fd)) directions.add(k, v.gradient.dot(d), fd);
         else ++rejected;
     }
@@ -131,7 +148,7 @@ VecX<double> parameter_scales(const ParameterLayout& layout, const VecX<double>&
     VecX<double> scale(theta.size());
     for (const ParameterLayout::Entry& e : layout.entries()) {
         const double largest = theta.segment(e.offset, e.width).cwiseAbs().maxCoeff();
-        scale.segment(e.offset, e.width).setConstant(largest > 0 ? largest : 1);
+        scale.segment(e.offset, e.width).setConstant(largest > 0 ? largest : 0.01);
     }
     return scale;
 }
@@ -179,7 +196,14 @@ GradcheckReport gradcheck(Rollout<Simulation>& rollout, const VecX<double>& thet
     const VecX<double> scale = parameter_scales(m.layout, theta);
     const Variable parameters{[&](const VecX<double>& d) { return sample(rollout, theta + scale.cwiseProduct(d), x0, z); },
                               g.parameters.cwiseProduct(scale), VecX<double>::Ones(theta.size()), [&](int i) { return m.layout.element_name(i); }};
-    return {base.loss, check_kind(controls, base, options, 0), check_kind(initial_state, base, options, 1), check_kind(parameters, base, options, 2)};
+    int stencils = 0, total = 0;
+    for (const Variable* v : {&controls, &initial_state, &parameters})
+        if (v->gradient.size() > 0) total += std::min(options.components, static_cast<int>(v->gradient.size())) + options.directions;
+    const Done done = [&] {
+        if (options.progress) options.progress(++stencils, total);
+    };
+    return {base.loss, check_kind(controls, base, options, 0, done), check_kind(initial_state, base, options, 1, done),
+            check_kind(parameters, base, options, 2, done)};
 }
 
 std::string state_entry_name(const Model& m, int entry) {

@@ -5,15 +5,19 @@
 //   max_relative_error = |g - fd|_inf / |fd|_inf,
 // or the absolute error where |fd|_inf < 1e-10 max(1, |loss|). The stencil's step is 1e-6 max(1, |x|) for controls and states, and
 // a stencil is rejected by the branches at this step. Where the loss hardly moves, such a step drowns in round-off (one
-// millisecond of one torque), so 10, 100 and 1000 times the step are tried too as far as branches allow, and the estimate is
-// the one of the two neighbouring steps that agree best, which needs no knowledge of the gradient that is checked.
+// millisecond of one torque), so 10, 100 and 1000 times the step are tried too as far as branches allow. From how the estimates
+// differ among themselves round-off (1/step) and truncation (step^2) are bounded, and the step with the least sum is taken; the
+// gradient that is checked has no say in it.
 // Parameters have many scales, so theirs is relative: derivatives by x = scale y, step 1e-6 in y, where scale is the largest
-// magnitude in the parameter (1 if it is zero).
+// magnitude in the parameter (0.01 if it is zero).
 //
 // Taylor: the slope of log |L(x + e d) - L(x) - e g.d| over log e on the window of four halvings that fits a line best, among
 // remainders well above those at the smallest e, which are round-off; where no window is, the order is reported as 2 and
 // at_roundoff is true.
 #pragma once
+
+#include <functional>
+#include <stdexcept>
 
 #include "adjoint/rollout.hpp"
 #include "adjoint/simulation.hpp"
@@ -24,6 +28,7 @@ struct GradcheckOptions {
     int components = 64, directions = 16;
     double step = 1e-6;       // the smallest
     unsigned seed = 1;
+    std::function<void(int done, int total)> progress;  // stencils
 };
 
 struct GradcheckKind {

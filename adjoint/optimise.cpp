@@ -12,11 +12,26 @@ namespace costate {
 
 namespace {
 
-// The loss as a function of y, counting what it costs and keeping the best.
+// What is minimised as a function of y: the loss or half its square. Counts what it costs and keeps the best.
 class Problem {
 public:
-    Problem(Rollout<Simulation>& rollout, const Variables& variables) : rollout_(rollout), variables_(variables) {}
+    Problem(Rollout<Simulation>& rollout, const Variables& variables, bool square) : rollout_(rollout), variables_(variables), square_(square) {}
 
+    double value(const VecX<double>& y) {
+        loss_ = loss(y);
+        return square_ ? 0.5 * loss_ * loss_ : loss_;
+    }
+    // At the y of the last call of `value`.
+    VecX<double> gradient(const VecX<double>& y) {
+        ++result.gradient_evaluations;
+        rollout_.backward(inputs_.theta, inputs_.z, gradient_);
+        return (square_ ? loss_ : 1.0) * variables_.pull_back(y, gradient_);
+    }
+    void end_iteration() { ++result.iterations, result.losses.push_back(result.final_loss); }
+
+    OptimizeResult result;
+
+private:
     double loss(const VecX<double>& y) {
         inputs_ = variables_.inputs(y);
         double value = rollout_.forward(inputs_.theta, inputs_.x0, inputs_.z);
@@ -26,19 +41,11 @@ public:
         if (value < result.final_loss) result.final_loss = value, result.y = y;
         return value;
     }
-    // At the y of the last call of `loss`.
-    VecX<double> gradient(const VecX<double>& y) {
-        ++result.gradient_evaluations;
-        rollout_.backward(inputs_.theta, inputs_.z, gradient_);
-        return variables_.pull_back(y, gradient_);
-    }
-    void end_iteration() { ++result.iterations, result.losses.push_back(result.final_loss); }
 
-    OptimizeResult result;
-
-private:
     Rollout<Simulation>& rollout_;
     const Variables& variables_;
+    bool square_;
+    double loss_ = 0;
     RolloutInputs inputs_;
     Gradient gradient_;
 };
@@ -58,8 +65,8 @@ const char* reason_to_stop(const OptimizeResult& r, const OptimizeSettings& o, c
 // With momentum, the heavy ball: the direction is the decaying sum of gradients, restarted where it does not descend.
 void descend(Problem& p, const Variables& v, const OptimizeSettings& o, const Progress& progress, bool momentum) {
     VecX<double> y = v.start(), direction = VecX<double>::Zero(y.size());
-    double value = p.loss(y), rate = o.learning_rate;
-    p.result.losses.push_back(value);
+    double value = p.value(y), rate = o.learning_rate;
+    p.result.losses.push_back(p.result.initial_loss);
     while (true) {
         const VecX<double> g = p.gradient(y);
         if (const char* why = reason_to_stop(p.result, o, g)) return void(p.result.stopped = why);
@@ -69,7 +76,7 @@ void descend(Problem& p, const Variables& v, const OptimizeSettings& o, const Pr
         VecX<double> trial;
         for (; p.result.loss_evaluations < o.max_loss_evaluations && rate > 1e-16; rate *= 0.25) {
             trial = (y + rate * direction).cwiseMax(v.lower()).cwiseMin(v.upper());
-            next = p.loss(trial);
+            next = p.value(trial);
             if (next <= value + 1e-4 * g.dot(trial - y)) break;
         }
         if (!(next < value)) return void(p.result.stopped = "no descent along the direction");
@@ -84,7 +91,8 @@ void descend(Problem& p, const Variables& v, const OptimizeSettings& o, const Pr
 void adam(Problem& p, const Variables& v, const OptimizeSettings& o, const Progress& progress) {
     constexpr double decay1 = 0.9, decay2 = 0.999, epsilon = 1e-12;
     VecX<double> y = v.start(), m = VecX<double>::Zero(y.size()), s = m;
-    p.result.losses.push_back(p.loss(y));
+    p.value(y);
+    p.result.losses.push_back(p.result.initial_loss);
     for (int t = 1;; ++t) {
         const VecX<double> g = p.gradient(y);
         if (const char* why = reason_to_stop(p.result, o, g)) return void(p.result.stopped = why);
@@ -93,54 +101,57 @@ void adam(Problem& p, const Variables& v, const OptimizeSettings& o, const Progr
         const double m_scale = 1 / (1 - std::pow(decay1, t)), s_scale = 1 / (1 - std::pow(decay2, t));
         y.array() -= o.learning_rate * (m_scale * m).array() / ((s_scale * s).array().sqrt() + epsilon);
         y = y.cwiseMax(v.lower()).cwiseMin(v.upper());
-        if (p.loss(y) == unlimited) return void(p.result.stopped = "the rollout diverged");
+        if (p.value(y) == unlimited) return void(p.result.stopped = "the rollout diverged");
         p.end_iteration();
         if (progress) progress(p.result.iterations, p.result.final_loss);
     }
 }
 
 #ifdef COSTATE_HAVE_NLOPT
-// NLopt's L-BFGS (Luksan) asks for loss and gradient together; each such call counts as an iteration.
+// NLopt's L-BFGS (Luksan) asks for value and gradient together; each such call after the first counts as an iteration. Scaling the
+// problem by the learning rate scales its first step, which is along the gradient.
 void lbfgs(Problem& p, const Variables& v, const OptimizeSettings& o, const Progress& progress) {
-    const auto size = static_cast<unsigned>(v.size());
     const auto vector = [](const VecX<double>& x) { return std::vector<double>(x.begin(), x.end()); };
-    nlopt::opt opt(nlopt::LD_LBFGS, size);
-    std::exception_ptr failure;
+    nlopt::opt opt(nlopt::LD_LBFGS, static_cast<unsigned>(v.size()));
     opt.set_lower_bounds(vector(v.lower()));
     opt.set_upper_bounds(vector(v.upper()));
-    std::function<double(const std::vector<double>&, std::vector<double>&)> evaluate = [&](const std::vector<double>& x, std::vector<double>& g) {
-        const VecX<double> y = Eigen::Map<const VecX<double>>(x.data(), v.size());
+    std::exception_ptr failure;  // must not pass through the library
+    const auto evaluate = [&](const VecX<double>& y, VecX<double>& gradient) {
         const bool first = p.result.loss_evaluations == 0;
-        double value = unlimited;
-        try {
-            value = p.loss(y);
-        } catch (...) {  // must not pass through the library
-            failure = std::current_exception();
-            opt.force_stop();
-            return value;
-        }
-        if (first) p.result.losses.push_back(value);
+        const double value = p.value(y);
+        if (first) p.result.losses.push_back(p.result.initial_loss);
         else p.end_iteration();
         if (progress && !first) progress(p.result.iterations, p.result.final_loss);
-        const bool finite = value < unlimited;
-        const VecX<double> gradient = finite ? p.gradient(y) : VecX<double>::Zero(v.size()).eval();
-        if (const char* why = finite ? reason_to_stop(p.result, o, gradient) : nullptr) p.result.stopped = why, opt.force_stop();
+        if (value == unlimited) return 1e300;
+        gradient = p.gradient(y);
+        if (const char* why = reason_to_stop(p.result, o, gradient)) p.result.stopped = why;
+        gradient *= o.learning_rate;
+        return o.learning_rate * value;
+    };
+    std::function<double(const std::vector<double>&, std::vector<double>&)> guarded = [&](const std::vector<double>& x, std::vector<double>& g) {
+        double value = 0;
+        VecX<double> gradient = VecX<double>::Zero(v.size());
+        try {
+            if (p.result.stopped.empty()) value = evaluate(Eigen::Map<const VecX<double>>(x.data(), v.size()), gradient);
+        } catch (...) {
+            failure = std::current_exception();
+        }
+        if (failure || !p.result.stopped.empty()) opt.force_stop();
         std::copy(gradient.begin(), gradient.end(), g.begin());
-        return finite ? value : 1e300;
+        return value;
     };
     opt.set_min_objective(
-        [](const std::vector<double>& x, std::vector<double>& g, void* f) { return (*static_cast<decltype(evaluate)*>(f))(x, g); }, &evaluate);
+        [](const std::vector<double>& x, std::vector<double>& g, void* f) { return (*static_cast<decltype(guarded)*>(f))(x, g); }, &guarded);
     std::vector<double> y = vector(v.start());
     double value = 0;
     try {
         opt.optimize(y, value);
-        if (failure) std::rethrow_exception(failure);
-        p.result.stopped = "converged";
     } catch (const nlopt::forced_stop&) {
-        if (failure) std::rethrow_exception(failure);
     } catch (const nlopt::roundoff_limited&) {
         p.result.stopped = "round-off limits progress";
     }
+    if (failure) std::rethrow_exception(failure);
+    if (p.result.stopped.empty()) p.result.stopped = "converged";
 }
 #endif
 
@@ -201,7 +212,7 @@ VecX<double> Variables::pull_back(const VecX<double>& y, const Gradient& g) cons
 
 OptimizeResult optimise(Rollout<Simulation>& rollout, const Variables& variables, const OptimizeSettings& settings, const Progress& progress) {
     const auto begin = std::chrono::steady_clock::now();
-    Problem p(rollout, variables);
+    Problem p(rollout, variables, settings.square);
     switch (settings.method) {
         case Method::gradient_descent: descend(p, variables, settings, progress, false); break;
         case Method::momentum: descend(p, variables, settings, progress, true); break;

@@ -22,7 +22,8 @@ struct OptimizeSettings {
     Method method = Method::lbfgs;
     int iterations = 100;
     int max_loss_evaluations = 1000;
-    double learning_rate = 0.1;       // first step of gradient_descent and momentum along the gradient; step of adam
+    double learning_rate = 0.1;       // first step along the gradient; of adam, every step of every variable
+    bool square = false;              // minimise loss^2/2, for a loss >= 0 such as a distance, whose tip no quasi-Newton model fits
     double momentum = 0.9;
     double gradient_tolerance = 0;    // stop when no entry of the gradient is larger
     double target_loss = -unlimited;  // stop when the loss is not above it

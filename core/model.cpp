@@ -47,17 +47,17 @@ template <class Items, class Name> int index_by(const Items& items, Name name, s
 
 // Depth first, tree after tree, children in the order they were added.
 std::vector<int> depth_first_order(const std::vector<BodySpec>& specs) {
+    std::vector<std::vector<int>> children(specs.size());
     std::vector<int> order, stack;
-    for (size_t root = 0; root < specs.size(); ++root) {
-        if (specs[root].parent >= 0) continue;
-        stack.push_back(static_cast<int>(root));
-        while (!stack.empty()) {
-            const int i = stack.back();
-            stack.pop_back();
-            order.push_back(i);
-            for (size_t child = specs.size(); child-- > 0;)
-                if (specs[child].parent == i) stack.push_back(static_cast<int>(child));
-        }
+    for (size_t i = specs.size(); i-- > 0;) {
+        const int parent = specs[i].parent;
+        (parent < 0 ? stack : children[static_cast<size_t>(parent)]).push_back(static_cast<int>(i));
+    }
+    while (!stack.empty()) {
+        const int i = stack.back();
+        stack.pop_back();
+        order.push_back(i);
+        stack.insert(stack.end(), children[static_cast<size_t>(i)].begin(), children[static_cast<size_t>(i)].end());
     }
     return order;
 }

@@ -35,105 +35,131 @@ template <class T> void half_solve_block(const World& w, const T* L, const Rows<
     }
 }
 
+// The rows of A of an island's block n, and their mirror images: scatter D^-1 Z, meet every block from n on, clear.
+template <class T>
+void delassus_of_block(const World& w, const T* L, const Rows<T>& rows, const Island& island, int n, DelassusScratch<T>& s) {
+    const size_t nv = static_cast<size_t>(w.nv());
+    const RowBlock& b = rows.blocks[static_cast<size_t>(n)];
+    const int* chain = rows.chain_dof.data() + b.chain;
+    T* A = s.A.data() + island.delassus;
+    for (int r = 0; r < b.rows; ++r)
+        for (int i = 0; i < b.length; ++i) {
+            const Dof& dof = w.model.dofs[static_cast<size_t>(chain[i])];
+            s.work[static_cast<size_t>(r) * nv + static_cast<size_t>(chain[i])] =
+                s.Z[static_cast<size_t>(b.values + r * b.length + i)] / L[dof.row + dof.depth];
+        }
+    for (int o = n; o < island.block + island.blocks; ++o) {
+        const RowBlock& other = rows.blocks[static_cast<size_t>(o)];
+        const int* other_chain = rows.chain_dof.data() + other.chain;
+        for (int r = 0; r < b.rows; ++r)
+            for (int q = 0; q < other.rows; ++q) {
+                const T* Z = s.Z.data() + other.values + q * other.length;
+                const T* x = s.work.data() + static_cast<size_t>(r) * nv;
+                T sum(0);
+                for (int i = 0; i < other.length; ++i) sum += Z[i] * x[other_chain[i]];
+                const int row = b.row - island.row + r, col = other.row - island.row + q;
+                A[row * island.rows + col] = A[col * island.rows + row] = sum;
+            }
+    }
+    for (int r = 0; r < b.rows; ++r)
+        for (int i = 0; i < b.length; ++i) s.work[static_cast<size_t>(r) * nv + static_cast<size_t>(chain[i])] = T(0);
+}
+
+template <class T, class Visit>
+void for_each_tree(const World& w, const Rows<T>& rows, const Island& island, const Visit& visit) {
+    for (int t = island.tree; t < island.tree + island.trees; ++t)
+        visit(w.model.trees[static_cast<size_t>(rows.island_trees[static_cast<size_t>(t)])]);
+}
+
+// The island's rows of Y = M^-1 J^T = L^-1 D^-1 Z.
+template <class T>
+void unit_responses(const World& w, const T* L, const Rows<T>& rows, const Island& island, DelassusScratch<T>& s) {
+    for (int n = island.block; n < island.block + island.blocks; ++n) {
+        const RowBlock& b = rows.blocks[static_cast<size_t>(n)];
+        for (int r = 0; r < b.rows; ++r) {
+            T* y = s.Y.data() + static_cast<size_t>(b.row + r) * static_cast<size_t>(w.nv());
+            for_each_tree(w, rows, island, [&](const Tree& tree) { std::fill(y + tree.dof_begin, y + tree.dof_end, T(0)); });
+            for (int i = 0; i < b.length; ++i)
+                y[rows.chain_dof[static_cast<size_t>(b.chain + i)]] = s.Z[static_cast<size_t>(b.values + r * b.length + i)];
+            for_each_tree(w, rows, island, [&](const Tree& tree) {
+                ltl_solve_diagonal_lower_inplace(w.model, L, tree.dof_begin, tree.dof_end, y);
+            });
+        }
+    }
+}
+
+// On one tree of the island: G = (A_bar + A_bar^T) Y,   M_bar -= Y^T G/2 on the pattern, symmetrised
+template <class T>
+void delassus_bars_of_tree(const World& w, const Island& island, const Tree& tree, DelassusScratch<T>& s, T* M_bar) {
+    const size_t nv = static_cast<size_t>(w.nv());
+    const T* A_bar = s.A_bar.data() + island.delassus;
+    const T* Y = s.Y.data() + static_cast<size_t>(island.row) * nv;
+    for (int r = 0; r < island.rows; ++r) {
+        T* g = s.G.data() + static_cast<size_t>(island.row + r) * nv;
+        std::fill(g + tree.dof_begin, g + tree.dof_end, T(0));
+        for (int q = 0; q < island.rows; ++q) {
+            const T a = A_bar[r * island.rows + q] + A_bar[q * island.rows + r];
+            const T* y = Y + static_cast<size_t>(q) * nv;
+            for (int j = tree.dof_begin; j < tree.dof_end; ++j) g[j] += a * y[j];
+        }
+        const T* y = Y + static_cast<size_t>(r) * nv;
+        for (int j = tree.dof_begin; j < tree.dof_end; ++j) {
+            const Dof& dof = w.model.dofs[static_cast<size_t>(j)];
+            T* row_bar = M_bar + dof.row;
+            row_bar[dof.depth] -= T(0.5) * y[j] * g[j];
+            for (int i = dof.parent, d = dof.depth - 1; d >= 0; i = w.model.dofs[static_cast<size_t>(i)].parent, --d)
+                row_bar[d] -= y[i] * g[j];
+        }
+    }
+}
+
+template <class T>
+void island_delassus(const World& w, const T* theta, const T* L, const Rows<T>& rows, const Island& island,
+                     DelassusScratch<T>& s) {
+    const int end = island.block + island.blocks;
+    // 1.1 Z = L^-T J^T
+    for (int n = island.block; n < end; ++n) half_solve_block(w, L, rows, rows.blocks[static_cast<size_t>(n)], s);
+    // 1.2 A = Z^T D^-1 Z
+    for (int n = island.block; n < end; ++n) delassus_of_block(w, L, rows, island, n, s);
+    // 1.3 + R
+    T* A = s.A.data() + island.delassus;
+    for (int r = 0; r < island.rows; ++r) A[r * island.rows + r] += theta[w.compliance.at(0)];
+}
+// With Y = M^-1 J^T and G = (A_bar + A_bar^T) Y:   J_bar += G^T,   M_bar -= Y^T A_bar Y on the pattern,   R_bar += trace(A_bar)
+template <class T>
+void island_delassus_adj(const World& w, const T* L, Rows<T>& rows, const Island& island, DelassusScratch<T>& s, T* M_bar,
+                         T* theta_bar) {
+    const size_t nv = static_cast<size_t>(w.nv());
+    // 1.3 + R
+    const T* A_bar = s.A_bar.data() + island.delassus;
+    for (int r = 0; r < island.rows; ++r) theta_bar[w.compliance.at(0)] += A_bar[r * island.rows + r];
+    // 1.2 A = J Y, with what flows through the Y inside: G, and all of M_bar
+    unit_responses(w, L, rows, island, s);
+    for_each_tree(w, rows, island, [&](const Tree& tree) { delassus_bars_of_tree(w, island, tree, s, M_bar); });
+    // 1.1 J
+    for (int n = island.block; n < island.block + island.blocks; ++n) {
+        const RowBlock& b = rows.blocks[static_cast<size_t>(n)];
+        const int* chain = rows.chain_dof.data() + b.chain;
+        for (int r = 0; r < b.rows; ++r)
+            for (int i = 0; i < b.length; ++i)
+                rows.J_bar[static_cast<size_t>(b.values + r * b.length + i)] +=
+                    s.G[static_cast<size_t>(b.row + r) * nv + static_cast<size_t>(chain[i])];
+    }
+}
+
 template <class T>
 void delassus(const World& w, const T* theta,
               const T* L,            // (mass_matrix_size) the factor
               const Rows<T>& rows, DelassusScratch<T>& s) {
-    s.Z.resize(rows.J.size());
-    // 1.1 Z = L^-T J^T
-    for (const RowBlock& block : rows.blocks) half_solve_block(w, L, rows, block, s);
-    // 1.2 A = Z^T D^-1 Z + R
     const Island* last = rows.islands.empty() ? nullptr : &rows.islands.back();
+    s.Z.resize(rows.J.size());
     s.A.resize(last ? static_cast<size_t>(last->delassus + last->rows * last->rows) : 0);
-    const size_t nv = static_cast<size_t>(w.nv());
-    const T& R = theta[w.compliance.at(0)];
-    for (const Island& island : rows.islands) {
-        T* A = s.A.data() + island.delassus;
-        for (int n = island.block; n < island.block + island.blocks; ++n) {
-            const RowBlock& b = rows.blocks[static_cast<size_t>(n)];
-            const int* chain = rows.chain_dof.data() + b.chain;
-            for (int r = 0; r < b.rows; ++r)
-                for (int i = 0; i < b.length; ++i) {
-                    const Dof& dof = w.model.dofs[static_cast<size_t>(chain[i])];
-                    s.work[static_cast<size_t>(r) * nv + static_cast<size_t>(chain[i])] =
-                        s.Z[static_cast<size_t>(b.values + r * b.length + i)] / L[dof.row + dof.depth];
-                }
-            for (int o = n; o < island.block + island.blocks; ++o) {
-                const RowBlock& other = rows.blocks[static_cast<size_t>(o)];
-                const int* other_chain = rows.chain_dof.data() + other.chain;
-                for (int r = 0; r < b.rows; ++r)
-                    for (int q = 0; q < other.rows; ++q) {
-                        const T* Z = s.Z.data() + other.values + q * other.length;
-                        const T* x = s.work.data() + static_cast<size_t>(r) * nv;
-                        T sum(0);
-                        for (int i = 0; i < other.length; ++i) sum += Z[i] * x[other_chain[i]];
-                        const int row = b.row - island.row + r, col = other.row - island.row + q;
-                        A[row * island.rows + col] = A[col * island.rows + row] = sum;
-                    }
-            }
-            for (int r = 0; r < b.rows; ++r)
-                for (int i = 0; i < b.length; ++i) s.work[static_cast<size_t>(r) * nv + static_cast<size_t>(chain[i])] = T(0);
-        }
-        for (int r = 0; r < island.rows; ++r) A[r * island.rows + r] += R;
-    }
+    for (const Island& island : rows.islands) island_delassus(w, theta, L, rows, island, s);
 }
-
-// With Y = M^-1 J^T and G = (A_bar + A_bar^T) Y:   J_bar += G^T,   M_bar -= Y^T A_bar Y on the pattern,   R_bar += trace(A_bar)
 template <class T>
 void delassus_adj(const World& w, const T* L, Rows<T>& rows, DelassusScratch<T>& s, T* M_bar, T* theta_bar) {
-    const Model& m = w.model;
-    const size_t nv = static_cast<size_t>(w.nv());
-    s.Y.resize(static_cast<size_t>(rows.count) * nv), s.G.resize(static_cast<size_t>(rows.count) * nv);
-    for (const Island& island : rows.islands) {
-        const T* A_bar = s.A_bar.data() + island.delassus;
-        for (int r = 0; r < island.rows; ++r) theta_bar[w.compliance.at(0)] += A_bar[r * island.rows + r];
-        // 1.2 Y by rows, from Z
-        for (int n = island.block; n < island.block + island.blocks; ++n) {
-            const RowBlock& b = rows.blocks[static_cast<size_t>(n)];
-            for (int r = 0; r < b.rows; ++r) {
-                T* y = s.Y.data() + static_cast<size_t>(b.row + r) * nv;
-                for (int t = island.tree; t < island.tree + island.trees; ++t) {
-                    const Tree& tree = m.trees[static_cast<size_t>(rows.island_trees[static_cast<size_t>(t)])];
-                    std::fill(y + tree.dof_begin, y + tree.dof_end, T(0));
-                }
-                for (int i = 0; i < b.length; ++i)
-                    y[rows.chain_dof[static_cast<size_t>(b.chain + i)]] = s.Z[static_cast<size_t>(b.values + r * b.length + i)];
-                for (int t = island.tree; t < island.tree + island.trees; ++t) {
-                    const Tree& tree = m.trees[static_cast<size_t>(rows.island_trees[static_cast<size_t>(t)])];
-                    ltl_solve_diagonal_lower_inplace(m, L, tree.dof_begin, tree.dof_end, y);
-                }
-            }
-        }
-        // 1.1 G, then the two bars
-        for (int t = island.tree; t < island.tree + island.trees; ++t) {
-            const Tree& tree = m.trees[static_cast<size_t>(rows.island_trees[static_cast<size_t>(t)])];
-            const T* Y = s.Y.data() + static_cast<size_t>(island.row) * nv;
-            T* G = s.G.data() + static_cast<size_t>(island.row) * nv;
-            for (int r = 0; r < island.rows; ++r) {
-                T* g = G + static_cast<size_t>(r) * nv;
-                std::fill(g + tree.dof_begin, g + tree.dof_end, T(0));
-                for (int q = 0; q < island.rows; ++q) {
-                    const T a = A_bar[r * island.rows + q] + A_bar[q * island.rows + r];
-                    const T* y = Y + static_cast<size_t>(q) * nv;
-                    for (int j = tree.dof_begin; j < tree.dof_end; ++j) g[j] += a * y[j];
-                }
-                const T* y = Y + static_cast<size_t>(r) * nv;
-                for (int j = tree.dof_begin; j < tree.dof_end; ++j) {
-                    const Dof& dof = m.dofs[static_cast<size_t>(j)];
-                    T* row_bar = M_bar + dof.row;
-                    row_bar[dof.depth] -= T(0.5) * y[j] * g[j];
-                    for (int i = dof.parent, d = dof.depth - 1; d >= 0; i = m.dofs[static_cast<size_t>(i)].parent, --d) row_bar[d] -= y[i] * g[j];
-                }
-            }
-        }
-        for (int n = island.block; n < island.block + island.blocks; ++n) {
-            const RowBlock& b = rows.blocks[static_cast<size_t>(n)];
-            for (int r = 0; r < b.rows; ++r)
-                for (int i = 0; i < b.length; ++i)
-                    rows.J_bar[static_cast<size_t>(b.values + r * b.length + i)] +=
-                        s.G[static_cast<size_t>(b.row + r) * nv + static_cast<size_t>(rows.chain_dof[static_cast<size_t>(b.chain + i)])];
-        }
-    }
+    s.Y.resize(static_cast<size_t>(rows.count) * static_cast<size_t>(w.nv())), s.G.resize(s.Y.size());
+    for (const Island& island : rows.islands) island_delassus_adj(w, L, rows, island, s, M_bar, theta_bar);
 }
 
 }  // namespace costate

@@ -154,11 +154,96 @@ template <class T> Force<T> row_force(const ContactPoint<T>& c, int row, bool on
     return point_force<T>(on_b ? Vec3<T>(c.geometry.point - c.to_b) : c.geometry.point, c.direction(row));
 }
 
+// The three rows of a contact: J on the chain, friction of the tangent rows, and the normal row they lean on.
+template <class T> void contact_rows(const Kinematics<T>& k, const ContactPoint<T>& c, const RowBlock& block, Rows<T>& rows) {
+    T* J = rows.J.data() + block.values;
+    for (int r = 0; r < 3; ++r) {
+        const Force<T> F_a = row_force(c, r, false), F_b = row_force(c, r, true);
+        for (int i = block.chain; i < block.chain + block.length; ++i) {
+            const Motion<T>& S = k.S[static_cast<size_t>(rows.chain_dof[static_cast<size_t>(i)])];
+            const int sign = rows.chain_sign[static_cast<size_t>(i)];
+            *J++ = sign > 0 ? dot(S, F_a) : (sign < 0 ? -dot(S, F_b) : T(0));
+        }
+    }
+    const size_t row = static_cast<size_t>(block.row);
+    rows.mu[row + 1] = rows.mu[row + 2] = c.friction;
+    rows.normal[row + 1] = rows.normal[row + 2] = block.row;
+}
+// From rows.J_bar and mu_bar.
 template <class T>
-void make_rows(const World& w, const T* theta, const T* q, const T* v, const Kinematics<T>& k, const ContactScratch<T>& contacts, Rows<T>& rows) {
+void contact_rows_adj(const Kinematics<T>& k, const ContactPoint<T>& c, const RowBlock& block, const Rows<T>& rows,
+                      ContactPointBar<T>& c_bar, KinematicsBar<T>& bar) {
+    const size_t row = static_cast<size_t>(block.row);
+    c_bar.friction += rows.mu_bar[row + 1] + rows.mu_bar[row + 2];
+    for (int r = 0; r < 3; ++r) {
+        const Force<T> F_a = row_force(c, r, false), F_b = row_force(c, r, true);
+        Motion<T> F_a_bar = Motion<T>::zero(), F_b_bar = Motion<T>::zero();
+        const T* J_bar = rows.J_bar.data() + block.values + r * block.length;
+        for (int i = 0; i < block.length; ++i) {
+            const size_t j = static_cast<size_t>(rows.chain_dof[static_cast<size_t>(block.chain + i)]);
+            const int sign = rows.chain_sign[static_cast<size_t>(block.chain + i)];
+            if (sign > 0) dot_adj(k.S[j], F_a, J_bar[i], bar.S[j], F_a_bar);
+            else if (sign < 0) dot_adj<T>(k.S[j], F_b, -J_bar[i], bar.S[j], F_b_bar);
+        }
+        point_force_adj(c.geometry.point, c.direction(r), F_a_bar, c_bar.geometry.point, c_bar.direction(r));
+        point_force_adj<T>(c.geometry.point - c.to_b, c.direction(r), F_b_bar, c_bar.geometry.point, c_bar.direction(r));
+    }
+}
+
+// Of a block's first row: the distance that it keeps from closing, m or rad, and its restitution.
+template <class T> T block_gap(const World& w, const RowBlock& block, const T* q, const ContactScratch<T>& contacts) {
+    return block.contact >= 0 ? contacts.points[static_cast<size_t>(block.contact)].geometry.gap : limit_gap(w.model, block, q);
+}
+template <class T> T block_restitution(const RowBlock& block, const ContactScratch<T>& contacts) {
+    return block.contact >= 0 ? contacts.points[static_cast<size_t>(block.contact)].restitution : T(0);
+}
+
+// Bias of a block's first row, after its Jacobian.
+template <class T>
+void block_bias(const World& w, const T* theta, const T* q, const T* v, const ContactScratch<T>& contacts, RowBlock& block,
+                Rows<T>& rows) {
     const T &h = theta[w.time_step.at(0)], &erp = theta[w.erp.at(0)];
+    const size_t row = static_cast<size_t>(block.row);
+    // 1 velocity along the row
+    T& v_before = rows.v_before[row] = T(0);
+    for (int i = 0; i < block.length; ++i)
+        v_before += rows.J[static_cast<size_t>(block.values + i)] * v[rows.chain_dof[static_cast<size_t>(block.chain + i)]];
+    // 2 bias
+    const T gap = block_gap(w, block, q, contacts), e = block_restitution(block, contacts);
+    block.bias = bias_rule(w.settings, gap, v_before, erp, h);
+    rows.beta[row] = row_bias(block.bias, gap, v_before, e, erp, h);
+}
+// From rows.beta_bar; adds to rows.J_bar.
+template <class T>
+void block_bias_adj(const World& w, const T* theta, const T* q, const T* v, const RowBlock& block, ContactScratch<T>& contacts,
+                    Rows<T>& rows, T* theta_bar, T* q_bar, T* v_bar) {
+    const T &h = theta[w.time_step.at(0)], &erp = theta[w.erp.at(0)];
+    const size_t row = static_cast<size_t>(block.row);
+    // 2 bias
+    T gap_bar(0), v_before_bar(0), e_bar(0);
+    NoBar none;
+    row_bias_adj<T>(block.bias, block_gap(w, block, q, contacts), rows.v_before[row], block_restitution(block, contacts), erp, h,
+                    rows.beta_bar[row], none, gap_bar, v_before_bar, e_bar, theta_bar[w.erp.at(0)], theta_bar[w.time_step.at(0)]);
+    if (block.contact >= 0) {
+        ContactPointBar<T>& c_bar = contacts.points_bar[static_cast<size_t>(block.contact)];
+        c_bar.geometry.gap += gap_bar;
+        c_bar.restitution += e_bar;
+    } else {
+        q_bar[w.model.limits[static_cast<size_t>(block.limit)].v] += T(block.side) * gap_bar;
+    }
+    // 1 velocity along the row
+    for (int i = 0; i < block.length; ++i) {
+        const int j = rows.chain_dof[static_cast<size_t>(block.chain + i)];
+        v_bar[j] += v_before_bar * rows.J[static_cast<size_t>(block.values + i)];
+        rows.J_bar[static_cast<size_t>(block.values + i)] += v_before_bar * v[j];
+    }
+}
+
+template <class T>
+void make_rows(const World& w, const T* theta, const T* q, const T* v, const Kinematics<T>& k, const ContactScratch<T>& contacts,
+               Rows<T>& rows) {
     // 1.1 blocks, islands
-    find_blocks(w, q, v, value_of(h), contacts, rows);
+    find_blocks(w, q, v, value_of(theta[w.time_step.at(0)]), contacts, rows);
     sort_into_islands(w, contacts, rows);
     const size_t n = static_cast<size_t>(rows.count);
     rows.beta.assign(n, T(0)), rows.v_before.assign(n, T(0)), rows.mu.assign(n, T(0)), rows.normal.assign(n, -1);
@@ -166,79 +251,26 @@ void make_rows(const World& w, const T* theta, const T* q, const T* v, const Kin
     for (RowBlock& block : rows.blocks) {
         append_chain(w.model, contacts, block, rows);
         block.values = static_cast<int>(rows.J.size());
-        const size_t row = static_cast<size_t>(block.row);
-        T gap, e(0);
-        if (block.contact >= 0) {
-            // 1.2 Jacobian of a contact
-            const ContactPoint<T>& c = contacts.points[static_cast<size_t>(block.contact)];
-            for (int r = 0; r < 3; ++r) {
-                const Force<T> F_a = row_force(c, r, false), F_b = row_force(c, r, true);
-                for (int i = block.chain; i < block.chain + block.length; ++i) {
-                    const Motion<T>& S = k.S[static_cast<size_t>(rows.chain_dof[static_cast<size_t>(i)])];
-                    const int sign = rows.chain_sign[static_cast<size_t>(i)];
-                    rows.J.push_back(sign > 0 ? dot(S, F_a) : (sign < 0 ? -dot(S, F_b) : T(0)));
-                }
-            }
-            rows.mu[row + 1] = rows.mu[row + 2] = c.friction;
-            rows.normal[row + 1] = rows.normal[row + 2] = block.row;
-            gap = c.geometry.gap, e = c.restitution;
-        } else {
-            // 1.3 Jacobian of a limit
-            rows.J.push_back(T(block.side));
-            rows.J.resize(rows.J.size() + static_cast<size_t>(block.length) - 1, T(0));
-            gap = limit_gap(w.model, block, q);
-        }
-        // 1.4 bias of the block's first row
-        T& v_before = rows.v_before[row];
-        for (int i = 0; i < block.length; ++i)
-            v_before += rows.J[static_cast<size_t>(block.values + i)] * v[rows.chain_dof[static_cast<size_t>(block.chain + i)]];
-        block.bias = bias_rule(w.settings, gap, v_before, erp, h);
-        rows.beta[row] = row_bias(block.bias, gap, v_before, e, erp, h);
+        rows.J.resize(rows.J.size() + static_cast<size_t>(block.rows * block.length), T(0));
+        // 1.2 Jacobian: of a limit that of its joint alone
+        if (block.contact >= 0) contact_rows(k, contacts.points[static_cast<size_t>(block.contact)], block, rows);
+        else rows.J[static_cast<size_t>(block.values)] = T(block.side);
+        // 1.3 bias of the block's first row
+        block_bias(w, theta, q, v, contacts, block, rows);
     }
 }
-
 // From rows.J_bar, beta_bar and mu_bar to the contacts' bars, the axes, q, v and theta.
 template <class T>
-void make_rows_adj(const World& w, const T* theta, const T* q, const T* v, const Kinematics<T>& k, ContactScratch<T>& contacts, Rows<T>& rows,
-                   KinematicsBar<T>& bar, T* theta_bar, T* q_bar, T* v_bar) {
-    const T &h = theta[w.time_step.at(0)], &erp = theta[w.erp.at(0)];
+void make_rows_adj(const World& w, const T* theta, const T* q, const T* v, const Kinematics<T>& k, ContactScratch<T>& contacts,
+                   Rows<T>& rows, KinematicsBar<T>& bar, T* theta_bar, T* q_bar, T* v_bar) {
     for (const RowBlock& block : rows.blocks) {
-        const size_t row = static_cast<size_t>(block.row);
-        const bool is_contact = block.contact >= 0;
-        const ContactPoint<T>* c = is_contact ? &contacts.points[static_cast<size_t>(block.contact)] : nullptr;
-        // 1.4 bias of the block's first row
-        T gap_bar(0), v_before_bar(0), e_bar(0);
-        NoBar none;
-        row_bias_adj<T>(block.bias, is_contact ? c->geometry.gap : limit_gap(w.model, block, q), rows.v_before[row], is_contact ? c->restitution : T(0),
-                        erp, h, rows.beta_bar[row], none, gap_bar, v_before_bar, e_bar, theta_bar[w.erp.at(0)], theta_bar[w.time_step.at(0)]);
-        for (int i = 0; i < block.length; ++i) {
-            const int j = rows.chain_dof[static_cast<size_t>(block.chain + i)];
-            v_bar[j] += v_before_bar * rows.J[static_cast<size_t>(block.values + i)];
-            rows.J_bar[static_cast<size_t>(block.values + i)] += v_before_bar * v[j];
-        }
-        // 1.3 Jacobian of a limit
-        if (!is_contact) {
-            q_bar[w.model.limits[static_cast<size_t>(block.limit)].v] += T(block.side) * gap_bar;
-            continue;
-        }
-        // 1.2 Jacobian of a contact
-        ContactPointBar<T>& c_bar = contacts.points_bar[static_cast<size_t>(block.contact)];
-        c_bar.geometry.gap += gap_bar;
-        c_bar.restitution += e_bar;
-        c_bar.friction += rows.mu_bar[row + 1] + rows.mu_bar[row + 2];
-        for (int r = 0; r < 3; ++r) {
-            const Force<T> F_a = row_force(*c, r, false), F_b = row_force(*c, r, true);
-            Motion<T> F_a_bar = Motion<T>::zero(), F_b_bar = Motion<T>::zero();
-            const T* J_bar = rows.J_bar.data() + block.values + r * block.length;
-            for (int i = 0; i < block.length; ++i) {
-                const size_t j = static_cast<size_t>(rows.chain_dof[static_cast<size_t>(block.chain + i)]);
-                const int sign = rows.chain_sign[static_cast<size_t>(block.chain + i)];
-                if (sign > 0) dot_adj(k.S[j], F_a, J_bar[i], bar.S[j], F_a_bar);
-                else if (sign < 0) dot_adj<T>(k.S[j], F_b, -J_bar[i], bar.S[j], F_b_bar);
-            }
-            point_force_adj(c->geometry.point, c->direction(r), F_a_bar, c_bar.geometry.point, c_bar.direction(r));
-            point_force_adj<T>(c->geometry.point - c->to_b, c->direction(r), F_b_bar, c_bar.geometry.point, c_bar.direction(r));
-        }
+        // 1.3 bias of the block's first row
+        block_bias_adj(w, theta, q, v, block, contacts, rows, theta_bar, q_bar, v_bar);
+        // 1.2 Jacobian: of a limit constant
+        if (block.contact < 0) continue;
+        const size_t c = static_cast<size_t>(block.contact);
+        contact_rows_adj(k, contacts.points[c], block, rows, contacts.points_bar[c], bar);
+        // 1.1 blocks, islands: decided, nothing flows
     }
 }
 

@@ -1,0 +1,125 @@
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+#include "adjoint/gradcheck.hpp"
+#include "apps/command.hpp"
+#include "apps/output.hpp"
+#include "apps/progress.hpp"
+
+namespace costate {
+
+namespace {
+
+#ifdef __clang__
+constexpr const char* compiler = "clang " __clang_version__;
+#else
+constexpr const char* compiler = "gcc " __VERSION__;
+#endif
+
+// Most memory this program has held, MB. The figure of getrusage, where it has to serve, includes what the process held
+// before it became this program.
+double peak_rss_mb() {
+    std::ifstream status("/proc/self/status");
+    for (std::string word; status >> word;)
+        if (double kib = 0; word == "VmHWM:" && status >> kib) return kib * 1024e-6;
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<double>(usage.ru_maxrss) * 1024e-6;
+}
+
+struct Times {
+    std::vector<double> us;  // a step, one number a repetition
+    double minimum() const { return *std::min_element(us.begin(), us.end()); }
+    double median() const {
+        std::vector<double> sorted = us;
+        std::sort(sorted.begin(), sorted.end());
+        return 0.5 * (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]);
+    }
+};
+
+// The steps once more from their stored states, as `backward` replays them.
+void replay(Rollout<Simulation>& rollout, const Scene& s, VecX<double>& u, VecX<double>& x_next) {
+    for (int t = rollout.steps(); t-- > 0;) {
+        s.plan.evaluate(s.z0.data(), t, u.data());
+        rollout.step().run(s.theta.data(), rollout.store().restore(t), u.data(), x_next.data());
+    }
+}
+
+int bench(const Arguments& a) {
+    const int repeat = a.integer("repeat", 5, 1, 100000);
+    const Scene s = a.load();
+    Simulation simulation(s.world, s.objective);
+    Rollout<Simulation> rollout(simulation, s.plan, s.steps);
+    Gradient g;
+    VecX<double> u(s.world.nu()), x_next(s.world.nx());
+
+    // Once untimed: what the solver did, and everything allocated.
+    double residual = 0;
+    int sweeps = 0;
+    rollout.forward(s.theta, s.x0, s.z0, [&](int t, const double*, const double*) {
+        if (t == s.steps) return;
+        residual = std::max(residual, solver_residual(simulation.scratch()));
+        sweeps = std::max(sweeps, solver_sweeps(simulation.scratch()));
+    });
+    if (rollout.divergence()) throw DivergenceError(s.world.model, rollout.divergence());
+    rollout.backward(s.theta, s.z0, g);
+    const double gradient_norm = std::sqrt(g.controls.squaredNorm() + g.initial_state.squaredNorm() + g.parameters.squaredNorm());
+
+    Times forward, backward, replayed;
+    {
+        Progress progress("bench " + s.name);
+        const auto time = [&](Times& times, const auto& work) {
+            const Stopwatch watch;
+            work();
+            times.us.push_back(1e6 * watch.seconds() / s.steps);
+        };
+        for (int k = 0; k < repeat; ++k) {
+            time(forward, [&] { rollout.forward(s.theta, s.x0, s.z0); });
+            time(backward, [&] { rollout.backward(s.theta, s.z0, g); });
+            time(replayed, [&] { replay(rollout, s, u, x_next); });
+            if (progress.due()) progress.draw((k + 1.0) / repeat);
+        }
+    }
+    const size_t bytes = rollout.store().bytes_per_checkpoint();
+    const Report report{
+        {"name", s.name},
+        {"steps", s.steps},
+        {"repeat", repeat},
+        {"forward_us", forward.median()},
+        {"backward_us", backward.median()},
+        {"replay_us", replayed.median()},
+        {"minimum", {{"forward_us", forward.minimum()}, {"backward_us", backward.minimum()}, {"replay_us", replayed.minimum()}}},
+        {"bytes_per_checkpoint", bytes},
+        {"checkpoint_bytes", bytes * static_cast<size_t>(s.steps + 1)},
+        {"peak_rss_mb", peak_rss_mb()},
+        {"sweeps", sweeps},
+        {"residual", residual},
+        {"gradient_norm", gradient_norm},
+        {"native", COSTATE_NATIVE == 1},
+        {"compiler", compiler}};
+    if (a.json()) {
+        std::fputs(to_text(report).c_str(), stdout);
+        return done;
+    }
+    std::printf("%s: %d steps, median (minimum) of %d\n\n", s.name.c_str(), s.steps, repeat);
+    std::printf("forward          %8.2f us/step  (%.2f)\n", forward.median(), forward.minimum());
+    std::printf("replay + adjoint %8.2f us/step  (%.2f)\n", backward.median(), backward.minimum());
+    std::printf("replay alone     %8.2f us/step  (%.2f)\n\n", replayed.median(), replayed.minimum());
+    std::printf("checkpoints      %zu bytes each, peak memory %.1f MB\n", bytes, peak_rss_mb());
+    std::printf("solver           at most %d sweeps, residual %.3g m/s\n", sweeps, residual);
+    std::printf("gradient norm    %.10g\n", gradient_norm);
+    std::printf("built by %s, for %s\n", compiler, COSTATE_NATIVE == 1 ? "this machine" : "any machine");
+    return done;
+}
+
+}  // namespace
+
+const Command bench_command{"bench",
+                            "time a step forwards and backwards; memory, solver residual",
+                            {{"repeat", "K", "repetitions, of which the median counts (default 5)"}},
+                            bench};
+
+}  // namespace costate

@@ -1,0 +1,101 @@
+#include "apps/command.hpp"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <cmath>
+#include <cxxopts.hpp>
+
+#include "scenes/names.hpp"
+
+namespace costate {
+
+namespace {
+
+// The option's value as a number, all of it.
+template <class T> std::optional<T> parsed(const std::string& text) {
+    T value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size() ? std::optional<T>(value) : std::nullopt;
+}
+
+}  // namespace
+
+Arguments::Arguments(const Command& command, int argc, const char* const* argv) {
+    cxxopts::Options options(std::string("costate ") + command.name, std::string(command.summary) + "\n");
+    std::vector<std::string> names{"--steps", "--json", "--help"};
+    auto add = options.custom_help("SCENE [OPTION...]").positional_help("").add_options();
+    for (const Option& o : command.options) {
+        add(o.name, o.help, cxxopts::value<std::string>(), o.value);
+        names.push_back(std::string("--") + o.name);
+    }
+    add("steps", "number of time steps, in place of the scene's own", cxxopts::value<std::string>(), "N");
+    add("json", "print one JSON object to stdout and nothing else");
+    add("help", "print this");
+    options.add_options("positional")("scene", "a scene file, or the name of a scene that is shipped",
+                                      cxxopts::value<std::string>());
+    options.parse_positional({"scene"});
+    options.allow_unrecognised_options();
+    help_text_ = options.help({""});
+
+    cxxopts::ParseResult given;
+    try {
+        given = options.parse(argc, argv);
+    } catch (const cxxopts::exceptions::missing_argument&) {  // only the last argument can lack its value
+        throw UsageError(std::string(argv[argc - 1]) + " takes a value");
+    } catch (const cxxopts::exceptions::incorrect_argument_type&) {  // all others are text
+        throw UsageError("--json and --help take no value");
+    } catch (const cxxopts::exceptions::exception& e) {
+        throw UsageError(e.what());
+    }
+    help_ = given.count("help") > 0, json_ = given.count("json") > 0;
+    if (help_) return;
+    for (const std::string& unknown : given.unmatched()) {
+        const std::string name = unknown.substr(0, unknown.find('='));
+        if (name.starts_with("-")) throw UsageError("unknown option '" + name + "'" + suggestion(name, names));
+        throw UsageError("unexpected argument '" + unknown + "': " + command.name + " takes one scene");
+    }
+    if (given.count("scene") == 0)
+        throw UsageError(std::string(command.name) + " takes a scene: a file, or the name of one that is shipped");
+    scene_ = given["scene"].as<std::string>();
+    for (const std::string& name : names)
+        if (const std::string bare = name.substr(2); bare != "json" && bare != "help" && given.count(bare) > 0)
+            values_.emplace_back(bare, given[bare].as<std::string>());
+}
+
+Scene Arguments::load() const {
+    Scene scene = load_scene(scene_, text("steps") ? std::optional<int>(integer("steps", 1, 1)) : std::nullopt);
+    const double needed = 8.0 * scene.world.nx() * (scene.steps + 1.0);
+    const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+    if (needed > there)
+        throw UsageError("the states of " + std::to_string(scene.steps) + " steps take " +
+                         std::to_string(std::llround(needed * 1e-9)) + " GB, more than there is: use fewer --steps");
+    return scene;
+}
+
+std::optional<std::string> Arguments::text(const char* option) const {
+    for (const auto& [name, value] : values_)
+        if (name == option) return value;
+    return std::nullopt;
+}
+
+int Arguments::integer(const char* option, int otherwise, int lower, int upper) const {
+    const std::optional<std::string> given = text(option);
+    if (!given) return otherwise;
+    const std::optional<int> value = parsed<int>(*given);
+    if (!value || *value < lower || *value > upper)
+        throw UsageError(std::string("--") + option + " takes a whole number from " + std::to_string(lower) + " to " +
+                         std::to_string(upper) + ", not '" + *given + "'");
+    return *value;
+}
+
+std::optional<double> Arguments::nonnegative(const char* option) const {
+    const std::optional<std::string> given = text(option);
+    if (!given) return std::nullopt;
+    const std::optional<double> value = parsed<double>(*given);
+    if (!value || !std::isfinite(*value) || *value < 0)
+        throw UsageError(std::string("--") + option + " takes a number that is not negative, not '" + *given + "'");
+    return value;
+}
+
+}  // namespace costate

@@ -1,0 +1,60 @@
+// A command of the program `costate` and what the user asked of it. Each command has a file of its own that defines one Command;
+// main.cpp lists them.
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "scenes/scene.hpp"
+
+namespace costate {
+
+// 0: done; check_failed: a check that the user asked for did not hold.
+enum ExitCode { done = 0, check_failed = 1, bad_input = 2, diverged = 3 };
+
+// What a user got wrong on the command line, or a place that cannot be written, in one line.
+struct UsageError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+struct Option {
+    const char* name;
+    const char* value;  // its placeholder in --help; every option of a command has one value
+    const char* help;
+};
+
+class Arguments;
+
+struct Command {
+    const char* name;
+    const char* summary;          // one line
+    std::vector<Option> options;  // beside SCENE, --steps, --json and --help, which all commands take
+    int (*run)(const Arguments&);
+};
+
+extern const Command info_command, simulate_command, gradcheck_command, optimize_command, bench_command;
+
+// The arguments of one command, checked. Everything that does not parse is a UsageError.
+class Arguments {
+public:
+    Arguments(const Command& command, int argc, const char* const* argv);  // argv[0] is the command's name
+
+    bool help() const { return help_; }
+    const std::string& help_text() const { return help_text_; }
+    bool json() const { return json_; }
+    Scene load() const;  // the scene with the number of steps asked for; its rollout fits into memory
+
+    std::optional<std::string> text(const char* option) const;
+    int integer(const char* option, int otherwise, int lower, int upper = std::numeric_limits<int>::max()) const;
+    std::optional<double> nonnegative(const char* option) const;
+
+private:
+    std::vector<std::pair<std::string, std::string>> values_;  // option, value
+    std::string scene_, help_text_;
+    bool help_ = false, json_ = false;
+};
+
+}  // namespace costate

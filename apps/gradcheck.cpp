@@ -1,0 +1,105 @@
+#include "adjoint/gradcheck.hpp"
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "apps/command.hpp"
+#include "apps/output.hpp"
+#include "apps/progress.hpp"
+
+namespace costate {
+
+namespace {
+
+// A bar that moves by the clock, from the seconds that the work should take.
+class ExpectedProgress {
+public:
+    ExpectedProgress(const std::string& label, double expected)
+        : thread_([this, label, expected](std::stop_token stop) {
+              Progress progress(label);
+              std::unique_lock lock(mutex_);
+              while (!wake_.wait_for(lock, stop, std::chrono::milliseconds(100), [&] { return stop.stop_requested(); }))
+                  if (progress.due()) progress.draw(std::min(progress.seconds() / expected, 0.99));
+          }) {}
+
+private:
+    std::mutex mutex_;
+    std::condition_variable_any wake_;
+    std::jthread thread_;  // the last member: it joins before the others go
+};
+
+// Seconds that gradcheck should take: it rolls out twice a stencil, and up to 36 times for a Taylor remainder.
+double expected_seconds(Rollout<Simulation>& rollout, const Scene& s, const GradcheckOptions& o) {
+    const Stopwatch watch;
+    rollout.forward(s.theta, s.x0, s.z0);
+    int rollouts = 0;
+    for (const int size : {static_cast<int>(s.z0.size()), s.world.ndx(), s.world.np()})
+        if (size > 0) rollouts += 2 * (std::min(size, o.components) + o.directions) + 30;
+    return rollouts * watch.seconds();
+}
+
+Report to_report(const GradcheckKind& k) {
+    return {{"max_relative_error", k.max_relative_error},
+            {"taylor_order", k.taylor_order},
+            {"at_roundoff", k.at_roundoff},
+            {"rejected", k.rejected},
+            {"stencils", k.stencils},
+            {"worst", k.worst}};
+}
+
+void print_row(const char* name, const GradcheckKind& k) {
+    if (k.stencils == 0) return void(std::printf("%-15s there are none\n", name));
+    std::printf("%-15s %-11.3g %.2f%-12s %6.2f %%  %8d   %s\n", name, k.max_relative_error, k.taylor_order,
+                k.at_roundoff ? " (round-off)" : "", 100 * k.rejected, k.stencils, k.worst.c_str());
+}
+
+int check(const Arguments& a) {
+    GradcheckOptions options;
+    options.components = a.integer("components", options.components, 1);
+    options.directions = a.integer("directions", options.directions, 0);
+    options.seed = static_cast<unsigned>(a.integer("seed", 1, 0));
+    const std::optional<double> max_error = a.nonnegative("max-error");
+    const Scene scene = a.load();
+
+    Simulation simulation(scene.world, scene.objective);
+    Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
+    std::optional<ExpectedProgress> progress;
+    const std::string label = "gradcheck " + scene.name;
+    if (Progress(label).shown()) progress.emplace(label, expected_seconds(rollout, scene, options));
+    const Stopwatch watch;
+    const GradcheckReport r = gradcheck(rollout, scene.theta, scene.x0, scene.z0, options);
+    const double seconds = watch.seconds();
+    progress.reset();
+
+    const GradcheckKind worst = r.worst();
+    if (a.json()) {
+        Report report{{"name", scene.name}, {"steps", scene.steps}, {"loss", r.loss}};
+        report.update(to_report(worst));
+        report["variables"] = {{"controls", to_report(r.controls)},
+                               {"initial_state", to_report(r.initial_state)},
+                               {"parameters", to_report(r.parameters)}};
+        report["seconds"] = seconds;
+        std::fputs(to_text(report).c_str(), stdout);
+    } else {
+        std::printf("%s: %d steps, loss %.10g, checked in %.3g s\n\n", scene.name.c_str(), scene.steps, r.loss, seconds);
+        std::printf("%-15s %-11s %-16s %-9s %-10s %s\n", "variables", "error", "Taylor order", "rejected", "stencils",
+                    "worst component");
+        print_row("controls", r.controls), print_row("initial state", r.initial_state), print_row("parameters", r.parameters);
+    }
+    if (!max_error || worst.max_relative_error <= *max_error) return done;
+    std::fprintf(stderr, "costate: the gradient's error %.3g exceeds %.3g\n", worst.max_relative_error, *max_error);
+    return check_failed;
+}
+
+}  // namespace
+
+const Command gradcheck_command{"gradcheck",
+                                "compare the gradient with central differences",
+                                {{"max-error", "X", "exit with 1 if the largest relative error exceeds X"},
+                                 {"components", "N", "components checked of each kind of variable (default 64)"},
+                                 {"directions", "N", "random directions checked of each kind (default 16)"},
+                                 {"seed", "N", "of the random choices (default 1)"}},
+                                check};
+
+}  // namespace costate

@@ -1,0 +1,150 @@
+#include "adjoint/gradcheck.hpp"
+#include "apps/command.hpp"
+#include "apps/output.hpp"
+#include "apps/plot.hpp"
+#include "apps/progress.hpp"
+#include "apps/trajectory.hpp"
+#include "scenes/names.hpp"
+
+namespace costate {
+
+namespace {
+
+const std::vector<std::string> methods{"gradient_descent", "momentum", "adam", "lbfgs"};  // in the order of Method
+
+Method method_named(const std::string& name) {
+    const auto it = std::find(methods.begin(), methods.end(), name);
+    if (it == methods.end()) throw UsageError("unknown method '" + name + "'" + suggestion(name, methods));
+    return static_cast<Method>(it - methods.begin());
+}
+
+// The unit of a loss that is the final length or height of one thing, or its square; else empty.
+std::string loss_unit(const Objective& objective) {
+    if (objective.size() != 1 || objective[0].running || objective[0].weight != 1) return "";
+    const Term& term = objective[0];
+    const bool squared = term.norm == TermNorm::squared;
+    switch (term.kind) {
+        case TermKind::position: return squared ? "m\u00b2" : "m";
+        case TermKind::velocity: return squared ? "m\u00b2/s\u00b2" : "m/s";
+        case TermKind::height: return "m";
+        default: return "";
+    }
+}
+
+// What was found of the parameters, by path.
+Report parameter_values(const Scene& s, const RolloutInputs& best) {
+    Report values = Report::object();
+    for (const ParameterVariable& p : s.parameters) values[s.world.model.layout.element_name(p.index)] = best.theta[p.index];
+    return values;
+}
+
+// The optimised controls by actuator: one number a step, or knots and their values.
+Report control_values(const Scene& s, const RolloutInputs& best) {
+    Report controls = Report::object();
+    for (size_t n = 0; n < s.plan.channels().size(); ++n) {
+        const ControlChannel& c = s.plan.channels()[n];
+        if (!c.optimise) continue;
+        const VecX<double> z = best.z.segment(c.offset, c.size);
+        Report& entry = controls[s.world.model.actuators[n].name];
+        if (!c.per_step) entry["times"] = c.times;
+        entry["values"] = std::vector<double>(z.begin(), z.end());
+    }
+    return controls;
+}
+
+// The initial state, by the names of a trajectory's columns.
+Report initial_values(const Scene& s, const RolloutInputs& best) {
+    const std::vector<std::string> columns = trajectory_columns(s.world.model);
+    Report values = Report::object();
+    for (int i = 0; i < s.world.nx(); ++i) values[columns[static_cast<size_t>(i) + 1]] = best.x0[i];  // after time
+    return values;
+}
+
+// The trajectory of a rollout as CSV into an open file.
+void write_trajectory(std::FILE* out, Rollout<Simulation>& rollout, const Scene& s, const RolloutInputs& in) {
+    TrajectoryWriter writer(out, TrajectoryWriter::Format::csv, s.world.model, in.theta[s.world.time_step.offset], s.steps);
+    rollout.forward(in.theta, in.x0, in.z, writer);
+    if (rollout.divergence()) throw DivergenceError(s.world.model, rollout.divergence());
+}
+
+void write_results(const std::filesystem::path& directory, Rollout<Simulation>& rollout, const Scene& s,
+                   const RolloutInputs& start, const RolloutInputs& best, const OptimizeResult& r, Report report) {
+    const std::string unit = loss_unit(s.objective);
+    char losses[96];
+    std::snprintf(losses, sizeof losses, ": %.3g to %.3g", r.initial_loss, r.final_loss);
+    report["initial_state"] = initial_values(s, best);
+    report["controls"] = control_values(s, best);
+    OutputFiles files;
+    files.make_directory(directory);
+    files.write(directory / "result.json", to_text(report));
+    files.write(directory / "loss.svg", loss_curve_svg(s.name + losses + (unit.empty() ? "" : " " + unit), r.losses, unit));
+    write_trajectory(files.open(directory / "before.csv"), rollout, s, start);
+    write_trajectory(files.open(directory / "after.csv"), rollout, s, best);
+    files.commit();
+}
+
+int optimize(const Arguments& a) {
+    const std::optional<std::string> out = a.text("out"), method = a.text("method");
+    const std::optional<Method> chosen = method ? std::optional<Method>(method_named(*method)) : std::nullopt;
+    const int iterations = a.integer("iterations", -1, 0);
+    Scene scene = a.load();
+    if (chosen) scene.optimize.method = *chosen;
+    if (iterations >= 0) scene.optimize.iterations = iterations;
+    if (scene.optimize.method == Method::lbfgs && !have_lbfgs())
+        throw UsageError("this build has no L-BFGS, because NLopt was missing: use --method adam, momentum or gradient_descent");
+    if (out) check_directory(*out);
+
+    const RolloutInputs start{scene.theta, scene.x0, scene.z0};
+    const Variables variables(scene.world, scene.plan, scene.parameters, scene.initial_state, start);
+    if (variables.size() == 0)
+        throw UsageError("nothing to optimise: " + scene.file.string() + " marks no control, parameter or initial state for it");
+    Simulation simulation(scene.world, scene.objective);
+    Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
+    OptimizeResult r;
+    {
+        Progress progress("optimize " + scene.name);
+        r = optimise(rollout, variables, scene.optimize, [&](int iteration, double best) {
+            if (!progress.due()) return;
+            char note[32];
+            std::snprintf(note, sizeof note, "loss %.4g", best);
+            progress.draw(static_cast<double>(iteration) / scene.optimize.iterations, note);
+        });
+    }
+    const RolloutInputs best = variables.inputs(r.y);
+    const Report report{{"name", scene.name},
+                        {"method", methods[static_cast<size_t>(scene.optimize.method)]},
+                        {"steps", scene.steps},
+                        {"variables", variables.size()},
+                        {"initial_loss", r.initial_loss},
+                        {"final_loss", r.final_loss},
+                        {"iterations", r.iterations},
+                        {"loss_evaluations", r.loss_evaluations},
+                        {"gradient_evaluations", r.gradient_evaluations},
+                        {"seconds", r.seconds},
+                        {"stopped", r.stopped},
+                        {"parameters", parameter_values(scene, best)},
+                        {"losses", r.losses}};
+    if (out) write_results(*out, rollout, scene, start, best, r, report);
+    if (a.json()) {
+        std::fputs(to_text(report).c_str(), stdout);
+        return done;
+    }
+    std::printf("%s: loss %.6g -> %.6g in %d iterations of %s (%s)\n", scene.name.c_str(), r.initial_loss, r.final_loss,
+                r.iterations, report["method"].get<std::string>().c_str(), r.stopped.c_str());
+    std::printf("%d variables, %d losses and %d gradients evaluated in %.3g s\n", variables.size(), r.loss_evaluations,
+                r.gradient_evaluations, r.seconds);
+    for (const auto& [path, value] : report["parameters"].items()) std::printf("%s = %s\n", path.c_str(), value.dump().c_str());
+    if (out) std::printf("result.json, loss.svg, before.csv and after.csv in %s\n", out->c_str());
+    return done;
+}
+
+}  // namespace
+
+const Command optimize_command{"optimize",
+                               "run a scene's optimisation, to result.json, loss.svg and trajectories",
+                               {{"method", "NAME", "gradient_descent, momentum, adam or lbfgs, in place of the scene's own"},
+                                {"iterations", "N", "most iterations, in place of the scene's own"},
+                                {"out", "DIR", "write result.json, loss.svg, before.csv and after.csv to DIR"}},
+                               optimize};
+
+}  // namespace costate

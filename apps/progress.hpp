@@ -1,0 +1,64 @@
+// A progress bar on stderr for work that takes long, silent unless stderr is a terminal; and a stopwatch.
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+namespace costate {
+
+class Stopwatch {
+public:
+    double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point begin_ = Clock::now();
+};
+
+class Progress {
+public:
+    explicit Progress(std::string label) : label_(std::move(label)), shown_(isatty(STDERR_FILENO) == 1) {}
+    ~Progress() {
+        if (drawn_) std::fputs("\r\033[K", stderr);
+    }
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+
+    bool shown() const { return shown_; }
+    double seconds() const { return watch_.seconds(); }
+
+    // Whether it is time to draw: ten times a second, not before half a second.
+    bool due() const { return shown_ && watch_.seconds() > next_; }
+
+    // `fraction` of the work is done; `note` is any short news.
+    void draw(double fraction, const std::string& note = {}) {
+        constexpr int width = 30;
+        const double elapsed = watch_.seconds(), share = std::clamp(fraction, 0.0, 1.0);
+        const int filled = static_cast<int>(share * width);
+        std::string line = "\r\033[K" + label_ + " [" + std::string(static_cast<size_t>(filled), '#') +
+                           std::string(static_cast<size_t>(width - filled), '.') + "] " +
+                           std::to_string(static_cast<int>(100 * share)) + " %";
+        if (share > 0) line += ", " + duration(elapsed / share - elapsed) + " left";
+        if (!note.empty()) line += ", " + note;
+        std::fputs(line.c_str(), stderr);
+        std::fflush(stderr);
+        next_ = elapsed + 0.1, drawn_ = true;
+    }
+
+private:
+    static std::string duration(double seconds) {
+        const auto whole = static_cast<long>(seconds + 0.5);
+        return whole < 100 ? std::to_string(whole) + " s" : std::to_string((whole + 30) / 60) + " min";
+    }
+
+    std::string label_;
+    bool shown_, drawn_ = false;
+    Stopwatch watch_;
+    double next_ = 0.5;
+};
+
+}  // namespace costate

@@ -1,0 +1,77 @@
+#include "adjoint/gradcheck.hpp"
+#include "apps/command.hpp"
+#include "apps/output.hpp"
+#include "apps/progress.hpp"
+#include "apps/trajectory.hpp"
+
+namespace costate {
+
+namespace {
+
+using Format = TrajectoryWriter::Format;
+
+Format format_of(const std::string& out) {
+    if (out == "-" || out.ends_with(".csv")) return Format::csv;
+    if (out.ends_with(".json")) return Format::json;
+    throw UsageError("--out takes a name that ends in .csv or .json, or - for CSV on stdout, not '" + out + "'");
+}
+
+int simulate(const Arguments& a) {
+    const std::optional<std::string> out = a.text("out");
+    const Format format = out ? format_of(*out) : Format::csv;
+    const bool to_stdout = out == "-";
+    if (to_stdout && a.json()) throw UsageError("--out - and --json both want stdout");
+    const int every = a.integer("every", 1, 1);
+    const Scene scene = a.load();
+    const double time_step = scene.theta[scene.world.time_step.offset];
+
+    Simulation simulation(scene.world, scene.objective);
+    Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
+    std::optional<OutputFiles> files;
+    std::optional<TrajectoryWriter> writer;
+    if (out) {
+        if (!to_stdout) files.emplace();
+        writer.emplace(to_stdout ? stdout : files->open(*out), format, scene.world.model, time_step, scene.steps, every);
+    }
+    double loss = 0, seconds = 0;
+    {
+        Progress progress("simulate " + scene.name);
+        loss = rollout.forward(scene.theta, scene.x0, scene.z0, [&](int t, const double* x, const double* u) {
+            if (writer) (*writer)(t, x, u);
+            if (files) OutputFiles::check_interrupted();
+            if (progress.due()) progress.draw(static_cast<double>(t) / scene.steps);
+        });
+        seconds = progress.seconds();
+    }
+    if (rollout.divergence()) throw DivergenceError(scene.world.model, rollout.divergence());
+    if (writer) writer->finish();
+    if (files) files->commit();
+    if (to_stdout) return done;
+
+    const Report report{{"name", scene.name},
+                        {"steps", scene.steps},
+                        {"duration", scene.steps * time_step},
+                        {"loss", loss},
+                        {"seconds", seconds},
+                        {"steps_per_second", scene.steps / seconds},
+                        {"out", out ? Report(*out) : Report()}};
+    if (a.json()) {
+        std::fputs(to_text(report).c_str(), stdout);
+        return done;
+    }
+    std::printf("%s: %d steps, %.6g s simulated in %.3g s (%.3g steps/s), loss %.10g\n", scene.name.c_str(), scene.steps,
+                scene.steps * time_step, seconds, scene.steps / seconds, loss);
+    if (out) std::printf("%d rows in %s\n", writer->rows(), out->c_str());
+    return done;
+}
+
+}  // namespace
+
+const Command simulate_command{
+    "simulate",
+    "run a scene forwards, to a trajectory in CSV or JSON",
+    {{"out", "FILE", "write the states to FILE.csv or FILE.json, or - for CSV on stdout; without it, a summary alone"},
+     {"every", "K", "write every K-th state and the last (default 1)"}},
+    simulate};
+
+}  // namespace costate

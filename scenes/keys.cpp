@@ -1,0 +1,37 @@
+#include "scenes/keys.hpp"
+
+namespace costate {
+
+const std::vector<KnownKeys>& known_keys() {
+    static const std::vector<KnownKeys> table{
+        {"scene",
+         {"name", "description", "source", "time_step", "steps", "gravity", "solver", "contact", "ground", "shapes", "models",
+          "exclude", "initial", "controls", "parameters", "objective", "memory", "optimize"}},
+        {"solver", {"type", "sweeps", "tolerance", "forward_dynamics"}},
+        {"contact", {"compliance", "erp", "slop", "recovery_speed", "rest_speed", "margin"}},
+        {"ground", {"friction", "restitution", "height", "normal"}},
+        {"instance", {"name", "file", "model", "position", "quaternion", "rpy_deg", "copies"}},
+        {"copies", {"count", "offset"}},
+        {"model", {"name", "description", "source", "bodies", "actuators", "exclude"}},
+        {"body", {"name", "parent", "joint", "mass", "com", "inertia", "shapes"}},
+        {"joint",
+         {"name", "type", "axis", "position", "quaternion", "rpy_deg", "limits", "damping", "armature", "stiffness", "rest"}},
+        {"shape",
+         {"name", "type", "radius", "half_length", "half_extents", "position", "quaternion", "rpy_deg", "friction",
+          "restitution"}},
+        {"actuator", {"name", "joint", "type", "gear", "control_limits", "kp", "kd", "force_limits"}},
+        {"initial", {"joints", "velocities", "optimise"}},
+        {"initial_variables", {"joints", "velocities"}},
+        {"pose", {"position", "quaternion", "rpy_deg"}},
+        {"twist", {"linear", "angular"}},
+        {"control", {"actuators", "optimise", "initial", "schedule"}},
+        {"knots", {"knots"}},
+        {"parameter", {"path", "value", "optimise", "lower", "upper", "scale"}},
+        {"term", {"term", "name", "body", "shape", "joints", "actuators", "point", "target", "axes", "norm", "weight", "at"}},
+        {"optimize",
+         {"method", "iterations", "max_loss_evaluations", "learning_rate", "momentum", "square", "gradient_tolerance", "target_loss"}},
+    };
+    return table;
+}
+
+}  // namespace costate

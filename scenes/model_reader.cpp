@@ -1,0 +1,227 @@
+#include "scenes/model_reader.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <sstream>
+
+#include "scenes/names.hpp"
+
+namespace costate {
+namespace {
+
+inline constexpr size_t max_bodies_of_a_model = 100000, max_excluded = 1000000;
+
+// One number for all dofs, or one each.
+std::vector<double> read_per_dof(const Node& joint, const char* key, int nv, bool nonnegative) {
+    const std::optional<Node> node = joint.find(key);
+    if (!node) return {};
+    if (nv == 0) node->fail("a fixed joint has none", "remove it");
+    std::vector<Node> items = node->is_array() ? node->items(nv) : std::vector<Node>(static_cast<size_t>(nv), *node);
+    std::vector<double> out;
+    for (const Node& item : items) out.push_back(nonnegative ? item.nonnegative() : item.number());
+    return out;
+}
+
+std::pair<double, double> read_range(const Node& node) {
+    const std::vector<double> x = node.numbers(2);
+    if (!(x[0] < x[1])) node.fail("the lower end is not below the upper one", "write [lower, upper]");
+    return {x[0], x[1]};
+}
+
+Vec3<double> read_direction(const Node& node) {
+    const Vec3<double> axis = node.vec3();
+    if (!(axis.norm() > 1e-12)) node.fail("has no direction: its length is 0", "use for example [0, 0, 1]");
+    return axis.normalized();
+}
+
+void read_joint(const Node& node, BodySpec& spec) {
+    node.expect_keys("joint");
+    constexpr JointType types[] = {JointType::fixed, JointType::revolute, JointType::prismatic, JointType::spherical,
+                                   JointType::free};
+    spec.joint = types[node["type"].choice({"fixed", "revolute", "prismatic", "spherical", "free"})];
+    if (const auto name = node.find("name")) spec.joint_name = read_name(*name);
+    const int nv = joint_nv(spec.joint);
+    const std::string of_type = std::string("the joint is ") + joint_type_name(spec.joint);
+    if (spec.joint == JointType::free && spec.parent >= 0)
+        node["type"].fail("a free joint starts at the world", "leave out \"parent\", or use another type");
+    if (nv != 1) node.forbid({"axis", "limits", "stiffness", "rest"}, of_type);
+    if (const auto axis = node.find("axis")) spec.axis = read_direction(*axis);
+    if (const auto limits = node.find("limits")) std::tie(spec.lower, spec.upper) = read_range(*limits);
+    const Transform<double> X = read_pose(node);
+    spec.placement = X.p, spec.R_PB = X.R;
+    spec.damping = read_per_dof(node, "damping", nv, true);
+    spec.armature = read_per_dof(node, "armature", nv, true);
+    spec.stiffness = read_per_dof(node, "stiffness", nv, true);
+    spec.rest = read_per_dof(node, "rest", nv, false);
+}
+
+MassProperties<double> read_mass(const Node& body) {
+    MassProperties<double> mass = MassProperties<double>::zero();
+    mass.m = body.number_or("mass", 0);
+    mass.c = body.vec3_or("com", Vec3<double>::Zero());
+    if (mass.m < 0) {
+        std::ostringstream is;
+        is << "must be positive, is " << mass.m;
+        body["mass"].fail(is.str(), "use a mass above 0 kg");
+    }
+    const std::optional<Node> inertia = body.find("inertia");
+    if (!inertia && mass.m > 0)
+        body.fail("has mass but no \"inertia\"", "give xx yy zz xy xz yz about its centre of mass, kg m^2");
+    if (!inertia) return mass;
+    mass.I = inertia_matrix(inertia->numbers(6).data());
+    if (mass.m == 0 && !mass.I.isZero(0)) inertia->fail("is not zero but the mass is", "give the body mass, or no inertia");
+    const std::string reason = unphysical(mass.I);
+    if (!reason.empty() && !mass.I.isZero(0))
+        inertia->fail(reason, "use six zeros for a point mass, or the inertia of a real solid about its centre of mass");
+    return mass;
+}
+
+// The names of a model under construction.
+struct ModelNames {
+    NameTable bodies{"body"}, joints{"joint"}, shapes{"shape"}, actuators{"actuator"};
+};
+
+void read_body(const Node& node, ModelInput& model, ModelNames& names) {
+    node.expect_keys("body");
+    BodySpec spec;
+    spec.name = spec.joint_name = read_name(node["name"]);
+    if (const auto parent = node.find("parent"); parent && parent->text() != "world") spec.parent = names.bodies.index(*parent);
+    names.bodies.add(node["name"], spec.name);
+    if (const auto joint = node.find("joint")) read_joint(*joint, spec);
+    names.joints.add(node, spec.joint_name);
+    spec.mass = read_mass(node);
+    model.bodies.push_back(spec);
+    const std::optional<Node> shapes = node.find("shapes");
+    if (!shapes) return;
+    for (const Node& shape : shapes->items()) {
+        ShapeSpec s = read_shape(shape, spec.name);
+        s.body = static_cast<int>(model.bodies.size()) - 1;
+        names.shapes.add(shape, s.name);
+        model.shapes.push_back(s);
+        model.shape_places.push_back(shape.place());
+    }
+}
+
+// A joint that moves nothing with mass would be thrown about by any force.
+void check_masses(const std::vector<Node>& nodes, const std::vector<BodySpec>& bodies) {
+    std::vector<double> carried(bodies.size());
+    for (size_t i = bodies.size(); i-- > 0;) {
+        carried[i] += bodies[i].mass.m;
+        if (bodies[i].parent >= 0) carried[static_cast<size_t>(bodies[i].parent)] += carried[i];
+        const bool armature = !bodies[i].armature.empty() && bodies[i].armature[0] > 0;
+        if (carried[i] > 0 || joint_nv(bodies[i].joint) == 0 || armature) continue;
+        const Node& where = nodes[i].has("mass") ? nodes[i]["mass"] : nodes[i];
+        where.fail("a moving body needs mass, and neither \"" + bodies[i].name + "\" nor anything it carries has any",
+                   "use a mass above 0 kg");
+    }
+}
+
+ActuatorSpec read_actuator(const Node& node, const ModelInput& model, ModelNames& names) {
+    node.expect_keys("actuator");
+    ActuatorSpec a;
+    a.body = names.joints.index(node["joint"]);
+    const BodySpec& body = model.bodies[static_cast<size_t>(a.body)];
+    if (joint_nv(body.joint) != 1)
+        node["joint"].fail("an actuator drives one dof, but this joint is " + std::string(joint_type_name(body.joint)),
+                           "use a revolute or prismatic joint");
+    const auto name = node.find("name");
+    a.name = name ? read_name(*name) : body.joint_name;
+    names.actuators.add(node, a.name);
+    a.type = node["type"].choice({"motor", "servo"}) == 0 ? ActuatorType::motor : ActuatorType::servo;
+    const bool motor = a.type == ActuatorType::motor;
+    if (motor) node.forbid({"kp", "kd", "force_limits"}, "the actuator is a motor");
+    if (!motor) node.forbid({"gear", "control_limits"}, "the actuator is a servo");
+    a.gear = node.number_or("gear", 1);
+    if (!motor) a.kp = node["kp"].nonnegative();
+    a.kd = node.nonnegative_or("kd", 0);
+    if (const auto limits = node.find(motor ? "control_limits" : "force_limits"))
+        std::tie(a.lower, a.upper) = read_range(*limits);
+    return a;
+}
+
+}  // namespace
+
+std::string read_name(const Node& node) {
+    const std::string name = node.text();
+    if (name.empty()) node.fail("is empty", "give it a name");
+    if (name.find('*') != std::string::npos) node.fail("a name may not contain *", "rename it");
+    if (name == "world") node.fail("\"world\" is taken", "rename it");
+    return name;
+}
+
+Mat3<double> inertia_matrix(const double* six) {
+    Mat3<double> I;
+    I << six[0], six[3], six[4], six[3], six[1], six[5], six[4], six[5], six[2];
+    return I;
+}
+
+std::string unphysical(const Mat3<double>& inertia) {
+    const Vec3<double> moments =
+        Eigen::SelfAdjointEigenSolver<Mat3<double>>(inertia, Eigen::EigenvaluesOnly).eigenvalues();  // ascending
+    std::ostringstream are;
+    are << "principal moments are " << moments[0] << ", " << moments[1] << ", " << moments[2];
+    if (!(moments[0] > 0)) return "is not positive definite: its " + are.str();
+    if (moments[2] > (moments[0] + moments[1]) * (1 + 1e-6))
+        return "is of no real body: its " + are.str() + ", the largest above the sum of the others";
+    return {};
+}
+
+ShapeSpec read_shape(const Node& node, const std::string& otherwise) {
+    node.expect_keys("shape");
+    constexpr ShapeType types[] = {ShapeType::sphere, ShapeType::capsule, ShapeType::box, ShapeType::plane};
+    ShapeSpec s;
+    s.type = types[node["type"].choice({"sphere", "capsule", "box", "plane"})];
+    const auto name = node.find("name");
+    s.name = name ? read_name(*name) : otherwise;
+    const std::string because = std::string("the shape is a ") + shape_type_name(s.type);
+    if (s.type != ShapeType::sphere && s.type != ShapeType::capsule) node.forbid({"radius"}, because);
+    if (s.type != ShapeType::capsule) node.forbid({"half_length"}, because);
+    if (s.type != ShapeType::box) node.forbid({"half_extents"}, because);
+    if (s.type == ShapeType::sphere || s.type == ShapeType::capsule) s.size[0] = node["radius"].positive();
+    if (s.type == ShapeType::capsule) s.size[1] = node["half_length"].positive();
+    if (s.type == ShapeType::box) {
+        const std::vector<Node> half = node["half_extents"].items(3);
+        for (int c = 0; c < 3; ++c) s.size[c] = half[static_cast<size_t>(c)].positive();
+    }
+    const Transform<double> X = read_pose(node);
+    s.R_BS = X.R, s.position = X.p;
+    s.friction = node.nonnegative_or("friction", 1);
+    s.restitution = node.nonnegative_or("restitution", 0);
+    if (s.restitution > 1) node["restitution"].fail("is above 1, which makes energy", "use 0 to 1");
+    return s;
+}
+
+std::vector<std::pair<std::string, std::string>> read_exclude(const Node& node, std::vector<std::string> bodies) {
+    bodies.push_back("world");
+    std::vector<std::pair<std::string, std::string>> out;
+    for (const Node& pair : node.items()) {
+        const std::vector<Node> two = pair.items(2);
+        const std::vector<int> first = resolve(two[0], two[0].text(), "body", bodies),
+                               second = resolve(two[1], two[1].text(), "body", bodies);
+        if (out.size() + first.size() * second.size() > max_excluded)
+            pair.fail("excludes more than 1000000 pairs", "name fewer bodies");
+        for (const int i : first)
+            for (const int j : second)
+                if (i != j) out.emplace_back(bodies[static_cast<size_t>(i)], bodies[static_cast<size_t>(j)]);
+    }
+    return out;
+}
+
+ModelInput read_model(const Node& node) {
+    node.expect_keys("model");
+    ModelInput model;
+    for (const char* key : {"name", "description", "source"}) node.prose_or(key, "");
+    const std::vector<Node> bodies = node["bodies"].items();
+    if (bodies.empty()) node["bodies"].fail("a model needs a body", "add one");
+    if (bodies.size() > max_bodies_of_a_model) node["bodies"].fail("more than 100000 bodies", "use fewer");
+    ModelNames names;
+    for (const Node& body : bodies) read_body(body, model, names);
+    check_masses(bodies, model.bodies);
+    if (const auto actuators = node.find("actuators"))
+        for (const Node& actuator : actuators->items()) model.actuators.push_back(read_actuator(actuator, model, names));
+    if (const auto exclude = node.find("exclude"))
+        model.excluded = read_exclude(*exclude, names_of(model.bodies, &BodySpec::name));
+    return model;
+}
+
+}  // namespace costate

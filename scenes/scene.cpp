@@ -1,0 +1,104 @@
+#include "scenes/scene.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "scenes/json.hpp"
+#include "scenes/names.hpp"
+#include "scenes/start_reader.hpp"
+#include "scenes/task_reader.hpp"
+#include "scenes/world_reader.hpp"
+
+namespace costate {
+namespace {
+
+inline constexpr std::int64_t max_steps = 1'000'000'000;
+
+// Folders of named scenes, the first wins.
+std::vector<std::filesystem::path> scene_folders() {
+    std::vector<std::filesystem::path> folders;
+    if (const char* own = std::getenv("COSTATE_SCENES"); own && *own) folders.emplace_back(own);
+#ifdef COSTATE_SOURCE_SCENES
+    folders.emplace_back(COSTATE_SOURCE_SCENES);
+#endif
+#ifdef COSTATE_INSTALL_SCENES
+    folders.emplace_back(COSTATE_INSTALL_SCENES);
+#endif
+    return folders;
+}
+
+std::int64_t read_memory(const Node& scene) {
+    const auto memory = scene.find("memory");
+    if (!memory) return 0;
+    if (memory->is_text()) return memory->choice({"auto"});
+    return memory->integer(1, std::int64_t{1} << 50);
+}
+
+}  // namespace
+
+std::vector<std::string> shipped_scenes() {
+    std::vector<std::string> names;
+    for (const std::filesystem::path& folder : scene_folders()) {
+        std::error_code error;
+        for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+            const std::filesystem::path& file = entry.path();
+            if (file.extension() == ".json" && file.stem().extension() != ".schema") names.push_back(file.stem().string());
+        }
+    }
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+}
+
+std::filesystem::path find_scene(const std::string& path_or_name) {
+    std::error_code error;
+    if (std::filesystem::is_regular_file(path_or_name, error)) return path_or_name;
+    const std::filesystem::path path(path_or_name);
+    if (path.has_parent_path() || path.extension() == ".json")
+        throw SceneError(path_or_name + ": there is no such file; check the path");
+    for (const std::filesystem::path& folder : scene_folders())
+        if (std::filesystem::is_regular_file(folder / (path_or_name + ".json"), error)) return folder / (path_or_name + ".json");
+    throw SceneError(path_or_name + ": no scene has this name" + suggestion(path_or_name, shipped_scenes()) +
+                     "; give a name or the path of a file");
+}
+
+Scene load_scene(const std::string& path_or_name, std::optional<int> steps) {
+    const std::filesystem::path file = find_scene(path_or_name);
+    return scene_from_json(read_json(file), file, steps);
+}
+
+Scene scene_from_json(const nlohmann::ordered_json& value, const std::filesystem::path& file, std::optional<int> steps) {
+    const std::string shown = file.string();
+    const Node node(value, shown);
+    node.expect_keys("scene");
+    const int length = static_cast<int>(node["steps"].integer(1, max_steps));
+    if (steps && (*steps < 1 || *steps > max_steps))
+        throw SceneError(shown + ": cannot run " + std::to_string(*steps) + " steps; use 1 to 1000000000");
+    const int n = steps.value_or(length);
+
+    WorldInput input = read_world(node, file.parent_path());
+    const World& world = input.world;
+    VecX<double> theta = world.model.layout.nominal();
+    std::vector<ParameterVariable> parameters = read_parameters(node, world, theta);
+    StartInput start = read_start(node, world.model, input.q);
+    check_inertia(node, world, theta, start.x0);
+    ControlInput controls = read_controls(node, world, start.x0, n);
+    Objective objective = read_objective(node, world, start.x0);
+    return {node.text_or("name", file.stem().string()),
+            node.prose_or("description", ""),
+            node.prose_or("source", ""),
+            file,
+            std::move(input.world),
+            std::move(theta),
+            std::move(start.x0),
+            std::move(controls.plan),
+            std::move(controls.z0),
+            n,
+            std::move(objective),
+            std::move(parameters),
+            std::move(start.initial_state),
+            read_optimize(node),
+            read_memory(node)};
+}
+
+}  // namespace costate

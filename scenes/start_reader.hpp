@@ -1,0 +1,23 @@
+// Where a scene starts: positions and velocities of its joints.
+#pragma once
+
+#include "scenes/json.hpp"
+#include "solvers/world.hpp"
+
+namespace costate {
+
+struct StartInput {
+    VecX<double> x0;                 // (nx)
+    std::vector<int> initial_state;  // entries of its tangent (2 nv) to optimise
+};
+
+// From "initial"; `q` (nq) is what it does not mention, and every velocity it does not mention is zero.
+StartInput read_start(const Node& scene, const Model& model, const VecX<double>& q);
+
+// Sets the configuration q (nq) of the joints that an object names: a number for one dof, a pose for others.
+void read_configuration(const Node& joints, const Model& model, VecX<double>& q);
+
+// Fails if some joint can be moved by next to nothing at x0, as when its axis passes through a point mass.
+void check_inertia(const Node& scene, const World& world, const VecX<double>& theta, const VecX<double>& x0);
+
+}  // namespace costate

@@ -1,0 +1,195 @@
+#include "scenes/task_reader.hpp"
+
+#include "scenes/model_reader.hpp"
+#include "scenes/names.hpp"
+#include "scenes/start_reader.hpp"
+
+namespace costate {
+namespace {
+
+using Entry = ParameterLayout::Entry;
+
+// The numbers of theta that a path names: all of an entry, or "<entry>[k]".
+struct Selection {
+    const Entry* entry;
+    int offset, width;
+};
+
+std::vector<Selection> select(const Node& node, const ParameterLayout& layout) {
+    std::string path = node.text();
+    const size_t bracket = path.find('[');
+    int element = -1;
+    if (bracket != std::string::npos) {
+        if (bracket + 3 != path.size() || path.back() != ']' || path[bracket + 1] < '0' || path[bracket + 1] > '9')
+            node.fail("cannot be read after its [", "write for example bodies/box/com[0]");
+        element = path[bracket + 1] - '0';
+        path.resize(bracket);
+    }
+    const std::vector<Entry>& entries = layout.entries();
+    std::vector<Selection> out;
+    for (const int i : resolve(node, path, "parameter", names_of(entries, &Entry::path))) {
+        const Entry& e = entries[static_cast<size_t>(i)];
+        if (element >= e.width)
+            node.fail("\"" + e.path + "\" has " + std::to_string(e.width) + " numbers, counted from 0", "correct the index");
+        out.push_back({&e, e.offset + std::max(element, 0), element < 0 ? e.width : 1});
+    }
+    return out;
+}
+
+double in_range(const Node& node, ParameterRange range) {
+    if (range == ParameterRange::positive) return node.positive();
+    return range == ParameterRange::nonnegative ? node.nonnegative() : node.number();
+}
+
+void set_values(const Node& value, const Selection& s, const World& world, VecX<double>& theta) {
+    if (s.entry->path == "world/time_step") value.fail("the time step is not set here", "use \"time_step\" of the scene");
+    const std::vector<Node> items =
+        value.is_array() ? value.items(s.width) : std::vector<Node>(static_cast<size_t>(s.width), value);
+    for (int k = 0; k < s.width; ++k) theta[s.offset + k] = in_range(items[static_cast<size_t>(k)], s.entry->range);
+    const int from = world.model.inertia.offset, to = from + 6 * static_cast<int>(world.model.bodies.size());
+    if (s.entry->offset < from || s.entry->offset >= to) return;
+    const std::string reason = unphysical(inertia_matrix(theta.data() + s.entry->offset));
+    if (!reason.empty()) value.fail("the inertia " + reason, "use the inertia of a real solid");
+}
+
+ParameterVariable read_variable(const Node& node, const Selection& s, int index, double value) {
+    ParameterVariable variable;
+    variable.index = index;
+    variable.log = node.has("scale") && node["scale"].choice({"linear", "log"}) == 1;
+    if (s.entry->range == ParameterRange::nonnegative) variable.lower = 0;
+    if (s.entry->range == ParameterRange::positive || variable.log) variable.lower = 1e-6 * value;
+    if (variable.log && !(value > 0))
+        node["scale"].fail("a log scale needs a value above 0", "use \"linear\", or give a \"value\"");
+    if (const auto lower = node.find("lower"))
+        variable.lower = variable.log ? lower->positive() : in_range(*lower, s.entry->range);
+    variable.upper = node.number_or("upper", variable.upper);
+    if (!(variable.lower < variable.upper)) node["upper"].fail("is not above the lower bound", "widen the bounds");
+    if (value < variable.lower || value > variable.upper)
+        node.fail("the value lies outside its bounds", "widen the bounds or change the value");
+    return variable;
+}
+
+// "squared" unless said otherwise
+TermNorm read_norm(const Node& node) {
+    const auto norm = node.find("norm");
+    return norm && norm->choice({"squared", "distance"}) == 1 ? TermNorm::distance : TermNorm::squared;
+}
+
+// Where the keys of a term have a meaning.
+void forbid_others(const Node& node, TermKind kind) {
+    const std::string because = "the term is " + node["term"].text();
+    const bool at_point = kind == TermKind::position || kind == TermKind::velocity,
+               linear = kind == TermKind::height || kind == TermKind::impulse;
+    if (!at_point && kind != TermKind::height) node.forbid({"body", "point"}, because);
+    if (!at_point) node.forbid({"axes"}, because);
+    if (!at_point && kind != TermKind::configuration) node.forbid({"target"}, because);
+    if (kind != TermKind::configuration && kind != TermKind::joint_velocity) node.forbid({"joints"}, because);
+    if (kind != TermKind::effort) node.forbid({"actuators"}, because);
+    if (kind != TermKind::impulse) node.forbid({"shape"}, because);
+    if (linear) node.forbid({"norm"}, because + ", which is linear");
+}
+
+// All that the patterns under `key` match, or everything if there is no such key.
+std::vector<int> read_matches(const Node& node, const char* key, const char* kind, const std::vector<std::string>& names) {
+    std::vector<bool> chosen(names.size(), !node.has(key));
+    if (const auto patterns = node.find(key))
+        for (const Node& pattern : patterns->items())
+            for (const int i : resolve(pattern, pattern.text(), kind, names)) chosen[static_cast<size_t>(i)] = true;
+    std::vector<int> out;
+    for (size_t i = 0; i < chosen.size(); ++i)
+        if (chosen[i]) out.push_back(static_cast<int>(i));
+    return out;
+}
+
+Term read_term(const Node& node, const World& world, const VecX<double>& x0) {
+    node.expect_keys("term");
+    const Model& model = world.model;
+    Term term;
+    const Node kind = node["term"];  // in the order of TermKind
+    term.kind = static_cast<TermKind>(
+        kind.choice({"position", "velocity", "configuration", "joint_velocity", "height", "effort", "impulse"}));
+    forbid_others(node, term.kind);
+    term.name = node.text_or("name", kind.text());
+    term.norm = read_norm(node);
+    term.weight = node.number_or("weight", 1);
+    const bool needs_step = term.kind == TermKind::effort || term.kind == TermKind::impulse;
+    term.running = needs_step;
+    if (const auto at = node.find("at")) term.running = at->choice({"end", "running"}) == 1;
+    if (needs_step && !term.running)
+        node["at"].fail("there is no " + kind.text() + " at the end, where no step follows", "use \"running\"");
+
+    const bool at_point = term.kind == TermKind::position || term.kind == TermKind::velocity;
+    if (at_point || term.kind == TermKind::height)
+        term.body = resolve_one(node["body"], "body", names_of(model.bodies, &Body::name));
+    term.point = node.vec3_or("point", term.point);
+    if (at_point) term.target = node.vec3_or("target", term.target), term.axes = node.vec3_or("axes", term.axes);
+    if (const auto shape = node.find("shape"))
+        term.shape = resolve_one(*shape, "shape", names_of(world.shapes.shapes, &Shape::name));
+    if (term.kind == TermKind::effort)
+        term.controls = read_matches(node, "actuators", "actuator", names_of(model.actuators, &Actuator::name));
+    if (term.kind != TermKind::configuration && term.kind != TermKind::joint_velocity) return term;
+
+    term.q_target = x0.head(model.nq);
+    for (const int i : read_matches(node, "joints", "joint", names_of(model.bodies, &Body::joint_name))) {
+        const Body& b = model.bodies[static_cast<size_t>(i)];
+        for (int j = b.v0; j < b.v0 + b.nv; ++j) term.dofs.push_back(j);
+        if (b.nv == 1 && node.has("target") && node["target"].is_number()) term.q_target[b.q0] = node["target"].number();
+    }
+    if (const auto target = node.find("target"); target && !target->is_number())
+        read_configuration(*target, model, term.q_target);
+    return term;
+}
+
+}  // namespace
+
+std::vector<ParameterVariable> read_parameters(const Node& scene, const World& world, VecX<double>& theta) {
+    std::vector<ParameterVariable> variables;
+    const auto parameters = scene.find("parameters");
+    if (!parameters) return variables;
+    std::vector<bool> moves(static_cast<size_t>(theta.size()));
+    for (const Node& node : parameters->items()) {
+        node.expect_keys("parameter");
+        const bool optimise = node.has("optimise") && node["optimise"].boolean();
+        if (!optimise) node.forbid({"lower", "upper", "scale"}, "the parameter is not optimised");
+        if (!optimise && !node.has("value")) node.fail("changes nothing", "add a \"value\" or \"optimise\": true");
+        for (const Selection& s : select(node["path"], world.model.layout)) {
+            if (const auto value = node.find("value")) set_values(*value, s, world, theta);
+            for (int i = s.offset; optimise && i < s.offset + s.width; ++i) {
+                if (moves[static_cast<size_t>(i)])
+                    node["path"].fail("\"" + s.entry->path + "\" is optimised twice", "name it in one place");
+                moves[static_cast<size_t>(i)] = true;
+                variables.push_back(read_variable(node, s, i, theta[i]));
+            }
+        }
+    }
+    return variables;
+}
+
+Objective read_objective(const Node& scene, const World& world, const VecX<double>& x0) {
+    Objective objective;
+    if (const auto terms = scene.find("objective"))
+        for (const Node& term : terms->items()) objective.push_back(read_term(term, world, x0));
+    return objective;
+}
+
+OptimizeSettings read_optimize(const Node& scene) {
+    OptimizeSettings s;
+    const auto node = scene.find("optimize");
+    if (!node) return s;
+    node->expect_keys("optimize");
+    constexpr Method methods[] = {Method::gradient_descent, Method::momentum, Method::adam, Method::lbfgs};
+    if (const auto method = node->find("method"))
+        s.method = methods[method->choice({"gradient_descent", "momentum", "adam", "lbfgs"})];
+    if (const auto n = node->find("iterations")) s.iterations = static_cast<int>(n->integer(0, 1'000'000'000));
+    if (const auto n = node->find("max_loss_evaluations"))
+        s.max_loss_evaluations = static_cast<int>(n->integer(1, 1'000'000'000));
+    s.learning_rate = node->positive_or("learning_rate", s.learning_rate);
+    s.momentum = node->nonnegative_or("momentum", s.momentum);
+    if (s.momentum >= 1) (*node)["momentum"].fail("must be below 1", "use for example 0.9");
+    if (const auto square = node->find("square")) s.square = square->boolean();
+    s.gradient_tolerance = node->nonnegative_or("gradient_tolerance", s.gradient_tolerance);
+    s.target_loss = node->number_or("target_loss", s.target_loss);
+    return s;
+}
+
+}  // namespace costate

@@ -1,0 +1,26 @@
+// What is done with the world of a scene: controls, parameters to change or identify, the objective, the optimiser.
+#pragma once
+
+#include "adjoint/controls.hpp"
+#include "adjoint/objective.hpp"
+#include "adjoint/optimise.hpp"
+#include "scenes/json.hpp"
+
+namespace costate {
+
+struct ControlInput {
+    ControlPlan plan;
+    VecX<double> z0;  // (plan.size())
+};
+
+// One channel an actuator. What "controls" does not mention is held: a motor at 0, a servo where its joint starts.
+ControlInput read_controls(const Node& scene, const World& world, const VecX<double>& x0, int steps);
+
+// Sets the values that "parameters" gives and returns those that may move.
+std::vector<ParameterVariable> read_parameters(const Node& scene, const World& world, VecX<double>& theta);
+
+Objective read_objective(const Node& scene, const World& world, const VecX<double>& x0);
+
+OptimizeSettings read_optimize(const Node& scene);
+
+}  // namespace costate

@@ -1,0 +1,201 @@
+#include "scenes/world_reader.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "scenes/model_reader.hpp"
+#include "scenes/names.hpp"
+
+namespace costate {
+namespace {
+
+inline constexpr size_t max_bodies = 100000, max_shapes = 10000;
+
+// What the instances add up to.
+struct Assembly {
+    ModelBuilder builder;
+    std::vector<ShapeSpec> shapes;
+    std::vector<std::string> shape_bodies, shape_places;  // name of the body, empty: the world; where it stands, for messages
+    std::vector<std::pair<std::string, std::string>> excluded;
+    std::map<std::string, Transform<double>> free_bodies;  // where they start
+    NameTable bodies{"body"}, joints{"joint"}, actuators{"actuator"}, shape_names{"shape"};
+};
+
+Settings read_settings(const Node& scene) {
+    Settings s;
+    s.time_step = scene.positive_or("time_step", s.time_step);
+    if (const auto solver = scene.find("solver")) {
+        solver->expect_keys("solver");
+        if (const auto type = solver->find("type")) type->choice({"pgs"});
+        if (const auto sweeps = solver->find("sweeps")) s.sweeps = static_cast<int>(sweeps->integer(1, 100000));
+        s.tolerance = solver->nonnegative_or("tolerance", s.tolerance);
+        constexpr ForwardDynamics kinds[] = {ForwardDynamics::automatic, ForwardDynamics::aba, ForwardDynamics::crba};
+        if (const auto kind = solver->find("forward_dynamics"))
+            s.forward_dynamics = kinds[kind->choice({"automatic", "aba", "crba"})];
+    }
+    if (const auto contact = scene.find("contact")) {
+        contact->expect_keys("contact");
+        s.compliance = contact->nonnegative_or("compliance", s.compliance);
+        s.erp = contact->nonnegative_or("erp", s.erp);
+        if (s.erp > 1) (*contact)["erp"].fail("takes back more than the whole penetration", "use 0 to 1");
+        s.slop = contact->nonnegative_or("slop", s.slop);
+        s.recovery_speed = contact->nonnegative_or("recovery_speed", s.recovery_speed);
+        s.rest_speed = contact->nonnegative_or("rest_speed", s.rest_speed);
+        s.margin = contact->nonnegative_or("margin", s.margin);
+    }
+    return s;
+}
+
+void add_world_shape(Assembly& a, const Node& where, ShapeSpec shape) {
+    a.shape_names.add(where, shape.name);
+    a.shapes.push_back(std::move(shape));
+    a.shape_bodies.emplace_back();
+    a.shape_places.push_back(where.place());
+}
+
+void read_ground(const Node& node, Assembly& a) {
+    ShapeSpec ground;
+    ground.name = "ground", ground.type = ShapeType::plane;
+    if (node.is_boolean()) {
+        if (node.boolean()) add_world_shape(a, node, ground);
+        return;
+    }
+    node.expect_keys("ground");
+    ground.friction = node.nonnegative_or("friction", 1);
+    ground.restitution = node.nonnegative_or("restitution", 0);
+    if (ground.restitution > 1) node["restitution"].fail("is above 1, which makes energy", "use 0 to 1");
+    ground.position.z() = node.number_or("height", 0);
+    const Vec3<double> normal = node.vec3_or("normal", Vec3<double>::UnitZ());
+    if (!(normal.norm() > 1e-12)) node["normal"].fail("has no direction: its length is 0", "use [0, 0, 1] for level ground");
+    ground.R_BS = Eigen::Quaterniond::FromTwoVectors(Vec3<double>::UnitZ(), normal).toRotationMatrix();
+    add_world_shape(a, node, ground);
+}
+
+// The model of an instance, from its own text or from a file in the scene's folder or below.
+ModelInput read_instance_model(const Node& instance, const std::filesystem::path& folder) {
+    if (const auto model = instance.find("model")) {
+        if (const auto file = instance.find("file")) file->fail("the model is given twice", "keep \"model\" or \"file\"");
+        return read_model(*model);
+    }
+    const Node& node = instance["file"];
+    const std::filesystem::path given = node.text();
+    if (given.empty() || given.is_absolute() || std::find(given.begin(), given.end(), "..") != given.end())
+        node.fail("must lie in the scene's folder or below", "use a relative path without ..");
+    const std::filesystem::path file = folder / given;
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(file, error)) node.fail("there is no file " + file.string(), "correct the path");
+    const auto relative = std::filesystem::relative(std::filesystem::canonical(file, error),
+                                                    std::filesystem::canonical(folder.empty() ? "." : folder, error), error);
+    if (relative.empty() || *relative.begin() == "..") node.fail("leads out of the scene's folder", "copy the file into it");
+    const Json document = read_json(file);
+    const std::string name = file.string();
+    return read_model(Node(document, name));
+}
+
+// One copy of a model in the world, at the pose X. Its names get `prefix`; in a model of one body, what has the model's
+// own name is called just that.
+void add_copy(const Node& where, const ModelInput& model, const std::string& own, const std::string& prefix,
+              const Transform<double>& X, Assembly& a) {
+    const auto full = [&](const std::string& name) {
+        return model.bodies.size() == 1 && name == own ? prefix : prefix + "/" + name;
+    };
+    std::vector<int> handles;
+    for (BodySpec spec : model.bodies) {
+        spec.name = full(spec.name), spec.joint_name = full(spec.joint_name);
+        a.bodies.add(where, spec.name);
+        a.joints.add(where, spec.joint_name);
+        if (spec.parent < 0) {
+            const Transform<double> start = compose(X, Transform<double>{spec.R_PB, spec.placement});
+            spec.placement = start.p, spec.R_PB = start.R;
+            if (spec.joint == JointType::free) {
+                a.free_bodies[spec.name] = start;
+                spec.placement.setZero(), spec.R_PB.setIdentity();
+            }
+        } else {
+            spec.parent = handles[static_cast<size_t>(spec.parent)];
+        }
+        handles.push_back(a.builder.add_body(spec));
+    }
+    for (ActuatorSpec spec : model.actuators) {
+        spec.name = full(spec.name), spec.body = handles[static_cast<size_t>(spec.body)];
+        a.actuators.add(where, spec.name);
+        a.builder.add_actuator(spec);
+    }
+    for (size_t n = 0; n < model.shapes.size(); ++n) {
+        a.shapes.push_back(model.shapes[n]);
+        a.shapes.back().name = full(model.shapes[n].name);
+        a.shape_names.add(where, a.shapes.back().name);
+        a.shape_bodies.push_back(full(model.bodies[static_cast<size_t>(model.shapes[n].body)].name));
+        a.shape_places.push_back(model.shape_places[n]);
+    }
+    const auto in_world = [&](const std::string& body) { return body == "world" ? body : full(body); };
+    for (const auto& [first, second] : model.excluded) a.excluded.emplace_back(in_world(first), in_world(second));
+}
+
+void read_instance(const Node& node, const std::filesystem::path& folder, Assembly& a) {
+    node.expect_keys("instance");
+    const std::string name = read_name(node["name"]);
+    const ModelInput model = read_instance_model(node, folder);
+    Transform<double> X = read_pose(node);
+    const std::optional<Node> copies = node.find("copies");
+    size_t count = 1;
+    Vec3<double> offset = Vec3<double>::Zero();
+    if (copies) {
+        copies->expect_keys("copies");
+        count = static_cast<size_t>((*copies)["count"].integer(1, max_bodies));
+        offset = (*copies)["offset"].vec3();
+    }
+    if (a.bodies.size() + count * model.bodies.size() > max_bodies) node.fail("makes more than 100000 bodies", "use fewer");
+    if (a.shapes.size() + count * model.shapes.size() > max_shapes) node.fail("makes more than 10000 shapes", "use fewer");
+    for (size_t k = 0; k < count; ++k, X.p += offset) add_copy(node, model, name, copies ? name + std::to_string(k) : name, X, a);
+}
+
+void refuse_unsupported(const ShapeSet& set, const Model& model, const std::vector<std::string>& places) {
+    if (set.unsupported.empty()) return;
+    const auto [a, b] = set.unsupported.front();
+    const auto text = [&](int n) {
+        const Shape& s = set.shapes[static_cast<size_t>(n)];
+        return "\"" + s.name + "\" (" + shape_type_name(s.type) + ")";
+    };
+    const auto body = [&](int n) {
+        const int i = set.shapes[static_cast<size_t>(n)].body;
+        return "\"" + (i < 0 ? "world" : model.bodies[static_cast<size_t>(i)].name) + "\"";
+    };
+    throw SceneError(places[static_cast<size_t>(std::max(a, b))] + ": contacts between " + text(a) + " and " + text(b) +
+                     " are not supported; keep them apart with \"exclude\": [[" + body(a) + ", " + body(b) +
+                     "]], or use other shapes");
+}
+
+}  // namespace
+
+WorldInput read_world(const Node& scene, const std::filesystem::path& folder) {
+    Assembly a;
+    a.builder.set_gravity(scene.vec3_or("gravity", {0, 0, -9.81}));
+    if (const auto ground = scene.find("ground")) read_ground(*ground, a);
+    if (const auto shapes = scene.find("shapes"))
+        for (const Node& shape : shapes->items()) {
+            if (!shape.has("name")) shape.fail("a shape of the world needs a \"name\"", "add it");
+            add_world_shape(a, shape, read_shape(shape, ""));
+        }
+    for (const Node& instance : scene["models"].items()) read_instance(instance, folder, a);
+    Model model = a.builder.build();
+    if (model.nv == 0) scene["models"].fail("nothing in the world can move", "add a body with a joint");
+
+    if (const auto exclude = scene.find("exclude"))
+        for (auto& pair : read_exclude(*exclude, names_of(model.bodies, &Body::name))) a.excluded.push_back(std::move(pair));
+    std::map<std::string, int> index;  // in the model, which has its own order
+    for (size_t i = 0; i < model.bodies.size(); ++i) index[model.bodies[i].name] = static_cast<int>(i);
+    for (size_t n = 0; n < a.shapes.size(); ++n) a.shapes[n].body = a.shape_bodies[n].empty() ? -1 : index.at(a.shape_bodies[n]);
+    ShapeSet shapes = build_shapes(model, a.shapes, a.excluded);
+    refuse_unsupported(shapes, model, a.shape_places);
+
+    VecX<double> q = model.neutral_configuration();
+    for (const auto& [name, X] : a.free_bodies) {
+        const Body& b = model.bodies[static_cast<size_t>(index.at(name))];
+        const Eigen::Quaterniond turn(X.R);
+        q.segment<7>(b.q0) << X.p, turn.w(), turn.x(), turn.y(), turn.z();
+    }
+    return {World(std::move(model), std::move(shapes), read_settings(scene)), q};
+}
+
+}  // namespace costate

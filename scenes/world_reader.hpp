@@ -1,0 +1,17 @@
+// The world of a scene: the instances of its models, its fixed shapes, its settings.
+#pragma once
+
+#include "scenes/json.hpp"
+#include "solvers/world.hpp"
+
+namespace costate {
+
+struct WorldInput {
+    World world;
+    VecX<double> q;  // (nq) where everything stands if "initial" says nothing else
+};
+
+// `folder` is where model files are sought.
+WorldInput read_world(const Node& scene, const std::filesystem::path& folder);
+
+}  // namespace costate

@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+"""The program `costate` as its users meet it: outputs, exit codes, complaints, files. Usage: test_cli.py PROGRAM"""
+import copy
+import csv
+import json
+import os
+import pathlib
+import pty
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
+COMMANDS = ["info", "simulate", "gradcheck", "optimize", "bench"]
+DONE, CHECK_FAILED, BAD_INPUT, DIVERGED = 0, 1, 2, 3
+
+KIND = {"max_relative_error", "taylor_order", "at_roundoff", "rejected", "stencils", "worst"}
+KEYS = {
+    "info": {"name", "description", "file", "bodies", "joints", "nq", "nv", "nu", "mass", "shapes", "parameters", "variables",
+             "steps", "time_step"},
+    "simulate": {"name", "steps", "duration", "loss", "seconds", "steps_per_second", "out"},
+    "gradcheck": KIND | {"name", "steps", "loss", "variables", "seconds"},
+    "optimize": {"name", "method", "steps", "variables", "initial_loss", "final_loss", "iterations", "loss_evaluations",
+                 "gradient_evaluations", "seconds", "stopped", "parameters", "losses"},
+    "bench": {"name", "steps", "repeat", "forward_us", "backward_us", "replay_us", "minimum", "bytes_per_checkpoint",
+              "checkpoint_bytes", "peak_rss_mb", "sweeps", "residual", "gradient_norm", "native", "compiler"},
+}
+
+# A mass on a spring, pushed by a motor.
+SPRING = {
+    "name": "spring",
+    "time_step": 0.01,
+    "steps": 20,
+    "models": [{
+        "name": "m",
+        "model": {
+            "bodies": [{"name": "cart", "joint": {"name": "rail, front", "type": "prismatic", "axis": [1, 0, 0], "stiffness": 10},
+                        "mass": 2, "com": [0, 0, 0], "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}],
+            "actuators": [{"name": "push", "joint": "rail, front", "type": "motor"}],
+        },
+    }],
+    "initial": {"joints": {"m/rail, front": 0.5}},
+    "controls": [{"actuators": ["m/push"], "optimise": {"knots": 3}, "initial": 0}],
+    "objective": [{"term": "position", "body": "m/cart", "target": [0.2, 0, 0]}],
+    "optimize": {"method": "adam", "iterations": 5},
+}
+
+
+def changed(path, value):
+    """SPRING as text with one value replaced."""
+    scene = copy.deepcopy(SPRING)
+    *parents, last = path
+    item = scene
+    for key in parents:
+        item = item[key]
+    item[last] = value
+    return json.dumps(scene)
+
+
+BODY = ["models", 0, "model", "bodies", 0]
+
+
+class Cli(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.scene = self.write("spring.json", json.dumps(SPRING))
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        return str(path)
+
+    def run_costate(self, *arguments, code=DONE):
+        """Its stdout. On success stderr is empty, or else stdout is empty and stderr one line; only a failed check has both."""
+        p = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=self.folder, timeout=300)
+        self.assertEqual(p.returncode, code, f"{arguments}: {p.stderr}")
+        if code == DONE:
+            self.assertEqual(p.stderr, "")
+            return p.stdout
+        self.assertRegex(p.stderr, r"\Acostate: [^\n]+\n\Z")
+        if code != CHECK_FAILED:
+            self.assertEqual(p.stdout, "")
+        return p.stdout if code == CHECK_FAILED else p.stderr
+
+    def report(self, command, *arguments, code=DONE):
+        report = json.loads(self.run_costate(command, *arguments, "--json", code=code))
+        self.assertEqual(set(report), KEYS[command])
+        return report
+
+    def files(self):
+        return sorted(p.relative_to(self.folder).as_posix() for p in self.folder.rglob("*") if p.is_file())
+
+    def test_words(self):
+        text = self.run_costate("--help")
+        for command in COMMANDS:
+            self.assertRegex(text, rf"(?m)^  {command} +\w")
+            for option in ["--steps", "--json", "--help"]:
+                self.assertIn(option, self.run_costate(command, "--help"))
+            self.assertIn("spring", self.run_costate(command, self.scene))
+        self.assertRegex(self.run_costate("--version"), r"\Acostate \d+\.\d+\.\d+\n\Z")
+
+    def test_info(self):
+        r = self.report("info", self.scene)
+        keys = ["bodies", "joints", "nq", "nv", "nu", "mass", "shapes", "variables"]
+        self.assertEqual([r[k] for k in keys], [1, 1, 1, 1, 1, 2, 0, 3])
+        r = self.report("info", "quadruped_stand")
+        self.assertEqual([r[k] for k in ["joints", "nq", "nv", "nu"]] + [round(r["mass"])], [13, 19, 18, 12, 25])
+        self.assertEqual(self.report("info", self.scene, "--steps", 7)["steps"], 7)
+
+    def test_simulate(self):
+        r = self.report("simulate", self.scene)
+        self.assertEqual([r["steps"], r["out"], r["duration"]], [20, None, 20 * 0.01])
+        self.assertEqual(self.report("simulate", self.scene, "--steps", 3)["steps"], 3)
+
+    def test_gradcheck(self):
+        r = self.report("gradcheck", "pendulum_1", "--steps", 20, "--max-error", 1e-6)
+        self.assertEqual(list(r["variables"]), ["controls", "initial_state", "parameters"])
+        for kind in r["variables"].values():
+            self.assertEqual(set(kind), KIND)
+            self.assertGreater(kind["stencils"], 0)
+        self.assertEqual(r["max_relative_error"], max(k["max_relative_error"] for k in r["variables"].values()))
+        few = self.report("gradcheck", "pendulum_1", "--steps", 5, "--components", 2, "--directions", 1, "--seed", 4)
+        self.assertEqual({k["stencils"] for k in few["variables"].values()}, {3})
+        self.report("gradcheck", "pendulum_1", "--steps", 20, "--max-error", 0, code=CHECK_FAILED)
+
+    def test_optimize(self):
+        r = self.report("optimize", self.scene, "--iterations", 4)
+        self.assertEqual([r["method"], r["iterations"], len(r["losses"])], ["adam", 4, 5])
+        self.assertEqual([r["losses"][0], r["losses"][-1]], [r["initial_loss"], r["final_loss"]])
+        self.assertLess(r["final_loss"], r["initial_loss"])
+        self.assertEqual(sorted(r["losses"], reverse=True), r["losses"])
+        r = self.report("optimize", "bounce", "--method", "momentum", "--iterations", 1)
+        self.assertEqual([r["method"], list(r["parameters"])], ["momentum", ["shapes/ball/restitution"]])
+
+    def test_bench(self):
+        r = self.report("bench", "box_slide", "--steps", 30, "--repeat", 2)
+        self.assertEqual([r[k] for k in ["steps", "repeat", "bytes_per_checkpoint", "checkpoint_bytes"]], [30, 2, 104, 31 * 104])
+        self.assertEqual(set(r["minimum"]), {"forward_us", "backward_us", "replay_us"})
+        for key, least in r["minimum"].items():
+            self.assertTrue(0 < least <= r[key], key)
+        self.assertGreater(r["sweeps"], 0)
+        self.assertGreater(r["gradient_norm"], 0)
+
+    @unittest.skipIf(b"__asan_init" in pathlib.Path(PROGRAM).read_bytes(), "memory is the sanitizer's")
+    def test_memory_grows_by_the_checkpoints(self):
+        peak = [self.report("bench", "quadruped_stand", "--steps", n, "--repeat", 1)["peak_rss_mb"] for n in (50, 5000)]
+        self.assertLess(peak[1] - peak[0], 2)
+
+    def test_csv(self):
+        self.run_costate("simulate", self.scene, "--out", "a.csv")
+        text = (self.folder / "a.csv").read_text()
+        header, *rows = csv.reader(text.splitlines())
+        self.assertEqual(header, ["time", "m/rail, front", "d(m/rail, front)", "u(m/push)"])
+        self.assertEqual(len(rows), 21)
+        numbers = [[float(x) for x in row] for row in rows]
+        self.assertEqual(numbers[0], [0, 0.5, 0, 0])
+        for before, after in zip(numbers, numbers[1:]):  # no digit is lost: q+ = q + h v+ to the last bit
+            self.assertEqual(after[1], before[1] + 0.01 * after[2])
+        self.assertEqual(self.run_costate("simulate", self.scene, "--out", "-"), text)
+        self.run_costate("simulate", self.scene, "--out", "b.csv", "--every", 8)
+        times = [float(line.split(",")[0]) for line in (self.folder / "b.csv").read_text().splitlines()[1:]]
+        self.assertEqual(times, [0, 0.08, 0.16, 0.2])
+
+    def test_json_trajectory_equals_csv(self):
+        self.run_costate("simulate", "quadruped_stand", "--steps", 3, "--out", "a.csv")
+        self.report("simulate", "quadruped_stand", "--steps", 3, "--out", "a.json")
+        header, *rows = csv.reader((self.folder / "a.csv").read_text().splitlines())
+        trajectory = json.loads((self.folder / "a.json").read_text())
+        self.assertEqual(trajectory, {"columns": header, "rows": [[float(x) for x in row] for row in rows]})
+        self.assertEqual(len(set(header)), len(header))
+        self.assertEqual(len(header), 1 + 19 + 18 + 12)
+
+    def test_optimize_out(self):
+        r = self.report("optimize", self.scene, "--out", "deep/out")
+        names = ["after.csv", "before.csv", "loss.svg", "result.json"]
+        self.assertEqual(self.files(), ["deep/out/" + n for n in names] + ["spring.json"])
+        out = self.folder / "deep/out"
+        result = json.loads((out / "result.json").read_text())
+        self.assertEqual(set(result), KEYS["optimize"] | {"controls", "initial_state"})
+        self.assertEqual({k: result[k] for k in r}, r)
+        self.assertEqual(result["initial_state"], {"m/rail, front": 0.5, "d(m/rail, front)": 0})
+        self.assertEqual(len(result["controls"]["m/push"]["values"]), 3)
+        self.assertTrue(xml.etree.ElementTree.parse(out / "loss.svg").getroot().tag.endswith("svg"))
+        for name, key in [("before.csv", "initial_loss"), ("after.csv", "final_loss")]:
+            last = list(csv.DictReader((out / name).read_text().splitlines()))[-1]
+            self.assertAlmostEqual((float(last["m/rail, front"]) - 0.2) ** 2, result[key])
+        self.run_costate("optimize", self.scene, "--out", "deep/out")  # over the old files
+
+    def test_the_same_bytes_twice(self):
+        runs = []
+        for out in ["one", "two"]:
+            self.run_costate("optimize", "box_slide", "--steps", 200, "--iterations", 2, "--method", "adam", "--out", out)
+            check = self.report("gradcheck", "box_slide", "--steps", 50)
+            check.pop("seconds")
+            runs.append([(self.folder / out / n).read_bytes() for n in ["loss.svg", "before.csv", "after.csv"]] + [check])
+        self.assertEqual(runs[0], runs[1])
+
+    def test_a_terminal_sees_progress_and_an_interrupt_leaves_nothing(self):
+        terminal, stderr = pty.openpty()
+        command = [PROGRAM, "simulate", "pendulum_1", "--steps", "10000000", "--out", "a.csv"]
+        p = subprocess.Popen(command, cwd=self.folder, stderr=stderr)
+        os.close(stderr)
+        shown = b""
+        while b"left" not in shown:
+            shown += os.read(terminal, 1000)
+        self.assertIn(b"simulate pendulum_1 [", shown)
+        p.send_signal(signal.SIGINT)
+        self.assertEqual(p.wait(timeout=60), -signal.SIGINT)
+        os.close(terminal)
+        self.assertEqual(self.files(), ["spring.json"])
+
+    # What is refused. Nothing is written then.
+
+    def refuse(self, *arguments, because, code=BAD_INPUT):
+        before = self.files()
+        self.assertRegex(self.run_costate(*arguments, code=code), because)
+        self.assertEqual(self.files(), before)
+
+    def test_bad_arguments(self):
+        s = self.scene
+        for because, *arguments in [
+            ("no command",),
+            ('simulat.*"simulate"', "simulat", s),
+            ("--jsn.*--json", "info", s, "--jsn"),
+            ("--foo", "--foo"),
+            ("-x", "info", "-x", s),
+            ("takes a scene", "info"),
+            ("unexpected argument 'more'", "info", s, "more"),
+            ("--steps takes a value", "info", s, "--steps"),
+            ("--steps.*'0'", "info", s, "--steps", 0),
+            ("--steps.*'1e3'", "info", s, "--steps", "1e3"),
+            ("--steps.*'99999999999'", "info", s, "--steps", 99999999999),
+            ("no value", "info", s, "--json=maybe"),
+            ("--max-error.*'nan'", "gradcheck", s, "--max-error", "nan"),
+            ("--max-error.*'-1'", "gradcheck", s, "--max-error=-1"),
+            ('adm.*"adam"', "optimize", s, "--method", "adm"),
+            ("stdout", "simulate", s, "--out", "-", "--json"),
+            ("a.txt", "simulate", s, "--out", "a.txt"),
+        ]:
+            with self.subTest(arguments):
+                self.refuse(*arguments, because=because)
+
+    @unittest.skipIf(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE") > 16 * 9e8, "so much memory is here")
+    def test_more_steps_than_memory(self):
+        self.refuse("bench", self.scene, "--steps", 900000000, because="14 GB")
+
+    def test_places_that_cannot_be_written(self):
+        for out in ["missing/a.csv", "spring.json/a.csv"]:
+            self.refuse("simulate", self.scene, "--out", out, because="cannot write '" + out)
+        (self.folder / "folder.csv").mkdir()
+        self.refuse("simulate", self.scene, "--out", "folder.csv", because="is not a file")
+        for out in ["spring.json", "spring.json/deep"]:
+            self.refuse("optimize", self.scene, "--out", out, because="not a directory")
+        (self.folder / "out/loss.svg").mkdir(parents=True)
+        self.refuse("optimize", self.scene, "--out", "out", because="loss.svg")
+        if os.path.exists("/dev/full"):
+            with open("/dev/full", "w") as full:
+                p = subprocess.run([PROGRAM, "info", self.scene], stdout=full, stderr=subprocess.PIPE, text=True)
+            self.assertEqual((p.returncode, p.stderr[:33]), (BAD_INPUT, "costate: cannot write to stdout: "))
+
+    def test_bad_scenes(self):
+        cases = {
+            "broken": json.dumps(SPRING)[:-20],
+            "empty": "",
+            "unknown_key": changed(["time_stp"], 0.1),
+            "wrong_length": changed(BODY + ["com"], [0, 0]),
+            "negative_mass": changed(BODY + ["mass"], -1),
+            "inertia": changed(BODY + ["inertia"], [1, 1, 9, 0, 0, 0]),
+            "name": changed(["objective", 0, "body"], "m/crt"),
+            "not_finite": json.dumps(SPRING).replace("0.01", "1e999"),
+            "nan": json.dumps(SPRING).replace("0.01", "NaN"),
+            "type": changed(["steps"], "many"),
+        }
+        for name, text in cases.items():
+            path = self.write(name + ".json", text)
+            for command in COMMANDS:
+                out = {"simulate": ["--out", "a.csv"], "optimize": ["--out", "out"]}.get(command, [])
+                with self.subTest(name, command=command):
+                    self.refuse(command, path, *out, because=name + ".json")
+        self.assertRegex(self.run_costate("info", "unknown_key.json", code=BAD_INPUT), "time_stp.*time_step")
+        self.assertRegex(self.run_costate("info", "negative_mass.json", code=BAD_INPUT), "#/models/0/model/bodies/0/mass")
+        self.refuse("info", "nowhere.json", because="nowhere.json")
+        self.refuse("info", "pendulum_11", because="pendulum_1")
+        self.assertFalse((self.folder / "out").exists())
+
+    def test_divergence(self):
+        stiff = self.write("stiff.json", changed(BODY + ["joint", "stiffness"], 1e12).replace('"steps": 20', '"steps": 500'))
+        for command, *out in [("simulate", "--out", "a.csv"), ("optimize", "--out", "out"), ("gradcheck",), ("bench",)]:
+            self.refuse(command, stiff, *out, because=r"step \d+: body 'm/cart', joint 'm/rail, front'", code=DIVERGED)
+        self.assertFalse((self.folder / "out").exists())
+        self.report("info", stiff)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,166 @@
+// The dot-product test of controls, objective terms, and of a step with its share of the loss.
+#include "adjoint/controls.hpp"
+#include "adjoint/simulation.hpp"
+#include "tests/contact_stage.hpp"
+
+using namespace costate;
+using namespace costate::test;
+
+namespace {
+
+// Decision variables -> controls of every step; one channel of each kind.
+struct EvaluatePass : StagePass {
+    static constexpr int steps = 7;
+    ControlPlan plan;
+    std::vector<double> z, z_bar, u_bar;
+    std::vector<D> z_dual, u_dual;
+    EvaluatePass(Rng& g, Regime r)
+        : plan({{true, {}}, {false, {0.15}}, {false, {0, 0.2, 0.25, 0.4}}, {false, {0.1, 0.5}}}, steps, 0.1),
+          z(static_cast<size_t>(plan.size())), z_bar(z), u_bar(static_cast<size_t>(steps * plan.nu())), z_dual(z.size()),
+          u_dual(u_bar.size()) {
+        for (double& x : z) x = g.around_zero(r);
+        in.add(z, z_dual, z_bar);
+        out.add<double>(u_dual, u_bar);
+    }
+    void run_duals() override {
+        for (int t = 0; t < steps; ++t) plan.evaluate(z_dual.data(), t, u_dual.data() + t * plan.nu());
+    }
+    void run_adjoint() override {
+        for (int t = 0; t < steps; ++t) plan.evaluate_adj(t, u_bar.data() + t * plan.nu(), z_bar.data());
+    }
+};
+
+// A term of a kind, about whatever the stage's world has of it.
+Term random_term(const World& w, Rng& g, TermKind kind, TermNorm norm, bool running) {
+    Term term;
+    term.kind = kind, term.norm = norm, term.running = running;
+    term.weight = g.uniform(0.5, 2);
+    term.body = w.model.body_index("body4");
+    term.point = g.vec3(Regime::random), term.target = g.vec3(Regime::random), term.axes = g.vec3(Regime::random);
+    term.dofs = {1, 4, 18, 20}, term.controls = {0, 1, 2};
+    term.q_target = random_configuration(w.model, g, Regime::random);
+    return term;
+}
+
+constexpr TermKind all_kinds[] = {TermKind::position, TermKind::velocity, TermKind::configuration, TermKind::joint_velocity,
+                                  TermKind::height,   TermKind::effort,   TermKind::impulse};
+
+// Everything that a term may read, each kind along a direction: poses, velocities, q, v, u, impulses, and the time step.
+struct TermStage : ContactStage {
+    D value;
+    double value_bar = 0;
+    TermStage(Rng& g, Regime r) : ContactStage(g, r) {
+        in.add_along_direction(g, [&](Inputs& all) { all.add(s.kinematics.X, d.kinematics.X, s.bar.X); });
+        in.add_along_direction(g, [&](Inputs& all) { all.add(s.kinematics.V, d.kinematics.V, s.bar.V); });
+        in.add_along_direction(g, [&](Inputs& all) { add_configuration(all); });
+        in.add_along_direction(g, [&](Inputs& all) { add_velocity(all); });
+        in.add_along_direction(g, [&](Inputs& all) { add_controls(all); });
+        in.add_along_direction(g, [&](Inputs& all) { all.add(s.impulses.lambda, d.impulses.lambda, s.impulses.lambda_bar); });
+        add_parameters(w.time_step, 1);
+        out.add<double>(value, value_bar);
+    }
+};
+
+// A term reads one of the inputs, a velocity also the pose of its point.
+struct TermValuePass : TermStage {
+    static inline TermKind kind = TermKind::position;
+    static inline TermNorm norm = TermNorm::squared;
+    static inline bool of_one_shape = false;
+    Term term;
+    int inputs_without_effect = kind == TermKind::velocity ? 5 : 6;
+    TermValuePass(Rng& g, Regime r) : TermStage(g, r), term(random_term(w, g, kind, norm, true)) {
+        if (of_one_shape) term.shape = w.shapes.index("box");
+    }
+    void run_duals() override { value = term_value(w, term, x.data(), u.data(), d); }
+    void run_adjoint() override { term_value_adj(w, term, t.x.data(), t.u.data(), value_bar, s, x_bar.data(), u_bar.data()); }
+};
+
+Objective terms_of_every_kind(const World& w, Rng& g) {
+    Objective objective;
+    for (const TermNorm norm : {TermNorm::squared, TermNorm::distance})
+        for (const TermKind kind : all_kinds)
+            for (const bool running : {true, false}) {
+                const bool of_a_step = kind == TermKind::effort || kind == TermKind::impulse;
+                if (running || !of_a_step) objective.push_back(random_term(w, g, kind, norm, running));
+            }
+    return objective;
+}
+
+template <bool running> struct ObjectiveValuePass : TermStage {
+    Objective objective;
+    static constexpr int inputs_without_effect = running ? 0 : 3;  // of a final state: controls, impulses, the time step
+    ObjectiveValuePass(Rng& g, Regime r) : TermStage(g, r), objective(terms_of_every_kind(w, g)) {}
+    void run_duals() override {
+        value = objective_value<D>(w, objective, running, theta.data(), x.data(), running ? u.data() : nullptr, d);
+    }
+    void run_adjoint() override {
+        objective_value_adj<double>(w, objective, running, t.theta.data(), t.x.data(), running ? t.u.data() : nullptr, value_bar,
+                                    s, theta_bar.data(), x_bar.data(), running ? u_bar.data() : nullptr);
+    }
+};
+
+// State, controls, parameters -> what Simulation makes of them, against the same calls on dual numbers. Its adjoint is that of a
+// loss with factor 1, so covectors are divided by the loss's before and multiplied after.
+struct SimulationStage : ContactStage {
+    Objective objective;
+    Simulation simulation;
+    D loss;
+    double loss_bar = 0;
+    SimulationStage(Rng& g, Regime r) : ContactStage(g, r), objective(terms_of_every_kind(w, g)), simulation(w, objective) {
+        in.add_along_direction(g, [&](Inputs& all) { add_configuration(all); });
+        in.add_along_direction(g, [&](Inputs& all) { add_velocity(all); });
+        add_parameters_along_direction(g, m.placement, static_cast<int>(m.bodies.size()));
+        out.add<double>(loss, loss_bar);
+    }
+    void scale_bars(double factor) { x_next_bar *= factor, theta_bar *= factor, x_bar *= factor, u_bar *= factor; }
+};
+
+struct RunPass : SimulationStage {
+    RunPass(Rng& g, Regime r) : SimulationStage(g, r) {
+        add_controls(in), add_parameters(w.time_step, 1);
+        add_next_state();
+    }
+    void run_duals() override {
+        step(w, theta.data(), x.data(), u.data(), d, x_next.data());
+        loss = objective_value<D>(w, objective, true, theta.data(), x.data(), u.data(), d);
+    }
+    void run_adjoint() override {
+        scale_bars(1 / loss_bar);
+        simulation.run(t.theta.data(), t.x.data(), t.u.data(), next.data());
+        simulation.run_adj(t.theta.data(), t.x.data(), t.u.data(), x_next_bar.data(), theta_bar.data(), x_bar.data(),
+                           u_bar.data());
+        scale_bars(loss_bar);
+    }
+};
+
+struct FinishPass : SimulationStage {
+    using SimulationStage::SimulationStage;
+    void run_duals() override {
+        observe(w, theta.data(), x.data(), d);
+        loss = objective_value<D>(w, objective, false, theta.data(), x.data(), nullptr, d);
+    }
+    void run_adjoint() override {
+        scale_bars(1 / loss_bar);
+        simulation.finish_adj(t.theta.data(), t.x.data(), theta_bar.data(), x_bar.data());
+        scale_bars(loss_bar);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("adjoint: evaluate") { check_pass<EvaluatePass>(1e-12); }
+TEST_CASE("adjoint: term_value") {
+    for (const TermNorm norm : {TermNorm::squared, TermNorm::distance})
+        for (const TermKind kind : all_kinds)
+            for (const bool of_one_shape : {false, true}) {
+                if (of_one_shape && kind != TermKind::impulse) continue;
+                CAPTURE(static_cast<int>(kind));
+                CAPTURE(static_cast<int>(norm));
+                TermValuePass::kind = kind, TermValuePass::norm = norm, TermValuePass::of_one_shape = of_one_shape;
+                check_pass<TermValuePass>(1e-12);
+            }
+}
+TEST_CASE("adjoint: objective_value, running") { check_pass<ObjectiveValuePass<true>>(1e-12); }
+TEST_CASE("adjoint: objective_value, final") { check_pass<ObjectiveValuePass<false>>(1e-12); }
+TEST_CASE("adjoint: run") { check_pass<RunPass>(1e-11); }
+TEST_CASE("adjoint: finish") { check_pass<FinishPass>(1e-12); }

@@ -1,0 +1,86 @@
+// The dot-product test of the projected Gauss-Seidel solver, converged or stopped on the way, with rows of every kind in every
+// state.
+#include "solvers/pgs.hpp"
+
+#include <algorithm>
+
+#include "tests/stage_pass.hpp"
+
+using namespace costate;
+using namespace costate::test;
+
+namespace {
+
+// Every entry of A (symmetric where it stands, moved entry by entry), b, mu -> solution of one island: contacts and limits in
+// turn, most of them pressed together, some pulled apart, one limit that nothing moves.
+struct PgsPass : StagePass {
+    static inline int sweeps = 50;
+    static inline double tolerance = 0;
+    static inline int free = 0, clamped = 0, sticking = 0, sliding_up = 0, sliding_down = 0;  // rows met at the end
+
+    static constexpr int rows = 14, first_row = 5, left_out = 7;
+    const std::vector<int> normal{-1, 5, 5, -1, -1, 9, 9, -1, -1, 13, 13, -1, 16, 16};
+    std::vector<double> A, b, mu, A_bar, b_bar, mu_bar, solution, solution_bar, extra;
+    std::vector<D> A_dual, b_dual, mu_dual, solution_dual;
+    PgsTape<double> tape;
+    PgsTape<D> tape_dual;
+    int inputs_without_effect = 0;  // what only rows at a bound read, or only with an x that is 0; friction of other rows
+
+    PgsPass(Rng& g, Regime r)
+        : A(rows * rows), b(rows), mu(rows), A_bar(A), b_bar(b), mu_bar(b), solution(b), solution_bar(b), A_dual(A.size()),
+          b_dual(rows), mu_dual(rows), solution_dual(rows) {
+        Eigen::Matrix<double, rows, 9> G;
+        for (double& x : G.reshaped()) x = g.around_zero(r);
+        G.row(left_out).setZero();
+        Eigen::Map<Eigen::Matrix<double, rows, rows>>(A.data()) = 0.1 * G * G.transpose();
+        for (size_t i = 0; i < rows; ++i) {
+            A[i * rows + i] += i == left_out ? 1e-14 : 0.1;
+            b[i] = g.around_zero(r) - (normal[i] < 0 ? 1 : 0);
+            if (normal[i] >= 0) mu[i] = g.uniform(0.2, 1);
+        }
+        in.add(A, A_dual, A_bar), in.add(b, b_dual, b_bar), in.add(mu, mu_dual, mu_bar);
+        out.add<double>(solution_dual, solution_bar);
+        pgs(view(A, b, mu), sweeps, tolerance, tape, solution.data());
+        if (r == Regime::random) inputs_without_effect = inputs() - count_inputs_with_effect();
+    }
+    template <class T> MlcpView<T> view(const std::vector<T>& A_, const std::vector<T>& b_, const std::vector<T>& mu_) const {
+        return {rows, A_.data(), b_.data(), mu_.data(), normal.data(), first_row};
+    }
+    int count_inputs_with_effect() {
+        std::vector<bool> A_matters(A.size()), b_matters(rows), mu_matters(rows);
+        for (size_t n = 0; n < static_cast<size_t>(tape.sweeps) * rows; ++n) {
+            const size_t row = n % rows;
+            const double* x = tape.x.data() + n + rows;
+            const bool unilateral = normal[row] < 0;
+            const double bound = unilateral ? 0 : mu[row] * x[normal[row] - first_row - static_cast<int>(row)];
+            const bool moves = row != left_out && (unilateral ? *x > 0 : std::abs(*x) < bound);
+            if (!unilateral && !moves && bound > 0) mu_matters[row] = true;
+            b_matters[row] = b_matters[row] || moves;
+            for (size_t k = 0; moves && k < rows; ++k)  // x of row, row - 1, ... as read
+                if (x[-static_cast<int>(k)] != 0) A_matters[row * rows + (row + rows - k) % rows] = true;
+            if (n + rows < static_cast<size_t>(tape.sweeps) * rows) continue;
+            free += unilateral && moves, clamped += unilateral && !moves, sticking += !unilateral && moves;
+            sliding_up += !unilateral && bound > 0 && *x == bound, sliding_down += !unilateral && bound > 0 && *x == -bound;
+        }
+        const auto count = [](const std::vector<bool>& flags) { return static_cast<int>(std::ranges::count(flags, true)); };
+        return count(A_matters) + count(b_matters) + count(mu_matters);
+    }
+    void run_duals() override { pgs(view(A_dual, b_dual, mu_dual), sweeps, tolerance, tape_dual, solution_dual.data()); }
+    void run_adjoint() override {
+        pgs_adj(view(A, b, mu), tape, solution_bar.data(), extra, A_bar.data(), b_bar.data(), mu_bar.data());
+    }
+};
+
+}  // namespace
+
+TEST_CASE("adjoint: pgs") {
+    for (const int sweeps : {1, 2, 5, 50})
+        for (const double tolerance : {0.0, 1e-2}) {
+            CAPTURE(sweeps);
+            CAPTURE(tolerance);
+            PgsPass::sweeps = sweeps, PgsPass::tolerance = tolerance;
+            check_pass<PgsPass>(1e-11);
+        }
+    for (const int met : {PgsPass::free, PgsPass::clamped, PgsPass::sticking, PgsPass::sliding_up, PgsPass::sliding_down})
+        CHECK(met >= 10);
+}
