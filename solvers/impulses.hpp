@@ -13,7 +13,7 @@ template <class T> struct ImpulseScratch {
     std::vector<PgsTape<T>> tapes;      // per island
     // bars
     std::vector<T> lambda_bar, b_bar;   // (rows)
-    std::vector<T> w, extra;            // (nv) M^-1 v+_bar; (rows of an island)
+    std::vector<T> w;                   // (nv) M^-1 v+_bar
     explicit ImpulseScratch(const World& world) : dv(static_cast<size_t>(world.nv()), T(0)), tapes(world.model.trees.size()), w(dv) {}
 };
 
@@ -43,7 +43,7 @@ template <class T> void solve_impulses_adj(Rows<T>& rows, DelassusScratch<T>& d,
     s.b_bar.assign(s.b.size(), T(0));
     for (size_t i = 0; i < rows.islands.size(); ++i) {
         const Island& island = rows.islands[i];
-        pgs_adj(island_problem(rows, d, s, island), s.tapes[i], s.lambda_bar.data() + island.row, s.extra, d.A_bar.data() + island.delassus,
+        pgs_adj(island_problem(rows, d, s, island), s.tapes[i], s.lambda_bar.data() + island.row, d.A_bar.data() + island.delassus,
                 s.b_bar.data() + island.row, rows.mu_bar.data() + island.row);
     }
     for_each_row(rows, [&](int row, int length, const int* dofs, int values) {

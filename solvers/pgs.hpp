@@ -33,104 +33,23 @@ template <class T> struct PgsTape {
     std::vector<T> coefficients;  // rows x (rows - 1): -A_rs/A_rr for s = r + 1, ..., r - 1 cyclically
     std::vector<T> inverse;     // (rows) 1/A_rr, 0 where the row is left out
     std::vector<T> x;           // ((1 + sweeps) rows) the iterates
-    std::vector<T> z;           // reverse: ((1 + sweeps) rows), in the order of the reverse sweep
+    // reverse
+    std::vector<T> z;           // ((1 + sweeps) rows), in the order of the reverse sweep
+    std::vector<T> extra;       // (rows) what reaches x_r other than through the rows that read it
+    std::vector<T> A_bar;       // (rows x rows), each row from s = r + 1 to s = r cyclically
 };
 
-template <class T> void pgs_prepare(const MlcpView<T>& p, int max_sweeps, PgsTape<T>& tape) {
-    const size_t m = static_cast<size_t>(p.rows);
-    double largest = 0;
-    for (size_t r = 0; r < m; ++r) largest = std::max(largest, value_of(p.A[r * m + r]));
-    tape.coefficients.resize(m * (m - 1)), tape.inverse.resize(m);
-    tape.x.resize((1 + static_cast<size_t>(max_sweeps)) * m);
-    for (size_t r = 0; r < m; ++r) {
-        const T& diagonal = p.A[r * m + r];
-        tape.inverse[r] = value_of(diagonal) <= 1e-12 * largest ? T(0) : T(1) / diagonal;
-        T* c = tape.coefficients.data() + r * (m - 1);
-        for (size_t s = r + 1; s < m; ++s) *c++ = -p.A[r * m + s] * tape.inverse[r];
-        for (size_t s = 0; s < r; ++s) *c++ = -p.A[r * m + s] * tape.inverse[r];
-    }
-}
-
-// Sum of c[i] x[i], the last term added last.
-template <class T> T ordered_dot(T sum, const T* c, const T* x, int n) {
-    for (int i = 0; i < n; ++i) sum += c[i] * x[i];
-    return sum;
-}
-
 // Solves from x = 0; the solution is the last `rows` numbers of the tape. Stops early when no entry moves by more than
-// `tolerance` in a sweep; tolerance 0 runs all sweeps.
-template <class T> void pgs(const MlcpView<T>& p, int max_sweeps, double tolerance, PgsTape<T>& tape, T* solution) {
-    const int m = p.rows;
-    pgs_prepare(p, max_sweeps, tape);
-    std::fill(tape.x.begin(), tape.x.begin() + m, T(0));
-    T* window = tape.x.data();  // the row about to be updated stands first, and its new value goes behind the window
-    for (tape.sweeps = 0; tape.sweeps < max_sweeps;) {
-        for (int r = 0; r < m; ++r, ++window) {
-            const T y = ordered_dot<T>(-p.b[r] * tape.inverse[static_cast<size_t>(r)], tape.coefficients.data() + r * (m - 1), window + 1, m - 1);
-            if (p.normal[r] < 0) {
-                window[m] = y < T(0) ? T(0) : y;
-            } else {
-                const T bound = p.mu[r] * window[m - r + p.normal_of(r)];
-                window[m] = y < -bound ? T(-bound) : (bound < y ? bound : y);
-            }
-        }
-        ++tape.sweeps;
-        if (tolerance > 0) {
-            double moved = 0;
-            for (int r = 0; r < m; ++r) moved = std::max(moved, std::abs(value_of(window[r]) - value_of(window[r - m])));
-            if (moved <= tolerance) break;
-        }
-    }
-    std::copy(window, window + m, solution);
-}
+// `tolerance` in a sweep; tolerance 0 runs all sweeps. Instantiated for double and Dual<double>.
+template <class T> void pgs(const MlcpView<T>& p, int max_sweeps, double tolerance, PgsTape<T>& tape, T* solution);
+// Adds to A_bar (rows x rows, not symmetric), b_bar and mu_bar (rows). A row at x = mu x_n = 0 counts as clamped.
+template <class T> void pgs_adj(const MlcpView<T>& p, PgsTape<T>& tape, const T* solution_bar, T* A_bar, T* b_bar, T* mu_bar);
 
 // Where the clamp of a row left it: -1 at lo, +1 at hi, 0 free. `x` points at the row's new value on the tape.
 template <class T> int clamp_code(const MlcpView<T>& p, int r, const T* x) {
     if (p.normal[r] < 0) return x[0] == T(0) ? -1 : 0;
     const T bound = p.mu[r] * x[p.normal_of(r) - r];
     return x[0] == bound ? 1 : (x[0] == -bound ? -1 : 0);
-}
-
-// Adds to A_bar (rows x rows, not symmetric), b_bar and mu_bar (rows). A row at x = mu x_n = 0 counts as clamped.
-template <class T>
-void pgs_adj(const MlcpView<T>& p, PgsTape<T>& tape, const T* solution_bar, std::vector<T>& extra, T* A_bar, T* b_bar, T* mu_bar) {
-    const int m = p.rows;
-    const size_t updates = static_cast<size_t>(tape.sweeps) * static_cast<size_t>(m);
-    tape.z.assign(updates + static_cast<size_t>(m), T(0));
-    extra.assign(solution_bar, solution_bar + m);  // what reaches x_r other than through the rows it is read by
-    // 1 z of every update, last first
-    T* z = tape.z.data() + m;
-    const T* x = tape.x.data() + updates + static_cast<size_t>(m);
-    for (int k = tape.sweeps; k-- > 0;) {
-        for (int r = m; r-- > 0; ++z) {
-            --x;
-            const T* c = tape.coefficients.data() + r * (m - 1);
-            T g = extra[static_cast<size_t>(r)] * tape.inverse[static_cast<size_t>(r)];
-            for (int i = 0; i < m - 1; ++i) g += c[m - 2 - i] * z[i - (m - 1)];
-            extra[static_cast<size_t>(r)] = T(0);
-            const int code = clamp_code(p, r, x);
-            if (code == 0) {
-                z[0] = g;
-                continue;
-            }
-            z[0] = T(0);
-            if (p.normal[r] < 0) continue;
-            const T t = T(code) * g * p.A[r * m + r];  // x_r = code mu x_n
-            extra[static_cast<size_t>(p.normal_of(r))] += p.mu[r] * t;
-            mu_bar[r] += x[p.normal_of(r) - r] * t;
-        }
-    }
-    // 2 A_bar_rs -= z_r x_s,   b_bar_r -= z_r, with the x that the update read and for s = r the one it wrote
-    for (size_t n = 0; n < updates; ++n) {
-        const T& z_r = tape.z[updates + static_cast<size_t>(m) - 1 - n];
-        if (z_r == T(0)) continue;
-        const int r = static_cast<int>(n % static_cast<size_t>(m));
-        const T* read = tape.x.data() + n + 1;  // x_{r+1}, ..., x_{m-1}, x_0, ..., x_r
-        T* row_bar = A_bar + r * m;
-        b_bar[r] -= z_r;
-        for (int s = r + 1; s < m; ++s) row_bar[s] -= z_r * read[s - r - 1];
-        for (int s = 0; s <= r; ++s) row_bar[s] -= z_r * read[s + m - r - 1];
-    }
 }
 
 // How far x is from a solution, as a velocity: the largest |x - clamp(x - w/A_rr)| A_rr.

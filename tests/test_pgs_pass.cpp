@@ -20,7 +20,7 @@ struct PgsPass : StagePass {
 
     static constexpr int rows = 14, first_row = 5, left_out = 7;
     const std::vector<int> normal{-1, 5, 5, -1, -1, 9, 9, -1, -1, 13, 13, -1, 16, 16};
-    std::vector<double> A, b, mu, A_bar, b_bar, mu_bar, solution, solution_bar, extra;
+    std::vector<double> A, b, mu, A_bar, b_bar, mu_bar, solution, solution_bar;
     std::vector<D> A_dual, b_dual, mu_dual, solution_dual;
     PgsTape<double> tape;
     PgsTape<D> tape_dual;
@@ -67,7 +67,7 @@ struct PgsPass : StagePass {
     }
     void run_duals() override { pgs(view(A_dual, b_dual, mu_dual), sweeps, tolerance, tape_dual, solution_dual.data()); }
     void run_adjoint() override {
-        pgs_adj(view(A, b, mu), tape, solution_bar.data(), extra, A_bar.data(), b_bar.data(), mu_bar.data());
+        pgs_adj(view(A, b, mu), tape, solution_bar.data(), A_bar.data(), b_bar.data(), mu_bar.data());
     }
 };
 
