@@ -1,9 +1,5 @@
 #include "adjoint/gradcheck.hpp"
 
-#include <condition_variable>
-#include <mutex>
-#include <thread>
-
 #include "apps/command.hpp"
 #include "apps/output.hpp"
 #include "apps/progress.hpp"
@@ -11,33 +7,6 @@
 namespace costate {
 
 namespace {
-
-// A bar that moves by the clock, from the seconds that the work should take.
-class ExpectedProgress {
-public:
-    ExpectedProgress(const std::string& label, double expected)
-        : thread_([this, label, expected](std::stop_token stop) {
-              Progress progress(label);
-              std::unique_lock lock(mutex_);
-              while (!wake_.wait_for(lock, stop, std::chrono::milliseconds(100), [&] { return stop.stop_requested(); }))
-                  if (progress.due()) progress.draw(std::min(progress.seconds() / expected, 0.99));
-          }) {}
-
-private:
-    std::mutex mutex_;
-    std::condition_variable_any wake_;
-    std::jthread thread_;  // the last member: it joins before the others go
-};
-
-// Seconds that gradcheck should take: it rolls out twice a stencil, and up to 36 times for a Taylor remainder.
-double expected_seconds(Rollout<Simulation>& rollout, const Scene& s, const GradcheckOptions& o) {
-    const Stopwatch watch;
-    rollout.forward(s.theta, s.x0, s.z0);
-    int rollouts = 0;
-    for (const int size : {static_cast<int>(s.z0.size()), s.world.ndx(), s.world.np()})
-        if (size > 0) rollouts += 2 * (std::min(size, o.components) + o.directions) + 30;
-    return rollouts * watch.seconds();
-}
 
 Report to_report(const GradcheckKind& k) {
     return {{"max_relative_error", k.max_relative_error},
@@ -64,13 +33,12 @@ int check(const Arguments& a) {
 
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
-    std::optional<ExpectedProgress> progress;
-    const std::string label = "gradcheck " + scene.name;
-    if (Progress(label).shown()) progress.emplace(label, expected_seconds(rollout, scene, options));
-    const Stopwatch watch;
+    Progress progress("gradcheck " + scene.name);
+    options.progress = [&](int stencils, int total) {
+        if (progress.due()) progress.draw(static_cast<double>(stencils) / total);
+    };
     const GradcheckReport r = gradcheck(rollout, scene.theta, scene.x0, scene.z0, options);
-    const double seconds = watch.seconds();
-    progress.reset();
+    const double seconds = progress.seconds();
 
     const GradcheckKind worst = r.worst();
     if (a.json()) {

@@ -1,5 +1,6 @@
 #include "adjoint/gradcheck.hpp"
 #include "apps/command.hpp"
+#include "apps/motion.hpp"
 #include "apps/output.hpp"
 #include "apps/plot.hpp"
 #include "apps/progress.hpp"
@@ -78,6 +79,10 @@ void write_results(const std::filesystem::path& directory, Rollout<Simulation>& 
     files.make_directory(directory);
     files.write(directory / "result.json", to_text(report));
     files.write(directory / "loss.svg", loss_curve_svg(s.name + losses + (unit.empty() ? "" : " " + unit), r.losses, unit));
+    MotionPicture picture(s);
+    picture.add("before", rollout, start);
+    picture.add("after", rollout, best);
+    files.write(directory / "motion.svg", picture.svg());
     write_trajectory(files.open(directory / "before.csv"), rollout, s, start);
     write_trajectory(files.open(directory / "after.csv"), rollout, s, best);
     files.commit();
@@ -134,17 +139,17 @@ int optimize(const Arguments& a) {
     std::printf("%d variables, %d losses and %d gradients evaluated in %.3g s\n", variables.size(), r.loss_evaluations,
                 r.gradient_evaluations, r.seconds);
     for (const auto& [path, value] : report["parameters"].items()) std::printf("%s = %s\n", path.c_str(), value.dump().c_str());
-    if (out) std::printf("result.json, loss.svg, before.csv and after.csv in %s\n", out->c_str());
+    if (out) std::printf("result.json, loss.svg, motion.svg, before.csv and after.csv in %s\n", out->c_str());
     return done;
 }
 
 }  // namespace
 
 const Command optimize_command{"optimize",
-                               "run a scene's optimisation, to result.json, loss.svg and trajectories",
+                               "run a scene's optimisation, to result.json, drawings and trajectories",
                                {{"method", "NAME", "gradient_descent, momentum, adam or lbfgs, in place of the scene's own"},
                                 {"iterations", "N", "most iterations, in place of the scene's own"},
-                                {"out", "DIR", "write result.json, loss.svg, before.csv and after.csv to DIR"}},
+                                {"out", "DIR", "write result.json, loss.svg, motion.svg, before.csv and after.csv to DIR"}},
                                optimize};
 
 }  // namespace costate

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace costate {
 
@@ -10,12 +9,6 @@ namespace {
 
 // Layout in pixels
 constexpr double width = 720, height = 440, left = 92, right = 696, top = 56, bottom = 380;
-
-template <class... Values> std::string print(const char* format, Values... values) {
-    char text[512];
-    std::snprintf(text, sizeof text, format, values...);
-    return text;
-}
 
 std::string escaped(const std::string& text) {
     std::string out;
@@ -82,6 +75,13 @@ Axis log_axis(double lower, double upper) {
 
 }  // namespace
 
+std::string svg_begin(double w, double h, const std::string& title) {
+    return print("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" width=\"%g\" height=\"%g\" ", w, h, w, h) +
+           "font-family=\"'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif\" font-size=\"14\" fill=\"#222\">\n"
+           "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
+           "<text x=\"44\" y=\"30\" font-size=\"16\" font-weight=\"bold\">" + escaped(title) + "</text>\n";
+}
+
 std::string loss_curve_svg(const std::string& title, const std::vector<double>& losses, const std::string& unit) {
     const auto [least, most] = std::minmax_element(losses.begin(), losses.end());
     const bool log = *least > 0 && *most > 10 * *least;
@@ -90,11 +90,7 @@ std::string loss_curve_svg(const std::string& title, const std::vector<double>& 
     Axis x = linear_axis(0, last, 10, 1);
     x.upper = last;
 
-    std::string svg = print("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" width=\"%g\" height=\"%g\" ", width,
-                            height, width, height) +
-                      "font-family=\"'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif\" font-size=\"14\" fill=\"#222\">\n"
-                      "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
-    svg += print("<text x=\"%g\" y=\"30\" font-size=\"16\" font-weight=\"bold\">", left) + escaped(title) + "</text>\n";
+    std::string svg = svg_begin(width, height, title);
     for (const Tick& tick : y.ticks) {
         const double at = y.place(tick.value, bottom, top);
         svg += print("<path d=\"M%g %.2fH%g\" stroke=\"#ddd\"/>\n", left, at, right);

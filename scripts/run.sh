@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs, builds, and lets the arm learn to throw: result.json, loss.svg, before.csv and after.csv in out/throw/.
+# Installs, builds, and lets the arm learn to throw: result.json, loss.svg, motion.svg, before.csv and after.csv in out/throw/.
 # Arguments go to `costate optimize`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

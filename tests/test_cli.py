@@ -177,7 +177,7 @@ class Cli(unittest.TestCase):
 
     def test_optimize_out(self):
         r = self.report("optimize", self.scene, "--out", "deep/out")
-        names = ["after.csv", "before.csv", "loss.svg", "result.json"]
+        names = ["after.csv", "before.csv", "loss.svg", "motion.svg", "result.json"]
         self.assertEqual(self.files(), ["deep/out/" + n for n in names] + ["spring.json"])
         out = self.folder / "deep/out"
         result = json.loads((out / "result.json").read_text())
@@ -197,7 +197,7 @@ class Cli(unittest.TestCase):
             self.run_costate("optimize", "box_slide", "--steps", 200, "--iterations", 2, "--method", "adam", "--out", out)
             check = self.report("gradcheck", "box_slide", "--steps", 50)
             check.pop("seconds")
-            runs.append([(self.folder / out / n).read_bytes() for n in ["loss.svg", "before.csv", "after.csv"]] + [check])
+            runs.append([(self.folder / out / n).read_bytes() for n in ["loss.svg", "motion.svg", "before.csv", "after.csv"]] + [check])
         self.assertEqual(runs[0], runs[1])
 
     def test_a_terminal_sees_progress_and_an_interrupt_leaves_nothing(self):
