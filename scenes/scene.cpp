@@ -14,12 +14,18 @@ namespace {
 
 inline constexpr std::int64_t max_steps = 1'000'000'000;
 
-// Folders of named scenes, the first wins.
+// Folders of named scenes, the first wins. An installation that was moved, or made under another prefix than it was configured
+// for, is found from the program that runs.
 std::vector<std::filesystem::path> scene_folders() {
     std::vector<std::filesystem::path> folders;
     if (const char* own = std::getenv("COSTATE_SCENES"); own && *own) folders.emplace_back(own);
 #ifdef COSTATE_SOURCE_SCENES
     folders.emplace_back(COSTATE_SOURCE_SCENES);
+#endif
+#ifdef COSTATE_PROGRAM_TO_SCENES
+    std::error_code error;
+    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+    if (!error) folders.push_back((program.parent_path() / COSTATE_PROGRAM_TO_SCENES).lexically_normal());
 #endif
 #ifdef COSTATE_INSTALL_SCENES
     folders.emplace_back(COSTATE_INSTALL_SCENES);

@@ -37,8 +37,8 @@ struct Scene {
     std::int64_t memory_bytes;  // for checkpoints; 0: automatic
 };
 
-// A path, or the name of a scene: sought in $COSTATE_SCENES, in the source tree, and where it was installed. `steps`
-// replaces the scene's own. Throws SceneError.
+// A path, or the name of a scene: sought in $COSTATE_SCENES, in the source tree, in ../share/costate/scenes from the program
+// that runs, and where costate was configured to be installed. `steps` replaces the scene's own. Throws SceneError.
 Scene load_scene(const std::string& path_or_name, std::optional<int> steps = {});
 
 // The same from a JSON value. `file` is named in messages, and model files are sought beside it.

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -264,26 +265,28 @@ class Cli(unittest.TestCase):
             self.assertEqual((p.returncode, p.stderr[:33]), (BAD_INPUT, "costate: cannot write to stdout: "))
 
     def test_bad_scenes(self):
-        cases = {
-            "broken": json.dumps(SPRING)[:-20],
-            "empty": "",
-            "unknown_key": changed(["time_stp"], 0.1),
-            "wrong_length": changed(BODY + ["com"], [0, 0]),
-            "negative_mass": changed(BODY + ["mass"], -1),
-            "inertia": changed(BODY + ["inertia"], [1, 1, 9, 0, 0, 0]),
-            "name": changed(["objective", 0, "body"], "m/crt"),
-            "not_finite": json.dumps(SPRING).replace("0.01", "1e999"),
-            "nan": json.dumps(SPRING).replace("0.01", "NaN"),
-            "type": changed(["steps"], "many"),
+        cases = {  # what is wrong: the text, and the place that is named
+            "broken": (json.dumps(SPRING)[:-20], ":1:"),
+            "empty": ("", ":1:1:"),
+            "unknown_key": (changed(["time_stp"], 0.1), "#/time_stp: .*time_step"),
+            "missing_key": (json.dumps({k: v for k, v in SPRING.items() if k != "steps"}), '#: .*"steps"'),
+            "key_given_twice": (json.dumps(SPRING).replace('"steps"', '"steps": 5, "steps"'), "#/steps: "),
+            "wrong_length": (changed(BODY + ["com"], [0, 0]), "#/models/0/model/bodies/0/com: "),
+            "negative_mass": (changed(BODY + ["mass"], -1), "#/models/0/model/bodies/0/mass: "),
+            "inertia": (changed(BODY + ["inertia"], [1, 1, 9, 0, 0, 0]), "#/models/0/model/bodies/0/inertia: "),
+            "name": (changed(["objective", 0, "body"], "m/crt"), "#/objective/0/body: .*m/cart"),
+            "actuator_name": (changed(["controls", 0, "actuators", 0], "m/pish"), "#/controls/0/actuators/0: .*m/push"),
+            "model_file": (changed(["models", 0], {"name": "m", "file": "gone.json"}), "#/models/0/file: .*gone.json"),
+            "infinite": (json.dumps(SPRING).replace("0.01", "1e999"), ":1:"),
+            "nan": (json.dumps(SPRING).replace("0.01", "NaN"), ":1:"),
+            "type": (changed(["steps"], "many"), "#/steps: "),
         }
-        for name, text in cases.items():
+        for name, (text, place) in cases.items():
             path = self.write(name + ".json", text)
             for command in COMMANDS:
                 out = {"simulate": ["--out", "a.csv"], "optimize": ["--out", "out"]}.get(command, [])
                 with self.subTest(name, command=command):
-                    self.refuse(command, path, *out, because=name + ".json")
-        self.assertRegex(self.run_costate("info", "unknown_key.json", code=BAD_INPUT), "time_stp.*time_step")
-        self.assertRegex(self.run_costate("info", "negative_mass.json", code=BAD_INPUT), "#/models/0/model/bodies/0/mass")
+                    self.refuse(command, path, *out, because=re.escape(path) + place)
         self.refuse("info", "nowhere.json", because="nowhere.json")
         self.refuse("info", "pendulum_11", because="pendulum_1")
         self.assertFalse((self.folder / "out").exists())

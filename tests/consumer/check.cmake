@@ -1,4 +1,5 @@
-# Installs BUILD into an empty prefix, then configures, builds and runs the project beside this file against it.
+# Installs BUILD into an empty prefix, then configures, builds and runs the project beside this file against it, and has the
+# installed program find a scene that is nowhere but there.
 set(work ${BUILD}/tests/consumer)
 file(REMOVE_RECURSE ${work})
 set(run COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
@@ -10,3 +11,8 @@ execute_process(COMMAND ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${work}
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${work}/build --config ${CONFIG} ${run})
 execute_process(COMMAND ${CMAKE_CTEST_COMMAND} --build-config ${CONFIG} --output-on-failure
     WORKING_DIRECTORY ${work}/build ${run})
+
+if(EXISTS ${work}/prefix/bin/costate)
+    file(COPY_FILE ${work}/prefix/share/costate/scenes/bounce.json ${work}/prefix/share/costate/scenes/only_here.json)
+    execute_process(COMMAND ${work}/prefix/bin/costate info only_here ${run})
+endif()
