@@ -67,7 +67,7 @@ template <class T> T term_value(const World& w, const Term& term, const T* x, co
         case TermKind::impulse: {
             T sum(0);
             for (const RowBlock& b : s.rows.blocks)
-                if (b.contact >= 0 && counts(term, s.contacts.points[static_cast<size_t>(b.contact)].features)) sum += s.impulses.lambda[static_cast<size_t>(b.row)];
+                if (b.kind == RowKind::contact && counts(term, s.contacts.points[static_cast<size_t>(b.index)].features)) sum += s.impulses.lambda[static_cast<size_t>(b.row)];
             return sum;
         }
     }
@@ -114,7 +114,7 @@ void term_value_adj(const World& w, const Term& term, const T* x, const T* u, co
         }
         case TermKind::impulse:
             for (const RowBlock& b : s.rows.blocks)
-                if (b.contact >= 0 && counts(term, s.contacts.points[static_cast<size_t>(b.contact)].features))
+                if (b.kind == RowKind::contact && counts(term, s.contacts.points[static_cast<size_t>(b.index)].features))
                     s.impulses.lambda_bar[static_cast<size_t>(b.row)] += value_bar;
             break;
     }

@@ -92,7 +92,11 @@ void append_body(Model& m, const BodySpec& spec, int parent) {
     m.nv += b.nv;
     m.trees.back().body_end = index + 1;
     m.trees.back().dof_end = m.nv;
-    if (b.nv == 1 && (spec.lower > -unlimited || spec.upper < unlimited)) m.limits.push_back({index, b.q0, b.v0, spec.lower, spec.upper});
+    const bool ball = b.joint == JointType::spherical;
+    if ((b.nv == 1 || ball) && (spec.lower > -unlimited || spec.upper < unlimited))
+        m.limits.push_back({index, b.q0, b.v0, spec.lower, spec.upper, ball});
+    for (size_t k = 0; k < spec.dry_friction.size(); ++k)
+        if (spec.dry_friction[k] > 0) m.dry_dofs.push_back(b.v0 + static_cast<int>(k));
     m.bodies.push_back(std::move(b));
 }
 
@@ -115,6 +119,11 @@ int ModelBuilder::add_body(BodySpec spec) {
     return static_cast<int>(bodies_.size()) - 1;
 }
 
+int ModelBuilder::add_equality(EqualitySpec spec) {
+    equalities_.push_back(std::move(spec));
+    return static_cast<int>(equalities_.size()) - 1;
+}
+
 int ModelBuilder::add_actuator(ActuatorSpec spec) {
     assert(spec.body >= 0 && joint_nv(bodies_[static_cast<size_t>(spec.body)].joint) == 1);
     actuators_.push_back(std::move(spec));
@@ -132,7 +141,7 @@ Model ModelBuilder::build() const {
     }
 
     std::vector<std::string> bodies, dofs, joints;
-    std::vector<double> mass, com, inertia, placement, damping, armature, stiffness, rest;
+    std::vector<double> mass, com, inertia, placement, damping, armature, stiffness, rest, dry_friction;
     const auto per_dof = [](std::vector<double>& out, const std::vector<double>& given, int nv) {
         for (int k = 0; k < nv; ++k) out.push_back(given.empty() ? 0.0 : given[static_cast<size_t>(k)]);
     };
@@ -151,6 +160,7 @@ Model ModelBuilder::build() const {
         per_dof(armature, s.armature, b.nv);
         per_dof(stiffness, s.stiffness, b.nv);
         per_dof(rest, s.rest, b.nv);
+        per_dof(dry_friction, s.dry_friction, b.nv);
     }
     using Range = ParameterRange;
     m.mass = m.layout.add("bodies", bodies, "mass", 1, Range::nonnegative, mass);
@@ -161,6 +171,7 @@ Model ModelBuilder::build() const {
     m.armature = m.layout.add("joints", dofs, "armature", 1, Range::nonnegative, armature);
     m.stiffness = m.layout.add("joints", dofs, "stiffness", 1, Range::nonnegative, stiffness);
     m.rest = m.layout.add("joints", dofs, "rest", 1, Range::any, rest);
+    m.dry_friction = m.layout.add("joints", dofs, "dry_friction", 1, Range::nonnegative, dry_friction);
 
     std::vector<std::string> names;
     std::vector<double> gear, kp, kd;
@@ -175,6 +186,26 @@ Model ModelBuilder::build() const {
     m.gear = m.layout.add("actuators", names, "gear", 1, Range::any, gear);
     m.kp = m.layout.add("actuators", names, "kp", 1, Range::nonnegative, kp);
     m.kd = m.layout.add("actuators", names, "kd", 1, Range::nonnegative, kd);
+
+    std::vector<double> anchor_a, anchor_b, coupling;
+    names.clear();
+    for (const EqualitySpec& s : equalities_) {
+        const auto model_index = [&](int handle) { return handle < 0 ? -1 : index[static_cast<size_t>(handle)]; };
+        Equality e{s.name, s.type, model_index(s.body_a), model_index(s.body_b), s.R_ba, 0, 0, 0, 0};
+        if (s.type == EqualityType::coupling) {
+            const Body &a = m.bodies[static_cast<size_t>(e.body_a)], &b = m.bodies[static_cast<size_t>(e.body_b)];
+            assert(a.nv == 1 && b.nv == 1);
+            e.q_a = a.q0, e.v_a = a.v0, e.q_b = b.q0, e.v_b = b.v0;
+        }
+        m.equalities.push_back(e);
+        names.push_back(s.name);
+        anchor_a.insert(anchor_a.end(), s.anchor_a.begin(), s.anchor_a.end());
+        anchor_b.insert(anchor_b.end(), s.anchor_b.begin(), s.anchor_b.end());
+        coupling.insert(coupling.end(), {s.offset, s.ratio});
+    }
+    m.anchor_a = m.layout.add("equalities", names, "anchor_a", 3, Range::any, anchor_a);
+    m.anchor_b = m.layout.add("equalities", names, "anchor_b", 3, Range::any, anchor_b);
+    m.coupling = m.layout.add("equalities", names, "coupling", 2, Range::any, coupling);
     m.gravity = m.layout.add("world", {""}, "gravity", 3, Range::any, {gravity_.x(), gravity_.y(), gravity_.z()});
     return m;
 }

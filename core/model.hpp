@@ -64,11 +64,23 @@ struct Actuator {
     double lower, upper;  // of the control (motor) or of the torque (servo); +-infinity where unlimited
 };
 
-// Limits of a one-dof joint, rad or m.
+// Limits of a one-dof joint, rad or m; of a spherical joint its greatest angle, rad.
 struct JointLimit {
     int body = 0;
     int q = 0, v = 0;
     double lower, upper;  // +-infinity where one-sided
+    bool ball = false;
+};
+
+// connect: the anchors on the two bodies are one point. weld: so are the frames there. coupling: q_a = c_0 + c_1 q_b.
+enum class EqualityType { connect, weld, coupling };
+
+struct Equality {
+    std::string name;
+    EqualityType type = EqualityType::connect;
+    int body_a = -1, body_b = -1;                    // -1: the world
+    Mat3<double> R_ba = Mat3<double>::Identity();    // of a weld: axes of a in b where nothing is to be corrected
+    int q_a = 0, v_a = 0, q_b = 0, v_b = 0;          // of a coupling: entries of the two one-dof joints
 };
 
 struct Model {
@@ -77,18 +89,24 @@ struct Model {
     std::vector<Tree> trees;
     std::vector<Actuator> actuators;
     std::vector<JointLimit> limits;
+    std::vector<int> dry_dofs;  // dofs with dry friction
+    std::vector<Equality> equalities;
     int nq = 0, nv = 0, nu = 0;
     int mass_matrix_size = 0;  // entries of the mass matrix on its sparsity pattern
 
     ParameterLayout layout;
     // per body: kg; m in the body frame; kg m^2 about the com in body axes as xx yy zz xy xz yz; m in the parent frame
     ParameterSlice mass, com, inertia, placement;
-    // per dof, in the units of the joint: damping, armature, spring stiffness and rest position (one-dof joints only)
-    ParameterSlice damping, armature, stiffness, rest;
+    // per dof, in the units of the joint: damping, armature, spring stiffness and rest position (one-dof joints only), dry friction
+    ParameterSlice damping, armature, stiffness, rest, dry_friction;
     // per actuator: gear of motors; kp and kd of servos (the other kind's entries have no effect)
     ParameterSlice gear, kp, kd;
+    // per equality: m in a; m in b; c_0 and c_1 of couplings
+    ParameterSlice anchor_a, anchor_b, coupling;
     ParameterSlice gravity;  // m/s^2, world axes
 
+    // whether a step may have constraint rows even without contacts
+    bool has_joint_rows() const { return !limits.empty() || !dry_dofs.empty() || !equalities.empty(); }
     int body_index(std::string_view name) const;      // -1 if there is none
     int joint_index(std::string_view name) const;     // the body it carries, -1 if there is none
     int actuator_index(std::string_view name) const;  // -1 if there is none
@@ -105,8 +123,8 @@ struct BodySpec {
     Vec3<double> placement = Vec3<double>::Zero();
     Mat3<double> R_PB = Mat3<double>::Identity();
     MassProperties<double> mass = MassProperties<double>::zero();
-    std::vector<double> damping, armature, stiffness, rest;  // one number a dof, or empty for zeros
-    double lower = -unlimited, upper = unlimited;            // of a one-dof joint
+    std::vector<double> damping, armature, stiffness, rest, dry_friction;  // one number a dof, or empty for zeros
+    double lower = -unlimited, upper = unlimited;                          // of a one-dof joint; upper: angle of a spherical one
 };
 
 struct ActuatorSpec {
@@ -117,12 +135,22 @@ struct ActuatorSpec {
     double lower = -unlimited, upper = unlimited;
 };
 
+struct EqualitySpec {
+    std::string name;
+    EqualityType type = EqualityType::connect;
+    int body_a = -1, body_b = -1;  // handles; of a coupling the bodies that the joints carry
+    Vec3<double> anchor_a = Vec3<double>::Zero(), anchor_b = Vec3<double>::Zero();
+    Mat3<double> R_ba = Mat3<double>::Identity();
+    double offset = 0, ratio = 1;  // of a coupling
+};
+
 // Collects bodies in any order in which parents come first, then lays the model out. Names must be unique; what a user can
 // get wrong (masses, names, limits) is checked by whoever reads the user's input.
 class ModelBuilder {
 public:
     int add_body(BodySpec spec);  // returns the handle that children and actuators name
     int add_actuator(ActuatorSpec spec);
+    int add_equality(EqualitySpec spec);
     void set_gravity(const Vec3<double>& g) { gravity_ = g; }
     Model build() const;
 
@@ -131,6 +159,7 @@ public:
 private:
     std::vector<BodySpec> bodies_;
     std::vector<ActuatorSpec> actuators_;
+    std::vector<EqualitySpec> equalities_;
     Vec3<double> gravity_{0, 0, -9.81};
 };
 

@@ -10,12 +10,12 @@ namespace costate {
 template <class T> struct DelassusScratch {
     std::vector<T> Z;          // as rows.J
     std::vector<T> A;          // islands after each other, square, row-major
-    std::vector<T> work;       // (3 nv) zero between uses
+    std::vector<T> work;       // (most rows of a block x nv) zero between uses
     // bars
     std::vector<T> A_bar;      // as A
     std::vector<T> Y;          // (rows x nv) M^-1 J^T, filled on the trees of the row's island
     std::vector<T> G;          // (rows x nv) (A_bar + A_bar^T) Y
-    explicit DelassusScratch(const World& w) : work(3 * static_cast<size_t>(w.nv()), T(0)) {}
+    explicit DelassusScratch(const World& w) : work(most_rows_of_a_block * static_cast<size_t>(w.nv()), T(0)) {}
 };
 
 // Z of one block: scatter J, solve along the chain, gather.

@@ -27,7 +27,7 @@ template <class T> struct FreeMotionScratch {
 };
 
 inline bool needs_mass_matrix(const World& w) {
-    return w.settings.forward_dynamics != ForwardDynamics::aba || !w.shapes.pairs.empty() || !w.model.limits.empty();
+    return w.settings.forward_dynamics != ForwardDynamics::aba || !w.shapes.pairs.empty() || w.model.has_joint_rows();
 }
 
 // The factor of M + h B.

@@ -48,8 +48,12 @@ template <class T> void reverse_sweeps(const MlcpView<T>& p, PgsTape<T>& tape, T
             extra = T(0);
             const int code = clamp_code(p, r, x);
             z[0] = code == 0 ? g : T(0);
-            if (code == 0 || p.normal[r] < 0) continue;
-            const T t = T(code) * g * p.A[r * m + r];  // x_r = code mu x_n
+            if (code == 0 || p.normal[r] == unilateral_row) continue;
+            const T t = T(code) * g * p.A[r * m + r];  // x_r = code mu x_n, or code mu
+            if (p.normal[r] == boxed_row) {
+                mu_bar[r] += t;
+                continue;
+            }
             tape.extra[static_cast<size_t>(p.normal_of(r))] += p.mu[r] * t;
             mu_bar[r] += x[p.normal_of(r) - r] * t;
         }
@@ -80,10 +84,12 @@ template <class T> void pgs(const MlcpView<T>& p, int max_sweeps, double toleran
     for (tape.sweeps = 0; tape.sweeps < max_sweeps;) {
         for (int r = 0; r < m; ++r, ++window) {
             const T y = ordered_dot<T>(-p.b[r] * tape.inverse[static_cast<size_t>(r)], tape.coefficients.data() + r * (m - 1), window + 1, m - 1);
-            if (p.normal[r] < 0) {
+            if (p.normal[r] == unilateral_row) {
                 window[m] = y < T(0) ? T(0) : y;
+            } else if (p.normal[r] == free_row) {
+                window[m] = y;
             } else {
-                const T bound = p.mu[r] * window[m - r + p.normal_of(r)];
+                const T bound = p.normal[r] == boxed_row ? p.mu[r] : T(p.mu[r] * window[m - r + p.normal_of(r)]);
                 window[m] = y < -bound ? T(-bound) : (bound < y ? bound : y);
             }
         }

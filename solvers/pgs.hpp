@@ -1,7 +1,8 @@
 // Boxed MLCP by projected Gauss-Seidel, and its sweep backwards: the gradient of what ran, converged or not.
 //
 //   find x with  w = A x + b,  lo <= x <= hi,  w_r >= 0 at lo, w_r <= 0 at hi, w_r = 0 between
-//   unilateral rows: lo = 0, hi = infinity;  friction rows: -lo = hi = mu x_n with the current x of their normal row
+//   unilateral rows: lo = 0, hi = infinity;  friction rows: -lo = hi = mu x_n with the current x of their normal row;
+//   boxed rows: -lo = hi = mu;  free rows: no bounds
 //
 // One row update:  y = -(b_r + sum over s != r of A_rs x_s)/A_rr,   x_r <- clamp(y, lo, hi).
 //
@@ -17,13 +18,16 @@
 
 namespace costate {
 
+// What `normal` says of a row that leans on no normal row.
+inline constexpr int unilateral_row = -1, boxed_row = -2, free_row = -3;
+
 // One island's problem. A is symmetric (rows x rows, row-major); rows whose diagonal is at most 1e-12 of the largest keep x = 0.
 template <class T> struct MlcpView {
     int rows;
     const T* A;
     const T* b;         // (rows)
-    const T* mu;        // (rows) of friction rows
-    const int* normal;  // (rows) index of the normal row in the caller's numbering, -1: unilateral
+    const T* mu;        // (rows) of friction and boxed rows
+    const int* normal;  // (rows) index of a friction row's normal row in the caller's numbering, or one of the above
     int first_row;      // of the island in that numbering
     int normal_of(int r) const { return normal[r] - first_row; }
 };
@@ -47,8 +51,9 @@ template <class T> void pgs_adj(const MlcpView<T>& p, PgsTape<T>& tape, const T*
 
 // Where the clamp of a row left it: -1 at lo, +1 at hi, 0 free. `x` points at the row's new value on the tape.
 template <class T> int clamp_code(const MlcpView<T>& p, int r, const T* x) {
-    if (p.normal[r] < 0) return x[0] == T(0) ? -1 : 0;
-    const T bound = p.mu[r] * x[p.normal_of(r) - r];
+    if (p.normal[r] == unilateral_row) return x[0] == T(0) ? -1 : 0;
+    if (p.normal[r] == free_row) return 0;
+    const T bound = p.normal[r] == boxed_row ? p.mu[r] : T(p.mu[r] * x[p.normal_of(r) - r]);
     return x[0] == bound ? 1 : (x[0] == -bound ? -1 : 0);
 }
 
@@ -60,9 +65,9 @@ template <class T> double mlcp_residual(const MlcpView<T>& p, const T* x) {
         if (diagonal <= 0) continue;
         double w = value_of(p.b[r]);
         for (int s = 0; s < p.rows; ++s) w += value_of(p.A[r * p.rows + s]) * value_of(x[s]);
-        const double bound = p.normal[r] < 0 ? 0 : value_of(p.mu[r]) * value_of(x[p.normal_of(r)]);
         const double target = value_of(x[r]) - w / diagonal;
-        const double projected = p.normal[r] < 0 ? std::max(0.0, target) : std::clamp(target, -bound, bound);
+        const double bound = p.normal[r] == free_row ? std::abs(target) : value_of(p.mu[r]) * (p.normal[r] >= 0 ? value_of(x[p.normal_of(r)]) : 1);
+        const double projected = p.normal[r] == unilateral_row ? std::max(0.0, target) : std::clamp(target, -bound, bound);
         worst = std::max(worst, std::abs(value_of(x[r]) - projected) * diagonal);
     }
     return worst;

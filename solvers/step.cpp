@@ -25,7 +25,7 @@ template <class T> void StepScratch<T>::clear_bars() {
 
 template <class T> int contact_row(const StepScratch<T>& s, int contact) {
     for (const RowBlock& block : s.rows.blocks)
-        if (block.contact == contact) return block.row;
+        if (block.kind == RowKind::contact && block.index == contact) return block.row;
     return -1;
 }
 
@@ -119,7 +119,7 @@ std::uint64_t branch_hash(const StepScratch<double>& s) {
     for (const Saturation side : s.saturations) mix(static_cast<std::uint64_t>(side));
     for (const ContactPoint<double>& c : s.contacts.points) mix(static_cast<std::uint64_t>(tangent_axis(c.geometry.normal)));
     for (const RowBlock& b : s.rows.blocks)
-        mix(static_cast<std::uint64_t>(b.bias.which) | static_cast<std::uint64_t>(b.limit + 1) << 8 | static_cast<std::uint64_t>(b.side + 1) << 40);
+        mix(static_cast<std::uint64_t>(b.bias.which) | static_cast<std::uint64_t>(b.kind) << 8 | static_cast<std::uint64_t>(b.side + 1) << 16 | static_cast<std::uint64_t>(b.index) << 32);
     for (size_t i = 0; i < s.rows.islands.size(); ++i) {
         const MlcpView<double> p = island_problem(s.rows, s.delassus, s.impulses, s.rows.islands[i]);
         const PgsTape<double>& tape = s.impulses.tapes[i];

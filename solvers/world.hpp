@@ -37,7 +37,7 @@ struct World {
         compliance = add("contact", "compliance", ParameterRange::nonnegative, settings.compliance);
         erp = add("contact", "erp", ParameterRange::nonnegative, settings.erp);
         if (settings.forward_dynamics == ForwardDynamics::automatic)
-            settings.forward_dynamics = shapes.pairs.empty() && model.limits.empty() ? ForwardDynamics::aba : ForwardDynamics::crba;
+            settings.forward_dynamics = shapes.pairs.empty() && !model.has_joint_rows() ? ForwardDynamics::aba : ForwardDynamics::crba;
     }
 
     int nq() const { return model.nq; }

@@ -13,12 +13,12 @@ inline bool is_busy(const World& w, const StepScratch<double>& s) {
     bool between_trees = false, within_tree = false, lower = false, upper = false, bounce = false, recover = false, stop = false;
     const auto tree = [&](int body) { return w.model.bodies[static_cast<size_t>(body)].tree; };
     for (const RowBlock& b : s.rows.blocks) {
-        if (b.limit >= 0) {
+        if (b.kind == RowKind::limit) {
             (b.side > 0 ? lower : upper) = true;
             stop = stop || b.bias.which == BiasCase::open || b.bias.which == BiasCase::recover;
             continue;
         }
-        const ContactPoint<double>& c = s.contacts.points[static_cast<size_t>(b.contact)];
+        const ContactPoint<double>& c = s.contacts.points[static_cast<size_t>(b.index)];
         if (c.body_a >= 0 && c.body_b >= 0) (tree(c.body_a) == tree(c.body_b) ? within_tree : between_trees) = true;
         if (s.impulses.lambda[static_cast<size_t>(b.row)] == 0) continue;
         bounce = bounce || b.bias.which == BiasCase::bounce;
@@ -77,8 +77,9 @@ struct ContactStage : StagePass {
     std::vector<double> M;  // with h B, before its factor
     std::vector<D> M_dual;
 
-    ContactStage(Rng& g, Regime r, ForwardDynamics dynamics = ForwardDynamics::crba)
-        : t(busy_contact_state(g, r)), s(w), d(w), theta(t.theta.cast<D>()), x(t.x.cast<D>()), u(t.u.cast<D>()), x_next(w.nx()),
+    ContactStage(Rng& g, Regime r, ForwardDynamics dynamics = ForwardDynamics::crba) : ContactStage(busy_contact_state(g, r), dynamics) {}
+    ContactStage(ToyState state, ForwardDynamics dynamics)
+        : t(std::move(state)), s(w), d(w), theta(t.theta.cast<D>()), x(t.x.cast<D>()), u(t.u.cast<D>()), x_next(w.nx()),
           next(w.nx()) {
         t.world.settings.forward_dynamics = dynamics;
         step(w, t.theta.data(), t.x.data(), t.u.data(), s, next.data());

@@ -2,6 +2,7 @@
 #include "core/aba.hpp"
 #include "core/rnea.hpp"
 #include "solvers/bias.hpp"
+#include "solvers/equality_rows.hpp"
 #include "tests/check_adjoint.hpp"
 #include "tests/probe_contact.hpp"
 

@@ -69,15 +69,15 @@ struct ContactPointPass : MakeContactsPass {
 // Inputs of stages that read contacts.
 struct RowsStage : ContactStage {
     using ContactStage::ContactStage;
-    const ContactPoint<double>& point(const RowBlock& b) const { return s.contacts.points[static_cast<size_t>(b.contact)]; }
-    ContactPoint<D>& dual(const RowBlock& b) { return d.contacts.points[static_cast<size_t>(b.contact)]; }
-    ContactPointBar<double>& bar(const RowBlock& b) { return s.contacts.points_bar[static_cast<size_t>(b.contact)]; }
+    const ContactPoint<double>& point(const RowBlock& b) const { return s.contacts.points[static_cast<size_t>(b.index)]; }
+    ContactPoint<D>& dual(const RowBlock& b) { return d.contacts.points[static_cast<size_t>(b.index)]; }
+    ContactPointBar<double>& bar(const RowBlock& b) { return s.contacts.points_bar[static_cast<size_t>(b.index)]; }
     void add_axes(Rng& g) {
         in.add_along_direction(g, [&](Inputs& all) { all.add(s.kinematics.S, d.kinematics.S, s.bar.S); });
     }
     void add_frames_and_friction() {
         for (const RowBlock& b : s.rows.blocks) {
-            if (b.contact < 0) continue;
+            if (b.kind != RowKind::contact) continue;
             in.add(point(b).geometry.point, dual(b).geometry.point, bar(b).geometry.point);
             in.add(point(b).geometry.normal, dual(b).geometry.normal, bar(b).geometry.normal);
             in.add(point(b).tangents.t1, dual(b).tangents.t1, bar(b).tangents.t1);
@@ -92,7 +92,7 @@ struct RowsStage : ContactStage {
         const auto add_contacts = [&](auto add) {
             in.add_along_direction(g, [&](Inputs& all) {
                 for (const RowBlock& b : s.rows.blocks)
-                    if (b.contact >= 0) add(all, b);
+                    if (b.kind == RowKind::contact) add(all, b);
             });
         };
         add_contacts([&](Inputs& all, const RowBlock& b) {
@@ -110,18 +110,18 @@ struct ContactRowsPass : RowsStage {
     ContactRowsPass(Rng& g, Regime r) : RowsStage(g, r) {
         add_axes(g), add_frames_and_friction();
         for (const RowBlock& b : s.rows.blocks) {
-            if (b.contact < 0) continue;
+            if (b.kind != RowKind::contact) continue;
             out.add<double>(d.rows.J.data() + b.values, s.rows.J_bar.data() + b.values, 3 * b.length);
             out.add<double>(d.rows.mu.data() + b.row, s.rows.mu_bar.data() + b.row, 3);
         }
     }
     void run_duals() override {
         for (const RowBlock& b : d.rows.blocks)
-            if (b.contact >= 0) contact_rows(d.kinematics, dual(b), b, d.rows);
+            if (b.kind == RowKind::contact) contact_rows(d.kinematics, dual(b), b, d.rows);
     }
     void run_adjoint() override {
         for (const RowBlock& b : s.rows.blocks)
-            if (b.contact >= 0) contact_rows_adj(s.kinematics, point(b), b, s.rows, bar(b), s.bar);
+            if (b.kind == RowKind::contact) contact_rows_adj(s.kinematics, point(b), b, s.rows, bar(b), s.bar);
     }
 };
 

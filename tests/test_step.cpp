@@ -39,43 +39,73 @@ VecX<double> push(const ToyState& t, StepScratch<D>& s, const VecX<double>& dthe
 
 }  // namespace
 
+namespace {
+
+// <J d, w> = <d, J* w> for the state, the controls and every parameter by itself.
+void check_step(const ToyState& t, StepScratch<double>& s, unsigned seed) {
+    StepScratch<D> sd(t.world);
+    Rng g(seed + 1000);
+    const VecX<double> next_bar = random_vector(t.world.ndx(), g, Regime::random);
+    const Bars b = run_adjoint(t, s, next_bar);
+    const VecX<double> dtheta = random_vector(t.world.np(), g, Regime::random).cwiseProduct(t.theta.cwiseAbs()),
+                       dx = random_vector(t.world.ndx(), g, Regime::random), du = random_vector(t.world.nu(), g, Regime::random);
+    const VecX<double> zt = 0 * dtheta, zx = 0 * dx, zu = 0 * du;
+    const auto check = [&](const char* what, const VecX<double>& a, const VecX<double>& c, const VecX<double>& e) {
+        CAPTURE(what);
+        const VecX<double> y = push(t, sd, a, c, e);
+        const double forward = y.dot(next_bar), backward = b.pair(a, c, e);
+        CHECK(std::abs(forward - backward) <= 1e-11 * (y.norm() * next_bar.norm() + 1));
+    };
+    check("state", zt, dx, zu);
+    check("controls", zt, zx, du);
+    check("parameters", dtheta, zx, zu);
+    for (const auto& entry : t.world.model.layout.entries()) {
+        VecX<double> only = zt;
+        only.segment(entry.offset, entry.width) = dtheta.segment(entry.offset, entry.width);
+        check(entry.path.c_str(), only, zx, zu);
+    }
+}
+
+}  // namespace
+
 TEST_CASE("step: adjoint against dual numbers, features frozen") {
     int contacts = 0, limits = 0;
     for (const ForwardDynamics dynamics : {ForwardDynamics::crba, ForwardDynamics::aba}) {
         for (unsigned seed = 1; seed <= 60; ++seed) {
+            CAPTURE(seed);
             Settings settings;
             settings.forward_dynamics = dynamics;
             settings.sweeps = seed % 3 == 0 ? 3 : 50;
             const ToyState t = toy_contact_state(seed, settings);
-            CAPTURE(seed);
             StepScratch<double> s(t.world);
-            StepScratch<D> sd(t.world);
-            Rng g(seed + 1000);
-            const VecX<double> next_bar = random_vector(t.world.ndx(), g, Regime::random);
-            const Bars b = run_adjoint(t, s, next_bar);
+            check_step(t, s, seed);
             contacts += static_cast<int>(s.contacts.points.size());
-            for (const RowBlock& block : s.rows.blocks) limits += block.limit >= 0;
-            const VecX<double> dtheta = random_vector(t.world.np(), g, Regime::random).cwiseProduct(t.theta.cwiseAbs()),
-                               dx = random_vector(t.world.ndx(), g, Regime::random), du = random_vector(t.world.nu(), g, Regime::random);
-            const VecX<double> zt = 0 * dtheta, zx = 0 * dx, zu = 0 * du;
-            const auto check = [&](const char* what, const VecX<double>& a, const VecX<double>& c, const VecX<double>& e) {
-                CAPTURE(what);
-                const VecX<double> y = push(t, sd, a, c, e);
-                const double forward = y.dot(next_bar), backward = b.pair(a, c, e);
-                CHECK(std::abs(forward - backward) <= 1e-11 * (y.norm() * next_bar.norm() + 1));
-            };
-            check("state", zt, dx, zu);
-            check("controls", zt, zx, du);
-            check("parameters", dtheta, zx, zu);
-            for (const auto& entry : t.world.model.layout.entries()) {
-                VecX<double> only = zt;
-                only.segment(entry.offset, entry.width) = dtheta.segment(entry.offset, entry.width);
-                check(entry.path.c_str(), only, zx, zu);
-            }
+            for (const RowBlock& block : s.rows.blocks) limits += block.kind == RowKind::limit;
         }
     }
     CHECK(contacts > 200);
     CHECK(limits > 100);
+}
+
+TEST_CASE("step: adjoint of equalities, dry friction and ball limits against dual numbers") {
+    int ball_limits = 0, slipping = 0, sticking = 0;
+    for (unsigned seed = 1; seed <= 40; ++seed) {
+        CAPTURE(seed);
+        Settings settings;
+        settings.sweeps = seed % 2 == 0 ? 5 : 100;
+        const ToyState t = toy_joint_row_state(seed, settings);
+        StepScratch<double> s(t.world);
+        check_step(t, s, seed);
+        for (const RowBlock& block : s.rows.blocks) {
+            const double x = std::abs(s.impulses.lambda[static_cast<size_t>(block.row)]);
+            ball_limits += block.kind == RowKind::ball_limit && x > 0;
+            if (block.kind != RowKind::dry_friction) continue;
+            (x == s.rows.mu[static_cast<size_t>(block.row)] ? slipping : sticking) += 1;
+        }
+    }
+    CHECK(ball_limits > 5);
+    CHECK(slipping > 10);
+    CHECK(sticking > 10);
 }
 
 TEST_CASE("step: both forward dynamics give the same step and the same adjoint") {

@@ -75,6 +75,48 @@ inline ToyState toy_contact_state(unsigned seed, const Settings& settings = {}) 
     return t;
 }
 
+// Two arms and a free body held together by every kind of equality, with dry friction that sticks and slips and a spherical joint
+// at the end of its range; no contacts.
+inline ToyState toy_joint_row_state(unsigned seed, const Settings& settings = {}) {
+    Rng g(seed);
+    using J = JointType;
+    const std::vector<J> joints{J::revolute, J::spherical, J::revolute, J::free, J::prismatic, J::revolute};
+    const std::vector<int> parents{-1, 0, 1, -1, -1, 4};
+    ModelBuilder builder;
+    for (size_t i = 0; i < joints.size(); ++i) {
+        BodySpec s = random_body(g, static_cast<int>(i), parents[i], joints[i]);
+        if (joints[i] == J::free) s.placement.setZero(), s.R_PB.setIdentity(), s.damping.clear(), s.stiffness.clear();
+        if (joints[i] == J::spherical) s.upper = 0.6;
+        if (i == 0 || i == 2 || i == 5) s.dry_friction = {i == 0 ? 1e7 : g.uniform(0.01, 1)};
+        builder.add_body(s);
+    }
+    const auto equality = [&](const char* name, EqualityType type, int a, int b) {
+        EqualitySpec e;
+        e.name = name, e.type = type, e.body_a = a, e.body_b = b;
+        e.anchor_a = 0.2 * g.vec3(Regime::random), e.anchor_b = 0.2 * g.vec3(Regime::random);
+        e.R_ba = rotation_matrix(quaternion_exp<double>(0.3 * g.vec3(Regime::random)));
+        e.offset = 0.1, e.ratio = g.uniform(0.5, 2);
+        builder.add_equality(e);
+    };
+    equality("loop", EqualityType::connect, 2, 5);
+    equality("hold", EqualityType::weld, 3, 2);
+    equality("pin", EqualityType::connect, 3, -1);
+    equality("gears", EqualityType::coupling, 0, 4);
+    equality("crank", EqualityType::coupling, 5, 4);
+    Model m = builder.build();
+    ShapeSet none = build_shapes(m, {});
+    ToyState t{World(std::move(m), std::move(none), settings), {}, {}, {}};
+    const Model& model = t.world.model;
+    t.theta = model.layout.nominal();
+    VecX<double> d = 0.2 * random_vector(model.nv, g, Regime::random), q(model.nq);
+    const Body& ball = model.bodies[static_cast<size_t>(model.body_index("body1"))];
+    d.segment(ball.v0, 3) = g.uniform(0.58, 0.62) * g.vec3(Regime::random).normalized();
+    retract(model, model.neutral_configuration().data(), d.data(), q.data());
+    t.x.resize(model.nq + model.nv);
+    t.x << q, 0.5 * random_vector(model.nv, g, Regime::random);
+    return t;
+}
+
 inline VecX<D> lift_state(const Model& m, const VecX<double>& x, const double* d) {
     VecX<D> lifted(x.size());
     lifted << lift_configuration(m, x.head(m.nq), d), lift_vector(x.tail(m.nv), d + m.nv);
