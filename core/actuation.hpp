@@ -1,22 +1,104 @@
 // Generalised forces that are not dynamics: springs, damping and actuators.
 //
-// Damping is implicit: it enters the step through the diagonal B (M + h B on the left-hand side), never through tau.
-// A servo that is not saturated gives kp (ctrl - q) to tau and kd to B; a saturated one gives its limit to tau and nothing to
-// B. Which of the two is decided at (q, v), and the case is part of the step's branch hash. At the limit itself the
-// derivative is that of the unsaturated side.
+// Damping is implicit: it enters the step through the diagonal B (M + h B on the left-hand side), never through tau. So does
+// the velocity gain of an actuator that resists motion (b_2 <= 0) and is not saturated. A saturated one gives its limit to tau and
+// nothing to B. Which of the two is decided at (q, v), and the case is part of the step's branch hash; at a limit itself the
+// derivative is that of the unsaturated side. Beyond a limit the derivative by what is clamped is zero.
 #pragma once
 
-#include "core/model.hpp"
+#include "core/kinematics.hpp"
 
 namespace costate {
 
-enum class Saturation : unsigned char { none, lower, upper };
+enum class Side : unsigned char { within, lower, upper };
+
+inline Side side_of(double x, double lower, double upper) { return x < lower ? Side::lower : (x > upper ? Side::upper : Side::within); }
 
 // Which piece of its characteristic an actuator is on.
+struct Saturation {
+    Side control = Side::within, force = Side::within;
+};
+
+// f = gain ctrl + b_0 + b_1 l + b_2 l'
+template <class T> struct AffineLaw {
+    T gain, b0, b1, b2;
+};
+
+template <class T> AffineLaw<T> affine_law(const Model& m, const T* theta, int n) {
+    const T &kp = theta[m.kp.at(n)], &kd = theta[m.kd.at(n)], *b = theta + m.actuator_bias.at(n);
+    switch (m.actuators[static_cast<size_t>(n)].type) {
+        case ActuatorType::motor: return {T(1), T(0), T(0), T(0)};
+        case ActuatorType::servo: return {kp, T(0), -kp, -kd};
+        case ActuatorType::velocity: return {kd, T(0), T(0), -kd};
+        case ActuatorType::general: return {theta[m.gain.at(n)], b[0], b[1], b[2]};
+    }
+    return {T(0), T(0), T(0), T(0)};
+}
+template <class T> void affine_law_adj(const Model& m, int n, const AffineLaw<T>& bar, T* theta_bar) {
+    T &kp = theta_bar[m.kp.at(n)], &kd = theta_bar[m.kd.at(n)], *b = theta_bar + m.actuator_bias.at(n);
+    switch (m.actuators[static_cast<size_t>(n)].type) {
+        case ActuatorType::motor: break;
+        case ActuatorType::servo: kp += bar.gain - bar.b1, kd -= bar.b2; break;
+        case ActuatorType::velocity: kd += bar.gain - bar.b2; break;
+        case ActuatorType::general: theta_bar[m.gain.at(n)] += bar.gain, b[0] += bar.b0, b[1] += bar.b1, b[2] += bar.b2; break;
+    }
+}
+
+template <class T> T clamped_control(const Actuator& a, const Saturation& s, const T& ctrl) {
+    return s.control == Side::within ? ctrl : T(s.control == Side::lower ? a.control_lower : a.control_upper);
+}
+
 template <class T> Saturation saturation(const Model& m, const T* theta, const T* q, const T* v, const T* ctrl, int n) {
     const Actuator& a = m.actuators[static_cast<size_t>(n)];
-    const T x = a.type == ActuatorType::motor ? ctrl[n] : theta[m.kp.at(n)] * (ctrl[n] - q[a.q]) - theta[m.kd.at(n)] * v[a.v];
-    return value_of(x) < a.lower ? Saturation::lower : (value_of(x) > a.upper ? Saturation::upper : Saturation::none);
+    const AffineLaw<T> law = affine_law(m, theta, n);
+    const T& gear = theta[m.gear.at(n)];
+    Saturation s;
+    s.control = side_of(value_of(ctrl[n]), a.control_lower, a.control_upper);
+    s.force = side_of(value_of(law.gain * clamped_control(a, s, ctrl[n]) + law.b0 + law.b1 * gear * q[a.q] + law.b2 * gear * v[a.v]), a.force_lower,
+                      a.force_upper);
+    return s;
+}
+
+// One actuator adds to tau and B of its dof.
+template <class T>
+void actuator_force(const Model& m, const T* theta, const T* q, const T* v, const T* ctrl, const Saturation& s, int n, T* tau, T* B) {
+    const Actuator& a = m.actuators[static_cast<size_t>(n)];
+    const AffineLaw<T> law = affine_law(m, theta, n);
+    const T& gear = theta[m.gear.at(n)];
+    if (s.force != Side::within) {
+        tau[a.v] += gear * T(s.force == Side::lower ? a.force_lower : a.force_upper);
+        return;
+    }
+    const T f = law.gain * clamped_control(a, s, ctrl[n]) + law.b0 + law.b1 * gear * q[a.q];
+    const bool implicit = value_of(law.b2) <= 0;
+    tau[a.v] += gear * (implicit ? f : T(f + law.b2 * gear * v[a.v]));
+    if (implicit) B[a.v] -= law.b2 * gear * gear;
+}
+template <class T>
+void actuator_force_adj(const Model& m, const T* theta, const T* q, const T* v, const T* ctrl, const Saturation& s, int n, const T* tau_bar, const T* B_bar,
+                        T* theta_bar, T* q_bar, T* v_bar, T* ctrl_bar) {
+    const Actuator& a = m.actuators[static_cast<size_t>(n)];
+    const AffineLaw<T> law = affine_law(m, theta, n);
+    const T &gear = theta[m.gear.at(n)], &t = tau_bar[a.v];
+    T& gear_bar = theta_bar[m.gear.at(n)];
+    if (s.force != Side::within) {
+        gear_bar += t * T(s.force == Side::lower ? a.force_lower : a.force_upper);
+        return;
+    }
+    const T control = clamped_control(a, s, ctrl[n]), length = gear * q[a.q], speed = gear * v[a.v], f_bar = gear * t;
+    AffineLaw<T> bar{f_bar * control, f_bar, f_bar * length, T(0)};
+    gear_bar += t * (law.gain * control + law.b0 + law.b1 * length) + f_bar * law.b1 * q[a.q];
+    q_bar[a.v] += f_bar * law.b1 * gear;
+    if (s.control == Side::within) ctrl_bar[n] += f_bar * law.gain;
+    if (value_of(law.b2) <= 0) {
+        bar.b2 = -B_bar[a.v] * gear * gear;
+        gear_bar -= T(2) * B_bar[a.v] * law.b2 * gear;
+    } else {
+        bar.b2 = f_bar * speed;
+        gear_bar += T(2) * t * law.b2 * speed;
+        v_bar[a.v] += f_bar * law.b2 * gear;
+    }
+    affine_law_adj(m, n, bar, theta_bar);
 }
 
 template <class T>
@@ -32,37 +114,15 @@ void actuation(const Model& m, const T* theta,
     for (const Body& b : m.bodies)
         if (b.nv == 1) tau[b.v0] = theta[m.stiffness.at(b.v0)] * (theta[m.rest.at(b.v0)] - q[b.q0]);
     for (int n = 0; n < m.nu; ++n) {
-        const Actuator& a = m.actuators[static_cast<size_t>(n)];
-        const Saturation side = saturations[n] = saturation(m, theta, q, v, ctrl, n);
-        const T limit = T(side == Saturation::lower ? a.lower : a.upper);
-        if (a.type == ActuatorType::motor) {
-            tau[a.v] += theta[m.gear.at(n)] * (side == Saturation::none ? ctrl[n] : limit);
-        } else if (side == Saturation::none) {
-            tau[a.v] += theta[m.kp.at(n)] * (ctrl[n] - q[a.q]);
-            B[a.v] += theta[m.kd.at(n)];
-        } else {
-            tau[a.v] += limit;
-        }
+        saturations[n] = saturation(m, theta, q, v, ctrl, n);
+        actuator_force(m, theta, q, v, ctrl, saturations[n], n, tau, B);
     }
 }
 
 template <class T>
-void actuation_adj(const Model& m, const T* theta, const T* q, const T* ctrl, const Saturation* saturations, const T* tau_bar, const T* B_bar,
-                   T* theta_bar, T* q_bar, T* ctrl_bar) {
-    for (int n = m.nu; n-- > 0;) {
-        const Actuator& a = m.actuators[static_cast<size_t>(n)];
-        const Saturation side = saturations[n];
-        if (a.type == ActuatorType::motor) {
-            theta_bar[m.gear.at(n)] += tau_bar[a.v] * (side == Saturation::none ? ctrl[n] : T(side == Saturation::lower ? a.lower : a.upper));
-            if (side == Saturation::none) ctrl_bar[n] += theta[m.gear.at(n)] * tau_bar[a.v];
-        } else if (side == Saturation::none) {
-            const T pull = theta[m.kp.at(n)] * tau_bar[a.v];
-            theta_bar[m.kp.at(n)] += tau_bar[a.v] * (ctrl[n] - q[a.q]);
-            theta_bar[m.kd.at(n)] += B_bar[a.v];
-            ctrl_bar[n] += pull;
-            q_bar[a.v] -= pull;
-        }
-    }
+void actuation_adj(const Model& m, const T* theta, const T* q, const T* v, const T* ctrl, const Saturation* saturations, const T* tau_bar, const T* B_bar,
+                   T* theta_bar, T* q_bar, T* v_bar, T* ctrl_bar) {
+    for (int n = m.nu; n-- > 0;) actuator_force_adj(m, theta, q, v, ctrl, saturations[n], n, tau_bar, B_bar, theta_bar, q_bar, v_bar, ctrl_bar);
     for (const Body& b : m.bodies) {
         if (b.nv != 1) continue;
         const int j = b.v0;

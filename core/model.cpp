@@ -174,18 +174,21 @@ Model ModelBuilder::build() const {
     m.dry_friction = m.layout.add("joints", dofs, "dry_friction", 1, Range::nonnegative, dry_friction);
 
     std::vector<std::string> names;
-    std::vector<double> gear, kp, kd;
+    std::vector<double> gear, kp, kd, gain, bias;
     for (const ActuatorSpec& s : actuators_) {
         const int body = index[static_cast<size_t>(s.body)];
         const Body& b = m.bodies[static_cast<size_t>(body)];
-        m.actuators.push_back({s.name, s.type, body, b.q0, b.v0, s.lower, s.upper});
+        m.actuators.push_back({s.name, s.type, body, b.q0, b.v0, s.control_lower, s.control_upper, s.force_lower, s.force_upper});
         names.push_back(s.name);
-        gear.push_back(s.gear), kp.push_back(s.kp), kd.push_back(s.kd);
+        gear.push_back(s.gear), kp.push_back(s.kp), kd.push_back(s.kd), gain.push_back(s.gain);
+        bias.insert(bias.end(), s.bias.begin(), s.bias.end());
     }
     m.nu = static_cast<int>(m.actuators.size());
     m.gear = m.layout.add("actuators", names, "gear", 1, Range::any, gear);
     m.kp = m.layout.add("actuators", names, "kp", 1, Range::nonnegative, kp);
     m.kd = m.layout.add("actuators", names, "kd", 1, Range::nonnegative, kd);
+    m.gain = m.layout.add("actuators", names, "gain", 1, Range::any, gain);
+    m.actuator_bias = m.layout.add("actuators", names, "bias", 3, Range::any, bias);
 
     std::vector<double> anchor_a, anchor_b, coupling;
     names.clear();

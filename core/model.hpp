@@ -52,16 +52,22 @@ struct Tree {
     int dof_begin = 0, dof_end = 0;
 };
 
-// motor: tau = gear * clamp(ctrl, lower, upper), ctrl in N m or N before the gear.
-// servo: tau = clamp(kp (ctrl - q) - kd v, lower, upper), ctrl in rad or m.
-enum class ActuatorType { motor, servo };
+// An actuator on a one-dof joint pushes with tau = gear f, at its own length l = gear q and velocity l' = gear v:
+//   f = clamp(gain ctrl + b_0 + b_1 l + b_2 l', force limits),   ctrl clamped to the control limits first
+//   motor     f = ctrl                        N m or N before the gear
+//   servo     f = kp (ctrl - l) - kd l'       ctrl in rad or m
+//   velocity  f = kd (ctrl - l')              ctrl in rad/s or m/s
+//   general   gain and bias as given          (MuJoCo's general actuator in its affine form)
+enum class ActuatorType { motor, servo, velocity, general };
 
 struct Actuator {
     std::string name;
     ActuatorType type = ActuatorType::motor;
     int body = 0;  // the body whose one-dof joint it drives
     int q = 0, v = 0;
-    double lower, upper;  // of the control (motor) or of the torque (servo); +-infinity where unlimited
+    // +-infinity where unlimited
+    double control_lower = -unlimited, control_upper = unlimited;
+    double force_lower = -unlimited, force_upper = unlimited;
 };
 
 // Limits of a one-dof joint, rad or m; of a spherical joint its greatest angle, rad.
@@ -99,8 +105,9 @@ struct Model {
     ParameterSlice mass, com, inertia, placement;
     // per dof, in the units of the joint: damping, armature, spring stiffness and rest position (one-dof joints only), dry friction
     ParameterSlice damping, armature, stiffness, rest, dry_friction;
-    // per actuator: gear of motors; kp and kd of servos (the other kind's entries have no effect)
-    ParameterSlice gear, kp, kd;
+    // per actuator: gear; kp and kd of servos, kd of velocity servos; gain and b_0, b_1, b_2 of general ones (what a type does not
+    // name has no effect on it)
+    ParameterSlice gear, kp, kd, gain, actuator_bias;
     // per equality: m in a; m in b; c_0 and c_1 of couplings
     ParameterSlice anchor_a, anchor_b, coupling;
     ParameterSlice gravity;  // m/s^2, world axes
@@ -132,7 +139,10 @@ struct ActuatorSpec {
     ActuatorType type = ActuatorType::motor;
     int body = -1;
     double gear = 1, kp = 0, kd = 0;
-    double lower = -unlimited, upper = unlimited;
+    double gain = 0;
+    Vec3<double> bias = Vec3<double>::Zero();
+    double control_lower = -unlimited, control_upper = unlimited;
+    double force_lower = -unlimited, force_upper = unlimited;
 };
 
 struct EqualitySpec {

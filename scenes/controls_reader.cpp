@@ -17,7 +17,7 @@ Channel held(double value) { return {{false, {0}, false, 0, 0}, {value}}; }
 // The control an actuator has where the scene is silent.
 double neutral_control(const Model& model, int actuator, const VecX<double>& x0) {
     const Actuator& a = model.actuators[static_cast<size_t>(actuator)];
-    return a.type == ActuatorType::servo ? x0[a.q] : 0;
+    return a.type == ActuatorType::servo ? model.layout.nominal()[model.gear.at(actuator)] * x0[a.q] : 0;
 }
 
 Channel read_schedule(const Node& schedule) {

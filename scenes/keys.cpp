@@ -19,7 +19,7 @@ const std::vector<KnownKeys>& known_keys() {
         {"shape",
          {"name", "type", "radius", "half_length", "half_extents", "position", "quaternion", "rpy_deg", "friction",
           "restitution"}},
-        {"actuator", {"name", "joint", "type", "gear", "control_limits", "kp", "kd", "force_limits"}},
+        {"actuator", {"name", "joint", "type", "gear", "control_limits", "kp", "kd", "gain", "bias", "force_limits"}},
         {"initial", {"joints", "velocities", "optimise"}},
         {"initial_variables", {"joints", "velocities"}},
         {"pose", {"position", "quaternion", "rpy_deg"}},

@@ -127,15 +127,23 @@ ActuatorSpec read_actuator(const Node& node, const ModelInput& model, ModelNames
     const auto name = node.find("name");
     a.name = name ? read_name(*name) : body.joint_name;
     names.actuators.add(node, a.name);
-    a.type = node["type"].choice({"motor", "servo"}) == 0 ? ActuatorType::motor : ActuatorType::servo;
-    const bool motor = a.type == ActuatorType::motor;
-    if (motor) node.forbid({"kp", "kd", "force_limits"}, "the actuator is a motor");
-    if (!motor) node.forbid({"gear", "control_limits"}, "the actuator is a servo");
+    constexpr ActuatorType types[] = {ActuatorType::motor, ActuatorType::servo, ActuatorType::velocity, ActuatorType::general};
+    const int type = node["type"].choice({"motor", "servo", "velocity", "general"});
+    a.type = types[type];
+    const std::string because = "the actuator is of type " + node["type"].text();
+    if (a.type != ActuatorType::servo) node.forbid({"kp"}, because);
+    if (a.type != ActuatorType::servo && a.type != ActuatorType::velocity) node.forbid({"kd"}, because);
+    if (a.type != ActuatorType::general) node.forbid({"gain", "bias"}, because);
     a.gear = node.number_or("gear", 1);
-    if (!motor) a.kp = node["kp"].nonnegative();
-    a.kd = node.nonnegative_or("kd", 0);
-    if (const auto limits = node.find(motor ? "control_limits" : "force_limits"))
-        std::tie(a.lower, a.upper) = read_range(*limits);
+    if (a.type == ActuatorType::servo) a.kp = node["kp"].nonnegative(), a.kd = node.nonnegative_or("kd", 0);
+    if (a.type == ActuatorType::velocity) a.kd = node["kd"].nonnegative();
+    if (a.type == ActuatorType::general) {
+        a.gain = node["gain"].number();
+        const std::vector<Node> bias = node["bias"].items(3);
+        for (int c = 0; c < 3; ++c) a.bias[c] = bias[static_cast<size_t>(c)].number();
+    }
+    if (const auto limits = node.find("control_limits")) std::tie(a.control_lower, a.control_upper) = read_range(*limits);
+    if (const auto limits = node.find("force_limits")) std::tie(a.force_lower, a.force_upper) = read_range(*limits);
     return a;
 }
 

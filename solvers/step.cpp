@@ -97,7 +97,7 @@ void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratc
     // 2 poses, axes, velocities
     kinematics_adj(w.model, theta, v, s.kinematics, s.bar, theta_bar, q_bar, v_bar);
     // 1 joint forces
-    actuation_adj(w.model, theta, q, u, s.saturations.data(), s.tau_bar.data(), s.B_bar.data(), theta_bar, q_bar, u_bar);
+    actuation_adj(w.model, theta, q, v, u, s.saturations.data(), s.tau_bar.data(), s.B_bar.data(), theta_bar, q_bar, v_bar, u_bar);
 }
 
 template <class T> void observe(const World& w, const T* theta, const T* x, StepScratch<T>& s) {
@@ -116,7 +116,7 @@ std::uint64_t branch_hash(const StepScratch<double>& s) {
         hash = (hash ^ (hash >> 27)) * 0x94d049bb133111ebu;
         hash ^= hash >> 31;
     };
-    for (const Saturation side : s.saturations) mix(static_cast<std::uint64_t>(side));
+    for (const Saturation side : s.saturations) mix(static_cast<std::uint64_t>(side.control) << 2 | static_cast<std::uint64_t>(side.force));
     for (const ContactPoint<double>& c : s.contacts.points) mix(static_cast<std::uint64_t>(tangent_axis(c.geometry.normal)));
     for (const RowBlock& b : s.rows.blocks)
         mix(static_cast<std::uint64_t>(b.bias.which) | static_cast<std::uint64_t>(b.kind) << 8 | static_cast<std::uint64_t>(b.side + 1) << 16 | static_cast<std::uint64_t>(b.index) << 32);

@@ -43,7 +43,8 @@ inline ToyState toy_contact_state(unsigned seed, const Settings& settings = {}) 
         ActuatorSpec a;
         a.name = "actuator" + std::to_string(i), a.body = i;
         a.type = i == 4 ? ActuatorType::motor : ActuatorType::servo;
-        a.gear = 1.5, a.kp = 20, a.kd = 1, a.lower = -2, a.upper = 2;
+        a.gear = 1.5, a.kp = 20, a.kd = 1;
+        (i == 4 ? a.control_lower : a.force_lower) = -2, (i == 4 ? a.control_upper : a.force_upper) = 2;
         builder.add_actuator(a);
     }
     Model m = builder.build();
