@@ -16,6 +16,7 @@ std::vector<std::string> suffixes(JointType type, bool velocity) {
     switch (type) {
         case JointType::fixed: return {};
         case JointType::revolute:
+        case JointType::helical:
         case JointType::prismatic: return {""};
         case JointType::spherical: return rotation;
         case JointType::free: rotation.insert(rotation.begin(), {".x", ".y", ".z"}); return rotation;

@@ -18,6 +18,7 @@ void retract(const Model& m,
         switch (b.joint) {
             case JointType::fixed: break;
             case JointType::revolute:
+            case JointType::helical:
             case JointType::prismatic: q_next[iq] = q[iq] + d[iv]; break;
             case JointType::free:
                 for (int c = 0; c < 3; ++c) q_next[iq + c] = q[iq + c] + d[iv + c];
@@ -38,6 +39,7 @@ template <class T> void retract_adj(const Model& m, const T* q, const T* d, cons
         switch (b.joint) {
             case JointType::fixed: break;
             case JointType::revolute:
+            case JointType::helical:
             case JointType::prismatic: q_bar[iv] += next_bar[iv], d_bar[iv] += next_bar[iv]; break;
             case JointType::free:
                 for (int c = 0; c < 3; ++c) q_bar[iv + c] += next_bar[iv + c], d_bar[iv + c] += next_bar[iv + c];
@@ -61,6 +63,7 @@ template <class T> void difference(const Model& m, const T* a, const T* b, T* d)
         switch (body.joint) {
             case JointType::fixed: break;
             case JointType::revolute:
+            case JointType::helical:
             case JointType::prismatic: d[iv] = b[iq] - a[iq]; break;
             case JointType::free:
                 for (int c = 0; c < 3; ++c) d[iv + c] = b[iq + c] - a[iq + c];
@@ -81,6 +84,7 @@ template <class T> void difference_adj(const Model& m, const T* a, const T* b, c
         switch (body.joint) {
             case JointType::fixed: break;
             case JointType::revolute:
+            case JointType::helical:
             case JointType::prismatic: b_bar[iv] += d_bar[iv], a_bar[iv] -= d_bar[iv]; break;
             case JointType::free:
                 for (int c = 0; c < 3; ++c) b_bar[iv + c] += d_bar[iv + c], a_bar[iv + c] -= d_bar[iv + c];

@@ -71,10 +71,14 @@ template <class T> Transform<T> body_pose(const Body& b, const Vec3<T>& placemen
     using std::cos;
     using std::sin;
     const Vec3<T> p = P.p + P.R * placement;
+    const auto turn = [&] { return Mat3<T>(cast<T>(b.turn[0]) + sin(q[0]) * cast<T>(b.turn[1]) + cos(q[0]) * cast<T>(b.turn[2])); };
     switch (b.joint) {
         case JointType::fixed: break;
-        case JointType::revolute:
-            return {P.R * (cast<T>(b.turn[0]) + sin(q[0]) * cast<T>(b.turn[1]) + cos(q[0]) * cast<T>(b.turn[2])), p};
+        case JointType::revolute: return {P.R * turn(), p};
+        case JointType::helical: {
+            const Mat3<T> R = P.R * turn();
+            return {R, p + (T(b.pitch) * q[0]) * (R * cast<T>(b.axis))};
+        }
         case JointType::prismatic: {
             const Mat3<T> R = P.R * cast<T>(b.R_PB);
             return {R, p + q[0] * (R * cast<T>(b.axis))};
@@ -93,6 +97,10 @@ template <class T> void body_axes(const Body& b, const Transform<T>& X, const Ma
         case JointType::fixed: break;
         case JointType::revolute: S[0] = turn(X.R * cast<T>(b.axis)); break;
         case JointType::prismatic: S[0] = {Vec3<T>::Zero(), X.R * cast<T>(b.axis)}; break;
+        case JointType::helical:
+            S[0] = turn(X.R * cast<T>(b.axis));
+            S[0].lin += T(b.pitch) * S[0].ang;
+            break;
         case JointType::spherical:
             for (int c = 0; c < 3; ++c) S[c] = turn(X.R.col(c));
             break;

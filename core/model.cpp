@@ -9,7 +9,8 @@ int joint_nq(JointType type) {
     switch (type) {
         case JointType::fixed: return 0;
         case JointType::revolute:
-        case JointType::prismatic: return 1;
+        case JointType::prismatic:
+        case JointType::helical: return 1;
         case JointType::spherical: return 4;
         case JointType::free: return 7;
     }
@@ -20,7 +21,8 @@ int joint_nv(JointType type) {
     switch (type) {
         case JointType::fixed: return 0;
         case JointType::revolute:
-        case JointType::prismatic: return 1;
+        case JointType::prismatic:
+        case JointType::helical: return 1;
         case JointType::spherical: return 3;
         case JointType::free: return 6;
     }
@@ -32,6 +34,7 @@ const char* joint_type_name(JointType type) {
         case JointType::fixed: return "fixed";
         case JointType::revolute: return "revolute";
         case JointType::prismatic: return "prismatic";
+        case JointType::helical: return "helical";
         case JointType::spherical: return "spherical";
         case JointType::free: return "free";
     }
@@ -70,6 +73,7 @@ void append_body(Model& m, const BodySpec& spec, int parent) {
     b.parent = parent;
     b.joint = spec.joint;
     b.axis = spec.axis.normalized();
+    b.pitch = spec.pitch;
     b.R_PB = spec.R_PB;
     const Mat3<double> along = b.axis * b.axis.transpose();
     b.turn[0] = b.R_PB * along;

@@ -13,9 +13,9 @@ namespace costate {
 
 inline constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-enum class JointType { fixed, revolute, prismatic, spherical, free };
+enum class JointType { fixed, revolute, prismatic, helical, spherical, free };
 
-// Entries of q and v of a joint. Spherical: quaternion (w, x, y, z), angular velocity in body axes. Free: position and
+// Entries of q and v of a joint. Helical: a turn by q about the axis and a shift by pitch q along it. Spherical: quaternion (w, x, y, z), angular velocity in body axes. Free: position and
 // quaternion; velocity of the origin in world axes, angular velocity in body axes (MuJoCo's convention).
 int joint_nq(JointType type);
 int joint_nv(JointType type);
@@ -30,6 +30,7 @@ struct Body {
     int tree = 0;
     JointType joint = JointType::fixed;
     Vec3<double> axis = Vec3<double>::UnitZ();
+    double pitch = 0;  // of a helical joint, m/rad
     Mat3<double> R_PB = Mat3<double>::Identity();
     int q0 = 0, nq = 0;  // its entries of q
     int v0 = 0, nv = 0;  // its entries of v
@@ -127,6 +128,7 @@ struct BodySpec {
     int parent = -1;
     JointType joint = JointType::fixed;
     Vec3<double> axis = Vec3<double>::UnitZ();
+    double pitch = 0;  // of a helical joint, m/rad
     Vec3<double> placement = Vec3<double>::Zero();
     Mat3<double> R_PB = Mat3<double>::Identity();
     MassProperties<double> mass = MassProperties<double>::zero();

@@ -24,6 +24,7 @@ inline BodySpec random_body(Rng& g, int index, int parent, JointType joint) {
     s.parent = parent;
     s.joint = joint;
     s.axis = g.vec3(Regime::random).normalized();
+    s.pitch = 0.3;
     s.placement = 0.4 * g.vec3(Regime::random);
     s.R_PB = rotation_matrix(Probe<Quaternion<double>>::random(g, Regime::random));
     s.mass = random_mass(g);
@@ -56,8 +57,8 @@ inline Model toy_model(Rng& g, const std::vector<JointType>& joints, const std::
 // Every joint type, a branching floating tree and a fixed-base one.
 inline Model toy_model(Rng& g) {
     using J = JointType;
-    return toy_model(g, {J::free, J::revolute, J::revolute, J::prismatic, J::spherical, J::fixed, J::revolute, J::revolute, J::spherical, J::prismatic},
-                     {-1, 0, 1, 0, 3, 4, 5, -1, 7, 8});
+    return toy_model(g, {J::free, J::revolute, J::revolute, J::prismatic, J::spherical, J::fixed, J::revolute, J::revolute, J::spherical, J::prismatic, J::helical},
+                     {-1, 0, 1, 0, 3, 4, 5, -1, 7, 8, 8});
 }
 
 inline VecX<double> random_configuration(const Model& m, Rng& g, Regime r) {
