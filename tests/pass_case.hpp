@@ -22,11 +22,11 @@ struct Cursor {
 };
 
 // A world in a random state, with its kinematics done.
-struct Case {
+struct PassCase {
     Model m;
     VecX<double> theta, q, v;
     Kinematics<double> k;
-    Case(Rng& g, Regime r)
+    PassCase(Rng& g, Regime r)
         : m(toy_model(g)), theta(m.layout.nominal()), q(random_configuration(m, g, r)), v(random_vector(m.nv, g, r)), k(m) {
         kinematics(m, theta.data(), q.data(), v.data(), k);
     }

@@ -9,11 +9,11 @@ namespace {
 
 // Actuator and joint parameters, q, v, controls -> forces and implicit damping. Parameters that a type does not name are left
 // out, as are springs of joints that have none, and velocities that only the implicit damping sees.
-struct ActuationPass : Case {
+struct ActuationPass : PassCase {
     VecX<double> ctrl;
     std::vector<int> parameters, coordinates, velocities;
     std::vector<Saturation> side;
-    ActuationPass(Rng& g, Regime r) : Case(g, r), ctrl(random_vector(m.nu, g, r)), side(static_cast<size_t>(m.nu)) {
+    ActuationPass(Rng& g, Regime r) : PassCase(g, r), ctrl(random_vector(m.nu, g, r)), side(static_cast<size_t>(m.nu)) {
         const auto add = [&](const ParameterSlice& s, int n) {
             for (int c = 0; c < s.width; ++c) parameters.push_back(s.at(n) + c);
         };

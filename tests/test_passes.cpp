@@ -13,8 +13,8 @@ using namespace costate::test;
 namespace {
 
 // Parameters and state -> poses, axes, velocities, inertias, seen in a frame that does not move with the root.
-struct KinematicsPass : Case {
-    using Case::Case;
+struct KinematicsPass : PassCase {
+    using PassCase::PassCase;
     int bodies() const { return static_cast<int>(m.bodies.size()); }
     int inputs() const { return 13 * bodies() + 2 * m.nv; }
     int outputs() const { return 22 * bodies() + 6 * m.nv; }
@@ -62,13 +62,13 @@ struct KinematicsPass : Case {
 };
 
 // S, V, I, v, accelerations, armature, gravity -> joint forces.
-struct RneaPass : Case {
+struct RneaPass : PassCase {
     VecX<double> a;
     mutable RneaScratch<double> s;
     // velocities of a free root's translation and of a root's one-dof joint; mass and vertical moment of a body turning about a fixed point
     static constexpr int inputs_without_effect = 6;
     static constexpr double roundoff = 1e-14;
-    RneaPass(Rng& g, Regime r) : Case(g, r), a(random_vector(m.nv, g, r)), s(m) {}
+    RneaPass(Rng& g, Regime r) : PassCase(g, r), a(random_vector(m.nv, g, r)), s(m) {}
     int inputs() const { return kinematic_inputs() + 3 * m.nv + 3; }
     int outputs() const { return m.nv; }
     Covector forward(const Covector& x_dot) const {
@@ -102,10 +102,10 @@ struct RneaPass : Case {
 };
 
 // S, I, armature -> mass matrix on its pattern.
-struct CrbaPass : Case {
+struct CrbaPass : PassCase {
     mutable CrbaScratch<double> s;
     static constexpr int inputs_without_effect = 4;  // mass and first moment of a body turning about a fixed point
-    CrbaPass(Rng& g, Regime r) : Case(g, r), s(m) {}
+    CrbaPass(Rng& g, Regime r) : PassCase(g, r), s(m) {}
     int inputs() const { return 6 * m.nv + 10 * static_cast<int>(m.bodies.size()) + m.nv; }
     int outputs() const { return m.mass_matrix_size; }
     Covector forward(const Covector& x_dot) const {
@@ -140,9 +140,9 @@ struct CrbaPass : Case {
 };
 
 // Mass matrix and right-hand side -> M^-1 b.
-struct LtlSolvePass : Case {
+struct LtlSolvePass : PassCase {
     VecX<double> M, b;
-    LtlSolvePass(Rng& g, Regime r) : Case(g, r), M(m.mass_matrix_size), b(random_vector(m.nv, g, Regime::random)) {
+    LtlSolvePass(Rng& g, Regime r) : PassCase(g, r), M(m.mass_matrix_size), b(random_vector(m.nv, g, Regime::random)) {
         CrbaScratch<double> s(m);
         crba(m, theta.data(), k, s, M.data());
     }
@@ -174,12 +174,12 @@ struct LtlSolvePass : Case {
 };
 
 // S, V, I, v, gravity, joint forces, diagonal -> accelerations.
-struct AbaPass : Case {
+struct AbaPass : PassCase {
     VecX<double> tau, d;
     mutable AbaScratch<double> s;
     static constexpr int inputs_without_effect = RneaPass::inputs_without_effect;
     static constexpr double roundoff = RneaPass::roundoff;
-    AbaPass(Rng& g, Regime r) : Case(g, r), tau(random_vector(m.nv, g, r)), d(slice(m.armature, m.nv)), s(m) {}
+    AbaPass(Rng& g, Regime r) : PassCase(g, r), tau(random_vector(m.nv, g, r)), d(slice(m.armature, m.nv)), s(m) {}
     int inputs() const { return kinematic_inputs() + 3 * m.nv + 3; }
     int outputs() const { return m.nv; }
     Covector forward(const Covector& x_dot) const {
@@ -209,9 +209,9 @@ struct AbaPass : Case {
     }
 };
 
-struct RetractPass : Case {
+struct RetractPass : PassCase {
     VecX<double> d;
-    RetractPass(Rng& g, Regime r) : Case(g, r), d(random_vector(m.nv, g, r)) {}
+    RetractPass(Rng& g, Regime r) : PassCase(g, r), d(random_vector(m.nv, g, r)) {}
     int inputs() const { return 2 * m.nv; }
     int outputs() const { return m.nv; }
     Covector forward(const Covector& x_dot) const {
@@ -232,9 +232,9 @@ struct RetractPass : Case {
     }
 };
 
-struct DifferencePass : Case {
+struct DifferencePass : PassCase {
     VecX<double> other;
-    DifferencePass(Rng& g, Regime r) : Case(g, r), other(random_configuration(m, g, r)) {}
+    DifferencePass(Rng& g, Regime r) : PassCase(g, r), other(random_configuration(m, g, r)) {}
     int inputs() const { return 2 * m.nv; }
     int outputs() const { return m.nv; }
     Covector forward(const Covector& x_dot) const {
@@ -266,7 +266,7 @@ TEST_CASE("adjoint: difference") { check_pass<DifferencePass>(1e-12); }
 TEST_CASE("ABA, RNEA and CRBA agree") {
     for (unsigned seed = 1; seed <= 200; ++seed) {
         Rng g(seed);
-        Case w(g, Regime::random);
+        PassCase w(g, Regime::random);
         const Model& m = w.m;
         const VecX<double> tau = random_vector(m.nv, g, Regime::random);
         VecX<double> acc(m.nv), back(m.nv), bias(m.nv), M(m.mass_matrix_size);

@@ -9,9 +9,9 @@ using namespace costate::test;
 namespace {
 
 // V, I, gravity -> a query of the floating tree: the mass of a body that turns about a fixed point would do nothing.
-template <class Query> struct QueryPass : Case {
+template <class Query> struct QueryPass : PassCase {
     BodyRange range{0, 7};
-    using Case::Case;
+    using PassCase::PassCase;
     int bodies() const { return range.end - range.begin; }
     int inputs() const { return (Query::velocities ? 6 * bodies() : 0) + 10 * bodies() + (Query::gravity ? 3 : 0); }
     int outputs() const { return Probe<typename Query::Result>::size; }
@@ -105,7 +105,7 @@ TEST_CASE("adjoint: potential_energy") { check_pass<PotentialEnergyPass>(1e-12);
 
 TEST_CASE("queries: momentum is mass times the velocity of the mass centre, power is the rate of energy") {
     Rng g(5);
-    Case w(g, Regime::random);
+    PassCase w(g, Regime::random);
     const Model& m = w.m;
     const BodyRange all{0, static_cast<int>(m.bodies.size())};
     const double h = 1e-6;
