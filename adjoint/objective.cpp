@@ -43,15 +43,39 @@ template <class T> VecX<T> configuration_residual(const World& w, const Term& te
     return d;
 }
 
+// r of the terms about bodies in sum.
+template <class T> Vec3<T> sum_residual(const World& w, const Term& term, const StepScratch<T>& s) {
+    Vec3<T> y;
+    switch (term.kind) {
+        case TermKind::linear_momentum: y = momentum(w.model, s.kinematics, term.bodies).lin; break;
+        case TermKind::angular_momentum: y = momentum(w.model, s.kinematics, term.bodies).ang; break;
+        default: y = centre_of_mass(w.model, s.kinematics, term.bodies); break;
+    }
+    return cast<T>(term.axes).cwiseProduct(y - cast<T>(term.target));
+}
+template <class T> void sum_residual_adj(const World& w, const Term& term, const Vec3<T>& r_bar, StepScratch<T>& s) {
+    const Vec3<T> y_bar = cast<T>(term.axes).cwiseProduct(r_bar), zero = Vec3<T>::Zero();
+    switch (term.kind) {
+        case TermKind::linear_momentum: momentum_adj<T>(w.model, s.kinematics, term.bodies, {zero, y_bar}, s.bar); break;
+        case TermKind::angular_momentum: momentum_adj<T>(w.model, s.kinematics, term.bodies, {y_bar, zero}, s.bar); break;
+        default: centre_of_mass_adj(w.model, s.kinematics, term.bodies, y_bar, s.bar); break;
+    }
+}
+
 bool counts(const Term& term, const FeaturePair& f) { return term.shape < 0 || f.a == term.shape || f.b == term.shape; }
 
 }  // namespace
 
-template <class T> T term_value(const World& w, const Term& term, const T* x, const T* u, const StepScratch<T>& s) {
+template <class T> T term_value(const World& w, const Term& term, const T* theta, const T* x, const T* u, const StepScratch<T>& s) {
     T squared(0);
     switch (term.kind) {
         case TermKind::position:
         case TermKind::velocity: squared = point_residual(w, term, s).squaredNorm(); break;
+        case TermKind::centre_of_mass:
+        case TermKind::linear_momentum:
+        case TermKind::angular_momentum: squared = sum_residual(w, term, s).squaredNorm(); break;
+        case TermKind::kinetic_energy: return kinetic_energy(s.kinematics, term.bodies);
+        case TermKind::potential_energy: return potential_energy(w.model, theta, s.kinematics, term.bodies);
         case TermKind::configuration: {
             const VecX<T> d = configuration_residual(w, term, x);
             for (const int j : term.dofs) squared += d[j] * d[j];
@@ -75,8 +99,18 @@ template <class T> T term_value(const World& w, const Term& term, const T* x, co
 }
 
 template <class T>
-void term_value_adj(const World& w, const Term& term, const T* x, const T* u, const T& value_bar, StepScratch<T>& s, T* x_bar, T* u_bar) {
+void term_value_adj(const World& w, const Term& term, const T* theta, const T* x, const T* u, const T& value_bar, StepScratch<T>& s, T* theta_bar,
+                    T* x_bar, T* u_bar) {
     switch (term.kind) {
+        case TermKind::centre_of_mass:
+        case TermKind::linear_momentum:
+        case TermKind::angular_momentum: {
+            const Vec3<T> r = sum_residual(w, term, s);
+            sum_residual_adj<T>(w, term, norm_factor<T>(term.norm, r.squaredNorm(), value_bar) * r, s);
+            break;
+        }
+        case TermKind::kinetic_energy: kinetic_energy_adj(s.kinematics, term.bodies, value_bar, s.bar); break;
+        case TermKind::potential_energy: potential_energy_adj(w.model, theta, s.kinematics, term.bodies, value_bar, s.bar, theta_bar); break;
         case TermKind::position:
         case TermKind::velocity: {
             const Vec3<T> r = point_residual(w, term, s);
@@ -124,7 +158,7 @@ template <class T> T objective_value(const World& w, const Objective& objective,
     T sum(0);
     for (const Term& term : objective) {
         if (term.running != running) continue;
-        const T value = T(term.weight) * term_value(w, term, x, u, s);
+        const T value = T(term.weight) * term_value(w, term, theta, x, u, s);
         sum += running && term.kind != TermKind::impulse ? theta[w.time_step.at(0)] * value : value;
     }
     return sum;
@@ -137,16 +171,16 @@ void objective_value_adj(const World& w, const Objective& objective, bool runnin
         if (term.running != running) continue;
         T term_bar = T(term.weight) * value_bar;
         if (running && term.kind != TermKind::impulse) {
-            theta_bar[w.time_step.at(0)] += term_bar * term_value(w, term, x, u, s);
+            theta_bar[w.time_step.at(0)] += term_bar * term_value(w, term, theta, x, u, s);
             term_bar *= theta[w.time_step.at(0)];
         }
-        term_value_adj(w, term, x, u, term_bar, s, x_bar, u_bar);
+        term_value_adj(w, term, theta, x, u, term_bar, s, theta_bar, x_bar, u_bar);
     }
 }
 
 #define INSTANTIATE(T)                                                                                                                        \
-    template T term_value(const World&, const Term&, const T*, const T*, const StepScratch<T>&);                                              \
-    template void term_value_adj(const World&, const Term&, const T*, const T*, const T&, StepScratch<T>&, T*, T*);                           \
+    template T term_value(const World&, const Term&, const T*, const T*, const T*, const StepScratch<T>&);                                    \
+    template void term_value_adj(const World&, const Term&, const T*, const T*, const T*, const T&, StepScratch<T>&, T*, T*, T*);            \
     template T objective_value(const World&, const Objective&, bool, const T*, const T*, const T*, const StepScratch<T>&);                    \
     template void objective_value_adj(const World&, const Objective&, bool, const T*, const T*, const T*, const T&, StepScratch<T>&, T*, T*, T*);
 INSTANTIATE(double)

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/queries.hpp"
 #include "solvers/step.hpp"
 
 namespace costate {
@@ -21,6 +22,11 @@ enum class TermKind {
     height,         // z of a point of a body, m: linear, norm is not used
     effort,         // r = u over `controls`
     impulse,        // sum of the normal impulses of the contacts of `shape` (-1: all), N s: linear, norm is not used
+    centre_of_mass,     // r = c - target of `bodies`, m
+    linear_momentum,    // r = p - target of `bodies`, kg m/s
+    angular_momentum,   // r = L - target of `bodies`, about the origin of the world, kg m^2/s
+    kinetic_energy,     // of `bodies`, J: linear, norm is not used
+    potential_energy,   // of `bodies` in gravity, J: linear, norm is not used
 };
 enum class TermNorm { squared, distance };  // |r|^2 or |r|; the derivative of |r| at 0 is 0
 
@@ -31,6 +37,7 @@ struct Term {
     bool running = false;  // else final
     double weight = 1;
     int body = -1, shape = -1;
+    BodyRange bodies;                            // a tree, several, or all
     Vec3<double> point = Vec3<double>::Zero();   // in the body, m
     Vec3<double> target = Vec3<double>::Zero();
     Vec3<double> axes = Vec3<double>::Ones();    // multiplies the three components of r
@@ -41,11 +48,12 @@ struct Term {
 using Objective = std::vector<Term>;
 
 // l of one term. After `step` (running) or `observe` (final); u is nullptr at the end.
-template <class T> T term_value(const World& w, const Term& term, const T* x, const T* u, const StepScratch<T>& s);
+template <class T> T term_value(const World& w, const Term& term, const T* theta, const T* x, const T* u, const StepScratch<T>& s);
 
-// Seeds the scratch's covectors of poses, velocities and impulses, and adds to x_bar (2 nv) and u_bar (nu).
+// Seeds the scratch's covectors of poses, velocities, inertias and impulses, and adds to theta_bar, x_bar (2 nv) and u_bar (nu).
 template <class T>
-void term_value_adj(const World& w, const Term& term, const T* x, const T* u, const T& value_bar, StepScratch<T>& s, T* x_bar, T* u_bar);
+void term_value_adj(const World& w, const Term& term, const T* theta, const T* x, const T* u, const T& value_bar, StepScratch<T>& s, T* theta_bar,
+                    T* x_bar, T* u_bar);
 
 // w h l or w l, summed over the running or the final terms
 template <class T> T objective_value(const World& w, const Objective& objective, bool running, const T* theta, const T* x, const T* u, const StepScratch<T>& s);

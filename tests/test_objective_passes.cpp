@@ -39,19 +39,24 @@ Term random_term(const World& w, Rng& g, TermKind kind, TermNorm norm, bool runn
     term.point = g.vec3(Regime::random), term.target = g.vec3(Regime::random), term.axes = g.vec3(Regime::random);
     term.dofs = {1, 4, 18, 20}, term.controls = {0, 1, 2};
     term.q_target = random_configuration(w.model, g, Regime::random);
+    term.bodies = {0, static_cast<int>(w.model.bodies.size()) - 1};
     return term;
 }
 
 constexpr TermKind all_kinds[] = {TermKind::position, TermKind::velocity, TermKind::configuration, TermKind::joint_velocity,
-                                  TermKind::height,   TermKind::effort,   TermKind::impulse};
+                                  TermKind::height,   TermKind::effort,   TermKind::impulse, TermKind::centre_of_mass,
+                                  TermKind::linear_momentum, TermKind::angular_momentum, TermKind::kinetic_energy, TermKind::potential_energy};
 
-// Everything that a term may read, each kind along a direction: poses, velocities, q, v, u, impulses, and the time step.
+// Everything that a term may read, each kind along a direction: poses, velocities, inertias, gravity, q, v, u, impulses, and the
+// time step.
 struct TermStage : ContactStage {
     D value;
     double value_bar = 0;
     TermStage(Rng& g, Regime r) : ContactStage(g, r) {
         in.add_along_direction(g, [&](Inputs& all) { all.add(s.kinematics.X, d.kinematics.X, s.bar.X); });
         in.add_along_direction(g, [&](Inputs& all) { all.add(s.kinematics.V, d.kinematics.V, s.bar.V); });
+        in.add_along_direction(g, [&](Inputs& all) { all.add(s.kinematics.I, d.kinematics.I, s.bar.I); });
+        add_parameters_along_direction(g, m.gravity, 1);
         in.add_along_direction(g, [&](Inputs& all) { add_configuration(all); });
         in.add_along_direction(g, [&](Inputs& all) { add_velocity(all); });
         in.add_along_direction(g, [&](Inputs& all) { add_controls(all); });
@@ -61,18 +66,22 @@ struct TermStage : ContactStage {
     }
 };
 
-// A term reads one of the inputs, a velocity also the pose of its point.
+// A term reads one of the inputs; a velocity also the pose of its point, momentum and energy two as well.
 struct TermValuePass : TermStage {
     static inline TermKind kind = TermKind::position;
     static inline TermNorm norm = TermNorm::squared;
     static inline bool of_one_shape = false;
     Term term;
-    int inputs_without_effect = kind == TermKind::velocity ? 5 : 6;
+    static bool reads_two() {
+        return kind == TermKind::velocity || kind == TermKind::linear_momentum || kind == TermKind::angular_momentum || kind == TermKind::kinetic_energy ||
+               kind == TermKind::potential_energy;
+    }
+    int inputs_without_effect = reads_two() ? 7 : 8;
     TermValuePass(Rng& g, Regime r) : TermStage(g, r), term(random_term(w, g, kind, norm, true)) {
         if (of_one_shape) term.shape = w.shapes.index("box");
     }
-    void run_duals() override { value = term_value(w, term, x.data(), u.data(), d); }
-    void run_adjoint() override { term_value_adj(w, term, t.x.data(), t.u.data(), value_bar, s, x_bar.data(), u_bar.data()); }
+    void run_duals() override { value = term_value(w, term, theta.data(), x.data(), u.data(), d); }
+    void run_adjoint() override { term_value_adj(w, term, t.theta.data(), t.x.data(), t.u.data(), value_bar, s, theta_bar.data(), x_bar.data(), u_bar.data()); }
 };
 
 Objective terms_of_every_kind(const World& w, Rng& g) {
