@@ -4,56 +4,13 @@
 #include <algorithm>
 #include <sstream>
 
+#include "scenes/joint_reader.hpp"
 #include "scenes/names.hpp"
 
 namespace costate {
 namespace {
 
 inline constexpr size_t max_bodies_of_a_model = 100000, max_excluded = 1000000;
-
-// One number for all dofs, or one each.
-std::vector<double> read_per_dof(const Node& joint, const char* key, int nv, bool nonnegative) {
-    const std::optional<Node> node = joint.find(key);
-    if (!node) return {};
-    if (nv == 0) node->fail("a fixed joint has none", "remove it");
-    std::vector<Node> items = node->is_array() ? node->items(nv) : std::vector<Node>(static_cast<size_t>(nv), *node);
-    std::vector<double> out;
-    for (const Node& item : items) out.push_back(nonnegative ? item.nonnegative() : item.number());
-    return out;
-}
-
-std::pair<double, double> read_range(const Node& node) {
-    const std::vector<double> x = node.numbers(2);
-    if (!(x[0] < x[1])) node.fail("the lower end is not below the upper one", "write [lower, upper]");
-    return {x[0], x[1]};
-}
-
-Vec3<double> read_direction(const Node& node) {
-    const Vec3<double> axis = node.vec3();
-    if (!(axis.norm() > 1e-12)) node.fail("has no direction: its length is 0", "use for example [0, 0, 1]");
-    return axis.normalized();
-}
-
-void read_joint(const Node& node, BodySpec& spec) {
-    node.expect_keys("joint");
-    constexpr JointType types[] = {JointType::fixed, JointType::revolute, JointType::prismatic, JointType::spherical,
-                                   JointType::free};
-    spec.joint = types[node["type"].choice({"fixed", "revolute", "prismatic", "spherical", "free"})];
-    if (const auto name = node.find("name")) spec.joint_name = read_name(*name);
-    const int nv = joint_nv(spec.joint);
-    const std::string of_type = std::string("the joint is ") + joint_type_name(spec.joint);
-    if (spec.joint == JointType::free && spec.parent >= 0)
-        node["type"].fail("a free joint starts at the world", "leave out \"parent\", or use another type");
-    if (nv != 1) node.forbid({"axis", "limits", "stiffness", "rest"}, of_type);
-    if (const auto axis = node.find("axis")) spec.axis = read_direction(*axis);
-    if (const auto limits = node.find("limits")) std::tie(spec.lower, spec.upper) = read_range(*limits);
-    const Transform<double> X = read_pose(node);
-    spec.placement = X.p, spec.R_PB = X.R;
-    spec.damping = read_per_dof(node, "damping", nv, true);
-    spec.armature = read_per_dof(node, "armature", nv, true);
-    spec.stiffness = read_per_dof(node, "stiffness", nv, true);
-    spec.rest = read_per_dof(node, "rest", nv, false);
-}
 
 MassProperties<double> read_mass(const Node& body) {
     MassProperties<double> mass = MassProperties<double>::zero();
@@ -76,25 +33,38 @@ MassProperties<double> read_mass(const Node& body) {
     return mass;
 }
 
-// The names of a model under construction.
+// The names of a model under construction, and what each body was read from.
 struct ModelNames {
-    NameTable bodies{"body"}, joints{"joint"}, shapes{"shape"}, actuators{"actuator"};
+    NameTable bodies{"body"}, joints{"joint"}, shapes{"shape"}, actuators{"actuator"}, equalities{"equality"};
+    std::vector<Node> nodes;
 };
+
+// The links that carry a body, the last of which is the body. It does not touch its parent, however many links are between.
+void add_links(const Node& node, const std::string& name, ModelInput& model, ModelNames& names) {
+    int parent = -1;
+    if (const auto named = node.find("parent"); named && named->text() != "world") parent = names.bodies.index(*named);
+    const int carrier = moving_body(model.bodies, parent);
+    const std::vector<BodySpec> links = read_joints(node, name, parent < 0);
+    for (BodySpec spec : links) {
+        names.bodies.add(node["name"], spec.name);
+        names.joints.add(node, spec.joint_name);
+        names.nodes.push_back(node);
+        spec.parent = parent;
+        parent = static_cast<int>(model.bodies.size());
+        model.bodies.push_back(spec);
+    }
+    if (carrier >= 0 && links.size() > 1) model.excluded.emplace_back(name, model.bodies[static_cast<size_t>(carrier)].name);
+}
 
 void read_body(const Node& node, ModelInput& model, ModelNames& names) {
     node.expect_keys("body");
-    BodySpec spec;
-    spec.name = spec.joint_name = read_name(node["name"]);
-    if (const auto parent = node.find("parent"); parent && parent->text() != "world") spec.parent = names.bodies.index(*parent);
-    names.bodies.add(node["name"], spec.name);
-    if (const auto joint = node.find("joint")) read_joint(*joint, spec);
-    names.joints.add(node, spec.joint_name);
-    spec.mass = read_mass(node);
-    model.bodies.push_back(spec);
+    const std::string name = read_name(node["name"]);
+    add_links(node, name, model, names);
+    model.bodies.back().mass = read_mass(node);
     const std::optional<Node> shapes = node.find("shapes");
     if (!shapes) return;
     for (const Node& shape : shapes->items()) {
-        ShapeSpec s = read_shape(shape, spec.name);
+        ShapeSpec s = read_shape(shape, name);
         s.body = static_cast<int>(model.bodies.size()) - 1;
         names.shapes.add(shape, s.name);
         model.shapes.push_back(s);
@@ -123,7 +93,7 @@ ActuatorSpec read_actuator(const Node& node, const ModelInput& model, ModelNames
     const BodySpec& body = model.bodies[static_cast<size_t>(a.body)];
     if (joint_nv(body.joint) != 1)
         node["joint"].fail("an actuator drives one dof, but this joint is " + std::string(joint_type_name(body.joint)),
-                           "use a revolute or prismatic joint");
+                           "name a joint with an axis");
     const auto name = node.find("name");
     a.name = name ? read_name(*name) : body.joint_name;
     names.actuators.add(node, a.name);
@@ -148,14 +118,6 @@ ActuatorSpec read_actuator(const Node& node, const ModelInput& model, ModelNames
 }
 
 }  // namespace
-
-std::string read_name(const Node& node) {
-    const std::string name = node.text();
-    if (name.empty()) node.fail("is empty", "give it a name");
-    if (name.find('*') != std::string::npos) node.fail("a name may not contain *", "rename it");
-    if (name == "world") node.fail("\"world\" is taken", "rename it");
-    return name;
-}
 
 Mat3<double> inertia_matrix(const double* six) {
     Mat3<double> I;
@@ -224,11 +186,18 @@ ModelInput read_model(const Node& node) {
     if (bodies.size() > max_bodies_of_a_model) node["bodies"].fail("more than 100000 bodies", "use fewer");
     ModelNames names;
     for (const Node& body : bodies) read_body(body, model, names);
-    check_masses(bodies, model.bodies);
+    check_masses(names.nodes, model.bodies);
+    model.one_body = bodies.size() == 1;
     if (const auto actuators = node.find("actuators"))
         for (const Node& actuator : actuators->items()) model.actuators.push_back(read_actuator(actuator, model, names));
+    if (const auto equalities = node.find("equalities"))
+        for (const Node& equality : equalities->items()) {
+            model.equalities.push_back(read_equality(equality, model.bodies));
+            names.equalities.add(equality, model.equalities.back().spec.name);
+        }
     if (const auto exclude = node.find("exclude"))
-        model.excluded = read_exclude(*exclude, names_of(model.bodies, &BodySpec::name));
+        for (auto& pair : read_exclude(*exclude, names_of(model.bodies, &BodySpec::name)))
+            model.excluded.push_back(std::move(pair));
     return model;
 }
 

@@ -1,8 +1,9 @@
-// A model: bodies, joints, shapes and actuators of one robot or thing, under its own names.
+// A model: bodies, joints, shapes, actuators and equalities of one robot or thing, under its own names.
 #pragma once
 
 #include "core/model.hpp"
 #include "collision/shape.hpp"
+#include "scenes/equality_reader.hpp"
 #include "scenes/json.hpp"
 
 namespace costate {
@@ -10,9 +11,11 @@ namespace costate {
 struct ModelInput {
     std::vector<BodySpec> bodies;                               // parents first; a free body's placement is where it starts
     std::vector<ActuatorSpec> actuators;                        // `body` indexes bodies
+    std::vector<EqualityInput> equalities;                      // of indices of bodies; the world is the model's own frame
     std::vector<ShapeSpec> shapes;                              // `body` indexes bodies
     std::vector<std::string> shape_places;                      // where each stands in the file, for messages
     std::vector<std::pair<std::string, std::string>> excluded;  // bodies, or "world"
+    bool one_body = false;                                      // besides those of its own joints
 };
 
 ModelInput read_model(const Node& node);
@@ -22,9 +25,6 @@ ShapeSpec read_shape(const Node& node, const std::string& otherwise);
 
 // Pairs of bodies that do not touch each other, out of pairs of patterns; "world" is a body too.
 std::vector<std::pair<std::string, std::string>> read_exclude(const Node& node, std::vector<std::string> bodies);
-
-// A name for a thing: not empty, no *, and not "world".
-std::string read_name(const Node& node);
 
 // Whether a symmetric matrix can be the inertia of a body with extent: positive definite, and no principal moment larger
 // than the sum of the other two. The reason why not, or an empty text.

@@ -74,6 +74,14 @@ int resolve_one(const Node& where, const char* kind, const std::vector<std::stri
     return static_cast<int>(it - names.begin());
 }
 
+std::string read_name(const Node& node) {
+    const std::string name = node.text();
+    if (name.empty()) node.fail("is empty", "give it a name");
+    if (name.find('*') != std::string::npos) node.fail("a name may not contain *", "rename it");
+    if (name == "world") node.fail("\"world\" is taken", "rename it");
+    return name;
+}
+
 void NameTable::add(const Node& where, const std::string& name) {
     if (!index_.emplace(name, static_cast<int>(names_.size())).second)
         where.fail(std::string("there is already a ") + kind_ + " named \"" + name + "\"", "rename one of the two");

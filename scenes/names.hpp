@@ -10,6 +10,9 @@
 
 namespace costate {
 
+// A name for a thing: not empty, no *, and not "world".
+std::string read_name(const Node& node);
+
 // Whether `name` fits `pattern`, in which every * stands for any run of characters.
 bool matches(std::string_view pattern, std::string_view name);
 

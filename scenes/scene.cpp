@@ -84,9 +84,11 @@ Scene scene_from_json(const nlohmann::ordered_json& value, const std::filesystem
 
     WorldInput input = read_world(node, file.parent_path());
     const World& world = input.world;
-    VecX<double> theta = world.model.layout.nominal();
-    std::vector<ParameterVariable> parameters = read_parameters(node, world, theta);
     StartInput start = read_start(node, world.model, input.q);
+    VecX<double> theta = world.model.layout.nominal(), before = theta;
+    read_parameters(node, world, before);  // place the joints, and the points of equalities that are at them
+    place_equalities(input.equalities, before, start.x0, input.world.model, theta);
+    std::vector<ParameterVariable> parameters = read_parameters(node, world, theta);
     check_inertia(node, world, theta, start.x0);
     ControlInput controls = read_controls(node, world, start.x0, n);
     Objective objective = read_objective(node, world, start.x0);

@@ -18,7 +18,8 @@ struct Assembly {
     std::vector<std::string> shape_bodies, shape_places;  // name of the body, empty: the world; where it stands, for messages
     std::vector<std::pair<std::string, std::string>> excluded;
     std::map<std::string, Transform<double>> free_bodies;  // where they start
-    NameTable bodies{"body"}, joints{"joint"}, actuators{"actuator"}, shape_names{"shape"};
+    std::vector<EqualityInput> equalities;                 // of handles
+    NameTable bodies{"body"}, joints{"joint"}, actuators{"actuator"}, shape_names{"shape"}, equality_names{"equality"};
 };
 
 Settings read_settings(const Node& scene) {
@@ -92,12 +93,33 @@ ModelInput read_instance_model(const Node& instance, const std::filesystem::path
     return read_model(Node(document, name));
 }
 
+void add_equality(Assembly& a, const Node& where, const EqualityInput& input) {
+    a.equality_names.add(where, input.spec.name);
+    a.builder.add_equality(input.spec);
+    a.equalities.push_back(input);
+}
+
+// An equality of a model at the pose X; the names are done.
+EqualityInput placed(EqualityInput input, const std::vector<int>& handles, const Transform<double>& X) {
+    EqualitySpec& spec = input.spec;
+    const auto end = [&](int& body, Vec3<double>& anchor) {
+        if (body < 0 && spec.type != EqualityType::coupling) anchor = transform_point(X, anchor);
+        if (body >= 0) body = handles[static_cast<size_t>(body)];
+    };
+    if (spec.body_a < 0) spec.R_ba = spec.R_ba * X.R.transpose();
+    if (spec.body_b < 0) spec.R_ba = X.R * spec.R_ba;
+    end(spec.body_a, spec.anchor_a), end(spec.body_b, spec.anchor_b);
+    if (input.point_at_start) spec.anchor_b.setZero();
+    return input;
+}
+
 // One copy of a model in the world, at the pose X. Its names get `prefix`; in a model of one body, what has the model's
-// own name is called just that.
+// own name is called just that, and what goes on after it with a dot gets the prefix in its place.
 void add_copy(const Node& where, const ModelInput& model, const std::string& own, const std::string& prefix,
               const Transform<double>& X, Assembly& a) {
     const auto full = [&](const std::string& name) {
-        return model.bodies.size() == 1 && name == own ? prefix : prefix + "/" + name;
+        const bool goes_on = name.compare(0, own.size() + 1, own + ".") == 0;
+        return model.one_body && (name == own || goes_on) ? prefix + name.substr(own.size()) : prefix + "/" + name;
     };
     std::vector<int> handles;
     for (BodySpec spec : model.bodies) {
@@ -120,6 +142,10 @@ void add_copy(const Node& where, const ModelInput& model, const std::string& own
         spec.name = full(spec.name), spec.body = handles[static_cast<size_t>(spec.body)];
         a.actuators.add(where, spec.name);
         a.builder.add_actuator(spec);
+    }
+    for (EqualityInput input : model.equalities) {
+        input.spec.name = full(input.spec.name);
+        add_equality(a, where, placed(input, handles, X));
     }
     for (size_t n = 0; n < model.shapes.size(); ++n) {
         a.shapes.push_back(model.shapes[n]);
@@ -178,6 +204,8 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder) {
             add_world_shape(a, shape, read_shape(shape, ""));
         }
     for (const Node& instance : scene["models"].items()) read_instance(instance, folder, a);
+    if (const auto equalities = scene.find("equalities"))
+        for (const Node& equality : equalities->items()) add_equality(a, equality, read_equality(equality, a.builder.bodies()));
     Model model = a.builder.build();
     if (model.nv == 0) scene["models"].fail("nothing in the world can move", "add a body with a joint");
 
@@ -195,7 +223,7 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder) {
         const Eigen::Quaterniond turn(X.R);
         q.segment<7>(b.q0) << X.p, turn.w(), turn.x(), turn.y(), turn.z();
     }
-    return {World(std::move(model), std::move(shapes), read_settings(scene)), q};
+    return {World(std::move(model), std::move(shapes), read_settings(scene)), q, std::move(a.equalities)};
 }
 
 }  // namespace costate

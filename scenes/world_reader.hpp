@@ -1,6 +1,7 @@
 // The world of a scene: the instances of its models, its fixed shapes, its settings.
 #pragma once
 
+#include "scenes/equality_reader.hpp"
 #include "scenes/json.hpp"
 #include "solvers/world.hpp"
 
@@ -8,7 +9,8 @@ namespace costate {
 
 struct WorldInput {
     World world;
-    VecX<double> q;  // (nq) where everything stands if "initial" says nothing else
+    VecX<double> q;                         // (nq) where everything stands if "initial" says nothing else
+    std::vector<EqualityInput> equalities;  // one for each of the model's
 };
 
 // `folder` is where model files are sought.

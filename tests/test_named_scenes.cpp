@@ -98,7 +98,8 @@ TEST_CASE("scenes: the schema has the keys of the loader, and the shipped scenes
 TEST_CASE("scenes: every shipped scene loads, has an objective, and takes 50 steps") {
     const std::vector<std::string> names = shipped_scenes();
     for (const char* wanted :
-         {"throw", "quadruped_stand", "quadruped_ten", "pendulum_1", "pendulum_7", "double_pendulum", "box_slide", "bounce"})
+         {"throw", "quadruped_stand", "quadruped_ten", "pendulum_1", "pendulum_7", "double_pendulum", "box_slide", "bounce",
+          "four_bar", "slider_dry_friction"})
         CHECK(std::count(names.begin(), names.end(), wanted) == 1);
     for (const std::string& name : names) {
         CAPTURE(name);
@@ -170,4 +171,31 @@ TEST_CASE("scenes: the quadruped stands still, the box stops and the ball bounce
     const double w = std::sqrt(2 * g), s = 0.8 - w / g;
     CHECK(end_of(bounce, theta)[2] == doctest::Approx(0.1 + 0.8 * w * s - g * s * s / 2).epsilon(0.01));
     CHECK(end_of(bounce, theta)[2] == doctest::Approx(bounce.objective[0].target.z()).epsilon(1e-6));
+}
+
+TEST_CASE("scenes: the four-bar linkage stays closed while its crank turns, and the slider swings as its formula says") {
+    const Scene s = load_scene("four_bar");
+    StepScratch<double> scratch(s.world);
+    VecX<double> x = s.x0, next(x.size()), u(s.world.nu());
+    double farthest = 0;
+    for (int t = 0; t < s.steps; ++t, x.swap(next)) {
+        s.plan.evaluate(s.z0.data(), t, u.data());
+        step(s.world, s.theta.data(), x.data(), u.data(), scratch, next.data());
+        REQUIRE(scratch.rows.error.size() >= 3);
+        for (int r = 0; r < 3; ++r) farthest = std::max(farthest, std::abs(scratch.rows.error[static_cast<size_t>(r)]));
+    }
+    CHECK(farthest < 1e-3);
+    CHECK(std::abs(x[0] - s.x0[0]) > 0.5);
+
+    const Scene slider = load_scene("slider_dry_friction");
+    REQUIRE(slider.parameters.size() == 1);
+    VecX<double> theta = slider.theta;
+    theta[slider.parameters[0].index] = 2;
+    StepScratch<double> of_slider(slider.world);
+    VecX<double> y = slider.x0, after(y.size());
+    for (int t = 0; t < slider.steps; ++t, y.swap(after))
+        step(slider.world, theta.data(), y.data(), u.data(), of_slider, after.data());
+    const double f = 2, k = 100, w = 10, late = 0.7 - 2 * std::acos(-1.0) / w;  // in the third half period
+    CHECK(y[0] == doctest::Approx(f / k + (0.5 - 4 * f / k - f / k) * std::cos(w * late)).epsilon(1e-3));
+    CHECK(y[0] == doctest::Approx(slider.objective[0].target.x()).epsilon(1e-3));
 }
