@@ -31,7 +31,7 @@ const std::vector<KnownKeys>& known_keys() {
         {"control", {"actuators", "optimise", "initial", "schedule"}},
         {"knots", {"knots"}},
         {"parameter", {"path", "value", "optimise", "lower", "upper", "scale"}},
-        {"term", {"term", "name", "body", "shape", "joints", "actuators", "point", "target", "axes", "norm", "weight", "at"}},
+        {"term", {"term", "name", "body", "tree", "shape", "joints", "actuators", "point", "target", "axes", "norm", "weight", "at"}},
         {"optimize",
          {"method", "iterations", "max_loss_evaluations", "learning_rate", "momentum", "square", "gradient_tolerance", "target_loss"}},
     };

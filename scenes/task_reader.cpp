@@ -75,14 +75,20 @@ TermNorm read_norm(const Node& node) {
     return norm && norm->choice({"squared", "distance"}) == 1 ? TermNorm::distance : TermNorm::squared;
 }
 
+bool is_vector_sum(TermKind kind) {
+    return kind == TermKind::centre_of_mass || kind == TermKind::linear_momentum || kind == TermKind::angular_momentum;
+}
+
 // Where the keys of a term have a meaning.
 void forbid_others(const Node& node, TermKind kind) {
     const std::string because = "the term is " + node["term"].text();
-    const bool at_point = kind == TermKind::position || kind == TermKind::velocity,
-               linear = kind == TermKind::height || kind == TermKind::impulse;
+    const bool at_point = kind == TermKind::position || kind == TermKind::velocity, vector = at_point || is_vector_sum(kind),
+               energy = kind == TermKind::kinetic_energy || kind == TermKind::potential_energy,
+               linear = energy || kind == TermKind::height || kind == TermKind::impulse;
     if (!at_point && kind != TermKind::height) node.forbid({"body", "point"}, because);
-    if (!at_point) node.forbid({"axes"}, because);
-    if (!at_point && kind != TermKind::configuration) node.forbid({"target"}, because);
+    if (!vector) node.forbid({"axes"}, because);
+    if (!vector && kind != TermKind::configuration) node.forbid({"target"}, because);
+    if (!is_vector_sum(kind) && !energy) node.forbid({"tree"}, because);
     if (kind != TermKind::configuration && kind != TermKind::joint_velocity) node.forbid({"joints"}, because);
     if (kind != TermKind::effort) node.forbid({"actuators"}, because);
     if (kind != TermKind::impulse) node.forbid({"shape"}, because);
@@ -107,7 +113,8 @@ Term read_term(const Node& node, const World& world, const VecX<double>& x0) {
     Term term;
     const Node kind = node["term"];  // in the order of TermKind
     term.kind = static_cast<TermKind>(
-        kind.choice({"position", "velocity", "configuration", "joint_velocity", "height", "effort", "impulse"}));
+        kind.choice({"position", "velocity", "configuration", "joint_velocity", "height", "effort", "impulse", "centre_of_mass",
+                     "linear_momentum", "angular_momentum", "kinetic_energy", "potential_energy"}));
     forbid_others(node, term.kind);
     term.name = node.text_or("name", kind.text());
     term.norm = read_norm(node);
@@ -122,7 +129,14 @@ Term read_term(const Node& node, const World& world, const VecX<double>& x0) {
     if (at_point || term.kind == TermKind::height)
         term.body = resolve_one(node["body"], "body", names_of(model.bodies, &Body::name));
     term.point = node.vec3_or("point", term.point);
-    if (at_point) term.target = node.vec3_or("target", term.target), term.axes = node.vec3_or("axes", term.axes);
+    if (at_point || is_vector_sum(term.kind))
+        term.target = node.vec3_or("target", term.target), term.axes = node.vec3_or("axes", term.axes);
+    term.bodies = {0, static_cast<int>(model.bodies.size())};
+    if (const auto tree = node.find("tree")) {
+        const int body = resolve_one(*tree, "body", names_of(model.bodies, &Body::name));
+        const Tree& it = model.trees[static_cast<size_t>(model.bodies[static_cast<size_t>(body)].tree)];
+        term.bodies = {it.body_begin, it.body_end};
+    }
     if (const auto shape = node.find("shape"))
         term.shape = resolve_one(*shape, "shape", names_of(world.shapes.shapes, &Shape::name));
     if (term.kind == TermKind::effort)

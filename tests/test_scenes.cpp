@@ -71,6 +71,23 @@ TEST_CASE("scenes: orientations, copies, schedules, knots, variables") {
            moving.objective[1].running));
 }
 
+TEST_CASE("scenes: terms about a tree or all bodies; other actuators") {
+    const Scene s = changed({{"/objective", R"([{"term": "centre_of_mass", "tree": "arm/lower", "target": [0, 0, 1], "axes": [1, 0, 1]},
+                                                {"term": "kinetic_energy", "weight": 2}])"},
+                             {"/models/0/model/actuators/0", R"({"joint": "shoulder", "type": "general", "gain": 2, "bias": [1, -3, -4],
+                                                                 "control_limits": [-1, 1], "force_limits": [-5, 6]})"},
+                             {"/models/0/model/actuators/1", R"({"joint": "elbow", "type": "velocity", "kd": 7})"},
+                             {"/controls", "[]"}});
+    REQUIRE(s.objective.size() == 2);
+    CHECK((s.objective[0].bodies.begin == 0 && s.objective[0].bodies.end == 2));
+    CHECK((s.objective[0].target == Vec3<double>(0, 0, 1) && s.objective[0].axes == Vec3<double>(1, 0, 1)));
+    CHECK((s.objective[1].bodies.begin == 0 && s.objective[1].bodies.end == 3 && s.objective[1].weight == 2));
+    const Model& m = s.world.model;
+    CHECK((m.actuators[0].type == ActuatorType::general && m.actuators[0].control_lower == -1 && m.actuators[0].force_upper == 6));
+    CHECK((s.theta[m.gain.at(0)] == 2 && s.theta[m.actuator_bias.at(0) + 2] == -4));
+    CHECK((m.actuators[1].type == ActuatorType::velocity && s.theta[m.kd.at(1)] == 7));
+}
+
 TEST_CASE("scenes: names") {
     CHECK(matches("arm/*", "arm/joint1"));
     CHECK(matches("*/F*_hip", "robot0/FR_hip"));
