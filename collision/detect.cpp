@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <BulletCollision/BroadphaseCollision/btDbvt.h>
-#include <BulletCollision/CollisionShapes/btBoxShape.h>
-#include <BulletCollision/CollisionShapes/btCapsuleShape.h>
-#include <BulletCollision/CollisionShapes/btSphereShape.h>
+#include <BulletCollision/CollisionShapes/btConvexInternalShape.h>
 #include <BulletCollision/NarrowPhaseCollision/btGjkEpa2.h>
 
 #include "collision/contact.hpp"
 #include "collision/narrow.hpp"
+#include "collision/solid.hpp"
 
 namespace costate {
 namespace {
@@ -18,12 +18,6 @@ namespace {
 constexpr double fatten = 0.05;  // m; how far a shape may move before its leaf does
 
 btVector3 to_bullet(const Vec3<double>& v) { return {v.x(), v.y(), v.z()}; }
-
-btTransform to_bullet(const Transform<double>& X) {
-    const Mat3<double>& R = X.R;
-    const btMatrix3x3 axes(R(0, 0), R(0, 1), R(0, 2), R(1, 0), R(1, 1), R(1, 2), R(2, 0), R(2, 1), R(2, 2));
-    return btTransform(axes, to_bullet(X.p));
-}
 
 bool is_plane(const Shape& s) { return s.type == ShapeType::plane; }
 
@@ -39,29 +33,59 @@ struct Query {
     const Shape& shape(int i) const { return set.shapes[static_cast<size_t>(i)]; }
     Vec3<double> size(int i) const { return Eigen::Map<const Vec3<double>>(theta + set.size.at(i)); }
 
+    double margin(int i) const { return theta[set.margin.at(i)]; }
+    // No point of the shape within the radius of its origin is faster.
+    double speed(int i, double radius) const { return V_WS[i].lin.norm() + V_WS[i].ang.norm() * radius; }
+    // How far the shape may matter beyond its surface.
+    double growth(int i) const {
+        return std::max(0.5 * min_margin, 2 * h * speed(i, bounding_radius(shape(i), size(i)))) + margin(i);
+    }
+    // No contact of the pair has a larger gap; a is bounded.
+    double reach(int a, int b) const {
+        const double radius = bounding_radius(shape(a), size(a)), distance = (X_WS[a].p - X_WS[b].p).norm();
+        return std::max(min_margin, 2 * h * (speed(a, radius) + speed(b, distance + radius))) + margin(a) + margin(b);
+    }
+
     Bounds bounds(int i) const {
-        const ShapeType type = shape(i).type;
+        const Shape& it = shape(i);
         const Vec3<double> s = size(i);
         const Mat3<double>& R = X_WS[i].R;
-        Vec3<double> extent = Vec3<double>::Constant(s.x());
-        if (type == ShapeType::box) extent = R.cwiseAbs() * s;
-        if (type == ShapeType::capsule) extent += s.y() * R.col(2).cwiseAbs();
-        const double speed = V_WS[i].lin.norm() + V_WS[i].ang.norm() * bounding_radius(type, s);
-        extent.array() += std::max(0.5 * min_margin, 2 * h * speed);
-        return {X_WS[i].p - extent, X_WS[i].p + extent};
+        Vec3<double> middle = X_WS[i].p, extent = Vec3<double>::Constant(s.x());
+        const auto stretched = [&](const auto& data) {
+            middle += R * s.cwiseProduct(data.centre);
+            extent = R.cwiseAbs() * s.cwiseProduct(data.half);
+        };
+        switch (it.type) {
+            case ShapeType::plane:
+            case ShapeType::sphere: break;
+            case ShapeType::capsule: extent += s.y() * R.col(2).cwiseAbs(); break;
+            case ShapeType::box: extent = R.cwiseAbs() * s; break;
+            case ShapeType::ellipsoid: extent = (R.cwiseAbs2() * s.cwiseAbs2()).cwiseSqrt(); break;
+            case ShapeType::cylinder:
+                extent =
+                    s.x() * (Vec3<double>::Ones() - R.col(2).cwiseAbs2()).cwiseMax(0).cwiseSqrt() + s.y() * R.col(2).cwiseAbs();
+                break;
+            case ShapeType::mesh: stretched(*it.hull); break;
+            case ShapeType::terrain: stretched(*it.terrain); break;
+        }
+        extent.array() += growth(i);
+        return {middle - extent, middle + extent};
     }
 
     // Features by values first, then the closed form of each.
     void try_pair(int a, int b) const {
-        const ShapeType ta = shape(a).type, tb = shape(b).type;
+        const Shape &sa = shape(a), &sb = shape(b);
         const Vec3<double> size_a = size(a), size_b = size(b);
-        const FeatureList list = closest_features(ta, tb, X_WS[a], X_WS[b], size_a, size_b);
+        const double margins = margin(a) + margin(b);
+        const double all = std::numeric_limits<double>::infinity();
+        const double within = in_closed_form(sa.type, sb.type) ? all : (is_plane(sa) ? reach(b, a) : reach(a, b));
+        const FeatureList list = closest_features(sa, sb, X_WS[a], X_WS[b], size_a, size_b, within);
         for (int i = 0; i < list.count; ++i) {
-            const FeaturePair f{a, b, list.items[i].on_a, list.items[i].on_b};
-            const Contact<double> c = contact(ta, tb, f, X_WS[a], X_WS[b], size_a, size_b);
+            const FeaturePair f = list.pair(i, a, b);
+            const Contact<double> c = contact(sa, sb, f, X_WS[a], X_WS[b], size_a, size_b);
             const Vec3<double> v_a = point_velocity<double>(V_WS[a], c.point - X_WS[a].p);
             const Vec3<double> v_b = point_velocity<double>(V_WS[b], c.point - X_WS[b].p);
-            if (c.gap < std::max(min_margin, 2 * h * c.normal.dot(v_b - v_a))) features.push_back(f);
+            if (c.gap - margins < std::max(min_margin, 2 * h * c.normal.dot(v_b - v_a))) features.push_back(f);
         }
     }
 };
@@ -132,35 +156,48 @@ void detect(const ShapeSet& set, const double* theta, const Transform<double>* X
     detection.tree_->update(set, bounds);
     btDbvt& dbvt = detection.tree_->dbvt;
     dbvt.collideTTpersistentStack(dbvt.m_root, dbvt.m_root, finite_pairs);
-    std::sort(detection.features.begin(), detection.features.end());
+    std::vector<FeaturePair>& found = detection.features;
+    if (!std::is_sorted(found.begin(), found.end())) std::sort(found.begin(), found.end());
 }
 
-double gjk_distance(ShapeType ta, ShapeType tb, const Transform<double>& X_a, const Transform<double>& X_b,
+namespace {
+
+// The core of a solid as Bullet asks for it; a plane as a cube of half extent 10 m below it.
+class BulletCore final : public btConvexInternalShape {
+public:
+    explicit BulletCore(const Solid& s) : solid_(s) {
+        m_shapeType = CUSTOM_CONVEX_SHAPE_TYPE;
+        m_collisionMargin = 0;
+    }
+    btVector3 localGetSupportingVertexWithoutMargin(const btVector3& along) const override {
+        const Vec3<double> d(along.x(), along.y(), along.z());
+        if (solid_.type() != ShapeType::plane) return to_bullet(solid_.support(d));
+        const Vec3<double> l = solid_.X.R.transpose() * d, side(l.x() < 0 ? -10 : 10, l.y() < 0 ? -10 : 10, l.z() < 0 ? -20 : 0);
+        return to_bullet(transform_point(solid_.X, side));
+    }
+    btVector3 localGetSupportingVertex(const btVector3& along) const override {
+        return localGetSupportingVertexWithoutMargin(along);
+    }
+    void batchedUnitVectorGetSupportingVertexWithoutMargin(const btVector3*, btVector3*, int) const override {}
+    void calculateLocalInertia(btScalar, btVector3&) const override {}
+    const char* getName() const override { return "core"; }
+
+private:
+    const Solid& solid_;
+};
+
+}  // namespace
+
+double gjk_distance(const Shape& sa, const Shape& sb, const Transform<double>& X_a, const Transform<double>& X_b,
                     const Vec3<double>& size_a, const Vec3<double>& size_b) {
-    // The core of a shape: a point, a segment along z or a box, all without margin; the radius comes off at the end.
-    struct Core {
-        btSphereShape point{0};
-        btCapsuleShapeZ segment;
-        btBoxShape box;
-        btTransform pose;
-        const btConvexShape* shape;
-        double radius;
-        Core(ShapeType type, const Vec3<double>& size, Transform<double> X)
-            : segment(0, 2 * size.y()), box(type == ShapeType::plane ? btVector3(10, 10, 10) : to_bullet(size)), shape(&point),
-              radius(is_round(type) ? size.x() : 0) {
-            if (type == ShapeType::plane) X.p -= 10 * X.R.col(2);
-            if (type == ShapeType::capsule) shape = &segment;
-            if (type == ShapeType::plane || type == ShapeType::box) shape = &box;
-            box.setMargin(0);
-            pose = to_bullet(X);
-        }
-    };
-    const Core a(ta, size_a, X_a), b(tb, size_b, X_b);
-    const btVector3 guess = b.pose.getOrigin() - a.pose.getOrigin();
+    const Solid solid_a(sa, X_a, size_a), solid_b(sb, X_b, size_b);
+    const BulletCore a(solid_a), b(solid_b);
+    const btVector3 guess = to_bullet(solid_b.centre() - solid_a.centre());
+    const btTransform here = btTransform::getIdentity();
     btGjkEpaSolver2::sResults result;
-    if (!btGjkEpaSolver2::Distance(a.shape, a.pose, b.shape, b.pose, guess, result))
-        btGjkEpaSolver2::Penetration(a.shape, a.pose, b.shape, b.pose, guess, result, false);
-    return result.distance - a.radius - b.radius;
+    if (!btGjkEpaSolver2::Distance(&a, here, &b, here, guess, result))
+        btGjkEpaSolver2::Penetration(&a, here, &b, here, guess, result, false);
+    return result.distance - solid_a.radius - solid_b.radius;
 }
 
 }  // namespace costate

@@ -47,9 +47,9 @@ private:
 void detect(const ShapeSet& set, const double* theta, const Transform<double>* X_WS, const Motion<double>* V_WS, double h,
             Detection& detection, double min_margin = 0.01);
 
-// The signed distance of two shapes by Bullet's GJK, and EPA where their cores (point, segment, box) overlap; m. A plane counts
-// as a cube of half extent 10 m. An oracle for tests, not used by detect.
-double gjk_distance(ShapeType ta, ShapeType tb, const Transform<double>& X_a, const Transform<double>& X_b,
+// The signed distance of two shapes, no terrain, by Bullet's GJK, and EPA where their cores overlap; m. A plane counts as a
+// cube of half extent 10 m. An oracle for tests, not used by detect.
+double gjk_distance(const Shape& sa, const Shape& sb, const Transform<double>& X_a, const Transform<double>& X_b,
                     const Vec3<double>& size_a, const Vec3<double>& size_b);
 
 }  // namespace costate

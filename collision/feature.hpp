@@ -1,6 +1,5 @@
-// Features: the parts of two shapes that meet. Every contact is between two rounded features, a vertex, an edge (a line) or
-// a face (a plane), swept by a radius that is 0 for boxes and planes. Which ones meet is decided once, by values
-// (collision/narrow.hpp); given the features, point, normal and gap are smooth closed forms (collision/contact.hpp).
+// Features: the parts of two shapes that meet. Which ones do is decided once, by values (collision/narrow.hpp); given the
+// features, point, normal and gap are smooth closed forms (collision/contact.hpp).
 #pragma once
 
 #include <compare>
@@ -11,47 +10,68 @@
 
 namespace costate {
 
-enum class FeatureKind : std::uint8_t { vertex, edge, face };
+// A vertex, an edge (a line) or a face (a plane), swept by a radius that is 0 but for spheres, capsules and a cylinder's axis; a
+// side, which is the plane through one edge of a face at right angles to the face, and goes with an edge of the other shape; or
+// a curve, which touches where its normal is the contact's.
+enum class FeatureKind : std::uint8_t { vertex, edge, face, side, curve };
 
 // index by type:
-//   sphere   vertex 0
-//   capsule  vertex 0 and 1: its ends at -z and +z; edge 0
-//   box      vertex: bit k set on the +k side; edge: 4 k + side of axis k+1 + 2 side of axis k+2, along k; face: 2 k + side
-//   plane    face 0
+//   sphere     vertex 0
+//   capsule    vertex 0 and 1: its ends at -z and +z; edge 0
+//   box        those of cube_hull
+//   plane      face 0
+//   cylinder   curve 0 and 1: its rims at -z and +z; edge cylinder_axis; else those of prism_hull, which stands inside it
+//   ellipsoid  curve 0
+//   mesh       those of its hull
+//   terrain    see Terrain
 struct Feature {
     FeatureKind kind = FeatureKind::vertex;
-    std::uint8_t index = 0;
+    std::uint32_t index = 0;
     auto operator<=>(const Feature&) const = default;
 };
 
 // Flag in the index of the second of two edges, along u and w: the contact normal is -u x w instead of u x w.
-inline constexpr std::uint8_t reversed_normal = 16;
+inline constexpr std::uint32_t reversed_normal = 1u << 31;
+inline constexpr int cylinder_axis = 3 * prism_corners;
 
-inline constexpr Feature vertex_feature(int index) { return {FeatureKind::vertex, static_cast<std::uint8_t>(index)}; }
-inline constexpr Feature edge_feature(int index) { return {FeatureKind::edge, static_cast<std::uint8_t>(index)}; }
-inline constexpr Feature face_feature(int index) { return {FeatureKind::face, static_cast<std::uint8_t>(index)}; }
+inline constexpr Feature vertex_feature(int index) { return {FeatureKind::vertex, static_cast<std::uint32_t>(index)}; }
+inline constexpr Feature edge_feature(int index, bool reversed = false) {
+    return {FeatureKind::edge, static_cast<std::uint32_t>(index) | (reversed ? reversed_normal : 0)};
+}
+inline constexpr Feature face_feature(int index) { return {FeatureKind::face, static_cast<std::uint32_t>(index)}; }
+inline constexpr Feature side_feature(int index) { return {FeatureKind::side, static_cast<std::uint32_t>(index)}; }
+inline constexpr Feature curve_feature(int index) { return {FeatureKind::curve, static_cast<std::uint32_t>(index)}; }
 
 struct FeaturePair {
     int a = 0, b = 0;  // indices of the shapes, as in ShapeSet::pairs
     Feature on_a, on_b;
-    auto operator<=>(const FeaturePair&) const = default;
+    // Of a curve and no face: the contact normal by values, to round-off, from which the closed form takes one Newton step. It
+    // follows from the rest and the poses, so comparisons leave it out.
+    Vec3<double> normal = Vec3<double>::UnitZ();
 
-    // All of it in 64 bits, in the same order.
-    std::uint64_t key() const {
-        const auto code = [](const Feature& f) { return std::uint64_t{static_cast<std::uint8_t>(f.kind)} << 6 | f.index; };
-        return static_cast<std::uint64_t>(a) << 40 | static_cast<std::uint64_t>(b) << 16 | code(on_a) << 8 | code(on_b);
+    friend std::strong_ordering operator<=>(const FeaturePair& f, const FeaturePair& g) {
+        if (f.a != g.a) return f.a <=> g.a;
+        if (f.b != g.b) return f.b <=> g.b;
+        if (f.on_a != g.on_a) return f.on_a <=> g.on_a;
+        return f.on_b <=> g.on_b;
     }
+    friend bool operator==(const FeaturePair& f, const FeaturePair& g) { return (f <=> g) == 0; }
 };
 
 // A hash of the list, order and length included                           (the finaliser of splitmix64)
 inline std::uint64_t hash_features(const std::vector<FeaturePair>& features) {
     std::uint64_t hash = features.size();
-    for (const FeaturePair& f : features) {
-        hash = (hash ^ f.key()) + 0x9e3779b97f4a7c15u;
+    const auto mix = [&hash](std::uint64_t word) {
+        hash = (hash ^ word) + 0x9e3779b97f4a7c15u;
         hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9u;
         hash = (hash ^ (hash >> 27)) * 0x94d049bb133111ebu;
         hash ^= hash >> 31;
-    }
+    };
+    const auto word = [](int shape, const Feature& f) {
+        return std::uint64_t{static_cast<std::uint32_t>(shape)} << 40 ^ std::uint64_t{static_cast<std::uint8_t>(f.kind)} << 32 ^
+               f.index;
+    };
+    for (const FeaturePair& f : features) mix(word(f.a, f.on_a)), mix(word(f.b, f.on_b));
     return hash;
 }
 
@@ -62,30 +82,44 @@ inline Vec3<double> box_side(const Feature& f) {
     switch (f.kind) {
         case FeatureKind::vertex: s = {sign(0), sign(1), sign(2)}; break;
         case FeatureKind::edge: {
-            const int k = (f.index & 15) / 4;
+            const int k = static_cast<int>(f.index & 15) / 4;
             s[(k + 1) % 3] = sign(0), s[(k + 2) % 3] = sign(1);
             break;
         }
-        case FeatureKind::face: s[f.index / 2] = sign(0); break;
+        case FeatureKind::face: s[static_cast<int>(f.index / 2)] = sign(0); break;
+        default: break;
     }
     return s;
 }
 
-// The feature's origin in the shape is linear in the shape's size: a constant times size by this rule.
-//   offset = side . size for a box, (0, 0, +-size[1]) for the ends of a capsule, 0 otherwise
-template <class T> Vec3<T> feature_offset(ShapeType type, const Feature& f, const Vec3<T>& size) {
-    if (type == ShapeType::box) return cast<T>(box_side(f)).cwiseProduct(size);
-    if (type == ShapeType::capsule && f.kind == FeatureKind::vertex) return {T(0), T(0), f.index == 0 ? T(-size.y()) : size.y()};
-    return Vec3<T>::Zero();
-}
-
-// The feature's unit direction in the shape: along an edge, out of a face, 0 for a vertex.
-inline Vec3<double> feature_direction(ShapeType type, const Feature& f) {
-    if (f.kind == FeatureKind::vertex) return Vec3<double>::Zero();
-    if (type != ShapeType::box) return Vec3<double>::UnitZ();
-    return f.kind == FeatureKind::face ? box_side(f) : Vec3<double>(Vec3<double>::Unit((f.index & 15) / 4));
-}
-
 inline bool is_round(ShapeType type) { return type == ShapeType::sphere || type == ShapeType::capsule; }
+
+// Whether the feature is swept by the radius size[0].
+inline bool is_swept(ShapeType type, const Feature& f) {
+    if (type != ShapeType::cylinder) return is_round(type);
+    return f.kind == FeatureKind::edge && (f.index & ~reversed_normal) == static_cast<std::uint32_t>(cylinder_axis);
+}
+
+// The hull whose features the shape has, for the types that have one; null for planes, ellipsoids and terrains.
+inline const Hull* hull_of(const Shape& shape) {
+    switch (shape.type) {
+        case ShapeType::sphere: return &point_hull();
+        case ShapeType::capsule: return &segment_hull();
+        case ShapeType::box: return &cube_hull();
+        case ShapeType::cylinder: return &prism_hull();
+        case ShapeType::mesh: return shape.hull.get();
+        default: return nullptr;
+    }
+}
+
+// The edge and the face of a side.
+inline Feature edge_of_side(const Shape& shape, const Feature& side) {
+    if (shape.type == ShapeType::terrain) return edge_feature(shape.terrain->edge_of_side[side.index]);
+    return edge_feature(hull_of(shape)->sides[side.index].edge);
+}
+inline Feature face_of_side(const Shape& shape, const Feature& side) {
+    if (shape.type == ShapeType::terrain) return face_feature(static_cast<int>(side.index / 3));
+    return face_feature(hull_of(shape)->sides[side.index].face);
+}
 
 }  // namespace costate

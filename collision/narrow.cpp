@@ -4,7 +4,7 @@
 #include <cassert>
 #include <cmath>
 
-#include "core/transform.hpp"
+#include "collision/narrow_parts.hpp"
 
 namespace costate {
 namespace {
@@ -116,7 +116,7 @@ std::pair<double, double> closest_parameters(const Segment& a, const Segment& b)
 // The feature of the second of two edges, by the sign of the normal that points from it to the first.
 Feature oriented_edge(int index, const Segment& a, const Segment& b) {
     const bool reversed = a.direction.cross(b.direction).dot(a.centre - b.centre) < 0;
-    return edge_feature(reversed ? index | reversed_normal : index);
+    return edge_feature(index, reversed);
 }
 
 FeatureList capsule_on_capsule(const Segment& a, const Segment& b) {
@@ -168,7 +168,7 @@ FeatureList segment_in_box(const Segment& a, const Vec& size) {
         if (!(separation > least + surface)) continue;
         least = separation, list.count = 0;
         const int side = (n[(k + 1) % 3] < 0 ? 0 : 1) + (n[(k + 2) % 3] < 0 ? 0 : 2);
-        list.add(edge_feature(0), edge_feature(4 * k + side + (reversed ? reversed_normal : 0)));
+        list.add(edge_feature(0), edge_feature(4 * k + side, reversed));
     }
     return list;
 }
@@ -198,12 +198,12 @@ FeatureList capsule_on_box(const Pose& X_a, const Vec& size_a, const Pose& X_b, 
         const double s = a.parameter(x);
         if (a.feature(s).kind == FeatureKind::edge) closest.offer(a.at(s) - x, edge_feature(0), vertex_feature(j));
     }
-    const auto& [on_a, on_b] = closest.list.items[0];
+    const auto& [on_a, on_b, _] = closest.list.items[0];
     if (on_a.kind == FeatureKind::edge || on_b.kind != FeatureKind::face) ends.add(on_a, on_b);
     return ends;
 }
 
-// The types in the order of the enumerator: ta >= tb if tb is a plane, ta <= tb otherwise.
+// The types in the order of the enumerator: ta >= tb if tb is a plane, ta <= tb otherwise; neither beyond box.
 FeatureList ordered_features(ShapeType ta, ShapeType tb, const Pose& X_a, const Pose& X_b, const Vec& size_a, const Vec& size_b) {
     if (tb == ShapeType::plane) {
         if (ta == ShapeType::box) return box_on_plane(X_a, size_a, X_b);
@@ -218,25 +218,36 @@ FeatureList ordered_features(ShapeType ta, ShapeType tb, const Pose& X_a, const 
     }
     if (ta == ShapeType::capsule && tb == ShapeType::capsule)
         return capsule_on_capsule(Segment(X_a, size_a), Segment(X_b, size_b));
-    if (ta == ShapeType::capsule && tb == ShapeType::box) return capsule_on_box(X_a, size_a, X_b, size_b);
-    assert(false && "the narrow phase has no such pair");
+    return capsule_on_box(X_a, size_a, X_b, size_b);
+}
+
+// The list of a pair whose shapes have changed places.
+FeatureList turned(FeatureList list) {
+    for (int i = 0; i < list.count; ++i) {
+        auto& [on_a, on_b, normal] = list.items[i];
+        std::swap(on_a, on_b);
+        normal = -normal;
+        if (on_a.kind != FeatureKind::edge || on_b.kind != FeatureKind::edge) continue;
+        on_b.index |= on_a.index & reversed_normal;  // the flag stays with the second: u x w turns round as the normal does
+        on_a.index &= ~reversed_normal;
+    }
     return list;
 }
 
 }  // namespace
 
-FeatureList closest_features(ShapeType ta, ShapeType tb, const Pose& X_a, const Pose& X_b, const Vec& size_a, const Vec& size_b) {
-    const bool in_order = tb == ShapeType::plane || (ta != ShapeType::plane && ta <= tb);
-    if (in_order) return ordered_features(ta, tb, X_a, X_b, size_a, size_b);
-    FeatureList list = ordered_features(tb, ta, X_b, X_a, size_b, size_a);
-    for (int i = 0; i < list.count; ++i) {
-        auto& [on_a, on_b] = list.items[i];
-        std::swap(on_a, on_b);
-        if (on_a.kind != FeatureKind::edge || on_b.kind != FeatureKind::edge) continue;
-        on_b.index |= on_a.index & reversed_normal;  // the flag stays with the second: u x w turns round as the normal does
-        on_a.index &= static_cast<std::uint8_t>(~reversed_normal);
+FeatureList closest_features(const Shape& sa, const Shape& sb, const Pose& X_a, const Pose& X_b, const Vec& size_a,
+                             const Vec& size_b, double reach) {
+    const ShapeType ta = sa.type, tb = sb.type;
+    assert(pair_supported(ta, tb));
+    if (in_closed_form(ta, tb)) {
+        if (tb == ShapeType::plane || (ta != ShapeType::plane && ta <= tb))
+            return ordered_features(ta, tb, X_a, X_b, size_a, size_b);
+        return turned(ordered_features(tb, ta, X_b, X_a, size_b, size_a));
     }
-    return list;
+    const Solid a(sa, X_a, size_a), b(sb, X_b, size_b);
+    if (ta != ShapeType::plane && ta != ShapeType::terrain) return general_features(a, b, reach);
+    return turned(general_features(b, a, reach));
 }
 
 }  // namespace costate

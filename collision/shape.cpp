@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <limits>
 
 namespace costate {
@@ -12,27 +13,30 @@ const char* shape_type_name(ShapeType type) {
         case ShapeType::sphere: return "sphere";
         case ShapeType::capsule: return "capsule";
         case ShapeType::box: return "box";
+        case ShapeType::cylinder: return "cylinder";
+        case ShapeType::ellipsoid: return "ellipsoid";
+        case ShapeType::mesh: return "mesh";
+        case ShapeType::terrain: return "terrain";
     }
     return "?";
 }
 
 bool pair_supported(ShapeType a, ShapeType b) {
-    if (a > b) std::swap(a, b);
-    switch (a) {
-        case ShapeType::plane: return b != ShapeType::plane;
-        case ShapeType::sphere:
-        case ShapeType::capsule: return true;
-        case ShapeType::box: return false;
-    }
-    return false;
+    const auto unbounded = [](ShapeType type) { return type == ShapeType::plane || type == ShapeType::terrain; };
+    return !unbounded(a) || !unbounded(b);
 }
 
-double bounding_radius(ShapeType type, const Vec3<double>& size) {
-    switch (type) {
+double bounding_radius(const Shape& shape, const Vec3<double>& size) {
+    const auto corner = [&](const auto& extent) { return (extent.centre.cwiseAbs() + extent.half).cwiseProduct(size).norm(); };
+    switch (shape.type) {
         case ShapeType::plane: return std::numeric_limits<double>::infinity();
         case ShapeType::sphere: return size.x();
         case ShapeType::capsule: return size.x() + size.y();
         case ShapeType::box: return size.norm();
+        case ShapeType::cylinder: return std::hypot(size.x(), size.y());
+        case ShapeType::ellipsoid: return size.maxCoeff();
+        case ShapeType::mesh: return corner(*shape.hull);
+        case ShapeType::terrain: return corner(*shape.terrain);
     }
     return 0;
 }
@@ -68,18 +72,27 @@ bool may_touch(const Model& model, int a, int b) {
 
 void register_parameters(Model& model, const std::vector<ShapeSpec>& specs, ShapeSet& set) {
     std::vector<std::string> names;
-    std::vector<double> size, position, friction, restitution;
+    std::vector<double> size, position, friction, restitution, margin;
     for (const ShapeSpec& s : specs) {
         names.push_back(s.name);
         size.insert(size.end(), s.size.begin(), s.size.end());
         position.insert(position.end(), s.position.begin(), s.position.end());
         friction.push_back(s.friction);
         restitution.push_back(s.restitution);
+        margin.push_back(s.margin);
     }
     set.size = model.layout.add("shapes", names, "size", 3, ParameterRange::positive, size);
     set.position = model.layout.add("shapes", names, "position", 3, ParameterRange::any, position);
     set.friction = model.layout.add("shapes", names, "friction", 1, ParameterRange::nonnegative, friction);
     set.restitution = model.layout.add("shapes", names, "restitution", 1, ParameterRange::nonnegative, restitution);
+    set.margin = model.layout.add("shapes", names, "margin", 1, ParameterRange::nonnegative, margin);
+}
+
+bool groups_meet(const Model& model, const ShapeSpec& a, const ShapeSpec& b) {
+    if ((a.group & b.mask) == 0 || (b.group & a.mask) == 0) return false;
+    if (a.self_collision && b.self_collision) return true;
+    const auto tree = [&](const ShapeSpec& s) { return s.body < 0 ? -1 : model.bodies[static_cast<size_t>(s.body)].tree; };
+    return tree(a) != tree(b);
 }
 
 }  // namespace
@@ -89,8 +102,11 @@ ShapeSet build_shapes(Model& model, const std::vector<ShapeSpec>& specs,
     ShapeSet set;
     std::vector<int> carrier;
     for (const ShapeSpec& s : specs) {
-        set.shapes.push_back({s.name, s.type, s.body, s.R_BS});
+        assert((s.type != ShapeType::mesh || s.hull) && (s.type != ShapeType::terrain || s.terrain) &&
+               "a shape without its data");
+        set.shapes.push_back({s.name, s.type, s.body, s.R_BS, s.hull, s.terrain});
         carrier.push_back(moving_body(model, s.body));
+        assert((s.type != ShapeType::terrain || carrier.back() < 0) && "a terrain belongs to the world");
     }
     register_parameters(model, specs, set);
 
@@ -104,12 +120,12 @@ ShapeSet build_shapes(Model& model, const std::vector<ShapeSpec>& specs,
             const std::pair<int, int> bodies = std::minmax({carrier[i], carrier[j]});
             if (!may_touch(model, carrier[i], carrier[j])) continue;
             if (std::find(apart.begin(), apart.end(), bodies) != apart.end()) continue;
+            if (!groups_meet(model, specs[i], specs[j]) || !pair_supported(specs[i].type, specs[j].type)) continue;
             std::pair<int, int> pair(static_cast<int>(i), static_cast<int>(j));
             if (carrier[i] < 0) std::swap(pair.first, pair.second);
-            (pair_supported(specs[i].type, specs[j].type) ? set.pairs : set.unsupported).push_back(pair);
+            set.pairs.push_back(pair);
         }
     std::sort(set.pairs.begin(), set.pairs.end());
-    std::sort(set.unsupported.begin(), set.unsupported.end());
 
     set.pair_bits.assign((n * n + 63) / 64, 0);
     for (const auto& [a, b] : set.pairs) {

@@ -1,7 +1,7 @@
 // The two tangents that complete a contact normal to a frame.
 #pragma once
 
-#include "collision/contact.hpp"
+#include "collision/closest.hpp"
 
 namespace costate {
 

@@ -68,7 +68,6 @@ void read_body(const Node& node, ModelInput& model, ModelNames& names) {
         s.body = static_cast<int>(model.bodies.size()) - 1;
         names.shapes.add(shape, s.name);
         model.shapes.push_back(s);
-        model.shape_places.push_back(shape.place());
     }
 }
 
@@ -134,31 +133,6 @@ std::string unphysical(const Mat3<double>& inertia) {
     if (moments[2] > (moments[0] + moments[1]) * (1 + 1e-6))
         return "is of no real body: its " + are.str() + ", the largest above the sum of the others";
     return {};
-}
-
-ShapeSpec read_shape(const Node& node, const std::string& otherwise) {
-    node.expect_keys("shape");
-    constexpr ShapeType types[] = {ShapeType::sphere, ShapeType::capsule, ShapeType::box, ShapeType::plane};
-    ShapeSpec s;
-    s.type = types[node["type"].choice({"sphere", "capsule", "box", "plane"})];
-    const auto name = node.find("name");
-    s.name = name ? read_name(*name) : otherwise;
-    const std::string because = std::string("the shape is a ") + shape_type_name(s.type);
-    if (s.type != ShapeType::sphere && s.type != ShapeType::capsule) node.forbid({"radius"}, because);
-    if (s.type != ShapeType::capsule) node.forbid({"half_length"}, because);
-    if (s.type != ShapeType::box) node.forbid({"half_extents"}, because);
-    if (s.type == ShapeType::sphere || s.type == ShapeType::capsule) s.size[0] = node["radius"].positive();
-    if (s.type == ShapeType::capsule) s.size[1] = node["half_length"].positive();
-    if (s.type == ShapeType::box) {
-        const std::vector<Node> half = node["half_extents"].items(3);
-        for (int c = 0; c < 3; ++c) s.size[c] = half[static_cast<size_t>(c)].positive();
-    }
-    const Transform<double> X = read_pose(node);
-    s.R_BS = X.R, s.position = X.p;
-    s.friction = node.nonnegative_or("friction", 1);
-    s.restitution = node.nonnegative_or("restitution", 0);
-    if (s.restitution > 1) node["restitution"].fail("is above 1, which makes energy", "use 0 to 1");
-    return s;
 }
 
 std::vector<std::pair<std::string, std::string>> read_exclude(const Node& node, std::vector<std::string> bodies) {

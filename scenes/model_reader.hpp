@@ -13,7 +13,6 @@ struct ModelInput {
     std::vector<ActuatorSpec> actuators;                        // `body` indexes bodies
     std::vector<EqualityInput> equalities;                      // of indices of bodies; the world is the model's own frame
     std::vector<ShapeSpec> shapes;                              // `body` indexes bodies
-    std::vector<std::string> shape_places;                      // where each stands in the file, for messages
     std::vector<std::pair<std::string, std::string>> excluded;  // bodies, or "world"
     bool one_body = false;                                      // besides those of its own joints
 };

@@ -15,7 +15,7 @@ inline constexpr size_t max_bodies = 100000, max_shapes = 10000;
 struct Assembly {
     ModelBuilder builder;
     std::vector<ShapeSpec> shapes;
-    std::vector<std::string> shape_bodies, shape_places;  // name of the body, empty: the world; where it stands, for messages
+    std::vector<std::string> shape_bodies;  // name of the body, empty: the world
     std::vector<std::pair<std::string, std::string>> excluded;
     std::map<std::string, Transform<double>> free_bodies;  // where they start
     std::vector<EqualityInput> equalities;                 // of handles
@@ -51,7 +51,6 @@ void add_world_shape(Assembly& a, const Node& where, ShapeSpec shape) {
     a.shape_names.add(where, shape.name);
     a.shapes.push_back(std::move(shape));
     a.shape_bodies.emplace_back();
-    a.shape_places.push_back(where.place());
 }
 
 void read_ground(const Node& node, Assembly& a) {
@@ -152,7 +151,6 @@ void add_copy(const Node& where, const ModelInput& model, const std::string& own
         a.shapes.back().name = full(model.shapes[n].name);
         a.shape_names.add(where, a.shapes.back().name);
         a.shape_bodies.push_back(full(model.bodies[static_cast<size_t>(model.shapes[n].body)].name));
-        a.shape_places.push_back(model.shape_places[n]);
     }
     const auto in_world = [&](const std::string& body) { return body == "world" ? body : full(body); };
     for (const auto& [first, second] : model.excluded) a.excluded.emplace_back(in_world(first), in_world(second));
@@ -174,22 +172,6 @@ void read_instance(const Node& node, const std::filesystem::path& folder, Assemb
     if (a.bodies.size() + count * model.bodies.size() > max_bodies) node.fail("makes more than 100000 bodies", "use fewer");
     if (a.shapes.size() + count * model.shapes.size() > max_shapes) node.fail("makes more than 10000 shapes", "use fewer");
     for (size_t k = 0; k < count; ++k, X.p += offset) add_copy(node, model, name, copies ? name + std::to_string(k) : name, X, a);
-}
-
-void refuse_unsupported(const ShapeSet& set, const Model& model, const std::vector<std::string>& places) {
-    if (set.unsupported.empty()) return;
-    const auto [a, b] = set.unsupported.front();
-    const auto text = [&](int n) {
-        const Shape& s = set.shapes[static_cast<size_t>(n)];
-        return "\"" + s.name + "\" (" + shape_type_name(s.type) + ")";
-    };
-    const auto body = [&](int n) {
-        const int i = set.shapes[static_cast<size_t>(n)].body;
-        return "\"" + (i < 0 ? "world" : model.bodies[static_cast<size_t>(i)].name) + "\"";
-    };
-    throw SceneError(places[static_cast<size_t>(std::max(a, b))] + ": contacts between " + text(a) + " and " + text(b) +
-                     " are not supported; keep them apart with \"exclude\": [[" + body(a) + ", " + body(b) +
-                     "]], or use other shapes");
 }
 
 }  // namespace
@@ -215,7 +197,6 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder) {
     for (size_t i = 0; i < model.bodies.size(); ++i) index[model.bodies[i].name] = static_cast<int>(i);
     for (size_t n = 0; n < a.shapes.size(); ++n) a.shapes[n].body = a.shape_bodies[n].empty() ? -1 : index.at(a.shape_bodies[n]);
     ShapeSet shapes = build_shapes(model, a.shapes, a.excluded);
-    refuse_unsupported(shapes, model, a.shape_places);
 
     VecX<double> q = model.neutral_configuration();
     for (const auto& [name, X] : a.free_bodies) {

@@ -2,6 +2,7 @@
 // (bodies of the world are at rest in every frame). Covectors of body b are moved to the common frame of its own tree.
 #pragma once
 
+#include "collision/contact.hpp"
 #include "collision/detect.hpp"
 #include "collision/tangents.hpp"
 #include "core/kinematics.hpp"
@@ -102,8 +103,9 @@ template <class T> ContactPoint<T> contact_point(const World& w, const T* theta,
     c.features = f;
     c.body_a = a.body, c.body_b = b.body;
     c.to_b = common_origin(w.model, k, b.body) - common_origin(w.model, k, a.body);
-    c.geometry = contact(a.type, b.type, f, s.X_CS[static_cast<size_t>(f.a)], seen_from_a(s, f.b, c.to_b), load3(theta + set.size.at(f.a)),
+    c.geometry = contact(a, b, f, s.X_CS[static_cast<size_t>(f.a)], seen_from_a(s, f.b, c.to_b), load3(theta + set.size.at(f.a)),
                          load3(theta + set.size.at(f.b)));
+    c.geometry.gap -= theta[set.margin.at(f.a)] + theta[set.margin.at(f.b)];
     c.tangents = contact_tangents(c.geometry.normal);
     c.friction = theta[set.friction.at(f.a)] * theta[set.friction.at(f.b)];
     const T &e_a = theta[set.restitution.at(f.a)], &e_b = theta[set.restitution.at(f.b)];
@@ -122,10 +124,12 @@ void contact_point_adj(const World& w, const T* theta, const Kinematics<T>& k, c
     theta_bar[set.friction.at(f.a)] += out_bar.friction * theta[set.friction.at(f.b)];
     theta_bar[set.friction.at(f.b)] += out_bar.friction * theta[set.friction.at(f.a)];
     Contact<T> g_bar = out_bar.geometry;
+    theta_bar[set.margin.at(f.a)] -= g_bar.gap;
+    theta_bar[set.margin.at(f.b)] -= g_bar.gap;
     contact_tangents_adj(c.geometry.normal, out_bar.tangents, g_bar.normal);
     Force<T> a_bar = Force<T>::zero(), b_bar = Force<T>::zero();
     Vec3<T> size_a_bar = Vec3<T>::Zero(), size_b_bar = Vec3<T>::Zero();
-    contact_adj(a.type, b.type, f, s.X_CS[static_cast<size_t>(f.a)], seen_from_a(s, f.b, c.to_b), load3(theta + set.size.at(f.a)),
+    contact_adj(a, b, f, s.X_CS[static_cast<size_t>(f.a)], seen_from_a(s, f.b, c.to_b), load3(theta + set.size.at(f.a)),
                 load3(theta + set.size.at(f.b)), g_bar, a_bar, b_bar, size_a_bar, size_b_bar);
     add3(theta_bar + set.size.at(f.a), size_a_bar);
     add3(theta_bar + set.size.at(f.b), size_b_bar);

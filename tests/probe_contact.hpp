@@ -1,8 +1,7 @@
 // Probes of the types of collision.
 #pragma once
 
-#include "collision/tangents.hpp"
-#include "tests/probe.hpp"
+#include "tests/sample_shapes.hpp"
 
 namespace costate::test {
 
@@ -16,6 +15,13 @@ template <class X> struct EnumeratorProbe {
 };
 template <> struct Probe<ShapeType> : EnumeratorProbe<ShapeType> {
     static ShapeType random(Rng& g, Regime) { return g.uniform(0, 1) < 0.5 ? ShapeType::capsule : ShapeType::box; }
+};
+template <> struct Probe<Shape> : EnumeratorProbe<Shape> {
+    static Shape random(Rng& g, Regime) {
+        const double choice = g.uniform(0, 4);
+        if (choice < 1) return random_mesh(g, 8);
+        return shape_of(choice < 2 ? ShapeType::capsule : (choice < 3 ? ShapeType::box : ShapeType::cylinder));
+    }
 };
 template <> struct Probe<Feature> : EnumeratorProbe<Feature> {
     static Feature random(Rng& g, Regime) {

@@ -2,6 +2,8 @@
 // features against central differences.
 #include "collision/contact.hpp"
 
+#include <set>
+
 #include "collision/narrow.hpp"
 #include "collision/tangents.hpp"
 #include "tests/check_adjoint.hpp"
@@ -13,15 +15,24 @@ using namespace costate::test;
 namespace {
 
 struct TypedFeature {
-    ShapeType type;
+    Shape shape;
     Feature feature;
     // Which of the three numbers of size the contact depends on.
-    std::vector<int> sizes() const {
-        std::vector<int> on;
-        if (is_round(type)) on.push_back(0);
-        if (type == ShapeType::capsule && feature.kind == FeatureKind::vertex) on.push_back(1);
-        for (int k = 0; k < 3; ++k)
-            if (type == ShapeType::box && box_side(feature)[k] != 0) on.push_back(k);
+    std::set<int> sizes() const {
+        if (feature.kind == FeatureKind::side) {
+            std::set<int> on = TypedFeature{shape, edge_of_side(shape, feature)}.sizes();
+            on.merge(TypedFeature{shape, face_of_side(shape, feature)}.sizes());
+            return on;
+        }
+        std::set<int> on;
+        if (is_swept(shape.type, feature)) on.insert(0);
+        const FeatureGeometry g = feature_geometry(shape, feature);
+        for (int k = 0; k < 3; ++k) {
+            if (g.origin[k] == 0 && !(turns_with_size(shape.type) && g.direction.norm() != 0)) continue;
+            if (shape.type == ShapeType::capsule) on.insert(1);
+            else if (shape.type == ShapeType::cylinder) on.insert(k == 2 ? 1 : 0);
+            else if (shape.type != ShapeType::plane) on.insert(k);
+        }
         return on;
     }
 };
@@ -29,28 +40,41 @@ struct TypedFeature {
 struct Case {
     TypedFeature a, b;
     FeaturePair pair() const { return {0, 1, a.feature, b.feature}; }
+    bool has_side() const { return a.feature.kind == FeatureKind::side || b.feature.kind == FeatureKind::side; }
 };
 
+// Vertices, edges, faces and sides, no curves.
 std::vector<TypedFeature> all_features() {
-    std::vector<TypedFeature> list{{ShapeType::sphere, vertex_feature(0)}, {ShapeType::plane, face_feature(0)}};
-    list.push_back({ShapeType::capsule, edge_feature(0)});
-    for (int i = 0; i < 2; ++i) list.push_back({ShapeType::capsule, vertex_feature(i)});
-    for (int i = 0; i < 8; ++i) list.push_back({ShapeType::box, vertex_feature(i)});
-    for (int i = 0; i < 12; ++i) list.push_back({ShapeType::box, edge_feature(i)});
-    for (int i = 0; i < 6; ++i) list.push_back({ShapeType::box, face_feature(i)});
+    const Shape sphere = shape_of(ShapeType::sphere), plane = shape_of(ShapeType::plane), capsule = shape_of(ShapeType::capsule);
+    const Shape box = shape_of(ShapeType::box), cylinder = shape_of(ShapeType::cylinder);
+    Rng g(8);
+    const Shape mesh = random_mesh(g, 8), terrain = random_terrain(g, 4, 0.5);
+    std::vector<TypedFeature> list{{sphere, vertex_feature(0)}, {plane, face_feature(0)}, {capsule, edge_feature(0)},
+                                   {cylinder, edge_feature(cylinder_axis)}};
+    for (int i = 0; i < 2; ++i) list.push_back({capsule, vertex_feature(i)});
+    for (int i = 0; i < 8; ++i) list.push_back({box, vertex_feature(i)});
+    for (int i = 0; i < 12; ++i) list.push_back({box, edge_feature(i)});
+    for (int i = 0; i < 6; ++i) list.push_back({box, face_feature(i)});
+    for (int i = 0; i < 24; i += 3) list.push_back({box, side_feature(i)});
+    for (int i = 1; i < 4; i += 2)
+        for (const Shape& s : {cylinder, mesh, terrain}) {
+            list.push_back({s, vertex_feature(i)}), list.push_back({s, edge_feature(2 * i)});
+            list.push_back({s, face_feature(i / 2)}), list.push_back({s, side_feature(5 * i)});
+        }
     return list;
 }
 
-// A vertex meets anything, an edge also edges, in either order and with either normal.
+// A vertex meets anything but a side, an edge also edges, in either order and with either normal, and sides.
 const std::vector<Case>& all_cases() {
     static const std::vector<Case> cases = [] {
         std::vector<Case> list;
         for (const TypedFeature& a : all_features())
             for (const TypedFeature& b : all_features()) {
                 const auto [first, second] = std::minmax(a.feature.kind, b.feature.kind);
-                if (first == FeatureKind::face || (first == FeatureKind::edge && second == FeatureKind::face)) continue;
+                if (first >= FeatureKind::face || (first == FeatureKind::edge && second == FeatureKind::face)) continue;
+                if (first == FeatureKind::vertex && second == FeatureKind::side) continue;
                 list.push_back({a, b});
-                if (first != FeatureKind::edge) continue;
+                if (first != FeatureKind::edge || second != FeatureKind::edge) continue;
                 list.push_back({a, b});
                 list.back().b.feature.index |= reversed_normal;
             }
@@ -67,7 +91,9 @@ struct ContactPass {
 
     ContactPass(Rng& g, Regime r) : ContactPass(g, r, all_cases()[g.engine() % all_cases().size()]) {}
     ContactPass(Rng& g, Regime r, const Case& which) : c(which) {
-        X_a = Probe<Transform<double>>::random(g, r), X_b = Probe<Transform<double>>::random(g, r);
+        // beside a side an edge 1e-8 from parallel to it has no crossing
+        X_a = Probe<Transform<double>>::random(g, c.has_side() ? Regime::random : r);
+        X_b = Probe<Transform<double>>::random(g, r);
         X_a.p += Vec3<double>(0.7, 0.4, 0.3);  // cores 1e-8 apart have normals known to 1e-8 only
         for (int k = 0; k < 3; ++k) size_a[k] = g.uniform(0.1, 1), size_b[k] = g.uniform(0.1, 1);
     }
@@ -82,7 +108,7 @@ struct ContactPass {
         const Transform<D> XA = Probe<Transform<double>>::lift(X_a, x_dot.data());
         const Transform<D> XB = Probe<Transform<double>>::lift(X_b, x_dot.data() + 6);
         Covector y_dot(7);
-        Probe<Contact<double>>::tangent(contact(c.a.type, c.b.type, c.pair(), XA, XB, sa, sb), y_dot.data());
+        Probe<Contact<double>>::tangent(costate::contact(c.a.shape, c.b.shape, c.pair(), XA, XB, sa, sb), y_dot.data());
         return y_dot;
     }
     Covector adjoint(const Covector& y_bar, const Covector& prior) const {
@@ -90,13 +116,13 @@ struct ContactPass {
         Force<double> A = P::bar(prior.data()), B = P::bar(prior.data() + 6);
         Vec3<double> sa(0, 0, 0), sb(0, 0, 0);
         const Contact<double> out_bar = Probe<Contact<double>>::bar(y_bar.data());
-        contact_adj(c.a.type, c.b.type, c.pair(), X_a, X_b, size_a, size_b, out_bar, A, B, sa, sb);
+        contact_adj(c.a.shape, c.b.shape, c.pair(), X_a, X_b, size_a, size_b, out_bar, A, B, sa, sb);
         Covector x_bar = prior;
         P::covector(A, x_bar.data()), P::covector(B, x_bar.data() + 6);
         double* s = x_bar.data() + 12;
         for (const int k : c.a.sizes()) *s++ += sa[k], sa[k] = 0;
         for (const int k : c.b.sizes()) *s++ += sb[k], sb[k] = 0;
-        CHECK(sa.norm() + sb.norm() == 0);
+        CHECK(sa.norm() + sb.norm() < 1e-11);
         return x_bar;
     }
 };
@@ -105,29 +131,6 @@ struct OneCase : ContactPass {
     static inline size_t which = 0;
     OneCase(Rng& g, Regime r) : ContactPass(g, r, all_cases()[which]) {}
 };
-
-// X moved by the twist d.
-Transform<double> moved(const Transform<double>& X, const double* d) {
-    const Mat3<double> R = rotation_matrix(quaternion_exp<double>(P3::bar(d)));
-    return {R * X.R, R * X.p + P3::bar(d + 3)};
-}
-
-struct Placed {
-    ShapeType type;
-    Vec3<double> size;
-    Transform<double> X;
-};
-
-// The smallest gap of the features that meet.
-double gap(const Placed& a, const Placed& b) {
-    const FeatureList list = closest_features(a.type, b.type, a.X, b.X, a.size, b.size);
-    double smallest = 1e300;
-    for (int i = 0; i < list.count; ++i) {
-        const FeaturePair f{0, 1, list.items[i].on_a, list.items[i].on_b};
-        smallest = std::min(smallest, contact(a.type, b.type, f, a.X, b.X, a.size, b.size).gap);
-    }
-    return smallest;
-}
 
 }  // namespace
 
@@ -141,34 +144,31 @@ TEST_CASE("contact: every meeting of two features") {
 }
 
 TEST_CASE("contact: gap, point and normal against central differences through the choice of features") {
-    const ShapeType types[] = {ShapeType::plane, ShapeType::sphere, ShapeType::capsule, ShapeType::box};
     const double step = 1e-6;
-    int compared = 0, rejected = 0;
     Rng g(7);
-    for (const ShapeType ta : types)
-        for (const ShapeType tb : types) {
+    for (const ShapeType ta : all_shape_types)
+        for (const ShapeType tb : all_shape_types) {
             if (!pair_supported(ta, tb)) continue;
-            for (int trial = 0; trial < 60; ++trial) {
-                CAPTURE(shape_type_name(ta));
-                CAPTURE(shape_type_name(tb));
+            CAPTURE(std::string(shape_type_name(ta)));
+            CAPTURE(std::string(shape_type_name(tb)));
+            int compared = 0, rejected = 0;
+            for (int trial = 0; trial < 80; ++trial) {
                 CAPTURE(trial);
-                const Transform<double> X_a = Probe<Transform<double>>::random(g, Regime::random);
-                const Transform<double> X_b = Probe<Transform<double>>::random(g, Regime::random);
-                const Vec3<double> size_a(g.uniform(0.2, 1), g.uniform(0.2, 1), g.uniform(0.2, 1)), size_b = 0.7 * size_a;
-                const FeatureList at = closest_features(ta, tb, X_a, X_b, size_a, size_b);
+                const auto [a, b] = random_pair(g, ta, tb, 0.5);
+                const FeatureList at = features(a, b, 0.3);
                 const Covector d = g.covector(12);
                 for (int i = 0; i < at.count; ++i) {
-                    const FeaturePair f{0, 1, at.items[i].on_a, at.items[i].on_b};
+                    const FeaturePair f = at.pair(i, 0, 1);
                     Covector y[2];
                     bool same = true;
                     for (int side = 0; side < 2; ++side) {
                         Covector e = d;
                         for (double& x : e) x *= side == 0 ? -step : step;
-                        const Transform<double> A = moved(X_a, e.data()), B = moved(X_b, e.data() + 6);
-                        const FeatureList near = closest_features(ta, tb, A, B, size_a, size_b);
-                        same = same && near.count == at.count && near.items[i].on_a == f.on_a && near.items[i].on_b == f.on_b;
+                        const Placed A{a.shape, a.size, moved(a.X, e.data())}, B{b.shape, b.size, moved(b.X, e.data() + 6)};
+                        const FeatureList near = features(A, B, 0.3);
+                        same = same && near.count == at.count && near.pair(i, 0, 1) == f;
                         y[side].resize(7);
-                        Probe<Contact<double>>::covector(contact(ta, tb, f, A, B, size_a, size_b), y[side].data());
+                        if (same) Probe<Contact<double>>::covector(contact(A, B, near.pair(i, 0, 1)), y[side].data());
                     }
                     if (!same) {
                         ++rejected;
@@ -179,7 +179,7 @@ TEST_CASE("contact: gap, point and normal against central differences through th
                     const Contact<double> out_bar = Probe<Contact<double>>::bar(y_bar.data());
                     Force<double> A_bar = Force<double>::zero(), B_bar = Force<double>::zero();
                     Vec3<double> sa(0, 0, 0), sb(0, 0, 0);
-                    contact_adj(ta, tb, f, X_a, X_b, size_a, size_b, out_bar, A_bar, B_bar, sa, sb);
+                    contact_adj(a.shape, b.shape, f, a.X, b.X, a.size, b.size, out_bar, A_bar, B_bar, sa, sb);
                     Covector x_bar(12), y_dot(7);
                     Probe<Motion<double>>::covector(A_bar, x_bar.data());
                     Probe<Motion<double>>::covector(B_bar, x_bar.data() + 6);
@@ -187,9 +187,9 @@ TEST_CASE("contact: gap, point and normal against central differences through th
                     CHECK(duals_agree(d, x_bar, y_dot, y_bar, 1e-6));
                 }
             }
+            CHECK(compared >= 10);
+            CHECK(rejected <= 1 + compared / 20);
         }
-    CHECK(compared > 1000);
-    CHECK(rejected < compared / 50);
 }
 
 TEST_CASE("contact: normal from b to a, point midway, and swapping the shapes turns the normal") {
@@ -197,17 +197,18 @@ TEST_CASE("contact: normal from b to a, point midway, and swapping the shapes tu
     for (const Case& c : all_cases()) {
         const ContactPass p(g, Regime::random, c);
         if ((c.b.feature.index & reversed_normal) != 0) continue;
-        const Contact<double> y = contact(c.a.type, c.b.type, c.pair(), p.X_a, p.X_b, p.size_a, p.size_b);
-        FeaturePair back{0, 1, c.b.feature, c.a.feature};
-        Contact<double> z = contact(c.b.type, c.a.type, back, p.X_b, p.X_a, p.size_b, p.size_a);
+        const Contact<double> y = costate::contact(c.a.shape, c.b.shape, c.pair(), p.X_a, p.X_b, p.size_a, p.size_b);
+        const FeaturePair back{0, 1, c.b.feature, c.a.feature};
+        const Contact<double> z = costate::contact(c.b.shape, c.a.shape, back, p.X_b, p.X_a, p.size_b, p.size_a);
         CHECK(y.normal.norm() == doctest::Approx(1));
         CHECK(y.gap == doctest::Approx(z.gap));
         CHECK((y.normal + z.normal).norm() < 1e-12);
-        CHECK((y.point - z.point).norm() < 1e-12);
+        CHECK((y.point - z.point).norm() < 1e-12 * (1 + y.point.norm()));
     }
-    const Transform<double> X{Mat3<double>::Identity(), {0, 0, 1.5}}, ground = Transform<double>::identity();
-    const FeaturePair f{0, 1, vertex_feature(0), face_feature(0)};
-    const Contact<double> y = contact<double>(ShapeType::sphere, ShapeType::plane, f, X, ground, {1, 0, 0}, {0, 0, 0});
+    const Transform<double> X{Mat3<double>::Identity(), {0, 0, 1.5}};
+    const Placed ball = placed(ShapeType::sphere, {1, 0, 0}, X);
+    const Placed ground = placed(ShapeType::plane, {0, 0, 0}, Transform<double>::identity());
+    const Contact<double> y = contact(ball, ground, {0, 1, vertex_feature(0), face_feature(0)});
     CHECK(y.gap == 0.5);
     CHECK(y.normal == Vec3<double>::UnitZ());
     CHECK(y.point == Vec3<double>(0, 0, 0.25));
@@ -222,70 +223,5 @@ TEST_CASE("contact tangents: right-handed and unit") {
         frame << n, t.t1, t.t2;
         CHECK((frame.transpose() * frame - Mat3<double>::Identity()).norm() < 1e-14);
         CHECK(frame.determinant() > 0);
-    }
-}
-
-TEST_CASE("contact: at a tie the gap's derivative is a one-sided one, and everything is finite") {
-    const Mat3<double> I = Mat3<double>::Identity(), half_turn = Vec3<double>(1, -1, -1).asDiagonal();
-    const Mat3<double> lying = rotation_matrix<double>(quaternion_exp<double>({0, std::acos(0.0), 0}));
-    const ShapeType sphere = ShapeType::sphere, capsule = ShapeType::capsule, box = ShapeType::box;
-    enum Pieces { two, many, a_continuum };  // of the gap that meet here
-    struct Tie { std::string name; Placed a, b; Pieces pieces = two; };
-    const Vec3<double> ball(0.3, 0, 0), rod(0.2, 0.5, 0), point_rod(0.2, 0, 0), cube(0.4, 0.5, 0.6);
-    const std::vector<Tie> ties{
-        {"concentric spheres", {sphere, ball, {I, {1, 2, 3}}}, {sphere, ball, {I, {1, 2, 3}}}, many},
-        {"parallel capsules", {capsule, rod, {I, {0, 0, 0.1}}}, {capsule, rod, {I, {0.6, 0, 0}}}},
-        {"antiparallel capsules", {capsule, rod, {I, {0, 0, 0}}}, {capsule, rod, {half_turn, {0.6, 0, 0}}}},
-        {"capsules in line", {capsule, rod, {I, {0, 0, 2}}}, {capsule, rod, {I, {0, 0, 0}}}},
-        {"the same capsule", {capsule, rod, {I, {0, 0, 0}}}, {capsule, rod, {I, {0, 0, 0}}}, a_continuum},
-        {"point capsules", {capsule, point_rod, {I, {0, 0, 0}}}, {capsule, point_rod, {I, {0, 0.7, 0}}}},
-        {"point capsule and capsule", {capsule, point_rod, {I, {0, 0, 0.1}}}, {capsule, rod, {I, {0, 0.7, 0}}}},
-        {"sphere on the axis of a capsule", {sphere, ball, {I, {0, 0, 0.1}}}, {capsule, rod, {I, {0, 0, 0}}}, many},
-        {"sphere over the end of a capsule", {sphere, ball, {I, {0.5, 0, 0.5}}}, {capsule, rod, {I, {0, 0, 0}}}},
-        {"centre on a face", {sphere, ball, {I, {0.4, 0.1, 0.1}}}, {box, cube, {I, {0, 0, 0}}}},
-        {"centre on an edge", {sphere, ball, {I, {0.4, 0.5, 0.1}}}, {box, cube, {I, {0, 0, 0}}}, many},
-        {"centre on a vertex", {sphere, ball, {I, {0.4, 0.5, 0.6}}}, {box, cube, {I, {0, 0, 0}}}, many},
-        {"centre over an edge", {sphere, ball, {I, {0.4, 0.7, 0.1}}}, {box, cube, {I, {0, 0, 0}}}},
-        {"centre over a vertex", {sphere, ball, {I, {0.4, 0.5, 0.9}}}, {box, cube, {I, {0, 0, 0}}}},
-        {"centre in the centre", {sphere, ball, {I, {0, 0, 0}}}, {box, {0.5, 0.5, 0.5}, {I, {0, 0, 0}}}, many},
-        {"capsule along a face", {capsule, rod, {lying, {0.1, 0, 0.8}}}, {box, {1, 1, 0.6}, {I, {0, 0, 0}}}},
-        {"capsule along an edge", {capsule, rod, {I, {0.5, 0.7, 0.1}}}, {box, cube, {I, {0, 0, 0}}}},
-        {"capsule along a flush edge", {capsule, rod, {I, {0.4, 0.5, 0.1}}}, {box, cube, {I, {0, 0, 0}}}, many},
-        {"capsule in the centre", {capsule, rod, {I, {0, 0, 0}}}, {box, {0.5, 0.5, 1}, {I, {0, 0, 0}}}, many},
-        {"point capsule on a box", {capsule, point_rod, {I, {0, 0, 0.8}}}, {box, cube, {I, {0, 0, 0}}}},
-        {"flat box", {box, cube, {I, {0, 0, 0.6}}}, {ShapeType::plane, {0, 0, 0}, {I, {0, 0, 0}}}},
-    };
-    Rng g(6);
-    for (const Tie& tie : ties) {
-        CAPTURE(tie.name);
-        const auto& [a, b] = std::pair(tie.a, tie.b);
-        const FeatureList list = closest_features(a.type, b.type, a.X, b.X, a.size, b.size);
-        REQUIRE(list.count >= 1);
-        const FeaturePair f{0, 1, list.items[0].on_a, list.items[0].on_b};
-        const Contact<double> c = contact(a.type, b.type, f, a.X, b.X, a.size, b.size);
-        CHECK(std::isfinite(c.gap + c.normal.sum() + c.point.sum()));
-        CHECK(c.normal.norm() == doctest::Approx(1));
-        CHECK(c.gap == doctest::Approx(gap(a, b)));
-        for (int k = 0; k < 7; ++k) {
-            Covector e(7);
-            e[static_cast<size_t>(k)] = 1;
-            Force<double> A = Force<double>::zero(), B = A;
-            Vec3<double> sa(0, 0, 0), sb(0, 0, 0);
-            contact_adj(a.type, b.type, f, a.X, b.X, a.size, b.size, Probe<Contact<double>>::bar(e.data()), A, B, sa, sb);
-            CHECK(std::isfinite(A.ang.sum() + A.lin.sum() + B.ang.sum() + B.lin.sum() + sa.sum() + sb.sum()));
-            if (k < 6 || tie.pieces == a_continuum) continue;
-            // The gap along a translation of a to either side: any, or along the normal where many pieces meet.
-            for (int trial = 0; trial < 20; ++trial) {
-                const Vec3<double> d = tie.pieces == two ? g.vec3(Regime::random) : c.normal;
-                const double step = 1e-6, rate = A.lin.dot(d);
-                Placed ahead = a, behind = a;
-                ahead.X.p += step * d, behind.X.p -= step * d;
-                const double right = (gap(ahead, b) - gap(a, b)) / step, left = (gap(a, b) - gap(behind, b)) / step;
-                CAPTURE(right);
-                CAPTURE(left);
-                CAPTURE(rate);
-                CHECK(std::min(std::abs(rate - right), std::abs(rate - left)) < 1e-4);
-            }
-        }
     }
 }

@@ -106,7 +106,9 @@ double unit_of(const std::string& path, const View& view) {
     const double inertia = view.mass * view.length * view.length, per_dof = linear ? view.mass : inertia;
     if (quantity == "mass") return view.mass;
     if (quantity == "inertia") return inertia;
-    if (quantity == "com" || quantity == "placement" || quantity == "size" || quantity == "position") return view.length;
+    if (quantity == "com" || quantity == "placement" || quantity == "size" || quantity == "position" ||
+        quantity == "margin")
+        return view.length;
     if (quantity == "damping") return per_dof / view.time;
     if (quantity == "stiffness") return per_dof / (view.time * view.time);
     if (quantity == "armature") return per_dof;

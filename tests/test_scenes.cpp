@@ -88,6 +88,28 @@ TEST_CASE("scenes: terms about a tree or all bodies; other actuators") {
     CHECK((m.actuators[1].type == ActuatorType::velocity && s.theta[m.kd.at(1)] == 7));
 }
 
+TEST_CASE("scenes: every shape") {
+    const Scene s = changed({{"/models/1/model/bodies/0/shapes", R"([
+        {"name": "roll", "type": "cylinder", "radius": 0.1, "half_length": 0.2, "margin": 0.01, "group": 2, "mask": 5},
+        {"name": "egg", "type": "ellipsoid", "semi_axes": [0.1, 0.2, 0.3], "self_collision": false},
+        {"name": "wedge", "type": "mesh", "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], "scale": [0.1, 0.1, 0.2]}])"},
+                             {"/parameters", "[]"},
+                             {"/ground", "false"},
+                             {"/shapes", R"([{"name": "hill", "type": "height_field", "cell": [0.5, 0.5],
+                                              "heights": [[0, 0, 0], [0, 0.1, 0], [0, 0, 0]]}])"}});
+    const ShapeSet& set = s.world.shapes;
+    const auto at = [&](const char* name) { return static_cast<size_t>(set.index(name)); };
+    CHECK(set.shapes[at("ball/roll")].type == ShapeType::cylinder);
+    CHECK(s.theta[set.margin.at(set.index("ball/roll"))] == 0.01);
+    CHECK(s.theta[set.size.at(set.index("ball/egg")) + 2] == 0.3);
+    REQUIRE(set.shapes[at("ball/wedge")].hull != nullptr);
+    CHECK(set.shapes[at("ball/wedge")].hull->faces.size() == 4);
+    CHECK(s.theta[set.size.at(set.index("ball/wedge")) + 2] == 0.2);
+    REQUIRE(set.shapes[at("hill")].terrain != nullptr);
+    CHECK(set.shapes[at("hill")].terrain->triangles.size() == 8);
+    CHECK(set.is_pair(set.index("arm/tip"), set.index("ball/egg")));
+}
+
 TEST_CASE("scenes: names") {
     CHECK(matches("arm/*", "arm/joint1"));
     CHECK(matches("*/F*_hip", "robot0/FR_hip"));
@@ -134,9 +156,10 @@ TEST_CASE("scenes: every wrong value is named with its place, the reason and a r
         {"/models/0/model/bodies/1/shapes/0/radius", "0", "", "must be positive", "use"},
         {"/models/0/model/bodies/1/shapes/0/type", "\"box\"", "#/models/0/model/bodies/1/shapes/0/radius", "the shape is a box",
          "remove it"},
-        {"/models/0/model/bodies/1/shapes/0", R"({"type": "box", "half_extents": [1, 1, 1]})",
-         "#/models/1/model/bodies/0/shapes/0", "\"arm/lower\" (box) and \"ball\" (box) are not supported",
-         "keep them apart with \"exclude\": [[\"arm/lower\", \"ball\"]]"},
+        {"/models/0/model/bodies/1/shapes/0", R"({"type": "mesh", "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]})",
+         "#/models/0/model/bodies/1/shapes/0/vertices", "the points span no volume", "give four that are not in one plane"},
+        {"/models/0/model/bodies/1/shapes/0", R"({"type": "height_field", "cell": [1, 1], "heights": [[0, 0], [0]]})",
+         "#/models/0/model/bodies/1/shapes/0/heights/1", "", ""},
         {"/models/0/quaternion", "[0, 0, 0, 0]", "", "its length is 0", "use [1, 0, 0, 0]"},
         {"/models/-", R"({"name": "ball", "model": {"bodies": [{"name": "ball"}]}})", "#/models/2",
          "there is already a body named \"ball\"", "rename"},

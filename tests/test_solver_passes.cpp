@@ -35,7 +35,7 @@ struct MakeContactsPass : ContactStage {
             for (const ContactPoint<double>& c : s.contacts.points) touches = touches || c.body_a == body || c.body_b == body;
             if (!touches) inputs_without_effect += 6;
         }
-        for (const ParameterSlice& slice : {w.shapes.size, w.shapes.position, w.shapes.friction, w.shapes.restitution})
+        for (const ParameterSlice& slice : {w.shapes.size, w.shapes.position, w.shapes.friction, w.shapes.restitution, w.shapes.margin})
             add_parameters_along_direction(g, slice, static_cast<int>(w.shapes.shapes.size()));
         for (size_t c = 0; c < s.contacts.points.size(); ++c) {
             const ContactPoint<D>& point = d.contacts.points[c];
@@ -285,7 +285,7 @@ template <ForwardDynamics dynamics> struct StepPass : ContactStage {
         for (const auto& slice : {m.damping, m.armature, m.stiffness, m.rest}) add_parameters_along_direction(g, slice, m.nv);
         for (const auto& slice : {m.gear, m.kp, m.kd}) add_parameters_along_direction(g, slice, m.nu);
         for (const auto& slice : {m.gravity, w.time_step, w.compliance, w.erp}) add_parameters(slice, 1);
-        for (const auto& slice : {w.shapes.size, w.shapes.position, w.shapes.friction, w.shapes.restitution})
+        for (const auto& slice : {w.shapes.size, w.shapes.position, w.shapes.friction, w.shapes.restitution, w.shapes.margin})
             add_parameters_along_direction(g, slice, shapes);
         add_next_state(), add_poses_and_velocities();
         out.add<double>(d.impulses.lambda, s.impulses.lambda_bar);

@@ -1,0 +1,97 @@
+// Shapes as a scene describes them.
+#include <algorithm>
+
+#include "scenes/model_reader.hpp"
+#include "scenes/names.hpp"
+
+namespace costate {
+
+namespace {
+
+constexpr size_t max_vertices = 100'000, max_heights = 1'000'000;
+
+struct KnownShape {
+    const char* name;
+    ShapeType type;
+    std::vector<const char*> keys;  // that describe it
+};
+const std::vector<KnownShape>& known_shapes() {
+    static const std::vector<KnownShape> table{{"sphere", ShapeType::sphere, {"radius"}},
+                                               {"capsule", ShapeType::capsule, {"radius", "half_length"}},
+                                               {"cylinder", ShapeType::cylinder, {"radius", "half_length"}},
+                                               {"box", ShapeType::box, {"half_extents"}},
+                                               {"ellipsoid", ShapeType::ellipsoid, {"semi_axes"}},
+                                               {"mesh", ShapeType::mesh, {"vertices", "scale"}},
+                                               {"height_field", ShapeType::terrain, {"heights", "cell", "scale"}},
+                                               {"plane", ShapeType::plane, {}}};
+    return table;
+}
+
+Vec3<double> positive3(const Node& node) {
+    const std::vector<Node> three = node.items(3);
+    return {three[0].positive(), three[1].positive(), three[2].positive()};
+}
+
+std::shared_ptr<const Hull> read_hull(const Node& node) {
+    std::vector<Vec3<double>> points;
+    const std::vector<Node> vertices = node.items();
+    if (vertices.size() > max_vertices) node.fail("more than 100000 vertices", "use fewer");
+    for (const Node& vertex : vertices) points.push_back(vertex.vec3());
+    try {
+        return convex_hull(points);
+    } catch (const std::invalid_argument&) {
+        node.fail("the points span no volume", "give four that are not in one plane, or more");
+    }
+}
+
+// Rows of heights along x, one row after the other along y.
+std::shared_ptr<const Terrain> read_height_field(const Node& node) {
+    const std::vector<Node> rows = node["heights"].items(), cell = node["cell"].items(2);
+    if (rows.size() < 2) node["heights"].fail("needs two rows or more", "add rows along y");
+    const int columns = static_cast<int>(rows[0].items().size());
+    if (columns < 2) rows[0].fail("needs two heights or more", "add heights along x");
+    if (rows.size() * static_cast<size_t>(columns) > max_heights) node["heights"].fail("more than 1000000 heights", "use larger cells");
+    std::vector<double> heights;
+    for (const Node& row : rows)
+        for (const Node& height : row.items(columns)) heights.push_back(height.number());
+    return height_field(columns, static_cast<int>(rows.size()), cell[0].positive(), cell[1].positive(), heights);
+}
+
+}  // namespace
+
+ShapeSpec read_shape(const Node& node, const std::string& otherwise) {
+    node.expect_keys("shape");
+    const KnownShape& known = known_shapes()[static_cast<size_t>(  // in the order of the table
+        node["type"].choice({"sphere", "capsule", "cylinder", "box", "ellipsoid", "mesh", "height_field", "plane"}))];
+    for (const KnownShape& other : known_shapes())
+        for (const char* key : other.keys)
+            if (std::ranges::find(known.keys, std::string_view(key)) == known.keys.end())
+                node.forbid({key}, std::string("the shape is a ") + known.name);
+    ShapeSpec s;
+    s.type = known.type;
+    const auto name = node.find("name");
+    s.name = name ? read_name(*name) : otherwise;
+    switch (s.type) {
+        case ShapeType::plane: break;
+        case ShapeType::sphere: s.size[0] = node["radius"].positive(); break;
+        case ShapeType::capsule:
+        case ShapeType::cylinder: s.size = {node["radius"].positive(), node["half_length"].positive(), 0}; break;
+        case ShapeType::box: s.size = positive3(node["half_extents"]); break;
+        case ShapeType::ellipsoid: s.size = positive3(node["semi_axes"]); break;
+        case ShapeType::mesh: s.hull = read_hull(node["vertices"]); break;
+        case ShapeType::terrain: s.terrain = read_height_field(node); break;
+    }
+    if (s.hull || s.terrain) s.size = node.has("scale") ? positive3(node["scale"]) : Vec3<double>(1, 1, 1);
+    const Transform<double> X = read_pose(node);
+    s.R_BS = X.R, s.position = X.p;
+    s.friction = node.nonnegative_or("friction", 1);
+    s.restitution = node.nonnegative_or("restitution", 0);
+    if (s.restitution > 1) node["restitution"].fail("is above 1, which makes energy", "use 0 to 1");
+    s.margin = node.number_or("margin", 0);
+    if (const auto group = node.find("group")) s.group = static_cast<std::uint32_t>(group->integer(0, 0xffffffff));
+    if (const auto mask = node.find("mask")) s.mask = static_cast<std::uint32_t>(mask->integer(0, 0xffffffff));
+    if (const auto self = node.find("self_collision")) s.self_collision = self->boolean();
+    return s;
+}
+
+}  // namespace costate
