@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""Refuses a README whose examples are not the files that the tests compile and run: after a line <!-- FILE --> stands a block of
-code that is FILE to the letter."""
+"""Refuses a README that shows other text than the files which the tests compile, run or write: after a line <!-- FILE --> stands a
+block of code, or a table, that is FILE to the letter."""
 import pathlib
 import re
 import sys
 
 EXAMPLES = ["tests/readme_example.cpp", "tests/readme_scene.json"]
+TABLES = ["tests/pair_table.md"]
 BLOCK = re.compile(r"^<!-- (\S+) -->\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TABLE = re.compile(r"^<!-- (\S+) -->\n()((?:\|.*\n)+)", re.MULTILINE)
 
 
 def check(readme, texts):
     """What is wrong with a README, by the texts of the files that it has to show."""
     errors = []
-    blocks = BLOCK.findall(readme)
+    blocks = [(name, language or "md", block) for name, language, block in BLOCK.findall(readme) + TABLE.findall(readme)]
     for file, text in texts.items():
         shown = [(language, block) for name, language, block in blocks if name == file]
         if len(shown) != 1:
@@ -52,5 +54,5 @@ if __name__ == "__main__":
         self_test()
     else:
         root = pathlib.Path(__file__).resolve().parent.parent
-        texts = {file: (root / file).read_text() for file in EXAMPLES}
+        texts = {file: (root / file).read_text() for file in EXAMPLES + TABLES}
         sys.exit("\n".join(check((root / "README.md").read_text(), texts)) or 0)
