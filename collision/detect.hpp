@@ -1,5 +1,5 @@
 // detect: from poses, the sorted list of feature pairs in contact. A function of its arguments alone: what the scratch holds
-// from before makes it faster, never different. Bullet's broad phase and its GJK stay behind this header.
+// from before makes it faster, never different. Bullet stays behind this header.
 #pragma once
 
 #include <memory>
@@ -38,9 +38,10 @@ private:
     std::unique_ptr<Tree> tree_;
 };
 
-// Finds all contacts of candidate pairs with gap < max(min_margin, 2 h (approach speed at the contact point)). No bounds decide:
-// each shape's tight box is grown by max(min_margin/2, 2 h (bound of its points' speeds)), so boxes of such pairs overlap.
-//   theta  the parameters, for the sizes
+// Finds all contacts of candidate pairs with gap < max(min_margin, 2 h (approach speed at the contact point)). No bounds
+// decide: each shape's tight box is grown by max(min_margin/2, 2 h (bound of its points' speeds)), so boxes of such pairs
+// overlap. The gap is that of surfaces grown by the margins of the shapes, and the boxes grow with them.
+//   theta  the parameters, for the sizes and margins
 //   X_WS   per shape, its pose in the world
 //   V_WS   per shape, its twist at its own origin, world axes; m/s, rad/s
 //   h      time step, s;  min_margin  m

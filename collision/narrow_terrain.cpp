@@ -55,10 +55,8 @@ bool nearer_to_neighbour(const Solid& triangle, const Vec& x, double height) {
 // A curve over the face, or where the surface is sharp, over the edges alone: the triangle has no thickness to be pushed out of.
 void curve_on_triangle(const Solid& a, const Solid& triangle, const TriangleTables& tables, ContactList& list) {
     face_points(triangle, 0, a, false, list);
-    const Terrain& surface = *triangle.shape->terrain;
     for (int k = 0; k < 3; ++k) {
-        const int name = 3 * triangle.triangle + k;
-        if (!triangle.sharp_side(k) || surface.edge_of_side[static_cast<size_t>(name)] != name) continue;
+        if (!triangle.sharp_side(k)) continue;
         const EdgeTables edge(tables, k);
         curved_points(a, Solid(triangle, edge, k), list);
     }

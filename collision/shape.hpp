@@ -36,10 +36,10 @@ bool pair_supported(ShapeType a, ShapeType b);
 struct Shape {
     std::string name;
     ShapeType type = ShapeType::sphere;
-    int body = -1;                                 // -1: the world
-    Mat3<double> R_BS = Mat3<double>::Identity();  // axes of the shape in the body
-    std::shared_ptr<const Hull> hull = nullptr;              // of a mesh
-    std::shared_ptr<const Terrain> terrain = nullptr;        // of a terrain
+    int body = -1;                                     // -1: the world
+    Mat3<double> R_BS = Mat3<double>::Identity();      // axes of the shape in the body
+    std::shared_ptr<const Hull> hull = nullptr;        // of a mesh
+    std::shared_ptr<const Terrain> terrain = nullptr;  // of a terrain
 };
 
 // The largest distance of a point of the shape from its origin, m; infinite for a plane.
@@ -49,7 +49,6 @@ struct ShapeSet {
     std::vector<Shape> shapes;
     std::vector<std::pair<int, int>> pairs;        // candidates (a, b), sorted; a moves, and a < b if both do
     std::vector<std::pair<int, int>> plane_pairs;  // those of them with a plane
-    std::vector<std::pair<int, int>> unsupported;  // empty: every pair that can meet is a candidate
     std::vector<std::uint64_t> pair_bits;          // bit a * shapes + b is set for every pair
     // per shape: m, or factors; m, the origin of the shape in its body; dimensionless; dimensionless; m, see ShapeSpec
     ParameterSlice size, position, friction, restitution, margin;
@@ -70,11 +69,11 @@ struct ShapeSpec {
     Vec3<double> position = Vec3<double>::Zero();
     Vec3<double> size = Vec3<double>::Zero();
     double friction = 1, restitution = 0;
-    double margin = 0;                        // m; the gap is measured between surfaces grown by it
-    std::uint32_t group = 1, mask = ~0u;      // two shapes may meet if each one's mask shares a bit with the other's group
-    bool self_collision = true;               // false: never meets a shape of its own tree
-    std::shared_ptr<const Hull> hull = nullptr;         // of a mesh
-    std::shared_ptr<const Terrain> terrain = nullptr;   // of a terrain
+    double margin = 0;                                 // m; the gap is measured between surfaces grown by it
+    std::uint32_t group = 1, mask = ~0u;               // two shapes may meet if each one's mask has a bit of the other's group
+    bool self_collision = true;                        // false: never meets a shape of its own tree
+    std::shared_ptr<const Hull> hull = nullptr;        // of a mesh
+    std::shared_ptr<const Terrain> terrain = nullptr;  // of a terrain
 };
 
 // Registers the shapes' parameters in model.layout as "shapes/<name>/size", ".../position", ".../friction",

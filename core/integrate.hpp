@@ -2,10 +2,29 @@
 // The adjoint of a configuration is the covector (nv) of such a step.
 #pragma once
 
-#include "core/model.hpp"
-#include "core/rotation.hpp"
+#include "core/kinematics.hpp"
 
 namespace costate {
+
+// A configuration is made of plain numbers and of quaternions. Calls number(iq, iv) for each of the first and rotation(iq, iv) for
+// each of the second, where they begin in q and in v.
+template <class Number, class Rotation> void for_each_coordinate(const Model& m, const Number& number, const Rotation& rotation) {
+    for (const Body& b : m.bodies) {
+        switch (b.joint) {
+            case JointType::fixed: break;
+            case JointType::revolute:
+            case JointType::helical:
+            case JointType::prismatic: number(b.q0, b.v0); break;
+            case JointType::free:
+                for (int c = 0; c < 3; ++c) number(b.q0 + c, b.v0 + c);
+                rotation(b.q0 + 3, b.v0 + 3);
+                break;
+            case JointType::spherical: rotation(b.q0, b.v0); break;
+        }
+    }
+}
+
+template <class T> Quaternion<T> load_quaternion(const T* q) { return {q[0], load3(q + 1)}; }
 
 template <class T>
 void retract(const Model& m,
@@ -13,92 +32,36 @@ void retract(const Model& m,
              const T* d,   // (nv)
              T* q_next)    // out (nq)
 {
-    for (const Body& b : m.bodies) {
-        int iq = b.q0, iv = b.v0;
-        switch (b.joint) {
-            case JointType::fixed: break;
-            case JointType::revolute:
-            case JointType::helical:
-            case JointType::prismatic: q_next[iq] = q[iq] + d[iv]; break;
-            case JointType::free:
-                for (int c = 0; c < 3; ++c) q_next[iq + c] = q[iq + c] + d[iv + c];
-                iq += 3, iv += 3;
-                [[fallthrough]];
-            case JointType::spherical: {
-                const Quaternion<T> r = retract_quaternion<T>({q[iq], {q[iq + 1], q[iq + 2], q[iq + 3]}}, {d[iv], d[iv + 1], d[iv + 2]});
-                q_next[iq] = r.w, q_next[iq + 1] = r.v.x(), q_next[iq + 2] = r.v.y(), q_next[iq + 3] = r.v.z();
-                break;
-            }
-        }
-    }
+    for_each_coordinate(m, [&](int iq, int iv) { q_next[iq] = q[iq] + d[iv]; },
+        [&](int iq, int iv) {
+            const Quaternion<T> r = retract_quaternion(load_quaternion(q + iq), load3(d + iv));
+            q_next[iq] = r.w, q_next[iq + 1] = r.v.x(), q_next[iq + 2] = r.v.y(), q_next[iq + 3] = r.v.z();
+        });
 }
-
 template <class T> void retract_adj(const Model& m, const T* q, const T* d, const T* next_bar, T* q_bar, T* d_bar) {
-    for (const Body& b : m.bodies) {
-        int iq = b.q0, iv = b.v0;
-        switch (b.joint) {
-            case JointType::fixed: break;
-            case JointType::revolute:
-            case JointType::helical:
-            case JointType::prismatic: q_bar[iv] += next_bar[iv], d_bar[iv] += next_bar[iv]; break;
-            case JointType::free:
-                for (int c = 0; c < 3; ++c) q_bar[iv + c] += next_bar[iv + c], d_bar[iv + c] += next_bar[iv + c];
-                iq += 3, iv += 3;
-                [[fallthrough]];
-            case JointType::spherical: {
-                Vec3<T> r_bar = Vec3<T>::Zero(), e_bar = Vec3<T>::Zero();
-                retract_quaternion_adj<T>({q[iq], {q[iq + 1], q[iq + 2], q[iq + 3]}}, {d[iv], d[iv + 1], d[iv + 2]},
-                                          {next_bar[iv], next_bar[iv + 1], next_bar[iv + 2]}, r_bar, e_bar);
-                for (int c = 0; c < 3; ++c) q_bar[iv + c] += r_bar[c], d_bar[iv + c] += e_bar[c];
-                break;
-            }
-        }
-    }
+    for_each_coordinate(m, [&](int, int iv) { q_bar[iv] += next_bar[iv], d_bar[iv] += next_bar[iv]; },
+        [&](int iq, int iv) {
+            Vec3<T> r_bar = Vec3<T>::Zero(), e_bar = Vec3<T>::Zero();
+            retract_quaternion_adj(load_quaternion(q + iq), load3(d + iv), load3(next_bar + iv), r_bar, e_bar);
+            add3(q_bar + iv, r_bar), add3(d_bar + iv, e_bar);
+        });
 }
 
 // d with retract(a, d) = b, the shortest
 template <class T> void difference(const Model& m, const T* a, const T* b, T* d) {
-    for (const Body& body : m.bodies) {
-        int iq = body.q0, iv = body.v0;
-        switch (body.joint) {
-            case JointType::fixed: break;
-            case JointType::revolute:
-            case JointType::helical:
-            case JointType::prismatic: d[iv] = b[iq] - a[iq]; break;
-            case JointType::free:
-                for (int c = 0; c < 3; ++c) d[iv + c] = b[iq + c] - a[iq + c];
-                iq += 3, iv += 3;
-                [[fallthrough]];
-            case JointType::spherical: {
-                const Vec3<T> w = quaternion_difference<T>({a[iq], {a[iq + 1], a[iq + 2], a[iq + 3]}}, {b[iq], {b[iq + 1], b[iq + 2], b[iq + 3]}});
-                for (int c = 0; c < 3; ++c) d[iv + c] = w[c];
-                break;
-            }
-        }
-    }
+    for_each_coordinate(m, [&](int iq, int iv) { d[iv] = b[iq] - a[iq]; },
+        [&](int iq, int iv) {
+            const Vec3<T> w = quaternion_difference(load_quaternion(a + iq), load_quaternion(b + iq));
+            for (int c = 0; c < 3; ++c) d[iv + c] = w[c];
+        });
 }
-
 template <class T> void difference_adj(const Model& m, const T* a, const T* b, const T* d_bar, T* a_bar, T* b_bar) {
-    for (const Body& body : m.bodies) {
-        int iq = body.q0, iv = body.v0;
-        switch (body.joint) {
-            case JointType::fixed: break;
-            case JointType::revolute:
-            case JointType::helical:
-            case JointType::prismatic: b_bar[iv] += d_bar[iv], a_bar[iv] -= d_bar[iv]; break;
-            case JointType::free:
-                for (int c = 0; c < 3; ++c) b_bar[iv + c] += d_bar[iv + c], a_bar[iv + c] -= d_bar[iv + c];
-                iq += 3, iv += 3;
-                [[fallthrough]];
-            case JointType::spherical: {
-                Vec3<T> ra = Vec3<T>::Zero(), rb = Vec3<T>::Zero();
-                quaternion_difference_adj<T>({a[iq], {a[iq + 1], a[iq + 2], a[iq + 3]}}, {b[iq], {b[iq + 1], b[iq + 2], b[iq + 3]}},
-                                             {d_bar[iv], d_bar[iv + 1], d_bar[iv + 2]}, ra, rb);
-                for (int c = 0; c < 3; ++c) a_bar[iv + c] += ra[c], b_bar[iv + c] += rb[c];
-                break;
-            }
-        }
-    }
+    for_each_coordinate(m, [&](int, int iv) { b_bar[iv] += d_bar[iv], a_bar[iv] -= d_bar[iv]; },
+        [&](int iq, int iv) {
+            Vec3<T> ra = Vec3<T>::Zero(), rb = Vec3<T>::Zero();
+            quaternion_difference_adj(load_quaternion(a + iq), load_quaternion(b + iq), load3(d_bar + iv), ra, rb);
+            add3(a_bar + iv, ra), add3(b_bar + iv, rb);
+        });
 }
 
 }  // namespace costate

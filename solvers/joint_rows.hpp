@@ -1,6 +1,7 @@
 // Rows within one joint or between two: limits, the greatest angle of a spherical joint, dry friction, couplings.
 #pragma once
 
+#include "core/integrate.hpp"
 #include "solvers/blocks.hpp"
 #include "solvers/pgs.hpp"
 
@@ -14,11 +15,11 @@ template <class T> T limit_gap(const Model& m, const RowBlock& block, const T* q
 
 // The rotation vector of a spherical joint, body axes, rad; its length is the joint's angle.
 template <class T> Vec3<T> ball_rotation(const JointLimit& l, const T* q) {
-    return quaternion_difference<T>(Quaternion<T>::identity(), {q[l.q], load3(q + l.q + 1)});
+    return quaternion_difference(Quaternion<T>::identity(), load_quaternion(q + l.q));
 }
 template <class T> void ball_rotation_adj(const JointLimit& l, const T* q, const Vec3<T>& d_bar, T* q_bar) {
     Vec3<T> unused = Vec3<T>::Zero(), r_bar = Vec3<T>::Zero();
-    quaternion_difference_adj<T>(Quaternion<T>::identity(), {q[l.q], load3(q + l.q + 1)}, d_bar, unused, r_bar);
+    quaternion_difference_adj(Quaternion<T>::identity(), load_quaternion(q + l.q), d_bar, unused, r_bar);
     add3(q_bar + l.v, r_bar);
 }
 

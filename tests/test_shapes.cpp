@@ -60,7 +60,6 @@ TEST_CASE("build_shapes: who may touch whom") {
     CHECK(std::is_sorted(set.pairs.begin(), set.pairs.end()));
     CHECK(set.plane_pairs.size() == 5);
     CHECK(touch("crate", "wall"));
-    CHECK(set.unsupported.empty());
     REQUIRE(model.layout.find("shapes/hand/size") != nullptr);
     CHECK(model.layout.find("shapes/hand/friction")->offset == set.friction.at(set.index("hand")));
     CHECK(model.layout.nominal()[set.size.at(set.index("hand"))] == 0.1);
