@@ -125,44 +125,70 @@ TEST_CASE("step: both forward dynamics give the same step and the same adjoint")
     }
 }
 
+namespace {
+
+// Whether the stencil stayed on one smooth piece; then the two derivatives along a random direction agree.
+bool check_differences(const ToyState& t, StepScratch<double>& s, unsigned seed) {
+    Rng g(seed + 2000);
+    const VecX<double> next_bar = random_vector(t.world.ndx(), g, Regime::random);
+    const Bars b = run_adjoint(t, s, next_bar);
+    const VecX<double> base = run(t, s);
+    const std::uint64_t hash = branch_hash(s);
+    const VecX<double> dx = random_vector(t.world.ndx(), g, Regime::random), du = random_vector(t.world.nu(), g, Regime::random),
+                       dtheta = random_vector(t.world.np(), g, Regime::random).cwiseProduct(t.theta.cwiseAbs());
+    const double eps = 1e-6;
+    bool same = true;
+    const auto moved = [&](double e) {
+        ToyState p = t;
+        VecX<double> step_x = e * dx;
+        retract(t.world.model, t.x.data(), step_x.data(), p.x.data());
+        p.x.tail(t.world.nv()) += step_x.tail(t.world.nv());
+        p.u += e * du, p.theta += e * dtheta;
+        const VecX<double> next = run(p, s);
+        same = same && branch_hash(s) == hash;
+        VecX<double> d(t.world.ndx());
+        difference(t.world.model, base.data(), next.data(), d.data());
+        d.tail(t.world.nv()) = next.tail(t.world.nv()) - base.tail(t.world.nv());
+        return d.dot(next_bar);
+    };
+    const double fd = (moved(eps) - moved(-eps)) / (2 * eps), adjoint = b.pair(dtheta, dx, du);
+    if (same) CHECK(std::abs(fd - adjoint) <= 1e-6 * std::max(1.0, std::abs(fd)));
+    run(t, s);
+    return same;
+}
+
+}  // namespace
+
 TEST_CASE("step: adjoint against central differences through the detector") {
-    int used = 0, rejected = 0;
+    int used = 0, sticking = 0, sliding = 0, separating = 0;
     for (unsigned seed = 1; seed <= 40; ++seed) {
         CAPTURE(seed);
         const ToyState t = toy_contact_state(seed);
         StepScratch<double> s(t.world);
-        Rng g(seed + 2000);
-        const VecX<double> next_bar = random_vector(t.world.ndx(), g, Regime::random);
-        const Bars b = run_adjoint(t, s, next_bar);
-        const VecX<double> base = run(t, s);
-        const std::uint64_t hash = branch_hash(s);
-        const VecX<double> dx = random_vector(t.world.ndx(), g, Regime::random), du = random_vector(t.world.nu(), g, Regime::random),
-                           dtheta = random_vector(t.world.np(), g, Regime::random).cwiseProduct(t.theta.cwiseAbs());
-        const double eps = 1e-6;
-        bool same = true;
-        const auto moved = [&](double e) {
-            ToyState p = t;
-            VecX<double> step_x = e * dx;
-            retract(t.world.model, t.x.data(), step_x.data(), p.x.data());
-            p.x.tail(t.world.nv()) += step_x.tail(t.world.nv());
-            p.u += e * du, p.theta += e * dtheta;
-            const VecX<double> next = run(p, s);
-            same = same && branch_hash(s) == hash;
-            VecX<double> d(t.world.ndx());
-            difference(t.world.model, base.data(), next.data(), d.data());
-            d.tail(t.world.nv()) = next.tail(t.world.nv()) - base.tail(t.world.nv());
-            return d.dot(next_bar);
-        };
-        const double fd = (moved(eps) - moved(-eps)) / (2 * eps), adjoint = b.pair(dtheta, dx, du);
-        if (!same) {
-            ++rejected;
-            continue;
-        }
+        if (!check_differences(t, s, seed)) continue;
         ++used;
-        CHECK(std::abs(fd - adjoint) <= 1e-6 * std::max(1.0, std::abs(fd)));
+        for (const RowBlock& block : s.rows.blocks) {
+            if (block.kind != RowKind::contact) continue;
+            const double* x = s.impulses.lambda.data() + block.row;
+            const double bound = s.rows.mu[static_cast<size_t>(block.row + 1)] * x[0];
+            (x[0] == 0 ? separating : (std::abs(x[1]) < bound && std::abs(x[2]) < bound ? sticking : sliding)) += 1;
+        }
     }
-    CAPTURE(rejected);
     CHECK(used >= 30);
+    CHECK(sticking > 10);
+    CHECK(sliding > 10);
+    CHECK(separating > 10);
+}
+
+TEST_CASE("step: adjoint of equalities, dry friction and ball limits against central differences") {
+    int used = 0;
+    for (unsigned seed = 1; seed <= 20; ++seed) {
+        CAPTURE(seed);
+        const ToyState t = toy_joint_row_state(seed);
+        StepScratch<double> s(t.world);
+        used += check_differences(t, s, seed);
+    }
+    CHECK(used >= 10);
 }
 
 TEST_CASE("step: a pure function of its arguments") {
