@@ -94,16 +94,6 @@ TEST_CASE("scene gradients: of every kind of variable against central difference
     }
 }
 
-TEST_CASE("scene gradients: the arm learns to throw" * doctest::skip(!have_lbfgs())) {
-    Run run(load_scene("throw"));
-    CHECK(run.scene.z0.head(run.variables.size()).isZero(0));  // the torques
-    const OptimizeResult r = run.solve();
-    CHECK(r.initial_loss > 1);
-    CHECK(r.final_loss <= 0.05 * r.initial_loss);
-    CHECK(r.gradient_evaluations <= 20);
-    CHECK(r.loss_evaluations <= 60);
-}
-
 TEST_CASE("scene gradients: friction is found from the distance in which a box stops" * doctest::skip(!have_lbfgs())) {
     Run run(load_scene("box_slide"));
     const OptimizeResult r = run.solve();
