@@ -7,12 +7,29 @@ namespace costate {
 
 namespace {
 
-// |r|^2 or |r|
-template <class T> T norm_value(TermNorm norm, const T& squared) { return norm == TermNorm::squared ? squared : safe_sqrt(squared); }
-// The factor of r in r_bar.
-template <class T> T norm_factor(TermNorm norm, const T& squared, const T& value_bar) {
-    if (norm == TermNorm::squared) return T(2) * value_bar;
-    return value_of(squared) > 0 ? T(value_bar / safe_sqrt(squared)) : T(0);
+// What a term makes of its residual r.
+template <class R> typename R::Scalar norm_value(const Term& term, const R& r) {
+    switch (term.norm) {
+        case TermNorm::squared: return r.squaredNorm();
+        case TermNorm::distance: return safe_sqrt(r.squaredNorm());
+        case TermNorm::component: break;
+    }
+    return r[term.component];
+}
+// r_bar += ..., where r_bar may be a view
+template <class R, class Rbar, class T> void norm_value_adj(const Term& term, const R& r, const T& value_bar, Rbar&& r_bar) {
+    const T squared = r.squaredNorm();
+    switch (term.norm) {
+        case TermNorm::squared: r_bar += (T(2) * value_bar) * r; break;
+        case TermNorm::distance:
+            if (value_of(squared) > 0) r_bar += (value_bar / safe_sqrt(squared)) * r;
+            break;
+        case TermNorm::component: r_bar[term.component] += value_bar; break;
+    }
+}
+// The entries `indices` of the n numbers at p.
+template <class T> auto entries(T* p, int n, const std::vector<int>& indices) {
+    return Eigen::Map<std::conditional_t<std::is_const_v<T>, const VecX<std::remove_const_t<T>>, VecX<T>>>(p, n)(indices);
 }
 
 // The point of a position, velocity or height term, relative to the common frame of its body's tree.
@@ -67,35 +84,24 @@ bool counts(const Term& term, const FeaturePair& f) { return term.shape < 0 || f
 }  // namespace
 
 template <class T> T term_value(const World& w, const Term& term, const T* theta, const T* x, const T* u, const StepScratch<T>& s) {
-    T squared(0);
     switch (term.kind) {
         case TermKind::position:
-        case TermKind::velocity: squared = point_residual(w, term, s).squaredNorm(); break;
+        case TermKind::velocity: return norm_value(term, point_residual(w, term, s));
         case TermKind::centre_of_mass:
         case TermKind::linear_momentum:
-        case TermKind::angular_momentum: squared = sum_residual(w, term, s).squaredNorm(); break;
+        case TermKind::angular_momentum: return norm_value(term, sum_residual(w, term, s));
         case TermKind::kinetic_energy: return kinetic_energy(s.kinematics, term.bodies);
         case TermKind::potential_energy: return potential_energy(w.model, theta, s.kinematics, term.bodies);
-        case TermKind::configuration: {
-            const VecX<T> d = configuration_residual(w, term, x);
-            for (const int j : term.dofs) squared += d[j] * d[j];
-            break;
-        }
-        case TermKind::joint_velocity:
-            for (const int j : term.dofs) squared += x[w.nq() + j] * x[w.nq() + j];
-            break;
-        case TermKind::effort:
-            for (const int n : term.controls) squared += u[n] * u[n];
-            break;
+        case TermKind::configuration: return norm_value(term, configuration_residual(w, term, x)(term.dofs));
+        case TermKind::joint_velocity: return norm_value(term, entries(x + w.nq(), w.nv(), term.dofs));
+        case TermKind::effort: return norm_value(term, entries(u, w.nu(), term.controls));
         case TermKind::height: return common_origin(w.model, s.kinematics, term.body).z() + term_point(term, s).z();
-        case TermKind::impulse: {
-            T sum(0);
-            for (const RowBlock& b : s.rows.blocks)
-                if (b.kind == RowKind::contact && counts(term, s.contacts.points[static_cast<size_t>(b.index)].features)) sum += s.impulses.lambda[static_cast<size_t>(b.row)];
-            return sum;
-        }
+        case TermKind::impulse: break;
     }
-    return norm_value(term.norm, squared);
+    T sum(0);
+    for (const RowBlock& b : s.rows.blocks)
+        if (b.kind == RowKind::contact && counts(term, s.contacts.points[static_cast<size_t>(b.index)].features)) sum += s.impulses.lambda[static_cast<size_t>(b.row)];
+    return sum;
 }
 
 template <class T>
@@ -105,41 +111,32 @@ void term_value_adj(const World& w, const Term& term, const T* theta, const T* x
         case TermKind::centre_of_mass:
         case TermKind::linear_momentum:
         case TermKind::angular_momentum: {
-            const Vec3<T> r = sum_residual(w, term, s);
-            sum_residual_adj<T>(w, term, norm_factor<T>(term.norm, r.squaredNorm(), value_bar) * r, s);
+            Vec3<T> r_bar = Vec3<T>::Zero();
+            norm_value_adj(term, sum_residual(w, term, s), value_bar, r_bar);
+            sum_residual_adj<T>(w, term, r_bar, s);
             break;
         }
         case TermKind::kinetic_energy: kinetic_energy_adj(s.kinematics, term.bodies, value_bar, s.bar); break;
         case TermKind::potential_energy: potential_energy_adj(w.model, theta, s.kinematics, term.bodies, value_bar, s.bar, theta_bar); break;
         case TermKind::position:
         case TermKind::velocity: {
-            const Vec3<T> r = point_residual(w, term, s);
-            point_residual_adj<T>(term, norm_factor<T>(term.norm, r.squaredNorm(), value_bar) * r, s);
+            Vec3<T> r_bar = Vec3<T>::Zero();
+            norm_value_adj(term, point_residual(w, term, s), value_bar, r_bar);
+            point_residual_adj<T>(term, r_bar, s);
             break;
         }
         case TermKind::configuration: {
-            VecX<T> d = configuration_residual(w, term, x), d_bar = VecX<T>::Zero(w.nv()), unused = VecX<T>::Zero(w.nv());
-            T squared(0);
-            for (const int j : term.dofs) squared += d[j] * d[j];
-            const T factor = norm_factor(term.norm, squared, value_bar);
-            for (const int j : term.dofs) d_bar[j] = factor * d[j];
+            VecX<T> d_bar = VecX<T>::Zero(w.nv()), unused = VecX<T>::Zero(w.nv());
+            norm_value_adj(term, configuration_residual(w, term, x)(term.dofs), value_bar, d_bar(term.dofs));
             difference_adj<T>(w.model, cast<T>(term.q_target).eval().data(), x, d_bar.data(), unused.data(), x_bar);
             break;
         }
-        case TermKind::joint_velocity: {
-            T squared(0);
-            for (const int j : term.dofs) squared += x[w.nq() + j] * x[w.nq() + j];
-            const T factor = norm_factor(term.norm, squared, value_bar);
-            for (const int j : term.dofs) x_bar[w.nv() + j] += factor * x[w.nq() + j];
+        case TermKind::joint_velocity:
+            norm_value_adj(term, entries(x + w.nq(), w.nv(), term.dofs), value_bar, entries(x_bar + w.nv(), w.nv(), term.dofs));
             break;
-        }
-        case TermKind::effort: {
-            T squared(0);
-            for (const int n : term.controls) squared += u[n] * u[n];
-            const T factor = norm_factor(term.norm, squared, value_bar);
-            for (const int n : term.controls) u_bar[n] += factor * u[n];
+        case TermKind::effort:
+            norm_value_adj(term, entries(u, w.nu(), term.controls), value_bar, entries(u_bar, w.nu(), term.controls));
             break;
-        }
         case TermKind::height: {
             Vec3<T> none = Vec3<T>::Zero();
             const size_t body = static_cast<size_t>(term.body);
@@ -176,6 +173,35 @@ void objective_value_adj(const World& w, const Objective& objective, bool runnin
         }
         term_value_adj(w, term, theta, x, u, term_bar, s, theta_bar, x_bar, u_bar);
     }
+}
+
+Objective residual_components(const Objective& objective) {
+    Objective components;
+    for (const Term& term : objective) {
+        const auto refuse = [&](const char* why) { throw std::invalid_argument("the term \"" + term.name + "\" " + why); };
+        int count = 3;
+        bool joints = false;
+        switch (term.kind) {
+            case TermKind::configuration:
+            case TermKind::joint_velocity: joints = true, count = static_cast<int>(term.dofs.size()); break;
+            case TermKind::position:
+            case TermKind::velocity:
+            case TermKind::centre_of_mass:
+            case TermKind::linear_momentum:
+            case TermKind::angular_momentum: break;
+            default: refuse("is no sum of squares at the end");
+        }
+        if (term.running) refuse("is no sum of squares at the end");
+        if (term.weight < 0) refuse("has a negative weight");
+        if (term.norm == TermNorm::distance && objective.size() > 1) refuse("is a distance among other terms: use the squared norm");
+        for (int k = 0; k < count; ++k) {
+            if (!joints && term.axes[k] == 0) continue;
+            components.push_back(term);
+            components.back().norm = TermNorm::component, components.back().component = k;
+            components.back().weight = term.norm == TermNorm::distance ? term.weight : std::sqrt(term.weight);
+        }
+    }
+    return components;
 }
 
 #define INSTANTIATE(T)                                                                                                                        \

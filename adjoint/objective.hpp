@@ -28,13 +28,15 @@ enum class TermKind {
     kinetic_energy,     // of `bodies`, J: linear, norm is not used
     potential_energy,   // of `bodies` in gravity, J: linear, norm is not used
 };
-enum class TermNorm { squared, distance };  // |r|^2 or |r|; the derivative of |r| at 0 is 0
+// |r|^2; |r|, whose derivative at 0 is 0; or r[component], of which least squares are made
+enum class TermNorm { squared, distance, component };
 
 struct Term {
     std::string name;
     TermKind kind = TermKind::position;
     TermNorm norm = TermNorm::squared;
     bool running = false;  // else final
+    int component = 0;     // of r, where the norm is that
     double weight = 1;
     int body = -1, shape = -1;
     BodyRange bodies;                            // a tree, several, or all
@@ -60,5 +62,9 @@ template <class T> T objective_value(const World& w, const Objective& objective,
 template <class T>
 void objective_value_adj(const World& w, const Objective& objective, bool running, const T* theta, const T* x, const T* u, const T& value_bar,
                          StepScratch<T>& s, T* theta_bar, T* x_bar, T* u_bar);
+
+// The single numbers that the objective is a sum of squares of, or one distance: loss = sum r_k^2, or its root. Throws
+// std::invalid_argument, saying which term is in the way, where it is neither: a running or linear term, a negative weight.
+Objective residual_components(const Objective& objective);
 
 }  // namespace costate

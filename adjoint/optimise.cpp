@@ -1,8 +1,6 @@
-#include "adjoint/optimise.hpp"
+#include "adjoint/problem.hpp"
 
 #include <chrono>
-
-#include "adjoint/gradcheck.hpp"
 
 #ifdef COSTATE_HAVE_NLOPT
 #include <nlopt.hpp>
@@ -12,64 +10,16 @@ namespace costate {
 
 namespace {
 
-// What is minimised as a function of y: the loss or half its square. Counts what it costs and keeps the best.
-class Problem {
-public:
-    Problem(Rollout<Simulation>& rollout, const Variables& variables, bool square) : rollout_(rollout), variables_(variables), square_(square) {}
-
-    double value(const VecX<double>& y) {
-        loss_ = loss(y);
-        return square_ ? 0.5 * loss_ * loss_ : loss_;
-    }
-    // At the y of the last call of `value`.
-    VecX<double> gradient(const VecX<double>& y) {
-        ++result.gradient_evaluations;
-        rollout_.backward(inputs_.theta, inputs_.z, gradient_);
-        return (square_ ? loss_ : 1.0) * variables_.pull_back(y, gradient_);
-    }
-    void end_iteration() { ++result.iterations, result.losses.push_back(result.final_loss); }
-
-    OptimizeResult result;
-
-private:
-    double loss(const VecX<double>& y) {
-        inputs_ = variables_.inputs(y);
-        double value = rollout_.forward(inputs_.theta, inputs_.x0, inputs_.z);
-        if (rollout_.divergence() && result.loss_evaluations == 0) throw DivergenceError(rollout_.step().world().model, rollout_.divergence());
-        if (rollout_.divergence()) value = unlimited;
-        if (++result.loss_evaluations == 1) result.initial_loss = result.final_loss = value, result.y = y;
-        if (value < result.final_loss) result.final_loss = value, result.y = y;
-        return value;
-    }
-
-    Rollout<Simulation>& rollout_;
-    const Variables& variables_;
-    bool square_;
-    double loss_ = 0;
-    RolloutInputs inputs_;
-    Gradient gradient_;
-};
-
-using Progress = std::function<void(int, double)>;
-
-// Why to stop now, or nothing.
-const char* reason_to_stop(const OptimizeResult& r, const OptimizeSettings& o, const VecX<double>& gradient) {
-    if (r.final_loss <= o.target_loss) return "target loss reached";
-    if (gradient.size() == 0 || gradient.cwiseAbs().maxCoeff() <= o.gradient_tolerance) return "gradient vanishes";
-    if (r.iterations >= o.iterations) return "iterations used";
-    if (r.loss_evaluations >= o.max_loss_evaluations) return "loss evaluations used";
-    return nullptr;
-}
-
 // Steepest descent with backtracking until the Armijo condition holds; the accepted step length grows for the next iteration.
 // With momentum, the heavy ball: the direction is the decaying sum of gradients, restarted where it does not descend.
-void descend(Problem& p, const Variables& v, const OptimizeSettings& o, const Progress& progress, bool momentum) {
+void descend(Problem& p, bool momentum) {
+    const Variables& v = p.variables;
+    const OptimizeSettings& o = p.settings;
     VecX<double> y = v.start(), direction = VecX<double>::Zero(y.size());
     double value = p.value(y), rate = o.learning_rate;
-    p.result.losses.push_back(p.result.initial_loss);
     while (true) {
         const VecX<double> g = p.gradient(y);
-        if (const char* why = reason_to_stop(p.result, o, g)) return void(p.result.stopped = why);
+        if (const char* why = p.reason_to_stop(g)) return void(p.result.stopped = why);
         direction = (momentum ? o.momentum : 0.0) * direction - g;
         if (direction.dot(g) >= 0) direction = -g;
         double next = unlimited;
@@ -82,36 +32,36 @@ void descend(Problem& p, const Variables& v, const OptimizeSettings& o, const Pr
         if (!(next < value)) return void(p.result.stopped = "no descent along the direction");
         y = trial, value = next, rate *= 2;
         p.end_iteration();
-        if (progress) progress(p.result.iterations, p.result.final_loss);
         if (p.result.loss_evaluations >= o.max_loss_evaluations) return void(p.result.stopped = "loss evaluations used");
     }
 }
 
 // Kingma & Ba 2015, algorithm 1.
-void adam(Problem& p, const Variables& v, const OptimizeSettings& o, const Progress& progress) {
+void adam(Problem& p) {
     constexpr double decay1 = 0.9, decay2 = 0.999, epsilon = 1e-12;
+    const Variables& v = p.variables;
     VecX<double> y = v.start(), m = VecX<double>::Zero(y.size()), s = m;
     p.value(y);
-    p.result.losses.push_back(p.result.initial_loss);
     for (int t = 1;; ++t) {
         const VecX<double> g = p.gradient(y);
-        if (const char* why = reason_to_stop(p.result, o, g)) return void(p.result.stopped = why);
+        if (const char* why = p.reason_to_stop(g)) return void(p.result.stopped = why);
         m = decay1 * m + (1 - decay1) * g;
         s = decay2 * s + (1 - decay2) * g.cwiseAbs2();
         const double m_scale = 1 / (1 - std::pow(decay1, t)), s_scale = 1 / (1 - std::pow(decay2, t));
-        y.array() -= o.learning_rate * (m_scale * m).array() / ((s_scale * s).array().sqrt() + epsilon);
+        y.array() -= p.settings.learning_rate * (m_scale * m).array() / ((s_scale * s).array().sqrt() + epsilon);
         y = y.cwiseMax(v.lower()).cwiseMin(v.upper());
         if (p.value(y) == unlimited) return void(p.result.stopped = "the rollout diverged");
         p.end_iteration();
-        if (progress) progress(p.result.iterations, p.result.final_loss);
     }
 }
 
 #ifdef COSTATE_HAVE_NLOPT
 // NLopt's L-BFGS (Luksan) asks for value and gradient together; each such call after the first counts as an iteration. Scaling the
 // problem by the learning rate scales its first step, which is along the gradient.
-void lbfgs(Problem& p, const Variables& v, const OptimizeSettings& o, const Progress& progress) {
+void lbfgs(Problem& p) {
     const auto vector = [](const VecX<double>& x) { return std::vector<double>(x.begin(), x.end()); };
+    const Variables& v = p.variables;
+    const double scale = p.settings.learning_rate;
     nlopt::opt opt(nlopt::LD_LBFGS, static_cast<unsigned>(v.size()));
     opt.set_lower_bounds(vector(v.lower()));
     opt.set_upper_bounds(vector(v.upper()));
@@ -119,14 +69,12 @@ void lbfgs(Problem& p, const Variables& v, const OptimizeSettings& o, const Prog
     const auto evaluate = [&](const VecX<double>& y, VecX<double>& gradient) {
         const bool first = p.result.loss_evaluations == 0;
         const double value = p.value(y);
-        if (first) p.result.losses.push_back(p.result.initial_loss);
-        else p.end_iteration();
-        if (progress && !first) progress(p.result.iterations, p.result.final_loss);
+        if (!first) p.end_iteration();
         if (value == unlimited) return 1e300;
         gradient = p.gradient(y);
-        if (const char* why = reason_to_stop(p.result, o, gradient)) p.result.stopped = why;
-        gradient *= o.learning_rate;
-        return o.learning_rate * value;
+        if (const char* why = p.reason_to_stop(gradient)) p.result.stopped = why;
+        gradient *= scale;
+        return scale * value;
     };
     std::function<double(const std::vector<double>&, std::vector<double>&)> guarded = [&](const std::vector<double>& x, std::vector<double>& g) {
         double value = 0;
@@ -212,14 +160,15 @@ VecX<double> Variables::pull_back(const VecX<double>& y, const Gradient& g) cons
 
 OptimizeResult optimise(Rollout<Simulation>& rollout, const Variables& variables, const OptimizeSettings& settings, const Progress& progress) {
     const auto begin = std::chrono::steady_clock::now();
-    Problem p(rollout, variables, settings.square);
+    Problem p(rollout, variables, settings, progress);
     switch (settings.method) {
-        case Method::gradient_descent: descend(p, variables, settings, progress, false); break;
-        case Method::momentum: descend(p, variables, settings, progress, true); break;
-        case Method::adam: adam(p, variables, settings, progress); break;
+        case Method::gradient_descent: descend(p, false); break;
+        case Method::momentum: descend(p, true); break;
+        case Method::adam: adam(p); break;
+        case Method::gauss_newton: gauss_newton(p); break;
         case Method::lbfgs:
 #ifdef COSTATE_HAVE_NLOPT
-            lbfgs(p, variables, settings, progress);
+            lbfgs(p);
             break;
 #else
             throw std::runtime_error("this build has no L-BFGS: NLopt was missing; choose adam, momentum or gradient_descent");

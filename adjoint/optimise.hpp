@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <string>
 
 #include "adjoint/rollout.hpp"
@@ -16,12 +17,13 @@ struct ParameterVariable {
     bool log = false;
 };
 
-enum class Method { gradient_descent, momentum, adam, lbfgs };
+enum class Method { gradient_descent, momentum, adam, lbfgs, gauss_newton };
 
 struct OptimizeSettings {
     Method method = Method::lbfgs;
     int iterations = 100;
     int max_loss_evaluations = 1000;
+    int max_gradient_evaluations = std::numeric_limits<int>::max();  // of gauss_newton, one a residual and Jacobian
     double learning_rate = 0.1;       // first step along the gradient; of adam, every step of every variable
     bool square = false;              // minimise loss^2/2, for a loss >= 0 such as a distance, whose tip no quasi-Newton model fits
     double momentum = 0.9;

@@ -11,7 +11,7 @@ namespace costate {
 
 namespace {
 
-const std::vector<std::string> methods{"gradient_descent", "momentum", "adam", "lbfgs"};  // in the order of Method
+const std::vector<std::string> methods{"gradient_descent", "momentum", "adam", "lbfgs", "gauss_newton"};  // in the order of Method
 
 Method method_named(const std::string& name) {
     const auto it = std::find(methods.begin(), methods.end(), name);
@@ -88,6 +88,17 @@ void write_results(const std::filesystem::path& directory, Rollout<Simulation>& 
     files.commit();
 }
 
+void check_least_squares(const Scene& s) {
+    try {
+        const size_t residuals = residual_components(s.objective).size();
+        if (residuals > static_cast<size_t>(s.optimize.max_gradient_evaluations))
+            throw UsageError(s.file.string() + ": \"max_gradient_evaluations\" is less than one Jacobian takes: allow " +
+                             std::to_string(residuals) + " or more");
+    } catch (const std::invalid_argument& error) {
+        throw UsageError(s.file.string() + ": gauss_newton cannot minimise the objective: " + error.what() + "; use lbfgs");
+    }
+}
+
 int optimize(const Arguments& a) {
     const std::optional<std::string> out = a.text("out"), method = a.text("method");
     const std::optional<Method> chosen = method ? std::optional<Method>(method_named(*method)) : std::nullopt;
@@ -97,6 +108,7 @@ int optimize(const Arguments& a) {
     if (iterations >= 0) scene.optimize.iterations = iterations;
     if (scene.optimize.method == Method::lbfgs && !have_lbfgs())
         throw UsageError("this build has no L-BFGS, because NLopt was missing: use --method adam, momentum or gradient_descent");
+    if (scene.optimize.method == Method::gauss_newton) check_least_squares(scene);
     if (out) check_directory(*out);
 
     const RolloutInputs start{scene.theta, scene.x0, scene.z0};
@@ -147,7 +159,7 @@ int optimize(const Arguments& a) {
 
 const Command optimize_command{"optimize",
                                "run a scene's optimisation, to result.json, drawings and trajectories",
-                               {{"method", "NAME", "gradient_descent, momentum, adam or lbfgs, in place of the scene's own"},
+                               {{"method", "NAME", "gradient_descent, momentum, adam, lbfgs or gauss_newton, in place of the scene's own"},
                                 {"iterations", "N", "most iterations, in place of the scene's own"},
                                 {"out", "DIR", "write result.json, loss.svg, motion.svg, before.csv and after.csv to DIR"}},
                                optimize};

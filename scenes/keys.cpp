@@ -33,7 +33,8 @@ const std::vector<KnownKeys>& known_keys() {
         {"parameter", {"path", "value", "optimise", "lower", "upper", "scale"}},
         {"term", {"term", "name", "body", "tree", "shape", "joints", "actuators", "point", "target", "axes", "norm", "weight", "at"}},
         {"optimize",
-         {"method", "iterations", "max_loss_evaluations", "learning_rate", "momentum", "square", "gradient_tolerance", "target_loss"}},
+         {"method", "iterations", "max_loss_evaluations", "max_gradient_evaluations", "learning_rate", "momentum", "square",
+          "gradient_tolerance", "target_loss"}},
     };
     return table;
 }

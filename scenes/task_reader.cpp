@@ -191,12 +191,14 @@ OptimizeSettings read_optimize(const Node& scene) {
     const auto node = scene.find("optimize");
     if (!node) return s;
     node->expect_keys("optimize");
-    constexpr Method methods[] = {Method::gradient_descent, Method::momentum, Method::adam, Method::lbfgs};
+    constexpr Method methods[] = {Method::gradient_descent, Method::momentum, Method::adam, Method::lbfgs, Method::gauss_newton};
     if (const auto method = node->find("method"))
-        s.method = methods[method->choice({"gradient_descent", "momentum", "adam", "lbfgs"})];
+        s.method = methods[method->choice({"gradient_descent", "momentum", "adam", "lbfgs", "gauss_newton"})];
     if (const auto n = node->find("iterations")) s.iterations = static_cast<int>(n->integer(0, 1'000'000'000));
     if (const auto n = node->find("max_loss_evaluations"))
         s.max_loss_evaluations = static_cast<int>(n->integer(1, 1'000'000'000));
+    if (const auto n = node->find("max_gradient_evaluations"))
+        s.max_gradient_evaluations = static_cast<int>(n->integer(1, 1'000'000'000));
     s.learning_rate = node->positive_or("learning_rate", s.learning_rate);
     s.momentum = node->nonnegative_or("momentum", s.momentum);
     if (s.momentum >= 1) (*node)["momentum"].fail("must be below 1", "use for example 0.9");

@@ -78,6 +78,7 @@ struct TermValuePass : TermStage {
     }
     int inputs_without_effect = reads_two() ? 7 : 8;
     TermValuePass(Rng& g, Regime r) : TermStage(g, r), term(random_term(w, g, kind, norm, true)) {
+        term.component = 1;
         if (of_one_shape) term.shape = w.shapes.index("box");
     }
     void run_duals() override { value = term_value(w, term, theta.data(), x.data(), u.data(), d); }
@@ -86,7 +87,7 @@ struct TermValuePass : TermStage {
 
 Objective terms_of_every_kind(const World& w, Rng& g) {
     Objective objective;
-    for (const TermNorm norm : {TermNorm::squared, TermNorm::distance})
+    for (const TermNorm norm : {TermNorm::squared, TermNorm::distance, TermNorm::component})
         for (const TermKind kind : all_kinds)
             for (const bool running : {true, false}) {
                 const bool of_a_step = kind == TermKind::effort || kind == TermKind::impulse;
@@ -159,7 +160,7 @@ struct FinishPass : SimulationStage {
 
 TEST_CASE("adjoint: evaluate") { check_pass<EvaluatePass>(1e-12); }
 TEST_CASE("adjoint: term_value") {
-    for (const TermNorm norm : {TermNorm::squared, TermNorm::distance})
+    for (const TermNorm norm : {TermNorm::squared, TermNorm::distance, TermNorm::component})
         for (const TermKind kind : all_kinds)
             for (const bool of_one_shape : {false, true}) {
                 if (of_one_shape && kind != TermKind::impulse) continue;

@@ -49,7 +49,8 @@ struct MethodCase {
 const MethodCase methods[] = {{"gradient_descent", Method::gradient_descent, 1},
                               {"momentum", Method::momentum, 0.3},
                               {"adam", Method::adam, 0.05},
-                              {"lbfgs", Method::lbfgs, 1}};
+                              {"lbfgs", Method::lbfgs, 1},
+                              {"gauss_newton", Method::gauss_newton, 1}};
 
 // Runs a scene of few steps by every method there is.
 template <class Check> void by_every_method(const char* more, Check&& check) {
@@ -92,6 +93,31 @@ TEST_CASE("scene gradients: of every kind of variable against central difference
             CHECK(k->rejected < 0.1);
         }
     }
+}
+
+TEST_CASE("scene gradients: the arm learns to throw") {
+    Run run(load_scene("throw"));
+    CHECK(run.scene.z0.head(run.variables.size()).isZero(0));  // the torques
+    const OptimizeResult r = run.solve();
+    CHECK(r.initial_loss > 1);
+    CHECK(r.final_loss <= 0.05 * r.initial_loss);
+    CHECK(r.gradient_evaluations <= 20);
+    CHECK(r.loss_evaluations <= 60);
+}
+
+TEST_CASE("scene gradients: Gauss-Newton says which term it cannot take") {
+    Term term;
+    term.name = "lift", term.kind = TermKind::height;
+    CHECK_THROWS_WITH_AS(residual_components({term}), "the term \"lift\" is no sum of squares at the end", std::invalid_argument);
+    term.kind = TermKind::position, term.norm = TermNorm::distance;
+    CHECK(residual_components({term}).size() == 3);
+    CHECK_THROWS_AS(residual_components({term, term}), std::invalid_argument);
+    term.norm = TermNorm::squared, term.weight = 4, term.axes.y() = 0;
+    const Objective components = residual_components({term, term});
+    CHECK(components.size() == 4);
+    CHECK(components[0].weight == 2);
+    term.weight = -1;
+    CHECK_THROWS_AS(residual_components({term}), std::invalid_argument);
 }
 
 TEST_CASE("scene gradients: friction is found from the distance in which a box stops" * doctest::skip(!have_lbfgs())) {
