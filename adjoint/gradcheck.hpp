@@ -55,6 +55,7 @@ std::string state_entry_name(const Model& m, int entry);
 
 // A rollout that left the finite numbers: which step, body and joint.
 struct DivergenceError : std::runtime_error {
+    using std::runtime_error::runtime_error;
     DivergenceError(const Model& m, const Divergence& d);
 };
 

@@ -8,6 +8,7 @@
 #include "apps/command.hpp"
 #include "apps/output.hpp"
 #include "apps/progress.hpp"
+#include "apps/replay.hpp"
 
 namespace costate {
 
@@ -64,7 +65,7 @@ int bench(const Arguments& a) {
         residual = std::max(residual, solver_residual(simulation.scratch()));
         sweeps = std::max(sweeps, solver_sweeps(simulation.scratch()));
     });
-    if (rollout.divergence()) throw DivergenceError(s.world.model, rollout.divergence());
+    if (rollout.divergence()) report_divergence(s, {s.theta, s.x0, s.z0}, rollout);
     rollout.backward(s.theta, s.z0, g);
     const double gradient_norm = std::sqrt(g.controls.squaredNorm() + g.initial_state.squaredNorm() + g.parameters.squaredNorm());
 

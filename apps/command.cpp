@@ -55,9 +55,11 @@ Arguments::Arguments(const Command& command, int argc, const char* const* argv) 
         if (name.starts_with("-")) throw UsageError("unknown option '" + name + "'" + suggestion(name, names));
         throw UsageError("unexpected argument '" + unknown + "': " + command.name + " takes one scene");
     }
-    if (given.count("scene") == 0)
+    if (given.count("scene") + given.count("from") == 0)
         throw UsageError(std::string(command.name) + " takes a scene: a file, or the name of one that is shipped");
-    scene_ = given["scene"].as<std::string>();
+    if (given.count("from") > 0 && given.count("scene") + given.count("steps") > 0)
+        throw UsageError("--from brings its own scene and steps: leave them out");
+    if (given.count("scene") > 0) scene_ = given["scene"].as<std::string>();
     for (const std::string& name : names)
         if (const std::string bare = name.substr(2); bare != "json" && bare != "help" && given.count(bare) > 0)
             values_.emplace_back(bare, given[bare].as<std::string>());

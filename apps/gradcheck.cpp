@@ -3,6 +3,7 @@
 #include "apps/command.hpp"
 #include "apps/output.hpp"
 #include "apps/progress.hpp"
+#include "apps/replay.hpp"
 
 namespace costate {
 
@@ -37,7 +38,12 @@ int check(const Arguments& a) {
     options.progress = [&](int stencils, int total) {
         if (progress.due()) progress.draw(static_cast<double>(stencils) / total);
     };
-    const GradcheckReport r = gradcheck(rollout, scene.theta, scene.x0, scene.z0, options);
+    GradcheckReport r;
+    try {
+        r = gradcheck(rollout, scene.theta, scene.x0, scene.z0, options);
+    } catch (const DivergenceError&) {
+        report_divergence(scene, {scene.theta, scene.x0, scene.z0}, rollout);
+    }
     const double seconds = progress.seconds();
 
     const GradcheckKind worst = r.worst();

@@ -4,6 +4,7 @@
 #include "apps/output.hpp"
 #include "apps/plot.hpp"
 #include "apps/progress.hpp"
+#include "apps/replay.hpp"
 #include "apps/trajectory.hpp"
 #include "scenes/names.hpp"
 
@@ -118,7 +119,7 @@ int optimize(const Arguments& a) {
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
     OptimizeResult r;
-    {
+    try {
         Progress progress("optimize " + scene.name);
         r = optimise(rollout, variables, scene.optimize, [&](int iteration, double best) {
             if (!progress.due()) return;
@@ -126,6 +127,8 @@ int optimize(const Arguments& a) {
             std::snprintf(note, sizeof note, "loss %.4g", best);
             progress.draw(static_cast<double>(iteration) / scene.optimize.iterations, note);
         });
+    } catch (const DivergenceError&) {
+        report_divergence(scene, start, rollout);
     }
     const RolloutInputs best = variables.inputs(r.y);
     const Report report{{"name", scene.name},

@@ -2,6 +2,7 @@
 #include "apps/command.hpp"
 #include "apps/output.hpp"
 #include "apps/progress.hpp"
+#include "apps/replay.hpp"
 #include "apps/trajectory.hpp"
 
 namespace costate {
@@ -22,7 +23,8 @@ int simulate(const Arguments& a) {
     const bool to_stdout = out == "-";
     if (to_stdout && a.json()) throw UsageError("--out - and --json both want stdout");
     const int every = a.integer("every", 1, 1);
-    const Scene scene = a.load();
+    const std::optional<std::string> from = a.text("from");
+    const Scene scene = from ? load_replay(*from) : a.load();
     const double time_step = scene.theta[scene.world.time_step.offset];
 
     Simulation simulation(scene.world, scene.objective);
@@ -43,7 +45,8 @@ int simulate(const Arguments& a) {
         });
         seconds = progress.seconds();
     }
-    if (rollout.divergence()) throw DivergenceError(scene.world.model, rollout.divergence());
+    if (rollout.divergence() && from) throw DivergenceError(scene.world.model, rollout.divergence());
+    if (rollout.divergence()) report_divergence(scene, {scene.theta, scene.x0, scene.z0}, rollout);
     if (writer) writer->finish();
     if (files) files->commit();
     if (to_stdout) return done;
@@ -71,6 +74,7 @@ const Command simulate_command{
     "simulate",
     "run a scene forwards, to a trajectory in CSV or JSON",
     {{"out", "FILE", "write the states to FILE.csv or FILE.json, or - for CSV on stdout; without it, a summary alone"},
+     {"from", "FILE", "run again what a diverged rollout left behind, in place of SCENE"},
      {"every", "K", "write every K-th state and the last (default 1)"}},
     simulate};
 
