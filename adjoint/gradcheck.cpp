@@ -14,11 +14,12 @@ struct Sample {
     std::uint64_t hash = 0;
 };
 
-// A kind of variable: its rollout as a function of a displacement, the gradient by it, and the scales of its entries.
+// A kind of variable: its rollout as a function of a displacement, the gradient by it, the scales of its entries alone and
+// within random directions.
 struct Variable {
     std::function<Sample(const VecX<double>&)> rollout;
     VecX<double> gradient;
-    VecX<double> scale;
+    VecX<double> scale, weight;
     std::function<std::string(int)> name;
 };
 
@@ -121,13 +122,14 @@ GradcheckKind check_kind(const Variable& v, const Sample& base, const GradcheckO
     for (const int i : chosen) {
         double fd = 0;
         ++kind.stencils, done();
-        if (central_difference(v, base, VecX<double>::Unit(n, i), o.step * v.scale[i], fd)) components.add(i, v.gradient[i], fd);
+        if (central_difference(v, base, VecX<double>::Unit(n, i), o.step * v.scale[i], fd))
+            components.add(i, v.gradient[i], fd);
         else ++rejected;
     }
     const auto random_direction = [&] {
         VecX<double> d(n);
         for (double& x : d) x = normal(rng);
-        return VecX<double>(d.cwiseProduct(v.scale));
+        return VecX<double>(d.cwiseProduct(v.weight));
     };
     for (int k = 0; k < o.directions; ++k) {
         const VecX<double> d = random_direction();  // entries of about one scale each
@@ -151,6 +153,15 @@ VecX<double> parameter_scales(const ParameterLayout& layout, const VecX<double>&
         scale.segment(e.offset, e.width).setConstant(largest > 0 ? largest : 0.01);
     }
     return scale;
+}
+
+// Tilts weigh little among other parameters: the loss bends by the product of a tilt and a displacement over the compliance of a
+// closed loop that holds both, so a stencil of full weight would measure that.
+VecX<double> parameter_weights(const ParameterLayout& layout) {
+    VecX<double> weight = VecX<double>::Ones(layout.size());
+    for (const ParameterLayout::Entry& e : layout.entries())
+        if (e.path.ends_with("rotation")) weight.segment(e.offset, e.width).setConstant(1e-6);
+    return weight;
 }
 
 }  // namespace
@@ -178,7 +189,8 @@ GradcheckReport gradcheck(Rollout<Simulation>& rollout, const VecX<double>& thet
     Gradient g;
     rollout.backward(theta, z, g);
 
-    const Variable controls{[&](const VecX<double>& d) { return sample(rollout, theta, x0, z + d); }, g.controls, z.cwiseAbs().cwiseMax(1.0),
+    const Variable controls{[&](const VecX<double>& d) { return sample(rollout, theta, x0, z + d); }, g.controls,
+                            z.cwiseAbs().cwiseMax(1.0), z.cwiseAbs().cwiseMax(1.0),
                             [](int i) { return "control variable " + std::to_string(i); }};
     VecX<double> state_scale = VecX<double>::Ones(w.ndx());
     for (const Body& b : m.bodies)
@@ -190,12 +202,14 @@ GradcheckReport gradcheck(Rollout<Simulation>& rollout, const VecX<double>& thet
         x.tail(m.nv) += d.tail(m.nv);
         return x;
     };
-    const Variable initial_state{[&](const VecX<double>& d) { return sample(rollout, theta, moved(d), z); }, g.initial_state, state_scale,
-                                 [&](int i) { return std::string(i < m.nv ? "position " : "velocity ") + std::to_string(i % m.nv); }};
+    const Variable initial_state{
+        [&](const VecX<double>& d) { return sample(rollout, theta, moved(d), z); }, g.initial_state, state_scale, state_scale,
+        [&](int i) { return std::string(i < m.nv ? "position " : "velocity ") + std::to_string(i % m.nv); }};
     // by y, theta = theta + scale y
     const VecX<double> scale = parameter_scales(m.layout, theta);
     const Variable parameters{[&](const VecX<double>& d) { return sample(rollout, theta + scale.cwiseProduct(d), x0, z); },
-                              g.parameters.cwiseProduct(scale), VecX<double>::Ones(theta.size()), [&](int i) { return m.layout.element_name(i); }};
+                              g.parameters.cwiseProduct(scale), VecX<double>::Ones(theta.size()), parameter_weights(m.layout),
+                              [&](int i) { return m.layout.element_name(i); }};
     int stencils = 0, total = 0;
     for (const Variable* v : {&controls, &initial_state, &parameters})
         if (v->gradient.size() > 0) total += std::min(options.components, static_cast<int>(v->gradient.size())) + options.directions;

@@ -118,8 +118,11 @@ std::string MotionPicture::svg() const {
                 const Shape& s = set.shapes[n];
                 if (s.body < 0) continue;
                 const Eigen::Map<const Vec3<double>> position(scene_.theta.data() + set.position.at(static_cast<int>(n))),
-                    size(scene_.theta.data() + set.size.at(static_cast<int>(n)));
-                out += draw_shape(view, s, size, compose<double>(poses[static_cast<size_t>(s.body)], {s.R_BS, position}));
+                    size(scene_.theta.data() + set.size.at(static_cast<int>(n))),
+                    rotation(scene_.theta.data() + set.rotation.at(static_cast<int>(n)));
+                out +=
+                    draw_shape(view, s, size,
+                               compose<double>(poses[static_cast<size_t>(s.body)], {turned<double>(s.R_BS, rotation), position}));
             }
             out += "</g>\n";
         }

@@ -83,9 +83,13 @@ void register_parameters(Model& model, const std::vector<ShapeSpec>& specs, Shap
     }
     set.size = model.layout.add("shapes", names, "size", 3, ParameterRange::positive, size);
     set.position = model.layout.add("shapes", names, "position", 3, ParameterRange::any, position);
+    set.rotation = model.layout.add("shapes", names, "rotation", 3, ParameterRange::any, std::vector<double>(3 * names.size()));
     set.friction = model.layout.add("shapes", names, "friction", 1, ParameterRange::nonnegative, friction);
     set.restitution = model.layout.add("shapes", names, "restitution", 1, ParameterRange::nonnegative, restitution);
     set.margin = model.layout.add("shapes", names, "margin", 1, ParameterRange::nonnegative, margin);
+    for (size_t n = 0; n < specs.size(); ++n)
+        if (specs[n].type == ShapeType::plane)
+            model.layout.set_no_effect(set.size, static_cast<int>(n), "a plane has no size", "remove it");
 }
 
 bool groups_meet(const Model& model, const ShapeSpec& a, const ShapeSpec& b) {

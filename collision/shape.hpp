@@ -37,7 +37,7 @@ struct Shape {
     std::string name;
     ShapeType type = ShapeType::sphere;
     int body = -1;                                     // -1: the world
-    Mat3<double> R_BS = Mat3<double>::Identity();      // axes of the shape in the body
+    Mat3<double> R_BS = Mat3<double>::Identity();      // R_BS exp(rotation) are the axes of the shape in the body
     std::shared_ptr<const Hull> hull = nullptr;        // of a mesh
     std::shared_ptr<const Terrain> terrain = nullptr;  // of a terrain
 };
@@ -50,8 +50,9 @@ struct ShapeSet {
     std::vector<std::pair<int, int>> pairs;        // candidates (a, b), sorted; a moves, and a < b if both do
     std::vector<std::pair<int, int>> plane_pairs;  // those of them with a plane
     std::vector<std::uint64_t> pair_bits;          // bit a * shapes + b is set for every pair
-    // per shape: m, or factors; m, the origin of the shape in its body; dimensionless; dimensionless; m, see ShapeSpec
-    ParameterSlice size, position, friction, restitution, margin;
+    // per shape: m, or factors; m, the origin of the shape in its body; rad in the shape's axes; dimensionless; dimensionless; m,
+    // see ShapeSpec
+    ParameterSlice size, position, rotation, friction, restitution, margin;
 
     bool is_pair(int a, int b) const {
         const size_t bit = static_cast<size_t>(a) * shapes.size() + static_cast<size_t>(b);
@@ -76,7 +77,7 @@ struct ShapeSpec {
     std::shared_ptr<const Terrain> terrain = nullptr;  // of a terrain
 };
 
-// Registers the shapes' parameters in model.layout as "shapes/<name>/size", ".../position", ".../friction",
+// Registers the shapes' parameters in model.layout as "shapes/<name>/size", ".../position", ".../rotation", ".../friction",
 // ".../restitution" and ".../margin", and lists the pairs that may touch. Bodies joined by fixed joints count as one, and as
 // the world if they end there. No pairs: within a body, within the world, of a body and its parent (unless that is the world),
 // of the bodies in `excluded` (by name; "world" is the world), and what groups, masks and self_collision forbid.

@@ -1,9 +1,10 @@
 // Generalised forces that are not dynamics: springs, damping and actuators.
 //
 // Damping is implicit: it enters the step through the diagonal B (M + h B on the left-hand side), never through tau. So does
-// the velocity gain of an actuator that resists motion (b_2 <= 0) and is not saturated. A saturated one gives its limit to tau and
-// nothing to B. Which of the two is decided at (q, v), and the case is part of the step's branch hash; at a limit itself the
-// derivative is that of the unsaturated side. Beyond a limit the derivative by what is clamped is zero.
+// the velocity gain of an actuator that resists motion (b_2 <= 0) and is not saturated. A saturated one gives its limit to tau
+// and nothing to B. Which of the two is decided at (q, v), and the case is part of the step's branch hash; at a limit itself the
+// derivative is that of the unsaturated side. Beyond a limit the derivative by what is clamped is zero, and the limit's own is
+// not.
 #pragma once
 
 #include "core/kinematics.hpp"
@@ -12,7 +13,13 @@ namespace costate {
 
 enum class Side : unsigned char { within, lower, upper };
 
-inline Side side_of(double x, double lower, double upper) { return x < lower ? Side::lower : (x > upper ? Side::upper : Side::within); }
+template <class T> Side side_of(double x, const ParameterInterval& limits, const T* theta) {
+    if (limits.lower >= 0 && x < value_of(theta[limits.lower])) return Side::lower;
+    return limits.upper >= 0 && x > value_of(theta[limits.upper]) ? Side::upper : Side::within;
+}
+
+// Where in theta the end of a range stands that is on the side, which is not within.
+inline int end_of(const ParameterInterval& limits, Side side) { return side == Side::lower ? limits.lower : limits.upper; }
 
 // Which piece of its characteristic an actuator is on.
 struct Saturation {
@@ -44,8 +51,8 @@ template <class T> void affine_law_adj(const Model& m, int n, const AffineLaw<T>
     }
 }
 
-template <class T> T clamped_control(const Actuator& a, const Saturation& s, const T& ctrl) {
-    return s.control == Side::within ? ctrl : T(s.control == Side::lower ? a.control_lower : a.control_upper);
+template <class T> const T& clamped_control(const Actuator& a, const T* theta, const Saturation& s, const T& ctrl) {
+    return s.control == Side::within ? ctrl : theta[end_of(a.control, s.control)];
 }
 
 template <class T> Saturation saturation(const Model& m, const T* theta, const T* q, const T* v, const T* ctrl, int n) {
@@ -53,9 +60,9 @@ template <class T> Saturation saturation(const Model& m, const T* theta, const T
     const AffineLaw<T> law = affine_law(m, theta, n);
     const T& gear = theta[m.gear.at(n)];
     Saturation s;
-    s.control = side_of(value_of(ctrl[n]), a.control_lower, a.control_upper);
-    s.force = side_of(value_of(law.gain * clamped_control(a, s, ctrl[n]) + law.b0 + law.b1 * gear * q[a.q] + law.b2 * gear * v[a.v]), a.force_lower,
-                      a.force_upper);
+    s.control = side_of(value_of(ctrl[n]), a.control, theta);
+    const T f = law.gain * clamped_control(a, theta, s, ctrl[n]) + law.b0 + law.b1 * gear * q[a.q] + law.b2 * gear * v[a.v];
+    s.force = side_of(value_of(f), a.force, theta);
     return s;
 }
 
@@ -66,10 +73,10 @@ void actuator_force(const Model& m, const T* theta, const T* q, const T* v, cons
     const AffineLaw<T> law = affine_law(m, theta, n);
     const T& gear = theta[m.gear.at(n)];
     if (s.force != Side::within) {
-        tau[a.v] += gear * T(s.force == Side::lower ? a.force_lower : a.force_upper);
+        tau[a.v] += gear * theta[end_of(a.force, s.force)];
         return;
     }
-    const T f = law.gain * clamped_control(a, s, ctrl[n]) + law.b0 + law.b1 * gear * q[a.q];
+    const T f = law.gain * clamped_control(a, theta, s, ctrl[n]) + law.b0 + law.b1 * gear * q[a.q];
     const bool implicit = value_of(law.b2) <= 0;
     tau[a.v] += gear * (implicit ? f : T(f + law.b2 * gear * v[a.v]));
     if (implicit) B[a.v] -= law.b2 * gear * gear;
@@ -82,14 +89,15 @@ void actuator_force_adj(const Model& m, const T* theta, const T* q, const T* v, 
     const T &gear = theta[m.gear.at(n)], &t = tau_bar[a.v];
     T& gear_bar = theta_bar[m.gear.at(n)];
     if (s.force != Side::within) {
-        gear_bar += t * T(s.force == Side::lower ? a.force_lower : a.force_upper);
+        gear_bar += t * theta[end_of(a.force, s.force)];
+        theta_bar[end_of(a.force, s.force)] += t * gear;
         return;
     }
-    const T control = clamped_control(a, s, ctrl[n]), length = gear * q[a.q], speed = gear * v[a.v], f_bar = gear * t;
+    const T control = clamped_control(a, theta, s, ctrl[n]), length = gear * q[a.q], speed = gear * v[a.v], f_bar = gear * t;
     AffineLaw<T> bar{f_bar * control, f_bar, f_bar * length, T(0)};
     gear_bar += t * (law.gain * control + law.b0 + law.b1 * length) + f_bar * law.b1 * q[a.q];
     q_bar[a.v] += f_bar * law.b1 * gear;
-    if (s.control == Side::within) ctrl_bar[n] += f_bar * law.gain;
+    (s.control == Side::within ? ctrl_bar[n] : theta_bar[end_of(a.control, s.control)]) += f_bar * law.gain;
     if (value_of(law.b2) <= 0) {
         bar.b2 = -B_bar[a.v] * gear * gear;
         gear_bar -= T(2) * B_bar[a.v] * law.b2 * gear;

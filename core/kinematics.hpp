@@ -66,40 +66,67 @@ template <class T> void mass_properties_adj(const Model& m, int body, const Mass
 // The first dofs of a joint whose axes stay with the parent; all others are carried by the body.
 inline int dofs_carried_by_parent(const Body& b) { return b.joint == JointType::free ? 3 : 0; }
 
-// X_CB of a body on the joint coordinates q, from the pose P of its parent.
-template <class T> Transform<T> body_pose(const Body& b, const Vec3<T>& placement, const T* q, const Transform<T>& P) {
+// What theta says of the joint that carries a body.
+template <class T> struct JointParameters {
+    Vec3<T> placement, rotation, axis_rotation;
+    T pitch;
+};
+template <class T> JointParameters<T> joint_parameters(const Model& m, const T* theta, int body) {
+    return {load3(theta + m.placement.at(body)), load3(theta + m.rotation.at(body)), load3(theta + m.axis_rotation.at(body)),
+            theta[m.pitch.at(body)]};
+}
+
+// The axis of a one-dof joint, body axes.
+template <class T> Vec3<T> joint_axis(const Body& b, const JointParameters<T>& joint) {
+    return is_identity(joint.axis_rotation) ? cast<T>(b.axis)
+                                            : Vec3<T>(rotation_matrix(quaternion_exp(joint.axis_rotation)) * cast<T>(b.axis));
+}
+
+// R_PB times the rotation by q about the axis.
+template <class T> Mat3<T> joint_turn(const Body& b, const JointParameters<T>& joint, const Vec3<T>& axis, const T& q) {
     using std::cos;
     using std::sin;
-    const Vec3<T> p = P.p + P.R * placement;
-    const auto turn = [&] { return Mat3<T>(cast<T>(b.turn[0]) + sin(q[0]) * cast<T>(b.turn[1]) + cos(q[0]) * cast<T>(b.turn[2])); };
+    if (is_identity(joint.axis_rotation)) return cast<T>(b.turn[0]) + sin(q) * cast<T>(b.turn[1]) + cos(q) * cast<T>(b.turn[2]);
+    const Mat3<T> along = axis * axis.transpose();
+    return cast<T>(b.R_PB) * (along + sin(q) * skew(axis) + cos(q) * (Mat3<T>::Identity() - along));
+}
+
+// X_CB of a body on the joint coordinates q, from the pose P of its parent.
+template <class T>
+Transform<T> body_pose(const Body& b, const JointParameters<T>& joint, const Vec3<T>& axis, const T* q, const Transform<T>& P) {
+    const Vec3<T> p = P.p + P.R * joint.placement;
+    // the parent's axes, turned as the joint is
+    const Mat3<T> R_P =
+        is_identity(joint.rotation) ? P.R : Mat3<T>(P.R * turned(cast<T>(b.R_PB), joint.rotation) * cast<T>(b.R_PB).transpose());
     switch (b.joint) {
         case JointType::fixed: break;
-        case JointType::revolute: return {P.R * turn(), p};
+        case JointType::revolute: return {R_P * joint_turn(b, joint, axis, q[0]), p};
         case JointType::helical: {
-            const Mat3<T> R = P.R * turn();
-            return {R, p + (T(b.pitch) * q[0]) * (R * cast<T>(b.axis))};
+            const Mat3<T> R = R_P * joint_turn(b, joint, axis, q[0]);
+            return {R, p + (joint.pitch * q[0]) * (R * axis)};
         }
         case JointType::prismatic: {
-            const Mat3<T> R = P.R * cast<T>(b.R_PB);
-            return {R, p + q[0] * (R * cast<T>(b.axis))};
+            const Mat3<T> R = R_P * cast<T>(b.R_PB);
+            return {R, p + q[0] * (R * axis)};
         }
-        case JointType::spherical: return {P.R * cast<T>(b.R_PB) * rotation_matrix(Quaternion<T>{q[0], load3(q + 1)}), p};
+        case JointType::spherical: return {R_P * cast<T>(b.R_PB) * rotation_matrix(Quaternion<T>{q[0], load3(q + 1)}), p};
         case JointType::free:
-            return {P.R * cast<T>(b.R_PB) * rotation_matrix(Quaternion<T>{q[3], load3(q + 4)}), p + P.R * load3(q)};
+            return {R_P * cast<T>(b.R_PB) * rotation_matrix(Quaternion<T>{q[3], load3(q + 4)}), p + P.R * load3(q)};
     }
-    return {P.R * cast<T>(b.R_PB), p};
+    return {R_P * cast<T>(b.R_PB), p};
 }
 
 // The columns of S: axes through the body's origin, but for those of a free joint's translation.
-template <class T> void body_axes(const Body& b, const Transform<T>& X, const Mat3<T>& R_parent, Motion<T>* S) {
-    const auto turn = [&](const Vec3<T>& axis) { return Motion<T>{axis, X.p.cross(axis)}; };
+template <class T>
+void body_axes(const Body& b, const Vec3<T>& axis, const T& pitch, const Transform<T>& X, const Mat3<T>& R_parent, Motion<T>* S) {
+    const auto turn = [&](const Vec3<T>& a) { return Motion<T>{a, X.p.cross(a)}; };
     switch (b.joint) {
         case JointType::fixed: break;
-        case JointType::revolute: S[0] = turn(X.R * cast<T>(b.axis)); break;
-        case JointType::prismatic: S[0] = {Vec3<T>::Zero(), X.R * cast<T>(b.axis)}; break;
+        case JointType::revolute: S[0] = turn(X.R * axis); break;
+        case JointType::prismatic: S[0] = {Vec3<T>::Zero(), X.R * axis}; break;
         case JointType::helical:
-            S[0] = turn(X.R * cast<T>(b.axis));
-            S[0].lin += T(b.pitch) * S[0].ang;
+            S[0] = turn(X.R * axis);
+            S[0].lin += pitch * S[0].ang;
             break;
         case JointType::spherical:
             for (int c = 0; c < 3; ++c) S[c] = turn(X.R.col(c));
@@ -108,6 +135,39 @@ template <class T> void body_axes(const Body& b, const Transform<T>& X, const Ma
             for (int c = 0; c < 3; ++c) S[c] = {Vec3<T>::Zero(), R_parent.col(c)}, S[3 + c] = turn(X.R.col(c));
             break;
     }
+}
+
+// Covectors of a joint's rotation, axis and pitch, given those of the body's pose with (X_bar) and without (pose_bar) what its
+// axes add. A turn d of the joint's frame, in its axes R_C = R_parent R_PB exp(rotation), turns all it carries about its origin
+// p_0; so
+//   d_bar = R_C^T (X_bar.ang - p_0 x X_bar.lin)
+// A turn u of the axis alone turns the joint's frame by u, and then the body, but not the axis, back by u about its own origin p:
+//   u_bar = d_bar - R^T (pose_bar.ang - p x pose_bar.lin)
+// R_parent: null for the world.
+template <class T>
+void add_joint_bars(const Model& m, const T* theta, int body, const T* q, const Mat3<T>* R_parent, const Kinematics<T>& k,
+                    const Force<T>& X_bar, const Force<T>& pose_bar, const Force<T>* S_bar, T* theta_bar) {
+    const Body& b = m.bodies[static_cast<size_t>(body)];
+    const Transform<T>& X = k.X[static_cast<size_t>(body)];
+    const JointParameters<T> joint = joint_parameters(m, theta, body);
+    Vec3<T> p_0 = X.p;
+    if (b.joint == JointType::prismatic) p_0 -= q[0] * k.S[static_cast<size_t>(b.v0)].lin;
+    if (b.joint == JointType::helical) {
+        const Vec3<T>& a = k.S[static_cast<size_t>(b.v0)].ang;
+        p_0 -= joint.pitch * q[0] * a;
+        theta_bar[m.pitch.at(body)] += q[0] * a.dot(X_bar.lin) + a.dot(S_bar[0].lin);
+    }
+    Vec3<T> d_bar = X_bar.ang - p_0.cross(X_bar.lin);
+    if (R_parent != nullptr) d_bar = R_parent->transpose() * d_bar;
+    d_bar = cast<T>(b.R_PB).transpose() * d_bar;
+    if (!is_identity(joint.rotation)) d_bar = rotation_matrix(quaternion_exp(joint.rotation)).transpose() * d_bar;
+    Vec3<T> rotation_bar = Vec3<T>::Zero(), axis_bar = Vec3<T>::Zero();
+    quaternion_exp_adj(joint.rotation, d_bar, rotation_bar);
+    add3(theta_bar + m.rotation.at(body), rotation_bar);
+    if (b.nv != 1) return;
+    // exp(r + e) = exp(J_r(-r) e) exp(r)
+    quaternion_exp_adj<T>(-joint.axis_rotation, d_bar - X.R.transpose() * (pose_bar.ang - X.p.cross(pose_bar.lin)), axis_bar);
+    add3(theta_bar + m.axis_rotation.at(body), axis_bar);
 }
 
 template <class T>
@@ -122,9 +182,11 @@ void kinematics(const Model& m,    // topology
         const bool root = b.parent < 0;
         const Transform<T> P = root ? Transform<T>::identity() : k.X[static_cast<size_t>(b.parent)];
         // 1.1 pose and axes
-        k.X[i] = body_pose(b, load3(theta + m.placement.at(static_cast<int>(i))), q + b.q0, P);
+        const JointParameters<T> joint = joint_parameters(m, theta, static_cast<int>(i));
+        const Vec3<T> axis = joint_axis(b, joint);
+        k.X[i] = body_pose(b, joint, axis, q + b.q0, P);
         if (root) k.origin[static_cast<size_t>(b.tree)] = k.X[i].p, k.X[i].p.setZero();
-        body_axes(b, k.X[i], P.R, k.S.data() + b.v0);
+        body_axes(b, axis, joint.pitch, k.X[i], P.R, k.S.data() + b.v0);
         // 1.2 velocity
         Motion<T> V = root ? Motion<T>::zero() : k.V[static_cast<size_t>(b.parent)];
         for (int j = b.v0; j < b.v0 + b.nv; ++j) V += v[j] * k.S[static_cast<size_t>(j)];
@@ -136,7 +198,7 @@ void kinematics(const Model& m,    // topology
 
 // Consumes `bar`: on return bar.X, bar.S, bar.V hold what the sweep accumulated on the way.
 template <class T>
-void kinematics_adj(const Model& m, const T* theta, const T* v, const Kinematics<T>& k, KinematicsBar<T>& bar,
+void kinematics_adj(const Model& m, const T* theta, const T* q, const T* v, const Kinematics<T>& k, KinematicsBar<T>& bar,
                     T* theta_bar,  // (parameters)
                     T* q_bar,      // (nv) covector of retract(q, d)
                     T* v_bar)      // (nv)
@@ -157,8 +219,11 @@ void kinematics_adj(const Model& m, const T* theta, const T* v, const Kinematics
         }
         if (!root) bar.V[static_cast<size_t>(b.parent)] += bar.V[i];
         // 1.1 pose and axes: an axis moves with the frame that carries it, dS = d x S
+        const Force<T> pose_bar = X_bar;
         for (int j = carried; j < end; ++j) X_bar += cross_force(k.S[static_cast<size_t>(j)], bar.S[static_cast<size_t>(j)]);
         for (int j = first; j < end; ++j) q_bar[j] += dot(k.S[static_cast<size_t>(j)], X_bar);
+        add_joint_bars(m, theta, body, q + b.q0, root ? nullptr : &k.X[static_cast<size_t>(b.parent)].R, k, X_bar, pose_bar,
+                       bar.S.data() + first, theta_bar);
         if (root) {
             add3(theta_bar + m.placement.at(body), X_bar.lin);
             continue;

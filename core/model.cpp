@@ -73,7 +73,6 @@ void append_body(Model& m, const BodySpec& spec, int parent) {
     b.parent = parent;
     b.joint = spec.joint;
     b.axis = spec.axis.normalized();
-    b.pitch = spec.pitch;
     b.R_PB = spec.R_PB;
     const Mat3<double> along = b.axis * b.axis.transpose();
     b.turn[0] = b.R_PB * along;
@@ -98,10 +97,47 @@ void append_body(Model& m, const BodySpec& spec, int parent) {
     m.trees.back().dof_end = m.nv;
     const bool ball = b.joint == JointType::spherical;
     if ((b.nv == 1 || ball) && (spec.lower > -unlimited || spec.upper < unlimited))
-        m.limits.push_back({index, b.q0, b.v0, spec.lower, spec.upper, ball});
+        m.limits.push_back({index, b.q0, b.v0, {}, ball});
     for (size_t k = 0; k < spec.dry_friction.size(); ++k)
         if (spec.dry_friction[k] > 0) m.dry_dofs.push_back(b.v0 + static_cast<int>(k));
     m.bodies.push_back(std::move(b));
+}
+
+// The entries of theta that are there for the sake of their slice's order.
+void name_what_has_no_effect(Model& m) {
+    const char* remove = "remove it";
+    for (size_t i = 0; i < m.bodies.size(); ++i) {
+        const Body& b = m.bodies[i];
+        const int body = static_cast<int>(i);
+        if (b.nv != 1) m.layout.set_no_effect(m.axis_rotation, body, "the joint has no axis", remove);
+        if (b.joint != JointType::helical) m.layout.set_no_effect(m.pitch, body, "the joint is not helical", remove);
+        for (int j = b.v0; j < b.v0 + b.nv; ++j) {
+            if (b.nv != 1)
+                for (const ParameterSlice& s : {m.stiffness, m.rest})
+                    m.layout.set_no_effect(s, j, "only a joint with an axis has a spring", remove);
+            if (!std::binary_search(m.dry_dofs.begin(), m.dry_dofs.end(), j))
+                m.layout.set_no_effect(m.dry_friction, j, "the model gives the joint no dry friction",
+                                       "give it \"dry_friction\" above 0 in the model");
+        }
+    }
+    for (int n = 0; n < m.nu; ++n) {
+        const ActuatorType type = m.actuators[static_cast<size_t>(n)].type;
+        const bool servo = type == ActuatorType::servo, general = type == ActuatorType::general;
+        if (!servo) m.layout.set_no_effect(m.kp, n, "the actuator is no servo", remove);
+        if (!servo && type != ActuatorType::velocity) m.layout.set_no_effect(m.kd, n, "the actuator is no servo", remove);
+        if (!general)
+            for (const ParameterSlice& s : {m.gain, m.actuator_bias})
+                m.layout.set_no_effect(s, n, "the actuator is not of type general", remove);
+    }
+    for (size_t i = 0; i < m.equalities.size(); ++i) {
+        const EqualityType type = m.equalities[i].type;
+        const int n = static_cast<int>(i);
+        if (type != EqualityType::weld) m.layout.set_no_effect(m.weld_rotation, n, "the equality is no weld", remove);
+        if (type != EqualityType::coupling) m.layout.set_no_effect(m.coupling, n, "the equality is no coupling", remove);
+        if (type == EqualityType::coupling)
+            for (const ParameterSlice& s : {m.anchor_a, m.anchor_b})
+                m.layout.set_no_effect(s, n, "a coupling has no anchors", remove);
+    }
 }
 
 }  // namespace
@@ -145,13 +181,15 @@ Model ModelBuilder::build() const {
     }
 
     std::vector<std::string> bodies, dofs, joints;
-    std::vector<double> mass, com, inertia, placement, damping, armature, stiffness, rest, dry_friction;
+    std::vector<const BodySpec*> specs;
+    std::vector<double> mass, com, inertia, placement, pitch, damping, armature, stiffness, rest, dry_friction;
     const auto per_dof = [](std::vector<double>& out, const std::vector<double>& given, int nv) {
         for (int k = 0; k < nv; ++k) out.push_back(given.empty() ? 0.0 : given[static_cast<size_t>(k)]);
     };
     for (const int handle : order) {
         const BodySpec& s = bodies_[static_cast<size_t>(handle)];
         const Body& b = m.bodies[static_cast<size_t>(index[static_cast<size_t>(handle)])];
+        specs.push_back(&s);
         bodies.push_back(b.name);
         joints.push_back(b.joint_name);
         for (int k = 0; k < b.nv; ++k) dofs.push_back(b.nv == 1 ? b.joint_name : b.joint_name + "." + std::to_string(k));
@@ -160,6 +198,7 @@ Model ModelBuilder::build() const {
         com.insert(com.end(), s.mass.c.begin(), s.mass.c.end());
         inertia.insert(inertia.end(), {I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2)});
         placement.insert(placement.end(), s.placement.begin(), s.placement.end());
+        pitch.push_back(s.joint == JointType::helical ? s.pitch : 0);
         per_dof(damping, s.damping, b.nv);
         per_dof(armature, s.armature, b.nv);
         per_dof(stiffness, s.stiffness, b.nv);
@@ -171,18 +210,28 @@ Model ModelBuilder::build() const {
     m.com = m.layout.add("bodies", bodies, "com", 3, Range::any, com);
     m.inertia = m.layout.add("bodies", bodies, "inertia", 6, Range::any, inertia);
     m.placement = m.layout.add("joints", joints, "placement", 3, Range::any, placement);
+    const std::vector<double> no_turns(3 * bodies.size());
+    m.rotation = m.layout.add("joints", joints, "rotation", 3, Range::any, no_turns);
+    m.axis_rotation = m.layout.add("joints", joints, "axis_rotation", 3, Range::any, no_turns);
+    m.pitch = m.layout.add("joints", joints, "pitch", 1, Range::any, pitch);
     m.damping = m.layout.add("joints", dofs, "damping", 1, Range::nonnegative, damping);
     m.armature = m.layout.add("joints", dofs, "armature", 1, Range::nonnegative, armature);
     m.stiffness = m.layout.add("joints", dofs, "stiffness", 1, Range::nonnegative, stiffness);
     m.rest = m.layout.add("joints", dofs, "rest", 1, Range::any, rest);
     m.dry_friction = m.layout.add("joints", dofs, "dry_friction", 1, Range::nonnegative, dry_friction);
+    for (JointLimit& l : m.limits) {
+        const BodySpec& s = *specs[static_cast<size_t>(l.body)];
+        const std::string& joint = m.bodies[static_cast<size_t>(l.body)].joint_name;
+        if (l.ball) l.range.upper = m.layout.add("joints", {joint}, "greatest_angle", 1, Range::angle, {s.upper}).offset;
+        else l.range = m.layout.add_interval("joints", joint, "limits", s.lower, s.upper);
+    }
 
     std::vector<std::string> names;
     std::vector<double> gear, kp, kd, gain, bias;
     for (const ActuatorSpec& s : actuators_) {
         const int body = index[static_cast<size_t>(s.body)];
         const Body& b = m.bodies[static_cast<size_t>(body)];
-        m.actuators.push_back({s.name, s.type, body, b.q0, b.v0, s.control_lower, s.control_upper, s.force_lower, s.force_upper});
+        m.actuators.push_back({s.name, s.type, body, b.q0, b.v0, {}, {}});
         names.push_back(s.name);
         gear.push_back(s.gear), kp.push_back(s.kp), kd.push_back(s.kd), gain.push_back(s.gain);
         bias.insert(bias.end(), s.bias.begin(), s.bias.end());
@@ -193,6 +242,11 @@ Model ModelBuilder::build() const {
     m.kd = m.layout.add("actuators", names, "kd", 1, Range::nonnegative, kd);
     m.gain = m.layout.add("actuators", names, "gain", 1, Range::any, gain);
     m.actuator_bias = m.layout.add("actuators", names, "bias", 3, Range::any, bias);
+    for (size_t n = 0; n < actuators_.size(); ++n) {
+        const ActuatorSpec& s = actuators_[n];
+        m.actuators[n].control = m.layout.add_interval("actuators", s.name, "control_limits", s.control_lower, s.control_upper);
+        m.actuators[n].force = m.layout.add_interval("actuators", s.name, "force_limits", s.force_lower, s.force_upper);
+    }
 
     std::vector<double> anchor_a, anchor_b, coupling;
     names.clear();
@@ -212,8 +266,10 @@ Model ModelBuilder::build() const {
     }
     m.anchor_a = m.layout.add("equalities", names, "anchor_a", 3, Range::any, anchor_a);
     m.anchor_b = m.layout.add("equalities", names, "anchor_b", 3, Range::any, anchor_b);
+    m.weld_rotation = m.layout.add("equalities", names, "rotation", 3, Range::any, std::vector<double>(3 * names.size()));
     m.coupling = m.layout.add("equalities", names, "coupling", 2, Range::any, coupling);
     m.gravity = m.layout.add("world", {""}, "gravity", 3, Range::any, {gravity_.x(), gravity_.y(), gravity_.z()});
+    name_what_has_no_effect(m);
     return m;
 }
 

@@ -21,8 +21,8 @@ int joint_nq(JointType type);
 int joint_nv(JointType type);
 const char* joint_type_name(JointType type);
 
-// A body and the joint that carries it. At q = 0 the body frame sits at `placement` (a parameter) and `R_PB` in the
-// parent; axis is a unit vector in the body frame.
+// A body and the joint that carries it. At q = 0 the body frame sits at `placement` and R_PB exp(rotation) in the parent; its
+// axis is exp(axis_rotation) axis in the body frame (a unit vector). Placement and the two rotation vectors are parameters.
 struct Body {
     std::string name;
     std::string joint_name;
@@ -30,12 +30,11 @@ struct Body {
     int tree = 0;
     JointType joint = JointType::fixed;
     Vec3<double> axis = Vec3<double>::UnitZ();
-    double pitch = 0;  // of a helical joint, m/rad
     Mat3<double> R_PB = Mat3<double>::Identity();
     int q0 = 0, nq = 0;  // its entries of q
     int v0 = 0, nv = 0;  // its entries of v
     int last_dof = -1;   // the last dof on the way from the world to it, -1 if it cannot move
-    // R_PB times the rotation by q about a revolute axis is turn[0] + sin(q) turn[1] + cos(q) turn[2].
+    // R_PB times the rotation by q about `axis` is turn[0] + sin(q) turn[1] + cos(q) turn[2].
     Mat3<double> turn[3];
 };
 
@@ -66,16 +65,14 @@ struct Actuator {
     ActuatorType type = ActuatorType::motor;
     int body = 0;  // the body whose one-dof joint it drives
     int q = 0, v = 0;
-    // +-infinity where unlimited
-    double control_lower = -unlimited, control_upper = unlimited;
-    double force_lower = -unlimited, force_upper = unlimited;
+    ParameterInterval control, force;  // limits, in the units above
 };
 
-// Limits of a one-dof joint, rad or m; of a spherical joint its greatest angle, rad.
+// Limits of a one-dof joint, rad or m; of a spherical joint its greatest angle (upper), rad.
 struct JointLimit {
     int body = 0;
     int q = 0, v = 0;
-    double lower, upper;  // +-infinity where one-sided
+    ParameterInterval range;
     bool ball = false;
 };
 
@@ -86,7 +83,7 @@ struct Equality {
     std::string name;
     EqualityType type = EqualityType::connect;
     int body_a = -1, body_b = -1;                    // -1: the world
-    Mat3<double> R_ba = Mat3<double>::Identity();    // of a weld: axes of a in b where nothing is to be corrected
+    Mat3<double> R_ba = Mat3<double>::Identity();    // of a weld: R_ba exp(weld_rotation) are the axes of a in b
     int q_a = 0, v_a = 0, q_b = 0, v_b = 0;          // of a coupling: entries of the two one-dof joints
 };
 
@@ -102,15 +99,20 @@ struct Model {
     int mass_matrix_size = 0;  // entries of the mass matrix on its sparsity pattern
 
     ParameterLayout layout;
-    // per body: kg; m in the body frame; kg m^2 about the com in body axes as xx yy zz xy xz yz; m in the parent frame
-    ParameterSlice mass, com, inertia, placement;
+    // What an element cannot have (Entry::no_effect says why) is there all the same, and does nothing.
+    // per body: kg; m in the body frame; kg m^2 about the com in body axes as xx yy zz xy xz yz
+    ParameterSlice mass, com, inertia;
+    // per body, of its joint: m in the parent frame; rad in body axes; rad in body axes, of joints with an axis; m/rad, helical
+    // ones
+    ParameterSlice placement, rotation, axis_rotation, pitch;
     // per dof, in the units of the joint: damping, armature, spring stiffness and rest position (one-dof joints only), dry friction
+    // (of dry_dofs)
     ParameterSlice damping, armature, stiffness, rest, dry_friction;
     // per actuator: gear; kp and kd of servos, kd of velocity servos; gain and b_0, b_1, b_2 of general ones (what a type does not
     // name has no effect on it)
     ParameterSlice gear, kp, kd, gain, actuator_bias;
-    // per equality: m in a; m in b; c_0 and c_1 of couplings
-    ParameterSlice anchor_a, anchor_b, coupling;
+    // per equality: m in a; m in b; of welds rad in the axes of a; c_0 and c_1 of couplings
+    ParameterSlice anchor_a, anchor_b, weld_rotation, coupling;
     ParameterSlice gravity;  // m/s^2, world axes
 
     // whether a step may have constraint rows even without contacts

@@ -66,6 +66,12 @@ template <class T> Quaternion<T> quaternion_product(const Quaternion<T>& a, cons
     return {a.w * b.w - a.v.dot(b.v), a.w * b.v + b.w * a.v + a.v.cross(b.v)};
 }
 
+// Whether exp(d) = 1 to the last bit and in every derivative that T carries: what a kernel may then skip.
+template <class T> bool is_identity(const Vec3<T>& d) {
+    if constexpr (std::is_floating_point_v<T>) return d.x() == T(0) && d.y() == T(0) && d.z() == T(0);
+    else return false;
+}
+
 // exp of a rotation vector d, rad
 template <class T> Quaternion<T> quaternion_exp(const Vec3<T>& d) {
     using std::cos;
@@ -83,7 +89,13 @@ template <class T> Mat3<T> right_jacobian(const Vec3<T>& d) {
 }
 // d_bar += J_r(d)^T q_bar
 template <class T> void quaternion_exp_adj(const Vec3<T>& d, const Vec3<T>& q_bar, Vec3<T>& d_bar) {
-    d_bar += right_jacobian(d).transpose() * q_bar;
+    if (is_identity(d)) d_bar += q_bar;
+    else d_bar += right_jacobian(d).transpose() * q_bar;
+}
+
+// R exp(d), rad
+template <class T> Mat3<T> turned(const Mat3<T>& R, const Vec3<T>& d) {
+    return is_identity(d) ? R : Mat3<T>(R * rotation_matrix(quaternion_exp(d)));
 }
 
 // q+ = q exp(d), brought back to unit length

@@ -13,45 +13,46 @@ namespace costate {
 
 enum class BiasCase : unsigned char { bounce, open, slop, recover, capped };
 
-struct BiasRule {
-    BiasCase which = BiasCase::open;
-    double slop = 0, cap = 0;
-};
-template <> struct BarOf<BiasRule> { using type = NoBar; };
+template <> struct BarOf<BiasCase> { using type = NoBar; };
 
-template <class T> BiasRule bias_rule(const Settings& s, const T& gap, const T& v, const T& erp, const T& h) {
-    BiasRule rule{BiasCase::recover, s.slop, s.recovery_speed};
-    if (value_of(v) < -s.rest_speed && value_of(gap) + value_of(h) * value_of(v) < 0) rule.which = BiasCase::bounce;
-    else if (value_of(gap) >= 0) rule.which = BiasCase::open;
-    else if (value_of(gap) >= -s.slop) rule.which = BiasCase::slop;
-    else if (value_of(erp) * (value_of(gap) + s.slop) < -s.recovery_speed * value_of(h)) rule.which = BiasCase::capped;
-    return rule;
+template <class T> BiasCase bias_case(const World& w, const T* theta, const T& gap, const T& v) {
+    const double g = value_of(gap), speed = value_of(v), h = value_of(theta[w.time_step.at(0)]),
+                 slop = value_of(theta[w.slop.at(0)]);
+    if (speed < -w.settings.rest_speed && g + h * speed < 0) return BiasCase::bounce;
+    if (g >= 0) return BiasCase::open;
+    if (g >= -slop) return BiasCase::slop;
+    return value_of(theta[w.erp.at(0)]) * (g + slop) < -value_of(theta[w.recovery_speed.at(0)]) * h ? BiasCase::capped
+                                                                                                    : BiasCase::recover;
 }
 
-// gap, m; v = J v at the start of the step, m/s; restitution e; erp; h, s
-template <class T> T row_bias(const BiasRule& rule, const T& gap, const T& v, const T& e, const T& erp, const T& h) {
-    switch (rule.which) {
+// gap, m; v = J v at the start of the step, m/s; restitution e; erp; slop, m; recovery_speed, m/s; h, s
+template <class T>
+T row_bias(const BiasCase& which, const T& gap, const T& v, const T& e, const T& erp, const T& slop, const T& recovery_speed,
+           const T& h) {
+    switch (which) {
         case BiasCase::bounce: return e * v;
         case BiasCase::open: return gap / h;
         case BiasCase::slop: return T(0);
-        case BiasCase::recover: return erp * (gap + T(rule.slop)) / h;
-        case BiasCase::capped: return T(-rule.cap);
+        case BiasCase::recover: return erp * (gap + slop) / h;
+        case BiasCase::capped: return -recovery_speed;
     }
     return T(0);
 }
 template <class T>
-void row_bias_adj(const BiasRule& rule, const T& gap, const T& v, const T& e, const T& erp, const T& h, const T& out_bar, NoBar&, T& gap_bar,
-                  T& v_bar, T& e_bar, T& erp_bar, T& h_bar) {
-    switch (rule.which) {
+void row_bias_adj(const BiasCase& which, const T& gap, const T& v, const T& e, const T& erp, const T& slop, const T&, const T& h,
+                  const T& out_bar, NoBar&, T& gap_bar, T& v_bar, T& e_bar, T& erp_bar, T& slop_bar, T& recovery_speed_bar,
+                  T& h_bar) {
+    switch (which) {
         case BiasCase::bounce: e_bar += out_bar * v, v_bar += out_bar * e; break;
         case BiasCase::open: gap_bar += out_bar / h, h_bar -= out_bar * gap / (h * h); break;
+        case BiasCase::slop: break;
         case BiasCase::recover:
             gap_bar += out_bar * erp / h;
-            erp_bar += out_bar * (gap + T(rule.slop)) / h;
-            h_bar -= out_bar * erp * (gap + T(rule.slop)) / (h * h);
+            slop_bar += out_bar * erp / h;
+            erp_bar += out_bar * (gap + slop) / h;
+            h_bar -= out_bar * erp * (gap + slop) / (h * h);
             break;
-        case BiasCase::slop:
-        case BiasCase::capped: break;
+        case BiasCase::capped: recovery_speed_bar -= out_bar; break;
     }
 }
 

@@ -29,7 +29,7 @@ struct RowBlock {
     int chain = 0, length = 0;       // its dofs: chain_dof[chain ... chain + length)
     int values = 0;                  // J and Z of its rows: values[row * length + position in the chain]
     int island = 0;
-    BiasRule bias;                   // of a unilateral first row
+    BiasCase bias = BiasCase::open;  // of a unilateral first row
     bool unilateral() const { return kind == RowKind::contact || kind == RowKind::limit || kind == RowKind::ball_limit; }
 };
 

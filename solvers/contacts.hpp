@@ -52,13 +52,19 @@ template <class T> Vec3<T> common_origin(const Model& m, const Kinematics<T>& k,
 // X_CS of a shape, in the common frame of its body's tree.
 template <class T> Transform<T> shape_pose(const World& w, const T* theta, const Kinematics<T>& k, int shape) {
     const Shape& it = w.shapes.shapes[static_cast<size_t>(shape)];
-    const Transform<T> X_BS{cast<T>(it.R_BS), load3(theta + w.shapes.position.at(shape))};
+    const Transform<T> X_BS{turned(cast<T>(it.R_BS), load3(theta + w.shapes.rotation.at(shape))),
+                            load3(theta + w.shapes.position.at(shape))};
     return it.body < 0 ? X_BS : compose(k.X[static_cast<size_t>(it.body)], X_BS);
 }
+// X_CS: what the forward returned. A turn in the shape's axes is one about its origin.
 template <class T>
-void shape_pose_adj(const World& w, const Kinematics<T>& k, int shape, const Force<T>& X_bar, KinematicsBar<T>& bar, T* theta_bar) {
-    const int body = w.shapes.shapes[static_cast<size_t>(shape)].body;
+void shape_pose_adj(const World& w, const T* theta, const Kinematics<T>& k, int shape, const Transform<T>& X_CS,
+                    const Force<T>& X_bar, KinematicsBar<T>& bar, T* theta_bar) {
+    const int body = w.shapes.shapes[static_cast<size_t>(shape)].body, rotation = w.shapes.rotation.at(shape);
     T* position_bar = theta_bar + w.shapes.position.at(shape);
+    Vec3<T> rotation_bar = Vec3<T>::Zero();
+    quaternion_exp_adj<T>(load3(theta + rotation), X_CS.R.transpose() * (X_bar.ang - X_CS.p.cross(X_bar.lin)), rotation_bar);
+    add3(theta_bar + rotation, rotation_bar);
     if (body < 0) return add3(position_bar, X_bar.lin);
     add3<T>(position_bar, k.X[static_cast<size_t>(body)].R.transpose() * X_bar.lin);
     bar.X[static_cast<size_t>(body)] += X_bar;
@@ -133,9 +139,9 @@ void contact_point_adj(const World& w, const T* theta, const Kinematics<T>& k, c
                 load3(theta + set.size.at(f.b)), g_bar, a_bar, b_bar, size_a_bar, size_b_bar);
     add3(theta_bar + set.size.at(f.a), size_a_bar);
     add3(theta_bar + set.size.at(f.b), size_b_bar);
-    shape_pose_adj(w, k, f.a, a_bar, bar, theta_bar);
+    shape_pose_adj(w, theta, k, f.a, s.X_CS[static_cast<size_t>(f.a)], a_bar, bar, theta_bar);
     b_bar.ang -= c.to_b.cross(b_bar.lin);  // the same wrench about the origin of b's frame
-    shape_pose_adj(w, k, f.b, b_bar, bar, theta_bar);
+    shape_pose_adj(w, theta, k, f.b, s.X_CS[static_cast<size_t>(f.b)], b_bar, bar, theta_bar);
 }
 
 // All contacts of the features found.

@@ -33,15 +33,22 @@ template <class T> Transform<T> body_in_common_frame(const Kinematics<T>& k, int
 template <class T> EqualityEnds<T> equality_ends(const World& w, const T* theta, const Kinematics<T>& k, int index) {
     const Equality& e = w.model.equalities[static_cast<size_t>(index)];
     const Transform<T> at_a{Mat3<T>::Identity(), load3(theta + w.model.anchor_a.at(index))},
-        at_b{cast<T>(e.R_ba), load3(theta + w.model.anchor_b.at(index))};
+        at_b{turned(cast<T>(e.R_ba), load3(theta + w.model.weld_rotation.at(index))), load3(theta + w.model.anchor_b.at(index))};
     return {compose(body_in_common_frame(k, e.body_a), at_a), compose(body_in_common_frame(k, e.body_b), at_b),
             common_origin(w.model, k, e.body_b) - common_origin(w.model, k, e.body_a)};
 }
-// The anchors move with their bodies, and within them with their parameters.
+// The anchors move with their bodies, and within them with their parameters; the frame at b turns about itself.
 template <class T>
-void equality_ends_adj(const World& w, const Kinematics<T>& k, int index, const Force<T>& a_bar, const Force<T>& b_bar, KinematicsBar<T>& bar,
-                       T* theta_bar) {
+void equality_ends_adj(const World& w, const T* theta, const Kinematics<T>& k, int index, const EqualityEnds<T>& ends,
+                       const Force<T>& a_bar, const Force<T>& b_bar, KinematicsBar<T>& bar, T* theta_bar) {
     const Equality& e = w.model.equalities[static_cast<size_t>(index)];
+    if (e.type == EqualityType::weld) {
+        const int rotation = w.model.weld_rotation.at(index);
+        Vec3<T> rotation_bar = Vec3<T>::Zero();
+        quaternion_exp_adj<T>(load3(theta + rotation), ends.b.R.transpose() * (b_bar.ang - ends.b.p.cross(b_bar.lin)),
+                              rotation_bar);
+        add3(theta_bar + rotation, rotation_bar);
+    }
     const auto end = [&](int body, int anchor, const Force<T>& X_bar) {
         add3<T>(theta_bar + anchor, body_in_common_frame(k, body).R.transpose() * X_bar.lin);
         if (body >= 0) bar.X[static_cast<size_t>(body)] += X_bar;
@@ -93,7 +100,7 @@ void equality_rows_adj(const World& w, const T* theta, const Kinematics<T>& k, c
         a_bar += point_force(ends.a.p, p_a_bar);
         b_bar += point_force(ends.b.p, p_b_bar);
     }
-    equality_ends_adj(w, k, block.index, a_bar, b_bar, bar, theta_bar);
+    equality_ends_adj(w, theta, k, block.index, ends, a_bar, b_bar, bar, theta_bar);
 }
 
 }  // namespace costate

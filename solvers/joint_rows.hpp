@@ -7,10 +7,13 @@
 
 namespace costate {
 
-// The way left to a limit, rad or m.
-template <class T> T limit_gap(const Model& m, const RowBlock& block, const T* q) {
-    const JointLimit& l = m.limits[static_cast<size_t>(block.index)];
-    return block.side > 0 ? q[l.q] - T(l.lower) : T(l.upper) - q[l.q];
+// The way left to an end of a range, rad or m; side: +1 the lower end, -1 the upper.
+template <class T> T limit_gap(const JointLimit& l, const T* theta, const T* q, int side) {
+    return side > 0 ? q[l.q] - theta[l.range.lower] : theta[l.range.upper] - q[l.q];
+}
+template <class T> void limit_gap_adj(const JointLimit& l, int side, const T& gap_bar, T* theta_bar, T* q_bar) {
+    q_bar[l.v] += T(side) * gap_bar;
+    theta_bar[side > 0 ? l.range.lower : l.range.upper] -= T(side) * gap_bar;
 }
 
 // The rotation vector of a spherical joint, body axes, rad; its length is the joint's angle.
@@ -24,8 +27,11 @@ template <class T> void ball_rotation_adj(const JointLimit& l, const T* q, const
 }
 
 // gap = upper - |d|
-template <class T> T ball_gap(const JointLimit& l, const T* q) { return T(l.upper) - safe_norm(ball_rotation(l, q)); }
-template <class T> void ball_gap_adj(const JointLimit& l, const T* q, const T& gap_bar, T* q_bar) {
+template <class T> T ball_gap(const JointLimit& l, const T* theta, const T* q) {
+    return theta[l.range.upper] - safe_norm(ball_rotation(l, q));
+}
+template <class T> void ball_gap_adj(const JointLimit& l, const T* q, const T& gap_bar, T* theta_bar, T* q_bar) {
+    theta_bar[l.range.upper] += gap_bar;
     ball_rotation_adj<T>(l, q, -gap_bar * normalise(ball_rotation(l, q)), q_bar);
 }
 

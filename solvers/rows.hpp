@@ -8,8 +8,10 @@
 namespace costate {
 
 // The blocks of the step: every contact found, the ends of joint ranges within reach, dry friction, equalities.
-template <class T> void find_blocks(const World& w, const T* q, const T* v, double h, const ContactScratch<T>& contacts, Rows<T>& rows) {
+template <class T>
+void find_blocks(const World& w, const T* theta, const T* q, const T* v, const ContactScratch<T>& contacts, Rows<T>& rows) {
     const Model& m = w.model;
+    const double h = value_of(theta[w.time_step.at(0)]);
     const auto add = [&](RowKind kind, size_t index, int count, int last_a, int last_b) -> RowBlock& {
         RowBlock block;
         block.kind = kind, block.index = static_cast<int>(index), block.rows = count, block.last_a = last_a, block.last_b = last_b;
@@ -25,13 +27,12 @@ template <class T> void find_blocks(const World& w, const T* q, const T* v, doub
         if (l.ball) {
             const Vec3<double> n_axis = normalise<double>(values(ball_rotation(l, q)));
             const double approach = n_axis.x() * value_of(v[l.v]) + n_axis.y() * value_of(v[l.v + 1]) + n_axis.z() * value_of(v[l.v + 2]);
-            if (near(ball_gap(l, q), approach)) add(RowKind::ball_limit, n, 1, l.v + 2, -1);
+            if (near(ball_gap(l, theta, q), approach)) add(RowKind::ball_limit, n, 1, l.v + 2, -1);
             continue;
         }
         for (const int side : {1, -1}) {
-            RowBlock& block = add(RowKind::limit, n, 1, l.v, -1);
-            block.side = side;
-            if (!near(limit_gap(m, block, q), -side * value_of(v[l.v]))) rows.unsorted.pop_back();
+            if ((side > 0 ? l.range.lower : l.range.upper) < 0) continue;
+            if (near(limit_gap(l, theta, q, side), -side * value_of(v[l.v]))) add(RowKind::limit, n, 1, l.v, -1).side = side;
         }
     }
     for (size_t n = 0; n < m.dry_dofs.size(); ++n) add(RowKind::dry_friction, n, 1, m.dry_dofs[n], -1);
@@ -46,9 +47,11 @@ template <class T> void find_blocks(const World& w, const T* q, const T* v, doub
 }
 
 // Of a unilateral block's first row: the distance that it keeps from closing, m or rad, and its restitution.
-template <class T> T block_gap(const World& w, const RowBlock& block, const T* q, const ContactScratch<T>& contacts) {
+template <class T>
+T block_gap(const World& w, const T* theta, const RowBlock& block, const T* q, const ContactScratch<T>& contacts) {
     if (block.kind == RowKind::contact) return contacts.points[static_cast<size_t>(block.index)].geometry.gap;
-    return block.kind == RowKind::limit ? limit_gap(w.model, block, q) : ball_gap(w.model.limits[static_cast<size_t>(block.index)], q);
+    const JointLimit& l = w.model.limits[static_cast<size_t>(block.index)];
+    return block.kind == RowKind::limit ? limit_gap(l, theta, q, block.side) : ball_gap(l, theta, q);
 }
 template <class T> T block_restitution(const RowBlock& block, const ContactScratch<T>& contacts) {
     return block.kind == RowKind::contact ? contacts.points[static_cast<size_t>(block.index)].restitution : T(0);
@@ -58,36 +61,37 @@ template <class T> T block_restitution(const RowBlock& block, const ContactScrat
 template <class T>
 void block_bias(const World& w, const T* theta, const T* q, const T* v, const ContactScratch<T>& contacts, RowBlock& block,
                 Rows<T>& rows) {
-    const T &h = theta[w.time_step.at(0)], &erp = theta[w.erp.at(0)];
     const size_t row = static_cast<size_t>(block.row);
     // 1 velocity along the row
     T& v_before = rows.v_before[row] = T(0);
     for (int i = 0; i < block.length; ++i)
         v_before += rows.J[static_cast<size_t>(block.values + i)] * v[rows.chain_dof[static_cast<size_t>(block.chain + i)]];
     // 2 bias
-    const T gap = block_gap(w, block, q, contacts), e = block_restitution(block, contacts);
-    block.bias = bias_rule(w.settings, gap, v_before, erp, h);
-    rows.beta[row] = row_bias(block.bias, gap, v_before, e, erp, h);
+    const T gap = block_gap(w, theta, block, q, contacts), e = block_restitution(block, contacts);
+    block.bias = bias_case(w, theta, gap, v_before);
+    rows.beta[row] = row_bias(block.bias, gap, v_before, e, theta[w.erp.at(0)], theta[w.slop.at(0)],
+                              theta[w.recovery_speed.at(0)], theta[w.time_step.at(0)]);
 }
 // From rows.beta_bar; adds to rows.J_bar.
 template <class T>
 void block_bias_adj(const World& w, const T* theta, const T* q, const T* v, const RowBlock& block, ContactScratch<T>& contacts,
                     Rows<T>& rows, T* theta_bar, T* q_bar, T* v_bar) {
-    const T &h = theta[w.time_step.at(0)], &erp = theta[w.erp.at(0)];
+    const int erp = w.erp.at(0), slop = w.slop.at(0), recovery_speed = w.recovery_speed.at(0), h = w.time_step.at(0);
     const size_t row = static_cast<size_t>(block.row);
     // 2 bias
     T gap_bar(0), v_before_bar(0), e_bar(0);
     NoBar none;
-    row_bias_adj<T>(block.bias, block_gap(w, block, q, contacts), rows.v_before[row], block_restitution(block, contacts), erp, h,
-                    rows.beta_bar[row], none, gap_bar, v_before_bar, e_bar, theta_bar[w.erp.at(0)], theta_bar[w.time_step.at(0)]);
+    row_bias_adj<T>(block.bias, block_gap(w, theta, block, q, contacts), rows.v_before[row], block_restitution(block, contacts),
+                    theta[erp], theta[slop], theta[recovery_speed], theta[h], rows.beta_bar[row], none, gap_bar, v_before_bar,
+                    e_bar, theta_bar[erp], theta_bar[slop], theta_bar[recovery_speed], theta_bar[h]);
     if (block.kind == RowKind::contact) {
         ContactPointBar<T>& c_bar = contacts.points_bar[static_cast<size_t>(block.index)];
         c_bar.geometry.gap += gap_bar;
         c_bar.restitution += e_bar;
     } else {
         const JointLimit& l = w.model.limits[static_cast<size_t>(block.index)];
-        if (block.kind == RowKind::limit) q_bar[l.v] += T(block.side) * gap_bar;
-        else ball_gap_adj(l, q, gap_bar, q_bar);
+        if (block.kind == RowKind::limit) limit_gap_adj(l, block.side, gap_bar, theta_bar, q_bar);
+        else ball_gap_adj(l, q, gap_bar, theta_bar, q_bar);
     }
     // 1 velocity along the row
     for (int i = 0; i < block.length; ++i) {
@@ -147,7 +151,7 @@ template <class T>
 void make_rows(const World& w, const T* theta, const T* q, const T* v, const Kinematics<T>& k, const ContactScratch<T>& contacts,
                Rows<T>& rows) {
     // 1.1 blocks, islands
-    find_blocks(w, q, v, value_of(theta[w.time_step.at(0)]), contacts, rows);
+    find_blocks(w, theta, q, v, contacts, rows);
     sort_into_islands(w.model, rows);
     const size_t n = static_cast<size_t>(rows.count);
     rows.beta.assign(n, T(0)), rows.v_before.assign(n, T(0)), rows.mu.assign(n, T(0)), rows.normal.assign(n, unilateral_row);

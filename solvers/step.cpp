@@ -95,7 +95,7 @@ void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratc
     // 3 mass matrix and its factor
     mass_matrix_adj(w, theta, s.kinematics, s.B.data(), free, s.bar, theta_bar, s.B_bar.data());
     // 2 poses, axes, velocities
-    kinematics_adj(w.model, theta, v, s.kinematics, s.bar, theta_bar, q_bar, v_bar);
+    kinematics_adj(w.model, theta, q, v, s.kinematics, s.bar, theta_bar, q_bar, v_bar);
     // 1 joint forces
     actuation_adj(w.model, theta, q, v, u, s.saturations.data(), s.tau_bar.data(), s.B_bar.data(), theta_bar, q_bar, v_bar, u_bar);
 }
@@ -105,7 +105,7 @@ template <class T> void observe(const World& w, const T* theta, const T* x, Step
 }
 
 template <class T> void observe_adj(const World& w, const T* theta, const T* x, StepScratch<T>& s, T* theta_bar, T* x_bar) {
-    kinematics_adj(w.model, theta, x + w.nq(), s.kinematics, s.bar, theta_bar, x_bar, x_bar + w.nv());
+    kinematics_adj(w.model, theta, x, x + w.nq(), s.kinematics, s.bar, theta_bar, x_bar, x_bar + w.nv());
 }
 
 std::uint64_t branch_hash(const StepScratch<double>& s) {
@@ -119,7 +119,8 @@ std::uint64_t branch_hash(const StepScratch<double>& s) {
     for (const Saturation side : s.saturations) mix(static_cast<std::uint64_t>(side.control) << 2 | static_cast<std::uint64_t>(side.force));
     for (const ContactPoint<double>& c : s.contacts.points) mix(static_cast<std::uint64_t>(tangent_axis(c.geometry.normal)));
     for (const RowBlock& b : s.rows.blocks)
-        mix(static_cast<std::uint64_t>(b.bias.which) | static_cast<std::uint64_t>(b.kind) << 8 | static_cast<std::uint64_t>(b.side + 1) << 16 | static_cast<std::uint64_t>(b.index) << 32);
+        mix(static_cast<std::uint64_t>(b.bias) | static_cast<std::uint64_t>(b.kind) << 8 |
+            static_cast<std::uint64_t>(b.side + 1) << 16 | static_cast<std::uint64_t>(b.index) << 32);
     for (size_t i = 0; i < s.rows.islands.size(); ++i) {
         const MlcpView<double> p = island_problem(s.rows, s.delassus, s.impulses, s.rows.islands[i]);
         const PgsTape<double>& tape = s.impulses.tapes[i];

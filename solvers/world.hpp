@@ -9,6 +9,8 @@ namespace costate {
 // automatic: articulated-body algorithm where nothing can touch, mass matrix and its factor where contacts need them anyway
 enum class ForwardDynamics { automatic, aba, crba };
 
+// Those that theta holds too count as it has them. The others decide what a step does (tolerance, rest_speed, margin: thresholds)
+// and have no derivative.
 struct Settings {
     int sweeps = 50;             // of projected Gauss-Seidel
     double tolerance = 0;        // stop when no impulse changes by more than this in a sweep, N s; 0: never
@@ -26,7 +28,7 @@ struct World {
     Model model;
     ShapeSet shapes;
     Settings settings;
-    ParameterSlice time_step, compliance, erp;
+    ParameterSlice time_step, compliance, erp, slop, recovery_speed;  // in units of the settings
 
     // Registers the settings that theta holds.
     World(Model m, ShapeSet s, const Settings& options) : model(std::move(m)), shapes(std::move(s)), settings(options) {
@@ -36,6 +38,8 @@ struct World {
         time_step = add("world", "time_step", ParameterRange::positive, settings.time_step);
         compliance = add("contact", "compliance", ParameterRange::nonnegative, settings.compliance);
         erp = add("contact", "erp", ParameterRange::nonnegative, settings.erp);
+        slop = add("contact", "slop", ParameterRange::nonnegative, settings.slop);
+        recovery_speed = add("contact", "recovery_speed", ParameterRange::nonnegative, settings.recovery_speed);
         if (settings.forward_dynamics == ForwardDynamics::automatic)
             settings.forward_dynamics = shapes.pairs.empty() && !model.has_joint_rows() ? ForwardDynamics::aba : ForwardDynamics::crba;
     }

@@ -15,14 +15,14 @@ inline bool is_busy(const World& w, const StepScratch<double>& s) {
     for (const RowBlock& b : s.rows.blocks) {
         if (b.kind == RowKind::limit) {
             (b.side > 0 ? lower : upper) = true;
-            stop = stop || b.bias.which == BiasCase::open || b.bias.which == BiasCase::recover;
+            stop = stop || b.bias == BiasCase::open || b.bias == BiasCase::recover;
             continue;
         }
         const ContactPoint<double>& c = s.contacts.points[static_cast<size_t>(b.index)];
         if (c.body_a >= 0 && c.body_b >= 0) (tree(c.body_a) == tree(c.body_b) ? within_tree : between_trees) = true;
         if (s.impulses.lambda[static_cast<size_t>(b.row)] == 0) continue;
-        bounce = bounce || b.bias.which == BiasCase::bounce;
-        recover = recover || b.bias.which == BiasCase::recover;
+        bounce = bounce || b.bias == BiasCase::bounce;
+        recover = recover || b.bias == BiasCase::recover;
     }
     return between_trees && within_tree && s.rows.islands.size() > 1 && lower && upper && stop && bounce && recover;
 }
@@ -37,8 +37,8 @@ inline ToyState busy_contact_state(Rng& g, Regime r) {
         ToyState t = toy_contact_state(static_cast<unsigned>(g.engine()), settings);
         const Model& m = t.world.model;
         double *q = t.x.data(), *v = q + m.nq;
-        q[m.limits[0].q] = m.limits[0].lower + 0.01 * g.normal();
-        q[m.limits[1].q] = m.limits[1].upper + 0.01 * g.normal();
+        q[m.limits[0].q] = t.theta[m.limits[0].range.lower] + 0.01 * g.normal();
+        q[m.limits[1].q] = t.theta[m.limits[1].range.upper] + 0.01 * g.normal();
         StepScratch<double> s(t.world);
         VecX<double> next(t.world.nx());
         step(t.world, t.theta.data(), t.x.data(), t.u.data(), s, next.data());
@@ -111,6 +111,21 @@ struct ContactStage : StagePass {
         in.add_along_direction(g, [&](Inputs& all) {
             const int at = slice.offset;
             all.add(t.theta.data() + at, theta.data() + at, theta_bar.data() + at, slice.width * count);
+        });
+    }
+    void add_interval(Inputs& to, const ParameterInterval& range) {
+        for (const int i : {range.lower, range.upper})
+            if (i >= 0) to.add(t.theta[i], theta[i], theta_bar[i]);
+    }
+    void add_limits(Rng& g) {
+        in.add_along_direction(g, [&](Inputs& all) {
+            for (const JointLimit& l : m.limits) add_interval(all, l.range);
+        });
+    }
+    void add_limits_and_actuator_limits(Rng& g) {
+        in.add_along_direction(g, [&](Inputs& all) {
+            for (const JointLimit& l : m.limits) add_interval(all, l.range);
+            for (const Actuator& a : m.actuators) add_interval(all, a.control), add_interval(all, a.force);
         });
     }
     void add_configuration(Inputs& to) {

@@ -36,6 +36,7 @@ struct JointRowStage : ContactStage {
     }
     void add_anchors(int first, int count) {
         for (const ParameterSlice& slice : {m.anchor_a, m.anchor_b}) add_parameters({slice.at(first), slice.width}, count);
+        add_parameters({m.weld_rotation.at(1), 3}, 1);  // the one weld
     }
     void add_jacobian_out(const RowBlock& b) { out.add<double>(d.rows.J.data() + b.values, s.rows.J_bar.data() + b.values, b.rows * b.length); }
     // Errors have no bars in the scratch: the passes that make them get theirs here.
@@ -70,9 +71,27 @@ struct BallRotationPass : JointRowStage {
 struct BallGapPass : JointRowStage {
     D y;
     double y_bar = 0;
-    BallGapPass(Rng& g, Regime r) : JointRowStage(g, r) { add_configuration_along_direction(g), out.add<double>(y, y_bar); }
-    void run_duals() override { y = ball_gap(ball(), x.data()); }
-    void run_adjoint() override { ball_gap_adj(ball(), q(), y_bar, q_bar()); }
+    BallGapPass(Rng& g, Regime r) : JointRowStage(g, r) {
+        add_configuration_along_direction(g), add_parameters({ball().range.upper, 1}, 1), out.add<double>(y, y_bar);
+    }
+    void run_duals() override { y = ball_gap(ball(), theta.data(), x.data()); }
+    void run_adjoint() override { ball_gap_adj(ball(), q(), y_bar, theta_bar.data(), q_bar()); }
+};
+// Configuration, ends -> the ways left to both ends of a range.
+struct LimitGapPass : ContactStage {
+    D y[2];
+    double y_bar[2] = {0, 0};
+    const JointLimit& l = m.limits[0];
+    LimitGapPass(Rng& g, Regime r) : ContactStage(g, r) {
+        in.add_along_direction(g, [&](Inputs& all) { add_configuration(all); });
+        add_parameters({l.range.lower, 1}, 2), out.add<double>(y, y_bar, 2);
+    }
+    void run_duals() override {
+        for (const int k : {0, 1}) y[k] = limit_gap(l, theta.data(), x.data(), k == 0 ? 1 : -1);
+    }
+    void run_adjoint() override {
+        for (const int k : {0, 1}) limit_gap_adj(l, k == 0 ? 1 : -1, y_bar[k], theta_bar.data(), q_bar());
+    }
 };
 struct BallLimitRowPass : JointRowStage {
     BallLimitRowPass(Rng& g, Regime r) : JointRowStage(g, r) {
@@ -127,7 +146,10 @@ struct EqualityEndsPass : JointRowStage {
         out.add<Transform<double>>(ends.a, a_bar), out.add<Transform<double>>(ends.b, b_bar);
     }
     void run_duals() override { ends = equality_ends(w, theta.data(), d.kinematics, 1); }
-    void run_adjoint() override { equality_ends_adj(w, s.kinematics, 1, a_bar, b_bar, s.bar, theta_bar.data()); }
+    void run_adjoint() override {
+        equality_ends_adj(w, t.theta.data(), s.kinematics, 1, equality_ends(w, t.theta.data(), s.kinematics, 1), a_bar, b_bar,
+                          s.bar, theta_bar.data());
+    }
 };
 
 // Axes, poses, anchors -> Jacobians and errors of connects and welds.
@@ -186,6 +208,7 @@ struct EqualityBiasPass : JointRowStage {
 }  // namespace
 
 TEST_CASE("adjoint: force_row") { check_pass<ForceRowPass>(1e-12); }
+TEST_CASE("adjoint: limit_gap") { check_pass<LimitGapPass>(1e-12); }
 TEST_CASE("adjoint: ball_rotation") { check_pass<BallRotationPass>(1e-12); }
 TEST_CASE("adjoint: ball_gap") { check_pass<BallGapPass>(1e-12); }
 TEST_CASE("adjoint: ball_limit_row") { check_pass<BallLimitRowPass>(1e-12); }

@@ -19,6 +19,14 @@ std::string swap_xy(std::string path) {
     return path;
 }
 
+// Whether a rotation is one in the world's axes: of what stands in the world and is not turned with the view.
+bool turns_in_world(const World& w, const std::string& path) {
+    if (path == "shapes/ground/rotation") return true;
+    for (const Body& b : w.model.bodies)
+        if (b.joint == JointType::free && path == "joints/" + b.joint_name + "/rotation") return true;
+    return false;
+}
+
 // Positions and the rest of the last state of the yard `b`, seen as in view, against that of `a`; then the same of gradients.
 void check_same(const Case& a, const Sensitivity& of_a, const Case& b, const Sensitivity& of_b, const View& view,
                 double tolerance) {
@@ -52,7 +60,8 @@ void check_same(const Case& a, const Sensitivity& of_a, const Case& b, const Sen
         VecX<double> expected = of_a.g.parameters.segment(e.offset, e.width);
         if (view.quarters % 2 != 0) expected = of_a.g.parameters.segment(a.index(swap_xy(e.path)), e.width);
         const bool of_world = e.path == "world/gravity" || e.path == "shapes/ground/position" ||
-                              (e.path.ends_with("/placement") && e.path != "joints/hand/placement");
+                              (e.path.ends_with("/placement") && e.path != "joints/hand/placement") ||
+                              turns_in_world(a.world, e.path);
         if (of_world) expected = (view.R() * expected).eval();
         const VecX<double> got = of_b.g.parameters.segment(b.index(e.path), e.width);
         CHECK((got - expected).norm() <= tolerance * (expected.norm() + 1e-3 * all));
@@ -119,7 +128,9 @@ double unit_of(const std::string& path, const View& view) {
     if (quantity == "time_step") return view.time;
     if (quantity == "compliance") return 1 / view.mass;
     if (quantity == "dry_friction") return per_dof * (linear ? view.length : 1) / (view.time * view.time);
-    for (const char* plain : {"friction", "restitution", "erp", "gear"})
+    if (quantity == "slop" || quantity == "pitch") return view.length;
+    if (quantity == "recovery_speed") return view.speed();
+    for (const char* plain : {"friction", "restitution", "erp", "gear", "rotation", "axis_rotation"})
         if (quantity == plain) return 1;
     for (const char* unused : {"gain", "bias"})  // by a servo
         if (quantity == unused) return 1;

@@ -13,15 +13,26 @@ using namespace costate::test;
 namespace {
 
 // Parameters and state -> poses, axes, velocities, inertias, seen in a frame that does not move with the root.
+// A joint without axis has no use for axis_rotation, one that is not helical none for pitch.
 struct KinematicsPass : PassCase {
-    using PassCase::PassCase;
+    int inputs_without_effect = 0;
+    KinematicsPass(Rng& g, Regime r) : PassCase(g, r) {
+        for (const Body& b : m.bodies) inputs_without_effect += (b.nv == 1 ? 0 : 3) + (b.joint == JointType::helical ? 0 : 1);
+        for (const ParameterSlice& s : {m.rotation, m.axis_rotation})
+            for (double& x : theta.segment(s.offset, 3 * bodies())) x = g.around_zero(r);
+        kinematics(m, theta.data(), q.data(), v.data(), k);
+    }
+    // its parameters
+    std::vector<ParameterSlice> slices() const {
+        return {m.mass, m.com, m.inertia, m.placement, m.rotation, m.axis_rotation, m.pitch};
+    }
     int bodies() const { return static_cast<int>(m.bodies.size()); }
-    int inputs() const { return 13 * bodies() + 2 * m.nv; }
+    int inputs() const { return 20 * bodies() + 2 * m.nv; }
     int outputs() const { return 22 * bodies() + 6 * m.nv; }
     Covector forward(const Covector& x_dot) const {
         Cursor c{x_dot.data(), nullptr};
         VecX<D> th = theta.cast<D>();
-        for (const auto& s : {m.mass, m.com, m.inertia, m.placement}) th.segment(s.offset, s.width * bodies()) = c.lift(slice(s, bodies()));
+        for (const auto& s : slices()) th.segment(s.offset, s.width * bodies()) = c.lift(slice(s, bodies()));
         const VecX<D> qd = lift_configuration(m, q, c.in);
         c.in += m.nv;
         const VecX<D> vd = c.lift(v);
@@ -50,12 +61,12 @@ struct KinematicsPass : PassCase {
         for (auto& x : b.I) x = c.bar<RigidInertia<double>>();
         Cursor p{prior.data(), nullptr};
         VecX<double> theta_bar = VecX<double>::Zero(theta.size());
-        for (const auto& s : {m.mass, m.com, m.inertia, m.placement}) theta_bar.segment(s.offset, s.width * bodies()) = p.bars(s.width * bodies());
+        for (const auto& s : slices()) theta_bar.segment(s.offset, s.width * bodies()) = p.bars(s.width * bodies());
         VecX<double> q_bar = p.bars(m.nv), v_bar = p.bars(m.nv);
-        kinematics_adj(m, theta.data(), v.data(), k, b, theta_bar.data(), q_bar.data(), v_bar.data());
+        kinematics_adj(m, theta.data(), q.data(), v.data(), k, b, theta_bar.data(), q_bar.data(), v_bar.data());
         Covector x_bar = sized(inputs());
         Cursor out{nullptr, x_bar.data()};
-        for (const auto& s : {m.mass, m.com, m.inertia, m.placement}) out.put_all(theta_bar.segment(s.offset, s.width * bodies()));
+        for (const auto& s : slices()) out.put_all(theta_bar.segment(s.offset, s.width * bodies()));
         out.put_all(q_bar), out.put_all(v_bar);
         return x_bar;
     }

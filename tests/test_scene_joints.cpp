@@ -37,18 +37,19 @@ TEST_CASE("scene joints: joints of several links, of several joints, and locked 
     CHECK((m.bodies[4].joint == JointType::revolute && m.bodies[4].axis == Vec3<double>::UnitY()));
     CHECK(planar.theta.segment<5>(m.damping.at(0)) == (VecX<double>(5) << 0.1, 0, 1, 2, 3).finished());
     CHECK(planar.theta.segment<3>(m.stiffness.at(2)) == Vec3<double>(4, 4, 4));
-    CHECK((m.dry_dofs == std::vector<int>{4} && m.limits.size() == 2 && m.limits[1].body == 3 && m.limits[1].upper == 2));
+    CHECK((m.dry_dofs == std::vector<int>{4} && m.limits.size() == 2 && m.limits[1].body == 3 &&
+           planar.theta[m.limits[1].range.upper] == 2));
     CHECK(planar.theta.segment<3>(m.placement.at(2)) == Vec3<double>(1, 0, 0.5));
     CHECK((planar.theta[m.mass.at(2)] == 0 && planar.theta[m.mass.at(4)] == 0.5));
 
     const Scene screw = with_ball_joint(R"({"type": "helical", "pitch": 0.1, "name": "thread"})");
-    CHECK((screw.world.model.bodies[2].pitch == 0.1 && joints(screw) == Names{"ball/thread"}));
+    CHECK((screw.theta[screw.world.model.pitch.at(2)] == 0.1 && joints(screw) == Names{"ball/thread"}));
     const Scene pin = with_ball_joint(R"({"type": "cylindrical", "name": "pin"})");
     CHECK((pin.world.model.nv == 4 && joints(pin) == Names{"ball/pin.1", "ball/pin.2"}));
     CHECK(pin.world.model.bodies[2].joint == JointType::prismatic);
     const Scene socket = with_ball_joint(R"({"type": "spherical", "greatest_angle": 0.7})");
     REQUIRE(socket.world.model.limits.size() == 2);
-    CHECK((socket.world.model.limits[1].ball && socket.world.model.limits[1].upper == 0.7));
+    CHECK((socket.world.model.limits[1].ball && socket.theta[socket.world.model.limits[1].range.upper] == 0.7));
     const Scene held = with_ball_joint(R"({"type": "planar", "locked": true, "damping": [1, 2, 3]})");
     CHECK((held.world.model.nv == 2 && held.world.model.bodies.size() == 3 && joints(held) == Names{"ball"}));
     CHECK(held.theta.segment<3>(held.world.model.placement.at(2)) == Vec3<double>(1, 0, 0.5));

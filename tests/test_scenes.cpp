@@ -83,7 +83,8 @@ TEST_CASE("scenes: terms about a tree or all bodies; other actuators") {
     CHECK((s.objective[0].target == Vec3<double>(0, 0, 1) && s.objective[0].axes == Vec3<double>(1, 0, 1)));
     CHECK((s.objective[1].bodies.begin == 0 && s.objective[1].bodies.end == 3 && s.objective[1].weight == 2));
     const Model& m = s.world.model;
-    CHECK((m.actuators[0].type == ActuatorType::general && m.actuators[0].control_lower == -1 && m.actuators[0].force_upper == 6));
+    CHECK((m.actuators[0].type == ActuatorType::general && s.theta[m.actuators[0].control.lower] == -1));
+    CHECK(s.theta[m.actuators[0].force.upper] == 6);
     CHECK((s.theta[m.gain.at(0)] == 2 && s.theta[m.actuator_bias.at(0) + 2] == -4));
     CHECK((m.actuators[1].type == ActuatorType::velocity && s.theta[m.kd.at(1)] == 7));
 }

@@ -9,10 +9,11 @@ namespace {
 // Poses of bodies, places of shapes -> poses of shapes.
 struct ShapePosePass : ContactStage {
     std::vector<Force<double>> X_bar;
-    static constexpr int inputs_without_effect = 6;  // one link has no shape
+    int inputs_without_effect = 6;  // one link has no shape
     ShapePosePass(Rng& g, Regime r) : ContactStage(g, r), X_bar(s.contacts.X_CS.size()) {
         in.add(s.kinematics.X, d.kinematics.X, s.bar.X);
-        add_parameters(w.shapes.position, static_cast<int>(w.shapes.shapes.size()));
+        for (const ParameterSlice& slice : {w.shapes.position, w.shapes.rotation})
+            add_parameters(slice, static_cast<int>(w.shapes.shapes.size()));
         out.add<Transform<double>>(d.contacts.X_CS, X_bar);
     }
     void run_duals() override {
@@ -21,7 +22,8 @@ struct ShapePosePass : ContactStage {
     }
     void run_adjoint() override {
         for (size_t n = 0; n < X_bar.size(); ++n)
-            shape_pose_adj(w, s.kinematics, static_cast<int>(n), X_bar[n], s.bar, theta_bar.data());
+            shape_pose_adj(w, t.theta.data(), s.kinematics, static_cast<int>(n), s.contacts.X_CS[n], X_bar[n], s.bar,
+                           theta_bar.data());
     }
 };
 
@@ -35,7 +37,8 @@ struct MakeContactsPass : ContactStage {
             for (const ContactPoint<double>& c : s.contacts.points) touches = touches || c.body_a == body || c.body_b == body;
             if (!touches) inputs_without_effect += 6;
         }
-        for (const ParameterSlice& slice : {w.shapes.size, w.shapes.position, w.shapes.friction, w.shapes.restitution, w.shapes.margin})
+        for (const ParameterSlice& slice :
+             {w.shapes.size, w.shapes.position, w.shapes.rotation, w.shapes.friction, w.shapes.restitution, w.shapes.margin})
             add_parameters_along_direction(g, slice, static_cast<int>(w.shapes.shapes.size()));
         for (size_t c = 0; c < s.contacts.points.size(); ++c) {
             const ContactPoint<D>& point = d.contacts.points[c];
@@ -101,7 +104,8 @@ struct RowsStage : ContactStage {
         add_contacts([&](Inputs& all, const RowBlock& b) {
             all.add(point(b).restitution, dual(b).restitution, bar(b).restitution);
         });
-        add_parameters(w.time_step, 1), add_parameters(w.erp, 1);
+        for (const ParameterSlice& slice : {w.time_step, w.erp, w.slop}) add_parameters(slice, 1);
+        add_limits(g);
     }
 };
 
@@ -125,7 +129,7 @@ struct ContactRowsPass : RowsStage {
     }
 };
 
-// Jacobian, q, v, gaps, restitutions, time step, erp -> biases.
+// Jacobian, q, v, gaps, restitutions, limits, time step, erp, slop -> biases.
 struct BlockBiasPass : RowsStage {
     BlockBiasPass(Rng& g, Regime r) : RowsStage(g, r) {
         in.add_along_direction(g, [&](Inputs& all) { all.add(s.rows.J, d.rows.J, s.rows.J_bar); });
@@ -281,11 +285,14 @@ template <ForwardDynamics dynamics> struct StepPass : ContactStage {
         add_configuration(in), add_velocity(in);
         in.add_along_direction(g, [&](Inputs& all) { add_controls(all); });
         const int bodies = static_cast<int>(m.bodies.size()), shapes = static_cast<int>(w.shapes.shapes.size());
-        for (const auto& slice : {m.mass, m.com, m.inertia, m.placement}) add_parameters_along_direction(g, slice, bodies);
+        for (const auto& slice : {m.mass, m.com, m.inertia, m.placement, m.rotation, m.axis_rotation})
+            add_parameters_along_direction(g, slice, bodies);
         for (const auto& slice : {m.damping, m.armature, m.stiffness, m.rest}) add_parameters_along_direction(g, slice, m.nv);
         for (const auto& slice : {m.gear, m.kp, m.kd}) add_parameters_along_direction(g, slice, m.nu);
-        for (const auto& slice : {m.gravity, w.time_step, w.compliance, w.erp}) add_parameters(slice, 1);
-        for (const auto& slice : {w.shapes.size, w.shapes.position, w.shapes.friction, w.shapes.restitution, w.shapes.margin})
+        add_limits_and_actuator_limits(g);
+        for (const auto& slice : {m.gravity, w.time_step, w.compliance, w.erp, w.slop}) add_parameters(slice, 1);
+        for (const auto& slice :
+             {w.shapes.size, w.shapes.position, w.shapes.rotation, w.shapes.friction, w.shapes.restitution, w.shapes.margin})
             add_parameters_along_direction(g, slice, shapes);
         add_next_state(), add_poses_and_velocities();
         out.add<double>(d.impulses.lambda, s.impulses.lambda_bar);
@@ -300,10 +307,11 @@ template <ForwardDynamics dynamics> struct StepPass : ContactStage {
     }
 };
 
-// Placements, state -> poses and velocities.
+// Placements and rotations of joints, state -> poses and velocities.
 struct ObservePass : ContactStage {
     ObservePass(Rng& g, Regime r) : ContactStage(g, r) {
         add_configuration(in), add_velocity(in), add_parameters(m.placement, static_cast<int>(m.bodies.size()));
+        add_parameters(m.rotation, static_cast<int>(m.bodies.size()));
         add_poses_and_velocities();
     }
     void run_duals() override { observe(w, theta.data(), x.data(), d); }

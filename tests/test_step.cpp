@@ -29,6 +29,11 @@ Bars run_adjoint(const ToyState& t, StepScratch<double>& s, const VecX<double>& 
     return b;
 }
 
+// Of parameters: their own size, or 0.1 where they are 0.
+VecX<double> scales(const ToyState& t) {
+    return t.theta.unaryExpr([](double x) { return x == 0 ? 0.1 : std::abs(x); });
+}
+
 // J (dtheta, dx, du) by dual numbers.
 VecX<double> push(const ToyState& t, StepScratch<D>& s, const VecX<double>& dtheta, const VecX<double>& dx, const VecX<double>& du) {
     const VecX<D> theta = lift_vector(t.theta, dtheta.data()), x = lift_state(t.world.model, t.x, dx.data()), u = lift_vector(t.u, du.data());
@@ -47,7 +52,7 @@ void check_step(const ToyState& t, StepScratch<double>& s, unsigned seed) {
     Rng g(seed + 1000);
     const VecX<double> next_bar = random_vector(t.world.ndx(), g, Regime::random);
     const Bars b = run_adjoint(t, s, next_bar);
-    const VecX<double> dtheta = random_vector(t.world.np(), g, Regime::random).cwiseProduct(t.theta.cwiseAbs()),
+    const VecX<double> dtheta = random_vector(t.world.np(), g, Regime::random).cwiseProduct(scales(t)),
                        dx = random_vector(t.world.ndx(), g, Regime::random), du = random_vector(t.world.nu(), g, Regime::random);
     const VecX<double> zt = 0 * dtheta, zx = 0 * dx, zu = 0 * du;
     const auto check = [&](const char* what, const VecX<double>& a, const VecX<double>& c, const VecX<double>& e) {
@@ -135,7 +140,7 @@ bool check_differences(const ToyState& t, StepScratch<double>& s, unsigned seed)
     const VecX<double> base = run(t, s);
     const std::uint64_t hash = branch_hash(s);
     const VecX<double> dx = random_vector(t.world.ndx(), g, Regime::random), du = random_vector(t.world.nu(), g, Regime::random),
-                       dtheta = random_vector(t.world.np(), g, Regime::random).cwiseProduct(t.theta.cwiseAbs());
+                       dtheta = random_vector(t.world.np(), g, Regime::random).cwiseProduct(scales(t));
     const double eps = 1e-6;
     bool same = true;
     const auto moved = [&](double e) {

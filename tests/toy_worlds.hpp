@@ -22,6 +22,16 @@ inline ShapeSpec toy_shape(Rng& g, const std::string& name, ShapeType type, int 
     return s;
 }
 
+// Turns whatever can be turned, so that no rotation vector of theta is zero.
+inline void turn_all(ToyState& t, Rng& g) {
+    const Model& m = t.world.model;
+    const auto turn = [&](const ParameterSlice& slice, size_t count) {
+        for (double& x : t.theta.segment(slice.offset, 3 * static_cast<Eigen::Index>(count))) x = 0.02 * g.normal();
+    };
+    turn(m.rotation, m.bodies.size()), turn(m.axis_rotation, m.bodies.size());
+    turn(m.weld_rotation, m.equalities.size()), turn(t.world.shapes.rotation, t.world.shapes.shapes.size());
+}
+
 // A sphere, a capsule and a box in the air, an arm of three links with round ends and joint limits, over a ground plane, and a
 // fixed sphere; everything placed so that about half of the pairs that can touch do, with random velocities.
 inline ToyState toy_contact_state(unsigned seed, const Settings& settings = {}) {
@@ -73,6 +83,7 @@ inline ToyState toy_contact_state(unsigned seed, const Settings& settings = {}) 
     t.x.resize(model.nq + model.nv);
     t.x << q, v;
     t.u = random_vector(model.nu, g, Regime::random);
+    if (seed % 2 == 0) turn_all(t, g);
     return t;
 }
 
@@ -115,6 +126,7 @@ inline ToyState toy_joint_row_state(unsigned seed, const Settings& settings = {}
     retract(model, model.neutral_configuration().data(), d.data(), q.data());
     t.x.resize(model.nq + model.nv);
     t.x << q, 0.5 * random_vector(model.nv, g, Regime::random);
+    if (seed % 2 == 0) turn_all(t, g);
     return t;
 }
 
