@@ -1,5 +1,8 @@
 #include "scenes/task_reader.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "scenes/model_reader.hpp"
 #include "scenes/names.hpp"
 #include "scenes/start_reader.hpp"
@@ -15,6 +18,7 @@ struct Selection {
     int offset, width;
 };
 
+// A pattern passes over what has no effect, unless it matches nothing else.
 std::vector<Selection> select(const Node& node, const ParameterLayout& layout) {
     std::string path = node.text();
     const size_t bracket = path.find('[');
@@ -27,18 +31,43 @@ std::vector<Selection> select(const Node& node, const ParameterLayout& layout) {
     }
     const std::vector<Entry>& entries = layout.entries();
     std::vector<Selection> out;
+    const Entry* without_effect = nullptr;
     for (const int i : resolve(node, path, "parameter", names_of(entries, &Entry::path))) {
         const Entry& e = entries[static_cast<size_t>(i)];
+        if (!e.no_effect.empty()) {
+            without_effect = &e;
+            continue;
+        }
         if (element >= e.width)
             node.fail("\"" + e.path + "\" has " + std::to_string(e.width) + " numbers, counted from 0", "correct the index");
         out.push_back({&e, e.offset + std::max(element, 0), element < 0 ? e.width : 1});
     }
+    if (out.empty())
+        node.fail("\"" + without_effect->path + "\" has no effect: " + without_effect->no_effect, without_effect->remedy);
     return out;
 }
 
+const double pi = std::acos(-1.0);
+
 double in_range(const Node& node, ParameterRange range) {
-    if (range == ParameterRange::positive) return node.positive();
-    return range == ParameterRange::nonnegative ? node.nonnegative() : node.number();
+    switch (range) {
+        case ParameterRange::any:
+        case ParameterRange::interval: break;
+        case ParameterRange::nonnegative: return node.nonnegative();
+        case ParameterRange::positive: return node.positive();
+        case ParameterRange::angle:
+            if (!(node.positive() < pi)) node.fail("must be below pi", "use a smaller angle, rad");
+    }
+    return node.number();
+}
+
+// The ends of ranges that entries of "parameters" set, one by one or both.
+void check_intervals(const Node& parameters, const World& world, const VecX<double>& theta) {
+    for (const Node& node : parameters.items())
+        for (const Selection& s : select(node["path"], world.model.layout))
+            if (s.entry->range == ParameterRange::interval && !(theta[s.entry->offset] < theta[s.entry->offset + 1]))
+                node.fail("leaves \"" + s.entry->path + "\" with a lower end that is not below the upper one",
+                          "give both as [lower, upper]");
 }
 
 void set_values(const Node& value, const Selection& s, const World& world, VecX<double>& theta) {
@@ -52,17 +81,26 @@ void set_values(const Node& value, const Selection& s, const World& world, VecX<
     if (!reason.empty()) value.fail("the inertia " + reason, "use the inertia of a real solid");
 }
 
-ParameterVariable read_variable(const Node& node, const Selection& s, int index, double value) {
+// The ends of a range are kept apart by what was the middle of it.
+ParameterVariable read_variable(const Node& node, const Selection& s, int index, const VecX<double>& theta) {
+    const double value = theta[index];
     ParameterVariable variable;
     variable.index = index;
     variable.log = node.has("scale") && node["scale"].choice({"linear", "log"}) == 1;
     if (s.entry->range == ParameterRange::nonnegative) variable.lower = 0;
-    if (s.entry->range == ParameterRange::positive || variable.log) variable.lower = 1e-6 * value;
+    if (s.entry->range == ParameterRange::positive || s.entry->range == ParameterRange::angle || variable.log)
+        variable.lower = 1e-6 * value;
     if (variable.log && !(value > 0))
         node["scale"].fail("a log scale needs a value above 0", "use \"linear\", or give a \"value\"");
     if (const auto lower = node.find("lower"))
         variable.lower = variable.log ? lower->positive() : in_range(*lower, s.entry->range);
     variable.upper = node.number_or("upper", variable.upper);
+    if (s.entry->range == ParameterRange::angle) variable.upper = std::min(variable.upper, pi);
+    if (s.entry->range == ParameterRange::interval) {
+        const double middle = 0.5 * (theta[s.entry->offset] + theta[s.entry->offset + 1]);
+        if (index == s.entry->offset) variable.upper = std::min(variable.upper, middle);
+        else variable.lower = std::max(variable.lower, middle);
+    }
     if (!(variable.lower < variable.upper)) node["upper"].fail("is not above the lower bound", "widen the bounds");
     if (value < variable.lower || value > variable.upper)
         node.fail("the value lies outside its bounds", "widen the bounds or change the value");
@@ -172,10 +210,11 @@ std::vector<ParameterVariable> read_parameters(const Node& scene, const World& w
                 if (moves[static_cast<size_t>(i)])
                     node["path"].fail("\"" + s.entry->path + "\" is optimised twice", "name it in one place");
                 moves[static_cast<size_t>(i)] = true;
-                variables.push_back(read_variable(node, s, i, theta[i]));
+                variables.push_back(read_variable(node, s, i, theta));
             }
         }
     }
+    check_intervals(*parameters, world, theta);
     return variables;
 }
 

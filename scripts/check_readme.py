@@ -6,7 +6,7 @@ import re
 import sys
 
 EXAMPLES = ["tests/readme_example.cpp", "tests/readme_scene.json"]
-TABLES = ["tests/pair_table.md"]
+TABLES = ["tests/pair_table.md", "tests/parameter_table.md"]
 BLOCK = re.compile(r"^<!-- (\S+) -->\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TABLE = re.compile(r"^<!-- (\S+) -->\n()((?:\|.*\n)+)", re.MULTILINE)
 
