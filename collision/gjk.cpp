@@ -125,7 +125,10 @@ Apart gjk(const Core& a, const Core& b) {
         Simplex next = simplex;
         next.w[next.count++] = w;
         const Vec nearest = next.nearest();
-        if (!(nearest.squaredNorm() > overlap2 * extent2)) return {};
+        if (!(nearest.squaredNorm() > overlap2 * extent2)) {
+            if (v.dot(w) > 0) break;  // v parts the cores: a simplex too flat to tell its sides is no overlap
+            return {};
+        }
         if (k > 0 && !(nearest.squaredNorm() < last2)) break;
         simplex = next, v = nearest, last2 = v.squaredNorm();
     }

@@ -16,6 +16,7 @@ using Vec = Vec3<double>;
 constexpr double first_tolerance = 0.02;  // rad; features whose normals come this close are tried first
 constexpr double least_tolerance = 1e-9;  // rad
 constexpr double exact = 1e-9;            // relative to the distance of the middles, to what a separation is known
+constexpr double settled_normal = 1e-8;   // how far one more Newton step may move a normal
 constexpr double parallel_sine = 0.05;    // of the angle up to which lines touch in points at their ends, too
 constexpr int rounds = 24, newton_steps = 40;
 
@@ -130,7 +131,10 @@ struct CurvedPair {
                 if (now.on_a.kind == FeatureKind::face || now.on_b.kind == FeatureKind::face) return now;
                 const Contact<double> c =
                     contact(*a.shape, *b.shape, {0, 0, a.named(now.on_a), b.named(now.on_b), now.n}, a.X, b.X, a.size, b.size);
-                if (now.separation >= std::abs(c.gap + a.radius + b.radius) * (c.gap < 0 ? -1 : 1) - tolerance) return now;
+                // the closed form starts from n, and must end there: Newton's steps need not settle where n is no maximum
+                const bool settled = (c.normal - now.n).norm() < settled_normal;
+                if (settled && now.separation >= std::abs(c.gap + a.radius + b.radius) * (c.gap < 0 ? -1 : 1) - tolerance)
+                    return now;
                 now.found = false;
                 n = now.n;
             }

@@ -3,6 +3,7 @@
 #include "collision/curved.hpp"
 
 #include "collision/contact.hpp"
+#include "collision/detect.hpp"
 #include "collision/narrow.hpp"
 #include "tests/check_adjoint.hpp"
 #include "tests/probe_contact.hpp"
@@ -184,5 +185,50 @@ TEST_CASE("curved: the normal is stationary to round-off") {
         const FeatureOf<double> f1{p.first().shape, p.first_feature(), p.first().X, p.first().size};
         const FeatureOf<double> f2{p.second().shape, p.second_feature(), p.second().X, p.second().size};
         CHECK((curve_normal(f1, f2, p.normal()) - p.normal()).norm() < 1e-12);
+    }
+}
+
+namespace {
+
+Mat3<double> rows(std::initializer_list<double> r) {
+    return Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(r.begin());
+}
+
+}  // namespace
+
+// At these poses a simplex of GJK becomes so flat that none of its sides seems to part it from the origin.
+TEST_CASE("curved: shapes a tenth of a millimetre apart do not overlap") {
+    const Placed box = placed(ShapeType::box, {0.021962319341292339, 0.079419254752220808, 0.1083992998473884},
+                              {rows({-0.69605435413231154, -0.46645586327826294, -0.54582713720259557, 0.67653635397078327,
+                                     -0.17152647139983312, -0.71615447451303504, 0.24043065081093459, -0.86775434151749009,
+                                     0.43496609629737543}),
+                               {0.18048445908121549, -0.0081783004174446026, 0.31695736395909674}});
+    const Placed can = placed(ShapeType::cylinder, {0.069264430604837487, 0.081916020722697463, 0},
+                              {rows({0.99819484510594025, 0.055977839714920472, -0.021760805701503353, -0.045673814118103381,
+                                     0.94281021771760343, 0.33018600223387767, 0.03899940907030322, -0.32859606636132449,
+                                     0.94366502068479319}),
+                               {0.26214543464498008, 0.066018030700553121, 0.10114096957359127}});
+    CHECK(gap(box, can) == doctest::Approx(gjk_distance(box.shape, can.shape, box.X, can.X, box.size, can.size)).epsilon(1e-4));
+    CHECK(gap(box, can) > 8e-5);
+}
+
+// Here Newton's steps for the rim and a vertex do not settle: the vertex is inside, and no normal at the rim is a maximum.
+TEST_CASE("curved: the closed form keeps the normal of an overlap") {
+    const Placed can = placed(ShapeType::cylinder, {0.080091162090245901, 0.087006324586448691, 0},
+                              {rows({-0.93439117643232161, -0.080242869025023089, 0.34709395179987668, -0.3316664797598653,
+                                     -0.15970318560439362, -0.92978074765586949, 0.13004028456259623, -0.98389835576569684,
+                                     0.1226113775815173}),
+                               {0.27212518996435614, 0.35543752448504728, 0.15975335763708895}});
+    const Placed box = placed(ShapeType::box, {0.091649429647771757, 0.087176057777413385, 0.1062804760609446},
+                              {rows({0.78242512877426051, -0.11358251111824114, -0.61229889027390572, 0.036737068496175161,
+                                     0.98993246624934661, -0.13668979502433112, 0.6216601206936867, 0.084455464201915034,
+                                     0.77872072587388463}),
+                               {0.021042843696118418, 0.47593949661813251, 0.17415627703732844}});
+    const FeatureList list = features(can, box, 0.01);
+    REQUIRE(list.count > 0);
+    for (int i = 0; i < list.count; ++i) {
+        const FeaturePair f = list.pair(i, 0, 1);
+        CHECK((contact(can, box, f).normal - f.normal).norm() < 1e-8);
+        CHECK(contact(can, box, f).gap < 0);
     }
 }
