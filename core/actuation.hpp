@@ -24,6 +24,7 @@ inline int end_of(const ParameterInterval& limits, Side side) { return side == S
 // Which piece of its characteristic an actuator is on.
 struct Saturation {
     Side control = Side::within, force = Side::within;
+    bool implicit = true;  // b_2 <= 0, which counts where the force is within its limits
 };
 
 // f = gain ctrl + b_0 + b_1 l + b_2 l'
@@ -63,6 +64,7 @@ template <class T> Saturation saturation(const Model& m, const T* theta, const T
     s.control = side_of(value_of(ctrl[n]), a.control, theta);
     const T f = law.gain * clamped_control(a, theta, s, ctrl[n]) + law.b0 + law.b1 * gear * q[a.q] + law.b2 * gear * v[a.v];
     s.force = side_of(value_of(f), a.force, theta);
+    s.implicit = s.force != Side::within || value_of(law.b2) <= 0;
     return s;
 }
 
@@ -77,9 +79,8 @@ void actuator_force(const Model& m, const T* theta, const T* q, const T* v, cons
         return;
     }
     const T f = law.gain * clamped_control(a, theta, s, ctrl[n]) + law.b0 + law.b1 * gear * q[a.q];
-    const bool implicit = value_of(law.b2) <= 0;
-    tau[a.v] += gear * (implicit ? f : T(f + law.b2 * gear * v[a.v]));
-    if (implicit) B[a.v] -= law.b2 * gear * gear;
+    tau[a.v] += gear * (s.implicit ? f : T(f + law.b2 * gear * v[a.v]));
+    if (s.implicit) B[a.v] -= law.b2 * gear * gear;
 }
 template <class T>
 void actuator_force_adj(const Model& m, const T* theta, const T* q, const T* v, const T* ctrl, const Saturation& s, int n, const T* tau_bar, const T* B_bar,
@@ -98,7 +99,7 @@ void actuator_force_adj(const Model& m, const T* theta, const T* q, const T* v, 
     gear_bar += t * (law.gain * control + law.b0 + law.b1 * length) + f_bar * law.b1 * q[a.q];
     q_bar[a.v] += f_bar * law.b1 * gear;
     (s.control == Side::within ? ctrl_bar[n] : theta_bar[end_of(a.control, s.control)]) += f_bar * law.gain;
-    if (value_of(law.b2) <= 0) {
+    if (s.implicit) {
         bar.b2 = -B_bar[a.v] * gear * gear;
         gear_bar -= T(2) * B_bar[a.v] * law.b2 * gear;
     } else {

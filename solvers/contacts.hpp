@@ -17,6 +17,7 @@ template <class T> struct ContactPoint {
     Contact<T> geometry;        // point and normal in a's common frame, gap; the normal points from b to a
     Tangents<T> tangents;
     T friction, restitution;
+    bool b_bounces;             // the larger restitution, which counts, is b's
     // direction of row 0 (normal), 1, 2 (tangents)
     const Vec3<T>& direction(int row) const { return row == 0 ? geometry.normal : (row == 1 ? tangents.t1 : tangents.t2); }
 };
@@ -115,7 +116,8 @@ template <class T> ContactPoint<T> contact_point(const World& w, const T* theta,
     c.tangents = contact_tangents(c.geometry.normal);
     c.friction = theta[set.friction.at(f.a)] * theta[set.friction.at(f.b)];
     const T &e_a = theta[set.restitution.at(f.a)], &e_b = theta[set.restitution.at(f.b)];
-    c.restitution = e_a < e_b ? e_b : e_a;
+    c.b_bounces = e_a < e_b;
+    c.restitution = c.b_bounces ? e_b : e_a;
     return c;
 }
 
@@ -125,8 +127,7 @@ void contact_point_adj(const World& w, const T* theta, const Kinematics<T>& k, c
     const ShapeSet& set = w.shapes;
     const FeaturePair& f = c.features;
     const Shape &a = set.shapes[static_cast<size_t>(f.a)], &b = set.shapes[static_cast<size_t>(f.b)];
-    const bool b_larger = theta[set.restitution.at(f.a)] < theta[set.restitution.at(f.b)];
-    theta_bar[set.restitution.at(b_larger ? f.b : f.a)] += out_bar.restitution;
+    theta_bar[set.restitution.at(c.b_bounces ? f.b : f.a)] += out_bar.restitution;
     theta_bar[set.friction.at(f.a)] += out_bar.friction * theta[set.friction.at(f.b)];
     theta_bar[set.friction.at(f.b)] += out_bar.friction * theta[set.friction.at(f.a)];
     Contact<T> g_bar = out_bar.geometry;

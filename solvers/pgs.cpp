@@ -85,12 +85,12 @@ template <class T> void pgs(const MlcpView<T>& p, int max_sweeps, double toleran
         for (int r = 0; r < m; ++r, ++window) {
             const T y = ordered_dot<T>(-p.b[r] * tape.inverse[static_cast<size_t>(r)], tape.coefficients.data() + r * (m - 1), window + 1, m - 1);
             if (p.normal[r] == unilateral_row) {
-                window[m] = y < T(0) ? T(0) : y;
+                window[m] = y <= T(0) ? T(0) : y;
             } else if (p.normal[r] == free_row) {
                 window[m] = y;
             } else {
                 const T bound = p.normal[r] == boxed_row ? p.mu[r] : T(p.mu[r] * window[m - r + p.normal_of(r)]);
-                window[m] = y < -bound ? T(-bound) : (bound < y ? bound : y);
+                window[m] = bound <= y ? bound : (y <= -bound ? T(-bound) : y);
             }
         }
         ++tape.sweeps;

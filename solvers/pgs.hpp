@@ -49,12 +49,14 @@ template <class T> void pgs(const MlcpView<T>& p, int max_sweeps, double toleran
 // Adds to A_bar (rows x rows, not symmetric), b_bar and mu_bar (rows). A row at x = mu x_n = 0 counts as clamped.
 template <class T> void pgs_adj(const MlcpView<T>& p, PgsTape<T>& tape, const T* solution_bar, T* A_bar, T* b_bar, T* mu_bar);
 
-// Where the clamp of a row left it: -1 at lo, +1 at hi, 0 free. `x` points at the row's new value on the tape.
+// Where the clamp of a row left it: -1 at lo, +1 at hi, 0 free. `x` points at the row's new value on the tape. Between bounds of 0
+// the side that the row was clamped to is in the sign of its zero: with it the gradient by mu = 0 is that of mu > 0.
 template <class T> int clamp_code(const MlcpView<T>& p, int r, const T* x) {
     if (p.normal[r] == unilateral_row) return x[0] == T(0) ? -1 : 0;
     if (p.normal[r] == free_row) return 0;
     const T bound = p.normal[r] == boxed_row ? p.mu[r] : T(p.mu[r] * x[p.normal_of(r) - r]);
-    return x[0] == bound ? 1 : (x[0] == -bound ? -1 : 0);
+    if (std::signbit(value_of(x[0]))) return x[0] == -bound ? -1 : 0;
+    return x[0] == bound ? 1 : 0;
 }
 
 // How far x is from a solution, as a velocity: the largest |x - clamp(x - w/A_rr)| A_rr.

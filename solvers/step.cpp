@@ -116,18 +116,26 @@ std::uint64_t branch_hash(const StepScratch<double>& s) {
         hash = (hash ^ (hash >> 27)) * 0x94d049bb133111ebu;
         hash ^= hash >> 31;
     };
-    for (const Saturation side : s.saturations) mix(static_cast<std::uint64_t>(side.control) << 2 | static_cast<std::uint64_t>(side.force));
+    for (const Saturation side : s.saturations)
+        mix(static_cast<std::uint64_t>(side.implicit) << 4 | static_cast<std::uint64_t>(side.control) << 2 |
+            static_cast<std::uint64_t>(side.force));
     for (const ContactPoint<double>& c : s.contacts.points) mix(static_cast<std::uint64_t>(tangent_axis(c.geometry.normal)));
-    for (const RowBlock& b : s.rows.blocks)
+    for (const RowBlock& b : s.rows.blocks) {
         mix(static_cast<std::uint64_t>(b.bias) | static_cast<std::uint64_t>(b.kind) << 8 |
             static_cast<std::uint64_t>(b.side + 1) << 16 | static_cast<std::uint64_t>(b.index) << 32);
+        if (b.kind == RowKind::contact && b.bias == BiasCase::bounce)
+            mix(static_cast<std::uint64_t>(s.contacts.points[static_cast<size_t>(b.index)].b_bounces));
+    }
     for (size_t i = 0; i < s.rows.islands.size(); ++i) {
         const MlcpView<double> p = island_problem(s.rows, s.delassus, s.impulses, s.rows.islands[i]);
         const PgsTape<double>& tape = s.impulses.tapes[i];
         mix(static_cast<std::uint64_t>(tape.sweeps));
         const double* x = tape.x.data() + p.rows;
         for (int k = 0; k < tape.sweeps; ++k)
-            for (int r = 0; r < p.rows; ++r, ++x) mix(static_cast<std::uint64_t>(clamp_code(p, r, x) + 1));
+            for (int r = 0; r < p.rows; ++r, ++x) {
+                const int code = clamp_code(p, r, x);
+                mix(static_cast<std::uint64_t>((*x == 0 ? std::abs(code) : code) + 1));  // bounds of 0 are one
+            }
     }
     return hash;
 }

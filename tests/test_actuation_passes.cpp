@@ -83,16 +83,17 @@ struct ActuatorForcePass : ActuationPass {
             if (a.type == ActuatorType::servo || a.type == ActuatorType::general) coordinates.push_back(a.v);
         }
     }
+    Saturation unsaturated(int n) const { return {Side::within, Side::within, affine_law(m, theta.data(), n).b2 <= 0}; }
     Covector forward(const Covector& x_dot) const {
         return run_duals(x_dot, [&](const D* th, const D* qd, const D* vd, const D* cd, D* tau, D* B) {
-            for (int n = 0; n < m.nu; ++n) actuator_force(m, th, qd, vd, cd, Saturation{}, n, tau, B);
+            for (int n = 0; n < m.nu; ++n) actuator_force(m, th, qd, vd, cd, unsaturated(n), n, tau, B);
         });
     }
     Covector adjoint(const Covector& y_bar, const Covector& prior) const {
         return run_bars(prior, [&](double* theta_bar, double* q_bar, double* v_bar, double* ctrl_bar) {
             for (int n = 0; n < m.nu; ++n)
-                actuator_force_adj(m, theta.data(), q.data(), v.data(), ctrl.data(), Saturation{}, n, y_bar.data(), y_bar.data() + m.nv, theta_bar, q_bar, v_bar,
-                                   ctrl_bar);
+                actuator_force_adj(m, theta.data(), q.data(), v.data(), ctrl.data(), unsaturated(n), n, y_bar.data(),
+                                   y_bar.data() + m.nv, theta_bar, q_bar, v_bar, ctrl_bar);
         });
     }
 };

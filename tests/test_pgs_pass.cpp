@@ -84,3 +84,52 @@ TEST_CASE("adjoint: pgs") {
     for (const int met : {PgsPass::free, PgsPass::clamped, PgsPass::sticking, PgsPass::sliding_up, PgsPass::sliding_down})
         CHECK(met >= 10);
 }
+
+namespace {
+
+// One normal row and one friction row, friction coefficient mu; b of the friction row. The derivative of its impulse by mu.
+struct SmallPgs {
+    double value, by_mu, by_mu_dual, by_b, by_b_dual;
+    SmallPgs(double mu, double b_normal, double b_friction) {
+        const double A[4] = {2, 0, 0, 3}, b[2] = {b_normal, b_friction}, mus[2] = {0, mu}, bar[2] = {0, 1};
+        const int normal[2] = {unilateral_row, 0};
+        double x[2], A_bar[4] = {}, b_bar[2] = {}, mu_bar[2] = {};
+        const MlcpView<double> p{2, A, b, mus, normal, 0};
+        PgsTape<double> tape;
+        pgs(p, 4, 0, tape, x);
+        pgs_adj(p, tape, bar, A_bar, b_bar, mu_bar);
+        value = x[1], by_mu = mu_bar[1], by_b = b_bar[1];
+        const D A_dual[4] = {2.0, 0.0, 0.0, 3.0};
+        const auto along = [&](double d_b, double d_mu) {
+            const D b_dual[2] = {b_normal, {b_friction, d_b}}, mu_dual[2] = {0.0, {mu, d_mu}};
+            D y[2];
+            PgsTape<D> duals;
+            pgs(MlcpView<D>{2, A_dual, b_dual, mu_dual, normal, 0}, 4, 0, duals, y);
+            return y[1].d;
+        };
+        by_b_dual = along(1, 0), by_mu_dual = along(0, 1);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("pgs: the gradient by a friction coefficient of 0 is that by a small one") {
+    for (const double b : {-0.7, 0.7}) {
+        const SmallPgs none(0, -1, b), little(1e-6, -1, b);
+        CHECK(none.value == 0);
+        CHECK(none.by_mu == doctest::Approx((little.value - none.value) / 1e-6));
+        CHECK(none.by_mu == none.by_mu_dual);
+        CHECK(little.by_mu == doctest::Approx(none.by_mu));
+    }
+}
+
+// Between two bounds of 0 the row is clamped, whatever the scalar.
+TEST_CASE("pgs: a row without slip under no load is clamped for numbers and duals alike") {
+    for (const double mu : {0.0, 0.5}) {
+        const SmallPgs p(mu, 1, 0);
+        CHECK(p.value == 0);
+        CHECK(p.by_b == 0);
+        CHECK(p.by_b_dual == 0);
+        CHECK(p.by_mu == p.by_mu_dual);
+    }
+}
