@@ -30,7 +30,7 @@ inline Shape cube_mesh() {
 }
 
 // The hull of n random points in a ball of radius 1.
-inline Shape random_mesh(Rng& g, int n) {
+template <class G> Shape random_mesh(G& g, int n) {
     std::vector<Vec3<double>> points;
     for (int i = 0; i < n; ++i) {
         const Vec3<double> x = g.vec3(Regime::random);
@@ -42,7 +42,7 @@ inline Shape random_mesh(Rng& g, int n) {
 }
 
 // A square grid of n x n heights between 0 and `height`, of the side 2.
-inline Shape random_terrain(Rng& g, int n, double height) {
+template <class G> Shape random_terrain(G& g, int n, double height) {
     std::vector<double> heights;
     for (int i = 0; i < n * n; ++i) heights.push_back(height == 0 ? 0 : g.uniform(0, height));
     Shape s = shape_of(ShapeType::terrain);

@@ -3,61 +3,30 @@
 #include <doctest/doctest.h>
 
 #include "tests/check_adjoint.hpp"
-#include "tests/toy_worlds.hpp"
+#include "tests/step_derivatives.hpp"
 
 using namespace costate;
 using namespace costate::test;
 
 namespace {
 
-struct Bars {
-    VecX<double> theta, x, u;
-    double pair(const VecX<double>& dtheta, const VecX<double>& dx, const VecX<double>& du) const { return theta.dot(dtheta) + x.dot(dx) + u.dot(du); }
-};
-
-VecX<double> run(const ToyState& t, StepScratch<double>& s) {
-    VecX<double> next(t.world.nx());
-    step(t.world, t.theta.data(), t.x.data(), t.u.data(), s, next.data());
-    return next;
-}
-
-Bars run_adjoint(const ToyState& t, StepScratch<double>& s, const VecX<double>& next_bar) {
-    run(t, s);
-    s.clear_bars();
-    Bars b{VecX<double>::Zero(t.world.np()), VecX<double>::Zero(t.world.ndx()), VecX<double>::Zero(t.world.nu())};
-    step_adj(t.world, t.theta.data(), t.x.data(), t.u.data(), s, next_bar.data(), b.theta.data(), b.x.data(), b.u.data());
-    return b;
-}
-
 // Of parameters: their own size, or 0.1 where they are 0.
 VecX<double> scales(const ToyState& t) {
     return t.theta.unaryExpr([](double x) { return x == 0 ? 0.1 : std::abs(x); });
 }
-
-// J (dtheta, dx, du) by dual numbers.
-VecX<double> push(const ToyState& t, StepScratch<D>& s, const VecX<double>& dtheta, const VecX<double>& dx, const VecX<double>& du) {
-    const VecX<D> theta = lift_vector(t.theta, dtheta.data()), x = lift_state(t.world.model, t.x, dx.data()), u = lift_vector(t.u, du.data());
-    VecX<D> next(t.world.nx());
-    step(t.world, theta.data(), x.data(), u.data(), s, next.data());
-    return state_tangent(t.world.model, next);
-}
-
-}  // namespace
-
-namespace {
 
 // <J d, w> = <d, J* w> for the state, the controls and every parameter by itself.
 void check_step(const ToyState& t, StepScratch<double>& s, unsigned seed) {
     StepScratch<D> sd(t.world);
     Rng g(seed + 1000);
     const VecX<double> next_bar = random_vector(t.world.ndx(), g, Regime::random);
-    const Bars b = run_adjoint(t, s, next_bar);
+    const StepBars b = run_step_adjoint(t, s, next_bar);
     const VecX<double> dtheta = random_vector(t.world.np(), g, Regime::random).cwiseProduct(scales(t)),
                        dx = random_vector(t.world.ndx(), g, Regime::random), du = random_vector(t.world.nu(), g, Regime::random);
     const VecX<double> zt = 0 * dtheta, zx = 0 * dx, zu = 0 * du;
     const auto check = [&](const char* what, const VecX<double>& a, const VecX<double>& c, const VecX<double>& e) {
         CAPTURE(what);
-        const VecX<double> y = push(t, sd, a, c, e);
+        const VecX<double> y = push_step(t, sd, a, c, e);
         const double forward = y.dot(next_bar), backward = b.pair(a, c, e);
         CHECK(std::abs(forward - backward) <= 1e-11 * (y.norm() * next_bar.norm() + 1));
     };
@@ -120,10 +89,10 @@ TEST_CASE("step: both forward dynamics give the same step and the same adjoint")
         by_aba.forward_dynamics = ForwardDynamics::aba, by_crba.forward_dynamics = ForwardDynamics::crba;
         const ToyState a = toy_contact_state(seed, by_aba), c = toy_contact_state(seed, by_crba);
         StepScratch<double> sa(a.world), sc(c.world);
-        CHECK((run(a, sa) - run(c, sc)).norm() <= 1e-11 * a.x.norm());
+        CHECK((run_step(a, sa) - run_step(c, sc)).norm() <= 1e-11 * a.x.norm());
         Rng g(seed);
         const VecX<double> next_bar = random_vector(a.world.ndx(), g, Regime::random);
-        const Bars ba = run_adjoint(a, sa, next_bar), bc = run_adjoint(c, sc, next_bar);
+        const StepBars ba = run_step_adjoint(a, sa, next_bar), bc = run_step_adjoint(c, sc, next_bar);
         CHECK((ba.x - bc.x).norm() <= 1e-11 * (1 + ba.x.norm()));
         CHECK((ba.u - bc.u).norm() <= 1e-11 * (1 + ba.u.norm()));
         CHECK((ba.theta - bc.theta).norm() <= 1e-11 * (1 + ba.theta.norm()));
@@ -136,29 +105,21 @@ namespace {
 bool check_differences(const ToyState& t, StepScratch<double>& s, unsigned seed) {
     Rng g(seed + 2000);
     const VecX<double> next_bar = random_vector(t.world.ndx(), g, Regime::random);
-    const Bars b = run_adjoint(t, s, next_bar);
-    const VecX<double> base = run(t, s);
+    const StepBars b = run_step_adjoint(t, s, next_bar);
+    const VecX<double> base = run_step(t, s);
     const std::uint64_t hash = branch_hash(s);
     const VecX<double> dx = random_vector(t.world.ndx(), g, Regime::random), du = random_vector(t.world.nu(), g, Regime::random),
                        dtheta = random_vector(t.world.np(), g, Regime::random).cwiseProduct(scales(t));
     const double eps = 1e-6;
     bool same = true;
     const auto moved = [&](double e) {
-        ToyState p = t;
-        VecX<double> step_x = e * dx;
-        retract(t.world.model, t.x.data(), step_x.data(), p.x.data());
-        p.x.tail(t.world.nv()) += step_x.tail(t.world.nv());
-        p.u += e * du, p.theta += e * dtheta;
-        const VecX<double> next = run(p, s);
+        const VecX<double> next = run_step(moved_state(t, e, dtheta, dx, du), s);
         same = same && branch_hash(s) == hash;
-        VecX<double> d(t.world.ndx());
-        difference(t.world.model, base.data(), next.data(), d.data());
-        d.tail(t.world.nv()) = next.tail(t.world.nv()) - base.tail(t.world.nv());
-        return d.dot(next_bar);
+        return state_difference(t.world.model, base, next).dot(next_bar);
     };
     const double fd = (moved(eps) - moved(-eps)) / (2 * eps), adjoint = b.pair(dtheta, dx, du);
     if (same) CHECK(std::abs(fd - adjoint) <= 1e-6 * std::max(1.0, std::abs(fd)));
-    run(t, s);
+    run_step(t, s);
     return same;
 }
 
@@ -200,10 +161,10 @@ TEST_CASE("step: a pure function of its arguments") {
     for (unsigned seed = 1; seed <= 20; ++seed) {
         const ToyState t = toy_contact_state(seed), other = toy_contact_state(seed + 100);
         StepScratch<double> fresh(t.world), used(t.world);
-        const VecX<double> expected = run(t, fresh);
+        const VecX<double> expected = run_step(t, fresh);
         VecX<double> next(t.world.nx());
         for (int k = 0; k < 3; ++k) step(t.world, t.theta.data(), other.x.data(), other.u.data(), used, next.data());
-        CHECK(run(t, used) == expected);
+        CHECK(run_step(t, used) == expected);
         CHECK(branch_hash(used) == branch_hash(fresh));
     }
 }

@@ -7,7 +7,8 @@
 
 namespace costate::test {
 
-inline MassProperties<double> random_mass(Rng& g) {
+// G: Rng, or Stream
+template <class G> MassProperties<double> random_mass(G& g) {
     // Positive definite and within the triangle inequality: the inertia of a cloud of points.
     Mat3<double> cloud = Mat3<double>::Zero();
     for (int k = 0; k < 4; ++k) {
@@ -68,7 +69,7 @@ inline VecX<double> random_configuration(const Model& m, Rng& g, Regime r) {
     return q;
 }
 
-inline VecX<double> random_vector(int n, Rng& g, Regime r) {
+template <class G> VecX<double> random_vector(int n, G& g, Regime r) {
     VecX<double> x(n);
     for (double& xi : x) xi = g.around_zero(r);
     return x;
