@@ -71,8 +71,8 @@ bool may_touch(const Model& model, int a, int b) {
 }
 
 void register_parameters(Model& model, const std::vector<ShapeSpec>& specs, ShapeSet& set) {
-    std::vector<std::string> names;
-    std::vector<double> size, position, friction, restitution, margin;
+    std::vector<std::string> names, compliant;
+    std::vector<double> size, position, friction, restitution, margin, stiffness, damping;
     for (const ShapeSpec& s : specs) {
         names.push_back(s.name);
         size.insert(size.end(), s.size.begin(), s.size.end());
@@ -80,6 +80,9 @@ void register_parameters(Model& model, const std::vector<ShapeSpec>& specs, Shap
         friction.push_back(s.friction);
         restitution.push_back(s.restitution);
         margin.push_back(s.margin);
+        if (s.stiffness == unlimited) continue;
+        set.shapes[names.size() - 1].spring = static_cast<int>(compliant.size());
+        compliant.push_back(s.name), stiffness.push_back(s.stiffness), damping.push_back(s.damping);
     }
     set.size = model.layout.add("shapes", names, "size", 3, ParameterRange::positive, size);
     set.position = model.layout.add("shapes", names, "position", 3, ParameterRange::any, position);
@@ -87,9 +90,14 @@ void register_parameters(Model& model, const std::vector<ShapeSpec>& specs, Shap
     set.friction = model.layout.add("shapes", names, "friction", 1, ParameterRange::nonnegative, friction);
     set.restitution = model.layout.add("shapes", names, "restitution", 1, ParameterRange::nonnegative, restitution);
     set.margin = model.layout.add("shapes", names, "margin", 1, ParameterRange::nonnegative, margin);
-    for (size_t n = 0; n < specs.size(); ++n)
+    set.stiffness = model.layout.add("shapes", compliant, "stiffness", 1, ParameterRange::positive, stiffness);
+    set.damping = model.layout.add("shapes", compliant, "damping", 1, ParameterRange::nonnegative, damping);
+    for (size_t n = 0; n < specs.size(); ++n) {
         if (specs[n].type == ShapeType::plane)
             model.layout.set_no_effect(set.size, static_cast<int>(n), "a plane has no size", "remove it");
+        if (set.shapes[n].spring >= 0)
+            model.layout.set_no_effect(set.restitution, static_cast<int>(n), "a compliant shape has no restitution", "remove its stiffness");
+    }
 }
 
 bool groups_meet(const Model& model, const ShapeSpec& a, const ShapeSpec& b) {

@@ -40,6 +40,7 @@ struct Shape {
     Mat3<double> R_BS = Mat3<double>::Identity();      // R_BS exp(rotation) are the axes of the shape in the body
     std::shared_ptr<const Hull> hull = nullptr;        // of a mesh
     std::shared_ptr<const Terrain> terrain = nullptr;  // of a terrain
+    int spring = -1;                                   // which of the compliant shapes it is, -1: rigid
 };
 
 // The largest distance of a point of the shape from its origin, m; infinite for a plane.
@@ -53,6 +54,7 @@ struct ShapeSet {
     // per shape: m, or factors; m, the origin of the shape in its body; rad in the shape's axes; dimensionless; dimensionless; m,
     // see ShapeSpec
     ParameterSlice size, position, rotation, friction, restitution, margin;
+    ParameterSlice stiffness, damping;  // per compliant shape: N/m and N s/m of a contact point
 
     bool is_pair(int a, int b) const {
         const size_t bit = static_cast<size_t>(a) * shapes.size() + static_cast<size_t>(b);
@@ -70,6 +72,7 @@ struct ShapeSpec {
     Vec3<double> position = Vec3<double>::Zero();
     Vec3<double> size = Vec3<double>::Zero();
     double friction = 1, restitution = 0;
+    double stiffness = unlimited, damping = 0;         // N/m, N s/m of a contact point; unlimited: rigid, damping unused
     double margin = 0;                                 // m; the gap is measured between surfaces grown by it
     std::uint32_t group = 1, mask = ~0u;               // two shapes may meet if each one's mask has a bit of the other's group
     bool self_collision = true;                        // false: never meets a shape of its own tree
@@ -78,9 +81,10 @@ struct ShapeSpec {
 };
 
 // Registers the shapes' parameters in model.layout as "shapes/<name>/size", ".../position", ".../rotation", ".../friction",
-// ".../restitution" and ".../margin", and lists the pairs that may touch. Bodies joined by fixed joints count as one, and as
-// the world if they end there. No pairs: within a body, within the world, of a body and its parent (unless that is the world),
-// of the bodies in `excluded` (by name; "world" is the world), and what groups, masks and self_collision forbid.
+// ".../restitution" and ".../margin", of those with a stiffness also ".../stiffness" and ".../damping", and lists the pairs that
+// may touch. Bodies joined by fixed joints count as one, and as the world if they end there. No pairs: within a body, within the
+// world, of a body and its parent (unless that is the world), of the bodies in `excluded` (by name; "world" is the world), and
+// what groups, masks and self_collision forbid.
 ShapeSet build_shapes(Model& model, const std::vector<ShapeSpec>& specs,
                       const std::vector<std::pair<std::string, std::string>>& excluded = {});
 

@@ -268,6 +268,18 @@ Model ModelBuilder::build() const {
     m.anchor_b = m.layout.add("equalities", names, "anchor_b", 3, Range::any, anchor_b);
     m.weld_rotation = m.layout.add("equalities", names, "rotation", 3, Range::any, std::vector<double>(3 * names.size()));
     m.coupling = m.layout.add("equalities", names, "coupling", 2, Range::any, coupling);
+
+    std::vector<double> limit_stiffness, limit_damping;
+    names.clear();
+    for (JointLimit& l : m.limits) {
+        const BodySpec& s = bodies_[static_cast<size_t>(order[static_cast<size_t>(l.body)])];
+        if (s.limit_stiffness == unlimited) continue;
+        l.spring = static_cast<int>(names.size());
+        names.push_back(joints[static_cast<size_t>(l.body)]);
+        limit_stiffness.push_back(s.limit_stiffness), limit_damping.push_back(s.limit_damping);
+    }
+    m.limit_stiffness = m.layout.add("joints", names, "limit_stiffness", 1, Range::positive, limit_stiffness);
+    m.limit_damping = m.layout.add("joints", names, "limit_damping", 1, Range::nonnegative, limit_damping);
     m.gravity = m.layout.add("world", {""}, "gravity", 3, Range::any, {gravity_.x(), gravity_.y(), gravity_.z()});
     name_what_has_no_effect(m);
     return m;

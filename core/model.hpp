@@ -74,6 +74,7 @@ struct JointLimit {
     int q = 0, v = 0;
     ParameterInterval range;
     bool ball = false;
+    int spring = -1;  // which of the compliant limits it is, -1: rigid
 };
 
 // connect: the anchors on the two bodies are one point. weld: so are the frames there. coupling: q_a = c_0 + c_1 q_b.
@@ -113,7 +114,8 @@ struct Model {
     ParameterSlice gear, kp, kd, gain, actuator_bias;
     // per equality: m in a; m in b; of welds rad in the axes of a; c_0 and c_1 of couplings
     ParameterSlice anchor_a, anchor_b, weld_rotation, coupling;
-    ParameterSlice gravity;  // m/s^2, world axes
+    ParameterSlice limit_stiffness, limit_damping;  // per compliant limit: N m/rad or N/m; N m s/rad or N s/m
+    ParameterSlice gravity;                         // m/s^2, world axes
 
     // whether a step may have constraint rows even without contacts
     bool has_joint_rows() const { return !limits.empty() || !dry_dofs.empty() || !equalities.empty(); }
@@ -136,6 +138,7 @@ struct BodySpec {
     MassProperties<double> mass = MassProperties<double>::zero();
     std::vector<double> damping, armature, stiffness, rest, dry_friction;  // one number a dof, or empty for zeros
     double lower = -unlimited, upper = unlimited;                          // of a one-dof joint; upper: angle of a spherical one
+    double limit_stiffness = unlimited, limit_damping = 0;                 // unlimited: rigid, damping unused
 };
 
 struct ActuatorSpec {

@@ -1,9 +1,13 @@
 // The bias of a unilateral row: the solver asks for J v+ + beta >= 0, so -beta is the least velocity a row may leave with.
+// Of rigid rows:
 //   bounce    v < -rest_speed and gap + h v < 0    beta = e v        restitution
 //   open      gap >= 0                             beta = gap/h      may close, not cross
 //   slop      -slop <= gap < 0                     beta = 0
 //   recover   gap < -slop                          beta = erp (gap + slop)/h
 //   capped    the above below -recovery_speed      beta = -recovery_speed
+// Of rows with springs (solvers/compliance.hpp), which have no restitution, slop or cap:
+//   open      gap >= 0                             beta = gap/h
+//   pressed   gap < 0                              beta = erp gap/h  as recover, with the erp of the springs
 #pragma once
 
 #include "core/bar.hpp"
@@ -11,13 +15,14 @@
 
 namespace costate {
 
-enum class BiasCase : unsigned char { bounce, open, slop, recover, capped };
+enum class BiasCase : unsigned char { bounce, open, slop, recover, capped, pressed };
 
 template <> struct BarOf<BiasCase> { using type = NoBar; };
 
-template <class T> BiasCase bias_case(const World& w, const T* theta, const T& gap, const T& v) {
+template <class T> BiasCase bias_case(const World& w, const T* theta, bool springs, const T& gap, const T& v) {
     const double g = value_of(gap), speed = value_of(v), h = value_of(theta[w.time_step.at(0)]),
                  slop = value_of(theta[w.slop.at(0)]);
+    if (springs) return g >= 0 ? BiasCase::open : BiasCase::pressed;
     if (speed < -w.settings.rest_speed && g + h * speed < 0) return BiasCase::bounce;
     if (g >= 0) return BiasCase::open;
     if (g >= -slop) return BiasCase::slop;
@@ -34,6 +39,7 @@ T row_bias(const BiasCase& which, const T& gap, const T& v, const T& e, const T&
         case BiasCase::open: return gap / h;
         case BiasCase::slop: return T(0);
         case BiasCase::recover: return erp * (gap + slop) / h;
+        case BiasCase::pressed: return erp * gap / h;
         case BiasCase::capped: return -recovery_speed;
     }
     return T(0);
@@ -46,6 +52,7 @@ void row_bias_adj(const BiasCase& which, const T& gap, const T& v, const T& e, c
         case BiasCase::bounce: e_bar += out_bar * v, v_bar += out_bar * e; break;
         case BiasCase::open: gap_bar += out_bar / h, h_bar -= out_bar * gap / (h * h); break;
         case BiasCase::slop: break;
+        case BiasCase::pressed: gap_bar += out_bar * erp / h, erp_bar += out_bar * gap / h, h_bar -= out_bar * erp * gap / (h * h); break;
         case BiasCase::recover:
             gap_bar += out_bar * erp / h;
             slop_bar += out_bar * erp / h;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "solvers/bias.hpp"
+#include "solvers/compliance.hpp"
 #include "solvers/contacts.hpp"
 
 namespace costate {
@@ -29,6 +30,7 @@ struct RowBlock {
     int chain = 0, length = 0;       // its dofs: chain_dof[chain ... chain + length)
     int values = 0;                  // J and Z of its rows: values[row * length + position in the chain]
     int island = 0;
+    Springs springs;                 // of a unilateral first row, which is rigid without
     BiasCase bias = BiasCase::open;  // of a unilateral first row
     bool unilateral() const { return kind == RowKind::contact || kind == RowKind::limit || kind == RowKind::ball_limit; }
 };
@@ -48,6 +50,7 @@ template <class T> struct Rows {
     std::vector<int> island_trees;
     std::vector<T> J;                  // on the chains
     std::vector<T> beta, v_before;     // (rows) bias; J v at the start of the step (normal and limit rows)
+    std::vector<T> R;                  // (rows) compliance, 1/kg or 1/(kg m^2)
     std::vector<T> error;              // (rows) of equalities, m or rad
     std::vector<T> mu;                 // (rows) friction coefficient of tangent rows; bound of boxed rows, N s or N m s
     std::vector<int> normal;           // (rows) row of the normal of a tangent row, or what else bounds the row (solvers/pgs.hpp)
@@ -55,7 +58,7 @@ template <class T> struct Rows {
     std::vector<RowBlock> unsorted;    // as found, before islands are known
     int count = 0;
     // bars
-    std::vector<T> J_bar, beta_bar, mu_bar;
+    std::vector<T> J_bar, beta_bar, R_bar, mu_bar;
 
     // Room for what the world can hold at first; more than this allocates once and stays.
     explicit Rows(const World& w) : tree_parent(w.model.trees.size()) {
@@ -64,7 +67,7 @@ template <class T> struct Rows {
         const size_t most_rows = 3 * contacts + joints + 6 * m.equalities.size();
         blocks.reserve(most_blocks), unsorted.reserve(most_blocks), islands.reserve(m.trees.size());
         island_trees.reserve(m.trees.size());
-        for (auto* per_row : {&beta, &v_before, &error, &mu, &beta_bar, &mu_bar}) per_row->reserve(most_rows);
+        for (auto* per_row : {&beta, &v_before, &R, &error, &mu, &beta_bar, &R_bar, &mu_bar}) per_row->reserve(most_rows);
         normal.reserve(most_rows);
     }
 };

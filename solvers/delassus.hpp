@@ -1,5 +1,5 @@
 // The Delassus operator A = J M^-1 J^T + R of each island, through the factor M = L^T D L: with Z = L^-T J^T, which stays on the
-// chain of its row, A = Z^T D^-1 Z + R. R is the compliance, an absolute diagonal.
+// chain of its row, A = Z^T D^-1 Z + R. R is the rows' compliance, an absolute diagonal.
 #pragma once
 
 #include "core/ltl.hpp"
@@ -114,8 +114,7 @@ void delassus_bars_of_tree(const World& w, const Island& island, const Tree& tre
 }
 
 template <class T>
-void island_delassus(const World& w, const T* theta, const T* L, const Rows<T>& rows, const Island& island,
-                     DelassusScratch<T>& s) {
+void island_delassus(const World& w, const T* L, const Rows<T>& rows, const Island& island, DelassusScratch<T>& s) {
     const int end = island.block + island.blocks;
     // 1.1 Z = L^-T J^T
     for (int n = island.block; n < end; ++n) half_solve_block(w, L, rows, rows.blocks[static_cast<size_t>(n)], s);
@@ -123,16 +122,15 @@ void island_delassus(const World& w, const T* theta, const T* L, const Rows<T>& 
     for (int n = island.block; n < end; ++n) delassus_of_block(w, L, rows, island, n, s);
     // 1.3 + R
     T* A = s.A.data() + island.delassus;
-    for (int r = 0; r < island.rows; ++r) A[r * island.rows + r] += theta[w.compliance.at(0)];
+    for (int r = 0; r < island.rows; ++r) A[r * island.rows + r] += rows.R[static_cast<size_t>(island.row + r)];
 }
-// With Y = M^-1 J^T and G = (A_bar + A_bar^T) Y:   J_bar += G^T,   M_bar -= Y^T A_bar Y on the pattern,   R_bar += trace(A_bar)
+// With Y = M^-1 J^T and G = (A_bar + A_bar^T) Y:   J_bar += G^T,   M_bar -= Y^T A_bar Y on the pattern,   R_bar += diag(A_bar)
 template <class T>
-void island_delassus_adj(const World& w, const T* L, Rows<T>& rows, const Island& island, DelassusScratch<T>& s, T* M_bar,
-                         T* theta_bar) {
+void island_delassus_adj(const World& w, const T* L, Rows<T>& rows, const Island& island, DelassusScratch<T>& s, T* M_bar) {
     const size_t nv = static_cast<size_t>(w.nv());
     // 1.3 + R
     const T* A_bar = s.A_bar.data() + island.delassus;
-    for (int r = 0; r < island.rows; ++r) theta_bar[w.compliance.at(0)] += A_bar[r * island.rows + r];
+    for (int r = 0; r < island.rows; ++r) rows.R_bar[static_cast<size_t>(island.row + r)] += A_bar[r * island.rows + r];
     // 1.2 A = J Y, with what flows through the Y inside: G, and all of M_bar
     unit_responses(w, L, rows, island, s);
     for_each_tree(w, rows, island, [&](const Tree& tree) { delassus_bars_of_tree(w, island, tree, s, M_bar); });
@@ -148,18 +146,18 @@ void island_delassus_adj(const World& w, const T* L, Rows<T>& rows, const Island
 }
 
 template <class T>
-void delassus(const World& w, const T* theta,
+void delassus(const World& w,
               const T* L,            // (mass_matrix_size) the factor
               const Rows<T>& rows, DelassusScratch<T>& s) {
     const Island* last = rows.islands.empty() ? nullptr : &rows.islands.back();
     s.Z.resize(rows.J.size());
     s.A.resize(last ? static_cast<size_t>(last->delassus + last->rows * last->rows) : 0);
-    for (const Island& island : rows.islands) island_delassus(w, theta, L, rows, island, s);
+    for (const Island& island : rows.islands) island_delassus(w, L, rows, island, s);
 }
 template <class T>
-void delassus_adj(const World& w, const T* L, Rows<T>& rows, DelassusScratch<T>& s, T* M_bar, T* theta_bar) {
+void delassus_adj(const World& w, const T* L, Rows<T>& rows, DelassusScratch<T>& s, T* M_bar) {
     s.Y.resize(static_cast<size_t>(rows.count) * static_cast<size_t>(w.nv())), s.G.resize(s.Y.size());
-    for (const Island& island : rows.islands) island_delassus_adj(w, L, rows, island, s, M_bar, theta_bar);
+    for (const Island& island : rows.islands) island_delassus_adj(w, L, rows, island, s, M_bar);
 }
 
 }  // namespace costate

@@ -1,4 +1,4 @@
-// Constraint rows of a step: what they are, their Jacobian, their bias, and what bounds their impulses.
+// Constraint rows of a step: what they are, their Jacobian, their bias, their compliance, and what bounds their impulses.
 #pragma once
 
 #include "solvers/contact_rows.hpp"
@@ -20,19 +20,27 @@ void find_blocks(const World& w, const T* theta, const T* q, const T* v, const C
     const auto last_dof = [&](int body) { return body < 0 ? -1 : m.bodies[static_cast<size_t>(body)].last_dof; };
     const auto near = [&](const T& gap, double approach) { return value_of(gap) < std::max(w.settings.margin, 2 * h * approach); };
     rows.unsorted.clear();
-    for (size_t c = 0; c < contacts.points.size(); ++c)
-        add(RowKind::contact, c, 3, last_dof(contacts.points[c].body_a), last_dof(contacts.points[c].body_b));
+    for (size_t c = 0; c < contacts.points.size(); ++c) {
+        const ContactPoint<T>& point = contacts.points[c];
+        RowBlock& block = add(RowKind::contact, c, 3, last_dof(point.body_a), last_dof(point.body_b));
+        for (const int shape : {point.features.a, point.features.b})
+            block.springs.add(w.shapes.stiffness, w.shapes.damping, w.shapes.shapes[static_cast<size_t>(shape)].spring);
+    }
     for (size_t n = 0; n < m.limits.size(); ++n) {
         const JointLimit& l = m.limits[n];
         if (l.ball) {
             const Vec3<double> n_axis = normalise<double>(values(ball_rotation(l, q)));
             const double approach = n_axis.x() * value_of(v[l.v]) + n_axis.y() * value_of(v[l.v + 1]) + n_axis.z() * value_of(v[l.v + 2]);
-            if (near(ball_gap(l, theta, q), approach)) add(RowKind::ball_limit, n, 1, l.v + 2, -1);
+            if (near(ball_gap(l, theta, q), approach))
+                add(RowKind::ball_limit, n, 1, l.v + 2, -1).springs.add(m.limit_stiffness, m.limit_damping, l.spring);
             continue;
         }
         for (const int side : {1, -1}) {
             if ((side > 0 ? l.range.lower : l.range.upper) < 0) continue;
-            if (near(limit_gap(l, theta, q, side), -side * value_of(v[l.v]))) add(RowKind::limit, n, 1, l.v, -1).side = side;
+            if (!near(limit_gap(l, theta, q, side), -side * value_of(v[l.v]))) continue;
+            RowBlock& block = add(RowKind::limit, n, 1, l.v, -1);
+            block.side = side;
+            block.springs.add(m.limit_stiffness, m.limit_damping, l.spring);
         }
     }
     for (size_t n = 0; n < m.dry_dofs.size(); ++n) add(RowKind::dry_friction, n, 1, m.dry_dofs[n], -1);
@@ -57,7 +65,7 @@ template <class T> T block_restitution(const RowBlock& block, const ContactScrat
     return block.kind == RowKind::contact ? contacts.points[static_cast<size_t>(block.index)].restitution : T(0);
 }
 
-// Bias of a unilateral block's first row, after its Jacobian.
+// Bias and compliance of a unilateral block's first row, after its Jacobian.
 template <class T>
 void block_bias(const World& w, const T* theta, const T* q, const T* v, const ContactScratch<T>& contacts, RowBlock& block,
                 Rows<T>& rows) {
@@ -66,33 +74,40 @@ void block_bias(const World& w, const T* theta, const T* q, const T* v, const Co
     T& v_before = rows.v_before[row] = T(0);
     for (int i = 0; i < block.length; ++i)
         v_before += rows.J[static_cast<size_t>(block.values + i)] * v[rows.chain_dof[static_cast<size_t>(block.chain + i)]];
-    // 2 bias
+    // 2 compliance
+    const RowCompliance<T> c = row_compliance(w, theta, block.springs);
+    rows.R[row] = c.R;
+    // 3 bias
     const T gap = block_gap(w, theta, block, q, contacts), e = block_restitution(block, contacts);
-    block.bias = bias_case(w, theta, gap, v_before);
-    rows.beta[row] = row_bias(block.bias, gap, v_before, e, theta[w.erp.at(0)], theta[w.slop.at(0)],
-                              theta[w.recovery_speed.at(0)], theta[w.time_step.at(0)]);
+    block.bias = bias_case(w, theta, block.springs.any(), gap, v_before);
+    rows.beta[row] = row_bias(block.bias, gap, v_before, e, c.erp, theta[w.slop.at(0)], theta[w.recovery_speed.at(0)],
+                              theta[w.time_step.at(0)]);
 }
-// From rows.beta_bar; adds to rows.J_bar.
+// From rows.beta_bar and R_bar; adds to rows.J_bar.
 template <class T>
 void block_bias_adj(const World& w, const T* theta, const T* q, const T* v, const RowBlock& block, ContactScratch<T>& contacts,
                     Rows<T>& rows, T* theta_bar, T* q_bar, T* v_bar) {
-    const int erp = w.erp.at(0), slop = w.slop.at(0), recovery_speed = w.recovery_speed.at(0), h = w.time_step.at(0);
+    const int slop = w.slop.at(0), recovery_speed = w.recovery_speed.at(0), h = w.time_step.at(0);
+    const T erp = row_compliance(w, theta, block.springs).erp;
     const size_t row = static_cast<size_t>(block.row);
-    // 2 bias
+    // 3 bias
     T gap_bar(0), v_before_bar(0), e_bar(0);
+    RowCompliance<T> c_bar{rows.R_bar[row], T(0)};
     NoBar none;
-    row_bias_adj<T>(block.bias, block_gap(w, theta, block, q, contacts), rows.v_before[row], block_restitution(block, contacts),
-                    theta[erp], theta[slop], theta[recovery_speed], theta[h], rows.beta_bar[row], none, gap_bar, v_before_bar,
-                    e_bar, theta_bar[erp], theta_bar[slop], theta_bar[recovery_speed], theta_bar[h]);
+    row_bias_adj<T>(block.bias, block_gap(w, theta, block, q, contacts), rows.v_before[row], block_restitution(block, contacts), erp,
+                    theta[slop], theta[recovery_speed], theta[h], rows.beta_bar[row], none, gap_bar, v_before_bar, e_bar, c_bar.erp,
+                    theta_bar[slop], theta_bar[recovery_speed], theta_bar[h]);
     if (block.kind == RowKind::contact) {
-        ContactPointBar<T>& c_bar = contacts.points_bar[static_cast<size_t>(block.index)];
-        c_bar.geometry.gap += gap_bar;
-        c_bar.restitution += e_bar;
+        ContactPointBar<T>& point_bar = contacts.points_bar[static_cast<size_t>(block.index)];
+        point_bar.geometry.gap += gap_bar;
+        point_bar.restitution += e_bar;
     } else {
         const JointLimit& l = w.model.limits[static_cast<size_t>(block.index)];
         if (block.kind == RowKind::limit) limit_gap_adj(l, block.side, gap_bar, theta_bar, q_bar);
         else ball_gap_adj(l, q, gap_bar, theta_bar, q_bar);
     }
+    // 2 compliance
+    row_compliance_adj(w, theta, block.springs, c_bar, theta_bar);
     // 1 velocity along the row
     for (int i = 0; i < block.length; ++i) {
         const int j = rows.chain_dof[static_cast<size_t>(block.chain + i)];
@@ -155,6 +170,7 @@ void make_rows(const World& w, const T* theta, const T* q, const T* v, const Kin
     sort_into_islands(w.model, rows);
     const size_t n = static_cast<size_t>(rows.count);
     rows.beta.assign(n, T(0)), rows.v_before.assign(n, T(0)), rows.mu.assign(n, T(0)), rows.normal.assign(n, unilateral_row);
+    rows.R.assign(n, theta[w.compliance.at(0)]);
     rows.error.assign(n, T(0)), rows.chain_dof.clear(), rows.chain_sign.clear(), rows.J.clear();
     for (RowBlock& block : rows.blocks) {
         append_chain(w.model, block, rows);
@@ -163,21 +179,23 @@ void make_rows(const World& w, const T* theta, const T* q, const T* v, const Kin
         T* error = rows.error.data() + block.row;
         // 1.2 Jacobian, bounds, errors
         block_rows(w, theta, q, k, contacts, block, rows, error);
-        // 1.3 bias
+        // 1.3 bias, and what is not the world's compliance
         if (block.unilateral()) block_bias(w, theta, q, v, contacts, block, rows);
         else equality_bias(w, theta, block, error, rows);
     }
 }
-// From rows.J_bar, beta_bar and mu_bar to the contacts' bars, the axes, q, v and theta.
+// From rows.J_bar, beta_bar, R_bar and mu_bar to the contacts' bars, the axes, q, v and theta.
 template <class T>
 void make_rows_adj(const World& w, const T* theta, const T* q, const T* v, const Kinematics<T>& k, ContactScratch<T>& contacts,
                    Rows<T>& rows, KinematicsBar<T>& bar, T* theta_bar, T* q_bar, T* v_bar) {
     for (const RowBlock& block : rows.blocks) {
         T error_bar[most_rows_of_a_block];
         std::fill(error_bar, error_bar + most_rows_of_a_block, T(0));
-        // 1.3 bias
+        // 1.3 bias, and what is not the world's compliance
         if (block.unilateral()) block_bias_adj(w, theta, q, v, block, contacts, rows, theta_bar, q_bar, v_bar);
         else equality_bias_adj(w, theta, block, rows.error.data() + block.row, rows, theta_bar, error_bar);
+        for (int r = block.unilateral() ? 1 : 0; r < block.rows; ++r)
+            theta_bar[w.compliance.at(0)] += rows.R_bar[static_cast<size_t>(block.row + r)];
         // 1.2 Jacobian, bounds, errors
         block_rows_adj(w, theta, q, k, contacts, block, rows, error_bar, bar, theta_bar, q_bar);
         // 1.1 blocks, islands: decided, nothing flows

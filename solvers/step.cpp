@@ -16,6 +16,7 @@ template <class T> void StepScratch<T>::clear_bars() {
     contacts.points_bar.assign(contacts.points.size(), ContactPointBar<T>::zero());
     rows.J_bar.assign(rows.J.size(), T(0));
     rows.beta_bar.assign(rows.beta.size(), T(0));
+    rows.R_bar.assign(rows.R.size(), T(0));
     rows.mu_bar.assign(rows.mu.size(), T(0));
     delassus.A_bar.assign(delassus.A.size(), T(0));
     impulses.lambda_bar.assign(impulses.lambda.size(), T(0));
@@ -50,7 +51,7 @@ template <class T> void step(const World& w, const T* theta, const T* x, const T
     // 7 constraint rows
     make_rows(w, theta, q, v, s.kinematics, s.contacts, s.rows);
     // 8 Delassus operator
-    delassus(w, theta, free.M.data(), s.rows, s.delassus);
+    delassus(w, free.M.data(), s.rows, s.delassus);
     // 9 impulses
     solve_impulses(w, s.rows, s.delassus, s.v_free.data(), s.impulses);
     // 10 velocity with impulses, configuration
@@ -78,7 +79,7 @@ void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratc
     // 9 impulses
     solve_impulses_adj(s.rows, s.delassus, s.v_free.data(), s.impulses, s.v_free_bar.data());
     // 8 Delassus operator
-    delassus_adj(w, free.M.data(), s.rows, s.delassus, free.M_bar.data(), theta_bar);
+    delassus_adj(w, free.M.data(), s.rows, s.delassus, free.M_bar.data());
     // 7 constraint rows
     make_rows_adj(w, theta, q, v, s.kinematics, s.contacts, s.rows, s.bar, theta_bar, q_bar, v_bar);
     // 6 contact points, normals, gaps

@@ -11,11 +11,13 @@ namespace costate::test {
 // Does the state show all that a step can meet?
 inline bool is_busy(const World& w, const StepScratch<double>& s) {
     bool between_trees = false, within_tree = false, lower = false, upper = false, bounce = false, recover = false, stop = false;
+    bool pressed = false, series = false, soft_stop = false;
     const auto tree = [&](int body) { return w.model.bodies[static_cast<size_t>(body)].tree; };
     for (const RowBlock& b : s.rows.blocks) {
         if (b.kind == RowKind::limit) {
             (b.side > 0 ? lower : upper) = true;
             stop = stop || b.bias == BiasCase::open || b.bias == BiasCase::recover;
+            soft_stop = soft_stop || b.bias == BiasCase::pressed;
             continue;
         }
         const ContactPoint<double>& c = s.contacts.points[static_cast<size_t>(b.index)];
@@ -23,8 +25,11 @@ inline bool is_busy(const World& w, const StepScratch<double>& s) {
         if (s.impulses.lambda[static_cast<size_t>(b.row)] == 0) continue;
         bounce = bounce || b.bias == BiasCase::bounce;
         recover = recover || b.bias == BiasCase::recover;
+        pressed = pressed || b.bias == BiasCase::pressed;
+        series = series || b.springs.count == 2;
     }
-    return between_trees && within_tree && s.rows.islands.size() > 1 && lower && upper && stop && bounce && recover;
+    return between_trees && within_tree && s.rows.islands.size() > 1 && lower && upper && stop && bounce && recover && pressed &&
+           series && soft_stop;
 }
 
 // A toy state that touches between moving trees, within one tree and at both ends of joint ranges, in several islands, with a
@@ -38,7 +43,7 @@ inline ToyState busy_contact_state(Rng& g, Regime r) {
         const Model& m = t.world.model;
         double *q = t.x.data(), *v = q + m.nq;
         q[m.limits[0].q] = t.theta[m.limits[0].range.lower] + 0.01 * g.normal();
-        q[m.limits[1].q] = t.theta[m.limits[1].range.upper] + 0.01 * g.normal();
+        q[m.limits[1].q] = t.theta[m.limits[1].range.upper] + std::abs(0.01 * g.normal());  // presses on its spring
         StepScratch<double> s(t.world);
         VecX<double> next(t.world.nx());
         step(t.world, t.theta.data(), t.x.data(), t.u.data(), s, next.data());
@@ -127,6 +132,17 @@ struct ContactStage : StagePass {
             for (const JointLimit& l : m.limits) add_interval(all, l.range);
             for (const Actuator& a : m.actuators) add_interval(all, a.control), add_interval(all, a.force);
         });
+    }
+    // Stiffness, then damping, of compliant shapes and of the one compliant limit: a spring that is let go matters to nothing.
+    void add_springs(Rng& g) {
+        const auto shapes = std::ranges::count_if(w.shapes.shapes, [](const Shape& shape) { return shape.spring >= 0; });
+        const auto add = [&](const ParameterSlice& of_shapes, const ParameterSlice& of_limits) {
+            in.add_along_direction(g, [&](Inputs& all) {
+                const auto put = [&](int at, int n) { all.add(t.theta.data() + at, theta.data() + at, theta_bar.data() + at, n); };
+                put(of_shapes.offset, static_cast<int>(shapes)), put(of_limits.offset, 1);
+            });
+        };
+        add(w.shapes.stiffness, m.limit_stiffness), add(w.shapes.damping, m.limit_damping);
     }
     void add_configuration(Inputs& to) {
         to.add_place({w.nv(), [this](const double* c) { x.head(w.nq()) = lift_configuration(m, t.x.head(w.nq()), c); },

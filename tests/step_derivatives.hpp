@@ -67,7 +67,7 @@ inline bool same_branches(const StepScratch<double>& s, const StepScratch<D>& d)
         return false;
     for (size_t i = 0; i < s.rows.blocks.size(); ++i) {
         const RowBlock &a = s.rows.blocks[i], &b = d.rows.blocks[i];
-        if (a.kind != b.kind || a.index != b.index || a.side != b.side || a.bias.which != b.bias.which) return false;
+        if (a.kind != b.kind || a.index != b.index || a.side != b.side || a.bias != b.bias) return false;
     }
     const auto same = [](const Saturation& a, const Saturation& b) { return a.control == b.control && a.force == b.force; };
     if (!std::equal(s.saturations.begin(), s.saturations.end(), d.saturations.begin(), same)) return false;

@@ -2,6 +2,7 @@
 #include "core/aba.hpp"
 #include "core/rnea.hpp"
 #include "solvers/bias.hpp"
+#include "solvers/compliance.hpp"
 #include "solvers/equality_rows.hpp"
 #include "tests/check_adjoint.hpp"
 #include "tests/probe_contact.hpp"
@@ -12,7 +13,7 @@ using namespace costate;
 template <> struct costate::test::Probe<BiasCase> : costate::test::EnumeratorProbe<BiasCase> {
     static BiasCase random(Rng&, Regime) {
         static int drawn = 0;
-        return static_cast<BiasCase>(drawn++ % 5);
+        return static_cast<BiasCase>(drawn++ % 6);
     }
 };
 

@@ -37,7 +37,7 @@ struct Tally {
         ++states, with_contacts += !s.contacts.points.empty();
         for (const RowBlock& block : s.rows.blocks) {
             rows.insert(block.kind);
-            if (block.unilateral()) biases.insert(block.bias.which);
+            if (block.unilateral()) biases.insert(block.bias);
             if (block.kind != RowKind::contact) continue;
             const FeaturePair& f = s.contacts.points[static_cast<size_t>(block.index)].features;
             pairs.insert(

@@ -1,4 +1,5 @@
-// The dot-product test of every stage of the step, and of the step itself. The solver alone: tests/test_pgs_pass.cpp.
+// The dot-product test of every stage of the step, and of the step itself. The solver alone: tests/test_pgs_pass.cpp; the
+// rows: tests/test_row_passes.cpp.
 #include "tests/contact_stage.hpp"
 
 using namespace costate;
@@ -69,95 +70,6 @@ struct ContactPointPass : MakeContactsPass {
     }
 };
 
-// Inputs of stages that read contacts.
-struct RowsStage : ContactStage {
-    using ContactStage::ContactStage;
-    const ContactPoint<double>& point(const RowBlock& b) const { return s.contacts.points[static_cast<size_t>(b.index)]; }
-    ContactPoint<D>& dual(const RowBlock& b) { return d.contacts.points[static_cast<size_t>(b.index)]; }
-    ContactPointBar<double>& bar(const RowBlock& b) { return s.contacts.points_bar[static_cast<size_t>(b.index)]; }
-    void add_axes(Rng& g) {
-        in.add_along_direction(g, [&](Inputs& all) { all.add(s.kinematics.S, d.kinematics.S, s.bar.S); });
-    }
-    void add_frames_and_friction() {
-        for (const RowBlock& b : s.rows.blocks) {
-            if (b.kind != RowKind::contact) continue;
-            in.add(point(b).geometry.point, dual(b).geometry.point, bar(b).geometry.point);
-            in.add(point(b).geometry.normal, dual(b).geometry.normal, bar(b).geometry.normal);
-            in.add(point(b).tangents.t1, dual(b).tangents.t1, bar(b).tangents.t1);
-            in.add(point(b).tangents.t2, dual(b).tangents.t2, bar(b).tangents.t2);
-            in.add(point(b).friction, dual(b).friction, bar(b).friction);
-        }
-    }
-    // Which of them matter is decided block by block.
-    void add_what_bias_reads(Rng& g) {
-        in.add_along_direction(g, [&](Inputs& all) { add_configuration(all); });
-        in.add_along_direction(g, [&](Inputs& all) { add_velocity(all); });
-        const auto add_contacts = [&](auto add) {
-            in.add_along_direction(g, [&](Inputs& all) {
-                for (const RowBlock& b : s.rows.blocks)
-                    if (b.kind == RowKind::contact) add(all, b);
-            });
-        };
-        add_contacts([&](Inputs& all, const RowBlock& b) {
-            all.add(point(b).geometry.gap, dual(b).geometry.gap, bar(b).geometry.gap);
-        });
-        add_contacts([&](Inputs& all, const RowBlock& b) {
-            all.add(point(b).restitution, dual(b).restitution, bar(b).restitution);
-        });
-        for (const ParameterSlice& slice : {w.time_step, w.erp, w.slop}) add_parameters(slice, 1);
-        add_limits(g);
-    }
-};
-
-// Axes, contact frames, friction -> Jacobians of contacts, friction of their rows.
-struct ContactRowsPass : RowsStage {
-    ContactRowsPass(Rng& g, Regime r) : RowsStage(g, r) {
-        add_axes(g), add_frames_and_friction();
-        for (const RowBlock& b : s.rows.blocks) {
-            if (b.kind != RowKind::contact) continue;
-            out.add<double>(d.rows.J.data() + b.values, s.rows.J_bar.data() + b.values, 3 * b.length);
-            out.add<double>(d.rows.mu.data() + b.row, s.rows.mu_bar.data() + b.row, 3);
-        }
-    }
-    void run_duals() override {
-        for (const RowBlock& b : d.rows.blocks)
-            if (b.kind == RowKind::contact) contact_rows(d.kinematics, dual(b), b, d.rows);
-    }
-    void run_adjoint() override {
-        for (const RowBlock& b : s.rows.blocks)
-            if (b.kind == RowKind::contact) contact_rows_adj(s.kinematics, point(b), b, s.rows, bar(b), s.bar);
-    }
-};
-
-// Jacobian, q, v, gaps, restitutions, limits, time step, erp, slop -> biases.
-struct BlockBiasPass : RowsStage {
-    BlockBiasPass(Rng& g, Regime r) : RowsStage(g, r) {
-        in.add_along_direction(g, [&](Inputs& all) { all.add(s.rows.J, d.rows.J, s.rows.J_bar); });
-        add_what_bias_reads(g);
-        out.add<double>(d.rows.beta, s.rows.beta_bar);
-    }
-    void run_duals() override {
-        for (RowBlock& b : d.rows.blocks) block_bias(w, theta.data(), x.data(), x.data() + w.nq(), d.contacts, b, d.rows);
-    }
-    void run_adjoint() override {
-        for (const RowBlock& b : s.rows.blocks)
-            block_bias_adj(w, t.theta.data(), q(), v(), b, s.contacts, s.rows, theta_bar.data(), q_bar(), v_bar());
-    }
-};
-
-struct MakeRowsPass : RowsStage {
-    MakeRowsPass(Rng& g, Regime r) : RowsStage(g, r) {
-        add_axes(g), add_frames_and_friction(), add_what_bias_reads(g);
-        out.add<double>(d.rows.J, s.rows.J_bar);
-        out.add<double>(d.rows.beta, s.rows.beta_bar);
-        out.add<double>(d.rows.mu, s.rows.mu_bar);
-    }
-    void run_duals() override { make_rows(w, theta.data(), x.data(), x.data() + w.nq(), d.kinematics, d.contacts, d.rows); }
-    void run_adjoint() override {
-        make_rows_adj(w, t.theta.data(), q(), v(), s.kinematics, s.contacts, s.rows, s.bar, theta_bar.data(), q_bar(), v_bar());
-    }
-};
-
 // Inputs of stages that solve with the mass matrix.
 struct SolvingStage : ContactStage {
     int inputs_without_effect = 0;  // entries of M of trees without rows
@@ -175,14 +87,14 @@ struct SolvingStage : ContactStage {
     }
 };
 
-// M, J, compliance -> A of all islands.
+// M, J, R -> A of all islands.
 struct DelassusPass : SolvingStage {
     DelassusPass(Rng& g, Regime r) : SolvingStage(g, r) {
-        add_mass_matrix(), add_jacobian(g), add_parameters(w.compliance, 1);
+        add_mass_matrix(), add_jacobian(g), in.add(s.rows.R, d.rows.R, s.rows.R_bar);
         out.add<double>(d.delassus.A, s.delassus.A_bar);
     }
-    void run_duals() override { factor_duals(), delassus(w, theta.data(), d.free_motion.M.data(), d.rows, d.delassus); }
-    void run_adjoint() override { delassus_adj(w, L(), s.rows, s.delassus, s.free_motion.M_bar.data(), theta_bar.data()); }
+    void run_duals() override { factor_duals(), delassus(w, d.free_motion.M.data(), d.rows, d.delassus); }
+    void run_adjoint() override { delassus_adj(w, L(), s.rows, s.delassus, s.free_motion.M_bar.data()); }
 };
 
 struct IslandDelassusPass : DelassusPass {
@@ -190,13 +102,13 @@ struct IslandDelassusPass : DelassusPass {
     void run_duals() override {
         factor_duals();
         for (const Island& island : d.rows.islands)
-            island_delassus(w, theta.data(), d.free_motion.M.data(), d.rows, island, d.delassus);
+            island_delassus(w, d.free_motion.M.data(), d.rows, island, d.delassus);
     }
     void run_adjoint() override {
         const size_t n = static_cast<size_t>(s.rows.count * w.nv());
         s.delassus.Y.resize(n), s.delassus.G.resize(n);
         for (const Island& island : s.rows.islands)
-            island_delassus_adj(w, L(), s.rows, island, s.delassus, s.free_motion.M_bar.data(), theta_bar.data());
+            island_delassus_adj(w, L(), s.rows, island, s.delassus, s.free_motion.M_bar.data());
     }
 };
 
@@ -294,6 +206,7 @@ template <ForwardDynamics dynamics> struct StepPass : ContactStage {
         for (const auto& slice :
              {w.shapes.size, w.shapes.position, w.shapes.rotation, w.shapes.friction, w.shapes.restitution, w.shapes.margin})
             add_parameters_along_direction(g, slice, shapes);
+        add_springs(g);
         add_next_state(), add_poses_and_velocities();
         out.add<double>(d.impulses.lambda, s.impulses.lambda_bar);
         for (size_t c = 0; c < s.contacts.points.size(); ++c) {
@@ -323,9 +236,6 @@ struct ObservePass : ContactStage {
 TEST_CASE("adjoint: shape_pose") { check_pass<ShapePosePass>(1e-12); }
 TEST_CASE("adjoint: contact_point") { check_pass<ContactPointPass>(1e-12); }
 TEST_CASE("adjoint: make_contacts") { check_pass<MakeContactsPass>(1e-12); }
-TEST_CASE("adjoint: contact_rows") { check_pass<ContactRowsPass>(1e-12); }
-TEST_CASE("adjoint: block_bias") { check_pass<BlockBiasPass>(1e-12); }
-TEST_CASE("adjoint: make_rows") { check_pass<MakeRowsPass>(1e-12); }
 TEST_CASE("adjoint: island_delassus") { check_pass<IslandDelassusPass>(1e-11); }
 TEST_CASE("adjoint: delassus") { check_pass<DelassusPass>(1e-11); }
 TEST_CASE("adjoint: solve_impulses") { check_pass<SolveImpulsesPass>(1e-11); }

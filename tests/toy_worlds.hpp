@@ -33,7 +33,8 @@ inline void turn_all(ToyState& t, Rng& g) {
 }
 
 // A sphere, a capsule and a box in the air, an arm of three links with round ends and joint limits, over a ground plane, and a
-// fixed sphere; everything placed so that about half of the pairs that can touch do, with random velocities.
+// fixed sphere; the capsule, the fixed sphere and one of the limits give. Everything placed so that about half of the pairs that
+// can touch do, with random velocities.
 inline ToyState toy_contact_state(unsigned seed, const Settings& settings = {}) {
     Rng g(seed);
     using J = JointType;
@@ -47,6 +48,7 @@ inline ToyState toy_contact_state(unsigned seed, const Settings& settings = {}) 
         if (i == 3) s.placement = {0.1, 0.1, 0.4};
         if (i >= 4) s.placement = 0.15 * g.vec3(Regime::random).normalized();
         if (i >= 3) s.lower = -0.05, s.upper = 0.06;
+        if (i == 4) s.limit_stiffness = 1e3, s.limit_damping = 2;
         builder.add_body(s);
     }
     for (const int i : {3, 4, 5}) {
@@ -66,6 +68,7 @@ inline ToyState toy_contact_state(unsigned seed, const Settings& settings = {}) 
                                   toy_shape(g, "elbow", ShapeType::capsule, m.body_index("body3"), {0.05, 0.05, 0}),
                                   toy_shape(g, "post", ShapeType::sphere, -1, {0.1, 0, 0})};
     shapes.back().position = {0.2, 0, 0.05};
+    for (const size_t i : {2, 6}) shapes[i].stiffness = 2e3, shapes[i].damping = 1.5 * static_cast<double>(i);
     ShapeSet set = build_shapes(m, shapes, {{"body1", "body2"}, {"body2", "body3"}});
     ToyState t{World(std::move(m), std::move(set), settings), {}, {}, {}};
     t.theta = t.world.model.layout.nominal();
