@@ -114,6 +114,10 @@ std::vector<BodySpec> read_joint(const Node& node, const std::string& otherwise,
         links[0].upper = angle->positive();
         if (!(links[0].upper < std::acos(-1.0))) angle->fail("must be below pi", "leave it out for a joint without limit");
     }
+    const auto [limit_stiffness, limit_damping] = read_spring(node, "limit_stiffness", "limit_damping");
+    if (limit_stiffness < unlimited && !node.has("limits") && !node.has("greatest_angle"))
+        node["limit_stiffness"].fail("the joint has no limits", "add them, or remove it");
+    for (BodySpec& link : links) link.limit_stiffness = limit_stiffness, link.limit_damping = limit_damping;
     struct PerDof {
         const char* key;
         std::vector<double> BodySpec::*values;
@@ -172,6 +176,12 @@ std::pair<double, double> read_range(const Node& node) {
     const std::vector<double> x = node.numbers(2);
     if (!(x[0] < x[1])) node.fail("the lower end is not below the upper one", "write [lower, upper]");
     return {x[0], x[1]};
+}
+
+std::pair<double, double> read_spring(const Node& node, const char* stiffness, const char* damping) {
+    const std::optional<Node> k = node.find(stiffness), d = node.find(damping);
+    if (d && !k) d->fail(std::string("damps nothing without \"") + stiffness + "\"", "give both, or remove it");
+    return {k ? k->positive() : unlimited, d ? d->nonnegative() : 0};
 }
 
 }  // namespace costate

@@ -22,6 +22,9 @@ ModelInput read_model(const Node& node);
 // A shape without its body; `otherwise` is its name if it has none of its own.
 ShapeSpec read_shape(const Node& node, const std::string& otherwise);
 
+// What shapes and the ground have alike: friction; restitution, or stiffness and damping.
+void read_surface(const Node& node, ShapeSpec& shape);
+
 // Pairs of bodies that do not touch each other, out of pairs of patterns; "world" is a body too.
 std::vector<std::pair<std::string, std::string>> read_exclude(const Node& node, std::vector<std::string> bodies);
 

@@ -1,6 +1,8 @@
 // Shapes as a scene describes them.
 #include <algorithm>
+#include <tuple>
 
+#include "scenes/joint_reader.hpp"
 #include "scenes/model_reader.hpp"
 #include "scenes/names.hpp"
 
@@ -59,6 +61,14 @@ std::shared_ptr<const Terrain> read_height_field(const Node& node) {
 
 }  // namespace
 
+void read_surface(const Node& node, ShapeSpec& s) {
+    s.friction = node.nonnegative_or("friction", 1);
+    s.restitution = node.nonnegative_or("restitution", 0);
+    if (s.restitution > 1) node["restitution"].fail("is above 1, which makes energy", "use 0 to 1");
+    std::tie(s.stiffness, s.damping) = read_spring(node, "stiffness", "damping");
+    if (s.stiffness < unlimited) node.forbid({"restitution"}, "a shape with \"stiffness\" bounces by its spring");
+}
+
 ShapeSpec read_shape(const Node& node, const std::string& otherwise) {
     node.expect_keys("shape");
     const KnownShape& known = known_shapes()[static_cast<size_t>(  // in the order of the table
@@ -84,9 +94,7 @@ ShapeSpec read_shape(const Node& node, const std::string& otherwise) {
     if (s.hull || s.terrain) s.size = node.has("scale") ? positive3(node["scale"]) : Vec3<double>(1, 1, 1);
     const Transform<double> X = read_pose(node);
     s.R_BS = X.R, s.position = X.p;
-    s.friction = node.nonnegative_or("friction", 1);
-    s.restitution = node.nonnegative_or("restitution", 0);
-    if (s.restitution > 1) node["restitution"].fail("is above 1, which makes energy", "use 0 to 1");
+    read_surface(node, s);
     s.margin = node.number_or("margin", 0);
     if (const auto group = node.find("group")) s.group = static_cast<std::uint32_t>(group->integer(0, 0xffffffff));
     if (const auto mask = node.find("mask")) s.mask = static_cast<std::uint32_t>(mask->integer(0, 0xffffffff));

@@ -61,9 +61,7 @@ void read_ground(const Node& node, Assembly& a) {
         return;
     }
     node.expect_keys("ground");
-    ground.friction = node.nonnegative_or("friction", 1);
-    ground.restitution = node.nonnegative_or("restitution", 0);
-    if (ground.restitution > 1) node["restitution"].fail("is above 1, which makes energy", "use 0 to 1");
+    read_surface(node, ground);
     ground.position.z() = node.number_or("height", 0);
     const Vec3<double> normal = node.vec3_or("normal", Vec3<double>::UnitZ());
     if (!(normal.norm() > 1e-12)) node["normal"].fail("has no direction: its length is 0", "use [0, 0, 1] for level ground");
