@@ -1,18 +1,18 @@
 // A world with every type of joint, shape, actuator and equality, on which every parameter has an effect.
 #pragma once
 
+#include "core/kinematics.hpp"
 #include "scenes/json.hpp"
 #include "scenes/scene.hpp"
 
 namespace costate::test {
 
 // A body of one shape that slides and turns on the ground, from a height at which it touches.
-inline Json slider(const char* name, const char* shape, double x, double height, const char* more = "{}") {
+inline Json slider(const char* name, const char* shape, double x, double height) {
     Json body = parse_json(R"({"mass": 0.8, "com": [0.01, -0.02, 0.01], "inertia": [0.006, 0.007, 0.008, 0.001, -0.0005, 0.0007],
                                "joint": {"type": "free", "damping": 0.1, "armature": 0.01}})", "body");
     body["name"] = name;
     body["shapes"].push_back(parse_json(shape, "shape"));
-    body["shapes"][0].update(parse_json(more, "more"));
     return Json{{"name", name}, {"position", {x, 0, height}}, {"rpy_deg", {3, -2, 20}}, {"model", {{"bodies", {body}}}}};
 }
 
@@ -20,8 +20,8 @@ inline Json slider(const char* name, const char* shape, double x, double height,
 inline Json every_joint() {
     return parse_json(R"({"name": "arm", "position": [0, 5, 2], "rpy_deg": [20, 30, 40], "model": {
         "bodies": [
-            {"name": "swing", "joint": {"type": "revolute", "axis": [0, 1, 0.2], "limits": [-0.2, 0.3], "damping": 0.1, "armature": 0.02,
-              "stiffness": 2, "rest": 0.1, "dry_friction": 0.05},
+            {"name": "swing", "joint": {"type": "revolute", "axis": [0, 1, 0.2], "limits": [-0.2, 0.3],
+              "damping": 0.1, "armature": 0.02, "stiffness": 2, "rest": 0.1, "dry_friction": 0.05},
              "mass": 1, "com": [0.2, 0.02, 0.01], "inertia": [0.01, 0.02, 0.02, 0.001, 0.002, 0.001]},
             {"name": "slide", "parent": "swing", "joint": {"type": "prismatic", "axis": [1, 0.1, 0], "position": [0.3, 0, 0.1],
               "rpy_deg": [10, 0, 5], "limits": [-0.02, 0.02], "damping": 0.3, "armature": 0.01, "stiffness": 20, "rest": 0.03,
@@ -29,15 +29,15 @@ inline Json every_joint() {
              "mass": 0.7, "com": [0.1, 0.03, 0.02], "inertia": [0.01, 0.01, 0.015, 0.001, 0.002, 0.001]},
             {"name": "plate", "parent": "slide", "joint": {"type": "fixed", "position": [0.1, 0.05, 0], "rpy_deg": [0, 20, 0]},
              "mass": 0.2, "com": [0.02, 0.01, 0.03], "inertia": [0.003, 0.004, 0.005, 0.0001, 0.0002, 0.0003]},
-            {"name": "screw", "parent": "plate", "joint": {"type": "helical", "axis": [0, 0.3, 1], "pitch": 0.05, "position": [0.1, 0, 0.1],
-              "rpy_deg": [0, 30, 10], "limits": [-0.2, 0.2], "damping": 0.05, "armature": 0.02, "stiffness": 1, "rest": 0.2,
-              "dry_friction": 0.02},
+            {"name": "screw", "parent": "plate", "joint": {"type": "helical", "axis": [0, 0.3, 1], "pitch": 0.05,
+              "position": [0.1, 0, 0.1], "rpy_deg": [0, 30, 10], "limits": [-0.2, 0.2], "damping": 0.05, "armature": 0.02,
+              "stiffness": 1, "rest": 0.2, "dry_friction": 0.02},
              "mass": 0.5, "com": [0.1, 0.05, 0.02], "inertia": [0.004, 0.005, 0.006, 0.0003, 0.0002, 0.0001]},
             {"name": "socket", "parent": "screw", "joint": {"type": "spherical", "position": [0.2, 0.1, 0], "rpy_deg": [5, 6, 7],
               "greatest_angle": 0.098, "damping": 0.01, "armature": 0.005, "dry_friction": 0.01},
              "mass": 0.4, "com": [0.15, 0.02, 0.03], "inertia": [0.003, 0.004, 0.005, 0.0003, 0.0002, 0.0001]},
             {"name": "lever", "joint": {"type": "revolute", "axis": [0.1, 1, 0], "position": [0.4, -0.5, 0], "damping": 0.1,
-              "limits": [0.0973, 0.6], "limit_stiffness": 200, "limit_damping": 2},
+              "limits": [0.1017, 0.6], "limit_stiffness": 200, "limit_damping": 2},
              "mass": 0.6, "com": [0.1, 0.01, 0.02], "inertia": [0.004, 0.006, 0.006, 0.0003, 0.0002, 0.0001]},
             {"name": "follower", "joint": {"type": "revolute", "axis": [0, 1, 0.1], "position": [0.4, 0.7, 0], "damping": 0.1},
              "mass": 0.6, "com": [0.1, 0.01, 0.02], "inertia": [0.004, 0.006, 0.006, 0.0003, 0.0002, 0.0001]},
@@ -52,9 +52,8 @@ inline Json every_joint() {
             {"name": "general", "joint": "lever", "type": "general", "gain": 1.5, "bias": [0.1, -0.5, 0.02], "gear": 1.3},
             {"name": "hold", "joint": "follower", "type": "servo", "kp": 5, "kd": 0.2, "gear": 1.1}],
         "equalities": [
-            {"name": "grip", "type": "weld", "body_a": "load", "body_b": "lever", "point_a": [0.05, 0.02, 0.01], "point_b": [0.3, 0.02, 0.03],
-             "rpy_deg": [2, 3, 4]},
-            {"name": "hook", "type": "connect", "body_a": "lamp", "body_b": "follower", "point_a": [0.05, 0.02, 0.2], "point_b": [0.3, 0.02, 0]},
+            {"name": "grip", "type": "weld", "body_a": "load", "body_b": "lever", "point_a": [0.05, 0.02, 0.01]},
+            {"name": "hook", "type": "connect", "body_a": "lamp", "body_b": "follower", "point_a": [0.05, 0.02, 0.2]},
             {"name": "gears", "type": "coupling", "joint_a": "follower", "joint_b": "lever", "offset": 0.02, "ratio": 0.7}]}})",
                       "arm");
 }
@@ -66,15 +65,17 @@ inline Scene rich_scene() {
         "ground": {"friction": 0.7, "restitution": 0.1},
         "contact": {"slop": 0.0005, "recovery_speed": 0.3, "compliance": 0.01},
         "solver": {"sweeps": 40},
-        "shapes": [{"name": "hills", "type": "height_field", "cell": [0.5, 0.4], "friction": 0.6, "restitution": 0.05, "margin": 0.001,
-                    "position": [-3, 0, 0.2], "rpy_deg": [2, 3, 4],
+        "shapes": [{"name": "hills", "type": "height_field", "cell": [0.5, 0.4], "friction": 0.6, "restitution": 0.05,
+                    "margin": 0.001, "position": [-3, 0, 0.2], "rpy_deg": [2, 3, 4],
                     "heights": [[0, 0.1, 0], [0.1, 0, 0.1], [0, 0.1, 0.05]]}],
         "controls": [{"actuators": ["arm/motor"], "schedule": [[0, 2], [0.03, 2], [0.04, -2]]},
                      {"actuators": ["arm/servo"], "schedule": [[0, 1], [0.03, 1], [0.04, -1]]},
                      {"actuators": ["arm/speed"], "initial": 3}, {"actuators": ["arm/general"], "initial": 0.5}],
-        "initial": {"joints": {"arm/swing": 0.2957, "arm/slide": -0.0195, "arm/screw": 0.1991, "arm/socket": {"rpy_deg": [3, 4, -2.7]},
+        "initial": {"joints": {"arm/swing": 0.2957, "arm/slide": -0.0195, "arm/screw": 0.1991,
+                               "arm/socket": {"rpy_deg": [3, 4, -2.7]},
                                "arm/lever": 0.1, "arm/follower": 0.09},
-                    "velocities": {"arm/lever": -1, "arm/follower": -0.7, "arm/swing": 1, "arm/slide": -0.3, "arm/screw": 1, "arm/socket": {"angular": [0.01, 0.02, -0.01]},
+                    "velocities": {"arm/lever": -0.04, "arm/follower": -0.028, "arm/swing": 1, "arm/slide": -0.3, "arm/screw": 1,
+                                   "arm/socket": {"angular": [0.01, 0.02, -0.01]},
                                    "ball": {"linear": [0.5, -0.4, -1], "angular": [1, 2, 3]},
                                    "pill": {"linear": [-0.5, 0.4, -0.6], "angular": [1, -2, 1]},
                                    "can": {"linear": [0.3, 0.4, -0.01], "angular": [0.1, -0.2, 2]},
@@ -98,10 +99,20 @@ inline Scene rich_scene() {
         [0.02, -0.13, -0.1], [0, 0, 0.1]]})", 5, 0.1));
     models.push_back(slider("hiker", R"({"type": "sphere", "radius": 0.1, "restitution": 0.4})", -3, 0.36));
     const Scene built = scene_from_json(scene, "rich.json");
-    for (const Body& b : built.world.model.bodies)
-        for (const char* term : {"position", "velocity"})
-            scene["objective"].push_back({{"term", term}, {"body", b.name}, {"point", {0.1, 0.2, -0.1}}, {"target", {7, -8, 9}}});
-    scene["objective"].push_back({{"term", "configuration"}, {"target", 2}});
+    const Model& m = built.world.model;
+    Kinematics<double> k(m);
+    kinematics(m, built.theta.data(), built.x0.data(), built.x0.data() + m.nq, k);
+    for (size_t i = 0; i < m.bodies.size(); ++i) {
+        const Vec3<double> near = k.world_position(m, static_cast<int>(i)) + Vec3<double>(0.2, -0.1, 0.3);
+        const auto add = [&](const char* term, const Vec3<double>& target) {
+            scene["objective"].push_back({{"term", term},
+                                          {"body", m.bodies[i].name},
+                                          {"point", {0.1, 0.2, -0.1}},
+                                          {"target", {target.x(), target.y(), target.z()}}});
+        };
+        add("position", near), add("velocity", {0.5, -0.6, 0.7});
+    }
+    scene["objective"].push_back({{"term", "configuration"}, {"target", 0.4}});
     return scene_from_json(scene, "rich.json");
 }
 

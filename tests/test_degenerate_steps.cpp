@@ -193,7 +193,7 @@ std::vector<KinkyState> kinky_states() {
     {
         Case c = resting_ball(-0.0625, 0, 0);  // erp (gap + slop) = recovery speed times h
         const double recovery = -c.parameter("contact/erp") * (-0.0625 + 0.0078125) / c.time_step();
-        c.world.settings.recovery_speed = recovery;
+        c.parameter("contact/recovery_speed") = recovery;
         z(add("a recovery at its cap", std::move(c)));
     }
     {

@@ -72,8 +72,8 @@ struct RowCompliancePass : RowsStage {
     std::vector<RowCompliance<D>> c;
     std::vector<RowCompliance<double>> c_bar;
     RowCompliancePass(Rng& g, Regime r) : RowsStage(g, r), c(s.rows.blocks.size()), c_bar(c.size()) {
-        for (const ParameterSlice& slice : {w.time_step, w.erp, w.slop, w.compliance}) add_parameters(slice, 1);
-        add_springs(g), add_limits(g);
+        for (const ParameterSlice& slice : {w.time_step, w.erp, w.compliance}) add_parameters(slice, 1);
+        add_springs(g);
         for (size_t n = 0; n < c.size(); ++n) out.add<double>(c[n].R, c_bar[n].R), out.add<double>(c[n].erp, c_bar[n].erp);
     }
     void run_duals() override {
