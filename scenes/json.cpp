@@ -18,13 +18,6 @@ std::string pointer_step(const std::string& key) {
     return step;
 }
 
-// Fit for one line of a terminal.
-std::string one_line(std::string text) {
-    for (char& c : text)
-        if (static_cast<unsigned char>(c) < 32 || c == 127) c = ' ';
-    return text;
-}
-
 // A token that may have been cut within a character.
 std::string quoted(std::string token) {
     const bool longer = token.size() > 40;

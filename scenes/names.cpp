@@ -12,6 +12,12 @@ namespace {
 
 }  // namespace
 
+std::string one_line(std::string text) {
+    for (char& c : text)
+        if (static_cast<unsigned char>(c) < 32 || c == 127) c = ' ';
+    return text;
+}
+
 bool matches(std::string_view pattern, std::string_view name) {
     size_t p = 0, n = 0, star = std::string_view::npos, retry = 0;
     while (n < name.size()) {

@@ -10,6 +10,9 @@
 
 namespace costate {
 
+// Fit for one line of a terminal: control characters become spaces.
+std::string one_line(std::string text);
+
 // A name for a thing: not empty, no *, and not "world".
 std::string read_name(const Node& node);
 

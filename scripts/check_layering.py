@@ -9,6 +9,7 @@ FOLDERS = ["core", "collision", "solvers", "adjoint", "scenes", "apps", "tests"]
 PACKAGES = [  # name, its headers, where they may be included
     ("Bullet", re.compile(r"bt[A-Z]|[Bb]ullet|LinearMath/"), ("collision/detect.cpp", "tests/")),
     ("nlohmann_json", re.compile(r"nlohmann/"), ("scenes/", "apps/", "tests/")),
+    ("TinyXML-2", re.compile(r"tinyxml2"), ("scenes/xml.cpp",)),
     ("cxxopts", re.compile(r"cxxopts"), ("apps/",)),
 ]
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
@@ -59,6 +60,8 @@ def self_test():
         ("adjoint/a.cpp", "#include <nlohmann/json.hpp>", True),
         ("scenes/a.cpp", "#include <nlohmann/json.hpp>", False),
         ("scenes/a.cpp", "#include <cxxopts.hpp>", True),
+        ("scenes/a.cpp", "#include <tinyxml2.h>", True),
+        ("scenes/xml.cpp", "#include <tinyxml2.h>", False),
         ("apps/a.cpp", "#include <cxxopts.hpp>", False),
     ]
     for file, line, refused in cases:

@@ -22,6 +22,7 @@ library libcxxopts-dev
 library nlohmann-json3-dev
 library doctest-dev
 library libnlopt-cxx-dev
+library libtinyxml2-dev
 [ ${#missing[@]} -gt 0 ] || exit 0
 
 echo "installing ${missing[*]}"

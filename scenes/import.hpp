@@ -1,0 +1,36 @@
+// Robot descriptions in other formats, as the JSON value of a model: there is one loader, and it reads what importers emit.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scenes/json.hpp"
+
+namespace costate {
+
+// What stands in the world: the root of a robot, or where the format has no word about it.
+enum class Base { automatic, fixed, floating };
+
+struct ImportOptions {
+    Base base = Base::automatic;
+    std::vector<std::filesystem::path> search;  // folders that meshes may lie in or below, and in which packages are sought
+    bool strict = false;                        // what has no counterpart is an error, not a warning
+};
+
+struct ImportedModel {
+    Json model = Json::object();               // as a model file holds it
+    Json scene = Json::object();               // what the file says of the world: keys of a scene, such as "gravity" and "time_step"
+    std::map<std::string, std::string> places;  // JSON pointer into `model` -> "<file>:<line>" that it came from
+    std::vector<std::string> warnings;         // one line each
+};
+
+// Whether the loader takes a file for a robot description: by its extension .urdf, .mjcf or .xml.
+bool is_robot_file(const std::filesystem::path& file);
+
+// Reads a robot description by the name of its first element: <robot> is URDF, <mujoco> is MJCF. Throws SceneError.
+ImportedModel import_model(const std::filesystem::path& file, const ImportOptions& options = {});
+
+}  // namespace costate
