@@ -23,6 +23,7 @@ library nlohmann-json3-dev
 library doctest-dev
 library libnlopt-cxx-dev
 library libtinyxml2-dev
+library libassimp-dev
 [ ${#missing[@]} -gt 0 ] || exit 0
 
 echo "installing ${missing[*]}"
