@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cxxopts.hpp>
@@ -23,16 +24,21 @@ template <class T> std::optional<T> parsed(const std::string& text) {
 
 Arguments::Arguments(const Command& command, int argc, const char* const* argv) {
     cxxopts::Options options(std::string("costate ") + command.name, std::string(command.summary) + "\n");
-    std::vector<std::string> names{"--steps", "--json", "--help"};
+    std::vector<std::string> names{"--steps", "--base", "--search", "--strict", "--json", "--help"};
     auto add = options.custom_help("SCENE [OPTION...]").positional_help("").add_options();
     for (const Option& o : command.options) {
-        add(o.name, o.help, cxxopts::value<std::string>(), o.value);
+        add(o.letter == nullptr ? o.name : std::string(o.letter) + "," + o.name, o.help, cxxopts::value<std::string>(), o.value);
         names.push_back(std::string("--") + o.name);
     }
     add("steps", "number of time steps, in place of the scene's own", cxxopts::value<std::string>(), "N");
+    add("base", "how the root of a URDF stands in the world: fixed or floating (default: floating if it has mass)",
+        cxxopts::value<std::string>(), "HOW");
+    add("search", "folders, with : between, that the meshes and packages of a URDF or MJCF file lie in",
+        cxxopts::value<std::string>(), "DIRS");
+    add("strict", "refuse a URDF or MJCF file that has what there is no counterpart for");
     add("json", "print one JSON object to stdout and nothing else");
     add("help", "print this");
-    options.add_options("positional")("scene", "a scene file, or the name of a scene that is shipped",
+    options.add_options("positional")("scene", "a scene, the name of one that is shipped, or a model: JSON, URDF or MJCF",
                                       cxxopts::value<std::string>());
     options.parse_positional({"scene"});
     options.allow_unrecognised_options();
@@ -44,11 +50,11 @@ Arguments::Arguments(const Command& command, int argc, const char* const* argv) 
     } catch (const cxxopts::exceptions::missing_argument&) {  // only the last argument can lack its value
         throw UsageError(std::string(argv[argc - 1]) + " takes a value");
     } catch (const cxxopts::exceptions::incorrect_argument_type&) {  // all others are text
-        throw UsageError("--json and --help take no value");
+        throw UsageError("--json, --strict and --help take no value");
     } catch (const cxxopts::exceptions::exception& e) {
         throw UsageError(e.what());
     }
-    help_ = given.count("help") > 0, json_ = given.count("json") > 0;
+    help_ = given.count("help") > 0, json_ = given.count("json") > 0, strict_ = given.count("strict") > 0;
     if (help_) return;
     for (const std::string& unknown : given.unmatched()) {
         const std::string name = unknown.substr(0, unknown.find('='));
@@ -61,12 +67,34 @@ Arguments::Arguments(const Command& command, int argc, const char* const* argv) 
         throw UsageError("--from brings its own scene and steps: leave them out");
     if (given.count("scene") > 0) scene_ = given["scene"].as<std::string>();
     for (const std::string& name : names)
-        if (const std::string bare = name.substr(2); bare != "json" && bare != "help" && given.count(bare) > 0)
+        if (const std::string bare = name.substr(2); bare != "json" && bare != "strict" && bare != "help" && given.count(bare) > 0)
             values_.emplace_back(bare, given[bare].as<std::string>());
 }
 
+ImportOptions Arguments::import_options() const {
+    ImportOptions options;
+    options.strict = strict_;
+    if (const auto base = text("base")) {
+        if (base != "fixed" && base != "floating") throw UsageError("--base takes fixed or floating, not '" + *base + "'");
+        options.base = base == "fixed" ? Base::fixed : Base::floating;
+    }
+    for (std::string rest = text("search").value_or(""); !rest.empty();) {
+        const size_t end = std::min(rest.find(':'), rest.size());
+        const std::string folder = rest.substr(0, end);
+        if (!std::filesystem::is_directory(folder)) throw UsageError("--search: there is no folder '" + folder + "'");
+        options.search.emplace_back(folder);
+        rest.erase(0, end + 1);
+    }
+    return options;
+}
+
+void print_warnings(const std::vector<std::string>& warnings) {
+    for (const std::string& warning : warnings) std::fprintf(stderr, "costate: warning: %s\n", warning.c_str());
+}
+
 Scene Arguments::load() const {
-    Scene scene = load_scene(scene_, text("steps") ? std::optional<int>(integer("steps", 1, 1)) : std::nullopt);
+    Scene scene = load_scene(scene_, text("steps") ? std::optional<int>(integer("steps", 1, 1)) : std::nullopt, import_options());
+    print_warnings(scene.warnings);
     const double needed = 8.0 * scene.world.nx() * (scene.steps + 1.0);
     const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
     if (needed > there)

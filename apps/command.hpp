@@ -24,6 +24,7 @@ struct Option {
     const char* name;
     const char* value;  // its placeholder in --help; every option of a command has one value
     const char* help;
+    const char* letter = nullptr;  // -o for --out
 };
 
 class Arguments;
@@ -31,11 +32,11 @@ class Arguments;
 struct Command {
     const char* name;
     const char* summary;          // one line
-    std::vector<Option> options;  // beside SCENE, --steps, --json and --help, which all commands take
+    std::vector<Option> options;  // beside SCENE and the options that all commands take
     int (*run)(const Arguments&);
 };
 
-extern const Command info_command, simulate_command, gradcheck_command, optimize_command, bench_command;
+extern const Command info_command, convert_command, simulate_command, gradcheck_command, optimize_command, bench_command;
 
 // The arguments of one command, checked. Everything that does not parse is a UsageError.
 class Arguments {
@@ -45,7 +46,10 @@ public:
     bool help() const { return help_; }
     const std::string& help_text() const { return help_text_; }
     bool json() const { return json_; }
-    Scene load() const;  // the scene with the number of steps asked for; its rollout fits into memory
+    // The scene with the number of steps asked for; its rollout fits into memory. Warnings go to stderr.
+    Scene load() const;
+    const std::string& scene() const { return scene_; }
+    ImportOptions import_options() const;
 
     std::optional<std::string> text(const char* option) const;
     int integer(const char* option, int otherwise, int lower, int upper = std::numeric_limits<int>::max()) const;
@@ -54,7 +58,10 @@ public:
 private:
     std::vector<std::pair<std::string, std::string>> values_;  // option, value
     std::string scene_, help_text_;
-    bool help_ = false, json_ = false;
+    bool help_ = false, json_ = false, strict_ = false;
 };
+
+// To stderr, a line each.
+void print_warnings(const std::vector<std::string>& warnings);
 
 }  // namespace costate

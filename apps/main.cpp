@@ -14,14 +14,14 @@ namespace costate {
 
 namespace {
 
-const std::vector<const Command*> commands{&info_command, &simulate_command, &gradcheck_command, &optimize_command,
+const std::vector<const Command*> commands{&info_command, &convert_command, &simulate_command, &gradcheck_command, &optimize_command,
                                            &bench_command};
 
 void print_help() {
     std::puts(
         "Differentiable simulation of articulated rigid bodies with contact\n\nUsage:\n  costate COMMAND SCENE [OPTION...]\n");
     for (const Command* c : commands) std::printf("  %-10s %s\n", c->name, c->summary);
-    std::puts("\nSCENE is a JSON file or one of");
+    std::puts("\nSCENE is a scene or model in JSON, a robot in URDF or MJCF, or one of");
     std::string line;
     for (const std::string& name : shipped_scenes()) {
         if (line.size() + name.size() > 70) std::printf(" %s\n", line.c_str()), line.clear();

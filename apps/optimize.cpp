@@ -164,7 +164,7 @@ const Command optimize_command{"optimize",
                                "run a scene's optimisation, to result.json, drawings and trajectories",
                                {{"method", "NAME", "gradient_descent, momentum, adam, lbfgs or gauss_newton, in place of the scene's own"},
                                 {"iterations", "N", "most iterations, in place of the scene's own"},
-                                {"out", "DIR", "write result.json, loss.svg, motion.svg, before.csv and after.csv to DIR"}},
+                                {"out", "DIR", "write result.json, loss.svg, motion.svg, before.csv and after.csv to DIR", "o"}},
                                optimize};
 
 }  // namespace costate

@@ -73,7 +73,7 @@ int simulate(const Arguments& a) {
 const Command simulate_command{
     "simulate",
     "run a scene forwards, to a trajectory in CSV or JSON",
-    {{"out", "FILE", "write the states to FILE.csv or FILE.json, or - for CSV on stdout; without it, a summary alone"},
+    {{"out", "FILE", "write the states to FILE.csv or FILE.json, or - for CSV on stdout; without it, a summary alone", "o"},
      {"from", "FILE", "run again what a diverged rollout left behind, in place of SCENE"},
      {"every", "K", "write every K-th state and the last (default 1)"}},
     simulate};

@@ -3,22 +3,12 @@
 
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "scenes/json.hpp"
 
 namespace costate {
-
-// What stands in the world: the root of a robot, or where the format has no word about it.
-enum class Base { automatic, fixed, floating };
-
-struct ImportOptions {
-    Base base = Base::automatic;
-    std::vector<std::filesystem::path> search;  // folders that meshes may lie in or below, and in which packages are sought
-    bool strict = false;                        // what has no counterpart is an error, not a warning
-};
 
 struct ImportedModel {
     Json model = Json::object();               // as a model file holds it

@@ -131,11 +131,22 @@ void Node::fail(const std::string& what, const std::string& remedy) const {
     throw SceneError(one_line(place() + ": " + what + "; " + remedy));
 }
 
+// Of an imported value: where it, or else the nearest that holds it, came from.
+std::string Node::place() const {
+    std::string pointer = pointer_;
+    while (places_ != nullptr) {
+        if (const auto it = places_->find(pointer); it != places_->end()) return it->second;
+        if (pointer.empty()) break;
+        pointer.erase(pointer.rfind('/'));
+    }
+    return *file_ + "#" + pointer_;
+}
+
 void Node::expect(bool right, const char* type) const {
     if (!right) fail(std::string("must be ") + type + ", is " + value_->type_name(), std::string("write ") + type);
 }
 
-Node Node::child(const Json& value, const std::string& key) const { return {value, file_, pointer_ + pointer_step(key)}; }
+Node Node::child(const Json& value, const std::string& key) const { return {value, *this, pointer_ + pointer_step(key)}; }
 
 void Node::expect_keys(const char* kind) const {
     expect(value_->is_object(), "an object");

@@ -2,6 +2,7 @@
 // errors, and every complaint names the file and the place in it.
 #pragma once
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/linalg.hpp"
@@ -22,7 +23,9 @@ Json read_json(const std::filesystem::path& file);
 // A value of a document and where it stands. The document must outlive it.
 class Node {
 public:
-    Node(const Json& document, const std::string& file) : value_(&document), file_(&file) {}
+    // `places`, if any: JSON pointers and the "<file>:<line>" that the values there were imported from.
+    Node(const Json& document, const std::string& file, const std::map<std::string, std::string>* places = nullptr)
+        : value_(&document), file_(&file), places_(places) {}
 
     [[noreturn]] void fail(const std::string& what, const std::string& remedy) const;
 
@@ -70,16 +73,18 @@ public:
     }
 
     const Json& value() const { return *value_; }
-    std::string place() const { return *file_ + "#" + pointer_; }
+    std::string place() const;
+    std::filesystem::path folder() const { return std::filesystem::path(*file_).parent_path(); }  // of the document
 
 private:
-    Node(const Json& value, const std::string* file, std::string pointer)
-        : value_(&value), file_(file), pointer_(std::move(pointer)) {}
+    Node(const Json& value, const Node& parent, std::string pointer)
+        : value_(&value), file_(parent.file_), places_(parent.places_), pointer_(std::move(pointer)) {}
     Node child(const Json& value, const std::string& key) const;
     void expect(bool right, const char* type) const;
 
     const Json* value_;
     const std::string* file_;
+    const std::map<std::string, std::string>* places_;
     std::string pointer_;
 };
 

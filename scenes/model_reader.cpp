@@ -61,14 +61,19 @@ void read_body(const Node& node, ModelInput& model, ModelNames& names) {
     const std::string name = read_name(node["name"]);
     add_links(node, name, model, names);
     model.bodies.back().mass = read_mass(node);
-    const std::optional<Node> shapes = node.find("shapes");
-    if (!shapes) return;
-    for (const Node& shape : shapes->items()) {
-        ShapeSpec s = read_shape(shape, name);
-        s.body = static_cast<int>(model.bodies.size()) - 1;
-        names.shapes.add(shape, s.name);
-        model.shapes.push_back(s);
-    }
+    const int body = static_cast<int>(model.bodies.size()) - 1;
+    if (const auto shapes = node.find("shapes"))
+        for (const Node& shape : shapes->items()) {
+            ShapeSpec s = read_shape(shape, name);
+            s.body = body;
+            names.shapes.add(shape, s.name);
+            model.shapes.push_back(s);
+        }
+    if (const auto visuals = node.find("visuals"))
+        for (const Node& visual : visuals->items()) {
+            model.visuals.push_back(read_visual(visual));
+            model.visuals.back().body = body;
+        }
 }
 
 // A joint that moves nothing with mass would be thrown about by any force.

@@ -14,6 +14,7 @@ struct ModelInput {
     std::vector<EqualityInput> equalities;                      // of indices of bodies; the world is the model's own frame
     std::vector<ShapeSpec> shapes;                              // `body` indexes bodies
     std::vector<std::pair<std::string, std::string>> excluded;  // bodies, or "world"
+    std::vector<Visual> visuals;                                // `body` indexes bodies
     bool one_body = false;                                      // besides those of its own joints
 };
 
@@ -24,6 +25,9 @@ ShapeSpec read_shape(const Node& node, const std::string& otherwise);
 
 // What shapes and the ground have alike: friction; restitution, or stiffness and damping.
 void read_surface(const Node& node, ShapeSpec& shape);
+
+// What is seen of a body, without that body.
+Visual read_visual(const Node& node);
 
 // Pairs of bodies that do not touch each other, out of pairs of patterns; "world" is a body too.
 std::vector<std::pair<std::string, std::string>> read_exclude(const Node& node, std::vector<std::string> bodies);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "scenes/alone.hpp"
 #include "scenes/json.hpp"
+#include "scenes/model_reader.hpp"
 #include "scenes/names.hpp"
 #include "scenes/start_reader.hpp"
 #include "scenes/task_reader.hpp"
@@ -60,7 +62,7 @@ std::filesystem::path find_scene(const std::string& path_or_name) {
     std::error_code error;
     if (std::filesystem::is_regular_file(path_or_name, error)) return path_or_name;
     const std::filesystem::path path(path_or_name);
-    if (path.has_parent_path() || path.extension() == ".json")
+    if (path.has_parent_path() || path.extension() == ".json" || is_robot_file(path))
         throw SceneError(path_or_name + ": there is no such file; check the path");
     for (const std::filesystem::path& folder : scene_folders())
         if (std::filesystem::is_regular_file(folder / (path_or_name + ".json"), error)) return folder / (path_or_name + ".json");
@@ -68,21 +70,16 @@ std::filesystem::path find_scene(const std::string& path_or_name) {
                      "; give a name or the path of a file");
 }
 
-Scene load_scene(const std::string& path_or_name, std::optional<int> steps) {
-    const std::filesystem::path file = find_scene(path_or_name);
-    return scene_from_json(read_json(file), file, steps);
-}
+namespace {
 
-Scene scene_from_json(const nlohmann::ordered_json& value, const std::filesystem::path& file, std::optional<int> steps) {
-    const std::string shown = file.string();
-    const Node node(value, shown);
+Scene read_scene(const Node& node, const std::filesystem::path& file, std::optional<int> steps, const ImportOptions& options) {
     node.expect_keys("scene");
     const int length = static_cast<int>(node["steps"].integer(1, max_steps));
     if (steps && (*steps < 1 || *steps > max_steps))
-        throw SceneError(shown + ": cannot run " + std::to_string(*steps) + " steps; use 1 to 1000000000");
+        throw SceneError(file.string() + ": cannot run " + std::to_string(*steps) + " steps; use 1 to 1000000000");
     const int n = steps.value_or(length);
 
-    WorldInput input = read_world(node, file.parent_path());
+    WorldInput input = read_world(node, file.parent_path(), options);
     const World& world = input.world;
     StartInput start = read_start(node, world.model, input.q);
     VecX<double> theta = world.model.layout.nominal(), before = theta;
@@ -106,7 +103,49 @@ Scene scene_from_json(const nlohmann::ordered_json& value, const std::filesystem
             std::move(parameters),
             std::move(start.initial_state),
             read_optimize(node),
-            read_memory(node)};
+            read_memory(node),
+            std::move(input.visuals),
+            std::move(input.warnings)};
+}
+
+// A name that an instance may have.
+std::string instance_name(const Json& model, const std::filesystem::path& file) {
+    const auto given = model.find("name");
+    std::string name = given != model.end() && given->is_string() ? given->get<std::string>() : "";
+    if (name.empty()) name = file.stem().string();
+    std::replace(name.begin(), name.end(), '*', '_');
+    return name.empty() || name == "world" ? "robot" : name;
+}
+
+Scene load_alone(const ImportedModel& model, const std::filesystem::path& file, std::optional<int> steps) {
+    std::map<std::string, std::string> places;
+    for (const auto& [pointer, place] : model.places) places["/models/0/model" + pointer] = place;
+    const std::string shown = file.string();
+    Json scene = scene_of_model(model, instance_name(model.model, file));
+    put_on_ground(scene, read_scene(Node(scene, shown, &places), file, steps, {}));
+    Scene out = read_scene(Node(scene, shown, &places), file, steps, {});
+    out.warnings = model.warnings;
+    if (out.world.shapes.pairs.empty()) out.warnings.push_back(shown + ": nothing that moves has a shape to touch the ground with");
+    return out;
+}
+
+}  // namespace
+
+Scene scene_from_json(const nlohmann::ordered_json& value, const std::filesystem::path& file, std::optional<int> steps,
+                      const ImportOptions& options) {
+    const std::string shown = file.string();
+    return read_scene(Node(value, shown), file, steps, options);
+}
+
+Scene load_scene(const std::string& path_or_name, std::optional<int> steps, const ImportOptions& options) {
+    const std::filesystem::path file = find_scene(path_or_name);
+    if (is_robot_file(file)) return load_alone(import_model(file, options), file, steps);
+    const Json value = read_json(file);
+    if (!value.is_object() || !value.contains("bodies") || value.contains("models"))
+        return scene_from_json(value, file, steps, options);
+    const std::string shown = file.string();
+    read_model(Node(value, shown));  // complaints about it name places in it, not in the scene made of it
+    return load_alone({value, Json::object(), {}, {}}, file, steps);
 }
 
 }  // namespace costate

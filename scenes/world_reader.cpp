@@ -19,6 +19,9 @@ struct Assembly {
     std::vector<std::pair<std::string, std::string>> excluded;
     std::map<std::string, Transform<double>> free_bodies;  // where they start
     std::vector<EqualityInput> equalities;                 // of handles
+    std::vector<Visual> visuals;
+    std::vector<std::string> visual_bodies;  // name of the body
+    std::vector<std::string> warnings;       // of imported models
     NameTable bodies{"body"}, joints{"joint"}, actuators{"actuator"}, shape_names{"shape"}, equality_names{"equality"};
 };
 
@@ -70,9 +73,11 @@ void read_ground(const Node& node, Assembly& a) {
 }
 
 // The model of an instance, from its own text or from a file in the scene's folder or below.
-ModelInput read_instance_model(const Node& instance, const std::filesystem::path& folder) {
+ModelInput read_instance_model(const Node& instance, const std::filesystem::path& folder, const ImportOptions& options,
+                               std::vector<std::string>& warnings) {
     if (const auto model = instance.find("model")) {
         if (const auto file = instance.find("file")) file->fail("the model is given twice", "keep \"model\" or \"file\"");
+        instance.forbid({"base"}, "the model is JSON, which says how its bodies are joined to the world");
         return read_model(*model);
     }
     const Node& node = instance["file"];
@@ -85,8 +90,18 @@ ModelInput read_instance_model(const Node& instance, const std::filesystem::path
     const auto relative = std::filesystem::relative(std::filesystem::canonical(file, error),
                                                     std::filesystem::canonical(folder.empty() ? "." : folder, error), error);
     if (relative.empty() || *relative.begin() == "..") node.fail("leads out of the scene's folder", "copy the file into it");
-    const Json document = read_json(file);
     const std::string name = file.string();
+    if (is_robot_file(file)) {
+        ImportOptions chosen = options;
+        chosen.search.push_back(folder);
+        constexpr Base bases[] = {Base::fixed, Base::floating};
+        if (const auto base = instance.find("base")) chosen.base = bases[base->choice({"fixed", "floating"})];
+        const ImportedModel robot = import_model(file, chosen);
+        warnings.insert(warnings.end(), robot.warnings.begin(), robot.warnings.end());
+        return read_model(Node(robot.model, name, &robot.places));
+    }
+    instance.forbid({"base"}, "the model is JSON, which says how its bodies are joined to the world");
+    const Json document = read_json(file);
     return read_model(Node(document, name));
 }
 
@@ -150,14 +165,18 @@ void add_copy(const Node& where, const ModelInput& model, const std::string& own
         a.shape_names.add(where, a.shapes.back().name);
         a.shape_bodies.push_back(full(model.bodies[static_cast<size_t>(model.shapes[n].body)].name));
     }
+    for (const Visual& visual : model.visuals) {
+        a.visuals.push_back(visual);
+        a.visual_bodies.push_back(full(model.bodies[static_cast<size_t>(visual.body)].name));
+    }
     const auto in_world = [&](const std::string& body) { return body == "world" ? body : full(body); };
     for (const auto& [first, second] : model.excluded) a.excluded.emplace_back(in_world(first), in_world(second));
 }
 
-void read_instance(const Node& node, const std::filesystem::path& folder, Assembly& a) {
+void read_instance(const Node& node, const std::filesystem::path& folder, const ImportOptions& options, Assembly& a) {
     node.expect_keys("instance");
     const std::string name = read_name(node["name"]);
-    const ModelInput model = read_instance_model(node, folder);
+    const ModelInput model = read_instance_model(node, folder, options, a.warnings);
     Transform<double> X = read_pose(node);
     const std::optional<Node> copies = node.find("copies");
     size_t count = 1;
@@ -174,7 +193,7 @@ void read_instance(const Node& node, const std::filesystem::path& folder, Assemb
 
 }  // namespace
 
-WorldInput read_world(const Node& scene, const std::filesystem::path& folder) {
+WorldInput read_world(const Node& scene, const std::filesystem::path& folder, const ImportOptions& options) {
     Assembly a;
     a.builder.set_gravity(scene.vec3_or("gravity", {0, 0, -9.81}));
     if (const auto ground = scene.find("ground")) read_ground(*ground, a);
@@ -183,7 +202,7 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder) {
             if (!shape.has("name")) shape.fail("a shape of the world needs a \"name\"", "add it");
             add_world_shape(a, shape, read_shape(shape, ""));
         }
-    for (const Node& instance : scene["models"].items()) read_instance(instance, folder, a);
+    for (const Node& instance : scene["models"].items()) read_instance(instance, folder, options, a);
     if (const auto equalities = scene.find("equalities"))
         for (const Node& equality : equalities->items()) add_equality(a, equality, read_equality(equality, a.builder.bodies()));
     Model model = a.builder.build();
@@ -194,6 +213,7 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder) {
     std::map<std::string, int> index;  // in the model, which has its own order
     for (size_t i = 0; i < model.bodies.size(); ++i) index[model.bodies[i].name] = static_cast<int>(i);
     for (size_t n = 0; n < a.shapes.size(); ++n) a.shapes[n].body = a.shape_bodies[n].empty() ? -1 : index.at(a.shape_bodies[n]);
+    for (size_t n = 0; n < a.visuals.size(); ++n) a.visuals[n].body = index.at(a.visual_bodies[n]);
     ShapeSet shapes = build_shapes(model, a.shapes, a.excluded);
 
     VecX<double> q = model.neutral_configuration();
@@ -202,7 +222,8 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder) {
         const Eigen::Quaterniond turn(X.R);
         q.segment<7>(b.q0) << X.p, turn.w(), turn.x(), turn.y(), turn.z();
     }
-    return {World(std::move(model), std::move(shapes), read_settings(scene)), q, std::move(a.equalities)};
+    return {World(std::move(model), std::move(shapes), read_settings(scene)), q, std::move(a.equalities),
+            std::move(a.visuals), std::move(a.warnings)};
 }
 
 }  // namespace costate

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "scenes/equality_reader.hpp"
+#include "scenes/import.hpp"
 #include "scenes/json.hpp"
 #include "solvers/world.hpp"
 
@@ -11,9 +12,11 @@ struct WorldInput {
     World world;
     VecX<double> q;                         // (nq) where everything stands if "initial" says nothing else
     std::vector<EqualityInput> equalities;  // one for each of the model's
+    std::vector<Visual> visuals;
+    std::vector<std::string> warnings;  // of imported models
 };
 
-// `folder` is where model files are sought.
-WorldInput read_world(const Node& scene, const std::filesystem::path& folder);
+// `folder` is where model files are sought, `options` are for those that are imported.
+WorldInput read_world(const Node& scene, const std::filesystem::path& folder, const ImportOptions& options);
 
 }  // namespace costate

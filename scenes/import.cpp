@@ -1,0 +1,37 @@
+#include "scenes/import.hpp"
+
+#include <algorithm>
+
+#include "scenes/model_reader.hpp"
+#ifdef COSTATE_HAVE_TINYXML2
+#include "scenes/urdf.hpp"
+#include "scenes/xml.hpp"
+#endif
+
+namespace costate {
+
+bool is_robot_file(const std::filesystem::path& file) {
+    const std::string extension = file.extension().string();
+    return extension == ".urdf" || extension == ".mjcf" || extension == ".xml";
+}
+
+#ifdef COSTATE_HAVE_TINYXML2
+ImportedModel import_model(const std::filesystem::path& file, const ImportOptions& options) {
+    const XmlDocument document = read_xml(file);
+    const XmlElement root = document.root();
+    Warnings warnings(options.strict);
+    ImportedModel out;
+    if (root.name() == "robot") out = import_urdf(document, options, warnings);
+    else root.fail("is no robot description", "name a file that begins with <robot>");
+    out.warnings = warnings.lines();
+    const std::string name = file.string();
+    read_model(Node(out.model, name, &out.places));  // what is left to complain about is found by the loader
+    return out;
+}
+#else
+ImportedModel import_model(const std::filesystem::path& file, const ImportOptions&) {
+    throw SceneError(file.string() + ": this build reads no URDF or MJCF, because TinyXML-2 was missing; install libtinyxml2-dev and build again");
+}
+#endif
+
+}  // namespace costate

@@ -1,0 +1,21 @@
+// The convex hull that a mesh of a robot description is collided with.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "core/linalg.hpp"
+
+namespace costate {
+
+struct MeshHull {
+    std::vector<Vec3<double>> vertices;  // of the hull, in the axes and the unit of the file
+    double depth = 0;                    // how far a vertex of the mesh lies below the surface of the hull; 0 for a convex one
+    double extent = 0;                   // the longest side of the box around it
+    bool convex() const { return depth <= 0.01 * extent; }
+};
+
+// Throws MeshFileError (scenes/mesh_file.hpp) on what is no mesh or has no volume.
+MeshHull read_mesh_hull(const std::filesystem::path& file);
+
+}  // namespace costate
