@@ -57,6 +57,7 @@ double allowed(const JointLimit& limit, double q) {
 
 Json scene_of_model(const ImportedModel& model, const std::string& name) {
     Json scene{{"name", name}, {"steps", 2000}};
+    if (model.model.contains("description")) scene["description"] = model.model["description"];
     for (const auto& [key, value] : model.scene.items()) scene[key] = value;
     scene["models"] = Json::array({Json{{"name", name}, {"model", model.model}}});
     return scene;

@@ -24,25 +24,33 @@ struct Emission {
     }
 };
 
-// A revolute or prismatic joint between 0 and 0.
+// The <limit> of a revolute or prismatic joint, if it limits where the joint may go.
+std::optional<XmlElement> range_of(const UrdfJoint& joint) {
+    if (joint.type != UrdfType::revolute && joint.type != UrdfType::prismatic) return {};
+    const auto limit = joint.element.child("limit");
+    return limit && (limit->has("lower") || limit->has("upper")) ? limit : std::nullopt;
+}
+
+// A joint between 0 and 0.
 bool is_locked(const UrdfJoint& joint) {
-    if (joint.type != UrdfType::revolute && joint.type != UrdfType::prismatic) return false;
-    const XmlElement limit = joint.element.only("limit");
-    return limit.number_or("lower", 0) == 0 && limit.number_or("upper", 0) == 0;
+    const auto limit = range_of(joint);
+    return limit && limit->number_or("lower", 0) == 0 && limit->number_or("upper", 0) == 0;
 }
 
 // "limits" of a revolute or prismatic joint.
 void put_limits(const UrdfJoint& joint, Json& out, Warnings& warnings) {
     if (joint.type != UrdfType::revolute && joint.type != UrdfType::prismatic) return;
-    const XmlElement limit = joint.element.only("limit");
-    if (!limit.has("lower") && !limit.has("upper"))
-        limit.fail("has neither \"lower\" nor \"upper\"", "add them, or make the joint continuous");
-    const double lower = limit.number_or("lower", 0), upper = limit.number_or("upper", 0);
+    const auto limit = range_of(joint);
+    if (!limit) {
+        joint.element.warn(warnings, "has no limits, so that it moves without", "give it <limit lower=... upper=.../>");
+        return;
+    }
+    const double lower = limit->number_or("lower", 0), upper = limit->number_or("upper", 0);
     if (is_locked(joint)) {
-        limit.warn(warnings, "leaves the joint nowhere to go; it is locked", "give it a range, or make the joint fixed");
+        limit->warn(warnings, "leaves the joint nowhere to go; it is locked", "give it a range, or make the joint fixed");
         out["locked"] = true;
     } else if (!(lower < upper)) {
-        limit.fail("has a lower end that is not below the upper one", "swap them, or make the joint continuous");
+        limit->fail("has a lower end that is not below the upper one", "swap them, or make the joint continuous");
     } else {
         out["limits"] = Json::array({lower, upper});
     }
@@ -150,10 +158,13 @@ ImportedModel import_urdf(const XmlDocument& document, const ImportOptions& opti
     out.places[""] = robot.place();
     const std::string name = robot.text_or("name", "");
     out.model["name"] = name.empty() ? file.stem().string() : name;
+    const bool floating = floats(tree.links[static_cast<size_t>(tree.root)], options);
+    if (options.base == Base::automatic)
+        out.model["description"] = "the root \"" + tree.links[static_cast<size_t>(tree.root)].name +
+                                   (floating ? "\" floats, because it has mass" : "\" is fixed, because it is the world or has no mass");
     out.model["source"] = "URDF file " + file.filename().string();
     out.model["bodies"] = Json::array();
     Emission e{tree, out, warnings};
-    const bool floating = floats(tree.links[static_cast<size_t>(tree.root)], options);
     bool root_is_world = false;
     for (const int index : tree.order) {
         const UrdfLink& link = tree.links[static_cast<size_t>(index)];
@@ -171,7 +182,7 @@ ImportedModel import_urdf(const XmlDocument& document, const ImportOptions& opti
         } else if (const bool taken = tree.joint(link.name) != nullptr; floating || taken) {  // else fixed under its own name
             body["joint"] = Json{{"name", link.name + (taken ? ".base" : "")}, {"type", floating ? "free" : "fixed"}};
         }
-        put_inertial(link.element, body, places);
+        put_inertial(link.element, body, places, warnings);
         reader.put_shapes(link.element, body, places);
         reader.put_visuals(link.element, body);
         if (index == tree.root && link.name == "world" && body.size() == 1) {

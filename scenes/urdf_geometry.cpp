@@ -42,20 +42,20 @@ Vec3<double> read_scale(const XmlElement& mesh) {
 
 }  // namespace
 
-std::optional<std::filesystem::path> LinkReader::mesh(const XmlElement& element) const {
+std::optional<std::filesystem::path> LinkReader::mesh(const XmlElement& element, const char* role) const {
     const XmlAttribute name = element["filename"];
     const MeshPath found = find_mesh(name.word(), folder, options.search);
     if (!found.allowed) name.fail("leads out of the robot's folder", "name the folder it may lie in with --search");
     if (!found.known_scheme) name.fail("is no path", "use package://, file:// or a path from the robot's folder");
     if (!found.file.empty()) return found.file;
-    warnings.add(name.place(), "there is no file for mesh \"" + name.word() + "\", which is left out",
-                 "name the folder it is in with --search");
+    warnings.add(name.place(), std::string(role) + " mesh is left out, because there is no file", "name the folder it is in with --search",
+                 name.word());
     return {};
 }
 
 // The hull of a mesh as "vertices" and "scale". A mirrored one is mirrored here: scales of shapes are positive.
 bool LinkReader::put_hull(const XmlElement& element, Json& shape) const {
-    const auto file = mesh(element);
+    const auto file = mesh(element, "collision");
     if (!file) return false;
     const Vec3<double> scale = read_scale(element), sign = scale.cwiseSign();
     MeshHull hull;
@@ -70,7 +70,7 @@ bool LinkReader::put_hull(const XmlElement& element, Json& shape) const {
 #endif
     }
     if (!hull.convex())
-        warnings.add(element.place(), "mesh \"" + element["filename"].word() + "\" is not convex; its convex hull is used",
+        warnings.add(element.place(), "mesh \"" + element["filename"].word() + "\" is not convex, and its convex hull is used",
                      "split it into convex parts, a <collision> each");
     shape["type"] = "mesh";
     Json& vertices = shape["vertices"] = Json::array();
@@ -122,8 +122,12 @@ void LinkReader::put_visuals(const XmlElement& link, Json& body) const {
         visual.warn_others(warnings, {"name"}, {"origin", "geometry", "material"});
         const XmlElement g = geometry_of(visual, warnings);
         Json out = Json::object();
+        if (g.name() == "sphere" && g["radius"].number() == 0) {
+            g.warn(warnings, "that is a point cannot be seen and is left out", "give it a radius");
+            continue;
+        }
         if (g.name() == "mesh") {
-            const auto file = mesh(g);
+            const auto file = mesh(g, "visual");
             if (!file) continue;
             const Vec3<double> scale = read_scale(g);
             out["type"] = "mesh", out["file"] = file->string();

@@ -26,7 +26,8 @@ void put_pose(Json& object, const Transform<double>& X) {
     object["quaternion"] = Json::array({q.w(), q.x(), q.y(), q.z()});
 }
 
-void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std::string>& places) {
+void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std::string>& places,
+                  Warnings& warnings) {
     const std::optional<XmlElement> inertial = link.child("inertial");
     if (!inertial) return;
     const XmlElement mass = inertial->only("mass");
@@ -41,7 +42,8 @@ void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std:
         I = inertia_matrix(six);
         const std::string reason = I.isZero(0) ? "" : unphysical(I);
         if (!reason.empty()) inertia->fail(reason, "use six zeros for a point mass, or the inertia of a real solid");
-        if (m == 0 && !I.isZero(0)) inertia->fail("is not zero but the mass is", "give the link mass, or no inertia");
+        if (m == 0 && !I.isZero(0))
+            inertia->warn(warnings, "belongs to a link without mass and is left out", "give the link mass, or no inertia");
         I = Mat3<double>(X.R * I * X.R.transpose());  // about the centre of mass, from the axes of <origin> to those of the link
     }
     if (m == 0) return;

@@ -17,7 +17,7 @@ void put_pose(Json& object, const Transform<double>& X);
 Json to_json(const Vec3<double>& v);
 
 // "mass", "com" and "inertia" of a body. `places`: of what, relative to the body.
-void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std::string>& places);
+void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std::string>& places, Warnings& warnings);
 
 using Materials = std::map<std::string, std::array<double, 4>>;  // red, green, blue, opacity
 
@@ -37,7 +37,7 @@ struct LinkReader {
 
 private:
     std::optional<Json> shape(const XmlElement& collision) const;
-    std::optional<std::filesystem::path> mesh(const XmlElement& element) const;
+    std::optional<std::filesystem::path> mesh(const XmlElement& element, const char* role) const;
     bool put_hull(const XmlElement& element, Json& shape) const;
 };
 

@@ -51,20 +51,21 @@ const char* parsing_error(tinyxml2::XMLError error) {
 
 }  // namespace
 
-void Warnings::add(const std::string& place, const std::string& what, const std::string& remedy) {
-    const std::string message = one_line(what + "; " + remedy);
-    if (strict_) throw SceneError(one_line(place) + ": " + message);
-    for (Entry& e : entries_)
-        if (e.message == message) return void(++e.more);
-    entries_.push_back({one_line(place), message});
+void Warnings::add(const std::string& place, const std::string& what, const std::string& remedy, const std::string& example) {
+    const auto same = [&](const Entry& e) { return e.what == what && e.remedy == remedy; };
+    if (const auto it = std::find_if(entries_.begin(), entries_.end(), same); it != entries_.end()) return void(++it->more);
+    entries_.push_back({place, what, remedy, example});
+    if (strict_) throw SceneError(lines().front());
 }
 
 std::vector<std::string> Warnings::lines() const {
     std::vector<std::string> out;
     for (const Entry& e : entries_) {
-        std::string line = e.place + ": " + e.message;
+        std::string line = e.place + ": " + e.what;
+        if (!e.example.empty()) line.append(" ").append(shortened(e.example));
+        line.append("; ").append(e.remedy);
         if (e.more > 0) line.append(" (and at ").append(std::to_string(e.more)).append(" more)");
-        out.push_back(line);
+        out.push_back(one_line(line));
     }
     return out;
 }

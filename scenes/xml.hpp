@@ -22,17 +22,18 @@ namespace costate {
 
 inline constexpr size_t max_xml_bytes = 64 << 20, max_xml_elements = 1'000'000;
 
-// What an importer left out, or put something else for. The same complaint about several places is one line.
+// What an importer left out, or put something else for. The same complaint about several places is one line, with the `example`
+// of the first.
 class Warnings {
 public:
     explicit Warnings(bool strict = false) : strict_(strict) {}  // strict: the first one is an error
-    void add(const std::string& place, const std::string& what, const std::string& remedy);
+    void add(const std::string& place, const std::string& what, const std::string& remedy, const std::string& example = "");
     std::vector<std::string> lines() const;
     bool empty() const { return entries_.empty(); }
 
 private:
     struct Entry {
-        std::string place, message;
+        std::string place, what, remedy, example;
         int more = 0;  // places beside the first
     };
     std::vector<Entry> entries_;
