@@ -177,6 +177,8 @@ ImportedModel import_urdf(const XmlDocument& document, const ImportOptions& opti
                                       {"parent", "child", "origin", "axis", "limit", "dynamics", "joint_properties", "mimic"});
             const std::string& parent = tree.links[static_cast<size_t>(joint.parent)].name;
             if (joint.parent != tree.root || !root_is_world) body["parent"] = parent == "world" ? "world_link" : parent;
+            if (const auto limit = joint.element.child("limit"))
+                limit->warn_others(warnings, {"lower", "upper", "effort", "velocity"}, {});
             put_joint(joint, tree, floating, body, warnings);
             places["/joint"] = places["/joints"] = joint.element.place();
         } else if (const bool taken = tree.joint(link.name) != nullptr; floating || taken) {  // else fixed under its own name

@@ -55,9 +55,9 @@ std::optional<std::filesystem::path> LinkReader::mesh(const XmlElement& element,
 
 // The hull of a mesh as "vertices" and "scale". A mirrored one is mirrored here: scales of shapes are positive.
 bool LinkReader::put_hull(const XmlElement& element, Json& shape) const {
+    const Vec3<double> scale = read_scale(element), sign = scale.cwiseSign();
     const auto file = mesh(element, "collision");
     if (!file) return false;
-    const Vec3<double> scale = read_scale(element), sign = scale.cwiseSign();
     MeshHull hull;
     try {
         hull = read_mesh_hull(*file);
@@ -116,20 +116,33 @@ void LinkReader::put_shapes(const XmlElement& link, Json& body, std::map<std::st
     if (!shapes.empty()) body["shapes"] = std::move(shapes);
 }
 
+void LinkReader::put_colour(const XmlElement& visual, Json& out) const {
+    const auto material = visual.child("material");
+    if (!material) return;
+    material->warn_others(warnings, {"name"}, {"color"});
+    const std::string name = material->text_or("name", "");
+    const auto own = material->child("color");
+    const auto named = materials.find(name);
+    if (own) out["rgba"] = (*own)["rgba"].numbers(4);
+    else if (named != materials.end()) out["rgba"] = named->second;
+    else material->warn(warnings, "\"" + name + "\" has no colour anywhere", "give it a <color>");
+}
+
 void LinkReader::put_visuals(const XmlElement& link, Json& body) const {
     Json visuals = Json::array();
     for (const XmlElement& visual : link.children("visual")) {
         visual.warn_others(warnings, {"name"}, {"origin", "geometry", "material"});
         const XmlElement g = geometry_of(visual, warnings);
         Json out = Json::object();
+        put_colour(visual, out);
         if (g.name() == "sphere" && g["radius"].number() == 0) {
             g.warn(warnings, "that is a point cannot be seen and is left out", "give it a radius");
             continue;
         }
         if (g.name() == "mesh") {
+            const Vec3<double> scale = read_scale(g);
             const auto file = mesh(g, "visual");
             if (!file) continue;
-            const Vec3<double> scale = read_scale(g);
             out["type"] = "mesh", out["file"] = file->string();
             if (!scale.isOnes(0)) out["scale"] = to_json(scale);
         } else if (!put_primitive(g, out)) {
@@ -137,15 +150,6 @@ void LinkReader::put_visuals(const XmlElement& link, Json& body) const {
             continue;
         }
         put_pose(out, read_origin(visual));
-        if (const auto material = visual.child("material")) {
-            material->warn_others(warnings, {"name"}, {"color"});
-            const std::string name = material->text_or("name", "");
-            const auto own = material->child("color");
-            const auto named = materials.find(name);
-            if (own) out["rgba"] = (*own)["rgba"].numbers(4);
-            else if (named != materials.end()) out["rgba"] = named->second;
-            else material->warn(warnings, "\"" + name + "\" has no colour anywhere", "give it a <color>");
-        }
         visuals.push_back(std::move(out));
     }
     if (!visuals.empty()) body["visuals"] = std::move(visuals);

@@ -30,6 +30,7 @@ void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std:
                   Warnings& warnings) {
     const std::optional<XmlElement> inertial = link.child("inertial");
     if (!inertial) return;
+    inertial->warn_others(warnings, {}, {"origin", "mass", "inertia"});
     const XmlElement mass = inertial->only("mass");
     const double m = mass["value"].nonnegative();
     const Transform<double> X = read_origin(*inertial);

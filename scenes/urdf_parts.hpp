@@ -38,6 +38,7 @@ struct LinkReader {
 private:
     std::optional<Json> shape(const XmlElement& collision) const;
     std::optional<std::filesystem::path> mesh(const XmlElement& element, const char* role) const;
+    void put_colour(const XmlElement& visual, Json& out) const;
     bool put_hull(const XmlElement& element, Json& shape) const;
 };
 
