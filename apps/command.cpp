@@ -67,7 +67,8 @@ Arguments::Arguments(const Command& command, int argc, const char* const* argv) 
         throw UsageError("--from brings its own scene and steps: leave them out");
     if (given.count("scene") > 0) scene_ = given["scene"].as<std::string>();
     for (const std::string& name : names)
-        if (const std::string bare = name.substr(2); bare != "json" && bare != "strict" && bare != "help" && given.count(bare) > 0)
+        if (const std::string bare = name.substr(2);
+            bare != "json" && bare != "strict" && bare != "help" && given.count(bare) > 0)
             values_.emplace_back(bare, given[bare].as<std::string>());
 }
 

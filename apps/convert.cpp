@@ -33,7 +33,8 @@ int convert(const Arguments& a) {
     OutputFiles files;
     files.write(*out, to_text(robot.model));
     files.commit();
-    const Report report{{"file", file.string()}, {"out", *out}, {"bodies", robot.model["bodies"].size()}, {"warnings", robot.warnings}};
+    const Report report{
+        {"file", file.string()}, {"out", *out}, {"bodies", robot.model["bodies"].size()}, {"warnings", robot.warnings}};
     if (a.json()) std::fputs(to_text(report).c_str(), stdout);
     else std::printf("%s: %zu bodies in %s\n", file.c_str(), robot.model["bodies"].size(), out->c_str());
     return done;

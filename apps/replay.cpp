@@ -42,7 +42,7 @@ void report_divergence(const Scene& scene, const RolloutInputs& inputs, const Ro
     throw DivergenceError(std::string(error.what()) + "; to run its last steps again: costate simulate --from " + path);
 }
 
-Scene load_replay(const std::filesystem::path& file) {
+Scene load_replay(const std::filesystem::path& file, const ImportOptions& options) {
     const Json document = read_json(file);
     const std::string name = file.string();
     const Node node(document, name);
@@ -50,7 +50,7 @@ Scene load_replay(const std::filesystem::path& file) {
     const std::vector<Node> controls = node["controls"].items();
     if (controls.empty()) node["controls"].fail("no steps", "give a file that a diverged rollout left behind");
     const int steps = static_cast<int>(controls.size());
-    Scene scene = load_scene(node["scene"].text(), steps);
+    Scene scene = load_scene(node["scene"].text(), steps, options);
     const World& w = scene.world;
     scene.x0 = read_vector(node["state"], w.nx());
     scene.theta = read_vector(node["parameters"], w.np());

@@ -10,7 +10,7 @@ namespace costate {
 // rollout left the finite numbers, and the controls from there on. Then throws DivergenceError, which names the file too.
 [[noreturn]] void report_divergence(const Scene& scene, const RolloutInputs& inputs, const Rollout<Simulation>& rollout);
 
-// The scene of such a file, with its state, parameters, controls and steps in place of its own. Throws SceneError.
-Scene load_replay(const std::filesystem::path& file);
+// The scene of such a file, with its state, parameters, controls and steps in place of its own; `options` as the rollout had them. Throws SceneError.
+Scene load_replay(const std::filesystem::path& file, const ImportOptions& options);
 
 }  // namespace costate

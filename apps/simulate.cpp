@@ -24,7 +24,7 @@ int simulate(const Arguments& a) {
     if (to_stdout && a.json()) throw UsageError("--out - and --json both want stdout");
     const int every = a.integer("every", 1, 1);
     const std::optional<std::string> from = a.text("from");
-    const Scene scene = from ? load_replay(*from) : a.load();
+    const Scene scene = from ? load_replay(*from, a.import_options()) : a.load();
     const double time_step = scene.theta[scene.world.time_step.offset];
 
     Simulation simulation(scene.world, scene.objective);

@@ -30,7 +30,9 @@ ImportedModel import_model(const std::filesystem::path& file, const ImportOption
 }
 #else
 ImportedModel import_model(const std::filesystem::path& file, const ImportOptions&) {
-    throw SceneError(file.string() + ": this build reads no URDF or MJCF, because TinyXML-2 was missing; install libtinyxml2-dev and build again");
+    throw SceneError(
+        file.string() +
+        ": this build reads no URDF or MJCF, because TinyXML-2 was missing; install libtinyxml2-dev and build again");
 }
 #endif
 

@@ -9,9 +9,9 @@
 namespace costate {
 
 struct MeshPath {
-    std::filesystem::path file;    // empty if there is none
-    bool allowed = true;           // false: it leads out of the folders of the robot
-    bool known_scheme = true;      // false: something like http://
+    std::filesystem::path file;  // empty if there is none
+    bool allowed = true;         // false: it leads out of the folders of the robot
+    bool known_scheme = true;    // false: something like http://
 };
 
 // Names are paths from the robot's folder or from a folder of the search path, package://<package>/<path> (or model://), or

@@ -125,7 +125,9 @@ Scene load_alone(const ImportedModel& model, const std::filesystem::path& file, 
     put_on_ground(scene, read_scene(Node(scene, shown, &places), file, steps, {}));
     Scene out = read_scene(Node(scene, shown, &places), file, steps, {});
     out.warnings = model.warnings;
-    if (out.world.shapes.pairs.empty()) out.warnings.push_back(shown + ": nothing that moves has a shape to touch the ground with");
+    const bool floats = std::ranges::any_of(out.world.model.bodies, [](const Body& b) { return b.joint == JointType::free; });
+    if (floats && out.world.shapes.pairs.empty())
+        out.warnings.push_back(shown + ": it has no shape to touch the ground with, and falls");
     return out;
 }
 

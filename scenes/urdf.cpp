@@ -13,7 +13,6 @@ namespace {
 struct Emission {
     const UrdfTree& tree;
     ImportedModel& out;
-    Warnings& warnings;
 
     std::string add(const char* list, Json value, const XmlElement& element) {
         Json& items = out.model[list];
@@ -75,8 +74,8 @@ void put_axis(const UrdfJoint& joint, Json& out) {
 // A floating joint whose parent moves: six joints in a row that can do the same.
 Json floating_chain(const UrdfJoint& joint) {
     Json chain = Json::array();
-    for (const auto& [end, axis] : {std::pair(".x", Vec3<double>::UnitX()), std::pair(".y", Vec3<double>::UnitY()),
-                                    std::pair(".z", Vec3<double>::UnitZ())})
+    for (const auto& [end, axis] :
+         {std::pair(".x", Vec3<double>::UnitX()), std::pair(".y", Vec3<double>::UnitY()), std::pair(".z", Vec3<double>::UnitZ())})
         chain.push_back({{"name", joint.name + end}, {"type", "prismatic"}, {"axis", to_json(axis)}});
     chain.push_back({{"name", joint.name}, {"type", "spherical"}});
     put_pose(chain[0], read_origin(joint.element));
@@ -160,11 +159,12 @@ ImportedModel import_urdf(const XmlDocument& document, const ImportOptions& opti
     out.model["name"] = name.empty() ? file.stem().string() : name;
     const bool floating = floats(tree.links[static_cast<size_t>(tree.root)], options);
     if (options.base == Base::automatic)
-        out.model["description"] = "the root \"" + tree.links[static_cast<size_t>(tree.root)].name +
-                                   (floating ? "\" floats, because it has mass" : "\" is fixed, because it is the world or has no mass");
+        out.model["description"] =
+            "the root \"" + tree.links[static_cast<size_t>(tree.root)].name +
+            (floating ? "\" floats, because it has mass" : "\" is fixed, because it is the world or has no mass");
     out.model["source"] = "URDF file " + file.filename().string();
     out.model["bodies"] = Json::array();
-    Emission e{tree, out, warnings};
+    Emission e{tree, out};
     bool root_is_world = false;
     for (const int index : tree.order) {
         const UrdfLink& link = tree.links[static_cast<size_t>(index)];

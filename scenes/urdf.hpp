@@ -7,7 +7,8 @@
 //   controllers and are left out.
 // - A floating joint is free where all before it is fixed, else three prismatic joints <name>.x, .y, .z and a spherical one.
 // - A mesh that is collided with is its convex hull, its vertices in the model; a mesh that is only seen is named by its file.
-// - Beyond the specification, as others write it: <capsule> and <plane> geometry, <contact> with lateral_friction and restitution,
+// - Beyond the specification, as others write it: <capsule> and <plane> geometry, <contact> with lateral_friction and
+// restitution,
 //   <joint_properties> for <dynamics>.
 #pragma once
 

@@ -48,8 +48,8 @@ std::optional<std::filesystem::path> LinkReader::mesh(const XmlElement& element,
     if (!found.allowed) name.fail("leads out of the robot's folder", "name the folder it may lie in with --search");
     if (!found.known_scheme) name.fail("is no path", "use package://, file:// or a path from the robot's folder");
     if (!found.file.empty()) return found.file;
-    warnings.add(name.place(), std::string(role) + " mesh is left out, because there is no file", "name the folder it is in with --search",
-                 name.word());
+    warnings.add(name.place(), std::string(role) + " mesh is left out, because there is no file",
+                 "name the folder it is in with --search", name.word());
     return {};
 }
 

@@ -26,8 +26,7 @@ void put_pose(Json& object, const Transform<double>& X) {
     object["quaternion"] = Json::array({q.w(), q.x(), q.y(), q.z()});
 }
 
-void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std::string>& places,
-                  Warnings& warnings) {
+void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std::string>& places, Warnings& warnings) {
     const std::optional<XmlElement> inertial = link.child("inertial");
     if (!inertial) return;
     inertial->warn_others(warnings, {}, {"origin", "mass", "inertia"});
@@ -38,7 +37,7 @@ void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std:
     const std::optional<XmlElement> inertia = inertial->child("inertia");
     if (!inertia && m > 0) inertial->fail("has a mass but no <inertia>", "add it, about the centre of mass, kg m^2");
     if (inertia) {
-        const double six[] = {(*inertia)["ixx"].number(),       (*inertia)["iyy"].number(),       (*inertia)["izz"].number(),
+        const double six[] = {(*inertia)["ixx"].number(),   (*inertia)["iyy"].number(),   (*inertia)["izz"].number(),
                               inertia->number_or("ixy", 0), inertia->number_or("ixz", 0), inertia->number_or("iyz", 0)};
         I = inertia_matrix(six);
         const std::string reason = I.isZero(0) ? "" : unphysical(I);

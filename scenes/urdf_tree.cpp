@@ -37,8 +37,8 @@ UrdfTree::UrdfTree(const XmlElement& robot) {
     if (links.empty()) robot.fail("has no <link>", "add one");
     for (const XmlElement& element : robot.children("joint")) {
         const std::string name = new_name(element, joint_index_);
-        const auto type = static_cast<UrdfType>(
-            element["type"].choice({"revolute", "continuous", "prismatic", "fixed", "floating", "planar"}));
+        const auto type =
+            static_cast<UrdfType>(element["type"].choice({"revolute", "continuous", "prismatic", "fixed", "floating", "planar"}));
         const int parent = find_link(element, "parent"), child = find_link(element, "child");
         UrdfLink& link = links[static_cast<size_t>(child)];
         if (link.joint >= 0)
@@ -53,7 +53,8 @@ UrdfTree::UrdfTree(const XmlElement& robot) {
 
     const auto is_root = [](const UrdfLink& link) { return link.joint < 0; };
     const auto first = std::ranges::find_if(links, is_root);
-    if (first == links.end()) joints[0].element.fail("is part of a cycle: no link is without a parent", "remove a joint of the cycle");
+    if (first == links.end())
+        joints[0].element.fail("is part of a cycle: no link is without a parent", "remove a joint of the cycle");
     root = static_cast<int>(first - links.begin());
     if (const auto second = std::find_if(first + 1, links.end(), is_root); second != links.end())
         second->element.fail("\"" + second->name + "\" is joined to nothing, and \"" + first->name + "\" is the root already",
@@ -69,7 +70,8 @@ UrdfTree::UrdfTree(const XmlElement& robot) {
     }
     for (const UrdfJoint& joint : joints)
         if (!reached[static_cast<size_t>(joint.child)])
-            joint.element.fail("\"" + joint.name + "\" is part of a cycle that the root does not reach", "remove a joint of the cycle");
+            joint.element.fail("\"" + joint.name + "\" is part of a cycle that the root does not reach",
+                               "remove a joint of the cycle");
 }
 
 const UrdfJoint* UrdfTree::joint(const std::string& name) const {

@@ -57,8 +57,8 @@ public:
     double positive() const;
     double nonnegative() const;
     std::int64_t integer(std::int64_t lower, std::int64_t upper) const;
-    bool boolean() const;                                                  // true, false, 1, 0
-    std::vector<double> numbers(size_t least, size_t most) const;          // separated by white space
+    bool boolean() const;                                          // true, false, 1, 0
+    std::vector<double> numbers(size_t least, size_t most) const;  // separated by white space
     std::vector<double> numbers(size_t size) const { return numbers(size, size); }
     Vec3<double> vec3() const;
     int choice(std::initializer_list<const char*> names) const;  // index of the text among the names

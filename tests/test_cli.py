@@ -61,6 +61,20 @@ def changed(path, value):
     return json.dumps(scene)
 
 
+# A block with an arm, and the mesh it is seen as.
+ROBOT = """<robot name="thrower">
+  <link name="block">
+    <inertial><mass value="2"/><inertia ixx="0.1" iyy="0.1" izz="0.1"/></inertial>
+    <visual><geometry><mesh filename="meshes/block.obj"/></geometry></visual>
+    <collision><geometry><box size="0.2 0.2 0.2"/></geometry></collision>
+  </link>
+  <link name="arm"><inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1"/></inertial></link>
+  <joint name="shoulder" type="revolute">
+    <parent link="block"/><child link="arm"/><axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="3" velocity="1"/>
+  </joint>
+</robot>
+"""
+
 BODY = ["models", 0, "model", "bodies", 0]
 
 
@@ -98,6 +112,7 @@ class Cli(unittest.TestCase):
 
     def test_words(self):
         text = self.run_costate("--help")
+        self.assertRegex(text, r"(?m)^  convert +\w")
         for command in COMMANDS:
             self.assertRegex(text, rf"(?m)^  {command} +\w")
             for option in ["--steps", "--json", "--help"]:
@@ -151,6 +166,52 @@ class Cli(unittest.TestCase):
     def test_memory_grows_by_the_checkpoints(self):
         peak = [self.report("bench", "quadruped_stand", "--steps", n, "--repeat", 1)["peak_rss_mb"] for n in (50, 5000)]
         self.assertLess(peak[1] - peak[0], 2)
+
+    def robot(self, text=ROBOT):
+        (self.folder / "robots/meshes").mkdir(parents=True, exist_ok=True)
+        self.write("robots/meshes/block.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+        return self.write("robots/thrower.urdf", text)
+
+    def test_a_robot_alone(self):
+        robot = self.robot()
+        r = self.report("info", robot)
+        self.assertEqual([r[k] for k in ["name", "bodies", "joints", "nv", "nu", "mass", "shapes"]], ["thrower", 2, 2, 7, 1, 3, 2])
+        self.assertEqual(self.report("info", robot, "--base", "fixed")["nv"], 1)
+        self.assertRegex(self.run_costate("info", robot), r"floats(.|\n)*thrower/arm +thrower/shoulder +revolute +6 +1 +motor thrower/shoulder")
+        self.run_costate("simulate", robot, "--out", "a.csv")
+        last = list(csv.DictReader((self.folder / "a.csv").read_text().splitlines()))[-1]
+        self.assertAlmostEqual(float(last["thrower/block.z"]), 0.1, delta=0.01)  # it lies on the ground
+
+    def test_convert(self):
+        robot = self.robot()
+        self.assertIn("2 bodies in deep.json", self.run_costate("convert", robot, "-o", "deep.json"))
+        r = json.loads(self.run_costate("convert", robot, "--out", "robots/near.json", "--json"))
+        self.assertEqual([r["bodies"], r["out"], r["warnings"]], [2, "robots/near.json", []])
+        texts = [json.loads((self.folder / n).read_text()) for n in ["deep.json", "robots/near.json"]]
+        files = [t["bodies"][0]["visuals"][0].pop("file") for t in texts]
+        self.assertEqual(files, ["robots/meshes/block.obj", "meshes/block.obj"])  # as seen from where the model is
+        self.assertEqual(texts[0], texts[1])
+        self.assertEqual(json.loads(self.run_costate("convert", robot)), json.loads((self.folder / "deep.json").read_text()))
+        for name, from_file in [("a.csv", robot), ("b.csv", "deep.json")]:
+            self.run_costate("simulate", from_file, "--steps", 300, "--out", name)
+        self.assertEqual((self.folder / "a.csv").read_bytes(), (self.folder / "b.csv").read_bytes())
+
+    def test_warnings_and_strict(self):
+        robot = self.robot(ROBOT.replace("</robot>", "  <gazebo/>\n</robot>"))
+        p = subprocess.run([PROGRAM, "info", robot], capture_output=True, text=True, cwd=self.folder)
+        self.assertEqual(p.returncode, DONE)
+        self.assertRegex(p.stderr, r"\Acostate: warning: [^\n]*thrower.urdf:11: <gazebo> in <robot> has no counterpart[^\n]*\n\Z")
+        self.refuse("info", robot, "--strict", because=r"thrower.urdf:11: <gazebo>")
+        self.refuse("convert", robot, "--strict", "-o", "x.json", because=r"thrower.urdf:11: <gazebo>")
+
+    def test_bad_robots(self):
+        for because, text in [(r"broken.urdf:2: ", "<robot>\n<link"), (r"broken.urdf:1: .*no <link>", "<robot/>"), (r"broken.urdf:1: .*binary", "\0")]:
+            self.refuse("convert", self.write("broken.urdf", text), "-o", "x.json", because=because)
+        self.refuse("convert", self.scene, because="takes a URDF or MJCF file")
+        self.refuse("convert", "missing.urdf", because="there is no such file")
+        self.refuse("info", self.robot(), "--base", "flying", because="fixed or floating, not 'flying'")
+        self.refuse("info", self.robot(), "--search", "nowhere", because="no folder 'nowhere'")
+        self.refuse("convert", self.robot(), "-o", "missing/x.json", because="cannot write 'missing/x.json")
 
     def test_csv(self):
         self.run_costate("simulate", self.scene, "--out", "a.csv")

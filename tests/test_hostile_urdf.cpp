@@ -25,7 +25,8 @@ TEST_CASE("hostile URDF: truncated, not XML, no robot") {
 }
 
 TEST_CASE("hostile URDF: cycles, two parents, loose links") {
-    refuse_urdf(urdf_robot(a + b + urdf_joint("j", "fixed", "a", "b") + urdf_joint("k", "fixed", "b", "a")), 4, "cycle", "remove a joint");
+    refuse_urdf(urdf_robot(a + b + urdf_joint("j", "fixed", "a", "b") + urdf_joint("k", "fixed", "b", "a")), 4, "cycle",
+                "remove a joint");
     refuse_urdf(urdf_robot(a + urdf_joint("j", "fixed", "a", "a")), 3, "cycle", "remove a joint");
     refuse_urdf(urdf_robot(a + b + c + urdf_joint("j", "fixed", "b", "c") + urdf_joint("k", "fixed", "c", "b")), 5,
                 "cycle that the root does not reach", "remove a joint");
@@ -36,7 +37,8 @@ TEST_CASE("hostile URDF: cycles, two parents, loose links") {
 
 TEST_CASE("hostile URDF: missing links and joints, duplicate and unfit names") {
     const std::string base = urdf_link("base");
-    refuse_urdf(urdf_robot(base + urdf_joint("j", "fixed", "bsae", "base")), 3, "names no link, the nearest is \"base\"", "correct it");
+    refuse_urdf(urdf_robot(base + urdf_joint("j", "fixed", "bsae", "base")), 3, "names no link, the nearest is \"base\"",
+                "correct it");
     refuse_urdf(urdf_robot(base + urdf_joint("j", "fixed", "base", "x")), 3, "names no link", "correct it");
     refuse_urdf(urdf_robot(base + "<joint name='j' type='fixed'><child link='base'/></joint>"), 3, "has no <parent>", "add it");
     refuse_urdf(urdf_robot(a + a), 3, "is the name of a link already", "rename one");
@@ -49,13 +51,16 @@ TEST_CASE("hostile URDF: missing links and joints, duplicate and unfit names") {
     refuse_urdf(urdf_robot(a + b + urdf_joint("j", "hinge", "a", "b")), 4, "is not known", "correct it");
     refuse_urdf(urdf_robot(a + b + urdf_joint("j", "revolute", "a", "b", "<limit lower='0' upper='1'/>\n<mimic joint='i'/>")), 5,
                 "names no joint, the nearest is \"j\"", "correct it");
-    refuse_urdf(urdf_robot(a + b + urdf_joint("j", "continuous", "a", "b", "<mimic joint='j'/>")), 4, "is the joint itself", "name another");
-    refuse_urdf(urdf_robot(a + b + c + urdf_joint("j", "planar", "a", "b", "") + urdf_joint("k", "continuous", "a", "c", "<mimic joint='j'/>")),
+    refuse_urdf(urdf_robot(a + b + urdf_joint("j", "continuous", "a", "b", "<mimic joint='j'/>")), 4, "is the joint itself",
+                "name another");
+    refuse_urdf(urdf_robot(a + b + c + urdf_joint("j", "planar", "a", "b", "") +
+                           urdf_joint("k", "continuous", "a", "c", "<mimic joint='j'/>")),
                 6, "couples a joint that is planar", "couple joints of one axis");
     // what the loader itself complains about has the line too
     refuse_urdf(urdf_robot(a + b + urdf_joint("world", "continuous", "a", "b", "")), 4, "\"world\" is taken", "rename it");
-    refuse_urdf(urdf_robot(urdf_link("world") + urdf_link("world_link") + urdf_joint("j", "continuous", "world", "world_link", "")), 3,
-                "already a body named \"world_link\"", "rename one");
+    refuse_urdf(
+        urdf_robot(urdf_link("world") + urdf_link("world_link") + urdf_joint("j", "continuous", "world", "world_link", "")), 3,
+        "already a body named \"world_link\"", "rename one");
 }
 
 TEST_CASE("hostile URDF: mass and inertia") {
@@ -71,7 +76,9 @@ TEST_CASE("hostile URDF: mass and inertia") {
     refuse_urdf(with(""), 3, "a moving body needs mass", "use a mass above 0");
     refuse_urdf(with("<inertial><mass value='1'/></inertial>"), 4, "has a mass but no <inertia>", "add it");
     refuse_urdf(with("<inertial>\n<inertia ixx='1' iyy='1' izz='1'/></inertial>"), 4, "has no <mass>", "add it");
-    const auto inertia = [&](const std::string& text) { return with("<inertial><mass value='1'/>\n<inertia " + text + "/></inertial>"); };
+    const auto inertia = [&](const std::string& text) {
+        return with("<inertial><mass value='1'/>\n<inertia " + text + "/></inertial>");
+    };
     refuse_urdf(inertia("ixx='1' iyy='1' izz='3'"), 5, "of no real body", "use six zeros");
     refuse_urdf(inertia("ixx='1' iyy='-1' izz='1'"), 5, "not positive definite", "use six zeros");
     refuse_urdf(inertia("ixx='1' iyy='1' izz='1' ixy='1.5'"), 5, "not positive definite", "use six zeros");
@@ -80,7 +87,9 @@ TEST_CASE("hostile URDF: mass and inertia") {
 }
 
 TEST_CASE("hostile URDF: numbers of joints and geometry") {
-    const auto joint = [](const std::string& type, const std::string& content) { return urdf_robot(a + b + urdf_joint("j", type, "a", "b", "\n" + content)); };
+    const auto joint = [](const std::string& type, const std::string& content) {
+        return urdf_robot(a + b + urdf_joint("j", type, "a", "b", "\n" + content));
+    };
     refuse_urdf(joint("continuous", "<axis xyz='0 0 0'/>"), 5, "has no direction", "use for example");
     refuse_urdf(joint("continuous", "<axis xyz='0 1'/>"), 5, "too few", "write 3");
     refuse_urdf(joint("continuous", "<origin xyz='0 nan 0'/>"), 5, "beyond the range", "use finite");
@@ -102,8 +111,11 @@ TEST_CASE("hostile URDF: numbers of joints and geometry") {
     refuse_urdf(shape(""), 2, "has no <geometry>", "add it");
     refuse_urdf(shape("<geometry><plane normal='0 0 0'/></geometry>"), 3, "has no direction", "use 0 0 1");
     refuse_urdf(shape("<geometry><mesh filename='m.obj' scale='1 0 1'/></geometry>"), 3, "must not be 0", "use three");
-    refuse_urdf(urdf_robot(urdf_link("a", "<visual>\n<geometry><sphere radius='1'/></geometry><material name='x'><color rgba='1 2 0 1'/></material></visual>")),
-                2, "is above 1", "use 0 to 1");
+    refuse_urdf(
+        urdf_robot(urdf_link(
+            "a",
+            "<visual>\n<geometry><sphere radius='1'/></geometry><material name='x'><color rgba='1 2 0 1'/></material></visual>")),
+        2, "is above 1", "use 0 to 1");
 }
 
 TEST_CASE("hostile URDF: huge counts and deep chains end soon") {
@@ -111,7 +123,8 @@ TEST_CASE("hostile URDF: huge counts and deep chains end soon") {
     std::string links, joints;
     for (int i = 0; i < 5000; ++i) {
         links += urdf_link("l" + std::to_string(i));
-        if (i > 0) joints += urdf_joint("j" + std::to_string(i), "fixed", "l" + std::to_string(i - 1), "l" + std::to_string(i), "");
+        if (i > 0)
+            joints += urdf_joint("j" + std::to_string(i), "fixed", "l" + std::to_string(i - 1), "l" + std::to_string(i), "");
     }
     refuse_urdf(urdf_robot(links + joints), 4098, "4096 are the most", "use fewer");
     std::string nested = "<link name='a'>";
@@ -126,7 +139,8 @@ TEST_CASE("hostile URDF: paths that climb out") {
     folder.write("robot/meshes/wedge.obj", wedge_obj());
     std::filesystem::create_symlink(folder.path("secret/wedge.obj"), folder.path("robot/meshes/link.obj"));
     const auto load = [&](const std::string& name, const char* kind = "collision") {
-        const std::string link = urdf_inertial() + "<" + kind + "><geometry>\n<mesh filename='" + name + "'/></geometry></" + kind + ">";
+        const std::string link =
+            urdf_inertial() + "<" + kind + "><geometry>\n<mesh filename='" + name + "'/></geometry></" + kind + ">";
         return complaint([&] { import_model(folder.write("robot/robot.urdf", urdf_robot(urdf_link("a", link)))); });
     };
     CHECK(load("meshes/wedge.obj") == "no complaint");

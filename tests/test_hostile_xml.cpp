@@ -64,7 +64,10 @@ TEST_CASE("deep nesting and huge counts") {
 
 TEST_CASE("binary files and other encodings") {
     refuse_xml(std::string("solid\n\0\0\x12", 9), 2, "binary", "name a robot");
-    refuse_xml("\x7f" "ELF", 1, "binary", "name a robot");
+    refuse_xml(
+        "\x7f"
+        "ELF",
+        1, "binary", "name a robot");
     refuse_xml(std::string("\xff\xfe<\0r\0", 6), 1, "UTF-16", "save it as UTF-8");
     refuse_xml(std::string("\xfe\xff\0<\0r", 6), 1, "UTF-16", "save it as UTF-8");
     refuse_xml(std::string("<\0r\0o\0", 6), 1, "UTF-16", "save it as UTF-8");
@@ -106,12 +109,22 @@ TEST_CASE("attributes as numbers, vectors, choices") {
     for (const char* name : {"word", "comma", "hex", "plus"}) refuse(name, number, "is not a number");
     refuse("two", number, "too many");
     refuse("empty", number, "too few");
-    refuse("two", [](const XmlAttribute& x) { x.vec3(); }, "too few");
-    refuse("empty", [](const XmlAttribute& x) { x.word(); }, "is empty");
-    refuse("minus", [](const XmlAttribute& x) { x.positive(); }, "must be positive");
-    refuse("minus", [](const XmlAttribute& x) { x.nonnegative(); }, "must not be negative");
-    refuse("half", [](const XmlAttribute& x) { x.integer(0, 9); }, "out of range");
-    refuse("type", [](const XmlAttribute& x) { x.choice({"fixed", "revolute"}); }, "the nearest is \"revolute\"");
+    refuse(
+        "two", [](const XmlAttribute& x) { x.vec3(); }, "too few");
+    refuse(
+        "empty", [](const XmlAttribute& x) { x.word(); }, "is empty");
+    refuse(
+        "minus", [](const XmlAttribute& x) { x.positive(); }, "must be positive");
+    refuse(
+        "minus", [](const XmlAttribute& x) { x.nonnegative(); }, "must not be negative");
+    refuse(
+        "half", [](const XmlAttribute& x) { x.integer(0, 9); }, "out of range");
+    refuse(
+        "type",
+        [](const XmlAttribute& x) {
+            x.choice({"fixed", "revolute"});
+        },
+        "the nearest is \"revolute\"");
     CHECK(complaint([&] { a["mass"]; }) == "f.xml:1: <a> has no \"mass\"; add it");
 }
 

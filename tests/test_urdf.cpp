@@ -24,9 +24,8 @@ VecX<double> end_of(const Scene& scene) {
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
     VecX<double> last;
-    rollout.forward(scene.theta, scene.x0, scene.z0, [&](int, const double* x, const double*) {
-        last = Eigen::Map<const VecX<double>>(x, scene.world.nx());
-    });
+    rollout.forward(scene.theta, scene.x0, scene.z0,
+                    [&](int, const double* x, const double*) { last = Eigen::Map<const VecX<double>>(x, scene.world.nx()); });
     return last;
 }
 
@@ -120,8 +119,9 @@ TEST_CASE("URDF joints: planar and floating") {
     CHECK((X.R - Eigen::AngleAxisd(0.7, Vec3<double>::UnitZ()).toRotationMatrix()).norm() < 1e-15);
 
     // free where all before it is fixed, at the pose that this leads to
-    const Scene free = urdf_scene(urdf_robot(two + urdf_link("b") + urdf_joint("j", "fixed", "world", "a", "<origin xyz='1 0 0'/>") +
-                                             urdf_joint("f", "floating", "a", "b", "<origin xyz='0 2 5'/>")));
+    const Scene free =
+        urdf_scene(urdf_robot(two + urdf_link("b") + urdf_joint("j", "fixed", "world", "a", "<origin xyz='1 0 0'/>") +
+                              urdf_joint("f", "floating", "a", "b", "<origin xyz='0 2 5'/>")));
     CHECK(free.world.nv() == 6);
     CHECK(free.world.model.bodies[1].joint == JointType::free);
     CHECK(free.x0.head<3>() == Vec3<double>(1, 2, 5 + free.x0[2] - 5));
@@ -137,17 +137,19 @@ TEST_CASE("URDF joints: planar and floating") {
 }
 
 TEST_CASE("URDF mimic joints follow") {
-    const Scene scene = urdf_scene(
-        urdf_robot(urdf_link("world", "") + urdf_link("a") + urdf_link("b") +
-                   urdf_joint("lead", "continuous", "world", "a", "<axis xyz='0 1 0'/><limit effort='1'/>") +
-                   urdf_joint("follow", "continuous", "world", "b", "<axis xyz='1 0 0'/><limit effort='1'/>"
-                                                                    "<mimic joint='lead' multiplier='-2' offset='0.3'/>")) +
-            "<!-- the leader falls, for its centre of mass is off the axis -->",
-        {}, 500);
+    const Scene scene =
+        urdf_scene(urdf_robot(urdf_link("world", "") + urdf_link("a") + urdf_link("b") +
+                              urdf_joint("lead", "continuous", "world", "a", "<axis xyz='0 1 0'/><limit effort='1'/>") +
+                              urdf_joint("follow", "continuous", "world", "b",
+                                         "<axis xyz='1 0 0'/><limit effort='1'/>"
+                                         "<mimic joint='lead' multiplier='-2' offset='0.3'/>")) +
+                       "<!-- the leader falls, for its centre of mass is off the axis -->",
+                   {}, 500);
     const Model& m = scene.world.model;
     REQUIRE(m.equalities.size() == 1);
     CHECK(m.nu == 1);  // the follower has no motor of its own
-    const int lead = m.bodies[static_cast<size_t>(m.joint_index("r/lead"))].q0, follow = m.bodies[static_cast<size_t>(m.joint_index("r/follow"))].q0;
+    const int lead = m.bodies[static_cast<size_t>(m.joint_index("r/lead"))].q0,
+              follow = m.bodies[static_cast<size_t>(m.joint_index("r/follow"))].q0;
     CHECK(scene.x0[follow] == 0.3);
     Scene pushed = scene;
     pushed.x0[m.nq + lead] = 1;
@@ -170,8 +172,8 @@ TEST_CASE("URDF bases: fixed or floating") {
     CHECK(nv(massless, Base::automatic) == 1);
     ImportOptions floating;
     floating.base = Base::floating;
-    refuse_urdf(urdf_robot(urdf_link("world", "") + urdf_link("b") + urdf_joint("j", "continuous", "world", "b", "")), 2, "cannot float",
-                "rename it", floating);
+    refuse_urdf(urdf_robot(urdf_link("world", "") + urdf_link("b") + urdf_joint("j", "continuous", "world", "b", "")), 2,
+                "cannot float", "rename it", floating);
     const std::string said = import_text(urdf_robot(massive)).model["description"].get<std::string>();
     CHECK(said == "the root \"base\" floats, because it has mass");
 
@@ -179,7 +181,8 @@ TEST_CASE("URDF bases: fixed or floating") {
     const ScratchFolder folder("base");
     folder.write("robots/robot.urdf", urdf_robot(massive));
     const auto scene = [&](const char* base) {
-        Json text = parse_json(R"({"steps": 1, "models": [{"name": "x", "file": "robots/robot.urdf", "position": [0, 0, 2]}]})", "s");
+        Json text =
+            parse_json(R"({"steps": 1, "models": [{"name": "x", "file": "robots/robot.urdf", "position": [0, 0, 2]}]})", "s");
         if (*base != 0) text["models"][0]["base"] = base;
         return scene_from_json(text, folder.path("scene.json"));
     };
@@ -191,15 +194,16 @@ TEST_CASE("URDF bases: fixed or floating") {
     CHECK(complaint([&] { scene("fxied"); }).find("the nearest is \"fixed\"") != std::string::npos);
     folder.write("robots/broken.urdf", "<robot name='r'>\n<link/></robot>");
     Json text = parse_json(R"({"steps": 1, "models": [{"name": "x", "file": "robots/broken.urdf"}]})", "s");
-    check_complaint(complaint([&] { scene_from_json(text, folder.path("scene.json")); }), folder.path("robots/broken.urdf").string() + ":2: ",
-                    "has no \"name\"", "add it");
+    check_complaint(complaint([&] { scene_from_json(text, folder.path("scene.json")); }),
+                    folder.path("robots/broken.urdf").string() + ":2: ", "has no \"name\"", "add it");
     text["models"][0] = parse_json(R"({"name": "x", "base": "fixed", "model": {"bodies": [{"name": "b"}]}})", "s");
     CHECK(complaint([&] { scene_from_json(text, "s.json"); }).find("s.json#/models/0/base: has no meaning here") == 0);
 }
 
 TEST_CASE("URDF links without mass") {
     // A leaf on a fixed joint is fine; so is one that moves something with mass, as long as something resists
-    const Scene scene = urdf_scene(urdf_robot(urdf_link("a") + urdf_link("tool", "") + urdf_joint("j", "fixed", "a", "tool", "")));
+    const Scene scene =
+        urdf_scene(urdf_robot(urdf_link("a") + urdf_link("tool", "") + urdf_joint("j", "fixed", "a", "tool", "")));
     CHECK(properties(scene, "tool").m == 0);
     CHECK(scene.world.nv() == 6);
     const Scene cross = urdf_scene(urdf_robot(urdf_link("world", "") + urdf_link("hub", "") + urdf_link("b") +
@@ -209,7 +213,8 @@ TEST_CASE("URDF links without mass") {
 }
 
 TEST_CASE("a model alone is put on the ground") {
-    const std::string ball = urdf_inertial() + "<collision><origin xyz='0 0 0.2'/><geometry><sphere radius='0.3'/></geometry></collision>";
+    const std::string ball =
+        urdf_inertial() + "<collision><origin xyz='0 0 0.2'/><geometry><sphere radius='0.3'/></geometry></collision>";
     const Scene drop = urdf_scene(urdf_robot(urdf_link("a", ball)), {}, 2000);
     CHECK(drop.name == "r");
     CHECK(drop.world.shapes.index("ground") >= 0);
@@ -218,9 +223,11 @@ TEST_CASE("a model alone is put on the ground") {
     CHECK(end_of(drop)[2] == doctest::Approx(0.1).epsilon(1e-2));  // it has come to lie on the ground
 
     // joints start within their limits, the lowest point counts them in
-    const std::string arm = urdf_inertial() + "<collision><origin xyz='0 0 -1'/><geometry><box size='0.2 0.2 0.2'/></geometry></collision>";
-    const std::string content = urdf_link("base") + urdf_link("arm", arm) +
-                                urdf_joint("j", "revolute", "base", "arm", "<axis xyz='0 1 0'/><limit lower='1' upper='2' effort='1'/>");
+    const std::string arm =
+        urdf_inertial() + "<collision><origin xyz='0 0 -1'/><geometry><box size='0.2 0.2 0.2'/></geometry></collision>";
+    const std::string content =
+        urdf_link("base") + urdf_link("arm", arm) +
+        urdf_joint("j", "revolute", "base", "arm", "<axis xyz='0 1 0'/><limit lower='1' upper='2' effort='1'/>");
     const Scene floating = urdf_scene(urdf_robot(content));
     CHECK(floating.x0[7] == 1.5);
     CHECK(floating.x0[2] == doctest::Approx(0.1 + std::cos(1.5) + 0.1 * (std::sin(1.5) + std::cos(1.5))).epsilon(1e-14));

@@ -20,13 +20,16 @@ struct UrdfFolder : ScratchFolder {
 };
 
 TEST_CASE("URDF geometry: primitives, names, contact") {
-    const ImportedModel robot = import_text(urdf_robot(urdf_link(
-        "a", urdf_inertial() + "<contact><lateral_friction value='0.7'/><restitution value='0.2'/></contact>" + collision("<box size='1 2 3'/>") +
-                 collision("<cylinder radius='1' length='4'/>") + collision("<capsule radius='1' length='4'/>") +
-                 "<collision><origin xyz='1 2 3'/><geometry><sphere radius='0.5'/></geometry></collision>")));
+    const ImportedModel robot = import_text(urdf_robot(
+        urdf_link("a", urdf_inertial() + "<contact><lateral_friction value='0.7'/><restitution value='0.2'/></contact>" +
+                           collision("<box size='1 2 3'/>") + collision("<cylinder radius='1' length='4'/>") +
+                           collision("<capsule radius='1' length='4'/>") +
+                           "<collision><origin xyz='1 2 3'/><geometry><sphere radius='0.5'/></geometry></collision>")));
     CHECK(robot.warnings.empty());
     const Json& shapes = robot.model["bodies"][0]["shapes"];
-    CHECK(shapes[0] == parse_json(R"({"type": "box", "half_extents": [0.5, 1.0, 1.5], "friction": 0.7, "restitution": 0.2, "name": "a.1"})", ""));
+    CHECK(shapes[0] ==
+          parse_json(R"({"type": "box", "half_extents": [0.5, 1.0, 1.5], "friction": 0.7, "restitution": 0.2, "name": "a.1"})",
+                     ""));
     for (const int k : {1, 2}) CHECK((shapes[k]["radius"] == 1.0 && shapes[k]["half_length"] == 2.0));
     CHECK(shapes[3]["position"] == Json::array({1.0, 2.0, 3.0}));
     CHECK(robot.places.at("/bodies/0/shapes/3") == robot.places.at("/bodies/0"));  // all on one line
@@ -60,10 +63,12 @@ TEST_CASE("URDF visuals: kept with their colours for a viewer") {
 
 TEST_CASE("visuals in JSON are checked") {
     const auto refuse = [](const char* visual, const std::string& place, const std::string& what) {
-        Json model = parse_json(R"({"bodies": [{"name": "b", "mass": 1, "inertia": [1, 1, 1, 0, 0, 0], "joint": {"type": "free"}}]})", "");
+        Json model =
+            parse_json(R"({"bodies": [{"name": "b", "mass": 1, "inertia": [1, 1, 1, 0, 0, 0], "joint": {"type": "free"}}]})", "");
         model["bodies"][0]["visuals"] = Json::array({parse_json(visual, "")});
         const Json scene{{"steps", 1}, {"models", Json::array({Json{{"name", "b"}, {"model", model}}})}};
-        check_complaint(complaint([&] { scene_from_json(scene, "s.json"); }), "s.json#/models/0/model/bodies/0/visuals/0" + place, what, "");
+        check_complaint(complaint([&] { scene_from_json(scene, "s.json"); }), "s.json#/models/0/model/bodies/0/visuals/0" + place,
+                        what, "");
     };
     refuse(R"({"type": "plane"})", "/type", "no choice");
     refuse(R"({"type": "box"})", "", "has no \"half_extents\"");
@@ -85,8 +90,10 @@ std::vector<Vec3<double>> hull_of(const ImportedModel& robot) {
     Vec3<double> scale(1, 1, 1);
     if (shape.contains("scale"))
         for (int c = 0; c < 3; ++c) scale[c] = shape["scale"][static_cast<size_t>(c)].get<double>();
-    for (const Json& v : shape["vertices"]) out.push_back(scale.cwiseProduct(Vec3<double>(v[0].get<double>(), v[1].get<double>(), v[2].get<double>())));
-    std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end()); });
+    for (const Json& v : shape["vertices"])
+        out.push_back(scale.cwiseProduct(Vec3<double>(v[0].get<double>(), v[1].get<double>(), v[2].get<double>())));
+    std::sort(out.begin(), out.end(),
+              [](const auto& a, const auto& b) { return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end()); });
     return out;
 }
 
@@ -107,45 +114,54 @@ TEST_CASE("URDF meshes: OBJ, STL and DAE as convex hulls, scaled and mirrored") 
         CHECK(robot.warnings.empty());
         check_points(hull_of(robot), {{0, 0, 0}, {0, 0, 0.3}, {0, 0.2, 0}, {0.1, 0, 0}});
     }
-    check_points(hull_of(folder.load(collision("<mesh filename='wedge.obj' scale='-10 1 2'/>"))), {{-1, 0, 0}, {0, 0, 0}, {0, 0, 0.6}, {0, 0.2, 0}});
+    check_points(hull_of(folder.load(collision("<mesh filename='wedge.obj' scale='-10 1 2'/>"))),
+                 {{-1, 0, 0}, {0, 0, 0}, {0, 0, 0.6}, {0, 0.2, 0}});
 }
 
 TEST_CASE("URDF meshes: a hull in place of a mesh that is not convex is said, with file and line") {
     const UrdfFolder folder;
     // The wedge with its slope pushed in by half
-    folder.write("robot/dent.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 0.15 0.15 0.15\n"
-                                   "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 5\nf 3 4 5\nf 4 2 5\n");
+    folder.write("robot/dent.obj",
+                 "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 0.15 0.15 0.15\n"
+                 "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 5\nf 3 4 5\nf 4 2 5\n");
     const ImportedModel robot = folder.load(collision("<mesh filename='dent.obj'/>"));
     REQUIRE(robot.warnings.size() == 1);
-    check_complaint(robot.warnings[0], folder.path("robot/robot.urdf").string() + ":2: ", "\"dent.obj\" is not convex, and its convex hull is used", "split it");
+    check_complaint(robot.warnings[0],
+                    folder.path("robot/robot.urdf").string() + ":2: ", "\"dent.obj\" is not convex, and its convex hull is used",
+                    "split it");
     CHECK(robot.model["bodies"][0]["shapes"][0]["vertices"].size() == 4);
     ImportOptions strict;
     strict.strict = true;
-    CHECK(complaint([&] { folder.load(collision("<mesh filename='dent.obj'/>"), strict); }).find("is not convex") != std::string::npos);
+    CHECK(complaint([&] { folder.load(collision("<mesh filename='dent.obj'/>"), strict); }).find("is not convex") !=
+          std::string::npos);
 }
 #endif
 
 TEST_CASE("URDF meshes: package:// and relative paths with a search path") {
     const UrdfFolder folder;
-    for (const char* place : {"robot/meshes/w.obj", "robot/my_arm/meshes/w.obj", "elsewhere/other/w.obj", "elsewhere/w.obj", "pkg/meshes/w.obj"})
+    for (const char* place :
+         {"robot/meshes/w.obj", "robot/my_arm/meshes/w.obj", "elsewhere/other/w.obj", "elsewhere/w.obj", "pkg/meshes/w.obj"})
         folder.write(place, wedge_obj());
     folder.write("pkg/package.xml", "<package/>");
     const std::filesystem::path root = std::filesystem::canonical(folder.path("."));
-    const auto found = [&](const std::string& name, const std::string& from, const std::vector<std::string>& search) -> std::string {
+    const auto found = [&](const std::string& name, const std::string& from,
+                           const std::vector<std::string>& search) -> std::string {
         ImportOptions options;
         for (const std::string& place : search) options.search.push_back(folder.path(place));
         const std::string visual = collision("<mesh filename='" + name + "'/>", "visual");
         const ImportedModel robot = import_model(folder.write(from + "/robot.urdf", urdf_robot(urdf_link("a", visual))), options);
         if (!robot.model["bodies"][0].contains("visuals")) return robot.warnings.at(0);
-        return std::filesystem::path(robot.model["bodies"][0]["visuals"][0]["file"].get<std::string>()).lexically_relative(root).string();
+        return std::filesystem::path(robot.model["bodies"][0]["visuals"][0]["file"].get<std::string>())
+            .lexically_relative(root)
+            .string();
     };
     CHECK(found("meshes/w.obj", "robot", {}) == "robot/meshes/w.obj");
     CHECK(found("./meshes/w.obj", "robot", {}) == "robot/meshes/w.obj");
     CHECK(found("package://robot/meshes/w.obj", "robot", {}) == "robot/meshes/w.obj");
-    CHECK(found("package://my_arm/meshes/w.obj", "robot", {}) == "robot/my_arm/meshes/w.obj");  // beside the file
+    CHECK(found("package://my_arm/meshes/w.obj", "robot", {}) == "robot/my_arm/meshes/w.obj");    // beside the file
     CHECK(found("package://robot/meshes/w.obj", "robot/deep/urdf", {}) == "robot/meshes/w.obj");  // upwards by name
-    CHECK(found("../meshes/w.obj", "robot/urdf", {}) == "robot/meshes/w.obj");   // the folder over "urdf"
-    CHECK(found("../../meshes/w.obj", "pkg/a/b", {}) == "pkg/meshes/w.obj");     // the package by its package.xml
+    CHECK(found("../meshes/w.obj", "robot/urdf", {}) == "robot/meshes/w.obj");                    // the folder over "urdf"
+    CHECK(found("../../meshes/w.obj", "pkg/a/b", {}) == "pkg/meshes/w.obj");  // the package by its package.xml
     CHECK(found("model://other/w.obj", "robot", {"elsewhere"}) == "elsewhere/other/w.obj");
     CHECK(found("package://other/w.obj", "robot", {"elsewhere/other"}) == "elsewhere/other/w.obj");
     CHECK(found("w.obj", "robot", {"elsewhere"}) == "elsewhere/w.obj");
@@ -158,14 +174,20 @@ TEST_CASE("URDF meshes: package:// and relative paths with a search path") {
 
 TEST_CASE("URDF: through JSON text, the same model to the last bit") {
     const std::string text = urdf_robot(
-        urdf_link("a", "<inertial><origin xyz='0.1 0.2 0.3' rpy='0.4 0.5 0.6'/><mass value='1.1'/><inertia ixx='0.1' iyy='0.11' izz='0.12' "
-                       "ixy='0.001'/></inertial>" + collision("<box size='0.1 0.3 0.7'/>")) +
-        urdf_link("b") + urdf_joint("j", "revolute", "a", "b", "<origin rpy='0.1 0.2 0.3'/><axis xyz='1 2 3'/><limit lower='-1' upper='1' effort='2'/>"));
+        urdf_link(
+            "a",
+            "<inertial><origin xyz='0.1 0.2 0.3' rpy='0.4 0.5 0.6'/><mass value='1.1'/><inertia ixx='0.1' iyy='0.11' izz='0.12' "
+            "ixy='0.001'/></inertial>" +
+                collision("<box size='0.1 0.3 0.7'/>")) +
+        urdf_link("b") +
+        urdf_joint("j", "revolute", "a", "b",
+                   "<origin rpy='0.1 0.2 0.3'/><axis xyz='1 2 3'/><limit lower='-1' upper='1' effort='2'/>"));
     const ImportedModel robot = import_text(text);
     const Json again = parse_json(robot.model.dump(), "robot.json");
     CHECK(again == robot.model);
     const ScratchFolder folder("through");
-    const Scene direct = load_scene(folder.write("robot.urdf", text).string(), 1), through = load_scene(folder.write("robot.json", again.dump()).string(), 1);
+    const Scene direct = load_scene(folder.write("robot.urdf", text).string(), 1),
+                through = load_scene(folder.write("robot.json", again.dump()).string(), 1);
     CHECK((direct.theta == through.theta && direct.x0 == through.x0));
     CHECK(direct.world.model.bodies[1].turn[1] == through.world.model.bodies[1].turn[1]);
 }

@@ -179,7 +179,9 @@ void compare_with_pinocchio(const std::string& name) {
 }
 
 TEST_CASE("Pinocchio's panda_arm: acceleration, mass matrix, bias and derivatives") { compare_with_pinocchio("panda_arm"); }
-TEST_CASE("Pinocchio's go1_quadruped: acceleration, mass matrix, bias and derivatives") { compare_with_pinocchio("go1_quadruped"); }
+TEST_CASE("Pinocchio's go1_quadruped: acceleration, mass matrix, bias and derivatives") {
+    compare_with_pinocchio("go1_quadruped");
+}
 
 // How many links the file has that move by a joint, and what there is no counterpart for: a word of every warning.
 struct ForeignRobot {
@@ -197,7 +199,8 @@ const std::vector<ForeignRobot>& foreign_robots() {
         {"pinocchio/go1_quadruped.urdf", 18, {}},
         {"pinocchio/panda_arm.urdf", 9, {}},
         {"diffarticulated/ant/ant_torso1.urdf", 14, {limits, "armature"}},
-        {"diffarticulated/franka_panda/panda.urdf", 15,
+        {"diffarticulated/franka_panda/panda.urdf",
+         15,
          {meshes, "<material> in <collision>", "safety_controller", "without mass", anchor, stiff, soft, spin}},
         {"diffarticulated/franka_panda/sphere2.urdf", 6, {meshes, roll, spin, "specular"}},
         {"diffarticulated/ground/box_flat.urdf", 6, {meshes, roll, spin, "specular"}},

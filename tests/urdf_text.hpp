@@ -14,10 +14,11 @@ inline std::string urdf_inertial(const std::string& mass = "1") {
 inline std::string urdf_link(const std::string& name, const std::string& content = urdf_inertial()) {
     return "<link name='" + name + "'>" + content + "</link>\n";
 }
-inline std::string urdf_joint(const std::string& name, const std::string& type, const std::string& parent, const std::string& child,
-                              const std::string& content = "<axis xyz='0 0 1'/><limit lower='-1' upper='1' effort='5' velocity='2'/>") {
-    return "<joint name='" + name + "' type='" + type + "'><parent link='" + parent + "'/><child link='" + child + "'/>" + content +
-           "</joint>\n";
+inline std::string urdf_joint(
+    const std::string& name, const std::string& type, const std::string& parent, const std::string& child,
+    const std::string& content = "<axis xyz='0 0 1'/><limit lower='-1' upper='1' effort='5' velocity='2'/>") {
+    return "<joint name='" + name + "' type='" + type + "'><parent link='" + parent + "'/><child link='" + child + "'/>" +
+           content + "</joint>\n";
 }
 inline std::string urdf_robot(const std::string& content) { return "<robot name='r'>\n" + content + "</robot>\n"; }
 
