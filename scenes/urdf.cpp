@@ -9,20 +9,6 @@
 namespace costate {
 namespace {
 
-// What goes into the model, and from where.
-struct Emission {
-    const UrdfTree& tree;
-    ImportedModel& out;
-
-    std::string add(const char* list, Json value, const XmlElement& element) {
-        Json& items = out.model[list];
-        const std::string pointer = std::string("/") + list + "/" + std::to_string(items.size());
-        items.push_back(std::move(value));
-        out.places[pointer] = element.place();
-        return pointer;
-    }
-};
-
 // The <limit> of a revolute or prismatic joint, if it limits where the joint may go.
 std::optional<XmlElement> range_of(const UrdfJoint& joint) {
     if (joint.type != UrdfType::revolute && joint.type != UrdfType::prismatic) return {};
@@ -84,52 +70,6 @@ Json floating_chain(const UrdfJoint& joint) {
     return chain;
 }
 
-// "joint" or "joints" of the body that a joint carries. `floats`: the root does.
-void put_joint(const UrdfJoint& joint, const UrdfTree& tree, bool floats, Json& body, Warnings& warnings) {
-    static constexpr const char* types[] = {"revolute", "continuous", "prismatic", "fixed", "free", "planar"};
-    if (joint.type == UrdfType::floating && (floats || !tree.is_fixed(joint.parent))) {
-        body["joints"] = floating_chain(joint);
-        return;
-    }
-    Json out{{"name", joint.name}, {"type", types[static_cast<size_t>(joint.type)]}};
-    Transform<double> X = read_origin(joint.element);
-    if (joint.type == UrdfType::floating) {  // it starts at the world, from where its parent stands for good
-        for (int link = joint.parent; link != tree.root;) {
-            const UrdfJoint& before = tree.joints[static_cast<size_t>(tree.links[static_cast<size_t>(link)].joint)];
-            X = compose(read_origin(before.element), X);
-            link = before.parent;
-        }
-        body.erase("parent");
-    }
-    put_pose(out, X);
-    if (joint.has_axis()) put_axis(joint, out);
-    if (joint.type != UrdfType::fixed) put_limits(joint, out, warnings), put_dynamics(joint, out);
-    body["joint"] = std::move(out);
-}
-
-// The motor of a joint, or its coupling to the joint that it mimics.
-void add_drive(const UrdfJoint& joint, Emission& e) {
-    if (const auto mimic = joint.element.child("mimic")) {
-        const XmlAttribute name = (*mimic)["joint"];
-        const UrdfJoint* other = e.tree.joint(name.text());
-        if (other == nullptr) name.fail("names no joint" + suggestion(name.text(), e.tree.joint_names()), "correct it");
-        if (other == &joint) name.fail("is the joint itself", "name another joint");
-        for (const UrdfJoint* j : {&joint, other})
-            if (!j->one_dof()) mimic->fail("couples a joint that is " + j->element["type"].text(), "couple joints of one axis");
-        Json coupling{{"name", joint.name + ".mimic"}, {"type", "coupling"}, {"joint_a", joint.name}, {"joint_b", other->name}};
-        coupling["ratio"] = mimic->number_or("multiplier", 1), coupling["offset"] = mimic->number_or("offset", 0);
-        e.add("equalities", std::move(coupling), *mimic);
-        return;
-    }
-    const auto limit = joint.element.child("limit");
-    if (!limit || !joint.one_dof() || is_locked(joint)) return;
-    const double effort = limit->nonnegative_or("effort", 0);
-    if (effort == 0) return;
-    e.add("actuators",
-          {{"name", joint.name}, {"joint", joint.name}, {"type", "motor"}, {"control_limits", Json::array({-effort, effort})}},
-          joint.element);
-}
-
 bool has_mass(const XmlElement& link) {
     const auto inertial = link.child("inertial");
     return inertial && inertial->only("mass")["value"].number() > 0;
@@ -143,6 +83,108 @@ bool floats(const UrdfLink& root, const ImportOptions& options) {
     return root.name != "world" && has_mass(root.element);
 }
 
+// The name of a link's body: "world" is taken.
+std::string body_name(const UrdfLink& link) { return link.name == "world" ? "world_link" : link.name; }
+
+struct Importer {
+    const UrdfTree tree;
+    const bool floating;       // the root
+    const bool root_is_world;  // and no body of its own
+    const LinkReader reader;
+    Warnings& warnings;
+    ImportedModel out;
+
+    const UrdfLink& link(int index) const { return tree.links[static_cast<size_t>(index)]; }
+    const UrdfJoint& joint(int index) const { return tree.joints[static_cast<size_t>(index)]; }
+
+    // Appends to a list of the model, and returns the JSON pointer of what is new.
+    std::string add(const char* list, Json value, const XmlElement& element) {
+        Json& items = out.model[list];
+        const std::string pointer = std::string("/") + list + "/" + std::to_string(items.size());
+        items.push_back(std::move(value));
+        out.places[pointer] = element.place();
+        return pointer;
+    }
+
+    // "joint" or "joints" of the body that a joint carries
+    void put_joint(const UrdfJoint& j, Json& body) {
+        static constexpr const char* types[] = {"revolute", "continuous", "prismatic", "fixed", "free", "planar"};
+        if (j.type == UrdfType::floating && (floating || !tree.is_fixed(j.parent))) {
+            body["joints"] = floating_chain(j);
+            return;
+        }
+        Json object{{"name", j.name}, {"type", types[static_cast<size_t>(j.type)]}};
+        Transform<double> X = read_origin(j.element);
+        if (j.type == UrdfType::floating) {  // it starts at the world, from where its parent stands for good
+            for (int before = j.parent; before != tree.root; before = joint(link(before).joint).parent)
+                X = compose(read_origin(joint(link(before).joint).element), X);
+            body.erase("parent");
+        }
+        put_pose(object, X);
+        if (j.has_axis()) put_axis(j, object);
+        if (j.type != UrdfType::fixed) put_limits(j, object, warnings), put_dynamics(j, object);
+        body["joint"] = std::move(object);
+    }
+
+    // What carries a link: its joint, or how the root stands in the world.
+    void put_carrier(const UrdfLink& l, Json& body) {
+        if (l.joint < 0) {
+            const bool taken = tree.joint(l.name) != nullptr;  // a joint without name has its body's
+            if (floating || taken)
+                body["joint"] = Json{{"name", l.name + (taken ? ".base" : "")}, {"type", floating ? "free" : "fixed"}};
+            return;
+        }
+        const UrdfJoint& j = joint(l.joint);
+        j.element.warn_others(warnings, {"name", "type"},
+                              {"parent", "child", "origin", "axis", "limit", "dynamics", "joint_properties", "mimic"});
+        if (const auto limit = j.element.child("limit"))
+            limit->warn_others(warnings, {"lower", "upper", "effort", "velocity"}, {});
+        if (j.parent != tree.root || !root_is_world) body["parent"] = body_name(link(j.parent));
+        put_joint(j, body);
+    }
+
+    void add_body(const UrdfLink& l) {
+        l.element.warn_others(warnings, {"name"}, {"inertial", "visual", "collision", "contact"});
+        Json body{{"name", body_name(l)}};
+        std::map<std::string, std::string> places;
+        if (l.joint >= 0) places["/joint"] = places["/joints"] = joint(l.joint).element.place();
+        put_carrier(l, body);
+        put_inertial(l.element, body, places, warnings);
+        reader.put_shapes(l.element, body, places);
+        reader.put_visuals(l.element, body);
+        const std::string pointer = add("bodies", std::move(body), l.element);
+        for (const auto& [place, where] : places) out.places[pointer + place] = where;
+    }
+
+    void add_mimic(const UrdfJoint& j, const XmlElement& mimic) {
+        const XmlAttribute name = mimic["joint"];
+        const UrdfJoint* other = tree.joint(name.text());
+        if (other == nullptr) name.fail("names no joint" + suggestion(name.text(), tree.joint_names()), "correct it");
+        if (other == &j) name.fail("is the joint itself", "name another joint");
+        for (const UrdfJoint* coupled : {&j, other})
+            if (!coupled->one_dof())
+                mimic.fail("couples a joint that is " + coupled->element["type"].text(), "couple joints of one axis");
+        Json coupling{{"name", j.name + ".mimic"}, {"type", "coupling"}, {"joint_a", j.name}, {"joint_b", other->name}};
+        coupling["ratio"] = mimic.number_or("multiplier", 1), coupling["offset"] = mimic.number_or("offset", 0);
+        add("equalities", std::move(coupling), mimic);
+    }
+
+    void add_motor(const UrdfJoint& j) {
+        const auto limit = j.element.child("limit");
+        if (!limit || !j.one_dof() || is_locked(j)) return;
+        const double effort = limit->nonnegative_or("effort", 0);
+        if (effort == 0) return;
+        Json motor{{"name", j.name}, {"joint", j.name}, {"type", "motor"}, {"control_limits", Json::array({-effort, effort})}};
+        add("actuators", std::move(motor), j.element);
+    }
+};
+
+// Whether a root link is no more than a name for the world.
+bool is_world(const UrdfLink& root) {
+    const auto holds = [&](const char* what) { return root.element.children(what).size() > 0; };
+    return root.name == "world" && !has_mass(root.element) && !holds("collision") && !holds("visual");
+}
+
 }  // namespace
 
 ImportedModel import_urdf(const XmlDocument& document, const ImportOptions& options, Warnings& warnings) {
@@ -150,54 +192,28 @@ ImportedModel import_urdf(const XmlDocument& document, const ImportOptions& opti
     robot.warn_others(warnings, {"name", "version"}, {"link", "joint", "material"});
     const std::filesystem::path file = document.file();
     const UrdfTree tree(robot);
+    const UrdfLink& root = tree.links[static_cast<size_t>(tree.root)];
     const Materials materials = read_materials(robot);
-    const LinkReader reader{file.parent_path(), options, materials, warnings};
+    const bool floating = floats(root, options);
+    Importer importer{tree, floating, is_world(root), {file.parent_path(), options, materials, warnings}, warnings, {}};
 
-    ImportedModel out;
-    out.places[""] = robot.place();
+    Json& model = importer.out.model;
+    importer.out.places[""] = robot.place();
     const std::string name = robot.text_or("name", "");
-    out.model["name"] = name.empty() ? file.stem().string() : name;
-    const bool floating = floats(tree.links[static_cast<size_t>(tree.root)], options);
-    if (options.base == Base::automatic)
-        out.model["description"] =
-            "the root \"" + tree.links[static_cast<size_t>(tree.root)].name +
-            (floating ? "\" floats, because it has mass" : "\" is fixed, because it is the world or has no mass");
-    out.model["source"] = "URDF file " + file.filename().string();
-    out.model["bodies"] = Json::array();
-    Emission e{tree, out};
-    bool root_is_world = false;
-    for (const int index : tree.order) {
-        const UrdfLink& link = tree.links[static_cast<size_t>(index)];
-        link.element.warn_others(warnings, {"name"}, {"inertial", "visual", "collision", "contact"});
-        Json body{{"name", link.name == "world" ? "world_link" : link.name}};
-        std::map<std::string, std::string> places;
-        if (link.joint >= 0) {
-            const UrdfJoint& joint = tree.joints[static_cast<size_t>(link.joint)];
-            joint.element.warn_others(warnings, {"name", "type"},
-                                      {"parent", "child", "origin", "axis", "limit", "dynamics", "joint_properties", "mimic"});
-            const std::string& parent = tree.links[static_cast<size_t>(joint.parent)].name;
-            if (joint.parent != tree.root || !root_is_world) body["parent"] = parent == "world" ? "world_link" : parent;
-            if (const auto limit = joint.element.child("limit"))
-                limit->warn_others(warnings, {"lower", "upper", "effort", "velocity"}, {});
-            put_joint(joint, tree, floating, body, warnings);
-            places["/joint"] = places["/joints"] = joint.element.place();
-        } else if (const bool taken = tree.joint(link.name) != nullptr; floating || taken) {  // else fixed under its own name
-            body["joint"] = Json{{"name", link.name + (taken ? ".base" : "")}, {"type", floating ? "free" : "fixed"}};
-        }
-        put_inertial(link.element, body, places, warnings);
-        reader.put_shapes(link.element, body, places);
-        reader.put_visuals(link.element, body);
-        if (index == tree.root && link.name == "world" && body.size() == 1) {
-            root_is_world = true;
-            continue;
-        }
-        const std::string pointer = e.add("bodies", std::move(body), link.element);
-        for (const auto& [place, where] : places) out.places[pointer + place] = where;
-    }
+    model["name"] = name.empty() ? file.stem().string() : name;
+    const std::string stands = floating ? "floats, because it has mass" : "is fixed, because it is the world or has no mass";
+    if (options.base == Base::automatic) model["description"] = "the root \"" + root.name + "\" " + stands;
+    model["source"] = "URDF file " + file.filename().string();
+    model["bodies"] = Json::array();
     for (const int index : tree.order)
-        if (const int joint = tree.links[static_cast<size_t>(index)].joint; joint >= 0)
-            add_drive(tree.joints[static_cast<size_t>(joint)], e);
-    return out;
+        if (index != tree.root || !importer.root_is_world) importer.add_body(importer.link(index));
+    for (const int index : tree.order) {
+        if (index == tree.root) continue;
+        const UrdfJoint& joint = importer.joint(importer.link(index).joint);
+        if (const auto mimic = joint.element.child("mimic")) importer.add_mimic(joint, *mimic);
+        else importer.add_motor(joint);
+    }
+    return std::move(importer.out);
 }
 
 }  // namespace costate
