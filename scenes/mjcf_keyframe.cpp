@@ -1,0 +1,106 @@
+// The world that a model of MJCF stands in, and states it names.
+#include <algorithm>
+
+#include "scenes/mjcf_model.hpp"
+
+namespace costate {
+namespace {
+
+struct Entry {
+    const MjcfJoint* joint;
+    int q, v;  // its first entries
+};
+
+// Joints in the order of MuJoCo's qpos and qvel
+std::vector<Entry> entries(const std::vector<MjcfBody>& bodies, int& nq, int& nv) {
+    std::vector<Entry> out;
+    nq = nv = 0;
+    for (const MjcfBody& body : bodies)
+        for (const MjcfJoint& joint : body.joints) {
+            out.push_back({&joint, nq, nv});
+            nq += joint.type == MjcfJointType::free ? 7 : joint.type == MjcfJointType::ball ? 4 : 1;
+            nv += joint.type == MjcfJointType::free ? 6 : joint.type == MjcfJointType::ball ? 3 : 1;
+        }
+    return out;
+}
+
+Json slice(const std::vector<double>& x, int begin, int count) { return std::vector<double>(x.begin() + begin, x.begin() + begin + count); }
+
+std::vector<double> exactly(const XmlAttribute& a, int size, const char* of) {
+    const std::vector<double> x = a.numbers(0, 1'000'000);
+    if (x.size() != static_cast<size_t>(size))
+        a.fail("has " + std::to_string(x.size()) + " numbers, but " + of + " " + std::to_string(size), "give one for each");
+    return x;
+}
+
+Json position(const Entry& e, const std::vector<double>& qpos) {
+    if (e.joint->type == MjcfJointType::free) return {{"position", slice(qpos, e.q, 3)}, {"quaternion", slice(qpos, e.q + 3, 4)}};
+    if (e.joint->type == MjcfJointType::ball) return {{"quaternion", slice(qpos, e.q, 4)}};
+    return qpos[static_cast<size_t>(e.q)] - e.joint->ref;
+}
+
+Json velocity(const Entry& e, const std::vector<double>& qvel) {
+    if (e.joint->type == MjcfJointType::free) return {{"linear", slice(qvel, e.v, 3)}, {"angular", slice(qvel, e.v + 3, 3)}};
+    if (e.joint->type == MjcfJointType::ball) return {{"angular", slice(qvel, e.v, 3)}};
+    return qvel[static_cast<size_t>(e.v)];
+}
+
+}  // namespace
+
+void read_keyframes(const MjcfContext& context, const std::vector<MjcfBody>& bodies, const MjcfControls& controls, ImportedModel& out) {
+    int nq, nv;
+    const std::vector<Entry> joints = entries(bodies, nq, nv);
+    std::map<std::string, int> names;
+    for (const XmlElement& section : context.files.children(context.files.root(), "keyframe"))
+        for (const XmlElement& e : context.files.children(section, "key")) {
+            e.warn_others(context.warnings, {"name", "time", "qpos", "qvel", "ctrl"}, {});
+            std::string name = e.has("name") ? e["name"].word() : "key";
+            if (++names[name] > 1) {
+                if (e.has("name")) e.fail("is the second keyframe named \"" + name + "\"", "rename one of the two");
+                name.append("_").append(std::to_string(names[name]));
+            }
+            Json key{{"name", name}};
+            if (const auto a = e.find("qpos")) {
+                const std::vector<double> qpos = exactly(*a, nq, "the joints have");
+                for (const Entry& entry : joints) key["joints"][entry.joint->name] = position(entry, qpos);
+            }
+            if (const auto a = e.find("qvel")) {
+                const std::vector<double> qvel = exactly(*a, nv, "the joints' velocities have");
+                for (const Entry& entry : joints) key["velocities"][entry.joint->name] = velocity(entry, qvel);
+            }
+            if (const auto a = e.find("ctrl")) {
+                const std::vector<double> ctrl = exactly(*a, static_cast<int>(controls.size()), "the actuators are");
+                for (size_t n = 0; n < ctrl.size(); ++n)
+                    if (!controls[n].empty()) key["controls"][controls[n]] = ctrl[n];
+            }
+            put_item(out, "keyframes", e, key);
+        }
+}
+
+// Settings of MuJoCo's solver say nothing here; forces that have no counterpart do.
+void read_option(const MjcfContext& context, Json& scene) {
+    bool weightless = false;
+    for (const XmlElement& e : context.files.children(context.files.root(), "option")) {
+        if (const auto a = e.find("timestep")) scene["time_step"] = a->positive();
+        if (const auto a = e.find("gravity")) scene["gravity"] = to_json(a->vec3());
+        for (const char* medium : {"wind", "density", "viscosity"})
+            if (const auto a = e.find(medium)) {
+                const std::vector<double> x = a->numbers(1, 3);
+                if (std::any_of(x.begin(), x.end(), [](double y) { return y != 0; }))
+                    context.warnings.add(a->place(), "forces of a medium (wind, density, viscosity) have no counterpart", "leave them out");
+            }
+        for (const XmlElement& flags : context.files.children(e, "flag"))
+            for (const XmlAttribute& flag : flags.attributes()) {
+                const bool off = flag.choice({"disable", "enable"}) == 0;
+                if (flag.name() == "gravity") weightless = off;
+                else if (off && std::ranges::any_of(std::initializer_list<std::string_view>{"constraint", "equality", "frictionloss", "limit", "contact", "passive", "spring",
+                                                     "damper", "clampctrl", "filterparent", "actuation"}, [&](std::string_view s) { return flag.name() == s; }))
+                    context.warnings.add(flag.place(), "flag " + flag.name() + "=\"disable\" has no counterpart", "remove from the model what is not wanted");
+            }
+    }
+    if (!scene.contains("gravity")) scene["gravity"] = {0, 0, -9.81};
+    if (weightless) scene["gravity"] = {0, 0, 0};
+    if (!scene.contains("time_step")) scene["time_step"] = 0.002;  // MuJoCo's default
+}
+
+}  // namespace costate

@@ -1,0 +1,87 @@
+// Names for what MJCF leaves without one, and groups for what may touch.
+#include <algorithm>
+#include <set>
+
+#include "scenes/mjcf_model.hpp"
+
+namespace costate {
+namespace {
+
+// Names of one kind of thing, each once.
+class Taken {
+public:
+    explicit Taken(const char* kind) : kind_(kind) {}
+    void add(const XmlElement& where, const std::string& name) {
+        if (name.empty()) return;
+        if (name.find('*') != std::string::npos || name == "world") where.fail("has the name \"" + name + "\", which means something else here", "rename it");
+        if (!names_.insert(name).second) where.fail(std::string("is the second ") + kind_ + " named \"" + name + "\"", "rename one of the two");
+    }
+    // `wish`, or that with a number behind it
+    std::string take(const std::string& wish) {
+        std::string name = wish;
+        for (int& k = next_.try_emplace(wish, 2).first->second; !names_.insert(name).second; ++k) name = wish + "_" + std::to_string(k);
+        return name;
+    }
+
+private:
+    const char* kind_;
+    std::set<std::string> names_;
+    std::map<std::string, int> next_;  // number to try for a wish
+};
+
+}  // namespace
+
+void settle_names(std::vector<MjcfBody>& bodies) {
+    Taken body_names("body"), joint_names("joint"), geom_names("geom"), site_names("site");
+    for (const MjcfBody& body : bodies) {
+        if (&body != &bodies[0]) body_names.add(body.element, body.name);
+        for (const MjcfJoint& joint : body.joints) joint_names.add(joint.element, joint.name);
+        for (const MjcfGeom& geom : body.geoms) geom_names.add(geom.element, geom.name);
+        for (const MjcfSite& site : body.sites) site_names.add(site.element, site.name);
+    }
+    for (MjcfBody& body : bodies) {
+        if (body.name.empty()) {
+            const std::string& parent = bodies[static_cast<size_t>(body.parent)].name;
+            body.name = body_names.take(parent == "world" ? "body" : parent + "_body");
+        }
+        const std::string wish = body.name == "world" ? "ground" : body.name;
+        for (MjcfJoint& joint : body.joints)
+            if (joint.name.empty()) joint.name = joint_names.take(body.name);
+        for (MjcfGeom& geom : body.geoms)
+            if (geom.name.empty()) geom.name = geom_names.take(wish);
+        for (MjcfSite& site : body.sites)
+            if (site.name.empty()) site.name = site_names.take(body.name + "_site");
+    }
+}
+
+// A scene's shapes meet where each one's mask has a bit of the other's group, so every pair of contype and conaffinity becomes a
+// group of its own, and its mask those that it meets. (1, 1), MuJoCo's default, is group 1, that of shapes of a scene that say
+// nothing; it also meets groups that the model does not use.
+void set_groups(std::vector<MjcfBody>& bodies) {
+    using Kind = std::pair<std::int64_t, std::int64_t>;  // contype, conaffinity
+    std::vector<Kind> kinds{{1, 1}};
+    const auto group_of = [&](const Kind& kind) { return static_cast<size_t>(std::find(kinds.begin(), kinds.end(), kind) - kinds.begin()); };
+    for (const MjcfBody& body : bodies)
+        for (const MjcfGeom& geom : body.geoms) {
+            const Kind kind(geom.contype, geom.conaffinity);
+            if (geom.visual() || geom.shape.is_null() || group_of(kind) < kinds.size()) continue;
+            if (kinds.size() == 32)
+                geom.element.fail("has the 33rd pair of contype and conaffinity", "use at most 32, the default included");
+            kinds.push_back(kind);
+        }
+    std::vector<std::uint32_t> masks;
+    for (size_t i = 0; i < kinds.size(); ++i) {
+        masks.push_back(i == 0 && kinds.size() < 32 ? ~0u << kinds.size() : 0);
+        for (size_t j = 0; j < kinds.size(); ++j)
+            if ((kinds[i].first & kinds[j].second) != 0 || (kinds[j].first & kinds[i].second) != 0) masks[i] |= 1u << j;
+    }
+    for (MjcfBody& body : bodies)
+        for (MjcfGeom& geom : body.geoms) {
+            if (geom.visual() || geom.shape.is_null()) continue;
+            const size_t i = group_of({geom.contype, geom.conaffinity});
+            if (i > 0) geom.shape["group"] = 1u << i;
+            if (masks[i] != ~0u) geom.shape["mask"] = masks[i];
+        }
+}
+
+}  // namespace costate
