@@ -15,8 +15,9 @@ struct Channel {
 Channel held(double value) { return {{false, {0}, false, 0, 0}, {value}}; }
 
 // The control an actuator has where the scene is silent.
-double neutral_control(const Model& model, int actuator, const VecX<double>& x0) {
+double neutral_control(const Model& model, int actuator, const VecX<double>& x0, const std::vector<std::optional<double>>& start) {
     const Actuator& a = model.actuators[static_cast<size_t>(actuator)];
+    if (const auto& given = start[static_cast<size_t>(actuator)]) return *given;
     return a.type == ActuatorType::servo ? model.layout.nominal()[model.gear.at(actuator)] * x0[a.q] : 0;
 }
 
@@ -51,8 +52,8 @@ Channel read_optimised(const Node& node, double value, double duration) {
     return c;
 }
 
-Channel read_channel(const Node& node, const Model& model, int actuator, const VecX<double>& x0, double duration) {
-    const double value = node.number_or("initial", neutral_control(model, actuator, x0));
+Channel read_channel(const Node& node, double neutral, double duration) {
+    const double value = node.number_or("initial", neutral);
     if (const auto schedule = node.find("schedule")) {
         node.forbid({"initial", "optimise"}, "the schedule says it all");
         return read_schedule(*schedule);
@@ -63,11 +64,12 @@ Channel read_channel(const Node& node, const Model& model, int actuator, const V
 
 }  // namespace
 
-ControlInput read_controls(const Node& scene, const World& world, const VecX<double>& x0, int steps) {
+ControlInput read_controls(const Node& scene, const World& world, const VecX<double>& x0, const std::vector<std::optional<double>>& start,
+                           int steps) {
     const Model& model = world.model;
     const double h = world.settings.time_step;
     std::vector<Channel> channels;
-    for (int n = 0; n < model.nu; ++n) channels.push_back(held(neutral_control(model, n, x0)));
+    for (int n = 0; n < model.nu; ++n) channels.push_back(held(neutral_control(model, n, x0, start)));
 
     const std::vector<std::string> names = names_of(model.actuators, &Actuator::name);
     std::vector<bool> given(names.size());
@@ -79,7 +81,7 @@ ControlInput read_controls(const Node& scene, const World& world, const VecX<dou
                     const size_t i = static_cast<size_t>(n);
                     if (given[i]) pattern.fail("actuator \"" + names[i] + "\" is controlled twice", "name it in one place");
                     given[i] = true;
-                    channels[i] = read_channel(control, model, n, x0, steps * h);
+                    channels[i] = read_channel(control, neutral_control(model, n, x0, start), steps * h);
                 }
         }
 

@@ -4,6 +4,7 @@
 
 #include "scenes/model_reader.hpp"
 #ifdef COSTATE_HAVE_TINYXML2
+#include "scenes/mjcf.hpp"
 #include "scenes/urdf.hpp"
 #include "scenes/xml.hpp"
 #endif
@@ -22,7 +23,8 @@ ImportedModel import_model(const std::filesystem::path& file, const ImportOption
     Warnings warnings(options.strict);
     ImportedModel out;
     if (root.name() == "robot") out = import_urdf(document, options, warnings);
-    else root.fail("is no robot description", "name a file that begins with <robot>");
+    else if (root.name() == "mujoco") out = import_mjcf(document, options, warnings);
+    else root.fail("is no robot description", "name a file that begins with <robot> or <mujoco>");
     out.warnings = warnings.lines();
     const std::string name = file.string();
     read_model(Node(out.model, name, &out.places));  // what is left to complain about is found by the loader

@@ -267,6 +267,8 @@ Quaternion<double> read_orientation(const Node& object) {
     return turn;
 }
 
+Json to_json(const Vec3<double>& v) { return Json::array({v.x(), v.y(), v.z()}); }
+
 Transform<double> read_pose(const Node& object) {
     return {rotation_matrix(read_orientation(object)), object.vec3_or("position", Vec3<double>::Zero())};
 }

@@ -92,6 +92,9 @@ private:
 // the fixed axes x, y, z, in this order. None: the identity.
 Quaternion<double> read_orientation(const Node& object);
 
+// As three numbers
+Json to_json(const Vec3<double>& v);
+
 // "position" and orientation of an object
 Transform<double> read_pose(const Node& object);
 

@@ -42,7 +42,7 @@ ImportedModel import_mjcf(const XmlDocument& document, const ImportOptions& opti
     read_actuators(context, bodies, out, controls);
     read_equalities(context, bodies, out);
     read_excludes(context, bodies, out);
-    if (false) read_keyframes(context, bodies, controls, out);
+    put_keyframes(context, bodies, controls, out);
     read_option(context, out.scene);
     return out;
 }

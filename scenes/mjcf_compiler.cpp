@@ -116,7 +116,6 @@ MjcfPose read_mjcf_pose(const MjcfAttributes& a, const MjcfCompiler& compiler) {
     return {a.vec3_or("pos", Vec3<double>::Zero()), read_mjcf_orientation(a, compiler)};
 }
 
-Json to_json(const Vec3<double>& v) { return Json{v.x(), v.y(), v.z()}; }
 Json to_json(const Quaternion<double>& q) { return Json{q.w, q.v.x(), q.v.y(), q.v.z()}; }
 
 void put_pose(Json& object, const MjcfPose& pose) {

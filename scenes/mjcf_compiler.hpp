@@ -43,7 +43,6 @@ Quaternion<double> read_mjcf_orientation(const MjcfAttributes& a, const MjcfComp
 MjcfPose read_mjcf_pose(const MjcfAttributes& a, const MjcfCompiler& compiler);
 
 // As scenes say it; what is zero is left out.
-Json to_json(const Vec3<double>& v);
 Json to_json(const Quaternion<double>& q);
 void put_pose(Json& object, const MjcfPose& pose);
 

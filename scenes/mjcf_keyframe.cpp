@@ -47,7 +47,7 @@ Json velocity(const Entry& e, const std::vector<double>& qvel) {
 
 }  // namespace
 
-void read_keyframes(const MjcfContext& context, const std::vector<MjcfBody>& bodies, const MjcfControls& controls, ImportedModel& out) {
+void put_keyframes(const MjcfContext& context, const std::vector<MjcfBody>& bodies, const MjcfControls& controls, ImportedModel& out) {
     int nq, nv;
     const std::vector<Entry> joints = entries(bodies, nq, nv);
     std::map<std::string, int> names;

@@ -114,6 +114,6 @@ void read_actuators(const MjcfContext& context, const std::vector<MjcfBody>& bod
 void read_equalities(const MjcfContext& context, const std::vector<MjcfBody>& bodies, ImportedModel& out);
 void read_excludes(const MjcfContext& context, const std::vector<MjcfBody>& bodies, ImportedModel& out);
 void read_option(const MjcfContext& context, Json& scene);
-void read_keyframes(const MjcfContext& context, const std::vector<MjcfBody>& bodies, const MjcfControls& controls, ImportedModel& out);
+void put_keyframes(const MjcfContext& context, const std::vector<MjcfBody>& bodies, const MjcfControls& controls, ImportedModel& out);
 
 }  // namespace costate

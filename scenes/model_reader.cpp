@@ -177,6 +177,7 @@ ModelInput read_model(const Node& node) {
     if (const auto exclude = node.find("exclude"))
         for (auto& pair : read_exclude(*exclude, names_of(model.bodies, &BodySpec::name)))
             model.excluded.push_back(std::move(pair));
+    if (const auto keyframes = node.find("keyframes")) model.keyframes = read_keyframes(*keyframes, model);
     return model;
 }
 

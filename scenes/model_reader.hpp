@@ -4,6 +4,7 @@
 #include "core/model.hpp"
 #include "collision/shape.hpp"
 #include "scenes/equality_reader.hpp"
+#include "scenes/keyframe_reader.hpp"
 #include "scenes/json.hpp"
 
 namespace costate {
@@ -15,6 +16,7 @@ struct ModelInput {
     std::vector<ShapeSpec> shapes;                              // `body` indexes bodies
     std::vector<std::pair<std::string, std::string>> excluded;  // bodies, or "world"
     std::vector<Visual> visuals;                                // `body` indexes bodies
+    std::vector<Keyframe> keyframes;                            // of its joints and actuators
     bool one_body = false;                                      // besides those of its own joints
 };
 

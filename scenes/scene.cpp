@@ -81,13 +81,13 @@ Scene read_scene(const Node& node, const std::filesystem::path& file, std::optio
 
     WorldInput input = read_world(node, file.parent_path(), options);
     const World& world = input.world;
-    StartInput start = read_start(node, world.model, input.q);
+    StartInput start = read_start(node, world.model, input.q, input.v);
     VecX<double> theta = world.model.layout.nominal(), before = theta;
     read_parameters(node, world, before);  // place the joints, and the points of equalities that are at them
     place_equalities(input.equalities, before, start.x0, input.world.model, theta);
     std::vector<ParameterVariable> parameters = read_parameters(node, world, theta);
     check_inertia(node, world, theta, start.x0);
-    ControlInput controls = read_controls(node, world, start.x0, n);
+    ControlInput controls = read_controls(node, world, start.x0, input.controls, n);
     Objective objective = read_objective(node, world, start.x0);
     return {node.text_or("name", file.stem().string()),
             node.prose_or("description", ""),

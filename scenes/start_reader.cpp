@@ -74,9 +74,10 @@ void read_configuration(const Node& joints, const Model& model, VecX<double>& q)
     for_each_joint(joints, model, [&](const Node& value, const Body& b) { read_position(value, b, q); });
 }
 
-StartInput read_start(const Node& scene, const Model& model, const VecX<double>& q) {
+StartInput read_start(const Node& scene, const Model& model, const VecX<double>& q, const VecX<double>& v) {
     StartInput start{VecX<double>::Zero(model.nq + model.nv), {}};
     VecX<double> positions = q;
+    start.x0.tail(model.nv) = v;
     if (const auto initial = scene.find("initial")) {
         initial->expect_keys("initial");
         if (const auto joints = initial->find("joints")) read_configuration(*joints, model, positions);

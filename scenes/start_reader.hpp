@@ -11,8 +11,8 @@ struct StartInput {
     std::vector<int> initial_state;  // entries of its tangent (2 nv) to optimise
 };
 
-// From "initial"; `q` (nq) is what it does not mention, and every velocity it does not mention is zero.
-StartInput read_start(const Node& scene, const Model& model, const VecX<double>& q);
+// From "initial"; q (nq) and v (nv) are what it does not mention.
+StartInput read_start(const Node& scene, const Model& model, const VecX<double>& q, const VecX<double>& v);
 
 // Sets the configuration q (nq) of the joints that an object names: a number for one dof, a pose for others.
 void read_configuration(const Node& joints, const Model& model, VecX<double>& q);

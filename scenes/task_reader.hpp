@@ -13,8 +13,10 @@ struct ControlInput {
     VecX<double> z0;  // (plan.size())
 };
 
-// One channel an actuator. What "controls" does not mention is held: a motor at 0, a servo where its joint starts.
-ControlInput read_controls(const Node& scene, const World& world, const VecX<double>& x0, int steps);
+// One channel an actuator. What "controls" does not mention is held: at its value of `start` (nu), if any, else a motor at 0 and a
+// servo where its joint starts.
+ControlInput read_controls(const Node& scene, const World& world, const VecX<double>& x0, const std::vector<std::optional<double>>& start,
+                           int steps);
 
 // Sets the values that "parameters" gives and returns those that may move.
 std::vector<ParameterVariable> read_parameters(const Node& scene, const World& world, VecX<double>& theta);

@@ -6,8 +6,6 @@
 
 namespace costate {
 
-Json to_json(const Vec3<double>& v) { return Json::array({v.x(), v.y(), v.z()}); }
-
 Transform<double> read_origin(const XmlElement& element) {
     Transform<double> X = Transform<double>::identity();
     const std::optional<XmlElement> origin = element.child("origin");

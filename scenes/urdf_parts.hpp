@@ -14,8 +14,6 @@ Transform<double> read_origin(const XmlElement& element);
 // "position" and "quaternion" of an object, where they are not those of the identity.
 void put_pose(Json& object, const Transform<double>& X);
 
-Json to_json(const Vec3<double>& v);
-
 // "mass", "com" and "inertia" of a body. `places`: of what, relative to the body.
 void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std::string>& places, Warnings& warnings);
 

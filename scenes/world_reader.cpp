@@ -18,6 +18,7 @@ struct Assembly {
     std::vector<std::string> shape_bodies;  // name of the body, empty: the world
     std::vector<std::pair<std::string, std::string>> excluded;
     std::map<std::string, Transform<double>> free_bodies;  // where they start
+    Keyframe start{"", {}, {}, {}};                         // of instances that start in one, under their names in the world
     std::vector<EqualityInput> equalities;                 // of handles
     std::vector<Visual> visuals;
     std::vector<std::string> visual_bodies;  // name of the body
@@ -125,10 +126,28 @@ EqualityInput placed(EqualityInput input, const std::vector<int>& handles, const
     return input;
 }
 
+// A keyframe of a model at the pose X; free joints move with it.
+template <class Full> void add_start(const Keyframe& start, const Full& full, const Transform<double>& X, Assembly& a) {
+    for (const auto& [joint, q] : start.q) {
+        std::vector<double>& to = a.start.q[full(joint)] = q;
+        if (q.size() < 7) continue;
+        const Vec3<double> p = transform_point(X, load3(q.data()));
+        const Eigen::Quaterniond turn = Eigen::Quaterniond(X.R) * Eigen::Quaterniond(q[3], q[4], q[5], q[6]);
+        to = {p.x(), p.y(), p.z(), turn.w(), turn.x(), turn.y(), turn.z()};
+    }
+    for (const auto& [joint, v] : start.v) {
+        std::vector<double>& to = a.start.v[full(joint)] = v;
+        if (v.size() < 6) continue;
+        const Vec3<double> lin = X.R * load3(v.data());
+        std::copy(lin.begin(), lin.end(), to.begin());
+    }
+    for (const auto& [actuator, value] : start.controls) a.start.controls[full(actuator)] = value;
+}
+
 // One copy of a model in the world, at the pose X. Its names get `prefix`; in a model of one body, what has the model's
 // own name is called just that, and what goes on after it with a dot gets the prefix in its place.
 void add_copy(const Node& where, const ModelInput& model, const std::string& own, const std::string& prefix,
-              const Transform<double>& X, Assembly& a) {
+              const Transform<double>& X, const Keyframe* keyframe, Assembly& a) {
     const auto full = [&](const std::string& name) {
         const bool goes_on = name.compare(0, own.size() + 1, own + ".") == 0;
         return model.one_body && (name == own || goes_on) ? prefix + name.substr(own.size()) : prefix + "/" + name;
@@ -169,6 +188,7 @@ void add_copy(const Node& where, const ModelInput& model, const std::string& own
         a.visuals.push_back(visual);
         a.visual_bodies.push_back(full(model.bodies[static_cast<size_t>(visual.body)].name));
     }
+    if (keyframe != nullptr) add_start(*keyframe, full, X, a);
     const auto in_world = [&](const std::string& body) { return body == "world" ? body : full(body); };
     for (const auto& [first, second] : model.excluded) a.excluded.emplace_back(in_world(first), in_world(second));
 }
@@ -186,9 +206,10 @@ void read_instance(const Node& node, const std::filesystem::path& folder, const 
         count = static_cast<size_t>((*copies)["count"].integer(1, max_bodies));
         offset = (*copies)["offset"].vec3();
     }
+    const Keyframe* keyframe = chosen_keyframe(node, model.keyframes);
     if (a.bodies.size() + count * model.bodies.size() > max_bodies) node.fail("makes more than 100000 bodies", "use fewer");
     if (a.shapes.size() + count * model.shapes.size() > max_shapes) node.fail("makes more than 10000 shapes", "use fewer");
-    for (size_t k = 0; k < count; ++k, X.p += offset) add_copy(node, model, name, copies ? name + std::to_string(k) : name, X, a);
+    for (size_t k = 0; k < count; ++k, X.p += offset) add_copy(node, model, name, copies ? name + std::to_string(k) : name, X, keyframe, a);
 }
 
 }  // namespace
@@ -222,7 +243,15 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder, co
         const Eigen::Quaterniond turn(X.R);
         q.segment<7>(b.q0) << X.p, turn.w(), turn.x(), turn.y(), turn.z();
     }
-    return {World(std::move(model), std::move(shapes), read_settings(scene)), q, std::move(a.equalities),
+    VecX<double> v = VecX<double>::Zero(model.nv);
+    for (const Body& b : model.bodies) {
+        if (const auto it = a.start.q.find(b.joint_name); it != a.start.q.end()) std::copy(it->second.begin(), it->second.end(), q.data() + b.q0);
+        if (const auto it = a.start.v.find(b.joint_name); it != a.start.v.end()) std::copy(it->second.begin(), it->second.end(), v.data() + b.v0);
+    }
+    std::vector<std::optional<double>> controls(model.actuators.size());
+    for (size_t n = 0; n < controls.size(); ++n)
+        if (const auto it = a.start.controls.find(model.actuators[n].name); it != a.start.controls.end()) controls[n] = it->second;
+    return {World(std::move(model), std::move(shapes), read_settings(scene)), q, v, std::move(controls), std::move(a.equalities),
             std::move(a.visuals), std::move(a.warnings)};
 }
 

@@ -10,7 +10,8 @@ namespace costate {
 
 struct WorldInput {
     World world;
-    VecX<double> q;                         // (nq) where everything stands if "initial" says nothing else
+    VecX<double> q, v;                      // (nq), (nv) where everything starts if "initial" says nothing else
+    std::vector<std::optional<double>> controls;  // (nu) of actuators whose instance starts in a keyframe that names them
     std::vector<EqualityInput> equalities;  // one for each of the model's
     std::vector<Visual> visuals;
     std::vector<std::string> warnings;  // of imported models
