@@ -30,6 +30,7 @@ ImportedModel import_mjcf(const XmlDocument& document, const ImportOptions& opti
     warn_sections(context);
     read_assets(context);
     std::vector<MjcfBody> bodies = read_bodies(context);
+    set_base(options.base, bodies);
     settle_names(bodies);
     set_masses(context, bodies);
     set_groups(bodies);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "scenes/mjcf_model.hpp"
+#include "scenes/mjcf_names.hpp"
 #include "scenes/names.hpp"
 
 namespace costate {
@@ -137,8 +138,12 @@ void put_force_limits(const MjcfContext& context, const MjcfAttributes& a, const
 }  // namespace
 
 void read_actuators(const MjcfContext& context, const std::vector<MjcfBody>& bodies, ImportedModel& out, MjcfControls& controls) {
-    std::map<std::string, int> per_joint, names;
-    for (const XmlElement& section : context.files.children(context.files.root(), "actuator"))
+    std::map<std::string, int> per_joint;
+    MjcfNames names("actuator");
+    const std::vector<XmlElement> sections = context.files.children(context.files.root(), "actuator");
+    for (const XmlElement& section : sections)
+        for (const XmlElement& e : context.files.children(section)) names.add(e, e.text_or("name", ""));
+    for (const XmlElement& section : sections)
         for (const XmlElement& e : context.files.children(section)) {
             const MjcfAttributes a = context.defaults.attributes(e);
             controls.emplace_back();
@@ -153,7 +158,8 @@ void read_actuators(const MjcfContext& context, const std::vector<MjcfBody>& bod
             }
             double gear = 1;
             if (const auto given = a.find("gear")) gear = given->numbers(1, 6)[0];
-            Json actuator{{"name", e.text_or("name", "")}, {"joint", joint->name}};
+            controls.back() = e.has("name") ? e["name"].text() : names.take(joint->name);
+            Json actuator{{"name", controls.back()}, {"joint", joint->name}};
             law.bias[0] += law.bias[1] * gear * joint->ref;  // our coordinate is 0 at the reference
             put_law(law, actuator);
             if (gear != 1) actuator["gear"] = gear;
@@ -161,14 +167,6 @@ void read_actuators(const MjcfContext& context, const std::vector<MjcfBody>& bod
             put_force_limits(context, a, *joint, gear, actuator);
             if (++per_joint[joint->name] == 2 && joint->force_upper < unlimited)
                 e.warn(context.warnings, "shares \"actuatorfrcrange\" with another actuator, which holds for each alone here", "use one");
-            std::string& name = controls.back();
-            name = e.has("name") ? e["name"].word() : joint->name;
-            if (++names[name] > 1) {
-                if (e.has("name")) e.fail("is the second actuator named \"" + name + "\"", "rename one of the two");
-                name.append("_").append(std::to_string(names[name]));
-                ++names[name];
-            }
-            actuator["name"] = name;
             put_item(out, "actuators", e, actuator);
         }
 }

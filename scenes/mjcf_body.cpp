@@ -1,4 +1,5 @@
 // Bodies of MJCF: the tree, what is in each, and what it weighs.
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
@@ -145,6 +146,17 @@ void check_inertia(const MjcfContext& context, MjcfBody& body) {
 
 std::vector<MjcfBody> read_bodies(const MjcfContext& context) { return BodyReader(context).read(); }
 
+void set_base(Base base, std::vector<MjcfBody>& bodies) {
+    if (base == Base::automatic) return;
+    for (MjcfBody& body : bodies) {
+        if (body.parent != 0) continue;
+        const bool free = !body.joints.empty() && body.joints[0].type == MjcfJointType::free;
+        if (base == Base::fixed && free) body.joints[0].properties["locked"] = true;
+        if (base == Base::floating && body.joints.empty())
+            body.joints.push_back({.element = body.element, .name = {}, .type = MjcfJointType::free, .properties = Json::object(), .added = true});
+    }
+}
+
 void set_masses(const MjcfContext& context, std::vector<MjcfBody>& bodies) {
     const MjcfCompiler& c = context.compiler;
     double total = 0;
@@ -156,10 +168,11 @@ void set_masses(const MjcfContext& context, std::vector<MjcfBody>& bodies) {
             for (const MjcfGeom& geom : body.geoms)
                 if (geom.counts && geom.mass.value_or(geom.density) > 0) parts.push_back({geom.pose.transform(), mass_of(context, geom)});
         if (!parts.empty()) body.mass = combined(parts);
-        if (!body.joints.empty() || body.parent != 0) {
-            body.mass.m = std::max(body.mass.m, c.boundmass);
-            const Vec3<double> least = Vec3<double>::Constant(c.boundinertia) - body.mass.I.diagonal();
-            if (c.boundinertia > 0) body.mass.I.diagonal() += least.cwiseMax(0);
+        body.mass.m = std::max(body.mass.m, c.boundmass);
+        if (c.boundinertia > 0 && body.mass.m > 0) {
+            const Eigen::SelfAdjointEigenSolver<Mat3<double>> principal(body.mass.I);
+            const Mat3<double> R = principal.eigenvectors();
+            body.mass.I = R * principal.eigenvalues().cwiseMax(c.boundinertia).asDiagonal() * R.transpose();
         }
         check_inertia(context, body);
         total += body.mass.m;

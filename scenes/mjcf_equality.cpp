@@ -1,5 +1,6 @@
 // Equalities and excluded pairs of MJCF.
 #include "scenes/mjcf_model.hpp"
+#include "scenes/mjcf_names.hpp"
 #include "scenes/names.hpp"
 
 namespace costate {
@@ -81,8 +82,11 @@ Json coupling(const MjcfContext& context, const MjcfAttributes& a, const std::ve
 }  // namespace
 
 void read_equalities(const MjcfContext& context, const std::vector<MjcfBody>& bodies, ImportedModel& out) {
-    std::map<std::string, int> names;
-    for (const XmlElement& section : context.files.children(context.files.root(), "equality"))
+    MjcfNames names("equality");
+    const std::vector<XmlElement> sections = context.files.children(context.files.root(), "equality");
+    for (const XmlElement& section : sections)
+        for (const XmlElement& e : context.files.children(section)) names.add(e, e.text_or("name", ""));
+    for (const XmlElement& section : sections)
         for (const XmlElement& e : context.files.children(section)) {
             const MjcfAttributes a = context.defaults.attributes(e);
             const std::string kind = e.name();
@@ -99,12 +103,8 @@ void read_equalities(const MjcfContext& context, const std::vector<MjcfBody>& bo
                           {});
             const Json what = kind == "joint" ? coupling(context, a, bodies) : connect_or_weld(a, bodies);
             if (what.empty()) continue;
-            std::string name = e.has("name") ? e["name"].word() : kind;
-            if (++names[name] > 1) {
-                if (e.has("name")) e.fail("is the second equality named \"" + name + "\"", "rename one of the two");
-                name.append("_").append(std::to_string(names[name]));
-            }
-            Json equality{{"name", name}, {"type", kind == "joint" ? "coupling" : kind}};
+            warn_of_softness(context, a);
+            Json equality{{"name", e.has("name") ? e["name"].text() : names.take(kind)}, {"type", kind == "joint" ? "coupling" : kind}};
             equality.update(what);
             put_item(out, "equalities", e, equality);
         }

@@ -68,16 +68,7 @@ void read_contact(const MjcfContext& context, const MjcfAttributes& a, MjcfGeom&
     const double margin = a.nonnegative_or("margin", 0) - a.number_or("gap", 0);
     if (margin > 0) geom.shape["margin"] = 0.5 * margin;
 
-    const auto differs = [&](const char* name, std::vector<double> usual) {
-        const auto found = a.find(name);
-        if (!found) return;
-        std::vector<double> x = found->numbers(1, usual.size());
-        x.insert(x.end(), usual.begin() + static_cast<std::ptrdiff_t>(x.size()), usual.end());
-        if (x != usual)
-            context.warnings.add(found->place(), "contact softness and mixing (solref, solimp, solmix, priority) have no counterpart",
-                                 "see \"contact\" of scenes");
-    };
-    differs("solref", {0.02, 1}), differs("solimp", {0.9, 0.95, 0.001, 0.5, 2}), differs("solmix", {1}), differs("priority", {0});
+    warn_of_softness(context, a);
     if (const auto condim = a.find("condim"); condim && condim->integer(1, 6) != 3)
         context.warnings.add(condim->place(), "contacts of condim other than 3 have no counterpart: all have friction along the surface alone",
                              "use condim=\"3\"");
@@ -100,6 +91,21 @@ void put_asset(const MjcfContext& context, const MjcfAttributes& a, GeomType typ
 }
 
 }  // namespace
+
+void warn_of_softness(const MjcfContext& context, const MjcfAttributes& a) {
+    const std::vector<double> ref{0.02, 1}, imp{0.9, 0.95, 0.001, 0.5, 2};
+    const std::pair<const char*, std::vector<double>> usual[] = {{"solref", ref},         {"solimp", imp},         {"solreflimit", ref}, {"solimplimit", imp},
+                                                                 {"solreffriction", ref}, {"solimpfriction", imp}, {"solmix", {1}},      {"priority", {0}}};
+    for (const auto& [name, values] : usual) {
+        const auto found = a.find(name);
+        if (!found) continue;
+        std::vector<double> x = found->numbers(1, values.size());
+        x.insert(x.end(), values.begin() + static_cast<std::ptrdiff_t>(x.size()), values.end());
+        if (x != values)
+            context.warnings.add(found->place(), "softness and mixing of constraints (solref, solimp, solmix, priority) have no counterpart",
+                                 "see \"contact\" of scenes");
+    }
+}
 
 MjcfGeom read_mjcf_geom(const MjcfContext& context, const MjcfAttributes& a) {
     const XmlElement& e = a.element();

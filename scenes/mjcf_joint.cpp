@@ -84,6 +84,7 @@ MjcfJoint read_mjcf_joint(const MjcfContext& context, const MjcfAttributes& a) {
     if (has_axis && !(joint.axis.norm() > 1e-14)) a.find("axis")->fail("has no direction", "write an axis of any length but 0");
     if (has_axis) joint.ref = a.number_or("ref", 0);
     if (joint.type == MjcfJointType::hinge) joint.ref = context.compiler.angle(joint.ref);
+    if (joint.type != MjcfJointType::free) warn_of_softness(context, a);
     read_limits(context, a, joint);
     read_spring(context, a, joint);
     for (const auto& [theirs, ours] : {std::pair{"damping", "damping"}, {"armature", "armature"}, {"frictionloss", "dry_friction"}})

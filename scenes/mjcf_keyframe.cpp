@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "scenes/mjcf_model.hpp"
+#include "scenes/mjcf_names.hpp"
 
 namespace costate {
 namespace {
@@ -17,6 +18,7 @@ std::vector<Entry> entries(const std::vector<MjcfBody>& bodies, int& nq, int& nv
     nq = nv = 0;
     for (const MjcfBody& body : bodies)
         for (const MjcfJoint& joint : body.joints) {
+            if (joint.added) continue;
             out.push_back({&joint, nq, nv});
             nq += joint.type == MjcfJointType::free ? 7 : joint.type == MjcfJointType::ball ? 4 : 1;
             nv += joint.type == MjcfJointType::free ? 6 : joint.type == MjcfJointType::ball ? 3 : 1;
@@ -50,23 +52,23 @@ Json velocity(const Entry& e, const std::vector<double>& qvel) {
 void put_keyframes(const MjcfContext& context, const std::vector<MjcfBody>& bodies, const MjcfControls& controls, ImportedModel& out) {
     int nq, nv;
     const std::vector<Entry> joints = entries(bodies, nq, nv);
-    std::map<std::string, int> names;
-    for (const XmlElement& section : context.files.children(context.files.root(), "keyframe"))
+    MjcfNames names("keyframe");
+    const std::vector<XmlElement> sections = context.files.children(context.files.root(), "keyframe");
+    for (const XmlElement& section : sections)
+        for (const XmlElement& e : context.files.children(section, "key")) names.add(e, e.text_or("name", ""));
+    for (const XmlElement& section : sections)
         for (const XmlElement& e : context.files.children(section, "key")) {
             e.warn_others(context.warnings, {"name", "time", "qpos", "qvel", "ctrl"}, {});
-            std::string name = e.has("name") ? e["name"].word() : "key";
-            if (++names[name] > 1) {
-                if (e.has("name")) e.fail("is the second keyframe named \"" + name + "\"", "rename one of the two");
-                name.append("_").append(std::to_string(names[name]));
-            }
-            Json key{{"name", name}};
+            Json key{{"name", e.has("name") ? e["name"].text() : names.take("key")}};
             if (const auto a = e.find("qpos")) {
                 const std::vector<double> qpos = exactly(*a, nq, "the joints have");
-                for (const Entry& entry : joints) key["joints"][entry.joint->name] = position(entry, qpos);
+                for (const Entry& entry : joints)
+                    if (!entry.joint->locked()) key["joints"][entry.joint->name] = position(entry, qpos);
             }
             if (const auto a = e.find("qvel")) {
                 const std::vector<double> qvel = exactly(*a, nv, "the joints' velocities have");
-                for (const Entry& entry : joints) key["velocities"][entry.joint->name] = velocity(entry, qvel);
+                for (const Entry& entry : joints)
+                    if (!entry.joint->locked()) key["velocities"][entry.joint->name] = velocity(entry, qvel);
             }
             if (const auto a = e.find("ctrl")) {
                 const std::vector<double> ctrl = exactly(*a, static_cast<int>(controls.size()), "the actuators are");

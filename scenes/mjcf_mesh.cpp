@@ -71,8 +71,10 @@ Json mesh_shape(const MjcfContext& context, const MjcfMesh& mesh, bool visual) {
         if (!mesh.scale.isOnes(0)) out["scale"] = to_json(mesh.scale);
         return out;
     }
-    std::vector<Vec3<double>> vertices = mesh.vertices;
-    if (!inline_mesh) {
+    std::vector<Vec3<double>> vertices;
+    if (inline_mesh) {
+        vertices = placed(mesh.element, [&] { return convex_hull(mesh.vertices)->vertices; });
+    } else {
         const MeshHull hull = placed(mesh.element, [&] { return read_mesh_hull(file); });
         if (!hull.convex())
             context.warnings.add(mesh.element.place(), "mesh \"" + mesh.element["file"].word() + "\" is not convex; its convex hull is used",

@@ -17,6 +17,8 @@ struct MjcfJoint {
     double ref = 0;                                                         // MuJoCo's coordinate where ours is 0
     Json properties;                                                        // limits, damping, ... as a scene says them
     double force_lower = -unlimited, force_upper = unlimited;               // of its actuators, N m or N
+    bool added = false;                                                     // not of the file, nor in its keyframes
+    bool locked() const { return properties.contains("locked"); }
 };
 
 // A vertex v of the file, or of the text, is at scale R^T (v - p) in a geom, with refpos p and the rotation R of refquat.
@@ -92,6 +94,12 @@ void set_masses(const MjcfContext& context, std::vector<MjcfBody>& bodies);
 
 // Names for what has none, after its body; two of one kind with the same name are an error.
 void settle_names(std::vector<MjcfBody>& bodies);
+
+// A root that the caller wants to be fixed or to float: locks its free joint, or gives it one.
+void set_base(Base base, std::vector<MjcfBody>& bodies);
+
+// Warns of what says how hard constraints are (solref, solimp, ...), if it is not what MuJoCo takes without a word.
+void warn_of_softness(const MjcfContext& context, const MjcfAttributes& a);
 
 // Groups and masks that let two geoms meet where (contype of one & conaffinity of the other) is not 0 either way round.
 void set_groups(std::vector<MjcfBody>& bodies);

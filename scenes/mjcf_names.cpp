@@ -1,38 +1,25 @@
 // Names for what MJCF leaves without one, and groups for what may touch.
+#include "scenes/mjcf_names.hpp"
+
 #include <algorithm>
-#include <set>
 
 #include "scenes/mjcf_model.hpp"
 
 namespace costate {
-namespace {
+void MjcfNames::add(const XmlElement& where, const std::string& name) {
+    if (name.empty()) return;
+    if (name.find('*') != std::string::npos || name == "world") where.fail("has the name \"" + name + "\", which means something else here", "rename it");
+    if (!names_.insert(name).second) where.fail(std::string("is the second ") + kind_ + " named \"" + name + "\"", "rename one of the two");
+}
 
-// Names of one kind of thing, each once.
-class Taken {
-public:
-    explicit Taken(const char* kind) : kind_(kind) {}
-    void add(const XmlElement& where, const std::string& name) {
-        if (name.empty()) return;
-        if (name.find('*') != std::string::npos || name == "world") where.fail("has the name \"" + name + "\", which means something else here", "rename it");
-        if (!names_.insert(name).second) where.fail(std::string("is the second ") + kind_ + " named \"" + name + "\"", "rename one of the two");
-    }
-    // `wish`, or that with a number behind it
-    std::string take(const std::string& wish) {
-        std::string name = wish;
-        for (int& k = next_.try_emplace(wish, 2).first->second; !names_.insert(name).second; ++k) name = wish + "_" + std::to_string(k);
-        return name;
-    }
-
-private:
-    const char* kind_;
-    std::set<std::string> names_;
-    std::map<std::string, int> next_;  // number to try for a wish
-};
-
-}  // namespace
+std::string MjcfNames::take(const std::string& wish) {
+    std::string name = wish;
+    for (int& k = next_.try_emplace(wish, 2).first->second; !names_.insert(name).second; ++k) name = wish + "_" + std::to_string(k);
+    return name;
+}
 
 void settle_names(std::vector<MjcfBody>& bodies) {
-    Taken body_names("body"), joint_names("joint"), geom_names("geom"), site_names("site");
+    MjcfNames body_names("body"), joint_names("joint"), geom_names("geom"), site_names("site");
     for (const MjcfBody& body : bodies) {
         if (&body != &bodies[0]) body_names.add(body.element, body.name);
         for (const MjcfJoint& joint : body.joints) joint_names.add(joint.element, joint.name);
