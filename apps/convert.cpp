@@ -26,6 +26,7 @@ int convert(const Arguments& a) {
     print_warnings(robot.warnings);
     const fs::path folder = out ? fs::path(*out).parent_path() : fs::path();
     move_to(folder, robot.model);
+    if (!robot.scene.empty()) robot.model["world"] = robot.scene;
     if (!out) {
         std::fputs(to_text(robot.model).c_str(), stdout);
         return done;

@@ -39,10 +39,11 @@ ImportedModel import_mjcf(const XmlDocument& document, const ImportOptions& opti
     out.places[""] = document.root().place();
     out.model["name"] = document.root().text_or("model", file.stem().string());
     put_bodies(bodies, out);
+    const MjcfIndex index(bodies);
     MjcfControls controls;
-    read_actuators(context, bodies, out, controls);
-    read_equalities(context, bodies, out);
-    read_excludes(context, bodies, out);
+    read_actuators(context, index, out, controls);
+    read_equalities(context, index, out);
+    read_excludes(context, index, out);
     put_keyframes(context, bodies, controls, out);
     read_option(context, out.scene);
     return out;

@@ -4,7 +4,6 @@
 
 #include "scenes/mjcf_model.hpp"
 #include "scenes/mjcf_names.hpp"
-#include "scenes/names.hpp"
 
 namespace costate {
 namespace {
@@ -66,21 +65,6 @@ Law law_of(const MjcfAttributes& a) {
     return law;
 }
 
-struct Target {
-    const MjcfBody* body = nullptr;
-    const MjcfJoint* joint = nullptr;
-};
-
-Target find_joint(const XmlAttribute& name, const std::vector<MjcfBody>& bodies) {
-    std::vector<std::string> names;
-    for (const MjcfBody& body : bodies)
-        for (const MjcfJoint& joint : body.joints) {
-            if (joint.name == name.text()) return {&body, &joint};
-            names.push_back(joint.name);
-        }
-    name.fail("names no joint" + suggestion(name.text(), names), "correct it");
-}
-
 // Whether a scene has such actuators; if not, there is a warning.
 bool has_counterpart(const MjcfContext& context, const MjcfAttributes& a, const Law& law, std::optional<XmlAttribute>& joint) {
     const XmlElement& e = a.element();
@@ -137,7 +121,7 @@ void put_force_limits(const MjcfContext& context, const MjcfAttributes& a, const
 
 }  // namespace
 
-void read_actuators(const MjcfContext& context, const std::vector<MjcfBody>& bodies, ImportedModel& out, MjcfControls& controls) {
+void read_actuators(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out, MjcfControls& controls) {
     std::map<std::string, int> per_joint;
     MjcfNames names("actuator");
     const std::vector<XmlElement> sections = context.files.children(context.files.root(), "actuator");
@@ -151,21 +135,21 @@ void read_actuators(const MjcfContext& context, const std::vector<MjcfBody>& bod
             Law law = law_of(a);
             if (!is_actuator(e.name()) || !has_counterpart(context, a, law, joint_name)) continue;
             e.warn_others(context.warnings, actuator_keys, {});
-            const auto [body, joint] = find_joint(*joint_name, bodies);
-            if (joint->type == MjcfJointType::free || joint->type == MjcfJointType::ball) {
+            const MjcfJoint& joint = index.joint(*joint_name);
+            if (joint.type == MjcfJointType::free || joint.type == MjcfJointType::ball) {
                 e.warn(context.warnings, "drives a joint of several dofs, has no counterpart here and is left out", "use hinges");
                 continue;
             }
             double gear = 1;
             if (const auto given = a.find("gear")) gear = given->numbers(1, 6)[0];
-            controls.back() = e.has("name") ? e["name"].text() : names.take(joint->name);
-            Json actuator{{"name", controls.back()}, {"joint", joint->name}};
-            law.bias[0] += law.bias[1] * gear * joint->ref;  // our coordinate is 0 at the reference
+            controls.back() = e.has("name") ? e["name"].text() : names.take(joint.name);
+            Json actuator{{"name", controls.back()}, {"joint", joint.name}};
+            law.bias[0] += law.bias[1] * gear * joint.ref;  // our coordinate is 0 at the reference
             put_law(law, actuator);
             if (gear != 1) actuator["gear"] = gear;
-            put_control_limits(context, a, *joint, actuator);
-            put_force_limits(context, a, *joint, gear, actuator);
-            if (++per_joint[joint->name] == 2 && joint->force_upper < unlimited)
+            put_control_limits(context, a, joint, actuator);
+            put_force_limits(context, a, joint, gear, actuator);
+            if (++per_joint[joint.name] == 2 && joint.force_upper < unlimited)
                 e.warn(context.warnings, "shares \"actuatorfrcrange\" with another actuator, which holds for each alone here", "use one");
             put_item(out, "actuators", e, actuator);
         }

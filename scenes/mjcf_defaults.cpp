@@ -10,6 +10,8 @@ namespace {
 constexpr const char* actuators[] = {"general", "motor",  "position", "velocity", "intvelocity",
                                      "damper",  "cylinder", "muscle",   "adhesion", "plugin"};
 
+constexpr size_t max_layers = 200;
+
 // Whether a default of one name holds for an element of another.
 bool holds_for(const std::string& default_name, const std::string& element) {
     if (is_actuator(element)) return is_actuator(default_name);
@@ -97,6 +99,7 @@ MjcfAttributes MjcfDefaults::attributes(const XmlElement& element, const std::st
         for (size_t i = elements.size(); i-- > 0;)
             if (holds_for(elements[i].name(), element.name())) found.push_back(elements[i]);
     }
+    if (found.size() > max_layers) element.fail("has more than 200 defaults", "use fewer");
     std::reverse(found.begin(), found.end());
     return {element, found};
 }

@@ -1,35 +1,15 @@
 // Equalities and excluded pairs of MJCF.
 #include "scenes/mjcf_model.hpp"
 #include "scenes/mjcf_names.hpp"
-#include "scenes/names.hpp"
 
 namespace costate {
 namespace {
 
-const MjcfBody& find_body(const XmlAttribute& name, const std::vector<MjcfBody>& bodies) {
-    std::vector<std::string> names;
-    for (const MjcfBody& body : bodies) {
-        if (body.name == name.text()) return body;
-        names.push_back(body.name);
-    }
-    name.fail("names no body" + suggestion(name.text(), names), "correct it");
-}
-
-const MjcfJoint& find_joint(const XmlAttribute& name, const std::vector<MjcfBody>& bodies) {
-    std::vector<std::string> names;
-    for (const MjcfBody& body : bodies)
-        for (const MjcfJoint& joint : body.joints) {
-            if (joint.name == name.text() && joint.type != MjcfJointType::free && joint.type != MjcfJointType::ball) return joint;
-            names.push_back(joint.name);
-        }
-    name.fail("names no joint with one dof" + suggestion(name.text(), names), "correct it");
-}
-
 // connect: the anchor is in the first body, where the second one has it at the reference. weld: the second body keeps its pose in the
 // first, as it is at the reference or as "relpose" says; the anchor is in the second.
-Json connect_or_weld(const MjcfAttributes& a, const std::vector<MjcfBody>& bodies) {
+Json connect_or_weld(const MjcfAttributes& a, const MjcfIndex& index) {
     const XmlElement& e = a.element();
-    const MjcfBody &one = find_body(e["body1"], bodies), &two = e.has("body2") ? find_body(e["body2"], bodies) : bodies[0];
+    const MjcfBody &one = index.body(e["body1"]), &two = e.has("body2") ? index.body(e["body2"]) : index.bodies[0];
     MjcfPose relative = inverse(one.world) * two.world;  // of two in one
     Json out{{"body_a", one.name}, {"body_b", two.name}};
     if (e.name() == "connect") {
@@ -54,10 +34,10 @@ Json connect_or_weld(const MjcfAttributes& a, const std::vector<MjcfBody>& bodie
 }
 
 // q_1 = c_0 + c_1 q_2, both from their reference; a joint held alone is coupled to another by nothing.
-Json coupling(const MjcfContext& context, const MjcfAttributes& a, const std::vector<MjcfBody>& bodies) {
+Json coupling(const MjcfContext& context, const MjcfAttributes& a, const MjcfIndex& index) {
     const XmlElement& e = a.element();
-    const MjcfJoint& one = find_joint(e["joint1"], bodies);
-    const MjcfJoint* two = e.has("joint2") ? &find_joint(e["joint2"], bodies) : nullptr;
+    const MjcfJoint& one = index.one_dof_joint(e["joint1"]);
+    const MjcfJoint* two = e.has("joint2") ? &index.one_dof_joint(e["joint2"]) : nullptr;
     std::vector<double> c{0, 1, 0, 0, 0};
     if (const auto given = a.find("polycoef")) {
         const std::vector<double> x = given->numbers(1, 5);
@@ -66,7 +46,7 @@ Json coupling(const MjcfContext& context, const MjcfAttributes& a, const std::ve
             context.warnings.add(given->place(), "couplings of joints beyond a ratio have no counterpart", "give two coefficients");
     }
     if (two == nullptr)
-        for (const MjcfBody& body : bodies)
+        for (const MjcfBody& body : index.bodies)
             for (const MjcfJoint& joint : body.joints)
                 if (&joint != &one && (joint.type == MjcfJointType::slide || joint.type == MjcfJointType::hinge)) two = &joint, c[1] = 0;
     if (two == nullptr) {
@@ -81,7 +61,7 @@ Json coupling(const MjcfContext& context, const MjcfAttributes& a, const std::ve
 
 }  // namespace
 
-void read_equalities(const MjcfContext& context, const std::vector<MjcfBody>& bodies, ImportedModel& out) {
+void read_equalities(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out) {
     MjcfNames names("equality");
     const std::vector<XmlElement> sections = context.files.children(context.files.root(), "equality");
     for (const XmlElement& section : sections)
@@ -101,7 +81,7 @@ void read_equalities(const MjcfContext& context, const std::vector<MjcfBody>& bo
                           {"name", "class", "active", "solref", "solimp", "body1", "body2", "anchor", "relpose", "torquescale", "joint1", "joint2",
                            "polycoef"},
                           {});
-            const Json what = kind == "joint" ? coupling(context, a, bodies) : connect_or_weld(a, bodies);
+            const Json what = kind == "joint" ? coupling(context, a, index) : connect_or_weld(a, index);
             if (what.empty()) continue;
             warn_of_softness(context, a);
             Json equality{{"name", e.has("name") ? e["name"].text() : names.take(kind)}, {"type", kind == "joint" ? "coupling" : kind}};
@@ -110,11 +90,11 @@ void read_equalities(const MjcfContext& context, const std::vector<MjcfBody>& bo
         }
 }
 
-void read_excludes(const MjcfContext& context, const std::vector<MjcfBody>& bodies, ImportedModel& out) {
+void read_excludes(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out) {
     for (const XmlElement& section : context.files.children(context.files.root(), "contact"))
         for (const XmlElement& e : context.files.children(section)) {
             if (e.name() == "exclude")
-                put_item(out, "exclude", e, {find_body(e["body1"], bodies).name, find_body(e["body2"], bodies).name});
+                put_item(out, "exclude", e, {index.body(e["body1"]).name, index.body(e["body2"]).name});
             else e.warn(context.warnings, "in <contact> has no counterpart here and is left out", "use contype and conaffinity of geoms");
         }
 }

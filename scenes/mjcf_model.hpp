@@ -63,6 +63,21 @@ struct MjcfBody {
     XmlElement mass_element;  // that gives the mass
 };
 
+// What has been named, to be found by whoever refers to it.
+class MjcfIndex {
+public:
+    explicit MjcfIndex(const std::vector<MjcfBody>& bodies);
+    const MjcfBody& body(const XmlAttribute& name) const;  // these fail if there is none
+    const MjcfJoint& joint(const XmlAttribute& name) const;
+    const MjcfJoint& one_dof_joint(const XmlAttribute& name) const;
+
+    const std::vector<MjcfBody>& bodies;
+
+private:
+    std::map<std::string, const MjcfBody*> by_body_;
+    std::map<std::string, const MjcfJoint*> by_joint_;
+};
+
 // What bodies are read with.
 struct MjcfContext {
     const MjcfFiles& files;
@@ -118,9 +133,9 @@ using MjcfControls = std::vector<std::string>;
 void put_item(ImportedModel& out, const char* list, const XmlElement& from, const Json& item);
 
 // The other sections
-void read_actuators(const MjcfContext& context, const std::vector<MjcfBody>& bodies, ImportedModel& out, MjcfControls& controls);
-void read_equalities(const MjcfContext& context, const std::vector<MjcfBody>& bodies, ImportedModel& out);
-void read_excludes(const MjcfContext& context, const std::vector<MjcfBody>& bodies, ImportedModel& out);
+void read_actuators(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out, MjcfControls& controls);
+void read_equalities(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out);
+void read_excludes(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out);
 void read_option(const MjcfContext& context, Json& scene);
 void put_keyframes(const MjcfContext& context, const std::vector<MjcfBody>& bodies, const MjcfControls& controls, ImportedModel& out);
 

@@ -4,8 +4,21 @@
 #include <algorithm>
 
 #include "scenes/mjcf_model.hpp"
+#include "scenes/names.hpp"
 
 namespace costate {
+namespace {
+
+template <class Item> const Item& find_named(const std::map<std::string, const Item*>& items, const char* kind, const XmlAttribute& name) {
+    const auto it = items.find(name.text());
+    if (it != items.end()) return *it->second;
+    std::vector<std::string> names;
+    for (const auto& [known, item] : items) names.push_back(known);
+    name.fail(std::string("names no ") + kind + suggestion(name.text(), names), "correct it");
+}
+
+}  // namespace
+
 void MjcfNames::add(const XmlElement& where, const std::string& name) {
     if (name.empty()) return;
     if (name.find('*') != std::string::npos || name == "world") where.fail("has the name \"" + name + "\", which means something else here", "rename it");
@@ -16,6 +29,22 @@ std::string MjcfNames::take(const std::string& wish) {
     std::string name = wish;
     for (int& k = next_.try_emplace(wish, 2).first->second; !names_.insert(name).second; ++k) name = wish + "_" + std::to_string(k);
     return name;
+}
+
+MjcfIndex::MjcfIndex(const std::vector<MjcfBody>& all) : bodies(all) {
+    for (const MjcfBody& body : bodies) {
+        by_body_[body.name] = &body;
+        for (const MjcfJoint& joint : body.joints) by_joint_[joint.name] = &joint;
+    }
+}
+
+const MjcfBody& MjcfIndex::body(const XmlAttribute& name) const { return find_named(by_body_, "body", name); }
+const MjcfJoint& MjcfIndex::joint(const XmlAttribute& name) const { return find_named(by_joint_, "joint", name); }
+
+const MjcfJoint& MjcfIndex::one_dof_joint(const XmlAttribute& name) const {
+    const MjcfJoint& found = joint(name);
+    if (found.type == MjcfJointType::free || found.type == MjcfJointType::ball) name.fail("names a joint of several dofs", "name a hinge or a slide");
+    return found;
 }
 
 void settle_names(std::vector<MjcfBody>& bodies) {

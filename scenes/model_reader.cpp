@@ -121,6 +121,19 @@ ActuatorSpec read_actuator(const Node& node, const ModelInput& model, ModelNames
     return a;
 }
 
+// What stands around a model that is alone, and is read with the scene made of it: complaints name its place in the model.
+void check_world(const Node& world) {
+    world.expect_keys("model_world");
+    world.positive_or("time_step", 1);
+    world.vec3_or("gravity", Vec3<double>::Zero());
+    NameTable names("shape");
+    if (const auto shapes = world.find("shapes"))
+        for (const Node& shape : shapes->items()) {
+            read_shape(shape, "");
+            names.add(shape, read_name(shape["name"]));
+        }
+}
+
 }  // namespace
 
 Mat3<double> inertia_matrix(const double* six) {
@@ -178,6 +191,7 @@ ModelInput read_model(const Node& node) {
         for (auto& pair : read_exclude(*exclude, names_of(model.bodies, &BodySpec::name)))
             model.excluded.push_back(std::move(pair));
     if (const auto keyframes = node.find("keyframes")) model.keyframes = read_keyframes(*keyframes, model);
+    if (const auto world = node.find("world")) check_world(*world);
     return model;
 }
 

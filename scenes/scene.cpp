@@ -147,7 +147,7 @@ Scene load_scene(const std::string& path_or_name, std::optional<int> steps, cons
         return scene_from_json(value, file, steps, options);
     const std::string shown = file.string();
     read_model(Node(value, shown));  // complaints about it name places in it, not in the scene made of it
-    return load_alone({value, Json::object(), {}, {}}, file, steps);
+    return load_alone({value, value.value("world", Json::object()), {}, {}}, file, steps);
 }
 
 }  // namespace costate
