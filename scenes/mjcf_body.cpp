@@ -93,6 +93,7 @@ private:
     }
 
     void site(const XmlElement& e, const Surroundings& in) {
+        if (in.body == 0) return e.warn(context_.warnings, "in the world has no counterpart here and is left out", "put it into a body");
         const MjcfAttributes a = context_.defaults.attributes(e, in.childclass);
         MjcfPose pose = read_mjcf_pose(a, context_.compiler);
         if (const auto fromto = a.find("fromto")) {

@@ -1,4 +1,7 @@
 // Bodies of MJCF as a scene says them.
+#include <algorithm>
+
+#include "scenes/keys.hpp"
 #include "scenes/mjcf_model.hpp"
 
 namespace costate {
@@ -51,6 +54,11 @@ Json shape_to_json(const MjcfGeom& geom) {
     return out;
 }
 
+// Sites are for scenes whose bodies have them.
+bool scenes_have_sites() {
+    return std::ranges::any_of(known_keys(), [](const KnownKeys& k) { return k.kind == std::string("body") && std::ranges::find(k.keys, "sites") != k.keys.end(); });
+}
+
 // A body, and below "/bodies/<index>" where its parts came from
 Json body_to_json(const MjcfBody& body, const std::string& parent, const std::string& pointer, std::map<std::string, std::string>& places) {
     Json out{{"name", body.name}};
@@ -79,6 +87,12 @@ Json body_to_json(const MjcfBody& body, const std::string& parent, const std::st
         }
         places[pointer + "/shapes/" + std::to_string(out["shapes"].size())] = geom.element.place();
         out["shapes"].push_back(shape_to_json(geom));
+    }
+    if (!scenes_have_sites()) return out;
+    for (const MjcfSite& site : body.sites) {
+        Json frame{{"name", site.name}};
+        put_pose(frame, site.pose);
+        out["sites"].push_back(std::move(frame));
     }
     return out;
 }

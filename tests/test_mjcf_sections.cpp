@@ -198,6 +198,37 @@ TEST_CASE("MJCF: gravity, time step, and what no scene can say") {
     CHECK(mjcf("<default><geom solref='.01 1'/></default>" + one_body("<geom size='1'/>")).warnings.size() == 1);
 }
 
+TEST_CASE("MJCF: sites are frames of bodies") {
+    const MjcfText m = mjcf(one_body("<site name='s' pos='1 2 3' quat='0 0 2 0'/><site fromto='0 0 0 0 0 2' name='t'/>") + "<worldbody><site/></worldbody>");
+    CHECK((m.warnings.size() == 1 && m.warnings[0].find("<site> in the world") != std::string::npos));
+    if (!m.body(0).contains("sites")) return;  // scenes without sites leave them out
+    const Json& sites = m.body(0)["sites"];
+    CHECK((sites.size() == 2 && sites[0]["name"] == "s" && same(sites[0]["position"], {1, 2, 3}) && same(sites[0]["quaternion"], {0, 0, 1, 0})));
+    CHECK(same(sites[1]["position"], {0, 0, 1}));
+    CHECK_NOTHROW(m.scene());
+}
+
+TEST_CASE("keyframes and the world of a model: what is wrong in them") {
+    const auto refuse = [](const std::string& pointer, const std::string& json, const std::string& what, const std::string& remedy) {
+        Json scene = base();
+        scene["models"][0]["model"]["keyframes"] = parse_json(R"([{"name": "k", "joints": {"elbow": 1}, "controls": {"torque": 2}}])", "t");
+        scene["models"][0]["model"]["world"] = parse_json(R"({"time_step": 0.1, "shapes": [{"name": "s", "type": "plane"}]})", "t");
+        CHECK_NOTHROW(scene_of(scene));
+        scene[Json::json_pointer("/models/0/model" + pointer)] = parse_json(json, "value");
+        check_complaint(complaint([&] { scene_of(scene); }), "test.json#/models/0/model", what, remedy);
+    };
+    refuse("/keyframes/0/name", "\"\"", "is empty", "give it a name");
+    refuse("/keyframes/0/joints/elbow", "[1]", "must be a number", "write a number");
+    refuse("/keyframes/0/joints/knee", "1", "no joint that moves", "correct or remove it");
+    refuse("/keyframes/0/velocities", R"({"elbow": "fast"})", "must be a number", "write a number");
+    refuse("/keyframes/0/controls/elbwo", "1", "no actuator, the nearest is \"elbow\"", "correct or remove it");
+    refuse("/keyframes/0/qpos", "[1]", "unknown key of keyframe", "correct or remove it");
+    refuse("/keyframes/1", R"({"name": "k"})", "already a keyframe", "rename");
+    refuse("/world/time_step", "0", "must be positive", "use a number above 0");
+    refuse("/world/shapes/0/radius", "1", "has no meaning here", "remove it");
+    refuse("/world/wind", "1", "unknown key of model_world", "correct or remove it");
+}
+
 // A folder of its own, with files in it
 struct MjcfFolder {
     std::filesystem::path path = std::filesystem::temp_directory_path() / ("costate_mjcf_" + std::to_string(std::random_device()()));
