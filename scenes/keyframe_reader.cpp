@@ -33,12 +33,14 @@ std::vector<double> read_v(const Node& value, JointType type) {
 }
 
 // Calls set(name, value, type) for the joints that a member of a keyframe names.
-template <class Set> void for_each_joint(const Node& keyframe, const char* key, const std::map<std::string, JointType>& joints, Set&& set) {
+template <class Set>
+void for_each_joint(const Node& keyframe, const char* key, const std::map<std::string, JointType>& joints, Set&& set) {
     const auto object = keyframe.find(key);
     if (!object) return;
     for (const auto& [name, value] : object->members()) {
         const auto joint = joints.find(name);
-        if (joint == joints.end() || joint_nv(joint->second) == 0) value.fail("\"" + name + "\" is no joint that moves", "correct or remove it");
+        if (joint == joints.end() || joint_nv(joint->second) == 0)
+            value.fail("\"" + name + "\" is no joint that moves", "correct or remove it");
         set(name, value, joint->second);
     }
 }
@@ -57,8 +59,10 @@ std::vector<Keyframe> read_keyframes(const Node& list, const ModelInput& model) 
         node.expect_keys("keyframe");
         Keyframe k{read_name(node["name"]), {}, {}, {}};
         names.add(node, k.name);
-        for_each_joint(node, "joints", joints, [&](const std::string& joint, const Node& value, JointType type) { k.q[joint] = read_q(value, type); });
-        for_each_joint(node, "velocities", joints, [&](const std::string& joint, const Node& value, JointType type) { k.v[joint] = read_v(value, type); });
+        for_each_joint(node, "joints", joints,
+                       [&](const std::string& joint, const Node& value, JointType type) { k.q[joint] = read_q(value, type); });
+        for_each_joint(node, "velocities", joints,
+                       [&](const std::string& joint, const Node& value, JointType type) { k.v[joint] = read_v(value, type); });
         if (const auto controls = node.find("controls"))
             for (const auto& [name, value] : controls->members()) {
                 if (std::find(actuators.begin(), actuators.end(), name) == actuators.end())
@@ -78,7 +82,8 @@ const Keyframe* chosen_keyframe(const Node& instance, const std::vector<Keyframe
     if (const auto wanted = instance.find("keyframe")) {
         const Keyframe* found = named(wanted->text());
         if (found == nullptr)
-            wanted->fail("the model has no such keyframe" + suggestion(wanted->text(), names_of(keyframes, &Keyframe::name)), "correct or remove it");
+            wanted->fail("the model has no such keyframe" + suggestion(wanted->text(), names_of(keyframes, &Keyframe::name)),
+                         "correct or remove it");
         return found;
     }
     if (keyframes.empty()) return nullptr;

@@ -8,14 +8,16 @@ namespace costate {
 namespace {
 
 // Sections that show, measure or tune but do not move anything
-constexpr std::initializer_list<const char*> read_sections = {"compiler", "option",  "default",  "asset",  "worldbody", "contact", "equality",
-                                                              "actuator", "keyframe", "size", "visual", "statistic", "custom", "include"};
+constexpr std::initializer_list<const char*> read_sections = {"compiler", "option",    "default",  "asset",    "worldbody",
+                                                              "contact",  "equality",  "actuator", "keyframe", "size",
+                                                              "visual",   "statistic", "custom",   "include"};
 
 void warn_sections(const MjcfContext& context) {
     for (const XmlElement& section : context.files.children(context.files.root())) {
         if (std::find(read_sections.begin(), read_sections.end(), section.name()) != read_sections.end()) continue;
         for (const XmlElement& e : context.files.children(section))
-            e.warn(context.warnings, "in <" + section.name() + "> has no counterpart here and is left out", "remove it to be rid of this");
+            e.warn(context.warnings, "in <" + section.name() + "> has no counterpart here and is left out",
+                   "remove it to be rid of this");
     }
 }
 

@@ -1,5 +1,5 @@
-// Actuators of MJCF by one affine law, f = gain ctrl + b_0 + b_1 l + b_2 l', which shortcuts (motor, position, velocity) and defaults set
-// piece by piece, whatever their kind.
+// Actuators of MJCF by one affine law, f = gain ctrl + b_0 + b_1 l + b_2 l', which shortcuts (motor, position, velocity) and
+// defaults set piece by piece, whatever their kind.
 #include <algorithm>
 
 #include "scenes/mjcf_model.hpp"
@@ -9,9 +9,9 @@ namespace costate {
 namespace {
 
 constexpr std::initializer_list<const char*> actuator_keys = {
-    "name",    "class",   "group",    "ctrllimited", "forcelimited", "actlimited", "ctrlrange", "forcerange", "actrange", "lengthrange", "gear",
-    "joint",   "jointinparent", "user", "kp",        "kv",           "dyntype",    "gaintype",  "biastype",   "dynprm",   "gainprm",     "biasprm",
-    "actearly", "actdim", "inheritrange", "nsample"};
+    "name",        "class",  "group",   "ctrllimited",   "forcelimited", "actlimited", "ctrlrange",    "forcerange", "actrange",
+    "lengthrange", "gear",   "joint",   "jointinparent", "user",         "kp",         "kv",           "dyntype",    "gaintype",
+    "biastype",    "dynprm", "gainprm", "biasprm",       "actearly",     "actdim",     "inheritrange", "nsample"};
 
 struct Law {
     double gain = 1;
@@ -68,8 +68,13 @@ Law law_of(const MjcfAttributes& a) {
 // Whether a scene has such actuators; if not, there is a warning.
 bool has_counterpart(const MjcfContext& context, const MjcfAttributes& a, const Law& law, std::optional<XmlAttribute>& joint) {
     const XmlElement& e = a.element();
-    const auto left_out = [&](const std::string& what) { return e.warn(context.warnings, what + " has no counterpart here and is left out", "use motor, position, velocity or general on a joint"), false; };
-    if (e.name() != "motor" && e.name() != "position" && e.name() != "velocity" && e.name() != "general") return left_out("as an actuator");
+    const auto left_out = [&](const std::string& what) {
+        return e.warn(context.warnings, what + " has no counterpart here and is left out",
+                      "use motor, position, velocity or general on a joint"),
+               false;
+    };
+    if (e.name() != "motor" && e.name() != "position" && e.name() != "velocity" && e.name() != "general")
+        return left_out("as an actuator");
     joint = a.find("joint") ? a.find("joint") : a.find("jointinparent");
     if (!joint) return left_out("that drives no joint");
     if (law.unlike) return left_out("with " + law.unlike->name() + "=\"" + law.unlike->text() + "\"");
@@ -95,7 +100,8 @@ void put_law(const Law& law, Json& out) {
 void put_control_limits(const MjcfContext& context, const MjcfAttributes& a, const MjcfJoint& joint, Json& out) {
     if (const auto share = a.find("inheritrange"); share && share->number() > 0 && a.element().name() == "position") {
         if (!joint.properties.contains("limits")) share->fail("has no range to inherit", "give the joint a range");
-        const double lower = joint.properties["limits"][0].get<double>() + joint.ref, upper = joint.properties["limits"][1].get<double>() + joint.ref;
+        const double lower = joint.properties["limits"][0].get<double>() + joint.ref,
+                     upper = joint.properties["limits"][1].get<double>() + joint.ref;
         const double middle = 0.5 * (lower + upper), half = 0.5 * (upper - lower) * share->number();
         out["control_limits"] = Json{middle - half, middle + half};
     } else if (is_limited(a, "ctrllimited", "ctrlrange", context.compiler)) {
@@ -109,7 +115,8 @@ void put_control_limits(const MjcfContext& context, const MjcfAttributes& a, con
 void put_force_limits(const MjcfContext& context, const MjcfAttributes& a, const MjcfJoint& joint, double gear, Json& out) {
     double lower = -unlimited, upper = unlimited;
     if (is_limited(a, "forcelimited", "forcerange", context.compiler)) {
-        if (!a.has("forcerange")) a.element().fail("is limited but has no \"forcerange\"", "add it or write forcelimited=\"false\"");
+        if (!a.has("forcerange"))
+            a.element().fail("is limited but has no \"forcerange\"", "add it or write forcelimited=\"false\"");
         std::tie(lower, upper) = read_mjcf_range(*a.find("forcerange"));
     }
     if (joint.force_upper < unlimited && gear != 0) {
@@ -150,7 +157,8 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
             put_control_limits(context, a, joint, actuator);
             put_force_limits(context, a, joint, gear, actuator);
             if (++per_joint[joint.name] == 2 && joint.force_upper < unlimited)
-                e.warn(context.warnings, "shares \"actuatorfrcrange\" with another actuator, which holds for each alone here", "use one");
+                e.warn(context.warnings, "shares \"actuatorfrcrange\" with another actuator, which holds for each alone here",
+                       "use one");
             put_item(out, "actuators", e, actuator);
         }
 }

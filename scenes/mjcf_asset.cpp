@@ -11,13 +11,14 @@ constexpr std::int64_t max_samples = 1'000'000;
 void read_mesh_asset(MjcfContext& context, const XmlElement& e) {
     const MjcfAttributes a = context.defaults.attributes(e);
     e.warn_others(context.warnings,
-                  {"name", "class", "file", "content_type", "scale", "vertex", "face", "normal", "texcoord", "smoothnormal", "refpos", "refquat",
-                   "maxhullvert", "inertia", "material"},
+                  {"name", "class", "file", "content_type", "scale", "vertex", "face", "normal", "texcoord", "smoothnormal",
+                   "refpos", "refquat", "maxhullvert", "inertia", "material"},
                   {});
     MjcfMesh mesh{.element = e};
     const auto file = a.find("file");
     if (const auto inertia = a.find("inertia"); inertia && inertia->text() == "shell")
-        context.warnings.add(inertia->place(), "inertias of shells have no counterpart; the mesh is solid", "use inertia=\"exact\"");
+        context.warnings.add(inertia->place(), "inertias of shells have no counterpart; the mesh is solid",
+                             "use inertia=\"exact\"");
     mesh.scale = a.vec3_or("scale", Vec3<double>::Ones());
     if (!(mesh.scale.cwiseAbs().minCoeff() > 0)) a.find("scale")->fail("must not be 0", "use three factors");
     mesh.refpos = a.vec3_or("refpos", Vec3<double>::Zero());
@@ -44,20 +45,24 @@ void read_height_field(MjcfContext& context, const XmlElement& e) {
     const std::string name = e.has("name") ? e["name"].word() : std::filesystem::path(e["file"].word()).stem().string();
     Json& field = context.hfields[name];
     if (!e.has("elevation")) {
-        e.warn(context.warnings, "with heights in a file, or none, has no counterpart here and is left out", "give its \"elevation\"");
+        e.warn(context.warnings, "with heights in a file, or none, has no counterpart here and is left out",
+               "give its \"elevation\"");
         return;
     }
-    const auto rows = static_cast<size_t>(e["nrow"].integer(2, max_samples)), columns = static_cast<size_t>(e["ncol"].integer(2, max_samples));
+    const auto rows = static_cast<size_t>(e["nrow"].integer(2, max_samples)),
+               columns = static_cast<size_t>(e["ncol"].integer(2, max_samples));
     const std::vector<double> size = e["size"].numbers(4), z = e["elevation"].numbers(0, max_samples);
     if (!(*std::min_element(size.begin(), size.end()) > 0)) e["size"].fail("must be positive", "use four numbers above 0");
     if (z.size() != rows * columns)
-        e["elevation"].fail("has " + std::to_string(z.size()) + " numbers", "give nrow times ncol, " + std::to_string(rows * columns));
+        e["elevation"].fail("has " + std::to_string(z.size()) + " numbers",
+                            "give nrow times ncol, " + std::to_string(rows * columns));
     const auto [least, most] = std::minmax_element(z.begin(), z.end());
     const double span = *most > *least ? *most - *least : 1;
     field = {{"type", "height_field"}, {"heights", Json::array()}};
     for (size_t row = rows; row-- > 0;) {
         Json heights = Json::array();
-        for (size_t column = 0; column < columns; ++column) heights.push_back((z[row * columns + column] - *least) / span * size[2]);
+        for (size_t column = 0; column < columns; ++column)
+            heights.push_back((z[row * columns + column] - *least) / span * size[2]);
         field["heights"].push_back(std::move(heights));
     }
     field["cell"] = Json{2 * size[0] / static_cast<double>(columns - 1), 2 * size[1] / static_cast<double>(rows - 1)};

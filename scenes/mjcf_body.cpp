@@ -25,7 +25,7 @@ public:
     std::vector<MjcfBody> read() {
         const std::vector<XmlElement> worlds = context_.files.children(context_.files.root(), "worldbody");
         if (worlds.empty()) context_.files.root().fail("has no <worldbody>", "add it");
-        bodies_.push_back({.element = worlds[0], .name = "world", .pose = {}, .world = {}, .joints = {}, .geoms = {}, .sites = {}, .mass_element = worlds[0]});
+        bodies_.push_back({.element = worlds[0], .name = "world", .mass_element = worlds[0]});
         for (const XmlElement& world : worlds) content(world, {});
         return std::move(bodies_);
     }
@@ -53,20 +53,21 @@ private:
 
     void body(const XmlElement& e, const Surroundings& in) {
         e.warn_others(context_.warnings, {"name", "childclass", "pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "user"},
-                      {"body", "frame", "joint", "freejoint", "geom", "site", "inertial", "camera", "light", "include", "composite", "flexcomp",
-                       "replicate", "attach", "plugin"});
+                      {"body", "frame", "joint", "freejoint", "geom", "site", "inertial", "camera", "light", "include",
+                       "composite", "flexcomp", "replicate", "attach", "plugin"});
         if (bodies_.size() > max_bodies) e.fail("is one body too many", "use at most 100000");
         const MjcfPose pose = in.frame * read_mjcf_pose(MjcfAttributes(e, {}), context_.compiler);
         const MjcfPose world = bodies_[static_cast<size_t>(in.body)].world * pose;
         const int index = static_cast<int>(bodies_.size());
-        bodies_.push_back({.element = e, .name = e.text_or("name", ""), .parent = in.body, .pose = pose, .world = world, .joints = {}, .geoms = {}, .sites = {}, .mass_element = e});
+        bodies_.push_back(
+            {.element = e, .name = e.text_or("name", ""), .parent = in.body, .pose = pose, .world = world, .mass_element = e});
         content(e, {index, {}, childclass(e, in)});
     }
 
     void frame(const XmlElement& e, const Surroundings& in) {
         e.warn_others(context_.warnings, {"name", "childclass", "pos", "quat", "axisangle", "xyaxes", "zaxis", "euler"},
-                      {"body", "frame", "joint", "freejoint", "geom", "site", "camera", "light", "include", "composite", "flexcomp", "replicate",
-                       "attach", "plugin"});
+                      {"body", "frame", "joint", "freejoint", "geom", "site", "camera", "light", "include", "composite",
+                       "flexcomp", "replicate", "attach", "plugin"});
         content(e, {in.body, in.frame * read_mjcf_pose(MjcfAttributes(e, {}), context_.compiler), childclass(e, in)});
     }
 
@@ -75,7 +76,8 @@ private:
         MjcfBody& body = bodies_[static_cast<size_t>(in.body)];
         MjcfJoint joint = read_mjcf_joint(context_, context_.defaults.attributes(e, in.childclass));
         const bool free = joint.type == MjcfJointType::free;
-        if (free && body.parent != 0) e.fail("is free, but its body is not in the world", "move the body there or use other joints");
+        if (free && body.parent != 0)
+            e.fail("is free, but its body is not in the world", "move the body there or use other joints");
         if (!body.joints.empty() && (free || body.joints[0].type == MjcfJointType::free))
             e.fail("stands beside a free joint", "a free joint is the only one of its body");
         if (body.joints.size() == max_joints) e.fail("is one joint too many", "give a body at most 6");
@@ -93,7 +95,8 @@ private:
     }
 
     void site(const XmlElement& e, const Surroundings& in) {
-        if (in.body == 0) return e.warn(context_.warnings, "in the world has no counterpart here and is left out", "put it into a body");
+        if (in.body == 0)
+            return e.warn(context_.warnings, "in the world has no counterpart here and is left out", "put it into a body");
         const MjcfAttributes a = context_.defaults.attributes(e, in.childclass);
         MjcfPose pose = read_mjcf_pose(a, context_.compiler);
         if (const auto fromto = a.find("fromto")) {
@@ -105,7 +108,8 @@ private:
     }
 
     void inertial(const XmlElement& e, const Surroundings& in) {
-        e.warn_others(context_.warnings, {"pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "mass", "diaginertia", "fullinertia"}, {});
+        e.warn_others(context_.warnings,
+                      {"pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "mass", "diaginertia", "fullinertia"}, {});
         MjcfBody& body = bodies_[static_cast<size_t>(in.body)];
         if (!(body.mass_element == body.element)) e.fail("is the second one of its body", "keep one of the two");
         const MjcfPose pose = read_mjcf_pose(MjcfAttributes(e, {}), context_.compiler);
@@ -125,7 +129,8 @@ private:
 };
 
 MassProperties<double> mass_of(const MjcfContext& context, const MjcfGeom& geom) {
-    MassProperties<double> unit{geom.solid.volume, Vec3<double>::Zero(), Mat3<double>((geom.solid.volume * geom.solid.moments).asDiagonal())};
+    MassProperties<double> unit{geom.solid.volume, Vec3<double>::Zero(),
+                                Mat3<double>((geom.solid.volume * geom.solid.moments).asDiagonal())};
     if (geom.mesh != nullptr) unit = mesh_solid(context, *geom.mesh);
     const double density = geom.mass ? *geom.mass / unit.m : geom.density;
     return {density * unit.m, unit.c, density * unit.I};
@@ -140,7 +145,8 @@ void check_inertia(const MjcfContext& context, MjcfBody& body) {
     const bool positive = reason.find("not positive") == std::string::npos;
     if (positive && context.compiler.balanceinertia) I = I.trace() / 3 * Mat3<double>::Identity();
     else
-        body.mass_element.fail("has an inertia that " + reason, positive ? "correct it, or set balanceinertia of <compiler>" : "correct it");
+        body.mass_element.fail("has an inertia that " + reason,
+                               positive ? "correct it, or set balanceinertia of <compiler>" : "correct it");
 }
 
 }  // namespace
@@ -154,7 +160,8 @@ void set_base(Base base, std::vector<MjcfBody>& bodies) {
         const bool free = !body.joints.empty() && body.joints[0].type == MjcfJointType::free;
         if (base == Base::fixed && free) body.joints[0].properties["locked"] = true;
         if (base == Base::floating && body.joints.empty())
-            body.joints.push_back({.element = body.element, .name = {}, .type = MjcfJointType::free, .properties = Json::object(), .added = true});
+            body.joints.push_back(
+                {.element = body.element, .name = {}, .type = MjcfJointType::free, .properties = Json::object(), .added = true});
     }
 }
 
@@ -167,7 +174,8 @@ void set_masses(const MjcfContext& context, std::vector<MjcfBody>& bodies) {
         std::vector<Part> parts;
         if (c.inertiafromgeom == InertiaFromGeom::always || (!given && c.inertiafromgeom == InertiaFromGeom::automatic))
             for (const MjcfGeom& geom : body.geoms)
-                if (geom.counts && geom.mass.value_or(geom.density) > 0) parts.push_back({geom.pose.transform(), mass_of(context, geom)});
+                if (geom.counts && geom.mass.value_or(geom.density) > 0)
+                    parts.push_back({geom.pose.transform(), mass_of(context, geom)});
         if (!parts.empty()) body.mass = combined(parts);
         body.mass.m = std::max(body.mass.m, c.boundmass);
         if (c.boundinertia > 0 && body.mass.m > 0) {
@@ -186,7 +194,8 @@ void set_masses(const MjcfContext& context, std::vector<MjcfBody>& bodies) {
         carried[i] += bodies[i].mass.m;
         carried[static_cast<size_t>(bodies[i].parent)] += carried[i];
         if (!bodies[i].joints.empty() && !(carried[i] > 0))
-            bodies[i].mass_element.fail("moves but has no mass, nor has anything it carries", "give it an <inertial> or geoms of some density");
+            bodies[i].mass_element.fail("moves but has no mass, nor has anything it carries",
+                                        "give it an <inertial> or geoms of some density");
     }
 }
 

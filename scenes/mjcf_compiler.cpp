@@ -8,9 +8,9 @@ namespace {
 
 // Options of MuJoCo's compiler that do not change what is simulated.
 constexpr std::initializer_list<const char*> compiler_keys = {
-    "angle",        "autolimits", "eulerseq",   "inertiafromgeom", "balanceinertia", "boundmass",      "boundinertia", "settotalmass",
-    "coordinate",   "meshdir",    "assetdir",   "texturedir",      "strippath",      "inertiagrouprange", "discardvisual",
-    "usethread",    "fusestatic", "convexhull", "exactmeshinertia", "alignfree",     "saveinertial"};
+    "angle",         "autolimits", "eulerseq",   "inertiafromgeom", "balanceinertia",   "boundmass", "boundinertia",
+    "settotalmass",  "coordinate", "meshdir",    "assetdir",        "texturedir",       "strippath", "inertiagrouprange",
+    "discardvisual", "usethread",  "fusestatic", "convexhull",      "exactmeshinertia", "alignfree", "saveinertial"};
 
 void read_one(const XmlElement& e, MjcfCompiler& c) {
     if (const auto a = e.find("angle")) c.degrees = a->choice({"radian", "degree"}) == 1;
@@ -28,7 +28,8 @@ void read_one(const XmlElement& e, MjcfCompiler& c) {
     if (const auto a = e.find("settotalmass")) c.settotalmass = a->number();
     if (const auto a = e.find("inertiagrouprange")) {
         const std::vector<double> range = a->numbers(2);
-        c.group_least = static_cast<int>(std::clamp(range[0], -1e9, 1e9)), c.group_most = static_cast<int>(std::clamp(range[1], -1e9, 1e9));
+        c.group_least = static_cast<int>(std::clamp(range[0], -1e9, 1e9)),
+        c.group_most = static_cast<int>(std::clamp(range[1], -1e9, 1e9));
     }
     if (const auto a = e.find("assetdir")) c.meshdir = a->text();
     if (const auto a = e.find("meshdir")) c.meshdir = a->text();
@@ -96,7 +97,8 @@ Quaternion<double> read_mjcf_orientation(const MjcfAttributes& attributes, const
         for (int k = 0; k < 3; ++k) {
             const char axis = c.eulerseq[static_cast<size_t>(k)];
             const bool turning = axis >= 'x';
-            const Quaternion<double> turn = quaternion_exp<double>(c.angle(angles[k]) * Vec3<double>::Unit(axis - (turning ? 'x' : 'X')));
+            const Quaternion<double> turn =
+                quaternion_exp<double>(c.angle(angles[k]) * Vec3<double>::Unit(axis - (turning ? 'x' : 'X')));
             q = turning ? quaternion_product(q, turn) : quaternion_product(turn, q);
         }
         return q;

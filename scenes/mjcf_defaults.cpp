@@ -7,7 +7,7 @@
 namespace costate {
 namespace {
 
-constexpr const char* actuators[] = {"general", "motor",  "position", "velocity", "intvelocity",
+constexpr const char* actuators[] = {"general", "motor",    "position", "velocity", "intvelocity",
                                      "damper",  "cylinder", "muscle",   "adhesion", "plugin"};
 
 constexpr size_t max_layers = 200;
@@ -21,7 +21,9 @@ bool holds_for(const std::string& default_name, const std::string& element) {
 
 }  // namespace
 
-bool is_actuator(const std::string& element) { return std::find(std::begin(actuators), std::end(actuators), element) != std::end(actuators); }
+bool is_actuator(const std::string& element) {
+    return std::find(std::begin(actuators), std::end(actuators), element) != std::end(actuators);
+}
 
 std::optional<XmlAttribute> MjcfAttributes::find(const char* name) const {
     for (size_t i = layers_.size(); i-- > 0;)

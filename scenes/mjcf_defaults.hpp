@@ -11,7 +11,8 @@ namespace costate {
 // An element on top of the defaults that are in force for it.
 class MjcfAttributes {
 public:
-    MjcfAttributes(const XmlElement& element, std::vector<XmlElement> defaults) : element_(element), layers_(std::move(defaults)) {
+    MjcfAttributes(const XmlElement& element, std::vector<XmlElement> defaults)
+        : element_(element), layers_(std::move(defaults)) {
         layers_.push_back(element);
     }
 

@@ -5,8 +5,8 @@
 namespace costate {
 namespace {
 
-// connect: the anchor is in the first body, where the second one has it at the reference. weld: the second body keeps its pose in the
-// first, as it is at the reference or as "relpose" says; the anchor is in the second.
+// connect: the anchor is in the first body, where the second one has it at the reference. weld: the second body keeps its pose in
+// the first, as it is at the reference or as "relpose" says; the anchor is in the second.
 Json connect_or_weld(const MjcfAttributes& a, const MjcfIndex& index) {
     const XmlElement& e = a.element();
     const MjcfBody &one = index.body(e["body1"]), &two = e.has("body2") ? index.body(e["body2"]) : index.bodies[0];
@@ -43,12 +43,14 @@ Json coupling(const MjcfContext& context, const MjcfAttributes& a, const MjcfInd
         const std::vector<double> x = given->numbers(1, 5);
         std::copy(x.begin(), x.end(), c.begin());
         if (two != nullptr && (c[2] != 0 || c[3] != 0 || c[4] != 0))
-            context.warnings.add(given->place(), "couplings of joints beyond a ratio have no counterpart", "give two coefficients");
+            context.warnings.add(given->place(), "couplings of joints beyond a ratio have no counterpart",
+                                 "give two coefficients");
     }
     if (two == nullptr)
         for (const MjcfBody& body : index.bodies)
             for (const MjcfJoint& joint : body.joints)
-                if (&joint != &one && (joint.type == MjcfJointType::slide || joint.type == MjcfJointType::hinge)) two = &joint, c[1] = 0;
+                if (&joint != &one && (joint.type == MjcfJointType::slide || joint.type == MjcfJointType::hinge))
+                    two = &joint, c[1] = 0;
     if (two == nullptr) {
         e.warn(context.warnings, "holds the only joint of the model and is left out", "remove the joint");
         return {};
@@ -72,19 +74,21 @@ void read_equalities(const MjcfContext& context, const MjcfIndex& index, Importe
             const std::string kind = e.name();
             const bool sites = e.has("site1") || e.has("site2");
             if ((kind != "connect" && kind != "weld" && kind != "joint") || sites || !a.boolean_or("active", true)) {
-                e.warn(context.warnings, sites ? "between sites has no counterpart here and is left out"
-                                               : "is inactive or has no counterpart here, and is left out",
+                e.warn(context.warnings,
+                       sites ? "between sites has no counterpart here and is left out"
+                             : "is inactive or has no counterpart here, and is left out",
                        "use connect, weld or joint");
                 continue;
             }
             e.warn_others(context.warnings,
-                          {"name", "class", "active", "solref", "solimp", "body1", "body2", "anchor", "relpose", "torquescale", "joint1", "joint2",
-                           "polycoef"},
+                          {"name", "class", "active", "solref", "solimp", "body1", "body2", "anchor", "relpose", "torquescale",
+                           "joint1", "joint2", "polycoef"},
                           {});
             const Json what = kind == "joint" ? coupling(context, a, index) : connect_or_weld(a, index);
             if (what.empty()) continue;
             warn_of_softness(context, a);
-            Json equality{{"name", e.has("name") ? e["name"].text() : names.take(kind)}, {"type", kind == "joint" ? "coupling" : kind}};
+            Json equality{{"name", e.has("name") ? e["name"].text() : names.take(kind)},
+                          {"type", kind == "joint" ? "coupling" : kind}};
             equality.update(what);
             put_item(out, "equalities", e, equality);
         }
@@ -93,9 +97,10 @@ void read_equalities(const MjcfContext& context, const MjcfIndex& index, Importe
 void read_excludes(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out) {
     for (const XmlElement& section : context.files.children(context.files.root(), "contact"))
         for (const XmlElement& e : context.files.children(section)) {
-            if (e.name() == "exclude")
-                put_item(out, "exclude", e, {index.body(e["body1"]).name, index.body(e["body2"]).name});
-            else e.warn(context.warnings, "in <contact> has no counterpart here and is left out", "use contype and conaffinity of geoms");
+            if (e.name() == "exclude") put_item(out, "exclude", e, {index.body(e["body1"]).name, index.body(e["body2"]).name});
+            else
+                e.warn(context.warnings, "in <contact> has no counterpart here and is left out",
+                       "use contype and conaffinity of geoms");
         }
 }
 

@@ -23,7 +23,8 @@ fs::path MjcfFiles::inside(const XmlAttribute& name, const fs::path& below) cons
     if (given.is_absolute() || *given.begin() == "..")
         name.fail("leads out of the model's folder", "keep files in it or below, and name them by relative paths");
     std::error_code error;
-    if (!fs::is_regular_file(folder_ / given, error)) name.fail("there is no file " + (folder_ / given).string(), "correct the path");
+    if (!fs::is_regular_file(folder_ / given, error))
+        name.fail("there is no file " + (folder_ / given).string(), "correct the path");
     const fs::path relative = fs::relative(fs::canonical(folder_ / given, error), fs::canonical(folder_, error), error);
     if (relative.empty() || *relative.begin() == "..") name.fail("leads out of the model's folder", "copy the file into it");
     return given;

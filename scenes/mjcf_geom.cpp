@@ -1,5 +1,5 @@
-// Geoms of MJCF as shapes. Contacts differ: MuJoCo takes the larger friction and margin of a pair, a scene the product and the sum.
-// The square root and the half make them the same between equals.
+// Geoms of MJCF as shapes. Contacts differ: MuJoCo takes the larger friction and margin of a pair, a scene the product and the
+// sum. The square root and the half make them the same between equals.
 #include <cmath>
 
 #include "scenes/mjcf_model.hpp"
@@ -9,9 +9,9 @@ namespace costate {
 namespace {
 
 constexpr std::initializer_list<const char*> geom_keys = {
-    "name",  "class", "type",   "contype", "conaffinity", "condim", "group",  "priority", "size",   "material",  "friction", "mass", "density",
-    "solmix", "solref", "solimp", "margin",  "gap",         "fromto", "pos",    "quat",     "axisangle", "xyaxes", "zaxis",    "euler", "mesh",
-    "hfield", "rgba",   "user"};
+    "name",     "class",     "type",    "contype", "conaffinity", "condim", "group",  "priority", "size",   "material",
+    "friction", "mass",      "density", "solmix",  "solref",      "solimp", "margin", "gap",      "fromto", "pos",
+    "quat",     "axisangle", "xyaxes",  "zaxis",   "euler",       "mesh",   "hfield", "rgba",     "user"};
 
 // Which size a type needs; of those with an axis, the one that follows from "fromto".
 struct KnownGeom {
@@ -20,10 +20,10 @@ struct KnownGeom {
     size_t sizes;
     int along;
 };
-constexpr KnownGeom known_geoms[] = {{"plane", GeomType::plane, 0, -1},         {"hfield", GeomType::hfield, 0, -1},
-                                     {"sphere", GeomType::sphere, 1, -1},       {"capsule", GeomType::capsule, 2, 1},
-                                     {"ellipsoid", GeomType::ellipsoid, 3, 2},  {"cylinder", GeomType::cylinder, 2, 1},
-                                     {"box", GeomType::box, 3, 2},              {"mesh", GeomType::mesh, 0, -1}};
+constexpr KnownGeom known_geoms[] = {
+    {"plane", GeomType::plane, 0, -1},    {"hfield", GeomType::hfield, 0, -1},      {"sphere", GeomType::sphere, 1, -1},
+    {"capsule", GeomType::capsule, 2, 1}, {"ellipsoid", GeomType::ellipsoid, 3, 2}, {"cylinder", GeomType::cylinder, 2, 1},
+    {"box", GeomType::box, 3, 2},         {"mesh", GeomType::mesh, 0, -1}};
 
 Vec3<double> read_size(const MjcfAttributes& a, const KnownGeom& known, MjcfPose& pose) {
     Vec3<double> size = Vec3<double>::Zero();
@@ -44,7 +44,8 @@ Vec3<double> read_size(const MjcfAttributes& a, const KnownGeom& known, MjcfPose
     for (size_t i = 0; i < known.sizes; ++i)
         if (!(size[static_cast<int>(i)] > 0)) {
             if (!given) a.element().fail(std::string("is a ") + known.name + " without \"size\"", "add it");
-            given->fail("is not enough for a " + std::string(known.name), "write " + std::to_string(known.sizes) + " numbers above 0");
+            given->fail("is not enough for a " + std::string(known.name),
+                        "write " + std::to_string(known.sizes) + " numbers above 0");
         }
     return size;
 }
@@ -70,7 +71,8 @@ void read_contact(const MjcfContext& context, const MjcfAttributes& a, MjcfGeom&
 
     warn_of_softness(context, a);
     if (const auto condim = a.find("condim"); condim && condim->integer(1, 6) != 3)
-        context.warnings.add(condim->place(), "contacts of condim other than 3 have no counterpart: all have friction along the surface alone",
+        context.warnings.add(condim->place(),
+                             "contacts of condim other than 3 have no counterpart: all have friction along the surface alone",
                              "use condim=\"3\"");
 }
 
@@ -81,7 +83,8 @@ void put_asset(const MjcfContext& context, const MjcfAttributes& a, GeomType typ
     if (!name) a.element().fail(std::string("is a ") + key + " without its name", std::string("add \"") + key + "\"");
     if (type == GeomType::hfield) {
         const auto field = context.hfields.find(name->word());
-        if (field == context.hfields.end()) name->fail("names no height field among the assets", "correct it or add the <hfield>");
+        if (field == context.hfields.end())
+            name->fail("names no height field among the assets", "correct it or add the <hfield>");
         geom.shape = field->second;
         return;
     }
@@ -94,15 +97,17 @@ void put_asset(const MjcfContext& context, const MjcfAttributes& a, GeomType typ
 
 void warn_of_softness(const MjcfContext& context, const MjcfAttributes& a) {
     const std::vector<double> ref{0.02, 1}, imp{0.9, 0.95, 0.001, 0.5, 2};
-    const std::pair<const char*, std::vector<double>> usual[] = {{"solref", ref},         {"solimp", imp},         {"solreflimit", ref}, {"solimplimit", imp},
-                                                                 {"solreffriction", ref}, {"solimpfriction", imp}, {"solmix", {1}},      {"priority", {0}}};
+    const std::pair<const char*, std::vector<double>> usual[] = {
+        {"solref", ref},         {"solimp", imp},         {"solreflimit", ref}, {"solimplimit", imp},
+        {"solreffriction", ref}, {"solimpfriction", imp}, {"solmix", {1}},      {"priority", {0}}};
     for (const auto& [name, values] : usual) {
         const auto found = a.find(name);
         if (!found) continue;
         std::vector<double> x = found->numbers(1, values.size());
         x.insert(x.end(), values.begin() + static_cast<std::ptrdiff_t>(x.size()), values.end());
         if (x != values)
-            context.warnings.add(found->place(), "softness and mixing of constraints (solref, solimp, solmix, priority) have no counterpart",
+            context.warnings.add(found->place(),
+                                 "softness and mixing of constraints (solref, solimp, solmix, priority) have no counterpart",
                                  "see \"contact\" of scenes");
     }
 }
@@ -113,14 +118,16 @@ MjcfGeom read_mjcf_geom(const MjcfContext& context, const MjcfAttributes& a) {
     const auto named = a.find("type");
     const KnownGeom& known =
         known_geoms[named ? named->choice({"plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh"}) : 2];
-    MjcfGeom geom{.element = e, .name = e.text_or("name", ""), .pose = read_mjcf_pose(a, context.compiler), .shape = Json::object()};
+    MjcfGeom geom{
+        .element = e, .name = e.text_or("name", ""), .pose = read_mjcf_pose(a, context.compiler), .shape = Json::object()};
     constexpr std::int64_t least = -2147483648, most = 4294967295;
     geom.contype = a.integer_or("contype", 1, least, most) & 0xffffffff;
     geom.conaffinity = a.integer_or("conaffinity", 1, least, most) & 0xffffffff;
     if (known.type == GeomType::mesh || known.type == GeomType::hfield) {
         put_asset(context, a, known.type, geom);
     } else if (a.has("mesh")) {
-        e.warn(context.warnings, "fits a " + std::string(known.name) + " to a mesh, has no counterpart here and is left out", "give it its size");
+        e.warn(context.warnings, "fits a " + std::string(known.name) + " to a mesh, has no counterpart here and is left out",
+               "give it its size");
         geom.shape = nullptr;
         return geom;
     } else {
@@ -133,7 +140,8 @@ MjcfGeom read_mjcf_geom(const MjcfContext& context, const MjcfAttributes& a) {
     else if (const auto material = a.find("material"); material && context.materials.contains(material->text()))
         geom.rgba = context.materials.at(material->text());
     const std::int64_t group = a.integer_or("group", 0, -1000000, 1000000);
-    geom.counts = (geom.mesh != nullptr || geom.solid.volume > 0) && group >= context.compiler.group_least && group <= context.compiler.group_most;
+    geom.counts = (geom.mesh != nullptr || geom.solid.volume > 0) && group >= context.compiler.group_least &&
+                  group <= context.compiler.group_most;
     geom.density = a.nonnegative_or("density", 1000);
     if (const auto mass = a.find("mass")) geom.mass = mass->nonnegative();
     return geom;

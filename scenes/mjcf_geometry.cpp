@@ -7,8 +7,8 @@ namespace {
 
 const double pi = std::acos(-1.0);
 
-// A cylinder and two half balls, each with its share of the mass. A half ball's centre is 3/8 r beyond the cylinder's end, so with
-// the length L of the cylinder, moving it there adds L^2/4 + 3/8 r L to its moment per mass about an axis across.
+// A cylinder and two half balls, each with its share of the mass. A half ball's centre is 3/8 r beyond the cylinder's end, so
+// with the length L of the cylinder, moving it there adds L^2/4 + 3/8 r L to its moment per mass about an axis across.
 Solid capsule(double r, double L) {
     const double ends = 4.0 / 3 * r, share = ends / (ends + L);  // of the volume, by length at the same cross-section
     const double ball = 0.4 * r * r;
@@ -21,7 +21,8 @@ Solid capsule(double r, double L) {
 
 Solid solid_of(GeomType type, const Vec3<double>& size) {
     const double r = size[0], L = 2 * size[1];
-    const Vec3<double> squares = size.cwiseAbs2(), sums(squares[1] + squares[2], squares[2] + squares[0], squares[0] + squares[1]);
+    const Vec3<double> squares = size.cwiseAbs2(),
+                       sums(squares[1] + squares[2], squares[2] + squares[0], squares[0] + squares[1]);
     switch (type) {
         case GeomType::sphere: return {4.0 / 3 * pi * r * r * r, Vec3<double>::Constant(0.4 * r * r)};
         case GeomType::capsule: return capsule(r, L);

@@ -1,5 +1,5 @@
-// Joints of MJCF. Coordinates are shifted so that 0 is the reference, where bodies are as the text places them: limits and springs
-// move with them.
+// Joints of MJCF. Coordinates are shifted so that 0 is the reference, where bodies are as the text places them: limits and
+// springs move with them.
 #include <cmath>
 
 #include "scenes/mjcf_model.hpp"
@@ -7,10 +7,29 @@
 namespace costate {
 namespace {
 
-constexpr std::initializer_list<const char*> joint_keys = {
-    "name",        "class",       "type",         "pos",            "axis",           "range",    "limited",         "ref",
-    "springref",   "stiffness",   "damping",      "armature",       "frictionloss",   "group",    "user",            "margin",
-    "solreflimit", "solimplimit", "solreffriction", "solimpfriction", "actuatorfrcrange", "actuatorfrclimited", "align"};
+constexpr std::initializer_list<const char*> joint_keys = {"name",
+                                                           "class",
+                                                           "type",
+                                                           "pos",
+                                                           "axis",
+                                                           "range",
+                                                           "limited",
+                                                           "ref",
+                                                           "springref",
+                                                           "stiffness",
+                                                           "damping",
+                                                           "armature",
+                                                           "frictionloss",
+                                                           "group",
+                                                           "user",
+                                                           "margin",
+                                                           "solreflimit",
+                                                           "solimplimit",
+                                                           "solreffriction",
+                                                           "solimpfriction",
+                                                           "actuatorfrcrange",
+                                                           "actuatorfrclimited",
+                                                           "align"};
 
 // One number, or more for polynomials, of which only the first has a counterpart.
 double read_linear(const MjcfContext& context, const MjcfAttributes& a, const char* name) {
@@ -18,7 +37,8 @@ double read_linear(const MjcfContext& context, const MjcfAttributes& a, const ch
     if (!found) return 0;
     const std::vector<double> x = found->numbers(1, 16);
     for (size_t i = 1; i < x.size(); ++i)
-        if (x[i] != 0) context.warnings.add(found->place(), "nonlinear " + found->name() + " has no counterpart", "give one number");
+        if (x[i] != 0)
+            context.warnings.add(found->place(), "nonlinear " + found->name() + " has no counterpart", "give one number");
     if (x[0] < 0) found->fail("must not be negative", "use 0 or more");
     return x[0];
 }
@@ -40,7 +60,8 @@ void read_spring(const MjcfContext& context, const MjcfAttributes& a, MjcfJoint&
     const double stiffness = read_linear(context, a, "stiffness");
     if (stiffness == 0) return;
     if (joint.type == MjcfJointType::free || joint.type == MjcfJointType::ball) {
-        context.warnings.add(a.find("stiffness")->place(), "springs of free and ball joints have no counterpart", "set stiffness=\"0\"");
+        context.warnings.add(a.find("stiffness")->place(), "springs of free and ball joints have no counterpart",
+                             "set stiffness=\"0\"");
         return;
     }
     double rest = a.number_or("springref", 0);
@@ -87,10 +108,12 @@ MjcfJoint read_mjcf_joint(const MjcfContext& context, const MjcfAttributes& a) {
     if (joint.type != MjcfJointType::free) warn_of_softness(context, a);
     read_limits(context, a, joint);
     read_spring(context, a, joint);
-    for (const auto& [theirs, ours] : {std::pair{"damping", "damping"}, {"armature", "armature"}, {"frictionloss", "dry_friction"}})
+    for (const auto& [theirs, ours] :
+         {std::pair{"damping", "damping"}, {"armature", "armature"}, {"frictionloss", "dry_friction"}})
         if (const double x = read_linear(context, a, theirs); x > 0) joint.properties[ours] = x;
     if (is_limited(a, "actuatorfrclimited", "actuatorfrcrange", context.compiler))
-        if (const auto range = a.find("actuatorfrcrange")) std::tie(joint.force_lower, joint.force_upper) = read_mjcf_range(*range);
+        if (const auto range = a.find("actuatorfrcrange"))
+            std::tie(joint.force_lower, joint.force_upper) = read_mjcf_range(*range);
     return joint;
 }
 

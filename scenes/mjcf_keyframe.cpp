@@ -26,7 +26,9 @@ std::vector<Entry> entries(const std::vector<MjcfBody>& bodies, int& nq, int& nv
     return out;
 }
 
-Json slice(const std::vector<double>& x, int begin, int count) { return std::vector<double>(x.begin() + begin, x.begin() + begin + count); }
+Json slice(const std::vector<double>& x, int begin, int count) {
+    return std::vector<double>(x.begin() + begin, x.begin() + begin + count);
+}
 
 std::vector<double> exactly(const XmlAttribute& a, int size, const char* of) {
     const std::vector<double> x = a.numbers(0, 1'000'000);
@@ -49,7 +51,8 @@ Json velocity(const Entry& e, const std::vector<double>& qvel) {
 
 }  // namespace
 
-void put_keyframes(const MjcfContext& context, const std::vector<MjcfBody>& bodies, const MjcfControls& controls, ImportedModel& out) {
+void put_keyframes(const MjcfContext& context, const std::vector<MjcfBody>& bodies, const MjcfControls& controls,
+                   ImportedModel& out) {
     int nq, nv;
     const std::vector<Entry> joints = entries(bodies, nq, nv);
     MjcfNames names("keyframe");
@@ -89,15 +92,20 @@ void read_option(const MjcfContext& context, Json& scene) {
             if (const auto a = e.find(medium)) {
                 const std::vector<double> x = a->numbers(1, 3);
                 if (std::any_of(x.begin(), x.end(), [](double y) { return y != 0; }))
-                    context.warnings.add(a->place(), "forces of a medium (wind, density, viscosity) have no counterpart", "leave them out");
+                    context.warnings.add(a->place(), "forces of a medium (wind, density, viscosity) have no counterpart",
+                                         "leave them out");
             }
         for (const XmlElement& flags : context.files.children(e, "flag"))
             for (const XmlAttribute& flag : flags.attributes()) {
                 const bool off = flag.choice({"disable", "enable"}) == 0;
                 if (flag.name() == "gravity") weightless = off;
-                else if (off && std::ranges::any_of(std::initializer_list<std::string_view>{"constraint", "equality", "frictionloss", "limit", "contact", "passive", "spring",
-                                                     "damper", "clampctrl", "filterparent", "actuation"}, [&](std::string_view s) { return flag.name() == s; }))
-                    context.warnings.add(flag.place(), "flag " + flag.name() + "=\"disable\" has no counterpart", "remove from the model what is not wanted");
+                else if (off && std::ranges::any_of(
+                                    std::initializer_list<std::string_view>{"constraint", "equality", "frictionloss", "limit",
+                                                                            "contact", "passive", "spring", "damper", "clampctrl",
+                                                                            "filterparent", "actuation"},
+                                    [&](std::string_view s) { return flag.name() == s; }))
+                    context.warnings.add(flag.place(), "flag " + flag.name() + "=\"disable\" has no counterpart",
+                                         "remove from the model what is not wanted");
             }
     }
     if (!scene.contains("gravity")) scene["gravity"] = {0, 0, -9.81};

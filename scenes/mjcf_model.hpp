@@ -32,10 +32,10 @@ struct MjcfMesh {
 struct MjcfGeom {
     XmlElement element;
     std::string name;
-    MjcfPose pose;                                  // in the body
-    Json shape;                                     // as a scene says it, but for its name and place; null: it has no counterpart
-    Json rgba = nullptr;                            // null: none of its own
-    std::int64_t contype = 1, conaffinity = 1;      // 32 bits each
+    MjcfPose pose;                              // in the body
+    Json shape;                                 // as a scene says it, but for its name and place; null: it has no counterpart
+    Json rgba = nullptr;                        // null: none of its own
+    std::int64_t contype = 1, conaffinity = 1;  // 32 bits each
     // What it weighs, if it counts for the inertia of its body: as a solid of this density, kg/m^3, or of this mass, kg
     bool counts = false;
     Solid solid = {};
@@ -55,10 +55,10 @@ struct MjcfBody {
     XmlElement element;
     std::string name;
     int parent = -1;
-    MjcfPose pose, world;  // in the parent and in the world, with all joints at their reference
-    std::vector<MjcfJoint> joints;
-    std::vector<MjcfGeom> geoms;
-    std::vector<MjcfSite> sites;
+    MjcfPose pose = {}, world = {};  // in the parent and in the world, with all joints at their reference
+    std::vector<MjcfJoint> joints = {};
+    std::vector<MjcfGeom> geoms = {};
+    std::vector<MjcfSite> sites = {};
     MassProperties<double> mass = MassProperties<double>::zero();
     XmlElement mass_element;  // that gives the mass
 };
@@ -85,9 +85,9 @@ struct MjcfContext {
     const MjcfDefaults& defaults;
     Warnings& warnings;
     std::vector<std::filesystem::path> search;  // folders that meshes may lie in or below
-    std::map<std::string, Json> materials;  // rgba
+    std::map<std::string, Json> materials;      // rgba
     std::map<std::string, MjcfMesh> meshes;
-    std::map<std::string, Json> hfields;    // as shapes
+    std::map<std::string, Json> hfields;  // as shapes
 };
 
 void read_assets(MjcfContext& context);
@@ -137,6 +137,7 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
 void read_equalities(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out);
 void read_excludes(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out);
 void read_option(const MjcfContext& context, Json& scene);
-void put_keyframes(const MjcfContext& context, const std::vector<MjcfBody>& bodies, const MjcfControls& controls, ImportedModel& out);
+void put_keyframes(const MjcfContext& context, const std::vector<MjcfBody>& bodies, const MjcfControls& controls,
+                   ImportedModel& out);
 
 }  // namespace costate

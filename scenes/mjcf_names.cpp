@@ -9,7 +9,8 @@
 namespace costate {
 namespace {
 
-template <class Item> const Item& find_named(const std::map<std::string, const Item*>& items, const char* kind, const XmlAttribute& name) {
+template <class Item>
+const Item& find_named(const std::map<std::string, const Item*>& items, const char* kind, const XmlAttribute& name) {
     const auto it = items.find(name.text());
     if (it != items.end()) return *it->second;
     std::vector<std::string> names;
@@ -21,13 +22,16 @@ template <class Item> const Item& find_named(const std::map<std::string, const I
 
 void MjcfNames::add(const XmlElement& where, const std::string& name) {
     if (name.empty()) return;
-    if (name.find('*') != std::string::npos || name == "world") where.fail("has the name \"" + name + "\", which means something else here", "rename it");
-    if (!names_.insert(name).second) where.fail(std::string("is the second ") + kind_ + " named \"" + name + "\"", "rename one of the two");
+    if (name.find('*') != std::string::npos || name == "world")
+        where.fail("has the name \"" + name + "\", which means something else here", "rename it");
+    if (!names_.insert(name).second)
+        where.fail(std::string("is the second ") + kind_ + " named \"" + name + "\"", "rename one of the two");
 }
 
 std::string MjcfNames::take(const std::string& wish) {
     std::string name = wish;
-    for (int& k = next_.try_emplace(wish, 2).first->second; !names_.insert(name).second; ++k) name = wish + "_" + std::to_string(k);
+    for (int& k = next_.try_emplace(wish, 2).first->second; !names_.insert(name).second; ++k)
+        name = wish + "_" + std::to_string(k);
     return name;
 }
 
@@ -43,7 +47,8 @@ const MjcfJoint& MjcfIndex::joint(const XmlAttribute& name) const { return find_
 
 const MjcfJoint& MjcfIndex::one_dof_joint(const XmlAttribute& name) const {
     const MjcfJoint& found = joint(name);
-    if (found.type == MjcfJointType::free || found.type == MjcfJointType::ball) name.fail("names a joint of several dofs", "name a hinge or a slide");
+    if (found.type == MjcfJointType::free || found.type == MjcfJointType::ball)
+        name.fail("names a joint of several dofs", "name a hinge or a slide");
     return found;
 }
 
@@ -76,7 +81,9 @@ void settle_names(std::vector<MjcfBody>& bodies) {
 void set_groups(std::vector<MjcfBody>& bodies) {
     using Kind = std::pair<std::int64_t, std::int64_t>;  // contype, conaffinity
     std::vector<Kind> kinds{{1, 1}};
-    const auto group_of = [&](const Kind& kind) { return static_cast<size_t>(std::find(kinds.begin(), kinds.end(), kind) - kinds.begin()); };
+    const auto group_of = [&](const Kind& kind) {
+        return static_cast<size_t>(std::find(kinds.begin(), kinds.end(), kind) - kinds.begin());
+    };
     for (const MjcfBody& body : bodies)
         for (const MjcfGeom& geom : body.geoms) {
             const Kind kind(geom.contype, geom.conaffinity);

@@ -25,8 +25,8 @@ Json joint_to_json(const MjcfJoint& joint, const MjcfPose& pose) {
     return out;
 }
 
-// MuJoCo turns a body about points of its own, one joint after the other; ours are at the origins of a chain of frames, which at the
-// reference all have the body's axes. Where the last of them is not at the body's origin, a fixed joint leads back to it.
+// MuJoCo turns a body about points of its own, one joint after the other; ours are at the origins of a chain of frames, which at
+// the reference all have the body's axes. Where the last of them is not at the body's origin, a fixed joint leads back to it.
 Json joints_to_json(const MjcfBody& body) {
     Json chain = Json::array();
     MjcfPose next = body.pose;
@@ -56,11 +56,14 @@ Json shape_to_json(const MjcfGeom& geom) {
 
 // Sites are for scenes whose bodies have them.
 bool scenes_have_sites() {
-    return std::ranges::any_of(known_keys(), [](const KnownKeys& k) { return k.kind == std::string("body") && std::ranges::find(k.keys, "sites") != k.keys.end(); });
+    return std::ranges::any_of(known_keys(), [](const KnownKeys& k) {
+        return k.kind == std::string("body") && std::ranges::find(k.keys, "sites") != k.keys.end();
+    });
 }
 
 // A body, and below "/bodies/<index>" where its parts came from
-Json body_to_json(const MjcfBody& body, const std::string& parent, const std::string& pointer, std::map<std::string, std::string>& places) {
+Json body_to_json(const MjcfBody& body, const std::string& parent, const std::string& pointer,
+                  std::map<std::string, std::string>& places) {
     Json out{{"name", body.name}};
     if (parent != "world") out["parent"] = parent;
     const Json chain = joints_to_json(body);
@@ -102,7 +105,8 @@ Json body_to_json(const MjcfBody& body, const std::string& parent, const std::st
 void put_bodies(const std::vector<MjcfBody>& bodies, ImportedModel& out) {
     Json& list = out.model["bodies"] = Json::array();
     for (size_t i = 1; i < bodies.size(); ++i)
-        list.push_back(body_to_json(bodies[i], bodies[static_cast<size_t>(bodies[i].parent)].name, "/bodies/" + std::to_string(i - 1), out.places));
+        list.push_back(body_to_json(bodies[i], bodies[static_cast<size_t>(bodies[i].parent)].name,
+                                    "/bodies/" + std::to_string(i - 1), out.places));
     for (const MjcfGeom& geom : bodies[0].geoms)
         if (!geom.visual() && !geom.shape.is_null()) out.scene["shapes"].push_back(shape_to_json(geom));
 }

@@ -209,7 +209,8 @@ void read_instance(const Node& node, const std::filesystem::path& folder, const 
     const Keyframe* keyframe = chosen_keyframe(node, model.keyframes);
     if (a.bodies.size() + count * model.bodies.size() > max_bodies) node.fail("makes more than 100000 bodies", "use fewer");
     if (a.shapes.size() + count * model.shapes.size() > max_shapes) node.fail("makes more than 10000 shapes", "use fewer");
-    for (size_t k = 0; k < count; ++k, X.p += offset) add_copy(node, model, name, copies ? name + std::to_string(k) : name, X, keyframe, a);
+    for (size_t k = 0; k < count; ++k, X.p += offset)
+        add_copy(node, model, name, copies ? name + std::to_string(k) : name, X, keyframe, a);
 }
 
 }  // namespace
@@ -245,12 +246,15 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder, co
     }
     VecX<double> v = VecX<double>::Zero(model.nv);
     for (const Body& b : model.bodies) {
-        if (const auto it = a.start.q.find(b.joint_name); it != a.start.q.end()) std::copy(it->second.begin(), it->second.end(), q.data() + b.q0);
-        if (const auto it = a.start.v.find(b.joint_name); it != a.start.v.end()) std::copy(it->second.begin(), it->second.end(), v.data() + b.v0);
+        if (const auto start = a.start.q.find(b.joint_name); start != a.start.q.end())
+            std::copy(start->second.begin(), start->second.end(), q.data() + b.q0);
+        if (const auto start = a.start.v.find(b.joint_name); start != a.start.v.end())
+            std::copy(start->second.begin(), start->second.end(), v.data() + b.v0);
     }
     std::vector<std::optional<double>> controls(model.actuators.size());
     for (size_t n = 0; n < controls.size(); ++n)
-        if (const auto it = a.start.controls.find(model.actuators[n].name); it != a.start.controls.end()) controls[n] = it->second;
+        if (const auto start = a.start.controls.find(model.actuators[n].name); start != a.start.controls.end())
+            controls[n] = start->second;
     return {World(std::move(model), std::move(shapes), read_settings(scene)), q, v, std::move(controls), std::move(a.equalities),
             std::move(a.visuals), std::move(a.warnings)};
 }

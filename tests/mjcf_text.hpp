@@ -1,6 +1,8 @@
 // Models of MJCF given as text.
 #pragma once
 
+#include <cmath>
+
 #include "scene_text.hpp"
 #include "scenes/import.hpp"
 #include "scenes/mjcf.hpp"
@@ -34,6 +36,15 @@ inline MjcfText mjcf(const std::string& inside, bool strict = false) {
 // One body with a hinge and a ball of 1 kg, and what else stands in it
 inline std::string one_body(const std::string& inside, const std::string& joint = "<joint/>") {
     return "<worldbody><body name=\"b\">" + joint + "<geom size=\".1\" mass=\"1\"/>" + inside + "</body></worldbody>";
+}
+
+inline double json_value(const Json& json) { return json.get<double>(); }
+inline bool json_equals(const Json& numbers, std::initializer_list<double> wanted) {
+    if (numbers.size() != wanted.size()) return false;
+    size_t i = 0;
+    for (const double x : wanted)
+        if (!(std::abs(json_value(numbers[i++]) - x) <= 1e-13)) return false;
+    return true;
 }
 
 }  // namespace costate::test

@@ -201,6 +201,20 @@ class Cli(unittest.TestCase):
             self.run_costate("simulate", from_file, "--steps", 300, "--out", name)
         self.assertEqual((self.folder / "a.csv").read_bytes(), (self.folder / "b.csv").read_bytes())
 
+    def test_convert_mjcf(self):
+        robot = self.write("hopper.xml", """<mujoco model="hopper"><option timestep="0.004" gravity="0 0 -5"/>
+            <worldbody><geom name="floor" type="plane" size="1 1 1" friction="0.5"/>
+            <body name="leg"><freejoint/><geom type="capsule" size="0.1 0.2"/>
+            <body name="foot" pos="0 0 -0.4"><joint name="ankle" axis="0 1 0" pos="0 0 0.1"/><geom size="0.1"/></body></body></worldbody>
+            <actuator><position joint="ankle" kp="20" kv="1"/></actuator>
+            <keyframe><key name="home" qpos="0 0 1 1 0 0 0 0.3" ctrl="-0.2"/></keyframe></mujoco>""")
+        self.run_costate("convert", robot, "-o", "hopper.json", "--strict")
+        for name, from_file in [("a.csv", robot), ("b.csv", "hopper.json")]:
+            self.run_costate("simulate", from_file, "--steps", 200, "--out", name)
+        self.assertEqual((self.folder / "a.csv").read_bytes(), (self.folder / "b.csv").read_bytes())
+        first = next(csv.DictReader((self.folder / "b.csv").read_text().splitlines()))
+        self.assertEqual([float(first["hopper/leg.z"]), float(first["hopper/ankle"])], [1, 0.3])
+
     def test_warnings_and_strict(self):
         robot = self.robot(ROBOT.replace("</robot>", "  <gazebo/>\n</robot>"))
         p = subprocess.run([PROGRAM, "info", robot], capture_output=True, text=True, cwd=self.folder)

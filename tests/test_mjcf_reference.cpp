@@ -46,8 +46,8 @@ double differ(const VecX<double>& ours, const VecX<double>& theirs) {
 struct ReferenceModel {
     ImportedModel imported;
     Scene scene;
-    VecX<double> offset;       // (nq) MuJoCo's coordinates at our 0
-    std::vector<int> bodies;   // ours, in MuJoCo's order, the world left out
+    VecX<double> offset;      // (nq) MuJoCo's coordinates at our 0
+    std::vector<int> bodies;  // ours, in MuJoCo's order, the world left out
 
     static ImportedModel import_file(const fs::path& file) {
         Warnings warnings;
@@ -61,12 +61,14 @@ struct ReferenceModel {
     }
     ReferenceModel(const fs::path& file, const VecX<double>& reference)
         : imported(import_file(file)), scene(scene_of(imported)), offset(reference) {
-        for (const Json& body : imported.model["bodies"]) bodies.push_back(scene.world.model.body_index("robot/" + body["name"].get<std::string>()));
+        for (const Json& body : imported.model["bodies"])
+            bodies.push_back(scene.world.model.body_index("robot/" + body["name"].get<std::string>()));
     }
 };
 
 // Springs, dampers and actuators; those whose velocity gain the step takes implicitly included
-VecX<double> forces(const Model& m, const VecX<double>& theta, const VecX<double>& q, const VecX<double>& v, const VecX<double>& ctrl) {
+VecX<double> forces(const Model& m, const VecX<double>& theta, const VecX<double>& q, const VecX<double>& v,
+                    const VecX<double>& ctrl) {
     VecX<double> tau(m.nv), B(m.nv);
     std::vector<Saturation> saturations(static_cast<size_t>(m.nu));
     actuation(m, theta.data(), q.data(), v.data(), ctrl.data(), saturations.data(), tau.data(), B.data());

@@ -1,34 +1,23 @@
 // Contact filters, actuators, equalities, keyframes, assets and options of MJCF, and what has no counterpart.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <random>
 
 #include "core/kinematics.hpp"
-#include "core/queries.hpp"
 #include "mjcf_text.hpp"
-#include "solvers/step.hpp"
 
 namespace costate::test {
 namespace {
-
-double value(const Json& json) { return json.get<double>(); }
-bool same(const Json& numbers, std::initializer_list<double> wanted) {
-    if (numbers.size() != wanted.size()) return false;
-    size_t i = 0;
-    for (const double x : wanted)
-        if (!(std::abs(value(numbers[i++]) - x) <= 1e-13)) return false;
-    return true;
-}
 
 // Free balls, one for each (contype, conaffinity)
 std::string balls(const std::vector<std::array<int, 2>>& kinds) {
     std::string text = "<worldbody>";
     for (size_t i = 0; i < kinds.size(); ++i)
-        text += "<body><freejoint/><geom name='g" + std::to_string(i) + "' size='.1' contype='" + std::to_string(kinds[i][0]) + "' conaffinity='" +
-                std::to_string(kinds[i][1]) + "'/></body>";
+        text += "<body><freejoint/><geom name='g" + std::to_string(i) + "' size='.1' contype='" + std::to_string(kinds[i][0]) +
+                "' conaffinity='" + std::to_string(kinds[i][1]) + "'/></body>";
     return text + "</worldbody>";
 }
 
@@ -60,7 +49,8 @@ TEST_CASE("MJCF: parents, children, the world, excluded pairs") {
     const Scene s = mjcf(R"(<worldbody><geom name="floor" type="plane" size="1 1 1"/>
         <body name="a"><joint pos="0 0 1"/><geom name="a" size=".1"/>
             <body name="weld"><geom name="weld" size=".1"/>
-                <body name="b"><joint/><geom name="b" size=".1"/><body name="c"><joint/><geom name="c" size=".1"/></body></body></body></body>
+                <body name="b"><joint/><geom name="b" size=".1"/>
+                    <body name="c"><joint/><geom name="c" size=".1"/></body></body></body></body>
         <body name="d"><freejoint/><geom name="d" size=".1"/></body></worldbody>
         <contact><exclude body1="a" body2="d"/><exclude body1="world" body2="d"/></contact>)")
                         .scene();
@@ -75,54 +65,64 @@ TEST_CASE("MJCF: parents, children, the world, excluded pairs") {
 }
 
 std::string driven(const std::string& actuators, const std::string& defaults = "") {
-    return "<default>" + defaults + "</default>" +
-           one_body("", "<joint name='h' ref='30' range='-90 90'/>") + "<actuator>" + actuators + "</actuator>";
+    return "<default>" + defaults + "</default>" + one_body("", "<joint name='h' ref='30' range='-90 90'/>") + "<actuator>" +
+           actuators + "</actuator>";
 }
 
 TEST_CASE("MJCF: actuators by their affine law") {
-    const auto first = [](const std::string& actuators, const std::string& defaults = "") { return mjcf("<compiler angle='radian'/>" + driven(actuators, defaults)).imported.model["actuators"][0]; };
+    const auto first = [](const std::string& actuators, const std::string& defaults = "") {
+        return mjcf("<compiler angle='radian'/>" + driven(actuators, defaults)).imported.model["actuators"][0];
+    };
     const Json motor = first("<motor joint='h' gear='3' ctrlrange='-1 2'/>");
-    CHECK((motor["type"] == "motor" && motor["gear"] == 3 && same(motor["control_limits"], {-1, 2}) && motor["name"] == "h"));
+    CHECK((motor["type"] == "motor" && motor["gear"] == 3 && json_equals(motor["control_limits"], {-1, 2}) &&
+           motor["name"] == "h"));
     // servos push against the reference, where our coordinate is 0: kp (ctrl - gear (q + ref))
     const Json servo = first("<position name='p' joint='h' kp='10' kv='2' gear='2' forcerange='-5 5'/>");
-    CHECK((servo["type"] == "general" && servo["gain"] == 10 && same(servo["bias"], {-10 * 2 * 30.0, -10, -2}) && same(servo["force_limits"], {-5, 5})));
+    CHECK((servo["type"] == "general" && servo["gain"] == 10 && json_equals(servo["bias"], {-10 * 2 * 30.0, -10, -2}) &&
+           json_equals(servo["force_limits"], {-5, 5})));
     const Json speed = first("<velocity joint='h' kv='4'/>");
     CHECK((speed["type"] == "velocity" && speed["kd"] == 4));
     const Json general = first("<general joint='h' gainprm='3' biastype='affine' biasprm='1 0 -2'/>");
-    CHECK((general["type"] == "general" && general["gain"] == 3 && same(general["bias"], {1, 0, -2})));
+    CHECK((general["type"] == "general" && general["gain"] == 3 && json_equals(general["bias"], {1, 0, -2})));
     CHECK(first("<general joint='h' gainprm='3' biasprm='1 0 -2'/>")["bias"] == Json{0.0, 0.0, 0.0});  // biastype none
     // one default for all kinds, shortcuts and all
     const Json inherited = first("<position joint='h'/>", "<general gainprm='7' ctrlrange='-1 1'/>");
-    CHECK((inherited["gain"] == 7 && same(inherited["bias"], {-7 * 30.0, -7, 0}) && same(inherited["control_limits"], {-1, 1})));
+    CHECK((inherited["gain"] == 7 && json_equals(inherited["bias"], {-7 * 30.0, -7, 0}) &&
+           json_equals(inherited["control_limits"], {-1, 1})));
     const Json range = first("<position joint='h' inheritrange='.5'/>");
-    CHECK(same(range["control_limits"], {-45, 45}));
+    CHECK(json_equals(range["control_limits"], {-45, 45}));
 
-    const MjcfText at_zero = mjcf(one_body("", "<joint name='h' actuatorfrcrange='-3 6'/>") + "<actuator><position joint='h' kp='10' kv='2' gear='-3' forcerange='-5 .5'/></actuator>");
+    const MjcfText at_zero = mjcf(one_body("", "<joint name='h' actuatorfrcrange='-3 6'/>") +
+                                  "<actuator><position joint='h' kp='10' kv='2' gear='-3' forcerange='-5 .5'/></actuator>");
     const Json limited = at_zero.imported.model["actuators"][0];
-    CHECK((limited["type"] == "servo" && limited["kp"] == 10 && limited["kd"] == 2 && same(limited["force_limits"], {-2, .5})));
+    CHECK((limited["type"] == "servo" && limited["kp"] == 10 && limited["kd"] == 2 &&
+           json_equals(limited["force_limits"], {-2, .5})));
 }
 
 TEST_CASE("MJCF: actuators without counterpart are left out, and keyframes still fit") {
-    const MjcfText m = mjcf(driven("<muscle joint='h'/><motor name='a' tendon='t'/><motor name='b' joint='h'/><general joint='h' dyntype='filter'/>") +
-                            "<keyframe><key ctrl='1 2 3 4'/></keyframe>");
+    const MjcfText m = mjcf(
+        driven(
+            "<muscle joint='h'/><motor name='a' tendon='t'/><motor name='b' joint='h'/><general joint='h' dyntype='filter'/>") +
+        "<keyframe><key ctrl='1 2 3 4'/></keyframe>");
     CHECK(m.imported.model["actuators"].size() == 1);
     CHECK(m.imported.model["keyframes"][0]["controls"] == Json{{"b", 3.0}});
     CHECK(m.warnings.size() == 3);
     CHECK(m.warnings[2].find("m.xml:2: <general> with dyntype=\"filter\" has no counterpart") == 0);
 }
 
-TEST_CASE("MJCF: equalities hold at the reference and are kept by the step") {
+TEST_CASE("MJCF: equalities hold at the reference") {
     const MjcfText m = mjcf(R"(<option gravity="0 0 -1"/><worldbody>
         <body name="a" pos="0 0 1" euler="0 30 0"><joint name="a" axis="0 1 0"/><geom size=".1" mass="1" pos=".3 0 0"/></body>
         <body name="b" pos="1 0 1"><joint name="b" axis="0 1 0" ref="20"/><geom size=".1" mass="1" pos=".3 0 0"/></body>
         <body name="c" pos="2 0 1" euler="10 20 30"><freejoint/><geom size=".1" mass="1"/></body></worldbody>
-        <equality><weld name="w" body1="b" body2="c" anchor=".1 0 0"/><connect body1="a" body2="b" anchor=".2 .1 0" active="false"/>
+        <equality><weld name="w" body1="b" body2="c" anchor=".1 0 0"/>
+            <connect body1="a" body2="b" anchor=".2 .1 0" active="false"/>
             <joint joint1="a" joint2="b" polycoef=".1 -2 0 0 0"/><connect body1="c" anchor="0 0 .2" active="true"/></equality>)");
     const Json& e = m.imported.model["equalities"];
     REQUIRE(e.size() == 3);
-    CHECK((e[0]["name"] == "w" && same(e[0]["point_b"], {.1, 0, 0})));
+    CHECK((e[0]["name"] == "w" && json_equals(e[0]["point_b"], {.1, 0, 0})));
     CHECK((e[1]["type"] == "coupling" && e[1]["offset"] == .1 && e[1]["ratio"] == -2));
-    CHECK((e[2]["body_b"] == "world" && same(e[2]["point_a"], {0, 0, .2})));
+    CHECK((e[2]["body_b"] == "world" && json_equals(e[2]["point_a"], {0, 0, .2})));
     CHECK(m.warnings.size() == 1);
     // points and axes of the welded bodies are one at the reference
     const Scene s = m.scene();
@@ -130,7 +130,10 @@ TEST_CASE("MJCF: equalities hold at the reference and are kept by the step") {
     Kinematics<double> k(model);
     VecX<double> q = s.x0.head(model.nq), v = VecX<double>::Zero(model.nv);
     kinematics(model, s.theta.data(), q.data(), v.data(), k);
-    const auto pose = [&](int body) { return body < 0 ? Transform<double>::identity() : Transform<double>{k.X[static_cast<size_t>(body)].R, k.world_position(model, body)}; };
+    const auto pose = [&](int body) {
+        return body < 0 ? Transform<double>::identity()
+                        : Transform<double>{k.X[static_cast<size_t>(body)].R, k.world_position(model, body)};
+    };
     for (const int n : {0, 2}) {
         const Equality& equality = model.equalities[static_cast<size_t>(n)];
         const Vec3<double> a = transform_point(pose(equality.body_a), load3(s.theta.data() + model.anchor_a.at(n))),
@@ -140,20 +143,24 @@ TEST_CASE("MJCF: equalities hold at the reference and are kept by the step") {
     }
     // a pose that is not that of the reference
     const Json weld = mjcf(R"(<worldbody><body name="a"><freejoint/><geom size="1"/></body></worldbody>
-        <equality><weld body1="a" relpose="1 2 3 0 0 0 2"/></equality>)").imported.model["equalities"][0];
-    CHECK((weld["body_b"] == "world" && same(weld["point_a"], {1, 2, 3}) && same(weld["quaternion"], {0, 0, 0, -1})));
+        <equality><weld body1="a" relpose="1 2 3 0 0 0 2"/></equality>)")
+                          .imported.model["equalities"][0];
+    CHECK(
+        (weld["body_b"] == "world" && json_equals(weld["point_a"], {1, 2, 3}) && json_equals(weld["quaternion"], {0, 0, 0, -1})));
 }
 
 TEST_CASE("MJCF: keyframes by name, with references taken off; instances start in one") {
     const MjcfText m = mjcf(R"(<worldbody>
         <body name="a" pos="0 0 5"><freejoint name="root"/><geom size=".1"/>
-            <body name="b"><joint name="h" ref="90"/><geom size=".1" pos="0 0 1"/><body name="c"><joint name="s" type="ball"/><geom size=".1" pos="0 0 1"/></body></body></body>
+            <body name="b"><joint name="h" ref="90"/><geom size=".1" pos="0 0 1"/>
+                <body name="c"><joint name="s" type="ball"/><geom size=".1" pos="0 0 1"/></body></body></body>
         </worldbody><actuator><position name="p" joint="h" kp="3"/></actuator>
         <keyframe><key name="up" qpos="1 2 3 1 0 0 0 2 1 0 0 0"/>
             <key name="home" qpos="4 5 6 0 0 0 1 3 0 1 0 0" qvel="1 2 3 4 5 6 7 8 9 10" ctrl=".5"/><key/></keyframe>)");
     const Json& keys = m.imported.model["keyframes"];
     REQUIRE(keys.size() == 3);
-    CHECK((keys[0]["name"] == "up" && value(keys[0]["joints"]["h"]) == doctest::Approx(2 - std::acos(0.0)) && keys[2]["name"] == "key"));
+    CHECK((keys[0]["name"] == "up" && json_value(keys[0]["joints"]["h"]) == doctest::Approx(2 - std::acos(0.0)) &&
+           keys[2]["name"] == "key"));
     const double h = 3 - std::acos(0.0);
     const Scene home = m.scene();
     const int nq = home.world.model.nq;
@@ -171,48 +178,61 @@ TEST_CASE("MJCF: keyframes by name, with references taken off; instances start i
     CHECK(up.x0[7] == 0.25);  // what the scene says itself comes last
     CHECK(up.x0[6] == doctest::Approx(std::sqrt(0.5)));
     json["models"][0]["keyframe"] = "down";
-    CHECK(complaint([&] { scene_from_json(json, "m.json"); }).find("#/models/0/keyframe: the model has no such keyframe") != std::string::npos);
+    CHECK(complaint([&] { scene_from_json(json, "m.json"); }).find("#/models/0/keyframe: the model has no such keyframe") !=
+          std::string::npos);
 }
 
 TEST_CASE("MJCF: gravity, time step, and what no scene can say") {
     const Json scene = mjcf("<option timestep='.005' gravity='0 0 -2' integrator='RK4'/>" + one_body("")).imported.scene;
-    CHECK((scene["time_step"] == .005 && same(scene["gravity"], {0, 0, -2})));
+    CHECK((scene["time_step"] == .005 && json_equals(scene["gravity"], {0, 0, -2})));
     CHECK(mjcf(one_body("")).imported.scene["time_step"] == .002);
-    CHECK(same(mjcf("<option><flag gravity='disable' energy='enable'/></option>" + one_body("")).imported.scene["gravity"], {0, 0, 0}));
+    CHECK(json_equals(mjcf("<option><flag gravity='disable' energy='enable'/></option>" + one_body("")).imported.scene["gravity"],
+                      {0, 0, 0}));
 
-    const MjcfText m = mjcf("<option viscosity='.1'/>\n<tendon>\n<fixed name='t'/>\n</tendon>\n<sensor>\n<gyro site='s'/>\n<gyro site='s'/>\n</sensor>\n" +
-                            one_body("<plugin/>", "<joint springdamper='1 1'/>"));
+    const MjcfText m = mjcf(
+        "<option viscosity='.1'/>\n<tendon>\n<fixed name='t'/>\n</tendon>\n<sensor>\n<gyro site='s'/>\n<gyro "
+        "site='s'/>\n</sensor>\n" +
+        one_body("<plugin/>", "<joint springdamper='1 1'/>"));
     REQUIRE(m.warnings.size() == 5);
     const auto says = [&](const std::string& begin) {
-        return std::any_of(m.warnings.begin(), m.warnings.end(), [&](const std::string& w) { return w.compare(0, begin.size(), begin) == 0; });
+        return std::any_of(m.warnings.begin(), m.warnings.end(),
+                           [&](const std::string& w) { return w.compare(0, begin.size(), begin) == 0; });
     };
     CHECK(says("m.xml:2: forces of a medium"));
     CHECK(says("m.xml:4: <fixed> in <tendon> has no counterpart"));
     CHECK(says("m.xml:7: <gyro> in <sensor> has no counterpart"));
     CHECK(says("m.xml:10: attribute \"springdamper\" of <joint>"));
     CHECK(says("m.xml:10: <plugin> has no counterpart"));
-    CHECK(complaint([] { mjcf("<tendon>\n<fixed name='t'/></tendon>" + one_body(""), true); }).find("m.xml:3: <fixed> in <tendon>") == 0);
-    CHECK_NOTHROW(mjcf("<option solver='CG'/><size njmax='5'/><visual/><statistic extent='1'/>" + one_body("<camera/><light/>"), true));
+    CHECK(complaint([] {
+              mjcf("<tendon>\n<fixed name='t'/></tendon>" + one_body(""), true);
+          }).find("m.xml:3: <fixed> in <tendon>") == 0);
+    CHECK_NOTHROW(
+        mjcf("<option solver='CG'/><size njmax='5'/><visual/><statistic extent='1'/>" + one_body("<camera/><light/>"), true));
     // softness other than MuJoCo's usual one
     CHECK_NOTHROW(mjcf(one_body("<geom size='1' solref='.02 1' condim='3'/>"), true));
     CHECK(mjcf("<default><geom solref='.01 1'/></default>" + one_body("<geom size='1'/>")).warnings.size() == 1);
 }
 
 TEST_CASE("MJCF: sites are frames of bodies") {
-    const MjcfText m = mjcf(one_body("<site name='s' pos='1 2 3' quat='0 0 2 0'/><site fromto='0 0 0 0 0 2' name='t'/>") + "<worldbody><site/></worldbody>");
+    const MjcfText m = mjcf(one_body("<site name='s' pos='1 2 3' quat='0 0 2 0'/><site fromto='0 0 0 0 0 2' name='t'/>") +
+                            "<worldbody><site/></worldbody>");
     CHECK((m.warnings.size() == 1 && m.warnings[0].find("<site> in the world") != std::string::npos));
     if (!m.body(0).contains("sites")) return;  // scenes without sites leave them out
     const Json& sites = m.body(0)["sites"];
-    CHECK((sites.size() == 2 && sites[0]["name"] == "s" && same(sites[0]["position"], {1, 2, 3}) && same(sites[0]["quaternion"], {0, 0, 1, 0})));
-    CHECK(same(sites[1]["position"], {0, 0, 1}));
+    CHECK((sites.size() == 2 && sites[0]["name"] == "s" && json_equals(sites[0]["position"], {1, 2, 3}) &&
+           json_equals(sites[0]["quaternion"], {0, 0, 1, 0})));
+    CHECK(json_equals(sites[1]["position"], {0, 0, 1}));
     CHECK_NOTHROW(m.scene());
 }
 
 TEST_CASE("keyframes and the world of a model: what is wrong in them") {
-    const auto refuse = [](const std::string& pointer, const std::string& json, const std::string& what, const std::string& remedy) {
+    const auto refuse = [](const std::string& pointer, const std::string& json, const std::string& what,
+                           const std::string& remedy) {
         Json scene = base();
-        scene["models"][0]["model"]["keyframes"] = parse_json(R"([{"name": "k", "joints": {"elbow": 1}, "controls": {"torque": 2}}])", "t");
-        scene["models"][0]["model"]["world"] = parse_json(R"({"time_step": 0.1, "shapes": [{"name": "s", "type": "plane"}]})", "t");
+        scene["models"][0]["model"]["keyframes"] =
+            parse_json(R"([{"name": "k", "joints": {"elbow": 1}, "controls": {"torque": 2}}])", "t");
+        scene["models"][0]["model"]["world"] =
+            parse_json(R"({"time_step": 0.1, "shapes": [{"name": "s", "type": "plane"}]})", "t");
         CHECK_NOTHROW(scene_of(scene));
         scene[Json::json_pointer("/models/0/model" + pointer)] = parse_json(json, "value");
         check_complaint(complaint([&] { scene_of(scene); }), "test.json#/models/0/model", what, remedy);
@@ -227,66 +247,6 @@ TEST_CASE("keyframes and the world of a model: what is wrong in them") {
     refuse("/world/time_step", "0", "must be positive", "use a number above 0");
     refuse("/world/shapes/0/radius", "1", "has no meaning here", "remove it");
     refuse("/world/wind", "1", "unknown key of model_world", "correct or remove it");
-}
-
-// A folder of its own, with files in it
-struct MjcfFolder {
-    std::filesystem::path path = std::filesystem::temp_directory_path() / ("costate_mjcf_" + std::to_string(std::random_device()()));
-    MjcfFolder() { std::filesystem::create_directories(path / "parts"); }
-    ~MjcfFolder() { std::filesystem::remove_all(path); }
-    std::filesystem::path write(const std::string& name, const std::string& text) const {
-        std::ofstream(path / name) << text;
-        return path / name;
-    }
-};
-
-// A cube of edge 2 about (0, 0, 1), as OBJ
-const char* const cube_text = "v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nv -1 -1 2\nv 1 -1 2\nv 1 1 2\nv -1 1 2\n"
-                              "f 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
-
-TEST_CASE("MJCF: included files, and complaints that name them") {
-    const MjcfFolder folder;
-    folder.write("parts/leg.xml", "<mujocoinclude>\n<body name='leg'><joint/><geom size='.1'/></body>\n<geom name='floor' type='plane' size='1 1 1'/></mujocoinclude>");
-    folder.write("options.xml", "<mujocoinclude><option timestep='.25'/>\n<default><geom friction='.25'/></default></mujocoinclude>");
-    const auto main = folder.write("main.xml", "<mujoco><include file='options.xml'/><worldbody><include file='parts/leg.xml'/></worldbody></mujoco>");
-    const ImportedModel m = import_model(main);
-    CHECK((m.model["bodies"][0]["name"] == "leg" && m.scene["time_step"] == .25 && m.scene["shapes"][0]["friction"] == .5));
-    CHECK(m.places.at("/bodies/0") == (folder.path / "parts/leg.xml").string() + ":2");
-    folder.write("parts/leg.xml", "<mujocoinclude>\n<body name='leg'>\n<joint axis='0 0 0'/><geom size='.1'/></body></mujocoinclude>");
-    CHECK(complaint([&] { import_model(main); }).find((folder.path / "parts/leg.xml").string() + ":3: axis=\"0 0 0\"") == 0);
-}
-
-#ifdef COSTATE_HAVE_ASSIMP
-TEST_CASE("MJCF: meshes touch by their hull, weigh what they enclose, and are seen") {
-    const MjcfFolder folder;
-    folder.write("parts/cube.obj", cube_text);
-    const auto main = folder.write("main.xml", R"(<mujoco><compiler meshdir="parts"/>
-        <asset><mesh file="cube.obj" scale=".1 .2 -.3"/><mesh name="moved" file="cube.obj" refpos="0 0 1"/><material name="red" rgba="1 0 0 1"/></asset>
-        <worldbody><body name="b"><freejoint/><geom type="mesh" mesh="cube" pos="0 0 1" density="1000"/>
-            <geom type="mesh" mesh="moved" contype="0" conaffinity="0" mass="0" material="red"/></body></worldbody></mujoco>)");
-    const ImportedModel m = import_model(main);
-    const Json& body = m.model["bodies"][0];
-    CHECK(value(body["mass"]) == doctest::Approx(8 * 6.0));  // 0.2 x 0.4 x 0.6 m
-    CHECK(value(body["com"][2]) == doctest::Approx(1 - .3));
-    CHECK(value(body["inertia"][0]) == doctest::Approx(48 * (.4 * .4 + .6 * .6) / 12));
-    CHECK((body["shapes"].size() == 1 && body["shapes"][0]["vertices"].size() == 8 && same(body["shapes"][0]["scale"], {.1, .2, .3})));
-    REQUIRE(body["visuals"].size() == 1);
-    CHECK((body["visuals"][0]["type"] == "mesh" && same(body["visuals"][0]["position"], {0, 0, -1}) && same(body["visuals"][0]["rgba"], {1, 0, 0, 1})));
-    CHECK(m.warnings.empty());
-    CHECK_NOTHROW(load_scene(main.string()));
-}
-#endif
-
-TEST_CASE("MJCF: height fields, inline meshes and visual geoms") {
-    const MjcfText m = mjcf(R"(<asset><hfield name="hill" nrow="2" ncol="3" size="1 2 .5 .1" elevation="0 0 0 0 4 8"/>
-        <mesh name="tip" vertex="0 0 0  1 0 0  0 1 0  0 0 1"/></asset>
-        <worldbody><geom name="hill" type="hfield" hfield="hill"/><body name="b"><freejoint/><geom type="mesh" mesh="tip" density="6"/>
-        <geom type="box" size="1 2 3" contype="0" conaffinity="0" mass="0" rgba="0 1 0 .5"/></body></worldbody>)");
-    const Json hill = m.imported.scene["shapes"][0];
-    CHECK((same(hill["heights"][0], {0, .25, .5}) && same(hill["heights"][1], {0, 0, 0}) && same(hill["cell"], {1, 4})));
-    CHECK(value(m.body(0)["mass"]) == doctest::Approx(1));
-    CHECK((m.body(0)["visuals"].size() == 1 && m.body(0)["visuals"][0]["type"] == "box" && same(m.body(0)["visuals"][0]["rgba"], {0, 1, 0, .5})));
-    CHECK_NOTHROW(m.scene());
 }
 
 }  // namespace
