@@ -120,6 +120,7 @@ std::string instance_name(const Json& model, const std::filesystem::path& file) 
 Scene load_alone(const ImportedModel& model, const std::filesystem::path& file, std::optional<int> steps) {
     std::map<std::string, std::string> places;
     for (const auto& [pointer, place] : model.places) places["/models/0/model" + pointer] = place;
+    if (const auto whole = model.places.find(""); whole != model.places.end()) places["/models"] = whole->second;
     const std::string shown = file.string();
     Json scene = scene_of_model(model, instance_name(model.model, file));
     put_on_ground(scene, read_scene(Node(scene, shown, &places), file, steps, {}));
