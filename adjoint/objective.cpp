@@ -32,25 +32,36 @@ template <class T> auto entries(T* p, int n, const std::vector<int>& indices) {
     return Eigen::Map<std::conditional_t<std::is_const_v<T>, const VecX<std::remove_const_t<T>>, VecX<T>>>(p, n)(indices);
 }
 
-// The point of a position, velocity or height term, relative to the common frame of its body's tree.
-template <class T> Vec3<T> term_point(const Term& term, const StepScratch<T>& s) {
-    return transform_point<T>(s.kinematics.X[static_cast<size_t>(term.body)], cast<T>(term.point));
+// The point of a position, velocity or height term: in its body; and relative to the common frame of the body's tree.
+template <class T> Vec3<T> body_point(const World& w, const Term& term, const T* theta) {
+    return term.site < 0 ? Vec3<T>(cast<T>(term.point)) : load3(theta + w.model.site_position.at(term.site));
+}
+template <class T> Vec3<T> term_point(const World& w, const Term& term, const T* theta, const StepScratch<T>& s) {
+    return transform_point<T>(s.kinematics.X[static_cast<size_t>(term.body)], body_point(w, term, theta));
+}
+template <class T>
+void term_point_adj(const World& w, const Term& term, const T* theta, const Vec3<T>& p_bar, StepScratch<T>& s, T* theta_bar) {
+    const size_t body = static_cast<size_t>(term.body);
+    Vec3<T> point_bar = Vec3<T>::Zero();
+    transform_point_adj<T>(s.kinematics.X[body], body_point(w, term, theta), p_bar, s.bar.X[body], point_bar);
+    if (term.site >= 0) add3<T>(theta_bar + w.model.site_position.at(term.site), point_bar);
 }
 
 // r of the terms about a point of a body.
-template <class T> Vec3<T> point_residual(const World& w, const Term& term, const StepScratch<T>& s) {
-    const Vec3<T> p = term_point(term, s);
+template <class T> Vec3<T> point_residual(const World& w, const Term& term, const T* theta, const StepScratch<T>& s) {
+    const Vec3<T> p = term_point(w, term, theta, s);
     const Vec3<T> y = term.kind == TermKind::velocity ? point_velocity<T>(s.kinematics.V[static_cast<size_t>(term.body)], p)
                                                       : Vec3<T>(common_origin(w.model, s.kinematics, term.body) + p);
     return cast<T>(term.axes).cwiseProduct(y - cast<T>(term.target));
 }
-template <class T> void point_residual_adj(const Term& term, const Vec3<T>& r_bar, StepScratch<T>& s) {
+template <class T>
+void point_residual_adj(const World& w, const Term& term, const T* theta, const Vec3<T>& r_bar, StepScratch<T>& s, T* theta_bar) {
     const size_t body = static_cast<size_t>(term.body);
-    const Vec3<T> p = term_point(term, s), y_bar = cast<T>(term.axes).cwiseProduct(r_bar);
-    Vec3<T> p_bar = Vec3<T>::Zero(), none = Vec3<T>::Zero();
+    const Vec3<T> p = term_point(w, term, theta, s), y_bar = cast<T>(term.axes).cwiseProduct(r_bar);
+    Vec3<T> p_bar = Vec3<T>::Zero();
     if (term.kind == TermKind::velocity) point_velocity_adj(s.kinematics.V[body], p, y_bar, s.bar.V[body], p_bar);
     else p_bar = y_bar;
-    transform_point_adj<T>(s.kinematics.X[body], cast<T>(term.point), p_bar, s.bar.X[body], none);
+    term_point_adj<T>(w, term, theta, p_bar, s, theta_bar);
 }
 
 // difference(target, q), (nv)
@@ -86,7 +97,7 @@ bool counts(const Term& term, const FeaturePair& f) { return term.shape < 0 || f
 template <class T> T term_value(const World& w, const Term& term, const T* theta, const T* x, const T* u, const StepScratch<T>& s) {
     switch (term.kind) {
         case TermKind::position:
-        case TermKind::velocity: return norm_value(term, point_residual(w, term, s));
+        case TermKind::velocity: return norm_value(term, point_residual(w, term, theta, s));
         case TermKind::centre_of_mass:
         case TermKind::linear_momentum:
         case TermKind::angular_momentum: return norm_value(term, sum_residual(w, term, s));
@@ -95,7 +106,7 @@ template <class T> T term_value(const World& w, const Term& term, const T* theta
         case TermKind::configuration: return norm_value(term, configuration_residual(w, term, x)(term.dofs));
         case TermKind::joint_velocity: return norm_value(term, entries(x + w.nq(), w.nv(), term.dofs));
         case TermKind::effort: return norm_value(term, entries(u, w.nu(), term.controls));
-        case TermKind::height: return common_origin(w.model, s.kinematics, term.body).z() + term_point(term, s).z();
+        case TermKind::height: return common_origin(w.model, s.kinematics, term.body).z() + term_point(w, term, theta, s).z();
         case TermKind::impulse: break;
     }
     T sum(0);
@@ -121,8 +132,8 @@ void term_value_adj(const World& w, const Term& term, const T* theta, const T* x
         case TermKind::position:
         case TermKind::velocity: {
             Vec3<T> r_bar = Vec3<T>::Zero();
-            norm_value_adj(term, point_residual(w, term, s), value_bar, r_bar);
-            point_residual_adj<T>(term, r_bar, s);
+            norm_value_adj(term, point_residual(w, term, theta, s), value_bar, r_bar);
+            point_residual_adj<T>(w, term, theta, r_bar, s, theta_bar);
             break;
         }
         case TermKind::configuration: {
@@ -137,12 +148,7 @@ void term_value_adj(const World& w, const Term& term, const T* theta, const T* x
         case TermKind::effort:
             norm_value_adj(term, entries(u, w.nu(), term.controls), value_bar, entries(u_bar, w.nu(), term.controls));
             break;
-        case TermKind::height: {
-            Vec3<T> none = Vec3<T>::Zero();
-            const size_t body = static_cast<size_t>(term.body);
-            transform_point_adj<T>(s.kinematics.X[body], cast<T>(term.point), Vec3<T>(T(0), T(0), value_bar), s.bar.X[body], none);
-            break;
-        }
+        case TermKind::height: term_point_adj<T>(w, term, theta, Vec3<T>(T(0), T(0), value_bar), s, theta_bar); break;
         case TermKind::impulse:
             for (const RowBlock& b : s.rows.blocks)
                 if (b.kind == RowKind::contact && counts(term, s.contacts.points[static_cast<size_t>(b.index)].features))

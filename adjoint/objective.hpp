@@ -39,6 +39,7 @@ struct Term {
     int component = 0;     // of r, where the norm is that
     double weight = 1;
     int body = -1, shape = -1;
+    int site = -1;                               // of `body`: its place, a parameter, instead of `point`
     BodyRange bodies;                            // a tree, several, or all
     Vec3<double> point = Vec3<double>::Zero();   // in the body, m
     Vec3<double> target = Vec3<double>::Zero();

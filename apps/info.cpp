@@ -46,8 +46,9 @@ void print_tree(const Scene& s) {
         return joined(m.actuators, body,
                       [](const Actuator& a) { return (a.type == ActuatorType::motor ? "motor " : "servo ") + a.name; });
     };
-    std::vector<Row> rows{{"body", "joint", "", "dofs", "mass, kg", "actuators", "shapes"},
-                          {"world", "", "", "", "", "", shapes(-1)}};
+    const auto sites = [&](int body) { return joined(m.sites, body, [](const Site& site) { return site.name; }); };
+    std::vector<Row> rows{{"body", "joint", "", "dofs", "mass, kg", "actuators", "shapes", m.sites.empty() ? "" : "sites"},
+                          {"world", "", "", "", "", "", shapes(-1), ""}};
     std::vector<size_t> depth;
     for (size_t i = 0; i < m.bodies.size(); ++i) {
         const Body& b = m.bodies[i];
@@ -56,7 +57,7 @@ void print_tree(const Scene& s) {
         char mass[32];
         std::snprintf(mass, sizeof mass, "%.6g", s.theta[m.mass.at(body)]);
         rows.push_back({std::string(2 * depth[i], ' ') + b.name, b.joint_name, joint_type_name(b.joint), dofs(b), mass,
-                        actuators(body), shapes(body)});
+                        actuators(body), shapes(body), sites(body)});
     }
     print_table(rows);
 }
@@ -84,6 +85,7 @@ int info(const Arguments& a) {
                             {"nu", m.nu},
                             {"mass", mass},
                             {"shapes", w.shapes.shapes.size()},
+                            {"sites", m.sites.size()},
                             {"parameters", w.np()},
                             {"variables", variables},
                             {"steps", scene.steps},
@@ -93,8 +95,8 @@ int info(const Arguments& a) {
     }
     std::printf("%s: %s\n", scene.name.c_str(), scene.description.c_str());
     std::printf("%s, %d steps of %g s\n\n", scene.file.c_str(), scene.steps, time_step);
-    std::printf("bodies %zu, moving joints %td, nq %d, nv %d, nu %d, mass %.6g kg, shapes %zu\n", m.bodies.size(), joints, m.nq,
-                m.nv, m.nu, mass, w.shapes.shapes.size());
+    std::printf("bodies %zu, moving joints %td, nq %d, nv %d, nu %d, mass %.6g kg, shapes %zu, sites %zu\n",
+                m.bodies.size(), joints, m.nq, m.nv, m.nu, mass, w.shapes.shapes.size(), m.sites.size());
     std::printf("parameters %d, variables to optimise %zu\n\n", w.np(), variables);
     print_tree(scene);
     return done;

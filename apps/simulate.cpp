@@ -4,6 +4,7 @@
 #include "apps/progress.hpp"
 #include "apps/replay.hpp"
 #include "apps/trajectory.hpp"
+#include "scenes/names.hpp"
 
 namespace costate {
 
@@ -17,6 +18,16 @@ Format format_of(const std::string& out) {
     throw UsageError("--out takes a name that ends in .csv or .json, or - for CSV on stdout, not '" + out + "'");
 }
 
+// The sites that a pattern fits.
+std::vector<int> sites_of(const Model& m, const std::string& pattern) {
+    std::vector<int> found;
+    for (size_t i = 0; i < m.sites.size(); ++i)
+        if (matches(pattern, m.sites[i].name)) found.push_back(static_cast<int>(i));
+    if (found.empty())
+        throw UsageError("--sites: no site is named '" + pattern + "'" + suggestion(pattern, names_of(m.sites, &Site::name)));
+    return found;
+}
+
 int simulate(const Arguments& a) {
     const std::optional<std::string> out = a.text("out");
     const Format format = out ? format_of(*out) : Format::csv;
@@ -25,6 +36,9 @@ int simulate(const Arguments& a) {
     const int every = a.integer("every", 1, 1);
     const std::optional<std::string> from = a.text("from");
     const Scene scene = from ? load_replay(*from, a.import_options()) : a.load();
+    const std::optional<std::string> pattern = a.text("sites");
+    if (pattern && !out) throw UsageError("--sites adds columns to a trajectory: name it by --out");
+    const std::vector<int> sites = pattern ? sites_of(scene.world.model, *pattern) : std::vector<int>{};
     const double time_step = scene.theta[scene.world.time_step.offset];
 
     Simulation simulation(scene.world, scene.objective);
@@ -33,7 +47,8 @@ int simulate(const Arguments& a) {
     std::optional<TrajectoryWriter> writer;
     if (out) {
         if (!to_stdout) files.emplace();
-        writer.emplace(to_stdout ? stdout : files->open(*out), format, scene.world.model, time_step, scene.steps, every);
+        writer.emplace(to_stdout ? stdout : files->open(*out), format, scene.world.model, time_step, scene.steps, every, sites,
+                       scene.theta.data());
     }
     double loss = 0, seconds = 0;
     {
@@ -75,7 +90,8 @@ const Command simulate_command{
     "run a scene forwards, to a trajectory in CSV or JSON",
     {{"out", "FILE", "write the states to FILE.csv or FILE.json, or - for CSV on stdout; without it, a summary alone", "o"},
      {"from", "FILE", "run again what a diverged rollout left behind, in place of SCENE"},
-     {"every", "K", "write every K-th state and the last (default 1)"}},
+     {"every", "K", "write every K-th state and the last (default 1)"},
+     {"sites", "NAME", "write also where sites are in the world; * in the name stands for any characters"}},
     simulate};
 
 }  // namespace costate

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "apps/output.hpp"
+#include "core/queries.hpp"
 
 namespace costate {
 
@@ -39,20 +40,23 @@ void append(std::string& line, double number) {
 
 }  // namespace
 
-std::vector<std::string> trajectory_columns(const Model& m) {
+std::vector<std::string> trajectory_columns(const Model& m, const std::vector<int>& sites) {
     std::vector<std::string> names{"time"};
     for (const bool velocity : {false, true})
         for (const Body& b : m.bodies)
             for (const std::string& suffix : suffixes(b.joint, velocity))
                 names.push_back((velocity ? "d(" + b.joint_name + ")" : b.joint_name) + suffix);
     for (const Actuator& a : m.actuators) names.push_back("u(" + a.name + ")");
+    for (const int site : sites)
+        for (const char* suffix : {").x", ").y", ").z"}) names.push_back("site(" + m.sites[static_cast<size_t>(site)].name + suffix);
     return names;
 }
 
-TrajectoryWriter::TrajectoryWriter(std::FILE* out, Format format, const Model& m, double time_step, int steps, int every)
-    : out_(out), format_(format), nx_(static_cast<size_t>(m.nq + m.nv)), time_step_(time_step), steps_(steps), every_(every),
-      controls_(static_cast<size_t>(m.nu)) {
-    const std::vector<std::string> columns = trajectory_columns(m);
+TrajectoryWriter::TrajectoryWriter(std::FILE* out, Format format, const Model& m, double time_step, int steps, int every,
+                                   std::vector<int> sites, const double* theta)
+    : out_(out), format_(format), model_(m), sites_(std::move(sites)), theta_(theta), kinematics_(m), time_step_(time_step),
+      steps_(steps), every_(every), controls_(static_cast<size_t>(m.nu)) {
+    const std::vector<std::string> columns = trajectory_columns(m, sites_);
     if (format_ == Format::json) {
         line_ = "{\n  \"columns\": " + Report(columns).dump() + ",\n  \"rows\": [";
     } else {
@@ -68,8 +72,11 @@ void TrajectoryWriter::operator()(int t, const double* x, const double* u) {
     line_.clear();
     if (format_ == Format::json) line_ += rows_ > 0 ? ",\n    [" : "\n    [";
     append(line_, t * time_step_);
-    for (size_t i = 0; i < nx_; ++i) append(line_ += ',', x[i]);
+    for (int i = 0; i < model_.nq + model_.nv; ++i) append(line_ += ',', x[i]);
     for (const double control : controls_) append(line_ += ',', control);
+    if (!sites_.empty()) kinematics(model_, theta_, x, x + model_.nq, kinematics_);
+    for (const int site : sites_)
+        for (const double c : site_pose(model_, theta_, kinematics_, site).p) append(line_ += ',', c);
     line_ += format_ == Format::json ? "]" : "\n";
     std::fwrite(line_.data(), 1, line_.size(), out_);
     ++rows_;

@@ -5,6 +5,7 @@
 //   spherical             <joint>.qw .qx .qy .qz        d(<joint>).wx .wy .wz          rad/s, body axes
 //   free                  <joint>.x .y .z .qw ... .qz   d(<joint>).x .y .z .wx ... .wz  m, world axes; rad/s, body axes
 //   control               u(<actuator>)
+//   site, if asked for    site(<site>).x .y .z                                         m, world axes
 // A row holds the state at its time and the controls of the step that starts there; the last row repeats those before it.
 #pragma once
 
@@ -12,18 +13,19 @@
 #include <string>
 #include <vector>
 
-#include "core/model.hpp"
+#include "core/kinematics.hpp"
 
 namespace costate {
 
-std::vector<std::string> trajectory_columns(const Model& m);
+std::vector<std::string> trajectory_columns(const Model& m, const std::vector<int>& sites = {});
 
 class TrajectoryWriter {
 public:
     enum class Format { csv, json };
 
-    // Rows of every `every`-th of `steps` steps, and of the last state.
-    TrajectoryWriter(std::FILE* out, Format format, const Model& m, double time_step, int steps, int every = 1);
+    // Rows of every `every`-th of `steps` steps, and of the last state. Sites need theta, which must outlive the writer.
+    TrajectoryWriter(std::FILE* out, Format format, const Model& m, double time_step, int steps, int every = 1,
+                     std::vector<int> sites = {}, const double* theta = nullptr);
 
     // What a rollout shows its visitor: step, state (q, v), controls, or nullptr after the last step.
     void operator()(int t, const double* x, const double* u);
@@ -34,7 +36,10 @@ public:
 private:
     std::FILE* out_;
     Format format_;
-    size_t nx_;
+    const Model& model_;
+    std::vector<int> sites_;
+    const double* theta_;
+    Kinematics<double> kinematics_;
     double time_step_;
     int steps_, every_, rows_ = 0;
     std::vector<double> controls_;

@@ -49,7 +49,7 @@ struct Hull {
 Hull hull_of_faces(std::vector<Vec3<double>> vertices, const std::vector<std::vector<int>>& faces);
 
 // The convex hull of points: vertices in their order, what lies within 1e-9 of the extent below the surface is dropped, and
-// triangles flat to 1e-7 of the extent are merged to faces. Throws std::invalid_argument if all points lie in a plane.
+// triangles flat to 1e-6 of the extent are merged to faces. Throws std::invalid_argument if all points lie in a plane.
 std::shared_ptr<const Hull> convex_hull(const std::vector<Vec3<double>>& points);
 
 // Those of the shapes that have vertices, at unit size.

@@ -91,7 +91,7 @@ std::shared_ptr<const Terrain> finished(Terrain t) {
     for (size_t i = 0; i < t.triangles.size(); ++i) {
         const int n = static_cast<int>(i);
         const double longest = (t.corner(n, 1) - t.corner(n, 0)).squaredNorm() + (t.corner(n, 2) - t.corner(n, 0)).squaredNorm();
-        if (!(t.normal(n).norm() > 1e-12 * longest)) throw std::invalid_argument("a flat triangle in a terrain");
+        if (!(t.normal(n).norm() > 1e-12 * longest)) throw std::invalid_argument("triangle " + std::to_string(i) + " is flat");
     }
     mark_edges(t);
     list_neighbours(t);

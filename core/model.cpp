@@ -164,6 +164,12 @@ int ModelBuilder::add_equality(EqualitySpec spec) {
     return static_cast<int>(equalities_.size()) - 1;
 }
 
+int ModelBuilder::add_site(SiteSpec spec) {
+    assert(spec.body >= 0 && spec.body < static_cast<int>(bodies_.size()));
+    sites_.push_back(std::move(spec));
+    return static_cast<int>(sites_.size()) - 1;
+}
+
 int ModelBuilder::add_actuator(ActuatorSpec spec) {
     assert(spec.body >= 0 && joint_nv(bodies_[static_cast<size_t>(spec.body)].joint) == 1);
     actuators_.push_back(std::move(spec));
@@ -280,6 +286,15 @@ Model ModelBuilder::build() const {
     }
     m.limit_stiffness = m.layout.add("joints", names, "limit_stiffness", 1, Range::positive, limit_stiffness);
     m.limit_damping = m.layout.add("joints", names, "limit_damping", 1, Range::nonnegative, limit_damping);
+
+    std::vector<double> site_position;
+    names.clear();
+    for (const SiteSpec& s : sites_) {
+        m.sites.push_back({s.name, index[static_cast<size_t>(s.body)], s.R_BS});
+        names.push_back(s.name);
+        site_position.insert(site_position.end(), s.position.begin(), s.position.end());
+    }
+    m.site_position = m.layout.add("sites", names, "position", 3, Range::any, site_position);
     m.gravity = m.layout.add("world", {""}, "gravity", 3, Range::any, {gravity_.x(), gravity_.y(), gravity_.z()});
     name_what_has_no_effect(m);
     return m;

@@ -88,6 +88,13 @@ struct Equality {
     int q_a = 0, v_a = 0, q_b = 0, v_b = 0;          // of a coupling: entries of the two one-dof joints
 };
 
+// A named frame on a body, for objectives and queries; where it is in the body is a parameter.
+struct Site {
+    std::string name;
+    int body = 0;
+    Mat3<double> R_BS = Mat3<double>::Identity();
+};
+
 struct Model {
     std::vector<Body> bodies;  // parents before children, tree after tree
     std::vector<Dof> dofs;
@@ -96,6 +103,7 @@ struct Model {
     std::vector<JointLimit> limits;
     std::vector<int> dry_dofs;  // dofs with dry friction
     std::vector<Equality> equalities;
+    std::vector<Site> sites;
     int nq = 0, nv = 0, nu = 0;
     int mass_matrix_size = 0;  // entries of the mass matrix on its sparsity pattern
 
@@ -115,6 +123,7 @@ struct Model {
     // per equality: m in a; m in b; of welds rad in the axes of a; c_0 and c_1 of couplings
     ParameterSlice anchor_a, anchor_b, weld_rotation, coupling;
     ParameterSlice limit_stiffness, limit_damping;  // per compliant limit: N m/rad or N/m; N m s/rad or N s/m
+    ParameterSlice site_position;                   // per site: m in its body
     ParameterSlice gravity;                         // m/s^2, world axes
 
     // whether a step may have constraint rows even without contacts
@@ -161,6 +170,13 @@ struct EqualitySpec {
     double offset = 0, ratio = 1;  // of a coupling
 };
 
+struct SiteSpec {
+    std::string name;
+    int body = -1;  // handle
+    Vec3<double> position = Vec3<double>::Zero();
+    Mat3<double> R_BS = Mat3<double>::Identity();
+};
+
 // Collects bodies in any order in which parents come first, then lays the model out. Names must be unique; what a user can
 // get wrong (masses, names, limits) is checked by whoever reads the user's input.
 class ModelBuilder {
@@ -168,6 +184,7 @@ public:
     int add_body(BodySpec spec);  // returns the handle that children and actuators name
     int add_actuator(ActuatorSpec spec);
     int add_equality(EqualitySpec spec);
+    int add_site(SiteSpec spec);
     void set_gravity(const Vec3<double>& g) { gravity_ = g; }
     Model build() const;
 
@@ -177,6 +194,7 @@ private:
     std::vector<BodySpec> bodies_;
     std::vector<ActuatorSpec> actuators_;
     std::vector<EqualitySpec> equalities_;
+    std::vector<SiteSpec> sites_;
     Vec3<double> gravity_{0, 0, -9.81};
 };
 

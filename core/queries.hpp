@@ -1,10 +1,18 @@
-// What a state holds in sum: mass, centre of mass, momentum and energy, of some bodies or of the whole world. All are sums
+// Where a site is; and what a state holds in sum: mass, centre of mass, momentum and energy, of some bodies or of the whole world. All are sums
 // over bodies in their common frames; a tree's frame is at o in the world.
 #pragma once
 
 #include "core/kinematics.hpp"
 
 namespace costate {
+
+// World -> site: axes, and origin in m.
+template <class T> Transform<T> site_pose(const Model& m, const T* theta, const Kinematics<T>& k, int site) {
+    const Site& s = m.sites[static_cast<size_t>(site)];
+    const Transform<T>& X = k.X[static_cast<size_t>(s.body)];
+    const Vec3<T> p = transform_point<T>(X, load3(theta + m.site_position.at(site)));
+    return {X.R * cast<T>(s.R_BS), k.origin[static_cast<size_t>(m.bodies[static_cast<size_t>(s.body)].tree)] + p};
+}
 
 // The bodies [begin, end).
 struct BodyRange {

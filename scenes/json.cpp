@@ -273,4 +273,17 @@ Transform<double> read_pose(const Node& object) {
     return {rotation_matrix(read_orientation(object)), object.vec3_or("position", Vec3<double>::Zero())};
 }
 
+std::filesystem::path find_file(const Node& name, const std::filesystem::path& folder) {
+    const std::filesystem::path given = name.text();
+    if (given.empty() || given.is_absolute() || std::find(given.begin(), given.end(), "..") != given.end())
+        name.fail("must lie in the scene's folder or below", "use a relative path without ..");
+    const std::filesystem::path file = folder / given;
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(file, error)) name.fail("there is no file " + file.string(), "correct the path");
+    const auto relative = std::filesystem::relative(std::filesystem::canonical(file, error),
+                                                    std::filesystem::canonical(folder.empty() ? "." : folder, error), error);
+    if (relative.empty() || *relative.begin() == "..") name.fail("leads out of the scene's folder", "copy the file into it");
+    return file;
+}
+
 }  // namespace costate

@@ -98,4 +98,7 @@ Json to_json(const Vec3<double>& v);
 // "position" and orientation of an object
 Transform<double> read_pose(const Node& object);
 
+// The file that a text names by its path from `folder`; it must be there, in the folder or below.
+std::filesystem::path find_file(const Node& name, const std::filesystem::path& folder);
+
 }  // namespace costate

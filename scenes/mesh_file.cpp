@@ -34,7 +34,8 @@ std::string bytes_of(const std::filesystem::path& file) {
     if (size > max_bytes) throw MeshFileError(name + " is larger than 256 MiB", "use fewer triangles");
     std::ifstream in(file, std::ios::binary);
     std::string bytes(static_cast<size_t>(size), '\0');
-    if (!in.read(bytes.data(), static_cast<std::streamsize>(size))) throw MeshFileError(name + " cannot be read", "check its rights");
+    if (!in.read(bytes.data(), static_cast<std::streamsize>(size)))
+        throw MeshFileError(name + " cannot be read", "check its rights");
     return bytes;
 }
 
@@ -78,7 +79,8 @@ public:
             if (face.mNumIndices != 3) continue;  // points and lines
             std::array<int, 3> corners{};
             for (size_t k = 0; k < 3; ++k) {
-                if (face.mIndices[k] >= index.size()) throw MeshFileError(name_ + " names a vertex it does not have", "export it again");
+                if (face.mIndices[k] >= index.size())
+                    throw MeshFileError(name_ + " names a vertex it does not have", "export it again");
                 corners[k] = index[face.mIndices[k]];
             }
             if (mirrored) std::swap(corners[1], corners[2]);
@@ -97,7 +99,8 @@ private:
         if (!x.allFinite()) throw MeshFileError(name_ + " has a vertex that is not finite", "export it again");
         const auto [it, added] = index_.try_emplace({x.x(), x.y(), x.z()}, static_cast<int>(mesh_.vertices.size()));
         if (added) mesh_.vertices.push_back(x);
-        if (mesh_.vertices.size() > 3 * max_triangles) throw MeshFileError(name_ + " has more than 3000000 vertices", "use fewer");
+        if (mesh_.vertices.size() > 3 * max_triangles)
+            throw MeshFileError(name_ + " has more than 3000000 vertices", "use fewer");
         return it->second;
     }
     bool has_area(const std::array<int, 3>& corners) const {

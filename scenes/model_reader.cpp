@@ -35,7 +35,7 @@ MassProperties<double> read_mass(const Node& body) {
 
 // The names of a model under construction, and what each body was read from.
 struct ModelNames {
-    NameTable bodies{"body"}, joints{"joint"}, shapes{"shape"}, actuators{"actuator"}, equalities{"equality"};
+    NameTable bodies{"body"}, joints{"joint"}, shapes{"shape"}, actuators{"actuator"}, equalities{"equality"}, sites{"site"};
     std::vector<Node> nodes;
 };
 
@@ -66,6 +66,9 @@ void read_body(const Node& node, ModelInput& model, ModelNames& names) {
         for (const Node& shape : shapes->items()) {
             ShapeSpec s = read_shape(shape, name);
             s.body = body;
+            if (s.terrain && moving_body(model.bodies, s.body) >= 0)
+                shape["type"].fail("a " + shape["type"].text() + " stands in the world, and body \"" + name + "\" moves",
+                                   "use a mesh, or put it in \"shapes\" of the scene");
             names.shapes.add(shape, s.name);
             model.shapes.push_back(s);
         }
@@ -73,6 +76,13 @@ void read_body(const Node& node, ModelInput& model, ModelNames& names) {
         for (const Node& visual : visuals->items()) {
             model.visuals.push_back(read_visual(visual));
             model.visuals.back().body = body;
+        }
+    if (const auto sites = node.find("sites"))
+        for (const Node& site : sites->items()) {
+            site.expect_keys("site");
+            const Transform<double> X = read_pose(site);
+            model.sites.push_back({read_name(site["name"]), body, X.p, X.R});
+            names.sites.add(site["name"], model.sites.back().name);
         }
 }
 

@@ -14,6 +14,7 @@ struct ModelInput {
     std::vector<ActuatorSpec> actuators;                        // `body` indexes bodies
     std::vector<EqualityInput> equalities;                      // of indices of bodies; the world is the model's own frame
     std::vector<ShapeSpec> shapes;                              // `body` indexes bodies
+    std::vector<SiteSpec> sites;                                // `body` indexes bodies
     std::vector<std::pair<std::string, std::string>> excluded;  // bodies, or "world"
     std::vector<Visual> visuals;                                // `body` indexes bodies
     std::vector<Keyframe> keyframes;                            // of its joints and actuators

@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "scenes/joint_reader.hpp"
+#include "scenes/mesh_file.hpp"
 #include "scenes/model_reader.hpp"
 #include "scenes/names.hpp"
 
@@ -23,8 +24,9 @@ const std::vector<KnownShape>& known_shapes() {
                                                {"cylinder", ShapeType::cylinder, {"radius", "half_length"}},
                                                {"box", ShapeType::box, {"half_extents"}},
                                                {"ellipsoid", ShapeType::ellipsoid, {"semi_axes"}},
-                                               {"mesh", ShapeType::mesh, {"vertices", "scale"}},
+                                               {"mesh", ShapeType::mesh, {"vertices", "file", "scale"}},
                                                {"height_field", ShapeType::terrain, {"heights", "cell", "scale"}},
+                                               {"triangle_mesh", ShapeType::terrain, {"vertices", "triangles", "file", "scale"}},
                                                {"plane", ShapeType::plane, {}}};
     return table;
 }
@@ -34,15 +36,62 @@ Vec3<double> positive3(const Node& node) {
     return {three[0].positive(), three[1].positive(), three[2].positive()};
 }
 
-std::shared_ptr<const Hull> read_hull(const Node& node) {
+// From the file that a shape names, in the folder of its document.
+TriangleMesh read_file(const Node& name) {
+    try {
+        return read_mesh_file(find_file(name, name.folder()));
+    } catch (const MeshFileError& e) {
+        name.fail(e.what(), e.remedy);
+    }
+}
+
+std::vector<Vec3<double>> read_vertices(const Node& node) {
     std::vector<Vec3<double>> points;
     const std::vector<Node> vertices = node.items();
     if (vertices.size() > max_vertices) node.fail("more than 100000 vertices", "use fewer");
     for (const Node& vertex : vertices) points.push_back(vertex.vec3());
+    return points;
+}
+
+// What a mesh is made of: the "file", which is then the only thing given, or the "vertices".
+Node mesh_source(const Node& shape) {
+    const std::optional<Node> file = shape.find("file");
+    if (file) shape.forbid({"vertices", "triangles"}, "the shape comes from a file");
+    else if (!shape.has("vertices")) shape.fail("has neither \"vertices\" nor \"file\"", "add one of the two");
+    return file ? *file : shape["vertices"];
+}
+
+std::shared_ptr<const Hull> read_hull(const Node& shape) {
+    const Node source = mesh_source(shape);
+    const std::vector<Vec3<double>> points = shape.has("file") ? read_file(source).vertices : read_vertices(source);
+    if (points.size() > max_vertices) source.fail("more than 100000 vertices", "use fewer");
     try {
         return convex_hull(points);
     } catch (const std::invalid_argument&) {
-        node.fail("the points span no volume", "give four that are not in one plane, or more");
+        source.fail("the points span no volume", "give four that are not in one plane, or more");
+    }
+}
+
+std::shared_ptr<const Terrain> read_triangle_mesh(const Node& shape) {
+    const Node source = mesh_source(shape);
+    TriangleMesh mesh;
+    if (shape.has("file")) {
+        mesh = read_file(source);
+    } else {
+        mesh.vertices = read_vertices(source);
+        const std::vector<Node> triangles = shape["triangles"].items();
+        if (triangles.size() > max_triangles) shape["triangles"].fail("more than 1000000 triangles", "use fewer");
+        const auto last = static_cast<std::int64_t>(mesh.vertices.size()) - 1;
+        for (const Node& triangle : triangles) {
+            const std::vector<Node> corners = triangle.items(3);
+            mesh.triangles.emplace_back();
+            for (size_t k = 0; k < 3; ++k) mesh.triangles.back()[k] = static_cast<int>(corners[k].integer(0, last));
+        }
+    }
+    try {
+        return triangle_terrain(std::move(mesh.vertices), std::move(mesh.triangles));
+    } catch (const std::invalid_argument& e) {
+        source.fail(e.what(), "give triangles with corners that are not on one line");
     }
 }
 
@@ -72,7 +121,8 @@ void read_surface(const Node& node, ShapeSpec& s) {
 ShapeSpec read_shape(const Node& node, const std::string& otherwise) {
     node.expect_keys("shape");
     const KnownShape& known = known_shapes()[static_cast<size_t>(  // in the order of the table
-        node["type"].choice({"sphere", "capsule", "cylinder", "box", "ellipsoid", "mesh", "height_field", "plane"}))];
+        node["type"].choice(
+            {"sphere", "capsule", "cylinder", "box", "ellipsoid", "mesh", "height_field", "triangle_mesh", "plane"}))];
     for (const KnownShape& other : known_shapes())
         for (const char* key : other.keys)
             if (std::ranges::find(known.keys, std::string_view(key)) == known.keys.end())
@@ -88,8 +138,10 @@ ShapeSpec read_shape(const Node& node, const std::string& otherwise) {
         case ShapeType::cylinder: s.size = {node["radius"].positive(), node["half_length"].positive(), 0}; break;
         case ShapeType::box: s.size = positive3(node["half_extents"]); break;
         case ShapeType::ellipsoid: s.size = positive3(node["semi_axes"]); break;
-        case ShapeType::mesh: s.hull = read_hull(node["vertices"]); break;
-        case ShapeType::terrain: s.terrain = read_height_field(node); break;
+        case ShapeType::mesh: s.hull = read_hull(node); break;
+        case ShapeType::terrain:
+            s.terrain = node["type"].text() == "height_field" ? read_height_field(node) : read_triangle_mesh(node);
+            break;
     }
     if (s.hull || s.terrain) s.size = node.has("scale") ? positive3(node["scale"]) : Vec3<double>(1, 1, 1);
     const Transform<double> X = read_pose(node);

@@ -123,7 +123,7 @@ void forbid_others(const Node& node, TermKind kind) {
     const bool at_point = kind == TermKind::position || kind == TermKind::velocity, vector = at_point || is_vector_sum(kind),
                energy = kind == TermKind::kinetic_energy || kind == TermKind::potential_energy,
                linear = energy || kind == TermKind::height || kind == TermKind::impulse;
-    if (!at_point && kind != TermKind::height) node.forbid({"body", "point"}, because);
+    if (!at_point && kind != TermKind::height) node.forbid({"body", "point", "site"}, because);
     if (!vector) node.forbid({"axes"}, because);
     if (!vector && kind != TermKind::configuration) node.forbid({"target"}, because);
     if (!is_vector_sum(kind) && !energy) node.forbid({"tree"}, because);
@@ -164,7 +164,11 @@ Term read_term(const Node& node, const World& world, const VecX<double>& x0) {
         node["at"].fail("there is no " + kind.text() + " at the end, where no step follows", "use \"running\"");
 
     const bool at_point = term.kind == TermKind::position || term.kind == TermKind::velocity;
-    if (at_point || term.kind == TermKind::height)
+    if (const auto site = node.find("site")) {
+        node.forbid({"body", "point"}, "the point is that of a site");
+        term.site = resolve_one(*site, "site", names_of(model.sites, &Site::name));
+        term.body = model.sites[static_cast<size_t>(term.site)].body;
+    } else if (at_point || term.kind == TermKind::height)
         term.body = resolve_one(node["body"], "body", names_of(model.bodies, &Body::name));
     term.point = node.vec3_or("point", term.point);
     if (at_point || is_vector_sum(term.kind))

@@ -23,7 +23,8 @@ struct Assembly {
     std::vector<Visual> visuals;
     std::vector<std::string> visual_bodies;  // name of the body
     std::vector<std::string> warnings;       // of imported models
-    NameTable bodies{"body"}, joints{"joint"}, actuators{"actuator"}, shape_names{"shape"}, equality_names{"equality"};
+    NameTable bodies{"body"}, joints{"joint"}, actuators{"actuator"}, shape_names{"shape"}, equality_names{"equality"},
+        sites{"site"};
 };
 
 Settings read_settings(const Node& scene) {
@@ -81,16 +82,7 @@ ModelInput read_instance_model(const Node& instance, const std::filesystem::path
         instance.forbid({"base"}, "the model is JSON, which says how its bodies are joined to the world");
         return read_model(*model);
     }
-    const Node& node = instance["file"];
-    const std::filesystem::path given = node.text();
-    if (given.empty() || given.is_absolute() || std::find(given.begin(), given.end(), "..") != given.end())
-        node.fail("must lie in the scene's folder or below", "use a relative path without ..");
-    const std::filesystem::path file = folder / given;
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(file, error)) node.fail("there is no file " + file.string(), "correct the path");
-    const auto relative = std::filesystem::relative(std::filesystem::canonical(file, error),
-                                                    std::filesystem::canonical(folder.empty() ? "." : folder, error), error);
-    if (relative.empty() || *relative.begin() == "..") node.fail("leads out of the scene's folder", "copy the file into it");
+    const std::filesystem::path file = find_file(instance["file"], folder);
     const std::string name = file.string();
     if (is_robot_file(file)) {
         ImportOptions chosen = options;
@@ -173,6 +165,11 @@ void add_copy(const Node& where, const ModelInput& model, const std::string& own
         spec.name = full(spec.name), spec.body = handles[static_cast<size_t>(spec.body)];
         a.actuators.add(where, spec.name);
         a.builder.add_actuator(spec);
+    }
+    for (SiteSpec spec : model.sites) {
+        spec.name = full(spec.name), spec.body = handles[static_cast<size_t>(spec.body)];
+        a.sites.add(where, spec.name);
+        a.builder.add_site(spec);
     }
     for (EqualityInput input : model.equalities) {
         input.spec.name = full(input.spec.name);

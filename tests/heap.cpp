@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "tests/sample_shapes.hpp"
 #include "tests/toy_worlds.hpp"
 
 namespace {
@@ -30,9 +31,91 @@ int posix_memalign(void** p, size_t alignment, size_t n) {
 }
 }
 
+namespace {
+using namespace costate;
+using namespace costate::test;
+
+constexpr ShapeType moving_types[] = {ShapeType::sphere,   ShapeType::capsule,   ShapeType::box,
+                                      ShapeType::cylinder, ShapeType::ellipsoid, ShapeType::mesh};
+bool met[8][8];  // types of shapes that were in contact
+
+// Two free bodies of every type of shape thrown together on a hill of triangles, between a plane and a height field.
+ToyState every_shape_state(unsigned seed) {
+    Rng g(seed);
+    ModelBuilder builder;
+    std::vector<ShapeSpec> shapes{toy_shape(g, "ground", ShapeType::plane, -1, Vec3<double>::Zero()),
+                                  toy_shape(g, "field", ShapeType::terrain, -1, {0.5, 0.5, 0.2}),
+                                  toy_shape(g, "hill", ShapeType::terrain, -1, {1, 1, 1})};
+    shapes[1].terrain = random_terrain(g, 5, 0.5).terrain, shapes[1].position = {0.5, 0, 0};
+    shapes[2].terrain = triangle_terrain({{-1, 0, 0}, {0, -1, 0}, {0, 1, 0}, {0.2, 0, 0.1}}, {{0, 1, 3}, {0, 3, 2}, {1, 2, 3}});
+    shapes[2].position = {-0.3, 0, 0};
+    for (int i = 0; i < 12; ++i) {
+        const ShapeType type = moving_types[i % 6];
+        const std::string name = shape_type_name(type) + std::to_string(i / 6);
+        BodySpec body = random_body(g, i, -1, JointType::free);
+        body.name = name, body.placement.setZero(), body.R_PB.setIdentity(), body.damping.clear(), body.stiffness.clear();
+        body.mass.c *= 0.1, body.mass.I += 0.02 * Mat3<double>::Identity();
+        const Vec3<double> size(g.uniform(0.1, 0.2), g.uniform(0.1, 0.2), g.uniform(0.1, 0.2));
+        ShapeSpec shape = toy_shape(g, name, type, builder.add_body(body), size);
+        if (type == ShapeType::mesh) shape.hull = random_mesh(g, 12).hull;
+        shapes.push_back(shape);
+    }
+    Model m = builder.build();
+    ShapeSet set = build_shapes(m, shapes);
+    ToyState t{World(std::move(m), std::move(set), Settings()), {}, {}, {}};
+    const Model& model = t.world.model;
+    t.theta = model.layout.nominal();
+    VecX<double> d = random_vector(model.nv, g, Regime::random), q(model.nq);
+    for (const Body& b : model.bodies)
+        d.segment(b.v0, 3) = Vec3<double>(g.uniform(-0.5, 0.7), g.uniform(-0.3, 0.3), g.uniform(0.1, 0.4));
+    retract(model, model.neutral_configuration().data(), d.data(), q.data());
+    t.x.resize(model.nq + model.nv);
+    t.x << q, 0.5 * random_vector(model.nv, g, Regime::random);
+    return t;
+}
+
+// Steps and adjoints of a rollout, twice: the second time every call of the allocator counts. Returns the number of contacts.
+int run(const ToyState& t) {
+    const World& w = t.world;
+    StepScratch<double> s(w);
+    const size_t steps = w.nu() > 0 ? 50 : 20;
+    std::vector<VecX<double>> x(steps + 1, VecX<double>(w.nx()));
+    VecX<double> theta_bar = VecX<double>::Zero(w.np()), x_bar = VecX<double>::Zero(w.ndx()), u_bar = VecX<double>::Zero(w.nu()),
+                 seed_bar = VecX<double>::Ones(w.ndx());
+    x[0] = t.x;
+    const auto type = [&](int shape) { return static_cast<size_t>(w.shapes.shapes[static_cast<size_t>(shape)].type); };
+    int contacts = 0;
+    for (const bool count : {false, true}) {
+        counting = count;
+        for (size_t k = 0; k < steps; ++k) {
+            step(w, t.theta.data(), x[k].data(), t.u.data(), s, x[k + 1].data());
+            s.clear_bars();
+            step_adj(w, t.theta.data(), x[k].data(), t.u.data(), s, seed_bar.data(), theta_bar.data(), x_bar.data(), u_bar.data());
+            for (const auto& point : s.contacts.points) {
+                const size_t a = type(point.features.a), b = type(point.features.b);
+                met[a][b] = met[b][a] = true, ++contacts;
+            }
+        }
+        counting = false;
+    }
+    return contacts / 2;
+}
+
+// Every moving type with every other, with itself, with a plane and with terrain.
+bool all_pairs_met() {
+    bool all = true;
+    for (const ShapeType a : {ShapeType::plane, ShapeType::sphere, ShapeType::capsule, ShapeType::box, ShapeType::cylinder,
+                              ShapeType::ellipsoid, ShapeType::mesh, ShapeType::terrain})
+        for (const ShapeType b : moving_types) {
+            if (met[static_cast<size_t>(a)][static_cast<size_t>(b)]) continue;
+            std::printf("no %s touched a %s\n", shape_type_name(a), shape_type_name(b));
+            all = false;
+        }
+    return all;
+}
+}  // namespace
+
 int main() {
-    using namespace costate;
-    using namespace costate::test;
     // The counter must see what it is for.
     counting = true;
     delete new volatile int(1);
@@ -42,24 +125,10 @@ int main() {
     calls = 0;
 
     int contacts = 0;
-    for (unsigned seed = 1; seed <= 10; ++seed) {
-        const ToyState t = toy_contact_state(seed);
-        const World& w = t.world;
-        StepScratch<double> s(w);
-        std::vector<VecX<double>> x(51, VecX<double>(w.nx()));
-        VecX<double> theta_bar = VecX<double>::Zero(w.np()), x_bar = VecX<double>::Zero(w.ndx()), u_bar = VecX<double>::Zero(w.nu()), seed_bar = VecX<double>::Ones(w.ndx());
-        x[0] = t.x;
-        for (const bool count : {false, true}) {
-            counting = count;
-            for (size_t k = 0; k < 50; ++k) {
-                step(w, t.theta.data(), x[k].data(), t.u.data(), s, x[k + 1].data());
-                s.clear_bars();
-                step_adj(w, t.theta.data(), x[k].data(), t.u.data(), s, seed_bar.data(), theta_bar.data(), x_bar.data(), u_bar.data());
-                contacts += static_cast<int>(s.contacts.points.size());
-            }
-            counting = false;
-        }
-    }
+    for (unsigned seed = 1; seed <= 10; ++seed) contacts += run(toy_contact_state(seed));
+    const long without = calls;
     std::printf("%ld allocations in 500 steps and adjoints with %d contacts\n", calls, contacts);
-    return calls == 0 && contacts > 1000 ? 0 : 1;
+    for (unsigned seed = 1; seed <= 20; ++seed) run(every_shape_state(seed));
+    std::printf("%ld allocations in 400 with shapes of every type\n", calls - without);
+    return calls == 0 && contacts > 500 && all_pairs_met() ? 0 : 1;
 }

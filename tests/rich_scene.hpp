@@ -29,7 +29,7 @@ inline Json every_joint() {
              "mass": 0.7, "com": [0.1, 0.03, 0.02], "inertia": [0.01, 0.01, 0.015, 0.001, 0.002, 0.001]},
             {"name": "plate", "parent": "slide", "joint": {"type": "fixed", "position": [0.1, 0.05, 0], "rpy_deg": [0, 20, 0]},
              "mass": 0.2, "com": [0.02, 0.01, 0.03], "inertia": [0.003, 0.004, 0.005, 0.0001, 0.0002, 0.0003]},
-            {"name": "screw", "parent": "plate", "joint": {"type": "helical", "axis": [0, 0.3, 1], "pitch": 0.05,
+            {"name": "screw", "parent": "plate", "sites": [{"name": "tip", "position": [0.1, 0.2, 0.3], "rpy_deg": [10, 20, 30]}], "joint": {"type": "helical", "axis": [0, 0.3, 1], "pitch": 0.05,
               "position": [0.1, 0, 0.1], "rpy_deg": [0, 30, 10], "limits": [-0.2, 0.2], "damping": 0.05, "armature": 0.02,
               "stiffness": 1, "rest": 0.2, "dry_friction": 0.02},
              "mass": 0.5, "com": [0.1, 0.05, 0.02], "inertia": [0.004, 0.005, 0.006, 0.0003, 0.0002, 0.0001]},
@@ -112,6 +112,7 @@ inline Scene rich_scene() {
         };
         add("position", near), add("velocity", {0.5, -0.6, 0.7});
     }
+    scene["objective"].push_back({{"term", "position"}, {"site", "arm/tip"}, {"target", {7, -8, 9}}});
     scene["objective"].push_back({{"term", "configuration"}, {"target", 0.4}});
     return scene_from_json(scene, "rich.json");
 }

@@ -20,8 +20,8 @@ DONE, CHECK_FAILED, BAD_INPUT, DIVERGED = 0, 1, 2, 3
 
 KIND = {"max_relative_error", "taylor_order", "at_roundoff", "rejected", "stencils", "worst"}
 KEYS = {
-    "info": {"name", "description", "file", "bodies", "joints", "nq", "nv", "nu", "mass", "shapes", "parameters", "variables",
-             "steps", "time_step"},
+    "info": {"name", "description", "file", "bodies", "joints", "nq", "nv", "nu", "mass", "shapes", "sites", "parameters",
+             "variables", "steps", "time_step"},
     "simulate": {"name", "steps", "duration", "loss", "seconds", "steps_per_second", "out"},
     "gradcheck": KIND | {"name", "steps", "loss", "variables", "seconds"},
     "optimize": {"name", "method", "steps", "variables", "initial_loss", "final_loss", "iterations", "loss_evaluations",
@@ -247,6 +247,22 @@ class Cli(unittest.TestCase):
         self.run_costate("simulate", self.scene, "--out", "b.csv", "--every", 8)
         times = [float(line.split(",")[0]) for line in (self.folder / "b.csv").read_text().splitlines()[1:]]
         self.assertEqual(times, [0, 0.08, 0.16, 0.2])
+
+    def test_sites_in_csv(self):
+        site = [{"name": "bow", "position": [0.3, 0, 0.1], "rpy_deg": [90, 0, 0]}]
+        (self.folder / "boat.json").write_text(changed(["models", 0, "model", "bodies", 0, "sites"], site))
+        self.assertEqual(self.report("info", "boat.json")["sites"], 1)
+        self.assertIn("m/bow", self.run_costate("info", "boat.json"))
+        self.run_costate("simulate", "boat.json", "--out", "plain.csv")
+        self.run_costate("simulate", "boat.json", "--out", "a.csv", "--sites", "*bow")
+        plain, rows = ([*csv.reader((self.folder / n).read_text().splitlines())] for n in ["plain.csv", "a.csv"])
+        self.assertEqual(rows[0], plain[0] + ["site(m/bow).x", "site(m/bow).y", "site(m/bow).z"])
+        self.assertEqual([row[:-3] for row in rows], plain)
+        for row in rows[1:]:
+            self.assertAlmostEqual(float(row[-3]), float(row[1]) + 0.3, delta=1e-15)
+            self.assertEqual(row[-2:], ["0", "0.1"])
+        self.refuse("simulate", "boat.json", "--out", "b.csv", "--sites", "m/bw", because='m/bw.*"m/bow"')
+        self.refuse("simulate", "boat.json", "--sites", "m/bow", because="--out")
 
     def test_json_trajectory_equals_csv(self):
         self.run_costate("simulate", "quadruped_stand", "--steps", 3, "--out", "a.csv")

@@ -87,6 +87,7 @@ constexpr Meaning meanings[] = {
     {"shapes/*/margin", "by which its surface is grown, m"},
     {"shapes/*/stiffness", "of a shape that gives, N/m at each contact point"},
     {"shapes/*/damping", "of the same, N s/m"},
+    {"sites/*/position", "of its origin in the body, m"},
     {"world/gravity", "m/s^2"},
     {"world/time_step", "s"},
     {"contact/compliance", "1/kg"},

@@ -31,11 +31,12 @@ struct EvaluatePass : StagePass {
 };
 
 // A term of a kind, about whatever the stage's world has of it.
-Term random_term(const World& w, Rng& g, TermKind kind, TermNorm norm, bool running) {
+Term random_term(const World& w, Rng& g, TermKind kind, TermNorm norm, bool running, bool at_site = false) {
     Term term;
     term.kind = kind, term.norm = norm, term.running = running;
     term.weight = g.uniform(0.5, 2);
-    term.body = w.model.body_index("body4");
+    term.site = at_site ? 0 : -1;
+    term.body = at_site ? w.model.sites[0].body : w.model.body_index("body4");
     term.point = g.vec3(Regime::random), term.target = g.vec3(Regime::random), term.axes = g.vec3(Regime::random);
     term.dofs = {1, 4, 18, 20}, term.controls = {0, 1, 2};
     term.q_target = random_configuration(w.model, g, Regime::random);
@@ -43,11 +44,13 @@ Term random_term(const World& w, Rng& g, TermKind kind, TermNorm norm, bool runn
     return term;
 }
 
+bool is_at_point(TermKind kind) { return kind == TermKind::position || kind == TermKind::velocity || kind == TermKind::height; }
+
 constexpr TermKind all_kinds[] = {TermKind::position, TermKind::velocity, TermKind::configuration, TermKind::joint_velocity,
                                   TermKind::height,   TermKind::effort,   TermKind::impulse, TermKind::centre_of_mass,
                                   TermKind::linear_momentum, TermKind::angular_momentum, TermKind::kinetic_energy, TermKind::potential_energy};
 
-// Everything that a term may read, each kind along a direction: poses, velocities, inertias, gravity, q, v, u, impulses, and the
+// Everything that a term may read, each kind along a direction: poses, velocities, inertias, gravity, the place of a site, q, v, u, impulses, and the
 // time step.
 struct TermStage : ContactStage {
     D value;
@@ -57,6 +60,7 @@ struct TermStage : ContactStage {
         in.add_along_direction(g, [&](Inputs& all) { all.add(s.kinematics.V, d.kinematics.V, s.bar.V); });
         in.add_along_direction(g, [&](Inputs& all) { all.add(s.kinematics.I, d.kinematics.I, s.bar.I); });
         add_parameters_along_direction(g, m.gravity, 1);
+        add_parameters_along_direction(g, m.site_position, 1);
         in.add_along_direction(g, [&](Inputs& all) { add_configuration(all); });
         in.add_along_direction(g, [&](Inputs& all) { add_velocity(all); });
         in.add_along_direction(g, [&](Inputs& all) { add_controls(all); });
@@ -66,18 +70,19 @@ struct TermStage : ContactStage {
     }
 };
 
-// A term reads one of the inputs; a velocity also the pose of its point, momentum and energy two as well.
+// A term reads one of the inputs; a velocity also the pose of its point, momentum and energy two as well; at a site its
+// place, too.
 struct TermValuePass : TermStage {
     static inline TermKind kind = TermKind::position;
     static inline TermNorm norm = TermNorm::squared;
-    static inline bool of_one_shape = false;
+    static inline bool of_one_shape = false, at_site = false;
     Term term;
     static bool reads_two() {
         return kind == TermKind::velocity || kind == TermKind::linear_momentum || kind == TermKind::angular_momentum || kind == TermKind::kinetic_energy ||
                kind == TermKind::potential_energy;
     }
-    int inputs_without_effect = reads_two() ? 7 : 8;
-    TermValuePass(Rng& g, Regime r) : TermStage(g, r), term(random_term(w, g, kind, norm, true)) {
+    int inputs_without_effect = 9 - reads_two() - at_site;
+    TermValuePass(Rng& g, Regime r) : TermStage(g, r), term(random_term(w, g, kind, norm, true, at_site)) {
         term.component = 1;
         if (of_one_shape) term.shape = w.shapes.index("box");
     }
@@ -92,6 +97,7 @@ Objective terms_of_every_kind(const World& w, Rng& g) {
             for (const bool running : {true, false}) {
                 const bool of_a_step = kind == TermKind::effort || kind == TermKind::impulse;
                 if (running || !of_a_step) objective.push_back(random_term(w, g, kind, norm, running));
+                if (is_at_point(kind)) objective.push_back(random_term(w, g, kind, norm, running, true));
             }
     return objective;
 }
@@ -162,11 +168,13 @@ TEST_CASE("adjoint: evaluate") { check_pass<EvaluatePass>(1e-12); }
 TEST_CASE("adjoint: term_value") {
     for (const TermNorm norm : {TermNorm::squared, TermNorm::distance, TermNorm::component})
         for (const TermKind kind : all_kinds)
-            for (const bool of_one_shape : {false, true}) {
-                if (of_one_shape && kind != TermKind::impulse) continue;
+            for (const bool special : {false, true}) {  // impulses of one shape, points at a site
+                if (special && kind != TermKind::impulse && !is_at_point(kind)) continue;
                 CAPTURE(static_cast<int>(kind));
                 CAPTURE(static_cast<int>(norm));
-                TermValuePass::kind = kind, TermValuePass::norm = norm, TermValuePass::of_one_shape = of_one_shape;
+                TermValuePass::kind = kind, TermValuePass::norm = norm;
+                TermValuePass::of_one_shape = special && kind == TermKind::impulse;
+                TermValuePass::at_site = special && is_at_point(kind);
                 check_pass<TermValuePass>(1e-12);
             }
 }

@@ -59,6 +59,7 @@ inline ToyState toy_contact_state(unsigned seed, const Settings& settings = {}) 
         (i == 4 ? a.control_lower : a.force_lower) = -2, (i == 4 ? a.control_upper : a.force_upper) = 2;
         builder.add_actuator(a);
     }
+    builder.add_site({"tool", 4, {0.1, -0.2, 0.3}, Mat3<double>::Identity()});
     Model m = builder.build();
     std::vector<ShapeSpec> shapes{toy_shape(g, "ground", ShapeType::plane, -1, Vec3<double>::Zero()),
                                   toy_shape(g, "sphere", ShapeType::sphere, m.body_index("body0"), {0.1, 0, 0}),
