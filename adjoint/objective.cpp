@@ -90,11 +90,10 @@ template <class T> void sum_residual_adj(const World& w, const Term& term, const
     }
 }
 
-bool counts(const Term& term, const FeaturePair& f) { return term.shape < 0 || f.a == term.shape || f.b == term.shape; }
-
 }  // namespace
 
-template <class T> T term_value(const World& w, const Term& term, const T* theta, const T* x, const T* u, const StepScratch<T>& s) {
+template <class T>
+T term_value(const World& w, const Term& term, int t, const T* theta, const T* x, const T* u, const StepScratch<T>& s) {
     switch (term.kind) {
         case TermKind::position:
         case TermKind::velocity: return norm_value(term, point_residual(w, term, theta, s));
@@ -107,17 +106,15 @@ template <class T> T term_value(const World& w, const Term& term, const T* theta
         case TermKind::joint_velocity: return norm_value(term, entries(x + w.nq(), w.nv(), term.dofs));
         case TermKind::effort: return norm_value(term, entries(u, w.nu(), term.controls));
         case TermKind::height: return common_origin(w.model, s.kinematics, term.body).z() + term_point(w, term, theta, s).z();
-        case TermKind::impulse: break;
+        case TermKind::impulse: return normal_impulse(s, term.shape);
+        case TermKind::recording: return norm_value(term, recording_residual(w, term.recording, t, theta, x, u, s));
     }
-    T sum(0);
-    for (const RowBlock& b : s.rows.blocks)
-        if (b.kind == RowKind::contact && counts(term, s.contacts.points[static_cast<size_t>(b.index)].features)) sum += s.impulses.lambda[static_cast<size_t>(b.row)];
-    return sum;
+    return T(0);
 }
 
 template <class T>
-void term_value_adj(const World& w, const Term& term, const T* theta, const T* x, const T* u, const T& value_bar, StepScratch<T>& s, T* theta_bar,
-                    T* x_bar, T* u_bar) {
+void term_value_adj(const World& w, const Term& term, int t, const T* theta, const T* x, const T* u, const T& value_bar,
+                    StepScratch<T>& s, T* theta_bar, T* x_bar, T* u_bar) {
     switch (term.kind) {
         case TermKind::centre_of_mass:
         case TermKind::linear_momentum:
@@ -149,35 +146,40 @@ void term_value_adj(const World& w, const Term& term, const T* theta, const T* x
             norm_value_adj(term, entries(u, w.nu(), term.controls), value_bar, entries(u_bar, w.nu(), term.controls));
             break;
         case TermKind::height: term_point_adj<T>(w, term, theta, Vec3<T>(T(0), T(0), value_bar), s, theta_bar); break;
-        case TermKind::impulse:
-            for (const RowBlock& b : s.rows.blocks)
-                if (b.kind == RowKind::contact && counts(term, s.contacts.points[static_cast<size_t>(b.index)].features))
-                    s.impulses.lambda_bar[static_cast<size_t>(b.row)] += value_bar;
+        case TermKind::impulse: normal_impulse_adj(s, term.shape, value_bar); break;
+        case TermKind::recording: {
+            const VecX<T> r = recording_residual(w, term.recording, t, theta, x, u, s);
+            VecX<T> r_bar = VecX<T>::Zero(r.size());
+            norm_value_adj(term, r, value_bar, r_bar);
+            recording_residual_adj(w, term.recording, t, theta, x, s, r_bar.data(), theta_bar, x_bar, u_bar);
             break;
+        }
     }
 }
 
-template <class T> T objective_value(const World& w, const Objective& objective, bool running, const T* theta, const T* x, const T* u, const StepScratch<T>& s) {
+template <class T>
+T objective_value(const World& w, const Objective& objective, bool running, int t, const T* theta, const T* x, const T* u,
+                  const StepScratch<T>& s) {
     T sum(0);
     for (const Term& term : objective) {
         if (term.running != running) continue;
-        const T value = T(term.weight) * term_value(w, term, theta, x, u, s);
+        const T value = T(term.weight) * term_value(w, term, t, theta, x, u, s);
         sum += running && term.kind != TermKind::impulse ? theta[w.time_step.at(0)] * value : value;
     }
     return sum;
 }
 
 template <class T>
-void objective_value_adj(const World& w, const Objective& objective, bool running, const T* theta, const T* x, const T* u, const T& value_bar,
-                         StepScratch<T>& s, T* theta_bar, T* x_bar, T* u_bar) {
+void objective_value_adj(const World& w, const Objective& objective, bool running, int t, const T* theta, const T* x, const T* u,
+                         const T& value_bar, StepScratch<T>& s, T* theta_bar, T* x_bar, T* u_bar) {
     for (const Term& term : objective) {
         if (term.running != running) continue;
         T term_bar = T(term.weight) * value_bar;
         if (running && term.kind != TermKind::impulse) {
-            theta_bar[w.time_step.at(0)] += term_bar * term_value(w, term, theta, x, u, s);
+            theta_bar[w.time_step.at(0)] += term_bar * term_value(w, term, t, theta, x, u, s);
             term_bar *= theta[w.time_step.at(0)];
         }
-        term_value_adj(w, term, theta, x, u, term_bar, s, theta_bar, x_bar, u_bar);
+        term_value_adj(w, term, t, theta, x, u, term_bar, s, theta_bar, x_bar, u_bar);
     }
 }
 
@@ -210,11 +212,13 @@ Objective residual_components(const Objective& objective) {
     return components;
 }
 
-#define INSTANTIATE(T)                                                                                                                        \
-    template T term_value(const World&, const Term&, const T*, const T*, const T*, const StepScratch<T>&);                                    \
-    template void term_value_adj(const World&, const Term&, const T*, const T*, const T*, const T&, StepScratch<T>&, T*, T*, T*);            \
-    template T objective_value(const World&, const Objective&, bool, const T*, const T*, const T*, const StepScratch<T>&);                    \
-    template void objective_value_adj(const World&, const Objective&, bool, const T*, const T*, const T*, const T&, StepScratch<T>&, T*, T*, T*);
+#define INSTANTIATE(T)                                                                                                           \
+    template T term_value(const World&, const Term&, int, const T*, const T*, const T*, const StepScratch<T>&);                  \
+    template void term_value_adj(const World&, const Term&, int, const T*, const T*, const T*, const T&, StepScratch<T>&, T*,    \
+                                 T*, T*);                                                                                        \
+    template T objective_value(const World&, const Objective&, bool, int, const T*, const T*, const T*, const StepScratch<T>&);  \
+    template void objective_value_adj(const World&, const Objective&, bool, int, const T*, const T*, const T*, const T&,         \
+                                      StepScratch<T>&, T*, T*, T*);
 INSTANTIATE(double)
 INSTANTIATE(Dual<double>)
 #undef INSTANTIATE

@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/queries.hpp"
-#include "solvers/step.hpp"
+#include "adjoint/recording.hpp"
 
 namespace costate {
 
@@ -27,6 +26,7 @@ enum class TermKind {
     angular_momentum,   // r = L - target of `bodies`, about the origin of the world, kg m^2/s
     kinetic_energy,     // of `bodies`, J: linear, norm is not used
     potential_energy,   // of `bodies` in gravity, J: linear, norm is not used
+    recording,          // r = differences of `recording`'s signals to what was recorded for the step
 };
 // |r|^2; |r|, whose derivative at 0 is 0; or r[component], of which least squares are made
 enum class TermNorm { squared, distance, component };
@@ -46,23 +46,27 @@ struct Term {
     Vec3<double> axes = Vec3<double>::Ones();    // multiplies the three components of r
     std::vector<int> dofs, controls;
     VecX<double> q_target;                       // (nq)
+    Recording recording;
 };
 
 using Objective = std::vector<Term>;
 
-// l of one term. After `step` (running) or `observe` (final); u is nullptr at the end.
-template <class T> T term_value(const World& w, const Term& term, const T* theta, const T* x, const T* u, const StepScratch<T>& s);
+// l of one term at step t. After `step` (running) or `observe` (final); u is nullptr at the end.
+template <class T>
+T term_value(const World& w, const Term& term, int t, const T* theta, const T* x, const T* u, const StepScratch<T>& s);
 
 // Seeds the scratch's covectors of poses, velocities, inertias and impulses, and adds to theta_bar, x_bar (2 nv) and u_bar (nu).
 template <class T>
-void term_value_adj(const World& w, const Term& term, const T* theta, const T* x, const T* u, const T& value_bar, StepScratch<T>& s, T* theta_bar,
-                    T* x_bar, T* u_bar);
+void term_value_adj(const World& w, const Term& term, int t, const T* theta, const T* x, const T* u, const T& value_bar,
+                    StepScratch<T>& s, T* theta_bar, T* x_bar, T* u_bar);
 
 // w h l or w l, summed over the running or the final terms
-template <class T> T objective_value(const World& w, const Objective& objective, bool running, const T* theta, const T* x, const T* u, const StepScratch<T>& s);
 template <class T>
-void objective_value_adj(const World& w, const Objective& objective, bool running, const T* theta, const T* x, const T* u, const T& value_bar,
-                         StepScratch<T>& s, T* theta_bar, T* x_bar, T* u_bar);
+T objective_value(const World& w, const Objective& objective, bool running, int t, const T* theta, const T* x, const T* u,
+                  const StepScratch<T>& s);
+template <class T>
+void objective_value_adj(const World& w, const Objective& objective, bool running, int t, const T* theta, const T* x, const T* u,
+                         const T& value_bar, StepScratch<T>& s, T* theta_bar, T* x_bar, T* u_bar);
 
 // The single numbers that the objective is a sum of squares of, or one distance: loss = sum r_k^2, or its root. Throws
 // std::invalid_argument, saying which term is in the way, where it is neither: a running or linear term, a negative weight.

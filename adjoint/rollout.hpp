@@ -62,13 +62,13 @@ public:
         for (int t = 0; t < steps_; ++t) {
             plan_.evaluate(z.data(), t, u_.data());
             double* next = store_.slot(t + 1);
-            loss += step_.run(theta.data(), store_.restore(t), u_.data(), next);
+            loss += step_.run(t, theta.data(), store_.restore(t), u_.data(), next);
             ++evaluations_.forward;
             for (int i = 0; i < step_.nx(); ++i)
                 if (!std::isfinite(next[i])) return divergence_ = {t, i}, NAN;
             visit(t, store_.restore(t), u_.data());
         }
-        loss += step_.finish(theta.data(), store_.restore(steps_));
+        loss += step_.finish(steps_, theta.data(), store_.restore(steps_));
         visit(steps_, store_.restore(steps_), nullptr);
         return loss;
     }
@@ -80,14 +80,14 @@ public:
     void backward(const VecX<double>& theta, const VecX<double>& z, Gradient& g) {
         g.controls.setZero(plan_.size()), g.initial_state.setZero(step_.ndx()), g.parameters.setZero(step_.np());
         x_next_bar_.setZero();
-        step_.finish_adj(theta.data(), store_.restore(steps_), g.parameters.data(), x_next_bar_.data());
+        step_.finish_adj(steps_, theta.data(), store_.restore(steps_), g.parameters.data(), x_next_bar_.data());
         for (int t = steps_; t-- > 0;) {
             plan_.evaluate(z.data(), t, u_.data());
-            step_.run(theta.data(), store_.restore(t), u_.data(), replayed_.data());
+            step_.run(t, theta.data(), store_.restore(t), u_.data(), replayed_.data());
             ++evaluations_.forward;
             assert(std::memcmp(replayed_.data(), store_.restore(t + 1), store_.bytes_per_checkpoint()) == 0);
             x_bar_.setZero(), u_bar_.setZero();
-            step_.run_adj(theta.data(), store_.restore(t), u_.data(), x_next_bar_.data(), g.parameters.data(), x_bar_.data(), u_bar_.data());
+            step_.run_adj(t, theta.data(), store_.restore(t), u_.data(), x_next_bar_.data(), g.parameters.data(), x_bar_.data(), u_bar_.data());
             ++evaluations_.backward;
             plan_.evaluate_adj(t, u_bar_.data(), g.controls.data());
             x_next_bar_.swap(x_bar_);

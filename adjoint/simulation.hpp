@@ -16,27 +16,27 @@ public:
     int nu() const { return world_.nu(); }
     int np() const { return world_.np(); }
 
-    // One step, its share of the loss returned.
-    double run(const double* theta, const double* x, const double* u, double* x_next) {
+    // Step t, its share of the loss returned.
+    double run(int t, const double* theta, const double* x, const double* u, double* x_next) {
         step(world_, theta, x, u, scratch_, x_next);
-        return objective_value(world_, *objective_, true, theta, x, u, scratch_);
+        return objective_value(world_, *objective_, true, t, theta, x, u, scratch_);
     }
     // Right after `run` of the same step. Adds to theta_bar, x_bar (ndx) and u_bar.
-    void run_adj(const double* theta, const double* x, const double* u, const double* x_next_bar, double* theta_bar, double* x_bar, double* u_bar) {
+    void run_adj(int t, const double* theta, const double* x, const double* u, const double* x_next_bar, double* theta_bar, double* x_bar, double* u_bar) {
         scratch_.clear_bars();
-        objective_value_adj(world_, *objective_, true, theta, x, u, 1.0, scratch_, theta_bar, x_bar, u_bar);
+        objective_value_adj(world_, *objective_, true, t, theta, x, u, 1.0, scratch_, theta_bar, x_bar, u_bar);
         step_adj(world_, theta, x, u, scratch_, x_next_bar, theta_bar, x_bar, u_bar);
     }
 
-    // What the last state adds to the loss.
-    double finish(const double* theta, const double* x) {
+    // What the last state, after t steps, adds to the loss.
+    double finish(int t, const double* theta, const double* x) {
         observe(world_, theta, x, scratch_);
-        return objective_value<double>(world_, *objective_, false, theta, x, nullptr, scratch_);
+        return objective_value<double>(world_, *objective_, false, t, theta, x, nullptr, scratch_);
     }
-    void finish_adj(const double* theta, const double* x, double* theta_bar, double* x_bar) {
+    void finish_adj(int t, const double* theta, const double* x, double* theta_bar, double* x_bar) {
         observe(world_, theta, x, scratch_);
         scratch_.clear_bars();
-        objective_value_adj<double>(world_, *objective_, false, theta, x, nullptr, 1.0, scratch_, theta_bar, x_bar, nullptr);
+        objective_value_adj<double>(world_, *objective_, false, t, theta, x, nullptr, 1.0, scratch_, theta_bar, x_bar, nullptr);
         observe_adj(world_, theta, x, scratch_, theta_bar, x_bar);
     }
 

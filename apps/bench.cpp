@@ -45,7 +45,7 @@ struct Times {
 void replay(Rollout<Simulation>& rollout, const Scene& s, VecX<double>& u, VecX<double>& x_next) {
     for (int t = rollout.steps(); t-- > 0;) {
         s.plan.evaluate(s.z0.data(), t, u.data());
-        rollout.step().run(s.theta.data(), rollout.store().restore(t), u.data(), x_next.data());
+        rollout.step().run(t, s.theta.data(), rollout.store().restore(t), u.data(), x_next.data());
     }
 }
 

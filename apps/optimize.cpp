@@ -56,15 +56,16 @@ Report control_values(const Scene& s, const RolloutInputs& best) {
 
 // The initial state, by the names of a trajectory's columns.
 Report initial_values(const Scene& s, const RolloutInputs& best) {
-    const std::vector<std::string> columns = trajectory_columns(s.world.model);
+    const std::vector<std::string> columns = column_names(state_signals(s.world.model));
     Report values = Report::object();
-    for (int i = 0; i < s.world.nx(); ++i) values[columns[static_cast<size_t>(i) + 1]] = best.x0[i];  // after time
+    for (int i = 0; i < s.world.nx(); ++i) values[columns[static_cast<size_t>(i)]] = best.x0[i];
     return values;
 }
 
 // The trajectory of a rollout as CSV into an open file.
 void write_trajectory(std::FILE* out, Rollout<Simulation>& rollout, const Scene& s, const RolloutInputs& in) {
-    TrajectoryWriter writer(out, TrajectoryWriter::Format::csv, s.world.model, in.theta[s.world.time_step.offset], s.steps);
+    TrajectoryWriter writer(out, TrajectoryWriter::Format::csv, rollout.step(), state_signals(s.world.model), in.theta.data(),
+                            in.theta[s.world.time_step.offset], s.steps);
     rollout.forward(in.theta, in.x0, in.z, writer);
     if (rollout.divergence()) throw DivergenceError(s.world.model, rollout.divergence());
 }

@@ -18,14 +18,23 @@ Format format_of(const std::string& out) {
     throw UsageError("--out takes a name that ends in .csv or .json, or - for CSV on stdout, not '" + out + "'");
 }
 
-// The sites that a pattern fits.
-std::vector<int> sites_of(const Model& m, const std::string& pattern) {
-    std::vector<int> found;
-    for (size_t i = 0; i < m.sites.size(); ++i)
-        if (matches(pattern, m.sites[i].name)) found.push_back(static_cast<int>(i));
-    if (found.empty())
-        throw UsageError("--sites: no site is named '" + pattern + "'" + suggestion(pattern, names_of(m.sites, &Site::name)));
-    return found;
+// The state and the controls, or the signals with columns that comma-separated patterns match; a rotation is kept whole.
+std::vector<Signal> signals_to_write(const World& w, const std::optional<std::string>& patterns) {
+    if (!patterns) return state_signals(w.model);
+    std::vector<Signal> all = all_signals(w), chosen;
+    std::vector<bool> wanted(all.size());
+    for (size_t begin = 0, end = 0; begin <= patterns->size(); begin = end + 1) {
+        end = std::min(patterns->find(',', begin), patterns->size());
+        const std::string pattern = patterns->substr(begin, end - begin);
+        bool found = false;
+        for (size_t i = 0; i < all.size(); ++i)
+            for (const std::string& name : all[i].names)
+                if (matches(pattern, name)) wanted[i] = found = true;
+        if (!found) throw UsageError("--columns: there is no column '" + pattern + "'" + suggestion(pattern, column_names(all)));
+    }
+    for (size_t i = 0; i < all.size(); ++i)
+        if (wanted[i]) chosen.push_back(std::move(all[i]));
+    return chosen;
 }
 
 int simulate(const Arguments& a) {
@@ -36,10 +45,8 @@ int simulate(const Arguments& a) {
     const int every = a.integer("every", 1, 1);
     const std::optional<std::string> from = a.text("from");
     const Scene scene = from ? load_replay(*from, a.import_options()) : a.load();
-    const std::optional<std::string> pattern = a.text("sites");
-    if (pattern && !out) throw UsageError("--sites adds columns to a trajectory: name it by --out");
-    const std::vector<int> sites = pattern ? sites_of(scene.world.model, *pattern) : std::vector<int>{};
     const double time_step = scene.theta[scene.world.time_step.offset];
+    const std::vector<Signal> signals = signals_to_write(scene.world, a.text("columns"));
 
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
@@ -47,8 +54,8 @@ int simulate(const Arguments& a) {
     std::optional<TrajectoryWriter> writer;
     if (out) {
         if (!to_stdout) files.emplace();
-        writer.emplace(to_stdout ? stdout : files->open(*out), format, scene.world.model, time_step, scene.steps, every, sites,
-                       scene.theta.data());
+        writer.emplace(to_stdout ? stdout : files->open(*out), format, simulation, signals, scene.theta.data(), time_step, scene.steps,
+                       every);
     }
     double loss = 0, seconds = 0;
     {
@@ -91,7 +98,7 @@ const Command simulate_command{
     {{"out", "FILE", "write the states to FILE.csv or FILE.json, or - for CSV on stdout; without it, a summary alone", "o"},
      {"from", "FILE", "run again what a diverged rollout left behind, in place of SCENE"},
      {"every", "K", "write every K-th state and the last (default 1)"},
-     {"sites", "NAME", "write also where sites are in the world; * in the name stands for any characters"}},
+     {"columns", "LIST", "comma-separated patterns of columns, pose(BODY).*, site(SITE).* and impulse(SHAPE) too; else state and controls"}},
     simulate};
 
 }  // namespace costate

@@ -10,21 +10,6 @@ namespace costate {
 
 namespace {
 
-// What follows the joint's name in the names of its coordinates and of their velocities.
-std::vector<std::string> suffixes(JointType type, bool velocity) {
-    std::vector<std::string> rotation{".qw", ".qx", ".qy", ".qz"};
-    if (velocity) rotation = {".wx", ".wy", ".wz"};
-    switch (type) {
-        case JointType::fixed: return {};
-        case JointType::revolute:
-        case JointType::helical:
-        case JointType::prismatic: return {""};
-        case JointType::spherical: return rotation;
-        case JointType::free: rotation.insert(rotation.begin(), {".x", ".y", ".z"}); return rotation;
-    }
-    return {};
-}
-
 // A field of a CSV file, quoted if it has to be.
 std::string quoted(const std::string& field) {
     if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
@@ -40,23 +25,13 @@ void append(std::string& line, double number) {
 
 }  // namespace
 
-std::vector<std::string> trajectory_columns(const Model& m, const std::vector<int>& sites) {
-    std::vector<std::string> names{"time"};
-    for (const bool velocity : {false, true})
-        for (const Body& b : m.bodies)
-            for (const std::string& suffix : suffixes(b.joint, velocity))
-                names.push_back((velocity ? "d(" + b.joint_name + ")" : b.joint_name) + suffix);
-    for (const Actuator& a : m.actuators) names.push_back("u(" + a.name + ")");
-    for (const int site : sites)
-        for (const char* suffix : {").x", ").y", ").z"}) names.push_back("site(" + m.sites[static_cast<size_t>(site)].name + suffix);
-    return names;
-}
-
-TrajectoryWriter::TrajectoryWriter(std::FILE* out, Format format, const Model& m, double time_step, int steps, int every,
-                                   std::vector<int> sites, const double* theta)
-    : out_(out), format_(format), model_(m), sites_(std::move(sites)), theta_(theta), kinematics_(m), time_step_(time_step),
-      steps_(steps), every_(every), controls_(static_cast<size_t>(m.nu)) {
-    const std::vector<std::string> columns = trajectory_columns(m, sites_);
+TrajectoryWriter::TrajectoryWriter(std::FILE* out, Format format, const Simulation& simulation, std::vector<Signal> signals,
+                                   const double* theta, double time_step, int steps, int every)
+    : out_(out), format_(format), simulation_(simulation), signals_(std::move(signals)), theta_(theta), time_step_(time_step),
+      steps_(steps), every_(every) {
+    std::vector<std::string> columns = column_names(signals_);
+    row_.resize(columns.size());
+    columns.insert(columns.begin(), "time");
     if (format_ == Format::json) {
         line_ = "{\n  \"columns\": " + Report(columns).dump() + ",\n  \"rows\": [";
     } else {
@@ -67,16 +42,22 @@ TrajectoryWriter::TrajectoryWriter(std::FILE* out, Format format, const Model& m
 }
 
 void TrajectoryWriter::operator()(int t, const double* x, const double* u) {
-    if (u != nullptr) std::copy(u, u + controls_.size(), controls_.begin());
+    if (t % every_ != 0 && t < steps_ - 1) return;  // the last row needs the last step's controls
+    double* value = row_.data();
+    for (const Signal& c : signals_) {
+        if (c.is_rotation()) {
+            const Quaternion<double> q = signal_rotation(c, x, simulation_.scratch());
+            value[0] = q.w, value[1] = q.v.x(), value[2] = q.v.y(), value[3] = q.v.z();
+        } else if (t < steps_ || !c.is_of_a_step()) {
+            *value = signal_number(simulation_.world(), c, theta_, x, u, simulation_.scratch());
+        }
+        value += c.width();
+    }
     if (t % every_ != 0 && t != steps_) return;
     line_.clear();
     if (format_ == Format::json) line_ += rows_ > 0 ? ",\n    [" : "\n    [";
     append(line_, t * time_step_);
-    for (int i = 0; i < model_.nq + model_.nv; ++i) append(line_ += ',', x[i]);
-    for (const double control : controls_) append(line_ += ',', control);
-    if (!sites_.empty()) kinematics(model_, theta_, x, x + model_.nq, kinematics_);
-    for (const int site : sites_)
-        for (const double c : site_pose(model_, theta_, kinematics_, site).p) append(line_ += ',', c);
+    for (const double number : row_) append(line_ += ',', number);
     line_ += format_ == Format::json ? "]" : "\n";
     std::fwrite(line_.data(), 1, line_.size(), out_);
     ++rows_;

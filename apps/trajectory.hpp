@@ -1,31 +1,25 @@
 // Trajectories as text, one row a state.
 //
-// Columns: time in s; the coordinates of every joint, then their velocities, then the controls:
-//   revolute, prismatic   <joint>                       d(<joint>)                     rad or m, per s
-//   spherical             <joint>.qw .qx .qy .qz        d(<joint>).wx .wy .wz          rad/s, body axes
-//   free                  <joint>.x .y .z .qw ... .qz   d(<joint>).x .y .z .wx ... .wz  m, world axes; rad/s, body axes
-//   control               u(<actuator>)
-//   site, if asked for    site(<site>).x .y .z                                         m, world axes
-// A row holds the state at its time and the controls of the step that starts there; the last row repeats those before it.
+// Columns: time in s, then those of some signals of adjoint/signal.hpp: unless others are chosen, the coordinates of every joint,
+// then their velocities, then the controls. A row holds what is so at its time, and controls and impulses of the step that starts
+// there; the last row repeats those before it.
 #pragma once
 
 #include <cstdio>
 #include <string>
 #include <vector>
 
-#include "core/kinematics.hpp"
+#include "adjoint/simulation.hpp"
 
 namespace costate {
-
-std::vector<std::string> trajectory_columns(const Model& m, const std::vector<int>& sites = {});
 
 class TrajectoryWriter {
 public:
     enum class Format { csv, json };
 
-    // Rows of every `every`-th of `steps` steps, and of the last state. Sites need theta, which must outlive the writer.
-    TrajectoryWriter(std::FILE* out, Format format, const Model& m, double time_step, int steps, int every = 1,
-                     std::vector<int> sites = {}, const double* theta = nullptr);
+    // Rows of every `every`-th of `steps` steps, and of the last state, of the simulation that the rollout runs.
+    TrajectoryWriter(std::FILE* out, Format format, const Simulation& simulation, std::vector<Signal> signals,
+                     const double* theta, double time_step, int steps, int every = 1);
 
     // What a rollout shows its visitor: step, state (q, v), controls, or nullptr after the last step.
     void operator()(int t, const double* x, const double* u);
@@ -36,13 +30,12 @@ public:
 private:
     std::FILE* out_;
     Format format_;
-    const Model& model_;
-    std::vector<int> sites_;
+    const Simulation& simulation_;
+    std::vector<Signal> signals_;
     const double* theta_;
-    Kinematics<double> kinematics_;
     double time_step_;
     int steps_, every_, rows_ = 0;
-    std::vector<double> controls_;
+    std::vector<double> row_;  // a value of every column
     std::string line_;
 };
 

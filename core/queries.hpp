@@ -14,6 +14,29 @@ template <class T> Transform<T> site_pose(const Model& m, const T* theta, const 
     return {X.R * cast<T>(s.R_BS), k.origin[static_cast<size_t>(m.bodies[static_cast<size_t>(s.body)].tree)] + p};
 }
 
+// The orientation of a frame as a quaternion with w >= 0                  (Shepperd 1978: from its largest component)
+template <class T> Quaternion<T> orientation(const Transform<T>& X) {
+    using std::sqrt;
+    const Mat3<T>& R = X.R;
+    const auto at = [&](int i, int j) { return value_of(R(i, j)); };
+    Quaternion<T> q;
+    if (at(0, 0) + at(1, 1) + at(2, 2) > 0) {
+        q.w = T(0.5) * sqrt(T(1) + R.trace());
+        q.v = (T(0.25) / q.w) * Vec3<T>(R(2, 1) - R(1, 2), R(0, 2) - R(2, 0), R(1, 0) - R(0, 1));
+        return q;
+    }
+    int i = 0;
+    if (at(1, 1) > at(i, i)) i = 1;
+    if (at(2, 2) > at(i, i)) i = 2;
+    const int j = (i + 1) % 3, k = (i + 2) % 3;
+    q.v[i] = T(0.5) * sqrt(T(1) + R(i, i) - R(j, j) - R(k, k));
+    const T scale = T(0.25) / q.v[i];
+    q.w = scale * (R(k, j) - R(j, k)), q.v[j] = scale * (R(j, i) + R(i, j)), q.v[k] = scale * (R(k, i) + R(i, k));
+    return q.w < T(0) ? Quaternion<T>{-q.w, -q.v} : q;
+}
+// A turn d of the frame in A is the turn R^T d in its own axes:  X_bar.ang += R q_bar
+template <class T> void orientation_adj(const Transform<T>& X, const Vec3<T>& q_bar, Force<T>& X_bar) { X_bar.ang += X.R * q_bar; }
+
 // The bodies [begin, end).
 struct BodyRange {
     int begin = 0, end = 0;

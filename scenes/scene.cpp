@@ -88,7 +88,7 @@ Scene read_scene(const Node& node, const std::filesystem::path& file, std::optio
     std::vector<ParameterVariable> parameters = read_parameters(node, world, theta);
     check_inertia(node, world, theta, start.x0);
     ControlInput controls = read_controls(node, world, start.x0, input.controls, n);
-    Objective objective = read_objective(node, world, start.x0);
+    Objective objective = read_objective(node, world, start.x0, file.parent_path(), n);
     return {node.text_or("name", file.stem().string()),
             node.prose_or("description", ""),
             node.prose_or("source", ""),

@@ -5,6 +5,7 @@
 
 #include "scenes/model_reader.hpp"
 #include "scenes/names.hpp"
+#include "scenes/recording_reader.hpp"
 #include "scenes/start_reader.hpp"
 
 namespace costate {
@@ -130,6 +131,7 @@ void forbid_others(const Node& node, TermKind kind) {
     if (kind != TermKind::configuration && kind != TermKind::joint_velocity) node.forbid({"joints"}, because);
     if (kind != TermKind::effort) node.forbid({"actuators"}, because);
     if (kind != TermKind::impulse) node.forbid({"shape"}, because);
+    if (kind != TermKind::recording) node.forbid({"file", "columns"}, because);
     if (linear) node.forbid({"norm"}, because + ", which is linear");
 }
 
@@ -145,24 +147,30 @@ std::vector<int> read_matches(const Node& node, const char* key, const char* kin
     return out;
 }
 
-Term read_term(const Node& node, const World& world, const VecX<double>& x0) {
+Term read_term(const Node& node, const World& world, const VecX<double>& x0, const std::filesystem::path& folder, int steps) {
     node.expect_keys("term");
     const Model& model = world.model;
     Term term;
     const Node kind = node["term"];  // in the order of TermKind
     term.kind = static_cast<TermKind>(
         kind.choice({"position", "velocity", "configuration", "joint_velocity", "height", "effort", "impulse", "centre_of_mass",
-                     "linear_momentum", "angular_momentum", "kinetic_energy", "potential_energy"}));
+                     "linear_momentum", "angular_momentum", "kinetic_energy", "potential_energy", "recording"}));
     forbid_others(node, term.kind);
     term.name = node.text_or("name", kind.text());
     term.norm = read_norm(node);
     term.weight = node.number_or("weight", 1);
     const bool needs_step = term.kind == TermKind::effort || term.kind == TermKind::impulse;
-    term.running = needs_step;
+    term.running = needs_step || term.kind == TermKind::recording;
     if (const auto at = node.find("at")) term.running = at->choice({"end", "running"}) == 1;
     if (needs_step && !term.running)
         node["at"].fail("there is no " + kind.text() + " at the end, where no step follows", "use \"running\"");
 
+    if (term.kind == TermKind::recording) {
+        term.recording = read_recording(node, world, folder, term.running ? 0 : steps, term.running ? steps - 1 : steps);
+        for (const Signal& s : term.recording.signals)
+            if (s.is_of_a_step() && !term.running)
+                node["at"].fail("there is no \"" + s.names[0] + "\" at the end, where no step follows", "use \"running\"");
+    }
     const bool at_point = term.kind == TermKind::position || term.kind == TermKind::velocity;
     if (const auto site = node.find("site")) {
         node.forbid({"body", "point"}, "the point is that of a site");
@@ -222,10 +230,10 @@ std::vector<ParameterVariable> read_parameters(const Node& scene, const World& w
     return variables;
 }
 
-Objective read_objective(const Node& scene, const World& world, const VecX<double>& x0) {
+Objective read_objective(const Node& scene, const World& world, const VecX<double>& x0, const std::filesystem::path& folder, int steps) {
     Objective objective;
     if (const auto terms = scene.find("objective"))
-        for (const Node& term : terms->items()) objective.push_back(read_term(term, world, x0));
+        for (const Node& term : terms->items()) objective.push_back(read_term(term, world, x0, folder, steps));
     return objective;
 }
 

@@ -21,7 +21,8 @@ ControlInput read_controls(const Node& scene, const World& world, const VecX<dou
 // Sets the values that "parameters" gives and returns those that may move.
 std::vector<ParameterVariable> read_parameters(const Node& scene, const World& world, VecX<double>& theta);
 
-Objective read_objective(const Node& scene, const World& world, const VecX<double>& x0);
+// Files of terms are sought below `folder`.
+Objective read_objective(const Node& scene, const World& world, const VecX<double>& x0, const std::filesystem::path& folder, int steps);
 
 OptimizeSettings read_optimize(const Node& scene);
 

@@ -254,15 +254,32 @@ class Cli(unittest.TestCase):
         self.assertEqual(self.report("info", "boat.json")["sites"], 1)
         self.assertIn("m/bow", self.run_costate("info", "boat.json"))
         self.run_costate("simulate", "boat.json", "--out", "plain.csv")
-        self.run_costate("simulate", "boat.json", "--out", "a.csv", "--sites", "*bow")
+        self.run_costate("simulate", "boat.json", "--out", "a.csv", "--columns", "m/*,d(*),u(*),site(*bow)*")
         plain, rows = ([*csv.reader((self.folder / n).read_text().splitlines())] for n in ["plain.csv", "a.csv"])
         self.assertEqual(rows[0], plain[0] + ["site(m/bow).x", "site(m/bow).y", "site(m/bow).z"])
         self.assertEqual([row[:-3] for row in rows], plain)
         for row in rows[1:]:
             self.assertAlmostEqual(float(row[-3]), float(row[1]) + 0.3, delta=1e-15)
             self.assertEqual(row[-2:], ["0", "0.1"])
-        self.refuse("simulate", "boat.json", "--out", "b.csv", "--sites", "m/bw", because='m/bw.*"m/bow"')
-        self.refuse("simulate", "boat.json", "--sites", "m/bow", because="--out")
+        self.refuse("simulate", "boat.json", "--out", "b.csv", "--columns", "site(m/bw).x", because=r'm/bw.*"site\(m/bow\)')
+
+    def test_columns(self):
+        text = self.run_costate("simulate", "box_slide", "--steps", 4, "--columns", "impulse(box),pose(b*).z,pose(*).qw", "--out", "-")
+        header, *rows = csv.reader(text.splitlines())
+        self.assertEqual(header, ["time", "pose(box).z"] + [f"pose(box).q{c}" for c in "wxyz"] + ["impulse(box)"])
+        numbers = [[float(x) for x in row] for row in rows]
+        self.assertEqual(numbers[0][1:6], [0.04995, 1, 0, 0, 0])
+        for row in numbers:  # its weight
+            self.assertAlmostEqual(row[6], 1e-3 * 9.81, delta=1e-3)
+        self.assertEqual(numbers[-1][6], numbers[-2][6])
+
+    def test_recording_of_itself(self):
+        self.run_costate("simulate", self.scene, "--out", "a.csv")
+        term = [{"term": "recording", "file": "a.csv", "columns": ["m/rail*", "d(*)"]}]
+        same = self.write("same.json", changed(["objective"], term))
+        self.assertEqual(self.report("simulate", same)["loss"], 0)
+        self.write("a.csv", (self.folder / "a.csv").read_text().replace(",0.5,", ",half,"))
+        self.refuse("simulate", same, because=r'a\.csv:2: "half" in column "m/rail, front"')
 
     def test_json_trajectory_equals_csv(self):
         self.run_costate("simulate", "quadruped_stand", "--steps", 3, "--out", "a.csv")
@@ -340,6 +357,7 @@ class Cli(unittest.TestCase):
             ('adm.*"adam"', "optimize", s, "--method", "adm"),
             ("stdout", "simulate", s, "--out", "-", "--json"),
             ("a.txt", "simulate", s, "--out", "a.txt"),
+            (r'pose\(m/crt\)\.x.*"pose\(m/cart\)\.x"', "simulate", s, "--out", "a.csv", "--columns", "u(*),pose(m/crt).x"),
         ]:
             with self.subTest(arguments):
                 self.refuse(*arguments, because=because)

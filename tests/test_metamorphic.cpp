@@ -259,8 +259,8 @@ TEST_CASE("metamorphic: saved and loaded half-way") {
     VecX<double> next(w.nx()), next_bar = rest.g.initial_state, theta_bar = rest.g.parameters, u_bar = rest.g.controls;
     for (int t = steps / 2; t-- > 0;) {
         VecX<double> x_bar = VecX<double>::Zero(w.ndx());
-        simulation.run(first.theta.data(), x[static_cast<size_t>(t)].data(), first.u.data(), next.data());
-        simulation.run_adj(first.theta.data(), x[static_cast<size_t>(t)].data(), first.u.data(), next_bar.data(),
+        simulation.run(t, first.theta.data(), x[static_cast<size_t>(t)].data(), first.u.data(), next.data());
+        simulation.run_adj(t, first.theta.data(), x[static_cast<size_t>(t)].data(), first.u.data(), next_bar.data(),
                            theta_bar.data(), x_bar.data(), u_bar.data());
         next_bar = x_bar;
     }

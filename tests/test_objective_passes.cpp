@@ -30,6 +30,8 @@ struct EvaluatePass : StagePass {
     }
 };
 
+constexpr int last_step = 2;  // of recordings
+
 // A term of a kind, about whatever the stage's world has of it.
 Term random_term(const World& w, Rng& g, TermKind kind, TermNorm norm, bool running, bool at_site = false) {
     Term term;
@@ -41,6 +43,17 @@ Term random_term(const World& w, Rng& g, TermKind kind, TermNorm norm, bool runn
     term.dofs = {1, 4, 18, 20}, term.controls = {0, 1, 2};
     term.q_target = random_configuration(w.model, g, Regime::random);
     term.bodies = {0, static_cast<int>(w.model.bodies.size()) - 1};
+    for (const Signal& s : all_signals(w))
+        if (running || !s.is_of_a_step()) {
+            term.recording.signals.push_back(s);
+            term.recording.width += s.width(), term.recording.dimension += s.dimension();
+        }
+    for (int k = 0; k <= last_step; ++k)
+        for (const Signal& s : term.recording.signals) {
+            const Quaternion<double> q = Probe<Quaternion<double>>::random(g, Regime::random);
+            if (s.is_rotation()) term.recording.values.insert(term.recording.values.end(), {q.w, q.v.x(), q.v.y(), q.v.z()});
+            else term.recording.values.push_back(g.normal());
+        }
     return term;
 }
 
@@ -48,7 +61,7 @@ bool is_at_point(TermKind kind) { return kind == TermKind::position || kind == T
 
 constexpr TermKind all_kinds[] = {TermKind::position, TermKind::velocity, TermKind::configuration, TermKind::joint_velocity,
                                   TermKind::height,   TermKind::effort,   TermKind::impulse, TermKind::centre_of_mass,
-                                  TermKind::linear_momentum, TermKind::angular_momentum, TermKind::kinetic_energy, TermKind::potential_energy};
+                                  TermKind::linear_momentum, TermKind::angular_momentum, TermKind::kinetic_energy, TermKind::potential_energy, TermKind::recording};
 
 // Everything that a term may read, each kind along a direction: poses, velocities, inertias, gravity, the place of a site, q, v, u, impulses, and the
 // time step.
@@ -81,13 +94,38 @@ struct TermValuePass : TermStage {
         return kind == TermKind::velocity || kind == TermKind::linear_momentum || kind == TermKind::angular_momentum || kind == TermKind::kinetic_energy ||
                kind == TermKind::potential_energy;
     }
-    int inputs_without_effect = 9 - reads_two() - at_site;
+    int inputs_without_effect = kind == TermKind::recording && norm != TermNorm::component ? 4 : 9 - reads_two() - at_site;  // of 10
     TermValuePass(Rng& g, Regime r) : TermStage(g, r), term(random_term(w, g, kind, norm, true, at_site)) {
         term.component = 1;
         if (of_one_shape) term.shape = w.shapes.index("box");
     }
-    void run_duals() override { value = term_value(w, term, theta.data(), x.data(), u.data(), d); }
-    void run_adjoint() override { term_value_adj(w, term, t.theta.data(), t.x.data(), t.u.data(), value_bar, s, theta_bar.data(), x_bar.data(), u_bar.data()); }
+    void run_duals() override { value = term_value(w, term, 1, theta.data(), x.data(), u.data(), d); }
+    void run_adjoint() override { term_value_adj(w, term, 1, t.theta.data(), t.x.data(), t.u.data(), value_bar, s, theta_bar.data(), x_bar.data(), u_bar.data()); }
+};
+
+// The difference of one signal to some value of it.
+struct SignalDifferencePass : TermStage {
+    static inline size_t which = 0;
+    Signal signal;
+    std::vector<double> recorded;
+    D r[3];
+    double r_bar[3] = {};
+    int inputs_without_effect = 9;  // of 10; all for the impulse of a shape that touches nothing
+    SignalDifferencePass(Rng& g, Regime r0) : TermStage(g, r0), signal(all_signals(w).at(which)) {
+        const Quaternion<double> q = Probe<Quaternion<double>>::random(g, Regime::random);
+        recorded = signal.is_rotation() ? std::vector<double>{q.w, q.v.x(), q.v.y(), q.v.z()} : std::vector<double>{g.normal()};
+        const auto& points = s.contacts.points;
+        const bool apart = std::none_of(points.begin(), points.end(), [&](const auto& p) { return touches(p.features, signal.index); });
+        if (signal.kind == SignalKind::impulse && apart) inputs_without_effect = 10;
+        if (signal.kind == SignalKind::site_position) inputs_without_effect = 8;
+        out = Outputs();
+        out.add<double>(r, r_bar, signal.dimension());
+    }
+    void run_duals() override { signal_difference(w, signal, recorded.data(), theta.data(), x.data(), u.data(), d, r); }
+    void run_adjoint() override {
+        signal_difference_adj(w, signal, recorded.data(), t.theta.data(), t.x.data(), s, r_bar, theta_bar.data(), x_bar.data(),
+                              u_bar.data());
+    }
 };
 
 Objective terms_of_every_kind(const World& w, Rng& g) {
@@ -107,10 +145,10 @@ template <bool running> struct ObjectiveValuePass : TermStage {
     static constexpr int inputs_without_effect = running ? 0 : 3;  // of a final state: controls, impulses, the time step
     ObjectiveValuePass(Rng& g, Regime r) : TermStage(g, r), objective(terms_of_every_kind(w, g)) {}
     void run_duals() override {
-        value = objective_value<D>(w, objective, running, theta.data(), x.data(), running ? u.data() : nullptr, d);
+        value = objective_value<D>(w, objective, running, last_step, theta.data(), x.data(), running ? u.data() : nullptr, d);
     }
     void run_adjoint() override {
-        objective_value_adj<double>(w, objective, running, t.theta.data(), t.x.data(), running ? t.u.data() : nullptr, value_bar,
+        objective_value_adj<double>(w, objective, running, last_step, t.theta.data(), t.x.data(), running ? t.u.data() : nullptr, value_bar,
                                     s, theta_bar.data(), x_bar.data(), running ? u_bar.data() : nullptr);
     }
 };
@@ -138,12 +176,12 @@ struct RunPass : SimulationStage {
     }
     void run_duals() override {
         step(w, theta.data(), x.data(), u.data(), d, x_next.data());
-        loss = objective_value<D>(w, objective, true, theta.data(), x.data(), u.data(), d);
+        loss = objective_value<D>(w, objective, true, 1, theta.data(), x.data(), u.data(), d);
     }
     void run_adjoint() override {
         scale_bars(1 / loss_bar);
-        simulation.run(t.theta.data(), t.x.data(), t.u.data(), next.data());
-        simulation.run_adj(t.theta.data(), t.x.data(), t.u.data(), x_next_bar.data(), theta_bar.data(), x_bar.data(),
+        simulation.run(1, t.theta.data(), t.x.data(), t.u.data(), next.data());
+        simulation.run_adj(1, t.theta.data(), t.x.data(), t.u.data(), x_next_bar.data(), theta_bar.data(), x_bar.data(),
                            u_bar.data());
         scale_bars(loss_bar);
     }
@@ -153,11 +191,11 @@ struct FinishPass : SimulationStage {
     using SimulationStage::SimulationStage;
     void run_duals() override {
         observe(w, theta.data(), x.data(), d);
-        loss = objective_value<D>(w, objective, false, theta.data(), x.data(), nullptr, d);
+        loss = objective_value<D>(w, objective, false, last_step, theta.data(), x.data(), nullptr, d);
     }
     void run_adjoint() override {
         scale_bars(1 / loss_bar);
-        simulation.finish_adj(t.theta.data(), t.x.data(), theta_bar.data(), x_bar.data());
+        simulation.finish_adj(last_step, t.theta.data(), t.x.data(), theta_bar.data(), x_bar.data());
         scale_bars(loss_bar);
     }
 };
@@ -177,6 +215,15 @@ TEST_CASE("adjoint: term_value") {
                 TermValuePass::at_site = special && is_at_point(kind);
                 check_pass<TermValuePass>(1e-12);
             }
+}
+TEST_CASE("adjoint: signal_difference") {
+    Rng g(1);
+    const std::vector<Signal> all = all_signals(busy_contact_state(g, Regime::random).world);
+    for (size_t i = 0; i < all.size(); ++i) {
+        CAPTURE(all[i].names[0]);
+        SignalDifferencePass::which = i;
+        check_pass<SignalDifferencePass>(1e-12);
+    }
 }
 TEST_CASE("adjoint: objective_value, running") { check_pass<ObjectiveValuePass<true>>(1e-12); }
 TEST_CASE("adjoint: objective_value, final") { check_pass<ObjectiveValuePass<false>>(1e-12); }

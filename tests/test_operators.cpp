@@ -1,5 +1,6 @@
 // Every line of an operators.inc becomes the test of that pair.
 #include "core/aba.hpp"
+#include "core/queries.hpp"
 #include "core/rnea.hpp"
 #include "solvers/bias.hpp"
 #include "solvers/compliance.hpp"

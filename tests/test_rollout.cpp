@@ -23,19 +23,19 @@ struct ToyStep {
         return x + T(0.1) * (theta * sin(x) + u);
     }
     template <class T> static T running(const T& x, const T& u) { return u * u * x; }
-    double run(const double* theta, const double* x, const double* u, double* x_next) {
+    double run(int, const double* theta, const double* x, const double* u, double* x_next) {
         ++runs;
         *x_next = next(*theta, *x, *u);
         return running(*x, *u);
     }
-    void run_adj(const double* theta, const double* x, const double* u, const double* next_bar, double* theta_bar, double* x_bar, double* u_bar) {
+    void run_adj(int, const double* theta, const double* x, const double* u, const double* next_bar, double* theta_bar, double* x_bar, double* u_bar) {
         ++adjoints;
         *x_bar += *next_bar * (1 + 0.1 * *theta * std::cos(*x)) + *u * *u;
         *theta_bar += *next_bar * 0.1 * std::sin(*x);
         *u_bar += *next_bar * 0.1 + 2 * *u * *x;
     }
-    double finish(const double*, const double* x) { return *x * *x * *x; }
-    void finish_adj(const double*, const double* x, double*, double* x_bar) { *x_bar += 3 * *x * *x; }
+    double finish(int, const double*, const double* x) { return *x * *x * *x; }
+    void finish_adj(int, const double*, const double* x, double*, double* x_bar) { *x_bar += 3 * *x * *x; }
 };
 
 ControlPlan every_step(int nu, int steps) {
@@ -149,7 +149,7 @@ TEST_CASE("rollout: replay is the same bits, and nothing depends on what ran bef
     for (int t = steps; t-- > 0;) {
         VecX<double> u(w.nu()), next(w.nx());
         a.plan.evaluate(a.z.data(), t, u.data());
-        a.simulation.run(a.t.theta.data(), a.rollout.store().restore(t), u.data(), next.data());
+        a.simulation.run(t, a.t.theta.data(), a.rollout.store().restore(t), u.data(), next.data());
         CHECK(std::memcmp(next.data(), a.rollout.store().restore(t + 1), sizeof(double) * static_cast<size_t>(w.nx())) == 0);
         CHECK(branch_hash(a.simulation.scratch()) == hashes[static_cast<size_t>(t)]);
     }
@@ -208,7 +208,7 @@ TEST_CASE("rollout: tangent against adjoint over 1000 smooth steps") {
         x.swap(next);
     }
     observe(w, theta_d.data(), x.data(), s);
-    const D loss = objective_value<D>(w, objective, false, theta_d.data(), x.data(), nullptr, s);
+    const D loss = objective_value<D>(w, objective, false, steps, theta_d.data(), x.data(), nullptr, s);
     const double adjoint = gradient.parameters.dot(dtheta) + gradient.initial_state.dot(dx) + gradient.controls.dot(dz);
     CHECK(adjoint == doctest::Approx(loss.d).epsilon(1e-9));
 }
