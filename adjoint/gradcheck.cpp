@@ -164,11 +164,22 @@ VecX<double> parameter_weights(const ParameterLayout& layout) {
     return weight;
 }
 
+// A parameter's own magnitude, as above; 1 for logarithms and those like them.
+VecX<double> variable_scales(const ParameterMap& map, const VecX<double>& y) {
+    VecX<double> scale = VecX<double>::Ones(y.size());
+    Eigen::Index k = 0;
+    for (const ParameterVariable& v : map) {
+        if (v.scale == ParameterScale::linear) scale[k] = y[k] != 0 ? std::abs(y[k]) : 0.01;
+        k += v.size();
+    }
+    return scale;
+}
+
 }  // namespace
 
 GradcheckKind GradcheckReport::worst() const {
     GradcheckKind w = controls;
-    for (const GradcheckKind* k : {&initial_state, &parameters}) {
+    for (const GradcheckKind* k : {&initial_state, &parameters, &optimised}) {
         if (k->stencils == 0) continue;
         if (w.stencils == 0) w = *k;
         if (k->max_relative_error > w.max_relative_error) w.max_relative_error = k->max_relative_error, w.worst = k->worst;
@@ -210,14 +221,26 @@ GradcheckReport gradcheck(Rollout<Simulation>& rollout, const VecX<double>& thet
     const Variable parameters{[&](const VecX<double>& d) { return sample(rollout, theta + scale.cwiseProduct(d), x0, z); },
                               g.parameters.cwiseProduct(scale), VecX<double>::Ones(theta.size()), parameter_weights(m.layout),
                               [&](int i) { return m.layout.element_name(i); }};
+    // by the variables of an optimiser
+    const ParameterMap& map = options.optimised;
+    const VecX<double> y = variables_of(m, map, theta);
+    VecX<double> y_bar = VecX<double>::Zero(y.size());
+    place_parameters_adj(m, map, y.data(), g.parameters.data(), y_bar.data());
+    const auto placed = [&](const VecX<double>& d) {
+        VecX<double> moved_theta = theta;
+        place_parameters(m, map, VecX<double>(y + d).data(), moved_theta.data());
+        return moved_theta;
+    };
+    const Variable optimised{[&](const VecX<double>& d) { return sample(rollout, placed(d), x0, z); }, y_bar, variable_scales(map, y), VecX<double>::Ones(y.size()),
+                             [&](int i) { return variable_name(m, map, i); }};
     int stencils = 0, total = 0;
-    for (const Variable* v : {&controls, &initial_state, &parameters})
+    for (const Variable* v : {&controls, &initial_state, &parameters, &optimised})
         if (v->gradient.size() > 0) total += std::min(options.components, static_cast<int>(v->gradient.size())) + options.directions;
     const Done done = [&] {
         if (options.progress) options.progress(++stencils, total);
     };
     return {base.loss, check_kind(controls, base, options, 0, done), check_kind(initial_state, base, options, 1, done),
-            check_kind(parameters, base, options, 2, done)};
+            check_kind(parameters, base, options, 2, done), check_kind(optimised, base, options, 3, done)};
 }
 
 std::string state_entry_name(const Model& m, int entry) {

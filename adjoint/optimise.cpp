@@ -113,27 +113,26 @@ bool have_lbfgs() {
 #endif
 }
 
-Variables::Variables(const World& w, const ControlPlan& plan, const std::vector<ParameterVariable>& parameters, const std::vector<int>& initial_state,
+Variables::Variables(const World& w, const ControlPlan& plan, const ParameterMap& parameters, const std::vector<int>& initial_state,
                      const RolloutInputs& start)
     : world_(w), base_(start), parameters_(parameters), initial_state_(initial_state) {
     for (const ControlChannel& c : plan.channels())
         for (int i = 0; c.optimise && i < c.size; ++i) controls_.push_back(c.offset + i);
-    const auto n = static_cast<Eigen::Index>(controls_.size() + parameters_.size() + initial_state_.size());
+    const int moving = size_of(parameters_);
+    const auto n = static_cast<Eigen::Index>(controls_.size() + initial_state_.size()) + moving;
     start_.setZero(n), lower_.setConstant(n, -unlimited), upper_.setConstant(n, unlimited);
     Eigen::Index k = 0;
     for (const int i : controls_) start_[k++] = base_.z[i];
-    for (const ParameterVariable& v : parameters_) {
-        const auto scale = [&](double x) { return v.log ? (x > 0 ? std::log(x) : -unlimited) : x; };
-        start_[k] = scale(base_.theta[v.index]), lower_[k] = scale(v.lower), upper_[k] = scale(v.upper);
-        ++k;
-    }
+    start_.segment(k, moving) = variables_of(w.model, parameters_, base_.theta);
+    lower_.segment(k, moving) = lower_bounds(parameters_), upper_.segment(k, moving) = upper_bounds(parameters_);
 }
 
 RolloutInputs Variables::inputs(const VecX<double>& y) const {
     RolloutInputs in = base_;
     Eigen::Index k = 0;
     for (const int i : controls_) in.z[i] = y[k++];
-    for (const ParameterVariable& v : parameters_) in.theta[v.index] = v.log ? std::exp(y[k]) : y[k], ++k;
+    place_parameters(world_.model, parameters_, y.data() + k, in.theta.data());
+    k += size_of(parameters_);
     const int nv = world_.nv();
     VecX<double> d = VecX<double>::Zero(2 * nv);
     for (const int i : initial_state_) d[i] = y[k++];
@@ -146,7 +145,8 @@ VecX<double> Variables::pull_back(const VecX<double>& y, const Gradient& g) cons
     VecX<double> y_bar = VecX<double>::Zero(size());
     Eigen::Index k = 0;
     for (const int i : controls_) y_bar[k++] = g.controls[i];
-    for (const ParameterVariable& v : parameters_) y_bar[k] = g.parameters[v.index] * (v.log ? std::exp(y[k]) : 1.0), ++k;
+    place_parameters_adj(world_.model, parameters_, y.data() + k, g.parameters.data(), y_bar.data() + k);
+    k += size_of(parameters_);
     // retract(x0, d): the covector at its end, pulled back to d
     const int nv = world_.nv();
     VecX<double> d = VecX<double>::Zero(2 * nv), d_bar = VecX<double>::Zero(2 * nv), unused = VecX<double>::Zero(nv);

@@ -5,17 +5,11 @@
 #include <limits>
 #include <string>
 
+#include "adjoint/parameter_map.hpp"
 #include "adjoint/rollout.hpp"
 #include "adjoint/simulation.hpp"
 
 namespace costate {
-
-// A parameter that may move. On a log scale it is replaced by its logarithm, which keeps it positive.
-struct ParameterVariable {
-    int index = 0;  // in theta
-    double lower = -unlimited, upper = unlimited;
-    bool log = false;
-};
 
 enum class Method { gradient_descent, momentum, adam, lbfgs, gauss_newton };
 
@@ -36,11 +30,11 @@ struct RolloutInputs {
     VecX<double> theta, x0, z;
 };
 
-// The numbers that may move, as one vector y: controls of the channels to optimise, parameters, entries of the initial state's
+// The numbers that may move, as one vector y: controls of the channels to optimise, variables of parameters, entries of the initial state's
 // tangent (2 nv).
 class Variables {
 public:
-    Variables(const World& w, const ControlPlan& plan, const std::vector<ParameterVariable>& parameters, const std::vector<int>& initial_state,
+    Variables(const World& w, const ControlPlan& plan, const ParameterMap& parameters, const std::vector<int>& initial_state,
               const RolloutInputs& start);
     int size() const { return static_cast<int>(start_.size()); }
     const VecX<double>& start() const { return start_; }
@@ -53,7 +47,7 @@ private:
     const World& world_;
     RolloutInputs base_;
     std::vector<int> controls_;  // indices of z
-    std::vector<ParameterVariable> parameters_;
+    ParameterMap parameters_;
     std::vector<int> initial_state_;
     VecX<double> start_, lower_, upper_;
 };

@@ -34,6 +34,7 @@ int check(const Arguments& a) {
 
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
+    options.optimised = scene.parameters;
     Progress progress("gradcheck " + scene.name);
     options.progress = [&](int stencils, int total) {
         if (progress.due()) progress.draw(static_cast<double>(stencils) / total);
@@ -52,7 +53,8 @@ int check(const Arguments& a) {
         report.update(to_report(worst));
         report["variables"] = {{"controls", to_report(r.controls)},
                                {"initial_state", to_report(r.initial_state)},
-                               {"parameters", to_report(r.parameters)}};
+                               {"parameters", to_report(r.parameters)},
+                               {"optimised", to_report(r.optimised)}};
         report["seconds"] = seconds;
         std::fputs(to_text(report).c_str(), stdout);
     } else {
@@ -60,6 +62,7 @@ int check(const Arguments& a) {
         std::printf("%-15s %-11s %-16s %-9s %-10s %s\n", "variables", "error", "Taylor order", "rejected", "stencils",
                     "worst component");
         print_row("controls", r.controls), print_row("initial state", r.initial_state), print_row("parameters", r.parameters);
+        if (r.optimised.stencils > 0) print_row("optimised", r.optimised);
     }
     if (!max_error || worst.max_relative_error <= *max_error) return done;
     std::fprintf(stderr, "costate: the gradient's error %.3g exceeds %.3g\n", worst.max_relative_error, *max_error);

@@ -36,7 +36,14 @@ std::string loss_unit(const Objective& objective) {
 // What was found of the parameters, by path.
 Report parameter_values(const Scene& s, const RolloutInputs& best) {
     Report values = Report::object();
-    for (const ParameterVariable& p : s.parameters) values[s.world.model.layout.element_name(p.index)] = best.theta[p.index];
+    const Model& m = s.world.model;
+    const auto add = [&](int index) { values[m.layout.element_name(index)] = best.theta[index]; };
+    for (const ParameterVariable& p : s.parameters) {
+        if (p.scale != ParameterScale::log_cholesky) add(p.index);
+        else
+            for (const ParameterSlice& slice : {m.mass, m.com, m.inertia})
+                for (int k = 0; k < slice.width; ++k) add(slice.at(p.index) + k);
+    }
     return values;
 }
 

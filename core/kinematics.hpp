@@ -63,6 +63,23 @@ template <class T> void mass_properties_adj(const Model& m, int body, const Mass
     I[3] += b(0, 1) + b(1, 0), I[4] += b(0, 2) + b(2, 0), I[5] += b(1, 2) + b(2, 1);
 }
 
+// The inverse: ten parameters into theta.
+template <class T> void store_mass_properties(const Model& m, int body, const MassProperties<T>& B, T* theta) {
+    theta[m.mass.at(body)] = B.m;
+    T* I = theta + m.inertia.at(body);
+    for (int k = 0; k < 3; ++k) theta[m.com.at(body) + k] = B.c[k], I[k] = B.I(k, k);
+    I[3] = B.I(0, 1), I[4] = B.I(0, 2), I[5] = B.I(1, 2);
+}
+// The bar of an off-diagonal parameter is shared by its two places.
+template <class T> void store_mass_properties_adj(const Model& m, int body, const T* theta_bar, MassProperties<T>& B_bar) {
+    const T *I = theta_bar + m.inertia.at(body), half(0.5);
+    B_bar.m += theta_bar[m.mass.at(body)], B_bar.c += load3(theta_bar + m.com.at(body));
+    const T xy = half * I[3], xz = half * I[4], yz = half * I[5];
+    Mat3<T> I_bar;
+    I_bar << I[0], xy, xz, xy, I[1], yz, xz, yz, I[2];
+    B_bar.I += I_bar;
+}
+
 // The first dofs of a joint whose axes stay with the parent; all others are carried by the body.
 inline int dofs_carried_by_parent(const Body& b) { return b.joint == JointType::free ? 3 : 0; }
 

@@ -85,7 +85,7 @@ Scene read_scene(const Node& node, const std::filesystem::path& file, std::optio
     VecX<double> theta = world.model.layout.nominal(), before = theta;
     read_parameters(node, world, before);  // place the joints, and the points of equalities that are at them
     place_equalities(input.equalities, before, start.x0, input.world.model, theta);
-    std::vector<ParameterVariable> parameters = read_parameters(node, world, theta);
+    ParameterMap parameters = read_parameters(node, world, theta);
     check_inertia(node, world, theta, start.x0);
     ControlInput controls = read_controls(node, world, start.x0, input.controls, n);
     Objective objective = read_objective(node, world, start.x0, file.parent_path(), n);

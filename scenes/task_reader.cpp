@@ -87,14 +87,15 @@ ParameterVariable read_variable(const Node& node, const Selection& s, int index,
     const double value = theta[index];
     ParameterVariable variable;
     variable.index = index;
-    variable.log = node.has("scale") && node["scale"].choice({"linear", "log"}) == 1;
+    if (node.has("scale") && node["scale"].choice({"linear", "log"}) == 1) variable.scale = ParameterScale::log;
+    const bool log = variable.scale == ParameterScale::log;
     if (s.entry->range == ParameterRange::nonnegative) variable.lower = 0;
-    if (s.entry->range == ParameterRange::positive || s.entry->range == ParameterRange::angle || variable.log)
+    if (s.entry->range == ParameterRange::positive || s.entry->range == ParameterRange::angle || log)
         variable.lower = 1e-6 * value;
-    if (variable.log && !(value > 0))
+    if (log && !(value > 0))
         node["scale"].fail("a log scale needs a value above 0", "use \"linear\", or give a \"value\"");
     if (const auto lower = node.find("lower"))
-        variable.lower = variable.log ? lower->positive() : in_range(*lower, s.entry->range);
+        variable.lower = log ? lower->positive() : in_range(*lower, s.entry->range);
     variable.upper = node.number_or("upper", variable.upper);
     if (s.entry->range == ParameterRange::angle) variable.upper = std::min(variable.upper, pi);
     if (s.entry->range == ParameterRange::interval) {
@@ -106,6 +107,25 @@ ParameterVariable read_variable(const Node& node, const Selection& s, int index,
     if (value < variable.lower || value > variable.upper)
         node.fail("the value lies outside its bounds", "widen the bounds or change the value");
     return variable;
+}
+
+constexpr std::string_view pseudo_inertia = "/pseudo_inertia";
+
+// The bodies that "bodies/<pattern>/pseudo_inertia" names, each to be moved as a whole.
+std::vector<int> select_bodies(const Node& node, const Model& model) {
+    node.forbid({"value", "lower", "upper", "scale"}, "a pseudo-inertia has a scale of its own, without bounds");
+    if (!node.has("optimise") || !node["optimise"].boolean())
+        node["path"].fail("a pseudo-inertia is for optimisers alone", "add \"optimise\": true, or set mass, com and inertia");
+    std::vector<std::string> paths;
+    for (const Body& b : model.bodies) paths.push_back(std::string("bodies/").append(b.name).append(pseudo_inertia));
+    return resolve(node["path"], node["path"].text(), "parameter", paths);
+}
+
+// Refuses a number of theta that moves already.
+void claim(const Node& path, const World& world, std::vector<bool>& moves, int index) {
+    if (moves[static_cast<size_t>(index)])
+        path.fail("\"" + world.model.layout.element_name(index) + "\" is optimised twice", "name it in one place");
+    moves[static_cast<size_t>(index)] = true;
 }
 
 // "squared" unless said otherwise
@@ -206,27 +226,41 @@ Term read_term(const Node& node, const World& world, const VecX<double>& x0, con
 
 }  // namespace
 
-std::vector<ParameterVariable> read_parameters(const Node& scene, const World& world, VecX<double>& theta) {
-    std::vector<ParameterVariable> variables;
+ParameterMap read_parameters(const Node& scene, const World& world, VecX<double>& theta) {
+    ParameterMap variables;
+    const Model& m = world.model;
     const auto parameters = scene.find("parameters");
     if (!parameters) return variables;
     std::vector<bool> moves(static_cast<size_t>(theta.size()));
+    std::vector<std::pair<Node, int>> whole;  // bodies that move as a whole
     for (const Node& node : parameters->items()) {
         node.expect_keys("parameter");
+        const Node path = node["path"];
+        if (path.text().ends_with(pseudo_inertia)) {
+            for (const int body : select_bodies(node, m)) {
+                for (const ParameterSlice& s : {m.mass, m.com, m.inertia})
+                    for (int k = 0; k < s.width; ++k) claim(path, world, moves, s.at(body) + k);
+                variables.push_back({body, -unlimited, unlimited, ParameterScale::log_cholesky});
+                whole.emplace_back(path, body);
+            }
+            continue;
+        }
         const bool optimise = node.has("optimise") && node["optimise"].boolean();
         if (!optimise) node.forbid({"lower", "upper", "scale"}, "the parameter is not optimised");
         if (!optimise && !node.has("value")) node.fail("changes nothing", "add a \"value\" or \"optimise\": true");
-        for (const Selection& s : select(node["path"], world.model.layout)) {
+        for (const Selection& s : select(path, m.layout)) {
             if (const auto value = node.find("value")) set_values(*value, s, world, theta);
             for (int i = s.offset; optimise && i < s.offset + s.width; ++i) {
-                if (moves[static_cast<size_t>(i)])
-                    node["path"].fail("\"" + s.entry->path + "\" is optimised twice", "name it in one place");
-                moves[static_cast<size_t>(i)] = true;
+                claim(path, world, moves, i);
                 variables.push_back(read_variable(node, s, i, theta));
             }
         }
     }
     check_intervals(*parameters, world, theta);
+    for (const auto& [path, body] : whole)
+        if (!log_cholesky_of(mass_properties(m, theta.data(), body)))
+            path.fail("body \"" + m.bodies[static_cast<size_t>(body)].name + "\" is flat, thin or a point, which has no log-Cholesky form",
+                      "give it extent in all directions");
     return variables;
 }
 

@@ -19,7 +19,7 @@ ControlInput read_controls(const Node& scene, const World& world, const VecX<dou
                            int steps);
 
 // Sets the values that "parameters" gives and returns those that may move.
-std::vector<ParameterVariable> read_parameters(const Node& scene, const World& world, VecX<double>& theta);
+ParameterMap read_parameters(const Node& scene, const World& world, VecX<double>& theta);
 
 // Files of terms are sought below `folder`.
 Objective read_objective(const Node& scene, const World& world, const VecX<double>& x0, const std::filesystem::path& folder, int steps);

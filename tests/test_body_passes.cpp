@@ -32,6 +32,29 @@ struct MassPropertiesPass : StagePass {
     }
 };
 
+// The way back.
+struct StoreMassPropertiesPass : StagePass {
+    Model m;
+    VecX<double> theta_bar;
+    VecX<D> theta_dual;
+    std::vector<MassProperties<double>> bodies, bodies_bar;
+    std::vector<MassProperties<D>> bodies_dual;
+    StoreMassPropertiesPass(Rng& g, Regime r)
+        : m(toy_model(g)), theta_bar(m.layout.size()), theta_dual(m.layout.size()), bodies(m.bodies.size()), bodies_bar(bodies.size()),
+          bodies_dual(bodies.size()) {
+        for (MassProperties<double>& b : bodies) b = Probe<MassProperties<double>>::random(g, r);
+        in.add<MassProperties<double>>(bodies, bodies_dual, bodies_bar);
+        for (const ParameterSlice& slice : {m.mass, m.com, m.inertia})
+            out.add<double>(theta_dual.data() + slice.offset, theta_bar.data() + slice.offset, slice.width * static_cast<int>(bodies.size()));
+    }
+    void run_duals() override {
+        for (size_t i = 0; i < bodies.size(); ++i) store_mass_properties(m, static_cast<int>(i), bodies_dual[i], theta_dual.data());
+    }
+    void run_adjoint() override {
+        for (size_t i = 0; i < bodies.size(); ++i) store_mass_properties_adj(m, static_cast<int>(i), theta_bar.data(), bodies_bar[i]);
+    }
+};
+
 // S, V, v -> velocity products of all bodies.
 struct VelocityProductPass : StagePass {
     Model m;
@@ -104,5 +127,6 @@ struct AbaInwardDofPass : StagePass {
 }  // namespace
 
 TEST_CASE("adjoint: mass_properties") { check_pass<MassPropertiesPass>(1e-12); }
+TEST_CASE("adjoint: store_mass_properties") { check_pass<StoreMassPropertiesPass>(1e-12); }
 TEST_CASE("adjoint: velocity_product") { check_pass<VelocityProductPass>(1e-12); }
 TEST_CASE("adjoint: aba_inward_dof") { check_pass<AbaInwardDofPass>(1e-12); }

@@ -135,13 +135,15 @@ class Cli(unittest.TestCase):
 
     def test_gradcheck(self):
         r = self.report("gradcheck", "pendulum_1", "--steps", 20, "--max-error", 1e-6)
-        self.assertEqual(list(r["variables"]), ["controls", "initial_state", "parameters"])
-        for kind in r["variables"].values():
+        self.assertEqual(list(r["variables"]), ["controls", "initial_state", "parameters", "optimised"])
+        for name, kind in r["variables"].items():
             self.assertEqual(set(kind), KIND)
-            self.assertGreater(kind["stencils"], 0)
+            self.assertEqual(kind["stencils"] > 0, name != "optimised", name)
         self.assertEqual(r["max_relative_error"], max(k["max_relative_error"] for k in r["variables"].values()))
         few = self.report("gradcheck", "pendulum_1", "--steps", 5, "--components", 2, "--directions", 1, "--seed", 4)
-        self.assertEqual({k["stencils"] for k in few["variables"].values()}, {3})
+        self.assertEqual([k["stencils"] for k in few["variables"].values()], [3, 3, 3, 0])
+        r = self.report("gradcheck", "bounce", "--steps", 20)
+        self.assertEqual(r["variables"]["optimised"]["stencils"], 17)
         self.report("gradcheck", "pendulum_1", "--steps", 20, "--max-error", 0, code=CHECK_FAILED)
 
     def test_optimize(self):

@@ -1,5 +1,6 @@
 // Every line of an operators.inc becomes the test of that pair.
 #include "core/aba.hpp"
+#include "core/log_cholesky.hpp"
 #include "core/queries.hpp"
 #include "core/rnea.hpp"
 #include "solvers/bias.hpp"
@@ -16,6 +17,18 @@ template <> struct costate::test::Probe<BiasCase> : costate::test::EnumeratorPro
         static int drawn = 0;
         return static_cast<BiasCase>(drawn++ % 6);
     }
+};
+
+// As log_cholesky_body reads it from a vector.
+template <> struct costate::test::Probe<LogCholesky<double>> {
+    static constexpr int size = 10;
+    using Lifted = LogCholesky<D>;
+    static LogCholesky<double> random(Rng& g, Regime r) { return {g.around_zero(r), g.vec3(r), g.vec3(r), g.vec3(r)}; }
+    static LogCholesky<D> lift(const LogCholesky<double>& y, const double* d) {
+        return {D(y.alpha, d[0]), P3::lift(y.d, d + 1), P3::lift(y.s, d + 4), P3::lift(y.t, d + 7)};
+    }
+    static LogCholesky<double> bar(const double* c) { return LogCholesky<double>::load(c); }
+    static void covector(const LogCholesky<double>& b, double* c) { std::fill(c, c + 10, 0.0), b.add_to(c); }
 };
 
 #define PASS(f, Adaptor)  // tests/test_*_pass*.cpp

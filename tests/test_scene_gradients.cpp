@@ -169,7 +169,7 @@ TEST_CASE("scene gradients: variables of the start, with a body's orientation, a
     scene.objective[0].point = {0.2, -0.1, 0.3}, scene.objective[0].target = {0.5, 0.4, 0.3}, scene.objective[0].axes = {1, 1, 1};
     for (int i = 0; i < 12; ++i)
         if (i != 4) scene.initial_state.push_back(i);  // one stays
-    scene.parameters = {{scene.world.time_step.at(0), 1e-4, 1e-2, true}};
+    scene.parameters = {{scene.world.time_step.at(0), 1e-4, 1e-2, ParameterScale::log}};
     Run run(std::move(scene));
     REQUIRE(run.variables.size() == 12);
     CHECK(run.variables.lower()[0] == doctest::Approx(std::log(1e-4)));

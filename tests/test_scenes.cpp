@@ -65,7 +65,7 @@ TEST_CASE("scenes: orientations, copies, schedules, knots, variables") {
     const Model& m = moving.world.model;
     CHECK(moving.initial_state == std::vector<int>{0, 1, 10, 11, 12, 13, 14, 15});
     REQUIRE(moving.parameters.size() == 3);
-    CHECK((moving.parameters[1].index == m.mass.at(1) && moving.parameters[1].log && moving.parameters[1].upper == 9));
+    CHECK((moving.parameters[1].index == m.mass.at(1) && moving.parameters[1].scale == ParameterScale::log && moving.parameters[1].upper == 9));
     CHECK((moving.parameters[2].index == m.com.at(2) + 1 && moving.theta[m.com.at(2) + 1] == 0.01));
     CHECK((moving.objective[1].dofs == std::vector<int>{1} && moving.objective[1].q_target[1] == 0.5 &&
            moving.objective[1].running));
@@ -184,6 +184,12 @@ TEST_CASE("scenes: every wrong value is named with its place, the reason and a r
         {"/parameters/0/path", "\"shapes/ball/fricton\"", "", "the nearest is \"shapes/ball/friction\"", "correct"},
         {"/parameters/0/value", "-1", "", "must not be negative", "use 0 or more"},
         {"/parameters/0", R"({"path": "bodies/ball/inertia[0]", "value": 9})", "#/parameters/0/value", "of no real body", "use"},
+        {"/parameters/0", R"({"path": "bodies/ball/pseudo_inertia"})", "#/parameters/0/path", "is for optimisers alone",
+         "add \"optimise\": true"},
+        {"/parameters/0", R"({"path": "bodies/bal/pseudo_inertia", "optimise": true})", "#/parameters/0/path",
+         "the nearest is \"bodies/ball/pseudo_inertia\"", "correct"},
+        {"/parameters/0", R"({"path": "bodies/ball/pseudo_inertia", "optimise": true, "lower": 1})", "#/parameters/0/lower",
+         "a scale of its own", "remove it"},
         {"/objective/0/body", "\"bal\"", "", "the nearest is \"ball\"", "correct the name"},
         {"/objective/0", R"({"term": "effort", "at": "end"})", "#/objective/0/at", "no effort at the end", "use \"running\""},
         {"/objective/0/joints", "[\"*\"]", "", "the term is position", "remove it"},
