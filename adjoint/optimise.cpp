@@ -97,6 +97,8 @@ void lbfgs(Problem& p) {
     } catch (const nlopt::forced_stop&) {
     } catch (const nlopt::roundoff_limited&) {
         p.result.stopped = "round-off limits progress";
+    } catch (const std::runtime_error&) {  // its generic failure, as where a line search meets diverging rollouts only
+        p.result.stopped = "the line search failed";
     }
     if (failure) std::rethrow_exception(failure);
     if (p.result.stopped.empty()) p.result.stopped = "converged";
