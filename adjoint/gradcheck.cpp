@@ -231,8 +231,8 @@ GradcheckReport gradcheck(Rollout<Simulation>& rollout, const VecX<double>& thet
         place_parameters(m, map, VecX<double>(y + d).data(), moved_theta.data());
         return moved_theta;
     };
-    const Variable optimised{[&](const VecX<double>& d) { return sample(rollout, placed(d), x0, z); }, y_bar, variable_scales(map, y), VecX<double>::Ones(y.size()),
-                             [&](int i) { return variable_name(m, map, i); }};
+    const Variable optimised{[&](const VecX<double>& d) { return sample(rollout, placed(d), x0, z); }, y_bar, variable_scales(map, y),
+                             VecX<double>::Ones(y.size()), [&](int i) { return variable_name(m, map, i); }};
     int stencils = 0, total = 0;
     for (const Variable* v : {&controls, &initial_state, &parameters, &optimised})
         if (v->gradient.size() > 0) total += std::min(options.components, static_cast<int>(v->gradient.size())) + options.directions;
