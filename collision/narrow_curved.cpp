@@ -17,6 +17,7 @@ constexpr double first_tolerance = 0.02;  // rad; features whose normals come th
 constexpr double least_tolerance = 1e-9;  // rad
 constexpr double exact = 1e-9;            // relative to the distance of the middles, to what a separation is known
 constexpr double settled_normal = 1e-8;   // how far one more Newton step may move a normal
+constexpr double lean = 0.05;              // rad; of a normal off a face that is not touched
 constexpr double parallel_sine = 0.05;    // of the angle up to which lines touch in points at their ends, too
 constexpr int rounds = 24, newton_steps = 40;
 
@@ -107,6 +108,23 @@ struct CurvedPair {
         return found <= t.separation + 1e-3 * std::abs(t.separation) + 1e-7;
     }
 
+    // A face of a or b and no face of the other. A triangle's neighbours are not asked.
+    bool on_one_face(const Touch& t) const {
+        return !touches_terrain() && (t.on_a.kind == FeatureKind::face) != (t.on_b.kind == FeatureKind::face);
+    }
+
+    // Where n is the normal of the face itself no tolerance leaves the face, though the point x of the other solid is beyond its
+    // sides. The separation grows as n leans towards x, by more than the tolerance, so that an edge or a vertex comes next.
+    Vec beyond_face(const Touch& t, const Vec& x) const {
+        const bool of_a = t.on_a.kind == FeatureKind::face;
+        const Solid& s = of_a ? a : b;
+        const HullFace& face = s.hull.faces[(of_a ? t.on_a : t.on_b).index];
+        Vec middle = Vec::Zero();
+        for (int k = 0; k < face.count; ++k) middle += s.vertex(s.hull.sides[static_cast<size_t>(face.first + k)].tail) / face.count;
+        const Vec out = x - middle - t.n * t.n.dot(x - middle);
+        return normalise<double>(t.n + (of_a ? -lean : lean) * normalise(out));
+    }
+
     Touch touch() const {
         Touch best, now;
         Vec n = first_normal(a, b);
@@ -138,8 +156,12 @@ struct CurvedPair {
                 now.found = false;
                 n = now.n;
             }
-            if (!on_a) tol_a *= 0.1;
-            if (!on_b) tol_b *= 0.1;
+            if (on_one_face(now) && !(on_a && on_b) && (now.n - n).norm() < least_tolerance) {
+                n = beyond_face(now, x);
+            } else {
+                if (!on_a) tol_a *= 0.1;
+                if (!on_b) tol_b *= 0.1;
+            }
             if (tol_a < least_tolerance || tol_b < least_tolerance) break;
         }
         return best;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 
 #include <doctest/doctest.h>
@@ -47,6 +48,11 @@ inline WorldSize shrink(WorldSize size, const std::function<bool(const WorldSize
         }
     }
     return size;
+}
+
+inline int number_from(const char* variable, int otherwise) {
+    const char* text = std::getenv(variable);
+    return text == nullptr ? otherwise : std::atoi(text);
 }
 
 }  // namespace costate::test

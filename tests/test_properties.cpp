@@ -21,12 +21,14 @@ using namespace costate::test;
 namespace {
 
 constexpr int states_per_world = 20, central_every = 5;
+// m; the least overlap of a curved shape that is buried deeper may be along either of two normals
+constexpr double deep = 0.01;
 constexpr double adjoint_tolerance = 1e-9, central_tolerance = 1e-6;  // relative to the terms of the sums
 
 // What the states showed, and how well the checks came out.
 struct Tally {
     int worlds = 0, states = 0, with_contacts = 0, sticking = 0, sliding = 0, separating = 0;
-    int stencils = 0, rejected = 0, ties = 0, rough = 0;
+    int stencils = 0, rejected = 0, ties = 0, rough = 0, deep = 0;
     double worst_adjoint = 0, worst_central = 0;
     std::set<RowKind> rows;
     std::set<BiasCase> biases;
@@ -108,8 +110,11 @@ private:
     std::string check_adjoint(const ToyState& t, const StepBars& bars, const VecX<double>& w, const char* what,
                               const VecX<double>& dtheta, const VecX<double>& dx, const VecX<double>& du) {
         const VecX<double> y = push_step(t, duals_, dtheta, dx, du);
-        if (duals_.contacts.detection.features != used_.contacts.detection.features)
-            return "round-off decides which features meet";
+        if (duals_.contacts.detection.features != used_.contacts.detection.features) {
+            if (shallowest_apart() > -deep) return "round-off decides which features meet";
+            ++tally_.deep;
+            return {};
+        }
         if (!same_branches(used_, duals_)) {
             ++tally_.ties;
             return {};
@@ -137,6 +142,19 @@ private:
         return s;
     }
 
+    // The largest gap of a contact that the step on numbers found and that on dual numbers did not, or the other way round.
+    double shallowest_apart() const {
+        double gap = -std::numeric_limits<double>::infinity();
+        const auto missing = [&gap](const auto& from, const auto& in) {
+            for (const auto& c : from.points) {
+                const std::vector<FeaturePair>& f = in.detection.features;
+                if (!std::binary_search(f.begin(), f.end(), c.features)) gap = std::max(gap, value_of(c.geometry.gap));
+            }
+        };
+        missing(used_.contacts, duals_.contacts), missing(duals_.contacts, used_.contacts);
+        return gap;
+    }
+
     // Whether the sweeps grew round-off a hundred thousand times, as they do on rows that contradict each other: the impulses of
     // the steps on numbers and on dual numbers, which round differently, tell.
     bool grows_roundoff() const {
@@ -160,10 +178,12 @@ private:
         const auto slope = [&](double e) { return (moved(e) - moved(-e)) / (2 * e); };
         const double adjoint = bars.pair(dtheta, dx, du),
                      scale = 1 + sizes(VecX<double>::Constant(1, adjoint), VecX<double>::Ones(1), bars, dtheta, dx, du);
+        double roundoff = 0;  // of the velocities, from impulses that push against each other
+        for (const double x : used_.impulses.lambda) roundoff += 1e-15 * std::abs(x);
         double fd = 0, error = std::numeric_limits<double>::infinity();
         ++tally_.stencils;
         for (double e = 1e-6; e > 5e-9 && error > central_tolerance; e *= 0.1) {
-            fd = slope(e), error = std::abs(fd - adjoint) / scale;
+            fd = slope(e), error = std::max(0.0, std::abs(fd - adjoint) - roundoff / e) / scale;
             if (!same) {
                 ++tally_.rejected;
                 return {};
@@ -191,11 +211,6 @@ private:
 };
 
 std::string check_case(const RandomCase& c, Tally& tally) { return Checker(c.world, c.size, tally).check(c.state, true); }
-
-int number_from(const char* variable, int otherwise) {
-    const char* text = std::getenv(variable);
-    return text == nullptr ? otherwise : std::atoi(text);
-}
 
 // The failure, its shrunk form, and how to see it again.
 std::string report(RandomCase c, const std::string& wrong) {
@@ -234,7 +249,7 @@ TEST_CASE("properties: a step of random worlds, its adjoint, its bits") {
             " stick, ", tally.sliding, " slide, ", tally.separating, " separate");
     MESSAGE("worst error of the adjoint ", tally.worst_adjoint, ", of central differences ", tally.worst_central, " with ",
             tally.rejected, " of ", tally.stencils, " stencils rejected; ", tally.pairs.size(), " pairs of shape types; ",
-            tally.ties, " ties, ", tally.rough, " too rough");
+            tally.ties, " ties, ", tally.rough, " too rough, ", tally.deep, " too deep");
     if (states < 10000 || failures > 0) return;
     // the states show what a step can meet, and the checks are not spared
     CHECK(tally.states >= 10000);
@@ -245,6 +260,7 @@ TEST_CASE("properties: a step of random worlds, its adjoint, its bits") {
     CHECK(tally.joints.size() == 6);
     CHECK(tally.pairs.size() >= 30);  // of 33
     CHECK(tally.ties + tally.rough <= tally.states / 100);
+    CHECK(tally.deep <= tally.states / 50000);
     CHECK(tally.stencils >= tally.states / central_every);
     CHECK(tally.rejected <= tally.stencils / 20);
 }
