@@ -149,8 +149,9 @@ struct CurvedPair {
                 if (now.on_a.kind == FeatureKind::face || now.on_b.kind == FeatureKind::face) return now;
                 const Contact<double> c =
                     contact(*a.shape, *b.shape, {0, 0, a.named(now.on_a), b.named(now.on_b), now.n}, a.X, b.X, a.size, b.size);
-                // the closed form starts from n, and must end there: Newton's steps need not settle where n is no maximum
-                const bool settled = (c.normal - now.n).norm() < settled_normal;
+                // the closed form of a curve starts from n, and must end there: Newton's steps need not settle where n is no maximum
+                const bool curve = now.on_a.kind == FeatureKind::curve || now.on_b.kind == FeatureKind::curve;
+                const bool settled = !curve || (c.normal - now.n).norm() < settled_normal;
                 if (settled && now.separation >= std::abs(c.gap + a.radius + b.radius) * (c.gap < 0 ? -1 : 1) - tolerance)
                     return now;
                 now.found = false;

@@ -47,10 +47,11 @@ std::optional<double> lowest_point(const World& world, const VecX<double>& theta
     return lowest;
 }
 
-double allowed(const JointLimit& limit, double q) {
-    if (q >= limit.lower && q <= limit.upper) return q;
-    if (std::isfinite(limit.lower) && std::isfinite(limit.upper)) return 0.5 * (limit.lower + limit.upper);
-    return std::clamp(q, limit.lower, limit.upper);
+double allowed(const JointLimit& limit, const VecX<double>& theta, double q) {
+    const double lower = limit.range.lower < 0 ? -unlimited : theta[limit.range.lower],
+                 upper = limit.range.upper < 0 ? unlimited : theta[limit.range.upper];
+    if (q >= lower && q <= upper) return q;
+    return std::isfinite(lower) && std::isfinite(upper) ? 0.5 * (lower + upper) : std::clamp(q, lower, upper);
 }
 
 }  // namespace
@@ -68,7 +69,7 @@ void put_on_ground(Json& scene, const Scene& read) {
     VecX<double> q = read.x0.head(m.nq);
     if (!scene.contains("initial")) {
         for (const JointLimit& limit : m.limits)
-            if (!limit.ball) q[limit.q] = allowed(limit, q[limit.q]);
+            if (!limit.ball) q[limit.q] = allowed(limit, read.theta, q[limit.q]);
         for (size_t n = 0; n < m.equalities.size(); ++n) {
             const Equality& e = m.equalities[n];
             const double* c = read.theta.data() + m.coupling.at(static_cast<int>(n));

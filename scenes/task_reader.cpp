@@ -62,13 +62,18 @@ double in_range(const Node& node, ParameterRange range) {
     return node.number();
 }
 
+// "bodies/<body>/pseudo_inertia": mass, centre of mass and inertia as one
+constexpr std::string_view pseudo_inertia = "/pseudo_inertia";
+
 // The ends of ranges that entries of "parameters" set, one by one or both.
 void check_intervals(const Node& parameters, const World& world, const VecX<double>& theta) {
-    for (const Node& node : parameters.items())
+    for (const Node& node : parameters.items()) {
+        if (node["path"].text().ends_with(pseudo_inertia)) continue;
         for (const Selection& s : select(node["path"], world.model.layout))
             if (s.entry->range == ParameterRange::interval && !(theta[s.entry->offset] < theta[s.entry->offset + 1]))
                 node.fail("leaves \"" + s.entry->path + "\" with a lower end that is not below the upper one",
                           "give both as [lower, upper]");
+    }
 }
 
 void set_values(const Node& value, const Selection& s, const World& world, VecX<double>& theta) {
@@ -108,8 +113,6 @@ ParameterVariable read_variable(const Node& node, const Selection& s, int index,
         node.fail("the value lies outside its bounds", "widen the bounds or change the value");
     return variable;
 }
-
-constexpr std::string_view pseudo_inertia = "/pseudo_inertia";
 
 // The bodies that "bodies/<pattern>/pseudo_inertia" names, each to be moved as a whole.
 std::vector<int> select_bodies(const Node& node, const Model& model) {

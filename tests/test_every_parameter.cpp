@@ -146,7 +146,7 @@ void check_every_number(const VecX<double>& theta, Trial& run) {
             }
             double& most = effect[kind_of(e, i - e.offset)];
             bool valid = false;
-            for (double step = 1e-6 * std::clamp(std::abs(theta[i]), 0.05, 1.0), shrunk = 1; !valid && shrunk > 1e-3;
+            for (double step = 1e-6 * std::max(std::abs(theta[i]), 0.05), shrunk = 1; !valid && shrunk > 1e-3;
                  step *= 0.1, shrunk *= 0.1) {
                 VecX<double> moved = theta;
                 moved[i] = theta[i] + step;

@@ -89,12 +89,13 @@ TEST_CASE("URDF joints: types, axes, limits, dynamics, motors, placement") {
     CHECK(body("slide").joint == JointType::prismatic);
     CHECK((body("glue").joint == JointType::fixed && body("stuck").joint == JointType::fixed));
     REQUIRE(m.limits.size() == 2);
-    CHECK((m.limits[0].lower == -1 && m.limits[0].upper == 2 && m.limits[1].lower == 0 && m.limits[1].upper == 0.5));
+    const auto ends = [&](const ParameterInterval& range) { return std::pair(scene.theta[range.lower], scene.theta[range.upper]); };
+    CHECK((ends(m.limits[0].range) == std::pair(-1.0, 2.0) && ends(m.limits[1].range) == std::pair(0.0, 0.5)));
     CHECK(scene.theta[m.damping.at(0)] == 0.5);
     CHECK(scene.theta[m.dry_friction.at(0)] == 0.25);
     REQUIRE(m.nu == 2);  // no motor without effort, nor where nothing moves
     CHECK((m.actuators[0].name == "r/turn" && m.actuators[1].name == "r/wheel"));
-    CHECK((m.actuators[0].control_lower == -7 && m.actuators[0].control_upper == 7 && m.actuators[1].control_upper == 3));
+    CHECK((ends(m.actuators[0].control) == std::pair(-7.0, 7.0) && ends(m.actuators[1].control).second == 3));
 
     // At 0.5 rad and 0.25 m: q about (0, 0.6, 0.8) in the joint frame, which is turned by 90 degrees about z
     VecX<double> q(3);
