@@ -16,7 +16,6 @@ namespace {
 // Lengths are in cells.
 constexpr double cells = 1 << 29;           // of the grid, from the middle to the farthest coordinate: the extent
 constexpr double thinnest = 1e-6 * cells;   // that a hull may be
-constexpr double tolerance = 1e-6 * cells;  // of flatness: a few times what rounding to 24 bits leaves
 __extension__ typedef __int128 Wide;        // a triple product of differences, up to 3 * 2^30 * 2^61
 using GridPoint = Eigen::Matrix<std::int64_t, 3, 1>;
 
@@ -32,6 +31,7 @@ struct Triangle {
 struct Quickhull {
     std::vector<GridPoint> points;
     std::vector<Triangle> triangles;
+    double tolerance;  // of flatness: 1e-6 of the extent, or a few times what rounding to 24 bits takes from the coordinates
 
     explicit Quickhull(const std::vector<Vec3<double>>& given) {
         if (given.size() < 4) throw std::invalid_argument("a convex mesh needs at least four vertices");
@@ -40,6 +40,7 @@ struct Quickhull {
         const Vec3<double> middle = 0.5 * lo + 0.5 * hi;
         const double extent = (hi - middle).maxCoeff();
         if (!(extent > 0) || !std::isfinite(extent)) throw std::invalid_argument("a convex mesh without extent");
+        tolerance = cells * std::max(1e-6, 5e-7 * lo.cwiseAbs().cwiseMax(hi.cwiseAbs()).maxCoeff() / extent);
         for (const Vec3<double>& x : given)
             points.push_back(((x - middle) / extent * cells).array().round().matrix().cast<std::int64_t>());
         start();
@@ -192,7 +193,7 @@ struct Faces {
         for (size_t k = 0; k < part.size(); ++k)
             for (const int next : hull.triangle(part[k]).next_to) {
                 const Triangle& t = hull.triangle(next);
-                const bool flat = std::ranges::all_of(t.v, [&](int i) { return std::abs(hull.height(plane, i)) < tolerance; });
+                const bool flat = std::ranges::all_of(t.v, [&](int i) { return std::abs(hull.height(plane, i)) < hull.tolerance; });
                 if (face[static_cast<size_t>(next)] >= 0 || !flat) continue;
                 if (!(t.normal.cast<double>().dot(plane.normal.cast<double>()) > 0)) continue;
                 face[static_cast<size_t>(next)] = seed;
@@ -220,7 +221,7 @@ struct Faces {
         for (size_t k = 0; k < sides && part.size() > 1; ++k) {
             const Vec3<double> b = hull.place(loop[(k + 1) % sides]), u = b - hull.place(loop[k]),
                                w = hull.place(loop[(k + 2) % sides]) - b;
-            if (n.dot(u.cross(w)) < -10 * tolerance * (u + w).norm()) return {};  // how far b lies inside the line past it
+            if (n.dot(u.cross(w)) < -10 * hull.tolerance * (u + w).norm()) return {};  // how far b lies inside the line past it
         }
         return loop;
     }

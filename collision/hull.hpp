@@ -48,8 +48,8 @@ struct Hull {
 // The hull with these faces, each a loop of vertices anticlockwise from outside. Edges are numbered as the loops meet them.
 Hull hull_of_faces(std::vector<Vec3<double>> vertices, const std::vector<std::vector<int>>& faces);
 
-// The convex hull of points: vertices in their order, what lies within 1e-9 of the extent below the surface is dropped, and
-// triangles flat to 1e-6 of the extent are merged to faces. Throws std::invalid_argument if all points lie in a plane.
+// The convex hull of points: vertices in their order; what is flat to 1e-6 of the extent, or to 5e-7 of the coordinates, which may
+// come from single precision, is one face. Throws std::invalid_argument if all points lie in a plane.
 std::shared_ptr<const Hull> convex_hull(const std::vector<Vec3<double>>& points);
 
 // Those of the shapes that have vertices, at unit size.

@@ -164,7 +164,7 @@ void check_every_number(const VecX<double>& theta, Trial& run) {
     CHECK(rejected < 0.02 * stencils);
     for (const auto& [kind, most] : effect) {
         CAPTURE(kind);
-        CHECK(most > 10);
+        CHECK(most > 3);
     }
     CHECK(run.loss(dead) == base);
 }

@@ -22,6 +22,7 @@ Scene with_sites(const char* objective, const char* more = "[]") {
     return changed({{"/models/0/model/bodies/1/sites", tip},
                     {"/models/1/model/bodies/0/sites", R"([{"name": "ball.mark", "position": [0, 0.1, 0.2]}])"},
                     {"/models/1/name", "\"ball\""},
+                    {"/ground/restitution", "0.2"},  // no tie with that of other shapes, which is a kink
                     {"/parameters", more},
                     {"/objective", objective}});
 }
@@ -78,8 +79,9 @@ TEST_CASE("sites: a term at a site is the term at its point, and has a gradient 
         CHECK((site.loss(up) - site.loss(down)) / 2e-5 == doctest::Approx(g.parameters[i]).epsilon(1e-7));
     }
     const GradcheckReport r = gradcheck(site.rollout, site.scene.theta, site.scene.x0, site.scene.z0, GradcheckOptions());
-    CHECK(r.parameters.max_relative_error < 1e-6);
-    CHECK(r.initial_state.max_relative_error < 1e-6);
+    CAPTURE(r.parameters.worst);
+    CHECK(r.parameters.max_relative_error < 1e-7);
+    CHECK(r.initial_state.max_relative_error < 1e-7);
 }
 
 TEST_CASE("sites: wrong ones are named") {
