@@ -158,7 +158,7 @@ template <class Items> bool unpack(const std::string& in, size_t& at, Items& ite
     at += sizeof size;
     if ((in.size() - at) / sizeof items[0] < size) return false;
     items.resize(size);
-    std::memcpy(static_cast<void*>(items.data()), in.data() + at, size * sizeof items[0]);
+    if (size > 0) std::memcpy(static_cast<void*>(items.data()), in.data() + at, size * sizeof items[0]);
     at += size * sizeof items[0];
     return true;
 }

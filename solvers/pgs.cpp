@@ -35,6 +35,17 @@ template <class T> T ordered_dot_reversed(T sum, const T* c, const T* x, int n) 
     return sum;
 }
 
+// max(y, lo), and y between -bound and bound. At a bound the result is the bound: a dual number has the bound's derivative, as the
+// adjoint has. Numbers are the same either way, so they take the comparisons that are one instruction; NaN stays.
+template <class T> T at_least(const T& y, const T& lo) {
+    if constexpr (std::is_arithmetic_v<T>) return y < lo ? lo : y;
+    else return y <= lo ? lo : y;
+}
+template <class T> T within(const T& y, const T& bound) {
+    if constexpr (std::is_arithmetic_v<T>) return y < -bound ? T(-bound) : (bound < y ? bound : y);
+    else return bound <= y ? bound : (y <= -bound ? T(-bound) : y);
+}
+
 // z of every update, the last one first.
 template <class T> void reverse_sweeps(const MlcpView<T>& p, PgsTape<T>& tape, T* mu_bar) {
     const int m = p.rows;
@@ -85,12 +96,12 @@ template <class T> void pgs(const MlcpView<T>& p, int max_sweeps, double toleran
         for (int r = 0; r < m; ++r, ++window) {
             const T y = ordered_dot<T>(-p.b[r] * tape.inverse[static_cast<size_t>(r)], tape.coefficients.data() + r * (m - 1), window + 1, m - 1);
             if (p.normal[r] == unilateral_row) {
-                window[m] = y <= T(0) ? T(0) : y;
+                window[m] = at_least(y, T(0));
             } else if (p.normal[r] == free_row) {
                 window[m] = y;
             } else {
                 const T bound = p.normal[r] == boxed_row ? p.mu[r] : T(p.mu[r] * window[m - r + p.normal_of(r)]);
-                window[m] = bound <= y ? bound : (y <= -bound ? T(-bound) : y);
+                window[m] = within(y, bound);
             }
         }
         ++tape.sweeps;
