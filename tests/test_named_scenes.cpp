@@ -99,7 +99,7 @@ TEST_CASE("scenes: every shipped scene loads, has an objective, and takes 50 ste
     const std::vector<std::string> names = shipped_scenes();
     for (const char* wanted :
          {"throw", "quadruped_stand", "quadruped_ten", "pendulum_1", "pendulum_7", "double_pendulum", "box_slide", "bounce",
-          "four_bar", "slider_dry_friction", "double_pendulum_identification", "box_slide_identification"})
+          "four_bar", "slider_dry_friction", "double_pendulum_identification", "box_slide_identification", "box_stack"})
         CHECK(std::count(names.begin(), names.end(), wanted) == 1);
     for (const std::string& name : names) {
         CAPTURE(name);
@@ -115,6 +115,16 @@ TEST_CASE("scenes: every shipped scene loads, has an objective, and takes 50 ste
         }
         CHECK(x.allFinite());
     }
+}
+
+TEST_CASE("scenes: ten boxes on each other stay there") {
+    const Scene s = load_scene("box_stack", 500);  // a second
+    StepScratch<double> scratch(s.world);
+    VecX<double> x = s.x0, next(x.size());
+    for (int t = 0; t < s.steps; ++t, x.swap(next)) step(s.world, s.theta.data(), x.data(), nullptr, scratch, next.data());
+    VecX<double> moved(s.world.nv());
+    difference(s.world.model, s.x0.data(), x.data(), moved.data());
+    CHECK(moved.cwiseAbs().maxCoeff() < 2e-3);  // m and rad
 }
 
 TEST_CASE("scenes: masses of the robots, and the ball stays in the hand until it is let go") {
