@@ -121,7 +121,8 @@ TEST_CASE("scenes: ten boxes on each other stay there") {
     const Scene s = load_scene("box_stack", 500);  // a second
     StepScratch<double> scratch(s.world);
     VecX<double> x = s.x0, next(x.size());
-    for (int t = 0; t < s.steps; ++t, x.swap(next)) step(s.world, s.theta.data(), x.data(), nullptr, scratch, next.data());
+    const VecX<double> u;  // nothing is driven
+    for (int t = 0; t < s.steps; ++t, x.swap(next)) step(s.world, s.theta.data(), x.data(), u.data(), scratch, next.data());
     VecX<double> moved(s.world.nv());
     difference(s.world.model, s.x0.data(), x.data(), moved.data());
     CHECK(moved.cwiseAbs().maxCoeff() < 2e-3);  // m and rad
