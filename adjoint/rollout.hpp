@@ -76,11 +76,14 @@ public:
         return forward(theta, x0, z, [](int, const double*, const double*) {});
     }
 
-    // The gradient of the loss that the last `forward` returned, from its checkpoints.
-    void backward(const VecX<double>& theta, const VecX<double>& z, Gradient& g) {
+    // The gradient of the loss that the last `forward` returned, from its checkpoints. visit(N, x_bar_N, nullptr) is called first,
+    // and visit(t, x_bar_t, u_bar_t) after each step t pulled back, with its intermediates and their bars in the step's scratch:
+    // x_bar_t is the gradient of the loss by the state at which step t begins, of what the steps from t on make of it.
+    template <class Visit> void backward(const VecX<double>& theta, const VecX<double>& z, Gradient& g, Visit&& visit) {
         g.controls.setZero(plan_.size()), g.initial_state.setZero(step_.ndx()), g.parameters.setZero(step_.np());
         x_next_bar_.setZero();
         step_.finish_adj(steps_, theta.data(), store_.restore(steps_), g.parameters.data(), x_next_bar_.data());
+        visit(steps_, x_next_bar_.data(), nullptr);
         for (int t = steps_; t-- > 0;) {
             plan_.evaluate(z.data(), t, u_.data());
             step_.run(t, theta.data(), store_.restore(t), u_.data(), replayed_.data());
@@ -90,9 +93,13 @@ public:
             step_.run_adj(t, theta.data(), store_.restore(t), u_.data(), x_next_bar_.data(), g.parameters.data(), x_bar_.data(), u_bar_.data());
             ++evaluations_.backward;
             plan_.evaluate_adj(t, u_bar_.data(), g.controls.data());
+            visit(t, x_bar_.data(), u_bar_.data());
             x_next_bar_.swap(x_bar_);
         }
         g.initial_state = x_next_bar_;
+    }
+    void backward(const VecX<double>& theta, const VecX<double>& z, Gradient& g) {
+        backward(theta, z, g, [](int, const double*, const double*) {});
     }
 
     int steps() const { return steps_; }

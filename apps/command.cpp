@@ -66,10 +66,9 @@ Arguments::Arguments(const Command& command, int argc, const char* const* argv) 
     if (given.count("from") > 0 && given.count("scene") + given.count("steps") > 0)
         throw UsageError("--from brings its own scene and steps: leave them out");
     if (given.count("scene") > 0) scene_ = given["scene"].as<std::string>();
-    for (const std::string& name : names)
-        if (const std::string bare = name.substr(2);
-            bare != "json" && bare != "strict" && bare != "help" && given.count(bare) > 0)
-            values_.emplace_back(bare, given[bare].as<std::string>());
+    for (const auto& argument : given.arguments())
+        if (const std::string& key = argument.key(); key != "scene" && key != "json" && key != "strict" && key != "help")
+            values_.emplace_back(key, argument.value());
 }
 
 ImportOptions Arguments::import_options() const {
@@ -104,10 +103,16 @@ Scene Arguments::load() const {
     return scene;
 }
 
-std::optional<std::string> Arguments::text(const char* option) const {
+std::vector<std::string> Arguments::texts(const char* option) const {
+    std::vector<std::string> all;
     for (const auto& [name, value] : values_)
-        if (name == option) return value;
-    return std::nullopt;
+        if (name == option) all.push_back(value);
+    return all;
+}
+
+std::optional<std::string> Arguments::text(const char* option) const {
+    const std::vector<std::string> all = texts(option);
+    return all.empty() ? std::nullopt : std::optional<std::string>(all.back());
 }
 
 int Arguments::integer(const char* option, int otherwise, int lower, int upper) const {
@@ -118,6 +123,14 @@ int Arguments::integer(const char* option, int otherwise, int lower, int upper) 
         throw UsageError(std::string("--") + option + " takes a whole number from " + std::to_string(lower) + " to " +
                          std::to_string(upper) + ", not '" + *given + "'");
     return *value;
+}
+
+std::optional<double> Arguments::number(const char* option) const {
+    const std::optional<std::string> given = text(option);
+    if (!given) return std::nullopt;
+    const std::optional<double> value = parsed<double>(*given);
+    if (!value || !std::isfinite(*value)) throw UsageError(std::string("--") + option + " takes a number, not '" + *given + "'");
+    return value;
 }
 
 std::optional<double> Arguments::nonnegative(const char* option) const {

@@ -36,7 +36,8 @@ struct Command {
     int (*run)(const Arguments&);
 };
 
-extern const Command info_command, convert_command, simulate_command, gradcheck_command, optimize_command, bench_command;
+extern const Command info_command, convert_command, simulate_command, gradcheck_command, optimize_command, bench_command,
+    view_command;
 
 // The arguments of one command, checked. Everything that does not parse is a UsageError.
 class Arguments {
@@ -51,9 +52,11 @@ public:
     const std::string& scene() const { return scene_; }
     ImportOptions import_options() const;
 
-    std::optional<std::string> text(const char* option) const;
+    std::optional<std::string> text(const char* option) const;   // the last, if it was given several times
+    std::vector<std::string> texts(const char* option) const;    // all
     int integer(const char* option, int otherwise, int lower, int upper = std::numeric_limits<int>::max()) const;
     std::optional<double> nonnegative(const char* option) const;
+    std::optional<double> number(const char* option) const;
 
 private:
     std::vector<std::pair<std::string, std::string>> values_;  // option, value

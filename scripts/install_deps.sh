@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that are missing, and only those. Says nothing when nothing is missing.
+# Installs the Debian packages that are missing, and only those; with --tests also what only tests need. Says nothing when nothing
+# is missing.
 set -euo pipefail
 
 missing=()
@@ -16,6 +17,8 @@ tool ninja ninja-build
 tool ccache ccache
 tool pkg-config pkg-config
 tool python3 python3
+tool node nodejs
+tool npm npm
 library libeigen3-dev
 library libbullet-dev
 library libcxxopts-dev
@@ -24,6 +27,8 @@ library doctest-dev
 library libnlopt-cxx-dev
 library libtinyxml2-dev
 library libassimp-dev
+library zlib1g-dev
+if [ "${1:-}" = --tests ]; then tool chromium chromium; fi  # in which the tests look at pages
 [ ${#missing[@]} -gt 0 ] || exit 0
 
 echo "installing ${missing[*]}"

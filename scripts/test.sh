@@ -10,6 +10,7 @@ summary='
     / \(Skipped\)$/ { ++skipped }
     END { printf "%d passed, %d failed", total - failed - skipped, failed; if (skipped) printf ", %d skipped", skipped; print "" }'
 
+scripts/install_deps.sh --tests
 scripts/build.sh
 status=0
 ctest --test-dir build --output-on-failure --no-tests=error -j2 "$@" 2>&1 | tee build/ctest.log || status=$?

@@ -1,0 +1,28 @@
+// Colours that colour-blind readers can tell apart (Okabe and Ito, Color Universal Design, 2008).
+import { Color } from "three";
+
+export const palette = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a800", "#7a7a7a"];
+export const meaning = {
+  contact: "#d55e00",
+  gradient: "#aa3377",
+  control: "#009e73",
+  axis: "#0072b2",
+  centre: "#111111",
+  target: "#d55e00",
+  world: "#b9bec4",
+};
+
+// Of several runs the last is in colour, and the one before it, as of "before" and "after", is grey.
+export function runColour(index, count) {
+  if (count === 1) return null;
+  return index === count - 1 ? palette[0] : ["#8c8c8c", "#e69f00", "#009e73", "#cc79a7", "#56b4e9"][index % 5];
+}
+
+// Of a body: by its tree or its run, every other link of a chain a little lighter.
+export function bodyColour(bodies, body, ofRun) {
+  if (body < 0) return new Color(meaning.world);
+  const colour = new Color(ofRun ?? palette[bodies[body].tree % palette.length]);
+  let depth = 0;
+  for (let i = bodies[body].parent; i >= 0; i = bodies[i].parent) ++depth;
+  return depth % 2 ? colour.lerp(new Color("#ffffff"), 0.35) : colour;
+}

@@ -1,0 +1,208 @@
+// What surrounds the bodies: renderer, light with shadows, ground with its grid, camera.
+import * as THREE from "three";
+import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
+
+// The box that all runs stay in with their shapes and `targets`: {box, middle, radius}. What flies off beyond a hundred times
+// the radius of the start is not waited for.
+export function bounds(runs, targets) {
+  const start = new THREE.Box3();
+  const all = new THREE.Box3();
+  const ball = (box, at, radius) => {
+    box.expandByPoint(at.clone().subScalar(radius));
+    box.expandByPoint(at.clone().addScalar(radius));
+  };
+  const p = new THREE.Vector3();
+  for (const run of runs) {
+    const reach = reaches(run);
+    const frames = Math.min(run.frames, Math.max(2, Math.round(400000 / Math.max(1, run.bodies))), 400);
+    for (let k = 0; k < frames; ++k) {
+      const frame = frames > 1 ? Math.round((k * (run.frames - 1)) / (frames - 1)) : 0;
+      for (let b = 0; b < run.bodies; ++b) ball(frame === 0 ? start : all, p.fromArray(run.positions, 3 * (frame * run.bodies + b)), reach[b]);
+    }
+    for (const shape of run.things.shapes)
+      if (shape.body < 0 && shape.type !== "plane" && shape.type !== "terrain") ball(start, p.fromArray(shape.p), extent(shape));
+  }
+  for (const target of targets) start.expandByPoint(p.fromArray(target.p));
+  all.union(start);
+  const radius = (box) => (box.isEmpty() ? 1 : Math.max(1e-3, 0.5 * box.getSize(p).length()));
+  const box = radius(start) > 1e-3 && radius(all) > 100 * radius(start) ? start : all;
+  if (box.isEmpty()) box.setFromCenterAndSize(new THREE.Vector3(), new THREE.Vector3(1, 1, 1));
+  box.expandByScalar(0.05 * radius(box));
+  return { box, middle: box.getCenter(new THREE.Vector3()), radius: radius(box) };
+}
+
+function extent(shape) {
+  const [a, b, c] = shape.size;
+  if (shape.type === "capsule") return a + b;
+  return shape.type === "sphere" ? a : Math.hypot(a, b, c);
+}
+
+// How far each body reaches from its origin.
+function reaches(run) {
+  const reach = new Float64Array(run.bodies);
+  for (const shape of run.things.shapes)
+    if (shape.body >= 0 && shape.type !== "mesh")
+      reach[shape.body] = Math.max(reach[shape.body], Math.hypot(...shape.p) + extent(shape));
+  run.things.bodies.forEach((body, b) => (reach[b] = Math.max(reach[b], Math.hypot(...body.com))));
+  return reach;
+}
+
+// Half the size of the largest tree of bodies as it starts, by which marks are measured.
+export function largestTree(runs, bodies) {
+  const [run] = runs;
+  const reach = reaches(run);
+  const boxes = new Map();
+  const p = new THREE.Vector3();
+  bodies.forEach(({ tree }, b) => {
+    p.fromArray(run.positions, 3 * b);
+    if (!boxes.has(tree)) boxes.set(tree, new THREE.Box3());
+    boxes.get(tree).union(new THREE.Box3(p.clone().subScalar(reach[b]), p.clone().addScalar(reach[b])));
+  });
+  return [...boxes.values()].reduce((most, box) => Math.max(most, 0.5 * box.getSize(p).length()), 0);
+}
+
+// The length of a cell of the grid: a power of ten that gives the scene a few cells.
+function cellSize(radius) {
+  return 10 ** Math.round(Math.log10(radius / 2.5));
+}
+
+// A square whose picture repeats in every cell.
+function gridTexture(cells) {
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = 256;
+  const c = canvas.getContext("2d");
+  c.fillStyle = "#eef0f2";
+  c.fillRect(0, 0, 256, 256);
+  c.strokeStyle = "#dfe3e6";
+  c.lineWidth = 1;
+  for (let k = 1; k < 5; ++k) c.strokeRect(-1, -1, (256 * k) / 5, 258), c.strokeRect(-1, -1, 258, (256 * k) / 5);
+  c.strokeStyle = "#b9c0c6";
+  c.lineWidth = 3;
+  c.strokeRect(0, 0, 256, 256);
+  const texture = new THREE.CanvasTexture(canvas);
+  texture.colorSpace = THREE.SRGBColorSpace;
+  texture.wrapS = texture.wrapT = THREE.RepeatWrapping;
+  texture.repeat.set(cells, cells);
+  texture.anisotropy = 8;
+  return texture;
+}
+
+export class World {
+  constructor(parent, runs, targets) {
+    this.parent = parent;
+    const { box, middle, radius } = bounds(runs, targets);
+    this.box = box;
+    this.middle = middle;
+    this.radius = radius;
+    this.scene = new THREE.Scene();
+    this.scene.background = new THREE.Color("#f6f7f8");
+    this.renderer = new THREE.WebGLRenderer({ antialias: true, preserveDrawingBuffer: true });
+    this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.type = THREE.PCFShadowMap;
+    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
+    parent.append(this.renderer.domElement);
+
+    this.camera = new THREE.PerspectiveCamera(40, 1, radius / 200, radius * 400);
+    this.camera.up.set(0, 0, 1);
+    this.controls = new OrbitControls(this.camera, this.renderer.domElement);
+    this.controls.minDistance = radius / 20;
+    this.controls.maxDistance = radius * 60;
+    this.untouched = true; // the camera is where it starts
+    this.controls.addEventListener("start", () => (this.untouched = false));
+    this.light(radius);
+    this.ground(runs[0].things.shapes, box.min.z);
+    this.resize();
+  }
+
+  light(radius) {
+    this.scene.add(new THREE.HemisphereLight("#ffffff", "#c9ccd1", 1.7));
+    this.sun = new THREE.DirectionalLight("#ffffff", 1.9);
+    this.sun.castShadow = true;
+    this.sun.shadow.mapSize.set(2048, 2048);
+    this.sun.shadow.normalBias = 0.01 * radius;
+    this.sun.shadow.bias = -0.0005;
+    this.sun.shadow.intensity = 0.6;
+    this.scene.add(this.sun, this.sun.target);
+  }
+
+  // Planes of the scene; without one, a pale grid under everything that nothing touches.
+  ground(shapes, lowest) {
+    const cell = cellSize(this.radius);
+    const cells = 2 * Math.ceil((60 * this.radius) / cell);
+    const geometry = new THREE.PlaneGeometry(cells * cell, cells * cell);
+    const planes = shapes.filter((shape) => shape.type === "plane");
+    const real = planes.length > 0;
+    if (!real && !shapes.some((shape) => shape.type === "terrain"))
+      planes.push({ p: [0, 0, lowest - 0.02 * this.radius], q: [1, 0, 0, 0] });
+    for (const plane of planes) {
+      const material = new THREE.MeshStandardMaterial({
+        map: gridTexture(cells),
+        roughness: 1,
+        side: THREE.DoubleSide,
+        transparent: !real,
+        opacity: real ? 1 : 0.6,
+        depthWrite: real,
+      });
+      const mesh = new THREE.Mesh(geometry, material);
+      mesh.position.fromArray(plane.p);
+      mesh.quaternion.set(plane.q[1], plane.q[2], plane.q[3], plane.q[0]);
+      mesh.receiveShadow = true;
+      this.scene.add(mesh);
+    }
+    this.scene.fog = new THREE.Fog("#f6f7f8", 14 * this.radius, 50 * this.radius);
+  }
+
+  // As near as it can be with the whole box in view, some room around it.
+  home() {
+    const back = new THREE.Vector3(0.5, -1, 0.42).normalize(); // from the middle to the camera
+    const right = new THREE.Vector3(0, 0, 1).cross(back).normalize();
+    const up = back.clone().cross(right);
+    const tall = 0.9 * Math.tan((0.5 * this.camera.fov * Math.PI) / 180);
+    const wide = 1.05 * tall * this.camera.aspect;
+    let distance = 0;
+    for (let corner = 0; corner < 8; ++corner) {
+      const { min, max } = this.box;
+      const p = new THREE.Vector3(corner & 1 ? max.x : min.x, corner & 2 ? max.y : min.y, corner & 4 ? max.z : min.z).sub(this.middle);
+      const needed = Math.max(Math.abs(p.dot(right)) / wide, Math.abs(p.dot(up)) / tall);
+      distance = Math.max(distance, p.dot(back) + needed);
+    }
+    this.untouched = true;
+    this.controls.target.copy(this.middle);
+    this.camera.position.copy(this.middle).addScaledVector(back, Math.max(distance, 1.2 * this.radius));
+    this.controls.update();
+  }
+
+  // The camera keeps its place beside what moved by that much.
+  shift(by) {
+    this.untouched = false;
+    this.controls.target.add(by);
+    this.camera.position.add(by);
+    this.controls.update();
+  }
+
+  resize() {
+    const { clientWidth: width, clientHeight: height } = this.parent;
+    this.width = Math.max(1, width);
+    this.height = Math.max(1, height);
+    this.renderer.setSize(this.width, this.height);
+    this.camera.aspect = this.width / this.height;
+    this.camera.updateProjectionMatrix();
+    if (this.untouched) this.home();
+  }
+
+  render() {
+    // light and shadows where the camera looks
+    const reach = Math.min(1.3 * this.radius + this.controls.target.distanceTo(this.middle), 4 * this.radius);
+    const camera = this.sun.shadow.camera;
+    if (camera.right !== reach) {
+      camera.left = camera.bottom = -reach;
+      camera.right = camera.top = reach;
+      camera.near = 0.01 * this.radius;
+      camera.far = 14 * this.radius;
+      camera.updateProjectionMatrix();
+    }
+    this.sun.target.position.copy(this.controls.target);
+    this.sun.position.copy(this.controls.target).add(new THREE.Vector3(2.2, -1.4, 5).multiplyScalar(this.radius));
+    this.renderer.render(this.scene, this.camera);
+  }
+}
