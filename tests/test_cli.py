@@ -166,7 +166,10 @@ class Cli(unittest.TestCase):
 
     @unittest.skipIf(b"__asan_init" in pathlib.Path(PROGRAM).read_bytes(), "memory is the sanitizer's")
     def test_memory_grows_by_the_checkpoints(self):
-        peak = [self.report("bench", "quadruped_stand", "--steps", n, "--repeat", 1)["peak_rss_mb"] for n in (50, 5000)]
+        def peak_rss(steps):  # the least of three: how many pages of the libraries are mapped varies
+            return min(self.report("bench", "quadruped_stand", "--steps", steps, "--repeat", 1)["peak_rss_mb"] for _ in range(3))
+
+        peak = [peak_rss(n) for n in (50, 5000)]
         self.assertLess(peak[1] - peak[0], 2)
 
     def robot(self, text=ROBOT):
