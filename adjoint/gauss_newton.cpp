@@ -26,11 +26,16 @@ void gauss_newton(Problem& p) {
     p.value(y);
     VecX<double> r = p.residuals(components);
     Eigen::MatrixXd J = p.jacobian(y, components);
+    // The loss is |r| or |r|^2.
+    const bool distance = p.objective().front().norm == TermNorm::distance;
+    const auto note_gradient = [&] { p.note_gradient((J.transpose() * r).norm() * (distance ? 1 / std::max(r.norm(), 1e-300) : 2)); };
+    note_gradient();
     double damping = 0.1;  // mu in units of the mean eigenvalue of J J^T
     bool stale = false;
     for (int rejections = 0; rejections < most_rejections;) {
         if (stale && p.result.gradient_evaluations + count <= p.settings.max_gradient_evaluations) {
             J = p.jacobian(y, components), stale = false;  // the last loss was y's, else J would not be stale
+            note_gradient();
         }
         if (const char* why = p.budget_spent()) return void(p.result.stopped = why);
         Eigen::MatrixXd A = J * J.transpose();

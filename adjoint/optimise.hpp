@@ -57,6 +57,9 @@ struct OptimizeResult {
     int iterations = 0, loss_evaluations = 0, gradient_evaluations = 0;
     double seconds = 0;
     std::vector<double> losses;  // the best so far, at the start and after each iteration
+    // Euclidean norms of the loss's gradient by the variables, wherever it was evaluated, and how many iterations were done then
+    std::vector<double> gradient_norms;
+    std::vector<int> gradient_iterations;
     VecX<double> y;              // of the best loss
     std::string stopped;         // why
 };

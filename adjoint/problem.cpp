@@ -25,7 +25,9 @@ double Problem::value(const VecX<double>& y) {
 VecX<double> Problem::gradient(const VecX<double>& y) {
     ++result.gradient_evaluations;
     rollout_.backward(inputs_.theta, inputs_.z, gradient_);
-    return (settings.square ? loss_ : 1.0) * variables.pull_back(y, gradient_);
+    const VecX<double> g = variables.pull_back(y, gradient_);
+    note_gradient(g.norm());
+    return (settings.square ? loss_ : 1.0) * g;
 }
 
 // Each component is an objective of one term: the simulation looks at it in place of its own.
@@ -49,6 +51,10 @@ Eigen::MatrixXd Problem::jacobian(const VecX<double>& y, const Objective& compon
         J.row(static_cast<Eigen::Index>(k)) = variables.pull_back(y, gradient_).transpose();
     }
     return J;
+}
+
+void Problem::note_gradient(double norm) {
+    result.gradient_norms.push_back(norm), result.gradient_iterations.push_back(result.iterations);
 }
 
 void Problem::end_iteration() {

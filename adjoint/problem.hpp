@@ -21,6 +21,8 @@ public:
     VecX<double> residuals(const Objective& components);
     Eigen::MatrixXd jacobian(const VecX<double>& y, const Objective& components);
 
+    void note_gradient(double norm);  // of the loss, for the result
+
     const Objective& objective() const { return rollout_.step().objective(); }
     void end_iteration();                                            // an iteration is what `iterations` counts
     const char* reason_to_stop(const VecX<double>& gradient) const;  // or nullptr

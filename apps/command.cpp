@@ -20,9 +20,19 @@ template <class T> std::optional<T> parsed(const std::string& text) {
     return error == std::errc() && end == text.data() + text.size() ? std::optional<T>(value) : std::nullopt;
 }
 
+// A word as a shell takes it.
+std::string shell_word(const std::string& word) {
+    if (!word.empty() && word.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=./,:@%") == std::string::npos)
+        return word;
+    std::string quoted = "'";
+    for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted += '\'';
+}
+
 }  // namespace
 
 Arguments::Arguments(const Command& command, int argc, const char* const* argv) {
+    for (int i = 0; i < argc; ++i) line_ += " " + shell_word(argv[i]);
     cxxopts::Options options(std::string("costate ") + command.name, std::string(command.summary) + "\n");
     std::vector<std::string> names{"--steps", "--base", "--search", "--strict", "--json", "--help"};
     auto add = options.custom_help("SCENE [OPTION...]").positional_help("").add_options();

@@ -47,6 +47,7 @@ public:
     bool help() const { return help_; }
     const std::string& help_text() const { return help_text_; }
     bool json() const { return json_; }
+    const std::string& line() const { return line_; }  // the whole command, as a shell takes it
     // The scene with the number of steps asked for; its rollout fits into memory. Warnings go to stderr.
     Scene load() const;
     const std::string& scene() const { return scene_; }
@@ -60,7 +61,7 @@ public:
 
 private:
     std::vector<std::pair<std::string, std::string>> values_;  // option, value
-    std::string scene_, help_text_;
+    std::string scene_, help_text_, line_ = "costate";
     bool help_ = false, json_ = false, strict_ = false;
 };
 

@@ -1,15 +1,21 @@
-// In place of view.cpp where the program is built without the viewer.
+// In place of view.cpp and report.cpp where the program is built without the viewer.
 #include "apps/command.hpp"
+#include "apps/report.hpp"
 
 namespace costate {
 
 namespace {
 
-int view(const Arguments&) {
+[[noreturn]] void complain() {
     throw UsageError("this build has no viewer, because npm, the packages it fetches or zlib were missing: install them, configure and build again");
 }
 
+int view(const Arguments&) { complain(); }
+
 }  // namespace
+
+bool have_viewer() { return false; }
+std::string optimisation_report(const Optimisation&, Rollout<Simulation>&) { complain(); }
 
 const Command view_command{"view", "not in this build: npm, the packages it fetches or zlib were missing", {}, view};
 

@@ -1,8 +1,9 @@
 #include "adjoint/gradcheck.hpp"
 #include "apps/command.hpp"
 #include "apps/motion.hpp"
+#include "apps/picture.hpp"
+#include "apps/report.hpp"
 #include "apps/output.hpp"
-#include "apps/plot.hpp"
 #include "apps/progress.hpp"
 #include "apps/replay.hpp"
 #include "apps/trajectory.hpp"
@@ -87,13 +88,33 @@ void write_results(const std::filesystem::path& directory, Rollout<Simulation>& 
     OutputFiles files;
     files.make_directory(directory);
     files.write(directory / "result.json", to_text(report));
-    files.write(directory / "loss.svg", loss_curve_svg(s.name + losses + (unit.empty() ? "" : " " + unit), r.losses, unit));
+    files.write(directory / "loss.svg", plot_svg(loss_curve(s.name + losses + (unit.empty() ? "" : " " + unit), r.losses, unit)));
     MotionPicture picture(s);
     picture.add("before", rollout, start);
     picture.add("after", rollout, best);
     files.write(directory / "motion.svg", picture.svg());
     write_trajectory(files.open(directory / "before.csv"), rollout, s, start);
     write_trajectory(files.open(directory / "after.csv"), rollout, s, best);
+    files.commit();
+}
+
+// Each plot as SVG and CSV, and as PNG where a browser is found to draw it.
+void write_plots(const std::filesystem::path& directory, const Optimisation& o) {
+    OutputFiles files;
+    files.make_directory(directory);
+    for (const auto& [name, plot] : optimisation_plots(o)) {
+        const std::string svg = plot_svg(plot);
+        files.write(directory / (name + ".svg"), svg);
+        files.write(directory / (name + ".csv"), plot_csv(plot));
+        const PictureSettings size{static_cast<int>(plot.width), static_cast<int>(plot.height), {}, 0};
+        if (can_photograph()) files.write(directory / (name + ".png"), photograph("<!doctype html><meta charset=\"utf-8\"><body style=\"margin:0\">" + svg, size, 3));
+    }
+    files.commit();
+}
+
+void write_report(const std::filesystem::path& file, const Optimisation& o, Rollout<Simulation>& rollout) {
+    OutputFiles files;
+    files.write(file, optimisation_report(o, rollout));
     files.commit();
 }
 
@@ -109,7 +130,7 @@ void check_least_squares(const Scene& s) {
 }
 
 int optimize(const Arguments& a) {
-    const std::optional<std::string> out = a.text("out"), method = a.text("method");
+    const std::optional<std::string> out = a.text("out"), method = a.text("method"), page = a.text("report"), plots = a.text("plots");
     const std::optional<Method> chosen = method ? std::optional<Method>(method_named(*method)) : std::nullopt;
     const int iterations = a.integer("iterations", -1, 0);
     Scene scene = a.load();
@@ -118,7 +139,9 @@ int optimize(const Arguments& a) {
     if (scene.optimize.method == Method::lbfgs && !have_lbfgs())
         throw UsageError("this build has no L-BFGS, because NLopt was missing: use --method adam, momentum or gradient_descent");
     if (scene.optimize.method == Method::gauss_newton) check_least_squares(scene);
+    if (page && !have_viewer()) throw UsageError("this build has no viewer to make a report with: install npm and zlib, configure and build again");
     if (out) check_directory(*out);
+    if (plots) check_directory(*plots);
 
     const RolloutInputs start{scene.theta, scene.x0, scene.z0};
     const Variables variables(scene.world, scene.plan, scene.parameters, scene.initial_state, start);
@@ -153,6 +176,9 @@ int optimize(const Arguments& a) {
                         {"parameters", parameter_values(scene, best)},
                         {"losses", r.losses}};
     if (out) write_results(*out, rollout, scene, start, best, r, report);
+    const Optimisation story{scene, start, best, r, report["method"].get<std::string>(), a.line(), loss_unit(scene.objective)};
+    if (plots) write_plots(*plots, story);
+    if (page) write_report(*page, story, rollout);
     if (a.json()) {
         std::fputs(to_text(report).c_str(), stdout);
         return done;
@@ -163,6 +189,8 @@ int optimize(const Arguments& a) {
                 r.gradient_evaluations, r.seconds);
     for (const auto& [path, value] : report["parameters"].items()) std::printf("%s = %s\n", path.c_str(), value.dump().c_str());
     if (out) std::printf("result.json, loss.svg, motion.svg, before.csv and after.csv in %s\n", out->c_str());
+    if (plots) std::printf("plots as SVG and CSV%s in %s\n", can_photograph() ? " and PNG" : " (for PNG install Chromium)", plots->c_str());
+    if (page) std::printf("a report in %s: open it in a browser\n", page->c_str());
     return done;
 }
 
@@ -172,7 +200,9 @@ const Command optimize_command{"optimize",
                                "run a scene's optimisation, to result.json, drawings and trajectories",
                                {{"method", "NAME", "gradient_descent, momentum, adam, lbfgs or gauss_newton, in place of the scene's own"},
                                 {"iterations", "N", "most iterations, in place of the scene's own"},
-                                {"out", "DIR", "write result.json, loss.svg, motion.svg, before.csv and after.csv to DIR", "o"}},
+                                {"out", "DIR", "write result.json, loss.svg, motion.svg, before.csv and after.csv to DIR", "o"},
+                                {"report", "FILE", "write a page with all of it, and with the scene before and after in 3-D"},
+                                {"plots", "DIR", "write loss, gradient and controls as SVG, CSV, and PNG where Chromium is installed"}},
                                optimize};
 
 }  // namespace costate

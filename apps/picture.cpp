@@ -28,19 +28,16 @@ namespace {
 
 constexpr int most_seconds = 60;
 
-// $COSTATE_CHROMIUM, or the first that is found in the PATH.
+// $COSTATE_CHROMIUM, or the first that is found in the PATH; empty: none.
 std::string find_browser() {
-    if (const char* named = std::getenv("COSTATE_CHROMIUM")) {
-        if (access(named, X_OK) != 0) throw UsageError(std::string("COSTATE_CHROMIUM names no program: ") + named);
-        return named;
-    }
+    if (const char* named = std::getenv("COSTATE_CHROMIUM")) return access(named, X_OK) == 0 ? named : "";
     std::istringstream folders(std::getenv("PATH") ? std::getenv("PATH") : "");
     std::vector<std::string> path;
     for (std::string folder; std::getline(folders, folder, ':');) path.push_back(folder);
     for (const char* name : {"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"})
         for (const std::string& folder : path)
             if (const std::string program = folder + "/" + name; access(program.c_str(), X_OK) == 0) return program;
-    throw UsageError("--png needs Chromium, and none is in the PATH: install it, or name one in COSTATE_CHROMIUM");
+    return "";
 }
 
 // A folder of its own, gone in the end.
@@ -94,8 +91,11 @@ void set_size(const std::string& text, PictureSettings& settings) {
         throw UsageError("--size takes two numbers of pixels from 16 to 8192, such as 1280x800, not '" + text + "'");
 }
 
-std::string photograph(const std::string& page, const PictureSettings& settings) {
+bool can_photograph() { return !find_browser().empty(); }
+
+std::string photograph(const std::string& page, const PictureSettings& settings, int density) {
     const std::string browser = find_browser();
+    if (browser.empty()) throw UsageError("images need Chromium, and none is in the PATH: install it, or name one in COSTATE_CHROMIUM");
     const Folder folder;
     std::ofstream(folder.path / "page.html", std::ios::binary) << page;
     std::string url = "file://" + (folder.path / "page.html").string() + "#ui=0";
@@ -105,6 +105,7 @@ std::string photograph(const std::string& page, const PictureSettings& settings)
     std::vector<std::string> arguments{browser, "--headless", "--hide-scrollbars", "--no-first-run", "--disable-extensions",
                                        "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--virtual-time-budget=20000",
                                        "--user-data-dir=" + (folder.path / "profile").string(), "--screenshot=" + png.string(),
+                                       "--force-device-scale-factor=" + std::to_string(density),
                                        "--window-size=" + std::to_string(settings.width) + "," + std::to_string(settings.height)};
     if (geteuid() == 0) arguments.push_back("--no-sandbox");  // which Chromium refuses to start without for root
     arguments.push_back(url);

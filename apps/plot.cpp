@@ -7,9 +7,6 @@ namespace costate {
 
 namespace {
 
-// Layout in pixels
-constexpr double width = 720, height = 440, left = 92, right = 696, top = 56, bottom = 380;
-
 std::string escaped(const std::string& text) {
     std::string out;
     for (const char c : text) out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
@@ -82,41 +79,85 @@ std::string svg_begin(double w, double h, const std::string& title) {
            "<text x=\"44\" y=\"30\" font-size=\"16\" font-weight=\"bold\">" + escaped(title) + "</text>\n";
 }
 
-std::string loss_curve_svg(const std::string& title, const std::vector<double>& losses, const std::string& unit) {
-    const auto [least, most] = std::minmax_element(losses.begin(), losses.end());
-    const bool log = *least > 0 && *most > 10 * *least;
-    const Axis y = log ? log_axis(*least, *most) : linear_axis(std::min(0.0, *least), *most, 6, 0);
-    const double last = std::max<double>(1, static_cast<double>(losses.size()) - 1);
-    Axis x = linear_axis(0, last, 10, 1);
-    x.upper = last;
+std::string plot_svg(const Plot& plot) {
+    const double left = 92, right = plot.width - 24, top = 56, bottom = plot.height - 60;  // pixels
+    double low = INFINITY, high = -INFINITY, first = INFINITY, last = -INFINITY;
+    for (const Curve& curve : plot.curves)
+        for (size_t i = 0; i < curve.y.size(); ++i) {
+            first = std::min(first, curve.x[i]), last = std::max(last, curve.x[i]);
+            if (std::isfinite(curve.y[i])) low = std::min(low, curve.y[i]), high = std::max(high, curve.y[i]);
+        }
+    if (!(high >= low)) low = 0, high = 1;
+    if (!(last > first)) first = std::isfinite(first) ? first : 0, last = first + 1;
+    const bool log = low > 0 && high > 10 * low;
+    const bool from_zero = low > 0 && low < 0.5 * high;
+    const int ticks = static_cast<int>(std::clamp((right - left) / 60, 3.0, 10.0));
+    const Axis y = log ? log_axis(low, high) : linear_axis(from_zero ? 0.0 : low, high, 6, 0);
+    Axis x = linear_axis(first, last, ticks, plot.whole_x ? 1 : 0);
+    x.lower = first, x.upper = last;
 
-    std::string svg = svg_begin(width, height, title);
+    std::string svg = svg_begin(plot.width, plot.height, plot.title);
     for (const Tick& tick : y.ticks) {
         const double at = y.place(tick.value, bottom, top);
         svg += print("<path d=\"M%g %.2fH%g\" stroke=\"#ddd\"/>\n", left, at, right);
         svg += print("<text x=\"%g\" y=\"%.2f\" text-anchor=\"end\">", left - 8, at + 5) + tick.label + "</text>\n";
     }
     for (const Tick& tick : x.ticks) {
-        if (tick.value > x.upper) continue;
+        if (tick.value > x.upper * (1 + 1e-12) || tick.value < x.lower) continue;
         const double at = x.place(tick.value, left, right);
         svg += print("<path d=\"M%.2f %gv5\" stroke=\"#222\"/>\n", at, bottom);
         svg += print("<text x=\"%.2f\" y=\"%g\" text-anchor=\"middle\">", at, bottom + 22) + tick.label + "</text>\n";
     }
     svg += print("<path d=\"M%g %gV%gH%g\" fill=\"none\" stroke=\"#222\"/>\n", left, top, bottom, right);
-    svg += print("<text x=\"%g\" y=\"%g\" text-anchor=\"middle\">iteration</text>\n", 0.5 * (left + right), bottom + 46);
-    svg += print("<text transform=\"translate(24 %g) rotate(-90)\" text-anchor=\"middle\">", 0.5 * (top + bottom)) + "best loss" +
-           (unit.empty() ? "" : ", " + escaped(unit)) + "</text>\n";
-
-    std::string points, dots;
-    for (size_t i = 0; i < losses.size(); ++i) {
-        const double px = x.place(static_cast<double>(i), left, right), py = y.place(losses[i], bottom, top);
-        points += print("%.2f,%.2f ", px, py);
-        if (losses.size() <= 60) dots += print("<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3\"/>", px, py);
+    svg += print("<text x=\"%g\" y=\"%g\" text-anchor=\"middle\">", 0.5 * (left + right), bottom + 46) + escaped(plot.x_label) + "</text>\n";
+    svg += print("<text transform=\"translate(24 %g) rotate(-90)\" text-anchor=\"middle\">", 0.5 * (top + bottom)) +
+           escaped(plot.y_label) + "</text>\n";
+    double legend = right;
+    for (size_t c = plot.curves.size(); c-- > 0;) {
+        const Curve& curve = plot.curves[c];
+        std::string path, dots;
+        bool broken = true;
+        for (size_t i = 0; i < curve.y.size(); ++i) {
+            if (!std::isfinite(curve.y[i])) {
+                broken = true;
+                continue;
+            }
+            const double px = x.place(curve.x[i], left, right), py = y.place(curve.y[i], bottom, top);
+            path += print("%c%.2f %.2f", broken ? 'M' : 'L', px, py);
+            broken = false;
+            if (curve.y.size() <= 60) dots += print("<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3\"/>", px, py);
+        }
+        svg += print("<path fill=\"none\" stroke=\"%s\" stroke-width=\"2\" stroke-linejoin=\"round\" d=\"", curve.colour) + path + "\"/>\n";
+        if (!dots.empty()) svg += print("<g fill=\"%s\">", curve.colour) + dots + "</g>\n";
+        if (plot.curves.size() == 1) continue;
+        svg += print("<text x=\"%g\" y=\"%g\" text-anchor=\"end\" font-weight=\"bold\" fill=\"%s\">", legend, top - 8, curve.colour) +
+               escaped(curve.label) + "</text>\n";
+        legend -= 8.5 * static_cast<double>(curve.label.size()) + 16;
     }
-    svg +=
-        "<polyline fill=\"none\" stroke=\"#0072b2\" stroke-width=\"2\" stroke-linejoin=\"round\" points=\"" + points + "\"/>\n";
-    if (!dots.empty()) svg += "<g fill=\"#0072b2\">" + dots + "</g>\n";
     return svg + "</svg>\n";
+}
+
+std::string plot_csv(const Plot& plot) {
+    const auto quoted = [](const std::string& text) {
+        std::string out(1, '"');
+        for (const char c : text) out.append(c == '"' ? 2 : 1, c);
+        return out += '"';
+    };
+    const bool several = plot.curves.size() > 1;
+    std::string csv = quoted(plot.x_label);
+    csv += ',';
+    csv += quoted(plot.y_label);
+    csv += several ? ",\"curve\"\n" : "\n";
+    for (const Curve& curve : plot.curves)
+        for (size_t i = 0; i < curve.y.size(); ++i)
+            csv += print("%.17g,%.17g%s", curve.x[i], curve.y[i], several ? "," : "") + (several ? quoted(curve.label) : "") + "\n";
+    return csv;
+}
+
+Plot loss_curve(const std::string& title, const std::vector<double>& losses, const std::string& unit) {
+    Curve curve{"loss", {}, losses};
+    for (size_t i = 0; i < losses.size(); ++i) curve.x.push_back(static_cast<double>(i));
+    return {title, "iteration", "best loss" + (unit.empty() ? "" : ", " + unit), {curve}, true};
 }
 
 }  // namespace costate

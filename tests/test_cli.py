@@ -15,7 +15,7 @@ import unittest
 import xml.etree.ElementTree
 
 PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
-COMMANDS = ["info", "simulate", "gradcheck", "optimize", "bench"]
+COMMANDS = ["info", "simulate", "gradcheck", "optimize", "bench", "view"]
 DONE, CHECK_FAILED, BAD_INPUT, DIVERGED = 0, 1, 2, 3
 
 KIND = {"max_relative_error", "taylor_order", "at_roundoff", "rejected", "stencils", "worst"}
@@ -28,6 +28,7 @@ KEYS = {
                  "gradient_evaluations", "seconds", "stopped", "parameters", "losses"},
     "bench": {"name", "steps", "repeat", "forward_us", "backward_us", "replay_us", "minimum", "bytes_per_checkpoint",
               "checkpoint_bytes", "peak_rss_mb", "sweeps", "residual", "gradient_norm", "native", "compiler"},
+    "view": {"name", "bodies", "runs", "bytes", "out", "png"},
 }
 
 # A mass on a spring, pushed by a motor.
@@ -109,6 +110,44 @@ class Cli(unittest.TestCase):
 
     def files(self):
         return sorted(p.relative_to(self.folder).as_posix() for p in self.folder.rglob("*") if p.is_file())
+
+    def without_viewer(self):
+        return "--overlays" not in self.run_costate("view", "--help")
+
+    def test_view(self):
+        if self.without_viewer():
+            return self.refuse("view", self.scene, because="no viewer")
+        self.assertIn("21 frames", self.run_costate("view", self.scene))
+        r = self.report("view", self.scene, "--out", "page.html", "--frames", 11)
+        self.assertEqual(r["runs"], [{"label": "simulation", "states": 21, "frames": 11, "every": 2}])
+        self.assertEqual(self.files(), ["page.html", "spring.html", "spring.json"])
+        self.assertEqual((self.folder / "page.html").stat().st_size, r["bytes"])
+        for because, *arguments in [
+            ("nearest is \"gradient\"", "--overlays", "gradent"),
+            ("--frames", "--frames", 1),
+            ("--png", "--at", 1),
+            ("one of them", "--png", "a.png", "--at", 1, "--sheet", 4),
+            ("--size", "--png", "a.png", "--size", "1280"),
+            ("cannot be read", "--run", "nothing.csv"),
+        ]:
+            self.refuse("view", self.scene, *arguments, because=because)
+        self.assertEqual(self.files(), ["page.html", "spring.html", "spring.json"])
+
+    def test_report_and_plots(self):
+        os.environ["COSTATE_CHROMIUM"] = "/nonexistent"
+        self.addCleanup(os.environ.pop, "COSTATE_CHROMIUM")
+        if not self.without_viewer():
+            self.run_costate("optimize", self.scene, "--report", "report.html")
+            self.assertIn("control m/push", (self.folder / "report.html").read_text())
+            self.refuse("view", self.scene, "--png", "a.png", because="Chromium")
+        self.assertIn("plots", self.run_costate("optimize", self.scene, "--plots", "plots"))
+        for name in ["loss", "gradient", "control_m_push"]:
+            self.assertTrue(xml.etree.ElementTree.parse(self.folder / f"plots/{name}.svg").getroot().tag.endswith("svg"))
+            with open(self.folder / f"plots/{name}.csv", newline="") as file:
+                header, *rows = csv.reader(file)
+            self.assertIn(header[0], ["iteration", "time, s"])
+            self.assertTrue(rows)
+            [float(x) for row in rows for x in row[:2]]
 
     def test_words(self):
         text = self.run_costate("--help")

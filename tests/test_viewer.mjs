@@ -324,6 +324,21 @@ const tests = {
     }
   },
 
+  async "the report of an optimisation"() {
+    const file = at("report <b>.html");
+    const { status, stderr } = costate("optimize", "throw", "--iterations", "3", "--report", file);
+    assert.equal(status, 0, stderr);
+    const { page, said, close } = await open(encodeURI(file));
+    const text = await page.locator("body").innerText();
+    for (const part of ["loss before", "loss after", "Before and after", "Controls", "What was optimised", "control arm/torque1", "Settings and versions", "gauss_newton", "costate optimize throw --iterations 3 --report"])
+      assert.ok(text.includes(part), part);
+    assert.equal(await page.locator("figure svg").count(), 2 + 7);
+    assert.deepEqual(await page.evaluate(() => costate.runs.map((run) => [run.label, Boolean(run.adjointNorms)])), [["before", true], ["after", true]]);
+    assert.equal(await page.locator("b").count(), 0);
+    assert.deepEqual(said, []);
+    await close();
+  },
+
   async "images without a page"() {
     const run = costate("view", "bounce", "--png", at("frame.png"), "--at", "0.3", "--size", "320x200");
     assert.equal(run.status, 0, run.stderr);

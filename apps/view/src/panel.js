@@ -55,7 +55,7 @@ export class Panel {
       const box = element("input", { type: "checkbox", checked: true, onchange: () => app.toggleRun(i) });
       const swatch = element("i", { className: "swatch" });
       swatch.style.background = app.runColours[i] ?? "transparent";
-      const loss = run.about.loss === undefined ? "" : `, loss ${run.about.loss.toPrecision(4)}`;
+      const loss = run.about.loss === undefined ? "" : `, loss ${Number(run.about.loss.toPrecision(4)).toString()}`;
       return { box, row: element("label", {}, box, swatch, element("span", {}, run.label + loss)) };
     });
     this.follow = element("select", { title: "body that the camera follows", onchange: (e) => app.followBody(Number(e.target.value)) });
