@@ -135,6 +135,40 @@ TEST_CASE("URDF meshes: a hull in place of a mesh that is not convex is said, wi
     CHECK(complaint([&] { folder.load(collision("<mesh filename='dent.obj'/>"), strict); }).find("is not convex") !=
           std::string::npos);
 }
+
+TEST_CASE("URDF meshes: an extruded L is not convex, though all its corners lie on its hull") {
+    const UrdfFolder folder;
+    folder.write("robot/ell.obj",
+                 "v 0 0 0\nv 2 0 0\nv 2 1 0\nv 1 1 0\nv 1 2 0\nv 0 2 0\nv 0 0 1\nv 2 0 1\nv 2 1 1\nv 1 1 1\nv 1 2 1\nv 0 2 1\n"
+                 "f 1 4 3 2\nf 1 6 5 4\nf 7 8 9 10\nf 7 10 11 12\n"
+                 "f 1 2 8 7\nf 2 3 9 8\nf 3 4 10 9\nf 4 5 11 10\nf 5 6 12 11\nf 6 1 7 12\n");
+    const ImportedModel robot = folder.load(collision("<mesh filename='ell.obj'/>"));
+    REQUIRE(robot.warnings.size() == 1);
+    CHECK(robot.warnings[0].find("\"ell.obj\" is not convex") != std::string::npos);
+}
+
+TEST_CASE("URDF meshes: a box of many flat triangles in single precision is convex, far from its origin too") {
+    const UrdfFolder folder;
+    for (const double away : {0.0, 1.0, 100.0}) {
+        CAPTURE(away);
+        const Mat3<double> R = rotation_matrix(quaternion_exp<double>({0.3, -0.5, 0.7}));
+        std::vector<FileTriangle> triangles;
+        constexpr int n = 8;
+        for (int side = 0; side < 6; ++side)
+            for (int i = 0; i < n; ++i)
+                for (int j = 0; j < n; ++j) {
+                    const auto corner = [&](int k, int l) -> Eigen::Vector3f {
+                        Vec3<double> x;
+                        x[side / 2] = side % 2, x[(side / 2 + 1) % 3] = double(i + k) / n, x[(side / 2 + 2) % 3] = double(j + l) / n;
+                        return (R * x + Vec3<double>(away, -away, away)).cast<float>();
+                    };
+                    triangles.push_back({corner(0, 0), corner(1, 0), corner(1, 1)});
+                    triangles.push_back({corner(0, 0), corner(1, 1), corner(0, 1)});
+                }
+        folder.write("robot/box.stl", binary_stl(triangles));
+        CHECK(folder.load(collision("<mesh filename='box.stl'/>")).warnings.empty());
+    }
+}
 #endif
 
 TEST_CASE("URDF meshes: package:// and relative paths with a search path") {
