@@ -5,6 +5,7 @@ namespace costate {
 namespace {
 
 inline constexpr std::int64_t max_decision_variables = 200'000'000;  // 1.6 GB
+inline constexpr size_t max_knots = 10'000'000;                      // of all channels, each a time and a value
 
 // One channel and the values of its decision variables: one for all, or one a knot.
 struct Channel {
@@ -73,6 +74,7 @@ ControlInput read_controls(const Node& scene, const World& world, const VecX<dou
 
     const std::vector<std::string> names = names_of(model.actuators, &Actuator::name);
     std::vector<bool> given(names.size());
+    size_t knots = 0;
     if (const auto controls = scene.find("controls"))
         for (const Node& control : controls->items()) {
             control.expect_keys("control");
@@ -82,6 +84,8 @@ ControlInput read_controls(const Node& scene, const World& world, const VecX<dou
                     if (given[i]) pattern.fail("actuator \"" + names[i] + "\" is controlled twice", "name it in one place");
                     given[i] = true;
                     channels[i] = read_channel(control, neutral_control(model, n, x0, start), steps * h);
+                    knots += channels[i].values.size();
+                    if (knots > max_knots) control.fail("makes more than 10000000 knots", "use fewer");
                 }
         }
 

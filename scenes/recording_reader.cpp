@@ -11,6 +11,8 @@ namespace {
 
 using Names = std::vector<std::string>;
 
+constexpr size_t max_samples = 200'000'000;  // 1.6 GB
+
 std::optional<size_t> find_name(const Names& names, const std::string& name) {
     const auto it = std::find(names.begin(), names.end(), name);
     if (it == names.end()) return {};
@@ -98,6 +100,9 @@ Recording read_recording(const Node& term, const World& world, const std::filesy
     if (times.back() < to - rounding)
         where.fail("ends at " + seconds(times.back()) + ", before the " + seconds(to) + " that the term looks at last",
                    "use fewer \"steps\", or record longer");
+    if (rows[0].size() * (static_cast<size_t>(last) + 1) > max_samples)
+        where.fail("is " + std::to_string(rows[0].size()) + " columns at " + std::to_string(last + 1) + " times, more than 2e8 numbers",
+                   "use fewer \"steps\"");
     return resample(signals, times, rows, first, last, h);
 }
 

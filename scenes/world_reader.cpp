@@ -10,6 +10,7 @@ namespace costate {
 namespace {
 
 inline constexpr size_t max_bodies = 100000, max_shapes = 10000;
+inline constexpr size_t max_dofs_in_a_row = 3000, max_mass_matrix = 20'000'000;  // to factor takes seconds, to store 320 MB
 
 // What the instances add up to.
 struct Assembly {
@@ -23,6 +24,7 @@ struct Assembly {
     std::vector<Visual> visuals;
     std::vector<std::string> visual_bodies;  // name of the body
     std::vector<std::string> warnings;       // of imported models
+    size_t mass_matrix = 0;  // numbers on its pattern
     NameTable bodies{"body"}, joints{"joint"}, actuators{"actuator"}, shape_names{"shape"}, equality_names{"equality"},
         sites{"site"};
 };
@@ -190,6 +192,20 @@ void add_copy(const Node& where, const ModelInput& model, const std::string& own
     for (const auto& [first, second] : model.excluded) a.excluded.emplace_back(in_world(first), in_world(second));
 }
 
+// How many numbers the mass matrix has of a model: one for each two dofs of which one carries the other.
+size_t mass_matrix_size(const Node& where, const std::vector<BodySpec>& bodies) {
+    std::vector<size_t> dofs;  // on the way to each body, its own included
+    size_t size = 0;
+    for (const BodySpec& body : bodies) {
+        const size_t before = body.parent < 0 ? 0 : dofs[static_cast<size_t>(body.parent)], own = static_cast<size_t>(joint_nv(body.joint));
+        dofs.push_back(before + own);
+        if (dofs.back() > max_dofs_in_a_row)
+            where.fail("body \"" + body.name + "\" is carried by more than 3000 dofs", "use shorter chains of joints");
+        size += own * before + own * (own + 1) / 2;
+    }
+    return size;
+}
+
 void read_instance(const Node& node, const std::filesystem::path& folder, const ImportOptions& options, Assembly& a) {
     node.expect_keys("instance");
     const std::string name = read_name(node["name"]);
@@ -206,6 +222,8 @@ void read_instance(const Node& node, const std::filesystem::path& folder, const 
     const Keyframe* keyframe = chosen_keyframe(node, model.keyframes);
     if (a.bodies.size() + count * model.bodies.size() > max_bodies) node.fail("makes more than 100000 bodies", "use fewer");
     if (a.shapes.size() + count * model.shapes.size() > max_shapes) node.fail("makes more than 10000 shapes", "use fewer");
+    a.mass_matrix += count * mass_matrix_size(node, model.bodies);
+    if (a.mass_matrix > max_mass_matrix) node.fail("makes a mass matrix of more than 20000000 numbers", "use fewer or shorter chains");
     for (size_t k = 0; k < count; ++k, X.p += offset)
         add_copy(node, model, name, copies ? name + std::to_string(k) : name, X, keyframe, a);
 }
