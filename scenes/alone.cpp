@@ -51,7 +51,7 @@ double allowed(const JointLimit& limit, const VecX<double>& theta, double q) {
     const double lower = limit.range.lower < 0 ? -unlimited : theta[limit.range.lower],
                  upper = limit.range.upper < 0 ? unlimited : theta[limit.range.upper];
     if (q >= lower && q <= upper) return q;
-    return std::isfinite(lower) && std::isfinite(upper) ? 0.5 * (lower + upper) : std::clamp(q, lower, upper);
+    return std::isfinite(lower) && std::isfinite(upper) ? 0.5 * lower + 0.5 * upper : std::clamp(q, lower, upper);
 }
 
 }  // namespace
@@ -73,7 +73,8 @@ void put_on_ground(Json& scene, const Scene& read) {
         for (size_t n = 0; n < m.equalities.size(); ++n) {
             const Equality& e = m.equalities[n];
             const double* c = read.theta.data() + m.coupling.at(static_cast<int>(n));
-            if (e.type == EqualityType::coupling) q[e.q_a] = c[0] + c[1] * q[e.q_b];
+            if (e.type != EqualityType::coupling) continue;
+            if (const double led = c[0] + c[1] * q[e.q_b]; std::isfinite(led)) q[e.q_a] = led;
         }
         Json joints = Json::object();
         for (const Body& b : m.bodies)

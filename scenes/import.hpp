@@ -14,7 +14,8 @@ struct ImportedModel {
     Json model = Json::object();  // as a model file holds it
     Json scene = Json::object();  // what the file says of the world: keys of a scene, such as "gravity" and "time_step"
     std::map<std::string, std::string> places;  // JSON pointer into `model` -> "<file>:<line>" that it came from
-    std::vector<std::string> warnings;          // one line each
+    std::map<std::string, std::string> scene_places = {};  // the same of `scene`
+    std::vector<std::string> warnings;                     // one line each
 };
 
 // Whether the loader takes a file for a robot description: by its extension .urdf, .mjcf or .xml.

@@ -108,7 +108,11 @@ void put_bodies(const std::vector<MjcfBody>& bodies, ImportedModel& out) {
         list.push_back(body_to_json(bodies[i], bodies[static_cast<size_t>(bodies[i].parent)].name,
                                     "/bodies/" + std::to_string(i - 1), out.places));
     for (const MjcfGeom& geom : bodies[0].geoms)
-        if (!geom.visual() && !geom.shape.is_null()) out.scene["shapes"].push_back(shape_to_json(geom));
+        if (!geom.visual() && !geom.shape.is_null()) {
+            Json& shapes = out.scene["shapes"];
+            out.scene_places["/shapes/" + std::to_string(shapes.size())] = geom.element.place();
+            shapes.push_back(shape_to_json(geom));
+        }
 }
 
 void put_item(ImportedModel& out, const char* list, const XmlElement& from, const Json& item) {

@@ -120,7 +120,8 @@ std::string instance_name(const Json& model, const std::filesystem::path& file) 
 Scene load_alone(const ImportedModel& model, const std::filesystem::path& file, std::optional<int> steps) {
     std::map<std::string, std::string> places;
     for (const auto& [pointer, place] : model.places) places["/models/0/model" + pointer] = place;
-    if (const auto whole = model.places.find(""); whole != model.places.end()) places["/models"] = whole->second;
+    places.insert(model.scene_places.begin(), model.scene_places.end());
+    if (const auto whole = model.places.find(""); whole != model.places.end()) places[""] = whole->second;
     const std::string shown = file.string();
     Json scene = scene_of_model(model, instance_name(model.model, file));
     put_on_ground(scene, read_scene(Node(scene, shown, &places), file, steps, {}));
@@ -148,7 +149,7 @@ Scene load_scene(const std::string& path_or_name, std::optional<int> steps, cons
         return scene_from_json(value, file, steps, options);
     const std::string shown = file.string();
     read_model(Node(value, shown));  // complaints about it name places in it, not in the scene made of it
-    return load_alone({value, value.value("world", Json::object()), {}, {}}, file, steps);
+    return load_alone({value, value.value("world", Json::object()), {}, {}, {}}, file, steps);
 }
 
 }  // namespace costate
