@@ -4,6 +4,7 @@
 
 #include "apps/command.hpp"
 #include "apps/output.hpp"
+#include "scenes/names.hpp"
 
 namespace costate {
 
@@ -93,7 +94,7 @@ int info(const Arguments& a) {
         std::fputs(to_text(report).c_str(), stdout);
         return done;
     }
-    std::printf("%s: %s\n", scene.name.c_str(), scene.description.c_str());
+    std::printf("%s\n", one_line(scene.name + ": " + scene.description).c_str());
     std::printf("%s, %d steps of %g s\n\n", scene.file.c_str(), scene.steps, time_step);
     std::printf("bodies %zu, moving joints %td, nq %d, nv %d, nu %d, mass %.6g kg, shapes %zu, sites %zu\n",
                 m.bodies.size(), joints, m.nq, m.nv, m.nu, mass, w.shapes.shapes.size(), m.sites.size());

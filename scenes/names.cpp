@@ -85,6 +85,7 @@ std::string read_name(const Node& node) {
     if (name.empty()) node.fail("is empty", "give it a name");
     if (name.find('*') != std::string::npos) node.fail("a name may not contain *", "rename it");
     if (name == "world") node.fail("\"world\" is taken", "rename it");
+    if (one_line(name) != name) node.fail("a name may not contain line breaks and other control characters", "rename it");
     return name;
 }
 

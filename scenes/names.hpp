@@ -13,7 +13,7 @@ namespace costate {
 // Fit for one line of a terminal: control characters become spaces.
 std::string one_line(std::string text);
 
-// A name for a thing: not empty, no *, and not "world".
+// A name for a thing: not empty, in one line, no *, and not "world".
 std::string read_name(const Node& node);
 
 // Whether `name` fits `pattern`, in which every * stands for any run of characters.

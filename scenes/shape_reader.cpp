@@ -105,7 +105,11 @@ std::shared_ptr<const Terrain> read_height_field(const Node& node) {
     std::vector<double> heights;
     for (const Node& row : rows)
         for (const Node& height : row.items(columns)) heights.push_back(height.number());
-    return height_field(columns, static_cast<int>(rows.size()), cell[0].positive(), cell[1].positive(), heights);
+    try {
+        return height_field(columns, static_cast<int>(rows.size()), cell[0].positive(), cell[1].positive(), heights);
+    } catch (const std::invalid_argument&) {
+        node["heights"].fail("are without bounds beside the cells", "use larger cells or lower heights");
+    }
 }
 
 }  // namespace

@@ -31,5 +31,16 @@ TEST_CASE("hostile scenes: knots without end") {
     check_complaint(complaint([&] { scene_of(scene); }), "test.json#/controls/0: ", "more than 10000000 knots", "use fewer");
 }
 
+TEST_CASE("hostile scenes: names that a terminal or a table would stumble over") {
+    for (const char* name : {"\"a\\nb\"", "\"\\u001b[2Ja\""})
+        for (const char* of : {"/models/0/name", "/models/0/model/bodies/0/name", "/models/0/model/actuators/0/name"}) {
+            CAPTURE(of);
+            check_complaint(complaint([&] {
+                                changed({{of, name}});
+                            }),
+                            std::string("test.json#") + of + ": ", "may not contain line breaks", "rename it");
+        }
+}
+
 }  // namespace
 }  // namespace costate::test
