@@ -22,7 +22,7 @@ bool is_chain(Kind kind) { return kind == Kind::universal || kind == Kind::cylin
 Vec3<double> read_direction(const Node& node) {
     const Vec3<double> axis = node.vec3();
     if (!(axis.norm() > 1e-12)) node.fail("has no direction: its length is 0", "use for example [0, 0, 1]");
-    return axis.normalized();
+    return axis.stableNormalized();
 }
 
 // "axis2", which must span a plane with the first axis.

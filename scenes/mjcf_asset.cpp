@@ -24,7 +24,7 @@ void read_mesh_asset(MjcfContext& context, const XmlElement& e) {
     mesh.refpos = a.vec3_or("refpos", Vec3<double>::Zero());
     if (const auto turn = a.find("refquat")) {
         const std::vector<double> q = turn->numbers(4);
-        const double norm = Eigen::Vector4d(q[0], q[1], q[2], q[3]).norm();
+        const double norm = Eigen::Vector4d(q[0], q[1], q[2], q[3]).stableNorm();
         if (!(norm > 1e-14)) turn->fail("has no direction", "write 1 0 0 0 for no turn");
         mesh.refquat = {q[0] / norm, Vec3<double>(q[1], q[2], q[3]) / norm};
     }

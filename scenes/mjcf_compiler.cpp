@@ -79,7 +79,7 @@ Quaternion<double> read_mjcf_orientation(const MjcfAttributes& attributes, const
     const XmlAttribute& a = *found;
     const auto direction = [&](const Vec3<double>& v) -> Vec3<double> {
         if (!(v.norm() > 1e-14)) a.fail("has no direction", "write an axis of any length but 0");
-        return v.normalized();
+        return v.stableNormalized();
     };
     if (a.name() == "quat") {
         const std::vector<double> q = a.numbers(4);

@@ -22,8 +22,9 @@ Json connect_or_weld(const MjcfAttributes& a, const MjcfIndex& index) {
         const std::vector<double> x = given->numbers(7);
         const Eigen::Vector4d q(x[3], x[4], x[5], x[6]);
         if (!q.isZero(0)) {  // zeros: as at the reference
-            if (!(q.norm() > 1e-14)) given->fail("has no orientation", "write 1 0 0 0 for no turn");
-            relative = {{x[0], x[1], x[2]}, {q[0] / q.norm(), q.tail<3>() / q.norm()}};
+            const double norm = q.stableNorm();
+            if (!(norm > 1e-14)) given->fail("has no orientation", "write 1 0 0 0 for no turn");
+            relative = {{x[0], x[1], x[2]}, {q[0] / norm, q.tail<3>() / norm}};
         }
     }
     const Vec3<double> anchor = a.vec3_or("anchor", Vec3<double>::Zero());

@@ -54,7 +54,7 @@ void put_axis(const UrdfJoint& joint, Json& out) {
     const auto element = joint.element.child("axis");
     const Vec3<double> axis = element ? (*element)["xyz"].vec3() : Vec3<double>::UnitX();
     if (!(axis.norm() > 1e-12)) element->fail("has no direction", "use for example xyz=\"0 0 1\"");
-    out["axis"] = to_json(axis.normalized());
+    out["axis"] = to_json(axis.stableNormalized());
 }
 
 // A floating joint whose parent moves: six joints in a row that can do the same.

@@ -72,7 +72,7 @@ void read_ground(const Node& node, Assembly& a) {
     ground.position.z() = node.number_or("height", 0);
     const Vec3<double> normal = node.vec3_or("normal", Vec3<double>::UnitZ());
     if (!(normal.norm() > 1e-12)) node["normal"].fail("has no direction: its length is 0", "use [0, 0, 1] for level ground");
-    ground.R_BS = Eigen::Quaterniond::FromTwoVectors(Vec3<double>::UnitZ(), normal).toRotationMatrix();
+    ground.R_BS = Eigen::Quaterniond::FromTwoVectors(Vec3<double>::UnitZ(), normal.stableNormalized()).toRotationMatrix();
     add_world_shape(a, node, ground);
 }
 

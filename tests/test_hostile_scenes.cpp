@@ -42,5 +42,12 @@ TEST_CASE("hostile scenes: names that a terminal or a table would stumble over")
         }
 }
 
+TEST_CASE("hostile scenes: a direction counts at any length, also where its square is no number") {
+    const Scene scene =
+        changed({{"/ground", R"({"normal": [1e200, 0, 0]})"}, {"/models/0/model/bodies/0/joint/axis", "[0, 1e308, 0]"}});
+    CHECK((scene.world.shapes.shapes[0].R_BS.col(2) - Vec3<double>::UnitX()).norm() < 1e-15);
+    CHECK((scene.world.model.bodies[0].axis - Vec3<double>::UnitY()).norm() < 1e-15);
+}
+
 }  // namespace
 }  // namespace costate::test
