@@ -1,4 +1,4 @@
-// Generalised forces that are not dynamics: springs, damping and actuators.
+// Generalised forces that are not dynamics: springs, damping and the actuators of joints.
 //
 // Damping is implicit: it enters the step through the diagonal B (M + h B on the left-hand side), never through tau. So does
 // the velocity gain of an actuator that resists motion (b_2 <= 0) and is not saturated. A saturated one gives its limit to tau
@@ -124,14 +124,16 @@ void actuation(const Model& m, const T* theta,
         if (b.nv == 1) tau[b.v0] = theta[m.stiffness.at(b.v0)] * (theta[m.rest.at(b.v0)] - q[b.q0]);
     for (int n = 0; n < m.nu; ++n) {
         saturations[n] = saturation(m, theta, q, v, ctrl, n);
-        actuator_force(m, theta, q, v, ctrl, saturations[n], n, tau, B);
+        if (!m.actuators[static_cast<size_t>(n)].thruster) actuator_force(m, theta, q, v, ctrl, saturations[n], n, tau, B);
     }
 }
 
 template <class T>
 void actuation_adj(const Model& m, const T* theta, const T* q, const T* v, const T* ctrl, const Saturation* saturations, const T* tau_bar, const T* B_bar,
                    T* theta_bar, T* q_bar, T* v_bar, T* ctrl_bar) {
-    for (int n = m.nu; n-- > 0;) actuator_force_adj(m, theta, q, v, ctrl, saturations[n], n, tau_bar, B_bar, theta_bar, q_bar, v_bar, ctrl_bar);
+    for (int n = m.nu; n-- > 0;)
+        if (!m.actuators[static_cast<size_t>(n)].thruster)
+            actuator_force_adj(m, theta, q, v, ctrl, saturations[n], n, tau_bar, B_bar, theta_bar, q_bar, v_bar, ctrl_bar);
     for (const Body& b : m.bodies) {
         if (b.nv != 1) continue;
         const int j = b.v0;

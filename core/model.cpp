@@ -171,7 +171,8 @@ int ModelBuilder::add_site(SiteSpec spec) {
 }
 
 int ModelBuilder::add_actuator(ActuatorSpec spec) {
-    assert(spec.body >= 0 && joint_nv(bodies_[static_cast<size_t>(spec.body)].joint) == 1);
+    assert(spec.body >= 0 && (spec.thruster || joint_nv(bodies_[static_cast<size_t>(spec.body)].joint) == 1));
+    assert(!spec.thruster || spec.type == ActuatorType::motor);
     actuators_.push_back(std::move(spec));
     return static_cast<int>(actuators_.size()) - 1;
 }
@@ -237,7 +238,7 @@ Model ModelBuilder::build() const {
     for (const ActuatorSpec& s : actuators_) {
         const int body = index[static_cast<size_t>(s.body)];
         const Body& b = m.bodies[static_cast<size_t>(body)];
-        m.actuators.push_back({s.name, s.type, body, b.q0, b.v0, {}, {}});
+        m.actuators.push_back({s.name, s.type, body, s.thruster ? 0 : b.q0, s.thruster ? 0 : b.v0, {}, {}, s.thruster, s.axis, s.position, s.drag});
         names.push_back(s.name);
         gear.push_back(s.gear), kp.push_back(s.kp), kd.push_back(s.kd), gain.push_back(s.gain);
         bias.insert(bias.end(), s.bias.begin(), s.bias.end());

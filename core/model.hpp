@@ -58,6 +58,7 @@ struct Tree {
 //   servo     f = kp (ctrl - l) - kd l'       ctrl in rad or m
 //   velocity  f = kd (ctrl - l')              ctrl in rad/s or m/s
 //   general   gain and bias as given          (MuJoCo's general actuator in its affine form)
+// A motor may be a thruster instead, which pushes its body and drives no joint (core/thrust.hpp).
 enum class ActuatorType { motor, servo, velocity, general };
 
 struct Actuator {
@@ -66,6 +67,9 @@ struct Actuator {
     int body = 0;  // the body whose one-dof joint it drives
     int q = 0, v = 0;
     ParameterInterval control, force;  // limits, in the units above
+    bool thruster = false;
+    Vec3<double> axis = Vec3<double>::UnitZ(), position = Vec3<double>::Zero();  // of a thruster, in its body: unit vector; m
+    double drag = 0;                                                             // moment about the axis a unit of force, m
 };
 
 // Limits of a one-dof joint, rad or m; of a spherical joint its greatest angle (upper), rad.
@@ -159,6 +163,9 @@ struct ActuatorSpec {
     Vec3<double> bias = Vec3<double>::Zero();
     double control_lower = -unlimited, control_upper = unlimited;
     double force_lower = -unlimited, force_upper = unlimited;
+    bool thruster = false;  // a motor of any body that moves
+    Vec3<double> axis = Vec3<double>::UnitZ(), position = Vec3<double>::Zero();
+    double drag = 0;
 };
 
 struct EqualitySpec {

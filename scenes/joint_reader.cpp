@@ -19,12 +19,6 @@ struct Link {
 
 bool is_chain(Kind kind) { return kind == Kind::universal || kind == Kind::cylindrical || kind == Kind::planar; }
 
-Vec3<double> read_direction(const Node& node) {
-    const Vec3<double> axis = node.vec3();
-    if (!(axis.norm() > 1e-12)) node.fail("has no direction: its length is 0", "use for example [0, 0, 1]");
-    return axis.stableNormalized();
-}
-
 // "axis2", which must span a plane with the first axis.
 Vec3<double> read_second_axis(const Node& node, const Vec3<double>& axis) {
     const Vec3<double> second = read_direction(node);
@@ -170,6 +164,12 @@ int moving_body(const std::vector<BodySpec>& bodies, int body) {
     while (body >= 0 && bodies[static_cast<size_t>(body)].joint == JointType::fixed)
         body = bodies[static_cast<size_t>(body)].parent;
     return body;
+}
+
+Vec3<double> read_direction(const Node& node) {
+    const Vec3<double> axis = node.vec3();
+    if (!(axis.norm() > 1e-12)) node.fail("has no direction: its length is 0", "use for example [0, 0, 1]");
+    return axis.stableNormalized();
 }
 
 std::pair<double, double> read_range(const Node& node) {

@@ -18,6 +18,9 @@ int moving_body(const std::vector<BodySpec>& bodies, int body);
 // Lower and upper end
 std::pair<double, double> read_range(const Node& node);
 
+// A unit vector along the one given.
+Vec3<double> read_direction(const Node& node);
+
 // Stiffness, above 0, and damping of what gives, by the names of their keys; unlimited and 0 without.
 std::pair<double, double> read_spring(const Node& node, const char* stiffness, const char* damping);
 

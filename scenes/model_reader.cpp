@@ -103,18 +103,28 @@ void check_masses(const std::vector<Node>& nodes, const std::vector<BodySpec>& b
 ActuatorSpec read_actuator(const Node& node, const ModelInput& model, ModelNames& names) {
     node.expect_keys("actuator");
     ActuatorSpec a;
-    a.body = names.joints.index(node["joint"]);
+    constexpr ActuatorType types[] = {ActuatorType::motor, ActuatorType::servo, ActuatorType::velocity, ActuatorType::general,
+                                      ActuatorType::motor};
+    const int type = node["type"].choice({"motor", "servo", "velocity", "general", "thruster"});
+    a.type = types[type], a.thruster = type == 4;
+    const std::string because = "the actuator is of type " + node["type"].text();
+    if (a.thruster) node.forbid({"joint"}, because);
+    else node.forbid({"body", "axis", "position", "drag"}, because);
+    a.body = a.thruster ? names.bodies.index(node["body"]) : names.joints.index(node["joint"]);
     const BodySpec& body = model.bodies[static_cast<size_t>(a.body)];
-    if (joint_nv(body.joint) != 1)
+    if (!a.thruster && joint_nv(body.joint) != 1)
         node["joint"].fail("an actuator drives one dof, but this joint is " + std::string(joint_type_name(body.joint)),
                            "name a joint with an axis");
+    if (a.thruster && moving_body(model.bodies, a.body) < 0)
+        node["body"].fail("a thruster pushes what moves, and this body does not", "name another body");
     const auto name = node.find("name");
-    a.name = name ? read_name(*name) : body.joint_name;
+    a.name = name ? read_name(*name) : a.thruster ? body.name : body.joint_name;
     names.actuators.add(node, a.name);
-    constexpr ActuatorType types[] = {ActuatorType::motor, ActuatorType::servo, ActuatorType::velocity, ActuatorType::general};
-    const int type = node["type"].choice({"motor", "servo", "velocity", "general"});
-    a.type = types[type];
-    const std::string because = "the actuator is of type " + node["type"].text();
+    if (a.thruster) {
+        if (const auto axis = node.find("axis")) a.axis = read_direction(*axis);
+        a.position = node.vec3_or("position", Vec3<double>::Zero());
+        a.drag = node.number_or("drag", 0);
+    }
     if (a.type != ActuatorType::servo) node.forbid({"kp"}, because);
     if (a.type != ActuatorType::servo && a.type != ActuatorType::velocity) node.forbid({"kd"}, because);
     if (a.type != ActuatorType::general) node.forbid({"gain", "bias"}, because);

@@ -36,8 +36,9 @@ template <class T> void step(const World& w, const T* theta, const T* x, const T
     FreeMotionScratch<T>& free = s.free_motion;
     // 1 joint forces
     actuation(w.model, theta, q, v, u, s.saturations.data(), s.tau.data(), s.B.data());
-    // 2 poses, axes, velocities
+    // 2 poses, axes, velocities; what pushes along them
     kinematics(w.model, theta, q, v, s.kinematics);
+    thrust(w.model, theta, s.kinematics, s.saturations.data(), u, s.tau.data());
     // 3 mass matrix and its factor
     mass_matrix(w, theta, s.kinematics, s.B.data(), free);
     // 4 velocity without impulses
@@ -95,7 +96,8 @@ void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratc
     free_acceleration_adj(w, theta, s.kinematics, v, s.B.data(), free, s.bar, theta_bar, v_bar, s.tau_bar.data(), s.B_bar.data());
     // 3 mass matrix and its factor
     mass_matrix_adj(w, theta, s.kinematics, s.B.data(), free, s.bar, theta_bar, s.B_bar.data());
-    // 2 poses, axes, velocities
+    // 2 poses, axes, velocities; what pushes along them
+    thrust_adj(w.model, theta, s.kinematics, s.saturations.data(), u, s.tau_bar.data(), s.bar, theta_bar, u_bar);
     kinematics_adj(w.model, theta, q, v, s.kinematics, s.bar, theta_bar, q_bar, v_bar);
     // 1 joint forces
     actuation_adj(w.model, theta, q, v, u, s.saturations.data(), s.tau_bar.data(), s.B_bar.data(), theta_bar, q_bar, v_bar, u_bar);

@@ -8,7 +8,7 @@
 // Going backwards over time means running the same compiled `step` from a stored state, then `step_adj`.
 #pragma once
 
-#include "core/actuation.hpp"
+#include "core/thrust.hpp"
 #include "core/integrate.hpp"
 #include "solvers/free_motion.hpp"
 #include "solvers/impulses.hpp"

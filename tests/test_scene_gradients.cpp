@@ -1,5 +1,4 @@
-// Gradients of the named scenes against central differences, and what optimisers make of gradients: the tasks of the scenes, and
-// small problems whose solution is known.
+// What optimisers make of gradients: the tasks of named scenes, and small problems whose solution is known.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -70,30 +69,6 @@ template <class Check> void by_every_method(const char* more, Check&& check) {
 }
 
 }  // namespace
-
-TEST_CASE("scene gradients: of every kind of variable against central differences") {
-    struct Length {
-        const char* scene;
-        int steps, components, directions;
-    };
-    for (const Length& l : {Length{"throw", 600, 12, 4}, {"box_slide", 400, 64, 16}, {"quadruped_stand", 200, 12, 4},
-                            {"pendulum_5", 1000, 32, 8}, {"bounce", 800, 64, 16}, {"double_pendulum", 1000, 64, 16}}) {
-        CAPTURE(l.scene);
-        Run run(load_scene(l.scene, l.steps));
-        GradcheckOptions options;
-        options.components = l.components, options.directions = l.directions;
-        const GradcheckReport r = gradcheck(run.rollout, run.scene.theta, run.scene.x0, run.scene.z0, options);
-        CHECK((r.controls.stencils == 0) == (run.scene.z0.size() == 0));
-        CHECK(r.initial_state.stencils == std::min(l.components, run.scene.world.ndx()) + l.directions);
-        CHECK(r.parameters.stencils == std::min(l.components, run.scene.world.np()) + l.directions);
-        for (const GradcheckKind* k : {&r.controls, &r.initial_state, &r.parameters}) {
-            CAPTURE(k->worst);
-            CHECK(k->max_relative_error <= 1e-6);
-            CHECK(k->taylor_order >= 1.95);
-            CHECK(k->rejected < 0.1);
-        }
-    }
-}
 
 TEST_CASE("scene gradients: the arm learns to throw") {
     Run run(load_scene("throw"));
