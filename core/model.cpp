@@ -238,7 +238,8 @@ Model ModelBuilder::build() const {
     for (const ActuatorSpec& s : actuators_) {
         const int body = index[static_cast<size_t>(s.body)];
         const Body& b = m.bodies[static_cast<size_t>(body)];
-        m.actuators.push_back({s.name, s.type, body, s.thruster ? 0 : b.q0, s.thruster ? 0 : b.v0, {}, {}, s.thruster, s.axis, s.position, s.drag});
+        const int q = s.thruster ? 0 : b.q0, v = s.thruster ? 0 : b.v0;
+        m.actuators.push_back({s.name, s.type, body, q, v, {}, {}, s.thruster, s.axis, s.position, s.drag});
         names.push_back(s.name);
         gear.push_back(s.gear), kp.push_back(s.kp), kd.push_back(s.kd), gain.push_back(s.gain);
         bias.insert(bias.end(), s.bias.begin(), s.bias.end());

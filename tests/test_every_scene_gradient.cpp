@@ -12,8 +12,9 @@ using namespace costate;
 namespace {
 
 // How a scene is checked. Boxes on each other rest on more corners than they need, and which of them bear load is a tie that
-// perturbations break: most stencils there say nothing. In a mechanism that is planar by its joints and slides, friction across the plane locks or slips as soon
-// as a parameter turns it out of its plane by anything at all: parameters are then checked one by one, not in random directions.
+// perturbations break: most stencils there say nothing. In a mechanism that is planar by its joints and slides, friction across the
+// plane locks or slips as soon as a parameter turns it out of its plane by anything at all: parameters are then checked one by one,
+// not in random directions.
 struct Check {
     int steps = 60, components = 12, directions = 4;
     bool touches = true;
