@@ -1,5 +1,5 @@
 # Installs BUILD into an empty prefix, then configures, builds and runs the project beside this file against it, and has the
-# installed program find a scene that is nowhere but there.
+# installed program find a scene that is nowhere but there, and the model file that it names.
 set(work ${BUILD}/tests/consumer)
 file(REMOVE_RECURSE ${work})
 set(run COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
@@ -13,6 +13,6 @@ execute_process(COMMAND ${CMAKE_CTEST_COMMAND} --build-config ${CONFIG} --output
     WORKING_DIRECTORY ${work}/build ${run})
 
 if(EXISTS ${work}/prefix/bin/costate)
-    file(COPY_FILE ${work}/prefix/share/costate/scenes/bounce.json ${work}/prefix/share/costate/scenes/only_here.json)
+    file(COPY_FILE ${work}/prefix/share/costate/scenes/go1_stand.json ${work}/prefix/share/costate/scenes/only_here.json)
     execute_process(COMMAND ${work}/prefix/bin/costate info only_here ${run})
 endif()
