@@ -14,6 +14,29 @@
 
 namespace costate {
 
+namespace {
+
+// d above within its bounds: what would leave them is moved to them, and the rest is asked again for what is left of r.
+VecX<double> bounded_step(const Eigen::MatrixXd& J, const VecX<double>& r, double mu, const VecX<double>& lower, const VecX<double>& upper) {
+    constexpr int most_rounds = 10;
+    VecX<double> d = VecX<double>::Zero(lower.size()), is_free = VecX<double>::Ones(lower.size());
+    for (int round = 0; round < most_rounds; ++round) {
+        const Eigen::MatrixXd J_free = J * is_free.asDiagonal();
+        Eigen::MatrixXd A = J_free * J_free.transpose();
+        A.diagonal().array() += mu;
+        const VecX<double> held = d - is_free.cwiseProduct(d);
+        d = held - J_free.transpose() * A.ldlt().solve(r + J * held);
+        const VecX<double> inside = d.cwiseMax(lower).cwiseMin(upper);
+        if (inside == d) break;
+        for (Eigen::Index i = 0; i < d.size(); ++i)
+            if (inside[i] != d[i]) is_free[i] = 0;
+        d = inside;
+    }
+    return d;
+}
+
+}  // namespace
+
 void gauss_newton(Problem& p) {
     constexpr double good = 0.6;        // of |r|: a step that leaves more asks for a new Jacobian
     constexpr double least = 0.999;     // of |r|: what a step must leave at most
@@ -38,11 +61,9 @@ void gauss_newton(Problem& p) {
             note_gradient();
         }
         if (const char* why = p.budget_spent()) return void(p.result.stopped = why);
-        Eigen::MatrixXd A = J * J.transpose();
-        const double scale = A.trace() / count;
+        const double scale = J.squaredNorm() / count;
         if ((J.transpose() * r).cwiseAbs().maxCoeff() <= p.settings.gradient_tolerance) return void(p.result.stopped = "gradient vanishes");
-        A.diagonal().array() += damping * scale;
-        const VecX<double> trial = (y - J.transpose() * A.ldlt().solve(r)).cwiseMax(lower).cwiseMin(upper), d = trial - y;
+        const VecX<double> d = bounded_step(J, r, damping * scale, lower - y, upper - y), trial = (y + d).cwiseMax(lower).cwiseMin(upper);
         const bool finite = p.value(trial) < unlimited;
         const double before = r.norm();
         double after = unlimited;

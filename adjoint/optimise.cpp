@@ -1,7 +1,5 @@
 #include "adjoint/problem.hpp"
 
-#include <chrono>
-
 #ifdef COSTATE_HAVE_NLOPT
 #include <nlopt.hpp>
 #endif
@@ -107,6 +105,11 @@ void lbfgs(Problem& p) {
 
 }  // namespace
 
+const std::vector<std::string>& method_names() {
+    static const std::vector<std::string> names{"gradient_descent", "momentum", "adam", "lbfgs", "gauss_newton", "cmaes"};
+    return names;
+}
+
 bool have_lbfgs() {
 #ifdef COSTATE_HAVE_NLOPT
     return true;
@@ -118,13 +121,21 @@ bool have_lbfgs() {
 Variables::Variables(const World& w, const ControlPlan& plan, const ParameterMap& parameters, const std::vector<int>& initial_state,
                      const RolloutInputs& start)
     : world_(w), base_(start), parameters_(parameters), initial_state_(initial_state) {
-    for (const ControlChannel& c : plan.channels())
-        for (int i = 0; c.optimise && i < c.size; ++i) controls_.push_back(c.offset + i);
+    std::vector<int> actuator;  // of controls_
+    for (size_t n = 0; n < plan.channels().size(); ++n)
+        for (int i = 0; plan.channels()[n].optimise && i < plan.channels()[n].size; ++i)
+            controls_.push_back(plan.channels()[n].offset + i), actuator.push_back(static_cast<int>(n));
     const int moving = size_of(parameters_);
     const auto n = static_cast<Eigen::Index>(controls_.size() + initial_state_.size()) + moving;
     start_.setZero(n), lower_.setConstant(n, -unlimited), upper_.setConstant(n, unlimited);
     Eigen::Index k = 0;
-    for (const int i : controls_) start_[k++] = base_.z[i];
+    for (const int i : controls_) {
+        // beyond its limits a control has no effect, and no gradient to lead it back
+        const ParameterInterval& limits = w.model.actuators[static_cast<size_t>(actuator[static_cast<size_t>(k)])].control;
+        if (limits.lower >= 0) lower_[k] = base_.theta[limits.lower], upper_[k] = base_.theta[limits.upper];
+        start_[k] = std::clamp(base_.z[i], lower_[k], upper_[k]);
+        ++k;
+    }
     start_.segment(k, moving) = variables_of(w.model, parameters_, base_.theta);
     lower_.segment(k, moving) = lower_bounds(parameters_), upper_.segment(k, moving) = upper_bounds(parameters_);
 }
@@ -161,13 +172,13 @@ VecX<double> Variables::pull_back(const VecX<double>& y, const Gradient& g) cons
 }
 
 OptimizeResult optimise(Rollout<Simulation>& rollout, const Variables& variables, const OptimizeSettings& settings, const Progress& progress) {
-    const auto begin = std::chrono::steady_clock::now();
     Problem p(rollout, variables, settings, progress);
     switch (settings.method) {
         case Method::gradient_descent: descend(p, false); break;
         case Method::momentum: descend(p, true); break;
         case Method::adam: adam(p); break;
         case Method::gauss_newton: gauss_newton(p); break;
+        case Method::cmaes: cmaes(p); break;
         case Method::lbfgs:
 #ifdef COSTATE_HAVE_NLOPT
             lbfgs(p);
@@ -176,7 +187,7 @@ OptimizeResult optimise(Rollout<Simulation>& rollout, const Variables& variables
             throw std::runtime_error("this build has no L-BFGS: NLopt was missing; choose adam, momentum or gradient_descent");
 #endif
     }
-    p.result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    p.result.seconds = p.seconds();
     return std::move(p.result);
 }
 

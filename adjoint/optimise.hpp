@@ -1,9 +1,10 @@
-// Gradient-based optimisation of a rollout: which numbers may move, and the methods that move them.
+// Optimisation of a rollout: which numbers may move, and the methods that move them, by gradients or, for comparison, without.
 #pragma once
 
 #include <functional>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "adjoint/parameter_map.hpp"
 #include "adjoint/rollout.hpp"
@@ -11,7 +12,8 @@
 
 namespace costate {
 
-enum class Method { gradient_descent, momentum, adam, lbfgs, gauss_newton };
+enum class Method { gradient_descent, momentum, adam, lbfgs, gauss_newton, cmaes };
+const std::vector<std::string>& method_names();  // in that order
 
 struct OptimizeSettings {
     Method method = Method::lbfgs;
@@ -21,6 +23,9 @@ struct OptimizeSettings {
     double learning_rate = 0.1;       // first step along the gradient; of adam, every step of every variable
     bool square = false;              // minimise loss^2/2, for a loss >= 0 such as a distance, whose tip no quasi-Newton model fits
     double momentum = 0.9;
+    int population = 0;               // of cmaes: losses an iteration; 0: 4 + floor(3 ln n), but at least 5
+    double sigma = 0.3;               // of cmaes: first standard deviation of a variable, in units of its range if it has one
+    unsigned seed = 1;                // of cmaes
     double gradient_tolerance = 0;    // stop when no entry of the gradient is larger
     double target_loss = -unlimited;  // stop when the loss is not above it
 };
@@ -56,7 +61,8 @@ struct OptimizeResult {
     double initial_loss = 0, final_loss = 0;
     int iterations = 0, loss_evaluations = 0, gradient_evaluations = 0;
     double seconds = 0;
-    std::vector<double> losses;  // the best so far, at the start and after each iteration
+    std::vector<double> losses;        // the best so far, at the start and after each iteration
+    std::vector<double> loss_seconds;  // when each of those was known, from the start
     // Euclidean norms of the loss's gradient by the variables, wherever it was evaluated, and how many iterations were done then
     std::vector<double> gradient_norms;
     std::vector<int> gradient_iterations;
@@ -64,11 +70,12 @@ struct OptimizeResult {
     std::string stopped;         // why
 };
 
-// progress(iteration, best loss) is called at the start and after every iteration. A rollout that leaves the finite numbers
+// progress(the result so far) is called at the start and after every iteration. A rollout that leaves the finite numbers
 // counts as a loss of infinity; if the first one does, DivergenceError is thrown.
 OptimizeResult optimise(Rollout<Simulation>& rollout, const Variables& variables, const OptimizeSettings& settings,
-                        const std::function<void(int, double)>& progress = {});
+                        const std::function<void(const OptimizeResult&)>& progress = {});
 
 bool have_lbfgs();  // whether the library was built with NLopt
+bool have_cmaes();  // whether it was with pagmo
 
 }  // namespace costate

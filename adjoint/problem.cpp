@@ -11,10 +11,15 @@ double Problem::loss(const VecX<double>& y) {
     if (rollout_.divergence()) value = unlimited;
     if (++result.loss_evaluations == 1) {
         result.initial_loss = result.final_loss = value, result.y = y;
-        result.losses.push_back(value);
+        note_loss();
     }
     if (value < result.final_loss) result.final_loss = value, result.y = y;
     return value;
+}
+
+void Problem::note_loss() {
+    result.losses.push_back(result.final_loss), result.loss_seconds.push_back(seconds());
+    if (progress_) progress_(result);
 }
 
 double Problem::value(const VecX<double>& y) {
@@ -58,8 +63,8 @@ void Problem::note_gradient(double norm) {
 }
 
 void Problem::end_iteration() {
-    ++result.iterations, result.losses.push_back(result.final_loss);
-    if (progress_) progress_(result.iterations, result.final_loss);
+    ++result.iterations;
+    note_loss();
 }
 
 const char* Problem::budget_spent() const {

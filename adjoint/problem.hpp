@@ -2,11 +2,13 @@
 // is made of, as a function of the variables y. Counts what it costs and keeps the best.
 #pragma once
 
+#include <chrono>
+
 #include "adjoint/optimise.hpp"
 
 namespace costate {
 
-using Progress = std::function<void(int, double)>;
+using Progress = std::function<void(const OptimizeResult&)>;
 
 class Problem {
 public:
@@ -27,14 +29,18 @@ public:
     void end_iteration();                                            // an iteration is what `iterations` counts
     const char* reason_to_stop(const VecX<double>& gradient) const;  // or nullptr
     const char* budget_spent() const;                                // the part of it that needs no gradient
+    double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }  // since the start
 
     const Variables& variables;
     const OptimizeSettings& settings;
     OptimizeResult result;
 
 private:
+    using Clock = std::chrono::steady_clock;
     double loss(const VecX<double>& y);
+    void note_loss();
 
+    const Clock::time_point begin_ = Clock::now();
     Rollout<Simulation>& rollout_;
     const Progress& progress_;
     double loss_ = 0;
@@ -44,5 +50,6 @@ private:
 
 // The methods: each sets result.stopped to why it stopped, and adds to result.losses after every iteration.
 void gauss_newton(Problem& problem);
+void cmaes(Problem& problem);  // throws std::runtime_error in a build without pagmo
 
 }  // namespace costate

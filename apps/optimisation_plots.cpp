@@ -1,3 +1,7 @@
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "apps/command.hpp"
 #include "apps/report.hpp"
 
 namespace costate {
@@ -35,13 +39,64 @@ std::string file_name(std::string name) {
     return name;
 }
 
+// The run and those beside it, by iteration or by seconds.
+Plot loss_plot(const Optimisation& o, bool by_seconds) {
+    Plot plot = loss_curve("Loss of " + o.scene.name, o.result.losses, o.loss_unit);
+    plot.curves[0].label = o.method;
+    for (const Comparison& other : o.others) {
+        Plot one = loss_curve("", other.losses, "");
+        if (by_seconds) one.curves[0].x = other.seconds;
+        one.curves[0].label = other.label, one.curves[0].colour = curve_colour(plot.curves.size());
+        plot.curves.push_back(std::move(one.curves[0]));
+    }
+    plot.log_x = !o.others.empty();  // without gradients it takes hundreds of times as many
+    if (by_seconds) plot.curves[0].x = o.result.loss_seconds, plot.x_label = "time, s", plot.whole_x = false;
+    return plot;
+}
+
 }  // namespace
+
+Comparison read_comparison(const std::filesystem::path& file) {
+    std::ifstream in(file);
+    if (!in) throw UsageError("cannot read " + file.string() + ": --compare takes the result.json of an earlier run");
+    try {
+        const nlohmann::json result = nlohmann::json::parse(in);
+        Comparison out{result.at("method").get<std::string>(), {}, {}};
+        for (const auto& [key, to] : {std::pair("losses", &out.losses), std::pair("loss_seconds", &out.seconds)})
+            for (const nlohmann::json& x : result.at(key)) to->push_back(x.is_null() ? INFINITY : x.get<double>());
+        if (out.losses.size() == out.seconds.size()) return out;
+    } catch (const nlohmann::json::exception&) {
+    }
+    throw UsageError(file.string() + " is no result.json of costate optimize: write one with --out");
+}
+
+Plot landscape(Rollout<Simulation>& rollout, const Scene& scene, const Variables& variables, const VecX<double>& best, int points,
+               const std::string& loss_unit) {
+    const bool one = variables.size() == 1;
+    std::string x_label = "share of the way from the start to the best";
+    if (one && !scene.parameters.empty()) x_label = scene.world.model.layout.element_name(scene.parameters[0].index);
+    Plot plot{"Loss landscape of " + scene.name, x_label, "loss" + (loss_unit.empty() ? "" : ", " + loss_unit), {}};
+    Curve curve{"loss", {}, {}};
+    for (int k = 0; k < points; ++k) {
+        const double share = -0.5 + 2.5 * k / (points - 1);
+        const VecX<double> y = variables.start() + share * (best - variables.start());
+        if ((y.array() < variables.lower().array()).any() || (y.array() > variables.upper().array()).any()) continue;
+        const RolloutInputs in = variables.inputs(y);
+        const double loss = rollout.forward(in.theta, in.x0, in.z);
+        curve.x.push_back(one ? (scene.parameters.empty() ? y[0] : in.theta[scene.parameters[0].index]) : share);
+        curve.y.push_back(rollout.divergence() ? INFINITY : loss);
+    }
+    plot.curves.push_back(std::move(curve));
+    return plot;
+}
 
 std::vector<NamedPlot> optimisation_plots(const Optimisation& o) {
     const Scene& s = o.scene;
-    std::vector<NamedPlot> plots{{"loss", loss_curve("Loss of " + s.name, o.result.losses, o.loss_unit)}};
+    std::vector<NamedPlot> plots{{"loss", loss_plot(o, false)}, {"loss_seconds", loss_plot(o, true)}};
+    if (o.landscape) plots.push_back({"landscape", *o.landscape});
     Curve gradient{"gradient", {o.result.gradient_iterations.begin(), o.result.gradient_iterations.end()}, o.result.gradient_norms};
-    plots.push_back({"gradient", {"Gradient of the loss by all variables", "iteration", "norm, " + (o.loss_unit.empty() ? "loss" : o.loss_unit) + " per unit of the variables", {gradient}, true}});
+    if (!gradient.y.empty())
+        plots.push_back({"gradient", {"Gradient of the loss by all variables", "iteration", "norm, " + (o.loss_unit.empty() ? "loss" : o.loss_unit) + " per unit of the variables", {gradient}, true}});
     for (size_t n = 0; n < s.plan.channels().size(); ++n) {
         if (!s.plan.channels()[n].optimise) continue;
         const Actuator& a = s.world.model.actuators[n];

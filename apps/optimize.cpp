@@ -13,12 +13,11 @@ namespace costate {
 
 namespace {
 
-const std::vector<std::string> methods{"gradient_descent", "momentum", "adam", "lbfgs", "gauss_newton"};  // in the order of Method
-
 Method method_named(const std::string& name) {
-    const auto it = std::find(methods.begin(), methods.end(), name);
-    if (it == methods.end()) throw UsageError("unknown method '" + name + "'" + suggestion(name, methods));
-    return static_cast<Method>(it - methods.begin());
+    const std::vector<std::string>& all = method_names();
+    const auto it = std::find(all.begin(), all.end(), name);
+    if (it == all.end()) throw UsageError("unknown method '" + name + "'" + suggestion(name, all));
+    return static_cast<Method>(it - all.begin());
 }
 
 // The unit of a loss that is the final length or height of one thing, or its square; else empty.
@@ -129,15 +128,36 @@ void check_least_squares(const Scene& s) {
     }
 }
 
+// What the command line changes in a scene's settings.
+std::function<void(OptimizeSettings&)> chosen_settings(const Arguments& a) {
+    const std::optional<std::string> name = a.text("method");
+    const Method method = name ? method_named(*name) : Method::lbfgs;
+    const int iterations = a.integer("iterations", -1, 0), losses = a.integer("losses", -1, 1), seed = a.integer("seed", -1, 0);
+    const double sigma = a.nonnegative("sigma").value_or(-1);
+    if (sigma == 0) throw UsageError("--sigma takes a number above 0, not '0'");
+    return [=, named = name.has_value()](OptimizeSettings& s) {
+        if (named) s.method = method;
+        if (s.method != Method::cmaes && (seed >= 0 || sigma > 0)) throw UsageError("--seed and --sigma are of --method cmaes");
+        if (iterations >= 0) s.iterations = iterations;
+        if (losses >= 0) s.max_loss_evaluations = losses;
+        if (seed >= 0) s.seed = static_cast<unsigned>(seed);
+        if (sigma > 0) s.sigma = sigma;
+    };
+}
+
 int optimize(const Arguments& a) {
-    const std::optional<std::string> out = a.text("out"), method = a.text("method"), page = a.text("report"), plots = a.text("plots");
-    const std::optional<Method> chosen = method ? std::optional<Method>(method_named(*method)) : std::nullopt;
-    const int iterations = a.integer("iterations", -1, 0);
+    const std::optional<std::string> out = a.text("out"), page = a.text("report"), plots = a.text("plots");
+    const auto settings = chosen_settings(a);
     Scene scene = a.load();
-    if (chosen) scene.optimize.method = *chosen;
-    if (iterations >= 0) scene.optimize.iterations = iterations;
+    settings(scene.optimize);
+    std::vector<Comparison> others;
+    for (const std::string& file : a.texts("compare")) others.push_back(read_comparison(file));
+    const int points = a.integer("landscape", 0, 2, 10000);
+    if (!page && !plots && (points > 0 || !others.empty())) throw UsageError("--compare and --landscape are drawn by --report and --plots: name one");
     if (scene.optimize.method == Method::lbfgs && !have_lbfgs())
         throw UsageError("this build has no L-BFGS, because NLopt was missing: use --method adam, momentum or gradient_descent");
+    if (scene.optimize.method == Method::cmaes && !have_cmaes())
+        throw UsageError("this build has no CMA-ES: install libpagmo-dev, configure and build again");
     if (scene.optimize.method == Method::gauss_newton) check_least_squares(scene);
     if (page && !have_viewer()) throw UsageError("this build has no viewer to make a report with: install npm and zlib, configure and build again");
     if (out) check_directory(*out);
@@ -152,18 +172,18 @@ int optimize(const Arguments& a) {
     OptimizeResult r;
     try {
         Progress progress("optimize " + scene.name);
-        r = optimise(rollout, variables, scene.optimize, [&](int iteration, double best) {
+        r = optimise(rollout, variables, scene.optimize, [&](const OptimizeResult& so_far) {
             if (!progress.due()) return;
             char note[32];
-            std::snprintf(note, sizeof note, "loss %.4g", best);
-            progress.draw(static_cast<double>(iteration) / scene.optimize.iterations, note);
+            std::snprintf(note, sizeof note, "loss %.4g", so_far.final_loss);
+            progress.draw(static_cast<double>(so_far.iterations) / scene.optimize.iterations, note);
         });
     } catch (const DivergenceError&) {
         report_divergence(scene, start, rollout);
     }
     const RolloutInputs best = variables.inputs(r.y);
     const Report report{{"name", scene.name},
-                        {"method", methods[static_cast<size_t>(scene.optimize.method)]},
+                        {"method", method_names()[static_cast<size_t>(scene.optimize.method)]},
                         {"steps", scene.steps},
                         {"variables", variables.size()},
                         {"initial_loss", r.initial_loss},
@@ -174,9 +194,11 @@ int optimize(const Arguments& a) {
                         {"seconds", r.seconds},
                         {"stopped", r.stopped},
                         {"parameters", parameter_values(scene, best)},
-                        {"losses", r.losses}};
+                        {"losses", r.losses},
+                        {"loss_seconds", r.loss_seconds}};
     if (out) write_results(*out, rollout, scene, start, best, r, report);
-    const Optimisation story{scene, start, best, r, report["method"].get<std::string>(), a.line(), loss_unit(scene.objective)};
+    Optimisation story{scene, start, best, r, report["method"].get<std::string>(), a.line(), loss_unit(scene.objective), std::move(others), {}};
+    if (points > 0) story.landscape = landscape(rollout, scene, variables, r.y, points, story.loss_unit);
     if (plots) write_plots(*plots, story);
     if (page) write_report(*page, story, rollout);
     if (a.json()) {
@@ -198,11 +220,16 @@ int optimize(const Arguments& a) {
 
 const Command optimize_command{"optimize",
                                "run a scene's optimisation, to result.json, drawings and trajectories",
-                               {{"method", "NAME", "gradient_descent, momentum, adam, lbfgs or gauss_newton, in place of the scene's own"},
+                               {{"method", "NAME", "gradient_descent, momentum, adam, lbfgs, gauss_newton or cmaes, in place of the scene's own"},
                                 {"iterations", "N", "most iterations, in place of the scene's own"},
+                                {"losses", "N", "most evaluations of the loss, in place of the scene's own"},
+                                {"seed", "N", "of cmaes"},
+                                {"sigma", "X", "of cmaes: the first standard deviation of a variable, in units of its range if that is bounded"},
                                 {"out", "DIR", "write result.json, loss.svg, motion.svg, before.csv and after.csv to DIR", "o"},
                                 {"report", "FILE", "write a page with all of it, and with the scene before and after in 3-D"},
-                                {"plots", "DIR", "write loss, gradient and controls as SVG, CSV, and PNG where Chromium is installed"}},
+                                {"plots", "DIR", "write loss, gradient and controls as SVG, CSV, and PNG where Chromium is installed"},
+                                {"compare", "FILE", "draw the loss of an earlier run beside, from its result.json; may be given several times"},
+                                {"landscape", "N", "draw the loss at N points of the line through the start and the best"}},
                                optimize};
 
 }  // namespace costate

@@ -81,10 +81,11 @@ std::string svg_begin(double w, double h, const std::string& title) {
 
 std::string plot_svg(const Plot& plot) {
     const double left = 92, right = plot.width - 24, top = 56, bottom = plot.height - 60;  // pixels
-    double low = INFINITY, high = -INFINITY, first = INFINITY, last = -INFINITY;
+    double low = INFINITY, high = -INFINITY, first = INFINITY, last = -INFINITY, positive = INFINITY;
     for (const Curve& curve : plot.curves)
         for (size_t i = 0; i < curve.y.size(); ++i) {
             first = std::min(first, curve.x[i]), last = std::max(last, curve.x[i]);
+            if (curve.x[i] > 0) positive = std::min(positive, curve.x[i]);
             if (std::isfinite(curve.y[i])) low = std::min(low, curve.y[i]), high = std::max(high, curve.y[i]);
         }
     if (!(high >= low)) low = 0, high = 1;
@@ -93,8 +94,9 @@ std::string plot_svg(const Plot& plot) {
     const bool from_zero = low > 0 && low < 0.5 * high;
     const int ticks = static_cast<int>(std::clamp((right - left) / 60, 3.0, 10.0));
     const Axis y = log ? log_axis(low, high) : linear_axis(from_zero ? 0.0 : low, high, 6, 0);
-    Axis x = linear_axis(first, last, ticks, plot.whole_x ? 1 : 0);
-    x.lower = first, x.upper = last;
+    const bool log_x = plot.log_x && last > positive;
+    Axis x = log_x ? log_axis(positive, last) : linear_axis(first, last, ticks, plot.whole_x ? 1 : 0);
+    if (!log_x) x.lower = first, x.upper = last;
 
     std::string svg = svg_begin(plot.width, plot.height, plot.title);
     for (const Tick& tick : y.ticks) {
@@ -103,7 +105,7 @@ std::string plot_svg(const Plot& plot) {
         svg += print("<text x=\"%g\" y=\"%.2f\" text-anchor=\"end\">", left - 8, at + 5) + tick.label + "</text>\n";
     }
     for (const Tick& tick : x.ticks) {
-        if (tick.value > x.upper * (1 + 1e-12) || tick.value < x.lower) continue;
+        if (!log_x && (tick.value > x.upper * (1 + 1e-12) || tick.value < x.lower)) continue;
         const double at = x.place(tick.value, left, right);
         svg += print("<path d=\"M%.2f %gv5\" stroke=\"#222\"/>\n", at, bottom);
         svg += print("<text x=\"%.2f\" y=\"%g\" text-anchor=\"middle\">", at, bottom + 22) + tick.label + "</text>\n";
@@ -122,7 +124,7 @@ std::string plot_svg(const Plot& plot) {
                 broken = true;
                 continue;
             }
-            const double px = x.place(curve.x[i], left, right), py = y.place(curve.y[i], bottom, top);
+            const double px = x.place(log_x ? std::max(curve.x[i], positive) : curve.x[i], left, right), py = y.place(curve.y[i], bottom, top);
             path += print("%c%.2f %.2f", broken ? 'M' : 'L', px, py);
             broken = false;
             if (curve.y.size() <= 60) dots += print("<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3\"/>", px, py);
@@ -152,6 +154,11 @@ std::string plot_csv(const Plot& plot) {
         for (size_t i = 0; i < curve.y.size(); ++i)
             csv += print("%.17g,%.17g%s", curve.x[i], curve.y[i], several ? "," : "") + (several ? quoted(curve.label) : "") + "\n";
     return csv;
+}
+
+const char* curve_colour(size_t index) {
+    constexpr const char* colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00"};
+    return colours[index % std::size(colours)];
 }
 
 Plot loss_curve(const std::string& title, const std::vector<double>& losses, const std::string& unit) {

@@ -26,6 +26,7 @@ struct Plot {
     std::string title, x_label, y_label;  // labels with units
     std::vector<Curve> curves;
     bool whole_x = false;  // x counts something
+    bool log_x = false;    // its axis is logarithmic, from the smallest positive x, which stands for those below
     double width = 720, height = 440;
 };
 
@@ -34,6 +35,9 @@ std::string plot_svg(const Plot& plot);
 
 // Columns x, y and the label of the curve, which is left out if there is one curve.
 std::string plot_csv(const Plot& plot);
+
+// Colours of curves side by side that no common colour blindness confuses (Okabe & Ito 2008), in turn.
+const char* curve_colour(size_t index);
 
 // One point an iteration, from 0. The loss axis is logarithmic if the losses are positive and span more than a decade.
 Plot loss_curve(const std::string& title, const std::vector<double>& losses, const std::string& unit);

@@ -21,10 +21,12 @@ tool node nodejs
 tool npm npm
 library libeigen3-dev
 library libbullet-dev
+library libcpp-httplib-dev
 library libcxxopts-dev
 library nlohmann-json3-dev
 library doctest-dev
 library libnlopt-cxx-dev
+library libpagmo-dev
 library libtinyxml2-dev
 library libassimp-dev
 library zlib1g-dev

@@ -25,7 +25,7 @@ KEYS = {
     "simulate": {"name", "steps", "duration", "loss", "seconds", "steps_per_second", "out"},
     "gradcheck": KIND | {"name", "steps", "loss", "variables", "seconds"},
     "optimize": {"name", "method", "steps", "variables", "initial_loss", "final_loss", "iterations", "loss_evaluations",
-                 "gradient_evaluations", "seconds", "stopped", "parameters", "losses"},
+                 "gradient_evaluations", "seconds", "stopped", "parameters", "losses", "loss_seconds"},
     "bench": {"name", "steps", "repeat", "forward_us", "backward_us", "replay_us", "minimum", "bytes_per_checkpoint",
               "checkpoint_bytes", "peak_rss_mb", "sweeps", "residual", "gradient_norm", "native", "compiler"},
     "view": {"name", "bodies", "runs", "bytes", "out", "png"},
@@ -193,6 +193,21 @@ class Cli(unittest.TestCase):
         self.assertEqual(sorted(r["losses"], reverse=True), r["losses"])
         r = self.report("optimize", "bounce", "--method", "momentum", "--iterations", 1)
         self.assertEqual([r["method"], list(r["parameters"])], ["momentum", ["shapes/ball/restitution"]])
+        self.assertEqual(sorted(r["loss_seconds"]), r["loss_seconds"])
+        self.assertEqual(len(r["loss_seconds"]), len(r["losses"]))
+
+    def test_optimize_without_gradients(self):
+        cmaes = ["optimize", self.scene, "--method", "cmaes", "--iterations", "200"]
+        if "no CMA-ES" in subprocess.run([PROGRAM, *cmaes], capture_output=True, text=True, cwd=self.folder).stderr:
+            self.skipTest("the build has no pagmo")
+        r = self.report(*cmaes, "--losses", 43, "--seed", 2)
+        self.assertEqual([r[k] for k in ["method", "iterations", "loss_evaluations", "gradient_evaluations", "stopped"]],
+                         ["cmaes", 6, 43, 0, "loss evaluations used"])
+        again = self.report(*cmaes, "--losses", 43, "--seed", 2)
+        self.assertEqual(again["losses"], r["losses"])
+        self.assertNotEqual(self.report(*cmaes, "--losses", 43, "--seed", 3)["losses"], r["losses"])
+        self.assertNotEqual(self.report(*cmaes, "--losses", 43, "--seed", 2, "--sigma", 5)["losses"], r["losses"])
+        self.assertLess(self.report(*cmaes)["final_loss"], 1e-6)
 
     def test_bench(self):
         r = self.report("bench", "box_slide", "--steps", 30, "--repeat", 2)
@@ -399,6 +414,8 @@ class Cli(unittest.TestCase):
             ("--max-error.*'nan'", "gradcheck", s, "--max-error", "nan"),
             ("--max-error.*'-1'", "gradcheck", s, "--max-error=-1"),
             ('adm.*"adam"', "optimize", s, "--method", "adm"),
+            ("of --method cmaes", "optimize", s, "--seed", 2),
+            ("--sigma.*'0'", "optimize", s, "--method", "cmaes", "--sigma", 0),
             ("stdout", "simulate", s, "--out", "-", "--json"),
             ("a.txt", "simulate", s, "--out", "a.txt"),
             (r'pose\(m/crt\)\.x.*"pose\(m/cart\)\.x"', "simulate", s, "--out", "a.csv", "--columns", "u(*),pose(m/crt).x"),

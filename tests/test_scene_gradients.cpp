@@ -49,12 +49,13 @@ const MethodCase methods[] = {{"gradient_descent", Method::gradient_descent, 1},
                               {"momentum", Method::momentum, 0.3},
                               {"adam", Method::adam, 0.05},
                               {"lbfgs", Method::lbfgs, 1},
-                              {"gauss_newton", Method::gauss_newton, 1}};
+                              {"gauss_newton", Method::gauss_newton, 1},
+                              {"cmaes", Method::cmaes, 1}};
 
 // Runs a scene of few steps by every method there is.
 template <class Check> void by_every_method(const char* more, Check&& check) {
     for (const MethodCase& m : methods) {
-        if (m.method == Method::lbfgs && !have_lbfgs()) continue;
+        if ((m.method == Method::lbfgs && !have_lbfgs()) || (m.method == Method::cmaes && !have_cmaes())) continue;
         CAPTURE(m.name);
         Run run(cart(more));
         run.scene.optimize.method = m.method, run.scene.optimize.learning_rate = m.learning_rate;

@@ -332,7 +332,7 @@ const tests = {
     const text = await page.locator("body").innerText();
     for (const part of ["loss before", "loss after", "Before and after", "Controls", "What was optimised", "control arm/torque1", "Settings and versions", "gauss_newton", "costate optimize throw --iterations 3 --report"])
       assert.ok(text.includes(part), part);
-    assert.equal(await page.locator("figure svg").count(), 2 + 7);
+    assert.equal(await page.locator("figure svg").count(), 3 + 7);
     assert.deepEqual(await page.evaluate(() => costate.runs.map((run) => [run.label, Boolean(run.adjointNorms)])), [["before", true], ["after", true]]);
     assert.equal(await page.locator("b").count(), 0);
     assert.deepEqual(said, []);
