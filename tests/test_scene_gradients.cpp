@@ -103,6 +103,33 @@ TEST_CASE("scene gradients: friction is found from the distance in which a box s
     CHECK(run.variables.inputs(r.y).theta[run.scene.parameters[0].index] == doctest::Approx(0.3).epsilon(0.01));
 }
 
+TEST_CASE("scene gradients: friction is found from where a car with locked wheels is after a second") {
+    Run run(load_scene("racecar_friction"));
+    const OptimizeResult r = run.solve();
+    CHECK(run.start.theta[run.scene.parameters[0].index] == 0.002);
+    CHECK(r.iterations <= 10);
+    // x = v t - mu g h^2 n (n + 1)/2
+    CHECK(run.variables.inputs(r.y).theta[run.scene.parameters[0].index] == doctest::Approx(0.2 / (4.9 * 1.001)).epsilon(1e-4));
+}
+
+TEST_CASE("scene gradients: a club learns to hit a ball three metres") {
+    Run run(load_scene("golf"));
+    CHECK(run.scene.z0.head(run.variables.size()).isZero(0));
+    const OptimizeResult r = run.solve();
+    CHECK(r.initial_loss > 1);
+    CHECK(r.final_loss < 0.05);
+    CHECK(r.iterations <= 50);
+}
+
+TEST_CASE("scene gradients: seven links come upright with 10 N m a joint" * doctest::skip(!have_lbfgs())) {
+    Run run(load_scene("pendulum_7"));
+    run.scene.optimize.iterations = run.scene.optimize.max_loss_evaluations = 400;
+    const OptimizeResult r = run.solve();
+    CHECK(r.initial_loss > 20);
+    CHECK(r.final_loss < 1e-3);
+    CHECK(r.y.cwiseAbs().maxCoeff() <= 1);
+}
+
 TEST_CASE("scene gradients: every optimiser brings a cart to a place and to rest there, a convex problem") {
     by_every_method(R"({"controls": [{"actuators": ["cart"], "optimise": {"knots": 2}}],
                         "objective": [{"term": "position", "body": "cart", "target": [0.3, 0, 0]},

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Experiments of the literature, each beside its baseline without gradients, as one page one can look at.
+
+Usage: experiments.py [--program build/costate] [--out out/gallery] NAME...|all
+
+Of each scene: OUT/SCENE/ours and OUT/SCENE/cmaes as `costate optimize --out` writes them, OUT/SCENE/plots as SVG, PNG and CSV,
+report.html, replay.html and picture.png; of all that were ever run into OUT: OUT/index.html.
+"""
+import argparse
+import json
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import gallery
+
+SOURCE = "Qiao, Liang, Koltun, Lin, Efficient Differentiable Simulation of Articulated Bodies, ICML 2021"
+
+
+@dataclass
+class Case:
+    """A scene that is optimised, by its own method and by CMA-ES."""
+    scene: str
+    generations: int  # of CMA-ES, at most
+    sigma: float      # its first standard deviation
+    landscape: int = 0
+    ours: list = field(default_factory=list)  # options of `costate optimize`
+
+
+@dataclass
+class Experiment:
+    title: str
+    text: str
+    cases: list
+    rows: object  # results by scene -> rows of the table: (measure, paper, ours, baseline)
+
+
+def reached(result, goal):
+    """How soon the loss fell below the goal."""
+    for k, loss in enumerate(result["losses"]):
+        if loss is not None and loss < goal:
+            return f"{k} iterations, {seconds(result['loss_seconds'][k])}"
+    return (f"not in {result['iterations']} iterations ({result['loss_evaluations']} losses, {seconds(result['seconds'])}): "
+            f"{result['final_loss']:.3g}")
+
+
+def seconds(s):
+    return f"{s:.2g} s" if s < 10 else f"{s:.0f} s"
+
+
+def throw_rows(results):
+    ours, cmaes = results["throw"]
+    goal = 0.05 * ours["initial_loss"]
+    return [(f"throw: miss below 5 % of the first ({goal:.3f} m)", "20 iterations; CMA-ES not in 500", reached(ours, goal), reached(cmaes, goal))]
+
+
+def golf_rows(results):
+    ours, cmaes = results["golf"]
+    return [("golf: miss below 0.05 m", "50 iterations; CMA-ES not in 1500", reached(ours, 0.05), reached(cmaes, 0.05))]
+
+
+def friction_rows(results):
+    ours, cmaes = results["racecar_friction"]
+    friction = [f"{r['parameters']['shapes/ground/friction']:.5f}" for r in (ours, cmaes)]
+    return [("racecar_friction: within 1 mm", "10 iterations", f"{reached(ours, 1e-3)}; mu = {friction[0]}", f"{reached(cmaes, 1e-3)}; mu = {friction[1]}")]
+
+
+# Of policies after 100 n epochs: theirs, and MBPO.
+PENDULUM_RETURNS = [(0.49, 0.49), (1.93, 1.90), (4.28, 4.28), (7.81, 7.50), (12.31, 11.13), (17.78, 15.02), (24.34, 19.97)]
+
+
+def pendulum_rows(results):
+    rows = []
+    for n, (theirs, mbpo) in enumerate(PENDULUM_RETURNS, 1):
+        most = 0.5 * n * n  # D at the start; the return is D at the start - 2 D at the end
+        ours, cmaes = (f"{most - 2 * r['final_loss']:.2f} ({r['iterations']} iterations, {seconds(r['seconds'])})" for r in results[f"pendulum_{n}"])
+        rows.append((f"pendulum, n = {n}: return, at most {most:g}", f"{theirs} (MBPO {mbpo})", ours, cmaes))
+    return rows
+
+
+EXPERIMENTS = {
+    "throw": Experiment(
+        "Throwing a ball", "An arm with two fingers holds a ball and lets go after half a second; torques at 20 knots of each of 7 joints, from 0. "
+        "The target was drawn before any optimiser saw it.", [Case("throw", 500, 0.02)], throw_rows),
+    "golf": Experiment(
+        "Golf", "A club of two links falls past a ball on a tee; torques at 20 knots of both joints, from 0, are to send it three metres. "
+        "Stops at a miss of 0.01 m.", [Case("golf", 1500, 3)], golf_rows),
+    "racecar_friction": Experiment(
+        "Friction from where a car stops", "A car slides on four locked wheels; the friction of the ground from its place after a second. "
+        "The truth is mu = 2 (v t - x) / (g t^2) = 0.0408.", [Case("racecar_friction", 50, 0.1, landscape=101)], friction_rows),
+    "pendulum": Experiment(
+        "Pendulums of 1 to 7 links", "From horizontal to upright with at most 10 N m a joint: what the torques can reach, by trajectory optimisation, where the paper "
+        "learns a policy. D is the squared distance of the tip to its place upright; the return is D at the start less twice D at the end.",
+        [Case(f"pendulum_{n}", 60, 0.15, ours=["--iterations", 1000, "--losses", 2000]) for n in range(1, 8)], pendulum_rows),
+}
+
+
+def run(program, *arguments):
+    line = [str(program), *map(str, arguments)]
+    done = subprocess.run(line, stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit(f"experiments.py: failed with {done.returncode}: {' '.join(line)}")
+    return done.stdout
+
+
+def optimise(program, case, folder):
+    """Writes all of a case."""
+    cmaes, ours = folder / "cmaes", folder / "ours"
+    run(program, "optimize", case.scene, "--method", "cmaes", "--iterations", case.generations, "--losses", 10**9, "--sigma", case.sigma,
+        "--out", cmaes)
+    landscape = ["--landscape", case.landscape] if case.landscape else []
+    run(program, "optimize", case.scene, *case.ours, "--out", ours, "--compare", cmaes / "result.json", *landscape,
+        "--report", folder / "report.html", "--plots", folder / "plots")
+    run(program, "view", case.scene, "--run", cmaes / "after.csv", "--run", ours / "after.csv", "--out", folder / "replay.html")
+    if list((folder / "plots").glob("*.png")):  # there is a Chromium
+        run(program, "view", case.scene, "--run", ours / "after.csv", "--png", folder / "picture.png", "--sheet", 4, "--size", "1280x340",
+            "--overlays", "none")
+
+
+def results_of(experiment, out):
+    """By scene, ours and the baseline's; None if one was not run."""
+    results = {}
+    for case in experiment.cases:
+        files = [out / case.scene / who / "result.json" for who in ("ours", "cmaes")]
+        if not all(f.is_file() for f in files):
+            return None
+        results[case.scene] = tuple(json.loads(f.read_text()) for f in files)
+    return results
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="+", metavar="NAME", help="all, or " + ", ".join(EXPERIMENTS))
+    parser.add_argument("--program", type=Path, default=Path("build/costate"))
+    parser.add_argument("--out", type=Path, default=Path("out/gallery"))
+    arguments = parser.parse_args()
+    names = list(EXPERIMENTS) if "all" in arguments.names else arguments.names
+    for name in names:
+        if name not in EXPERIMENTS:
+            parser.error(f"there is no experiment '{name}': take all or {', '.join(EXPERIMENTS)}")
+    if not arguments.program.is_file():
+        parser.error(f"there is no {arguments.program}: build first, or name the program with --program")
+    for name in names:
+        for case in EXPERIMENTS[name].cases:
+            began = time.monotonic()
+            print(f"{case.scene} ...", end="", flush=True)
+            optimise(arguments.program, case, arguments.out / case.scene)
+            print(f" {time.monotonic() - began:.0f} s")
+    sections = []
+    for name, experiment in EXPERIMENTS.items():
+        if results := results_of(experiment, arguments.out):
+            sections.append(gallery.Section(name, experiment.title, experiment.text, list(results), experiment.rows(results)))
+    page = arguments.out / "index.html"
+    page.write_text(gallery.page(sections, SOURCE, arguments.out, run(arguments.program, "--version").strip()), encoding="utf-8")
+    (arguments.out / "table.json").write_text(json.dumps([row for s in sections for row in s.rows], indent=1) + "\n")
+    print(f"{page}: open it in a browser")
+
+
+if __name__ == "__main__":
+    main()
