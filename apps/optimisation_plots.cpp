@@ -86,7 +86,7 @@ Plot landscape(Rollout<Simulation>& rollout, const Scene& scene, const Variables
         curve.x.push_back(one ? (scene.parameters.empty() ? y[0] : in.theta[scene.parameters[0].index]) : share);
         curve.y.push_back(rollout.divergence() ? INFINITY : loss);
     }
-    plot.curves.push_back(std::move(curve));
+    plot.curves.push_back(std::move(curve)), plot.linear_y = true;
     return plot;
 }
 

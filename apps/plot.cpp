@@ -90,13 +90,15 @@ std::string plot_svg(const Plot& plot) {
         }
     if (!(high >= low)) low = 0, high = 1;
     if (!(last > first)) first = std::isfinite(first) ? first : 0, last = first + 1;
-    const bool log = low > 0 && high > 10 * low;
+    const bool log = low > 0 && high > 10 * low && !plot.linear_y;
     const bool from_zero = low > 0 && low < 0.5 * high;
     const int ticks = static_cast<int>(std::clamp((right - left) / 60, 3.0, 10.0));
     const Axis y = log ? log_axis(low, high) : linear_axis(from_zero ? 0.0 : low, high, 6, 0);
     const bool log_x = plot.log_x && last > positive;
-    Axis x = log_x ? log_axis(positive, last) : linear_axis(first, last, ticks, plot.whole_x ? 1 : 0);
+    const double zero = 0.6 * positive;  // where an x of 0 stands on a logarithmic axis
+    Axis x = log_x ? log_axis(first > 0 ? positive : zero, last) : linear_axis(first, last, ticks, plot.whole_x ? 1 : 0);
     if (!log_x) x.lower = first, x.upper = last;
+    else if (!(first > 0)) x.ticks.push_back({zero, "0"});
 
     std::string svg = svg_begin(plot.width, plot.height, plot.title);
     for (const Tick& tick : y.ticks) {
@@ -124,7 +126,7 @@ std::string plot_svg(const Plot& plot) {
                 broken = true;
                 continue;
             }
-            const double px = x.place(log_x ? std::max(curve.x[i], positive) : curve.x[i], left, right), py = y.place(curve.y[i], bottom, top);
+            const double px = x.place(log_x ? (curve.x[i] > 0 ? curve.x[i] : zero) : curve.x[i], left, right), py = y.place(curve.y[i], bottom, top);
             path += print("%c%.2f %.2f", broken ? 'M' : 'L', px, py);
             broken = false;
             if (curve.y.size() <= 60) dots += print("<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3\"/>", px, py);

@@ -26,11 +26,12 @@ struct Plot {
     std::string title, x_label, y_label;  // labels with units
     std::vector<Curve> curves;
     bool whole_x = false;  // x counts something
-    bool log_x = false;    // its axis is logarithmic, from the smallest positive x, which stands for those below
+    bool log_x = false;    // its axis is logarithmic; an x of 0 stands left of the smallest positive one
+    bool linear_y = false;
     double width = 720, height = 440;
 };
 
-// The y axis is logarithmic if all of y are positive and span more than a decade; numbers that are not finite leave gaps.
+// The y axis is logarithmic if all of y are positive and span more than a decade, unless that is ruled out; numbers that are not finite leave gaps.
 std::string plot_svg(const Plot& plot);
 
 // Columns x, y and the label of the curve, which is left out if there is one curve.

@@ -119,6 +119,11 @@ def optimise(program, case, folder):
             "--overlays", "none")
 
 
+def refuse(message):
+    print(f"experiments.py: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
 def results_of(experiment, out):
     """By scene, ours and the baseline's; None if one was not run."""
     results = {}
@@ -139,9 +144,9 @@ def main():
     names = list(EXPERIMENTS) if "all" in arguments.names else arguments.names
     for name in names:
         if name not in EXPERIMENTS:
-            parser.error(f"there is no experiment '{name}': take all or {', '.join(EXPERIMENTS)}")
+            refuse(f"there is no experiment '{name}': take all, or of {', '.join(EXPERIMENTS)}")
     if not arguments.program.is_file():
-        parser.error(f"there is no {arguments.program}: build first, or name the program with --program")
+        refuse(f"there is no {arguments.program}: build first, or name the program with --program")
     for name in names:
         for case in EXPERIMENTS[name].cases:
             began = time.monotonic()

@@ -99,7 +99,8 @@ TEST_CASE("scenes: every shipped scene loads, has an objective, and takes 50 ste
     const std::vector<std::string> names = shipped_scenes();
     for (const char* wanted :
          {"throw", "quadruped_stand", "quadruped_ten", "pendulum_1", "pendulum_7", "double_pendulum", "box_slide", "bounce",
-          "four_bar", "slider_dry_friction", "double_pendulum_identification", "box_slide_identification", "box_stack"})
+          "four_bar", "slider_dry_friction", "double_pendulum_identification", "box_slide_identification", "box_stack", "golf",
+          "racecar_friction"})
         CHECK(std::count(names.begin(), names.end(), wanted) == 1);
     for (const std::string& name : names) {
         CAPTURE(name);
