@@ -37,7 +37,9 @@ Arguments::Arguments(const Command& command, int argc, const char* const* argv) 
     std::vector<std::string> names{"--steps", "--base", "--search", "--strict", "--json", "--help"};
     auto add = options.custom_help("SCENE [OPTION...]").positional_help("").add_options();
     for (const Option& o : command.options) {
-        add(o.letter == nullptr ? o.name : std::string(o.letter) + "," + o.name, o.help, cxxopts::value<std::string>(), o.value);
+        const std::string name = o.letter == nullptr ? o.name : std::string(o.letter) + "," + o.name;
+        if (o.value == nullptr) add(name, o.help);
+        else add(name, o.help, cxxopts::value<std::string>(), o.value);
         names.push_back(std::string("--") + o.name);
     }
     add("steps", "number of time steps, in place of the scene's own", cxxopts::value<std::string>(), "N");
@@ -60,7 +62,7 @@ Arguments::Arguments(const Command& command, int argc, const char* const* argv) 
     } catch (const cxxopts::exceptions::missing_argument&) {  // only the last argument can lack its value
         throw UsageError(std::string(argv[argc - 1]) + " takes a value");
     } catch (const cxxopts::exceptions::incorrect_argument_type&) {  // all others are text
-        throw UsageError("--json, --strict and --help take no value");
+        throw UsageError("an option that takes no value, such as --json, was given one");
     } catch (const cxxopts::exceptions::exception& e) {
         throw UsageError(e.what());
     }

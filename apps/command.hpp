@@ -22,7 +22,7 @@ struct UsageError : std::runtime_error {
 
 struct Option {
     const char* name;
-    const char* value;  // its placeholder in --help; every option of a command has one value
+    const char* value;  // its placeholder in --help; nullptr: it takes none
     const char* help;
     const char* letter = nullptr;  // -o for --out
 };
@@ -37,7 +37,7 @@ struct Command {
 };
 
 extern const Command info_command, convert_command, simulate_command, gradcheck_command, optimize_command, bench_command,
-    view_command;
+    view_command, watch_command;
 
 // The arguments of one command, checked. Everything that does not parse is a UsageError.
 class Arguments {

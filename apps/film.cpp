@@ -116,8 +116,16 @@ int frame_stride(const World& w, int states, int most) {
     return std::max(1, (states - 2) / (frames - 1) + 1);
 }
 
+void keep_last_frame(Film& film, int bodies, int nu) {
+    const auto keep = [](auto& all, int count) { all.erase(all.begin(), all.end() - count); };
+    keep(film.times, 1), keep(film.positions, 3 * bodies), keep(film.quaternions, 4 * bodies), keep(film.controls, nu);
+    if (!film.has_contacts) return;
+    const int contacts = film.contacts.back();
+    keep(film.contacts, 1), keep(film.contact_points, 3 * contacts), keep(film.contact_forces, 3 * contacts);
+}
+
 Film film_rollout(const Scene& scene, Rollout<Simulation>& rollout, const RolloutInputs& in, const std::string& label,
-                  const Overlays& overlays, int most_frames) {
+                  const Overlays& overlays, int most_frames, const std::function<void(Film&)>& filmed) {
     Film film;
     film.label = label, film.theta = in.theta;
     film.states = scene.steps + 1, film.every = frame_stride(scene.world, film.states, most_frames);
@@ -132,6 +140,7 @@ Film film_rollout(const Scene& scene, Rollout<Simulation>& rollout, const Rollou
         if (t == scene.steps) return camera.repeat_last_step();
         camera.controls(u);
         if (overlays.contacts) camera.contacts();
+        if (filmed) filmed(film);
     });
     if (rollout.divergence()) throw DivergenceError(scene.world.model, rollout.divergence());
     if (overlays.gradient && film.has_loss) film_gradient(scene, rollout, in, film);

@@ -1,6 +1,8 @@
 // Film: what a page shows of one run. Frames are states of the run, every so many steps.
 #pragma once
 
+#include <functional>
+
 #include "adjoint/simulation.hpp"
 #include "apps/trajectory_reader.hpp"
 #include "scenes/scene.hpp"
@@ -39,9 +41,13 @@ struct Film {
 // The least stride that gives at most `most` frames, and of a world with many bodies fewer, so that the page stays light.
 int frame_stride(const World& w, int states, int most);
 
-// A rollout of the scene with these inputs, forwards and, for the gradient, back. Throws DivergenceError.
+// A rollout of the scene with these inputs, forwards and, for the gradient, back. Throws DivergenceError. filmed(film) is called
+// after every frame but the last, and may take away all frames but this one, if the gradient was not asked for.
 Film film_rollout(const Scene& scene, Rollout<Simulation>& rollout, const RolloutInputs& in, const std::string& label,
-                  const Overlays& overlays, int most_frames);
+                  const Overlays& overlays, int most_frames, const std::function<void(Film&)>& filmed = {});
+
+// Takes away all frames but the last.
+void keep_last_frame(Film& film, int bodies, int nu);
 
 // A trajectory of the scene that was read from a file: poses from its coordinates; contacts by running each step that is shown.
 Film film_trajectory(const Scene& scene, const Trajectory& trajectory, const std::string& label, const Overlays& overlays,

@@ -15,7 +15,7 @@ namespace costate {
 namespace {
 
 const std::vector<const Command*> commands{&info_command,      &convert_command, &simulate_command, &gradcheck_command,
-                                           &optimize_command, &bench_command,   &view_command};
+                                           &optimize_command, &bench_command,   &view_command,    &watch_command};
 
 void print_help() {
     std::puts(

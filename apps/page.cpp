@@ -62,26 +62,9 @@ Json pack_film(const Film& film, double quantum, int bodies, int nu, Packer& pac
     return run;
 }
 
-std::string packed_films(const Scene& scene, const std::vector<Film>& films) {
-    Packer packer;
-    const Json things = describe_things(scene, films.front().theta);
-    Json runs = Json::array();
-    const double quantum = position_quantum(films);
-    for (const Film& film : films) {
-        runs.push_back(pack_film(film, quantum, static_cast<int>(scene.world.model.bodies.size()), scene.world.nu(), packer));
-        if (Json own = describe_things(scene, film.theta); own != things) runs.back()["things"] = std::move(own);
-    }
-    Json header{{"generator", "costate " COSTATE_VERSION},
-                {"scene", describe_scene(scene)},
-                {"things", things},
-                {"time_step", films.front().theta[scene.world.time_step.at(0)]},
-                {"runs", std::move(runs)}};
-    return packer.finish(header);
-}
-
 // The script comes before the films: it complains if they end too early. If it is missing itself, the text in #viewer stays.
-std::string page(const std::string& title, const char* body_class, const std::string& before, const Scene& scene,
-                 const std::vector<Film>& films, const std::string& after) {
+std::string page(const std::string& title, const char* body_class, const std::string& before, const std::string& films,
+                 const std::string& after) {
     std::string out =
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n<title>";
@@ -98,7 +81,7 @@ std::string page(const std::string& title, const char* body_class, const std::st
     out += "<script>";
     out += viewer_script();
     out += "</script>\n<script type=\"text/plain\" id=\"films\">";
-    out += packed_films(scene, films);
+    out += films;
     return out += "</script>\n</body>\n</html>\n";
 }
 
@@ -116,13 +99,32 @@ std::string html(const std::string& text) {
     return out;
 }
 
-std::string view_page(const Scene& scene, const std::vector<Film>& films) {
-    return page(scene.name, "whole", "", scene, films, "");
+std::string pack_films(const Scene& scene, const std::vector<Film>& films) {
+    Packer packer;
+    const Json things = describe_things(scene, films.front().theta);
+    Json runs = Json::array();
+    const double quantum = position_quantum(films);
+    for (const Film& film : films) {
+        runs.push_back(pack_film(film, quantum, static_cast<int>(scene.world.model.bodies.size()), scene.world.nu(), packer));
+        if (Json own = describe_things(scene, film.theta); own != things) runs.back()["things"] = std::move(own);
+    }
+    Json header{{"generator", "costate " COSTATE_VERSION},
+                {"scene", describe_scene(scene)},
+                {"things", things},
+                {"time_step", films.front().theta[scene.world.time_step.at(0)]},
+                {"runs", std::move(runs)}};
+    return packer.finish(header);
 }
+
+std::string view_page(const Scene& scene, const std::vector<Film>& films) {
+    return page(scene.name, "whole", "", pack_films(scene, films), "");
+}
+
+std::string live_page(const Scene& scene) { return page(scene.name, "whole", "", "live", ""); }
 
 std::string document_page(const std::string& title, const std::string& before, const Scene& scene, const std::vector<Film>& films,
                           const std::string& after) {
-    return page(title, "document", before, scene, films, after);
+    return page(title, "document", before, pack_films(scene, films), after);
 }
 
 }  // namespace costate

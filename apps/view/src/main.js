@@ -5,6 +5,7 @@ import { Damaged, unpack } from "./decode.js";
 import { handleKeys } from "./keys.js";
 import { Labels } from "./marks.js";
 import { Overlays } from "./overlays.js";
+import { listen } from "./live.js";
 import { element, Panel } from "./panel.js";
 import { Run } from "./run.js";
 import { Shapes, Skeleton } from "./shapes.js";
@@ -102,8 +103,21 @@ class App {
   }
 
   loopOrStop() {
+    if (this.looping) return this.start;
     this.playing = false;
     return this.end;
+  }
+
+  // The runs have other frames than before. Who looks at the end goes on doing so.
+  renew() {
+    const atEnd = !this.playing && this.time >= this.end;
+    this.end = Math.max(...this.runs.map((run) => run.end));
+    this.timeline.end = Math.max(this.end, this.start + 1e-9);
+    this.timeline.background = null;
+    this.world.fit(this.runs, this.scene.targets);
+    for (const run of this.runs) run.overlays.measure();
+    this.time = atEnd ? this.end : Math.min(this.time, this.end);
+    this.draw();
   }
 
   countRate(now) {
@@ -240,6 +254,7 @@ async function open() {
   const began = performance.now();
   try {
     const films = document.getElementById("films");
+    if (films?.textContent === "live") return void listen(parent, (header, planes) => (window.costate = new App(parent, header, planes)), complain);
     if (!films || films.textContent === "") throw new Damaged("it holds no data: the file was cut off");
     const { header, planes } = await unpack(films.textContent);
     films.remove();

@@ -46,11 +46,16 @@ export class Overlays {
     };
     this.group = new THREE.Group();
     for (const part of Object.values(this.parts)) this.group.add(part.group);
-    if (run.contacts) this.usualForce = median(run.contactForces);
+    this.measure();
     if (run.impulseGradients) {
       this.mostGradient = largest(run.impulseGradients);
       this.mostControl = run.controlGradients.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
     }
+  }
+
+  // Again when a run that goes on has more of them.
+  measure() {
+    if (this.run.contacts) this.usualForce = median(this.run.contactForces);
   }
 
   // Which of them this run has at all.

@@ -19,14 +19,43 @@ export class Run {
       this.contacts = table(t.contacts, planes, Int32Array);
       this.contactPoints = groups(t.contact_points, planes, this.contacts);
       this.contactForces = groups(t.contact_forces, planes, this.contacts);
-      this.firstContact = new Int32Array(this.contacts.length + 1);
-      this.contacts.forEach((count, i) => (this.firstContact[i + 1] = this.firstContact[i] + count));
+      this.countContacts();
     }
     if (t.adjoint_norms) {
       this.adjointNorms = table(t.adjoint_norms, planes); // decadic logarithms
       this.impulseGradients = magnitudes(t.impulse_gradients, planes);
       this.controlGradients = magnitudes(t.control_gradients, planes);
     }
+  }
+
+  // Takes the tables of a run of the same scene in place of its own; marks and shapes stay.
+  take(other) {
+    for (const name of ["about", "label", "times", "positions", "quaternions", "controls", "contacts", "contactPoints", "contactForces", "firstContact"])
+      this[name] = other[name];
+  }
+
+  // The frames of a run that goes on where this one ends, without its first, which is the last of this one.
+  append(other) {
+    const join = (a, b, repeated) => {
+      const out = new a.constructor(a.length + b.length - repeated);
+      out.set(a);
+      out.set(b.subarray(repeated), a.length);
+      return out;
+    };
+    this.times = join(this.times, other.times, 1);
+    this.positions = join(this.positions, other.positions, 3 * this.bodies);
+    this.quaternions = join(this.quaternions, other.quaternions, 4 * this.bodies);
+    this.controls = join(this.controls, other.controls, other.controls.length / other.frames);
+    if (!this.contacts || !other.contacts) return;
+    this.contactPoints = join(this.contactPoints, other.contactPoints, 3 * other.contacts[0]);
+    this.contactForces = join(this.contactForces, other.contactForces, 3 * other.contacts[0]);
+    this.contacts = join(this.contacts, other.contacts, 1);
+    this.countContacts();
+  }
+
+  countContacts() {
+    this.firstContact = new Int32Array(this.contacts.length + 1);
+    this.contacts.forEach((count, i) => (this.firstContact[i + 1] = this.firstContact[i] + count));
   }
 
   get frames() {

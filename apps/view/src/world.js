@@ -90,10 +90,8 @@ function gridTexture(cells) {
 export class World {
   constructor(parent, runs, targets) {
     this.parent = parent;
-    const { box, middle, radius } = bounds(runs, targets);
-    this.box = box;
-    this.middle = middle;
-    this.radius = radius;
+    Object.assign(this, bounds(runs, targets));
+    const { box, radius } = this;
     this.scene = new THREE.Scene();
     this.scene.background = new THREE.Color("#f6f7f8");
     this.renderer = new THREE.WebGLRenderer({ antialias: true, preserveDrawingBuffer: true });
@@ -170,6 +168,15 @@ export class World {
     this.controls.target.copy(this.middle);
     this.camera.position.copy(this.middle).addScaledVector(back, Math.max(distance, 1.2 * this.radius));
     this.controls.update();
+  }
+
+  // For runs that have grown: the camera sees them all, if it was not moved, and reaches as far.
+  fit(runs, targets) {
+    Object.assign(this, bounds(runs, targets));
+    this.controls.maxDistance = 60 * this.radius;
+    this.camera.far = Math.max(this.camera.far, 400 * this.radius);
+    this.camera.updateProjectionMatrix();
+    if (this.untouched) this.home();
   }
 
   // The camera keeps its place beside what moved by that much.
