@@ -110,7 +110,7 @@ Json describe_things(const Scene& scene, const VecX<double>& theta) {
 
 Json describe_scene(const Scene& scene) {
     const Model& m = scene.world.model;
-    Json bodies = Json::array(), actuators = Json::array(), targets = Json::array(), geometries = Json::array();
+    Json bodies = Json::array(), actuators = Json::array(), targets = Json::array(), geometries = Json::array(), visuals = Json::array();
     for (const Body& b : m.bodies)
         bodies.push_back({{"name", b.name}, {"parent", b.parent}, {"tree", b.tree}, {"joint", joint_type_name(b.joint)},
                           {"joint_name", b.joint_name}, {"axis", numbers(b.axis)}});
@@ -118,6 +118,13 @@ Json describe_scene(const Scene& scene) {
     for (const Term& t : scene.objective)
         if (t.kind == TermKind::position && (t.axes.array() != 0).all())
             targets.push_back({{"name", t.name}, {"p", numbers(t.target)}});
+    // Meshes that are only seen stay in their files.
+    for (const Visual& v : scene.visuals) {
+        if (v.type == ShapeType::mesh) continue;
+        Json entry{{"type", shape_type_name(v.type)}, {"body", v.body}, {"size", numbers(v.size)}, {"p", numbers(v.X_BV.p)}, {"q", orientation(v.X_BV.R)}};
+        if (v.rgba != Visual().rgba) entry["rgba"] = v.rgba;
+        visuals.push_back(std::move(entry));
+    }
     for (const Shape* s : distinct_geometries(scene.world.shapes)) geometries.push_back(geometry(*s));
     return {{"name", scene.name},
             {"description", scene.description},
@@ -125,6 +132,7 @@ Json describe_scene(const Scene& scene) {
             {"bodies", std::move(bodies)},
             {"actuators", std::move(actuators)},
             {"targets", std::move(targets)},
+            {"visuals", std::move(visuals)},
             {"geometries", std::move(geometries)}};
 }
 

@@ -58,7 +58,8 @@ def throw_rows(results):
 
 def golf_rows(results):
     ours, cmaes = results["golf"]
-    return [("golf: miss below 0.05 m", "50 iterations; CMA-ES not in 1500", reached(ours, 0.05), reached(cmaes, 0.05))]
+    return [("golf: miss below 0.05 m", "50 iterations; CMA-ES not in 1500", reached(ours, 0.05), reached(cmaes, 0.05)),
+            ("golf: miss below 0.01 m", "", reached(ours, 0.01), reached(cmaes, 0.01))]
 
 
 def friction_rows(results):
@@ -85,8 +86,8 @@ EXPERIMENTS = {
         "Throwing a ball", "An arm with two fingers holds a ball and lets go after half a second; torques at 20 knots of each of 7 joints, from 0. "
         "The target was drawn before any optimiser saw it.", [Case("throw", 500, 0.02)], throw_rows),
     "golf": Experiment(
-        "Golf", "A club of two links falls past a ball on a tee; torques at 20 knots of both joints, from 0, are to send it three metres. "
-        "Stops at a miss of 0.01 m.", [Case("golf", 1500, 3)], golf_rows),
+        "Golf", "A club of two links hits a ball on a tee too weakly; torques at 20 knots of both joints, from 0, are to send it three metres. "
+        "Both stop at a miss of 0.01 m. With so few variables CMA-ES is as good; the paper does not say how many it had.", [Case("golf", 1500, 3)], golf_rows),
     "racecar_friction": Experiment(
         "Friction from where a car stops", "A car slides on four locked wheels; the friction of the ground from its place after a second. "
         "The truth is mu = 2 (v t - x) / (g t^2) = 0.0408.", [Case("racecar_friction", 50, 0.1, landscape=101)], friction_rows),
@@ -115,7 +116,7 @@ def optimise(program, case, folder):
         "--report", folder / "report.html", "--plots", folder / "plots")
     run(program, "view", case.scene, "--run", cmaes / "after.csv", "--run", ours / "after.csv", "--out", folder / "replay.html")
     if list((folder / "plots").glob("*.png")):  # there is a Chromium
-        run(program, "view", case.scene, "--run", ours / "after.csv", "--png", folder / "picture.png", "--sheet", 4, "--size", "1280x340",
+        run(program, "view", case.scene, "--run", ours / "after.csv", "--png", folder / "picture.png", "--sheet", 4, "--size", "1280x800",
             "--overlays", "none")
 
 

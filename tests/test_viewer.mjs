@@ -201,6 +201,19 @@ const tests = {
     await close();
   },
 
+  async "what is only seen of a body is shown, in its colour, and can be switched off"() {
+    const seen = ball("b", [0, 0, 0.5]);
+    seen.model.bodies[0].visuals = [{ type: "box", half_extents: [0.3, 0.02, 0.02], position: [0, 0, 0.4], rgba: [0, 0.8, 0, 1] }];
+    const { page, said, close } = await open(make("looks.html", scene("looks.json", balls([seen]))), { hash: "#ui=0" });
+    const green = async () => spot(await page.screenshot(), (r, g, b) => g > 60 && g > 2 * r && g > 2 * b).count;
+    assert.ok((await green()) > 200, `${await green()} green pixels`);
+    await page.keyboard.press("v");
+    await drawn(page);
+    assert.equal(await green(), 0);
+    assert.deepEqual(said, []);
+    await close();
+  },
+
   async "runs from files, one over the other, and what is wrong with a file"() {
     const file = scene("one.json", balls([ball("b", [0, 0, 0.5])]));
     costate("simulate", file, "--out", at("before.csv"));

@@ -19,6 +19,7 @@ class App {
     this.header = header;
     this.scene = header.scene;
     this.runs = header.runs.map((about) => new Run(about, header.things, this.scene.bodies.length, planes));
+    for (const run of this.runs) run.visuals = this.scene.visuals;
     this.start = Math.min(...this.runs.map((run) => run.start));
     this.end = Math.max(...this.runs.map((run) => run.end));
     this.time = this.start;
@@ -49,16 +50,17 @@ class App {
 
   // The objects of every run.
   build() {
-    const drawn = new Set(this.header.things.shapes.map((shape) => shape.body));
+    const drawn = new Set([...this.header.things.shapes, ...this.scene.visuals].map((shape) => shape.body));
     const bare = this.scene.bodies.some((_, b) => !drawn.has(b));
-    this.shown = { shapes: true, skeleton: bare, contacts: this.runs.length === 1, forces: this.runs.length === 1, gradients: false, controls: false, axes: false, centres: false, names: false };
-    this.available = { ...Overlays.available(this.runs, this.scene), shapes: drawn.size > 0, skeleton: this.scene.bodies.length > 0, names: this.scene.bodies.length > 0 };
+    this.shown = { shapes: true, looks: true, skeleton: bare, contacts: this.runs.length === 1, forces: this.runs.length === 1, gradients: false, controls: false, axes: false, centres: false, names: false };
+    this.available = { ...Overlays.available(this.runs, this.scene), shapes: this.header.things.shapes.length > 0, looks: this.scene.visuals.length > 0, skeleton: this.scene.bodies.length > 0, names: this.scene.bodies.length > 0 };
     this.runs.forEach((run, i) => {
       const opacity = this.runs.length > 1 && i + 1 < this.runs.length ? 0.45 : 1;
       run.shapes = new Shapes(run.things.shapes, this.scene.bodies, this.scene.geometries, { ofRun: this.runColours[i], opacity });
+      run.looks = new Shapes(this.scene.visuals, this.scene.bodies, [], { ofRun: this.runColours[i], opacity });
       run.skeleton = new Skeleton(run, this.scene.bodies, this.runColours[i], this.thickness, opacity);
       run.overlays = new Overlays(run, this.scene, this.scale);
-      this.world.scene.add(run.shapes.group, run.skeleton.group, run.overlays.group);
+      this.world.scene.add(run.shapes.group, run.looks.group, run.skeleton.group, run.overlays.group);
     });
     const arm = 0.05 * this.scale;
     for (const target of this.scene.targets) {
@@ -155,8 +157,10 @@ class App {
     for (const run of this.runs) {
       run.moveTo(this.time);
       run.shapes.group.visible = run.visible && this.shown.shapes;
+      run.looks.group.visible = run.visible && this.shown.looks;
       run.skeleton.group.visible = run.visible && this.shown.skeleton;
       if (run.shapes.group.visible) run.shapes.update(run.matrices);
+      if (run.looks.group.visible) run.looks.update(run.matrices);
       if (run.skeleton.group.visible) run.skeleton.update();
       run.overlays.update(this.shown);
     }
@@ -224,7 +228,7 @@ class App {
     const at = new THREE.Vector2(((event.clientX - box.left) / box.width) * 2 - 1, 1 - ((event.clientY - box.top) / box.height) * 2);
     const ray = new THREE.Raycaster();
     ray.setFromCamera(at, this.world.camera);
-    const hits = this.runs.filter((run) => run.visible).map((run) => run.shapes.pick(ray)).filter((hit) => hit && hit.body >= 0);
+    const hits = this.runs.filter((run) => run.visible).flatMap((run) => [run.shapes.pick(ray), run.looks.pick(ray)]).filter((hit) => hit && hit.body >= 0);
     hits.sort((a, b) => a.distance - b.distance);
     if (hits.length > 0) this.followBody(hits[0].body);
   }

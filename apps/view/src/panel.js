@@ -13,6 +13,7 @@ export function element(tag, attributes = {}, ...children) {
 
 export const switches = [
   ["shapes", "shapes", "s"],
+  ["looks", "what is only seen", "v"],
   ["skeleton", "skeleton", "k"],
   ["contacts", "contact points", "c"],
   ["forces", "contact forces", "i"],

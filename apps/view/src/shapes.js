@@ -64,7 +64,7 @@ export class Shapes {
         new THREE.Quaternion(x, y, z, w),
         new THREE.Vector3(...its.scale),
       );
-      const colour = shape.rgba ? new THREE.Color(...shape.rgba) : bodyColour(bodies, shape.body, ofRun);
+      const colour = shape.rgba && !ofRun ? new THREE.Color().setRGB(...shape.rgba.slice(0, 3), THREE.SRGBColorSpace) : bodyColour(bodies, shape.body, ofRun);
       kinds.get(its.key).items.push({ body: shape.body, local: local.elements, colour });
     }
     for (const { make, items } of kinds.values()) {

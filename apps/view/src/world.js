@@ -40,7 +40,7 @@ function extent(shape) {
 // How far each body reaches from its origin.
 function reaches(run) {
   const reach = new Float64Array(run.bodies);
-  for (const shape of run.things.shapes)
+  for (const shape of [...run.things.shapes, ...run.visuals])
     if (shape.body >= 0 && shape.type !== "mesh")
       reach[shape.body] = Math.max(reach[shape.body], Math.hypot(...shape.p) + extent(shape));
   run.things.bodies.forEach((body, b) => (reach[b] = Math.max(reach[b], Math.hypot(...body.com))));
@@ -152,7 +152,9 @@ export class World {
 
   // As near as it can be with the whole box in view, some room around it.
   home() {
-    const back = new THREE.Vector3(0.5, -1, 0.42).normalize(); // from the middle to the camera
+    const size = this.box.getSize(new THREE.Vector3());
+    // from the middle to the camera, so that the longer side of the ground lies across
+    const back = (size.y > 1.5 * size.x ? new THREE.Vector3(1, -0.5, 0.42) : new THREE.Vector3(0.5, -1, 0.42)).normalize();
     const right = new THREE.Vector3(0, 0, 1).cross(back).normalize();
     const up = back.clone().cross(right);
     const tall = 0.9 * Math.tan((0.5 * this.camera.fov * Math.PI) / 180);
