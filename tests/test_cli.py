@@ -149,6 +149,29 @@ class Cli(unittest.TestCase):
             self.assertTrue(rows)
             [float(x) for row in rows for x in row[:2]]
 
+    def test_comparison_and_landscape(self):
+        os.environ["COSTATE_CHROMIUM"] = "/nonexistent"
+        self.addCleanup(os.environ.pop, "COSTATE_CHROMIUM")
+        self.run_costate("optimize", self.scene, "--method", "momentum", "--iterations", 3, "--out", "earlier")
+        self.run_costate("optimize", self.scene, "--compare", "earlier/result.json", "--landscape", 26, "--plots", "plots")
+
+        def rows(name):
+            with open(self.folder / f"plots/{name}.csv", newline="") as file:
+                return list(csv.reader(file))
+        for name, x in [("loss", "iteration"), ("loss_seconds", "time, s")]:
+            header, *points = rows(name)
+            self.assertEqual([header[0], header[2]], [x, "curve"])
+            self.assertEqual([[p[2] for p in points].count(m) for m in ["adam", "momentum"]], [6, 4])
+        points = [(float(x), float(y)) for x, y in rows("landscape")[1:]]
+        self.assertEqual([len(points), points[0][0], points[-1][0]], [26, -0.5, 2])
+        result = json.loads((self.folder / "earlier/result.json").read_text())
+        self.assertAlmostEqual(dict(points)[0], result["initial_loss"], delta=1e-12)  # the start
+        self.assertAlmostEqual(dict(points)[1], min(float(p[1]) for p in rows("loss")[1:] if p[2] == "adam"), delta=1e-12)
+        self.refuse("optimize", self.scene, "--compare", "earlier/result.json", because="--report and --plots")
+        self.refuse("optimize", self.scene, "--compare", "gone.json", "--plots", "p", because="cannot read gone.json")
+        for text in ["{", "[]", '{"method": "adam", "losses": [1], "loss_seconds": []}']:
+            self.refuse("optimize", self.scene, "--compare", self.write("no.json", text), "--plots", "p", because="no.json is no result.json")
+
     def test_words(self):
         text = self.run_costate("--help")
         self.assertRegex(text, r"(?m)^  convert +\w")
