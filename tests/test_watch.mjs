@@ -63,21 +63,28 @@ const answers = (host, port) =>
   });
 
 const tests = {
-  async "a simulation is shown while it runs, also to who comes late, and whole in the end"() {
-    const { url, stop } = await watch("quadruped_stand", "--steps", "2500", "--speed", "0.25", "--port", "0");
+  async "a simulation is shown while it runs, also to who comes late"() {
+    const { url, stop } = await watch("quadruped_stand", "--speed", "0.02", "--port", "0"); // four minutes
     const { page, said } = await open(url);
     const first = await page.evaluate(() => [costate.end, costate.time]);
-    assert.ok(first[0] < 2.4, `it is shown before its end: ${first}`);
+    assert.ok(first[0] < 4.5, `it is shown before its end: ${first}`);
     assert.equal(first[0], first[1]);
-    await page.waitForFunction((before) => costate.end > before + 0.2 && costate.time === costate.end, first[0]);
+    await page.waitForFunction((before) => costate.end > before && costate.time === costate.end, first[0]);
     const late = await open(url);
     assert.equal(await late.page.evaluate(() => costate.start), 0);
-    for (const { page: p } of [{ page }, late]) {
-      await p.waitForSelector("body[data-done='1']", { state: "attached" });
-      await p.waitForFunction(() => costate.runs[0].frames === 2501);
-      assert.ok(Math.abs((await p.evaluate(() => costate.time)) - 2.5) < 1e-6);
-      assert.match(await p.locator(".news").textContent(), /^2500 steps, loss /);
-    }
+    assert.ok((await late.page.evaluate(() => costate.end)) >= 0);
+    await late.page.waitForFunction((before) => costate.end > before, first[0]);
+    assert.deepEqual([...said, ...late.said], []);
+    assert.equal(await stop("SIGINT"), 0);
+  },
+
+  async "a simulation is whole in the end"() {
+    const { url, stop } = await watch("quadruped_stand", "--steps", "2500", "--speed", "2", "--port", "0");
+    const { page, said } = await open(url);
+    await page.waitForSelector("body[data-done='1']", { state: "attached" });
+    await page.waitForFunction(() => costate.runs[0].frames === 2501);
+    assert.ok(Math.abs((await page.evaluate(() => costate.time)) - 2.5) < 1e-6);
+    assert.match(await page.locator(".news").textContent(), /^2500 steps, loss /);
     const times = await page.evaluate(() => Array.from(costate.runs[0].times));
     times.forEach((t, k) => assert.ok(Math.abs(t - 0.001 * k) < 1e-6, `frame ${k} is at ${t}`));
     // what it holds is what `simulate` writes
@@ -94,17 +101,17 @@ const tests = {
     const contacts = await page.evaluate(() => [costate.runs[0].contacts.length, costate.runs[0].firstContact.at(-1) * 3, costate.runs[0].contactPoints.length]);
     assert.equal(contacts[0], 2501);
     assert.equal(contacts[1], contacts[2]);
-    assert.deepEqual([...said, ...late.said], []);
+    assert.deepEqual(said, []);
     assert.equal(await stop("SIGINT"), 0);
   },
 
   async "who scrubs back stays there while more arrives, and hears when the program ends"() {
-    const { url, stop } = await watch("pendulum_2", "--speed", "0.1", "--port", "0");
+    const { url, stop } = await watch("pendulum_2", "--speed", "0.01", "--port", "0");
     const { page, said } = await open(url);
-    await page.waitForFunction(() => costate.end > 0.1);
+    await page.waitForFunction(() => costate.end > 0);
     await page.keyboard.press("Home");
     const end = await page.evaluate(() => costate.end);
-    await page.waitForFunction((before) => costate.end > before + 0.05, end);
+    await page.waitForFunction((before) => costate.end > before, end);
     assert.equal(await page.evaluate(() => costate.time), 0);
     assert.deepEqual(said, []);
     const began = Date.now();
@@ -126,6 +133,8 @@ const tests = {
       return Math.hypot(...costate.scene.targets[0].p.map((x, k) => x - at[k]));
     });
     assert.ok(miss < 0.001, `${miss}`);
+    const shown = await page.locator(".panel label").nth(1).textContent();
+    assert.equal(shown, await page.evaluate(() => `best so far, loss ${Number(costate.runs[1].about.loss.toPrecision(4))}`));
     assert.equal(await page.evaluate(() => (document.querySelector("img.loss").decode(), document.querySelector("img.loss").naturalWidth > 0)), true);
     assert.equal(await page.evaluate(() => costate.playing), true);
     assert.deepEqual(said, []);

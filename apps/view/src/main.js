@@ -118,6 +118,7 @@ class App {
     this.timeline.background = null;
     this.world.fit(this.runs, this.scene.targets);
     for (const run of this.runs) run.overlays.measure();
+    this.panel.nameRuns();
     this.time = atEnd ? this.end : Math.min(this.time, this.end);
     this.draw();
   }

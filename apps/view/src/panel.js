@@ -56,9 +56,10 @@ export class Panel {
       const box = element("input", { type: "checkbox", checked: true, onchange: () => app.toggleRun(i) });
       const swatch = element("i", { className: "swatch" });
       swatch.style.background = app.runColours[i] ?? "transparent";
-      const loss = run.about.loss === undefined ? "" : `, loss ${Number(run.about.loss.toPrecision(4)).toString()}`;
-      return { box, row: element("label", {}, box, swatch, element("span", {}, run.label + loss)) };
+      const text = element("span");
+      return { box, text, row: element("label", {}, box, swatch, text) };
     });
+    this.nameRuns();
     this.follow = element("select", { title: "body that the camera follows", onchange: (e) => app.followBody(Number(e.target.value)) });
     this.follow.append(element("option", { value: -1 }, "follow nothing"));
     scene.bodies.slice(0, 500).forEach((body, b) => this.follow.append(element("option", { value: b }, `follow ${body.name}`)));
@@ -80,6 +81,12 @@ export class Panel {
     app.picture.append(this.head, this.box);
     parent.append(this.makeBar());
     this.say();
+  }
+
+  nameRuns() {
+    this.app.runs.forEach(({ label, about: { loss } }, i) => {
+      this.runBoxes[i].text.textContent = label + (loss === undefined ? "" : `, loss ${Number(loss.toPrecision(4)).toString()}`);
+    });
   }
 
   makeBar() {
