@@ -108,7 +108,8 @@ PageServer::PageServer(const std::string& host, int port, std::string page, Feed
     server.Get("/events", [&feed](const httplib::Request&, httplib::Response& response) { send_events(feed, response); });
     listening_->port = port == 0 ? server.bind_to_any_port(host) : (server.bind_to_port(host, port) ? port : -1);
     if (listening_->port < 0)
-        throw UsageError("cannot listen on " + host + ":" + std::to_string(port) + ": it is taken, or not this machine's; choose another --port, or 0 for any");
+        throw UsageError("cannot listen on " + host + ":" + std::to_string(port) +
+                         ": it is taken, or not this machine's; choose another --port, or 0 for any");
     listening_->thread = std::thread([&server] { server.listen_after_bind(); });
     while (!server.is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }

@@ -5,7 +5,10 @@ namespace costate {
 
 namespace {
 
-int watch(const Arguments&) { throw UsageError("this build shows nothing live: cpp-httplib or what the viewer needs was missing; install libcpp-httplib-dev, configure and build again"); }
+int watch(const Arguments&) {
+    throw UsageError("this build shows nothing live: cpp-httplib or what the viewer needs was missing; install libcpp-httplib-dev, configure and build "
+                     "again");
+}
 
 }  // namespace
 

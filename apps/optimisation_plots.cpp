@@ -96,7 +96,8 @@ std::vector<NamedPlot> optimisation_plots(const Optimisation& o) {
     if (o.landscape) plots.push_back({"landscape", *o.landscape});
     Curve gradient{"gradient", {o.result.gradient_iterations.begin(), o.result.gradient_iterations.end()}, o.result.gradient_norms};
     if (!gradient.y.empty())
-        plots.push_back({"gradient", {"Gradient of the loss by all variables", "iteration", "norm, " + (o.loss_unit.empty() ? "loss" : o.loss_unit) + " per unit of the variables", {gradient}, true}});
+        plots.push_back({"gradient", {"Gradient of the loss by all variables", "iteration",
+                                      "norm, " + (o.loss_unit.empty() ? "loss" : o.loss_unit) + " per unit of the variables", {gradient}, true}});
     for (size_t n = 0; n < s.plan.channels().size(); ++n) {
         if (!s.plan.channels()[n].optimise) continue;
         const Actuator& a = s.world.model.actuators[n];

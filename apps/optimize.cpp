@@ -153,7 +153,8 @@ int optimize(const Arguments& a) {
     std::vector<Comparison> others;
     for (const std::string& file : a.texts("compare")) others.push_back(read_comparison(file));
     const int points = a.integer("landscape", 0, 2, 10000);
-    if (!page && !plots && (points > 0 || !others.empty())) throw UsageError("--compare and --landscape are drawn by --report and --plots: name one");
+    if (!page && !plots && (points > 0 || !others.empty()))
+        throw UsageError("--compare and --landscape are drawn by --report and --plots: name one");
     if (scene.optimize.method == Method::lbfgs && !have_lbfgs())
         throw UsageError("this build has no L-BFGS, because NLopt was missing: use --method adam, momentum or gradient_descent");
     if (scene.optimize.method == Method::cmaes && !have_cmaes())

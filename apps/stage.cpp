@@ -121,7 +121,8 @@ Json describe_scene(const Scene& scene) {
     // Meshes that are only seen stay in their files.
     for (const Visual& v : scene.visuals) {
         if (v.type == ShapeType::mesh) continue;
-        Json entry{{"type", shape_type_name(v.type)}, {"body", v.body}, {"size", numbers(v.size)}, {"p", numbers(v.X_BV.p)}, {"q", orientation(v.X_BV.R)}};
+        Json entry{{"type", shape_type_name(v.type)}, {"body", v.body}, {"size", numbers(v.size)},
+                   {"p", numbers(v.X_BV.p)}, {"q", orientation(v.X_BV.R)}};
         if (v.rgba != Visual().rgba) entry["rgba"] = v.rgba;
         visuals.push_back(std::move(entry));
     }

@@ -73,7 +73,8 @@ void watch_simulation(const Scene& scene, double speed, int most_frames, Feed& f
 }
 
 // The scene before and with the best so far. The rollout is not the optimiser's, whose states must stay.
-void send_best(Feed& feed, const Scene& scene, Rollout<Simulation>& rollout, const Film& before, const RolloutInputs& best, const OptimizeResult& r) {
+void send_best(Feed& feed, const Scene& scene, Rollout<Simulation>& rollout, const Film& before, const RolloutInputs& best,
+               const OptimizeResult& r) {
     const Film now = film_rollout(scene, rollout, best, "best so far", {true, false}, most_frames_of_best);
     feed.replace("runs", pack_films(scene, {before, now}));
     feed.replace("plot", text_of({{"svg", plot_svg(loss_curve("Loss of " + scene.name, r.losses, ""))}}));
@@ -90,7 +91,9 @@ void watch_optimisation(const Scene& scene, Feed& feed, const HeldSignals& signa
     double next = 0, sent = unlimited;
     const auto news = [&](const OptimizeResult& r, bool done) {
         const std::string more = done ? ", " + r.stopped : "";
-        feed.replace("news", text_of({{"text", print("%d iterations, %d losses, %d gradients, loss %.6g", r.iterations, r.loss_evaluations, r.gradient_evaluations, r.final_loss) + more}, {"done", done}}));
+        const std::string text = print("%d iterations, %d losses, %d gradients, loss %.6g", r.iterations, r.loss_evaluations,
+                                       r.gradient_evaluations, r.final_loss);
+        feed.replace("news", text_of({{"text", text + more}, {"done", done}}));
     };
     const OptimizeResult result = optimise(rollout, variables, scene.optimize, [&](const OptimizeResult& r) {
         signals.wait(0);
@@ -117,7 +120,8 @@ int watch(const Arguments& a) {
     const HeldSignals signals;
     Feed feed;
     const PageServer server(host, port, live_page(scene), feed);
-    const std::string url = "http://" + (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" + std::to_string(server.port()) + "/";
+    const std::string name = host.find(':') == std::string::npos ? host : "[" + host + "]";
+    const std::string url = "http://" + name + ":" + std::to_string(server.port()) + "/";
     if (a.json()) std::fputs(to_text({{"name", scene.name}, {"url", url}, {"steps", scene.steps}}).c_str(), stdout);
     else std::printf("%s at %s: open it in a browser; control-c ends it\n", scene.name.c_str(), url.c_str());
     std::fflush(stdout);

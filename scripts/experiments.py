@@ -53,7 +53,8 @@ def seconds(s):
 def throw_rows(results):
     ours, cmaes = results["throw"]
     goal = 0.05 * ours["initial_loss"]
-    return [(f"throw: miss below 5 % of the first ({goal:.3f} m)", "20 iterations; CMA-ES not in 500", reached(ours, goal), reached(cmaes, goal))]
+    return [(f"throw: miss below 5 % of the first ({goal:.3f} m)", "20 iterations; CMA-ES not in 500", reached(ours, goal),
+             reached(cmaes, goal))]
 
 
 def golf_rows(results):
@@ -65,7 +66,8 @@ def golf_rows(results):
 def friction_rows(results):
     ours, cmaes = results["racecar_friction"]
     friction = [f"{r['parameters']['shapes/ground/friction']:.5f}" for r in (ours, cmaes)]
-    return [("racecar_friction: within 1 mm", "10 iterations", f"{reached(ours, 1e-3)}; mu = {friction[0]}", f"{reached(cmaes, 1e-3)}; mu = {friction[1]}")]
+    cells = [f"{reached(r, 1e-3)}; mu = {mu}" for r, mu in zip((ours, cmaes), friction)]
+    return [("racecar_friction: within 1 mm", "10 iterations", *cells)]
 
 
 # Of policies after 100 n epochs: theirs, and MBPO.
@@ -92,8 +94,9 @@ EXPERIMENTS = {
         "Friction from where a car stops", "A car slides on four locked wheels; the friction of the ground from its place after a second. "
         "The truth is mu = 2 (v t - x) / (g t^2) = 0.0408.", [Case("racecar_friction", 50, 0.1, landscape=101)], friction_rows),
     "pendulum": Experiment(
-        "Pendulums of 1 to 7 links", "From horizontal to upright with at most 10 N m a joint: what the torques can reach, by trajectory optimisation, where the paper "
-        "learns a policy. CMA-ES gets 60 generations, most of whose time is its own algebra with up to 707 variables. D is the squared distance of the tip to its place upright; the return is D at the start less twice D at the end.",
+        "Pendulums of 1 to 7 links", "From horizontal to upright with at most 10 N m a joint: what the torques can reach, by trajectory "
+        "optimisation, where the paper learns a policy. CMA-ES gets 60 generations, most of whose time is its own algebra with up to 707 "
+        "variables. D is the squared distance of the tip to its place upright; the return is D at the start less twice D at the end.",
         [Case(f"pendulum_{n}", 60, 0.15, ours=["--iterations", 1000, "--losses", 2000]) for n in range(1, 8)], pendulum_rows),
 }
 
