@@ -62,7 +62,7 @@ int bench(const Arguments& a) {
     int sweeps = 0;
     rollout.forward(s.theta, s.x0, s.z0, [&](int t, const double*, const double*) {
         if (t == s.steps) return;
-        residual = std::max(residual, solver_residual(simulation.scratch()));
+        residual = std::max(residual, solver_residual(simulation.world(), simulation.scratch()));
         sweeps = std::max(sweeps, solver_sweeps(simulation.scratch()));
     });
     if (rollout.divergence()) report_divergence(s, {s.theta, s.x0, s.z0}, rollout);

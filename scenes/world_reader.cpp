@@ -34,7 +34,17 @@ Settings read_settings(const Node& scene) {
     s.time_step = scene.positive_or("time_step", s.time_step);
     if (const auto solver = scene.find("solver")) {
         solver->expect_keys("solver");
-        if (const auto type = solver->find("type")) type->choice({"pgs"});
+        constexpr SolverType solvers[] = {SolverType::pgs, SolverType::lcp, SolverType::ncp};
+        if (const auto type = solver->find("type")) s.solver = solvers[type->choice({"pgs", "lcp", "ncp"})];
+        constexpr ImpulseGradient gradients[] = {ImpulseGradient::automatic, ImpulseGradient::swept, ImpulseGradient::implicit};
+        if (const auto gradient = solver->find("gradient")) {
+            s.gradient = gradients[gradient->choice({"automatic", "swept", "implicit"})];
+            if (s.solver != SolverType::pgs && s.gradient == ImpulseGradient::swept)
+                gradient->fail("is of sweeps, which an exact solver has not", "use \"implicit\" or \"automatic\"");
+        }
+        constexpr ConeMethod methods[] = {ConeMethod::gauss_seidel, ConeMethod::admm};
+        if (const auto method = solver->find("method")) s.cone_method = methods[method->choice({"gauss_seidel", "admm"})];
+        if (const auto relaxed = solver->find("relaxed")) s.relaxed = relaxed->boolean();
         if (const auto sweeps = solver->find("sweeps")) s.sweeps = static_cast<int>(sweeps->integer(1, 100000));
         s.tolerance = solver->nonnegative_or("tolerance", s.tolerance);
         constexpr ForwardDynamics kinds[] = {ForwardDynamics::automatic, ForwardDynamics::aba, ForwardDynamics::crba};

@@ -2,6 +2,7 @@
 //   b = J v_f + beta,   lambda = MLCP(A, b) island by island,   dv = M^-1 J^T lambda
 #pragma once
 
+#include "solvers/cone.hpp"
 #include "solvers/delassus.hpp"
 #include "solvers/pgs.hpp"
 
@@ -10,11 +11,15 @@ namespace costate {
 template <class T> struct ImpulseScratch {
     std::vector<T> b, lambda;           // (rows) m/s; N s
     std::vector<T> dv;                  // (nv) velocity from the impulses
-    std::vector<PgsTape<T>> tapes;      // per island
+    std::vector<PgsTape<T>> tapes;      // per island, of pgs
+    std::vector<ActiveSet<T>> sets;     // per island, where the gradient is implicit
+    std::vector<SolverStatus> status;   // per island, of exact solvers
+    LcpScratch lcp;
+    ConeScratch cone;
     // bars
     std::vector<T> lambda_bar, b_bar;   // (rows)
     std::vector<T> w;                   // (nv) M^-1 v+_bar
-    explicit ImpulseScratch(const World& world) : dv(static_cast<size_t>(world.nv()), T(0)), tapes(world.model.trees.size()), w(dv) {}
+    explicit ImpulseScratch(const World& world) : dv(static_cast<size_t>(world.nv()), T(0)), tapes(world.model.trees.size()), sets(tapes.size()), w(dv) {}
 };
 
 template <class T> MlcpView<T> island_problem(const Rows<T>& rows, const DelassusScratch<T>& d, const ImpulseScratch<T>& s, const Island& island) {
@@ -28,6 +33,21 @@ template <class T, class Visit> void for_each_row(const Rows<T>& rows, const Vis
         for (int r = 0; r < block.rows; ++r) visit(block.row + r, block.length, rows.chain_dof.data() + block.chain, block.values + r * block.length);
 }
 
+// Sweeps from which exact solvers start.
+inline constexpr int guessing_sweeps = 10;
+
+template <class T> void solve_island(const World& w, const MlcpView<T>& p, size_t island, ImpulseScratch<T>& s, T* lambda) {
+    ActiveSet<T>& set = s.sets[island];
+    if (w.settings.solver == SolverType::pgs) {
+        pgs(p, w.settings.sweeps, w.settings.tolerance, s.tapes[island], lambda);
+        if (w.implicit_gradient()) linearise_at(p, FrictionLaw::box, set, lambda);
+        return;
+    }
+    pgs(p, guessing_sweeps, 0, s.tapes[island], lambda);
+    s.status.push_back(w.settings.solver == SolverType::lcp ? lcp(p, s.lcp, set, lambda)
+                                                            : cone(p, w.friction_law(), w.settings.cone_method, s.cone, set, lambda));
+}
+
 // s.b and s.lambda
 template <class T> void solve_impulses(const World& w, const Rows<T>& rows, const DelassusScratch<T>& d, const T* v_free, ImpulseScratch<T>& s) {
     s.b = rows.beta;
@@ -35,10 +55,11 @@ template <class T> void solve_impulses(const World& w, const Rows<T>& rows, cons
     for_each_row(rows, [&](int row, int length, const int* dofs, int values) {
         for (int i = 0; i < length; ++i) s.b[static_cast<size_t>(row)] += rows.J[static_cast<size_t>(values + i)] * v_free[dofs[i]];
     });
+    s.status.clear();
     for (size_t i = 0; i < rows.islands.size(); ++i)
-        pgs(island_problem(rows, d, s, rows.islands[i]), w.settings.sweeps, w.settings.tolerance, s.tapes[i], s.lambda.data() + rows.islands[i].row);
+        solve_island(w, island_problem(rows, d, s, rows.islands[i]), i, s, s.lambda.data() + rows.islands[i].row);
 }
-// From s.lambda_bar to A_bar, J_bar, beta_bar, mu_bar and the free velocity's covector.
+// Sweeps backwards: from s.lambda_bar to A_bar, J_bar, beta_bar, mu_bar and the free velocity's covector.
 template <class T> void solve_impulses_adj(Rows<T>& rows, DelassusScratch<T>& d, const T* v_free, ImpulseScratch<T>& s, T* v_free_bar) {
     s.b_bar.assign(s.b.size(), T(0));
     for (size_t i = 0; i < rows.islands.size(); ++i) {

@@ -1,10 +1,7 @@
 // Boxed MLCP by projected Gauss-Seidel, and its sweep backwards: the gradient of what ran, converged or not.
 //
-//   find x with  w = A x + b,  lo <= x <= hi,  w_r >= 0 at lo, w_r <= 0 at hi, w_r = 0 between
-//   unilateral rows: lo = 0, hi = infinity;  friction rows: -lo = hi = mu x_n with the current x of their normal row;
-//   boxed rows: -lo = hi = mu;  free rows: no bounds
-//
-// One row update:  y = -(b_r + sum over s != r of A_rs x_s)/A_rr,   x_r <- clamp(y, lo, hi).
+// One row update of the problem of solvers/mlcp.hpp, bounds lo and hi, of friction rows by the current x of their normal row:
+//   y = -(b_r + sum over s != r of A_rs x_s)/A_rr,   x_r <- clamp(y, lo, hi).
 //
 // The iterate is a window that slides over a tape: every update appends the new x_r, and the rows - 1 numbers before it are
 // the values that the next row reads, oldest first. So no old value is ever lost, the row's coefficients are stored in
@@ -12,25 +9,9 @@
 // Backwards the same holds for z_r = (adjoint of y_r)/A_rr, appended from the last row of the last sweep to the first.
 #pragma once
 
-#include <vector>
-
-#include "core/linalg.hpp"
+#include "solvers/mlcp.hpp"
 
 namespace costate {
-
-// What `normal` says of a row that leans on no normal row.
-inline constexpr int unilateral_row = -1, boxed_row = -2, free_row = -3;
-
-// One island's problem. A is symmetric (rows x rows, row-major); rows whose diagonal is at most 1e-12 of the largest keep x = 0.
-template <class T> struct MlcpView {
-    int rows;
-    const T* A;
-    const T* b;         // (rows)
-    const T* mu;        // (rows) of friction and boxed rows
-    const int* normal;  // (rows) index of a friction row's normal row in the caller's numbering, or one of the above
-    int first_row;      // of the island in that numbering
-    int normal_of(int r) const { return normal[r] - first_row; }
-};
 
 template <class T> struct PgsTape {
     int sweeps = 0;             // done
@@ -57,22 +38,6 @@ template <class T> int clamp_code(const MlcpView<T>& p, int r, const T* x) {
     const T bound = p.normal[r] == boxed_row ? p.mu[r] : T(p.mu[r] * x[p.normal_of(r) - r]);
     if (std::signbit(value_of(x[0]))) return x[0] == -bound ? -1 : 0;
     return x[0] == bound ? 1 : 0;
-}
-
-// How far x is from a solution, as a velocity: the largest |x - clamp(x - w/A_rr)| A_rr.
-template <class T> double mlcp_residual(const MlcpView<T>& p, const T* x) {
-    double worst = 0;
-    for (int r = 0; r < p.rows; ++r) {
-        const double diagonal = value_of(p.A[r * p.rows + r]);
-        if (diagonal <= 0) continue;
-        double w = value_of(p.b[r]);
-        for (int s = 0; s < p.rows; ++s) w += value_of(p.A[r * p.rows + s]) * value_of(x[s]);
-        const double target = value_of(x[r]) - w / diagonal;
-        const double bound = p.normal[r] == free_row ? std::abs(target) : value_of(p.mu[r]) * (p.normal[r] >= 0 ? value_of(x[p.normal_of(r)]) : 1);
-        const double projected = p.normal[r] == unilateral_row ? std::max(0.0, target) : std::clamp(target, -bound, bound);
-        worst = std::max(worst, std::abs(value_of(x[r]) - projected) * diagonal);
-    }
-    return worst;
 }
 
 }  // namespace costate

@@ -7,7 +7,7 @@ namespace costate {
 template <class T>
 StepScratch<T>::StepScratch(const World& w)
     : saturations(static_cast<size_t>(w.nu())), kinematics(w.model), free_motion(w.model), contacts(w), rows(w), delassus(w), impulses(w), bar(w.model) {
-    for (auto* x : {&tau, &B, &v_free, &displacement, &v_next_bar, &displacement_bar, &v_free_bar, &tau_bar, &B_bar})
+    for (auto* x : {&tau, &B, &v_free, &v_next, &displacement, &v_next_bar, &displacement_bar, &v_free_bar, &tau_bar, &B_bar})
         x->assign(static_cast<size_t>(w.nv()), T(0));
 }
 
@@ -58,7 +58,7 @@ template <class T> void step(const World& w, const T* theta, const T* x, const T
     // 10 velocity with impulses, configuration
     apply_impulses(w, free.M.data(), s.rows, s.delassus, s.impulses);
     for (int j = 0; j < w.nv(); ++j) {
-        v_next[j] = s.v_free[static_cast<size_t>(j)] + s.impulses.dv[static_cast<size_t>(j)];
+        v_next[j] = s.v_next[static_cast<size_t>(j)] = s.v_free[static_cast<size_t>(j)] + s.impulses.dv[static_cast<size_t>(j)];
         s.displacement[static_cast<size_t>(j)] = h * v_next[j];
     }
     retract(w.model, q, s.displacement.data(), q_next);
@@ -73,29 +73,39 @@ void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratc
     retract_adj(w.model, q, s.displacement.data(), x_next_bar, q_bar, s.displacement_bar.data());
     for (int j = 0; j < w.nv(); ++j) {
         const size_t n = static_cast<size_t>(j);
-        s.v_free_bar[n] = s.v_next_bar[n] = x_next_bar[w.nv() + j] + h * s.displacement_bar[n];
-        h_bar += s.displacement_bar[n] * (s.v_free[n] + s.impulses.dv[n]);
+        s.v_next_bar[n] = x_next_bar[w.nv() + j] + h * s.displacement_bar[n];
+        h_bar += s.displacement_bar[n] * s.v_next[n];
     }
-    apply_impulses_adj(w, free.M.data(), s.rows, s.impulses, s.v_next_bar.data(), free.M_bar.data());
-    // 9 impulses
-    solve_impulses_adj(s.rows, s.delassus, s.v_free.data(), s.impulses, s.v_free_bar.data());
-    // 8 Delassus operator
-    delassus_adj(w, free.M.data(), s.rows, s.delassus, free.M_bar.data());
+    const bool implicit = w.implicit_gradient() && needs_mass_matrix(w);
+    if (implicit) {
+        // 10, 9, 8, 4 and 3 at once, by the equations that v+ and the impulses obey
+        pull_back_dynamics(w, theta, s.kinematics, free, s.rows, s.delassus, s.impulses, v, s.v_next.data(), s.v_next_bar.data(),
+                              s.bar, theta_bar, v_bar, s.tau_bar.data(), s.B_bar.data());
+    } else {
+        s.v_free_bar = s.v_next_bar;
+        apply_impulses_adj(w, free.M.data(), s.rows, s.impulses, s.v_next_bar.data(), free.M_bar.data());
+        // 9 impulses
+        solve_impulses_adj(s.rows, s.delassus, s.v_free.data(), s.impulses, s.v_free_bar.data());
+        // 8 Delassus operator
+        delassus_adj(w, free.M.data(), s.rows, s.delassus, free.M_bar.data());
+    }
     // 7 constraint rows
     make_rows_adj(w, theta, q, v, s.kinematics, s.contacts, s.rows, s.bar, theta_bar, q_bar, v_bar);
     // 6 contact points, normals, gaps
     make_contacts_adj(w, theta, s.kinematics, s.contacts, s.bar, theta_bar);
     // 5 features that meet: decided, nothing flows
-    // 4 velocity without impulses
-    for (int j = 0; j < w.nv(); ++j) {
-        const size_t n = static_cast<size_t>(j);
-        v_bar[j] += s.v_free_bar[n];
-        h_bar += s.v_free_bar[n] * free.a[n];
-        free.a_bar[n] = h * s.v_free_bar[n];
+    if (!implicit) {
+        // 4 velocity without impulses
+        for (int j = 0; j < w.nv(); ++j) {
+            const size_t n = static_cast<size_t>(j);
+            v_bar[j] += s.v_free_bar[n];
+            h_bar += s.v_free_bar[n] * free.a[n];
+            free.a_bar[n] = h * s.v_free_bar[n];
+        }
+        free_acceleration_adj(w, theta, s.kinematics, v, s.B.data(), free, s.bar, theta_bar, v_bar, s.tau_bar.data(), s.B_bar.data());
+        // 3 mass matrix and its factor
+        mass_matrix_adj(w, theta, s.kinematics, s.B.data(), free, s.bar, theta_bar, s.B_bar.data());
     }
-    free_acceleration_adj(w, theta, s.kinematics, v, s.B.data(), free, s.bar, theta_bar, v_bar, s.tau_bar.data(), s.B_bar.data());
-    // 3 mass matrix and its factor
-    mass_matrix_adj(w, theta, s.kinematics, s.B.data(), free, s.bar, theta_bar, s.B_bar.data());
     // 2 poses, axes, velocities; what pushes along them
     thrust_adj(w.model, theta, s.kinematics, s.saturations.data(), u, s.tau_bar.data(), s.bar, theta_bar, u_bar);
     kinematics_adj(w.model, theta, q, v, s.kinematics, s.bar, theta_bar, q_bar, v_bar);
@@ -131,6 +141,8 @@ std::uint64_t branch_hash(const StepScratch<double>& s) {
     }
     for (size_t i = 0; i < s.rows.islands.size(); ++i) {
         const MlcpView<double> p = island_problem(s.rows, s.delassus, s.impulses, s.rows.islands[i]);
+        for (const RowState state : s.impulses.sets[i].state) mix(static_cast<std::uint64_t>(state) & 0xff);
+        if (!s.impulses.status.empty()) continue;  // an exact solver
         const PgsTape<double>& tape = s.impulses.tapes[i];
         mix(static_cast<std::uint64_t>(tape.sweeps));
         const double* x = tape.x.data() + p.rows;
@@ -143,15 +155,16 @@ std::uint64_t branch_hash(const StepScratch<double>& s) {
     return hash;
 }
 
-double solver_residual(const StepScratch<double>& s) {
+double solver_residual(const World& w, const StepScratch<double>& s) {
     double worst = 0;
     for (const Island& island : s.rows.islands)
-        worst = std::max(worst, mlcp_residual(island_problem(s.rows, s.delassus, s.impulses, island), s.impulses.lambda.data() + island.row));
+        worst = std::max(worst, mlcp_residual(island_problem(s.rows, s.delassus, s.impulses, island), s.impulses.lambda.data() + island.row, w.friction_law()));
     return worst;
 }
 
 int solver_sweeps(const StepScratch<double>& s) {
     int most = 0;
+    if (!s.impulses.status.empty()) return most;
     for (size_t i = 0; i < s.rows.islands.size(); ++i) most = std::max(most, s.impulses.tapes[i].sweeps);
     return most;
 }

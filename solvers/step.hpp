@@ -11,7 +11,7 @@
 #include "core/thrust.hpp"
 #include "core/integrate.hpp"
 #include "solvers/free_motion.hpp"
-#include "solvers/impulses.hpp"
+#include "solvers/implicit.hpp"
 
 namespace costate {
 
@@ -26,7 +26,7 @@ template <class T> struct StepScratch {
     Rows<T> rows;                             // 7
     DelassusScratch<T> delassus;              // 8
     ImpulseScratch<T> impulses;               // 9, 10
-    std::vector<T> displacement;              // 10 (nv) h v+
+    std::vector<T> v_next, displacement;      // 10 (nv) v+, h v+
     // Covectors that the caller may seed between clear_bars and step_adj: of poses and velocities at the start of the step
     // here, of impulses in impulses.lambda_bar, of contact points in contacts.points_bar.
     KinematicsBar<T> bar;
@@ -63,8 +63,9 @@ template <class T> void observe_adj(const World& w, const T* theta, const T* x, 
 // hashes ran through the same smooth pieces.
 std::uint64_t branch_hash(const StepScratch<double>& s);
 
-// The largest residual of the islands' complementarity problems, m/s; and the most sweeps any of them took.
-double solver_residual(const StepScratch<double>& s);
+// The largest residual of the islands' complementarity problems, m/s; and the most sweeps any of them took
+// (0 of exact solvers).
+double solver_residual(const World& w, const StepScratch<double>& s);
 int solver_sweeps(const StepScratch<double>& s);
 
 }  // namespace costate

@@ -3,17 +3,31 @@
 #pragma once
 
 #include "collision/shape.hpp"
+#include "solvers/mlcp.hpp"
 
 namespace costate {
 
 // automatic: articulated-body algorithm where nothing can touch, mass matrix and its factor where contacts need them anyway
 enum class ForwardDynamics { automatic, aba, crba };
 
+// pgs: projected Gauss-Seidel, a number of sweeps. lcp: the same boxed problem, exactly. ncp: friction cones, exactly.
+enum class SolverType { pgs, lcp, ncp };
+
+// Of the impulses: sweeps backwards, exact for what ran, converged or not; or through the equations of the active set, exact at a
+// solution and cheaper. automatic: the first for pgs, the second for exact solvers, which have no sweeps.
+enum class ImpulseGradient { automatic, swept, implicit };
+
+enum class ConeMethod { gauss_seidel, admm };
+
 // Those that theta holds too count as it has them. The others decide what a step does (tolerance, rest_speed, margin: thresholds)
 // and have no derivative.
 struct Settings {
-    int sweeps = 50;             // of projected Gauss-Seidel
-    double tolerance = 0;        // stop when no impulse changes by more than this in a sweep, N s; 0: never
+    SolverType solver = SolverType::pgs;
+    ImpulseGradient gradient = ImpulseGradient::automatic;
+    ConeMethod cone_method = ConeMethod::gauss_seidel;
+    bool relaxed = false;        // ncp without De Saxce's correction: the convex problem, in which what slides lifts off
+    int sweeps = 50;             // of pgs
+    double tolerance = 0;        // of pgs: stop when no impulse changes by more than this in a sweep, N s; 0: never
     ForwardDynamics forward_dynamics = ForwardDynamics::automatic;
     double time_step = 1e-3;     // s
     double compliance = 1e-6;    // R on the diagonal of the Delassus operator, 1/kg
@@ -42,6 +56,13 @@ struct World {
         recovery_speed = add("contact", "recovery_speed", ParameterRange::nonnegative, settings.recovery_speed);
         if (settings.forward_dynamics == ForwardDynamics::automatic)
             settings.forward_dynamics = shapes.pairs.empty() && !model.has_joint_rows() ? ForwardDynamics::aba : ForwardDynamics::crba;
+    }
+
+    bool implicit_gradient() const {
+        return settings.solver != SolverType::pgs || settings.gradient == ImpulseGradient::implicit;
+    }
+    FrictionLaw friction_law() const {
+        return settings.solver != SolverType::ncp ? FrictionLaw::box : (settings.relaxed ? FrictionLaw::relaxed_cone : FrictionLaw::cone);
     }
 
     int nq() const { return model.nq; }

@@ -2,6 +2,7 @@
 // through the real detector.
 #include <doctest/doctest.h>
 
+#include "solvers/jacobian.hpp"
 #include "tests/check_adjoint.hpp"
 #include "tests/step_derivatives.hpp"
 
@@ -38,6 +39,32 @@ void check_step(const ToyState& t, StepScratch<double>& s, unsigned seed) {
         only.segment(entry.offset, entry.width) = dtheta.segment(entry.offset, entry.width);
         check(entry.path.c_str(), only, zx, zu);
     }
+}
+
+}  // namespace
+
+namespace {
+
+// Whether the stencil stayed on one smooth piece; then the two derivatives along a random direction agree.
+bool check_differences(const ToyState& t, StepScratch<double>& s, unsigned seed) {
+    Rng g(seed + 2000);
+    const VecX<double> next_bar = random_vector(t.world.ndx(), g, Regime::random);
+    const StepBars b = run_step_adjoint(t, s, next_bar);
+    const VecX<double> base = run_step(t, s);
+    const std::uint64_t hash = branch_hash(s);
+    const VecX<double> dx = random_vector(t.world.ndx(), g, Regime::random), du = random_vector(t.world.nu(), g, Regime::random),
+                       dtheta = random_vector(t.world.np(), g, Regime::random).cwiseProduct(scales(t));
+    const double eps = 1e-6;
+    bool same = true;
+    const auto moved = [&](double e) {
+        const VecX<double> next = run_step(moved_state(t, e, dtheta, dx, du), s);
+        same = same && branch_hash(s) == hash;
+        return state_difference(t.world.model, base, next).dot(next_bar);
+    };
+    const double fd = (moved(eps) - moved(-eps)) / (2 * eps), adjoint = b.pair(dtheta, dx, du);
+    if (same) CHECK(std::abs(fd - adjoint) <= 1e-6 * std::max(1.0, std::abs(fd)));
+    run_step(t, s);
+    return same;
 }
 
 }  // namespace
@@ -82,6 +109,70 @@ TEST_CASE("step: adjoint of equalities, dry friction and ball limits against dua
     CHECK(sticking > 10);
 }
 
+namespace {
+
+// Exact solvers, whose adjoints go through the equations of their active sets.
+std::vector<Settings> exact_solvers() {
+    std::vector<Settings> all(4);
+    all[0].solver = SolverType::lcp;
+    all[1].solver = all[2].solver = all[3].solver = SolverType::ncp;
+    all[2].cone_method = ConeMethod::admm, all[3].relaxed = true;
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("step: adjoint through exact solvers against dual numbers and central differences") {
+    for (const Settings& settings : exact_solvers()) {
+        CAPTURE(static_cast<int>(settings.solver));
+        CAPTURE(settings.relaxed);
+        int used = 0, states[6] = {};
+        for (unsigned seed = 1; seed <= 40; ++seed) {
+            CAPTURE(seed);
+            for (const ToyState& t : {toy_contact_state(seed, settings), toy_joint_row_state(seed, settings)}) {
+                StepScratch<double> s(t.world);
+                check_step(t, s, seed);
+                CHECK(solver_residual(t.world, s) <= 1e-10);
+                used += check_differences(t, s, seed);
+                for (size_t i = 0; i < s.rows.islands.size(); ++i)
+                    for (const RowState state : s.impulses.sets[i].state) ++states[static_cast<int>(state) + 1];
+            }
+        }
+        CHECK(used >= 60);
+        const bool cone = settings.solver == SolverType::ncp;
+        CHECK(states[static_cast<int>(RowState::clamping) + 1] > 100);
+        CHECK(states[static_cast<int>(RowState::separating) + 1] > 100);
+        CHECK((states[static_cast<int>(RowState::sliding) + 1] > 20) == cone);
+        CHECK((states[static_cast<int>(RowState::dilating) + 1] > 10) == settings.relaxed);
+        CHECK(states[static_cast<int>(RowState::upper) + 1] > 10);  // dry friction, where cones are round
+    }
+}
+
+TEST_CASE("step: where the sweeps converge, their adjoint and the implicit one are the same") {
+    int compared = 0;
+    for (unsigned seed = 1; seed <= 40; ++seed) {
+        CAPTURE(seed);
+        Settings swept, implicit;
+        swept.sweeps = implicit.sweeps = 20000, swept.tolerance = implicit.tolerance = 1e-16;
+        implicit.gradient = ImpulseGradient::implicit;
+        for (const bool joints : {false, true}) {
+            const ToyState a = joints ? toy_joint_row_state(seed, swept) : toy_contact_state(seed, swept),
+                           b = joints ? toy_joint_row_state(seed, implicit) : toy_contact_state(seed, implicit);
+            StepScratch<double> sa(a.world), sb(b.world);
+            CHECK(run_step(a, sa) == run_step(b, sb));
+            if (solver_residual(a.world, sa) > 1e-12) continue;
+            ++compared;
+            Rng g(seed);
+            const VecX<double> next_bar = random_vector(a.world.ndx(), g, Regime::random);
+            const StepBars ba = run_step_adjoint(a, sa, next_bar), bb = run_step_adjoint(b, sb, next_bar);
+            CHECK((ba.x - bb.x).norm() <= 1e-8 * (1 + ba.x.norm()));
+            CHECK((ba.u - bb.u).norm() <= 1e-8 * (1 + ba.u.norm()));
+            CHECK((ba.theta - bb.theta).norm() <= 1e-8 * (1 + ba.theta.norm()));
+        }
+    }
+    CHECK(compared >= 60);
+}
+
 TEST_CASE("step: both forward dynamics give the same step and the same adjoint") {
     for (unsigned seed = 1; seed <= 30; ++seed) {
         CAPTURE(seed);
@@ -98,32 +189,6 @@ TEST_CASE("step: both forward dynamics give the same step and the same adjoint")
         CHECK((ba.theta - bc.theta).norm() <= 1e-11 * (1 + ba.theta.norm()));
     }
 }
-
-namespace {
-
-// Whether the stencil stayed on one smooth piece; then the two derivatives along a random direction agree.
-bool check_differences(const ToyState& t, StepScratch<double>& s, unsigned seed) {
-    Rng g(seed + 2000);
-    const VecX<double> next_bar = random_vector(t.world.ndx(), g, Regime::random);
-    const StepBars b = run_step_adjoint(t, s, next_bar);
-    const VecX<double> base = run_step(t, s);
-    const std::uint64_t hash = branch_hash(s);
-    const VecX<double> dx = random_vector(t.world.ndx(), g, Regime::random), du = random_vector(t.world.nu(), g, Regime::random),
-                       dtheta = random_vector(t.world.np(), g, Regime::random).cwiseProduct(scales(t));
-    const double eps = 1e-6;
-    bool same = true;
-    const auto moved = [&](double e) {
-        const VecX<double> next = run_step(moved_state(t, e, dtheta, dx, du), s);
-        same = same && branch_hash(s) == hash;
-        return state_difference(t.world.model, base, next).dot(next_bar);
-    };
-    const double fd = (moved(eps) - moved(-eps)) / (2 * eps), adjoint = b.pair(dtheta, dx, du);
-    if (same) CHECK(std::abs(fd - adjoint) <= 1e-6 * std::max(1.0, std::abs(fd)));
-    run_step(t, s);
-    return same;
-}
-
-}  // namespace
 
 TEST_CASE("step: adjoint against central differences through the detector") {
     int used = 0, sticking = 0, sliding = 0, separating = 0;
@@ -166,5 +231,30 @@ TEST_CASE("step: a pure function of its arguments") {
         for (int k = 0; k < 3; ++k) step(t.world, t.theta.data(), other.x.data(), other.u.data(), used, next.data());
         CHECK(run_step(t, used) == expected);
         CHECK(branch_hash(used) == branch_hash(fresh));
+    }
+}
+
+TEST_CASE("step: its Jacobian is that of dual numbers, column by column") {
+    for (const Settings& settings : exact_solvers()) {
+        for (unsigned seed = 1; seed <= 3; ++seed) {
+            CAPTURE(seed);
+            const ToyState t = toy_contact_state(seed, settings);
+            const World& w = t.world;
+            StepScratch<double> s(w);
+            StepScratch<D> sd(w);
+            run_step(t, s);
+            StepJacobian J(w);
+            step_jacobian(w, t.theta.data(), t.x.data(), t.u.data(), s, J);
+            VecX<double> column(w.ndx());
+            const auto check = [&](const StepJacobian::Matrix& block, int i, const VecX<double>& dtheta, const VecX<double>& dx, const VecX<double>& du) {
+                CAPTURE(i);
+                step_jvp(w, t.theta.data(), t.x.data(), t.u.data(), dtheta.data(), dx.data(), du.data(), sd, column.data());
+                CHECK((column - block.col(i)).norm() <= 1e-10 * (1 + column.norm()));
+            };
+            const VecX<double> zt = VecX<double>::Zero(w.np()), zx = VecX<double>::Zero(w.ndx()), zu = VecX<double>::Zero(w.nu());
+            for (int i = 0; i < w.ndx(); ++i) check(J.by_x, i, zt, VecX<double>::Unit(w.ndx(), i), zu);
+            for (int i = 0; i < w.nu(); ++i) check(J.by_u, i, zt, zx, VecX<double>::Unit(w.nu(), i));
+            for (int i = 0; i < w.np(); i += 7) check(J.by_theta, i, VecX<double>::Unit(w.np(), i), zx, zu);
+        }
     }
 }

@@ -1,0 +1,181 @@
+#include "solvers/active_set.hpp"
+
+namespace costate {
+
+namespace {
+
+// Slip direction and speed of the friction rows t, t + 1.
+template <class T> struct Slip {
+    T speed, u[2];
+    Slip(const T* s, int t) {
+        using std::sqrt;
+        speed = sqrt(s[t] * s[t] + s[t + 1] * s[t + 1]);
+        u[0] = s[t] / speed, u[1] = s[t + 1] / speed;
+    }
+};
+
+// What the equations of row r say: F, and dF = sum of P[i] ds[row_s + i] + sum of K[i] dx[row_x[i]] + r_mu dmu[row_mu].
+template <class T> struct Equation {
+    T F{}, P[3] = {T(0), T(0), T(0)}, K[2] = {T(0), T(0)}, r_mu{};
+    int row_s = 0, count_s = 0, row_x[2] = {0, 0}, count_x = 0, row_mu = 0;
+    void ds(int row, const T& d) { P[count_s++] = d, row_s = count_s == 1 ? row : row_s; }  // rows that follow each other
+    void dx(int row, const T& d) { K[count_x] = d, row_x[count_x++] = row; }
+};
+
+template <class T> Equation<T> equation(const MlcpView<T>& p, const std::vector<RowState>& state, const T* x, const T* s, int r) {
+    Equation<T> e;
+    const RowState at = state[static_cast<size_t>(r)];
+    e.row_mu = r;
+    switch (at) {
+        case RowState::separating: e.F = x[r], e.dx(r, T(1)); break;
+        case RowState::clamping: e.F = s[r], e.ds(r, T(1)); break;
+        case RowState::lower:
+        case RowState::upper: {
+            const T side(static_cast<int>(at));
+            e.dx(r, T(1));
+            if (p.normal[r] == boxed_row) {
+                e.F = x[r] - side * p.mu[r], e.r_mu = -side;
+                break;
+            }
+            const int n = p.normal_of(r);
+            e.F = x[r] - side * p.mu[r] * x[n], e.dx(n, -side * p.mu[r]), e.r_mu = -side * x[n];
+            break;
+        }
+        case RowState::sliding: {
+            const int n = p.normal_of(r), t = n + 1, i = r - t;
+            const Slip<T> slip(s, t);
+            const T &mu = p.mu[t], scale = mu * x[n] / slip.speed;
+            e.F = x[r] + mu * x[n] * slip.u[i];
+            for (int j = 0; j < 2; ++j) e.ds(t + j, scale * (T(i == j ? 1 : 0) - slip.u[i] * slip.u[j]));
+            e.dx(r, T(1)), e.dx(n, mu * slip.u[i]);
+            e.r_mu = x[n] * slip.u[i], e.row_mu = t;
+            break;
+        }
+        case RowState::dilating: {
+            const Slip<T> slip(s, r + 1);
+            const T& mu = p.mu[r + 1];
+            e.F = s[r] - mu * slip.speed;
+            e.ds(r, T(1));
+            for (int j = 0; j < 2; ++j) e.ds(r + 1 + j, -mu * slip.u[j]);
+            e.r_mu = -slip.speed, e.row_mu = r + 1;
+            break;
+        }
+    }
+    return e;
+}
+
+template <class T> void assemble(const MlcpView<T>& p, ActiveSet<T>& set, const T* x) {
+    const size_t n = set.active.size();
+    set.G.resize(n * n), set.work.resize(n);
+    for (size_t i = 0; i < n; ++i) {
+        const Equation<T> e = equation(p, set.state, x, set.s.data(), set.active[i]);
+        set.work[i] = -e.F;
+        for (size_t j = 0; j < n; ++j) {
+            const int c = set.active[j];
+            T& g = set.G[i * n + j] = T(0);
+            for (int k = 0; k < e.count_s; ++k) g += e.P[k] * p.a(e.row_s + k, c);
+            for (int k = 0; k < e.count_x; ++k)
+                if (e.row_x[k] == c) g += e.K[k];
+        }
+    }
+}
+
+void factor(ActiveSet<double>& set) { set.solver.factor(set.G.data(), static_cast<int>(set.active.size())); }
+void factor(ActiveSet<Dual<double>>& set) {
+    std::vector<double> values(set.G.size());
+    std::ranges::transform(set.G, values.begin(), [](const Dual<double>& g) { return g.v; });
+    set.solver.factor(values.data(), static_cast<int>(set.active.size()));
+}
+
+}  // namespace
+
+template <class T> void solve_active_set(const MlcpView<T>& p, ActiveSet<T>& set, T* x) {
+    set.active.clear();
+    for (int r = 0; r < p.rows; ++r)
+        if (set.state[static_cast<size_t>(r)] == RowState::separating) x[r] = T(0);
+        else set.active.push_back(r);
+    set.s.resize(static_cast<size_t>(p.rows));
+    mlcp_velocity(p, x, set.s.data());
+    assemble(p, set, x);
+    factor(set);
+    solve_inplace(set.solver, set.G.data(), static_cast<int>(set.active.size()), set.work.data());
+    for (size_t i = 0; i < set.active.size(); ++i) x[set.active[i]] += set.work[i];
+    mlcp_velocity(p, x, set.s.data());
+}
+
+template <class T> void solve_active_set_adj(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, const T* x_bar, T* s_bar, T* mu_bar) {
+    const size_t n = set.active.size();
+    const bool linear = std::ranges::none_of(set.state, [](RowState s) { return s == RowState::sliding || s == RowState::dilating; });
+    if (!linear) assemble(p, set, x), factor(set);  // else G is that of the step
+    for (size_t i = 0; i < n; ++i) set.work[i] = -x_bar[set.active[i]];
+    solve_transposed_inplace(set.solver, set.G.data(), static_cast<int>(n), set.work.data());
+    for (size_t i = 0; i < n; ++i) {
+        const Equation<T> e = equation(p, set.state, x, set.s.data(), set.active[i]);
+        const T& z = set.work[i];
+        for (int k = 0; k < e.count_s; ++k) s_bar[e.row_s + k] += e.P[k] * z;
+        mu_bar[e.row_mu] += e.r_mu * z;
+    }
+}
+
+template <class T> void classify(const MlcpView<T>& p, FrictionLaw law, const T* x_at, const T* s_at, RowState* state) {
+    const auto diagonal = [&](int r) { return value_of(p.a(r, r)); };
+    const auto x = [&](int r) { return value_of(x_at[r]); };
+    const auto s = [&](int r) { return value_of(s_at[r]); };
+    double largest = 0;
+    for (int r = 0; r < p.rows; ++r) largest = std::max(largest, diagonal(r));
+    const auto step = [&](int r) { return x(r) - s(r) / diagonal(r); };
+    for (int r = 0; r < p.rows; ++r) {
+        if (diagonal(r) <= 1e-12 * largest) {
+            state[r] = RowState::separating;
+        } else if (p.normal[r] == free_row) {
+            state[r] = RowState::clamping;
+        } else if (law != FrictionLaw::box && p.contact_at(r)) {
+            const double mu = value_of(p.mu[r + 1]), a = diagonal(r), slip = std::hypot(s(r + 1), s(r + 2));
+            const double n = x(r) - (s(r) + (law == FrictionLaw::cone ? mu * slip : 0)) / a;
+            const double tangent = std::hypot(x(r + 1) - s(r + 1) / a, x(r + 2) - s(r + 2) / a);
+            const bool sticks = tangent <= mu * n, breaks = !sticks && mu * tangent <= -n;
+            state[r] = breaks ? RowState::separating : RowState::clamping;
+            state[r + 1] = state[r + 2] = breaks ? RowState::separating : (sticks || slip == 0 ? RowState::clamping : RowState::sliding);
+            if (state[r + 1] == RowState::sliding && law == FrictionLaw::relaxed_cone) state[r] = RowState::dilating;
+            r += 2;
+        } else if (p.normal[r] == unilateral_row) {
+            state[r] = step(r) > 0 ? RowState::clamping : RowState::separating;
+        } else {
+            const bool boxed = p.normal[r] == boxed_row;
+            const int n = boxed ? r : p.normal_of(r);
+            if (!boxed && state[n] == RowState::separating) {
+                state[r] = RowState::separating;
+                continue;
+            }
+            const double bound = value_of(p.mu[r]) * (boxed ? 1 : std::max(0.0, x(n))), y = step(r);
+            state[r] = y > bound ? RowState::upper : (y < -bound ? RowState::lower : RowState::clamping);
+        }
+    }
+}
+
+template <class T> void linearise_at(const MlcpView<T>& p, FrictionLaw law, ActiveSet<T>& set, const T* x) {
+    const size_t n = static_cast<size_t>(p.rows);
+    set.state.resize(n), set.s.resize(n), set.settled.assign(x, x + n);
+    mlcp_velocity(p, x, set.s.data());
+    classify(p, law, x, set.s.data(), set.state.data());
+    solve_active_set(p, set, set.settled.data());
+    mlcp_velocity(p, x, set.s.data());
+}
+
+void settle_inplace(const MlcpView<double>& p, FrictionLaw law, ActiveSet<double>& set, double* x) {
+    linearise_at(p, law, set, x);
+    if (!(mlcp_residual(p, set.settled.data(), law) <= mlcp_residual(p, x, law))) return;
+    std::ranges::copy(set.settled, x);
+    mlcp_velocity(p, x, set.s.data());
+}
+
+#define INSTANTIATE(T)                                                          \
+    template void solve_active_set(const MlcpView<T>&, ActiveSet<T>&, T*);   \
+    template void classify(const MlcpView<T>&, FrictionLaw, const T*, const T*, RowState*); \
+    template void linearise_at(const MlcpView<T>&, FrictionLaw, ActiveSet<T>&, const T*); \
+    template void solve_active_set_adj(const MlcpView<T>&, ActiveSet<T>&, const T*, const T*, T*, T*);
+INSTANTIATE(double)
+INSTANTIATE(Dual<double>)
+#undef INSTANTIATE
+
+}  // namespace costate

@@ -1,0 +1,160 @@
+#include "solvers/cone.hpp"
+
+#include <Eigen/Cholesky>
+
+namespace costate {
+
+namespace {
+
+constexpr int first_sweeps = 20, more_sweeps = 400, most_rounds = 2, most_boxes = 40, most_newton_steps = 30, most_halvings = 6;
+
+double acceptable(const MlcpView<double>& p) {
+    double largest = 0;
+    for (int r = 0; r < p.rows; ++r) largest = std::max(largest, std::abs(p.b[r]));
+    return 1e-11 * (1 + largest);
+}
+
+// A row between constant bounds, one-sided or free, to where its own equation holds.
+double one_row(const MlcpView<double>& p, const double* x, int r, double s) {
+    const double y = x[r] - s / p.a(r, r);
+    if (p.normal[r] == unilateral_row) return std::max(0.0, y);
+    return p.normal[r] == free_row ? y : std::clamp(y, -p.mu[r], p.mu[r]);
+}
+
+double row_velocity(const MlcpView<double>& p, const double* x, int r) {
+    double s = p.b[r];
+    for (int c = 0; c < p.rows; ++c) s += p.a(r, c) * x[c];
+    return s;
+}
+
+// The three rows of a contact: of the cone the normal impulse to where the normal velocity is 0, then the friction along the slip into
+// the disk that the new normal impulse allows; of the relaxed cone a projected gradient step of all three.
+void contact_update_inplace(const MlcpView<double>& p, FrictionLaw law, int n, double* x) {
+    const double mu = p.mu[n + 1];
+    if (law == FrictionLaw::relaxed_cone) {
+        double y[3];
+        const double step = p.a(n, n) + p.a(n + 1, n + 1) + p.a(n + 2, n + 2);
+        for (int i = 0; i < 3; ++i) y[i] = x[n + i] - row_velocity(p, x, n + i) / step;
+        project_on_cone_inplace(mu, y);
+        std::copy(y, y + 3, x + n);
+        return;
+    }
+    x[n] = std::max(0.0, x[n] - row_velocity(p, x, n) / p.a(n, n));
+    const double a = p.a(n + 1, n + 1), b = p.a(n + 1, n + 2), c = p.a(n + 2, n + 2);
+    const double step = (a + c) / 2 + std::hypot((a - c) / 2, b);  // the larger eigenvalue
+    double t1 = x[n + 1] - row_velocity(p, x, n + 1) / step, t2 = x[n + 2] - row_velocity(p, x, n + 2) / step;
+    const double length = std::hypot(t1, t2), bound = mu * x[n];
+    if (length > bound) t1 *= bound / length, t2 *= bound / length;
+    x[n + 1] = t1, x[n + 2] = t2;
+}
+
+// Newton's method on the states that each iterate points to, with a step that is halved until the residual falls.
+bool newton(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x, int& steps) {
+    const size_t n = static_cast<size_t>(p.rows);
+    w.set.state.resize(n), w.s.resize(n);
+    double residual = mlcp_residual(p, x, law);
+    for (int k = 0; k < most_newton_steps; ++k, ++steps) {
+        mlcp_velocity(p, x, w.s.data());
+        classify(p, law, x, w.s.data(), w.set.state.data());
+        w.before.assign(x, x + n), w.x = w.before;
+        solve_active_set(p, w.set, w.x.data());
+        double length = 1, now = mlcp_residual(p, w.x.data(), law);
+        for (int i = 0; i < most_halvings && !(now < residual); ++i) {
+            length /= 2;
+            for (size_t r = 0; r < n; ++r) x[r] = w.before[r] + length * (w.x[r] - w.before[r]);
+            now = mlcp_residual(p, x, law);
+        }
+        if (!(now < residual)) return std::ranges::copy(w.before, x), residual <= acceptable(p);
+        if (length == 1) std::ranges::copy(w.x, x);
+        const bool slow = now > residual / 2;
+        residual = now;
+        if (residual <= 1e-3 * acceptable(p) || (slow && residual <= acceptable(p))) return true;
+    }
+    return residual <= acceptable(p);
+}
+
+SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method, ConeScratch& w, double* x) {
+    int steps = 0;
+    const double start = mlcp_residual(p, x, law);
+    if (start < 1e-3 && newton(p, law, w, x, steps)) return SolverStatus::guessed;
+    for (int round = 0; round < most_rounds; ++round) {
+        const int effort = round == 0 ? first_sweeps : more_sweeps;
+        if (method == ConeMethod::admm) cone_admm_inplace(p, law, effort, acceptable(p), w, x);
+        else cone_gauss_seidel_inplace(p, law, effort, acceptable(p), x);
+        if (newton(p, law, w, x, steps)) return SolverStatus::pivoted;
+    }
+    for (int round = 0; law == FrictionLaw::cone && round < most_boxes && turned_boxes(p, w.boxes, x); ++round)
+        if (newton(p, law, w, x, steps)) return SolverStatus::boxed;
+    w.best.assign(x, x + p.rows);
+    if (smoothing_newton(p, law, x) && newton(p, law, w, x, steps)) return SolverStatus::smoothed;
+    if (!(mlcp_residual(p, x, law) < mlcp_residual(p, w.best.data(), law))) std::ranges::copy(w.best, x);
+    return SolverStatus::unsolved;
+}
+
+}  // namespace
+
+double cone_gauss_seidel_inplace(const MlcpView<double>& p, FrictionLaw law, int sweeps, double tolerance, double* x) {
+    double largest = 0;
+    for (int r = 0; r < p.rows; ++r) largest = std::max(largest, p.a(r, r));
+    double residual = mlcp_residual(p, x, law);
+    for (int k = 0; k < sweeps && residual > tolerance; ++k) {
+        for (int r = 0; r < p.rows; ++r) {
+            if (p.contact_at(r)) contact_update_inplace(p, law, r, x), r += 2;
+            else if (p.a(r, r) > 1e-12 * largest) x[r] = one_row(p, x, r, row_velocity(p, x, r));
+        }
+        if (k % 10 == 9 || k + 1 == sweeps) residual = mlcp_residual(p, x, law);
+    }
+    return residual;
+}
+
+// min over z in the cones of z.(A z/2 + b + shift), split as x = z with the scaled dual y; shift = mu |s_T| on the normal row of the
+// cone (De Saxce) follows the iterate.
+double cone_admm_inplace(const MlcpView<double>& p, FrictionLaw law, int iterations, double tolerance, ConeScratch& w, double* x) {
+    using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    const Eigen::Map<const RowMajor> A(p.A, p.rows, p.rows);
+    const Eigen::Map<const Eigen::VectorXd> b(p.b, p.rows);
+    Eigen::Map<Eigen::VectorXd> z(x, p.rows);
+    double rho = 0.1 * A.diagonal().mean(), residual = mlcp_residual(p, x, law);
+    Eigen::VectorXd &y = w.dual, &split = w.split, &rhs = w.rhs, &primal = w.primal;
+    y.setZero(p.rows);
+    const auto factor = [&] {
+        w.shifted = A;
+        w.shifted.diagonal().array() += rho;
+        Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> in_place(w.shifted);
+    };
+    factor();
+    for (int k = 0; k < iterations && residual > tolerance; ++k) {
+        rhs = A * z + b;
+        for (int r = 0; r < p.rows; ++r) {
+            const double shift = law == FrictionLaw::cone && p.contact_at(r) ? p.mu[r + 1] * std::hypot(rhs[r + 1], rhs[r + 2]) : 0;
+            rhs[r] = -b[r] - shift + rho * (z[r] - y[r]);
+            if (shift != 0) rhs[r + 1] = -b[r + 1] + rho * (z[r + 1] - y[r + 1]), rhs[r + 2] = -b[r + 2] + rho * (z[r + 2] - y[r + 2]), r += 2;
+        }
+        primal = rhs;
+        w.shifted.triangularView<Eigen::Lower>().solveInPlace(primal);
+        w.shifted.triangularView<Eigen::Lower>().transpose().solveInPlace(primal);
+        split = primal + y;
+        for (int r = 0; r < p.rows; ++r) {
+            if (p.contact_at(r)) project_on_cone_inplace(p.mu[r + 1], split.data() + r), r += 2;
+            else if (p.normal[r] == unilateral_row) split[r] = std::max(0.0, split[r]);
+            else if (p.normal[r] == boxed_row) split[r] = std::clamp(split[r], -p.mu[r], p.mu[r]);
+        }
+        y += primal - split;
+        const double apart = (primal - split).norm(), moved = (split - z).norm();
+        z = split;
+        if (k % 10 != 9) continue;
+        residual = mlcp_residual(p, x, law);
+        const double balance = apart > 10 * moved ? 4 : (moved > 10 * apart ? 0.25 : 1);
+        if (balance != 1) rho *= balance, y /= balance, factor();
+    }
+    return mlcp_residual(p, x, law);
+}
+
+template <class T> SolverStatus cone(const MlcpView<T>& p, FrictionLaw law, ConeMethod method, ConeScratch& w, ActiveSet<T>& set, T* x) {
+    return with_values(p, law, set, x, [&](const MlcpView<double>& values, double* start) { return solve(values, law, method, w, start); });
+}
+
+template SolverStatus cone(const MlcpView<double>&, FrictionLaw, ConeMethod, ConeScratch&, ActiveSet<double>&, double*);
+template SolverStatus cone(const MlcpView<Dual<double>>&, FrictionLaw, ConeMethod, ConeScratch&, ActiveSet<Dual<double>>&, Dual<double>*);
+
+}  // namespace costate
