@@ -134,7 +134,7 @@ void quaternion_difference_adj(const Quaternion<T>& a, const Quaternion<T>& b, c
     const T a2 = d.squaredNorm();
     T k;  // (1 - a/2 cot(a/2))/a^2
     if (value_of(a2) < so3::small_angle2) {
-        k = T(1) / T(12) * (T(1) + a2 / T(60) * (T(1) + a2 / T(42)));
+        k = T(1) / T(12) * (T(1) + a2 / T(60));
     } else {
         const T half2 = T(0.25) * a2;
         k = (T(1) - cos(sqrt(half2)) / so3::sinc(half2)) / a2;

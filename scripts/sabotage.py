@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ["core", "collision", "solvers", "adjoint"]
 DEFINITION = re.compile(r"^(?:template\s*<[^{;]*>\s*)?(?!\s*(?:return|else)\b)[\w:<>*&\s,]*?\b(\w+)_adj(?:<[^;(){}]*>)?\s*\(", re.MULTILINE)
 ENTRY = re.compile(r"^(OP|PASS)\((\w+)", re.MULTILINE)
-CASE = re.compile(r'TEST_CASE\("adjoint: (\w+)')
+CASE = re.compile(r'TEST_CASE\("adjoint: ([\w, ]+)')  # one name, or several
 TIMEOUT = 300  # s, of a compiler or a test
 
 
@@ -68,8 +68,8 @@ def operator_tests():
     """name of a pair -> test file"""
     where = {}
     for source in sorted((ROOT / "tests").glob("test_*.cpp")):
-        for name in CASE.findall(source.read_text()):
-            where[name] = source
+        for names in CASE.findall(source.read_text()):
+            where.update((name, source) for name in names.split(", "))
     for folder in FOLDERS:
         for kind, name in ENTRY.findall((ROOT / folder / "operators.inc").read_text()):
             if kind == "OP":
@@ -152,7 +152,7 @@ def try_mutant(build, mutant):
             done = link(build, objects, overlay / "test")
             if done.returncode:
                 sys.exit(f"cannot link {source.name}:\n{done.stderr}")
-            cases = ",".join(f"adjoint: {name}*" for name in names if tests[name] == source)
+            cases = ",".join(f"adjoint: *{name}*" for name in names if tests[name] == source)
             try:
                 if subprocess.run([overlay / "test", f"--test-case={cases}"], cwd=ROOT, capture_output=True, timeout=TIMEOUT).returncode:
                     return "caught"

@@ -8,12 +8,6 @@ namespace {
 
 constexpr int first_sweeps = 20, more_sweeps = 400, most_rounds = 2, most_boxes = 40, most_newton_steps = 30, most_halvings = 6;
 
-double acceptable(const MlcpView<double>& p) {
-    double largest = 0;
-    for (int r = 0; r < p.rows; ++r) largest = std::max(largest, std::abs(p.b[r]));
-    return 1e-11 * (1 + largest);
-}
-
 // A row between constant bounds, one-sided or free, to where its own equation holds.
 double one_row(const MlcpView<double>& p, const double* x, int r, double s) {
     const double y = x[r] - s / p.a(r, r);
@@ -64,13 +58,13 @@ bool newton(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* 
             for (size_t r = 0; r < n; ++r) x[r] = w.before[r] + length * (w.x[r] - w.before[r]);
             now = mlcp_residual(p, x, law);
         }
-        if (!(now < residual)) return std::ranges::copy(w.before, x), residual <= acceptable(p);
+        if (!(now < residual)) return std::ranges::copy(w.before, x), residual <= acceptable_residual(p, x);
         if (length == 1) std::ranges::copy(w.x, x);
         const bool slow = now > residual / 2;
         residual = now;
-        if (residual <= 1e-3 * acceptable(p) || (slow && residual <= acceptable(p))) return true;
+        if (residual <= 1e-3 * acceptable_residual(p, x) || (slow && residual <= acceptable_residual(p, x))) return true;
     }
-    return residual <= acceptable(p);
+    return residual <= acceptable_residual(p, x);
 }
 
 SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method, ConeScratch& w, double* x) {
@@ -79,8 +73,8 @@ SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method
     if (start < 1e-3 && newton(p, law, w, x, steps)) return SolverStatus::guessed;
     for (int round = 0; round < most_rounds; ++round) {
         const int effort = round == 0 ? first_sweeps : more_sweeps;
-        if (method == ConeMethod::admm) cone_admm_inplace(p, law, effort, acceptable(p), w, x);
-        else cone_gauss_seidel_inplace(p, law, effort, acceptable(p), x);
+        if (method == ConeMethod::admm) cone_admm_inplace(p, law, effort, acceptable_residual(p, x), w, x);
+        else cone_gauss_seidel_inplace(p, law, effort, acceptable_residual(p, x), x);
         if (newton(p, law, w, x, steps)) return SolverStatus::pivoted;
     }
     for (int round = 0; law == FrictionLaw::cone && round < most_boxes && turned_boxes(p, w.boxes, x); ++round)

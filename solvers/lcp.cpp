@@ -6,15 +6,6 @@ namespace {
 
 constexpr int most_pivots = 40, sweeps_between = 100;
 
-double size_of(const double* x, int n) {
-    double largest = 0;
-    for (int i = 0; i < n; ++i) largest = std::max(largest, std::abs(x[i]));
-    return largest;
-}
-
-// Of a solution: what the residual may be.
-double acceptable(const MlcpView<double>& p) { return 1e-11 * (1 + size_of(p.b, p.rows)); }
-
 // Pivots from the states that x points to. Keeps the best x seen; true if it is a solution.
 bool pivot(const MlcpView<double>& p, LcpScratch& w, double* x, int& pivots) {
     const size_t n = static_cast<size_t>(p.rows);
@@ -27,8 +18,8 @@ bool pivot(const MlcpView<double>& p, LcpScratch& w, double* x, int& pivots) {
         const double residual = mlcp_residual(p, w.x.data());
         if (std::isfinite(residual) && residual < best) best = residual, std::ranges::copy(w.x, x);
         classify(p, FrictionLaw::box, w.x.data(), w.set.s.data(), w.state.data());
-        if (residual <= acceptable(p)) return true;
-        if (w.state == w.set.state) return solve_active_set(p, w.set, w.x.data()), std::ranges::copy(w.x, x), mlcp_residual(p, x) <= 10 * acceptable(p);
+        if (residual <= acceptable_residual(p, w.x.data())) return true;
+        if (w.state == w.set.state) return solve_active_set(p, w.set, w.x.data()), std::ranges::copy(w.x, x), mlcp_residual(p, x) <= 10 * acceptable_residual(p, x);
         w.set.state = w.state;
     }
     return false;

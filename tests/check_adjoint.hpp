@@ -84,7 +84,7 @@ template <class O, class... I>
 void check_adjoint(O (*f)(const I&...), typename Probe<O>::Lifted (*f_dual)(const typename Probe<I>::Lifted&...),
                    void (*f_adj)(const I&..., const Bar<O>&, Bar<I>&...)) {
     std::vector<bool> matters{Probe<I>::size == 0 ...};
-    for (const Regime regime : {Regime::neutral, Regime::near_neutral, Regime::random})
+    for (const Regime regime : {Regime::neutral, Regime::near_neutral, Regime::small, Regime::random})
         for (unsigned seed = 1; seed <= 10; ++seed)
             check_adjoint_in(regime, seed, matters, f, f_dual, f_adj, std::index_sequence_for<I...>{});
     for (size_t k = 0; k < matters.size(); ++k) {

@@ -14,7 +14,9 @@ namespace costate::test {
 using D = Dual<double>;
 using Covector = std::vector<double>;
 
-enum class Regime { neutral, near_neutral, random };
+// small: where series for small angles still serve, and their last terms count.
+enum class Regime { neutral, near_neutral, small, random };
+inline double scale_of(Regime r) { return r == Regime::neutral ? 0 : (r == Regime::near_neutral ? 1e-8 : (r == Regime::small ? 4e-3 : 1)); }
 
 struct Rng {
     std::mt19937_64 engine;
@@ -22,7 +24,7 @@ struct Rng {
     double normal() { return std::normal_distribution<double>()(engine); }
     double uniform(double lo, double hi) { return std::uniform_real_distribution<double>(lo, hi)(engine); }
     // A number around 0 in the given regime.
-    double around_zero(Regime r) { return r == Regime::neutral ? 0.0 : (r == Regime::near_neutral ? 1e-8 * normal() : normal()); }
+    double around_zero(Regime r) { return r == Regime::neutral ? 0.0 : scale_of(r) * normal(); }
     Vec3<double> vec3(Regime r) { return {around_zero(r), around_zero(r), around_zero(r)}; }
     Covector covector(int n) {
         Covector c(static_cast<size_t>(n));

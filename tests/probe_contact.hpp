@@ -14,7 +14,7 @@ template <class X> struct EnumeratorProbe {
     static void covector(const NoBar&, double*) {}
 };
 template <> struct Probe<ShapeType> : EnumeratorProbe<ShapeType> {
-    static ShapeType random(Rng& g, Regime) { return g.uniform(0, 1) < 0.5 ? ShapeType::capsule : ShapeType::box; }
+    static ShapeType random(Rng& g, Regime) { return std::array{ShapeType::capsule, ShapeType::box, ShapeType::cylinder}[static_cast<size_t>(g.uniform(0, 3))]; }
 };
 template <> struct Probe<Shape> : EnumeratorProbe<Shape> {
     static Shape random(Rng& g, Regime) {

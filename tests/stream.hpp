@@ -38,7 +38,7 @@ public:
         const double a = uniform(-1, 1), b = uniform(-1, 1), c = uniform(-1, 1);
         return a + b + c;
     }
-    double around_zero(Regime r) { return r == Regime::neutral ? 0 : (r == Regime::near_neutral ? 1e-8 : 1) * normal(); }
+    double around_zero(Regime r) { return scale_of(r) * normal(); }
     Vec3<double> vec3(Regime r = Regime::random) { return {around_zero(r), around_zero(r), around_zero(r)}; }
     Vec3<double> unit() {
         const Vec3<double> v = vec3();

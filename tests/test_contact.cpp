@@ -134,9 +134,9 @@ struct OneCase : ContactPass {
 
 }  // namespace
 
-TEST_CASE("contact: a random meeting") { check_pass<ContactPass>(1e-11); }
+TEST_CASE("adjoint: contact, contact_of; a random meeting") { check_pass<ContactPass>(1e-11); }
 
-TEST_CASE("contact: every meeting of two features") {
+TEST_CASE("adjoint: contact, contact_of; every meeting of two features") {
     for (OneCase::which = 0; OneCase::which < all_cases().size(); ++OneCase::which) {
         CAPTURE(OneCase::which);
         check_pass<OneCase>(1e-11);

@@ -160,15 +160,15 @@ template <class Pass> struct Many : Pass {
 
 }  // namespace
 
-TEST_CASE("curved: support points") { check_pass<SupportPass>(1e-12); }
+TEST_CASE("adjoint: support_point") { check_pass<SupportPass>(1e-12); }
 
-TEST_CASE("curved: one normal, one contact") {
+TEST_CASE("adjoint: curve_normal, curve_contact; one pair") {
     check_pass<CurveNormalPass>(1e-9);
     check_pass<CurvePass>(1e-9);
 }
 
 // The equation of a normal may be nearly singular (a depth like the radius of curvature), so 1e-9 instead of 1e-11.
-TEST_CASE("curved: normals and contacts of many pairs") {
+TEST_CASE("adjoint: curve_normal, curve_contact; many pairs") {
     for (unsigned seed = 1; seed <= 400; ++seed) {
         CAPTURE(seed);
         Many<CurveNormalPass>::which = Many<CurvePass>::which = seed;

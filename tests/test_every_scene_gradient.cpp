@@ -42,6 +42,7 @@ const std::map<std::string, Check> checks{
     {"quadruped_ten", {10, 4, 1}},
     {"quadcopter", {200, 32, 8, false}},
     {"racecar", {150, 64, 8}},
+    {"racecar_friction", {60, 24, 4, true, 1e-6, 0.5}},  // four wheels on two points each
     {"slider_dry_friction", {500, 32, 8, false}},
     {"throw", {600}},
     {"walker", {40}},

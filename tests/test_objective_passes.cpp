@@ -203,7 +203,7 @@ struct FinishPass : SimulationStage {
 }  // namespace
 
 TEST_CASE("adjoint: evaluate") { check_pass<EvaluatePass>(1e-12); }
-TEST_CASE("adjoint: term_value") {
+TEST_CASE("adjoint: term_value, normal_impulse, recording_residual") {
     for (const TermNorm norm : {TermNorm::squared, TermNorm::distance, TermNorm::component})
         for (const TermKind kind : all_kinds)
             for (const bool special : {false, true}) {  // impulses of one shape, points at a site
