@@ -21,7 +21,7 @@ FOLDERS = ["core", "collision", "solvers", "adjoint"]
 DEFINITION = re.compile(r"^(?:template\s*<[^{;]*>\s*)?(?!\s*(?:return|else)\b)[\w:<>*&\s,]*?\b(\w+)_adj(?:<[^;(){}]*>)?\s*\(", re.MULTILINE)
 ENTRY = re.compile(r"^(OP|PASS)\((\w+)", re.MULTILINE)
 CASE = re.compile(r'TEST_CASE\("adjoint: ([\w, ]+)')  # one name, or several
-TIMEOUT = 300  # s, of a compiler or a test
+TIMEOUT = 1800  # s, of a compiler or a test
 
 
 def blank_comments(text):
