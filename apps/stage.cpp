@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "apps/visual_mesh.hpp"
+
 namespace costate {
 
 namespace {
@@ -29,6 +31,19 @@ Json orientation(const Mat3<double>& R) {
 }
 
 // The corners as one array of numbers, the triangles as one of indices.
+Json geometry(const std::vector<Vec3<double>>& vertices, const std::vector<int>& triangles) {
+    Json corners = Json::array();
+    for (const Vec3<double>& v : vertices)
+        for (const double x : v) corners.push_back(rounded(x));
+    return {{"vertices", std::move(corners)}, {"triangles", triangles}};
+}
+
+Json geometry(const TriangleMesh& mesh) {
+    std::vector<int> triangles;
+    for (const auto& t : mesh.triangles) triangles.insert(triangles.end(), t.begin(), t.end());
+    return geometry(mesh.vertices, triangles);
+}
+
 Json geometry(const Shape& s) {
     std::vector<Vec3<double>> vertices;
     std::vector<int> triangles;
@@ -42,10 +57,7 @@ Json geometry(const Shape& s) {
                 for (const int side : {face.first, face.first + k, face.first + k + 1})
                     triangles.push_back(s.hull->sides[static_cast<size_t>(side)].tail);
     }
-    Json corners = Json::array();
-    for (const Vec3<double>& v : vertices)
-        for (const double x : v) corners.push_back(rounded(x));
-    return {{"vertices", std::move(corners)}, {"triangles", triangles}};
+    return geometry(vertices, triangles);
 }
 
 const void* geometry_key(const Shape& s) {
@@ -118,15 +130,19 @@ Json describe_scene(const Scene& scene) {
     for (const Term& t : scene.objective)
         if (t.kind == TermKind::position && (t.axes.array() != 0).all())
             targets.push_back({{"name", t.name}, {"p", numbers(t.target)}});
-    // Meshes that are only seen stay in their files.
-    for (const Visual& v : scene.visuals) {
-        if (v.type == ShapeType::mesh) continue;
+    for (const Shape* s : distinct_geometries(scene.world.shapes)) geometries.push_back(geometry(*s));
+    const VisualMeshes meshes = read_visual_meshes(scene.visuals);
+    const size_t first_visual_mesh = geometries.size();
+    for (const TriangleMesh& mesh : meshes.meshes) geometries.push_back(geometry(mesh));
+    for (size_t n = 0; n < scene.visuals.size(); ++n) {
+        const Visual& v = scene.visuals[n];
+        if (v.type == ShapeType::mesh && meshes.of_visual[n] < 0) continue;
         Json entry{{"type", shape_type_name(v.type)}, {"body", v.body}, {"size", numbers(v.size)},
                    {"p", numbers(v.X_BV.p)}, {"q", orientation(v.X_BV.R)}};
         if (v.rgba != Visual().rgba) entry["rgba"] = v.rgba;
+        if (v.type == ShapeType::mesh) entry["geometry"] = first_visual_mesh + static_cast<size_t>(meshes.of_visual[n]);
         visuals.push_back(std::move(entry));
     }
-    for (const Shape* s : distinct_geometries(scene.world.shapes)) geometries.push_back(geometry(*s));
     return {{"name", scene.name},
             {"description", scene.description},
             {"file", scene.file.filename().string()},
@@ -134,7 +150,8 @@ Json describe_scene(const Scene& scene) {
             {"actuators", std::move(actuators)},
             {"targets", std::move(targets)},
             {"visuals", std::move(visuals)},
-            {"geometries", std::move(geometries)}};
+            {"geometries", std::move(geometries)},
+            {"notes", meshes.notes}};
 }
 
 }  // namespace costate

@@ -214,6 +214,21 @@ const tests = {
     await close();
   },
 
+  async "a mesh that is only seen is shown in place of what collides; one that cannot be read is named"() {
+    writeFileSync(`${folder}/plate.obj`, "v -0.4 0 0\nv 0.4 0 0\nv 0.4 0 0.4\nv -0.4 0 0.4\nf 1 2 3 4\n");
+    writeFileSync(`${folder}/broken.stl`, "solid nothing");
+    const seen = ball("b", [0, 0, 0.5]);
+    const plate = (file) => ({ type: "mesh", file, rgba: [0, 0.8, 0, 1] });
+    seen.model.bodies[0].visuals = [plate("plate.obj"), plate("plate.obj"), plate("broken.stl")];
+    const { page, said, close } = await open(make("meshes.html", scene("meshes.json", balls([seen]))), { hash: "#ui=0" });
+    assert.equal(await page.evaluate(() => costate.scene.geometries.length), 1);
+    assert.deepEqual(await page.evaluate(() => [costate.shown.shapes, costate.shown.looks]), [false, true]);
+    assert.ok(spot(await page.screenshot(), (r, g, b) => g > 60 && g > 2 * r && g > 2 * b).count > 200);
+    assert.match(await page.locator(".notes").textContent(), /Not shown: .*broken\.stl/);
+    assert.deepEqual(said, []);
+    await close();
+  },
+
   async "runs from files, one over the other, and what is wrong with a file"() {
     const file = scene("one.json", balls([ball("b", [0, 0, 0.5])]));
     costate("simulate", file, "--out", at("before.csv"));

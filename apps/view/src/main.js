@@ -52,12 +52,15 @@ class App {
   build() {
     const drawn = new Set([...this.header.things.shapes, ...this.scene.visuals].map((shape) => shape.body));
     const bare = this.scene.bodies.some((_, b) => !drawn.has(b));
-    this.shown = { shapes: true, looks: true, skeleton: bare, contacts: this.runs.length === 1, forces: this.runs.length === 1, gradients: false, controls: false, axes: false, centres: false, names: false };
+    // what collides hides behind meshes that are there to be seen, if they cover all of it
+    const seen = new Set(this.scene.visuals.map((visual) => visual.body));
+    const covered = this.scene.visuals.some((visual) => visual.type === "mesh") && this.header.things.shapes.every((shape) => shape.type === "plane" || seen.has(shape.body));
+    this.shown = { shapes: !covered, looks: true, skeleton: bare, contacts: this.runs.length === 1, forces: this.runs.length === 1, gradients: false, controls: false, axes: false, centres: false, names: false };
     this.available = { ...Overlays.available(this.runs, this.scene), shapes: this.header.things.shapes.length > 0, looks: this.scene.visuals.length > 0, skeleton: this.scene.bodies.length > 0, names: this.scene.bodies.length > 0 };
     this.runs.forEach((run, i) => {
       const opacity = this.runs.length > 1 && i + 1 < this.runs.length ? 0.45 : 1;
       run.shapes = new Shapes(run.things.shapes, this.scene.bodies, this.scene.geometries, { ofRun: this.runColours[i], opacity });
-      run.looks = new Shapes(this.scene.visuals, this.scene.bodies, [], { ofRun: this.runColours[i], opacity });
+      run.looks = new Shapes(this.scene.visuals, this.scene.bodies, this.scene.geometries, { ofRun: this.runColours[i], opacity });
       run.skeleton = new Skeleton(run, this.scene.bodies, this.runColours[i], this.thickness, opacity);
       run.overlays = new Overlays(run, this.scene, this.scale);
       this.world.scene.add(run.shapes.group, run.looks.group, run.skeleton.group, run.overlays.group);

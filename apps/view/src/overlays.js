@@ -153,7 +153,7 @@ export class Overlays {
   // What the arrows' lengths mean, for the legend.
   legend(shown) {
     const lines = [];
-    const number = (x) => (x !== 0 && (x < 0.01 || x >= 1e4) ? x.toExponential(1) : x.toPrecision(2));
+    const number = (x) => (x !== 0 && (x < 0.01 || x >= 1e4) ? x.toExponential(1) : Number(x.toPrecision(2)).toString());
     if (shown.forces && this.run.contacts && this.usualForce > 0)
       lines.push(`contact force: ${number(this.usualForce)} N is ${number(0.2 * this.scale)} m long`);
     if (shown.gradients && this.run.impulseGradients)

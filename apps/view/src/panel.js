@@ -120,7 +120,8 @@ export class Panel {
 
   // What has to be said of the runs.
   say() {
-    const { runs } = this.app;
+    const { runs, scene } = this.app;
+    for (const note of scene.notes) this.notes.append(element("li", {}, note));
     for (const run of runs) {
       const name = runs.length > 1 ? `${run.label}: ` : "";
       const { every, states, notes } = run.about;
