@@ -133,6 +133,11 @@ template <class T> void append_chain(const Model& m, RowBlock& block, Rows<T>& r
 // Where J of a block's row stands.
 template <class T> T* jacobian_row(Rows<T>& rows, const RowBlock& block, int row) { return rows.J.data() + block.values + row * block.length; }
 
+// The same of its covector.
+template <class T> const T* jacobian_row_bar(const Rows<T>& rows, const RowBlock& block, int row) {
+    return rows.J_bar.data() + block.values + row * block.length;
+}
+
 // One row of J for a force F that acts on the first end of the block as F_a and on the second as -F_b, each about the origin of
 // its common frame:   J_rj = S_j . F_a,  -S_j . F_b,  or 0 for a dof that moves both ends together
 template <class T> void force_row(const Kinematics<T>& k, const Rows<T>& rows, const RowBlock& block, const Force<T>& F_a, const Force<T>& F_b, T* J) {

@@ -81,7 +81,7 @@ void equality_rows_adj(const World& w, const T* theta, const Kinematics<T>& k, c
                        KinematicsBar<T>& bar, T* theta_bar) {
     const EqualityEnds<T> ends = equality_ends(w, theta, k, block.index);
     Force<T> a_bar = Force<T>::zero(), b_bar = Force<T>::zero();
-    const auto J_bar = [&](int r) { return rows.J_bar.data() + block.values + r * block.length; };
+    const auto J_bar = [&](int r) { return jacobian_row_bar(rows, block, r); };
     Motion<T> F_a_bar, F_b_bar;
     Vec3<T> unused = Vec3<T>::Zero();
     for (int r = 3; r < block.rows; ++r) {

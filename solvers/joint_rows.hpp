@@ -42,7 +42,7 @@ template <class T> void ball_limit_row(const JointLimit& l, const T* q, const Ro
     for (int c = 0; c < 3; ++c) J[2 - c] = -n[c];  // a chain goes from the last dof to the first
 }
 template <class T> void ball_limit_row_adj(const JointLimit& l, const T* q, const RowBlock& block, const Rows<T>& rows, T* q_bar) {
-    const T* J_bar = rows.J_bar.data() + block.values;
+    const T* J_bar = jacobian_row_bar(rows, block, 0);
     Vec3<T> d_bar = Vec3<T>::Zero();
     normalise_adj<T>(ball_rotation(l, q), Vec3<T>(-J_bar[2], -J_bar[1], -J_bar[0]), d_bar);
     ball_rotation_adj(l, q, d_bar, q_bar);
