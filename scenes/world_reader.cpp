@@ -45,6 +45,11 @@ Settings read_settings(const Node& scene) {
         constexpr ConeMethod methods[] = {ConeMethod::gauss_seidel, ConeMethod::admm};
         if (const auto method = solver->find("method")) s.cone_method = methods[method->choice({"gauss_seidel", "admm"})];
         if (const auto relaxed = solver->find("relaxed")) s.relaxed = relaxed->boolean();
+        if (const auto aware = solver->find("complementarity_aware")) {
+            s.complementarity_aware = aware->boolean();
+            if (s.complementarity_aware && s.solver == SolverType::pgs && s.gradient != ImpulseGradient::implicit)
+                aware->fail("asks for the equations of an active set, which sweeps have not", "use \"gradient\": \"implicit\", or type lcp or ncp");
+        }
         if (const auto sweeps = solver->find("sweeps")) s.sweeps = static_cast<int>(sweeps->integer(1, 100000));
         s.tolerance = solver->nonnegative_or("tolerance", s.tolerance);
         constexpr ForwardDynamics kinds[] = {ForwardDynamics::automatic, ForwardDynamics::aba, ForwardDynamics::crba};

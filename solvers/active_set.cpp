@@ -155,9 +155,14 @@ template <class T> void classify(const MlcpView<T>& p, FrictionLaw law, const T*
 
 template <class T> void linearise_at(const MlcpView<T>& p, FrictionLaw law, ActiveSet<T>& set, const T* x) {
     const size_t n = static_cast<size_t>(p.rows);
-    set.state.resize(n), set.s.resize(n), set.settled.assign(x, x + n);
+    set.state.resize(n), set.s.resize(n);
     mlcp_velocity(p, x, set.s.data());
     classify(p, law, x, set.s.data(), set.state.data());
+    linearise_states(p, set, x);
+}
+
+template <class T> void linearise_states(const MlcpView<T>& p, ActiveSet<T>& set, const T* x) {
+    set.settled.assign(x, x + p.rows);
     solve_active_set(p, set, set.settled.data());
     mlcp_velocity(p, x, set.s.data());
 }
@@ -172,6 +177,7 @@ void settle_inplace(const MlcpView<double>& p, FrictionLaw law, ActiveSet<double
 #define INSTANTIATE(T)                                                          \
     template void solve_active_set(const MlcpView<T>&, ActiveSet<T>&, T*);   \
     template void classify(const MlcpView<T>&, FrictionLaw, const T*, const T*, RowState*); \
+    template void linearise_states(const MlcpView<T>&, ActiveSet<T>&, const T*); \
     template void linearise_at(const MlcpView<T>&, FrictionLaw, ActiveSet<T>&, const T*); \
     template void solve_active_set_adj(const MlcpView<T>&, ActiveSet<T>&, const T*, const T*, T*, T*);
 INSTANTIATE(double)

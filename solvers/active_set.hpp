@@ -46,7 +46,10 @@ template <class T> void classify(const MlcpView<T>& p, FrictionLaw law, const T*
 // Leaves the active set that x points to in `set`, linearised, and in set.settled the x of a Newton step on it.
 template <class T> void linearise_at(const MlcpView<T>& p, FrictionLaw law, ActiveSet<T>& set, const T* x);
 
-// The same, and takes that step where it helps.
+// The same for the states that set.state already has.
+template <class T> void linearise_states(const MlcpView<T>& p, ActiveSet<T>& set, const T* x);
+
+// As linearise_at, and takes that step where it helps.
 void settle_inplace(const MlcpView<double>& p, FrictionLaw law, ActiveSet<double>& set, double* x);
 
 // Solves in plain numbers, by solve(values, x), then lets every scalar see the solution: the Newton step in T on the active set found.

@@ -26,7 +26,7 @@ void contact_rows_adj(const Kinematics<T>& k, const ContactPoint<T>& c, const Ro
     c_bar.friction += rows.mu_bar[row + 1] + rows.mu_bar[row + 2];
     for (int r = 0; r < 3; ++r) {
         Motion<T> F_a_bar = Motion<T>::zero(), F_b_bar = Motion<T>::zero();
-        force_row_adj(k, rows, block, row_force(c, r, false), row_force(c, r, true), rows.J_bar.data() + block.values + r * block.length, bar, F_a_bar,
+        force_row_adj(k, rows, block, row_force(c, r, false), row_force(c, r, true), jacobian_row_bar(rows, block, r), bar, F_a_bar,
                       F_b_bar);
         point_force_adj(c.geometry.point, c.direction(r), F_a_bar, c_bar.geometry.point, c_bar.direction(r));
         point_force_adj<T>(c.geometry.point - c.to_b, c.direction(r), F_b_bar, c_bar.geometry.point, c_bar.direction(r));

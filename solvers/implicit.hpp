@@ -15,22 +15,44 @@
 
 namespace costate {
 
+// Which active set a step is pulled back through: the one that it ended in, or that with every contact open that bears load though
+// the loss would fall if it opened. The second is the other side of complementarity (Werling et al. 2021, section IV-D): a drone
+// that rests on the ground has no gradient by its thrust in the first.
+enum class Contacts { as_they_are, let_go };
+
+// set.state less the contacts whose normal row the loss wants pushed apart: loss_by_impulse (rows) is J M^-1 v0.
+template <class T> void let_go(const MlcpView<T>& p, const ActiveSet<T>& found, const T* loss_by_impulse, const T* x, ActiveSet<T>& freed) {
+    freed.state = found.state, freed.s.resize(found.s.size());
+    for (int r = 0; r < p.rows; ++r) {
+        RowState& state = freed.state[static_cast<size_t>(r)];
+        if (p.normal[r] == unilateral_row && loss_by_impulse[r] < T(0)) state = RowState::separating;
+        if (p.normal[r] >= 0 && freed.state[static_cast<size_t>(p.normal_of(r))] == RowState::separating) state = RowState::separating;
+    }
+    linearise_states(p, freed, x);
+}
+
 // Covectors of the impulses and of v+ -> s_bar (b_bar in the scratch), mu_bar, and s.w.
 template <class T>
-void constrained_response(const World& w, const T* L, Rows<T>& rows, const DelassusScratch<T>& d, ImpulseScratch<T>& s, const T* v_next_bar) {
+void constrained_response(const World& w, const T* L, Rows<T>& rows, const DelassusScratch<T>& d, ImpulseScratch<T>& s, const T* v_next_bar,
+                          Contacts contacts) {
     const auto solve = [&] { ltl_solve_inplace(w.model, L, 0, w.nv(), s.w.data()); };
     std::copy(v_next_bar, v_next_bar + w.nv(), s.w.begin());
     if (rows.islands.empty()) return solve();
     solve();
+    s.b_bar.assign(s.b.size(), T(0));  // first J M^-1 v0
     for_each_row(rows, [&](int row, int length, const int* dofs, int values) {
         for (int i = 0; i < length; ++i)
-            s.lambda_bar[static_cast<size_t>(row)] += rows.J[static_cast<size_t>(values + i)] * s.w[static_cast<size_t>(dofs[i])];
+            s.b_bar[static_cast<size_t>(row)] += rows.J[static_cast<size_t>(values + i)] * s.w[static_cast<size_t>(dofs[i])];
+        s.lambda_bar[static_cast<size_t>(row)] += s.b_bar[static_cast<size_t>(row)];
     });
-    s.b_bar.assign(s.b.size(), T(0));
     for (size_t i = 0; i < rows.islands.size(); ++i) {
-        const int row = rows.islands[i].row;
-        solve_active_set_adj(island_problem(rows, d, s, rows.islands[i]), s.sets[i], s.lambda.data() + row, s.lambda_bar.data() + row,
-                       s.b_bar.data() + row, rows.mu_bar.data() + row);
+        const int row = rows.islands[i].row, end = row + rows.islands[i].rows;
+        const MlcpView<T> p = island_problem(rows, d, s, rows.islands[i]);
+        const bool freed = contacts == Contacts::let_go;
+        if (freed) let_go(p, s.sets[i], s.b_bar.data() + row, s.lambda.data() + row, s.freed[i]);
+        std::fill(s.b_bar.begin() + row, s.b_bar.begin() + end, T(0));
+        solve_active_set_adj(p, freed ? s.freed[i] : s.sets[i], s.lambda.data() + row, s.lambda_bar.data() + row, s.b_bar.data() + row,
+                             rows.mu_bar.data() + row);
     }
     std::copy(v_next_bar, v_next_bar + w.nv(), s.w.begin());
     for_each_row(rows, [&](int row, int length, const int* dofs, int values) {
@@ -47,9 +69,9 @@ void pull_back_dynamics(const World& w, const T* theta, const Kinematics<T>& k, 
                            const T* v,           // (nv)
                            const T* v_next,      // (nv)
                            const T* v_next_bar,  // (nv)
-                           KinematicsBar<T>& bar, T* theta_bar, T* v_bar, T* tau_bar, T* B_bar) {
+                           Contacts contacts, KinematicsBar<T>& bar, T* theta_bar, T* v_bar, T* tau_bar, T* B_bar) {
     const T& h = theta[w.time_step.at(0)];
-    constrained_response(w, free.M.data(), rows, d, s, v_next_bar);
+    constrained_response(w, free.M.data(), rows, d, s, v_next_bar, contacts);
     // s_bar.s, and lambda.J w
     T power(0);  // w.J^T lambda
     for_each_row(rows, [&](int row, int length, const int* dofs, int values) {

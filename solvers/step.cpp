@@ -64,8 +64,11 @@ template <class T> void step(const World& w, const T* theta, const T* x, const T
     retract(w.model, q, s.displacement.data(), q_next);
 }
 
+namespace {
+
 template <class T>
-void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s, const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar) {
+void pull_back_step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s, const T* x_next_bar, Contacts through,
+                    T* theta_bar, T* x_bar, T* u_bar) {
     const T *q = x, *v = x + w.nq(), &h = theta[w.time_step.at(0)];
     T *q_bar = x_bar, *v_bar = x_bar + w.nv(), &h_bar = theta_bar[w.time_step.at(0)];
     FreeMotionScratch<T>& free = s.free_motion;
@@ -80,7 +83,7 @@ void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratc
     if (implicit) {
         // 10, 9, 8, 4 and 3 at once, by the equations that v+ and the impulses obey
         pull_back_dynamics(w, theta, s.kinematics, free, s.rows, s.delassus, s.impulses, v, s.v_next.data(), s.v_next_bar.data(),
-                              s.bar, theta_bar, v_bar, s.tau_bar.data(), s.B_bar.data());
+                           through, s.bar, theta_bar, v_bar, s.tau_bar.data(), s.B_bar.data());
     } else {
         s.v_free_bar = s.v_next_bar;
         apply_impulses_adj(w, free.M.data(), s.rows, s.impulses, s.v_next_bar.data(), free.M_bar.data());
@@ -111,6 +114,51 @@ void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratc
     kinematics_adj(w.model, theta, q, v, s.kinematics, s.bar, theta_bar, q_bar, v_bar);
     // 1 joint forces
     actuation_adj(w.model, theta, q, v, u, s.saturations.data(), s.tau_bar.data(), s.B_bar.data(), theta_bar, q_bar, v_bar, u_bar);
+}
+
+// What an objective has seeded, to be pulled back twice.
+template <class T> struct Seeds {
+    KinematicsBar<T> bar;
+    std::vector<T> lambda_bar;
+    std::vector<ContactPointBar<T>> points_bar;
+    explicit Seeds(const StepScratch<T>& s) : bar(s.bar), lambda_bar(s.impulses.lambda_bar), points_bar(s.contacts.points_bar) {}
+    void restore(StepScratch<T>& s) const {
+        s.clear_bars();
+        s.bar = bar, s.impulses.lambda_bar = lambda_bar, s.contacts.points_bar = points_bar;
+    }
+};
+
+// Through both sets of contacts, keeping the larger gradient, by |q_bar|^2 + |tau_bar|^2/h.
+template <class T>
+void pull_back_both_ways(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s, const T* x_next_bar, T* theta_bar,
+                         T* x_bar, T* u_bar) {
+    const Seeds<T> seeds(s);
+    struct Way {
+        VecX<T> theta, x, u;
+        double size = 0;
+    } ways[2];
+    for (const Contacts through : {Contacts::as_they_are, Contacts::let_go}) {
+        Way& way = ways[static_cast<size_t>(through)];
+        way.theta.setZero(w.np()), way.x.setZero(w.ndx()), way.u.setZero(w.nu());
+        seeds.restore(s);
+        pull_back_step(w, theta, x, u, s, x_next_bar, through, way.theta.data(), way.x.data(), way.u.data());
+        for (int j = 0; j < w.nv(); ++j) {
+            const double q_bar = value_of(way.x[j]), tau_bar = value_of(s.tau_bar[static_cast<size_t>(j)]);
+            way.size += q_bar * q_bar + tau_bar * tau_bar / value_of(theta[w.time_step.at(0)]);
+        }
+    }
+    const Way& larger = ways[ways[1].size > ways[0].size ? 1 : 0];
+    for (int i = 0; i < w.np(); ++i) theta_bar[i] += larger.theta[i];
+    for (int i = 0; i < w.ndx(); ++i) x_bar[i] += larger.x[i];
+    for (int i = 0; i < w.nu(); ++i) u_bar[i] += larger.u[i];
+}
+
+}  // namespace
+
+template <class T>
+void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s, const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar) {
+    if (w.settings.complementarity_aware && !s.rows.islands.empty()) return pull_back_both_ways(w, theta, x, u, s, x_next_bar, theta_bar, x_bar, u_bar);
+    pull_back_step(w, theta, x, u, s, x_next_bar, Contacts::as_they_are, theta_bar, x_bar, u_bar);
 }
 
 template <class T> void observe(const World& w, const T* theta, const T* x, StepScratch<T>& s) {

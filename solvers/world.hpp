@@ -24,6 +24,7 @@ enum class ConeMethod { gauss_seidel, admm };
 struct Settings {
     SolverType solver = SolverType::pgs;
     ImpulseGradient gradient = ImpulseGradient::automatic;
+    bool complementarity_aware = false;  // of implicit gradients: see solvers/implicit.hpp
     ConeMethod cone_method = ConeMethod::gauss_seidel;
     bool relaxed = false;        // ncp without De Saxce's correction: the convex problem, in which what slides lifts off
     int sweeps = 50;             // of pgs

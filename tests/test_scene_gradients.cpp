@@ -112,6 +112,18 @@ TEST_CASE("scene gradients: friction is found from where a car with locked wheel
     CHECK(run.variables.inputs(r.y).theta[run.scene.parameters[0].index] == doctest::Approx(0.2 / (4.9 * 1.001)).epsilon(1e-4));
 }
 
+// Resting on rigid ground the drone's height has no derivative by its thrust; the gradient that lets contacts go has one.
+TEST_CASE("scene gradients: a drone takes off by the complementarity-aware gradient, and stays without it") {
+    Run aware(load_scene("drone_takeoff")), plain(load_scene("drone_takeoff"));
+    plain.scene.world.settings.complementarity_aware = false;
+    const OptimizeResult stays = plain.solve();
+    CHECK(stays.final_loss == stays.initial_loss);
+    CHECK(stays.stopped == "gradient vanishes");
+    const OptimizeResult r = aware.solve();
+    CHECK(r.initial_loss > 24);
+    CHECK(r.final_loss < 1e-4);
+}
+
 TEST_CASE("scene gradients: a club learns to hit a ball three metres") {
     Run run(load_scene("golf"));
     CHECK(run.scene.z0.head(run.variables.size()).isZero(0));
