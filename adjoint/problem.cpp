@@ -41,7 +41,7 @@ VecX<double> Problem::residuals(const Objective& components) {
     for (size_t k = 0; k < components.size(); ++k) {
         const Objective component{components[k]};
         const Simulation::Looking looking(rollout_.step(), component);
-        r[static_cast<Eigen::Index>(k)] = rollout_.step().finish(rollout_.steps(), inputs_.theta.data(), rollout_.store().restore(rollout_.steps()));
+        r[static_cast<Eigen::Index>(k)] = rollout_.step().finish(rollout_.steps(), inputs_.theta.data(), rollout_.last_state().data());
     }
     return r;
 }

@@ -41,11 +41,12 @@ struct Times {
     }
 };
 
-// The steps once more from their stored states, as `backward` replays them.
-void replay(Rollout<Simulation>& rollout, const Scene& s, VecX<double>& u, VecX<double>& x_next) {
-    for (int t = rollout.steps(); t-- > 0;) {
+// The steps alone, without looking at what they lead to, as `backward` runs them again.
+void replay(Simulation& simulation, const Scene& s, VecX<double>& x, VecX<double>& u, VecX<double>& x_next) {
+    x = s.x0;
+    for (int t = 0; t < s.steps; ++t, x.swap(x_next)) {
         s.plan.evaluate(s.z0.data(), t, u.data());
-        rollout.step().run(t, s.theta.data(), rollout.store().restore(t), u.data(), x_next.data());
+        simulation.run(t, s.theta.data(), x.data(), u.data(), x_next.data());
     }
 }
 
@@ -55,7 +56,7 @@ int bench(const Arguments& a) {
     Simulation simulation(s.world, s.objective);
     Rollout<Simulation> rollout(simulation, s.plan, s.steps);
     Gradient g;
-    VecX<double> u(s.world.nu()), x_next(s.world.nx());
+    VecX<double> x(s.world.nx()), u(s.world.nu()), x_next(s.world.nx());
 
     // Once untimed: what the solver did, and everything allocated.
     double residual = 0;
@@ -80,7 +81,7 @@ int bench(const Arguments& a) {
         for (int k = 0; k < repeat; ++k) {
             time(forward, [&] { rollout.forward(s.theta, s.x0, s.z0); });
             time(backward, [&] { rollout.backward(s.theta, s.z0, g); });
-            time(replayed, [&] { replay(rollout, s, u, x_next); });
+            time(replayed, [&] { replay(simulation, s, x, u, x_next); });
             if (progress.due()) progress.draw((k + 1.0) / repeat);
         }
     }

@@ -20,7 +20,7 @@ VecX<double> read_vector(const Node& node, int size) {
 
 }  // namespace
 
-void report_divergence(const Scene& scene, const RolloutInputs& inputs, const Rollout<Simulation>& rollout) {
+void report_divergence(const Scene& scene, const RolloutInputs& inputs, Rollout<Simulation>& rollout) {
     const World& w = scene.world;
     const DivergenceError error(w.model, rollout.divergence());
     const int end = rollout.divergence().step + 1, begin = std::max(0, end - steps_before);
@@ -35,7 +35,7 @@ void report_divergence(const Scene& scene, const RolloutInputs& inputs, const Ro
     files.write(path, to_text({{"scene", std::filesystem::absolute(scene.file).string()},
                                {"message", error.what()},
                                {"first_step", begin},
-                               {"state", to_report(rollout.store().restore(begin), w.nx())},
+                               {"state", to_report(rollout.state(begin, inputs.theta, inputs.z).data(), w.nx())},
                                {"parameters", to_report(inputs.theta.data(), w.np())},
                                {"controls", controls}}));
     files.commit();

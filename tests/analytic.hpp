@@ -134,7 +134,7 @@ inline Sensitivity loss(const Case& c, int steps, const Objective& objective) {
     Simulation simulation(c.world, objective);
     Rollout<Simulation> rollout(simulation, plan, steps);
     Sensitivity s{&c, rollout.forward(c.theta, c.x, c.u), {}, {}};
-    s.last = Eigen::Map<const VecX<double>>(rollout.store().restore(steps), c.world.nx());
+    s.last = rollout.last_state();
     rollout.backward(c.theta, c.u, s.g);
     return s;
 }

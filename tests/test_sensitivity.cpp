@@ -54,8 +54,8 @@ TEST_CASE("gradient by a push: of one link it is what its motor's gradient says"
     const double h = p.scene.theta[w.time_step.at(0)];
     for (const size_t t : {size_t{0}, size_t{57}, size_t{199}}) {
         Kinematics<double> k(w.model);
-        const double* x = p.rollout.store().restore(static_cast<int>(t));
-        kinematics(w.model, p.scene.theta.data(), x, x + w.nq(), k);
+        const VecX<double> x = p.rollout.state(static_cast<int>(t), p.scene.theta, p.scene.z0);
+        kinematics(w.model, p.scene.theta.data(), x.data(), x.data() + w.nq(), k);
         const Vec3<double> r = rotate<double>(k.X[0], load3(p.scene.theta.data() + w.model.com.at(0)));
         const Vec3<double> expected = k.S[0].ang.cross(r) * (p.u_bars[t][0] / p.scene.theta[w.model.gear.at(0)] / h);
         CHECK((p.impulses[t][0] - expected).norm() <= 1e-12 * expected.norm());
