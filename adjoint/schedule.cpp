@@ -61,7 +61,8 @@ Schedule Schedule::binomial(int steps, int slots) { return {steps, std::clamp(sl
 
 Schedule Schedule::within(std::int64_t bytes, std::int64_t bytes_per_state, int steps) {
     if (bytes < bytes_per_state)
-        throw std::invalid_argument(std::to_string(bytes) + " bytes hold no checkpoint, which takes " + std::to_string(bytes_per_state));
+        throw std::invalid_argument(std::to_string(bytes) + " bytes hold no checkpoint, which takes " +
+                                    std::to_string(bytes_per_state));
     const std::int64_t slots = bytes_per_state == 0 ? steps : bytes / bytes_per_state;
     return binomial(steps, static_cast<int>(std::min<std::int64_t>(slots, std::max(steps, 1))));
 }
@@ -72,8 +73,8 @@ std::int64_t Schedule::forward_evaluations() const {
     const std::int64_t n = steps_, k = k_;
     if (n == 0) return 0;
     if (k == 0) return fewest_evaluations(n, slots_);
-    // The first sweep, and every step again but the last; a segment that is entered again is run once more, but for its last step,
-    // from which it is reversed at once.
+    // The first sweep, and every step again but the last; a segment that is entered again is run once more, but for its last
+    // step, from which it is reversed at once.
     const std::int64_t segments = (n - 1) / k + 1, last = n - (segments - 1) * k;
     return n + (last - 1) + (segments - 1) * (2 * k - 1);
 }
@@ -94,12 +95,12 @@ void Schedule::again() {
     at_ = nowhere, end_ = steps_;
 }
 
-// Binomial: of n steps with s slots, C(s + r - 1, s) < n <= C(s + r, s), the first d are left to all s slots and r - 1 repetitions,
-// the others to s - 1 slots and r repetitions; among the d that permit it this is the largest.
+// Binomial: of n steps with s slots, C(s + r - 1, s) < n <= C(s + r, s), the first d are left to all s slots and r - 1
+// repetitions, the others to s - 1 slots and r repetitions; among the d that permit it this is the largest.
 int Schedule::distance(int n) const {
     if (k_ > 0) return n > k_ ? k_ : 1;
-    const int s = slots_ - stored_.size() + 1;  // the one on top counts
-    const Repetitions left(n, s);               // before = C(s + r - 1, s)
+    const int s = slots_ - stored_.size() + 1;                      // the one on top counts
+    const Repetitions left(n, s);                                   // before = C(s + r - 1, s)
     const std::int64_t right = left.before * s / (s + left.r - 1);  // C(s + r - 2, s - 1)
     return static_cast<int>(std::min(left.before, n - right));
 }

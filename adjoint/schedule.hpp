@@ -1,9 +1,9 @@
 // Schedules: in which order the steps of a rollout are run, stored, run again and reversed where memory holds only some of its
 // states. Integers alone; what a step or a state is, the executor knows (adjoint/rollout.hpp).
 //
-// State t is what step t begins with. A forward run leaves the intermediates of its last step behind, and a step is reversed right
-// after a run that ends with it. Checkpoints come and go as on a stack: slot 0 holds state 0, and the slot above the last one in use
-// is the next.
+// State t is what step t begins with. A forward run leaves the intermediates of its last step behind, and a step is reversed
+// right after a run that ends with it. Checkpoints come and go as on a stack: slot 0 holds state 0, and the slot above the last
+// one in use is the next.
 //
 //   every step     every state is stored in the first sweep: 2 n - 1 evaluations of a step, with n slots
 //   every k-th     first the states k apart; then, from the last segment to the first, the states within: < 3 n
@@ -60,15 +60,15 @@ public:
     static Schedule within(std::int64_t bytes, std::int64_t bytes_per_state, int steps);
 
     int steps() const { return steps_; }
-    int slots() const { return slots_; }            // that it fills, at most
-    std::int64_t forward_evaluations() const;       // of the first sweep and the reverse sweep after it
+    int slots() const { return slots_; }       // that it fills, at most
+    std::int64_t forward_evaluations() const;  // of the first sweep and the reverse sweep after it
     bool stores_every_step() const { return k_ == 0 && slots_ >= steps_; }
     const char* name() const;
 
-    Action next();                                  // not when done()
+    Action next();  // not when done()
     bool done() const { return end_ == 0 && stored_.size() > 0; }
     bool reverses_next() const { return at_ == end_ && stored_.size() > 0; }  // true at the end of the first sweep
-    void restart();                                 // to the beginning
+    void restart();                                                           // to the beginning
     // For another reverse sweep: to the end of the first sweep if the slots still hold what it stored, else to state 0.
     void again();
     // Where to start from to reach a state
@@ -80,8 +80,8 @@ private:
     int distance(int n) const;  // from the checkpoint on top to the next, n steps before the end
 
     static constexpr int nowhere = -1;
-    int steps_, slots_, k_;  // k_ is 0 but for every_kth
-    int at_, end_;           // the current state; the first step that is reversed, or steps_
+    int steps_, slots_, k_;       // k_ is 0 but for every_kth
+    int at_, end_;                // the current state; the first step that is reversed, or steps_
     Checkpoints stored_, swept_;  // swept_: stored_ at the end of the first sweep
     bool overwritten_;            // by the reverse sweep
 };

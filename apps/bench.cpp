@@ -9,6 +9,7 @@
 #include "apps/output.hpp"
 #include "apps/progress.hpp"
 #include "apps/replay.hpp"
+#include "scenes/memory.hpp"
 
 namespace costate {
 
@@ -54,7 +55,7 @@ int bench(const Arguments& a) {
     const int repeat = a.integer("repeat", 5, 1, 100000);
     const Scene s = a.load();
     Simulation simulation(s.world, s.objective);
-    Rollout<Simulation> rollout(simulation, s.plan, s.steps);
+    Rollout<Simulation> rollout(simulation, s.plan, checkpoint_schedule(s));
     Gradient g;
     VecX<double> x(s.world.nx()), u(s.world.nu()), x_next(s.world.nx());
 
@@ -68,6 +69,7 @@ int bench(const Arguments& a) {
     });
     if (rollout.divergence()) report_divergence(s, {s.theta, s.x0, s.z0}, rollout);
     rollout.backward(s.theta, s.z0, g);
+    const std::int64_t evaluations = rollout.evaluations().forward;
     const double gradient_norm = std::sqrt(g.controls.squaredNorm() + g.initial_state.squaredNorm() + g.parameters.squaredNorm());
 
     Times forward, backward, replayed;
@@ -95,7 +97,8 @@ int bench(const Arguments& a) {
         {"replay_us", replayed.median()},
         {"minimum", {{"forward_us", forward.minimum()}, {"backward_us", backward.minimum()}, {"replay_us", replayed.minimum()}}},
         {"bytes_per_checkpoint", bytes},
-        {"checkpoint_bytes", bytes * static_cast<size_t>(s.steps + 1)},
+        {"checkpoint_bytes", rollout.store().bytes()},
+        {"forward_evaluations", evaluations},
         {"peak_rss_mb", peak_rss_mb()},
         {"sweeps", sweeps},
         {"residual", residual},
@@ -110,7 +113,8 @@ int bench(const Arguments& a) {
     std::printf("forward          %8.2f us/step  (%.2f)\n", forward.median(), forward.minimum());
     std::printf("replay + adjoint %8.2f us/step  (%.2f)\n", backward.median(), backward.minimum());
     std::printf("replay alone     %8.2f us/step  (%.2f)\n\n", replayed.median(), replayed.minimum());
-    std::printf("checkpoints      %zu bytes each, peak memory %.1f MB\n", bytes, peak_rss_mb());
+    std::printf("checkpoints      %zu bytes, %zu each; peak memory %.1f MB\n", rollout.store().bytes(), bytes, peak_rss_mb());
+    std::printf("evaluations      %.2f of a forward step, a step\n", static_cast<double>(evaluations) / s.steps);
     std::printf("solver           at most %d sweeps, residual %.3g m/s\n", sweeps, residual);
     std::printf("gradient norm    %.10g\n", gradient_norm);
     std::printf("built by %s, for %s\n", compiler, COSTATE_NATIVE == 1 ? "this machine" : "any machine");
@@ -121,7 +125,7 @@ int bench(const Arguments& a) {
 
 const Command bench_command{"bench",
                             "time a step forwards and backwards; memory, solver residual",
-                            {{"repeat", "K", "repetitions, of which the median counts (default 5)"}},
+                            {{"repeat", "K", "repetitions, of which the median counts (default 5)"}, memory_option},
                             bench};
 
 }  // namespace costate

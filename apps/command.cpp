@@ -1,12 +1,11 @@
 #include "apps/command.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cxxopts.hpp>
 
+#include "scenes/memory.hpp"
 #include "scenes/names.hpp"
 
 namespace costate {
@@ -107,11 +106,14 @@ void print_warnings(const std::vector<std::string>& warnings) {
 Scene Arguments::load() const {
     Scene scene = load_scene(scene_, text("steps") ? std::optional<int>(integer("steps", 1, 1)) : std::nullopt, import_options());
     print_warnings(scene.warnings);
-    const double needed = 8.0 * scene.world.nx() * (scene.steps + 1.0);
-    const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-    if (needed > there)
-        throw UsageError("the states of " + std::to_string(scene.steps) + " steps take " +
-                         std::to_string(std::llround(needed * 1e-9)) + " GB, more than there is: use fewer --steps");
+    if (const auto given = text("memory")) {
+        const std::optional<std::int64_t> bytes = parse_memory(*given);
+        if (!bytes) throw UsageError("--memory takes auto, bytes, or such as 64M, not '" + *given + "'");
+        if (*bytes > 0 && *bytes < bytes_per_checkpoint(scene.world))
+            throw UsageError("--memory " + *given + " holds no state of " + scene.name + ": give at least " +
+                             std::to_string(bytes_per_checkpoint(scene.world)));
+        scene.memory_bytes = *bytes;
+    }
     return scene;
 }
 

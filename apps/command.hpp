@@ -27,6 +27,9 @@ struct Option {
     const char* letter = nullptr;  // -o for --out
 };
 
+// Of the commands that take gradients
+inline constexpr Option memory_option{"memory", "BYTES", "for checkpoints, such as 64M, in place of the scene's own (auto: half of the machine's)"};
+
 class Arguments;
 
 struct Command {
@@ -36,8 +39,8 @@ struct Command {
     int (*run)(const Arguments&);
 };
 
-extern const Command info_command, convert_command, simulate_command, gradcheck_command, optimize_command, bench_command,
-    view_command, watch_command;
+extern const Command info_command, convert_command, simulate_command, gradcheck_command, optimize_command, plan_command,
+    bench_command, view_command, watch_command;
 
 // The arguments of one command, checked. Everything that does not parse is a UsageError.
 class Arguments {
@@ -48,7 +51,7 @@ public:
     const std::string& help_text() const { return help_text_; }
     bool json() const { return json_; }
     const std::string& line() const { return line_; }  // the whole command, as a shell takes it
-    // The scene with the number of steps asked for; its rollout fits into memory. Warnings go to stderr.
+    // The scene with the number of steps and the memory asked for. Warnings go to stderr.
     Scene load() const;
     const std::string& scene() const { return scene_; }
     ImportOptions import_options() const;

@@ -4,6 +4,7 @@
 #include "apps/output.hpp"
 #include "apps/progress.hpp"
 #include "apps/replay.hpp"
+#include "scenes/memory.hpp"
 
 namespace costate {
 
@@ -33,7 +34,7 @@ int check(const Arguments& a) {
     const Scene scene = a.load();
 
     Simulation simulation(scene.world, scene.objective);
-    Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
+    Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene));
     options.optimised = scene.parameters;
     Progress progress("gradcheck " + scene.name);
     options.progress = [&](int stencils, int total) {
@@ -76,7 +77,8 @@ const Command gradcheck_command{"gradcheck",
                                 {{"max-error", "X", "exit with 1 if the largest relative error exceeds X"},
                                  {"components", "N", "components checked of each kind of variable (default 64)"},
                                  {"directions", "N", "random directions checked of each kind (default 16)"},
-                                 {"seed", "N", "of the random choices (default 1)"}},
+                                 {"seed", "N", "of the random choices (default 1)"},
+                                 memory_option},
                                 check};
 
 }  // namespace costate

@@ -7,6 +7,7 @@
 #include "apps/progress.hpp"
 #include "apps/replay.hpp"
 #include "apps/trajectory.hpp"
+#include "scenes/memory.hpp"
 #include "scenes/names.hpp"
 
 namespace costate {
@@ -169,7 +170,7 @@ int optimize(const Arguments& a) {
     if (variables.size() == 0)
         throw UsageError("nothing to optimise: " + scene.file.string() + " marks no control, parameter or initial state for it");
     Simulation simulation(scene.world, scene.objective);
-    Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
+    Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene));
     OptimizeResult r;
     try {
         Progress progress("optimize " + scene.name);
@@ -226,6 +227,7 @@ const Command optimize_command{"optimize",
                                 {"losses", "N", "most evaluations of the loss, in place of the scene's own"},
                                 {"seed", "N", "of cmaes"},
                                 {"sigma", "X", "of cmaes: the first standard deviation of a variable, in units of its range if that is bounded"},
+                                memory_option,
                                 {"out", "DIR", "write result.json, loss.svg, motion.svg, before.csv and after.csv to DIR", "o"},
                                 {"report", "FILE", "write a page with all of it, and with the scene before and after in 3-D"},
                                 {"plots", "DIR", "write loss, gradient and controls as SVG, CSV, and PNG where Chromium is installed"},

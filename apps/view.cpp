@@ -5,6 +5,7 @@
 #include "apps/output.hpp"
 #include "apps/page.hpp"
 #include "apps/picture.hpp"
+#include "scenes/memory.hpp"
 #include "scenes/names.hpp"
 
 namespace costate {
@@ -38,7 +39,7 @@ std::vector<Film> films_of(const Scene& scene, const std::vector<std::string>& r
         films.push_back(film_trajectory(scene, read_trajectory(run, scene), label_of(run, runs), overlays, most_frames));
     if (!films.empty()) return films;
     Simulation simulation(scene.world, scene.objective);
-    Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
+    Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene));
     films.push_back(film_rollout(scene, rollout, {scene.theta, scene.x0, scene.z0}, "simulation", overlays, most_frames));
     return films;
 }
@@ -105,7 +106,8 @@ const Command view_command{
      {"png", "FILE", "an image, made by a Chromium that is installed"},
      {"at", "TIME", "of the image, s (default: the start)"},
      {"sheet", "N", "the image shows so many moments of the run"},
-     {"size", "WxH", "of the image in pixels (default 1280x800)"}},
+     {"size", "WxH", "of the image in pixels (default 1280x800)"},
+     memory_option},
     view};
 
 }  // namespace costate

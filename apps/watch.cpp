@@ -9,6 +9,7 @@
 #include "apps/page.hpp"
 #include "apps/plot.hpp"
 #include "apps/progress.hpp"
+#include "scenes/memory.hpp"
 
 namespace costate {
 
@@ -56,7 +57,7 @@ void send_frames(Feed& feed, const Scene& scene, Film& film) {
 
 void watch_simulation(const Scene& scene, double speed, int most_frames, Feed& feed, const HeldSignals& signals) {
     Simulation simulation(scene.world, scene.objective);
-    Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
+    Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene));
     const Stopwatch watch;
     double next = 0;
     const auto filmed = [&](Film& film) {
@@ -86,7 +87,7 @@ void watch_optimisation(const Scene& scene, Feed& feed, const HeldSignals& signa
     const RolloutInputs start{scene.theta, scene.x0, scene.z0};
     const Variables variables = variables_of(scene);
     Simulation simulation(scene.world, scene.objective), shown(scene.world, scene.objective);
-    Rollout<Simulation> rollout(simulation, scene.plan, scene.steps), to_show(shown, scene.plan, scene.steps);
+    Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene)), to_show(shown, scene.plan, checkpoint_schedule(scene));
     const Film before = film_rollout(scene, to_show, start, "start", {true, false}, most_frames_of_best);
     double next = 0, sent = unlimited;
     const auto news = [&](const OptimizeResult& r, bool done) {
@@ -149,7 +150,8 @@ const Command watch_command{"watch",
                              {"port", "N", "of the page (default 8000; 0: any that is free)"},
                              {"host", "ADDRESS", "to listen on (default 127.0.0.1, which no other machine reaches)"},
                              {"speed", "X", "at most so many seconds of the simulation a second (default: as fast as it goes)"},
-                             {"frames", "N", "at most so many frames of a simulation (default 10000)"}},
+                             {"frames", "N", "at most so many frames of a simulation (default 10000)"},
+                             memory_option},
                             watch};
 
 }  // namespace costate

@@ -5,6 +5,7 @@
 
 #include "scenes/alone.hpp"
 #include "scenes/json.hpp"
+#include "scenes/memory.hpp"
 #include "scenes/model_reader.hpp"
 #include "scenes/names.hpp"
 #include "scenes/start_reader.hpp"
@@ -35,11 +36,14 @@ std::vector<std::filesystem::path> scene_folders() {
     return folders;
 }
 
-std::int64_t read_memory(const Node& scene) {
+std::int64_t read_memory(const Node& scene, const World& w) {
     const auto memory = scene.find("memory");
     if (!memory) return 0;
-    if (memory->is_text()) return memory->choice({"auto"});
-    return memory->integer(1, std::int64_t{1} << 50);
+    const std::int64_t bytes = memory->is_text() ? parse_memory(memory->text()).value_or(-1) : memory->integer(1, max_memory);
+    if (bytes < 0) memory->fail("is no amount of memory", "write \"auto\", bytes, or such as \"64M\"");
+    if (bytes > 0 && bytes < bytes_per_checkpoint(w))
+        memory->fail("holds no state, which takes " + std::to_string(bytes_per_checkpoint(w)) + " bytes", "give more, or \"auto\"");
+    return bytes;
 }
 
 }  // namespace
@@ -89,6 +93,7 @@ Scene read_scene(const Node& node, const std::filesystem::path& file, std::optio
     check_inertia(node, world, theta, start.x0);
     ControlInput controls = read_controls(node, world, start.x0, input.controls, n);
     Objective objective = read_objective(node, world, start.x0, file.parent_path(), n);
+    const std::int64_t memory = read_memory(node, world);
     return {node.text_or("name", file.stem().string()),
             node.prose_or("description", ""),
             node.prose_or("source", ""),
@@ -103,7 +108,7 @@ Scene read_scene(const Node& node, const std::filesystem::path& file, std::optio
             std::move(parameters),
             std::move(start.initial_state),
             read_optimize(node),
-            read_memory(node),
+            memory,
             std::move(input.visuals),
             std::move(input.warnings)};
 }

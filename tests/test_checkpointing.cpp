@@ -29,7 +29,8 @@ Outcome outcome(const Scene& s, Rollout<Simulation>& rollout, double loss) {
 }
 
 std::vector<Schedule> schedules(int steps) {
-    std::vector<Schedule> all{Schedule::every_step(steps), Schedule::every_kth(steps, 1), Schedule::every_kth(steps, 16), Schedule::every_kth(steps, steps)};
+    std::vector<Schedule> all{Schedule::every_step(steps), Schedule::every_kth(steps, 1), Schedule::every_kth(steps, 16),
+                              Schedule::every_kth(steps, steps)};
     for (const int slots : {steps - 1, steps / 2, 40, 9, 3, 2}) all.push_back(Schedule::binomial(steps, slots));
     return all;
 }
@@ -112,7 +113,9 @@ TEST_CASE("checkpointing: any state can be had, by steps from the nearest checkp
     Simulation simulation(s.world, s.objective);
     Rollout<Simulation> rollout(simulation, s.plan, Schedule::binomial(s.steps, 6));
     std::vector<VecX<double>> states;
-    rollout.forward(s.theta, s.x0, s.z0, [&](int, const double* x, const double*) { states.emplace_back(Eigen::Map<const VecX<double>>(x, s.world.nx())); });
+    rollout.forward(s.theta, s.x0, s.z0, [&](int, const double* x, const double*) {
+        states.emplace_back(Eigen::Map<const VecX<double>>(x, s.world.nx()));
+    });
     const auto check_all = [&] {
         for (int t = 0; t <= s.steps; t += 5) CHECK(rollout.state(t, s.theta, s.z0) == states[static_cast<size_t>(t)]);
     };

@@ -15,7 +15,7 @@ import unittest
 import xml.etree.ElementTree
 
 PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
-COMMANDS = ["info", "simulate", "gradcheck", "optimize", "bench", "view"]
+COMMANDS = ["info", "simulate", "gradcheck", "optimize", "plan", "bench", "view"]
 DONE, CHECK_FAILED, BAD_INPUT, DIVERGED = 0, 1, 2, 3
 
 KIND = {"max_relative_error", "taylor_order", "at_roundoff", "rejected", "stencils", "worst"}
@@ -27,7 +27,9 @@ KEYS = {
     "optimize": {"name", "method", "steps", "variables", "initial_loss", "final_loss", "iterations", "loss_evaluations",
                  "gradient_evaluations", "seconds", "stopped", "parameters", "losses", "loss_seconds"},
     "bench": {"name", "steps", "repeat", "forward_us", "backward_us", "replay_us", "minimum", "bytes_per_checkpoint",
-              "checkpoint_bytes", "peak_rss_mb", "sweeps", "residual", "gradient_norm", "native", "compiler"},
+              "checkpoint_bytes", "forward_evaluations", "peak_rss_mb", "sweeps", "residual", "gradient_norm", "native", "compiler"},
+    "plan": {"name", "steps", "schedule", "slots", "bytes_per_checkpoint", "peak_bytes", "forward_evaluations",
+             "evaluations_per_step"},
     "view": {"name", "bodies", "runs", "bytes", "out", "png"},
 }
 
@@ -234,12 +236,52 @@ class Cli(unittest.TestCase):
 
     def test_bench(self):
         r = self.report("bench", "box_slide", "--steps", 30, "--repeat", 2)
-        self.assertEqual([r[k] for k in ["steps", "repeat", "bytes_per_checkpoint", "checkpoint_bytes"]], [30, 2, 104, 31 * 104])
+        self.assertEqual([r[k] for k in ["steps", "repeat", "bytes_per_checkpoint", "checkpoint_bytes"]], [30, 2, 104, 30 * 104])
         self.assertEqual(set(r["minimum"]), {"forward_us", "backward_us", "replay_us"})
         for key, least in r["minimum"].items():
             self.assertTrue(0 < least <= r[key], key)
         self.assertGreater(r["sweeps"], 0)
         self.assertGreater(r["gradient_norm"], 0)
+
+    def test_plan(self):
+        r = self.report("plan", "quadruped_stand", "--steps", 5000, "--slots", 100)
+        self.assertEqual([r[k] for k in ["schedule", "slots", "bytes_per_checkpoint", "peak_bytes", "forward_evaluations"]],
+                         ["binomial", 100, 296, 29600, 14898])
+        self.assertEqual(r["evaluations_per_step"], 14898 / 5000)
+        self.assertRegex(self.run_costate("plan", "quadruped_stand", "--steps", 5000, "--slots", 100),
+                         "binomial, 100 of 5000(.|\n)*29600 bytes(.|\n)*2.98 a step")
+        for slots, evaluations in [(3, 25), (1, 55), (9, 19), (10, 19), (11, 19)]:
+            r = self.report("plan", self.scene, "--steps", 10, "--slots", slots)
+            self.assertEqual([r["slots"], r["forward_evaluations"]], [min(slots, 10), evaluations])
+        r = self.report("plan", self.scene)  # a state of the spring is 16 bytes
+        self.assertEqual([r["schedule"], r["peak_bytes"], r["forward_evaluations"]], ["every step", 320, 39])
+        for memory in ["320", "1K", "64M", "auto"]:
+            self.assertEqual(self.report("plan", self.scene, "--memory", memory), r)
+        self.assertEqual(self.report("plan", self.scene, "--memory", 319)["slots"], 19)
+        tight = self.write("tight.json", changed(["memory"], 50))
+        self.assertEqual(self.report("plan", tight)["slots"], 3)
+        self.assertEqual(self.report("plan", tight, "--memory", "auto")["slots"], 20)
+        self.assertEqual(self.report("plan", self.write("k.json", changed(["memory"], "1K")))["slots"], 20)
+        self.assertEqual(self.report("plan", self.scene, "--steps", 1000000, "--memory", "1K")["slots"], 64)
+
+    def test_memory(self):
+        few = ["quadruped_stand", "--steps", 400, "--memory", "4K"]
+        planned, r = self.report("plan", *few), self.report("bench", *few, "--repeat", 1)
+        self.assertEqual([r["forward_evaluations"], r["checkpoint_bytes"]], [planned["forward_evaluations"], planned["peak_bytes"]])
+        self.assertEqual(r["checkpoint_bytes"], 13 * 296)
+        self.assertEqual(self.report("bench", *few[:3], "--repeat", 1)["gradient_norm"], r["gradient_norm"])
+        for memory, *command in [(16, "gradcheck", self.scene), (16, "optimize", self.scene),
+                                 ("4K", "optimize", "throw", "--method", "gauss_newton", "--iterations", 2)]:
+            with_all, with_few = self.report(*command), self.report(*command, "--memory", memory)
+            for time in ["seconds", "loss_seconds"]:
+                with_all.pop(time, None), with_few.pop(time, None)
+            self.assertEqual(with_all, with_few)
+        for memory, because in [("64Q", "such as 64M, not '64Q'"), ("0", "not '0'"), ("-1", "not '-1'"), ("1.5G", "not '1.5G'"),
+                                ("99999T", "not '99999T'"), ("", "not ''"), ("15", "holds no state of spring: give at least 16")]:
+            self.refuse("plan", self.scene, "--memory=" + memory, because=because)
+        self.refuse("plan", self.scene, "--memory", "1K", "--slots", 3, because="give one")
+        self.refuse("plan", self.scene, "--slots", 0, because="--slots.*'0'")
+        self.refuse("simulate", self.scene, "--memory", "1K", because="--memory")
 
     @unittest.skipIf(b"__asan_init" in pathlib.Path(PROGRAM).read_bytes(), "memory is the sanitizer's")
     def test_memory_grows_by_the_checkpoints(self):
@@ -446,9 +488,14 @@ class Cli(unittest.TestCase):
             with self.subTest(arguments):
                 self.refuse(*arguments, because=because)
 
-    @unittest.skipIf(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE") > 16 * 9e8, "so much memory is here")
+    @unittest.skipIf(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE") > 296 * 9e8, "so much memory is here")
     def test_more_steps_than_memory(self):
-        self.refuse("bench", self.scene, "--steps", 900000000, because="14 GB")
+        there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE")
+        r = self.report("plan", "quadruped_stand", "--steps", 900000000)
+        self.assertEqual([r["schedule"], r["slots"]], ["binomial", there // 2 // 296])
+        self.assertEqual(r["forward_evaluations"], 3 * 900000000 - r["slots"] - 2)
+        r = self.report("plan", "quadruped_stand", "--steps", 900000000, "--memory", "1000T")
+        self.assertEqual(r["slots"], there // 296)
 
     def test_places_that_cannot_be_written(self):
         for out in ["missing/a.csv", "spring.json/a.csv"]:

@@ -15,7 +15,7 @@ namespace {
 constexpr int nothing = -1;
 
 struct Machine {
-    std::vector<int> slots;  // the states they hold
+    std::vector<int> slots;                     // the states they hold
     int state = 0, left = nothing, to_reverse;  // left: the step whose intermediates are there
     std::int64_t evaluations = 0;
     explicit Machine(const Schedule& s) : slots(static_cast<size_t>(s.slots()), nothing), to_reverse(s.steps()) {}
@@ -80,7 +80,8 @@ TEST_CASE("schedule: binomial takes the fewest evaluations that any order of che
             std::int64_t& best = fewest[static_cast<size_t>(s)][static_cast<size_t>(n)];
             best = std::int64_t{n} * (n + 1) / 2;
             for (int d = 1; s > 1 && d < n; ++d)
-                best = std::min(best, d + fewest[static_cast<size_t>(s - 1)][static_cast<size_t>(n - d)] + fewest[static_cast<size_t>(s)][static_cast<size_t>(d)]);
+                best = std::min(best, d + fewest[static_cast<size_t>(s - 1)][static_cast<size_t>(n - d)] +
+                                          fewest[static_cast<size_t>(s)][static_cast<size_t>(d)]);
             Schedule schedule = Schedule::binomial(n, s);
             CAPTURE(n);
             CAPTURE(s);
@@ -130,7 +131,7 @@ TEST_CASE("schedule: a reverse sweep may follow another") {
     const struct {
         Schedule schedule;
         int again;  // evaluations of a further sweep, if its checkpoints stay; 0: all
-    } cases[] = {{Schedule::every_step(20), 20},  {Schedule::binomial(20, 19), 21}, {Schedule::binomial(20, 18), 0},
+    } cases[] = {{Schedule::every_step(20), 20}, {Schedule::binomial(20, 19), 21}, {Schedule::binomial(20, 18), 0},
                  {Schedule::binomial(20, 4), 0}, {Schedule::every_kth(20, 5), 0},  {Schedule::every_kth(20, 20), 20}};
     for (auto [s, again] : cases) {
         CAPTURE(s.name());
@@ -154,7 +155,8 @@ TEST_CASE("schedule: a reverse sweep may follow another") {
 }
 
 TEST_CASE("schedule: the nearest checkpoint is the last that is stored and not later") {
-    for (Schedule s : {Schedule::every_step(60), Schedule::binomial(60, 7), Schedule::binomial(60, 3), Schedule::every_kth(60, 9)}) {
+    for (Schedule s :
+         {Schedule::every_step(60), Schedule::binomial(60, 7), Schedule::binomial(60, 3), Schedule::every_kth(60, 9)}) {
         CAPTURE(s.name());
         Machine m(s);
         while (!s.done()) {
