@@ -53,8 +53,8 @@ public:
     // Every state is stored, or what the schedule says; Step and plan must outlive the rollout.
     Rollout(Step& step, const ControlPlan& plan, int steps) : Rollout(step, plan, Schedule::every_step(steps)) {}
     Rollout(Step& step, const ControlPlan& plan, const Schedule& schedule)
-        : step_(step), plan_(plan), schedule_(schedule), store_(step.nx(), schedule.slots()), u_(step.nu()), u_bar_(step.nu()), x_bar_(step.ndx()),
-          x_next_bar_(step.ndx()), x_(step.nx()), before_(step.nx()), last_(step.nx()), reversed_(step.nx()) {}
+        : step_(step), plan_(plan), schedule_(schedule), store_(step.nx(), schedule.slots()), u_(step.nu()), u_bar_(step.nu()),
+          x_bar_(step.ndx()), x_next_bar_(step.ndx()), x_(step.nx()), before_(step.nx()), last_(step.nx()), reversed_(step.nx()) {}
 
     // The loss of a rollout; visit(t, x_t, u_t) is called after each step t, with its intermediates still in the step's scratch,
     // and visit(N, x_N, nullptr) at the end. Stops at the first state that is not finite, see divergence().
@@ -83,9 +83,9 @@ public:
         return forward(theta, x0, z, [](int, const double*, const double*) {});
     }
 
-    // The gradient of the loss that the last `forward` returned, from its checkpoints, as often as one likes; the first time costs
-    // least. visit(N, x_bar_N, nullptr) is called first,
-    // and visit(t, x_bar_t, u_bar_t) after each step t pulled back, with its intermediates and their bars in the step's scratch:
+    // The gradient of the loss that the last `forward` returned, with the same theta and z. It may be asked for several times: after
+    // the first, what the checkpoints no longer hold is run again from the start. visit(N, x_bar_N, nullptr) is called first, and
+    // visit(t, x_bar_t, u_bar_t) after each step t pulled back, with its intermediates and their bars in the step's scratch:
     // x_bar_t is the gradient of the loss by the state at which step t begins, of what the steps from t on make of it.
     template <class Visit> void backward(const VecX<double>& theta, const VecX<double>& z, Gradient& g, Visit&& visit) {
         g.controls.setZero(plan_.size()), g.initial_state.setZero(step_.ndx()), g.parameters.setZero(step_.np());
