@@ -1,0 +1,165 @@
+/* costate in C: simulation of articulated rigid bodies with contact, and its exact derivatives.
+ *
+ * Every function returns an int: 0 or a count when it worked, a negative costate_status when it did not, and then
+ * costate_last_error() says why in one sentence. A call that fails leaves its outputs as they were. Nothing prints, exits or throws.
+ *
+ * Handles. A model is what a file describes, its parameters included. It may be used by several threads at once, each call sees one
+ * set of parameters; calls that run while the model is freed still finish, later ones return COSTATE_BAD_HANDLE.
+ *
+ * Buffers are the caller's: contiguous doubles, matrices row by row, sizes in brackets after each argument. Where a size is 0 the
+ * pointer may be null. Inputs must be finite. Outputs must not overlap each other. SI units throughout.
+ *
+ *   nq      numbers of a configuration q, quaternions (w x y z) included; they need not have length 1
+ *   nv      numbers of a velocity v, of joint forces, and of a tangent vector
+ *   nu      controls, one an actuator
+ *   nparam  parameters theta: masses, lengths, friction and so on, each with a name
+ *
+ * A free joint has q = (position, quaternion) and v = (velocity of the origin in world axes, angular velocity in body axes); a spherical
+ * joint a quaternion and the angular velocity in body axes; each other dof one number of either, rad or m.
+ *
+ * Derivatives live in the tangent space: a change of a configuration is a vector d (nv), the one that costate_retract(q, d) applies
+ * (a quaternion is turned by the rotation vector d, body axes), and a gradient by q is the covector (nv) of such a d. This holds for
+ * every derivative that goes in or comes out here: da_dq is (nv x nv), the Jacobian of a step (2 nv x 2 nv).
+ * What differentiates by the nq numbers themselves (an optimiser, an automatic-differentiation framework) has ambient gradients (nq).
+ * There a function f of q means f(q/|q|), quaternion by quaternion, so its ambient gradient has no part along the quaternion.
+ * costate_gradient_to_ambient and costate_gradient_to_tangent convert; by v, u and theta there is nothing to convert.
+ */
+#ifndef COSTATE_H
+#define COSTATE_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(_WIN32)
+#define COSTATE_API
+#else
+#define COSTATE_API __attribute__((visibility("default")))
+#endif
+
+/* Of this header: 10000 major + 100 minor + patch. */
+#define COSTATE_VERSION 100
+
+enum costate_status {
+    COSTATE_OK = 0,
+    COSTATE_BAD_ARGUMENT = -1, /* null, a wrong size, an index out of range, a number that is not finite or not allowed */
+    COSTATE_BAD_HANDLE = -2,   /* freed, or never given out */
+    COSTATE_BAD_FILE = -3,     /* missing, or not what it should be; the sentence names file, place and remedy */
+    COSTATE_DIVERGED = -4,     /* a result is not finite */
+    COSTATE_NO_MEMORY = -5,
+    COSTATE_BAD_VERSION = -6, /* header and library do not fit */
+    COSTATE_INTERNAL = -7     /* a fault of the library */
+};
+
+/* What has names. */
+enum costate_kind {
+    COSTATE_BODY = 0,
+    COSTATE_JOINT = 1, /* joint i carries body i, so there are as many; those that are fixed have no dofs */
+    COSTATE_ACTUATOR = 2,
+    COSTATE_PARAMETER = 3, /* one for each number of theta, such as "bodies/ball/mass" or "bodies/ball/com[2]" */
+    COSTATE_WARNING = 4    /* what the file asks for and has no counterpart, a line each */
+};
+
+typedef struct costate_model costate_model; /* opaque; never an address to be followed */
+
+/* The sentence of the last call that failed in this thread; empty before that. It is valid until another call fails. */
+COSTATE_API const char* costate_last_error(void);
+
+/* costate_version(COSTATE_VERSION) returns the library's version, or COSTATE_BAD_VERSION if a program compiled with this header cannot
+ * use that library: another major or minor number, or an older patch. */
+COSTATE_API int costate_version(int header);
+
+/* ---- Models ---------------------------------------------------------------------------------------------------------------------- */
+
+/* A scene in JSON, a URDF or MJCF file, or the name of a scene that is shipped (sought in $COSTATE_SCENES too). A model alone is put
+ * above level ground. */
+COSTATE_API int costate_model_load(const char* path, costate_model** model);
+COSTATE_API int costate_model_free(costate_model* model); /* null is allowed */
+
+COSTATE_API int costate_model_nq(const costate_model* model);
+COSTATE_API int costate_model_nv(const costate_model* model);
+COSTATE_API int costate_model_nu(const costate_model* model);
+COSTATE_API int costate_model_nparam(const costate_model* model);
+/* How many there are of an enum costate_kind. */
+COSTATE_API int costate_model_count(const costate_model* model, int kind);
+
+/* Copies a name with its terminating 0 and returns its length without. `size` is that of the buffer; null and 0 ask for the length. */
+COSTATE_API int costate_model_name(const costate_model* model, int kind, int index, char* buffer, size_t size);
+
+/* Where joint `joint` has its numbers: layout[4] = {first of q, count in q, first of v, count in v}. */
+COSTATE_API int costate_model_joint(const costate_model* model, int joint, int* layout);
+
+/* theta (n), n = nparam. What is set must be in range: masses are not negative, time steps positive, lower ends below upper ones. */
+COSTATE_API int costate_model_get_parameters(const costate_model* model, double* theta, size_t n);
+COSTATE_API int costate_model_set_parameters(costate_model* model, const double* theta, size_t n);
+
+/* Where the file starts: q (nq), v (nv). */
+COSTATE_API int costate_model_initial_state(const costate_model* model, double* q, double* v);
+
+/* ---- Configurations -------------------------------------------------------------------------------------------------------------- */
+
+/* q_next (nq) = q (nq) moved by d (nv) */
+COSTATE_API int costate_retract(const costate_model* model, const double* q, const double* d, double* q_next);
+/* The shortest d (nv) for which retract(a, d) is b. */
+COSTATE_API int costate_difference(const costate_model* model, const double* a, const double* b, double* d);
+
+/* Gradients at q (nq) of a function f(q/|q|): tangent (nv) from ambient (nq) and back. A part of the ambient gradient along a
+ * quaternion is left out. */
+COSTATE_API int costate_gradient_to_tangent(const costate_model* model, const double* q, const double* ambient, double* tangent);
+COSTATE_API int costate_gradient_to_ambient(const costate_model* model, const double* q, const double* tangent, double* ambient);
+
+/* World coordinates of body `body`: position[3], m, and quaternion[4] (w x y z, w >= 0). */
+COSTATE_API int costate_body_pose(const costate_model* model, const double* q, int body, double* position, double* quaternion);
+
+/* ---- Dynamics without contact, springs, damping and actuators --------------------------------------------------------------------
+ *   M(q) a + c(q, v) = tau,   c with gravity, M with armature; all of them (nv) */
+
+COSTATE_API int costate_forward_dynamics(const costate_model* model, const double* q, const double* v, const double* tau, double* a);
+COSTATE_API int costate_inverse_dynamics(const costate_model* model, const double* q, const double* v, const double* a, double* tau);
+COSTATE_API int costate_mass_matrix(const costate_model* model, const double* q, double* M); /* (nv x nv) */
+/* Of the acceleration, each (nv x nv), row i that of a_i. An output that is not wanted may be null. */
+COSTATE_API int costate_forward_dynamics_derivatives(const costate_model* model, const double* q, const double* v, const double* tau,
+                                                     double* da_dq, double* da_dv, double* da_dtau);
+
+/* ---- A time step, with everything the file describes -----------------------------------------------------------------------------
+ *   (q, v, u, theta) -> (q_next, v_next);  q (nq), v (nv), u (nu) */
+
+COSTATE_API int costate_step(const costate_model* model, const double* q, const double* v, const double* u, double* q_next,
+                             double* v_next);
+
+/* Reverse: the gradient of a function of (q_next, v_next) pulled back through the step. In: q_next_bar, v_next_bar (nv). Out, written
+ * and not added to: q_bar, v_bar (nv), u_bar (nu), theta_bar (nparam); one that is not wanted may be null. */
+COSTATE_API int costate_step_vjp(const costate_model* model, const double* q, const double* v, const double* u, const double* q_next_bar,
+                                 const double* v_next_bar, double* q_bar, double* v_bar, double* u_bar, double* theta_bar);
+
+/* Forward: the change of (q_next, v_next) along q_dot, v_dot (nv), u_dot (nu), theta_dot (nparam); null means zeros. Out: q_next_dot,
+ * v_next_dot (nv). */
+COSTATE_API int costate_step_jvp(const costate_model* model, const double* q, const double* v, const double* u, const double* q_dot,
+                                 const double* v_dot, const double* u_dot, const double* theta_dot, double* q_next_dot,
+                                 double* v_next_dot);
+
+/* The whole matrix, rows (q_next, v_next): by_x (2 nv x 2 nv) with columns (q, v), by_u (2 nv x nu), by_theta (2 nv x nparam). An
+ * output that is not wanted may be null. */
+COSTATE_API int costate_step_jacobian(const costate_model* model, const double* q, const double* v, const double* u, double* by_x,
+                                      double* by_u, double* by_theta);
+
+typedef struct costate_contact {
+    int body_a, body_b; /* -1: the world */
+    double point[3];    /* m, world */
+    double normal[3];   /* unit, from b to a, world */
+    double gap;         /* m, below 0 where they overlap */
+    double impulse[3];  /* of the step, on a, N s, world */
+} costate_contact;
+
+/* The contacts of the step from (q, v, u), in an order that is always the same. Returns how many there are and writes the first
+ * `capacity` of them; a null buffer with capacity 0 only counts. */
+COSTATE_API int costate_contacts(const costate_model* model, const double* q, const double* v, const double* u, costate_contact* contacts,
+                                 size_t capacity);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,155 @@
+// Loading, sizes, names and parameters.
+#include <cmath>
+#include <limits>
+
+#include "apps/c_api/model.hpp"
+
+namespace costate::c_api {
+namespace {
+
+using Shared = std::shared_ptr<SharedModel>;
+
+int count(const SharedModel& model, int kind) {
+    const Model& m = model.scene.world.model;
+    switch (kind) {
+        case COSTATE_BODY:
+        case COSTATE_JOINT: return static_cast<int>(m.bodies.size());
+        case COSTATE_ACTUATOR: return m.nu;
+        case COSTATE_PARAMETER: return m.layout.size();
+        case COSTATE_WARNING: return static_cast<int>(model.scene.warnings.size());
+        default: throw Failure(COSTATE_BAD_ARGUMENT, "there is no kind " + std::to_string(kind) + "; see enum costate_kind");
+    }
+}
+
+std::string name(const SharedModel& model, int kind, int index) {
+    const Model& m = model.scene.world.model;
+    const size_t i = static_cast<size_t>(index);
+    switch (kind) {
+        case COSTATE_BODY: return m.bodies[i].name;
+        case COSTATE_JOINT: return m.bodies[i].joint_name;
+        case COSTATE_ACTUATOR: return m.actuators[i].name;
+        case COSTATE_PARAMETER: return m.layout.element_name(index);
+        default: return model.scene.warnings[i];
+    }
+}
+
+[[noreturn]] void refuse(const std::string& path, const char* rule) {
+    throw Failure(COSTATE_BAD_ARGUMENT, path + " must be " + rule);
+}
+
+// Numbers that do nothing, such as a sphere's second half extent, may be out of range in the file itself.
+void check_ranges(const ParameterLayout& layout, const VecX<double>& loaded, const double* theta) {
+    for (const ParameterLayout::Entry& e : layout.entries()) {
+        for (int i = e.offset; i < e.offset + e.width; ++i) {
+            if (!std::isfinite(theta[i])) refuse(layout.element_name(i), "finite");
+            if (theta[i] == loaded[i]) continue;
+            if (e.range == ParameterRange::nonnegative && theta[i] < 0) refuse(layout.element_name(i), "0 or more");
+            if ((e.range == ParameterRange::positive || e.range == ParameterRange::angle) && theta[i] <= 0)
+                refuse(layout.element_name(i), "more than 0");
+            if (e.range == ParameterRange::angle && theta[i] >= M_PI) refuse(layout.element_name(i), "below pi");
+        }
+        if (e.range == ParameterRange::interval && !(theta[e.offset] < theta[e.offset + 1])) refuse(e.path, "two numbers, the lower first");
+    }
+}
+
+}  // namespace
+}  // namespace costate::c_api
+
+using namespace costate;
+using namespace costate::c_api;
+
+extern "C" {
+
+int costate_model_load(const char* path, costate_model** model) {
+    return guarded(__func__, [&]() -> int {
+        check_given("path", path), check_given("model", model);
+        *model = models().add(std::make_shared<SharedModel>(load_scene(path)));
+        return COSTATE_OK;
+    });
+}
+
+int costate_model_free(costate_model* model) {
+    return guarded(__func__, [&]() -> int {
+        if (model) models().remove(model);
+        return COSTATE_OK;
+    });
+}
+
+int costate_model_nq(const costate_model* model) {
+    return guarded(__func__, [&] { return models().get(model)->scene.world.nq(); });
+}
+
+int costate_model_nv(const costate_model* model) {
+    return guarded(__func__, [&] { return models().get(model)->scene.world.nv(); });
+}
+
+int costate_model_nu(const costate_model* model) {
+    return guarded(__func__, [&] { return models().get(model)->scene.world.nu(); });
+}
+
+int costate_model_nparam(const costate_model* model) {
+    return guarded(__func__, [&] { return models().get(model)->scene.world.np(); });
+}
+
+int costate_model_count(const costate_model* model, int kind) {
+    return guarded(__func__, [&] { return count(*models().get(model), kind); });
+}
+
+int costate_model_name(const costate_model* model, int kind, int index, char* buffer, size_t size) {
+    return guarded(__func__, [&] {
+        const Shared shared = models().get(model);
+        check_given("buffer", buffer, size);
+        check_index("such thing", index, static_cast<size_t>(count(*shared, kind)));
+        const std::string text = name(*shared, kind, index);
+        if (size > 0 && size <= text.size())
+            throw Failure(COSTATE_BAD_ARGUMENT, "the buffer has " + std::to_string(size) + " bytes, the name with its end needs " +
+                                                    std::to_string(text.size() + 1));
+        if (size > 0) std::copy(text.c_str(), text.c_str() + text.size() + 1, buffer);
+        return static_cast<int>(text.size());
+    });
+}
+
+int costate_model_joint(const costate_model* model, int joint, int* layout) {
+    return guarded(__func__, [&]() -> int {
+        const Shared shared = models().get(model);
+        const std::vector<Body>& bodies = shared->scene.world.model.bodies;
+        check_given("layout", layout), check_index("joint", joint, bodies.size());
+        const Body& b = bodies[static_cast<size_t>(joint)];
+        layout[0] = b.q0, layout[1] = b.nq, layout[2] = b.v0, layout[3] = b.nv;
+        return COSTATE_OK;
+    });
+}
+
+int costate_model_get_parameters(const costate_model* model, double* theta, size_t n) {
+    return guarded(__func__, [&]() -> int {
+        const Shared shared = models().get(model);
+        check_given("theta", theta), check_size("theta", n, shared->scene.world.np());
+        const std::lock_guard lock(shared->mutex);
+        write(*shared->theta, theta);
+        return COSTATE_OK;
+    });
+}
+
+int costate_model_set_parameters(costate_model* model, const double* theta, size_t n) {
+    return guarded(__func__, [&]() -> int {
+        const Shared shared = models().get(model);
+        const ParameterLayout& layout = shared->scene.world.model.layout;
+        check_given("theta", theta), check_size("theta", n, layout.size());
+        check_ranges(layout, shared->scene.theta, theta);
+        std::shared_ptr<const VecX<double>> next = std::make_shared<VecX<double>>(Eigen::Map<const VecX<double>>(theta, layout.size()));
+        const std::lock_guard lock(shared->mutex);
+        shared->theta.swap(next);
+        return COSTATE_OK;
+    });
+}
+
+int costate_model_initial_state(const costate_model* model, double* q, double* v) {
+    return guarded(__func__, [&]() -> int {
+        const Shared shared = models().get(model);
+        const World& w = shared->scene.world;
+        check_given("q", q, static_cast<size_t>(w.nq())), check_given("v", v, static_cast<size_t>(w.nv()));
+        write(shared->scene.x0.head(w.nq()), q), write(shared->scene.x0.tail(w.nv()), v);
+        return COSTATE_OK;
+    });
+}
+}
