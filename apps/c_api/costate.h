@@ -7,7 +7,7 @@
  * set of parameters; calls that run while the model is freed still finish, later ones return COSTATE_BAD_HANDLE.
  *
  * Buffers are the caller's: contiguous doubles, matrices row by row, sizes in brackets after each argument. Where a size is 0 the
- * pointer may be null. Inputs must be finite. Outputs must not overlap each other. SI units throughout.
+ * pointer may be null. Inputs must be finite. Outputs must not overlap each other; one may be the buffer of an input. SI units throughout.
  *
  *   nq      numbers of a configuration q, quaternions (w x y z) included; they need not have length 1
  *   nv      numbers of a velocity v, of joint forces, and of a tangent vector

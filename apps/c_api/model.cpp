@@ -70,7 +70,8 @@ void read_configuration(const Model& m, const char* name, const double* q, doubl
             Eigen::Vector4d r(q[iq], q[iq + 1], q[iq + 2], q[iq + 3]);
             const double length = r.stableNorm();
             if (!(length > 0) || !std::isfinite(length))
-                throw Failure(COSTATE_BAD_ARGUMENT, std::string(name) + "[" + std::to_string(iq) + "] begins a quaternion without direction");
+                throw Failure(COSTATE_BAD_ARGUMENT,
+                              std::string(name) + "[" + std::to_string(iq) + "] begins a quaternion without direction");
             if (std::abs(length - 1) > round_off) r /= length;
             std::copy(r.data(), r.data() + 4, out + iq);
         });
