@@ -90,7 +90,7 @@ StartInput read_start(const Node& scene, const Model& model, const VecX<double>&
     return start;
 }
 
-void check_inertia(const Node& scene, const World& world, const VecX<double>& theta, const VecX<double>& x0) {
+int dof_without_inertia(const World& world, const VecX<double>& theta, const VecX<double>& x0) {
     const Model& m = world.model;
     Kinematics<double> k(m);
     kinematics(m, theta.data(), x0.data(), x0.data() + m.nq, k);
@@ -101,12 +101,18 @@ void check_inertia(const Node& scene, const World& world, const VecX<double>& th
     std::vector<double> whole;
     for (const Dof& dof : m.dofs) whole.push_back(diagonal(dof));
     ltl_factor_inplace(m, M.data());
-    for (size_t j = m.dofs.size(); j-- > 0;) {  // as the factorisation goes: what is wrong spreads to the dofs before it
-        if (diagonal(m.dofs[j]) > 1e-12 * whole[j]) continue;
-        const Body& b = m.bodies[static_cast<size_t>(m.dofs[j].body)];
-        scene["models"].fail("nothing resists the motion of joint \"" + b.joint_name + "\"",
-                             "give body \"" + b.name + "\" inertia, or the joint armature");
-    }
+    for (size_t j = m.dofs.size(); j-- > 0;)  // as the factorisation goes: what is wrong spreads to the dofs before it
+        if (!(diagonal(m.dofs[j]) > 1e-12 * whole[j])) return static_cast<int>(j);
+    return -1;
+}
+
+void check_inertia(const Node& scene, const World& world, const VecX<double>& theta, const VecX<double>& x0) {
+    const Model& m = world.model;
+    const int dof = dof_without_inertia(world, theta, x0);
+    if (dof < 0) return;
+    const Body& b = m.bodies[static_cast<size_t>(m.dofs[static_cast<size_t>(dof)].body)];
+    scene["models"].fail("nothing resists the motion of joint \"" + b.joint_name + "\"",
+                         "give body \"" + b.name + "\" inertia, or the joint armature");
 }
 
 }  // namespace costate

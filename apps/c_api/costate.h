@@ -91,7 +91,8 @@ COSTATE_API int costate_model_name(const costate_model* model, int kind, int ind
 /* Where joint `joint` has its numbers: layout[4] = {first of q, count in q, first of v, count in v}. */
 COSTATE_API int costate_model_joint(const costate_model* model, int joint, int* layout);
 
-/* theta (n), n = nparam. What is set must be in range: masses are not negative, time steps positive, lower ends below upper ones. */
+/* theta (n), n = nparam. What is set anew must be in range: masses are not negative, time steps positive, lower ends below upper ones,
+ * and every joint has inertia to move. */
 COSTATE_API int costate_model_get_parameters(const costate_model* model, double* theta, size_t n);
 COSTATE_API int costate_model_set_parameters(costate_model* model, const double* theta, size_t n);
 

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "apps/c_api/model.hpp"
+#include "scenes/start_reader.hpp"
 
 namespace costate::c_api {
 namespace {
@@ -133,10 +134,14 @@ int costate_model_get_parameters(const costate_model* model, double* theta, size
 int costate_model_set_parameters(costate_model* model, const double* theta, size_t n) {
     return guarded(__func__, [&]() -> int {
         const Shared shared = models().get(model);
-        const ParameterLayout& layout = shared->scene.world.model.layout;
-        check_given("theta", theta), check_size("theta", n, layout.size());
-        check_ranges(layout, shared->scene.theta, theta);
-        std::shared_ptr<const VecX<double>> next = std::make_shared<VecX<double>>(Eigen::Map<const VecX<double>>(theta, layout.size()));
+        const World& w = shared->scene.world;
+        check_given("theta", theta), check_size("theta", n, w.np());
+        check_ranges(w.model.layout, shared->scene.theta, theta);
+        std::shared_ptr<const VecX<double>> next = std::make_shared<VecX<double>>(Eigen::Map<const VecX<double>>(theta, w.np()));
+        if (const int dof = dof_without_inertia(w, *next, shared->scene.x0); dof >= 0) {
+            const Body& b = w.model.bodies[static_cast<size_t>(w.model.dofs[static_cast<size_t>(dof)].body)];
+            refuse("the inertia beyond joint " + b.joint_name, "positive");
+        }
         const std::lock_guard lock(shared->mutex);
         shared->theta.swap(next);
         return COSTATE_OK;

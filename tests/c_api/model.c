@@ -72,14 +72,15 @@ static void parameters(void) {
     CHECK(costate_model_get_parameters(c.model, before, n) == COSTATE_OK);
     memcpy(theta, before, n * sizeof *theta);
     char name[64];
-    int gravity = -1, mass = -1;
+    int gravity = -1, mass = -1, inertia = -1;
     for (int i = 0; i < c.np; ++i) {
         CHECK(costate_model_name(c.model, COSTATE_PARAMETER, i, name, sizeof name) > 0);
         if (strcmp(name, "world/gravity[2]") == 0) gravity = i;
         if (strcmp(name, "bodies/ball/mass") == 0) mass = i;
+        if (strcmp(name, "bodies/ball/inertia[1]") == 0) inertia = i;
     }
-    if (gravity < 0 || mass < 0) {
-        CHECK(!"gravity and mass have names");
+    if (gravity < 0 || mass < 0 || inertia < 0) {
+        CHECK(!"gravity, mass and inertia have names");
         exit(1);
     }
     CHECK_NEAR(theta[gravity], -9.81, 0);
@@ -95,6 +96,8 @@ static void parameters(void) {
     CHECK_FAILS(costate_model_set_parameters(c.model, NULL, n), COSTATE_BAD_ARGUMENT, "theta is null");
     theta[mass] = -1;
     CHECK_FAILS(costate_model_set_parameters(c.model, theta, n), COSTATE_BAD_ARGUMENT, "bodies/ball/mass must be");
+    theta[mass] = 0.4, theta[inertia] = -1e-3;
+    CHECK_FAILS(costate_model_set_parameters(c.model, theta, n), COSTATE_BAD_ARGUMENT, "the inertia beyond joint ball must be");
     theta[mass] = NAN;
     CHECK_FAILS(costate_model_set_parameters(c.model, theta, n), COSTATE_BAD_ARGUMENT, "bodies/ball/mass must be finite");
     CHECK(costate_model_get_parameters(c.model, theta, n) == COSTATE_OK);
