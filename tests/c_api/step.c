@@ -47,6 +47,22 @@ static void contacts_of_a_ball(void) {
     close_case(&c);
 }
 
+/* A box of 1 kg that slides: weight and impulses change its momentum, friction among them. */
+static void impulses_of_a_box(void) {
+    Case c = open_case("box_slide", 0, 0);
+    c.v[0] = 1, c.v[1] = -0.5;
+    costate_contact contacts[16];
+    const int n = costate_contacts(c.model, c.q, c.v, c.u, contacts, 16);
+    CHECK(n == 4);
+    double sum[3] = {0, 0, -9.81e-3}, q[7], v[6];
+    for (int i = 0; i < n; ++i)
+        for (int k = 0; k < 3; ++k) sum[k] += (contacts[i].body_a == 0 ? 1 : -1) * contacts[i].impulse[k];
+    CHECK(costate_step(c.model, c.q, c.v, c.u, q, v) == COSTATE_OK);
+    for (int k = 0; k < 3; ++k) CHECK_NEAR(v[k] - c.v[k], sum[k], 1e-12);
+    CHECK(sum[0] < -1e-4 && sum[1] > 1e-4);
+    close_case(&c);
+}
+
 /* The impulses on the feet of a robot that stands are its weight times the step. */
 static void contacts_of_a_robot(void) {
     Case c = open_case("go1_stand", 0, 0);
@@ -146,6 +162,7 @@ int main(void) {
     free_fall();
     contacts_of_a_ball();
     contacts_of_a_robot();
+    impulses_of_a_box();
     for (int n = 0; n < case_count; ++n) {
         const int before = failures;
         Case c = open_case(cases[n].name, cases[n].position, cases[n].velocity);
