@@ -129,6 +129,16 @@ def link(build, objects, target):
     return subprocess.run([*kept, "-o", str(target)], cwd=build, capture_output=True, text=True, timeout=TIMEOUT)
 
 
+def instantiating(relative):
+    """The sources beside the test in which a broken file comes to life: itself, or those of adjoint/ that instantiate its templates."""
+    if relative.suffix == ".cpp":
+        return [relative]
+    if relative.parts[0] != "adjoint":
+        return []  # templates, which the test instantiates
+    return [source.relative_to(ROOT) for source in sorted((ROOT / "adjoint").glob("*.cpp"))
+            if "#define INSTANTIATE" in source.read_text()]
+
+
 def try_mutant(build, mutant):
     """'caught', 'does not compile' or 'survived'"""
     relative, number, _, line, names, tests = mutant
@@ -141,9 +151,9 @@ def try_mutant(build, mutant):
         broken.write_text("".join(lines))
         for source in {tests[name] for name in names}:
             objects = [overlay / "test.o"]
-            if relative.suffix == ".cpp":
-                objects.append(overlay / "broken.o")
-                done = compile_to(build, ROOT / relative, overlay, objects[1], broken)
+            for number, user in enumerate(instantiating(relative)):
+                objects.append(overlay / f"broken{number}.o")
+                done = compile_to(build, ROOT / user, overlay, objects[-1], broken if user == relative else None)
                 if done.returncode:
                     return "does not compile"
             done = compile_to(build, source, overlay, objects[0])
