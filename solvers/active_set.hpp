@@ -34,7 +34,7 @@ template <class T> struct ActiveSet {
     DenseSolver solver;             // of G
 };
 
-// x <- x - G^-1 F(x) on set.state, separating rows to 0; leaves G and its factors for the adjoint. `law` tells box from cones.
+// x <- x - G^-1 F(x) on set.state, separating rows to 0; leaves G and its factors for the adjoint.
 template <class T> void solve_active_set(const MlcpView<T>& p, ActiveSet<T>& set, T* x);
 
 // Adds to s_bar (rows), the covector of s with x held, and to mu_bar (rows), at a solution x that solve_active_set has left.
@@ -52,12 +52,11 @@ template <class T> void linearise_states(const MlcpView<T>& p, ActiveSet<T>& set
 // As linearise_at, and takes that step where it helps.
 void settle_inplace(const MlcpView<double>& p, FrictionLaw law, ActiveSet<double>& set, double* x);
 
-// Solves in plain numbers, by solve(values, x), then lets every scalar see the solution: the Newton step in T on the active set found.
-template <class T, class Solve> auto with_values(const MlcpView<T>& p, FrictionLaw law, ActiveSet<T>& set, T* x, const Solve& solve) {
+// Solves in plain numbers, by solve(values, set, x), which leaves x's active set linearised in `set`; then lets every scalar see the
+// solution, by a Newton step in T on that set.
+template <class T, class Solve> auto with_values(const MlcpView<T>& p, ActiveSet<T>& set, T* x, const Solve& solve) {
     if constexpr (std::is_same_v<T, double>) {
-        const auto status = solve(p, x);
-        settle_inplace(p, law, set, x);
-        return status;
+        return solve(p, set, x);
     } else {
         const auto values = [](const T* from, int n) {
             std::vector<double> to(static_cast<size_t>(n));
@@ -67,7 +66,7 @@ template <class T, class Solve> auto with_values(const MlcpView<T>& p, FrictionL
         const std::vector<double> A = values(p.A, p.rows * p.rows), b = values(p.b, p.rows), mu = values(p.mu, p.rows);
         std::vector<double> start = values(x, p.rows);
         ActiveSet<double> found;
-        const auto status = with_values<double>({p.rows, A.data(), b.data(), mu.data(), p.normal, p.first_row}, law, found, start.data(), solve);
+        const auto status = solve(MlcpView<double>{p.rows, A.data(), b.data(), mu.data(), p.normal, p.first_row}, found, start.data());
         std::copy(start.begin(), start.end(), x);
         set.state = found.state;
         solve_active_set(p, set, x);

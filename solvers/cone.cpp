@@ -15,12 +15,6 @@ double one_row(const MlcpView<double>& p, const double* x, int r, double s) {
     return p.normal[r] == free_row ? y : std::clamp(y, -p.mu[r], p.mu[r]);
 }
 
-double row_velocity(const MlcpView<double>& p, const double* x, int r) {
-    double s = p.b[r];
-    for (int c = 0; c < p.rows; ++c) s += p.a(r, c) * x[c];
-    return s;
-}
-
 // The three rows of a contact: of the cone the normal impulse to where the normal velocity is 0, then the friction along the slip into
 // the disk that the new normal impulse allows; of the relaxed cone a projected gradient step of all three.
 void contact_update_inplace(const MlcpView<double>& p, FrictionLaw law, int n, double* x) {
@@ -43,11 +37,11 @@ void contact_update_inplace(const MlcpView<double>& p, FrictionLaw law, int n, d
 }
 
 // Newton's method on the states that each iterate points to, with a step that is halved until the residual falls.
-bool newton(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x, int& steps) {
+bool newton(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x) {
     const size_t n = static_cast<size_t>(p.rows);
     w.set.state.resize(n), w.s.resize(n);
     double residual = mlcp_residual(p, x, law);
-    for (int k = 0; k < most_newton_steps; ++k, ++steps) {
+    for (int k = 0; k < most_newton_steps; ++k) {
         mlcp_velocity(p, x, w.s.data());
         classify(p, law, x, w.s.data(), w.set.state.data());
         w.before.assign(x, x + n), w.x = w.before;
@@ -68,19 +62,17 @@ bool newton(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* 
 }
 
 SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method, ConeScratch& w, double* x) {
-    int steps = 0;
-    const double start = mlcp_residual(p, x, law);
-    if (start < 1e-3 && newton(p, law, w, x, steps)) return SolverStatus::guessed;
+    if (mlcp_residual(p, x, law) < 1e-3 && newton(p, law, w, x)) return SolverStatus::guessed;
     for (int round = 0; round < most_rounds; ++round) {
         const int effort = round == 0 ? first_sweeps : more_sweeps;
         if (method == ConeMethod::admm) cone_admm_inplace(p, law, effort, acceptable_residual(p, x), w, x);
         else cone_gauss_seidel_inplace(p, law, effort, acceptable_residual(p, x), x);
-        if (newton(p, law, w, x, steps)) return SolverStatus::pivoted;
+        if (newton(p, law, w, x)) return SolverStatus::pivoted;
     }
     for (int round = 0; law == FrictionLaw::cone && round < most_boxes && turned_boxes(p, w.boxes, x); ++round)
-        if (newton(p, law, w, x, steps)) return SolverStatus::boxed;
+        if (newton(p, law, w, x)) return SolverStatus::boxed;
     w.best.assign(x, x + p.rows);
-    if (smoothing_newton(p, law, x) && newton(p, law, w, x, steps)) return SolverStatus::smoothed;
+    if (smoothing_newton(p, law, x) && newton(p, law, w, x)) return SolverStatus::smoothed;
     if (!(mlcp_residual(p, x, law) < mlcp_residual(p, w.best.data(), law))) std::ranges::copy(w.best, x);
     return SolverStatus::unsolved;
 }
@@ -145,7 +137,11 @@ double cone_admm_inplace(const MlcpView<double>& p, FrictionLaw law, int iterati
 }
 
 template <class T> SolverStatus cone(const MlcpView<T>& p, FrictionLaw law, ConeMethod method, ConeScratch& w, ActiveSet<T>& set, T* x) {
-    return with_values(p, law, set, x, [&](const MlcpView<double>& values, double* start) { return solve(values, law, method, w, start); });
+    return with_values(p, set, x, [&](const MlcpView<double>& values, ActiveSet<double>& found, double* start) {
+        const SolverStatus status = solve(values, law, method, w, start);
+        settle_inplace(values, law, found, start);
+        return status;
+    });
 }
 
 template SolverStatus cone(const MlcpView<double>&, FrictionLaw, ConeMethod, ConeScratch&, ActiveSet<double>&, double*);

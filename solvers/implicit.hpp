@@ -18,23 +18,23 @@ namespace costate {
 // Which active set a step is pulled back through: the one that it ended in, or that with every contact open that bears load though
 // the loss would fall if it opened. The second is the other side of complementarity (Werling et al. 2021, section IV-D): a drone
 // that rests on the ground has no gradient by its thrust in the first.
-enum class Contacts { as_they_are, let_go };
+enum class Labels { solved, relabelled };
 
 // set.state less the contacts whose normal row the loss wants pushed apart: loss_by_impulse (rows) is J M^-1 v0.
-template <class T> void let_go(const MlcpView<T>& p, const ActiveSet<T>& found, const T* loss_by_impulse, const T* x, ActiveSet<T>& freed) {
-    freed.state = found.state, freed.s.resize(found.s.size());
+template <class T> void relabel(const MlcpView<T>& p, const ActiveSet<T>& found, const T* loss_by_impulse, const T* x, ActiveSet<T>& out) {
+    out.state = found.state, out.s.resize(found.s.size());
     for (int r = 0; r < p.rows; ++r) {
-        RowState& state = freed.state[static_cast<size_t>(r)];
+        RowState& state = out.state[static_cast<size_t>(r)];
         if (p.normal[r] == unilateral_row && loss_by_impulse[r] < T(0)) state = RowState::separating;
-        if (p.normal[r] >= 0 && freed.state[static_cast<size_t>(p.normal_of(r))] == RowState::separating) state = RowState::separating;
+        if (p.normal[r] >= 0 && out.state[static_cast<size_t>(p.normal_of(r))] == RowState::separating) state = RowState::separating;
     }
-    linearise_states(p, freed, x);
+    linearise_states(p, out, x);
 }
 
 // Covectors of the impulses and of v+ -> s_bar (b_bar in the scratch), mu_bar, and s.w.
 template <class T>
 void constrained_response(const World& w, const T* L, Rows<T>& rows, const DelassusScratch<T>& d, ImpulseScratch<T>& s, const T* v_next_bar,
-                          Contacts contacts) {
+                          Labels labels) {
     const auto solve = [&] { ltl_solve_inplace(w.model, L, 0, w.nv(), s.w.data()); };
     std::copy(v_next_bar, v_next_bar + w.nv(), s.w.begin());
     if (rows.islands.empty()) return solve();
@@ -48,10 +48,10 @@ void constrained_response(const World& w, const T* L, Rows<T>& rows, const Delas
     for (size_t i = 0; i < rows.islands.size(); ++i) {
         const int row = rows.islands[i].row, end = row + rows.islands[i].rows;
         const MlcpView<T> p = island_problem(rows, d, s, rows.islands[i]);
-        const bool freed = contacts == Contacts::let_go;
-        if (freed) let_go(p, s.sets[i], s.b_bar.data() + row, s.lambda.data() + row, s.freed[i]);
+        const bool relabelled = labels == Labels::relabelled;
+        if (relabelled) relabel(p, s.sets[i], s.b_bar.data() + row, s.lambda.data() + row, s.relabelled[i]);
         std::fill(s.b_bar.begin() + row, s.b_bar.begin() + end, T(0));
-        solve_active_set_adj(p, freed ? s.freed[i] : s.sets[i], s.lambda.data() + row, s.lambda_bar.data() + row, s.b_bar.data() + row,
+        solve_active_set_adj(p, relabelled ? s.relabelled[i] : s.sets[i], s.lambda.data() + row, s.lambda_bar.data() + row, s.b_bar.data() + row,
                              rows.mu_bar.data() + row);
     }
     std::copy(v_next_bar, v_next_bar + w.nv(), s.w.begin());
@@ -65,13 +65,13 @@ void constrained_response(const World& w, const T* L, Rows<T>& rows, const Delas
 // Backwards through the step from v+ to its rows, joint forces and kinematics; see above.
 template <class T>
 void pull_back_dynamics(const World& w, const T* theta, const Kinematics<T>& k, FreeMotionScratch<T>& free, Rows<T>& rows,
-                           const DelassusScratch<T>& d, ImpulseScratch<T>& s,
-                           const T* v,           // (nv)
-                           const T* v_next,      // (nv)
-                           const T* v_next_bar,  // (nv)
-                           Contacts contacts, KinematicsBar<T>& bar, T* theta_bar, T* v_bar, T* tau_bar, T* B_bar) {
+                        const DelassusScratch<T>& d, ImpulseScratch<T>& s,
+                        const T* v,           // (nv)
+                        const T* v_next,      // (nv)
+                        const T* v_next_bar,  // (nv)
+                        Labels labels, KinematicsBar<T>& bar, T* theta_bar, T* v_bar, T* tau_bar, T* B_bar) {
     const T& h = theta[w.time_step.at(0)];
-    constrained_response(w, free.M.data(), rows, d, s, v_next_bar, contacts);
+    constrained_response(w, free.M.data(), rows, d, s, v_next_bar, labels);
     // s_bar.s, and lambda.J w
     T power(0);  // w.J^T lambda
     for_each_row(rows, [&](int row, int length, const int* dofs, int values) {

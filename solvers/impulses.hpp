@@ -13,14 +13,14 @@ template <class T> struct ImpulseScratch {
     std::vector<T> dv;                  // (nv) velocity from the impulses
     std::vector<PgsTape<T>> tapes;      // per island, of pgs
     std::vector<ActiveSet<T>> sets;     // per island, where the gradient is implicit
-    std::vector<ActiveSet<T>> freed;    // per island: the set with contacts let go that the loss wants open
+    std::vector<ActiveSet<T>> relabelled;  // per island: with the contacts separating that the loss wants open
     std::vector<SolverStatus> status;   // per island, of exact solvers
     LcpScratch lcp;
     ConeScratch cone;
     // bars
     std::vector<T> lambda_bar, b_bar;   // (rows)
     std::vector<T> w;                   // (nv) M^-1 v+_bar
-    explicit ImpulseScratch(const World& world) : dv(static_cast<size_t>(world.nv()), T(0)), tapes(world.model.trees.size()), sets(tapes.size()), freed(tapes.size()), w(dv) {}
+    explicit ImpulseScratch(const World& world) : dv(static_cast<size_t>(world.nv()), T(0)), tapes(world.model.trees.size()), sets(tapes.size()), relabelled(tapes.size()), w(dv) {}
 };
 
 template <class T> MlcpView<T> island_problem(const Rows<T>& rows, const DelassusScratch<T>& d, const ImpulseScratch<T>& s, const Island& island) {

@@ -19,8 +19,7 @@ enum class SolverStatus : unsigned char {
 
 struct LcpScratch {
     std::vector<double> x, best;               // iterates
-    std::vector<RowState> state;
-    ActiveSet<double> set;
+    std::vector<RowState> state;               // that x points to
     std::vector<double> tableau;               // of Lemke's method
 };
 

@@ -36,13 +36,14 @@ template <class T> struct MlcpView {
     bool contact_at(int r) const { return r + 2 < rows && normal[r] == unilateral_row && normal[r + 1] == first_row + r && normal[r + 2] == first_row + r; }
 };
 
-// s = A x + b
+// s_r of s = A x + b
+template <class T> T row_velocity(const MlcpView<T>& p, const T* x, int r) {
+    T s = p.b[r];
+    for (int c = 0; c < p.rows; ++c) s += p.a(r, c) * x[c];
+    return s;
+}
 template <class T> void mlcp_velocity(const MlcpView<T>& p, const T* x, T* s) {
-    for (int r = 0; r < p.rows; ++r) {
-        T sum = p.b[r];
-        for (int c = 0; c < p.rows; ++c) sum += p.a(r, c) * x[c];
-        s[r] = sum;
-    }
+    for (int r = 0; r < p.rows; ++r) s[r] = row_velocity(p, x, r);
 }
 
 // The point of the cone |x_T| <= mu x_n that is nearest to x, in place.
@@ -61,11 +62,7 @@ inline void project_on_cone_inplace(double mu, double* x) {
 // and one number for the three rows of a cone.
 template <class T> double mlcp_residual(const MlcpView<T>& p, const T* x, FrictionLaw law = FrictionLaw::box) {
     double worst = 0;
-    const auto velocity = [&](int r) {
-        double s = value_of(p.b[r]);
-        for (int c = 0; c < p.rows; ++c) s += value_of(p.a(r, c)) * value_of(x[c]);
-        return s;
-    };
+    const auto velocity = [&](int r) { return value_of(row_velocity(p, x, r)); };
     for (int r = 0; r < p.rows; ++r) {
         const double diagonal = value_of(p.a(r, r));
         if (diagonal <= 0) continue;

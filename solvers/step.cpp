@@ -67,7 +67,7 @@ template <class T> void step(const World& w, const T* theta, const T* x, const T
 namespace {
 
 template <class T>
-void pull_back_step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s, const T* x_next_bar, Contacts through,
+void pull_back_step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s, const T* x_next_bar, Labels labels,
                     T* theta_bar, T* x_bar, T* u_bar) {
     const T *q = x, *v = x + w.nq(), &h = theta[w.time_step.at(0)];
     T *q_bar = x_bar, *v_bar = x_bar + w.nv(), &h_bar = theta_bar[w.time_step.at(0)];
@@ -83,7 +83,7 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
     if (implicit) {
         // 10, 9, 8, 4 and 3 at once, by the equations that v+ and the impulses obey
         pull_back_dynamics(w, theta, s.kinematics, free, s.rows, s.delassus, s.impulses, v, s.v_next.data(), s.v_next_bar.data(),
-                           through, s.bar, theta_bar, v_bar, s.tau_bar.data(), s.B_bar.data());
+                           labels, s.bar, theta_bar, v_bar, s.tau_bar.data(), s.B_bar.data());
     } else {
         s.v_free_bar = s.v_next_bar;
         apply_impulses_adj(w, free.M.data(), s.rows, s.impulses, s.v_next_bar.data(), free.M_bar.data());
@@ -137,11 +137,11 @@ void pull_back_both_ways(const World& w, const T* theta, const T* x, const T* u,
         VecX<T> theta, x, u;
         double size = 0;
     } ways[2];
-    for (const Contacts through : {Contacts::as_they_are, Contacts::let_go}) {
-        Way& way = ways[static_cast<size_t>(through)];
+    for (const Labels labels : {Labels::solved, Labels::relabelled}) {
+        Way& way = ways[static_cast<size_t>(labels)];
         way.theta.setZero(w.np()), way.x.setZero(w.ndx()), way.u.setZero(w.nu());
         seeds.restore(s);
-        pull_back_step(w, theta, x, u, s, x_next_bar, through, way.theta.data(), way.x.data(), way.u.data());
+        pull_back_step(w, theta, x, u, s, x_next_bar, labels, way.theta.data(), way.x.data(), way.u.data());
         for (int j = 0; j < w.nv(); ++j) {
             const double q_bar = value_of(way.x[j]), tau_bar = value_of(s.tau_bar[static_cast<size_t>(j)]);
             way.size += q_bar * q_bar + tau_bar * tau_bar / value_of(theta[w.time_step.at(0)]);
@@ -158,7 +158,7 @@ void pull_back_both_ways(const World& w, const T* theta, const T* x, const T* u,
 template <class T>
 void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s, const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar) {
     if (w.settings.complementarity_aware && !s.rows.islands.empty()) return pull_back_both_ways(w, theta, x, u, s, x_next_bar, theta_bar, x_bar, u_bar);
-    pull_back_step(w, theta, x, u, s, x_next_bar, Contacts::as_they_are, theta_bar, x_bar, u_bar);
+    pull_back_step(w, theta, x, u, s, x_next_bar, Labels::solved, theta_bar, x_bar, u_bar);
 }
 
 template <class T> void observe(const World& w, const T* theta, const T* x, StepScratch<T>& s) {

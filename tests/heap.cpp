@@ -130,5 +130,12 @@ int main() {
     std::printf("%ld allocations in 500 steps and adjoints with %d contacts\n", calls, contacts);
     for (unsigned seed = 1; seed <= 20; ++seed) run(every_shape_state(seed));
     std::printf("%ld allocations in 400 with shapes of every type\n", calls - without);
+    const long with_sweeps = calls;
+    for (unsigned seed = 1; seed <= 10; ++seed) {
+        Settings settings;
+        settings.solver = SolverType::lcp;
+        run(toy_contact_state(seed, settings));
+    }
+    std::printf("%ld allocations in 500 by the boxed LCP\n", calls - with_sweeps);
     return calls == 0 && contacts > 500 && all_pairs_met() ? 0 : 1;
 }

@@ -238,7 +238,9 @@ TEST_CASE("step: a pure function of its arguments") {
 }
 
 TEST_CASE("step: its Jacobian is that of dual numbers, column by column") {
-    for (const Settings& settings : exact_solvers()) {
+    std::vector<Settings> solvers = exact_solvers();
+    solvers.emplace_back();  // and the sweeps
+    for (const Settings& settings : solvers) {
         for (unsigned seed = 1; seed <= 3; ++seed) {
             CAPTURE(seed);
             const ToyState t = toy_contact_state(seed, settings);
