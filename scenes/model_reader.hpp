@@ -26,6 +26,9 @@ ModelInput read_model(const Node& node);
 // A shape without its body; `otherwise` is its name if it has none of its own.
 ShapeSpec read_shape(const Node& node, const std::string& otherwise);
 
+// Three positive numbers.
+Vec3<double> positive3(const Node& node);
+
 // What shapes and the ground have alike: friction; restitution, or stiffness and damping.
 void read_surface(const Node& node, ShapeSpec& shape);
 

@@ -31,11 +31,6 @@ const std::vector<KnownShape>& known_shapes() {
     return table;
 }
 
-Vec3<double> positive3(const Node& node) {
-    const std::vector<Node> three = node.items(3);
-    return {three[0].positive(), three[1].positive(), three[2].positive()};
-}
-
 // From the file that a shape names, in the folder of its document.
 TriangleMesh read_file(const Node& name) {
     try {
@@ -113,6 +108,11 @@ std::shared_ptr<const Terrain> read_height_field(const Node& node) {
 }
 
 }  // namespace
+
+Vec3<double> positive3(const Node& node) {
+    const std::vector<Node> three = node.items(3);
+    return {three[0].positive(), three[1].positive(), three[2].positive()};
+}
 
 void read_surface(const Node& node, ShapeSpec& s) {
     s.friction = node.nonnegative_or("friction", 1);

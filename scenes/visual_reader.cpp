@@ -7,11 +7,6 @@ namespace {
 constexpr ShapeType types[] = {ShapeType::sphere, ShapeType::capsule,   ShapeType::cylinder,
                                ShapeType::box,    ShapeType::ellipsoid, ShapeType::mesh};
 
-Vec3<double> positive3(const Node& node) {
-    const std::vector<Node> three = node.items(3);
-    return {three[0].positive(), three[1].positive(), three[2].positive()};
-}
-
 // The size of a visual, and that it has no other.
 Vec3<double> read_size(const Node& node, ShapeType type) {
     const std::string because = "the visual is a " + node["type"].text();

@@ -18,7 +18,7 @@ inline constexpr double pi = 3.14159265358979323846;
 using MatX = Eigen::MatrixXd;
 
 // A world, its parameters, the state it starts from, and controls that stay as they are.
-struct Case {
+struct AnalyticCase {
     World world;
     VecX<double> theta, x, u;
 
@@ -66,9 +66,9 @@ inline ShapeSpec shape(const std::string& name, ShapeType type, const Vec3<doubl
 }
 
 // Bodies, shapes and motors in the order they are added; children name their parent in BodySpec::parent.
-class Scene {
+class AnalyticScene {
 public:
-    explicit Scene(const Settings& settings, const Vec3<double>& gravity = {0, 0, -g0}) : settings_(settings) {
+    explicit AnalyticScene(const Settings& settings, const Vec3<double>& gravity = {0, 0, -g0}) : settings_(settings) {
         builder_.set_gravity(gravity);
     }
     int add(const BodySpec& b) { return builder_.add_body(b); }
@@ -88,12 +88,12 @@ public:
         add(shape("ground", ShapeType::plane, Vec3<double>::Zero(), friction, restitution));
     }
 
-    Case build() const {
+    AnalyticCase build() const {
         Model m = builder_.build();
         std::vector<ShapeSpec> shapes = shapes_;
         for (size_t i = 0; i < shapes.size(); ++i) shapes[i].body = m.body_index(carriers_[i]);
         ShapeSet set = build_shapes(m, shapes);
-        Case c{World(std::move(m), std::move(set), settings_), {}, {}, {}};
+        AnalyticCase c{World(std::move(m), std::move(set), settings_), {}, {}, {}};
         c.theta = c.world.model.layout.nominal();
         c.x = VecX<double>::Zero(c.world.nx());
         c.x.head(c.world.nq()) = c.world.model.neutral_configuration();
@@ -110,7 +110,7 @@ private:
 };
 
 // One knot a control: it holds.
-inline ControlPlan held_controls(const Case& c, int steps) {
+inline ControlPlan held_controls(const AnalyticCase& c, int steps) {
     ControlChannel held;
     held.times = {0};
     return ControlPlan(std::vector<ControlChannel>(static_cast<size_t>(c.world.nu()), held), steps, c.time_step());
@@ -118,7 +118,7 @@ inline ControlPlan held_controls(const Case& c, int steps) {
 
 // A number and its gradient.
 struct Sensitivity {
-    const Case* of;
+    const AnalyticCase* of;
     double value;
     VecX<double> last;  // the last state
     Gradient g;
@@ -129,7 +129,7 @@ struct Sensitivity {
 };
 
 // The loss of a rollout. The case must outlive what is returned.
-inline Sensitivity loss(const Case& c, int steps, const Objective& objective) {
+inline Sensitivity loss(const AnalyticCase& c, int steps, const Objective& objective) {
     const ControlPlan plan = held_controls(c, steps);
     Simulation simulation(c.world, objective);
     Rollout<Simulation> rollout(simulation, plan, steps);
@@ -141,7 +141,7 @@ inline Sensitivity loss(const Case& c, int steps, const Objective& objective) {
 
 inline constexpr double afar = 64;  // to which side of a target all coordinates are, so that distance is a coordinate plus this
 
-inline Term point_term(const Case& c, TermKind kind, std::string_view body, int axis,
+inline Term point_term(const AnalyticCase& c, TermKind kind, std::string_view body, int axis,
                        const Vec3<double>& point = Vec3<double>::Zero()) {
     Term t;
     t.kind = kind, t.norm = TermNorm::distance, t.body = c.world.model.body_index(body), t.point = point;
@@ -150,20 +150,20 @@ inline Term point_term(const Case& c, TermKind kind, std::string_view body, int 
 }
 
 // One coordinate of a point of a body in the last state, m; or of its velocity, m/s.
-inline Sensitivity position(const Case& c, int steps, std::string_view body, int axis,
+inline Sensitivity position(const AnalyticCase& c, int steps, std::string_view body, int axis,
                             const Vec3<double>& point = Vec3<double>::Zero()) {
     Sensitivity s = loss(c, steps, {point_term(c, TermKind::position, body, axis, point)});
     s.value -= afar;
     return s;
 }
-inline Sensitivity velocity(const Case& c, int steps, std::string_view body, int axis,
+inline Sensitivity velocity(const AnalyticCase& c, int steps, std::string_view body, int axis,
                             const Vec3<double>& point = Vec3<double>::Zero()) {
     Sensitivity s = loss(c, steps, {point_term(c, TermKind::velocity, body, axis, point)});
     s.value -= afar;
     return s;
 }
 // Entry k of the last q of a joint, where it has as many entries as v; and of the last v, which must not vanish.
-inline Sensitivity coordinate(const Case& c, int steps, std::string_view body, int k = 0) {
+inline Sensitivity coordinate(const AnalyticCase& c, int steps, std::string_view body, int k = 0) {
     Term t;
     t.kind = TermKind::configuration, t.norm = TermNorm::distance, t.dofs = {c.body(body).v0 + k};
     t.q_target = c.world.model.neutral_configuration();
@@ -172,7 +172,7 @@ inline Sensitivity coordinate(const Case& c, int steps, std::string_view body, i
     s.value -= afar;
     return s;
 }
-inline Sensitivity rate(const Case& c, int steps, std::string_view body, int k = 0) {
+inline Sensitivity rate(const AnalyticCase& c, int steps, std::string_view body, int k = 0) {
     Term t;
     t.kind = TermKind::joint_velocity, t.norm = TermNorm::distance, t.dofs = {c.body(body).v0 + k};
     Sensitivity s = loss(c, steps, {t});
@@ -184,7 +184,7 @@ inline Sensitivity rate(const Case& c, int steps, std::string_view body, int k =
 }
 
 // Every state of a rollout, the first included.
-inline std::vector<VecX<double>> states(const Case& c, int steps) {
+inline std::vector<VecX<double>> states(const AnalyticCase& c, int steps) {
     const ControlPlan plan = held_controls(c, steps);
     const Objective none;
     Simulation simulation(c.world, none);
@@ -201,7 +201,7 @@ struct StepJacobian {
     VecX<double> next;
     MatX x, theta, u;
 };
-inline StepJacobian step_jacobian(const Case& c, const VecX<double>& x) {
+inline StepJacobian step_jacobian(const AnalyticCase& c, const VecX<double>& x) {
     const World& w = c.world;
     StepScratch<double> s(w);
     StepJacobian J{VecX<double>(w.nx()), MatX::Zero(w.ndx(), w.ndx()), MatX::Zero(w.ndx(), w.np()), MatX::Zero(w.ndx(), w.nu())};

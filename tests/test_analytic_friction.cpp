@@ -10,13 +10,13 @@ constexpr double mass = 0.8;
 const Vec3<double> half(0.2, 0.15, 0.05);
 
 // A flat box on the ground, gravity tilted by a about y: down the slope is +x.
-Case incline(double h, double a, double mu) {
-    Scene scene(rigid(h, 400, 1e-12), g0 * Vec3<double>(std::sin(a), 0, -std::cos(a)));
+AnalyticCase incline(double h, double a, double mu) {
+    AnalyticScene scene(rigid(h, 400, 1e-12), g0 * Vec3<double>(std::sin(a), 0, -std::cos(a)));
     scene.add_ground(mu);
     const Vec3<double> square = half.cwiseProduct(half), inertia = mass / 3 * (Vec3<double>::Constant(square.sum()) - square);
     scene.add(solid("box", JointType::free, mass, inertia));
     scene.add(shape("box", ShapeType::box, half), "box");
-    Case c = scene.build();
+    AnalyticCase c = scene.build();
     c.q("box", 2) = half.z();
     return c;
 }
@@ -31,7 +31,7 @@ struct Impulse {
     double value;
     VecX<double> theta_bar;
 };
-Impulse impulse(const Case& c, const VecX<double>& x, int kind) {
+Impulse impulse(const AnalyticCase& c, const VecX<double>& x, int kind) {
     const World& w = c.world;
     StepScratch<double> s(w);
     VecX<double> next(w.nx()), none = VecX<double>::Zero(w.ndx()), x_bar = none, u_bar = VecX<double>::Zero(w.nu());
@@ -55,7 +55,7 @@ TEST_CASE("analytic 9, block slides down an incline") {
     const double h = 1e-3, a = 30 * pi / 180, mu = 0.35;
     const int n = 200;
     const double sum = 0.5 * n * h * (n + 1) * h;
-    const Case c = incline(h, a, mu);
+    const AnalyticCase c = incline(h, a, mu);
     const Sensitivity s = position(c, n, "box", 0);
     CHECK(error(s.value, g0 * (std::sin(a) - mu * std::cos(a)) * sum) <= 1e-9);
     CHECK(error(s.to("shapes/ground/friction"), -g0 * std::cos(a) * sum) <= 1e-9);
@@ -67,7 +67,7 @@ TEST_CASE("analytic 9, block slides down an incline") {
 // Sticks if mu >= tan a: s = 0 and so its derivatives;   f_t = m g sin a,   df_t/da = m g cos a,   df_t/dm = g sin a
 TEST_CASE("analytic 9, block sticks on an incline, threshold within 0.1 degrees") {
     const double h = 1e-3, a = 20 * pi / 180;
-    const Case c = incline(h, a, 0.5);
+    const AnalyticCase c = incline(h, a, 0.5);
     const VecX<double> x = states(c, 50).back();
     const Impulse f = impulse(c, x, 1), f_n = impulse(c, x, 0);
     const auto by_angle = [&](const Impulse& i) {
@@ -94,7 +94,7 @@ TEST_CASE("analytic 9, block sticks on an incline, threshold within 0.1 degrees"
 //   dd/dmu = -g h^2 N (N + 1)/2,   dd/dv = N h;   as h -> 0   v^2/(2 mu g) - v h/2,   -v^2/(2 mu^2 g),   v/(mu g);   dd/dm = 0
 TEST_CASE("analytic 10, friction stops a block") {
     const double h = 1e-3, mu = 0.4, v = 1.2;
-    Case c = incline(h, 0, mu);
+    AnalyticCase c = incline(h, 0, mu);
     c.v("box", 0) = v;
     const double N = std::floor(v / (mu * g0 * h)), sum = 0.5 * N * (N + 1) * h * h;
     const Sensitivity d = position(c, 350, "box", 0);
@@ -111,12 +111,12 @@ TEST_CASE("analytic 10, friction stops a block") {
 
 namespace {
 
-Case ball_on_incline(double h, double a, double mu) {
+AnalyticCase ball_on_incline(double h, double a, double mu) {
     const double r = 0.125;
-    Scene scene(rigid(h), g0 * Vec3<double>(std::sin(a), 0, -std::cos(a)));
+    AnalyticScene scene(rigid(h), g0 * Vec3<double>(std::sin(a), 0, -std::cos(a)));
     scene.add_ground(mu);
     scene.add_ball("ball", mass, r);
-    Case c = scene.build();
+    AnalyticCase c = scene.build();
     c.q("ball", 2) = r;
     return c;
 }
@@ -129,7 +129,7 @@ Case ball_on_incline(double h, double a, double mu) {
 TEST_CASE("analytic 11, ball slips, then rolls") {
     const double mu = 0.05, v = 2, T = 1.5;
     for (const double h : {1e-3, 5e-4, 2.5e-4}) {
-        Case c = ball_on_incline(h, 0, mu);
+        AnalyticCase c = ball_on_incline(h, 0, mu);
         c.v("ball", 0) = v;
         const int steps = static_cast<int>(std::lround(T / h));
         const double N = std::floor(2 * v / (7 * mu * g0 * h)), slope = -0.5 * g0 * h * h * N * (N + 1),
@@ -156,7 +156,7 @@ TEST_CASE("analytic 12, sphere rolls down an incline") {
     const double h = 1e-3, a = 25 * pi / 180, mu = 0.5;
     const int n = 400;
     const double sum = n * h * (n + 1) * h;
-    const Case c = ball_on_incline(h, a, mu);
+    const AnalyticCase c = ball_on_incline(h, a, mu);
     const Sensitivity x = position(c, n, "ball", 0);
     CHECK(error(x.value, 5.0 / 14 * g0 * std::sin(a) * sum) <= 1e-10);
     CHECK(error(to_tilt(x, a), 5.0 / 14 * g0 * std::cos(a) * sum) <= 1e-10);
@@ -176,8 +176,8 @@ namespace {
 
 // A column of plates on vertical sliders, each standing on a foot that touches the plate below (the ground for the first):
 // a ball, or a capsule lying on its side, which touches at both ends.
-Case column(int k, double h) {
-    Scene scene(rigid(h, 300, 1e-12));
+AnalyticCase column(int k, double h) {
+    AnalyticScene scene(rigid(h, 300, 1e-12));
     scene.add_ground();
     for (int i = 0; i < k; ++i) {
         const std::string n = std::to_string(i);
@@ -189,7 +189,7 @@ Case column(int k, double h) {
         plate.position = {0, 0, 0.13};
         scene.add(foot, "body" + n), scene.add(plate, "body" + n);
     }
-    Case c = scene.build();
+    AnalyticCase c = scene.build();
     for (int i = 0; i < k; ++i) c.q("body" + std::to_string(i)) = 0.15 * i + 2e-4 * (i + 1);
     return c;
 }
@@ -201,7 +201,7 @@ Case column(int k, double h) {
 TEST_CASE("analytic 18, column of six bodies: force under each is the weight above") {
     const double h = 1e-3;
     const int k = 6, n = 150;
-    const Case c = column(k, h);
+    const AnalyticCase c = column(k, h);
     const VecX<double> end = states(c, n).back();
     CHECK(end.tail(k).cwiseAbs().maxCoeff() <= 1e-9);
     double above = 0;
@@ -225,7 +225,7 @@ TEST_CASE("analytic 18, column of six bodies: force under each is the weight abo
 TEST_CASE("analytic 19, balls rolling on a slab that is pulled") {
     const double h = 1e-3, M = 10, m = 0.7, mu1 = 0.4, F = 90, r = 0.1;
     const int n = 9, steps = 100;
-    Scene scene(rigid(h, 300, 1e-12));
+    AnalyticScene scene(rigid(h, 300, 1e-12));
     const int slider = scene.add(solid("slider", JointType::prismatic, 0, Vec3<double>::Zero(), Vec3<double>::UnitX()));
     BodySpec slab = solid("slab", JointType::prismatic, M, Vec3<double>::Ones());
     slab.parent = slider;
@@ -235,7 +235,7 @@ TEST_CASE("analytic 19, balls rolling on a slab that is pulled") {
     ShapeSpec box = shape("slab", ShapeType::box, {1, 1, 0.1}, 0.8);
     scene.add(box, "slab");
     for (int i = 0; i < n; ++i) scene.add_ball("ball" + std::to_string(i), m, r);
-    Case c = scene.build();
+    AnalyticCase c = scene.build();
     c.u[0] = F, c.q("slab") = 0.1;
     for (int i = 0; i < n; ++i) {
         const std::string name = "ball" + std::to_string(i);

@@ -13,16 +13,16 @@ using namespace costate::test;
 
 namespace {
 
-constexpr double radius = 0.125;
+constexpr double sphere_radius = 0.125;
 
-Case bouncing_ball(double h, double z0, double v0, double e) {
+AnalyticCase bouncing_ball(double h, double z0, double v0, double e) {
     Settings s = rigid(h);
     s.rest_speed = 1e-3;
-    Scene scene(s);
+    AnalyticScene scene(s);
     scene.add_ground(1, e);
-    scene.add_ball("ball", 0.7, radius);
-    Case c = scene.build();
-    c.q("ball", 2) = radius + z0, c.v("ball", 2) = v0;
+    scene.add_ball("ball", 0.7, sphere_radius);
+    AnalyticCase c = scene.build();
+    c.q("ball", 2) = sphere_radius + z0, c.v("ball", 2) = v0;
     return c;
 }
 
@@ -53,19 +53,19 @@ TEST_CASE("analytic 13, one bounce: value O(h), gradient of the stepped motion e
     for (const double h : {1e-3, 5e-4, 2.5e-4}) {
         CAPTURE(h);
         const int N = static_cast<int>(std::lround(T / h));
-        const Case c = bouncing_ball(h, z0, v0, e);
+        const AnalyticCase c = bouncing_ball(h, z0, v0, e);
         const Sensitivity z = position(c, N, "ball", 2);
         const auto fall = [&](int n) { return z0 + n * h * v0 - g0 * h * h * 0.5 * n * (n + 1); };
         int k = 0;
         while (fall(k) + h * (v0 - k * h * g0) >= 0) ++k;
         const double j = N - k - 1, v_k = v0 - k * h * g0;
-        CHECK(error(z.value - radius, fall(k) - (j + 1) * h * e * v_k - g0 * h * h * 0.5 * j * (j + 1)) <= 1e-12);
+        CHECK(error(z.value - sphere_radius, fall(k) - (j + 1) * h * e * v_k - g0 * h * h * 0.5 * j * (j + 1)) <= 1e-12);
         CHECK(error(z.to_q("ball", 2), 1) <= 1e-12);
         CHECK(error(z.to_v("ball", 2), h * (k - (j + 1) * e)) <= 1e-12);
         CHECK(error(z.to("shapes/ground/restitution"), -(j + 1) * h * v_k) <= 1e-12);
         CHECK(error(z.to("bodies/ball/mass"), 0) <= 1e-12);
 
-        CHECK(std::abs(z.value - radius - z_T) <= (1 + e) * w * h);
+        CHECK(std::abs(z.value - sphere_radius - z_T) <= (1 + e) * w * h);
         CHECK(std::abs(z.to("shapes/ground/restitution") - w * s) <= 2 * w * h);
         CHECK(std::abs(z.to_q("ball", 2) - by_z0) >= 0.6);  // 1 - 0.367, for every h
         CHECK(std::abs(z.to_v("ball", 2) - by_v0) >= 0.3);  // t1 - e s = 0.270 instead of -0.050
@@ -79,7 +79,7 @@ TEST_CASE("analytic 14, Jacobian across an impact: the stepped one exactly, not 
     const double e = 0.6, v0 = -3;
     for (const double h : {1e-3, 5e-4, 2.5e-4}) {
         CAPTURE(h);
-        const Case c = bouncing_ball(h, 0.0104, v0, e);
+        const AnalyticCase c = bouncing_ball(h, 0.0104, v0, e);
         const std::vector<VecX<double>> x = states(c, 20);
         Mat2 product = Mat2::Identity(), expected = product;
         double v_before = 0;
@@ -104,12 +104,12 @@ namespace {
 
 // When a ball dropped from H comes to rest.
 double rest_time(double h, double H, double e, std::vector<double>* heights = nullptr) {
-    const Case c = bouncing_ball(h, H, 0, e);
+    const AnalyticCase c = bouncing_ball(h, H, 0, e);
     const std::vector<VecX<double>> x = states(c, static_cast<int>(3.5 / h));
     size_t last = 0;
     for (size_t n = 1; n < x.size(); ++n) {
         if (std::abs(x[n][9]) > 0.01) last = n;
-        if (heights != nullptr && x[n - 1][9] > 0 && x[n][9] <= 0) heights->push_back(x[n][2] - radius);
+        if (heights != nullptr && x[n - 1][9] > 0 && x[n][9] <= 0) heights->push_back(x[n][2] - sphere_radius);
     }
     return static_cast<double>(last) * h;
 }
@@ -130,12 +130,12 @@ TEST_CASE("analytic 15, bounce heights and Zeno time") {
 
     const double coarse = 1e-3;
     const int N = 1750;  // three bounces
-    const Case c = bouncing_ball(coarse, H, 0, e);
+    const AnalyticCase c = bouncing_ball(coarse, H, 0, e);
     const Sensitivity z = position(c, N, "ball", 2);
     SteppedBounce by_e{coarse, e, H, 0, 0, 0, 1}, by_z0{coarse, e, H, 0, 1, 0, 0}, by_v0{coarse, e, H, 0, 0, 1, 0};
     for (int n = 0; n < N; ++n) by_e.step(), by_z0.step(), by_v0.step();
     CHECK(by_e.impacts == 3);
-    CHECK(error(z.value - radius, by_e.z) <= 1e-11);
+    CHECK(error(z.value - sphere_radius, by_e.z) <= 1e-11);
     CHECK(error(z.to("shapes/ground/restitution"), by_e.dz) <= 1e-11);
     CHECK(error(z.to_q("ball", 2), by_z0.dz) <= 1e-11);
     CHECK(error(z.to_v("ball", 2), by_v0.dz) <= 1e-11);
@@ -144,13 +144,13 @@ TEST_CASE("analytic 15, bounce heights and Zeno time") {
 namespace {
 
 // Balls in line along d at the distances `at`, without gravity, the first one moving at u.
-Case balls(const std::vector<double>& masses, const std::vector<double>& at, const Vec3<double>& d, double u, double e,
+AnalyticCase balls(const std::vector<double>& masses, const std::vector<double>& at, const Vec3<double>& d, double u, double e,
            double h = 1e-3) {
-    Scene scene(rigid(h), Vec3<double>::Zero());
+    AnalyticScene scene(rigid(h), Vec3<double>::Zero());
     const auto name = [](size_t i) { return "ball" + std::to_string(i); };
     for (size_t i = 0; i < masses.size(); ++i)
-        scene.add_ball(name(i), masses[i], radius, 1, i % 2 == 0 ? e : 0.5 * e);  // a pair has the larger
-    Case c = scene.build();
+        scene.add_ball(name(i), masses[i], sphere_radius, 1, i % 2 == 0 ? e : 0.5 * e);  // a pair has the larger
+    AnalyticCase c = scene.build();
     for (size_t i = 0; i < masses.size(); ++i)
         for (int k = 0; k < 3; ++k) c.q(name(i), k) = at[i] * d[k];
     for (int k = 0; k < 3; ++k) c.v("ball0", k) = u * d[k];
@@ -158,7 +158,7 @@ Case balls(const std::vector<double>& masses, const std::vector<double>& at, con
 }
 
 // The component along d of a body's last position or velocity.
-Sensitivity along(const Case& c, int steps, TermKind kind, const std::string& body, const Vec3<double>& d) {
+Sensitivity along(const AnalyticCase& c, int steps, TermKind kind, const std::string& body, const Vec3<double>& d) {
     Objective terms;
     for (int k = 0; k < 3; ++k) {
         terms.push_back(point_term(c, kind, body, k));
@@ -179,7 +179,7 @@ double to_speed(const Sensitivity& s, const Vec3<double>& d) {
 TEST_CASE("analytic 16, two balls meet head on") {
     const double m1 = 1.3, m2 = 0.4, M = m1 + m2, e = 0.6, u = 2;
     for (const Vec3<double>& d : {Vec3<double>(1, 0, 0), Vec3<double>(2.0 / 3, -1.0 / 3, 2.0 / 3)}) {
-        const Case c = balls({m1, m2}, {0, 0.3371}, d, u, e);
+        const AnalyticCase c = balls({m1, m2}, {0, 0.3371}, d, u, e);
         const Sensitivity a = along(c, 200, TermKind::velocity, "ball0", d), b = along(c, 200, TermKind::velocity, "ball1", d);
         CHECK(error(a.value, (m1 - e * m2) * u / M) <= 1e-10);
         CHECK(error(b.value, (1 + e) * m1 * u / M) <= 1e-10);
@@ -198,7 +198,7 @@ TEST_CASE("analytic 16, two balls meet head on") {
 TEST_CASE("analytic 16, cradle: one after the other, and all at once") {
     const double u = 2;
     const Vec3<double> d(1, 0, 0);
-    const auto check = [&](const Case& c, const std::vector<double>& share) {
+    const auto check = [&](const AnalyticCase& c, const std::vector<double>& share) {
         for (size_t i = 0; i < share.size(); ++i) {
             const Sensitivity v = along(c, 100, TermKind::velocity, "ball" + std::to_string(i), d);
             CHECK(std::abs(v.value - share[i] * u) <= 1e-10);
@@ -212,12 +212,12 @@ TEST_CASE("analytic 16, cradle: one after the other, and all at once") {
 namespace {
 
 // Sphere against the ground, without gravity or spin, `gap` above it when the step of the impact begins.
-Case oblique(double mu, double e, double v_t, double v_n, double gap) {
-    Scene scene(rigid(1e-3), Vec3<double>::Zero());
+AnalyticCase oblique(double mu, double e, double v_t, double v_n, double gap) {
+    AnalyticScene scene(rigid(1e-3), Vec3<double>::Zero());
     scene.add_ground(mu, e);
-    scene.add_ball("ball", 0.7, radius);
-    Case c = scene.build();
-    c.q("ball", 2) = radius + gap, c.v("ball", 0) = v_t, c.v("ball", 2) = v_n;
+    scene.add_ball("ball", 0.7, sphere_radius);
+    AnalyticCase c = scene.build();
+    c.q("ball", 2) = sphere_radius + gap, c.v("ball", 0) = v_t, c.v("ball", 2) = v_n;
     return c;
 }
 
@@ -231,7 +231,7 @@ TEST_CASE("analytic 17, oblique bounce of a sphere: slides and grips") {
         CAPTURE(mu);
         const bool slides = mu * (1 + e) * -v_n < 2 * v_t / 7;
         CHECK(slides == (mu < 0.5));
-        const Case c = oblique(mu, e, v_t, v_n, 0);
+        const AnalyticCase c = oblique(mu, e, v_t, v_n, 0);
         const Sensitivity t = velocity(c, 100, "ball", 0), n = velocity(c, 100, "ball", 2);
         CHECK(error(t.value, slides ? v_t + mu * (1 + e) * v_n : 5 * v_t / 7) <= 1e-12);
         CHECK(error(n.value, -e * v_n) <= 1e-12);
@@ -242,8 +242,8 @@ TEST_CASE("analytic 17, oblique bounce of a sphere: slides and grips") {
         CHECK(error(n.to_v("ball", 2), -e) <= 1e-12);
         CHECK(error(n.to("shapes/ground/restitution"), -v_n) <= 1e-12);
     }
-    const double gap = 1e-3, lever = radius + 0.5 * gap, share = 1 / (1 + 0.4 * radius * radius / (lever * lever));
-    const Case above = oblique(1, e, v_t, v_n, gap);
+    const double gap = 1e-3, lever = sphere_radius + 0.5 * gap, share = 1 / (1 + 0.4 * sphere_radius * sphere_radius / (lever * lever));
+    const AnalyticCase above = oblique(1, e, v_t, v_n, gap);
     const Sensitivity t = velocity(above, 1, "ball", 0);
     CHECK(error(t.value, share * v_t) <= 1e-12);
     CHECK(error(t.to_v("ball", 0), share) <= 1e-12);
@@ -258,15 +258,15 @@ TEST_CASE("analytic 21, two equal balls in line: value O(h), gradient of the ste
     for (const double h : {1e-3, 5e-4, 2.5e-4}) {
         CAPTURE(h);
         const int N = static_cast<int>(std::lround(T / h));
-        const Case c = balls({1, 1}, {x1, x2}, {1, 0, 0}, v0, 1, h);
+        const AnalyticCase c = balls({1, 1}, {x1, x2}, {1, 0, 0}, v0, 1, h);
         const Sensitivity x = position(c, N, "ball1", 0);
         int k = 0;
-        while (x2 - x1 - 2 * radius - (k + 1) * h * v0 >= 0) ++k;
+        while (x2 - x1 - 2 * sphere_radius - (k + 1) * h * v0 >= 0) ++k;
         CHECK(error(x.value, x2 + (N - k) * h * v0) <= 1e-12);
         CHECK(std::abs(x.to_q("ball0", 0)) <= 1e-12);
         CHECK(error(x.to_q("ball1", 0), 1) <= 1e-12);
         CHECK(error(x.to_v("ball0", 0), (N - k) * h) <= 1e-12);
         CHECK(error(x.to_v("ball1", 0), k * h) <= 1e-12);
-        CHECK(std::abs(x.value - (x1 + v0 * T + 2 * radius)) <= v0 * h);
+        CHECK(std::abs(x.value - (x1 + v0 * T + 2 * sphere_radius)) <= v0 * h);
     }
 }

@@ -22,8 +22,8 @@ std::pair<double, double> elliptic(double k) {
     return {K, K * (1 - sum)};
 }
 
-Case free_particle(double h) {
-    Scene scene({.time_step = h});
+AnalyticCase free_particle(double h) {
+    AnalyticScene scene({.time_step = h});
     scene.add(ball("ball", 0.7, 0.1));
     return scene.build();
 }
@@ -34,7 +34,7 @@ Case free_particle(double h) {
 TEST_CASE("analytic 1, free fall: exact") {
     const double h = 1e-3, z0 = 1.3, v0 = 2.1;
     for (const int n : {1, 7, 1000}) {
-        Case c = free_particle(h);
+        AnalyticCase c = free_particle(h);
         c.q("ball", 2) = z0, c.v("ball", 2) = v0;
         const Sensitivity z = position(c, n, "ball", 2), v = velocity(c, n, "ball", 2);
         const double sum = 0.5 * n * (n + 1);
@@ -58,7 +58,7 @@ struct Landing {
     double range, by_angle, by_speed;
 };
 Landing landing(double h, double speed, double angle) {
-    Case c = free_particle(h);
+    AnalyticCase c = free_particle(h);
     const double u = c.v("ball", 0) = speed * std::cos(angle), w0 = c.v("ball", 2) = speed * std::sin(angle);
     const int n = static_cast<int>(2 * w0 / g0 / h) - 1;
     const Sensitivity x = position(c, n, "ball", 0), z = position(c, n, "ball", 2), w = velocity(c, n, "ball", 2);
@@ -99,13 +99,13 @@ TEST_CASE("analytic 2, projectile: the discrete landing exactly, the range with 
 // with k = stiffness + kp, d = damping + kd, m with armature
 TEST_CASE("analytic 3, spring and damper, passive and by a servo: exact") {
     const double h = 5e-3, m = 1.3, armature = 0.2, stiffness = 30, damping = 0.4, kp = 25, kd = 0.9, x0 = 0.7, v0 = -1.1;
-    Scene scene({.time_step = h}, Vec3<double>::Zero());
+    AnalyticScene scene({.time_step = h}, Vec3<double>::Zero());
     BodySpec mass = solid("mass", JointType::prismatic, m, Vec3<double>::Ones(), Vec3<double>::UnitX());
     mass.damping = {damping}, mass.armature = {armature}, mass.stiffness = {stiffness}, mass.rest = {0};
     ActuatorSpec servo;
     servo.name = "servo", servo.type = ActuatorType::servo, servo.body = scene.add(mass), servo.kp = kp, servo.kd = kd;
     scene.add(servo);
-    Case c = scene.build();
+    AnalyticCase c = scene.build();
     c.q("mass") = x0, c.v("mass") = v0;
 
     using Mat2 = Eigen::Matrix2d;
@@ -147,11 +147,11 @@ struct Period {
 };
 // Four times the time from rest at the angle a to the bottom, q = 0 between two steps by a straight line.
 Period period(double h, double a, double l) {
-    Scene scene({.time_step = h});
+    AnalyticScene scene({.time_step = h});
     BodySpec bob = solid("bob", JointType::revolute, 1.7, Vec3<double>::Zero(), Vec3<double>::UnitY());
     bob.mass.c = {0, 0, -l};
     scene.add(bob);
-    Case c = scene.build();
+    AnalyticCase c = scene.build();
     c.q("bob") = a;
     const std::vector<VecX<double>> all = states(c, static_cast<int>(1.0 / h));
     int n = 0;
@@ -197,8 +197,8 @@ TEST_CASE("analytic 4, period of a pendulum: order 1, 1e-5 extrapolated") {
 namespace {
 
 // n links in a straight line, turned by an angle from hanging, at rest: point masses at the ends of massless rods.
-Case pendulum_chain(int n, double h, double angle) {
-    Scene scene({.time_step = h});
+AnalyticCase pendulum_chain(int n, double h, double angle) {
+    AnalyticScene scene({.time_step = h});
     for (int i = 0; i < n; ++i) {
         BodySpec link =
             solid("link" + std::to_string(i), JointType::revolute, 1.0 / n, Vec3<double>::Zero(), Vec3<double>::UnitY());
@@ -206,12 +206,12 @@ Case pendulum_chain(int n, double h, double angle) {
         if (i > 0) link.placement = {0, 0, -1.0 / n};
         scene.add(link);
     }
-    Case c = scene.build();
+    AnalyticCase c = scene.build();
     c.q("link0") = angle;
     return c;
 }
 // sum of m |v|^2/2 + m g z
-Objective energy(const Case& c, int n) {
+Objective energy(const AnalyticCase& c, int n) {
     Objective terms;
     for (int i = 0; i < n; ++i) {
         const std::string name = "link" + std::to_string(i);
@@ -232,7 +232,7 @@ TEST_CASE("analytic 7, n-link pendulum: the drift of energy and of its gradient 
         std::array<double, 3> e, e_grad;
         size_t k = 0;
         for (const double h : {1e-3, 5e-4, 2.5e-4}) {
-            const Case c = pendulum_chain(n, h, 0.6);
+            const AnalyticCase c = pendulum_chain(n, h, 0.6);
             const Objective terms = energy(c, n);
             const Sensitivity first = loss(c, 0, terms), last = loss(c, static_cast<int>(std::lround(0.3 / h)), terms);
             e[k] = std::abs(last.value - first.value);
@@ -249,12 +249,12 @@ TEST_CASE("analytic 7, n-link pendulum: the drift of energy and of its gradient 
 //   g = (g0 (m1 c1 sin q1 + m2 (l sin q1 + c2 sin(q1 + q2))), g0 m2 c2 sin(q1 + q2)), q from hanging
 TEST_CASE("analytic 20, torques that hold an arm: exact") {
     const double m1 = 1.2, m2 = 0.8, c1 = 0.25, c2 = 0.2, l = 0.45, q1 = 0.9, q2 = -2.1;
-    Scene scene({.time_step = 2e-3});
+    AnalyticScene scene({.time_step = 2e-3});
     BodySpec upper = solid("upper", JointType::revolute, m1, {0.02, 0.03, 0.01}, Vec3<double>::UnitY()), lower = upper;
     upper.mass.c = {0, 0, -c1};
     lower.name = "lower", lower.mass.m = m2, lower.mass.c = {0, 0, -c2}, lower.placement = {0, 0, -l}, lower.parent = 0;
     for (const BodySpec& b : {upper, lower}) scene.motor(scene.add(b));
-    Case c = scene.build();
+    AnalyticCase c = scene.build();
     c.q("upper") = q1, c.q("lower") = q2;
 
     using Vec2 = Eigen::Vector2d;

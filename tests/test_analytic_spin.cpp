@@ -9,16 +9,16 @@ using namespace costate::test;
 
 namespace {
 
-Case free_body(double h, const Vec3<double>& inertia, const Vec3<double>& omega) {
-    Scene scene({.time_step = h}, Vec3<double>::Zero());
+AnalyticCase free_body(double h, const Vec3<double>& inertia, const Vec3<double>& omega) {
+    AnalyticScene scene({.time_step = h}, Vec3<double>::Zero());
     scene.add(solid("body", JointType::free, 1, inertia));
-    Case c = scene.build();
+    AnalyticCase c = scene.build();
     for (int k = 0; k < 3; ++k) c.v("body", 3 + k) = omega[k];
     return c;
 }
 
 // The angle about axis k at which a free body ends, counted from one radian before.
-Sensitivity turn(const Case& c, int steps, int k) {
+Sensitivity turn(const AnalyticCase& c, int steps, int k) {
     const VecX<double> end = states(c, steps).back(), back = -VecX<double>::Unit(6, 3 + k);
     Term t;
     t.kind = TermKind::configuration, t.norm = TermNorm::distance, t.dofs = {3 + k};
@@ -33,7 +33,7 @@ struct AngularMomentum {
     Vec3<double> L;
     Eigen::Matrix<double, 3, 6> by_first;
 };
-AngularMomentum angular_momentum(const Case& c, int steps, const Vec3<double>& inertia) {
+AngularMomentum angular_momentum(const AnalyticCase& c, int steps, const Vec3<double>& inertia) {
     Eigen::Matrix<double, 3, 6> d_phi, d_omega;
     VecX<double> x;
     for (int k = 0; k < 3; ++k) {
@@ -56,7 +56,7 @@ TEST_CASE("analytic 5, torque-free body about its middle axis: drift of energy, 
     double flipped = 0;
     size_t k = 0;
     for (const double h : {1e-3, 5e-4, 2.5e-4}) {
-        const Case c = free_body(h, inertia, omega);
+        const AnalyticCase c = free_body(h, inertia, omega);
         const int steps = static_cast<int>(std::lround(4.2 / h));
         Objective energy;
         for (int a = 0; a < 3; ++a) {
@@ -84,7 +84,7 @@ TEST_CASE("analytic 5, axisymmetric body: exact, body rate") {
     using Complex = std::complex<double>;
     const double h = 1e-3, I1 = 0.2, I3 = 0.3, spin = 5;
     const int n = 1000;
-    const Case c = free_body(h, {I1, I1, I3}, {0.6, -0.3, spin});
+    const AnalyticCase c = free_body(h, {I1, I1, I3}, {0.6, -0.3, spin});
     const double nu = (I3 - I1) * spin / I1;
     const Complex factor(1, h * nu), z0(0.6, -0.3), z = std::pow(factor, n) * z0,
                                                     z_nu = Complex(n, 0) * std::pow(factor, n - 1) * Complex(0, h) * z0;
@@ -114,12 +114,12 @@ struct Top {
     }
 };
 Precession precession(const Top& top, double Omega, const Precession& exact, double h, double T) {
-    Scene scene({.time_step = h});
+    AnalyticScene scene({.time_step = h});
     const double about_com = top.I1 - top.mass * top.l * top.l;
     BodySpec body = solid("top", JointType::spherical, top.mass, {about_com, about_com, top.I3});
     body.mass.c = {0, 0, top.l};
     scene.add(body);
-    Case c = scene.build();
+    AnalyticCase c = scene.build();
     const double s = std::sin(top.angle);
     c.q("top", 0) = std::cos(0.5 * top.angle), c.q("top", 2) = std::sin(0.5 * top.angle);
     c.v("top", 0) = -s * Omega, c.v("top", 2) = top.spin;  // Omega z + (spin - Omega cos a) e3 in body axes
@@ -168,8 +168,8 @@ TEST_CASE("analytic 6, heavy top in steady precession, slow and fast: order 1") 
 namespace {
 
 // Four bodies in a row without gravity, each with a motor on the joint to the one before.
-Case chain(double h, JointType joint, const Vec3<double>& axis) {
-    Scene scene({.time_step = h}, Vec3<double>::Zero());
+AnalyticCase chain(double h, JointType joint, const Vec3<double>& axis) {
+    AnalyticScene scene({.time_step = h}, Vec3<double>::Zero());
     for (int i = 0; i < 4; ++i) {
         BodySpec b = solid("b" + std::to_string(i), i == 0 ? JointType::free : joint, 1 + 0.3 * i, {0.01, 0.02, 0.03}, axis);
         b.mass.c = {0.1, 0, 0}, b.parent = i - 1;
@@ -177,7 +177,7 @@ Case chain(double h, JointType joint, const Vec3<double>& axis) {
         const int body = scene.add(b);
         if (i > 0) scene.motor(body);
     }
-    Case c = scene.build();
+    AnalyticCase c = scene.build();
     c.u = Vec3<double>(0.05, -0.03, 0.04);
     c.v("b0", 0) = 0.2, c.v("b0", 1) = -0.1;
     return c;
@@ -192,7 +192,7 @@ struct Totals {
     Eigen::Matrix<double, 2, 3> p_u = Eigen::Matrix<double, 2, 3>::Zero(), r_u = p_u;
     Eigen::RowVector3d L_u = Eigen::RowVector3d::Zero();
 };
-Totals totals(const Case& c, int steps, bool turning) {
+Totals totals(const AnalyticCase& c, int steps, bool turning) {
     Totals t;
     double omega = 0;
     Eigen::RowVector3d omega_u = Eigen::RowVector3d::Zero();
@@ -220,7 +220,7 @@ Totals totals(const Case& c, int steps, bool turning) {
 
 // p stays what it was, r moves along a line, dp/du = dr/du = 0: exactly where the mass matrix is constant, on one line.
 TEST_CASE("analytic 8, telescope in zero gravity: momentum is exact") {
-    const Case c = chain(1e-3, JointType::prismatic, Vec3<double>::UnitX());
+    const AnalyticCase c = chain(1e-3, JointType::prismatic, Vec3<double>::UnitX());
     const int steps = 500;
     const Totals t = totals(c, steps, false);
     const Totals t0 = totals(c, 0, false);
@@ -236,7 +236,7 @@ TEST_CASE("analytic 8, chain in zero gravity moved by its own torques") {
     std::array<double, 3> p, p_u, L, L_u, r, r_u;
     size_t k = 0;
     for (const double h : {1e-3, 5e-4, 2.5e-4}) {
-        const Case c = chain(h, JointType::revolute, Vec3<double>::UnitZ());
+        const AnalyticCase c = chain(h, JointType::revolute, Vec3<double>::UnitZ());
         const Totals t0 = totals(c, 0, false), t = totals(c, static_cast<int>(std::lround(0.5 / h)), true);
         const double L0 = t0.r.x() * -0.1 - t0.r.y() * 0.2;
         p[k] = (t.p - t0.p).norm(), p_u[k] = t.p_u.norm(), L[k] = std::abs(t.L - L0), L_u[k] = t.L_u.norm();

@@ -9,20 +9,20 @@ namespace {
 using Vec2 = Eigen::Vector2d;
 using Mat2 = Eigen::Matrix2d;
 
-constexpr double mass = 0.7, radius = 0.125;
+constexpr double mass = 0.7, ball_radius = 0.125;
 
 // A ball over the ground, each with a stiffness and damping, or rigid.
 struct Spring {
     double k = unlimited, d = 0;
 };
-Case ball_on_ground(double h, const Spring& ball_spring, const Spring& ground_spring) {
-    Scene scene(rigid(h));
+AnalyticCase ball_on_ground(double h, const Spring& ball_spring, const Spring& ground_spring) {
+    AnalyticScene scene(rigid(h));
     ShapeSpec ground = shape("ground", ShapeType::plane, Vec3<double>::Zero(), 1, 0.5);
-    ShapeSpec skin = shape("ball", ShapeType::sphere, {radius, 0, 0}, 1, 0.5);  // a restitution that has no effect
+    ShapeSpec skin = shape("ball", ShapeType::sphere, {ball_radius, 0, 0}, 1, 0.5);  // a restitution that has no effect
     ground.stiffness = ground_spring.k, ground.damping = ground_spring.d;
     skin.stiffness = ball_spring.k, skin.damping = ball_spring.d;
     scene.add(ground);
-    scene.add(ball("ball", mass, radius));
+    scene.add(ball("ball", mass, ball_radius));
     scene.add(skin, "ball");
     return scene.build();
 }
@@ -74,16 +74,16 @@ Vec2 derivative_after(const ImplicitSpring& s, const Slope& by, Vec2 x, int n) {
 
 TEST_CASE("compliance: a ball at rest on a compliant plane has sunk by m g/k") {
     const Spring soft{350, 20};
-    Case c = ball_on_ground(2e-3, {}, soft);
+    AnalyticCase c = ball_on_ground(2e-3, {}, soft);
     const double depth = mass * g0 / soft.k;
-    c.q("ball", 2) = radius - depth;
+    c.q("ball", 2) = ball_radius - depth;
     const VecX<double> still = states(c, 1).back();
-    CHECK(error(radius - still[2], depth) <= 1e-14);
+    CHECK(error(ball_radius - still[2], depth) <= 1e-14);
     CHECK(std::abs(still[c.world.nq() + 2]) <= 1e-15);
 
-    c.q("ball", 2) = radius + 0.01;  // and comes to rest there, whatever the damping
+    c.q("ball", 2) = ball_radius + 0.01;  // and comes to rest there, whatever the damping
     const Sensitivity z = position(c, 2500, "ball", 2);
-    CHECK(error(radius - z.value, depth) <= 1e-12);
+    CHECK(error(ball_radius - z.value, depth) <= 1e-12);
     CHECK(error(z.to("shapes/ground/stiffness"), mass * g0 / (soft.k * soft.k)) <= 1e-10);
     CHECK(error(z.to("bodies/ball/mass"), -g0 / soft.k) <= 1e-10);
     CHECK(error(z.to("world/gravity", 2), mass / soft.k) <= 1e-10);
@@ -98,17 +98,17 @@ TEST_CASE("compliance: a pressed contact is the implicit spring and damper, and 
         for (const bool on_ball : {false, true}) {
             CAPTURE(spring.k);
             const ImplicitSpring s{spring.k, spring.d, 1e-3};
-            Case c = on_ball ? ball_on_ground(s.h, spring, {}) : ball_on_ground(s.h, {}, spring);
+            AnalyticCase c = on_ball ? ball_on_ground(s.h, spring, {}) : ball_on_ground(s.h, {}, spring);
             const Vec2 start(-0.004, -0.4);
-            c.q("ball", 2) = radius + start[0], c.v("ball", 2) = start[1];
+            c.q("ball", 2) = ball_radius + start[0], c.v("ball", 2) = start[1];
             const int n = 40;
-            for (const VecX<double>& x : states(c, n)) REQUIRE(x[2] < radius);
+            for (const VecX<double>& x : states(c, n)) REQUIRE(x[2] < ball_radius);
             const Vec2 end = after(s, start, n);
             const std::string path = on_ball ? "shapes/ball/" : "shapes/ground/";
             for (const int k : {0, 1}) {
                 const Sensitivity z = k == 0 ? position(c, n, "ball", 2) : velocity(c, n, "ball", 2);
                 const auto by = [&](const Slope& slope) { return derivative_after(s, slope, start, n)[k]; };
-                CHECK(error(k == 0 ? z.value - radius : z.value, end[k]) <= 1e-12);
+                CHECK(error(k == 0 ? z.value - ball_radius : z.value, end[k]) <= 1e-12);
                 CHECK(error(z.to(path + "stiffness"), by(by_stiffness(s))) <= 1e-11);
                 CHECK(error(z.to(path + "damping"), by(by_damping(s))) <= 1e-11);
                 CHECK(error(z.to("world/time_step"), by(by_time_step(s))) <= 1e-11);
@@ -123,14 +123,14 @@ TEST_CASE("compliance: a pressed contact is the implicit spring and damper, and 
 // and nothing is felt before.
 TEST_CASE("compliance: nothing is felt at a distance, and the touching step compresses what it closes") {
     const double h = 1e-3, k = 400, d = 30, v = -2;  // a damper that acted before would be felt h + d/k = 76 steps away
-    Case c = ball_on_ground(h, {}, {k, d});
+    AnalyticCase c = ball_on_ground(h, {}, {k, d});
     const auto touching = [&](double z) {
         const double f = v - h * g0, D = 1 + (h * d + h * h * k) / mass;
         return z + h * f >= 0 ? f : (f - (h * k + d) * z / mass) / D;
     };
     for (const double z : {0.05, 0.0021, 0.0019, 0.0005, 0.0}) {
         CAPTURE(z);
-        c.q("ball", 2) = radius + z, c.v("ball", 2) = v;
+        c.q("ball", 2) = ball_radius + z, c.v("ball", 2) = v;
         const Sensitivity after_step = velocity(c, 1, "ball", 2);
         CHECK(error(after_step.value, touching(z)) <= 1e-12);
     }
@@ -143,11 +143,11 @@ TEST_CASE("compliance: two compliant shapes are springs in series") {
     const int n = 40;
     const Spring a{900, 4.5}, b{300, 1.5};
     const ImplicitSpring s{225, 1.125, h};
-    Case c = ball_on_ground(h, a, b);
+    AnalyticCase c = ball_on_ground(h, a, b);
     const Vec2 start(-0.004, -0.4);
-    c.q("ball", 2) = radius + start[0], c.v("ball", 2) = start[1];
+    c.q("ball", 2) = ball_radius + start[0], c.v("ball", 2) = start[1];
     const Sensitivity z = position(c, n, "ball", 2);
-    CHECK(error(z.value - radius, after(s, start, n)[0]) <= 1e-12);
+    CHECK(error(z.value - ball_radius, after(s, start, n)[0]) <= 1e-12);
     // scaled all alike, the pair stays one spring
     const double scaling = a.k * z.to("shapes/ball/stiffness") + a.d * z.to("shapes/ball/damping") +
                            b.k * z.to("shapes/ground/stiffness") + b.d * z.to("shapes/ground/damping");
@@ -156,16 +156,16 @@ TEST_CASE("compliance: two compliant shapes are springs in series") {
 
     // At rest on both, dampings that have nothing to do with each other.
     const Spring one{500, 40}, other{800, 90};
-    Case rest = ball_on_ground(h, one, other);
-    rest.q("ball", 2) = radius;
+    AnalyticCase rest = ball_on_ground(h, one, other);
+    rest.q("ball", 2) = ball_radius;
     const Sensitivity depth = position(rest, 4000, "ball", 2);
-    CHECK(error(radius - depth.value, mass * g0 * (1 / one.k + 1 / other.k)) <= 1e-10);
+    CHECK(error(ball_radius - depth.value, mass * g0 * (1 / one.k + 1 / other.k)) <= 1e-10);
     CHECK(error(depth.to("shapes/ball/stiffness"), mass * g0 / (one.k * one.k)) <= 1e-8);
     CHECK(error(depth.to("shapes/ground/stiffness"), mass * g0 / (other.k * other.k)) <= 1e-8);
 
     // A very stiff shape adds nothing.
-    Case with_rigid = ball_on_ground(h, a, {}), with_stiff = ball_on_ground(h, a, {1e15, 0});
-    with_rigid.q("ball", 2) = with_stiff.q("ball", 2) = radius + 0.01;
+    AnalyticCase with_rigid = ball_on_ground(h, a, {}), with_stiff = ball_on_ground(h, a, {1e15, 0});
+    with_rigid.q("ball", 2) = with_stiff.q("ball", 2) = ball_radius + 0.01;
     CHECK((states(with_rigid, 100).back() - states(with_stiff, 100).back()).norm() <= 1e-10);
 }
 
@@ -206,10 +206,10 @@ TEST_CASE("compliance: gradients through the time of a bounce tend to those of t
         const double per_step[] = {80, 600, 250, 0.05, 5};  // O(h), with a factor that depends on where in a step it touches
         for (const double h : {8e-5, 2e-5, 5e-6}) {
             CAPTURE(h);
-            Case c = ball_on_ground(h, {}, spring);
-            c.q("ball", 2) = radius + z0, c.v("ball", 2) = v0;
+            AnalyticCase c = ball_on_ground(h, {}, spring);
+            c.q("ball", 2) = ball_radius + z0, c.v("ball", 2) = v0;
             const Sensitivity z = position(c, static_cast<int>(std::lround(T / h)), "ball", 2);
-            const double found[] = {z.value - radius, z.to_q("ball", 2), z.to_v("ball", 2), z.to("shapes/ground/stiffness"),
+            const double found[] = {z.value - ball_radius, z.to_q("ball", 2), z.to_v("ball", 2), z.to("shapes/ground/stiffness"),
                                     z.to("shapes/ground/damping")};
             for (size_t n = 0; n < 5; ++n) {
                 CAPTURE(n);
@@ -221,21 +221,21 @@ TEST_CASE("compliance: gradients through the time of a bounce tend to those of t
 
 TEST_CASE("compliance: a joint presses its limit in by force/stiffness, at either end; so does a spherical joint") {
     for (const double push : {3.0, -3.0}) {
-        Scene scene(rigid(1e-3), Vec3<double>(push, 0, 0));
+        AnalyticScene scene(rigid(1e-3), Vec3<double>(push, 0, 0));
         BodySpec slider = solid("slider", JointType::prismatic, 2, Vec3<double>::Constant(0.1), Vec3<double>::UnitX());
         slider.lower = -0.01, slider.upper = 0.01, slider.limit_stiffness = 800, slider.limit_damping = 60;
         scene.add(slider);
-        const Case c = scene.build();
+        const AnalyticCase c = scene.build();
         const Sensitivity x = coordinate(c, 3000, "slider");
         CHECK(error(x.value, push > 0 ? 0.01 + 6 / 800.0 : -0.01 - 6 / 800.0) <= 1e-12);
         CHECK(error(x.to("joints/slider/limit_stiffness"), -push * 2 / (800.0 * 800)) <= 1e-9);
         CHECK(std::abs(x.to("joints/slider/limit_damping")) <= 1e-12);
     }
-    Scene scene(rigid(1e-3), {0, 0, 0});
+    AnalyticScene scene(rigid(1e-3), {0, 0, 0});
     BodySpec socket = solid("socket", JointType::spherical, 1, Vec3<double>::Constant(0.2));
     socket.upper = 0.3, socket.limit_stiffness = 50, socket.limit_damping = 2;
     scene.add(socket);
-    Case c = scene.build();
+    AnalyticCase c = scene.build();
     const double angle = 0.32, h = 1e-3, D = 1 + (h * 2 + h * h * 50) / 0.2;
     c.q("socket", 0) = std::cos(angle / 2), c.q("socket", 1) = std::sin(angle / 2);
     const VecX<double> next = states(c, 1).back();

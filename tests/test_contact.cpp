@@ -37,7 +37,7 @@ struct TypedFeature {
     }
 };
 
-struct Case {
+struct PairCase {
     TypedFeature a, b;
     FeaturePair pair() const { return {0, 1, a.feature, b.feature}; }
     bool has_side() const { return a.feature.kind == FeatureKind::side || b.feature.kind == FeatureKind::side; }
@@ -65,9 +65,9 @@ std::vector<TypedFeature> all_features() {
 }
 
 // A vertex meets anything but a side, an edge also edges, in either order and with either normal, and sides.
-const std::vector<Case>& all_cases() {
-    static const std::vector<Case> cases = [] {
-        std::vector<Case> list;
+const std::vector<PairCase>& all_cases() {
+    static const std::vector<PairCase> cases = [] {
+        std::vector<PairCase> list;
         for (const TypedFeature& a : all_features())
             for (const TypedFeature& b : all_features()) {
                 const auto [first, second] = std::minmax(a.feature.kind, b.feature.kind);
@@ -85,12 +85,12 @@ const std::vector<Case>& all_cases() {
 
 // Inputs: twists of a and b, then the sizes that matter. Outputs: point, normal, gap.
 struct ContactPass {
-    Case c;
+    PairCase c;
     Transform<double> X_a, X_b;
     Vec3<double> size_a, size_b;
 
     ContactPass(Rng& g, Regime r) : ContactPass(g, r, all_cases()[g.engine() % all_cases().size()]) {}
-    ContactPass(Rng& g, Regime r, const Case& which) : c(which) {
+    ContactPass(Rng& g, Regime r, const PairCase& which) : c(which) {
         // beside a side an edge 1e-8 from parallel to it has no crossing
         X_a = Probe<Transform<double>>::random(g, c.has_side() ? Regime::random : r);
         X_b = Probe<Transform<double>>::random(g, r);
@@ -194,7 +194,7 @@ TEST_CASE("contact: gap, point and normal against central differences through th
 
 TEST_CASE("contact: normal from b to a, point midway, and swapping the shapes turns the normal") {
     Rng g(3);
-    for (const Case& c : all_cases()) {
+    for (const PairCase& c : all_cases()) {
         const ContactPass p(g, Regime::random, c);
         if ((c.b.feature.index & reversed_normal) != 0) continue;
         const Contact<double> y = costate::contact(c.a.shape, c.b.shape, c.pair(), p.X_a, p.X_b, p.size_a, p.size_b);

@@ -13,7 +13,7 @@ using namespace costate::test;
 
 namespace {
 
-ToyState toy(Case c) { return {std::move(c.world), std::move(c.theta), std::move(c.x), std::move(c.u)}; }
+ToyState toy(AnalyticCase c) { return {std::move(c.world), std::move(c.theta), std::move(c.x), std::move(c.u)}; }
 
 // Finite, and the same bits on a second run and in a fresh scratch.
 void check_regular(const ToyState& t, StepScratch<double>& s, Stream& g) {
@@ -52,7 +52,7 @@ Quaternion<double> lattice_turn(Stream& g) {
     return quaternion_product<double>(quaternion_exp<double>(tilt * g.unit()), quaternion_exp<double>(turn));
 }
 
-void place_free(Case& c, const std::string& body, Stream& g, const Vec3<double>& at) {
+void place_free(AnalyticCase& c, const std::string& body, Stream& g, const Vec3<double>& at) {
     const Quaternion<double> turn = lattice_turn(g);
     for (int k = 0; k < 3; ++k) c.q(body, k) = at[k], c.q(body, 4 + k) = turn.v[k];
     c.q(body, 3) = turn.w;
@@ -75,13 +75,13 @@ TEST_CASE("degenerate steps: two shapes of every pair of types on a lattice, ove
                 const bool b_moves = tb != ShapeType::plane && tb != ShapeType::terrain && g.chance(0.5);
                 Settings settings;
                 settings.slop = g.pick({0.0, 1e-4});
-                Scene scene(settings);
+                AnalyticScene scene(settings);
                 scene.add(solid("a", JointType::free, 1, Vec3<double>::Constant(0.01)));
                 if (b_moves) scene.add(solid("b", JointType::free, 1, Vec3<double>::Constant(0.01)));
                 scene.add(lattice_shape(g, ta, "shape_a"), "a");
                 scene.add(lattice_shape(g, tb, "shape_b"), b_moves ? "b" : "");
                 if (g.chance(0.3)) scene.add_ground();
-                Case c = scene.build();
+                AnalyticCase c = scene.build();
                 const Vec3<double> at(lattice(g), lattice(g), lattice(g));
                 place_free(c, "a", g, at);
                 if (b_moves) place_free(c, "b", g, g.chance(0.3) ? at : Vec3<double>(lattice(g), 0, lattice(g)));
@@ -151,47 +151,47 @@ struct KinkyState {
     const char* name;
     ToyState t;
     VecX<double> dtheta, dx, du;
-    KinkyState(const char* what, Case c)
+    KinkyState(const char* what, AnalyticCase c)
         : name(what), t(toy(std::move(c))), dtheta(VecX<double>::Zero(t.world.np())), dx(VecX<double>::Zero(t.world.ndx())),
           du(VecX<double>::Zero(t.world.nu())) {}
 };
 
-constexpr double radius = 0.125;  // and other numbers that are sums of few powers of two, so that gaps are exact
+constexpr double exact_radius = 0.125;  // and other numbers that are sums of few powers of two, so that gaps are exact
 
-Case resting_ball(double gap, double restitution = 0, double fall = 0) {
+AnalyticCase resting_ball(double gap, double restitution = 0, double fall = 0) {
     Settings settings;
     settings.slop = 0.0078125, settings.time_step = 0.0009765625;
-    Scene scene(settings);
+    AnalyticScene scene(settings);
     scene.add_ground(1, restitution);
-    scene.add_ball("ball", 2, radius, 0.5, restitution);
-    Case c = scene.build();
-    c.q("ball", 2) = radius + gap, c.v("ball", 0) = 0.25, c.v("ball", 1) = 0.125, c.v("ball", 2) = -fall;
+    scene.add_ball("ball", 2, exact_radius, 0.5, restitution);
+    AnalyticCase c = scene.build();
+    c.q("ball", 2) = exact_radius + gap, c.v("ball", 0) = 0.25, c.v("ball", 1) = 0.125, c.v("ball", 2) = -fall;
     return c;
 }
 
-Case slider(double at, double limit) {
+AnalyticCase slider(double at, double limit) {
     Settings settings;
     settings.time_step = 0.0009765625, settings.slop = 0.0078125;
-    Scene scene(settings, {0, 0, 0});
+    AnalyticScene scene(settings, {0, 0, 0});
     BodySpec b = solid("slider", JointType::prismatic, 1, Vec3<double>::Constant(0.01));
     b.upper = limit;
     const int body = scene.add(b);
     ActuatorSpec a;
     a.name = "servo", a.type = ActuatorType::general, a.body = body, a.gain = 1, a.bias = {0, -2, 0}, a.force_upper = 1;
     scene.add(a);
-    Case c = scene.build();
+    AnalyticCase c = scene.build();
     c.q("slider") = at;
     return c;
 }
 
 std::vector<KinkyState> kinky_states() {
     std::vector<KinkyState> all;
-    const auto add = [&](const char* name, Case c) -> KinkyState& { return all.emplace_back(name, std::move(c)); };
+    const auto add = [&](const char* name, AnalyticCase c) -> KinkyState& { return all.emplace_back(name, std::move(c)); };
     const auto z = [](KinkyState& k) { k.dx[k.t.world.model.bodies[0].v0 + 2] = 1; };
     z(add("a gap of 0", resting_ball(0)));
     z(add("a penetration of the slop", resting_ball(-0.0078125)));
     {
-        Case c = resting_ball(-0.0625, 0, 0);  // erp (gap + slop) = recovery speed times h
+        AnalyticCase c = resting_ball(-0.0625, 0, 0);  // erp (gap + slop) = recovery speed times h
         const double recovery = -c.parameter("contact/erp") * (-0.0625 + 0.0078125) / c.time_step();
         c.parameter("contact/recovery_speed") = recovery;
         z(add("a recovery at its cap", std::move(c)));
@@ -201,16 +201,16 @@ std::vector<KinkyState> kinky_states() {
         k.dtheta[k.t.world.shapes.restitution.at(1)] = 1;
     }
     {
-        Case c = slider(0.5, 0.5);
+        AnalyticCase c = slider(0.5, 0.5);
         c.v("slider") = 0.03125;
         add("a joint at its limit", std::move(c)).dx[0] = 1;
     }
     {
-        Case c = slider(-0.5, unlimited);
+        AnalyticCase c = slider(-0.5, unlimited);
         add("a servo at its greatest force", std::move(c)).dx[0] = 1;
     }
     {
-        Case c = slider(-0.25, unlimited);
+        AnalyticCase c = slider(-0.25, unlimited);
         c.v("slider") = 1;
         KinkyState& k = add("a gain on the velocity of 0", std::move(c));
         k.dtheta[k.t.world.model.actuator_bias.at(0) + 2] = 1;

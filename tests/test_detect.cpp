@@ -15,7 +15,7 @@ using namespace costate::test;
 namespace {
 
 // A scene of free bodies that carry one shape each, and a moment of it.
-struct Scene {
+struct Crowd {
     Model model;
     ShapeSet set;
     VecX<double> theta;
@@ -23,7 +23,7 @@ struct Scene {
     std::vector<Motion<double>> V;
     double h = 0.01;
 
-    Scene(Rng& g, const std::vector<ShapeType>& types, bool ground, double spread, bool hills = true) {
+    Crowd(Rng& g, const std::vector<ShapeType>& types, bool ground, double spread, bool hills = true) {
         ModelBuilder builder;
         std::vector<ShapeSpec> specs;
         for (const ShapeType type : types) {
@@ -157,7 +157,7 @@ TEST_CASE("detect: other gaps are the separation along their normal, and GJK's d
 
 TEST_CASE("detect: finds what brute force finds among 60 shapes") {
     Rng g(2);
-    Scene scene(g, mixture(g, 60), true, 1.5);
+    Crowd scene(g, mixture(g, 60), true, 1.5);
     Detection d;
     size_t found = 0;
     for (int trial = 0; trial < 200; ++trial) {
@@ -171,13 +171,13 @@ TEST_CASE("detect: finds what brute force finds among 60 shapes") {
 
 TEST_CASE("detect: nothing that ran before matters") {
     Rng g(3);
-    std::vector<Scene> scenes;
+    std::vector<Crowd> scenes;
     scenes.emplace_back(g, mixture(g, 20), true, 1);
     scenes.emplace_back(g, mixture(g, 7), false, 1);
     scenes.emplace_back(g, mixture(g, 33), true, 1);
     Detection used;
     for (int trial = 0; trial < 300; ++trial) {
-        Scene& scene = scenes[g.engine() % scenes.size()];
+        Crowd& scene = scenes[g.engine() % scenes.size()];
         if (trial % 4 == 0) scene.move(g, 1, 1);
         else for (Transform<double>& X : scene.X) X.p += 0.02 * g.vec3(Regime::random);
         Detection fresh;
@@ -191,7 +191,7 @@ TEST_CASE("detect: nothing that ran before matters") {
 
 TEST_CASE("detect: a shift of the world changes nothing") {
     Rng g(4);
-    Scene scene(g, mixture(g, 30), true, 1);
+    Crowd scene(g, mixture(g, 30), true, 1);
     Detection here, there;
     for (int trial = 0; trial < 50; ++trial) {
         scene.move(g, 1, 1);
@@ -203,7 +203,7 @@ TEST_CASE("detect: a shift of the world changes nothing") {
 
 TEST_CASE("detect: the margin grows with the speed of approach, at the contact point") {
     Rng g(5);
-    Scene scene(g, {ShapeType::sphere, ShapeType::sphere}, true, 1, false);
+    Crowd scene(g, {ShapeType::sphere, ShapeType::sphere}, true, 1, false);
     for (int i = 0; i < 3; ++i) scene.theta[scene.set.margin.at(i)] = 0;
     Detection d;
     const Vec3<double> size_0 = scene.theta.segment<3>(scene.set.size.at(0));

@@ -9,14 +9,14 @@ using namespace costate::test;
 
 namespace {
 
-struct Method {
+struct NamedSolver {
     const char* name;
     FrictionLaw law;
     ConeMethod method;
     double share;  // of the problems that it must solve, of 10 000
 };
 
-double residual_after(const Method& m, const ContactProblem& p) {
+double residual_after(const NamedSolver& m, const ContactProblem& p) {
     LcpScratch box;
     ConeScratch round;
     ActiveSet<double> set;
@@ -33,11 +33,11 @@ double residual_after(const Method& m, const ContactProblem& p) {
 // A = J M^-1 J^T + R, b = -J v* + slack: scattered contacts, stacks, stacks in which each body is heavier than the one below, up to
 // 10^4 from bottom to top, and bodies on many more points than they need.
 TEST_CASE("exact solvers: problems with a solution are solved to round-off") {
-    const Method methods[] = {{"lcp", FrictionLaw::box, ConeMethod::gauss_seidel, 1},
+    const NamedSolver methods[] = {{"lcp", FrictionLaw::box, ConeMethod::gauss_seidel, 1},
                               {"ncp, Gauss-Seidel", FrictionLaw::cone, ConeMethod::gauss_seidel, 0.998},
                               {"ncp, ADMM", FrictionLaw::cone, ConeMethod::admm, 0.998},
                               {"relaxed", FrictionLaw::relaxed_cone, ConeMethod::gauss_seidel, 0.985}};
-    for (const Method& m : methods) {
+    for (const NamedSolver& m : methods) {
         CAPTURE(m.name);
         int solved = 0, all = 0;
         for (const Family family : {Family::scattered, Family::stacked, Family::heavy_on_light, Family::redundant})

@@ -10,7 +10,7 @@ using namespace costate::test;
 
 namespace {
 
-struct Case {
+struct HessianCase {
     const char* scene;
     int steps;
     SolverType solver;
@@ -23,11 +23,11 @@ struct Loss {
     Simulation simulation;
     Rollout<Simulation> rollout;
 
-    explicit Loss(const Case& c) : scene(load_scene(c.scene, c.steps)), simulation(scene.world, scene.objective), rollout(simulation, scene.plan, scene.steps) {
+    explicit Loss(const HessianCase& c) : scene(load_scene(c.scene, c.steps)), simulation(scene.world, scene.objective), rollout(simulation, scene.plan, scene.steps) {
         scene.world.settings.solver = c.solver;
     }
     // Random, of parameters relative to their size.
-    Gradient direction(Rng& g, const Case& c) const {
+    Gradient direction(Rng& g, const HessianCase& c) const {
         Gradient d{VecX<double>(scene.z0.size()), VecX<double>::Zero(scene.world.ndx()), VecX<double>::Zero(scene.world.np())};
         for (double& x : d.controls) x = c.length * g.normal();
         d.initial_state[scene.world.nv()] = c.length * g.normal();
@@ -56,10 +56,10 @@ struct Loss {
 }  // namespace
 
 TEST_CASE("hessian: symmetric, with the gradient beside it, and of the third order") {
-    const Case cases[] = {{"double_pendulum", 200, SolverType::pgs, 0.05, true}, {"throw", 60, SolverType::pgs, 0.02, true},
+    const HessianCase cases[] = {{"double_pendulum", 200, SolverType::pgs, 0.05, true}, {"throw", 60, SolverType::pgs, 0.02, true},
                           {"box_slide", 100, SolverType::pgs, 0.1, false},       {"box_slide", 100, SolverType::ncp, 0.1, false},
                           {"quadruped_stand", 60, SolverType::pgs, 0.02, false}, {"quadruped_stand", 60, SolverType::ncp, 0.02, false}};
-    for (const Case& c : cases) {
+    for (const HessianCase& c : cases) {
         CAPTURE(c.scene);
         CAPTURE(static_cast<int>(c.solver));
         Loss loss(c);

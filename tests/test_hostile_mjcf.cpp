@@ -23,18 +23,18 @@ void refuse_loading(const std::filesystem::path& file, const std::string& begin,
     check_complaint(complaint([&] { load_scene(file.string()); }), begin, what, remedy);
 }
 
-const std::string ball = "<geom size='.1'/>";
+const std::string ball_geom = "<geom size='.1'/>";
 
 TEST_CASE("hostile MJCF: numbers") {
-    refuse_in_body("<joint damping='nan'/>" + ball, "range of numbers", "use finite");
-    refuse_in_body("<joint pos='0 0 1e999'/>" + ball, "range of numbers", "use finite");
-    refuse_in_body("<joint pos='0 0'/>" + ball, "too few numbers", "write 3");
-    refuse_in_body("<joint pos='0 0 0 0'/>" + ball, "too many numbers", "write 3");
-    refuse_in_body("<joint axis='0 0 0'/>" + ball, "has no direction", "write an axis");
-    refuse_in_body("<joint damping='-1'/>" + ball, "must not be negative", "use 0 or more");
-    refuse_in_body("<joint range='2 1'/>" + ball, "is no range", "write the lower end first");
-    refuse_in_body("<joint limited='true'/>" + ball, "limited but has no \"range\"", "add it");
-    refuse_in_body("<joint limited='yes'/>" + ball, "is not known", "correct it");
+    refuse_in_body("<joint damping='nan'/>" + ball_geom, "range of numbers", "use finite");
+    refuse_in_body("<joint pos='0 0 1e999'/>" + ball_geom, "range of numbers", "use finite");
+    refuse_in_body("<joint pos='0 0'/>" + ball_geom, "too few numbers", "write 3");
+    refuse_in_body("<joint pos='0 0 0 0'/>" + ball_geom, "too many numbers", "write 3");
+    refuse_in_body("<joint axis='0 0 0'/>" + ball_geom, "has no direction", "write an axis");
+    refuse_in_body("<joint damping='-1'/>" + ball_geom, "must not be negative", "use 0 or more");
+    refuse_in_body("<joint range='2 1'/>" + ball_geom, "is no range", "write the lower end first");
+    refuse_in_body("<joint limited='true'/>" + ball_geom, "limited but has no \"range\"", "add it");
+    refuse_in_body("<joint limited='yes'/>" + ball_geom, "is not known", "correct it");
     refuse_mjcf("<compiler autolimits='false'/>\n" + one_body("", "<joint range='0 1'/>"), 3, "not whether it counts",
                 "set autolimits");
     refuse_mjcf("<compiler eulerseq='xyw'/>", 2, "no sequence of axes", "write three");
@@ -92,19 +92,19 @@ TEST_CASE("hostile MJCF: geoms") {
 TEST_CASE("hostile MJCF: the tree") {
     refuse_mjcf("<asset/>", 1, "has no <worldbody>", "add it");
     refuse_mjcf("<worldbody>\n<joint/></worldbody>", 3, "cannot move", "put it into a <body>");
-    refuse_mjcf("<worldbody><body><joint/>" + ball + "<body>\n<freejoint/>" + ball + "</body></body></worldbody>", 3,
+    refuse_mjcf("<worldbody><body><joint/>" + ball_geom + "<body>\n<freejoint/>" + ball_geom + "</body></body></worldbody>", 3,
                 "not in the world", "move the body");
-    refuse_in_body("<freejoint/><joint/>" + ball, "beside a free joint", "a free joint is the only one");
-    refuse_in_body("<joint/><freejoint/>" + ball, "beside a free joint", "a free joint is the only one");
+    refuse_in_body("<freejoint/><joint/>" + ball_geom, "beside a free joint", "a free joint is the only one");
+    refuse_in_body("<joint/><freejoint/>" + ball_geom, "beside a free joint", "a free joint is the only one");
     std::string joints;
     for (int i = 0; i < 7; ++i) joints += "<joint/>";
-    refuse_in_body(joints + ball, "one joint too many", "give a body at most 6");
+    refuse_in_body(joints + ball_geom, "one joint too many", "give a body at most 6");
 }
 
 TEST_CASE("hostile MJCF: names") {
-    const std::string two = "<worldbody><body name='a'><joint name='j'/>" + ball + "</body>\n";
-    refuse_mjcf(two + "<body name='a'>" + ball + "</body></worldbody>", 3, "second body named \"a\"", "rename");
-    refuse_mjcf(two + "<body><joint name='j'/>" + ball + "</body></worldbody>", 3, "second joint named \"j\"", "rename");
+    const std::string two = "<worldbody><body name='a'><joint name='j'/>" + ball_geom + "</body>\n";
+    refuse_mjcf(two + "<body name='a'>" + ball_geom + "</body></worldbody>", 3, "second body named \"a\"", "rename");
+    refuse_mjcf(two + "<body><joint name='j'/>" + ball_geom + "</body></worldbody>", 3, "second joint named \"j\"", "rename");
     refuse_mjcf("<worldbody><geom name='g' size='1'/>\n<geom name='g' size='1'/></worldbody>", 3, "second geom named \"g\"",
                 "rename");
     refuse_mjcf("<worldbody><body name='a*'/></worldbody>", 2, "means something else", "rename");
@@ -223,7 +223,7 @@ TEST_CASE("hostile MJCF: much of everything is refused or read in good time") {
 TEST_CASE("hostile MJCF: what only the loader finds is still placed in the file") {
     const HostileFolder folder;
     const auto main =
-        folder.write("robot/main.xml", "<mujoco><worldbody><body name='a'><joint/>" + ball + "</body>\n<body name='b'>" + ball +
+        folder.write("robot/main.xml", "<mujoco><worldbody><body name='a'><joint/>" + ball_geom + "</body>\n<body name='b'>" + ball_geom +
                                            "</body></worldbody><equality>\n<weld body1='b'/></equality></mujoco>");
     refuse_loading(main, main.string() + ":3: ", "does not move against", "name a body that does");
     const auto light = folder.write(

@@ -8,10 +8,10 @@
 namespace costate::test {
 namespace {
 
-const std::string a = urdf_link("a"), b = urdf_link("b"), c = urdf_link("c");  // a line each
+const std::string link_a = urdf_link("a"), link_b = urdf_link("b"), link_c = urdf_link("c");  // a line each
 
 TEST_CASE("hostile URDF: truncated, not XML, no robot") {
-    const std::string whole = urdf_robot(a + b + urdf_joint("j", "revolute", "a", "b"));
+    const std::string whole = urdf_robot(link_a + link_b + urdf_joint("j", "revolute", "a", "b"));
     CHECK(urdf_complaint(whole) == "");  // nothing to complain about
     for (size_t length = 0; length + 2 < whole.size(); length += 7) {
         const std::string message = urdf_complaint(whole.substr(0, length));
@@ -25,14 +25,14 @@ TEST_CASE("hostile URDF: truncated, not XML, no robot") {
 }
 
 TEST_CASE("hostile URDF: cycles, two parents, loose links") {
-    refuse_urdf(urdf_robot(a + b + urdf_joint("j", "fixed", "a", "b") + urdf_joint("k", "fixed", "b", "a")), 4, "cycle",
+    refuse_urdf(urdf_robot(link_a + link_b + urdf_joint("j", "fixed", "a", "b") + urdf_joint("k", "fixed", "b", "a")), 4, "cycle",
                 "remove a joint");
-    refuse_urdf(urdf_robot(a + urdf_joint("j", "fixed", "a", "a")), 3, "cycle", "remove a joint");
-    refuse_urdf(urdf_robot(a + b + c + urdf_joint("j", "fixed", "b", "c") + urdf_joint("k", "fixed", "c", "b")), 5,
+    refuse_urdf(urdf_robot(link_a + urdf_joint("j", "fixed", "a", "a")), 3, "cycle", "remove a joint");
+    refuse_urdf(urdf_robot(link_a + link_b + link_c + urdf_joint("j", "fixed", "b", "c") + urdf_joint("k", "fixed", "c", "b")), 5,
                 "cycle that the root does not reach", "remove a joint");
-    refuse_urdf(urdf_robot(a + b + c + urdf_joint("j", "fixed", "a", "c") + urdf_joint("k", "fixed", "b", "c")), 6,
+    refuse_urdf(urdf_robot(link_a + link_b + link_c + urdf_joint("j", "fixed", "a", "c") + urdf_joint("k", "fixed", "b", "c")), 6,
                 "which joint \"j\" carries already", "a link has one parent");
-    refuse_urdf(urdf_robot(a + b), 3, "\"b\" is joined to nothing", "add a joint");
+    refuse_urdf(urdf_robot(link_a + link_b), 3, "\"b\" is joined to nothing", "add a joint");
 }
 
 TEST_CASE("hostile URDF: missing links and joints, duplicate and unfit names") {
@@ -41,23 +41,23 @@ TEST_CASE("hostile URDF: missing links and joints, duplicate and unfit names") {
                 "correct it");
     refuse_urdf(urdf_robot(base + urdf_joint("j", "fixed", "base", "x")), 3, "names no link", "correct it");
     refuse_urdf(urdf_robot(base + "<joint name='j' type='fixed'><child link='base'/></joint>"), 3, "has no <parent>", "add it");
-    refuse_urdf(urdf_robot(a + a), 3, "is the name of a link already", "rename one");
-    refuse_urdf(urdf_robot(a + b + c + urdf_joint("j", "fixed", "a", "b") + urdf_joint("j", "fixed", "b", "c")), 6,
+    refuse_urdf(urdf_robot(link_a + link_a), 3, "is the name of a link already", "rename one");
+    refuse_urdf(urdf_robot(link_a + link_b + link_c + urdf_joint("j", "fixed", "a", "b") + urdf_joint("j", "fixed", "b", "c")), 6,
                 "is the name of a joint already", "rename one");
     refuse_urdf(urdf_robot(urdf_link("a*")), 2, "has a *", "rename it");
     refuse_urdf(urdf_robot(urdf_link("")), 2, "is empty", "fill it in");
     refuse_urdf(urdf_robot(urdf_link(" a")), 2, "white space", "rename it");
     refuse_urdf(urdf_robot("<link/>"), 2, "has no \"name\"", "add it");
-    refuse_urdf(urdf_robot(a + b + urdf_joint("j", "hinge", "a", "b")), 4, "is not known", "correct it");
-    refuse_urdf(urdf_robot(a + b + urdf_joint("j", "revolute", "a", "b", "<limit lower='0' upper='1'/>\n<mimic joint='i'/>")), 5,
+    refuse_urdf(urdf_robot(link_a + link_b + urdf_joint("j", "hinge", "a", "b")), 4, "is not known", "correct it");
+    refuse_urdf(urdf_robot(link_a + link_b + urdf_joint("j", "revolute", "a", "b", "<limit lower='0' upper='1'/>\n<mimic joint='i'/>")), 5,
                 "names no joint, the nearest is \"j\"", "correct it");
-    refuse_urdf(urdf_robot(a + b + urdf_joint("j", "continuous", "a", "b", "<mimic joint='j'/>")), 4, "is the joint itself",
+    refuse_urdf(urdf_robot(link_a + link_b + urdf_joint("j", "continuous", "a", "b", "<mimic joint='j'/>")), 4, "is the joint itself",
                 "name another");
-    refuse_urdf(urdf_robot(a + b + c + urdf_joint("j", "planar", "a", "b", "") +
+    refuse_urdf(urdf_robot(link_a + link_b + link_c + urdf_joint("j", "planar", "a", "b", "") +
                            urdf_joint("k", "continuous", "a", "c", "<mimic joint='j'/>")),
                 6, "couples a joint that is planar", "couple joints of one axis");
     // what the loader itself complains about has the line too
-    refuse_urdf(urdf_robot(a + b + urdf_joint("world", "continuous", "a", "b", "")), 4, "\"world\" is taken", "rename it");
+    refuse_urdf(urdf_robot(link_a + link_b + urdf_joint("world", "continuous", "a", "b", "")), 4, "\"world\" is taken", "rename it");
     refuse_urdf(
         urdf_robot(urdf_link("world") + urdf_link("world_link") + urdf_joint("j", "continuous", "world", "world_link", "")), 3,
         "already a body named \"world_link\"", "rename one");
@@ -65,7 +65,7 @@ TEST_CASE("hostile URDF: missing links and joints, duplicate and unfit names") {
 
 TEST_CASE("hostile URDF: mass and inertia") {
     const auto with = [](const std::string& content) {
-        return urdf_robot(a + "<link name='b'>\n" + content + "\n</link>\n" + urdf_joint("j", "continuous", "a", "b", ""));
+        return urdf_robot(link_a + "<link name='b'>\n" + content + "\n</link>\n" + urdf_joint("j", "continuous", "a", "b", ""));
     };
     refuse_urdf(with(urdf_inertial("-1")), 4, "must not be negative", "use 0 or more");
     refuse_urdf(with(urdf_inertial("nan")), 4, "beyond the range", "use finite");
@@ -88,7 +88,7 @@ TEST_CASE("hostile URDF: mass and inertia") {
 
 TEST_CASE("hostile URDF: numbers of joints and geometry") {
     const auto joint = [](const std::string& type, const std::string& content) {
-        return urdf_robot(a + b + urdf_joint("j", type, "a", "b", "\n" + content));
+        return urdf_robot(link_a + link_b + urdf_joint("j", type, "a", "b", "\n" + content));
     };
     refuse_urdf(joint("continuous", "<axis xyz='0 0 0'/>"), 5, "has no direction", "use for example");
     refuse_urdf(joint("continuous", "<axis xyz='0 1'/>"), 5, "too few", "write 3");

@@ -23,11 +23,11 @@ World build(const ModelBuilder& builder, int sweeps = 200) {
 }
 
 // A world that steps from rest, or from the velocities given.
-struct Trial {
+struct RowTrial {
     World w;
     VecX<double> theta, x, u;
     StepScratch<double> s;
-    explicit Trial(World world) : w(std::move(world)), theta(w.model.layout.nominal()), x(VecX<double>::Zero(w.nx())), u(VecX<double>::Zero(w.nu())), s(w) {
+    explicit RowTrial(World world) : w(std::move(world)), theta(w.model.layout.nominal()), x(VecX<double>::Zero(w.nx())), u(VecX<double>::Zero(w.nu())), s(w) {
         x.head(w.nq()) = w.model.neutral_configuration();
     }
     void run(int steps) {
@@ -52,7 +52,7 @@ TEST_CASE("joint rows: a four-bar linkage closed by a connect stays closed while
     EqualitySpec loop;
     loop.name = "loop", loop.body_a = coupler, loop.body_b = rocker, loop.anchor_a = {0.5, 0, 0}, loop.anchor_b = {0.5, 0, 0};
     builder.add_equality(loop);
-    Trial motion(build(builder));
+    RowTrial motion(build(builder));
     motion.run(1);
     CHECK(motion.error() < 1e-12);
     double swung = 0;
@@ -75,7 +75,7 @@ TEST_CASE("joint rows: a weld carries a body, and a body welded to the world sta
     builder.add_equality(weld);
     weld.name = "ceiling", weld.body_a = lamp, weld.body_b = -1, weld.anchor_b = {0, 3, 2};
     builder.add_equality(weld);
-    Trial motion(build(builder));
+    RowTrial motion(build(builder));
     const Model& m = motion.w.model;
     motion.x.segment(m.bodies[1].q0, 3) << 0.5, 0, 0;
     motion.x.segment(m.bodies[2].q0, 3) << 0, 3, 2;
@@ -93,7 +93,7 @@ TEST_CASE("joint rows: a coupling makes one joint follow another") {
     EqualitySpec gears;
     gears.type = EqualityType::coupling, gears.name = "gears", gears.body_a = a, gears.body_b = b, gears.offset = 0, gears.ratio = -2;
     builder.add_equality(gears);
-    Trial motion(build(builder));
+    RowTrial motion(build(builder));
     motion.x[motion.w.nq()] = 2, motion.x[motion.w.nq() + 1] = -1;
     motion.run(500);
     CHECK(std::abs(motion.x[0] + 2 * motion.x[1]) < 1e-4);
@@ -107,7 +107,7 @@ TEST_CASE("joint rows: dry friction stops a slider after v m/f seconds and then 
     ActuatorSpec push;
     push.name = "push", push.body = builder.add_body(slider);
     builder.add_actuator(push);
-    Trial motion(build(builder));
+    RowTrial motion(build(builder));
     const auto v = [&]() -> double& { return motion.x[motion.w.nq()]; };
     v() = 0.5;
     motion.run(200);  // v m/f = 0.25 s
@@ -127,7 +127,7 @@ TEST_CASE("joint rows: a pendulum on a spherical joint swings to its greatest an
     BodySpec pendulum = rod("pendulum", -1, JointType::spherical, {0, 0, 0});
     pendulum.upper = 0.5;
     builder.add_body(pendulum);
-    Trial motion(build(builder));
+    RowTrial motion(build(builder));
     double least = 1;
     for (int k = 0; k < 1000; ++k) {
         motion.run(1);

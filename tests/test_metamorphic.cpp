@@ -28,7 +28,7 @@ bool turns_in_world(const World& w, const std::string& path) {
 }
 
 // Positions and the rest of the last state of the yard `b`, seen as in view, against that of `a`; then the same of gradients.
-void check_same(const Case& a, const Sensitivity& of_a, const Case& b, const Sensitivity& of_b, const View& view,
+void check_same(const AnalyticCase& a, const Sensitivity& of_a, const AnalyticCase& b, const Sensitivity& of_b, const View& view,
                 double tolerance) {
     CHECK(std::abs(of_a.value - of_b.value) <= tolerance * std::abs(of_a.value));
     const auto near = [&](const Vec3<double>& x, const Vec3<double>& expected, double scale) {
@@ -71,7 +71,7 @@ void check_same(const Case& a, const Sensitivity& of_a, const Case& b, const Sen
 }  // namespace
 
 TEST_CASE("metamorphic: in the yard everything meets what it is there to meet") {
-    const Case c = yard();
+    const AnalyticCase c = yard();
     const VecX<double> end = states(c, steps).back();
     const auto speed = [&](const char* body, int k) { return std::abs(end[c.world.nq() + c.body(body).v0 + k]); };
     CHECK(speed("target", 0) > 0.5);
@@ -91,7 +91,7 @@ TEST_CASE("metamorphic: turned about gravity by quarter turns and moved, traject
         View plain, view;
         view.quarters = quarters, view.move = {3.7, -1.2, 0.8};
         plain.oblique = view.oblique = quarters % 2 == 0;  // the tangents of other normals turn with them by half turns only
-        const Case a = yard(plain, 500), b = yard(view, 500);
+        const AnalyticCase a = yard(plain, 500), b = yard(view, 500);
         const Sensitivity of_a = loss(a, steps, goal(a, plain, "")), of_b = loss(b, steps, goal(b, view, ""));
         check_same(a, of_a, b, of_b, view, 1e-9);
     }
@@ -100,7 +100,7 @@ TEST_CASE("metamorphic: turned about gravity by quarter turns and moved, traject
 TEST_CASE("metamorphic: bodies in another order") {
     View other;
     other.permuted = true;
-    const Case a = yard({}, 500), b = yard(other, 500);
+    const AnalyticCase a = yard({}, 500), b = yard(other, 500);
     CHECK(a.body("tripod").v0 != b.body("tripod").v0);
     const Sensitivity of_a = loss(a, steps, goal(a, {}, "")), of_b = loss(b, steps, goal(b, other, ""));
     check_same(a, of_a, b, of_b, other, 1e-9);
@@ -141,7 +141,7 @@ double unit_of(const std::string& path, const View& view) {
 // The state of the free bodies and of the arm, and the gradient, from the units of `view` to those of View{}: bit by bit
 // if its units are powers of two, to `tolerance` otherwise.
 void check_units(const View& view, double tolerance) {
-    const Case a = yard(), b = yard(view);
+    const AnalyticCase a = yard(), b = yard(view);
     const World& w = a.world;
     const Sensitivity of_a = loss(a, steps, goal(a, {}, "")), of_b = loss(b, steps, goal(b, view, ""));
     const double unit = view.length * view.length;  // of the loss
@@ -190,9 +190,9 @@ TEST_CASE("metamorphic: two copies of a world in one scene, each as if alone") {
     View there;
     there.move = {30, -20, 0}, there.quarters = 1;
     const std::pair<const View*, std::string> copies[2] = {{&here, "_a"}, {&there, "_b"}};
-    Scene both_scene = empty_yard(here, 50);
+    AnalyticScene both_scene = empty_yard(here, 50);
     for (const auto& [view, tag] : copies) add_yard(both_scene, *view, tag);
-    Case both = both_scene.build();
+    AnalyticCase both = both_scene.build();
     Objective terms;
     for (const auto& [view, tag] : copies) {
         start_yard(both, *view, tag);
@@ -201,9 +201,9 @@ TEST_CASE("metamorphic: two copies of a world in one scene, each as if alone") {
     const Sensitivity of_both = loss(both, steps, terms);
     double sum = 0, friction = 0, gravity = 0;
     for (const auto& [view, tag] : copies) {
-        Scene scene = empty_yard(here, 50);
+        AnalyticScene scene = empty_yard(here, 50);
         add_yard(scene, *view, tag);
-        Case alone = scene.build();
+        AnalyticCase alone = scene.build();
         start_yard(alone, *view, tag);
         const Sensitivity s = loss(alone, steps, goal(alone, *view, tag));
         sum += s.value, friction += s.to("shapes/ground/friction"), gravity += s.to("world/gravity", 2);
@@ -232,7 +232,7 @@ TEST_CASE("metamorphic: two copies of a world in one scene, each as if alone") {
 // A state is all that the next step reads: written out as text, read back into a new world, the rollout and its gradient go on
 // with the same bits.
 TEST_CASE("metamorphic: saved and loaded half-way") {
-    const Case whole = yard();
+    const AnalyticCase whole = yard();
     const Objective terms = goal(whole, {}, "");
     const Sensitivity expected = loss(whole, steps, terms);
 
@@ -243,7 +243,7 @@ TEST_CASE("metamorphic: saved and loaded half-way") {
         std::snprintf(number, sizeof number, "%.17g ", x);
         saved += number;
     }
-    Case second = yard();
+    AnalyticCase second = yard();
     const char* at = saved.c_str();
     for (double& x : second.x) {
         char* end = nullptr;
@@ -252,7 +252,7 @@ TEST_CASE("metamorphic: saved and loaded half-way") {
     const Sensitivity rest = loss(second, steps - steps / 2, terms);
     CHECK(rest.last == expected.last);
 
-    Case first = yard();
+    AnalyticCase first = yard();
     const std::vector<VecX<double>> x = states(first, steps / 2);
     const World& w = first.world;
     Simulation simulation(w, terms);

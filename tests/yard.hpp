@@ -65,7 +65,7 @@ inline const std::vector<Start> starts{{"tripod", {0, 0, 0.0501}, {0, 0, 0.3}, {
 
 // On the ground: a tripod that slides and turns, a tumbling crate, a log, two balls that collide in the xz plane, an arm with a
 // servo whose tip drags along; one ball that falls askew on another.
-inline void add_yard(Scene& scene, const View& view, const std::string& tag) {
+inline void add_yard(AnalyticScene& scene, const View& view, const std::string& tag) {
     std::vector<int> order{0, 1, 2, 3, 4, 7, 5, 6};
     if (!view.oblique) order.resize(6);
     if (view.permuted) std::reverse(order.begin(), order.end());
@@ -119,7 +119,7 @@ inline void add_yard(Scene& scene, const View& view, const std::string& tag) {
     }
 }
 
-inline void start_yard(Case& c, const View& view, const std::string& tag) {
+inline void start_yard(AnalyticCase& c, const View& view, const std::string& tag) {
     for (const Start& s : starts) {
         const std::string name = s.name + tag;
         if (c.world.model.body_index(name) < 0) continue;
@@ -135,24 +135,24 @@ inline void start_yard(Case& c, const View& view, const std::string& tag) {
     c.u.setConstant(-1.0);
 }
 
-inline Scene empty_yard(const View& view, int sweeps) {
-    Scene scene(settings_of(view, sweeps), Vec3<double>(0, 0, -g0 * view.length / (view.time * view.time)));
+inline AnalyticScene empty_yard(const View& view, int sweeps) {
+    AnalyticScene scene(settings_of(view, sweeps), Vec3<double>(0, 0, -g0 * view.length / (view.time * view.time)));
     ShapeSpec ground = shape_of(view, "ground", ShapeType::plane, Vec3<double>::Zero(), Vec3<double>::Zero(), 0.3);
     ground.position = view.point(Vec3<double>::Zero());
     scene.add(ground);
     return scene;
 }
 
-inline Case yard(const View& view = {}, int sweeps = 50) {
-    Scene scene = empty_yard(view, sweeps);
+inline AnalyticCase yard(const View& view = {}, int sweeps = 50) {
+    AnalyticScene scene = empty_yard(view, sweeps);
     add_yard(scene, view, "");
-    Case c = scene.build();
+    AnalyticCase c = scene.build();
     start_yard(c, view, "");
     return c;
 }
 
 // Where every body ends and how fast, and what the ground gave: a length squared.
-inline Objective goal(const Case& c, const View& view, const std::string& tag) {
+inline Objective goal(const AnalyticCase& c, const View& view, const std::string& tag) {
     Objective terms;
     for (const Body& b : c.world.model.bodies) {
         if (b.name.size() < tag.size() || b.name.substr(b.name.size() - tag.size()) != tag) continue;
