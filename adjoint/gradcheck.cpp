@@ -203,18 +203,18 @@ GradcheckReport gradcheck(Rollout<Simulation>& rollout, const VecX<double>& thet
     const Variable controls{[&](const VecX<double>& d) { return sample(rollout, theta, x0, z + d); }, g.controls,
                             z.cwiseAbs().cwiseMax(1.0), z.cwiseAbs().cwiseMax(1.0),
                             [](int i) { return "control variable " + std::to_string(i); }};
-    VecX<double> state_scale = VecX<double>::Ones(w.ndx());
+    VecX<double> state_scale = VecX<double>::Ones(2 * m.nv);
     for (const Body& b : m.bodies)
         if (b.nv == 1) state_scale[b.v0] = std::max(1.0, std::abs(x0[b.q0]));
-    state_scale.tail(m.nv) = x0.tail(m.nv).cwiseAbs().cwiseMax(1.0);
+    state_scale.tail(m.nv) = x0.segment(m.nq, m.nv).cwiseAbs().cwiseMax(1.0);
     const auto moved = [&](const VecX<double>& d) {
         VecX<double> x = x0;
         retract(m, x0.data(), d.data(), x.data());
-        x.tail(m.nv) += d.tail(m.nv);
+        x.segment(m.nq, m.nv) += d.tail(m.nv);
         return x;
     };
     const Variable initial_state{
-        [&](const VecX<double>& d) { return sample(rollout, theta, moved(d), z); }, g.initial_state, state_scale, state_scale,
+        [&](const VecX<double>& d) { return sample(rollout, theta, moved(d), z); }, g.initial_state.head(2 * m.nv), state_scale, state_scale,
         [&](int i) { return std::string(i < m.nv ? "position " : "velocity ") + std::to_string(i % m.nv); }};
     // by y, theta = theta + scale y
     const VecX<double> scale = parameter_scales(m.layout, theta);
@@ -247,7 +247,7 @@ std::string state_entry_name(const Model& m, int entry) {
     for (const Body& b : m.bodies)
         if ((entry >= b.q0 && entry < b.q0 + b.nq) || (entry >= m.nq + b.v0 && entry < m.nq + b.v0 + b.nv))
             return "body '" + b.name + "', joint '" + b.joint_name + "'";
-    return "?";
+    return "an impulse kept for the next step";
 }
 
 DivergenceError::DivergenceError(const Model& m, const Divergence& d)

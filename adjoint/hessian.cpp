@@ -30,6 +30,7 @@ Gradient hessian_vector_product(const World& w, const Objective& objective, cons
     // forwards, every state stored
     std::vector<D> states((static_cast<size_t>(steps) + 1) * nx);
     VecX<D> u(w.nu()), next(w.nx());
+    std::copy(start.begin(), start.end(), states.begin());
     retract(w.model, start.data(), step_q.data(), states.data());
     for (int i = 0; i < w.nv(); ++i) states[static_cast<size_t>(w.nq() + i)] = {x0[w.nq() + i], direction.initial_state[w.nv() + i]};
     for (int t = 0; t < steps; ++t) {

@@ -150,7 +150,7 @@ RolloutInputs Variables::inputs(const VecX<double>& y) const {
     VecX<double> d = VecX<double>::Zero(2 * nv);
     for (const int i : initial_state_) d[i] = y[k++];
     retract(world_.model, base_.x0.data(), d.data(), in.x0.data());
-    in.x0.tail(nv) = base_.x0.tail(nv) + d.tail(nv);
+    in.x0.segment(world_.nq(), nv) = base_.x0.segment(world_.nq(), nv) + d.tail(nv);
     return in;
 }
 
@@ -166,7 +166,7 @@ VecX<double> Variables::pull_back(const VecX<double>& y, const Gradient& g) cons
     Eigen::Index first = k;
     for (const int i : initial_state_) d[i] = y[k++];
     retract_adj(world_.model, base_.x0.data(), d.data(), g.initial_state.data(), unused.data(), d_bar.data());
-    d_bar.tail(nv) = g.initial_state.tail(nv);
+    d_bar.tail(nv) = g.initial_state.segment(nv, nv);
     for (const int i : initial_state_) y_bar[first++] = d_bar[i];
     return y_bar;
 }

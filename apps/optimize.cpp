@@ -66,7 +66,7 @@ Report control_values(const Scene& s, const RolloutInputs& best) {
 Report initial_values(const Scene& s, const RolloutInputs& best) {
     const std::vector<std::string> columns = column_names(state_signals(s.world.model));
     Report values = Report::object();
-    for (int i = 0; i < s.world.nx(); ++i) values[columns[static_cast<size_t>(i)]] = best.x0[i];
+    for (int i = 0; i < s.world.nq() + s.world.nv(); ++i) values[columns[static_cast<size_t>(i)]] = best.x0[i];
     return values;
 }
 

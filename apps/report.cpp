@@ -47,7 +47,7 @@ std::string variables_table(const Optimisation& o) {
     }
     if (!s.initial_state.empty()) {
         const std::vector<std::string> columns = column_names(state_signals(s.world.model));
-        for (int i = 0; i < s.world.nx(); ++i)
+        for (int i = 0; i < s.world.nq() + s.world.nv(); ++i)
             if (o.start.x0[i] != o.best.x0[i])
                 out += row("initial " + columns[static_cast<size_t>(i)], {"1", number(o.start.x0[i]), number(o.best.x0[i])});
     }

@@ -135,9 +135,10 @@ Trajectory read_trajectory(const std::filesystem::path& file, const Scene& scene
             const int place = at[static_cast<size_t>(column)];
             return place < 0 ? 0.0 : table.rows[r][static_cast<size_t>(place)];
         };
-        VecX<double> x(w.nx()), u(w.nu());
-        for (int i = 0; i < w.nx(); ++i) x[i] = value(1 + i);
-        for (int n = 0; n < w.nu(); ++n) u[n] = value(1 + w.nx() + n);
+        const int columns = w.nq() + w.nv();
+        VecX<double> x = VecX<double>::Zero(w.nx()), u(w.nu());
+        for (int i = 0; i < columns; ++i) x[i] = value(1 + i);
+        for (int n = 0; n < w.nu(); ++n) u[n] = value(1 + columns + n);
         normalise_quaternions(w.model, table.places[r], x);
         if (r > 0 && !(value(0) > out.times.back()))
             throw SceneError(table.places[r] + ": the time is not later than the one before; sort the rows");

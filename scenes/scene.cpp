@@ -86,6 +86,7 @@ Scene read_scene(const Node& node, const std::filesystem::path& file, std::optio
     WorldInput input = read_world(node, file.parent_path(), options);
     const World& world = input.world;
     StartInput start = read_start(node, world.model, input.q, input.v);
+    start.x0.conservativeResizeLike(VecX<double>::Zero(world.nx()));
     VecX<double> theta = world.model.layout.nominal(), before = theta;
     read_parameters(node, world, before);  // place the joints, and the points of equalities that are at them
     place_equalities(input.equalities, before, start.x0, input.world.model, theta);

@@ -37,7 +37,7 @@ struct Scene {
     std::filesystem::path file;
     World world;
     VecX<double> theta;  // (np)
-    VecX<double> x0;     // (nx) q, v
+    VecX<double> x0;     // (nx) q, v, no impulses
     ControlPlan plan;
     VecX<double> z0;  // (plan.size()) decision variables
     int steps;

@@ -10,6 +10,7 @@ namespace costate {
 
 template <class T> struct ImpulseScratch {
     std::vector<T> b, lambda;           // (rows) m/s; N s
+    std::vector<int> warm;              // (blocks) where the start of each was found: solvers/warm_start.hpp
     std::vector<T> dv;                  // (nv) velocity from the impulses
     std::vector<PgsTape<T>> tapes;      // per island, of pgs
     std::vector<ActiveSet<T>> sets;     // per island, where the gradient is implicit
@@ -34,9 +35,10 @@ template <class T, class Visit> void for_each_row(const Rows<T>& rows, const Vis
         for (int r = 0; r < block.rows; ++r) visit(block.row + r, block.length, rows.chain_dof.data() + block.chain, block.values + r * block.length);
 }
 
-// Sweeps from which exact solvers start.
+// Sweeps by which exact solvers guess where they have no warm start.
 inline constexpr int guessing_sweeps = 10;
 
+// From lambda, at which the solver starts, to the solution.
 template <class T> void solve_island(const World& w, const MlcpView<T>& p, size_t island, ImpulseScratch<T>& s, T* lambda) {
     ActiveSet<T>& set = s.sets[island];
     if (w.settings.solver == SolverType::pgs) {
@@ -44,15 +46,14 @@ template <class T> void solve_island(const World& w, const MlcpView<T>& p, size_
         if (w.implicit_gradient()) linearise_at(p, FrictionLaw::box, set, lambda);
         return;
     }
-    pgs(p, guessing_sweeps, 0, s.tapes[island], lambda);
+    if (std::all_of(lambda, lambda + p.rows, [](const T& x) { return x == T(0); })) pgs(p, guessing_sweeps, 0, s.tapes[island], lambda);
     s.status.push_back(w.settings.solver == SolverType::lcp ? lcp(p, s.lcp, set, lambda)
                                                             : cone(p, w.friction_law(), w.settings.cone_method, s.cone, set, lambda));
 }
 
-// s.b and s.lambda
+// s.b and s.lambda, from where that stands
 template <class T> void solve_impulses(const World& w, const Rows<T>& rows, const DelassusScratch<T>& d, const T* v_free, ImpulseScratch<T>& s) {
     s.b = rows.beta;
-    s.lambda.resize(rows.beta.size());
     for_each_row(rows, [&](int row, int length, const int* dofs, int values) {
         for (int i = 0; i < length; ++i) s.b[static_cast<size_t>(row)] += rows.J[static_cast<size_t>(values + i)] * v_free[dofs[i]];
     });
@@ -60,7 +61,7 @@ template <class T> void solve_impulses(const World& w, const Rows<T>& rows, cons
     for (size_t i = 0; i < rows.islands.size(); ++i)
         solve_island(w, island_problem(rows, d, s, rows.islands[i]), i, s, s.lambda.data() + rows.islands[i].row);
 }
-// Sweeps backwards: from s.lambda_bar to A_bar, J_bar, beta_bar, mu_bar and the free velocity's covector.
+// Sweeps backwards: from s.lambda_bar to A_bar, J_bar, beta_bar, mu_bar, the free velocity's covector and, in its place, the start's.
 template <class T> void solve_impulses_adj(Rows<T>& rows, DelassusScratch<T>& d, const T* v_free, ImpulseScratch<T>& s, T* v_free_bar) {
     s.b_bar.assign(s.b.size(), T(0));
     for (size_t i = 0; i < rows.islands.size(); ++i) {

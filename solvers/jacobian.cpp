@@ -39,8 +39,8 @@ void step_jvp(const World& w, const double* theta, const double* x, const double
     };
     const Model& m = w.model;
     const VecX<D> theta_d = lift(theta, theta_dot, w.np()), u_d = lift(u, u_dot, w.nu());
-    VecX<D> x_d(w.nx()), next(w.nx()), d(w.nv());
-    const VecX<D> q(Eigen::Map<const VecX<double>>(x, w.nq()).cast<D>());
+    VecX<D> x_d = Eigen::Map<const VecX<double>>(x, w.nx()).cast<D>(), next(w.nx()), d(w.nv());
+    const VecX<D> q = x_d.head(w.nq());
     for (int i = 0; i < w.nv(); ++i) d[i] = {0, x_dot[i]}, x_d[w.nq() + i] = {x[w.nq() + i], x_dot[w.nv() + i]};
     retract(m, q.data(), d.data(), x_d.data());
     step(w, theta_d.data(), x_d.data(), u_d.data(), s, next.data());

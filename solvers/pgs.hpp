@@ -24,11 +24,12 @@ template <class T> struct PgsTape {
     std::vector<T> A_bar;       // (rows x rows), each row from s = r + 1 to s = r cyclically
 };
 
-// Solves from x = 0; the solution is the last `rows` numbers of the tape. Stops early when no entry moves by more than
-// `tolerance` in a sweep; tolerance 0 runs all sweeps. Instantiated for double and Dual<double>.
-template <class T> void pgs(const MlcpView<T>& p, int max_sweeps, double tolerance, PgsTape<T>& tape, T* solution);
-// Adds to A_bar (rows x rows, not symmetric), b_bar and mu_bar (rows). A row at x = mu x_n = 0 counts as clamped.
-template <class T> void pgs_adj(const MlcpView<T>& p, PgsTape<T>& tape, const T* solution_bar, T* A_bar, T* b_bar, T* mu_bar);
+// x (rows): where the sweeps start, then the solution, which is the last `rows` numbers of the tape. Stops early when no entry moves by
+// more than `tolerance` in a sweep; tolerance 0 runs all sweeps. Instantiated for double and Dual<double>.
+template <class T> void pgs(const MlcpView<T>& p, int max_sweeps, double tolerance, PgsTape<T>& tape, T* x);
+// Adds to A_bar (rows x rows, not symmetric), b_bar and mu_bar (rows). x_bar (rows): the covector of the solution, then that of the
+// start. A row at x = mu x_n = 0 counts as clamped.
+template <class T> void pgs_adj(const MlcpView<T>& p, PgsTape<T>& tape, T* x_bar, T* A_bar, T* b_bar, T* mu_bar);
 
 // Where the clamp of a row left it: -1 at lo, +1 at hi, 0 free. `x` points at the row's new value on the tape. Between bounds of 0
 // the side that the row was clamped to is in the sign of its zero: with it the gradient by mu = 0 is that of mu > 0.

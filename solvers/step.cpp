@@ -53,7 +53,8 @@ template <class T> void step(const World& w, const T* theta, const T* x, const T
     make_rows(w, theta, q, v, s.kinematics, s.contacts, s.rows);
     // 8 Delassus operator
     delassus(w, free.M.data(), s.rows, s.delassus);
-    // 9 impulses
+    // 9 impulses, from those of the last step
+    warm_start(w, x + w.nq() + w.nv(), s.contacts, s.rows, s.impulses);
     solve_impulses(w, s.rows, s.delassus, s.v_free.data(), s.impulses);
     // 10 velocity with impulses, configuration
     apply_impulses(w, free.M.data(), s.rows, s.delassus, s.impulses);
@@ -62,6 +63,7 @@ template <class T> void step(const World& w, const T* theta, const T* x, const T
         s.displacement[static_cast<size_t>(j)] = h * v_next[j];
     }
     retract(w.model, q, s.displacement.data(), q_next);
+    keep_impulses(w, s.contacts, s.rows, s.impulses, x_next + w.nq() + w.nv());
 }
 
 namespace {
@@ -73,6 +75,7 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
     T *q_bar = x_bar, *v_bar = x_bar + w.nv(), &h_bar = theta_bar[w.time_step.at(0)];
     FreeMotionScratch<T>& free = s.free_motion;
     // 10 velocity with impulses, configuration
+    keep_impulses_adj(w, s.rows, x_next_bar + 2 * w.nv(), s.impulses);
     retract_adj(w.model, q, s.displacement.data(), x_next_bar, q_bar, s.displacement_bar.data());
     for (int j = 0; j < w.nv(); ++j) {
         const size_t n = static_cast<size_t>(j);
@@ -87,8 +90,9 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
     } else {
         s.v_free_bar = s.v_next_bar;
         apply_impulses_adj(w, free.M.data(), s.rows, s.impulses, s.v_next_bar.data(), free.M_bar.data());
-        // 9 impulses
+        // 9 impulses, from those of the last step
         solve_impulses_adj(s.rows, s.delassus, s.v_free.data(), s.impulses, s.v_free_bar.data());
+        warm_start_adj(w, s.rows, s.impulses, x_bar + 2 * w.nv());
         // 8 Delassus operator
         delassus_adj(w, free.M.data(), s.rows, s.delassus, free.M_bar.data());
     }
@@ -187,6 +191,7 @@ std::uint64_t branch_hash(const StepScratch<double>& s) {
         if (b.kind == RowKind::contact && b.bias == BiasCase::bounce)
             mix(static_cast<std::uint64_t>(s.contacts.points[static_cast<size_t>(b.index)].b_bounces));
     }
+    for (const int place : s.impulses.warm) mix(static_cast<std::uint64_t>(place + 1));
     for (size_t i = 0; i < s.rows.islands.size(); ++i) {
         const MlcpView<double> p = island_problem(s.rows, s.delassus, s.impulses, s.rows.islands[i]);
         for (const RowState state : s.impulses.sets[i].state) mix(static_cast<std::uint64_t>(state) & 0xff);

@@ -12,6 +12,7 @@
 #include "core/integrate.hpp"
 #include "solvers/free_motion.hpp"
 #include "solvers/implicit.hpp"
+#include "solvers/warm_start.hpp"
 
 namespace costate {
 
@@ -42,7 +43,7 @@ template <class T> int contact_row(const StepScratch<T>& s, int contact);
 template <class T>
 void step(const World& w,
           const T* theta,     // (np)
-          const T* x,         // (nx) q, v
+          const T* x,         // (nx) q, v, and what a warm start keeps
           const T* u,         // (nu)
           StepScratch<T>& s,  // out
           T* x_next);         // out (nx)
@@ -50,9 +51,9 @@ void step(const World& w,
 // After step(w, theta, x, u, s, ...), s.clear_bars() and whatever the objective seeds.
 template <class T>
 void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
-              const T* x_next_bar,  // (2 nv) covector of (q+, v+)
+              const T* x_next_bar,  // (ndx) covector of (q+, v+) and the kept impulses
               T* theta_bar,         // (np) +=
-              T* x_bar,             // (2 nv) += covector of (q, v)
+              T* x_bar,             // (ndx) += covector of (q, v) and the impulses to start from
               T* u_bar);            // (nu) +=
 
 // Poses and velocities at a state, without a step: what an objective may ask of the last state of a rollout.

@@ -29,6 +29,8 @@ struct Settings {
     bool relaxed = false;        // ncp without De Saxce's correction: the convex problem, in which what slides lifts off
     int sweeps = 50;             // of pgs
     double tolerance = 0;        // of pgs: stop when no impulse changes by more than this in a sweep, N s; 0: never
+    bool warm_start = false;     // the solver starts from the last step's impulses, which a state then holds: solvers/warm_start.hpp
+    int warm_contacts = 32;      // how many contacts a state has room for, then
     ForwardDynamics forward_dynamics = ForwardDynamics::automatic;
     double time_step = 1e-3;     // s
     double compliance = 1e-6;    // R on the diagonal of the Delassus operator, 1/kg
@@ -69,9 +71,14 @@ struct World {
     int nq() const { return model.nq; }
     int nv() const { return model.nv; }
     int nu() const { return model.nu; }
-    int nx() const { return model.nq + model.nv; }   // numbers of a state (q, v)
-    int ndx() const { return 2 * model.nv; }         // numbers of its tangent
+    int nx() const { return model.nq + model.nv + warm_numbers(); }  // numbers of a state: q, v, and what a warm start keeps
+    int ndx() const { return 2 * model.nv + warm_numbers() - warm_contacts(); }  // numbers of its tangent
     int np() const { return model.layout.size(); }
+    int warm_contacts() const { return settings.warm_start ? settings.warm_contacts : 0; }
+    int warm_numbers() const {
+        if (!settings.warm_start) return 0;
+        return 4 * settings.warm_contacts + static_cast<int>(2 * model.limits.size() + model.dry_dofs.size() + 6 * model.equalities.size());
+    }
 };
 
 }  // namespace costate

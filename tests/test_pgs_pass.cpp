@@ -11,7 +11,7 @@ using namespace costate::test;
 
 namespace {
 
-// Every entry of A (symmetric where it stands, moved entry by entry), b, mu -> solution of one island: contacts and limits in
+// Every entry of A (symmetric where it stands, moved entry by entry), b, mu, the start -> solution of one island: contacts and limits in
 // turn, most of them pressed together, some pulled apart, one limit that nothing moves.
 struct PgsPass : StagePass {
     static inline int sweeps = 50;
@@ -20,15 +20,15 @@ struct PgsPass : StagePass {
 
     static constexpr int rows = 14, first_row = 5, left_out = 7;
     const std::vector<int> normal{-1, 5, 5, -1, -1, 9, 9, -1, -1, 13, 13, -1, 16, 16};
-    std::vector<double> A, b, mu, A_bar, b_bar, mu_bar, solution, solution_bar;
-    std::vector<D> A_dual, b_dual, mu_dual, solution_dual;
+    std::vector<double> A, b, mu, start, A_bar, b_bar, mu_bar, start_bar, solution, solution_bar;
+    std::vector<D> A_dual, b_dual, mu_dual, start_dual, solution_dual;
     PgsTape<double> tape;
     PgsTape<D> tape_dual;
     int inputs_without_effect = 0;  // what only rows at a bound read, or only with an x that is 0; friction of other rows
 
     PgsPass(Rng& g, Regime r)
-        : A(rows * rows), b(rows), mu(rows), A_bar(A), b_bar(b), mu_bar(b), solution(b), solution_bar(b), A_dual(A.size()),
-          b_dual(rows), mu_dual(rows), solution_dual(rows) {
+        : A(rows * rows), b(rows), mu(rows), start(rows), A_bar(A), b_bar(b), mu_bar(b), start_bar(b), solution(b), solution_bar(b),
+          A_dual(A.size()), b_dual(rows), mu_dual(rows), start_dual(rows), solution_dual(rows) {
         Eigen::Matrix<double, rows, 9> G;
         for (double& x : G.reshaped()) x = g.around_zero(r);
         G.row(left_out).setZero();
@@ -37,9 +37,12 @@ struct PgsPass : StagePass {
             A[i * rows + i] += i == left_out ? 1e-14 : 0.1;
             b[i] = g.around_zero(r) - (normal[i] < 0 ? 1 : 0);
             if (normal[i] >= 0) mu[i] = g.uniform(0.2, 1);
+            start[i] = g.around_zero(r);
         }
         in.add(A, A_dual, A_bar), in.add(b, b_dual, b_bar), in.add(mu, mu_dual, mu_bar);
+        in.add(start, start_dual, start_bar);
         out.add<double>(solution_dual, solution_bar);
+        solution = start;
         pgs(view(A, b, mu), sweeps, tolerance, tape, solution.data());
         if (r == Regime::random) inputs_without_effect = inputs() - count_inputs_with_effect();
     }
@@ -47,7 +50,7 @@ struct PgsPass : StagePass {
         return {rows, A_.data(), b_.data(), mu_.data(), normal.data(), first_row};
     }
     int count_inputs_with_effect() {
-        std::vector<bool> A_matters(A.size()), b_matters(rows), mu_matters(rows);
+        std::vector<bool> A_matters(A.size()), b_matters(rows), mu_matters(rows), start_matters(rows);
         for (size_t n = 0; n < static_cast<size_t>(tape.sweeps) * rows; ++n) {
             const size_t row = n % rows;
             const double* x = tape.x.data() + n + rows;
@@ -56,6 +59,7 @@ struct PgsPass : StagePass {
             const bool moves = row != left_out && (unilateral ? *x > 0 : std::abs(*x) < bound);
             if (!unilateral && !moves && bound > 0) mu_matters[row] = true;
             b_matters[row] = b_matters[row] || moves;
+            for (size_t k = row + 1; n < rows && moves && k < rows; ++k) start_matters[k] = true;
             for (size_t k = 0; moves && k < rows; ++k)  // x of row, row - 1, ... as read
                 if (x[-static_cast<int>(k)] != 0) A_matters[row * rows + (row + rows - k) % rows] = true;
             if (n + rows < static_cast<size_t>(tape.sweeps) * rows) continue;
@@ -63,11 +67,15 @@ struct PgsPass : StagePass {
             sliding_up += !unilateral && bound > 0 && *x == bound, sliding_down += !unilateral && bound > 0 && *x == -bound;
         }
         const auto count = [](const std::vector<bool>& flags) { return static_cast<int>(std::ranges::count(flags, true)); };
-        return count(A_matters) + count(b_matters) + count(mu_matters);
+        return count(A_matters) + count(b_matters) + count(mu_matters) + count(start_matters);
     }
-    void run_duals() override { pgs(view(A_dual, b_dual, mu_dual), sweeps, tolerance, tape_dual, solution_dual.data()); }
+    void run_duals() override {
+        solution_dual = start_dual;
+        pgs(view(A_dual, b_dual, mu_dual), sweeps, tolerance, tape_dual, solution_dual.data());
+    }
     void run_adjoint() override {
-        pgs_adj(view(A, b, mu), tape, solution_bar.data(), A_bar.data(), b_bar.data(), mu_bar.data());
+        start_bar = solution_bar;
+        pgs_adj(view(A, b, mu), tape, start_bar.data(), A_bar.data(), b_bar.data(), mu_bar.data());
     }
 };
 
@@ -91,9 +99,9 @@ namespace {
 struct SmallPgs {
     double value, by_mu, by_mu_dual, by_b, by_b_dual;
     SmallPgs(double mu, double b_normal, double b_friction) {
-        const double A[4] = {2, 0, 0, 3}, b[2] = {b_normal, b_friction}, mus[2] = {0, mu}, bar[2] = {0, 1};
+        const double A[4] = {2, 0, 0, 3}, b[2] = {b_normal, b_friction}, mus[2] = {0, mu};
         const int normal[2] = {unilateral_row, 0};
-        double x[2], A_bar[4] = {}, b_bar[2] = {}, mu_bar[2] = {};
+        double x[2] = {}, bar[2] = {0, 1}, A_bar[4] = {}, b_bar[2] = {}, mu_bar[2] = {};
         const MlcpView<double> p{2, A, b, mus, normal, 0};
         PgsTape<double> tape;
         pgs(p, 4, 0, tape, x);

@@ -126,7 +126,10 @@ struct SolveImpulsesPass : SolvingStage {
         add_jacobian(g);
         out.add<double>(d.impulses.lambda, s.impulses.lambda_bar);
     }
-    void run_duals() override { solve_impulses(w, d.rows, d.delassus, d.v_free.data(), d.impulses); }
+    void run_duals() override {
+        std::ranges::fill(d.impulses.lambda, D(0));
+        solve_impulses(w, d.rows, d.delassus, d.v_free.data(), d.impulses);
+    }
     void run_adjoint() override { solve_impulses_adj(s.rows, s.delassus, s.v_free.data(), s.impulses, v_free_bar.data()); }
 };
 

@@ -153,7 +153,7 @@ int costate_model_initial_state(const costate_model* model, double* q, double* v
         const Shared shared = models().get(model);
         const World& w = shared->scene.world;
         check_given("q", q, static_cast<size_t>(w.nq())), check_given("v", v, static_cast<size_t>(w.nv()));
-        write(shared->scene.x0.head(w.nq()), q), write(shared->scene.x0.tail(w.nv()), v);
+        write(shared->scene.x0.head(w.nq()), q), write(shared->scene.x0.segment(w.nq(), w.nv()), v);
         return COSTATE_OK;
     });
 }

@@ -33,8 +33,8 @@ void Use::place(const double* q, const double* v) {
     const Model& m = model();
     Workspace& s = *workspace_;
     read_configuration(m, "q", q, s.x.data());
-    if (v) s.x.tail(m.nv) = Eigen::Map<const VecX<double>>(check_finite("v", v, m.nv), m.nv);
-    else s.x.tail(m.nv).setZero();
+    s.x.tail(s.x.size() - m.nq).setZero();  // and no impulses to start from
+    if (v) s.x.segment(m.nq, m.nv) = Eigen::Map<const VecX<double>>(check_finite("v", v, m.nv), m.nv);
     observe(world(), theta(), s.x.data(), s.step);
 }
 

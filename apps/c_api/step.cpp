@@ -37,7 +37,7 @@ int costate_step(const costate_model* model, const double* q, const double* v, c
         const World& w = use.world();
         check_given("q_next", q_next, length(w.nq())), check_given("v_next", v_next, length(w.nv()));
         take_step(use, q, v, u);
-        write(use.workspace().x_next.head(w.nq()), q_next), write(use.workspace().x_next.tail(w.nv()), v_next);
+        write(use.workspace().x_next.head(w.nq()), q_next), write(use.workspace().x_next.segment(w.nq(), w.nv()), v_next);
         return COSTATE_OK;
     });
 }
@@ -48,16 +48,16 @@ int costate_step_vjp(const costate_model* model, const double* q, const double* 
         Use use(model);
         const World& w = use.world();
         const int nv = w.nv();
-        VecX<double> next_bar(2 * nv), x_bar = VecX<double>::Zero(2 * nv), ctrl_bar = VecX<double>::Zero(w.nu()),
+        VecX<double> next_bar = VecX<double>::Zero(w.ndx()), x_bar = next_bar, ctrl_bar = VecX<double>::Zero(w.nu()),
                                        parameters_bar = VecX<double>::Zero(w.np());
         next_bar.head(nv) = Eigen::Map<const VecX<double>>(check_finite("q_next_bar", q_next_bar, nv), nv);
-        next_bar.tail(nv) = Eigen::Map<const VecX<double>>(check_finite("v_next_bar", v_next_bar, nv), nv);
+        next_bar.segment(nv, nv) = Eigen::Map<const VecX<double>>(check_finite("v_next_bar", v_next_bar, nv), nv);
         take_step(use, q, v, u);
         Workspace& s = use.workspace();
         s.step.clear_bars();
         step_adj(w, use.theta(), s.x.data(), u, s.step, next_bar.data(), parameters_bar.data(), x_bar.data(), ctrl_bar.data());
         check_result("a gradient", x_bar), check_result("u_bar", ctrl_bar), check_result("theta_bar", parameters_bar);
-        write(x_bar.head(nv), q_bar), write(x_bar.tail(nv), v_bar), write(ctrl_bar, u_bar), write(parameters_bar, theta_bar);
+        write(x_bar.head(nv), q_bar), write(x_bar.segment(nv, nv), v_bar), write(ctrl_bar, u_bar), write(parameters_bar, theta_bar);
         return COSTATE_OK;
     });
 }
