@@ -13,7 +13,7 @@ PACKAGES = [  # name, its headers, where they may be included
     ("cxxopts", re.compile(r"cxxopts"), ("apps/",)),
 ]
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
-SUFFIXES = {".c", ".cc", ".cpp", ".h", ".hpp", ".inc"}
+SUFFIXES = {".c", ".cc", ".cpp", ".h", ".hpp", ".inc", ".inl"}
 
 
 def complaint(file, header):
