@@ -109,14 +109,18 @@ template <class T> void pgs(const MlcpView<T>& p, int max_sweeps, double toleran
             if (moved <= tolerance) break;
         }
     }
-    std::copy(window, window + m, solution);
+    std::copy(window, window + m, x);
 }
 
-template <class T> void pgs_adj(const MlcpView<T>& p, PgsTape<T>& tape, const T* solution_bar, T* A_bar, T* b_bar, T* mu_bar) {
+template <class T> void pgs_adj(const MlcpView<T>& p, PgsTape<T>& tape, T* x_bar, T* A_bar, T* b_bar, T* mu_bar) {
     tape.z.assign(static_cast<size_t>(tape.sweeps + 1) * static_cast<size_t>(p.rows), T(0));
-    tape.extra.assign(solution_bar, solution_bar + p.rows);
+    tape.extra.assign(x_bar, x_bar + p.rows);
     reverse_sweeps(p, tape, mu_bar);
     accumulate_bars(p, tape, A_bar, b_bar);
+    for (int r = 0; r < p.rows; ++r) {  // the start was read by the rows above, in the first sweep
+        x_bar[r] = tape.extra[static_cast<size_t>(r)];
+        for (int s = 0; s < r; ++s) x_bar[r] -= p.a(s, r) * tape.z[tape.z.size() - 1 - static_cast<size_t>(s)];
+    }
 }
 
 }  // namespace costate
