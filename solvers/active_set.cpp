@@ -80,6 +80,11 @@ template <class T> void assemble(const MlcpView<T>& p, ActiveSet<T>& set, const 
     }
 }
 
+// Whether G is that of the step wherever x moves.
+template <class T> bool is_linear(const ActiveSet<T>& set) {
+    return std::ranges::none_of(set.state, [](RowState s) { return s == RowState::sliding || s == RowState::dilating; });
+}
+
 void factor(ActiveSet<double>& set) { set.solver.factor(set.G.data(), static_cast<int>(set.active.size())); }
 void factor(ActiveSet<Dual<double>>& set) {
     std::vector<double> values(set.G.size());
@@ -105,8 +110,7 @@ template <class T> void solve_active_set(const MlcpView<T>& p, ActiveSet<T>& set
 
 template <class T> void solve_active_set_adj(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, const T* x_bar, T* s_bar, T* mu_bar) {
     const size_t n = set.active.size();
-    const bool linear = std::ranges::none_of(set.state, [](RowState s) { return s == RowState::sliding || s == RowState::dilating; });
-    if (!linear) assemble(p, set, x), factor(set);  // else G is that of the step
+    if (!is_linear(set)) assemble(p, set, x), factor(set);
     for (size_t i = 0; i < n; ++i) set.work[i] = -x_bar[set.active[i]];
     solve_transposed_inplace(set.solver, set.G.data(), static_cast<int>(n), set.work.data());
     for (size_t i = 0; i < n; ++i) {
@@ -115,6 +119,20 @@ template <class T> void solve_active_set_adj(const MlcpView<T>& p, ActiveSet<T>&
         for (int k = 0; k < e.count_s; ++k) s_bar[e.row_s + k] += e.P[k] * z;
         mu_bar[e.row_mu] += e.r_mu * z;
     }
+}
+
+void active_set_response(const MlcpView<double>& p, ActiveSet<double>& set, const double* x, int columns, const double* ds, double* dx) {
+    const size_t n = set.active.size(), width = static_cast<size_t>(columns);
+    if (!is_linear(set)) assemble(p, set, x), factor(set);
+    set.columns.assign(n * width, 0);
+    for (size_t i = 0; i < n; ++i) {
+        const Equation<double> e = equation(p, set.state, x, set.s.data(), set.active[i]);
+        for (int k = 0; k < e.count_s; ++k)
+            for (size_t c = 0; c < width; ++c) set.columns[i * width + c] -= e.P[k] * ds[static_cast<size_t>(e.row_s + k) * width + c];
+    }
+    set.solver.solve_columns_inplace(set.columns.data(), columns);
+    std::fill(dx, dx + static_cast<size_t>(p.rows) * width, 0.0);
+    for (size_t i = 0; i < n; ++i) std::copy_n(set.columns.data() + i * width, width, dx + static_cast<size_t>(set.active[i]) * width);
 }
 
 template <class T> void classify(const MlcpView<T>& p, FrictionLaw law, const T* x_at, const T* s_at, RowState* state) {

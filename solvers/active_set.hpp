@@ -32,6 +32,7 @@ template <class T> struct ActiveSet {
     std::vector<T> work;            // (active)
     std::vector<T> settled;         // (rows)
     DenseSolver solver;             // of G
+    std::vector<double> columns;    // right-hand sides of active_set_response
 };
 
 // x <- x - G^-1 F(x) on set.state, separating rows to 0; leaves G and its factors for the adjoint.
@@ -39,6 +40,9 @@ template <class T> void solve_active_set(const MlcpView<T>& p, ActiveSet<T>& set
 
 // Adds to s_bar (rows), the covector of s with x held, and to mu_bar (rows), at a solution x that solve_active_set has left.
 template <class T> void solve_active_set_adj(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, const T* x_bar, T* s_bar, T* mu_bar);
+
+// Forwards: the rows move by ds (rows x columns, row-major) with x held, and the solution by dx (rows x columns).
+void active_set_response(const MlcpView<double>& p, ActiveSet<double>& set, const double* x, int columns, const double* ds, double* dx);
 
 // The states that x, not yet a solution, points to: those of the projection of x - s/a, where a is the row's diagonal. `s` (rows).
 template <class T> void classify(const MlcpView<T>& p, FrictionLaw law, const T* x, const T* s, RowState* state);

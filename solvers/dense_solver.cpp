@@ -46,6 +46,27 @@ void DenseSolver::solve_inplace(double* x) const {
     }
 }
 
+void DenseSolver::solve_columns_inplace(double* X, int columns) const {
+    const size_t size = static_cast<size_t>(n_), width = static_cast<size_t>(columns);
+    if (!full_rank_) {
+        Eigen::Map<RowMajor> B(X, n_, columns);
+        B = RowMajor(orthogonal_.solve(B));
+        return;
+    }
+    const auto subtract = [&](size_t i, size_t j) {
+        const double l = lu_[i * size + j];
+        for (size_t c = 0; c < width; ++c) X[i * width + c] -= l * X[j * width + c];
+    };
+    for (size_t k = 0; k < size; ++k)
+        if (const size_t p = static_cast<size_t>(pivots_[k]); p != k) std::swap_ranges(X + k * width, X + (k + 1) * width, X + p * width);
+    for (size_t i = 1; i < size; ++i)
+        for (size_t j = 0; j < i; ++j) subtract(i, j);
+    for (size_t i = size; i-- > 0;) {
+        for (size_t j = i + 1; j < size; ++j) subtract(i, j);
+        for (size_t c = 0; c < width; ++c) X[i * width + c] /= lu_[i * size + i];
+    }
+}
+
 void DenseSolver::solve_transposed_inplace(double* x) const {
     const size_t size = static_cast<size_t>(n_);
     if (!full_rank_) {

@@ -15,6 +15,7 @@ public:
     void factor(const double* G, int n);  // (n x n, row-major)
     void solve_inplace(double* x) const;             // x <- G^-1 x
     void solve_transposed_inplace(double* x) const;  // x <- G^-T x
+    void solve_columns_inplace(double* X, int columns) const;  // X <- G^-1 X (n x columns, row-major)
     bool full_rank() const { return full_rank_; }
 
 private:

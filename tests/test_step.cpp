@@ -249,7 +249,8 @@ TEST_CASE("step: its Jacobian is that of dual numbers, column by column") {
             StepScratch<D> sd(w);
             run_step(t, s);
             StepJacobian J(w);
-            step_jacobian(w, t.theta.data(), t.x.data(), t.u.data(), s, J);
+            StepJacobian::Matrix by_theta;
+            step_jacobian_by_adjoints(w, t.theta.data(), t.x.data(), t.u.data(), s, J, &by_theta);
             VecX<double> column(w.ndx());
             const auto check = [&](const StepJacobian::Matrix& block, int i, const VecX<double>& dtheta, const VecX<double>& dx, const VecX<double>& du) {
                 CAPTURE(i);
@@ -259,7 +260,7 @@ TEST_CASE("step: its Jacobian is that of dual numbers, column by column") {
             const VecX<double> zt = VecX<double>::Zero(w.np()), zx = VecX<double>::Zero(w.ndx()), zu = VecX<double>::Zero(w.nu());
             for (int i = 0; i < w.ndx(); ++i) check(J.by_x, i, zt, VecX<double>::Unit(w.ndx(), i), zu);
             for (int i = 0; i < w.nu(); ++i) check(J.by_u, i, zt, zx, VecX<double>::Unit(w.nu(), i));
-            for (int i = 0; i < w.np(); i += 7) check(J.by_theta, i, VecX<double>::Unit(w.np(), i), zx, zu);
+            for (int i = 0; i < w.np(); i += 7) check(by_theta, i, VecX<double>::Unit(w.np(), i), zx, zu);
         }
     }
 }

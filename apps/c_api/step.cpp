@@ -91,9 +91,11 @@ int costate_step_jacobian(const costate_model* model, const double* q, const dou
         take_step(use, q, v, u);
         Workspace& s = use.workspace();
         StepJacobian J(w);
+        StepJacobian::Matrix parameters(0, 0);
+        if (by_theta != nullptr) step_jacobian_by_adjoints(w, use.theta(), s.x.data(), u, s.step, J, &parameters);
         step_jacobian(w, use.theta(), s.x.data(), u, s.step, J);
-        check_result("by_x", J.by_x), check_result("by_u", J.by_u), check_result("by_theta", J.by_theta);
-        write(J.by_x, by_x), write(J.by_u, by_u), write(J.by_theta, by_theta);
+        check_result("by_x", J.by_x), check_result("by_u", J.by_u), check_result("by_theta", parameters);
+        write(J.by_x, by_x), write(J.by_u, by_u), write(parameters, by_theta);
         return COSTATE_OK;
     });
 }
