@@ -52,6 +52,8 @@ Settings read_settings(const Node& scene) {
         }
         if (const auto sweeps = solver->find("sweeps")) s.sweeps = static_cast<int>(sweeps->integer(1, 100000));
         s.tolerance = solver->nonnegative_or("tolerance", s.tolerance);
+        constexpr Impact impacts[] = {Impact::start, Impact::elastic, Impact::located};
+        if (const auto impact = solver->find("impact")) s.impact = impacts[impact->choice({"start", "elastic", "located"})];
         if (const auto warm = solver->find("warm_start")) s.warm_start = warm->boolean();
         if (const auto room = solver->find("warm_contacts")) s.warm_contacts = static_cast<int>(room->integer(0, 100000));
         constexpr ForwardDynamics kinds[] = {ForwardDynamics::automatic, ForwardDynamics::aba, ForwardDynamics::crba};

@@ -57,8 +57,10 @@ template <class T> struct Rows {
     std::vector<int> tree_parent;      // (trees) union-find
     std::vector<RowBlock> unsorted;    // as found, before islands are known
     int count = 0;
+    bool located = false;              // an impact inside the step
     // bars
     std::vector<T> J_bar, beta_bar, R_bar, mu_bar;
+    std::vector<T> time_bar;           // (rows) of the time of a located impact, at its first row
 
     // Room for what the world can hold at first; more than this allocates once and stays.
     explicit Rows(const World& w) : tree_parent(w.model.trees.size()) {
@@ -67,7 +69,7 @@ template <class T> struct Rows {
         const size_t most_rows = 3 * contacts + joints + 6 * m.equalities.size();
         blocks.reserve(most_blocks), unsorted.reserve(most_blocks), islands.reserve(m.trees.size());
         island_trees.reserve(m.trees.size());
-        for (auto* per_row : {&beta, &v_before, &R, &error, &mu, &beta_bar, &R_bar, &mu_bar}) per_row->reserve(most_rows);
+        for (auto* per_row : {&beta, &v_before, &R, &error, &mu, &beta_bar, &R_bar, &mu_bar, &time_bar}) per_row->reserve(most_rows);
         normal.reserve(most_rows);
     }
 };

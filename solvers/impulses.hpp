@@ -21,7 +21,8 @@ template <class T> struct ImpulseScratch {
     // bars
     std::vector<T> lambda_bar, b_bar;   // (rows)
     std::vector<T> w;                   // (nv) M^-1 v+_bar
-    explicit ImpulseScratch(const World& world) : dv(static_cast<size_t>(world.nv()), T(0)), tapes(world.model.trees.size()), sets(tapes.size()), relabelled(tapes.size()), w(dv) {}
+    std::vector<T> late;                // (nv) solvers/located_impact.hpp
+    explicit ImpulseScratch(const World& world) : dv(static_cast<size_t>(world.nv()), T(0)), tapes(world.model.trees.size()), sets(tapes.size()), relabelled(tapes.size()), w(dv), late(dv) {}
 };
 
 template <class T> MlcpView<T> island_problem(const Rows<T>& rows, const DelassusScratch<T>& d, const ImpulseScratch<T>& s, const Island& island) {

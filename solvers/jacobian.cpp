@@ -12,7 +12,7 @@ StepJacobian::StepJacobian(const World& w)
 namespace {
 
 bool has_closed_form(const World& w, const StepScratch<double>& s) {
-    if (!s.rows.blocks.empty() && !w.implicit_gradient()) return false;
+    if (!s.rows.blocks.empty() && (!w.implicit_gradient() || s.rows.located || w.settings.impact == Impact::elastic)) return false;
     for (const RowBlock& b : s.rows.blocks)
         if (b.kind != RowKind::contact && b.kind != RowKind::limit && b.kind != RowKind::dry_friction) return false;
     return std::ranges::none_of(w.model.actuators, [](const Actuator& a) { return a.thruster; });
@@ -164,8 +164,8 @@ void row_columns(const World& w, const double* theta, const double* x, const Ste
         const size_t row = static_cast<size_t>(block.row);
         double gap_bar = 0, v_bar = 0, unused = 0;
         NoBar none;
-        row_bias_adj<double>(block.bias, 0, s.rows.v_before[row], block_restitution(block, s.contacts), row_compliance(w, theta, block.springs).erp, 0, 0,
-                             theta[w.time_step.at(0)], 1, none, gap_bar, v_bar, unused, unused, unused, unused, unused);
+        row_bias_adj<double>(block.bias, 0, s.rows.v_before[row], 0, block_restitution(block, s.contacts), row_compliance(w, theta, block.springs).erp, 0, 0,
+                             theta[w.time_step.at(0)], 1, none, gap_bar, v_bar, unused, unused, unused, unused, unused, unused);
         if (v_bar != 0)
             for (int i = 0; i < block.length; ++i)
                 J.ds(block.row, w.nv() + s.rows.chain_dof[static_cast<size_t>(block.chain + i)]) += v_bar * s.rows.J[static_cast<size_t>(block.values + i)];

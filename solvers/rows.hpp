@@ -67,35 +67,46 @@ template <class T> T block_restitution(const RowBlock& block, const ContactScrat
 
 // Bias and compliance of a unilateral block's first row, after its Jacobian.
 template <class T>
-void block_bias(const World& w, const T* theta, const T* q, const T* v, const ContactScratch<T>& contacts, RowBlock& block,
+void block_bias(const World& w, const T* theta, const T* q, const T* v, const T* v_free, const ContactScratch<T>& contacts, RowBlock& block,
                 Rows<T>& rows) {
     const size_t row = static_cast<size_t>(block.row);
     // 1 velocity along the row
-    T& v_before = rows.v_before[row] = T(0);
-    for (int i = 0; i < block.length; ++i)
-        v_before += rows.J[static_cast<size_t>(block.values + i)] * v[rows.chain_dof[static_cast<size_t>(block.chain + i)]];
+    const auto along = [&](const T* velocity) {
+        T sum(0);
+        for (int i = 0; i < block.length; ++i)
+            sum += rows.J[static_cast<size_t>(block.values + i)] * velocity[rows.chain_dof[static_cast<size_t>(block.chain + i)]];
+        return sum;
+    };
+    const T& v_before = rows.v_before[row] = along(v);
     // 2 compliance
     const RowCompliance<T> c = row_compliance(w, theta, block.springs);
     rows.R[row] = c.R;
     // 3 bias
     const T gap = block_gap(w, theta, block, q, contacts), e = block_restitution(block, contacts);
     block.bias = bias_case(w, theta, block.springs.any(), gap, v_before);
-    rows.beta[row] = row_bias(block.bias, gap, v_before, e, c.erp, theta[w.slop.at(0)], theta[w.recovery_speed.at(0)],
+    const bool located = block.bias == BiasCase::located;
+    rows.located = rows.located || located;
+    rows.beta[row] = row_bias(block.bias, gap, v_before, located ? along(v_free) : T(0), e, c.erp, theta[w.slop.at(0)], theta[w.recovery_speed.at(0)],
                               theta[w.time_step.at(0)]);
 }
-// From rows.beta_bar and R_bar; adds to rows.J_bar.
+// From rows.beta_bar, R_bar and time_bar; adds to rows.J_bar.
 template <class T>
-void block_bias_adj(const World& w, const T* theta, const T* q, const T* v, const RowBlock& block, ContactScratch<T>& contacts,
-                    Rows<T>& rows, T* theta_bar, T* q_bar, T* v_bar) {
+void block_bias_adj(const World& w, const T* theta, const T* q, const T* v, const T* v_free, const RowBlock& block, ContactScratch<T>& contacts,
+                    Rows<T>& rows, T* theta_bar, T* q_bar, T* v_bar, T* v_free_bar) {
     const int slop = w.slop.at(0), recovery_speed = w.recovery_speed.at(0), h = w.time_step.at(0);
     const T erp = row_compliance(w, theta, block.springs).erp;
     const size_t row = static_cast<size_t>(block.row);
     // 3 bias
-    T gap_bar(0), v_before_bar(0), e_bar(0);
+    T gap_bar(0), v_before_bar(0), v_along_bar(0), e_bar(0), v_along(0);
+    const bool located = block.bias == BiasCase::located;
+    for (int i = 0; located && i < block.length; ++i)
+        v_along += rows.J[static_cast<size_t>(block.values + i)] * v_free[rows.chain_dof[static_cast<size_t>(block.chain + i)]];
+    const T gap = block_gap(w, theta, block, q, contacts);
+    if (located) impact_time_adj(gap, rows.v_before[row], rows.time_bar[row], gap_bar, v_before_bar);
     RowCompliance<T> c_bar{rows.R_bar[row], T(0)};
     NoBar none;
-    row_bias_adj<T>(block.bias, block_gap(w, theta, block, q, contacts), rows.v_before[row], block_restitution(block, contacts), erp,
-                    theta[slop], theta[recovery_speed], theta[h], rows.beta_bar[row], none, gap_bar, v_before_bar, e_bar, c_bar.erp,
+    row_bias_adj<T>(block.bias, gap, rows.v_before[row], v_along, block_restitution(block, contacts), erp,
+                    theta[slop], theta[recovery_speed], theta[h], rows.beta_bar[row], none, gap_bar, v_before_bar, v_along_bar, e_bar, c_bar.erp,
                     theta_bar[slop], theta_bar[recovery_speed], theta_bar[h]);
     if (block.kind == RowKind::contact) {
         ContactPointBar<T>& point_bar = contacts.points_bar[static_cast<size_t>(block.index)];
@@ -113,6 +124,9 @@ void block_bias_adj(const World& w, const T* theta, const T* q, const T* v, cons
         const int j = rows.chain_dof[static_cast<size_t>(block.chain + i)];
         v_bar[j] += v_before_bar * rows.J[static_cast<size_t>(block.values + i)];
         rows.J_bar[static_cast<size_t>(block.values + i)] += v_before_bar * v[j];
+        if (!located) continue;
+        v_free_bar[j] += v_along_bar * rows.J[static_cast<size_t>(block.values + i)];
+        rows.J_bar[static_cast<size_t>(block.values + i)] += v_along_bar * v_free[j];
     }
 }
 
@@ -163,8 +177,9 @@ void block_rows_adj(const World& w, const T* theta, const T* q, const Kinematics
 }
 
 template <class T>
-void make_rows(const World& w, const T* theta, const T* q, const T* v, const Kinematics<T>& k, const ContactScratch<T>& contacts,
+void make_rows(const World& w, const T* theta, const T* q, const T* v, const T* v_free, const Kinematics<T>& k, const ContactScratch<T>& contacts,
                Rows<T>& rows) {
+    rows.located = false;
     // 1.1 blocks, islands
     find_blocks(w, theta, q, v, contacts, rows);
     sort_into_islands(w.model, rows);
@@ -180,19 +195,19 @@ void make_rows(const World& w, const T* theta, const T* q, const T* v, const Kin
         // 1.2 Jacobian, bounds, errors
         block_rows(w, theta, q, k, contacts, block, rows, error);
         // 1.3 bias, and what is not the world's compliance
-        if (block.unilateral()) block_bias(w, theta, q, v, contacts, block, rows);
+        if (block.unilateral()) block_bias(w, theta, q, v, v_free, contacts, block, rows);
         else equality_bias(w, theta, block, error, rows);
     }
 }
 // From rows.J_bar, beta_bar, R_bar and mu_bar to the contacts' bars, the axes, q, v and theta.
 template <class T>
-void make_rows_adj(const World& w, const T* theta, const T* q, const T* v, const Kinematics<T>& k, ContactScratch<T>& contacts,
-                   Rows<T>& rows, KinematicsBar<T>& bar, T* theta_bar, T* q_bar, T* v_bar) {
+void make_rows_adj(const World& w, const T* theta, const T* q, const T* v, const T* v_free, const Kinematics<T>& k, ContactScratch<T>& contacts,
+                   Rows<T>& rows, KinematicsBar<T>& bar, T* theta_bar, T* q_bar, T* v_bar, T* v_free_bar) {
     for (const RowBlock& block : rows.blocks) {
         T error_bar[most_rows_of_a_block];
         std::fill(error_bar, error_bar + most_rows_of_a_block, T(0));
         // 1.3 bias, and what is not the world's compliance
-        if (block.unilateral()) block_bias_adj(w, theta, q, v, block, contacts, rows, theta_bar, q_bar, v_bar);
+        if (block.unilateral()) block_bias_adj(w, theta, q, v, v_free, block, contacts, rows, theta_bar, q_bar, v_bar, v_free_bar);
         else equality_bias_adj(w, theta, block, rows.error.data() + block.row, rows, theta_bar, error_bar);
         for (int r = block.unilateral() ? 1 : 0; r < block.rows; ++r)
             theta_bar[w.compliance.at(0)] += rows.R_bar[static_cast<size_t>(block.row + r)];

@@ -12,6 +12,7 @@
 #include "core/integrate.hpp"
 #include "solvers/free_motion.hpp"
 #include "solvers/implicit.hpp"
+#include "solvers/located_impact.hpp"
 #include "solvers/warm_start.hpp"
 
 namespace costate {

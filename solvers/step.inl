@@ -19,6 +19,7 @@ template <class T> void StepScratch<T>::clear_bars() {
     rows.beta_bar.assign(rows.beta.size(), T(0));
     rows.R_bar.assign(rows.R.size(), T(0));
     rows.mu_bar.assign(rows.mu.size(), T(0));
+    rows.time_bar.assign(rows.mu.size(), T(0));
     delassus.A_bar.assign(delassus.A.size(), T(0));
     impulses.lambda_bar.assign(impulses.lambda.size(), T(0));
     std::fill(free_motion.M_bar.begin(), free_motion.M_bar.end(), T(0));
@@ -51,7 +52,7 @@ template <class T> void step(const World& w, const T* theta, const T* x, const T
     // 6 contact points, normals, gaps
     make_contacts(w, theta, s.kinematics, s.contacts);
     // 7 constraint rows
-    make_rows(w, theta, q, v, s.kinematics, s.contacts, s.rows);
+    make_rows(w, theta, q, v, s.v_free.data(), s.kinematics, s.contacts, s.rows);
     // 8 Delassus operator
     delassus(w, free.M.data(), s.rows, s.delassus);
     // 9 impulses, from those of the last step
@@ -63,6 +64,7 @@ template <class T> void step(const World& w, const T* theta, const T* x, const T
         v_next[j] = s.v_next[static_cast<size_t>(j)] = s.v_free[static_cast<size_t>(j)] + s.impulses.dv[static_cast<size_t>(j)];
         s.displacement[static_cast<size_t>(j)] = h * v_next[j];
     }
+    late_displacement(w, theta, q, free.M.data(), s.contacts, s.rows, s.impulses, s.displacement.data());
     retract(w.model, q, s.displacement.data(), q_next);
     keep_impulses(w, s.contacts, s.rows, s.impulses, x_next + w.nq() + w.nv());
 }
@@ -77,13 +79,30 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
     FreeMotionScratch<T>& free = s.free_motion;
     // 10 velocity with impulses, configuration
     keep_impulses_adj(w, s.rows, x_next_bar + 2 * w.nv(), s.impulses);
-    retract_adj(w.model, q, s.displacement.data(), x_next_bar, q_bar, s.displacement_bar.data());
+    if (w.settings.impact == Impact::elastic) {
+        std::fill(s.v_free_bar.begin(), s.v_free_bar.end(), T(0));  // unused if none bounces
+        retract_adj(w.model, q, s.displacement.data(), x_next_bar, s.v_free_bar.data(), s.displacement_bar.data());
+        if (elastic_displacement_inplace(s.rows, s.contacts, s.impulses, s.displacement_bar.data())) {
+            for (int j = 0; j < w.nv(); ++j) {
+                T& d_bar = s.displacement_bar[static_cast<size_t>(j)];
+                q_bar[j] += d_bar, v_bar[j] += h * d_bar;
+                h_bar += d_bar * v[j];
+                d_bar = T(0);
+            }
+        } else {
+            for (int j = 0; j < w.nv(); ++j) q_bar[j] += s.v_free_bar[static_cast<size_t>(j)];
+        }
+    } else {
+        retract_adj(w.model, q, s.displacement.data(), x_next_bar, q_bar, s.displacement_bar.data());
+    }
+    late_displacement_adj(w, theta, q, free.M.data(), s.contacts, s.rows, s.impulses, s.displacement_bar.data(), free.M_bar.data());
     for (int j = 0; j < w.nv(); ++j) {
         const size_t n = static_cast<size_t>(j);
         s.v_next_bar[n] = x_next_bar[w.nv() + j] + h * s.displacement_bar[n];
         h_bar += s.displacement_bar[n] * s.v_next[n];
     }
     const bool implicit = w.implicit_gradient() && needs_mass_matrix(w);
+    std::fill(s.v_free_bar.begin(), s.v_free_bar.end(), T(0));
     if (implicit) {
         // 10, 9, 8, 4 and 3 at once, by the equations that v+ and the impulses obey
         pull_back_dynamics(w, theta, s.kinematics, free, s.rows, s.delassus, s.impulses, v, s.v_next.data(), s.v_next_bar.data(),
@@ -98,11 +117,12 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
         delassus_adj(w, free.M.data(), s.rows, s.delassus, free.M_bar.data());
     }
     // 7 constraint rows
-    make_rows_adj(w, theta, q, v, s.kinematics, s.contacts, s.rows, s.bar, theta_bar, q_bar, v_bar);
+    make_rows_adj(w, theta, q, v, s.v_free.data(), s.kinematics, s.contacts, s.rows, s.bar, theta_bar, q_bar, v_bar, s.v_free_bar.data());
     // 6 contact points, normals, gaps
     make_contacts_adj(w, theta, s.kinematics, s.contacts, s.bar, theta_bar);
     // 5 features that meet: decided, nothing flows
-    if (!implicit) {
+    if (implicit && s.rows.located) free_acceleration(w, theta, s.kinematics, v, s.tau.data(), s.B.data(), free);  // which 10-3 has written over
+    if (!implicit || s.rows.located) {
         // 4 velocity without impulses
         for (int j = 0; j < w.nv(); ++j) {
             const size_t n = static_cast<size_t>(j);

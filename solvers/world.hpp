@@ -19,6 +19,10 @@ enum class ImpulseGradient { automatic, swept, implicit };
 
 enum class ConeMethod { gauss_seidel, admm };
 
+// An impact with restitution takes place at the beginning of its step (start); elastic: the same motion, but the gradient of q+ is that
+// of an elastic impact (Werling et al. 2021, VI); located: where in the step the gap closes. See solvers/located_impact.hpp.
+enum class Impact { start, elastic, located };
+
 // Those that theta holds too count as it has them. The others decide what a step does (tolerance, rest_speed, margin: thresholds)
 // and have no derivative.
 struct Settings {
@@ -29,6 +33,7 @@ struct Settings {
     bool relaxed = false;        // ncp without De Saxce's correction: the convex problem, in which what slides lifts off
     int sweeps = 50;             // of pgs
     double tolerance = 0;        // of pgs: stop when no impulse changes by more than this in a sweep, N s; 0: never
+    Impact impact = Impact::start;
     bool warm_start = false;     // the solver starts from the last step's impulses, which a state then holds: solvers/warm_start.hpp
     int warm_contacts = 32;      // how many contacts a state has room for, then
     ForwardDynamics forward_dynamics = ForwardDynamics::automatic;

@@ -15,7 +15,7 @@ using namespace costate;
 template <> struct costate::test::Probe<BiasCase> : costate::test::EnumeratorProbe<BiasCase> {
     static BiasCase random(Rng&, Regime) {
         static int drawn = 0;
-        return static_cast<BiasCase>(drawn++ % 6);
+        return static_cast<BiasCase>(drawn++ % 7);
     }
 };
 

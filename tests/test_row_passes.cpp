@@ -94,11 +94,11 @@ struct BlockBiasPass : RowsStage {
         out.add<double>(d.rows.R, s.rows.R_bar);
     }
     void run_duals() override {
-        for (RowBlock& b : d.rows.blocks) block_bias(w, theta.data(), x.data(), x.data() + w.nq(), d.contacts, b, d.rows);
+        for (RowBlock& b : d.rows.blocks) block_bias(w, theta.data(), x.data(), x.data() + w.nq(), d.v_free.data(), d.contacts, b, d.rows);
     }
     void run_adjoint() override {
         for (const RowBlock& b : s.rows.blocks)
-            block_bias_adj(w, t.theta.data(), q(), v(), b, s.contacts, s.rows, theta_bar.data(), q_bar(), v_bar());
+            block_bias_adj(w, t.theta.data(), q(), v(), s.v_free.data(), b, s.contacts, s.rows, theta_bar.data(), q_bar(), v_bar(), s.v_free_bar.data());
     }
 };
 
@@ -110,9 +110,10 @@ struct MakeRowsPass : RowsStage {
         out.add<double>(d.rows.R, s.rows.R_bar);
         out.add<double>(d.rows.mu, s.rows.mu_bar);
     }
-    void run_duals() override { make_rows(w, theta.data(), x.data(), x.data() + w.nq(), d.kinematics, d.contacts, d.rows); }
+    void run_duals() override { make_rows(w, theta.data(), x.data(), x.data() + w.nq(), d.v_free.data(), d.kinematics, d.contacts, d.rows); }
     void run_adjoint() override {
-        make_rows_adj(w, t.theta.data(), q(), v(), s.kinematics, s.contacts, s.rows, s.bar, theta_bar.data(), q_bar(), v_bar());
+        make_rows_adj(w, t.theta.data(), q(), v(), s.v_free.data(), s.kinematics, s.contacts, s.rows, s.bar, theta_bar.data(), q_bar(), v_bar(),
+                      s.v_free_bar.data());
     }
 };
 
