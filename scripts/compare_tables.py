@@ -1,0 +1,186 @@
+"""Tables and plots of what compare.py has measured, beside what was published."""
+NAMES = {"costate": "costate", "adolc": "ADOL-C", "sacado": "Sacado RAD", "jets": "Ceres Jets", "torch": "libtorch"}
+AGREEMENT = 1e-9      # of a gradient with ours on a short horizon, relative to its greatest entry; else a row is void
+SHORT = 100           # steps
+MEASURES = {          # name of a table: (title, number of a run)
+    "memory": ("Memory, MB", lambda run: run["memory_bytes"] / 1e6),
+    "forward": ("Forward, us a step", lambda run: run["forward_us"]),
+    "backward": ("Backward, us a step", lambda run: run["backward_us"]),
+}
+# Of one robot. `paper`: Qiao et al. 2021. `code`: their published code on two cores of the kind of machine that this was first run on.
+PUBLISHED = [  # row; MB of so many steps; us a step forward, backward
+    ("theirs, in the paper [P]", lambda steps: 5.0 if steps == 5000 else None, "200", "1200"),
+    ("theirs, the published code [C]", lambda steps: 0.5e-3 * steps, "60 to 110", "300 to 600"),
+    ("CppAD, in the published code [C]", lambda steps: 0.94 * steps, "2100", "1300"),
+    ("JAX, ADF", lambda steps: None, "", ""),
+]
+CODE_FORWARD_US, CODE_BACKWARD_US = 60, 300  # the least of the ranges
+NOTES = """- Memory is what the process grew by while it differentiated; times are of the processor. Forward is the rollout with all that is recorded for the way back,
+  backward the rest: the sweep of a tape or graph; of costate, the steps again and their adjoints.
+- Every tool runs the same templated step, 50 sweeps of projected Gauss-Seidel included, and gives the gradient by initial state, controls and
+  all parameters; Ceres Jets are forward mode and give the one by initial state alone, with nothing left to do backwards.
+- *needs*: not run, since what a step took in the runs before would pass the limit; *stopped*: did pass it.
+- [P] of the paper, on its machine. [C] Their code, run on two cores of an AMD EPYC virtual machine: 0.5 KB a step, on CppAD 0.94 MB a step;
+  the robot is the same kind, the contact solver theirs. CppAD, JAX and ADF are no packages of Debian and were not run here."""
+
+
+def figure(x):
+    """Three digits, or all of a whole number's; nothing for 0."""
+    return "" if x == 0 else f"{x:.0f}" if x >= 100 else f"{x:.3g}"
+
+
+def label(run):
+    if run["program"] != "costate":
+        return NAMES[run["program"]]
+    kind, _, number = run["checkpoints"].partition(":")
+    return "costate, every state stored" if kind == "every_step" else f"costate, {number} states stored"
+
+
+def by_row(runs):
+    """label -> steps -> run"""
+    rows = {}
+    for run in runs:
+        rows.setdefault(label(run), {})[run["steps"]] = run
+    return rows
+
+
+def void(row):
+    """Why a row does not count."""
+    errors = [run["relative_error"] for run in row.values() if "stopped" not in run and run["steps"] <= SHORT]
+    if errors and not max(errors) <= AGREEMENT:
+        return f"void: differs by {max(errors):.1e}"
+    return None if errors or all("stopped" in run for run in row.values()) else ""
+
+
+def valid(runs, **wanted):
+    """Runs that came to their end, in rows that count."""
+    return [run for row in by_row(runs).values() if not void(row) for run in row.values()
+            if "stopped" not in run and all(run.get(key) == value for key, value in wanted.items())]
+
+
+def markdown(head, rows):
+    lines = [head, ["---"] * len(head)] + rows
+    return "".join("| " + " | ".join(cells) + " |\n" for cells in lines)
+
+
+def measured(runs, columns, measure):
+    _, number = MEASURES[measure]
+    rows = []
+    for name, row in by_row(runs).items():
+        if reason := void(row):
+            rows.append([name, reason] + [""] * (len(columns) - 1))
+            continue
+        cells = [row.get(steps) for steps in columns]
+        rows.append([name] + ["" if run is None else run.get("stopped") or figure(number(run)) for run in cells])
+    return rows
+
+
+def published(columns, measure):
+    rows = []
+    for name, memory, forward, backward in PUBLISHED:
+        if measure == "memory":
+            cells = ["" if memory(steps) is None else figure(memory(steps)) for steps in columns]
+        else:
+            cells = [forward if measure == "forward" else backward] + [""] * (len(columns) - 1)
+        rows.append([name] + (cells if any(cells) else ["not run"] + [""] * (len(columns) - 1)))
+    return rows
+
+
+def total(run):
+    return run["forward_us"] + run["backward_us"]
+
+
+def summary(runs):
+    """The longest rollout that a tool came to the end of, beside ours of the same length."""
+    done = [run for run in valid(runs) if run["program"] != "costate"]
+    if not done:
+        return ""
+    steps = max(run["steps"] for run in done)
+    tools = [run for run in done if run["steps"] == steps]
+    stored = next(iter(valid(runs, program="costate", steps=steps, checkpoints="every_step")), None)
+    if not stored:
+        return ""
+    whole = [run for run in tools if run["program"] != "jets"]
+    lines = [f"At {steps} steps, every state stored: {total(stored):.1f} us a step in all."]
+    if whole:
+        fastest, leanest = min(whole, key=total), min(whole, key=lambda run: run["memory_bytes"])
+        lines.append(f"Of the tools that give the whole gradient the fastest, {label(fastest)}, takes {total(fastest):.0f} us, "
+                     f"{total(fastest) / total(stored):.0f} times as long. The least memory, {label(leanest)}'s, is {leanest['memory_bytes'] / 1e6:.0f} MB, "
+                     f"{leanest['memory_bytes'] / stored['memory_bytes']:.0f} times our {stored['memory_bytes'] / 1e6:.2f} MB")
+        few = [run for run in valid(runs, program="costate", steps=steps) if run["checkpoints"] != "every_step"]
+        lines[-1] += "".join(f", and {leanest['memory_bytes'] / run['memory_bytes']:.0f} times the {run['memory_bytes'] / 1e6:.2f} MB with "
+                             f"{run['checkpoints'].partition(':')[2]} states stored ({total(run):.1f} us a step)" for run in few) + "."
+    lines += [f"Ceres Jets take {total(run):.0f} us, {total(run) / total(stored):.0f} times as long, for the initial state alone."
+              for run in tools if run["program"] == "jets"]
+    lines.append(f"Of the published code's least figures, {CODE_FORWARD_US} and {CODE_BACKWARD_US} us, ours are 1/{CODE_FORWARD_US / stored['forward_us']:.1f} "
+                 f"and 1/{CODE_BACKWARD_US / stored['backward_us']:.1f}.")
+    worst = max(run["relative_error"] for run in done if run["steps"] <= SHORT)
+    lines.append(f"The tools' gradients agree with ours to {worst:.1e} of the greatest entry, up to {SHORT} steps.")
+    return "\n".join(lines) + "\n"
+
+
+def one_robot(runs):
+    columns = sorted({run["steps"] for run in runs})
+    out = "## One robot, quadruped_stand (Tables 1 to 3)\n\n"
+    for measure, (title, _) in MEASURES.items():
+        out += f"{title}, by steps:\n\n" + markdown([""] + [str(steps) for steps in columns], measured(runs, columns, measure) + published(columns, measure)) + "\n"
+    return out + summary(runs) + "\n"
+
+
+def ten_robots(runs):
+    columns = sorted({run["steps"] for run in runs})
+    out = "## Ten robots, quadruped_ten (Figure 3)\n\n"
+    for measure, (title, _) in MEASURES.items():
+        out += f"{title}, by steps:\n\n" + markdown([""] + [str(steps) for steps in columns], measured(runs, columns, measure)) + "\n"
+    return out + "The paper has 5 KB a step; the published code took 1000 to 1300 us forward and 5000 to 7000 us backward a step [C].\n\n"
+
+
+def checkpoints(runs):
+    runs = [run for run in runs if "stopped" not in run]
+    rows = [[run["checkpoints"].replace(":", ", "), f"{run['checkpoint_bytes'] / 1e6:.4g}", f"{run['forward_evaluations'] / run['steps']:.2f}",
+             f"{total(run):.0f}", f"{run['relative_error']:.0e}"] for run in runs]
+    if not runs:
+        return ""
+    return (f"## Memory against time, ten robots, {runs[0]['steps']} steps (Figure 8)\n\n" +
+            markdown(["states stored", "checkpoints, MB", "evaluations a step", "us a step in all", "differs by"], rows) +
+            "\n*restart, k* is the paper's schedule: every k-th state is stored, and every step backwards starts from the one before it. *every_kth, k* "
+            "stores the states within a segment too while it is reversed. *binomial, s* is the fewest evaluations that s states allow.\n\n")
+
+
+def document(parts):
+    sections = {"one": one_robot, "ten": ten_robots, "checkpoints": checkpoints}
+    out = "# The same rollout by adjoints and by automatic differentiation\n\n"
+    for part in parts.values():
+        versions = sorted({f"{NAMES[run['program']]} {run['version']}" for run in part["runs"] if "version" in run})
+        out_of = f" Not installed: {', '.join(NAMES[tool] for tool in part['absent'])}." if part["absent"] else ""
+        part["about"] = f"{part['machine']}; load {part['load']:.1f} before; at most {part['memory_limit_bytes'] / 1e9:.0f} GB a process. {', '.join(versions)}.{out_of}"
+    for name, section in sections.items():
+        if name in parts:
+            out += section(parts[name]["runs"]) + f"Measured on {parts[name]['about']}\n\n"
+    return out + NOTES + "\n"
+
+
+def curves(runs, number, x=lambda run: run["steps"], name=label):
+    found = {}
+    for run in sorted(valid(runs), key=x):
+        found.setdefault(name(run), []).append((x(run), number(run)))
+    return [{"label": key, "x": [p[0] for p in points], "y": [p[1] for p in points]} for key, points in found.items()]
+
+
+def plots(parts):
+    """name -> what costate-compare-plot draws"""
+    out = {}
+    for part, robots in (("one", "one robot"), ("ten", "ten robots")):
+        if part not in parts:
+            continue
+        for measure, (title, number) in MEASURES.items():
+            runs = [run for run in parts[part]["runs"] if measure != "backward" or run["program"] != "jets"]
+            out[f"{part}_{measure}"] = {"title": f"{title.split(',')[0]}, {robots}", "x_label": "steps", "y_label": title, "log_x": True, "curves": curves(runs, number)}
+    if "checkpoints" in parts:
+        titles = {"every_step": "every state", "restart": "every k-th, restarted (paper)", "every_kth": "every k-th", "binomial": "binomial"}
+        steps = parts["checkpoints"]["runs"][0]["steps"]
+        out["checkpoints"] = {"title": f"Memory against time, ten robots, {steps} steps", "x_label": "checkpoints, MB", "y_label": "us a step, forward and backward",
+                              "log_x": True, "curves": [curve for schedule, title in titles.items() for curve in curves(
+                                  [run for run in parts["checkpoints"]["runs"] if run["schedule"] == schedule], total,
+                                  x=lambda run: run["checkpoint_bytes"] / 1e6, name=lambda run, title=title: title)]}
+    return out
