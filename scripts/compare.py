@@ -14,7 +14,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import compare_tables as tables
@@ -35,15 +34,18 @@ def refuse(message):
     sys.exit(2)
 
 
-def resident_bytes(pid):
+def used(pid):
+    """Resident bytes, and seconds of the processor."""
     try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, IndexError):
-        return 0
+        pages = Path(f"/proc/{pid}/statm").read_text().split()[1]
+        ticks = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE"), sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+    except (OSError, IndexError):  # it has ended
+        return 0, 0
 
 
 class Runner:
-    """Runs programs under limits of memory (bytes) and time (s)."""
+    """Runs programs under limits of memory (bytes) and time of the processor (s)."""
 
     def __init__(self, build, memory, seconds):
         self.build, self.memory, self.seconds = build, memory, seconds
@@ -54,7 +56,6 @@ class Runner:
     def run(self, tool, scene, steps, repeat, checkpoints="every_step"):
         """What the program reports, or {"stopped": why}."""
         line = [str(self.program(tool)), scene, "--steps", str(steps), "--repeat", str(repeat), "--checkpoints", checkpoints]
-        began = time.monotonic()
         with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as process:
             stopped = None
             while True:
@@ -62,10 +63,10 @@ class Runner:
                     out, _ = process.communicate(timeout=0.1)
                     break
                 except subprocess.TimeoutExpired:
-                    bytes_held = resident_bytes(process.pid)
-                    if bytes_held > self.memory:
-                        stopped = f"stopped at {bytes_held / 1e9:.1f} GB"
-                    elif time.monotonic() - began > self.seconds * repeat:
+                    held, seconds = used(process.pid)
+                    if held > self.memory:
+                        stopped = f"stopped at {held / 1e9:.1f} GB"
+                    elif seconds > self.seconds * repeat:
                         stopped = f"stopped after {self.seconds:.0f} s"
                     if stopped:
                         process.kill()
@@ -76,8 +77,9 @@ class Runner:
             refuse(f"failed with {process.returncode}: {' '.join(line)}")
         else:
             result = {**json.loads(out), **identity}
-        print(f"{tool:8} {scene} {steps:5} {checkpoints:14} " + (stopped or f"{result['forward_us']:10.1f} {result['backward_us']:10.1f} us a step, "
-              f"{result['memory_bytes'] / 1e6:9.2f} MB, differs by {result['relative_error']:.1e}"), flush=True)
+        took = stopped or (f"{result['forward_us']:10.1f} {result['backward_us']:10.1f} us a step, {result['memory_bytes'] / 1e6:9.2f} MB, "
+                           f"differs by {result['relative_error']:.1e}")
+        print(f"{tool:8} {scene} {steps:5} {checkpoints:14} {took}", flush=True)
         return result
 
     def growing(self, tool, scene, all_steps):
@@ -152,12 +154,14 @@ def main():
         return [steps for steps in all_steps if steps <= arguments.steps] or [arguments.steps]
 
     files = {part: arguments.out / f"{part}.json" for part in ("one", "ten", "checkpoints")}
-    begin = {"machine": machine(), "memory_limit_bytes": memory, "load": os.getloadavg()[0], "absent": [tool for tool in asked if tool not in tools]}
+    begin = {"machine": machine(), "memory_limit_bytes": memory, "load": os.getloadavg()[0],
+             "absent": [tool for tool in asked if tool not in tools]}
     for part in parts:
         if part == "one":
             runs = ours(runner, ONE, up_to(STEPS)) + [run for tool in tools for run in runner.growing(tool, ONE, up_to(STEPS))]
         elif part == "ten":
-            runs = ours(runner, TEN, up_to(TEN_STEPS)) + [run for tool in tools if tool != "jets" for run in runner.growing(tool, TEN, up_to(TEN_TOOL_STEPS))]
+            runs = ours(runner, TEN, up_to(TEN_STEPS))
+            runs += [run for tool in tools if tool != "jets" for run in runner.growing(tool, TEN, up_to(TEN_TOOL_STEPS))]
         elif part == "checkpoints":
             runs = schedules(runner, min(5000, arguments.steps))
         else:

@@ -1,13 +1,12 @@
 """Tables and plots of what compare.py has measured, beside what was published."""
 NAMES = {"costate": "costate", "adolc": "ADOL-C", "sacado": "Sacado RAD", "jets": "Ceres Jets", "torch": "libtorch"}
-AGREEMENT = 1e-9      # of a gradient with ours on a short horizon, relative to its greatest entry; else a row is void
-SHORT = 100           # steps
+AGREEMENT = 1e-9      # of a gradient with ours on the shortest horizon, relative to its greatest entry; else a row is void
 MEASURES = {          # name of a table: (title, number of a run)
     "memory": ("Memory, MB", lambda run: run["memory_bytes"] / 1e6),
     "forward": ("Forward, us a step", lambda run: run["forward_us"]),
     "backward": ("Backward, us a step", lambda run: run["backward_us"]),
 }
-# Of one robot. `paper`: Qiao et al. 2021. `code`: their published code on two cores of the kind of machine that this was first run on.
+# Of one robot: Qiao et al. 2021, and their published code on two cores of the kind of machine that this was first run on.
 PUBLISHED = [  # row; MB of so many steps; us a step forward, backward
     ("theirs, in the paper [P]", lambda steps: 5.0 if steps == 5000 else None, "200", "1200"),
     ("theirs, the published code [C]", lambda steps: 0.5e-3 * steps, "60 to 110", "300 to 600"),
@@ -44,18 +43,22 @@ def by_row(runs):
     return rows
 
 
+def finished(row):
+    return [run for run in row.values() if "stopped" not in run]
+
+
 def void(row):
-    """Why a row does not count."""
-    errors = [run["relative_error"] for run in row.values() if "stopped" not in run and run["steps"] <= SHORT]
-    if errors and not max(errors) <= AGREEMENT:
-        return f"void: differs by {max(errors):.1e}"
-    return None if errors or all("stopped" in run for run in row.values()) else ""
+    """Why a row does not count, or None: what its shortest rollout's gradient differs by."""
+    shortest = min(finished(row), key=lambda run: run["steps"], default=None)
+    if shortest and not shortest["relative_error"] <= AGREEMENT:
+        return f"void: differs by {shortest['relative_error']:.1e}"
+    return None
 
 
 def valid(runs, **wanted):
     """Runs that came to their end, in rows that count."""
-    return [run for row in by_row(runs).values() if not void(row) for run in row.values()
-            if "stopped" not in run and all(run.get(key) == value for key, value in wanted.items())]
+    return [run for row in by_row(runs).values() if not void(row) for run in finished(row)
+            if all(run[key] == value for key, value in wanted.items())]
 
 
 def markdown(head, rows):
@@ -90,40 +93,46 @@ def total(run):
     return run["forward_us"] + run["backward_us"]
 
 
+def times(theirs, mine):
+    return f"{theirs / mine:.0f}" if theirs / mine >= 10 else f"{theirs / mine:.1f}"
+
+
+def beside(mine, tools):
+    """The best of the tools beside a run of ours, in sentences."""
+    whole = [run for run in tools if run["program"] != "jets"]
+    lines = []
+    if whole:
+        fastest, leanest = min(whole, key=total), min(whole, key=lambda run: run["memory_bytes"])
+        lines.append(f"{label(fastest)}, the fastest that gives the whole gradient, takes {figure(total(fastest))} us a step, "
+                     f"{times(total(fastest), total(mine))} times as long.")
+        lines.append(f"{label(leanest)}, the smallest of those, holds {figure(leanest['memory_bytes'] / 1e6)} MB, "
+                     f"{times(leanest['memory_bytes'], mine['memory_bytes'])} times as much.")
+    lines += [f"Ceres Jets take {figure(total(run))} us, {times(total(run), total(mine))} times as long, for the initial state alone."
+              for run in tools if run["program"] == "jets"]
+    return lines
+
+
 def summary(runs):
     """The longest rollout that a tool came to the end of, beside ours of the same length."""
     done = [run for run in valid(runs) if run["program"] != "costate"]
-    if not done:
-        return ""
-    steps = max(run["steps"] for run in done)
-    tools = [run for run in done if run["steps"] == steps]
-    stored = next(iter(valid(runs, program="costate", steps=steps, checkpoints="every_step")), None)
-    if not stored:
-        return ""
-    whole = [run for run in tools if run["program"] != "jets"]
-    lines = [f"At {steps} steps, every state stored: {total(stored):.1f} us a step in all."]
-    if whole:
-        fastest, leanest = min(whole, key=total), min(whole, key=lambda run: run["memory_bytes"])
-        lines.append(f"Of the tools that give the whole gradient the fastest, {label(fastest)}, takes {total(fastest):.0f} us, "
-                     f"{total(fastest) / total(stored):.0f} times as long. The least memory, {label(leanest)}'s, is {leanest['memory_bytes'] / 1e6:.0f} MB, "
-                     f"{leanest['memory_bytes'] / stored['memory_bytes']:.0f} times our {stored['memory_bytes'] / 1e6:.2f} MB")
-        few = [run for run in valid(runs, program="costate", steps=steps) if run["checkpoints"] != "every_step"]
-        lines[-1] += "".join(f", and {leanest['memory_bytes'] / run['memory_bytes']:.0f} times the {run['memory_bytes'] / 1e6:.2f} MB with "
-                             f"{run['checkpoints'].partition(':')[2]} states stored ({total(run):.1f} us a step)" for run in few) + "."
-    lines += [f"Ceres Jets take {total(run):.0f} us, {total(run) / total(stored):.0f} times as long, for the initial state alone."
-              for run in tools if run["program"] == "jets"]
-    lines.append(f"Of the published code's least figures, {CODE_FORWARD_US} and {CODE_BACKWARD_US} us, ours are 1/{CODE_FORWARD_US / stored['forward_us']:.1f} "
-                 f"and 1/{CODE_BACKWARD_US / stored['backward_us']:.1f}.")
-    worst = max(run["relative_error"] for run in done if run["steps"] <= SHORT)
-    lines.append(f"The tools' gradients agree with ours to {worst:.1e} of the greatest entry, up to {SHORT} steps.")
-    return "\n".join(lines) + "\n"
+    steps = max((run["steps"] for run in done), default=0)
+    lines = []
+    for mine in valid(runs, program="costate", steps=steps):
+        lines.append(f"\n{label(mine)}, {steps} steps: {total(mine):.1f} us a step, {mine['memory_bytes'] / 1e6:.2f} MB.")
+        lines += beside(mine, [run for run in done if run["steps"] == steps])
+        lines.append(f"The published code's least figures, {CODE_FORWARD_US} us forward and {CODE_BACKWARD_US} us backward, are "
+                     f"{times(CODE_FORWARD_US, mine['forward_us'])} and {times(CODE_BACKWARD_US, mine['backward_us'])} times as long.")
+    if done:
+        lines.append(f"\nAt most {max(run['relative_error'] for run in done):.1e} of its greatest entry is between a tool's gradient and ours.")
+    return "\n".join(lines).lstrip() + "\n"
 
 
 def one_robot(runs):
     columns = sorted({run["steps"] for run in runs})
     out = "## One robot, quadruped_stand (Tables 1 to 3)\n\n"
     for measure, (title, _) in MEASURES.items():
-        out += f"{title}, by steps:\n\n" + markdown([""] + [str(steps) for steps in columns], measured(runs, columns, measure) + published(columns, measure)) + "\n"
+        rows = measured(runs, columns, measure) + published(columns, measure)
+        out += f"{title}, by steps:\n\n" + markdown([""] + [str(steps) for steps in columns], rows) + "\n"
     return out + summary(runs) + "\n"
 
 
@@ -131,7 +140,8 @@ def ten_robots(runs):
     columns = sorted({run["steps"] for run in runs})
     out = "## Ten robots, quadruped_ten (Figure 3)\n\n"
     for measure, (title, _) in MEASURES.items():
-        out += f"{title}, by steps:\n\n" + markdown([""] + [str(steps) for steps in columns], measured(runs, columns, measure)) + "\n"
+        rows = measured(runs, columns, measure)
+        out += f"{title}, by steps:\n\n" + markdown([""] + [str(steps) for steps in columns], rows) + "\n"
     return out + "The paper has 5 KB a step; the published code took 1000 to 1300 us forward and 5000 to 7000 us backward a step [C].\n\n"
 
 
@@ -143,8 +153,9 @@ def checkpoints(runs):
         return ""
     return (f"## Memory against time, ten robots, {runs[0]['steps']} steps (Figure 8)\n\n" +
             markdown(["states stored", "checkpoints, MB", "evaluations a step", "us a step in all", "differs by"], rows) +
-            "\n*restart, k* is the paper's schedule: every k-th state is stored, and every step backwards starts from the one before it. *every_kth, k* "
-            "stores the states within a segment too while it is reversed. *binomial, s* is the fewest evaluations that s states allow.\n\n")
+            "\n*restart, k* is the paper's schedule: every k-th state is stored, and every step backwards starts from the one before it. "
+            "*every_kth, k* stores the states within a segment too while it is reversed. *binomial, s* is the fewest evaluations that s states "
+            "allow.\n\n")
 
 
 def document(parts):
@@ -153,7 +164,8 @@ def document(parts):
     for part in parts.values():
         versions = sorted({f"{NAMES[run['program']]} {run['version']}" for run in part["runs"] if "version" in run})
         out_of = f" Not installed: {', '.join(NAMES[tool] for tool in part['absent'])}." if part["absent"] else ""
-        part["about"] = f"{part['machine']}; load {part['load']:.1f} before; at most {part['memory_limit_bytes'] / 1e9:.0f} GB a process. {', '.join(versions)}.{out_of}"
+        part["about"] = (f"{part['machine']}; load {part['load']:.1f} before; at most {part['memory_limit_bytes'] / 1e9:.0f} GB a process. "
+                         f"{', '.join(versions)}.{out_of}")
     for name, section in sections.items():
         if name in parts:
             out += section(parts[name]["runs"]) + f"Measured on {parts[name]['about']}\n\n"
@@ -175,12 +187,13 @@ def plots(parts):
             continue
         for measure, (title, number) in MEASURES.items():
             runs = [run for run in parts[part]["runs"] if measure != "backward" or run["program"] != "jets"]
-            out[f"{part}_{measure}"] = {"title": f"{title.split(',')[0]}, {robots}", "x_label": "steps", "y_label": title, "log_x": True, "curves": curves(runs, number)}
+            out[f"{part}_{measure}"] = {"title": f"{title.split(',')[0]}, {robots}", "x_label": "steps", "y_label": title, "log_x": True,
+                                        "curves": curves(runs, number)}
     if "checkpoints" in parts:
         titles = {"every_step": "every state", "restart": "every k-th, restarted (paper)", "every_kth": "every k-th", "binomial": "binomial"}
-        steps = parts["checkpoints"]["runs"][0]["steps"]
-        out["checkpoints"] = {"title": f"Memory against time, ten robots, {steps} steps", "x_label": "checkpoints, MB", "y_label": "us a step, forward and backward",
-                              "log_x": True, "curves": [curve for schedule, title in titles.items() for curve in curves(
-                                  [run for run in parts["checkpoints"]["runs"] if run["schedule"] == schedule], total,
-                                  x=lambda run: run["checkpoint_bytes"] / 1e6, name=lambda run, title=title: title)]}
+        runs = parts["checkpoints"]["runs"]
+        out["checkpoints"] = {
+            "title": f"Memory against time, ten robots, {runs[0]['steps']} steps", "x_label": "checkpoints, MB",
+            "y_label": "us a step, forward and backward", "log_x": True,
+            "curves": curves(runs, total, x=lambda run: run["checkpoint_bytes"] / 1e6, name=lambda run: titles[run["schedule"]])}
     return out

@@ -21,8 +21,14 @@ def runs(out, part):
     return json.loads((out / f"{part}.json").read_text())["runs"]
 
 
-for bad, line in [(["quadruped_stand", "--checkpoints", "every_kth:0"], "restart:K or binomial:SLOTS, not 'every_kth:0'"), (["no_such"], "no_such"),
-                  ([], "which scene?"), (["quadruped_stand", "--steps", "0"], "numbers from 1"), (["drone_takeoff"], "takes pgs alone")]:
+BAD = [  # arguments, what is said of them
+    (["quadruped_stand", "--checkpoints", "every_kth:0"], "restart:K or binomial:SLOTS, not 'every_kth:0'"),
+    (["no_such"], "no_such"),
+    ([], "which scene?"),
+    (["quadruped_stand", "--steps", "0"], "numbers from 1"),
+    (["drone_takeoff"], "takes pgs alone"),
+]
+for bad, line in BAD:
     done = program(*bad)
     assert done.returncode == 2 and line in done.stderr and done.stderr.count("\n") == 1 and not done.stdout, (bad, done)
 

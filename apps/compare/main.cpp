@@ -105,7 +105,8 @@ int main(int argc, char** argv) try {
     if (!given.count("scene")) throw SceneError("which scene? costate-compare SCENE --steps N");
     const int steps = given.count("steps") ? given["steps"].as<int>() : 0, repeat = given["repeat"].as<int>();
     if ((given.count("steps") && steps < 1) || repeat < 1) throw SceneError("--steps and --repeat take numbers from 1");
-    compare(load_scene(given["scene"].as<std::string>(), steps > 0 ? std::optional<int>(steps) : std::nullopt), given["checkpoints"].as<std::string>(), repeat);
+    const Scene scene = load_scene(given["scene"].as<std::string>(), steps > 0 ? std::optional<int>(steps) : std::nullopt);
+    compare(scene, given["checkpoints"].as<std::string>(), repeat);
     return 0;
 } catch (const std::exception& e) {
     std::cerr << "costate-compare: " << e.what() << '\n';

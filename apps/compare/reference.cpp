@@ -19,7 +19,7 @@ Differentiated by_restarts(const Scene& s, int k) {
     Simulation simulation(s.world, s.objective);
     CheckpointStore store(s.world.nx(), (s.steps + k - 1) / k);
     const double* theta = s.theta.data();
-    VecX<double> x(s.world.nx()), x_next(x), last(x), u(s.world.nu()), u_bar(u), x_bar(s.world.ndx()), x_next_bar(VecX<double>::Zero(s.world.ndx()));
+    VecX<double> x(s.world.nx()), x_next(x), last(x), u(s.world.nu()), u_bar(u), x_bar(s.world.ndx()), x_next_bar(x_bar);
     const auto run = [&](int t) {
         s.plan.evaluate(s.z0.data(), t, u.data());
         ++result.forward_evaluations;
@@ -37,7 +37,7 @@ Differentiated by_restarts(const Scene& s, int k) {
 
     const Stopwatch backward;
     Gradient& g = result.gradient;
-    g.controls.setZero(s.plan.size()), g.parameters.setZero(s.world.np());
+    g.controls.setZero(s.plan.size()), g.parameters.setZero(s.world.np()), x_next_bar.setZero();
     simulation.finish_adj(s.steps, theta, last.data(), g.parameters.data(), x_next_bar.data());
     for (int t = s.steps; t-- > 0; x_next_bar.swap(x_bar)) {
         store.restore(t / k, x.data());
