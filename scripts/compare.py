@@ -91,7 +91,7 @@ class Runner:
             elif last and (seconds := (last["forward_us"] + last["backward_us"]) * 1e-6 * steps) > self.seconds:
                 results.append({"program": tool, "scene": scene, "steps": steps, "stopped": f"needs {seconds:.0f} s"})
             else:
-                brief = last is None or (last["forward_us"] + last["backward_us"]) * 1e-6 * steps < 5
+                brief = last is None or (last["forward_us"] + last["backward_us"]) * 1e-6 * steps < 20
                 results.append(self.run(tool, scene, steps, 3 if brief and tool != "torch" else 1))
                 if "stopped" not in results[-1]:
                     last = results[-1]

@@ -14,13 +14,13 @@ PUBLISHED = [  # row; MB of so many steps; us a step forward, backward
     ("JAX, ADF", lambda steps: None, "", ""),
 ]
 CODE_FORWARD_US, CODE_BACKWARD_US = 60, 300  # the least of the ranges
-NOTES = """- Memory is what the process grew by while it differentiated; times are of the processor. Forward is the rollout with all that is recorded for the way back,
-  backward the rest: the sweep of a tape or graph; of costate, the steps again and their adjoints.
-- Every tool runs the same templated step, 50 sweeps of projected Gauss-Seidel included, and gives the gradient by initial state, controls and
-  all parameters; Ceres Jets are forward mode and give the one by initial state alone, with nothing left to do backwards.
+NOTES = """- Memory is what the process grew by while it differentiated; times are of the processor. Forward is the rollout with all that is
+  recorded for the way back, backward the rest: the sweep of a tape or graph; of costate, the steps again and their adjoints.
+- Every tool runs the same templated step, 50 sweeps of projected Gauss-Seidel included, and gives the gradient by initial state, controls
+  and all parameters; Ceres Jets are forward mode and give the one by initial state alone, with nothing left to do backwards.
 - *needs*: not run, since what a step took in the runs before would pass the limit; *stopped*: did pass it.
-- [P] of the paper, on its machine. [C] Their code, run on two cores of an AMD EPYC virtual machine: 0.5 KB a step, on CppAD 0.94 MB a step;
-  the robot is the same kind, the contact solver theirs. CppAD, JAX and ADF are no packages of Debian and were not run here."""
+- [P] of the paper, on its machine. [C] Their code, run on two cores of an AMD EPYC virtual machine: 0.5 KB a step, on CppAD 0.94 MB a
+  step; the robot is of the same kind, the contact solver theirs. CppAD, JAX and ADF are no packages of Debian and were not run here."""
 
 
 def figure(x):
@@ -33,6 +33,11 @@ def label(run):
         return NAMES[run["program"]]
     kind, _, number = run["checkpoints"].partition(":")
     return "costate, every state stored" if kind == "every_step" else f"costate, {number} states stored"
+
+
+def short_label(run):
+    """As a legend has room for."""
+    return label(run).replace("costate, every state stored", "costate").replace(" states stored", " states")
 
 
 def by_row(runs):
@@ -172,7 +177,7 @@ def document(parts):
     return out + NOTES + "\n"
 
 
-def curves(runs, number, x=lambda run: run["steps"], name=label):
+def curves(runs, number, x=lambda run: run["steps"], name=short_label):
     found = {}
     for run in sorted(valid(runs), key=x):
         found.setdefault(name(run), []).append((x(run), number(run)))
