@@ -21,8 +21,7 @@ from gallery import machine
 
 ONE, TEN = "quadruped_stand", "quadruped_ten"
 STEPS = [50, 100, 500, 1000, 5000]
-TEN_STEPS = [1000, 2000, 3000, 4000, 5000]
-TEN_TOOL_STEPS = [10, 50, 100, 500] + TEN_STEPS
+TEN_STEPS = [10, 50, 100, 500, 1000, 2000, 3000, 4000, 5000]
 TOOLS = ["adolc", "sacado", "jets", "torch"]
 SLOTS = 100
 INTERVALS = [1, 2, 5, 10, 20, 50, 100, 200]
@@ -161,7 +160,7 @@ def main():
             runs = ours(runner, ONE, up_to(STEPS)) + [run for tool in tools for run in runner.growing(tool, ONE, up_to(STEPS))]
         elif part == "ten":
             runs = ours(runner, TEN, up_to(TEN_STEPS))
-            runs += [run for tool in tools if tool != "jets" for run in runner.growing(tool, TEN, up_to(TEN_TOOL_STEPS))]
+            runs += [run for tool in tools if tool != "jets" for run in runner.growing(tool, TEN, up_to(TEN_STEPS))]
         elif part == "checkpoints":
             runs = schedules(runner, min(5000, arguments.steps))
         else:

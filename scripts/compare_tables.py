@@ -179,9 +179,9 @@ def document(parts):
 
 def curves(runs, number, x=lambda run: run["steps"], name=short_label):
     found = {}
-    for run in sorted(valid(runs), key=x):
+    for run in runs:
         found.setdefault(name(run), []).append((x(run), number(run)))
-    return [{"label": key, "x": [p[0] for p in points], "y": [p[1] for p in points]} for key, points in found.items()]
+    return [{"label": key, "x": [p[0] for p in sorted(points)], "y": [p[1] for p in sorted(points)]} for key, points in found.items()]
 
 
 def plots(parts):
@@ -191,14 +191,14 @@ def plots(parts):
         if part not in parts:
             continue
         for measure, (title, number) in MEASURES.items():
-            runs = [run for run in parts[part]["runs"] if measure != "backward" or run["program"] != "jets"]
+            runs = [run for run in valid(parts[part]["runs"]) if measure != "backward" or run["program"] != "jets"]
             out[f"{part}_{measure}"] = {"title": f"{title.split(',')[0]}, {robots}", "x_label": "steps", "y_label": title, "log_x": True,
                                         "curves": curves(runs, number)}
     if "checkpoints" in parts:
         titles = {"every_step": "every state", "restart": "every k-th, restarted (paper)", "every_kth": "every k-th", "binomial": "binomial"}
-        runs = parts["checkpoints"]["runs"]
+        runs = [run for run in parts["checkpoints"]["runs"] if "stopped" not in run]
         out["checkpoints"] = {
-            "title": f"Memory against time, ten robots, {runs[0]['steps']} steps", "x_label": "checkpoints, MB",
+            "title": "Memory against time, ten robots", "x_label": "checkpoints, MB",
             "y_label": "us a step, forward and backward", "log_x": True,
             "curves": curves(runs, total, x=lambda run: run["checkpoint_bytes"] / 1e6, name=lambda run: titles[run["schedule"]])}
     return out

@@ -55,6 +55,9 @@ with tempfile.TemporaryDirectory() as folder:
     assert all(f"Figure {n}" in text for n in (3, 8)) and "Tables 1 to 3" in text and "CppAD, in the published code" in text
     for name in ("one_memory", "one_forward", "one_backward", "ten_memory", "checkpoints"):
         assert "</svg>" in (out / f"{name}.svg").read_text(), name
+    drawn = (out / "checkpoints.svg").read_text()
+    assert all(f">{name}<" in drawn for name in ("every state", "every k-th, restarted (paper)", "every k-th", "binomial")), drawn
+    assert drawn.count("<circle") == len(schedules), drawn
     assert "restart:2" in (out / "checkpoints.csv").read_text()
 
     # A gradient that differs makes its row void.
