@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that are missing, and only those; with --tests also what only tests need. Says nothing when nothing
-# is missing.
+# Installs the Debian packages that are missing, and only those; with --tests also what only tests need, with --compare the tools of
+# automatic differentiation. Says nothing when nothing is missing.
 set -euo pipefail
 
 missing=()
@@ -31,6 +31,13 @@ library libtinyxml2-dev
 library libassimp-dev
 library zlib1g-dev
 if [ "${1:-}" = --tests ]; then tool chromium chromium; fi  # in which the tests look at pages
+if [ "${1:-}" = --compare ]; then
+    library libadolc-dev
+    library libtrilinos-sacado-dev
+    library libtrilinos-kokkos-dev  # whose headers Sacado's include
+    library libceres-dev
+    library libtorch-dev
+fi
 [ ${#missing[@]} -gt 0 ] || exit 0
 
 echo "installing ${missing[*]}"
