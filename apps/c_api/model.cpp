@@ -10,24 +10,33 @@ Handles<costate_model, SharedModel>& models() {
     return table;
 }
 
-Use::Use(const costate_model* handle) : model_(models().get(handle)) {
-    {
-        const std::lock_guard lock(model_->mutex);
-        theta_ = model_->theta;
-        if (!model_->idle.empty()) {
-            workspace_ = std::move(model_->idle.back());
-            model_->idle.pop_back();
-        } else {
-            model_->idle.reserve(++model_->workspaces);  // so that giving it back cannot fail
-        }
-    }
-    if (!workspace_) workspace_ = std::make_unique<Workspace>(world());
+std::shared_ptr<const VecX<double>> SharedModel::parameters() {
+    const std::lock_guard lock(mutex);
+    return theta;
 }
 
-Use::~Use() {
-    const std::lock_guard lock(model_->mutex);
-    model_->idle.push_back(std::move(workspace_));
+std::unique_ptr<Workspace> SharedModel::take_workspace() {
+    {
+        const std::lock_guard lock(mutex);
+        if (!idle.empty()) {
+            std::unique_ptr<Workspace> workspace = std::move(idle.back());
+            idle.pop_back();
+            return workspace;
+        }
+        idle.reserve(++workspaces);  // so that giving it back cannot fail
+    }
+    return std::make_unique<Workspace>(scene.world);
 }
+
+void SharedModel::give_back(std::unique_ptr<Workspace> workspace) noexcept {
+    const std::lock_guard lock(mutex);
+    idle.push_back(std::move(workspace));
+}
+
+Use::Use(const costate_model* handle)
+    : model_(models().get(handle)), theta_(model_->parameters()), workspace_(model_->take_workspace()) {}
+
+Use::~Use() { model_->give_back(std::move(workspace_)); }
 
 void Use::place(const double* q, const double* v) {
     const Model& m = model();
@@ -75,6 +84,12 @@ void read_configuration(const Model& m, const char* name, const double* q, doubl
             if (std::abs(length - 1) > round_off) r /= length;
             std::copy(r.data(), r.data() + 4, out + iq);
         });
+}
+
+void read_state(const World& w, const char* name, const double* x, double* out) {
+    check_finite(name, x, w.nx());
+    read_configuration(w.model, name, x, out);
+    std::copy(x + w.nq(), x + w.nx(), out + w.nq());
 }
 
 }  // namespace costate::c_api
