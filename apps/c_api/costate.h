@@ -81,7 +81,7 @@ COSTATE_API int costate_version(int header);
 /* ---- Models ---------------------------------------------------------------------------------------------------------------------- */
 
 /* A scene in JSON, a URDF or MJCF file, or the name of a scene that is shipped (sought in $COSTATE_SCENES too). A model alone is put
- * above level ground. */
+ * above level ground. Where memory runs out while a file is read the program may end: the JSON library allocates to free. */
 COSTATE_API int costate_model_load(const char* path, costate_model** model);
 COSTATE_API int costate_model_free(costate_model* model); /* null is allowed */
 
