@@ -144,8 +144,9 @@ void check_states(const Batch& batch, const char* name, const double* x, size_t 
 
 size_t read_step_count(int n_steps);
 
-// The control step from x to x_next in the lane's workspace; false if it diverges.
-bool control_step(const Batch& batch, Lane& lane, size_t e, const double* u, VecX<double>& x, VecX<double>& x_next);
+// The control step of environment e from one state (nx) to another, which may have the same place; false if it diverges, and then `to`
+// is as it was.
+bool control_step(const Batch& batch, Lane& lane, size_t e, const double* u, const double* from, double* to);
 
 // Gradients by parameters on their way to where the caller wants them: rows of environments, or their sum.
 class ParameterGradient {

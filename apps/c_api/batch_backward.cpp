@@ -53,7 +53,7 @@ struct Reverse {
 // Pulls lane.x_bar and what is given back through a control step; false if there is no finite result.
 bool Reverse::step(Lane& lane, size_t t, size_t e, bool last) const {
     VecX<double>& x0 = lane.workspace->x;
-    read_state(b.world(), "x", x + row(t, e) * b.nx(), x0.data());
+    copy_state(b.world(), x + row(t, e) * b.nx(), x0.data());
     lane.u = Eigen::Map<const VecX<double>>(u + row(t, e) * b.nu(), lane.u.size());
     lane.rollout.forward(lane.theta, x0, lane.u);
     if (lane.rollout.divergence()) return false;

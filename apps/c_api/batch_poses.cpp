@@ -33,7 +33,7 @@ void check_frames(const Model& m, const int* frames, size_t n) {
 // At a state of the caller's or the batch's own.
 void look(const Batch& b, Lane& lane, size_t e, const double* x) {
     Workspace& s = *lane.workspace;
-    read_state(b.world(), "x", (x ? x : b.x.data()) + e * b.nx(), s.x.data());
+    copy_state(b.world(), (x ? x : b.x.data()) + e * b.nx(), s.x.data());
     observe(b.world(), b.parameters(e), s.x.data(), s.step);
 }
 

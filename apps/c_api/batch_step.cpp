@@ -13,12 +13,13 @@ int finish_step(Batch& b, bool own) {
 
 }  // namespace
 
-bool control_step(const Batch& b, Lane& lane, size_t e, const double* u, VecX<double>& x, VecX<double>& x_next) {
+bool control_step(const Batch& b, Lane& lane, size_t e, const double* u, const double* from, double* to) {
+    VecX<double>&x = lane.workspace->x, &x_next = lane.workspace->x_next;
     for (int k = 0; k < b.options.substeps; ++k, x.swap(x_next)) {
-        step(b.world(), b.parameters(e), x.data(), u, lane.workspace->step, x_next.data());
+        step(b.world(), b.parameters(e), k == 0 ? from : x.data(), u, lane.workspace->step, x_next.data());
         if (!x_next.allFinite()) return false;
     }
-    x.swap(x_next);
+    write(x, to);
     return true;
 }
 
@@ -36,16 +37,11 @@ int costate_batch_step(costate_batch* batch, const double* x, const double* u, d
         check_rows("u", u, 1, n_env, b.nu());
         b.begin();
         b.for_each([&](Lane& lane, size_t e) {
-            Workspace& s = *lane.workspace;
-            const double* from = x ? x + e * nx : b.x.data() + e * nx;
+            const double *given = (x ? x : b.x.data()) + e * nx, *from = given;
             double* to = b.x_next.data() + e * nx;
-            bool goes_on = x || b.status[e] == COSTATE_OK;
-            if (goes_on) {
-                read_state(b.world(), "x", from, s.x.data());
-                goes_on = control_step(b, lane, e, u + e * b.nu(), s.x, s.x_next);
-            }
-            if (goes_on) write(s.x_next, to);
-            else std::copy_n(from, nx, to);
+            if (x) copy_state(b.world(), given, to), from = to;
+            const bool goes_on = (x || b.status[e] == COSTATE_OK) && control_step(b, lane, e, u + e * b.nu(), from, to);
+            if (!goes_on) std::copy_n(given, nx, to);
             b.next_status[e] = goes_on ? COSTATE_OK : COSTATE_DIVERGED;
         });
         if (x_next) std::copy(b.x_next.begin(), b.x_next.end(), x_next);
@@ -61,15 +57,13 @@ int costate_batch_rollout(costate_batch* batch, int n_steps, const double* x, co
         check_given("states", states), check_rows("u", u, steps, n_env, b.nu());
         b.begin();
         b.for_each([&](Lane& lane, size_t e) {
-            Workspace& s = *lane.workspace;
-            read_state(b.world(), "x", x ? x + e * nx : b.x.data() + e * nx, s.x.data());
             double* last = b.x_next.data() + e * nx;
-            write(s.x, last);
+            copy_state(b.world(), (x ? x : b.x.data()) + e * nx, last);
             size_t done = 0;
             while (done < steps && (x || b.status[e] == COSTATE_OK) &&
-                   control_step(b, lane, e, u + (done * n_env + e) * b.nu(), s.x, s.x_next)) {
-                write(s.x_next, last), write(s.x_next, states + done * row + e * nx);
-                s.x.swap(s.x_next), ++done;
+                   control_step(b, lane, e, u + (done * n_env + e) * b.nu(), last, last)) {
+                std::copy_n(last, nx, states + done * row + e * nx);
+                ++done;
             }
             b.next_status[e] = done == steps ? COSTATE_OK : COSTATE_DIVERGED;
             if (completed) completed[e] = static_cast<int>(done);

@@ -73,14 +73,26 @@ void check_index(const char* what, int index, size_t count) {
 
 void read_configuration(const Model& m, const char* name, const double* q, double* out) {
     check_finite(name, q, m.nq);
+    for_each_coordinate(m, [](int, int) {},
+        [&](int iq, int) {
+            if (!has_direction(q + iq))
+                throw Failure(COSTATE_BAD_ARGUMENT,
+                              std::string(name) + "[" + std::to_string(iq) + "] begins a quaternion without direction");
+        });
+    copy_configuration(m, q, out);
+}
+
+bool has_direction(const double* quaternion) {
+    const double length = Eigen::Map<const Eigen::Vector4d>(quaternion).stableNorm();
+    return length > 0 && std::isfinite(length);
+}
+
+void copy_configuration(const Model& m, const double* q, double* out) {
     constexpr double round_off = 8 * std::numeric_limits<double>::epsilon();  // what `retract` leaves is left as it is
     for_each_coordinate(m, [&](int iq, int) { out[iq] = q[iq]; },
         [&](int iq, int) {
             Eigen::Vector4d r(q[iq], q[iq + 1], q[iq + 2], q[iq + 3]);
             const double length = r.stableNorm();
-            if (!(length > 0) || !std::isfinite(length))
-                throw Failure(COSTATE_BAD_ARGUMENT,
-                              std::string(name) + "[" + std::to_string(iq) + "] begins a quaternion without direction");
             if (std::abs(length - 1) > round_off) r /= length;
             std::copy(r.data(), r.data() + 4, out + iq);
         });
@@ -89,6 +101,11 @@ void read_configuration(const Model& m, const char* name, const double* q, doubl
 void read_state(const World& w, const char* name, const double* x, double* out) {
     check_finite(name, x, w.nx());
     read_configuration(w.model, name, x, out);
+    std::copy(x + w.nq(), x + w.nx(), out + w.nq());
+}
+
+void copy_state(const World& w, const double* x, double* out) {
+    copy_configuration(w.model, x, out);
     std::copy(x + w.nq(), x + w.nx(), out + w.nq());
 }
 

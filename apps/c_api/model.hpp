@@ -70,6 +70,10 @@ void check_index(const char* what, int index, size_t count);
 void read_configuration(const Model& m, const char* name, const double* q, double* out);
 // A whole state x (nx), to `out`
 void read_state(const World& w, const char* name, const double* x, double* out);
+// The same of what is known to be good.
+bool has_direction(const double* quaternion);
+void copy_configuration(const Model& m, const double* q, double* out);
+void copy_state(const World& w, const double* x, double* out);
 // Fails as diverged unless all are finite.
 template <class Values> void check_result(const char* name, const Values& values) {
     if (!values.allFinite()) throw Failure(COSTATE_DIVERGED, std::string(name) + " would not be finite");
