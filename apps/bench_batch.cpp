@@ -45,11 +45,13 @@ struct Environments {
     int n;
     VecX<double> x;  // (n x nx)
     VecX<double> u;  // (steps x n x nu)
-    Environments(const Scene& s, costate_batch* batch, int n_env) : n(n_env), x(n_env * s.world.nx()), u(s.steps * n_env * s.world.nu()) {
+    Environments(const Scene& s, costate_batch* batch, int n_env)
+        : n(n_env), x(n_env * s.world.nx()), u(s.steps * n_env * s.world.nu()) {
         const VecX<double> noise = VecX<double>::Constant(s.world.ndx(), 1e-3);
         std::vector<std::uint64_t> seeds(static_cast<size_t>(n));
         for (size_t e = 0; e < seeds.size(); ++e) seeds[e] = e;
-        check(costate_batch_reset(batch, nullptr, seeds.size(), nullptr, s.x0.data(), static_cast<size_t>(s.x0.size()), noise.data(), seeds.data()));
+        check(costate_batch_reset(batch, nullptr, seeds.size(), nullptr, s.x0.data(), static_cast<size_t>(s.x0.size()),
+                                  noise.data(), seeds.data()));
         check(costate_batch_state(batch, x.data(), nullptr));
         double* at = u.data();
         for (int t = 0; t < s.steps; ++t)
@@ -58,12 +60,14 @@ struct Environments {
 };
 
 // All environments step by step, as a program would that has the library in C++.
-void step_plainly(const Scene& s, const Environments& environments, StepScratch<double>& scratch, VecX<double>& x, VecX<double>& x_next) {
+void step_plainly(const Scene& s, const Environments& environments, StepScratch<double>& scratch, VecX<double>& x,
+                  VecX<double>& x_next) {
     const int nx = s.world.nx(), nu = s.world.nu();
     x = environments.x;
     for (int t = 0; t < s.steps; ++t, x.swap(x_next))
         for (int e = 0; e < environments.n; ++e)
-            step(s.world, s.theta.data(), x.data() + e * nx, environments.u.data() + (t * environments.n + e) * nu, scratch, x_next.data() + e * nx);
+            step(s.world, s.theta.data(), x.data() + e * nx, environments.u.data() + (t * environments.n + e) * nu, scratch,
+                 x_next.data() + e * nx);
 }
 
 int step_batch(const Scene& s, const Environments& environments, costate_batch* batch) {
@@ -77,7 +81,8 @@ int step_batch(const Scene& s, const Environments& environments, costate_batch* 
 
 void start(const Environments& environments, costate_batch* batch) {
     const size_t n = static_cast<size_t>(environments.n);
-    check(costate_batch_reset(batch, nullptr, n, nullptr, environments.x.data(), static_cast<size_t>(environments.x.size()), nullptr, nullptr));
+    check(costate_batch_reset(batch, nullptr, n, nullptr, environments.x.data(), static_cast<size_t>(environments.x.size()),
+                              nullptr, nullptr));
 }
 
 }  // namespace
@@ -85,7 +90,8 @@ void start(const Environments& environments, costate_batch* batch) {
 int bench_batch(const Arguments& a, int n_env, int threads, int repeat) {
     const Scene s = a.load();
     if (static_cast<std::int64_t>(s.steps) * n_env * std::max(1, s.world.nu()) > 100'000'000)
-        throw UsageError("controls of " + std::to_string(s.steps) + " steps of " + std::to_string(n_env) + " environments take too much memory; use --steps N");
+        throw UsageError("controls of " + std::to_string(s.steps) + " steps of " + std::to_string(n_env) +
+                         " environments take too much memory; use --steps N");
     const ModelHandle model = load_model(a.scene());
     size_t bytes = 0;
     const BatchHandle one = make_batch(model.get(), n_env, 1, &bytes), many = make_batch(model.get(), n_env, threads, &bytes);
@@ -110,9 +116,11 @@ int bench_batch(const Arguments& a, int n_env, int threads, int repeat) {
     bool same = true;
     for (int k = 0; k < repeat; ++k) {
         int diverged = 0;
-        time(plain, steps, [&] { step_plainly(s, environments, scratch, x, x_next); }, &plain_cpu);
+        time(
+            plain, steps, [&] { step_plainly(s, environments, scratch, x, x_next); }, &plain_cpu);
         start(environments, one.get());
-        time(alone, steps, [&] { diverged = step_batch(s, environments, one.get()); }, &alone_cpu);
+        time(
+            alone, steps, [&] { diverged = step_batch(s, environments, one.get()); }, &alone_cpu);
         if (diverged > 0) throw UsageError(std::to_string(diverged) + " of " + std::to_string(n_env) + " environments diverge");
         check(costate_batch_state(one.get(), reached.data(), nullptr));
         same = same && reached == x;
@@ -121,8 +129,8 @@ int bench_batch(const Arguments& a, int n_env, int threads, int repeat) {
         check(costate_batch_state(many.get(), reached.data(), nullptr));
         same = same && reached == x;
         time(backward, n_env, [&] {
-            check(costate_batch_backward(many.get(), 1, x.data(), environments.u.data(), nullptr, seed.data(), x_bar.data(), u_bar.data(), theta_bar.data(),
-                                         static_cast<size_t>(theta_bar.size())));
+            check(costate_batch_backward(many.get(), 1, x.data(), environments.u.data(), nullptr, seed.data(), x_bar.data(),
+                                         u_bar.data(), theta_bar.data(), static_cast<size_t>(theta_bar.size())));
         });
         speedup.us.push_back(alone.us.back() / together.us.back());
         if (progress.due()) progress.draw((k + 1.0) / repeat);
@@ -145,10 +153,12 @@ int bench_batch(const Arguments& a, int n_env, int threads, int repeat) {
         std::fputs(to_text(report).c_str(), stdout);
         return same ? done : check_failed;
     }
-    std::printf("%s: %d environments, %d steps, median of %d; environment steps a second\n\n", s.name.c_str(), n_env, s.steps, repeat);
+    std::printf("%s: %d environments, %d steps, median of %d; environment steps a second\n\n", s.name.c_str(), n_env, s.steps,
+                repeat);
     std::printf("a loop in C++             %10.0f\n", 1e6 / plain.median());
     std::printf("the C API, one thread     %10.0f  (its cost: %+.2f %% of processor time)\n", 1e6 / alone.median(), 100 * cost);
-    std::printf("the C API, %3d threads    %10.0f  (%.2f times that of one)\n", threads, 1e6 / together.median(), speedup.median());
+    std::printf("the C API, %3d threads    %10.0f  (%.2f times that of one)\n", threads, 1e6 / together.median(),
+                speedup.median());
     std::printf("pulled back, %3d threads  %10.0f\n\n", threads, 1e6 / backward.median());
     std::printf("memory                    %zu bytes of the batch\n", bytes);
     std::printf("final states              %s\n", same ? "the same bits by all three" : "differ");

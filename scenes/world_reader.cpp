@@ -286,8 +286,8 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder, co
     for (size_t n = 0; n < controls.size(); ++n)
         if (const auto start = a.start.controls.find(model.actuators[n].name); start != a.start.controls.end())
             controls[n] = start->second;
-    return {World(std::move(model), std::move(shapes), read_settings(scene)), q, v, std::move(controls), std::move(a.keyframes), std::move(a.equalities),
-            std::move(a.visuals), std::move(a.warnings)};
+    return {World(std::move(model), std::move(shapes), read_settings(scene)), q, v, std::move(controls), std::move(a.keyframes),
+            std::move(a.equalities), std::move(a.visuals), std::move(a.warnings)};
 }
 
 }  // namespace costate

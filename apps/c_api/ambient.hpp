@@ -1,7 +1,7 @@
 // Ambient gradients, by the four numbers of a quaternion, and tangent ones, by the turn that moves it.
 //
-// A turn w in body axes moves a unit quaternion by r' = E(r) w, E(r) w = (0, w) times r from the right, halved; E^T E = I/4 and E^T r = 0.
-// With f(q) = F(q/|q|), n = |q|, r = q/n and t the tangent gradient: t = n E(r)^T grad f,   grad f = 4 E(r) t/n.
+// A turn w in body axes moves a unit quaternion by r' = E(r) w, E(r) w = (0, w) times r from the right, halved; E^T E = I/4 and
+// E^T r = 0. With f(q) = F(q/|q|), n = |q|, r = q/n and t the tangent gradient: t = n E(r)^T grad f,   grad f = 4 E(r) t/n.
 #pragma once
 
 #include "core/integrate.hpp"
@@ -34,11 +34,13 @@ inline void quaternion_from_turn(const double* q, const double* tangent, double*
 
 // The same of configurations q (nq): tangent (nv), ambient (nq)
 inline void tangent_from_ambient(const Model& m, const double* q, const double* ambient, double* tangent) {
-    for_each_coordinate(m, [&](int iq, int iv) { tangent[iv] = ambient[iq]; },
+    for_each_coordinate(
+        m, [&](int iq, int iv) { tangent[iv] = ambient[iq]; },
         [&](int iq, int iv) { turn_from_quaternion(q + iq, ambient + iq, tangent + iv); });
 }
 inline void ambient_from_tangent(const Model& m, const double* q, const double* tangent, double* ambient) {
-    for_each_coordinate(m, [&](int iq, int iv) { ambient[iq] = tangent[iv]; },
+    for_each_coordinate(
+        m, [&](int iq, int iv) { ambient[iq] = tangent[iv]; },
         [&](int iq, int iv) { quaternion_from_turn(q + iq, tangent + iv, ambient + iq); });
 }
 

@@ -12,8 +12,8 @@ constexpr int most_environments = 1 << 24, most_threads = 1024, most_substeps = 
 
 int in_range(const char* name, int value, int least, int most) {
     if (value < least || value > most)
-        throw Failure(COSTATE_BAD_ARGUMENT, std::string(name) + " is " + std::to_string(value) + ", it may be " + std::to_string(least) +
-                                                " to " + std::to_string(most));
+        throw Failure(COSTATE_BAD_ARGUMENT, std::string(name) + " is " + std::to_string(value) + ", it may be " +
+                                                std::to_string(least) + " to " + std::to_string(most));
     return value;
 }
 
@@ -22,8 +22,10 @@ Schedule checkpoint_schedule(const World& w, size_t bytes, int threads, int subs
     const size_t state = static_cast<size_t>(w.nx()) * sizeof(double), each = bytes / static_cast<size_t>(threads);
     if (each < state)
         throw Failure(COSTATE_BAD_ARGUMENT, "checkpoint_bytes is " + std::to_string(bytes) + "; the least is " +
-                                                std::to_string(state * static_cast<size_t>(threads)) + ", a state for each thread");
-    return Schedule::within(static_cast<std::int64_t>(std::min<size_t>(each, INT64_MAX)), static_cast<std::int64_t>(state), substeps);
+                                                std::to_string(state * static_cast<size_t>(threads)) +
+                                                ", a state for each thread");
+    return Schedule::within(static_cast<std::int64_t>(std::min<size_t>(each, INT64_MAX)), static_cast<std::int64_t>(state),
+                            substeps);
 }
 
 ControlPlan held_controls(const World& w, int steps) {
@@ -53,7 +55,8 @@ Handles<costate_batch, Batch>& batches() {
 BatchOptions::BatchOptions(const World& w, const costate_batch_options* given)
     : n_env(given_options(given).n_env), threads(thread_count(*given)),
       substeps(std::max(1, in_range("substeps", given->substeps, 0, most_substeps))),
-      own_parameters(in_range("own_parameters", given->own_parameters, 0, 1) != 0), ambient(in_range("ambient", given->ambient, 0, 1) != 0),
+      own_parameters(in_range("own_parameters", given->own_parameters, 0, 1) != 0),
+      ambient(in_range("ambient", given->ambient, 0, 1) != 0),
       schedule(checkpoint_schedule(w, given->checkpoint_bytes, threads, substeps)) {}
 
 Lane::Lane(const World& w, const ControlPlan& plan, const Schedule& schedule)
@@ -73,7 +76,8 @@ size_t Lane::numbers(const World& w, int slots) {
 size_t Batch::bytes(const World& w, const BatchOptions& o) {
     const size_t n = static_cast<size_t>(o.n_env), nx = static_cast<size_t>(w.nx()), np = static_cast<size_t>(w.np());
     const size_t numbers = n * (2 * nx + np) + o.parameter_rows() * np;
-    return sizeof(double) * (numbers + static_cast<size_t>(o.threads) * Lane::numbers(w, o.schedule.slots())) + sizeof(int) * 2 * n;
+    return sizeof(double) * (numbers + static_cast<size_t>(o.threads) * Lane::numbers(w, o.schedule.slots())) +
+           sizeof(int) * 2 * n;
 }
 
 Batch::Batch(std::shared_ptr<SharedModel> shared, const BatchOptions& o)
@@ -133,7 +137,8 @@ void check_states(const Batch& batch, const char* name, const double* x, size_t 
     const size_t rows = static_cast<size_t>(batch.options.n_env);
     check_rows(name, x, times, rows, batch.nx());
     for (size_t i = 0; i < times * rows; ++i)
-        for_each_coordinate(batch.world().model, [](int, int) {},
+        for_each_coordinate(
+            batch.world().model, [](int, int) {},
             [&](int iq, int) {
                 if (!has_direction(x + i * batch.nx() + iq))
                     throw Failure(COSTATE_BAD_ARGUMENT, std::string(name) + " of environment " + std::to_string(i % rows) +
@@ -182,7 +187,8 @@ int costate_batch_set_parameters(costate_batch* batch, const double* theta, size
         const bool each = b.options.own_parameters && n == all;
         if (n != b.np() && n != all) check_size("theta", n, b.world().np());
         if (n == all && n != b.np() && !each)
-            throw Failure(COSTATE_BAD_ARGUMENT, "the batch has no room for parameters of each environment; create it with own_parameters");
+            throw Failure(COSTATE_BAD_ARGUMENT,
+                          "the batch has no room for parameters of each environment; create it with own_parameters");
         for (size_t from = 0; from < n; from += b.np()) check_parameters(*b.model, theta + from);
         std::copy(theta, theta + n, b.theta.begin());
         b.use_rows(each ? Batch::Rows::each : Batch::Rows::shared);

@@ -1,5 +1,5 @@
-// Many environments of one model: their states and parameters, and threads that step them. What a thread computes for an environment
-// depends on nothing else, so neither does any bit of it.
+// Many environments of one model: their states and parameters, and threads that step them. What a thread computes for an
+// environment depends on nothing else, so neither does any bit of it.
 #pragma once
 
 #include <exception>
@@ -26,8 +26,8 @@ public:
         return 0;
     }
     long runs() const { return runs_; }
-    void run_adj(int, const double* theta, const double* x, const double* u, const double* x_next_bar, double* theta_bar, double* x_bar,
-                 double* u_bar) {
+    void run_adj(int, const double* theta, const double* x, const double* u, const double* x_next_bar, double* theta_bar,
+                 double* x_bar, double* u_bar) {
         scratch->clear_bars(), by_theta_.setZero();
         step_adj(world_, theta, x, u, *scratch, x_next_bar, by_theta_.data(), x_bar, u_bar);
         for (int i = 0; i < np(); ++i) theta_bar[i] += by_theta_[i];
@@ -52,10 +52,10 @@ struct Lane {
     TimeSteps steps;
     Rollout<TimeSteps> rollout;  // of one control step
     Gradient gradient;
-    VecX<double> theta;      // (np) of the environment
-    VecX<double> u;          // (nu)
-    VecX<double> x_bar;      // (ndx) of the state in which a control step began
-    VecX<double> end_bar;    // (ndx) of the one in which it ended
+    VecX<double> theta;    // (np) of the environment
+    VecX<double> u;        // (nu)
+    VecX<double> x_bar;    // (ndx) of the state in which a control step began
+    VecX<double> end_bar;  // (ndx) of the one in which it ended
     std::exception_ptr error;
 
     Lane(const World& w, const ControlPlan& plan, const Schedule& schedule);
@@ -108,11 +108,11 @@ public:
 
     const std::shared_ptr<SharedModel> model;
     const BatchOptions options;
-    std::mutex mutex;                    // held by the one call that runs
-    std::vector<double> x, x_next;       // (n_env x nx) the own states; those that a call is making
+    std::mutex mutex;                      // held by the one call that runs
+    std::vector<double> x, x_next;         // (n_env x nx) the own states; those that a call is making
     std::vector<int> status, next_status;  // (n_env)
-    std::vector<double> theta;           // (parameter_rows x np) that are set
-    std::vector<double> theta_bar;       // (n_env x np) to be summed
+    std::vector<double> theta;             // (parameter_rows x np) that are set
+    std::vector<double> theta_bar;         // (n_env x np) to be summed
 
 private:
     void refresh_workspaces();
@@ -144,8 +144,8 @@ void check_states(const Batch& batch, const char* name, const double* x, size_t 
 
 size_t read_step_count(int n_steps);
 
-// The control step of environment e from one state (nx) to another, which may have the same place; false if it diverges, and then `to`
-// is as it was.
+// The control step of environment e from one state (nx) to another, which may have the same place; false if it diverges, and then
+// `to` is as it was.
 bool control_step(const Batch& batch, Lane& lane, size_t e, const double* u, const double* from, double* to);
 
 // Gradients by parameters on their way to where the caller wants them: rows of environments, or their sum.

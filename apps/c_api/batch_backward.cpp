@@ -9,8 +9,9 @@ ParameterGradient::ParameterGradient(Batch& batch, double* out, size_t size) : b
     if (!out && size == 0) return;
     check_given("theta_bar", out);
     if (size != np && size != all)
-        throw Failure(COSTATE_BAD_ARGUMENT, "theta_bar has " + std::to_string(size) + " numbers and must have " + std::to_string(np) +
-                                                " for a sum or " + std::to_string(all) + " for each environment");
+        throw Failure(COSTATE_BAD_ARGUMENT, "theta_bar has " + std::to_string(size) + " numbers and must have " +
+                                                std::to_string(np) + " for a sum or " + std::to_string(all) +
+                                                " for each environment");
     summed_ = size != all;
     rows_ = summed_ ? batch.theta_bar.data() : out;
 }
@@ -110,7 +111,9 @@ int costate_batch_backward(costate_batch* batch, int n_steps, const double* x, c
         const ParameterGradient parameters(b, theta_bar, theta_size);
         const Reverse reverse{b, x, u, states_bar, x_bar, u_bar, parameters};
         b.begin();
-        b.for_each([&](Lane& lane, size_t e) { reverse.environment(lane, e, completed ? static_cast<size_t>(completed[e]) : steps, steps); });
+        b.for_each([&](Lane& lane, size_t e) {
+            reverse.environment(lane, e, completed ? static_cast<size_t>(completed[e]) : steps, steps);
+        });
         parameters.finish();
         return static_cast<int>(std::count(b.next_status.begin(), b.next_status.end(), COSTATE_DIVERGED));
     });

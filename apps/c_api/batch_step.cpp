@@ -52,7 +52,8 @@ int costate_batch_step(costate_batch* batch, const double* x, const double* u, d
 
 int costate_batch_rollout(costate_batch* batch, int n_steps, const double* x, const double* u, double* states, int* completed) {
     return with_batch(__func__, batch, [&](Batch& b) -> int {
-        const size_t n_env = static_cast<size_t>(b.options.n_env), nx = b.nx(), row = n_env * nx, steps = read_step_count(n_steps);
+        const size_t n_env = static_cast<size_t>(b.options.n_env), nx = b.nx(), row = n_env * nx,
+                     steps = read_step_count(n_steps);
         if (x) check_states(b, "x", x, 1);
         check_given("states", states), check_rows("u", u, steps, n_env, b.nu());
         b.begin();

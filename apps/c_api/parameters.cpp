@@ -22,7 +22,8 @@ void check_ranges(const ParameterLayout& layout, const VecX<double>& loaded, con
                 refuse(layout.element_name(i), "more than 0");
             if (e.range == ParameterRange::angle && theta[i] >= M_PI) refuse(layout.element_name(i), "below pi");
         }
-        if (e.range == ParameterRange::interval && !(theta[e.offset] < theta[e.offset + 1])) refuse(e.path, "two numbers, the lower first");
+        if (e.range == ParameterRange::interval && !(theta[e.offset] < theta[e.offset + 1]))
+            refuse(e.path, "two numbers, the lower first");
     }
 }
 

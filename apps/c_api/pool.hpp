@@ -19,7 +19,8 @@ public:
     // work(thread, i) for each i < n, and returns when all is done; 0 is the calling thread. `work` must not throw, and only one
     // thread may call at a time.
     template <class Work> void run(int n, const Work& work) {
-        run(n, [](const void* it, int thread, int i) { (*static_cast<const Work*>(it))(thread, i); }, &work);
+        run(
+            n, [](const void* it, int thread, int i) { (*static_cast<const Work*>(it))(thread, i); }, &work);
     }
 
 private:

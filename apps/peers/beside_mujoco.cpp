@@ -1,10 +1,10 @@
 // costate_beside_mujoco SECONDS SCENE=FILE.xml...: environment steps per second of scenes and of MuJoCo on the files of the same
 // machines, one thread each, at the same control rate; a table in Markdown. Seconds are of processor time.
 //
-// Both step 64 environments one after the other for a second of simulated time from where their files start (keyframe 0 if there is
-// one), all over again until SECONDS have gone by, and the best of five such runs counts. Controls are those of the keyframe, or 0,
-// with uniform noise of 0.1 drawn anew for each environment and control step. A control step is 5 steps of MuJoCo's file, and as many
-// steps of the scene's as come closest to that time; both are listed. Settings are those of the files.
+// Both step 64 environments one after the other for a second of simulated time from where their files start (keyframe 0 if there
+// is one), all over again until SECONDS have gone by, and the best of five such runs counts. Controls are those of the keyframe,
+// or 0, with uniform noise of 0.1 drawn anew for each environment and control step. A control step is 5 steps of MuJoCo's file,
+// and as many steps of the scene's as come closest to that time; both are listed. Settings are those of the files.
 #include <costate.h>
 #include <mujoco/mujoco.h>
 
@@ -88,7 +88,8 @@ double parameter(const costate_model* m, const std::string& wanted) {
     check(costate_model_get_parameters(m, theta.data(), theta.size()));
     char name[256];
     for (int i = 0; i < costate_model_nparam(m); ++i)
-        if (costate_model_name(m, COSTATE_PARAMETER, i, name, sizeof name) > 0 && wanted == name) return theta[static_cast<size_t>(i)];
+        if (costate_model_name(m, COSTATE_PARAMETER, i, name, sizeof name) > 0 && wanted == name)
+            return theta[static_cast<size_t>(i)];
     quit("no parameter " + wanted);
 }
 
@@ -102,7 +103,8 @@ void compare(double seconds, const std::string& scene, const std::string& file) 
     const double control_time = frame_skip * other.model->opt.timestep, time_step = parameter(m, "world/time_step");
     const int substeps = std::max(1, static_cast<int>(std::lround(control_time / time_step)));
     const int steps = static_cast<int>(std::ceil(1 / control_time)), nu = costate_model_nu(m);
-    if (nu != other.model->nu) quit(scene + " has " + std::to_string(nu) + " controls, " + file + " " + std::to_string(other.model->nu));
+    if (nu != other.model->nu)
+        quit(scene + " has " + std::to_string(nu) + " controls, " + file + " " + std::to_string(other.model->nu));
     std::vector<double> u = noise(static_cast<size_t>(steps * environments * nu), 1);
     const std::vector<double> base = other.controls();
     for (size_t i = 0; i < u.size(); ++i) u[i] += base[i % static_cast<size_t>(nu)];
@@ -114,12 +116,14 @@ void compare(double seconds, const std::string& scene, const std::string& file) 
     int diverged = 0;
     const double ours = rate(seconds, double(steps) * environments, [&] {
         check(costate_batch_reset(batch, nullptr, environments, nullptr, nullptr, 0, nullptr, nullptr));
-        for (int t = 0; t < steps; ++t) check(diverged = costate_batch_step(batch, nullptr, u.data() + t * environments * nu, nullptr, nullptr));
+        for (int t = 0; t < steps; ++t)
+            check(diverged = costate_batch_step(batch, nullptr, u.data() + t * environments * nu, nullptr, nullptr));
     });
     if (diverged > 0) quit(scene + " diverges");
     const double theirs = rate(seconds, double(steps) * environments, [&] { other.run(steps, u); });
-    std::printf("| `%s` | %d | %.4g | %d x %.4g | %d x %.4g | %.0f | %.0f | %.2f |\n", scene.c_str(), costate_model_nv(m), 1 / control_time,
-                substeps, 1e3 * time_step, frame_skip, 1e3 * other.model->opt.timestep, ours, theirs, ours / theirs);
+    std::printf("| `%s` | %d | %.4g | %d x %.4g | %d x %.4g | %.0f | %.0f | %.2f |\n", scene.c_str(), costate_model_nv(m),
+                1 / control_time, substeps, 1e3 * time_step, frame_skip, 1e3 * other.model->opt.timestep, ours, theirs,
+                ours / theirs);
     std::fflush(stdout);
     check(costate_batch_free(batch));
     check(costate_model_free(m));
@@ -131,8 +135,11 @@ int main(int argc, char** argv) {
     if (argc < 3) quit("usage: costate_beside_mujoco SECONDS SCENE=FILE.xml...");
     const double seconds = std::atof(argv[1]);
     if (!(seconds > 0)) quit("SECONDS must be a positive number");
-    std::printf("MuJoCo %s, costate %d, environment steps per second on one thread\n\n", mj_versionString(), costate_version(COSTATE_VERSION));
-    std::printf("| scene | dofs | control, Hz | steps, ms | MuJoCo's, ms | costate | MuJoCo | ratio |\n|---|---|---|---|---|---|---|---|\n");
+    std::printf("MuJoCo %s, costate %d, environment steps per second on one thread\n\n", mj_versionString(),
+                costate_version(COSTATE_VERSION));
+    std::printf(
+        "| scene | dofs | control, Hz | steps, ms | MuJoCo's, ms | costate | MuJoCo | ratio "
+        "|\n|---|---|---|---|---|---|---|---|\n");
     for (int i = 2; i < argc; ++i) {
         const std::string pair = argv[i];
         const size_t equals = pair.find('=');

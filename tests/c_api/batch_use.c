@@ -1,13 +1,13 @@
-/* What reinforcement learning asks of batches: resets, parameters of each environment, one that diverges, frames, ambient gradients. */
+/* What reinforcement learning asks of batches: resets, parameters of each environment, one that diverges. */
 #include <stdint.h>
 
 #include "check.h"
 
 static int same(const double* a, const double* b, int n) { return memcmp(a, b, (size_t)n * sizeof *a) == 0; }
 
-static costate_batch* open_batch(const Case* c, int n_env, int n_threads, int own_parameters, int ambient) {
+static costate_batch* open_batch(const Case* c, int n_env, int n_threads, int own_parameters) {
     costate_batch_options o = {0};
-    o.n_env = n_env, o.n_threads = n_threads, o.own_parameters = own_parameters, o.ambient = ambient;
+    o.n_env = n_env, o.n_threads = n_threads, o.own_parameters = own_parameters;
     costate_batch* b = NULL;
     CHECK(costate_batch_create(c->model, &o, &b) == COSTATE_OK);
     return b;
@@ -27,7 +27,7 @@ static void resets(void) {
     char name[64];
     CHECK(costate_model_count(c.model, COSTATE_KEYFRAME) == 1);
     CHECK(costate_model_name(c.model, COSTATE_KEYFRAME, 0, name, sizeof name) > 0 && strcmp(name, "robot/home") == 0);
-    costate_batch *b = open_batch(&c, n_env, 3, 0, 0), *one = open_batch(&c, 1, 1, 0, 0);
+    costate_batch *b = open_batch(&c, n_env, 3, 0), *one = open_batch(&c, 1, 1, 0);
     double *x = numbers(n_env * nx), *y = numbers(n_env * nx), *start = numbers(nx), *noise_size = numbers(2 * c.nv), *d = numbers(c.nv);
     CHECK(costate_model_initial_state(c.model, start, start + c.nq) == COSTATE_OK);
     CHECK(costate_batch_state(b, x, NULL) == 0);
@@ -75,9 +75,10 @@ static void resets(void) {
 static void own_parameters(void) {
     Case c = open_case("throw", 0.1, 0.3);
     const int nx = c.nq + c.nv, n_env = 3, np = c.np, gravity = parameter_index(&c, "world/gravity[2]");
-    costate_batch *b = open_batch(&c, n_env, 2, 1, 0), *shared = open_batch(&c, n_env, 2, 0, 0);
+    costate_batch *b = open_batch(&c, n_env, 2, 1), *shared = open_batch(&c, n_env, 2, 0);
     double *theta = numbers(n_env * np), *x = numbers(n_env * nx), *next = numbers(n_env * nx), *alone = numbers(n_env * nx);
-    double *u = noises(n_env * c.nu, 0.3), *bar = noises(n_env * 2 * c.nv, 1), *by_theta = numbers(n_env * np), *by_shared = numbers(n_env * np);
+    double *u = noises(n_env * c.nu, 0.3), *bar = noises(n_env * 2 * c.nv, 1);
+    double *by_theta = numbers(n_env * np), *by_shared = numbers(n_env * np);
     double *more = numbers(n_env * nx), *less = numbers(n_env * nx), *d = numbers(c.nv);
     for (int e = 0; e < n_env; ++e) {
         CHECK(costate_model_get_parameters(c.model, theta + e * np, (size_t)np) == COSTATE_OK);
@@ -104,8 +105,10 @@ static void own_parameters(void) {
     CHECK(costate_batch_set_parameters(b, theta, (size_t)(n_env * np)) == COSTATE_OK && costate_batch_step(b, x, u, less, NULL) == 0);
     CHECK(costate_difference(c.model, less + last * nx, more + last * nx, d) == COSTATE_OK);
     double slope = 0;
-    for (int i = 0; i < c.nv; ++i)
-        slope += bar[last * 2 * c.nv + i] * d[i] + bar[last * 2 * c.nv + c.nv + i] * (more[last * nx + c.nq + i] - less[last * nx + c.nq + i]);
+    for (int i = 0; i < c.nv; ++i) {
+        const int at = last * nx + c.nq + i;
+        slope += bar[last * 2 * c.nv + i] * d[i] + bar[last * 2 * c.nv + c.nv + i] * (more[at] - less[at]);
+    }
     CHECK_NEAR(by_theta[last * np + gravity], slope / (2 * h), 1e-8);
     CHECK(fabs(slope) > 0);
     /* The model's again, as it has them now */
@@ -125,7 +128,7 @@ static void divergence(void) {
     Case c = open_case("quadcopter", 0.1, 0.3);
     enum { n_env = 3, n_steps = 3 };
     const int nx = c.nq + c.nv, nu = c.nu, ndx = 2 * c.nv;
-    costate_batch *b = open_batch(&c, n_env, 2, 0, 0), *calm = open_batch(&c, n_env, 2, 0, 0);
+    costate_batch *b = open_batch(&c, n_env, 2, 0), *calm = open_batch(&c, n_env, 2, 0);
     double *x = numbers((n_steps + 1) * n_env * nx), *y = numbers((n_steps + 1) * n_env * nx), *u = noises(n_steps * n_env * nu, 0.3);
     double *wild = numbers(n_steps * n_env * nu), *bar = noises(n_steps * n_env * ndx, 1), *own = numbers(n_env * nx);
     double *by_x[2], *by_u[2], *by_theta[2];
@@ -175,131 +178,11 @@ static void divergence(void) {
     close_case(&c);
 }
 
-/* Frames against costate_body_pose; velocities and both reverses against differences. */
-static void frames(const char* model, int ambient) {
-    Case c = open_case(model, 0.1, 0.3);
-    const int nx = c.nq + c.nv, nv = c.nv, bodies = costate_model_count(c.model, COSTATE_BODY);
-    const int n = bodies + costate_model_count(c.model, COSTATE_SITE), width = ambient ? 7 : 6, nb = ambient ? nx : 2 * nv;
-    costate_batch* b = open_batch(&c, 1, 1, 0, ambient);
-    double *x = numbers(nx), *poses = numbers(7 * n), *velocities = numbers(6 * n), *moved = numbers(nx), *d = numbers(nv);
-    double *above = numbers(13 * n), *below = numbers(13 * n), *pose_bar = noises(width * n, 1), *velocity_bar = noises(6 * n, 1);
-    double *bar = numbers(nb), *by_theta = numbers(c.np), *tangent = numbers(2 * nv), *theta = numbers(c.np);
-    int* list = calloc((size_t)n, sizeof *list);
-    for (int i = 0; i < n; ++i) list[i] = i;
-    memcpy(x, c.q, (size_t)c.nq * sizeof *x), memcpy(x + c.nq, c.v, (size_t)nv * sizeof *x);
-    CHECK(costate_batch_poses(b, x, list, (size_t)n, poses, velocities) == COSTATE_OK);
-    for (int i = 0; i < bodies; ++i) {
-        double position[3], quaternion[4];
-        CHECK(costate_body_pose(c.model, c.q, i, position, quaternion) == COSTATE_OK);
-        CHECK(same(position, poses + 7 * i, 3) && same(quaternion, poses + 7 * i + 3, 4));
-    }
-    /* Along the motion poses change by the velocities. */
-    const double h = 1e-6;
-    for (int side = -1; side <= 1; side += 2) {
-        for (int i = 0; i < nv; ++i) d[i] = side * h * x[c.nq + i];
-        CHECK(costate_retract(c.model, c.q, d, moved) == COSTATE_OK);
-        memcpy(moved + c.nq, x + c.nq, (size_t)nv * sizeof *x);
-        CHECK(costate_batch_poses(b, moved, list, (size_t)n, side > 0 ? above : below, NULL) == COSTATE_OK);
-    }
-    for (int i = 0; i < n; ++i) {
-        double *p = above + 7 * i, *m = below + 7 * i, *r = poses + 7 * i + 3, q_dot[4];
-        for (int k = 0; k < 3; ++k) CHECK_NEAR((p[k] - m[k]) / (2 * h), velocities[6 * i + k], 1e-7);
-        for (int k = 0; k < 4; ++k) q_dot[k] = (p[3 + k] - m[3 + k]) / (2 * h);
-        /* world angular velocity = 2 q_dot q^-1, its vector */
-        const double w[3] = {2 * (r[0] * q_dot[1] - q_dot[0] * r[1] - q_dot[2] * r[3] + q_dot[3] * r[2]),
-                             2 * (r[0] * q_dot[2] - q_dot[0] * r[2] - q_dot[3] * r[1] + q_dot[1] * r[3]),
-                             2 * (r[0] * q_dot[3] - q_dot[0] * r[3] - q_dot[1] * r[2] + q_dot[2] * r[1])};
-        for (int k = 0; k < 3; ++k) CHECK_NEAR(w[k], velocities[6 * i + 3 + k], 1e-6);
-    }
-    /* The reverse along each coordinate of the state, and of the parameters */
-    CHECK(costate_batch_poses_vjp(b, x, list, (size_t)n, pose_bar, velocity_bar, bar, by_theta, (size_t)c.np) == COSTATE_OK);
-    memcpy(tangent, bar, (size_t)(2 * nv) * sizeof *bar);
-    if (ambient) {
-        CHECK(costate_gradient_to_tangent(c.model, c.q, bar, tangent) == COSTATE_OK);
-        memcpy(tangent + nv, bar + c.nq, (size_t)nv * sizeof *bar);
-    }
-    CHECK(costate_model_get_parameters(c.model, theta, (size_t)c.np) == COSTATE_OK);
-    const double size = 1 + largest(tangent, 2 * nv) + largest(by_theta, c.np);
-    char name[128];
-    int geometric = 0;
-    for (int j = 0; j < 2 * nv + c.np; ++j) {
-        const int parameter = j - 2 * nv;
-        if (parameter >= 0) { /* only where frames are can change them, and a length that is 0 may not go below */
-            CHECK(costate_model_name(c.model, COSTATE_PARAMETER, parameter, name, sizeof name) > 0);
-            if (!strstr(name, "placement[") && !(strncmp(name, "sites/", 6) == 0)) continue;
-            ++geometric;
-        }
-        for (int side = -1; side <= 1; side += 2) {
-            memcpy(moved, x, (size_t)nx * sizeof *x), memset(d, 0, (size_t)nv * sizeof *d);
-            if (j < nv) d[j] = side * h;
-            else if (j < 2 * nv) moved[c.nq + j - nv] += side * h;
-            else theta[parameter] += side * h;
-            CHECK(costate_retract(c.model, c.q, d, moved) == COSTATE_OK);
-            double* out = side > 0 ? above : below;
-            CHECK(costate_batch_set_parameters(b, theta, (size_t)c.np) == COSTATE_OK);
-            CHECK(costate_batch_poses(b, moved, list, (size_t)n, out, out + 7 * n) == COSTATE_OK);
-            if (j >= 2 * nv) theta[parameter] -= side * h;
-        }
-        double slope = 0;
-        for (int i = 0; i < n; ++i) {
-            const double *p = above + 7 * i, *m = below + 7 * i, *r = poses + 7 * i + 3, *s = pose_bar + width * i;
-            double q_dot[4];
-            for (int k = 0; k < 4; ++k) q_dot[k] = (p[3 + k] - m[3 + k]) / (2 * h);
-            for (int k = 0; k < 3; ++k) slope += s[k] * (p[k] - m[k]) / (2 * h);
-            /* turn in axes of the frame = 2 q^-1 q_dot, its vector */
-            const double turn[3] = {2 * (r[0] * q_dot[1] - r[1] * q_dot[0] - r[2] * q_dot[3] + r[3] * q_dot[2]),
-                                    2 * (r[0] * q_dot[2] - r[2] * q_dot[0] - r[3] * q_dot[1] + r[1] * q_dot[3]),
-                                    2 * (r[0] * q_dot[3] - r[3] * q_dot[0] - r[1] * q_dot[2] + r[2] * q_dot[1])};
-            for (int k = 0; k < width - 3; ++k) slope += s[3 + k] * (ambient ? q_dot[k] : turn[k]);
-            for (int k = 0; k < 6; ++k) slope += velocity_bar[6 * i + k] * (above[7 * n + 6 * i + k] - below[7 * n + 6 * i + k]) / (2 * h);
-        }
-        CHECK_NEAR(slope, parameter < 0 ? tangent[j] : by_theta[parameter], 2e-7 * size);
-    }
-    CHECK(geometric > 0);
-    CHECK(costate_batch_free(b) == COSTATE_OK);
-    free(x), free(poses), free(velocities), free(moved), free(d), free(above), free(below), free(pose_bar), free(velocity_bar), free(bar);
-    free(by_theta), free(tangent), free(theta), free(list);
-    close_case(&c);
-}
-
-/* Ambient gradients are the tangent ones, converted at the states as they are given, quaternions of any length included. */
-static void ambient(const char* model) {
-    Case c = open_case(model, 0.1, 0.3);
-    enum { n_env = 2, n_steps = 2 };
-    const int nx = c.nq + c.nv, nv = c.nv, nu = c.nu;
-    costate_batch *outer = open_batch(&c, n_env, 1, 0, 1), *inner = open_batch(&c, n_env, 1, 0, 0);
-    double *x = numbers((n_steps + 1) * n_env * nx), *u = noises(n_steps * n_env * nu, 0.3), *bar = noises(n_steps * n_env * nx, 1);
-    double *tangent = numbers(n_steps * n_env * 2 * nv), *by_x = numbers(n_env * nx), *expected = numbers(n_env * 2 * nv), *back = numbers(nx);
-    double *by_u = numbers(n_steps * n_env * nu), *expected_u = numbers(n_steps * n_env * nu);
-    for (int e = 0; e < n_env; ++e) {
-        memcpy(x + e * nx, c.q, (size_t)c.nq * sizeof *x), memcpy(x + e * nx + c.nq, c.v, (size_t)nv * sizeof *x);
-        for (int i = 0, joint[4]; i < costate_model_count(c.model, COSTATE_JOINT); ++i) {
-            CHECK(costate_model_joint(c.model, i, joint) == COSTATE_OK);
-            for (int k = joint[1] - 4; joint[1] >= 4 && k < joint[1]; ++k) x[e * nx + joint[0] + k] *= 1 + e; /* length 1 and 2 */
-        }
-    }
-    CHECK(costate_batch_rollout(outer, n_steps, x, u, x + n_env * nx, NULL) == 0);
-    for (int i = 0; i < n_steps * n_env; ++i) {
-        CHECK(costate_gradient_to_tangent(c.model, x + (i + n_env) * nx, bar + i * nx, tangent + i * 2 * nv) == COSTATE_OK);
-        memcpy(tangent + i * 2 * nv + nv, bar + i * nx + c.nq, (size_t)nv * sizeof *bar);
-    }
-    CHECK(costate_batch_backward(outer, n_steps, x, u, NULL, bar, by_x, by_u, NULL, 0) == 0);
-    CHECK(costate_batch_backward(inner, n_steps, x, u, NULL, tangent, expected, expected_u, NULL, 0) == 0);
-    CHECK(same(by_u, expected_u, n_steps * n_env * nu));
-    for (int e = 0; e < n_env; ++e) {
-        CHECK(costate_gradient_to_ambient(c.model, x + e * nx, expected + e * 2 * nv, back) == COSTATE_OK);
-        CHECK(same(by_x + e * nx, back, c.nq) && same(by_x + e * nx + c.nq, expected + e * 2 * nv + nv, nv));
-    }
-    CHECK(costate_batch_free(outer) == COSTATE_OK && costate_batch_free(inner) == COSTATE_OK);
-    free(x), free(u), free(bar), free(tangent), free(by_x), free(expected), free(back), free(by_u), free(expected_u);
-    close_case(&c);
-}
-
 /* The batch goes on where its model's handle is gone. */
 static void model_freed(void) {
     Case c = open_case("throw", 0, 0);
     const int nx = c.nq + c.nv;
-    costate_batch *b = open_batch(&c, 2, 2, 0, 0), *other = open_batch(&c, 2, 2, 0, 0);
+    costate_batch *b = open_batch(&c, 2, 2, 0), *other = open_batch(&c, 2, 2, 0);
     double *u = numbers(2 * c.nu), *x = numbers(2 * nx), *y = numbers(2 * nx);
     CHECK(costate_batch_step(b, NULL, u, x, NULL) == 0);
     close_case(&c);
@@ -313,9 +196,6 @@ int main(void) {
     resets();
     own_parameters();
     divergence();
-    frames("arm_7", 0), frames("arm_7", 1);
-    frames("throw", 0), frames("throw", 1), frames("humanoid", 0);
-    ambient("throw"), ambient("quadcopter"), ambient("humanoid");
     model_freed();
     return failures ? 1 : 0;
 }

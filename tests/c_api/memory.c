@@ -193,7 +193,8 @@ static void prepare(const char* name) {
     CHECK(costate_model_load(name, &m) == COSTATE_OK);
     nx = costate_model_nx(m), ndx = nx - costate_model_nq(m) + costate_model_nv(m), nu = costate_model_nu(m), np = costate_model_nparam(m);
     if ((n_steps + 1) * n_env * nx > most || np > most || ndx * ndx > 16 * most) abort();
-    theta = numbers(np), states_bar = noises(n_steps * n_env * ndx + 36, 1), noise_size = numbers(ndx), u = noises(n_steps * n_env * nu, 0.1);
+    theta = numbers(np), states_bar = noises(n_steps * n_env * ndx + 36, 1);
+    noise_size = numbers(ndx), u = noises(n_steps * n_env * nu, 0.1);
     for (int i = 0; i < ndx; ++i) noise_size[i] = 1e-3;
     CHECK(costate_model_get_parameters(m, theta, (size_t)np) == COSTATE_OK);
     CHECK(costate_model_free(m) == COSTATE_OK);
