@@ -1,11 +1,10 @@
 #include <sys/resource.h>
 
-#include <algorithm>
 #include <cmath>
 #include <fstream>
 
 #include "adjoint/gradcheck.hpp"
-#include "apps/command.hpp"
+#include "apps/bench.hpp"
 #include "apps/output.hpp"
 #include "apps/progress.hpp"
 #include "apps/replay.hpp"
@@ -32,16 +31,6 @@ double peak_rss_mb() {
     return static_cast<double>(usage.ru_maxrss) * 1024e-6;
 }
 
-struct Times {
-    std::vector<double> us;  // a step, one number a repetition
-    double minimum() const { return *std::min_element(us.begin(), us.end()); }
-    double median() const {
-        std::vector<double> sorted = us;
-        std::sort(sorted.begin(), sorted.end());
-        return 0.5 * (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]);
-    }
-};
-
 // The steps alone, without looking at what they lead to, as `backward` runs them again.
 void replay(Simulation& simulation, const Scene& s, VecX<double>& x, VecX<double>& u, VecX<double>& x_next) {
     x = s.x0;
@@ -53,6 +42,8 @@ void replay(Simulation& simulation, const Scene& s, VecX<double>& x, VecX<double
 
 int bench(const Arguments& a) {
     const int repeat = a.integer("repeat", 5, 1, 100000);
+    if (a.text("batch")) return bench_batch(a, a.integer("batch", 1, 1, 1 << 20), a.integer("threads", 1, 1, 1024), repeat);
+    if (a.text("threads")) throw UsageError("--threads is of batches; add --batch N");
     const Scene s = a.load();
     Simulation simulation(s.world, s.objective);
     Rollout<Simulation> rollout(simulation, s.plan, checkpoint_schedule(s));
@@ -125,7 +116,10 @@ int bench(const Arguments& a) {
 
 const Command bench_command{"bench",
                             "time a step forwards and backwards; memory, solver residual",
-                            {{"repeat", "K", "repetitions, of which the median counts (default 5)"}, memory_option},
+                            {{"repeat", "K", "repetitions, of which the median counts (default 5)"},
+                             {"batch", "N", "time a batch of N environments instead, through the C API and by a loop in C++"},
+                             {"threads", "M", "of the batch (default 1)"},
+                             memory_option},
                             bench};
 
 }  // namespace costate

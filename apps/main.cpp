@@ -35,7 +35,7 @@ void print_help() {
 int run(int argc, const char* const* argv) {
     const std::string name = argc > 1 ? argv[1] : "";
     if (name == "--help" || name == "-h") return print_help(), done;
-    if (name == "--version") return std::puts("costate " COSTATE_VERSION), done;
+    if (name == "--version") return std::puts("costate " COSTATE_VERSION_TEXT), done;
     if (name.empty()) throw UsageError("no command, see costate --help");
     std::vector<std::string> names;
     for (const Command* c : commands) {

@@ -108,7 +108,7 @@ std::string pack_films(const Scene& scene, const std::vector<Film>& films) {
         runs.push_back(pack_film(film, quantum, static_cast<int>(scene.world.model.bodies.size()), scene.world.nu(), packer));
         if (Json own = describe_things(scene, film.theta); own != things) runs.back()["things"] = std::move(own);
     }
-    Json header{{"generator", "costate " COSTATE_VERSION},
+    Json header{{"generator", "costate " COSTATE_VERSION_TEXT},
                 {"scene", describe_scene(scene)},
                 {"things", things},
                 {"time_step", films.front().theta[scene.world.time_step.at(0)]},

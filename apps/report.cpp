@@ -73,7 +73,7 @@ std::string settings_table(const Optimisation& o) {
            row("contact solver", {std::to_string(w.sweeps) + " sweeps, compliance " + number(s.theta[s.world.compliance.at(0)]) + " /kg, erp " +
                                   number(s.theta[s.world.erp.at(0)])}) +
            row("optimiser", {o.method + ", learning rate " + number(m.learning_rate) + (m.square ? ", of half the squared loss" : "")}) +
-           row("at most", {limits}) + row("costate", {COSTATE_VERSION}) +
+           row("at most", {limits}) + row("costate", {COSTATE_VERSION_TEXT}) +
 #ifdef __clang__
            row("compiler", {"clang " __clang_version__}) +
 #else

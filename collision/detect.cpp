@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
+#include <new>
 
 #include <BulletCollision/BroadphaseCollision/btDbvt.h>
 #include <BulletCollision/CollisionShapes/btConvexInternalShape.h>
@@ -16,6 +18,17 @@ namespace costate {
 namespace {
 
 constexpr double fatten = 0.05;  // m; how far a shape may move before its leaf does
+
+// Bullet takes what its allocator returns for memory, null too: without any an exception passes through it.
+[[maybe_unused]] const bool allocator_throws = [] {
+    btAlignedAllocSetCustom(
+        [](size_t n) {
+            if (void* memory = std::malloc(n)) return memory;
+            throw std::bad_alloc();
+        },
+        std::free);
+    return true;
+}();
 
 btVector3 to_bullet(const Vec3<double>& v) { return {v.x(), v.y(), v.z()}; }
 
@@ -112,11 +125,24 @@ struct Detection::Tree {
             const btVector3 lo = to_bullet(bounds[i].lo), hi = to_bullet(bounds[i].hi), more(fatten, fatten, fatten);
             const btDbvtVolume tight = btDbvtVolume::FromMM(lo, hi);
             btDbvtVolume fat = btDbvtVolume::FromMM(lo - more, hi + more);
-            if (leaf == nullptr) leaf = dbvt.insert(fat, nullptr);
+            if (leaf == nullptr) leaf = insert(fat);
             else if (!leaf->volume.Contain(tight)) dbvt.update(leaf, fat);
             leaf->dataAsInt = static_cast<int>(i);
         }
         dbvt.m_stkStack.reserve(static_cast<int>(256 + 8 * leaves.size()));
+    }
+
+private:
+    // Takes two nodes, and Bullet loses the first where there is no second. The one it keeps for later is that first.
+    btDbvtNode* insert(const btDbvtVolume& volume) {
+        if (dbvt.m_free == nullptr) dbvt.m_free = new (btAlignedAlloc(sizeof(btDbvtNode), 16)) btDbvtNode();
+        btDbvtNode* first = dbvt.m_free;
+        try {
+            return dbvt.insert(volume, nullptr);
+        } catch (...) {
+            btAlignedFree(first);
+            throw;
+        }
     }
 };
 

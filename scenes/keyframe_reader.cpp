@@ -91,4 +91,13 @@ const Keyframe* chosen_keyframe(const Node& instance, const std::vector<Keyframe
     return home != nullptr ? home : &keyframes.front();
 }
 
+void enter_keyframe(const Keyframe& keyframe, const Model& model, double* q, double* v) {
+    for (const Body& b : model.bodies) {
+        if (const auto start = keyframe.q.find(b.joint_name); start != keyframe.q.end())
+            std::copy(start->second.begin(), start->second.end(), q + b.q0);
+        if (const auto start = keyframe.v.find(b.joint_name); start != keyframe.v.end())
+            std::copy(start->second.begin(), start->second.end(), v + b.v0);
+    }
+}
+
 }  // namespace costate

@@ -110,6 +110,7 @@ Scene read_scene(const Node& node, const std::filesystem::path& file, std::optio
             std::move(start.initial_state),
             read_optimize(node),
             memory,
+            std::move(input.keyframes),
             std::move(input.visuals),
             std::move(input.warnings)};
 }

@@ -14,6 +14,7 @@
 #include "adjoint/controls.hpp"
 #include "adjoint/objective.hpp"
 #include "adjoint/optimise.hpp"
+#include "scenes/keyframe.hpp"
 
 namespace costate {
 
@@ -46,6 +47,7 @@ struct Scene {
     std::vector<int> initial_state;             // entries of the tangent (2 nv) of x0 an optimiser may move
     OptimizeSettings optimize;
     std::int64_t memory_bytes;  // for checkpoints; 0: automatic
+    std::vector<Keyframe> keyframes;  // of the instances, as <instance>/<keyframe>
     std::vector<Visual> visuals;
     std::vector<std::string> warnings;  // of imported models, one line each
 };

@@ -9,7 +9,7 @@
 namespace costate {
 namespace {
 
-inline constexpr size_t max_bodies = 100000, max_shapes = 10000;
+inline constexpr size_t max_bodies = 100000, max_shapes = 10000, max_keyframes = 10000;
 inline constexpr size_t max_dofs_in_a_row = 3000, max_mass_matrix = 20'000'000;  // to factor takes seconds, to store 320 MB
 
 // What the instances add up to.
@@ -20,6 +20,7 @@ struct Assembly {
     std::vector<std::pair<std::string, std::string>> excluded;
     std::map<std::string, Transform<double>> free_bodies;  // where they start
     Keyframe start{"", {}, {}, {}};                         // of instances that start in one, under their names in the world
+    std::vector<Keyframe> keyframes;                        // of all instances, by <instance>/<keyframe>
     std::vector<EqualityInput> equalities;                 // of handles
     std::vector<Visual> visuals;
     std::vector<std::string> visual_bodies;  // name of the body
@@ -139,22 +140,22 @@ EqualityInput placed(EqualityInput input, const std::vector<int>& handles, const
     return input;
 }
 
-// A keyframe of a model at the pose X; free joints move with it.
-template <class Full> void add_start(const Keyframe& start, const Full& full, const Transform<double>& X, Assembly& a) {
+// What a model at the pose X has of a keyframe, added to one of the world; free joints move with it.
+template <class Full> void add_start(const Keyframe& start, const Full& full, const Transform<double>& X, Keyframe& to_world) {
     for (const auto& [joint, q] : start.q) {
-        std::vector<double>& to = a.start.q[full(joint)] = q;
+        std::vector<double>& to = to_world.q[full(joint)] = q;
         if (q.size() < 7) continue;
         const Vec3<double> p = transform_point(X, load3(q.data()));
         const Eigen::Quaterniond turn = Eigen::Quaterniond(X.R) * Eigen::Quaterniond(q[3], q[4], q[5], q[6]);
         to = {p.x(), p.y(), p.z(), turn.w(), turn.x(), turn.y(), turn.z()};
     }
     for (const auto& [joint, v] : start.v) {
-        std::vector<double>& to = a.start.v[full(joint)] = v;
+        std::vector<double>& to = to_world.v[full(joint)] = v;
         if (v.size() < 6) continue;
         const Vec3<double> lin = X.R * load3(v.data());
         std::copy(lin.begin(), lin.end(), to.begin());
     }
-    for (const auto& [actuator, value] : start.controls) a.start.controls[full(actuator)] = value;
+    for (const auto& [actuator, value] : start.controls) to_world.controls[full(actuator)] = value;
 }
 
 // One copy of a model in the world, at the pose X. Its names get `prefix`; in a model of one body, what has the model's
@@ -206,7 +207,11 @@ void add_copy(const Node& where, const ModelInput& model, const std::string& own
         a.visuals.push_back(visual);
         a.visual_bodies.push_back(full(model.bodies[static_cast<size_t>(visual.body)].name));
     }
-    if (keyframe != nullptr) add_start(*keyframe, full, X, a);
+    if (keyframe != nullptr) add_start(*keyframe, full, X, a.start);
+    for (const Keyframe& each : model.keyframes) {
+        a.keyframes.push_back({prefix + "/" + each.name, {}, {}, {}});
+        add_start(each, full, X, a.keyframes.back());
+    }
     const auto in_world = [&](const std::string& body) { return body == "world" ? body : full(body); };
     for (const auto& [first, second] : model.excluded) a.excluded.emplace_back(in_world(first), in_world(second));
 }
@@ -241,6 +246,7 @@ void read_instance(const Node& node, const std::filesystem::path& folder, const 
     const Keyframe* keyframe = chosen_keyframe(node, model.keyframes);
     if (a.bodies.size() + count * model.bodies.size() > max_bodies) node.fail("makes more than 100000 bodies", "use fewer");
     if (a.shapes.size() + count * model.shapes.size() > max_shapes) node.fail("makes more than 10000 shapes", "use fewer");
+    if (a.keyframes.size() + count * model.keyframes.size() > max_keyframes) node.fail("makes more than 10000 keyframes", "use fewer");
     a.mass_matrix += count * mass_matrix_size(node, model.bodies);
     if (a.mass_matrix > max_mass_matrix) node.fail("makes a mass matrix of more than 20000000 numbers", "use fewer or shorter chains");
     for (size_t k = 0; k < count; ++k, X.p += offset)
@@ -279,18 +285,13 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder, co
         q.segment<7>(b.q0) << X.p, turn.w(), turn.x(), turn.y(), turn.z();
     }
     VecX<double> v = VecX<double>::Zero(model.nv);
-    for (const Body& b : model.bodies) {
-        if (const auto start = a.start.q.find(b.joint_name); start != a.start.q.end())
-            std::copy(start->second.begin(), start->second.end(), q.data() + b.q0);
-        if (const auto start = a.start.v.find(b.joint_name); start != a.start.v.end())
-            std::copy(start->second.begin(), start->second.end(), v.data() + b.v0);
-    }
+    enter_keyframe(a.start, model, q.data(), v.data());
     std::vector<std::optional<double>> controls(model.actuators.size());
     for (size_t n = 0; n < controls.size(); ++n)
         if (const auto start = a.start.controls.find(model.actuators[n].name); start != a.start.controls.end())
             controls[n] = start->second;
-    return {World(std::move(model), std::move(shapes), read_settings(scene)), q, v, std::move(controls), std::move(a.equalities),
-            std::move(a.visuals), std::move(a.warnings)};
+    return {World(std::move(model), std::move(shapes), read_settings(scene)), q, v, std::move(controls), std::move(a.keyframes),
+            std::move(a.equalities), std::move(a.visuals), std::move(a.warnings)};
 }
 
 }  // namespace costate

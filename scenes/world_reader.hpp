@@ -4,6 +4,7 @@
 #include "scenes/equality_reader.hpp"
 #include "scenes/import.hpp"
 #include "scenes/json.hpp"
+#include "scenes/keyframe.hpp"
 #include "solvers/world.hpp"
 
 namespace costate {
@@ -12,6 +13,7 @@ struct WorldInput {
     World world;
     VecX<double> q, v;                      // (nq), (nv) where everything starts if "initial" says nothing else
     std::vector<std::optional<double>> controls;  // (nu) of actuators whose instance starts in a keyframe that names them
+    std::vector<Keyframe> keyframes;        // of instances, as <instance>/<keyframe>
     std::vector<EqualityInput> equalities;  // one for each of the model's
     std::vector<Visual> visuals;
     std::vector<std::string> warnings;  // of imported models

@@ -243,6 +243,17 @@ class Cli(unittest.TestCase):
         self.assertGreater(r["sweeps"], 0)
         self.assertGreater(r["gradient_norm"], 0)
 
+    def test_bench_of_a_batch(self):
+        r = json.loads(self.run_costate("bench", "box_slide", "--batch", 3, "--threads", 2, "--steps", 20, "--repeat", 2, "--json"))
+        self.assertEqual([r[k] for k in ["batch", "threads", "steps", "repeat", "same_bits"]], [3, 2, 20, 2, True])
+        for key in ["steps_per_second", "steps_per_second_one_thread", "steps_per_second_in_cpp", "steps_back_per_second", "speedup"]:
+            self.assertGreater(r[key], 0, key)
+        self.assertGreater(r["boundary_cost"], -1)
+        self.assertGreater(r["bytes"], 3 * 2 * 13 * 8)  # two states of 13 numbers for each
+        self.assertRegex(self.run_costate("bench", self.scene, "--batch", 2, "--repeat", 1), "2 environments(.|\n)*the same bits by all three")
+        self.refuse("bench", self.scene, "--threads", 2, because="--threads is of batches; add --batch N")
+        self.refuse("bench", self.scene, "--batch", 0, because="--batch takes a whole number")
+
     def test_plan(self):
         r = self.report("plan", "quadruped_stand", "--steps", 5000, "--slots", 100)
         self.assertEqual([r[k] for k in ["schedule", "slots", "bytes_per_checkpoint", "peak_bytes", "forward_evaluations"]],

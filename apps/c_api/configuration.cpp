@@ -1,22 +1,7 @@
 // Configurations, the two kinds of gradients by them, and where bodies are.
-//
-// A turn w in body axes moves a unit quaternion by r' = E(r) w, E(r) w = (0, w) times r from the right, halved; E^T E = I/4 and E^T r = 0.
-// With f(q) = F(q/|q|), n = |q|, r = q/n and t the tangent gradient: t = n E(r)^T grad f,   grad f = 4 E(r) t/n.
+#include "apps/c_api/ambient.hpp"
 #include "apps/c_api/model.hpp"
 #include "core/queries.hpp"
-
-namespace costate::c_api {
-namespace {
-
-Eigen::Matrix<double, 4, 3> turns(const double* r) {
-    const double w = r[0], x = r[1], y = r[2], z = r[3];
-    Eigen::Matrix<double, 4, 3> E;
-    E << -x, -y, -z, w, -z, y, z, w, -x, -y, x, w;
-    return 0.5 * E;
-}
-
-}  // namespace
-}  // namespace costate::c_api
 
 using namespace costate;
 using namespace costate::c_api;
@@ -58,11 +43,7 @@ int costate_gradient_to_tangent(const costate_model* model, const double* q, con
         VecX<double> unit(m.nq), out(m.nv);
         read_configuration(m, "q", q, unit.data());
         check_finite("ambient", ambient, m.nq), check_given("tangent", tangent, static_cast<size_t>(m.nv));
-        for_each_coordinate(m, [&](int iq, int iv) { out[iv] = ambient[iq]; },
-            [&](int iq, int iv) {
-                const double length = Eigen::Map<const Eigen::Vector4d>(q + iq).stableNorm();
-                out.segment<3>(iv) = length * turns(unit.data() + iq).transpose() * Eigen::Map<const Eigen::Vector4d>(ambient + iq);
-            });
+        tangent_from_ambient(m, q, ambient, out.data());
         check_result("tangent", out);
         write(out, tangent);
         return COSTATE_OK;
@@ -76,11 +57,7 @@ int costate_gradient_to_ambient(const costate_model* model, const double* q, con
         VecX<double> unit(m.nq), out(m.nq);
         read_configuration(m, "q", q, unit.data());
         check_finite("tangent", tangent, m.nv), check_given("ambient", ambient, static_cast<size_t>(m.nq));
-        for_each_coordinate(m, [&](int iq, int iv) { out[iq] = tangent[iv]; },
-            [&](int iq, int iv) {
-                const double length = Eigen::Map<const Eigen::Vector4d>(q + iq).stableNorm();
-                out.segment<4>(iq) = 4 / length * turns(unit.data() + iq) * Eigen::Map<const Eigen::Vector3d>(tangent + iv);
-            });
+        ambient_from_tangent(m, q, tangent, out.data());
         check_result("ambient", out);
         write(out, ambient);
         return COSTATE_OK;

@@ -4,7 +4,8 @@
  * costate_last_error() says why in one sentence. A call that fails leaves its outputs as they were. Nothing prints, exits or throws.
  *
  * Handles. A model is what a file describes, its parameters included. It may be used by several threads at once, each call sees one
- * set of parameters; calls that run while the model is freed still finish, later ones return COSTATE_BAD_HANDLE.
+ * set of parameters; calls that run while the model is freed still finish, later ones return COSTATE_BAD_HANDLE. A batch keeps what it
+ * needs of its model, which may be freed first; calls on one batch wait for each other.
  *
  * Buffers are the caller's: contiguous doubles, matrices row by row, sizes in brackets after each argument. Where a size is 0 the
  * pointer may be null. Inputs must be finite. Outputs must not overlap each other; one may be the buffer of an input. SI units throughout.
@@ -12,6 +13,8 @@
  *   nq      numbers of a configuration q, quaternions (w x y z) included; they need not have length 1
  *   nv      numbers of a velocity v, of joint forces, and of a tangent vector
  *   nu      controls, one an actuator
+ *   nx      numbers of a whole state x = (q, v), in which batches take and give states
+ *   ndx     = nx - nq + nv, numbers of a tangent vector of it
  *   nparam  parameters theta: masses, lengths, friction and so on, each with a name
  *
  * A free joint has q = (position, quaternion) and v = (velocity of the origin in world axes, angular velocity in body axes); a spherical
@@ -28,6 +31,7 @@
 #define COSTATE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -59,10 +63,13 @@ enum costate_kind {
     COSTATE_JOINT = 1, /* joint i carries body i, so there are as many; those that are fixed have no dofs */
     COSTATE_ACTUATOR = 2,
     COSTATE_PARAMETER = 3, /* one for each number of theta, such as "bodies/ball/mass" or "bodies/ball/com[2]" */
-    COSTATE_WARNING = 4    /* what the file asks for and has no counterpart, a line each */
+    COSTATE_WARNING = 4,   /* what the file asks for and has no counterpart, a line each */
+    COSTATE_SITE = 5,      /* points with axes that bodies carry */
+    COSTATE_KEYFRAME = 6   /* states that the file gives names, as "robot/home" */
 };
 
 typedef struct costate_model costate_model; /* opaque; never an address to be followed */
+typedef struct costate_batch costate_batch;
 
 /* The sentence of the last call that failed in this thread; empty before that. It is valid until another call fails. */
 COSTATE_API const char* costate_last_error(void);
@@ -74,13 +81,14 @@ COSTATE_API int costate_version(int header);
 /* ---- Models ---------------------------------------------------------------------------------------------------------------------- */
 
 /* A scene in JSON, a URDF or MJCF file, or the name of a scene that is shipped (sought in $COSTATE_SCENES too). A model alone is put
- * above level ground. */
+ * above level ground. Where memory runs out while a file is read the program may end: the JSON library allocates to free. */
 COSTATE_API int costate_model_load(const char* path, costate_model** model);
 COSTATE_API int costate_model_free(costate_model* model); /* null is allowed */
 
 COSTATE_API int costate_model_nq(const costate_model* model);
 COSTATE_API int costate_model_nv(const costate_model* model);
 COSTATE_API int costate_model_nu(const costate_model* model);
+COSTATE_API int costate_model_nx(const costate_model* model);
 COSTATE_API int costate_model_nparam(const costate_model* model);
 /* How many there are of an enum costate_kind. */
 COSTATE_API int costate_model_count(const costate_model* model, int kind);
@@ -158,6 +166,81 @@ typedef struct costate_contact {
  * `capacity` of them; a null buffer with capacity 0 only counts. */
 COSTATE_API int costate_contacts(const costate_model* model, const double* q, const double* v, const double* u, costate_contact* contacts,
                                  size_t capacity);
+
+/* ---- Batches: many environments of one model, stepped together -------------------------------------------------------------------
+ *
+ * A control step is `substeps` time steps with one control. Arrays have the environment first, or the control step and then the
+ * environment: u (n_env x nu) of a step, (n_steps x n_env x nu) of a rollout. Every number that comes out has the same bits for any
+ * number of threads, any division into batches, and from costate_step and costate_step_vjp called one by one.
+ *
+ * An environment diverges when a state would not be finite. It then stays in the state in which that control step began, no gradient
+ * goes through that step, and all others go on as ever. Functions that say so return how many have diverged, 0 when all is well.
+ *
+ * A batch has states of its own, which costate_batch_reset sets. Step, rollout and poses use them where `x` is null. Where x is given,
+ * they are left alone, so one batch serves any number of states.
+ *
+ * A call that returns COSTATE_NO_MEMORY may have written a part of its outputs; the batch's own states are as before.
+ * Threads do not survive fork(): a process makes its own batches. */
+
+typedef struct costate_batch_options {
+    int n_env;
+    int n_threads;           /* that work, the calling one included; 0: one a core */
+    int substeps;            /* time steps a control step; 0 counts as 1 */
+    int own_parameters;      /* 1: room for parameters of each environment, as for domain randomisation */
+    int ambient;             /* 1: gradients by states are ambient (nx), by poses (7), as f(q/|q|) has them; 0: tangent (ndx), (6) */
+    size_t checkpoint_bytes; /* of all threads, for the states between time steps of a control step; 0: room for each. Less memory
+                                takes more time and gives the same bits */
+} costate_batch_options;
+
+/* What a batch takes: states, parameters, gradients and checkpoints. Not the workspaces, one a thread: they are the model's, and grow
+ * with the contacts they meet. */
+COSTATE_API int costate_batch_bytes(const costate_model* model, const costate_batch_options* options, size_t* bytes);
+/* All environments start where the file starts, with the model's parameters. */
+COSTATE_API int costate_batch_create(const costate_model* model, const costate_batch_options* options, costate_batch** batch);
+COSTATE_API int costate_batch_free(costate_batch* batch); /* null is allowed */
+
+/* theta: nparam numbers for all environments, or n_env x nparam where there is room for them; checked as by
+ * costate_model_set_parameters. Null and 0: the model's, as it has them at each call. Applies to all calls after it. */
+COSTATE_API int costate_batch_set_parameters(costate_batch* batch, const double* theta, size_t n);
+
+/* Environments `envs` (n; null: all n_env) start anew: in x (nx for all of them, or n x nx), else in the keyframe, else where the file
+ * starts. noise (ndx) and seeds (n), or null both: entry i of a tangent vector of the state is noise[i] times a number between -1 and 1
+ * that the environment's seed alone decides. */
+COSTATE_API int costate_batch_reset(costate_batch* batch, const int* envs, size_t n, const char* keyframe, const double* x, size_t x_size,
+                                    const double* noise, const uint64_t* seeds);
+
+/* The batch's own states x (n_env x nx), and for each COSTATE_OK, or COSTATE_DIVERGED since its last reset; status (n_env). Either may
+ * be null. Returns how many have diverged. */
+COSTATE_API int costate_batch_state(costate_batch* batch, double* x, int* status);
+
+/* One control step: from x (n_env x nx) and u (n_env x nu) to x_next (n_env x nx). Where x is null the batch's own states move on, but
+ * those that have diverged; then x_next may be null. status (n_env) as above, or null. Returns how many have diverged. */
+COSTATE_API int costate_batch_step(costate_batch* batch, const double* x, const double* u, double* x_next, int* status);
+
+/* n_steps control steps: from x (n_env x nx) and u (n_steps x n_env x nu) to states (n_steps x n_env x nx), those after each. completed
+ * (n_env), or null: how many steps an environment made before it diverged, n_steps if it did not. Returns how many have diverged. */
+COSTATE_API int costate_batch_rollout(costate_batch* batch, int n_steps, const double* x, const double* u, double* states,
+                                      int* completed);
+
+/* Reverse of a rollout, and with n_steps = 1 of a step: the gradient of a function of all states, pulled back.
+ * In: x (n_steps x n_env x nx), the states in which control steps begin, which are those before the rollout and all but the last after;
+ * u as it was; completed (n_env) as the rollout gave it, or null for all; states_bar (n_steps x n_env x ndx), gradients by the states
+ * after each step. Those of steps that were not completed do not count.
+ * Out, written and not added to, each may be null: x_bar (n_env x ndx), by the states before the rollout; u_bar (n_steps x n_env x nu);
+ * theta_bar, by parameters: nparam numbers, summed over environments in their order, or n_env x nparam, each its own; theta_size says
+ * which. Time steps of a control step are summed from the last to the first, then control steps.
+ * An environment that diverges, or whose gradient would not be finite, has gradients of zero. Returns how many those are. */
+COSTATE_API int costate_batch_backward(costate_batch* batch, int n_steps, const double* x, const double* u, const int* completed,
+                                       const double* states_bar, double* x_bar, double* u_bar, double* theta_bar, size_t theta_size);
+
+/* Where frames are in states x (n_env x nx): frames (n) are bodies, counted from 0, then sites, counted on from the number of bodies.
+ * poses (n_env x n x 7): origin, m, world axes, and quaternion (w >= 0). velocities (n_env x n x 6): of the origin, m/s, and angular,
+ * rad/s, world axes. Either may be null. */
+COSTATE_API int costate_batch_poses(costate_batch* batch, const double* x, const int* frames, size_t n, double* poses, double* velocities);
+/* Its reverse: poses_bar (n_env x n x 6: origin, turn in axes of the frame), velocities_bar (n_env x n x 6), null for zeros, to x_bar
+ * and theta_bar as above. */
+COSTATE_API int costate_batch_poses_vjp(costate_batch* batch, const double* x, const int* frames, size_t n, const double* poses_bar,
+                                        const double* velocities_bar, double* x_bar, double* theta_bar, size_t theta_size);
 
 #ifdef __cplusplus
 }

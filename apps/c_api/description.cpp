@@ -1,9 +1,5 @@
 // Loading, sizes, names and parameters.
-#include <cmath>
-#include <limits>
-
 #include "apps/c_api/model.hpp"
-#include "scenes/start_reader.hpp"
 
 namespace costate::c_api {
 namespace {
@@ -18,6 +14,8 @@ int count(const SharedModel& model, int kind) {
         case COSTATE_ACTUATOR: return m.nu;
         case COSTATE_PARAMETER: return m.layout.size();
         case COSTATE_WARNING: return static_cast<int>(model.scene.warnings.size());
+        case COSTATE_SITE: return static_cast<int>(m.sites.size());
+        case COSTATE_KEYFRAME: return static_cast<int>(model.scene.keyframes.size());
         default: throw Failure(COSTATE_BAD_ARGUMENT, "there is no kind " + std::to_string(kind) + "; see enum costate_kind");
     }
 }
@@ -30,26 +28,9 @@ std::string name(const SharedModel& model, int kind, int index) {
         case COSTATE_JOINT: return m.bodies[i].joint_name;
         case COSTATE_ACTUATOR: return m.actuators[i].name;
         case COSTATE_PARAMETER: return m.layout.element_name(index);
+        case COSTATE_SITE: return m.sites[i].name;
+        case COSTATE_KEYFRAME: return model.scene.keyframes[i].name;
         default: return model.scene.warnings[i];
-    }
-}
-
-[[noreturn]] void refuse(const std::string& path, const char* rule) {
-    throw Failure(COSTATE_BAD_ARGUMENT, path + " must be " + rule);
-}
-
-// Numbers that do nothing, such as a sphere's second half extent, may be out of range in the file itself.
-void check_ranges(const ParameterLayout& layout, const VecX<double>& loaded, const double* theta) {
-    for (const ParameterLayout::Entry& e : layout.entries()) {
-        for (int i = e.offset; i < e.offset + e.width; ++i) {
-            if (!std::isfinite(theta[i])) refuse(layout.element_name(i), "finite");
-            if (theta[i] == loaded[i]) continue;
-            if (e.range == ParameterRange::nonnegative && theta[i] < 0) refuse(layout.element_name(i), "0 or more");
-            if ((e.range == ParameterRange::positive || e.range == ParameterRange::angle) && theta[i] <= 0)
-                refuse(layout.element_name(i), "more than 0");
-            if (e.range == ParameterRange::angle && theta[i] >= M_PI) refuse(layout.element_name(i), "below pi");
-        }
-        if (e.range == ParameterRange::interval && !(theta[e.offset] < theta[e.offset + 1])) refuse(e.path, "two numbers, the lower first");
     }
 }
 
@@ -86,6 +67,10 @@ int costate_model_nv(const costate_model* model) {
 
 int costate_model_nu(const costate_model* model) {
     return guarded(__func__, [&] { return models().get(model)->scene.world.nu(); });
+}
+
+int costate_model_nx(const costate_model* model) {
+    return guarded(__func__, [&] { return models().get(model)->scene.world.nx(); });
 }
 
 int costate_model_nparam(const costate_model* model) {
@@ -136,12 +121,8 @@ int costate_model_set_parameters(costate_model* model, const double* theta, size
         const Shared shared = models().get(model);
         const World& w = shared->scene.world;
         check_given("theta", theta), check_size("theta", n, w.np());
-        check_ranges(w.model.layout, shared->scene.theta, theta);
+        check_parameters(*shared, theta);
         std::shared_ptr<const VecX<double>> next = std::make_shared<VecX<double>>(Eigen::Map<const VecX<double>>(theta, w.np()));
-        if (const int dof = dof_without_inertia(w, *next, shared->scene.x0); dof >= 0) {
-            const Body& b = w.model.bodies[static_cast<size_t>(w.model.dofs[static_cast<size_t>(dof)].body)];
-            refuse("the inertia beyond joint " + b.joint_name, "positive");
-        }
         const std::lock_guard lock(shared->mutex);
         shared->theta.swap(next);
         return COSTATE_OK;

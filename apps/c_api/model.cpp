@@ -10,24 +10,33 @@ Handles<costate_model, SharedModel>& models() {
     return table;
 }
 
-Use::Use(const costate_model* handle) : model_(models().get(handle)) {
-    {
-        const std::lock_guard lock(model_->mutex);
-        theta_ = model_->theta;
-        if (!model_->idle.empty()) {
-            workspace_ = std::move(model_->idle.back());
-            model_->idle.pop_back();
-        } else {
-            model_->idle.reserve(++model_->workspaces);  // so that giving it back cannot fail
-        }
-    }
-    if (!workspace_) workspace_ = std::make_unique<Workspace>(world());
+std::shared_ptr<const VecX<double>> SharedModel::parameters() {
+    const std::lock_guard lock(mutex);
+    return theta;
 }
 
-Use::~Use() {
-    const std::lock_guard lock(model_->mutex);
-    model_->idle.push_back(std::move(workspace_));
+std::unique_ptr<Workspace> SharedModel::take_workspace() {
+    {
+        const std::lock_guard lock(mutex);
+        if (!idle.empty()) {
+            std::unique_ptr<Workspace> workspace = std::move(idle.back());
+            idle.pop_back();
+            return workspace;
+        }
+        idle.reserve(++workspaces);  // so that giving it back cannot fail
+    }
+    return std::make_unique<Workspace>(scene.world);
 }
+
+void SharedModel::give_back(std::unique_ptr<Workspace> workspace) noexcept {
+    const std::lock_guard lock(mutex);
+    idle.push_back(std::move(workspace));
+}
+
+Use::Use(const costate_model* handle)
+    : model_(models().get(handle)), theta_(model_->parameters()), workspace_(model_->take_workspace()) {}
+
+Use::~Use() { model_->give_back(std::move(workspace_)); }
 
 void Use::place(const double* q, const double* v) {
     const Model& m = model();
@@ -64,17 +73,40 @@ void check_index(const char* what, int index, size_t count) {
 
 void read_configuration(const Model& m, const char* name, const double* q, double* out) {
     check_finite(name, q, m.nq);
+    for_each_coordinate(m, [](int, int) {},
+        [&](int iq, int) {
+            if (!has_direction(q + iq))
+                throw Failure(COSTATE_BAD_ARGUMENT,
+                              std::string(name) + "[" + std::to_string(iq) + "] begins a quaternion without direction");
+        });
+    copy_configuration(m, q, out);
+}
+
+bool has_direction(const double* quaternion) {
+    const double length = Eigen::Map<const Eigen::Vector4d>(quaternion).stableNorm();
+    return length > 0 && std::isfinite(length);
+}
+
+void copy_configuration(const Model& m, const double* q, double* out) {
     constexpr double round_off = 8 * std::numeric_limits<double>::epsilon();  // what `retract` leaves is left as it is
     for_each_coordinate(m, [&](int iq, int) { out[iq] = q[iq]; },
         [&](int iq, int) {
             Eigen::Vector4d r(q[iq], q[iq + 1], q[iq + 2], q[iq + 3]);
             const double length = r.stableNorm();
-            if (!(length > 0) || !std::isfinite(length))
-                throw Failure(COSTATE_BAD_ARGUMENT,
-                              std::string(name) + "[" + std::to_string(iq) + "] begins a quaternion without direction");
             if (std::abs(length - 1) > round_off) r /= length;
             std::copy(r.data(), r.data() + 4, out + iq);
         });
+}
+
+void read_state(const World& w, const char* name, const double* x, double* out) {
+    check_finite(name, x, w.nx());
+    read_configuration(w.model, name, x, out);
+    std::copy(x + w.nq(), x + w.nx(), out + w.nq());
+}
+
+void copy_state(const World& w, const double* x, double* out) {
+    copy_configuration(w.model, x, out);
+    std::copy(x + w.nq(), x + w.nx(), out + w.nq());
 }
 
 }  // namespace costate::c_api

@@ -26,6 +26,10 @@ struct SharedModel {
     std::vector<std::unique_ptr<Workspace>> idle;
     size_t workspaces = 0;
     explicit SharedModel(Scene s) : scene(std::move(s)), theta(std::make_shared<VecX<double>>(scene.theta)) {}
+
+    std::shared_ptr<const VecX<double>> parameters();
+    std::unique_ptr<Workspace> take_workspace();
+    void give_back(std::unique_ptr<Workspace> workspace) noexcept;
 };
 
 Handles<costate_model, SharedModel>& models();
@@ -54,6 +58,9 @@ private:
     std::unique_ptr<Workspace> workspace_;
 };
 
+// Fails unless a step may have these parameters (np).
+void check_parameters(const SharedModel& model, const double* theta);
+
 // Arguments and results. `name` is the argument's.
 void check_given(const char* name, const void* pointer, size_t n = 1);
 const double* check_finite(const char* name, const double* values, int n);
@@ -61,6 +68,12 @@ void check_size(const char* name, size_t given, int expected);
 void check_index(const char* what, int index, size_t count);
 // q (nq) with unit quaternions, to `out`
 void read_configuration(const Model& m, const char* name, const double* q, double* out);
+// A whole state x (nx), to `out`
+void read_state(const World& w, const char* name, const double* x, double* out);
+// The same of what is known to be good.
+bool has_direction(const double* quaternion);
+void copy_configuration(const Model& m, const double* q, double* out);
+void copy_state(const World& w, const double* x, double* out);
 // Fails as diverged unless all are finite.
 template <class Values> void check_result(const char* name, const Values& values) {
     if (!values.allFinite()) throw Failure(COSTATE_DIVERGED, std::string(name) + " would not be finite");

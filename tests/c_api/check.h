@@ -36,24 +36,24 @@ static int failures = 0;
     } while (0)
 
 /* Between -1 and 1, the same in every run (the minimal standard generator of Park & Miller 1988). */
-static double noise(void) {
+static inline double noise(void) {
     static unsigned long long state = 1;
     state = state * 48271 % 2147483647;
     return 2.0 * (double)state / 2147483647.0 - 1;
 }
 
-static double* numbers(int n) {
+static inline double* numbers(int n) {
     double* x = calloc((size_t)n + 1, sizeof *x);
     if (!x) abort();
     return x;
 }
-static double* noises(int n, double size) {
+static inline double* noises(int n, double size) {
     double* x = numbers(n);
     for (int i = 0; i < n; ++i) x[i] = size * noise();
     return x;
 }
 
-static double largest(const double* a, int n) {
+static inline double largest(const double* a, int n) {
     double most = 0;
     for (int i = 0; i < n; ++i)
         if (!(fabs(a[i]) <= most)) most = fabs(a[i]);
@@ -66,7 +66,7 @@ typedef struct {
     double *q, *v, *u; /* a state near the model's first */
 } Case;
 
-static Case open_case(const char* path, double position_noise, double velocity_noise) {
+static inline Case open_case(const char* path, double position_noise, double velocity_noise) {
     Case c = {0};
     if (costate_model_load(path, &c.model) != COSTATE_OK) {
         fprintf(stderr, "%s\n", costate_last_error());
@@ -82,7 +82,7 @@ static Case open_case(const char* path, double position_noise, double velocity_n
     free(start), free(rest), free(d);
     return c;
 }
-static void close_case(Case* c) {
+static inline void close_case(Case* c) {
     CHECK(costate_model_free(c->model) == COSTATE_OK);
     free(c->q), free(c->v), free(c->u);
 }

@@ -1,0 +1,70 @@
+#include "apps/c_api/pool.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+#include "apps/c_api/status.hpp"
+
+namespace costate::c_api {
+
+ThreadPool::ThreadPool(int threads) {
+    helpers_.reserve(static_cast<size_t>(threads - 1));
+    try {
+        for (int thread = 1; thread < threads; ++thread) helpers_.emplace_back([this, thread] { help(thread); });
+    } catch (const std::system_error&) {
+        stop();
+        throw Failure(COSTATE_NO_MEMORY, "the system gives no thread more; use less than " + std::to_string(threads));
+    } catch (...) {
+        stop();
+        throw;
+    }
+}
+
+ThreadPool::~ThreadPool() { stop(); }
+
+void ThreadPool::stop() {
+    {
+        const std::lock_guard lock(mutex_);
+        stopping_ = true;
+    }
+    begin_.notify_all();
+    for (std::thread& helper : helpers_) helper.join();
+}
+
+void ThreadPool::run(int n, Call call, const void* work) {
+    constexpr int shares = 8;  // a thread, so that one with hard environments leaves others to the rest
+    {
+        const std::lock_guard lock(mutex_);
+        call_ = call, work_ = work, n_ = n;
+        grain_ = std::max(1, n / (shares * (static_cast<int>(helpers_.size()) + 1)));
+        next_.store(0, std::memory_order_relaxed);
+        busy_ = static_cast<int>(helpers_.size());
+        ++round_;
+    }
+    begin_.notify_all();
+    share(0);
+    std::unique_lock lock(mutex_);
+    end_.wait(lock, [&] { return busy_ == 0; });
+}
+
+void ThreadPool::help(int thread) {
+    std::uint64_t seen = 0;
+    for (;;) {
+        {
+            std::unique_lock lock(mutex_);
+            begin_.wait(lock, [&] { return stopping_ || round_ != seen; });
+            if (stopping_) return;
+            seen = round_;
+        }
+        share(thread);
+        const std::lock_guard lock(mutex_);
+        if (--busy_ == 0) end_.notify_one();
+    }
+}
+
+void ThreadPool::share(int thread) {
+    for (int from; (from = next_.fetch_add(grain_, std::memory_order_relaxed)) < n_;)
+        for (int i = from; i < std::min(from + grain_, n_); ++i) call_(work_, thread, i);
+}
+
+}  // namespace costate::c_api

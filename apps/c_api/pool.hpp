@@ -1,0 +1,45 @@
+// Threads that wait for work between calls. Which of them does what is left to chance: the work may not depend on it.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace costate::c_api {
+
+class ThreadPool {
+public:
+    explicit ThreadPool(int threads);  // the one that calls `run` is one of them
+    ~ThreadPool();
+    ThreadPool(const ThreadPool&) = delete;
+    ThreadPool& operator=(const ThreadPool&) = delete;
+
+    // work(thread, i) for each i < n, and returns when all is done; 0 is the calling thread. `work` must not throw, and only one
+    // thread may call at a time.
+    template <class Work> void run(int n, const Work& work) {
+        run(
+            n, [](const void* it, int thread, int i) { (*static_cast<const Work*>(it))(thread, i); }, &work);
+    }
+
+private:
+    using Call = void (*)(const void* work, int thread, int i);
+    void run(int n, Call call, const void* work);
+    void help(int thread);
+    void share(int thread);
+    void stop();
+
+    std::mutex mutex_;
+    std::condition_variable begin_, end_;
+    std::uint64_t round_ = 0;  // of calls of run
+    int busy_ = 0;             // helpers in this round
+    bool stopping_ = false;
+    Call call_ = nullptr;
+    const void* work_ = nullptr;
+    int n_ = 0, grain_ = 1;
+    std::atomic<int> next_{0};
+    std::vector<std::thread> helpers_;
+};
+
+}  // namespace costate::c_api
