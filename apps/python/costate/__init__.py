@@ -11,8 +11,9 @@ included; nv a velocity, a joint force, or a tangent vector. A free joint has q 
 in world axes, angular velocity in body axes). Gradients by q are tangent vectors (nv), except in `costate.torch`, where they have the
 shape of what they are the gradient of.
 """
+from .batch import Batch, BatchGradient
 from .errors import BadArgument, BadFile, BadHandle, BadVersion, Diverged, Error, Internal, NoMemory
 from .model import Model, StepGradient, StepJacobian
 
-__all__ = ["Model", "StepGradient", "StepJacobian", "Error", "BadArgument", "BadFile", "BadHandle", "BadVersion", "Diverged",
+__all__ = ["Model", "Batch", "BatchGradient", "StepGradient", "StepJacobian", "Error", "BadArgument", "BadFile", "BadHandle", "BadVersion", "Diverged",
            "Internal", "NoMemory"]

@@ -13,6 +13,15 @@ SONAME = f"{NAME}.{HEADER // 10000}.{HEADER // 100 % 100}"
 _here = Path(__file__).resolve().parent
 _handle, _size, _array = c_void_p, c_size_t, c_void_p  # arrays go by address, checked in _arrays.py
 
+
+
+class BatchOptions(ctypes.Structure):
+    """costate_batch_options"""
+
+    _fields_ = [("n_env", c_int), ("n_threads", c_int), ("substeps", c_int), ("own_parameters", c_int), ("ambient", c_int),
+                ("checkpoint_bytes", c_size_t)]
+
+
 PROTOTYPES = {
     "costate_version": [c_int],
     "costate_model_load": [c_char_p, POINTER(_handle)],
@@ -20,6 +29,7 @@ PROTOTYPES = {
     "costate_model_nq": [_handle],
     "costate_model_nv": [_handle],
     "costate_model_nu": [_handle],
+    "costate_model_nx": [_handle],
     "costate_model_nparam": [_handle],
     "costate_model_count": [_handle, c_int],
     "costate_model_name": [_handle, c_int, c_int, c_char_p, _size],
@@ -41,6 +51,17 @@ PROTOTYPES = {
     "costate_step_jvp": [_handle] + 9 * [_array],
     "costate_step_jacobian": [_handle] + 6 * [_array],
     "costate_contacts": [_handle] + 4 * [_array] + [_size],
+    "costate_batch_bytes": [_handle, POINTER(BatchOptions), POINTER(_size)],
+    "costate_batch_create": [_handle, POINTER(BatchOptions), POINTER(_handle)],
+    "costate_batch_free": [_handle],
+    "costate_batch_set_parameters": [_handle, _array, _size],
+    "costate_batch_reset": [_handle, _array, _size, c_char_p, _array, _size, _array, _array],
+    "costate_batch_state": [_handle] + 2 * [_array],
+    "costate_batch_step": [_handle] + 4 * [_array],
+    "costate_batch_rollout": [_handle, c_int] + 4 * [_array],
+    "costate_batch_backward": [_handle, c_int] + 7 * [_array] + [_size],
+    "costate_batch_poses": [_handle] + 2 * [_array] + [_size] + 2 * [_array],
+    "costate_batch_poses_vjp": [_handle] + 2 * [_array] + [_size] + 4 * [_array] + [_size],
 }
 
 

@@ -9,7 +9,7 @@ import numpy
 from ._arrays import address
 from ._library import check, library
 
-_BODY, _JOINT, _ACTUATOR, _PARAMETER, _WARNING = range(5)  # enum costate_kind
+_BODY, _JOINT, _ACTUATOR, _PARAMETER, _WARNING, _SITE, _KEYFRAME = range(7)  # enum costate_kind
 _ALL = ("q", "v", "u", "parameters")
 
 _CONTACT = numpy.dtype([("body_a", numpy.int32), ("body_b", numpy.int32), ("point", float, 3), ("normal", float, 3), ("gap", float),
@@ -49,10 +49,14 @@ class Model:
         self.nv = check(library.costate_model_nv(handle))
         self.nu = check(library.costate_model_nu(handle))
         self.nparam = check(library.costate_model_nparam(handle))
+        self.nx = check(library.costate_model_nx(handle))  # of a whole state x = (q, v), in which batches take and give states
+        self.ndx = self.nx - self.nq + self.nv  # of a tangent vector of x
         self.bodies = self._names(_BODY)
         self.joints = self._names(_JOINT)  # joint i carries body i
         self.actuators = self._names(_ACTUATOR)
         self.parameter_names = self._names(_PARAMETER)  # such as "bodies/ball/mass" or "bodies/ball/com[2]"
+        self.sites = self._names(_SITE)  # points with axes that bodies carry
+        self.keyframes = self._names(_KEYFRAME)  # states that the file gives names, such as "robot/home"
         self.warnings = self._names(_WARNING)  # what the file asks for and has no counterpart
         self._q, self._v, self._u = (self.nq,), (self.nv,), (self.nu,)
 
