@@ -116,7 +116,8 @@ class EnvTest(unittest.TestCase):
                 want = numpy.stack([(after(d, action) - after(-d, action)) / (2 * STEP) for d in STEP * numpy.eye(2 * model.nv)], 1)
                 numpy.testing.assert_allclose(rows, want, atol=1e-5 * numpy.abs(want).max())
                 rows = numpy.concatenate([J.state_by_action, J.observation_by_action, J.reward_by_action[None]])
-                want = numpy.stack([(after(zero, action + d) - after(zero, action - d)) / (2 * STEP) for d in STEP * numpy.eye(model.nu)], 1)
+                turns = STEP * numpy.eye(model.nu)
+                want = numpy.stack([(after(zero, action + d) - after(zero, action - d)) / (2 * STEP) for d in turns], 1)
                 numpy.testing.assert_allclose(rows, want, atol=1e-5 * max(1, numpy.abs(want).max()))
 
 
@@ -159,6 +160,12 @@ class VectorEnvTest(unittest.TestCase):
         observations, rewards, terminated, _, infos = envs.step(numpy.zeros((2, 1)))
         self.assertEqual((infos["diverged"].tolist(), terminated.tolist(), rewards[0]), ([True, False], [True, False], 0))
         self.assertTrue(numpy.isfinite(observations).all() and rewards[1] < 0)
+
+    def test_episodes_are_cut_off_at_their_own_times(self):
+        envs = gym.make_vec("half-cheetah", 3, threads=1)
+        envs.reset(seed=0, options={"t": [0, 998, 999]})
+        cuts = [envs.step(numpy.zeros((3, 6)))[3].tolist() for _ in range(3)]
+        self.assertEqual(cuts, [[False, False, True], [False, True, False], [False, False, False]])
 
     def test_seeds_are_one_each(self):
         envs = gym.make_vec("hopper", 2, threads=1)

@@ -15,5 +15,5 @@ from .batch import Batch, BatchGradient
 from .errors import BadArgument, BadFile, BadHandle, BadVersion, Diverged, Error, Internal, NoMemory
 from .model import Model, StepGradient, StepJacobian
 
-__all__ = ["Model", "Batch", "BatchGradient", "StepGradient", "StepJacobian", "Error", "BadArgument", "BadFile", "BadHandle", "BadVersion", "Diverged",
-           "Internal", "NoMemory"]
+__all__ = ["Model", "Batch", "BatchGradient", "StepGradient", "StepJacobian", "Error", "BadArgument", "BadFile", "BadHandle", "BadVersion",
+           "Diverged", "Internal", "NoMemory"]

@@ -64,7 +64,8 @@ class Batch:
     # ---- States of its own -----------------------------------------------------------------------------------------------------------
 
     def reset(self, envs=None, x=None, keyframe=None, noise=None, seeds=None):
-        """Environments `envs` (int32; None: all) start anew: in x (nx) or (len(envs), nx), else in the keyframe, else where the file starts.
+        """Environments `envs` (int32; None: all) start anew: in x (nx) or (len(envs), nx), else in the keyframe, else where the file
+        starts.
 
         noise (ndx) and seeds (uint64, len(envs)): entry i of a tangent vector of the state is noise[i] times a number in [-1, 1] that the
         environment's seed alone decides."""

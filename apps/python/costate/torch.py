@@ -22,8 +22,8 @@ def step(batch, x, u, parameters=None):
 
 
 def rollout(batch, x, u, parameters=None):
-    """(states (n_steps, n_env, nx), completed (n_env) int32): the states after each control step from x (n_env, nx) under u (n_steps, n_env,
-    nu), and how many steps each environment made before it diverged; parameters as for `step`."""
+    """(states (n_steps, n_env, nx), completed (n_env) int32): the states after each control step from x (n_env, nx) under u (n_steps,
+    n_env, nu), and how many steps each environment made before it diverged; parameters as for `step`."""
     if not batch.ambient:
         raise ValueError("gradients of tensors are ambient: make the batch with ambient=True")
     return _Rollout.apply(x, u, parameters, batch)
@@ -52,7 +52,7 @@ class _Rollout(torch.autograd.Function):
             ctx.batch.set_parameters(_array(parameters))
         bars = ctx.batch.backward(ctx.starts, _array(u), _array(states_bar), ctx.completed, wanted,
                                   each=parameters is not None and parameters.dim() == 2)
-        return tuple(None if bar is None else torch.from_numpy(bar).to(given.dtype) for bar, given in zip(bars, (x, u, parameters))) + (None,)
+        return *(None if bar is None else torch.from_numpy(bar).to(given.dtype) for bar, given in zip(bars, (x, u, parameters))), None
 
 
 class _Observation(torch.autograd.Function):

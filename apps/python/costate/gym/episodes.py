@@ -32,8 +32,8 @@ class Episodes:
             if seed is not None:
                 self.randoms[i] = numpy.random.default_rng(seed)
 
-    def start(self, which, states=None):
-        """Those of `which` (n, bool) start anew, in states (nx or (n, nx)) if given."""
+    def start(self, which, states=None, t=0):
+        """Those of `which` (n, bool) start anew, in states (nx or (n, nx)) if given, t steps (one number or n) after the start."""
         x = numpy.empty((self.n, self.task.model.nx)) if self.x is None else self.x.copy()
         if self.x is None and not which.all():
             raise ValueError("the first reset must be of all environments")
@@ -42,7 +42,7 @@ class Episodes:
         else:
             for i in numpy.flatnonzero(which):
                 x[i] = self.task.state(*self.task.start(self.randoms[i]))
-        self.x, self.t = x, numpy.where(which, 0, 0 if self.t is None else self.t)
+        self.x, self.t = x, numpy.where(which, t, 0 if self.t is None else self.t)
 
     def actions(self, actions):
         """As (n, nu) float64."""
@@ -65,7 +65,7 @@ class Episodes:
         """(terminated, truncated) at the states after a control step. One that has diverged is over."""
         self.x, self.t = x, self.t + 1
         terminated = diverged | self.task.terminated(x, self.t)
-        return terminated, ~terminated & (self.t >= self.task.steps)
+        return terminated, ~terminated & self.task.truncated(x, self.t)
 
     def restart(self, over, diverged):
         """(observations, infos) after those that are over (n) have started anew."""

@@ -78,6 +78,10 @@ class Task:
         """(n) bool: whether the episode is over at a state reached after t steps."""
         return numpy.zeros(len(x), bool)
 
+    def truncated(self, x, t):
+        """(n) bool: whether an episode that goes on is cut off at a state reached after t steps."""
+        return t >= self.steps
+
     @staticmethod
     def no_gradient(x, action):
         """Zeros, to be filled in."""

@@ -33,15 +33,16 @@ class VectorEnv(VectorEnvBase):
 
     def reset(self, *, seed=None, options=None):
         """(observations, infos) of new episodes. seed: one, to which environment i adds i, or a list, one each. options: {"x": states
-        (nx) or (num_envs, nx) to start in, "reset_mask": (num_envs) bool, who starts anew}."""
+        (nx) or (num_envs, nx) to start in, "t": control steps (num_envs) that count as done, so that episodes do not all end at once,
+        "reset_mask": (num_envs) bool, who starts anew}."""
         if seed is not None:
             seeds = [seed + i for i in range(self.num_envs)] if numpy.ndim(seed) == 0 else list(seed)
             if len(seeds) != self.num_envs:
                 raise ValueError(f"{len(seeds)} seeds for {self.num_envs} environments")
             self._episodes.seed(seeds)
-        options = _only(options, "x", "reset_mask")
+        options = _only(options, "x", "t", "reset_mask")
         which = numpy.asarray(options.get("reset_mask", numpy.ones(self.num_envs, bool)), bool)
-        self._episodes.start(which, options.get("x"))
+        self._episodes.start(which, options.get("x"), options.get("t", 0))
         return self._episodes.observation(), {}
 
     def step(self, actions):
