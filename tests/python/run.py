@@ -9,10 +9,10 @@ SYSTEM = "/usr/bin/python3"  # has what apt-get installed
 
 file, *packages = sys.argv[1:]
 missing = [package for package in packages if importlib.util.find_spec(package) is None]
-if missing and not os.path.samefile(sys.executable, SYSTEM):
+if missing and os.path.exists(SYSTEM) and not os.path.samefile(sys.executable, SYSTEM):
     os.execv(SYSTEM, [SYSTEM, *sys.argv])
 if missing:
-    print(f"skipped: {SYSTEM} has no {', '.join(missing)} (apt-get install {' '.join('python3-' + name for name in missing)})")
+    print(f"skipped: {sys.executable} has no {', '.join(missing)} (apt-get install {' '.join('python3-' + name for name in missing)})")
     sys.exit(77)
 result = unittest.TextTestRunner(verbosity=2).run(unittest.defaultTestLoader.loadTestsFromName(file))
 sys.exit(not result.wasSuccessful() or result.testsRun == 0)
