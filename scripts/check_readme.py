@@ -5,8 +5,8 @@ import pathlib
 import re
 import sys
 
-EXAMPLES = ["tests/readme_example.cpp", "tests/readme_example.c", "tests/readme_scene.json", "tests/readme/robot.urdf",
-            "tests/readme/kick.json"]
+EXAMPLES = ["tests/readme_example.cpp", "tests/readme_example.c", "tests/readme_example.py", "tests/readme_scene.json",
+            "tests/readme/robot.urdf", "tests/readme/kick.json"]
 TABLES = ["tests/pair_table.md", "tests/parameter_table.md", "tests/zoo_table.md"]
 BLOCK = re.compile(r"^<!-- (\S+) -->\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TABLE = re.compile(r"^<!-- (\S+) -->\n()((?:\|.*\n)+)", re.MULTILINE)

@@ -30,7 +30,10 @@ library libpagmo-dev
 library libtinyxml2-dev
 library libassimp-dev
 library zlib1g-dev
-if [ "${1:-}" = --tests ]; then tool chromium chromium; fi  # in which the tests look at pages
+if [ "${1:-}" = --tests ]; then
+    tool chromium chromium  # in which the tests look at pages
+    library python3-numpy
+fi
 if [ "${1:-}" = --compare ]; then
     library libadolc-dev
     library libtrilinos-sacado-dev

@@ -30,6 +30,7 @@ const std::map<std::string, Check> checks{
     {"box_slide_identification", {60, 24, 0}},
     {"box_stack", {3, 16, 4, true, 1e-5, 0.5}},
     {"cartpole", {240, 64, 16, false}},
+    {"cartpole_swing_up", {200, 64, 16, false}},
     {"catapult", {200, 24, 0}},
     {"double_cartpole", {300, 64, 16, false}},
     {"double_pendulum", {1000, 64, 16, false}},

@@ -1,0 +1,118 @@
+"""libcostate.so: where it is, and its functions with the types of costate.h."""
+import ctypes
+import os
+from ctypes import c_char_p, c_int, c_size_t, c_void_p, POINTER
+from pathlib import Path
+
+from .errors import BY_STATUS, BadVersion, Internal
+
+HEADER = 100  # COSTATE_VERSION of the costate.h that the prototypes below follow
+NAME = "libcostate.so"
+SONAME = f"{NAME}.{HEADER // 10000}.{HEADER // 100 % 100}"
+
+_here = Path(__file__).resolve().parent
+_handle, _size, _array = c_void_p, c_size_t, c_void_p  # arrays go by address, checked in _arrays.py
+
+
+
+class BatchOptions(ctypes.Structure):
+    """costate_batch_options"""
+
+    _fields_ = [("n_env", c_int), ("n_threads", c_int), ("substeps", c_int), ("own_parameters", c_int), ("ambient", c_int),
+                ("checkpoint_bytes", c_size_t)]
+
+
+PROTOTYPES = {
+    "costate_version": [c_int],
+    "costate_model_load": [c_char_p, POINTER(_handle)],
+    "costate_model_free": [_handle],
+    "costate_model_nq": [_handle],
+    "costate_model_nv": [_handle],
+    "costate_model_nu": [_handle],
+    "costate_model_nx": [_handle],
+    "costate_model_nparam": [_handle],
+    "costate_model_count": [_handle, c_int],
+    "costate_model_name": [_handle, c_int, c_int, c_char_p, _size],
+    "costate_model_joint": [_handle, c_int, POINTER(c_int)],
+    "costate_model_get_parameters": [_handle, _array, _size],
+    "costate_model_set_parameters": [_handle, _array, _size],
+    "costate_model_initial_state": [_handle, _array, _array],
+    "costate_retract": [_handle] + 3 * [_array],
+    "costate_difference": [_handle] + 3 * [_array],
+    "costate_gradient_to_tangent": [_handle] + 3 * [_array],
+    "costate_gradient_to_ambient": [_handle] + 3 * [_array],
+    "costate_body_pose": [_handle, _array, c_int, _array, _array],
+    "costate_forward_dynamics": [_handle] + 4 * [_array],
+    "costate_inverse_dynamics": [_handle] + 4 * [_array],
+    "costate_mass_matrix": [_handle] + 2 * [_array],
+    "costate_forward_dynamics_derivatives": [_handle] + 6 * [_array],
+    "costate_step": [_handle] + 5 * [_array],
+    "costate_step_vjp": [_handle] + 9 * [_array],
+    "costate_step_jvp": [_handle] + 9 * [_array],
+    "costate_step_jacobian": [_handle] + 6 * [_array],
+    "costate_contacts": [_handle] + 4 * [_array] + [_size],
+    "costate_batch_bytes": [_handle, POINTER(BatchOptions), POINTER(_size)],
+    "costate_batch_create": [_handle, POINTER(BatchOptions), POINTER(_handle)],
+    "costate_batch_free": [_handle],
+    "costate_batch_set_parameters": [_handle, _array, _size],
+    "costate_batch_reset": [_handle, _array, _size, c_char_p, _array, _size, _array, _array],
+    "costate_batch_state": [_handle] + 2 * [_array],
+    "costate_batch_step": [_handle] + 4 * [_array],
+    "costate_batch_rollout": [_handle, c_int] + 4 * [_array],
+    "costate_batch_backward": [_handle, c_int] + 7 * [_array] + [_size],
+    "costate_batch_poses": [_handle] + 2 * [_array] + [_size] + 2 * [_array],
+    "costate_batch_poses_vjp": [_handle] + 2 * [_array] + [_size] + 4 * [_array] + [_size],
+}
+
+
+def candidates():
+    """Paths where the library may be, the first that exists is taken; after them the system's loader is asked."""
+    own = os.environ.get("COSTATE_LIBRARY")
+    if own:
+        yield from (Path(own), Path(own) / NAME)
+        return
+    yield _here / NAME  # of a wheel
+    yield _here.parents[2] / "build/apps/c_api" / NAME  # of the source tree
+
+
+def find():
+    """The library's path, or its bare name for the system's loader."""
+    paths = list(candidates())
+    for path in paths:
+        if path.is_file():
+            return str(path)
+    if os.environ.get("COSTATE_LIBRARY"):
+        raise ImportError(f"costate: $COSTATE_LIBRARY is {paths[0]}, and {NAME} is not there")
+    return SONAME
+
+
+def load():
+    path = find()
+    try:
+        library = ctypes.CDLL(path)
+    except OSError as error:
+        looked = ", ".join(map(str, candidates()))
+        raise ImportError(f"costate: {error}; looked for {looked}. Build it (cmake --build build --target costate_c), or say "
+                          "where it is: COSTATE_LIBRARY=/path/to/libcostate.so") from None
+    library.costate_last_error.argtypes, library.costate_last_error.restype = [], c_char_p
+    for name, arguments in PROTOTYPES.items():
+        try:
+            function = getattr(library, name)
+        except AttributeError:
+            raise BadVersion(f"{path} has no {name}: it is of another version than this package") from None
+        function.argtypes, function.restype = arguments, c_int
+    if library.costate_version(HEADER) < 0:
+        raise BadVersion(f"{path}: {library.costate_last_error().decode()}")
+    if "COSTATE_SCENES" not in os.environ and (_here / "scenes").is_dir():
+        os.environ["COSTATE_SCENES"] = str(_here / "scenes")  # those of a wheel
+    return library
+
+
+library = load()
+
+
+def check(status):
+    """Raises what a status says; returns a count."""
+    if status < 0:
+        raise BY_STATUS.get(status, Internal)(library.costate_last_error().decode())
+    return status

@@ -1,0 +1,40 @@
+"""Packs the library and the shipped scenes into the wheel, from $COSTATE_LIBRARY or this source tree's build/."""
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from setuptools import Distribution, setup
+from setuptools.command.build_py import build_py
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def library():
+    given = Path(os.environ.get("COSTATE_LIBRARY", ROOT / "build/apps/c_api"))
+    path = given / "libcostate.so" if given.is_dir() else given
+    if not path.is_file():
+        sys.exit(f"costate: {path} is not there; build it (cmake --build build --target costate_c), or say where it is: "
+                 "COSTATE_LIBRARY=/path/to/libcostate.so")
+    return path
+
+
+class BuildWithLibrary(build_py):
+    def run(self):
+        super().run()
+        package = Path(self.build_lib) / "costate"
+        shutil.copyfile(library(), package / "libcostate.so")
+        scenes = package / "scenes"
+        shutil.rmtree(scenes, ignore_errors=True)
+        for file in (*ROOT.glob("scenes/*.json"), *ROOT.glob("scenes/models/*"), *ROOT.glob("scenes/recordings/*")):
+            target = scenes / file.relative_to(ROOT / "scenes")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target)
+
+
+class BinaryDistribution(Distribution):
+    def has_ext_modules(self):  # the wheel is for this platform
+        return True
+
+
+setup(cmdclass={"build_py": BuildWithLibrary}, distclass=BinaryDistribution)

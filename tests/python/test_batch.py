@@ -1,0 +1,156 @@
+"""Batches: the bits of single calls, gradients against central differences, and bad input."""
+import unittest
+
+import numpy
+
+import costate
+
+SUBSTEPS = 3
+
+
+def states(model, n, seed=0):
+    """n states (n, nx) about where the file starts, feet in the ground."""
+    random = numpy.random.default_rng(seed)
+    q, v = model.initial_state()
+    rows = []
+    for _ in range(n):
+        moved = model.retract(q, 0.05 * random.normal(size=model.nv))
+        moved[2] = q[2] - 0.01
+        rows.append(numpy.concatenate([moved, v + 0.1 * random.normal(size=model.nv)]))
+    return numpy.array(rows)
+
+
+class BatchTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.m = costate.Model("go1_stand")
+        cls.n = 4
+        cls.x = states(cls.m, cls.n)
+        cls.u = cls.x[0, 7:19] + 0.1 * numpy.random.default_rng(1).normal(size=(2, cls.n, cls.m.nu))
+        cls.bar = numpy.random.default_rng(2).normal(size=(2, cls.n, cls.m.ndx))
+
+    def test_a_rollout_has_the_bits_of_steps_one_by_one(self):
+        batch = costate.Batch(self.m, self.n, threads=2, substeps=SUBSTEPS)
+        got, completed = batch.rollout(self.x, self.u)
+        self.assertEqual(completed.tolist(), [2] * self.n)
+        x = self.x
+        for t in range(2):
+            one, diverged = batch.step(x, self.u[t])
+            for i in range(self.n):
+                q, v = x[i, :19].copy(), x[i, 19:].copy()
+                for _ in range(SUBSTEPS):
+                    q, v = self.m.step(q, v, self.u[t, i])
+                self.assertTrue(numpy.array_equal(got[t, i], numpy.concatenate([q, v])))
+            self.assertTrue(numpy.array_equal(one, got[t]) and not diverged.any())
+            x = one
+
+    def test_backward_pulls_back_what_single_steps_do(self):
+        batch = costate.Batch(self.m, self.n, substeps=1)
+        after, _ = batch.rollout(self.x, self.u)
+        g = batch.backward(numpy.stack([self.x, after[0]]), self.u, self.bar, each=True)
+        nv = self.m.nv
+        for i in range(self.n):
+            q_bar, v_bar, theta = numpy.zeros(nv), numpy.zeros(nv), 0
+            for t in (1, 0):
+                start = (self.x, after[0])[t][i]
+                bar = self.m.step_vjp(start[:19].copy(), start[19:].copy(), self.u[t, i], q_bar + self.bar[t, i, :nv],
+                                      v_bar + self.bar[t, i, nv:])
+                q_bar, v_bar, theta = bar.q, bar.v, theta + bar.parameters
+                numpy.testing.assert_array_equal(g.u[t, i], bar.u)
+            numpy.testing.assert_array_equal(g.x[i], numpy.concatenate([q_bar, v_bar]))
+            numpy.testing.assert_allclose(g.parameters[i], theta, rtol=1e-12, atol=1e-12)
+        summed = batch.backward(numpy.stack([self.x, after[0]]), self.u, self.bar, wanted=("parameters",))
+        self.assertIsNone(summed.x)
+        numpy.testing.assert_allclose(summed.parameters, g.parameters.sum(0), rtol=1e-12, atol=1e-12)
+
+    def test_ambient_gradients_are_those_by_the_numbers_of_a_state(self):
+        batch = costate.Batch(self.m, self.n, substeps=SUBSTEPS, ambient=True)
+        x = self.x.copy()
+        x[:, 3:7] *= 1.3  # means q/|q|
+        bar = numpy.random.default_rng(3).normal(size=(1, self.n, self.m.nx))
+        g = batch.backward(x[None], self.u[:1], bar).x
+        for k in range(self.m.nx):
+            d = numpy.zeros_like(x)
+            d[:, k] = 1e-6
+            change = (batch.step(x + d, self.u[0])[0] - batch.step(x - d, self.u[0])[0]) / 2e-6
+            self.assertLess(numpy.abs((change * bar[0]).sum(1) - g[:, k]).max(), 1e-5 * max(1, numpy.abs(g).max()))
+
+    def test_each_environment_may_have_parameters_of_its_own(self):
+        batch = costate.Batch(self.m, self.n, own_parameters=True)
+        theta = numpy.repeat(self.m.parameters[None], self.n, 0)
+        batch.set_parameters(theta)
+        same, _ = batch.step(self.x, self.u[0])
+        theta[2, self.m.parameter_names.index("bodies/robot/trunk/mass")] += 2
+        batch.set_parameters(theta)
+        heavier, _ = batch.step(self.x, self.u[0])
+        self.assertEqual((same != heavier).any(1).tolist(), [False, False, True, False])
+        batch.set_parameters(None)
+        numpy.testing.assert_array_equal(batch.step(self.x, self.u[0])[0], same)
+
+    def test_a_batch_has_states_of_its_own(self):
+        batch = costate.Batch(self.m, self.n, substeps=SUBSTEPS)
+        batch.reset(x=self.x)
+        numpy.testing.assert_array_equal(batch.advance(self.u[0])[0], batch.step(self.x, self.u[0])[0])
+        batch.reset(envs=numpy.array([1], numpy.int32), noise=numpy.full(self.m.ndx, 0.1), seeds=numpy.array([7], numpy.uint64))
+        noisy, diverged = batch.state()
+        start = numpy.concatenate(self.m.initial_state())
+        self.assertTrue(0 < numpy.abs(noisy[1] - start).max() <= 0.11 and not diverged.any())
+        numpy.testing.assert_array_equal(noisy[0], batch.step(self.x, self.u[0])[0][0])
+        batch.reset()
+        numpy.testing.assert_array_equal(batch.state()[0], numpy.repeat(start[None], self.n, 0))
+
+    def test_one_that_diverges_stays_and_stops_no_other(self):
+        batch = costate.Batch(self.m, self.n, ambient=True)
+        x = self.x.copy()
+        x[1, 19:] = 1e200
+        after, diverged = batch.step(x, self.u[0])
+        self.assertEqual(diverged.tolist(), [False, True, False, False])
+        numpy.testing.assert_array_equal(after[1], x[1])
+        numpy.testing.assert_array_equal(after[2], batch.step(self.x, self.u[0])[0][2])
+        g = batch.backward(x[None], self.u[:1], numpy.ones((1, self.n, self.m.nx)), completed=(~diverged).astype(numpy.int32))
+        self.assertTrue((g.u[0, 1] == 0).all() and (g.u[0, 2] != 0).any())
+
+    def test_poses_and_their_reverse(self):
+        batch = costate.Batch(self.m, self.n)
+        frames = batch.frames(["robot/FR_calf"])
+        poses, _ = batch.poses(self.x, frames)
+        position, quaternion = self.m.body_pose(self.x[1, :19].copy(), "robot/FR_calf")
+        numpy.testing.assert_allclose(poses[1, 0], numpy.concatenate([position, quaternion]), atol=1e-14)
+        bar = numpy.zeros((self.n, 1, 6))
+        bar[:, 0, 2] = 1
+        g = batch.poses_vjp(self.x, frames, bar).x
+        d = numpy.zeros(self.m.nv)
+        d[7] = 1e-6
+        up, down = (self.m.body_pose(self.m.retract(self.x[1, :19].copy(), e), "robot/FR_calf")[0][2] for e in (d, -d))
+        self.assertAlmostEqual(g[1, 7], (up - down) / 2e-6, delta=1e-8)
+        with self.assertRaisesRegex(ValueError, "no body or site 'robot/head'"):
+            batch.frames(["robot/head"])
+
+    def test_bad_input_is_an_exception_with_a_sentence(self):
+        batch = costate.Batch(self.m, self.n)
+        self.assertEqual(batch.bytes, costate.Batch.bytes_of(self.m, self.n))
+        with self.assertRaisesRegex(ValueError, r"u must have shape \(4, 12\), not \(3, 12\)"):
+            batch.step(self.x, self.u[0, :3])
+        with self.assertRaisesRegex(TypeError, "x must be of float64, not float32"):
+            batch.step(self.x.astype("f"), self.u[0])
+        frozen = self.x.copy()
+        frozen.flags.writeable = False
+        with self.assertRaisesRegex(ValueError, "out is written to, and is read-only"):
+            batch.step(self.x, self.u[0], out=frozen)
+        with self.assertRaisesRegex(costate.BadArgument, "not finite"):
+            batch.step(self.x, self.u[0] * numpy.nan)
+        with self.assertRaises(costate.BadArgument):
+            costate.Batch(self.m, 0)
+        own = self.m.parameters
+        with self.assertRaises(costate.BadArgument):
+            batch.set_parameters(numpy.repeat(own[None], self.n, 0))
+        batch.close()
+        with self.assertRaisesRegex(costate.BadHandle, "freed"):
+            batch.step(self.x, self.u[0])
+
+    def test_an_output_may_be_given(self):
+        batch = costate.Batch(self.m, self.n)
+        want, _ = batch.step(self.x, self.u[0])
+        x = self.x.copy()
+        self.assertIs(batch.step(x, self.u[0], out=x)[0], x)
+        numpy.testing.assert_array_equal(x, want)

@@ -1,0 +1,124 @@
+"""Autograd through steps, rollouts and environments, against central differences."""
+import unittest
+
+import numpy
+import torch
+
+import costate
+from costate import torch as differentiable
+
+SUBSTEPS, N, T = 2, 2, 3
+
+
+def case(name):
+    """(batch, x (N, nx), u (T, N, nu)) with feet in the ground, and quaternions that are not of length 1."""
+    model, random = costate.Model(name), numpy.random.default_rng(4)
+    q, v = model.initial_state()
+    rows = []
+    for _ in range(N):
+        moved = model.retract(q, 0.05 * random.normal(size=model.nv))
+        if model.nq > model.nv:
+            moved[2] = q[2] - 0.01
+            moved[3:7] *= 1.2
+        rows.append(numpy.concatenate([moved, v + 0.1 * random.normal(size=model.nv)]))
+    x, u = torch.tensor(numpy.array(rows)), torch.tensor(0.1 * random.normal(size=(T, N, model.nu)))
+    if model.nq > model.nv:
+        u += torch.from_numpy(q[7:])
+    return costate.Batch(model, N, substeps=SUBSTEPS, ambient=True), x.requires_grad_(), u.requires_grad_()
+
+
+class TorchTest(unittest.TestCase):
+    def test_a_step_and_a_rollout_pass_gradcheck(self):
+        for name in ("cartpole", "quadruped_stand"):
+            with self.subTest(name):
+                batch, x, u = case(name)
+                first = u[0].detach().requires_grad_()
+                self.assertTrue(torch.autograd.gradcheck(lambda x, u: differentiable.step(batch, x, u)[0], (x, first)))
+                self.assertTrue(torch.autograd.gradcheck(lambda x, u: differentiable.rollout(batch, x, u)[0], (x, u)))
+
+    def test_parameters_have_gradients_for_all_and_for_each(self):
+        model = costate.Model("cartpole")
+        batch = costate.Batch(model, N, substeps=SUBSTEPS, own_parameters=True, ambient=True)
+        x, u = torch.tensor([[0, 0.5, 0, 0.1], [0.1, 2, 0.3, 0]], dtype=torch.float64), torch.ones(T, N, 1, dtype=torch.float64)
+        theta = torch.tensor(model.parameters)
+        mass = model.parameter_names.index("bodies/cartpole/pole/mass")
+
+        def of_mass(m):  # (1) or (N, 1)
+            moved = torch.zeros(m.shape[:-1] + (model.nparam,), dtype=torch.float64) + theta
+            return differentiable.rollout(batch, x, u, torch.cat([moved[..., :mass], m, moved[..., mass + 1 :]], -1))[0]
+
+        self.assertTrue(torch.autograd.gradcheck(of_mass, torch.tensor([0.2], dtype=torch.float64, requires_grad=True)))
+        self.assertTrue(torch.autograd.gradcheck(of_mass, torch.tensor([[0.2], [0.3]], dtype=torch.float64, requires_grad=True)))
+
+    def test_float32_agrees_with_float64(self):
+        batch, x, u = case("quadruped_stand")
+
+        def gradients(dtype):
+            inputs = [part.detach().to(dtype).requires_grad_() for part in (x, u)]
+            states, _ = differentiable.rollout(batch, *inputs)
+            self.assertIs(states.dtype, dtype)
+            (states * torch.linspace(-1, 1, states.numel()).reshape(states.shape).to(dtype)).sum().backward()
+            self.assertTrue(all(part.grad.dtype is dtype for part in inputs))
+            return states, *(part.grad for part in inputs)
+
+        for single, double in zip(gradients(torch.float32), gradients(torch.float64)):
+            self.assertLess((single - double).abs().max(), 1e-4 * double.abs().max())
+
+    def test_an_array_that_is_overwritten_is_an_error_and_no_wrong_gradient(self):
+        batch, x, u = case("cartpole")
+        controls = u * 1
+        states, _ = differentiable.rollout(batch, x, controls)
+        with torch.no_grad():
+            controls.mul_(2)
+        with self.assertRaisesRegex(RuntimeError, "modified by an inplace operation"):
+            states.sum().backward()
+        states, _ = differentiable.rollout(batch, x, u)
+        (want,) = torch.autograd.grad(states.sum(), u, retain_graph=True)
+        states.data.zero_()  # what came out is the caller's
+        numpy.testing.assert_array_equal(torch.autograd.grad(states.sum(), u)[0], want)
+
+    def test_one_that_diverges_has_no_gradient(self):
+        batch, x, u = case("cartpole")
+        x = x.detach().clone()
+        x[0, 2:] = 1e200
+        u.grad = None
+        states, completed = differentiable.rollout(batch, x, u)
+        self.assertEqual(completed.tolist(), [0, T])
+        states.sum().backward()
+        self.assertTrue((u.grad[:, 0] == 0).all() and (u.grad[:, 1] != 0).all())
+
+    def test_a_batch_that_is_not_ambient_is_refused(self):
+        batch = costate.Batch(costate.Model("cartpole"), 1)
+        with self.assertRaisesRegex(ValueError, "ambient=True"):
+            differentiable.step(batch, torch.zeros(1, 4), torch.zeros(1, 1))
+
+    def test_environments_carry_gradients_across_steps_and_not_across_episodes(self):
+        for name in ("cartpole-swing-up", "ant"):
+            with self.subTest(name):
+                env = differentiable.DifferentiableEnv(name, N, threads=1, dtype=torch.float64)
+                env.task.steps = 3
+
+                def total(actions):
+                    env.reset(seed=0)
+                    result = 0
+                    for action in actions:
+                        observations, rewards, _, truncated, infos = env.step(action)
+                        result = result + rewards.sum() + 0.1 * (observations**2).sum()
+                        if truncated.any():
+                            result = result + infos["final_obs"].sum()
+                    return result
+
+                actions = torch.tensor(numpy.random.default_rng(0).uniform(-1, 1, (4, N, env.task.model.nu)), requires_grad=True)
+                self.assertTrue(torch.autograd.gradcheck(total, actions, atol=1e-4))
+                env.reset(seed=0)
+                for action in actions[:3]:
+                    observations, *_ = env.step(action)
+                self.assertTrue((torch.autograd.grad(observations.sum(), actions)[0] == 0).all())
+
+    def test_its_steps_are_those_of_a_vector_environment(self):
+        env, plain = differentiable.DifferentiableEnv("ant", N, dtype=torch.float64), costate.gym.make_vec("ant", N)
+        numpy.testing.assert_array_equal(env.reset(seed=3)[0], plain.reset(seed=3)[0])
+        action = numpy.full((N, 8), 0.3)
+        for ours, theirs in zip(env.step(torch.tensor(action))[:4], plain.step(action)[:4]):
+            numpy.testing.assert_array_equal(ours.numpy(), theirs)
+        self.assertIsNone(env.detach().grad_fn)
