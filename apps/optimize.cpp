@@ -118,15 +118,23 @@ void write_report(const std::filesystem::path& file, const Optimisation& o, Roll
     files.commit();
 }
 
-void check_least_squares(const Scene& s) {
+void check_gauss_newton(const Scene& s) {
     try {
-        const size_t residuals = residual_components(s.objective).size();
-        if (residuals > static_cast<size_t>(s.optimize.max_gradient_evaluations))
-            throw UsageError(s.file.string() + ": \"max_gradient_evaluations\" is less than one Jacobian takes: allow " +
-                             std::to_string(residuals) + " or more");
+        check_least_squares(s.objective);
     } catch (const std::invalid_argument& error) {
         throw UsageError(s.file.string() + ": gauss_newton cannot minimise the objective: " + error.what() + "; use lbfgs");
     }
+    const size_t residuals = residual_components(s.objective).size();
+    if (residuals > static_cast<size_t>(s.optimize.max_gradient_evaluations))
+        throw UsageError(s.file.string() + ": \"max_gradient_evaluations\" is less than one Jacobian takes: allow " +
+                         std::to_string(residuals) + " or more");
+}
+
+void check_shooting(const Scene& s) {
+    const std::string why = why_no_shooting(s.plan, s.parameters, s.initial_state);
+    if (!why.empty())
+        throw UsageError(s.file.string() + ": " + method_names()[static_cast<size_t>(s.optimize.method)] +
+                         " moves controls that are free at every step, but " + why + "; write \"optimise\": \"per_step\" or use lbfgs");
 }
 
 // What the command line changes in a scene's settings.
@@ -160,7 +168,8 @@ int optimize(const Arguments& a) {
         throw UsageError("this build has no L-BFGS, because NLopt was missing: use --method adam, momentum or gradient_descent");
     if (scene.optimize.method == Method::cmaes && !have_cmaes())
         throw UsageError("this build has no CMA-ES: install libpagmo-dev, configure and build again");
-    if (scene.optimize.method == Method::gauss_newton) check_least_squares(scene);
+    if (scene.optimize.method == Method::gauss_newton) check_gauss_newton(scene);
+    if (Method m = scene.optimize.method; m == Method::ilqr || m == Method::multiple_shooting || m == Method::receding_horizon) check_shooting(scene);
     if (page && !have_viewer()) throw UsageError("this build has no viewer to make a report with: install npm and zlib, configure and build again");
     if (out) check_directory(*out);
     if (plots) check_directory(*plots);
@@ -222,7 +231,7 @@ int optimize(const Arguments& a) {
 
 const Command optimize_command{"optimize",
                                "run a scene's optimisation, to result.json, drawings and trajectories",
-                               {{"method", "NAME", "gradient_descent, momentum, adam, lbfgs, gauss_newton or cmaes, in place of the scene's own"},
+                               {{"method", "NAME", "gradient_descent, momentum, adam, lbfgs, gauss_newton, ilqr, multiple_shooting, receding_horizon or cmaes, in place of the scene's own"},
                                 {"iterations", "N", "most iterations, in place of the scene's own"},
                                 {"losses", "N", "most evaluations of the loss, in place of the scene's own"},
                                 {"seed", "N", "of cmaes"},
