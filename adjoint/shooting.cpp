@@ -51,7 +51,9 @@ std::string why_no_shooting(const ControlPlan& plan, const ParameterMap& paramet
 }
 
 void shoot(Problem& p) {
-    constexpr double closed = 1e-8, still = 1e-7;
+    constexpr double closed = 1e-8;   // the sum of defects
+    constexpr double still = 1e-9;    // an improvement relative to the cost
+    constexpr int most_still = 3;     // in a row
     const Rollout<Simulation>& rollout = p.rollout();
     const World& world = p.world();
     VecX<double> y = p.variables.start();
@@ -64,7 +66,8 @@ void shoot(Problem& p) {
     while (true) {
         TrajectoryOptimiser trajectory(world, p.objective(), inputs.theta, table.settings);
         trajectory.start(inputs.x0, table.controls(y));
-        for (double before = trajectory.cost(); !p.budget_spent(); before = trajectory.cost()) {
+        int quiet = 0;
+        for (double before = trajectory.cost(); quiet < most_still && !p.budget_spent(); before = trajectory.cost()) {
             const int runs = trajectory.runs();
             const bool better = trajectory.iterate();
             ++p.result.gradient_evaluations, p.result.loss_evaluations += trajectory.runs() - runs;
@@ -74,7 +77,7 @@ void shoot(Problem& p) {
             p.value(y);
             p.end_iteration();
             if (trajectory.gradient_norm() <= p.settings.gradient_tolerance) break;
-            if (segmented && trajectory.defect() < closed && before - trajectory.cost() < still * std::abs(before)) break;
+            quiet = trajectory.defect() < closed && before - trajectory.cost() < still * std::abs(before) ? quiet + 1 : 0;
         }
         if (const char* why = p.budget_spent()) return void(p.result.stopped = why);
         if (!segmented) break;
