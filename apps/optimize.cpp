@@ -137,6 +137,28 @@ void check_shooting(const Scene& s) {
                          " moves controls that are free at every step, but " + why + "; write \"optimise\": \"per_step\" or use lbfgs");
 }
 
+// Controls that are free at every step follow knots from now on, evenly from the first step to the end: fewer variables, for methods
+// that want few.
+void thin(Scene& s, int knots) {
+    std::vector<ControlChannel> channels = s.plan.channels();
+    std::vector<double> values;
+    const double h = s.world.settings.time_step, duration = s.steps * h;
+    for (ControlChannel& c : channels) {
+        const double* from = s.z0.data() + c.offset;
+        if (!c.per_step || !c.optimise) {
+            values.insert(values.end(), from, from + c.size);
+            continue;
+        }
+        c.per_step = false, c.times.clear();
+        for (int k = 0; k < knots; ++k) {
+            c.times.push_back(duration * k / (knots - 1));
+            values.push_back(from[std::min(c.size - 1, c.size * k / (knots - 1))]);
+        }
+    }
+    s.plan = ControlPlan(std::move(channels), s.steps, h);
+    s.z0 = Eigen::Map<const VecX<double>>(values.data(), static_cast<Eigen::Index>(values.size()));
+}
+
 // What the command line changes in a scene's settings.
 std::function<void(OptimizeSettings&)> chosen_settings(const Arguments& a) {
     const std::optional<std::string> name = a.text("method");
@@ -159,6 +181,7 @@ int optimize(const Arguments& a) {
     const auto settings = chosen_settings(a);
     Scene scene = a.load();
     settings(scene.optimize);
+    if (const int knots = a.integer("knots", 0, 2, 1'000'000); knots > 0) thin(scene, knots);
     std::vector<Comparison> others;
     for (const std::string& file : a.texts("compare")) others.push_back(read_comparison(file));
     const int points = a.integer("landscape", 0, 2, 10000);
@@ -236,6 +259,7 @@ const Command optimize_command{"optimize",
                                 {"losses", "N", "most evaluations of the loss, in place of the scene's own"},
                                 {"seed", "N", "of cmaes"},
                                 {"sigma", "X", "of cmaes: the first standard deviation of a variable, in units of its range if that is bounded"},
+                                {"knots", "N", "move controls that are free at every step by N knots instead"},
                                 memory_option,
                                 {"out", "DIR", "write result.json, loss.svg, motion.svg, before.csv and after.csv to DIR", "o"},
                                 {"report", "FILE", "write a page with all of it, and with the scene before and after in 3-D"},

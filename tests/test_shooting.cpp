@@ -104,14 +104,22 @@ TEST_CASE("shooting: normal equations have the gradient of the loss, and J^T J o
     ForwardProducts products(scene.world, scene.objective, scene.plan, variables, scene.steps);
     const NormalEquations normal = products.at(y);
     CHECK((2 * normal.g - expected).norm() < 1e-9 * expected.norm());
-    CHECK(normal.H.isApprox(normal.H.transpose()));
-    CHECK(normal.H.selfadjointView<Eigen::Lower>().eigenvalues().minCoeff() > -1e-9 * normal.H.norm());
+
+    // of one number r, J^T J = (J^T r) (J^T r)^T / r^2
+    Term part = scene.objective[0];
+    part.axes = Vec3<double>(0, 0, 1);
+    const Objective one{part};
+    const Simulation::Looking looking(simulation, one);
+    const double squared = rollout.forward(in.theta, in.x0, in.z);
+    const NormalEquations of_one = ForwardProducts(scene.world, one, scene.plan, variables, scene.steps).at(y);
+    REQUIRE(of_one.H.norm() > 0.01);
+    CHECK((of_one.H - of_one.g * of_one.g.transpose() / squared).norm() < 1e-9 * of_one.H.norm());
 }
 
 TEST_CASE("shooting: the model of terms has the gradient of a loss that has no residuals too") {
     Json json = base();
     json["steps"] = 1;
-    json["initial"]["joints"]["ball"] = parse_json(R"({"position": [1, 0, 0.299]})", "ball");
+    json["initial"]["joints"]["ball"] = parse_json(R"({"position": [1, 0, 0.299]})", "ball"), json["initial"]["velocities"]["ball"]["linear"] = {1, 2, -3};
     json["objective"] = parse_json(R"([
         {"term": "position", "body": "ball", "target": [1, 2, 3], "norm": "distance", "weight": 3, "at": "running"}, {"term": "impulse", "weight": 0.7},
         {"term": "kinetic_energy", "at": "running"}, {"term": "height", "body": "arm/lower", "weight": -2, "at": "running"},
