@@ -1,5 +1,7 @@
 // iLQR, multiple shooting and receding-horizon control of a rollout's controls, which are free at every step.
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 
 #include "adjoint/problem.hpp"
 #include "adjoint/receding_horizon.hpp"
@@ -61,13 +63,14 @@ void shoot(Problem& p) {
     p.value(y);
     const RolloutInputs inputs = p.variables.inputs(y);
 
+    const auto spent = [&] { return p.reason_to_stop(VecX<double>::Constant(1, unlimited)); };
     bool segmented = p.settings.method == Method::multiple_shooting;
     table.settings.segment = segmented ? p.settings.segment : 0;
     while (true) {
         TrajectoryOptimiser trajectory(world, p.objective(), inputs.theta, table.settings);
         trajectory.start(inputs.x0, table.controls(y));
         int quiet = 0;
-        for (double before = trajectory.cost(); quiet < most_still && !p.budget_spent(); before = trajectory.cost()) {
+        for (double before = trajectory.cost(); quiet < most_still && !spent(); before = trajectory.cost()) {
             const int runs = trajectory.runs();
             const bool better = trajectory.iterate();
             ++p.result.gradient_evaluations, p.result.loss_evaluations += trajectory.runs() - runs;
@@ -79,7 +82,7 @@ void shoot(Problem& p) {
             if (trajectory.gradient_norm() <= p.settings.gradient_tolerance) break;
             quiet = trajectory.defect() < closed && before - trajectory.cost() < still * std::abs(before) ? quiet + 1 : 0;
         }
-        if (const char* why = p.budget_spent()) return void(p.result.stopped = why);
+        if (const char* why = spent()) return void(p.result.stopped = why);
         if (!segmented) break;
         // What segments can bring is done; one shot from their controls brings the rest, and has no defects.
         segmented = false, table.settings.segment = 0, y = p.result.y;

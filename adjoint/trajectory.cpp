@@ -26,6 +26,12 @@ double TrajectoryOptimiser::take_step(int t, const double* x, const double* u, d
     return objective_value(world_, objective_, true, first_step_ + t, theta_.data(), x, u, scratch_);
 }
 
+// What the last state adds to it.
+double TrajectoryOptimiser::finish(const double* x) {
+    observe(world_, theta_.data(), x, scratch_);
+    return objective_value<double>(world_, objective_, false, first_step_ + steps(), theta_.data(), x, nullptr, scratch_);
+}
+
 bool TrajectoryOptimiser::start(const VecX<double>& x0, const Eigen::MatrixXd& U, int first_step) {
     first_step_ = first_step, U_ = U, U_trial_ = U;
     for (Eigen::Index i = 0; i < settings_.lower.size(); ++i) {
@@ -39,8 +45,7 @@ bool TrajectoryOptimiser::start(const VecX<double>& x0, const Eigen::MatrixXd& U
         merit_.cost += take_step(t, X_.col(t).data(), U_.col(t).data(), X_.col(t + 1).data());
         if (!(merit_.cost < unlimited)) return false;
     }
-    observe(world_, theta_.data(), X_.col(steps()).data(), scratch_);
-    merit_.cost += objective_value<double>(world_, objective_, false, first_step_ + steps(), theta_.data(), X_.col(steps()).data(), nullptr, scratch_);
+    merit_.cost += finish(X_.col(steps()).data());
     return true;
 }
 
@@ -65,8 +70,7 @@ TrajectoryOptimiser::Merit TrajectoryOptimiser::run(double length) {
             m.defect += dx.lpNorm<1>();
         } else X_trial_.col(t + 1) = next;
     }
-    observe(world_, theta_.data(), X_trial_.col(steps()).data(), scratch_);
-    m.cost += objective_value<double>(world_, objective_, false, first_step_ + steps(), theta_.data(), X_trial_.col(steps()).data(), nullptr, scratch_);
+    m.cost += finish(X_trial_.col(steps()).data());
     return m;
 }
 

@@ -61,6 +61,7 @@ private:
     double merit(const Merit& m) const { return m.cost + penalty_ * m.defect; }
     Merit run(double length);
     double take_step(int t, const double* x, const double* u, double* next);
+    double finish(const double* x);
     void linearise();
     bool sweep_back();
     void sweep_forward();
