@@ -3,6 +3,7 @@
 
 #include "adjoint/box_qp.hpp"
 #include "adjoint/forward_products.hpp"
+#include "adjoint/inverse_dynamics.hpp"
 #include "adjoint/trajectory.hpp"
 #include "tests/probe.hpp"
 #include "tests/scene_text.hpp"
@@ -221,4 +222,30 @@ TEST_CASE("shooting: inverse dynamics through contact: what keeps robots at rest
         CHECK(r.final_loss < 1e-5);
         CHECK(r.iterations <= 10);
     }
+}
+
+TEST_CASE("shooting: inverse dynamics finds what stands still, and controls that bring a velocity near that") {
+    const Scene scene = load_scene("quadruped_inverse_dynamics_loaded");
+    const World& w = scene.world;
+    Rng g(3);
+    StepScratch<double> scratch(w);
+    VecX<double> u(w.nu()), start(w.nu()), next(w.nx());
+    scene.plan.evaluate(scene.z0.data(), 0, start.data());
+    const VecX<double> stand = inverse_dynamics(w, scene.theta, scene.x0, VecX<double>::Zero(w.nv()), start).u;
+    for (int trial = 0; trial < 5; ++trial) {
+        for (Eigen::Index i = 0; i < u.size(); ++i) u[i] = stand[i] + 0.01 * g.normal();
+        step(w, scene.theta.data(), scene.x0.data(), u.data(), scratch, next.data());
+        const VecX<double> v = next.segment(w.nq(), w.nv());
+        REQUIRE(v.norm() > 1e-3);
+        const InverseDynamics found = inverse_dynamics(w, scene.theta, scene.x0, v, start, 1e-9);
+        CHECK(found.residual <= 1e-9);
+        CHECK(found.iterations <= 10);
+        step(w, scene.theta.data(), scene.x0.data(), found.u.data(), scratch, next.data());
+        CHECK((next.segment(w.nq(), w.nv()) - v).norm() == found.residual);
+    }
+    // No servo lifts all of it at once: as near as it gets, with an answer.
+    const VecX<double> up = VecX<double>::Constant(w.nv(), 10);
+    const InverseDynamics best = inverse_dynamics(w, scene.theta, scene.x0, up, start);
+    step(w, scene.theta.data(), scene.x0.data(), start.data(), scratch, next.data());
+    CHECK((best.u.allFinite() && best.residual > 1 && best.residual < (next.segment(w.nq(), w.nv()) - up).norm()));
 }
