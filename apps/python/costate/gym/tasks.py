@@ -65,7 +65,7 @@ class CartpoleSwingUp(Task):
     terminates. Observed (5): x, x', cosine and sine of a, a'.
     """
 
-    scene = "cartpole_swing_up"
+    scene = "cartpole_rail"
     substeps = 2
     steps = 240
     weights = numpy.array([0.05, 1, 0.01, 0.1])  # of x, a, x', a'
