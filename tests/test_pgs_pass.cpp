@@ -59,7 +59,7 @@ struct PgsPass : StagePass {
             const bool moves = row != left_out && (unilateral ? *x > 0 : std::abs(*x) < bound);
             if (!unilateral && !moves && bound > 0) mu_matters[row] = true;
             b_matters[row] = b_matters[row] || moves;
-            for (size_t k = row + 1; n < rows && moves && k < rows; ++k) start_matters[k] = true;
+            for (size_t k = row + 1; n < rows && moves && k < rows; ++k) start_matters[k] = k != left_out;
             for (size_t k = 0; moves && k < rows; ++k)  // x of row, row - 1, ... as read
                 if (x[-static_cast<int>(k)] != 0) A_matters[row * rows + (row + rows - k) % rows] = true;
             if (n + rows < static_cast<size_t>(tape.sweeps) * rows) continue;
@@ -74,8 +74,9 @@ struct PgsPass : StagePass {
         pgs(view(A_dual, b_dual, mu_dual), sweeps, tolerance, tape_dual, solution_dual.data());
     }
     void run_adjoint() override {
-        start_bar = solution_bar;
-        pgs_adj(view(A, b, mu), tape, start_bar.data(), A_bar.data(), b_bar.data(), mu_bar.data());
+        std::vector<double> x_bar = solution_bar;
+        pgs_adj(view(A, b, mu), tape, x_bar.data(), A_bar.data(), b_bar.data(), mu_bar.data());
+        for (size_t r = 0; r < rows; ++r) start_bar[r] += x_bar[r];
     }
 };
 
