@@ -1,5 +1,7 @@
 #include "adjoint/forward_products.hpp"
 
+#include "adjoint/state.hpp"
+
 namespace costate {
 
 namespace {
@@ -37,7 +39,9 @@ void control_tangents(const ControlPlan& plan, const std::vector<int>& controls,
 }  // namespace
 
 ForwardProducts::ForwardProducts(const World& w, const Objective& objective, const ControlPlan& plan, const Variables& variables, int steps)
-    : world_(w), plan_(plan), variables_(variables), steps_(steps), scratch_(w), jacobian_(w), terms_(w, objective) {}
+    : world_(w), plan_(plan), variables_(variables), steps_(steps), scratch_(w), jacobian_(w), terms_(w, objective) {
+    refuse_warm_start(w);
+}
 
 void ForwardProducts::add(const Eigen::MatrixXd& X, const Eigen::MatrixXd& U, const Eigen::MatrixXd& Theta, NormalEquations& sum) const {
     if (residuals_.r.size() == 0) return;
@@ -61,9 +65,10 @@ NormalEquations ForwardProducts::at(const VecX<double>& y) {
         step(world_, in.theta.data(), x.data(), u.data(), scratch_, next.data());
         terms_.linearise(true, t, in.theta.data(), x.data(), u.data(), scratch_, residuals_);
         add(X, U, Theta, sum);
-        step_jacobian(world_, in.theta.data(), x.data(), u.data(), scratch_, jacobian_);
+        if (Theta.size() > 0) step_jacobian_by_adjoints(world_, in.theta.data(), x.data(), u.data(), scratch_, jacobian_, &by_theta_);
+        else step_jacobian(world_, in.theta.data(), x.data(), u.data(), scratch_, jacobian_);
         X = (jacobian_.by_x * X + jacobian_.by_u * U).eval();
-        if (Theta.size() > 0) X += jacobian_.by_theta * Theta;
+        if (Theta.size() > 0) X += by_theta_ * Theta;
     }
     observe(world_, in.theta.data(), x.data(), scratch_);
     terms_.linearise(false, steps_, in.theta.data(), x.data(), nullptr, scratch_, residuals_);

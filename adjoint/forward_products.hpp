@@ -18,7 +18,7 @@ struct NormalEquations {
 
 class ForwardProducts {
 public:
-    // World, objective, plan and variables must outlive it.
+    // World, objective, plan and variables must outlive it. Throws std::invalid_argument where states hold impulses for a warm start.
     ForwardProducts(const World& w, const Objective& objective, const ControlPlan& plan, const Variables& variables, int steps);
     NormalEquations at(const VecX<double>& y);
 
@@ -31,6 +31,7 @@ private:
     const int steps_;
     StepScratch<double> scratch_;
     StepJacobian jacobian_;
+    StepJacobian::Matrix by_theta_;
     TermResiduals terms_;
     Residuals residuals_;
 };

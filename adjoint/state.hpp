@@ -1,10 +1,17 @@
-// States (nx) and their tangents (ndx): the configuration moves on its manifold, all else is plain numbers.
+// States (q, v) and their tangents (ndx), without a warm start: the configuration moves on its manifold, velocities are plain numbers.
 #pragma once
+
+#include <stdexcept>
 
 #include "core/integrate.hpp"
 #include "solvers/world.hpp"
 
 namespace costate {
+
+// Methods by step Jacobians see q and v alone.
+inline void refuse_warm_start(const World& w) {
+    if (w.settings.warm_start) throw std::invalid_argument("this method follows q and v, but states hold impulses too; switch \"warm_start\" off");
+}
 
 // d with to = retract_state(from, d)
 inline void state_difference(const World& w, const double* from, const double* to, double* d) {

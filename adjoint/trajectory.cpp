@@ -13,6 +13,7 @@ constexpr double least_regularisation = 1e-9, most_regularisation = 1e9;  // in 
 
 TrajectoryOptimiser::TrajectoryOptimiser(const World& w, const Objective& objective, const VecX<double>& theta, const TrajectorySettings& settings)
     : world_(w), objective_(objective), theta_(theta), settings_(settings), scratch_(w), jacobian_(w), terms_(w, objective) {
+    refuse_warm_start(w);
     range_ = 0.5 * (settings_.upper - settings_.lower);
     for (double& r : range_)
         if (!(r < unlimited)) r = 1;
