@@ -249,3 +249,10 @@ TEST_CASE("shooting: inverse dynamics finds what stands still, and controls that
     step(w, scene.theta.data(), scene.x0.data(), start.data(), scratch, next.data());
     CHECK((best.u.allFinite() && best.residual > 1 && best.residual < (next.segment(w.nq(), w.nv()) - up).norm()));
 }
+
+TEST_CASE("shooting: multiple shooting bats a ball to its place through contact") {
+    Scene scene = load_scene("catapult");
+    const OptimizeResult r = solve(scene, Method::multiple_shooting);
+    CHECK(r.initial_loss > 1);
+    CHECK(r.final_loss < 1e-12);
+}
