@@ -7,6 +7,10 @@ namespace costate {
 
 namespace {
 
+bool is_linear(TermKind kind) {
+    return kind == TermKind::height || kind == TermKind::impulse || kind == TermKind::kinetic_energy || kind == TermKind::potential_energy;
+}
+
 // What a term makes of its residual r.
 template <class R> typename R::Scalar norm_value(const Term& term, const R& r) {
     switch (term.norm) {
@@ -183,25 +187,22 @@ void objective_value_adj(const World& w, const Objective& objective, bool runnin
     }
 }
 
+void check_least_squares(const Objective& objective) {
+    for (const Term& term : objective) {
+        const auto refuse = [&](const char* why) { throw std::invalid_argument("the term \"" + term.name + "\" " + why); };
+        if (is_linear(term.kind)) refuse("is no sum of squares");
+        if (term.weight < 0) refuse("has a negative weight");
+        if (term.norm == TermNorm::distance && objective.size() > 1) refuse("is a distance among other terms: use the squared norm");
+        if (term.norm == TermNorm::distance && term.running) refuse("is a sum of distances: use the squared norm");
+    }
+}
+
 Objective residual_components(const Objective& objective) {
     Objective components;
     for (const Term& term : objective) {
-        const auto refuse = [&](const char* why) { throw std::invalid_argument("the term \"" + term.name + "\" " + why); };
-        int count = 3;
-        bool joints = false;
-        switch (term.kind) {
-            case TermKind::configuration:
-            case TermKind::joint_velocity: joints = true, count = static_cast<int>(term.dofs.size()); break;
-            case TermKind::position:
-            case TermKind::velocity:
-            case TermKind::centre_of_mass:
-            case TermKind::linear_momentum:
-            case TermKind::angular_momentum: break;
-            default: refuse("is no sum of squares at the end");
-        }
-        if (term.running) refuse("is no sum of squares at the end");
-        if (term.weight < 0) refuse("has a negative weight");
-        if (term.norm == TermNorm::distance && objective.size() > 1) refuse("is a distance among other terms: use the squared norm");
+        if (term.running || term.kind == TermKind::recording) return {};
+        const bool joints = term.kind == TermKind::configuration || term.kind == TermKind::joint_velocity;
+        const int count = joints ? static_cast<int>(term.dofs.size()) : 3;
         for (int k = 0; k < count; ++k) {
             if (!joints && term.axes[k] == 0) continue;
             components.push_back(term);

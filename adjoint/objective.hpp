@@ -68,8 +68,10 @@ template <class T>
 void objective_value_adj(const World& w, const Objective& objective, bool running, int t, const T* theta, const T* x, const T* u,
                          const T& value_bar, StepScratch<T>& s, T* theta_bar, T* x_bar, T* u_bar);
 
-// The single numbers that the objective is a sum of squares of, or one distance: loss = sum r_k^2, or its root. Throws
-// std::invalid_argument, saying which term is in the way, where it is neither: a running or linear term, a negative weight.
+// Throws std::invalid_argument, saying which term is in the way, where the objective is neither a sum of squares nor one distance:
+// a linear term, a negative weight.
+void check_least_squares(const Objective& objective);
+// The single numbers of the end that it is made of: loss = sum r_k^2, or its root. None where a term is running or recorded.
 Objective residual_components(const Objective& objective);
 
 }  // namespace costate

@@ -106,7 +106,7 @@ void lbfgs(Problem& p) {
 }  // namespace
 
 const std::vector<std::string>& method_names() {
-    static const std::vector<std::string> names{"gradient_descent", "momentum", "adam", "lbfgs", "gauss_newton", "cmaes"};
+    static const std::vector<std::string> names{"gradient_descent", "momentum", "adam", "lbfgs", "gauss_newton", "ilqr", "multiple_shooting", "receding_horizon", "cmaes"};
     return names;
 }
 
@@ -178,6 +178,9 @@ OptimizeResult optimise(Rollout<Simulation>& rollout, const Variables& variables
         case Method::momentum: descend(p, true); break;
         case Method::adam: adam(p); break;
         case Method::gauss_newton: gauss_newton(p); break;
+        case Method::ilqr:
+        case Method::multiple_shooting: shoot(p); break;
+        case Method::receding_horizon: recede(p); break;
         case Method::cmaes: cmaes(p); break;
         case Method::lbfgs:
 #ifdef COSTATE_HAVE_NLOPT

@@ -12,7 +12,7 @@
 
 namespace costate {
 
-enum class Method { gradient_descent, momentum, adam, lbfgs, gauss_newton, cmaes };
+enum class Method { gradient_descent, momentum, adam, lbfgs, gauss_newton, ilqr, multiple_shooting, receding_horizon, cmaes };
 const std::vector<std::string>& method_names();  // in that order
 
 struct OptimizeSettings {
@@ -23,6 +23,8 @@ struct OptimizeSettings {
     double learning_rate = 0.1;       // first step along the gradient; of adam, every step of every variable
     bool square = false;              // minimise loss^2/2, for a loss >= 0 such as a distance, whose tip no quasi-Newton model fits
     double momentum = 0.9;
+    int segment = 20;                 // of multiple_shooting: steps
+    int horizon = 50;                 // of receding_horizon: steps planned ahead, replanned at every step
     int population = 0;               // of cmaes: losses an iteration; 0: 4 + floor(3 ln n), but at least 5
     double sigma = 0.3;               // of cmaes: first standard deviation of a variable, in units of its range if it has one
     unsigned seed = 1;                // of cmaes
@@ -47,6 +49,7 @@ public:
     const VecX<double>& upper() const { return upper_; }
     RolloutInputs inputs(const VecX<double>& y) const;
     VecX<double> pull_back(const VecX<double>& y, const Gradient& g) const;  // gradient by y
+    const std::vector<int>& controls() const { return controls_; }           // the decision variables that y begins with
 
 private:
     const World& world_;
@@ -74,6 +77,9 @@ struct OptimizeResult {
 // counts as a loss of infinity; if the first one does, DivergenceError is thrown.
 OptimizeResult optimise(Rollout<Simulation>& rollout, const Variables& variables, const OptimizeSettings& settings,
                         const std::function<void(const OptimizeResult&)>& progress = {});
+
+// Why ilqr, multiple_shooting and receding_horizon cannot move what is to be moved; empty if they can.
+std::string why_no_shooting(const ControlPlan& plan, const ParameterMap& parameters, const std::vector<int>& initial_state);
 
 bool have_lbfgs();  // whether the library was built with NLopt
 bool have_cmaes();  // whether it was with pagmo

@@ -26,6 +26,8 @@ public:
     void note_gradient(double norm);  // of the loss, for the result
 
     const Objective& objective() const { return rollout_.step().objective(); }
+    const World& world() const { return rollout_.step().world(); }
+    const Rollout<Simulation>& rollout() const { return rollout_; }
     void end_iteration();                                            // an iteration is what `iterations` counts
     const char* reason_to_stop(const VecX<double>& gradient) const;  // or nullptr
     const char* budget_spent() const;                                // the part of it that needs no gradient
@@ -50,6 +52,8 @@ private:
 
 // The methods: each sets result.stopped to why it stopped, and adds to result.losses after every iteration.
 void gauss_newton(Problem& problem);
+void shoot(Problem& problem);   // ilqr and multiple_shooting
+void recede(Problem& problem);  // receding_horizon
 void cmaes(Problem& problem);  // throws std::runtime_error in a build without pagmo
 
 }  // namespace costate

@@ -118,15 +118,45 @@ void write_report(const std::filesystem::path& file, const Optimisation& o, Roll
     files.commit();
 }
 
-void check_least_squares(const Scene& s) {
+void check_gauss_newton(const Scene& s) {
     try {
-        const size_t residuals = residual_components(s.objective).size();
-        if (residuals > static_cast<size_t>(s.optimize.max_gradient_evaluations))
-            throw UsageError(s.file.string() + ": \"max_gradient_evaluations\" is less than one Jacobian takes: allow " +
-                             std::to_string(residuals) + " or more");
+        check_least_squares(s.objective);
     } catch (const std::invalid_argument& error) {
         throw UsageError(s.file.string() + ": gauss_newton cannot minimise the objective: " + error.what() + "; use lbfgs");
     }
+    const size_t residuals = residual_components(s.objective).size();
+    if (residuals > static_cast<size_t>(s.optimize.max_gradient_evaluations))
+        throw UsageError(s.file.string() + ": \"max_gradient_evaluations\" is less than one Jacobian takes: allow " +
+                         std::to_string(residuals) + " or more");
+}
+
+void check_shooting(const Scene& s) {
+    const std::string why = why_no_shooting(s.plan, s.parameters, s.initial_state);
+    if (!why.empty())
+        throw UsageError(s.file.string() + ": " + method_names()[static_cast<size_t>(s.optimize.method)] +
+                         " moves controls that are free at every step, but " + why + "; write \"optimise\": \"per_step\" or use lbfgs");
+}
+
+// Controls that are free at every step follow knots from now on, evenly from the first step to the end: fewer variables, for methods
+// that want few.
+void thin(Scene& s, int knots) {
+    std::vector<ControlChannel> channels = s.plan.channels();
+    std::vector<double> values;
+    const double h = s.world.settings.time_step, duration = s.steps * h;
+    for (ControlChannel& c : channels) {
+        const double* from = s.z0.data() + c.offset;
+        if (!c.per_step || !c.optimise) {
+            values.insert(values.end(), from, from + c.size);
+            continue;
+        }
+        c.per_step = false, c.times.clear();
+        for (int k = 0; k < knots; ++k) {
+            c.times.push_back(duration * k / (knots - 1));
+            values.push_back(from[std::min(c.size - 1, c.size * k / (knots - 1))]);
+        }
+    }
+    s.plan = ControlPlan(std::move(channels), s.steps, h);
+    s.z0 = Eigen::Map<const VecX<double>>(values.data(), static_cast<Eigen::Index>(values.size()));
 }
 
 // What the command line changes in a scene's settings.
@@ -151,6 +181,7 @@ int optimize(const Arguments& a) {
     const auto settings = chosen_settings(a);
     Scene scene = a.load();
     settings(scene.optimize);
+    if (const int knots = a.integer("knots", 0, 2, 1'000'000); knots > 0) thin(scene, knots);
     std::vector<Comparison> others;
     for (const std::string& file : a.texts("compare")) others.push_back(read_comparison(file));
     const int points = a.integer("landscape", 0, 2, 10000);
@@ -160,7 +191,8 @@ int optimize(const Arguments& a) {
         throw UsageError("this build has no L-BFGS, because NLopt was missing: use --method adam, momentum or gradient_descent");
     if (scene.optimize.method == Method::cmaes && !have_cmaes())
         throw UsageError("this build has no CMA-ES: install libpagmo-dev, configure and build again");
-    if (scene.optimize.method == Method::gauss_newton) check_least_squares(scene);
+    if (scene.optimize.method == Method::gauss_newton) check_gauss_newton(scene);
+    if (Method m = scene.optimize.method; m == Method::ilqr || m == Method::multiple_shooting || m == Method::receding_horizon) check_shooting(scene);
     if (page && !have_viewer()) throw UsageError("this build has no viewer to make a report with: install npm and zlib, configure and build again");
     if (out) check_directory(*out);
     if (plots) check_directory(*plots);
@@ -222,11 +254,12 @@ int optimize(const Arguments& a) {
 
 const Command optimize_command{"optimize",
                                "run a scene's optimisation, to result.json, drawings and trajectories",
-                               {{"method", "NAME", "gradient_descent, momentum, adam, lbfgs, gauss_newton or cmaes, in place of the scene's own"},
+                               {{"method", "NAME", "gradient_descent, momentum, adam, lbfgs, gauss_newton, ilqr, multiple_shooting, receding_horizon or cmaes, in place of the scene's own"},
                                 {"iterations", "N", "most iterations, in place of the scene's own"},
                                 {"losses", "N", "most evaluations of the loss, in place of the scene's own"},
                                 {"seed", "N", "of cmaes"},
                                 {"sigma", "X", "of cmaes: the first standard deviation of a variable, in units of its range if that is bounded"},
+                                {"knots", "N", "move controls that are free at every step by N knots instead"},
                                 memory_option,
                                 {"out", "DIR", "write result.json, loss.svg, motion.svg, before.csv and after.csv to DIR", "o"},
                                 {"report", "FILE", "write a page with all of it, and with the scene before and after in 3-D"},

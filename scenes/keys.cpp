@@ -43,7 +43,7 @@ const std::vector<KnownKeys>& known_keys() {
          {"term", "name", "body", "site", "tree", "shape", "joints", "actuators", "file", "columns", "point", "target", "axes", "norm",
           "weight", "at"}},
         {"optimize",
-         {"method", "iterations", "max_loss_evaluations", "max_gradient_evaluations", "learning_rate", "momentum", "population", "sigma",
+         {"method", "iterations", "max_loss_evaluations", "max_gradient_evaluations", "learning_rate", "momentum", "segment", "horizon", "population", "sigma",
           "seed", "square", "gradient_tolerance", "target_loss"}},
     };
     return table;

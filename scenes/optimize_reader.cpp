@@ -18,6 +18,8 @@ OptimizeSettings read_optimize(const Node& scene) {
     s.momentum = node->nonnegative_or("momentum", s.momentum);
     if (s.momentum >= 1) (*node)["momentum"].fail("must be below 1", "use for example 0.9");
     if (const auto square = node->find("square")) s.square = square->boolean();
+    if (const auto n = node->find("segment")) s.segment = static_cast<int>(n->integer(1, 1'000'000'000));
+    if (const auto n = node->find("horizon")) s.horizon = static_cast<int>(n->integer(1, 1'000'000));
     if (const auto n = node->find("population")) s.population = static_cast<int>(n->integer(5, 1'000'000));
     s.sigma = node->positive_or("sigma", s.sigma);
     if (const auto n = node->find("seed")) s.seed = static_cast<unsigned>(n->integer(0, 1'000'000'000));

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Makes the recordings that the *_identification scenes compare with, and says how well parameters can be found from them.
+"""Makes the recordings that scenes compare with, and says how well parameters can be found from the noisy ones.
 
 Usage: scripts/make_recordings.py [build/costate]. The files are in the tree; this is for whoever changes a scene.
 
-A scene's models hold the true values and its "parameters" the wrong ones from which a search starts. Without "parameters" its motion
+Of cube_throw every step is recorded as it is; its true start is here. The models of an *_identification scene hold the true values and its "parameters" the wrong ones from which a search starts. Without "parameters" its motion
 is the true one; rows of it, with Gaussian noise of a stated size and seed, are the recording. The search minimises the sum over steps
 of |m(p) - A y|^2, A y being the rows y interpolated to the steps, so for small noise the estimate of p = log(parameter) is off by
 (J^T J)^-1 J^T (A y - m(p)), J = dm/dp. Noise sigma gives the standard error, the root of the diagonal of
@@ -20,6 +20,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # scene: every which step is recorded, standard deviation of the noise in the columns' unit, seed
 RECORDINGS = {"double_pendulum_identification": (5, 2e-3, 1), "box_slide_identification": (10, 1e-3, 2)}
+EXACT = {"cube_throw": {"velocities": {"cube": {"linear": [2, 0.5, 1], "angular": [0.3, -0.5, 3]}}}}  # scene: its true start
 
 
 def simulate(program, scene, columns):
@@ -101,7 +102,21 @@ def expected_errors(program, scene, columns, every, sigma):
             for a, p in enumerate(scene["parameters"])}
 
 
+def write_exact(program, name, start):
+    """The recording of the motion from a start, to the last bit."""
+    scene = json.loads((ROOT / "scenes" / f"{name}.json").read_text())
+    term = scene["objective"][0]
+    with tempfile.TemporaryDirectory() as folder:
+        path, out = pathlib.Path(folder) / "scene.json", ROOT / "scenes" / term["file"]
+        path.write_text(json.dumps({k: v for k, v in scene.items() if k != "objective"} | {"initial": start}))
+        subprocess.run([program, "simulate", str(path), "--out", str(out), "--columns", ",".join(term["columns"])], check=True,
+                       stdout=subprocess.DEVNULL)
+    print(f"{name}: every step, without noise")
+
+
 def main(program):
+    for name, start in EXACT.items():
+        write_exact(program, name, start)
     for name, (every, sigma, seed) in RECORDINGS.items():
         scene = json.loads((ROOT / "scenes" / f"{name}.json").read_text())
         term = scene["objective"][0]

@@ -234,6 +234,13 @@ class Cli(unittest.TestCase):
         self.assertNotEqual(self.report(*cmaes, "--losses", 43, "--seed", 2, "--sigma", 5)["losses"], r["losses"])
         self.assertLess(self.report(*cmaes)["final_loss"], 1e-6)
 
+    def test_knots_in_place_of_every_step(self):
+        line = ["optimize", "cartpole_swingup", "--iterations", 0]
+        self.assertEqual(self.report(*line)["variables"], 500)
+        thinned = self.report(*line, "--knots", 7, "--method", "adam")
+        self.assertEqual(thinned["variables"], 7)
+        self.assertEqual(thinned["initial_loss"], self.report(*line)["initial_loss"])
+
     def test_bench(self):
         r = self.report("bench", "box_slide", "--steps", 30, "--repeat", 2)
         self.assertEqual([r[k] for k in ["steps", "repeat", "bytes_per_checkpoint", "checkpoint_bytes"]], [30, 2, 104, 30 * 104])
@@ -480,6 +487,9 @@ class Cli(unittest.TestCase):
             ("--max-error.*'-1'", "gradcheck", s, "--max-error=-1"),
             ('adm.*"adam"', "optimize", s, "--method", "adm"),
             ("of --method cmaes", "optimize", s, "--seed", 2),
+            ('throw.json: ilqr .* not "per_step"; write', "optimize", "throw", "--method", "ilqr"),
+            ("multiple_shooting .* optimises parameters", "optimize", "box_slide", "--method", "multiple_shooting"),
+            ("--knots.*'1'", "optimize", s, "--knots", 1),
             ("--sigma.*'0'", "optimize", s, "--method", "cmaes", "--sigma", 0),
             ("stdout", "simulate", s, "--out", "-", "--json"),
             ("a.txt", "simulate", s, "--out", "a.txt"),

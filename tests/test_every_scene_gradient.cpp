@@ -25,11 +25,13 @@ const std::map<std::string, Check> checks{
     {"ant", {40}},
     {"arm_7", {200, 12, 4, false}},
     {"atlas_stand", {40, 8, 2}},
+    {"biped_pushup", {4, 12, 4, true, 1e-6, 0.5}},  // hands and toes that bear all and barely do not slip
     {"bounce", {800, 64, 16}},
     {"box_slide", {400, 64, 16}},
     {"box_slide_identification", {60, 24, 0}},
     {"box_stack", {3, 16, 4, true, 1e-5, 0.5}},
     {"cartpole", {240, 64, 16, false}},
+    {"cartpole_swingup", {240, 64, 16, false}},
     {"catapult", {200, 24, 0}},
     {"double_cartpole", {300, 64, 16, false}},
     {"double_pendulum", {1000, 64, 16, false}},
@@ -37,7 +39,9 @@ const std::map<std::string, Check> checks{
     {"drone_takeoff", {60, 24, 0, true, 1e-6, 0.4}},  // four corners on rigid ground
     {"four_bar", {200, 32, 8, false}},
     {"half_cheetah", {60, 32, 0}},
+    {"half_cheetah_jump", {60, 32, 0}},
     {"humanoid", {40}},
+    {"humanoid_jump", {40, 8, 2}},
     {"pendulum_5", {1000, 32, 8, false}},
     {"quadruped_stand", {200}},
     {"quadruped_ten", {10, 4, 1}},
