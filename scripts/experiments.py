@@ -16,7 +16,9 @@ from pathlib import Path
 
 import gallery
 
-SOURCE = "Qiao, Liang, Koltun, Lin, Efficient Differentiable Simulation of Articulated Bodies, ICML 2021"
+SOURCE = ("Qiao, Liang, Koltun, Lin, Efficient Differentiable Simulation of Articulated Bodies, ICML 2021; Werling, Omens, Lee, Exarchos, Liu, "
+          "Fast and Feature-Complete Differentiable Physics for Articulated Rigid Bodies with Contact, RSS 2021; Le Lidec, Montaut, de Mont-Marin, "
+          "Schramm, Carpentier, End-to-End and Highly-Efficient Differentiable Simulation for Robotics, 2024")
 
 
 @dataclass
@@ -27,6 +29,7 @@ class Case:
     sigma: float      # its first standard deviation
     landscape: int = 0
     ours: list = field(default_factory=list)  # options of `costate optimize`
+    theirs: list = field(default_factory=list)  # the same, of CMA-ES
 
 
 @dataclass
@@ -83,6 +86,52 @@ def pendulum_rows(results):
     return rows
 
 
+def best(result, value=lambda loss: f"{loss:.3g}"):
+    """What was reached, and what that took."""
+    return f"{value(result['final_loss'])}; {result['iterations']} iterations, {seconds(result['seconds'])}"
+
+
+def swing_rows(results):
+    rows = []
+    for scene, goal in (("cartpole_swingup", 0.2), ("double_cartpole", 1)):
+        ours, cmaes = results[scene]
+        rows.append((f"{scene}: loss below {goal:g}, which is upright and at rest", "faster than without gradients", reached(ours, goal), reached(cmaes, goal)))
+    return rows
+
+
+def catapult_rows(results):
+    return [(f"catapult: ball within {goal}", paper, *(reached(r, miss**2) for r in results["catapult"]))
+            for goal, miss, paper in (("1 cm", 1e-2, "faster than without gradients"), ("1 nm", 1e-9, ""))]
+
+
+def jump_rows(results):
+    rows = []
+    for scene, what, out_of_reach in (("jump_worm", "head", 2), ("half_cheetah_jump", "torso", 3)):
+        ours, cmaes = (best(r, lambda loss: f"{out_of_reach - loss**0.5:.2f} m") for r in results[scene])
+        rows.append((f"{scene}: height of the {what}", "converges", ours, cmaes))
+    rows.append(("humanoid_jump: loss, from 1.95", "converges", *map(best, results["humanoid_jump"])))
+    return rows
+
+
+def takeoff_rows(results):
+    ours, cmaes = results["drone_takeoff"]
+    return [("drone_takeoff: within 10 cm of 5 m", "escapes where plain gradients are zero", reached(ours, 1e-2), reached(cmaes, 1e-2))]
+
+
+def cube_rows(results):
+    ours, cmaes = results["cube_throw"]
+    truth = {"x": 2, "y": 0.5, "z": 1, "wx": 0.3, "wy": -0.5, "wz": 3}
+    errors = [max(abs(r["initial_state"][f"d(cube).{k}"] - v) for k, v in truth.items()) for r in (ours, cmaes)]
+    cells = [f"{e:.1e}; {r['iterations']} iterations, {seconds(r['seconds'])}" for e, r in zip(errors, (ours, cmaes))]
+    return [("cube_throw: largest error of the velocity, m/s or rad/s", "precise where differences stall", *cells),
+            ("cube_push: miss, m", "", *(best(r, lambda loss: f"{loss**0.5:.1e}") for r in results["cube_push"]))]
+
+
+def inverse_dynamics_rows(results):
+    return [(f"{scene}: |v+| below 1e-5", "about 10 iterations", reached(ours, 1e-5), reached(cmaes, 1e-5))
+            for scene, (ours, cmaes) in results.items()]
+
+
 EXPERIMENTS = {
     "throw": Experiment(
         "Throwing a ball", "An arm with two fingers holds a ball and lets go after half a second; torques at 20 knots of each of 7 joints, from 0. "
@@ -98,6 +147,29 @@ EXPERIMENTS = {
         "optimisation, where the paper learns a policy. CMA-ES gets 60 generations, most of whose time is its own algebra with up to 707 "
         "variables. D is the squared distance of the tip to its place upright; the return is D at the start less twice D at the end.",
         [Case(f"pendulum_{n}", 60, 0.15, ours=["--iterations", 1000, "--losses", 2000]) for n in range(1, 8)], pendulum_rows),
+    "swing_up": Experiment(
+        "Swing-up of one and of two poles", "A cart swings its poles up and holds them, with at most 10 N: iLQR over the force at each of 500 steps, "
+        "CMA-ES over 50 knots of it.",
+        [Case(scene, 300, 0.3, theirs=["--knots", 50]) for scene in ("cartpole_swingup", "double_cartpole")], swing_rows),
+    "catapult": Experiment(
+        "Catapult", "An arm of three joints bats a ball, which is to be at a place exactly at the end: multiple shooting over the torques at each of 500 "
+        "steps, in segments of 20, CMA-ES over 6 knots of each.", [Case("catapult", 300, 0.1, theirs=["--knots", 6])], catapult_rows),
+    "jump": Experiment(
+        "Jumps", "A worm of 5 degrees of freedom, a half cheetah of 9 and Atlas, of 33, jump as high as they can: multiple shooting over 400 steps in "
+        "segments of 20, CMA-ES over 6 knots of each torque or servo target. The loss is the squared distance of the height from one out of reach.",
+        [Case("jump_worm", 300, 0.3, theirs=["--knots", 6]), Case("half_cheetah_jump", 300, 0.3, theirs=["--knots", 6]),
+         Case("humanoid_jump", 60, 0.1, theirs=["--knots", 6])], jump_rows),
+    "take_off": Experiment(
+        "Take-off", "A drone at rest on the ground, whose thrust does not change its height until it is larger than its weight: Adam along "
+        "complementarity-aware gradients.", [Case("drone_takeoff", 60, 0.3)], takeoff_rows),
+    "cube": Experiment(
+        "With which velocity was the cube thrown?", "Gauss-Newton with the Jacobian of the whole motion by its six numbers; and the impulse that slides a "
+        "cube at rest to a place, of which there are many.", [Case("cube_throw", 200, 0.5), Case("cube_push", 200, 0.5)], cube_rows),
+    "inverse_dynamics": Experiment(
+        "Inverse dynamics through contact", "Servo targets that leave a robot at rest after a step, by Gauss-Newton: Go1 on four feet, with 10 kg on its back "
+        "and on two feet, and a biped in a push-up.",
+        [Case(scene, 200, 0.02) for scene in ("quadruped_inverse_dynamics", "quadruped_inverse_dynamics_loaded", "quadruped_handstand", "biped_pushup")],
+        inverse_dynamics_rows),
 }
 
 
@@ -113,7 +185,7 @@ def optimise(program, case, folder):
     """Writes all of a case."""
     cmaes, ours = folder / "cmaes", folder / "ours"
     run(program, "optimize", case.scene, "--method", "cmaes", "--iterations", case.generations, "--losses", 10**9, "--sigma", case.sigma,
-        "--out", cmaes)
+        *case.theirs, "--out", cmaes)
     landscape = ["--landscape", case.landscape] if case.landscape else []
     run(program, "optimize", case.scene, *case.ours, "--out", ours, "--compare", cmaes / "result.json", *landscape,
         "--report", folder / "report.html", "--plots", folder / "plots")

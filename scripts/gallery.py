@@ -62,7 +62,7 @@ def page(sections, source, folder, version):
     out = ('<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
            f'<link rel="icon" href="data:,">\n<title>Experiments</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>Experiments</h1>\n'
            f"<p>After {escape(source)}. Figures of the paper are the paper's; the others were measured by {escape(version)} on {escape(machine())}. "
-           "CMA-ES is pagmo's, from the same start with the same variables; an iteration of it is a generation, and its first standard deviation in throw and golf is the "
+           "CMA-ES is pagmo's, from the same start with the same variables where nothing else is said; an iteration of it is a generation, and its first standard deviation in throw and golf is the "
            "best of three that were tried.</p>\n" + table(rows))
     for section in sections:
         out += f'<h2 id="{section.name}">{escape(section.title)}</h2>\n<p>{escape(section.text)}</p>\n'
