@@ -43,6 +43,7 @@ void replay(Simulation& simulation, const Scene& s, VecX<double>& x, VecX<double
 int bench(const Arguments& a) {
     const int repeat = a.integer("repeat", 5, 1, 100000);
     if (a.text("batch")) return bench_batch(a, a.integer("batch", 1, 1, 1 << 20), a.integer("threads", 1, 1, 1024), repeat);
+    if (a.text("jacobian")) return bench_jacobian(a, repeat + 1);
     if (a.text("threads")) throw UsageError("--threads is of batches; add --batch N");
     const Scene s = a.load();
     Simulation simulation(s.world, s.objective);
@@ -119,6 +120,7 @@ const Command bench_command{"bench",
                             {{"repeat", "K", "repetitions, of which the median counts (default 5)"},
                              {"batch", "N", "time a batch of N environments instead, through the C API and by a loop in C++"},
                              {"threads", "M", "of the batch (default 1)"},
+                             {"jacobian", nullptr, "time the Jacobian of a step instead, beside central differences and Ridders' method"},
                              memory_option},
                             bench};
 

@@ -1,4 +1,4 @@
-// What the two kinds of `costate bench` share: of one rollout, and of a batch of environments.
+// What the kinds of `costate bench` share: of one rollout, of a batch of environments, of the Jacobian of a step.
 #pragma once
 
 #include <algorithm>
@@ -20,5 +20,8 @@ struct Times {
 
 // Of so many environments, stepped by the C API on one thread and on `threads`, beside a loop in C++.
 int bench_batch(const Arguments& a, int n_env, int threads, int repeat);
+
+// Of the Jacobian of a step, beside differences.
+int bench_jacobian(const Arguments& a, int repeat);
 
 }  // namespace costate
