@@ -30,6 +30,7 @@ library libpagmo-dev
 library libtinyxml2-dev
 library libassimp-dev
 library zlib1g-dev
+library libzstd-dev
 if [ "${1:-}" = --tests ]; then tool chromium chromium; fi  # in which the tests look at pages
 [ ${#missing[@]} -gt 0 ] || exit 0
 
