@@ -2,6 +2,7 @@
 // or follows knots in time with straight lines between; one knot holds a value.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "core/linalg.hpp"
@@ -58,10 +59,9 @@ private:
         const double time = t * time_step_;
         if (time <= c.times.front()) return {c.offset, 0};
         if (time >= c.times.back()) return {c.offset + c.size - 1, 0};
-        int k = 0;
-        while (time >= c.times[static_cast<size_t>(k) + 1]) ++k;
-        const double from = c.times[static_cast<size_t>(k)], to = c.times[static_cast<size_t>(k) + 1];
-        return {c.offset + k, (time - from) / (to - from)};
+        const auto after = std::upper_bound(c.times.begin(), c.times.end(), time);
+        const double from = *(after - 1), to = *after;
+        return {c.offset + static_cast<int>(after - c.times.begin()) - 1, (time - from) / (to - from)};
     }
 
     std::vector<ControlChannel> channels_;

@@ -54,6 +54,8 @@ GradcheckReport gradcheck(Rollout<Simulation>& rollout, const VecX<double>& thet
 
 // "body (joint)" of an entry of a state, for messages.
 std::string state_entry_name(const Model& m, int entry);
+// The same of a tangent (2 nv), with "position" or "velocity".
+std::string tangent_entry_name(const Model& m, int entry);
 
 // A rollout that left the finite numbers: which step, body and joint.
 struct DivergenceError : std::runtime_error {

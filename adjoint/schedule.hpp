@@ -1,20 +1,31 @@
 // Schedules: in which order the steps of a rollout are run, stored, run again and reversed where memory holds only some of its
-// states. Integers alone; what a step or a state is, the executor knows (adjoint/rollout.hpp).
+// states. Integers alone; what a step or a state is, the executor knows (adjoint/rollout.hpp), and where bytes lie, the store
+// (adjoint/checkpoint_store.hpp).
 //
-// State t is what step t begins with. A forward run leaves the intermediates of its last step behind, and a step is reversed
-// right after a run that ends with it. Checkpoints come and go as on a stack: slot 0 holds state 0, and the slot above the last
-// one in use is the next.
+// State t is what step t begins with. A forward run leaves the intermediates of its last step behind, or of its last `kept` steps,
+// and a step is reversed right after a run that ends with it. Checkpoints come and go as on a stack: slot 0 holds state 0, and the
+// slot above the last one in use is the next.
 //
 //   every step     every state is stored in the first sweep: 2 n - 1 evaluations of a step, with n slots
 //   every k-th     first the states k apart; then, from the last segment to the first, the states within: < 3 n
 //   binomial       as few evaluations as s slots allow (Griewank & Walther, Algorithm 799: revolve, 2000),
-//                    F(n, s) = (r + 1) n - C(s + r, s + 1),   r the least integer with C(s + r, s) >= n
+//                    F(n, s) = (r + 1) n - C(s + r, s + 1),   r the least integer with C(s + r, s) >= n;
+//                  where the intermediates of k steps are kept, blocks of k are run and reversed as one step is, and what is left
+//                  over, l <= k steps, is the first block: k F(m, s) - (k - l) (r + 1) of m blocks
+//   two tiers      the states k apart on disk, written and read once and in order; each segment by s slots of memory:
+//                    n - l + (m - 1) F(k, s) + F(l, s),   m segments of which the last has l steps
+//   online         n is known when the first sweep ends. Then what it left is reversed as by binomial:
+//                    n + sum_j F(n_j, s - j),   n_j from the j-th state that is stored to the next, the last to n - 1
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <vector>
+
+#include "adjoint/checkpoints.hpp"
 
 namespace costate {
+
+enum class Tier { memory, disk };
 
 struct Action {
     enum class Kind {
@@ -25,65 +36,80 @@ struct Action {
     };
     Kind kind;
     int step, to = 0, slot = 0;
+    Tier tier = Tier::memory;  // of the slot
     bool operator==(const Action&) const = default;
-};
-
-// The steps whose states are stored, the earliest in slot 0: runs of equal distances, so that a million in a row are one entry.
-class Checkpoints {
-public:
-    void push(int step);
-    void pop();
-    int size() const { return size_; }
-    int top() const { return runs_.back().at(runs_.back().count - 1); }
-    // The last one that is not after the step, which is not before the first.
-    struct Place {
-        int step, slot;
-    };
-    Place nearest(int step) const;
-
-private:
-    struct Run {
-        int first, distance, count;
-        int at(int k) const { return first + k * distance; }
-    };
-    std::vector<Run> runs_;
-    int size_ = 0;
 };
 
 class Schedule {
 public:
-    // Of `steps` >= 0 steps, `slots` >= 1, `k` >= 1
+    // Of `steps` >= 0 steps; `slots`, `k`, `kept` >= 1
     static Schedule every_step(int steps);
     static Schedule every_kth(int steps, int k);
-    static Schedule binomial(int steps, int slots);
-    // Every step if so many bytes hold all states, else binomial. Throws std::invalid_argument if they hold none.
-    static Schedule within(std::int64_t bytes, std::int64_t bytes_per_state, int steps);
+    static Schedule binomial(int steps, int slots, int kept = 1);
+    static Schedule two_tiers(int steps, int k, int slots);
+    static Schedule online(int slots);  // of as many steps as there are until finish() is called
+    // Every step if so many bytes hold all states, else binomial, or two tiers if that takes fewer evaluations with so many states on
+    // disk. Throws std::invalid_argument if the bytes hold no state.
+    static Schedule within(std::int64_t bytes, std::int64_t bytes_per_state, int steps, std::int64_t on_disk = 0);
 
-    int steps() const { return steps_; }
-    int slots() const { return slots_; }       // that it fills, at most
-    std::int64_t forward_evaluations() const;  // of the first sweep and the reverse sweep after it
-    bool stores_every_step() const { return k_ == 0 && slots_ >= steps_; }
+    int steps() const { return steps_; }       // online: unknown before finish()
+    int slots() const { return slots_; }       // of memory that it fills, at most
+    int disk_slots() const { return tiered() ? (std::max(steps_, 1) - 1) / k_ + 1 : 0; }
+    int kept() const { return kept_; }
+    bool is_online() const { return kind_ == Kind::online; }
+    std::int64_t forward_evaluations() const;  // of the first sweep and the reverse sweep after it; online: after finish()
+    std::int64_t disk_writes() const { return disk_slots(); }
+    std::int64_t disk_reads() const { return std::max(disk_slots() - 1, 0); }
+    bool stores_every_step() const { return kind_ == Kind::binomial && slots_ >= steps_; }
     const char* name() const;
 
     Action next();  // not when done()
-    bool done() const { return end_ == 0 && stored_.size() > 0; }
-    bool reverses_next() const { return at_ == end_ && stored_.size() > 0; }  // true at the end of the first sweep
-    void restart();                                                           // to the beginning
-    // For another reverse sweep: to the end of the first sweep if the slots still hold what it stored, else to state 0.
+    bool done() const { return end_ == 0 && begun(); }
+    bool reverses_next() const { return begun() && (at_ == end_ || left_ < end_); }  // true at the end of the first sweep
+    void finish();   // of an online one: the state that is current is the last
+    void restart();  // to the beginning
+    // For another reverse sweep: to the end of the first sweep if the slots still hold what it stored, else to a state before it.
     void again();
     // Where to start from to reach a state
-    Checkpoints::Place nearest(int step) const { return (intact() ? swept_ : stored_).nearest(step); }
+    struct Place {
+        int step, slot;
+        Tier tier;
+    };
+    Place nearest(int step) const;
+
+    template <class Archive> void transfer(Archive& a) {
+        a(steps_), a(at_), a(end_), a(left_), a(overwritten_), a(offered_), a(foretold_), a(slot_of_);
+        for (Checkpoints* c : {&stored_, &swept_, &on_disk_, &swept_on_disk_}) c->transfer(a);
+        online_.transfer(a);
+    }
+
+    static constexpr int unknown = 1 << 30;  // steps, at most this many
 
 private:
-    Schedule(int steps, int slots, int k) : steps_(steps), slots_(slots), k_(k) { restart(); }
-    bool intact() const { return swept_.size() > 0 && !overwritten_; }
+    enum class Kind { binomial, every_kth, two_tiers, online };
+    Schedule(Kind kind, int steps, int slots, int k, int kept);
+    bool begun() const { return stored_.size() + on_disk_.size() > 0; }
+    bool sweeping_online() const { return kind_ == Kind::online && steps_ == unknown; }
+    bool tiered() const { return kind_ == Kind::two_tiers; }
+    bool intact() const { return swept_.size() + swept_on_disk_.size() > 0 && !overwritten_; }
+    int slot(int place) const { return slot_of_.empty() ? place : slot_of_[static_cast<size_t>(place)]; }
+    Action store(Checkpoints& in, Tier tier);
+    Action reverse();
+    Action sweep_online();
     int distance(int n) const;  // from the checkpoint on top to the next, n steps before the end
 
     static constexpr int nowhere = -1;
-    int steps_, slots_, k_;       // k_ is 0 but for every_kth
-    int at_, end_;                // the current state; the first step that is reversed, or steps_
-    Checkpoints stored_, swept_;  // swept_: stored_ at the end of the first sweep
-    bool overwritten_;            // by the reverse sweep
+    Kind kind_;
+    int steps_, slots_, k_, kept_;
+    int at_, end_;                           // the current state; the first step that is reversed, or steps_
+    int left_;                               // the first step whose intermediates are there, if it is less than end_
+    Checkpoints stored_, on_disk_;
+    Checkpoints swept_, swept_on_disk_;      // these at the end of the first sweep
+    bool overwritten_;                       // in memory, by the reverse sweep
+    OnlineCheckpoints online_;
+    bool offered_;                           // to those, the current state
+    std::vector<int> slot_of_;               // of an online one, by place on the stack
+    std::int64_t foretold_ = 0;              // its evaluations
 };
 
 }  // namespace costate

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "adjoint/objective.hpp"
+#include "adjoint/row_name.hpp"
 
 namespace costate {
 
@@ -30,6 +31,7 @@ public:
         objective_value_adj(world_, *objective_, true, t, theta, x, u, 1.0, scratch_, theta_bar, x_bar, u_bar);
         step_adj(world_, theta, x, u, scratch_, x_next_bar, theta_bar, x_bar, u_bar);
     }
+    std::string first_bad_row() const { return costate::first_bad_row(world_, scratch_); }  // after run_adj
 
     // What the last state, after t steps, adds to the loss.
     double finish(int t, const double* theta, const double* x) {

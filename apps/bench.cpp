@@ -1,14 +1,13 @@
-#include <sys/resource.h>
-
+#include <algorithm>
 #include <cmath>
-#include <fstream>
 
 #include "adjoint/gradcheck.hpp"
 #include "apps/bench.hpp"
+#include "apps/checkpointing.hpp"
+#include "apps/memory_use.hpp"
 #include "apps/output.hpp"
 #include "apps/progress.hpp"
 #include "apps/replay.hpp"
-#include "scenes/memory.hpp"
 
 namespace costate {
 
@@ -20,16 +19,6 @@ constexpr const char* compiler = "clang " __clang_version__;
 constexpr const char* compiler = "gcc " __VERSION__;
 #endif
 
-// Most memory this program has held, MB. The figure of getrusage, where it has to serve, includes what the process held
-// before it became this program.
-double peak_rss_mb() {
-    std::ifstream status("/proc/self/status");
-    for (std::string word; status >> word;)
-        if (double kib = 0; word == "VmHWM:" && status >> kib) return kib * 1024e-6;
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return static_cast<double>(usage.ru_maxrss) * 1024e-6;
-}
 
 // The steps alone, without looking at what they lead to, as `backward` runs them again.
 void replay(Simulation& simulation, const Scene& s, VecX<double>& x, VecX<double>& u, VecX<double>& x_next) {
@@ -40,14 +29,30 @@ void replay(Simulation& simulation, const Scene& s, VecX<double>& x, VecX<double
     }
 }
 
+// Bytes of the heap by what they are for.
+struct Owners {
+    std::int64_t model, scratch, checkpoints, controls, gradients;
+    Owners(const Scene& s, const Gradient& g, size_t checkpoint_bytes, std::int64_t of_scene, std::int64_t of_rollout) {
+        std::int64_t numbers = s.z0.size();
+        for (const ControlChannel& c : s.plan.channels()) numbers += static_cast<std::int64_t>(c.times.size());
+        controls = 8 * numbers;
+        gradients = 8 * (g.controls.size() + g.initial_state.size() + g.parameters.size());
+        checkpoints = static_cast<std::int64_t>(checkpoint_bytes);
+        model = of_scene - controls, scratch = of_rollout - checkpoints - gradients;
+    }
+};
+
 int bench(const Arguments& a) {
     const int repeat = a.integer("repeat", 5, 1, 100000);
     if (a.text("batch")) return bench_batch(a, a.integer("batch", 1, 1, 1 << 20), a.integer("threads", 1, 1, 1024), repeat);
     if (a.text("jacobian")) return bench_jacobian(a, repeat + 1);
     if (a.text("threads")) throw UsageError("--threads is of batches; add --batch N");
+    const std::int64_t heap_before = heap_bytes();
     const Scene s = a.load();
+    const std::int64_t heap_with_scene = heap_bytes();
+    const Checkpointing checkpointing = chosen_checkpointing(a, s);
     Simulation simulation(s.world, s.objective);
-    Rollout<Simulation> rollout(simulation, s.plan, checkpoint_schedule(s));
+    Rollout<Simulation> rollout(simulation, s.plan, checkpointing.schedule, checkpointing.disk);
     Gradient g;
     VecX<double> x(s.world.nx()), u(s.world.nu()), x_next(s.world.nx());
 
@@ -62,6 +67,8 @@ int bench(const Arguments& a) {
     if (rollout.divergence()) report_divergence(s, {s.theta, s.x0, s.z0}, rollout);
     rollout.backward(s.theta, s.z0, g);
     const std::int64_t evaluations = rollout.evaluations().forward;
+    const DiskTraffic traffic = rollout.store().traffic();
+    const Owners owners(s, g, rollout.store().bytes(), heap_with_scene - heap_before, heap_bytes() - heap_with_scene);
     const double gradient_norm = std::sqrt(g.controls.squaredNorm() + g.initial_state.squaredNorm() + g.parameters.squaredNorm());
 
     Times forward, backward, replayed;
@@ -91,6 +98,9 @@ int bench(const Arguments& a) {
         {"bytes_per_checkpoint", bytes},
         {"checkpoint_bytes", rollout.store().bytes()},
         {"forward_evaluations", evaluations},
+        {"disk", to_report(traffic)},
+        {"memory", {{"model", owners.model}, {"scratch", owners.scratch}, {"checkpoints", owners.checkpoints},
+                    {"controls", owners.controls}, {"gradients", owners.gradients}}},
         {"peak_rss_mb", peak_rss_mb()},
         {"sweeps", sweeps},
         {"residual", residual},
@@ -105,7 +115,14 @@ int bench(const Arguments& a) {
     std::printf("forward          %8.2f us/step  (%.2f)\n", forward.median(), forward.minimum());
     std::printf("replay + adjoint %8.2f us/step  (%.2f)\n", backward.median(), backward.minimum());
     std::printf("replay alone     %8.2f us/step  (%.2f)\n\n", replayed.median(), replayed.minimum());
-    std::printf("checkpoints      %zu bytes, %zu each; peak memory %.1f MB\n", rollout.store().bytes(), bytes, peak_rss_mb());
+    std::printf("checkpoints      %zu bytes, %zu each\n", rollout.store().bytes(), bytes);
+    if (traffic.states_written > 0)
+        std::printf("on disk          %lld states written, %lld read; %.2f times smaller than they are\n",
+                    static_cast<long long>(traffic.states_written), static_cast<long long>(traffic.states_read), traffic.ratio());
+    const auto kb = [](std::int64_t n) { return 1e-3 * static_cast<double>(n); };
+    std::printf("memory           model %.0f kB, scratch %.0f kB, checkpoints %.0f kB, controls %.0f kB, gradients %.0f kB\n", kb(owners.model),
+                kb(owners.scratch), kb(owners.checkpoints), kb(owners.controls), kb(owners.gradients));
+    std::printf("                 the process at most %.1f MB\n", peak_rss_mb());
     std::printf("evaluations      %.2f of a forward step, a step\n", static_cast<double>(evaluations) / s.steps);
     std::printf("solver           at most %d sweeps, residual %.3g m/s\n", sweeps, residual);
     std::printf("gradient norm    %.10g\n", gradient_norm);
@@ -116,12 +133,12 @@ int bench(const Arguments& a) {
 }  // namespace
 
 const Command bench_command{"bench",
-                            "time a step forwards and backwards; memory, solver residual",
+                            "time a step forwards and backwards; memory by what it is for, solver residual",
                             {{"repeat", "K", "repetitions, of which the median counts (default 5)"},
                              {"batch", "N", "time a batch of N environments instead, through the C API and by a loop in C++"},
                              {"threads", "M", "of the batch (default 1)"},
                              {"jacobian", nullptr, "time the Jacobian of a step instead, beside central differences and Ridders' method"},
-                             memory_option},
+                             memory_option, slots_option, disk_option, disk_space_option, compress_option},
                             bench};
 
 }  // namespace costate

@@ -39,8 +39,8 @@ struct Command {
     int (*run)(const Arguments&);
 };
 
-extern const Command info_command, convert_command, simulate_command, gradcheck_command, optimize_command, plan_command,
-    bench_command, view_command, watch_command;
+extern const Command info_command, convert_command, simulate_command, gradcheck_command, gradient_command, optimize_command,
+    plan_command, bench_command, view_command, watch_command;
 
 // The arguments of one command, checked. Everything that does not parse is a UsageError.
 class Arguments {

@@ -14,8 +14,8 @@ namespace costate {
 
 namespace {
 
-const std::vector<const Command*> commands{&info_command,     &convert_command, &simulate_command, &gradcheck_command, &optimize_command,
-                                           &plan_command,     &bench_command,   &view_command,     &watch_command};
+const std::vector<const Command*> commands{&info_command,     &convert_command,  &simulate_command, &gradcheck_command, &gradient_command,
+                                           &optimize_command, &plan_command,     &bench_command,    &view_command,      &watch_command};
 
 void print_help() {
     std::puts(

@@ -1,7 +1,7 @@
 // Memory for checkpoints, as users write it, and the schedule it buys.
 #pragma once
 
-#include "adjoint/schedule.hpp"
+#include "adjoint/checkpoint_store.hpp"
 #include "scenes/scene.hpp"
 
 namespace costate {
@@ -14,8 +14,11 @@ std::optional<std::int64_t> parse_memory(const std::string& text);
 
 std::int64_t bytes_per_checkpoint(const World& w);
 
-// Every state is stored where the scene's memory holds them all, else as many as it holds. Automatic memory is half of the
-// machine's, and more than the machine has is never taken.
-Schedule checkpoint_schedule(const Scene& s);
+// Every state is stored where the scene's memory holds them all, else as many as it holds; or, where that takes fewer evaluations, in
+// two tiers with at most so many bytes on disk. Automatic memory is half of the machine's, and more than the machine has is never
+// taken.
+Schedule checkpoint_schedule(const Scene& s, std::int64_t disk_bytes = 0);
+
+std::int64_t half_of_free_space(const std::filesystem::path& folder);  // bytes on its disk; 0 where that cannot be told
 
 }  // namespace costate

@@ -30,6 +30,7 @@ library libpagmo-dev
 library libtinyxml2-dev
 library libassimp-dev
 library zlib1g-dev
+library libzstd-dev
 if [ "${1:-}" = --tests ]; then
     tool chromium chromium  # in which the tests look at pages
     library python3-numpy

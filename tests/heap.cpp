@@ -1,34 +1,49 @@
 // A program of its own: counts every call of the allocator, Bullet's included, while steps run.
-// Nothing may be allocated in `step` and `step_adj` once a rollout has been seen.
+// Nothing may be allocated in `step` and `step_adj` once a rollout has been seen, a rollout takes what its checkpoints take, and what
+// `costate bench` says of the heap is what was asked of it.
+#include <malloc.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 
+#include "adjoint/rollout.hpp"
+#include "adjoint/simulation.hpp"
+#include "apps/memory_use.hpp"
 #include "tests/sample_shapes.hpp"
 #include "tests/toy_worlds.hpp"
 
 namespace {
 bool counting = false;
-long calls = 0;
+long calls = 0, bytes = 0;  // while counting; bytes asked for
+long live = 0;              // bytes that are held, always
 
 // glibc's own allocator behind the names that are replaced below
 extern "C" void* __libc_malloc(size_t);
 extern "C" void* __libc_calloc(size_t, size_t);
 extern "C" void* __libc_realloc(void*, size_t);
 extern "C" void* __libc_memalign(size_t, size_t);
+extern "C" void __libc_free(void*);
+
+void* counted(void* p, size_t n) {
+    if (counting) ++calls, bytes += static_cast<long>(n);
+    live += static_cast<long>(malloc_usable_size(p));
+    return p;
+}
+void release(void* p) { live -= static_cast<long>(malloc_usable_size(p)); }
 }  // namespace
 
 extern "C" {
-void* malloc(size_t n) { calls += counting; return __libc_malloc(n); }
-void* calloc(size_t n, size_t size) { calls += counting; return __libc_calloc(n, size); }
-void* realloc(void* p, size_t n) { calls += counting; return __libc_realloc(p, n); }
-void* aligned_alloc(size_t alignment, size_t n) { calls += counting; return __libc_memalign(alignment, n); }
-void* memalign(size_t alignment, size_t n) { calls += counting; return __libc_memalign(alignment, n); }
+void* malloc(size_t n) { return counted(__libc_malloc(n), n); }
+void* calloc(size_t n, size_t size) { return counted(__libc_calloc(n, size), n * size); }
+void* realloc(void* p, size_t n) { return release(p), counted(__libc_realloc(p, n), n); }
+void* aligned_alloc(size_t alignment, size_t n) { return counted(__libc_memalign(alignment, n), n); }
+void* memalign(size_t alignment, size_t n) { return counted(__libc_memalign(alignment, n), n); }
 int posix_memalign(void** p, size_t alignment, size_t n) {
-    calls += counting;
-    *p = __libc_memalign(alignment, n);
+    *p = counted(__libc_memalign(alignment, n), n);
     return *p == nullptr ? ENOMEM : 0;
 }
+void free(void* p) { release(p), __libc_free(p); }
 }
 
 namespace {
@@ -113,6 +128,48 @@ bool all_pairs_met() {
         }
     return all;
 }
+// A rollout takes the bytes of its checkpoints and a state or so more; a gradient of twice as many steps takes none for the steps.
+bool rollouts_take_their_checkpoints() {
+    const ToyState t = toy_contact_state(1);
+    const Objective none;
+    Simulation simulation(t.world, none);
+    Gradient g;
+    long taken[2];
+    for (const int twice : {0, 1}) {
+        const int steps = twice == 1 ? 2000 : 1000;
+        std::vector<ControlChannel> held(static_cast<size_t>(t.world.nu()));
+        for (ControlChannel& c : held) c.times = {0};
+        const ControlPlan plan(held, steps, 0.001);
+        const long before = live;
+        Rollout<Simulation> rollout(simulation, plan, Schedule::binomial(steps, 50));
+        const auto held_by_it = live - before, checkpoints = static_cast<long>(rollout.store().bytes());
+        std::printf("a rollout holds %ld bytes, of which %ld are checkpoints\n", held_by_it, checkpoints);
+        if (held_by_it < checkpoints || held_by_it > checkpoints + 8192) return false;
+        for (const bool count : {false, true}) {
+            bytes = 0, counting = count;
+            rollout.forward(t.theta, t.x, t.u);
+            rollout.backward(t.theta, t.u, g);
+            counting = false;
+        }
+        taken[twice] = bytes;
+    }
+    std::printf("a gradient of 1000 steps asks for %ld bytes, one of 2000 for %ld\n", taken[0], taken[1]);
+    return taken[1] <= taken[0] + 4096;
+}
+
+// heap_bytes() against what was counted, of a World, its scratch and what steps make of that.
+bool heap_figures_agree() {
+    const std::int64_t figure_before = heap_bytes();
+    if (figure_before == 0) return true;  // none on this system
+    const long before = live;
+    const ToyState t = toy_contact_state(2);
+    const Objective none;
+    const Simulation simulation(t.world, none);
+    const std::vector<double> large(1 << 20);  // which is mapped, not taken from the heap's pool
+    const long counted_bytes = live - before, figure = heap_bytes() - figure_before;
+    std::printf("%ld bytes were counted, and the heap's figure rose by %ld\n", counted_bytes, figure);
+    return std::abs(figure - counted_bytes) <= counted_bytes / 50 + 16384;
+}
 }  // namespace
 
 int main() {
@@ -137,5 +194,7 @@ int main() {
         run(toy_contact_state(seed, settings));
     }
     std::printf("%ld allocations in 500 by the boxed LCP\n", calls - with_sweeps);
-    return calls == 0 && contacts > 500 && all_pairs_met() ? 0 : 1;
+    const long calls_of_steps = calls;
+    const bool as_counted = heap_figures_agree() && rollouts_take_their_checkpoints();
+    return calls_of_steps == 0 && contacts > 500 && all_pairs_met() && as_counted ? 0 : 1;
 }

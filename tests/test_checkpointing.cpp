@@ -1,6 +1,14 @@
 // Rollouts by schedules that store few states: the same gradient to the last bit as with all of them, at the cost foretold.
 #include <doctest/doctest.h>
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <list>
+
+#include "adjoint/gradcheck.hpp"
+#include "adjoint/packing.hpp"
 #include "adjoint/rollout.hpp"
 #include "adjoint/simulation.hpp"
 #include "scenes/scene.hpp"
@@ -32,33 +40,166 @@ std::vector<Schedule> schedules(int steps) {
     std::vector<Schedule> all{Schedule::every_step(steps), Schedule::every_kth(steps, 1), Schedule::every_kth(steps, 16),
                               Schedule::every_kth(steps, steps)};
     for (const int slots : {steps - 1, steps / 2, 40, 9, 3, 2}) all.push_back(Schedule::binomial(steps, slots));
+    for (const int kept : {2, 5, steps}) all.push_back(Schedule::binomial(steps, 3, kept));
+    if (have_checksums())
+        for (const int k : {1, 7, steps}) all.push_back(Schedule::two_tiers(steps, k, 3));
     return all;
 }
+
+const std::filesystem::path temporary = std::filesystem::temp_directory_path();
+
+// As many simulations of a scene as a schedule keeps the intermediates of.
+struct Simulations {
+    std::list<Simulation> all;
+    std::vector<Simulation*> each;
+    Simulations(const Scene& s, const Schedule& schedule) {
+        for (int k = 0; k < schedule.kept(); ++k) each.push_back(&all.emplace_back(s.world, s.objective));
+    }
+};
 
 }  // namespace
 
 TEST_CASE("checkpointing: every schedule gives the same bits on scenes with contact, at the cost foretold") {
-    for (const char* name : {"quadruped_stand", "throw", "box_stack"}) {
+    for (const auto& [name, steps] : {std::pair{"quadruped_stand", 200}, {"throw", 100}, {"box_stack", 12}}) {
         CAPTURE(name);
-        const Scene s = load_scene(name, std::string(name) == "box_stack" ? 20 : 250);
+        const Scene s = load_scene(name, steps);
         Outcome expected;
         for (const Schedule& schedule : schedules(s.steps)) {
             CAPTURE(schedule.name());
             CAPTURE(schedule.slots());
-            Simulation simulation(s.world, s.objective);
-            Rollout<Simulation> rollout(simulation, s.plan, schedule);
+            CAPTURE(schedule.kept());
+            Simulations simulations(s, schedule);
+            Rollout<Simulation> rollout(simulations.each, s.plan, schedule, {temporary, {}, false, have_compression()});
             const double loss = rollout.forward(s.theta, s.x0, s.z0);
             CHECK(rollout.evaluations().forward == s.steps);
             const Outcome first = outcome(s, rollout, loss);
             CHECK(rollout.evaluations().forward == schedule.forward_evaluations());
             CHECK(rollout.evaluations().backward == s.steps);
-            CHECK(rollout.store().bytes() == static_cast<size_t>(schedule.slots()) * rollout.store().bytes_per_checkpoint());
+            CHECK(rollout.store().bytes() == CheckpointStore::bytes(schedule, s.world.nx()));
+            CHECK(rollout.store().traffic().states_written == schedule.disk_writes());
+            CHECK(rollout.store().traffic().states_read == schedule.disk_reads());
             if (expected.bars.empty()) expected = first;
             CHECK(first == expected);
             CHECK(outcome(s, rollout, loss) == expected);  // once more from the same forward
             CHECK(outcome(s, rollout, rollout.forward(s.theta, s.x0, s.z0)) == expected);
         }
     }
+}
+
+TEST_CASE("checkpointing: a rollout of unknown length ends where it is told to, with the same bits as if that had been known") {
+    const Scene s = load_scene("throw", 200), shorter = load_scene("throw", 137);
+    Simulation simulation(s.world, s.objective);
+    const ControlPlan& plan = s.plan;
+    Rollout<Simulation> known(simulation, plan, shorter.steps), online(simulation, plan, Schedule::online(6));
+    const Outcome expected = outcome(s, known, known.forward(s.theta, s.x0, s.z0));
+    const auto stop = [&](int t, const double*) { return t == shorter.steps; };
+    const auto nothing = [](int, const double*, const double*) {};
+    for (int again = 0; again < 2; ++again) {
+        const std::int64_t before = online.evaluations().forward;
+        const double loss = online.forward_until(s.theta, s.x0, s.z0, stop, nothing);
+        CHECK(online.steps() == shorter.steps);
+        CHECK(outcome(s, online, loss) == expected);
+        CHECK(online.evaluations().forward - before == online.schedule().forward_evaluations());
+        CHECK(outcome(s, online, loss) == expected);  // a second sweep
+    }
+}
+
+TEST_CASE("checkpointing: a run that is packed between any two steps goes on elsewhere with the same bits") {
+    const Scene s = load_scene("throw", 60);
+    for (const Schedule& schedule : schedules(s.steps)) {
+        CAPTURE(schedule.name());
+        const std::filesystem::path file = temporary / ("costate-test-" + std::to_string(getpid()));
+        const DiskSettings disk{{}, file, false, false}, again{{}, file, true, false};
+        Simulations simulations(s, schedule);
+        Rollout<Simulation> whole(simulations.each, s.plan, schedule, disk);
+        // The run is packed at one moment of its forward and one of its reverse sweep.
+        for (const int moment : {0, 1, 17, 59}) {
+            ArchiveWriter forwards, backwards;
+            Gradient g, from_forwards, from_backwards;
+            const double loss = whole.forward(s.theta, s.x0, s.z0, [&](int t, const double*, const double*) {
+                if (t == moment) whole.transfer(forwards);
+            });
+            whole.backward(s.theta, s.z0, g, [&](int t, const double*, const double* u_bar) {
+                if (t == moment && u_bar != nullptr) whole.transfer(backwards), g.transfer(backwards);
+            });
+            const auto nothing = [](int, const double*, const double*) {};
+            {
+                Simulations others(s, schedule);
+                Rollout<Simulation> rollout(others.each, s.plan, schedule, again);
+                ArchiveReader reader(forwards.bytes);
+                rollout.transfer(reader);
+                REQUIRE(rollout.in_forward());
+                CHECK(rollout.resume_forward(s.theta, s.z0, nothing) == loss);
+                rollout.backward(s.theta, s.z0, from_forwards);
+                CHECK(rollout.evaluations().forward <= whole.evaluations().forward + schedule.kept());  // whose intermediates were left behind
+            }
+            Simulations others(s, schedule);
+            Rollout<Simulation> rollout(others.each, s.plan, schedule, again);
+            ArchiveReader reader(backwards.bytes);
+            rollout.transfer(reader), from_backwards.transfer(reader);
+            REQUIRE(rollout.in_backward());
+            rollout.resume_backward(s.theta, s.z0, from_backwards, nothing);
+            for (const Gradient* other : {&from_forwards, &from_backwards}) {
+                CHECK(other->controls == g.controls);
+                CHECK(other->initial_state == g.initial_state);
+                CHECK(other->parameters == g.parameters);
+            }
+        }
+        std::filesystem::remove(file);
+    }
+}
+
+TEST_CASE("checkpointing: adjoints are cut and clipped where that is asked for") {
+    const Scene s = load_scene("throw", 40);
+    Simulation simulation(s.world, s.objective);
+    Rollout<Simulation> rollout(simulation, s.plan, s.steps);
+    rollout.forward(s.theta, s.x0, s.z0);
+    std::vector<double> norms(static_cast<size_t>(s.steps) + 1);
+    const auto note = [&](int t, const double* x_bar, const double*) {
+        norms[static_cast<size_t>(t)] = Eigen::Map<const VecX<double>>(x_bar, s.world.ndx()).norm();
+    };
+    Gradient exact, limited;
+    rollout.backward(s.theta, s.z0, exact, note);
+    const double largest = *std::max_element(norms.begin(), norms.end());
+    rollout.limits.clip = 2 * largest;
+    rollout.backward(s.theta, s.z0, limited);
+    CHECK(limited.controls == exact.controls);
+    rollout.limits.clip = 0.5 * largest;
+    rollout.backward(s.theta, s.z0, limited, note);
+    for (int t = 1; t < s.steps; ++t) CHECK(norms[static_cast<size_t>(t)] <= 0.5 * largest * (1 + 1e-15));
+    CHECK(limited.controls != exact.controls);
+    rollout.limits = {.horizon = 15};
+    rollout.backward(s.theta, s.z0, limited, note);
+    for (int t = 0; t <= s.steps; ++t) CHECK((norms[static_cast<size_t>(t)] == 0) == (t <= 25));  // the loss is of the end
+    CHECK(limited.initial_state.norm() == 0);
+}
+
+TEST_CASE("checkpointing: the first adjoint that is not finite is named by step, body and row") {
+    Scene s = load_scene("box_slide", 30);
+    Simulation simulation(s.world, s.objective);
+    Rollout<Simulation> rollout(simulation, s.plan, s.steps);
+    rollout.forward(s.theta, s.x0, s.z0);
+    Gradient g;
+    rollout.backward(s.theta, s.z0, g);
+    CHECK(!rollout.adjoint_divergence());
+    Objective large = s.objective;
+    Term impulses;
+    impulses.kind = TermKind::impulse, impulses.running = true, impulses.weight = std::numeric_limits<double>::infinity();
+    {
+        const Objective with_impulses{impulses};
+        const Simulation::Looking looking(simulation, with_impulses);
+        rollout.backward(s.theta, s.z0, g);
+        REQUIRE(rollout.adjoint_divergence());
+        CHECK(rollout.adjoint_divergence().step == s.steps - 1);
+        CHECK(rollout.adjoint_divergence().row.find("contact of ") == 0);
+        CHECK(rollout.adjoint_divergence().row.find(", normal") != std::string::npos);
+        CHECK(tangent_entry_name(s.world.model, rollout.adjoint_divergence().entry).find("body '") == 0);
+    }
+    for (Term& term : large) term.weight = std::numeric_limits<double>::infinity();
+    const Simulation::Looking looking(simulation, large);
+    rollout.backward(s.theta, s.z0, g);
+    CHECK(rollout.adjoint_divergence().step == s.steps);
+    CHECK(rollout.adjoint_divergence().row.empty());
 }
 
 TEST_CASE("checkpointing: a hundred states serve 5000 steps of the quadruped") {

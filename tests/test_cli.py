@@ -15,7 +15,7 @@ import unittest
 import xml.etree.ElementTree
 
 PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
-COMMANDS = ["info", "simulate", "gradcheck", "optimize", "plan", "bench", "view"]
+COMMANDS = ["info", "simulate", "gradcheck", "gradient", "optimize", "plan", "bench", "view"]
 DONE, CHECK_FAILED, BAD_INPUT, DIVERGED = 0, 1, 2, 3
 
 KIND = {"max_relative_error", "taylor_order", "at_roundoff", "rejected", "stencils", "worst"}
@@ -24,12 +24,15 @@ KEYS = {
              "variables", "steps", "time_step"},
     "simulate": {"name", "steps", "duration", "loss", "seconds", "steps_per_second", "out"},
     "gradcheck": KIND | {"name", "steps", "loss", "variables", "seconds"},
+    "gradient": {"name", "steps", "loss", "gradient_norm", "largest_adjoint", "schedule", "forward_evaluations", "checkpoint_bytes",
+                 "disk", "seconds"},
     "optimize": {"name", "method", "steps", "variables", "initial_loss", "final_loss", "iterations", "loss_evaluations",
                  "gradient_evaluations", "seconds", "stopped", "parameters", "losses", "loss_seconds"},
     "bench": {"name", "steps", "repeat", "forward_us", "backward_us", "replay_us", "minimum", "bytes_per_checkpoint",
-              "checkpoint_bytes", "forward_evaluations", "peak_rss_mb", "sweeps", "residual", "gradient_norm", "native", "compiler"},
-    "plan": {"name", "steps", "schedule", "slots", "bytes_per_checkpoint", "peak_bytes", "forward_evaluations",
-             "evaluations_per_step"},
+              "checkpoint_bytes", "forward_evaluations", "disk", "memory", "peak_rss_mb", "sweeps", "residual", "gradient_norm",
+              "native", "compiler"},
+    "plan": {"name", "steps", "schedule", "slots", "kept", "bytes_per_checkpoint", "peak_bytes", "forward_evaluations",
+             "evaluations_per_step", "disk"},
     "view": {"name", "bodies", "runs", "bytes", "out", "png"},
 }
 
@@ -249,6 +252,10 @@ class Cli(unittest.TestCase):
             self.assertTrue(0 < least <= r[key], key)
         self.assertGreater(r["sweeps"], 0)
         self.assertGreater(r["gradient_norm"], 0)
+        self.assertEqual(list(r["memory"]), ["model", "scratch", "checkpoints", "controls", "gradients"])
+        self.assertEqual(r["memory"]["checkpoints"], r["checkpoint_bytes"])
+        for owner in ["model", "scratch", "gradients"]:  # of a box
+            self.assertTrue(100 < r["memory"][owner] < 1e6, owner)
 
     def test_bench_of_a_batch(self):
         r = json.loads(self.run_costate("bench", "box_slide", "--batch", 3, "--threads", 2, "--steps", 20, "--repeat", 2, "--json"))
@@ -297,7 +304,7 @@ class Cli(unittest.TestCase):
         for memory, because in [("64Q", "such as 64M, not '64Q'"), ("0", "not '0'"), ("-1", "not '-1'"), ("1.5G", "not '1.5G'"),
                                 ("99999T", "not '99999T'"), ("", "not ''"), ("15", "holds no state of spring: give at least 16")]:
             self.refuse("plan", self.scene, "--memory=" + memory, because=because)
-        self.refuse("plan", self.scene, "--memory", "1K", "--slots", 3, because="give one")
+        self.refuse("plan", self.scene, "--memory", "1K", "--slots", 3, because="leave out --memory")
         self.refuse("plan", self.scene, "--slots", 0, because="--slots.*'0'")
         self.refuse("simulate", self.scene, "--memory", "1K", because="--memory")
 
@@ -561,7 +568,7 @@ class Cli(unittest.TestCase):
 
     def test_divergence(self):
         stiff = self.write("stiff.json", changed(BODY + ["joint", "stiffness"], 1e12).replace('"steps": 20', '"steps": 500'))
-        for command, *out in [("simulate", "--out", "a.csv"), ("optimize", "--out", "out"), ("gradcheck",), ("bench",)]:
+        for command, *out in [("simulate", "--out", "a.csv"), ("optimize", "--out", "out"), ("gradcheck",), ("gradient", "--out", "g.json"), ("bench",)]:
             self.refuse(command, stiff, *out, because=r"step \d+: body 'm/cart', joint 'm/rail, front'", code=DIVERGED)
         self.assertFalse((self.folder / "out").exists())
         self.report("info", stiff)

@@ -30,6 +30,19 @@ TEST_CASE("memory: a scene's says how many states are stored") {
     CHECK(checkpoint_schedule(changed({{"/memory", "\"1T\""}})).slots() == scene.steps);
 }
 
+TEST_CASE("memory: with room on disk a scene's states go to two tiers where that spares evaluations") {
+    Scene scene = changed({{"/memory", "\"64K\""}, {"/steps", "100000"}});
+    const Schedule in_memory = checkpoint_schedule(scene), tiers = checkpoint_schedule(scene, 1 << 30);
+    CHECK(in_memory.disk_slots() == 0);
+    CHECK(tiers.disk_slots() > 0);
+    CHECK(tiers.forward_evaluations() < in_memory.forward_evaluations());
+    CHECK(CheckpointStore::bytes(tiers, scene.world.nx()) <= 64 * 1024);
+    CHECK(DiskStore::file_bytes(scene.world.nx(), tiers.disk_slots()) <= 1 << 30);
+    CHECK(checkpoint_schedule(scene, 10).disk_slots() == 0);
+    scene.memory_bytes = 20 * bytes_per_checkpoint(scene.world);  // not even room for what is written at once
+    CHECK(checkpoint_schedule(scene, 1 << 30).disk_slots() == 0);
+}
+
 TEST_CASE("memory: what is none is refused") {
     const auto refused = [](const char* value, const char* what, const char* remedy) {
         check_complaint(complaint([&] { changed({{"/memory", value}}); }), "test.json#/memory: ", what, remedy);

@@ -15,46 +15,55 @@ namespace {
 constexpr int nothing = -1;
 
 struct Machine {
-    std::vector<int> slots;                     // the states they hold
-    int state = 0, left = nothing, to_reverse;  // left: the step whose intermediates are there
-    std::int64_t evaluations = 0;
-    explicit Machine(const Schedule& s) : slots(static_cast<size_t>(s.slots()), nothing), to_reverse(s.steps()) {}
+    std::vector<int> memory, disk;  // the states that slots hold
+    int kept, state = 0, to_reverse;
+    int first = 0, after = 0;  // the steps whose intermediates are there
+    std::int64_t evaluations = 0, disk_writes = 0, disk_reads = 0;
+    explicit Machine(const Schedule& s)
+        : memory(static_cast<size_t>(s.slots()), nothing), disk(static_cast<size_t>(s.disk_slots()), nothing), kept(s.kept()), to_reverse(s.steps()) {}
 
+    int held(const Schedule::Place& p) { return (p.tier == Tier::disk ? disk : memory).at(static_cast<size_t>(p.slot)); }
+    int& slot(const Action& a) { return (a.tier == Tier::disk ? disk : memory).at(static_cast<size_t>(a.slot)); }
     void perform(const Action& a) {
         switch (a.kind) {
             case Action::Kind::forward:
                 REQUIRE(state == a.step);
                 REQUIRE(a.step < a.to);
                 REQUIRE(a.to <= to_reverse);
-                evaluations += a.to - a.step, state = a.to, left = a.to - 1;
+                evaluations += a.to - a.step, state = after = a.to, first = std::max(a.step, a.to - kept);
                 break;
             case Action::Kind::store:
                 REQUIRE(state == a.step);
-                slots.at(static_cast<size_t>(a.slot)) = state;
+                slot(a) = state, disk_writes += a.tier == Tier::disk;
                 break;
             case Action::Kind::restore:
-                REQUIRE(slots.at(static_cast<size_t>(a.slot)) == a.step);
-                state = a.step, left = nothing;
+                REQUIRE(slot(a) == a.step);
+                state = a.step, first = after = 0, disk_reads += a.tier == Tier::disk;
                 break;
             case Action::Kind::reverse:
                 REQUIRE(a.step == to_reverse - 1);
-                REQUIRE(left == a.step);
-                state = left = nothing, to_reverse = a.step;
+                REQUIRE(after == to_reverse);
+                REQUIRE(first <= a.step);
+                state = nothing, to_reverse = after = a.step;
                 break;
         }
     }
 };
 
 // Every step is reversed once, from the last to the first, in slots that hold what is read; returns the evaluations.
-std::int64_t run(Schedule& s) {
+std::int64_t run(Schedule& s, int length_that_comes = nothing) {
     Machine m(s);
-    while (!s.reverses_next()) m.perform(s.next());
+    while (!s.reverses_next() && m.state != length_that_comes) m.perform(s.next());
+    if (length_that_comes != nothing) s.finish();
     REQUIRE(m.state == s.steps());
     REQUIRE(m.evaluations == s.steps());
+    m.to_reverse = s.steps();
     while (!s.done()) m.perform(s.next());
     REQUIRE(m.to_reverse == 0);
-    CHECK(std::ranges::count(m.slots, nothing) == 0);  // it asks for no more slots than it fills
+    if (!s.is_online()) CHECK(std::ranges::count(m.memory, nothing) + std::ranges::count(m.disk, nothing) == 0);  // it asks for no more slots than it fills
     CHECK(m.evaluations == s.forward_evaluations());
+    CHECK(m.disk_writes == s.disk_writes());
+    CHECK(m.disk_reads == s.disk_reads());
     return m.evaluations;
 }
 
@@ -132,7 +141,8 @@ TEST_CASE("schedule: a reverse sweep may follow another") {
         Schedule schedule;
         int again;  // evaluations of a further sweep, if its checkpoints stay; 0: all
     } cases[] = {{Schedule::every_step(20), 20}, {Schedule::binomial(20, 19), 21}, {Schedule::binomial(20, 18), 0},
-                 {Schedule::binomial(20, 4), 0}, {Schedule::every_kth(20, 5), 0},  {Schedule::every_kth(20, 20), 20}};
+                 {Schedule::binomial(20, 4), 0}, {Schedule::every_kth(20, 5), 0},  {Schedule::every_kth(20, 20), 20},
+                 {Schedule::two_tiers(20, 5, 5), 36}, {Schedule::two_tiers(20, 1, 1), 20}, {Schedule::binomial(20, 4, 5), 20}};
     for (auto [s, again] : cases) {
         CAPTURE(s.name());
         Machine m(s);
@@ -155,21 +165,88 @@ TEST_CASE("schedule: a reverse sweep may follow another") {
 }
 
 TEST_CASE("schedule: the nearest checkpoint is the last that is stored and not later") {
-    for (Schedule s :
-         {Schedule::every_step(60), Schedule::binomial(60, 7), Schedule::binomial(60, 3), Schedule::every_kth(60, 9)}) {
+    for (Schedule s : {Schedule::every_step(60), Schedule::binomial(60, 7), Schedule::binomial(60, 3), Schedule::binomial(60, 4, 5),
+                       Schedule::every_kth(60, 9), Schedule::two_tiers(60, 9, 3), Schedule::two_tiers(60, 1, 1), Schedule::online(7)}) {
         CAPTURE(s.name());
         Machine m(s);
-        while (!s.done()) {
+        for (bool first = true; !s.done(); first = false) {
             m.perform(s.next());
-            for (int step = 0; step < 60; ++step) {
-                const Checkpoints::Place near = s.nearest(step);
+            if (s.is_online() && m.state == 60 && m.to_reverse > 60) s.finish(), m.to_reverse = 60;
+            for (int step = 0; step < (first ? 1 : 60); ++step) {
+                const Schedule::Place near = s.nearest(step);
                 REQUIRE(near.step <= step);
-                REQUIRE(m.slots.at(static_cast<size_t>(near.slot)) == near.step);
+                REQUIRE(m.held(near) == near.step);
                 const auto later = [&](int held) { return held > near.step && held <= step && held < m.to_reverse; };
-                REQUIRE(std::ranges::none_of(m.slots, later));
+                REQUIRE(std::ranges::none_of(m.memory, later));
+                REQUIRE(std::ranges::none_of(m.disk, later));
             }
         }
     }
+}
+
+TEST_CASE("schedule: two tiers write every segment's state to disk once and read it once") {
+    for (const int n : {1, 2, 7, 40, 99, 100, 101})
+        for (const int k : {1, 2, 10, 33, 100, 1000})
+            for (const int slots : {1, 2, 5, 40, 1000}) {
+                CAPTURE(n);
+                CAPTURE(k);
+                CAPTURE(slots);
+                Schedule s = Schedule::two_tiers(n, k, slots);
+                run(s);
+                CHECK(s.slots() <= std::min({slots, k, n}));
+                CHECK(s.disk_slots() == (n + k - 1) / k);
+            }
+    Schedule long_one = Schedule::two_tiers(100'000, 100, 100);
+    CHECK(run(long_one) == 99'900 + 1'000 * 199);  // 3 a step
+}
+
+TEST_CASE("schedule: blocks of steps whose intermediates are kept take the fewest evaluations") {
+    constexpr int most_steps = 60, most_slots = 6;
+    for (const int kept : {1, 2, 3, 7, 100}) {
+        std::vector<std::vector<std::int64_t>> fewest(most_slots + 1, std::vector<std::int64_t>(most_steps + 1));
+        for (int s = 1; s <= most_slots; ++s)
+            for (int n = 1; n <= most_steps; ++n) {
+                std::int64_t& best = fewest[static_cast<size_t>(s)][static_cast<size_t>(n)];
+                best = n <= kept ? n : n + fewest[static_cast<size_t>(s)][static_cast<size_t>(n - kept)];
+                for (int d = 1; s > 1 && d < n; ++d)
+                    best = std::min(best, d + fewest[static_cast<size_t>(s - 1)][static_cast<size_t>(n - d)] +
+                                              fewest[static_cast<size_t>(s)][static_cast<size_t>(d)]);
+                CAPTURE(kept);
+                CAPTURE(n);
+                CAPTURE(s);
+                Schedule schedule = Schedule::binomial(n, s, kept);
+                CHECK(run(schedule) == best);
+            }
+    }
+    Schedule s = Schedule::binomial(5000, 50, 100);  // every 100th state, blocks of 100
+    CHECK(run(s) == 2 * 5000 - 100);
+}
+
+TEST_CASE("schedule: online, no step is evaluated more often than if the length had been known") {
+    for (int slots = 1; slots <= 9; ++slots)
+        for (int n = 1; n <= 150; ++n) {
+            CAPTURE(slots);
+            CAPTURE(n);
+            Schedule online = Schedule::online(slots), known = Schedule::binomial(n, slots);
+            std::vector<int> times(static_cast<size_t>(n)), times_known = times;
+            const auto count = [](const Action& a, std::vector<int>& each) {
+                for (int t = a.step; a.kind == Action::Kind::forward && t < a.to; ++t) ++each[static_cast<size_t>(t)];
+            };
+            for (Action a = online.next();; a = online.next()) {
+                count(a, times);
+                if (a.to == n) break;
+            }
+            online.finish();
+            while (!online.done()) count(online.next(), times);
+            while (!known.done()) count(known.next(), times_known);
+            CHECK(std::ranges::max(times) == std::ranges::max(times_known));
+            Schedule counted = Schedule::online(slots);
+            CHECK(run(counted, n) <= 1.25 * static_cast<double>(known.forward_evaluations()));
+        }
+    Schedule long_one = Schedule::online(100);
+    CHECK(run(long_one, 5000) < 3 * 5000);
+    long_one.restart();
+    CHECK(run(long_one, 77) == 2 * 77 - 1);  // every state is stored
 }
 
 TEST_CASE("schedule: bytes choose it") {
@@ -181,6 +258,13 @@ TEST_CASE("schedule: bytes choose it") {
     CHECK(Schedule::within(std::int64_t{1} << 50, 296, 10).slots() == 10);
     CHECK(Schedule::within(296, 296, 10).slots() == 1);
     CHECK_THROWS_WITH_AS(Schedule::within(295, 296, 10), "295 bytes hold no checkpoint, which takes 296", std::invalid_argument);
+    CHECK(Schedule::within(10 * 296, 296, 1000, 99).disk_slots() == 91);  // 11 apart
+    CHECK(Schedule::within(10 * 296, 296, 1000, 99).forward_evaluations() < Schedule::binomial(1000, 10).forward_evaluations());
+    CHECK(Schedule::within(10 * 296, 296, 1000, 1'000'000).forward_evaluations() == 1999);
+    CHECK(Schedule::within(100 * 296, 296, 1000, 1).disk_slots() == 0);  // would only cost
+    CHECK(Schedule::within(1000 * 296, 296, 1000, 1000).stores_every_step());
+    CHECK(Schedule::online(9).name() == std::string("online"));
+    CHECK(Schedule::two_tiers(9, 2, 2).name() == std::string("two tiers"));
     CHECK(Schedule::every_step(9).name() == std::string("every step"));
     CHECK(less.name() == std::string("binomial"));
     CHECK(Schedule::every_kth(9, 2).name() == std::string("every k-th"));

@@ -1,0 +1,68 @@
+// Bytes out of objects and back. A class says once what it consists of, for both directions:
+//     template <class Archive> void transfer(Archive& a) { a(steps_), a(states_); }
+// Numbers, structs of numbers, vectors of either, and text; the bytes are of this machine and this build.
+#pragma once
+
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "core/linalg.hpp"
+
+namespace costate {
+
+class ArchiveWriter {
+public:
+    template <class T> void operator()(const T& value) requires std::is_trivially_copyable_v<T> { append(&value, sizeof value); }
+    template <class T> void operator()(const std::vector<T>& v) { sized(v.data(), v.size()); }
+    template <class T> void operator()(const VecX<T>& v) { sized(v.data(), static_cast<size_t>(v.size())); }
+    void operator()(const std::string& s) { sized(s.data(), s.size()); }
+    std::vector<char> bytes;
+
+private:
+    template <class T> void sized(const T* data, size_t n) {
+        static_assert(std::is_trivially_copyable_v<T>);
+        append(&n, sizeof n), append(data, n * sizeof(T));
+    }
+    void append(const void* from, size_t n) {
+        const char* const begin = static_cast<const char*>(from);
+        bytes.insert(bytes.end(), begin, begin + n);
+    }
+};
+
+class ArchiveReader {
+public:
+    explicit ArchiveReader(const std::vector<char>& bytes) : at_(bytes.data()), end_(at_ + bytes.size()) {}
+    template <class T> void operator()(T& value) requires std::is_trivially_copyable_v<T> { take(&value, sizeof value); }
+    template <class T> void operator()(std::vector<T>& v) {
+        v.resize(size(sizeof(T)));
+        take(v.data(), v.size() * sizeof(T));
+    }
+    template <class T> void operator()(VecX<T>& v) {
+        v.resize(static_cast<Eigen::Index>(size(sizeof(T))));
+        take(v.data(), static_cast<size_t>(v.size()) * sizeof(T));
+    }
+
+    void operator()(std::string& s) {
+        s.resize(size(1));
+        take(s.data(), s.size());
+    }
+
+private:
+    size_t size(size_t each) {
+        size_t n = 0;
+        take(&n, sizeof n);
+        if (n > static_cast<size_t>(end_ - at_) / each) throw std::runtime_error("ends too early");
+        return n;
+    }
+    void take(void* to, size_t n) {
+        if (n > static_cast<size_t>(end_ - at_)) throw std::runtime_error("ends too early");
+        if (n > 0) std::memcpy(to, at_, n);
+        at_ += n;
+    }
+    const char *at_, *end_;
+};
+
+}  // namespace costate

@@ -1,0 +1,14 @@
+// Runs that are saved to a file and go on from it: the file is there whole or not at all, whenever the program is killed.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+namespace costate {
+
+// `of` stands for all that a run depends on; a run is only taken up again by one of the same.
+void save_run(const std::filesystem::path& file, std::uint32_t of, const std::vector<char>& run);
+std::vector<char> load_run(const std::filesystem::path& file, std::uint32_t of);
+
+}  // namespace costate
