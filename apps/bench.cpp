@@ -19,7 +19,6 @@ constexpr const char* compiler = "clang " __clang_version__;
 constexpr const char* compiler = "gcc " __VERSION__;
 #endif
 
-
 // The steps alone, without looking at what they lead to, as `backward` runs them again.
 void replay(Simulation& simulation, const Scene& s, VecX<double>& x, VecX<double>& u, VecX<double>& x_next) {
     x = s.x0;

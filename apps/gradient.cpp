@@ -34,7 +34,7 @@ std::string content(const std::filesystem::path& file) {
 // All that the result depends on.
 std::uint32_t identity(const Scene& s, const Checkpointing& c, const AdjointLimits& limits, bool by_step) {
     ArchiveWriter all;
-    all(std::string(COSTATE_VERSION)), all(content(s.file)), all(s.theta), all(s.x0), all(s.z0), all(s.steps);
+    all(std::string(COSTATE_VERSION_TEXT)), all(content(s.file)), all(s.theta), all(s.x0), all(s.z0), all(s.steps);
     all(std::string(c.schedule.name())), all(c.schedule.slots()), all(c.schedule.disk_slots()), all(c.schedule.kept());
     all(c.disk.compressed), all(limits.clip), all(limits.horizon), all(by_step);
     return checksum(all.bytes.data(), all.bytes.size());

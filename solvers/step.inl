@@ -101,7 +101,9 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
         s.v_next_bar[n] = x_next_bar[w.nv() + j] + h * s.displacement_bar[n];
         h_bar += s.displacement_bar[n] * s.v_next[n];
     }
-    const bool implicit = w.implicit_gradient() && needs_mass_matrix(w);
+    // without rows the equations of motion alone; operator by operator where ABA was asked for
+    const bool by_equations = w.implicit_gradient() || (s.rows.islands.empty() && w.settings.forward_dynamics != ForwardDynamics::aba);
+    const bool implicit = by_equations && needs_mass_matrix(w);
     std::fill(s.v_free_bar.begin(), s.v_free_bar.end(), T(0));
     if (implicit) {
         // 10, 9, 8, 4 and 3 at once, by the equations that v+ and the impulses obey
