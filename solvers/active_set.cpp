@@ -131,7 +131,8 @@ void active_set_response(const MlcpView<double>& p, ActiveSet<double>& set, cons
             for (size_t c = 0; c < width; ++c) set.columns[i * width + c] -= e.P[k] * ds[static_cast<size_t>(e.row_s + k) * width + c];
     }
     set.solver.solve_columns_inplace(set.columns.data(), columns);
-    std::fill(dx, dx + static_cast<size_t>(p.rows) * width, 0.0);
+    for (size_t r = 0; r < set.state.size(); ++r)
+        if (set.state[r] == RowState::separating) std::fill_n(dx + r * width, width, 0.0);
     for (size_t i = 0; i < n; ++i) std::copy_n(set.columns.data() + i * width, width, dx + static_cast<size_t>(set.active[i]) * width);
 }
 

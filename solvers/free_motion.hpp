@@ -1,6 +1,6 @@
 // The motion without contact impulses: (M + h B) a = tau - c - B v, damping implicit through B. Two ways to the same a:
-// the articulated-body algorithm, or the bias force by RNEA and the factor of the mass matrix, which contacts need anyway.
-// Their adjoints are the operator-wise one of ABA and the implicit one; they agree to round-off.
+// the articulated-body algorithm, or the bias force by RNEA and the factor of the mass matrix, which contacts need anyway. Here are their
+// adjoints operator by operator; that through the equations of motion is in solvers/implicit.hpp. All agree to round-off.
 #pragma once
 
 #include "core/aba.hpp"

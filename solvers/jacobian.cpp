@@ -67,7 +67,7 @@ void dynamics_columns(const World& w, const double* theta, const double* x, Step
         for (const Dof& dof : m.dofs) J.L[static_cast<size_t>(dof.row + dof.depth)] += h * s.B[static_cast<size_t>(&dof - m.dofs.data())];
         ltl_factor_inplace(m, J.L.data());
     }
-    J.by_x.setZero();  // its upper half serves as room for the two square matrices, which the retraction overwrites
+    // the upper half of by_x, which the retraction writes at the end, is room for two square matrices
     double *by_q = J.by_x.data(), *by_v = by_q + nv * nv;
     rnea_derivatives(m, theta, s.kinematics, free.crba.Ic, free.rnea, v, free.a.data(), J.dynamics, by_q, by_v);
     using Square = Eigen::Map<const StepJacobian::Matrix>;

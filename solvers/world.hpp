@@ -7,7 +7,8 @@
 
 namespace costate {
 
-// automatic: articulated-body algorithm where nothing can touch, mass matrix and its factor where contacts need them anyway
+// aba: articulated-body algorithm, pulled back operator by operator. crba: mass matrix and its factor, pulled back through the equations
+// of motion where no sweeps are in between. automatic: crba, which also without contacts is the faster from 2 to 36 dofs.
 enum class ForwardDynamics { automatic, aba, crba };
 
 // pgs: projected Gauss-Seidel, a number of sweeps. lcp: the same boxed problem, exactly. ncp: friction cones, exactly.
@@ -62,8 +63,7 @@ struct World {
         erp = add("contact", "erp", ParameterRange::nonnegative, settings.erp);
         slop = add("contact", "slop", ParameterRange::nonnegative, settings.slop);
         recovery_speed = add("contact", "recovery_speed", ParameterRange::nonnegative, settings.recovery_speed);
-        if (settings.forward_dynamics == ForwardDynamics::automatic)
-            settings.forward_dynamics = shapes.pairs.empty() && !model.has_joint_rows() ? ForwardDynamics::aba : ForwardDynamics::crba;
+        if (settings.forward_dynamics == ForwardDynamics::automatic) settings.forward_dynamics = ForwardDynamics::crba;
     }
 
     bool implicit_gradient() const {

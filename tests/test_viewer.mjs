@@ -3,27 +3,19 @@
 // Chromium. REFERENCES holds the pictures that are compared with; --write makes them anew.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { accessSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { inflateSync } from "node:zlib";
 
+import { browserPath, run } from "./browser.mjs";
+
 const [program, modules, references] = process.argv.slice(2).map((path) => resolve(path));
 const write = process.argv.includes("--write");
-const browserPath = (process.env.COSTATE_CHROMIUM ? [process.env.COSTATE_CHROMIUM] : (process.env.PATH ?? "").split(":").flatMap((folder) => ["chromium", "chromium-browser", "google-chrome"].map((name) => join(folder, name)))).find((file) => {
-  try {
-    accessSync(file);
-    return true;
-  } catch {
-    return false;
-  }
-});
 if (!browserPath) {
   console.log("skipped: no Chromium in the PATH");
   process.exit(77);
 }
-const { chromium } = createRequire(join(modules, "x.js"))("playwright-core");
 const folder = mkdtempSync(join(tmpdir(), "costate-viewer-"));
 const at = (name) => join(folder, name);
 
@@ -394,21 +386,4 @@ function project(p, { from, to, fov, box }) {
   return { x: box.x + box.width / 2 + scale * dot(d, right), y: box.y + box.height / 2 - scale * dot(d, up) };
 }
 
-let failed = 0;
-try {
-  browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"] });
-  for (const [name, test] of Object.entries(tests)) {
-    const began = Date.now();
-    try {
-      await test();
-      console.log(`ok   ${name}, ${((Date.now() - began) / 1000).toFixed(1)} s`);
-    } catch (error) {
-      ++failed;
-      console.log(`FAIL ${name}\n${error.stack}`);
-    }
-  }
-} finally {
-  await browser?.close();
-  rmSync(folder, { recursive: true, force: true });
-}
-process.exit(failed > 0 ? 1 : 0);
+await run(tests, modules, (it) => (browser = it), () => rmSync(folder, { recursive: true, force: true }));

@@ -2,26 +2,18 @@
 // which ctest takes as skipped, without Chromium or in a build without cpp-httplib.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { accessSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
+import { browserPath, run } from "./browser.mjs";
+
 const [program, modules] = process.argv.slice(2).map((path) => resolve(path));
-const browserPath = (process.env.COSTATE_CHROMIUM ? [process.env.COSTATE_CHROMIUM] : (process.env.PATH ?? "").split(":").flatMap((folder) => ["chromium", "chromium-browser", "google-chrome"].map((name) => join(folder, name)))).find((file) => {
-  try {
-    accessSync(file);
-    return true;
-  } catch {
-    return false;
-  }
-});
 if (!browserPath || !spawnSync(program, ["watch", "--help"], { encoding: "utf8" }).stdout.includes("--port")) {
   console.log("skipped: no Chromium in the PATH, or no cpp-httplib in the build");
   process.exit(77);
 }
-const { chromium } = createRequire(join(modules, "x.js"))("playwright-core");
 const folder = mkdtempSync(join(tmpdir(), "costate-watch-"));
 const running = new Set();
 
@@ -176,22 +168,7 @@ const tests = {
   },
 };
 
-let failed = 0;
-try {
-  browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"] });
-  for (const [name, test] of Object.entries(tests)) {
-    const began = Date.now();
-    try {
-      await test();
-      console.log(`ok   ${name}, ${((Date.now() - began) / 1000).toFixed(1)} s`);
-    } catch (error) {
-      ++failed;
-      console.log(`FAIL ${name}\n${error.stack}`);
-    }
-  }
-} finally {
-  await browser?.close();
+await run(tests, modules, (it) => (browser = it), () => {
   for (const child of running) child.kill("SIGKILL");
   rmSync(folder, { recursive: true, force: true });
-}
-process.exit(failed > 0 ? 1 : 0);
+});

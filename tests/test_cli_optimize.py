@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""`costate optimize`: results, curves, reports and baselines. Usage: test_cli_optimize.py PROGRAM"""
+import csv
+import json
+import os
+import subprocess
+import unittest
+import xml.etree.ElementTree
+
+from cli import Cli, KEYS, PROGRAM
+
+
+class Optimize(Cli):
+    def test_report_and_plots(self):
+        os.environ["COSTATE_CHROMIUM"] = "/nonexistent"
+        self.addCleanup(os.environ.pop, "COSTATE_CHROMIUM")
+        if not self.without_viewer():
+            self.run_costate("optimize", self.scene, "--report", "report.html")
+            self.assertIn("control m/push", (self.folder / "report.html").read_text())
+            self.refuse("view", self.scene, "--png", "a.png", because="Chromium")
+        self.assertIn("plots", self.run_costate("optimize", self.scene, "--plots", "plots"))
+        for name in ["loss", "gradient", "control_m_push"]:
+            self.assertTrue(xml.etree.ElementTree.parse(self.folder / f"plots/{name}.svg").getroot().tag.endswith("svg"))
+            with open(self.folder / f"plots/{name}.csv", newline="") as file:
+                header, *rows = csv.reader(file)
+            self.assertIn(header[0], ["iteration", "time, s"])
+            self.assertTrue(rows)
+            [float(x) for row in rows for x in row[:2]]
+
+    def test_comparison_and_landscape(self):
+        os.environ["COSTATE_CHROMIUM"] = "/nonexistent"
+        self.addCleanup(os.environ.pop, "COSTATE_CHROMIUM")
+        self.run_costate("optimize", self.scene, "--method", "momentum", "--iterations", 3, "--out", "earlier")
+        self.run_costate("optimize", self.scene, "--compare", "earlier/result.json", "--landscape", 26, "--plots", "plots")
+
+        def rows(name):
+            with open(self.folder / f"plots/{name}.csv", newline="") as file:
+                return list(csv.reader(file))
+        for name, x in [("loss", "iteration"), ("loss_seconds", "time, s")]:
+            header, *points = rows(name)
+            self.assertEqual([header[0], header[2]], [x, "curve"])
+            self.assertEqual([[p[2] for p in points].count(m) for m in ["adam", "momentum"]], [6, 4])
+        points = [(float(x), float(y)) for x, y in rows("landscape")[1:]]
+        self.assertEqual([len(points), points[0][0], points[-1][0]], [26, -0.5, 2])
+        result = json.loads((self.folder / "earlier/result.json").read_text())
+        self.assertAlmostEqual(dict(points)[0], result["initial_loss"], delta=1e-12)  # the start
+        self.assertAlmostEqual(dict(points)[1], min(float(p[1]) for p in rows("loss")[1:] if p[2] == "adam"), delta=1e-12)
+        self.refuse("optimize", self.scene, "--compare", "earlier/result.json", because="--report and --plots")
+        self.refuse("optimize", self.scene, "--compare", "gone.json", "--plots", "p", because="cannot read gone.json")
+        for text in ["{", "[]", '{"method": "adam", "losses": [1], "loss_seconds": []}']:
+            self.refuse("optimize", self.scene, "--compare", self.write("no.json", text), "--plots", "p", because="no.json is no result.json")
+
+    def test_optimize(self):
+        r = self.report("optimize", self.scene, "--iterations", 4)
+        self.assertEqual([r["method"], r["iterations"], len(r["losses"])], ["adam", 4, 5])
+        self.assertEqual([r["losses"][0], r["losses"][-1]], [r["initial_loss"], r["final_loss"]])
+        self.assertLess(r["final_loss"], r["initial_loss"])
+        self.assertEqual(sorted(r["losses"], reverse=True), r["losses"])
+        r = self.report("optimize", "bounce", "--method", "momentum", "--iterations", 1)
+        self.assertEqual([r["method"], list(r["parameters"])], ["momentum", ["shapes/ball/restitution"]])
+        self.assertEqual(sorted(r["loss_seconds"]), r["loss_seconds"])
+        self.assertEqual(len(r["loss_seconds"]), len(r["losses"]))
+
+    def test_optimize_without_gradients(self):
+        cmaes = ["optimize", self.scene, "--method", "cmaes", "--iterations", "200"]
+        if "no CMA-ES" in subprocess.run([PROGRAM, *cmaes], capture_output=True, text=True, cwd=self.folder).stderr:
+            self.skipTest("the build has no pagmo")
+        r = self.report(*cmaes, "--losses", 43, "--seed", 2)
+        self.assertEqual([r[k] for k in ["method", "iterations", "loss_evaluations", "gradient_evaluations", "stopped"]],
+                         ["cmaes", 6, 43, 0, "loss evaluations used"])
+        again = self.report(*cmaes, "--losses", 43, "--seed", 2)
+        self.assertEqual(again["losses"], r["losses"])
+        self.assertNotEqual(self.report(*cmaes, "--losses", 43, "--seed", 3)["losses"], r["losses"])
+        self.assertNotEqual(self.report(*cmaes, "--losses", 43, "--seed", 2, "--sigma", 5)["losses"], r["losses"])
+        self.assertLess(self.report(*cmaes)["final_loss"], 1e-6)
+
+    def test_knots_in_place_of_every_step(self):
+        line = ["optimize", "cartpole_swingup", "--iterations", 0]
+        self.assertEqual(self.report(*line)["variables"], 500)
+        thinned = self.report(*line, "--knots", 7, "--method", "adam")
+        self.assertEqual(thinned["variables"], 7)
+        self.assertEqual(thinned["initial_loss"], self.report(*line)["initial_loss"])
+
+    def test_optimize_out(self):
+        r = self.report("optimize", self.scene, "--out", "deep/out")
+        names = ["after.csv", "before.csv", "loss.svg", "motion.svg", "result.json"]
+        self.assertEqual(self.files(), ["deep/out/" + n for n in names] + ["spring.json"])
+        out = self.folder / "deep/out"
+        result = json.loads((out / "result.json").read_text())
+        self.assertEqual(set(result), KEYS["optimize"] | {"controls", "initial_state"})
+        self.assertEqual({k: result[k] for k in r}, r)
+        self.assertEqual(result["initial_state"], {"m/rail, front": 0.5, "d(m/rail, front)": 0})
+        self.assertEqual(len(result["controls"]["m/push"]["values"]), 3)
+        self.assertTrue(xml.etree.ElementTree.parse(out / "loss.svg").getroot().tag.endswith("svg"))
+        for name, key in [("before.csv", "initial_loss"), ("after.csv", "final_loss")]:
+            last = list(csv.DictReader((out / name).read_text().splitlines()))[-1]
+            self.assertAlmostEqual((float(last["m/rail, front"]) - 0.2) ** 2, result[key])
+        self.run_costate("optimize", self.scene, "--out", "deep/out")  # over the old files
+
+
+if __name__ == "__main__":
+    unittest.main()
