@@ -17,12 +17,12 @@ struct StepInputs {
 };
 
 // Of weights.(q+, v+) along a direction: by step_adj, and by central differences where the steps to both sides take the same branches.
-struct Slope {
+struct StepSlope {
     double adjoint = 0, difference = 0, spread = 0;  // spread: of the two differences that agree best
     bool smooth = false;
 };
 
-Slope slope_through_step(const World& w, const StepInputs& at, const VecX<double>& weights, const StepInputs& d, StepScratch<double>& s) {
+StepSlope slope_through_step(const World& w, const StepInputs& at, const VecX<double>& weights, const StepInputs& d, StepScratch<double>& s) {
     const auto& [theta, x, u] = at;
     VecX<double> next(w.nx()), moved(w.nx()), start(w.nx()), apart(w.ndx());
     step(w, theta.data(), x.data(), u.data(), s, next.data());
@@ -30,7 +30,7 @@ Slope slope_through_step(const World& w, const StepInputs& at, const VecX<double
     s.clear_bars();
     StepInputs bar{VecX<double>::Zero(w.np()), VecX<double>::Zero(w.ndx()), VecX<double>::Zero(w.nu())};
     step_adj(w, theta.data(), x.data(), u.data(), s, weights.data(), bar.theta.data(), bar.x.data(), bar.u.data());
-    Slope slope;
+    StepSlope slope;
     slope.adjoint = bar.theta.dot(d.theta) + bar.x.dot(d.x) + bar.u.dot(d.u);
     // Central differences from 1e-7 on as far as branches allow, each extrapolated by the one before.
     double last = 0, last_extrapolated = 0, e = 1e-7;
@@ -101,7 +101,7 @@ TEST_CASE("exact solvers: implicit gradients are those of central differences at
                 for (const StepInputs& d : {StepInputs{none.theta, random(w.ndx()), none.u},
                                             {none.theta, none.x, random(w.nu())},
                                             {at.theta.cwiseProduct(random(w.np())), none.x, none.u}}) {
-                    const Slope slope = slope_through_step(w, at, weights, d, scratch);
+                    const StepSlope slope = slope_through_step(w, at, weights, d, scratch);
                     ++tried;
                     if (!slope.smooth) continue;
                     ++compared;
