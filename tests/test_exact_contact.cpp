@@ -1,4 +1,6 @@
 // What exact solvers of contact have to show: weights carried, heavy on light, problems without a solution, box against cone.
+#include <random>
+
 #include "tests/analytic.hpp"
 #include "tests/walk.hpp"
 
@@ -114,6 +116,44 @@ TEST_CASE("analytic 18, exact contact: towers in which each box is heavier than 
                 for (int j = 0; j < k; ++j)
                     CHECK(std::abs(by[c.index("bodies/box" + std::to_string(j) + "/mass")] - (j >= i ? g0 : 0)) <= 1e-6 * g0);
             }
+        }
+}
+
+namespace {
+
+// J J^T of fewer velocities than rows, without compliance, in which what opens one contact closes another: no impulse opens both.
+void check_hopeless(SolverType solver, unsigned seed) {
+    std::mt19937 g(seed);
+    std::normal_distribution<double> gauss;
+    const int contacts = std::uniform_int_distribution<int>(2, 4)(g), rows = 3 * contacts, velocities = std::uniform_int_distribution<int>(1, 4)(g);
+    MatX J(rows, velocities);
+    VecX<double> b(rows), mu = VecX<double>::Zero(rows), x = VecX<double>::Zero(rows);
+    for (double& entry : J.reshaped()) entry = gauss(g);
+    for (double& entry : b) entry = gauss(g);
+    J.row(3) = -J.row(0), b[0] = b[3] = -1;
+    std::vector<int> normal;
+    for (int c = 0; c < contacts; ++c) {
+        mu[3 * c + 1] = mu[3 * c + 2] = 0.5;
+        for (int r = 0; r < 3; ++r) normal.push_back(r == 0 ? unilateral_row : 3 * c);
+    }
+    const MatX A = J * J.transpose();  // symmetric: row-major too
+    const MlcpView<double> p{rows, A.data(), b.data(), mu.data(), normal.data(), 0};
+    LcpScratch box;
+    ConeScratch round;
+    ActiveSet<double> set;
+    const SolverStatus status = solver == SolverType::lcp ? lcp(p, box, set, x.data())
+                                                          : cone(p, FrictionLaw::cone, ConeMethod::gauss_seidel, round, set, x.data());
+    CHECK(status == SolverStatus::unsolved);
+    CHECK(x.allFinite());
+}
+
+}  // namespace
+
+TEST_CASE("exact contact: problems without a solution end with a word and finite impulses") {
+    for (const SolverType solver : exact_solvers)
+        for (unsigned seed = 0; seed < 300; ++seed) {
+            CAPTURE(seed);
+            check_hopeless(solver, seed);
         }
 }
 
