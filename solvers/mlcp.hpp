@@ -84,7 +84,8 @@ template <class T> double mlcp_residual(const MlcpView<T>& p, const T* x, Fricti
     return worst;
 }
 
-// What the residual of a solution may be: 1e-11 of the velocities, and the round-off of A x where impulses are huge.
+// What the residual of a solution may be: 1e-11 of the velocities, and the round-off of A x where impulses are huge, up to 1e-6 of
+// them: where it is more, nothing is left to judge by, as on the way to infinity of a problem that has no solution.
 inline double acceptable_residual(const MlcpView<double>& p, const double* x) {
     double b = 0, round_off = 0;
     for (int r = 0; r < p.rows; ++r) {
@@ -92,7 +93,7 @@ inline double acceptable_residual(const MlcpView<double>& p, const double* x) {
         for (int c = 0; c < p.rows; ++c) sum += std::abs(p.a(r, c) * x[c]);
         b = std::max(b, std::abs(p.b[r])), round_off = std::max(round_off, 4e-16 * sum);
     }
-    return 1e-11 * (1 + b) + round_off;
+    return (1 + b) * std::min(1e-11 + round_off / (1 + b), 1e-6);
 }
 
 }  // namespace costate

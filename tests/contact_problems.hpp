@@ -40,7 +40,7 @@ inline ContactProblem contact_problem(Family family, unsigned seed) {
             const Eigen::Vector3d n = vector().normalized();
             if (a != b) touches.push_back({a, b, -0.5 * n + 0.1 * vector(), 0.5 * n + 0.1 * vector(), n});
         }
-        if (touches.empty()) touches.push_back({0, -1, {0, 0, -0.5}, {}, {0, 0, 1}});
+        if (touches.empty()) touches.push_back({0, -1, {0, 0, -0.5}, Eigen::Vector3d::Zero(), {0, 0, 1}});
     } else {  // boxes on each other, or one on the ground with many more points than it needs
         const int corners = family == Family::redundant ? integer(4, 10) : integer(3, 4);
         for (int i = 0; i < bodies; ++i)
