@@ -93,7 +93,7 @@ inline double acceptable_residual(const MlcpView<double>& p, const double* x) {
         for (int c = 0; c < p.rows; ++c) sum += std::abs(p.a(r, c) * x[c]);
         b = std::max(b, std::abs(p.b[r])), round_off = std::max(round_off, 4e-16 * sum);
     }
-    return (1 + b) * std::min(1e-11 + round_off / (1 + b), 1e-6);
+    return std::min(1e-11 * (1 + b) + round_off, 1e-6 * (1 + b));
 }
 
 }  // namespace costate
