@@ -12,29 +12,18 @@
 #include "core/rnea.hpp"
 #include "scene_text.hpp"
 #include "scenes/mjcf.hpp"
+#include "tests/references.hpp"
 
 namespace costate::test {
 namespace {
 
 namespace fs = std::filesystem;
 
-fs::path reference_folder() {
-    const char* folder = std::getenv("COSTATE_REFERENCE_DIR");
-    if (folder == nullptr) MESSAGE("COSTATE_REFERENCE_DIR is not set: nothing to compare with");
-    return folder == nullptr ? fs::path() : fs::path(folder);
-}
-
 fs::path model_file(const fs::path& folder, const std::string& name) {
     for (const auto& entry : fs::directory_iterator(folder / "models"))
         if (fs::exists(entry.path() / name)) return entry.path() / name;
     FAIL("there is no model " << name);
     return {};
-}
-
-VecX<double> vector_of(const Json& numbers) {
-    VecX<double> x(static_cast<Eigen::Index>(numbers.size()));
-    for (size_t i = 0; i < numbers.size(); ++i) x[static_cast<Eigen::Index>(i)] = numbers[i].get<double>();
-    return x;
 }
 
 // The largest difference, relative to the largest entry

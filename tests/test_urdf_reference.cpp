@@ -14,22 +14,12 @@
 #include "scene_text.hpp"
 #include "scenes/import.hpp"
 #include "scenes/names.hpp"
+#include "tests/references.hpp"
 
 namespace costate::test {
 namespace {
 
-std::filesystem::path references() {
-    const char* folder = std::getenv("COSTATE_REFERENCE_DIR");
-    if (folder == nullptr) MESSAGE("COSTATE_REFERENCE_DIR is not set: nothing to compare with");
-    return folder == nullptr ? "" : folder;
-}
-
 using MatX = Eigen::MatrixXd;
-
-VecX<double> vector_of(const Json& json) {
-    const auto numbers = json.get<std::vector<double>>();
-    return Eigen::Map<const VecX<double>>(numbers.data(), static_cast<Eigen::Index>(numbers.size()));
-}
 
 MatX matrix_of(const Json& rows) {
     MatX out(static_cast<Eigen::Index>(rows.size()), static_cast<Eigen::Index>(rows[0].size()));
@@ -135,7 +125,7 @@ struct PinocchioOrder {
 };
 
 void compare_with_pinocchio(const std::string& name) {
-    const std::filesystem::path folder = references();
+    const std::filesystem::path folder = reference_folder();
     if (folder.empty()) return;
     const Json reference = read_json(folder / "reference/pinocchio" / (name + ".json"));
     const Scene scene = load_scene((folder / "models/pinocchio" / (name + ".urdf")).string());
@@ -222,7 +212,7 @@ const std::vector<ForeignRobot>& foreign_robots() {
 }
 
 TEST_CASE("robots in URDF that others wrote load, and what has no counterpart is said") {
-    const std::filesystem::path folder = references();
+    const std::filesystem::path folder = reference_folder();
     if (folder.empty()) return;
     size_t listed = 0, there = 0;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder / "models"))
@@ -259,7 +249,7 @@ TEST_CASE("robots in URDF that others wrote load, and what has no counterpart is
 }
 
 TEST_CASE("robots in URDF that others wrote: through JSON text, the same model to the last bit") {
-    const std::filesystem::path folder = references();
+    const std::filesystem::path folder = reference_folder();
     if (folder.empty()) return;
     for (const ForeignRobot& robot : foreign_robots()) {
         CAPTURE(robot.file);
