@@ -140,11 +140,9 @@ template <class T> void classify(const MlcpView<T>& p, FrictionLaw law, const T*
     const auto diagonal = [&](int r) { return value_of(p.a(r, r)); };
     const auto x = [&](int r) { return value_of(x_at[r]); };
     const auto s = [&](int r) { return value_of(s_at[r]); };
-    double largest = 0;
-    for (int r = 0; r < p.rows; ++r) largest = std::max(largest, diagonal(r));
     const auto step = [&](int r) { return x(r) - s(r) / diagonal(r); };
     for (int r = 0; r < p.rows; ++r) {
-        if (diagonal(r) <= 1e-12 * largest) {
+        if (p.drops(r)) {
             state[r] = RowState::separating;
         } else if (p.normal[r] == free_row) {
             state[r] = RowState::clamping;
@@ -152,10 +150,13 @@ template <class T> void classify(const MlcpView<T>& p, FrictionLaw law, const T*
             const double mu = value_of(p.mu[r + 1]), a = diagonal(r), slip = std::hypot(s(r + 1), s(r + 2));
             const double n = x(r) - (s(r) + (law == FrictionLaw::cone ? mu * slip : 0)) / a;
             const double tangent = std::hypot(x(r + 1) - s(r + 1) / a, x(r + 2) - s(r + 2) / a);
-            const bool sticks = tangent <= mu * n, breaks = !sticks && mu * tangent <= -n;
+            const bool sticks = n > 0 && tangent <= mu * n;
+            const bool breaks = !sticks && mu * tangent <= -n;
+            RowState friction = sticks || slip == 0 ? RowState::clamping : RowState::sliding;
+            if (breaks || (mu == 0 && slip == 0)) friction = RowState::separating;  // no friction, whichever way it will slip
             state[r] = breaks ? RowState::separating : RowState::clamping;
-            state[r + 1] = state[r + 2] = breaks ? RowState::separating : (sticks || slip == 0 ? RowState::clamping : RowState::sliding);
-            if (state[r + 1] == RowState::sliding && law == FrictionLaw::relaxed_cone) state[r] = RowState::dilating;
+            if (friction == RowState::sliding && law == FrictionLaw::relaxed_cone) state[r] = RowState::dilating;
+            for (int t = r + 1; t <= r + 2; ++t) state[t] = p.drops(t) ? RowState::separating : friction;
             r += 2;
         } else if (p.normal[r] == unilateral_row) {
             state[r] = step(r) > 0 ? RowState::clamping : RowState::separating;
@@ -168,6 +169,7 @@ template <class T> void classify(const MlcpView<T>& p, FrictionLaw law, const T*
             }
             const double bound = value_of(p.mu[r]) * (boxed ? 1 : std::max(0.0, x(n))), y = step(r);
             state[r] = y > bound ? RowState::upper : (y < -bound ? RowState::lower : RowState::clamping);
+            if (bound == 0 && y == 0) state[r] = RowState::separating;  // no friction, whichever way it will slip
         }
     }
 }

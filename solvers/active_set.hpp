@@ -70,7 +70,7 @@ template <class T, class Solve> auto with_values(const MlcpView<T>& p, ActiveSet
         const std::vector<double> A = values(p.A, p.rows * p.rows), b = values(p.b, p.rows), mu = values(p.mu, p.rows);
         std::vector<double> start = values(x, p.rows);
         ActiveSet<double> found;
-        const auto status = solve(MlcpView<double>{p.rows, A.data(), b.data(), mu.data(), p.normal, p.first_row}, found, start.data());
+        const auto status = solve(MlcpView<double>{p.rows, A.data(), b.data(), mu.data(), p.normal, p.first_row, p.dropped}, found, start.data());
         std::copy(start.begin(), start.end(), x);
         set.state = found.state;
         solve_active_set(p, set, x);

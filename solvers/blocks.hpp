@@ -54,6 +54,7 @@ template <class T> struct Rows {
     std::vector<T> error;              // (rows) of equalities, m or rad
     std::vector<T> mu;                 // (rows) friction coefficient of tangent rows; bound of boxed rows, N s or N m s
     std::vector<int> normal;           // (rows) row of the normal of a tangent row, or what else bounds the row (solvers/pgs.hpp)
+    std::vector<unsigned char> dropped;  // (rows) 1: no impulse moves the row, and it has none (solvers/delassus.hpp)
     std::vector<int> tree_parent;      // (trees) union-find
     std::vector<RowBlock> unsorted;    // as found, before islands are known
     int count = 0;

@@ -30,6 +30,7 @@ void contact_update_inplace(const MlcpView<double>& p, FrictionLaw law, int n, d
     x[n] = std::max(0.0, x[n] - row_velocity(p, x, n) / p.a(n, n));
     const double a = p.a(n + 1, n + 1), b = p.a(n + 1, n + 2), c = p.a(n + 2, n + 2);
     const double step = (a + c) / 2 + std::hypot((a - c) / 2, b);  // the larger eigenvalue
+    if (p.drops(n + 1) && p.drops(n + 2)) return;
     double t1 = x[n + 1] - row_velocity(p, x, n + 1) / step, t2 = x[n + 2] - row_velocity(p, x, n + 2) / step;
     const double length = std::hypot(t1, t2), bound = mu * x[n];
     if (length > bound) t1 *= bound / length, t2 *= bound / length;
@@ -80,13 +81,11 @@ SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method
 }  // namespace
 
 double cone_gauss_seidel_inplace(const MlcpView<double>& p, FrictionLaw law, int sweeps, double tolerance, double* x) {
-    double largest = 0;
-    for (int r = 0; r < p.rows; ++r) largest = std::max(largest, p.a(r, r));
     double residual = mlcp_residual(p, x, law);
     for (int k = 0; k < sweeps && residual > tolerance; ++k) {
         for (int r = 0; r < p.rows; ++r) {
             if (p.contact_at(r)) contact_update_inplace(p, law, r, x), r += 2;
-            else if (p.a(r, r) > 1e-12 * largest) x[r] = one_row(p, x, r, row_velocity(p, x, r));
+            else if (!p.drops(r)) x[r] = one_row(p, x, r, row_velocity(p, x, r));
         }
         if (k % 10 == 9 || k + 1 == sweeps) residual = mlcp_residual(p, x, law);
     }
@@ -94,22 +93,25 @@ double cone_gauss_seidel_inplace(const MlcpView<double>& p, FrictionLaw law, int
 }
 
 // min over z in the cones of z.(A z/2 + b + shift), split as x = z with the scaled dual y; shift = mu |s_T| on the normal row of the
-// cone (De Saxce) follows the iterate.
+// cone (De Saxce) follows the iterate. The penalty rho keeps within 1e-6 to 1e6 of the mean diagonal: where contacts are jammed it
+// would shrink until A + rho is no longer positive definite to working precision. Ends with the best finite iterate.
 double cone_admm_inplace(const MlcpView<double>& p, FrictionLaw law, int iterations, double tolerance, ConeScratch& w, double* x) {
     using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
     const Eigen::Map<const RowMajor> A(p.A, p.rows, p.rows);
     const Eigen::Map<const Eigen::VectorXd> b(p.b, p.rows);
     Eigen::Map<Eigen::VectorXd> z(x, p.rows);
-    double rho = 0.1 * A.diagonal().mean(), residual = mlcp_residual(p, x, law);
+    const double mean = A.diagonal().mean();
+    double rho = 0.1 * mean, residual = mlcp_residual(p, x, law), least = residual;
+    w.best.assign(x, x + p.rows);
     Eigen::VectorXd &y = w.dual, &split = w.split, &rhs = w.rhs, &primal = w.primal;
     y.setZero(p.rows);
     const auto factor = [&] {
         w.shifted = A;
         w.shifted.diagonal().array() += rho;
-        Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> in_place(w.shifted);
+        return Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>>(w.shifted).info() == Eigen::Success;
     };
-    factor();
-    for (int k = 0; k < iterations && residual > tolerance; ++k) {
+    bool factored = factor();
+    for (int k = 0; factored && k < iterations && residual > tolerance; ++k) {
         rhs = A * z + b;
         for (int r = 0; r < p.rows; ++r) {
             const double shift = law == FrictionLaw::cone && p.contact_at(r) ? p.mu[r + 1] * std::hypot(rhs[r + 1], rhs[r + 2]) : 0;
@@ -124,16 +126,28 @@ double cone_admm_inplace(const MlcpView<double>& p, FrictionLaw law, int iterati
             if (p.contact_at(r)) project_on_cone_inplace(p.mu[r + 1], split.data() + r), r += 2;
             else if (p.normal[r] == unilateral_row) split[r] = std::max(0.0, split[r]);
             else if (p.normal[r] == boxed_row) split[r] = std::clamp(split[r], -p.mu[r], p.mu[r]);
+            else if (p.drops(r)) split[r] = 0;
         }
         y += primal - split;
         const double apart = (primal - split).norm(), moved = (split - z).norm();
         z = split;
         if (k % 10 != 9) continue;
         residual = mlcp_residual(p, x, law);
-        const double balance = apart > 10 * moved ? 4 : (moved > 10 * apart ? 0.25 : 1);
-        if (balance != 1) rho *= balance, y /= balance, factor();
+        if (residual < least) {
+            least = residual;
+            w.best.assign(x, x + p.rows);
+        }
+        double balance = apart > 10 * moved ? 4 : (moved > 10 * apart ? 0.25 : 1);
+        balance = std::clamp(balance * rho, 1e-6 * mean, 1e6 * mean) / rho;
+        if (balance == 1) continue;
+        rho *= balance;
+        y /= balance;
+        factored = factor();
     }
-    return mlcp_residual(p, x, law);
+    residual = mlcp_residual(p, x, law);
+    if (residual <= least) return residual;
+    std::ranges::copy(w.best, x);
+    return least;
 }
 
 template <class T> SolverStatus cone(const MlcpView<T>& p, FrictionLaw law, ConeMethod method, ConeScratch& w, ActiveSet<T>& set, T* x) {

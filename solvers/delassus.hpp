@@ -1,5 +1,8 @@
 // The Delassus operator A = J M^-1 J^T + R of each island, through the factor M = L^T D L: with Z = L^-T J^T, which stays on the
 // chain of its row, A = Z^T D^-1 Z + R. R is the rows' compliance, an absolute diagonal.
+//
+// A row whose J M^-1 J^T is at most 1e-12 of its island's largest is dropped: its impulse is 0 and nothing is differentiated by it.
+// Such are contacts between links whose joint cannot open them, and friction across the plane of a planar robot.
 #pragma once
 
 #include "core/ltl.hpp"
@@ -113,15 +116,27 @@ void delassus_bars_of_tree(const World& w, const Island& island, const Tree& tre
     }
 }
 
+// rows.dropped from the diagonal of A, which has no R yet. A contact that cannot be opened has no friction either.
+template <class T> void drop_rows(const Island& island, const T* A, Rows<T>& rows) {
+    double largest = 0;
+    for (int r = 0; r < island.rows; ++r) largest = std::max(largest, value_of(A[r * island.rows + r]));
+    for (int r = 0; r < island.rows; ++r) {
+        const size_t row = static_cast<size_t>(island.row + r);
+        rows.dropped[row] = value_of(A[r * island.rows + r]) <= 1e-12 * largest;
+        if (rows.normal[row] >= 0 && rows.dropped[static_cast<size_t>(rows.normal[row])]) rows.dropped[row] = 1;
+    }
+}
+
 template <class T>
-void island_delassus(const World& w, const T* L, const Rows<T>& rows, const Island& island, DelassusScratch<T>& s) {
+void island_delassus(const World& w, const T* L, Rows<T>& rows, const Island& island, DelassusScratch<T>& s) {
     const int end = island.block + island.blocks;
     // 1.1 Z = L^-T J^T
     for (int n = island.block; n < end; ++n) half_solve_block(w, L, rows, rows.blocks[static_cast<size_t>(n)], s);
     // 1.2 A = Z^T D^-1 Z
     for (int n = island.block; n < end; ++n) delassus_of_block(w, L, rows, island, n, s);
-    // 1.3 + R
     T* A = s.A.data() + island.delassus;
+    drop_rows(island, A, rows);
+    // 1.3 + R
     for (int r = 0; r < island.rows; ++r) A[r * island.rows + r] += rows.R[static_cast<size_t>(island.row + r)];
 }
 // With Y = M^-1 J^T and G = (A_bar + A_bar^T) Y:   J_bar += G^T,   M_bar -= Y^T A_bar Y on the pattern,   R_bar += diag(A_bar)
@@ -148,7 +163,8 @@ void island_delassus_adj(const World& w, const T* L, Rows<T>& rows, const Island
 template <class T>
 void delassus(const World& w,
               const T* L,            // (mass_matrix_size) the factor
-              const Rows<T>& rows, DelassusScratch<T>& s) {
+              Rows<T>& rows,         // sets rows.dropped
+              DelassusScratch<T>& s) {
     const Island* last = rows.islands.empty() ? nullptr : &rows.islands.back();
     s.Z.resize(rows.J.size());
     s.A.resize(last ? static_cast<size_t>(last->delassus + last->rows * last->rows) : 0);

@@ -4,6 +4,7 @@
 
 #include "solvers/cone.hpp"
 #include "solvers/delassus.hpp"
+#include "solvers/laws.hpp"
 #include "solvers/pgs.hpp"
 
 namespace costate {
@@ -27,7 +28,8 @@ template <class T> struct ImpulseScratch {
 
 template <class T> MlcpView<T> island_problem(const Rows<T>& rows, const DelassusScratch<T>& d, const ImpulseScratch<T>& s, const Island& island) {
     const int r = island.row;
-    return {island.rows, d.A.data() + island.delassus, s.b.data() + r, rows.mu.data() + r, rows.normal.data() + r, r};
+    return {island.rows, d.A.data() + island.delassus, s.b.data() + r, rows.mu.data() + r, rows.normal.data() + r, r,
+            rows.dropped.data() + r};
 }
 
 // y_r = sum over the chain of J_rj x_j, per row
@@ -42,6 +44,8 @@ inline constexpr int guessing_sweeps = 10;
 // From lambda, at which the solver starts, to the solution.
 template <class T> void solve_island(const World& w, const MlcpView<T>& p, size_t island, ImpulseScratch<T>& s, T* lambda) {
     ActiveSet<T>& set = s.sets[island];
+    for (int r = 0; r < p.rows; ++r)
+        if (p.drops(r)) lambda[r] = T(0);
     if (w.settings.solver == SolverType::pgs) {
         pgs(p, w.settings.sweeps, w.settings.tolerance, s.tapes[island], lambda);
         if (w.implicit_gradient()) linearise_at(p, FrictionLaw::box, set, lambda);
@@ -61,6 +65,11 @@ template <class T> void solve_impulses(const World& w, const Rows<T>& rows, cons
     s.status.clear();
     for (size_t i = 0; i < rows.islands.size(); ++i)
         solve_island(w, island_problem(rows, d, s, rows.islands[i]), i, s, s.lambda.data() + rows.islands[i].row);
+    if constexpr (std::is_same_v<T, double>) {
+        for (size_t i = 0; i < rows.islands.size(); ++i)
+            assert_lawful(island_problem(rows, d, s, rows.islands[i]), w.friction_law(), s.lambda.data() + rows.islands[i].row,
+                          !s.status.empty() && s.status[i] != SolverStatus::unsolved);
+    }
 }
 // Sweeps backwards: from s.lambda_bar to A_bar, J_bar, beta_bar, mu_bar, the free velocity's covector and, in its place, the start's.
 template <class T> void solve_impulses_adj(Rows<T>& rows, DelassusScratch<T>& d, const T* v_free, ImpulseScratch<T>& s, T* v_free_bar) {

@@ -46,11 +46,9 @@ SolverStatus solve(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& 
 }  // namespace
 
 void gauss_seidel_inplace(const MlcpView<double>& p, int sweeps, double* x) {
-    double largest = 0;
-    for (int r = 0; r < p.rows; ++r) largest = std::max(largest, p.a(r, r));
     for (int k = 0; k < sweeps; ++k)
         for (int r = 0; r < p.rows; ++r) {
-            if (p.a(r, r) <= 1e-12 * largest) continue;
+            if (p.drops(r)) continue;
             const double y = x[r] - row_velocity(p, x, r) / p.a(r, r);
             if (p.normal[r] == unilateral_row) x[r] = std::max(0.0, y);
             else if (p.normal[r] == free_row) x[r] = y;

@@ -61,7 +61,7 @@ bool complementary_pivoting(Eigen::Map<Matrix>& t, std::vector<int>& basis) {
 bool lemke(const MlcpView<double>& p, std::vector<double>& tableau, double* x) {
     Variables v;
     for (int r = 0; r < p.rows; ++r) {
-        if (p.a(r, r) <= 0) continue;
+        if (p.drops(r)) continue;
         (p.normal[r] == free_row ? v.free : p.normal[r] == unilateral_row ? v.unilateral : v.bounded).push_back(r);
     }
     const int n = v.size(), unilateral = static_cast<int>(v.unilateral.size()), bounded = static_cast<int>(v.bounded.size());

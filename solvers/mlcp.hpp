@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "core/linalg.hpp"
@@ -22,7 +23,7 @@ inline constexpr int unilateral_row = -1, boxed_row = -2, free_row = -3;
 
 enum class FrictionLaw { box, cone, relaxed_cone };
 
-// A is symmetric (rows x rows, row-major); rows whose diagonal is at most 1e-12 of the largest keep x = 0.
+// A is symmetric (rows x rows, row-major) with a positive diagonal.
 template <class T> struct MlcpView {
     int rows;
     const T* A;
@@ -30,10 +31,15 @@ template <class T> struct MlcpView {
     const T* mu;        // (rows) of friction and boxed rows; of a cone the first friction row's counts
     const int* normal;  // (rows) index of a friction row's normal row in the caller's numbering, or one of the above
     int first_row;      // of the island in that numbering
+    const unsigned char* dropped = nullptr;  // (rows) 1: x is 0, as no impulse moves the row (solvers/delassus.hpp); null: none
+    bool drops(int r) const { return dropped != nullptr && dropped[r] != 0; }
     int normal_of(int r) const { return normal[r] - first_row; }
     const T& a(int r, int s) const { return A[r * rows + s]; }
-    // whether row r is the normal of a contact: the two after it are its friction
-    bool contact_at(int r) const { return r + 2 < rows && normal[r] == unilateral_row && normal[r + 1] == first_row + r && normal[r + 2] == first_row + r; }
+    // whether row r is the normal of a contact that can open: the two after it are its friction
+    bool contact_at(int r) const {
+        return r + 2 < rows && !drops(r) && normal[r] == unilateral_row && normal[r + 1] == first_row + r &&
+               normal[r + 2] == first_row + r;
+    }
 };
 
 // s_r of s = A x + b
@@ -49,7 +55,7 @@ template <class T> void mlcp_velocity(const MlcpView<T>& p, const T* x, T* s) {
 // The point of the cone |x_T| <= mu x_n that is nearest to x, in place.
 inline void project_on_cone_inplace(double mu, double* x) {
     const double tangent = std::hypot(x[1], x[2]);
-    if (tangent <= mu * x[0]) return;
+    if (x[0] >= 0 && tangent <= mu * x[0]) return;
     if (mu * tangent <= -x[0]) {
         x[0] = x[1] = x[2] = 0;
         return;
@@ -59,13 +65,17 @@ inline void project_on_cone_inplace(double mu, double* x) {
 }
 
 // How far x is from a solution, as a velocity: the largest entry of (x - projection of x - s/a) a, where a is the row's diagonal,
-// and one number for the three rows of a cone.
+// and one number for the three rows of a cone. Infinite where x or s is not a number.
 template <class T> double mlcp_residual(const MlcpView<T>& p, const T* x, FrictionLaw law = FrictionLaw::box) {
     double worst = 0;
-    const auto velocity = [&](int r) { return value_of(row_velocity(p, x, r)); };
+    const auto velocity = [&](int r) {
+        const double s = value_of(row_velocity(p, x, r));
+        if (!std::isfinite(s)) worst = std::numeric_limits<double>::infinity();
+        return s;
+    };
     for (int r = 0; r < p.rows; ++r) {
+        if (p.drops(r)) continue;
         const double diagonal = value_of(p.a(r, r));
-        if (diagonal <= 0) continue;
         if (law != FrictionLaw::box && p.contact_at(r)) {
             const double mu = value_of(p.mu[r + 1]);
             double s[3] = {velocity(r), velocity(r + 1), velocity(r + 2)}, y[3];

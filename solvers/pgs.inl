@@ -9,13 +9,10 @@ namespace {
 
 template <class T> void pgs_prepare(const MlcpView<T>& p, int max_sweeps, PgsTape<T>& tape) {
     const size_t m = static_cast<size_t>(p.rows);
-    double largest = 0;
-    for (size_t r = 0; r < m; ++r) largest = std::max(largest, value_of(p.A[r * m + r]));
     tape.coefficients.resize(m * (m - 1)), tape.inverse.resize(m);
     tape.x.resize((1 + static_cast<size_t>(max_sweeps)) * m);
     for (size_t r = 0; r < m; ++r) {
-        const T& diagonal = p.A[r * m + r];
-        tape.inverse[r] = value_of(diagonal) <= 1e-12 * largest ? T(0) : T(1) / diagonal;
+        tape.inverse[r] = p.drops(static_cast<int>(r)) ? T(0) : T(1) / p.A[r * m + r];
         T* c = tape.coefficients.data() + r * (m - 1);
         for (size_t s = r + 1; s < m; ++s) *c++ = -p.A[r * m + s] * tape.inverse[r];
         for (size_t s = 0; s < r; ++s) *c++ = -p.A[r * m + s] * tape.inverse[r];

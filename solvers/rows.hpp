@@ -185,6 +185,7 @@ void make_rows(const World& w, const T* theta, const T* q, const T* v, const T* 
     sort_into_islands(w.model, rows);
     const size_t n = static_cast<size_t>(rows.count);
     rows.beta.assign(n, T(0)), rows.v_before.assign(n, T(0)), rows.mu.assign(n, T(0)), rows.normal.assign(n, unilateral_row);
+    rows.dropped.assign(n, 0);
     rows.R.assign(n, theta[w.compliance.at(0)]);
     rows.error.assign(n, T(0)), rows.chain_dof.clear(), rows.chain_sign.clear(), rows.J.clear();
     for (RowBlock& block : rows.blocks) {

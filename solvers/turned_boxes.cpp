@@ -23,11 +23,15 @@ void turn_rows_inplace(int rows, int t, double c, double s, double* A, double* b
 bool turned_boxes(const MlcpView<double>& p, TurnedBoxes& w, double* x) {
     const size_t n = static_cast<size_t>(p.rows);
     w.A.assign(p.A, p.A + n * n), w.b.assign(p.b, p.b + n), w.x.assign(x, x + n), w.s.resize(n);
-    const MlcpView<double> turned{p.rows, w.A.data(), w.b.data(), p.mu, p.normal, p.first_row};
+    const MlcpView<double> turned{p.rows, w.A.data(), w.b.data(), p.mu, p.normal, p.first_row, p.dropped};
     w.cosine.assign(n, 1), w.sine.assign(n, 0);  // of row t: (t1, t2) = (c x - s y, s x + c y) of the turned ones
     mlcp_velocity(p, x, w.s.data());
     for (int r = 0; r < p.rows; ++r) {
         if (!p.contact_at(r)) continue;
+        if (p.drops(r + 1) || p.drops(r + 2)) {  // one direction is left at most: box and cone are the same
+            r += 2;
+            continue;
+        }
         const int t = r + 1;
         const double bound = p.mu[t] * x[r], force = std::hypot(x[t], x[t + 1]), slip = std::hypot(w.s[static_cast<size_t>(t)], w.s[static_cast<size_t>(t + 1)]);
         double c = 1, s = 0;

@@ -20,6 +20,7 @@ struct PgsPass : StagePass {
 
     static constexpr int rows = 14, first_row = 5, left_out = 7;
     const std::vector<int> normal{-1, 5, 5, -1, -1, 9, 9, -1, -1, 13, 13, -1, 16, 16};
+    std::vector<unsigned char> dropped;
     std::vector<double> A, b, mu, start, A_bar, b_bar, mu_bar, start_bar, solution, solution_bar;
     std::vector<D> A_dual, b_dual, mu_dual, start_dual, solution_dual;
     PgsTape<double> tape;
@@ -29,12 +30,14 @@ struct PgsPass : StagePass {
     PgsPass(Rng& g, Regime r)
         : A(rows * rows), b(rows), mu(rows), start(rows), A_bar(A), b_bar(b), mu_bar(b), start_bar(b), solution(b), solution_bar(b),
           A_dual(A.size()), b_dual(rows), mu_dual(rows), start_dual(rows), solution_dual(rows) {
+        dropped.resize(rows);
+        dropped[left_out] = 1;
         Eigen::Matrix<double, rows, 9> G;
         for (double& x : G.reshaped()) x = g.around_zero(r);
         G.row(left_out).setZero();
         Eigen::Map<Eigen::Matrix<double, rows, rows>>(A.data()) = 0.1 * G * G.transpose();
         for (size_t i = 0; i < rows; ++i) {
-            A[i * rows + i] += i == left_out ? 1e-14 : 0.1;
+            A[i * rows + i] += 0.1;
             b[i] = g.around_zero(r) - (normal[i] < 0 ? 1 : 0);
             if (normal[i] >= 0) mu[i] = g.uniform(0.2, 1);
             start[i] = g.around_zero(r);
@@ -47,7 +50,7 @@ struct PgsPass : StagePass {
         if (r == Regime::random) inputs_without_effect = inputs() - count_inputs_with_effect();
     }
     template <class T> MlcpView<T> view(const std::vector<T>& A_, const std::vector<T>& b_, const std::vector<T>& mu_) const {
-        return {rows, A_.data(), b_.data(), mu_.data(), normal.data(), first_row};
+        return {rows, A_.data(), b_.data(), mu_.data(), normal.data(), first_row, dropped.data()};
     }
     int count_inputs_with_effect() {
         std::vector<bool> A_matters(A.size()), b_matters(rows), mu_matters(rows), start_matters(rows);

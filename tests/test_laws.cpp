@@ -1,0 +1,145 @@
+// The laws of contact, on every solution of every solver: on problems with zeros wherever zeros can be, and along every shipped scene.
+#include <doctest/doctest.h>
+
+#include "scenes/scene.hpp"
+#include "solvers/cone.hpp"
+#include "solvers/laws.hpp"
+#include "solvers/step.hpp"
+#include "tests/contact_problems.hpp"
+
+using namespace costate;
+using namespace costate::test;
+
+namespace {
+
+struct NamedSolver {
+    const char* name;
+    SolverType type;
+    FrictionLaw law;
+    ConeMethod method;
+};
+
+constexpr NamedSolver exact_solvers[] = {{"lcp", SolverType::lcp, FrictionLaw::box, ConeMethod::gauss_seidel},
+                                         {"ncp", SolverType::ncp, FrictionLaw::cone, ConeMethod::gauss_seidel},
+                                         {"ncp by ADMM", SolverType::ncp, FrictionLaw::cone, ConeMethod::admm},
+                                         {"relaxed", SolverType::ncp, FrictionLaw::relaxed_cone, ConeMethod::gauss_seidel}};
+
+SolverStatus solve(const NamedSolver& m, const MlcpView<double>& p, ActiveSet<double>& set, double* x) {
+    LcpScratch box;
+    ConeScratch round;
+    return m.law == FrictionLaw::box ? lcp(p, box, set, x) : cone(p, m.law, m.method, round, set, x);
+}
+
+// Some of friction, tangential velocity, normal velocity and all velocities set to zero, by the bits of `zeros`.
+ContactProblem with_zeros(ContactProblem p, unsigned zeros, std::mt19937& g) {
+    const auto some = [&] { return std::bernoulli_distribution(0.7)(g); };
+    for (int r = 0; r < p.b.size(); r += 3) {
+        if ((zeros & 1) && some()) p.mu[r + 1] = p.mu[r + 2] = 0;
+        if ((zeros & 2) && some()) p.b[r + 1] = p.b[r + 2] = 0;
+        if ((zeros & 4) && some()) p.b[r] = 0;
+    }
+    if (zeros & 8) p.b.setZero();
+    return p;
+}
+
+}  // namespace
+
+TEST_CASE("laws: problems with zeros in friction, slip, approach or everywhere are solved by the laws of contact") {
+    std::mt19937 g(14);
+    for (const NamedSolver& m : exact_solvers) {
+        CAPTURE(std::string(m.name));
+        int unsolved = 0, all = 0;
+        for (const Family family : {Family::scattered, Family::stacked, Family::redundant})
+            for (unsigned seed = 0; seed < 64; ++seed, ++all) {
+                CAPTURE(seed);
+                const ContactProblem problem = with_zeros(contact_problem(family, seed), seed % 16, g);
+                const MlcpView<double> p = problem.view();
+                ActiveSet<double> set;
+                std::vector<double> x(static_cast<size_t>(p.rows));
+                const bool solved = solve(m, p, set, x.data()) != SolverStatus::unsolved;
+                unsolved += !solved;
+                const BrokenLaw broken = solved ? broken_law(p, m.law, x.data(), 1e-8 * (1 + problem.b.cwiseAbs().maxCoeff()))
+                                                : broken_bound(p, m.law, x.data());
+                CHECK_MESSAGE(!broken, std::string(broken.law) << ", row " << broken.row << ", by " << broken.by);
+            }
+        MESSAGE(std::string(m.name) << ": " << unsolved << " of " << all << " unsolved");
+        CHECK(unsolved <= all / 50);
+    }
+}
+
+// Friction is 0 and nothing slips: the contact lets go as soon as it is not pressed.
+TEST_CASE("laws: a contact without friction and without slip does not pull") {
+    const double A[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, b[3] = {1.5, 0, 0}, mu[3] = {0, 0, 0};
+    const int normal[3] = {unilateral_row, 0, 0};
+    for (const NamedSolver& m : exact_solvers) {
+        CAPTURE(std::string(m.name));
+        ActiveSet<double> set;
+        double x[3] = {0, 0, 0};
+        CHECK(solve(m, {3, A, b, mu, normal, 0}, set, x) != SolverStatus::unsolved);
+        CHECK(x[0] == 0);
+    }
+    double pulling[3] = {-1.5, 0, 0};
+    project_on_cone_inplace(0, pulling);
+    CHECK(pulling[0] == 0);
+    const double unloaded[3] = {-1.5, 0, 0};
+    CHECK(mlcp_residual<double>({3, A, b, mu, normal, 0}, unloaded, FrictionLaw::cone) > 1);
+}
+
+// By every number of b and by mu, where friction is 0 and what is pressed does not slip.
+TEST_CASE("laws: without friction no tangential impulse depends on anything") {
+    const double A[9] = {1, 0.1, 0.2, 0.1, 1, 0, 0.2, 0, 1}, b[3] = {-1, 0.1, 0.2}, mu[3] = {0, 0, 0};  // A (1, 0, 0) + b = 0
+    const int normal[3] = {unilateral_row, 0, 0};
+    const double b_at_rest[3] = {-1, -0.1, -0.2};
+    for (const NamedSolver& m : exact_solvers)
+        for (const double* at : {b, b_at_rest}) {
+            CAPTURE(std::string(m.name));
+            const MlcpView<double> p{3, A, at, mu, normal, 0};
+            ActiveSet<double> set;
+            double x[3] = {0, 0, 0};
+            REQUIRE(solve(m, p, set, x) != SolverStatus::unsolved);
+            CHECK(x[0] == doctest::Approx(1).epsilon(1e-12));
+            for (int t = 1; t <= 2; ++t) {
+                double x_bar[3] = {0, 0, 0}, b_bar[3] = {0, 0, 0}, mu_bar[3] = {0, 0, 0};
+                x_bar[t] = 1;
+                solve_active_set_adj(p, set, x, x_bar, b_bar, mu_bar);
+                for (const double bar : b_bar) CHECK(std::abs(bar) < 1e-12);
+            }
+        }
+}
+
+TEST_CASE("laws: along every shipped scene, by every solver") {
+    int problems = 0, unsolved = 0;
+    for (const std::string& name : shipped_scenes()) {
+        CAPTURE(name);
+        Scene scene = load_scene(name);
+        for (const NamedSolver& m : exact_solvers) {
+            CAPTURE(std::string(m.name));
+            World& w = scene.world;
+            w.settings.solver = m.type;
+            w.settings.relaxed = m.law == FrictionLaw::relaxed_cone;
+            w.settings.cone_method = m.method;
+            w.settings.gradient = ImpulseGradient::automatic;
+            StepScratch<double> s(w);
+            VecX<double> x = scene.x0, next(w.nx());
+            if (x.size() != w.nx()) continue;
+            const VecX<double> u = VecX<double>::Zero(w.nu());
+            for (int t = 0; t < std::min(scene.steps, 60); ++t) {
+                step(w, scene.theta.data(), x.data(), u.data(), s, next.data());
+                REQUIRE(next.allFinite());
+                for (size_t i = 0; i < s.rows.islands.size(); ++i, ++problems) {
+                    const Island& island = s.rows.islands[i];
+                    const MlcpView<double> p = island_problem(s.rows, s.delassus, s.impulses, island);
+                    const double* lambda = s.impulses.lambda.data() + island.row;
+                    const bool solved = s.impulses.status[i] != SolverStatus::unsolved;
+                    unsolved += !solved;
+                    const BrokenLaw broken = solved ? broken_law(p, m.law, lambda, 1e3 * acceptable_residual(p, lambda))
+                                                    : broken_bound(p, m.law, lambda);
+                    REQUIRE_MESSAGE(!broken, std::string(broken.law) << ", step " << t << ", row " << broken.row << ", by " << broken.by);
+                }
+                x = next;
+            }
+        }
+    }
+    MESSAGE(unsolved << " of " << problems << " problems unsolved");
+    CHECK(unsolved <= problems / 1000);
+}
