@@ -7,7 +7,7 @@ const std::vector<KnownKeys>& known_keys() {
         {"scene",
          {"name", "description", "source", "time_step", "steps", "gravity", "solver", "contact", "ground", "shapes", "models",
           "equalities", "exclude", "initial", "controls", "parameters", "objective", "memory", "optimize"}},
-        {"solver", {"type", "gradient", "method", "relaxed", "complementarity_aware", "sweeps", "tolerance", "warm_start", "warm_contacts", "impact", "forward_dynamics"}},
+        {"solver", {"type", "gradient", "method", "relaxed", "complementarity_aware", "sweeps", "tolerance", "warm_start", "warm_contacts", "impact", "forward_dynamics", "gyroscopic"}},
         {"contact", {"compliance", "erp", "slop", "recovery_speed", "rest_speed", "margin"}},
         {"ground", {"friction", "restitution", "stiffness", "damping", "height", "normal"}},
         {"instance", {"name", "file", "model", "base", "keyframe", "position", "quaternion", "rpy_deg", "copies"}},

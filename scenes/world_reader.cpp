@@ -37,6 +37,7 @@ Settings read_settings(const Node& scene) {
         solver->expect_keys("solver");
         constexpr SolverType solvers[] = {SolverType::pgs, SolverType::lcp, SolverType::ncp};
         if (const auto type = solver->find("type")) s.solver = solvers[type->choice({"pgs", "lcp", "ncp"})];
+        else if (solver->has("sweeps") || solver->has("tolerance")) s.solver = SolverType::pgs;  // whose settings these are
         constexpr ImpulseGradient gradients[] = {ImpulseGradient::automatic, ImpulseGradient::swept, ImpulseGradient::implicit};
         if (const auto gradient = solver->find("gradient")) {
             s.gradient = gradients[gradient->choice({"automatic", "swept", "implicit"})];
@@ -60,6 +61,8 @@ Settings read_settings(const Node& scene) {
         constexpr ForwardDynamics kinds[] = {ForwardDynamics::automatic, ForwardDynamics::aba, ForwardDynamics::crba};
         if (const auto kind = solver->find("forward_dynamics"))
             s.forward_dynamics = kinds[kind->choice({"automatic", "aba", "crba"})];
+        constexpr Gyroscopic biases[] = {Gyroscopic::explicit_bias, Gyroscopic::midpoint};
+        if (const auto bias = solver->find("gyroscopic")) s.gyroscopic = biases[bias->choice({"explicit", "midpoint"})];
     }
     if (const auto contact = scene.find("contact")) {
         contact->expect_keys("contact");

@@ -4,8 +4,8 @@
 //   located   the same, gap > 0, Impact::located   beta = e (v + t a) - (h - t) a   at t = -gap/v, a = (v_free - v)/h
 //   open      gap >= 0                             beta = gap/h      may close, not cross
 //   slop      -slop <= gap < 0                     beta = 0
-//   recover   gap < -slop                          beta = erp (gap + slop)/h
-//   capped    the above below -recovery_speed      beta = -recovery_speed
+//   recover   gap < -slop                          beta = 0, and by position (solvers/recovery.hpp) erp (gap + slop)/h
+//   capped    the above below -recovery_speed      beta = 0, and by position -recovery_speed
 // Of rows with springs (solvers/compliance.hpp), which have no restitution, slop or cap:
 //   open      gap >= 0                             beta = gap/h
 //   pressed   gap < 0                              beta = erp gap/h  as recover, with the erp of the springs
@@ -17,6 +17,9 @@
 namespace costate {
 
 enum class BiasCase : unsigned char { bounce, open, slop, recover, capped, pressed, located };
+
+// Whether the bias moves the row by position, within the step, instead of by a velocity that stays.
+inline bool by_position(BiasCase bias) { return bias == BiasCase::recover || bias == BiasCase::capped; }
 
 template <> struct BarOf<BiasCase> { using type = NoBar; };
 

@@ -32,6 +32,7 @@ struct RowBlock {
     int island = 0;
     Springs springs;                 // of a unilateral first row, which is rigid without
     BiasCase bias = BiasCase::open;  // of a unilateral first row
+    unsigned char capped = 0;        // of an equality: bit r says that row r recovers at the fastest recovery speed
     bool unilateral() const { return kind == RowKind::contact || kind == RowKind::limit || kind == RowKind::ball_limit; }
 };
 
@@ -50,6 +51,7 @@ template <class T> struct Rows {
     std::vector<int> island_trees;
     std::vector<T> J;                  // on the chains
     std::vector<T> beta, v_before;     // (rows) bias; J v at the start of the step (normal and limit rows)
+    std::vector<T> recovery;           // (rows) velocity by which an error is taken back in position: solvers/recovery.hpp
     std::vector<T> R;                  // (rows) compliance, 1/kg or 1/(kg m^2)
     std::vector<T> error;              // (rows) of equalities, m or rad
     std::vector<T> mu;                 // (rows) friction coefficient of tangent rows; bound of boxed rows, N s or N m s
@@ -59,8 +61,9 @@ template <class T> struct Rows {
     std::vector<RowBlock> unsorted;    // as found, before islands are known
     int count = 0;
     bool located = false;              // an impact inside the step
+    bool recovers = false;             // some row lies deeper than the slop, or is an equality with an error
     // bars
-    std::vector<T> J_bar, beta_bar, R_bar, mu_bar;
+    std::vector<T> J_bar, beta_bar, recovery_bar, R_bar, mu_bar;
     std::vector<T> time_bar;           // (rows) of the time of a located impact, at its first row
 
     // Room for what the world can hold at first; more than this allocates once and stays.
@@ -70,8 +73,10 @@ template <class T> struct Rows {
         const size_t most_rows = 3 * contacts + joints + 6 * m.equalities.size();
         blocks.reserve(most_blocks), unsorted.reserve(most_blocks), islands.reserve(m.trees.size());
         island_trees.reserve(m.trees.size());
-        for (auto* per_row : {&beta, &v_before, &R, &error, &mu, &beta_bar, &R_bar, &mu_bar, &time_bar}) per_row->reserve(most_rows);
+        for (auto* per_row : {&beta, &v_before, &recovery, &R, &error, &mu, &beta_bar, &recovery_bar, &R_bar, &mu_bar, &time_bar})
+            per_row->reserve(most_rows);
         normal.reserve(most_rows);
+        dropped.reserve(most_rows);
     }
 };
 

@@ -12,7 +12,7 @@ StepJacobian::StepJacobian(const World& w)
 namespace {
 
 bool has_closed_form(const World& w, const StepScratch<double>& s) {
-    if (!s.rows.blocks.empty() && (!w.implicit_gradient() || s.rows.located || w.settings.impact == Impact::elastic)) return false;
+    if (!s.rows.blocks.empty() && (!w.implicit_gradient() || s.rows.located || s.rows.recovers || w.settings.impact == Impact::elastic)) return false;
     for (const RowBlock& b : s.rows.blocks)
         if (b.kind != RowKind::contact && b.kind != RowKind::limit && b.kind != RowKind::dry_friction) return false;
     return std::ranges::none_of(w.model.actuators, [](const Actuator& a) { return a.thruster; });
@@ -54,6 +54,22 @@ void ltl_solve_columns_inplace(const Model& m, const double* L, StepJacobian::Ma
     }
 }
 
+// h times the derivatives of the gyroscopic torques, by the angular velocities that they depend on.
+void gyroscopic_columns(const World& w, const double* theta, const double* v, StepJacobian& J) {
+    const double h = theta[w.time_step.at(0)];
+    for_each_free_rotation(w.model, [&](int body, int dof, TurnsAbout about) {
+        for (int i = 0; i < 3; ++i) {
+            MassProperties<double> unused = MassProperties<double>::zero();
+            Vec3<double> by_w = Vec3<double>::Zero();
+            double unused_h = 0;
+            NoBar none;
+            gyroscopic_correction_adj<double>(mass_properties(w.model, theta, body), about, load3(v + dof), h, Vec3<double>::Unit(i),
+                                              unused, none, by_w, unused_h);
+            J.response.block<1, 3>(dof + i, w.nv() + dof) += h * by_w.transpose();
+        }
+    });
+}
+
 // -dr of the joint forces and of inverse dynamics at (v+ - v)/h, by q, v and u. By v without what M^-1 makes the identity.
 void dynamics_columns(const World& w, const double* theta, const double* x, StepScratch<double>& s, StepJacobian& J) {
     const Model& m = w.model;
@@ -76,6 +92,7 @@ void dynamics_columns(const World& w, const double* theta, const double* x, Step
     for (const Body& b : m.bodies)
         if (b.nv == 1) J.response(b.v0, b.v0) -= h * theta[m.stiffness.at(b.v0)];
     for (int j = 0; j < nv; ++j) J.response(j, nv + j) -= h * s.B[static_cast<size_t>(j)];
+    if (w.settings.gyroscopic == Gyroscopic::midpoint) gyroscopic_columns(w, theta, v, J);
     for (int n = 0; n < m.nu; ++n) {
         const Actuator& a = m.actuators[static_cast<size_t>(n)];
         const Saturation& at = s.saturations[static_cast<size_t>(n)];

@@ -86,10 +86,11 @@ void block_bias(const World& w, const T* theta, const T* q, const T* v, const T*
     block.bias = bias_case(w, theta, block.springs.any(), gap, v_before);
     const bool located = block.bias == BiasCase::located;
     rows.located = rows.located || located;
-    rows.beta[row] = row_bias(block.bias, gap, v_before, located ? along(v_free) : T(0), e, c.erp, theta[w.slop.at(0)], theta[w.recovery_speed.at(0)],
+    rows.recovers = rows.recovers || by_position(block.bias);
+    (by_position(block.bias) ? rows.recovery : rows.beta)[row] = row_bias(block.bias, gap, v_before, located ? along(v_free) : T(0), e, c.erp, theta[w.slop.at(0)], theta[w.recovery_speed.at(0)],
                               theta[w.time_step.at(0)]);
 }
-// From rows.beta_bar, R_bar and time_bar; adds to rows.J_bar.
+// From rows.beta_bar, recovery_bar, R_bar and time_bar; adds to rows.J_bar.
 template <class T>
 void block_bias_adj(const World& w, const T* theta, const T* q, const T* v, const T* v_free, const RowBlock& block, ContactScratch<T>& contacts,
                     Rows<T>& rows, T* theta_bar, T* q_bar, T* v_bar, T* v_free_bar) {
@@ -106,7 +107,7 @@ void block_bias_adj(const World& w, const T* theta, const T* q, const T* v, cons
     RowCompliance<T> c_bar{rows.R_bar[row], T(0)};
     NoBar none;
     row_bias_adj<T>(block.bias, gap, rows.v_before[row], v_along, block_restitution(block, contacts), erp,
-                    theta[slop], theta[recovery_speed], theta[h], rows.beta_bar[row], none, gap_bar, v_before_bar, v_along_bar, e_bar, c_bar.erp,
+                    theta[slop], theta[recovery_speed], theta[h], (by_position(block.bias) ? rows.recovery_bar : rows.beta_bar)[row], none, gap_bar, v_before_bar, v_along_bar, e_bar, c_bar.erp,
                     theta_bar[slop], theta_bar[recovery_speed], theta_bar[h]);
     if (block.kind == RowKind::contact) {
         ContactPointBar<T>& point_bar = contacts.points_bar[static_cast<size_t>(block.index)];
@@ -130,19 +131,32 @@ void block_bias_adj(const World& w, const T* theta, const T* q, const T* v, cons
     }
 }
 
-// Bias of an equality: beta = erp error/h, so that an error shrinks by erp a step.
-template <class T> void equality_bias(const World& w, const T* theta, const RowBlock& block, const T* error, Rows<T>& rows) {
-    for (int r = 0; r < block.rows; ++r)
-        rows.beta[static_cast<size_t>(block.row + r)] = theta[w.erp.at(0)] * error[r] / theta[w.time_step.at(0)];
+// An equality takes back its error by position (solvers/recovery.hpp), erp of it a step, but no faster than recovery_speed: its row
+// has beta = 0 and recovery = erp error/h.
+template <class T> void equality_bias(const World& w, const T* theta, const T* error, RowBlock& block, Rows<T>& rows) {
+    const T& fastest = theta[w.recovery_speed.at(0)];
+    block.capped = 0;
+    for (int r = 0; r < block.rows; ++r) {
+        T& recovery = rows.recovery[static_cast<size_t>(block.row + r)];
+        recovery = theta[w.erp.at(0)] * error[r] / theta[w.time_step.at(0)];
+        rows.recovers = rows.recovers || value_of(recovery) != 0;
+        if (std::abs(value_of(recovery)) <= value_of(fastest)) continue;
+        recovery = value_of(recovery) > 0 ? fastest : -fastest;
+        block.capped = static_cast<unsigned char>(block.capped | 1 << r);
+    }
 }
 template <class T>
 void equality_bias_adj(const World& w, const T* theta, const RowBlock& block, const T* error, const Rows<T>& rows, T* theta_bar, T* error_bar) {
     const T &h = theta[w.time_step.at(0)], &erp = theta[w.erp.at(0)];
     for (int r = 0; r < block.rows; ++r) {
-        const T& beta_bar = rows.beta_bar[static_cast<size_t>(block.row + r)];
-        error_bar[r] += beta_bar * erp / h;
-        theta_bar[w.erp.at(0)] += beta_bar * error[r] / h;
-        theta_bar[w.time_step.at(0)] -= beta_bar * erp * error[r] / (h * h);
+        const T& recovery_bar = rows.recovery_bar[static_cast<size_t>(block.row + r)];
+        if (block.capped >> r & 1) {
+            theta_bar[w.recovery_speed.at(0)] += error[r] > T(0) ? recovery_bar : -recovery_bar;
+            continue;
+        }
+        error_bar[r] += recovery_bar * erp / h;
+        theta_bar[w.erp.at(0)] += recovery_bar * error[r] / h;
+        theta_bar[w.time_step.at(0)] -= recovery_bar * erp * error[r] / (h * h);
     }
 }
 
@@ -180,12 +194,14 @@ template <class T>
 void make_rows(const World& w, const T* theta, const T* q, const T* v, const T* v_free, const Kinematics<T>& k, const ContactScratch<T>& contacts,
                Rows<T>& rows) {
     rows.located = false;
+    rows.recovers = false;
     // 1.1 blocks, islands
     find_blocks(w, theta, q, v, contacts, rows);
     sort_into_islands(w.model, rows);
     const size_t n = static_cast<size_t>(rows.count);
     rows.beta.assign(n, T(0)), rows.v_before.assign(n, T(0)), rows.mu.assign(n, T(0)), rows.normal.assign(n, unilateral_row);
     rows.dropped.assign(n, 0);
+    rows.recovery.assign(n, T(0));
     rows.R.assign(n, theta[w.compliance.at(0)]);
     rows.error.assign(n, T(0)), rows.chain_dof.clear(), rows.chain_sign.clear(), rows.J.clear();
     for (RowBlock& block : rows.blocks) {
@@ -197,7 +213,7 @@ void make_rows(const World& w, const T* theta, const T* q, const T* v, const T* 
         block_rows(w, theta, q, k, contacts, block, rows, error);
         // 1.3 bias, and what is not the world's compliance
         if (block.unilateral()) block_bias(w, theta, q, v, v_free, contacts, block, rows);
-        else equality_bias(w, theta, block, error, rows);
+        else equality_bias(w, theta, error, block, rows);
     }
 }
 // From rows.J_bar, beta_bar, R_bar and mu_bar to the contacts' bars, the axes, q, v and theta.

@@ -18,10 +18,15 @@ std::uint64_t branch_hash(const StepScratch<double>& s) {
     for (const ContactPoint<double>& c : s.contacts.points) mix(static_cast<std::uint64_t>(tangent_axis(c.geometry.normal)));
     for (const RowBlock& b : s.rows.blocks) {
         mix(static_cast<std::uint64_t>(b.bias) | static_cast<std::uint64_t>(b.kind) << 8 |
-            static_cast<std::uint64_t>(b.side + 1) << 16 | static_cast<std::uint64_t>(b.index) << 32);
+            static_cast<std::uint64_t>(b.side + 1) << 16 | static_cast<std::uint64_t>(b.capped) << 24 |
+            static_cast<std::uint64_t>(b.index) << 32);
         if (b.kind == RowKind::contact && b.bias == BiasCase::bounce)
             mix(static_cast<std::uint64_t>(s.contacts.points[static_cast<size_t>(b.index)].b_bounces));
     }
+    for (const unsigned char dropped : s.rows.dropped) mix(dropped);
+    for (size_t i = 0; s.rows.recovers && i < s.rows.islands.size(); ++i)
+        if (recovers(s.rows, s.rows.islands[i]))
+            for (const RowState state : s.recovery.sets[i].state) mix(static_cast<std::uint64_t>(state) & 0xff);
     for (const int place : s.impulses.warm) mix(static_cast<std::uint64_t>(place + 1));
     for (size_t i = 0; i < s.rows.islands.size(); ++i) {
         const MlcpView<double> p = island_problem(s.rows, s.delassus, s.impulses, s.rows.islands[i]);

@@ -2,17 +2,19 @@
 //
 //   M (v_f - v) + h [c + B v_f - tau] = 0        free velocity, damping implicit: (M + h B) a_f = tau - c - B v
 //   lambda = MLCP(J M^-1 J^T + R, J v_f + beta)  impulses, N s (M with h B on its diagonal throughout)
-//   v+ = v_f + M^-1 J^T lambda,   q+ = retract(q, h v+)
+//   v+ = v_f + M^-1 J^T lambda,   q+ = retract(q, h v+)       and what lies too deep moves apart: solvers/recovery.hpp
 //
 // A step is a pure function of (x, u, theta) and always leaves its intermediates in the scratch; `step_adj` reads them.
 // Going backwards over time means running the same compiled `step` from a stored state, then `step_adj`.
 #pragma once
 
-#include "core/thrust.hpp"
+#include "core/gyroscopic.hpp"
 #include "core/integrate.hpp"
+#include "core/thrust.hpp"
 #include "solvers/free_motion.hpp"
 #include "solvers/implicit.hpp"
 #include "solvers/located_impact.hpp"
+#include "solvers/recovery.hpp"
 #include "solvers/warm_start.hpp"
 
 namespace costate {
@@ -28,7 +30,8 @@ template <class T> struct StepScratch {
     Rows<T> rows;                             // 7
     DelassusScratch<T> delassus;              // 8
     ImpulseScratch<T> impulses;               // 9, 10
-    std::vector<T> v_next, displacement;      // 10 (nv) v+, h v+
+    RecoveryScratch<T> recovery;              // 10
+    std::vector<T> v_next, displacement;      // 10 (nv) v+; h (v+ + w), less what located impacts take off
     // Covectors that the caller may seed between clear_bars and step_adj: of poses and velocities at the start of the step
     // here, of impulses in impulses.lambda_bar, of contact points in contacts.points_bar.
     KinematicsBar<T> bar;

@@ -7,7 +7,7 @@ namespace costate {
 
 template <class T>
 StepScratch<T>::StepScratch(const World& w)
-    : saturations(static_cast<size_t>(w.nu())), kinematics(w.model), free_motion(w.model), contacts(w), rows(w), delassus(w), impulses(w), bar(w.model) {
+    : saturations(static_cast<size_t>(w.nu())), kinematics(w.model), free_motion(w.model), contacts(w), rows(w), delassus(w), impulses(w), recovery(w), bar(w.model) {
     for (auto* x : {&tau, &B, &v_free, &v_next, &displacement, &v_next_bar, &displacement_bar, &v_free_bar, &tau_bar, &B_bar})
         x->assign(static_cast<size_t>(w.nv()), T(0));
 }
@@ -17,6 +17,7 @@ template <class T> void StepScratch<T>::clear_bars() {
     contacts.points_bar.assign(contacts.points.size(), ContactPointBar<T>::zero());
     rows.J_bar.assign(rows.J.size(), T(0));
     rows.beta_bar.assign(rows.beta.size(), T(0));
+    rows.recovery_bar.assign(rows.beta.size(), T(0));
     rows.R_bar.assign(rows.R.size(), T(0));
     rows.mu_bar.assign(rows.mu.size(), T(0));
     rows.time_bar.assign(rows.mu.size(), T(0));
@@ -38,6 +39,7 @@ template <class T> void step(const World& w, const T* theta, const T* x, const T
     FreeMotionScratch<T>& free = s.free_motion;
     // 1 joint forces
     actuation(w.model, theta, q, v, u, s.saturations.data(), s.tau.data(), s.B.data());
+    if (w.settings.gyroscopic == Gyroscopic::midpoint) gyroscopic_torques(w.model, theta, h, v, s.tau.data());
     // 2 poses, axes, velocities; what pushes along them
     kinematics(w.model, theta, q, v, s.kinematics);
     thrust(w.model, theta, s.kinematics, s.saturations.data(), u, s.tau.data());
@@ -60,10 +62,10 @@ template <class T> void step(const World& w, const T* theta, const T* x, const T
     solve_impulses(w, s.rows, s.delassus, s.v_free.data(), s.impulses);
     // 10 velocity with impulses, configuration
     apply_impulses(w, free.M.data(), s.rows, s.delassus, s.impulses);
-    for (int j = 0; j < w.nv(); ++j) {
-        v_next[j] = s.v_next[static_cast<size_t>(j)] = s.v_free[static_cast<size_t>(j)] + s.impulses.dv[static_cast<size_t>(j)];
-        s.displacement[static_cast<size_t>(j)] = h * v_next[j];
-    }
+    for (size_t n = 0; n < s.v_next.size(); ++n) s.v_next[n] = s.v_free[n] + s.impulses.dv[n];
+    recover_positions(w, free.M.data(), s.rows, s.delassus, s.impulses, s.v_next.data(), s.recovery);
+    for (size_t n = 0; n < s.v_next.size(); ++n) s.displacement[n] = h * (s.v_next[n] + s.recovery.w[n]);
+    std::ranges::copy(s.v_next, v_next);
     late_displacement(w, theta, q, free.M.data(), s.contacts, s.rows, s.impulses, s.displacement.data());
     retract(w.model, q, s.displacement.data(), q_next);
     keep_impulses(w, s.contacts, s.rows, s.impulses, x_next + w.nq() + w.nv());
@@ -98,9 +100,12 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
     late_displacement_adj(w, theta, q, free.M.data(), s.contacts, s.rows, s.impulses, s.displacement_bar.data(), free.M_bar.data());
     for (int j = 0; j < w.nv(); ++j) {
         const size_t n = static_cast<size_t>(j);
-        s.v_next_bar[n] = x_next_bar[w.nv() + j] + h * s.displacement_bar[n];
-        h_bar += s.displacement_bar[n] * s.v_next[n];
+        h_bar += s.displacement_bar[n] * (s.v_next[n] + s.recovery.w[n]);
+        s.displacement_bar[n] *= h;
+        s.v_next_bar[n] = x_next_bar[w.nv() + j] + s.displacement_bar[n];
     }
+    recover_positions_adj(w, free.M.data(), s.rows, s.delassus, s.impulses, s.recovery, s.v_next.data(), s.displacement_bar.data(),
+                          s.v_next_bar.data(), free.M_bar.data());
     // without rows the equations of motion alone; operator by operator where ABA was asked for
     const bool by_equations = w.implicit_gradient() || (s.rows.islands.empty() && w.settings.forward_dynamics != ForwardDynamics::aba);
     const bool implicit = by_equations && needs_mass_matrix(w);
@@ -123,8 +128,9 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
     // 6 contact points, normals, gaps
     make_contacts_adj(w, theta, s.kinematics, s.contacts, s.bar, theta_bar);
     // 5 features that meet: decided, nothing flows
-    if (implicit && s.rows.located) free_acceleration(w, theta, s.kinematics, v, s.tau.data(), s.B.data(), free);  // which 10-3 has written over
-    if (!implicit || s.rows.located) {
+    const bool by_mass_matrix = s.rows.located || s.rows.recovers;  // the displacement depends on M by itself
+    if (implicit && by_mass_matrix) free_acceleration(w, theta, s.kinematics, v, s.tau.data(), s.B.data(), free);  // which 10-3 has written over
+    if (!implicit || by_mass_matrix) {
         // 4 velocity without impulses
         for (int j = 0; j < w.nv(); ++j) {
             const size_t n = static_cast<size_t>(j);
@@ -140,6 +146,7 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
     thrust_adj(w.model, theta, s.kinematics, s.saturations.data(), u, s.tau_bar.data(), s.bar, theta_bar, u_bar);
     kinematics_adj(w.model, theta, q, v, s.kinematics, s.bar, theta_bar, q_bar, v_bar);
     // 1 joint forces
+    if (w.settings.gyroscopic == Gyroscopic::midpoint) gyroscopic_torques_adj(w.model, theta, h, v, s.tau_bar.data(), theta_bar, h_bar, v_bar);
     actuation_adj(w.model, theta, q, v, u, s.saturations.data(), s.tau_bar.data(), s.B_bar.data(), theta_bar, q_bar, v_bar, u_bar);
 }
 

@@ -16,6 +16,9 @@ enum class SolverType { pgs, lcp, ncp };
 
 // Of the impulses: sweeps backwards, exact for what ran, converged or not; or through the equations of the active set, exact at a
 // solution and cheaper. automatic: the first for pgs, the second for exact solvers, which have no sweeps.
+// Whether the bias of a free rigid body's rotation stands at the beginning of the step or, in effect, at its middle: core/gyroscopic.hpp.
+enum class Gyroscopic { explicit_bias, midpoint };
+
 enum class ImpulseGradient { automatic, swept, implicit };
 
 enum class ConeMethod { gauss_seidel, admm };
@@ -27,7 +30,7 @@ enum class Impact { start, elastic, located };
 // Those that theta holds too count as it has them. The others decide what a step does (tolerance, rest_speed, margin: thresholds)
 // and have no derivative.
 struct Settings {
-    SolverType solver = SolverType::pgs;
+    SolverType solver = SolverType::ncp;
     ImpulseGradient gradient = ImpulseGradient::automatic;
     bool complementarity_aware = false;  // of implicit gradients: see solvers/implicit.hpp
     ConeMethod cone_method = ConeMethod::gauss_seidel;
@@ -38,6 +41,7 @@ struct Settings {
     bool warm_start = false;     // the solver starts from the last step's impulses, which a state then holds: solvers/warm_start.hpp
     int warm_contacts = 32;      // how many contacts a state has room for, then
     ForwardDynamics forward_dynamics = ForwardDynamics::automatic;
+    Gyroscopic gyroscopic = Gyroscopic::midpoint;
     double time_step = 1e-3;     // s
     double compliance = 1e-6;    // R on the diagonal of the Delassus operator, 1/kg
     double erp = 0.2;            // share of a penetration taken back per step

@@ -4,6 +4,7 @@
 
 #include "tests/probe_contact.hpp"
 #include "tests/stage_pass.hpp"
+#include "tests/sweeping.hpp"
 #include "tests/toy_worlds.hpp"
 
 namespace costate::test {
@@ -35,7 +36,7 @@ inline bool is_busy(const World& w, const StepScratch<double>& s) {
 // A toy state that touches between moving trees, within one tree and at both ends of joint ranges, in several islands, with a
 // servo and a motor on either side of saturation. Regimes: at rest, almost at rest, moving.
 inline ToyState busy_contact_state(Rng& g, Regime r) {
-    Settings settings;
+    Settings settings = sweeping();
     settings.sweeps = g.uniform(0, 1) < 0.5 ? 4 : 50;
     settings.slop = 5e-3, settings.recovery_speed = 5;
     for (;;) {

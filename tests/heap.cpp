@@ -11,6 +11,7 @@
 #include "adjoint/simulation.hpp"
 #include "apps/memory_use.hpp"
 #include "tests/sample_shapes.hpp"
+#include "tests/sweeping.hpp"
 #include "tests/toy_worlds.hpp"
 
 namespace {
@@ -189,7 +190,7 @@ int main() {
     std::printf("%ld allocations in 400 with shapes of every type\n", calls - without);
     const long with_sweeps = calls;
     for (unsigned seed = 1; seed <= 10; ++seed) {
-        Settings settings;
+        Settings settings = test::sweeping();
         settings.solver = SolverType::lcp;
         run(toy_contact_state(seed, settings));
     }

@@ -8,6 +8,7 @@
 
 #include "tests/sample_shapes.hpp"
 #include "tests/stream.hpp"
+#include "tests/sweeping.hpp"
 #include "tests/toy_worlds.hpp"
 
 namespace costate::test {
@@ -194,7 +195,7 @@ inline std::vector<ShapeSpec> random_shapes(std::uint64_t seed, const WorldSize&
 
 inline Settings random_settings(std::uint64_t seed) {
     Stream g(seed, "settings");
-    Settings s;
+    Settings s = sweeping();
     s.time_step = g.magnitude(-3.5, -2);
     s.sweeps = g.pick({1, 3, 10, 50, 50, 50});
     s.tolerance = g.chance(0.1) ? 1e-9 : 0;

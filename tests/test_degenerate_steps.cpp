@@ -7,6 +7,7 @@
 
 #include "tests/analytic.hpp"
 #include "tests/random_state.hpp"
+#include "tests/sweeping.hpp"
 
 using namespace costate;
 using namespace costate::test;
@@ -73,7 +74,7 @@ TEST_CASE("degenerate steps: two shapes of every pair of types on a lattice, ove
                 CAPTURE(shape_type_name(tb));
                 CAPTURE(trial);
                 const bool b_moves = tb != ShapeType::plane && tb != ShapeType::terrain && g.chance(0.5);
-                Settings settings;
+                Settings settings = sweeping();
                 settings.slop = g.pick({0.0, 1e-4});
                 AnalyticScene scene(settings);
                 scene.add(solid("a", JointType::free, 1, Vec3<double>::Constant(0.01)));
@@ -101,7 +102,7 @@ TEST_CASE("degenerate steps: joints, equalities, friction and actuators exactly 
     for (int trial = 0; trial < 300; ++trial) {
         CAPTURE(trial);
         Stream g(static_cast<std::uint64_t>(trial), "bounds");
-        Settings settings;
+        Settings settings = sweeping();
         settings.slop = g.pick({0.0, 1e-4}), settings.compliance = g.pick({0.0, 1e-6});
         ModelBuilder builder;
         const auto add = [&](const char* name, JointType joint, int parent) {
@@ -159,7 +160,7 @@ struct KinkyState {
 constexpr double exact_radius = 0.125;  // and other numbers that are sums of few powers of two, so that gaps are exact
 
 AnalyticCase resting_ball(double gap, double restitution = 0, double fall = 0) {
-    Settings settings;
+    Settings settings = sweeping();
     settings.slop = 0.0078125, settings.time_step = 0.0009765625;
     AnalyticScene scene(settings);
     scene.add_ground(1, restitution);
@@ -170,7 +171,7 @@ AnalyticCase resting_ball(double gap, double restitution = 0, double fall = 0) {
 }
 
 AnalyticCase slider(double at, double limit) {
-    Settings settings;
+    Settings settings = sweeping();
     settings.time_step = 0.0009765625, settings.slop = 0.0078125;
     AnalyticScene scene(settings, {0, 0, 0});
     BodySpec b = solid("slider", JointType::prismatic, 1, Vec3<double>::Constant(0.01));

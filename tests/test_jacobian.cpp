@@ -3,6 +3,7 @@
 
 #include "solvers/jacobian.hpp"
 #include "tests/step_derivatives.hpp"
+#include "tests/sweeping.hpp"
 
 using namespace costate;
 using namespace costate::test;
@@ -77,7 +78,7 @@ TEST_CASE("Jacobian of inverse dynamics: that of dual numbers, for every joint t
 }
 
 TEST_CASE("Jacobian of a step: that of dual numbers, by every solver whose gradient is implicit") {
-    std::vector<Settings> all(4);
+    std::vector<Settings> all(4, sweeping());
     all[0].solver = SolverType::lcp, all[1].solver = SolverType::ncp;
     all[2].solver = SolverType::ncp, all[2].relaxed = true;
     all[3].gradient = ImpulseGradient::implicit, all[3].sweeps = 2000, all[3].compliance = 1e-3;
@@ -105,7 +106,7 @@ TEST_CASE("Jacobian of a step: where nothing touches, by either way of the dynam
         for (unsigned seed = 1; seed <= 5; ++seed) {
             CAPTURE(seed);
             Rng g(seed);
-            Settings settings;
+            Settings settings = sweeping();
             settings.forward_dynamics = dynamics, settings.time_step = 0.02;
             Model m = toy_model(g);
             ShapeSet none = build_shapes(m, {});

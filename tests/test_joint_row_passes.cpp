@@ -9,7 +9,9 @@ namespace {
 // A toy state with rows of every such kind.
 ToyState state_with_all_joint_rows(Rng& g) {
     for (;;) {
-        ToyState t = toy_joint_row_state(static_cast<unsigned>(g.engine()));
+        Settings settings = sweeping();
+        settings.recovery_speed = 1e6;  // no error is taken back at the fastest speed
+        ToyState t = toy_joint_row_state(static_cast<unsigned>(g.engine()), settings);
         StepScratch<double> s(t.world);
         VecX<double> next(t.world.nx());
         step(t.world, t.theta.data(), t.x.data(), t.u.data(), s, next.data());
@@ -191,12 +193,14 @@ struct EqualityBiasPass : JointRowStage {
     EqualityBiasPass(Rng& g, Regime r) : JointRowStage(g, r) {
         for_each({RowKind::connect, RowKind::weld, RowKind::coupling}, [&](const RowBlock& b) {
             in.add(s.rows.error.data() + b.row, d.rows.error.data() + b.row, error_bar.data() + b.row, b.rows);
-            out.add<double>(d.rows.beta.data() + b.row, s.rows.beta_bar.data() + b.row, b.rows);
+            out.add<double>(d.rows.recovery.data() + b.row, s.rows.recovery_bar.data() + b.row, b.rows);
         });
         add_parameters(w.erp, 1), add_parameters(w.time_step, 1);
     }
     void run_duals() override {
-        for_each({RowKind::connect, RowKind::weld, RowKind::coupling}, [&](const RowBlock& b) { equality_bias(w, theta.data(), b, d.rows.error.data() + b.row, d.rows); });
+        for_each({RowKind::connect, RowKind::weld, RowKind::coupling}, [&](RowBlock b) {
+            equality_bias(w, theta.data(), d.rows.error.data() + b.row, b, d.rows);
+        });
     }
     void run_adjoint() override {
         for_each({RowKind::connect, RowKind::weld, RowKind::coupling}, [&](const RowBlock& b) {

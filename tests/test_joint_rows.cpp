@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "solvers/step.hpp"
+#include "tests/sweeping.hpp"
 
 using namespace costate;
 
@@ -15,7 +16,7 @@ BodySpec rod(const char* name, int parent, JointType joint, const Vec3<double>& 
 }
 
 World build(const ModelBuilder& builder, int sweeps = 200) {
-    Settings settings;
+    Settings settings = sweeping();
     settings.sweeps = sweeps;
     Model m = builder.build();
     ShapeSet none = build_shapes(m, {});

@@ -6,6 +6,8 @@
 #include "solvers/laws.hpp"
 #include "solvers/step.hpp"
 #include "tests/contact_problems.hpp"
+#include "tests/scene_text.hpp"
+#include "tests/walk.hpp"
 
 using namespace costate;
 using namespace costate::test;
@@ -29,6 +31,8 @@ SolverStatus solve(const NamedSolver& m, const MlcpView<double>& p, ActiveSet<do
     ConeScratch round;
     return m.law == FrictionLaw::box ? lcp(p, box, set, x) : cone(p, m.law, m.method, round, set, x);
 }
+
+Scene scene_of_text(const std::string& text) { return scene_of(parse_json(text, "test")); }
 
 // Some of friction, tangential velocity, normal velocity and all velocities set to zero, by the bits of `zeros`.
 ContactProblem with_zeros(ContactProblem p, unsigned zeros, std::mt19937& g) {
@@ -142,4 +146,56 @@ TEST_CASE("laws: along every shipped scene, by every solver") {
     }
     MESSAGE(unsolved << " of " << problems << " problems unsolved");
     CHECK(unsolved <= problems / 1000);
+}
+
+// Five spheres in a row, each 1 mm from the next: the first hits, and after four elastic impacts only the last one moves. Without
+// compliance, whose share of an impulse would stay as velocity.
+TEST_CASE("laws: Newton's cradle of five hands the speed on, by every solver") {
+    for (const char* solver : {R"({"type": "pgs"})", R"({"type": "lcp"})", R"({"type": "ncp"})", R"({"type": "ncp", "method": "admm"})"}) {
+        CAPTURE(std::string(solver));
+        const Scene scene = scene_of_text(R"({"name": "cradle", "steps": 40, "time_step": 0.001, "gravity": [0, 0, 0],
+            "contact": {"compliance": 0}, "solver": )" + std::string(solver) + R"(,
+            "models": [{"name": "balls", "copies": {"count": 5, "offset": [0.101, 0, 0]}, "model": {"bodies": [{"name": "ball", "mass": 1,
+                "inertia": [0.001, 0.001, 0.001, 0, 0, 0], "joint": {"type": "free"},
+                "shapes": [{"type": "sphere", "radius": 0.05, "friction": 0, "restitution": 1}]}]}}],
+            "initial": {"velocities": {"balls0/ball": {"linear": [1, 0, 0]}}}})");
+        const VecX<double> v = walk(scene, 40).segment(scene.world.nq(), scene.world.nv());
+        for (int ball = 0; ball < 5; ++ball) {
+            CAPTURE(ball);
+            CHECK(std::abs(v[6 * ball] - (ball == 4 ? 1 : 0)) < 1e-9);
+        }
+    }
+}
+
+TEST_CASE("laws: a ball thrown up from a floor without friction flies") {
+    for (const char* solver : {"pgs", "lcp", "ncp"}) {
+        CAPTURE(std::string(solver));
+        const Scene scene = scene_of_text(R"({"name": "thrown", "steps": 100, "ground": {"friction": 0}, "solver": {"type": ")" +
+            std::string(solver) + R"("},
+            "models": [{"name": "ball", "position": [0, 0, 0.05], "model": {"bodies": [{"name": "ball", "joint": {"type": "free"}, "mass": 1,
+                "inertia": [0.001, 0.001, 0.001, 0, 0, 0], "shapes": [{"type": "sphere", "radius": 0.05}]}]}}],
+            "initial": {"velocities": {"ball": {"linear": [0, 0, 1.5]}}}})");
+        const VecX<double> x = walk(scene, 100);
+        CHECK(x[2] == doctest::Approx(0.05 + 0.15 - 0.5 * 9.81 * 0.01).epsilon(0.01));
+        CHECK(x[scene.world.nq() + 2] == doctest::Approx(1.5 - 0.981).epsilon(1e-9));
+    }
+}
+
+// A disc on a vertical hinge overlaps the floor by 1 mm, which no impulse can mend: nothing may hold it.
+TEST_CASE("laws: contact that its joint cannot open carries no impulse and holds nothing") {
+    for (const char* solver : {"pgs", "lcp", "ncp"}) {
+        CAPTURE(std::string(solver));
+        const Scene scene = scene_of_text(R"({"name": "disc", "steps": 10, "ground": true, "solver": {"type": ")" + std::string(solver) + R"("},
+            "models": [{"name": "disc", "position": [0, 0, 0.019], "model": {"bodies": [{"name": "disc", "mass": 1,
+                "inertia": [0.01, 0.01, 0.02, 0, 0, 0], "joint": {"name": "hinge", "type": "revolute", "axis": [0, 0, 1]},
+                "shapes": [{"type": "cylinder", "radius": 0.1, "half_length": 0.02}]}],
+                "actuators": [{"name": "motor", "type": "motor", "joint": "hinge"}]}}]})");
+        StepScratch<double> s(scene.world);
+        VecX<double> next(scene.world.nx());
+        const VecX<double> u = VecX<double>::Constant(1, 1.0);
+        step(scene.world, scene.theta.data(), scene.x0.data(), u.data(), s, next.data());
+        CHECK(!s.rows.blocks.empty());
+        for (const double impulse : s.impulses.lambda) CHECK(impulse == 0);
+        CHECK(next[1] == doctest::Approx(scene.theta[scene.world.time_step.at(0)] * 1 / 0.02).epsilon(1e-12));
+    }
 }

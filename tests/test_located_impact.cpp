@@ -2,6 +2,7 @@
 #include "tests/analytic.hpp"
 #include "tests/contact_stage.hpp"
 #include "tests/step_derivatives.hpp"
+#include "tests/sweeping.hpp"
 
 using namespace costate;
 using namespace costate::test;
@@ -35,7 +36,7 @@ AnalyticCase two_balls(double h, double x1, double x2, double v0, Impact impact)
 // A toy world in which something bounces inside its step.
 ToyState bouncing_state(Rng& g, SolverType solver) {
     for (;;) {
-        Settings settings;
+        Settings settings = sweeping();
         settings.solver = solver, settings.impact = Impact::located, settings.rest_speed = 1e-3, settings.time_step = 0.01;
         ToyState t = toy_contact_state(static_cast<unsigned>(g.engine()), settings);
         StepScratch<double> s(t.world);

@@ -1,5 +1,6 @@
 // Every line of an operators.inc becomes the test of that pair.
 #include "core/aba.hpp"
+#include "core/gyroscopic.hpp"
 #include "core/log_cholesky.hpp"
 #include "core/queries.hpp"
 #include "core/rnea.hpp"
@@ -17,6 +18,10 @@ template <> struct costate::test::Probe<BiasCase> : costate::test::EnumeratorPro
         static int drawn = 0;
         return static_cast<BiasCase>(drawn++ % 7);
     }
+};
+
+template <> struct costate::test::Probe<TurnsAbout> : costate::test::EnumeratorProbe<TurnsAbout> {
+    static TurnsAbout random(Rng& g, Regime) { return g.uniform(0, 1) < 0.5 ? TurnsAbout::centre_of_mass : TurnsAbout::origin; }
 };
 
 // As log_cholesky_body reads it from a vector.

@@ -91,6 +91,7 @@ struct BlockBiasPass : RowsStage {
         in.add_along_direction(g, [&](Inputs& all) { all.add(s.rows.J, d.rows.J, s.rows.J_bar); });
         add_what_bias_reads(g);
         out.add<double>(d.rows.beta, s.rows.beta_bar);
+        out.add<double>(d.rows.recovery, s.rows.recovery_bar);
         out.add<double>(d.rows.R, s.rows.R_bar);
     }
     void run_duals() override {
@@ -107,6 +108,7 @@ struct MakeRowsPass : RowsStage {
         add_axes(g), add_frames_and_friction(), add_what_bias_reads(g);
         out.add<double>(d.rows.J, s.rows.J_bar);
         out.add<double>(d.rows.beta, s.rows.beta_bar);
+        out.add<double>(d.rows.recovery, s.rows.recovery_bar);
         out.add<double>(d.rows.R, s.rows.R_bar);
         out.add<double>(d.rows.mu, s.rows.mu_bar);
     }

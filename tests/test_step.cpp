@@ -5,6 +5,7 @@
 #include "solvers/jacobian.hpp"
 #include "tests/check_adjoint.hpp"
 #include "tests/step_derivatives.hpp"
+#include "tests/sweeping.hpp"
 
 using namespace costate;
 using namespace costate::test;
@@ -74,7 +75,7 @@ TEST_CASE("step: adjoint against dual numbers, features frozen") {
     for (const ForwardDynamics dynamics : {ForwardDynamics::crba, ForwardDynamics::aba}) {
         for (unsigned seed = 1; seed <= 60; ++seed) {
             CAPTURE(seed);
-            Settings settings;
+            Settings settings = sweeping();
             settings.forward_dynamics = dynamics;
             settings.sweeps = seed % 3 == 0 ? 3 : 50;
             const ToyState t = toy_contact_state(seed, settings);
@@ -92,7 +93,7 @@ TEST_CASE("step: adjoint of equalities, dry friction and ball limits against dua
     int ball_limits = 0, slipping = 0, sticking = 0;
     for (unsigned seed = 1; seed <= 40; ++seed) {
         CAPTURE(seed);
-        Settings settings;
+        Settings settings = sweeping();
         settings.sweeps = seed % 2 == 0 ? 5 : 100;
         const ToyState t = toy_joint_row_state(seed, settings);
         StepScratch<double> s(t.world);
@@ -113,7 +114,7 @@ namespace {
 
 // Exact solvers, whose adjoints go through the equations of their active sets.
 std::vector<Settings> exact_solvers() {
-    std::vector<Settings> all(4);
+    std::vector<Settings> all(4, sweeping());
     all[0].solver = SolverType::lcp;
     all[1].solver = all[2].solver = all[3].solver = SolverType::ncp;
     all[2].cone_method = ConeMethod::admm, all[3].relaxed = true;
@@ -154,7 +155,7 @@ TEST_CASE("step: where the sweeps converge, their adjoint and the implicit one a
     int compared = 0;
     for (unsigned seed = 1; seed <= 40; ++seed) {
         CAPTURE(seed);
-        Settings swept, implicit;
+        Settings swept = sweeping(), implicit = sweeping();
         swept.sweeps = implicit.sweeps = 20000, swept.tolerance = implicit.tolerance = 1e-16;
         implicit.gradient = ImpulseGradient::implicit;
         for (const bool joints : {false, true}) {
@@ -179,7 +180,7 @@ TEST_CASE("step: where the sweeps converge, their adjoint and the implicit one a
 TEST_CASE("step: both forward dynamics give the same step and the same adjoint") {
     for (unsigned seed = 1; seed <= 30; ++seed) {
         CAPTURE(seed);
-        Settings by_aba, by_crba;
+        Settings by_aba = sweeping(), by_crba = sweeping();
         by_aba.forward_dynamics = ForwardDynamics::aba, by_crba.forward_dynamics = ForwardDynamics::crba;
         const ToyState a = toy_contact_state(seed, by_aba), c = toy_contact_state(seed, by_crba);
         StepScratch<double> sa(a.world), sc(c.world);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "solvers/step.hpp"
+#include "tests/sweeping.hpp"
 #include "tests/toy_models.hpp"
 
 namespace costate::test {
@@ -35,7 +36,7 @@ inline void turn_all(ToyState& t, Rng& g) {
 // A sphere, a capsule and a box in the air, an arm of three links with round ends and joint limits, over a ground plane, and a
 // fixed sphere; the capsule, the fixed sphere and one of the limits give. Everything placed so that about half of the pairs that
 // can touch do, with random velocities.
-inline ToyState toy_contact_state(unsigned seed, const Settings& settings = {}) {
+inline ToyState toy_contact_state(unsigned seed, const Settings& settings = sweeping()) {
     Rng g(seed);
     using J = JointType;
     ModelBuilder builder;
@@ -93,7 +94,7 @@ inline ToyState toy_contact_state(unsigned seed, const Settings& settings = {}) 
 
 // Two arms and a free body held together by every kind of equality, with dry friction that sticks and slips and a spherical joint
 // at the end of its range; no contacts.
-inline ToyState toy_joint_row_state(unsigned seed, const Settings& settings = {}) {
+inline ToyState toy_joint_row_state(unsigned seed, const Settings& settings = sweeping()) {
     Rng g(seed);
     using J = JointType;
     const std::vector<J> joints{J::revolute, J::spherical, J::revolute, J::free, J::prismatic, J::revolute};

@@ -5,6 +5,7 @@
 
 #include "core/rotation.hpp"
 #include "tests/analytic.hpp"
+#include "tests/sweeping.hpp"
 
 namespace costate::test {
 
@@ -29,7 +30,7 @@ struct View {
 };
 
 inline Settings settings_of(const View& view, int sweeps) {
-    Settings s;
+    Settings s = sweeping();
     s.time_step = 1e-3 * view.time, s.sweeps = sweeps;
     s.compliance = 0.05 / view.mass;  // so soft that the impulses are unique and the sweeps converge
     s.slop *= view.length, s.margin *= view.length;
