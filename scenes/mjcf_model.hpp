@@ -2,6 +2,7 @@
 #pragma once
 
 #include "scenes/import.hpp"
+#include "scenes/mesh_mass.hpp"
 #include "scenes/mjcf_compiler.hpp"
 #include "scenes/mjcf_geometry.hpp"
 
@@ -26,7 +27,9 @@ struct MjcfMesh {
     XmlElement element;
     Vec3<double> scale = Vec3<double>::Ones(), refpos = Vec3<double>::Zero();
     Quaternion<double> refquat = Quaternion<double>::identity();
-    std::vector<Vec3<double>> vertices = {};  // where there is no file
+    std::vector<Vec3<double>> vertices = {};          // where there is no file
+    std::vector<std::array<int, 3>> triangles = {};  // of these, none: those of their hull
+    MeshInertia inertia = MeshInertia::legacy;
 };
 
 struct MjcfGeom {
@@ -40,6 +43,7 @@ struct MjcfGeom {
     bool counts = false;
     Solid solid = {};
     const MjcfMesh* mesh = nullptr;  // a solid in its place
+    bool shell = false;              // of the mesh, whatever that says itself
     double density = 1000;
     std::optional<double> mass = {};
     bool visual() const { return contype == 0 && conaffinity == 0; }
@@ -93,11 +97,12 @@ struct MjcfContext {
 void read_assets(MjcfContext& context);
 
 // The mesh that an attribute names, where its own frame is in its geom's, and what it is in a scene (null: there is no file).
+std::string mesh_name(const XmlElement& mesh);  // its own, or that of its file; may be empty
 const MjcfMesh& find_mesh_asset(const MjcfContext& context, const XmlAttribute& name);
 MjcfPose mesh_pose(const MjcfMesh& mesh);
 Json mesh_shape(const MjcfContext& context, const MjcfMesh& mesh, bool visual);
-// Volume, its centre, and the moments about that of a solid of density 1, in the frame of the mesh
-MassProperties<double> mesh_solid(const MjcfContext& context, const MjcfMesh& mesh);
+// What a mesh at scale weighs at density 1, in its own frame
+MassProperties<double> mesh_solid(const MjcfContext& context, const MjcfMesh& mesh, MeshInertia kind);
 
 // The world first, then bodies in the order of the text.
 std::vector<MjcfBody> read_bodies(const MjcfContext& context);
