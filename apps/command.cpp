@@ -33,7 +33,7 @@ std::string shell_word(const std::string& word) {
 Arguments::Arguments(const Command& command, int argc, const char* const* argv) {
     for (int i = 0; i < argc; ++i) line_ += " " + shell_word(argv[i]);
     cxxopts::Options options(std::string("costate ") + command.name, std::string(command.summary) + "\n");
-    std::vector<std::string> names{"--steps", "--base", "--search", "--strict", "--json", "--help"};
+    std::vector<std::string> names{"--steps", "--base", "--search", "--self-collision", "--strict", "--json", "--help"};
     auto add = options.custom_help("SCENE [OPTION...]").positional_help("").add_options();
     for (const Option& o : command.options) {
         const std::string name = o.letter == nullptr ? o.name : std::string(o.letter) + "," + o.name;
@@ -46,6 +46,7 @@ Arguments::Arguments(const Command& command, int argc, const char* const* argv) 
         cxxopts::value<std::string>(), "HOW");
     add("search", "folders, with : between, that the meshes and packages of a URDF or MJCF file lie in",
         cxxopts::value<std::string>(), "DIRS");
+    add("self-collision", "let the links of a URDF touch each other, except a link and the one that carries it");
     add("strict", "refuse a URDF or MJCF file that has what there is no counterpart for");
     add("json", "print one JSON object to stdout and nothing else");
     add("help", "print this");
@@ -66,6 +67,7 @@ Arguments::Arguments(const Command& command, int argc, const char* const* argv) 
         throw UsageError(e.what());
     }
     help_ = given.count("help") > 0, json_ = given.count("json") > 0, strict_ = given.count("strict") > 0;
+    self_collision_ = given.count("self-collision") > 0;
     if (help_) return;
     for (const std::string& unknown : given.unmatched()) {
         const std::string name = unknown.substr(0, unknown.find('='));
@@ -78,13 +80,15 @@ Arguments::Arguments(const Command& command, int argc, const char* const* argv) 
         throw UsageError("--from brings its own scene and steps: leave them out");
     if (given.count("scene") > 0) scene_ = given["scene"].as<std::string>();
     for (const auto& argument : given.arguments())
-        if (const std::string& key = argument.key(); key != "scene" && key != "json" && key != "strict" && key != "help")
+        if (const std::string& key = argument.key();
+            key != "scene" && key != "json" && key != "strict" && key != "self-collision" && key != "help")
             values_.emplace_back(key, argument.value());
 }
 
 ImportOptions Arguments::import_options() const {
     ImportOptions options;
     options.strict = strict_;
+    options.self_collision = self_collision_;
     if (const auto base = text("base")) {
         if (base != "fixed" && base != "floating") throw UsageError("--base takes fixed or floating, not '" + *base + "'");
         options.base = base == "fixed" ? Base::fixed : Base::floating;

@@ -65,7 +65,7 @@ public:
 private:
     std::vector<std::pair<std::string, std::string>> values_;  // option, value
     std::string scene_, help_text_, line_ = "costate";
-    bool help_ = false, json_ = false, strict_ = false;
+    bool help_ = false, json_ = false, strict_ = false, self_collision_ = false;
 };
 
 // To stderr, a line each.

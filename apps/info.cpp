@@ -86,6 +86,7 @@ int info(const Arguments& a) {
                             {"nu", m.nu},
                             {"mass", mass},
                             {"shapes", w.shapes.shapes.size()},
+                            {"shape_pairs", w.shapes.pairs.size()},
                             {"sites", m.sites.size()},
                             {"parameters", w.np()},
                             {"variables", variables},
@@ -96,8 +97,9 @@ int info(const Arguments& a) {
     }
     std::printf("%s\n", one_line(scene.name + ": " + scene.description).c_str());
     std::printf("%s, %d steps of %g s\n\n", scene.file.c_str(), scene.steps, time_step);
-    std::printf("bodies %zu, moving joints %td, nq %d, nv %d, nu %d, mass %.6g kg, shapes %zu, sites %zu\n",
-                m.bodies.size(), joints, m.nq, m.nv, m.nu, mass, w.shapes.shapes.size(), m.sites.size());
+    std::printf("bodies %zu, moving joints %td, nq %d, nv %d, nu %d, mass %.6g kg, shapes %zu, "
+                "pairs of them that may touch %zu, sites %zu\n",
+                m.bodies.size(), joints, m.nq, m.nv, m.nu, mass, w.shapes.shapes.size(), w.shapes.pairs.size(), m.sites.size());
     std::printf("parameters %d, variables to optimise %zu\n\n", w.np(), variables);
     print_tree(scene);
     return done;

@@ -17,6 +17,7 @@ constexpr double tie = 1e-9;              // m; a better axis is better by more 
 constexpr double parallel_sine2 = 1e-12;  // squared sine of the angle up to which edges are parallel
 constexpr double closed = 1e-7;           // m; vertices closer than this have no normal of their own
 constexpr double exact = 1e-9;            // m, and relative: to what a separation is known
+constexpr double flat = 3e-6;             // of the size; how far vertices may be out of their face, see convex_hull
 
 struct Axis {
     double separation = -std::numeric_limits<double>::infinity();
@@ -58,6 +59,13 @@ struct PolytopePair {
                0;
     }
 
+    // Whether the two edges are what comes closest along the axis. Of slivers, whose normals are known to few digits,
+    // the cones may only seem to meet: then other vertices lie beyond the edges, as far as the shapes are large.
+    bool on_support(const Axis& axis) const {
+        return axis.separation - separation(a, b, axis.n) <
+               exact + flat * (bounding_radius(*a.shape, a.size) + bounding_radius(*b.shape, b.size));
+    }
+
     Axis edge_axis() const {
         Axis best;
         for (size_t i = 0; i < a.hull.edges.size(); ++i) {
@@ -79,7 +87,8 @@ struct PolytopePair {
                 const double s = n.dot(tail - b.vertex(f.tail));
                 const Axis axis{s, n, static_cast<int>(i), static_cast<int>(j)};
                 // the least overlap of two polytopes is on both edges, that of a part of a surface need not be
-                if (s > best.separation + tie && b.allows(n, edge_feature(axis.on_b)) && (b.triangle < 0 || edges_cross(axis)))
+                if (s > best.separation + tie && b.allows(n, edge_feature(axis.on_b)) &&
+                    (b.triangle < 0 || edges_cross(axis)) && on_support(axis))
                     best = axis;
             }
         }

@@ -28,14 +28,14 @@ ImportedModel import_mjcf(const XmlDocument& document, const ImportOptions& opti
     const MjcfFiles files(document.root(), file.parent_path());
     const MjcfCompiler compiler = read_compiler(files, warnings);
     const MjcfDefaults defaults(files);
-    MjcfContext context{files, compiler, defaults, warnings, options.search, {}, {}, {}};
+    MjcfContext context{files, compiler, defaults, read_flags(files, warnings), warnings, options.search, {}, {}, {}};
     warn_sections(context);
     read_assets(context);
     std::vector<MjcfBody> bodies = read_bodies(context);
     set_base(options.base, bodies);
     settle_names(bodies);
     set_masses(context, bodies);
-    set_groups(bodies);
+    set_groups(context.flags, bodies);
 
     ImportedModel out;
     out.places[""] = document.root().place();

@@ -9,6 +9,7 @@
 //   them the same between equals. Priority, softness, torsional and rolling friction have no counterpart.
 // - Geoms that touch nothing are visuals of their body. Cameras, lights, textures and settings of MuJoCo's solver are passed
 // over.
+// - What <flag> of <option> disables is left out. Shapes that touch nothing, because contacts are disabled, stay shapes.
 // - Files are read from the model's folder or below, meshes also from ImportOptions::search.
 #pragma once
 

@@ -98,10 +98,10 @@ void put_law(const Law& law, Json& out) {
 
 // A range as given, or as much of a joint's own range as "inheritrange" says.
 void put_control_limits(const MjcfContext& context, const MjcfAttributes& a, const MjcfJoint& joint, Json& out) {
+    if (!context.flags.clampctrl) return;
     if (const auto share = a.find("inheritrange"); share && share->number() > 0 && a.element().name() == "position") {
-        if (!joint.properties.contains("limits")) share->fail("has no range to inherit", "give the joint a range");
-        const double lower = joint.properties["limits"][0].get<double>() + joint.ref,
-                     upper = joint.properties["limits"][1].get<double>() + joint.ref;
+        if (!joint.range) share->fail("has no range to inherit", "give the joint a range");
+        const auto [lower, upper] = *joint.range;
         const double middle = 0.5 * (lower + upper), half = 0.5 * (upper - lower) * share->number();
         out["control_limits"] = Json{middle - half, middle + half};
     } else if (is_limited(a, "ctrllimited", "ctrlrange", context.compiler)) {
@@ -138,6 +138,7 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
         for (const XmlElement& e : context.files.children(section)) {
             const MjcfAttributes a = context.defaults.attributes(e);
             controls.emplace_back();
+            if (!context.flags.actuation) continue;
             std::optional<XmlAttribute> joint_name;
             Law law = law_of(a);
             if (!is_actuator(e.name()) || !has_counterpart(context, a, law, joint_name)) continue;

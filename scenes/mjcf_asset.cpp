@@ -1,5 +1,6 @@
 // Assets of MJCF that bodies refer to: colours, meshes, height fields.
 #include <algorithm>
+#include <cmath>
 
 #include "scenes/mjcf_model.hpp"
 
@@ -7,6 +8,19 @@ namespace costate {
 namespace {
 
 constexpr std::int64_t max_samples = 1'000'000;
+
+// Three corners a triangle, by their number among the vertices.
+std::vector<std::array<int, 3>> read_faces(const XmlAttribute& a, size_t vertices) {
+    const std::vector<double> x = a.numbers(0, 3 * max_samples);
+    if (x.size() % 3 != 0) a.fail("has a triangle without three corners", "write three numbers a triangle");
+    std::vector<std::array<int, 3>> triangles(x.size() / 3);
+    for (size_t i = 0; i < x.size(); ++i) {
+        if (!(x[i] >= 0) || !(x[i] < static_cast<double>(vertices)) || x[i] != std::floor(x[i]))
+            a.fail("names a vertex that is not there", "use whole numbers from 0, below the number of vertices");
+        triangles[i / 3][i % 3] = static_cast<int>(x[i]);
+    }
+    return triangles;
+}
 
 void read_mesh_asset(MjcfContext& context, const XmlElement& e) {
     const MjcfAttributes a = context.defaults.attributes(e);
@@ -16,9 +30,10 @@ void read_mesh_asset(MjcfContext& context, const XmlElement& e) {
                   {});
     MjcfMesh mesh{.element = e};
     const auto file = a.find("file");
-    if (const auto inertia = a.find("inertia"); inertia && inertia->text() == "shell")
-        context.warnings.add(inertia->place(), "inertias of shells have no counterpart; the mesh is solid",
-                             "use inertia=\"exact\"");
+    constexpr MeshInertia kinds[] = {MeshInertia::legacy, MeshInertia::convex, MeshInertia::exact, MeshInertia::shell};
+    if (const auto inertia = a.find("inertia"))
+        mesh.inertia = kinds[inertia->choice({"legacy", "convex", "exact", "shell"})];
+    else if (context.compiler.exactmeshinertia) mesh.inertia = MeshInertia::exact;
     mesh.scale = a.vec3_or("scale", Vec3<double>::Ones());
     if (!(mesh.scale.cwiseAbs().minCoeff() > 0)) a.find("scale")->fail("must not be 0", "use three factors");
     mesh.refpos = a.vec3_or("refpos", Vec3<double>::Zero());
@@ -35,7 +50,9 @@ void read_mesh_asset(MjcfContext& context, const XmlElement& e) {
     } else if (!file) {
         e.fail("has neither \"file\" nor \"vertex\"", "add one");
     }
-    const std::string name = e.has("name") ? e["name"].word() : file ? std::filesystem::path(file->word()).stem().string() : "";
+    if (const auto faces = a.find("face"); faces && !mesh.vertices.empty())
+        mesh.triangles = read_faces(*faces, mesh.vertices.size());
+    const std::string name = mesh_name(e);
     if (name.empty()) e.fail("has no name", "add it");
     if (!context.meshes.emplace(name, mesh).second) e.fail("is the second mesh named \"" + name + "\"", "rename one of the two");
 }
@@ -69,6 +86,11 @@ void read_height_field(MjcfContext& context, const XmlElement& e) {
 }
 
 }  // namespace
+
+std::string mesh_name(const XmlElement& mesh) {
+    if (mesh.has("name")) return mesh["name"].word();
+    return mesh.has("file") ? std::filesystem::path(mesh["file"].word()).stem().string() : "";
+}
 
 void read_assets(MjcfContext& context) {
     for (const XmlElement& section : context.files.children(context.files.root(), "asset"))

@@ -131,7 +131,7 @@ private:
 MassProperties<double> mass_of(const MjcfContext& context, const MjcfGeom& geom) {
     MassProperties<double> unit{geom.solid.volume, Vec3<double>::Zero(),
                                 Mat3<double>((geom.solid.volume * geom.solid.moments).asDiagonal())};
-    if (geom.mesh != nullptr) unit = mesh_solid(context, *geom.mesh);
+    if (geom.mesh != nullptr) unit = mesh_solid(context, *geom.mesh, geom.shell ? MeshInertia::shell : geom.mesh->inertia);
     const double density = geom.mass ? *geom.mass / unit.m : geom.density;
     return {density * unit.m, unit.c, density * unit.I};
 }

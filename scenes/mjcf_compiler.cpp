@@ -23,6 +23,7 @@ void read_one(const XmlElement& e, MjcfCompiler& c) {
     if (const auto a = e.find("inertiafromgeom"))
         c.inertiafromgeom = static_cast<InertiaFromGeom>(a->choice({"false", "true", "auto"}));
     if (const auto a = e.find("balanceinertia")) c.balanceinertia = a->boolean();
+    if (const auto a = e.find("exactmeshinertia")) c.exactmeshinertia = a->boolean();
     if (const auto a = e.find("boundmass")) c.boundmass = a->nonnegative();
     if (const auto a = e.find("boundinertia")) c.boundinertia = a->nonnegative();
     if (const auto a = e.find("settotalmass")) c.settotalmass = a->number();

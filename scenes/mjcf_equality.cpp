@@ -65,6 +65,7 @@ Json coupling(const MjcfContext& context, const MjcfAttributes& a, const MjcfInd
 }  // namespace
 
 void read_equalities(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out) {
+    if (!context.flags.equality) return;
     MjcfNames names("equality");
     const std::vector<XmlElement> sections = context.files.children(context.files.root(), "equality");
     for (const XmlElement& section : sections)

@@ -11,7 +11,8 @@ namespace {
 constexpr std::initializer_list<const char*> geom_keys = {
     "name",     "class",     "type",    "contype", "conaffinity", "condim", "group",  "priority", "size",   "material",
     "friction", "mass",      "density", "solmix",  "solref",      "solimp", "margin", "gap",      "fromto", "pos",
-    "quat",     "axisangle", "xyaxes",  "zaxis",   "euler",       "mesh",   "hfield", "rgba",     "user"};
+    "quat",     "axisangle", "xyaxes",  "zaxis",   "euler",       "mesh",   "hfield", "rgba",     "user",
+    "shellinertia"};
 
 // Which size a type needs; of those with an axis, the one that follows from "fromto".
 struct KnownGeom {
@@ -143,6 +144,12 @@ MjcfGeom read_mjcf_geom(const MjcfContext& context, const MjcfAttributes& a) {
     geom.counts = (geom.mesh != nullptr || geom.solid.volume > 0) && group >= context.compiler.group_least &&
                   group <= context.compiler.group_most;
     geom.density = a.nonnegative_or("density", 1000);
+    if (const auto shell = a.find("shellinertia"); shell && shell->boolean()) {
+        geom.shell = geom.mesh != nullptr;
+        if (!geom.shell)
+            context.warnings.add(shell->place(), "shells other than of meshes have no counterpart; the geom is solid",
+                                 "give the body an <inertial>");
+    }
     if (const auto mass = a.find("mass")) geom.mass = mass->nonnegative();
     return geom;
 }

@@ -49,6 +49,8 @@ void read_limits(const MjcfContext& context, const MjcfAttributes& a, MjcfJoint&
     if (!range) a.element().fail("is limited but has no \"range\"", "add it or write limited=\"false\"");
     auto [lower, upper] = read_mjcf_range(*range);
     if (joint.type != MjcfJointType::slide) lower = context.compiler.angle(lower), upper = context.compiler.angle(upper);
+    if (joint.type != MjcfJointType::ball) joint.range = {lower, upper};
+    if (!context.flags.limit) return;
     if (joint.type != MjcfJointType::ball) {
         joint.properties["limits"] = Json{lower - joint.ref, upper - joint.ref};
     } else if (upper < std::acos(-1.0)) {  // no turn is farther than pi
@@ -58,7 +60,7 @@ void read_limits(const MjcfContext& context, const MjcfAttributes& a, MjcfJoint&
 
 void read_spring(const MjcfContext& context, const MjcfAttributes& a, MjcfJoint& joint) {
     const double stiffness = read_linear(context, a, "stiffness");
-    if (stiffness == 0) return;
+    if (stiffness == 0 || !context.flags.spring) return;
     if (joint.type == MjcfJointType::free || joint.type == MjcfJointType::ball) {
         context.warnings.add(a.find("stiffness")->place(), "springs of free and ball joints have no counterpart",
                              "set stiffness=\"0\"");
@@ -108,9 +110,12 @@ MjcfJoint read_mjcf_joint(const MjcfContext& context, const MjcfAttributes& a) {
     if (joint.type != MjcfJointType::free) warn_of_softness(context, a);
     read_limits(context, a, joint);
     read_spring(context, a, joint);
-    for (const auto& [theirs, ours] :
-         {std::pair{"damping", "damping"}, {"armature", "armature"}, {"frictionloss", "dry_friction"}})
-        if (const double x = read_linear(context, a, theirs); x > 0) joint.properties[ours] = x;
+    const auto put = [&](const char* theirs, const char* ours, bool on) {
+        if (const double x = read_linear(context, a, theirs); x > 0 && on) joint.properties[ours] = x;
+    };
+    put("damping", "damping", context.flags.damper);
+    put("armature", "armature", true);
+    put("frictionloss", "dry_friction", context.flags.frictionloss);
     if (is_limited(a, "actuatorfrclimited", "actuatorfrcrange", context.compiler))
         if (const auto range = a.find("actuatorfrcrange"))
             std::tie(joint.force_lower, joint.force_upper) = read_mjcf_range(*range);

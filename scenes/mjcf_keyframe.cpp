@@ -1,6 +1,4 @@
-// The world that a model of MJCF stands in, and states it names.
-#include <algorithm>
-
+// States that a model of MJCF names.
 #include "scenes/mjcf_model.hpp"
 #include "scenes/mjcf_names.hpp"
 
@@ -80,37 +78,6 @@ void put_keyframes(const MjcfContext& context, const std::vector<MjcfBody>& bodi
             }
             put_item(out, "keyframes", e, key);
         }
-}
-
-// Settings of MuJoCo's solver say nothing here; forces that have no counterpart do.
-void read_option(const MjcfContext& context, Json& scene) {
-    bool weightless = false;
-    for (const XmlElement& e : context.files.children(context.files.root(), "option")) {
-        if (const auto a = e.find("timestep")) scene["time_step"] = a->positive();
-        if (const auto a = e.find("gravity")) scene["gravity"] = to_json(a->vec3());
-        for (const char* medium : {"wind", "density", "viscosity"})
-            if (const auto a = e.find(medium)) {
-                const std::vector<double> x = a->numbers(1, 3);
-                if (std::any_of(x.begin(), x.end(), [](double y) { return y != 0; }))
-                    context.warnings.add(a->place(), "forces of a medium (wind, density, viscosity) have no counterpart",
-                                         "leave them out");
-            }
-        for (const XmlElement& flags : context.files.children(e, "flag"))
-            for (const XmlAttribute& flag : flags.attributes()) {
-                const bool off = flag.choice({"disable", "enable"}) == 0;
-                if (flag.name() == "gravity") weightless = off;
-                else if (off && std::ranges::any_of(
-                                    std::initializer_list<std::string_view>{"constraint", "equality", "frictionloss", "limit",
-                                                                            "contact", "passive", "spring", "damper", "clampctrl",
-                                                                            "filterparent", "actuation"},
-                                    [&](std::string_view s) { return flag.name() == s; }))
-                    context.warnings.add(flag.place(), "flag " + flag.name() + "=\"disable\" has no counterpart",
-                                         "remove from the model what is not wanted");
-            }
-    }
-    if (!scene.contains("gravity")) scene["gravity"] = {0, 0, -9.81};
-    if (weightless) scene["gravity"] = {0, 0, 0};
-    if (!scene.contains("time_step")) scene["time_step"] = 0.002;  // MuJoCo's default
 }
 
 }  // namespace costate

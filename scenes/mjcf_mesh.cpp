@@ -2,23 +2,13 @@
 #include <algorithm>
 
 #include "collision/hull.hpp"
-#include "scenes/mesh_file.hpp"
 #include "scenes/mesh_hull.hpp"
 #include "scenes/mesh_path.hpp"
 #include "scenes/mjcf_model.hpp"
+#include "scenes/model_reader.hpp"
 
 namespace costate {
 namespace {
-
-// The triangles of a convex hull: each face is a fan.
-TriangleMesh triangles_of(const Hull& hull) {
-    TriangleMesh mesh{hull.vertices, {}};
-    for (const HullFace& face : hull.faces) {
-        const HullSide* sides = hull.sides.data() + face.first;
-        for (int k = 1; k + 1 < face.count; ++k) mesh.triangles.push_back({sides[0].tail, sides[k].tail, sides[k].head});
-    }
-    return mesh;
-}
 
 // Calls read() and places what it complains about.
 template <class Read> auto placed(const XmlElement& where, Read&& read) {
@@ -92,32 +82,41 @@ Json mesh_shape(const MjcfContext& context, const MjcfMesh& mesh, bool visual) {
     return out;
 }
 
-// Integrals over the tetrahedra between the origin and each triangle abc, with d = det[a b c] and s = a + b + c: volume d/6,
-// first moment d/24 s, and of x x^T d/120 (a a^T + b b^T + c c^T + s s^T).
-MassProperties<double> mesh_solid(const MjcfContext& context, const MjcfMesh& mesh) {
-    const TriangleMesh t = placed(mesh.element, [&] {
-        if (!mesh.vertices.empty()) return triangles_of(*convex_hull(mesh.vertices));
-        const std::filesystem::path file = file_of(context, mesh);
+// At scale and turned right side out again if that mirrors it.
+TriangleMesh triangles_of(const MjcfContext& context, const MjcfMesh& asset) {
+    TriangleMesh mesh{asset.vertices, asset.triangles};
+    if (asset.vertices.empty()) {
+        const std::filesystem::path file = file_of(context, asset);
         if (file.empty())
-            mesh.element["file"].fail("is not there, but bodies need its mass", "name the folder it is in with --search");
-        return read_mesh_file(file);
-    });
-    double volume = 0;
-    Vec3<double> first = Vec3<double>::Zero();
-    Mat3<double> second = Mat3<double>::Zero();
-    for (const std::array<int, 3>& corners : t.triangles) {
-        Mat3<double> abc;
-        for (int k = 0; k < 3; ++k)
-            abc.col(k) = t.vertices[static_cast<size_t>(corners[static_cast<size_t>(k)])].cwiseProduct(mesh.scale);
-        const double d = abc.determinant();
-        const Vec3<double> s = abc.rowwise().sum();
-        volume += d / 6, first += d / 24 * s, second += d / 120 * (abc * abc.transpose() + s * s.transpose());
+            asset.element["file"].fail("is not there, but bodies need its mass", "name the folder it is in with --search");
+        mesh = placed(asset.element, [&] { return read_mesh_file(file); });
+    } else if (mesh.triangles.empty()) {
+        mesh = placed(asset.element, [&] { return hull_surface(asset.vertices); });
     }
-    if (volume < 0) volume = -volume, first = -first, second = -second;  // mirrored
-    if (!(volume > 0)) mesh.element.fail("encloses no volume", "close its surface");
-    const Vec3<double> c = first / volume;
-    second -= volume * c * c.transpose();
-    return {volume, c, second.trace() * Mat3<double>::Identity() - second};
+    for (Vec3<double>& v : mesh.vertices) v = v.cwiseProduct(asset.scale);
+    if (asset.scale.prod() < 0)
+        for (std::array<int, 3>& corners : mesh.triangles) std::swap(corners[1], corners[2]);
+    return mesh;
+}
+
+MassProperties<double> mesh_solid(const MjcfContext& context, const MjcfMesh& asset, MeshInertia kind) {
+    const TriangleMesh mesh = triangles_of(context, asset);
+    const auto solid = [&](MeshInertia as) { return placed(asset.element, [&] { return mesh_mass(mesh, as); }); };
+    MassProperties<double> mass = solid(kind);
+    if (kind == MeshInertia::exact && mass.m < 0) mass.m = -mass.m, mass.I = -mass.I;  // inside out
+    const auto warn = [&](const char* what, const char* remedy) {
+        context.warnings.add(asset.element.place(), what, remedy, mesh_name(asset.element));
+    };
+    if (kind == MeshInertia::exact && (!(mass.m > 0) || !unphysical(mass.I).empty())) {
+        warn("inertia=\"exact\" is of no real body and read as \"legacy\", because a mesh is not closed:",
+             "close it, or write inertia=\"convex\" or \"shell\"");
+        mass = solid(MeshInertia::legacy);
+    } else if ((kind == MeshInertia::exact || kind == MeshInertia::legacy) && !is_closed(mesh)) {
+        warn("the mass of a body is a guess, because a mesh is not closed:",
+             "close it, write inertia=\"convex\" or \"shell\", or give the body an <inertial>");
+    }
+    if (!(mass.m > 0)) asset.element.fail("encloses no volume", "close its surface, or write inertia=\"shell\"");
+    return mass;
 }
 
 }  // namespace costate

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "scenes/import.hpp"
+#include "scenes/mesh_mass.hpp"
 #include "scenes/mjcf_compiler.hpp"
 #include "scenes/mjcf_geometry.hpp"
 
@@ -16,6 +17,7 @@ struct MjcfJoint {
     Vec3<double> pos = Vec3<double>::Zero(), axis = Vec3<double>::UnitZ();  // in the body
     double ref = 0;                                                         // MuJoCo's coordinate where ours is 0
     Json properties;                                                        // limits, damping, ... as a scene says them
+    std::optional<std::pair<double, double>> range = {};  // of MuJoCo's coordinate, limit or not; rad or m
     double force_lower = -unlimited, force_upper = unlimited;               // of its actuators, N m or N
     bool added = false;                                                     // not of the file, nor in its keyframes
     bool locked() const { return properties.contains("locked"); }
@@ -26,7 +28,9 @@ struct MjcfMesh {
     XmlElement element;
     Vec3<double> scale = Vec3<double>::Ones(), refpos = Vec3<double>::Zero();
     Quaternion<double> refquat = Quaternion<double>::identity();
-    std::vector<Vec3<double>> vertices = {};  // where there is no file
+    std::vector<Vec3<double>> vertices = {};          // where there is no file
+    std::vector<std::array<int, 3>> triangles = {};  // of these, none: those of their hull
+    MeshInertia inertia = MeshInertia::legacy;
 };
 
 struct MjcfGeom {
@@ -40,6 +44,7 @@ struct MjcfGeom {
     bool counts = false;
     Solid solid = {};
     const MjcfMesh* mesh = nullptr;  // a solid in its place
+    bool shell = false;              // of the mesh, whatever that says itself
     double density = 1000;
     std::optional<double> mass = {};
     bool visual() const { return contype == 0 && conaffinity == 0; }
@@ -63,6 +68,13 @@ struct MjcfBody {
     XmlElement mass_element;  // that gives the mass
 };
 
+// What <flag> of <option> leaves switched on.
+struct MjcfFlags {
+    bool contact = true, limit = true, frictionloss = true, equality = true;
+    bool spring = true, damper = true, gravity = true;
+    bool actuation = true, clampctrl = true;  // actuators, and the ranges of their controls
+};
+
 // What has been named, to be found by whoever refers to it.
 class MjcfIndex {
 public:
@@ -83,6 +95,7 @@ struct MjcfContext {
     const MjcfFiles& files;
     const MjcfCompiler& compiler;
     const MjcfDefaults& defaults;
+    const MjcfFlags flags;
     Warnings& warnings;
     std::vector<std::filesystem::path> search;  // folders that meshes may lie in or below
     std::map<std::string, Json> materials;      // rgba
@@ -93,11 +106,12 @@ struct MjcfContext {
 void read_assets(MjcfContext& context);
 
 // The mesh that an attribute names, where its own frame is in its geom's, and what it is in a scene (null: there is no file).
+std::string mesh_name(const XmlElement& mesh);  // its own, or that of its file; may be empty
 const MjcfMesh& find_mesh_asset(const MjcfContext& context, const XmlAttribute& name);
 MjcfPose mesh_pose(const MjcfMesh& mesh);
 Json mesh_shape(const MjcfContext& context, const MjcfMesh& mesh, bool visual);
-// Volume, its centre, and the moments about that of a solid of density 1, in the frame of the mesh
-MassProperties<double> mesh_solid(const MjcfContext& context, const MjcfMesh& mesh);
+// What a mesh at scale weighs at density 1, in its own frame
+MassProperties<double> mesh_solid(const MjcfContext& context, const MjcfMesh& mesh, MeshInertia kind);
 
 // The world first, then bodies in the order of the text.
 std::vector<MjcfBody> read_bodies(const MjcfContext& context);
@@ -116,8 +130,9 @@ void set_base(Base base, std::vector<MjcfBody>& bodies);
 // Warns of what says how hard constraints are (solref, solimp, ...), if it is not what MuJoCo takes without a word.
 void warn_of_softness(const MjcfContext& context, const MjcfAttributes& a);
 
-// Groups and masks that let two geoms meet where (contype of one & conaffinity of the other) is not 0 either way round.
-void set_groups(std::vector<MjcfBody>& bodies);
+// Groups and masks that let two geoms meet where (contype of one & conaffinity of the other) is not 0 either way
+// round; none do where contacts are switched off.
+void set_groups(const MjcfFlags& flags, std::vector<MjcfBody>& bodies);
 
 // "limited" and its like: by itself, or by whether there is a range and autolimits.
 bool is_limited(const MjcfAttributes& a, const char* limited, const char* range, const MjcfCompiler& compiler);
@@ -136,6 +151,7 @@ void put_item(ImportedModel& out, const char* list, const XmlElement& from, cons
 void read_actuators(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out, MjcfControls& controls);
 void read_equalities(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out);
 void read_excludes(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out);
+MjcfFlags read_flags(const MjcfFiles& files, Warnings& warnings);
 void read_option(const MjcfContext& context, Json& scene);
 void put_keyframes(const MjcfContext& context, const std::vector<MjcfBody>& bodies, const MjcfControls& controls,
                    ImportedModel& out);

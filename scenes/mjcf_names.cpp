@@ -78,7 +78,7 @@ void settle_names(std::vector<MjcfBody>& bodies) {
 // A scene's shapes meet where each one's mask has a bit of the other's group, so every pair of contype and conaffinity becomes a
 // group of its own, and its mask those that it meets. (1, 1), MuJoCo's default, is group 1, that of shapes of a scene that say
 // nothing; it also meets groups that the model does not use.
-void set_groups(std::vector<MjcfBody>& bodies) {
+void set_groups(const MjcfFlags& flags, std::vector<MjcfBody>& bodies) {
     using Kind = std::pair<std::int64_t, std::int64_t>;  // contype, conaffinity
     std::vector<Kind> kinds{{1, 1}};
     const auto group_of = [&](const Kind& kind) {
@@ -102,8 +102,9 @@ void set_groups(std::vector<MjcfBody>& bodies) {
         for (MjcfGeom& geom : body.geoms) {
             if (geom.visual() || geom.shape.is_null()) continue;
             const size_t i = group_of({geom.contype, geom.conaffinity});
+            const std::uint32_t mask = flags.contact ? masks[i] : 0;
             if (i > 0) geom.shape["group"] = 1u << i;
-            if (masks[i] != ~0u) geom.shape["mask"] = masks[i];
+            if (mask != ~0u) geom.shape["mask"] = mask;
         }
 }
 

@@ -9,6 +9,7 @@
 #include "scenes/model_reader.hpp"
 #include "scenes/names.hpp"
 #include "scenes/start_reader.hpp"
+#include "scenes/start_warnings.hpp"
 #include "scenes/task_reader.hpp"
 #include "scenes/world_reader.hpp"
 
@@ -115,6 +116,13 @@ Scene read_scene(const Node& node, const std::filesystem::path& file, std::optio
             std::move(input.warnings)};
 }
 
+// The scene with what is odd about its start among its warnings.
+Scene checked(Scene scene) {
+    for (const std::string& line : start_warnings(scene.world, scene.theta, scene.x0))
+        scene.warnings.push_back(one_line(scene.file.string() + ": " + line));
+    return scene;
+}
+
 // A name that an instance may have.
 std::string instance_name(const Json& model, const std::filesystem::path& file) {
     const auto given = model.find("name");
@@ -137,7 +145,7 @@ Scene load_alone(const ImportedModel& model, const std::filesystem::path& file, 
     const bool floats = std::ranges::any_of(out.world.model.bodies, [](const Body& b) { return b.joint == JointType::free; });
     if (floats && out.world.shapes.pairs.empty())
         out.warnings.push_back(shown + ": it has no shape to touch the ground with, and falls");
-    return out;
+    return checked(std::move(out));
 }
 
 }  // namespace
@@ -145,7 +153,7 @@ Scene load_alone(const ImportedModel& model, const std::filesystem::path& file, 
 Scene scene_from_json(const nlohmann::ordered_json& value, const std::filesystem::path& file, std::optional<int> steps,
                       const ImportOptions& options) {
     const std::string shown = file.string();
-    return read_scene(Node(value, shown), file, steps, options);
+    return checked(read_scene(Node(value, shown), file, steps, options));
 }
 
 Scene load_scene(const std::string& path_or_name, std::optional<int> steps, const ImportOptions& options) {

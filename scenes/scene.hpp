@@ -49,7 +49,7 @@ struct Scene {
     std::int64_t memory_bytes;  // for checkpoints; 0: automatic
     std::vector<Keyframe> keyframes;  // of the instances, as <instance>/<keyframe>
     std::vector<Visual> visuals;
-    std::vector<std::string> warnings;  // of imported models, one line each
+    std::vector<std::string> warnings;  // of imported models and of the start (scenes/start_warnings.hpp), one line each
 };
 
 // What stands in the world: the root of a robot, or where its format has no word about it.
@@ -59,6 +59,7 @@ enum class Base { automatic, fixed, floating };
 struct ImportOptions {
     Base base = Base::automatic;
     std::vector<std::filesystem::path> search = {};  // folders that meshes may lie in or below, and in which packages are sought
+    bool self_collision = false;                     // whether links of one URDF touch each other
     bool strict = false;                             // what has no counterpart is an error, not a warning
 };
 

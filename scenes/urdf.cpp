@@ -156,6 +156,20 @@ struct Importer {
         for (const auto& [place, where] : places) out.places[pointer + place] = where;
     }
 
+    // Where the root is the world, the bodies on it are trees of their own, which "self_collision" does not reach.
+    void keep_trees_apart() {
+        std::vector<std::vector<std::string>> trees;
+        for (const int index : tree.order) {
+            if (index == tree.root) continue;
+            if (joint(link(index).joint).parent == tree.root) trees.emplace_back();
+            if (!link(index).element.children("collision").empty()) trees.back().push_back(body_name(link(index)));
+        }
+        for (size_t i = 0; i < trees.size(); ++i)
+            for (size_t j = i + 1; j < trees.size(); ++j)
+                for (const std::string& a : trees[i])
+                    for (const std::string& b : trees[j]) out.model["exclude"].push_back(Json::array({a, b}));
+    }
+
     void add_mimic(const UrdfJoint& j, const XmlElement& mimic) {
         const XmlAttribute name = mimic["joint"];
         const UrdfJoint* other = tree.joint(name.text());
@@ -207,6 +221,7 @@ ImportedModel import_urdf(const XmlDocument& document, const ImportOptions& opti
     model["bodies"] = Json::array();
     for (const int index : tree.order)
         if (index != tree.root || !importer.root_is_world) importer.add_body(importer.link(index));
+    if (importer.root_is_world && !options.self_collision) importer.keep_trees_apart();
     for (const int index : tree.order) {
         if (index == tree.root) continue;
         const UrdfJoint& joint = importer.joint(importer.link(index).joint);

@@ -108,6 +108,7 @@ void LinkReader::put_shapes(const XmlElement& link, Json& body, std::map<std::st
         if (!s) continue;
         for (const auto& [element, key] : {std::pair("lateral_friction", "friction"), std::pair("restitution", "restitution")})
             if (const auto given = contact ? contact->child(element) : std::nullopt) (*s)[key] = (*given)["value"].nonnegative();
+        if (!options.self_collision) (*s)["self_collision"] = false;
         places["/shapes/" + std::to_string(shapes.size())] = collision.place();
         shapes.push_back(std::move(*s));
     }

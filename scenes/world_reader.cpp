@@ -99,12 +99,18 @@ void read_ground(const Node& node, Assembly& a) {
     add_world_shape(a, node, ground);
 }
 
+// Of a model in JSON
+void forbid_import_options(const Node& instance) {
+    instance.forbid({"base"}, "the model is JSON, which says how its bodies are joined to the world");
+    instance.forbid({"self_collision"}, "the model is JSON, whose shapes say it");
+}
+
 // The model of an instance, from its own text or from a file in the scene's folder or below.
 ModelInput read_instance_model(const Node& instance, const std::filesystem::path& folder, const ImportOptions& options,
                                std::vector<std::string>& warnings) {
     if (const auto model = instance.find("model")) {
         if (const auto file = instance.find("file")) file->fail("the model is given twice", "keep \"model\" or \"file\"");
-        instance.forbid({"base"}, "the model is JSON, which says how its bodies are joined to the world");
+        forbid_import_options(instance);
         return read_model(*model);
     }
     const std::filesystem::path file = find_file(instance["file"], folder);
@@ -114,11 +120,12 @@ ModelInput read_instance_model(const Node& instance, const std::filesystem::path
         chosen.search.push_back(folder);
         constexpr Base bases[] = {Base::fixed, Base::floating};
         if (const auto base = instance.find("base")) chosen.base = bases[base->choice({"fixed", "floating"})];
+        if (const auto self = instance.find("self_collision")) chosen.self_collision = self->boolean();
         const ImportedModel robot = import_model(file, chosen);
         warnings.insert(warnings.end(), robot.warnings.begin(), robot.warnings.end());
         return read_model(Node(robot.model, name, &robot.places));
     }
-    instance.forbid({"base"}, "the model is JSON, which says how its bodies are joined to the world");
+    forbid_import_options(instance);
     const Json document = read_json(file);
     return read_model(Node(document, name));
 }

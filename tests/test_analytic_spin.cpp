@@ -10,7 +10,7 @@ using namespace costate::test;
 namespace {
 
 AnalyticCase free_body(double h, const Vec3<double>& inertia, const Vec3<double>& omega) {
-    AnalyticScene scene({.time_step = h}, Vec3<double>::Zero());
+    AnalyticScene scene({.gyroscopic = Gyroscopic::explicit_bias, .time_step = h}, Vec3<double>::Zero());
     scene.add(solid("body", JointType::free, 1, inertia));
     AnalyticCase c = scene.build();
     for (int k = 0; k < 3; ++k) c.v("body", 3 + k) = omega[k];
@@ -114,7 +114,7 @@ struct Top {
     }
 };
 Precession precession(const Top& top, double Omega, const Precession& exact, double h, double T) {
-    AnalyticScene scene({.time_step = h});
+    AnalyticScene scene({.gyroscopic = Gyroscopic::explicit_bias, .time_step = h});
     const double about_com = top.I1 - top.mass * top.l * top.l;
     BodySpec body = solid("top", JointType::spherical, top.mass, {about_com, about_com, top.I3});
     body.mass.c = {0, 0, top.l};
@@ -169,7 +169,7 @@ namespace {
 
 // Four bodies in a row without gravity, each with a motor on the joint to the one before.
 AnalyticCase chain(double h, JointType joint, const Vec3<double>& axis) {
-    AnalyticScene scene({.time_step = h}, Vec3<double>::Zero());
+    AnalyticScene scene({.gyroscopic = Gyroscopic::explicit_bias, .time_step = h}, Vec3<double>::Zero());
     for (int i = 0; i < 4; ++i) {
         BodySpec b = solid("b" + std::to_string(i), i == 0 ? JointType::free : joint, 1 + 0.3 * i, {0.01, 0.02, 0.03}, axis);
         b.mass.c = {0.1, 0, 0}, b.parent = i - 1;

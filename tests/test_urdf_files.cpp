@@ -28,7 +28,8 @@ TEST_CASE("URDF geometry: primitives, names, contact") {
     CHECK(robot.warnings.empty());
     const Json& shapes = robot.model["bodies"][0]["shapes"];
     CHECK(shapes[0] ==
-          parse_json(R"({"type": "box", "half_extents": [0.5, 1.0, 1.5], "friction": 0.7, "restitution": 0.2, "name": "a.1"})",
+          parse_json(R"({"type": "box", "half_extents": [0.5, 1.0, 1.5], "friction": 0.7, "restitution": 0.2,
+                                         "self_collision": false, "name": "a.1"})",
                      ""));
     for (const int k : {1, 2}) CHECK((shapes[k]["radius"] == 1.0 && shapes[k]["half_length"] == 2.0));
     CHECK(shapes[3]["position"] == Json::array({1.0, 2.0, 3.0}));

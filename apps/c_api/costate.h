@@ -63,7 +63,7 @@ enum costate_kind {
     COSTATE_JOINT = 1, /* joint i carries body i, so there are as many; those that are fixed have no dofs */
     COSTATE_ACTUATOR = 2,
     COSTATE_PARAMETER = 3, /* one for each number of theta, such as "bodies/ball/mass" or "bodies/ball/com[2]" */
-    COSTATE_WARNING = 4,   /* what the file asks for and has no counterpart, a line each */
+    COSTATE_WARNING = 4,   /* what has no counterpart, and what is odd about the start */
     COSTATE_SITE = 5,      /* points with axes that bodies carry */
     COSTATE_KEYFRAME = 6   /* states that the file gives names, as "robot/home" */
 };

@@ -57,7 +57,7 @@ class Model:
         self.parameter_names = self._names(_PARAMETER)  # such as "bodies/ball/mass" or "bodies/ball/com[2]"
         self.sites = self._names(_SITE)  # points with axes that bodies carry
         self.keyframes = self._names(_KEYFRAME)  # states that the file gives names, such as "robot/home"
-        self.warnings = self._names(_WARNING)  # what the file asks for and has no counterpart
+        self.warnings = self._names(_WARNING)  # what has no counterpart, and what is odd about the start
         self._q, self._v, self._u = (self.nq,), (self.nv,), (self.nu,)
 
     def __repr__(self):
