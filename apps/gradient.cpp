@@ -124,6 +124,7 @@ int gradient(const Arguments& a) {
     if (by_step && s.world.nu() == 0) throw UsageError("--by-step: " + s.name + " has no controls");
     for (const auto& file : {out, by_step, save})
         if (file) check_file(*file);
+    OutputFiles files;  // holds signals back until the locks are gone
     std::optional<RunLock> lock, checkpoint_lock;
     if (save) lock.emplace(*save);
     Checkpointing how = chosen_checkpointing(a, s);
@@ -135,7 +136,6 @@ int gradient(const Arguments& a) {
     const std::uint32_t of = save ? identity(s, how, limits, by_step.has_value()) : 0;
     const std::vector<char> saved = resume ? load_run(*resume, of) : std::vector<char>();
 
-    OutputFiles files;
     Simulations simulations(s, how.schedule);
     Rollout<Simulation> rollout(simulations.each, s.plan, how.schedule, how.disk);
     rollout.limits = limits;

@@ -8,7 +8,6 @@
 #include "solvers/jacobian.hpp"
 #include "tests/random_state.hpp"
 #include "tests/rich_scene.hpp"
-#include "tests/scene_text.hpp"
 
 using namespace costate;
 using namespace costate::test;
@@ -286,7 +285,7 @@ TEST_CASE(
 // from axes of the world, which do not turn with the two.
 TEST_CASE("Jacobian of a step: self-contact under a box of friction turns in the frame of the world") {
     const Scene scene =
-        scene_of(parse_json(R"({"name": "w", "steps": 10, "gravity": [0, 0, 0], "solver": {"type": "lcp"},
+        scene_from_json(parse_json(R"({"name": "w", "steps": 10, "gravity": [0, 0, 0], "solver": {"type": "lcp"},
         "models": [{"name": "base", "position": [0, 0, 1], "model": {"bodies": [
             {"name": "base", "mass": 1, "inertia": [0.01, 0.012, 0.014, 0, 0, 0], "joint": {"type": "free"},
              "shapes": [{"type": "sphere", "radius": 0.1, "friction": 0.3}]},
@@ -295,7 +294,8 @@ TEST_CASE("Jacobian of a step: self-contact under a box of friction turns in the
             {"name": "l2", "parent": "l1", "mass": 0.5, "inertia": [0.01, 0.012, 0.014, 0, 0, 0],
              "joint": {"name": "j2", "type": "planar", "axis": [0, 0, 1]},
              "shapes": [{"type": "sphere", "radius": 0.1, "position": [0.12, 0.1, 0.12]}]}]}}]})",
-                            "w"));
+                                   "w"),
+                        "w.json");
     ToyState t{scene.world, scene.theta, VecX<double>(scene.world.nx()), VecX<double>::Zero(0)};
     const double s = std::sin(0.2);
     t.x << 0, 0, 1, std::cos(0.2), 0.3 * s, 0.5 * s, 0.8124 * s, 0, 0, 0, 0, 0, 0, 0, 0.3, -0.2, 0.5, -5, 6, -3,
@@ -311,11 +311,12 @@ TEST_CASE("Jacobian of a step: self-contact under a box of friction turns in the
 }
 
 TEST_CASE("Jacobian of a step: a ball that bounces in its step, located and elastic") {
-    const Scene scene =
-        scene_of(parse_json(R"({"name": "b", "steps": 10, "time_step": 0.001, "ground": {"restitution": 0.5},
+    const Scene scene = scene_from_json(
+        parse_json(R"({"name": "b", "steps": 10, "time_step": 0.001, "ground": {"restitution": 0.5},
         "models": [{"name": "ball", "model": {"bodies": [{"name": "ball", "joint": {"type": "free"}, "mass": 1,
             "inertia": [0.001, 0.001, 0.001, 0, 0, 0], "shapes": [{"type": "sphere", "radius": 0.05}]}]}}]})",
-                            "b"));
+                   "b"),
+        "b.json");
     for (const Impact impact : {Impact::located, Impact::elastic})
         for (Variant v : solver_variants()) {
             v.settings.impact = impact;
