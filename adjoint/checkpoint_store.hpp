@@ -33,7 +33,7 @@ public:
     DiskTraffic traffic() const { return disk_ ? disk_->traffic() : DiskTraffic(); }
 
     template <class Archive> void transfer(Archive& a) {
-        a(data_);
+        a.of_known_size(data_);
         if (disk_) disk_->transfer(a);
     }
 

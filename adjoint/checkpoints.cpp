@@ -1,6 +1,7 @@
 #include "adjoint/checkpoints.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace costate {
 
@@ -27,6 +28,16 @@ Checkpoints::Place Checkpoints::nearest(int step) const {
         const int k = run->distance == 0 ? 0 : std::min(run->count - 1, (step - run->first) / run->distance);
         return {run->at(k), slot + k};
     }
+}
+
+bool Checkpoints::rises_within(int steps) const {
+    std::int64_t count = 0, last = -1;
+    for (const Run& r : runs_) {
+        if (r.first <= last || r.count < 1 || (r.count > 1 && r.distance < 1)) return false;
+        last = r.first + std::int64_t{r.distance} * (r.count - 1), count += r.count;
+        if (last > steps) return false;
+    }
+    return count == size_;
 }
 
 std::optional<int> OnlineCheckpoints::offer(int step) {

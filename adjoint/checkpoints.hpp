@@ -20,6 +20,7 @@ public:
     };
     Place nearest(int step) const;
     template <class Archive> void transfer(Archive& a) { a(runs_), a(size_); }
+    bool rises_within(int steps) const;  // from 0, as a stack does that was pushed in order
 
 private:
     struct Run {

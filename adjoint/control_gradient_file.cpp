@@ -1,6 +1,7 @@
 #include "adjoint/control_gradient_file.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <string>
 
 namespace costate {
@@ -26,7 +27,21 @@ ControlGradientFile::ControlGradientFile(std::filesystem::path path, int steps, 
     std::error_code ignored;
     if (resumes && !std::filesystem::exists(part_)) std::filesystem::rename(path_, part_, ignored);  // it was finished already
     file_ = std::make_unique<DiskFile>(part_, resumes ? DiskFile::Mode::open : DiskFile::Mode::create);
-    if (!resumes) file_->write(0, header.data(), header.size());
+    if (!resumes) {
+        try {
+            file_->write(0, header.data(), header.size());
+        } catch (...) {
+            std::filesystem::remove(part_, ignored);
+            throw;
+        }
+        return;
+    }
+    std::string found(std::min(header_, static_cast<size_t>(file_->size())), ' ');
+    file_->read(0, found.data(), found.size());
+    if (found == header) return;
+    throw std::runtime_error("cannot go on with '" + part_.string() + "': it does not begin as an array of " +
+                             std::to_string(steps) + " x " + std::to_string(nu) +
+                             " numbers; run again from the start");
 }
 
 ControlGradientFile::~ControlGradientFile() {
@@ -54,8 +69,8 @@ void ControlGradientFile::flush() {
 
 void ControlGradientFile::finish() {
     flush();
-    file_.reset();
     std::filesystem::rename(part_, path_);
+    file_.reset();
 }
 
 }  // namespace costate

@@ -21,8 +21,8 @@ DiskFile open(const DiskSettings& s) {
 }  // namespace
 
 DiskStore::DiskStore(const DiskSettings& settings, int numbers_per_state, int states)
-    : file_(open(settings)), compressed_(settings.compressed), nx_(static_cast<size_t>(numbers_per_state)), per_chunk_(states_per_chunk(nx_)),
-      offsets_{0} {
+    : file_(open(settings)), compressed_(settings.compressed), nx_(static_cast<size_t>(numbers_per_state)),
+      per_chunk_(states_per_chunk(nx_)), most_states_(states), offsets_{0} {
     offsets_.reserve(static_cast<size_t>((states - 1) / per_chunk_) + 2);
     checksum(nullptr, 0);  // complains now where there are none
     if (compressed_ && !have_compression()) compress(nullptr, 0, 0);
@@ -87,8 +87,9 @@ void DiskStore::turn_to(int chunk) {
     settle();
     if (here_.dirty) save(here_, states_in(here_.chunk));
     if (beside_.chunk == chunk) std::swap(here_, beside_);
-    else load(here_, chunk);
-    if (chunk > 0 && beside_.chunk != chunk - 1) at_work_ = std::async(std::launch::async, [this, chunk] { load(beside_, chunk - 1); });
+    else load(here_, chunk, states_in(chunk));
+    if (chunk > 0 && beside_.chunk != chunk - 1)
+        at_work_ = std::async(std::launch::async, [this, chunk] { load(beside_, chunk - 1, per_chunk_); });
 }
 
 // A chunk follows those before it in the file: its header, then its states. The checksum is of all of it but itself.
@@ -110,25 +111,47 @@ void DiskStore::save(Chunk& c, int states) {
     c.dirty = false;
 }
 
-void DiskStore::load(Chunk& c, int chunk) {
+void DiskStore::load(Chunk& c, int chunk, int states) {
     c.chunk = -1, c.dirty = false;
     const auto n = static_cast<size_t>(chunk);
     const std::int64_t at = offsets_.at(n), size = offsets_.at(n + 1) - at;
+    const auto fail = [&](const char* why) {
+        throw std::runtime_error("checkpoints in '" + file_.path().string() + "' are corrupted at byte " +
+                                 std::to_string(at) + ": " + why + "; run again from the start");
+    };
     std::vector<char> bytes(static_cast<size_t>(size));
     file_.read(at, bytes.data(), bytes.size());
     Header h;
     std::memcpy(&h, bytes.data(), sizeof h);
     const std::uint32_t crc = std::exchange(h.crc, 0u);
     std::memcpy(bytes.data(), &h, sizeof h);
-    const char* const states = bytes.data() + sizeof h;
-    bool good = crc == checksum(bytes.data(), bytes.size()) && h.chunk == chunk;
-    if (good && compressed_) good = decompress(states, h.bytes, c.numbers.data(), nx_, static_cast<size_t>(h.states));
-    if (!good)
-        throw std::runtime_error("checkpoints in '" + file_.path().string() + "' are corrupted at byte " + std::to_string(at) +
-                                 ": their checksum does not agree; run again from the start");
-    if (!compressed_ && h.bytes > 0) std::memcpy(c.numbers.data(), states, h.bytes);
+    if (crc != checksum(bytes.data(), bytes.size())) fail("their checksum does not agree");
+    const char* const packed = bytes.data() + sizeof h;
+    const size_t length = bytes.size() - sizeof h;
+    const size_t raw = static_cast<size_t>(std::max(h.states, 0)) * nx_ * sizeof(double);
+    if (h.chunk != chunk || h.states < states || h.states > per_chunk_ || h.bytes != length ||
+        (!compressed_ && length != raw))
+        fail("their header is not of these states");
+    if (!compressed_) std::memcpy(c.numbers.data(), packed, length);
+    else if (!decompress(packed, length, c.numbers.data(), nx_, static_cast<size_t>(h.states)))
+        fail("what is compressed there is not of so many states");
     c.chunk = chunk;
     traffic_.bytes_read += size;
+}
+
+void DiskStore::check_places() const {
+    const auto chunks = static_cast<int>(offsets_.size()) - 1;
+    const auto too_short = [](std::int64_t from, std::int64_t to) {
+        return to < from || to - from < static_cast<std::int64_t>(sizeof(Header));
+    };
+    const bool rises =
+        chunks >= 0 && offsets_[0] == 0 && std::ranges::adjacent_find(offsets_, too_short) == offsets_.end();
+    // Chunks are filled in order; only the last may be in memory alone.
+    const bool fits = states_ >= 0 && states_ <= most_states_;
+    const int due = fits ? (states_ + per_chunk_ - 1) / per_chunk_ : 0;  // chunks
+    const bool all_there = here_.dirty ? here_.chunk == due - 1 && due - 1 <= chunks : due <= chunks;
+    if (!rises || offsets_.back() > file_.size() || !fits || !all_there)
+        throw std::runtime_error("its checkpoints are not those of '" + file_.path().string() + "'");
 }
 
 }  // namespace costate

@@ -42,7 +42,10 @@ public:
     template <class Archive> void transfer(Archive& a) {
         settle();
         if constexpr (std::is_same_v<Archive, ArchiveWriter>) file_.sync();
-        a(states_), a(offsets_), a(here_.chunk), a(here_.dirty), a(here_.numbers), a(traffic_);
+        a(states_), a(offsets_), a(here_.chunk), a(here_.dirty), a.of_known_size(here_.numbers), a(traffic_);
+        if constexpr (std::is_same_v<Archive, ArchiveReader>) check_places();
+        if (std::is_same_v<Archive, ArchiveReader> && !here_.dirty)
+            here_.chunk = -1;  // it is in the file, whose checksum counts
     }
 
 private:
@@ -58,13 +61,14 @@ private:
     void settle();  // waits for the other thread, whose complaint becomes this one's
     void turn_to(int chunk);
     void save(Chunk& c, int states);
-    void load(Chunk& c, int chunk);
+    void load(Chunk& c, int chunk, int states);  // which it must hold at least
+    void check_places() const;                   // throws where those read from an archive are not of this file
     int states_in(int chunk) const { return std::min(states_ - chunk * per_chunk_, per_chunk_); }
 
     DiskFile file_;
     const bool compressed_;
     const size_t nx_;
-    const int per_chunk_;                // states
+    const int per_chunk_, most_states_;
     int states_ = 0;
     std::vector<std::int64_t> offsets_;  // where chunks begin in the file, and where the last one ends
     Chunk here_, beside_;                // beside_ is the other thread's while it works

@@ -191,6 +191,21 @@ GradcheckKind GradcheckReport::worst() const {
     return w;
 }
 
+Objective random_linear_objective(const World& w, const VecX<double>& q_end, unsigned seed) {
+    Term position;
+    position.name = "random weights of positions", position.kind = TermKind::configuration;
+    position.q_target = q_end;
+    position.dofs.resize(static_cast<size_t>(w.nv()));
+    std::iota(position.dofs.begin(), position.dofs.end(), 0);
+    Term velocity = position;
+    velocity.name = "random weights of velocities", velocity.kind = TermKind::joint_velocity;
+    Objective objective = residual_components({position, velocity});
+    std::mt19937 rng(seed);
+    std::normal_distribution<double> normal;
+    for (Term& term : objective) term.weight = normal(rng);
+    return objective;
+}
+
 GradcheckReport gradcheck(Rollout<Simulation>& rollout, const VecX<double>& theta, const VecX<double>& x0, const VecX<double>& z,
                           const GradcheckOptions& options) {
     const World& w = rollout.step().world();

@@ -40,13 +40,23 @@ struct GradcheckKind {
     double rejected = 0;     // share of the stencils
     int stencils = 0;
     std::string worst;       // name of the worst component
+    bool checked() const {
+        return stencils == 0 || rejected < 1;
+    }  // false: every stencil was rejected, and the figures say nothing
 };
 
 struct GradcheckReport {
     double loss = 0;
     GradcheckKind controls, initial_state, parameters, optimised;
     GradcheckKind worst() const;  // the worst of each figure
+    bool checked() const {
+        return controls.checked() && initial_state.checked() && parameters.checked() && optimised.checked();
+    }
 };
+
+// What to check where nothing is asked of a rollout: a linear function of its last state, with random weights for
+// every dof's position (relative to q_end, where it is 0) and velocity.
+Objective random_linear_objective(const World& w, const VecX<double>& q_end, unsigned seed);
 
 // Throws DivergenceError if the unperturbed rollout leaves the finite numbers.
 GradcheckReport gradcheck(Rollout<Simulation>& rollout, const VecX<double>& theta, const VecX<double>& x0, const VecX<double>& z,

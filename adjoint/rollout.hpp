@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <stdexcept>
 #include <string>
 
 #include "adjoint/checkpoint_store.hpp"
@@ -99,13 +100,19 @@ public:
 
     // All of a rollout that is under way, inside a visit, or of one that is not. It goes on in a rollout of the same kind.
     template <class Archive> void transfer(Archive& a) {
+        const int steps_before = steps();
         schedule_.transfer(a), store_.transfer(a);
-        for (VecX<double>* v : {&x_, &last_, &reversed_, &x_next_bar_}) a(*v);
+        for (VecX<double>* v : {&x_, &last_, &reversed_, &x_next_bar_}) a.of_known_size(*v);
         a(phase_), a(next_), a(to_), a(loss_), a(divergence_), a(evaluations_);
         a(adjoint_divergence_.step), a(adjoint_divergence_.entry), a(adjoint_divergence_.row);
         for (Kept& k : kept_) {
-            a(k.before);
+            a.of_known_size(k.before);
             if constexpr (std::is_same_v<Archive, ArchiveReader>) k.ran = -1;  // intermediates are left behind
+        }
+        if constexpr (std::is_same_v<Archive, ArchiveReader>) {
+            const bool known = phase_ >= Phase::none && phase_ <= Phase::backward;
+            if (!known || !schedule_.is_within(steps_before) || next_ < 0 || next_ > to_ || to_ > steps())
+                throw std::runtime_error("it is at no step of this rollout");
         }
     }
     bool in_forward() const { return phase_ == Phase::forward; }    // under way

@@ -1,5 +1,11 @@
 #include "adjoint/saved_run.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstring>
 #include <stdexcept>
 
@@ -16,6 +22,30 @@ struct Header {
 };
 
 }  // namespace
+
+// A run that ends removes its lock, so what was opened here may be a file without a name by the time it is locked.
+RunLock::RunLock(const std::filesystem::path& file) : path_(file.string() + ".lock"), descriptor_(-1) {
+    for (;;) {
+        descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (descriptor_ < 0)
+            throw std::runtime_error("cannot write '" + path_.string() + "': " + std::strerror(errno));
+        if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+            ::close(descriptor_);
+            throw std::runtime_error("cannot write '" + file.string() +
+                                     "': another run saves to it; wait for that one, or give another name");
+        }
+        struct stat opened = {};
+        struct stat named = {};
+        const bool known = ::fstat(descriptor_, &opened) == 0 && ::stat(path_.c_str(), &named) == 0;
+        if (known && opened.st_ino == named.st_ino) return;
+        ::close(descriptor_);
+    }
+}
+
+RunLock::~RunLock() {
+    ::unlink(path_.c_str());
+    ::close(descriptor_);
+}
 
 void save_run(const std::filesystem::path& file, std::uint32_t of, const std::vector<char>& run) {
     Header h;

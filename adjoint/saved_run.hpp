@@ -7,6 +7,19 @@
 
 namespace costate {
 
+// While it lives no other run saves to the file or to what lies beside it. Throws where another does.
+class RunLock {
+public:
+    explicit RunLock(const std::filesystem::path& file);
+    ~RunLock();
+    RunLock(const RunLock&) = delete;
+    RunLock& operator=(const RunLock&) = delete;
+
+private:
+    std::filesystem::path path_;  // "<file>.lock", which only a run that is killed leaves behind
+    int descriptor_;
+};
+
 // `of` stands for all that a run depends on; a run is only taken up again by one of the same.
 void save_run(const std::filesystem::path& file, std::uint32_t of, const std::vector<char>& run);
 std::vector<char> load_run(const std::filesystem::path& file, std::uint32_t of);

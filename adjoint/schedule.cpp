@@ -112,6 +112,16 @@ void Schedule::again() {
     at_ = nowhere, end_ = left_ = steps_;
 }
 
+bool Schedule::is_within(int steps) const {
+    if (!is_online() && (steps_ != steps || !slot_of_.empty())) return false;
+    if (at_ < nowhere || at_ > steps_ || end_ < 0 || end_ > steps_ || left_ < 0 || left_ > steps_) return false;
+    for (const Checkpoints* c : {&stored_, &swept_})
+        if (!c->rises_within(steps_) || c->size() > slots_) return false;
+    for (const Checkpoints* c : {&on_disk_, &swept_on_disk_})
+        if (!c->rises_within(steps_) || c->size() > disk_slots()) return false;
+    return true;
+}
+
 Schedule::Place Schedule::nearest(int step) const {
     if (sweeping_online()) {
         const std::vector<Checkpoints::Place> kept = online_.kept();

@@ -82,6 +82,8 @@ public:
         for (Checkpoints* c : {&stored_, &swept_, &on_disk_, &swept_on_disk_}) c->transfer(a);
         online_.transfer(a);
     }
+    // Whether what was read from an archive can be a position of this schedule, if it was built for so many steps.
+    bool is_within(int steps) const;
 
     static constexpr int unknown = 1 << 30;  // steps, at most this many
 

@@ -135,6 +135,7 @@ int bench_batch(const Arguments& a, int n_env, int threads, int repeat) {
         speedup.us.push_back(alone.us.back() / together.us.back());
         if (progress.due()) progress.draw((k + 1.0) / repeat);
     }
+    progress.finish();
     const double cost = alone_cpu.minimum() / plain_cpu.minimum() - 1;  // of processor time, where other programs count least
     const Report report{{"name", s.name},
                         {"batch", n_env},

@@ -1,6 +1,7 @@
 #include "apps/feed.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -46,6 +47,7 @@ struct PageServer::Listening {
     httplib::Server server;
     std::thread thread;
     Feed& feed;
+    std::atomic<int> streams = 0;  // of events, open now
     int port = 0;
 
     explicit Listening(Feed& f) : feed(f) {}
@@ -58,7 +60,22 @@ struct PageServer::Listening {
 
 namespace {
 
-constexpr int most_pages = 64;  // open at the same time, each of which holds a thread
+constexpr int most_threads = 64;  // each of which holds one connection
+constexpr int most_streams = 48;  // of events: they stay open as long as their pages, and leave threads for others
+
+// One of the streams that are open, while it lives.
+class OpenStream {
+public:
+    explicit OpenStream(std::atomic<int>& count) : count_(count), granted_(++count <= most_streams) {}
+    ~OpenStream() { --count_; }
+    OpenStream(const OpenStream&) = delete;
+    OpenStream& operator=(const OpenStream&) = delete;
+    bool granted() const { return granted_; }
+
+private:
+    std::atomic<int>& count_;
+    const bool granted_;
+};
 
 // Of a page elsewhere that was led here by its name server: it does not name this host by an address.
 bool is_foreign(const std::string& host_header) {
@@ -68,23 +85,32 @@ bool is_foreign(const std::string& host_header) {
     return host != "localhost" && host.find_first_not_of("0123456789.") != std::string::npos && !host.starts_with("[");
 }
 
-void send_events(Feed& feed, httplib::Response& response) {
+void send_events(Feed& feed, std::atomic<int>& streams, httplib::Response& response) {
     response.set_header("Cache-Control", "no-store");
-    response.set_chunked_content_provider("text/event-stream", [&feed, last = size_t{0}](size_t, httplib::DataSink& sink) mutable {
-        std::string text;
-        const bool open = feed.next(last, text);
-        if (text.empty()) text = ":\n\n";  // a comment, by which one learns whether the page is still there
-        if (!sink.is_writable() || !sink.write(text.data(), text.size())) return false;
-        if (!open) sink.done();
-        return true;
-    });
+    const auto stream = std::make_shared<const OpenStream>(streams);
+    if (!stream->granted()) {
+        response.status = 503;
+        response.set_content("There are " + std::to_string(most_streams) +
+                                 " pages open already: close one, and load this one again.\n",
+                             "text/plain");
+        return;
+    }
+    response.set_chunked_content_provider(
+        "text/event-stream", [&feed, stream, last = size_t{0}](size_t, httplib::DataSink& sink) mutable {
+            std::string text;
+            const bool open = feed.next(last, text);
+            if (text.empty()) text = ":\n\n";  // a comment, by which one learns whether the page is still there
+            if (!sink.is_writable() || !sink.write(text.data(), text.size())) return false;
+            if (!open) sink.done();
+            return true;
+        });
 }
 
 }  // namespace
 
 PageServer::PageServer(const std::string& host, int port, std::string page, Feed& feed) : listening_(std::make_unique<Listening>(feed)) {
     httplib::Server& server = listening_->server;
-    server.new_task_queue = [] { return new httplib::ThreadPool(most_pages); };
+    server.new_task_queue = [] { return new httplib::ThreadPool(most_threads); };
     server.set_keep_alive_max_count(1);
     // The library's own options let a second server listen on the same port.
     server.set_socket_options([](socket_t socket) {
@@ -105,7 +131,10 @@ PageServer::PageServer(const std::string& host, int port, std::string page, Feed
     server.Get("/", [page = std::move(page)](const httplib::Request&, httplib::Response& response) {
         response.set_content(page, "text/html; charset=utf-8");
     });
-    server.Get("/events", [&feed](const httplib::Request&, httplib::Response& response) { send_events(feed, response); });
+    server.Get("/events",
+               [&feed, &streams = listening_->streams](const httplib::Request&, httplib::Response& response) {
+                   send_events(feed, streams, response);
+               });
     listening_->port = port == 0 ? server.bind_to_any_port(host) : (server.bind_to_port(host, port) ? port : -1);
     if (listening_->port < 0)
         throw UsageError("cannot listen on " + host + ":" + std::to_string(port) +

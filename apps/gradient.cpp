@@ -26,6 +26,24 @@ struct Run {
     template <class Archive> void transfer(Archive& a) { rollout.transfer(a), gradient.transfer(a), a(largest); }
 };
 
+// What load_run returned, into a run of the same scene and options.
+void restore(Run& run, const std::vector<char>& saved, const std::filesystem::path& file, const Scene& s) {
+    const auto fail = [&](const std::string& why) {
+        throw std::runtime_error("cannot go on from '" + file.string() + "': " + why +
+                                 "; run again from the start");
+    };
+    ArchiveReader reader(saved);
+    try {
+        run.transfer(reader);
+    } catch (const std::runtime_error& e) {
+        fail(e.what());
+    }
+    if (!reader.at_end()) fail("it is longer than a run of this scene");
+    const Gradient& g = run.gradient;
+    if (run.rollout.in_backward() && (g.controls.size() != s.z0.size() || g.parameters.size() != s.theta.size()))
+        fail("its gradient is not that of this scene");
+}
+
 std::string content(const std::filesystem::path& file) {
     std::ifstream in(file, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
@@ -98,20 +116,26 @@ int gradient(const Arguments& a) {
     if (a.text("save-every") && !save) throw UsageError("--save-every is about --save: name a file");
     if (save && !have_checksums()) throw UsageError("this build saves no runs: install zlib1g-dev, configure and build again");
     const Scene s = a.load();
+    if (s.objective.empty())
+        throw UsageError(
+            s.file.string() +
+            " has no objective, and so no loss to take the gradient of: name the model in a scene with an "
+            "\"objective\", or check gradients by costate gradcheck");
     if (by_step && s.world.nu() == 0) throw UsageError("--by-step: " + s.name + " has no controls");
     for (const auto& file : {out, by_step, save})
-        if (const auto folder = std::filesystem::path(file.value_or("")).parent_path();
-            !folder.empty() && !std::filesystem::is_directory(folder))
-            throw UsageError("cannot write '" + *file + "': there is no folder '" + folder.string() + "'");
+        if (file) check_file(*file);
+    OutputFiles files;  // holds signals back until the locks are gone
+    std::optional<RunLock> lock, checkpoint_lock;
+    if (save) lock.emplace(*save);
     Checkpointing how = chosen_checkpointing(a, s);
     if (save && how.schedule.disk_slots() > 0) {
         how.disk.file = how.disk.directory / (std::filesystem::path(*save).filename().string() + ".checkpoints");
         how.disk.resume = resume.has_value();
+        checkpoint_lock.emplace(how.disk.file);
     }
     const std::uint32_t of = save ? identity(s, how, limits, by_step.has_value()) : 0;
     const std::vector<char> saved = resume ? load_run(*resume, of) : std::vector<char>();
 
-    OutputFiles files;
     Simulations simulations(s, how.schedule);
     Rollout<Simulation> rollout(simulations.each, s.plan, how.schedule, how.disk);
     rollout.limits = limits;
@@ -120,10 +144,7 @@ int gradient(const Arguments& a) {
     if (by_step) sink.emplace(*by_step, s.steps, s.world.nu(), save.has_value(), resume.has_value());
     std::optional<Saver> saver;
     if (save) saver.emplace(*save, of, every);
-    if (resume) {
-        ArchiveReader reader(saved);
-        run.transfer(reader);
-    }
+    if (resume) restore(run, saved, *resume, s);
 
     Progress progress("gradient " + s.name);
     const auto total = static_cast<double>(how.schedule.forward_evaluations() + s.steps);
@@ -156,7 +177,7 @@ int gradient(const Arguments& a) {
     const Gradient& g = run.gradient;
     const DiskTraffic traffic = rollout.store().traffic();
     const double norm = std::sqrt(g.controls.squaredNorm() + g.initial_state.squaredNorm() + g.parameters.squaredNorm());
-    const double seconds = progress.seconds();
+    const double seconds = progress.finish();
     Report report{{"name", s.name},
                   {"steps", s.steps},
                   {"loss", rollout.loss()},

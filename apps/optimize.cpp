@@ -196,6 +196,7 @@ int optimize(const Arguments& a) {
     if (page && !have_viewer()) throw UsageError("this build has no viewer to make a report with: install npm and zlib, configure and build again");
     if (out) check_directory(*out);
     if (plots) check_directory(*plots);
+    if (page) check_file(*page);
 
     const RolloutInputs start{scene.theta, scene.x0, scene.z0};
     const Variables variables(scene.world, scene.plan, scene.parameters, scene.initial_state, start);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "adjoint/disk_file.hpp"
 #include "apps/command.hpp"
 
 namespace fs = std::filesystem;
@@ -109,12 +110,38 @@ void OutputFiles::check_interrupted() {
         if (sigismember(&waiting, s) == 1) throw Interrupted();
 }
 
+namespace {
+
+// In `there`, which is a directory; `path` is what the user has named.
+void try_to_write(const fs::path& there, const fs::path& path) {
+    const std::vector<char> trial(64 * 1024);
+    try {
+        DiskFile file = DiskFile::temporary(there);
+        file.write(0, trial.data(), trial.size());
+        file.sync();
+    } catch (const std::runtime_error& e) {
+        const std::string what = e.what();
+        fail(path, what.substr(what.find("': ") + 3));
+    }
+}
+
+}  // namespace
+
 void check_directory(const fs::path& directory) {
     std::error_code error;
     fs::path there = fs::absolute(directory, error);
     while (!fs::exists(there, error) && there.has_relative_path()) there = there.parent_path();
     if (!fs::is_directory(there, error)) fail(directory, "'" + there.string() + "' is not a directory");
-    if (access(there.c_str(), W_OK | X_OK) != 0) fail(directory, std::strerror(errno));
+    try_to_write(there, directory);
+}
+
+void check_file(const fs::path& path) {
+    std::error_code error;
+    const fs::path folder = path.parent_path();
+    if (!folder.empty() && !fs::is_directory(folder, error))
+        fail(path, "there is no folder '" + folder.string() + "'");
+    if (fs::exists(path, error) && !fs::is_regular_file(path, error)) fail(path, "it is there and is not a file");
+    try_to_write(folder.empty() ? fs::path(".") : folder, path);
 }
 
 }  // namespace costate

@@ -44,7 +44,9 @@ private:
     sigset_t signals_before_;
 };
 
-// That make_directory would succeed, as far as one can tell without trying: for a complaint before the work and not after it.
+// That files can be written to a directory, which make_directory may still have to make, or one to a path: for a
+// complaint before the work and not after it. A trial file of 64 kB comes and goes.
 void check_directory(const std::filesystem::path& directory);
+void check_file(const std::filesystem::path& path);
 
 }  // namespace costate

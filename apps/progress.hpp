@@ -22,14 +22,18 @@ private:
 class Progress {
 public:
     explicit Progress(std::string label) : label_(std::move(label)), shown_(isatty(STDERR_FILENO) == 1) {}
-    ~Progress() {
-        if (drawn_) std::fputs("\r\033[K", stderr);
-    }
+    ~Progress() { finish(); }
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
     bool shown() const { return shown_; }
-    double seconds() const { return watch_.seconds(); }
+
+    // The work is done: wipes the bar, before anything else is printed, and returns how long it took.
+    double finish() {
+        if (drawn_) std::fputs("\r\033[K", stderr);
+        drawn_ = false;
+        return watch_.seconds();
+    }
 
     // Whether it is time to draw: ten times a second, not before half a second.
     bool due() const { return shown_ && watch_.seconds() > next_; }

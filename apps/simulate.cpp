@@ -66,7 +66,7 @@ int simulate(const Arguments& a) {
             if (files) OutputFiles::check_interrupted();
             if (progress.due()) progress.draw(static_cast<double>(t) / scene.steps);
         });
-        seconds = progress.seconds();
+        seconds = progress.finish();
     }
     if (rollout.divergence() && from) throw DivergenceError(scene.world.model, rollout.divergence());
     if (rollout.divergence()) report_divergence(scene, {scene.theta, scene.x0, scene.z0}, rollout);

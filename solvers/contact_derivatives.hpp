@@ -1,8 +1,11 @@
-// The derivatives of a contact's rows by the configuration, forwards: how its point, frame and gap move when one of its two bodies
-// does, what that does to J v, and to the generalised force J^T lambda. Le Lidec et al. 2024, appendices C and D; here the point
-// slides along its features and the frame turns with the normal.
+// The derivatives of a contact's rows by the configuration, forwards: how its point, frame and gap move when one
+// of its two bodies does, what that does to J v, and to the generalised force J^T lambda. Le Lidec et al. 2024,
+// appendices C and D; here the point slides along its features and the frame turns with the normal.
 //
-// Dofs that move both ends together change neither; every other dof of the chain moves one end, by its axis S.
+// A dof that moves one end does so by its axis S. One that moves both ends together carries point, normal and
+// relative velocity along as a whole, and changes neither gap nor normal row. But tangents are made from axes of
+// the world: where it turns the normal by w x n, they follow contact_tangents(n) and not w, and differ from those
+// that turn with the robot by a rotation about the normal (frame_twist).
 #pragma once
 
 #include "solvers/contact_rows.hpp"
@@ -54,6 +57,15 @@ template <class T> ContactMotion<T> contact_motion(const ContactDerivatives<T>& 
     d.direction[1] = D.t1 * d.direction[0], d.direction[2] = D.t2 * d.direction[0];
     d.gap = dot(S, D.gap[end_b]);
     return d;
+}
+
+// How the tangents turn about the normal, seen from a robot that turns as a whole: by frame_twist(c) . w = twist,
+//   t1_dot = w x t1 + twist t2,   t2_dot = w x t2 - twist t1   where   n_dot = w x n
+template <class T> Vec3<T> frame_twist(const ContactPoint<T>& c) {
+    const Vec3<T>& n = c.geometry.normal;
+    Vec3<T> n_bar = Vec3<T>::Zero();  // t2 . t1_dot = n_bar . n_dot
+    contact_tangents_adj(n, {c.tangents.t2, Vec3<T>::Zero()}, n_bar);
+    return n.cross(n_bar) - n;
 }
 
 // Velocity of one end's point against the other's, and the relative rotation.

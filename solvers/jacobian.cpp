@@ -12,13 +12,14 @@ StepJacobian::StepJacobian(const World& w)
 namespace {
 
 bool has_closed_form(const World& w, const StepScratch<double>& s) {
-    if (!s.rows.blocks.empty() && (!w.implicit_gradient() || s.rows.located || s.rows.recovers || w.settings.impact == Impact::elastic)) return false;
+    if (!displacement_is_h_v(w, s)) return false;
+    if (!s.rows.blocks.empty() && !w.implicit_gradient()) return false;
     for (const RowBlock& b : s.rows.blocks)
         if (b.kind != RowKind::contact && b.kind != RowKind::limit && b.kind != RowKind::dry_friction) return false;
     return std::ranges::none_of(w.model.actuators, [](const Actuator& a) { return a.thruster; });
 }
 
-// Rows of q+ from those of v+: q+ = retract(q, d), d = h v+.
+// Rows of q+ from those of v+, where displacement_is_h_v: q+ = retract(q, d), d = h v+.
 void retract_rows(const World& w, const double* theta, const double* x, const StepScratch<double>& s, StepJacobian& J) {
     const int nv = w.nv();
     const double h = theta[w.time_step.at(0)];
@@ -134,6 +135,29 @@ bool turns_with(const Model& m, int j, int k) {
     return a.body == b.body && j >= body.v0 + dofs_carried_by_parent(body);
 }
 
+// Of the dofs that move both ends together: they turn the frame against the robot by `twist` about the normal.
+void twisted_frame_columns(const StepScratch<double>& s, const RowBlock& block, const ContactPoint<double>& c,
+                           const RelativeMotion<double>& next, StepJacobian& J) {
+    const double* lambda = s.impulses.lambda.data() + block.row;
+    const int* dofs = s.rows.chain_dof.data() + block.chain;
+    const signed char* sign = s.rows.chain_sign.data() + block.chain;
+    if (block.length == 0 || sign[block.length - 1] != 0) return;  // the chain ends with them
+    const double* tangent_row[] = {s.rows.J.data() + block.values + block.length,
+                                   s.rows.J.data() + block.values + 2 * block.length};
+    const Tangents<double>& t = c.tangents;
+    const Vec3<double> by_turn = frame_twist(c);
+    for (int i = 0; i < block.length; ++i) {
+        if (sign[i] != 0) continue;
+        const double twist = by_turn.dot(s.kinematics.S[static_cast<size_t>(dofs[i])].ang);
+        if (twist == 0) continue;
+        J.ds(block.row + 1, dofs[i]) += twist * t.t2.dot(next.velocity);
+        J.ds(block.row + 2, dofs[i]) -= twist * t.t1.dot(next.velocity);
+        for (int l = 0; l < block.length; ++l)
+            J.response(dofs[l], dofs[i]) +=
+                twist * (lambda[1] * tangent_row[1][l] - lambda[2] * tangent_row[0][l]);
+    }
+}
+
 // ds of a contact's three rows by q and, through the bias, by v; and d(J^T lambda) by q into the columns of -dr.
 void contact_columns(const World& w, const double* theta, const StepScratch<double>& s, const RowBlock& block, double beta_gap, double beta_v, StepJacobian& J) {
     const Kinematics<double>& k = s.kinematics;
@@ -148,6 +172,7 @@ void contact_columns(const World& w, const double* theta, const StepScratch<doub
     const Force<double> W[] = {point_force(c.geometry.point, f), point_force<double>(c.geometry.point - c.to_b, f)};
     const int* dofs = s.rows.chain_dof.data() + block.chain;
     const signed char* sign = s.rows.chain_sign.data() + block.chain;
+    twisted_frame_columns(s, block, c, next, J);
     for (int i = 0; i < block.length; ++i) {
         if (sign[i] == 0) continue;
         const size_t n = static_cast<size_t>(dofs[i]);
@@ -228,15 +253,18 @@ void step_jacobian_by_adjoints(const World& w, const double* theta, const double
     const double h = theta[time_step];
     if (by_theta != nullptr) by_theta->setZero(2 * nv, w.np());
     VecX<double> next_bar = VecX<double>::Zero(w.ndx()), x_bar(w.ndx()), u_bar(w.nu()), theta_bar(w.np());
-    for (int i = 0; i < nv; ++i) {
+    const bool retracted = displacement_is_h_v(w, s);  // rows of q+ follow from those of v+
+    for (int i = retracted ? nv : 0; i < 2 * nv; ++i) {
         x_bar.setZero(), u_bar.setZero(), theta_bar.setZero();
-        next_bar[nv + i] = 1;
+        next_bar[i] = 1;
         s.clear_bars();
-        step_adj(w, theta, x, u, s, next_bar.data(), theta_bar.data(), x_bar.data(), u_bar.data());
-        next_bar[nv + i] = 0;
-        J.by_x.row(nv + i) = x_bar.head(2 * nv).transpose(), J.by_u.row(nv + i) = u_bar.transpose();
-        if (by_theta != nullptr) by_theta->row(nv + i) = theta_bar.transpose();
+        step_adj_as_solved(w, theta, x, u, s, next_bar.data(), theta_bar.data(), x_bar.data(), u_bar.data());
+        next_bar[i] = 0;
+        J.by_x.row(i) = x_bar.head(2 * nv).transpose();
+        J.by_u.row(i) = u_bar.transpose();
+        if (by_theta != nullptr) by_theta->row(i) = theta_bar.transpose();
     }
+    if (!retracted) return;
     retract_rows(w, theta, x, s, J);
     if (by_theta == nullptr) return;
     VecX<double> q_bar(nv), d_bar(nv);

@@ -1,12 +1,17 @@
-// The Jacobian of a step in tangent coordinates: rows are those of (q+, v+), 2 nv; columns those of (q, v), of u and of theta.
+// The Jacobian of a step in tangent coordinates: rows are those of (q+, v+), 2 nv; columns those of (q, v), of u
+// and of theta.
 //
 // With the equations that v+ and lambda obey (solvers/implicit.hpp), every column at once:
 //
 //   M dv+ = -dr + J^T dlambda,   (P A + K) dlambda = -P (ds - J M^-1 dr),   dq+ by the retraction
 //
-// dr from the closed-form derivatives of inverse dynamics and of J^T lambda, ds from those of the rows: gaps, frames and biases of
-// contacts are in it (Le Lidec et al. 2024, appendices C and D). Where the gradient is swept, and for rows without closed forms here
-// (equalities, limits of spherical joints) and thrusters, a row of v+ is one adjoint of the step.
+// dr from the closed-form derivatives of inverse dynamics and of J^T lambda, ds from those of the rows: gaps,
+// frames and biases of contacts are in it (Le Lidec et al. 2024, appendices C and D). Where the gradient is swept,
+// and for rows without closed forms here (equalities, limits of spherical joints) and thrusters, a row of v+ is
+// one adjoint of the step; where the displacement is not h v+ (displacement_is_h_v), so is a row of q+.
+//
+// It is the derivative through the active set that the step ended in. The complementarity-aware gradient chooses
+// its active set by the covector, and is no product with a matrix.
 #pragma once
 
 #include "core/rnea_derivatives.hpp"
@@ -33,7 +38,7 @@ struct StepJacobian {
 // After step(w, theta, x, u, s, ...). Overwrites the bars in the scratch. What a warm start keeps is held.
 void step_jacobian(const World& w, const double* theta, const double* x, const double* u, StepScratch<double>& s, StepJacobian& J);
 
-// The same by nv adjoints, and with the columns of theta (2 nv x np) where the matrix is given.
+// The same by adjoints alone, and with the columns of theta (2 nv x np) where the matrix is given.
 void step_jacobian_by_adjoints(const World& w, const double* theta, const double* x, const double* u, StepScratch<double>& s, StepJacobian& J,
                                StepJacobian::Matrix* by_theta = nullptr);
 

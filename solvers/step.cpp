@@ -58,12 +58,14 @@ int solver_sweeps(const StepScratch<double>& s) {
     return most;
 }
 
-#define INSTANTIATE(T)                                                                                                    \
-    template struct StepScratch<T>;                                                                                       \
-    template int contact_row(const StepScratch<T>&, int);                                                                 \
-    template void step(const World&, const T*, const T*, const T*, StepScratch<T>&, T*);                                  \
-    template void step_adj(const World&, const T*, const T*, const T*, StepScratch<T>&, const T*, T*, T*, T*);            \
-    template void observe(const World&, const T*, const T*, StepScratch<T>&);                                             \
+#define INSTANTIATE(T)                                                                                            \
+    template struct StepScratch<T>;                                                                               \
+    template int contact_row(const StepScratch<T>&, int);                                                         \
+    template void step(const World&, const T*, const T*, const T*, StepScratch<T>&, T*);                          \
+    template void step_adj(const World&, const T*, const T*, const T*, StepScratch<T>&, const T*, T*, T*, T*);    \
+    template void step_adj_as_solved(const World&, const T*, const T*, const T*, StepScratch<T>&, const T*, T*,   \
+                                     T*, T*);                                                                     \
+    template void observe(const World&, const T*, const T*, StepScratch<T>&);                                     \
     template void observe_adj(const World&, const T*, const T*, StepScratch<T>&, T*, T*);
 INSTANTIATE(double)
 INSTANTIATE(Dual<double>)

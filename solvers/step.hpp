@@ -60,6 +60,18 @@ void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratc
               T* x_bar,             // (ndx) += covector of (q, v) and the impulses to start from
               T* u_bar);            // (nu) +=
 
+// The same through the active set that the step ended in, whatever Settings::complementarity_aware asks for.
+// Linear in x_next_bar, which the choice between two active sets is not: this is the derivative of what ran.
+template <class T>
+void step_adj_as_solved(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
+                        const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar);
+
+// Whether q+ = retract(q, h v+), and is pulled back as that: neither moved by anything else nor given the gradient
+// of another motion.
+template <class T> bool displacement_is_h_v(const World& w, const StepScratch<T>& s) {
+    return !s.rows.located && !s.rows.recovers && (w.settings.impact != Impact::elastic || s.rows.blocks.empty());
+}
+
 // Poses and velocities at a state, without a step: what an objective may ask of the last state of a rollout.
 template <class T> void observe(const World& w, const T* theta, const T* x, StepScratch<T>& s);
 template <class T> void observe_adj(const World& w, const T* theta, const T* x, StepScratch<T>& s, T* theta_bar, T* x_bar);

@@ -192,6 +192,12 @@ void pull_back_both_ways(const World& w, const T* theta, const T* x, const T* u,
 template <class T>
 void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s, const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar) {
     if (w.settings.complementarity_aware && !s.rows.islands.empty()) return pull_back_both_ways(w, theta, x, u, s, x_next_bar, theta_bar, x_bar, u_bar);
+    step_adj_as_solved(w, theta, x, u, s, x_next_bar, theta_bar, x_bar, u_bar);
+}
+
+template <class T>
+void step_adj_as_solved(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
+                        const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar) {
     pull_back_step(w, theta, x, u, s, x_next_bar, Labels::solved, theta_bar, x_bar, u_bar);
 }
 

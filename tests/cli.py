@@ -11,12 +11,12 @@ PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
 COMMANDS = ["info", "simulate", "gradcheck", "gradient", "optimize", "plan", "bench", "view"]
 DONE, CHECK_FAILED, BAD_INPUT, DIVERGED = 0, 1, 2, 3
 
-KIND = {"max_relative_error", "taylor_order", "at_roundoff", "rejected", "stencils", "worst"}
+KIND = {"max_relative_error", "taylor_order", "at_roundoff", "checked", "rejected", "stencils", "worst"}
 KEYS = {
     "info": {"name", "description", "file", "bodies", "joints", "nq", "nv", "nu", "mass", "shapes", "sites", "parameters",
              "variables", "steps", "time_step"},
     "simulate": {"name", "steps", "duration", "loss", "seconds", "steps_per_second", "out"},
-    "gradcheck": KIND | {"name", "steps", "loss", "variables", "seconds"},
+    "gradcheck": KIND | {"name", "steps", "loss", "objective", "seed", "variables", "seconds"},
     "gradient": {"name", "steps", "loss", "gradient_norm", "largest_adjoint", "schedule", "forward_evaluations", "checkpoint_bytes",
                  "disk", "seconds"},
     "optimize": {"name", "method", "steps", "variables", "initial_loss", "final_loss", "iterations", "loss_evaluations",

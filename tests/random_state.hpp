@@ -111,8 +111,8 @@ inline void close_equalities(ToyState& t, std::uint64_t seed) {
 }  // namespace random_world
 
 // A world whose t.x is where its states are shaken from.
-inline ToyState random_touching_world(std::uint64_t seed, const WorldSize& size) {
-    ToyState t = make_random_world(seed, size);
+inline ToyState random_touching_world(std::uint64_t seed, const WorldSize& size, const WorldExtras& extras = {}) {
+    ToyState t = make_random_world(seed, size, extras);
     random_world::lay_trees(t, seed);
     random_world::close_equalities(t, seed);
     return t;

@@ -19,7 +19,19 @@ struct WorldSize {
     bool operator==(const WorldSize&) const = default;
 };
 
+// What worlds have besides where it is asked for.
+struct WorldExtras {
+    bool springs = false;    // some shapes and joint limits give
+    bool thrusters = false;  // that push bodies, beside other actuators
+};
+
 namespace random_world {
+
+// A stiffness and a damping.
+inline void add_spring(Stream& g, double& stiffness, double& damping) {
+    stiffness = g.magnitude(2, 4);
+    damping = g.chance(0.2) ? 0 : g.magnitude(-1, 1.5);
+}
 
 // The joints that carry a body, one after the other: some bodies have several.
 inline std::vector<JointType> joints_of_body(Stream& g, bool root) {
@@ -65,8 +77,9 @@ inline BodySpec random_link(Stream& g, JointType joint) {
 }
 
 // Body `index` with the joints that carry it, all but the last of them on links without mass. handles: of the bodies before it.
-inline int add_body(ModelBuilder& builder, std::uint64_t seed, int index, const std::vector<int>& handles) {
-    Stream g(seed, "body", index);
+inline int add_body(ModelBuilder& builder, std::uint64_t seed, int index, const std::vector<int>& handles,
+                    const WorldExtras& extras) {
+    Stream g(seed, "body", index), springs(seed, "limit springs", index);
     const int above = index == 0 || g.chance(0.45) ? -1 : g.below(index);
     int parent = above < 0 ? -1 : handles[static_cast<size_t>(above)];
     const std::vector<JointType> joints = joints_of_body(g, above < 0);
@@ -92,9 +105,28 @@ inline int add_body(ModelBuilder& builder, std::uint64_t seed, int index, const 
         }
         if (k + 1 == joints.size()) s.mass = mass;
         if (s.joint == JointType::free) s.placement.setZero(), s.R_PB.setIdentity();
+        if (extras.springs && springs.chance(0.5)) add_spring(springs, s.limit_stiffness, s.limit_damping);
         parent = builder.add_body(s);
     }
     return parent;
+}
+
+// The body with dofs that carries body i, -1 if it stands in the world.
+inline int mover(const ModelBuilder& builder, int i) {
+    while (i >= 0 && joint_nv(builder.bodies()[static_cast<size_t>(i)].joint) == 0)
+        i = builder.bodies()[static_cast<size_t>(i)].parent;
+    return i;
+}
+
+inline void add_thruster(ModelBuilder& builder, std::uint64_t seed, int index) {
+    Stream g(seed, "thruster", index);
+    ActuatorSpec a;
+    a.name = "thruster" + std::to_string(index);
+    a.thruster = true;
+    a.body = g.below(static_cast<int>(builder.bodies().size()));
+    a.axis = g.unit(), a.position = 0.1 * g.vec3();
+    a.gear = g.magnitude(-0.5, 0.5), a.drag = 0.1 * g.normal();
+    if (mover(builder, a.body) >= 0) builder.add_actuator(a);
 }
 
 inline void add_actuator(ModelBuilder& builder, std::uint64_t seed, int index) {
@@ -113,13 +145,6 @@ inline void add_actuator(ModelBuilder& builder, std::uint64_t seed, int index) {
     if (g.chance(0.4)) a.control_lower = -g.uniform(0, 1), a.control_upper = g.uniform(0, 1);
     if (g.chance(0.4)) a.force_lower = -g.magnitude(-1, 1), a.force_upper = g.magnitude(-1, 1);
     builder.add_actuator(a);
-}
-
-// The body with dofs that carries body i, -1 if it stands in the world.
-inline int mover(const ModelBuilder& builder, int i) {
-    while (i >= 0 && joint_nv(builder.bodies()[static_cast<size_t>(i)].joint) == 0)
-        i = builder.bodies()[static_cast<size_t>(i)].parent;
-    return i;
 }
 
 inline void add_equality(ModelBuilder& builder, std::uint64_t seed, int index) {
@@ -172,7 +197,8 @@ inline ShapeSpec random_ground(std::uint64_t seed) {
     return s;
 }
 
-inline std::vector<ShapeSpec> random_shapes(std::uint64_t seed, const WorldSize& size, const Model& m, int bodies) {
+inline std::vector<ShapeSpec> random_shapes(std::uint64_t seed, const WorldSize& size, const WorldExtras& extras,
+                                            const Model& m, int bodies) {
     std::vector<ShapeSpec> shapes;
     const auto room = [&] { return static_cast<int>(shapes.size()) < size.shapes; };
     if (Stream(seed, "has ground").chance(0.85) && room()) shapes.push_back(random_ground(seed));
@@ -190,6 +216,9 @@ inline std::vector<ShapeSpec> random_shapes(std::uint64_t seed, const WorldSize&
         shapes.push_back(random_shape(g, "obstacle" + std::to_string(k), -1));
         shapes.back().position = {g.uniform(-0.5, 0.5), g.uniform(-0.5, 0.5), g.uniform(0, 0.3)};
     }
+    Stream springs(seed, "springs");
+    for (ShapeSpec& s : shapes)
+        if (extras.springs && springs.chance(0.4)) add_spring(springs, s.stiffness, s.damping);
     return shapes;
 }
 
@@ -211,7 +240,7 @@ inline Settings random_settings(std::uint64_t seed) {
 }  // namespace random_world
 
 // At the neutral configuration and without controls; tests/random_state.hpp makes contacts.
-inline ToyState make_random_world(std::uint64_t seed, const WorldSize& size) {
+inline ToyState make_random_world(std::uint64_t seed, const WorldSize& size, const WorldExtras& extras = {}) {
     using namespace random_world;
     Stream g(seed, "counts");
     const int bodies = std::min(1 + g.below(8), size.bodies), actuators = std::min(g.below(7), size.actuators);
@@ -219,11 +248,12 @@ inline ToyState make_random_world(std::uint64_t seed, const WorldSize& size) {
     ModelBuilder builder;
     if (g.chance(0.2)) builder.set_gravity(5 * g.vec3());
     std::vector<int> handles;
-    for (int i = 0; i < bodies; ++i) handles.push_back(add_body(builder, seed, i, handles));
+    for (int i = 0; i < bodies; ++i) handles.push_back(add_body(builder, seed, i, handles, extras));
     for (int i = 0; i < actuators; ++i) add_actuator(builder, seed, i);
+    for (int i = 0; extras.thrusters && i < actuators / 2; ++i) add_thruster(builder, seed, i);
     for (int i = 0; i < equalities; ++i) add_equality(builder, seed, i);
     Model m = builder.build();
-    ShapeSet set = build_shapes(m, random_shapes(seed, size, m, bodies));
+    ShapeSet set = build_shapes(m, random_shapes(seed, size, extras, m, bodies));
     ToyState t{World(std::move(m), std::move(set), random_settings(seed)), {}, {}, {}};
     t.theta = t.world.model.layout.nominal();
     t.x.setZero(t.world.nx()), t.u.setZero(t.world.nu());

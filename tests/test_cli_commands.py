@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """The commands of `costate`: outputs, exit codes, files. Usage: test_cli_commands.py PROGRAM"""
 import csv
+import http.client
 import json
 import os
 import pathlib
 import pty
+import resource
 import signal
 import subprocess
+import time
 import unittest
 
-from cli import CHECK_FAILED, COMMANDS, Cli, KIND, PROGRAM, changed
+from cli import BAD_INPUT, CHECK_FAILED, COMMANDS, Cli, KIND, PROGRAM, changed
 
 
 class Commands(Cli):
@@ -67,6 +70,32 @@ class Commands(Cli):
         r = self.report("gradcheck", "bounce", "--steps", 20)
         self.assertEqual(r["variables"]["optimised"]["stencils"], 17)
         self.report("gradcheck", "pendulum_1", "--steps", 20, "--max-error", 0, code=CHECK_FAILED)
+
+    def test_gradcheck_without_objective(self):
+        few = [self.robot(), "--steps", 20, "--components", 10, "--directions", 2, "--seed"]
+        r = self.report("gradcheck", *few, 3, "--max-error", 1e-6)
+        self.assertEqual([r["objective"], r["seed"]], ["random", 3])
+        self.assertNotEqual(r["loss"], 0)
+        for name in ["initial_state", "parameters"]:
+            self.assertGreater(r["variables"][name]["stencils"], 0)
+            self.assertLess(r["variables"][name]["max_relative_error"], 1e-6)
+            self.assertGreater(r["variables"][name]["max_relative_error"], 0)
+        self.assertNotEqual(self.report("gradcheck", *few, 4)["loss"], r["loss"])
+        text = self.run_costate("gradcheck", *few, 3)
+        self.assertIn("a random linear function of the last state (seed 3)", text)
+        self.assertEqual(self.report("gradcheck", self.scene)["objective"], "of the scene")
+        self.refuse("gradient", few[0], because="thrower.urdf has no objective, .* costate gradcheck")
+
+    def test_gradcheck_that_checks_nothing(self):
+        limits = ["models", 0, "model", "actuators", 0, "control_limits"]
+        at_its_limit = self.write("limit.json", changed(limits, [0, 1]))
+        r = self.report("gradcheck", at_its_limit, code=CHECK_FAILED)
+        self.assertEqual([r["checked"], r["max_relative_error"]], [False, None])
+        controls = r["variables"]["controls"]
+        self.assertEqual([controls[k] for k in ["checked", "rejected", "max_relative_error"]], [False, 1, None])
+        self.assertTrue(r["variables"]["initial_state"]["checked"])
+        text = self.run_costate("gradcheck", at_its_limit, code=CHECK_FAILED)
+        self.assertIn("controls        not checked: each of 19 stencils", text)
 
     def test_bench(self):
         r = self.report("bench", "box_slide", "--steps", 30, "--repeat", 2)
@@ -220,6 +249,79 @@ class Commands(Cli):
         self.assertEqual(p.wait(timeout=60), -signal.SIGINT)
         os.close(terminal)
         self.assertEqual(self.files(), ["spring.json"])
+
+    def test_progress_is_wiped_before_the_result(self):
+        for result, *command in [
+            (b"quadruped_stand: 60 steps, loss", "gradcheck", "quadruped_stand", "--steps", 60),
+            (b"quadruped_stand: 60000 steps, loss", "gradient", "quadruped_stand", "--steps", 60000, "--slots", 200),
+            (b"pendulum_5: 100 environments", "bench", "pendulum_5", "--steps", 500, "--batch", 100, "--repeat", 6),
+        ]:
+            with self.subTest(command):
+                terminal, both = pty.openpty()
+                p = subprocess.Popen([PROGRAM, *map(str, command)], cwd=self.folder, stdout=both, stderr=both)
+                os.close(both)
+                shown = b""
+                try:
+                    while more := os.read(terminal, 10000):
+                        shown += more
+                except OSError:  # the other end is closed
+                    pass
+                os.close(terminal)
+                self.assertEqual(p.wait(timeout=60), 0)
+                self.assertIn(b" left", shown)
+                bars, lines = shown.split(result)
+                self.assertTrue(bars.endswith(b"\r\033[K"), bars[-100:])
+                self.assertNotIn(b"\033", lines)
+
+    def test_full_disk_is_found_before_the_work(self):
+        def small_files():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+        endless = self.write("endless.json", changed(["optimize"], {"method": "adam", "iterations": 100000000}))
+        places = [("--out", "result"), ("--out", "new/result"), ("--report", "page.html"), ("--plots", "plots")]
+        for option, value in places:
+            if option == "--report" and self.without_viewer():
+                continue
+            with self.subTest(option):
+                p = subprocess.run([PROGRAM, "optimize", endless, option, value], capture_output=True, text=True,
+                                   cwd=self.folder, preexec_fn=small_files, restore_signals=False, timeout=60)
+                self.assertEqual((p.returncode, p.stdout), (BAD_INPUT, ""))
+                why = f"costate: cannot write '{value}': File too large; make room, or give another place\n"
+                self.assertEqual(p.stderr, why)
+        why = "cannot write 'gone/page.html': there is no folder 'gone'|no viewer"
+        self.refuse("optimize", endless, "--report", "gone/page.html", because=why)
+        self.assertEqual(self.files(), ["endless.json", "spring.json"])
+
+    def test_pages_open_beside_many_streams(self):
+        if "--port" not in self.run_costate("watch", "--help"):
+            self.skipTest("built without cpp-httplib")
+        command = [PROGRAM, "watch", self.scene, "--port", "0", "--json"]
+        p = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(p.stdout.close)
+        text = ""
+        while not text.endswith("}\n"):
+            text += p.stdout.readline()
+        url = json.loads(text)["url"]
+        host, port = url.removeprefix("http://").rstrip("/").split(":")
+
+        def ask(path):
+            connection = http.client.HTTPConnection(host, int(port), timeout=10)
+            self.addCleanup(connection.close)
+            connection.request("GET", path)
+            return connection.getresponse()
+
+        streams = [ask("/events") for _ in range(80)]
+        self.assertEqual([r.status for r in streams], 48 * [200] + 32 * [503])
+        self.assertRegex(streams[-1].read().decode(), "48 pages open already: close one")
+        self.assertEqual(ask("/").status, 200)
+        for r in streams:
+            r.close()
+        deadline = time.monotonic() + 20
+        while ask("/events").status != 200 and time.monotonic() < deadline:
+            time.sleep(0.2)
+        self.assertEqual(ask("/events").status, 200)
+        p.send_signal(signal.SIGINT)
+        self.assertEqual(p.wait(timeout=60), 0)
 
     # What is refused. Nothing is written then.
 

@@ -162,6 +162,94 @@ TEST_CASE("disk store: what is corrupted, cut off, or finds no room is one line"
     CHECK(complaint([&] { DiskStore({folder.path / "nowhere", {}, false, false}, nx, 1); }).find("cannot write '" + (folder.path / "nowhere").string()) == 0);
 }
 
+// Every field of a chunk's header takes every kind of value, with a checksum that agrees.
+TEST_CASE("disk store: a header that does not fit its states is refused, whatever its checksum says") {
+    const Folder folder;
+    const fs::path file = folder.path / "file";
+    constexpr std::uint32_t values[] = {0, 1, 2, 54, 55, 56, 1000, 0x7ffffff0, 0x7fffffff, 0x80000000, 0xffffffff};
+    for (const bool compressed : {false, true}) {
+        if (compressed && !have_compression()) continue;
+        const auto read_back = [&](size_t field, std::uint32_t value) {
+            return complaint([&] {
+                DiskStore store({{}, file, false, compressed}, nx, 500);
+                std::vector<double> x(nx);
+                for (int t = 0; t < 500; ++t) store.write(t, state(t).data());
+                store.read(499, x.data()), store.read(300, x.data()), store.traffic();
+                std::string text = content(file);
+                std::uint32_t header[4];
+                std::memcpy(header, text.data(), sizeof header);
+                const size_t length = sizeof header + header[2];
+                header[field] = value, header[3] = 0;
+                std::memcpy(text.data(), header, sizeof header);
+                header[3] = checksum(text.data(), length);
+                std::memcpy(text.data(), header, sizeof header);
+                overwrite(file, text);
+                for (int t = 299; t >= 0; --t) {
+                    store.read(t, x.data());
+                    REQUIRE(same(x, state(t)));
+                }
+            });
+        };
+        const std::uint32_t right[] = {0, 55};
+        for (size_t field = 0; field < 3; ++field)
+            for (const std::uint32_t value : values) {
+                CAPTURE(field);
+                CAPTURE(value);
+                const std::string why = read_back(field, value);
+                if (field < 2 && value == right[field]) CHECK(why == "");
+                else CHECK(why.find("checkpoints in '" + file.string() + "' are corrupted at byte 0: ") == 0);
+            }
+    }
+}
+
+// Every eight bytes of what a rollout has saved take every kind of value; the checksum of the file would agree.
+TEST_CASE("saved run: bytes that do not fit the store are refused, or are read as what they were") {
+    const Folder folder;
+    const fs::path file = folder.path / "file";
+    constexpr std::uint64_t values[] = {
+        0, 1, 7, 1000, 0x7ffffff0, 0xffffffff, 0x7fffffffffffffff, 0xffffffffffffffff};
+    ArchiveWriter writer;
+    DiskStore store({{}, file, false, false}, nx, 500);
+    for (int t = 0; t < 300; ++t) store.write(t, state(t).data());
+    store.transfer(writer);
+    const std::vector<char> good = writer.bytes;
+    const size_t places =
+        sizeof(int) + sizeof(size_t) + 6 * sizeof(std::int64_t) + sizeof(int) + sizeof(bool) + sizeof(size_t);
+    int refused = 0;
+    for (size_t at = 0; at < places; ++at)
+        for (const std::uint64_t value : values) {
+            CAPTURE(at);
+            CAPTURE(value);
+            std::vector<char> bytes = good;
+            std::memcpy(bytes.data() + at, &value, sizeof value);
+            refused += !complaint([&] {
+                            DiskStore again({{}, file, true, false}, nx, 500);
+                            ArchiveReader reader(bytes);
+                            again.transfer(reader);
+                            std::vector<double> x(nx);
+                            for (int t = 219; t >= 0; --t) {
+                                again.read(t, x.data());
+                                if (!same(x, state(t))) throw std::logic_error("not the state that was written");
+                            }
+                        }).empty();
+        }
+    CHECK(refused > 100);
+}
+
+TEST_CASE("saved run: two runs do not save to one file") {
+    const Folder folder;
+    const fs::path file = folder.path / "run";
+    {
+        const RunLock first(file);
+        CHECK(complaint([&] { RunLock second(file); }) ==
+              "cannot write '" + file.string() +
+                  "': another run saves to it; wait for that one, or give another name");
+        const RunLock other(folder.path / "other");
+    }
+    CHECK(fs::is_empty(folder.path));
+    const RunLock next(file);
+}
+
 TEST_CASE("saved run: it comes back to whom it belongs, or one line says why not") {
     const Folder folder;
     const fs::path file = folder.path / "run";
@@ -223,6 +311,26 @@ TEST_CASE("streamed gradient: a NumPy array, whole or not there, that a resumed 
     CHECK(text.find("'descr': '<f8', 'fortran_order': False, 'shape': (1000, 3), ") < 128);
     CHECK(text[127] == '\n');
     for (int t = 0; t < steps; ++t) CHECK(std::memcmp(text.data() + 128 + t * nu * 8, row(t).data(), nu * 8) == 0);
+    for (size_t at = 0; at < 128; ++at) {  // another array than this run's
+        CAPTURE(at);
+        std::string other = text;
+        other[at] = static_cast<char>(other[at] ^ 1);
+        overwrite(folder.path / "g.npy.part", other);
+        CHECK(complaint([&] {
+                  ControlGradientFile(file, steps, nu, true, true);
+              }).find("cannot go on with '" + file.string() + ".part': ") == 0);
+    }
+    overwrite(folder.path / "g.npy.part", text.substr(0, 50));
+    CHECK(complaint([&] { ControlGradientFile(file, steps, nu, true, true); }).find("cannot go on with '") == 0);
+    fs::remove(folder.path / "g.npy.part");
+    {
+        const SmallFiles small(100);
+        const fs::path none = folder.path / "none.npy";
+        CHECK(complaint([&] {
+                  ControlGradientFile(none, steps, nu);
+              }).find("cannot write '" + none.string() + ".part': File too large") == 0);
+        CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 1);
+    }
     {
         ControlGradientFile once_more(file, steps, nu, true, true);  // it was killed between its last two acts
         once_more.finish();

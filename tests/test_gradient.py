@@ -152,6 +152,17 @@ class Gradient(unittest.TestCase):
         self.assertEqual(self.files(), ["run"])
         self.assertGreater((self.folder / "run").stat().st_mtime_ns, first)  # it was saved once more
 
+    def test_two_runs_with_one_name(self):
+        what = ["quadruped_stand", "--steps", 200000, "--slots", 50, "--save", "run"]
+        first = subprocess.Popen(self.command(*what), cwd=self.folder, stderr=subprocess.PIPE, text=True)
+        self.wait_for(first, "run")
+        for more in [[], ["--out", "g.json"]]:
+            self.refuse(*what, *more, because="cannot write 'run': another run saves to it; wait for that one")
+        self.assertIsNone(first.poll())
+        first.send_signal(signal.SIGTERM)
+        first.communicate()
+        self.assertEqual(self.files(), ["run"])
+
     def test_corrupted_checkpoints(self):
         what, file = ["quadruped_stand", "--steps", 5000, *TIERS], self.folder / "run.checkpoints"
         p = subprocess.Popen(self.command(*what, "--save", "run"), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

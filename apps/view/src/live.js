@@ -3,6 +3,13 @@ import { unpack } from "./decode.js";
 import { element } from "./panel.js";
 import { Run } from "./run.js";
 
+// What the program says where it sends no events: an EventSource does not tell.
+const refusal = () =>
+  fetch("events").then(
+    (response) => (response.ok ? response.body.cancel().then(() => "") : response.text()),
+    () => "",
+  );
+
 export function listen(parent, start, complain) {
   parent.querySelector(".message").textContent = "Waiting for the first states.";
   const source = new EventSource("events");
@@ -50,9 +57,9 @@ export function listen(parent, start, complain) {
   });
   source.onerror = () => {
     source.close();
-    queue = queue.then(() => {
+    queue = queue.then(async () => {
       if (app) news.textContent += " (the program has ended; what it sent stays)";
-      else complain(parent, new Error("the program that feeds it has ended"));
+      else complain(parent, new Error((await refusal()) || "the program that feeds it has ended"));
     });
   };
 }
