@@ -12,7 +12,7 @@ StepJacobian::StepJacobian(const World& w)
 namespace {
 
 bool has_closed_form(const World& w, const StepScratch<double>& s) {
-    if (!s.rows.blocks.empty() && (!w.implicit_gradient() || s.rows.located || w.settings.impact == Impact::elastic)) return false;
+    if (!s.rows.blocks.empty() && (!has_implicit_gradient(w, s) || s.rows.located || w.settings.impact == Impact::elastic)) return false;
     for (const RowBlock& b : s.rows.blocks)
         if (b.kind != RowKind::contact && b.kind != RowKind::limit && b.kind != RowKind::dry_friction) return false;
     return std::ranges::none_of(w.model.actuators, [](const Actuator& a) { return a.thruster; });

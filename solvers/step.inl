@@ -102,7 +102,8 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
         h_bar += s.displacement_bar[n] * s.v_next[n];
     }
     // without rows the equations of motion alone; operator by operator where ABA was asked for
-    const bool by_equations = w.implicit_gradient() || (s.rows.islands.empty() && w.settings.forward_dynamics != ForwardDynamics::aba);
+    const bool free_by_equations = s.rows.islands.empty() && w.settings.forward_dynamics != ForwardDynamics::aba;
+    const bool by_equations = has_implicit_gradient(w, s) || free_by_equations;
     const bool implicit = by_equations && needs_mass_matrix(w);
     std::fill(s.v_free_bar.begin(), s.v_free_bar.end(), T(0));
     if (implicit) {
@@ -184,7 +185,8 @@ void pull_back_both_ways(const World& w, const T* theta, const T* x, const T* u,
 
 template <class T>
 void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s, const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar) {
-    if (w.settings.complementarity_aware && !s.rows.islands.empty()) return pull_back_both_ways(w, theta, x, u, s, x_next_bar, theta_bar, x_bar, u_bar);
+    if (w.settings.complementarity_aware && has_implicit_gradient(w, s) && !s.rows.islands.empty())
+        return pull_back_both_ways(w, theta, x, u, s, x_next_bar, theta_bar, x_bar, u_bar);
     pull_back_step(w, theta, x, u, s, x_next_bar, Labels::solved, theta_bar, x_bar, u_bar);
 }
 
