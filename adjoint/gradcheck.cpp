@@ -266,11 +266,11 @@ std::string state_entry_name(const Model& m, int entry) {
 }
 
 std::string tangent_entry_name(const Model& m, int entry) {
-    const int dof = entry % m.nv;
+    const int dof = entry < m.nv ? entry : entry - m.nv;
     for (const Body& b : m.bodies)
         if (dof >= b.v0 && dof < b.v0 + b.nv)
             return "body '" + b.name + "', joint '" + b.joint_name + "', " + (entry < m.nv ? "position" : "velocity");
-    return "?";
+    return "an impulse kept for the next step";
 }
 
 DivergenceError::DivergenceError(const Model& m, const Divergence& d)

@@ -1,4 +1,5 @@
-// States (q, v) and their tangents (ndx), without a warm start: the configuration moves on its manifold, velocities are plain numbers.
+// States (nx) and their tangents (ndx): the configuration moves on its manifold; velocities and kept impulses are plain
+// numbers, the keys of those do not move.
 #pragma once
 
 #include <stdexcept>
@@ -16,14 +17,11 @@ inline void refuse_warm_start(const World& w) {
 // d with to = retract_state(from, d)
 inline void state_difference(const World& w, const double* from, const double* to, double* d) {
     difference(w.model, from, to, d);
-    for (int i = w.nv(); i < w.ndx(); ++i) d[i] = to[i + w.nq() - w.nv()] - from[i + w.nq() - w.nv()];
+    for (int i = w.nq(); i < w.nx(); ++i) d[i + w.nv() - w.nq()] = w.is_key(i) ? 0 : to[i] - from[i];
 }
 inline void retract_state(const World& w, const double* x, const double* d, double* next) {
     retract(w.model, x, d, next);
-    for (int i = w.nq(); i < w.nx(); ++i) {
-        const int k = i + w.nv() - w.nq();
-        next[i] = k < w.ndx() ? x[i] + d[k] : x[i];
-    }
+    for (int i = w.nq(); i < w.nx(); ++i) next[i] = w.is_key(i) ? x[i] : x[i] + d[i + w.nv() - w.nq()];
 }
 
 }  // namespace costate

@@ -8,6 +8,7 @@
 #include "apps/checkpointing.hpp"
 #include "apps/progress.hpp"
 #include "apps/replay.hpp"
+#include "apps/solver_record.hpp"
 
 namespace costate {
 
@@ -23,7 +24,10 @@ struct Run {
     Rollout<Simulation>& rollout;
     Gradient gradient;
     LargestAdjoint largest;
-    template <class Archive> void transfer(Archive& a) { rollout.transfer(a), gradient.transfer(a), a(largest); }
+    SolverRecord solver;  // of the forward sweep
+    template <class Archive> void transfer(Archive& a) {
+        rollout.transfer(a), gradient.transfer(a), a(largest), solver.transfer(a);
+    }
 };
 
 // What load_run returned, into a run of the same scene and options.
@@ -139,7 +143,7 @@ int gradient(const Arguments& a) {
     Simulations simulations(s, how.schedule);
     Rollout<Simulation> rollout(simulations.each, s.plan, how.schedule, how.disk);
     rollout.limits = limits;
-    Run run{rollout, {}, {}};
+    Run run{rollout, {}, {}, {}};
     std::optional<ControlGradientFile> sink;
     if (by_step) sink.emplace(*by_step, s.steps, s.world.nu(), save.has_value(), resume.has_value());
     std::optional<Saver> saver;
@@ -160,7 +164,10 @@ int gradient(const Arguments& a) {
         const Evaluations& so_far = rollout.evaluations();
         if (progress.due()) progress.draw(static_cast<double>(so_far.forward + so_far.backward) / total);
     };
-    const auto forward_visit = [&](int t, const double*, const double*) { between_steps(t); };
+    const auto forward_visit = [&](int t, const double*, const double*) {
+        if (t < s.steps) run.solver.add(s.world, rollout.step().scratch());
+        between_steps(t);
+    };
     const auto backward_visit = [&](int t, const double* x_bar, const double* u_bar) {
         const double norm = Eigen::Map<const VecX<double>>(x_bar, s.world.ndx()).norm();
         if (norm > run.largest.norm) run.largest = {norm, t};
@@ -183,6 +190,7 @@ int gradient(const Arguments& a) {
                   {"loss", rollout.loss()},
                   {"gradient_norm", norm},
                   {"largest_adjoint", {{"norm", run.largest.norm}, {"step", run.largest.step}}},
+                  {"solver", run.solver.report()},
                   {"schedule", how.schedule.name()},
                   {"forward_evaluations", rollout.evaluations().forward},
                   {"checkpoint_bytes", rollout.store().bytes()},
@@ -210,6 +218,9 @@ int gradient(const Arguments& a) {
     }
     std::printf("%s: %d steps, loss %.10g, gradient norm %.10g, in %.3g s\n", s.name.c_str(), s.steps, rollout.loss(), norm, seconds);
     std::printf("the adjoint's largest norm is %.4g, at the beginning of step %d\n", run.largest.norm, run.largest.step);
+    if (run.solver.notable(s.world))
+        std::printf("%d steps left without a solution of their contacts, the largest residual %.3g m/s\n",
+                    run.solver.unconverged, run.solver.residual);
     std::printf("%lld evaluations of a forward step (%s), %zu bytes of checkpoints\n",
                 static_cast<long long>(rollout.evaluations().forward), how.schedule.name(), rollout.store().bytes());
     if (traffic.states_written > 0)

@@ -6,6 +6,7 @@
 #include "apps/output.hpp"
 #include "apps/progress.hpp"
 #include "apps/replay.hpp"
+#include "apps/solver_record.hpp"
 #include "apps/trajectory.hpp"
 #include "scenes/memory.hpp"
 #include "scenes/names.hpp"
@@ -76,6 +77,25 @@ void write_trajectory(std::FILE* out, Rollout<Simulation>& rollout, const Scene&
                             in.theta[s.world.time_step.offset], s.steps);
     rollout.forward(in.theta, in.x0, in.z, writer);
     if (rollout.divergence()) throw DivergenceError(s.world.model, rollout.divergence());
+}
+
+// Of the rollout from what was found.
+SolverRecord solver_record(Rollout<Simulation>& rollout, const RolloutInputs& best) {
+    SolverRecord record;
+    rollout.forward(best.theta, best.x0, best.z, [&](int t, const double*, const double*) {
+        if (t < rollout.steps()) record.add(rollout.step().world(), rollout.step().scratch());
+    });
+    return record;
+}
+
+void warn_of_unconverged(const World& w, const SolverRecord& solver) {
+    if (!solver.notable(w)) return;
+    const char* remedy = "raise \"compliance\" in \"contact\", or shorten \"time_step\"";
+    if (w.settings.solver == SolverType::pgs) remedy = "raise \"sweeps\" in \"solver\", or set its \"type\" to \"lcp\"";
+    std::fprintf(stderr,
+                 "costate: warning: %d steps of what was found leave their contacts without a solution, "
+                 "with velocities up to %.3g m/s off; %s\n",
+                 solver.unconverged, solver.residual, remedy);
 }
 
 void write_results(const std::filesystem::path& directory, Rollout<Simulation>& rollout, const Scene& s,
@@ -217,6 +237,7 @@ int optimize(const Arguments& a) {
         report_divergence(scene, start, rollout);
     }
     const RolloutInputs best = variables.inputs(r.y);
+    const SolverRecord solver = solver_record(rollout, best);
     const Report report{{"name", scene.name},
                         {"method", method_names()[static_cast<size_t>(scene.optimize.method)]},
                         {"steps", scene.steps},
@@ -228,9 +249,11 @@ int optimize(const Arguments& a) {
                         {"gradient_evaluations", r.gradient_evaluations},
                         {"seconds", r.seconds},
                         {"stopped", r.stopped},
+                        {"solver", solver.report()},
                         {"parameters", parameter_values(scene, best)},
                         {"losses", r.losses},
                         {"loss_seconds", r.loss_seconds}};
+    warn_of_unconverged(scene.world, solver);
     if (out) write_results(*out, rollout, scene, start, best, r, report);
     Optimisation story{scene, start, best, r, report["method"].get<std::string>(), a.line(), loss_unit(scene.objective), std::move(others), {}};
     if (points > 0) story.landscape = landscape(rollout, scene, variables, r.y, points, story.loss_unit);

@@ -3,6 +3,7 @@
 #include "apps/output.hpp"
 #include "apps/progress.hpp"
 #include "apps/replay.hpp"
+#include "apps/solver_record.hpp"
 #include "apps/trajectory.hpp"
 #include "scenes/names.hpp"
 
@@ -59,10 +60,12 @@ int simulate(const Arguments& a) {
                        every);
     }
     double loss = 0, seconds = 0;
+    SolverRecord solver;
     {
         Progress progress("simulate " + scene.name);
         loss = rollout.forward(scene.theta, scene.x0, scene.z0, [&](int t, const double* x, const double* u) {
             if (writer) (*writer)(t, x, u);
+            if (t < scene.steps) solver.add(scene.world, simulation.scratch());
             if (files) OutputFiles::check_interrupted();
             if (progress.due()) progress.draw(static_cast<double>(t) / scene.steps);
         });
@@ -78,6 +81,7 @@ int simulate(const Arguments& a) {
                         {"steps", scene.steps},
                         {"duration", scene.steps * time_step},
                         {"loss", loss},
+                        {"solver", solver.report()},
                         {"seconds", seconds},
                         {"steps_per_second", scene.steps / seconds},
                         {"out", out ? Report(*out) : Report()}};
@@ -87,6 +91,9 @@ int simulate(const Arguments& a) {
     }
     std::printf("%s: %d steps, %.6g s simulated in %.3g s (%.3g steps/s), loss %.10g\n", scene.name.c_str(), scene.steps,
                 scene.steps * time_step, seconds, scene.steps / seconds, loss);
+    if (solver.notable(scene.world))
+        std::printf("%d steps left without a solution of their contacts, the largest residual %.3g m/s\n",
+                    solver.unconverged, solver.residual);
     if (out) std::printf("%d rows in %s\n", writer->rows(), out->c_str());
     return done;
 }

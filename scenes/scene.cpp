@@ -77,12 +77,19 @@ std::filesystem::path find_scene(const std::string& path_or_name) {
 
 namespace {
 
-Scene read_scene(const Node& node, const std::filesystem::path& file, std::optional<int> steps, const ImportOptions& options) {
-    node.expect_keys("scene");
-    const int length = static_cast<int>(node["steps"].integer(1, max_steps));
+int read_steps(const Node& scene, const std::filesystem::path& file, std::optional<int> steps,
+               std::optional<int> if_none) {
     if (steps && (*steps < 1 || *steps > max_steps))
         throw SceneError(file.string() + ": cannot run " + std::to_string(*steps) + " steps; use 1 to 1000000000");
-    const int n = steps.value_or(length);
+    if (!scene.has("steps") && (steps || if_none)) return steps ? *steps : *if_none;
+    const int own = static_cast<int>(scene["steps"].integer(1, max_steps));
+    return steps.value_or(own);
+}
+
+Scene read_scene(const Node& node, const std::filesystem::path& file, std::optional<int> steps,
+                 const ImportOptions& options, std::optional<int> steps_if_none = {}) {
+    node.expect_keys("scene");
+    const int n = read_steps(node, file, steps, steps_if_none);
 
     WorldInput input = read_world(node, file.parent_path(), options);
     const World& world = input.world;
@@ -151,17 +158,18 @@ Scene load_alone(const ImportedModel& model, const std::filesystem::path& file, 
 }  // namespace
 
 Scene scene_from_json(const nlohmann::ordered_json& value, const std::filesystem::path& file, std::optional<int> steps,
-                      const ImportOptions& options) {
+                      const ImportOptions& options, std::optional<int> steps_if_none) {
     const std::string shown = file.string();
-    return checked(read_scene(Node(value, shown), file, steps, options));
+    return checked(read_scene(Node(value, shown), file, steps, options, steps_if_none));
 }
 
-Scene load_scene(const std::string& path_or_name, std::optional<int> steps, const ImportOptions& options) {
+Scene load_scene(const std::string& path_or_name, std::optional<int> steps, const ImportOptions& options,
+                 std::optional<int> steps_if_none) {
     const std::filesystem::path file = find_scene(path_or_name);
     if (is_robot_file(file)) return load_alone(import_model(file, options), file, steps);
     const Json value = read_json(file);
     if (!value.is_object() || !value.contains("bodies") || value.contains("models"))
-        return scene_from_json(value, file, steps, options);
+        return scene_from_json(value, file, steps, options, steps_if_none);
     const std::string shown = file.string();
     read_model(Node(value, shown));  // complaints about it name places in it, not in the scene made of it
     return load_alone({value, value.value("world", Json::object()), {}, {}, {}}, file, steps);

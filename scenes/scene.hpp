@@ -65,12 +65,14 @@ struct ImportOptions {
 
 // A path, or the name of a scene: sought in $COSTATE_SCENES, in the source tree, in ../share/costate/scenes from the program
 // that runs, and where costate was configured to be installed. A model alone, in JSON, URDF or MJCF, falls on level ground
-// (scenes/alone.hpp). `steps` replaces the scene's own. Throws SceneError.
-Scene load_scene(const std::string& path_or_name, std::optional<int> steps = {}, const ImportOptions& options = {});
+// (scenes/alone.hpp). `steps` replaces the scene's own; `steps_if_none` stands in where it has none. One of the three there must
+// be. Throws SceneError.
+Scene load_scene(const std::string& path_or_name, std::optional<int> steps = {}, const ImportOptions& options = {},
+                 std::optional<int> steps_if_none = {});
 
 // The same from a JSON value. `file` is named in messages, and model files are sought beside it.
 Scene scene_from_json(const nlohmann::ordered_json& value, const std::filesystem::path& file, std::optional<int> steps = {},
-                      const ImportOptions& options = {});
+                      const ImportOptions& options = {}, std::optional<int> steps_if_none = {});
 
 // Where a name or a path leads.
 std::filesystem::path find_scene(const std::string& path_or_name);

@@ -17,6 +17,7 @@ template <class T> struct ImpulseScratch {
     std::vector<ActiveSet<T>> sets;     // per island, where the gradient is implicit
     std::vector<ActiveSet<T>> relabelled;  // per island: with the contacts separating that the loss wants open
     std::vector<SolverStatus> status;   // per island, of exact solvers
+    bool settled = true;                // whether all islands are solved, where sweeps have an implicit gradient
     LcpScratch lcp;
     ConeScratch cone;
     // bars
@@ -48,7 +49,9 @@ template <class T> void solve_island(const World& w, const MlcpView<T>& p, size_
         if (p.drops(r)) lambda[r] = T(0);
     if (w.settings.solver == SolverType::pgs) {
         pgs(p, w.settings.sweeps, w.settings.tolerance, s.tapes[island], lambda);
-        if (w.implicit_gradient()) linearise_at(p, FrictionLaw::box, set, lambda);
+        if (!w.implicit_gradient()) return;
+        linearise_at(p, FrictionLaw::box, set, lambda);
+        s.settled = s.settled && mlcp_residual(p, lambda) <= acceptable_residual(p, lambda);
         return;
     }
     if (std::all_of(lambda, lambda + p.rows, [](const T& x) { return x == T(0); })) pgs(p, guessing_sweeps, 0, s.tapes[island], lambda);
@@ -62,7 +65,7 @@ template <class T> void solve_impulses(const World& w, const Rows<T>& rows, cons
     for_each_row(rows, [&](int row, int length, const int* dofs, int values) {
         for (int i = 0; i < length; ++i) s.b[static_cast<size_t>(row)] += rows.J[static_cast<size_t>(values + i)] * v_free[dofs[i]];
     });
-    s.status.clear();
+    s.status.clear(), s.settled = true;
     for (size_t i = 0; i < rows.islands.size(); ++i)
         solve_island(w, island_problem(rows, d, s, rows.islands[i]), i, s, s.lambda.data() + rows.islands[i].row);
     if constexpr (std::is_same_v<T, double>) {

@@ -13,7 +13,7 @@ namespace {
 
 bool has_closed_form(const World& w, const StepScratch<double>& s) {
     if (!displacement_is_h_v(w, s)) return false;
-    if (!s.rows.blocks.empty() && !w.implicit_gradient()) return false;
+    if (!s.rows.blocks.empty() && !has_implicit_gradient(w, s)) return false;
     for (const RowBlock& b : s.rows.blocks)
         if (b.kind != RowKind::contact && b.kind != RowKind::limit && b.kind != RowKind::dry_friction) return false;
     return std::ranges::none_of(w.model.actuators, [](const Actuator& a) { return a.thruster; });
@@ -292,13 +292,32 @@ void step_jvp(const World& w, const double* theta, const double* x, const double
     const VecX<D> theta_d = lift(theta, theta_dot, w.np()), u_d = lift(u, u_dot, w.nu());
     VecX<D> x_d = Eigen::Map<const VecX<double>>(x, w.nx()).cast<D>(), next(w.nx()), d(w.nv());
     const VecX<D> q = x_d.head(w.nq());
-    for (int i = 0; i < w.nv(); ++i) d[i] = {0, x_dot[i]}, x_d[w.nq() + i] = {x[w.nq() + i], x_dot[w.nv() + i]};
+    const int behind_q = w.nx() - w.nq();
+    for (int i = 0; i < w.nv(); ++i) d[i] = {0, x_dot[i]};
+    for (int i = 0; i < behind_q; ++i) x_d[w.nq() + i].d = x_dot[w.nv() + i];
     retract(m, q.data(), d.data(), x_d.data());
     step(w, theta_d.data(), x_d.data(), u_d.data(), s, next.data());
     VecX<D> values(w.nq());
     for (int i = 0; i < w.nq(); ++i) values[i] = next[i].v;
     difference(m, values.data(), next.data(), d.data());
-    for (int i = 0; i < w.nv(); ++i) x_next_dot[i] = d[i].d, x_next_dot[w.nv() + i] = next[w.nq() + i].d;
+    for (int i = 0; i < w.nv(); ++i) x_next_dot[i] = d[i].d;
+    for (int i = 0; i < behind_q; ++i) x_next_dot[w.nv() + i] = next[w.nq() + i].d;
+}
+
+void state_jacobian(const World& w, const double* theta, const double* x, const double* u, StepScratch<double>& s,
+                    StepJacobian::Matrix& by_x, StepJacobian::Matrix& by_u, StepJacobian::Matrix& by_theta) {
+    VecX<double> next_bar = VecX<double>::Zero(w.ndx());
+    by_x.setZero(w.ndx(), w.ndx());
+    by_u.setZero(w.ndx(), w.nu());
+    by_theta.setZero(w.ndx(), w.np());
+    for (int i = 0; i < w.ndx(); ++i) {
+        if (w.is_key(i + w.nq() - w.nv())) continue;
+        next_bar[i] = 1;
+        s.clear_bars();
+        double *theta_bar = by_theta.row(i).data(), *x_bar = by_x.row(i).data(), *u_bar = by_u.row(i).data();
+        step_adj(w, theta, x, u, s, next_bar.data(), theta_bar, x_bar, u_bar);
+        next_bar[i] = 0;
+    }
 }
 
 }  // namespace costate

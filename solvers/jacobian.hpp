@@ -42,8 +42,12 @@ void step_jacobian(const World& w, const double* theta, const double* x, const d
 void step_jacobian_by_adjoints(const World& w, const double* theta, const double* x, const double* u, StepScratch<double>& s, StepJacobian& J,
                                StepJacobian::Matrix* by_theta = nullptr);
 
-// Of one step along a direction: x_next_dot (2 nv) from theta_dot (np), x_dot (2 nv) and u_dot (nu), by dual numbers; the scratch is one
-// of dual numbers. The features that meet are decided by values.
+// Of whole states: by_x (ndx x ndx), by_u (ndx x nu), by_theta (ndx x np), by ndx adjoints: what a warm start keeps is in it.
+void state_jacobian(const World& w, const double* theta, const double* x, const double* u, StepScratch<double>& s,
+                    StepJacobian::Matrix& by_x, StepJacobian::Matrix& by_u, StepJacobian::Matrix& by_theta);
+
+// Of one step along a direction: x_next_dot (ndx) from theta_dot (np), x_dot (ndx) and u_dot (nu), by dual numbers; the scratch
+// is one of dual numbers. The features that meet are decided by values.
 void step_jvp(const World& w, const double* theta, const double* x, const double* u, const double* theta_dot, const double* x_dot,
               const double* u_dot, StepScratch<Dual<double>>& s, double* x_next_dot);
 

@@ -96,14 +96,15 @@ template <class T> double mlcp_residual(const MlcpView<T>& p, const T* x, Fricti
 
 // What the residual of a solution may be: 1e-11 of the velocities, and the round-off of A x where impulses are huge, up to 1e-6 of
 // them: where it is more, nothing is left to judge by, as on the way to infinity of a problem that has no solution.
-inline double acceptable_residual(const MlcpView<double>& p, const double* x) {
+template <class T> double acceptable_residual(const MlcpView<T>& p, const T* x) {
     double b = 0, round_off = 0;
     for (int r = 0; r < p.rows; ++r) {
         double sum = 0;
-        for (int c = 0; c < p.rows; ++c) sum += std::abs(p.a(r, c) * x[c]);
-        b = std::max(b, std::abs(p.b[r])), round_off = std::max(round_off, 4e-16 * sum);
+        for (int c = 0; c < p.rows; ++c) sum += std::abs(value_of(p.a(r, c)) * value_of(x[c]));
+        b = std::max(b, std::abs(value_of(p.b[r]))), round_off = std::max(round_off, 4e-16 * sum);
     }
     return std::min(1e-11 * (1 + b) + round_off, 1e-6 * (1 + b));
 }
+
 
 }  // namespace costate

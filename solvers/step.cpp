@@ -44,11 +44,19 @@ std::uint64_t branch_hash(const StepScratch<double>& s) {
     return hash;
 }
 
-double solver_residual(const World& w, const StepScratch<double>& s) {
-    double worst = 0;
-    for (const Island& island : s.rows.islands)
-        worst = std::max(worst, mlcp_residual(island_problem(s.rows, s.delassus, s.impulses, island), s.impulses.lambda.data() + island.row, w.friction_law()));
-    return worst;
+SolverOutcome solver_outcome(const World& w, const StepScratch<double>& s) {
+    const bool exact = !s.impulses.status.empty();
+    SolverOutcome out;
+    for (const Island& island : s.rows.islands) {
+        const MlcpView<double> p = island_problem(s.rows, s.delassus, s.impulses, island);
+        const double* lambda = s.impulses.lambda.data() + island.row;
+        const double residual = mlcp_residual(p, lambda, w.friction_law());
+        out.residual = std::max(out.residual, residual);
+        if (!exact && residual > acceptable_residual(p, lambda)) out.converged = false;
+    }
+    for (const SolverStatus status : s.impulses.status)
+        if (status == SolverStatus::unsolved) out.converged = false;
+    return out;
 }
 
 int solver_sweeps(const StepScratch<double>& s) {

@@ -55,7 +55,7 @@ void step(const World& w,
 // After step(w, theta, x, u, s, ...), s.clear_bars() and whatever the objective seeds.
 template <class T>
 void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
-              const T* x_next_bar,  // (ndx) covector of (q+, v+) and the kept impulses
+              const T* x_next_bar,  // (ndx) covector of (q+, v+) and the kept impulses; keys have none
               T* theta_bar,         // (np) +=
               T* x_bar,             // (ndx) += covector of (q, v) and the impulses to start from
               T* u_bar);            // (nu) +=
@@ -80,9 +80,21 @@ template <class T> void observe_adj(const World& w, const T* theta, const T* x, 
 // hashes ran through the same smooth pieces.
 std::uint64_t branch_hash(const StepScratch<double>& s);
 
-// The largest residual of the islands' complementarity problems, m/s; and the most sweeps any of them took
-// (0 of exact solvers).
-double solver_residual(const World& w, const StepScratch<double>& s);
-int solver_sweeps(const StepScratch<double>& s);
+// Whether a step with rows is pulled back through the equations that its impulses obey. Sweeps must have solved them, else they
+// are pulled back themselves: at 100 times the acceptable residual, gradients by the equations are off by up to 1e-3.
+template <class T> bool has_implicit_gradient(const World& w, const StepScratch<T>& s) {
+    return w.implicit_gradient() && s.impulses.settled;
+}
+
+// How the islands' complementarity problems were left.
+struct SolverOutcome {
+    double residual = 0;    // the largest, m/s
+    bool converged = true;  // whether all are solved: exact solvers say so, of sweeps the residual is acceptable
+};
+SolverOutcome solver_outcome(const World& w, const StepScratch<double>& s);
+inline double solver_residual(const World& w, const StepScratch<double>& s) {
+    return solver_outcome(w, s).residual;
+}
+int solver_sweeps(const StepScratch<double>& s);  // the most that any took; 0 of exact solvers
 
 }  // namespace costate

@@ -107,7 +107,8 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
     recover_positions_adj(w, free.M.data(), s.rows, s.delassus, s.impulses, s.recovery, s.v_next.data(), s.displacement_bar.data(),
                           s.v_next_bar.data(), free.M_bar.data());
     // without rows the equations of motion alone; operator by operator where ABA was asked for
-    const bool by_equations = w.implicit_gradient() || (s.rows.islands.empty() && w.settings.forward_dynamics != ForwardDynamics::aba);
+    const bool free_by_equations = s.rows.islands.empty() && w.settings.forward_dynamics != ForwardDynamics::aba;
+    const bool by_equations = has_implicit_gradient(w, s) || free_by_equations;
     const bool implicit = by_equations && needs_mass_matrix(w);
     std::fill(s.v_free_bar.begin(), s.v_free_bar.end(), T(0));
     if (implicit) {
@@ -191,7 +192,8 @@ void pull_back_both_ways(const World& w, const T* theta, const T* x, const T* u,
 
 template <class T>
 void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s, const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar) {
-    if (w.settings.complementarity_aware && !s.rows.islands.empty()) return pull_back_both_ways(w, theta, x, u, s, x_next_bar, theta_bar, x_bar, u_bar);
+    if (w.settings.complementarity_aware && has_implicit_gradient(w, s) && !s.rows.islands.empty())
+        return pull_back_both_ways(w, theta, x, u, s, x_next_bar, theta_bar, x_bar, u_bar);
     step_adj_as_solved(w, theta, x, u, s, x_next_bar, theta_bar, x_bar, u_bar);
 }
 

@@ -5,7 +5,9 @@
 //                                                            the key names the features that met, 0: none
 //   impulses of joint limits, dry friction and equalities    each at its own place
 //
-// and behind (q, v) in its tangent the impulses. Contacts beyond the capacity start from 0.
+// and its tangent, behind those of q and v, as many numbers in the same places. A key moves nothing and nothing moves it: its
+// entry is 0 in tangent vectors and covectors that come out, and is not read in those that go in. Contacts beyond the capacity
+// start from 0.
 #pragma once
 
 #include "solvers/impulses.hpp"
@@ -57,10 +59,13 @@ void warm_start(const World& w, const T* warm, const ContactScratch<T>& contacts
         if (s.warm[n] >= 0) std::copy_n(warm + capacity + s.warm[n], block.rows, s.lambda.begin() + block.row);
     }
 }
-// lambda_bar: the covector of the start
+// lambda_bar: the covector of the start; warm_bar (numbers behind (q, v)) += that of the kept impulses
 template <class T> void warm_start_adj(const World& w, const Rows<T>& rows, const ImpulseScratch<T>& s, T* warm_bar) {
     for (size_t n = 0; w.settings.warm_start && n < rows.blocks.size(); ++n)
-        for (int r = 0; s.warm[n] >= 0 && r < rows.blocks[n].rows; ++r) warm_bar[s.warm[n] + r] += s.lambda_bar[static_cast<size_t>(rows.blocks[n].row + r)];
+        for (int r = 0; s.warm[n] >= 0 && r < rows.blocks[n].rows; ++r) {
+            const T& start_bar = s.lambda_bar[static_cast<size_t>(rows.blocks[n].row + r)];
+            warm_bar[w.warm_contacts() + s.warm[n] + r] += start_bar;
+        }
 }
 
 // The solution -> what the next step starts from.
@@ -79,7 +84,8 @@ template <class T> void keep_impulses_adj(const World& w, const Rows<T>& rows, c
     if (!w.settings.warm_start) return;
     for (const RowBlock& block : rows.blocks) {
         const int place = warm_place(w, block, block.index);
-        for (int r = 0; place >= 0 && r < block.rows; ++r) s.lambda_bar[static_cast<size_t>(block.row + r)] += warm_next_bar[place + r];
+        for (int r = 0; place >= 0 && r < block.rows; ++r)
+            s.lambda_bar[static_cast<size_t>(block.row + r)] += warm_next_bar[w.warm_contacts() + place + r];
     }
 }
 

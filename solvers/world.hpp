@@ -81,7 +81,9 @@ struct World {
     int nv() const { return model.nv; }
     int nu() const { return model.nu; }
     int nx() const { return model.nq + model.nv + warm_numbers(); }  // numbers of a state: q, v, and what a warm start keeps
-    int ndx() const { return 2 * model.nv + warm_numbers() - warm_contacts(); }  // numbers of its tangent
+    int ndx() const { return nx() - nq() + nv(); }  // numbers of its tangent; those of the kept keys are 0
+    // whether entry i of a state names a contact whose impulses it keeps
+    bool is_key(int i) const { return i >= nq() + nv() && i < nq() + nv() + warm_contacts(); }
     int np() const { return model.layout.size(); }
     int warm_contacts() const { return settings.warm_start ? settings.warm_contacts : 0; }
     int warm_numbers() const {

@@ -58,6 +58,21 @@ class Commands(Cli):
         self.assertEqual([r["steps"], r["out"], r["duration"]], [20, None, 20 * 0.01])
         self.assertEqual(self.report("simulate", self.scene, "--steps", 3)["steps"], 3)
 
+    def test_commands_say_how_the_solver_left_its_contacts(self):
+        scene = json.loads((pathlib.Path(__file__).parent.parent / "scenes/box_slide.json").read_text())
+        for solver, converges in [({"type": "pgs", "sweeps": 1}, False), ({"type": "lcp"}, True)]:
+            path = self.write("box.json", json.dumps({**scene, "steps": 20, "solver": solver}))
+            for command in ["simulate", "gradient", "optimize"]:
+                p = subprocess.run([PROGRAM, command, path, "--json"], capture_output=True, text=True, cwd=self.folder)
+                found = json.loads(p.stdout)["solver"]
+                warning = r"\Acostate: warning: \d+ steps .* without a solution, .*; raise \"sweeps\"[^\n]*\n\Z"
+                self.assertRegex(p.stderr, warning if command == "optimize" and not converges else r"\A\Z")
+                if converges:
+                    self.assertEqual(found["unconverged_steps"], 0)
+                    self.assertLess(found["largest_residual"], 1e-9)
+                else:
+                    self.assertTrue(0 < found["unconverged_steps"] <= 20 and found["largest_residual"] > 1e-6)
+
     def test_gradcheck(self):
         r = self.report("gradcheck", "pendulum_1", "--steps", 20, "--max-error", 1e-6)
         self.assertEqual(list(r["variables"]), ["controls", "initial_state", "parameters", "optimised"])

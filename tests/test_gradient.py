@@ -14,7 +14,7 @@ import unittest
 
 PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
 DONE, BAD_INPUT, DIVERGED = 0, 2, 3
-KEYS = {"name", "steps", "loss", "gradient_norm", "largest_adjoint", "schedule", "forward_evaluations", "checkpoint_bytes", "disk",
+KEYS = {"name", "steps", "loss", "gradient_norm", "largest_adjoint", "solver", "schedule", "forward_evaluations", "checkpoint_bytes", "disk",
         "seconds"}
 QUADRUPED = ["quadruped_stand", "--steps", 600]
 TIERS = ["--memory", "36K", "--disk", "."]

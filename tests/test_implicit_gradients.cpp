@@ -72,15 +72,19 @@ std::vector<StepInputs> bearing_states(const Scene& s, size_t most) {
     return chosen;
 }
 
-}  // namespace
+// How many directions were tried, and along how many both slopes could be compared; along how many of these sweeps
+// converged, or an exact solver was asked.
+struct Compared {
+    int scenes = 0, states = 0, tried = 0, compared = 0, converged = 0;
+};
 
 // Along random directions of states, controls and parameters (each by a share of itself), from states of a rollout with noise on
 // their velocities, to random weights of q+ and v+.
-TEST_CASE("exact solvers: implicit gradients are those of central differences at contact states of every scene") {
-    std::mt19937 g(11);
+Compared compare_slopes(const std::vector<SolverType>& solvers, unsigned seed) {
+    std::mt19937 g(seed);
     std::normal_distribution<double> gauss;
     const auto random = [&](Eigen::Index n) { return VecX<double>(VecX<double>::NullaryExpr(n, [&] { return gauss(g); })); };
-    int scenes = 0, at_states = 0, tried = 0, compared = 0;
+    Compared all;
     for (const std::string& name : shipped_scenes()) {
         Scene s = load_scene(name);
         World& w = s.world;
@@ -89,22 +93,24 @@ TEST_CASE("exact solvers: implicit gradients are those of central differences at
         std::vector<StepInputs> states_of_scene = bearing_states(s, 6);
         if (states_of_scene.empty()) continue;
         CAPTURE(name);
-        w.settings.gradient = ImpulseGradient::automatic;
+        w.settings.gradient = ImpulseGradient::implicit;
         StepScratch<double> scratch(w);
         const StepInputs none{VecX<double>::Zero(w.np()), VecX<double>::Zero(w.ndx()), VecX<double>::Zero(w.nu())};
         for (StepInputs& at : states_of_scene) {
             at.x.segment(w.nq(), w.nv()) += 0.02 * random(w.nv());
-            ++at_states;
-            for (const SolverType solver : {SolverType::lcp, SolverType::ncp}) {
+            ++all.states;
+            for (const SolverType solver : solvers) {
                 w.settings.solver = solver;
+                w.settings.sweeps = all.states % 2 == 0 ? 30 : 300;  // often too few, and often enough
                 const VecX<double> weights = random(w.ndx());
                 for (const StepInputs& d : {StepInputs{none.theta, random(w.ndx()), none.u},
                                             {none.theta, none.x, random(w.nu())},
                                             {at.theta.cwiseProduct(random(w.np())), none.x, none.u}}) {
                     const StepSlope slope = slope_through_step(w, at, weights, d, scratch);
-                    ++tried;
+                    ++all.tried;
                     if (!slope.smooth) continue;
-                    ++compared;
+                    ++all.compared;
+                    if (scratch.impulses.settled) ++all.converged;
                     const double size = std::max(std::abs(slope.difference), 1e-3);
                     CAPTURE(static_cast<int>(solver));
                     CAPTURE(slope.spread);
@@ -114,9 +120,24 @@ TEST_CASE("exact solvers: implicit gradients are those of central differences at
                 }
             }
         }
-        ++scenes;
+        ++all.scenes;
     }
-    CHECK(scenes >= 30);
-    CHECK(compared > 0.85 * tried);
-    MESSAGE(scenes << " scenes, " << at_states << " states, " << compared << " of " << tried << " directions compared");
+    MESSAGE(all.scenes << " scenes, " << all.states << " states, " << all.compared << " of " << all.tried
+                       << " directions compared");
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("exact solvers: implicit gradients are those of central differences at contact states of every scene") {
+    const Compared all = compare_slopes({SolverType::lcp, SolverType::ncp}, 11);
+    CHECK(all.scenes >= 30);
+    CHECK(all.compared > 0.85 * all.tried);
+}
+
+TEST_CASE("pgs: implicit gradients are those of central differences, whether sweeps converged or not") {
+    const Compared all = compare_slopes({SolverType::pgs}, 12);
+    CHECK(all.compared > 0.7 * all.tried);
+    CHECK(all.converged > 50);
+    CHECK(all.compared - all.converged > 50);
 }

@@ -30,6 +30,16 @@ TEST_CASE("scenes: what a scene says is what is built") {
     CHECK(scene_from_json(base(), "test.json", 7).steps == 7);
 }
 
+TEST_CASE("scenes: one without steps needs none where its length is given, or where none is asked for") {
+    Json endless = base();
+    endless.erase("steps");
+    CHECK(complaint([&] { scene_from_json(endless, "test.json"); }).find("has no \"steps\"") != std::string::npos);
+    CHECK(scene_from_json(endless, "test.json", 7).steps == 7);
+    CHECK(scene_from_json(endless, "test.json", {}, {}, 9).steps == 9);
+    CHECK(scene_from_json(base(), "test.json", {}, {}, 9).steps == 100);
+    CHECK(scene_from_json(base(), "test.json", 7, {}, 9).steps == 7);
+}
+
 TEST_CASE("scenes: orientations, copies, schedules, knots, variables") {
     const auto orientation = [](const char* text) { return read_orientation(Node(parse_json(text, "t"), "t")); };
     const Quaternion<double> scaled = orientation(R"({"quaternion": [3, 0, 0, 4]})");

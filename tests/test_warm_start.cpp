@@ -27,7 +27,11 @@ struct WarmStage : ContactStage {
     WarmStage(Rng& g, Regime r) : ContactStage(warm_state(g, r), ForwardDynamics::crba) {}
     int first_impulse() const { return w.nq() + w.nv() + w.warm_contacts(); }
     int kept() const { return w.nx() - first_impulse(); }
-    void add_kept(Inputs& to) { to.add(t.x.data() + first_impulse(), x.data() + first_impulse(), x_bar.data() + 2 * w.nv(), kept()); }
+    int first_impulse_bar() const { return 2 * w.nv() + w.warm_contacts(); }
+    void add_kept(Inputs& to) {
+        to.add(t.x.data() + first_impulse(), x.data() + first_impulse(), x_bar.data() + first_impulse_bar(),
+               kept());
+    }
 };
 
 // Kept impulses -> where the solver starts.
@@ -44,7 +48,7 @@ struct WarmStartPass : WarmStage {
 struct KeepImpulsesPass : WarmStage {
     KeepImpulsesPass(Rng& g, Regime r) : WarmStage(g, r) {
         in.add(s.impulses.lambda, d.impulses.lambda, s.impulses.lambda_bar);
-        out.add<double>(x_next.data() + first_impulse(), x_next_bar.data() + 2 * w.nv(), kept());
+        out.add<double>(x_next.data() + first_impulse(), x_next_bar.data() + first_impulse_bar(), kept());
     }
     void run_duals() override { keep_impulses(w, d.contacts, d.rows, d.impulses, x_next.data() + w.nq() + w.nv()); }
     void run_adjoint() override { keep_impulses_adj(w, s.rows, x_next_bar.data() + 2 * w.nv(), s.impulses); }
@@ -59,7 +63,7 @@ struct WarmStepPass : WarmStage {
         for (const auto& slice : {m.gravity, w.time_step}) add_parameters(slice, 1);
         out.add_place({2 * w.nv(), [this](double* c) { Eigen::Map<VecX<double>>(c, 2 * w.nv()) = state_tangent(m, x_next); },
                        [this](const double* c) { std::copy(c, c + 2 * w.nv(), x_next_bar.data()); }});
-        out.add<double>(x_next.data() + first_impulse(), x_next_bar.data() + 2 * w.nv(), kept());
+        out.add<double>(x_next.data() + first_impulse(), x_next_bar.data() + first_impulse_bar(), kept());
     }
     void run_duals() override { step(w, theta.data(), x.data(), u.data(), d, x_next.data()); }
     void run_adjoint() override {

@@ -75,14 +75,15 @@ size_t Lane::numbers(const World& w, int slots) {
 
 size_t Batch::bytes(const World& w, const BatchOptions& o) {
     const size_t n = static_cast<size_t>(o.n_env), nx = static_cast<size_t>(w.nx()), np = static_cast<size_t>(w.np());
-    const size_t numbers = n * (2 * nx + np) + o.parameter_rows() * np;
+    const size_t numbers = n * (2 * nx + np + 1) + o.parameter_rows() * np;
     return sizeof(double) * (numbers + static_cast<size_t>(o.threads) * Lane::numbers(w, o.schedule.slots())) +
-           sizeof(int) * 2 * n;
+           sizeof(int) * 3 * n;
 }
 
 Batch::Batch(std::shared_ptr<SharedModel> shared, const BatchOptions& o)
     : model(std::move(shared)), options(o), x(static_cast<size_t>(o.n_env) * nx()), x_next(x.size()),
-      status(static_cast<size_t>(o.n_env), COSTATE_OK), next_status(status.size()), theta(o.parameter_rows() * np()),
+      status(static_cast<size_t>(o.n_env), COSTATE_OK), next_status(status.size()), residual(status.size()),
+      unconverged(status.size()), theta(o.parameter_rows() * np()),
       theta_bar(static_cast<size_t>(o.n_env) * np()), plan_(held_controls(world(), o.substeps)), pool_(o.threads) {
     for (int i = 0; i < o.threads; ++i) lanes_.push_back(std::make_unique<Lane>(world(), plan_, o.schedule));
     refresh_workspaces();
@@ -201,6 +202,14 @@ int costate_batch_state(costate_batch* batch, double* x, int* status) {
         if (x) std::copy(b.x.begin(), b.x.end(), x);
         if (status) std::copy(b.status.begin(), b.status.end(), status);
         return static_cast<int>(std::count(b.status.begin(), b.status.end(), COSTATE_DIVERGED));
+    });
+}
+
+int costate_batch_residuals(costate_batch* batch, double* residual, int* unconverged) {
+    return with_batch(__func__, batch, [&](Batch& b) -> int {
+        if (residual) std::copy(b.residual.begin(), b.residual.end(), residual);
+        if (unconverged) std::copy(b.unconverged.begin(), b.unconverged.end(), unconverged);
+        return static_cast<int>(std::ranges::count_if(b.unconverged, [](int n) { return n > 0; }));
     });
 }
 }

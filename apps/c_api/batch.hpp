@@ -111,6 +111,8 @@ public:
     std::mutex mutex;                      // held by the one call that runs
     std::vector<double> x, x_next;         // (n_env x nx) the own states; those that a call is making
     std::vector<int> status, next_status;  // (n_env)
+    std::vector<double> residual;          // (n_env) the largest that the solver left in the last step or rollout, m/s
+    std::vector<int> unconverged;          // (n_env) and how many time steps it left without a solution
     std::vector<double> theta;             // (parameter_rows x np) that are set
     std::vector<double> theta_bar;         // (n_env x np) to be summed
 
@@ -145,8 +147,8 @@ void check_states(const Batch& batch, const char* name, const double* x, size_t 
 size_t read_step_count(int n_steps);
 
 // The control step of environment e from one state (nx) to another, which may have the same place; false if it diverges, and then
-// `to` is as it was.
-bool control_step(const Batch& batch, Lane& lane, size_t e, const double* u, const double* from, double* to);
+// `to` is as it was. The environment's residual and its count of unconverged time steps take in what the solver leaves.
+bool control_step(Batch& batch, Lane& lane, size_t e, const double* u, const double* from, double* to);
 
 // Gradients by parameters on their way to where the caller wants them: rows of environments, or their sum.
 class ParameterGradient {

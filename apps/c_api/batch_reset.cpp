@@ -1,8 +1,8 @@
 // Where environments start: given states, keyframes, and noise around them.
 #include <random>
 
+#include "adjoint/state.hpp"
 #include "apps/c_api/batch.hpp"
-#include "core/integrate.hpp"
 #include "scenes/names.hpp"
 
 namespace costate::c_api {
@@ -27,9 +27,8 @@ void perturb(const World& w, const double* noise, std::uint64_t seed, VecX<doubl
     std::mt19937_64 bits(seed);
     VecX<double> d(w.ndx());
     for (int i = 0; i < w.ndx(); ++i) d[i] = noise[i] * (static_cast<double>(bits() >> 11) * 0x1p-52 - 1);
-    const VecX<double> q = x.head(w.nq());
-    retract(w.model, q.data(), d.data(), x.data());
-    x.tail(w.nx() - w.nq()) += d.tail(w.ndx() - w.nv());
+    const VecX<double> start = x;
+    retract_state(w, start.data(), d.data(), x.data());
 }
 
 }  // namespace

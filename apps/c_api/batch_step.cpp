@@ -13,11 +13,14 @@ int finish_step(Batch& b, bool own) {
 
 }  // namespace
 
-bool control_step(const Batch& b, Lane& lane, size_t e, const double* u, const double* from, double* to) {
+bool control_step(Batch& b, Lane& lane, size_t e, const double* u, const double* from, double* to) {
     VecX<double>&x = lane.workspace->x, &x_next = lane.workspace->x_next;
     for (int k = 0; k < b.options.substeps; ++k, x.swap(x_next)) {
         step(b.world(), b.parameters(e), k == 0 ? from : x.data(), u, lane.workspace->step, x_next.data());
         if (!x_next.allFinite()) return false;
+        const SolverOutcome outcome = solver_outcome(b.world(), lane.workspace->step);
+        b.residual[e] = std::max(b.residual[e], outcome.residual);
+        if (!outcome.converged) ++b.unconverged[e];
     }
     write(x, to);
     return true;
@@ -39,6 +42,7 @@ int costate_batch_step(costate_batch* batch, const double* x, const double* u, d
         b.for_each([&](Lane& lane, size_t e) {
             const double *given = (x ? x : b.x.data()) + e * nx, *from = given;
             double* to = b.x_next.data() + e * nx;
+            b.residual[e] = 0, b.unconverged[e] = 0;
             if (x) copy_state(b.world(), given, to), from = to;
             const bool goes_on = (x || b.status[e] == COSTATE_OK) && control_step(b, lane, e, u + e * b.nu(), from, to);
             if (!goes_on) std::copy_n(given, nx, to);
@@ -60,6 +64,7 @@ int costate_batch_rollout(costate_batch* batch, int n_steps, const double* x, co
         b.for_each([&](Lane& lane, size_t e) {
             double* last = b.x_next.data() + e * nx;
             copy_state(b.world(), (x ? x : b.x.data()) + e * nx, last);
+            b.residual[e] = 0, b.unconverged[e] = 0;
             size_t done = 0;
             while (done < steps && (x || b.status[e] == COSTATE_OK) &&
                    control_step(b, lane, e, u + (done * n_env + e) * b.nu(), last, last)) {

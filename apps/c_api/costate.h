@@ -13,8 +13,11 @@
  *   nq      numbers of a configuration q, quaternions (w x y z) included; they need not have length 1
  *   nv      numbers of a velocity v, of joint forces, and of a tangent vector
  *   nu      controls, one an actuator
- *   nx      numbers of a whole state x = (q, v), in which batches take and give states
- *   ndx     = nx - nq + nv, numbers of a tangent vector of it
+ *   nx      numbers of a whole state x = (q, v, kept), in which batches take and give states. kept is empty but for
+ *           models whose file asks for "warm_start": then it has keys that name contacts, and the impulses of the last
+ *           step, from which the solver starts. Zeros keep nothing
+ *   ndx     = nx - nq + nv, numbers of a tangent vector of it: (nv) of q, then as many as the state has behind q. Keys do
+ *           not move: their entries are 0 in what comes out, and are not looked at in what goes in
  *   nparam  parameters theta: masses, lengths, friction and so on, each with a name
  *
  * A free joint has q = (position, quaternion) and v = (velocity of the origin in world axes, angular velocity in body axes); a spherical
@@ -133,7 +136,9 @@ COSTATE_API int costate_forward_dynamics_derivatives(const costate_model* model,
                                                      double* da_dq, double* da_dv, double* da_dtau);
 
 /* ---- A time step, with everything the file describes -----------------------------------------------------------------------------
- *   (q, v, u, theta) -> (q_next, v_next);  q (nq), v (nv), u (nu) */
+ *   (q, v, u, theta) -> (q_next, v_next);  q (nq), v (nv), u (nu)
+ * The solver starts from no kept impulses, and none are kept: without a warm start that is all there is. With one, steps
+ * that go on from the last are those of whole states, below. */
 
 COSTATE_API int costate_step(const costate_model* model, const double* q, const double* v, const double* u, double* q_next,
                              double* v_next);
@@ -154,6 +159,25 @@ COSTATE_API int costate_step_jvp(const costate_model* model, const double* q, co
 COSTATE_API int costate_step_jacobian(const costate_model* model, const double* q, const double* v, const double* u, double* by_x,
                                       double* by_u, double* by_theta);
 
+/* The same of whole states: (x, u, theta) -> x_next; x (nx), u (nu), covectors and directions of x (ndx). What a warm start
+ * keeps comes in, goes out, and has its share in derivatives. Without a warm start these are the functions above, to the last
+ * bit. */
+COSTATE_API int costate_state_step(const costate_model* model, const double* x, const double* u, double* x_next);
+COSTATE_API int costate_state_step_vjp(const costate_model* model, const double* x, const double* u,
+                                       const double* x_next_bar, double* x_bar, double* u_bar, double* theta_bar);
+COSTATE_API int costate_state_step_jvp(const costate_model* model, const double* x, const double* u, const double* x_dot,
+                                       const double* u_dot, const double* theta_dot, double* x_next_dot);
+/* by_x (ndx x ndx), by_u (ndx x nu), by_theta (ndx x nparam) */
+COSTATE_API int costate_state_step_jacobian(const costate_model* model, const double* x, const double* u, double* by_x,
+                                            double* by_u, double* by_theta);
+
+/* How far the solver of contacts, limits and loops is from a solution when it ends the step from x (nx): residual, m/s, the
+ * largest error of a velocity that an impulse answers for; may be null. Returns 1 if it has not converged, else 0. Exact
+ * solvers converge, or say that they have not; "pgs" has converged at about 1e-11 of the velocities, which "gradient":
+ * "implicit" needs. Where its sweeps have not, the step is what they made it, and so is the gradient: it is that of the
+ * sweeps, whatever "gradient" says. */
+COSTATE_API int costate_state_residual(const costate_model* model, const double* x, const double* u, double* residual);
+
 typedef struct costate_contact {
     int body_a, body_b; /* -1: the world */
     double point[3];    /* m, world */
@@ -162,8 +186,8 @@ typedef struct costate_contact {
     double impulse[3];  /* of the step, on a, N s, world */
 } costate_contact;
 
-/* The contacts of the step from (q, v, u), in an order that is always the same. Returns how many there are and writes the first
- * `capacity` of them; a null buffer with capacity 0 only counts. */
+/* The contacts of the step from (q, v, u) with no kept impulses, in an order that is always the same. Returns how many there
+ * are and writes the first `capacity` of them; a null buffer with capacity 0 only counts. */
 COSTATE_API int costate_contacts(const costate_model* model, const double* q, const double* v, const double* u, costate_contact* contacts,
                                  size_t capacity);
 
@@ -171,7 +195,7 @@ COSTATE_API int costate_contacts(const costate_model* model, const double* q, co
  *
  * A control step is `substeps` time steps with one control. Arrays have the environment first, or the control step and then the
  * environment: u (n_env x nu) of a step, (n_steps x n_env x nu) of a rollout. Every number that comes out has the same bits for any
- * number of threads, any division into batches, and from costate_step and costate_step_vjp called one by one.
+ * number of threads, any division into batches, and from costate_state_step and costate_state_step_vjp called one by one.
  *
  * An environment diverges when a state would not be finite. It then stays in the state in which that control step began, no gradient
  * goes through that step, and all others go on as ever. Functions that say so return how many have diverged, 0 when all is well.
@@ -204,8 +228,8 @@ COSTATE_API int costate_batch_free(costate_batch* batch); /* null is allowed */
 COSTATE_API int costate_batch_set_parameters(costate_batch* batch, const double* theta, size_t n);
 
 /* Environments `envs` (n; null: all n_env) start anew: in x (nx for all of them, or n x nx), else in the keyframe, else where the file
- * starts. noise (ndx) and seeds (n), or null both: entry i of a tangent vector of the state is noise[i] times a number between -1 and 1
- * that the environment's seed alone decides. */
+ * starts; without x, with no kept impulses. noise (ndx) and seeds (n), or null both: entry i of a tangent vector of the
+ * state is noise[i] times a number between -1 and 1 that the environment's seed alone decides. */
 COSTATE_API int costate_batch_reset(costate_batch* batch, const int* envs, size_t n, const char* keyframe, const double* x, size_t x_size,
                                     const double* noise, const uint64_t* seeds);
 
@@ -221,6 +245,11 @@ COSTATE_API int costate_batch_step(costate_batch* batch, const double* x, const 
  * (n_env), or null: how many steps an environment made before it diverged, n_steps if it did not. Returns how many have diverged. */
 COSTATE_API int costate_batch_rollout(costate_batch* batch, int n_steps, const double* x, const double* u, double* states,
                                       int* completed);
+
+/* How the solver left the time steps of the last costate_batch_step or costate_batch_rollout, as costate_state_residual says it
+ * of one: residual (n_env), the largest, m/s; unconverged (n_env), how many time steps it left without a solution. Either may be
+ * null. Returns how many environments have such steps. */
+COSTATE_API int costate_batch_residuals(costate_batch* batch, double* residual, int* unconverged);
 
 /* Reverse of a rollout, and with n_steps = 1 of a step: the gradient of a function of all states, pulled back.
  * In: x (n_steps x n_env x nx), the states in which control steps begin, which are those before the rollout and all but the last after;

@@ -45,7 +45,8 @@ extern "C" {
 int costate_model_load(const char* path, costate_model** model) {
     return guarded(__func__, [&]() -> int {
         check_given("path", path), check_given("model", model);
-        *model = models().add(std::make_shared<SharedModel>(load_scene(path)));
+        constexpr int steps_if_none = 1000;  // nothing here follows the scene's own controls
+        *model = models().add(std::make_shared<SharedModel>(load_scene(path, {}, {}, steps_if_none)));
         return COSTATE_OK;
     });
 }

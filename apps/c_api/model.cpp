@@ -42,9 +42,14 @@ void Use::place(const double* q, const double* v) {
     const Model& m = model();
     Workspace& s = *workspace_;
     read_configuration(m, "q", q, s.x.data());
-    s.x.tail(s.x.size() - m.nq).setZero();  // and no impulses to start from
+    s.x.tail(s.x.size() - m.nq).setZero();
     if (v) s.x.segment(m.nq, m.nv) = Eigen::Map<const VecX<double>>(check_finite("v", v, m.nv), m.nv);
     observe(world(), theta(), s.x.data(), s.step);
+}
+
+void Use::place(const double* x) {
+    read_state(world(), "x", x, workspace_->x.data());
+    observe(world(), theta(), workspace_->x.data(), workspace_->step);
 }
 
 void check_given(const char* name, const void* pointer, size_t n) {

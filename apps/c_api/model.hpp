@@ -48,7 +48,9 @@ public:
     Workspace& workspace() { return *workspace_; }
 
     // Copies a state into workspace().x, its quaternions normalised, and leaves poses and velocities in the scratch. v may be null: 0.
+    // No impulses are kept in it.
     void place(const double* q, const double* v);
+    void place(const double* x);  // a whole state (nx)
     const double* q() const { return workspace_->x.data(); }
     const double* v() const { return workspace_->x.data() + model().nq; }
 

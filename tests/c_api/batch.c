@@ -1,5 +1,6 @@
-/* Batches: what they compute is what single calls compute, to the last bit, whatever the threads and the division; and what is refused. */
-#include "check.h"
+/* Batches: what they compute is what single calls compute, to the last bit, whatever the threads, the division and
+ * the settings. */
+#include "settings.h"
 
 typedef struct {
     int n_env, n_threads, substeps;
@@ -16,9 +17,12 @@ static costate_batch* open_batch(const Case* c, Shape s) {
 
 static int same(const double* a, const double* b, int n) { return memcmp(a, b, (size_t)n * sizeof *a) == 0; }
 
+static int state_size(const Case* c) { return costate_model_nx(c->model); }
+static int tangent_size(const Case* c) { return state_size(c) - c->nq + c->nv; }
+
 /* n states around that of the case, one after the other. */
 static double* states_around(const Case* c, int n) {
-    const int nx = c->nq + c->nv;
+    const int nx = state_size(c);
     double* x = numbers(n * nx);
     for (int e = 0; e < n; ++e) {
         double* d = noises(c->nv, 0.02);
@@ -31,38 +35,41 @@ static double* states_around(const Case* c, int n) {
 
 enum { n_env = 5, n_steps = 3, substeps = 4 };
 
-/* What costate_step and costate_step_vjp make of a rollout, step by step. */
+/* What costate_state_step and costate_state_step_vjp make of a rollout, step by step. */
 typedef struct {
-    double *states, *x_bar, *u_bar, *theta_bar; /* (n_steps x n_env x nx), (n_env x 2 nv), (n_steps x n_env x nu), (n_env x np) */
+    /* (n_steps x n_env x nx), (n_env x ndx), (n_steps x n_env x nu), (n_env x np) */
+    double *states, *x_bar, *u_bar, *theta_bar;
 } Expected;
 
 static Expected single_calls(const Case* c, const double* x, const double* u, const double* states_bar) {
-    const int nq = c->nq, nv = c->nv, nu = c->nu, nx = nq + nv, np = c->np;
-    Expected r = {numbers(n_steps * n_env * nx), numbers(n_env * 2 * nv), numbers(n_steps * n_env * nu), numbers(n_env * np)};
-    double *visited = numbers((n_steps * substeps + 1) * nx), *bar = numbers(2 * nv), *step_theta = numbers(np), *u_part = numbers(nu);
+    const int nu = c->nu, nx = state_size(c), ndx = tangent_size(c), np = c->np;
+    Expected r = {numbers(n_steps * n_env * nx), numbers(n_env * ndx), numbers(n_steps * n_env * nu),
+                  numbers(n_env * np)};
+    double *visited = numbers((n_steps * substeps + 1) * nx), *bar = numbers(ndx), *step_theta = numbers(np),
+           *u_part = numbers(nu);
     double *sum = numbers(np), *u_sum = numbers(nu);
     for (int e = 0; e < n_env; ++e) {
         memcpy(visited, x + e * nx, (size_t)nx * sizeof *x);
         for (int k = 0; k < n_steps * substeps; ++k) {
             double *from = visited + k * nx, *to = from + nx;
-            CHECK(costate_step(c->model, from, from + nq, u + (k / substeps * n_env + e) * nu, to, to + nq) == COSTATE_OK);
+            CHECK(costate_state_step(c->model, from, u + (k / substeps * n_env + e) * nu, to) == COSTATE_OK);
             if ((k + 1) % substeps == 0) memcpy(r.states + (k / substeps * n_env + e) * nx, to, (size_t)nx * sizeof *to);
         }
-        memset(bar, 0, (size_t)(2 * nv) * sizeof *bar);
+        memset(bar, 0, (size_t)ndx * sizeof *bar);
         for (int t = n_steps - 1; t >= 0; --t) {
-            for (int i = 0; i < 2 * nv; ++i) bar[i] += states_bar[(t * n_env + e) * 2 * nv + i];
+            for (int i = 0; i < ndx; ++i) bar[i] += states_bar[(t * n_env + e) * ndx + i];
             memset(sum, 0, (size_t)np * sizeof *sum), memset(u_sum, 0, (size_t)nu * sizeof *u_sum);
             for (int k = (t + 1) * substeps - 1; k >= t * substeps; --k) {
                 const double* from = visited + k * nx;
-                CHECK(costate_step_vjp(c->model, from, from + nq, u + (t * n_env + e) * nu, bar, bar + nv, bar, bar + nv, u_part,
-                                       step_theta) == COSTATE_OK);
+                CHECK(costate_state_step_vjp(c->model, from, u + (t * n_env + e) * nu, bar, bar, u_part,
+                                             step_theta) == COSTATE_OK);
                 for (int i = 0; i < nu; ++i) u_sum[i] += u_part[i];
                 for (int i = 0; i < np; ++i) sum[i] += step_theta[i];
             }
             memcpy(r.u_bar + (t * n_env + e) * nu, u_sum, (size_t)nu * sizeof *u_sum);
             for (int i = 0; i < np; ++i) r.theta_bar[e * np + i] += sum[i];
         }
-        memcpy(r.x_bar + e * 2 * nv, bar, (size_t)(2 * nv) * sizeof *bar);
+        memcpy(r.x_bar + e * ndx, bar, (size_t)ndx * sizeof *bar);
     }
     free(visited), free(bar), free(step_theta), free(u_part), free(sum), free(u_sum);
     return r;
@@ -70,10 +77,11 @@ static Expected single_calls(const Case* c, const double* x, const double* u, co
 
 /* The same by a batch. */
 static void whole(const Case* c, Shape shape, const double* x, const double* u, const double* states_bar, const Expected* r) {
-    const int nv = c->nv, nu = c->nu, nx = c->nq + nv, np = c->np;
+    const int nu = c->nu, nx = state_size(c), ndx = tangent_size(c), np = c->np;
     costate_batch* b = open_batch(c, shape);
-    double *states = numbers((n_steps + 1) * n_env * nx), *x_bar = numbers(n_env * 2 * nv), *u_bar = numbers(n_steps * n_env * nu),
-           *theta_bar = numbers(n_env * np), *sum = numbers(np), *own = numbers(n_env * nx);
+    double *states = numbers((n_steps + 1) * n_env * nx), *x_bar = numbers(n_env * ndx),
+           *u_bar = numbers(n_steps * n_env * nu), *theta_bar = numbers(n_env * np), *sum = numbers(np),
+           *own = numbers(n_env * nx);
     int completed[n_env], status[n_env];
     memcpy(states, x, (size_t)(n_env * nx) * sizeof *x);
     double* after = states + n_env * nx;
@@ -81,7 +89,7 @@ static void whole(const Case* c, Shape shape, const double* x, const double* u, 
     CHECK(same(after, r->states, n_steps * n_env * nx));
     for (int e = 0; e < n_env; ++e) CHECK(completed[e] == n_steps);
     CHECK(costate_batch_backward(b, n_steps, states, u, completed, states_bar, x_bar, u_bar, theta_bar, (size_t)(n_env * np)) == 0);
-    CHECK(same(x_bar, r->x_bar, n_env * 2 * nv));
+    CHECK(same(x_bar, r->x_bar, n_env * ndx));
     CHECK(same(u_bar, r->u_bar, n_steps * n_env * nu));
     CHECK(same(theta_bar, r->theta_bar, n_env * np));
     /* summed in the order of environments */
@@ -104,16 +112,17 @@ static void whole(const Case* c, Shape shape, const double* x, const double* u, 
 
 /* The same by two batches, of the first environments and the others. */
 static void divided(const Case* c, int first, const double* x, const double* u, const double* states_bar, const Expected* r) {
-    const int nv = c->nv, nu = c->nu, nx = c->nq + nv, np = c->np;
+    const int nu = c->nu, nx = state_size(c), ndx = tangent_size(c), np = c->np;
     for (int part = 0; part < 2; ++part) {
         const int begin = part ? first : 0, n = part ? n_env - first : first;
         costate_batch* b = open_batch(c, (Shape){n, 2, substeps, 0});
-        double *states = numbers((n_steps + 1) * n * nx), *u_part = numbers(n_steps * n * nu), *bar_part = numbers(n_steps * n * 2 * nv);
-        double *u_bar = numbers(n_steps * n * nu), *x_bar = numbers(n * 2 * nv), *theta_bar = numbers(n * np);
+        double *states = numbers((n_steps + 1) * n * nx), *u_part = numbers(n_steps * n * nu),
+               *bar_part = numbers(n_steps * n * ndx);
+        double *u_bar = numbers(n_steps * n * nu), *x_bar = numbers(n * ndx), *theta_bar = numbers(n * np);
         memcpy(states, x + begin * nx, (size_t)(n * nx) * sizeof *x);
         for (int t = 0; t < n_steps; ++t) {
             memcpy(u_part + t * n * nu, u + (t * n_env + begin) * nu, (size_t)(n * nu) * sizeof *u);
-            memcpy(bar_part + t * n * 2 * nv, states_bar + (t * n_env + begin) * 2 * nv, (size_t)(n * 2 * nv) * sizeof *u);
+            memcpy(bar_part + t * n * ndx, states_bar + (t * n_env + begin) * ndx, (size_t)(n * ndx) * sizeof *u);
         }
         CHECK(costate_batch_rollout(b, n_steps, states, u_part, states + n * nx, NULL) == 0);
         CHECK(costate_batch_backward(b, n_steps, states, u_part, NULL, bar_part, x_bar, u_bar, theta_bar, (size_t)(n * np)) == 0);
@@ -121,34 +130,41 @@ static void divided(const Case* c, int first, const double* x, const double* u, 
             CHECK(same(states + (t + 1) * n * nx, r->states + (t * n_env + begin) * nx, n * nx));
             CHECK(same(u_bar + t * n * nu, r->u_bar + (t * n_env + begin) * nu, n * nu));
         }
-        CHECK(same(x_bar, r->x_bar + begin * 2 * nv, n * 2 * nv));
+        CHECK(same(x_bar, r->x_bar + begin * ndx, n * ndx));
         CHECK(same(theta_bar, r->theta_bar + begin * np, n * np));
         CHECK(costate_batch_free(b) == COSTATE_OK);
         free(states), free(u_part), free(bar_part), free(u_bar), free(x_bar), free(theta_bar);
     }
 }
 
-static void same_bits(const char* name, double position, double velocity) {
-    Case c = open_case(name, position, velocity);
-    const int nx = c.nq + c.nv;
-    CHECK(costate_model_nx(c.model) == nx);
-    double *x = states_around(&c, n_env), *u = noises(n_steps * n_env * c.nu, 0.3), *states_bar = noises(n_steps * n_env * 2 * c.nv, 1);
-    const Expected r = single_calls(&c, x, u, states_bar);
-    CHECK(largest(r.x_bar, n_env * 2 * c.nv) > 0);
+static void same_bits(Case* c, const Settings* settings) {
+    (void)settings;
+    const int nx = state_size(c), ndx = tangent_size(c);
+    double *x = states_around(c, n_env), *u = noises(n_steps * n_env * c->nu, 0.3),
+           *states_bar = noises(n_steps * n_env * ndx, 1);
+    const Expected r = single_calls(c, x, u, states_bar);
+    for (int e = 0; e < n_env; ++e) CHECK(largest(r.x_bar + e * ndx, ndx) > 0);
     const size_t state = (size_t)nx * sizeof *x;
     for (int threads = 1; threads <= 4; threads *= 2) {
-        whole(&c, (Shape){n_env, threads, substeps, 0}, x, u, states_bar, &r);
-        whole(&c, (Shape){n_env, threads, substeps, state * (size_t)threads}, x, u, states_bar, &r); /* one checkpoint a thread */
+        whole(c, (Shape){n_env, threads, substeps, 0}, x, u, states_bar, &r);
+        whole(c, (Shape){n_env, threads, substeps, state * (size_t)threads}, x, u, states_bar,
+              &r); /* one checkpoint a thread */
     }
-    for (int first = 1; first < n_env; ++first) divided(&c, first, x, u, states_bar, &r);
+    for (int first = 1; first < n_env; ++first) divided(c, first, x, u, states_bar, &r);
     free(r.states), free(r.x_bar), free(r.u_bar), free(r.theta_bar), free(x), free(u), free(states_bar);
+}
+
+static void same_bits_of(const char* name, double position, double velocity) {
+    Case c = open_case(name, position, velocity);
+    same_bits(&c, NULL);
     close_case(&c);
 }
 
 int main(void) {
-    same_bits("go1_stand", 0, 0.01);
-    same_bits("throw", 0.1, 0.3);
-    same_bits("box_slide", 0, 0.01);
-    same_bits("four_bar", 0, 0.02);
+    same_bits_of("go1_stand", 0, 0.01);
+    same_bits_of("throw", 0.1, 0.3);
+    same_bits_of("box_slide", 0, 0.01);
+    same_bits_of("four_bar", 0, 0.02);
+    for_each_settings(same_bits);
     return failures ? 1 : 0;
 }

@@ -165,8 +165,9 @@ static void failing_batches(const char* name, int threads) {
 static void single_calls(const char* name) {
     costate_model* m = NULL;
     CHECK(costate_model_load(name, &m) == COSTATE_OK);
-    static double q[most], v[most], out[most], big[most * 16];
+    static double q[most], v[most], x[most], out[most], big[most * 16];
     CHECK(costate_model_initial_state(m, q, v) == COSTATE_OK);
+    CHECK(costate_model_initial_state(m, x, x + costate_model_nq(m)) == COSTATE_OK);
     CHECK(costate_model_free(m) == COSTATE_OK);
     long n = 1;
     for (long at = -2; at < n; ++at) {
@@ -178,6 +179,10 @@ static void single_calls(const char* name) {
         TRY(costate_step_vjp(m, q, v, u, v, v, out, out, out, NULL));
         TRY(costate_step_jvp(m, q, v, u, NULL, NULL, NULL, NULL, out, out + nx));
         TRY(costate_step_jacobian(m, q, v, u, big, NULL, NULL));
+        TRY(costate_state_step(m, x, u, out));
+        TRY(costate_state_step_vjp(m, x, u, states_bar, out, NULL, NULL));
+        TRY(costate_state_step_jvp(m, x, u, states_bar, NULL, NULL, out));
+        TRY(costate_state_step_jacobian(m, x, u, big, NULL, NULL));
         TRY(costate_forward_dynamics(m, q, v, v, out));
         TRY(costate_mass_matrix(m, q, big));
         fails_at = -1;

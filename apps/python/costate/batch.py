@@ -23,9 +23,10 @@ class BatchGradient(NamedTuple):
 class Batch:
     """n_env environments of a model. A control step is `substeps` time steps with one control.
 
-    A state x has nx numbers, q and then v; its tangent vectors have ndx. All numbers have the same bits for any number of threads and
-    any division into batches. An environment whose state would not be finite has diverged: it stays in the state in which that control
-    step began, no gradient goes through that step, and the others go on.
+    A state x has nx numbers: q, then v, then what a model with a warm start keeps; its tangent vectors have ndx. All
+    numbers have the same bits for any number of threads and any division into batches. An environment whose state would
+    not be finite has diverged: it stays in the state in which that control step began, no gradient goes through that step,
+    and the others go on.
 
     threads: that work, the calling one included; 0: one a core.
     own_parameters: room for parameters of each environment (see `set_parameters`).
@@ -86,6 +87,13 @@ class Batch:
     def advance(self, u, out=None):
         """One control step of its own states under u (n_env, nu): returns them, and who has diverged, as `step` does."""
         return self._step(None, u, out)
+
+    def residuals(self):
+        """How the solver left the time steps of the last `advance`, `step` or `rollout`: (residual (n_env), the largest
+        error of a velocity, m/s; unconverged (n_env) int32, how many time steps it left without a solution)."""
+        residual, unconverged = numpy.empty(self._n), numpy.empty(self._n, numpy.int32)
+        check(library.costate_batch_residuals(self._handle, residual.ctypes.data, unconverged.ctypes.data))
+        return residual, unconverged
 
     # ---- States of the caller ----------------------------------------------------------------------------------------------------------
 

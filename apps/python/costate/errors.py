@@ -49,4 +49,8 @@ class Internal(Error, RuntimeError):
     status = -7
 
 
+class ModelWarning(UserWarning):
+    """What a file asks for and has no counterpart here."""
+
+
 BY_STATUS = {kind.status: kind for kind in (BadArgument, BadHandle, BadFile, Diverged, NoMemory, BadVersion, Internal)}

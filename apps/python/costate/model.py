@@ -1,6 +1,7 @@
 """A model, and one state of it at a time."""
 import ctypes
 import os
+import warnings
 import weakref
 from typing import NamedTuple, Optional
 
@@ -8,6 +9,7 @@ import numpy
 
 from ._arrays import address
 from ._library import check, library
+from .errors import ModelWarning
 
 _BODY, _JOINT, _ACTUATOR, _PARAMETER, _WARNING, _SITE, _KEYFRAME = range(7)  # enum costate_kind
 _ALL = ("q", "v", "u", "parameters")
@@ -25,8 +27,16 @@ class StepGradient(NamedTuple):
     parameters: Optional[numpy.ndarray]  # (nparam)
 
 
+class StateGradient(NamedTuple):
+    """A gradient by what goes into a step of a whole state; None where it was not asked for."""
+
+    x: Optional[numpy.ndarray]  # (ndx)
+    u: Optional[numpy.ndarray]  # (nu)
+    parameters: Optional[numpy.ndarray]  # (nparam)
+
+
 class StepJacobian(NamedTuple):
-    """Of (q_next, v_next), in rows, by what goes into a step."""
+    """Of (q_next, v_next), in rows, by what goes into a step. Of a whole state ndx stands for 2 nv."""
 
     by_state: numpy.ndarray  # (2 nv, 2 nv), columns (q, v)
     by_control: numpy.ndarray  # (2 nv, nu)
@@ -36,7 +46,8 @@ class StepJacobian(NamedTuple):
 class Model:
     """What a file describes, its parameters included. Any number of threads may use one model.
 
-    `source` is the path of a scene (JSON), a URDF or an MJCF file, or the name of a scene that is shipped.
+    `source` is the path of a scene (JSON), a URDF or an MJCF file, or the name of a scene that is shipped. What the file
+    asks for and has no counterpart is in `warnings`, a line each, and is warned of with `warnings.warn` as ModelWarning.
     """
 
     def __init__(self, source):
@@ -49,8 +60,9 @@ class Model:
         self.nv = check(library.costate_model_nv(handle))
         self.nu = check(library.costate_model_nu(handle))
         self.nparam = check(library.costate_model_nparam(handle))
-        self.nx = check(library.costate_model_nx(handle))  # of a whole state x = (q, v), in which batches take and give states
-        self.ndx = self.nx - self.nq + self.nv  # of a tangent vector of x
+        # of a whole state x = (q, v, kept), in which batches take and give states; kept is empty without a warm start
+        self.nx = check(library.costate_model_nx(handle))
+        self.ndx = self.nx - self.nq + self.nv  # of a tangent vector of x, whatever is kept
         self.bodies = self._names(_BODY)
         self.joints = self._names(_JOINT)  # joint i carries body i
         self.actuators = self._names(_ACTUATOR)
@@ -58,7 +70,10 @@ class Model:
         self.sites = self._names(_SITE)  # points with axes that bodies carry
         self.keyframes = self._names(_KEYFRAME)  # states that the file gives names, such as "robot/home"
         self.warnings = self._names(_WARNING)  # what has no counterpart, and what is odd about the start
+        for line in self.warnings:
+            warnings.warn(line, ModelWarning, stacklevel=2)
         self._q, self._v, self._u = (self.nq,), (self.nv,), (self.nu,)
+        self._x, self._dx, self._theta = (self.nx,), (self.ndx,), (self.nparam,)
 
     def __repr__(self):
         return f"<costate.Model {self.source!r}: nq {self.nq}, nv {self.nv}, nu {self.nu}>"
@@ -99,6 +114,11 @@ class Model:
         q, v = numpy.empty(self.nq), numpy.empty(self.nv)
         check(library.costate_model_initial_state(self._handle, q.ctypes.data, v.ctypes.data))
         return q, v
+
+    def state(self, q, v):
+        """The whole state x (nx) of q (nq) and v (nv), with no kept impulses."""
+        self._state(q, v)
+        return numpy.concatenate([q, v, numpy.zeros(self.nx - self.nq - self.nv)])
 
     # ---- Configurations ----------------------------------------------------------------------------------------------------------
 
@@ -163,6 +183,8 @@ class Model:
         return tuple(J)
 
     # ---- A time step, with everything the file describes ---------------------------------------------------------------------------
+    # It starts from no kept impulses and keeps none. With a warm start, steps that go on from the last are those of whole
+    # states, below.
 
     def step(self, q, v, u):
         """(q_next, v_next) a time step after (q (nq), v (nv)) under controls u (nu)."""
@@ -183,7 +205,8 @@ class Model:
 
     def step_jvp(self, q, v, u, q_dot=None, v_dot=None, u_dot=None, theta_dot=None):
         """The change (q_next_dot, v_next_dot), each (nv), along q_dot, v_dot (nv), u_dot (nu), theta_dot (nparam); None means zeros."""
-        along = (("q_dot", q_dot, self._v), ("v_dot", v_dot, self._v), ("u_dot", u_dot, self._u), ("theta_dot", theta_dot, (self.nparam,)))
+        along = (("q_dot", q_dot, self._v), ("v_dot", v_dot, self._v), ("u_dot", u_dot, self._u),
+                 ("theta_dot", theta_dot, self._theta))
         q_next_dot, v_next_dot = numpy.empty(self.nv), numpy.empty(self.nv)
         check(library.costate_step_jvp(self._handle, *self._state(q, v), address("u", u, self._u),
                                        *(None if dot is None else address(name, dot, shape) for name, dot, shape in along),
@@ -199,9 +222,51 @@ class Model:
                                             *(None if part is None else part.ctypes.data for part in J)))
         return J
 
+    def state_step(self, x, u):
+        """The whole state x_next (nx) a time step after x (nx) under controls u (nu)."""
+        x_next = numpy.empty(self.nx)
+        check(library.costate_state_step(self._handle, *self._whole(x, u), x_next.ctypes.data))
+        return x_next
+
+    def state_step_vjp(self, x, u, x_next_bar, wanted=("x", "u", "parameters")):
+        """The gradient of a function of x_next pulled back through the step from x (nx), from its gradient x_next_bar (ndx).
+
+        `wanted` names fields of the StateGradient that is returned."""
+        sizes = {"x": self.ndx, "u": self.nu, "parameters": self.nparam}
+        bars = StateGradient(*(numpy.empty(size) if name in wanted else None for name, size in sizes.items()))
+        outputs = (None if bar is None else bar.ctypes.data for bar in bars)
+        check(library.costate_state_step_vjp(self._handle, *self._whole(x, u),
+                                             address("x_next_bar", x_next_bar, self._dx), *outputs))
+        return bars
+
+    def state_step_jvp(self, x, u, x_dot=None, u_dot=None, theta_dot=None):
+        """The change (ndx) of x_next along x_dot (ndx), u_dot (nu), theta_dot (nparam); None means zeros."""
+        along = (("x_dot", x_dot, self._dx), ("u_dot", u_dot, self._u), ("theta_dot", theta_dot, self._theta))
+        x_next_dot = numpy.empty(self.ndx)
+        directions = (None if dot is None else address(name, dot, shape) for name, dot, shape in along)
+        check(library.costate_state_step_jvp(self._handle, *self._whole(x, u), *directions, x_next_dot.ctypes.data))
+        return x_next_dot
+
+    def state_step_jacobian(self, x, u, parameters=False):
+        """The StepJacobian at the whole state x (nx), with rows and columns of tangent vectors (ndx); by_parameters is
+        None unless `parameters`."""
+        J = StepJacobian(numpy.empty((self.ndx, self.ndx)), numpy.empty((self.ndx, self.nu)),
+                         numpy.empty((self.ndx, self.nparam)) if parameters else None)
+        check(library.costate_state_step_jacobian(self._handle, *self._whole(x, u),
+                                                  *(None if part is None else part.ctypes.data for part in J)))
+        return J
+
+    def residual(self, x, u):
+        """(residual, converged): how far the solver of contacts, limits and loops is from a solution when it ends the step
+        from x (nx), as the largest error of a velocity, m/s; and whether that counts as solved."""
+        residual = ctypes.c_double()
+        left = check(library.costate_state_residual(self._handle, *self._whole(x, u), ctypes.addressof(residual)))
+        return residual.value, left == 0
+
     def contacts(self, q, v, u):
-        """The contacts of the step from (q, v, u): an array with fields body_a, body_b (-1 the world), point (3, m, world), normal
-        (3, from b to a), gap (m, below 0 where they overlap), impulse (3, of the step, on a, N s)."""
+        """The contacts of the step from (q, v, u) with no kept impulses: an array with fields body_a, body_b (-1 the
+        world), point (3, m, world), normal (3, from b to a), gap (m, below 0 where they overlap), impulse (3, of the step,
+        on a, N s)."""
         where = (*self._state(q, v), address("u", u, self._u))
         contacts = numpy.empty(check(library.costate_contacts(self._handle, *where, None, 0)), _CONTACT)
         check(library.costate_contacts(self._handle, *where, contacts.ctypes.data, len(contacts)))
@@ -209,6 +274,9 @@ class Model:
 
     def _state(self, q, v):
         return address("q", q, self._q), address("v", v, self._v)
+
+    def _whole(self, x, u):
+        return address("x", x, self._x), address("u", u, self._u)
 
 
 def _index(names, given, what):
