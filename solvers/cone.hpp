@@ -20,6 +20,7 @@ struct ConeScratch {
     std::vector<double> x, s, before, best;   // iterates
     ActiveSet<double> set;
     TurnedBoxes boxes;
+    LargeScratch large;
     Eigen::MatrixXd shifted;                  // of ADMM: A + rho, factored in place
     Eigen::VectorXd primal, split, dual, rhs;
 };
@@ -27,8 +28,6 @@ struct ConeScratch {
 // x (rows): in, a guess of the impulses; out, the solution. law: cone or relaxed_cone. set: as for lcp.
 template <class T> SolverStatus cone(const MlcpView<T>& p, FrictionLaw law, ConeMethod method, ConeScratch& work, ActiveSet<T>& set, T* x);
 
-// At most `sweeps` sweeps from x, in place, until the residual is `tolerance`; returns the residual, m/s.
-double cone_gauss_seidel_inplace(const MlcpView<double>& p, FrictionLaw law, int sweeps, double tolerance, double* x);
 // Solves the boxed problem with its rows along the slip of x, in place: a step towards a solution of the cone's law.
 bool turned_boxes(const MlcpView<double>& p, TurnedBoxes& work, double* x);
 

@@ -30,6 +30,11 @@ bool pivot(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& set, dou
 }
 
 SolverStatus solve(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& set, double* x) {
+    if (p.factored != nullptr) {
+        const SolverStatus status = solve_large(p, FrictionLaw::box, w.large, x);
+        settle_inplace(p, FrictionLaw::box, set, x);
+        return status;
+    }
     int pivots = 0;
     if (pivot(p, w, set, x, pivots)) return pivots == 0 ? SolverStatus::guessed : SolverStatus::pivoted;
     for (int i = 0; i < 3; ++i) {
@@ -46,15 +51,16 @@ SolverStatus solve(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& 
 }  // namespace
 
 void gauss_seidel_inplace(const MlcpView<double>& p, int sweeps, double* x) {
+    SweptVelocity<double> s(p, x);
     for (int k = 0; k < sweeps; ++k)
         for (int r = 0; r < p.rows; ++r) {
             if (p.drops(r)) continue;
-            const double y = x[r] - row_velocity(p, x, r) / p.a(r, r);
-            if (p.normal[r] == unilateral_row) x[r] = std::max(0.0, y);
-            else if (p.normal[r] == free_row) x[r] = y;
+            const double y = x[r] - s(r) / p.diagonal(r);
+            if (p.normal[r] == unilateral_row) s.set(r, std::max(0.0, y));
+            else if (p.normal[r] == free_row) s.set(r, y);
             else {
                 const double bound = p.mu[r] * (p.normal[r] == boxed_row ? 1 : x[p.normal_of(r)]);
-                x[r] = std::clamp(y, -bound, bound);
+                s.set(r, std::clamp(y, -bound, bound));
             }
         }
 }

@@ -4,31 +4,20 @@
 // which finds a solution whenever the compliance is positive (the problem is copositive then; Stewart & Trinkle 1996).
 #pragma once
 
-#include "solvers/active_set.hpp"
+#include "solvers/large_island.hpp"
 
 namespace costate {
-
-enum class SolverStatus : unsigned char {
-    guessed,   // the guess was right
-    pivoted,   // found by changing sides
-    lemke,     // found by Lemke's method
-    boxed,     // found by boxes turned to the slip
-    smoothed,  // found by Newton's method on smoothed equations
-    unsolved,  // none of the above: the impulses of Gauss-Seidel, finite, with the residual they have
-};
 
 struct LcpScratch {
     std::vector<double> x, best;               // iterates
     std::vector<RowState> state;               // that x points to
     std::vector<double> tableau;               // of Lemke's method
+    LargeScratch large;
 };
 
 // x (rows): in, a guess of the impulses; out, the solution. set: its active set, ready for the adjoint. The order of rows, and so
 // the result, is deterministic. Instantiated for double and Dual<double>.
 template <class T> SolverStatus lcp(const MlcpView<T>& p, LcpScratch& work, ActiveSet<T>& set, T* x);
-
-// A start for those who have none: x after a few sweeps of projected Gauss-Seidel from x, in place.
-void gauss_seidel_inplace(const MlcpView<double>& p, int sweeps, double* x);
 
 // Lemke's method on the problem as a linear complementarity problem; false if it ends in a ray or after too many pivots.
 bool lemke(const MlcpView<double>& p, std::vector<double>& tableau, double* x);

@@ -24,7 +24,7 @@ std::uint64_t branch_hash(const StepScratch<double>& s) {
     }
     for (const int place : s.impulses.warm) mix(static_cast<std::uint64_t>(place + 1));
     for (size_t i = 0; i < s.rows.islands.size(); ++i) {
-        const MlcpView<double> p = island_problem(s.rows, s.delassus, s.impulses, s.rows.islands[i]);
+        const MlcpView<double> p = island_problem(s.rows, s.delassus, s.impulses, i);
         for (const RowState state : s.impulses.sets[i].state) mix(static_cast<std::uint64_t>(state) & 0xff);
         if (!s.impulses.status.empty()) continue;  // an exact solver
         const PgsTape<double>& tape = s.impulses.tapes[i];
@@ -41,8 +41,9 @@ std::uint64_t branch_hash(const StepScratch<double>& s) {
 
 double solver_residual(const World& w, const StepScratch<double>& s) {
     double worst = 0;
-    for (const Island& island : s.rows.islands)
-        worst = std::max(worst, mlcp_residual(island_problem(s.rows, s.delassus, s.impulses, island), s.impulses.lambda.data() + island.row, w.friction_law()));
+    for (size_t i = 0; i < s.rows.islands.size(); ++i)
+        worst = std::max(worst, mlcp_residual(island_problem(s.rows, s.delassus, s.impulses, i),
+                                              s.impulses.lambda.data() + s.rows.islands[i].row, w.friction_law()));
     return worst;
 }
 
