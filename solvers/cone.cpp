@@ -48,6 +48,7 @@ bool newton(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* 
         classify(p, law, x, w.s.data(), w.set.state.data());
         w.before.assign(x, x + n), w.x = w.before;
         solve_active_set(p, w.set, w.x.data());
+        w.work += factorisation_work(w.set.active.size());
         double length = 1, now = mlcp_residual(p, w.x.data(), law);
         for (int i = 0; i < most_halvings && !(now < residual); ++i) {
             length /= 2;
@@ -65,6 +66,7 @@ bool newton(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* 
 
 SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method, ConeScratch& w, double* x) {
     if (p.factored != nullptr) return solve_large(p, law, w.large, x);
+    w.work = 0;
     if (mlcp_residual(p, x, law) < 1e-3 && newton(p, law, w, x)) return SolverStatus::guessed;
     for (int round = 0; round < most_rounds; ++round) {
         const int effort = round == 0 ? first_sweeps : more_sweeps;
@@ -72,10 +74,12 @@ SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method
         else cone_gauss_seidel_inplace(p, law, effort, acceptable_residual(p, x), x);
         if (newton(p, law, w, x)) return SolverStatus::pivoted;
     }
-    for (int round = 0; law == FrictionLaw::cone && round < most_boxes && turned_boxes(p, w.boxes, x); ++round)
+    for (int round = 0; law == FrictionLaw::cone && round < most_boxes && w.work < most_work && turned_boxes(p, w.boxes, x); ++round) {
+        w.work += w.boxes.lcp.work;
         if (newton(p, law, w, x)) return SolverStatus::boxed;
+    }
     w.best.assign(x, x + p.rows);
-    if (smoothing_newton(p, law, x) && newton(p, law, w, x)) return SolverStatus::smoothed;
+    if (smoothing_newton(p, law, x, w.work) && newton(p, law, w, x)) return SolverStatus::smoothed;
     if (!(mlcp_residual(p, x, law) < mlcp_residual(p, w.best.data(), law))) std::ranges::copy(w.best, x);
     return SolverStatus::unsolved;
 }

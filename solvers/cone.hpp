@@ -17,6 +17,7 @@ struct TurnedBoxes {
 };
 
 struct ConeScratch {
+    double work = 0;                          // factorisations of the last call, as LcpScratch::work
     std::vector<double> x, s, before, best;   // iterates
     ActiveSet<double> set;
     TurnedBoxes boxes;
@@ -33,7 +34,7 @@ bool turned_boxes(const MlcpView<double>& p, TurnedBoxes& work, double* x);
 
 // For the few problems on which those fail: Newton's method on the equation x = projection of x - s, smoothed, while the smoothing is
 // taken away. Allocates. False if it gets stuck.
-bool smoothing_newton(const MlcpView<double>& p, FrictionLaw law, double* x);
+bool smoothing_newton(const MlcpView<double>& p, FrictionLaw law, double* x, double& work);
 double cone_admm_inplace(const MlcpView<double>& p, FrictionLaw law, int iterations, double tolerance, ConeScratch& work, double* x);
 
 }  // namespace costate

@@ -12,6 +12,7 @@ namespace costate {
 template <class T> struct ImpulseScratch {
     std::vector<T> b, lambda;           // (rows) m/s; N s
     std::vector<int> warm;              // (blocks) where the start of each was found: solvers/warm_start.hpp
+    std::vector<std::pair<double, int>> warm_slots;  // key of a contact and its place, sorted
     std::vector<T> dv;                  // (nv) velocity from the impulses
     std::vector<PgsTape<T>> tapes;      // per island, of pgs
     std::vector<ActiveSet<T>> sets;     // per island, where the gradient is implicit

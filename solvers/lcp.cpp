@@ -13,8 +13,9 @@ bool pivot(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& set, dou
     mlcp_velocity(p, x, set.s.data());
     classify(p, FrictionLaw::box, x, set.s.data(), set.state.data());
     double best = mlcp_residual(p, x);
-    for (int k = 0; k < most_pivots; ++k, ++pivots) {
+    for (int k = 0; k < most_pivots && w.work < most_work; ++k, ++pivots) {
         solve_active_set(p, set, w.x.data());
+        w.work += factorisation_work(set.active.size());
         const double residual = mlcp_residual(p, w.x.data());
         const bool solved = residual <= acceptable_residual(p, w.x.data());
         if (solved || residual < best) best = residual, std::ranges::copy(w.x, x);
@@ -35,6 +36,7 @@ SolverStatus solve(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& 
         settle_inplace(p, FrictionLaw::box, set, x);
         return status;
     }
+    w.work = 0;
     int pivots = 0;
     if (pivot(p, w, set, x, pivots)) return pivots == 0 ? SolverStatus::guessed : SolverStatus::pivoted;
     for (int i = 0; i < 3; ++i) {
@@ -42,7 +44,7 @@ SolverStatus solve(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& 
         if (pivot(p, w, set, x, pivots)) return SolverStatus::pivoted;
     }
     w.best.assign(x, x + p.rows);
-    if (lemke(p, w.tableau, x) && pivot(p, w, set, x, pivots)) return SolverStatus::lemke;
+    if (w.work < most_work && lemke(p, w.tableau, x, w.work) && pivot(p, w, set, x, pivots)) return SolverStatus::lemke;
     if (!(mlcp_residual(p, x) < mlcp_residual(p, w.best.data()))) std::ranges::copy(w.best, x);
     settle_inplace(p, FrictionLaw::box, set, x);
     return SolverStatus::unsolved;
