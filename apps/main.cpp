@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
     } catch (const Interrupted&) {
         return complain("interrupted", bad_input);
     } catch (const std::bad_alloc&) {
-        return complain("not enough memory for so many steps", bad_input);
+        return complain("not enough memory for so many steps, or for so many bodies that touch", bad_input);
     } catch (const std::exception& e) {
         return complain(e.what(), bad_input);
     }

@@ -25,6 +25,30 @@ template <class T> bool ltl_factor_inplace(const Model& m, T* M) {
     return positive;
 }
 
+// From the covectors of L, below the diagonal, and of D, on it, adds to M_bar; L_bar is used up. With u_i = L_ki D_k, row k of the
+// matrix as the factorisation met it, that was
+//   M_i -= L_ki u on the ancestors i of k,   L_ki = u_i/D_k
+// and backwards the roots come first, so that the covectors of an ancestor's row are complete.
+template <class T> void ltl_factor_inplace_adj(const Model& m, const T* L, T* L_bar, T* M_bar) {
+    for (const Dof& dof : m.dofs) {
+        const T *row = L + dof.row, &D = row[dof.depth];
+        T *u_bar = L_bar + dof.row, &D_bar = u_bar[dof.depth];
+        const auto for_each_ancestor = [&](const auto& visit) {
+            for (int i = dof.parent, d = dof.depth - 1; d >= 0; i = m.dofs[static_cast<size_t>(i)].parent, --d)
+                visit(d, L_bar + m.dofs[static_cast<size_t>(i)].row);
+        };
+        for_each_ancestor([&](int d, const T* M_i_bar) {
+            for (int e = 0; e <= d; ++e) u_bar[d] -= M_i_bar[e] * row[e] * D;
+            D_bar -= u_bar[d] * row[d] / D;
+            u_bar[d] /= D;
+        });
+        for_each_ancestor([&](int d, const T* M_i_bar) {
+            for (int e = 0; e <= d; ++e) u_bar[e] -= row[d] * M_i_bar[e];
+        });
+    }
+    for (int i = 0; i < m.mass_matrix_size; ++i) M_bar[i] += L_bar[i];
+}
+
 // x <- L^-T x over the dofs [begin, end) of one or more whole trees
 template <class T> void ltl_solve_transposed_inplace(const Model& m, const T* L, int begin, int end, T* x) {
     for (int k = end; k-- > begin;) {

@@ -64,7 +64,8 @@ template <class T> Equation<T> equation(const MlcpView<T>& p, const std::vector<
     return e;
 }
 
-template <class T> void assemble(const MlcpView<T>& p, ActiveSet<T>& set, const T* x) {
+// The right-hand side -F in set.work and, row by row, G.
+template <class T> void assemble_dense(const MlcpView<T>& p, ActiveSet<T>& set, const T* x) {
     const size_t n = set.active.size();
     set.G.resize(n * n), set.work.resize(n);
     for (size_t i = 0; i < n; ++i) {
@@ -73,9 +74,35 @@ template <class T> void assemble(const MlcpView<T>& p, ActiveSet<T>& set, const 
         for (size_t j = 0; j < n; ++j) {
             const int c = set.active[j];
             T& g = set.G[i * n + j] = T(0);
-            for (int k = 0; k < e.count_s; ++k) g += e.P[k] * p.a(e.row_s + k, c);
+            for (int k = 0; k < e.count_s; ++k) g += e.P[k] * p.A[(e.row_s + k) * p.rows + c];
             for (int k = 0; k < e.count_x; ++k)
                 if (e.row_x[k] == c) g += e.K[k];
+        }
+    }
+}
+
+// The same with P and K of every contact instead of G.
+template <class T> void assemble_groups(const MlcpView<T>& p, ActiveSet<T>& set, const T* x) {
+    const int n = static_cast<int>(set.active.size());
+    std::vector<RowGroup>& groups = set.factored.groups;
+    groups.clear();
+    set.work.resize(set.active.size());
+    for (int i = 0; i < n; ++i) {
+        const int r = set.active[static_cast<size_t>(i)];
+        if (p.normal[r] < 0) groups.push_back({i});
+        ++groups.back().count;  // friction rows follow their normal row
+    }
+    for (RowGroup& g : groups) {
+        const int* rows = set.active.data() + g.first;
+        for (int i = 0; i < g.count; ++i) {
+            const Equation<T> e = equation(p, set.state, x, set.s.data(), rows[i]);
+            set.work[static_cast<size_t>(g.first + i)] = -e.F;
+            for (int j = 0; j < g.count; ++j) {
+                for (int k = 0; k < e.count_s; ++k)
+                    if (e.row_s + k == rows[j]) g.P[i * g.count + j] += value_of(e.P[k]);
+                for (int k = 0; k < e.count_x; ++k)
+                    if (e.row_x[k] == rows[j]) g.K[i * g.count + j] += value_of(e.K[k]);
+            }
         }
     }
 }
@@ -85,11 +112,77 @@ template <class T> bool is_linear(const ActiveSet<T>& set) {
     return std::ranges::none_of(set.state, [](RowState s) { return s == RowState::sliding || s == RowState::dilating; });
 }
 
-void factor(ActiveSet<double>& set) { set.solver.factor(set.G.data(), static_cast<int>(set.active.size())); }
-void factor(ActiveSet<Dual<double>>& set) {
+void factor_dense(ActiveSet<double>& set) { set.solver.factor(set.G.data(), static_cast<int>(set.active.size())); }
+void factor_dense(ActiveSet<Dual<double>>& set) {
     std::vector<double> values(set.G.size());
     std::ranges::transform(set.G, values.begin(), [](const Dual<double>& g) { return g.v; });
     set.solver.factor(values.data(), static_cast<int>(set.active.size()));
+}
+
+// Linearises the equations at x, ready to be solved.
+template <class T> void assemble(const MlcpView<T>& p, ActiveSet<T>& set, const T* x) {
+    if (p.factored == nullptr) {
+        assemble_dense(p, set, x);
+        factor_dense(set);
+        return;
+    }
+    assemble_groups(p, set, x);
+    if constexpr (std::is_same_v<T, double>) {
+        set.factored.factor(*p.factored, set.active);
+    } else {
+        set.values.take(*p.factored);
+        set.factored.factor(set.values.view, set.active);
+    }
+}
+
+// G z, or G^T z, on the active rows, of a factored A; the derivatives of G by what p and x are made of come with it.
+template <class T> std::vector<T> product(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, bool transposed, const std::vector<T>& z) {
+    const size_t rows = static_cast<size_t>(p.rows), n = set.active.size();
+    std::vector<T> full(rows, T(0)), out(rows, T(0)), result(n, T(0));
+    std::vector<Equation<T>> equations;
+    for (const int r : set.active) equations.push_back(equation(p, set.state, x, set.s.data(), r));
+    for (size_t i = 0; i < n; ++i) {
+        const Equation<T>& e = equations[i];
+        if (!transposed) full[static_cast<size_t>(set.active[i])] = z[i];
+        for (int k = 0; transposed && k < e.count_s; ++k) full[static_cast<size_t>(e.row_s + k)] += e.P[k] * z[i];
+    }
+    operator_product(p, full.data(), out.data());
+    if (transposed) {
+        for (size_t i = 0; i < n; ++i)
+            for (int k = 0; k < equations[i].count_x; ++k) out[static_cast<size_t>(equations[i].row_x[k])] += equations[i].K[k] * z[i];
+        for (size_t i = 0; i < n; ++i) result[i] = out[static_cast<size_t>(set.active[i])];
+        return result;
+    }
+    for (size_t i = 0; i < n; ++i) {
+        const Equation<T>& e = equations[i];
+        for (int k = 0; k < e.count_s; ++k) result[i] += e.P[k] * out[static_cast<size_t>(e.row_s + k)];
+        for (int k = 0; k < e.count_x; ++k) result[i] += e.K[k] * full[static_cast<size_t>(e.row_x[k])];
+    }
+    return result;
+}
+
+// set.work <- G^-1 set.work or G^-T set.work, at the x of the assembly
+template <class T> void solve_equations_inplace(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, bool transposed) {
+    const int n = static_cast<int>(set.active.size());
+    if (p.factored == nullptr) {
+        if (transposed) solve_transposed_inplace(set.solver, set.G.data(), n, set.work.data());
+        else solve_inplace(set.solver, set.G.data(), n, set.work.data());
+        return;
+    }
+    const auto solve = [&](double* z) { transposed ? set.factored.solve_transposed_inplace(z) : set.factored.solve_inplace(z); };
+    if constexpr (std::is_same_v<T, double>) {
+        solve(set.work.data());
+    } else {  // d = G^-1 (f_dot - G_dot z)
+        std::vector<double> part(set.work.size());
+        std::vector<T> z(set.work.size());
+        std::ranges::transform(set.work, part.begin(), [](const T& f) { return f.v; });
+        solve(part.data());
+        std::ranges::copy(part, z.begin());
+        const std::vector<T> moved = product(p, set, x, transposed, z);
+        for (size_t i = 0; i < part.size(); ++i) part[i] = set.work[i].d - moved[i].d;
+        solve(part.data());
+        for (size_t i = 0; i < part.size(); ++i) set.work[i] = {z[i].v, part[i]};
+    }
 }
 
 }  // namespace
@@ -102,17 +195,16 @@ template <class T> void solve_active_set(const MlcpView<T>& p, ActiveSet<T>& set
     set.s.resize(static_cast<size_t>(p.rows));
     mlcp_velocity(p, x, set.s.data());
     assemble(p, set, x);
-    factor(set);
-    solve_inplace(set.solver, set.G.data(), static_cast<int>(set.active.size()), set.work.data());
+    solve_equations_inplace(p, set, x, false);
     for (size_t i = 0; i < set.active.size(); ++i) x[set.active[i]] += set.work[i];
     mlcp_velocity(p, x, set.s.data());
 }
 
 template <class T> void solve_active_set_adj(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, const T* x_bar, T* s_bar, T* mu_bar) {
     const size_t n = set.active.size();
-    if (!is_linear(set)) assemble(p, set, x), factor(set);
+    if (!is_linear(set)) assemble(p, set, x);
     for (size_t i = 0; i < n; ++i) set.work[i] = -x_bar[set.active[i]];
-    solve_transposed_inplace(set.solver, set.G.data(), static_cast<int>(n), set.work.data());
+    solve_equations_inplace(p, set, x, true);
     for (size_t i = 0; i < n; ++i) {
         const Equation<T> e = equation(p, set.state, x, set.s.data(), set.active[i]);
         const T& z = set.work[i];
@@ -123,21 +215,29 @@ template <class T> void solve_active_set_adj(const MlcpView<T>& p, ActiveSet<T>&
 
 void active_set_response(const MlcpView<double>& p, ActiveSet<double>& set, const double* x, int columns, const double* ds, double* dx) {
     const size_t n = set.active.size(), width = static_cast<size_t>(columns);
-    if (!is_linear(set)) assemble(p, set, x), factor(set);
+    if (!is_linear(set)) assemble(p, set, x);
     set.columns.assign(n * width, 0);
     for (size_t i = 0; i < n; ++i) {
         const Equation<double> e = equation(p, set.state, x, set.s.data(), set.active[i]);
         for (int k = 0; k < e.count_s; ++k)
             for (size_t c = 0; c < width; ++c) set.columns[i * width + c] -= e.P[k] * ds[static_cast<size_t>(e.row_s + k) * width + c];
     }
-    set.solver.solve_columns_inplace(set.columns.data(), columns);
+    if (p.factored == nullptr) {
+        set.solver.solve_columns_inplace(set.columns.data(), columns);
+    } else {
+        for (size_t c = 0; c < width; ++c) {
+            for (size_t i = 0; i < n; ++i) set.work[i] = set.columns[i * width + c];
+            set.factored.solve_inplace(set.work.data());
+            for (size_t i = 0; i < n; ++i) set.columns[i * width + c] = set.work[i];
+        }
+    }
     for (size_t r = 0; r < set.state.size(); ++r)
         if (set.state[r] == RowState::separating) std::fill_n(dx + r * width, width, 0.0);
     for (size_t i = 0; i < n; ++i) std::copy_n(set.columns.data() + i * width, width, dx + static_cast<size_t>(set.active[i]) * width);
 }
 
 template <class T> void classify(const MlcpView<T>& p, FrictionLaw law, const T* x_at, const T* s_at, RowState* state) {
-    const auto diagonal = [&](int r) { return value_of(p.a(r, r)); };
+    const auto diagonal = [&](int r) { return value_of(p.diagonal(r)); };
     const auto x = [&](int r) { return value_of(x_at[r]); };
     const auto s = [&](int r) { return value_of(s_at[r]); };
     const auto step = [&](int r) { return x(r) - s(r) / diagonal(r); };

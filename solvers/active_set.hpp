@@ -17,21 +17,46 @@
 // gradient there is one of the one-sided ones.
 #pragma once
 
-#include "solvers/dense_solver.hpp"
+#include "solvers/factored_solver.hpp"
 #include "solvers/mlcp.hpp"
 
 namespace costate {
+
+// A factored operator in plain numbers, with room of its own to work in.
+struct FactoredValues {
+    std::vector<size_t> start;
+    std::vector<double> W, R, diagonal, along, swept, velocity;
+    FactoredOperator<double> view{};
+    template <class T> void take(const FactoredOperator<T>& A) {
+        const size_t rows = static_cast<size_t>(A.rows), dofs = static_cast<size_t>(A.dofs), first = A.start[0];
+        start.resize(rows + 1);
+        for (size_t r = 0; r <= rows; ++r) start[r] = A.start[r] - first;
+        const auto copy = [](const T* from, size_t n, std::vector<double>& to) {
+            to.resize(n);
+            std::transform(from, from + n, to.begin(), [](const T& t) { return value_of(t); });
+        };
+        copy(A.W + first, start[rows], W);
+        copy(A.R, rows, R);
+        copy(A.diagonal, rows, diagonal);
+        along.resize(dofs);
+        swept.resize(dofs);
+        velocity.resize(rows);
+        view = {A.rows, A.dofs, start.data(), A.column + first, W.data(), R.data(), diagonal.data(), along.data(), swept.data(), velocity.data()};
+    }
+};
 
 enum class RowState : signed char { lower = -1, clamping = 0, upper = 1, separating, sliding, dilating };
 
 template <class T> struct ActiveSet {
     std::vector<RowState> state;    // (rows)
     std::vector<int> active;        // rows that are not separating
-    std::vector<T> G;               // (active x active) row-major
+    std::vector<T> G;               // (active x active) row-major; of a dense A
     std::vector<T> s;               // (rows) A x + b
     std::vector<T> work;            // (active)
     std::vector<T> settled;         // (rows)
     DenseSolver solver;             // of G
+    FactoredSolver factored;        // of G where A is factored
+    FactoredValues values;          // that factored A in plain numbers
     std::vector<double> columns;    // right-hand sides of active_set_response
 };
 
@@ -67,10 +92,13 @@ template <class T, class Solve> auto with_values(const MlcpView<T>& p, ActiveSet
             std::transform(from, from + n, to.begin(), [](const T& t) { return value_of(t); });
             return to;
         };
-        const std::vector<double> A = values(p.A, p.rows * p.rows), b = values(p.b, p.rows), mu = values(p.mu, p.rows);
+        const std::vector<double> A = values(p.A, p.factored != nullptr ? 0 : p.rows * p.rows), b = values(p.b, p.rows), mu = values(p.mu, p.rows);
         std::vector<double> start = values(x, p.rows);
+        if (p.factored != nullptr) set.values.take(*p.factored);
         ActiveSet<double> found;
-        const auto status = solve(MlcpView<double>{p.rows, A.data(), b.data(), mu.data(), p.normal, p.first_row, p.dropped}, found, start.data());
+        const auto status = solve(MlcpView<double>{p.rows, A.data(), b.data(), mu.data(), p.normal, p.first_row, p.dropped,
+                                                   p.factored != nullptr ? &set.values.view : nullptr},
+                                  found, start.data());
         std::copy(start.begin(), start.end(), x);
         set.state = found.state;
         solve_active_set(p, set, x);

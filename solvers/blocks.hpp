@@ -39,8 +39,11 @@ struct RowBlock {
 struct Island {
     int row = 0, rows = 0;        // contiguous rows
     int block = 0, blocks = 0;    // contiguous blocks
-    int delassus = 0;             // its square matrix starts here in the array of all of them
     int tree = 0, trees = 0;      // island_trees[tree ... tree + trees)
+    int dofs = 0;                 // of its trees, counted tree by tree
+    bool factored = false;        // its Delassus operator is not multiplied out (solvers/delassus.hpp)
+    size_t delassus = 0;          // where its square matrix starts in the array of all of them, if it is
+    size_t responses = 0;         // where its M^-1 J^T (rows x dofs) starts in the array of all of them, then
 };
 
 template <class T> struct Rows {
@@ -58,8 +61,12 @@ template <class T> struct Rows {
     std::vector<int> normal;           // (rows) row of the normal of a tangent row, or what else bounds the row (solvers/pgs.hpp)
     std::vector<unsigned char> dropped;  // (rows) 1: no impulse moves the row, and it has none (solvers/delassus.hpp)
     std::vector<int> tree_parent;      // (trees) union-find
+    std::vector<int> tree_island;      // (trees) of a root: its island, -1: none
+    std::vector<int> tree_dof;         // (trees) its first dof as its island counts them
+    std::vector<Island> filled;        // work: where the next row, block and tree of each island go
     std::vector<RowBlock> unsorted;    // as found, before islands are known
     int count = 0;
+    size_t delassus_size = 0, responses_size = 0;  // of all Delassus operators that are multiplied out, and of their M^-1 J^T
     bool located = false;              // an impact inside the step
     bool recovers = false;             // some row lies deeper than the slop, or is an equality with an error
     // bars
@@ -67,11 +74,11 @@ template <class T> struct Rows {
     std::vector<T> time_bar;           // (rows) of the time of a located impact, at its first row
 
     // Room for what the world can hold at first; more than this allocates once and stays.
-    explicit Rows(const World& w) : tree_parent(w.model.trees.size()) {
+    explicit Rows(const World& w) : tree_parent(w.model.trees.size()), tree_island(tree_parent), tree_dof(tree_parent) {
         const Model& m = w.model;
         const size_t contacts = 4 * w.shapes.shapes.size(), joints = m.limits.size() + m.dry_dofs.size(), most_blocks = contacts + joints + m.equalities.size();
         const size_t most_rows = 3 * contacts + joints + 6 * m.equalities.size();
-        blocks.reserve(most_blocks), unsorted.reserve(most_blocks), islands.reserve(m.trees.size());
+        blocks.reserve(most_blocks), unsorted.reserve(most_blocks), islands.reserve(m.trees.size()), filled.reserve(m.trees.size());
         island_trees.reserve(m.trees.size());
         for (auto* per_row : {&beta, &v_before, &recovery, &R, &error, &mu, &beta_bar, &recovery_bar, &R_bar, &mu_bar, &time_bar})
             per_row->reserve(most_rows);
@@ -80,13 +87,16 @@ template <class T> struct Rows {
     }
 };
 
+// Halves the way to the root for those who ask next.
 inline int find_root(std::vector<int>& parent, int i) {
-    while (parent[static_cast<size_t>(i)] != i) i = parent[static_cast<size_t>(i)];
+    const auto up = [&](int n) -> int& { return parent[static_cast<size_t>(n)]; };
+    for (; up(i) != i; i = up(i)) up(i) = up(up(i));
     return i;
 }
 
-// Sorts the blocks by island, an island named by its first tree, and numbers the rows.
-template <class T> void sort_into_islands(const Model& m, Rows<T>& rows) {
+// Sorts the blocks by island, an island named by its first tree, and numbers the rows. Islands of more than `most_dense_rows` rows are
+// factored.
+template <class T> void sort_into_islands(const Model& m, int most_dense_rows, Rows<T>& rows) {
     const auto tree_of = [&](int dof) { return dof < 0 ? -1 : m.bodies[static_cast<size_t>(m.dofs[static_cast<size_t>(dof)].body)].tree; };
     std::vector<int>& parent = rows.tree_parent;
     for (size_t t = 0; t < parent.size(); ++t) parent[t] = static_cast<int>(t);
@@ -97,29 +107,72 @@ template <class T> void sort_into_islands(const Model& m, Rows<T>& rows) {
         const int ra = find_root(parent, a), rb = find_root(parent, b);
         parent[static_cast<size_t>(std::max(ra, rb))] = std::min(ra, rb);
     }
-    for (RowBlock& block : rows.unsorted) block.island = find_root(parent, block.island);
 
-    rows.blocks.clear(), rows.islands.clear(), rows.island_trees.clear();
-    rows.count = 0;
-    int delassus = 0;
-    for (size_t root = 0; root < parent.size(); ++root) {
-        if (parent[root] != static_cast<int>(root)) continue;
-        Island island{rows.count, 0, static_cast<int>(rows.blocks.size()), 0, delassus, static_cast<int>(rows.island_trees.size()), 0};
-        for (RowBlock block : rows.unsorted) {
-            if (block.island != static_cast<int>(root)) continue;
-            block.island = static_cast<int>(rows.islands.size());
-            block.row = rows.count;
-            rows.count += block.rows;
-            rows.blocks.push_back(block);
-        }
-        island.rows = rows.count - island.row;
-        if (island.rows == 0) continue;
-        island.blocks = static_cast<int>(rows.blocks.size()) - island.block;
-        for (size_t t = root; t < parent.size(); ++t)
-            if (find_root(parent, static_cast<int>(t)) == static_cast<int>(root)) rows.island_trees.push_back(static_cast<int>(t));
-        island.trees = static_cast<int>(rows.island_trees.size()) - island.tree;
-        delassus += island.rows * island.rows;
-        rows.islands.push_back(island);
+    // islands in the order of their roots, with how many blocks and trees each has
+    std::vector<int>& island_of = rows.tree_island;
+    std::ranges::fill(island_of, -1);
+    rows.islands.clear();
+    for (RowBlock& block : rows.unsorted) {
+        block.island = find_root(parent, block.island);
+        island_of[static_cast<size_t>(block.island)] = 0;
+    }
+    for (int& island : island_of) {
+        if (island < 0) continue;
+        island = static_cast<int>(rows.islands.size());
+        rows.islands.emplace_back();
+    }
+    const auto island_at = [&](int root) -> Island& { return rows.islands[static_cast<size_t>(island_of[static_cast<size_t>(root)])]; };
+    for (RowBlock& block : rows.unsorted) {
+        Island& island = island_at(block.island);
+        island.blocks += 1;
+        island.rows += block.rows;
+    }
+    for (size_t t = 0; t < parent.size(); ++t) {
+        const int root = find_root(parent, static_cast<int>(t));
+        if (island_of[static_cast<size_t>(root)] < 0) continue;
+        Island& island = island_at(root);
+        rows.tree_dof[t] = island.dofs;
+        island.trees += 1;
+        island.dofs += m.trees[t].dof_end - m.trees[t].dof_begin;
+    }
+
+    // where each begins
+    Island end;
+    for (Island& island : rows.islands) {
+        const Island of = island;
+        island.row = end.row;
+        island.block = end.block;
+        island.tree = end.tree;
+        island.delassus = end.delassus;
+        island.responses = end.responses;
+        island.factored = of.rows > most_dense_rows;
+        end.row += of.rows;
+        end.block += of.blocks;
+        end.tree += of.trees;
+        if (island.factored) continue;
+        end.delassus += static_cast<size_t>(of.rows) * static_cast<size_t>(of.rows);
+        end.responses += static_cast<size_t>(of.rows) * static_cast<size_t>(of.dofs);
+    }
+    rows.count = end.row;
+    rows.delassus_size = end.delassus;
+    rows.responses_size = end.responses;
+
+    // blocks and trees in their places
+    rows.blocks.resize(rows.unsorted.size());
+    rows.island_trees.resize(static_cast<size_t>(end.tree));
+    rows.filled.assign(rows.islands.begin(), rows.islands.end());
+    for (const RowBlock& unsorted : rows.unsorted) {
+        const int number = island_of[static_cast<size_t>(unsorted.island)];
+        Island& next = rows.filled[static_cast<size_t>(number)];
+        RowBlock& block = rows.blocks[static_cast<size_t>(next.block++)] = unsorted;
+        block.island = number;
+        block.row = next.row;
+        next.row += block.rows;
+    }
+    for (size_t t = 0; t < parent.size(); ++t) {
+        const int number = island_of[static_cast<size_t>(find_root(parent, static_cast<int>(t)))];
+        if (number < 0) continue;
+        rows.island_trees[static_cast<size_t>(rows.filled[static_cast<size_t>(number)].tree++)] = static_cast<int>(t);
     }
 }
 
@@ -139,7 +192,9 @@ template <class T> void append_chain(const Model& m, RowBlock& block, Rows<T>& r
 }
 
 // Where J of a block's row stands.
-template <class T> T* jacobian_row(Rows<T>& rows, const RowBlock& block, int row) { return rows.J.data() + block.values + row * block.length; }
+template <class T> T* jacobian_row(Rows<T>& rows, const RowBlock& block, int row) {
+    return rows.J.data() + block.values + row * block.length;
+}
 
 // The same of its covector.
 template <class T> const T* jacobian_row_bar(const Rows<T>& rows, const RowBlock& block, int row) {

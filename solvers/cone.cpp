@@ -10,31 +10,32 @@ constexpr int first_sweeps = 20, more_sweeps = 400, most_rounds = 2, most_boxes 
 
 // A row between constant bounds, one-sided or free, to where its own equation holds.
 double one_row(const MlcpView<double>& p, const double* x, int r, double s) {
-    const double y = x[r] - s / p.a(r, r);
+    const double y = x[r] - s / p.diagonal(r);
     if (p.normal[r] == unilateral_row) return std::max(0.0, y);
     return p.normal[r] == free_row ? y : std::clamp(y, -p.mu[r], p.mu[r]);
 }
 
 // The three rows of a contact: of the cone the normal impulse to where the normal velocity is 0, then the friction along the slip into
 // the disk that the new normal impulse allows; of the relaxed cone a projected gradient step of all three.
-void contact_update_inplace(const MlcpView<double>& p, FrictionLaw law, int n, double* x) {
+void contact_update_inplace(const MlcpView<double>& p, FrictionLaw law, int n, const double* x, SweptVelocity<double>& s) {
     const double mu = p.mu[n + 1];
     if (law == FrictionLaw::relaxed_cone) {
         double y[3];
-        const double step = p.a(n, n) + p.a(n + 1, n + 1) + p.a(n + 2, n + 2);
-        for (int i = 0; i < 3; ++i) y[i] = x[n + i] - row_velocity(p, x, n + i) / step;
+        const double step = p.diagonal(n) + p.diagonal(n + 1) + p.diagonal(n + 2);
+        for (int i = 0; i < 3; ++i) y[i] = x[n + i] - s(n + i) / step;
         project_on_cone_inplace(mu, y);
-        std::copy(y, y + 3, x + n);
+        for (int i = 0; i < 3; ++i) s.set(n + i, y[i]);
         return;
     }
-    x[n] = std::max(0.0, x[n] - row_velocity(p, x, n) / p.a(n, n));
-    const double a = p.a(n + 1, n + 1), b = p.a(n + 1, n + 2), c = p.a(n + 2, n + 2);
+    s.set(n, std::max(0.0, x[n] - s(n) / p.diagonal(n)));
+    const double a = p.diagonal(n + 1), b = p.a(n + 1, n + 2), c = p.diagonal(n + 2);
     const double step = (a + c) / 2 + std::hypot((a - c) / 2, b);  // the larger eigenvalue
     if (p.drops(n + 1) && p.drops(n + 2)) return;
-    double t1 = x[n + 1] - row_velocity(p, x, n + 1) / step, t2 = x[n + 2] - row_velocity(p, x, n + 2) / step;
+    double t1 = x[n + 1] - s(n + 1) / step, t2 = x[n + 2] - s(n + 2) / step;
     const double length = std::hypot(t1, t2), bound = mu * x[n];
     if (length > bound) t1 *= bound / length, t2 *= bound / length;
-    x[n + 1] = t1, x[n + 2] = t2;
+    s.set(n + 1, t1);
+    s.set(n + 2, t2);
 }
 
 // Newton's method on the states that each iterate points to, with a step that is halved until the residual falls.
@@ -47,6 +48,7 @@ bool newton(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* 
         classify(p, law, x, w.s.data(), w.set.state.data());
         w.before.assign(x, x + n), w.x = w.before;
         solve_active_set(p, w.set, w.x.data());
+        w.work += factorisation_work(w.set.active.size());
         double length = 1, now = mlcp_residual(p, w.x.data(), law);
         for (int i = 0; i < most_halvings && !(now < residual); ++i) {
             length /= 2;
@@ -63,6 +65,8 @@ bool newton(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* 
 }
 
 SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method, ConeScratch& w, double* x) {
+    if (p.factored != nullptr) return solve_large(p, law, w.large, x);
+    w.work = 0;
     if (mlcp_residual(p, x, law) < 1e-3 && newton(p, law, w, x)) return SolverStatus::guessed;
     for (int round = 0; round < most_rounds; ++round) {
         const int effort = round == 0 ? first_sweeps : more_sweeps;
@@ -70,10 +74,12 @@ SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method
         else cone_gauss_seidel_inplace(p, law, effort, acceptable_residual(p, x), x);
         if (newton(p, law, w, x)) return SolverStatus::pivoted;
     }
-    for (int round = 0; law == FrictionLaw::cone && round < most_boxes && turned_boxes(p, w.boxes, x); ++round)
+    for (int round = 0; law == FrictionLaw::cone && round < most_boxes && w.work < most_work && turned_boxes(p, w.boxes, x); ++round) {
+        w.work += w.boxes.lcp.work;
         if (newton(p, law, w, x)) return SolverStatus::boxed;
+    }
     w.best.assign(x, x + p.rows);
-    if (smoothing_newton(p, law, x) && newton(p, law, w, x)) return SolverStatus::smoothed;
+    if (smoothing_newton(p, law, x, w.work) && newton(p, law, w, x)) return SolverStatus::smoothed;
     if (!(mlcp_residual(p, x, law) < mlcp_residual(p, w.best.data(), law))) std::ranges::copy(w.best, x);
     return SolverStatus::unsolved;
 }
@@ -82,10 +88,11 @@ SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method
 
 double cone_gauss_seidel_inplace(const MlcpView<double>& p, FrictionLaw law, int sweeps, double tolerance, double* x) {
     double residual = mlcp_residual(p, x, law);
+    SweptVelocity<double> s(p, x);
     for (int k = 0; k < sweeps && residual > tolerance; ++k) {
         for (int r = 0; r < p.rows; ++r) {
-            if (p.contact_at(r)) contact_update_inplace(p, law, r, x), r += 2;
-            else if (!p.drops(r)) x[r] = one_row(p, x, r, row_velocity(p, x, r));
+            if (p.contact_at(r)) contact_update_inplace(p, law, r, x, s), r += 2;
+            else if (!p.drops(r)) s.set(r, one_row(p, x, r, s(r)));
         }
         if (k % 10 == 9 || k + 1 == sweeps) residual = mlcp_residual(p, x, law);
     }

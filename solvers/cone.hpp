@@ -17,9 +17,11 @@ struct TurnedBoxes {
 };
 
 struct ConeScratch {
+    double work = 0;                          // factorisations of the last call, as LcpScratch::work
     std::vector<double> x, s, before, best;   // iterates
     ActiveSet<double> set;
     TurnedBoxes boxes;
+    LargeScratch large;
     Eigen::MatrixXd shifted;                  // of ADMM: A + rho, factored in place
     Eigen::VectorXd primal, split, dual, rhs;
 };
@@ -27,14 +29,12 @@ struct ConeScratch {
 // x (rows): in, a guess of the impulses; out, the solution. law: cone or relaxed_cone. set: as for lcp.
 template <class T> SolverStatus cone(const MlcpView<T>& p, FrictionLaw law, ConeMethod method, ConeScratch& work, ActiveSet<T>& set, T* x);
 
-// At most `sweeps` sweeps from x, in place, until the residual is `tolerance`; returns the residual, m/s.
-double cone_gauss_seidel_inplace(const MlcpView<double>& p, FrictionLaw law, int sweeps, double tolerance, double* x);
 // Solves the boxed problem with its rows along the slip of x, in place: a step towards a solution of the cone's law.
 bool turned_boxes(const MlcpView<double>& p, TurnedBoxes& work, double* x);
 
 // For the few problems on which those fail: Newton's method on the equation x = projection of x - s, smoothed, while the smoothing is
 // taken away. Allocates. False if it gets stuck.
-bool smoothing_newton(const MlcpView<double>& p, FrictionLaw law, double* x);
+bool smoothing_newton(const MlcpView<double>& p, FrictionLaw law, double* x, double& work);
 double cone_admm_inplace(const MlcpView<double>& p, FrictionLaw law, int iterations, double tolerance, ConeScratch& work, double* x);
 
 }  // namespace costate

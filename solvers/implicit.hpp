@@ -47,7 +47,7 @@ void constrained_response(const World& w, const T* L, Rows<T>& rows, const Delas
     });
     for (size_t i = 0; i < rows.islands.size(); ++i) {
         const int row = rows.islands[i].row, end = row + rows.islands[i].rows;
-        const MlcpView<T> p = island_problem(rows, d, s, rows.islands[i]);
+        const MlcpView<T> p = island_problem(rows, d, s, i);
         const bool relabelled = labels == Labels::relabelled;
         if (relabelled) relabel(p, s.sets[i], s.b_bar.data() + row, s.lambda.data() + row, s.relabelled[i]);
         std::fill(s.b_bar.begin() + row, s.b_bar.begin() + end, T(0));

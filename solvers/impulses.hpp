@@ -12,6 +12,7 @@ namespace costate {
 template <class T> struct ImpulseScratch {
     std::vector<T> b, lambda;           // (rows) m/s; N s
     std::vector<int> warm;              // (blocks) where the start of each was found: solvers/warm_start.hpp
+    std::vector<std::pair<double, int>> warm_slots;  // key of a contact and its place, sorted
     std::vector<T> dv;                  // (nv) velocity from the impulses
     std::vector<PgsTape<T>> tapes;      // per island, of pgs
     std::vector<ActiveSet<T>> sets;     // per island, where the gradient is implicit
@@ -27,10 +28,11 @@ template <class T> struct ImpulseScratch {
     explicit ImpulseScratch(const World& world) : dv(static_cast<size_t>(world.nv()), T(0)), tapes(world.model.trees.size()), sets(tapes.size()), relabelled(tapes.size()), w(dv), late(dv) {}
 };
 
-template <class T> MlcpView<T> island_problem(const Rows<T>& rows, const DelassusScratch<T>& d, const ImpulseScratch<T>& s, const Island& island) {
+template <class T> MlcpView<T> island_problem(const Rows<T>& rows, const DelassusScratch<T>& d, const ImpulseScratch<T>& s, size_t i) {
+    const Island& island = rows.islands[i];
     const int r = island.row;
-    return {island.rows, d.A.data() + island.delassus, s.b.data() + r, rows.mu.data() + r, rows.normal.data() + r, r,
-            rows.dropped.data() + r};
+    return {island.rows, island.factored ? nullptr : d.A.data() + island.delassus, s.b.data() + r, rows.mu.data() + r, rows.normal.data() + r, r,
+            rows.dropped.data() + r, island.factored ? &d.factored[i] : nullptr};
 }
 
 // y_r = sum over the chain of J_rj x_j, per row
@@ -67,10 +69,10 @@ template <class T> void solve_impulses(const World& w, const Rows<T>& rows, cons
     });
     s.status.clear(), s.settled = true;
     for (size_t i = 0; i < rows.islands.size(); ++i)
-        solve_island(w, island_problem(rows, d, s, rows.islands[i]), i, s, s.lambda.data() + rows.islands[i].row);
+        solve_island(w, island_problem(rows, d, s, i), i, s, s.lambda.data() + rows.islands[i].row);
     if constexpr (std::is_same_v<T, double>) {
         for (size_t i = 0; i < rows.islands.size(); ++i)
-            assert_lawful(island_problem(rows, d, s, rows.islands[i]), w.friction_law(), s.lambda.data() + rows.islands[i].row,
+            assert_lawful(island_problem(rows, d, s, i), w.friction_law(), s.lambda.data() + rows.islands[i].row,
                           !s.status.empty() && s.status[i] != SolverStatus::unsolved);
     }
 }
@@ -79,8 +81,11 @@ template <class T> void solve_impulses_adj(Rows<T>& rows, DelassusScratch<T>& d,
     s.b_bar.assign(s.b.size(), T(0));
     for (size_t i = 0; i < rows.islands.size(); ++i) {
         const Island& island = rows.islands[i];
-        pgs_adj(island_problem(rows, d, s, island), s.tapes[i], s.lambda_bar.data() + island.row, d.A_bar.data() + island.delassus,
-                s.b_bar.data() + island.row, rows.mu_bar.data() + island.row);
+        OperatorBar<T> bar;
+        if (island.factored) bar = {nullptr, d.W_bar.data(), rows.R_bar.data() + island.row};
+        else bar = {d.A_bar.data() + island.delassus, nullptr, nullptr};
+        pgs_adj(island_problem(rows, d, s, i), s.tapes[i], s.lambda_bar.data() + island.row, bar, s.b_bar.data() + island.row,
+                rows.mu_bar.data() + island.row);
     }
     for_each_row(rows, [&](int row, int length, const int* dofs, int values) {
         const T& b_bar = s.b_bar[static_cast<size_t>(row)];

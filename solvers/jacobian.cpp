@@ -238,7 +238,7 @@ void step_jacobian(const World& w, const double* theta, const double* x, const d
         });
         for (size_t i = 0; i < s.rows.islands.size(); ++i) {
             const Island& island = s.rows.islands[i];
-            active_set_response(island_problem(s.rows, s.delassus, s.impulses, island), s.impulses.sets[i], s.impulses.lambda.data() + island.row, columns,
+            active_set_response(island_problem(s.rows, s.delassus, s.impulses, i), s.impulses.sets[i], s.impulses.lambda.data() + island.row, columns,
                                 J.ds.data() + island.row * columns, J.dlambda.data() + island.row * columns);
         }
         J.response.leftCols(columns).noalias() += J.response.rightCols(rows) * J.dlambda;

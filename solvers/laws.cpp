@@ -15,7 +15,7 @@ double friction_bound(const MlcpView<double>& p, const double* x, int r) {
 
 // A row whose impulse lies between -bound and bound: at rest below the bound, and pushed against its velocity s at it.
 BrokenLaw broken_friction(const MlcpView<double>& p, const double* x, int r, double s, double tolerance) {
-    const double bound = friction_bound(p, x, r), room = tolerance / p.a(r, r);
+    const double bound = friction_bound(p, x, r), room = tolerance / p.diagonal(r);
     if (s > tolerance && x[r] > -bound + room) return {"what slips forwards is pushed back with all its friction", r, s};
     if (s < -tolerance && x[r] < bound - room) return {"what slips backwards is pushed forwards with all its friction", r, -s};
     return {nullptr, 0, 0};
@@ -27,7 +27,7 @@ BrokenLaw broken_cone(const MlcpView<double>& p, const double* x, int n, const d
     if (slip <= tolerance) return {nullptr, 0, 0};
     for (int i = 1; i <= 2; ++i) {
         if (p.drops(n + i)) continue;
-        const double off = std::abs(x[n + i] + bound * s[i] / slip), room = tolerance / p.a(n + i, n + i);
+        const double off = std::abs(x[n + i] + bound * s[i] / slip), room = tolerance / p.diagonal(n + i);
         if (off > room + bound * tolerance / slip) return {"friction acts against the slip with all its bound", n + i, off};
     }
     return {nullptr, 0, 0};
@@ -53,17 +53,19 @@ BrokenLaw broken_bound(const MlcpView<double>& p, FrictionLaw law, const double*
 
 BrokenLaw broken_law(const MlcpView<double>& p, FrictionLaw law, const double* x, double tolerance) {
     if (const BrokenLaw broken = broken_bound(p, law, x)) return broken;
+    std::vector<double> velocity(static_cast<size_t>(p.rows));
+    mlcp_velocity(p, x, velocity.data());
     for (int r = 0; r < p.rows; ++r) {
         if (p.drops(r)) continue;
         const bool contact = p.contact_at(r), cone = contact && law != FrictionLaw::box;
-        double s[3] = {row_velocity(p, x, r), 0, 0};
-        for (int i = 1; cone && i <= 2; ++i) s[i] = row_velocity(p, x, r + i);
+        double s[3] = {velocity[static_cast<size_t>(r)], 0, 0};
+        for (int i = 1; cone && i <= 2; ++i) s[i] = velocity[static_cast<size_t>(r + i)];
         if (p.normal[r] == free_row) {
             if (std::abs(s[0]) > tolerance) return {"what is held together stays together", r, std::abs(s[0])};
         } else if (p.normal[r] == unilateral_row) {
             const double lift = cone && law == FrictionLaw::relaxed_cone ? p.mu[r + 1] * std::hypot(s[1], s[2]) : 0;
             if (s[0] - lift < -tolerance) return {"what touches does not close", r, lift - s[0]};
-            if (s[0] - lift > tolerance && x[r] * p.a(r, r) > tolerance) return {"what pushes does not open", r, s[0] - lift};
+            if (s[0] - lift > tolerance && x[r] * p.diagonal(r) > tolerance) return {"what pushes does not open", r, s[0] - lift};
             if (!cone) continue;
             if (const BrokenLaw broken = broken_cone(p, x, r, s, tolerance)) return broken;
             r += 2;
@@ -79,7 +81,7 @@ void assert_lawful(const MlcpView<double>&, FrictionLaw, const double*, bool) {}
 #else
 void assert_lawful(const MlcpView<double>& p, FrictionLaw law, const double* x, bool solved) {
     const auto finite = [](double number) { return std::isfinite(number); };
-    if (!std::all_of(p.A, p.A + p.rows * p.rows, finite) || !std::all_of(p.b, p.b + p.rows, finite)) return;
+    if ((p.A != nullptr && !std::all_of(p.A, p.A + p.rows * p.rows, finite)) || !std::all_of(p.b, p.b + p.rows, finite)) return;
     const BrokenLaw broken = solved ? broken_law(p, law, x, 1e3 * acceptable_residual(p, x)) : broken_bound(p, law, x);
     if (!broken) return;
     std::fprintf(stderr, "costate: a solver broke a law of contact: %s (row %d of %d, by %g)\n", broken.law, broken.row, p.rows, broken.by);

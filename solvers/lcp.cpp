@@ -13,8 +13,9 @@ bool pivot(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& set, dou
     mlcp_velocity(p, x, set.s.data());
     classify(p, FrictionLaw::box, x, set.s.data(), set.state.data());
     double best = mlcp_residual(p, x);
-    for (int k = 0; k < most_pivots; ++k, ++pivots) {
+    for (int k = 0; k < most_pivots && w.work < most_work; ++k, ++pivots) {
         solve_active_set(p, set, w.x.data());
+        w.work += factorisation_work(set.active.size());
         const double residual = mlcp_residual(p, w.x.data());
         const bool solved = residual <= acceptable_residual(p, w.x.data());
         if (solved || residual < best) best = residual, std::ranges::copy(w.x, x);
@@ -30,6 +31,12 @@ bool pivot(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& set, dou
 }
 
 SolverStatus solve(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& set, double* x) {
+    if (p.factored != nullptr) {
+        const SolverStatus status = solve_large(p, FrictionLaw::box, w.large, x);
+        settle_inplace(p, FrictionLaw::box, set, x);
+        return status;
+    }
+    w.work = 0;
     int pivots = 0;
     if (pivot(p, w, set, x, pivots)) return pivots == 0 ? SolverStatus::guessed : SolverStatus::pivoted;
     for (int i = 0; i < 3; ++i) {
@@ -37,7 +44,7 @@ SolverStatus solve(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& 
         if (pivot(p, w, set, x, pivots)) return SolverStatus::pivoted;
     }
     w.best.assign(x, x + p.rows);
-    if (lemke(p, w.tableau, x) && pivot(p, w, set, x, pivots)) return SolverStatus::lemke;
+    if (w.work < most_work && lemke(p, w.tableau, x, w.work) && pivot(p, w, set, x, pivots)) return SolverStatus::lemke;
     if (!(mlcp_residual(p, x) < mlcp_residual(p, w.best.data()))) std::ranges::copy(w.best, x);
     settle_inplace(p, FrictionLaw::box, set, x);
     return SolverStatus::unsolved;
@@ -46,15 +53,16 @@ SolverStatus solve(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& 
 }  // namespace
 
 void gauss_seidel_inplace(const MlcpView<double>& p, int sweeps, double* x) {
+    SweptVelocity<double> s(p, x);
     for (int k = 0; k < sweeps; ++k)
         for (int r = 0; r < p.rows; ++r) {
             if (p.drops(r)) continue;
-            const double y = x[r] - row_velocity(p, x, r) / p.a(r, r);
-            if (p.normal[r] == unilateral_row) x[r] = std::max(0.0, y);
-            else if (p.normal[r] == free_row) x[r] = y;
+            const double y = x[r] - s(r) / p.diagonal(r);
+            if (p.normal[r] == unilateral_row) s.set(r, std::max(0.0, y));
+            else if (p.normal[r] == free_row) s.set(r, y);
             else {
                 const double bound = p.mu[r] * (p.normal[r] == boxed_row ? 1 : x[p.normal_of(r)]);
-                x[r] = std::clamp(y, -bound, bound);
+                s.set(r, std::clamp(y, -bound, bound));
             }
         }
 }

@@ -25,7 +25,7 @@ struct Variables {
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 // Pivots the tableau [w | z | z_0 | q] until z_0 leaves; basis[i] is the column that row i holds.
-bool complementary_pivoting(Eigen::Map<Matrix>& t, std::vector<int>& basis) {
+bool complementary_pivoting(Eigen::Map<Matrix>& t, std::vector<int>& basis, double& work) {
     const int n = static_cast<int>(t.rows()), z0 = 2 * n, q = 2 * n + 1;
     const double round_off = 1e-14 * t.cwiseAbs().maxCoeff();
     const auto swap_in = [&](int row, int column) {
@@ -38,7 +38,8 @@ bool complementary_pivoting(Eigen::Map<Matrix>& t, std::vector<int>& basis) {
     if (t.col(q).minCoeff(&row) >= 0) return true;
     int leaving = basis[static_cast<size_t>(row)];
     swap_in(row, z0);
-    for (int pivots = 0; pivots < 50 * n; ++pivots) {
+    for (int pivots = 0; pivots < 50 * n && work < most_work; ++pivots) {
+        work += static_cast<double>(t.size());
         const int entering = leaving < n ? leaving + n : leaving - n;  // the complement of who left
         row = -1;
         double least = 0;
@@ -58,7 +59,7 @@ bool complementary_pivoting(Eigen::Map<Matrix>& t, std::vector<int>& basis) {
 
 }  // namespace
 
-bool lemke(const MlcpView<double>& p, std::vector<double>& tableau, double* x) {
+bool lemke(const MlcpView<double>& p, std::vector<double>& tableau, double* x, double& work) {
     Variables v;
     for (int r = 0; r < p.rows; ++r) {
         if (p.drops(r)) continue;
@@ -108,7 +109,7 @@ bool lemke(const MlcpView<double>& p, std::vector<double>& tableau, double* x) {
     t.col(2 * n + 1) = q;
     std::vector<int> basis(static_cast<size_t>(n));
     for (int i = 0; i < n; ++i) basis[static_cast<size_t>(i)] = i;
-    if (!complementary_pivoting(t, basis)) return false;
+    if (!complementary_pivoting(t, basis, work)) return false;
     Eigen::VectorXd z = Eigen::VectorXd::Zero(n);
     for (int i = 0; i < n; ++i)
         if (const int column = basis[static_cast<size_t>(i)] - n; column >= 0 && column < n) z[column] = t(i, 2 * n + 1);

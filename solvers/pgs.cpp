@@ -9,7 +9,7 @@ namespace costate {
 
 #define INSTANTIATE(T)                                                                      \
     template void pgs(const MlcpView<T>&, int, double, PgsTape<T>&, T*);                    \
-    template void pgs_adj(const MlcpView<T>&, PgsTape<T>&, T*, T*, T*, T*);
+    template void pgs_adj(const MlcpView<T>&, PgsTape<T>&, T*, const OperatorBar<T>&, T*, T*);
 INSTANTIATE(double)
 INSTANTIATE(Dual<double>)
 #undef INSTANTIATE

@@ -35,9 +35,12 @@ template <class T> bool recovers(const Rows<T>& rows, const Island& island) {
 }
 
 template <class T>
-MlcpView<T> recovery_problem(const Rows<T>& rows, const DelassusScratch<T>& d, const RecoveryScratch<T>& s, const Island& island) {
-    const int r = island.row;
-    return {island.rows, d.A.data() + island.delassus, s.b.data() + r, rows.mu.data() + r, rows.normal.data() + r, r, s.dropped.data() + r};
+MlcpView<T> recovery_problem(const Rows<T>& rows, const DelassusScratch<T>& d, const ImpulseScratch<T>& impulses,
+                             const RecoveryScratch<T>& s, size_t i) {
+    MlcpView<T> p = island_problem(rows, d, impulses, i);
+    p.b = s.b.data() + rows.islands[i].row;
+    p.dropped = s.dropped.data() + rows.islands[i].row;
+    return p;
 }
 
 // s.w from the impulses of the step; 0 where no row recovers.
@@ -61,7 +64,7 @@ void recover_positions(const World& w, const T* L, const Rows<T>& rows, const De
     // 2 kappa
     for (size_t i = 0; i < rows.islands.size(); ++i) {
         const Island& island = rows.islands[i];
-        if (recovers(rows, island)) lcp(recovery_problem(rows, d, s, island), s.lcp, s.sets[i], s.kappa.data() + island.row);
+        if (recovers(rows, island)) lcp(recovery_problem(rows, d, impulses, s, i), s.lcp, s.sets[i], s.kappa.data() + island.row);
     }
     // 3 w
     for_each_row(rows, [&](int row, int length, const int* dofs, int values) {
@@ -96,7 +99,7 @@ void recover_positions_adj(const World& w, const T* L, Rows<T>& rows, const Dela
     for (size_t i = 0; i < rows.islands.size(); ++i) {
         const Island& island = rows.islands[i];
         if (!recovers(rows, island)) continue;
-        solve_active_set_adj(recovery_problem(rows, d, s, island), s.sets[i], s.kappa.data() + island.row, s.kappa_bar.data() + island.row,
+        solve_active_set_adj(recovery_problem(rows, d, impulses, s, i), s.sets[i], s.kappa.data() + island.row, s.kappa_bar.data() + island.row,
                              s.s_bar.data() + island.row, s.mu_bar.data() + island.row);
     }
     std::copy(w_bar, w_bar + w.nv(), s.w_bar.begin());

@@ -1,6 +1,10 @@
 // Constraint rows of a step: what they are, their Jacobian, their bias, their compliance, and what bounds their impulses.
 #pragma once
 
+#include <limits>
+#include <stdexcept>
+#include <string>
+
 #include "solvers/contact_rows.hpp"
 #include "solvers/equality_rows.hpp"
 #include "solvers/joint_rows.hpp"
@@ -197,7 +201,7 @@ void make_rows(const World& w, const T* theta, const T* q, const T* v, const T* 
     rows.recovers = false;
     // 1.1 blocks, islands
     find_blocks(w, theta, q, v, contacts, rows);
-    sort_into_islands(w.model, rows);
+    sort_into_islands(w.model, w.settings.most_dense_rows, rows);
     const size_t n = static_cast<size_t>(rows.count);
     rows.beta.assign(n, T(0)), rows.v_before.assign(n, T(0)), rows.mu.assign(n, T(0)), rows.normal.assign(n, unilateral_row);
     rows.dropped.assign(n, 0);
@@ -206,6 +210,9 @@ void make_rows(const World& w, const T* theta, const T* q, const T* v, const T* 
     rows.error.assign(n, T(0)), rows.chain_dof.clear(), rows.chain_sign.clear(), rows.J.clear();
     for (RowBlock& block : rows.blocks) {
         append_chain(w.model, block, rows);
+        if (rows.J.size() + static_cast<size_t>(block.rows * block.length) > std::numeric_limits<int>::max())
+            throw std::length_error("a step met " + std::to_string(contacts.points.size()) +
+                                    " contacts, more than it can number; use fewer bodies, or keep them from overlapping");
         block.values = static_cast<int>(rows.J.size());
         rows.J.resize(rows.J.size() + static_cast<size_t>(block.rows * block.length), T(0));
         T* error = rows.error.data() + block.row;

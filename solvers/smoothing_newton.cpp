@@ -86,13 +86,14 @@ struct Equations {
 
 }  // namespace
 
-bool smoothing_newton(const MlcpView<double>& p, FrictionLaw law, double* x_out) {
+bool smoothing_newton(const MlcpView<double>& p, FrictionLaw law, double* x_out, double& work) {
     constexpr int most_steps = 200, most_halvings = 12;
     Equations equations(p, law);
     const double scale = equations.b.cwiseAbs().maxCoeff();
     Eigen::VectorXd x = Eigen::VectorXd::Zero(p.rows), before;
     double e = scale;
-    for (int k = 0; k < most_steps && e > 1e-12 * scale; ++k) {
+    for (int k = 0; k < most_steps && e > 1e-12 * scale && work < most_work; ++k) {
+        work += factorisation_work(static_cast<size_t>(p.rows));
         equations.evaluate(x, e, true);
         const double start = equations.H.norm();
         const Eigen::VectorXd step = equations.J.partialPivLu().solve(equations.H);

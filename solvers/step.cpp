@@ -29,7 +29,7 @@ std::uint64_t branch_hash(const StepScratch<double>& s) {
             for (const RowState state : s.recovery.sets[i].state) mix(static_cast<std::uint64_t>(state) & 0xff);
     for (const int place : s.impulses.warm) mix(static_cast<std::uint64_t>(place + 1));
     for (size_t i = 0; i < s.rows.islands.size(); ++i) {
-        const MlcpView<double> p = island_problem(s.rows, s.delassus, s.impulses, s.rows.islands[i]);
+        const MlcpView<double> p = island_problem(s.rows, s.delassus, s.impulses, i);
         for (const RowState state : s.impulses.sets[i].state) mix(static_cast<std::uint64_t>(state) & 0xff);
         if (!s.impulses.status.empty()) continue;  // an exact solver
         const PgsTape<double>& tape = s.impulses.tapes[i];
@@ -47,9 +47,9 @@ std::uint64_t branch_hash(const StepScratch<double>& s) {
 SolverOutcome solver_outcome(const World& w, const StepScratch<double>& s) {
     const bool exact = !s.impulses.status.empty();
     SolverOutcome out;
-    for (const Island& island : s.rows.islands) {
-        const MlcpView<double> p = island_problem(s.rows, s.delassus, s.impulses, island);
-        const double* lambda = s.impulses.lambda.data() + island.row;
+    for (size_t i = 0; i < s.rows.islands.size(); ++i) {
+        const MlcpView<double> p = island_problem(s.rows, s.delassus, s.impulses, i);
+        const double* lambda = s.impulses.lambda.data() + s.rows.islands[i].row;
         const double residual = mlcp_residual(p, lambda, w.friction_law());
         out.residual = std::max(out.residual, residual);
         if (!exact && residual > acceptable_residual(p, lambda)) out.converged = false;

@@ -22,6 +22,7 @@ template <class T> void StepScratch<T>::clear_bars() {
     rows.mu_bar.assign(rows.mu.size(), T(0));
     rows.time_bar.assign(rows.mu.size(), T(0));
     delassus.A_bar.assign(delassus.A.size(), T(0));
+    delassus.W_bar.assign(delassus.W.size(), T(0));
     impulses.lambda_bar.assign(impulses.lambda.size(), T(0));
     std::fill(free_motion.M_bar.begin(), free_motion.M_bar.end(), T(0));
     for (auto* x : {&displacement_bar, &tau_bar, &B_bar}) std::fill(x->begin(), x->end(), T(0));

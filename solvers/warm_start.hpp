@@ -47,13 +47,18 @@ void warm_start(const World& w, const T* warm, const ContactScratch<T>& contacts
     s.lambda.assign(rows.beta.size(), T(0)), s.warm.assign(rows.blocks.size(), -1);
     if (!w.settings.warm_start) return;
     const int capacity = w.warm_contacts();
+    s.warm_slots.clear();
+    for (int slot = 0; slot < capacity; ++slot) s.warm_slots.emplace_back(value_of(warm[slot]), slot);
+    std::ranges::sort(s.warm_slots);
     for (size_t n = 0; n < rows.blocks.size(); ++n) {
         const RowBlock& block = rows.blocks[n];
         int slot = block.index;
         if (block.kind == RowKind::contact) {  // mostly where it was
             const double key = feature_key(contacts.points[static_cast<size_t>(block.index)].features);
-            if (slot >= capacity || value_of(warm[slot]) != key)
-                for (slot = 0; slot < capacity && value_of(warm[slot]) != key;) ++slot;
+            if (slot >= capacity || value_of(warm[slot]) != key) {
+                const auto found = std::ranges::lower_bound(s.warm_slots, std::pair(key, 0));
+                slot = found != s.warm_slots.end() && found->first == key ? found->second : capacity;
+            }
         }
         s.warm[n] = warm_place(w, block, slot);
         if (s.warm[n] >= 0) std::copy_n(warm + capacity + s.warm[n], block.rows, s.lambda.begin() + block.row);

@@ -42,6 +42,7 @@ struct Settings {
     int warm_contacts = 32;      // how many contacts a state has room for, then
     ForwardDynamics forward_dynamics = ForwardDynamics::automatic;
     Gyroscopic gyroscopic = Gyroscopic::midpoint;
+    int most_dense_rows = 128;   // larger islands do not multiply out their Delassus operator: solvers/delassus.hpp
     double time_step = 1e-3;     // s
     double compliance = 1e-6;    // R on the diagonal of the Delassus operator, 1/kg
     double erp = 0.2;            // share of a penetration taken back per step

@@ -84,11 +84,14 @@ struct ContactStage : StagePass {
     std::vector<double> M;  // with h B, before its factor
     std::vector<D> M_dual;
 
+    static inline int most_dense_rows = Settings().most_dense_rows;  // 0: every island is factored
+
     ContactStage(Rng& g, Regime r, ForwardDynamics dynamics = ForwardDynamics::crba) : ContactStage(busy_contact_state(g, r), dynamics) {}
     ContactStage(ToyState state, ForwardDynamics dynamics)
         : t(std::move(state)), s(w), d(w), theta(t.theta.cast<D>()), x(t.x.cast<D>()), u(t.u.cast<D>()), x_next(w.nx()),
           next(w.nx()) {
         t.world.settings.forward_dynamics = dynamics;
+        t.world.settings.most_dense_rows = most_dense_rows;
         step(w, t.theta.data(), t.x.data(), t.u.data(), s, next.data());
         step(w, theta.data(), x.data(), u.data(), d, x_next.data());
         M = unfactored(m, s.free_motion.M), M_dual = unfactored(m, d.free_motion.M);

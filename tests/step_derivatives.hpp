@@ -72,8 +72,8 @@ inline bool same_branches(const StepScratch<double>& s, const StepScratch<D>& d)
     const auto same = [](const Saturation& a, const Saturation& b) { return a.control == b.control && a.force == b.force; };
     if (!std::equal(s.saturations.begin(), s.saturations.end(), d.saturations.begin(), same)) return false;
     for (size_t i = 0; i < s.rows.islands.size(); ++i) {
-        const MlcpView<double> p = island_problem(s.rows, s.delassus, s.impulses, s.rows.islands[i]);
-        const MlcpView<D> q = island_problem(d.rows, d.delassus, d.impulses, d.rows.islands[i]);
+        const MlcpView<double> p = island_problem(s.rows, s.delassus, s.impulses, i);
+        const MlcpView<D> q = island_problem(d.rows, d.delassus, d.impulses, i);
         const PgsTape<double>& tape = s.impulses.tapes[i];
         if (tape.sweeps != d.impulses.tapes[i].sweeps) return false;
         for (int n = 0; n < tape.sweeps * p.rows; ++n)

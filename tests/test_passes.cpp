@@ -150,6 +150,33 @@ struct CrbaPass : PassCase {
     }
 };
 
+// Mass matrix -> its factor.
+struct LtlFactorPass : PassCase {
+    VecX<double> M;
+    LtlFactorPass(Rng& g, Regime r) : PassCase(g, r), M(m.mass_matrix_size) {
+        CrbaScratch<double> s(m);
+        crba(m, theta.data(), k, s, M.data());
+    }
+    int inputs() const { return m.mass_matrix_size; }
+    int outputs() const { return m.mass_matrix_size; }
+    Covector forward(const Covector& x_dot) const {
+        VecX<D> L = Cursor{x_dot.data(), nullptr}.lift(M);
+        ltl_factor_inplace(m, L.data());
+        Covector y = sized(outputs());
+        Cursor{nullptr, y.data()}.put_tangents(L);
+        return y;
+    }
+    Covector adjoint(const Covector& y_bar, const Covector& prior) const {
+        VecX<double> L = M, L_bar = Eigen::Map<const VecX<double>>(y_bar.data(), m.mass_matrix_size);
+        REQUIRE(ltl_factor_inplace(m, L.data()));
+        VecX<double> M_bar = Cursor{prior.data(), nullptr}.bars(m.mass_matrix_size);
+        ltl_factor_inplace_adj(m, L.data(), L_bar.data(), M_bar.data());
+        Covector x_bar = sized(inputs());
+        Cursor{nullptr, x_bar.data()}.put_all(M_bar);
+        return x_bar;
+    }
+};
+
 // Mass matrix and right-hand side -> M^-1 b.
 struct LtlSolvePass : PassCase {
     VecX<double> M, b;
@@ -268,6 +295,7 @@ struct DifferencePass : PassCase {
 TEST_CASE("adjoint: kinematics") { check_pass<KinematicsPass>(1e-12); }
 TEST_CASE("adjoint: rnea") { check_pass<RneaPass>(1e-12); }
 TEST_CASE("adjoint: crba") { check_pass<CrbaPass>(1e-12); }
+TEST_CASE("adjoint: ltl_factor_inplace") { check_pass<LtlFactorPass>(1e-11); }
 TEST_CASE("adjoint: ltl_solve_inplace") { check_pass<LtlSolvePass>(1e-11); }
 TEST_CASE("adjoint: aba") { check_pass<AbaPass>(1e-10); }
 TEST_CASE("adjoint: retract") { check_pass<RetractPass>(1e-12); }

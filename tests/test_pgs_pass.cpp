@@ -78,7 +78,7 @@ struct PgsPass : StagePass {
     }
     void run_adjoint() override {
         std::vector<double> x_bar = solution_bar;
-        pgs_adj(view(A, b, mu), tape, x_bar.data(), A_bar.data(), b_bar.data(), mu_bar.data());
+        pgs_adj(view(A, b, mu), tape, x_bar.data(), {A_bar.data()}, b_bar.data(), mu_bar.data());
         for (size_t r = 0; r < rows; ++r) start_bar[r] += x_bar[r];
     }
 };
@@ -109,7 +109,7 @@ struct SmallPgs {
         const MlcpView<double> p{2, A, b, mus, normal, 0};
         PgsTape<double> tape;
         pgs(p, 4, 0, tape, x);
-        pgs_adj(p, tape, bar, A_bar, b_bar, mu_bar);
+        pgs_adj(p, tape, bar, {A_bar}, b_bar, mu_bar);
         value = x[1], by_mu = mu_bar[1], by_b = b_bar[1];
         const D A_dual[4] = {2.0, 0.0, 0.0, 3.0};
         const auto along = [&](double d_b, double d_mu) {
