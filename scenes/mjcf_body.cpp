@@ -9,7 +9,7 @@
 namespace costate {
 namespace {
 
-constexpr size_t max_bodies = 100000, max_joints = 6;
+constexpr size_t max_bodies_of_a_file = 100000, max_joints = 6;
 
 // What a <body> or <frame> passes on to what is in it.
 struct Surroundings {
@@ -55,7 +55,7 @@ private:
         e.warn_others(context_.warnings, {"name", "childclass", "pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "user"},
                       {"body", "frame", "joint", "freejoint", "geom", "site", "inertial", "camera", "light", "include",
                        "composite", "flexcomp", "replicate", "attach", "plugin"});
-        if (bodies_.size() > max_bodies) e.fail("is one body too many", "use at most 100000");
+        if (bodies_.size() > max_bodies_of_a_file) e.fail("is one body too many", "use at most 100000");
         const MjcfPose pose = in.frame * read_mjcf_pose(MjcfAttributes(e, {}), context_.compiler);
         const MjcfPose world = bodies_[static_cast<size_t>(in.body)].world * pose;
         const int index = static_cast<int>(bodies_.size());

@@ -4,6 +4,22 @@
 
 namespace costate {
 
+namespace {
+
+// Which side of the recovery's complementarity row r of island i is on. A row that the step has just closed and that the recovery does
+// not push is on both, up to round-off; there both sides have one derivative, as its s is 0 and stays 0.
+std::uint64_t recovery_branch(const StepScratch<double>& s, size_t i, int r) {
+    constexpr double tie = 1e-10;  // m/s
+    const Island& island = s.rows.islands[i];
+    if (!recovers(s.rows, island)) return 0;
+    const MlcpView<double> p = recovery_problem(s.rows, s.delassus, s.impulses, s.recovery, i);
+    const size_t row = static_cast<size_t>(island.row + r);
+    if (s.recovery.kappa[row] * p.diagonal(r) > tie) return 1;
+    return s.recovery.sets[i].s[static_cast<size_t>(r)] > tie ? 2 : 3;
+}
+
+}  // namespace
+
 std::uint64_t branch_hash(const StepScratch<double>& s) {
     std::uint64_t hash = s.contacts.detection.hash();
     const auto mix = [&](std::uint64_t value) {  // splitmix64
@@ -25,8 +41,7 @@ std::uint64_t branch_hash(const StepScratch<double>& s) {
     }
     for (const unsigned char dropped : s.rows.dropped) mix(dropped);
     for (size_t i = 0; s.rows.recovers && i < s.rows.islands.size(); ++i)
-        if (recovers(s.rows, s.rows.islands[i]))
-            for (const RowState state : s.recovery.sets[i].state) mix(static_cast<std::uint64_t>(state) & 0xff);
+        for (int r = 0; r < s.rows.islands[i].rows; ++r) mix(recovery_branch(s, i, r));
     for (const int place : s.impulses.warm) mix(static_cast<std::uint64_t>(place + 1));
     for (size_t i = 0; i < s.rows.islands.size(); ++i) {
         const MlcpView<double> p = island_problem(s.rows, s.delassus, s.impulses, i);
