@@ -267,9 +267,9 @@ class Commands(Cli):
 
     def test_progress_is_wiped_before_the_result(self):
         for result, *command in [
-            (b"quadruped_stand: 60 steps, loss", "gradcheck", "quadruped_stand", "--steps", 60),
-            (b"quadruped_stand: 60000 steps, loss", "gradient", "quadruped_stand", "--steps", 60000, "--slots", 200),
-            (b"pendulum_5: 100 environments", "bench", "pendulum_5", "--steps", 500, "--batch", 100, "--repeat", 6),
+            (b"pendulum_5: 300 steps, loss", "gradcheck", "pendulum_5", "--steps", 300),
+            (b"quadruped_stand: 15000 steps, loss", "gradient", "quadruped_stand", "--steps", 15000, "--slots", 200),
+            (b"pendulum_5: 100 environments", "bench", "pendulum_5", "--steps", 200, "--batch", 100, "--repeat", 6),
         ]:
             with self.subTest(command):
                 terminal, both = pty.openpty()
