@@ -4,20 +4,25 @@
 // asks for the rest:
 //
 //   s = J v+ + beta + R lambda >= 0            what the rows of the step are left with
-//   w = M^-1 J^T kappa,   s + rho + J w + R kappa >= 0,   complementary to kappa >= 0, or = 0      rho: rows.recovery
+//   w = M^-1 J^T kappa,   s + rho + J w + c R kappa >= 0,   complementary to kappa >= 0, or = 0      rho: rows.recovery
 //   q+ = retract(q, h (v+ + w))
 //
-// It is solved exactly, and pulled back through its active set, whatever solves the step. Steps without such a row skip it. M has h B on
-// its diagonal.
+// Its compliance is c = 100 times that of the step, so that errors which cannot all be met are shared out and not amplified. It is solved
+// exactly, and pulled back through its active set, whatever solves the step. Steps without such a row skip it. M has h B on its diagonal.
 #pragma once
 
 #include "solvers/impulses.hpp"
 
 namespace costate {
 
+inline constexpr double recovery_compliance = 100;  // c
+
 template <class T> struct RecoveryScratch {
     std::vector<T> b, kappa;             // (rows) s + rho, m/s; N s
     std::vector<unsigned char> dropped;  // (rows) also friction, which has no part in it
+    std::vector<T> A;                    // as the dense Delassus operators, with c R
+    std::vector<T> R, diagonal;          // (rows) c R; the diagonal of A
+    std::vector<FactoredOperator<T>> factored;  // (islands)
     std::vector<T> w;                    // (nv) velocity that is not kept
     std::vector<ActiveSet<T>> sets;      // per island
     LcpScratch lcp;
@@ -37,10 +42,38 @@ template <class T> bool recovers(const Rows<T>& rows, const Island& island) {
 template <class T>
 MlcpView<T> recovery_problem(const Rows<T>& rows, const DelassusScratch<T>& d, const ImpulseScratch<T>& impulses,
                              const RecoveryScratch<T>& s, size_t i) {
+    const Island& island = rows.islands[i];
     MlcpView<T> p = island_problem(rows, d, impulses, i);
-    p.b = s.b.data() + rows.islands[i].row;
-    p.dropped = s.dropped.data() + rows.islands[i].row;
+    p.b = s.b.data() + island.row;
+    p.dropped = s.dropped.data() + island.row;
+    if (p.factored != nullptr) p.factored = &s.factored[i];
+    else p.A = s.A.data() + island.delassus;
     return p;
+}
+
+// The operators of the islands with c R in place of R.
+template <class T>
+void soften(const Rows<T>& rows, const DelassusScratch<T>& d, const ImpulseScratch<T>& impulses, RecoveryScratch<T>& s) {
+    const T c(recovery_compliance);
+    s.A = d.A;
+    s.R.resize(rows.R.size());
+    s.diagonal.resize(rows.R.size());
+    s.factored.resize(rows.islands.size());
+    for (size_t i = 0; i < rows.islands.size(); ++i) {
+        const Island& island = rows.islands[i];
+        const MlcpView<T> p = island_problem(rows, d, impulses, i);
+        for (int r = 0; r < island.rows; ++r) {
+            const size_t row = static_cast<size_t>(island.row + r);
+            s.R[row] = c * rows.R[row];
+            s.diagonal[row] = p.diagonal(r) + (c - T(1)) * rows.R[row];
+            const size_t n = static_cast<size_t>(island.rows), k = static_cast<size_t>(r);
+            if (p.factored == nullptr) s.A[static_cast<size_t>(island.delassus) + k * n + k] = s.diagonal[row];
+        }
+        if (p.factored == nullptr) continue;
+        s.factored[i] = *p.factored;
+        s.factored[i].R = s.R.data() + island.row;
+        s.factored[i].diagonal = s.diagonal.data() + island.row;
+    }
 }
 
 // s.w from the impulses of the step; 0 where no row recovers.
@@ -62,6 +95,7 @@ void recover_positions(const World& w, const T* L, const Rows<T>& rows, const De
         for (int i = 0; i < length; ++i) s.b[r] += rows.J[static_cast<size_t>(values + i)] * v_next[dofs[i]];
     });
     // 2 kappa
+    soften(rows, d, impulses, s);
     for (size_t i = 0; i < rows.islands.size(); ++i) {
         const Island& island = rows.islands[i];
         if (recovers(rows, island)) lcp(recovery_problem(rows, d, impulses, s, i), s.lcp, s.sets[i], s.kappa.data() + island.row);
@@ -75,7 +109,7 @@ void recover_positions(const World& w, const T* L, const Rows<T>& rows, const De
 }
 
 // From w_bar, with y = M^-1 w_bar, kappa_bar = J y, s_bar by the active set, and z = M^-1 (w_bar + J^T s_bar):
-//   J_bar += s_bar (v+ + w)^T + kappa z^T,   M_bar -= z w^T,   beta_bar, rho_bar += s_bar,   R_bar += s_bar (lambda + kappa)
+//   J_bar += s_bar (v+ + w)^T + kappa z^T,   M_bar -= z w^T,   beta_bar, rho_bar += s_bar,   R_bar += s_bar (lambda + c kappa)
 //   lambda_bar += R s_bar,   v+_bar += J^T s_bar
 template <class T>
 void recover_positions_adj(const World& w, const T* L, Rows<T>& rows, const DelassusScratch<T>& d, ImpulseScratch<T>& impulses,
@@ -115,7 +149,7 @@ void recover_positions_adj(const World& w, const T* L, Rows<T>& rows, const Dela
         const T &s_bar = s.s_bar[r], &kappa = s.kappa[r], &lambda = impulses.lambda[r];
         rows.beta_bar[r] += s_bar;
         rows.recovery_bar[r] += s_bar;
-        rows.R_bar[r] += s_bar * (lambda + kappa);
+        rows.R_bar[r] += s_bar * (lambda + T(recovery_compliance) * kappa);
         impulses.lambda_bar[r] += rows.R[r] * s_bar;
         for (int i = 0; i < length; ++i) {
             const size_t j = static_cast<size_t>(dofs[i]);

@@ -177,7 +177,7 @@ namespace {
 // A column of plates on vertical sliders, each standing on a foot that touches the plate below (the ground for the first):
 // a ball, or a capsule lying on its side, which touches at both ends.
 AnalyticCase column(int k, double h) {
-    AnalyticScene scene(rigid(h, 300, 1e-12));
+    AnalyticScene scene(rigid(h, 500, 1e-12));
     scene.add_ground();
     for (int i = 0; i < k; ++i) {
         const std::string n = std::to_string(i);
@@ -225,7 +225,7 @@ TEST_CASE("analytic 18, column of six bodies: force under each is the weight abo
 TEST_CASE("analytic 19, balls rolling on a slab that is pulled") {
     const double h = 1e-3, M = 10, m = 0.7, mu1 = 0.4, F = 90, r = 0.1;
     const int n = 9, steps = 100;
-    AnalyticScene scene(rigid(h, 300, 1e-12));
+    AnalyticScene scene(rigid(h, 500, 1e-12));
     const int slider = scene.add(solid("slider", JointType::prismatic, 0, Vec3<double>::Zero(), Vec3<double>::UnitX()));
     BodySpec slab = solid("slab", JointType::prismatic, M, Vec3<double>::Ones());
     slab.parent = slider;
