@@ -315,7 +315,7 @@ void state_jacobian(const World& w, const double* theta, const double* x, const 
         next_bar[i] = 1;
         s.clear_bars();
         double *theta_bar = by_theta.row(i).data(), *x_bar = by_x.row(i).data(), *u_bar = by_u.row(i).data();
-        step_adj(w, theta, x, u, s, next_bar.data(), theta_bar, x_bar, u_bar);
+        step_adj_as_solved(w, theta, x, u, s, next_bar.data(), theta_bar, x_bar, u_bar);
         next_bar[i] = 0;
     }
 }

@@ -114,7 +114,7 @@ static void products(Case* c, const Settings* settings) {
 
 /* The rows of the Jacobian are what the step pulls back. */
 static void jacobian(Case* c, const Settings* settings) {
-    if (settings->impact && !settings->warm_start) return; /* q+ moves otherwise than by h v+ */
+    (void)settings;
     const int nu = c->nu, np = c->np;
     Start s = start_of(c);
     const int n = s.ndx;
