@@ -14,6 +14,7 @@ std::uint64_t recovery_branch(const StepScratch<double>& s, size_t i, int r) {
     if (!recovers(s.rows, island)) return 0;
     const MlcpView<double> p = recovery_problem(s.rows, s.delassus, s.impulses, s.recovery, i);
     const size_t row = static_cast<size_t>(island.row + r);
+    if (p.normal[r] == free_row) return 0;
     if (s.recovery.kappa[row] * p.diagonal(r) > tie) return 1;
     return s.recovery.sets[i].s[static_cast<size_t>(r)] > tie ? 2 : 3;
 }

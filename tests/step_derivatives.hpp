@@ -71,15 +71,27 @@ inline bool same_branches(const StepScratch<double>& s, const StepScratch<D>& d)
     }
     const auto same = [](const Saturation& a, const Saturation& b) { return a.control == b.control && a.force == b.force; };
     if (!std::equal(s.saturations.begin(), s.saturations.end(), d.saturations.begin(), same)) return false;
+    for (size_t i = 0; s.rows.recovers && i < s.rows.islands.size(); ++i) {
+        const Island& island = s.rows.islands[i];
+        for (int r = 0; recovers(s.rows, island) && r < island.rows; ++r) {
+            const size_t n = static_cast<size_t>(r);
+            if (s.recovery.sets[i].state[n] == d.recovery.sets[i].state[n]) continue;
+            const double push = s.recovery.kappa[static_cast<size_t>(island.row + r)] * s.recovery.diagonal[static_cast<size_t>(island.row + r)];
+            if (std::max(push, s.recovery.sets[i].s[n]) > 1e-10) return false;  // else it is on both sides: see branch_hash
+        }
+    }
     for (size_t i = 0; i < s.rows.islands.size(); ++i) {
         const MlcpView<double> p = island_problem(s.rows, s.delassus, s.impulses, i);
         const MlcpView<D> q = island_problem(d.rows, d.delassus, d.impulses, i);
         const PgsTape<double>& tape = s.impulses.tapes[i];
         if (tape.sweeps != d.impulses.tapes[i].sweeps) return false;
-        for (int n = 0; n < tape.sweeps * p.rows; ++n)
-            if (clamp_code(p, n % p.rows, tape.x.data() + p.rows + n) !=
-                clamp_code(q, n % p.rows, d.impulses.tapes[i].x.data() + p.rows + n))
-                return false;
+        for (int n = 0; n < tape.sweeps * p.rows; ++n) {
+            const double* x = tape.x.data() + p.rows + n;
+            const D* y = d.impulses.tapes[i].x.data() + p.rows + n;
+            const int a = clamp_code(p, n % p.rows, x), b = clamp_code(q, n % p.rows, y);
+            const bool between_zeros = *x == 0 && *y == D(0) && a != 0 && b != 0;  // both ends are one, as in branch_hash
+            if (a != b && !between_zeros) return false;
+        }
     }
     return true;
 }

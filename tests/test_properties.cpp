@@ -129,6 +129,7 @@ private:
         // and the round-off of the rows by which impulses act, about 1e-16 per metre: some hold what cannot move and have no
         // bound
         for (const D& x : duals_.impulses.lambda) scale += 1e-5 * std::abs(x.d);
+        for (const D& x : duals_.recovery.kappa) scale += 1e-5 * std::abs(x.d);
         const double error = std::abs(forward - backward) / scale;
         if (error > adjoint_tolerance && grows_roundoff()) {
             ++tally_.rough;
@@ -158,12 +159,16 @@ private:
     // Whether the sweeps grew round-off a hundred thousand times, as they do on rows that contradict each other: the impulses of
     // the steps on numbers and on dual numbers, which round differently, tell.
     bool grows_roundoff() const {
-        double largest = 0, apart = 0;
-        for (size_t r = 0; r < used_.impulses.lambda.size(); ++r) {
-            largest = std::max(largest, std::abs(used_.impulses.lambda[r]));
-            apart = std::max(apart, std::abs(used_.impulses.lambda[r] - duals_.impulses.lambda[r].v));
-        }
-        return apart > 1e-11 * largest;
+        const auto parts = [](const std::vector<double>& x, const std::vector<D>& y) {
+            double largest = 0, apart = 0;
+            for (size_t r = 0; r < x.size(); ++r) {
+                largest = std::max(largest, std::abs(x[r]));
+                apart = std::max(apart, std::abs(x[r] - y[r].v));
+            }
+            return apart > 1e-11 * largest;
+        };
+        return parts(used_.impulses.lambda, duals_.impulses.lambda) ||
+               (used_.rows.recovers && parts(used_.recovery.kappa, duals_.recovery.kappa));
     }
 
     // The smaller steps are for worlds that bend within 1e-6.
