@@ -29,7 +29,7 @@ const std::map<std::string, Check> checks{
     {"bounce", {800, 64, 16}},
     {"box_slide", {400, 64, 16}},
     {"box_slide_identification", {60, 24, 0}},
-    {"box_stack", {3, 16, 4, true, 1e-5, 0.5}},
+    {"box_stack", {3, 16, 4, true, 5e-5, 0.5}},
     {"cartpole", {240, 64, 16, false}},
     {"cartpole_rail", {200, 64, 16, false}},
     {"cartpole_swingup", {240, 64, 16, false}},

@@ -264,7 +264,8 @@ TEST_CASE("properties: a step of random worlds, its adjoint, its bits") {
     CHECK(tally.biases.size() == 5);
     CHECK(tally.joints.size() == 6);
     CHECK(tally.pairs.size() >= 30);  // of 33
-    CHECK(tally.ties + tally.rough <= tally.states / 100);
+    // of them 4 % have a contact deeper than the slop that neither closes nor parts, without gravity: its row is on both sides
+    CHECK(tally.ties + tally.rough <= tally.states / 20);
     CHECK(tally.deep <= tally.states / 50000);
     CHECK(tally.stencils >= tally.states / central_every);
     CHECK(tally.rejected <= tally.stencils / 20);
