@@ -76,7 +76,8 @@ void FactoredSolver::factor(const FactoredOperator<double>& A, const std::vector
         eliminate_rows(share);
         if (sparse_) {
             sparse_matrix_->factor.factorize(sparse_matrix_->H);
-            if (sparse_matrix_->factor.info() == Eigen::Success) return;
+            factored_ = sparse_matrix_->factor.info() == Eigen::Success;
+            if (factored_) return;
         } else {
             dense_factor_.factor(dense_.data(), dofs_);
             return;
@@ -181,13 +182,14 @@ void FactoredSolver::find_pattern() {
     it.factor.analyzePattern(it.H);
 }
 
-// y <- H^-1 y or H^-T y
+// y <- H^-1 y or H^-T y. As it is where H has no factors: whoever asked for a step of Newton's method finds that it does not help.
 template <bool transposed> void FactoredSolver::solve_dofs_inplace() {
     if (!sparse_) {
         if (transposed) dense_factor_.solve_transposed_inplace(y_.data());
         else dense_factor_.solve_inplace(y_.data());
         return;
     }
+    if (!factored_) return;
     Eigen::Map<Eigen::VectorXd> y(y_.data(), dofs_);
     const Eigen::VectorXd right = y;
     if (transposed) y = sparse_matrix_->factor.transpose().solve(right);

@@ -52,6 +52,7 @@ private:
 
     int dofs_ = 0;
     bool sparse_ = false;
+    bool factored_ = false;  // whether a sparse H has factors: not if its entries are not finite
     const FactoredOperator<double>* A_ = nullptr;
     std::vector<int> rows_;
     std::vector<double> y_;                // (dofs)

@@ -268,9 +268,9 @@ class Commands(Cli):
 
     def test_progress_is_wiped_before_the_result(self):
         for result, *command in [
-            (b"pendulum_5: 40 steps, loss", "gradcheck", "pendulum_5", "--steps", 40),
-            (b"quadruped_stand: 6000 steps, loss", "gradient", "quadruped_stand", "--steps", 6000, "--slots", 200),
-            (b"pendulum_5: 50 environments", "bench", "pendulum_5", "--steps", 100, "--batch", 50, "--repeat", 6),
+            (b"pendulum_5: 800 steps, loss", "gradcheck", "pendulum_5", "--steps", 800),
+            (b"quadruped_stand: 40000 steps, loss", "gradient", "quadruped_stand", "--steps", 40000, "--slots", 1000),
+            (b"pendulum_5: 50 environments", "bench", "pendulum_5", "--steps", 500, "--batch", 50, "--repeat", 6),
         ]:
             with self.subTest(command):
                 terminal, both = pty.openpty()
