@@ -41,7 +41,7 @@ BrokenLaw broken_bound(const MlcpView<double>& p, FrictionLaw law, const double*
     for (int r = 0; r < p.rows; ++r) {
         if (!std::isfinite(x[r])) return {"an impulse is finite", r, x[r]};
         if (p.drops(r) && x[r] != 0) return {"a row that nothing moves has no impulse", r, std::abs(x[r])};
-        if (p.normal[r] == unilateral_row && x[r] < 0) return {"a contact or a limit pushes and does not pull", r, -x[r]};
+        if (p.normal[r] == unilateral_row && x[r] < -1e-6 * round_off * largest) return {"a contact or a limit pushes and does not pull", r, -x[r]};
         if (p.normal[r] == unilateral_row || p.normal[r] == free_row) continue;
         const bool of_cone = law != FrictionLaw::box && p.normal[r] >= 0 && p.contact_at(p.normal_of(r));
         const double bound = friction_bound(p, x, r);
