@@ -63,7 +63,7 @@ void set_variant(Settings& s, const Variant& v) {
 }
 
 // The largest difference, by columns: relative to the column's largest entry, or to `least` if that is larger.
-double apart(const Matrix& A, const Matrix& B, double least = 1) {
+double gap_between(const Matrix& A, const Matrix& B, double least = 1) {
     double worst = 0;
     for (Eigen::Index i = 0; i < B.cols(); ++i) {
         const double size = std::max(least, B.col(i).cwiseAbs().maxCoeff());
@@ -152,12 +152,12 @@ Errors compare(const ToyState& t, Stream& g, Tally& tally) {
     }
     Errors e;
     e.condition = condition(s);
-    e.rows_x = std::max(apart(J.by_x, rows_x), apart(by_adjoints.by_x, rows_x));
-    e.rows_u = std::max(apart(J.by_u, rows_u), apart(by_adjoints.by_u, rows_u));
+    e.rows_x = std::max(gap_between(J.by_x, rows_x), gap_between(by_adjoints.by_x, rows_x));
+    e.rows_u = std::max(gap_between(J.by_u, rows_u), gap_between(by_adjoints.by_u, rows_u));
     // by the parameters' logarithms; columns are small differences of large numbers
     const VecX<double> scale = t.theta.cwiseAbs().cwiseMax(1e-2);
     rows_theta *= scale.asDiagonal();
-    e.rows_theta = apart(by_theta * scale.asDiagonal(), rows_theta, rows_theta.cwiseAbs().maxCoeff());
+    e.rows_theta = gap_between(by_theta * scale.asDiagonal(), rows_theta, rows_theta.cwiseAbs().maxCoeff());
     // An elastic impact has the gradient of another motion, and sweeps with implicit gradients that of their
     // limit.
     const bool swept = w.settings.solver == SolverType::pgs;
