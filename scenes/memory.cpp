@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "adjoint/checkpoints/schedule.hpp"
+
 namespace costate {
 
 std::optional<std::int64_t> parse_memory(const std::string& text) {

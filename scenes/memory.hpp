@@ -1,8 +1,9 @@
 // Memory for checkpoints, as users write it, and the schedule it buys.
 #pragma once
 
-#include "adjoint/checkpoint_store.hpp"
+#include "adjoint/checkpoints/checkpoint_store.hpp"
 #include "scenes/scene.hpp"
+#include "adjoint/checkpoints/schedule.hpp"
 
 namespace costate {
 

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "scenes/alone.hpp"
-#include "scenes/json.hpp"
+#include "scenes/lone_model.hpp"
+#include "scenes/format/json.hpp"
 #include "scenes/memory.hpp"
-#include "scenes/model_reader.hpp"
-#include "scenes/names.hpp"
-#include "scenes/start_reader.hpp"
-#include "scenes/start_warnings.hpp"
-#include "scenes/task_reader.hpp"
-#include "scenes/world_reader.hpp"
+#include "scenes/read/model_reader.hpp"
+#include "scenes/format/names.hpp"
+#include "scenes/read/initial_reader.hpp"
+#include "scenes/read/start_warnings.hpp"
+#include "scenes/read/task_reader.hpp"
+#include "scenes/read/world_reader.hpp"
 
 namespace costate {
 namespace {

@@ -4,7 +4,7 @@
 // E^T r = 0. With f(q) = F(q/|q|), n = |q|, r = q/n and t the tangent gradient: t = n E(r)^T grad f,   grad f = 4 E(r) t/n.
 #pragma once
 
-#include "core/integrate.hpp"
+#include "core/dynamics/integrate.hpp"
 #include "solvers/world.hpp"
 
 namespace costate::c_api {

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include "core/integrate.hpp"
+#include "core/dynamics/integrate.hpp"
+#include "adjoint/checkpoints/schedule.hpp"
 
 namespace costate::c_api {
 namespace {

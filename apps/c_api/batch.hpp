@@ -5,9 +5,11 @@
 #include <exception>
 #include <span>
 
-#include "adjoint/rollout.hpp"
+#include "adjoint/rollout/rollout.hpp"
 #include "apps/c_api/model.hpp"
 #include "apps/c_api/pool.hpp"
+#include "solvers/step/step.hpp"
+#include "adjoint/checkpoints/schedule.hpp"
 
 namespace costate::c_api {
 

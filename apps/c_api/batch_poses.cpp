@@ -1,7 +1,8 @@
 // Where bodies and sites of all environments are and how they move, and the reverse of that.
 #include "apps/c_api/ambient.hpp"
 #include "apps/c_api/batch.hpp"
-#include "core/queries.hpp"
+#include "core/dynamics/queries.hpp"
+#include "solvers/step/step.hpp"
 
 namespace costate::c_api {
 namespace {

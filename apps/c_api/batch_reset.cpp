@@ -1,9 +1,9 @@
 // Where environments start: given states, keyframes, and noise around them.
 #include <random>
 
-#include "adjoint/state.hpp"
+#include "adjoint/rollout/state.hpp"
 #include "apps/c_api/batch.hpp"
-#include "scenes/names.hpp"
+#include "scenes/format/names.hpp"
 
 namespace costate::c_api {
 namespace {

@@ -1,7 +1,7 @@
 // Configurations, the two kinds of gradients by them, and where bodies are.
 #include "apps/c_api/ambient.hpp"
 #include "apps/c_api/model.hpp"
-#include "core/queries.hpp"
+#include "core/dynamics/queries.hpp"
 
 using namespace costate;
 using namespace costate::c_api;

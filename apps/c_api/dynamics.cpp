@@ -1,5 +1,6 @@
 // Forward and inverse dynamics without contact.
 #include "apps/c_api/model.hpp"
+#include "solvers/step/step.hpp"
 
 namespace costate::c_api {
 namespace {

@@ -7,6 +7,8 @@
 
 #include "apps/c_api/handles.hpp"
 #include "scenes/scene.hpp"
+#include "solvers/step/step.hpp"
+#include "core/math/dual.hpp"
 
 namespace costate::c_api {
 

@@ -1,6 +1,7 @@
 // A time step, its adjoint, its tangent and its Jacobian.
 #include "apps/c_api/model.hpp"
-#include "solvers/jacobian.hpp"
+#include "solvers/step/jacobian.hpp"
+#include "solvers/step/step.hpp"
 
 namespace costate::c_api {
 namespace {

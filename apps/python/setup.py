@@ -26,8 +26,9 @@ class BuildWithLibrary(build_py):
         shutil.copyfile(library(), package / "libcostate.so")
         scenes = package / "scenes"
         shutil.rmtree(scenes, ignore_errors=True)
-        for file in (*ROOT.glob("scenes/*.json"), *ROOT.glob("scenes/models/*"), *ROOT.glob("scenes/recordings/*")):
-            target = scenes / file.relative_to(ROOT / "scenes")
+        library_of_scenes = ROOT / "scenes/library"
+        for file in (path for pattern in ("*.json", "models/*", "recordings/*") for path in library_of_scenes.glob(pattern)):
+            target = scenes / file.relative_to(library_of_scenes)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, target)
 

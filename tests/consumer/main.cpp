@@ -4,9 +4,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "adjoint/rollout.hpp"
-#include "adjoint/simulation.hpp"
+#include "adjoint/rollout/rollout.hpp"
+#include "adjoint/rollout/simulation.hpp"
 #include "scenes/scene.hpp"
+#include "solvers/step/step.hpp"
 
 namespace {
 

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "apps/command.hpp"
-#include "fuzz/load_and_step.hpp"
-#include "mesh_texts.hpp"
+#include "apps/cli/command.hpp"
+#include "tests/fuzz/load_and_step.hpp"
+#include "tests/support/mesh_texts.hpp"
 
 namespace fs = std::filesystem;
 using namespace costate;

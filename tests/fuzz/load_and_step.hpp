@@ -7,9 +7,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "adjoint/rollout.hpp"
-#include "adjoint/simulation.hpp"
-#include "scenes/import.hpp"
+#include "adjoint/rollout/rollout.hpp"
+#include "adjoint/rollout/simulation.hpp"
+#include "scenes/read/robot_file.hpp"
 #include "scenes/scene.hpp"
 
 namespace costate::test {

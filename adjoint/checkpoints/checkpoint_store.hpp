@@ -1,0 +1,47 @@
+// Where the states of checkpoints lie: bytes alone. Which state is in which slot, the schedule knows (adjoint/checkpoints/schedule.hpp).
+#pragma once
+
+#include <cstring>
+#include <memory>
+
+#include "adjoint/checkpoints/disk_store.hpp"
+#include "adjoint/checkpoints/schedule.hpp"
+
+namespace costate {
+
+// Slots of memory, preallocated, and slots on disk where the schedule has some.
+class CheckpointStore {
+public:
+    CheckpointStore(int numbers_per_state, const Schedule& schedule, const DiskSettings& disk = {})
+        : nx_(static_cast<size_t>(numbers_per_state)), bytes_(bytes(schedule, numbers_per_state)), data_(nx_ * static_cast<size_t>(schedule.slots())) {
+        if (schedule.disk_slots() > 0) disk_ = std::make_unique<DiskStore>(disk, numbers_per_state, schedule.disk_slots());
+    }
+    void store(Tier tier, int slot, const double* x) {
+        if (tier == Tier::disk) return disk_->write(slot, x);
+        std::memcpy(place(slot), x, bytes_per_checkpoint());
+    }
+    void restore(Tier tier, int slot, double* x) {
+        if (tier == Tier::disk) return disk_->read(slot, x);
+        std::memcpy(x, place(slot), bytes_per_checkpoint());
+    }
+    size_t bytes_per_checkpoint() const { return nx_ * sizeof(double); }
+    size_t bytes() const { return bytes_; }  // of memory
+    static size_t bytes(const Schedule& schedule, int numbers_per_state) {
+        return static_cast<size_t>(schedule.slots()) * static_cast<size_t>(numbers_per_state) * sizeof(double) +
+               (schedule.disk_slots() > 0 ? DiskStore::bytes(numbers_per_state, schedule.disk_slots()) : 0);
+    }
+    DiskTraffic traffic() const { return disk_ ? disk_->traffic() : DiskTraffic(); }
+
+    template <class Archive> void transfer(Archive& a) {
+        a.of_known_size(data_);
+        if (disk_) disk_->transfer(a);
+    }
+
+private:
+    double* place(int slot) { return data_.data() + static_cast<size_t>(slot) * nx_; }
+    size_t nx_, bytes_;
+    std::vector<double> data_;
+    std::unique_ptr<DiskStore> disk_;
+};
+
+}  // namespace costate

@@ -1,0 +1,75 @@
+#include "adjoint/checkpoints/saved_run.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+
+#include "adjoint/checkpoints/disk_file.hpp"
+
+namespace costate {
+
+namespace {
+
+struct Header {
+    char magic[16] = "costate run 1";
+    std::uint64_t bytes = 0;
+    std::uint32_t of = 0, crc = 0;
+};
+
+}  // namespace
+
+// A run that ends removes its lock, so what was opened here may be a file without a name by the time it is locked.
+RunLock::RunLock(const std::filesystem::path& file) : path_(file.string() + ".lock"), descriptor_(-1) {
+    for (;;) {
+        descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (descriptor_ < 0)
+            throw std::runtime_error("cannot write '" + path_.string() + "': " + std::strerror(errno));
+        if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+            ::close(descriptor_);
+            throw std::runtime_error("cannot write '" + file.string() +
+                                     "': another run saves to it; wait for that one, or give another name");
+        }
+        struct stat opened = {};
+        struct stat named = {};
+        const bool known = ::fstat(descriptor_, &opened) == 0 && ::stat(path_.c_str(), &named) == 0;
+        if (known && opened.st_ino == named.st_ino) return;
+        ::close(descriptor_);
+    }
+}
+
+RunLock::~RunLock() {
+    ::unlink(path_.c_str());
+    ::close(descriptor_);
+}
+
+void save_run(const std::filesystem::path& file, std::uint32_t of, const std::vector<char>& run) {
+    Header h;
+    h.bytes = run.size(), h.of = of, h.crc = checksum(run.data(), run.size());
+    std::vector<char> content(sizeof h + run.size());
+    std::memcpy(content.data(), &h, sizeof h);
+    std::memcpy(content.data() + sizeof h, run.data(), run.size());
+    replace_file(file, content.data(), content.size());
+}
+
+std::vector<char> load_run(const std::filesystem::path& file, std::uint32_t of) {
+    const DiskFile in(file, DiskFile::Mode::open);
+    const auto fail = [&](const char* why) { throw std::runtime_error("cannot go on from '" + file.string() + "': " + why); };
+    const auto size = static_cast<size_t>(in.size());
+    Header h;
+    const Header expected;
+    if (size < sizeof h) fail("it is no saved run");
+    in.read(0, &h, sizeof h);
+    if (std::memcmp(h.magic, expected.magic, sizeof h.magic) != 0) fail("it is no saved run");
+    std::vector<char> run(size - sizeof h);
+    in.read(sizeof h, run.data(), run.size());
+    if (h.bytes != run.size() || h.crc != checksum(run.data(), run.size())) fail("it is corrupted; run again from the start");
+    if (h.of != of) fail("it was saved by another run; give the scene and the options that it had");
+    return run;
+}
+
+}  // namespace costate

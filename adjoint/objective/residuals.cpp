@@ -1,0 +1,96 @@
+#include "adjoint/objective/residuals.hpp"
+
+#include <algorithm>
+
+namespace costate {
+
+namespace {
+
+// How many numbers a term squares; 0: it squares none.
+int dimension(const Term& term) {
+    switch (term.kind) {
+        case TermKind::position:
+        case TermKind::velocity:
+        case TermKind::centre_of_mass:
+        case TermKind::linear_momentum:
+        case TermKind::angular_momentum: return 3;
+        case TermKind::configuration:
+        case TermKind::joint_velocity: return static_cast<int>(term.dofs.size());
+        case TermKind::effort: return static_cast<int>(term.controls.size());
+        case TermKind::recording: return term.recording.dimension;
+        case TermKind::height:
+        case TermKind::impulse:
+        case TermKind::kinetic_energy:
+        case TermKind::potential_energy: break;
+    }
+    return 0;
+}
+
+// Whether it asks for impulses, which only the adjoint of the whole step leads back.
+bool is_of_impulses(const Term& term) {
+    if (term.kind == TermKind::impulse) return true;
+    const std::vector<Signal>& signals = term.recording.signals;
+    return std::any_of(signals.begin(), signals.end(), [](const Signal& s) { return s.kind == SignalKind::impulse; });
+}
+
+// row (ndx + nu + np) += the gradient of the term's value
+void add_gradient(const World& w, const Term& term, int t, const double* theta, const double* x, const double* u,
+                  StepScratch<double>& s, double* row) {
+    double *x_bar = row, *u_bar = x_bar + w.ndx(), *theta_bar = u_bar + w.nu();
+    s.clear_bars();
+    term_value_adj<double>(w, term, t, theta, x, u, 1.0, s, theta_bar, x_bar, u_bar);
+    if (!u || !is_of_impulses(term)) return observe_adj(w, theta, x, s, theta_bar, x_bar);
+    const VecX<double> nothing = VecX<double>::Zero(w.ndx());
+    step_adj(w, theta, x, u, s, nothing.data(), theta_bar, x_bar, u_bar);
+}
+
+}  // namespace
+
+TermResiduals::TermResiduals(const World& w, const Objective& objective) : world_(w) {
+    for (const Term& term : objective) {
+        const bool square = term.norm != TermNorm::component && term.weight >= 0 && dimension(term) > 0;
+        if (square) norms_.push_back(term.norm);
+        (square ? squares_ : others_).push_back(term);
+        if (square) squares_.back().norm = TermNorm::component;
+    }
+}
+
+void TermResiduals::linearise(bool running, int t, const double* theta, const double* x, const double* u, StepScratch<double>& s,
+                              Residuals& out) {
+    const World& w = world_;
+    Eigen::Index rows = 0;
+    for (const Term& term : squares_)
+        if (term.running == running) rows += dimension(term);
+    const int columns = w.ndx() + w.nu() + w.np(), h_column = w.ndx() + w.nu() + w.time_step.at(0);
+    const double h = theta[w.time_step.at(0)];
+    out.r.setZero(rows), out.J.setZero(rows, columns), out.linear.setZero(columns);
+    const auto per_second = [&](const Term& term) { return running && term.kind != TermKind::impulse; };
+
+    for (const Term& term : others_) {
+        if (term.running != running) continue;
+        VecX<double> gradient = VecX<double>::Zero(columns);
+        add_gradient(w, term, t, theta, x, u, s, gradient.data());
+        out.linear += term.weight * (per_second(term) ? h : 1) * gradient;
+        if (per_second(term)) out.linear[h_column] += term.weight * term_value(w, term, t, theta, x, u, s);
+    }
+    Eigen::Index first = 0;
+    for (size_t i = 0; i < squares_.size(); ++i) {
+        Term& term = squares_[i];
+        if (term.running != running) continue;
+        const int n = dimension(term);
+        auto r = out.r.segment(first, n);
+        auto J = out.J.middleRows(first, n);
+        for (term.component = 0; term.component < n; ++term.component) {
+            r[term.component] = term_value(w, term, t, theta, x, u, s);
+            add_gradient(w, term, t, theta, x, u, s, J.row(term.component).data());
+        }
+        const bool distance = norms_[i] == TermNorm::distance;
+        const double size = r.norm(), weight = term.weight * (per_second(term) ? h : 1);
+        const double scale = !distance ? std::sqrt(weight) : size > 0 ? std::sqrt(weight / (2 * size)) : 0;  // 2 J^T r = J_0^T r_0 / |r_0|
+        r *= scale, J *= scale;
+        if (per_second(term)) J.col(h_column) += r / (distance ? h : 2 * h);
+        first += n;
+    }
+}
+
+}  // namespace costate

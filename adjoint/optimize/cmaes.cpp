@@ -1,0 +1,69 @@
+// Evolution by covariance matrix adaptation (Hansen & Ostermeier 2001) as pagmo has it: the baseline that gradients are compared to.
+// An iteration is a generation, each of whose individuals costs a loss.
+#include "adjoint/optimize/problem.hpp"
+
+#ifdef COSTATE_HAVE_PAGMO
+#include <pagmo/algorithms/cmaes.hpp>
+#include <pagmo/population.hpp>
+#include <pagmo/problem.hpp>
+#endif
+
+namespace costate {
+
+#ifdef COSTATE_HAVE_PAGMO
+
+namespace {
+
+// y = start + scale w, moved into its bounds. pagmo reads no more from the box of w than its width, to which sigma is relative.
+struct Fitness {
+    Problem* p = nullptr;
+    VecX<double> scale;
+
+    VecX<double> y(const pagmo::vector_double& w) const {
+        const Variables& v = p->variables;
+        const Eigen::Map<const VecX<double>> moved(w.data(), scale.size());
+        return (v.start() + scale.cwiseProduct(moved)).cwiseMax(v.lower()).cwiseMin(v.upper());
+    }
+    pagmo::vector_double fitness(const pagmo::vector_double& w) const { return {p->value(y(w))}; }
+    std::pair<pagmo::vector_double, pagmo::vector_double> get_bounds() const {
+        const auto n = static_cast<size_t>(scale.size());
+        return {pagmo::vector_double(n, -0.5), pagmo::vector_double(n, 0.5)};
+    }
+};
+
+}  // namespace
+
+bool have_cmaes() { return true; }
+
+void cmaes(Problem& p) {
+    const Variables& v = p.variables;
+    const OptimizeSettings& o = p.settings;
+    const VecX<double> range = v.upper() - v.lower();
+    Fitness fitness{&p, range.unaryExpr([](double width) { return std::isfinite(width) ? width : 1.0; })};
+    const int usual = std::max(5, 4 + static_cast<int>(3 * std::log(v.size()))), size = o.population > 0 ? o.population : usual;
+    const double first = p.value(v.start());
+
+    pagmo::population population(pagmo::problem(fitness), 0, o.seed);
+    const pagmo::vector_double origin(static_cast<size_t>(v.size()), 0.0);
+    for (int k = 0; k < size; ++k) population.push_back(origin, {first});
+    constexpr double smallest_move = 1e-13;
+    const pagmo::cmaes generation(1, -1, -1, -1, -1, o.sigma, 0, smallest_move, true, false, o.seed);  // keeps what it adapted
+    while (true) {
+        if (const char* why = p.budget_spent()) return void(p.result.stopped = why);
+        const int before = p.result.loss_evaluations;
+        if (before + size > o.max_loss_evaluations) return void(p.result.stopped = "loss evaluations used");
+        population = generation.evolve(population);
+        if (p.result.loss_evaluations == before) return void(p.result.stopped = "converged");
+        p.end_iteration();
+    }
+}
+
+#else
+
+bool have_cmaes() { return false; }
+
+void cmaes(Problem&) { throw std::runtime_error("this build has no CMA-ES: pagmo was missing; choose a method that uses gradients"); }
+
+#endif
+
+}  // namespace costate

@@ -1,0 +1,136 @@
+// Levenberg-Marquardt over the residuals r(y) of a rollout.
+//
+// Many variables y of few numbers r, all of them of the end: J comes by rows, from reverse sweeps.
+//
+//   d = -J^T (J J^T + mu I)^-1 r        the shortest step among those that bring the linear model r + J d as far
+//
+// A Jacobian then costs one reverse sweep a residual. Between two of them Broyden's update keeps J true along the steps tried,
+//
+//   J += (r(y + d) - r(y) - J d) d^T / |d|^2
+//
+// at the price of the loss alone, as long as every step takes a good part of the loss: the economy of Powell's hybrid method
+// (Powell 1970; More, Garbow & Hillstrom, User Guide for MINPACK-1, 1980, hybrj).
+//
+// Else J comes by columns, from forward products (adjoint/optimize/forward_products.hpp), and is made anew for every step,
+//
+//   d = argmin 1/2 d^T (J^T J + mu D) d + (J^T r)^T d  within the variables' bounds,   D = diag(J^T J)
+#include <Eigen/Cholesky>
+
+#include "adjoint/optimize/box_qp.hpp"
+#include "adjoint/optimize/forward_products.hpp"
+#include "adjoint/optimize/problem.hpp"
+
+namespace costate {
+
+namespace {
+
+// d above within its bounds: what would leave them is moved to them, and the rest is asked again for what is left of r.
+VecX<double> bounded_step(const Eigen::MatrixXd& J, const VecX<double>& r, double mu, const VecX<double>& lower, const VecX<double>& upper) {
+    constexpr int most_rounds = 10;
+    VecX<double> d = VecX<double>::Zero(lower.size()), is_free = VecX<double>::Ones(lower.size());
+    for (int round = 0; round < most_rounds; ++round) {
+        const Eigen::MatrixXd J_free = J * is_free.asDiagonal();
+        Eigen::MatrixXd A = J_free * J_free.transpose();
+        A.diagonal().array() += mu;
+        const VecX<double> held = d - is_free.cwiseProduct(d);
+        d = held - J_free.transpose() * A.ldlt().solve(r + J * held);
+        const VecX<double> inside = d.cwiseMax(lower).cwiseMin(upper);
+        if (inside == d) break;
+        for (Eigen::Index i = 0; i < d.size(); ++i)
+            if (inside[i] != d[i]) is_free[i] = 0;
+        d = inside;
+    }
+    return d;
+}
+
+void by_rows(Problem& p, const Objective& components) {
+    constexpr double good = 0.6;        // of |r|: a step that leaves more asks for a new Jacobian
+    constexpr double least = 0.999;     // of |r|: what a step must leave at most
+    constexpr int most_rejections = 8;  // in a row
+    const auto count = static_cast<int>(components.size());
+    const VecX<double>&lower = p.variables.lower(), &upper = p.variables.upper();
+
+    VecX<double> y = p.variables.start();
+    p.value(y);
+    VecX<double> r = p.residuals(components);
+    Eigen::MatrixXd J = p.jacobian(y, components);
+    // The loss is |r| or |r|^2.
+    const bool distance = p.objective().front().norm == TermNorm::distance;
+    const auto note_gradient = [&] { p.note_gradient((J.transpose() * r).norm() * (distance ? 1 / std::max(r.norm(), 1e-300) : 2)); };
+    note_gradient();
+    double damping = 0.1;  // mu in units of the mean eigenvalue of J J^T
+    bool stale = false;
+    for (int rejections = 0; rejections < most_rejections;) {
+        if (stale && p.result.gradient_evaluations + count <= p.settings.max_gradient_evaluations) {
+            J = p.jacobian(y, components), stale = false;  // the last loss was y's, else J would not be stale
+            note_gradient();
+        }
+        if (const char* why = p.budget_spent()) return void(p.result.stopped = why);
+        const double scale = J.squaredNorm() / count;
+        if ((J.transpose() * r).cwiseAbs().maxCoeff() <= p.settings.gradient_tolerance) return void(p.result.stopped = "gradient vanishes");
+        const VecX<double> d = bounded_step(J, r, damping * scale, lower - y, upper - y), trial = (y + d).cwiseMax(lower).cwiseMin(upper);
+        const bool finite = p.value(trial) < unlimited;
+        const double before = r.norm();
+        double after = unlimited;
+        if (finite) {
+            const VecX<double> r_trial = p.residuals(components);
+            after = r_trial.norm();
+            if (d.squaredNorm() > 0) J += (r_trial - r - J * d) * d.transpose() / d.squaredNorm();
+            if (after < least * before) y = trial, r = r_trial;
+        }
+        if (!(after < least * before)) {
+            damping *= 3, ++rejections;
+            continue;
+        }
+        damping *= after < 0.5 * before ? 0.1 : 0.3;
+        stale = after > good * before, rejections = 0;
+        p.end_iteration();
+    }
+    p.result.stopped = "no descent along the steps";
+}
+
+void by_columns(Problem& p) {
+    constexpr double least_damping = 1e-16, least_scale = 1e-12;
+    constexpr int most_rejections = 12;  // in a row
+    const VecX<double>&lower = p.variables.lower(), &upper = p.variables.upper();
+    ForwardProducts products(p.world(), p.objective(), p.rollout().plan(), p.variables, p.rollout().steps());
+
+    VecX<double> y = p.variables.start();
+    double loss = p.value(y), damping = 1e-3;
+    while (true) {
+        const NormalEquations normal = products.at(y);
+        ++p.result.gradient_evaluations;
+        const VecX<double> gradient = 2 * normal.g;
+        p.note_gradient(gradient.norm());
+        if (const char* why = p.reason_to_stop(gradient)) return void(p.result.stopped = why);
+        const VecX<double> diagonal = normal.H.diagonal(), D = diagonal.cwiseMax(least_scale * diagonal.maxCoeff());
+        double after = unlimited;
+        for (int rejections = 0; rejections < most_rejections; ++rejections, damping *= 4) {
+            if (const char* why = p.budget_spent()) return void(p.result.stopped = why);
+            Eigen::MatrixXd H = normal.H;
+            H.diagonal() += damping * D;
+            const BoxQp qp = solve_box_qp(H, normal.g, lower - y, upper - y, VecX<double>::Zero(y.size()));
+            const VecX<double> trial = (y + qp.x).cwiseMax(lower).cwiseMin(upper);
+            if (!qp.solved || trial == y) continue;
+            after = p.value(trial);
+            if (after < loss) {
+                y = trial;
+                break;
+            }
+        }
+        if (!(after < loss)) return void(p.result.stopped = "no descent along the steps");
+        loss = after, damping = std::max(0.1 * damping, least_damping);
+        p.end_iteration();
+    }
+}
+
+}  // namespace
+
+void gauss_newton(Problem& p) {
+    check_least_squares(p.objective());
+    const Objective components = residual_components(p.objective());
+    if (components.empty() || static_cast<int>(components.size()) >= p.variables.size()) by_columns(p);
+    else by_rows(p, components);
+}
+
+}  // namespace costate

@@ -1,0 +1,83 @@
+#include "adjoint/optimize/problem.hpp"
+
+#include "adjoint/rollout/divergence.hpp"
+
+namespace costate {
+
+double Problem::loss(const VecX<double>& y) {
+    inputs_ = variables.inputs(y);
+    double value = rollout_.forward(inputs_.theta, inputs_.x0, inputs_.z);
+    if (rollout_.divergence() && result.loss_evaluations == 0) throw DivergenceError(rollout_.step().world().model, rollout_.divergence());
+    if (rollout_.divergence()) value = unlimited;
+    if (++result.loss_evaluations == 1) {
+        result.initial_loss = result.final_loss = value, result.y = y;
+        note_loss();
+    }
+    if (value < result.final_loss) result.final_loss = value, result.y = y;
+    return value;
+}
+
+void Problem::note_loss() {
+    result.losses.push_back(result.final_loss), result.loss_seconds.push_back(seconds());
+    if (progress_) progress_(result);
+}
+
+double Problem::value(const VecX<double>& y) {
+    loss_ = loss(y);
+    return settings.square ? 0.5 * loss_ * loss_ : loss_;
+}
+
+VecX<double> Problem::gradient(const VecX<double>& y) {
+    ++result.gradient_evaluations;
+    rollout_.backward(inputs_.theta, inputs_.z, gradient_);
+    const VecX<double> g = variables.pull_back(y, gradient_);
+    note_gradient(g.norm());
+    return (settings.square ? loss_ : 1.0) * g;
+}
+
+// Each component is an objective of one term: the simulation looks at it in place of its own.
+VecX<double> Problem::residuals(const Objective& components) {
+    VecX<double> r(static_cast<Eigen::Index>(components.size()));
+    for (size_t k = 0; k < components.size(); ++k) {
+        const Objective component{components[k]};
+        const Simulation::Looking looking(rollout_.step(), component);
+        r[static_cast<Eigen::Index>(k)] = rollout_.step().finish(rollout_.steps(), inputs_.theta.data(), rollout_.last_state().data());
+    }
+    return r;
+}
+
+Eigen::MatrixXd Problem::jacobian(const VecX<double>& y, const Objective& components) {
+    Eigen::MatrixXd J(static_cast<Eigen::Index>(components.size()), variables.size());
+    for (size_t k = 0; k < components.size(); ++k) {
+        const Objective component{components[k]};
+        const Simulation::Looking looking(rollout_.step(), component);
+        ++result.gradient_evaluations;
+        rollout_.backward(inputs_.theta, inputs_.z, gradient_);
+        J.row(static_cast<Eigen::Index>(k)) = variables.pull_back(y, gradient_).transpose();
+    }
+    return J;
+}
+
+void Problem::note_gradient(double norm) {
+    result.gradient_norms.push_back(norm), result.gradient_iterations.push_back(result.iterations);
+}
+
+void Problem::end_iteration() {
+    ++result.iterations;
+    note_loss();
+}
+
+const char* Problem::budget_spent() const {
+    if (result.final_loss <= settings.target_loss) return "target loss reached";
+    if (result.iterations >= settings.iterations) return "iterations used";
+    if (result.loss_evaluations >= settings.max_loss_evaluations) return "loss evaluations used";
+    return nullptr;
+}
+
+const char* Problem::reason_to_stop(const VecX<double>& gradient) const {
+    if (gradient.size() == 0 || gradient.cwiseAbs().maxCoeff() <= settings.gradient_tolerance) return "gradient vanishes";
+    if (const char* why = budget_spent()) return why;
+    return result.gradient_evaluations >= settings.max_gradient_evaluations ? "gradient evaluations used" : nullptr;
+}
+
+}  // namespace costate

@@ -1,0 +1,34 @@
+// Receding-horizon control: before every step a plan is made from where the system is, by one iteration of iLQR on the plan
+// before, and its first control is run.
+#pragma once
+
+#include "adjoint/optimize/ilqr.hpp"
+
+namespace costate {
+
+class RecedingHorizon {
+public:
+    RecedingHorizon(const World& w, const Objective& objective, const VecX<double>& theta, const TrajectorySettings& settings)
+        : optimiser_(w, objective, theta, settings) {}
+
+    // The control (nu) at state x (nx), where step t of the objective begins. `guess` (nu x horizon) is what stands in for the plan of
+    // the step before where that does not reach, and where controls are not free.
+    VecX<double> plan(const VecX<double>& x, const Eigen::MatrixXd& guess, int t, int iterations = 1) {
+        Eigen::MatrixXd U = guess;
+        const Eigen::Index kept = std::min(plan_.cols() - 1, U.cols());
+        for (const int i : optimiser_.free())
+            if (kept > 0) U.row(i).head(kept) = plan_.row(i).segment(1, kept);
+        if (!optimiser_.start(x, U, t)) optimiser_.start(x, guess, t);
+        for (int k = 0; k < iterations && optimiser_.cost() < unlimited; ++k)
+            if (!optimiser_.iterate()) break;
+        plan_ = optimiser_.controls();
+        return plan_.col(0);
+    }
+    const TrajectoryOptimiser& optimiser() const { return optimiser_; }
+
+private:
+    TrajectoryOptimiser optimiser_;
+    Eigen::MatrixXd plan_;  // (nu x horizon)
+};
+
+}  // namespace costate

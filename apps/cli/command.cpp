@@ -1,0 +1,163 @@
+#include "apps/cli/command.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cxxopts.hpp>
+
+#include "scenes/memory.hpp"
+#include "scenes/format/names.hpp"
+
+namespace costate {
+
+namespace {
+
+// The option's value as a number, all of it.
+template <class T> std::optional<T> parsed(const std::string& text) {
+    T value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size() ? std::optional<T>(value) : std::nullopt;
+}
+
+// A word as a shell takes it.
+std::string shell_word(const std::string& word) {
+    if (!word.empty() && word.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=./,:@%") == std::string::npos)
+        return word;
+    std::string quoted = "'";
+    for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted += '\'';
+}
+
+}  // namespace
+
+Arguments::Arguments(const Command& command, int argc, const char* const* argv) {
+    for (int i = 0; i < argc; ++i) line_ += " " + shell_word(argv[i]);
+    cxxopts::Options options(std::string("costate ") + command.name, std::string(command.summary) + "\n");
+    std::vector<std::string> names{"--steps", "--base", "--search", "--self-collision", "--strict", "--json", "--help"};
+    auto add = options.custom_help("SCENE [OPTION...]").positional_help("").add_options();
+    for (const Option& o : command.options) {
+        const std::string name = o.letter == nullptr ? o.name : std::string(o.letter) + "," + o.name;
+        if (o.value == nullptr) add(name, o.help);
+        else add(name, o.help, cxxopts::value<std::string>(), o.value);
+        names.push_back(std::string("--") + o.name);
+    }
+    add("steps", "number of time steps, in place of the scene's own", cxxopts::value<std::string>(), "N");
+    add("base", "how the root of a URDF stands in the world: fixed or floating (default: floating if it has mass)",
+        cxxopts::value<std::string>(), "HOW");
+    add("search", "folders, with : between, that the meshes and packages of a URDF or MJCF file lie in",
+        cxxopts::value<std::string>(), "DIRS");
+    add("self-collision", "let the links of a URDF touch each other, except a link and the one that carries it");
+    add("strict", "refuse a URDF or MJCF file that has what there is no counterpart for");
+    add("json", "print one JSON object to stdout and nothing else");
+    add("help", "print this");
+    options.add_options("positional")("scene", "a scene, the name of one that is shipped, or a model: JSON, URDF or MJCF",
+                                      cxxopts::value<std::string>());
+    options.parse_positional({"scene"});
+    options.allow_unrecognised_options();
+    help_text_ = options.help({""});
+
+    cxxopts::ParseResult given;
+    try {
+        given = options.parse(argc, argv);
+    } catch (const cxxopts::exceptions::missing_argument&) {  // only the last argument can lack its value
+        throw UsageError(std::string(argv[argc - 1]) + " takes a value");
+    } catch (const cxxopts::exceptions::incorrect_argument_type&) {  // all others are text
+        throw UsageError("an option that takes no value, such as --json, was given one");
+    } catch (const cxxopts::exceptions::exception& e) {
+        throw UsageError(e.what());
+    }
+    help_ = given.count("help") > 0, json_ = given.count("json") > 0, strict_ = given.count("strict") > 0;
+    self_collision_ = given.count("self-collision") > 0;
+    if (help_) return;
+    for (const std::string& unknown : given.unmatched()) {
+        const std::string name = unknown.substr(0, unknown.find('='));
+        if (name.starts_with("-")) throw UsageError("unknown option '" + name + "'" + suggestion(name, names));
+        throw UsageError("unexpected argument '" + unknown + "': " + command.name + " takes one scene");
+    }
+    if (given.count("scene") + given.count("from") == 0)
+        throw UsageError(std::string(command.name) + " takes a scene: a file, or the name of one that is shipped");
+    if (given.count("from") > 0 && given.count("scene") + given.count("steps") > 0)
+        throw UsageError("--from brings its own scene and steps: leave them out");
+    if (given.count("scene") > 0) scene_ = given["scene"].as<std::string>();
+    for (const auto& argument : given.arguments())
+        if (const std::string& key = argument.key();
+            key != "scene" && key != "json" && key != "strict" && key != "self-collision" && key != "help")
+            values_.emplace_back(key, argument.value());
+}
+
+ImportOptions Arguments::import_options() const {
+    ImportOptions options;
+    options.strict = strict_;
+    options.self_collision = self_collision_;
+    if (const auto base = text("base")) {
+        if (base != "fixed" && base != "floating") throw UsageError("--base takes fixed or floating, not '" + *base + "'");
+        options.base = base == "fixed" ? Base::fixed : Base::floating;
+    }
+    for (std::string rest = text("search").value_or(""); !rest.empty();) {
+        const size_t end = std::min(rest.find(':'), rest.size());
+        const std::string folder = rest.substr(0, end);
+        if (!std::filesystem::is_directory(folder)) throw UsageError("--search: there is no folder '" + folder + "'");
+        options.search.emplace_back(folder);
+        rest.erase(0, end + 1);
+    }
+    return options;
+}
+
+void print_warnings(const std::vector<std::string>& warnings) {
+    for (const std::string& warning : warnings) std::fprintf(stderr, "costate: warning: %s\n", warning.c_str());
+}
+
+Scene Arguments::load() const {
+    Scene scene = load_scene(scene_, text("steps") ? std::optional<int>(integer("steps", 1, 1)) : std::nullopt, import_options());
+    print_warnings(scene.warnings);
+    if (const auto given = text("memory")) {
+        const std::optional<std::int64_t> bytes = parse_memory(*given);
+        if (!bytes) throw UsageError("--memory takes auto, bytes, or such as 64M, not '" + *given + "'");
+        if (*bytes > 0 && *bytes < bytes_per_checkpoint(scene.world))
+            throw UsageError("--memory " + *given + " holds no state of " + scene.name + ": give at least " +
+                             std::to_string(bytes_per_checkpoint(scene.world)));
+        scene.memory_bytes = *bytes;
+    }
+    return scene;
+}
+
+std::vector<std::string> Arguments::texts(const char* option) const {
+    std::vector<std::string> all;
+    for (const auto& [name, value] : values_)
+        if (name == option) all.push_back(value);
+    return all;
+}
+
+std::optional<std::string> Arguments::text(const char* option) const {
+    const std::vector<std::string> all = texts(option);
+    return all.empty() ? std::nullopt : std::optional<std::string>(all.back());
+}
+
+int Arguments::integer(const char* option, int otherwise, int lower, int upper) const {
+    const std::optional<std::string> given = text(option);
+    if (!given) return otherwise;
+    const std::optional<int> value = parsed<int>(*given);
+    if (!value || *value < lower || *value > upper)
+        throw UsageError(std::string("--") + option + " takes a whole number from " + std::to_string(lower) + " to " +
+                         std::to_string(upper) + ", not '" + *given + "'");
+    return *value;
+}
+
+std::optional<double> Arguments::number(const char* option) const {
+    const std::optional<std::string> given = text(option);
+    if (!given) return std::nullopt;
+    const std::optional<double> value = parsed<double>(*given);
+    if (!value || !std::isfinite(*value)) throw UsageError(std::string("--") + option + " takes a number, not '" + *given + "'");
+    return value;
+}
+
+std::optional<double> Arguments::nonnegative(const char* option) const {
+    const std::optional<std::string> given = text(option);
+    if (!given) return std::nullopt;
+    const std::optional<double> value = parsed<double>(*given);
+    if (!value || !std::isfinite(*value) || *value < 0)
+        throw UsageError(std::string("--") + option + " takes a number that is not negative, not '" + *given + "'");
+    return value;
+}
+
+}  // namespace costate

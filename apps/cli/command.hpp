@@ -1,0 +1,69 @@
+// A command of the program `costate` and what the user asked of it. Each command has a file of its own that defines one Command;
+// main.cpp lists them.
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/io/usage_error.hpp"
+#include "scenes/scene.hpp"
+
+namespace costate {
+
+// 0: done; check_failed: a check that the user asked for did not hold.
+enum ExitCode { done = 0, check_failed = 1, bad_input = 2, diverged = 3 };
+
+struct Option {
+    const char* name;
+    const char* value;  // its placeholder in --help; nullptr: it takes none
+    const char* help;
+    const char* letter = nullptr;  // -o for --out
+};
+
+// Of the commands that take gradients
+inline constexpr Option memory_option{"memory", "BYTES", "for checkpoints, such as 64M, in place of the scene's own (auto: half of the machine's)"};
+
+class Arguments;
+
+struct Command {
+    const char* name;
+    const char* summary;          // one line
+    std::vector<Option> options;  // beside SCENE and the options that all commands take
+    int (*run)(const Arguments&);
+};
+
+extern const Command info_command, convert_command, simulate_command, gradcheck_command, gradient_command, optimize_command,
+    plan_command, bench_command, view_command, watch_command;
+
+// The arguments of one command, checked. Everything that does not parse is a UsageError.
+class Arguments {
+public:
+    Arguments(const Command& command, int argc, const char* const* argv);  // argv[0] is the command's name
+
+    bool help() const { return help_; }
+    const std::string& help_text() const { return help_text_; }
+    bool json() const { return json_; }
+    const std::string& line() const { return line_; }  // the whole command, as a shell takes it
+    // The scene with the number of steps and the memory asked for. Warnings go to stderr.
+    Scene load() const;
+    const std::string& scene() const { return scene_; }
+    ImportOptions import_options() const;
+
+    std::optional<std::string> text(const char* option) const;   // the last, if it was given several times
+    std::vector<std::string> texts(const char* option) const;    // all
+    int integer(const char* option, int otherwise, int lower, int upper = std::numeric_limits<int>::max()) const;
+    std::optional<double> nonnegative(const char* option) const;
+    std::optional<double> number(const char* option) const;
+
+private:
+    std::vector<std::pair<std::string, std::string>> values_;  // option, value
+    std::string scene_, help_text_, line_ = "costate";
+    bool help_ = false, json_ = false, strict_ = false, self_collision_ = false;
+};
+
+// To stderr, a line each.
+void print_warnings(const std::vector<std::string>& warnings);
+
+}  // namespace costate

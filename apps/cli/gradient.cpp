@@ -1,0 +1,254 @@
+#include <cmath>
+#include <fstream>
+#include <iterator>
+
+#include "adjoint/checkpoints/control_gradient_file.hpp"
+#include "adjoint/rollout/divergence.hpp"
+#include "adjoint/checkpoints/saved_run.hpp"
+#include "apps/cli/checkpointing.hpp"
+#include "apps/io/progress.hpp"
+#include "apps/cli/replay.hpp"
+#include "apps/cli/solver_record.hpp"
+#include "adjoint/rollout/rollout.hpp"
+#include "adjoint/rollout/simulation.hpp"
+
+namespace costate {
+
+namespace {
+
+struct LargestAdjoint {
+    double norm = -1;
+    int step = 0;
+};
+
+// One gradient under way: all that a process which takes it up again must know.
+struct Run {
+    Rollout<Simulation>& rollout;
+    Gradient gradient;
+    LargestAdjoint largest;
+    SolverRecord solver;  // of the forward sweep
+    template <class Archive> void transfer(Archive& a) {
+        rollout.transfer(a), gradient.transfer(a), a(largest), solver.transfer(a);
+    }
+};
+
+// What load_run returned, into a run of the same scene and options.
+void restore(Run& run, const std::vector<char>& saved, const std::filesystem::path& file, const Scene& s) {
+    const auto fail = [&](const std::string& why) {
+        throw std::runtime_error("cannot go on from '" + file.string() + "': " + why +
+                                 "; run again from the start");
+    };
+    ArchiveReader reader(saved);
+    try {
+        run.transfer(reader);
+    } catch (const std::runtime_error& e) {
+        fail(e.what());
+    }
+    if (!reader.at_end()) fail("it is longer than a run of this scene");
+    const Gradient& g = run.gradient;
+    if (run.rollout.in_backward() && (g.controls.size() != s.z0.size() || g.parameters.size() != s.theta.size()))
+        fail("its gradient is not that of this scene");
+}
+
+std::string content(const std::filesystem::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// All that the result depends on.
+std::uint32_t identity(const Scene& s, const Checkpointing& c, const AdjointLimits& limits, bool by_step) {
+    ArchiveWriter all;
+    all(std::string(COSTATE_VERSION_TEXT)), all(content(s.file)), all(s.theta), all(s.x0), all(s.z0), all(s.steps);
+    all(std::string(c.schedule.name())), all(c.schedule.slots()), all(c.schedule.disk_slots()), all(c.schedule.kept());
+    all(c.disk.compressed), all(limits.clip), all(limits.horizon), all(by_step);
+    return checksum(all.bytes.data(), all.bytes.size());
+}
+
+// Saves a run at intervals, but spends no more than a tenth of the time on it.
+class Saver {
+public:
+    Saver(std::filesystem::path file, std::uint32_t of, double every) : file_(std::move(file)), of_(of), every_(every) {}
+    bool due() const { return watch_.seconds() >= next_; }
+    void save(Run& run, ControlGradientFile* by_step) {
+        const double begin = watch_.seconds();
+        if (by_step != nullptr) by_step->flush();
+        ArchiveWriter writer;
+        run.transfer(writer);
+        save_run(file_, of_, writer.bytes);
+        const double end = watch_.seconds();
+        next_ = end + std::max(every_, 9 * (end - begin));
+    }
+
+private:
+    std::filesystem::path file_;
+    std::uint32_t of_;
+    double every_, next_ = 0;
+    Stopwatch watch_;
+};
+
+Report to_report(const VecX<double>& v) { return std::vector<double>(v.begin(), v.end()); }
+
+Report controls_report(const Scene& s, const VecX<double>& z_bar) {
+    Report controls = Report::object();
+    for (size_t n = 0; n < s.plan.channels().size(); ++n) {
+        const ControlChannel& c = s.plan.channels()[n];
+        Report& entry = controls[s.world.model.actuators[n].name];
+        if (!c.per_step) entry["times"] = c.times;
+        entry["values"] = to_report(z_bar.segment(c.offset, c.size));
+    }
+    return controls;
+}
+
+Report parameters_report(const Scene& s, const VecX<double>& theta_bar) {
+    Report parameters = Report::object();
+    for (int i = 0; i < theta_bar.size(); ++i) parameters[s.world.model.layout.element_name(i)] = theta_bar[i];
+    return parameters;
+}
+
+[[noreturn]] void complain_about(const AdjointDivergence& d, const Model& m) {
+    std::string what = "the adjoint is not finite at the beginning of step " + std::to_string(d.step) + ": ";
+    what += tangent_entry_name(m, d.entry);
+    if (!d.row.empty()) what += "; the first row with such an adjoint is the " + d.row;
+    throw DivergenceError(what);
+}
+
+int gradient(const Arguments& a) {
+    const std::optional<std::string> out = a.text("out"), by_step = a.text("by-step"), resume = a.text("resume");
+    const std::optional<std::string> save = a.text("save") ? a.text("save") : resume;
+    AdjointLimits limits;
+    limits.horizon = a.integer("horizon", 0, 1);
+    if (const auto clip = a.nonnegative("clip")) limits.clip = *clip;
+    const double every = a.nonnegative("save-every").value_or(30);
+    if (a.text("save-every") && !save) throw UsageError("--save-every is about --save: name a file");
+    if (save && !have_checksums()) throw UsageError("this build saves no runs: install zlib1g-dev, configure and build again");
+    const Scene s = a.load();
+    if (s.objective.empty())
+        throw UsageError(
+            s.file.string() +
+            " has no objective, and so no loss to take the gradient of: name the model in a scene with an "
+            "\"objective\", or check gradients by costate gradcheck");
+    if (by_step && s.world.nu() == 0) throw UsageError("--by-step: " + s.name + " has no controls");
+    for (const auto& file : {out, by_step, save})
+        if (file) check_file(*file);
+    OutputFiles files;  // holds signals back until the locks are gone
+    std::optional<RunLock> lock, checkpoint_lock;
+    if (save) lock.emplace(*save);
+    Checkpointing how = chosen_checkpointing(a, s);
+    if (save && how.schedule.disk_slots() > 0) {
+        how.disk.file = how.disk.directory / (std::filesystem::path(*save).filename().string() + ".checkpoints");
+        how.disk.resume = resume.has_value();
+        checkpoint_lock.emplace(how.disk.file);
+    }
+    const std::uint32_t of = save ? identity(s, how, limits, by_step.has_value()) : 0;
+    const std::vector<char> saved = resume ? load_run(*resume, of) : std::vector<char>();
+
+    Simulations simulations(s, how.schedule);
+    Rollout<Simulation> rollout(simulations.each, s.plan, how.schedule, how.disk);
+    rollout.limits = limits;
+    Run run{rollout, {}, {}, {}};
+    std::optional<ControlGradientFile> sink;
+    if (by_step) sink.emplace(*by_step, s.steps, s.world.nu(), save.has_value(), resume.has_value());
+    std::optional<Saver> saver;
+    if (save) saver.emplace(*save, of, every);
+    if (resume) restore(run, saved, *resume, s);
+
+    Progress progress("gradient " + s.name);
+    const auto total = static_cast<double>(how.schedule.forward_evaluations() + s.steps);
+    const auto between_steps = [&](int t) {
+        if (saver && saver->due()) saver->save(run, sink ? &*sink : nullptr);
+        if (t % 16 != 0) return;
+        try {
+            OutputFiles::check_interrupted();
+        } catch (const Interrupted&) {
+            if (saver) saver->save(run, sink ? &*sink : nullptr);
+            throw;
+        }
+        const Evaluations& so_far = rollout.evaluations();
+        if (progress.due()) progress.draw(static_cast<double>(so_far.forward + so_far.backward) / total);
+    };
+    const auto forward_visit = [&](int t, const double*, const double*) {
+        if (t < s.steps) run.solver.add(s.world, rollout.step().scratch());
+        between_steps(t);
+    };
+    const auto backward_visit = [&](int t, const double* x_bar, const double* u_bar) {
+        const double norm = Eigen::Map<const VecX<double>>(x_bar, s.world.ndx()).norm();
+        if (norm > run.largest.norm) run.largest = {norm, t};
+        if (sink && u_bar != nullptr) sink->row(t, u_bar);
+        between_steps(t);
+    };
+    if (!resume) rollout.forward(s.theta, s.x0, s.z0, forward_visit);
+    else if (rollout.in_forward()) rollout.resume_forward(s.theta, s.z0, forward_visit);
+    if (rollout.divergence()) report_divergence(s, {s.theta, s.x0, s.z0}, rollout);
+    if (rollout.in_backward()) rollout.resume_backward(s.theta, s.z0, run.gradient, backward_visit);
+    else rollout.backward(s.theta, s.z0, run.gradient, backward_visit);
+    if (rollout.adjoint_divergence()) complain_about(rollout.adjoint_divergence(), s.world.model);
+
+    const Gradient& g = run.gradient;
+    const DiskTraffic traffic = rollout.store().traffic();
+    const double norm = std::sqrt(g.controls.squaredNorm() + g.initial_state.squaredNorm() + g.parameters.squaredNorm());
+    const double seconds = progress.finish();
+    Report report{{"name", s.name},
+                  {"steps", s.steps},
+                  {"loss", rollout.loss()},
+                  {"gradient_norm", norm},
+                  {"largest_adjoint", {{"norm", run.largest.norm}, {"step", run.largest.step}}},
+                  {"solver", run.solver.report()},
+                  {"schedule", how.schedule.name()},
+                  {"forward_evaluations", rollout.evaluations().forward},
+                  {"checkpoint_bytes", rollout.store().bytes()},
+                  {"disk", to_report(traffic)},
+                  {"seconds", seconds}};
+    if (out) {
+        Report result{{"name", s.name}, {"steps", s.steps}, {"loss", rollout.loss()}, {"gradient_norm", norm}};
+        result["controls"] = controls_report(s, g.controls);
+        const int nv = s.world.nv();
+        result["initial_state"] = {{"position", to_report(g.initial_state.head(nv))},
+                                   {"velocity", to_report(g.initial_state.segment(nv, nv))}};
+        result["parameters"] = parameters_report(s, g.parameters);
+        files.write(*out, to_text(result));
+        files.commit();
+    }
+    if (sink) sink->finish();
+    if (save) {
+        std::error_code ignored;
+        for (const std::filesystem::path& done_with : {std::filesystem::path(*save), how.disk.file})
+            if (!done_with.empty()) std::filesystem::remove(done_with, ignored);
+    }
+    if (a.json()) {
+        std::fputs(to_text(report).c_str(), stdout);
+        return done;
+    }
+    std::printf("%s: %d steps, loss %.10g, gradient norm %.10g, in %.3g s\n", s.name.c_str(), s.steps, rollout.loss(), norm, seconds);
+    std::printf("the adjoint's largest norm is %.4g, at the beginning of step %d\n", run.largest.norm, run.largest.step);
+    if (run.solver.notable(s.world))
+        std::printf("%d steps left without a solution of their contacts, the largest residual %.3g m/s\n",
+                    run.solver.unconverged, run.solver.residual);
+    std::printf("%lld evaluations of a forward step (%s), %zu bytes of checkpoints\n",
+                static_cast<long long>(rollout.evaluations().forward), how.schedule.name(), rollout.store().bytes());
+    if (traffic.states_written > 0)
+        std::printf("%lld states on disk, %lld bytes, %.2f times smaller than they are\n", static_cast<long long>(traffic.states_written),
+                    static_cast<long long>(traffic.bytes_written), traffic.ratio());
+    return done;
+}
+
+}  // namespace
+
+const Command gradient_command{
+    "gradient",
+    "the gradient of a scene's loss, once, for rollouts of any length",
+    {{"out", "FILE", "write it to FILE as JSON: by controls, initial state and parameters", "o"},
+     {"by-step", "FILE", "stream the gradient by the controls of every step to FILE.npy, a NumPy array (steps, actuators)"},
+     memory_option,
+     slots_option,
+     keep_option,
+     disk_option,
+     disk_space_option,
+     compress_option,
+     {"save", "FILE", "save the run to FILE now and then; with --disk its checkpoints too, as DIR/FILE.checkpoints"},
+     {"save-every", "SECONDS", "how often (default 30)"},
+     {"resume", "FILE", "go on from a saved run, with the same scene and options, and save it there"},
+     {"clip", "X", "scale adjoints with a norm above X to X"},
+     {"horizon", "K", "let nothing pass from one span of K steps, counted from the end, to the one before"}},
+    gradient};
+
+}  // namespace costate

@@ -1,0 +1,77 @@
+// The program `costate`: finds the command, and turns whatever goes wrong into one line on stderr and an exit code.
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <new>
+
+#include "adjoint/rollout/divergence.hpp"
+#include "apps/cli/command.hpp"
+#include "apps/io/output.hpp"
+#include "scenes/format/names.hpp"
+
+namespace costate {
+
+namespace {
+
+const std::vector<const Command*> commands{&info_command,     &convert_command,  &simulate_command, &gradcheck_command, &gradient_command,
+                                           &optimize_command, &plan_command,     &bench_command,    &view_command,      &watch_command};
+
+void print_help() {
+    std::puts(
+        "Differentiable simulation of articulated rigid bodies with contact\n\nUsage:\n  costate COMMAND SCENE [OPTION...]\n");
+    for (const Command* c : commands) std::printf("  %-10s %s\n", c->name, c->summary);
+    std::puts("\nSCENE is a scene or model in JSON, a robot in URDF or MJCF, or one of");
+    std::string line;
+    for (const std::string& name : shipped_scenes()) {
+        if (line.size() + name.size() > 70) std::printf(" %s\n", line.c_str()), line.clear();
+        line += " " + name;
+    }
+    std::printf(" %s\n\n", line.c_str());
+    std::puts("  costate COMMAND --help   the options of a command\n  costate --version");
+    std::puts("\nExit codes: 0 done, 1 a check failed, 2 bad input, 3 the rollout diverged");
+}
+
+int run(int argc, const char* const* argv) {
+    const std::string name = argc > 1 ? argv[1] : "";
+    if (name == "--help" || name == "-h") return print_help(), done;
+    if (name == "--version") return std::puts("costate " COSTATE_VERSION_TEXT), done;
+    if (name.empty()) throw UsageError("no command, see costate --help");
+    std::vector<std::string> names;
+    for (const Command* c : commands) {
+        names.push_back(c->name);
+        if (name != c->name) continue;
+        const Arguments arguments(*c, argc - 1, argv + 1);
+        if (arguments.help()) return std::fputs(arguments.help_text().c_str(), stdout), done;
+        return c->run(arguments);
+    }
+    if (name.starts_with("-")) throw UsageError("unknown option '" + name + "'" + suggestion(name, {"--help", "--version"}));
+    throw UsageError("unknown command '" + name + "'" + suggestion(name, names));
+}
+
+int complain(const char* what, ExitCode code) {
+    std::fprintf(stderr, "costate: %s\n", what);
+    return code;
+}
+
+}  // namespace
+
+}  // namespace costate
+
+int main(int argc, char** argv) {
+    using namespace costate;
+    try {
+        const int code = run(argc, argv);
+        if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+            throw UsageError(std::string("cannot write to stdout: ") + std::strerror(errno));
+        return code;
+    } catch (const DivergenceError& e) {
+        return complain(e.what(), diverged);
+    } catch (const Interrupted&) {
+        return complain("interrupted", bad_input);
+    } catch (const std::bad_alloc&) {
+        return complain("not enough memory for so many steps, or for so many bodies that touch", bad_input);
+    } catch (const std::exception& e) {
+        return complain(e.what(), bad_input);
+    }
+}

@@ -1,0 +1,30 @@
+#include "apps/cli/memory_use.hpp"
+
+#include <malloc.h>
+#include <sys/resource.h>
+
+#include <fstream>
+#include <string>
+
+namespace costate {
+
+std::int64_t heap_bytes() {
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+    const struct mallinfo2 info = mallinfo2();
+    return static_cast<std::int64_t>(info.uordblks + info.hblkhd);
+#else
+    return 0;
+#endif
+}
+
+// The figure of getrusage, where it has to serve, includes what the process held before it became this program.
+double peak_rss_mb() {
+    std::ifstream status("/proc/self/status");
+    for (std::string word; status >> word;)
+        if (double kib = 0; word == "VmHWM:" && status >> kib) return kib * 1024e-6;
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<double>(usage.ru_maxrss) * 1024e-6;
+}
+
+}  // namespace costate

@@ -1,0 +1,115 @@
+#include "adjoint/rollout/divergence.hpp"
+#include "apps/cli/command.hpp"
+#include "apps/io/output.hpp"
+#include "apps/io/progress.hpp"
+#include "apps/cli/replay.hpp"
+#include "apps/cli/solver_record.hpp"
+#include "apps/io/trajectory.hpp"
+#include "scenes/format/names.hpp"
+#include "adjoint/rollout/rollout.hpp"
+#include "adjoint/rollout/simulation.hpp"
+#include "adjoint/checkpoints/schedule.hpp"
+
+namespace costate {
+
+namespace {
+
+using Format = TrajectoryWriter::Format;
+
+Format format_of(const std::string& out) {
+    if (out == "-" || out.ends_with(".csv")) return Format::csv;
+    if (out.ends_with(".json")) return Format::json;
+    throw UsageError("--out takes a name that ends in .csv or .json, or - for CSV on stdout, not '" + out + "'");
+}
+
+// The state and the controls, or the signals with columns that comma-separated patterns match; a rotation is kept whole.
+std::vector<Signal> signals_to_write(const World& w, const std::optional<std::string>& patterns) {
+    if (!patterns) return state_signals(w.model);
+    std::vector<Signal> all = all_signals(w), chosen;
+    std::vector<bool> wanted(all.size());
+    for (size_t begin = 0, end = 0; begin <= patterns->size(); begin = end + 1) {
+        end = std::min(patterns->find(',', begin), patterns->size());
+        const std::string pattern = patterns->substr(begin, end - begin);
+        bool found = false;
+        for (size_t i = 0; i < all.size(); ++i)
+            for (const std::string& name : all[i].names)
+                if (matches(pattern, name)) wanted[i] = found = true;
+        if (!found) throw UsageError("--columns: there is no column '" + pattern + "'" + suggestion(pattern, column_names(all)));
+    }
+    for (size_t i = 0; i < all.size(); ++i)
+        if (wanted[i]) chosen.push_back(std::move(all[i]));
+    return chosen;
+}
+
+int simulate(const Arguments& a) {
+    const std::optional<std::string> out = a.text("out");
+    const Format format = out ? format_of(*out) : Format::csv;
+    const bool to_stdout = out == "-";
+    if (to_stdout && a.json()) throw UsageError("--out - and --json both want stdout");
+    const int every = a.integer("every", 1, 1);
+    const std::optional<std::string> from = a.text("from");
+    const Scene scene = from ? load_replay(*from, a.import_options()) : a.load();
+    const double time_step = scene.theta[scene.world.time_step.offset];
+    const std::vector<Signal> signals = signals_to_write(scene.world, a.text("columns"));
+
+    Simulation simulation(scene.world, scene.objective);
+    // No gradient is taken: a few states, from which the last steps of a rollout that diverges are near.
+    Rollout<Simulation> rollout(simulation, scene.plan, Schedule::binomial(scene.steps, 100));
+    std::optional<OutputFiles> files;
+    std::optional<TrajectoryWriter> writer;
+    if (out) {
+        if (!to_stdout) files.emplace();
+        writer.emplace(to_stdout ? stdout : files->open(*out), format, simulation, signals, scene.theta.data(), time_step, scene.steps,
+                       every);
+    }
+    double loss = 0, seconds = 0;
+    SolverRecord solver;
+    {
+        Progress progress("simulate " + scene.name);
+        loss = rollout.forward(scene.theta, scene.x0, scene.z0, [&](int t, const double* x, const double* u) {
+            if (writer) (*writer)(t, x, u);
+            if (t < scene.steps) solver.add(scene.world, simulation.scratch());
+            if (files) OutputFiles::check_interrupted();
+            if (progress.due()) progress.draw(static_cast<double>(t) / scene.steps);
+        });
+        seconds = progress.finish();
+    }
+    if (rollout.divergence() && from) throw DivergenceError(scene.world.model, rollout.divergence());
+    if (rollout.divergence()) report_divergence(scene, {scene.theta, scene.x0, scene.z0}, rollout);
+    if (writer) writer->finish();
+    if (files) files->commit();
+    if (to_stdout) return done;
+
+    const Report report{{"name", scene.name},
+                        {"steps", scene.steps},
+                        {"duration", scene.steps * time_step},
+                        {"loss", loss},
+                        {"solver", solver.report()},
+                        {"seconds", seconds},
+                        {"steps_per_second", scene.steps / seconds},
+                        {"out", out ? Report(*out) : Report()}};
+    if (a.json()) {
+        std::fputs(to_text(report).c_str(), stdout);
+        return done;
+    }
+    std::printf("%s: %d steps, %.6g s simulated in %.3g s (%.3g steps/s), loss %.10g\n", scene.name.c_str(), scene.steps,
+                scene.steps * time_step, seconds, scene.steps / seconds, loss);
+    if (solver.notable(scene.world))
+        std::printf("%d steps left without a solution of their contacts, the largest residual %.3g m/s\n",
+                    solver.unconverged, solver.residual);
+    if (out) std::printf("%d rows in %s\n", writer->rows(), out->c_str());
+    return done;
+}
+
+}  // namespace
+
+const Command simulate_command{
+    "simulate",
+    "run a scene forwards, to a trajectory in CSV or JSON",
+    {{"out", "FILE", "write the states to FILE.csv or FILE.json, or - for CSV on stdout; without it, a summary alone", "o"},
+     {"from", "FILE", "run again what a diverged rollout left behind, in place of SCENE"},
+     {"every", "K", "write every K-th state and the last (default 1)"},
+     {"columns", "LIST", "comma-separated patterns of columns, pose(BODY).*, site(SITE).* and impulse(SHAPE) too; else state and controls"}},
+    simulate};
+
+}  // namespace costate

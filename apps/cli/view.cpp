@@ -1,0 +1,115 @@
+#include <algorithm>
+
+#include "adjoint/rollout/divergence.hpp"
+#include "apps/cli/command.hpp"
+#include "apps/io/output.hpp"
+#include "apps/viewer/page.hpp"
+#include "apps/viewer/screenshot.hpp"
+#include "scenes/memory.hpp"
+#include "scenes/format/names.hpp"
+#include "adjoint/rollout/rollout.hpp"
+#include "adjoint/rollout/simulation.hpp"
+
+namespace costate {
+
+namespace {
+
+Overlays overlays_of(const std::string& list) {
+    Overlays o{false, false};
+    if (list == "none") return o;
+    for (size_t begin = 0; begin <= list.size();) {
+        const size_t end = std::min(list.find(',', begin), list.size());
+        const std::string name = list.substr(begin, end - begin);
+        if (name == "contacts") o.contacts = true;
+        else if (name == "gradient") o.gradient = true;
+        else throw UsageError("no overlay is named '" + name + "'" + suggestion(name, {"contacts", "gradient", "none"}));
+        begin = end + 1;
+    }
+    return o;
+}
+
+// Two files with the same name in different folders are told apart by their folders.
+std::string label_of(const std::string& path, const std::vector<std::string>& all) {
+    const std::filesystem::path p(path);
+    const auto same = [&](const std::string& other) { return std::filesystem::path(other).stem() == p.stem(); };
+    return std::count_if(all.begin(), all.end(), same) > 1 ? path : p.stem().string();
+}
+
+std::vector<Film> films_of(const Scene& scene, const std::vector<std::string>& runs, const Overlays& overlays, int most_frames) {
+    std::vector<Film> films;
+    for (const std::string& run : runs)
+        films.push_back(film_trajectory(scene, read_trajectory(run, scene), label_of(run, runs), overlays, most_frames));
+    if (!films.empty()) return films;
+    Simulation simulation(scene.world, scene.objective);
+    Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene));
+    films.push_back(film_rollout(scene, rollout, {scene.theta, scene.x0, scene.z0}, "simulation", overlays, most_frames));
+    return films;
+}
+
+int view(const Arguments& a) {
+    const std::vector<std::string> runs = a.texts("run");
+    const Overlays overlays = overlays_of(a.text("overlays").value_or("contacts,gradient"));
+    const int most_frames = a.integer("frames", 10000, 2, 1000000);
+    const std::optional<std::string> png = a.text("png");
+    const bool sheet = a.text("sheet").has_value();
+    if (!png && (a.text("at") || sheet || a.text("size"))) throw UsageError("--at, --sheet and --size are of images: name one with --png");
+    if (a.text("at") && sheet) throw UsageError("--at is one moment, --sheet shows several: give one of them");
+    PictureSettings picture;
+    picture.time = a.number("at"), picture.moments = sheet ? a.integer("sheet", 12, 1, 100) : 0;
+    if (const auto size = a.text("size")) set_size(*size, picture);
+    const Scene scene = a.load();
+    const std::string out = a.text("out").value_or(png ? "" : scene.file.stem().string() + ".html");
+
+    std::vector<Film> films;
+    try {
+        films = films_of(scene, runs, overlays, most_frames);
+    } catch (const DivergenceError& e) {
+        throw DivergenceError(std::string(e.what()) + "; costate view --steps shows the steps before it");
+    }
+    const std::string page = view_page(scene, films);
+    OutputFiles files;
+    if (!out.empty()) files.write(out, page);
+    if (png) files.write(*png, photograph(page, picture));
+    files.commit();
+
+    Report shown = Report::array();
+    for (const Film& film : films)
+        shown.push_back({{"label", film.label}, {"states", film.states}, {"frames", film.frames()}, {"every", film.every}});
+    const Report report{{"name", scene.name},
+                        {"bodies", scene.world.model.bodies.size()},
+                        {"runs", shown},
+                        {"bytes", page.size()},
+                        {"out", out.empty() ? Report() : Report(out)},
+                        {"png", png ? Report(*png) : Report()}};
+    if (a.json()) {
+        std::fputs(to_text(report).c_str(), stdout);
+        return done;
+    }
+    for (const Film& film : films) {
+        std::printf("%s, %s: %d frames", scene.name.c_str(), film.label.c_str(), film.frames());
+        if (film.every > 1) std::printf(" of %d states, every %dth and the last", film.states, film.every);
+        std::printf("\n");
+        for (const std::string& note : film.notes) std::printf("%s\n", note.c_str());
+    }
+    if (!out.empty()) std::printf("%.2f MB in %s: open it in a browser\n", 1e-6 * static_cast<double>(page.size()), out.c_str());
+    if (png) std::printf("%d x %d pixels in %s\n", picture.width, picture.height, png->c_str());
+    return done;
+}
+
+}  // namespace
+
+const Command view_command{
+    "view",
+    "make a page that replays a scene or its trajectories in any browser",
+    {{"out", "FILE", "the page (default: SCENE.html; with --png: none)", "o"},
+     {"run", "FILE", "show this trajectory of the scene, in CSV or JSON, instead of simulating; may be given several times"},
+     {"overlays", "LIST", "what to record beside the poses: contacts,gradient (the default), one of them, or none"},
+     {"frames", "N", "at most so many frames of a run (default 10000)"},
+     {"png", "FILE", "an image, made by a Chromium that is installed"},
+     {"at", "TIME", "of the image, s (default: the start)"},
+     {"sheet", "N", "the image shows so many moments of the run"},
+     {"size", "WxH", "of the image in pixels (default 1280x800)"},
+     memory_option},
+    view};
+
+}  // namespace costate

@@ -1,0 +1,33 @@
+// A stroboscopic picture of rollouts as an SVG drawing: links, round shapes and boxes at a few times, and the paths of bodies
+// that fly free, seen from the side that shows most of the motion.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scenes/scene.hpp"
+#include "adjoint/rollout/rollout.hpp"
+#include "adjoint/rollout/simulation.hpp"
+#include "adjoint/optimize/optimize.hpp"
+
+namespace costate {
+
+class MotionPicture {
+public:
+    explicit MotionPicture(const Scene& scene) : scene_(scene) {}
+
+    // Rolls out and remembers; runs are drawn in the order they are added, the last one in colour.
+    void add(const std::string& label, Rollout<Simulation>& rollout, const RolloutInputs& inputs);
+    std::string svg() const;
+
+private:
+    static constexpr int frames = 6, path_points = 200;
+    struct Run {
+        std::string label;
+        std::vector<std::vector<Transform<double>>> poses;  // of all bodies, in the world: path_points + 1 moments
+    };
+    const Scene& scene_;
+    std::vector<Run> runs_;
+};
+
+}  // namespace costate

@@ -1,0 +1,120 @@
+#include "apps/viewer/screenshot.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+#include "apps/io/usage_error.hpp"
+
+extern char** environ;
+
+namespace fs = std::filesystem;
+
+namespace costate {
+
+namespace {
+
+constexpr int most_seconds = 60;
+
+// $COSTATE_CHROMIUM, or the first that is found in the PATH; empty: none.
+std::string find_browser() {
+    if (const char* named = std::getenv("COSTATE_CHROMIUM")) return access(named, X_OK) == 0 ? named : "";
+    std::istringstream folders(std::getenv("PATH") ? std::getenv("PATH") : "");
+    std::vector<std::string> path;
+    for (std::string folder; std::getline(folders, folder, ':');) path.push_back(folder);
+    for (const char* name : {"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"})
+        for (const std::string& folder : path)
+            if (const std::string program = folder + "/" + name; access(program.c_str(), X_OK) == 0) return program;
+    return "";
+}
+
+// A folder of its own, gone in the end.
+struct Folder {
+    fs::path path;
+    Folder() {
+        std::string name = (fs::temp_directory_path() / "costate-XXXXXX").string();
+        if (mkdtemp(name.data()) == nullptr) throw UsageError("cannot make a folder in " + fs::temp_directory_path().string());
+        path = name;
+    }
+    ~Folder() {
+        std::error_code ignored;
+        fs::remove_all(path, ignored);
+    }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+};
+
+// Runs a program, its output thrown away, for at most so many seconds; whether it ended well.
+bool run(const std::vector<std::string>& arguments) {
+    std::vector<char*> argv;
+    for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
+    argv.push_back(nullptr);
+    posix_spawn_file_actions_t quiet;
+    posix_spawn_file_actions_init(&quiet);
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        posix_spawn_file_actions_addopen(&quiet, stream, "/dev/null", O_RDWR, 0);
+    pid_t child = 0;
+    const int failed = posix_spawn(&child, argv[0], &quiet, nullptr, argv.data(), environ);
+    posix_spawn_file_actions_destroy(&quiet);
+    if (failed != 0) return false;
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(most_seconds);
+    int status = 0;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        if (std::chrono::steady_clock::now() > deadline) {
+            kill(child, SIGKILL);
+            waitpid(child, &status, 0);
+            return false;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+}  // namespace
+
+void set_size(const std::string& text, PictureSettings& settings) {
+    int used = 0;
+    const bool good = std::sscanf(text.c_str(), "%5dx%5d%n", &settings.width, &settings.height, &used) == 2 && used == static_cast<int>(text.size());
+    if (!good || std::min(settings.width, settings.height) < 16 || std::max(settings.width, settings.height) > 8192)
+        throw UsageError("--size takes two numbers of pixels from 16 to 8192, such as 1280x800, not '" + text + "'");
+}
+
+bool can_photograph() { return !find_browser().empty(); }
+
+std::string photograph(const std::string& page, const PictureSettings& settings, int density) {
+    const std::string browser = find_browser();
+    if (browser.empty()) throw UsageError("images need Chromium, and none is in the PATH: install it, or name one in COSTATE_CHROMIUM");
+    const Folder folder;
+    std::ofstream(folder.path / "page.html", std::ios::binary) << page;
+    std::string url = "file://" + (folder.path / "page.html").string() + "#ui=0";
+    if (settings.time) url += "&t=" + std::to_string(*settings.time);
+    if (settings.moments > 0) url += "&sheet=" + std::to_string(settings.moments);
+    const fs::path png = folder.path / "page.png";
+    std::vector<std::string> arguments{browser, "--headless", "--hide-scrollbars", "--no-first-run", "--disable-extensions",
+                                       "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--virtual-time-budget=20000",
+                                       "--user-data-dir=" + (folder.path / "profile").string(), "--screenshot=" + png.string(),
+                                       "--force-device-scale-factor=" + std::to_string(density),
+                                       "--window-size=" + std::to_string(settings.width) + "," + std::to_string(settings.height)};
+    if (geteuid() == 0) arguments.push_back("--no-sandbox");  // which Chromium refuses to start without for root
+    arguments.push_back(url);
+    std::ifstream in;
+    if (run(arguments)) in.open(png, std::ios::binary);
+    std::ostringstream bytes;
+    if (in.is_open()) bytes << in.rdbuf();
+    if (bytes.str().empty()) throw UsageError(browser + " made no picture: see whether it starts with --headless");
+    return bytes.str();
+}
+
+}  // namespace costate

@@ -1,0 +1,65 @@
+// A page that is fed while a run goes on, by the events of its server (apps/cli/watch.cpp).
+import { unpack } from "./decode.js";
+import { element } from "./panel.js";
+import { Run } from "./run.js";
+
+// What the program says where it sends no events: an EventSource does not tell.
+const refusal = () =>
+  fetch("events").then(
+    (response) => (response.ok ? response.body.cancel().then(() => "") : response.text()),
+    () => "",
+  );
+
+export function listen(parent, start, complain) {
+  parent.querySelector(".message").textContent = "Waiting for the first states.";
+  const source = new EventSource("events");
+  const news = element("li", { className: "news" });
+  const plot = element("img", { className: "loss", alt: "loss by iteration" });
+  const { body } = document;
+  let app = null;
+  let queue = Promise.resolve(); // events are taken one after the other, also while one unpacks
+  const on = (kind, act) =>
+    source.addEventListener(kind, ({ data }) => {
+      queue = queue.then(() => act(data)).catch((error) => (source.close(), complain(parent, error)));
+    });
+
+  function open({ header, planes }, looping) {
+    app = start(header, planes);
+    app.panel.notes.prepend(news);
+    app.looping = looping;
+    if (looping) app.togglePlay();
+    else app.seek(app.end);
+    document.documentElement.dataset.ready = "1";
+  }
+  const runsOf = ({ header, planes }) => header.runs.map((about) => new Run(about, header.things, app.scene.bodies.length, planes));
+
+  on("frames", async (data) => {
+    const pack = await unpack(data);
+    if (!app) return open(pack, false);
+    app.runs[0].append(runsOf(pack)[0]);
+    app.renew();
+  });
+  on("runs", async (data) => {
+    const pack = await unpack(data);
+    if (!app) return open(pack, true);
+    runsOf(pack).forEach((run, i) => app.runs[i].take(run));
+    app.renew();
+  });
+  on("plot", (data) => {
+    plot.src = `data:image/svg+xml,${encodeURIComponent(JSON.parse(data).svg)}`;
+    if (app && !plot.isConnected) app.picture.append(plot);
+  });
+  on("news", (data) => {
+    const { text, done } = JSON.parse(data);
+    news.textContent = text;
+    body.dataset.done = done ? "1" : "";
+    if (done) source.close();
+  });
+  source.onerror = () => {
+    source.close();
+    queue = queue.then(async () => {
+      if (app) news.textContent += " (the program has ended; what it sent stays)";
+      else complain(parent, new Error((await refusal()) || "the program that feeds it has ended"));
+    });
+  };
+}

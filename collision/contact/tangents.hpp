@@ -1,0 +1,31 @@
+// The two tangents that complete a contact normal to a frame.
+#pragma once
+
+#include "collision/contact/closest.hpp"
+
+namespace costate {
+
+template <class T> struct Tangents {
+    Vec3<T> t1, t2;  // unit; t1, t2, n are right-handed in the order (n, t1, t2)
+};
+
+// The axis the tangents start from, 0 (x) or 1 (y): a branch on the value of n.
+template <class T> int tangent_axis(const Vec3<T>& n) { return std::abs(value_of(n.x())) < 0.9 ? 0 : 1; }
+
+// t1 = normalise(v),   v = e - n (e . n),   t2 = n x t1;   e = x if |n_x| < 0.9, else y
+template <class T> Tangents<T> contact_tangents(const Vec3<T>& n) {
+    const Vec3<T> e = Vec3<T>::Unit(tangent_axis(n));
+    const Vec3<T> t1 = normalise<T>(e - n * e.dot(n));
+    return {t1, n.cross(t1)};
+}
+// n_bar += t1 x t2_bar - (e . n) v_bar - (n . v_bar) e,   v_bar from t1_bar + t2_bar x n
+template <class T> void contact_tangents_adj(const Vec3<T>& n, const Tangents<T>& out_bar, Vec3<T>& n_bar) {
+    const Vec3<T> e = Vec3<T>::Unit(tangent_axis(n));
+    const Vec3<T> v = e - n * e.dot(n);
+    Vec3<T> v_bar = Vec3<T>::Zero();
+    n_bar += normalise(v).cross(out_bar.t2);
+    normalise_adj<T>(v, out_bar.t1 + out_bar.t2.cross(n), v_bar);
+    n_bar -= e.dot(n) * v_bar + n.dot(v_bar) * e;
+}
+
+}  // namespace costate

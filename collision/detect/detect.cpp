@@ -1,0 +1,229 @@
+#include "collision/detect/detect.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <new>
+
+#include <BulletCollision/BroadphaseCollision/btDbvt.h>
+#include <BulletCollision/CollisionShapes/btConvexInternalShape.h>
+#include <BulletCollision/NarrowPhaseCollision/btGjkEpa2.h>
+
+#include "collision/contact/contact.hpp"
+#include "collision/detect/narrow.hpp"
+#include "collision/detect/solid.hpp"
+
+namespace costate {
+namespace {
+
+constexpr double fatten = 0.05;  // m; how far a shape may move before its leaf does
+
+// Bullet takes what its allocator returns for memory, null too: without any an exception passes through it.
+[[maybe_unused]] const bool allocator_throws = [] {
+    btAlignedAllocSetCustom(
+        [](size_t n) {
+            if (void* memory = std::malloc(n)) return memory;
+            throw std::bad_alloc();
+        },
+        std::free);
+    return true;
+}();
+
+btVector3 to_bullet(const Vec3<double>& v) { return {v.x(), v.y(), v.z()}; }
+
+bool is_plane(const Shape& s) { return s.type == ShapeType::plane; }
+
+// Everything detect reads, and the list it writes.
+struct Query {
+    const ShapeSet& set;
+    const double* theta;
+    const Transform<double>* X_WS;
+    const Motion<double>* V_WS;
+    double h, min_margin;
+    std::vector<FeaturePair>& features;
+
+    const Shape& shape(int i) const { return set.shapes[static_cast<size_t>(i)]; }
+    Vec3<double> size(int i) const { return Eigen::Map<const Vec3<double>>(theta + set.size.at(i)); }
+
+    double margin(int i) const { return theta[set.margin.at(i)]; }
+    // No point of the shape within the radius of its origin is faster.
+    double speed(int i, double radius) const { return V_WS[i].lin.norm() + V_WS[i].ang.norm() * radius; }
+    // How far the shape may matter beyond its surface.
+    double growth(int i) const {
+        return std::max(0.5 * min_margin, 2 * h * speed(i, bounding_radius(shape(i), size(i)))) + margin(i);
+    }
+    // No contact of the pair has a larger gap; a is bounded.
+    double reach(int a, int b) const {
+        const double radius = bounding_radius(shape(a), size(a)), distance = (X_WS[a].p - X_WS[b].p).norm();
+        return std::max(min_margin, 2 * h * (speed(a, radius) + speed(b, distance + radius))) + margin(a) + margin(b);
+    }
+
+    Bounds bounds(int i) const {
+        const Shape& it = shape(i);
+        const Vec3<double> s = size(i);
+        const Mat3<double>& R = X_WS[i].R;
+        Vec3<double> middle = X_WS[i].p, extent = Vec3<double>::Constant(s.x());
+        const auto stretched = [&](const auto& data) {
+            middle += R * s.cwiseProduct(data.centre);
+            extent = R.cwiseAbs() * s.cwiseProduct(data.half);
+        };
+        switch (it.type) {
+            case ShapeType::plane:
+            case ShapeType::sphere: break;
+            case ShapeType::capsule: extent += s.y() * R.col(2).cwiseAbs(); break;
+            case ShapeType::box: extent = R.cwiseAbs() * s; break;
+            case ShapeType::ellipsoid: extent = (R.cwiseAbs2() * s.cwiseAbs2()).cwiseSqrt(); break;
+            case ShapeType::cylinder:
+                extent =
+                    s.x() * (Vec3<double>::Ones() - R.col(2).cwiseAbs2()).cwiseMax(0).cwiseSqrt() + s.y() * R.col(2).cwiseAbs();
+                break;
+            case ShapeType::mesh: stretched(*it.hull); break;
+            case ShapeType::terrain: stretched(*it.terrain); break;
+        }
+        extent.array() += growth(i);
+        return {middle - extent, middle + extent};
+    }
+
+    // Features by values first, then the closed form of each.
+    void try_pair(int a, int b) const {
+        const Shape &sa = shape(a), &sb = shape(b);
+        const Vec3<double> size_a = size(a), size_b = size(b);
+        const double margins = margin(a) + margin(b);
+        const double all = std::numeric_limits<double>::infinity();
+        const double within = in_closed_form(sa.type, sb.type) ? all : (is_plane(sa) ? reach(b, a) : reach(a, b));
+        const FeatureList list = closest_features(sa, sb, X_WS[a], X_WS[b], size_a, size_b, within);
+        for (int i = 0; i < list.count; ++i) {
+            const FeaturePair f = list.pair(i, a, b);
+            const Contact<double> c = contact(sa, sb, f, X_WS[a], X_WS[b], size_a, size_b);
+            const Vec3<double> v_a = point_velocity<double>(V_WS[a], c.point - X_WS[a].p);
+            const Vec3<double> v_b = point_velocity<double>(V_WS[b], c.point - X_WS[b].p);
+            if (c.gap - margins < std::max(min_margin, 2 * h * c.normal.dot(v_b - v_a))) features.push_back(f);
+        }
+    }
+};
+
+}  // namespace
+
+// One leaf a finite shape, with a box somewhat larger than its bounds, so that most steps leave the tree alone. Its form depends
+// on the past; the pairs that pass the exact bounds do not.
+struct Detection::Tree {
+    btDbvt dbvt;
+    std::vector<btDbvtNode*> leaves;  // null for planes
+
+    void update(const ShapeSet& set, const std::vector<Bounds>& bounds) {
+        for (; leaves.size() > set.shapes.size(); leaves.pop_back())
+            if (leaves.back() != nullptr) dbvt.remove(leaves.back());
+        leaves.resize(set.shapes.size());
+        for (size_t i = 0; i < leaves.size(); ++i) {
+            btDbvtNode*& leaf = leaves[i];
+            if (is_plane(set.shapes[i])) {
+                if (leaf != nullptr) dbvt.remove(leaf);
+                leaf = nullptr;
+                continue;
+            }
+            const btVector3 lo = to_bullet(bounds[i].lo), hi = to_bullet(bounds[i].hi), more(fatten, fatten, fatten);
+            const btDbvtVolume tight = btDbvtVolume::FromMM(lo, hi);
+            btDbvtVolume fat = btDbvtVolume::FromMM(lo - more, hi + more);
+            if (leaf == nullptr) leaf = insert(fat);
+            else if (!leaf->volume.Contain(tight)) dbvt.update(leaf, fat);
+            leaf->dataAsInt = static_cast<int>(i);
+        }
+        dbvt.m_stkStack.reserve(static_cast<int>(256 + 8 * leaves.size()));
+    }
+
+private:
+    // Takes two nodes, and Bullet loses the first where there is no second. The one it keeps for later is that first.
+    btDbvtNode* insert(const btDbvtVolume& volume) {
+        if (dbvt.m_free == nullptr) dbvt.m_free = new (btAlignedAlloc(sizeof(btDbvtNode), 16)) btDbvtNode();
+        btDbvtNode* first = dbvt.m_free;
+        try {
+            return dbvt.insert(volume, nullptr);
+        } catch (...) {
+            btAlignedFree(first);
+            throw;
+        }
+    }
+};
+
+Detection::Detection() = default;
+Detection::Detection(const Detection& other) : features(other.features) {}
+Detection& Detection::operator=(const Detection& other) {
+    features = other.features;
+    return *this;
+}
+Detection::Detection(Detection&&) noexcept = default;
+Detection& Detection::operator=(Detection&&) noexcept = default;
+Detection::~Detection() = default;
+
+void detect(const ShapeSet& set, const double* theta, const Transform<double>* X_WS, const Motion<double>* V_WS, double h,
+            Detection& detection, double min_margin) {
+    detection.features.clear();
+    const Query query{set, theta, X_WS, V_WS, h, min_margin, detection.features};
+    std::vector<Bounds>& bounds = detection.bounds_;
+    bounds.resize(set.shapes.size());
+    for (size_t i = 0; i < bounds.size(); ++i)
+        if (!is_plane(set.shapes[i])) bounds[i] = query.bounds(static_cast<int>(i));
+
+    for (const auto& [a, b] : set.plane_pairs) query.try_pair(a, b);
+
+    struct Pairs : btDbvt::ICollide {
+        const Query& query;
+        const std::vector<Bounds>& bounds;
+        Pairs(const Query& q, const std::vector<Bounds>& all) : query(q), bounds(all) {}
+        void Process(const btDbvtNode* first, const btDbvtNode* second) override {
+            int a = first->dataAsInt, b = second->dataAsInt;
+            if (!bounds[static_cast<size_t>(a)].overlaps(bounds[static_cast<size_t>(b)])) return;
+            if (!query.set.is_pair(a, b)) std::swap(a, b);
+            if (query.set.is_pair(a, b)) query.try_pair(a, b);
+        }
+    } finite_pairs(query, bounds);
+    if (!detection.tree_) detection.tree_ = std::make_unique<Detection::Tree>();
+    detection.tree_->update(set, bounds);
+    btDbvt& dbvt = detection.tree_->dbvt;
+    dbvt.collideTTpersistentStack(dbvt.m_root, dbvt.m_root, finite_pairs);
+    std::vector<FeaturePair>& found = detection.features;
+    if (!std::is_sorted(found.begin(), found.end())) std::sort(found.begin(), found.end());
+}
+
+namespace {
+
+// The core of a solid as Bullet asks for it; a plane as a cube of half extent 10 m below it.
+class BulletCore final : public btConvexInternalShape {
+public:
+    explicit BulletCore(const Solid& s) : solid_(s) {
+        m_shapeType = CUSTOM_CONVEX_SHAPE_TYPE;
+        m_collisionMargin = 0;
+    }
+    btVector3 localGetSupportingVertexWithoutMargin(const btVector3& along) const override {
+        const Vec3<double> d(along.x(), along.y(), along.z());
+        if (solid_.type() != ShapeType::plane) return to_bullet(solid_.support(d));
+        const Vec3<double> l = solid_.X.R.transpose() * d, side(l.x() < 0 ? -10 : 10, l.y() < 0 ? -10 : 10, l.z() < 0 ? -20 : 0);
+        return to_bullet(transform_point(solid_.X, side));
+    }
+    btVector3 localGetSupportingVertex(const btVector3& along) const override {
+        return localGetSupportingVertexWithoutMargin(along);
+    }
+    void batchedUnitVectorGetSupportingVertexWithoutMargin(const btVector3*, btVector3*, int) const override {}
+    void calculateLocalInertia(btScalar, btVector3&) const override {}
+    const char* getName() const override { return "core"; }
+
+private:
+    const Solid& solid_;
+};
+
+}  // namespace
+
+double gjk_distance(const Shape& sa, const Shape& sb, const Transform<double>& X_a, const Transform<double>& X_b,
+                    const Vec3<double>& size_a, const Vec3<double>& size_b) {
+    const Solid solid_a(sa, X_a, size_a), solid_b(sb, X_b, size_b);
+    const BulletCore a(solid_a), b(solid_b);
+    const btVector3 guess = to_bullet(solid_b.centre() - solid_a.centre());
+    const btTransform here = btTransform::getIdentity();
+    btGjkEpaSolver2::sResults result;
+    if (!btGjkEpaSolver2::Distance(&a, here, &b, here, guess, result))
+        btGjkEpaSolver2::Penetration(&a, here, &b, here, guess, result, false);
+    return result.distance - solid_a.radius - solid_b.radius;
+}
+
+}  // namespace costate

@@ -1,0 +1,153 @@
+#include "collision/detect/gjk.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "collision/contact/closest.hpp"
+
+namespace costate {
+namespace {
+
+using Vec = Vec3<double>;
+
+constexpr int iterations = 100;     // curved cores are approached step by step
+constexpr double exact = 1e-14;     // relative to the squared distance
+constexpr double overlap2 = 1e-22;  // relative to the squared extent of the difference, at which the origin is in it
+
+// Up to four points, reduced to those whose hull holds the point nearest to the origin.
+struct Simplex {
+    Vec w[4];
+    int count = 0;
+
+    void keep(int i) { w[0] = w[i], count = 1; }
+    void keep(int i, int j) { w[0] = Vec(w[i]), w[1] = Vec(w[j]), count = 2; }
+
+    Vec nearest() {
+        switch (count) {
+            case 1: return w[0];
+            case 2: return nearest_on_segment();
+            case 3: return nearest_on_triangle();
+            default: return nearest_on_tetrahedron();
+        }
+    }
+
+    Vec nearest_on_segment() {
+        const Vec u = w[1] - w[0];
+        const double along = -u.dot(w[0]), length2 = u.squaredNorm();
+        if (along <= 0) return keep(0), w[0];
+        if (along >= length2) return keep(1), w[0];
+        return w[0] + u * (along / length2);
+    }
+
+    // By the region of the origin                                         (Ericson, Real-Time Collision Detection, 5.1.5)
+    Vec nearest_on_triangle() {
+        const Vec ab = w[1] - w[0], ac = w[2] - w[0];
+        const double d1 = -ab.dot(w[0]), d2 = -ac.dot(w[0]), d3 = -ab.dot(w[1]), d4 = -ac.dot(w[1]), d5 = -ab.dot(w[2]),
+                     d6 = -ac.dot(w[2]);
+        if (d1 <= 0 && d2 <= 0) return keep(0), w[0];
+        if (d3 >= 0 && d4 <= d3) return keep(1), w[0];
+        if (d6 >= 0 && d5 <= d6) return keep(2), w[0];
+        const double on_c = d1 * d4 - d3 * d2, on_b = d5 * d2 - d1 * d6, on_a = d3 * d6 - d5 * d4;
+        if (on_c <= 0 && d1 >= 0 && d3 <= 0) return keep(0, 1), nearest_on_segment();
+        if (on_b <= 0 && d2 >= 0 && d6 <= 0) return keep(0, 2), nearest_on_segment();
+        if (on_a <= 0 && d4 >= d3 && d5 >= d6) return keep(1, 2), nearest_on_segment();
+        const double sum = on_a + on_b + on_c;
+        if (!(sum > 0)) return keep(0, 1), nearest_on_segment();
+        // the foot of the origin, by the normal, which rounds less than the sum of the corners
+        const Vec n = ab.cross(ac);
+        return n * (n.dot(w[0]) / n.squaredNorm());
+    }
+
+    // Over the faces that part the origin from the fourth corner; zero if none does.
+    Vec nearest_on_tetrahedron() {
+        Simplex best;
+        Vec nearest = Vec::Zero();
+        for (int out = 0; out < 4; ++out) {
+            Simplex face;
+            for (int i = 0; i < 4; ++i)
+                if (i != out) face.w[face.count++] = w[i];
+            const Vec n = (face.w[1] - face.w[0]).cross(face.w[2] - face.w[0]);
+            const double corner = n.dot(w[out] - face.w[0]), origin = -n.dot(face.w[0]);
+            if (corner * origin > 0) continue;
+            const Vec x = face.nearest();
+            if (best.count == 0 || x.squaredNorm() < nearest.squaredNorm()) best = face, nearest = x;
+        }
+        if (best.count > 0) *this = best;
+        return nearest;
+    }
+};
+
+constexpr double shrunk = 0.8;      // curved cores that overlap are shrunk to this to see where they meet
+constexpr double set_apart = 1e-2;  // of the width of the narrower core, between cores moved apart
+constexpr int shifts = 3;
+
+// The direction among many fixed ones along which two cores overlap least.
+Vec least_overlap(const Solid& a, const Solid& b) {
+    Vec best = normalise<double>(a.centre() - b.centre());
+    double most = separation(a, b, best);
+    const auto attempt = [&](const Vec& n) {
+        if (const double s = separation(a, b, n); s > most + 1e-9) most = s, best = n;
+    };
+    for (int k = 0; k < 27; ++k) {
+        if (k == 13) continue;
+        const Vec n = Vec(k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1).normalized();
+        attempt(a.X.R * n), attempt(b.X.R * n);
+    }
+    for (int f = 0; f < a.face_count(); ++f) attempt(-a.normal(f));
+    for (int f = 0; f < b.face_count(); ++f) attempt(b.normal(f));
+    return best;
+}
+
+Vec settled(const Solid& a, const Solid& b, Vec n) {
+    for (int k = 0; k < shifts; ++k) {
+        const auto width = [&](const Solid& s) { return n.dot(s.support(n) - s.support(-n)); };
+        const double gap = set_apart * std::max(std::min(width(a), width(b)), 1e-3 * std::max(width(a), width(b)));
+        const Apart moved = gjk({a, 1, n * (gap - separation(a, b, n))}, {b});
+        if (!(moved.distance > 0) || separation(a, b, moved.n) < separation(a, b, n)) break;
+        n = moved.n;
+    }
+    return n;
+}
+
+}  // namespace
+
+Apart gjk(const Core& a, const Core& b) {
+    Vec v = a.solid.centre() + a.shift - b.solid.centre() - b.shift;
+    if (!(v.squaredNorm() > 0)) v = Vec::UnitZ();
+    Simplex simplex;
+    double extent2 = 0, last2 = std::numeric_limits<double>::infinity();
+    for (int k = 0; k < iterations; ++k) {
+        const Vec w = a.support(-v) - b.support(v);
+        extent2 = std::max(extent2, w.squaredNorm());
+        const double distance2 = v.squaredNorm();
+        // no point of the difference is nearer than w along v
+        if (k > 0 && distance2 - v.dot(w) <= exact * distance2) break;
+        Simplex next = simplex;
+        next.w[next.count++] = w;
+        const Vec nearest = next.nearest();
+        if (!(nearest.squaredNorm() > overlap2 * extent2)) {
+            if (v.dot(w) > 0) break;  // v parts the cores: a simplex too flat to tell its sides is no overlap
+            return {};
+        }
+        if (k > 0 && !(nearest.squaredNorm() < last2)) break;
+        simplex = next, v = nearest, last2 = v.squaredNorm();
+    }
+    const double distance = v.norm();
+    // a distance no axis confirms is none
+    if (!(v.dot(a.support(-v) - b.support(v)) > 0)) return {};
+    return {distance, v / distance};
+}
+
+// Apart, GJK's. Overlapping, there are two first directions: that of curved cores shrunk until they are apart, and the best of
+// many. a is moved along each until the cores are apart, and GJK asked again: n is the normal of an overlap where it comes back
+// unchanged.
+Vec first_normal(const Solid& a, const Solid& b) {
+    if (const Apart apart = gjk({a}, {b}); apart.distance > 0) return apart.n;
+    const Apart small = gjk({a, a.is_curved() ? shrunk : 1}, {b, b.is_curved() ? shrunk : 1});
+    const Vec many = settled(a, b, least_overlap(a, b));
+    if (!(small.distance > 0)) return many;
+    const Vec first = settled(a, b, small.n);
+    return separation(a, b, many) > separation(a, b, first) + 1e-9 ? many : first;
+}
+
+}  // namespace costate

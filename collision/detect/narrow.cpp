@@ -1,0 +1,253 @@
+#include "collision/detect/narrow.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "collision/detect/narrow_parts.hpp"
+
+namespace costate {
+namespace {
+
+using Vec = Vec3<double>;
+using Pose = Transform<double>;
+
+constexpr double surface = 1e-9;          // m; a centre this little outside a box is on it
+constexpr double parallel_sine2 = 1e-12;  // squared sine of the angle up to which segments are parallel
+constexpr double tie = 1e-9;              // relative difference of squared distances that counts as none
+
+// The half segment along z of a capsule.
+struct Segment {
+    Vec centre, direction;
+    double half;
+    Segment(const Pose& X, const Vec& size) : centre(X.p), direction(X.R.col(2)), half(size.y()) {}
+    Segment(const Vec& c, const Vec& d, double h) : centre(c), direction(d), half(h) {}
+    double parameter(const Vec& x) const { return std::clamp(direction.dot(x - centre), -half, half); }
+    Vec at(double s) const { return centre + s * direction; }
+    Vec end(int i) const { return at(i == 0 ? -half : half); }
+    Feature feature(double s) const { return s <= -half ? vertex_feature(0) : (s >= half ? vertex_feature(1) : edge_feature(0)); }
+};
+
+FeatureList capsule_on_plane() {
+    FeatureList list;
+    list.add(vertex_feature(0), face_feature(0));
+    list.add(vertex_feature(1), face_feature(0));
+    return list;
+}
+
+FeatureList box_on_plane(const Pose& X, const Vec& size, const Pose& plane) {
+    const Vec n = X.R.transpose() * plane.R.col(2);  // the plane's normal in the box
+    double height[8];
+    int order[8];
+    for (int i = 0; i < 8; ++i) height[i] = n.dot(box_side(vertex_feature(i)).cwiseProduct(size)), order[i] = i;
+    FeatureList list;
+    for (int k = 0; k < 4; ++k) {
+        int lowest = k;
+        for (int i = k + 1; i < 8; ++i)
+            if (height[order[i]] < height[order[lowest]]) lowest = i;
+        std::rotate(order + k, order + lowest, order + lowest + 1);
+        list.add(vertex_feature(order[k]), face_feature(0));
+    }
+    return list;
+}
+
+// The feature of a box that is nearest to the point c in its coordinates.
+Feature nearest_on_box(const Vec& c, const Vec& size) {
+    const Vec excess = c.cwiseAbs() - size;
+    int outside = 0, inside_axis = 0, nearest = 0;
+    for (int k = 0; k < 3; ++k) {
+        if (excess[k] > surface) ++outside;
+        else inside_axis = k;
+        if (excess[k] > excess[nearest]) nearest = k;
+    }
+    const auto side = [&](int k) { return c[k % 3] < 0 ? 0 : 1; };
+    if (outside <= 1) return face_feature(2 * nearest + side(nearest));
+    if (outside == 2) return edge_feature(4 * inside_axis + side(inside_axis + 1) + 2 * side(inside_axis + 2));
+    return vertex_feature(side(0) + 2 * side(1) + 4 * side(2));
+}
+
+FeatureList sphere_on_box(const Vec& centre, const Pose& X, const Vec& size) {
+    FeatureList list;
+    list.add(vertex_feature(0), nearest_on_box(X.R.transpose() * (centre - X.p), size));
+    return list;
+}
+
+FeatureList sphere_on_capsule(const Vec& centre, const Segment& b) {
+    FeatureList list;
+    list.add(vertex_feature(0), b.feature(b.parameter(centre)));
+    return list;
+}
+
+// Keeps the closest of what it is offered, the first among equals.
+struct Closest {
+    FeatureList list;
+    double distance2 = 0;
+    void offer(const Vec& difference, const Feature& on_a, const Feature& on_b) {
+        const double d2 = difference.squaredNorm();
+        if (list.count > 0 && !(d2 < distance2 * (1 - tie))) return;
+        distance2 = d2, list.count = 0;
+        list.add(on_a, on_b);
+    }
+};
+
+FeatureList parallel_capsules(const Segment& a, const Segment& b) {
+    Closest closest;
+    for (int i = 0; i < 2; ++i) {
+        const double t = b.parameter(a.end(i));
+        closest.offer(a.end(i) - b.at(t), vertex_feature(i), b.feature(t));
+    }
+    for (int i = 0; i < 2; ++i) {
+        const double s = a.parameter(b.end(i));
+        closest.offer(a.at(s) - b.end(i), a.feature(s), vertex_feature(i));
+    }
+    return closest.list;
+}
+
+bool parallel(const Segment& a, const Segment& b) { return !(a.direction.cross(b.direction).squaredNorm() > parallel_sine2); }
+
+// The parameters of the closest points of two segments that are not parallel    (Ericson, Real-Time Collision Detection, 5.1.9)
+std::pair<double, double> closest_parameters(const Segment& a, const Segment& b) {
+    const Vec normal = a.direction.cross(b.direction), r = b.centre - a.centre;
+    const double s = std::clamp(r.cross(b.direction).dot(normal) / normal.squaredNorm(), -a.half, a.half);
+    const double t = b.parameter(a.at(s));
+    return {b.feature(t).kind == FeatureKind::edge ? s : a.parameter(b.at(t)), t};
+}
+
+// The feature of the second of two edges, by the sign of the normal that points from it to the first.
+Feature oriented_edge(int index, const Segment& a, const Segment& b) {
+    const bool reversed = a.direction.cross(b.direction).dot(a.centre - b.centre) < 0;
+    return edge_feature(index, reversed);
+}
+
+FeatureList capsule_on_capsule(const Segment& a, const Segment& b) {
+    if (parallel(a, b)) return parallel_capsules(a, b);
+    const auto [s, t] = closest_parameters(a, b);
+    const Feature on_a = a.feature(s), on_b = b.feature(t);
+    const bool edges = on_a.kind == FeatureKind::edge && on_b.kind == FeatureKind::edge;
+    FeatureList list;
+    list.add(on_a, edges ? oriented_edge(0, a, b) : on_b);
+    return list;
+}
+
+bool segment_meets_box(const Segment& a, const Vec& size) {
+    double from = -a.half, to = a.half;
+    for (int k = 0; k < 3; ++k) {
+        const double c = a.centre[k], d = a.direction[k], h = size[k] + surface;
+        if (std::abs(d) * a.half <= surface) {
+            if (std::abs(c) > h) return false;
+            continue;
+        }
+        from = std::max(from, std::min((-h - c) / d, (h - c) / d));
+        to = std::min(to, std::max((-h - c) / d, (h - c) / d));
+    }
+    return from <= to;
+}
+
+// The features along the axis of least overlap of a segment that meets the box, in box coordinates: faces, then edges. Where it
+// is a face, the other end counts too if it is over that face.
+FeatureList segment_in_box(const Segment& a, const Vec& size) {
+    FeatureList list;
+    double least = 0;
+    for (int k = 0; k < 3; ++k) {
+        const double c = a.centre[k], d = a.direction[k];
+        const double separation = std::abs(c) - std::abs(d) * a.half - size[k];
+        if (k > 0 && !(separation > least + surface)) continue;
+        least = separation, list.count = 0;
+        const int side = c < 0 ? 0 : 1, lower = (d < 0) == (side == 1) ? 1 : 0;
+        list.add(vertex_feature(lower), face_feature(2 * k + side));
+        const Vec excess = a.end(1 - lower).cwiseAbs() - size;
+        if (excess[(k + 1) % 3] <= 0 && excess[(k + 2) % 3] <= 0) list.add(vertex_feature(1 - lower), face_feature(2 * k + side));
+    }
+    for (int k = 0; k < 3; ++k) {
+        Vec n = a.direction.cross(Vec(Vec::Unit(k)));
+        if (!(n.squaredNorm() > parallel_sine2)) continue;
+        n.normalize();
+        const bool reversed = n.dot(a.centre) < 0;
+        if (reversed) n = -n;
+        const double separation = n.dot(a.centre) - n.cwiseAbs().dot(size);
+        if (!(separation > least + surface)) continue;
+        least = separation, list.count = 0;
+        const int side = (n[(k + 1) % 3] < 0 ? 0 : 1) + (n[(k + 2) % 3] < 0 ? 0 : 2);
+        list.add(edge_feature(0), edge_feature(4 * k + side, reversed));
+    }
+    return list;
+}
+
+// Both ends where they are over a face, and the closest features if that is neither of them.
+FeatureList capsule_on_box(const Pose& X_a, const Vec& size_a, const Pose& X_b, const Vec& size) {
+    const Segment a(X_b.R.transpose() * (X_a.p - X_b.p), X_b.R.transpose() * X_a.R.col(2), size_a.y());
+    if (segment_meets_box(a, size)) return segment_in_box(a, size);
+    Closest closest;
+    FeatureList ends;
+    for (int i = 0; i < 2; ++i) {
+        const Vec x = a.end(i);
+        const Feature on_b = nearest_on_box(x, size);
+        closest.offer(x - x.cwiseMax(-size).cwiseMin(size), vertex_feature(i), on_b);
+        if (on_b.kind == FeatureKind::face) ends.add(vertex_feature(i), on_b);
+    }
+    for (int j = 0; j < 12; ++j) {
+        const Feature edge = edge_feature(j);
+        const Segment b(box_side(edge).cwiseProduct(size), Vec::Unit(j / 4), size[j / 4]);
+        if (parallel(a, b)) continue;
+        const auto [s, t] = closest_parameters(a, b);
+        if (a.feature(s).kind == FeatureKind::edge && b.feature(t).kind == FeatureKind::edge)
+            closest.offer(a.at(s) - b.at(t), edge_feature(0), oriented_edge(j, a, b));
+    }
+    for (int j = 0; j < 8; ++j) {
+        const Vec x = box_side(vertex_feature(j)).cwiseProduct(size);
+        const double s = a.parameter(x);
+        if (a.feature(s).kind == FeatureKind::edge) closest.offer(a.at(s) - x, edge_feature(0), vertex_feature(j));
+    }
+    const auto& [on_a, on_b, _] = closest.list.items[0];
+    if (on_a.kind == FeatureKind::edge || on_b.kind != FeatureKind::face) ends.add(on_a, on_b);
+    return ends;
+}
+
+// The types in the order of the enumerator: ta >= tb if tb is a plane, ta <= tb otherwise; neither beyond box.
+FeatureList ordered_features(ShapeType ta, ShapeType tb, const Pose& X_a, const Pose& X_b, const Vec& size_a, const Vec& size_b) {
+    if (tb == ShapeType::plane) {
+        if (ta == ShapeType::box) return box_on_plane(X_a, size_a, X_b);
+        if (ta == ShapeType::capsule) return capsule_on_plane();
+    }
+    FeatureList list;
+    if (ta == ShapeType::sphere) {
+        if (tb == ShapeType::box) return sphere_on_box(X_a.p, X_b, size_b);
+        if (tb == ShapeType::capsule) return sphere_on_capsule(X_a.p, Segment(X_b, size_b));
+        list.add(vertex_feature(0), tb == ShapeType::plane ? face_feature(0) : vertex_feature(0));
+        return list;
+    }
+    if (ta == ShapeType::capsule && tb == ShapeType::capsule)
+        return capsule_on_capsule(Segment(X_a, size_a), Segment(X_b, size_b));
+    return capsule_on_box(X_a, size_a, X_b, size_b);
+}
+
+// The list of a pair whose shapes have changed places.
+FeatureList turned(FeatureList list) {
+    for (int i = 0; i < list.count; ++i) {
+        auto& [on_a, on_b, normal] = list.items[i];
+        std::swap(on_a, on_b);
+        normal = -normal;
+        if (on_a.kind != FeatureKind::edge || on_b.kind != FeatureKind::edge) continue;
+        on_b.index |= on_a.index & reversed_normal;  // the flag stays with the second: u x w turns round as the normal does
+        on_a.index &= ~reversed_normal;
+    }
+    return list;
+}
+
+}  // namespace
+
+FeatureList closest_features(const Shape& sa, const Shape& sb, const Pose& X_a, const Pose& X_b, const Vec& size_a,
+                             const Vec& size_b, double reach) {
+    const ShapeType ta = sa.type, tb = sb.type;
+    assert(pair_supported(ta, tb));
+    if (in_closed_form(ta, tb)) {
+        if (tb == ShapeType::plane || (ta != ShapeType::plane && ta <= tb))
+            return ordered_features(ta, tb, X_a, X_b, size_a, size_b);
+        return turned(ordered_features(tb, ta, X_b, X_a, size_b, size_a));
+    }
+    const Solid a(sa, X_a, size_a), b(sb, X_b, size_b);
+    if (ta != ShapeType::plane && ta != ShapeType::terrain) return general_features(a, b, reach);
+    return turned(general_features(b, a, reach));
+}
+
+}  // namespace costate

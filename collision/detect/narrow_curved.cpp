@@ -1,0 +1,246 @@
+// Pairs with a cylinder or an ellipsoid: the unit n that maximises the separation, and the features it touches. From a first
+// normal the features whose normals come near are taken, the largest first; the closed form of those gives n; if the contact is
+// beyond their ends, or n leaves their normals, smaller ones or those at the new n take their place.
+#include <cmath>
+#include <limits>
+
+#include "collision/contact/contact.hpp"
+#include "collision/detect/gjk.hpp"
+#include "collision/detect/narrow_parts.hpp"
+
+namespace costate {
+namespace {
+
+using Vec = Vec3<double>;
+
+constexpr double first_tolerance = 0.02;  // rad; features whose normals come this close are tried first
+constexpr double least_tolerance = 1e-9;  // rad
+constexpr double exact = 1e-9;            // relative to the distance of the middles, to what a separation is known
+constexpr double settled_normal = 1e-8;   // how far one more Newton step may move a normal
+constexpr double lean = 0.05;              // rad; of a normal off a face that is not touched
+constexpr double parallel_sine = 0.05;    // of the angle up to which lines touch in points at their ends, too
+constexpr int rounds = 24, newton_steps = 40;
+
+struct CurvedPair {
+    const Solid &a, &b;
+    ContactList& list;
+
+    bool touches_terrain() const { return b.triangle >= 0; }
+
+    // The normal from the second to the first at which their own separation is stationary, from n by Newton steps that climb.
+    static Vec polished(const FeatureOf<double>& f1, const FeatureOf<double>& f2, Vec n) {
+        const RoundedFeature<double> placed = f2.feature.kind == FeatureKind::curve ? RoundedFeature<double>::zero() : place(f2);
+        const bool edge = f2.feature.kind == FeatureKind::edge;
+        if (edge) n = normalise<double>(n - placed.direction * placed.direction.dot(n));
+        const auto rest = [&](const Vec& m) {
+            return Vec(support_point<double>(f1, -m) -
+                       (f2.feature.kind == FeatureKind::curve ? support_point(f2, m) : placed.point));
+        };
+        for (int k = 0; k < newton_steps; ++k) {
+            Vec ascent = rest(n);
+            ascent -= n * n.dot(ascent);
+            if (edge) ascent -= placed.direction * placed.direction.dot(ascent);
+            Vec step = curve_normal(f1, f2, n) - n;
+            if (step.dot(ascent) < 0) step = -step;
+            if (step.norm() > 0.5) step *= 0.5 / step.norm();
+            if (step.norm() < 1e-15) break;
+            const double value = n.dot(rest(n));
+            Vec next = normalise<double>(n + step);
+            // near the solution the values agree to round-off, and the step is right by itself
+            for (int halved = 0; step.norm() > 1e-6 && halved < 12 && next.dot(rest(next)) < value; ++halved) {
+                step *= 0.5;
+                next = normalise<double>(n + step);
+            }
+            n = next;
+        }
+        return n;
+    }
+
+    // The normal that belongs to two features, neither of them a face, from n.
+    Vec normal_of(const Feature& on_a, const Feature& on_b, const Vec& n) const {
+        const Feature named_a = a.named(on_a), named_b = b.named(on_b);
+        const FeatureOf<double> f1{*a.shape, named_a, a.X, a.size}, f2{*b.shape, named_b, b.X, b.size};
+        if (on_a.kind == FeatureKind::curve) return polished(f1, f2, n);
+        if (on_b.kind == FeatureKind::curve) return -polished(f2, f1, -n);
+        const RoundedFeature<double> x = place(f1), y = place(f2);
+        if (on_a.kind == FeatureKind::edge && on_b.kind == FeatureKind::edge) {
+            const Vec across = x.direction.cross(y.direction);
+            if (!(across.squaredNorm() > degenerate_sine2)) return normalise<double>(n - x.direction * x.direction.dot(n));
+            return across.dot(n) < 0 ? Vec(-across.normalized()) : Vec(across.normalized());
+        }
+        const Vec& along = on_a.kind == FeatureKind::edge ? x.direction : y.direction;
+        const Vec r = x.point - y.point - along * along.dot(x.point - y.point);
+        // inside the radius of a cylinder's side n points the other way
+        return r.dot(n) < 0 ? Vec(-normalise(r)) : normalise(r);
+    }
+
+    struct Touch {
+        Feature on_a, on_b;
+        Vec n = Vec::UnitZ();
+        double separation = -std::numeric_limits<double>::infinity();
+        bool found = false;  // the features meet where they are and n is theirs
+    };
+
+    // The point at which the features touch for the normal n, for the test of their ends; for the point of a face, of the other.
+    Vec point_of(const Touch& t) const {
+        const Feature named_a = a.named(t.on_a), named_b = b.named(t.on_b);
+        if (t.on_a.kind == FeatureKind::face) return b.support(t.n);
+        if (t.on_b.kind == FeatureKind::face) return a.support(-t.n);
+        return contact(*a.shape, *b.shape, {0, 0, named_a, named_b, t.n}, a.X, b.X, a.size, b.size).point;
+    }
+
+    bool both_edges_parallel(const Touch& t) const {
+        if (t.on_a.kind != FeatureKind::edge || t.on_b.kind != FeatureKind::edge) return false;
+        return line(a, t.on_a).direction.cross(line(b, t.on_b).direction).norm() < parallel_sine;
+    }
+
+    void offer_faces(const Touch& t) const {
+        if (t.on_a.kind == FeatureKind::face) face_points(a, static_cast<int>(t.on_a.index), b, true, list);
+        else face_points(b, static_cast<int>(t.on_b.index), a, false, list);
+    }
+
+    // Whether the points of two faces tell the separation along their normal.
+    bool faces_overlap(const Touch& t) const {
+        const int before = list.count();
+        offer_faces(t);
+        const double found = list.least_gap(before) + a.radius + b.radius;
+        list.cut(before);
+        return found <= t.separation + 1e-3 * std::abs(t.separation) + 1e-7;
+    }
+
+    // A face of a or b and no face of the other. A triangle's neighbours are not asked.
+    bool on_one_face(const Touch& t) const {
+        return !touches_terrain() && (t.on_a.kind == FeatureKind::face) != (t.on_b.kind == FeatureKind::face);
+    }
+
+    // Where n is the normal of the face itself no tolerance leaves the face, though the point x of the other solid is beyond its
+    // sides. The separation grows as n leans towards x, by more than the tolerance, so that an edge or a vertex comes next.
+    Vec beyond_face(const Touch& t, const Vec& x) const {
+        const bool of_a = t.on_a.kind == FeatureKind::face;
+        const Solid& s = of_a ? a : b;
+        const HullFace& face = s.hull.faces[(of_a ? t.on_a : t.on_b).index];
+        Vec middle = Vec::Zero();
+        for (int k = 0; k < face.count; ++k) middle += s.vertex(s.hull.sides[static_cast<size_t>(face.first + k)].tail) / face.count;
+        const Vec out = x - middle - t.n * t.n.dot(x - middle);
+        return normalise<double>(t.n + (of_a ? -lean : lean) * normalise(out));
+    }
+
+    Touch touch() const {
+        Touch best, now;
+        Vec n = first_normal(a, b);
+        double tol_a = first_tolerance, tol_b = first_tolerance;
+        const double tolerance = exact * (1 + (a.X.p - b.X.p).norm());
+        for (int k = 0; k < rounds; ++k) {
+            now.on_a = a.feature_along(-n, tol_a), now.on_b = b.feature_along(n, tol_b);
+            if (now.on_a.kind == FeatureKind::face) now.n = -a.normal(static_cast<int>(now.on_a.index));
+            else if (now.on_b.kind == FeatureKind::face) now.n = b.normal(static_cast<int>(now.on_b.index));
+            else now.n = normal_of(now.on_a, now.on_b, n);
+            now.separation = separation(a, b, now.n);
+            if (now.separation > best.separation) best = now;
+            now.found = both_edges_parallel(now);
+            if (now.found) return now;
+            const bool both_faces = now.on_a.kind == FeatureKind::face && now.on_b.kind == FeatureKind::face;
+            const Vec x = point_of(now);
+            const bool on_a = both_faces ? faces_overlap(now) : a.within(now.on_a, x),
+                       on_b = both_faces ? on_a : b.within(now.on_b, x);
+            if (on_a && on_b) {
+                if (now.separation < best.separation - tolerance) return best;
+                now.found = true;
+                if (now.on_a.kind == FeatureKind::face || now.on_b.kind == FeatureKind::face) return now;
+                const Contact<double> c =
+                    contact(*a.shape, *b.shape, {0, 0, a.named(now.on_a), b.named(now.on_b), now.n}, a.X, b.X, a.size, b.size);
+                // the closed form of a curve starts from n, and must end there: Newton's steps need not settle where n is no maximum
+                const bool curve = now.on_a.kind == FeatureKind::curve || now.on_b.kind == FeatureKind::curve;
+                const bool settled = !curve || (c.normal - now.n).norm() < settled_normal;
+                if (settled && now.separation >= std::abs(c.gap + a.radius + b.radius) * (c.gap < 0 ? -1 : 1) - tolerance)
+                    return now;
+                now.found = false;
+                n = now.n;
+            }
+            if (on_one_face(now) && !(on_a && on_b) && (now.n - n).norm() < least_tolerance) {
+                n = beyond_face(now, x);
+            } else {
+                if (!on_a) tol_a *= 0.1;
+                if (!on_b) tol_b *= 0.1;
+            }
+            if (tol_a < least_tolerance || tol_b < least_tolerance) break;
+        }
+        return best;
+    }
+
+    struct Line {
+        Vec centre, direction;
+        double half;
+    };
+    static Line line(const Solid& s, const Feature& f) {
+        if (is_swept(s.type(), f)) return {s.X.p, s.X.R.col(2), s.size.y()};
+        const HullEdge& e = s.hull.edges[f.index];
+        const Vec u = s.edge_direction(static_cast<int>(f.index));
+        return {s.vertex(e.tail) + 0.5 * u, u.normalized(), 0.5 * u.norm()};
+    }
+    // The features at the ends of a line.
+    static Feature end(const Solid& s, const Feature& f, int i) {
+        if (s.type() == ShapeType::cylinder) return curve_feature(i);
+        const HullEdge& e = s.hull.edges[f.index];
+        return vertex_feature(i == 0 ? e.tail : e.head);
+    }
+
+    // The ends of two nearly parallel lines over the other line.
+    void offer_ends(const Touch& t) const {
+        const Line on_a = line(a, t.on_a), on_b = line(b, t.on_b);
+        for (int i = 0; i < 2; ++i) {
+            const Vec x = on_a.centre + (i == 0 ? -on_a.half : on_a.half) * on_a.direction;
+            const Feature f = end(a, t.on_a, i);
+            if (std::abs(on_b.direction.dot(x - on_b.centre)) <= on_b.half)
+                list.offer(a, b, f, t.on_b, normal_of(f, t.on_b, t.n));
+        }
+        for (int i = 0; i < 2; ++i) {
+            const Vec x = on_b.centre + (i == 0 ? -on_b.half : on_b.half) * on_b.direction;
+            const Feature f = end(b, t.on_b, i);
+            if (std::abs(on_a.direction.dot(x - on_a.centre)) <= on_a.half)
+                list.offer(a, b, t.on_a, f, normal_of(t.on_a, f, t.n));
+        }
+    }
+
+    // The face along whose normal the cores overlap least, and the smallest feature over it.
+    Touch deepest_face() const {
+        Touch best;
+        for (int i = 0; i < a.face_count() + b.face_count(); ++i) {
+            const int on_b = i - a.face_count();
+            const Vec n = on_b < 0 ? Vec(-a.normal(i)) : b.normal(on_b);
+            const double s = separation(a, b, n);
+            if (!(s > best.separation)) continue;
+            best.n = n, best.separation = s, best.found = true;
+            best.on_a = on_b < 0 ? face_feature(i) : a.feature_along(-n, 0);
+            best.on_b = on_b < 0 ? b.feature_along(n, 0) : face_feature(on_b);
+        }
+        return best;
+    }
+
+    void offer_points() const {
+        Touch t = touch();
+        if (!t.found && !touches_terrain() && deepest_face().found) t = deepest_face();
+        if (t.separation - a.radius - b.radius >= list.reach()) return;
+        if (touches_terrain() && (!t.found || !b.allows(t.n, t.on_b))) return;
+        const bool face_a = t.on_a.kind == FeatureKind::face, face_b = t.on_b.kind == FeatureKind::face;
+        if (!face_a && !face_b) {
+            if (near_face_points(a, b, t.n, t.separation, list)) return;
+            const bool parallel = both_edges_parallel(t);
+            if (parallel) offer_ends(t);
+            if (!parallel || list.count() == 0) list.offer(a, b, t.on_a, t.on_b, t.n);
+            return;
+        }
+        const int before = list.count();
+        offer_faces(t);
+        if (list.count() > before || touches_terrain()) return;
+        // nothing is within the face: its plane and the smallest feature of the other
+        if (face_a) list.offer(a, b, t.on_a, b.feature_along(t.n, 0), t.n);
+        else list.offer(a, b, a.feature_along(-t.n, 0), t.on_b, t.n);
+    }
+};
+
+}  // namespace
+
+void curved_points(const Solid& a, const Solid& b, ContactList& list) { CurvedPair{a, b, list}.offer_points(); }
+
+}  // namespace costate

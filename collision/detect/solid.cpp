@@ -1,0 +1,189 @@
+#include "collision/detect/solid.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "collision/contact/placed_feature.hpp"
+
+namespace costate {
+namespace {
+
+using Vec = Vec3<double>;
+
+constexpr double on_side = 1e-9;    // m; a point this little beyond a side or an end is within
+constexpr double rise_sine = 1e-6;  // of the angle from which a neighbour counts as higher
+
+}  // namespace
+
+TriangleTables::TriangleTables(const Terrain& terrain, int triangle) {
+    const Vec middle = (terrain.corner(triangle, 0) + terrain.corner(triangle, 1) + terrain.corner(triangle, 2)) / 3;
+    const Vec normal = terrain.normal(triangle).normalized();
+    for (int k = 0; k < 3; ++k) {
+        const int next = (k + 1) % 3;
+        const Vec tail = terrain.corner(triangle, k), head = terrain.corner(triangle, next);
+        vertices[k] = tail;
+        edges[k] = {k, next, 0, 1, head - tail, middle - 0.5 * (tail + head)};
+        sides[k] = {k, next, k, 0};
+        sides[3 + k] = {(3 - k) % 3, 2 - k, 2 - k, 1};
+    }
+    faces[0] = {normal, middle, 0, 3};
+    faces[1] = {-normal, middle, 3, 3};
+}
+
+Solid::Solid(const Shape& s, const Transform<double>& pose, const Vec& numbers)
+    : shape(&s), X(pose), size(numbers), scale(shape_scale(s.type, numbers)), radius(is_round(s.type) ? numbers.x() : 0) {
+    if (const Hull* tables = hull_of(s)) hull = tables->view();
+}
+
+Vec Solid::normal(int face) const {
+    if (type() == ShapeType::plane) return X.R.col(2);
+    const Vec n = hull.faces[static_cast<size_t>(face)].normal;
+    if (!turns_with_size(type())) return X.R * n;
+    return X.R * normalise<double>(n.cwiseProduct(cofactors(scale)));
+}
+
+Vec Solid::face_point(int face) const {
+    if (type() == ShapeType::plane) return X.p;
+    return X.R * scale.cwiseProduct(hull.faces[static_cast<size_t>(face)].origin) + X.p;
+}
+
+int Solid::face_count() const {
+    if (triangle >= 0) return only_side < 0 ? 1 : 0;
+    return type() == ShapeType::cylinder ? 2 : static_cast<int>(hull.faces.size());
+}
+
+int Solid::face_along(const Vec& d) const {
+    int best = -1;
+    double most = -2;
+    for (int f = 0; f < face_count(); ++f)
+        if (const double cosine = normal(f).dot(d); cosine > most) most = cosine, best = f;
+    return best;
+}
+
+Vec Solid::centre() const { return type() == ShapeType::mesh ? Vec(X.R * scale.cwiseProduct(shape->hull->centre) + X.p) : X.p; }
+
+int Solid::support_vertex(const Vec& d) const {
+    const Vec l = scale.cwiseProduct(X.R.transpose() * d);
+    int best = 0;
+    double farthest = -std::numeric_limits<double>::infinity();
+    for (size_t i = 0; i < hull.vertices.size(); ++i)
+        if (const double along = l.dot(hull.vertices[i]); along > farthest) farthest = along, best = static_cast<int>(i);
+    return best;
+}
+
+Vec Solid::support(const Vec& d) const {
+    const Vec l = X.R.transpose() * d;
+    switch (type()) {
+        case ShapeType::sphere: return X.p;
+        case ShapeType::capsule: return X.p + X.R.col(2) * (l.z() < 0 ? -size.y() : size.y());
+        case ShapeType::box: {
+            const auto side = [&](int k) { return l[k] < 0 ? -size[k] : size[k]; };
+            return X.R * Vec(side(0), side(1), side(2)) + X.p;
+        }
+        case ShapeType::ellipsoid: return X.R * size.cwiseProduct(normalise<double>(size.cwiseProduct(l))) + X.p;
+        case ShapeType::cylinder: {
+            const double across = std::hypot(l.x(), l.y()), k = across > degenerate_length ? size.x() / across : 0;
+            return X.R * Vec(k * l.x(), k * l.y(), l.z() < 0 ? -size.y() : size.y()) + X.p;
+        }
+        default: return vertex(support_vertex(d));
+    }
+}
+
+Feature Solid::feature_along(const Vec& d, double tol) const {
+    const double along_axis = d.dot(X.R.col(2));
+    if (type() == ShapeType::sphere) return vertex_feature(0);
+    if (type() == ShapeType::ellipsoid) return curve_feature(0);
+    if (type() == ShapeType::capsule)
+        return std::abs(along_axis) < tol ? edge_feature(0) : vertex_feature(along_axis < 0 ? 0 : 1);
+    const int face = face_along(d);
+    if (face >= 0 && normal(face).cross(d).norm() < tol && normal(face).dot(d) > 0) return face_feature(face);
+    if (type() == ShapeType::cylinder)
+        return std::abs(along_axis) < tol ? edge_feature(cylinder_axis) : curve_feature(along_axis < 0 ? 0 : 1);
+    const int v = support_vertex(d);
+    double least = tol;
+    Feature feature = vertex_feature(v);
+    for (size_t e = 0; e < hull.edges.size(); ++e) {
+        if (hull.edges[e].tail != v && hull.edges[e].head != v) continue;
+        const Vec u = edge_direction(static_cast<int>(e));
+        const double sine = std::abs(u.dot(d)) / u.norm();
+        if (sine < least) least = sine, feature = edge_feature(static_cast<int>(e));
+    }
+    return feature;
+}
+
+bool Solid::within(const Feature& f, const Vec& x) const {
+    if (f.kind == FeatureKind::edge) {
+        const bool axis = is_swept(type(), f);
+        const Vec u = axis ? Vec(X.R.col(2)) : edge_direction(static_cast<int>(f.index));
+        const Vec tail = axis ? Vec(X.p - size.y() * u) : vertex(hull.edges[f.index].tail);
+        const double length = axis ? 2 * size.y() : u.norm(), along = u.dot(x - tail) / (axis ? 1 : length);
+        return along >= -on_side && along <= length + on_side;
+    }
+    if (f.kind != FeatureKind::face || type() == ShapeType::plane) return true;
+    if (type() == ShapeType::cylinder) {
+        const Vec z = X.R.col(2);
+        return (x - X.p - z * z.dot(x - X.p)).norm() <= size.x() + on_side;
+    }
+    const HullFace& face = hull.faces[f.index];
+    const Vec n = normal(static_cast<int>(f.index));
+    for (int k = 0; k < face.count; ++k) {
+        const HullSide& side = hull.sides[static_cast<size_t>(face.first + k)];
+        const Vec tail = vertex(side.tail), out = (vertex(side.head) - tail).cross(n);
+        if (out.dot(x - tail) > on_side * out.norm()) return false;
+    }
+    return true;
+}
+
+Feature Solid::in_triangle(const Feature& f) const {
+    if (only_side < 0) return f;
+    return f.kind == FeatureKind::edge ? edge_feature(only_side) : vertex_feature((only_side + static_cast<int>(f.index)) % 3);
+}
+
+Feature Solid::named(const Feature& f) const {
+    if (triangle < 0) return f;
+    const Terrain& t = *shape->terrain;
+    const size_t first = 3 * static_cast<size_t>(triangle), index = in_triangle(f).index;
+    switch (f.kind) {
+        case FeatureKind::vertex: return vertex_feature(t.triangles[static_cast<size_t>(triangle)][index]);
+        case FeatureKind::edge: return edge_feature(t.edge_of_side[first + index]);
+        case FeatureKind::side: return side_feature(static_cast<int>(first + index));
+        default: return face_feature(triangle);
+    }
+}
+
+bool Solid::sharp_side(int edge) const {
+    return triangle < 0 || shape->terrain->sharp_side[3 * static_cast<size_t>(triangle) + in_triangle(edge_feature(edge)).index];
+}
+
+bool Solid::sharp_vertex(int v) const {
+    if (triangle < 0) return true;
+    return shape->terrain->sharp_vertex[named(vertex_feature(v)).index];
+}
+
+bool Solid::allows(const Vec& n, const Feature& f) const {
+    if (triangle < 0) return true;
+    const Terrain& t = *shape->terrain;
+    const Vec l = scale.cwiseProduct(X.R.transpose() * n);  // stretches points where n meets them
+    const auto rises = [&](int from, int to) {
+        const Vec way = t.vertices[static_cast<size_t>(to)] - t.vertices[static_cast<size_t>(from)];
+        return l.dot(way) > rise_sine * l.norm() * way.norm();
+    };
+    const auto faces = [&](const Vec& outward) { return n.dot(X.R * outward.cwiseProduct(cofactors(scale))) > 0; };
+    if (f.kind == FeatureKind::edge) {
+        const auto& corners = t.triangles[static_cast<size_t>(triangle)];
+        const size_t k = in_triangle(f).index;
+        const int from = corners[k], to = t.beyond[3 * static_cast<size_t>(triangle) + k];
+        if (to < 0) return faces(t.normal(triangle));
+        const Vec tail = t.vertices[static_cast<size_t>(from)], way = t.vertices[static_cast<size_t>(to)] - tail;
+        const Vec beyond = way.cross(t.vertices[static_cast<size_t>(corners[(k + 1) % 3])] - tail);
+        return !rises(from, to) && faces(t.normal(triangle).normalized() + beyond.normalized());
+    }
+    if (f.kind != FeatureKind::vertex) return faces(t.normal(triangle));
+    const int v = static_cast<int>(named(f).index);
+    if (!faces(t.up[static_cast<size_t>(v)])) return false;
+    for (int k = t.first_neighbour[static_cast<size_t>(v)]; k < t.first_neighbour[static_cast<size_t>(v) + 1]; ++k)
+        if (rises(v, t.neighbours[static_cast<size_t>(k)])) return false;
+    return true;
+}
+
+}  // namespace costate

@@ -1,0 +1,91 @@
+// Shapes: what bodies touch each other with. Their numbers (sizes, positions, friction, restitution) are parameters.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collision/shapes/hull.hpp"
+#include "collision/shapes/terrain.hpp"
+#include "core/model/model.hpp"
+
+namespace costate {
+
+// Three numbers of size each, m; numbers not named are 0 and have no effect.
+//   plane      none; the half space below its xy plane is solid, z is the outward normal
+//   sphere     radius
+//   capsule    radius, half length of its segment, which lies along z
+//   box        half extents
+//   cylinder   radius, half length; its axis is z
+//   ellipsoid  semi-axes along x, y, z
+//   mesh       scale factors along x, y, z of a convex hull
+//   terrain    scale factors along x, y, z of a surface of triangles; belongs to the world
+enum class ShapeType { plane, sphere, capsule, box, cylinder, ellipsoid, mesh, terrain };
+inline constexpr ShapeType all_shape_types[] = {ShapeType::plane,    ShapeType::sphere,    ShapeType::capsule,
+                                                ShapeType::box,      ShapeType::cylinder,  ShapeType::ellipsoid,
+                                                ShapeType::mesh,     ShapeType::terrain};
+
+const char* shape_type_name(ShapeType type);
+
+// Whether contacts between the two types are found; the order does not matter. All are but those between unbounded shapes of
+// the world: planes and terrains among each other.
+bool pair_supported(ShapeType a, ShapeType b);
+
+struct Shape {
+    std::string name;
+    ShapeType type = ShapeType::sphere;
+    int body = -1;                                     // -1: the world
+    Mat3<double> R_BS = Mat3<double>::Identity();      // R_BS exp(rotation) are the axes of the shape in the body
+    std::shared_ptr<const Hull> hull = nullptr;        // of a mesh
+    std::shared_ptr<const Terrain> terrain = nullptr;  // of a terrain
+    int spring = -1;                                   // which of the compliant shapes it is, -1: rigid
+};
+
+// The largest distance of a point of the shape from its origin, m; infinite for a plane.
+double bounding_radius(const Shape& shape, const Vec3<double>& size);
+
+struct ShapeSet {
+    std::vector<Shape> shapes;
+    std::vector<std::pair<int, int>> pairs;        // candidates (a, b), sorted; a moves, and a < b if both do
+    std::vector<std::pair<int, int>> plane_pairs;  // those of them with a plane
+    std::vector<std::uint64_t> pair_bits;          // bit a * shapes + b is set for every pair
+    // per shape: m, or factors; m, the origin of the shape in its body; rad in the shape's axes; dimensionless; dimensionless; m,
+    // see ShapeSpec
+    ParameterSlice size, position, rotation, friction, restitution, margin;
+    ParameterSlice stiffness, damping;  // per compliant shape: N/m and N s/m of a contact point
+
+    bool is_pair(int a, int b) const {
+        const size_t bit = static_cast<size_t>(a) * shapes.size() + static_cast<size_t>(b);
+        return (pair_bits[bit / 64] >> (bit % 64) & 1) != 0;
+    }
+    int index(std::string_view name) const;  // -1 if there is none
+};
+
+// One shape as build_shapes takes it.
+struct ShapeSpec {
+    std::string name;
+    ShapeType type = ShapeType::sphere;
+    int body = -1;  // index of the body in the model, -1: the world
+    Mat3<double> R_BS = Mat3<double>::Identity();
+    Vec3<double> position = Vec3<double>::Zero();
+    Vec3<double> size = Vec3<double>::Zero();
+    double friction = 1, restitution = 0;
+    double stiffness = unlimited, damping = 0;         // N/m, N s/m of a contact point; unlimited: rigid, damping unused
+    double margin = 0;                                 // m; the gap is measured between surfaces grown by it
+    std::uint32_t group = 1, mask = ~0u;               // two shapes may meet if each one's mask has a bit of the other's group
+    bool self_collision = true;                        // false: never meets a shape of its own tree
+    std::shared_ptr<const Hull> hull = nullptr;        // of a mesh
+    std::shared_ptr<const Terrain> terrain = nullptr;  // of a terrain
+};
+
+// Registers the shapes' parameters in model.layout as "shapes/<name>/size", ".../position", ".../rotation", ".../friction",
+// ".../restitution" and ".../margin", of those with a stiffness also ".../stiffness" and ".../damping", and lists the pairs that
+// may touch. Bodies joined by fixed joints count as one, and as the world if they end there. No pairs: within a body, within the
+// world, of a body and its parent (unless that is the world), of the bodies in `excluded` (by name; "world" is the world), and
+// what groups, masks and self_collision forbid.
+ShapeSet build_shapes(Model& model, const std::vector<ShapeSpec>& specs,
+                      const std::vector<std::pair<std::string, std::string>>& excluded = {});
+
+}  // namespace costate

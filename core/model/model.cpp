@@ -1,0 +1,305 @@
+#include "core/model/model.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace costate {
+
+int joint_nq(JointType type) {
+    switch (type) {
+        case JointType::fixed: return 0;
+        case JointType::revolute:
+        case JointType::prismatic:
+        case JointType::helical: return 1;
+        case JointType::spherical: return 4;
+        case JointType::free: return 7;
+    }
+    return 0;
+}
+
+int joint_nv(JointType type) {
+    switch (type) {
+        case JointType::fixed: return 0;
+        case JointType::revolute:
+        case JointType::prismatic:
+        case JointType::helical: return 1;
+        case JointType::spherical: return 3;
+        case JointType::free: return 6;
+    }
+    return 0;
+}
+
+const char* joint_type_name(JointType type) {
+    switch (type) {
+        case JointType::fixed: return "fixed";
+        case JointType::revolute: return "revolute";
+        case JointType::prismatic: return "prismatic";
+        case JointType::helical: return "helical";
+        case JointType::spherical: return "spherical";
+        case JointType::free: return "free";
+    }
+    return "?";
+}
+
+namespace {
+
+template <class Items, class Name> int index_by(const Items& items, Name name, std::string_view wanted) {
+    const auto it = std::find_if(items.begin(), items.end(), [&](const auto& item) { return item.*name == wanted; });
+    return it == items.end() ? -1 : static_cast<int>(it - items.begin());
+}
+
+// Depth first, tree after tree, children in the order they were added.
+std::vector<int> depth_first_order(const std::vector<BodySpec>& specs) {
+    std::vector<std::vector<int>> children(specs.size());
+    std::vector<int> order, stack;
+    for (size_t i = specs.size(); i-- > 0;) {
+        const int parent = specs[i].parent;
+        (parent < 0 ? stack : children[static_cast<size_t>(parent)]).push_back(static_cast<int>(i));
+    }
+    while (!stack.empty()) {
+        const int i = stack.back();
+        stack.pop_back();
+        order.push_back(i);
+        stack.insert(stack.end(), children[static_cast<size_t>(i)].begin(), children[static_cast<size_t>(i)].end());
+    }
+    return order;
+}
+
+void append_body(Model& m, const BodySpec& spec, int parent) {
+    const int index = static_cast<int>(m.bodies.size());
+    Body b;
+    b.name = spec.name;
+    b.joint_name = spec.joint_name.empty() ? spec.name : spec.joint_name;
+    b.parent = parent;
+    b.joint = spec.joint;
+    b.axis = spec.axis.normalized();
+    b.R_PB = spec.R_PB;
+    const Mat3<double> along = b.axis * b.axis.transpose();
+    b.turn[0] = b.R_PB * along;
+    b.turn[1] = b.R_PB * skew(b.axis);
+    b.turn[2] = b.R_PB * (Mat3<double>::Identity() - along);
+    b.q0 = m.nq, b.nq = joint_nq(spec.joint);
+    b.v0 = m.nv, b.nv = joint_nv(spec.joint);
+    if (parent < 0) m.trees.push_back({index, index, m.nv, m.nv});
+    b.tree = static_cast<int>(m.trees.size()) - 1;
+
+    int last = parent < 0 ? -1 : m.bodies[static_cast<size_t>(parent)].last_dof;
+    for (int k = 0; k < b.nv; ++k) {
+        const int depth = last < 0 ? 0 : m.dofs[static_cast<size_t>(last)].depth + 1;
+        m.dofs.push_back({index, last, depth, m.mass_matrix_size});
+        m.mass_matrix_size += depth + 1;
+        last = b.v0 + k;
+    }
+    b.last_dof = last;
+    m.nq += b.nq;
+    m.nv += b.nv;
+    m.trees.back().body_end = index + 1;
+    m.trees.back().dof_end = m.nv;
+    const bool ball = b.joint == JointType::spherical;
+    if ((b.nv == 1 || ball) && (spec.lower > -unlimited || spec.upper < unlimited))
+        m.limits.push_back({index, b.q0, b.v0, {}, ball});
+    for (size_t k = 0; k < spec.dry_friction.size(); ++k)
+        if (spec.dry_friction[k] > 0) m.dry_dofs.push_back(b.v0 + static_cast<int>(k));
+    m.bodies.push_back(std::move(b));
+}
+
+// The entries of theta that are there for the sake of their slice's order.
+void name_what_has_no_effect(Model& m) {
+    const char* remove = "remove it";
+    for (size_t i = 0; i < m.bodies.size(); ++i) {
+        const Body& b = m.bodies[i];
+        const int body = static_cast<int>(i);
+        if (b.nv != 1) m.layout.set_no_effect(m.axis_rotation, body, "the joint has no axis", remove);
+        if (b.joint != JointType::helical) m.layout.set_no_effect(m.pitch, body, "the joint is not helical", remove);
+        for (int j = b.v0; j < b.v0 + b.nv; ++j) {
+            if (b.nv != 1)
+                for (const ParameterSlice& s : {m.stiffness, m.rest})
+                    m.layout.set_no_effect(s, j, "only a joint with an axis has a spring", remove);
+            if (!std::binary_search(m.dry_dofs.begin(), m.dry_dofs.end(), j))
+                m.layout.set_no_effect(m.dry_friction, j, "the model gives the joint no dry friction",
+                                       "give it \"dry_friction\" above 0 in the model");
+        }
+    }
+    for (int n = 0; n < m.nu; ++n) {
+        const ActuatorType type = m.actuators[static_cast<size_t>(n)].type;
+        const bool servo = type == ActuatorType::servo, general = type == ActuatorType::general;
+        if (!servo) m.layout.set_no_effect(m.kp, n, "the actuator is no servo", remove);
+        if (!servo && type != ActuatorType::velocity) m.layout.set_no_effect(m.kd, n, "the actuator is no servo", remove);
+        if (!general)
+            for (const ParameterSlice& s : {m.gain, m.actuator_bias})
+                m.layout.set_no_effect(s, n, "the actuator is not of type general", remove);
+    }
+    for (size_t i = 0; i < m.equalities.size(); ++i) {
+        const EqualityType type = m.equalities[i].type;
+        const int n = static_cast<int>(i);
+        if (type != EqualityType::weld) m.layout.set_no_effect(m.weld_rotation, n, "the equality is no weld", remove);
+        if (type != EqualityType::coupling) m.layout.set_no_effect(m.coupling, n, "the equality is no coupling", remove);
+        if (type == EqualityType::coupling)
+            for (const ParameterSlice& s : {m.anchor_a, m.anchor_b})
+                m.layout.set_no_effect(s, n, "a coupling has no anchors", remove);
+    }
+}
+
+}  // namespace
+
+int Model::body_index(std::string_view name) const { return index_by(bodies, &Body::name, name); }
+int Model::joint_index(std::string_view name) const { return index_by(bodies, &Body::joint_name, name); }
+int Model::actuator_index(std::string_view name) const { return index_by(actuators, &Actuator::name, name); }
+
+VecX<double> Model::neutral_configuration() const {
+    VecX<double> q = VecX<double>::Zero(nq);
+    for (const Body& b : bodies)
+        if (b.joint == JointType::spherical || b.joint == JointType::free) q[b.q0 + b.nq - 4] = 1.0;
+    return q;
+}
+
+int ModelBuilder::add_body(BodySpec spec) {
+    assert(spec.parent < static_cast<int>(bodies_.size()));
+    bodies_.push_back(std::move(spec));
+    return static_cast<int>(bodies_.size()) - 1;
+}
+
+int ModelBuilder::add_equality(EqualitySpec spec) {
+    equalities_.push_back(std::move(spec));
+    return static_cast<int>(equalities_.size()) - 1;
+}
+
+int ModelBuilder::add_site(SiteSpec spec) {
+    assert(spec.body >= 0 && spec.body < static_cast<int>(bodies_.size()));
+    sites_.push_back(std::move(spec));
+    return static_cast<int>(sites_.size()) - 1;
+}
+
+int ModelBuilder::add_actuator(ActuatorSpec spec) {
+    assert(spec.body >= 0 && (spec.thruster || joint_nv(bodies_[static_cast<size_t>(spec.body)].joint) == 1));
+    assert(!spec.thruster || spec.type == ActuatorType::motor);
+    actuators_.push_back(std::move(spec));
+    return static_cast<int>(actuators_.size()) - 1;
+}
+
+Model ModelBuilder::build() const {
+    Model m;
+    const std::vector<int> order = depth_first_order(bodies_);
+    std::vector<int> index(bodies_.size(), -1);  // of a handle in the model
+    for (const int handle : order) {
+        const BodySpec& spec = bodies_[static_cast<size_t>(handle)];
+        index[static_cast<size_t>(handle)] = static_cast<int>(m.bodies.size());
+        append_body(m, spec, spec.parent < 0 ? -1 : index[static_cast<size_t>(spec.parent)]);
+    }
+
+    std::vector<std::string> bodies, dofs, joints;
+    std::vector<const BodySpec*> specs;
+    std::vector<double> mass, com, inertia, placement, pitch, damping, armature, stiffness, rest, dry_friction;
+    const auto per_dof = [](std::vector<double>& out, const std::vector<double>& given, int nv) {
+        for (int k = 0; k < nv; ++k) out.push_back(given.empty() ? 0.0 : given[static_cast<size_t>(k)]);
+    };
+    for (const int handle : order) {
+        const BodySpec& s = bodies_[static_cast<size_t>(handle)];
+        const Body& b = m.bodies[static_cast<size_t>(index[static_cast<size_t>(handle)])];
+        specs.push_back(&s);
+        bodies.push_back(b.name);
+        joints.push_back(b.joint_name);
+        for (int k = 0; k < b.nv; ++k) dofs.push_back(b.nv == 1 ? b.joint_name : b.joint_name + "." + std::to_string(k));
+        mass.push_back(s.mass.m);
+        const Mat3<double>& I = s.mass.I;
+        com.insert(com.end(), s.mass.c.begin(), s.mass.c.end());
+        inertia.insert(inertia.end(), {I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2)});
+        placement.insert(placement.end(), s.placement.begin(), s.placement.end());
+        pitch.push_back(s.joint == JointType::helical ? s.pitch : 0);
+        per_dof(damping, s.damping, b.nv);
+        per_dof(armature, s.armature, b.nv);
+        per_dof(stiffness, s.stiffness, b.nv);
+        per_dof(rest, s.rest, b.nv);
+        per_dof(dry_friction, s.dry_friction, b.nv);
+    }
+    using Range = ParameterRange;
+    m.mass = m.layout.add("bodies", bodies, "mass", 1, Range::nonnegative, mass);
+    m.com = m.layout.add("bodies", bodies, "com", 3, Range::any, com);
+    m.inertia = m.layout.add("bodies", bodies, "inertia", 6, Range::any, inertia);
+    m.placement = m.layout.add("joints", joints, "placement", 3, Range::any, placement);
+    const std::vector<double> no_turns(3 * bodies.size());
+    m.rotation = m.layout.add("joints", joints, "rotation", 3, Range::any, no_turns);
+    m.axis_rotation = m.layout.add("joints", joints, "axis_rotation", 3, Range::any, no_turns);
+    m.pitch = m.layout.add("joints", joints, "pitch", 1, Range::any, pitch);
+    m.damping = m.layout.add("joints", dofs, "damping", 1, Range::nonnegative, damping);
+    m.armature = m.layout.add("joints", dofs, "armature", 1, Range::nonnegative, armature);
+    m.stiffness = m.layout.add("joints", dofs, "stiffness", 1, Range::nonnegative, stiffness);
+    m.rest = m.layout.add("joints", dofs, "rest", 1, Range::any, rest);
+    m.dry_friction = m.layout.add("joints", dofs, "dry_friction", 1, Range::nonnegative, dry_friction);
+    for (JointLimit& l : m.limits) {
+        const BodySpec& s = *specs[static_cast<size_t>(l.body)];
+        const std::string& joint = m.bodies[static_cast<size_t>(l.body)].joint_name;
+        if (l.ball) l.range.upper = m.layout.add("joints", {joint}, "greatest_angle", 1, Range::angle, {s.upper}).offset;
+        else l.range = m.layout.add_interval("joints", joint, "limits", s.lower, s.upper);
+    }
+
+    std::vector<std::string> names;
+    std::vector<double> gear, kp, kd, gain, bias;
+    for (const ActuatorSpec& s : actuators_) {
+        const int body = index[static_cast<size_t>(s.body)];
+        const Body& b = m.bodies[static_cast<size_t>(body)];
+        const int q = s.thruster ? 0 : b.q0, v = s.thruster ? 0 : b.v0;
+        m.actuators.push_back({s.name, s.type, body, q, v, {}, {}, s.thruster, s.axis, s.position, s.drag});
+        names.push_back(s.name);
+        gear.push_back(s.gear), kp.push_back(s.kp), kd.push_back(s.kd), gain.push_back(s.gain);
+        bias.insert(bias.end(), s.bias.begin(), s.bias.end());
+    }
+    m.nu = static_cast<int>(m.actuators.size());
+    m.gear = m.layout.add("actuators", names, "gear", 1, Range::any, gear);
+    m.kp = m.layout.add("actuators", names, "kp", 1, Range::nonnegative, kp);
+    m.kd = m.layout.add("actuators", names, "kd", 1, Range::nonnegative, kd);
+    m.gain = m.layout.add("actuators", names, "gain", 1, Range::any, gain);
+    m.actuator_bias = m.layout.add("actuators", names, "bias", 3, Range::any, bias);
+    for (size_t n = 0; n < actuators_.size(); ++n) {
+        const ActuatorSpec& s = actuators_[n];
+        m.actuators[n].control = m.layout.add_interval("actuators", s.name, "control_limits", s.control_lower, s.control_upper);
+        m.actuators[n].force = m.layout.add_interval("actuators", s.name, "force_limits", s.force_lower, s.force_upper);
+    }
+
+    std::vector<double> anchor_a, anchor_b, coupling;
+    names.clear();
+    for (const EqualitySpec& s : equalities_) {
+        const auto model_index = [&](int handle) { return handle < 0 ? -1 : index[static_cast<size_t>(handle)]; };
+        Equality e{s.name, s.type, model_index(s.body_a), model_index(s.body_b), s.R_ba, 0, 0, 0, 0};
+        if (s.type == EqualityType::coupling) {
+            const Body &a = m.bodies[static_cast<size_t>(e.body_a)], &b = m.bodies[static_cast<size_t>(e.body_b)];
+            assert(a.nv == 1 && b.nv == 1);
+            e.q_a = a.q0, e.v_a = a.v0, e.q_b = b.q0, e.v_b = b.v0;
+        }
+        m.equalities.push_back(e);
+        names.push_back(s.name);
+        anchor_a.insert(anchor_a.end(), s.anchor_a.begin(), s.anchor_a.end());
+        anchor_b.insert(anchor_b.end(), s.anchor_b.begin(), s.anchor_b.end());
+        coupling.insert(coupling.end(), {s.offset, s.ratio});
+    }
+    m.anchor_a = m.layout.add("equalities", names, "anchor_a", 3, Range::any, anchor_a);
+    m.anchor_b = m.layout.add("equalities", names, "anchor_b", 3, Range::any, anchor_b);
+    m.weld_rotation = m.layout.add("equalities", names, "rotation", 3, Range::any, std::vector<double>(3 * names.size()));
+    m.coupling = m.layout.add("equalities", names, "coupling", 2, Range::any, coupling);
+
+    std::vector<double> limit_stiffness, limit_damping;
+    names.clear();
+    for (JointLimit& l : m.limits) {
+        const BodySpec& s = bodies_[static_cast<size_t>(order[static_cast<size_t>(l.body)])];
+        if (s.limit_stiffness == unlimited) continue;
+        l.spring = static_cast<int>(names.size());
+        names.push_back(joints[static_cast<size_t>(l.body)]);
+        limit_stiffness.push_back(s.limit_stiffness), limit_damping.push_back(s.limit_damping);
+    }
+    m.limit_stiffness = m.layout.add("joints", names, "limit_stiffness", 1, Range::positive, limit_stiffness);
+    m.limit_damping = m.layout.add("joints", names, "limit_damping", 1, Range::nonnegative, limit_damping);
+
+    std::vector<double> site_position;
+    names.clear();
+    for (const SiteSpec& s : sites_) {
+        m.sites.push_back({s.name, index[static_cast<size_t>(s.body)], s.R_BS});
+        names.push_back(s.name);
+        site_position.insert(site_position.end(), s.position.begin(), s.position.end());
+    }
+    m.site_position = m.layout.add("sites", names, "position", 3, Range::any, site_position);
+    m.gravity = m.layout.add("world", {""}, "gravity", 3, Range::any, {gravity_.x(), gravity_.y(), gravity_.z()});
+    name_what_has_no_effect(m);
+    return m;
+}
+
+}  // namespace costate

@@ -1,0 +1,208 @@
+// Model: the topology of a world of articulated trees. Built once by ModelBuilder, const after that, shared by threads.
+// Every number an adjoint may be asked for is not here but in the flat parameter vector, at the slices named below.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "core/math/inertia.hpp"
+#include "core/model/parameters.hpp"
+
+namespace costate {
+
+inline constexpr double unlimited = std::numeric_limits<double>::infinity();
+
+enum class JointType { fixed, revolute, prismatic, helical, spherical, free };
+
+// Entries of q and v of a joint. Helical: a turn by q about the axis and a shift by pitch q along it. Spherical: quaternion (w, x, y, z), angular velocity in body axes. Free: position and
+// quaternion; velocity of the origin in world axes, angular velocity in body axes (MuJoCo's convention).
+int joint_nq(JointType type);
+int joint_nv(JointType type);
+const char* joint_type_name(JointType type);
+
+// A body and the joint that carries it. At q = 0 the body frame sits at `placement` and R_PB exp(rotation) in the parent; its
+// axis is exp(axis_rotation) axis in the body frame (a unit vector). Placement and the two rotation vectors are parameters.
+struct Body {
+    std::string name;
+    std::string joint_name;
+    int parent = -1;  // index of the parent body, -1 is the world
+    int tree = 0;
+    JointType joint = JointType::fixed;
+    Vec3<double> axis = Vec3<double>::UnitZ();
+    Mat3<double> R_PB = Mat3<double>::Identity();
+    int q0 = 0, nq = 0;  // its entries of q
+    int v0 = 0, nv = 0;  // its entries of v
+    int last_dof = -1;   // the last dof on the way from the world to it, -1 if it cannot move
+    // R_PB times the rotation by q about `axis` is turn[0] + sin(q) turn[1] + cos(q) turn[2].
+    Mat3<double> turn[3];
+};
+
+// Degrees of freedom form a tree of their own: the parent of a dof is the one before it on the way to the world.
+struct Dof {
+    int body = 0;
+    int parent = -1;
+    int depth = 0;  // number of ancestors
+    int row = 0;    // where its row of the mass matrix starts (core/dynamics/ltl.hpp)
+};
+
+// Bodies and dofs of a tree are contiguous.
+struct Tree {
+    int body_begin = 0, body_end = 0;
+    int dof_begin = 0, dof_end = 0;
+};
+
+// An actuator on a one-dof joint pushes with tau = gear f, at its own length l = gear q and velocity l' = gear v:
+//   f = clamp(gain ctrl + b_0 + b_1 l + b_2 l', force limits),   ctrl clamped to the control limits first
+//   motor     f = ctrl                        N m or N before the gear
+//   servo     f = kp (ctrl - l) - kd l'       ctrl in rad or m
+//   velocity  f = kd (ctrl - l')              ctrl in rad/s or m/s
+//   general   gain and bias as given          (MuJoCo's general actuator in its affine form)
+// A motor may be a thruster instead, which pushes its body and drives no joint (core/dynamics/thrust.hpp).
+enum class ActuatorType { motor, servo, velocity, general };
+
+struct Actuator {
+    std::string name;
+    ActuatorType type = ActuatorType::motor;
+    int body = 0;  // the body whose one-dof joint it drives
+    int q = 0, v = 0;
+    ParameterInterval control, force;  // limits, in the units above
+    bool thruster = false;
+    Vec3<double> axis = Vec3<double>::UnitZ(), position = Vec3<double>::Zero();  // of a thruster, in its body: unit vector; m
+    double drag = 0;                                                             // moment about the axis a unit of force, m
+};
+
+// Limits of a one-dof joint, rad or m; of a spherical joint its greatest angle (upper), rad.
+struct JointLimit {
+    int body = 0;
+    int q = 0, v = 0;
+    ParameterInterval range;
+    bool ball = false;
+    int spring = -1;  // which of the compliant limits it is, -1: rigid
+};
+
+// connect: the anchors on the two bodies are one point. weld: so are the frames there. coupling: q_a = c_0 + c_1 q_b.
+enum class EqualityType { connect, weld, coupling };
+
+struct Equality {
+    std::string name;
+    EqualityType type = EqualityType::connect;
+    int body_a = -1, body_b = -1;                    // -1: the world
+    Mat3<double> R_ba = Mat3<double>::Identity();    // of a weld: R_ba exp(weld_rotation) are the axes of a in b
+    int q_a = 0, v_a = 0, q_b = 0, v_b = 0;          // of a coupling: entries of the two one-dof joints
+};
+
+// A named frame on a body, for objectives and queries; where it is in the body is a parameter.
+struct Site {
+    std::string name;
+    int body = 0;
+    Mat3<double> R_BS = Mat3<double>::Identity();
+};
+
+struct Model {
+    std::vector<Body> bodies;  // parents before children, tree after tree
+    std::vector<Dof> dofs;
+    std::vector<Tree> trees;
+    std::vector<Actuator> actuators;
+    std::vector<JointLimit> limits;
+    std::vector<int> dry_dofs;  // dofs with dry friction
+    std::vector<Equality> equalities;
+    std::vector<Site> sites;
+    int nq = 0, nv = 0, nu = 0;
+    int mass_matrix_size = 0;  // entries of the mass matrix on its sparsity pattern
+
+    ParameterLayout layout;
+    // What an element cannot have (Entry::no_effect says why) is there all the same, and does nothing.
+    // per body: kg; m in the body frame; kg m^2 about the com in body axes as xx yy zz xy xz yz
+    ParameterSlice mass, com, inertia;
+    // per body, of its joint: m in the parent frame; rad in body axes; rad in body axes, of joints with an axis; m/rad, helical
+    // ones
+    ParameterSlice placement, rotation, axis_rotation, pitch;
+    // per dof, in the units of the joint: damping, armature, spring stiffness and rest position (one-dof joints only), dry friction
+    // (of dry_dofs)
+    ParameterSlice damping, armature, stiffness, rest, dry_friction;
+    // per actuator: gear; kp and kd of servos, kd of velocity servos; gain and b_0, b_1, b_2 of general ones (what a type does not
+    // name has no effect on it)
+    ParameterSlice gear, kp, kd, gain, actuator_bias;
+    // per equality: m in a; m in b; of welds rad in the axes of a; c_0 and c_1 of couplings
+    ParameterSlice anchor_a, anchor_b, weld_rotation, coupling;
+    ParameterSlice limit_stiffness, limit_damping;  // per compliant limit: N m/rad or N/m; N m s/rad or N s/m
+    ParameterSlice site_position;                   // per site: m in its body
+    ParameterSlice gravity;                         // m/s^2, world axes
+
+    // whether a step may have constraint rows even without contacts
+    bool has_joint_rows() const { return !limits.empty() || !dry_dofs.empty() || !equalities.empty(); }
+    int body_index(std::string_view name) const;      // -1 if there is none
+    int joint_index(std::string_view name) const;     // the body it carries, -1 if there is none
+    int actuator_index(std::string_view name) const;  // -1 if there is none
+    VecX<double> neutral_configuration() const;       // (nq): zeros and unit quaternions
+};
+
+// One body as a builder takes it. Symmetric inertia about the centre of mass, body axes.
+struct BodySpec {
+    std::string name;
+    std::string joint_name;  // empty: the body's name
+    int parent = -1;
+    JointType joint = JointType::fixed;
+    Vec3<double> axis = Vec3<double>::UnitZ();
+    double pitch = 0;  // of a helical joint, m/rad
+    Vec3<double> placement = Vec3<double>::Zero();
+    Mat3<double> R_PB = Mat3<double>::Identity();
+    MassProperties<double> mass = MassProperties<double>::zero();
+    std::vector<double> damping, armature, stiffness, rest, dry_friction;  // one number a dof, or empty for zeros
+    double lower = -unlimited, upper = unlimited;                          // of a one-dof joint; upper: angle of a spherical one
+    double limit_stiffness = unlimited, limit_damping = 0;                 // unlimited: rigid, damping unused
+};
+
+struct ActuatorSpec {
+    std::string name;
+    ActuatorType type = ActuatorType::motor;
+    int body = -1;
+    double gear = 1, kp = 0, kd = 0;
+    double gain = 0;
+    Vec3<double> bias = Vec3<double>::Zero();
+    double control_lower = -unlimited, control_upper = unlimited;
+    double force_lower = -unlimited, force_upper = unlimited;
+    bool thruster = false;  // a motor of any body that moves
+    Vec3<double> axis = Vec3<double>::UnitZ(), position = Vec3<double>::Zero();
+    double drag = 0;
+};
+
+struct EqualitySpec {
+    std::string name;
+    EqualityType type = EqualityType::connect;
+    int body_a = -1, body_b = -1;  // handles; of a coupling the bodies that the joints carry
+    Vec3<double> anchor_a = Vec3<double>::Zero(), anchor_b = Vec3<double>::Zero();
+    Mat3<double> R_ba = Mat3<double>::Identity();
+    double offset = 0, ratio = 1;  // of a coupling
+};
+
+struct SiteSpec {
+    std::string name;
+    int body = -1;  // handle
+    Vec3<double> position = Vec3<double>::Zero();
+    Mat3<double> R_BS = Mat3<double>::Identity();
+};
+
+// Collects bodies in any order in which parents come first, then lays the model out. Names must be unique; what a user can
+// get wrong (masses, names, limits) is checked by whoever reads the user's input.
+class ModelBuilder {
+public:
+    int add_body(BodySpec spec);  // returns the handle that children and actuators name
+    int add_actuator(ActuatorSpec spec);
+    int add_equality(EqualitySpec spec);
+    int add_site(SiteSpec spec);
+    void set_gravity(const Vec3<double>& g) { gravity_ = g; }
+    Model build() const;
+
+    const std::vector<BodySpec>& bodies() const { return bodies_; }
+
+private:
+    std::vector<BodySpec> bodies_;
+    std::vector<ActuatorSpec> actuators_;
+    std::vector<EqualitySpec> equalities_;
+    std::vector<SiteSpec> sites_;
+    Vec3<double> gravity_{0, 0, -9.81};
+};
+
+}  // namespace costate

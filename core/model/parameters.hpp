@@ -1,0 +1,64 @@
+// The continuous parameters of a world: one flat vector theta, with named slices that every folder registers.
+//
+// Flat, so that each environment of a batch may have its own and a gradient has its shape. Layout: slice by slice, so
+// kernels index theta[slice.offset + i * slice.width + k]; each element also has a path for scenes and reports, such as
+// "bodies/torso/mass" or "shapes/toe/friction".
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/math/linalg.hpp"
+
+namespace costate {
+
+template <class T> using Parameters = VecX<T>;
+
+// One kind of parameter of one kind of element: `count` elements of `width` numbers each.
+struct ParameterSlice {
+    int offset = 0;
+    int width = 1;
+    int at(int element) const { return offset + element * width; }
+};
+
+// What values a parameter may take. interval: two numbers, the first below the second; angle: above 0, below pi.
+enum class ParameterRange { any, nonnegative, positive, interval, angle };
+
+// The ends of a range, as indices of theta; -1: no end there.
+struct ParameterInterval {
+    int lower = -1, upper = -1;
+};
+
+class ParameterLayout {
+public:
+    struct Entry {
+        std::string path;  // "<group>/<element>/<quantity>"
+        int offset;
+        int width;
+        ParameterRange range;
+        std::string no_effect, remedy;  // why no number of it matters in this model, and what to do; empty: they do
+    };
+
+    // Appends `values` (element-major, width numbers for each name) under the paths "<group>/<name>/<quantity>".
+    ParameterSlice add(std::string_view group, const std::vector<std::string>& names, std::string_view quantity, int width,
+                       ParameterRange range, const std::vector<double>& values);
+    // Appends the finite ends of a range: "<group>/<name>/<quantity>" of two, "<quantity>_lower" or "<quantity>_upper" of one.
+    ParameterInterval add_interval(std::string_view group, const std::string& name, const std::string& quantity, double lower,
+                                   double upper);
+    // Says of an element that is there for the sake of the slice's order that it has no effect.
+    void set_no_effect(const ParameterSlice& slice, int element, std::string_view because, std::string_view remedy);
+
+    int size() const { return static_cast<int>(nominal_.size()); }
+    const std::vector<Entry>& entries() const { return entries_; }
+    const Entry* find(std::string_view path) const;
+    VecX<double> nominal() const;
+    // "bodies/torso/com[1]" of the number at an index of theta
+    std::string element_name(int index) const;
+
+private:
+    std::vector<Entry> entries_;
+    std::vector<double> nominal_;
+};
+
+}  // namespace costate

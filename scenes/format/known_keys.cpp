@@ -1,0 +1,53 @@
+#include "scenes/format/known_keys.hpp"
+
+namespace costate {
+
+const std::vector<KnownKeys>& known_keys() {
+    static const std::vector<KnownKeys> table{
+        {"scene",
+         {"name", "description", "source", "time_step", "steps", "gravity", "solver", "contact", "ground", "shapes", "models",
+          "equalities", "exclude", "initial", "controls", "parameters", "objective", "memory", "optimize"}},
+        {"solver", {"type", "gradient", "method", "relaxed", "complementarity_aware", "sweeps", "tolerance", "warm_start", "warm_contacts", "impact", "forward_dynamics", "gyroscopic"}},
+        {"contact", {"compliance", "erp", "slop", "recovery_speed", "rest_speed", "margin"}},
+        {"ground", {"friction", "restitution", "stiffness", "damping", "height", "normal"}},
+        {"instance",
+         {"name", "file", "model", "base", "self_collision", "keyframe", "position", "quaternion", "rpy_deg", "copies"}},
+        {"copies", {"count", "offset"}},
+        {"model", {"name", "description", "source", "bodies", "actuators", "equalities", "exclude", "keyframes", "world"}},
+        {"model_world", {"time_step", "gravity", "shapes"}},
+        {"keyframe", {"name", "joints", "velocities", "controls"}},
+        {"body", {"name", "parent", "joint", "joints", "mass", "com", "inertia", "shapes", "visuals", "sites"}},
+        {"site", {"name", "position", "quaternion", "rpy_deg"}},
+        {"joint",
+         {"name", "type", "axis", "axis2", "pitch", "position", "quaternion", "rpy_deg", "limits", "greatest_angle",
+          "limit_stiffness", "limit_damping", "damping", "armature", "stiffness", "rest", "dry_friction", "locked"}},
+        {"shape",
+         {"name", "type", "radius", "half_length", "half_extents", "semi_axes", "vertices", "triangles", "file", "heights", "cell",
+          "scale", "position", "quaternion", "rpy_deg", "friction", "restitution", "stiffness", "damping", "margin", "group", "mask",
+          "self_collision"}},
+        {"visual",
+         {"type", "radius", "half_length", "half_extents", "semi_axes", "file", "scale", "position", "quaternion", "rpy_deg",
+          "rgba"}},
+        {"actuator", {"name", "joint", "type", "gear", "control_limits", "kp", "kd", "gain", "bias", "force_limits", "body", "axis", "position",
+          "drag"}},
+        {"equality",
+         {"name", "type", "body_a", "body_b", "point_a", "point_b", "quaternion", "rpy_deg", "joint_a", "joint_b", "offset",
+          "ratio"}},
+        {"initial", {"joints", "velocities", "optimise"}},
+        {"initial_variables", {"joints", "velocities"}},
+        {"pose", {"position", "quaternion", "rpy_deg"}},
+        {"twist", {"linear", "angular"}},
+        {"control", {"actuators", "optimise", "initial", "schedule"}},
+        {"knots", {"knots"}},
+        {"parameter", {"path", "value", "optimise", "lower", "upper", "scale"}},
+        {"term",
+         {"term", "name", "body", "site", "tree", "shape", "joints", "actuators", "file", "columns", "point", "target", "axes", "norm",
+          "weight", "at"}},
+        {"optimize",
+         {"method", "iterations", "max_loss_evaluations", "max_gradient_evaluations", "learning_rate", "momentum", "segment", "horizon", "population", "sigma",
+          "seed", "square", "gradient_tolerance", "target_loss"}},
+    };
+    return table;
+}
+
+}  // namespace costate

@@ -1,0 +1,19 @@
+// How robot descriptions in other formats are read.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+namespace costate {
+
+// What stands in the world: the root of a robot, or where its format has no word about it.
+enum class Base { automatic, fixed, floating };
+
+struct ImportOptions {
+    Base base = Base::automatic;
+    std::vector<std::filesystem::path> search = {};  // folders that meshes may lie in or below, and in which packages are sought
+    bool self_collision = false;                     // whether links of one URDF touch each other
+    bool strict = false;                             // what has no counterpart is an error, not a warning
+};
+
+}  // namespace costate

@@ -1,0 +1,250 @@
+#include "scenes/import/mesh/mesh_file.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <map>
+
+#ifdef COSTATE_HAVE_ASSIMP
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <assimp/config.h>
+#include <assimp/postprocess.h>
+#include <assimp/scene.h>
+
+#include <assimp/IOSystem.hpp>
+#include <assimp/Importer.hpp>
+#endif
+
+namespace costate {
+namespace {
+
+constexpr std::uintmax_t max_bytes = std::uintmax_t{256} << 20;
+
+std::string lower(std::string text) {
+    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return text;
+}
+
+std::string bytes_of(const std::filesystem::path& file) {
+    const std::string name = file.string();
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(file, error)) throw MeshFileError("there is no file " + name, "correct the path");
+    const std::uintmax_t size = std::filesystem::file_size(file, error);
+    if (size == 0) throw MeshFileError(name + " is empty", "export it again");
+    if (size > max_bytes) throw MeshFileError(name + " is larger than 256 MiB", "use fewer triangles");
+    std::ifstream in(file, std::ios::binary);
+    std::string bytes(static_cast<size_t>(size), '\0');
+    if (!in.read(bytes.data(), static_cast<std::streamsize>(size)))
+        throw MeshFileError(name + " cannot be read", "check its rights");
+    return bytes;
+}
+
+// Whether a text that starts as an ASCII STL does not end as one, which assimp passes over. A binary one tells its length: 84
+// bytes and 50 a triangle.
+bool cut_short(const std::string& bytes) {
+    std::uint32_t count = 0;
+    if (bytes.size() >= 84) std::memcpy(&count, bytes.data() + 80, 4);
+    if (bytes.size() == 84 + std::uint64_t{50} * count) return false;
+    if (lower(bytes.substr(0, 5)) != "solid") return false;
+    const std::string tail = lower(bytes.substr(bytes.size() - std::min<size_t>(bytes.size(), 1000)));
+    const size_t end = tail.rfind("endsolid");
+    return end == std::string::npos || tail.find("facet", end) != std::string::npos;
+}
+
+#ifdef COSTATE_HAVE_ASSIMP
+
+// A mesh file leads to no other: materials and textures stay closed.
+struct NoOtherFiles : Assimp::IOSystem {
+    bool Exists(const char*) const override { return false; }
+    char getOsSeparator() const override { return '/'; }
+    Assimp::IOStream* Open(const char*, const char*) override { return nullptr; }
+    void Close(Assimp::IOStream*) override {}
+};
+
+// Gathers triangles; vertices are told apart by where they are.
+class Gatherer {
+public:
+    explicit Gatherer(std::string name) : name_(std::move(name)) {}
+
+    // X: from the axes of the mesh to those of the file
+    void add(const aiMesh& mesh, const Eigen::Matrix4d& X) {
+        std::vector<int> index;
+        for (unsigned i = 0; i < mesh.mNumVertices; ++i) {
+            const aiVector3D& v = mesh.mVertices[i];
+            index.push_back(vertex((X * Eigen::Vector4d(v.x, v.y, v.z, 1)).head<3>()));
+        }
+        const bool mirrored = X.topLeftCorner<3, 3>().determinant() < 0;
+        for (unsigned i = 0; i < mesh.mNumFaces; ++i) {
+            const aiFace& face = mesh.mFaces[i];
+            if (face.mNumIndices != 3) continue;  // points and lines
+            std::array<int, 3> corners{};
+            for (size_t k = 0; k < 3; ++k) {
+                if (face.mIndices[k] >= index.size())
+                    throw MeshFileError(name_ + " names a vertex it does not have", "export it again");
+                corners[k] = index[face.mIndices[k]];
+            }
+            if (mirrored) std::swap(corners[1], corners[2]);
+            if (has_area(corners)) mesh_.triangles.push_back(corners);
+            if (mesh_.triangles.size() > max_triangles)
+                throw MeshFileError(name_ + " has more than 1000000 triangles", "use fewer triangles");
+        }
+    }
+    TriangleMesh take() {
+        if (mesh_.triangles.empty()) throw MeshFileError(name_ + " holds no triangle that has an area", "export a surface");
+        return std::move(mesh_);
+    }
+
+private:
+    int vertex(const Vec3<double>& x) {
+        if (!x.allFinite()) throw MeshFileError(name_ + " has a vertex that is not finite", "export it again");
+        const auto [it, added] = index_.try_emplace({x.x(), x.y(), x.z()}, static_cast<int>(mesh_.vertices.size()));
+        if (added) mesh_.vertices.push_back(x);
+        if (mesh_.vertices.size() > 3 * max_triangles)
+            throw MeshFileError(name_ + " has more than 3000000 vertices", "use fewer");
+        return it->second;
+    }
+    bool has_area(const std::array<int, 3>& corners) const {
+        const auto at = [&](size_t k) { return mesh_.vertices[static_cast<size_t>(corners[k])]; };
+        const Vec3<double> u = at(1) - at(0), w = at(2) - at(0);
+        return u.cross(w).norm() > 1e-9 * (u.squaredNorm() + w.squaredNorm());
+    }
+
+    std::string name_;
+    TriangleMesh mesh_;
+    std::map<std::array<double, 3>, int> index_;
+};
+
+Eigen::Matrix4d matrix(const aiMatrix4x4& m) {
+    return Eigen::Map<const Eigen::Matrix<ai_real, 4, 4, Eigen::RowMajor>>(&m.a1).cast<double>();
+}
+
+TriangleMesh parse_here(const std::string& bytes, const std::string& type, const std::string& name) {
+    Assimp::Importer importer;
+    importer.SetIOHandler(new NoOtherFiles);  // the importer owns it
+    importer.SetPropertyBool(AI_CONFIG_IMPORT_COLLADA_IGNORE_UP_DIRECTION, true);  // would turn z up into y up
+    const aiScene* scene = importer.ReadFileFromMemory(bytes.data(), bytes.size(), aiProcess_Triangulate, type.c_str());
+    if (scene == nullptr || scene->mRootNode == nullptr)
+        throw MeshFileError("assimp cannot read " + name + ": " + importer.GetErrorString(), "export it again");
+
+    Gatherer gatherer(name);
+    std::vector<std::pair<const aiNode*, Eigen::Matrix4d>> open{{scene->mRootNode, Eigen::Matrix4d::Identity()}};
+    while (!open.empty()) {
+        const auto [node, X_parent] = open.back();
+        open.pop_back();
+        const Eigen::Matrix4d X = X_parent * matrix(node->mTransformation);
+        for (unsigned i = 0; i < node->mNumMeshes; ++i) gatherer.add(*scene->mMeshes[node->mMeshes[i]], X);
+        for (unsigned i = node->mNumChildren; i-- > 0;) open.emplace_back(node->mChildren[i], X);
+    }
+    return gatherer.take();
+}
+
+// What goes from the process that reads to the one that asked: a size and that many items, or a size and a text.
+template <class Items> void pack(std::string& out, const Items& items) {
+    const size_t size = items.size();
+    out.append(reinterpret_cast<const char*>(&size), sizeof size);
+    out.append(reinterpret_cast<const char*>(items.data()), size * sizeof items[0]);
+}
+template <class Items> bool unpack(const std::string& in, size_t& at, Items& items) {
+    size_t size = 0;
+    if (in.size() - at < sizeof size) return false;
+    std::memcpy(&size, in.data() + at, sizeof size);
+    at += sizeof size;
+    if ((in.size() - at) / sizeof items[0] < size) return false;
+    items.resize(size);
+    if (size > 0) std::memcpy(static_cast<void*>(items.data()), in.data() + at, size * sizeof items[0]);
+    at += size * sizeof items[0];
+    return true;
+}
+
+// What is wrong and the remedy, the vertices and the triangles: either two are empty.
+std::string packed_result(const std::string& bytes, const std::string& type, const std::string& name) {
+    std::string what, remedy, out;
+    TriangleMesh mesh;
+    try {
+        mesh = parse_here(bytes, type, name);
+    } catch (const MeshFileError& e) {
+        what = e.what(), remedy = e.remedy;
+    } catch (const std::exception& e) {
+        what = "assimp cannot read " + name + ": " + e.what(), remedy = "export it again";
+    }
+    pack(out, what), pack(out, remedy), pack(out, mesh.vertices), pack(out, mesh.triangles);
+    return out;
+}
+
+// The process that reads: with a minute, a GiB and 40 times the file on top of what it starts with, and nothing on the terminal.
+[[noreturn]] void answer(int to, const std::string& bytes, const std::string& type, const std::string& name) {
+    const auto limit = [](auto resource, rlim_t most) {
+        const rlimit both{most, most};
+        setrlimit(resource, &both);
+    };
+    limit(RLIMIT_CPU, 60), limit(RLIMIT_CORE, 0);
+#ifndef __SANITIZE_ADDRESS__
+    rlim_t pages = 0;
+    if (std::ifstream("/proc/self/statm") >> pages)
+        limit(RLIMIT_AS, pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + (rlim_t{1} << 30) + 40 * bytes.size());
+#endif
+    const int null = open("/dev/null", O_WRONLY);
+    dup2(null, STDOUT_FILENO), dup2(null, STDERR_FILENO);
+    const std::string out = packed_result(bytes, type, name);
+    for (size_t done = 0; done < out.size();) {
+        const ssize_t n = write(to, out.data() + done, out.size() - done);
+        if (n < 0 && errno != EINTR) _exit(1);
+        done += n < 0 ? 0 : static_cast<size_t>(n);
+    }
+    _exit(0);
+}
+
+// In a process of its own: assimp 5.2 crashes on some broken DAE files.
+TriangleMesh parse(const std::string& bytes, const std::string& type, const std::string& name) {
+    int ends[2];
+    if (pipe(ends) != 0) throw MeshFileError("no pipe to read " + name + " through", "close other files");
+    const pid_t reader = fork();
+    if (reader == 0) answer(ends[1], bytes, type, name);
+    close(ends[1]);
+    std::string in;
+    char part[1 << 16];
+    for (ssize_t n = 1; n != 0 && reader > 0;) {
+        n = read(ends[0], part, sizeof part);
+        if (n < 0 && errno != EINTR) break;
+        in.append(part, n < 0 ? 0 : static_cast<size_t>(n));
+    }
+    close(ends[0]);
+    if (reader < 0) throw MeshFileError("no process to read " + name + " in", "end other processes");
+    while (waitpid(reader, nullptr, 0) < 0 && errno == EINTR) {}
+    std::string what, remedy;
+    TriangleMesh mesh;
+    size_t at = 0;
+    if (!unpack(in, at, what) || !unpack(in, at, remedy) || !unpack(in, at, mesh.vertices) || !unpack(in, at, mesh.triangles))
+        throw MeshFileError("assimp crashes on " + name, "export it again, or as another type");
+    if (!what.empty()) throw MeshFileError(what, remedy);
+    return mesh;
+}
+
+#else
+
+TriangleMesh parse(const std::string&, const std::string&, const std::string& name) {
+    throw MeshFileError("this build of costate cannot read " + name + ", it has no assimp",
+                        "install libassimp-dev and build again, or give vertices instead of a file");
+}
+
+#endif
+
+}  // namespace
+
+TriangleMesh read_mesh_file(const std::filesystem::path& file) {
+    const std::string type = lower(file.extension().string());
+    if (type != ".obj" && type != ".stl" && type != ".dae")
+        throw MeshFileError(file.string() + " is neither .obj nor .stl nor .dae", "convert it to one of these");
+    const std::string bytes = bytes_of(file);
+    if (type == ".stl" && cut_short(bytes)) throw MeshFileError(file.string() + " ends before \"endsolid\"", "export it again");
+    return parse(bytes, type, file.string());
+}
+
+}  // namespace costate

@@ -1,0 +1,54 @@
+#include "scenes/import/mjcf/mjcf.hpp"
+
+#include <algorithm>
+
+#include "scenes/import/mjcf/mjcf_model.hpp"
+
+namespace costate {
+namespace {
+
+// Sections that show, measure or tune but do not move anything
+constexpr std::initializer_list<const char*> read_sections = {"compiler", "option",    "default",  "asset",    "worldbody",
+                                                              "contact",  "equality",  "actuator", "keyframe", "size",
+                                                              "visual",   "statistic", "custom",   "include"};
+
+void warn_sections(const MjcfContext& context) {
+    for (const XmlElement& section : context.files.children(context.files.root())) {
+        if (std::find(read_sections.begin(), read_sections.end(), section.name()) != read_sections.end()) continue;
+        for (const XmlElement& e : context.files.children(section))
+            e.warn(context.warnings, "in <" + section.name() + "> has no counterpart here and is left out",
+                   "remove it to be rid of this");
+    }
+}
+
+}  // namespace
+
+ImportedModel import_mjcf(const XmlDocument& document, const ImportOptions& options, Warnings& warnings) {
+    const std::filesystem::path file = document.file();
+    const MjcfFiles files(document.root(), file.parent_path());
+    const MjcfCompiler compiler = read_compiler(files, warnings);
+    const MjcfDefaults defaults(files);
+    MjcfContext context{files, compiler, defaults, read_flags(files, warnings), warnings, options.search, {}, {}, {}};
+    warn_sections(context);
+    read_assets(context);
+    std::vector<MjcfBody> bodies = read_bodies(context);
+    set_base(options.base, bodies);
+    settle_names(bodies);
+    set_masses(context, bodies);
+    set_groups(context.flags, bodies);
+
+    ImportedModel out;
+    out.places[""] = document.root().place();
+    out.model["name"] = document.root().text_or("model", file.stem().string());
+    put_bodies(bodies, out);
+    const MjcfIndex index(bodies);
+    MjcfControls controls;
+    read_actuators(context, index, out, controls);
+    read_equalities(context, index, out);
+    read_excludes(context, index, out);
+    put_keyframes(context, bodies, controls, out);
+    read_option(context, out.scene);
+    return out;
+}
+
+}  // namespace costate

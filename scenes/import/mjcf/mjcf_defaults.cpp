@@ -1,0 +1,109 @@
+#include "scenes/import/mjcf/mjcf_defaults.hpp"
+
+#include <algorithm>
+
+#include "scenes/format/names.hpp"
+
+namespace costate {
+namespace {
+
+constexpr const char* actuators[] = {"general", "motor",    "position", "velocity", "intvelocity",
+                                     "damper",  "cylinder", "muscle",   "adhesion", "plugin"};
+
+constexpr size_t max_layers = 200;
+
+// Whether a default of one name holds for an element of another.
+bool holds_for(const std::string& default_name, const std::string& element) {
+    if (is_actuator(element)) return is_actuator(default_name);
+    const bool equality = element == "connect" || element == "weld" || element == "flex";
+    return default_name == (equality ? "equality" : element);
+}
+
+}  // namespace
+
+bool is_actuator(const std::string& element) {
+    return std::find(std::begin(actuators), std::end(actuators), element) != std::end(actuators);
+}
+
+std::optional<XmlAttribute> MjcfAttributes::find(const char* name) const {
+    for (size_t i = layers_.size(); i-- > 0;)
+        if (auto a = layers_[i].find(name)) return a;
+    return {};
+}
+
+double MjcfAttributes::number_or(const char* name, double otherwise) const {
+    const auto a = find(name);
+    return a ? a->number() : otherwise;
+}
+
+double MjcfAttributes::nonnegative_or(const char* name, double otherwise) const {
+    const auto a = find(name);
+    return a ? a->nonnegative() : otherwise;
+}
+
+Vec3<double> MjcfAttributes::vec3_or(const char* name, const Vec3<double>& otherwise) const {
+    const auto a = find(name);
+    return a ? a->vec3() : otherwise;
+}
+
+std::int64_t MjcfAttributes::integer_or(const char* name, std::int64_t otherwise, std::int64_t lower, std::int64_t upper) const {
+    const auto a = find(name);
+    return a ? a->integer(lower, upper) : otherwise;
+}
+
+bool MjcfAttributes::boolean_or(const char* name, bool otherwise) const {
+    const auto a = find(name);
+    return a ? a->boolean() : otherwise;
+}
+
+MjcfDefaults::MjcfDefaults(const MjcfFiles& files) : classes_{{-1, {}}}, index_{{"main", 0}} {
+    for (const XmlElement& section : files.children(files.root(), "default")) {
+        if (const auto name = section.find("class")) {
+            const auto [it, added] = index_.emplace(name->word(), 0);
+            if (!added && it->second != 0) name->fail("names a class twice", "rename one of the two");
+        }
+        read(files, section, 0);
+    }
+}
+
+// The content of a class
+void MjcfDefaults::read(const MjcfFiles& files, const XmlElement& element, int at) {
+    for (const XmlElement& child : files.children(element)) {
+        if (child.name() != "default") {
+            classes_[static_cast<size_t>(at)].elements.push_back(child);
+            all_.push_back(child);
+            continue;
+        }
+        const XmlAttribute name = child["class"];
+        const int index = static_cast<int>(classes_.size());
+        if (!index_.emplace(name.word(), index).second) name.fail("names a class twice", "rename one of the two");
+        classes_.push_back({at, {}});
+        read(files, child, index);
+    }
+}
+
+int MjcfDefaults::index(const XmlAttribute& name) const {
+    const auto it = index_.find(name.text());
+    if (it != index_.end()) return it->second;
+    std::vector<std::string> names;
+    for (const auto& [known, i] : index_) names.push_back(known);
+    name.fail("names no class of defaults" + suggestion(name.text(), names), "correct it or define the class");
+}
+
+void MjcfDefaults::check_class(const XmlAttribute& name) const { index(name); }
+
+MjcfAttributes MjcfDefaults::attributes(const XmlElement& element, const std::string& childclass) const {
+    int at = childclass.empty() ? 0 : index_.at(childclass);
+    if (const auto own = element.find("class")) at = index(*own);
+    std::vector<XmlElement> found;  // from the inside out
+    for (; at >= 0; at = classes_[static_cast<size_t>(at)].parent) {
+        const std::vector<XmlElement>& elements = classes_[static_cast<size_t>(at)].elements;
+        for (size_t i = elements.size(); i-- > 0;)
+            if (holds_for(elements[i].name(), element.name())) found.push_back(elements[i]);
+    }
+    if (found.size() > max_layers) element.fail("has more than 200 defaults", "use fewer");
+    std::reverse(found.begin(), found.end());
+    return {element, found};
+}
+
+}  // namespace costate

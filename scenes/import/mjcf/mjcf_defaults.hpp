@@ -1,0 +1,62 @@
+// MJCF's defaults: a tree of classes, each of which may say what an element of some kind has where it says nothing itself. An
+// attribute is sought in the element, then in its class, then in the classes around that one.
+#pragma once
+
+#include <map>
+
+#include "scenes/import/mjcf/mjcf_files.hpp"
+
+namespace costate {
+
+// An element on top of the defaults that are in force for it.
+class MjcfAttributes {
+public:
+    MjcfAttributes(const XmlElement& element, std::vector<XmlElement> defaults)
+        : element_(element), layers_(std::move(defaults)) {
+        layers_.push_back(element);
+    }
+
+    const XmlElement& element() const { return element_; }
+    const std::vector<XmlElement>& layers() const { return layers_; }  // outermost class first, the element last
+
+    std::optional<XmlAttribute> find(const char* name) const;
+    bool has(const char* name) const { return find(name).has_value(); }
+    double number_or(const char* name, double otherwise) const;
+    double nonnegative_or(const char* name, double otherwise) const;
+    Vec3<double> vec3_or(const char* name, const Vec3<double>& otherwise) const;
+    std::int64_t integer_or(const char* name, std::int64_t otherwise, std::int64_t lower, std::int64_t upper) const;
+    bool boolean_or(const char* name, bool otherwise) const;
+
+private:
+    XmlElement element_;
+    std::vector<XmlElement> layers_;
+};
+
+class MjcfDefaults {
+public:
+    explicit MjcfDefaults(const MjcfFiles& files);
+
+    // The element's own class, else the one that the bodies around it set for their content (empty: none).
+    MjcfAttributes attributes(const XmlElement& element, const std::string& childclass = {}) const;
+    void check_class(const XmlAttribute& name) const;  // fails if there is no such class
+
+    // Every element inside a class
+    const std::vector<XmlElement>& all() const { return all_; }
+
+private:
+    struct Class {
+        int parent;
+        std::vector<XmlElement> elements;
+    };
+    void read(const MjcfFiles& files, const XmlElement& element, int parent);
+    int index(const XmlAttribute& name) const;
+
+    std::vector<Class> classes_;  // the outermost first
+    std::map<std::string, int> index_;
+    std::vector<XmlElement> all_;
+};
+
+// The elements that make an actuator; a default for one holds for all.
+bool is_actuator(const std::string& element);
+
+}  // namespace costate

@@ -1,0 +1,53 @@
+#include "scenes/import/mjcf/mjcf_geometry.hpp"
+
+#include <cmath>
+
+namespace costate {
+namespace {
+
+const double pi = std::acos(-1.0);
+
+// A cylinder and two half balls, each with its share of the mass. A half ball's centre is 3/8 r beyond the cylinder's end, so
+// with the length L of the cylinder, moving it there adds L^2/4 + 3/8 r L to its moment per mass about an axis across.
+Solid capsule(double r, double L) {
+    const double ends = 4.0 / 3 * r, share = ends / (ends + L);  // of the volume, by length at the same cross-section
+    const double ball = 0.4 * r * r;
+    const double across = (1 - share) * (3 * r * r + L * L) / 12 + share * (ball + L * (3 * r + 2 * L) / 8);
+    const double along = (1 - share) * r * r / 2 + share * ball;
+    return {pi * r * r * (L + ends), {across, across, along}};
+}
+
+}  // namespace
+
+Solid solid_of(GeomType type, const Vec3<double>& size) {
+    const double r = size[0], L = 2 * size[1];
+    const Vec3<double> squares = size.cwiseAbs2(),
+                       sums(squares[1] + squares[2], squares[2] + squares[0], squares[0] + squares[1]);
+    switch (type) {
+        case GeomType::sphere: return {4.0 / 3 * pi * r * r * r, Vec3<double>::Constant(0.4 * r * r)};
+        case GeomType::capsule: return capsule(r, L);
+        case GeomType::cylinder: {
+            const double across = (3 * r * r + L * L) / 12;
+            return {pi * r * r * L, {across, across, r * r / 2}};
+        }
+        case GeomType::ellipsoid: return {4.0 / 3 * pi * size.prod(), sums / 5};
+        case GeomType::box: return {8 * size.prod(), sums / 3};
+        case GeomType::plane:
+        case GeomType::hfield:
+        case GeomType::mesh: return {};
+    }
+    return {};
+}
+
+MassProperties<double> combined(const std::vector<Part>& parts) {
+    RigidInertia<double> sum = RigidInertia<double>::zero();  // about the body's origin
+    for (const Part& part : parts) sum += place_inertia(part.X, part.mass);
+    if (!(sum.m > 0)) return MassProperties<double>::zero();
+    const Vec3<double> c = sum.h / sum.m;
+    MassProperties<double> body{sum.m, c, Mat3<double>::Zero()};
+    for (const Part& part : parts)  // again about the centre of mass, where nothing cancels
+        body.I += place_inertia(Transform<double>{part.X.R, part.X.p - c}, part.mass).I;
+    return body;
+}
+
+}  // namespace costate

@@ -1,0 +1,83 @@
+// States that a model of MJCF names.
+#include "scenes/import/mjcf/mjcf_model.hpp"
+#include "scenes/import/mjcf/mjcf_names.hpp"
+
+namespace costate {
+namespace {
+
+struct Entry {
+    const MjcfJoint* joint;
+    int q, v;  // its first entries
+};
+
+// Joints in the order of MuJoCo's qpos and qvel
+std::vector<Entry> entries(const std::vector<MjcfBody>& bodies, int& nq, int& nv) {
+    std::vector<Entry> out;
+    nq = nv = 0;
+    for (const MjcfBody& body : bodies)
+        for (const MjcfJoint& joint : body.joints) {
+            if (joint.added) continue;
+            out.push_back({&joint, nq, nv});
+            nq += joint.type == MjcfJointType::free ? 7 : joint.type == MjcfJointType::ball ? 4 : 1;
+            nv += joint.type == MjcfJointType::free ? 6 : joint.type == MjcfJointType::ball ? 3 : 1;
+        }
+    return out;
+}
+
+Json slice(const std::vector<double>& x, int begin, int count) {
+    return std::vector<double>(x.begin() + begin, x.begin() + begin + count);
+}
+
+std::vector<double> exactly(const XmlAttribute& a, int size, const char* of) {
+    const std::vector<double> x = a.numbers(0, 1'000'000);
+    if (x.size() != static_cast<size_t>(size))
+        a.fail("has " + std::to_string(x.size()) + " numbers, but " + of + " " + std::to_string(size), "give one for each");
+    return x;
+}
+
+Json position(const Entry& e, const std::vector<double>& qpos) {
+    if (e.joint->type == MjcfJointType::free) return {{"position", slice(qpos, e.q, 3)}, {"quaternion", slice(qpos, e.q + 3, 4)}};
+    if (e.joint->type == MjcfJointType::ball) return {{"quaternion", slice(qpos, e.q, 4)}};
+    return qpos[static_cast<size_t>(e.q)] - e.joint->ref;
+}
+
+Json velocity(const Entry& e, const std::vector<double>& qvel) {
+    if (e.joint->type == MjcfJointType::free) return {{"linear", slice(qvel, e.v, 3)}, {"angular", slice(qvel, e.v + 3, 3)}};
+    if (e.joint->type == MjcfJointType::ball) return {{"angular", slice(qvel, e.v, 3)}};
+    return qvel[static_cast<size_t>(e.v)];
+}
+
+}  // namespace
+
+void put_keyframes(const MjcfContext& context, const std::vector<MjcfBody>& bodies, const MjcfControls& controls,
+                   ImportedModel& out) {
+    int nq, nv;
+    const std::vector<Entry> joints = entries(bodies, nq, nv);
+    MjcfNames names("keyframe");
+    const std::vector<XmlElement> sections = context.files.children(context.files.root(), "keyframe");
+    for (const XmlElement& section : sections)
+        for (const XmlElement& e : context.files.children(section, "key")) names.add(e, e.text_or("name", ""));
+    for (const XmlElement& section : sections)
+        for (const XmlElement& e : context.files.children(section, "key")) {
+            e.warn_others(context.warnings, {"name", "time", "qpos", "qvel", "ctrl"}, {});
+            Json key{{"name", e.has("name") ? e["name"].text() : names.take("key")}};
+            if (const auto a = e.find("qpos")) {
+                const std::vector<double> qpos = exactly(*a, nq, "the joints have");
+                for (const Entry& entry : joints)
+                    if (!entry.joint->locked()) key["joints"][entry.joint->name] = position(entry, qpos);
+            }
+            if (const auto a = e.find("qvel")) {
+                const std::vector<double> qvel = exactly(*a, nv, "the joints' velocities have");
+                for (const Entry& entry : joints)
+                    if (!entry.joint->locked()) key["velocities"][entry.joint->name] = velocity(entry, qvel);
+            }
+            if (const auto a = e.find("ctrl")) {
+                const std::vector<double> ctrl = exactly(*a, static_cast<int>(controls.size()), "the actuators are");
+                for (size_t n = 0; n < ctrl.size(); ++n)
+                    if (!controls[n].empty()) key["controls"][controls[n]] = ctrl[n];
+            }
+            put_item(out, "keyframes", e, key);
+        }
+}
+
+}  // namespace costate

@@ -1,0 +1,122 @@
+// Meshes of MJCF: hulls to collide with, files to look at, and what they weigh as solids.
+#include <algorithm>
+
+#include "collision/shapes/hull.hpp"
+#include "scenes/import/mesh/mesh_hull.hpp"
+#include "scenes/import/mesh/mesh_path.hpp"
+#include "scenes/import/mjcf/mjcf_model.hpp"
+#include "scenes/format/inertia.hpp"
+
+namespace costate {
+namespace {
+
+// Calls read() and places what it complains about.
+template <class Read> auto placed(const XmlElement& where, Read&& read) {
+    try {
+        return read();
+    } catch (const MeshFileError& e) {
+        where.fail(std::string("cannot be read: ") + e.what(), e.remedy);
+    } catch (const std::invalid_argument&) {
+        where.fail("spans no volume", "give points that are not in one plane");
+    }
+}
+
+std::filesystem::path file_of(const MjcfContext& context, const MjcfMesh& mesh) {
+    const XmlAttribute name = mesh.element["file"];
+    const MeshPath found =
+        find_mesh((context.compiler.meshdir / name.word()).generic_string(), context.files.folder(), context.search);
+    if (!found.allowed) name.fail("leads out of the model's folder", "name the folder it may lie in with --search");
+    if (!found.known_scheme) name.fail("is no path", "name a file in the model's folder");
+    return found.file;
+}
+
+}  // namespace
+
+const MjcfMesh& find_mesh_asset(const MjcfContext& context, const XmlAttribute& name) {
+    const auto it = context.meshes.find(name.word());
+    if (it == context.meshes.end()) name.fail("names no mesh among the assets", "correct it or add the <mesh>");
+    return it->second;
+}
+
+// R^T and the scale do not change places unless the scale is the same along all axes.
+MjcfPose mesh_pose(const MjcfMesh& mesh) {
+    const bool turned = !mesh.refquat.v.isZero(0);
+    const Vec3<double>& s = mesh.scale;
+    if (turned && (s[0] != s[1] || s[1] != s[2]))
+        mesh.element.fail("has a refquat and a scale that differs between axes", "use one scale");
+    const Quaternion<double> back{mesh.refquat.w, -mesh.refquat.v};
+    return {-(rotation_matrix(back) * s.cwiseProduct(mesh.refpos)), back};
+}
+
+Json mesh_shape(const MjcfContext& context, const MjcfMesh& mesh, bool visual) {
+    const bool inline_mesh = !mesh.vertices.empty();
+    const std::filesystem::path file = inline_mesh ? "" : file_of(context, mesh);
+    if (!inline_mesh && file.empty()) {
+        context.warnings.add(mesh.element["file"].place(),
+                             "there is no file for mesh \"" + mesh.element["file"].word() + "\", which is left out",
+                             "name the folder it is in with --search");
+        return {};
+    }
+    Json out{{"type", "mesh"}};
+    if (visual && inline_mesh) return {};  // viewers read files
+    if (visual) {
+        out["file"] = file.string();
+        if (!mesh.scale.isOnes(0)) out["scale"] = to_json(mesh.scale);
+        return out;
+    }
+    std::vector<Vec3<double>> vertices;
+    if (inline_mesh) {
+        vertices = placed(mesh.element, [&] { return convex_hull(mesh.vertices)->vertices; });
+    } else {
+        const MeshHull hull = placed(mesh.element, [&] { return read_mesh_hull(file); });
+        if (!hull.convex())
+            context.warnings.add(mesh.element.place(),
+                                 "mesh \"" + mesh.element["file"].word() + "\" is not convex; its convex hull is used",
+                                 "MuJoCo does the same; split it into convex parts for more");
+        vertices = hull.vertices;
+    }
+    // A mirrored mesh is mirrored here: scales of shapes are positive.
+    for (const Vec3<double>& v : vertices)
+        out["vertices"].push_back(to_json(Vec3<double>(v.cwiseProduct(mesh.scale.cwiseSign()))));
+    if (!mesh.scale.cwiseAbs().isOnes(0)) out["scale"] = to_json(Vec3<double>(mesh.scale.cwiseAbs()));
+    return out;
+}
+
+// At scale and turned right side out again if that mirrors it.
+TriangleMesh triangles_of(const MjcfContext& context, const MjcfMesh& asset) {
+    TriangleMesh mesh{asset.vertices, asset.triangles};
+    if (asset.vertices.empty()) {
+        const std::filesystem::path file = file_of(context, asset);
+        if (file.empty())
+            asset.element["file"].fail("is not there, but bodies need its mass", "name the folder it is in with --search");
+        mesh = placed(asset.element, [&] { return read_mesh_file(file); });
+    } else if (mesh.triangles.empty()) {
+        mesh = placed(asset.element, [&] { return hull_surface(asset.vertices); });
+    }
+    for (Vec3<double>& v : mesh.vertices) v = v.cwiseProduct(asset.scale);
+    if (asset.scale.prod() < 0)
+        for (std::array<int, 3>& corners : mesh.triangles) std::swap(corners[1], corners[2]);
+    return mesh;
+}
+
+MassProperties<double> mesh_solid(const MjcfContext& context, const MjcfMesh& asset, MeshInertia kind) {
+    const TriangleMesh mesh = triangles_of(context, asset);
+    const auto solid = [&](MeshInertia as) { return placed(asset.element, [&] { return mesh_mass(mesh, as); }); };
+    MassProperties<double> mass = solid(kind);
+    if (kind == MeshInertia::exact && mass.m < 0) mass.m = -mass.m, mass.I = -mass.I;  // inside out
+    const auto warn = [&](const char* what, const char* remedy) {
+        context.warnings.add(asset.element.place(), what, remedy, mesh_name(asset.element));
+    };
+    if (kind == MeshInertia::exact && (!(mass.m > 0) || !unphysical(mass.I).empty())) {
+        warn("inertia=\"exact\" is of no real body and read as \"legacy\", because a mesh is not closed:",
+             "close it, or write inertia=\"convex\" or \"shell\"");
+        mass = solid(MeshInertia::legacy);
+    } else if ((kind == MeshInertia::exact || kind == MeshInertia::legacy) && !is_closed(mesh)) {
+        warn("the mass of a body is a guess, because a mesh is not closed:",
+             "close it, write inertia=\"convex\" or \"shell\", or give the body an <inertial>");
+    }
+    if (!(mass.m > 0)) asset.element.fail("encloses no volume", "close its surface, or write inertia=\"shell\"");
+    return mass;
+}
+
+}  // namespace costate

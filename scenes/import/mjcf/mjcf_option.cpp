@@ -1,0 +1,81 @@
+// <option> of MJCF: the world that the model stands in, and what of its physics is switched off.
+#include <algorithm>
+
+#include "scenes/import/mjcf/mjcf_model.hpp"
+
+namespace costate {
+namespace {
+
+// What a flag switches, besides what has no counterpart; and what a scene does instead of that.
+struct KnownFlag {
+    const char* name;
+    std::vector<bool MjcfFlags::*> switches;
+    const char* consequence;  // of disable="...", null: none
+};
+const std::vector<KnownFlag>& known_flags() {
+    using F = MjcfFlags;
+    static const std::vector<KnownFlag> table{
+        {"constraint", {&F::equality, &F::frictionloss, &F::limit, &F::contact}, nullptr},
+        {"equality", {&F::equality}, nullptr},
+        {"frictionloss", {&F::frictionloss}, nullptr},
+        {"limit", {&F::limit}, nullptr},
+        {"contact", {&F::contact}, nullptr},
+        {"passive", {&F::spring, &F::damper}, nullptr},
+        {"spring", {&F::spring}, nullptr},
+        {"damper", {&F::damper}, nullptr},
+        {"gravity", {&F::gravity}, nullptr},
+        {"clampctrl", {&F::clampctrl}, nullptr},
+        {"actuation", {&F::actuation}, "leaves out all actuators"},
+        {"filterparent", {}, "has no counterpart: a body never touches its parent"}};
+    return table;
+}
+
+template <class Use> void for_each_option(const MjcfFiles& files, Use use) {
+    for (const XmlElement& e : files.children(files.root(), "option")) use(e);
+}
+
+}  // namespace
+
+MjcfFlags read_flags(const MjcfFiles& files, Warnings& warnings) {
+    std::map<std::string, XmlAttribute> given;  // the last of each name
+    for_each_option(files, [&](const XmlElement& option) {
+        for (const XmlElement& element : files.children(option, "flag"))
+            for (const XmlAttribute& flag : element.attributes()) given.insert_or_assign(flag.name(), flag);
+    });
+    MjcfFlags flags;
+    for (const auto& [name, flag] : given) {
+        if (flag.choice({"disable", "enable"}) == 1) continue;
+        const auto known = std::ranges::find(known_flags(), name, &KnownFlag::name);
+        if (known == known_flags().end()) continue;  // how MuJoCo computes, not what
+        for (bool MjcfFlags::*off : known->switches) flags.*off = false;
+        if (known->consequence != nullptr)
+            warnings.add(flag.place(), "flag " + name + "=\"disable\" " + known->consequence, "remove the flag");
+    }
+    return flags;
+}
+
+// Settings of MuJoCo's solver say nothing here; forces and integrators that have no counterpart do.
+void read_option(const MjcfContext& context, Json& scene) {
+    for_each_option(context.files, [&](const XmlElement& e) {
+        if (const auto a = e.find("timestep")) scene["time_step"] = a->positive();
+        if (const auto a = e.find("gravity")) scene["gravity"] = to_json(a->vec3());
+        for (const char* medium : {"wind", "density", "viscosity"})
+            if (const auto a = e.find(medium)) {
+                const std::vector<double> x = a->numbers(1, 3);
+                if (std::any_of(x.begin(), x.end(), [](double y) { return y != 0; }))
+                    context.warnings.add(a->place(),
+                                         "forces of a medium (wind, density, viscosity) have no counterpart",
+                                         "leave them out");
+            }
+        if (const auto a = e.find("integrator"); a && a->text() != "Euler")
+            context.warnings.add(a->place(),
+                                 "integrator=\"" + a->text() +
+                                     "\" has no counterpart: a step is semi-implicit Euler, of first order",
+                                 "use a smaller timestep where that matters");
+    });
+    if (!scene.contains("gravity")) scene["gravity"] = {0, 0, -9.81};
+    if (!context.flags.gravity) scene["gravity"] = {0, 0, 0};
+    if (!scene.contains("time_step")) scene["time_step"] = 0.002;  // MuJoCo's default
+}
+
+}  // namespace costate

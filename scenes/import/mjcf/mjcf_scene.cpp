@@ -1,0 +1,124 @@
+// Bodies of MJCF as a scene says them.
+#include <algorithm>
+
+#include "scenes/format/known_keys.hpp"
+#include "scenes/import/mjcf/mjcf_model.hpp"
+
+namespace costate {
+namespace {
+
+const char* type_name(MjcfJointType type) {
+    switch (type) {
+        case MjcfJointType::free: return "free";
+        case MjcfJointType::ball: return "spherical";
+        case MjcfJointType::slide: return "prismatic";
+        case MjcfJointType::hinge: return "revolute";
+    }
+    return "";
+}
+
+Json joint_to_json(const MjcfJoint& joint, const MjcfPose& pose) {
+    Json out{{"name", joint.name}, {"type", type_name(joint.type)}};
+    if (joint.type == MjcfJointType::slide || joint.type == MjcfJointType::hinge) out["axis"] = to_json(joint.axis);
+    put_pose(out, pose);
+    out.update(joint.properties);
+    return out;
+}
+
+// MuJoCo turns a body about points of its own, one joint after the other; ours are at the origins of a chain of frames, which at
+// the reference all have the body's axes. Where the last of them is not at the body's origin, a fixed joint leads back to it.
+Json joints_to_json(const MjcfBody& body) {
+    Json chain = Json::array();
+    MjcfPose next = body.pose;
+    Vec3<double> at = Vec3<double>::Zero();  // in the body
+    for (const MjcfJoint& joint : body.joints) {
+        const Vec3<double> step = joint.pos - at;
+        const bool anywhere = joint.type == MjcfJointType::slide || joint.type == MjcfJointType::free ||
+                              (joint.type == MjcfJointType::hinge && step.cross(joint.axis).isZero(0));
+        if (!anywhere) next = next * MjcfPose{step}, at = joint.pos;
+        chain.push_back(joint_to_json(joint, next));
+        next = {};
+    }
+    if (!at.isZero(0) || body.joints.empty()) {
+        Json fixed{{"type", "fixed"}};
+        put_pose(fixed, next * MjcfPose{-at});
+        chain.push_back(fixed);
+    }
+    return chain;
+}
+
+Json shape_to_json(const MjcfGeom& geom) {
+    Json out{{"name", geom.name}};
+    out.update(geom.shape);
+    put_pose(out, geom.pose);
+    return out;
+}
+
+// Sites are for scenes whose bodies have them.
+bool scenes_have_sites() {
+    return std::ranges::any_of(known_keys(), [](const KnownKeys& k) {
+        return k.kind == std::string("body") && std::ranges::find(k.keys, "sites") != k.keys.end();
+    });
+}
+
+// A body, and below "/bodies/<index>" where its parts came from
+Json body_to_json(const MjcfBody& body, const std::string& parent, const std::string& pointer,
+                  std::map<std::string, std::string>& places) {
+    Json out{{"name", body.name}};
+    if (parent != "world") out["parent"] = parent;
+    const Json chain = joints_to_json(body);
+    if (chain.size() > 1) out["joints"] = chain;
+    else if (chain[0] != Json{{"type", "fixed"}}) out["joint"] = chain[0];
+    places[pointer] = body.element.place();
+    for (size_t k = 0; k < body.joints.size(); ++k)
+        places[pointer + (chain.size() > 1 ? "/joints/" + std::to_string(k) : "/joint")] = body.joints[k].element.place();
+    if (body.mass.m > 0) {
+        const Mat3<double>& I = body.mass.I;
+        out["mass"] = body.mass.m;
+        if (!body.mass.c.isZero(0)) out["com"] = to_json(body.mass.c);
+        out["inertia"] = {I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2)};
+        places[pointer + "/mass"] = places[pointer + "/inertia"] = body.mass_element.place();
+    }
+    for (const MjcfGeom& geom : body.geoms) {
+        if (geom.shape.is_null() || (geom.visual() && geom.shape["type"] == "plane")) continue;
+        if (geom.visual()) {
+            Json visual = geom.shape;
+            put_pose(visual, geom.pose);
+            if (!geom.rgba.is_null()) visual["rgba"] = geom.rgba;
+            out["visuals"].push_back(std::move(visual));
+            continue;
+        }
+        places[pointer + "/shapes/" + std::to_string(out["shapes"].size())] = geom.element.place();
+        out["shapes"].push_back(shape_to_json(geom));
+    }
+    if (!scenes_have_sites()) return out;
+    for (const MjcfSite& site : body.sites) {
+        Json frame{{"name", site.name}};
+        put_pose(frame, site.pose);
+        out["sites"].push_back(std::move(frame));
+    }
+    return out;
+}
+
+}  // namespace
+
+void put_bodies(const std::vector<MjcfBody>& bodies, ImportedModel& out) {
+    Json& list = out.model["bodies"] = Json::array();
+    for (size_t i = 1; i < bodies.size(); ++i)
+        list.push_back(body_to_json(bodies[i], bodies[static_cast<size_t>(bodies[i].parent)].name,
+                                    "/bodies/" + std::to_string(i - 1), out.places));
+    for (const MjcfGeom& geom : bodies[0].geoms)
+        if (!geom.visual() && !geom.shape.is_null()) {
+            Json& shapes = out.scene["shapes"];
+            out.scene_places["/shapes/" + std::to_string(shapes.size())] = geom.element.place();
+            shapes.push_back(shape_to_json(geom));
+        }
+}
+
+void put_item(ImportedModel& out, const char* list, const XmlElement& from, const Json& item) {
+    Json& items = out.model[list];
+    out.places[std::string("/") + list + "/" + std::to_string(items.size())] = from.place();
+    items.push_back(item);
+}
+
+}  // namespace costate

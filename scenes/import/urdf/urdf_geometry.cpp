@@ -1,0 +1,159 @@
+// Geometry of links: what they touch others with, and what is seen of them.
+#include <Eigen/Geometry>
+
+#include "scenes/import/mesh/mesh_file.hpp"
+#include "scenes/import/mesh/mesh_hull.hpp"
+#include "scenes/import/mesh/mesh_path.hpp"
+#include "scenes/import/urdf/urdf_parts.hpp"
+
+namespace costate {
+namespace {
+
+// The one child that says what a <geometry> is.
+XmlElement geometry_of(const XmlElement& element, Warnings& warnings) {
+    const XmlElement geometry = element.only("geometry");
+    const std::vector<XmlElement> children = geometry.children();
+    if (children.empty()) geometry.fail("is empty", "put a box, cylinder, sphere, capsule or mesh into it");
+    for (size_t k = 1; k < children.size(); ++k)
+        children[k].warn(warnings, "is a second geometry in one place and is left out",
+                         "put it into a <" + element.name() + "> of its own");
+    return children[0];
+}
+
+// Type and sizes of what is no mesh; false if it is something else.
+bool put_primitive(const XmlElement& g, Json& out) {
+    if (g.name() == "box") {
+        const Vec3<double> size = g["size"].vec3();
+        if (!(size.minCoeff() > 0)) g["size"].fail("must be positive", "use three lengths above 0");
+        out["type"] = "box", out["half_extents"] = to_json(0.5 * size);
+        return true;
+    }
+    if (g.name() != "sphere" && g.name() != "cylinder" && g.name() != "capsule") return false;
+    out["type"] = g.name(), out["radius"] = g["radius"].positive();
+    if (g.name() != "sphere") out["half_length"] = 0.5 * g["length"].positive();
+    return true;
+}
+
+Vec3<double> read_scale(const XmlElement& mesh) {
+    const Vec3<double> scale = mesh.vec3_or("scale", {1, 1, 1});
+    if (!(scale.cwiseAbs().minCoeff() > 0)) mesh["scale"].fail("must not be 0", "use three factors");
+    return scale;
+}
+
+}  // namespace
+
+std::optional<std::filesystem::path> LinkReader::mesh(const XmlElement& element, const char* role) const {
+    const XmlAttribute name = element["filename"];
+    const MeshPath found = find_mesh(name.word(), folder, options.search);
+    if (!found.allowed) name.fail("leads out of the robot's folder", "name the folder it may lie in with --search");
+    if (!found.known_scheme) name.fail("is no path", "use package://, file:// or a path from the robot's folder");
+    if (!found.file.empty()) return found.file;
+    warnings.add(name.place(), std::string(role) + " mesh is left out, because there is no file",
+                 "name the folder it is in with --search", name.word());
+    return {};
+}
+
+// The hull of a mesh as "vertices" and "scale". A mirrored one is mirrored here: scales of shapes are positive.
+bool LinkReader::put_hull(const XmlElement& element, Json& shape) const {
+    const Vec3<double> scale = read_scale(element), sign = scale.cwiseSign();
+    const auto file = mesh(element, "collision");
+    if (!file) return false;
+    MeshHull hull;
+    try {
+        hull = read_mesh_hull(*file);
+    } catch (const MeshFileError& e) {
+#ifdef COSTATE_HAVE_ASSIMP
+        element["filename"].fail(e.what(), e.remedy);
+#else
+        warnings.add(element.place(), e.what(), e.remedy);
+        return false;
+#endif
+    }
+    if (!hull.convex())
+        warnings.add(element.place(), "mesh \"" + element["filename"].word() + "\" is not convex, and its convex hull is used",
+                     "split it into convex parts, a <collision> each");
+    shape["type"] = "mesh";
+    Json& vertices = shape["vertices"] = Json::array();
+    for (const Vec3<double>& v : hull.vertices) vertices.push_back(to_json(v.cwiseProduct(sign)));
+    if (!scale.cwiseAbs().isOnes(0)) shape["scale"] = to_json(scale.cwiseAbs());
+    return true;
+}
+
+std::optional<Json> LinkReader::shape(const XmlElement& collision) const {
+    collision.warn_others(warnings, {"name"}, {"origin", "geometry"});
+    const XmlElement g = geometry_of(collision, warnings);
+    Transform<double> X = read_origin(collision);
+    Json out = Json::object();
+    if (g.name() == "mesh") {
+        if (!put_hull(g, out)) return {};
+    } else if (g.name() == "plane") {
+        const Vec3<double> normal = g.vec3_or("normal", Vec3<double>::UnitZ());
+        if (!(normal.norm() > 1e-12)) g["normal"].fail("has no direction", "use 0 0 1");
+        out["type"] = "plane";
+        X.R = X.R * Eigen::Quaterniond::FromTwoVectors(Vec3<double>::UnitZ(), normal.stableNormalized()).toRotationMatrix();
+    } else if (!put_primitive(g, out)) {
+        g.warn(warnings, "is no geometry known here and is left out", "use a box, cylinder, sphere, capsule or mesh");
+        return {};
+    }
+    put_pose(out, X);
+    return out;
+}
+
+void LinkReader::put_shapes(const XmlElement& link, Json& body, std::map<std::string, std::string>& places) const {
+    const std::optional<XmlElement> contact = link.child("contact");
+    if (contact) contact->warn_others(warnings, {}, {"lateral_friction", "restitution"});
+    Json shapes = Json::array();
+    for (const XmlElement& collision : link.children("collision")) {
+        std::optional<Json> s = shape(collision);
+        if (!s) continue;
+        for (const auto& [element, key] : {std::pair("lateral_friction", "friction"), std::pair("restitution", "restitution")})
+            if (const auto given = contact ? contact->child(element) : std::nullopt) (*s)[key] = (*given)["value"].nonnegative();
+        if (!options.self_collision) (*s)["self_collision"] = false;
+        places["/shapes/" + std::to_string(shapes.size())] = collision.place();
+        shapes.push_back(std::move(*s));
+    }
+    for (size_t k = 0; shapes.size() > 1 && k < shapes.size(); ++k)  // one alone has its body's name
+        shapes[k]["name"] = link["name"].text() + "." + std::to_string(k + 1);
+    if (!shapes.empty()) body["shapes"] = std::move(shapes);
+}
+
+void LinkReader::put_colour(const XmlElement& visual, Json& out) const {
+    const auto material = visual.child("material");
+    if (!material) return;
+    material->warn_others(warnings, {"name"}, {"color"});
+    const std::string name = material->text_or("name", "");
+    const auto own = material->child("color");
+    const auto named = materials.find(name);
+    if (own) out["rgba"] = (*own)["rgba"].numbers(4);
+    else if (named != materials.end()) out["rgba"] = named->second;
+    else material->warn(warnings, "\"" + name + "\" has no colour anywhere", "give it a <color>");
+}
+
+void LinkReader::put_visuals(const XmlElement& link, Json& body) const {
+    Json visuals = Json::array();
+    for (const XmlElement& visual : link.children("visual")) {
+        visual.warn_others(warnings, {"name"}, {"origin", "geometry", "material"});
+        const XmlElement g = geometry_of(visual, warnings);
+        Json out = Json::object();
+        put_colour(visual, out);
+        if (g.name() == "sphere" && g["radius"].number() == 0) {
+            g.warn(warnings, "that is a point cannot be seen and is left out", "give it a radius");
+            continue;
+        }
+        if (g.name() == "mesh") {
+            const Vec3<double> scale = read_scale(g);
+            const auto file = mesh(g, "visual");
+            if (!file) continue;
+            out["type"] = "mesh", out["file"] = file->string();
+            if (!scale.isOnes(0)) out["scale"] = to_json(scale);
+        } else if (!put_primitive(g, out)) {
+            g.warn(warnings, "is no geometry known here and is left out", "use a box, cylinder, sphere, capsule or mesh");
+            continue;
+        }
+        put_pose(out, read_origin(visual));
+        visuals.push_back(std::move(out));
+    }
+    if (!visuals.empty()) body["visuals"] = std::move(visuals);
+}
+
+}  // namespace costate

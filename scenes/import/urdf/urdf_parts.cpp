@@ -1,0 +1,70 @@
+#include "scenes/import/urdf/urdf_parts.hpp"
+
+#include <Eigen/Geometry>
+
+#include "scenes/format/inertia.hpp"
+
+namespace costate {
+
+Transform<double> read_origin(const XmlElement& element) {
+    Transform<double> X = Transform<double>::identity();
+    const std::optional<XmlElement> origin = element.child("origin");
+    if (!origin) return X;
+    X.p = origin->vec3_or("xyz", X.p);
+    const Vec3<double> rpy = origin->vec3_or("rpy", Vec3<double>::Zero());
+    const auto turn = [&](int axis) { return Eigen::AngleAxisd(rpy[axis], Vec3<double>::Unit(axis)); };
+    if (!rpy.isZero(0)) X.R = (turn(2) * turn(1) * turn(0)).toRotationMatrix();
+    return X;
+}
+
+void put_pose(Json& object, const Transform<double>& X) {
+    if (!X.p.isZero(0)) object["position"] = to_json(X.p);
+    if (X.R.isIdentity(0)) return;
+    const Eigen::Quaterniond q(X.R);
+    object["quaternion"] = Json::array({q.w(), q.x(), q.y(), q.z()});
+}
+
+void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std::string>& places, Warnings& warnings) {
+    const std::optional<XmlElement> inertial = link.child("inertial");
+    if (!inertial) return;
+    inertial->warn_others(warnings, {}, {"origin", "mass", "inertia"});
+    const XmlElement mass = inertial->only("mass");
+    const double m = mass["value"].nonnegative();
+    const Transform<double> X = read_origin(*inertial);
+    Mat3<double> I = Mat3<double>::Zero();
+    const std::optional<XmlElement> inertia = inertial->child("inertia");
+    if (!inertia && m > 0) inertial->fail("has a mass but no <inertia>", "add it, about the centre of mass, kg m^2");
+    if (inertia) {
+        const double six[] = {(*inertia)["ixx"].number(),   (*inertia)["iyy"].number(),   (*inertia)["izz"].number(),
+                              inertia->number_or("ixy", 0), inertia->number_or("ixz", 0), inertia->number_or("iyz", 0)};
+        I = inertia_matrix(six);
+        const std::string reason = I.isZero(0) ? "" : unphysical(I);
+        if (!reason.empty()) inertia->fail(reason, "use six zeros for a point mass, or the inertia of a real solid");
+        if (m == 0 && !I.isZero(0))
+            inertia->warn(warnings, "belongs to a link without mass and is left out", "give the link mass, or no inertia");
+        I = Mat3<double>(X.R * I * X.R.transpose());  // about the centre of mass, from the axes of <origin> to those of the link
+    }
+    if (m == 0) return;
+    body["mass"] = m;
+    if (!X.p.isZero(0)) body["com"] = to_json(X.p);
+    body["inertia"] = Json::array({I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2)});
+    places["/mass"] = mass.place(), places["/inertia"] = inertia->place();
+}
+
+Materials read_materials(const XmlElement& robot) {
+    Materials materials;
+    const auto add = [&](const XmlElement& material) {
+        const auto color = material.child("color");
+        const std::string name = material.text_or("name", "");
+        if (!color || name.empty()) return;
+        const std::vector<double> rgba = (*color)["rgba"].numbers(4);
+        materials.emplace(name, std::array<double, 4>{rgba[0], rgba[1], rgba[2], rgba[3]});
+    };
+    for (const XmlElement& material : robot.children("material")) add(material);
+    for (const XmlElement& link : robot.children("link"))
+        for (const XmlElement& visual : link.children("visual"))
+            for (const XmlElement& material : visual.children("material")) add(material);
+    return materials;
+}
+
+}  // namespace costate

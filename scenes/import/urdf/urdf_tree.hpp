@@ -1,0 +1,47 @@
+// The tree that links and joints of a URDF make, checked: every name once, one parent at most, one root, no cycle.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "scenes/import/xml/xml.hpp"
+
+namespace costate {
+
+enum class UrdfType { revolute, continuous, prismatic, fixed, floating, planar };
+
+struct UrdfLink {
+    XmlElement element;
+    std::string name;
+    int joint = -1;             // that carries it, -1 for the root
+    std::vector<int> children;  // joints, in the order of the file
+};
+
+struct UrdfJoint {
+    XmlElement element;
+    std::string name;
+    UrdfType type;
+    int parent, child;  // links
+
+    bool has_axis() const { return type != UrdfType::fixed && type != UrdfType::floating; }
+    bool one_dof() const { return has_axis() && type != UrdfType::planar; }
+};
+
+struct UrdfTree {
+    std::vector<UrdfLink> links;
+    std::vector<UrdfJoint> joints;
+    std::vector<int> order;  // of links, parents first: depth first in the order of the file
+    int root = 0;
+
+    explicit UrdfTree(const XmlElement& robot);
+    const UrdfJoint* joint(const std::string& name) const;  // null if there is none
+    std::vector<std::string> joint_names() const;
+    bool is_fixed(int link) const;  // against the root, by joints alone
+
+private:
+    std::map<std::string, int> link_index_, joint_index_;
+    int find_link(const XmlElement& joint, const char* role) const;
+};
+
+}  // namespace costate

@@ -1,0 +1,264 @@
+#include "scenes/import/xml/xml.hpp"
+
+#include <tinyxml2.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+
+#include "scenes/format/names.hpp"
+#include "scenes/import/xml/xml_text.hpp"
+
+namespace costate {
+namespace {
+
+constexpr std::string_view white = " \t\r\n\f\v";
+
+std::string_view trimmed(std::string_view text) {
+    const size_t begin = text.find_first_not_of(white);
+    return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(white) - begin + 1);
+}
+
+// What was given, short enough for a message.
+std::string shortened(std::string_view text) {
+    std::string out = "\"";
+    out.append(text.substr(0, 40)).append(text.size() > 40 ? "...\"" : "\"");
+    return out;
+}
+
+std::string in_brackets(std::string_view name) { return std::string(1, '<').append(name).append(">"); }
+
+[[noreturn]] void fail_at(const std::string& file, int line, const std::string& message) {
+    throw SceneError(one_line(file + ":" + std::to_string(std::max(line, 1)) + ": " + message));
+}
+
+// What the parser stumbled over, and the remedy.
+const char* parsing_error(tinyxml2::XMLError error) {
+    switch (error) {
+        case tinyxml2::XML_ERROR_EMPTY_DOCUMENT: return "there is no element in it; name a robot description";
+        case tinyxml2::XML_ERROR_MISMATCHED_ELEMENT: return "an element is closed under another name; close it under its own";
+        case tinyxml2::XML_ERROR_PARSING_ATTRIBUTE:
+            return "an attribute is given twice or does not read name=\"value\"; check quotes before here";
+        case tinyxml2::XML_ERROR_PARSING_COMMENT: return "a comment does not end; close it with -->";
+        case tinyxml2::XML_ERROR_PARSING_CDATA: return "a CDATA section does not end; close it with ]]>";
+        case tinyxml2::XML_ERROR_PARSING_DECLARATION:
+            return "a declaration does not end or is not at the start; close it with ?>";
+        case tinyxml2::XML_ELEMENT_DEPTH_EXCEEDED: return "elements are nested deeper than 98; flatten them";
+        default: return "the text ends too early or a tag is not closed; check what is open here";
+    }
+}
+
+}  // namespace
+
+void Warnings::add(const std::string& place, const std::string& what, const std::string& remedy, const std::string& example) {
+    const auto same = [&](const Entry& e) { return e.what == what && e.remedy == remedy; };
+    if (const auto it = std::find_if(entries_.begin(), entries_.end(), same); it != entries_.end()) return void(++it->more);
+    entries_.push_back({place, what, remedy, example});
+    if (strict_) throw SceneError(lines().front());
+}
+
+std::vector<std::string> Warnings::lines() const {
+    std::vector<std::string> out;
+    for (const Entry& e : entries_) {
+        std::string line = e.place + ": " + e.what;
+        if (!e.example.empty()) line.append(" ").append(shortened(e.example));
+        line.append("; ").append(e.remedy);
+        if (e.more > 0) line.append(" (and at ").append(std::to_string(e.more)).append(" more)");
+        out.push_back(one_line(line));
+    }
+    return out;
+}
+
+void XmlAttribute::fail(const std::string& what, const std::string& remedy) const {
+    fail_at(*file_, line_, name_ + "=" + shortened(text_) + " of <" + element_ + "> " + what + "; " + remedy);
+}
+
+std::string XmlAttribute::word() const {
+    const std::string_view text = trimmed(text_);
+    if (text.empty()) fail("is empty", "fill it in or remove it");
+    return std::string(text);
+}
+
+std::vector<double> XmlAttribute::numbers(size_t least, size_t most) const {
+    std::vector<double> out;
+    std::string_view rest = trimmed(text_);
+    while (!rest.empty()) {
+        if (out.size() == most) break;
+        const std::string_view token = rest.substr(0, rest.find_first_of(white));
+        const std::string_view digits = token.substr(token.size() > 1 && token[0] == '+' && token[1] != '-' ? 1 : 0);
+        double x = 0;
+        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), x);
+        if (error == std::errc::result_out_of_range || (error == std::errc() && !std::isfinite(x)))
+            fail("is beyond the range of numbers", "use finite numbers");
+        if (error != std::errc() || end != digits.data() + digits.size())
+            fail("is not a number where one is due", "write numbers with spaces between");
+        out.push_back(x);
+        rest = trimmed(rest.substr(token.size()));
+    }
+    if (out.size() >= least && rest.empty()) return out;
+    std::string remedy = "write ";
+    remedy += std::to_string(least);
+    if (most > least) remedy.append(" to ").append(std::to_string(most));
+    fail(rest.empty() ? "has too few numbers" : "has too many numbers", remedy);
+}
+
+double XmlAttribute::number() const { return numbers(1)[0]; }
+
+double XmlAttribute::positive() const {
+    const double x = number();
+    if (!(x > 0)) fail("must be positive", "use a number above 0");
+    return x;
+}
+
+double XmlAttribute::nonnegative() const {
+    const double x = number();
+    if (x < 0) fail("must not be negative", "use 0 or more");
+    return x;
+}
+
+std::int64_t XmlAttribute::integer(std::int64_t lower, std::int64_t upper) const {
+    const double x = number();
+    std::string range = "use a whole number from ";
+    range.append(std::to_string(lower)).append(" to ").append(std::to_string(upper));
+    if (x != std::floor(x) || x < static_cast<double>(lower) || x > static_cast<double>(upper)) fail("is out of range", range);
+    return static_cast<std::int64_t>(x);
+}
+
+bool XmlAttribute::boolean() const { return choice({"false", "true", "0", "1"}) % 2 == 1; }
+
+Vec3<double> XmlAttribute::vec3() const {
+    const std::vector<double> x = numbers(3);
+    return {x[0], x[1], x[2]};
+}
+
+int XmlAttribute::choice(std::initializer_list<const char*> names) const {
+    const std::vector<std::string> all(names.begin(), names.end());
+    const std::string_view text = trimmed(text_);
+    const auto it = std::find(all.begin(), all.end(), text);
+    if (it == all.end()) fail("is not known" + suggestion(text, all), "correct it");
+    return static_cast<int>(it - all.begin());
+}
+
+std::string XmlElement::name() const { return element_->Name(); }
+int XmlElement::line() const { return element_->GetLineNum(); }
+
+std::string XmlElement::text() const {
+    const char* text = element_->GetText();
+    return text == nullptr ? "" : std::string(trimmed(text));
+}
+
+void XmlElement::fail(const std::string& what, const std::string& remedy) const {
+    fail_at(*file_, line(), in_brackets(name()) + " " + what + "; " + remedy);
+}
+
+void XmlElement::warn(Warnings& warnings, const std::string& what, const std::string& remedy) const {
+    warnings.add(place(), in_brackets(name()) + " " + what, remedy);
+}
+
+std::optional<XmlAttribute> XmlElement::find(const char* attribute) const {
+    const tinyxml2::XMLAttribute* a = element_->FindAttribute(attribute);
+    if (a == nullptr) return {};
+    return XmlAttribute(a->Name(), a->Value(), name(), *file_, a->GetLineNum());
+}
+
+XmlAttribute XmlElement::operator[](const char* attribute) const {
+    if (auto a = find(attribute)) return *a;
+    fail(std::string("has no \"") + attribute + "\"", "add it");
+}
+
+std::vector<XmlAttribute> XmlElement::attributes() const {
+    std::vector<XmlAttribute> out;
+    for (const tinyxml2::XMLAttribute* a = element_->FirstAttribute(); a != nullptr; a = a->Next())
+        out.emplace_back(a->Name(), a->Value(), name(), *file_, a->GetLineNum());
+    return out;
+}
+
+std::string XmlElement::text_or(const char* attribute, const std::string& otherwise) const {
+    const auto a = find(attribute);
+    return a ? a->text() : otherwise;
+}
+
+double XmlElement::number_or(const char* attribute, double otherwise) const {
+    const auto a = find(attribute);
+    return a ? a->number() : otherwise;
+}
+
+double XmlElement::nonnegative_or(const char* attribute, double otherwise) const {
+    const auto a = find(attribute);
+    return a ? a->nonnegative() : otherwise;
+}
+
+Vec3<double> XmlElement::vec3_or(const char* attribute, const Vec3<double>& otherwise) const {
+    const auto a = find(attribute);
+    return a ? a->vec3() : otherwise;
+}
+
+std::vector<XmlElement> XmlElement::children() const {
+    std::vector<XmlElement> out;
+    for (const auto* e = element_->FirstChildElement(); e != nullptr; e = e->NextSiblingElement()) out.emplace_back(*e, *file_);
+    return out;
+}
+
+std::vector<XmlElement> XmlElement::children(std::string_view name) const {
+    std::vector<XmlElement> out;
+    for (const XmlElement& e : children())
+        if (e.name() == name) out.push_back(e);
+    return out;
+}
+
+std::optional<XmlElement> XmlElement::child(std::string_view name) const {
+    const std::vector<XmlElement> found = children(name);
+    if (found.size() > 1) found[1].fail("is here a second time", "keep one of them");
+    return found.empty() ? std::nullopt : std::optional(found[0]);
+}
+
+XmlElement XmlElement::only(std::string_view name) const {
+    if (auto e = child(name)) return *e;
+    fail("has no <" + std::string(name) + ">", "add it");
+}
+
+void XmlElement::warn_others(Warnings& warnings, std::initializer_list<const char*> attributes,
+                             std::initializer_list<const char*> children) const {
+    const auto among = [](std::initializer_list<const char*> known, std::string_view name) {
+        return std::find(known.begin(), known.end(), name) != known.end();
+    };
+    const auto left_out = [&](const std::string& place, const std::string& what) {
+        warnings.add(place, what + " has no counterpart here and is left out", "remove it to be rid of this");
+    };
+    for (const XmlAttribute& a : this->attributes())
+        if (!among(attributes, a.name()) && !a.name().starts_with("xmlns"))
+            left_out(a.place(), "attribute \"" + a.name() + "\" of " + in_brackets(name()));
+    for (const XmlElement& e : this->children())
+        if (!among(children, e.name())) left_out(e.place(), in_brackets(e.name()) + " in " + in_brackets(name()));
+}
+
+XmlDocument::XmlDocument(const std::string& text, const std::string& file)
+    : file_(std::make_unique<const std::string>(file)), document_(std::make_unique<tinyxml2::XMLDocument>()) {
+    check_xml_text(text, file);
+    if (const tinyxml2::XMLError error = document_->Parse(text.data(), text.size()); error != tinyxml2::XML_SUCCESS)
+        fail_at(file, document_->ErrorLineNum(), std::string("broken XML: ") + parsing_error(error));
+    const tinyxml2::XMLElement* root = document_->RootElement();
+    if (root == nullptr) fail_at(file, 1, "there is no element in it; name a robot description");
+    if (const auto* second = root->NextSiblingElement())
+        fail_at(file, second->GetLineNum(), in_brackets(second->Name()) + " stands beside the first element; put all into one");
+}
+XmlDocument::~XmlDocument() = default;
+XmlDocument::XmlDocument(XmlDocument&&) noexcept = default;
+
+XmlElement XmlDocument::root() const { return {*document_->RootElement(), *file_}; }
+
+XmlDocument read_xml(const std::filesystem::path& file) {
+    std::error_code error;
+    const std::string name = file.string();
+    if (!std::filesystem::is_regular_file(file, error))
+        throw SceneError(one_line(name + ": there is no such file; check the path"));
+    if (std::filesystem::file_size(file, error) > max_xml_bytes)
+        fail_at(name, 1, "is larger than " + std::to_string(max_xml_bytes >> 20) + " MB; name a robot description");
+    std::ifstream in(file, std::ios::binary);
+    if (!in) throw SceneError(one_line(name + ": cannot be read; check its permissions"));
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    return {text, name};
+}
+
+}  // namespace costate

@@ -1,0 +1,129 @@
+// XML as importers read it: robot descriptions of unknown origin. What is broken, hostile or out of range is a SceneError in one
+// line, "<file>:<line>: what; remedy". No entity is expanded, no document type is accepted, and size, number of elements and
+// depth are bounded before anything is built from them.
+#pragma once
+
+#include <filesystem>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/math/linalg.hpp"
+
+namespace tinyxml2 {
+class XMLDocument;
+class XMLElement;
+}  // namespace tinyxml2
+
+namespace costate {
+
+inline constexpr size_t max_xml_bytes = 64 << 20, max_xml_elements = 1'000'000;
+
+// What an importer left out, or put something else for. The same complaint about several places is one line, with the `example`
+// of the first.
+class Warnings {
+public:
+    explicit Warnings(bool strict = false) : strict_(strict) {}  // strict: the first one is an error
+    void add(const std::string& place, const std::string& what, const std::string& remedy, const std::string& example = "");
+    std::vector<std::string> lines() const;
+    bool empty() const { return entries_.empty(); }
+
+private:
+    struct Entry {
+        std::string place, what, remedy, example;
+        int more = 0;  // places beside the first
+    };
+    std::vector<Entry> entries_;
+    bool strict_;
+};
+
+// One attribute, as its own value: importers may keep it, for example as a default.
+class XmlAttribute {
+public:
+    XmlAttribute(std::string name, std::string text, std::string element, const std::string& file, int line)
+        : name_(std::move(name)), text_(std::move(text)), element_(std::move(element)), file_(&file), line_(line) {}
+
+    const std::string& name() const { return name_; }
+    const std::string& text() const { return text_; }
+    int line() const { return line_; }
+    std::string place() const { return *file_ + ":" + std::to_string(line_); }
+    [[noreturn]] void fail(const std::string& what, const std::string& remedy) const;
+
+    std::string word() const;  // a text that is not empty
+    double number() const;     // finite, like all numbers here
+    double positive() const;
+    double nonnegative() const;
+    std::int64_t integer(std::int64_t lower, std::int64_t upper) const;
+    bool boolean() const;                                          // true, false, 1, 0
+    std::vector<double> numbers(size_t least, size_t most) const;  // separated by white space
+    std::vector<double> numbers(size_t size) const { return numbers(size, size); }
+    Vec3<double> vec3() const;
+    int choice(std::initializer_list<const char*> names) const;  // index of the text among the names
+
+private:
+    std::string name_, text_, element_;
+    const std::string* file_;
+    int line_;
+};
+
+// An element of a document, which must outlive it. Its attributes are found like the members of a JSON object (scenes/format/json.hpp).
+class XmlElement {
+public:
+    XmlElement(const tinyxml2::XMLElement& element, const std::string& file) : element_(&element), file_(&file) {}
+
+    std::string name() const;
+    int line() const;
+    const std::string& file() const { return *file_; }
+    std::string place() const { return *file_ + ":" + std::to_string(line()); }
+    std::string text() const;  // between its tags, without the white space around it
+    [[noreturn]] void fail(const std::string& what, const std::string& remedy) const;
+    void warn(Warnings& warnings, const std::string& what, const std::string& remedy) const;
+
+    // Attributes
+    bool has(const char* attribute) const { return find(attribute).has_value(); }
+    std::optional<XmlAttribute> find(const char* attribute) const;
+    XmlAttribute operator[](const char* attribute) const;  // must be there
+    std::vector<XmlAttribute> attributes() const;
+    std::string text_or(const char* attribute, const std::string& otherwise) const;
+    double number_or(const char* attribute, double otherwise) const;
+    double nonnegative_or(const char* attribute, double otherwise) const;
+    Vec3<double> vec3_or(const char* attribute, const Vec3<double>& otherwise) const;
+
+    // Children
+    std::vector<XmlElement> children() const;
+    std::vector<XmlElement> children(std::string_view name) const;
+    std::optional<XmlElement> child(std::string_view name) const;  // fails if there are several
+    XmlElement only(std::string_view name) const;                  // must be there, once
+
+    // Warns of every attribute and child that is not among these: they have no counterpart.
+    void warn_others(Warnings& warnings, std::initializer_list<const char*> attributes,
+                     std::initializer_list<const char*> children) const;
+
+    bool operator==(const XmlElement& other) const { return element_ == other.element_; }
+
+private:
+    const tinyxml2::XMLElement* element_;
+    const std::string* file_;
+};
+
+// A whole file in memory. It may be moved; its elements stay where they are.
+class XmlDocument {
+public:
+    XmlDocument(const std::string& text, const std::string& file);  // `file` is the name in messages
+    ~XmlDocument();
+    XmlDocument(XmlDocument&&) noexcept;
+
+    const std::string& file() const { return *file_; }
+    XmlElement root() const;
+
+private:
+    std::unique_ptr<const std::string> file_;
+    std::unique_ptr<tinyxml2::XMLDocument> document_;
+};
+
+XmlDocument read_xml(const std::filesystem::path& file);
+
+}  // namespace costate

@@ -1,0 +1,79 @@
+#include "scenes/read/equality_reader.hpp"
+
+#include "core/dynamics/kinematics.hpp"
+#include "scenes/read/joint_reader.hpp"
+#include "scenes/format/names.hpp"
+
+namespace costate {
+namespace {
+
+int read_end(const Node& node, const std::vector<BodySpec>& bodies) {
+    return node.text() == "world" ? -1 : resolve_one(node, "body", names_of(bodies, &BodySpec::name));
+}
+
+// The body that a joint of one dof carries.
+int read_coupled(const Node& node, const std::vector<BodySpec>& bodies) {
+    const int body = resolve_one(node, "joint", names_of(bodies, &BodySpec::joint_name));
+    const JointType type = bodies[static_cast<size_t>(body)].joint;
+    if (joint_nv(type) != 1)
+        node.fail("a coupling is of joints of one dof, but this one is " + std::string(joint_type_name(type)),
+                  "name a joint with an axis");
+    return body;
+}
+
+void read_coupling(const Node& node, const std::vector<BodySpec>& bodies, EqualitySpec& spec) {
+    spec.body_a = read_coupled(node["joint_a"], bodies), spec.body_b = read_coupled(node["joint_b"], bodies);
+    if (spec.body_a == spec.body_b) node["joint_b"].fail("couples a joint to itself", "name another joint");
+    spec.offset = node.number_or("offset", 0);
+    spec.ratio = node.number_or("ratio", 1);
+}
+
+Transform<double> world_pose(const Model& m, const Kinematics<double>& k, int body) {
+    if (body < 0) return Transform<double>::identity();
+    return {k.X[static_cast<size_t>(body)].R, k.world_position(m, body)};
+}
+
+}  // namespace
+
+EqualityInput read_equality(const Node& node, const std::vector<BodySpec>& bodies) {
+    node.expect_keys("equality");
+    EqualityInput input;
+    EqualitySpec& spec = input.spec;
+    spec.name = read_name(node["name"]);
+    constexpr EqualityType types[] = {EqualityType::connect, EqualityType::weld, EqualityType::coupling};
+    spec.type = types[node["type"].choice({"connect", "weld", "coupling"})];
+    const std::string because = "the equality is a " + node["type"].text();
+    if (spec.type != EqualityType::weld) node.forbid({"quaternion", "rpy_deg"}, because);
+    if (spec.type == EqualityType::coupling) {
+        node.forbid({"body_a", "body_b", "point_a", "point_b"}, because);
+        read_coupling(node, bodies, spec);
+        return input;
+    }
+    node.forbid({"joint_a", "joint_b", "offset", "ratio"}, because);
+    spec.body_a = read_end(node["body_a"], bodies), spec.body_b = read_end(node["body_b"], bodies);
+    if (moving_body(bodies, spec.body_a) == moving_body(bodies, spec.body_b))
+        node["body_b"].fail("does not move against \"" + node["body_a"].text() + "\"", "name a body that does");
+    spec.anchor_a = node.vec3_or("point_a", Vec3<double>::Zero());
+    spec.anchor_b = node.vec3_or("point_b", Vec3<double>::Zero());
+    spec.R_ba = rotation_matrix(read_orientation(node));
+    input.point_at_start = !node.has("point_b");
+    input.axes_at_start = spec.type == EqualityType::weld && !node.has("quaternion") && !node.has("rpy_deg");
+    return input;
+}
+
+void place_equalities(const std::vector<EqualityInput>& inputs, const VecX<double>& theta, const VecX<double>& x0, Model& model,
+                      VecX<double>& nominal) {
+    Kinematics<double> k(model);
+    kinematics(model, theta.data(), x0.data(), x0.data() + model.nq, k);
+    for (size_t n = 0; n < inputs.size(); ++n) {
+        Equality& e = model.equalities[n];
+        const int index = static_cast<int>(n);
+        const Transform<double> a = world_pose(model, k, e.body_a), b = world_pose(model, k, e.body_b);
+        if (inputs[n].axes_at_start) e.R_ba = b.R.transpose() * a.R;
+        if (!inputs[n].point_at_start) continue;
+        const Vec3<double> point = transform_point(a, load3(theta.data() + model.anchor_a.at(index)));
+        add3<double>(nominal.data() + model.anchor_b.at(index), b.R.transpose() * (point - b.p));
+    }
+}
+
+}  // namespace costate

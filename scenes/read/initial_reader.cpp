@@ -1,0 +1,118 @@
+#include "scenes/read/initial_reader.hpp"
+
+#include "core/dynamics/crba.hpp"
+#include "core/dynamics/ltl.hpp"
+#include "scenes/format/names.hpp"
+
+namespace costate {
+namespace {
+
+// Calls read(value, body) for every member of an object and every joint that its key matches; later members win.
+template <class Read> void for_each_joint(const Node& object, const Model& model, Read&& read) {
+    const std::vector<std::string> joints = names_of(model.bodies, &Body::joint_name);
+    for (const auto& [pattern, value] : object.members())
+        for (const int body : resolve(value, pattern, "joint", joints)) {
+            const Body& b = model.bodies[static_cast<size_t>(body)];
+            if (b.nv == 0 && pattern.find('*') == std::string::npos) value.fail("a fixed joint has no state", "remove it");
+            if (b.nv > 0) read(value, b);
+        }
+}
+
+void read_position(const Node& value, const Body& b, VecX<double>& q) {
+    if (b.nv == 1) {
+        q[b.q0] = value.number();
+        return;
+    }
+    value.expect_keys("pose");
+    if (b.joint == JointType::spherical) value.forbid({"position"}, "the joint is spherical");
+    if (b.joint == JointType::free && value.has("position")) q.segment<3>(b.q0) = value["position"].vec3();
+    if (!value.has("quaternion") && !value.has("rpy_deg")) return;
+    const Quaternion<double> turn = read_orientation(value);
+    q.segment<4>(b.q0 + b.nq - 4) << turn.w, turn.v;
+}
+
+void read_velocity(const Node& value, const Body& b, double* v) {
+    if (b.nv == 1) {
+        v[b.v0] = value.number();
+        return;
+    }
+    value.expect_keys("twist");
+    if (b.joint == JointType::spherical) value.forbid({"linear"}, "the joint is spherical");
+    const auto set = [&](const char* key, int at) {
+        if (const auto node = value.find(key))
+            for (int c = 0; c < 3; ++c) v[at + c] = node->vec3()[c];
+    };
+    set("linear", b.v0);
+    set("angular", b.v0 + b.nv - 3);
+}
+
+// Entries of the tangent that may move, in order and once each.
+std::vector<int> read_variables(const Node& node, const Model& model) {
+    node.expect_keys("initial_variables");
+    const std::vector<std::string> joints = names_of(model.bodies, &Body::joint_name);
+    std::vector<bool> chosen(2 * static_cast<size_t>(model.nv));
+    const auto choose = [&](const char* key, int offset) {
+        const auto patterns = node.find(key);
+        if (!patterns) return;
+        for (const Node& pattern : patterns->items())
+            for (const int body : resolve(pattern, pattern.text(), "joint", joints)) {
+                const Body& b = model.bodies[static_cast<size_t>(body)];
+                for (int j = b.v0; j < b.v0 + b.nv; ++j) chosen[static_cast<size_t>(offset + j)] = true;
+            }
+    };
+    choose("joints", 0);
+    choose("velocities", model.nv);
+    std::vector<int> out;
+    for (size_t i = 0; i < chosen.size(); ++i)
+        if (chosen[i]) out.push_back(static_cast<int>(i));
+    return out;
+}
+
+}  // namespace
+
+void read_configuration(const Node& joints, const Model& model, VecX<double>& q) {
+    for_each_joint(joints, model, [&](const Node& value, const Body& b) { read_position(value, b, q); });
+}
+
+StartInput read_start(const Node& scene, const Model& model, const VecX<double>& q, const VecX<double>& v) {
+    StartInput start{VecX<double>::Zero(model.nq + model.nv), {}};
+    VecX<double> positions = q;
+    start.x0.tail(model.nv) = v;
+    if (const auto initial = scene.find("initial")) {
+        initial->expect_keys("initial");
+        if (const auto joints = initial->find("joints")) read_configuration(*joints, model, positions);
+        if (const auto velocities = initial->find("velocities"))
+            for_each_joint(*velocities, model,
+                           [&](const Node& value, const Body& b) { read_velocity(value, b, start.x0.data() + model.nq); });
+        if (const auto variables = initial->find("optimise")) start.initial_state = read_variables(*variables, model);
+    }
+    start.x0.head(model.nq) = positions;
+    return start;
+}
+
+int dof_without_inertia(const World& world, const VecX<double>& theta, const VecX<double>& x0) {
+    const Model& m = world.model;
+    Kinematics<double> k(m);
+    kinematics(m, theta.data(), x0.data(), x0.data() + m.nq, k);
+    CrbaScratch<double> scratch(m);
+    std::vector<double> M(static_cast<size_t>(m.mass_matrix_size));
+    crba(m, theta.data(), k, scratch, M.data());
+    const auto diagonal = [&](const Dof& dof) { return M[static_cast<size_t>(dof.row + dof.depth)]; };
+    std::vector<double> whole;
+    for (const Dof& dof : m.dofs) whole.push_back(diagonal(dof));
+    ltl_factor_inplace(m, M.data());
+    for (size_t j = m.dofs.size(); j-- > 0;)  // as the factorisation goes: what is wrong spreads to the dofs before it
+        if (!(diagonal(m.dofs[j]) > 1e-12 * whole[j])) return static_cast<int>(j);
+    return -1;
+}
+
+void check_inertia(const Node& scene, const World& world, const VecX<double>& theta, const VecX<double>& x0) {
+    const Model& m = world.model;
+    const int dof = dof_without_inertia(world, theta, x0);
+    if (dof < 0) return;
+    const Body& b = m.bodies[static_cast<size_t>(m.dofs[static_cast<size_t>(dof)].body)];
+    scene["models"].fail("nothing resists the motion of joint \"" + b.joint_name + "\"",
+                         "give body \"" + b.name + "\" inertia, or the joint armature");
+}
+
+}  // namespace costate

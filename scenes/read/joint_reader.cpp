@@ -1,0 +1,187 @@
+#include "scenes/read/joint_reader.hpp"
+
+#include <cmath>
+#include <tuple>
+
+#include "scenes/format/names.hpp"
+
+namespace costate {
+namespace {
+
+// The joints of the format, in the order of its names.
+enum class Kind { fixed, revolute, prismatic, spherical, free, continuous, helical, universal, cylindrical, planar };
+
+// One link of a joint: which joint of the core, about or along which axis.
+struct Link {
+    JointType type = JointType::fixed;
+    Vec3<double> axis = Vec3<double>::UnitZ();
+};
+
+bool is_chain(Kind kind) { return kind == Kind::universal || kind == Kind::cylindrical || kind == Kind::planar; }
+
+// "axis2", which must span a plane with the first axis.
+Vec3<double> read_second_axis(const Node& node, const Vec3<double>& axis) {
+    const Vec3<double> second = read_direction(node);
+    if (second.cross(axis).norm() < 1e-6) node.fail("is parallel to \"axis\"", "use another direction");
+    return second;
+}
+
+std::vector<Link> links_of(const Node& node, Kind kind, const Vec3<double>& axis) {
+    switch (kind) {
+        case Kind::fixed: return {{JointType::fixed, axis}};
+        case Kind::revolute:
+        case Kind::continuous: return {{JointType::revolute, axis}};
+        case Kind::prismatic: return {{JointType::prismatic, axis}};
+        case Kind::spherical: return {{JointType::spherical, axis}};
+        case Kind::free: return {{JointType::free, axis}};
+        case Kind::helical: return {{JointType::helical, axis}};
+        case Kind::universal:
+            return {{JointType::revolute, axis}, {JointType::revolute, read_second_axis(node["axis2"], axis)}};
+        case Kind::cylindrical: return {{JointType::prismatic, axis}, {JointType::revolute, axis}};
+        case Kind::planar: {  // the first direction is made normal to the axis, the second completes the two
+            const auto given = node.find("axis2");
+            const Vec3<double> otherwise = std::abs(axis.x()) < 0.9 ? Vec3<double>::UnitX() : Vec3<double>::UnitY();
+            const Vec3<double> along = given ? read_second_axis(*given, axis) : otherwise;
+            const Vec3<double> first = (along - along.dot(axis) * axis).normalized();
+            return {{JointType::prismatic, first}, {JointType::prismatic, axis.cross(first)}, {JointType::revolute, axis}};
+        }
+    }
+    return {};
+}
+
+// One number for all dofs, or one each.
+std::vector<double> read_per_dof(const Node& joint, const char* key, int nv, bool nonnegative) {
+    const std::optional<Node> node = joint.find(key);
+    if (!node) return {};
+    if (nv == 0) node->fail("a fixed joint has none", "remove it");
+    std::vector<Node> items = node->is_array() ? node->items(nv) : std::vector<Node>(static_cast<size_t>(nv), *node);
+    std::vector<double> out;
+    for (const Node& item : items) out.push_back(nonnegative ? item.nonnegative() : item.number());
+    return out;
+}
+
+// One range for all links, or one each, null for none.
+void read_limits(const Node& node, std::vector<BodySpec>& links) {
+    const std::vector<Node> items = node.items();
+    const bool each = !items.empty() && !items[0].is_number();
+    if (each) node.items(static_cast<int>(links.size()));
+    for (size_t k = 0; k < links.size(); ++k)
+        if (!each || !items[k].value().is_null()) std::tie(links[k].lower, links[k].upper) = read_range(each ? items[k] : node);
+}
+
+// Which keys mean nothing to a kind of joint.
+void forbid_others(const Node& node, Kind kind, const std::string& type) {
+    const std::string because = "the joint is " + type;
+    const bool axis = kind != Kind::fixed && kind != Kind::spherical && kind != Kind::free;
+    if (!axis) node.forbid({"axis", "limits", "stiffness", "rest"}, because);
+    if (kind != Kind::universal && kind != Kind::planar) node.forbid({"axis2"}, because);
+    if (kind == Kind::continuous) node.forbid({"limits"}, because);
+    if (kind != Kind::helical) node.forbid({"pitch"}, because);
+    if (kind != Kind::spherical) node.forbid({"greatest_angle"}, because);
+}
+
+// The joint of a node as links that have no body's name yet; a joint of one link has its own name, others number theirs.
+std::vector<BodySpec> read_joint(const Node& node, const std::string& otherwise, bool at_world) {
+    node.expect_keys("joint");
+    const Kind kind = static_cast<Kind>(node["type"].choice({"fixed", "revolute", "prismatic", "spherical", "free", "continuous",
+                                                             "helical", "universal", "cylindrical", "planar"}));
+    const auto own = node.find("name");
+    const std::string name = own ? read_name(*own) : otherwise;
+    if (kind == Kind::free && !at_world)
+        node["type"].fail("a free joint starts at the world", "leave out \"parent\", or use another type");
+    forbid_others(node, kind, node["type"].text());
+    const auto direction = node.find("axis");
+    const Vec3<double> axis = direction ? read_direction(*direction) : Vec3<double>::UnitZ();
+
+    std::vector<BodySpec> links;
+    for (const Link& link : links_of(node, kind, axis)) {
+        BodySpec spec;
+        spec.joint = link.type, spec.axis = link.axis;
+        spec.joint_name = is_chain(kind) ? name + "." + std::to_string(links.size() + 1) : name;
+        links.push_back(spec);
+    }
+    const Transform<double> X = read_pose(node);
+    links[0].placement = X.p, links[0].R_PB = X.R;
+    if (kind == Kind::helical) links[0].pitch = node["pitch"].number();
+    if (const auto limits = node.find("limits")) read_limits(*limits, links);
+    if (const auto angle = node.find("greatest_angle")) {
+        links[0].upper = angle->positive();
+        if (!(links[0].upper < std::acos(-1.0))) angle->fail("must be below pi", "leave it out for a joint without limit");
+    }
+    const auto [limit_stiffness, limit_damping] = read_spring(node, "limit_stiffness", "limit_damping");
+    if (limit_stiffness < unlimited && !node.has("limits") && !node.has("greatest_angle"))
+        node["limit_stiffness"].fail("the joint has no limits", "add them, or remove it");
+    for (BodySpec& link : links) link.limit_stiffness = limit_stiffness, link.limit_damping = limit_damping;
+    struct PerDof {
+        const char* key;
+        std::vector<double> BodySpec::*values;
+        bool nonnegative;
+    };
+    for (const PerDof& p : {PerDof{"damping", &BodySpec::damping, true}, {"armature", &BodySpec::armature, true},
+                            {"stiffness", &BodySpec::stiffness, true}, {"rest", &BodySpec::rest, false},
+                            {"dry_friction", &BodySpec::dry_friction, true}}) {
+        const int nv = is_chain(kind) ? static_cast<int>(links.size()) : joint_nv(links[0].joint);
+        const std::vector<double> values = read_per_dof(node, p.key, nv, p.nonnegative);
+        if (is_chain(kind) && !values.empty())
+            for (size_t k = 0; k < links.size(); ++k) links[k].*p.values = {values[k]};
+        else links[0].*p.values = values;
+    }
+    if (const auto locked = node.find("locked"); locked && locked->boolean()) {
+        BodySpec weld;  // at coordinate 0 all links stand where the first does
+        weld.joint_name = name, weld.placement = X.p, weld.R_PB = X.R;
+        return {weld};
+    }
+    return links;
+}
+
+}  // namespace
+
+std::vector<BodySpec> read_joints(const Node& body, const std::string& body_name, bool at_world) {
+    std::vector<BodySpec> links;
+    const auto joint = body.find("joint"), joints = body.find("joints");
+    if (joint && joints) joints->fail("the joints are given twice", "keep \"joint\" or \"joints\"");
+    if (joint) links = read_joint(*joint, body_name, at_world);
+    if (joints) {
+        const std::vector<Node> nodes = joints->items();
+        if (nodes.empty()) joints->fail("is empty", "name a joint, or leave it out for a fixed body");
+        for (size_t k = 0; k < nodes.size(); ++k) {
+            const std::vector<BodySpec> more = read_joint(nodes[k], body_name + "." + std::to_string(k + 1), at_world);
+            if (nodes.size() > 1 && more[0].joint == JointType::free)
+                nodes[k]["type"].fail("a free joint leaves nothing to others", "give it alone, as the \"joint\"");
+            links.insert(links.end(), more.begin(), more.end());
+        }
+    }
+    if (links.empty()) {
+        links.emplace_back();
+        links[0].joint_name = body_name;
+    }
+    for (size_t k = 0; k < links.size(); ++k)
+        links[k].name = k + 1 < links.size() ? body_name + "." + std::to_string(k + 1) : body_name;
+    return links;
+}
+
+int moving_body(const std::vector<BodySpec>& bodies, int body) {
+    while (body >= 0 && bodies[static_cast<size_t>(body)].joint == JointType::fixed)
+        body = bodies[static_cast<size_t>(body)].parent;
+    return body;
+}
+
+Vec3<double> read_direction(const Node& node) {
+    const Vec3<double> axis = node.vec3();
+    if (!(axis.norm() > 1e-12)) node.fail("has no direction: its length is 0", "use for example [0, 0, 1]");
+    return axis.stableNormalized();
+}
+
+std::pair<double, double> read_range(const Node& node) {
+    const std::vector<double> x = node.numbers(2);
+    if (!(x[0] < x[1])) node.fail("the lower end is not below the upper one", "write [lower, upper]");
+    return {x[0], x[1]};
+}
+
+std::pair<double, double> read_spring(const Node& node, const char* stiffness, const char* damping) {
+    const std::optional<Node> k = node.find(stiffness), d = node.find(damping);
+    if (d && !k) d->fail(std::string("damps nothing without \"") + stiffness + "\"", "give both, or remove it");
+    return {k ? k->positive() : unlimited, d ? d->nonnegative() : 0};
+}
+
+}  // namespace costate

@@ -1,0 +1,31 @@
+#include "scenes/format/names.hpp"
+#include "scenes/read/task_reader.hpp"
+
+namespace costate {
+
+OptimizeSettings read_optimize(const Node& scene) {
+    OptimizeSettings s;
+    const auto node = scene.find("optimize");
+    if (!node) return s;
+    node->expect_keys("optimize");
+    if (const auto method = node->find("method")) s.method = static_cast<Method>(resolve_one(*method, "choice", method_names()));
+    if (const auto n = node->find("iterations")) s.iterations = static_cast<int>(n->integer(0, 1'000'000'000));
+    if (const auto n = node->find("max_loss_evaluations"))
+        s.max_loss_evaluations = static_cast<int>(n->integer(1, 1'000'000'000));
+    if (const auto n = node->find("max_gradient_evaluations"))
+        s.max_gradient_evaluations = static_cast<int>(n->integer(1, 1'000'000'000));
+    s.learning_rate = node->positive_or("learning_rate", s.learning_rate);
+    s.momentum = node->nonnegative_or("momentum", s.momentum);
+    if (s.momentum >= 1) (*node)["momentum"].fail("must be below 1", "use for example 0.9");
+    if (const auto square = node->find("square")) s.square = square->boolean();
+    if (const auto n = node->find("segment")) s.segment = static_cast<int>(n->integer(1, 1'000'000'000));
+    if (const auto n = node->find("horizon")) s.horizon = static_cast<int>(n->integer(1, 1'000'000));
+    if (const auto n = node->find("population")) s.population = static_cast<int>(n->integer(5, 1'000'000));
+    s.sigma = node->positive_or("sigma", s.sigma);
+    if (const auto n = node->find("seed")) s.seed = static_cast<unsigned>(n->integer(0, 1'000'000'000));
+    s.gradient_tolerance = node->nonnegative_or("gradient_tolerance", s.gradient_tolerance);
+    s.target_loss = node->number_or("target_loss", s.target_loss);
+    return s;
+}
+
+}  // namespace costate

@@ -1,0 +1,103 @@
+#include "scenes/read/start_warnings.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <sstream>
+
+#include "core/dynamics/kinematics.hpp"
+#include "solvers/rows/contacts.hpp"
+
+namespace costate {
+namespace {
+
+// Something too large by `amount`, and how that is said.
+struct Excess {
+    double amount;
+    std::string text;
+};
+
+std::string in_quotes(const std::string& name) { return "\"" + name + "\""; }
+
+// "<begin> <the largest three>[ and <how many> more]; <remedy>"; nothing to say without any.
+void say(std::vector<std::string>& lines, const std::string& begin, std::vector<Excess> all,
+         const std::string& remedy) {
+    constexpr size_t most = 3;
+    if (all.empty()) return;
+    std::ranges::stable_sort(all, std::greater<>(), &Excess::amount);
+    std::string line = begin;
+    for (size_t i = 0; i < std::min(all.size(), most); ++i) line += (i == 0 ? " " : ", ") + all[i].text;
+    if (all.size() > most) line += " and " + std::to_string(all.size() - most) + " more";
+    lines.push_back(line + "; " + remedy);
+}
+
+std::string rounded(double x) {
+    std::ostringstream out;
+    out.precision(3);
+    out << x;
+    return out.str();
+}
+
+// A spring is pressed in at rest.
+bool is_compliant(const World& world, int shape) {
+    return world.shapes.shapes[static_cast<size_t>(shape)].spring >= 0;
+}
+
+std::vector<Excess> overlaps(const World& world, const VecX<double>& theta, const VecX<double>& x0) {
+    const VecX<double> at_rest = VecX<double>::Zero(world.model.nv);
+    Kinematics<double> k(world.model);
+    kinematics(world.model, theta.data(), x0.data(), at_rest.data(), k);
+    ContactScratch<double> scratch(world);
+    place_shapes(world, theta.data(), k, scratch);
+    detect_contacts(world, theta.data(), scratch);
+    make_contacts(world, theta.data(), k, scratch);
+    std::map<std::pair<int, int>, double> depths;  // of pairs of shapes, at their deepest point
+    for (const ContactPoint<double>& point : scratch.points) {
+        if (is_compliant(world, point.features.a) || is_compliant(world, point.features.b)) continue;
+        double& depth = depths[{point.features.a, point.features.b}];
+        depth = std::max(depth, -point.geometry.gap);
+    }
+    std::vector<Excess> found;
+    const auto name = [&](int shape) { return in_quotes(world.shapes.shapes[static_cast<size_t>(shape)].name); };
+    for (const auto& [pair, depth] : depths)
+        if (depth > noted_overlap)
+            found.push_back(
+                {depth, name(pair.first) + " and " + name(pair.second) + " by " + rounded(1e3 * depth) + " mm"});
+    return found;
+}
+
+// How far the joint is beyond its limit.
+double beyond(const JointLimit& limit, const VecX<double>& theta, const VecX<double>& x0) {
+    double q = x0[limit.q];
+    if (limit.ball) q = 2 * std::atan2(x0.segment<3>(limit.q + 1).norm(), std::abs(x0[limit.q]));
+    double excess = 0;
+    if (limit.range.lower >= 0) excess = std::max(excess, theta[limit.range.lower] - q);
+    if (limit.range.upper >= 0) excess = std::max(excess, q - theta[limit.range.upper]);
+    return excess;
+}
+
+std::vector<Excess> beyond_limits(const World& world, const VecX<double>& theta, const VecX<double>& x0) {
+    std::vector<Excess> found;
+    for (const JointLimit& limit : world.model.limits) {
+        const double excess = beyond(limit, theta, x0);
+        if (!(excess > noted_excess)) continue;
+        const Body& body = world.model.bodies[static_cast<size_t>(limit.body)];
+        const bool slides = body.joint == JointType::prismatic;
+        found.push_back(
+            {excess, in_quotes(body.joint_name) + " by " + rounded(excess) + (slides ? " m" : " rad")});
+    }
+    return found;
+}
+
+}  // namespace
+
+std::vector<std::string> start_warnings(const World& world, const VecX<double>& theta, const VecX<double>& x0) {
+    std::vector<std::string> lines;
+    say(lines, "shapes overlap at the start:", overlaps(world, theta, x0),
+        "start them apart, or name bodies that may overlap under \"exclude\"");
+    say(lines, "joints start beyond their limits:", beyond_limits(world, theta, x0),
+        "start them within, under \"joints\" of \"initial\"");
+    return lines;
+}
+
+}  // namespace costate

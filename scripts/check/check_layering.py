@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Refuses an #include that breaks the order of the folders, or a package outside the one place that may know it."""
+import pathlib
+import re
+import sys
+import tempfile
+
+FOLDERS = ["core", "collision", "solvers", "adjoint", "scenes", "apps", "tests"]  # each may include those to its left
+PACKAGES = [  # name, its headers, where they may be included
+    ("Bullet", re.compile(r"bt[A-Z]|[Bb]ullet|LinearMath/"), ("collision/detect/detect.cpp", "tests/")),
+    ("nlohmann_json", re.compile(r"nlohmann/"), ("scenes/", "apps/", "tests/")),
+    ("TinyXML-2", re.compile(r"tinyxml2"), ("scenes/import/xml/xml.cpp",)),
+    ("cxxopts", re.compile(r"cxxopts"), ("apps/",)),
+]
+INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
+SUFFIXES = {".c", ".cc", ".cpp", ".h", ".hpp", ".inc", ".inl"}
+
+
+def complaint(file, header):
+    """Why `file` (relative to the root) may not include `header`, or None."""
+    folder, target = file.split("/")[0], header.split("/")[0]
+    if ".." in header.split("/"):
+        return "includes are written from the root of the repository"
+    if target in FOLDERS and FOLDERS.index(target) > FOLDERS.index(folder):
+        return f"{folder} may not know {target}"
+    for name, headers, places in PACKAGES:
+        if headers.match(header) and not file.startswith(places):
+            return f"{name} belongs to {', '.join(places)} alone"
+    return None
+
+
+def check(root):
+    errors = []
+    for path in sorted(p for folder in FOLDERS for p in (root / folder).rglob("*") if p.suffix in SUFFIXES):
+        file = path.relative_to(root).as_posix()
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            include = INCLUDE.match(line)
+            reason = include and complaint(file, include[1])
+            if reason:
+                errors.append(f"{file}:{number}: {include[1]}: {reason}")
+    return errors
+
+
+def self_test():
+    cases = [  # file, the line in it, is it refused?
+        ("core/a.hpp", '#include "core/b.hpp"', False),
+        ("core/a.hpp", "#include <Eigen/Core>", False),
+        ("core/a.hpp", '#include "collision/b.hpp"', True),
+        ("core/a.hpp", "#  include <scenes/b.hpp>", True),
+        ("core/a.hpp", '// #include "scenes/b.hpp"', False),
+        ("core/a.hpp", '#include "../solvers/b.hpp"', True),
+        ("adjoint/a.cpp", '#include "solvers/b.hpp"', False),
+        ("adjoint/deep/a.cpp", '#include "apps/b.hpp"', True),
+        ("apps/a.cpp", '#include "tests/b.hpp"', True),
+        ("tests/a.cpp", '#include "apps/b.hpp"', False),
+        ("collision/detect/detect.cpp", "#include <BulletCollision/b.h>", False),
+        ("collision/a.cpp", "#include <btBulletCollisionCommon.h>", True),
+        ("solvers/a.cpp", "#include <LinearMath/btVector3.h>", True),
+        ("tests/a.cpp", "#include <btBulletCollisionCommon.h>", False),
+        ("adjoint/a.cpp", "#include <nlohmann/json.hpp>", True),
+        ("scenes/a.cpp", "#include <nlohmann/json.hpp>", False),
+        ("scenes/a.cpp", "#include <cxxopts.hpp>", True),
+        ("scenes/a.cpp", "#include <tinyxml2.h>", True),
+        ("scenes/import/xml/xml.cpp", "#include <tinyxml2.h>", False),
+        ("apps/a.cpp", "#include <cxxopts.hpp>", False),
+    ]
+    for file, line, refused in cases:
+        with tempfile.TemporaryDirectory() as root:
+            path = pathlib.Path(root, file)
+            path.parent.mkdir(parents=True)
+            path.write_text(line + "\n")
+            errors = check(pathlib.Path(root))
+            assert bool(errors) == refused, (file, line, errors)
+
+
+if __name__ == "__main__":
+    if "--self-test" in sys.argv:
+        self_test()
+    else:
+        sys.exit("\n".join(check(pathlib.Path(__file__).resolve().parents[2])) or 0)

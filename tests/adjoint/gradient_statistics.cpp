@@ -1,0 +1,445 @@
+// Derivatives of steps through contact beside central differences, as a table: how far costate_step_vjp, _jvp and
+// _jacobian are from them, at random states, by every solver.
+//
+//   costate_gradient_statistics [--states N] [--seed S] [--rollout STEPS] FILE...
+//
+// A FILE is a robot or a scene. A robot is put above level ground with random joint angles and falls with random
+// controls; its states are those of steps that touch the ground or itself. A column of the Jacobian is by one
+// entry of q, v or u, or by one of some random parameters. Its central differences at eight steps from 1e-4 to
+// 3e-8 are extrapolated (Richardson), and the two of them that agree best say how far they are to be trusted.
+//
+//   clean   within 1e-5 of the column's largest entry, or within 20 times what the differences are known to
+//   noisy   the differences are known to no more than 1e-2
+//   kink    it is one of the two one-sided derivatives, which differ
+//   ties    these differ and it is neither: several branches meet
+//   WRONG   it differs from the differences, and these from both sides agree
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <costate.h>
+#include <nlohmann/json.hpp>
+
+namespace {
+
+using Vector = std::vector<double>;
+using Json = nlohmann::ordered_json;
+
+void check(int status) {
+    if (status < 0) throw std::runtime_error(costate_last_error());
+}
+
+double largest(const Vector& x) {
+    double most = 0;
+    for (const double e : x) most = std::max(most, std::abs(e));
+    return most;
+}
+double apart(const Vector& a, const Vector& b) {
+    double most = 0;
+    for (size_t i = 0; i < a.size(); ++i) most = std::max(most, std::abs(a[i] - b[i]));
+    return most;
+}
+
+// What a scene asks for beside the robot.
+struct Setting {
+    const char* name;
+    const char* changes;  // merged into the scene
+};
+constexpr Setting settings[] = {
+    {"pgs", R"({"solver": {"type": "pgs"}})"},
+    {"lcp", R"({"solver": {"type": "lcp"}})"},
+    {"ncp", R"({"solver": {"type": "ncp"}})"},
+    {"ncp by admm", R"({"solver": {"type": "ncp", "method": "admm"}})"},
+    {"ncp relaxed", R"({"solver": {"type": "ncp", "relaxed": true}})"},
+    {"lcp located", R"({"solver": {"type": "lcp", "impact": "located"}, "ground": {"restitution": 0.5}})"},
+    {"lcp, ground with stiffness",
+     R"({"solver": {"type": "lcp"}, "ground": {"stiffness": 20000, "damping": 50}})"},
+    {"lcp, restitution 0.5", R"({"solver": {"type": "lcp"}, "ground": {"restitution": 0.5}})"},
+    {"pgs implicit, 400 sweeps", R"({"solver": {"type": "pgs", "gradient": "implicit", "sweeps": 400}})"},
+};
+
+// A scene of its own beside the file, which may name nothing outside its folder; gone again once it is read.
+class Model {
+public:
+    Model(const std::filesystem::path& file, const Setting& setting) {
+        const bool scene = file.extension() == ".json";
+        Json json = scene ? Json::parse(std::ifstream(file)) : Json();
+        if (!scene) {
+            json["name"] = file.stem().string(), json["steps"] = 1;
+            json["ground"] = Json::object();
+            json["models"] = {{{"name", "robot"}, {"file", file.filename().string()}}};
+        }
+        if (json.value("ground", Json()).is_boolean()) json["ground"] = Json::object();
+        json.merge_patch(Json::parse(setting.changes));
+        const std::filesystem::path beside =
+            file.parent_path() / ("gradient-statistics-" + file.stem().string() + ".json");
+        std::ofstream(beside) << json.dump();
+        const int status = costate_model_load(beside.c_str(), &model_);
+        std::filesystem::remove(beside);
+        check(status);
+        nq = costate_model_nq(model_), nv = costate_model_nv(model_), nu = costate_model_nu(model_);
+        nparam = costate_model_nparam(model_);
+        theta.resize(static_cast<size_t>(nparam));
+        check(costate_model_get_parameters(model_, theta.data(), theta.size()));
+    }
+    ~Model() { costate_model_free(model_); }
+    Model(const Model&) = delete;
+    Model& operator=(const Model&) = delete;
+
+    costate_model* get() const { return model_; }
+    std::string name(int kind, int index) const {
+        std::string text(200, ' ');
+        const int n = costate_model_name(model_, kind, index, text.data(), text.size());
+        check(n);
+        return text.substr(0, static_cast<size_t>(n));
+    }
+
+    int nq, nv, nu, nparam;
+    Vector theta;
+
+private:
+    costate_model* model_ = nullptr;
+};
+
+struct State {
+    Vector q, v, u;
+};
+
+State stepped(const Model& m, const State& s) {
+    State next = s;
+    check(costate_step(m.get(), s.q.data(), s.v.data(), s.u.data(), next.q.data(), next.v.data()));
+    return next;
+}
+
+// How many contacts of the step from s press.
+int pressing(const Model& m, const State& s) {
+    std::vector<costate_contact> contacts(256);
+    const int n = costate_contacts(m.get(), s.q.data(), s.v.data(), s.u.data(), contacts.data(), contacts.size());
+    check(n);
+    contacts.resize(std::min(contacts.size(), static_cast<size_t>(n)));
+    return static_cast<int>(std::count_if(contacts.begin(), contacts.end(), [](const costate_contact& c) {
+        return std::hypot(c.impulse[0], c.impulse[1], c.impulse[2]) > 0;
+    }));
+}
+
+// Dropped from where the file starts with turned joints; up to 30 steps after the first that touches. Fixed robots
+// touch nothing for long, and their states are those of a second at most.
+State random_state(const Model& m, std::mt19937_64& g) {
+    std::normal_distribution<double> normal;
+    State s{Vector(static_cast<size_t>(m.nq)), Vector(static_cast<size_t>(m.nv)),
+            Vector(static_cast<size_t>(m.nu))};
+    check(costate_model_initial_state(m.get(), s.q.data(), s.v.data()));
+    Vector turn(static_cast<size_t>(m.nv)), q = s.q;
+    for (double& d : turn) d = 0.3 * normal(g);
+    if (m.nv >= 6) turn[2] = 0.1;
+    check(costate_retract(m.get(), q.data(), turn.data(), s.q.data()));
+    for (double& v : s.v) v = 0.5 * normal(g);
+    for (double& u : s.u) u = normal(g);
+    int after = static_cast<int>(g() % 30);
+    for (int t = 0; t < 1000; ++t) {
+        if (pressing(m, s) > 0 && after-- <= 0) break;
+        const State next = stepped(m, s);
+        if (largest(next.v) > 50) break;  // it whirls, and shows no more
+        s.q = next.q, s.v = next.v;
+    }
+    return s;
+}
+
+// The change of (q_next, v_next) from `from` to `to`, (2 nv).
+Vector change(const Model& m, const State& from, const State& to) {
+    Vector d(2 * static_cast<size_t>(m.nv));
+    check(costate_difference(m.get(), from.q.data(), to.q.data(), d.data()));
+    for (size_t i = 0; i < from.v.size(); ++i) d[from.v.size() + i] = to.v[i] - from.v[i];
+    return d;
+}
+
+// Of the limit of differences, and how far it is known.
+struct Limit {
+    Vector value;
+    double known_to = INFINITY;
+};
+
+// differences[k] at steps[k], falling, whose error falls like step^order. Each is extrapolated by the next.
+Limit limit_of(const std::vector<Vector>& differences, const Vector& steps, int order) {
+    Limit best;
+    Vector before;
+    for (size_t k = 0; k + 1 < steps.size(); ++k) {
+        const double r = std::pow(steps[k] / steps[k + 1], order);
+        Vector now(differences[k].size());
+        for (size_t i = 0; i < now.size(); ++i) now[i] = (r * differences[k + 1][i] - differences[k][i]) / (r - 1);
+        if (k > 0 && apart(now, before) < best.known_to) best = {now, apart(now, before)};
+        before = now;
+    }
+    return best;
+}
+
+// The derivatives of a step by one variable: from both sides, from below and from above.
+struct Differences {
+    Limit central, below, above;
+    // moved(e): the change of the result where the variable moves by e
+    explicit Differences(const std::function<Vector(double)>& moved) {
+        const Vector steps{1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 3e-7, 1e-7, 3e-8};
+        std::vector<Vector> both, lower, upper;
+        for (const double e : steps) {
+            Vector plus = moved(e), minus = moved(-e), middle(plus.size());
+            for (size_t i = 0; i < plus.size(); ++i) {
+                middle[i] = (plus[i] - minus[i]) / (2 * e);
+                plus[i] /= e, minus[i] /= -e;
+            }
+            both.push_back(middle), upper.push_back(plus), lower.push_back(minus);
+        }
+        central = limit_of(both, steps, 2), below = limit_of(lower, steps, 1), above = limit_of(upper, steps, 1);
+    }
+};
+
+enum Class { clean, noisy, kink, ties, wrong, classes };
+constexpr const char* class_names[] = {"clean", "noisy", "kink", "ties", "WRONG"};
+
+struct Verdict {
+    Class is = clean;
+    double error = 0;  // relative to the column
+};
+
+Verdict judge(const Vector& column, const Differences& fd) {
+    const auto agrees = [&](const Vector& a, const Limit& b) {
+        return apart(a, b.value) <= std::max(1e-5 * std::max(1e-6, largest(b.value)), 20 * b.known_to);
+    };
+    Verdict v{clean, apart(column, fd.central.value) / std::max(1e-6, largest(fd.central.value))};
+    if (agrees(column, fd.central)) {
+        if (20 * fd.central.known_to > 1e-2 * std::max(1e-6, largest(fd.central.value)) && v.error > 1e-5)
+            v.is = noisy;
+        return v;
+    }
+    const bool one_sided = agrees(column, fd.below) || agrees(column, fd.above);
+    const Limit& rougher = fd.below.known_to > fd.above.known_to ? fd.below : fd.above;
+    const Limit& finer = fd.below.known_to > fd.above.known_to ? fd.above : fd.below;
+    v.is = one_sided ? kink : agrees(finer.value, rougher) ? wrong : ties;
+    return v;
+}
+
+// Of one way to derivatives, over states.
+struct Tally {
+    int states[classes] = {};
+    Vector errors;                   // of clean states, their worst column
+    std::vector<std::string> wrong;  // which columns
+};
+
+// What one state has shown: its worst column.
+struct Worst {
+    Verdict v;
+    std::string column;
+    void add(const Verdict& other, const std::string& name) {
+        if (other.is > v.is) column = name;
+        v = {std::max(v.is, other.is), std::max(v.error, other.is == clean ? other.error : 0)};
+    }
+    void into(Tally& t, const std::string& where) const {
+        ++t.states[v.is];
+        if (v.is == clean) t.errors.push_back(v.error);
+        if (v.is == wrong) t.wrong.push_back(where + ": " + column);
+    }
+};
+
+constexpr int ways = 3;
+constexpr const char* way_names[ways] = {"vjp", "jvp", "Jacobian"};
+
+// All columns by q, v and u, and some by parameters.
+void examine(Model& m, const State& s, std::mt19937_64& g, const std::string& where, Tally* tallies) {
+    const auto nv = static_cast<size_t>(m.nv), nu = static_cast<size_t>(m.nu), np = static_cast<size_t>(m.nparam);
+    const size_t rows = 2 * nv;
+    const State next = stepped(m, s);
+    Vector by_x(rows * rows), by_u(rows * nu), by_theta(rows * np), vjp_x(by_x), vjp_u(by_u), vjp_theta(by_theta);
+    check(costate_step_jacobian(m.get(), s.q.data(), s.v.data(), s.u.data(), by_x.data(), by_u.data(),
+                                by_theta.data()));
+    for (size_t i = 0; i < rows; ++i) {
+        Vector bar(rows);
+        bar[i] = 1;
+        check(costate_step_vjp(m.get(), s.q.data(), s.v.data(), s.u.data(), bar.data(), bar.data() + nv,
+                               vjp_x.data() + i * rows, vjp_x.data() + i * rows + nv, vjp_u.data() + i * nu,
+                               vjp_theta.data() + i * np));
+    }
+    const auto column_of = [rows](const Vector& J, size_t columns, size_t c, double scale) {
+        Vector column(rows);
+        for (size_t i = 0; i < rows; ++i) column[i] = scale * J[i * columns + c];
+        return column;
+    };
+    Worst worst[ways];
+    const auto compare = [&](const Vector* columns, const Differences& fd, const std::string& name) {
+        for (int way = 0; way < ways; ++way) worst[way].add(judge(columns[way], fd), name);
+    };
+    for (size_t c = 0; c < rows + nu; ++c) {
+        const bool state = c < rows;
+        const Differences fd([&](double e) {
+            State moved = s;
+            if (c < nv) {
+                Vector d(nv);
+                d[c] = e;
+                check(costate_retract(m.get(), s.q.data(), d.data(), moved.q.data()));
+            } else {
+                (state ? moved.v[c - nv] : moved.u[c - rows]) += e;
+            }
+            return change(m, next, stepped(m, moved));
+        });
+        Vector dot(rows + nu), pushed(rows);
+        dot[c] = 1;
+        check(costate_step_jvp(m.get(), s.q.data(), s.v.data(), s.u.data(), dot.data(), dot.data() + nv,
+                               dot.data() + rows, nullptr, pushed.data(), pushed.data() + nv));
+        const Vector columns[ways] = {state ? column_of(vjp_x, rows, c, 1) : column_of(vjp_u, nu, c - rows, 1),
+                                      pushed,
+                                      state ? column_of(by_x, rows, c, 1) : column_of(by_u, nu, c - rows, 1)};
+        compare(columns, fd, (c < nv ? "q " : state ? "v " : "u ") + std::to_string(state ? c % nv : c - rows));
+    }
+    for (int k = 0; k < 18; ++k) {  // by y, theta = (1 + y) theta
+        const size_t p = g() % np;
+        const double scale = m.theta[p];
+        if (scale == 0) continue;
+        const auto place = [&](double value) {
+            Vector theta = m.theta;
+            theta[p] = value;
+            return costate_model_set_parameters(m.get(), theta.data(), theta.size());
+        };
+        if (place(scale * (1 + 1e-4)) < 0 || place(scale * (1 - 1e-4)) < 0) {  // out of its range
+            check(place(scale));
+            continue;
+        }
+        const Differences fd([&](double e) {
+            check(place(scale * (1 + e)));
+            return change(m, next, stepped(m, s));
+        });
+        check(place(scale));
+        Vector dot(np), pushed(rows);
+        dot[p] = scale;
+        check(costate_step_jvp(m.get(), s.q.data(), s.v.data(), s.u.data(), nullptr, nullptr, nullptr, dot.data(),
+                               pushed.data(), pushed.data() + nv));
+        const Vector columns[ways] = {column_of(vjp_theta, np, p, scale), pushed,
+                                      column_of(by_theta, np, p, scale)};
+        compare(columns, fd, m.name(COSTATE_PARAMETER, static_cast<int>(p)));
+    }
+    for (int way = 0; way < ways; ++way) worst[way].into(tallies[way], where);
+}
+
+// A random linear function of the last state of a rollout, along a random direction of its start and controls.
+Verdict examine_rollout(const Model& m, const State& s, int steps, std::mt19937_64& g) {
+    const costate_batch_options options{1, 1, 1, 0, 0, 0};
+    costate_batch* batch = nullptr;
+    check(costate_batch_create(m.get(), &options, &batch));
+    const std::unique_ptr<costate_batch, int (*)(costate_batch*)> owner(batch, costate_batch_free);
+    std::normal_distribution<double> normal;
+    const auto nq = static_cast<size_t>(m.nq), nv = static_cast<size_t>(m.nv), nx = nq + nv;
+    const auto n = static_cast<size_t>(steps);
+    const auto random = [&](size_t count, double size) {
+        Vector x(count);
+        for (double& e : x) e = size * normal(g);
+        return x;
+    };
+    Vector x = s.q, u = random(n * s.u.size(), 1), states(n * nx);
+    x.insert(x.end(), s.v.begin(), s.v.end());
+    const Vector weights = random(2 * nv, 1), dx = random(2 * nv, 1), du = random(u.size(), 1);
+    if (costate_batch_rollout(batch, steps, x.data(), u.data(), states.data(), nullptr) != 0) return {noisy, 0};
+    const Vector end(states.end() - static_cast<std::ptrdiff_t>(nx), states.end());
+    Vector bar(n * 2 * nv), begins = x, x_bar(2 * nv), u_bar(u.size());
+    std::copy(weights.begin(), weights.end(), bar.end() - static_cast<std::ptrdiff_t>(2 * nv));
+    begins.insert(begins.end(), states.begin(), states.end() - static_cast<std::ptrdiff_t>(nx));
+    check(costate_batch_backward(batch, steps, begins.data(), u.data(), nullptr, bar.data(), x_bar.data(),
+                                 u_bar.data(), nullptr, 0));
+    double slope = 0;
+    for (size_t i = 0; i < dx.size(); ++i) slope += x_bar[i] * dx[i];
+    for (size_t i = 0; i < du.size(); ++i) slope += u_bar[i] * du[i];
+    const Differences fd([&](double e) {
+        Vector moved = x, d(nv), controls = u, difference(nv);
+        for (size_t i = 0; i < nv; ++i) d[i] = e * dx[i], moved[nq + i] += e * dx[nv + i];
+        for (size_t i = 0; i < u.size(); ++i) controls[i] += e * du[i];
+        check(costate_retract(m.get(), x.data(), d.data(), moved.data()));
+        check(costate_batch_rollout(batch, steps, moved.data(), controls.data(), states.data(), nullptr));
+        const double* last = states.data() + states.size() - nx;
+        check(costate_difference(m.get(), end.data(), last, difference.data()));
+        double sum = 0;
+        for (size_t i = 0; i < nv; ++i)
+            sum += weights[i] * difference[i] + weights[nv + i] * (last[nq + i] - end[nq + i]);
+        return Vector{sum};
+    });
+    return judge({slope}, fd);
+}
+
+double percentile(Vector x, double share) {
+    if (x.empty()) return NAN;
+    std::sort(x.begin(), x.end());
+    return x[std::min(x.size() - 1, static_cast<size_t>(share * static_cast<double>(x.size())))];
+}
+
+void print_row(const char* setting, const char* way, const Tally& t) {
+    std::printf("| %s | %s |", setting, way);
+    for (const int count : t.states) std::printf(" %d |", count);
+    std::printf(" %.1g | %.1g | %.1g |\n", percentile(t.errors, 0.5), percentile(t.errors, 0.9),
+                percentile(t.errors, 0.99));
+}
+
+int run(int argc, char** argv) {
+    int states = 20, steps = 60;
+    unsigned long long seed = 1;
+    std::vector<std::filesystem::path> files;
+    for (int i = 1; i < argc; ++i) {
+        const auto number = [&] {
+            if (i + 1 == argc) throw std::runtime_error(std::string(argv[i]) + " takes a number");
+            return std::strtoull(argv[++i], nullptr, 10);
+        };
+        if (std::strcmp(argv[i], "--states") == 0) states = static_cast<int>(number());
+        else if (std::strcmp(argv[i], "--seed") == 0) seed = number();
+        else if (std::strcmp(argv[i], "--rollout") == 0) steps = static_cast<int>(number());
+        else files.emplace_back(argv[i]);
+    }
+    if (files.empty()) throw std::runtime_error("name a robot or a scene; see tests/adjoint/gradient_statistics.cpp");
+    std::printf("%zu files, %d states each, seed %llu; rollouts of %d steps\n\n", files.size(), states, seed,
+                steps);
+    std::printf("| setting | derivatives | clean | noisy | kink | ties | WRONG | median | 90 %% | 99 %% |\n");
+    std::printf("|---|---|---|---|---|---|---|---|---|---|\n");
+    std::vector<std::string> wrongs;
+    for (const Setting& setting : settings) {
+        Tally tallies[ways], rollouts;
+        for (const std::filesystem::path& file : files) {
+            Model m(file, setting);
+            std::mt19937_64 g(seed);
+            for (int k = 0; k < states; ++k) {
+                const std::string where =
+                    file.stem().string() + ", " + setting.name + ", state " + std::to_string(k);
+                const State s = random_state(m, g);
+                examine(m, s, g, where, tallies);
+                if (steps == 0) continue;
+                Worst worst;
+                worst.add(examine_rollout(m, s, steps, g), "rollout");
+                worst.into(rollouts, where);
+            }
+        }
+        for (int way = 0; way < ways; ++way) {
+            print_row(setting.name, way_names[way], tallies[way]);
+            for (const std::string& what : tallies[way].wrong)
+                wrongs.push_back(std::string(way_names[way]) + ", " + what);
+        }
+        print_row(setting.name, "rollout", rollouts);
+        for (const std::string& what : rollouts.wrong) wrongs.push_back(what);
+        std::fflush(stdout);
+    }
+    std::printf("\n%zu WRONG\n", wrongs.size());
+    for (const std::string& what : wrongs) std::printf("- %s\n", what.c_str());
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return run(argc, argv);
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "gradient_statistics: %s\n", e.what());
+        return 2;
+    }
+}

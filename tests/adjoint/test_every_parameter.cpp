@@ -1,0 +1,219 @@
+// Every number of theta against central differences, in a world with every joint, shape, actuator and equality; and the table of
+// them, kept in tests/readme/parameter_table.md for the README. A parameter without adjoint, effect or line of the table fails here.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "adjoint/rollout/rollout.hpp"
+#include "adjoint/rollout/simulation.hpp"
+#include "tests/support/rich_scene.hpp"
+#include "tests/support/scene_text.hpp"
+#include "solvers/step/step.hpp"
+
+using namespace costate;
+using namespace costate::test;
+
+namespace {
+
+// Every rotation vector away from 0, where the exponential has no shortcut.
+void turn(const ParameterLayout& layout, VecX<double>& theta) {
+    for (const ParameterLayout::Entry& e : layout.entries())
+        if (e.path.ends_with("rotation"))
+            for (int k = 0; k < e.width; ++k) theta[e.offset + k] = 1e-3 * std::sin(1 + e.offset + k);
+}
+
+// "joints/*/limits[1]": what a number is, whatever it belongs to.
+std::string kind_of(const ParameterLayout::Entry& e, int k) {
+    std::string kind = e.path.substr(0, e.path.find('/'));
+    if (kind != "world" && kind != "contact") kind += "/*";
+    kind += e.path.substr(e.path.rfind('/'));
+    if (e.width > 1) kind.append("[").append(std::to_string(k)).append("]");
+    return kind;
+}
+
+struct Trial {
+    Scene scene;
+    Simulation simulation{scene.world, scene.objective};
+    Rollout<Simulation> rollout{simulation, scene.plan, scene.steps};
+    std::uint64_t hash = 0;  // of the branches of the last loss
+    double loss(const VecX<double>& theta) {
+        hash = 0;
+        return rollout.forward(theta, scene.x0, scene.z0, [&](int, const double*, const double* u) {
+            if (u != nullptr) hash = (hash ^ branch_hash(simulation.scratch())) * 0x9e3779b97f4a7c15u + 1;
+        });
+    }
+};
+
+// What the parameters mean, for the table. A path without * belongs to the whole world.
+struct Meaning {
+    const char *path, *text;
+};
+constexpr Meaning meanings[] = {
+    {"bodies/*/mass", "kg"},
+    {"bodies/*/com", "centre of mass in the body, m"},
+    {"bodies/*/inertia", "xx yy zz xy xz yz about the centre of mass, axes of the body, kg m^2"},
+    {"joints/*/placement", "where the joint is in the parent, m"},
+    {"joints/*/rotation",
+     "rotation vector by which its frame is turned from the model's orientation, its axes, rad"},
+    {"joints/*/axis_rotation", "rotation vector by which its axis is turned from the model's, axes of the body, rad"},
+    {"joints/*/pitch", "of a helical joint, m/rad"},
+    {"joints/*/damping", "N m s/rad or N s/m; a joint of several dofs has `joints/*.0`, `joints/*.1`, ..., also below"},
+    {"joints/*/armature", "inertia added to the dof, kg m^2 or kg"},
+    {"joints/*/stiffness", "of the spring of a joint with an axis, N m/rad or N/m"},
+    {"joints/*/rest", "where that spring is at rest, rad or m"},
+    {"joints/*/dry_friction", "N m or N; of joints to which the model gives some"},
+    {"joints/*/limits", "lower and upper end of the range of a joint with an axis that has one, rad or m"},
+    {"joints/*/greatest_angle", "of a spherical joint that has one, rad"},
+    {"joints/*/limit_stiffness", "of limits that give, N m/rad or N/m"},
+    {"joints/*/limit_damping", "of the same, N m s/rad or N s/m"},
+    {"actuators/*/gear", "N m or N at the joint per unit of the actuator's force"},
+    {"actuators/*/kp", "of a servo, N m/rad or N/m"},
+    {"actuators/*/kd", "of a servo or velocity servo, N m s/rad or N s/m"},
+    {"actuators/*/gain", "of a general actuator: force = gain control + bias[0] + bias[1] length + bias[2] velocity"},
+    {"actuators/*/bias", "as above"},
+    {"actuators/*/control_limits", "lower and upper, where the actuator has them"},
+    {"actuators/*/force_limits", "lower and upper, before the gear, where the actuator has them"},
+    {"equalities/*/anchor_a", "of a connect or weld: the point in body a, m"},
+    {"equalities/*/anchor_b", "the point in body b, m"},
+    {"equalities/*/rotation", "of a weld: rotation vector by which the axes of a in b are turned from the model's, rad"},
+    {"equalities/*/coupling", "offset and ratio"},
+    {"shapes/*/size", "radius; radius and half length; half extents; semi-axes; scale factors of a mesh or height field: m or 1"},
+    {"shapes/*/position", "of its origin in the body, m"},
+    {"shapes/*/rotation", "rotation vector by which it is turned from the model's orientation, its axes, rad"},
+    {"shapes/*/friction", "coefficient"},
+    {"shapes/*/restitution", "coefficient"},
+    {"shapes/*/margin", "by which its surface is grown, m"},
+    {"shapes/*/stiffness", "of a shape that gives, N/m at each contact point"},
+    {"shapes/*/damping", "of the same, N s/m"},
+    {"sites/*/position", "of its origin in the body, m"},
+    {"world/gravity", "m/s^2"},
+    {"world/time_step", "s"},
+    {"contact/compliance", "1/kg"},
+    {"contact/erp", "share of a penetration taken back per step"},
+    {"contact/slop", "penetration that is left alone, m"},
+    {"contact/recovery_speed", "fastest recovery from penetration, m/s"},
+};
+
+// The table of all parameters of a layout.
+std::string parameter_table(const ParameterLayout& layout) {
+    std::map<std::string, int> width;
+    for (const ParameterLayout::Entry& e : layout.entries()) {
+        std::string kind = kind_of(e, 0);
+        width[kind.substr(0, kind.find('['))] = e.width;
+    }
+    CHECK(width.size() == std::size(meanings));
+    std::string table = "| path | numbers | what |\n|---|---|---|\n";
+    for (const Meaning& m : meanings) {
+        CAPTURE(m.path);
+        CHECK(width.count(m.path) == 1);
+        table.append("| `")
+            .append(m.path)
+            .append("` | ")
+            .append(std::to_string(width[m.path]))
+            .append(" | ")
+            .append(m.text)
+            .append(" |\n");
+    }
+    return table;
+}
+
+std::string file_text(const std::string& path) {
+    std::ifstream file(path);
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+void check_every_number(const VecX<double>& theta, Trial& run) {
+    const ParameterLayout& layout = run.scene.world.model.layout;
+    const double base = run.loss(theta);
+    REQUIRE(std::isfinite(base));
+    const std::uint64_t hash = run.hash;
+    Gradient g;
+    run.rollout.backward(theta, run.scene.z0, g);
+    std::map<std::string, double> effect;  // of each kind of number, the largest, by the noise of its difference
+    VecX<double> dead = theta;
+    int stencils = 0, rejected = 0;
+    for (const ParameterLayout::Entry& e : layout.entries())
+        for (int i = e.offset; i < e.offset + e.width; ++i) {
+            CAPTURE(layout.element_name(i));
+            if (!e.no_effect.empty()) {
+                CHECK(g.parameters[i] == 0);
+                dead[i] += 0.01;
+                continue;
+            }
+            double& most = effect[kind_of(e, i - e.offset)];
+            bool valid = false;
+            for (double step = 1e-6 * std::max(std::abs(theta[i]), 0.05), shrunk = 1; !valid && shrunk > 1e-3;
+                 step *= 0.1, shrunk *= 0.1) {
+                VecX<double> moved = theta;
+                moved[i] = theta[i] + step;
+                const double plus = run.loss(moved);
+                valid = run.hash == hash;
+                moved[i] = theta[i] - step;
+                const double minus = run.loss(moved), fd = (plus - minus) / (2 * step), noise = 4e-14 * base / step;
+                valid = valid && run.hash == hash;
+                if (!valid) continue;
+                most = std::max(most, std::abs(fd) / noise);
+                CHECK(std::abs(g.parameters[i] - fd) <= 2e-6 * std::abs(fd) + noise);
+            }
+            ++stencils, rejected += !valid;
+        }
+    CHECK(rejected < 0.02 * stencils);
+    for (const auto& [kind, most] : effect) {
+        CAPTURE(kind);
+        CHECK(most > 3);
+    }
+    CHECK(run.loss(dead) == base);
+}
+
+}  // namespace
+
+TEST_CASE("every parameter: has an effect, and the gradient by it is that of central differences") {
+    Trial run{rich_scene()};
+    VecX<double> theta = run.scene.theta;
+    check_every_number(theta, run);
+    turn(run.scene.world.model.layout, theta);
+    check_every_number(theta, run);
+}
+
+TEST_CASE("every parameter: stands in the table of tests/readme/parameter_table.md") {
+    const std::string table = parameter_table(rich_scene().world.model.layout);
+    CHECK(file_text("tests/readme/parameter_table.md") == table);  // where it is not, the table is what the report shows
+}
+
+TEST_CASE("every parameter: a path without effect is refused with the remedy, one that a pattern matches is passed over") {
+    const auto with = [](const char* parameter) {
+        return complaint([&] { changed({{"/parameters/0", parameter}}); });
+    };
+    struct Refused {
+        const char *parameter, *what, *remedy;
+    };
+    for (const Refused& r :
+         {Refused{R"({"path": "joints/arm/shoulder/dry_friction", "value": 1})",
+                  "has no effect: the model gives the joint no dry friction", "give it \"dry_friction\" above 0 in the model"},
+          Refused{R"({"path": "joints/ball.3/stiffness", "value": 1})", "has no effect: only a joint with an axis has a spring",
+                  "remove it"},
+          Refused{R"({"path": "joints/ball/axis_rotation", "value": 1})", "has no effect: the joint has no axis", "remove it"},
+          Refused{R"({"path": "joints/*/pitch", "value": 1})", "has no effect: the joint is not helical", "remove it"},
+          Refused{R"({"path": "actuators/arm/torque/kp", "value": 1})", "has no effect: the actuator is no servo", "remove it"},
+          Refused{R"({"path": "shapes/ground/size", "value": 1})", "has no effect: a plane has no size", "remove it"}})
+        check_complaint(with(r.parameter), "test.json", r.what, r.remedy);
+    check_complaint(with(R"({"path": "joints/arm/shoulder/limits[0]", "value": 2.5})"), "test.json",
+                    "lower end that is not below the upper one", "give both as [lower, upper]");
+    const Scene s = changed({{"/parameters/0", R"({"path": "actuators/*/kp", "value": 7})"}});
+    const Model& m = s.world.model;
+    CHECK((s.theta[m.kp.at(0)] == 0 && s.theta[m.kp.at(1)] == 7));
+}
+
+TEST_CASE("every parameter: the ends of a range stay apart when both are optimised") {
+    const Scene s =
+        changed({{"/parameters/0",
+                  R"({"path": "joints/arm/shoulder/limits", "value": [-1, 2], "optimise": true, "lower": -3, "upper": 3})"}});
+    REQUIRE(s.parameters.size() == 2);
+    CHECK((s.parameters[0].lower == -3 && s.parameters[0].upper == 0.5));
+    CHECK((s.parameters[1].lower == 0.5 && s.parameters[1].upper == 3));
+}

@@ -1,0 +1,87 @@
+// Files that MJCF names: what it includes, meshes; and the other assets.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <fstream>
+#include <random>
+
+#include "tests/support/mjcf_text.hpp"
+
+namespace costate::test {
+namespace {
+
+// A folder of its own, with files in it
+struct MjcfFolder {
+    std::filesystem::path path =
+        std::filesystem::temp_directory_path() / ("costate_mjcf_" + std::to_string(std::random_device()()));
+    MjcfFolder() { std::filesystem::create_directories(path / "parts"); }
+    ~MjcfFolder() { std::filesystem::remove_all(path); }
+    std::filesystem::path write(const std::string& name, const std::string& text) const {
+        std::ofstream(path / name) << text;
+        return path / name;
+    }
+};
+
+// A cube of edge 2 about (0, 0, 1), as OBJ
+const char* const cube_text =
+    "v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nv -1 -1 2\nv 1 -1 2\nv 1 1 2\nv -1 1 2\n"
+    "f 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
+
+TEST_CASE("MJCF: included files, and complaints that name them") {
+    const MjcfFolder folder;
+    folder.write("parts/leg.xml",
+                 "<mujocoinclude>\n<body name='leg'><joint/><geom size='.1'/></body>\n<geom name='floor' type='plane' size='1 1 "
+                 "1'/></mujocoinclude>");
+    folder.write("options.xml",
+                 "<mujocoinclude><option timestep='.25'/>\n<default><geom friction='.25'/></default></mujocoinclude>");
+    const auto main = folder.write(
+        "main.xml", "<mujoco><include file='options.xml'/><worldbody><include file='parts/leg.xml'/></worldbody></mujoco>");
+    const ImportedModel m = import_model(main);
+    CHECK((m.model["bodies"][0]["name"] == "leg" && m.scene["time_step"] == .25 && m.scene["shapes"][0]["friction"] == .5));
+    CHECK(m.places.at("/bodies/0") == (folder.path / "parts/leg.xml").string() + ":2");
+    folder.write("parts/leg.xml",
+                 "<mujocoinclude>\n<body name='leg'>\n<joint axis='0 0 0'/><geom size='.1'/></body></mujocoinclude>");
+    CHECK(complaint([&] { import_model(main); }).find((folder.path / "parts/leg.xml").string() + ":3: axis=\"0 0 0\"") == 0);
+}
+
+#ifdef COSTATE_HAVE_ASSIMP
+TEST_CASE("MJCF: meshes touch by their hull, weigh what they enclose, and are seen") {
+    const MjcfFolder folder;
+    folder.write("parts/cube.obj", cube_text);
+    const auto main = folder.write("main.xml", R"(<mujoco><compiler meshdir="parts"/>
+        <asset><mesh file="cube.obj" scale=".1 .2 -.3"/><mesh name="moved" file="cube.obj" refpos="0 0 1"/>
+            <material name="red" rgba="1 0 0 1"/></asset>
+        <worldbody><body name="b"><freejoint/><geom type="mesh" mesh="cube" pos="0 0 1" density="1000"/>
+            <geom type="mesh" mesh="moved" contype="0" conaffinity="0" mass="0" material="red"/></body></worldbody></mujoco>)");
+    const ImportedModel m = import_model(main);
+    const Json& body = m.model["bodies"][0];
+    CHECK(json_value(body["mass"]) == doctest::Approx(8 * 6.0));  // 0.2 x 0.4 x 0.6 m
+    CHECK(json_value(body["com"][2]) == doctest::Approx(1 - .3));
+    CHECK(json_value(body["inertia"][0]) == doctest::Approx(48 * (.4 * .4 + .6 * .6) / 12));
+    CHECK((body["shapes"].size() == 1 && body["shapes"][0]["vertices"].size() == 8 &&
+           json_equals(body["shapes"][0]["scale"], {.1, .2, .3})));
+    REQUIRE(body["visuals"].size() == 1);
+    CHECK((body["visuals"][0]["type"] == "mesh" && json_equals(body["visuals"][0]["position"], {0, 0, -1}) &&
+           json_equals(body["visuals"][0]["rgba"], {1, 0, 0, 1})));
+    CHECK(m.warnings.empty());
+    CHECK_NOTHROW(load_scene(main.string()));
+}
+#endif
+
+TEST_CASE("MJCF: height fields, inline meshes and visual geoms") {
+    const MjcfText m = mjcf(R"(<asset><hfield name="hill" nrow="2" ncol="3" size="1 2 .5 .1" elevation="0 0 0 0 4 8"/>
+        <mesh name="tip" vertex="0 0 0  1 0 0  0 1 0  0 0 1"/></asset>
+        <worldbody><geom name="hill" type="hfield" hfield="hill"/>
+        <body name="b"><freejoint/><geom type="mesh" mesh="tip" density="6"/>
+        <geom type="box" size="1 2 3" contype="0" conaffinity="0" mass="0" rgba="0 1 0 .5"/></body></worldbody>)");
+    const Json hill = m.imported.scene["shapes"][0];
+    CHECK((json_equals(hill["heights"][0], {0, .25, .5}) && json_equals(hill["heights"][1], {0, 0, 0}) &&
+           json_equals(hill["cell"], {1, 4})));
+    CHECK(json_value(m.body(0)["mass"]) == doctest::Approx(1));
+    CHECK((m.body(0)["visuals"].size() == 1 && m.body(0)["visuals"][0]["type"] == "box" &&
+           json_equals(m.body(0)["visuals"][0]["rgba"], {0, 1, 0, .5})));
+    CHECK_NOTHROW(m.scene());
+}
+
+}  // namespace
+}  // namespace costate::test

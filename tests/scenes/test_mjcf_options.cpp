@@ -1,0 +1,111 @@
+// <option> and its <flag>s: what MJCF switches off does nothing here.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "adjoint/rollout/rollout.hpp"
+#include "adjoint/rollout/simulation.hpp"
+#include "tests/support/mjcf_text.hpp"
+
+namespace costate::test {
+namespace {
+
+std::string flag(const std::string& name) { return "<option><flag " + name + "='disable'/></option>\n"; }
+
+// The velocities after some steps under a control of 1 everywhere
+VecX<double> velocities_after(const MjcfText& m, int steps) {
+    Json json = m.scene_json();
+    json["steps"] = steps;
+    Scene scene = scene_from_json(json, "m.json");
+    scene.z0.setOnes();
+    Simulation simulation(scene.world, scene.objective);
+    Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
+    VecX<double> last;
+    rollout.forward(scene.theta, scene.x0, scene.z0, [&](int, const double* x, const double*) {
+        last = Eigen::Map<const VecX<double>>(x, scene.world.nx());
+    });
+    return last.segment(scene.world.model.nq, scene.world.model.nv);
+}
+
+// A cart half sunk into the floor, as that of dm_control's cartpole
+const std::string cart = R"(<worldbody><geom name="floor" type="plane" size="1 1 1"/>
+    <body name="cart"><joint name="slider" type="slide" axis="1 0 0" range="-1 1" limited="true"/>
+        <geom type="box" size=".2 .15 .1" mass="1"/>
+        <body name="pole" pos="0 0 .05"><joint name="hinge" axis="0 1 0" damping=".1" stiffness="2" frictionloss=".3"/>
+            <geom type="capsule" fromto="0 0 0 0 0 1" size=".045" mass=".1"/></body></body></worldbody>
+    <actuator><motor joint="slider" gear="10" ctrllimited="true" ctrlrange="-1 1"/></actuator>)";
+
+TEST_CASE("MJCF flags: without contact shapes touch nothing, and what they held moves") {
+    const MjcfText on = mjcf(cart), off = mjcf(flag("contact") + cart);
+    CHECK(!on.scene().world.shapes.pairs.empty());
+    CHECK(off.scene().world.shapes.pairs.empty());
+    CHECK(off.warnings.empty());
+    CHECK(std::abs(velocities_after(off, 20)[0]) > 0.1);
+    Json with_ground = off.scene_json();
+    with_ground["ground"] = true;
+    CHECK(scene_from_json(with_ground, "m.json").world.shapes.pairs.empty());
+}
+
+TEST_CASE("MJCF flags: limits, dry friction, springs, dampers, equalities, control ranges, actuators") {
+    const auto joint = [](const std::string& name, size_t body) {
+        return mjcf(flag(name) + cart).body(body)["joint"];
+    };
+    const Json hinge = mjcf(cart).body(1)["joint"];
+    const auto without = [&](std::initializer_list<const char*> keys) {
+        Json rest = hinge;
+        for (const char* key : keys) rest.erase(key);
+        return rest;
+    };
+    CHECK((hinge.contains("damping") && hinge.contains("stiffness") && hinge.contains("dry_friction")));
+    CHECK(joint("damper", 1) == without({"damping"}));
+    CHECK(joint("spring", 1) == without({"stiffness"}));
+    CHECK(joint("passive", 1) == without({"damping", "stiffness"}));
+    CHECK(joint("frictionloss", 1) == without({"dry_friction"}));
+    CHECK(joint("constraint", 1) == without({"dry_friction"}));
+    CHECK(joint("limit", 1) == hinge);
+    CHECK(mjcf(cart).body(0)["joint"].contains("limits"));
+    for (const char* name : {"limit", "constraint"}) CHECK(!joint(name, 0).contains("limits"));
+
+    const std::string weld = "<equality><weld body1='cart'/></equality>";
+    CHECK(mjcf(cart + weld).imported.model["equalities"].size() == 1);
+    for (const char* name : {"equality", "constraint"})
+        CHECK(!mjcf(flag(name) + cart + weld).imported.model.contains("equalities"));
+    CHECK(mjcf(flag("constraint") + cart).scene().world.shapes.pairs.empty());
+
+    CHECK(!mjcf(flag("clampctrl") + cart).imported.model["actuators"][0].contains("control_limits"));
+    CHECK_NOTHROW(mjcf(flag("limit") + cart + "<actuator><position joint='slider' inheritrange='1'/></actuator>"));
+    const MjcfText idle = mjcf(flag("actuation") + cart + "<keyframe><key ctrl='.5'/></keyframe>");
+    CHECK(!idle.imported.model.contains("actuators"));
+    CHECK(!idle.imported.model["keyframes"][0].contains("controls"));
+    REQUIRE(idle.warnings.size() == 1);
+    check_complaint(idle.warnings[0], "m.xml:2: ", "leaves out all actuators", "remove the flag");
+}
+
+TEST_CASE(
+    "MJCF flags: the last one counts, what is enabled or of MuJoCo's solver is passed over, what is not known is "
+    "refused") {
+    CHECK(!mjcf(flag("contact") + "<option><flag contact='enable'/></option>" + cart)
+               .scene()
+               .world.shapes.pairs.empty());
+    CHECK(mjcf("<option><flag energy='enable' warmstart='disable' gravity='enable'/></option>" + cart)
+              .warnings.empty());
+    const MjcfText parents = mjcf(flag("filterparent") + cart);
+    REQUIRE(parents.warnings.size() == 1);
+    check_complaint(parents.warnings[0], "m.xml:2: ", "a body never touches its parent", "remove the flag");
+    CHECK(complaint([] { mjcf("<option><flag contact='off'/></option>" + cart); }).find("contact=\"off\"") !=
+          std::string::npos);
+}
+
+TEST_CASE("MJCF: an integrator other than Euler has no counterpart, and a warning says so") {
+    for (const std::string name : {"RK4", "implicit", "implicitfast"}) {
+        const MjcfText m = mjcf("<option integrator='" + name + "'/>" + cart);
+        REQUIRE(m.warnings.size() == 1);
+        check_complaint(m.warnings[0], "m.xml:2: ",
+                        "integrator=\"" + name + "\" has no counterpart: a step is semi-implicit Euler",
+                        "use a smaller timestep");
+    }
+    CHECK(mjcf("<option integrator='Euler'/>" + cart).warnings.empty());
+}
+
+}  // namespace
+}  // namespace costate::test

@@ -1,0 +1,253 @@
+// Contact filters, actuators, equalities, keyframes, assets and options of MJCF, and what has no counterpart.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <random>
+
+#include "core/dynamics/kinematics.hpp"
+#include "tests/support/mjcf_text.hpp"
+
+namespace costate::test {
+namespace {
+
+// Free balls, one for each (contype, conaffinity)
+std::string balls(const std::vector<std::array<int, 2>>& kinds) {
+    std::string text = "<worldbody>";
+    for (size_t i = 0; i < kinds.size(); ++i)
+        text += "<body><freejoint/><geom name='g" + std::to_string(i) + "' size='.1' contype='" + std::to_string(kinds[i][0]) +
+                "' conaffinity='" + std::to_string(kinds[i][1]) + "'/></body>";
+    return text + "</worldbody>";
+}
+
+TEST_CASE("MJCF: geoms meet where contype and conaffinity say so") {
+    std::mt19937 random(7);
+    for (int trial = 0; trial < 20; ++trial) {
+        std::vector<std::array<int, 2>> kinds;
+        for (int i = 0; i < 12; ++i) kinds.push_back({static_cast<int>(random() % 8), static_cast<int>(random() % 8)});
+        const Scene s = mjcf(balls(kinds)).scene();
+        const auto index = [&](size_t i) { return s.world.shapes.index("m/g" + std::to_string(i)); };
+        int wrong = 0;
+        for (size_t i = 0; i < kinds.size(); ++i)
+            for (size_t j = i + 1; j < kinds.size(); ++j) {
+                const bool meet = (kinds[i][0] & kinds[j][1]) != 0 || (kinds[j][0] & kinds[i][1]) != 0;
+                const int a = index(i), b = index(j);
+                wrong += meet != (a >= 0 && b >= 0 && (s.world.shapes.is_pair(a, b) || s.world.shapes.is_pair(b, a)));
+            }
+        CHECK(wrong == 0);
+    }
+    // A scene's own ground is like MuJoCo's default geom: it meets what only has a contype.
+    Json json = mjcf(balls({{1, 0}, {2, 2}})).scene_json();
+    json["ground"] = true;
+    const Scene s = scene_from_json(json, "m.json");
+    CHECK(s.world.shapes.is_pair(s.world.shapes.index("m/g0"), s.world.shapes.index("ground")));
+    CHECK(!s.world.shapes.is_pair(s.world.shapes.index("m/g1"), s.world.shapes.index("ground")));
+}
+
+TEST_CASE("MJCF: parents, children, the world, excluded pairs") {
+    const Scene s = mjcf(R"(<worldbody><geom name="floor" type="plane" size="1 1 1"/>
+        <body name="a"><joint pos="0 0 1"/><geom name="a" size=".1"/>
+            <body name="weld"><geom name="weld" size=".1"/>
+                <body name="b"><joint/><geom name="b" size=".1"/>
+                    <body name="c"><joint/><geom name="c" size=".1"/></body></body></body></body>
+        <body name="d"><freejoint/><geom name="d" size=".1"/></body></worldbody>
+        <contact><exclude body1="a" body2="d"/><exclude body1="world" body2="d"/></contact>)")
+                        .scene();
+    const ShapeSet& set = s.world.shapes;
+    const auto meet = [&](const char* a, const char* b) {
+        const auto index = [&](const std::string& name) { return set.index(name == "floor" ? name : "m/" + name); };
+        return set.is_pair(index(a), index(b)) || set.is_pair(index(b), index(a));
+    };
+    CHECK((!meet("a", "weld") && !meet("a", "b") && !meet("weld", "b") && !meet("b", "c")));
+    CHECK((meet("a", "c") && meet("weld", "c") && meet("a", "floor") && meet("weld", "floor") && meet("b", "floor")));
+    CHECK((!meet("a", "d") && !meet("weld", "d") && !meet("floor", "d") && meet("b", "d")));
+}
+
+std::string driven(const std::string& actuators, const std::string& defaults = "") {
+    return "<default>" + defaults + "</default>" + one_body("", "<joint name='h' ref='30' range='-90 90'/>") + "<actuator>" +
+           actuators + "</actuator>";
+}
+
+TEST_CASE("MJCF: actuators by their affine law") {
+    const auto first = [](const std::string& actuators, const std::string& defaults = "") {
+        return mjcf("<compiler angle='radian'/>" + driven(actuators, defaults)).imported.model["actuators"][0];
+    };
+    const Json motor = first("<motor joint='h' gear='3' ctrlrange='-1 2'/>");
+    CHECK((motor["type"] == "motor" && motor["gear"] == 3 && json_equals(motor["control_limits"], {-1, 2}) &&
+           motor["name"] == "h"));
+    // servos push against the reference, where our coordinate is 0: kp (ctrl - gear (q + ref))
+    const Json servo = first("<position name='p' joint='h' kp='10' kv='2' gear='2' forcerange='-5 5'/>");
+    CHECK((servo["type"] == "general" && servo["gain"] == 10 && json_equals(servo["bias"], {-10 * 2 * 30.0, -10, -2}) &&
+           json_equals(servo["force_limits"], {-5, 5})));
+    const Json speed = first("<velocity joint='h' kv='4'/>");
+    CHECK((speed["type"] == "velocity" && speed["kd"] == 4));
+    const Json general = first("<general joint='h' gainprm='3' biastype='affine' biasprm='1 0 -2'/>");
+    CHECK((general["type"] == "general" && general["gain"] == 3 && json_equals(general["bias"], {1, 0, -2})));
+    CHECK(first("<general joint='h' gainprm='3' biasprm='1 0 -2'/>")["bias"] == Json{0.0, 0.0, 0.0});  // biastype none
+    // one default for all kinds, shortcuts and all
+    const Json inherited = first("<position joint='h'/>", "<general gainprm='7' ctrlrange='-1 1'/>");
+    CHECK((inherited["gain"] == 7 && json_equals(inherited["bias"], {-7 * 30.0, -7, 0}) &&
+           json_equals(inherited["control_limits"], {-1, 1})));
+    const Json range = first("<position joint='h' inheritrange='.5'/>");
+    CHECK(json_equals(range["control_limits"], {-45, 45}));
+
+    const MjcfText at_zero = mjcf(one_body("", "<joint name='h' actuatorfrcrange='-3 6'/>") +
+                                  "<actuator><position joint='h' kp='10' kv='2' gear='-3' forcerange='-5 .5'/></actuator>");
+    const Json limited = at_zero.imported.model["actuators"][0];
+    CHECK((limited["type"] == "servo" && limited["kp"] == 10 && limited["kd"] == 2 &&
+           json_equals(limited["force_limits"], {-2, .5})));
+}
+
+TEST_CASE("MJCF: actuators without counterpart are left out, and keyframes still fit") {
+    const MjcfText m = mjcf(
+        driven(
+            "<muscle joint='h'/><motor name='a' tendon='t'/><motor name='b' joint='h'/><general joint='h' dyntype='filter'/>") +
+        "<keyframe><key ctrl='1 2 3 4'/></keyframe>");
+    CHECK(m.imported.model["actuators"].size() == 1);
+    CHECK(m.imported.model["keyframes"][0]["controls"] == Json{{"b", 3.0}});
+    CHECK(m.warnings.size() == 3);
+    CHECK(m.warnings[2].find("m.xml:2: <general> with dyntype=\"filter\" has no counterpart") == 0);
+}
+
+TEST_CASE("MJCF: equalities hold at the reference") {
+    const MjcfText m = mjcf(R"(<option gravity="0 0 -1"/><worldbody>
+        <body name="a" pos="0 0 1" euler="0 30 0"><joint name="a" axis="0 1 0"/><geom size=".1" mass="1" pos=".3 0 0"/></body>
+        <body name="b" pos="1 0 1"><joint name="b" axis="0 1 0" ref="20"/><geom size=".1" mass="1" pos=".3 0 0"/></body>
+        <body name="c" pos="2 0 1" euler="10 20 30"><freejoint/><geom size=".1" mass="1"/></body></worldbody>
+        <equality><weld name="w" body1="b" body2="c" anchor=".1 0 0"/>
+            <connect body1="a" body2="b" anchor=".2 .1 0" active="false"/>
+            <joint joint1="a" joint2="b" polycoef=".1 -2 0 0 0"/><connect body1="c" anchor="0 0 .2" active="true"/></equality>)");
+    const Json& e = m.imported.model["equalities"];
+    REQUIRE(e.size() == 3);
+    CHECK((e[0]["name"] == "w" && json_equals(e[0]["point_b"], {.1, 0, 0})));
+    CHECK((e[1]["type"] == "coupling" && e[1]["offset"] == .1 && e[1]["ratio"] == -2));
+    CHECK((e[2]["body_b"] == "world" && json_equals(e[2]["point_a"], {0, 0, .2})));
+    CHECK(m.warnings.size() == 1);
+    // points and axes of the welded bodies are one at the reference
+    const Scene s = m.scene();
+    const Model& model = s.world.model;
+    Kinematics<double> k(model);
+    VecX<double> q = s.x0.head(model.nq), v = VecX<double>::Zero(model.nv);
+    kinematics(model, s.theta.data(), q.data(), v.data(), k);
+    const auto pose = [&](int body) {
+        return body < 0 ? Transform<double>::identity()
+                        : Transform<double>{k.X[static_cast<size_t>(body)].R, k.world_position(model, body)};
+    };
+    for (const int n : {0, 2}) {
+        const Equality& equality = model.equalities[static_cast<size_t>(n)];
+        const Vec3<double> a = transform_point(pose(equality.body_a), load3(s.theta.data() + model.anchor_a.at(n))),
+                           b = transform_point(pose(equality.body_b), load3(s.theta.data() + model.anchor_b.at(n)));
+        CHECK((a - b).norm() < 1e-14);
+        if (n == 0) CHECK((pose(equality.body_b).R * equality.R_ba - pose(equality.body_a).R).norm() < 1e-14);
+    }
+    // a pose that is not that of the reference
+    const Json weld = mjcf(R"(<worldbody><body name="a"><freejoint/><geom size="1"/></body></worldbody>
+        <equality><weld body1="a" relpose="1 2 3 0 0 0 2"/></equality>)")
+                          .imported.model["equalities"][0];
+    CHECK(
+        (weld["body_b"] == "world" && json_equals(weld["point_a"], {1, 2, 3}) && json_equals(weld["quaternion"], {0, 0, 0, -1})));
+}
+
+TEST_CASE("MJCF: keyframes by name, with references taken off; instances start in one") {
+    const MjcfText m = mjcf(R"(<worldbody>
+        <body name="a" pos="0 0 5"><freejoint name="root"/><geom size=".1"/>
+            <body name="b"><joint name="h" ref="90"/><geom size=".1" pos="0 0 1"/>
+                <body name="c"><joint name="s" type="ball"/><geom size=".1" pos="0 0 1"/></body></body></body>
+        </worldbody><actuator><position name="p" joint="h" kp="3"/></actuator>
+        <keyframe><key name="up" qpos="1 2 3 1 0 0 0 2 1 0 0 0"/>
+            <key name="home" qpos="4 5 6 0 0 0 1 3 0 1 0 0" qvel="1 2 3 4 5 6 7 8 9 10" ctrl=".5"/><key/></keyframe>)");
+    const Json& keys = m.imported.model["keyframes"];
+    REQUIRE(keys.size() == 3);
+    CHECK((keys[0]["name"] == "up" && json_value(keys[0]["joints"]["h"]) == doctest::Approx(2 - std::acos(0.0)) &&
+           keys[2]["name"] == "key"));
+    const double h = 3 - std::acos(0.0);
+    const Scene home = m.scene();
+    const int nq = home.world.model.nq;
+    CHECK((home.x0.head(nq) - (VecX<double>(12) << 4, 5, 6, 0, 0, 0, 1, h, 0, 1, 0, 0).finished()).norm() < 1e-14);
+    CHECK((home.x0.tail(10) - VecX<double>::LinSpaced(10, 1, 10)).norm() < 1e-14);
+    CHECK(home.z0[0] == .5);
+
+    Json json = m.scene_json();
+    json["models"][0]["keyframe"] = "up";
+    json["models"][0]["position"] = {0, 0, 10};
+    json["models"][0]["rpy_deg"] = {0, 0, 90};
+    json["initial"] = {{"joints", {{"m/h", 0.25}}}};
+    const Scene up = scene_from_json(json, "m.json");
+    CHECK((up.x0.head<3>() - Vec3<double>(-2, 1, 13)).norm() < 1e-14);
+    CHECK(up.x0[7] == 0.25);  // what the scene says itself comes last
+    CHECK(up.x0[6] == doctest::Approx(std::sqrt(0.5)));
+    json["models"][0]["keyframe"] = "down";
+    CHECK(complaint([&] { scene_from_json(json, "m.json"); }).find("#/models/0/keyframe: the model has no such keyframe") !=
+          std::string::npos);
+}
+
+TEST_CASE("MJCF: gravity, time step, and what no scene can say") {
+    const Json scene = mjcf("<option timestep='.005' gravity='0 0 -2' integrator='RK4'/>" + one_body("")).imported.scene;
+    CHECK((scene["time_step"] == .005 && json_equals(scene["gravity"], {0, 0, -2})));
+    CHECK(mjcf(one_body("")).imported.scene["time_step"] == .002);
+    CHECK(json_equals(mjcf("<option><flag gravity='disable' energy='enable'/></option>" + one_body("")).imported.scene["gravity"],
+                      {0, 0, 0}));
+
+    const MjcfText m = mjcf(
+        "<option viscosity='.1'/>\n<tendon>\n<fixed name='t'/>\n</tendon>\n<sensor>\n<gyro site='s'/>\n<gyro "
+        "site='s'/>\n</sensor>\n" +
+        one_body("<plugin/>", "<joint springdamper='1 1'/>"));
+    REQUIRE(m.warnings.size() == 5);
+    const auto says = [&](const std::string& begin) {
+        return std::any_of(m.warnings.begin(), m.warnings.end(),
+                           [&](const std::string& w) { return w.compare(0, begin.size(), begin) == 0; });
+    };
+    CHECK(says("m.xml:2: forces of a medium"));
+    CHECK(says("m.xml:4: <fixed> in <tendon> has no counterpart"));
+    CHECK(says("m.xml:7: <gyro> in <sensor> has no counterpart"));
+    CHECK(says("m.xml:10: attribute \"springdamper\" of <joint>"));
+    CHECK(says("m.xml:10: <plugin> has no counterpart"));
+    CHECK(complaint([] {
+              mjcf("<tendon>\n<fixed name='t'/></tendon>" + one_body(""), true);
+          }).find("m.xml:3: <fixed> in <tendon>") == 0);
+    CHECK_NOTHROW(
+        mjcf("<option solver='CG'/><size njmax='5'/><visual/><statistic extent='1'/>" + one_body("<camera/><light/>"), true));
+    // softness other than MuJoCo's usual one
+    CHECK_NOTHROW(mjcf(one_body("<geom size='1' solref='.02 1' condim='3'/>"), true));
+    CHECK(mjcf("<default><geom solref='.01 1'/></default>" + one_body("<geom size='1'/>")).warnings.size() == 1);
+}
+
+TEST_CASE("MJCF: sites are frames of bodies") {
+    const MjcfText m = mjcf(one_body("<site name='s' pos='1 2 3' quat='0 0 2 0'/><site fromto='0 0 0 0 0 2' name='t'/>") +
+                            "<worldbody><site/></worldbody>");
+    CHECK((m.warnings.size() == 1 && m.warnings[0].find("<site> in the world") != std::string::npos));
+    if (!m.body(0).contains("sites")) return;  // scenes without sites leave them out
+    const Json& sites = m.body(0)["sites"];
+    CHECK((sites.size() == 2 && sites[0]["name"] == "s" && json_equals(sites[0]["position"], {1, 2, 3}) &&
+           json_equals(sites[0]["quaternion"], {0, 0, 1, 0})));
+    CHECK(json_equals(sites[1]["position"], {0, 0, 1}));
+    CHECK_NOTHROW(m.scene());
+}
+
+TEST_CASE("keyframes and the world of a model: what is wrong in them") {
+    const auto refuse = [](const std::string& pointer, const std::string& json, const std::string& what,
+                           const std::string& remedy) {
+        Json scene = base();
+        scene["models"][0]["model"]["keyframes"] =
+            parse_json(R"([{"name": "k", "joints": {"elbow": 1}, "controls": {"torque": 2}}])", "t");
+        scene["models"][0]["model"]["world"] =
+            parse_json(R"({"time_step": 0.1, "shapes": [{"name": "s", "type": "plane"}]})", "t");
+        CHECK_NOTHROW(scene_of(scene));
+        scene[Json::json_pointer("/models/0/model" + pointer)] = parse_json(json, "value");
+        check_complaint(complaint([&] { scene_of(scene); }), "test.json#/models/0/model", what, remedy);
+    };
+    refuse("/keyframes/0/name", "\"\"", "is empty", "give it a name");
+    refuse("/keyframes/0/joints/elbow", "[1]", "must be a number", "write a number");
+    refuse("/keyframes/0/joints/knee", "1", "no joint that moves", "correct or remove it");
+    refuse("/keyframes/0/velocities", R"({"elbow": "fast"})", "must be a number", "write a number");
+    refuse("/keyframes/0/controls/elbwo", "1", "no actuator, the nearest is \"elbow\"", "correct or remove it");
+    refuse("/keyframes/0/qpos", "[1]", "unknown key of keyframe", "correct or remove it");
+    refuse("/keyframes/1", R"({"name": "k"})", "already a keyframe", "rename");
+    refuse("/world/time_step", "0", "must be positive", "use a number above 0");
+    refuse("/world/shapes/0/radius", "1", "has no meaning here", "remove it");
+    refuse("/world/wind", "1", "unknown key of model_world", "correct or remove it");
+}
+
+}  // namespace
+}  // namespace costate::test

@@ -1,0 +1,203 @@
+// A program of its own: counts every call of the allocator, Bullet's included, while steps run.
+// Nothing may be allocated in `step` and `step_adj` once a rollout has been seen, a rollout takes what its checkpoints take, and what
+// `costate bench` says of the heap is what was asked of it.
+#include <malloc.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+#include "adjoint/rollout/rollout.hpp"
+#include "adjoint/rollout/simulation.hpp"
+#include "apps/cli/memory_use.hpp"
+#include "tests/support/sample_shapes.hpp"
+#include "tests/support/sweeping.hpp"
+#include "tests/support/toy_worlds.hpp"
+#include "solvers/step/step.hpp"
+#include "adjoint/checkpoints/schedule.hpp"
+
+namespace {
+bool counting = false;
+long calls = 0, bytes = 0;  // while counting; bytes asked for
+long live = 0;              // bytes that are held, always
+
+// glibc's own allocator behind the names that are replaced below
+extern "C" void* __libc_malloc(size_t);
+extern "C" void* __libc_calloc(size_t, size_t);
+extern "C" void* __libc_realloc(void*, size_t);
+extern "C" void* __libc_memalign(size_t, size_t);
+extern "C" void __libc_free(void*);
+
+void* counted(void* p, size_t n) {
+    if (counting) ++calls, bytes += static_cast<long>(n);
+    live += static_cast<long>(malloc_usable_size(p));
+    return p;
+}
+void release(void* p) { live -= static_cast<long>(malloc_usable_size(p)); }
+}  // namespace
+
+extern "C" {
+void* malloc(size_t n) { return counted(__libc_malloc(n), n); }
+void* calloc(size_t n, size_t size) { return counted(__libc_calloc(n, size), n * size); }
+void* realloc(void* p, size_t n) { return release(p), counted(__libc_realloc(p, n), n); }
+void* aligned_alloc(size_t alignment, size_t n) { return counted(__libc_memalign(alignment, n), n); }
+void* memalign(size_t alignment, size_t n) { return counted(__libc_memalign(alignment, n), n); }
+int posix_memalign(void** p, size_t alignment, size_t n) {
+    *p = counted(__libc_memalign(alignment, n), n);
+    return *p == nullptr ? ENOMEM : 0;
+}
+void free(void* p) { release(p), __libc_free(p); }
+}
+
+namespace {
+using namespace costate;
+using namespace costate::test;
+
+constexpr ShapeType moving_types[] = {ShapeType::sphere,   ShapeType::capsule,   ShapeType::box,
+                                      ShapeType::cylinder, ShapeType::ellipsoid, ShapeType::mesh};
+bool met[8][8];  // types of shapes that were in contact
+
+// Two free bodies of every type of shape thrown together on a hill of triangles, between a plane and a height field.
+ToyState every_shape_state(unsigned seed) {
+    Rng g(seed);
+    ModelBuilder builder;
+    std::vector<ShapeSpec> shapes{toy_shape(g, "ground", ShapeType::plane, -1, Vec3<double>::Zero()),
+                                  toy_shape(g, "field", ShapeType::terrain, -1, {0.5, 0.5, 0.2}),
+                                  toy_shape(g, "hill", ShapeType::terrain, -1, {1, 1, 1})};
+    shapes[1].terrain = random_terrain(g, 5, 0.5).terrain, shapes[1].position = {0.5, 0, 0};
+    shapes[2].terrain = triangle_terrain({{-1, 0, 0}, {0, -1, 0}, {0, 1, 0}, {0.2, 0, 0.1}}, {{0, 1, 3}, {0, 3, 2}, {1, 2, 3}});
+    shapes[2].position = {-0.3, 0, 0};
+    for (int i = 0; i < 12; ++i) {
+        const ShapeType type = moving_types[i % 6];
+        const std::string name = shape_type_name(type) + std::to_string(i / 6);
+        BodySpec body = random_body(g, i, -1, JointType::free);
+        body.name = name, body.placement.setZero(), body.R_PB.setIdentity(), body.damping.clear(), body.stiffness.clear();
+        body.mass.c *= 0.1, body.mass.I += 0.02 * Mat3<double>::Identity();
+        const Vec3<double> size(g.uniform(0.1, 0.2), g.uniform(0.1, 0.2), g.uniform(0.1, 0.2));
+        ShapeSpec shape = toy_shape(g, name, type, builder.add_body(body), size);
+        if (type == ShapeType::mesh) shape.hull = random_mesh(g, 12).hull;
+        shapes.push_back(shape);
+    }
+    Model m = builder.build();
+    ShapeSet set = build_shapes(m, shapes);
+    ToyState t{World(std::move(m), std::move(set), Settings()), {}, {}, {}};
+    const Model& model = t.world.model;
+    t.theta = model.layout.nominal();
+    VecX<double> d = random_vector(model.nv, g, Regime::random), q(model.nq);
+    for (const Body& b : model.bodies)
+        d.segment(b.v0, 3) = Vec3<double>(g.uniform(-0.5, 0.7), g.uniform(-0.3, 0.3), g.uniform(0.1, 0.4));
+    retract(model, model.neutral_configuration().data(), d.data(), q.data());
+    t.x.resize(model.nq + model.nv);
+    t.x << q, 0.5 * random_vector(model.nv, g, Regime::random);
+    return t;
+}
+
+// Steps and adjoints of a rollout, twice: the second time every call of the allocator counts. Returns the number of contacts.
+int run(const ToyState& t) {
+    const World& w = t.world;
+    StepScratch<double> s(w);
+    const size_t steps = w.nu() > 0 ? 50 : 20;
+    std::vector<VecX<double>> x(steps + 1, VecX<double>(w.nx()));
+    VecX<double> theta_bar = VecX<double>::Zero(w.np()), x_bar = VecX<double>::Zero(w.ndx()), u_bar = VecX<double>::Zero(w.nu()),
+                 seed_bar = VecX<double>::Ones(w.ndx());
+    x[0] = t.x;
+    const auto type = [&](int shape) { return static_cast<size_t>(w.shapes.shapes[static_cast<size_t>(shape)].type); };
+    int contacts = 0;
+    for (const bool count : {false, true}) {
+        counting = count;
+        for (size_t k = 0; k < steps; ++k) {
+            step(w, t.theta.data(), x[k].data(), t.u.data(), s, x[k + 1].data());
+            s.clear_bars();
+            step_adj(w, t.theta.data(), x[k].data(), t.u.data(), s, seed_bar.data(), theta_bar.data(), x_bar.data(), u_bar.data());
+            for (const auto& point : s.contacts.points) {
+                const size_t a = type(point.features.a), b = type(point.features.b);
+                met[a][b] = met[b][a] = true, ++contacts;
+            }
+        }
+        counting = false;
+    }
+    return contacts / 2;
+}
+
+// Every moving type with every other, with itself, with a plane and with terrain.
+bool all_pairs_met() {
+    bool all = true;
+    for (const ShapeType a : {ShapeType::plane, ShapeType::sphere, ShapeType::capsule, ShapeType::box, ShapeType::cylinder,
+                              ShapeType::ellipsoid, ShapeType::mesh, ShapeType::terrain})
+        for (const ShapeType b : moving_types) {
+            if (met[static_cast<size_t>(a)][static_cast<size_t>(b)]) continue;
+            std::printf("no %s touched a %s\n", shape_type_name(a), shape_type_name(b));
+            all = false;
+        }
+    return all;
+}
+// A rollout takes the bytes of its checkpoints and a state or so more; a gradient of twice as many steps takes none for the steps.
+bool rollouts_take_their_checkpoints() {
+    const ToyState t = toy_contact_state(1);
+    const Objective none;
+    Simulation simulation(t.world, none);
+    Gradient g;
+    long taken[2];
+    for (const int twice : {0, 1}) {
+        const int steps = twice == 1 ? 2000 : 1000;
+        std::vector<ControlChannel> held(static_cast<size_t>(t.world.nu()));
+        for (ControlChannel& c : held) c.times = {0};
+        const ControlPlan plan(held, steps, 0.001);
+        const long before = live;
+        Rollout<Simulation> rollout(simulation, plan, Schedule::binomial(steps, 50));
+        const auto held_by_it = live - before, checkpoints = static_cast<long>(rollout.store().bytes());
+        std::printf("a rollout holds %ld bytes, of which %ld are checkpoints\n", held_by_it, checkpoints);
+        if (held_by_it < checkpoints || held_by_it > checkpoints + 8192) return false;
+        for (const bool count : {false, true}) {
+            bytes = 0, counting = count;
+            rollout.forward(t.theta, t.x, t.u);
+            rollout.backward(t.theta, t.u, g);
+            counting = false;
+        }
+        taken[twice] = bytes;
+    }
+    std::printf("a gradient of 1000 steps asks for %ld bytes, one of 2000 for %ld\n", taken[0], taken[1]);
+    return taken[1] <= taken[0] + 4096;
+}
+
+// heap_bytes() against what was counted, of a World, its scratch and what steps make of that.
+bool heap_figures_agree() {
+    const std::int64_t figure_before = heap_bytes();
+    if (figure_before == 0) return true;  // none on this system
+    const long before = live;
+    const ToyState t = toy_contact_state(2);
+    const Objective none;
+    const Simulation simulation(t.world, none);
+    const std::vector<double> large(1 << 20);  // which is mapped, not taken from the heap's pool
+    const long counted_bytes = live - before, figure = heap_bytes() - figure_before;
+    std::printf("%ld bytes were counted, and the heap's figure rose by %ld\n", counted_bytes, figure);
+    return std::abs(figure - counted_bytes) <= counted_bytes / 50 + 16384;
+}
+}  // namespace
+
+int main() {
+    // The counter must see what it is for.
+    counting = true;
+    delete new volatile int(1);
+    std::free(std::malloc(1));
+    counting = false;
+    if (calls < 2) return std::puts("the counter counts nothing"), 1;
+    calls = 0;
+
+    int contacts = 0;
+    for (unsigned seed = 1; seed <= 10; ++seed) contacts += run(toy_contact_state(seed));
+    const long without = calls;
+    std::printf("%ld allocations in 500 steps and adjoints with %d contacts\n", calls, contacts);
+    for (unsigned seed = 1; seed <= 20; ++seed) run(every_shape_state(seed));
+    std::printf("%ld allocations in 400 with shapes of every type\n", calls - without);
+    const long with_sweeps = calls;
+    for (unsigned seed = 1; seed <= 10; ++seed) {
+        Settings settings = test::sweeping();
+        settings.solver = SolverType::lcp;
+        run(toy_contact_state(seed, settings));
+    }
+    std::printf("%ld allocations in 500 by the boxed LCP\n", calls - with_sweeps);
+    const long calls_of_steps = calls;
+    const bool as_counted = heap_figures_agree() && rollouts_take_their_checkpoints();
+    return calls_of_steps == 0 && contacts > 500 && all_pairs_met() && as_counted ? 0 : 1;
+}

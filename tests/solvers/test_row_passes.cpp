@@ -1,0 +1,127 @@
+// The dot-product test of the rows of contacts and joint limits: Jacobians, compliances, biases. Other rows:
+// tests/solvers/test_joint_row_passes.cpp.
+#include "tests/support/contact_stage.hpp"
+
+using namespace costate;
+using namespace costate::test;
+
+namespace {
+
+// Inputs of stages that read contacts.
+struct RowsStage : ContactStage {
+    using ContactStage::ContactStage;
+    const ContactPoint<double>& point(const RowBlock& b) const { return s.contacts.points[static_cast<size_t>(b.index)]; }
+    ContactPoint<D>& dual(const RowBlock& b) { return d.contacts.points[static_cast<size_t>(b.index)]; }
+    ContactPointBar<double>& bar(const RowBlock& b) { return s.contacts.points_bar[static_cast<size_t>(b.index)]; }
+    void add_axes(Rng& g) {
+        in.add_along_direction(g, [&](Inputs& all) { all.add(s.kinematics.S, d.kinematics.S, s.bar.S); });
+    }
+    void add_frames_and_friction() {
+        for (const RowBlock& b : s.rows.blocks) {
+            if (b.kind != RowKind::contact) continue;
+            in.add(point(b).geometry.point, dual(b).geometry.point, bar(b).geometry.point);
+            in.add(point(b).geometry.normal, dual(b).geometry.normal, bar(b).geometry.normal);
+            in.add(point(b).tangents.t1, dual(b).tangents.t1, bar(b).tangents.t1);
+            in.add(point(b).tangents.t2, dual(b).tangents.t2, bar(b).tangents.t2);
+            in.add(point(b).friction, dual(b).friction, bar(b).friction);
+        }
+    }
+    // Which of them matter is decided block by block.
+    void add_what_bias_reads(Rng& g) {
+        in.add_along_direction(g, [&](Inputs& all) { add_configuration(all); });
+        in.add_along_direction(g, [&](Inputs& all) { add_velocity(all); });
+        const auto add_contacts = [&](auto add) {
+            in.add_along_direction(g, [&](Inputs& all) {
+                for (const RowBlock& b : s.rows.blocks)
+                    if (b.kind == RowKind::contact) add(all, b);
+            });
+        };
+        add_contacts([&](Inputs& all, const RowBlock& b) {
+            all.add(point(b).geometry.gap, dual(b).geometry.gap, bar(b).geometry.gap);
+        });
+        add_contacts([&](Inputs& all, const RowBlock& b) {
+            all.add(point(b).restitution, dual(b).restitution, bar(b).restitution);
+        });
+        for (const ParameterSlice& slice : {w.time_step, w.erp, w.slop, w.compliance}) add_parameters(slice, 1);
+        add_springs(g), add_limits(g);
+    }
+};
+
+// Axes, contact frames, friction -> Jacobians of contacts, friction of their rows.
+struct ContactRowsPass : RowsStage {
+    ContactRowsPass(Rng& g, Regime r) : RowsStage(g, r) {
+        add_axes(g), add_frames_and_friction();
+        for (const RowBlock& b : s.rows.blocks) {
+            if (b.kind != RowKind::contact) continue;
+            out.add<double>(d.rows.J.data() + b.values, s.rows.J_bar.data() + b.values, 3 * b.length);
+            out.add<double>(d.rows.mu.data() + b.row, s.rows.mu_bar.data() + b.row, 3);
+        }
+    }
+    void run_duals() override {
+        for (const RowBlock& b : d.rows.blocks)
+            if (b.kind == RowKind::contact) contact_rows(d.kinematics, dual(b), b, d.rows);
+    }
+    void run_adjoint() override {
+        for (const RowBlock& b : s.rows.blocks)
+            if (b.kind == RowKind::contact) contact_rows_adj(s.kinematics, point(b), b, s.rows, bar(b), s.bar);
+    }
+};
+
+// World's compliance and erp or springs, time step -> how each unilateral row gives.
+struct RowCompliancePass : RowsStage {
+    std::vector<RowCompliance<D>> c;
+    std::vector<RowCompliance<double>> c_bar;
+    RowCompliancePass(Rng& g, Regime r) : RowsStage(g, r), c(s.rows.blocks.size()), c_bar(c.size()) {
+        for (const ParameterSlice& slice : {w.time_step, w.erp, w.compliance}) add_parameters(slice, 1);
+        add_springs(g);
+        for (size_t n = 0; n < c.size(); ++n) out.add<double>(c[n].R, c_bar[n].R), out.add<double>(c[n].erp, c_bar[n].erp);
+    }
+    void run_duals() override {
+        for (size_t n = 0; n < c.size(); ++n) c[n] = row_compliance(w, theta.data(), s.rows.blocks[n].springs);
+    }
+    void run_adjoint() override {
+        for (size_t n = 0; n < c.size(); ++n)
+            row_compliance_adj(w, t.theta.data(), s.rows.blocks[n].springs, c_bar[n], theta_bar.data());
+    }
+};
+
+// Jacobian, q, v, gaps, restitutions, time step, erp, compliance, springs -> biases, compliances.
+struct BlockBiasPass : RowsStage {
+    BlockBiasPass(Rng& g, Regime r) : RowsStage(g, r) {
+        in.add_along_direction(g, [&](Inputs& all) { all.add(s.rows.J, d.rows.J, s.rows.J_bar); });
+        add_what_bias_reads(g);
+        out.add<double>(d.rows.beta, s.rows.beta_bar);
+        out.add<double>(d.rows.recovery, s.rows.recovery_bar);
+        out.add<double>(d.rows.R, s.rows.R_bar);
+    }
+    void run_duals() override {
+        for (RowBlock& b : d.rows.blocks) block_bias(w, theta.data(), x.data(), x.data() + w.nq(), d.v_free.data(), d.contacts, b, d.rows);
+    }
+    void run_adjoint() override {
+        for (const RowBlock& b : s.rows.blocks)
+            block_bias_adj(w, t.theta.data(), q(), v(), s.v_free.data(), b, s.contacts, s.rows, theta_bar.data(), q_bar(), v_bar(), s.v_free_bar.data());
+    }
+};
+
+struct MakeRowsPass : RowsStage {
+    MakeRowsPass(Rng& g, Regime r) : RowsStage(g, r) {
+        add_axes(g), add_frames_and_friction(), add_what_bias_reads(g);
+        out.add<double>(d.rows.J, s.rows.J_bar);
+        out.add<double>(d.rows.beta, s.rows.beta_bar);
+        out.add<double>(d.rows.recovery, s.rows.recovery_bar);
+        out.add<double>(d.rows.R, s.rows.R_bar);
+        out.add<double>(d.rows.mu, s.rows.mu_bar);
+    }
+    void run_duals() override { make_rows(w, theta.data(), x.data(), x.data() + w.nq(), d.v_free.data(), d.kinematics, d.contacts, d.rows); }
+    void run_adjoint() override {
+        make_rows_adj(w, t.theta.data(), q(), v(), s.v_free.data(), s.kinematics, s.contacts, s.rows, s.bar, theta_bar.data(), q_bar(), v_bar(),
+                      s.v_free_bar.data());
+    }
+};
+
+}  // namespace
+
+TEST_CASE("adjoint: contact_rows") { check_pass<ContactRowsPass>(1e-12); }
+TEST_CASE("adjoint: row_compliance") { check_pass<RowCompliancePass>(1e-12); }
+TEST_CASE("adjoint: block_bias") { check_pass<BlockBiasPass>(1e-12); }
+TEST_CASE("adjoint: make_rows") { check_pass<MakeRowsPass>(1e-12); }

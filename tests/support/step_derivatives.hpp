@@ -1,0 +1,100 @@
+// One step of a toy world, its adjoint, and its derivative along a direction by dual numbers.
+#pragma once
+
+#include "tests/support/toy_worlds.hpp"
+#include "solvers/step/step.hpp"
+
+namespace costate::test {
+
+struct StepBars {
+    VecX<double> theta, x, u;
+    double pair(const VecX<double>& dtheta, const VecX<double>& dx, const VecX<double>& du) const {
+        return theta.dot(dtheta) + x.dot(dx) + u.dot(du);
+    }
+};
+
+inline VecX<double> run_step(const ToyState& t, StepScratch<double>& s) {
+    VecX<double> next(t.world.nx());
+    step(t.world, t.theta.data(), t.x.data(), t.u.data(), s, next.data());
+    return next;
+}
+
+// The adjoint alone, of the step that s has just run.
+inline StepBars step_bars(const ToyState& t, StepScratch<double>& s, const VecX<double>& next_bar) {
+    s.clear_bars();
+    StepBars b{VecX<double>::Zero(t.world.np()), VecX<double>::Zero(t.world.ndx()), VecX<double>::Zero(t.world.nu())};
+    step_adj(t.world, t.theta.data(), t.x.data(), t.u.data(), s, next_bar.data(), b.theta.data(), b.x.data(), b.u.data());
+    return b;
+}
+
+inline StepBars run_step_adjoint(const ToyState& t, StepScratch<double>& s, const VecX<double>& next_bar) {
+    run_step(t, s);
+    return step_bars(t, s, next_bar);
+}
+
+// J (dtheta, dx, du) by dual numbers.
+inline VecX<double> push_step(const ToyState& t, StepScratch<D>& s, const VecX<double>& dtheta, const VecX<double>& dx,
+                              const VecX<double>& du) {
+    const VecX<D> theta = lift_vector(t.theta, dtheta.data()), x = lift_state(t.world.model, t.x, dx.data()),
+                  u = lift_vector(t.u, du.data());
+    VecX<D> next(t.world.nx());
+    step(t.world, theta.data(), x.data(), u.data(), s, next.data());
+    return state_tangent(t.world.model, next);
+}
+
+// The state, controls and parameters moved along a direction.
+inline ToyState moved_state(const ToyState& t, double e, const VecX<double>& dtheta, const VecX<double>& dx,
+                            const VecX<double>& du) {
+    ToyState p = t;
+    const VecX<double> step_x = e * dx;
+    retract(t.world.model, t.x.data(), step_x.data(), p.x.data());
+    p.x.tail(t.world.nv()) += step_x.tail(t.world.nv());
+    p.u += e * du, p.theta += e * dtheta;
+    return p;
+}
+
+// The tangent (2 nv) from one state to another.
+inline VecX<double> state_difference(const Model& m, const VecX<double>& from, const VecX<double>& to) {
+    VecX<double> d(2 * m.nv);
+    difference(m, from.data(), to.data(), d.data());
+    d.tail(m.nv) = to.tail(m.nv) - from.tail(m.nv);
+    return d;
+}
+
+// Whether a step on dual numbers took every branch as the one on numbers did. Their sums round differently, so where two branches
+// meet they may part.
+inline bool same_branches(const StepScratch<double>& s, const StepScratch<D>& d) {
+    if (s.contacts.detection.features != d.contacts.detection.features || s.rows.blocks.size() != d.rows.blocks.size())
+        return false;
+    for (size_t i = 0; i < s.rows.blocks.size(); ++i) {
+        const RowBlock &a = s.rows.blocks[i], &b = d.rows.blocks[i];
+        if (a.kind != b.kind || a.index != b.index || a.side != b.side || a.bias != b.bias) return false;
+    }
+    const auto same = [](const Saturation& a, const Saturation& b) { return a.control == b.control && a.force == b.force; };
+    if (!std::equal(s.saturations.begin(), s.saturations.end(), d.saturations.begin(), same)) return false;
+    for (size_t i = 0; s.rows.recovers && i < s.rows.islands.size(); ++i) {
+        const Island& island = s.rows.islands[i];
+        for (int r = 0; recovers(s.rows, island) && r < island.rows; ++r) {
+            const size_t n = static_cast<size_t>(r);
+            if (s.recovery.sets[i].state[n] == d.recovery.sets[i].state[n]) continue;
+            const double push = s.recovery.kappa[static_cast<size_t>(island.row + r)] * s.recovery.diagonal[static_cast<size_t>(island.row + r)];
+            if (std::max(push, s.recovery.sets[i].s[n]) > 1e-10) return false;  // else it is on both sides: see branch_hash
+        }
+    }
+    for (size_t i = 0; i < s.rows.islands.size(); ++i) {
+        const MlcpView<double> p = island_problem(s.rows, s.delassus, s.impulses, i);
+        const MlcpView<D> q = island_problem(d.rows, d.delassus, d.impulses, i);
+        const PgsTape<double>& tape = s.impulses.tapes[i];
+        if (tape.sweeps != d.impulses.tapes[i].sweeps) return false;
+        for (int n = 0; n < tape.sweeps * p.rows; ++n) {
+            const double* x = tape.x.data() + p.rows + n;
+            const D* y = d.impulses.tapes[i].x.data() + p.rows + n;
+            const int a = clamp_code(p, n % p.rows, x), b = clamp_code(q, n % p.rows, y);
+            const bool between_zeros = *x == 0 && *y == D(0) && a != 0 && b != 0;  // both ends are one, as in branch_hash
+            if (a != b && !between_zeros) return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace costate::test
