@@ -18,7 +18,8 @@ double reach(const Shape& shape, const Vec3<double>& size, const Vec3<double>& d
         case ShapeType::ellipsoid: return size.cwiseProduct(d).norm();
         case ShapeType::mesh: {
             double most = -std::numeric_limits<double>::infinity();
-            for (const Vec3<double>& v : shape.hull->vertices) most = std::max(most, d.dot(size.cwiseProduct(v)));
+            for (const Vec3<double>& v : shape.hull->vertices)
+                most = std::max(most, d.dot(size.cwiseProduct(v)));
             return most;
         }
         case ShapeType::plane:
@@ -36,10 +37,11 @@ std::optional<double> lowest_point(const World& world, const VecX<double>& theta
     std::optional<double> lowest;
     for (size_t n = 0; n < world.shapes.shapes.size(); ++n) {
         const Shape& shape = world.shapes.shapes[n];
-        if (shape.body < 0 || m.bodies[static_cast<size_t>(shape.body)].last_dof < 0) continue;
+        if (shape.body < 0 || m.bodies[shape.body].last_dof < 0) continue;
         const int i = static_cast<int>(n);
-        const Mat3<double> R = k.X[static_cast<size_t>(shape.body)].R;
-        const Vec3<double> origin = k.world_position(m, shape.body) + R * load3(theta.data() + world.shapes.position.at(i));
+        const Mat3<double> R = k.X[shape.body].R;
+        const Vec3<double> origin =
+            k.world_position(m, shape.body) + R * load3(theta.data() + world.shapes.position.at(i));
         const Vec3<double> down = -(R * shape.R_BS).transpose().col(2);
         const double z = origin.z() - reach(shape, load3(theta.data() + world.shapes.size.at(i)), down);
         if (std::isfinite(z)) lowest = std::min(z, lowest.value_or(z));
@@ -51,7 +53,8 @@ double allowed(const JointLimit& limit, const VecX<double>& theta, double q) {
     const double lower = limit.range.lower < 0 ? -unlimited : theta[limit.range.lower],
                  upper = limit.range.upper < 0 ? unlimited : theta[limit.range.upper];
     if (q >= lower && q <= upper) return q;
-    return std::isfinite(lower) && std::isfinite(upper) ? 0.5 * lower + 0.5 * upper : std::clamp(q, lower, upper);
+    return std::isfinite(lower) && std::isfinite(upper) ? 0.5 * lower + 0.5 * upper
+                                                        : std::clamp(q, lower, upper);
 }
 
 }  // namespace
@@ -59,7 +62,8 @@ double allowed(const JointLimit& limit, const VecX<double>& theta, double q) {
 Json scene_of_model(const ImportedModel& model, const std::string& name) {
     Json scene{{"name", name}, {"steps", 2000}};
     if (model.model.contains("description")) scene["description"] = model.model["description"];
-    for (const auto& [key, value] : model.scene.items()) scene[key] = value;
+    for (const auto& [key, value] : model.scene.items())
+        scene[key] = value;
     scene["models"] = Json::array({Json{{"name", name}, {"model", model.model}}});
     return scene;
 }
@@ -83,10 +87,13 @@ void put_on_ground(Json& scene, const Scene& read) {
     }
     if (scene.contains("ground") || scene.contains("shapes")) return;
     const std::optional<double> lowest = lowest_point(read.world, read.theta, q);
-    const bool floats = std::ranges::any_of(m.bodies, [](const Body& b) { return b.joint == JointType::free; });
+    const bool floats =
+        std::ranges::any_of(m.bodies, [](const Body& b) { return b.joint == JointType::free; });
     if (floats && lowest) scene["models"][0]["position"] = Json::array({0, 0, drop_height - *lowest});
-    if (floats || !lowest || *lowest >= 0) scene["ground"] = true;
-    else scene["ground"] = Json{{"height", *lowest}};
+    if (floats || !lowest || *lowest >= 0)
+        scene["ground"] = true;
+    else
+        scene["ground"] = Json{{"height", *lowest}};
 }
 
 }  // namespace costate

@@ -21,15 +21,20 @@ std::optional<std::int64_t> parse_memory(const std::string& text) {
     return count << (10 * power);
 }
 
-std::int64_t bytes_per_checkpoint(const World& w) { return static_cast<std::int64_t>(sizeof(double)) * w.nx(); }
+std::int64_t bytes_per_checkpoint(const World& w) {
+    return static_cast<std::int64_t>(sizeof(double)) * w.nx();
+}
 
 Schedule checkpoint_schedule(const Scene& s, std::int64_t disk_bytes) {
-    const std::int64_t there = std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE), each = bytes_per_checkpoint(s.world);
+    const std::int64_t there = std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE),
+                       each = bytes_per_checkpoint(s.world);
     const std::int64_t budget = s.memory_bytes == 0 ? there / 2 : std::min(s.memory_bytes, there);
     const Schedule in_memory = Schedule::within(budget, each, s.steps);
-    const std::int64_t on_disk = std::min<std::int64_t>(disk_bytes / DiskStore::most_file_bytes(s.world.nx()), s.steps);
+    const std::int64_t on_disk =
+        std::min<std::int64_t>(disk_bytes / DiskStore::most_file_bytes(s.world.nx()), s.steps);
     if (on_disk < 1) return in_memory;
-    const std::int64_t left = budget - static_cast<std::int64_t>(DiskStore::bytes(s.world.nx(), static_cast<int>(on_disk)));
+    const std::int64_t left =
+        budget - static_cast<std::int64_t>(DiskStore::bytes(s.world.nx(), static_cast<int>(on_disk)));
     if (left < each) return in_memory;
     const Schedule tiers = Schedule::within(left, each, s.steps, on_disk);
     return tiers.forward_evaluations() < in_memory.forward_evaluations() ? tiers : in_memory;

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "scenes/lone_model.hpp"
 #include "scenes/format/json.hpp"
-#include "scenes/memory.hpp"
-#include "scenes/read/model_reader.hpp"
 #include "scenes/format/names.hpp"
+#include "scenes/lone_model.hpp"
+#include "scenes/memory.hpp"
 #include "scenes/read/initial_reader.hpp"
+#include "scenes/read/model_reader.hpp"
 #include "scenes/read/start_warnings.hpp"
 #include "scenes/read/task_reader.hpp"
 #include "scenes/read/world_reader.hpp"
@@ -18,8 +18,8 @@ namespace {
 
 inline constexpr std::int64_t max_steps = 1'000'000'000;
 
-// Folders of named scenes, the first wins. An installation that was moved, or made under another prefix than it was configured
-// for, is found from the program that runs.
+// Folders of named scenes, the first wins. An installation that was moved, or made under another prefix than
+// it was configured for, is found from the program that runs.
 std::vector<std::filesystem::path> scene_folders() {
     std::vector<std::filesystem::path> folders;
     if (const char* own = std::getenv("COSTATE_SCENES"); own && *own) folders.emplace_back(own);
@@ -40,10 +40,12 @@ std::vector<std::filesystem::path> scene_folders() {
 std::int64_t read_memory(const Node& scene, const World& w) {
     const auto memory = scene.find("memory");
     if (!memory) return 0;
-    const std::int64_t bytes = memory->is_text() ? parse_memory(memory->text()).value_or(-1) : memory->integer(1, max_memory);
+    const std::int64_t bytes =
+        memory->is_text() ? parse_memory(memory->text()).value_or(-1) : memory->integer(1, max_memory);
     if (bytes < 0) memory->fail("is no amount of memory", "write \"auto\", bytes, or such as \"64M\"");
     if (bytes > 0 && bytes < bytes_per_checkpoint(w))
-        memory->fail("holds no state, which takes " + std::to_string(bytes_per_checkpoint(w)) + " bytes", "give more, or \"auto\"");
+        memory->fail("holds no state, which takes " + std::to_string(bytes_per_checkpoint(w)) + " bytes",
+                     "give more, or \"auto\"");
     return bytes;
 }
 
@@ -55,7 +57,8 @@ std::vector<std::string> shipped_scenes() {
         std::error_code error;
         for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
             const std::filesystem::path& file = entry.path();
-            if (file.extension() == ".json" && file.stem().extension() != ".schema") names.push_back(file.stem().string());
+            if (file.extension() == ".json" && file.stem().extension() != ".schema")
+                names.push_back(file.stem().string());
         }
     }
     std::sort(names.begin(), names.end());
@@ -70,7 +73,8 @@ std::filesystem::path find_scene(const std::string& path_or_name) {
     if (path.has_parent_path() || path.extension() == ".json" || is_robot_file(path))
         throw SceneError(path_or_name + ": there is no such file; check the path");
     for (const std::filesystem::path& folder : scene_folders())
-        if (std::filesystem::is_regular_file(folder / (path_or_name + ".json"), error)) return folder / (path_or_name + ".json");
+        if (std::filesystem::is_regular_file(folder / (path_or_name + ".json"), error))
+            return folder / (path_or_name + ".json");
     throw SceneError(path_or_name + ": no scene has this name" + suggestion(path_or_name, shipped_scenes()) +
                      "; give a name or the path of a file");
 }
@@ -80,7 +84,8 @@ namespace {
 int read_steps(const Node& scene, const std::filesystem::path& file, std::optional<int> steps,
                std::optional<int> if_none) {
     if (steps && (*steps < 1 || *steps > max_steps))
-        throw SceneError(file.string() + ": cannot run " + std::to_string(*steps) + " steps; use 1 to 1000000000");
+        throw SceneError(file.string() + ": cannot run " + std::to_string(*steps) +
+                         " steps; use 1 to 1000000000");
     if (!scene.has("steps") && (steps || if_none)) return steps ? *steps : *if_none;
     const int own = static_cast<int>(scene["steps"].integer(1, max_steps));
     return steps.value_or(own);
@@ -141,7 +146,8 @@ std::string instance_name(const Json& model, const std::filesystem::path& file) 
 
 Scene load_alone(const ImportedModel& model, const std::filesystem::path& file, std::optional<int> steps) {
     std::map<std::string, std::string> places;
-    for (const auto& [pointer, place] : model.places) places["/models/0/model" + pointer] = place;
+    for (const auto& [pointer, place] : model.places)
+        places["/models/0/model" + pointer] = place;
     places.insert(model.scene_places.begin(), model.scene_places.end());
     if (const auto whole = model.places.find(""); whole != model.places.end()) places[""] = whole->second;
     const std::string shown = file.string();
@@ -149,7 +155,8 @@ Scene load_alone(const ImportedModel& model, const std::filesystem::path& file, 
     put_on_ground(scene, read_scene(Node(scene, shown, &places), file, steps, {}));
     Scene out = read_scene(Node(scene, shown, &places), file, steps, {});
     out.warnings = model.warnings;
-    const bool floats = std::ranges::any_of(out.world.model.bodies, [](const Body& b) { return b.joint == JointType::free; });
+    const bool floats =
+        std::ranges::any_of(out.world.model.bodies, [](const Body& b) { return b.joint == JointType::free; });
     if (floats && out.world.shapes.pairs.empty())
         out.warnings.push_back(shown + ": it has no shape to touch the ground with, and falls");
     return checked(std::move(out));
@@ -157,8 +164,9 @@ Scene load_alone(const ImportedModel& model, const std::filesystem::path& file, 
 
 }  // namespace
 
-Scene scene_from_json(const nlohmann::ordered_json& value, const std::filesystem::path& file, std::optional<int> steps,
-                      const ImportOptions& options, std::optional<int> steps_if_none) {
+Scene scene_from_json(const nlohmann::ordered_json& value, const std::filesystem::path& file,
+                      std::optional<int> steps, const ImportOptions& options,
+                      std::optional<int> steps_if_none) {
     const std::string shown = file.string();
     return checked(read_scene(Node(value, shown), file, steps, options, steps_if_none));
 }

@@ -33,7 +33,9 @@ library zlib1g-dev
 library libzstd-dev
 if [ "${1:-}" = --tests ]; then
     tool chromium chromium  # in which the tests look at pages
+    tool clang-format clang-format
     library python3-numpy
+    library python3-torch
 fi
 if [ "${1:-}" = --compare ]; then
     library libadolc-dev

@@ -4,5 +4,5 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-scripts/build.sh
+scripts/build.sh --program
 build/costate optimize throw --out out/throw "$@"

@@ -1,5 +1,6 @@
-// World: all that a step needs to know and no objective can be differentiated by: topology, shapes, settings. Const after
-// building, shared by threads. The numbers are in theta, whose layout the model and the shapes have registered.
+// World: all that a step needs to know and no objective can be differentiated by: topology, shapes, settings.
+// Const after building, shared by threads. The numbers are in theta, whose layout the model and the shapes
+// have registered.
 #pragma once
 
 #include "collision/shapes/shape.hpp"
@@ -14,7 +15,10 @@ struct World {
     ParameterSlice time_step, compliance, erp, slop, recovery_speed;  // in units of the settings
 
     // Registers the settings that theta holds.
-    World(Model m, ShapeSet s, const Settings& options) : model(std::move(m)), shapes(std::move(s)), settings(options) {
+    World(Model m, ShapeSet s, const Settings& options)
+        : model(std::move(m)),
+          shapes(std::move(s)),
+          settings(options) {
         const auto add = [&](const char* group, const char* quantity, ParameterRange range, double value) {
             return model.layout.add(group, {""}, quantity, 1, range, {value});
         };
@@ -22,21 +26,26 @@ struct World {
         compliance = add("contact", "compliance", ParameterRange::nonnegative, settings.compliance);
         erp = add("contact", "erp", ParameterRange::nonnegative, settings.erp);
         slop = add("contact", "slop", ParameterRange::nonnegative, settings.slop);
-        recovery_speed = add("contact", "recovery_speed", ParameterRange::nonnegative, settings.recovery_speed);
-        if (settings.forward_dynamics == ForwardDynamics::automatic) settings.forward_dynamics = ForwardDynamics::crba;
+        recovery_speed =
+            add("contact", "recovery_speed", ParameterRange::nonnegative, settings.recovery_speed);
+        if (settings.forward_dynamics == ForwardDynamics::automatic)
+            settings.forward_dynamics = ForwardDynamics::crba;
     }
 
     bool implicit_gradient() const {
         return settings.solver != SolverType::pgs || settings.gradient == ImpulseGradient::implicit;
     }
     FrictionLaw friction_law() const {
-        return settings.solver != SolverType::ncp ? FrictionLaw::box : (settings.relaxed ? FrictionLaw::relaxed_cone : FrictionLaw::cone);
+        return settings.solver != SolverType::ncp
+                   ? FrictionLaw::box
+                   : (settings.relaxed ? FrictionLaw::relaxed_cone : FrictionLaw::cone);
     }
 
     int nq() const { return model.nq; }
     int nv() const { return model.nv; }
     int nu() const { return model.nu; }
-    int nx() const { return model.nq + model.nv + warm_numbers(); }  // numbers of a state: q, v, and what a warm start keeps
+    // numbers of a state: q, v, and what a warm start keeps
+    int nx() const { return model.nq + model.nv + warm_numbers(); }
     int ndx() const { return nx() - nq() + nv(); }  // numbers of its tangent; those of the kept keys are 0
     // whether entry i of a state names a contact whose impulses it keeps
     bool is_key(int i) const { return i >= nq() + nv() && i < nq() + nv() + warm_contacts(); }
@@ -44,7 +53,8 @@ struct World {
     int warm_contacts() const { return settings.warm_start ? settings.warm_contacts : 0; }
     int warm_numbers() const {
         if (!settings.warm_start) return 0;
-        return 4 * settings.warm_contacts + static_cast<int>(2 * model.limits.size() + model.dry_dofs.size() + 6 * model.equalities.size());
+        return 4 * settings.warm_contacts + static_cast<int>(2 * model.limits.size() + model.dry_dofs.size() +
+                                                             6 * model.equalities.size());
     }
 };
 

@@ -14,8 +14,8 @@ struct Sample {
     std::uint64_t hash = 0;
 };
 
-// A kind of variable: its rollout as a function of a displacement, the gradient by it, the scales of its entries alone and
-// within random directions.
+// A kind of variable: its rollout as a function of a displacement, the gradient by it, the scales of its
+// entries alone and within random directions.
 struct Variable {
     std::function<Sample(const VecX<double>&)> rollout;
     VecX<double> gradient;
@@ -23,40 +23,50 @@ struct Variable {
     std::function<std::string(int)> name;
 };
 
-Sample sample(Rollout<Simulation>& rollout, const VecX<double>& theta, const VecX<double>& x0, const VecX<double>& z) {
+Sample sample(Rollout<Simulation>& rollout, const VecX<double>& theta, const VecX<double>& x0,
+              const VecX<double>& z) {
     Sample s;
     const StepScratch<double>& scratch = rollout.step().scratch();
     s.loss = rollout.forward(theta, x0, z, [&](int, const double*, const double* u) {
-        if (u != nullptr || rollout.step().nu() == 0) s.hash = (s.hash ^ branch_hash(scratch)) * 0x9e3779b97f4a7c15u + 1;
+        if (u != nullptr || rollout.step().nu() == 0)
+            s.hash = (s.hash ^ branch_hash(scratch)) * 0x9e3779b97f4a7c15u + 1;
     });
     if (rollout.divergence()) s.hash = ~s.hash;
     return s;
 }
 
-// Central differences along one displacement, at the best of several steps; false if a branch changes at the smallest.
-bool central_difference(const Variable& v, const Sample& base, const VecX<double>& d, double smallest, double& out) {
+// Central differences along one displacement, at the best of several steps; false if a branch changes at the
+// smallest.
+bool central_difference(const Variable& v, const Sample& base, const VecX<double>& d, double smallest,
+                        double& out) {
     constexpr int steps = 4;
     double fd[steps], step[steps];
     int valid = 0;
     for (double e = smallest; valid < steps; ++valid, e *= 10) {
         const Sample plus = v.rollout(e * d), minus = v.rollout(-e * d);
         if (plus.hash != base.hash || minus.hash != base.hash) break;
-        step[valid] = e, fd[valid] = (plus.loss - minus.loss) / (2 * e);
+        step[valid] = e;
+        fd[valid] = (plus.loss - minus.loss) / (2 * e);
     }
     if (valid == 0) return false;
-    // error(step) <= noise/step + curvature step^2. Estimates differ by noise at the small steps and by curvature at the large ones;
-    // where the one ends and the other begins is what promises the least error.
+    // error(step) <= noise/step + curvature step^2. Estimates differ by noise at the small steps and by
+    // curvature at the large ones; where the one ends and the other begins is what promises the least error.
     double least = unlimited;
     for (int change = 1; change <= valid; ++change) {
         double noise = 4e-16 * std::abs(base.loss), curvature = 0;
         for (int k = 1; k < valid; ++k) {
             const double moved = std::abs(fd[k] - fd[k - 1]);
-            if (k < change) noise = std::max(noise, moved * step[k - 1]);
-            else curvature = std::max(curvature, moved / (step[k] * step[k]));
+            if (k < change)
+                noise = std::max(noise, moved * step[k - 1]);
+            else
+                curvature = std::max(curvature, moved / (step[k] * step[k]));
         }
         for (int k = 0; k < valid; ++k) {
             const double error = noise / step[k] + curvature * step[k] * step[k];
-            if (error < least) least = error, out = fd[k];
+            if (error < least) {
+                least = error;
+                out = fd[k];
+            }
         }
     }
     return true;
@@ -66,18 +76,27 @@ struct Comparison {
     double difference = 0, magnitude = 0;
     int worst = -1;
     void add(int index, double adjoint, double fd) {
-        if (std::abs(adjoint - fd) > difference || worst < 0) difference = std::abs(adjoint - fd), worst = index;
+        if (std::abs(adjoint - fd) > difference || worst < 0) {
+            difference = std::abs(adjoint - fd);
+            worst = index;
+        }
         magnitude = std::max(magnitude, std::abs(fd));
     }
-    double error(double loss) const { return magnitude < 1e-10 * std::max(1.0, std::abs(loss)) ? difference : difference / magnitude; }
+    double error(double loss) const {
+        return magnitude < 1e-10 * std::max(1.0, std::abs(loss)) ? difference : difference / magnitude;
+    }
 };
 
 // Slope of y over x by least squares, and the root mean square of what is left.
 std::pair<double, double> fit_line(const double* x, const double* y, int n) {
     const double mx = std::accumulate(x, x + n, 0.0) / n, my = std::accumulate(y, y + n, 0.0) / n;
     double xy = 0, xx = 0, left = 0;
-    for (int i = 0; i < n; ++i) xy += (x[i] - mx) * (y[i] - my), xx += (x[i] - mx) * (x[i] - mx);
-    for (int i = 0; i < n; ++i) left += std::pow(y[i] - my - xy / xx * (x[i] - mx), 2);
+    for (int i = 0; i < n; ++i) {
+        xy += (x[i] - mx) * (y[i] - my);
+        xx += (x[i] - mx) * (x[i] - mx);
+    }
+    for (int i = 0; i < n; ++i)
+        left += std::pow(y[i] - my - xy / xx * (x[i] - mx), 2);
     return {xy / xx, std::sqrt(left / n)};
 }
 
@@ -90,23 +109,31 @@ void check_taylor(const Variable& v, const Sample& base, const VecX<double>& d, 
         const double e = 0.25 * std::pow(0.5, k);
         const Sample s = v.rollout(e * d);
         if (s.hash != base.hash) {
-            log_e.clear(), log_remainder.clear();
+            log_e.clear();
+            log_remainder.clear();
             continue;
         }
         const double remainder = std::abs(s.loss - base.loss - e * slope);
         if (k >= halvings - 8) roundoff = std::max(roundoff, remainder);
-        log_e.push_back(std::log2(e)), log_remainder.push_back(std::log2(std::max(remainder, 1e-300)));
+        log_e.push_back(std::log2(e));
+        log_remainder.push_back(std::log2(std::max(remainder, 1e-300)));
     }
     double best_fit = 0.15;  // a window counts as a line below this, in powers of two
-    for (size_t i = 0; i + points <= log_e.size() && log_remainder[i + points - 1] > std::log2(8 * roundoff); ++i) {
+    for (size_t i = 0; i + points <= log_e.size() && log_remainder[i + points - 1] > std::log2(8 * roundoff);
+         ++i) {
         const auto [order, left] = fit_line(&log_e[i], &log_remainder[i], points);
-        if (left < best_fit) best_fit = left, kind.taylor_order = order, kind.at_roundoff = false;
+        if (left < best_fit) {
+            best_fit = left;
+            kind.taylor_order = order;
+            kind.at_roundoff = false;
+        }
     }
 }
 
 using Done = std::function<void()>;  // called after every stencil
 
-GradcheckKind check_kind(const Variable& v, const Sample& base, const GradcheckOptions& o, unsigned salt, const Done& done) {
+GradcheckKind check_kind(const Variable& v, const Sample& base, const GradcheckOptions& o, unsigned salt,
+                         const Done& done) {
     GradcheckKind kind;
     const int n = static_cast<int>(v.gradient.size());
     if (n == 0) return kind;
@@ -114,29 +141,35 @@ GradcheckKind check_kind(const Variable& v, const Sample& base, const GradcheckO
     std::normal_distribution<double> normal;
     int rejected = 0;
 
-    std::vector<int> chosen(static_cast<size_t>(n));
+    std::vector<int> chosen(n);
     std::iota(chosen.begin(), chosen.end(), 0);
     std::shuffle(chosen.begin(), chosen.end(), rng);
-    chosen.resize(static_cast<size_t>(std::min(n, o.components)));
+    chosen.resize(std::min(n, o.components));
     Comparison components, directions;
     for (const int i : chosen) {
         double fd = 0;
-        ++kind.stencils, done();
+        ++kind.stencils;
+        done();
         if (central_difference(v, base, VecX<double>::Unit(n, i), o.step * v.scale[i], fd))
             components.add(i, v.gradient[i], fd);
-        else ++rejected;
+        else
+            ++rejected;
     }
     const auto random_direction = [&] {
         VecX<double> d(n);
-        for (double& x : d) x = normal(rng);
+        for (double& x : d)
+            x = normal(rng);
         return VecX<double>(d.cwiseProduct(v.weight));
     };
     for (int k = 0; k < o.directions; ++k) {
         const VecX<double> d = random_direction();  // entries of about one scale each
         double fd = 0;
-        ++kind.stencils, done();
-        if (central_difference(v, base, d, o.step, fd)) directions.add(k, v.gradient.dot(d), fd);
-        else ++rejected;
+        ++kind.stencils;
+        done();
+        if (central_difference(v, base, d, o.step, fd))
+            directions.add(k, v.gradient.dot(d), fd);
+        else
+            ++rejected;
     }
     kind.rejected = static_cast<double>(rejected) / kind.stencils;
     kind.max_relative_error = std::max(components.error(base.loss), directions.error(base.loss));
@@ -155,8 +188,8 @@ VecX<double> parameter_scales(const ParameterLayout& layout, const VecX<double>&
     return scale;
 }
 
-// Tilts weigh little among other parameters: the loss bends by the product of a tilt and a displacement over the compliance of a
-// closed loop that holds both, so a stencil of full weight would measure that.
+// Tilts weigh little among other parameters: the loss bends by the product of a tilt and a displacement over
+// the compliance of a closed loop that holds both, so a stencil of full weight would measure that.
 VecX<double> parameter_weights(const ParameterLayout& layout) {
     VecX<double> weight = VecX<double>::Ones(layout.size());
     for (const ParameterLayout::Entry& e : layout.entries())
@@ -182,7 +215,10 @@ GradcheckKind GradcheckReport::worst() const {
     for (const GradcheckKind* k : {&initial_state, &parameters, &optimised}) {
         if (k->stencils == 0) continue;
         if (w.stencils == 0) w = *k;
-        if (k->max_relative_error > w.max_relative_error) w.max_relative_error = k->max_relative_error, w.worst = k->worst;
+        if (k->max_relative_error > w.max_relative_error) {
+            w.max_relative_error = k->max_relative_error;
+            w.worst = k->worst;
+        }
         w.taylor_order = std::min(w.taylor_order, k->taylor_order);
         w.at_roundoff = w.at_roundoff && k->at_roundoff;
         w.rejected = std::max(w.rejected, k->rejected);
@@ -193,21 +229,24 @@ GradcheckKind GradcheckReport::worst() const {
 
 Objective random_linear_objective(const World& w, const VecX<double>& q_end, unsigned seed) {
     Term position;
-    position.name = "random weights of positions", position.kind = TermKind::configuration;
+    position.name = "random weights of positions";
+    position.kind = TermKind::configuration;
     position.q_target = q_end;
-    position.dofs.resize(static_cast<size_t>(w.nv()));
+    position.dofs.resize(w.nv());
     std::iota(position.dofs.begin(), position.dofs.end(), 0);
     Term velocity = position;
-    velocity.name = "random weights of velocities", velocity.kind = TermKind::joint_velocity;
+    velocity.name = "random weights of velocities";
+    velocity.kind = TermKind::joint_velocity;
     Objective objective = residual_components({position, velocity});
     std::mt19937 rng(seed);
     std::normal_distribution<double> normal;
-    for (Term& term : objective) term.weight = normal(rng);
+    for (Term& term : objective)
+        term.weight = normal(rng);
     return objective;
 }
 
-GradcheckReport gradcheck(Rollout<Simulation>& rollout, const VecX<double>& theta, const VecX<double>& x0, const VecX<double>& z,
-                          const GradcheckOptions& options) {
+GradcheckReport gradcheck(Rollout<Simulation>& rollout, const VecX<double>& theta, const VecX<double>& x0,
+                          const VecX<double>& z, const GradcheckOptions& options) {
     const World& w = rollout.step().world();
     const Model& m = w.model;
     const Sample base = sample(rollout, theta, x0, z);
@@ -215,8 +254,8 @@ GradcheckReport gradcheck(Rollout<Simulation>& rollout, const VecX<double>& thet
     Gradient g;
     rollout.backward(theta, z, g);
 
-    const Variable controls{[&](const VecX<double>& d) { return sample(rollout, theta, x0, z + d); }, g.controls,
-                            z.cwiseAbs().cwiseMax(1.0), z.cwiseAbs().cwiseMax(1.0),
+    const Variable controls{[&](const VecX<double>& d) { return sample(rollout, theta, x0, z + d); },
+                            g.controls, z.cwiseAbs().cwiseMax(1.0), z.cwiseAbs().cwiseMax(1.0),
                             [](int i) { return "control variable " + std::to_string(i); }};
     VecX<double> state_scale = VecX<double>::Ones(2 * m.nv);
     for (const Body& b : m.bodies)
@@ -229,13 +268,15 @@ GradcheckReport gradcheck(Rollout<Simulation>& rollout, const VecX<double>& thet
         return x;
     };
     const Variable initial_state{
-        [&](const VecX<double>& d) { return sample(rollout, theta, moved(d), z); }, g.initial_state.head(2 * m.nv), state_scale, state_scale,
+        [&](const VecX<double>& d) { return sample(rollout, theta, moved(d), z); },
+        g.initial_state.head(2 * m.nv), state_scale, state_scale,
         [&](int i) { return std::string(i < m.nv ? "position " : "velocity ") + std::to_string(i % m.nv); }};
     // by y, theta = theta + scale y
     const VecX<double> scale = parameter_scales(m.layout, theta);
-    const Variable parameters{[&](const VecX<double>& d) { return sample(rollout, theta + scale.cwiseProduct(d), x0, z); },
-                              g.parameters.cwiseProduct(scale), VecX<double>::Ones(theta.size()), parameter_weights(m.layout),
-                              [&](int i) { return m.layout.element_name(i); }};
+    const Variable parameters{
+        [&](const VecX<double>& d) { return sample(rollout, theta + scale.cwiseProduct(d), x0, z); },
+        g.parameters.cwiseProduct(scale), VecX<double>::Ones(theta.size()), parameter_weights(m.layout),
+        [&](int i) { return m.layout.element_name(i); }};
     // by the variables of an optimiser
     const ParameterMap& map = options.optimised;
     const VecX<double> y = variables_of(m, map, theta);
@@ -246,16 +287,19 @@ GradcheckReport gradcheck(Rollout<Simulation>& rollout, const VecX<double>& thet
         place_parameters(m, map, VecX<double>(y + d).data(), moved_theta.data());
         return moved_theta;
     };
-    const Variable optimised{[&](const VecX<double>& d) { return sample(rollout, placed(d), x0, z); }, y_bar, variable_scales(map, y),
-                             VecX<double>::Ones(y.size()), [&](int i) { return variable_name(m, map, i); }};
+    const Variable optimised{[&](const VecX<double>& d) { return sample(rollout, placed(d), x0, z); }, y_bar,
+                             variable_scales(map, y), VecX<double>::Ones(y.size()),
+                             [&](int i) { return variable_name(m, map, i); }};
     int stencils = 0, total = 0;
     for (const Variable* v : {&controls, &initial_state, &parameters, &optimised})
-        if (v->gradient.size() > 0) total += std::min(options.components, static_cast<int>(v->gradient.size())) + options.directions;
+        if (v->gradient.size() > 0)
+            total += std::min(options.components, static_cast<int>(v->gradient.size())) + options.directions;
     const Done done = [&] {
         if (options.progress) options.progress(++stencils, total);
     };
-    return {base.loss, check_kind(controls, base, options, 0, done), check_kind(initial_state, base, options, 1, done),
-            check_kind(parameters, base, options, 2, done), check_kind(optimised, base, options, 3, done)};
+    return {base.loss, check_kind(controls, base, options, 0, done),
+            check_kind(initial_state, base, options, 1, done), check_kind(parameters, base, options, 2, done),
+            check_kind(optimised, base, options, 3, done)};
 }
 
 }  // namespace costate

@@ -10,7 +10,8 @@ using D = Dual<double>;
 
 VecX<D> lift(const VecX<double>& value, const VecX<double>& dot) {
     VecX<D> x(value.size());
-    for (Eigen::Index i = 0; i < x.size(); ++i) x[i] = {value[i], dot[i]};
+    for (Eigen::Index i = 0; i < x.size(); ++i)
+        x[i] = {value[i], dot[i]};
     return x;
 }
 
@@ -21,9 +22,11 @@ void split(const VecX<D>& x, VecX<double>& dot, VecX<double>* value) {
 
 }  // namespace
 
-Gradient hessian_vector_product(const World& w, const Objective& objective, const ControlPlan& plan, int steps, const VecX<double>& theta,
-                                const VecX<double>& x0, const VecX<double>& z, const Gradient& direction, Gradient* gradient) {
-    const VecX<D> theta_d = lift(theta, direction.parameters), z_d = lift(z, direction.controls), start = x0.cast<D>();
+Gradient hessian_vector_product(const World& w, const Objective& objective, const ControlPlan& plan,
+                                int steps, const VecX<double>& theta, const VecX<double>& x0,
+                                const VecX<double>& z, const Gradient& direction, Gradient* gradient) {
+    const VecX<D> theta_d = lift(theta, direction.parameters), z_d = lift(z, direction.controls),
+                  start = x0.cast<D>();
     const VecX<D> step_q = lift(VecX<double>::Zero(w.nv()), direction.initial_state.head(w.nv()));
     const auto nx = static_cast<size_t>(w.nx());
     StepScratch<D> s(w);
@@ -32,27 +35,33 @@ Gradient hessian_vector_product(const World& w, const Objective& objective, cons
     VecX<D> u(w.nu()), next(w.nx());
     std::copy(start.begin(), start.end(), states.begin());
     retract(w.model, start.data(), step_q.data(), states.data());
-    for (int i = 0; i < w.nv(); ++i) states[static_cast<size_t>(w.nq() + i)] = {x0[w.nq() + i], direction.initial_state[w.nv() + i]};
+    for (int i = 0; i < w.nv(); ++i)
+        states[w.nq() + i] = {x0[w.nq() + i], direction.initial_state[w.nv() + i]};
     for (int t = 0; t < steps; ++t) {
-        D* x = states.data() + static_cast<size_t>(t) * nx;
+        D* x = states.data() + t * nx;
         plan.evaluate(z_d.data(), t, u.data());
         step(w, theta_d.data(), x, u.data(), s, x + nx);
     }
     // backwards, as Rollout::backward and Simulation do
-    VecX<D> theta_bar = VecX<D>::Zero(w.np()), z_bar = VecX<D>::Zero(z.size()), x_bar = VecX<D>::Zero(w.ndx()), x_next_bar = x_bar, u_bar(w.nu());
-    const D* last = states.data() + static_cast<size_t>(steps) * nx;
+    VecX<D> theta_bar = VecX<D>::Zero(w.np()), z_bar = VecX<D>::Zero(z.size()),
+            x_bar = VecX<D>::Zero(w.ndx()), x_next_bar = x_bar, u_bar(w.nu());
+    const D* last = states.data() + steps * nx;
     observe(w, theta_d.data(), last, s);
     s.clear_bars();
-    objective_value_adj<D>(w, objective, false, steps, theta_d.data(), last, nullptr, D(1), s, theta_bar.data(), x_next_bar.data(), nullptr);
+    objective_value_adj<D>(w, objective, false, steps, theta_d.data(), last, nullptr, D(1), s,
+                           theta_bar.data(), x_next_bar.data(), nullptr);
     observe_adj(w, theta_d.data(), last, s, theta_bar.data(), x_next_bar.data());
     for (int t = steps; t-- > 0;) {
-        const D* x = states.data() + static_cast<size_t>(t) * nx;
+        const D* x = states.data() + t * nx;
         plan.evaluate(z_d.data(), t, u.data());
         step(w, theta_d.data(), x, u.data(), s, next.data());
         s.clear_bars();
-        x_bar.setZero(), u_bar.setZero();
-        objective_value_adj<D>(w, objective, true, t, theta_d.data(), x, u.data(), D(1), s, theta_bar.data(), x_bar.data(), u_bar.data());
-        step_adj(w, theta_d.data(), x, u.data(), s, x_next_bar.data(), theta_bar.data(), x_bar.data(), u_bar.data());
+        x_bar.setZero();
+        u_bar.setZero();
+        objective_value_adj<D>(w, objective, true, t, theta_d.data(), x, u.data(), D(1), s, theta_bar.data(),
+                               x_bar.data(), u_bar.data());
+        step_adj(w, theta_d.data(), x, u.data(), s, x_next_bar.data(), theta_bar.data(), x_bar.data(),
+                 u_bar.data());
         plan.evaluate_adj(t, u_bar.data(), z_bar.data());
         x_next_bar.swap(x_bar);
     }

@@ -1,8 +1,8 @@
 // Bytes out of objects and back. A class says once what it consists of, for both directions:
 //     template <class Archive> void transfer(Archive& a) { a(steps_), a(states_); }
-// Numbers, structs of numbers, vectors of either, and text; the bytes are of this machine and this build. A reader
-// throws std::runtime_error where the bytes do not hold what is asked for; classes check in `transfer` what else
-// they rely on.
+// Numbers, structs of numbers, vectors of either, and text; the bytes are of this machine and this build. A
+// reader throws std::runtime_error where the bytes do not hold what is asked for; classes check in `transfer`
+// what else they rely on.
 #pragma once
 
 #include <cstring>
@@ -17,7 +17,9 @@ namespace costate {
 
 class ArchiveWriter {
 public:
-    template <class T> void operator()(const T& value) requires std::is_trivially_copyable_v<T> { append(&value, sizeof value); }
+    template <class T> void operator()(const T& value) requires std::is_trivially_copyable_v<T> {
+        append(&value, sizeof value);
+    }
     template <class T> void operator()(const std::vector<T>& v) { sized(v.data(), v.size()); }
     template <class T> void operator()(const VecX<T>& v) { sized(v.data(), static_cast<size_t>(v.size())); }
     void operator()(const std::string& s) { sized(s.data(), s.size()); }
@@ -27,7 +29,8 @@ public:
 private:
     template <class T> void sized(const T* data, size_t n) {
         static_assert(std::is_trivially_copyable_v<T>);
-        append(&n, sizeof n), append(data, n * sizeof(T));
+        append(&n, sizeof n);
+        append(data, n * sizeof(T));
     }
     void append(const void* from, size_t n) {
         const char* const begin = static_cast<const char*>(from);
@@ -38,7 +41,9 @@ private:
 class ArchiveReader {
 public:
     explicit ArchiveReader(const std::vector<char>& bytes) : at_(bytes.data()), end_(at_ + bytes.size()) {}
-    template <class T> void operator()(T& value) requires std::is_trivially_copyable_v<T> { take(&value, sizeof value); }
+    template <class T> void operator()(T& value) requires std::is_trivially_copyable_v<T> {
+        take(&value, sizeof value);
+    }
     void operator()(bool& value) {
         unsigned char byte = 0;
         take(&byte, sizeof byte);

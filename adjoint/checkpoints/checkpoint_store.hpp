@@ -1,4 +1,5 @@
-// Where the states of checkpoints lie: bytes alone. Which state is in which slot, the schedule knows (adjoint/checkpoints/schedule.hpp).
+// Where the states of checkpoints lie: bytes alone. Which state is in which slot, the schedule knows
+// (adjoint/checkpoints/schedule.hpp).
 #pragma once
 
 #include <cstring>
@@ -13,8 +14,11 @@ namespace costate {
 class CheckpointStore {
 public:
     CheckpointStore(int numbers_per_state, const Schedule& schedule, const DiskSettings& disk = {})
-        : nx_(static_cast<size_t>(numbers_per_state)), bytes_(bytes(schedule, numbers_per_state)), data_(nx_ * static_cast<size_t>(schedule.slots())) {
-        if (schedule.disk_slots() > 0) disk_ = std::make_unique<DiskStore>(disk, numbers_per_state, schedule.disk_slots());
+        : nx_(numbers_per_state),
+          bytes_(bytes(schedule, numbers_per_state)),
+          data_(nx_ * static_cast<size_t>(schedule.slots())) {
+        if (schedule.disk_slots() > 0)
+            disk_ = std::make_unique<DiskStore>(disk, numbers_per_state, schedule.disk_slots());
     }
     void store(Tier tier, int slot, const double* x) {
         if (tier == Tier::disk) return disk_->write(slot, x);
@@ -27,7 +31,8 @@ public:
     size_t bytes_per_checkpoint() const { return nx_ * sizeof(double); }
     size_t bytes() const { return bytes_; }  // of memory
     static size_t bytes(const Schedule& schedule, int numbers_per_state) {
-        return static_cast<size_t>(schedule.slots()) * static_cast<size_t>(numbers_per_state) * sizeof(double) +
+        return static_cast<size_t>(schedule.slots()) * static_cast<size_t>(numbers_per_state) *
+                   sizeof(double) +
                (schedule.disk_slots() > 0 ? DiskStore::bytes(numbers_per_state, schedule.disk_slots()) : 0);
     }
     DiskTraffic traffic() const { return disk_ ? disk_->traffic() : DiskTraffic(); }
@@ -38,7 +43,7 @@ public:
     }
 
 private:
-    double* place(int slot) { return data_.data() + static_cast<size_t>(slot) * nx_; }
+    double* place(int slot) { return data_.data() + slot * nx_; }
     size_t nx_, bytes_;
     std::vector<double> data_;
     std::unique_ptr<DiskStore> disk_;

@@ -34,7 +34,8 @@ bool Checkpoints::rises_within(int steps) const {
     std::int64_t count = 0, last = -1;
     for (const Run& r : runs_) {
         if (r.first <= last || r.count < 1 || (r.count > 1 && r.distance < 1)) return false;
-        last = r.first + std::int64_t{r.distance} * (r.count - 1), count += r.count;
+        last = r.first + std::int64_t{r.distance} * (r.count - 1);
+        count += r.count;
         if (last > steps) return false;
     }
     return count == size_;
@@ -45,7 +46,8 @@ std::optional<int> OnlineCheckpoints::offer(int step) {
     if (slot == slots_) {
         if (dispensable_.empty()) {
             ++level_;
-            for (; kept_.back().level < level_; kept_.pop_back()) dispensable_.push_back(kept_.back());
+            for (; kept_.back().level < level_; kept_.pop_back())
+                dispensable_.push_back(kept_.back());
             return std::nullopt;
         }
         slot = dispensable_.back().slot;
@@ -59,7 +61,8 @@ std::optional<int> OnlineCheckpoints::offer(int step) {
 std::vector<Checkpoints::Place> OnlineCheckpoints::kept() const {
     std::vector<Checkpoints::Place> all;
     for (const std::vector<Kept>* some : {&kept_, &dispensable_})
-        for (const Kept& k : *some) all.push_back({k.step, k.slot});
+        for (const Kept& k : *some)
+            all.push_back({k.step, k.slot});
     std::ranges::sort(all, {}, &Checkpoints::Place::step);
     return all;
 }

@@ -6,7 +6,8 @@
 
 namespace costate {
 
-// The steps whose states are stored, the earliest in slot 0: runs of equal distances, so that a million in a row are one entry.
+// The steps whose states are stored, the earliest in slot 0: runs of equal distances, so that a million in a
+// row are one entry.
 class Checkpoints {
 public:
     void push(int step);
@@ -31,10 +32,10 @@ private:
     int size_ = 0;
 };
 
-// The states to keep of a sweep whose length is not known: whenever it ends, no step need be evaluated more often than of the same
-// number of steps known beforehand (Wang, Moin & Iaccarino, Minimal repetition dynamic checkpointing, 2009). A state has a level;
-// one with a later state of a higher level beside it may go. Where none may, the state that asked in vain leaves its level, plus
-// one, to the next.
+// The states to keep of a sweep whose length is not known: whenever it ends, no step need be evaluated more
+// often than of the same number of steps known beforehand (Wang, Moin & Iaccarino, Minimal repetition dynamic
+// checkpointing, 2009). A state has a level; one with a later state of a higher level beside it may go. Where
+// none may, the state that asked in vain leaves its level, plus one, to the next.
 class OnlineCheckpoints {
 public:
     explicit OnlineCheckpoints(int slots = 0) : slots_(slots) {}
@@ -48,7 +49,7 @@ private:
         int step, slot, level;
     };
     int slots_;
-    int level_ = highest;  // of the state that is offered next
+    int level_ = highest;                   // of the state that is offered next
     std::vector<Kept> kept_, dispensable_;  // kept_: by step, their levels never rise
     static constexpr int highest = 1 << 30;
 };

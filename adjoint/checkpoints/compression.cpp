@@ -31,7 +31,8 @@ std::vector<char> compress(const double* records, size_t each, size_t count) {
     std::vector<char> planes(8 * n), packed(ZSTD_compressBound(8 * n));
     for (size_t i = 0; i < n; ++i) {
         const std::uint64_t b = bits(records + i) ^ (i < each ? 0 : bits(records + i - each));
-        for (size_t p = 0; p < 8; ++p) planes[p * n + i] = static_cast<char>(b >> (56 - 8 * p));
+        for (size_t p = 0; p < 8; ++p)
+            planes[p * n + i] = static_cast<char>(b >> (56 - 8 * p));
     }
     const size_t size = ZSTD_compress(packed.data(), packed.size(), planes.data(), planes.size(), level);
     if (ZSTD_isError(size)) throw std::runtime_error(std::string("zstd: ") + ZSTD_getErrorName(size));
@@ -45,7 +46,8 @@ bool decompress(const char* bytes, size_t n_bytes, double* records, size_t each,
     if (ZSTD_decompress(planes.data(), planes.size(), bytes, n_bytes) != planes.size()) return false;
     for (size_t i = 0; i < n; ++i) {
         std::uint64_t b = i < each ? 0 : bits(records + i - each);
-        for (size_t p = 0; p < 8; ++p) b ^= static_cast<std::uint64_t>(planes[p * n + i]) << (56 - 8 * p);
+        for (size_t p = 0; p < 8; ++p)
+            b ^= static_cast<std::uint64_t>(planes[p * n + i]) << (56 - 8 * p);
         std::memcpy(records + i, &b, sizeof b);
     }
     return true;
@@ -56,7 +58,8 @@ bool decompress(const char* bytes, size_t n_bytes, double* records, size_t each,
 bool have_compression() { return false; }
 
 std::vector<char> compress(const double*, size_t, size_t) {
-    throw std::runtime_error("this build compresses no checkpoints: install libzstd-dev, configure and build again");
+    throw std::runtime_error(
+        "this build compresses no checkpoints: install libzstd-dev, configure and build again");
 }
 bool decompress(const char*, size_t, double*, size_t, size_t) { return false; }
 

@@ -12,20 +12,28 @@ constexpr size_t rows_at_once = 256;
 
 // Version 1.0 of the format, whose length is a multiple of 64.
 std::string npy_header(int steps, size_t nu) {
-    std::string text = "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(steps) + ", " + std::to_string(nu) + "), }";
+    std::string text = "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(steps) + ", " +
+                       std::to_string(nu) + "), }";
     text.resize((10 + text.size() + 1 + 63) / 64 * 64 - 11, ' ');
     text += '\n';
-    return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(text.size() & 255) + static_cast<char>(text.size() >> 8) + text;
+    return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(text.size() & 255) +
+           static_cast<char>(text.size() >> 8) + text;
 }
 
 }  // namespace
 
-ControlGradientFile::ControlGradientFile(std::filesystem::path path, int steps, int nu, bool stays, bool resumes)
-    : path_(std::move(path)), part_(path_.string() + ".part"), nu_(static_cast<size_t>(nu)), stays_(stays), rows_(rows_at_once * nu_) {
+ControlGradientFile::ControlGradientFile(std::filesystem::path path, int steps, int nu, bool stays,
+                                         bool resumes)
+    : path_(std::move(path)),
+      part_(path_.string() + ".part"),
+      nu_(nu),
+      stays_(stays),
+      rows_(rows_at_once * nu_) {
     const std::string header = npy_header(steps, nu_);
     header_ = header.size();
     std::error_code ignored;
-    if (resumes && !std::filesystem::exists(part_)) std::filesystem::rename(path_, part_, ignored);  // it was finished already
+    // it was finished already
+    if (resumes && !std::filesystem::exists(part_)) std::filesystem::rename(path_, part_, ignored);
     file_ = std::make_unique<DiskFile>(part_, resumes ? DiskFile::Mode::open : DiskFile::Mode::create);
     if (!resumes) {
         try {
@@ -50,7 +58,8 @@ ControlGradientFile::~ControlGradientFile() {
 }
 
 void ControlGradientFile::row(int t, const double* u_bar) {
-    used_ += nu_, first_ = t;
+    used_ += nu_;
+    first_ = t;
     std::copy_n(u_bar, nu_, rows_.end() - static_cast<std::ptrdiff_t>(used_));
     if (used_ == rows_.size()) write_rows();
 }

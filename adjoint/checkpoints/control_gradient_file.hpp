@@ -1,5 +1,5 @@
-// A sink for gradients by the controls of every step, streamed as the reverse sweep finds them: a NumPy array (steps, nu) of doubles,
-// for numpy.load. Room for some rows is all the memory it takes.
+// A sink for gradients by the controls of every step, streamed as the reverse sweep finds them: a NumPy array
+// (steps, nu) of doubles, for numpy.load. Room for some rows is all the memory it takes.
 #pragma once
 
 #include <filesystem>
@@ -12,9 +12,10 @@ namespace costate {
 
 class ControlGradientFile {
 public:
-    // Rows go to "<path>.part", which finish() renames to the path. Without finish() it is removed, unless it stays for a run that goes
-    // on from there (`stays`), as a run that resumes does.
-    ControlGradientFile(std::filesystem::path path, int steps, int nu, bool stays = false, bool resumes = false);
+    // Rows go to "<path>.part", which finish() renames to the path. Without finish() it is removed, unless it
+    // stays for a run that goes on from there (`stays`), as a run that resumes does.
+    ControlGradientFile(std::filesystem::path path, int steps, int nu, bool stays = false,
+                        bool resumes = false);
     ~ControlGradientFile();
     ControlGradientFile(const ControlGradientFile&) = delete;
     ControlGradientFile& operator=(const ControlGradientFile&) = delete;
@@ -30,8 +31,8 @@ private:
     const size_t nu_;
     const bool stays_;
     size_t header_;
-    int first_ = 0;             // step of the first row in the buffer, whose rows fill it from its end
-    size_t used_ = 0;           // numbers
+    int first_ = 0;    // step of the first row in the buffer, whose rows fill it from its end
+    size_t used_ = 0;  // numbers
     std::vector<double> rows_;
 };
 

@@ -25,7 +25,8 @@ namespace {
 
 std::string reason(int error) {
     const std::string why = std::strerror(error);
-    return error == ENOSPC || error == EDQUOT || error == EFBIG ? why + "; make room, or give another place" : why;
+    return error == ENOSPC || error == EDQUOT || error == EFBIG ? why + "; make room, or give another place"
+                                                                : why;
 }
 
 }  // namespace
@@ -48,7 +49,9 @@ DiskFile::~DiskFile() {
     if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-DiskFile::DiskFile(DiskFile&& other) noexcept : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+DiskFile::DiskFile(DiskFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 void DiskFile::write(std::int64_t offset, const void* bytes, size_t n) {
     for (const char* from = static_cast<const char*>(bytes); n > 0;) {
@@ -56,7 +59,9 @@ void DiskFile::write(std::int64_t offset, const void* bytes, size_t n) {
         if (written < 0 && errno == EINTR) continue;
         if (written < 0) fail("write", path_, reason(errno));
         if (written == 0) fail("write", path_, reason(ENOSPC));
-        from += written, offset += written, n -= static_cast<size_t>(written);
+        from += written;
+        offset += written;
+        n -= static_cast<size_t>(written);
     }
 }
 
@@ -66,7 +71,9 @@ void DiskFile::read(std::int64_t offset, void* bytes, size_t n) const {
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) fail("read", path_, reason(errno));
         if (got == 0) fail("read", path_, "it ends at byte " + std::to_string(offset) + ", and should not");
-        to += got, offset += got, n -= static_cast<size_t>(got);
+        to += got;
+        offset += got;
+        n -= static_cast<size_t>(got);
     }
 }
 
@@ -105,7 +112,8 @@ std::uint32_t checksum(const void* bytes, size_t n) {
 #else
 bool have_checksums() { return false; }
 std::uint32_t checksum(const void*, size_t) {
-    throw std::runtime_error("this build knows no checksums for files: install zlib1g-dev, configure and build again");
+    throw std::runtime_error(
+        "this build knows no checksums for files: install zlib1g-dev, configure and build again");
 }
 #endif
 

@@ -1,4 +1,5 @@
-// A file that is written and read at offsets, and complains in one line that names it. Checksums of what is in files.
+// A file that is written and read at offsets, and complains in one line that names it. Checksums of what is
+// in files.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,10 @@ namespace costate {
 class DiskFile {
 public:
     enum class Mode { create, open };
-    DiskFile(std::filesystem::path path, Mode mode);           // for reading and writing; `create` empties one that is there
-    static DiskFile temporary(const std::filesystem::path& directory);  // has no name and is gone when it is closed
+    // for reading and writing; `create` empties one that is there
+    DiskFile(std::filesystem::path path, Mode mode);
+    // has no name and is gone when it is closed
+    static DiskFile temporary(const std::filesystem::path& directory);
     ~DiskFile();
     DiskFile(DiskFile&& other) noexcept;
     DiskFile(const DiskFile&) = delete;

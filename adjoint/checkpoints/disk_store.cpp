@@ -11,7 +11,9 @@ namespace {
 
 constexpr size_t chunk_bytes = 16 * 1024;  // or one state, if that is larger
 
-int states_per_chunk(size_t nx) { return static_cast<int>(std::max<size_t>(1, chunk_bytes / std::max<size_t>(1, nx * sizeof(double)))); }
+int states_per_chunk(size_t nx) {
+    return static_cast<int>(std::max<size_t>(1, chunk_bytes / std::max<size_t>(1, nx * sizeof(double))));
+}
 
 DiskFile open(const DiskSettings& s) {
     if (s.file.empty()) return DiskFile::temporary(s.directory);
@@ -21,12 +23,17 @@ DiskFile open(const DiskSettings& s) {
 }  // namespace
 
 DiskStore::DiskStore(const DiskSettings& settings, int numbers_per_state, int states)
-    : file_(open(settings)), compressed_(settings.compressed), nx_(static_cast<size_t>(numbers_per_state)),
-      per_chunk_(states_per_chunk(nx_)), most_states_(states), offsets_{0} {
+    : file_(open(settings)),
+      compressed_(settings.compressed),
+      nx_(numbers_per_state),
+      per_chunk_(states_per_chunk(nx_)),
+      most_states_(states),
+      offsets_{0} {
     offsets_.reserve(static_cast<size_t>((states - 1) / per_chunk_) + 2);
     checksum(nullptr, 0);  // complains now where there are none
     if (compressed_ && !have_compression()) compress(nullptr, 0, 0);
-    for (Chunk* c : {&here_, &beside_}) c->numbers.resize(nx_ * static_cast<size_t>(per_chunk_));
+    for (Chunk* c : {&here_, &beside_})
+        c->numbers.resize(nx_ * static_cast<size_t>(per_chunk_));
 }
 
 DiskStore::~DiskStore() {
@@ -34,13 +41,15 @@ DiskStore::~DiskStore() {
 }
 
 size_t DiskStore::bytes(int numbers_per_state, int states) {
-    const size_t nx = static_cast<size_t>(numbers_per_state);
+    const size_t nx = numbers_per_state;
     const int per_chunk = states_per_chunk(nx);
-    return 2 * nx * static_cast<size_t>(per_chunk) * sizeof(double) + (static_cast<size_t>((states - 1) / per_chunk) + 2) * sizeof(std::int64_t);
+    return 2 * nx * static_cast<size_t>(per_chunk) * sizeof(double) +
+           (static_cast<size_t>((states - 1) / per_chunk) + 2) * sizeof(std::int64_t);
 }
 
 std::int64_t DiskStore::file_bytes(int numbers_per_state, int states) {
-    const std::int64_t per_chunk = states_per_chunk(static_cast<size_t>(numbers_per_state)), each = std::int64_t{numbers_per_state} * 8;
+    const std::int64_t per_chunk = states_per_chunk(static_cast<size_t>(numbers_per_state)),
+                       each = std::int64_t{numbers_per_state} * 8;
     return states * each + (states + per_chunk - 1) / per_chunk * static_cast<std::int64_t>(sizeof(Header));
 }
 
@@ -71,8 +80,9 @@ void DiskStore::write(int slot, const double* x) {
             here_.chunk = chunk;
         }
     }
-    states_ = slot + 1, here_.dirty = true;
-    std::copy_n(x, nx_, here_.numbers.data() + static_cast<size_t>(place) * nx_);
+    states_ = slot + 1;
+    here_.dirty = true;
+    std::copy_n(x, nx_, here_.numbers.data() + place * nx_);
     ++traffic_.states_written;
 }
 
@@ -86,20 +96,25 @@ void DiskStore::turn_to(int chunk) {
     if (here_.chunk == chunk) return;
     settle();
     if (here_.dirty) save(here_, states_in(here_.chunk));
-    if (beside_.chunk == chunk) std::swap(here_, beside_);
-    else load(here_, chunk, states_in(chunk));
+    if (beside_.chunk == chunk)
+        std::swap(here_, beside_);
+    else
+        load(here_, chunk, states_in(chunk));
     if (chunk > 0 && beside_.chunk != chunk - 1)
         at_work_ = std::async(std::launch::async, [this, chunk] { load(beside_, chunk - 1, per_chunk_); });
 }
 
-// A chunk follows those before it in the file: its header, then its states. The checksum is of all of it but itself.
+// A chunk follows those before it in the file: its header, then its states. The checksum is of all of it but
+// itself.
 void DiskStore::save(Chunk& c, int states) {
     const size_t numbers = static_cast<size_t>(states) * nx_, raw = numbers * sizeof(double);
     std::vector<char> packed;
     if (compressed_) packed = compress(c.numbers.data(), nx_, static_cast<size_t>(states));
     const size_t length = compressed_ ? packed.size() : raw;
     std::vector<char> bytes(sizeof(Header) + length);
-    if (length > 0) std::memcpy(bytes.data() + sizeof(Header), compressed_ ? packed.data() : static_cast<const void*>(c.numbers.data()), length);
+    if (length > 0)
+        std::memcpy(bytes.data() + sizeof(Header),
+                    compressed_ ? packed.data() : static_cast<const void*>(c.numbers.data()), length);
     Header h{c.chunk, states, static_cast<std::uint32_t>(length), 0};
     std::memcpy(bytes.data(), &h, sizeof h);
     h.crc = checksum(bytes.data(), bytes.size());
@@ -107,19 +122,21 @@ void DiskStore::save(Chunk& c, int states) {
     offsets_.resize(static_cast<size_t>(c.chunk) + 1);
     file_.write(offsets_.back(), bytes.data(), bytes.size());
     offsets_.push_back(offsets_.back() + static_cast<std::int64_t>(bytes.size()));
-    traffic_.bytes_written += static_cast<std::int64_t>(bytes.size()), traffic_.uncompressed += static_cast<std::int64_t>(raw);
+    traffic_.bytes_written += static_cast<std::int64_t>(bytes.size());
+    traffic_.uncompressed += static_cast<std::int64_t>(raw);
     c.dirty = false;
 }
 
 void DiskStore::load(Chunk& c, int chunk, int states) {
-    c.chunk = -1, c.dirty = false;
+    c.chunk = -1;
+    c.dirty = false;
     const auto n = static_cast<size_t>(chunk);
     const std::int64_t at = offsets_.at(n), size = offsets_.at(n + 1) - at;
     const auto fail = [&](const char* why) {
         throw std::runtime_error("checkpoints in '" + file_.path().string() + "' are corrupted at byte " +
                                  std::to_string(at) + ": " + why + "; run again from the start");
     };
-    std::vector<char> bytes(static_cast<size_t>(size));
+    std::vector<char> bytes(size);
     file_.read(at, bytes.data(), bytes.size());
     Header h;
     std::memcpy(&h, bytes.data(), sizeof h);
@@ -132,7 +149,8 @@ void DiskStore::load(Chunk& c, int chunk, int states) {
     if (h.chunk != chunk || h.states < states || h.states > per_chunk_ || h.bytes != length ||
         (!compressed_ && length != raw))
         fail("their header is not of these states");
-    if (!compressed_) std::memcpy(c.numbers.data(), packed, length);
+    if (!compressed_)
+        std::memcpy(c.numbers.data(), packed, length);
     else if (!decompress(packed, length, c.numbers.data(), nx_, static_cast<size_t>(h.states)))
         fail("what is compressed there is not of so many states");
     c.chunk = chunk;

@@ -23,7 +23,8 @@ struct Header {
 
 }  // namespace
 
-// A run that ends removes its lock, so what was opened here may be a file without a name by the time it is locked.
+// A run that ends removes its lock, so what was opened here may be a file without a name by the time it is
+// locked.
 RunLock::RunLock(const std::filesystem::path& file) : path_(file.string() + ".lock"), descriptor_(-1) {
     for (;;) {
         descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
@@ -49,7 +50,9 @@ RunLock::~RunLock() {
 
 void save_run(const std::filesystem::path& file, std::uint32_t of, const std::vector<char>& run) {
     Header h;
-    h.bytes = run.size(), h.of = of, h.crc = checksum(run.data(), run.size());
+    h.bytes = run.size();
+    h.of = of;
+    h.crc = checksum(run.data(), run.size());
     std::vector<char> content(sizeof h + run.size());
     std::memcpy(content.data(), &h, sizeof h);
     std::memcpy(content.data() + sizeof h, run.data(), run.size());
@@ -58,7 +61,9 @@ void save_run(const std::filesystem::path& file, std::uint32_t of, const std::ve
 
 std::vector<char> load_run(const std::filesystem::path& file, std::uint32_t of) {
     const DiskFile in(file, DiskFile::Mode::open);
-    const auto fail = [&](const char* why) { throw std::runtime_error("cannot go on from '" + file.string() + "': " + why); };
+    const auto fail = [&](const char* why) {
+        throw std::runtime_error("cannot go on from '" + file.string() + "': " + why);
+    };
     const auto size = static_cast<size_t>(in.size());
     Header h;
     const Header expected;
@@ -67,7 +72,8 @@ std::vector<char> load_run(const std::filesystem::path& file, std::uint32_t of) 
     if (std::memcmp(h.magic, expected.magic, sizeof h.magic) != 0) fail("it is no saved run");
     std::vector<char> run(size - sizeof h);
     in.read(sizeof h, run.data(), run.size());
-    if (h.bytes != run.size() || h.crc != checksum(run.data(), run.size())) fail("it is corrupted; run again from the start");
+    if (h.bytes != run.size() || h.crc != checksum(run.data(), run.size()))
+        fail("it is corrupted; run again from the start");
     if (h.of != of) fail("it was saved by another run; give the scene and the options that it had");
     return run;
 }

@@ -1,4 +1,5 @@
-// Runs that are saved to a file and go on from it: the file is there whole or not at all, whenever the program is killed.
+// Runs that are saved to a file and go on from it: the file is there whole or not at all, whenever the
+// program is killed.
 #pragma once
 
 #include <cstdint>

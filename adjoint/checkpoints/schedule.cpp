@@ -12,8 +12,15 @@ namespace {
 struct Repetitions {
     std::int64_t r = 0, within = 1, before = 0;  // within = C(s + r, s), before = C(s + r - 1, s)
     Repetitions(std::int64_t n, std::int64_t s) {
-        if (s == 1) r = before = n - 1, within = n;
-        while (within < n) ++r, before = within, within = within * (s + r) / r;
+        if (s == 1) {
+            r = before = n - 1;
+            within = n;
+        }
+        while (within < n) {
+            ++r;
+            before = within;
+            within = within * (s + r) / r;
+        }
     }
 };
 
@@ -22,7 +29,8 @@ std::int64_t fewest_evaluations(std::int64_t n, std::int64_t s, std::int64_t kep
     if (n == 0) return 0;
     const std::int64_t m = (n - 1) / kept + 1;
     const Repetitions reps(m, s);
-    const std::int64_t blocks = s == 1 ? m * (m + 1) / 2 : (reps.r + 1) * m - reps.before * (s + reps.r) / (s + 1);
+    const std::int64_t blocks =
+        s == 1 ? m * (m + 1) / 2 : (reps.r + 1) * m - reps.before * (s + reps.r) / (s + 1);
     return kept * blocks - (kept * m - n) * (reps.r + 1);
 }
 
@@ -33,13 +41,21 @@ std::int64_t two_tier_evaluations(std::int64_t n, std::int64_t k, std::int64_t s
 
 }  // namespace
 
-Schedule::Schedule(Kind kind, int steps, int slots, int k, int kept) : kind_(kind), steps_(steps), slots_(slots), k_(k), kept_(kept) { restart(); }
+Schedule::Schedule(Kind kind, int steps, int slots, int k, int kept)
+    : kind_(kind),
+      steps_(steps),
+      slots_(slots),
+      k_(k),
+      kept_(kept) {
+    restart();
+}
 
 Schedule Schedule::every_step(int steps) { return binomial(steps, std::max(steps, 1)); }
 
 Schedule Schedule::every_kth(int steps, int k) {
     const int segments = (steps - 1) / k + 1, last = steps - (segments - 1) * k;
-    return {Kind::every_kth, steps, std::max({1, segments + last - 1, segments > 1 ? segments + k - 2 : 1}), k, 1};
+    return {Kind::every_kth, steps, std::max({1, segments + last - 1, segments > 1 ? segments + k - 2 : 1}),
+            k, 1};
 }
 
 Schedule Schedule::binomial(int steps, int slots, int kept) {
@@ -85,16 +101,21 @@ std::int64_t Schedule::forward_evaluations() const {
         case Kind::binomial: return fewest_evaluations(n, slots_, kept_);
         case Kind::every_kth: break;
     }
-    // The first sweep, and every step again but the last; a segment that is entered again is run once more, but for its last
-    // step, from which it is reversed at once.
+    // The first sweep, and every step again but the last; a segment that is entered again is run once more,
+    // but for its last step, from which it is reversed at once.
     const std::int64_t segments = (n - 1) / k + 1, last = n - (segments - 1) * k;
     return n + (last - 1) + (segments - 1) * (2 * k - 1);
 }
 
 void Schedule::restart() {
-    if (kind_ == Kind::online) steps_ = unknown, online_ = OnlineCheckpoints(slots_), slot_of_.clear();
+    if (kind_ == Kind::online) {
+        steps_ = unknown;
+        online_ = OnlineCheckpoints(slots_);
+        slot_of_.clear();
+    }
     offered_ = false;
-    at_ = 0, end_ = left_ = steps_;
+    at_ = 0;
+    end_ = left_ = steps_;
     stored_ = swept_ = on_disk_ = swept_on_disk_ = {};
     overwritten_ = false;
 }
@@ -102,19 +123,24 @@ void Schedule::restart() {
 void Schedule::again() {
     if (sweeping_online()) finish();
     if (intact()) {
-        stored_ = swept_, on_disk_ = swept_on_disk_;
+        stored_ = swept_;
+        on_disk_ = swept_on_disk_;
     } else if (swept_on_disk_.size() > 0) {
-        stored_ = {}, on_disk_ = swept_on_disk_;
+        stored_ = {};
+        on_disk_ = swept_on_disk_;
     } else {
-        stored_ = swept_ = on_disk_ = {}, overwritten_ = false;
+        stored_ = swept_ = on_disk_ = {};
+        overwritten_ = false;
         (tiered() ? on_disk_ : stored_).push(0);
     }
-    at_ = nowhere, end_ = left_ = steps_;
+    at_ = nowhere;
+    end_ = left_ = steps_;
 }
 
 bool Schedule::is_within(int steps) const {
     if (!is_online() && (steps_ != steps || !slot_of_.empty())) return false;
-    if (at_ < nowhere || at_ > steps_ || end_ < 0 || end_ > steps_ || left_ < 0 || left_ > steps_) return false;
+    if (at_ < nowhere || at_ > steps_ || end_ < 0 || end_ > steps_ || left_ < 0 || left_ > steps_)
+        return false;
     for (const Checkpoints* c : {&stored_, &swept_})
         if (!c->rises_within(steps_) || c->size() > slots_) return false;
     for (const Checkpoints* c : {&on_disk_, &swept_on_disk_})
@@ -136,8 +162,9 @@ Schedule::Place Schedule::nearest(int step) const {
     return {near.step, slot(near.slot), Tier::memory};
 }
 
-// Binomial: of n blocks with s slots, C(s + r - 1, s) < n <= C(s + r, s), the first d are left to all s slots and r - 1
-// repetitions, the others to s - 1 slots and r repetitions; among the d that permit it this is the largest.
+// Binomial: of n blocks with s slots, C(s + r - 1, s) < n <= C(s + r, s), the first d are left to all s slots
+// and r - 1 repetitions, the others to s - 1 slots and r repetitions; among the d that permit it this is the
+// largest.
 int Schedule::distance(int n) const {
     if (kind_ == Kind::every_kth) return n > k_ ? k_ : 1;
     const int s = slots_ - stored_.size() + 1;  // the one on top counts
@@ -156,8 +183,12 @@ Action Schedule::store(Checkpoints& in, Tier tier) {
 }
 
 Action Schedule::reverse() {
-    if (swept_.size() + swept_on_disk_.size() == 0) swept_ = stored_, swept_on_disk_ = on_disk_;
-    at_ = nowhere, --end_;
+    if (swept_.size() + swept_on_disk_.size() == 0) {
+        swept_ = stored_;
+        swept_on_disk_ = on_disk_;
+    }
+    at_ = nowhere;
+    --end_;
     const int below = tiered() ? 0 : 1;  // state 0 stays on the lowest stack
     if (stored_.size() > below && stored_.top() == end_) stored_.pop();
     if (on_disk_.size() > 1 && on_disk_.top() == end_) on_disk_.pop();
@@ -194,22 +225,24 @@ Action Schedule::sweep_online() {
         offered_ = true;
         if (const auto slot = online_.offer(at_)) return {Action::Kind::store, at_, 0, *slot};
     }
-    offered_ = false, ++at_;
+    offered_ = false;
+    ++at_;
     return {Action::Kind::forward, at_ - 1, at_};
 }
 
 void Schedule::finish() {
     const std::vector<Checkpoints::Place> kept = online_.kept();
-    std::vector<bool> taken(static_cast<size_t>(slots_));
+    std::vector<bool> taken(slots_);
     for (const Checkpoints::Place& p : kept)
-        if (p.step == 0 || p.step < at_) stored_.push(p.step), slot_of_.push_back(p.slot), taken[static_cast<size_t>(p.slot)] = true;
+        if (p.step == 0 || p.step < at_)
+            stored_.push(p.step), slot_of_.push_back(p.slot), taken[p.slot] = true;
     for (int s = 0; s < slots_; ++s)
-        if (!taken[static_cast<size_t>(s)]) slot_of_.push_back(s);
+        if (!taken[s]) slot_of_.push_back(s);
     steps_ = end_ = at_;
     left_ = std::max(end_ - 1, 0);
     foretold_ = steps_;
-    for (int j = stored_.size() - 1, end = left_; j >= 0; end = kept[static_cast<size_t>(j--)].step)
-        foretold_ += fewest_evaluations(end - kept[static_cast<size_t>(j)].step, slots_ - j);
+    for (int j = stored_.size() - 1, end = left_; j >= 0; end = kept[j--].step)
+        foretold_ += fewest_evaluations(end - kept[j].step, slots_ - j);
 }
 
 }  // namespace costate

@@ -7,18 +7,23 @@ namespace costate {
 namespace {
 
 bool is_linear(TermKind kind) {
-    return kind == TermKind::height || kind == TermKind::impulse || kind == TermKind::kinetic_energy || kind == TermKind::potential_energy;
+    return kind == TermKind::height || kind == TermKind::impulse || kind == TermKind::kinetic_energy ||
+           kind == TermKind::potential_energy;
 }
 
 }  // namespace
 
 void check_least_squares(const Objective& objective) {
     for (const Term& term : objective) {
-        const auto refuse = [&](const char* why) { throw std::invalid_argument("the term \"" + term.name + "\" " + why); };
+        const auto refuse = [&](const char* why) {
+            throw std::invalid_argument("the term \"" + term.name + "\" " + why);
+        };
         if (is_linear(term.kind)) refuse("is no sum of squares");
         if (term.weight < 0) refuse("has a negative weight");
-        if (term.norm == TermNorm::distance && objective.size() > 1) refuse("is a distance among other terms: use the squared norm");
-        if (term.norm == TermNorm::distance && term.running) refuse("is a sum of distances: use the squared norm");
+        if (term.norm == TermNorm::distance && objective.size() > 1)
+            refuse("is a distance among other terms: use the squared norm");
+        if (term.norm == TermNorm::distance && term.running)
+            refuse("is a sum of distances: use the squared norm");
     }
 }
 
@@ -31,20 +36,23 @@ Objective residual_components(const Objective& objective) {
         for (int k = 0; k < count; ++k) {
             if (!joints && term.axes[k] == 0) continue;
             components.push_back(term);
-            components.back().norm = TermNorm::component, components.back().component = k;
+            components.back().norm = TermNorm::component;
+            components.back().component = k;
             components.back().weight = term.norm == TermNorm::distance ? term.weight : std::sqrt(term.weight);
         }
     }
     return components;
 }
 
-#define INSTANTIATE(T)                                                                                                           \
-    template T term_value(const World&, const Term&, int, const T*, const T*, const T*, const StepScratch<T>&);                  \
-    template void term_value_adj(const World&, const Term&, int, const T*, const T*, const T*, const T&, StepScratch<T>&, T*,    \
-                                 T*, T*);                                                                                        \
-    template T objective_value(const World&, const Objective&, bool, int, const T*, const T*, const T*, const StepScratch<T>&);  \
-    template void objective_value_adj(const World&, const Objective&, bool, int, const T*, const T*, const T*, const T&,         \
-                                      StepScratch<T>&, T*, T*, T*);
+#define INSTANTIATE(T)                                                                                       \
+    template T term_value(const World&, const Term&, int, const T*, const T*, const T*,                      \
+                          const StepScratch<T>&);                                                            \
+    template void term_value_adj(const World&, const Term&, int, const T*, const T*, const T*, const T&,     \
+                                 StepScratch<T>&, T*, T*, T*);                                               \
+    template T objective_value(const World&, const Objective&, bool, int, const T*, const T*, const T*,      \
+                               const StepScratch<T>&);                                                       \
+    template void objective_value_adj(const World&, const Objective&, bool, int, const T*, const T*,         \
+                                      const T*, const T&, StepScratch<T>&, T*, T*, T*);
 INSTANTIATE(double)
 INSTANTIATE(Dual<double>)
 #undef INSTANTIATE

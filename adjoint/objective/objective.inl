@@ -1,5 +1,5 @@
-// The bodies of adjoint/objective/objective.hpp's templates, for the files that instantiate them: adjoint/objective/objective.cpp for double and
-// Dual<double>.
+// The bodies of adjoint/objective/objective.hpp's templates, for the files that instantiate them:
+// adjoint/objective/objective.cpp for double and Dual<double>.
 #pragma once
 
 #include "adjoint/objective/objective.hpp"
@@ -19,7 +19,8 @@ template <class R> typename R::Scalar norm_value(const Term& term, const R& r) {
     return r[term.component];
 }
 // r_bar += ..., where r_bar may be a view
-template <class R, class Rbar, class T> void norm_value_adj(const Term& term, const R& r, const T& value_bar, Rbar&& r_bar) {
+template <class R, class Rbar, class T>
+void norm_value_adj(const Term& term, const R& r, const T& value_bar, Rbar&& r_bar) {
     const T squared = r.squaredNorm();
     switch (term.norm) {
         case TermNorm::squared: r_bar += (T(2) * value_bar) * r; break;
@@ -31,38 +32,47 @@ template <class R, class Rbar, class T> void norm_value_adj(const Term& term, co
 }
 // The entries `indices` of the n numbers at p.
 template <class T> auto entries(T* p, int n, const std::vector<int>& indices) {
-    return Eigen::Map<std::conditional_t<std::is_const_v<T>, const VecX<std::remove_const_t<T>>, VecX<T>>>(p, n)(indices);
+    return Eigen::Map<std::conditional_t<std::is_const_v<T>, const VecX<std::remove_const_t<T>>, VecX<T>>>(
+        p, n)(indices);
 }
 
-// The point of a position, velocity or height term: in its body; and relative to the common frame of the body's tree.
+// The point of a position, velocity or height term: in its body; and relative to the common frame of the
+// body's tree.
 template <class T> Vec3<T> body_point(const World& w, const Term& term, const T* theta) {
     return term.site < 0 ? Vec3<T>(cast<T>(term.point)) : load3(theta + w.model.site_position.at(term.site));
 }
-template <class T> Vec3<T> term_point(const World& w, const Term& term, const T* theta, const StepScratch<T>& s) {
-    return transform_point<T>(s.kinematics.X[static_cast<size_t>(term.body)], body_point(w, term, theta));
+template <class T>
+Vec3<T> term_point(const World& w, const Term& term, const T* theta, const StepScratch<T>& s) {
+    return transform_point<T>(s.kinematics.X[term.body], body_point(w, term, theta));
 }
 template <class T>
-void term_point_adj(const World& w, const Term& term, const T* theta, const Vec3<T>& p_bar, StepScratch<T>& s, T* theta_bar) {
-    const size_t body = static_cast<size_t>(term.body);
+void term_point_adj(const World& w, const Term& term, const T* theta, const Vec3<T>& p_bar, StepScratch<T>& s,
+                    T* theta_bar) {
+    const size_t body = term.body;
     Vec3<T> point_bar = Vec3<T>::Zero();
     transform_point_adj<T>(s.kinematics.X[body], body_point(w, term, theta), p_bar, s.bar.X[body], point_bar);
     if (term.site >= 0) add3<T>(theta_bar + w.model.site_position.at(term.site), point_bar);
 }
 
 // r of the terms about a point of a body.
-template <class T> Vec3<T> point_residual(const World& w, const Term& term, const T* theta, const StepScratch<T>& s) {
+template <class T>
+Vec3<T> point_residual(const World& w, const Term& term, const T* theta, const StepScratch<T>& s) {
     const Vec3<T> p = term_point(w, term, theta, s);
-    const Vec3<T> y = term.kind == TermKind::velocity ? point_velocity<T>(s.kinematics.V[static_cast<size_t>(term.body)], p)
-                                                      : Vec3<T>(common_origin(w.model, s.kinematics, term.body) + p);
+    const Vec3<T> y = term.kind == TermKind::velocity
+                          ? point_velocity<T>(s.kinematics.V[term.body], p)
+                          : Vec3<T>(common_origin(w.model, s.kinematics, term.body) + p);
     return cast<T>(term.axes).cwiseProduct(y - cast<T>(term.target));
 }
 template <class T>
-void point_residual_adj(const World& w, const Term& term, const T* theta, const Vec3<T>& r_bar, StepScratch<T>& s, T* theta_bar) {
-    const size_t body = static_cast<size_t>(term.body);
+void point_residual_adj(const World& w, const Term& term, const T* theta, const Vec3<T>& r_bar,
+                        StepScratch<T>& s, T* theta_bar) {
+    const size_t body = term.body;
     const Vec3<T> p = term_point(w, term, theta, s), y_bar = cast<T>(term.axes).cwiseProduct(r_bar);
     Vec3<T> p_bar = Vec3<T>::Zero();
-    if (term.kind == TermKind::velocity) point_velocity_adj(s.kinematics.V[body], p, y_bar, s.bar.V[body], p_bar);
-    else p_bar = y_bar;
+    if (term.kind == TermKind::velocity)
+        point_velocity_adj(s.kinematics.V[body], p, y_bar, s.bar.V[body], p_bar);
+    else
+        p_bar = y_bar;
     term_point_adj<T>(w, term, theta, p_bar, s, theta_bar);
 }
 
@@ -83,11 +93,16 @@ template <class T> Vec3<T> sum_residual(const World& w, const Term& term, const 
     }
     return cast<T>(term.axes).cwiseProduct(y - cast<T>(term.target));
 }
-template <class T> void sum_residual_adj(const World& w, const Term& term, const Vec3<T>& r_bar, StepScratch<T>& s) {
+template <class T>
+void sum_residual_adj(const World& w, const Term& term, const Vec3<T>& r_bar, StepScratch<T>& s) {
     const Vec3<T> y_bar = cast<T>(term.axes).cwiseProduct(r_bar), zero = Vec3<T>::Zero();
     switch (term.kind) {
-        case TermKind::linear_momentum: momentum_adj<T>(w.model, s.kinematics, term.bodies, {zero, y_bar}, s.bar); break;
-        case TermKind::angular_momentum: momentum_adj<T>(w.model, s.kinematics, term.bodies, {y_bar, zero}, s.bar); break;
+        case TermKind::linear_momentum:
+            momentum_adj<T>(w.model, s.kinematics, term.bodies, {zero, y_bar}, s.bar);
+            break;
+        case TermKind::angular_momentum:
+            momentum_adj<T>(w.model, s.kinematics, term.bodies, {y_bar, zero}, s.bar);
+            break;
         default: centre_of_mass_adj(w.model, s.kinematics, term.bodies, y_bar, s.bar); break;
     }
 }
@@ -95,7 +110,8 @@ template <class T> void sum_residual_adj(const World& w, const Term& term, const
 }  // namespace
 
 template <class T>
-T term_value(const World& w, const Term& term, int t, const T* theta, const T* x, const T* u, const StepScratch<T>& s) {
+T term_value(const World& w, const Term& term, int t, const T* theta, const T* x, const T* u,
+             const StepScratch<T>& s) {
     switch (term.kind) {
         case TermKind::position:
         case TermKind::velocity: return norm_value(term, point_residual(w, term, theta, s));
@@ -107,16 +123,18 @@ T term_value(const World& w, const Term& term, int t, const T* theta, const T* x
         case TermKind::configuration: return norm_value(term, configuration_residual(w, term, x)(term.dofs));
         case TermKind::joint_velocity: return norm_value(term, entries(x + w.nq(), w.nv(), term.dofs));
         case TermKind::effort: return norm_value(term, entries(u, w.nu(), term.controls));
-        case TermKind::height: return common_origin(w.model, s.kinematics, term.body).z() + term_point(w, term, theta, s).z();
+        case TermKind::height:
+            return common_origin(w.model, s.kinematics, term.body).z() + term_point(w, term, theta, s).z();
         case TermKind::impulse: return normal_impulse(s, term.shape);
-        case TermKind::recording: return norm_value(term, recording_residual(w, term.recording, t, theta, x, u, s));
+        case TermKind::recording:
+            return norm_value(term, recording_residual(w, term.recording, t, theta, x, u, s));
     }
     return T(0);
 }
 
 template <class T>
-void term_value_adj(const World& w, const Term& term, int t, const T* theta, const T* x, const T* u, const T& value_bar,
-                    StepScratch<T>& s, T* theta_bar, T* x_bar, T* u_bar) {
+void term_value_adj(const World& w, const Term& term, int t, const T* theta, const T* x, const T* u,
+                    const T& value_bar, StepScratch<T>& s, T* theta_bar, T* x_bar, T* u_bar) {
     switch (term.kind) {
         case TermKind::centre_of_mass:
         case TermKind::linear_momentum:
@@ -127,7 +145,9 @@ void term_value_adj(const World& w, const Term& term, int t, const T* theta, con
             break;
         }
         case TermKind::kinetic_energy: kinetic_energy_adj(s.kinematics, term.bodies, value_bar, s.bar); break;
-        case TermKind::potential_energy: potential_energy_adj(w.model, theta, s.kinematics, term.bodies, value_bar, s.bar, theta_bar); break;
+        case TermKind::potential_energy:
+            potential_energy_adj(w.model, theta, s.kinematics, term.bodies, value_bar, s.bar, theta_bar);
+            break;
         case TermKind::position:
         case TermKind::velocity: {
             Vec3<T> r_bar = Vec3<T>::Zero();
@@ -138,16 +158,21 @@ void term_value_adj(const World& w, const Term& term, int t, const T* theta, con
         case TermKind::configuration: {
             VecX<T> d_bar = VecX<T>::Zero(w.nv()), unused = VecX<T>::Zero(w.nv());
             norm_value_adj(term, configuration_residual(w, term, x)(term.dofs), value_bar, d_bar(term.dofs));
-            difference_adj<T>(w.model, cast<T>(term.q_target).eval().data(), x, d_bar.data(), unused.data(), x_bar);
+            difference_adj<T>(w.model, cast<T>(term.q_target).eval().data(), x, d_bar.data(), unused.data(),
+                              x_bar);
             break;
         }
         case TermKind::joint_velocity:
-            norm_value_adj(term, entries(x + w.nq(), w.nv(), term.dofs), value_bar, entries(x_bar + w.nv(), w.nv(), term.dofs));
+            norm_value_adj(term, entries(x + w.nq(), w.nv(), term.dofs), value_bar,
+                           entries(x_bar + w.nv(), w.nv(), term.dofs));
             break;
         case TermKind::effort:
-            norm_value_adj(term, entries(u, w.nu(), term.controls), value_bar, entries(u_bar, w.nu(), term.controls));
+            norm_value_adj(term, entries(u, w.nu(), term.controls), value_bar,
+                           entries(u_bar, w.nu(), term.controls));
             break;
-        case TermKind::height: term_point_adj<T>(w, term, theta, Vec3<T>(T(0), T(0), value_bar), s, theta_bar); break;
+        case TermKind::height:
+            term_point_adj<T>(w, term, theta, Vec3<T>(T(0), T(0), value_bar), s, theta_bar);
+            break;
         case TermKind::impulse: normal_impulse_adj(s, term.shape, value_bar); break;
         case TermKind::recording: {
             const VecX<T> r = recording_residual(w, term.recording, t, theta, x, u, s);
@@ -160,8 +185,8 @@ void term_value_adj(const World& w, const Term& term, int t, const T* theta, con
 }
 
 template <class T>
-T objective_value(const World& w, const Objective& objective, bool running, int t, const T* theta, const T* x, const T* u,
-                  const StepScratch<T>& s) {
+T objective_value(const World& w, const Objective& objective, bool running, int t, const T* theta, const T* x,
+                  const T* u, const StepScratch<T>& s) {
     T sum(0);
     for (const Term& term : objective) {
         if (term.running != running) continue;
@@ -172,8 +197,9 @@ T objective_value(const World& w, const Objective& objective, bool running, int 
 }
 
 template <class T>
-void objective_value_adj(const World& w, const Objective& objective, bool running, int t, const T* theta, const T* x, const T* u,
-                         const T& value_bar, StepScratch<T>& s, T* theta_bar, T* x_bar, T* u_bar) {
+void objective_value_adj(const World& w, const Objective& objective, bool running, int t, const T* theta,
+                         const T* x, const T* u, const T& value_bar, StepScratch<T>& s, T* theta_bar,
+                         T* x_bar, T* u_bar) {
     for (const Term& term : objective) {
         if (term.running != running) continue;
         T term_bar = T(term.weight) * value_bar;

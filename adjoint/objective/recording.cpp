@@ -7,19 +7,24 @@
 
 namespace costate {
 
-Recording resample(std::vector<Signal> signals, const std::vector<double>& times, const std::vector<std::vector<double>>& rows,
-                   int first, int last, double time_step) {
+Recording resample(std::vector<Signal> signals, const std::vector<double>& times,
+                   const std::vector<std::vector<double>>& rows, int first, int last, double time_step) {
     Recording rec;
     rec.signals = std::move(signals);
-    for (const Signal& c : rec.signals) rec.width += c.width(), rec.dimension += c.dimension();
+    for (const Signal& c : rec.signals) {
+        rec.width += c.width();
+        rec.dimension += c.dimension();
+    }
     rec.values.resize(static_cast<size_t>(last + 1) * static_cast<size_t>(rec.width));
     size_t after = 0;  // the first row later than the step
     for (int t = first; t <= last; ++t) {
         const double time = t * time_step;
         assert(times.front() <= time + 1e-6 * time_step && times.back() >= time - 1e-6 * time_step);
-        while (after < times.size() && times[after] <= time) ++after;
+        while (after < times.size() && times[after] <= time)
+            ++after;
         const size_t from = after > 0 ? after - 1 : 0, to = std::min(after, times.size() - 1);
-        const double share = to > from ? std::clamp((time - times[from]) / (times[to] - times[from]), 0.0, 1.0) : 0;
+        const double share =
+            to > from ? std::clamp((time - times[from]) / (times[to] - times[from]), 0.0, 1.0) : 0;
         const double *a = rows[from].data(), *b = rows[to].data();
         double* out = rec.values.data() + static_cast<size_t>(t) * static_cast<size_t>(rec.width);
         for (const Signal& c : rec.signals) {
@@ -27,11 +32,16 @@ Recording resample(std::vector<Signal> signals, const std::vector<double>& times
                 const Quaternion<double> qa = load_quaternion(a);
                 const Vec3<double> turn = share * quaternion_difference(qa, load_quaternion(b));
                 const Quaternion<double> q = retract_quaternion(qa, turn);
-                out[0] = q.w, out[1] = q.v.x(), out[2] = q.v.y(), out[3] = q.v.z();
+                out[0] = q.w;
+                out[1] = q.v.x();
+                out[2] = q.v.y();
+                out[3] = q.v.z();
             } else {
                 *out = share > 0 ? (1 - share) * *a + share * *b : *a;
             }
-            a += c.width(), b += c.width(), out += c.width();
+            a += c.width();
+            b += c.width();
+            out += c.width();
         }
     }
     return rec;

@@ -30,12 +30,13 @@ int dimension(const Term& term) {
 bool is_of_impulses(const Term& term) {
     if (term.kind == TermKind::impulse) return true;
     const std::vector<Signal>& signals = term.recording.signals;
-    return std::any_of(signals.begin(), signals.end(), [](const Signal& s) { return s.kind == SignalKind::impulse; });
+    return std::any_of(signals.begin(), signals.end(),
+                       [](const Signal& s) { return s.kind == SignalKind::impulse; });
 }
 
 // row (ndx + nu + np) += the gradient of the term's value
-void add_gradient(const World& w, const Term& term, int t, const double* theta, const double* x, const double* u,
-                  StepScratch<double>& s, double* row) {
+void add_gradient(const World& w, const Term& term, int t, const double* theta, const double* x,
+                  const double* u, StepScratch<double>& s, double* row) {
     double *x_bar = row, *u_bar = x_bar + w.ndx(), *theta_bar = u_bar + w.nu();
     s.clear_bars();
     term_value_adj<double>(w, term, t, theta, x, u, 1.0, s, theta_bar, x_bar, u_bar);
@@ -55,15 +56,17 @@ TermResiduals::TermResiduals(const World& w, const Objective& objective) : world
     }
 }
 
-void TermResiduals::linearise(bool running, int t, const double* theta, const double* x, const double* u, StepScratch<double>& s,
-                              Residuals& out) {
+void TermResiduals::linearise(bool running, int t, const double* theta, const double* x, const double* u,
+                              StepScratch<double>& s, Residuals& out) {
     const World& w = world_;
     Eigen::Index rows = 0;
     for (const Term& term : squares_)
         if (term.running == running) rows += dimension(term);
     const int columns = w.ndx() + w.nu() + w.np(), h_column = w.ndx() + w.nu() + w.time_step.at(0);
     const double h = theta[w.time_step.at(0)];
-    out.r.setZero(rows), out.J.setZero(rows, columns), out.linear.setZero(columns);
+    out.r.setZero(rows);
+    out.J.setZero(rows, columns);
+    out.linear.setZero(columns);
     const auto per_second = [&](const Term& term) { return running && term.kind != TermKind::impulse; };
 
     for (const Term& term : others_) {
@@ -86,8 +89,10 @@ void TermResiduals::linearise(bool running, int t, const double* theta, const do
         }
         const bool distance = norms_[i] == TermNorm::distance;
         const double size = r.norm(), weight = term.weight * (per_second(term) ? h : 1);
-        const double scale = !distance ? std::sqrt(weight) : size > 0 ? std::sqrt(weight / (2 * size)) : 0;  // 2 J^T r = J_0^T r_0 / |r_0|
-        r *= scale, J *= scale;
+        // 2 J^T r = J_0^T r_0 / |r_0|
+        const double scale = !distance ? std::sqrt(weight) : size > 0 ? std::sqrt(weight / (2 * size)) : 0;
+        r *= scale;
+        J *= scale;
         if (per_second(term)) J.col(h_column) += r / (distance ? h : 2 * h);
         first += n;
     }

@@ -1,5 +1,5 @@
-// Signals: what a rollout has at every step that a table may have a column of. Trajectories are written and recordings are read
-// by the same names:
+// Signals: what a rollout has at every step that a table may have a column of. Trajectories are written and
+// recordings are read by the same names:
 //
 //   <joint>                             of a joint with one degree of freedom, rad or m
 //   <joint>.x .y .z                     of a free joint, world axes, m
@@ -11,7 +11,8 @@
 //   site(<site>).x .y .z                of the site in the world, m
 //   impulse(<shape>)                    sum of the normal impulses of the shape's contacts in the step, N s
 //
-// All are of the beginning of a step but control and impulse, which are of the step and do not exist at the end of a rollout.
+// All are of the beginning of a step but control and impulse, which are of the step and do not exist at the
+// end of a rollout.
 #pragma once
 
 #include <string>
@@ -21,18 +22,28 @@
 
 namespace costate {
 
-enum class SignalKind { position, rotation, velocity, control, body_position, body_rotation, site_position, impulse };
+enum class SignalKind {
+    position,
+    rotation,
+    velocity,
+    control,
+    body_position,
+    body_rotation,
+    site_position,
+    impulse
+};
 
 // One number, or a rotation as a quaternion (w, x, y, z).
 struct Signal {
     SignalKind kind;
-    int index;                       // its first entry of q, v or u; the body, site or shape
-    int component = 0;               // of a joint's position or rotation: its first entry of v; of a body's or site's position: x, y or z
+    int index;  // its first entry of q, v or u; the body, site or shape
+    // of a joint's position or rotation: its first entry of v; of a body's or site's position: x, y or z
+    int component = 0;
     std::vector<std::string> names;  // of its columns
 
     bool is_rotation() const { return kind == SignalKind::rotation || kind == SignalKind::body_rotation; }
     bool is_of_a_step() const { return kind == SignalKind::control || kind == SignalKind::impulse; }
-    int width() const { return is_rotation() ? 4 : 1; }       // columns
+    int width() const { return is_rotation() ? 4 : 1; }      // columns
     int dimension() const { return is_rotation() ? 3 : 1; }  // of its difference to another value
 };
 

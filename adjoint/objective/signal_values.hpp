@@ -14,24 +14,28 @@ inline bool touches(const FeaturePair& f, int shape) { return shape < 0 || f.a =
 template <class T> T normal_impulse(const StepScratch<T>& s, int shape) {
     T sum(0);
     for (const RowBlock& b : s.rows.blocks)
-        if (b.kind == RowKind::contact && touches(s.contacts.points[static_cast<size_t>(b.index)].features, shape))
-            sum += s.impulses.lambda[static_cast<size_t>(b.row)];
+        if (b.kind == RowKind::contact && touches(s.contacts.points[b.index].features, shape))
+            sum += s.impulses.lambda[b.row];
     return sum;
 }
 template <class T> void normal_impulse_adj(StepScratch<T>& s, int shape, const T& sum_bar) {
     for (const RowBlock& b : s.rows.blocks)
-        if (b.kind == RowKind::contact && touches(s.contacts.points[static_cast<size_t>(b.index)].features, shape))
-            s.impulses.lambda_bar[static_cast<size_t>(b.row)] += sum_bar;
+        if (b.kind == RowKind::contact && touches(s.contacts.points[b.index].features, shape))
+            s.impulses.lambda_bar[b.row] += sum_bar;
 }
 
-// The value of a signal that is a number; and of one that is a rotation. After `step`, or `observe` at the end.
-template <class T> T signal_number(const World& w, const Signal& c, const T* theta, const T* x, const T* u, const StepScratch<T>& s) {
+// The value of a signal that is a number; and of one that is a rotation. After `step`, or `observe` at the
+// end.
+template <class T>
+T signal_number(const World& w, const Signal& c, const T* theta, const T* x, const T* u,
+                const StepScratch<T>& s) {
     switch (c.kind) {
         case SignalKind::position: return x[c.index];
         case SignalKind::velocity: return x[w.nq() + c.index];
         case SignalKind::control: return u[c.index];
         case SignalKind::body_position: return s.kinematics.world_position(w.model, c.index)[c.component];
-        case SignalKind::site_position: return site_pose(w.model, theta, s.kinematics, c.index).p[c.component];
+        case SignalKind::site_position:
+            return site_pose(w.model, theta, s.kinematics, c.index).p[c.component];
         case SignalKind::impulse: return normal_impulse(s, c.index);
         case SignalKind::rotation:
         case SignalKind::body_rotation: break;
@@ -40,30 +44,32 @@ template <class T> T signal_number(const World& w, const Signal& c, const T* the
 }
 template <class T> Quaternion<T> signal_rotation(const Signal& c, const T* x, const StepScratch<T>& s) {
     if (c.kind == SignalKind::rotation) return load_quaternion(x + c.index);
-    return orientation(s.kinematics.X[static_cast<size_t>(c.index)]);
+    return orientation(s.kinematics.X[c.index]);
 }
 
-// What separates a signal from a value of it: the difference, or the rotation vector that turns the value into the signal by the
-// shortest way, in axes that turn along, rad.
+// What separates a signal from a value of it: the difference, or the rotation vector that turns the value
+// into the signal by the shortest way, in axes that turn along, rad.
 template <class T>
 void signal_difference(const World& w, const Signal& c,
-                        const double* value,  // (width)
-                        const T* theta,       // (np)
-                        const T* x,           // (nx)
-                        const T* u,           // (nu)
-                        const StepScratch<T>& s,
-                        T* r)                 // out (dimension)
+                       const double* value,  // (width)
+                       const T* theta,       // (np)
+                       const T* x,           // (nx)
+                       const T* u,           // (nu)
+                       const StepScratch<T>& s,
+                       T* r)  // out (dimension)
 {
     if (!c.is_rotation()) return void(*r = signal_number(w, c, theta, x, u, s) - T(*value));
     const Quaternion<T> from{T(value[0]), cast<T>(load3(value + 1))};
     const Vec3<T> turn = quaternion_difference(from, signal_rotation(c, x, s));
-    r[0] = turn.x(), r[1] = turn.y(), r[2] = turn.z();
+    r[0] = turn.x();
+    r[1] = turn.y();
+    r[2] = turn.z();
 }
 // Seeds the scratch's covectors of poses and impulses, adds to theta_bar (np), x_bar (2 nv) and u_bar (nu).
 template <class T>
-void signal_difference_adj(const World& w, const Signal& c, const double* value, const T* theta, const T* x, StepScratch<T>& s,
-                           const T* r_bar, T* theta_bar, T* x_bar, T* u_bar) {
-    const size_t body = static_cast<size_t>(c.index);
+void signal_difference_adj(const World& w, const Signal& c, const double* value, const T* theta, const T* x,
+                           StepScratch<T>& s, const T* r_bar, T* theta_bar, T* x_bar, T* u_bar) {
+    const size_t body = c.index;
     Vec3<T> y_bar = Vec3<T>::Zero(), none = Vec3<T>::Zero();
     if (c.is_rotation()) {
         const Quaternion<T> from{T(value[0]), cast<T>(load3(value + 1))};
@@ -80,7 +86,7 @@ void signal_difference_adj(const World& w, const Signal& c, const double* value,
             break;
         case SignalKind::body_rotation: orientation_adj(s.kinematics.X[body], y_bar, s.bar.X[body]); break;
         case SignalKind::site_position: {
-            const size_t carrier = static_cast<size_t>(w.model.sites[body].body);
+            const size_t carrier = w.model.sites[body].body;
             const int at = w.model.site_position.at(c.index);
             y_bar[c.component] = *r_bar;
             transform_point_adj<T>(s.kinematics.X[carrier], load3(theta + at), y_bar, s.bar.X[carrier], none);
@@ -93,24 +99,26 @@ void signal_difference_adj(const World& w, const Signal& c, const double* value,
 
 // Differences of all signals to their recording at step t, each in its own unit (sum of dimensions).
 template <class T>
-VecX<T> recording_residual(const World& w, const Recording& rec, int t, const T* theta, const T* x, const T* u,
-                           const StepScratch<T>& s) {
+VecX<T> recording_residual(const World& w, const Recording& rec, int t, const T* theta, const T* x,
+                           const T* u, const StepScratch<T>& s) {
     VecX<T> r(rec.dimension);
     const double* value = rec.at(t);
     Eigen::Index k = 0;
     for (const Signal& signal : rec.signals) {
         signal_difference(w, signal, value, theta, x, u, s, r.data() + k);
-        value += signal.width(), k += signal.dimension();
+        value += signal.width();
+        k += signal.dimension();
     }
     return r;
 }
 template <class T>
-void recording_residual_adj(const World& w, const Recording& rec, int t, const T* theta, const T* x, StepScratch<T>& s,
-                            const T* r_bar, T* theta_bar, T* x_bar, T* u_bar) {
+void recording_residual_adj(const World& w, const Recording& rec, int t, const T* theta, const T* x,
+                            StepScratch<T>& s, const T* r_bar, T* theta_bar, T* x_bar, T* u_bar) {
     const double* value = rec.at(t);
     for (const Signal& signal : rec.signals) {
         signal_difference_adj(w, signal, value, theta, x, s, r_bar, theta_bar, x_bar, u_bar);
-        value += signal.width(), r_bar += signal.dimension();
+        value += signal.width();
+        r_bar += signal.dimension();
     }
 }
 

@@ -14,12 +14,14 @@ Eigen::MatrixXd BoxQp::response(const Eigen::MatrixXd& B) const {
     return out;
 }
 
-BoxQp solve_box_qp(const Eigen::MatrixXd& H, const VecX<double>& g, const VecX<double>& lower, const VecX<double>& upper,
-                   const VecX<double>& start) {
+BoxQp solve_box_qp(const Eigen::MatrixXd& H, const VecX<double>& g, const VecX<double>& lower,
+                   const VecX<double>& upper, const VecX<double>& start) {
     constexpr int most_iterations = 100;
     constexpr double armijo = 0.1, least_step = 1e-20, tolerance = 1e-12;
     BoxQp qp;
-    const auto inside = [&](const VecX<double>& y) { return VecX<double>(y.cwiseMax(lower).cwiseMin(upper)); };
+    const auto inside = [&](const VecX<double>& y) {
+        return VecX<double>(y.cwiseMax(lower).cwiseMin(upper));
+    };
     const auto value = [&](const VecX<double>& y) { return g.dot(y) + 0.5 * y.dot(H * y); };
     qp.x = inside(start);
     std::vector<int> factored;
@@ -27,7 +29,8 @@ BoxQp solve_box_qp(const Eigen::MatrixXd& H, const VecX<double>& g, const VecX<d
         const VecX<double> gradient = g + H * qp.x;
         qp.free.clear();
         for (int i = 0; i < static_cast<int>(g.size()); ++i)
-            if (!(qp.x[i] <= lower[i] && gradient[i] > 0) && !(qp.x[i] >= upper[i] && gradient[i] < 0)) qp.free.push_back(i);
+            if (!(qp.x[i] <= lower[i] && gradient[i] > 0) && !(qp.x[i] >= upper[i] && gradient[i] < 0))
+                qp.free.push_back(i);
         if (qp.free.empty()) return qp.solved = true, qp;
         if (iteration == 0 || qp.free != factored) {
             const Eigen::LLT<Eigen::MatrixXd> llt(Eigen::MatrixXd(H(qp.free, qp.free)));
@@ -40,7 +43,8 @@ BoxQp solve_box_qp(const Eigen::MatrixXd& H, const VecX<double>& g, const VecX<d
         if (-slope <= tolerance * tolerance * (1 + std::abs(value(qp.x)))) return qp.solved = true, qp;
         double length = 1;
         VecX<double> next = inside(qp.x + step);
-        while (length > least_step && value(next) > value(qp.x) + armijo * gradient.dot(next - qp.x)) next = inside(qp.x + (length *= 0.6) * step);
+        while (length > least_step && value(next) > value(qp.x) + armijo * gradient.dot(next - qp.x))
+            next = inside(qp.x + (length *= 0.6) * step);
         if (next == qp.x || length <= least_step) return qp.solved = true, qp;  // round-off
         qp.x = next;
     }

@@ -1,5 +1,5 @@
-// Small quadratic programs whose variables have bounds, by projected Newton steps (Tassa, Mansard, Todorov, Control-Limited
-// Differential Dynamic Programming, ICRA 2014, section III.B):
+// Small quadratic programs whose variables have bounds, by projected Newton steps (Tassa, Mansard, Todorov,
+// Control-Limited Differential Dynamic Programming, ICRA 2014, section III.B):
 //
 //   min  g^T x + 1/2 x^T H x   subject to   lower <= x <= upper
 #pragma once
@@ -14,14 +14,15 @@ struct BoxQp {
     VecX<double> x;
     std::vector<int> free;  // entries of x that are not held by their bounds; there the gradient is zero
     Eigen::MatrixXd L;      // Cholesky factor of H over them
-    bool solved = false;    // false where H is not positive definite over the free entries, or no step descends
+    // false where H is not positive definite over the free entries, or no step descends
+    bool solved = false;
 
     // H_ff^-1 of the free rows of B, zero in the others: what a disturbance B y of g changes about -x.
     Eigen::MatrixXd response(const Eigen::MatrixXd& B) const;
 };
 
 // `start` is brought within the bounds first.
-BoxQp solve_box_qp(const Eigen::MatrixXd& H, const VecX<double>& g, const VecX<double>& lower, const VecX<double>& upper,
-                   const VecX<double>& start);
+BoxQp solve_box_qp(const Eigen::MatrixXd& H, const VecX<double>& g, const VecX<double>& lower,
+                   const VecX<double>& upper, const VecX<double>& start);
 
 }  // namespace costate

@@ -1,5 +1,5 @@
-// Evolution by covariance matrix adaptation (Hansen & Ostermeier 2001) as pagmo has it: the baseline that gradients are compared to.
-// An iteration is a generation, each of whose individuals costs a loss.
+// Evolution by covariance matrix adaptation (Hansen & Ostermeier 2001) as pagmo has it: the baseline that
+// gradients are compared to. An iteration is a generation, each of whose individuals costs a loss.
 #include "adjoint/optimize/problem.hpp"
 
 #ifdef COSTATE_HAVE_PAGMO
@@ -14,7 +14,8 @@ namespace costate {
 
 namespace {
 
-// y = start + scale w, moved into its bounds. pagmo reads no more from the box of w than its width, to which sigma is relative.
+// y = start + scale w, moved into its bounds. pagmo reads no more from the box of w than its width, to which
+// sigma is relative.
 struct Fitness {
     Problem* p = nullptr;
     VecX<double> scale;
@@ -40,14 +41,17 @@ void cmaes(Problem& p) {
     const OptimizeSettings& o = p.settings;
     const VecX<double> range = v.upper() - v.lower();
     Fitness fitness{&p, range.unaryExpr([](double width) { return std::isfinite(width) ? width : 1.0; })};
-    const int usual = std::max(5, 4 + static_cast<int>(3 * std::log(v.size()))), size = o.population > 0 ? o.population : usual;
+    const int usual = std::max(5, 4 + static_cast<int>(3 * std::log(v.size()))),
+              size = o.population > 0 ? o.population : usual;
     const double first = p.value(v.start());
 
     pagmo::population population(pagmo::problem(fitness), 0, o.seed);
     const pagmo::vector_double origin(static_cast<size_t>(v.size()), 0.0);
-    for (int k = 0; k < size; ++k) population.push_back(origin, {first});
+    for (int k = 0; k < size; ++k)
+        population.push_back(origin, {first});
     constexpr double smallest_move = 1e-13;
-    const pagmo::cmaes generation(1, -1, -1, -1, -1, o.sigma, 0, smallest_move, true, false, o.seed);  // keeps what it adapted
+    // keeps what it adapted
+    const pagmo::cmaes generation(1, -1, -1, -1, -1, o.sigma, 0, smallest_move, true, false, o.seed);
     while (true) {
         if (const char* why = p.budget_spent()) return void(p.result.stopped = why);
         const int before = p.result.loss_evaluations;
@@ -62,7 +66,10 @@ void cmaes(Problem& p) {
 
 bool have_cmaes() { return false; }
 
-void cmaes(Problem&) { throw std::runtime_error("this build has no CMA-ES: pagmo was missing; choose a method that uses gradients"); }
+void cmaes(Problem&) {
+    throw std::runtime_error(
+        "this build has no CMA-ES: pagmo was missing; choose a method that uses gradients");
+}
 
 #endif
 

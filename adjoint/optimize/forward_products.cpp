@@ -10,8 +10,10 @@ namespace {
 struct StartTangents {
     Eigen::MatrixXd X, Theta;
     StartTangents(const World& w, const ControlPlan& plan, const Variables& variables, const VecX<double>& y)
-        : X(w.ndx(), y.size()), Theta(w.np(), y.size()) {
-        Gradient unit{VecX<double>::Zero(plan.size()), VecX<double>::Zero(w.ndx()), VecX<double>::Zero(w.np())};
+        : X(w.ndx(), y.size()),
+          Theta(w.np(), y.size()) {
+        Gradient unit{VecX<double>::Zero(plan.size()), VecX<double>::Zero(w.ndx()),
+                      VecX<double>::Zero(w.np())};
         for (int i = 0; i < w.ndx(); ++i) {
             unit.initial_state[i] = 1;
             X.row(i) = variables.pull_back(y, unit).transpose();
@@ -29,21 +31,31 @@ struct StartTangents {
 void control_tangents(const ControlPlan& plan, const std::vector<int>& controls, int t, Eigen::MatrixXd& U) {
     VecX<double> u_bar = VecX<double>::Zero(plan.nu()), z_bar(plan.size());
     for (int i = 0; i < plan.nu(); ++i) {
-        z_bar.setZero(), u_bar[i] = 1;
+        z_bar.setZero();
+        u_bar[i] = 1;
         plan.evaluate_adj(t, u_bar.data(), z_bar.data());
         u_bar[i] = 0;
-        for (size_t k = 0; k < controls.size(); ++k) U(i, static_cast<Eigen::Index>(k)) = z_bar[controls[k]];
+        for (size_t k = 0; k < controls.size(); ++k)
+            U(i, static_cast<Eigen::Index>(k)) = z_bar[controls[k]];
     }
 }
 
 }  // namespace
 
-ForwardProducts::ForwardProducts(const World& w, const Objective& objective, const ControlPlan& plan, const Variables& variables, int steps)
-    : world_(w), plan_(plan), variables_(variables), steps_(steps), scratch_(w), jacobian_(w), terms_(w, objective) {
+ForwardProducts::ForwardProducts(const World& w, const Objective& objective, const ControlPlan& plan,
+                                 const Variables& variables, int steps)
+    : world_(w),
+      plan_(plan),
+      variables_(variables),
+      steps_(steps),
+      scratch_(w),
+      jacobian_(w),
+      terms_(w, objective) {
     refuse_warm_start(w);
 }
 
-void ForwardProducts::add(const Eigen::MatrixXd& X, const Eigen::MatrixXd& U, const Eigen::MatrixXd& Theta, NormalEquations& sum) const {
+void ForwardProducts::add(const Eigen::MatrixXd& X, const Eigen::MatrixXd& U, const Eigen::MatrixXd& Theta,
+                          NormalEquations& sum) const {
     if (residuals_.r.size() == 0) return;
     const Residuals::Matrix& J = residuals_.J;
     Eigen::MatrixXd by_y = J.leftCols(world_.ndx()) * X + J.middleCols(world_.ndx(), world_.nu()) * U;
@@ -55,7 +67,8 @@ void ForwardProducts::add(const Eigen::MatrixXd& X, const Eigen::MatrixXd& U, co
 NormalEquations ForwardProducts::at(const VecX<double>& y) {
     const RolloutInputs in = variables_.inputs(y);
     StartTangents tangents(world_, plan_, variables_, y);
-    Eigen::MatrixXd &X = tangents.X, &Theta = tangents.Theta, U = Eigen::MatrixXd::Zero(world_.nu(), y.size());
+    Eigen::MatrixXd &X = tangents.X, &Theta = tangents.Theta,
+                    U = Eigen::MatrixXd::Zero(world_.nu(), y.size());
     if (Theta.isZero(0)) Theta.resize(0, 0);  // no parameter moves
     NormalEquations sum{Eigen::MatrixXd::Zero(y.size(), y.size()), VecX<double>::Zero(y.size())};
     VecX<double> x = in.x0, next(world_.nx()), u(world_.nu());
@@ -65,8 +78,11 @@ NormalEquations ForwardProducts::at(const VecX<double>& y) {
         step(world_, in.theta.data(), x.data(), u.data(), scratch_, next.data());
         terms_.linearise(true, t, in.theta.data(), x.data(), u.data(), scratch_, residuals_);
         add(X, U, Theta, sum);
-        if (Theta.size() > 0) step_jacobian_by_adjoints(world_, in.theta.data(), x.data(), u.data(), scratch_, jacobian_, &by_theta_);
-        else step_jacobian(world_, in.theta.data(), x.data(), u.data(), scratch_, jacobian_);
+        if (Theta.size() > 0)
+            step_jacobian_by_adjoints(world_, in.theta.data(), x.data(), u.data(), scratch_, jacobian_,
+                                      &by_theta_);
+        else
+            step_jacobian(world_, in.theta.data(), x.data(), u.data(), scratch_, jacobian_);
         X = (jacobian_.by_x * X + jacobian_.by_u * U).eval();
         if (Theta.size() > 0) X += by_theta_ * Theta;
     }

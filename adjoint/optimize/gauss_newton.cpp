@@ -2,16 +2,19 @@
 //
 // Many variables y of few numbers r, all of them of the end: J comes by rows, from reverse sweeps.
 //
-//   d = -J^T (J J^T + mu I)^-1 r        the shortest step among those that bring the linear model r + J d as far
+//   d = -J^T (J J^T + mu I)^-1 r        the shortest step among those that bring the linear model r + J d as
+//   far
 //
-// A Jacobian then costs one reverse sweep a residual. Between two of them Broyden's update keeps J true along the steps tried,
+// A Jacobian then costs one reverse sweep a residual. Between two of them Broyden's update keeps J true along
+// the steps tried,
 //
 //   J += (r(y + d) - r(y) - J d) d^T / |d|^2
 //
-// at the price of the loss alone, as long as every step takes a good part of the loss: the economy of Powell's hybrid method
-// (Powell 1970; More, Garbow & Hillstrom, User Guide for MINPACK-1, 1980, hybrj).
+// at the price of the loss alone, as long as every step takes a good part of the loss: the economy of
+// Powell's hybrid method (Powell 1970; More, Garbow & Hillstrom, User Guide for MINPACK-1, 1980, hybrj).
 //
-// Else J comes by columns, from forward products (adjoint/optimize/forward_products.hpp), and is made anew for every step,
+// Else J comes by columns, from forward products (adjoint/optimize/forward_products.hpp), and is made anew
+// for every step,
 //
 //   d = argmin 1/2 d^T (J^T J + mu D) d + (J^T r)^T d  within the variables' bounds,   D = diag(J^T J)
 #include <Eigen/Cholesky>
@@ -24,8 +27,10 @@ namespace costate {
 
 namespace {
 
-// d above within its bounds: what would leave them is moved to them, and the rest is asked again for what is left of r.
-VecX<double> bounded_step(const Eigen::MatrixXd& J, const VecX<double>& r, double mu, const VecX<double>& lower, const VecX<double>& upper) {
+// d above within its bounds: what would leave them is moved to them, and the rest is asked again for what is
+// left of r.
+VecX<double> bounded_step(const Eigen::MatrixXd& J, const VecX<double>& r, double mu,
+                          const VecX<double>& lower, const VecX<double>& upper) {
     constexpr int most_rounds = 10;
     VecX<double> d = VecX<double>::Zero(lower.size()), is_free = VecX<double>::Ones(lower.size());
     for (int round = 0; round < most_rounds; ++round) {
@@ -56,19 +61,24 @@ void by_rows(Problem& p, const Objective& components) {
     Eigen::MatrixXd J = p.jacobian(y, components);
     // The loss is |r| or |r|^2.
     const bool distance = p.objective().front().norm == TermNorm::distance;
-    const auto note_gradient = [&] { p.note_gradient((J.transpose() * r).norm() * (distance ? 1 / std::max(r.norm(), 1e-300) : 2)); };
+    const auto note_gradient = [&] {
+        p.note_gradient((J.transpose() * r).norm() * (distance ? 1 / std::max(r.norm(), 1e-300) : 2));
+    };
     note_gradient();
     double damping = 0.1;  // mu in units of the mean eigenvalue of J J^T
     bool stale = false;
     for (int rejections = 0; rejections < most_rejections;) {
         if (stale && p.result.gradient_evaluations + count <= p.settings.max_gradient_evaluations) {
-            J = p.jacobian(y, components), stale = false;  // the last loss was y's, else J would not be stale
+            J = p.jacobian(y, components);  // the last loss was y's, else J would not be stale
+            stale = false;
             note_gradient();
         }
         if (const char* why = p.budget_spent()) return void(p.result.stopped = why);
         const double scale = J.squaredNorm() / count;
-        if ((J.transpose() * r).cwiseAbs().maxCoeff() <= p.settings.gradient_tolerance) return void(p.result.stopped = "gradient vanishes");
-        const VecX<double> d = bounded_step(J, r, damping * scale, lower - y, upper - y), trial = (y + d).cwiseMax(lower).cwiseMin(upper);
+        if ((J.transpose() * r).cwiseAbs().maxCoeff() <= p.settings.gradient_tolerance)
+            return void(p.result.stopped = "gradient vanishes");
+        const VecX<double> d = bounded_step(J, r, damping * scale, lower - y, upper - y),
+                           trial = (y + d).cwiseMax(lower).cwiseMin(upper);
         const bool finite = p.value(trial) < unlimited;
         const double before = r.norm();
         double after = unlimited;
@@ -76,14 +86,19 @@ void by_rows(Problem& p, const Objective& components) {
             const VecX<double> r_trial = p.residuals(components);
             after = r_trial.norm();
             if (d.squaredNorm() > 0) J += (r_trial - r - J * d) * d.transpose() / d.squaredNorm();
-            if (after < least * before) y = trial, r = r_trial;
+            if (after < least * before) {
+                y = trial;
+                r = r_trial;
+            }
         }
         if (!(after < least * before)) {
-            damping *= 3, ++rejections;
+            damping *= 3;
+            ++rejections;
             continue;
         }
         damping *= after < 0.5 * before ? 0.1 : 0.3;
-        stale = after > good * before, rejections = 0;
+        stale = after > good * before;
+        rejections = 0;
         p.end_iteration();
     }
     p.result.stopped = "no descent along the steps";
@@ -103,7 +118,8 @@ void by_columns(Problem& p) {
         const VecX<double> gradient = 2 * normal.g;
         p.note_gradient(gradient.norm());
         if (const char* why = p.reason_to_stop(gradient)) return void(p.result.stopped = why);
-        const VecX<double> diagonal = normal.H.diagonal(), D = diagonal.cwiseMax(least_scale * diagonal.maxCoeff());
+        const VecX<double> diagonal = normal.H.diagonal(),
+                           D = diagonal.cwiseMax(least_scale * diagonal.maxCoeff());
         double after = unlimited;
         for (int rejections = 0; rejections < most_rejections; ++rejections, damping *= 4) {
             if (const char* why = p.budget_spent()) return void(p.result.stopped = why);
@@ -119,7 +135,8 @@ void by_columns(Problem& p) {
             }
         }
         if (!(after < loss)) return void(p.result.stopped = "no descent along the steps");
-        loss = after, damping = std::max(0.1 * damping, least_damping);
+        loss = after;
+        damping = std::max(0.1 * damping, least_damping);
         p.end_iteration();
     }
 }
@@ -129,8 +146,10 @@ void by_columns(Problem& p) {
 void gauss_newton(Problem& p) {
     check_least_squares(p.objective());
     const Objective components = residual_components(p.objective());
-    if (components.empty() || static_cast<int>(components.size()) >= p.variables.size()) by_columns(p);
-    else by_rows(p, components);
+    if (components.empty() || static_cast<int>(components.size()) >= p.variables.size())
+        by_columns(p);
+    else
+        by_rows(p, components);
 }
 
 }  // namespace costate

@@ -11,8 +11,15 @@ constexpr double least_regularisation = 1e-9, most_regularisation = 1e9;  // in 
 
 }  // namespace
 
-TrajectoryOptimiser::TrajectoryOptimiser(const World& w, const Objective& objective, const VecX<double>& theta, const TrajectorySettings& settings)
-    : world_(w), objective_(objective), theta_(theta), settings_(settings), scratch_(w), jacobian_(w), terms_(w, objective) {
+TrajectoryOptimiser::TrajectoryOptimiser(const World& w, const Objective& objective,
+                                         const VecX<double>& theta, const TrajectorySettings& settings)
+    : world_(w),
+      objective_(objective),
+      theta_(theta),
+      settings_(settings),
+      scratch_(w),
+      jacobian_(w),
+      terms_(w, objective) {
     refuse_warm_start(w);
     range_ = 0.5 * (settings_.upper - settings_.lower);
     for (double& r : range_)
@@ -30,18 +37,25 @@ double TrajectoryOptimiser::take_step(int t, const double* x, const double* u, d
 // What the last state adds to it.
 double TrajectoryOptimiser::finish(const double* x) {
     observe(world_, theta_.data(), x, scratch_);
-    return objective_value<double>(world_, objective_, false, first_step_ + steps(), theta_.data(), x, nullptr, scratch_);
+    return objective_value<double>(world_, objective_, false, first_step_ + steps(), theta_.data(), x,
+                                   nullptr, scratch_);
 }
 
 bool TrajectoryOptimiser::start(const VecX<double>& x0, const Eigen::MatrixXd& U, int first_step) {
-    first_step_ = first_step, U_ = U, U_trial_ = U;
+    first_step_ = first_step;
+    U_ = U;
+    U_trial_ = U;
     for (Eigen::Index i = 0; i < settings_.lower.size(); ++i) {
-        auto row = U_.row(settings_.free[static_cast<size_t>(i)]);
+        auto row = U_.row(settings_.free[i]);
         row = row.cwiseMax(settings_.lower[i]).cwiseMin(settings_.upper[i]).eval();
     }
-    X_.resize(world_.nx(), steps() + 1), X_trial_ = X_, X_.col(0) = x0;
+    X_.resize(world_.nx(), steps() + 1);
+    X_trial_ = X_;
+    X_.col(0) = x0;
     stages_.resize(static_cast<size_t>(steps()) + 1);
-    penalty_ = 0, linearised_ = false, merit_ = {};
+    penalty_ = 0;
+    linearised_ = false;
+    merit_ = {};
     for (int t = 0; t < steps(); ++t) {
         merit_.cost += take_step(t, X_.col(t).data(), U_.col(t).data(), X_.col(t + 1).data());
         if (!(merit_.cost < unlimited)) return false;
@@ -57,19 +71,23 @@ TrajectoryOptimiser::Merit TrajectoryOptimiser::run(double length) {
     VecX<double> dx(world_.ndx()), next(world_.nx());
     X_trial_.col(0) = X_.col(0);
     for (int t = 0; t < steps(); ++t) {
-        const Stage& stage = stages_[static_cast<size_t>(t)];
+        const Stage& stage = stages_[t];
         state_difference(world_, X_.col(t).data(), X_trial_.col(t).data(), dx.data());
         auto u = U_trial_.col(t);
         u = U_.col(t);
-        u(settings_.free) = (u(settings_.free) + length * stage.k + stage.K * dx).cwiseMax(settings_.lower).cwiseMin(settings_.upper).eval();
+        u(settings_.free) = (u(settings_.free) + length * stage.k + stage.K * dx)
+                                .cwiseMax(settings_.lower)
+                                .cwiseMin(settings_.upper)
+                                .eval();
         m.cost += take_step(t, X_trial_.col(t).data(), u.data(), next.data());
         if (!(m.cost < unlimited)) return {unlimited, 0};
         if (is_cut(t + 1)) {
-            dx = length * stages_[static_cast<size_t>(t) + 1].dx;
+            dx = length * stages_[t + 1].dx;
             retract_state(world_, X_.col(t + 1).data(), dx.data(), X_trial_.col(t + 1).data());
             state_difference(world_, X_trial_.col(t + 1).data(), next.data(), dx.data());
             m.defect += dx.lpNorm<1>();
-        } else X_trial_.col(t + 1) = next;
+        } else
+            X_trial_.col(t + 1) = next;
     }
     m.cost += finish(X_trial_.col(steps()).data());
     return m;
@@ -79,7 +97,8 @@ TrajectoryOptimiser::Merit TrajectoryOptimiser::run(double length) {
 void TrajectoryOptimiser::quadratic(const Residuals& r, Stage& stage) const {
     const int ndx = world_.ndx();
     std::vector<int> free = settings_.free;
-    for (int& i : free) i += ndx;
+    for (int& i : free)
+        i += ndx;
     const Eigen::MatrixXd J_x = r.J.leftCols(ndx), J_u = r.J(Eigen::all, free);
     stage.l_x = 2 * J_x.transpose() * r.r + r.linear.head(ndx);
     stage.l_u = 2 * J_u.transpose() * r.r + r.linear(free);
@@ -92,29 +111,31 @@ void TrajectoryOptimiser::linearise() {
     const int ndx = world_.ndx();
     VecX<double> next(world_.nx());
     for (int t = 0; t < steps(); ++t) {
-        Stage& stage = stages_[static_cast<size_t>(t)];
+        Stage& stage = stages_[t];
         const double *x = X_.col(t).data(), *u = U_.col(t).data();
         step(world_, theta_.data(), x, u, scratch_, next.data());
         terms_.linearise(true, first_step_ + t, theta_.data(), x, u, scratch_, residuals_);
         quadratic(residuals_, stage);
         step_jacobian(world_, theta_.data(), x, u, scratch_, jacobian_);
-        stage.A = jacobian_.by_x, stage.B = jacobian_.by_u(Eigen::all, settings_.free);
+        stage.A = jacobian_.by_x;
+        stage.B = jacobian_.by_u(Eigen::all, settings_.free);
         stage.d.setZero(ndx);
         if (is_cut(t + 1)) state_difference(world_, X_.col(t + 1).data(), next.data(), stage.d.data());
     }
     Stage& end = stages_.back();
     observe(world_, theta_.data(), X_.col(steps()).data(), scratch_);
-    terms_.linearise(false, first_step_ + steps(), theta_.data(), X_.col(steps()).data(), nullptr, scratch_, residuals_);
+    terms_.linearise(false, first_step_ + steps(), theta_.data(), X_.col(steps()).data(), nullptr, scratch_,
+                     residuals_);
     quadratic(residuals_, end);
 
     // The gradient by the controls, less what their limits hold.
     VecX<double> costate = end.l_x;
     double sum = 0;
     for (int t = steps() - 1; t >= 0; --t) {
-        const Stage& stage = stages_[static_cast<size_t>(t)];
+        const Stage& stage = stages_[t];
         const VecX<double> g = stage.l_u + stage.B.transpose() * costate;
         for (Eigen::Index i = 0; i < g.size(); ++i) {
-            const double u = U_(settings_.free[static_cast<size_t>(i)], t);
+            const double u = U_(settings_.free[i], t);
             const bool held = (u <= settings_.lower[i] && g[i] > 0) || (u >= settings_.upper[i] && g[i] < 0);
             if (!held) sum += g[i] * g[i];
         }
@@ -127,14 +148,17 @@ void TrajectoryOptimiser::linearise() {
 bool TrajectoryOptimiser::sweep_back() {
     VecX<double> V_x = stages_.back().l_x;
     Eigen::MatrixXd V_xx = stages_.back().l_xx;
-    const VecX<double> damping = regularisation_ * (unit_ > 0 ? unit_ : 1) * range_.cwiseAbs2().cwiseInverse();
+    const VecX<double> damping =
+        regularisation_ * (unit_ > 0 ? unit_ : 1) * range_.cwiseAbs2().cwiseInverse();
     double curvature = 0;
     for (int t = steps() - 1; t >= 0; --t) {
-        Stage& stage = stages_[static_cast<size_t>(t)];
+        Stage& stage = stages_[t];
         const Eigen::MatrixXd V_xx_A = V_xx * stage.A, V_xx_B = V_xx * stage.B;
         const VecX<double> V_next = V_x + V_xx * stage.d;
-        const VecX<double> Q_x = stage.l_x + stage.A.transpose() * V_next, Q_u = stage.l_u + stage.B.transpose() * V_next;
-        const Eigen::MatrixXd Q_xx = stage.l_xx + stage.A.transpose() * V_xx_A, Q_ux = stage.l_ux + stage.B.transpose() * V_xx_A,
+        const VecX<double> Q_x = stage.l_x + stage.A.transpose() * V_next,
+                           Q_u = stage.l_u + stage.B.transpose() * V_next;
+        const Eigen::MatrixXd Q_xx = stage.l_xx + stage.A.transpose() * V_xx_A,
+                              Q_ux = stage.l_ux + stage.B.transpose() * V_xx_A,
                               Q_uu = stage.l_uu + stage.B.transpose() * V_xx_B;
         curvature += range_.cwiseAbs2().dot(Q_uu.diagonal());
         const VecX<double> u = U_.col(t)(settings_.free);
@@ -143,9 +167,11 @@ bool TrajectoryOptimiser::sweep_back() {
         H.diagonal() += damping;
         const BoxQp qp = solve_box_qp(H, Q_u, settings_.lower - u, settings_.upper - u, stage.k);
         if (!qp.solved || !qp.x.allFinite()) return false;
-        stage.k = qp.x, stage.K = -qp.response(Q_ux);
+        stage.k = qp.x;
+        stage.K = -qp.response(Q_ux);
         V_x = Q_x + stage.K.transpose() * Q_u + (Q_ux + Q_uu * stage.K).transpose() * stage.k;
-        V_xx = Q_xx + stage.K.transpose() * (Q_uu * stage.K) + stage.K.transpose() * Q_ux + Q_ux.transpose() * stage.K;
+        V_xx = Q_xx + stage.K.transpose() * (Q_uu * stage.K) + stage.K.transpose() * Q_ux +
+               Q_ux.transpose() * stage.K;
         V_xx = (0.5 * (V_xx + V_xx.transpose())).eval();
     }
     if (unit_ == 0) {
@@ -155,14 +181,15 @@ bool TrajectoryOptimiser::sweep_back() {
     return true;
 }
 
-// The linear model's states and controls, the slope of the merit along them, and the penalty that makes it negative (Nocedal &
-// Wright, Numerical Optimization, 2006, eq. 18.36).
+// The linear model's states and controls, the slope of the merit along them, and the penalty that makes it
+// negative (Nocedal & Wright, Numerical Optimization, 2006, eq. 18.36).
 void TrajectoryOptimiser::sweep_forward() {
     double slope = 0, curvature = 0;
     stages_.front().dx.setZero(world_.ndx());
     for (size_t t = 0; t < stages_.size(); ++t) {
         Stage& stage = stages_[t];
-        slope += stage.l_x.dot(stage.dx), curvature += stage.dx.dot(stage.l_xx * stage.dx);
+        slope += stage.l_x.dot(stage.dx);
+        curvature += stage.dx.dot(stage.l_xx * stage.dx);
         if (t + 1 == stages_.size()) break;
         stage.du = stage.k + stage.K * stage.dx;
         slope += stage.l_u.dot(stage.du);
@@ -183,8 +210,13 @@ bool TrajectoryOptimiser::iterate() {
         double length = 1;
         for (int n = 0; n <= halvings; ++n, length *= 0.5) {
             const Merit m = run(length);
-            if (!(m.cost < unlimited) || !(merit(m) <= merit(merit_) + armijo * length * slope_) || !(merit(m) < merit(merit_))) continue;
-            merit_ = m, X_.swap(X_trial_), U_.swap(U_trial_), linearised_ = false;
+            if (!(m.cost < unlimited) || !(merit(m) <= merit(merit_) + armijo * length * slope_) ||
+                !(merit(m) < merit(merit_)))
+                continue;
+            merit_ = m;
+            X_.swap(X_trial_);
+            U_.swap(U_trial_);
+            linearised_ = false;
             if (n == 0) regularisation_ = std::max(regularisation_ / factor, least_regularisation);
             if (n > 3) regularisation_ = std::min(regularisation_ * factor, most_regularisation);
             return true;

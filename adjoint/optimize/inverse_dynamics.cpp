@@ -5,14 +5,16 @@
 
 namespace costate {
 
-InverseDynamics inverse_dynamics(const World& w, const VecX<double>& theta, const VecX<double>& x, const VecX<double>& v_target,
-                                 const VecX<double>& start, double tolerance, int most_iterations) {
+InverseDynamics inverse_dynamics(const World& w, const VecX<double>& theta, const VecX<double>& x,
+                                 const VecX<double>& v_target, const VecX<double>& start, double tolerance,
+                                 int most_iterations) {
     constexpr int most_rejections = 12;  // in a row
     constexpr double least_scale = 1e-12;
     const int nv = w.nv(), nu = w.nu();
-    VecX<double> lower = VecX<double>::Constant(nu, -unlimited), upper = VecX<double>::Constant(nu, unlimited);
+    VecX<double> lower = VecX<double>::Constant(nu, -unlimited),
+                 upper = VecX<double>::Constant(nu, unlimited);
     for (int i = 0; i < nu; ++i)
-        if (const ParameterInterval& limits = w.model.actuators[static_cast<size_t>(i)].control; limits.lower >= 0)
+        if (const ParameterInterval& limits = w.model.actuators[i].control; limits.lower >= 0)
             lower[i] = theta[limits.lower], upper[i] = theta[limits.upper];
 
     StepScratch<double> scratch(w);
@@ -25,12 +27,15 @@ InverseDynamics inverse_dynamics(const World& w, const VecX<double>& theta, cons
     };
     InverseDynamics result{start.cwiseMax(lower).cwiseMin(upper), 0};
     result.residual = run(result.u);
-    for (double damping = 1e-3; result.residual > tolerance && result.residual < unlimited && result.iterations < most_iterations; damping *= 0.01) {
+    for (double damping = 1e-3;
+         result.residual > tolerance && result.residual < unlimited && result.iterations < most_iterations;
+         damping *= 0.01) {
         ++result.iterations;
         run(result.u);  // for its intermediates
         step_jacobian(w, theta.data(), x.data(), result.u.data(), scratch, jacobian);
         const Eigen::MatrixXd J = jacobian.by_u.middleRows(nv, nv), JJ = J.transpose() * J;
-        const VecX<double> g = J.transpose() * r, D = JJ.diagonal().cwiseMax(least_scale * JJ.diagonal().maxCoeff());
+        const VecX<double> g = J.transpose() * r,
+                           D = JJ.diagonal().cwiseMax(least_scale * JJ.diagonal().maxCoeff());
         bool better = false;
         for (int rejections = 0; !better && rejections < most_rejections; ++rejections) {
             Eigen::MatrixXd H = JJ;
@@ -39,8 +44,11 @@ InverseDynamics inverse_dynamics(const World& w, const VecX<double>& theta, cons
             const VecX<double> trial = (result.u + qp.x).cwiseMax(lower).cwiseMin(upper);
             const double residual = qp.solved ? run(trial) : unlimited;
             better = residual < result.residual;
-            if (better) result.u = trial, result.residual = residual;
-            else damping *= 4;
+            if (better) {
+                result.u = trial;
+                result.residual = residual;
+            } else
+                damping *= 4;
         }
         if (!better) break;
     }

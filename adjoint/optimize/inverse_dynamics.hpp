@@ -1,4 +1,5 @@
-// Inverse dynamics through contact: the controls u of one step for which v+(x, u) = v*, or comes as near as it can,
+// Inverse dynamics through contact: the controls u of one step for which v+(x, u) = v*, or comes as near as
+// it can,
 //
 //   min |v+(u) - v*|^2   within the limits of the controls
 //
@@ -16,8 +17,10 @@ struct InverseDynamics {
     int iterations = 0;  // Jacobians taken
 };
 
-// `start` (nu) is brought within the limits; v_target is (nv). Ends when the residual is not above the tolerance.
-InverseDynamics inverse_dynamics(const World& w, const VecX<double>& theta, const VecX<double>& x, const VecX<double>& v_target,
-                                 const VecX<double>& start, double tolerance = 1e-5, int most_iterations = 20);
+// `start` (nu) is brought within the limits; v_target is (nv). Ends when the residual is not above the
+// tolerance.
+InverseDynamics inverse_dynamics(const World& w, const VecX<double>& theta, const VecX<double>& x,
+                                 const VecX<double>& v_target, const VecX<double>& start,
+                                 double tolerance = 1e-5, int most_iterations = 20);
 
 }  // namespace costate

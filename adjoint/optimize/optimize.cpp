@@ -8,8 +8,9 @@ namespace costate {
 
 namespace {
 
-// Steepest descent with backtracking until the Armijo condition holds; the accepted step length grows for the next iteration.
-// With momentum, the heavy ball: the direction is the decaying sum of gradients, restarted where it does not descend.
+// Steepest descent with backtracking until the Armijo condition holds; the accepted step length grows for the
+// next iteration. With momentum, the heavy ball: the direction is the decaying sum of gradients, restarted
+// where it does not descend.
 void descend(Problem& p, bool momentum) {
     const Variables& v = p.variables;
     const OptimizeSettings& o = p.settings;
@@ -28,9 +29,12 @@ void descend(Problem& p, bool momentum) {
             if (next <= value + 1e-4 * g.dot(trial - y)) break;
         }
         if (!(next < value)) return void(p.result.stopped = "no descent along the direction");
-        y = trial, value = next, rate *= 2;
+        y = trial;
+        value = next;
+        rate *= 2;
         p.end_iteration();
-        if (p.result.loss_evaluations >= o.max_loss_evaluations) return void(p.result.stopped = "loss evaluations used");
+        if (p.result.loss_evaluations >= o.max_loss_evaluations)
+            return void(p.result.stopped = "loss evaluations used");
     }
 }
 
@@ -46,7 +50,8 @@ void adam(Problem& p) {
         m = decay1 * m + (1 - decay1) * g;
         s = decay2 * s + (1 - decay2) * g.cwiseAbs2();
         const double m_scale = 1 / (1 - std::pow(decay1, t)), s_scale = 1 / (1 - std::pow(decay2, t));
-        y.array() -= p.settings.learning_rate * (m_scale * m).array() / ((s_scale * s).array().sqrt() + epsilon);
+        y.array() -=
+            p.settings.learning_rate * (m_scale * m).array() / ((s_scale * s).array().sqrt() + epsilon);
         y = y.cwiseMax(v.lower()).cwiseMin(v.upper());
         if (p.value(y) == unlimited) return void(p.result.stopped = "the rollout diverged");
         p.end_iteration();
@@ -54,8 +59,8 @@ void adam(Problem& p) {
 }
 
 #ifdef COSTATE_HAVE_NLOPT
-// NLopt's L-BFGS (Luksan) asks for value and gradient together; each such call after the first counts as an iteration. Scaling the
-// problem by the learning rate scales its first step, which is along the gradient.
+// NLopt's L-BFGS (Luksan) asks for value and gradient together; each such call after the first counts as an
+// iteration. Scaling the problem by the learning rate scales its first step, which is along the gradient.
 void lbfgs(Problem& p) {
     const auto vector = [](const VecX<double>& x) { return std::vector<double>(x.begin(), x.end()); };
     const Variables& v = p.variables;
@@ -74,20 +79,23 @@ void lbfgs(Problem& p) {
         gradient *= scale;
         return scale * value;
     };
-    std::function<double(const std::vector<double>&, std::vector<double>&)> guarded = [&](const std::vector<double>& x, std::vector<double>& g) {
-        double value = 0;
-        VecX<double> gradient = VecX<double>::Zero(v.size());
-        try {
-            if (p.result.stopped.empty()) value = evaluate(Eigen::Map<const VecX<double>>(x.data(), v.size()), gradient);
-        } catch (...) {
-            failure = std::current_exception();
-        }
-        if (failure || !p.result.stopped.empty()) opt.force_stop();
-        std::copy(gradient.begin(), gradient.end(), g.begin());
-        return value;
-    };
-    opt.set_min_objective(
-        [](const std::vector<double>& x, std::vector<double>& g, void* f) { return (*static_cast<decltype(guarded)*>(f))(x, g); }, &guarded);
+    std::function<double(const std::vector<double>&, std::vector<double>&)> guarded =
+        [&](const std::vector<double>& x, std::vector<double>& g) {
+            double value = 0;
+            VecX<double> gradient = VecX<double>::Zero(v.size());
+            try {
+                if (p.result.stopped.empty())
+                    value = evaluate(Eigen::Map<const VecX<double>>(x.data(), v.size()), gradient);
+            } catch (...) {
+                failure = std::current_exception();
+            }
+            if (failure || !p.result.stopped.empty()) opt.force_stop();
+            std::copy(gradient.begin(), gradient.end(), g.begin());
+            return value;
+        };
+    opt.set_min_objective([](const std::vector<double>& x, std::vector<double>& g,
+                             void* f) { return (*static_cast<decltype(guarded)*>(f))(x, g); },
+                          &guarded);
     std::vector<double> y = vector(v.start());
     double value = 0;
     try {
@@ -95,7 +103,8 @@ void lbfgs(Problem& p) {
     } catch (const nlopt::forced_stop&) {
     } catch (const nlopt::roundoff_limited&) {
         p.result.stopped = "round-off limits progress";
-    } catch (const std::runtime_error&) {  // its generic failure, as where a line search meets diverging rollouts only
+    } catch (const std::runtime_error&) {  // its generic failure, as where a line search meets diverging
+                                           // rollouts only
         p.result.stopped = "the line search failed";
     }
     if (failure) std::rethrow_exception(failure);
@@ -106,7 +115,9 @@ void lbfgs(Problem& p) {
 }  // namespace
 
 const std::vector<std::string>& method_names() {
-    static const std::vector<std::string> names{"gradient_descent", "momentum", "adam", "lbfgs", "gauss_newton", "ilqr", "multiple_shooting", "receding_horizon", "cmaes"};
+    static const std::vector<std::string> names{
+        "gradient_descent",  "momentum",         "adam", "lbfgs", "gauss_newton", "ilqr",
+        "multiple_shooting", "receding_horizon", "cmaes"};
     return names;
 }
 
@@ -118,37 +129,48 @@ bool have_lbfgs() {
 #endif
 }
 
-Variables::Variables(const World& w, const ControlPlan& plan, const ParameterMap& parameters, const std::vector<int>& initial_state,
-                     const RolloutInputs& start)
-    : world_(w), base_(start), parameters_(parameters), initial_state_(initial_state) {
+Variables::Variables(const World& w, const ControlPlan& plan, const ParameterMap& parameters,
+                     const std::vector<int>& initial_state, const RolloutInputs& start)
+    : world_(w),
+      base_(start),
+      parameters_(parameters),
+      initial_state_(initial_state) {
     std::vector<int> actuator;  // of controls_
     for (size_t n = 0; n < plan.channels().size(); ++n)
         for (int i = 0; plan.channels()[n].optimise && i < plan.channels()[n].size; ++i)
             controls_.push_back(plan.channels()[n].offset + i), actuator.push_back(static_cast<int>(n));
     const int moving = size_of(parameters_);
     const auto n = static_cast<Eigen::Index>(controls_.size() + initial_state_.size()) + moving;
-    start_.setZero(n), lower_.setConstant(n, -unlimited), upper_.setConstant(n, unlimited);
+    start_.setZero(n);
+    lower_.setConstant(n, -unlimited);
+    upper_.setConstant(n, unlimited);
     Eigen::Index k = 0;
     for (const int i : controls_) {
         // beyond its limits a control has no effect, and no gradient to lead it back
-        const ParameterInterval& limits = w.model.actuators[static_cast<size_t>(actuator[static_cast<size_t>(k)])].control;
-        if (limits.lower >= 0) lower_[k] = base_.theta[limits.lower], upper_[k] = base_.theta[limits.upper];
+        const ParameterInterval& limits = w.model.actuators[actuator[k]].control;
+        if (limits.lower >= 0) {
+            lower_[k] = base_.theta[limits.lower];
+            upper_[k] = base_.theta[limits.upper];
+        }
         start_[k] = std::clamp(base_.z[i], lower_[k], upper_[k]);
         ++k;
     }
     start_.segment(k, moving) = variables_of(w.model, parameters_, base_.theta);
-    lower_.segment(k, moving) = lower_bounds(parameters_), upper_.segment(k, moving) = upper_bounds(parameters_);
+    lower_.segment(k, moving) = lower_bounds(parameters_);
+    upper_.segment(k, moving) = upper_bounds(parameters_);
 }
 
 RolloutInputs Variables::inputs(const VecX<double>& y) const {
     RolloutInputs in = base_;
     Eigen::Index k = 0;
-    for (const int i : controls_) in.z[i] = y[k++];
+    for (const int i : controls_)
+        in.z[i] = y[k++];
     place_parameters(world_.model, parameters_, y.data() + k, in.theta.data());
     k += size_of(parameters_);
     const int nv = world_.nv();
     VecX<double> d = VecX<double>::Zero(2 * nv);
-    for (const int i : initial_state_) d[i] = y[k++];
+    for (const int i : initial_state_)
+        d[i] = y[k++];
     retract(world_.model, base_.x0.data(), d.data(), in.x0.data());
     in.x0.segment(world_.nq(), nv) = base_.x0.segment(world_.nq(), nv) + d.tail(nv);
     return in;
@@ -157,21 +179,26 @@ RolloutInputs Variables::inputs(const VecX<double>& y) const {
 VecX<double> Variables::pull_back(const VecX<double>& y, const Gradient& g) const {
     VecX<double> y_bar = VecX<double>::Zero(size());
     Eigen::Index k = 0;
-    for (const int i : controls_) y_bar[k++] = g.controls[i];
+    for (const int i : controls_)
+        y_bar[k++] = g.controls[i];
     place_parameters_adj(world_.model, parameters_, y.data() + k, g.parameters.data(), y_bar.data() + k);
     k += size_of(parameters_);
     // retract(x0, d): the covector at its end, pulled back to d
     const int nv = world_.nv();
-    VecX<double> d = VecX<double>::Zero(2 * nv), d_bar = VecX<double>::Zero(2 * nv), unused = VecX<double>::Zero(nv);
+    VecX<double> d = VecX<double>::Zero(2 * nv), d_bar = VecX<double>::Zero(2 * nv),
+                 unused = VecX<double>::Zero(nv);
     Eigen::Index first = k;
-    for (const int i : initial_state_) d[i] = y[k++];
+    for (const int i : initial_state_)
+        d[i] = y[k++];
     retract_adj(world_.model, base_.x0.data(), d.data(), g.initial_state.data(), unused.data(), d_bar.data());
     d_bar.tail(nv) = g.initial_state.segment(nv, nv);
-    for (const int i : initial_state_) y_bar[first++] = d_bar[i];
+    for (const int i : initial_state_)
+        y_bar[first++] = d_bar[i];
     return y_bar;
 }
 
-OptimizeResult optimise(Rollout<Simulation>& rollout, const Variables& variables, const OptimizeSettings& settings, const Progress& progress) {
+OptimizeResult optimise(Rollout<Simulation>& rollout, const Variables& variables,
+                        const OptimizeSettings& settings, const Progress& progress) {
     Problem p(rollout, variables, settings, progress);
     switch (settings.method) {
         case Method::gradient_descent: descend(p, false); break;
@@ -187,7 +214,8 @@ OptimizeResult optimise(Rollout<Simulation>& rollout, const Variables& variables
             lbfgs(p);
             break;
 #else
-            throw std::runtime_error("this build has no L-BFGS: NLopt was missing; choose adam, momentum or gradient_descent");
+            throw std::runtime_error(
+                "this build has no L-BFGS: NLopt was missing; choose adam, momentum or gradient_descent");
 #endif
     }
     p.result.seconds = p.seconds();

@@ -17,7 +17,8 @@ VecX<double> bounds(const ParameterMap& map, double ParameterVariable::*bound) {
     Eigen::Index k = 0;
     for (const ParameterVariable& v : map) {
         const double all = v.scale == ParameterScale::log_cholesky ? v.*bound : scaled(v, v.*bound);
-        y.segment(k, v.size()).setConstant(all), k += v.size();
+        y.segment(k, v.size()).setConstant(all);
+        k += v.size();
     }
     return y;
 }
@@ -51,7 +52,10 @@ std::string variable_name(const Model& m, const ParameterMap& map, int entry) {
         }
         if (v.scale != ParameterScale::log_cholesky) return m.layout.element_name(v.index);
         std::string name = "bodies/";
-        name.append(m.bodies[static_cast<size_t>(v.index)].name).append("/pseudo_inertia[").append(std::to_string(entry)).append("]");
+        name.append(m.bodies[v.index].name)
+            .append("/pseudo_inertia[")
+            .append(std::to_string(entry))
+            .append("]");
         return name;
     }
     return "?";

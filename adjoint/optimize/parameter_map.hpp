@@ -2,7 +2,8 @@
 //
 //   linear        y = theta_i
 //   log           y = log theta_i, which keeps the parameter positive
-//   log_cholesky  ten numbers for mass, centre of mass and inertia of a body, all of which are possible (core/model/log_cholesky.hpp)
+//   log_cholesky  ten numbers for mass, centre of mass and inertia of a body, all of which are possible
+//   (core/model/log_cholesky.hpp)
 #pragma once
 
 #include "core/dynamics/kinematics.hpp"
@@ -13,7 +14,7 @@ namespace costate {
 enum class ParameterScale { linear, log, log_cholesky };
 
 struct ParameterVariable {
-    int index = 0;  // in theta; of log_cholesky: the body
+    int index = 0;                                 // in theta; of log_cholesky: the body
     double lower = -unlimited, upper = unlimited;  // of the parameter; log_cholesky has none
     ParameterScale scale = ParameterScale::linear;
     int size() const { return scale == ParameterScale::log_cholesky ? LogCholesky<double>::size : 1; }
@@ -23,7 +24,8 @@ using ParameterMap = std::vector<ParameterVariable>;  // their variables stand o
 
 inline int size_of(const ParameterMap& map) {
     int size = 0;
-    for (const ParameterVariable& v : map) size += v.size();
+    for (const ParameterVariable& v : map)
+        size += v.size();
     return size;
 }
 
@@ -38,12 +40,15 @@ void place_parameters(const Model& m, const ParameterMap& map,
         switch (v.scale) {
             case ParameterScale::linear: theta[v.index] = *y; break;
             case ParameterScale::log: theta[v.index] = exp(*y); break;
-            case ParameterScale::log_cholesky: store_mass_properties(m, v.index, log_cholesky_body(LogCholesky<T>::load(y)), theta); break;
+            case ParameterScale::log_cholesky:
+                store_mass_properties(m, v.index, log_cholesky_body(LogCholesky<T>::load(y)), theta);
+                break;
         }
         y += v.size();
     }
 }
-template <class T> void place_parameters_adj(const Model& m, const ParameterMap& map, const T* y, const T* theta_bar, T* y_bar) {
+template <class T>
+void place_parameters_adj(const Model& m, const ParameterMap& map, const T* y, const T* theta_bar, T* y_bar) {
     using std::exp;
     for (const ParameterVariable& v : map) {
         switch (v.scale) {
@@ -58,7 +63,8 @@ template <class T> void place_parameters_adj(const Model& m, const ParameterMap&
                 break;
             }
         }
-        y += v.size(), y_bar += v.size();
+        y += v.size();
+        y_bar += v.size();
     }
 }
 

@@ -7,18 +7,24 @@ namespace costate {
 double Problem::loss(const VecX<double>& y) {
     inputs_ = variables.inputs(y);
     double value = rollout_.forward(inputs_.theta, inputs_.x0, inputs_.z);
-    if (rollout_.divergence() && result.loss_evaluations == 0) throw DivergenceError(rollout_.step().world().model, rollout_.divergence());
+    if (rollout_.divergence() && result.loss_evaluations == 0)
+        throw DivergenceError(rollout_.step().world().model, rollout_.divergence());
     if (rollout_.divergence()) value = unlimited;
     if (++result.loss_evaluations == 1) {
-        result.initial_loss = result.final_loss = value, result.y = y;
+        result.initial_loss = result.final_loss = value;
+        result.y = y;
         note_loss();
     }
-    if (value < result.final_loss) result.final_loss = value, result.y = y;
+    if (value < result.final_loss) {
+        result.final_loss = value;
+        result.y = y;
+    }
     return value;
 }
 
 void Problem::note_loss() {
-    result.losses.push_back(result.final_loss), result.loss_seconds.push_back(seconds());
+    result.losses.push_back(result.final_loss);
+    result.loss_seconds.push_back(seconds());
     if (progress_) progress_(result);
 }
 
@@ -41,7 +47,8 @@ VecX<double> Problem::residuals(const Objective& components) {
     for (size_t k = 0; k < components.size(); ++k) {
         const Objective component{components[k]};
         const Simulation::Looking looking(rollout_.step(), component);
-        r[static_cast<Eigen::Index>(k)] = rollout_.step().finish(rollout_.steps(), inputs_.theta.data(), rollout_.last_state().data());
+        r[static_cast<Eigen::Index>(k)] =
+            rollout_.step().finish(rollout_.steps(), inputs_.theta.data(), rollout_.last_state().data());
     }
     return r;
 }
@@ -59,7 +66,8 @@ Eigen::MatrixXd Problem::jacobian(const VecX<double>& y, const Objective& compon
 }
 
 void Problem::note_gradient(double norm) {
-    result.gradient_norms.push_back(norm), result.gradient_iterations.push_back(result.iterations);
+    result.gradient_norms.push_back(norm);
+    result.gradient_iterations.push_back(result.iterations);
 }
 
 void Problem::end_iteration() {
@@ -75,9 +83,11 @@ const char* Problem::budget_spent() const {
 }
 
 const char* Problem::reason_to_stop(const VecX<double>& gradient) const {
-    if (gradient.size() == 0 || gradient.cwiseAbs().maxCoeff() <= settings.gradient_tolerance) return "gradient vanishes";
+    if (gradient.size() == 0 || gradient.cwiseAbs().maxCoeff() <= settings.gradient_tolerance)
+        return "gradient vanishes";
     if (const char* why = budget_spent()) return why;
-    return result.gradient_evaluations >= settings.max_gradient_evaluations ? "gradient evaluations used" : nullptr;
+    return result.gradient_evaluations >= settings.max_gradient_evaluations ? "gradient evaluations used"
+                                                                            : nullptr;
 }
 
 }  // namespace costate

@@ -1,5 +1,6 @@
-// What the methods of adjoint/optimize/optimize.cpp minimise: the loss of a rollout, half its square, or the sum of squared residuals it
-// is made of, as a function of the variables y. Counts what it costs and keeps the best.
+// What the methods of adjoint/optimize/optimize.cpp minimise: the loss of a rollout, half its square, or the
+// sum of squared residuals it is made of, as a function of the variables y. Counts what it costs and keeps
+// the best.
 #pragma once
 
 #include <chrono>
@@ -12,14 +13,19 @@ using Progress = std::function<void(const OptimizeResult&)>;
 
 class Problem {
 public:
-    Problem(Rollout<Simulation>& rollout, const Variables& moving, const OptimizeSettings& how, const Progress& progress)
-        : variables(moving), settings(how), rollout_(rollout), progress_(progress) {}
+    Problem(Rollout<Simulation>& rollout, const Variables& moving, const OptimizeSettings& how,
+            const Progress& progress)
+        : variables(moving),
+          settings(how),
+          rollout_(rollout),
+          progress_(progress) {}
 
     // The loss, or half its square where the settings say so.
     double value(const VecX<double>& y);
     VecX<double> gradient(const VecX<double>& y);  // of that, at the y of the last call of `value`
 
-    // Residuals at the y of the last call of `value`, and the gradient of each, which costs one reverse sweep.
+    // Residuals at the y of the last call of `value`, and the gradient of each, which costs one reverse
+    // sweep.
     VecX<double> residuals(const Objective& components);
     Eigen::MatrixXd jacobian(const VecX<double>& y, const Objective& components);
 
@@ -28,10 +34,12 @@ public:
     const Objective& objective() const { return rollout_.step().objective(); }
     const World& world() const { return rollout_.step().world(); }
     const Rollout<Simulation>& rollout() const { return rollout_; }
-    void end_iteration();                                            // an iteration is what `iterations` counts
+    // an iteration is what `iterations` counts
+    void end_iteration();
     const char* reason_to_stop(const VecX<double>& gradient) const;  // or nullptr
     const char* budget_spent() const;                                // the part of it that needs no gradient
-    double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }  // since the start
+    // since the start
+    double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
     const Variables& variables;
     const OptimizeSettings& settings;
@@ -54,6 +62,6 @@ private:
 void gauss_newton(Problem& problem);
 void shoot(Problem& problem);   // ilqr and multiple_shooting
 void recede(Problem& problem);  // receding_horizon
-void cmaes(Problem& problem);  // throws std::runtime_error in a build without pagmo
+void cmaes(Problem& problem);   // throws std::runtime_error in a build without pagmo
 
 }  // namespace costate

@@ -1,5 +1,5 @@
-// Receding-horizon control: before every step a plan is made from where the system is, by one iteration of iLQR on the plan
-// before, and its first control is run.
+// Receding-horizon control: before every step a plan is made from where the system is, by one iteration of
+// iLQR on the plan before, and its first control is run.
 #pragma once
 
 #include "adjoint/optimize/ilqr.hpp"
@@ -8,11 +8,12 @@ namespace costate {
 
 class RecedingHorizon {
 public:
-    RecedingHorizon(const World& w, const Objective& objective, const VecX<double>& theta, const TrajectorySettings& settings)
+    RecedingHorizon(const World& w, const Objective& objective, const VecX<double>& theta,
+                    const TrajectorySettings& settings)
         : optimiser_(w, objective, theta, settings) {}
 
-    // The control (nu) at state x (nx), where step t of the objective begins. `guess` (nu x horizon) is what stands in for the plan of
-    // the step before where that does not reach, and where controls are not free.
+    // The control (nu) at state x (nx), where step t of the objective begins. `guess` (nu x horizon) is what
+    // stands in for the plan of the step before where that does not reach, and where controls are not free.
     VecX<double> plan(const VecX<double>& x, const Eigen::MatrixXd& guess, int t, int iterations = 1) {
         Eigen::MatrixXd U = guess;
         const Eigen::Index kept = std::min(plan_.cols() - 1, U.cols());

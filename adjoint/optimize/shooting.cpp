@@ -13,24 +13,30 @@ namespace {
 // Between the variables y of a plan and the controls of every step.
 class ControlTable {
 public:
-    ControlTable(const ControlPlan& plan, const Variables& variables, int steps) : plan_(plan), variables_(variables), steps_(steps) {
+    ControlTable(const ControlPlan& plan, const Variables& variables, int steps)
+        : plan_(plan),
+          variables_(variables),
+          steps_(steps) {
         for (size_t n = 0; n < plan.channels().size(); ++n)
             if (plan.channels()[n].optimise) settings.free.push_back(static_cast<int>(n));
         const auto moving = static_cast<Eigen::Index>(settings.free.size());
-        settings.lower.resize(moving), settings.upper.resize(moving);
+        settings.lower.resize(moving);
+        settings.upper.resize(moving);
         for (Eigen::Index i = 0; i < moving; ++i)
-            settings.lower[i] = variables.lower()[i * steps], settings.upper[i] = variables.upper()[i * steps];
+            settings.lower[i] = variables.lower()[i * steps],
+            settings.upper[i] = variables.upper()[i * steps];
     }
     Eigen::MatrixXd controls(const VecX<double>& y) const {  // (nu x steps)
         const VecX<double> z = variables_.inputs(y).z;
         Eigen::MatrixXd U(plan_.nu(), steps_);
-        for (int t = 0; t < steps_; ++t) plan_.evaluate(z.data(), t, U.col(t).data());
+        for (int t = 0; t < steps_; ++t)
+            plan_.evaluate(z.data(), t, U.col(t).data());
         return U;
     }
     VecX<double> variables(const Eigen::MatrixXd& U) const {
         VecX<double> y(variables_.size());
         for (Eigen::Index i = 0; i < settings.lower.size(); ++i)
-            y.segment(i * steps_, steps_) = U.row(settings.free[static_cast<size_t>(i)]).transpose();
+            y.segment(i * steps_, steps_) = U.row(settings.free[i]).transpose();
         return y;
     }
 
@@ -44,7 +50,8 @@ private:
 
 }  // namespace
 
-std::string why_no_shooting(const ControlPlan& plan, const ParameterMap& parameters, const std::vector<int>& initial_state) {
+std::string why_no_shooting(const ControlPlan& plan, const ParameterMap& parameters,
+                            const std::vector<int>& initial_state) {
     if (!parameters.empty()) return "it optimises parameters";
     if (!initial_state.empty()) return "it optimises the initial state";
     for (const ControlChannel& c : plan.channels())
@@ -53,9 +60,9 @@ std::string why_no_shooting(const ControlPlan& plan, const ParameterMap& paramet
 }
 
 void shoot(Problem& p) {
-    constexpr double closed = 1e-8;   // the sum of defects
-    constexpr double still = 1e-9;    // an improvement relative to the cost
-    constexpr int most_still = 3;     // in a row
+    constexpr double closed = 1e-8;  // the sum of defects
+    constexpr double still = 1e-9;   // an improvement relative to the cost
+    constexpr int most_still = 3;    // in a row
     const Rollout<Simulation>& rollout = p.rollout();
     const World& world = p.world();
     VecX<double> y = p.variables.start();
@@ -73,19 +80,24 @@ void shoot(Problem& p) {
         for (double before = trajectory.cost(); quiet < most_still && !spent(); before = trajectory.cost()) {
             const int runs = trajectory.runs();
             const bool better = trajectory.iterate();
-            ++p.result.gradient_evaluations, p.result.loss_evaluations += trajectory.runs() - runs;
+            ++p.result.gradient_evaluations;
+            p.result.loss_evaluations += trajectory.runs() - runs;
             p.note_gradient(trajectory.gradient_norm());
             if (!better) break;
             y = table.variables(trajectory.controls());
             p.value(y);
             p.end_iteration();
             if (trajectory.gradient_norm() <= p.settings.gradient_tolerance) break;
-            quiet = trajectory.defect() < closed && before - trajectory.cost() < still * std::abs(before) ? quiet + 1 : 0;
+            quiet = trajectory.defect() < closed && before - trajectory.cost() < still * std::abs(before)
+                        ? quiet + 1
+                        : 0;
         }
         if (const char* why = spent()) return void(p.result.stopped = why);
         if (!segmented) break;
         // What segments can bring is done; one shot from their controls brings the rest, and has no defects.
-        segmented = false, table.settings.segment = 0, y = p.result.y;
+        segmented = false;
+        table.settings.segment = 0;
+        y = p.result.y;
     }
     p.result.stopped = "no descent along the steps";
 }
@@ -111,9 +123,11 @@ void recede(Problem& p) {
     p.result.gradient_evaluations += rollout.steps();
     p.value(table.variables(U));
     p.end_iteration();
-    std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2), seconds.end());
+    std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2),
+                     seconds.end());
     char text[80];
-    std::snprintf(text, sizeof text, "the end, with a median of %.3g ms a control: %.3g Hz", 1e3 * seconds[seconds.size() / 2], 1 / seconds[seconds.size() / 2]);
+    std::snprintf(text, sizeof text, "the end, with a median of %.3g ms a control: %.3g Hz",
+                  1e3 * seconds[seconds.size() / 2], 1 / seconds[seconds.size() / 2]);
     p.result.stopped = text;
 }
 

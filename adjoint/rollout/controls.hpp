@@ -1,5 +1,5 @@
-// From decision variables to the control of every step, and back. A channel (one an actuator) is either free at every step
-// or follows knots in time with straight lines between; one knot holds a value.
+// From decision variables to the control of every step, and back. A channel (one an actuator) is either free
+// at every step or follows knots in time with straight lines between; one knot holds a value.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,9 @@ struct ControlChannel {
 class ControlPlan {
 public:
     // `steps` long, of `time_step` seconds; the knots' places between steps do not move with theta.
-    ControlPlan(std::vector<ControlChannel> channels, int steps, double time_step) : channels_(std::move(channels)), time_step_(time_step) {
+    ControlPlan(std::vector<ControlChannel> channels, int steps, double time_step)
+        : channels_(std::move(channels)),
+          time_step_(time_step) {
         for (ControlChannel& c : channels_) {
             c.offset = size_;
             c.size = c.per_step ? steps : static_cast<int>(c.times.size());

@@ -13,12 +13,13 @@ std::string tangent_entry_name(const Model& m, int entry) {
     const int dof = entry < m.nv ? entry : entry - m.nv;
     for (const Body& b : m.bodies)
         if (dof >= b.v0 && dof < b.v0 + b.nv)
-            return "body '" + b.name + "', joint '" + b.joint_name + "', " + (entry < m.nv ? "position" : "velocity");
+            return "body '" + b.name + "', joint '" + b.joint_name + "', " +
+                   (entry < m.nv ? "position" : "velocity");
     return "an impulse kept for the next step";
 }
 
 DivergenceError::DivergenceError(const Model& m, const Divergence& d)
-    : std::runtime_error("the state is not finite after step " + std::to_string(d.step) + ": " + state_entry_name(m, d.entry) + ", " +
-                         (d.entry < m.nq ? "position" : "velocity")) {}
+    : std::runtime_error("the state is not finite after step " + std::to_string(d.step) + ": " +
+                         state_entry_name(m, d.entry) + ", " + (d.entry < m.nq ? "position" : "velocity")) {}
 
 }  // namespace costate

@@ -14,7 +14,8 @@ struct Divergence {
     int entry = -1;  // in the state
     explicit operator bool() const { return step >= 0; }
 };
-// The same backwards: of the adjoint (ndx) of the state with which the step begins; and the constraint row it came from, if one did.
+// The same backwards: of the adjoint (ndx) of the state with which the step begins; and the constraint row it
+// came from, if one did.
 struct AdjointDivergence : Divergence {
     std::string row;
 };

@@ -1,10 +1,10 @@
-// Rollouts forwards and backwards in time, for any step with the interface of Simulation. This folder is the reverse of
-// time; the adjoint of an operator stands beside the operator, in the folder of the operator.
+// Rollouts forwards and backwards in time, for any step with the interface of Simulation. This folder is the
+// reverse of time; the adjoint of an operator stands beside the operator, in the folder of the operator.
 //
-// Forwards the states are stored that a schedule names (a checkpoint is a State: nothing else of a step survives it). Backwards
-// each step is run again by the same compiled code, from its checkpoint or by steps from an earlier one, which rebuilds its
-// intermediates, and then pulled back. Every schedule gives the same bits, and so does a rollout that is saved between steps and
-// taken up again by another process.
+// Forwards the states are stored that a schedule names (a checkpoint is a State: nothing else of a step
+// survives it). Backwards each step is run again by the same compiled code, from its checkpoint or by steps
+// from an earlier one, which rebuilds its intermediates, and then pulled back. Every schedule gives the same
+// bits, and so does a rollout that is saved between steps and taken up again by another process.
 #pragma once
 
 #include <cassert>
@@ -33,53 +33,79 @@ struct Evaluations {
 
 // What is done to the adjoint between steps. The gradient is exact without.
 struct AdjointLimits {
-    double clip = std::numeric_limits<double>::infinity();  // an adjoint with a larger norm is scaled to this norm
-    int horizon = 0;                                        // every so many steps from the end nothing passes; 0: all does
+    // an adjoint with a larger norm is scaled to this norm
+    double clip = std::numeric_limits<double>::infinity();
+    // every so many steps from the end nothing passes; 0: all does
+    int horizon = 0;
 };
 
 template <class Step> class Rollout {
 public:
     // Every state is stored, or what the schedule says; Step and plan must outlive the rollout.
-    Rollout(Step& step, const ControlPlan& plan, int steps) : Rollout(step, plan, Schedule::every_step(steps)) {}
+    Rollout(Step& step, const ControlPlan& plan, int steps)
+        : Rollout(step, plan, Schedule::every_step(steps)) {}
     Rollout(Step& step, const ControlPlan& plan, const Schedule& schedule, const DiskSettings& disk = {})
         : Rollout(std::vector<Step*>{&step}, plan, schedule, disk) {}
     // Equal steps, as many as the schedule keeps the intermediates of.
-    Rollout(const std::vector<Step*>& steps, const ControlPlan& plan, const Schedule& schedule, const DiskSettings& disk = {})
-        : plan_(plan), schedule_(schedule), store_(steps[0]->nx(), schedule, disk), u_(steps[0]->nu()), u_bar_(u_), x_bar_(steps[0]->ndx()),
-          x_next_bar_(x_bar_), x_(steps[0]->nx()), last_(x_), reversed_(x_), current_(steps[0]) {
+    Rollout(const std::vector<Step*>& steps, const ControlPlan& plan, const Schedule& schedule,
+            const DiskSettings& disk = {})
+        : plan_(plan),
+          schedule_(schedule),
+          store_(steps[0]->nx(), schedule, disk),
+          u_(steps[0]->nu()),
+          u_bar_(u_),
+          x_bar_(steps[0]->ndx()),
+          x_next_bar_(x_bar_),
+          x_(steps[0]->nx()),
+          last_(x_),
+          reversed_(x_),
+          current_(steps[0]) {
         assert(static_cast<int>(steps.size()) == schedule.kept());
-        for (Step* s : steps) kept_.push_back({s, x_, 0});
+        for (Step* s : steps)
+            kept_.push_back({s, x_, 0});
     }
 
-    // The loss of a rollout; visit(t, x_t, u_t) is called after each step t, with its intermediates still in the step's scratch,
-    // and visit(N, x_N, nullptr) at the end. Stops at the first state that is not finite, see divergence().
-    template <class Visit> double forward(const VecX<double>& theta, const VecX<double>& x0, const VecX<double>& z, Visit&& visit) {
-        return forward_until(theta, x0, z, [](int, const double*) { return false; }, visit);
+    // The loss of a rollout; visit(t, x_t, u_t) is called after each step t, with its intermediates still in
+    // the step's scratch, and visit(N, x_N, nullptr) at the end. Stops at the first state that is not finite,
+    // see divergence().
+    template <class Visit>
+    double forward(const VecX<double>& theta, const VecX<double>& x0, const VecX<double>& z, Visit&& visit) {
+        return forward_until(
+            theta, x0, z, [](int, const double*) { return false; }, visit);
     }
     double forward(const VecX<double>& theta, const VecX<double>& x0, const VecX<double>& z) {
         return forward(theta, x0, z, [](int, const double*, const double*) {});
     }
     // By an online schedule: N is the first t >= 1 at which stop(t, x_t) is true.
     template <class Stop, class Visit>
-    double forward_until(const VecX<double>& theta, const VecX<double>& x0, const VecX<double>& z, Stop&& stop, Visit&& visit) {
+    double forward_until(const VecX<double>& theta, const VecX<double>& x0, const VecX<double>& z,
+                         Stop&& stop, Visit&& visit) {
         assert(x0.size() == nx() && z.size() == plan_.size() && theta.size() == current_->np());
         x_ = x0;
-        divergence_ = {}, phase_ = Phase::forward;
+        divergence_ = {};
+        phase_ = Phase::forward;
         schedule_.restart();
-        next_ = to_ = 0, loss_ = 0;
+        next_ = to_ = 0;
+        loss_ = 0;
         return sweep(theta, z, stop, visit);
     }
 
-    // The gradient of the loss that the last `forward` returned, with the same theta and z. It may be asked for several times: after
-    // the first, what the checkpoints no longer hold is run again from the start. visit(N, x_bar_N, nullptr) is called first, and
-    // visit(t, x_bar_t, u_bar_t) after each step t pulled back, with its intermediates and their bars in the step's scratch:
-    // x_bar_t is the gradient of the loss by the state at which step t begins, of what the steps from t on make of it, within limits.
-    template <class Visit> void backward(const VecX<double>& theta, const VecX<double>& z, Gradient& g, Visit&& visit) {
-        g.controls.setZero(plan_.size()), g.initial_state.setZero(x_bar_.size()), g.parameters.setZero(current_->np());
+    // The gradient of the loss that the last `forward` returned, with the same theta and z. It may be asked
+    // for several times: after the first, what the checkpoints no longer hold is run again from the start.
+    // visit(N, x_bar_N, nullptr) is called first, and visit(t, x_bar_t, u_bar_t) after each step t pulled
+    // back, with its intermediates and their bars in the step's scratch: x_bar_t is the gradient of the loss
+    // by the state at which step t begins, of what the steps from t on make of it, within limits.
+    template <class Visit>
+    void backward(const VecX<double>& theta, const VecX<double>& z, Gradient& g, Visit&& visit) {
+        g.controls.setZero(plan_.size());
+        g.initial_state.setZero(x_bar_.size());
+        g.parameters.setZero(current_->np());
         x_next_bar_.setZero();
         current_->finish_adj(steps(), theta.data(), last_.data(), g.parameters.data(), x_next_bar_.data());
         if (phase_ != Phase::swept) schedule_.again();
-        phase_ = Phase::backward, reversed_ = last_, adjoint_divergence_ = {};
+        phase_ = Phase::backward;
+        reversed_ = last_;
+        adjoint_divergence_ = {};
         note_divergence(steps(), x_next_bar_);
         visit(steps(), x_next_bar_.data(), nullptr);
         pull_back(theta, z, g, visit);
@@ -88,16 +114,27 @@ public:
         backward(theta, z, g, [](int, const double*, const double*) {});
     }
 
-    // All of a rollout that is under way, inside a visit, or of one that is not. It goes on in a rollout of the same kind.
+    // All of a rollout that is under way, inside a visit, or of one that is not. It goes on in a rollout of
+    // the same kind.
     template <class Archive> void transfer(Archive& a) {
         const int steps_before = steps();
-        schedule_.transfer(a), store_.transfer(a);
-        for (VecX<double>* v : {&x_, &last_, &reversed_, &x_next_bar_}) a.of_known_size(*v);
-        a(phase_), a(next_), a(to_), a(loss_), a(divergence_), a(evaluations_);
-        a(adjoint_divergence_.step), a(adjoint_divergence_.entry), a(adjoint_divergence_.row);
+        schedule_.transfer(a);
+        store_.transfer(a);
+        for (VecX<double>* v : {&x_, &last_, &reversed_, &x_next_bar_})
+            a.of_known_size(*v);
+        a(phase_);
+        a(next_);
+        a(to_);
+        a(loss_);
+        a(divergence_);
+        a(evaluations_);
+        a(adjoint_divergence_.step);
+        a(adjoint_divergence_.entry);
+        a(adjoint_divergence_.row);
         for (Kept& k : kept_) {
             a.of_known_size(k.before);
-            if constexpr (std::is_same_v<Archive, ArchiveReader>) k.ran = -1;  // intermediates are left behind
+            // intermediates are left behind
+            if constexpr (std::is_same_v<Archive, ArchiveReader>) k.ran = -1;
         }
         if constexpr (std::is_same_v<Archive, ArchiveReader>) {
             const bool known = phase_ >= Phase::none && phase_ <= Phase::backward;
@@ -107,14 +144,18 @@ public:
     }
     bool in_forward() const { return phase_ == Phase::forward; }    // under way
     bool in_backward() const { return phase_ == Phase::backward; }  // begun, perhaps ended
-    template <class Visit> double resume_forward(const VecX<double>& theta, const VecX<double>& z, Visit&& visit) {
-        return sweep(theta, z, [](int, const double*) { return false; }, visit);
+    template <class Visit>
+    double resume_forward(const VecX<double>& theta, const VecX<double>& z, Visit&& visit) {
+        return sweep(
+            theta, z, [](int, const double*) { return false; }, visit);
     }
-    template <class Visit> void resume_backward(const VecX<double>& theta, const VecX<double>& z, Gradient& g, Visit&& visit) {
+    template <class Visit>
+    void resume_backward(const VecX<double>& theta, const VecX<double>& z, Gradient& g, Visit&& visit) {
         pull_back(theta, z, g, visit);
     }
 
-    // x_t of the last `forward`, t up to the step that made it diverge, by steps from the nearest checkpoint where it is not stored.
+    // x_t of the last `forward`, t up to the step that made it diverge, by steps from the nearest checkpoint
+    // where it is not stored.
     VecX<double> state(int t, const VecX<double>& theta, const VecX<double>& z) {
         if (t == steps() && !divergence_) return last_;
         const Schedule::Place from = schedule_.nearest(t);
@@ -134,7 +175,8 @@ public:
     int steps() const { return schedule_.steps(); }
     double loss() const { return loss_; }  // of the last `forward`
     const Divergence& divergence() const { return divergence_; }
-    const AdjointDivergence& adjoint_divergence() const { return adjoint_divergence_; }  // of the last `backward`
+    // of the last `backward`
+    const AdjointDivergence& adjoint_divergence() const { return adjoint_divergence_; }
     const Evaluations& evaluations() const { return evaluations_; }
     const CheckpointStore& store() const { return store_; }
     const Schedule& schedule() const { return schedule_; }
@@ -152,7 +194,8 @@ private:
     Kept& kept(int t) { return kept_[static_cast<size_t>(t) % kept_.size()]; }
 
     // The first sweep, from step next_ of the forward run to to_.
-    template <class Stop, class Visit> double sweep(const VecX<double>& theta, const VecX<double>& z, Stop&& stop, Visit&& visit) {
+    template <class Stop, class Visit>
+    double sweep(const VecX<double>& theta, const VecX<double>& z, Stop&& stop, Visit&& visit) {
         for (;;) {
             while (next_ < to_) {
                 const int t = next_++;
@@ -164,23 +207,30 @@ private:
             }
             if (schedule_.reverses_next()) break;
             const Action a = schedule_.next();
-            if (a.kind == Action::Kind::store) store_.store(a.tier, a.slot, x_.data());
-            else next_ = a.step, to_ = a.to;
+            if (a.kind == Action::Kind::store)
+                store_.store(a.tier, a.slot, x_.data());
+            else {
+                next_ = a.step;
+                to_ = a.to;
+            }
         }
-        last_ = x_, phase_ = Phase::swept;
+        last_ = x_;
+        phase_ = Phase::swept;
         loss_ += current_->finish(steps(), theta.data(), last_.data());
         visit(steps(), last_.data(), nullptr);
         return loss_;
     }
 
-    template <class Visit> void pull_back(const VecX<double>& theta, const VecX<double>& z, Gradient& g, Visit&& visit) {
+    template <class Visit>
+    void pull_back(const VecX<double>& theta, const VecX<double>& z, Gradient& g, Visit&& visit) {
         while (!schedule_.done()) {
             const Action a = schedule_.next();
             switch (a.kind) {
                 case Action::Kind::store: store_.store(a.tier, a.slot, x_.data()); break;
                 case Action::Kind::restore: store_.restore(a.tier, a.slot, x_.data()); break;
                 case Action::Kind::forward:
-                    for (int t = a.step; t < a.to; ++t) run(t, theta, z);
+                    for (int t = a.step; t < a.to; ++t)
+                        run(t, theta, z);
                     break;
                 case Action::Kind::reverse: reverse(a.step, theta, z, g, visit); break;
             }
@@ -188,29 +238,40 @@ private:
         g.initial_state = x_next_bar_;
     }
 
-    // x_t in x_ becomes what step t began with, and x_ the state after it. Returns the step's share of the loss.
+    // x_t in x_ becomes what step t began with, and x_ the state after it. Returns the step's share of the
+    // loss.
     double run(int t, const VecX<double>& theta, const VecX<double>& z) {
         Kept& k = kept(t);
         k.before.swap(x_);
         plan_.evaluate(z.data(), t, u_.data());
         const double share = k.step->run(t, theta.data(), k.before.data(), u_.data(), x_.data());
         ++evaluations_.forward;
-        k.ran = k.step->runs(), current_ = k.step;
+        k.ran = k.step->runs();
+        current_ = k.step;
         return share;
     }
-    // After `run` of the same step. One that somebody else ran in between, with its own intermediates, costs one more.
-    template <class Visit> void reverse(int t, const VecX<double>& theta, const VecX<double>& z, Gradient& g, Visit&& visit) {
+    // After `run` of the same step. One that somebody else ran in between, with its own intermediates, costs
+    // one more.
+    template <class Visit>
+    void reverse(int t, const VecX<double>& theta, const VecX<double>& z, Gradient& g, Visit&& visit) {
         Kept& k = kept(t);
-        if (k.step->runs() != k.ran) x_.swap(k.before), run(t, theta, z);
-        else if (kept_.size() > 1) plan_.evaluate(z.data(), t, u_.data());
-        assert(divergence_ || kept_.size() > 1 || std::memcmp(x_.data(), reversed_.data(), store_.bytes_per_checkpoint()) == 0);
+        if (k.step->runs() != k.ran) {
+            x_.swap(k.before);
+            run(t, theta, z);
+        } else if (kept_.size() > 1)
+            plan_.evaluate(z.data(), t, u_.data());
+        assert(divergence_ || kept_.size() > 1 ||
+               std::memcmp(x_.data(), reversed_.data(), store_.bytes_per_checkpoint()) == 0);
         current_ = k.step;
-        x_bar_.setZero(), u_bar_.setZero();
-        k.step->run_adj(t, theta.data(), k.before.data(), u_.data(), x_next_bar_.data(), g.parameters.data(), x_bar_.data(), u_bar_.data());
+        x_bar_.setZero();
+        u_bar_.setZero();
+        k.step->run_adj(t, theta.data(), k.before.data(), u_.data(), x_next_bar_.data(), g.parameters.data(),
+                        x_bar_.data(), u_bar_.data());
         ++evaluations_.backward;
         plan_.evaluate_adj(t, u_bar_.data(), g.controls.data());
         limit(t);
-        x_next_bar_.swap(x_bar_), reversed_ = k.before;
+        x_next_bar_.swap(x_bar_);
+        reversed_ = k.before;
         visit(t, x_next_bar_.data(), u_bar_.data());
     }
     // What becomes of x_bar_, the adjoint of x_t, before step t - 1 sees it.
@@ -239,7 +300,7 @@ private:
     std::vector<Kept> kept_;        // step t in place t % size
     Step* current_;
     Phase phase_ = Phase::none;
-    int next_ = 0, to_ = 0;         // of the forward run that is under way in the first sweep
+    int next_ = 0, to_ = 0;  // of the forward run that is under way in the first sweep
     double loss_ = 0;
     Divergence divergence_;
     AdjointDivergence adjoint_divergence_;

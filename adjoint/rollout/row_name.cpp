@@ -18,16 +18,17 @@ std::string row_name(const World& w, const StepScratch<double>& s, int row) {
     const auto holds = [&](const RowBlock& b) { return row >= b.row && row < b.row + b.rows; };
     const auto block = std::ranges::find_if(s.rows.blocks, holds);
     if (block == s.rows.blocks.end()) return "";
-    const auto index = static_cast<size_t>(block->index);
+    const int index = block->index;
     const Model& m = w.model;
     switch (block->kind) {
         case RowKind::contact: {
             const FeaturePair& f = s.contacts.points[index].features;
-            const auto name = [&](int shape) { return "'" + w.shapes.shapes[static_cast<size_t>(shape)].name + "'"; };
-            return "contact of " + name(f.a) + " and " + name(f.b) + (row == block->row ? ", normal" : ", tangent");
+            const auto name = [&](int shape) { return "'" + w.shapes.shapes[shape].name + "'"; };
+            return "contact of " + name(f.a) + " and " + name(f.b) +
+                   (row == block->row ? ", normal" : ", tangent");
         }
         case RowKind::limit:
-        case RowKind::ball_limit: return "limit of joint '" + m.bodies[static_cast<size_t>(m.limits[index].body)].joint_name + "'";
+        case RowKind::ball_limit: return "limit of joint '" + m.bodies[m.limits[index].body].joint_name + "'";
         case RowKind::dry_friction: return "dry friction of " + joint_of(m, m.dry_dofs[index]);
         case RowKind::coupling:
         case RowKind::connect:
@@ -39,7 +40,8 @@ std::string row_name(const World& w, const StepScratch<double>& s, int row) {
 std::string first_bad_row(const World& w, const StepScratch<double>& s) {
     const ImpulseScratch<double>& i = s.impulses;
     for (size_t r = 0; r < i.lambda_bar.size(); ++r)
-        if (!std::isfinite(i.lambda_bar[r]) || (r < i.b_bar.size() && !std::isfinite(i.b_bar[r]))) return row_name(w, s, static_cast<int>(r));
+        if (!std::isfinite(i.lambda_bar[r]) || (r < i.b_bar.size() && !std::isfinite(i.b_bar[r])))
+            return row_name(w, s, static_cast<int>(r));
     return "";
 }
 

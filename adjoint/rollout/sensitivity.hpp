@@ -1,24 +1,29 @@
-// What a push would change: the gradient of the loss by a force on a body during one step, from what step_adj leaves behind.
+// What a push would change: the gradient of the loss by a force on a body during one step, from what step_adj
+// leaves behind.
 #pragma once
 
 #include "solvers/step/step.hpp"
 
 namespace costate {
 
-// The gradient of the loss by a force at each body's centre of mass, held during the step that was just pulled back, divided by
-// the length of the step: that is by the impulse of the force, world axes, per N s. A force f there is the generalised force
-// J^T f, so its gradient is J tau_bar: the velocity of the mass centre if the joints moved with tau_bar.
+// The gradient of the loss by a force at each body's centre of mass, held during the step that was just
+// pulled back, divided by the length of the step: that is by the impulse of the force, world axes, per N s. A
+// force f there is the generalised force J^T f, so its gradient is J tau_bar: the velocity of the mass centre
+// if the joints moved with tau_bar.
 //   W_i = W_parent + sum_j tau_bar_j S_j,   out_i = velocity of W_i at the mass centre / h
 inline void impulse_gradients(const World& w, const double* theta, const StepScratch<double>& s,
-                              std::vector<Motion<double>>& W,        // (bodies) room to work in
-                              std::vector<Vec3<double>>& out) {      // (bodies)
+                              std::vector<Motion<double>>& W,    // (bodies) room to work in
+                              std::vector<Vec3<double>>& out) {  // (bodies)
     const Model& m = w.model;
-    W.resize(m.bodies.size()), out.resize(m.bodies.size());
+    W.resize(m.bodies.size());
+    out.resize(m.bodies.size());
     for (size_t i = 0; i < m.bodies.size(); ++i) {
         const Body& b = m.bodies[i];
-        W[i] = b.parent < 0 ? Motion<double>::zero() : W[static_cast<size_t>(b.parent)];
-        for (size_t j = static_cast<size_t>(b.v0); j < static_cast<size_t>(b.v0 + b.nv); ++j) W[i] += s.tau_bar[j] * s.kinematics.S[j];
-        const Vec3<double> centre = transform_point<double>(s.kinematics.X[i], load3(theta + m.com.at(static_cast<int>(i))));
+        W[i] = b.parent < 0 ? Motion<double>::zero() : W[b.parent];
+        for (int j = b.v0; j < b.v0 + b.nv; ++j)
+            W[i] += s.tau_bar[j] * s.kinematics.S[j];
+        const Vec3<double> centre =
+            transform_point<double>(s.kinematics.X[i], load3(theta + m.com.at(static_cast<int>(i))));
         out[i] = point_velocity(W[i], centre) / theta[w.time_step.at(0)];
     }
 }

@@ -1,5 +1,6 @@
-// Simulation: a world, its scratch and an objective, as the thing that a rollout steps forwards and backwards. The rollout
-// (adjoint/rollout/rollout.hpp) knows only this interface, so schedules are tested on toy steps.
+// Simulation: a world, its scratch and an objective, as the thing that a rollout steps forwards and
+// backwards. The rollout (adjoint/rollout/rollout.hpp) knows only this interface, so schedules are tested on
+// toy steps.
 #pragma once
 
 #include "adjoint/objective/objective.hpp"
@@ -10,7 +11,11 @@ namespace costate {
 class Simulation {
 public:
     // Both must outlive the simulation; one simulation a thread.
-    Simulation(const World& world, const Objective& objective) : world_(world), objective_(&objective), scratch_(world), aside_(world.model) {}
+    Simulation(const World& world, const Objective& objective)
+        : world_(world),
+          objective_(&objective),
+          scratch_(world),
+          aside_(world.model) {}
 
     int nx() const { return world_.nx(); }    // numbers of a state
     int ndx() const { return world_.ndx(); }  // of its covector
@@ -19,16 +24,24 @@ public:
 
     // Step t, its share of the loss returned.
     double run(int t, const double* theta, const double* x, const double* u, double* x_next) {
-        observing_ = false, ++runs_;
+        observing_ = false;
+        ++runs_;
         step(world_, theta, x, u, scratch_, x_next);
         return objective_value(world_, *objective_, true, t, theta, x, u, scratch_);
     }
-    long runs() const { return runs_; }  // so far: while it stays the same, the intermediates are those of the same step
-    // After `run` of the same step and no other; the end may be looked at in between. Adds to theta_bar, x_bar (ndx) and u_bar.
-    void run_adj(int t, const double* theta, const double* x, const double* u, const double* x_next_bar, double* theta_bar, double* x_bar, double* u_bar) {
-        if (observing_) std::swap(scratch_.kinematics, aside_), observing_ = false;
+    // so far: while it stays the same, the intermediates are those of the same step
+    long runs() const { return runs_; }
+    // After `run` of the same step and no other; the end may be looked at in between. Adds to theta_bar,
+    // x_bar (ndx) and u_bar.
+    void run_adj(int t, const double* theta, const double* x, const double* u, const double* x_next_bar,
+                 double* theta_bar, double* x_bar, double* u_bar) {
+        if (observing_) {
+            std::swap(scratch_.kinematics, aside_);
+            observing_ = false;
+        }
         scratch_.clear_bars();
-        objective_value_adj(world_, *objective_, true, t, theta, x, u, 1.0, scratch_, theta_bar, x_bar, u_bar);
+        objective_value_adj(world_, *objective_, true, t, theta, x, u, 1.0, scratch_, theta_bar, x_bar,
+                            u_bar);
         step_adj(world_, theta, x, u, scratch_, x_next_bar, theta_bar, x_bar, u_bar);
     }
     std::string first_bad_row() const { return costate::first_bad_row(world_, scratch_); }  // after run_adj
@@ -41,14 +54,19 @@ public:
     void finish_adj(int t, const double* theta, const double* x, double* theta_bar, double* x_bar) {
         look(theta, x);
         scratch_.clear_bars();
-        objective_value_adj<double>(world_, *objective_, false, t, theta, x, nullptr, 1.0, scratch_, theta_bar, x_bar, nullptr);
+        objective_value_adj<double>(world_, *objective_, false, t, theta, x, nullptr, 1.0, scratch_,
+                                    theta_bar, x_bar, nullptr);
         observe_adj(world_, theta, x, scratch_, theta_bar, x_bar);
     }
 
     // While it lives the simulation has another objective.
     class Looking {
     public:
-        Looking(Simulation& simulation, const Objective& at) : simulation_(simulation), before_(simulation.objective_) { simulation_.objective_ = &at; }
+        Looking(Simulation& simulation, const Objective& at)
+            : simulation_(simulation),
+              before_(simulation.objective_) {
+            simulation_.objective_ = &at;
+        }
         ~Looking() { simulation_.objective_ = before_; }
         Looking(const Looking&) = delete;
         Looking& operator=(const Looking&) = delete;
@@ -63,9 +81,13 @@ public:
     const StepScratch<double>& scratch() const { return scratch_; }
 
 private:
-    // At a state without a step. It writes poses and velocities alone, and those of the last step are laid aside for its adjoint.
+    // At a state without a step. It writes poses and velocities alone, and those of the last step are laid
+    // aside for its adjoint.
     void look(const double* theta, const double* x) {
-        if (!observing_) std::swap(scratch_.kinematics, aside_), observing_ = true;
+        if (!observing_) {
+            std::swap(scratch_.kinematics, aside_);
+            observing_ = true;
+        }
         observe(world_, theta, x, scratch_);
     }
 

@@ -1,5 +1,5 @@
-// States (nx) and their tangents (ndx): the configuration moves on its manifold; velocities and kept impulses are plain
-// numbers, the keys of those do not move.
+// States (nx) and their tangents (ndx): the configuration moves on its manifold; velocities and kept impulses
+// are plain numbers, the keys of those do not move.
 #pragma once
 
 #include <stdexcept>
@@ -11,17 +11,21 @@ namespace costate {
 
 // Methods by step Jacobians see q and v alone.
 inline void refuse_warm_start(const World& w) {
-    if (w.settings.warm_start) throw std::invalid_argument("this method follows q and v, but states hold impulses too; switch \"warm_start\" off");
+    if (w.settings.warm_start)
+        throw std::invalid_argument(
+            "this method follows q and v, but states hold impulses too; switch \"warm_start\" off");
 }
 
 // d with to = retract_state(from, d)
 inline void state_difference(const World& w, const double* from, const double* to, double* d) {
     difference(w.model, from, to, d);
-    for (int i = w.nq(); i < w.nx(); ++i) d[i + w.nv() - w.nq()] = w.is_key(i) ? 0 : to[i] - from[i];
+    for (int i = w.nq(); i < w.nx(); ++i)
+        d[i + w.nv() - w.nq()] = w.is_key(i) ? 0 : to[i] - from[i];
 }
 inline void retract_state(const World& w, const double* x, const double* d, double* next) {
     retract(w.model, x, d, next);
-    for (int i = w.nq(); i < w.nx(); ++i) next[i] = w.is_key(i) ? x[i] : x[i] + d[i + w.nv() - w.nq()];
+    for (int i = w.nq(); i < w.nx(); ++i)
+        next[i] = w.is_key(i) ? x[i] : x[i] + d[i + w.nv() - w.nq()];
 }
 
 }  // namespace costate

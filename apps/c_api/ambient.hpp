@@ -1,7 +1,8 @@
 // Ambient gradients, by the four numbers of a quaternion, and tangent ones, by the turn that moves it.
 //
-// A turn w in body axes moves a unit quaternion by r' = E(r) w, E(r) w = (0, w) times r from the right, halved; E^T E = I/4 and
-// E^T r = 0. With f(q) = F(q/|q|), n = |q|, r = q/n and t the tangent gradient: t = n E(r)^T grad f,   grad f = 4 E(r) t/n.
+// A turn w in body axes moves a unit quaternion by r' = E(r) w, E(r) w = (0, w) times r from the right,
+// halved; E^T E = I/4 and E^T r = 0. With f(q) = F(q/|q|), n = |q|, r = q/n and t the tangent gradient: t = n
+// E(r)^T grad f,   grad f = 4 E(r) t/n.
 #pragma once
 
 #include "core/dynamics/integrate.hpp"

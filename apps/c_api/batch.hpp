@@ -1,15 +1,15 @@
-// Many environments of one model: their states and parameters, and threads that step them. What a thread computes for an
-// environment depends on nothing else, so neither does any bit of it.
+// Many environments of one model: their states and parameters, and threads that step them. What a thread
+// computes for an environment depends on nothing else, so neither does any bit of it.
 #pragma once
 
 #include <exception>
 #include <span>
 
+#include "adjoint/checkpoints/schedule.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "apps/c_api/model.hpp"
 #include "apps/c_api/pool.hpp"
 #include "solvers/step/step.hpp"
-#include "adjoint/checkpoints/schedule.hpp"
 
 namespace costate::c_api {
 
@@ -28,15 +28,18 @@ public:
         return 0;
     }
     long runs() const { return runs_; }
-    void run_adj(int, const double* theta, const double* x, const double* u, const double* x_next_bar, double* theta_bar,
-                 double* x_bar, double* u_bar) {
-        scratch->clear_bars(), by_theta_.setZero();
+    void run_adj(int, const double* theta, const double* x, const double* u, const double* x_next_bar,
+                 double* theta_bar, double* x_bar, double* u_bar) {
+        scratch->clear_bars();
+        by_theta_.setZero();
         step_adj(world_, theta, x, u, *scratch, x_next_bar, by_theta_.data(), x_bar, u_bar);
-        for (int i = 0; i < np(); ++i) theta_bar[i] += by_theta_[i];
+        for (int i = 0; i < np(); ++i)
+            theta_bar[i] += by_theta_[i];
     }
     double finish(int, const double*, const double*) { return 0; }
     void finish_adj(int, const double*, const double*, double*, double* x_bar) {
-        for (int i = 0; i < ndx(); ++i) x_bar[i] += end_bar[i];
+        for (int i = 0; i < ndx(); ++i)
+            x_bar[i] += end_bar[i];
     }
 
     StepScratch<double>* scratch = nullptr;
@@ -44,7 +47,8 @@ public:
 
 private:
     const World& world_;
-    VecX<double> by_theta_;  // (np) of one step, as costate_step_vjp gives it: sums have the bits of sums of those
+    // (np) of one step, as costate_step_vjp gives it: sums have the bits of sums of those
+    VecX<double> by_theta_;
     long runs_ = 0;
 };
 
@@ -84,17 +88,20 @@ public:
     size_t ndx() const { return static_cast<size_t>(world().ndx()); }
     size_t nu() const { return static_cast<size_t>(world().nu()); }
     size_t np() const { return static_cast<size_t>(world().np()); }
-    size_t n_bar() const { return options.ambient ? nx() : ndx(); }  // numbers of a state's covector at the boundary
+    // numbers of a state's covector at the boundary
+    size_t n_bar() const { return options.ambient ? nx() : ndx(); }
 
     // Parameters of environment e, as they are in this call; after `begin`.
-    const double* parameters(size_t e) const { return rows_ == Rows::each ? theta.data() + e * np() : call_theta_; }
+    const double* parameters(size_t e) const {
+        return rows_ == Rows::each ? theta.data() + e * np() : call_theta_;
+    }
     void begin();  // of a call that needs parameters
 
     // work(lane, e) for all environments. What one of them throws is thrown here, after all others are done.
     template <class Work> void for_each(const Work& work) {
         refresh_workspaces();
         pool_.run(options.n_env, [&](int thread, int e) {
-            Lane& lane = *lanes_[static_cast<size_t>(thread)];
+            Lane& lane = *lanes_[thread];
             if (lane.error) return;
             try {
                 work(lane, static_cast<size_t>(e));
@@ -113,10 +120,11 @@ public:
     std::mutex mutex;                      // held by the one call that runs
     std::vector<double> x, x_next;         // (n_env x nx) the own states; those that a call is making
     std::vector<int> status, next_status;  // (n_env)
-    std::vector<double> residual;          // (n_env) the largest that the solver left in the last step or rollout, m/s
-    std::vector<int> unconverged;          // (n_env) and how many time steps it left without a solution
-    std::vector<double> theta;             // (parameter_rows x np) that are set
-    std::vector<double> theta_bar;         // (n_env x np) to be summed
+    // (n_env) the largest that the solver left in the last step or rollout, m/s
+    std::vector<double> residual;
+    std::vector<int> unconverged;   // (n_env) and how many time steps it left without a solution
+    std::vector<double> theta;      // (parameter_rows x np) that are set
+    std::vector<double> theta_bar;  // (n_env x np) to be summed
 
 private:
     void refresh_workspaces();
@@ -141,15 +149,17 @@ template <class Call> int with_batch(const char* function, costate_batch* handle
     });
 }
 
-// An argument of rows: all finite, else a failure that names row and column, of (t, environment, entry) where there are `times`.
+// An argument of rows: all finite, else a failure that names row and column, of (t, environment, entry) where
+// there are `times`.
 void check_rows(const char* name, const double* values, size_t times, size_t rows, size_t width);
 // The same of states, whose quaternions have a direction.
 void check_states(const Batch& batch, const char* name, const double* x, size_t times);
 
 size_t read_step_count(int n_steps);
 
-// The control step of environment e from one state (nx) to another, which may have the same place; false if it diverges, and then
-// `to` is as it was. The environment's residual and its count of unconverged time steps take in what the solver leaves.
+// The control step of environment e from one state (nx) to another, which may have the same place; false if
+// it diverges, and then `to` is as it was. The environment's residual and its count of unconverged time steps
+// take in what the solver leaves.
 bool control_step(Batch& batch, Lane& lane, size_t e, const double* u, const double* from, double* to);
 
 // Gradients by parameters on their way to where the caller wants them: rows of environments, or their sum.

@@ -16,19 +16,22 @@ struct Frame {
         const int bodies = static_cast<int>(m.bodies.size());
         if (index < bodies) return;
         site = index - bodies;
-        const Site& s = m.sites[static_cast<size_t>(site)];
-        body = s.body, origin = load3(theta + m.site_position.at(site)), axes = s.R_BS;
+        const Site& s = m.sites[site];
+        body = s.body;
+        origin = load3(theta + m.site_position.at(site));
+        axes = s.R_BS;
     }
     // In the common frame of the body's tree
     Transform<double> pose(const Kinematics<double>& k) const {
-        const Transform<double>& X = k.X[static_cast<size_t>(body)];
+        const Transform<double>& X = k.X[body];
         return {X.R * axes, transform_point(X, origin)};
     }
 };
 
 void check_frames(const Model& m, const int* frames, size_t n) {
     check_given("frames", frames, n);
-    for (size_t i = 0; i < n; ++i) check_index("frame", frames[i], m.bodies.size() + m.sites.size());
+    for (size_t i = 0; i < n; ++i)
+        check_index("frame", frames[i], m.bodies.size() + m.sites.size());
 }
 
 // At a state of the caller's or the batch's own.
@@ -41,21 +44,23 @@ void look(const Batch& b, Lane& lane, size_t e, const double* x) {
 void write_pose(const Model& m, const Kinematics<double>& k, const Frame& frame, double* out) {
     const Transform<double> X = frame.pose(k);
     const Quaternion<double> r = orientation(X);
-    const Vec3<double> p = k.origin[static_cast<size_t>(m.bodies[static_cast<size_t>(frame.body)].tree)] + X.p;
+    const Vec3<double> p = k.origin[m.bodies[frame.body].tree] + X.p;
     write(p, out);
-    out[3] = r.w, write(r.v, out + 4);
+    out[3] = r.w;
+    write(r.v, out + 4);
 }
 
 void write_velocity(const Kinematics<double>& k, const Frame& frame, double* out) {
-    const Motion<double>& V = k.V[static_cast<size_t>(frame.body)];
+    const Motion<double>& V = k.V[frame.body];
     const Vec3<double> lin = point_velocity<double>(V, frame.pose(k).p);
-    write(lin, out), write(V.ang, out + 3);
+    write(lin, out);
+    write(V.ang, out + 3);
 }
 
 // Adds to the scratch's covectors and to theta_bar (np).
-void seed(const Model& m, const Frame& frame, const double* pose_bar, const double* velocity_bar, StepScratch<double>& s,
-          double* theta_bar) {
-    const size_t body = static_cast<size_t>(frame.body);
+void seed(const Model& m, const Frame& frame, const double* pose_bar, const double* velocity_bar,
+          StepScratch<double>& s, double* theta_bar) {
+    const size_t body = frame.body;
     const Transform<double> X = frame.pose(s.kinematics);
     Vec3<double> p_bar = Vec3<double>::Zero(), origin_bar = Vec3<double>::Zero();
     if (velocity_bar) {
@@ -78,7 +83,8 @@ using namespace costate::c_api;
 
 extern "C" {
 
-int costate_batch_poses(costate_batch* batch, const double* x, const int* frames, size_t n, double* poses, double* velocities) {
+int costate_batch_poses(costate_batch* batch, const double* x, const int* frames, size_t n, double* poses,
+                        double* velocities) {
     return with_batch(__func__, batch, [&](Batch& b) -> int {
         const Model& m = b.world().model;
         if (x) check_states(b, "x", x, 1);
@@ -97,11 +103,12 @@ int costate_batch_poses(costate_batch* batch, const double* x, const int* frames
     });
 }
 
-int costate_batch_poses_vjp(costate_batch* batch, const double* x, const int* frames, size_t n, const double* poses_bar,
-                            const double* velocities_bar, double* x_bar, double* theta_bar, size_t theta_size) {
+int costate_batch_poses_vjp(costate_batch* batch, const double* x, const int* frames, size_t n,
+                            const double* poses_bar, const double* velocities_bar, double* x_bar,
+                            double* theta_bar, size_t theta_size) {
     return with_batch(__func__, batch, [&](Batch& b) -> int {
         const Model& m = b.world().model;
-        const size_t n_env = static_cast<size_t>(b.options.n_env), width = b.options.ambient ? 7 : 6;
+        const size_t n_env = b.options.n_env, width = b.options.ambient ? 7 : 6;
         if (x) check_states(b, "x", x, 1);
         check_frames(m, frames, n);
         if (poses_bar) check_rows("poses_bar", poses_bar, 1, n_env, n * width);
@@ -112,7 +119,9 @@ int costate_batch_poses_vjp(costate_batch* batch, const double* x, const int* fr
             look(b, lane, e, x);
             StepScratch<double>& s = lane.workspace->step;
             VecX<double>& sum = lane.gradient.parameters;
-            s.bar.set_zero(), sum.setZero(), lane.x_bar.setZero();
+            s.bar.set_zero();
+            sum.setZero();
+            lane.x_bar.setZero();
             for (size_t i = 0; i < n; ++i) {
                 const Frame frame(m, b.parameters(e), frames[i]);
                 double bar[6];
@@ -124,10 +133,14 @@ int costate_batch_poses_vjp(costate_batch* batch, const double* x, const int* fr
                     const double q[4] = {r.w, r.v.x(), r.v.y(), r.v.z()};
                     turn_from_quaternion(q, given + 3, bar + 3);
                 }
-                seed(m, frame, given ? bar : nullptr, velocities_bar ? velocities_bar + (e * n + i) * 6 : nullptr, s, sum.data());
+                seed(m, frame, given ? bar : nullptr,
+                     velocities_bar ? velocities_bar + (e * n + i) * 6 : nullptr, s, sum.data());
             }
-            observe_adj(b.world(), b.parameters(e), lane.workspace->x.data(), s, sum.data(), lane.x_bar.data());
-            if (x_bar) write_state_bar(b, (x ? x : b.x.data()) + e * b.nx(), lane.x_bar.data(), x_bar + e * b.n_bar());
+            observe_adj(b.world(), b.parameters(e), lane.workspace->x.data(), s, sum.data(),
+                        lane.x_bar.data());
+            if (x_bar)
+                write_state_bar(b, (x ? x : b.x.data()) + e * b.nx(), lane.x_bar.data(),
+                                x_bar + e * b.n_bar());
             if (parameters.wanted()) write(sum, parameters.row(e));
         });
         parameters.finish();

@@ -16,13 +16,15 @@ int count(const SharedModel& model, int kind) {
         case COSTATE_WARNING: return static_cast<int>(model.scene.warnings.size());
         case COSTATE_SITE: return static_cast<int>(m.sites.size());
         case COSTATE_KEYFRAME: return static_cast<int>(model.scene.keyframes.size());
-        default: throw Failure(COSTATE_BAD_ARGUMENT, "there is no kind " + std::to_string(kind) + "; see enum costate_kind");
+        default:
+            throw Failure(COSTATE_BAD_ARGUMENT,
+                          "there is no kind " + std::to_string(kind) + "; see enum costate_kind");
     }
 }
 
 std::string name(const SharedModel& model, int kind, int index) {
     const Model& m = model.scene.world.model;
-    const size_t i = static_cast<size_t>(index);
+    const size_t i = index;
     switch (kind) {
         case COSTATE_BODY: return m.bodies[i].name;
         case COSTATE_JOINT: return m.bodies[i].joint_name;
@@ -44,7 +46,8 @@ extern "C" {
 
 int costate_model_load(const char* path, costate_model** model) {
     return guarded(__func__, [&]() -> int {
-        check_given("path", path), check_given("model", model);
+        check_given("path", path);
+        check_given("model", model);
         constexpr int steps_if_none = 1000;  // nothing here follows the scene's own controls
         *model = models().add(std::make_shared<SharedModel>(load_scene(path, {}, {}, steps_if_none)));
         return COSTATE_OK;
@@ -89,7 +92,8 @@ int costate_model_name(const costate_model* model, int kind, int index, char* bu
         check_index("such thing", index, static_cast<size_t>(count(*shared, kind)));
         const std::string text = name(*shared, kind, index);
         if (size > 0 && size <= text.size())
-            throw Failure(COSTATE_BAD_ARGUMENT, "the buffer has " + std::to_string(size) + " bytes, the name with its end needs " +
+            throw Failure(COSTATE_BAD_ARGUMENT, "the buffer has " + std::to_string(size) +
+                                                    " bytes, the name with its end needs " +
                                                     std::to_string(text.size() + 1));
         if (size > 0) std::copy(text.c_str(), text.c_str() + text.size() + 1, buffer);
         return static_cast<int>(text.size());
@@ -100,9 +104,13 @@ int costate_model_joint(const costate_model* model, int joint, int* layout) {
     return guarded(__func__, [&]() -> int {
         const Shared shared = models().get(model);
         const std::vector<Body>& bodies = shared->scene.world.model.bodies;
-        check_given("layout", layout), check_index("joint", joint, bodies.size());
-        const Body& b = bodies[static_cast<size_t>(joint)];
-        layout[0] = b.q0, layout[1] = b.nq, layout[2] = b.v0, layout[3] = b.nv;
+        check_given("layout", layout);
+        check_index("joint", joint, bodies.size());
+        const Body& b = bodies[joint];
+        layout[0] = b.q0;
+        layout[1] = b.nq;
+        layout[2] = b.v0;
+        layout[3] = b.nv;
         return COSTATE_OK;
     });
 }
@@ -110,7 +118,8 @@ int costate_model_joint(const costate_model* model, int joint, int* layout) {
 int costate_model_get_parameters(const costate_model* model, double* theta, size_t n) {
     return guarded(__func__, [&]() -> int {
         const Shared shared = models().get(model);
-        check_given("theta", theta), check_size("theta", n, shared->scene.world.np());
+        check_given("theta", theta);
+        check_size("theta", n, shared->scene.world.np());
         const std::lock_guard lock(shared->mutex);
         write(*shared->theta, theta);
         return COSTATE_OK;
@@ -121,9 +130,11 @@ int costate_model_set_parameters(costate_model* model, const double* theta, size
     return guarded(__func__, [&]() -> int {
         const Shared shared = models().get(model);
         const World& w = shared->scene.world;
-        check_given("theta", theta), check_size("theta", n, w.np());
+        check_given("theta", theta);
+        check_size("theta", n, w.np());
         check_parameters(*shared, theta);
-        std::shared_ptr<const VecX<double>> next = std::make_shared<VecX<double>>(Eigen::Map<const VecX<double>>(theta, w.np()));
+        std::shared_ptr<const VecX<double>> next =
+            std::make_shared<VecX<double>>(Eigen::Map<const VecX<double>>(theta, w.np()));
         const std::lock_guard lock(shared->mutex);
         shared->theta.swap(next);
         return COSTATE_OK;
@@ -134,8 +145,10 @@ int costate_model_initial_state(const costate_model* model, double* q, double* v
     return guarded(__func__, [&]() -> int {
         const Shared shared = models().get(model);
         const World& w = shared->scene.world;
-        check_given("q", q, static_cast<size_t>(w.nq())), check_given("v", v, static_cast<size_t>(w.nv()));
-        write(shared->scene.x0.head(w.nq()), q), write(shared->scene.x0.segment(w.nq(), w.nv()), v);
+        check_given("q", q, static_cast<size_t>(w.nq()));
+        check_given("v", v, static_cast<size_t>(w.nv()));
+        write(shared->scene.x0.head(w.nq()), q);
+        write(shared->scene.x0.segment(w.nq(), w.nv()), v);
         return COSTATE_OK;
     });
 }

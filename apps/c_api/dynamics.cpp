@@ -13,7 +13,8 @@ VecX<double> acceleration(Use& use, const double* tau) {
     StepScratch<double>& s = use.workspace().step;
     const VecX<double> armature = Eigen::Map<const VecX<double>>(use.theta() + m.armature.offset, m.nv);
     VecX<double> a(m.nv);
-    aba(m, use.theta(), s.kinematics, use.v(), check_finite("tau", tau, m.nv), armature.data(), s.free_motion.aba, a.data());
+    aba(m, use.theta(), s.kinematics, use.v(), check_finite("tau", tau, m.nv), armature.data(),
+        s.free_motion.aba, a.data());
     check_result("a", a);
     return a;
 }
@@ -26,23 +27,28 @@ using namespace costate::c_api;
 
 extern "C" {
 
-int costate_forward_dynamics(const costate_model* model, const double* q, const double* v, const double* tau, double* a) {
+int costate_forward_dynamics(const costate_model* model, const double* q, const double* v, const double* tau,
+                             double* a) {
     return guarded(__func__, [&]() -> int {
         Use use(model);
-        const size_t nv = static_cast<size_t>(use.model().nv);
-        check_given("v", v, nv), check_given("a", a, nv);
+        const size_t nv = use.model().nv;
+        check_given("v", v, nv);
+        check_given("a", a, nv);
         use.place(q, v);
         write(acceleration(use, tau), a);
         return COSTATE_OK;
     });
 }
 
-int costate_inverse_dynamics(const costate_model* model, const double* q, const double* v, const double* a, double* tau) {
+int costate_inverse_dynamics(const costate_model* model, const double* q, const double* v, const double* a,
+                             double* tau) {
     return guarded(__func__, [&]() -> int {
         Use use(model);
         const Model& m = use.model();
-        const size_t nv = static_cast<size_t>(m.nv);
-        check_given("v", v, nv), check_finite("a", a, m.nv), check_given("tau", tau, nv);
+        const size_t nv = m.nv;
+        check_given("v", v, nv);
+        check_finite("a", a, m.nv);
+        check_given("tau", tau, nv);
         use.place(q, v);
         StepScratch<double>& s = use.workspace().step;
         VecX<double> out(m.nv);
@@ -63,10 +69,10 @@ int costate_mass_matrix(const costate_model* model, const double* q, double* M) 
         crba(m, use.theta(), s.kinematics, s.free_motion.crba, s.free_motion.M.data());
         Matrix dense = Matrix::Zero(m.nv, m.nv);
         for (int j = 0; j < m.nv; ++j) {
-            const Dof& dof = m.dofs[static_cast<size_t>(j)];
+            const Dof& dof = m.dofs[j];
             const double* row = s.free_motion.M.data() + dof.row;
             dense(j, j) = row[dof.depth];
-            for (int i = dof.parent, d = dof.depth - 1; d >= 0; i = m.dofs[static_cast<size_t>(i)].parent, --d)
+            for (int i = dof.parent, d = dof.depth - 1; d >= 0; i = m.dofs[i].parent, --d)
                 dense(i, j) = dense(j, i) = row[d];
         }
         check_result("M", dense);
@@ -75,9 +81,10 @@ int costate_mass_matrix(const costate_model* model, const double* q, double* M) 
     });
 }
 
-// M a + c - tau = 0 differentiated: with w row i of M^-1, the rows of a_i are -d(w . rnea(q, v, a)) with a held fixed, and w.
-int costate_forward_dynamics_derivatives(const costate_model* model, const double* q, const double* v, const double* tau, double* da_dq,
-                                         double* da_dv, double* da_dtau) {
+// M a + c - tau = 0 differentiated: with w row i of M^-1, the rows of a_i are -d(w . rnea(q, v, a)) with a
+// held fixed, and w.
+int costate_forward_dynamics_derivatives(const costate_model* model, const double* q, const double* v,
+                                         const double* tau, double* da_dq, double* da_dv, double* da_dtau) {
     return guarded(__func__, [&]() -> int {
         Use use(model);
         const Model& m = use.model();
@@ -87,22 +94,31 @@ int costate_forward_dynamics_derivatives(const costate_model* model, const doubl
         FreeMotionScratch<double>& f = s.free_motion;
         const double* theta = use.theta();
         const VecX<double> a = acceleration(use, tau);
-        VecX<double> force(m.nv), unused_a = VecX<double>::Zero(m.nv), unused_theta = VecX<double>::Zero(m.layout.size());
+        VecX<double> force(m.nv), unused_a = VecX<double>::Zero(m.nv),
+                                  unused_theta = VecX<double>::Zero(m.layout.size());
         rnea(m, theta, s.kinematics, use.v(), a.data(), f.rnea, force.data());
         crba(m, theta, s.kinematics, f.crba, f.M.data());
-        if (!ltl_factor_inplace(m, f.M.data())) throw Failure(COSTATE_DIVERGED, "the mass matrix is not positive definite");
+        if (!ltl_factor_inplace(m, f.M.data()))
+            throw Failure(COSTATE_DIVERGED, "the mass matrix is not positive definite");
 
         Matrix by_q = Matrix::Zero(m.nv, m.nv), by_v = by_q, by_tau = Matrix::Identity(m.nv, m.nv);
         for (int i = 0; i < m.nv; ++i) {
             double* w = by_tau.row(i).data();
             ltl_solve_inplace(m, f.M.data(), 0, m.nv, w);
             s.bar.set_zero();
-            rnea_adj(m, theta, s.kinematics, use.v(), a.data(), f.rnea, w, s.bar, unused_theta.data(), by_v.row(i).data(), unused_a.data());
-            kinematics_adj(m, theta, use.q(), use.v(), s.kinematics, s.bar, unused_theta.data(), by_q.row(i).data(), by_v.row(i).data());
+            rnea_adj(m, theta, s.kinematics, use.v(), a.data(), f.rnea, w, s.bar, unused_theta.data(),
+                     by_v.row(i).data(), unused_a.data());
+            kinematics_adj(m, theta, use.q(), use.v(), s.kinematics, s.bar, unused_theta.data(),
+                           by_q.row(i).data(), by_v.row(i).data());
         }
-        by_q = -by_q, by_v = -by_v;
-        check_result("da_dq", by_q), check_result("da_dv", by_v), check_result("da_dtau", by_tau);
-        write(by_q, da_dq), write(by_v, da_dv), write(by_tau, da_dtau);
+        by_q = -by_q;
+        by_v = -by_v;
+        check_result("da_dq", by_q);
+        check_result("da_dv", by_v);
+        check_result("da_dtau", by_tau);
+        write(by_q, da_dq);
+        write(by_v, da_dv);
+        write(by_tau, da_dtau);
         return COSTATE_OK;
     });
 }

@@ -1,5 +1,5 @@
-// Handles that C may hold beyond the life of what they stand for: numbers in the guise of pointers, each given out once, so one that
-// was freed is known for what it is.
+// Handles that C may hold beyond the life of what they stand for: numbers in the guise of pointers, each
+// given out once, so one that was freed is known for what it is.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,9 @@ public:
     }
 
 private:
-    [[noreturn]] static void throw_unknown() { throw Failure(COSTATE_BAD_HANDLE, "the handle was freed, or never given out"); }
+    [[noreturn]] static void throw_unknown() {
+        throw Failure(COSTATE_BAD_HANDLE, "the handle was freed, or never given out");
+    }
 
     mutable std::shared_mutex mutex_;
     std::unordered_map<std::uintptr_t, std::shared_ptr<Object>> objects_;

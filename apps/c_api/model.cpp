@@ -6,7 +6,8 @@
 namespace costate::c_api {
 
 Handles<costate_model, SharedModel>& models() {
-    static auto& table = *new Handles<costate_model, SharedModel>;  // never destroyed: threads may outlive main
+    // never destroyed: threads may outlive main
+    static auto& table = *new Handles<costate_model, SharedModel>;
     return table;
 }
 
@@ -34,7 +35,9 @@ void SharedModel::give_back(std::unique_ptr<Workspace> workspace) noexcept {
 }
 
 Use::Use(const costate_model* handle)
-    : model_(models().get(handle)), theta_(model_->parameters()), workspace_(model_->take_workspace()) {}
+    : model_(models().get(handle)),
+      theta_(model_->parameters()),
+      workspace_(model_->take_workspace()) {}
 
 Use::~Use() { model_->give_back(std::move(workspace_)); }
 
@@ -60,29 +63,31 @@ const double* check_finite(const char* name, const double* values, int n) {
     check_given(name, values, static_cast<size_t>(n));
     for (int i = 0; i < n; ++i)
         if (!std::isfinite(values[i]))
-            throw Failure(COSTATE_BAD_ARGUMENT, std::string(name) + "[" + std::to_string(i) + "] is not finite");
+            throw Failure(COSTATE_BAD_ARGUMENT,
+                          std::string(name) + "[" + std::to_string(i) + "] is not finite");
     return values;
 }
 
 void check_size(const char* name, size_t given, int expected) {
     if (given != static_cast<size_t>(expected))
-        throw Failure(COSTATE_BAD_ARGUMENT,
-                      std::string(name) + " has " + std::to_string(given) + " numbers and must have " + std::to_string(expected));
+        throw Failure(COSTATE_BAD_ARGUMENT, std::string(name) + " has " + std::to_string(given) +
+                                                " numbers and must have " + std::to_string(expected));
 }
 
 void check_index(const char* what, int index, size_t count) {
     if (index < 0 || static_cast<size_t>(index) >= count)
-        throw Failure(COSTATE_BAD_ARGUMENT, "there is no " + std::string(what) + " " + std::to_string(index) + "; there are " +
-                                                std::to_string(count) + ", the first is 0");
+        throw Failure(COSTATE_BAD_ARGUMENT, "there is no " + std::string(what) + " " + std::to_string(index) +
+                                                "; there are " + std::to_string(count) + ", the first is 0");
 }
 
 void read_configuration(const Model& m, const char* name, const double* q, double* out) {
     check_finite(name, q, m.nq);
-    for_each_coordinate(m, [](int, int) {},
+    for_each_coordinate(
+        m, [](int, int) {},
         [&](int iq, int) {
             if (!has_direction(q + iq))
-                throw Failure(COSTATE_BAD_ARGUMENT,
-                              std::string(name) + "[" + std::to_string(iq) + "] begins a quaternion without direction");
+                throw Failure(COSTATE_BAD_ARGUMENT, std::string(name) + "[" + std::to_string(iq) +
+                                                        "] begins a quaternion without direction");
         });
     copy_configuration(m, q, out);
 }
@@ -93,8 +98,10 @@ bool has_direction(const double* quaternion) {
 }
 
 void copy_configuration(const Model& m, const double* q, double* out) {
-    constexpr double round_off = 8 * std::numeric_limits<double>::epsilon();  // what `retract` leaves is left as it is
-    for_each_coordinate(m, [&](int iq, int) { out[iq] = q[iq]; },
+    // what `retract` leaves is left as it is
+    constexpr double round_off = 8 * std::numeric_limits<double>::epsilon();
+    for_each_coordinate(
+        m, [&](int iq, int) { out[iq] = q[iq]; },
         [&](int iq, int) {
             Eigen::Vector4d r(q[iq], q[iq + 1], q[iq + 2], q[iq + 3]);
             const double length = r.stableNorm();

@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "apps/c_api/handles.hpp"
+#include "core/math/dual.hpp"
 #include "scenes/scene.hpp"
 #include "solvers/step/step.hpp"
-#include "core/math/dual.hpp"
 
 namespace costate::c_api {
 
@@ -20,7 +20,8 @@ struct Workspace {
     explicit Workspace(const World& w) : step(w), x(w.nx()), x_next(w.nx()) {}
 };
 
-// A scene, its parameters, and workspaces that no call has now: as many as calls ever ran at once. Parameters are replaced whole.
+// A scene, its parameters, and workspaces that no call has now: as many as calls ever ran at once. Parameters
+// are replaced whole.
 struct SharedModel {
     Scene scene;
     std::mutex mutex;
@@ -49,8 +50,8 @@ public:
     const double* theta() const { return theta_->data(); }
     Workspace& workspace() { return *workspace_; }
 
-    // Copies a state into workspace().x, its quaternions normalised, and leaves poses and velocities in the scratch. v may be null: 0.
-    // No impulses are kept in it.
+    // Copies a state into workspace().x, its quaternions normalised, and leaves poses and velocities in the
+    // scratch. v may be null: 0. No impulses are kept in it.
     void place(const double* q, const double* v);
     void place(const double* x);  // a whole state (nx)
     const double* q() const { return workspace_->x.data(); }

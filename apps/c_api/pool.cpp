@@ -8,12 +8,14 @@
 namespace costate::c_api {
 
 ThreadPool::ThreadPool(int threads) {
-    helpers_.reserve(static_cast<size_t>(threads - 1));
+    helpers_.reserve(threads - 1);
     try {
-        for (int thread = 1; thread < threads; ++thread) helpers_.emplace_back([this, thread] { help(thread); });
+        for (int thread = 1; thread < threads; ++thread)
+            helpers_.emplace_back([this, thread] { help(thread); });
     } catch (const std::system_error&) {
         stop();
-        throw Failure(COSTATE_NO_MEMORY, "the system gives no thread more; use less than " + std::to_string(threads));
+        throw Failure(COSTATE_NO_MEMORY,
+                      "the system gives no thread more; use less than " + std::to_string(threads));
     } catch (...) {
         stop();
         throw;
@@ -28,14 +30,17 @@ void ThreadPool::stop() {
         stopping_ = true;
     }
     begin_.notify_all();
-    for (std::thread& helper : helpers_) helper.join();
+    for (std::thread& helper : helpers_)
+        helper.join();
 }
 
 void ThreadPool::run(int n, Call call, const void* work) {
     constexpr int shares = 8;  // a thread, so that one with hard environments leaves others to the rest
     {
         const std::lock_guard lock(mutex_);
-        call_ = call, work_ = work, n_ = n;
+        call_ = call;
+        work_ = work;
+        n_ = n;
         grain_ = std::max(1, n / (shares * (static_cast<int>(helpers_.size()) + 1)));
         next_.store(0, std::memory_order_relaxed);
         busy_ = static_cast<int>(helpers_.size());
@@ -64,7 +69,8 @@ void ThreadPool::help(int thread) {
 
 void ThreadPool::share(int thread) {
     for (int from; (from = next_.fetch_add(grain_, std::memory_order_relaxed)) < n_;)
-        for (int i = from; i < std::min(from + grain_, n_); ++i) call_(work_, thread, i);
+        for (int i = from; i < std::min(from + grain_, n_); ++i)
+            call_(work_, thread, i);
 }
 
 }  // namespace costate::c_api

@@ -1,4 +1,5 @@
-// Threads that wait for work between calls. Which of them does what is left to chance: the work may not depend on it.
+// Threads that wait for work between calls. Which of them does what is left to chance: the work may not
+// depend on it.
 #pragma once
 
 #include <atomic>
@@ -16,8 +17,8 @@ public:
     ThreadPool(const ThreadPool&) = delete;
     ThreadPool& operator=(const ThreadPool&) = delete;
 
-    // work(thread, i) for each i < n, and returns when all is done; 0 is the calling thread. `work` must not throw, and only one
-    // thread may call at a time.
+    // work(thread, i) for each i < n, and returns when all is done; 0 is the calling thread. `work` must not
+    // throw, and only one thread may call at a time.
     template <class Work> void run(int n, const Work& work) {
         run(
             n, [](const void* it, int thread, int i) { (*static_cast<const Work*>(it))(thread, i); }, &work);

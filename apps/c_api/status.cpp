@@ -20,7 +20,8 @@ int fail(costate_status status, const char* function, const char* sentence) noex
 
 using namespace costate::c_api;
 
-static_assert(COSTATE_VERSION == COSTATE_LIBRARY_VERSION, "costate.h and CMakeLists.txt name different versions");
+static_assert(COSTATE_VERSION == COSTATE_LIBRARY_VERSION,
+              "costate.h and CMakeLists.txt name different versions");
 
 extern "C" {
 
@@ -29,8 +30,9 @@ const char* costate_last_error() { return last_error; }
 int costate_version(int header) {
     if (header / 100 == COSTATE_VERSION / 100 && header <= COSTATE_VERSION) return COSTATE_VERSION;
     return guarded(__func__, [&]() -> int {
-        throw Failure(COSTATE_BAD_VERSION, "the header has version " + std::to_string(header) + ", the library " +
-                                               std::to_string(COSTATE_VERSION) + "; compile against the library's own header");
+        throw Failure(COSTATE_BAD_VERSION, "the header has version " + std::to_string(header) +
+                                               ", the library " + std::to_string(COSTATE_VERSION) +
+                                               "; compile against the library's own header");
     });
 }
 }

@@ -1,7 +1,7 @@
 // A time step, its adjoint, its tangent and its Jacobian.
+#include "solvers/step/step.hpp"
 #include "apps/c_api/model.hpp"
 #include "solvers/step/jacobian.hpp"
-#include "solvers/step/step.hpp"
 
 namespace costate::c_api {
 namespace {
@@ -23,7 +23,8 @@ void place_pair(Use& use, const double* q, const double* v) {
 // The step from the state in the workspace, left there. Fails where it leads to no state.
 void take_step(Use& use, const double* u) {
     Workspace& s = use.workspace();
-    step(use.world(), use.theta(), s.x.data(), check_finite("u", u, use.world().nu()), s.step, s.x_next.data());
+    step(use.world(), use.theta(), s.x.data(), check_finite("u", u, use.world().nu()), s.step,
+         s.x_next.data());
     check_result("the next state", s.x_next);
 }
 
@@ -38,8 +39,11 @@ Bars pull_back(Use& use, const double* u, const VecX<double>& next_bar) {
     Bars bar{VecX<double>::Zero(w.ndx()), VecX<double>::Zero(w.nu()), VecX<double>::Zero(w.np())};
     take_step(use, u);
     s.step.clear_bars();
-    step_adj(w, use.theta(), s.x.data(), u, s.step, next_bar.data(), bar.theta.data(), bar.x.data(), bar.u.data());
-    check_result("a gradient", bar.x), check_result("u_bar", bar.u), check_result("theta_bar", bar.theta);
+    step_adj(w, use.theta(), s.x.data(), u, s.step, next_bar.data(), bar.theta.data(), bar.x.data(),
+             bar.u.data());
+    check_result("a gradient", bar.x);
+    check_result("u_bar", bar.u);
+    check_result("theta_bar", bar.theta);
     return bar;
 }
 
@@ -68,16 +72,24 @@ void write_jacobian(Use& use, const double* u, double* by_x, double* by_u, doubl
     StepJacobian::Matrix parameters(0, 0);
     if (by_theta != nullptr) step_jacobian_by_adjoints(w, use.theta(), s.x.data(), u, s.step, J, &parameters);
     step_jacobian(w, use.theta(), s.x.data(), u, s.step, J);
-    check_result("by_x", J.by_x), check_result("by_u", J.by_u), check_result("by_theta", parameters);
-    write(J.by_x, by_x), write(J.by_u, by_u), write(parameters, by_theta);
+    check_result("by_x", J.by_x);
+    check_result("by_u", J.by_u);
+    check_result("by_theta", parameters);
+    write(J.by_x, by_x);
+    write(J.by_u, by_u);
+    write(parameters, by_theta);
 }
 void write_state_jacobian(Use& use, const double* u, double* by_x, double* by_u, double* by_theta) {
     Workspace& s = use.workspace();
     take_step(use, u);
     StepJacobian::Matrix J_x, J_u, J_theta;
     state_jacobian(use.world(), use.theta(), s.x.data(), u, s.step, J_x, J_u, J_theta);
-    check_result("by_x", J_x), check_result("by_u", J_u), check_result("by_theta", J_theta);
-    write(J_x, by_x), write(J_u, by_u), write(J_theta, by_theta);
+    check_result("by_x", J_x);
+    check_result("by_u", J_u);
+    check_result("by_theta", J_theta);
+    write(J_x, by_x);
+    write(J_u, by_u);
+    write(J_theta, by_theta);
 }
 
 }  // namespace
@@ -88,52 +100,62 @@ using namespace costate::c_api;
 
 extern "C" {
 
-int costate_step(const costate_model* model, const double* q, const double* v, const double* u, double* q_next, double* v_next) {
+int costate_step(const costate_model* model, const double* q, const double* v, const double* u,
+                 double* q_next, double* v_next) {
     return guarded(__func__, [&]() -> int {
         Use use(model);
         const World& w = use.world();
-        check_given("q_next", q_next, length(w.nq())), check_given("v_next", v_next, length(w.nv()));
+        check_given("q_next", q_next, length(w.nq()));
+        check_given("v_next", v_next, length(w.nv()));
         place_pair(use, q, v);
         take_step(use, u);
-        write(use.workspace().x_next.head(w.nq()), q_next), write(use.workspace().x_next.segment(w.nq(), w.nv()), v_next);
+        write(use.workspace().x_next.head(w.nq()), q_next);
+        write(use.workspace().x_next.segment(w.nq(), w.nv()), v_next);
         return COSTATE_OK;
     });
 }
 
-int costate_step_vjp(const costate_model* model, const double* q, const double* v, const double* u, const double* q_next_bar,
-                     const double* v_next_bar, double* q_bar, double* v_bar, double* u_bar, double* theta_bar) {
+int costate_step_vjp(const costate_model* model, const double* q, const double* v, const double* u,
+                     const double* q_next_bar, const double* v_next_bar, double* q_bar, double* v_bar,
+                     double* u_bar, double* theta_bar) {
     return guarded(__func__, [&]() -> int {
         Use use(model);
         const int nv = use.world().nv();
         VecX<double> next_bar = VecX<double>::Zero(use.world().ndx());
         next_bar.head(nv) = Eigen::Map<const VecX<double>>(check_finite("q_next_bar", q_next_bar, nv), nv);
-        next_bar.segment(nv, nv) = Eigen::Map<const VecX<double>>(check_finite("v_next_bar", v_next_bar, nv), nv);
+        next_bar.segment(nv, nv) =
+            Eigen::Map<const VecX<double>>(check_finite("v_next_bar", v_next_bar, nv), nv);
         place_pair(use, q, v);
         const Bars bar = pull_back(use, u, next_bar);
-        write(bar.x.head(nv), q_bar), write(bar.x.segment(nv, nv), v_bar);
-        write(bar.u, u_bar), write(bar.theta, theta_bar);
+        write(bar.x.head(nv), q_bar);
+        write(bar.x.segment(nv, nv), v_bar);
+        write(bar.u, u_bar);
+        write(bar.theta, theta_bar);
         return COSTATE_OK;
     });
 }
 
-int costate_step_jvp(const costate_model* model, const double* q, const double* v, const double* u, const double* q_dot,
-                     const double* v_dot, const double* u_dot, const double* theta_dot, double* q_next_dot, double* v_next_dot) {
+int costate_step_jvp(const costate_model* model, const double* q, const double* v, const double* u,
+                     const double* q_dot, const double* v_dot, const double* u_dot, const double* theta_dot,
+                     double* q_next_dot, double* v_next_dot) {
     return guarded(__func__, [&]() -> int {
         Use use(model);
         const int nv = use.world().nv();
-        check_given("q_next_dot", q_next_dot, length(nv)), check_given("v_next_dot", v_next_dot, length(nv));
+        check_given("q_next_dot", q_next_dot, length(nv));
+        check_given("v_next_dot", v_next_dot, length(nv));
         VecX<double> x_dot = VecX<double>::Zero(use.world().ndx());
         x_dot.head(nv) = direction("q_dot", q_dot, nv);
         x_dot.segment(nv, nv) = direction("v_dot", v_dot, nv);
         place_pair(use, q, v);
         const VecX<double> next_dot = push_forward(use, u, x_dot, u_dot, theta_dot);
-        write(next_dot.head(nv), q_next_dot), write(next_dot.segment(nv, nv), v_next_dot);
+        write(next_dot.head(nv), q_next_dot);
+        write(next_dot.segment(nv, nv), v_next_dot);
         return COSTATE_OK;
     });
 }
 
-int costate_step_jacobian(const costate_model* model, const double* q, const double* v, const double* u, double* by_x, double* by_u,
-                          double* by_theta) {
+int costate_step_jacobian(const costate_model* model, const double* q, const double* v, const double* u,
+                          double* by_x, double* by_u, double* by_theta) {
     return guarded(__func__, [&]() -> int {
         Use use(model);
         place_pair(use, q, v);
@@ -153,8 +175,8 @@ int costate_state_step(const costate_model* model, const double* x, const double
     });
 }
 
-int costate_state_step_vjp(const costate_model* model, const double* x, const double* u, const double* x_next_bar,
-                           double* x_bar, double* u_bar, double* theta_bar) {
+int costate_state_step_vjp(const costate_model* model, const double* x, const double* u,
+                           const double* x_next_bar, double* x_bar, double* u_bar, double* theta_bar) {
     return guarded(__func__, [&]() -> int {
         Use use(model);
         const int ndx = use.world().ndx();
@@ -162,7 +184,9 @@ int costate_state_step_vjp(const costate_model* model, const double* x, const do
         const VecX<double> next_bar = Eigen::Map<const VecX<double>>(x_next_bar, ndx);
         use.place(x);
         const Bars bar = pull_back(use, u, next_bar);
-        write(bar.x, x_bar), write(bar.u, u_bar), write(bar.theta, theta_bar);
+        write(bar.x, x_bar);
+        write(bar.u, u_bar);
+        write(bar.theta, theta_bar);
         return COSTATE_OK;
     });
 }
@@ -173,7 +197,8 @@ int costate_state_step_jvp(const costate_model* model, const double* x, const do
         Use use(model);
         check_given("x_next_dot", x_next_dot);
         use.place(x);
-        write(push_forward(use, u, direction("x_dot", x_dot, use.world().ndx()), u_dot, theta_dot), x_next_dot);
+        write(push_forward(use, u, direction("x_dot", x_dot, use.world().ndx()), u_dot, theta_dot),
+              x_next_dot);
         return COSTATE_OK;
     });
 }
@@ -183,8 +208,10 @@ int costate_state_step_jacobian(const costate_model* model, const double* x, con
     return guarded(__func__, [&]() -> int {
         Use use(model);
         use.place(x);
-        if (use.world().settings.warm_start) write_state_jacobian(use, u, by_x, by_u, by_theta);
-        else write_jacobian(use, u, by_x, by_u, by_theta);
+        if (use.world().settings.warm_start)
+            write_state_jacobian(use, u, by_x, by_u, by_theta);
+        else
+            write_jacobian(use, u, by_x, by_u, by_theta);
         return COSTATE_OK;
     });
 }
@@ -200,8 +227,8 @@ int costate_state_residual(const costate_model* model, const double* x, const do
     });
 }
 
-int costate_contacts(const costate_model* model, const double* q, const double* v, const double* u, costate_contact* contacts,
-                     size_t capacity) {
+int costate_contacts(const costate_model* model, const double* q, const double* v, const double* u,
+                     costate_contact* contacts, size_t capacity) {
     return guarded(__func__, [&]() -> int {
         Use use(model);
         check_given("contacts", contacts, capacity);
@@ -213,10 +240,15 @@ int costate_contacts(const costate_model* model, const double* q, const double* 
             const ContactPoint<double>& c = points[n];
             Vec3<double> impulse = Vec3<double>::Zero();
             if (const int row = contact_row(s, static_cast<int>(n)); row >= 0)
-                for (int k = 0; k < 3; ++k) impulse += s.impulses.lambda[static_cast<size_t>(row + k)] * c.direction(k);
+                for (int k = 0; k < 3; ++k)
+                    impulse += s.impulses.lambda[row + k] * c.direction(k);
             const Vec3<double> point = common_origin(use.model(), s.kinematics, c.body_a) + c.geometry.point;
-            contacts[n].body_a = c.body_a, contacts[n].body_b = c.body_b, contacts[n].gap = c.geometry.gap;
-            write(point, contacts[n].point), write(c.geometry.normal, contacts[n].normal), write(impulse, contacts[n].impulse);
+            contacts[n].body_a = c.body_a;
+            contacts[n].body_b = c.body_b;
+            contacts[n].gap = c.geometry.gap;
+            write(point, contacts[n].point);
+            write(c.geometry.normal, contacts[n].normal);
+            write(impulse, contacts[n].impulse);
         }
         return static_cast<int>(points.size());
     });

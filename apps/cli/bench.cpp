@@ -2,14 +2,14 @@
 #include <cmath>
 
 #include "adjoint/rollout/divergence.hpp"
+#include "adjoint/rollout/rollout.hpp"
+#include "adjoint/rollout/simulation.hpp"
 #include "apps/cli/bench.hpp"
 #include "apps/cli/checkpointing.hpp"
 #include "apps/cli/memory_use.hpp"
+#include "apps/cli/replay.hpp"
 #include "apps/io/output.hpp"
 #include "apps/io/progress.hpp"
-#include "apps/cli/replay.hpp"
-#include "adjoint/rollout/rollout.hpp"
-#include "adjoint/rollout/simulation.hpp"
 
 namespace costate {
 
@@ -33,19 +33,23 @@ void replay(Simulation& simulation, const Scene& s, VecX<double>& x, VecX<double
 // Bytes of the heap by what they are for.
 struct Owners {
     std::int64_t model, scratch, checkpoints, controls, gradients;
-    Owners(const Scene& s, const Gradient& g, size_t checkpoint_bytes, std::int64_t of_scene, std::int64_t of_rollout) {
+    Owners(const Scene& s, const Gradient& g, size_t checkpoint_bytes, std::int64_t of_scene,
+           std::int64_t of_rollout) {
         std::int64_t numbers = s.z0.size();
-        for (const ControlChannel& c : s.plan.channels()) numbers += static_cast<std::int64_t>(c.times.size());
+        for (const ControlChannel& c : s.plan.channels())
+            numbers += static_cast<std::int64_t>(c.times.size());
         controls = 8 * numbers;
         gradients = 8 * (g.controls.size() + g.initial_state.size() + g.parameters.size());
         checkpoints = static_cast<std::int64_t>(checkpoint_bytes);
-        model = of_scene - controls, scratch = of_rollout - checkpoints - gradients;
+        model = of_scene - controls;
+        scratch = of_rollout - checkpoints - gradients;
     }
 };
 
 int bench(const Arguments& a) {
     const int repeat = a.integer("repeat", 5, 1, 100000);
-    if (a.text("batch")) return bench_batch(a, a.integer("batch", 1, 1, 1 << 20), a.integer("threads", 1, 1, 1024), repeat);
+    if (a.text("batch"))
+        return bench_batch(a, a.integer("batch", 1, 1, 1 << 20), a.integer("threads", 1, 1, 1024), repeat);
     if (a.text("jacobian")) return bench_jacobian(a, repeat + 1);
     if (a.text("threads")) throw UsageError("--threads is of batches; add --batch N");
     const std::int64_t heap_before = heap_bytes();
@@ -69,8 +73,10 @@ int bench(const Arguments& a) {
     rollout.backward(s.theta, s.z0, g);
     const std::int64_t evaluations = rollout.evaluations().forward;
     const DiskTraffic traffic = rollout.store().traffic();
-    const Owners owners(s, g, rollout.store().bytes(), heap_with_scene - heap_before, heap_bytes() - heap_with_scene);
-    const double gradient_norm = std::sqrt(g.controls.squaredNorm() + g.initial_state.squaredNorm() + g.parameters.squaredNorm());
+    const Owners owners(s, g, rollout.store().bytes(), heap_with_scene - heap_before,
+                        heap_bytes() - heap_with_scene);
+    const double gradient_norm =
+        std::sqrt(g.controls.squaredNorm() + g.initial_state.squaredNorm() + g.parameters.squaredNorm());
 
     Times forward, backward, replayed;
     {
@@ -88,26 +94,32 @@ int bench(const Arguments& a) {
         }
     }
     const size_t bytes = rollout.store().bytes_per_checkpoint();
-    const Report report{
-        {"name", s.name},
-        {"steps", s.steps},
-        {"repeat", repeat},
-        {"forward_us", forward.median()},
-        {"backward_us", backward.median()},
-        {"replay_us", replayed.median()},
-        {"minimum", {{"forward_us", forward.minimum()}, {"backward_us", backward.minimum()}, {"replay_us", replayed.minimum()}}},
-        {"bytes_per_checkpoint", bytes},
-        {"checkpoint_bytes", rollout.store().bytes()},
-        {"forward_evaluations", evaluations},
-        {"disk", to_report(traffic)},
-        {"memory", {{"model", owners.model}, {"scratch", owners.scratch}, {"checkpoints", owners.checkpoints},
-                    {"controls", owners.controls}, {"gradients", owners.gradients}}},
-        {"peak_rss_mb", peak_rss_mb()},
-        {"sweeps", sweeps},
-        {"residual", residual},
-        {"gradient_norm", gradient_norm},
-        {"native", COSTATE_NATIVE == 1},
-        {"compiler", compiler}};
+    const Report report{{"name", s.name},
+                        {"steps", s.steps},
+                        {"repeat", repeat},
+                        {"forward_us", forward.median()},
+                        {"backward_us", backward.median()},
+                        {"replay_us", replayed.median()},
+                        {"minimum",
+                         {{"forward_us", forward.minimum()},
+                          {"backward_us", backward.minimum()},
+                          {"replay_us", replayed.minimum()}}},
+                        {"bytes_per_checkpoint", bytes},
+                        {"checkpoint_bytes", rollout.store().bytes()},
+                        {"forward_evaluations", evaluations},
+                        {"disk", to_report(traffic)},
+                        {"memory",
+                         {{"model", owners.model},
+                          {"scratch", owners.scratch},
+                          {"checkpoints", owners.checkpoints},
+                          {"controls", owners.controls},
+                          {"gradients", owners.gradients}}},
+                        {"peak_rss_mb", peak_rss_mb()},
+                        {"sweeps", sweeps},
+                        {"residual", residual},
+                        {"gradient_norm", gradient_norm},
+                        {"native", COSTATE_NATIVE == 1},
+                        {"compiler", compiler}};
     if (a.json()) {
         std::fputs(to_text(report).c_str(), stdout);
         return done;
@@ -119,12 +131,17 @@ int bench(const Arguments& a) {
     std::printf("checkpoints      %zu bytes, %zu each\n", rollout.store().bytes(), bytes);
     if (traffic.states_written > 0)
         std::printf("on disk          %lld states written, %lld read; %.2f times smaller than they are\n",
-                    static_cast<long long>(traffic.states_written), static_cast<long long>(traffic.states_read), traffic.ratio());
+                    static_cast<long long>(traffic.states_written),
+                    static_cast<long long>(traffic.states_read), traffic.ratio());
     const auto kb = [](std::int64_t n) { return 1e-3 * static_cast<double>(n); };
-    std::printf("memory           model %.0f kB, scratch %.0f kB, checkpoints %.0f kB, controls %.0f kB, gradients %.0f kB\n", kb(owners.model),
-                kb(owners.scratch), kb(owners.checkpoints), kb(owners.controls), kb(owners.gradients));
+    std::printf(
+        "memory           model %.0f kB, scratch %.0f kB, checkpoints %.0f kB, controls %.0f kB, gradients "
+        "%.0f kB\n",
+        kb(owners.model), kb(owners.scratch), kb(owners.checkpoints), kb(owners.controls),
+        kb(owners.gradients));
     std::printf("                 the process at most %.1f MB\n", peak_rss_mb());
-    std::printf("evaluations      %.2f of a forward step, a step\n", static_cast<double>(evaluations) / s.steps);
+    std::printf("evaluations      %.2f of a forward step, a step\n",
+                static_cast<double>(evaluations) / s.steps);
     std::printf("solver           at most %d sweeps, residual %.3g m/s\n", sweeps, residual);
     std::printf("gradient norm    %.10g\n", gradient_norm);
     std::printf("built by %s, for %s\n", compiler, COSTATE_NATIVE == 1 ? "this machine" : "any machine");
@@ -133,13 +150,19 @@ int bench(const Arguments& a) {
 
 }  // namespace
 
-const Command bench_command{"bench",
-                            "time a step forwards and backwards; memory by what it is for, solver residual",
-                            {{"repeat", "K", "repetitions, of which the median counts (default 5)"},
-                             {"batch", "N", "time a batch of N environments instead, through the C API and by a loop in C++"},
-                             {"threads", "M", "of the batch (default 1)"},
-                             {"jacobian", nullptr, "time the Jacobian of a step instead, beside central differences and Ridders' method"},
-                             memory_option, slots_option, disk_option, disk_space_option, compress_option},
-                            bench};
+const Command bench_command{
+    "bench",
+    "time a step forwards and backwards; memory by what it is for, solver residual",
+    {{"repeat", "K", "repetitions, of which the median counts (default 5)"},
+     {"batch", "N", "time a batch of N environments instead, through the C API and by a loop in C++"},
+     {"threads", "M", "of the batch (default 1)"},
+     {"jacobian", nullptr,
+      "time the Jacobian of a step instead, beside central differences and Ridders' method"},
+     memory_option,
+     slots_option,
+     disk_option,
+     disk_space_option,
+     compress_option},
+    bench};
 
 }  // namespace costate

@@ -1,4 +1,5 @@
-// What the kinds of `costate bench` share: of one rollout, of a batch of environments, of the Jacobian of a step.
+// What the kinds of `costate bench` share: of one rollout, of a batch of environments, of the Jacobian of a
+// step.
 #pragma once
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "adjoint/rollout/rollout.hpp"
-#include "apps/cli/bench.hpp"
 #include "apps/c_api/costate.h"
+#include "apps/cli/bench.hpp"
 #include "apps/io/output.hpp"
 #include "apps/io/progress.hpp"
 #include "solvers/step/step.hpp"
@@ -34,7 +34,8 @@ ModelHandle load_model(const std::string& path) {
 
 BatchHandle make_batch(const costate_model* model, int n_env, int threads, size_t* bytes) {
     costate_batch_options options{};
-    options.n_env = n_env, options.n_threads = threads;
+    options.n_env = n_env;
+    options.n_threads = threads;
     costate_batch* b = nullptr;
     check(costate_batch_bytes(model, &options, bytes));
     check(costate_batch_create(model, &options, &b));
@@ -47,28 +48,32 @@ struct Environments {
     VecX<double> x;  // (n x nx)
     VecX<double> u;  // (steps x n x nu)
     Environments(const Scene& s, costate_batch* batch, int n_env)
-        : n(n_env), x(n_env * s.world.nx()), u(s.steps * n_env * s.world.nu()) {
+        : n(n_env),
+          x(n_env * s.world.nx()),
+          u(s.steps * n_env * s.world.nu()) {
         const VecX<double> noise = VecX<double>::Constant(s.world.ndx(), 1e-3);
-        std::vector<std::uint64_t> seeds(static_cast<size_t>(n));
-        for (size_t e = 0; e < seeds.size(); ++e) seeds[e] = e;
-        check(costate_batch_reset(batch, nullptr, seeds.size(), nullptr, s.x0.data(), static_cast<size_t>(s.x0.size()),
-                                  noise.data(), seeds.data()));
+        std::vector<std::uint64_t> seeds(n);
+        for (size_t e = 0; e < seeds.size(); ++e)
+            seeds[e] = e;
+        check(costate_batch_reset(batch, nullptr, seeds.size(), nullptr, s.x0.data(),
+                                  static_cast<size_t>(s.x0.size()), noise.data(), seeds.data()));
         check(costate_batch_state(batch, x.data(), nullptr));
         double* at = u.data();
         for (int t = 0; t < s.steps; ++t)
-            for (int e = 0; e < n; ++e, at += s.world.nu()) s.plan.evaluate(s.z0.data(), t, at);
+            for (int e = 0; e < n; ++e, at += s.world.nu())
+                s.plan.evaluate(s.z0.data(), t, at);
     }
 };
 
 // All environments step by step, as a program would that has the library in C++.
-void step_plainly(const Scene& s, const Environments& environments, StepScratch<double>& scratch, VecX<double>& x,
-                  VecX<double>& x_next) {
+void step_plainly(const Scene& s, const Environments& environments, StepScratch<double>& scratch,
+                  VecX<double>& x, VecX<double>& x_next) {
     const int nx = s.world.nx(), nu = s.world.nu();
     x = environments.x;
     for (int t = 0; t < s.steps; ++t, x.swap(x_next))
         for (int e = 0; e < environments.n; ++e)
-            step(s.world, s.theta.data(), x.data() + e * nx, environments.u.data() + (t * environments.n + e) * nu, scratch,
-                 x_next.data() + e * nx);
+            step(s.world, s.theta.data(), x.data() + e * nx,
+                 environments.u.data() + (t * environments.n + e) * nu, scratch, x_next.data() + e * nx);
 }
 
 int step_batch(const Scene& s, const Environments& environments, costate_batch* batch) {
@@ -81,9 +86,9 @@ int step_batch(const Scene& s, const Environments& environments, costate_batch* 
 }
 
 void start(const Environments& environments, costate_batch* batch) {
-    const size_t n = static_cast<size_t>(environments.n);
-    check(costate_batch_reset(batch, nullptr, n, nullptr, environments.x.data(), static_cast<size_t>(environments.x.size()),
-                              nullptr, nullptr));
+    const size_t n = environments.n;
+    check(costate_batch_reset(batch, nullptr, n, nullptr, environments.x.data(),
+                              static_cast<size_t>(environments.x.size()), nullptr, nullptr));
 }
 
 }  // namespace
@@ -95,7 +100,8 @@ int bench_batch(const Arguments& a, int n_env, int threads, int repeat) {
                          " environments take too much memory; use --steps N");
     const ModelHandle model = load_model(a.scene());
     size_t bytes = 0;
-    const BatchHandle one = make_batch(model.get(), n_env, 1, &bytes), many = make_batch(model.get(), n_env, threads, &bytes);
+    const BatchHandle one = make_batch(model.get(), n_env, 1, &bytes),
+                      many = make_batch(model.get(), n_env, threads, &bytes);
     check(costate_batch_set_parameters(one.get(), s.theta.data(), static_cast<size_t>(s.theta.size())));
     check(costate_batch_set_parameters(many.get(), s.theta.data(), static_cast<size_t>(s.theta.size())));
     const Environments environments(s, one.get(), n_env);
@@ -107,7 +113,8 @@ int bench_batch(const Arguments& a, int n_env, int threads, int repeat) {
     Times plain, alone, together, backward, plain_cpu, alone_cpu, speedup;
     Progress progress("bench " + s.name);
     const double steps = static_cast<double>(s.steps) * n_env;
-    const auto time = [&](Times& times, double count, const std::function<void()>& work, Times* cpu = nullptr) {
+    const auto time = [&](Times& times, double count, const std::function<void()>& work,
+                          Times* cpu = nullptr) {
         const std::clock_t begin = std::clock();
         const Stopwatch watch;
         work();
@@ -122,7 +129,9 @@ int bench_batch(const Arguments& a, int n_env, int threads, int repeat) {
         start(environments, one.get());
         time(
             alone, steps, [&] { diverged = step_batch(s, environments, one.get()); }, &alone_cpu);
-        if (diverged > 0) throw UsageError(std::to_string(diverged) + " of " + std::to_string(n_env) + " environments diverge");
+        if (diverged > 0)
+            throw UsageError(std::to_string(diverged) + " of " + std::to_string(n_env) +
+                             " environments diverge");
         check(costate_batch_state(one.get(), reached.data(), nullptr));
         same = same && reached == x;
         start(environments, many.get());
@@ -130,14 +139,16 @@ int bench_batch(const Arguments& a, int n_env, int threads, int repeat) {
         check(costate_batch_state(many.get(), reached.data(), nullptr));
         same = same && reached == x;
         time(backward, n_env, [&] {
-            check(costate_batch_backward(many.get(), 1, x.data(), environments.u.data(), nullptr, seed.data(), x_bar.data(),
-                                         u_bar.data(), theta_bar.data(), static_cast<size_t>(theta_bar.size())));
+            check(costate_batch_backward(many.get(), 1, x.data(), environments.u.data(), nullptr, seed.data(),
+                                         x_bar.data(), u_bar.data(), theta_bar.data(),
+                                         static_cast<size_t>(theta_bar.size())));
         });
         speedup.us.push_back(alone.us.back() / together.us.back());
         if (progress.due()) progress.draw((k + 1.0) / repeat);
     }
     progress.finish();
-    const double cost = alone_cpu.minimum() / plain_cpu.minimum() - 1;  // of processor time, where other programs count least
+    // of processor time, where other programs count least
+    const double cost = alone_cpu.minimum() / plain_cpu.minimum() - 1;
     const Report report{{"name", s.name},
                         {"batch", n_env},
                         {"threads", threads},
@@ -155,12 +166,13 @@ int bench_batch(const Arguments& a, int n_env, int threads, int repeat) {
         std::fputs(to_text(report).c_str(), stdout);
         return same ? done : check_failed;
     }
-    std::printf("%s: %d environments, %d steps, median of %d; environment steps a second\n\n", s.name.c_str(), n_env, s.steps,
-                repeat);
+    std::printf("%s: %d environments, %d steps, median of %d; environment steps a second\n\n", s.name.c_str(),
+                n_env, s.steps, repeat);
     std::printf("a loop in C++             %10.0f\n", 1e6 / plain.median());
-    std::printf("the C API, one thread     %10.0f  (its cost: %+.2f %% of processor time)\n", 1e6 / alone.median(), 100 * cost);
-    std::printf("the C API, %3d threads    %10.0f  (%.2f times that of one)\n", threads, 1e6 / together.median(),
-                speedup.median());
+    std::printf("the C API, one thread     %10.0f  (its cost: %+.2f %% of processor time)\n",
+                1e6 / alone.median(), 100 * cost);
+    std::printf("the C API, %3d threads    %10.0f  (%.2f times that of one)\n", threads,
+                1e6 / together.median(), speedup.median());
     std::printf("pulled back, %3d threads  %10.0f\n\n", threads, 1e6 / backward.median());
     std::printf("memory                    %zu bytes of the batch\n", bytes);
     std::printf("final states              %s\n", same ? "the same bits by all three" : "differ");

@@ -9,28 +9,38 @@ Checkpointing chosen_checkpointing(const Arguments& a, const Scene& scene) {
     const int slots = a.integer("slots", 0, 1);
     const std::optional<std::string> folder = a.text("disk"), space = a.text("disk-space");
     if (slots > 0 && (a.text("memory") || folder))
-        throw UsageError("--slots says how many states memory holds, and no others are stored: leave out --memory and --disk");
-    if (!folder && (space || a.text("compress"))) throw UsageError("--disk-space and --compress are about --disk: name a folder");
+        throw UsageError(
+            "--slots says how many states memory holds, and no others are stored: leave out --memory and "
+            "--disk");
+    if (!folder && (space || a.text("compress")))
+        throw UsageError("--disk-space and --compress are about --disk: name a folder");
     const int kept = a.integer("keep", 1, 1, 10000);
     if (kept > 1 && folder) throw UsageError("--keep and --disk do not go together: leave one out");
     if (slots > 0) return {Schedule::binomial(scene.steps, slots, kept), {}};
     if (kept > 1) return {Schedule::binomial(scene.steps, checkpoint_schedule(scene).slots(), kept), {}};
     if (!folder) return {checkpoint_schedule(scene), {}};
 
-    if (!have_checksums()) throw UsageError("this build has no checkpoints on disk: install zlib1g-dev, configure and build again");
+    if (!have_checksums())
+        throw UsageError(
+            "this build has no checkpoints on disk: install zlib1g-dev, configure and build again");
     if (a.text("compress") && !have_compression())
-        throw UsageError("this build compresses no checkpoints: install libzstd-dev, configure and build again");
-    if (!std::filesystem::is_directory(*folder)) throw UsageError("--disk: there is no folder '" + *folder + "'");
+        throw UsageError(
+            "this build compresses no checkpoints: install libzstd-dev, configure and build again");
+    if (!std::filesystem::is_directory(*folder))
+        throw UsageError("--disk: there is no folder '" + *folder + "'");
     const std::optional<std::int64_t> given = space ? parse_memory(*space) : 0;
     if (!given) throw UsageError("--disk-space takes auto, bytes, or such as 10G, not '" + *space + "'");
     const std::int64_t bytes = *given > 0 ? *given : half_of_free_space(*folder);
     DiskSettings disk;
-    disk.directory = *folder, disk.compressed = a.text("compress").has_value();
+    disk.directory = *folder;
+    disk.compressed = a.text("compress").has_value();
     return {checkpoint_schedule(scene, bytes), disk};
 }
 
 Report to_report(const DiskTraffic& t) {
-    return {{"states_written", t.states_written}, {"states_read", t.states_read}, {"file_bytes", t.bytes_written},
+    return {{"states_written", t.states_written},
+            {"states_read", t.states_read},
+            {"file_bytes", t.bytes_written},
             {"compression", t.ratio()}};
 }
 

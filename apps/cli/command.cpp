@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cxxopts.hpp>
 
-#include "scenes/memory.hpp"
 #include "scenes/format/names.hpp"
+#include "scenes/memory.hpp"
 
 namespace costate {
 
@@ -21,37 +21,47 @@ template <class T> std::optional<T> parsed(const std::string& text) {
 
 // A word as a shell takes it.
 std::string shell_word(const std::string& word) {
-    if (!word.empty() && word.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=./,:@%") == std::string::npos)
+    if (!word.empty() &&
+        word.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=./,:@%") ==
+            std::string::npos)
         return word;
     std::string quoted = "'";
-    for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    for (const char c : word)
+        quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return quoted += '\'';
 }
 
 }  // namespace
 
 Arguments::Arguments(const Command& command, int argc, const char* const* argv) {
-    for (int i = 0; i < argc; ++i) line_ += " " + shell_word(argv[i]);
+    for (int i = 0; i < argc; ++i)
+        line_ += " " + shell_word(argv[i]);
     cxxopts::Options options(std::string("costate ") + command.name, std::string(command.summary) + "\n");
-    std::vector<std::string> names{"--steps", "--base", "--search", "--self-collision", "--strict", "--json", "--help"};
+    std::vector<std::string> names{"--steps",  "--base", "--search", "--self-collision",
+                                   "--strict", "--json", "--help"};
     auto add = options.custom_help("SCENE [OPTION...]").positional_help("").add_options();
     for (const Option& o : command.options) {
         const std::string name = o.letter == nullptr ? o.name : std::string(o.letter) + "," + o.name;
-        if (o.value == nullptr) add(name, o.help);
-        else add(name, o.help, cxxopts::value<std::string>(), o.value);
+        if (o.value == nullptr)
+            add(name, o.help);
+        else
+            add(name, o.help, cxxopts::value<std::string>(), o.value);
         names.push_back(std::string("--") + o.name);
     }
     add("steps", "number of time steps, in place of the scene's own", cxxopts::value<std::string>(), "N");
-    add("base", "how the root of a URDF stands in the world: fixed or floating (default: floating if it has mass)",
+    add("base",
+        "how the root of a URDF stands in the world: fixed or floating (default: floating if it has mass)",
         cxxopts::value<std::string>(), "HOW");
     add("search", "folders, with : between, that the meshes and packages of a URDF or MJCF file lie in",
         cxxopts::value<std::string>(), "DIRS");
-    add("self-collision", "let the links of a URDF touch each other, except a link and the one that carries it");
+    add("self-collision",
+        "let the links of a URDF touch each other, except a link and the one that carries it");
     add("strict", "refuse a URDF or MJCF file that has what there is no counterpart for");
     add("json", "print one JSON object to stdout and nothing else");
     add("help", "print this");
-    options.add_options("positional")("scene", "a scene, the name of one that is shipped, or a model: JSON, URDF or MJCF",
-                                      cxxopts::value<std::string>());
+    options.add_options("positional")(
+        "scene", "a scene, the name of one that is shipped, or a model: JSON, URDF or MJCF",
+        cxxopts::value<std::string>());
     options.parse_positional({"scene"});
     options.allow_unrecognised_options();
     help_text_ = options.help({""});
@@ -66,16 +76,20 @@ Arguments::Arguments(const Command& command, int argc, const char* const* argv) 
     } catch (const cxxopts::exceptions::exception& e) {
         throw UsageError(e.what());
     }
-    help_ = given.count("help") > 0, json_ = given.count("json") > 0, strict_ = given.count("strict") > 0;
+    help_ = given.count("help") > 0;
+    json_ = given.count("json") > 0;
+    strict_ = given.count("strict") > 0;
     self_collision_ = given.count("self-collision") > 0;
     if (help_) return;
     for (const std::string& unknown : given.unmatched()) {
         const std::string name = unknown.substr(0, unknown.find('='));
-        if (name.starts_with("-")) throw UsageError("unknown option '" + name + "'" + suggestion(name, names));
+        if (name.starts_with("-"))
+            throw UsageError("unknown option '" + name + "'" + suggestion(name, names));
         throw UsageError("unexpected argument '" + unknown + "': " + command.name + " takes one scene");
     }
     if (given.count("scene") + given.count("from") == 0)
-        throw UsageError(std::string(command.name) + " takes a scene: a file, or the name of one that is shipped");
+        throw UsageError(std::string(command.name) +
+                         " takes a scene: a file, or the name of one that is shipped");
     if (given.count("from") > 0 && given.count("scene") + given.count("steps") > 0)
         throw UsageError("--from brings its own scene and steps: leave them out");
     if (given.count("scene") > 0) scene_ = given["scene"].as<std::string>();
@@ -90,13 +104,15 @@ ImportOptions Arguments::import_options() const {
     options.strict = strict_;
     options.self_collision = self_collision_;
     if (const auto base = text("base")) {
-        if (base != "fixed" && base != "floating") throw UsageError("--base takes fixed or floating, not '" + *base + "'");
+        if (base != "fixed" && base != "floating")
+            throw UsageError("--base takes fixed or floating, not '" + *base + "'");
         options.base = base == "fixed" ? Base::fixed : Base::floating;
     }
     for (std::string rest = text("search").value_or(""); !rest.empty();) {
         const size_t end = std::min(rest.find(':'), rest.size());
         const std::string folder = rest.substr(0, end);
-        if (!std::filesystem::is_directory(folder)) throw UsageError("--search: there is no folder '" + folder + "'");
+        if (!std::filesystem::is_directory(folder))
+            throw UsageError("--search: there is no folder '" + folder + "'");
         options.search.emplace_back(folder);
         rest.erase(0, end + 1);
     }
@@ -104,11 +120,13 @@ ImportOptions Arguments::import_options() const {
 }
 
 void print_warnings(const std::vector<std::string>& warnings) {
-    for (const std::string& warning : warnings) std::fprintf(stderr, "costate: warning: %s\n", warning.c_str());
+    for (const std::string& warning : warnings)
+        std::fprintf(stderr, "costate: warning: %s\n", warning.c_str());
 }
 
 Scene Arguments::load() const {
-    Scene scene = load_scene(scene_, text("steps") ? std::optional<int>(integer("steps", 1, 1)) : std::nullopt, import_options());
+    Scene scene = load_scene(
+        scene_, text("steps") ? std::optional<int>(integer("steps", 1, 1)) : std::nullopt, import_options());
     print_warnings(scene.warnings);
     if (const auto given = text("memory")) {
         const std::optional<std::int64_t> bytes = parse_memory(*given);
@@ -138,8 +156,8 @@ int Arguments::integer(const char* option, int otherwise, int lower, int upper) 
     if (!given) return otherwise;
     const std::optional<int> value = parsed<int>(*given);
     if (!value || *value < lower || *value > upper)
-        throw UsageError(std::string("--") + option + " takes a whole number from " + std::to_string(lower) + " to " +
-                         std::to_string(upper) + ", not '" + *given + "'");
+        throw UsageError(std::string("--") + option + " takes a whole number from " + std::to_string(lower) +
+                         " to " + std::to_string(upper) + ", not '" + *given + "'");
     return *value;
 }
 
@@ -147,7 +165,8 @@ std::optional<double> Arguments::number(const char* option) const {
     const std::optional<std::string> given = text(option);
     if (!given) return std::nullopt;
     const std::optional<double> value = parsed<double>(*given);
-    if (!value || !std::isfinite(*value)) throw UsageError(std::string("--") + option + " takes a number, not '" + *given + "'");
+    if (!value || !std::isfinite(*value))
+        throw UsageError(std::string("--") + option + " takes a number, not '" + *given + "'");
     return value;
 }
 
@@ -156,7 +175,8 @@ std::optional<double> Arguments::nonnegative(const char* option) const {
     if (!given) return std::nullopt;
     const std::optional<double> value = parsed<double>(*given);
     if (!value || !std::isfinite(*value) || *value < 0)
-        throw UsageError(std::string("--") + option + " takes a number that is not negative, not '" + *given + "'");
+        throw UsageError(std::string("--") + option + " takes a number that is not negative, not '" + *given +
+                         "'");
     return value;
 }
 

@@ -1,5 +1,5 @@
-// A command of the program `costate` and what the user asked of it. Each command has a file of its own that defines one Command;
-// main.cpp lists them.
+// A command of the program `costate` and what the user asked of it. Each command has a file of its own that
+// defines one Command; main.cpp lists them.
 #pragma once
 
 #include <limits>
@@ -23,7 +23,9 @@ struct Option {
 };
 
 // Of the commands that take gradients
-inline constexpr Option memory_option{"memory", "BYTES", "for checkpoints, such as 64M, in place of the scene's own (auto: half of the machine's)"};
+inline constexpr Option memory_option{
+    "memory", "BYTES",
+    "for checkpoints, such as 64M, in place of the scene's own (auto: half of the machine's)"};
 
 class Arguments;
 
@@ -34,8 +36,8 @@ struct Command {
     int (*run)(const Arguments&);
 };
 
-extern const Command info_command, convert_command, simulate_command, gradcheck_command, gradient_command, optimize_command,
-    plan_command, bench_command, view_command, watch_command;
+extern const Command info_command, convert_command, simulate_command, gradcheck_command, gradient_command,
+    optimize_command, plan_command, bench_command, view_command, watch_command;
 
 // The arguments of one command, checked. Everything that does not parse is a UsageError.
 class Arguments {
@@ -51,9 +53,10 @@ public:
     const std::string& scene() const { return scene_; }
     ImportOptions import_options() const;
 
-    std::optional<std::string> text(const char* option) const;   // the last, if it was given several times
-    std::vector<std::string> texts(const char* option) const;    // all
-    int integer(const char* option, int otherwise, int lower, int upper = std::numeric_limits<int>::max()) const;
+    std::optional<std::string> text(const char* option) const;  // the last, if it was given several times
+    std::vector<std::string> texts(const char* option) const;   // all
+    int integer(const char* option, int otherwise, int lower,
+                int upper = std::numeric_limits<int>::max()) const;
     std::optional<double> nonnegative(const char* option) const;
     std::optional<double> number(const char* option) const;
 

@@ -14,14 +14,16 @@ void move_to(const fs::path& folder, Report& model) {
         if (!body.contains("visuals")) continue;
         for (Report& visual : body["visuals"])
             if (visual.contains("file"))
-                visual["file"] = fs::relative(visual["file"].get<std::string>(), folder.empty() ? "." : folder).string();
+                visual["file"] =
+                    fs::relative(visual["file"].get<std::string>(), folder.empty() ? "." : folder).string();
     }
 }
 
 int convert(const Arguments& a) {
     const std::optional<std::string> out = a.text("out");
     const fs::path file = find_scene(a.scene());
-    if (!is_robot_file(file)) throw UsageError("convert takes a URDF or MJCF file, and '" + file.string() + "' is none");
+    if (!is_robot_file(file))
+        throw UsageError("convert takes a URDF or MJCF file, and '" + file.string() + "' is none");
     ImportedModel robot = import_model(file, a.import_options());
     print_warnings(robot.warnings);
     const fs::path folder = out ? fs::path(*out).parent_path() : fs::path();
@@ -34,10 +36,14 @@ int convert(const Arguments& a) {
     OutputFiles files;
     files.write(*out, to_text(robot.model));
     files.commit();
-    const Report report{
-        {"file", file.string()}, {"out", *out}, {"bodies", robot.model["bodies"].size()}, {"warnings", robot.warnings}};
-    if (a.json()) std::fputs(to_text(report).c_str(), stdout);
-    else std::printf("%s: %zu bodies in %s\n", file.c_str(), robot.model["bodies"].size(), out->c_str());
+    const Report report{{"file", file.string()},
+                        {"out", *out},
+                        {"bodies", robot.model["bodies"].size()},
+                        {"warnings", robot.warnings}};
+    if (a.json())
+        std::fputs(to_text(report).c_str(), stdout);
+    else
+        std::printf("%s: %zu bodies in %s\n", file.c_str(), robot.model["bodies"].size(), out->c_str());
     return done;
 }
 

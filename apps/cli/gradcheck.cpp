@@ -1,13 +1,13 @@
 #include "adjoint/check/gradcheck.hpp"
 
-#include "apps/cli/command.hpp"
-#include "apps/io/output.hpp"
-#include "apps/io/progress.hpp"
-#include "apps/cli/replay.hpp"
-#include "scenes/memory.hpp"
+#include "adjoint/rollout/divergence.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
-#include "adjoint/rollout/divergence.hpp"
+#include "apps/cli/command.hpp"
+#include "apps/cli/replay.hpp"
+#include "apps/io/output.hpp"
+#include "apps/io/progress.hpp"
+#include "scenes/memory.hpp"
 
 namespace costate {
 
@@ -26,7 +26,8 @@ Report to_report(const GradcheckKind& k) {
 void print_row(const char* name, const GradcheckKind& k) {
     if (k.stencils == 0) return void(std::printf("%-15s there are none\n", name));
     if (!k.checked())
-        return void(std::printf("%-15s not checked: each of %d stencils changes a branch\n", name, k.stencils));
+        return void(
+            std::printf("%-15s not checked: each of %d stencils changes a branch\n", name, k.stencils));
     std::printf("%-15s %-11.3g %.2f%-12s %6.2f %%  %8d   %s\n", name, k.max_relative_error, k.taylor_order,
                 k.at_roundoff ? " (round-off)" : "", 100 * k.rejected, k.stencils, k.worst.c_str());
 }
@@ -46,8 +47,10 @@ std::string unchecked(const GradcheckReport& r) {
     const auto add = [&](const char* name, const GradcheckKind& k) {
         if (!k.checked()) names += (names.empty() ? "" : ", ") + std::string(name);
     };
-    add("controls", r.controls), add("initial state", r.initial_state);
-    add("parameters", r.parameters), add("optimised variables", r.optimised);
+    add("controls", r.controls);
+    add("initial state", r.initial_state);
+    add("parameters", r.parameters);
+    add("optimised variables", r.optimised);
     return names;
 }
 
@@ -94,35 +97,41 @@ int check(const Arguments& a) {
         std::printf("%s: %d steps, loss %.10g, checked in %.3g s\n", scene.name.c_str(), scene.steps, r.loss,
                     seconds);
         if (random)
-            std::printf("there is no objective: the loss is a random linear function of the last state (seed %u)\n",
-                        options.seed);
+            std::printf(
+                "there is no objective: the loss is a random linear function of the last state (seed %u)\n",
+                options.seed);
         std::printf("\n");
-        std::printf("%-15s %-11s %-16s %-9s %-10s %s\n", "variables", "error", "Taylor order", "rejected", "stencils",
-                    "worst component");
-        print_row("controls", r.controls), print_row("initial state", r.initial_state), print_row("parameters", r.parameters);
+        std::printf("%-15s %-11s %-16s %-9s %-10s %s\n", "variables", "error", "Taylor order", "rejected",
+                    "stencils", "worst component");
+        print_row("controls", r.controls);
+        print_row("initial state", r.initial_state);
+        print_row("parameters", r.parameters);
         if (r.optimised.stencils > 0) print_row("optimised", r.optimised);
     }
     if (!r.checked()) {
         std::fprintf(stderr,
-                     "costate: the gradient by the %s was not checked, because each of its stencils changes a branch of "
+                     "costate: the gradient by the %s was not checked, because each of its stencils changes "
+                     "a branch of "
                      "a step; try fewer --steps, or another state to start from\n",
                      unchecked(r).c_str());
         return check_failed;
     }
     if (!max_error || worst.max_relative_error <= *max_error) return done;
-    std::fprintf(stderr, "costate: the gradient's error %.3g exceeds %.3g\n", worst.max_relative_error, *max_error);
+    std::fprintf(stderr, "costate: the gradient's error %.3g exceeds %.3g\n", worst.max_relative_error,
+                 *max_error);
     return check_failed;
 }
 
 }  // namespace
 
-const Command gradcheck_command{"gradcheck",
-                                "compare the gradient with central differences",
-                                {{"max-error", "X", "exit with 1 if the largest relative error exceeds X"},
-                                 {"components", "N", "components checked of each kind of variable (default 64)"},
-                                 {"directions", "N", "random directions checked of each kind (default 16)"},
-                                 {"seed", "N", "of the random choices (default 1)"},
-                                 memory_option},
-                                check};
+const Command gradcheck_command{
+    "gradcheck",
+    "compare the gradient with central differences",
+    {{"max-error", "X", "exit with 1 if the largest relative error exceeds X"},
+     {"components", "N", "components checked of each kind of variable (default 64)"},
+     {"directions", "N", "random directions checked of each kind (default 16)"},
+     {"seed", "N", "of the random choices (default 1)"},
+     memory_option},
+    check};
 
 }  // namespace costate

@@ -3,14 +3,14 @@
 #include <iterator>
 
 #include "adjoint/checkpoints/control_gradient_file.hpp"
-#include "adjoint/rollout/divergence.hpp"
 #include "adjoint/checkpoints/saved_run.hpp"
-#include "apps/cli/checkpointing.hpp"
-#include "apps/io/progress.hpp"
-#include "apps/cli/replay.hpp"
-#include "apps/cli/solver_record.hpp"
+#include "adjoint/rollout/divergence.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
+#include "apps/cli/checkpointing.hpp"
+#include "apps/cli/replay.hpp"
+#include "apps/cli/solver_record.hpp"
+#include "apps/io/progress.hpp"
 
 namespace costate {
 
@@ -28,7 +28,10 @@ struct Run {
     LargestAdjoint largest;
     SolverRecord solver;  // of the forward sweep
     template <class Archive> void transfer(Archive& a) {
-        rollout.transfer(a), gradient.transfer(a), a(largest), solver.transfer(a);
+        rollout.transfer(a);
+        gradient.transfer(a);
+        a(largest);
+        solver.transfer(a);
     }
 };
 
@@ -46,7 +49,8 @@ void restore(Run& run, const std::vector<char>& saved, const std::filesystem::pa
     }
     if (!reader.at_end()) fail("it is longer than a run of this scene");
     const Gradient& g = run.gradient;
-    if (run.rollout.in_backward() && (g.controls.size() != s.z0.size() || g.parameters.size() != s.theta.size()))
+    if (run.rollout.in_backward() &&
+        (g.controls.size() != s.z0.size() || g.parameters.size() != s.theta.size()))
         fail("its gradient is not that of this scene");
 }
 
@@ -58,16 +62,30 @@ std::string content(const std::filesystem::path& file) {
 // All that the result depends on.
 std::uint32_t identity(const Scene& s, const Checkpointing& c, const AdjointLimits& limits, bool by_step) {
     ArchiveWriter all;
-    all(std::string(COSTATE_VERSION_TEXT)), all(content(s.file)), all(s.theta), all(s.x0), all(s.z0), all(s.steps);
-    all(std::string(c.schedule.name())), all(c.schedule.slots()), all(c.schedule.disk_slots()), all(c.schedule.kept());
-    all(c.disk.compressed), all(limits.clip), all(limits.horizon), all(by_step);
+    all(std::string(COSTATE_VERSION_TEXT));
+    all(content(s.file));
+    all(s.theta);
+    all(s.x0);
+    all(s.z0);
+    all(s.steps);
+    all(std::string(c.schedule.name()));
+    all(c.schedule.slots());
+    all(c.schedule.disk_slots());
+    all(c.schedule.kept());
+    all(c.disk.compressed);
+    all(limits.clip);
+    all(limits.horizon);
+    all(by_step);
     return checksum(all.bytes.data(), all.bytes.size());
 }
 
 // Saves a run at intervals, but spends no more than a tenth of the time on it.
 class Saver {
 public:
-    Saver(std::filesystem::path file, std::uint32_t of, double every) : file_(std::move(file)), of_(of), every_(every) {}
+    Saver(std::filesystem::path file, std::uint32_t of, double every)
+        : file_(std::move(file)),
+          of_(of),
+          every_(every) {}
     bool due() const { return watch_.seconds() >= next_; }
     void save(Run& run, ControlGradientFile* by_step) {
         const double begin = watch_.seconds();
@@ -101,7 +119,8 @@ Report controls_report(const Scene& s, const VecX<double>& z_bar) {
 
 Report parameters_report(const Scene& s, const VecX<double>& theta_bar) {
     Report parameters = Report::object();
-    for (int i = 0; i < theta_bar.size(); ++i) parameters[s.world.model.layout.element_name(i)] = theta_bar[i];
+    for (int i = 0; i < theta_bar.size(); ++i)
+        parameters[s.world.model.layout.element_name(i)] = theta_bar[i];
     return parameters;
 }
 
@@ -113,14 +132,16 @@ Report parameters_report(const Scene& s, const VecX<double>& theta_bar) {
 }
 
 int gradient(const Arguments& a) {
-    const std::optional<std::string> out = a.text("out"), by_step = a.text("by-step"), resume = a.text("resume");
+    const std::optional<std::string> out = a.text("out"), by_step = a.text("by-step"),
+                                     resume = a.text("resume");
     const std::optional<std::string> save = a.text("save") ? a.text("save") : resume;
     AdjointLimits limits;
     limits.horizon = a.integer("horizon", 0, 1);
     if (const auto clip = a.nonnegative("clip")) limits.clip = *clip;
     const double every = a.nonnegative("save-every").value_or(30);
     if (a.text("save-every") && !save) throw UsageError("--save-every is about --save: name a file");
-    if (save && !have_checksums()) throw UsageError("this build saves no runs: install zlib1g-dev, configure and build again");
+    if (save && !have_checksums())
+        throw UsageError("this build saves no runs: install zlib1g-dev, configure and build again");
     const Scene s = a.load();
     if (s.objective.empty())
         throw UsageError(
@@ -135,7 +156,8 @@ int gradient(const Arguments& a) {
     if (save) lock.emplace(*save);
     Checkpointing how = chosen_checkpointing(a, s);
     if (save && how.schedule.disk_slots() > 0) {
-        how.disk.file = how.disk.directory / (std::filesystem::path(*save).filename().string() + ".checkpoints");
+        how.disk.file =
+            how.disk.directory / (std::filesystem::path(*save).filename().string() + ".checkpoints");
         how.disk.resume = resume.has_value();
         checkpoint_lock.emplace(how.disk.file);
     }
@@ -176,16 +198,21 @@ int gradient(const Arguments& a) {
         if (sink && u_bar != nullptr) sink->row(t, u_bar);
         between_steps(t);
     };
-    if (!resume) rollout.forward(s.theta, s.x0, s.z0, forward_visit);
-    else if (rollout.in_forward()) rollout.resume_forward(s.theta, s.z0, forward_visit);
+    if (!resume)
+        rollout.forward(s.theta, s.x0, s.z0, forward_visit);
+    else if (rollout.in_forward())
+        rollout.resume_forward(s.theta, s.z0, forward_visit);
     if (rollout.divergence()) report_divergence(s, {s.theta, s.x0, s.z0}, rollout);
-    if (rollout.in_backward()) rollout.resume_backward(s.theta, s.z0, run.gradient, backward_visit);
-    else rollout.backward(s.theta, s.z0, run.gradient, backward_visit);
+    if (rollout.in_backward())
+        rollout.resume_backward(s.theta, s.z0, run.gradient, backward_visit);
+    else
+        rollout.backward(s.theta, s.z0, run.gradient, backward_visit);
     if (rollout.adjoint_divergence()) complain_about(rollout.adjoint_divergence(), s.world.model);
 
     const Gradient& g = run.gradient;
     const DiskTraffic traffic = rollout.store().traffic();
-    const double norm = std::sqrt(g.controls.squaredNorm() + g.initial_state.squaredNorm() + g.parameters.squaredNorm());
+    const double norm =
+        std::sqrt(g.controls.squaredNorm() + g.initial_state.squaredNorm() + g.parameters.squaredNorm());
     const double seconds = progress.finish();
     Report report{{"name", s.name},
                   {"steps", s.steps},
@@ -199,7 +226,8 @@ int gradient(const Arguments& a) {
                   {"disk", to_report(traffic)},
                   {"seconds", seconds}};
     if (out) {
-        Report result{{"name", s.name}, {"steps", s.steps}, {"loss", rollout.loss()}, {"gradient_norm", norm}};
+        Report result{
+            {"name", s.name}, {"steps", s.steps}, {"loss", rollout.loss()}, {"gradient_norm", norm}};
         result["controls"] = controls_report(s, g.controls);
         const int nv = s.world.nv();
         result["initial_state"] = {{"position", to_report(g.initial_state.head(nv))},
@@ -218,15 +246,19 @@ int gradient(const Arguments& a) {
         std::fputs(to_text(report).c_str(), stdout);
         return done;
     }
-    std::printf("%s: %d steps, loss %.10g, gradient norm %.10g, in %.3g s\n", s.name.c_str(), s.steps, rollout.loss(), norm, seconds);
-    std::printf("the adjoint's largest norm is %.4g, at the beginning of step %d\n", run.largest.norm, run.largest.step);
+    std::printf("%s: %d steps, loss %.10g, gradient norm %.10g, in %.3g s\n", s.name.c_str(), s.steps,
+                rollout.loss(), norm, seconds);
+    std::printf("the adjoint's largest norm is %.4g, at the beginning of step %d\n", run.largest.norm,
+                run.largest.step);
     if (run.solver.notable(s.world))
         std::printf("%d steps left without a solution of their contacts, the largest residual %.3g m/s\n",
                     run.solver.unconverged, run.solver.residual);
     std::printf("%lld evaluations of a forward step (%s), %zu bytes of checkpoints\n",
-                static_cast<long long>(rollout.evaluations().forward), how.schedule.name(), rollout.store().bytes());
+                static_cast<long long>(rollout.evaluations().forward), how.schedule.name(),
+                rollout.store().bytes());
     if (traffic.states_written > 0)
-        std::printf("%lld states on disk, %lld bytes, %.2f times smaller than they are\n", static_cast<long long>(traffic.states_written),
+        std::printf("%lld states on disk, %lld bytes, %.2f times smaller than they are\n",
+                    static_cast<long long>(traffic.states_written),
                     static_cast<long long>(traffic.bytes_written), traffic.ratio());
     return done;
 }
@@ -237,14 +269,16 @@ const Command gradient_command{
     "gradient",
     "the gradient of a scene's loss, once, for rollouts of any length",
     {{"out", "FILE", "write it to FILE as JSON: by controls, initial state and parameters", "o"},
-     {"by-step", "FILE", "stream the gradient by the controls of every step to FILE.npy, a NumPy array (steps, actuators)"},
+     {"by-step", "FILE",
+      "stream the gradient by the controls of every step to FILE.npy, a NumPy array (steps, actuators)"},
      memory_option,
      slots_option,
      keep_option,
      disk_option,
      disk_space_option,
      compress_option,
-     {"save", "FILE", "save the run to FILE now and then; with --disk its checkpoints too, as DIR/FILE.checkpoints"},
+     {"save", "FILE",
+      "save the run to FILE now and then; with --disk its checkpoints too, as DIR/FILE.checkpoints"},
      {"save-every", "SECONDS", "how often (default 30)"},
      {"resume", "FILE", "go on from a saved run, with the same scene and options, and save it there"},
      {"clip", "X", "scale adjoints with a norm above X to X"},

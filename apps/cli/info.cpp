@@ -2,10 +2,10 @@
 #include <cstdio>
 #include <numeric>
 
+#include "adjoint/optimize/optimize.hpp"
 #include "apps/cli/command.hpp"
 #include "apps/io/output.hpp"
 #include "scenes/format/names.hpp"
-#include "adjoint/optimize/optimize.hpp"
 
 namespace costate {
 
@@ -17,10 +17,12 @@ using Row = std::vector<std::string>;
 void print_table(const std::vector<Row>& rows) {
     std::vector<size_t> width(rows.front().size());
     for (const Row& row : rows)
-        for (size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
+        for (size_t c = 0; c < row.size(); ++c)
+            width[c] = std::max(width[c], row[c].size());
     for (const Row& row : rows) {
         std::string line;
-        for (size_t c = 0; c < row.size(); ++c) line += row[c] + std::string(width[c] - row[c].size() + 2, ' ');
+        for (size_t c = 0; c < row.size(); ++c)
+            line += row[c] + std::string(width[c] - row[c].size() + 2, ' ');
         std::printf("%s\n", line.substr(0, line.find_last_not_of(' ') + 1).c_str());
     }
 }
@@ -45,21 +47,25 @@ void print_tree(const Scene& s) {
                       [](const Shape& shape) { return shape_type_name(shape.type) + (" " + shape.name); });
     };
     const auto actuators = [&](int body) {
-        return joined(m.actuators, body,
-                      [](const Actuator& a) { return (a.type == ActuatorType::motor ? "motor " : "servo ") + a.name; });
+        return joined(m.actuators, body, [](const Actuator& a) {
+            return (a.type == ActuatorType::motor ? "motor " : "servo ") + a.name;
+        });
     };
-    const auto sites = [&](int body) { return joined(m.sites, body, [](const Site& site) { return site.name; }); };
-    std::vector<Row> rows{{"body", "joint", "", "dofs", "mass, kg", "actuators", "shapes", m.sites.empty() ? "" : "sites"},
-                          {"world", "", "", "", "", "", shapes(-1), ""}};
+    const auto sites = [&](int body) {
+        return joined(m.sites, body, [](const Site& site) { return site.name; });
+    };
+    std::vector<Row> rows{
+        {"body", "joint", "", "dofs", "mass, kg", "actuators", "shapes", m.sites.empty() ? "" : "sites"},
+        {"world", "", "", "", "", "", shapes(-1), ""}};
     std::vector<size_t> depth;
     for (size_t i = 0; i < m.bodies.size(); ++i) {
         const Body& b = m.bodies[i];
         const int body = static_cast<int>(i);
-        depth.push_back(b.parent < 0 ? 1 : depth[static_cast<size_t>(b.parent)] + 1);
+        depth.push_back(b.parent < 0 ? 1 : depth[b.parent] + 1);
         char mass[32];
         std::snprintf(mass, sizeof mass, "%.6g", s.theta[m.mass.at(body)]);
-        rows.push_back({std::string(2 * depth[i], ' ') + b.name, b.joint_name, joint_type_name(b.joint), dofs(b), mass,
-                        actuators(body), shapes(body), sites(body)});
+        rows.push_back({std::string(2 * depth[i], ' ') + b.name, b.joint_name, joint_type_name(b.joint),
+                        dofs(b), mass, actuators(body), shapes(body), sites(body)});
     }
     print_table(rows);
 }
@@ -68,13 +74,15 @@ int info(const Arguments& a) {
     const Scene scene = a.load();
     const World& w = scene.world;
     const Model& m = w.model;
-    const auto joints =
-        std::count_if(m.bodies.begin(), m.bodies.end(), [](const Body& b) { return b.joint != JointType::fixed; });
+    const auto joints = std::count_if(m.bodies.begin(), m.bodies.end(),
+                                      [](const Body& b) { return b.joint != JointType::fixed; });
     double mass = 0;
-    for (size_t i = 0; i < m.bodies.size(); ++i) mass += scene.theta[m.mass.at(static_cast<int>(i))];
+    for (size_t i = 0; i < m.bodies.size(); ++i)
+        mass += scene.theta[m.mass.at(static_cast<int>(i))];
     const double time_step = scene.theta[w.time_step.offset];
-    const size_t variables = static_cast<size_t>(
-        Variables(w, scene.plan, scene.parameters, scene.initial_state, {scene.theta, scene.x0, scene.z0}).size());
+    const size_t variables =
+        Variables(w, scene.plan, scene.parameters, scene.initial_state, {scene.theta, scene.x0, scene.z0})
+            .size();
 
     if (a.json()) {
         const Report report{{"name", scene.name},
@@ -98,9 +106,11 @@ int info(const Arguments& a) {
     }
     std::printf("%s\n", one_line(scene.name + ": " + scene.description).c_str());
     std::printf("%s, %d steps of %g s\n\n", scene.file.c_str(), scene.steps, time_step);
-    std::printf("bodies %zu, moving joints %td, nq %d, nv %d, nu %d, mass %.6g kg, shapes %zu, "
-                "pairs of them that may touch %zu, sites %zu\n",
-                m.bodies.size(), joints, m.nq, m.nv, m.nu, mass, w.shapes.shapes.size(), w.shapes.pairs.size(), m.sites.size());
+    std::printf(
+        "bodies %zu, moving joints %td, nq %d, nv %d, nu %d, mass %.6g kg, shapes %zu, "
+        "pairs of them that may touch %zu, sites %zu\n",
+        m.bodies.size(), joints, m.nq, m.nv, m.nu, mass, w.shapes.shapes.size(), w.shapes.pairs.size(),
+        m.sites.size());
     std::printf("parameters %d, variables to optimise %zu\n\n", w.np(), variables);
     print_tree(scene);
     return done;

@@ -1,4 +1,5 @@
-// The program `costate`: finds the command, and turns whatever goes wrong into one line on stderr and an exit code.
+// The program `costate`: finds the command, and turns whatever goes wrong into one line on stderr and an exit
+// code.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -14,17 +15,23 @@ namespace costate {
 
 namespace {
 
-const std::vector<const Command*> commands{&info_command,     &convert_command,  &simulate_command, &gradcheck_command, &gradient_command,
-                                           &optimize_command, &plan_command,     &bench_command,    &view_command,      &watch_command};
+const std::vector<const Command*> commands{
+    &info_command,     &convert_command, &simulate_command, &gradcheck_command, &gradient_command,
+    &optimize_command, &plan_command,    &bench_command,    &view_command,      &watch_command};
 
 void print_help() {
     std::puts(
-        "Differentiable simulation of articulated rigid bodies with contact\n\nUsage:\n  costate COMMAND SCENE [OPTION...]\n");
-    for (const Command* c : commands) std::printf("  %-10s %s\n", c->name, c->summary);
+        "Differentiable simulation of articulated rigid bodies with contact\n\nUsage:\n  costate COMMAND "
+        "SCENE [OPTION...]\n");
+    for (const Command* c : commands)
+        std::printf("  %-10s %s\n", c->name, c->summary);
     std::puts("\nSCENE is a scene or model in JSON, a robot in URDF or MJCF, or one of");
     std::string line;
     for (const std::string& name : shipped_scenes()) {
-        if (line.size() + name.size() > 70) std::printf(" %s\n", line.c_str()), line.clear();
+        if (line.size() + name.size() > 70) {
+            std::printf(" %s\n", line.c_str());
+            line.clear();
+        }
         line += " " + name;
     }
     std::printf(" %s\n\n", line.c_str());
@@ -45,7 +52,8 @@ int run(int argc, const char* const* argv) {
         if (arguments.help()) return std::fputs(arguments.help_text().c_str(), stdout), done;
         return c->run(arguments);
     }
-    if (name.starts_with("-")) throw UsageError("unknown option '" + name + "'" + suggestion(name, {"--help", "--version"}));
+    if (name.starts_with("-"))
+        throw UsageError("unknown option '" + name + "'" + suggestion(name, {"--help", "--version"}));
     throw UsageError("unknown command '" + name + "'" + suggestion(name, names));
 }
 

@@ -17,7 +17,8 @@ std::int64_t heap_bytes() {
 #endif
 }
 
-// The figure of getrusage, where it has to serve, includes what the process held before it became this program.
+// The figure of getrusage, where it has to serve, includes what the process held before it became this
+// program.
 double peak_rss_mb() {
     std::ifstream status("/proc/self/status");
     for (std::string word; status >> word;)

@@ -1,15 +1,17 @@
 // In place of view.cpp and report.cpp where the program is built without the viewer.
-#include "apps/cli/command.hpp"
-#include "apps/viewer/report.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
+#include "apps/cli/command.hpp"
+#include "apps/viewer/report.hpp"
 
 namespace costate {
 
 namespace {
 
 [[noreturn]] void complain() {
-    throw UsageError("this build has no viewer, because npm, the packages it fetches or zlib were missing: install them, configure and build again");
+    throw UsageError(
+        "this build has no viewer, because npm, the packages it fetches or zlib were missing: install them, "
+        "configure and build again");
 }
 
 int view(const Arguments&) { complain(); }
@@ -19,6 +21,7 @@ int view(const Arguments&) { complain(); }
 bool have_viewer() { return false; }
 std::string optimisation_report(const Optimisation&, Rollout<Simulation>&) { complain(); }
 
-const Command view_command{"view", "not in this build: npm, the packages it fetches or zlib were missing", {}, view};
+const Command view_command{
+    "view", "not in this build: npm, the packages it fetches or zlib were missing", {}, view};
 
 }  // namespace costate

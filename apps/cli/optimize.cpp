@@ -1,19 +1,19 @@
-#include "adjoint/rollout/divergence.hpp"
-#include "apps/cli/command.hpp"
-#include "apps/figures/strobe_svg.hpp"
-#include "apps/viewer/screenshot.hpp"
-#include "apps/viewer/report.hpp"
-#include "apps/io/output.hpp"
-#include "apps/io/progress.hpp"
-#include "apps/cli/replay.hpp"
-#include "apps/cli/solver_record.hpp"
-#include "apps/io/trajectory.hpp"
-#include "scenes/memory.hpp"
-#include "scenes/format/names.hpp"
-#include "adjoint/rollout/rollout.hpp"
-#include "adjoint/rollout/simulation.hpp"
 #include "adjoint/optimize/optimize.hpp"
 #include "adjoint/objective/objective.hpp"
+#include "adjoint/rollout/divergence.hpp"
+#include "adjoint/rollout/rollout.hpp"
+#include "adjoint/rollout/simulation.hpp"
+#include "apps/cli/command.hpp"
+#include "apps/cli/replay.hpp"
+#include "apps/cli/solver_record.hpp"
+#include "apps/figures/strobe_svg.hpp"
+#include "apps/io/output.hpp"
+#include "apps/io/progress.hpp"
+#include "apps/io/trajectory.hpp"
+#include "apps/viewer/report.hpp"
+#include "apps/viewer/screenshot.hpp"
+#include "scenes/format/names.hpp"
+#include "scenes/memory.hpp"
 
 namespace costate {
 
@@ -45,10 +45,12 @@ Report parameter_values(const Scene& s, const RolloutInputs& best) {
     const Model& m = s.world.model;
     const auto add = [&](int index) { values[m.layout.element_name(index)] = best.theta[index]; };
     for (const ParameterVariable& p : s.parameters) {
-        if (p.scale != ParameterScale::log_cholesky) add(p.index);
+        if (p.scale != ParameterScale::log_cholesky)
+            add(p.index);
         else
             for (const ParameterSlice& slice : {m.mass, m.com, m.inertia})
-                for (int k = 0; k < slice.width; ++k) add(slice.at(p.index) + k);
+                for (int k = 0; k < slice.width; ++k)
+                    add(slice.at(p.index) + k);
     }
     return values;
 }
@@ -71,14 +73,15 @@ Report control_values(const Scene& s, const RolloutInputs& best) {
 Report initial_values(const Scene& s, const RolloutInputs& best) {
     const std::vector<std::string> columns = column_names(state_signals(s.world.model));
     Report values = Report::object();
-    for (int i = 0; i < s.world.nq() + s.world.nv(); ++i) values[columns[static_cast<size_t>(i)]] = best.x0[i];
+    for (int i = 0; i < s.world.nq() + s.world.nv(); ++i)
+        values[columns[i]] = best.x0[i];
     return values;
 }
 
 // The trajectory of a rollout as CSV into an open file.
 void write_trajectory(std::FILE* out, Rollout<Simulation>& rollout, const Scene& s, const RolloutInputs& in) {
-    TrajectoryWriter writer(out, TrajectoryWriter::Format::csv, rollout.step(), state_signals(s.world.model), in.theta.data(),
-                            in.theta[s.world.time_step.offset], s.steps);
+    TrajectoryWriter writer(out, TrajectoryWriter::Format::csv, rollout.step(), state_signals(s.world.model),
+                            in.theta.data(), in.theta[s.world.time_step.offset], s.steps);
     rollout.forward(in.theta, in.x0, in.z, writer);
     if (rollout.divergence()) throw DivergenceError(s.world.model, rollout.divergence());
 }
@@ -95,7 +98,8 @@ SolverRecord solver_record(Rollout<Simulation>& rollout, const RolloutInputs& be
 void warn_of_unconverged(const World& w, const SolverRecord& solver) {
     if (!solver.notable(w)) return;
     const char* remedy = "raise \"compliance\" in \"contact\", or shorten \"time_step\"";
-    if (w.settings.solver == SolverType::pgs) remedy = "raise \"sweeps\" in \"solver\", or set its \"type\" to \"lcp\"";
+    if (w.settings.solver == SolverType::pgs)
+        remedy = "raise \"sweeps\" in \"solver\", or set its \"type\" to \"lcp\"";
     std::fprintf(stderr,
                  "costate: warning: %d steps of what was found leave their contacts without a solution, "
                  "with velocities up to %.3g m/s off; %s\n",
@@ -103,7 +107,8 @@ void warn_of_unconverged(const World& w, const SolverRecord& solver) {
 }
 
 void write_results(const std::filesystem::path& directory, Rollout<Simulation>& rollout, const Scene& s,
-                   const RolloutInputs& start, const RolloutInputs& best, const OptimizeResult& r, Report report) {
+                   const RolloutInputs& start, const RolloutInputs& best, const OptimizeResult& r,
+                   Report report) {
     const std::string unit = loss_unit(s.objective);
     char losses[96];
     std::snprintf(losses, sizeof losses, ": %.3g to %.3g", r.initial_loss, r.final_loss);
@@ -112,7 +117,8 @@ void write_results(const std::filesystem::path& directory, Rollout<Simulation>& 
     OutputFiles files;
     files.make_directory(directory);
     files.write(directory / "result.json", to_text(report));
-    files.write(directory / "loss.svg", plot_svg(loss_curve(s.name + losses + (unit.empty() ? "" : " " + unit), r.losses, unit)));
+    files.write(directory / "loss.svg",
+                plot_svg(loss_curve(s.name + losses + (unit.empty() ? "" : " " + unit), r.losses, unit)));
     MotionPicture picture(s);
     picture.add("before", rollout, start);
     picture.add("after", rollout, best);
@@ -131,7 +137,10 @@ void write_plots(const std::filesystem::path& directory, const Optimisation& o) 
         files.write(directory / (name + ".svg"), svg);
         files.write(directory / (name + ".csv"), plot_csv(plot));
         const PictureSettings size{static_cast<int>(plot.width), static_cast<int>(plot.height), {}, 0};
-        if (can_photograph()) files.write(directory / (name + ".png"), photograph("<!doctype html><meta charset=\"utf-8\"><body style=\"margin:0\">" + svg, size, 3));
+        if (can_photograph())
+            files.write(directory / (name + ".png"),
+                        photograph("<!doctype html><meta charset=\"utf-8\"><body style=\"margin:0\">" + svg,
+                                   size, 3));
     }
     files.commit();
 }
@@ -146,11 +155,13 @@ void check_gauss_newton(const Scene& s) {
     try {
         check_least_squares(s.objective);
     } catch (const std::invalid_argument& error) {
-        throw UsageError(s.file.string() + ": gauss_newton cannot minimise the objective: " + error.what() + "; use lbfgs");
+        throw UsageError(s.file.string() + ": gauss_newton cannot minimise the objective: " + error.what() +
+                         "; use lbfgs");
     }
     const size_t residuals = residual_components(s.objective).size();
     if (residuals > static_cast<size_t>(s.optimize.max_gradient_evaluations))
-        throw UsageError(s.file.string() + ": \"max_gradient_evaluations\" is less than one Jacobian takes: allow " +
+        throw UsageError(s.file.string() +
+                         ": \"max_gradient_evaluations\" is less than one Jacobian takes: allow " +
                          std::to_string(residuals) + " or more");
 }
 
@@ -158,11 +169,12 @@ void check_shooting(const Scene& s) {
     const std::string why = why_no_shooting(s.plan, s.parameters, s.initial_state);
     if (!why.empty())
         throw UsageError(s.file.string() + ": " + method_names()[static_cast<size_t>(s.optimize.method)] +
-                         " moves controls that are free at every step, but " + why + "; write \"optimise\": \"per_step\" or use lbfgs");
+                         " moves controls that are free at every step, but " + why +
+                         "; write \"optimise\": \"per_step\" or use lbfgs");
 }
 
-// Controls that are free at every step follow knots from now on, evenly from the first step to the end: fewer variables, for methods
-// that want few.
+// Controls that are free at every step follow knots from now on, evenly from the first step to the end: fewer
+// variables, for methods that want few.
 void thin(Scene& s, int knots) {
     std::vector<ControlChannel> channels = s.plan.channels();
     std::vector<double> values;
@@ -173,7 +185,8 @@ void thin(Scene& s, int knots) {
             values.insert(values.end(), from, from + c.size);
             continue;
         }
-        c.per_step = false, c.times.clear();
+        c.per_step = false;
+        c.times.clear();
         for (int k = 0; k < knots; ++k) {
             c.times.push_back(duration * k / (knots - 1));
             values.push_back(from[std::min(c.size - 1, c.size * k / (knots - 1))]);
@@ -187,12 +200,14 @@ void thin(Scene& s, int knots) {
 std::function<void(OptimizeSettings&)> chosen_settings(const Arguments& a) {
     const std::optional<std::string> name = a.text("method");
     const Method method = name ? method_named(*name) : Method::lbfgs;
-    const int iterations = a.integer("iterations", -1, 0), losses = a.integer("losses", -1, 1), seed = a.integer("seed", -1, 0);
+    const int iterations = a.integer("iterations", -1, 0), losses = a.integer("losses", -1, 1),
+              seed = a.integer("seed", -1, 0);
     const double sigma = a.nonnegative("sigma").value_or(-1);
     if (sigma == 0) throw UsageError("--sigma takes a number above 0, not '0'");
     return [=, named = name.has_value()](OptimizeSettings& s) {
         if (named) s.method = method;
-        if (s.method != Method::cmaes && (seed >= 0 || sigma > 0)) throw UsageError("--seed and --sigma are of --method cmaes");
+        if (s.method != Method::cmaes && (seed >= 0 || sigma > 0))
+            throw UsageError("--seed and --sigma are of --method cmaes");
         if (iterations >= 0) s.iterations = iterations;
         if (losses >= 0) s.max_loss_evaluations = losses;
         if (seed >= 0) s.seed = static_cast<unsigned>(seed);
@@ -207,17 +222,25 @@ int optimize(const Arguments& a) {
     settings(scene.optimize);
     if (const int knots = a.integer("knots", 0, 2, 1'000'000); knots > 0) thin(scene, knots);
     std::vector<Comparison> others;
-    for (const std::string& file : a.texts("compare")) others.push_back(read_comparison(file));
+    for (const std::string& file : a.texts("compare"))
+        others.push_back(read_comparison(file));
     const int points = a.integer("landscape", 0, 2, 10000);
     if (!page && !plots && (points > 0 || !others.empty()))
         throw UsageError("--compare and --landscape are drawn by --report and --plots: name one");
     if (scene.optimize.method == Method::lbfgs && !have_lbfgs())
-        throw UsageError("this build has no L-BFGS, because NLopt was missing: use --method adam, momentum or gradient_descent");
+        throw UsageError(
+            "this build has no L-BFGS, because NLopt was missing: use --method adam, momentum or "
+            "gradient_descent");
     if (scene.optimize.method == Method::cmaes && !have_cmaes())
         throw UsageError("this build has no CMA-ES: install libpagmo-dev, configure and build again");
     if (scene.optimize.method == Method::gauss_newton) check_gauss_newton(scene);
-    if (Method m = scene.optimize.method; m == Method::ilqr || m == Method::multiple_shooting || m == Method::receding_horizon) check_shooting(scene);
-    if (page && !have_viewer()) throw UsageError("this build has no viewer to make a report with: install npm and zlib, configure and build again");
+    if (Method m = scene.optimize.method;
+        m == Method::ilqr || m == Method::multiple_shooting || m == Method::receding_horizon)
+        check_shooting(scene);
+    if (page && !have_viewer())
+        throw UsageError(
+            "this build has no viewer to make a report with: install npm and zlib, configure and build "
+            "again");
     if (out) check_directory(*out);
     if (plots) check_directory(*plots);
     if (page) check_file(*page);
@@ -225,7 +248,8 @@ int optimize(const Arguments& a) {
     const RolloutInputs start{scene.theta, scene.x0, scene.z0};
     const Variables variables(scene.world, scene.plan, scene.parameters, scene.initial_state, start);
     if (variables.size() == 0)
-        throw UsageError("nothing to optimise: " + scene.file.string() + " marks no control, parameter or initial state for it");
+        throw UsageError("nothing to optimise: " + scene.file.string() +
+                         " marks no control, parameter or initial state for it");
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene));
     OptimizeResult r;
@@ -259,7 +283,15 @@ int optimize(const Arguments& a) {
                         {"loss_seconds", r.loss_seconds}};
     warn_of_unconverged(scene.world, solver);
     if (out) write_results(*out, rollout, scene, start, best, r, report);
-    Optimisation story{scene, start, best, r, report["method"].get<std::string>(), a.line(), loss_unit(scene.objective), std::move(others), {}};
+    Optimisation story{scene,
+                       start,
+                       best,
+                       r,
+                       report["method"].get<std::string>(),
+                       a.line(),
+                       loss_unit(scene.objective),
+                       std::move(others),
+                       {}};
     if (points > 0) story.landscape = landscape(rollout, scene, variables, r.y, points, story.loss_unit);
     if (plots) write_plots(*plots, story);
     if (page) write_report(*page, story, rollout);
@@ -267,33 +299,41 @@ int optimize(const Arguments& a) {
         std::fputs(to_text(report).c_str(), stdout);
         return done;
     }
-    std::printf("%s: loss %.6g -> %.6g in %d iterations of %s (%s)\n", scene.name.c_str(), r.initial_loss, r.final_loss,
-                r.iterations, report["method"].get<std::string>().c_str(), r.stopped.c_str());
-    std::printf("%d variables, %d losses and %d gradients evaluated in %.3g s\n", variables.size(), r.loss_evaluations,
-                r.gradient_evaluations, r.seconds);
-    for (const auto& [path, value] : report["parameters"].items()) std::printf("%s = %s\n", path.c_str(), value.dump().c_str());
+    std::printf("%s: loss %.6g -> %.6g in %d iterations of %s (%s)\n", scene.name.c_str(), r.initial_loss,
+                r.final_loss, r.iterations, report["method"].get<std::string>().c_str(), r.stopped.c_str());
+    std::printf("%d variables, %d losses and %d gradients evaluated in %.3g s\n", variables.size(),
+                r.loss_evaluations, r.gradient_evaluations, r.seconds);
+    for (const auto& [path, value] : report["parameters"].items())
+        std::printf("%s = %s\n", path.c_str(), value.dump().c_str());
     if (out) std::printf("result.json, loss.svg, motion.svg, before.csv and after.csv in %s\n", out->c_str());
-    if (plots) std::printf("plots as SVG and CSV%s in %s\n", can_photograph() ? " and PNG" : " (for PNG install Chromium)", plots->c_str());
+    if (plots)
+        std::printf("plots as SVG and CSV%s in %s\n",
+                    can_photograph() ? " and PNG" : " (for PNG install Chromium)", plots->c_str());
     if (page) std::printf("a report in %s: open it in a browser\n", page->c_str());
     return done;
 }
 
 }  // namespace
 
-const Command optimize_command{"optimize",
-                               "run a scene's optimisation, to result.json, drawings and trajectories",
-                               {{"method", "NAME", "gradient_descent, momentum, adam, lbfgs, gauss_newton, ilqr, multiple_shooting, receding_horizon or cmaes, in place of the scene's own"},
-                                {"iterations", "N", "most iterations, in place of the scene's own"},
-                                {"losses", "N", "most evaluations of the loss, in place of the scene's own"},
-                                {"seed", "N", "of cmaes"},
-                                {"sigma", "X", "of cmaes: the first standard deviation of a variable, in units of its range if that is bounded"},
-                                {"knots", "N", "move controls that are free at every step by N knots instead"},
-                                memory_option,
-                                {"out", "DIR", "write result.json, loss.svg, motion.svg, before.csv and after.csv to DIR", "o"},
-                                {"report", "FILE", "write a page with all of it, and with the scene before and after in 3-D"},
-                                {"plots", "DIR", "write loss, gradient and controls as SVG, CSV, and PNG where Chromium is installed"},
-                                {"compare", "FILE", "draw the loss of an earlier run beside, from its result.json; may be given several times"},
-                                {"landscape", "N", "draw the loss at N points of the line through the start and the best"}},
-                               optimize};
+const Command optimize_command{
+    "optimize",
+    "run a scene's optimisation, to result.json, drawings and trajectories",
+    {{"method", "NAME",
+      "gradient_descent, momentum, adam, lbfgs, gauss_newton, ilqr, multiple_shooting, receding_horizon or "
+      "cmaes, in place of the scene's own"},
+     {"iterations", "N", "most iterations, in place of the scene's own"},
+     {"losses", "N", "most evaluations of the loss, in place of the scene's own"},
+     {"seed", "N", "of cmaes"},
+     {"sigma", "X",
+      "of cmaes: the first standard deviation of a variable, in units of its range if that is bounded"},
+     {"knots", "N", "move controls that are free at every step by N knots instead"},
+     memory_option,
+     {"out", "DIR", "write result.json, loss.svg, motion.svg, before.csv and after.csv to DIR", "o"},
+     {"report", "FILE", "write a page with all of it, and with the scene before and after in 3-D"},
+     {"plots", "DIR", "write loss, gradient and controls as SVG, CSV, and PNG where Chromium is installed"},
+     {"compare", "FILE",
+      "draw the loss of an earlier run beside, from its result.json; may be given several times"},
+     {"landscape", "N", "draw the loss at N points of the line through the start and the best"}},
+    optimize};
 
 }  // namespace costate

@@ -1,5 +1,5 @@
-#include "apps/cli/checkpointing.hpp"
 #include "adjoint/checkpoints/schedule.hpp"
+#include "apps/cli/checkpointing.hpp"
 
 namespace costate {
 
@@ -22,29 +22,34 @@ int plan(const Arguments& a) {
                             {"peak_bytes", bytes},
                             {"forward_evaluations", evaluations},
                             {"evaluations_per_step", per_step},
-                            {"disk", {{"states_written", schedule.disk_writes()},
-                                      {"states_read", schedule.disk_reads()},
-                                      {"file_bytes", file_bytes}}}};
+                            {"disk",
+                             {{"states_written", schedule.disk_writes()},
+                              {"states_read", schedule.disk_reads()},
+                              {"file_bytes", file_bytes}}}};
         std::fputs(to_text(report).c_str(), stdout);
         return done;
     }
     std::printf("%s: the gradient of %d steps\n\n", s.name.c_str(), s.steps);
     std::printf("schedule     %s, %d of %d states stored\n", schedule.name(), schedule.slots(), s.steps);
-    if (schedule.kept() > 1) std::printf("scratches    %d, of blocks of steps that are run again as one\n", schedule.kept());
-    std::printf("checkpoints  %lld bytes, %lld each\n", static_cast<long long>(bytes), static_cast<long long>(each));
+    if (schedule.kept() > 1)
+        std::printf("scratches    %d, of blocks of steps that are run again as one\n", schedule.kept());
+    std::printf("checkpoints  %lld bytes, %lld each\n", static_cast<long long>(bytes),
+                static_cast<long long>(each));
     if (schedule.disk_slots() > 0)
         std::printf("disk         %lld states written and %lld read, %lld bytes uncompressed\n",
-                    static_cast<long long>(schedule.disk_writes()), static_cast<long long>(schedule.disk_reads()),
-                    static_cast<long long>(file_bytes));
-    std::printf("evaluations  %lld of a forward step, %.2f a step\n", static_cast<long long>(evaluations), per_step);
+                    static_cast<long long>(schedule.disk_writes()),
+                    static_cast<long long>(schedule.disk_reads()), static_cast<long long>(file_bytes));
+    std::printf("evaluations  %lld of a forward step, %.2f a step\n", static_cast<long long>(evaluations),
+                per_step);
     return done;
 }
 
 }  // namespace
 
-const Command plan_command{"plan",
-                           "what a gradient will take, before it is taken: forward steps, bytes of checkpoints, disk traffic",
-                           {memory_option, slots_option, keep_option, disk_option, disk_space_option},
-                           plan};
+const Command plan_command{
+    "plan",
+    "what a gradient will take, before it is taken: forward steps, bytes of checkpoints, disk traffic",
+    {memory_option, slots_option, keep_option, disk_option, disk_space_option},
+    plan};
 
 }  // namespace costate

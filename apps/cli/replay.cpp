@@ -1,11 +1,11 @@
 #include "apps/cli/replay.hpp"
 
+#include "adjoint/optimize/optimize.hpp"
 #include "adjoint/rollout/divergence.hpp"
+#include "adjoint/rollout/rollout.hpp"
 #include "apps/cli/command.hpp"
 #include "apps/io/output.hpp"
 #include "scenes/format/json.hpp"
-#include "adjoint/rollout/rollout.hpp"
-#include "adjoint/optimize/optimize.hpp"
 
 namespace costate {
 
@@ -34,14 +34,16 @@ void report_divergence(const Scene& scene, const RolloutInputs& inputs, Rollout<
     }
     const std::string path = scene.file.stem().string() + "-diverged.json";
     OutputFiles files;
-    files.write(path, to_text({{"scene", std::filesystem::absolute(scene.file).string()},
-                               {"message", error.what()},
-                               {"first_step", begin},
-                               {"state", to_report(rollout.state(begin, inputs.theta, inputs.z).data(), w.nx())},
-                               {"parameters", to_report(inputs.theta.data(), w.np())},
-                               {"controls", controls}}));
+    files.write(path,
+                to_text({{"scene", std::filesystem::absolute(scene.file).string()},
+                         {"message", error.what()},
+                         {"first_step", begin},
+                         {"state", to_report(rollout.state(begin, inputs.theta, inputs.z).data(), w.nx())},
+                         {"parameters", to_report(inputs.theta.data(), w.np())},
+                         {"controls", controls}}));
     files.commit();
-    throw DivergenceError(std::string(error.what()) + "; to run its last steps again: costate simulate --from " + path);
+    throw DivergenceError(std::string(error.what()) +
+                          "; to run its last steps again: costate simulate --from " + path);
 }
 
 Scene load_replay(const std::filesystem::path& file, const ImportOptions& options) {
@@ -50,7 +52,8 @@ Scene load_replay(const std::filesystem::path& file, const ImportOptions& option
     const Node node(document, name);
     if (!node.is_object()) node.fail("is no replay", "give a file that a diverged rollout left behind");
     const std::vector<Node> controls = node["controls"].items();
-    if (controls.empty()) node["controls"].fail("no steps", "give a file that a diverged rollout left behind");
+    if (controls.empty())
+        node["controls"].fail("no steps", "give a file that a diverged rollout left behind");
     const int steps = static_cast<int>(controls.size());
     Scene scene = load_scene(node["scene"].text(), steps, options);
     const World& w = scene.world;
@@ -58,11 +61,13 @@ Scene load_replay(const std::filesystem::path& file, const ImportOptions& option
     scene.theta = read_vector(node["parameters"], w.np());
     ControlChannel every_step;
     every_step.per_step = true;
-    scene.plan = ControlPlan(std::vector<ControlChannel>(static_cast<size_t>(w.nu()), every_step), steps, scene.theta[w.time_step.offset]);
+    scene.plan =
+        ControlPlan(std::vector<ControlChannel>(w.nu(), every_step), steps, scene.theta[w.time_step.offset]);
     scene.z0.resize(scene.plan.size());
     for (int t = 0; t < steps; ++t) {
-        const VecX<double> u = read_vector(controls[static_cast<size_t>(t)], w.nu());
-        for (int n = 0; n < w.nu(); ++n) scene.z0[scene.plan.channels()[static_cast<size_t>(n)].offset + t] = u[n];
+        const VecX<double> u = read_vector(controls[t], w.nu());
+        for (int n = 0; n < w.nu(); ++n)
+            scene.z0[scene.plan.channels()[n].offset + t] = u[n];
     }
     return scene;
 }

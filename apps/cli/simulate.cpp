@@ -1,14 +1,14 @@
+#include "adjoint/checkpoints/schedule.hpp"
 #include "adjoint/rollout/divergence.hpp"
-#include "apps/cli/command.hpp"
-#include "apps/io/output.hpp"
-#include "apps/io/progress.hpp"
-#include "apps/cli/replay.hpp"
-#include "apps/cli/solver_record.hpp"
-#include "apps/io/trajectory.hpp"
-#include "scenes/format/names.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
-#include "adjoint/checkpoints/schedule.hpp"
+#include "apps/cli/command.hpp"
+#include "apps/cli/replay.hpp"
+#include "apps/cli/solver_record.hpp"
+#include "apps/io/output.hpp"
+#include "apps/io/progress.hpp"
+#include "apps/io/trajectory.hpp"
+#include "scenes/format/names.hpp"
 
 namespace costate {
 
@@ -19,10 +19,12 @@ using Format = TrajectoryWriter::Format;
 Format format_of(const std::string& out) {
     if (out == "-" || out.ends_with(".csv")) return Format::csv;
     if (out.ends_with(".json")) return Format::json;
-    throw UsageError("--out takes a name that ends in .csv or .json, or - for CSV on stdout, not '" + out + "'");
+    throw UsageError("--out takes a name that ends in .csv or .json, or - for CSV on stdout, not '" + out +
+                     "'");
 }
 
-// The state and the controls, or the signals with columns that comma-separated patterns match; a rotation is kept whole.
+// The state and the controls, or the signals with columns that comma-separated patterns match; a rotation is
+// kept whole.
 std::vector<Signal> signals_to_write(const World& w, const std::optional<std::string>& patterns) {
     if (!patterns) return state_signals(w.model);
     std::vector<Signal> all = all_signals(w), chosen;
@@ -34,7 +36,9 @@ std::vector<Signal> signals_to_write(const World& w, const std::optional<std::st
         for (size_t i = 0; i < all.size(); ++i)
             for (const std::string& name : all[i].names)
                 if (matches(pattern, name)) wanted[i] = found = true;
-        if (!found) throw UsageError("--columns: there is no column '" + pattern + "'" + suggestion(pattern, column_names(all)));
+        if (!found)
+            throw UsageError("--columns: there is no column '" + pattern + "'" +
+                             suggestion(pattern, column_names(all)));
     }
     for (size_t i = 0; i < all.size(); ++i)
         if (wanted[i]) chosen.push_back(std::move(all[i]));
@@ -59,8 +63,8 @@ int simulate(const Arguments& a) {
     std::optional<TrajectoryWriter> writer;
     if (out) {
         if (!to_stdout) files.emplace();
-        writer.emplace(to_stdout ? stdout : files->open(*out), format, simulation, signals, scene.theta.data(), time_step, scene.steps,
-                       every);
+        writer.emplace(to_stdout ? stdout : files->open(*out), format, simulation, signals,
+                       scene.theta.data(), time_step, scene.steps, every);
     }
     double loss = 0, seconds = 0;
     SolverRecord solver;
@@ -92,8 +96,8 @@ int simulate(const Arguments& a) {
         std::fputs(to_text(report).c_str(), stdout);
         return done;
     }
-    std::printf("%s: %d steps, %.6g s simulated in %.3g s (%.3g steps/s), loss %.10g\n", scene.name.c_str(), scene.steps,
-                scene.steps * time_step, seconds, scene.steps / seconds, loss);
+    std::printf("%s: %d steps, %.6g s simulated in %.3g s (%.3g steps/s), loss %.10g\n", scene.name.c_str(),
+                scene.steps, scene.steps * time_step, seconds, scene.steps / seconds, loss);
     if (solver.notable(scene.world))
         std::printf("%d steps left without a solution of their contacts, the largest residual %.3g m/s\n",
                     solver.unconverged, solver.residual);
@@ -106,10 +110,13 @@ int simulate(const Arguments& a) {
 const Command simulate_command{
     "simulate",
     "run a scene forwards, to a trajectory in CSV or JSON",
-    {{"out", "FILE", "write the states to FILE.csv or FILE.json, or - for CSV on stdout; without it, a summary alone", "o"},
+    {{"out", "FILE",
+      "write the states to FILE.csv or FILE.json, or - for CSV on stdout; without it, a summary alone", "o"},
      {"from", "FILE", "run again what a diverged rollout left behind, in place of SCENE"},
      {"every", "K", "write every K-th state and the last (default 1)"},
-     {"columns", "LIST", "comma-separated patterns of columns, pose(BODY).*, site(SITE).* and impulse(SHAPE) too; else state and controls"}},
+     {"columns", "LIST",
+      "comma-separated patterns of columns, pose(BODY).*, site(SITE).* and impulse(SHAPE) too; else state "
+      "and controls"}},
     simulate};
 
 }  // namespace costate

@@ -1,14 +1,14 @@
 #include <algorithm>
 
 #include "adjoint/rollout/divergence.hpp"
+#include "adjoint/rollout/rollout.hpp"
+#include "adjoint/rollout/simulation.hpp"
 #include "apps/cli/command.hpp"
 #include "apps/io/output.hpp"
 #include "apps/viewer/page.hpp"
 #include "apps/viewer/screenshot.hpp"
-#include "scenes/memory.hpp"
 #include "scenes/format/names.hpp"
-#include "adjoint/rollout/rollout.hpp"
-#include "adjoint/rollout/simulation.hpp"
+#include "scenes/memory.hpp"
 
 namespace costate {
 
@@ -20,9 +20,13 @@ Overlays overlays_of(const std::string& list) {
     for (size_t begin = 0; begin <= list.size();) {
         const size_t end = std::min(list.find(',', begin), list.size());
         const std::string name = list.substr(begin, end - begin);
-        if (name == "contacts") o.contacts = true;
-        else if (name == "gradient") o.gradient = true;
-        else throw UsageError("no overlay is named '" + name + "'" + suggestion(name, {"contacts", "gradient", "none"}));
+        if (name == "contacts")
+            o.contacts = true;
+        else if (name == "gradient")
+            o.gradient = true;
+        else
+            throw UsageError("no overlay is named '" + name + "'" +
+                             suggestion(name, {"contacts", "gradient", "none"}));
         begin = end + 1;
     }
     return o;
@@ -31,18 +35,23 @@ Overlays overlays_of(const std::string& list) {
 // Two files with the same name in different folders are told apart by their folders.
 std::string label_of(const std::string& path, const std::vector<std::string>& all) {
     const std::filesystem::path p(path);
-    const auto same = [&](const std::string& other) { return std::filesystem::path(other).stem() == p.stem(); };
+    const auto same = [&](const std::string& other) {
+        return std::filesystem::path(other).stem() == p.stem();
+    };
     return std::count_if(all.begin(), all.end(), same) > 1 ? path : p.stem().string();
 }
 
-std::vector<Film> films_of(const Scene& scene, const std::vector<std::string>& runs, const Overlays& overlays, int most_frames) {
+std::vector<Film> films_of(const Scene& scene, const std::vector<std::string>& runs, const Overlays& overlays,
+                           int most_frames) {
     std::vector<Film> films;
     for (const std::string& run : runs)
-        films.push_back(film_trajectory(scene, read_trajectory(run, scene), label_of(run, runs), overlays, most_frames));
+        films.push_back(
+            film_trajectory(scene, read_trajectory(run, scene), label_of(run, runs), overlays, most_frames));
     if (!films.empty()) return films;
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene));
-    films.push_back(film_rollout(scene, rollout, {scene.theta, scene.x0, scene.z0}, "simulation", overlays, most_frames));
+    films.push_back(
+        film_rollout(scene, rollout, {scene.theta, scene.x0, scene.z0}, "simulation", overlays, most_frames));
     return films;
 }
 
@@ -52,10 +61,13 @@ int view(const Arguments& a) {
     const int most_frames = a.integer("frames", 10000, 2, 1000000);
     const std::optional<std::string> png = a.text("png");
     const bool sheet = a.text("sheet").has_value();
-    if (!png && (a.text("at") || sheet || a.text("size"))) throw UsageError("--at, --sheet and --size are of images: name one with --png");
-    if (a.text("at") && sheet) throw UsageError("--at is one moment, --sheet shows several: give one of them");
+    if (!png && (a.text("at") || sheet || a.text("size")))
+        throw UsageError("--at, --sheet and --size are of images: name one with --png");
+    if (a.text("at") && sheet)
+        throw UsageError("--at is one moment, --sheet shows several: give one of them");
     PictureSettings picture;
-    picture.time = a.number("at"), picture.moments = sheet ? a.integer("sheet", 12, 1, 100) : 0;
+    picture.time = a.number("at");
+    picture.moments = sheet ? a.integer("sheet", 12, 1, 100) : 0;
     if (const auto size = a.text("size")) set_size(*size, picture);
     const Scene scene = a.load();
     const std::string out = a.text("out").value_or(png ? "" : scene.file.stem().string() + ".html");
@@ -74,7 +86,10 @@ int view(const Arguments& a) {
 
     Report shown = Report::array();
     for (const Film& film : films)
-        shown.push_back({{"label", film.label}, {"states", film.states}, {"frames", film.frames()}, {"every", film.every}});
+        shown.push_back({{"label", film.label},
+                         {"states", film.states},
+                         {"frames", film.frames()},
+                         {"every", film.every}});
     const Report report{{"name", scene.name},
                         {"bodies", scene.world.model.bodies.size()},
                         {"runs", shown},
@@ -89,9 +104,12 @@ int view(const Arguments& a) {
         std::printf("%s, %s: %d frames", scene.name.c_str(), film.label.c_str(), film.frames());
         if (film.every > 1) std::printf(" of %d states, every %dth and the last", film.states, film.every);
         std::printf("\n");
-        for (const std::string& note : film.notes) std::printf("%s\n", note.c_str());
+        for (const std::string& note : film.notes)
+            std::printf("%s\n", note.c_str());
     }
-    if (!out.empty()) std::printf("%.2f MB in %s: open it in a browser\n", 1e-6 * static_cast<double>(page.size()), out.c_str());
+    if (!out.empty())
+        std::printf("%.2f MB in %s: open it in a browser\n", 1e-6 * static_cast<double>(page.size()),
+                    out.c_str());
     if (png) std::printf("%d x %d pixels in %s\n", picture.width, picture.height, png->c_str());
     return done;
 }
@@ -102,8 +120,10 @@ const Command view_command{
     "view",
     "make a page that replays a scene or its trajectories in any browser",
     {{"out", "FILE", "the page (default: SCENE.html; with --png: none)", "o"},
-     {"run", "FILE", "show this trajectory of the scene, in CSV or JSON, instead of simulating; may be given several times"},
-     {"overlays", "LIST", "what to record beside the poses: contacts,gradient (the default), one of them, or none"},
+     {"run", "FILE",
+      "show this trajectory of the scene, in CSV or JSON, instead of simulating; may be given several times"},
+     {"overlays", "LIST",
+      "what to record beside the poses: contacts,gradient (the default), one of them, or none"},
      {"frames", "N", "at most so many frames of a run (default 10000)"},
      {"png", "FILE", "an image, made by a Chromium that is installed"},
      {"at", "TIME", "of the image, s (default: the start)"},

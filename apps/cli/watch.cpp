@@ -2,17 +2,17 @@
 #include <csignal>
 #include <thread>
 
+#include "adjoint/optimize/optimize.hpp"
 #include "adjoint/rollout/divergence.hpp"
-#include "apps/cli/command.hpp"
-#include "apps/viewer/event_server.hpp"
-#include "apps/io/output.hpp"
-#include "apps/viewer/page.hpp"
-#include "apps/figures/plot.hpp"
-#include "apps/io/progress.hpp"
-#include "scenes/memory.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
-#include "adjoint/optimize/optimize.hpp"
+#include "apps/cli/command.hpp"
+#include "apps/figures/plot.hpp"
+#include "apps/io/output.hpp"
+#include "apps/io/progress.hpp"
+#include "apps/viewer/event_server.hpp"
+#include "apps/viewer/page.hpp"
+#include "scenes/memory.hpp"
 
 namespace costate {
 
@@ -27,7 +27,8 @@ class HeldSignals {
 public:
     HeldSignals() {
         sigemptyset(&held_);
-        for (const int s : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&held_, s);
+        for (const int s : {SIGINT, SIGTERM, SIGHUP})
+            sigaddset(&held_, s);
         pthread_sigmask(SIG_BLOCK, &held_, &before_);
     }
     ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
@@ -50,7 +51,10 @@ private:
     sigset_t held_, before_;
 };
 
-std::string text_of(const Report& report) { return report.dump(-1, ' ', false, Report::error_handler_t::replace); }  // one line
+// one line
+std::string text_of(const Report& report) {
+    return report.dump(-1, ' ', false, Report::error_handler_t::replace);
+}
 
 // The frames since those sent before, which start with the last of them.
 void send_frames(Feed& feed, const Scene& scene, Film& film) {
@@ -58,7 +62,8 @@ void send_frames(Feed& feed, const Scene& scene, Film& film) {
     keep_last_frame(film, static_cast<int>(scene.world.model.bodies.size()), scene.world.nu());
 }
 
-void watch_simulation(const Scene& scene, double speed, int most_frames, Feed& feed, const HeldSignals& signals) {
+void watch_simulation(const Scene& scene, double speed, int most_frames, Feed& feed,
+                      const HeldSignals& signals) {
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene));
     const Stopwatch watch;
@@ -70,33 +75,37 @@ void watch_simulation(const Scene& scene, double speed, int most_frames, Feed& f
         send_frames(feed, scene, film);
         next = watch.seconds() + between_events;
     };
-    Film rest = film_rollout(scene, rollout, {scene.theta, scene.x0, scene.z0}, "simulation", {true, false}, most_frames, filmed);
+    Film rest = film_rollout(scene, rollout, {scene.theta, scene.x0, scene.z0}, "simulation", {true, false},
+                             most_frames, filmed);
     send_frames(feed, scene, rest);
     const std::string loss = rest.has_loss ? print(", loss %.6g", rest.loss) : "";
     feed.replace("news", text_of({{"text", print("%d steps", scene.steps) + loss}, {"done", true}}));
 }
 
 // The scene before and with the best so far. The rollout is not the optimiser's, whose states must stay.
-void send_best(Feed& feed, const Scene& scene, Rollout<Simulation>& rollout, const Film& before, const RolloutInputs& best,
-               const OptimizeResult& r) {
+void send_best(Feed& feed, const Scene& scene, Rollout<Simulation>& rollout, const Film& before,
+               const RolloutInputs& best, const OptimizeResult& r) {
     const Film now = film_rollout(scene, rollout, best, "best so far", {true, false}, most_frames_of_best);
     feed.replace("runs", pack_films(scene, {before, now}));
     feed.replace("plot", text_of({{"svg", plot_svg(loss_curve("Loss of " + scene.name, r.losses, ""))}}));
 }
 
-Variables variables_of(const Scene& s) { return {s.world, s.plan, s.parameters, s.initial_state, {s.theta, s.x0, s.z0}}; }
+Variables variables_of(const Scene& s) {
+    return {s.world, s.plan, s.parameters, s.initial_state, {s.theta, s.x0, s.z0}};
+}
 
 void watch_optimisation(const Scene& scene, Feed& feed, const HeldSignals& signals) {
     const RolloutInputs start{scene.theta, scene.x0, scene.z0};
     const Variables variables = variables_of(scene);
     Simulation simulation(scene.world, scene.objective), shown(scene.world, scene.objective);
-    Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene)), to_show(shown, scene.plan, checkpoint_schedule(scene));
+    Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene)),
+        to_show(shown, scene.plan, checkpoint_schedule(scene));
     const Film before = film_rollout(scene, to_show, start, "start", {true, false}, most_frames_of_best);
     double next = 0, sent = unlimited;
     const auto news = [&](const OptimizeResult& r, bool done) {
         const std::string more = done ? ", " + r.stopped : "";
-        const std::string text = print("%d iterations, %d losses, %d gradients, loss %.6g", r.iterations, r.loss_evaluations,
-                                       r.gradient_evaluations, r.final_loss);
+        const std::string text = print("%d iterations, %d losses, %d gradients, loss %.6g", r.iterations,
+                                       r.loss_evaluations, r.gradient_evaluations, r.final_loss);
         feed.replace("news", text_of({{"text", text + more}, {"done", done}}));
     };
     const OptimizeResult result = optimise(rollout, variables, scene.optimize, [&](const OptimizeResult& r) {
@@ -104,7 +113,8 @@ void watch_optimisation(const Scene& scene, Feed& feed, const HeldSignals& signa
         if (r.loss_seconds.back() < next) return;
         news(r, false);
         if (r.final_loss < sent) send_best(feed, scene, to_show, before, variables.inputs(r.y), r);
-        sent = r.final_loss, next = r.loss_seconds.back() + between_optimisations;
+        sent = r.final_loss;
+        next = r.loss_seconds.back() + between_optimisations;
     });
     send_best(feed, scene, to_show, before, variables.inputs(result.y), result);
     news(result, true);
@@ -116,24 +126,30 @@ int watch(const Arguments& a) {
     const double speed = a.number("speed").value_or(unlimited);
     if (!(speed > 0)) throw UsageError("--speed takes a number above 0");
     const bool optimisation = a.text("optimize").has_value();
-    if (optimisation && (a.text("speed") || a.text("frames"))) throw UsageError("--speed and --frames are of a simulation, not of --optimize");
+    if (optimisation && (a.text("speed") || a.text("frames")))
+        throw UsageError("--speed and --frames are of a simulation, not of --optimize");
     const Scene scene = a.load();
     if (optimisation && variables_of(scene).size() == 0)
-        throw UsageError("nothing to optimise: " + scene.file.string() + " marks no control, parameter or initial state for it");
+        throw UsageError("nothing to optimise: " + scene.file.string() +
+                         " marks no control, parameter or initial state for it");
 
     const HeldSignals signals;
     Feed feed;
     const PageServer server(host, port, live_page(scene), feed);
     const std::string name = host.find(':') == std::string::npos ? host : "[" + host + "]";
     const std::string url = "http://" + name + ":" + std::to_string(server.port()) + "/";
-    if (a.json()) std::fputs(to_text({{"name", scene.name}, {"url", url}, {"steps", scene.steps}}).c_str(), stdout);
-    else std::printf("%s at %s: open it in a browser; control-c ends it\n", scene.name.c_str(), url.c_str());
+    if (a.json())
+        std::fputs(to_text({{"name", scene.name}, {"url", url}, {"steps", scene.steps}}).c_str(), stdout);
+    else
+        std::printf("%s at %s: open it in a browser; control-c ends it\n", scene.name.c_str(), url.c_str());
     std::fflush(stdout);
     int code = done;
     try {
         try {
-            if (optimisation) watch_optimisation(scene, feed, signals);
-            else watch_simulation(scene, speed, most_frames, feed, signals);
+            if (optimisation)
+                watch_optimisation(scene, feed, signals);
+            else
+                watch_simulation(scene, speed, most_frames, feed, signals);
         } catch (const DivergenceError& e) {
             feed.replace("news", text_of({{"text", e.what()}, {"done", true}}));
             std::fprintf(stderr, "costate: %s\n", e.what());
@@ -147,14 +163,15 @@ int watch(const Arguments& a) {
 
 }  // namespace
 
-const Command watch_command{"watch",
-                            "show a simulation or optimisation while it runs, on a page of this machine's",
-                            {{"optimize", nullptr, "the scene's optimisation, instead of a simulation"},
-                             {"port", "N", "of the page (default 8000; 0: any that is free)"},
-                             {"host", "ADDRESS", "to listen on (default 127.0.0.1, which no other machine reaches)"},
-                             {"speed", "X", "at most so many seconds of the simulation a second (default: as fast as it goes)"},
-                             {"frames", "N", "at most so many frames of a simulation (default 10000)"},
-                             memory_option},
-                            watch};
+const Command watch_command{
+    "watch",
+    "show a simulation or optimisation while it runs, on a page of this machine's",
+    {{"optimize", nullptr, "the scene's optimisation, instead of a simulation"},
+     {"port", "N", "of the page (default 8000; 0: any that is free)"},
+     {"host", "ADDRESS", "to listen on (default 127.0.0.1, which no other machine reaches)"},
+     {"speed", "X", "at most so many seconds of the simulation a second (default: as fast as it goes)"},
+     {"frames", "N", "at most so many frames of a simulation (default 10000)"},
+     memory_option},
+    watch};
 
 }  // namespace costate

@@ -9,7 +9,8 @@ namespace {
 
 std::string escaped(const std::string& text) {
     std::string out;
-    for (const char c : text) out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
+    for (const char c : text)
+        out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
     return out;
 }
 
@@ -36,7 +37,10 @@ double round_up(double x) {
 }
 
 Axis linear_axis(double lower, double upper, int most_ticks, double finest) {
-    if (!(upper > lower)) lower -= 0.5 * std::max(std::abs(lower), 1e-3), upper += 0.5 * std::max(std::abs(upper), 1e-3);
+    if (!(upper > lower)) {
+        lower -= 0.5 * std::max(std::abs(lower), 1e-3);
+        upper += 0.5 * std::max(std::abs(upper), 1e-3);
+    }
     const double step = std::max(round_up((upper - lower) / most_ticks), finest);
     Axis axis{step * std::floor(lower / step + 1e-9), step * std::ceil(upper / step - 1e-9), false, {}};
     const auto count = static_cast<int>(std::lround((axis.upper - axis.lower) / step));
@@ -57,14 +61,18 @@ std::string power_of_ten(int exponent, bool plain) {
 Axis log_axis(double lower, double upper) {
     Axis axis{std::log10(lower), std::log10(upper), true, {}};
     const double margin = 0.04 * (axis.upper - axis.lower);
-    axis.lower -= margin, axis.upper += margin;
-    const int first = static_cast<int>(std::floor(axis.lower)), last = static_cast<int>(std::ceil(axis.upper));
+    axis.lower -= margin;
+    axis.upper += margin;
+    const int first = static_cast<int>(std::floor(axis.lower)),
+              last = static_cast<int>(std::ceil(axis.upper));
     const int stride = (last - first) / 8 + 1;
     const bool plain = first >= -3 && last <= 4;
     for (int e = first; e <= last; ++e)
         for (const int m : {1, 2, 5}) {
             const double value = m * std::pow(10, e), place = std::log10(value);
-            if (place < axis.lower || place > axis.upper || (m > 1 && last - first > 3) || (m == 1 && e % stride != 0)) continue;
+            if (place < axis.lower || place > axis.upper || (m > 1 && last - first > 3) ||
+                (m == 1 && e % stride != 0))
+                continue;
             axis.ticks.push_back({value, m == 1 ? power_of_ten(e, plain) : print("%.6g", value)});
         }
     return axis;
@@ -73,10 +81,14 @@ Axis log_axis(double lower, double upper) {
 }  // namespace
 
 std::string svg_begin(double w, double h, const std::string& title) {
-    return print("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" width=\"%g\" height=\"%g\" ", w, h, w, h) +
-           "font-family=\"'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif\" font-size=\"14\" fill=\"#222\">\n"
+    return print(
+               "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" width=\"%g\" height=\"%g\" ",
+               w, h, w, h) +
+           "font-family=\"'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif\" font-size=\"14\" "
+           "fill=\"#222\">\n"
            "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
-           "<text x=\"44\" y=\"30\" font-size=\"16\" font-weight=\"bold\">" + escaped(title) + "</text>\n";
+           "<text x=\"44\" y=\"30\" font-size=\"16\" font-weight=\"bold\">" +
+           escaped(title) + "</text>\n";
 }
 
 std::string plot_svg(const Plot& plot) {
@@ -84,37 +96,55 @@ std::string plot_svg(const Plot& plot) {
     double low = INFINITY, high = -INFINITY, first = INFINITY, last = -INFINITY, positive = INFINITY;
     for (const Curve& curve : plot.curves)
         for (size_t i = 0; i < curve.y.size(); ++i) {
-            first = std::min(first, curve.x[i]), last = std::max(last, curve.x[i]);
+            first = std::min(first, curve.x[i]);
+            last = std::max(last, curve.x[i]);
             if (curve.x[i] > 0) positive = std::min(positive, curve.x[i]);
-            if (std::isfinite(curve.y[i])) low = std::min(low, curve.y[i]), high = std::max(high, curve.y[i]);
+            if (std::isfinite(curve.y[i])) {
+                low = std::min(low, curve.y[i]);
+                high = std::max(high, curve.y[i]);
+            }
         }
-    if (!(high >= low)) low = 0, high = 1;
-    if (!(last > first)) first = std::isfinite(first) ? first : 0, last = first + 1;
+    if (!(high >= low)) {
+        low = 0;
+        high = 1;
+    }
+    if (!(last > first)) {
+        first = std::isfinite(first) ? first : 0;
+        last = first + 1;
+    }
     const bool log = low > 0 && high > 10 * low && !plot.linear_y;
     const bool from_zero = low > 0 && low < 0.5 * high;
     const int ticks = static_cast<int>(std::clamp((right - left) / 60, 3.0, 10.0));
     const Axis y = log ? log_axis(low, high) : linear_axis(from_zero ? 0.0 : low, high, 6, 0);
     const bool log_x = plot.log_x && last > positive;
     const double zero = 0.6 * positive;  // where an x of 0 stands on a logarithmic axis
-    Axis x = log_x ? log_axis(first > 0 ? positive : zero, last) : linear_axis(first, last, ticks, plot.whole_x ? 1 : 0);
-    if (!log_x) x.lower = first, x.upper = last;
-    else if (!(first > 0)) x.ticks.push_back({zero, "0"});
+    Axis x = log_x ? log_axis(first > 0 ? positive : zero, last)
+                   : linear_axis(first, last, ticks, plot.whole_x ? 1 : 0);
+    if (!log_x) {
+        x.lower = first;
+        x.upper = last;
+    } else if (!(first > 0))
+        x.ticks.push_back({zero, "0"});
 
     std::string svg = svg_begin(plot.width, plot.height, plot.title);
     for (const Tick& tick : y.ticks) {
         const double at = y.place(tick.value, bottom, top);
         svg += print("<path d=\"M%g %.2fH%g\" stroke=\"#ddd\"/>\n", left, at, right);
-        svg += print("<text x=\"%g\" y=\"%.2f\" text-anchor=\"end\">", left - 8, at + 5) + tick.label + "</text>\n";
+        svg += print("<text x=\"%g\" y=\"%.2f\" text-anchor=\"end\">", left - 8, at + 5) + tick.label +
+               "</text>\n";
     }
     for (const Tick& tick : x.ticks) {
         if (!log_x && (tick.value > x.upper * (1 + 1e-12) || tick.value < x.lower)) continue;
         const double at = x.place(tick.value, left, right);
         svg += print("<path d=\"M%.2f %gv5\" stroke=\"#222\"/>\n", at, bottom);
-        svg += print("<text x=\"%.2f\" y=\"%g\" text-anchor=\"middle\">", at, bottom + 22) + tick.label + "</text>\n";
+        svg += print("<text x=\"%.2f\" y=\"%g\" text-anchor=\"middle\">", at, bottom + 22) + tick.label +
+               "</text>\n";
     }
     svg += print("<path d=\"M%g %gV%gH%g\" fill=\"none\" stroke=\"#222\"/>\n", left, top, bottom, right);
-    svg += print("<text x=\"%g\" y=\"%g\" text-anchor=\"middle\">", 0.5 * (left + right), bottom + 46) + escaped(plot.x_label) + "</text>\n";
-    svg += print("<text transform=\"translate(24 %g) rotate(-90)\" text-anchor=\"middle\">", 0.5 * (top + bottom)) +
+    svg += print("<text x=\"%g\" y=\"%g\" text-anchor=\"middle\">", 0.5 * (left + right), bottom + 46) +
+           escaped(plot.x_label) + "</text>\n";
+    svg += print("<text transform=\"translate(24 %g) rotate(-90)\" text-anchor=\"middle\">",
+                 0.5 * (top + bottom)) +
            escaped(plot.y_label) + "</text>\n";
     double legend = right;
     for (size_t c = plot.curves.size(); c-- > 0;) {
@@ -126,15 +156,19 @@ std::string plot_svg(const Plot& plot) {
                 broken = true;
                 continue;
             }
-            const double px = x.place(log_x ? (curve.x[i] > 0 ? curve.x[i] : zero) : curve.x[i], left, right), py = y.place(curve.y[i], bottom, top);
+            const double px = x.place(log_x ? (curve.x[i] > 0 ? curve.x[i] : zero) : curve.x[i], left, right),
+                         py = y.place(curve.y[i], bottom, top);
             path += print("%c%.2f %.2f", broken ? 'M' : 'L', px, py);
             broken = false;
             if (curve.y.size() <= 60) dots += print("<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3\"/>", px, py);
         }
-        svg += print("<path fill=\"none\" stroke=\"%s\" stroke-width=\"2\" stroke-linejoin=\"round\" d=\"", curve.colour) + path + "\"/>\n";
+        svg += print("<path fill=\"none\" stroke=\"%s\" stroke-width=\"2\" stroke-linejoin=\"round\" d=\"",
+                     curve.colour) +
+               path + "\"/>\n";
         if (!dots.empty()) svg += print("<g fill=\"%s\">", curve.colour) + dots + "</g>\n";
         if (plot.curves.size() == 1) continue;
-        svg += print("<text x=\"%g\" y=\"%g\" text-anchor=\"end\" font-weight=\"bold\" fill=\"%s\">", legend, top - 8, curve.colour) +
+        svg += print("<text x=\"%g\" y=\"%g\" text-anchor=\"end\" font-weight=\"bold\" fill=\"%s\">", legend,
+                     top - 8, curve.colour) +
                escaped(curve.label) + "</text>\n";
         legend -= 8.5 * static_cast<double>(curve.label.size()) + 16;
     }
@@ -144,7 +178,8 @@ std::string plot_svg(const Plot& plot) {
 std::string plot_csv(const Plot& plot) {
     const auto quoted = [](const std::string& text) {
         std::string out(1, '"');
-        for (const char c : text) out.append(c == '"' ? 2 : 1, c);
+        for (const char c : text)
+            out.append(c == '"' ? 2 : 1, c);
         return out += '"';
     };
     const bool several = plot.curves.size() > 1;
@@ -154,7 +189,8 @@ std::string plot_csv(const Plot& plot) {
     csv += several ? ",\"curve\"\n" : "\n";
     for (const Curve& curve : plot.curves)
         for (size_t i = 0; i < curve.y.size(); ++i)
-            csv += print("%.17g,%.17g%s", curve.x[i], curve.y[i], several ? "," : "") + (several ? quoted(curve.label) : "") + "\n";
+            csv += print("%.17g,%.17g%s", curve.x[i], curve.y[i], several ? "," : "") +
+                   (several ? quoted(curve.label) : "") + "\n";
     return csv;
 }
 
@@ -165,7 +201,8 @@ const char* curve_colour(size_t index) {
 
 Plot loss_curve(const std::string& title, const std::vector<double>& losses, const std::string& unit) {
     Curve curve{"loss", {}, losses};
-    for (size_t i = 0; i < losses.size(); ++i) curve.x.push_back(static_cast<double>(i));
+    for (size_t i = 0; i < losses.size(); ++i)
+        curve.x.push_back(static_cast<double>(i));
     return {title, "iteration", "best loss" + (unit.empty() ? "" : ", " + unit), {curve}, true};
 }
 

@@ -1,4 +1,5 @@
-// SVG drawings that stand by themselves: what they share, and curves over axes, with the numbers they show as CSV.
+// SVG drawings that stand by themselves: what they share, and curves over axes, with the numbers they show as
+// CSV.
 #pragma once
 
 #include <cstdio>
@@ -31,7 +32,8 @@ struct Plot {
     double width = 720, height = 440;
 };
 
-// The y axis is logarithmic if all of y are positive and span more than a decade, unless that is ruled out; numbers that are not finite leave gaps.
+// The y axis is logarithmic if all of y are positive and span more than a decade, unless that is ruled out;
+// numbers that are not finite leave gaps.
 std::string plot_svg(const Plot& plot);
 
 // Columns x, y and the label of the curve, which is left out if there is one curve.
@@ -40,7 +42,8 @@ std::string plot_csv(const Plot& plot);
 // Colours of curves side by side that no common colour blindness confuses (Okabe & Ito 2008), in turn.
 const char* curve_colour(size_t index);
 
-// One point an iteration, from 0. The loss axis is logarithmic if the losses are positive and span more than a decade.
+// One point an iteration, from 0. The loss axis is logarithmic if the losses are positive and span more than
+// a decade.
 Plot loss_curve(const std::string& title, const std::vector<double>& losses, const std::string& unit);
 
 }  // namespace costate

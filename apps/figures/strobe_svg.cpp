@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "apps/figures/plot.hpp"
+#include "adjoint/optimize/optimize.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
-#include "adjoint/optimize/optimize.hpp"
+#include "apps/figures/plot.hpp"
 
 namespace costate {
 
@@ -20,29 +20,38 @@ constexpr double width = 720, height = 440, margin = 44, header = 52;
 struct View {
     int axis;  // 0: x, 1: y
     Point lower, upper;
-    double scale() const { return std::min((width - 2 * margin) / (upper - lower).x(), (height - header - margin) / (upper - lower).y()); }
+    double scale() const {
+        return std::min((width - 2 * margin) / (upper - lower).x(),
+                        (height - header - margin) / (upper - lower).y());
+    }
     Point flat(const Vec3<double>& p) const { return {p[axis], p.z()}; }
     Point place(const Point& p) const {
         const Point middle = 0.5 * (lower + upper);
-        return {0.5 * width + scale() * (p - middle).x(), 0.5 * (header + height - margin) - scale() * (p - middle).y()};
+        return {0.5 * width + scale() * (p - middle).x(),
+                0.5 * (header + height - margin) - scale() * (p - middle).y()};
     }
     Point place(const Vec3<double>& p) const { return place(flat(p)); }
 };
 
 std::string line(const Point& a, const Point& b, double thickness) {
-    return print("<path d=\"M%.1f %.1fL%.1f %.1f\" stroke-width=\"%.1f\"/>", a.x(), a.y(), b.x(), b.y(), thickness);
+    return print("<path d=\"M%.1f %.1fL%.1f %.1f\" stroke-width=\"%.1f\"/>", a.x(), a.y(), b.x(), b.y(),
+                 thickness);
 }
 
-double cross(const Point& o, const Point& a, const Point& b) { return (a - o).x() * (b - o).y() - (a - o).y() * (b - o).x(); }
+double cross(const Point& o, const Point& a, const Point& b) {
+    return (a - o).x() * (b - o).y() - (a - o).y() * (b - o).x();
+}
 
 // Andrew's monotone chain.
 std::vector<Point> convex_hull(std::vector<Point> points) {
-    std::sort(points.begin(), points.end(), [](const Point& a, const Point& b) { return a.x() != b.x() ? a.x() < b.x() : a.y() < b.y(); });
+    std::sort(points.begin(), points.end(),
+              [](const Point& a, const Point& b) { return a.x() != b.x() ? a.x() < b.x() : a.y() < b.y(); });
     std::vector<Point> hull;
     for (int side = 0; side < 2; ++side, std::reverse(points.begin(), points.end())) {
         const size_t start = hull.size();
         for (const Point& p : points) {
-            while (hull.size() >= start + 2 && cross(hull[hull.size() - 2], hull.back(), p) <= 0) hull.pop_back();
+            while (hull.size() >= start + 2 && cross(hull[hull.size() - 2], hull.back(), p) <= 0)
+                hull.pop_back();
             hull.push_back(p);
         }
         hull.pop_back();
@@ -51,21 +60,26 @@ std::vector<Point> convex_hull(std::vector<Point> points) {
 }
 
 // One shape at a pose of its body.
-std::string draw_shape(const View& view, const Shape& shape, const Vec3<double>& size, const Transform<double>& X) {
+std::string draw_shape(const View& view, const Shape& shape, const Vec3<double>& size,
+                       const Transform<double>& X) {
     const auto half_segment = [&] { return Vec3<double>(size.y() * X.R.col(2)); };
     switch (shape.type) {
         case ShapeType::sphere: {
             const Point c = view.place(X.p);
-            return print("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>", c.x(), c.y(), std::max(2.0, view.scale() * size.x()));
+            return print("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>", c.x(), c.y(),
+                         std::max(2.0, view.scale() * size.x()));
         }
         case ShapeType::capsule:
-            return line(view.place(Vec3<double>(X.p - half_segment())), view.place(Vec3<double>(X.p + half_segment())), 2 * view.scale() * size.x());
+            return line(view.place(Vec3<double>(X.p - half_segment())),
+                        view.place(Vec3<double>(X.p + half_segment())), 2 * view.scale() * size.x());
         case ShapeType::box: {
             std::vector<Point> corners;
             for (int i = 0; i < 8; ++i)
-                corners.push_back(view.place(transform_point<double>(X, size.cwiseProduct(Vec3<double>(i & 1 ? 1 : -1, i & 2 ? 1 : -1, i & 4 ? 1 : -1)))));
+                corners.push_back(view.place(transform_point<double>(
+                    X, size.cwiseProduct(Vec3<double>(i & 1 ? 1 : -1, i & 2 ? 1 : -1, i & 4 ? 1 : -1)))));
             std::string polygon = "<polygon points=\"";
-            for (const Point& p : convex_hull(corners)) polygon += print("%.1f,%.1f ", p.x(), p.y());
+            for (const Point& p : convex_hull(corners))
+                polygon += print("%.1f,%.1f ", p.x(), p.y());
             return polygon + "\"/>";
         }
         default: return "";
@@ -79,10 +93,12 @@ void MotionPicture::add(const std::string& label, Rollout<Simulation>& rollout, 
     const Kinematics<double>& k = rollout.step().scratch().kinematics;
     Run run{label, {}};
     rollout.forward(in.theta, in.x0, in.z, [&](int t, const double*, const double*) {
-        const auto moment = static_cast<size_t>(static_cast<long>(t) * path_points / std::max(1, scene_.steps));
+        const auto moment =
+            static_cast<size_t>(static_cast<long>(t) * path_points / std::max(1, scene_.steps));
         if (run.poses.size() > moment) return;
         std::vector<Transform<double>> poses;
-        for (size_t i = 0; i < m.bodies.size(); ++i) poses.push_back({k.X[i].R, k.world_position(m, static_cast<int>(i))});
+        for (size_t i = 0; i < m.bodies.size(); ++i)
+            poses.push_back({k.X[i].R, k.world_position(m, static_cast<int>(i))});
         run.poses.resize(moment + 1, poses);
     });
     runs_.push_back(std::move(run));
@@ -96,17 +112,26 @@ std::string MotionPicture::svg() const {
     const auto see = [&](const Vec3<double>& p) { lower = lower.cwiseMin(p), upper = upper.cwiseMax(p); };
     for (const Run& run : runs_)
         for (const auto& poses : run.poses)
-            for (const auto& X : poses) see(X.p);
+            for (const auto& X : poses)
+                see(X.p);
     for (const Term& term : scene_.objective)
-        if (term.kind == TermKind::position && !term.running && (term.axes.array() != 0).all()) see(term.target);
+        if (term.kind == TermKind::position && !term.running && (term.axes.array() != 0).all())
+            see(term.target);
     bool ground = false;
-    for (const Shape& s : set.shapes) ground = ground || s.type == ShapeType::plane;
+    for (const Shape& s : set.shapes)
+        ground = ground || s.type == ShapeType::plane;
     if (ground) lower.z() = std::min(lower.z(), 0.0);
     View view{(upper - lower).x() >= (upper - lower).y() ? 0 : 1, {}, {}};
-    view.lower = view.flat(lower) - Point::Constant(0.1), view.upper = view.flat(upper) + Point::Constant(0.1);
+    view.lower = view.flat(lower) - Point::Constant(0.1);
+    view.upper = view.flat(upper) + Point::Constant(0.1);
 
-    std::string out = svg_begin(width, height, scene_.name + ", seen along the " + (view.axis == 0 ? "y" : "x") + " axis");
-    if (ground) out += "<g stroke=\"#888\">" + line({0.5 * margin, view.place(Point(0, 0)).y()}, {width - 0.5 * margin, view.place(Point(0, 0)).y()}, 1) + "</g>\n";
+    std::string out =
+        svg_begin(width, height, scene_.name + ", seen along the " + (view.axis == 0 ? "y" : "x") + " axis");
+    if (ground)
+        out += "<g stroke=\"#888\">" +
+               line({0.5 * margin, view.place(Point(0, 0)).y()},
+                    {width - 0.5 * margin, view.place(Point(0, 0)).y()}, 1) +
+               "</g>\n";
     for (size_t r = 0; r < runs_.size(); ++r) {
         const Run& run = runs_[r];
         const char* colour = r + 1 == runs_.size() ? "#0072b2" : "#999999";
@@ -116,21 +141,23 @@ std::string MotionPicture::svg() const {
             const auto& poses = run.poses[last * static_cast<size_t>(f) / frames];
             out += print("<g opacity=\"%.2f\" fill-opacity=\"0.5\">", 0.2 + 0.8 * f / frames);
             for (size_t i = 0; i < m.bodies.size(); ++i)
-                if (m.bodies[i].parent >= 0) out += line(view.place(poses[static_cast<size_t>(m.bodies[i].parent)].p), view.place(poses[i].p), 3);
+                if (m.bodies[i].parent >= 0)
+                    out += line(view.place(poses[m.bodies[i].parent].p), view.place(poses[i].p), 3);
             for (size_t n = 0; n < set.shapes.size(); ++n) {
                 const Shape& s = set.shapes[n];
                 if (s.body < 0) continue;
-                const Eigen::Map<const Vec3<double>> position(scene_.theta.data() + set.position.at(static_cast<int>(n))),
+                const Eigen::Map<const Vec3<double>> position(scene_.theta.data() +
+                                                              set.position.at(static_cast<int>(n))),
                     size(scene_.theta.data() + set.size.at(static_cast<int>(n))),
                     rotation(scene_.theta.data() + set.rotation.at(static_cast<int>(n)));
                 out +=
                     draw_shape(view, s, size,
-                               compose<double>(poses[static_cast<size_t>(s.body)], {turned<double>(s.R_BS, rotation), position}));
+                               compose<double>(poses[s.body], {turned<double>(s.R_BS, rotation), position}));
             }
             out += "</g>\n";
         }
         for (const Tree& tree : m.trees) {
-            const size_t root = static_cast<size_t>(tree.body_begin);
+            const size_t root = tree.body_begin;
             if (tree.body_end - tree.body_begin != 1 || m.bodies[root].joint != JointType::free) continue;
             out += "<polyline fill=\"none\" stroke-width=\"1.5\" stroke-dasharray=\"1 5\" points=\"";
             for (const auto& poses : run.poses) {
@@ -139,13 +166,16 @@ std::string MotionPicture::svg() const {
             }
             out += "\"/>\n";
         }
-        out += "</g>\n" + print("<text x=\"%.0f\" y=\"30\" text-anchor=\"end\" fill=\"%s\">", width - margin - 70.0 * static_cast<double>(runs_.size() - 1 - r), colour) +
+        out += "</g>\n" +
+               print("<text x=\"%.0f\" y=\"30\" text-anchor=\"end\" fill=\"%s\">",
+                     width - margin - 70.0 * static_cast<double>(runs_.size() - 1 - r), colour) +
                run.label + "</text>\n";
     }
     for (const Term& term : scene_.objective) {
         if (term.kind != TermKind::position || term.running || (term.axes.array() == 0).any()) continue;
         const Point p = view.place(term.target);
-        out += "<g stroke=\"#d55e00\">" + line(p - Point(7, 7), p + Point(7, 7), 2.5) + line(p - Point(7, -7), p + Point(7, -7), 2.5) + "</g>\n";
+        out += "<g stroke=\"#d55e00\">" + line(p - Point(7, 7), p + Point(7, 7), 2.5) +
+               line(p - Point(7, -7), p + Point(7, -7), 2.5) + "</g>\n";
     }
     const double metre = view.scale();
     out += "<g stroke=\"#222\">" + line({margin, height - 16}, {margin + metre, height - 16}, 2) + "</g>" +

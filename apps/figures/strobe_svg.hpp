@@ -1,14 +1,14 @@
-// A stroboscopic picture of rollouts as an SVG drawing: links, round shapes and boxes at a few times, and the paths of bodies
-// that fly free, seen from the side that shows most of the motion.
+// A stroboscopic picture of rollouts as an SVG drawing: links, round shapes and boxes at a few times, and the
+// paths of bodies that fly free, seen from the side that shows most of the motion.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "scenes/scene.hpp"
+#include "adjoint/optimize/optimize.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
-#include "adjoint/optimize/optimize.hpp"
+#include "scenes/scene.hpp"
 
 namespace costate {
 
@@ -24,7 +24,8 @@ private:
     static constexpr int frames = 6, path_points = 200;
     struct Run {
         std::string label;
-        std::vector<std::vector<Transform<double>>> poses;  // of all bodies, in the world: path_points + 1 moments
+        // of all bodies, in the world: path_points + 1 moments
+        std::vector<std::vector<Transform<double>>> poses;
     };
     const Scene& scene_;
     std::vector<Run> runs_;

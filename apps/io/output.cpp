@@ -50,7 +50,8 @@ std::string to_text(const Report& report) {
 OutputFiles::OutputFiles() {
     sigset_t held;
     sigemptyset(&held);
-    for (const int s : stop_signals) sigaddset(&held, s);
+    for (const int s : stop_signals)
+        sigaddset(&held, s);
     sigprocmask(SIG_BLOCK, &held, &signals_before_);
 }
 
@@ -60,7 +61,8 @@ OutputFiles::~OutputFiles() {
         if (f.stream != nullptr) std::fclose(f.stream);
         fs::remove(f.temporary, ignored);
     }
-    for (; !made_.empty(); made_.pop_back()) fs::remove(made_.back(), ignored);
+    for (; !made_.empty(); made_.pop_back())
+        fs::remove(made_.back(), ignored);
     sigprocmask(SIG_SETMASK, &signals_before_, nullptr);  // a signal that waited strikes here
 }
 
@@ -78,7 +80,8 @@ std::FILE* OutputFiles::open(const fs::path& path) {
     File f;
     std::error_code ignored;
     f.path = fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : path;
-    if (fs::exists(f.path, ignored) && !fs::is_regular_file(f.path, ignored)) fail(path, "it is there and is not a file");
+    if (fs::exists(f.path, ignored) && !fs::is_regular_file(f.path, ignored))
+        fail(path, "it is there and is not a file");
     f.temporary = f.path.string() + ".tmp-" + std::to_string(getpid());
     f.stream = std::fopen(f.temporary.c_str(), "wbx");
     if (f.stream == nullptr) fail(path, std::strerror(errno));
@@ -92,7 +95,8 @@ void OutputFiles::write(const fs::path& path, const std::string& content) {
 
 void OutputFiles::commit() {
     for (File& f : files_) {
-        const bool good = std::ferror(f.stream) == 0, closed = std::fclose(std::exchange(f.stream, nullptr)) == 0;
+        const bool good = std::ferror(f.stream) == 0,
+                   closed = std::fclose(std::exchange(f.stream, nullptr)) == 0;
         if (!good || !closed) fail(f.path, std::strerror(errno));
     }
     for (const File& f : files_) {
@@ -100,7 +104,8 @@ void OutputFiles::commit() {
         fs::rename(f.temporary, f.path, error);
         if (error) fail(f.path, error.message());
     }
-    files_.clear(), made_.clear();
+    files_.clear();
+    made_.clear();
 }
 
 void OutputFiles::check_interrupted() {
@@ -130,7 +135,8 @@ void try_to_write(const fs::path& there, const fs::path& path) {
 void check_directory(const fs::path& directory) {
     std::error_code error;
     fs::path there = fs::absolute(directory, error);
-    while (!fs::exists(there, error) && there.has_relative_path()) there = there.parent_path();
+    while (!fs::exists(there, error) && there.has_relative_path())
+        there = there.parent_path();
     if (!fs::is_directory(there, error)) fail(directory, "'" + there.string() + "' is not a directory");
     try_to_write(there, directory);
 }
@@ -140,7 +146,8 @@ void check_file(const fs::path& path) {
     const fs::path folder = path.parent_path();
     if (!folder.empty() && !fs::is_directory(folder, error))
         fail(path, "there is no folder '" + folder.string() + "'");
-    if (fs::exists(path, error) && !fs::is_regular_file(path, error)) fail(path, "it is there and is not a file");
+    if (fs::exists(path, error) && !fs::is_regular_file(path, error))
+        fail(path, "it is there and is not a file");
     try_to_write(folder.empty() ? fs::path(".") : folder, path);
 }
 

@@ -12,15 +12,16 @@ namespace costate {
 
 using Report = nlohmann::ordered_json;
 
-// JSON with arrays of scalars on one line. Numbers read back as the same bits; those that are not finite become null.
+// JSON with arrays of scalars on one line. Numbers read back as the same bits; those that are not finite
+// become null.
 std::string to_text(const Report& report);
 
 // A signal to stop arrived while OutputFiles were open.
 struct Interrupted {};
 
-// Each file is written under another name beside its place, and takes its place in commit(). Without commit nothing is left
-// behind, not even the directories made. Signals to stop wait for the end of this object's life; who works for long meanwhile
-// calls check_interrupted().
+// Each file is written under another name beside its place, and takes its place in commit(). Without commit
+// nothing is left behind, not even the directories made. Signals to stop wait for the end of this object's
+// life; who works for long meanwhile calls check_interrupted().
 class OutputFiles {
 public:
     OutputFiles();
@@ -44,8 +45,8 @@ private:
     sigset_t signals_before_;
 };
 
-// That files can be written to a directory, which make_directory may still have to make, or one to a path: for a
-// complaint before the work and not after it. A trial file of 64 kB comes and goes.
+// That files can be written to a directory, which make_directory may still have to make, or one to a path:
+// for a complaint before the work and not after it. A trial file of 64 kB comes and goes.
 void check_directory(const std::filesystem::path& directory);
 void check_file(const std::filesystem::path& path);
 

@@ -50,7 +50,8 @@ public:
         if (!note.empty()) line += ", " + note;
         std::fputs(line.c_str(), stderr);
         std::fflush(stderr);
-        next_ = elapsed + 0.1, drawn_ = true;
+        next_ = elapsed + 0.1;
+        drawn_ = true;
     }
 
 private:

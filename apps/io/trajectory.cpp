@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <charconv>
 
+#include "adjoint/objective/signal_values.hpp"
 #include "apps/io/output.hpp"
 #include "core/dynamics/queries.hpp"
-#include "adjoint/objective/signal_values.hpp"
 
 namespace costate {
 
@@ -15,7 +15,8 @@ namespace {
 std::string quoted(const std::string& field) {
     if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
     std::string q(1, '"');
-    for (const char c : field) q.append(c == '"' ? 2 : 1, c);
+    for (const char c : field)
+        q.append(c == '"' ? 2 : 1, c);
     return q += '"';
 }
 
@@ -26,17 +27,25 @@ void append(std::string& line, double number) {
 
 }  // namespace
 
-TrajectoryWriter::TrajectoryWriter(std::FILE* out, Format format, const Simulation& simulation, std::vector<Signal> signals,
-                                   const double* theta, double time_step, int steps, int every)
-    : out_(out), format_(format), simulation_(simulation), signals_(std::move(signals)), theta_(theta), time_step_(time_step),
-      steps_(steps), every_(every) {
+TrajectoryWriter::TrajectoryWriter(std::FILE* out, Format format, const Simulation& simulation,
+                                   std::vector<Signal> signals, const double* theta, double time_step,
+                                   int steps, int every)
+    : out_(out),
+      format_(format),
+      simulation_(simulation),
+      signals_(std::move(signals)),
+      theta_(theta),
+      time_step_(time_step),
+      steps_(steps),
+      every_(every) {
     std::vector<std::string> columns = column_names(signals_);
     row_.resize(columns.size());
     columns.insert(columns.begin(), "time");
     if (format_ == Format::json) {
         line_ = "{\n  \"columns\": " + Report(columns).dump() + ",\n  \"rows\": [";
     } else {
-        for (const std::string& name : columns) (line_ += quoted(name)) += ',';
+        for (const std::string& name : columns)
+            (line_ += quoted(name)) += ',';
         line_.back() = '\n';
     }
     std::fputs(line_.c_str(), out_);
@@ -48,7 +57,10 @@ void TrajectoryWriter::operator()(int t, const double* x, const double* u) {
     for (const Signal& c : signals_) {
         if (c.is_rotation()) {
             const Quaternion<double> q = signal_rotation(c, x, simulation_.scratch());
-            value[0] = q.w, value[1] = q.v.x(), value[2] = q.v.y(), value[3] = q.v.z();
+            value[0] = q.w;
+            value[1] = q.v.x();
+            value[2] = q.v.y();
+            value[3] = q.v.z();
         } else if (t < steps_ || !c.is_of_a_step()) {
             *value = signal_number(simulation_.world(), c, theta_, x, u, simulation_.scratch());
         }
@@ -58,7 +70,8 @@ void TrajectoryWriter::operator()(int t, const double* x, const double* u) {
     line_.clear();
     if (format_ == Format::json) line_ += rows_ > 0 ? ",\n    [" : "\n    [";
     append(line_, t * time_step_);
-    for (const double number : row_) append(line_ += ',', number);
+    for (const double number : row_)
+        append(line_ += ',', number);
     line_ += format_ == Format::json ? "]" : "\n";
     std::fwrite(line_.data(), 1, line_.size(), out_);
     ++rows_;

@@ -1,8 +1,8 @@
 // Trajectories as text, one row a state.
 //
-// Columns: time in s, then those of some signals of adjoint/objective/signal.hpp: unless others are chosen, the coordinates of every joint,
-// then their velocities, then the controls. A row holds what is so at its time, and controls and impulses of the step that starts
-// there; the last row repeats those before it.
+// Columns: time in s, then those of some signals of adjoint/objective/signal.hpp: unless others are chosen,
+// the coordinates of every joint, then their velocities, then the controls. A row holds what is so at its
+// time, and controls and impulses of the step that starts there; the last row repeats those before it.
 #pragma once
 
 #include <cstdio>
@@ -17,7 +17,8 @@ class TrajectoryWriter {
 public:
     enum class Format { csv, json };
 
-    // Rows of every `every`-th of `steps` steps, and of the last state, of the simulation that the rollout runs.
+    // Rows of every `every`-th of `steps` steps, and of the last state, of the simulation that the rollout
+    // runs.
     TrajectoryWriter(std::FILE* out, Format format, const Simulation& simulation, std::vector<Signal> signals,
                      const double* theta, double time_step, int steps, int every = 1);
 

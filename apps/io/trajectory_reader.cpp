@@ -27,10 +27,14 @@ bool split(const std::string& line, std::vector<std::string>& fields) {
     bool quoted = false;
     for (size_t i = 0; i < line.size(); ++i) {
         const bool twice = line[i] == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"';
-        if (twice) fields.back() += line[++i];
-        else if (line[i] == '"') quoted = !quoted;
-        else if (line[i] == ',' && !quoted) fields.emplace_back();
-        else fields.back() += line[i];
+        if (twice)
+            fields.back() += line[++i];
+        else if (line[i] == '"')
+            quoted = !quoted;
+        else if (line[i] == ',' && !quoted)
+            fields.emplace_back();
+        else
+            fields.back() += line[i];
     }
     return !quoted;
 }
@@ -38,7 +42,8 @@ bool split(const std::string& line, std::vector<std::string>& fields) {
 // What a user may see of bytes that can be anything.
 std::string shown(const std::string& field) {
     std::string text = "'";
-    for (const char c : field.substr(0, 40)) text += c >= 32 && c < 127 ? c : '?';
+    for (const char c : field.substr(0, 40))
+        text += c >= 32 && c < 127 ? c : '?';
     return text + (field.size() > 40 ? "...'" : "'");
 }
 
@@ -52,14 +57,16 @@ TextTable read_csv_table(const std::filesystem::path& file) {
         const std::string place = file.string() + ":" + std::to_string(number);
         if (!line.empty() && line.back() == '\r') line.pop_back();
         if (line.empty()) continue;
-        if (!split(line, fields)) throw SceneError(place + ": a quote is not closed; the file is damaged or cut off");
+        if (!split(line, fields))
+            throw SceneError(place + ": a quote is not closed; the file is damaged or cut off");
         if (table.columns.empty()) {
             table.columns = fields;
             continue;
         }
         if (fields.size() != table.columns.size())
-            throw SceneError(place + ": has " + std::to_string(fields.size()) + " fields where the first line has " +
-                             std::to_string(table.columns.size()) + "; the file is damaged or cut off");
+            throw SceneError(place + ": has " + std::to_string(fields.size()) +
+                             " fields where the first line has " + std::to_string(table.columns.size()) +
+                             "; the file is damaged or cut off");
         std::vector<double> row(fields.size());
         for (size_t c = 0; c < fields.size(); ++c) {
             const char *begin = fields[c].data(), *end = begin + fields[c].size();
@@ -67,9 +74,11 @@ TextTable read_csv_table(const std::filesystem::path& file) {
             if (error != std::errc() || rest != end || !std::isfinite(row[c]))
                 throw SceneError(place + ": " + shown(fields[c]) + " is not a finite number; correct it");
         }
-        table.rows.push_back(std::move(row)), table.places.push_back(place);
+        table.rows.push_back(std::move(row));
+        table.places.push_back(place);
     }
-    if (table.columns.empty()) throw SceneError(file.string() + ": is empty; give a file that costate simulate wrote");
+    if (table.columns.empty())
+        throw SceneError(file.string() + ": is empty; give a file that costate simulate wrote");
     return table;
 }
 
@@ -79,7 +88,8 @@ TextTable read_json_table(const std::filesystem::path& file) {
     const Node node(document, name);
     if (!node.is_object()) node.fail("is no trajectory", "give a file that costate simulate wrote");
     TextTable table;
-    for (const Node& column : node["columns"].items()) table.columns.push_back(column.text());
+    for (const Node& column : node["columns"].items())
+        table.columns.push_back(column.text());
     for (const Node& row : node["rows"].items()) {
         table.rows.push_back(row.numbers(static_cast<int>(table.columns.size())));
         table.places.push_back(row.place());
@@ -88,7 +98,8 @@ TextTable read_json_table(const std::filesystem::path& file) {
 }
 
 // For every wanted column where it stands in the table; -1: nowhere.
-std::vector<int> find_columns(const TextTable& table, const std::vector<std::string>& wanted, const std::string& file) {
+std::vector<int> find_columns(const TextTable& table, const std::vector<std::string>& wanted,
+                              const std::string& file) {
     std::unordered_map<std::string, int> there;
     for (const std::string& column : table.columns)
         if (!there.emplace(column, static_cast<int>(there.size())).second)
@@ -100,7 +111,8 @@ std::vector<int> find_columns(const TextTable& table, const std::vector<std::str
         if (it != there.end()) there.erase(it);
     }
     if (!there.empty())
-        throw SceneError(file + ": the scene knows no column " + shown(there.begin()->first) + suggestion(there.begin()->first, wanted) +
+        throw SceneError(file + ": the scene knows no column " + shown(there.begin()->first) +
+                         suggestion(there.begin()->first, wanted) +
                          "; remove it, or give the scene that the trajectory is of");
     return at;
 }
@@ -110,7 +122,9 @@ void normalise_quaternions(const Model& m, const std::string& place, VecX<double
     for (const Body& b : m.bodies) {
         if (b.joint != JointType::spherical && b.joint != JointType::free) continue;
         auto q = x.segment(b.q0 + b.nq - 4, 4);
-        if (!(q.norm() > 1e-6)) throw SceneError(place + ": the quaternion of joint \"" + b.joint_name + "\" is 0; give it a length");
+        if (!(q.norm() > 1e-6))
+            throw SceneError(place + ": the quaternion of joint \"" + b.joint_name +
+                             "\" is 0; give it a length");
         q /= q.norm();
     }
 }
@@ -126,23 +140,27 @@ Trajectory read_trajectory(const std::filesystem::path& file, const Scene& scene
     const auto first_rest = at.begin() + 1 + w.nq();
     for (auto it = at.begin(); it != first_rest; ++it)
         if (*it < 0)
-            throw SceneError(file.string() + ": there is no column '" + wanted[static_cast<size_t>(it - at.begin())] +
+            throw SceneError(file.string() + ": there is no column '" + wanted[it - at.begin()] +
                              "'; give the scene that the trajectory is of, or add it");
     Trajectory out;
     out.complete = std::find(first_rest, at.end(), -1) == at.end();
     for (size_t r = 0; r < table.rows.size(); ++r) {
         const auto value = [&](int column) {
-            const int place = at[static_cast<size_t>(column)];
-            return place < 0 ? 0.0 : table.rows[r][static_cast<size_t>(place)];
+            const int place = at[column];
+            return place < 0 ? 0.0 : table.rows[r][place];
         };
         const int columns = w.nq() + w.nv();
         VecX<double> x = VecX<double>::Zero(w.nx()), u(w.nu());
-        for (int i = 0; i < columns; ++i) x[i] = value(1 + i);
-        for (int n = 0; n < w.nu(); ++n) u[n] = value(1 + columns + n);
+        for (int i = 0; i < columns; ++i)
+            x[i] = value(1 + i);
+        for (int n = 0; n < w.nu(); ++n)
+            u[n] = value(1 + columns + n);
         normalise_quaternions(w.model, table.places[r], x);
         if (r > 0 && !(value(0) > out.times.back()))
             throw SceneError(table.places[r] + ": the time is not later than the one before; sort the rows");
-        out.times.push_back(value(0)), out.states.push_back(std::move(x)), out.controls.push_back(std::move(u));
+        out.times.push_back(value(0));
+        out.states.push_back(std::move(x));
+        out.controls.push_back(std::move(u));
     }
     return out;
 }

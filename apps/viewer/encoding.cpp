@@ -16,14 +16,16 @@ namespace {
 std::uint32_t whole(double x, double quantum) {
     if (std::isnan(x)) return 0;
     constexpr double most = 2147483647;
-    return static_cast<std::uint32_t>(static_cast<std::int32_t>(std::lround(std::clamp(x / quantum, -most, most))));
+    return static_cast<std::uint32_t>(
+        static_cast<std::int32_t>(std::lround(std::clamp(x / quantum, -most, most))));
 }
 
 // 0, -1, 1, -2, ... -> 0, 1, 2, 3, ...
 std::uint32_t zigzag(std::uint32_t x) { return (x << 1) ^ (0u - (x >> 31)); }
 
 // Residuals of the wholes of a table, row by row.
-std::vector<std::uint32_t> predicted(const std::vector<std::uint32_t>& x, size_t width, Prediction prediction) {
+std::vector<std::uint32_t> predicted(const std::vector<std::uint32_t>& x, size_t width,
+                                     Prediction prediction) {
     std::vector<std::uint32_t> r(x);
     for (size_t i = width; i < x.size() && prediction != Prediction::none; ++i) {
         r[i] -= x[i - width];
@@ -35,10 +37,11 @@ std::vector<std::uint32_t> predicted(const std::vector<std::uint32_t>& x, size_t
 }  // namespace
 
 Packer::Json Packer::append(const std::vector<std::uint32_t>& residuals, int width, Json about) {
-    const size_t columns = static_cast<size_t>(width), rows = residuals.size() / std::max<size_t>(1, columns);
+    const size_t columns = width, rows = residuals.size() / std::max<size_t>(1, columns);
     assert(rows * columns == residuals.size());
     std::uint32_t all = 0;
-    for (const std::uint32_t r : residuals) all |= zigzag(r);
+    for (const std::uint32_t r : residuals)
+        all |= zigzag(r);
     const int planes = (std::bit_width(all) + 7) / 8;
     about["offset"] = planes_.size(), about["rows"] = rows, about["width"] = width, about["planes"] = planes;
     planes_.reserve(planes_.size() + residuals.size() * static_cast<size_t>(planes));
@@ -49,9 +52,11 @@ Packer::Json Packer::append(const std::vector<std::uint32_t>& residuals, int wid
     return about;
 }
 
-Packer::Json Packer::table(const std::vector<double>& numbers, int width, double quantum, Prediction prediction) {
+Packer::Json Packer::table(const std::vector<double>& numbers, int width, double quantum,
+                           Prediction prediction) {
     std::vector<std::uint32_t> x(numbers.size());
-    for (size_t i = 0; i < x.size(); ++i) x[i] = whole(numbers[i], quantum);
+    for (size_t i = 0; i < x.size(); ++i)
+        x[i] = whole(numbers[i], quantum);
     return append(predicted(x, static_cast<size_t>(width), prediction), width,
                   {{"code", "table"}, {"quantum", quantum}, {"order", static_cast<int>(prediction)}});
 }
@@ -63,19 +68,23 @@ Packer::Json Packer::magnitudes(const std::vector<double>& numbers, int width) {
         const auto bits = std::isfinite(value) ? std::bit_cast<std::uint32_t>(value) : 0u;
         x[i] = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;  // to the nearest, ties to even
     }
-    return append(predicted(x, static_cast<size_t>(width), Prediction::last), width, {{"code", "magnitudes"}, {"order", 1}});
+    return append(predicted(x, static_cast<size_t>(width), Prediction::last), width,
+                  {{"code", "magnitudes"}, {"order", 1}});
 }
 
-Packer::Json Packer::groups(const std::vector<double>& numbers, int width, double quantum, const std::vector<int>& counts) {
+Packer::Json Packer::groups(const std::vector<double>& numbers, int width, double quantum,
+                            const std::vector<int>& counts) {
     std::vector<std::uint32_t> x(numbers.size()), r;
-    for (size_t i = 0; i < x.size(); ++i) x[i] = whole(numbers[i], quantum);
+    for (size_t i = 0; i < x.size(); ++i)
+        x[i] = whole(numbers[i], quantum);
     r = x;
     size_t end = 0;
     for (size_t g = 0; g < counts.size(); ++g) {
         const size_t size = static_cast<size_t>(counts[g]) * static_cast<size_t>(width), begin = end;
         end += size;
         if (g == 0 || counts[g] != counts[g - 1]) continue;
-        for (size_t i = begin; i < end; ++i) r[i] -= x[i - size];
+        for (size_t i = begin; i < end; ++i)
+            r[i] -= x[i - size];
     }
     assert(end == numbers.size());
     return append(r, width, {{"code", "groups"}, {"quantum", quantum}});
@@ -84,13 +93,15 @@ Packer::Json Packer::groups(const std::vector<double>& numbers, int width, doubl
 std::string Packer::finish(const Json& header) const {
     const std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
     std::string bytes = "costate1";
-    for (int k = 0; k < 4; ++k) bytes += static_cast<char>(text.size() >> (8 * k) & 0xff);
+    for (int k = 0; k < 4; ++k)
+        bytes += static_cast<char>(text.size() >> (8 * k) & 0xff);
     bytes += text;
     bytes += planes_;
     uLongf size = compressBound(static_cast<uLong>(bytes.size()));
     std::string packed(size, '\0');
-    if (compress2(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(bytes.data()),
-                  static_cast<uLong>(bytes.size()), Z_BEST_COMPRESSION) != Z_OK)
+    if (compress2(reinterpret_cast<Bytef*>(packed.data()), &size,
+                  reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uLong>(bytes.size()),
+                  Z_BEST_COMPRESSION) != Z_OK)
         throw std::bad_alloc();
     packed.resize(size);
     return base64(packed);
@@ -103,8 +114,10 @@ std::string base64(const std::string& bytes) {
     for (size_t i = 0; i < bytes.size(); i += 3) {
         const size_t count = std::min<size_t>(3, bytes.size() - i);
         std::uint32_t word = 0;
-        for (size_t k = 0; k < 3; ++k) word = word << 8 | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0u);
-        for (size_t k = 0; k < 4; ++k) text += k <= count ? digits[word >> (18 - 6 * k) & 63] : '=';
+        for (size_t k = 0; k < 3; ++k)
+            word = word << 8 | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0u);
+        for (size_t k = 0; k < 4; ++k)
+            text += k <= count ? digits[word >> (18 - 6 * k) & 63] : '=';
     }
     return text;
 }

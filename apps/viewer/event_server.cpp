@@ -61,7 +61,8 @@ struct PageServer::Listening {
 namespace {
 
 constexpr int most_threads = 64;  // each of which holds one connection
-constexpr int most_streams = 48;  // of events: they stay open as long as their pages, and leave threads for others
+// of events: they stay open as long as their pages, and leave threads for others
+constexpr int most_streams = 48;
 
 // One of the streams that are open, while it lives.
 class OpenStream {
@@ -82,7 +83,8 @@ bool is_foreign(const std::string& host_header) {
     const size_t colon = host_header.rfind(':'), bracket = host_header.rfind(']');
     const bool has_port = colon != std::string::npos && (bracket == std::string::npos || colon > bracket);
     const std::string host = host_header.substr(0, has_port ? colon : std::string::npos);
-    return host != "localhost" && host.find_first_not_of("0123456789.") != std::string::npos && !host.starts_with("[");
+    return host != "localhost" && host.find_first_not_of("0123456789.") != std::string::npos &&
+           !host.starts_with("[");
 }
 
 void send_events(Feed& feed, std::atomic<int>& streams, httplib::Response& response) {
@@ -99,7 +101,8 @@ void send_events(Feed& feed, std::atomic<int>& streams, httplib::Response& respo
         "text/event-stream", [&feed, stream, last = size_t{0}](size_t, httplib::DataSink& sink) mutable {
             std::string text;
             const bool open = feed.next(last, text);
-            if (text.empty()) text = ":\n\n";  // a comment, by which one learns whether the page is still there
+            // a comment, by which one learns whether the page is still there
+            if (text.empty()) text = ":\n\n";
             if (!sink.is_writable() || !sink.write(text.data(), text.size())) return false;
             if (!open) sink.done();
             return true;
@@ -108,7 +111,8 @@ void send_events(Feed& feed, std::atomic<int>& streams, httplib::Response& respo
 
 }  // namespace
 
-PageServer::PageServer(const std::string& host, int port, std::string page, Feed& feed) : listening_(std::make_unique<Listening>(feed)) {
+PageServer::PageServer(const std::string& host, int port, std::string page, Feed& feed)
+    : listening_(std::make_unique<Listening>(feed)) {
     httplib::Server& server = listening_->server;
     server.new_task_queue = [] { return new httplib::ThreadPool(most_threads); };
     server.set_keep_alive_max_count(1);
@@ -119,11 +123,13 @@ PageServer::PageServer(const std::string& host, int port, std::string page, Feed
     });
     const bool loopback = host == "localhost" || host.starts_with("127.") || host == "::1";
     server.set_pre_routing_handler([loopback](const httplib::Request& request, httplib::Response& response) {
-        response.set_header("Content-Security-Policy", "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-                                                       "connect-src 'self'; img-src data: blob:; frame-ancestors 'none'");
+        response.set_header("Content-Security-Policy",
+                            "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+                            "connect-src 'self'; img-src data: blob:; frame-ancestors 'none'");
         response.set_header("X-Content-Type-Options", "nosniff");
-        const int refused = request.method != "GET" && request.method != "HEAD" ? 405
-                            : loopback && is_foreign(request.get_header_value("Host")) ? 403 : 0;
+        const int refused = request.method != "GET" && request.method != "HEAD"        ? 405
+                            : loopback && is_foreign(request.get_header_value("Host")) ? 403
+                                                                                       : 0;
         if (refused == 0) return httplib::Server::HandlerResponse::Unhandled;
         response.status = refused;
         return httplib::Server::HandlerResponse::Handled;
@@ -135,12 +141,14 @@ PageServer::PageServer(const std::string& host, int port, std::string page, Feed
                [&feed, &streams = listening_->streams](const httplib::Request&, httplib::Response& response) {
                    send_events(feed, streams, response);
                });
-    listening_->port = port == 0 ? server.bind_to_any_port(host) : (server.bind_to_port(host, port) ? port : -1);
+    listening_->port =
+        port == 0 ? server.bind_to_any_port(host) : (server.bind_to_port(host, port) ? port : -1);
     if (listening_->port < 0)
         throw UsageError("cannot listen on " + host + ":" + std::to_string(port) +
                          ": it is taken, or not this machine's; choose another --port, or 0 for any");
     listening_->thread = std::thread([&server] { server.listen_after_bind(); });
-    while (!server.is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (!server.is_running())
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 PageServer::~PageServer() = default;

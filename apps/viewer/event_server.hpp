@@ -1,5 +1,6 @@
-// What a live page is sent while it is open, and the small server that sends it: the page itself at "/", and at "/events" its
-// server-sent events (WHATWG HTML, 9.2). Nothing that a browser asks for changes anything here.
+// What a live page is sent while it is open, and the small server that sends it: the page itself at "/", and
+// at "/events" its server-sent events (WHATWG HTML, 9.2). Nothing that a browser asks for changes anything
+// here.
 #pragma once
 
 #include <condition_variable>
@@ -17,7 +18,8 @@ public:
     void replace(const std::string& kind, const std::string& data);  // those of the kind before are forgotten
     void close();
 
-    // The text of the events after number `last`, which moves on; waits for one, at most a second. False once the feed is closed.
+    // The text of the events after number `last`, which moves on; waits for one, at most a second. False once
+    // the feed is closed.
     bool next(size_t& last, std::string& text);
 
 private:
@@ -35,7 +37,8 @@ private:
 
 class PageServer {
 public:
-    // Answers at once, in threads of its own. Port 0: any that is free. Throws UsageError where it cannot listen.
+    // Answers at once, in threads of its own. Port 0: any that is free. Throws UsageError where it cannot
+    // listen.
     PageServer(const std::string& host, int port, std::string page, Feed& feed);
     ~PageServer();  // closes the feed and frees the port
     PageServer(const PageServer&) = delete;

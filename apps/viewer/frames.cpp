@@ -4,19 +4,19 @@
 #include <cmath>
 
 #include "adjoint/check/gradcheck.hpp"
+#include "adjoint/optimize/optimize.hpp"
+#include "adjoint/rollout/divergence.hpp"
+#include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/sensitivity.hpp"
 #include "apps/io/output.hpp"
 #include "apps/io/progress.hpp"
-#include "adjoint/rollout/rollout.hpp"
-#include "adjoint/optimize/optimize.hpp"
 #include "solvers/step/step.hpp"
-#include "adjoint/rollout/divergence.hpp"
 
 namespace costate {
 
 namespace {
 
-constexpr int most_poses = 2'000'000;     // of all bodies and frames, about 10 MB of page
+constexpr int most_poses = 2'000'000;      // of all bodies and frames, about 10 MB of page
 constexpr size_t most_contacts = 400'000;  // of all frames
 
 void append(std::vector<double>& to, const Vec3<double>& x) { to.insert(to.end(), {x.x(), x.y(), x.z()}); }
@@ -25,7 +25,10 @@ void append(std::vector<double>& to, const Vec3<double>& x) { to.insert(to.end()
 class Camera {
 public:
     Camera(const Scene& scene, const StepScratch<double>& scratch, const VecX<double>& theta, Film& film)
-        : w_(scene.world), scratch_(scratch), film_(film), h_(theta[w_.time_step.at(0)]) {}
+        : w_(scene.world),
+          scratch_(scratch),
+          film_(film),
+          h_(theta[w_.time_step.at(0)]) {}
 
     bool wants(int state) const { return state % film_.every == 0 || state == film_.states - 1; }
 
@@ -37,7 +40,9 @@ public:
             Eigen::Quaterniond q(k.X[i].R);
             std::vector<double>& all = film_.quaternions;
             const size_t before = all.size() - 4 * w_.model.bodies.size();
-            if (film_.frames() > 1 && all[before] * q.w() + all[before + 1] * q.x() + all[before + 2] * q.y() + all[before + 3] * q.z() < 0)
+            if (film_.frames() > 1 && all[before] * q.w() + all[before + 1] * q.x() +
+                                              all[before + 2] * q.y() + all[before + 3] * q.z() <
+                                          0)
                 q.coeffs() *= -1;
             all.insert(all.end(), {q.w(), q.x(), q.y(), q.z()});
         }
@@ -48,34 +53,41 @@ public:
         int count = 0;
         for (const RowBlock& block : scratch_.rows.blocks) {
             if (block.kind != RowKind::contact || film_.contact_points.size() / 3 >= most_contacts) continue;
-            const ContactPoint<double>& c = scratch_.contacts.points[static_cast<size_t>(block.index)];
+            const ContactPoint<double>& c = scratch_.contacts.points[block.index];
             const double* impulse = scratch_.impulses.lambda.data() + block.row;
             if (impulse[0] == 0 && impulse[1] == 0 && impulse[2] == 0) continue;
             Vec3<double> force = Vec3<double>::Zero();
-            for (int r = 0; r < 3; ++r) force += impulse[r] / h_ * c.direction(r);
-            append(film_.contact_points, common_origin(w_.model, scratch_.kinematics, c.body_a) + c.geometry.point);
+            for (int r = 0; r < 3; ++r)
+                force += impulse[r] / h_ * c.direction(r);
+            append(film_.contact_points,
+                   common_origin(w_.model, scratch_.kinematics, c.body_a) + c.geometry.point);
             append(film_.contact_forces, force);
             ++count;
         }
         film_.contacts.push_back(count);
         if (film_.contact_points.size() / 3 >= most_contacts && film_.notes.empty())
-            film_.notes.push_back("Contacts are left out from " + std::to_string(film_.times.back()) + " s on: there are too many.");
+            film_.notes.push_back("Contacts are left out from " + std::to_string(film_.times.back()) +
+                                  " s on: there are too many.");
     }
 
     void controls(const double* u) {
-        for (int n = 0; n < w_.nu(); ++n) film_.controls.push_back(u[n]);
+        for (int n = 0; n < w_.nu(); ++n)
+            film_.controls.push_back(u[n]);
     }
 
     // The last frame has no step of its own.
     void repeat_last_step() {
-        const auto repeat = [](std::vector<double>& all, size_t count) {  // zeros where there is nothing to repeat
-            for (size_t i = 0; i < count; ++i) all.push_back(all.size() >= count ? all[all.size() - count] : 0.0);
+        // zeros where there is nothing to repeat
+        const auto repeat = [](std::vector<double>& all, size_t count) {
+            for (size_t i = 0; i < count; ++i)
+                all.push_back(all.size() >= count ? all[all.size() - count] : 0.0);
         };
         repeat(film_.controls, static_cast<size_t>(w_.nu()));
         if (!film_.has_contacts) return;
         const int count = film_.contacts.empty() ? 0 : film_.contacts.back();
         film_.contacts.push_back(count);
-        repeat(film_.contact_points, 3 * static_cast<size_t>(count)), repeat(film_.contact_forces, 3 * static_cast<size_t>(count));
+        repeat(film_.contact_points, 3 * static_cast<size_t>(count));
+        repeat(film_.contact_forces, 3 * static_cast<size_t>(count));
     }
 
 private:
@@ -89,25 +101,30 @@ private:
 void film_gradient(const Scene& scene, Rollout<Simulation>& rollout, const RolloutInputs& in, Film& film) {
     const World& w = scene.world;
     const double h = in.theta[w.time_step.at(0)];
-    const size_t frames = static_cast<size_t>(film.frames()), nb = w.model.bodies.size(), nu = static_cast<size_t>(w.nu());
-    film.adjoint_norms.assign(2 * frames, 0.0), film.impulse_gradients.assign(3 * nb * frames, 0.0);
+    const size_t frames = film.frames(), nb = w.model.bodies.size(), nu = static_cast<size_t>(w.nu());
+    film.adjoint_norms.assign(2 * frames, 0.0);
+    film.impulse_gradients.assign(3 * nb * frames, 0.0);
     film.control_gradients.assign(nu * frames, 0.0);
     std::vector<Motion<double>> room;
     std::vector<Vec3<double>> gradients;
     Gradient g;
     Progress progress("gradient of " + scene.name);
     rollout.backward(in.theta, in.z, g, [&](int t, const double* x_bar, const double* u_bar) {
-        const size_t frame = std::min(frames - 1, static_cast<size_t>((t + film.every - 1) / film.every));  // the next from t on
+        // the next from t on
+        const size_t frame = std::min(frames - 1, static_cast<size_t>((t + film.every - 1) / film.every));
         for (const size_t part : {0, 1}) {
             double& norm = film.adjoint_norms[2 * frame + part];
-            norm = std::max(norm, Eigen::Map<const VecX<double>>(x_bar + static_cast<int>(part) * w.nv(), w.nv()).norm());
+            norm = std::max(
+                norm, Eigen::Map<const VecX<double>>(x_bar + static_cast<int>(part) * w.nv(), w.nv()).norm());
         }
         if (progress.due()) progress.draw(1 - static_cast<double>(t) / scene.steps);
         if (t == scene.steps || t % film.every != 0) return;
         impulse_gradients(w, in.theta.data(), rollout.step().scratch(), room, gradients);
         for (size_t i = 0; i < nb; ++i)
-            std::copy_n(gradients[i].data(), 3, film.impulse_gradients.begin() + static_cast<std::ptrdiff_t>(3 * (frame * nb + i)));
-        for (size_t n = 0; n < nu; ++n) film.control_gradients[frame * nu + n] = u_bar[n] / h;
+            std::copy_n(gradients[i].data(), 3,
+                        film.impulse_gradients.begin() + static_cast<std::ptrdiff_t>(3 * (frame * nb + i)));
+        for (size_t n = 0; n < nu; ++n)
+            film.control_gradients[frame * nu + n] = u_bar[n] / h;
     });
     film.has_gradient = true;
 }
@@ -122,18 +139,27 @@ int frame_stride(const World& w, int states, int most) {
 
 void keep_last_frame(Film& film, int bodies, int nu) {
     const auto keep = [](auto& all, int count) { all.erase(all.begin(), all.end() - count); };
-    keep(film.times, 1), keep(film.positions, 3 * bodies), keep(film.quaternions, 4 * bodies), keep(film.controls, nu);
+    keep(film.times, 1);
+    keep(film.positions, 3 * bodies);
+    keep(film.quaternions, 4 * bodies);
+    keep(film.controls, nu);
     if (!film.has_contacts) return;
     const int contacts = film.contacts.back();
-    keep(film.contacts, 1), keep(film.contact_points, 3 * contacts), keep(film.contact_forces, 3 * contacts);
+    keep(film.contacts, 1);
+    keep(film.contact_points, 3 * contacts);
+    keep(film.contact_forces, 3 * contacts);
 }
 
-Film film_rollout(const Scene& scene, Rollout<Simulation>& rollout, const RolloutInputs& in, const std::string& label,
-                  const Overlays& overlays, int most_frames, const std::function<void(Film&)>& filmed) {
+Film film_rollout(const Scene& scene, Rollout<Simulation>& rollout, const RolloutInputs& in,
+                  const std::string& label, const Overlays& overlays, int most_frames,
+                  const std::function<void(Film&)>& filmed) {
     Film film;
-    film.label = label, film.theta = in.theta;
-    film.states = scene.steps + 1, film.every = frame_stride(scene.world, film.states, most_frames);
-    film.has_contacts = overlays.contacts, film.has_loss = !scene.objective.empty();
+    film.label = label;
+    film.theta = in.theta;
+    film.states = scene.steps + 1;
+    film.every = frame_stride(scene.world, film.states, most_frames);
+    film.has_contacts = overlays.contacts;
+    film.has_loss = !scene.objective.empty();
     const double h = in.theta[scene.world.time_step.at(0)];
     Camera camera(scene, rollout.step().scratch(), in.theta, film);
     Progress progress("simulate " + scene.name);
@@ -151,12 +177,14 @@ Film film_rollout(const Scene& scene, Rollout<Simulation>& rollout, const Rollou
     return film;
 }
 
-Film film_trajectory(const Scene& scene, const Trajectory& trajectory, const std::string& label, const Overlays& overlays,
-                     int most_frames) {
+Film film_trajectory(const Scene& scene, const Trajectory& trajectory, const std::string& label,
+                     const Overlays& overlays, int most_frames) {
     const World& w = scene.world;
     Film film;
-    film.label = label, film.theta = scene.theta;
-    film.states = static_cast<int>(trajectory.times.size()), film.every = frame_stride(w, film.states, most_frames);
+    film.label = label;
+    film.theta = scene.theta;
+    film.states = static_cast<int>(trajectory.times.size());
+    film.every = frame_stride(w, film.states, most_frames);
     film.has_contacts = overlays.contacts && trajectory.complete;
     if (film.states == 0) film.notes.push_back("The trajectory is empty: the scene is shown at its start.");
     if (overlays.contacts && !trajectory.complete)
@@ -166,11 +194,13 @@ Film film_trajectory(const Scene& scene, const Trajectory& trajectory, const std
     VecX<double> unused(w.nx());
     for (int n = 0; n < film.states; ++n) {
         if (!camera.wants(n)) continue;
-        const VecX<double>&x = trajectory.states[static_cast<size_t>(n)], &u = trajectory.controls[static_cast<size_t>(n)];
+        const VecX<double>&x = trajectory.states[n], &u = trajectory.controls[n];
         const bool last = n == film.states - 1;
-        if (film.has_contacts && !last) step(w, film.theta.data(), x.data(), u.data(), scratch, unused.data());
-        else observe(w, film.theta.data(), x.data(), scratch);
-        camera.pose(trajectory.times[static_cast<size_t>(n)]);
+        if (film.has_contacts && !last)
+            step(w, film.theta.data(), x.data(), u.data(), scratch, unused.data());
+        else
+            observe(w, film.theta.data(), x.data(), scratch);
+        camera.pose(trajectory.times[n]);
         if (last) {
             camera.repeat_last_step();
             continue;

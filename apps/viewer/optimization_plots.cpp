@@ -1,18 +1,18 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "apps/io/usage_error.hpp"
-#include "apps/viewer/report.hpp"
+#include "adjoint/optimize/optimize.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
-#include "adjoint/optimize/optimize.hpp"
+#include "apps/io/usage_error.hpp"
+#include "apps/viewer/report.hpp"
 
 namespace costate {
 
 namespace {
 
 const char* unit_of_control(const Model& m, const Actuator& a) {
-    const bool slides = m.bodies[static_cast<size_t>(a.body)].joint == JointType::prismatic;
+    const bool slides = m.bodies[a.body].joint == JointType::prismatic;
     switch (a.type) {
         case ActuatorType::motor: return slides ? "N" : "N m";
         case ActuatorType::servo: return slides ? "m" : "rad";
@@ -23,14 +23,16 @@ const char* unit_of_control(const Model& m, const Actuator& a) {
 }
 
 // A control over time, at every step but at most a thousand of them.
-Curve control_curve(const Scene& s, const VecX<double>& z, int actuator, const std::string& label, const char* colour) {
+Curve control_curve(const Scene& s, const VecX<double>& z, int actuator, const std::string& label,
+                    const char* colour) {
     Curve curve{label, {}, {}, colour};
     VecX<double> u(s.world.nu());
     const double h = s.theta[s.world.time_step.at(0)];
     const int stride = (s.steps - 1) / 1000 + 1;
     for (int t = 0; t < s.steps; t += stride) {
         s.plan.evaluate(z.data(), t, u.data());
-        curve.x.push_back(t * h), curve.y.push_back(u[actuator]);
+        curve.x.push_back(t * h);
+        curve.y.push_back(u[actuator]);
     }
     return curve;
 }
@@ -49,11 +51,16 @@ Plot loss_plot(const Optimisation& o, bool by_seconds) {
     for (const Comparison& other : o.others) {
         Plot one = loss_curve("", other.losses, "");
         if (by_seconds) one.curves[0].x = other.seconds;
-        one.curves[0].label = other.label, one.curves[0].colour = curve_colour(plot.curves.size());
+        one.curves[0].label = other.label;
+        one.curves[0].colour = curve_colour(plot.curves.size());
         plot.curves.push_back(std::move(one.curves[0]));
     }
     plot.log_x = !o.others.empty();  // without gradients it takes hundreds of times as many
-    if (by_seconds) plot.curves[0].x = o.result.loss_seconds, plot.x_label = "time, s", plot.whole_x = false;
+    if (by_seconds) {
+        plot.curves[0].x = o.result.loss_seconds;
+        plot.x_label = "time, s";
+        plot.whole_x = false;
+    }
     return plot;
 }
 
@@ -61,35 +68,44 @@ Plot loss_plot(const Optimisation& o, bool by_seconds) {
 
 Comparison read_comparison(const std::filesystem::path& file) {
     std::ifstream in(file);
-    if (!in) throw UsageError("cannot read " + file.string() + ": --compare takes the result.json of an earlier run");
+    if (!in)
+        throw UsageError("cannot read " + file.string() +
+                         ": --compare takes the result.json of an earlier run");
     try {
         const nlohmann::json result = nlohmann::json::parse(in);
         Comparison out{result.at("method").get<std::string>(), {}, {}};
-        for (const auto& [key, to] : {std::pair("losses", &out.losses), std::pair("loss_seconds", &out.seconds)})
-            for (const nlohmann::json& x : result.at(key)) to->push_back(x.is_null() ? INFINITY : x.get<double>());
+        for (const auto& [key, to] :
+             {std::pair("losses", &out.losses), std::pair("loss_seconds", &out.seconds)})
+            for (const nlohmann::json& x : result.at(key))
+                to->push_back(x.is_null() ? INFINITY : x.get<double>());
         if (out.losses.size() == out.seconds.size()) return out;
     } catch (const nlohmann::json::exception&) {
     }
     throw UsageError(file.string() + " is no result.json of costate optimize: write one with --out");
 }
 
-Plot landscape(Rollout<Simulation>& rollout, const Scene& scene, const Variables& variables, const VecX<double>& best, int points,
-               const std::string& loss_unit) {
+Plot landscape(Rollout<Simulation>& rollout, const Scene& scene, const Variables& variables,
+               const VecX<double>& best, int points, const std::string& loss_unit) {
     const bool one = variables.size() == 1;
     std::string x_label = "share of the way from the start to the best";
-    if (one && !scene.parameters.empty()) x_label = scene.world.model.layout.element_name(scene.parameters[0].index);
-    Plot plot{"Loss landscape of " + scene.name, x_label, "loss" + (loss_unit.empty() ? "" : ", " + loss_unit), {}};
+    if (one && !scene.parameters.empty())
+        x_label = scene.world.model.layout.element_name(scene.parameters[0].index);
+    Plot plot{
+        "Loss landscape of " + scene.name, x_label, "loss" + (loss_unit.empty() ? "" : ", " + loss_unit), {}};
     Curve curve{"loss", {}, {}};
     for (int k = 0; k < points; ++k) {
         const double share = -0.5 + 2.5 * k / (points - 1);
         const VecX<double> y = variables.start() + share * (best - variables.start());
-        if ((y.array() < variables.lower().array()).any() || (y.array() > variables.upper().array()).any()) continue;
+        if ((y.array() < variables.lower().array()).any() || (y.array() > variables.upper().array()).any())
+            continue;
         const RolloutInputs in = variables.inputs(y);
         const double loss = rollout.forward(in.theta, in.x0, in.z);
-        curve.x.push_back(one ? (scene.parameters.empty() ? y[0] : in.theta[scene.parameters[0].index]) : share);
+        curve.x.push_back(one ? (scene.parameters.empty() ? y[0] : in.theta[scene.parameters[0].index])
+                              : share);
         curve.y.push_back(rollout.divergence() ? INFINITY : loss);
     }
-    plot.curves.push_back(std::move(curve)), plot.linear_y = true;
+    plot.curves.push_back(std::move(curve));
+    plot.linear_y = true;
     return plot;
 }
 
@@ -97,10 +113,17 @@ std::vector<NamedPlot> optimisation_plots(const Optimisation& o) {
     const Scene& s = o.scene;
     std::vector<NamedPlot> plots{{"loss", loss_plot(o, false)}, {"loss_seconds", loss_plot(o, true)}};
     if (o.landscape) plots.push_back({"landscape", *o.landscape});
-    Curve gradient{"gradient", {o.result.gradient_iterations.begin(), o.result.gradient_iterations.end()}, o.result.gradient_norms};
+    Curve gradient{"gradient",
+                   {o.result.gradient_iterations.begin(), o.result.gradient_iterations.end()},
+                   o.result.gradient_norms};
     if (!gradient.y.empty())
-        plots.push_back({"gradient", {"Gradient of the loss by all variables", "iteration",
-                                      "norm, " + (o.loss_unit.empty() ? "loss" : o.loss_unit) + " per unit of the variables", {gradient}, true}});
+        plots.push_back(
+            {"gradient",
+             {"Gradient of the loss by all variables",
+              "iteration",
+              "norm, " + (o.loss_unit.empty() ? "loss" : o.loss_unit) + " per unit of the variables",
+              {gradient},
+              true}});
     for (size_t n = 0; n < s.plan.channels().size(); ++n) {
         if (!s.plan.channels()[n].optimise) continue;
         const Actuator& a = s.world.model.actuators[n];

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "apps/viewer/assets.hpp"
 #include "apps/viewer/encoding.hpp"
 #include "apps/viewer/scene_json.hpp"
-#include "apps/viewer/assets.hpp"
 
 namespace costate {
 
@@ -27,47 +27,62 @@ double position_quantum(const std::vector<Film>& films) {
     for (const Film& film : films)
         for (size_t i = 0; i + 2 < film.positions.size(); i += 3) {
             const Eigen::Map<const Vec3<double>> p(film.positions.data() + i);
-            lower = lower.cwiseMin(p), upper = upper.cwiseMax(p);
+            lower = lower.cwiseMin(p);
+            upper = upper.cwiseMax(p);
         }
     if ((upper.array() >= lower.array()).all())
-        extent = (upper - lower).maxCoeff(), farthest = std::max(upper.cwiseAbs().maxCoeff(), lower.cwiseAbs().maxCoeff());
+        extent = (upper - lower).maxCoeff(),
+        farthest = std::max(upper.cwiseAbs().maxCoeff(), lower.cwiseAbs().maxCoeff());
     return std::max({std::ldexp(std::max(extent, 1.0), -20), std::ldexp(farthest, -30)});
 }
 
 // Norms span any number of decades: their decadic logarithms, 0 as -400 and what is not finite as 400.
 std::vector<double> decades(const std::vector<double>& norms) {
     std::vector<double> out;
-    for (const double x : norms) out.push_back(!std::isfinite(x) ? 400 : (x > 0 ? std::max(-400.0, std::log10(x)) : -400));
+    for (const double x : norms)
+        out.push_back(!std::isfinite(x) ? 400 : (x > 0 ? std::max(-400.0, std::log10(x)) : -400));
     return out;
 }
 
 Json pack_film(const Film& film, double quantum, int bodies, int nu, Packer& packer) {
-    const auto relative = [](const std::vector<double>& numbers, int bits) { return std::ldexp(std::max(largest(numbers), 1e-30), -bits); };
-    Json tables{{"times", packer.table(film.times, 1, relative(film.times, 30), Prediction::line)},
-                {"positions", packer.table(film.positions, 3 * bodies, quantum, Prediction::line)},
-                {"quaternions", packer.table(film.quaternions, 4 * bodies, std::ldexp(1.0, -17), Prediction::line)},
-                {"controls", packer.table(film.controls, nu, relative(film.controls, 18), Prediction::line)}};
+    const auto relative = [](const std::vector<double>& numbers, int bits) {
+        return std::ldexp(std::max(largest(numbers), 1e-30), -bits);
+    };
+    Json tables{
+        {"times", packer.table(film.times, 1, relative(film.times, 30), Prediction::line)},
+        {"positions", packer.table(film.positions, 3 * bodies, quantum, Prediction::line)},
+        {"quaternions", packer.table(film.quaternions, 4 * bodies, std::ldexp(1.0, -17), Prediction::line)},
+        {"controls", packer.table(film.controls, nu, relative(film.controls, 18), Prediction::line)}};
     if (film.has_contacts) {
-        tables["contacts"] = packer.table({film.contacts.begin(), film.contacts.end()}, 1, 1, Prediction::last);
-        tables["contact_points"] = packer.groups(film.contact_points, 3, std::max(quantum, std::ldexp(1.0, -16)), film.contacts);
-        tables["contact_forces"] = packer.groups(film.contact_forces, 3, relative(film.contact_forces, 16), film.contacts);
+        tables["contacts"] =
+            packer.table({film.contacts.begin(), film.contacts.end()}, 1, 1, Prediction::last);
+        tables["contact_points"] =
+            packer.groups(film.contact_points, 3, std::max(quantum, std::ldexp(1.0, -16)), film.contacts);
+        tables["contact_forces"] =
+            packer.groups(film.contact_forces, 3, relative(film.contact_forces, 16), film.contacts);
     }
     if (film.has_gradient) {
         tables["adjoint_norms"] = packer.table(decades(film.adjoint_norms), 2, 1e-3, Prediction::last);
         tables["impulse_gradients"] = packer.magnitudes(film.impulse_gradients, 3 * bodies);
         tables["control_gradients"] = packer.magnitudes(film.control_gradients, nu);
     }
-    Json run{{"label", film.label}, {"states", film.states}, {"every", film.every}, {"notes", film.notes}, {"tables", std::move(tables)}};
+    Json run{{"label", film.label},
+             {"states", film.states},
+             {"every", film.every},
+             {"notes", film.notes},
+             {"tables", std::move(tables)}};
     if (film.has_loss) run["loss"] = film.loss;
     return run;
 }
 
-// The script comes before the films: it complains if they end too early. If it is missing itself, the text in #viewer stays.
-std::string page(const std::string& title, const char* body_class, const std::string& before, const std::string& films,
-                 const std::string& after) {
+// The script comes before the films: it complains if they end too early. If it is missing itself, the text in
+// #viewer stays.
+std::string page(const std::string& title, const char* body_class, const std::string& before,
+                 const std::string& films, const std::string& after) {
     std::string out =
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n<title>";
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<link rel=\"icon\" "
+        "href=\"data:,\">\n<title>";
     out += html(title);
     out += "</title>\n<style>\n";
     out += viewer_style();
@@ -75,8 +90,10 @@ std::string page(const std::string& title, const char* body_class, const std::st
     out += body_class;
     out += "\">\n";
     out += before;
-    out += "<div id=\"viewer\"><p class=\"message\">Loading. If this text stays, this file is cut off, or the browser runs no "
-           "scripts: write the file again, or open it in another browser.</p></div>\n";
+    out +=
+        "<div id=\"viewer\"><p class=\"message\">Loading. If this text stays, this file is cut off, or the "
+        "browser runs no "
+        "scripts: write the file again, or open it in another browser.</p></div>\n";
     out += after;
     out += "<script>";
     out += viewer_script();
@@ -90,11 +107,16 @@ std::string page(const std::string& title, const char* body_class, const std::st
 std::string html(const std::string& text) {
     std::string out;
     for (const char c : text) {
-        if (c == '<') out += "&lt;";
-        else if (c == '>') out += "&gt;";
-        else if (c == '&') out += "&amp;";
-        else if (c == '"') out += "&quot;";
-        else out += c;
+        if (c == '<')
+            out += "&lt;";
+        else if (c == '>')
+            out += "&gt;";
+        else if (c == '&')
+            out += "&amp;";
+        else if (c == '"')
+            out += "&quot;";
+        else
+            out += c;
     }
     return out;
 }
@@ -105,8 +127,10 @@ std::string pack_films(const Scene& scene, const std::vector<Film>& films) {
     Json runs = Json::array();
     const double quantum = position_quantum(films);
     for (const Film& film : films) {
-        runs.push_back(pack_film(film, quantum, static_cast<int>(scene.world.model.bodies.size()), scene.world.nu(), packer));
-        if (Json own = describe_things(scene, film.theta); own != things) runs.back()["things"] = std::move(own);
+        runs.push_back(pack_film(film, quantum, static_cast<int>(scene.world.model.bodies.size()),
+                                 scene.world.nu(), packer));
+        if (Json own = describe_things(scene, film.theta); own != things)
+            runs.back()["things"] = std::move(own);
     }
     Json header{{"generator", "costate " COSTATE_VERSION_TEXT},
                 {"scene", describe_scene(scene)},
@@ -122,8 +146,8 @@ std::string view_page(const Scene& scene, const std::vector<Film>& films) {
 
 std::string live_page(const Scene& scene) { return page(scene.name, "whole", "", "live", ""); }
 
-std::string document_page(const std::string& title, const std::string& before, const Scene& scene, const std::vector<Film>& films,
-                          const std::string& after) {
+std::string document_page(const std::string& title, const std::string& before, const Scene& scene,
+                          const std::vector<Film>& films, const std::string& after) {
     return page(title, "document", before, pack_films(scene, films), after);
 }
 

@@ -1,5 +1,5 @@
-// Pages: HTML files that stand by themselves and work without a network. What they hold is drawn by the script in apps/viewer/web,
-// which is bundled when the program is built.
+// Pages: HTML files that stand by themselves and work without a network. What they hold is drawn by the
+// script in apps/viewer/web, which is bundled when the program is built.
 #pragma once
 
 #include "apps/viewer/frames.hpp"
@@ -16,8 +16,8 @@ std::string live_page(const Scene& scene);
 std::string pack_films(const Scene& scene, const std::vector<Film>& films);
 
 // A page of text with the runs of the scene in one part of it: `before` and `after` are HTML.
-std::string document_page(const std::string& title, const std::string& before, const Scene& scene, const std::vector<Film>& films,
-                          const std::string& after);
+std::string document_page(const std::string& title, const std::string& before, const Scene& scene,
+                          const std::vector<Film>& films, const std::string& after);
 
 // Text as it is shown by HTML, whatever it holds.
 std::string html(const std::string& text);

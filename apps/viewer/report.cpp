@@ -4,10 +4,10 @@
 #include <fstream>
 #include <sstream>
 
-#include "apps/viewer/page.hpp"
-#include "apps/io/trajectory.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
+#include "apps/io/trajectory.hpp"
+#include "apps/viewer/page.hpp"
 
 namespace costate {
 
@@ -19,7 +19,8 @@ std::string number(double x) { return print("%.8g", x); }
 
 std::string row(const std::string& name, const std::vector<std::string>& cells, const char* kind = "td") {
     std::string out = "<tr><th>" + html(name) + "</th>";
-    for (const std::string& cell : cells) out += std::string("<") + kind + ">" + html(cell) + "</" + kind + ">";
+    for (const std::string& cell : cells)
+        out += std::string("<") + kind + ">" + html(cell) + "</" + kind + ">";
     return out + "</tr>\n";
 }
 
@@ -33,13 +34,15 @@ std::string range(const VecX<double>& z) {
 // What was optimised, and from what to what.
 std::string variables_table(const Optimisation& o) {
     const Scene& s = o.scene;
-    std::string out = "<div class=\"scroll\"><table>\n" + row("variable", {"numbers", "before", "after"}, "th");
+    std::string out =
+        "<div class=\"scroll\"><table>\n" + row("variable", {"numbers", "before", "after"}, "th");
     for (size_t n = 0; n < s.plan.channels().size(); ++n) {
         const ControlChannel& c = s.plan.channels()[n];
         if (!c.optimise) continue;
         const std::string how = c.per_step ? " (every step)" : (c.size > 1 ? " (knots)" : " (held)");
-        out += row("control " + s.world.model.actuators[n].name, {std::to_string(c.size) + how, range(o.start.z.segment(c.offset, c.size)),
-                                                                  range(o.best.z.segment(c.offset, c.size))});
+        out += row("control " + s.world.model.actuators[n].name,
+                   {std::to_string(c.size) + how, range(o.start.z.segment(c.offset, c.size)),
+                    range(o.best.z.segment(c.offset, c.size))});
     }
     for (const ParameterVariable& p : s.parameters) {
         const bool body = p.scale == ParameterScale::log_cholesky;  // of which the mass is shown
@@ -51,7 +54,7 @@ std::string variables_table(const Optimisation& o) {
         const std::vector<std::string> columns = column_names(state_signals(s.world.model));
         for (int i = 0; i < s.world.nq() + s.world.nv(); ++i)
             if (o.start.x0[i] != o.best.x0[i])
-                out += row("initial " + columns[static_cast<size_t>(i)], {"1", number(o.start.x0[i]), number(o.best.x0[i])});
+                out += row("initial " + columns[i], {"1", number(o.start.x0[i]), number(o.best.x0[i])});
     }
     return out + "</table></div>\n";
 }
@@ -59,9 +62,11 @@ std::string variables_table(const Optimisation& o) {
 std::string result_table(const Optimisation& o) {
     const OptimizeResult& r = o.result;
     const std::string unit = o.loss_unit.empty() ? "" : " " + o.loss_unit;
-    return "<table>\n" + row("loss before", {number(r.initial_loss) + unit}) + row("loss after", {number(r.final_loss) + unit}) +
+    return "<table>\n" + row("loss before", {number(r.initial_loss) + unit}) +
+           row("loss after", {number(r.final_loss) + unit}) +
            row("iterations", {std::to_string(r.iterations) + " of " + o.method + " (" + r.stopped + ")"}) +
-           row("evaluations", {std::to_string(r.loss_evaluations) + " losses, " + std::to_string(r.gradient_evaluations) + " gradients"}) +
+           row("evaluations", {std::to_string(r.loss_evaluations) + " losses, " +
+                               std::to_string(r.gradient_evaluations) + " gradients"}) +
            row("time", {print("%.3g s", r.seconds)}) + "</table>\n";
 }
 
@@ -69,19 +74,25 @@ std::string settings_table(const Optimisation& o) {
     const Scene& s = o.scene;
     const Settings& w = s.world.settings;
     const OptimizeSettings& m = s.optimize;
-    std::string limits = std::to_string(m.iterations) + " iterations, " + std::to_string(m.max_loss_evaluations) + " losses";
+    std::string limits =
+        std::to_string(m.iterations) + " iterations, " + std::to_string(m.max_loss_evaluations) + " losses";
     if (m.target_loss > -unlimited) limits += ", loss of " + number(m.target_loss);
-    return "<table>\n" + row("scene", {s.file.string()}) + row("steps", {std::to_string(s.steps) + " of " + number(s.theta[s.world.time_step.at(0)]) + " s"}) +
-           row("contact solver", {std::to_string(w.sweeps) + " sweeps, compliance " + number(s.theta[s.world.compliance.at(0)]) + " /kg, erp " +
+    return "<table>\n" + row("scene", {s.file.string()}) +
+           row("steps",
+               {std::to_string(s.steps) + " of " + number(s.theta[s.world.time_step.at(0)]) + " s"}) +
+           row("contact solver", {std::to_string(w.sweeps) + " sweeps, compliance " +
+                                  number(s.theta[s.world.compliance.at(0)]) + " /kg, erp " +
                                   number(s.theta[s.world.erp.at(0)])}) +
-           row("optimiser", {o.method + ", learning rate " + number(m.learning_rate) + (m.square ? ", of half the squared loss" : "")}) +
+           row("optimiser", {o.method + ", learning rate " + number(m.learning_rate) +
+                             (m.square ? ", of half the squared loss" : "")}) +
            row("at most", {limits}) + row("costate", {COSTATE_VERSION_TEXT}) +
 #ifdef __clang__
            row("compiler", {"clang " __clang_version__}) +
 #else
            row("compiler", {"gcc " __VERSION__}) +
 #endif
-           row("Eigen", {print("%d.%d.%d", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION)}) + "</table>\n";
+           row("Eigen", {print("%d.%d.%d", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION)}) +
+           "</table>\n";
 }
 
 // The scene's own text, if it is no book.
@@ -89,7 +100,8 @@ std::string source_of(const Scene& s) {
     std::ostringstream text;
     text << std::ifstream(s.file, std::ios::binary).rdbuf();
     if (text.str().empty() || text.str().size() > 200'000) return "";
-    return "<details><summary>" + html(s.file.filename().string()) + "</summary><pre>" + html(text.str()) + "</pre></details>\n";
+    return "<details><summary>" + html(s.file.filename().string()) + "</summary><pre>" + html(text.str()) +
+           "</pre></details>\n";
 }
 
 }  // namespace
@@ -101,18 +113,22 @@ std::string optimisation_report(const Optimisation& o, Rollout<Simulation>& roll
     constexpr int most_frames = 2000;
     std::vector<Film> films{film_rollout(s, rollout, o.start, "before", {}, most_frames),
                             film_rollout(s, rollout, o.best, "after", {}, most_frames)};
-    std::string before = "<h1>" + html(s.name) + "</h1>\n<p>" + html(s.description) + "</p>\n" + result_table(o) + "<h2>Before and after</h2>\n";
+    std::string before = "<h1>" + html(s.name) + "</h1>\n<p>" + html(s.description) + "</p>\n" +
+                         result_table(o) + "<h2>Before and after</h2>\n";
     std::string after = "<h2>Loss and gradient</h2>\n", controls;
     size_t left_out = 0, drawn = 0;
     for (const auto& [name, plot] : optimisation_plots(o)) {
         const bool control = name.starts_with("control_");
-        if (control && ++drawn > most_controls) ++left_out;
-        else (control ? controls : after) += "<figure>" + plot_svg(plot) + "</figure>\n";
+        if (control && ++drawn > most_controls)
+            ++left_out;
+        else
+            (control ? controls : after) += "<figure>" + plot_svg(plot) + "</figure>\n";
     }
     if (!controls.empty()) after += "<h2>Controls</h2>\n<div class=\"grid\">" + controls + "</div>\n";
     if (left_out > 0) after += "<p>" + std::to_string(left_out) + " more controls are not drawn.</p>\n";
-    after += "<h2>What was optimised</h2>\n" + variables_table(o) + "<h2>Settings and versions</h2>\n" + settings_table(o) +
-             "<h2>To run it again</h2>\n<pre>" + html(o.command) + "</pre>\n" + source_of(s);
+    after += "<h2>What was optimised</h2>\n" + variables_table(o) + "<h2>Settings and versions</h2>\n" +
+             settings_table(o) + "<h2>To run it again</h2>\n<pre>" + html(o.command) + "</pre>\n" +
+             source_of(s);
     return document_page(s.name + ", optimised", before, s, films, after);
 }
 

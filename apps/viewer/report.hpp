@@ -5,10 +5,10 @@
 #include <optional>
 
 #include "adjoint/optimize/optimize.hpp"
-#include "apps/figures/plot.hpp"
-#include "scenes/scene.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
+#include "apps/figures/plot.hpp"
+#include "scenes/scene.hpp"
 
 namespace costate {
 
@@ -21,9 +21,10 @@ struct Comparison {
 // From its result.json. Throws UsageError.
 Comparison read_comparison(const std::filesystem::path& file);
 
-// The loss along the straight line from the start to the best: half its length before it, and its length beyond, within the bounds.
-Plot landscape(Rollout<Simulation>& rollout, const Scene& scene, const Variables& variables, const VecX<double>& best, int points,
-               const std::string& loss_unit);
+// The loss along the straight line from the start to the best: half its length before it, and its length
+// beyond, within the bounds.
+Plot landscape(Rollout<Simulation>& rollout, const Scene& scene, const Variables& variables,
+               const VecX<double>& best, int points, const std::string& loss_unit);
 
 struct Optimisation {
     const Scene& scene;
@@ -40,7 +41,8 @@ struct NamedPlot {
     Plot plot;
 };
 
-// Loss by iteration and by time, gradient, the landscape if there is one, and each optimised control over time.
+// Loss by iteration and by time, gradient, the landscape if there is one, and each optimised control over
+// time.
 std::vector<NamedPlot> optimisation_plots(const Optimisation& o);
 
 // Whether the program was built with what optimisation_report needs.

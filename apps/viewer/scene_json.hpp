@@ -1,4 +1,5 @@
-// Stage: what a page has to know of a scene to draw it, as JSON: bodies, joints, shapes, actuators and targets.
+// Stage: what a page has to know of a scene to draw it, as JSON: bodies, joints, shapes, actuators and
+// targets.
 #pragma once
 
 #include <nlohmann/json.hpp>

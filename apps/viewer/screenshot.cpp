@@ -33,10 +33,12 @@ std::string find_browser() {
     if (const char* named = std::getenv("COSTATE_CHROMIUM")) return access(named, X_OK) == 0 ? named : "";
     std::istringstream folders(std::getenv("PATH") ? std::getenv("PATH") : "");
     std::vector<std::string> path;
-    for (std::string folder; std::getline(folders, folder, ':');) path.push_back(folder);
+    for (std::string folder; std::getline(folders, folder, ':');)
+        path.push_back(folder);
     for (const char* name : {"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"})
         for (const std::string& folder : path)
-            if (const std::string program = folder + "/" + name; access(program.c_str(), X_OK) == 0) return program;
+            if (const std::string program = folder + "/" + name; access(program.c_str(), X_OK) == 0)
+                return program;
     return "";
 }
 
@@ -45,7 +47,8 @@ struct Folder {
     fs::path path;
     Folder() {
         std::string name = (fs::temp_directory_path() / "costate-XXXXXX").string();
-        if (mkdtemp(name.data()) == nullptr) throw UsageError("cannot make a folder in " + fs::temp_directory_path().string());
+        if (mkdtemp(name.data()) == nullptr)
+            throw UsageError("cannot make a folder in " + fs::temp_directory_path().string());
         path = name;
     }
     ~Folder() {
@@ -59,7 +62,8 @@ struct Folder {
 // Runs a program, its output thrown away, for at most so many seconds; whether it ended well.
 bool run(const std::vector<std::string>& arguments) {
     std::vector<char*> argv;
-    for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
+    for (const std::string& a : arguments)
+        argv.push_back(const_cast<char*>(a.c_str()));
     argv.push_back(nullptr);
     posix_spawn_file_actions_t quiet;
     posix_spawn_file_actions_init(&quiet);
@@ -86,34 +90,49 @@ bool run(const std::vector<std::string>& arguments) {
 
 void set_size(const std::string& text, PictureSettings& settings) {
     int used = 0;
-    const bool good = std::sscanf(text.c_str(), "%5dx%5d%n", &settings.width, &settings.height, &used) == 2 && used == static_cast<int>(text.size());
-    if (!good || std::min(settings.width, settings.height) < 16 || std::max(settings.width, settings.height) > 8192)
-        throw UsageError("--size takes two numbers of pixels from 16 to 8192, such as 1280x800, not '" + text + "'");
+    const bool good = std::sscanf(text.c_str(), "%5dx%5d%n", &settings.width, &settings.height, &used) == 2 &&
+                      used == static_cast<int>(text.size());
+    if (!good || std::min(settings.width, settings.height) < 16 ||
+        std::max(settings.width, settings.height) > 8192)
+        throw UsageError("--size takes two numbers of pixels from 16 to 8192, such as 1280x800, not '" +
+                         text + "'");
 }
 
 bool can_photograph() { return !find_browser().empty(); }
 
 std::string photograph(const std::string& page, const PictureSettings& settings, int density) {
     const std::string browser = find_browser();
-    if (browser.empty()) throw UsageError("images need Chromium, and none is in the PATH: install it, or name one in COSTATE_CHROMIUM");
+    if (browser.empty())
+        throw UsageError(
+            "images need Chromium, and none is in the PATH: install it, or name one in COSTATE_CHROMIUM");
     const Folder folder;
     std::ofstream(folder.path / "page.html", std::ios::binary) << page;
     std::string url = "file://" + (folder.path / "page.html").string() + "#ui=0";
     if (settings.time) url += "&t=" + std::to_string(*settings.time);
     if (settings.moments > 0) url += "&sheet=" + std::to_string(settings.moments);
     const fs::path png = folder.path / "page.png";
-    std::vector<std::string> arguments{browser, "--headless", "--hide-scrollbars", "--no-first-run", "--disable-extensions",
-                                       "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--virtual-time-budget=20000",
-                                       "--user-data-dir=" + (folder.path / "profile").string(), "--screenshot=" + png.string(),
-                                       "--force-device-scale-factor=" + std::to_string(density),
-                                       "--window-size=" + std::to_string(settings.width) + "," + std::to_string(settings.height)};
-    if (geteuid() == 0) arguments.push_back("--no-sandbox");  // which Chromium refuses to start without for root
+    std::vector<std::string> arguments{
+        browser,
+        "--headless",
+        "--hide-scrollbars",
+        "--no-first-run",
+        "--disable-extensions",
+        "--use-angle=swiftshader",
+        "--enable-unsafe-swiftshader",
+        "--virtual-time-budget=20000",
+        "--user-data-dir=" + (folder.path / "profile").string(),
+        "--screenshot=" + png.string(),
+        "--force-device-scale-factor=" + std::to_string(density),
+        "--window-size=" + std::to_string(settings.width) + "," + std::to_string(settings.height)};
+    // which Chromium refuses to start without for root
+    if (geteuid() == 0) arguments.push_back("--no-sandbox");
     arguments.push_back(url);
     std::ifstream in;
     if (run(arguments)) in.open(png, std::ios::binary);
     std::ostringstream bytes;
     if (in.is_open()) bytes << in.rdbuf();
-    if (bytes.str().empty()) throw UsageError(browser + " made no picture: see whether it starts with --headless");
+    if (bytes.str().empty())
+        throw UsageError(browser + " made no picture: see whether it starts with --headless");
     return bytes.str();
 }
 

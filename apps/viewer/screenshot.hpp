@@ -18,7 +18,8 @@ void set_size(const std::string& text, PictureSettings& settings);
 // Whether a browser is found.
 bool can_photograph();
 
-// The page as PNG, at `density` pixels of the image a pixel of the page. Throws UsageError where no browser is found, or it makes no picture.
+// The page as PNG, at `density` pixels of the image a pixel of the page. Throws UsageError where no browser
+// is found, or it makes no picture.
 std::string photograph(const std::string& page, const PictureSettings& settings, int density = 1);
 
 }  // namespace costate

@@ -11,13 +11,14 @@ TriangleMesh clustered(const TriangleMesh& mesh, double cell) {
     std::map<std::array<long, 3>, int> cells;
     std::vector<int> cluster;
     for (const Vec3<double>& v : mesh.vertices) {
-        const std::array<long, 3> key{std::lround(v.x() / cell), std::lround(v.y() / cell), std::lround(v.z() / cell)};
+        const std::array<long, 3> key{std::lround(v.x() / cell), std::lround(v.y() / cell),
+                                      std::lround(v.z() / cell)};
         const auto [it, is_new] = cells.try_emplace(key, static_cast<int>(out.vertices.size()));
         if (is_new) out.vertices.push_back(v);
         cluster.push_back(it->second);
     }
     for (const auto& t : mesh.triangles) {
-        const std::array<int, 3> u{cluster[static_cast<size_t>(t[0])], cluster[static_cast<size_t>(t[1])], cluster[static_cast<size_t>(t[2])]};
+        const std::array<int, 3> u{cluster[t[0]], cluster[t[1]], cluster[t[2]]};
         if (u[0] != u[1] && u[1] != u[2] && u[2] != u[0]) out.triangles.push_back(u);
     }
     return out;
@@ -28,7 +29,10 @@ TriangleMesh clustered(const TriangleMesh& mesh, double cell) {
 TriangleMesh simplified(TriangleMesh mesh, size_t most) {
     if (mesh.triangles.size() <= most) return mesh;
     Vec3<double> lower = mesh.vertices[0], upper = lower;
-    for (const Vec3<double>& v : mesh.vertices) lower = lower.cwiseMin(v), upper = upper.cwiseMax(v);
+    for (const Vec3<double>& v : mesh.vertices) {
+        lower = lower.cwiseMin(v);
+        upper = upper.cwiseMax(v);
+    }
     for (double cells = 256;; cells *= 0.8) {
         TriangleMesh coarser = clustered(mesh, (upper - lower).maxCoeff() / cells);
         if (coarser.triangles.size() <= most) return coarser;

@@ -1,4 +1,5 @@
-// Closest points of points, lines and planes, and the contact they span: the closed forms below every contact.
+// Closest points of points, lines and planes, and the contact they span: the closed forms below every
+// contact.
 #pragma once
 
 #include "core/math/bar.hpp"
@@ -14,7 +15,8 @@ template <class T> struct Contact {
 template <class T> struct PointPair { Vec3<T> a, b; };
 
 inline constexpr double degenerate_length = 1e-12;  // vectors no longer than this have no direction
-inline constexpr double degenerate_sine2 = 1e-13;   // nor have lines with a smaller squared sine a pair of closest points
+// nor have lines with a smaller squared sine a pair of closest points
+inline constexpr double degenerate_sine2 = 1e-13;
 
 // n = v/|v|;  where |v| <= degenerate_length the constant z
 template <class T> Vec3<T> normalise(const Vec3<T>& v) {
@@ -31,11 +33,13 @@ template <class T> void normalise_adj(const Vec3<T>& v, const Vec3<T>& n_bar, Ve
 }
 
 // The point nearest to x on the line through q along the unit vector w:   y = q + w (w . (x - q))
-template <class T> Vec3<T> closest_on_line(const Vec3<T>& x, const Vec3<T>& q, const Vec3<T>& w) { return q + w * w.dot(x - q); }
+template <class T> Vec3<T> closest_on_line(const Vec3<T>& x, const Vec3<T>& q, const Vec3<T>& w) {
+    return q + w * w.dot(x - q);
+}
 // With k = w . y_bar:   x_bar += k w,   q_bar += y_bar - k w,   w_bar += (w . (x - q)) y_bar + k (x - q)
 template <class T>
-void closest_on_line_adj(const Vec3<T>& x, const Vec3<T>& q, const Vec3<T>& w, const Vec3<T>& y_bar, Vec3<T>& x_bar,
-                         Vec3<T>& q_bar, Vec3<T>& w_bar) {
+void closest_on_line_adj(const Vec3<T>& x, const Vec3<T>& q, const Vec3<T>& w, const Vec3<T>& y_bar,
+                         Vec3<T>& x_bar, Vec3<T>& q_bar, Vec3<T>& w_bar) {
     const Vec3<T> r = x - q;
     const T k = w.dot(y_bar);
     x_bar += k * w;
@@ -44,11 +48,13 @@ void closest_on_line_adj(const Vec3<T>& x, const Vec3<T>& q, const Vec3<T>& w, c
 }
 
 // The point nearest to x on the plane through q with unit normal n:   y = x - n (n . (x - q))
-template <class T> Vec3<T> closest_on_plane(const Vec3<T>& x, const Vec3<T>& q, const Vec3<T>& n) { return x - n * n.dot(x - q); }
+template <class T> Vec3<T> closest_on_plane(const Vec3<T>& x, const Vec3<T>& q, const Vec3<T>& n) {
+    return x - n * n.dot(x - q);
+}
 // With k = n . y_bar:   x_bar += y_bar - k n,   q_bar += k n,   n_bar -= (n . (x - q)) y_bar + k (x - q)
 template <class T>
-void closest_on_plane_adj(const Vec3<T>& x, const Vec3<T>& q, const Vec3<T>& n, const Vec3<T>& y_bar, Vec3<T>& x_bar,
-                          Vec3<T>& q_bar, Vec3<T>& n_bar) {
+void closest_on_plane_adj(const Vec3<T>& x, const Vec3<T>& q, const Vec3<T>& n, const Vec3<T>& y_bar,
+                          Vec3<T>& x_bar, Vec3<T>& q_bar, Vec3<T>& n_bar) {
     const Vec3<T> r = x - q;
     const T k = n.dot(y_bar);
     x_bar += y_bar - k * n;
@@ -56,9 +62,11 @@ void closest_on_plane_adj(const Vec3<T>& x, const Vec3<T>& q, const Vec3<T>& n, 
     n_bar -= n.dot(r) * y_bar + k * r;
 }
 
-// The points a = p + s u and b = q + t w at which the two lines are closest. With r = q - p, c = u x w, D = |c|^2:
+// The points a = p + s u and b = q + t w at which the two lines are closest. With r = q - p, c = u x w, D =
+// |c|^2:
 //   s = (r x w) . c/D,   t = (r x u) . c/D;   0 where D <= degenerate_sine2
-template <class T> PointPair<T> closest_of_lines(const Vec3<T>& p, const Vec3<T>& u, const Vec3<T>& q, const Vec3<T>& w) {
+template <class T>
+PointPair<T> closest_of_lines(const Vec3<T>& p, const Vec3<T>& u, const Vec3<T>& q, const Vec3<T>& w) {
     const Vec3<T> c = u.cross(w), r = q - p;
     const T D = c.squaredNorm();
     if (!(value_of(D) > degenerate_sine2)) return {p, q};
@@ -68,8 +76,9 @@ template <class T> PointPair<T> closest_of_lines(const Vec3<T>& p, const Vec3<T>
 // p_bar += a_bar - r_bar;   c_bar = s_bar r x w + t_bar r x u - 2 (s s_bar + t t_bar) c,
 // u_bar += s a_bar + t_bar c x r + w x c_bar,   w_bar += t b_bar + s_bar c x r + c_bar x u
 template <class T>
-void closest_of_lines_adj(const Vec3<T>& p, const Vec3<T>& u, const Vec3<T>& q, const Vec3<T>& w, const PointPair<T>& out_bar,
-                          Vec3<T>& p_bar, Vec3<T>& u_bar, Vec3<T>& q_bar, Vec3<T>& w_bar) {
+void closest_of_lines_adj(const Vec3<T>& p, const Vec3<T>& u, const Vec3<T>& q, const Vec3<T>& w,
+                          const PointPair<T>& out_bar, Vec3<T>& p_bar, Vec3<T>& u_bar, Vec3<T>& q_bar,
+                          Vec3<T>& w_bar) {
     const Vec3<T> c = u.cross(w), r = q - p;
     const T D = c.squaredNorm();
     p_bar += out_bar.a;
@@ -86,18 +95,19 @@ void closest_of_lines_adj(const Vec3<T>& p, const Vec3<T>& u, const Vec3<T>& q, 
     w_bar += t * out_bar.b + s_bar * cr + c_bar.cross(u);
 }
 
-// The point in which the line through p along u pierces the plane through s with normal m:   x = p + u (m . (s - p))/(m . u);
-// p where |m . u| <= degenerate_length
-template <class T> Vec3<T> pierce_plane(const Vec3<T>& p, const Vec3<T>& u, const Vec3<T>& s, const Vec3<T>& m) {
+// The point in which the line through p along u pierces the plane through s with normal m:   x = p + u (m .
+// (s - p))/(m . u); p where |m . u| <= degenerate_length
+template <class T>
+Vec3<T> pierce_plane(const Vec3<T>& p, const Vec3<T>& u, const Vec3<T>& s, const Vec3<T>& m) {
     const T rate = m.dot(u);
     if (!(std::abs(value_of(rate)) > degenerate_length)) return p;
     return p + u * (m.dot(s - p) / rate);
 }
-// With t = m . (s - p)/(m . u) and k = u . x_bar/(m . u):   p_bar += x_bar - k m,   u_bar += t x_bar - k t m,   s_bar += k m,
-// m_bar += k (s - p - t u)
+// With t = m . (s - p)/(m . u) and k = u . x_bar/(m . u):   p_bar += x_bar - k m,   u_bar += t x_bar - k t m,
+// s_bar += k m, m_bar += k (s - p - t u)
 template <class T>
-void pierce_plane_adj(const Vec3<T>& p, const Vec3<T>& u, const Vec3<T>& s, const Vec3<T>& m, const Vec3<T>& x_bar,
-                      Vec3<T>& p_bar, Vec3<T>& u_bar, Vec3<T>& s_bar, Vec3<T>& m_bar) {
+void pierce_plane_adj(const Vec3<T>& p, const Vec3<T>& u, const Vec3<T>& s, const Vec3<T>& m,
+                      const Vec3<T>& x_bar, Vec3<T>& p_bar, Vec3<T>& u_bar, Vec3<T>& s_bar, Vec3<T>& m_bar) {
     const T rate = m.dot(u);
     p_bar += x_bar;
     if (!(std::abs(value_of(rate)) > degenerate_length)) return;
@@ -110,14 +120,17 @@ void pierce_plane_adj(const Vec3<T>& p, const Vec3<T>& u, const Vec3<T>& s, cons
 
 // The contact of two points rounded by r_a and r_b, with unit normal n from x_b to x_a:
 // gap = n . (x_a - x_b) - r_a - r_b,   point = (x_a + x_b)/2 + n (r_b - r_a)/2
-template <class T> Contact<T> span(const Vec3<T>& n, const Vec3<T>& x_a, const Vec3<T>& x_b, const T& r_a, const T& r_b) {
+template <class T>
+Contact<T> span(const Vec3<T>& n, const Vec3<T>& x_a, const Vec3<T>& x_b, const T& r_a, const T& r_b) {
     return {T(0.5) * (x_a + x_b + n * (r_b - r_a)), n, n.dot(x_a - x_b) - r_a - r_b};
 }
 // n_bar += normal_bar + gap_bar (x_a - x_b) + point_bar (r_b - r_a)/2,   x_a_bar += point_bar/2 + gap_bar n,
-// x_b_bar += point_bar/2 - gap_bar n,   r_a_bar -= gap_bar + n . point_bar/2,   r_b_bar -= gap_bar - n . point_bar/2
+// x_b_bar += point_bar/2 - gap_bar n,   r_a_bar -= gap_bar + n . point_bar/2,   r_b_bar -= gap_bar - n .
+// point_bar/2
 template <class T>
-void span_adj(const Vec3<T>& n, const Vec3<T>& x_a, const Vec3<T>& x_b, const T& r_a, const T& r_b, const Contact<T>& out_bar,
-              Vec3<T>& n_bar, Vec3<T>& x_a_bar, Vec3<T>& x_b_bar, T& r_a_bar, T& r_b_bar) {
+void span_adj(const Vec3<T>& n, const Vec3<T>& x_a, const Vec3<T>& x_b, const T& r_a, const T& r_b,
+              const Contact<T>& out_bar, Vec3<T>& n_bar, Vec3<T>& x_a_bar, Vec3<T>& x_b_bar, T& r_a_bar,
+              T& r_b_bar) {
     const Vec3<T> half = T(0.5) * out_bar.point, along = out_bar.gap * n;
     n_bar += out_bar.normal + out_bar.gap * (x_a - x_b) + half * (r_b - r_a);
     x_a_bar += half + along;

@@ -1,5 +1,6 @@
-// Contact point, normal and gap in closed form from the features that meet, with true derivatives: the point where a sphere
-// nears a line moves along that line, and the adjoint knows. A contact is built in three moves, each an operator pair:
+// Contact point, normal and gap in closed form from the features that meet, with true derivatives: the point
+// where a sphere nears a line moves along that line, and the adjoint knows. A contact is built in three
+// moves, each an operator pair:
 //   place_feature   the two features from the poses and sizes of their shapes
 //   meet            their closest points x_a, x_b before rounding, and the unit normal n from b to a
 //   span            gap = n . (x_a - x_b) - r_a - r_b,   point = (x_a + x_b)/2 + n (r_b - r_a)/2
@@ -16,8 +17,9 @@ namespace costate {
 enum class Meeting { vertex_vertex, vertex_edge, vertex_face, edge_edge, edge_edge_reversed };
 template <> struct BarOf<Meeting> { using type = NoBar; };
 
-// The contact of two features, a of the kind named first. x_a, x_b: closest points; n: from x_b to x_a between points (the
-// constant z where they coincide), the face's own for a face, +-u x w/|u x w| between edges, smooth also where they cross.
+// The contact of two features, a of the kind named first. x_a, x_b: closest points; n: from x_b to x_a
+// between points (the constant z where they coincide), the face's own for a face, +-u x w/|u x w| between
+// edges, smooth also where they cross.
 template <class T> Contact<T> meet(const Meeting& m, const RoundedFeature<T>& a, const RoundedFeature<T>& b) {
     PointPair<T> x{a.point, b.point};
     switch (m) {
@@ -37,8 +39,8 @@ template <class T> Contact<T> meet(const Meeting& m, const RoundedFeature<T>& a,
 }
 // The lines of `meet` from the last to the first.
 template <class T>
-void meet_adj(const Meeting& m, const RoundedFeature<T>& a, const RoundedFeature<T>& b, const Contact<T>& out_bar, NoBar&,
-              RoundedFeature<T>& a_bar, RoundedFeature<T>& b_bar) {
+void meet_adj(const Meeting& m, const RoundedFeature<T>& a, const RoundedFeature<T>& b,
+              const Contact<T>& out_bar, NoBar&, RoundedFeature<T>& a_bar, RoundedFeature<T>& b_bar) {
     PointPair<T> x{a.point, b.point}, x_bar{Vec3<T>::Zero(), Vec3<T>::Zero()};
     Vec3<T> n_bar = Vec3<T>::Zero(), v_bar = Vec3<T>::Zero();
     switch (m) {
@@ -46,31 +48,37 @@ void meet_adj(const Meeting& m, const RoundedFeature<T>& a, const RoundedFeature
         case Meeting::vertex_edge: {
             if (m == Meeting::vertex_edge) x.b = closest_on_line(a.point, b.point, b.direction);
             const Vec3<T> v = x.a - x.b;
-            span_adj(normalise(v), x.a, x.b, a.radius, b.radius, out_bar, n_bar, x_bar.a, x_bar.b, a_bar.radius, b_bar.radius);
+            span_adj(normalise(v), x.a, x.b, a.radius, b.radius, out_bar, n_bar, x_bar.a, x_bar.b,
+                     a_bar.radius, b_bar.radius);
             normalise_adj(v, n_bar, v_bar);
             a_bar.point += x_bar.a + v_bar;
             x_bar.b -= v_bar;
-            if (m == Meeting::vertex_vertex) b_bar.point += x_bar.b;
-            else closest_on_line_adj(a.point, b.point, b.direction, x_bar.b, a_bar.point, b_bar.point, b_bar.direction);
+            if (m == Meeting::vertex_vertex)
+                b_bar.point += x_bar.b;
+            else
+                closest_on_line_adj(a.point, b.point, b.direction, x_bar.b, a_bar.point, b_bar.point,
+                                    b_bar.direction);
             break;
         }
         case Meeting::vertex_face:
             x.b = closest_on_plane(a.point, b.point, b.direction);
-            span_adj(b.direction, x.a, x.b, a.radius, b.radius, out_bar, b_bar.direction, a_bar.point, x_bar.b, a_bar.radius,
-                     b_bar.radius);
-            closest_on_plane_adj(a.point, b.point, b.direction, x_bar.b, a_bar.point, b_bar.point, b_bar.direction);
+            span_adj(b.direction, x.a, x.b, a.radius, b.radius, out_bar, b_bar.direction, a_bar.point,
+                     x_bar.b, a_bar.radius, b_bar.radius);
+            closest_on_plane_adj(a.point, b.point, b.direction, x_bar.b, a_bar.point, b_bar.point,
+                                 b_bar.direction);
             break;
         case Meeting::edge_edge:
         case Meeting::edge_edge_reversed: {
             const T sign(m == Meeting::edge_edge ? 1 : -1);
             x = closest_of_lines(a.point, a.direction, b.point, b.direction);
             const Vec3<T> v = a.direction.cross(b.direction), n = sign * normalise(v);
-            span_adj(n, x.a, x.b, a.radius, b.radius, out_bar, n_bar, x_bar.a, x_bar.b, a_bar.radius, b_bar.radius);
+            span_adj(n, x.a, x.b, a.radius, b.radius, out_bar, n_bar, x_bar.a, x_bar.b, a_bar.radius,
+                     b_bar.radius);
             normalise_adj<T>(v, sign * n_bar, v_bar);
             a_bar.direction += b.direction.cross(v_bar);
             b_bar.direction += v_bar.cross(a.direction);
-            closest_of_lines_adj(a.point, a.direction, b.point, b.direction, x_bar, a_bar.point, a_bar.direction, b_bar.point,
-                                 b_bar.direction);
+            closest_of_lines_adj(a.point, a.direction, b.point, b.direction, x_bar, a_bar.point,
+                                 a_bar.direction, b_bar.point, b_bar.direction);
             break;
         }
     }
@@ -84,30 +92,35 @@ inline Meeting meeting_of(const FeaturePair& f) {
         return (f.on_b.index & reversed_normal) == 0 ? Meeting::edge_edge : Meeting::edge_edge_reversed;
     }
     assert(first == FeatureKind::vertex);
-    return second == FeatureKind::vertex ? Meeting::vertex_vertex
-                                         : (second == FeatureKind::edge ? Meeting::vertex_edge : Meeting::vertex_face);
+    return second == FeatureKind::vertex
+               ? Meeting::vertex_vertex
+               : (second == FeatureKind::edge ? Meeting::vertex_edge : Meeting::vertex_face);
 }
 
-// The contact of an edge with a face at the point x where the edge crosses the plane through an edge s of the face, at right
-// angles to it:   x = pierce_plane(edge, s, s x n),   gap = n . (x - s) - r   along the normal n of the face
+// The contact of an edge with a face at the point x where the edge crosses the plane through an edge s of the
+// face, at right angles to it:   x = pierce_plane(edge, s, s x n),   gap = n . (x - s) - r   along the normal
+// n of the face
 template <class T>
-Contact<T> side_contact(const RoundedFeature<T>& edge, const RoundedFeature<T>& side, const RoundedFeature<T>& face) {
-    const Vec3<T> n = face.direction, x = pierce_plane<T>(edge.point, edge.direction, side.point, side.direction.cross(n));
+Contact<T> side_contact(const RoundedFeature<T>& edge, const RoundedFeature<T>& side,
+                        const RoundedFeature<T>& face) {
+    const Vec3<T> n = face.direction,
+                  x = pierce_plane<T>(edge.point, edge.direction, side.point, side.direction.cross(n));
     return span<T>(n, x, closest_on_plane(x, side.point, n), edge.radius, T(0));
 }
 // The lines of `side_contact` from the last to the first.
 template <class T>
-void side_contact_adj(const RoundedFeature<T>& edge, const RoundedFeature<T>& side, const RoundedFeature<T>& face,
-                      const Contact<T>& out_bar, RoundedFeature<T>& edge_bar, RoundedFeature<T>& side_bar,
-                      RoundedFeature<T>& face_bar) {
+void side_contact_adj(const RoundedFeature<T>& edge, const RoundedFeature<T>& side,
+                      const RoundedFeature<T>& face, const Contact<T>& out_bar, RoundedFeature<T>& edge_bar,
+                      RoundedFeature<T>& side_bar, RoundedFeature<T>& face_bar) {
     const Vec3<T> n = face.direction, m = side.direction.cross(n);
     const Vec3<T> x = pierce_plane(edge.point, edge.direction, side.point, m);
     Vec3<T> x_bar = Vec3<T>::Zero(), foot_bar = Vec3<T>::Zero(), m_bar = Vec3<T>::Zero();
     T unused(0);
-    span_adj<T>(n, x, closest_on_plane(x, side.point, n), edge.radius, T(0), out_bar, face_bar.direction, x_bar, foot_bar,
-                edge_bar.radius, unused);
+    span_adj<T>(n, x, closest_on_plane(x, side.point, n), edge.radius, T(0), out_bar, face_bar.direction,
+                x_bar, foot_bar, edge_bar.radius, unused);
     closest_on_plane_adj(x, side.point, n, foot_bar, x_bar, side_bar.point, face_bar.direction);
-    pierce_plane_adj(edge.point, edge.direction, side.point, m, x_bar, edge_bar.point, edge_bar.direction, side_bar.point, m_bar);
+    pierce_plane_adj(edge.point, edge.direction, side.point, m, x_bar, edge_bar.point, edge_bar.direction,
+                     side_bar.point, m_bar);
     side_bar.direction += n.cross(m_bar);
     face_bar.direction += m_bar.cross(side.direction);
 }
@@ -116,16 +129,19 @@ template <class T> Contact<T> turned(const Contact<T>& c) { return {c.point, -c.
 
 // The contact of the features f1 and f2, normal from f2 to f1. n0: FeaturePair::normal in that direction.
 template <class T>
-Contact<T> contact_of(const FeatureOf<T>& f1, const FeatureOf<T>& f2, const FeaturePair& f, const Vec3<double>& n0) {
+Contact<T> contact_of(const FeatureOf<T>& f1, const FeatureOf<T>& f2, const FeaturePair& f,
+                      const Vec3<double>& n0) {
     if (f1.feature.kind == FeatureKind::curve) return curve_contact(f1, f2, n0);
     if (f2.feature.kind != FeatureKind::side) return meet(meeting_of(f), place(f1), place(f2));
     const Feature side = edge_of_side(f2.shape, f2.feature), face = face_of_side(f2.shape, f2.feature);
-    return side_contact(place(f1), place_feature(f2.shape, side, f2.X, f2.size), place_feature(f2.shape, face, f2.X, f2.size));
+    return side_contact(place(f1), place_feature(f2.shape, side, f2.X, f2.size),
+                        place_feature(f2.shape, face, f2.X, f2.size));
 }
 // The lines of `contact_of` from the last to the first.
 template <class T>
-void contact_of_adj(const FeatureOf<T>& f1, const FeatureOf<T>& f2, const FeaturePair& f, const Vec3<double>& n0,
-                    const Contact<T>& out_bar, FeatureOfBar<T> bar_1, FeatureOfBar<T> bar_2) {
+void contact_of_adj(const FeatureOf<T>& f1, const FeatureOf<T>& f2, const FeaturePair& f,
+                    const Vec3<double>& n0, const Contact<T>& out_bar, FeatureOfBar<T> bar_1,
+                    FeatureOfBar<T> bar_2) {
     if (f1.feature.kind == FeatureKind::curve) return curve_contact_adj(f1, f2, n0, out_bar, bar_1, bar_2);
     NoBar none;
     RoundedFeature<T> one_bar = RoundedFeature<T>::zero(), two_bar = one_bar, face_bar = one_bar;
@@ -134,8 +150,8 @@ void contact_of_adj(const FeatureOf<T>& f1, const FeatureOf<T>& f2, const Featur
         place_feature_adj(f2.shape, f2.feature, f2.X, f2.size, two_bar, none, none, bar_2.X, bar_2.size);
     } else {
         const Feature side = edge_of_side(f2.shape, f2.feature), face = face_of_side(f2.shape, f2.feature);
-        side_contact_adj(place(f1), place_feature(f2.shape, side, f2.X, f2.size), place_feature(f2.shape, face, f2.X, f2.size),
-                         out_bar, one_bar, two_bar, face_bar);
+        side_contact_adj(place(f1), place_feature(f2.shape, side, f2.X, f2.size),
+                         place_feature(f2.shape, face, f2.X, f2.size), out_bar, one_bar, two_bar, face_bar);
         place_feature_adj(f2.shape, face, f2.X, f2.size, face_bar, none, none, bar_2.X, bar_2.size);
         place_feature_adj(f2.shape, side, f2.X, f2.size, two_bar, none, none, bar_2.X, bar_2.size);
     }
@@ -144,27 +160,32 @@ void contact_of_adj(const FeatureOf<T>& f1, const FeatureOf<T>& f2, const Featur
 
 // Whether on_a takes the first place: a curve does, a side never, else the lower kind.
 inline bool a_first(const FeaturePair& f) {
-    if (f.on_a.kind == FeatureKind::curve || f.on_b.kind == FeatureKind::curve) return f.on_a.kind == FeatureKind::curve;
+    if (f.on_a.kind == FeatureKind::curve || f.on_b.kind == FeatureKind::curve)
+        return f.on_a.kind == FeatureKind::curve;
     return f.on_a.kind <= f.on_b.kind;
 }
 
-// The contact of shape a and shape b where their features f meet, found for these poses and sizes. X_a, X_b: poses of the two
-// shapes in one common frame, in which the result is; size_a, size_b: their numbers of size.
+// The contact of shape a and shape b where their features f meet, found for these poses and sizes. X_a, X_b:
+// poses of the two shapes in one common frame, in which the result is; size_a, size_b: their numbers of size.
 template <class T>
-Contact<T> contact(const Shape& sa, const Shape& sb, const FeaturePair& f, const Transform<T>& X_a, const Transform<T>& X_b,
-                   const Vec3<T>& size_a, const Vec3<T>& size_b) {
+Contact<T> contact(const Shape& sa, const Shape& sb, const FeaturePair& f, const Transform<T>& X_a,
+                   const Transform<T>& X_b, const Vec3<T>& size_a, const Vec3<T>& size_b) {
     const FeatureOf<T> a{sa, f.on_a, X_a, size_a}, b{sb, f.on_b, X_b, size_b};
     return a_first(f) ? contact_of(a, b, f, f.normal) : turned(contact_of(b, a, f, Vec3<double>(-f.normal)));
 }
-// The lines of `contact` from the last to the first. X_a_bar, X_b_bar: covectors of twists in the common frame.
+// The lines of `contact` from the last to the first. X_a_bar, X_b_bar: covectors of twists in the common
+// frame.
 template <class T>
-void contact_adj(const Shape& sa, const Shape& sb, const FeaturePair& f, const Transform<T>& X_a, const Transform<T>& X_b,
-                 const Vec3<T>& size_a, const Vec3<T>& size_b, const Contact<T>& out_bar, Force<T>& X_a_bar, Force<T>& X_b_bar,
-                 Vec3<T>& size_a_bar, Vec3<T>& size_b_bar) {
+void contact_adj(const Shape& sa, const Shape& sb, const FeaturePair& f, const Transform<T>& X_a,
+                 const Transform<T>& X_b, const Vec3<T>& size_a, const Vec3<T>& size_b,
+                 const Contact<T>& out_bar, Force<T>& X_a_bar, Force<T>& X_b_bar, Vec3<T>& size_a_bar,
+                 Vec3<T>& size_b_bar) {
     const FeatureOf<T> a{sa, f.on_a, X_a, size_a}, b{sb, f.on_b, X_b, size_b};
     const FeatureOfBar<T> a_bar{X_a_bar, size_a_bar}, b_bar{X_b_bar, size_b_bar};
-    if (a_first(f)) contact_of_adj(a, b, f, f.normal, out_bar, a_bar, b_bar);
-    else contact_of_adj(b, a, f, Vec3<double>(-f.normal), turned(out_bar), b_bar, a_bar);
+    if (a_first(f))
+        contact_of_adj(a, b, f, f.normal, out_bar, a_bar, b_bar);
+    else
+        contact_of_adj(b, a, f, Vec3<double>(-f.normal), turned(out_bar), b_bar, a_bar);
 }
 
 }  // namespace costate

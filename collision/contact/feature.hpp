@@ -1,5 +1,6 @@
-// Features: the parts of two shapes that meet. Which ones do is decided once, by values (collision/detect/narrow.hpp); given the
-// features, point, normal and gap are smooth closed forms (collision/contact/contact.hpp).
+// Features: the parts of two shapes that meet. Which ones do is decided once, by values
+// (collision/detect/narrow.hpp); given the features, point, normal and gap are smooth closed forms
+// (collision/contact/contact.hpp).
 #pragma once
 
 #include <compare>
@@ -10,9 +11,9 @@
 
 namespace costate {
 
-// A vertex, an edge (a line) or a face (a plane), swept by a radius that is 0 but for spheres, capsules and a cylinder's axis; a
-// side, which is the plane through one edge of a face at right angles to the face, and goes with an edge of the other shape; or
-// a curve, which touches where its normal is the contact's.
+// A vertex, an edge (a line) or a face (a plane), swept by a radius that is 0 but for spheres, capsules and a
+// cylinder's axis; a side, which is the plane through one edge of a face at right angles to the face, and
+// goes with an edge of the other shape; or a curve, which touches where its normal is the contact's.
 enum class FeatureKind : std::uint8_t { vertex, edge, face, side, curve };
 
 // index by type:
@@ -20,10 +21,8 @@ enum class FeatureKind : std::uint8_t { vertex, edge, face, side, curve };
 //   capsule    vertex 0 and 1: its ends at -z and +z; edge 0
 //   box        those of cube_hull
 //   plane      face 0
-//   cylinder   curve 0 and 1: its rims at -z and +z; edge cylinder_axis; else those of prism_hull, which stands inside it
-//   ellipsoid  curve 0
-//   mesh       those of its hull
-//   terrain    see Terrain
+//   cylinder   curve 0 and 1: its rims at -z and +z; edge cylinder_axis; else those of prism_hull, which
+//   stands inside it ellipsoid  curve 0 mesh       those of its hull terrain    see Terrain
 struct Feature {
     FeatureKind kind = FeatureKind::vertex;
     std::uint32_t index = 0;
@@ -34,19 +33,27 @@ struct Feature {
 inline constexpr std::uint32_t reversed_normal = 1u << 31;
 inline constexpr int cylinder_axis = 3 * prism_corners;
 
-inline constexpr Feature vertex_feature(int index) { return {FeatureKind::vertex, static_cast<std::uint32_t>(index)}; }
+inline constexpr Feature vertex_feature(int index) {
+    return {FeatureKind::vertex, static_cast<std::uint32_t>(index)};
+}
 inline constexpr Feature edge_feature(int index, bool reversed = false) {
     return {FeatureKind::edge, static_cast<std::uint32_t>(index) | (reversed ? reversed_normal : 0)};
 }
-inline constexpr Feature face_feature(int index) { return {FeatureKind::face, static_cast<std::uint32_t>(index)}; }
-inline constexpr Feature side_feature(int index) { return {FeatureKind::side, static_cast<std::uint32_t>(index)}; }
-inline constexpr Feature curve_feature(int index) { return {FeatureKind::curve, static_cast<std::uint32_t>(index)}; }
+inline constexpr Feature face_feature(int index) {
+    return {FeatureKind::face, static_cast<std::uint32_t>(index)};
+}
+inline constexpr Feature side_feature(int index) {
+    return {FeatureKind::side, static_cast<std::uint32_t>(index)};
+}
+inline constexpr Feature curve_feature(int index) {
+    return {FeatureKind::curve, static_cast<std::uint32_t>(index)};
+}
 
 struct FeaturePair {
     int a = 0, b = 0;  // indices of the shapes, as in ShapeSet::pairs
     Feature on_a, on_b;
-    // Of a curve and no face: the contact normal by values, to round-off, from which the closed form takes one Newton step. It
-    // follows from the rest and the poses, so comparisons leave it out.
+    // Of a curve and no face: the contact normal by values, to round-off, from which the closed form takes
+    // one Newton step. It follows from the rest and the poses, so comparisons leave it out.
     Vec3<double> normal = Vec3<double>::UnitZ();
 
     friend std::strong_ordering operator<=>(const FeaturePair& f, const FeaturePair& g) {
@@ -68,10 +75,13 @@ inline std::uint64_t hash_features(const std::vector<FeaturePair>& features) {
         hash ^= hash >> 31;
     };
     const auto word = [](int shape, const Feature& f) {
-        return std::uint64_t{static_cast<std::uint32_t>(shape)} << 40 ^ std::uint64_t{static_cast<std::uint8_t>(f.kind)} << 32 ^
-               f.index;
+        return std::uint64_t{static_cast<std::uint32_t>(shape)} << 40 ^
+               std::uint64_t{static_cast<std::uint8_t>(f.kind)} << 32 ^ f.index;
     };
-    for (const FeaturePair& f : features) mix(word(f.a, f.on_a)), mix(word(f.b, f.on_b));
+    for (const FeaturePair& f : features) {
+        mix(word(f.a, f.on_a));
+        mix(word(f.b, f.on_b));
+    }
     return hash;
 }
 
@@ -83,7 +93,8 @@ inline Vec3<double> box_side(const Feature& f) {
         case FeatureKind::vertex: s = {sign(0), sign(1), sign(2)}; break;
         case FeatureKind::edge: {
             const int k = static_cast<int>(f.index & 15) / 4;
-            s[(k + 1) % 3] = sign(0), s[(k + 2) % 3] = sign(1);
+            s[(k + 1) % 3] = sign(0);
+            s[(k + 2) % 3] = sign(1);
             break;
         }
         case FeatureKind::face: s[static_cast<int>(f.index / 2)] = sign(0); break;
@@ -97,10 +108,12 @@ inline bool is_round(ShapeType type) { return type == ShapeType::sphere || type 
 // Whether the feature is swept by the radius size[0].
 inline bool is_swept(ShapeType type, const Feature& f) {
     if (type != ShapeType::cylinder) return is_round(type);
-    return f.kind == FeatureKind::edge && (f.index & ~reversed_normal) == static_cast<std::uint32_t>(cylinder_axis);
+    return f.kind == FeatureKind::edge &&
+           (f.index & ~reversed_normal) == static_cast<std::uint32_t>(cylinder_axis);
 }
 
-// The hull whose features the shape has, for the types that have one; null for planes, ellipsoids and terrains.
+// The hull whose features the shape has, for the types that have one; null for planes, ellipsoids and
+// terrains.
 inline const Hull* hull_of(const Shape& shape) {
     switch (shape.type) {
         case ShapeType::sphere: return &point_hull();

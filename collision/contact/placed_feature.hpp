@@ -1,4 +1,5 @@
-// Features placed in the common frame: points, directions and support points of the parts of a shape, with their adjoints.
+// Features placed in the common frame: points, directions and support points of the parts of a shape, with
+// their adjoints.
 #pragma once
 
 #include "collision/contact/closest.hpp"
@@ -18,7 +19,8 @@ template <> struct BarOf<Shape> { using type = NoBar; };
 template <> struct BarOf<ShapeType> { using type = NoBar; };
 template <> struct BarOf<Feature> { using type = NoBar; };
 
-// What stretches a shape of unit scale to its size, along its axes; 0 for shapes that are a point or a plane but for a radius.
+// What stretches a shape of unit scale to its size, along its axes; 0 for shapes that are a point or a plane
+// but for a radius.
 template <class T> Vec3<T> shape_scale(const ShapeType& type, const Vec3<T>& size) {
     switch (type) {
         case ShapeType::capsule: return {T(0), T(0), size.y()};
@@ -31,7 +33,8 @@ template <class T> Vec3<T> shape_scale(const ShapeType& type, const Vec3<T>& siz
 }
 // size_bar += (d scale/d size)^T scale_bar
 template <class T>
-void shape_scale_adj(const ShapeType& type, const Vec3<T>&, const Vec3<T>& scale_bar, NoBar&, Vec3<T>& size_bar) {
+void shape_scale_adj(const ShapeType& type, const Vec3<T>&, const Vec3<T>& scale_bar, NoBar&,
+                     Vec3<T>& size_bar) {
     switch (type) {
         case ShapeType::capsule: size_bar.y() += scale_bar.z(); break;
         case ShapeType::cylinder:
@@ -45,8 +48,8 @@ void shape_scale_adj(const ShapeType& type, const Vec3<T>&, const Vec3<T>& scale
     }
 }
 
-// A feature at unit scale: a point of it, and the direction of an edge or normal of a face, unit unless the type's turn with
-// size.
+// A feature at unit scale: a point of it, and the direction of an edge or normal of a face, unit unless the
+// type's turn with size.
 struct FeatureGeometry {
     Vec3<double> origin = Vec3<double>::Zero(), direction = Vec3<double>::Zero();
 };
@@ -63,8 +66,7 @@ inline FeatureGeometry hull_feature(const Hull& hull, const Feature& f) {
     if (f.kind == FeatureKind::vertex) return {hull.vertices[f.index], Vec3<double>::Zero()};
     if (f.kind == FeatureKind::face) return {hull.faces[f.index].origin, hull.faces[f.index].normal};
     const HullEdge& edge = hull.edges[f.index];
-    const Vec3<double>&tail = hull.vertices[static_cast<size_t>(edge.tail)],
-          &head = hull.vertices[static_cast<size_t>(edge.head)];
+    const Vec3<double>&tail = hull.vertices[edge.tail], &head = hull.vertices[edge.head];
     return {0.5 * (tail + head), edge.direction};
 }
 
@@ -82,11 +84,14 @@ inline FeatureGeometry feature_geometry(const Shape& shape, Feature f) {
         case ShapeType::sphere:
         case ShapeType::ellipsoid: return {};
         case ShapeType::capsule:
-            return {{0, 0, f.kind == FeatureKind::edge ? 0.0 : (f.index == 0 ? -1.0 : 1.0)}, Vec3<double>::UnitZ()};
+            return {{0, 0, f.kind == FeatureKind::edge ? 0.0 : (f.index == 0 ? -1.0 : 1.0)},
+                    Vec3<double>::UnitZ()};
         case ShapeType::box: return box_feature(f);
         case ShapeType::cylinder: {
-            if (f.kind == FeatureKind::curve) return {{0, 0, f.index == 0 ? -1.0 : 1.0}, Vec3<double>::UnitZ()};
-            if (f.kind == FeatureKind::edge && f.index == cylinder_axis) return {Vec3<double>::Zero(), Vec3<double>::UnitZ()};
+            if (f.kind == FeatureKind::curve)
+                return {{0, 0, f.index == 0 ? -1.0 : 1.0}, Vec3<double>::UnitZ()};
+            if (f.kind == FeatureKind::edge && f.index == cylinder_axis)
+                return {Vec3<double>::Zero(), Vec3<double>::UnitZ()};
             const FeatureGeometry g = hull_feature(prism_hull(), f);
             return {g.origin, f.kind == FeatureKind::vertex ? g.direction : g.direction.normalized()};
         }
@@ -100,16 +105,20 @@ inline FeatureGeometry feature_geometry(const Shape& shape, Feature f) {
 inline bool turns_with_size(ShapeType type) { return type == ShapeType::mesh || type == ShapeType::terrain; }
 
 // (s1 s2, s2 s0, s0 s1), which stretches normals where s stretches points
-template <class T> Vec3<T> cofactors(const Vec3<T>& s) { return {s.y() * s.z(), s.z() * s.x(), s.x() * s.y()}; }
+template <class T> Vec3<T> cofactors(const Vec3<T>& s) {
+    return {s.y() * s.z(), s.z() * s.x(), s.x() * s.y()};
+}
 
 // The direction before normalising: an edge's stretched by s, a face's by the cofactors of s.
-template <class T> Vec3<T> stretched_direction(const Feature& f, const Vec3<double>& direction, const Vec3<T>& s) {
+template <class T>
+Vec3<T> stretched_direction(const Feature& f, const Vec3<double>& direction, const Vec3<T>& s) {
     return cast<T>(direction).cwiseProduct(f.kind == FeatureKind::face ? cofactors(s) : s);
 }
 
 // The feature f of a shape at X, in the frame of X: (X (origin o scale), R direction, radius)
 template <class T>
-RoundedFeature<T> place_feature(const Shape& shape, const Feature& f, const Transform<T>& X, const Vec3<T>& size) {
+RoundedFeature<T> place_feature(const Shape& shape, const Feature& f, const Transform<T>& X,
+                                const Vec3<T>& size) {
     if (shape.type == ShapeType::plane) return {X.p, X.R.col(2), T(0)};
     if (shape.type == ShapeType::sphere) return {X.p, Vec3<T>::Zero(), size.x()};
     const FeatureGeometry g = feature_geometry(shape, f);
@@ -120,8 +129,8 @@ RoundedFeature<T> place_feature(const Shape& shape, const Feature& f, const Tran
     if (!turns_with_size(shape.type)) return {point, rotate<T>(X, cast<T>(g.direction)), radius};
     return {point, rotate(X, normalise(stretched_direction(f, g.direction, scale))), radius};
 }
-// X_bar += (point x point_bar + direction x direction_bar, point_bar),   scale_bar = origin o R^T point_bar,   of a mesh also by
-// the direction;   size_bar by scale_bar, and to size[0] of a swept feature radius_bar
+// X_bar += (point x point_bar + direction x direction_bar, point_bar),   scale_bar = origin o R^T point_bar,
+// of a mesh also by the direction;   size_bar by scale_bar, and to size[0] of a swept feature radius_bar
 template <class T>
 void place_feature_adj(const Shape& shape, const Feature& f, const Transform<T>& X, const Vec3<T>& size,
                        const RoundedFeature<T>& out_bar, NoBar&, NoBar&, Force<T>& X_bar, Vec3<T>& size_bar) {
@@ -143,7 +152,8 @@ void place_feature_adj(const Shape& shape, const Feature& f, const Transform<T>&
         rotate_adj(X, normalise(stretched), out_bar.direction, X_bar, direction_bar);
         normalise_adj(stretched, direction_bar, stretched_bar);
         const Vec3<T> k = cast<T>(g.direction).cwiseProduct(stretched_bar);
-        if (f.kind == FeatureKind::edge) scale_bar += k;
+        if (f.kind == FeatureKind::edge)
+            scale_bar += k;
         else
             scale_bar += Vec3<T>(k.y() * scale.z() + k.z() * scale.y(), k.x() * scale.z() + k.z() * scale.x(),
                                  k.x() * scale.y() + k.y() * scale.x());

@@ -13,7 +13,8 @@ using Vec = Vec3<double>;
 
 constexpr double same_point = 1e-7;  // m; two contacts this close with the same normal are one
 constexpr double tie = 1e-9;         // m; a better choice is better by more than this
-constexpr double depth_weight = 10;  // a point counts as far from others as it is, less this times its gap above the least
+// a point counts as far from others as it is, less this times its gap above the least
+constexpr double depth_weight = 10;
 
 }  // namespace
 
@@ -27,12 +28,13 @@ void ContactList::offer(const Solid& a, const Solid& b, Feature on_a, Feature on
     const Contact<double> c = contact(shape_a_, shape_b_, f, a.X, b.X, a.size, b.size);
     if (!(c.gap < reach_)) return;
     if (count_ == static_cast<int>(points_.size())) reduce();
-    points_[static_cast<size_t>(count_++)] = {f.on_a, f.on_b, c.normal, c.point, c.gap};
+    points_[count_++] = {f.on_a, f.on_b, c.normal, c.point, c.gap};
 }
 
 double ContactList::least_gap(int from) const {
     double least = std::numeric_limits<double>::infinity();
-    for (int i = from; i < count_; ++i) least = std::min(least, points_[static_cast<size_t>(i)].gap);
+    for (int i = from; i < count_; ++i)
+        least = std::min(least, points_[i].gap);
     return least;
 }
 
@@ -42,16 +44,19 @@ void ContactList::make_room() {
 
 void ContactList::drop_deeper_beside() {
     const auto outdone = [&](const Point& p) {
-        if (p.gap >= 0 || (p.on_b.kind != FeatureKind::edge && p.on_b.kind != FeatureKind::vertex)) return false;
+        if (p.gap >= 0 || (p.on_b.kind != FeatureKind::edge && p.on_b.kind != FeatureKind::vertex))
+            return false;
         return std::any_of(points_.begin(), points_.begin() + count_, [&](const Point& q) {
-            return q.gap > p.gap + same_point && q.gap < 0 && (q.point - p.point).squaredNorm() < 4 * p.gap * p.gap;
+            return q.gap > p.gap + same_point && q.gap < 0 &&
+                   (q.point - p.point).squaredNorm() < 4 * p.gap * p.gap;
         });
     };
     int kept = 0;
     std::array<bool, capacity> stays;
-    for (int i = 0; i < count_; ++i) stays[static_cast<size_t>(i)] = !outdone(points_[static_cast<size_t>(i)]);
     for (int i = 0; i < count_; ++i)
-        if (stays[static_cast<size_t>(i)]) points_[static_cast<size_t>(kept++)] = points_[static_cast<size_t>(i)];
+        stays[i] = !outdone(points_[i]);
+    for (int i = 0; i < count_; ++i)
+        if (stays[i]) points_[kept++] = points_[i];
     count_ = kept;
 }
 
@@ -59,17 +64,19 @@ void ContactList::drop_deeper_beside() {
 void ContactList::unify() {
     int kept = 0;
     for (int i = 0; i < count_; ++i) {
-        const Point& p = points_[static_cast<size_t>(i)];
+        const Point& p = points_[i];
         const bool repeated = std::any_of(points_.begin(), points_.begin() + kept, [&](const Point& q) {
-            return (p.point - q.point).squaredNorm() < same_point * same_point && p.normal.dot(q.normal) > 1 - tie;
+            return (p.point - q.point).squaredNorm() < same_point * same_point &&
+                   p.normal.dot(q.normal) > 1 - tie;
         });
-        if (!repeated) points_[static_cast<size_t>(kept++)] = p;
+        if (!repeated) points_[kept++] = p;
     }
     count_ = kept;
 }
 
-// The deepest comes first. Of more than four remain: it, the farthest from it, the farthest from the line of both, and the
-// farthest outside the triangle of the three, each less depth_weight times its gap above the least; the first among equals.
+// The deepest comes first. Of more than four remain: it, the farthest from it, the farthest from the line of
+// both, and the farthest outside the triangle of the three, each less depth_weight times its gap above the
+// least; the first among equals.
 void ContactList::reduce() {
     unify();
     if (count_ == 0) return;
@@ -78,13 +85,16 @@ void ContactList::reduce() {
         int best = -1;
         double most = tie;
         for (int i = k; i < count_; ++i) {
-            const Point& p = points_[static_cast<size_t>(i)];
+            const Point& p = points_[i];
             const double value = distance(p) - (k == 0 ? 0 : depth_weight * (p.gap - least));
-            if (best < 0 || value > most + tie) best = i, most = value;
+            if (best < 0 || value > most + tie) {
+                best = i;
+                most = value;
+            }
         }
         std::rotate(points_.begin() + k, points_.begin() + best, points_.begin() + best + 1);
     };
-    const auto at = [&](int i) -> const Vec& { return points_[static_cast<size_t>(i)].point; };
+    const auto at = [&](int i) -> const Vec& { return points_[i].point; };
     pick(0, [&](const Point& p) { return -p.gap; });
     if (count_ <= 4) return;
     pick(1, [&](const Point& p) { return (p.point - at(0)).norm(); });
@@ -106,7 +116,7 @@ FeatureList ContactList::chosen() {
     reduce();
     FeatureList list;
     for (int i = 0; i < count_; ++i) {
-        const Point& p = points_[static_cast<size_t>(i)];
+        const Point& p = points_[i];
         list.add(p.on_a, p.on_b, p.normal);
     }
     return list;
@@ -114,10 +124,14 @@ FeatureList ContactList::chosen() {
 
 FeatureList general_features(const Solid& a, const Solid& b, double reach) {
     ContactList list(*a.shape, *b.shape, reach);
-    if (b.type() == ShapeType::plane) face_points(b, 0, a, false, list);
-    else if (b.type() == ShapeType::terrain) terrain_points(a, b, list);
-    else if (a.is_curved() || b.is_curved()) curved_points(a, b, list);
-    else polytope_points(a, b, list);
+    if (b.type() == ShapeType::plane)
+        face_points(b, 0, a, false, list);
+    else if (b.type() == ShapeType::terrain)
+        terrain_points(a, b, list);
+    else if (a.is_curved() || b.is_curved())
+        curved_points(a, b, list);
+    else
+        polytope_points(a, b, list);
     return list.chosen();
 }
 

@@ -34,8 +34,8 @@ public:
         count_ = static_cast<int>(std::remove_if(first, last, f) - points_.begin());
     }
 
-    // Of two points closer than twice the depth of the deeper, the deeper one goes if it is on an edge or vertex of b: both
-    // tell of one overlap, which the other normal ends sooner.
+    // Of two points closer than twice the depth of the deeper, the deeper one goes if it is on an edge or
+    // vertex of b: both tell of one overlap, which the other normal ends sooner.
     void drop_deeper_beside();
     double least_gap(int from) const;  // of the points from that number on; infinite without any
     FeatureList chosen();

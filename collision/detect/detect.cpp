@@ -43,7 +43,7 @@ struct Query {
     double h, min_margin;
     std::vector<FeaturePair>& features;
 
-    const Shape& shape(int i) const { return set.shapes[static_cast<size_t>(i)]; }
+    const Shape& shape(int i) const { return set.shapes[i]; }
     Vec3<double> size(int i) const { return Eigen::Map<const Vec3<double>>(theta + set.size.at(i)); }
 
     double margin(int i) const { return theta[set.margin.at(i)]; }
@@ -56,7 +56,8 @@ struct Query {
     // No contact of the pair has a larger gap; a is bounded.
     double reach(int a, int b) const {
         const double radius = bounding_radius(shape(a), size(a)), distance = (X_WS[a].p - X_WS[b].p).norm();
-        return std::max(min_margin, 2 * h * (speed(a, radius) + speed(b, distance + radius))) + margin(a) + margin(b);
+        return std::max(min_margin, 2 * h * (speed(a, radius) + speed(b, distance + radius))) + margin(a) +
+               margin(b);
     }
 
     Bounds bounds(int i) const {
@@ -75,8 +76,8 @@ struct Query {
             case ShapeType::box: extent = R.cwiseAbs() * s; break;
             case ShapeType::ellipsoid: extent = (R.cwiseAbs2() * s.cwiseAbs2()).cwiseSqrt(); break;
             case ShapeType::cylinder:
-                extent =
-                    s.x() * (Vec3<double>::Ones() - R.col(2).cwiseAbs2()).cwiseMax(0).cwiseSqrt() + s.y() * R.col(2).cwiseAbs();
+                extent = s.x() * (Vec3<double>::Ones() - R.col(2).cwiseAbs2()).cwiseMax(0).cwiseSqrt() +
+                         s.y() * R.col(2).cwiseAbs();
                 break;
             case ShapeType::mesh: stretched(*it.hull); break;
             case ShapeType::terrain: stretched(*it.terrain); break;
@@ -91,22 +92,24 @@ struct Query {
         const Vec3<double> size_a = size(a), size_b = size(b);
         const double margins = margin(a) + margin(b);
         const double all = std::numeric_limits<double>::infinity();
-        const double within = in_closed_form(sa.type, sb.type) ? all : (is_plane(sa) ? reach(b, a) : reach(a, b));
+        const double within =
+            in_closed_form(sa.type, sb.type) ? all : (is_plane(sa) ? reach(b, a) : reach(a, b));
         const FeatureList list = closest_features(sa, sb, X_WS[a], X_WS[b], size_a, size_b, within);
         for (int i = 0; i < list.count; ++i) {
             const FeaturePair f = list.pair(i, a, b);
             const Contact<double> c = contact(sa, sb, f, X_WS[a], X_WS[b], size_a, size_b);
             const Vec3<double> v_a = point_velocity<double>(V_WS[a], c.point - X_WS[a].p);
             const Vec3<double> v_b = point_velocity<double>(V_WS[b], c.point - X_WS[b].p);
-            if (c.gap - margins < std::max(min_margin, 2 * h * c.normal.dot(v_b - v_a))) features.push_back(f);
+            if (c.gap - margins < std::max(min_margin, 2 * h * c.normal.dot(v_b - v_a)))
+                features.push_back(f);
         }
     }
 };
 
 }  // namespace
 
-// One leaf a finite shape, with a box somewhat larger than its bounds, so that most steps leave the tree alone. Its form depends
-// on the past; the pairs that pass the exact bounds do not.
+// One leaf a finite shape, with a box somewhat larger than its bounds, so that most steps leave the tree
+// alone. Its form depends on the past; the pairs that pass the exact bounds do not.
 struct Detection::Tree {
     btDbvt dbvt;
     std::vector<btDbvtNode*> leaves;  // null for planes
@@ -122,18 +125,22 @@ struct Detection::Tree {
                 leaf = nullptr;
                 continue;
             }
-            const btVector3 lo = to_bullet(bounds[i].lo), hi = to_bullet(bounds[i].hi), more(fatten, fatten, fatten);
+            const btVector3 lo = to_bullet(bounds[i].lo), hi = to_bullet(bounds[i].hi),
+                            more(fatten, fatten, fatten);
             const btDbvtVolume tight = btDbvtVolume::FromMM(lo, hi);
             btDbvtVolume fat = btDbvtVolume::FromMM(lo - more, hi + more);
-            if (leaf == nullptr) leaf = insert(fat);
-            else if (!leaf->volume.Contain(tight)) dbvt.update(leaf, fat);
+            if (leaf == nullptr)
+                leaf = insert(fat);
+            else if (!leaf->volume.Contain(tight))
+                dbvt.update(leaf, fat);
             leaf->dataAsInt = static_cast<int>(i);
         }
         dbvt.m_stkStack.reserve(static_cast<int>(256 + 8 * leaves.size()));
     }
 
 private:
-    // Takes two nodes, and Bullet loses the first where there is no second. The one it keeps for later is that first.
+    // Takes two nodes, and Bullet loses the first where there is no second. The one it keeps for later is
+    // that first.
     btDbvtNode* insert(const btDbvtVolume& volume) {
         if (dbvt.m_free == nullptr) dbvt.m_free = new (btAlignedAlloc(sizeof(btDbvtNode), 16)) btDbvtNode();
         btDbvtNode* first = dbvt.m_free;
@@ -156,8 +163,8 @@ Detection::Detection(Detection&&) noexcept = default;
 Detection& Detection::operator=(Detection&&) noexcept = default;
 Detection::~Detection() = default;
 
-void detect(const ShapeSet& set, const double* theta, const Transform<double>* X_WS, const Motion<double>* V_WS, double h,
-            Detection& detection, double min_margin) {
+void detect(const ShapeSet& set, const double* theta, const Transform<double>* X_WS,
+            const Motion<double>* V_WS, double h, Detection& detection, double min_margin) {
     detection.features.clear();
     const Query query{set, theta, X_WS, V_WS, h, min_margin, detection.features};
     std::vector<Bounds>& bounds = detection.bounds_;
@@ -165,7 +172,8 @@ void detect(const ShapeSet& set, const double* theta, const Transform<double>* X
     for (size_t i = 0; i < bounds.size(); ++i)
         if (!is_plane(set.shapes[i])) bounds[i] = query.bounds(static_cast<int>(i));
 
-    for (const auto& [a, b] : set.plane_pairs) query.try_pair(a, b);
+    for (const auto& [a, b] : set.plane_pairs)
+        query.try_pair(a, b);
 
     struct Pairs : btDbvt::ICollide {
         const Query& query;
@@ -173,7 +181,7 @@ void detect(const ShapeSet& set, const double* theta, const Transform<double>* X
         Pairs(const Query& q, const std::vector<Bounds>& all) : query(q), bounds(all) {}
         void Process(const btDbvtNode* first, const btDbvtNode* second) override {
             int a = first->dataAsInt, b = second->dataAsInt;
-            if (!bounds[static_cast<size_t>(a)].overlaps(bounds[static_cast<size_t>(b)])) return;
+            if (!bounds[a].overlaps(bounds[b])) return;
             if (!query.set.is_pair(a, b)) std::swap(a, b);
             if (query.set.is_pair(a, b)) query.try_pair(a, b);
         }
@@ -198,13 +206,15 @@ public:
     btVector3 localGetSupportingVertexWithoutMargin(const btVector3& along) const override {
         const Vec3<double> d(along.x(), along.y(), along.z());
         if (solid_.type() != ShapeType::plane) return to_bullet(solid_.support(d));
-        const Vec3<double> l = solid_.X.R.transpose() * d, side(l.x() < 0 ? -10 : 10, l.y() < 0 ? -10 : 10, l.z() < 0 ? -20 : 0);
+        const Vec3<double> l = solid_.X.R.transpose() * d,
+                           side(l.x() < 0 ? -10 : 10, l.y() < 0 ? -10 : 10, l.z() < 0 ? -20 : 0);
         return to_bullet(transform_point(solid_.X, side));
     }
     btVector3 localGetSupportingVertex(const btVector3& along) const override {
         return localGetSupportingVertexWithoutMargin(along);
     }
-    void batchedUnitVectorGetSupportingVertexWithoutMargin(const btVector3*, btVector3*, int) const override {}
+    void batchedUnitVectorGetSupportingVertexWithoutMargin(const btVector3*, btVector3*, int) const override {
+    }
     void calculateLocalInertia(btScalar, btVector3&) const override {}
     const char* getName() const override { return "core"; }
 
@@ -214,8 +224,8 @@ private:
 
 }  // namespace
 
-double gjk_distance(const Shape& sa, const Shape& sb, const Transform<double>& X_a, const Transform<double>& X_b,
-                    const Vec3<double>& size_a, const Vec3<double>& size_b) {
+double gjk_distance(const Shape& sa, const Shape& sb, const Transform<double>& X_a,
+                    const Transform<double>& X_b, const Vec3<double>& size_a, const Vec3<double>& size_b) {
     const Solid solid_a(sa, X_a, size_a), solid_b(sb, X_b, size_b);
     const BulletCore a(solid_a), b(solid_b);
     const btVector3 guess = to_bullet(solid_b.centre() - solid_a.centre());

@@ -10,9 +10,10 @@ namespace {
 
 using Vec = Vec3<double>;
 
-constexpr int iterations = 100;     // curved cores are approached step by step
-constexpr double exact = 1e-14;     // relative to the squared distance
-constexpr double overlap2 = 1e-22;  // relative to the squared extent of the difference, at which the origin is in it
+constexpr int iterations = 100;  // curved cores are approached step by step
+constexpr double exact = 1e-14;  // relative to the squared distance
+// relative to the squared extent of the difference, at which the origin is in it
+constexpr double overlap2 = 1e-22;
 
 // Up to four points, reduced to those whose hull holds the point nearest to the origin.
 struct Simplex {
@@ -39,11 +40,12 @@ struct Simplex {
         return w[0] + u * (along / length2);
     }
 
-    // By the region of the origin                                         (Ericson, Real-Time Collision Detection, 5.1.5)
+    // By the region of the origin                                         (Ericson, Real-Time Collision
+    // Detection, 5.1.5)
     Vec nearest_on_triangle() {
         const Vec ab = w[1] - w[0], ac = w[2] - w[0];
-        const double d1 = -ab.dot(w[0]), d2 = -ac.dot(w[0]), d3 = -ab.dot(w[1]), d4 = -ac.dot(w[1]), d5 = -ab.dot(w[2]),
-                     d6 = -ac.dot(w[2]);
+        const double d1 = -ab.dot(w[0]), d2 = -ac.dot(w[0]), d3 = -ab.dot(w[1]), d4 = -ac.dot(w[1]),
+                     d5 = -ab.dot(w[2]), d6 = -ac.dot(w[2]);
         if (d1 <= 0 && d2 <= 0) return keep(0), w[0];
         if (d3 >= 0 && d4 <= d3) return keep(1), w[0];
         if (d6 >= 0 && d5 <= d6) return keep(2), w[0];
@@ -70,7 +72,10 @@ struct Simplex {
             const double corner = n.dot(w[out] - face.w[0]), origin = -n.dot(face.w[0]);
             if (corner * origin > 0) continue;
             const Vec x = face.nearest();
-            if (best.count == 0 || x.squaredNorm() < nearest.squaredNorm()) best = face, nearest = x;
+            if (best.count == 0 || x.squaredNorm() < nearest.squaredNorm()) {
+                best = face;
+                nearest = x;
+            }
         }
         if (best.count > 0) *this = best;
         return nearest;
@@ -86,22 +91,29 @@ Vec least_overlap(const Solid& a, const Solid& b) {
     Vec best = normalise<double>(a.centre() - b.centre());
     double most = separation(a, b, best);
     const auto attempt = [&](const Vec& n) {
-        if (const double s = separation(a, b, n); s > most + 1e-9) most = s, best = n;
+        if (const double s = separation(a, b, n); s > most + 1e-9) {
+            most = s;
+            best = n;
+        }
     };
     for (int k = 0; k < 27; ++k) {
         if (k == 13) continue;
         const Vec n = Vec(k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1).normalized();
-        attempt(a.X.R * n), attempt(b.X.R * n);
+        attempt(a.X.R * n);
+        attempt(b.X.R * n);
     }
-    for (int f = 0; f < a.face_count(); ++f) attempt(-a.normal(f));
-    for (int f = 0; f < b.face_count(); ++f) attempt(b.normal(f));
+    for (int f = 0; f < a.face_count(); ++f)
+        attempt(-a.normal(f));
+    for (int f = 0; f < b.face_count(); ++f)
+        attempt(b.normal(f));
     return best;
 }
 
 Vec settled(const Solid& a, const Solid& b, Vec n) {
     for (int k = 0; k < shifts; ++k) {
         const auto width = [&](const Solid& s) { return n.dot(s.support(n) - s.support(-n)); };
-        const double gap = set_apart * std::max(std::min(width(a), width(b)), 1e-3 * std::max(width(a), width(b)));
+        const double gap =
+            set_apart * std::max(std::min(width(a), width(b)), 1e-3 * std::max(width(a), width(b)));
         const Apart moved = gjk({a, 1, n * (gap - separation(a, b, n))}, {b});
         if (!(moved.distance > 0) || separation(a, b, moved.n) < separation(a, b, n)) break;
         n = moved.n;
@@ -130,7 +142,9 @@ Apart gjk(const Core& a, const Core& b) {
             return {};
         }
         if (k > 0 && !(nearest.squaredNorm() < last2)) break;
-        simplex = next, v = nearest, last2 = v.squaredNorm();
+        simplex = next;
+        v = nearest;
+        last2 = v.squaredNorm();
     }
     const double distance = v.norm();
     // a distance no axis confirms is none
@@ -138,9 +152,9 @@ Apart gjk(const Core& a, const Core& b) {
     return {distance, v / distance};
 }
 
-// Apart, GJK's. Overlapping, there are two first directions: that of curved cores shrunk until they are apart, and the best of
-// many. a is moved along each until the cores are apart, and GJK asked again: n is the normal of an overlap where it comes back
-// unchanged.
+// Apart, GJK's. Overlapping, there are two first directions: that of curved cores shrunk until they are
+// apart, and the best of many. a is moved along each until the cores are apart, and GJK asked again: n is the
+// normal of an overlap where it comes back unchanged.
 Vec first_normal(const Solid& a, const Solid& b) {
     if (const Apart apart = gjk({a}, {b}); apart.distance > 0) return apart.n;
     const Apart small = gjk({a, a.is_curved() ? shrunk : 1}, {b, b.is_curved() ? shrunk : 1});

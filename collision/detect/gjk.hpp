@@ -1,5 +1,6 @@
-// How far two cores are apart, by values: the point of their difference that is nearest to the origin (Gilbert, Johnson, Keerthi,
-// "A fast procedure for computing the distance between complex objects in three-dimensional space", 1988).
+// How far two cores are apart, by values: the point of their difference that is nearest to the origin
+// (Gilbert, Johnson, Keerthi, "A fast procedure for computing the distance between complex objects in
+// three-dimensional space", 1988).
 #pragma once
 
 #include "collision/detect/solid.hpp"

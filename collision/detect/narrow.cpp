@@ -25,7 +25,9 @@ struct Segment {
     double parameter(const Vec& x) const { return std::clamp(direction.dot(x - centre), -half, half); }
     Vec at(double s) const { return centre + s * direction; }
     Vec end(int i) const { return at(i == 0 ? -half : half); }
-    Feature feature(double s) const { return s <= -half ? vertex_feature(0) : (s >= half ? vertex_feature(1) : edge_feature(0)); }
+    Feature feature(double s) const {
+        return s <= -half ? vertex_feature(0) : (s >= half ? vertex_feature(1) : edge_feature(0));
+    }
 };
 
 FeatureList capsule_on_plane() {
@@ -39,7 +41,10 @@ FeatureList box_on_plane(const Pose& X, const Vec& size, const Pose& plane) {
     const Vec n = X.R.transpose() * plane.R.col(2);  // the plane's normal in the box
     double height[8];
     int order[8];
-    for (int i = 0; i < 8; ++i) height[i] = n.dot(box_side(vertex_feature(i)).cwiseProduct(size)), order[i] = i;
+    for (int i = 0; i < 8; ++i) {
+        height[i] = n.dot(box_side(vertex_feature(i)).cwiseProduct(size));
+        order[i] = i;
+    }
     FeatureList list;
     for (int k = 0; k < 4; ++k) {
         int lowest = k;
@@ -56,13 +61,16 @@ Feature nearest_on_box(const Vec& c, const Vec& size) {
     const Vec excess = c.cwiseAbs() - size;
     int outside = 0, inside_axis = 0, nearest = 0;
     for (int k = 0; k < 3; ++k) {
-        if (excess[k] > surface) ++outside;
-        else inside_axis = k;
+        if (excess[k] > surface)
+            ++outside;
+        else
+            inside_axis = k;
         if (excess[k] > excess[nearest]) nearest = k;
     }
     const auto side = [&](int k) { return c[k % 3] < 0 ? 0 : 1; };
     if (outside <= 1) return face_feature(2 * nearest + side(nearest));
-    if (outside == 2) return edge_feature(4 * inside_axis + side(inside_axis + 1) + 2 * side(inside_axis + 2));
+    if (outside == 2)
+        return edge_feature(4 * inside_axis + side(inside_axis + 1) + 2 * side(inside_axis + 2));
     return vertex_feature(side(0) + 2 * side(1) + 4 * side(2));
 }
 
@@ -85,7 +93,8 @@ struct Closest {
     void offer(const Vec& difference, const Feature& on_a, const Feature& on_b) {
         const double d2 = difference.squaredNorm();
         if (list.count > 0 && !(d2 < distance2 * (1 - tie))) return;
-        distance2 = d2, list.count = 0;
+        distance2 = d2;
+        list.count = 0;
         list.add(on_a, on_b);
     }
 };
@@ -103,9 +112,12 @@ FeatureList parallel_capsules(const Segment& a, const Segment& b) {
     return closest.list;
 }
 
-bool parallel(const Segment& a, const Segment& b) { return !(a.direction.cross(b.direction).squaredNorm() > parallel_sine2); }
+bool parallel(const Segment& a, const Segment& b) {
+    return !(a.direction.cross(b.direction).squaredNorm() > parallel_sine2);
+}
 
-// The parameters of the closest points of two segments that are not parallel    (Ericson, Real-Time Collision Detection, 5.1.9)
+// The parameters of the closest points of two segments that are not parallel    (Ericson, Real-Time Collision
+// Detection, 5.1.9)
 std::pair<double, double> closest_parameters(const Segment& a, const Segment& b) {
     const Vec normal = a.direction.cross(b.direction), r = b.centre - a.centre;
     const double s = std::clamp(r.cross(b.direction).dot(normal) / normal.squaredNorm(), -a.half, a.half);
@@ -143,8 +155,8 @@ bool segment_meets_box(const Segment& a, const Vec& size) {
     return from <= to;
 }
 
-// The features along the axis of least overlap of a segment that meets the box, in box coordinates: faces, then edges. Where it
-// is a face, the other end counts too if it is over that face.
+// The features along the axis of least overlap of a segment that meets the box, in box coordinates: faces,
+// then edges. Where it is a face, the other end counts too if it is over that face.
 FeatureList segment_in_box(const Segment& a, const Vec& size) {
     FeatureList list;
     double least = 0;
@@ -152,11 +164,13 @@ FeatureList segment_in_box(const Segment& a, const Vec& size) {
         const double c = a.centre[k], d = a.direction[k];
         const double separation = std::abs(c) - std::abs(d) * a.half - size[k];
         if (k > 0 && !(separation > least + surface)) continue;
-        least = separation, list.count = 0;
+        least = separation;
+        list.count = 0;
         const int side = c < 0 ? 0 : 1, lower = (d < 0) == (side == 1) ? 1 : 0;
         list.add(vertex_feature(lower), face_feature(2 * k + side));
         const Vec excess = a.end(1 - lower).cwiseAbs() - size;
-        if (excess[(k + 1) % 3] <= 0 && excess[(k + 2) % 3] <= 0) list.add(vertex_feature(1 - lower), face_feature(2 * k + side));
+        if (excess[(k + 1) % 3] <= 0 && excess[(k + 2) % 3] <= 0)
+            list.add(vertex_feature(1 - lower), face_feature(2 * k + side));
     }
     for (int k = 0; k < 3; ++k) {
         Vec n = a.direction.cross(Vec(Vec::Unit(k)));
@@ -166,7 +180,8 @@ FeatureList segment_in_box(const Segment& a, const Vec& size) {
         if (reversed) n = -n;
         const double separation = n.dot(a.centre) - n.cwiseAbs().dot(size);
         if (!(separation > least + surface)) continue;
-        least = separation, list.count = 0;
+        least = separation;
+        list.count = 0;
         const int side = (n[(k + 1) % 3] < 0 ? 0 : 1) + (n[(k + 2) % 3] < 0 ? 0 : 2);
         list.add(edge_feature(0), edge_feature(4 * k + side, reversed));
     }
@@ -196,15 +211,18 @@ FeatureList capsule_on_box(const Pose& X_a, const Vec& size_a, const Pose& X_b, 
     for (int j = 0; j < 8; ++j) {
         const Vec x = box_side(vertex_feature(j)).cwiseProduct(size);
         const double s = a.parameter(x);
-        if (a.feature(s).kind == FeatureKind::edge) closest.offer(a.at(s) - x, edge_feature(0), vertex_feature(j));
+        if (a.feature(s).kind == FeatureKind::edge)
+            closest.offer(a.at(s) - x, edge_feature(0), vertex_feature(j));
     }
     const auto& [on_a, on_b, _] = closest.list.items[0];
     if (on_a.kind == FeatureKind::edge || on_b.kind != FeatureKind::face) ends.add(on_a, on_b);
     return ends;
 }
 
-// The types in the order of the enumerator: ta >= tb if tb is a plane, ta <= tb otherwise; neither beyond box.
-FeatureList ordered_features(ShapeType ta, ShapeType tb, const Pose& X_a, const Pose& X_b, const Vec& size_a, const Vec& size_b) {
+// The types in the order of the enumerator: ta >= tb if tb is a plane, ta <= tb otherwise; neither beyond
+// box.
+FeatureList ordered_features(ShapeType ta, ShapeType tb, const Pose& X_a, const Pose& X_b, const Vec& size_a,
+                             const Vec& size_b) {
     if (tb == ShapeType::plane) {
         if (ta == ShapeType::box) return box_on_plane(X_a, size_a, X_b);
         if (ta == ShapeType::capsule) return capsule_on_plane();
@@ -228,7 +246,8 @@ FeatureList turned(FeatureList list) {
         std::swap(on_a, on_b);
         normal = -normal;
         if (on_a.kind != FeatureKind::edge || on_b.kind != FeatureKind::edge) continue;
-        on_b.index |= on_a.index & reversed_normal;  // the flag stays with the second: u x w turns round as the normal does
+        // the flag stays with the second: u x w turns round as the normal does
+        on_b.index |= on_a.index & reversed_normal;
         on_a.index &= ~reversed_normal;
     }
     return list;
@@ -236,8 +255,8 @@ FeatureList turned(FeatureList list) {
 
 }  // namespace
 
-FeatureList closest_features(const Shape& sa, const Shape& sb, const Pose& X_a, const Pose& X_b, const Vec& size_a,
-                             const Vec& size_b, double reach) {
+FeatureList closest_features(const Shape& sa, const Shape& sb, const Pose& X_a, const Pose& X_b,
+                             const Vec& size_a, const Vec& size_b, double reach) {
     const ShapeType ta = sa.type, tb = sb.type;
     assert(pair_supported(ta, tb));
     if (in_closed_form(ta, tb)) {

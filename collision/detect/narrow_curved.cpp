@@ -1,6 +1,7 @@
-// Pairs with a cylinder or an ellipsoid: the unit n that maximises the separation, and the features it touches. From a first
-// normal the features whose normals come near are taken, the largest first; the closed form of those gives n; if the contact is
-// beyond their ends, or n leaves their normals, smaller ones or those at the new n take their place.
+// Pairs with a cylinder or an ellipsoid: the unit n that maximises the separation, and the features it
+// touches. From a first normal the features whose normals come near are taken, the largest first; the closed
+// form of those gives n; if the contact is beyond their ends, or n leaves their normals, smaller ones or
+// those at the new n take their place.
 #include <cmath>
 #include <limits>
 
@@ -15,10 +16,11 @@ using Vec = Vec3<double>;
 
 constexpr double first_tolerance = 0.02;  // rad; features whose normals come this close are tried first
 constexpr double least_tolerance = 1e-9;  // rad
-constexpr double exact = 1e-9;            // relative to the distance of the middles, to what a separation is known
-constexpr double settled_normal = 1e-8;   // how far one more Newton step may move a normal
-constexpr double lean = 0.05;              // rad; of a normal off a face that is not touched
-constexpr double parallel_sine = 0.05;    // of the angle up to which lines touch in points at their ends, too
+// relative to the distance of the middles, to what a separation is known
+constexpr double exact = 1e-9;
+constexpr double settled_normal = 1e-8;  // how far one more Newton step may move a normal
+constexpr double lean = 0.05;            // rad; of a normal off a face that is not touched
+constexpr double parallel_sine = 0.05;   // of the angle up to which lines touch in points at their ends, too
 constexpr int rounds = 24, newton_steps = 40;
 
 struct CurvedPair {
@@ -27,9 +29,11 @@ struct CurvedPair {
 
     bool touches_terrain() const { return b.triangle >= 0; }
 
-    // The normal from the second to the first at which their own separation is stationary, from n by Newton steps that climb.
+    // The normal from the second to the first at which their own separation is stationary, from n by Newton
+    // steps that climb.
     static Vec polished(const FeatureOf<double>& f1, const FeatureOf<double>& f2, Vec n) {
-        const RoundedFeature<double> placed = f2.feature.kind == FeatureKind::curve ? RoundedFeature<double>::zero() : place(f2);
+        const RoundedFeature<double> placed =
+            f2.feature.kind == FeatureKind::curve ? RoundedFeature<double>::zero() : place(f2);
         const bool edge = f2.feature.kind == FeatureKind::edge;
         if (edge) n = normalise<double>(n - placed.direction * placed.direction.dot(n));
         const auto rest = [&](const Vec& m) {
@@ -47,7 +51,8 @@ struct CurvedPair {
             const double value = n.dot(rest(n));
             Vec next = normalise<double>(n + step);
             // near the solution the values agree to round-off, and the step is right by itself
-            for (int halved = 0; step.norm() > 1e-6 && halved < 12 && next.dot(rest(next)) < value; ++halved) {
+            for (int halved = 0; step.norm() > 1e-6 && halved < 12 && next.dot(rest(next)) < value;
+                 ++halved) {
                 step *= 0.5;
                 next = normalise<double>(n + step);
             }
@@ -65,7 +70,8 @@ struct CurvedPair {
         const RoundedFeature<double> x = place(f1), y = place(f2);
         if (on_a.kind == FeatureKind::edge && on_b.kind == FeatureKind::edge) {
             const Vec across = x.direction.cross(y.direction);
-            if (!(across.squaredNorm() > degenerate_sine2)) return normalise<double>(n - x.direction * x.direction.dot(n));
+            if (!(across.squaredNorm() > degenerate_sine2))
+                return normalise<double>(n - x.direction * x.direction.dot(n));
             return across.dot(n) < 0 ? Vec(-across.normalized()) : Vec(across.normalized());
         }
         const Vec& along = on_a.kind == FeatureKind::edge ? x.direction : y.direction;
@@ -81,7 +87,8 @@ struct CurvedPair {
         bool found = false;  // the features meet where they are and n is theirs
     };
 
-    // The point at which the features touch for the normal n, for the test of their ends; for the point of a face, of the other.
+    // The point at which the features touch for the normal n, for the test of their ends; for the point of a
+    // face, of the other.
     Vec point_of(const Touch& t) const {
         const Feature named_a = a.named(t.on_a), named_b = b.named(t.on_b);
         if (t.on_a.kind == FeatureKind::face) return b.support(t.n);
@@ -95,8 +102,10 @@ struct CurvedPair {
     }
 
     void offer_faces(const Touch& t) const {
-        if (t.on_a.kind == FeatureKind::face) face_points(a, static_cast<int>(t.on_a.index), b, true, list);
-        else face_points(b, static_cast<int>(t.on_b.index), a, false, list);
+        if (t.on_a.kind == FeatureKind::face)
+            face_points(a, static_cast<int>(t.on_a.index), b, true, list);
+        else
+            face_points(b, static_cast<int>(t.on_b.index), a, false, list);
     }
 
     // Whether the points of two faces tell the separation along their normal.
@@ -113,14 +122,16 @@ struct CurvedPair {
         return !touches_terrain() && (t.on_a.kind == FeatureKind::face) != (t.on_b.kind == FeatureKind::face);
     }
 
-    // Where n is the normal of the face itself no tolerance leaves the face, though the point x of the other solid is beyond its
-    // sides. The separation grows as n leans towards x, by more than the tolerance, so that an edge or a vertex comes next.
+    // Where n is the normal of the face itself no tolerance leaves the face, though the point x of the other
+    // solid is beyond its sides. The separation grows as n leans towards x, by more than the tolerance, so
+    // that an edge or a vertex comes next.
     Vec beyond_face(const Touch& t, const Vec& x) const {
         const bool of_a = t.on_a.kind == FeatureKind::face;
         const Solid& s = of_a ? a : b;
         const HullFace& face = s.hull.faces[(of_a ? t.on_a : t.on_b).index];
         Vec middle = Vec::Zero();
-        for (int k = 0; k < face.count; ++k) middle += s.vertex(s.hull.sides[static_cast<size_t>(face.first + k)].tail) / face.count;
+        for (int k = 0; k < face.count; ++k)
+            middle += s.vertex(s.hull.sides[face.first + k].tail) / face.count;
         const Vec out = x - middle - t.n * t.n.dot(x - middle);
         return normalise<double>(t.n + (of_a ? -lean : lean) * normalise(out));
     }
@@ -131,10 +142,14 @@ struct CurvedPair {
         double tol_a = first_tolerance, tol_b = first_tolerance;
         const double tolerance = exact * (1 + (a.X.p - b.X.p).norm());
         for (int k = 0; k < rounds; ++k) {
-            now.on_a = a.feature_along(-n, tol_a), now.on_b = b.feature_along(n, tol_b);
-            if (now.on_a.kind == FeatureKind::face) now.n = -a.normal(static_cast<int>(now.on_a.index));
-            else if (now.on_b.kind == FeatureKind::face) now.n = b.normal(static_cast<int>(now.on_b.index));
-            else now.n = normal_of(now.on_a, now.on_b, n);
+            now.on_a = a.feature_along(-n, tol_a);
+            now.on_b = b.feature_along(n, tol_b);
+            if (now.on_a.kind == FeatureKind::face)
+                now.n = -a.normal(static_cast<int>(now.on_a.index));
+            else if (now.on_b.kind == FeatureKind::face)
+                now.n = b.normal(static_cast<int>(now.on_b.index));
+            else
+                now.n = normal_of(now.on_a, now.on_b, n);
             now.separation = separation(a, b, now.n);
             if (now.separation > best.separation) best = now;
             now.found = both_edges_parallel(now);
@@ -148,11 +163,14 @@ struct CurvedPair {
                 now.found = true;
                 if (now.on_a.kind == FeatureKind::face || now.on_b.kind == FeatureKind::face) return now;
                 const Contact<double> c =
-                    contact(*a.shape, *b.shape, {0, 0, a.named(now.on_a), b.named(now.on_b), now.n}, a.X, b.X, a.size, b.size);
-                // the closed form of a curve starts from n, and must end there: Newton's steps need not settle where n is no maximum
+                    contact(*a.shape, *b.shape, {0, 0, a.named(now.on_a), b.named(now.on_b), now.n}, a.X, b.X,
+                            a.size, b.size);
+                // the closed form of a curve starts from n, and must end there: Newton's steps need not
+                // settle where n is no maximum
                 const bool curve = now.on_a.kind == FeatureKind::curve || now.on_b.kind == FeatureKind::curve;
                 const bool settled = !curve || (c.normal - now.n).norm() < settled_normal;
-                if (settled && now.separation >= std::abs(c.gap + a.radius + b.radius) * (c.gap < 0 ? -1 : 1) - tolerance)
+                if (settled && now.separation >=
+                                   std::abs(c.gap + a.radius + b.radius) * (c.gap < 0 ? -1 : 1) - tolerance)
                     return now;
                 now.found = false;
                 n = now.n;
@@ -210,7 +228,9 @@ struct CurvedPair {
             const Vec n = on_b < 0 ? Vec(-a.normal(i)) : b.normal(on_b);
             const double s = separation(a, b, n);
             if (!(s > best.separation)) continue;
-            best.n = n, best.separation = s, best.found = true;
+            best.n = n;
+            best.separation = s;
+            best.found = true;
             best.on_a = on_b < 0 ? face_feature(i) : a.feature_along(-n, 0);
             best.on_b = on_b < 0 ? b.feature_along(n, 0) : face_feature(on_b);
         }
@@ -234,13 +254,17 @@ struct CurvedPair {
         offer_faces(t);
         if (list.count() > before || touches_terrain()) return;
         // nothing is within the face: its plane and the smallest feature of the other
-        if (face_a) list.offer(a, b, t.on_a, b.feature_along(t.n, 0), t.n);
-        else list.offer(a, b, a.feature_along(-t.n, 0), t.on_b, t.n);
+        if (face_a)
+            list.offer(a, b, t.on_a, b.feature_along(t.n, 0), t.n);
+        else
+            list.offer(a, b, a.feature_along(-t.n, 0), t.on_b, t.n);
     }
 };
 
 }  // namespace
 
-void curved_points(const Solid& a, const Solid& b, ContactList& list) { CurvedPair{a, b, list}.offer_points(); }
+void curved_points(const Solid& a, const Solid& b, ContactList& list) {
+    CurvedPair{a, b, list}.offer_points();
+}
 
 }  // namespace costate

@@ -1,23 +1,26 @@
-// What lies over a face: the vertices of the other shape within it, the crossings of the other's edges with its sides, its own
-// vertices over the other's face, and the lowest points of curves.
+// What lies over a face: the vertices of the other shape within it, the crossings of the other's edges with
+// its sides, its own vertices over the other's face, and the lowest points of curves.
 #include <cmath>
 
-#include "collision/detect/narrow_parts.hpp"
 #include "collision/contact/support.hpp"
+#include "collision/detect/narrow_parts.hpp"
 
 namespace costate {
 namespace {
 
 using Vec = Vec3<double>;
 
-constexpr double on_side = 1e-9;           // m; crossings this close to a vertex are the vertex
-constexpr double upright_sine = 1e-3;      // a cylinder's axis this close to a face's normal has no single lowest point
-constexpr double flat_sine = 0.3;          // of the angle up to which a cap or a side lies on a face
-constexpr double side_line_cosine = 0.01;  // of axis and normal up to which the side's lowest line crosses the face's sides
-constexpr double parallel_cosine = 0.99;   // of faces whose normals may stand for each other
-constexpr double near_cosine = 0.999;      // of an axis and the normal of a face that it may stand for
-constexpr double near_gap = 1e-3;          // relative, how far the points of that face may be from the separation
-constexpr double near_gap_floor = 1e-7;    // m
+constexpr double on_side = 1e-9;  // m; crossings this close to a vertex are the vertex
+// a cylinder's axis this close to a face's normal has no single lowest point
+constexpr double upright_sine = 1e-3;
+constexpr double flat_sine = 0.3;  // of the angle up to which a cap or a side lies on a face
+// of axis and normal up to which the side's lowest line crosses the face's sides
+constexpr double side_line_cosine = 0.01;
+constexpr double parallel_cosine = 0.99;  // of faces whose normals may stand for each other
+constexpr double near_cosine = 0.999;     // of an axis and the normal of a face that it may stand for
+// relative, how far the points of that face may be from the separation
+constexpr double near_gap = 1e-3;
+constexpr double near_gap_floor = 1e-7;  // m
 
 struct FaceQuery {
     const Solid &ref, &other;
@@ -28,28 +31,38 @@ struct FaceQuery {
     Vec below;  // a point of it
 
     FaceQuery(const Solid& r, int f, const Solid& o, bool first, ContactList& points)
-        : ref(r), other(o), face(f), ref_is_a(first), list(points), n(r.normal(f)), below(r.face_point(f)) {}
+        : ref(r),
+          other(o),
+          face(f),
+          ref_is_a(first),
+          list(points),
+          n(r.normal(f)),
+          below(r.face_point(f)) {}
 
     void offer(const Feature& on_ref, const Feature& on_other) const {
-        if (ref_is_a) list.offer(ref, other, on_ref, on_other, -n);
-        else list.offer(other, ref, on_other, on_ref, n);
+        if (ref_is_a)
+            list.offer(ref, other, on_ref, on_other, -n);
+        else
+            list.offer(other, ref, on_other, on_ref, n);
     }
     bool near(const Vec& x) const { return n.dot(x - below) - other.radius < list.reach(); }
 
-    int sides() const { return ref.type() == ShapeType::plane ? 0 : ref.hull.faces[static_cast<size_t>(face)].count; }
-    int side(int k) const { return ref.hull.faces[static_cast<size_t>(face)].first + k; }
+    int sides() const { return ref.type() == ShapeType::plane ? 0 : ref.hull.faces[face].count; }
+    int side(int k) const { return ref.hull.faces[face].first + k; }
 
     void vertex(int i) const {
         const Vec x = other.vertex(i);
-        if (near(x) && other.sharp_vertex(i) && ref.within(face_feature(face), x)) offer(face_feature(face), vertex_feature(i));
+        if (near(x) && other.sharp_vertex(i) && ref.within(face_feature(face), x))
+            offer(face_feature(face), vertex_feature(i));
     }
 
-    // The crossings of the segment from x to y with the sides, by the part of it that is within (Cyrus and Beck).
+    // The crossings of the segment from x to y with the sides, by the part of it that is within (Cyrus and
+    // Beck).
     void crossings(const Vec& x, const Vec& y, const Feature& edge) const {
         double from = 0, to = 1;
         int enters = -1, leaves = -1;
         for (int k = 0; k < sides(); ++k) {
-            const HullSide& it = ref.hull.sides[static_cast<size_t>(side(k))];
+            const HullSide& it = ref.hull.sides[side(k)];
             const Vec tail = ref.vertex(it.tail), out = (ref.vertex(it.head) - tail).cross(n);
             const double start = out.dot(x - tail), rate = out.dot(y - x);
             if (std::abs(rate) <= on_side * out.norm()) {
@@ -57,28 +70,38 @@ struct FaceQuery {
                 continue;
             }
             const double t = -start / rate;
-            if (rate < 0 && t > from) from = t, enters = k;
-            if (rate > 0 && t < to) to = t, leaves = k;
+            if (rate < 0 && t > from) {
+                from = t;
+                enters = k;
+            }
+            if (rate > 0 && t < to) {
+                to = t;
+                leaves = k;
+            }
         }
         const double length = (y - x).norm();
         if ((to - from) * length <= on_side) return;
-        if (enters >= 0 && from * length > on_side && ref.sharp_side(side(enters))) offer(side_feature(side(enters)), edge);
-        if (leaves >= 0 && (1 - to) * length > on_side && ref.sharp_side(side(leaves))) offer(side_feature(side(leaves)), edge);
+        if (enters >= 0 && from * length > on_side && ref.sharp_side(side(enters)))
+            offer(side_feature(side(enters)), edge);
+        if (leaves >= 0 && (1 - to) * length > on_side && ref.sharp_side(side(leaves)))
+            offer(side_feature(side(leaves)), edge);
     }
 
-    // The face's own vertices over face g of the other, measured along the normal of that, which is nearly opposite.
+    // The face's own vertices over face g of the other, measured along the normal of that, which is nearly
+    // opposite.
     void own_vertices(int g) const {
         if (!(n.dot(other.normal(g)) < -parallel_cosine)) return;
         for (int k = 0; k < sides(); ++k) {
-            const int v = ref.hull.sides[static_cast<size_t>(side(k))].tail;
-            if (ref.sharp_vertex(v) && other.within(face_feature(g), ref.vertex(v))) offer(vertex_feature(v), face_feature(g));
+            const int v = ref.hull.sides[side(k)].tail;
+            if (ref.sharp_vertex(v) && other.within(face_feature(g), ref.vertex(v)))
+                offer(vertex_feature(v), face_feature(g));
         }
     }
 
     void polygon(int g) const {
-        const HullFace& over = other.hull.faces[static_cast<size_t>(g)];
+        const HullFace& over = other.hull.faces[g];
         for (int j = 0; j < over.count; ++j) {
-            const HullSide& it = other.hull.sides[static_cast<size_t>(over.first + j)];
+            const HullSide& it = other.hull.sides[over.first + j];
             vertex(it.tail);
             if (sides() > 0 && other.sharp_side(it.edge))
                 crossings(other.vertex(it.tail), other.vertex(it.head), edge_feature(it.edge));
@@ -91,8 +114,8 @@ struct FaceQuery {
         if (ref.within(face_feature(face), x)) offer(face_feature(face), curve_feature(i));
     }
 
-    // Upright, the corners of the inscribed prism's cap and the lowest point of the rim; lying, the lowest points of both rims,
-    // and the crossings of the lowest line.
+    // Upright, the corners of the inscribed prism's cap and the lowest point of the rim; lying, the lowest
+    // points of both rims, and the crossings of the lowest line.
     void cylinder() const {
         const Vec z = other.X.R.col(2);
         const double cosine = z.dot(n), sine = z.cross(n).norm();
@@ -101,7 +124,8 @@ struct FaceQuery {
         if (sine < flat_sine) polygon(lower);
         if (std::abs(cosine) < flat_sine) curve(1 - lower);
         if (std::abs(cosine) < side_line_cosine && sides() > 0)
-            crossings(other.X.p - other.size.y() * z, other.X.p + other.size.y() * z, edge_feature(cylinder_axis));
+            crossings(other.X.p - other.size.y() * z, other.X.p + other.size.y() * z,
+                      edge_feature(cylinder_axis));
     }
 };
 
@@ -115,18 +139,23 @@ void face_points(const Solid& ref, int face, const Solid& other, bool ref_is_a, 
         query.vertex(other.support_vertex(-query.n));  // the face most turned to the other need not have it
         return query.polygon(g);
     }
-    for (size_t i = 0; i < other.hull.vertices.size(); ++i) query.vertex(static_cast<int>(i));
-    if (query.sides() > 0 && !other.hull.edges.empty()) query.crossings(other.vertex(0), other.vertex(1), edge_feature(0));
+    for (size_t i = 0; i < other.hull.vertices.size(); ++i)
+        query.vertex(static_cast<int>(i));
+    if (query.sides() > 0 && !other.hull.edges.empty())
+        query.crossings(other.vertex(0), other.vertex(1), edge_feature(0));
 }
 
 bool near_face_points(const Solid& a, const Solid& b, const Vec& n, double separation, ContactList& list) {
     const int face_a = a.face_along(-n), face_b = b.face_along(n);
-    const double cosine_a = face_a < 0 ? -1 : -n.dot(a.normal(face_a)), cosine_b = face_b < 0 ? -1 : n.dot(b.normal(face_b));
+    const double cosine_a = face_a < 0 ? -1 : -n.dot(a.normal(face_a)),
+                 cosine_b = face_b < 0 ? -1 : n.dot(b.normal(face_b));
     const bool a_refers = cosine_a > cosine_b - 1e-9;
     if (!(std::max(cosine_a, cosine_b) > near_cosine)) return false;
     const int before = list.count();
-    if (a_refers) face_points(a, face_a, b, true, list);
-    else face_points(b, face_b, a, false, list);
+    if (a_refers)
+        face_points(a, face_a, b, true, list);
+    else
+        face_points(b, face_b, a, false, list);
     const double excess = list.least_gap(before) + a.radius + b.radius - separation;
     if (excess < near_gap * std::abs(separation) + near_gap_floor) return true;
     list.cut(before);

@@ -1,12 +1,12 @@
-// Two polytopes, or one and a point or a segment: the axis of largest separation among the normals of faces and the products of
-// edges (Gottschalk, Lin, Manocha, "OBBTree", 1996; the choice of edges by the Gauss map after Gregorius, "The separating axis
-// test between convex polyhedra", 2013), then the points of a face, of two edges, or, beyond all axes, of a vertex and the
-// nearest part.
+// Two polytopes, or one and a point or a segment: the axis of largest separation among the normals of faces
+// and the products of edges (Gottschalk, Lin, Manocha, "OBBTree", 1996; the choice of edges by the Gauss map
+// after Gregorius, "The separating axis test between convex polyhedra", 2013), then the points of a face, of
+// two edges, or, beyond all axes, of a vertex and the nearest part.
 #include <cmath>
 #include <limits>
 
-#include "collision/detect/narrow_parts.hpp"
 #include "collision/contact/placed_feature.hpp"
+#include "collision/detect/narrow_parts.hpp"
 
 namespace costate {
 namespace {
@@ -17,7 +17,8 @@ constexpr double tie = 1e-9;              // m; a better axis is better by more 
 constexpr double parallel_sine2 = 1e-12;  // squared sine of the angle up to which edges are parallel
 constexpr double closed = 1e-7;           // m; vertices closer than this have no normal of their own
 constexpr double exact = 1e-9;            // m, and relative: to what a separation is known
-constexpr double flat = 3e-6;             // of the size; how far vertices may be out of their face, see convex_hull
+// of the size; how far vertices may be out of their face, see convex_hull
+constexpr double flat = 3e-6;
 
 struct Axis {
     double separation = -std::numeric_limits<double>::infinity();
@@ -35,7 +36,8 @@ struct PolytopePair {
             for (int f = 0; f < a.face_count(); ++f) {
                 const Vec n = -a.normal(f);
                 const double s = n.dot(a.face_point(f) - b.support(n));
-                if (s > best.separation + tie && b.allows(n, vertex_feature(b.support_vertex(n)))) best = {s, n, f, -1};
+                if (s > best.separation + tie && b.allows(n, vertex_feature(b.support_vertex(n))))
+                    best = {s, n, f, -1};
             }
         };
         const auto on_b = [&] {
@@ -45,22 +47,28 @@ struct PolytopePair {
                 if (s > best.separation + tie) best = {s, n, -1, f};
             }
         };
-        if (b.triangle >= 0) on_b(), on_a();  // of a terrain the face comes first
-        else on_a(), on_b();
+        if (b.triangle >= 0) {  // of a terrain the face comes first
+            on_b();
+            on_a();
+        } else {
+            on_a();
+            on_b();
+        }
         return best;
     }
 
-    // Whether the planes of both faces at the edge are cut by the direction u: else no axis at right angles to u is in its cone.
+    // Whether the planes of both faces at the edge are cut by the direction u: else no axis at right angles
+    // to u is in its cone.
     static bool faces_straddle(const Solid& s, const HullEdge& e, const Vec& u) {
         if (e.left < 0) return true;
-        const Vec l = (turns_with_size(s.type()) ? cofactors(s.scale) : Vec(1, 1, 1)).cwiseProduct(s.X.R.transpose() * u);
-        return s.hull.faces[static_cast<size_t>(e.left)].normal.dot(l) *
-                   s.hull.faces[static_cast<size_t>(e.right)].normal.dot(l) <
-               0;
+        const Vec l = (turns_with_size(s.type()) ? cofactors(s.scale) : Vec(1, 1, 1))
+                          .cwiseProduct(s.X.R.transpose() * u);
+        return s.hull.faces[e.left].normal.dot(l) * s.hull.faces[e.right].normal.dot(l) < 0;
     }
 
-    // Whether the two edges are what comes closest along the axis. Of slivers, whose normals are known to few digits,
-    // the cones may only seem to meet: then other vertices lie beyond the edges, as far as the shapes are large.
+    // Whether the two edges are what comes closest along the axis. Of slivers, whose normals are known to few
+    // digits, the cones may only seem to meet: then other vertices lie beyond the edges, as far as the shapes
+    // are large.
     bool on_support(const Axis& axis) const {
         return axis.separation - separation(a, b, axis.n) <
                exact + flat * (bounding_radius(*a.shape, a.size) + bounding_radius(*b.shape, b.size));
@@ -86,7 +94,8 @@ struct PolytopePair {
                 if (n.dot(in_a) < 0) continue;  // the cones of the two edges do not meet
                 const double s = n.dot(tail - b.vertex(f.tail));
                 const Axis axis{s, n, static_cast<int>(i), static_cast<int>(j)};
-                // the least overlap of two polytopes is on both edges, that of a part of a surface need not be
+                // the least overlap of two polytopes is on both edges, that of a part of a surface need not
+                // be
                 if (s > best.separation + tie && b.allows(n, edge_feature(axis.on_b)) &&
                     (b.triangle < 0 || edges_cross(axis)) && on_support(axis))
                     best = axis;
@@ -97,8 +106,10 @@ struct PolytopePair {
 
     // Whether the closest points of the lines of two edges are on the edges.
     bool edges_cross(const Axis& axis) const {
-        const RoundedFeature<double> on_a = place_feature(*a.shape, a.named(edge_feature(axis.on_a)), a.X, a.size);
-        const RoundedFeature<double> on_b = place_feature(*b.shape, b.named(edge_feature(axis.on_b)), b.X, b.size);
+        const RoundedFeature<double> on_a =
+            place_feature(*a.shape, a.named(edge_feature(axis.on_a)), a.X, a.size);
+        const RoundedFeature<double> on_b =
+            place_feature(*b.shape, b.named(edge_feature(axis.on_b)), b.X, b.size);
         const PointPair<double> x = closest_of_lines(on_a.point, on_a.direction, on_b.point, on_b.direction);
         return a.within(edge_feature(axis.on_a), x.a) && b.within(edge_feature(axis.on_b), x.b);
     }
@@ -110,8 +121,8 @@ struct PolytopePair {
         Feature on_a, on_b;
     };
 
-    // The vertices of v against the edges of e; `side` is 1 if v is a. A vertex that is farther along the axis than the nearest
-    // yet is left out.
+    // The vertices of v against the edges of e; `side` is 1 if v is a. A vertex that is farther along the
+    // axis than the nearest yet is left out.
     void vertices_near(const Solid& v, const Solid& e, double side, const Vec& axis, Nearest& best) const {
         const Vec outward = side * axis;
         const double surface = outward.dot(e.support(outward));
@@ -127,23 +138,29 @@ struct PolytopePair {
                 if (!(distance < best.distance - tie)) continue;
                 const Feature on_v = vertex_feature(static_cast<int>(i));
                 const Feature on_e =
-                    t <= 0 ? vertex_feature(edge.tail) : (t >= 1 ? vertex_feature(edge.head) : edge_feature(static_cast<int>(j)));
+                    t <= 0 ? vertex_feature(edge.tail)
+                           : (t >= 1 ? vertex_feature(edge.head) : edge_feature(static_cast<int>(j)));
                 best = {distance, side * (x - y) / distance, side > 0 ? on_v : on_e, side > 0 ? on_e : on_v};
             }
         }
     }
 
-    void offer_edges(const Axis& axis) const { list.offer(a, b, edge_feature(axis.on_a), edge_feature(axis.on_b), axis.n); }
+    void offer_edges(const Axis& axis) const {
+        list.offer(a, b, edge_feature(axis.on_a), edge_feature(axis.on_b), axis.n);
+    }
 
     bool offer_face(const Axis& axis) const {
         const int before = list.count();
-        if (axis.on_a >= 0) face_points(a, axis.on_a, b, true, list);
-        else face_points(b, axis.on_b, a, false, list);
+        if (axis.on_a >= 0)
+            face_points(a, axis.on_a, b, true, list);
+        else
+            face_points(b, axis.on_b, a, false, list);
         const double found = list.least_gap(before) + a.radius + b.radius;
-        // where the shapes overlap, or the face is a part of a larger one, the axis alone counts; apart, the point that comes
-        // closest along it must be within the face
+        // where the shapes overlap, or the face is a part of a larger one, the axis alone counts; apart, the
+        // point that comes closest along it must be within the face
         const bool axis_counts = axis.separation <= 0 || (b.triangle >= 0 && axis.on_b >= 0);
-        if (axis_counts ? list.count() > before : found <= axis.separation + exact + 1e-3 * axis.separation) return true;
+        if (axis_counts ? list.count() > before : found <= axis.separation + exact + 1e-3 * axis.separation)
+            return true;
         list.cut(before);
         return false;
     }
@@ -153,11 +170,15 @@ struct PolytopePair {
             // no point of the triangle's face is deeper than the least overlap
             const int before = list.count();
             face_points(b, 0, a, false, list);
-            list.drop_if(before, [&](const ContactList::Point& p) { return p.gap + a.radius < axis.separation - closed; });
+            list.drop_if(before, [&](const ContactList::Point& p) {
+                return p.gap + a.radius < axis.separation - closed;
+            });
             return;
         }
-        if (axis.on_a >= 0) list.offer(a, b, face_feature(axis.on_a), vertex_feature(b.support_vertex(axis.n)), axis.n);
-        else list.offer(a, b, vertex_feature(a.support_vertex(-axis.n)), face_feature(axis.on_b), axis.n);
+        if (axis.on_a >= 0)
+            list.offer(a, b, face_feature(axis.on_a), vertex_feature(b.support_vertex(axis.n)), axis.n);
+        else
+            list.offer(a, b, vertex_feature(a.support_vertex(-axis.n)), face_feature(axis.on_b), axis.n);
     }
 
     void offer_points() const {
@@ -174,20 +195,26 @@ struct PolytopePair {
             Nearest near;
             vertices_near(a, b, 1, lead.n, near);
             vertices_near(b, a, -1, lead.n, near);
-            const bool closest = near.distance > closed && separation(a, b, near.n) > near.distance - exact * (1 + near.distance);
+            const bool closest = near.distance > closed &&
+                                 separation(a, b, near.n) > near.distance - exact * (1 + near.distance);
             if (closest) {
                 if (!b.allows(near.n, near.on_b)) return;
-                if (!near_face_points(a, b, near.n, near.distance, list)) list.offer(a, b, near.on_a, near.on_b, near.n);
+                if (!near_face_points(a, b, near.n, near.distance, list))
+                    list.offer(a, b, near.on_a, near.on_b, near.n);
                 return;
             }
         }
-        if (edges_lead) offer_edges(edges);
-        else offer_support(face);
+        if (edges_lead)
+            offer_edges(edges);
+        else
+            offer_support(face);
     }
 };
 
 }  // namespace
 
-void polytope_points(const Solid& a, const Solid& b, ContactList& list) { PolytopePair{a, b, list}.offer_points(); }
+void polytope_points(const Solid& a, const Solid& b, ContactList& list) {
+    PolytopePair{a, b, list}.offer_points();
+}
 
 }  // namespace costate

@@ -16,7 +16,8 @@ constexpr double rise_sine = 1e-6;  // of the angle from which a neighbour count
 }  // namespace
 
 TriangleTables::TriangleTables(const Terrain& terrain, int triangle) {
-    const Vec middle = (terrain.corner(triangle, 0) + terrain.corner(triangle, 1) + terrain.corner(triangle, 2)) / 3;
+    const Vec middle =
+        (terrain.corner(triangle, 0) + terrain.corner(triangle, 1) + terrain.corner(triangle, 2)) / 3;
     const Vec normal = terrain.normal(triangle).normalized();
     for (int k = 0; k < 3; ++k) {
         const int next = (k + 1) % 3;
@@ -31,20 +32,24 @@ TriangleTables::TriangleTables(const Terrain& terrain, int triangle) {
 }
 
 Solid::Solid(const Shape& s, const Transform<double>& pose, const Vec& numbers)
-    : shape(&s), X(pose), size(numbers), scale(shape_scale(s.type, numbers)), radius(is_round(s.type) ? numbers.x() : 0) {
+    : shape(&s),
+      X(pose),
+      size(numbers),
+      scale(shape_scale(s.type, numbers)),
+      radius(is_round(s.type) ? numbers.x() : 0) {
     if (const Hull* tables = hull_of(s)) hull = tables->view();
 }
 
 Vec Solid::normal(int face) const {
     if (type() == ShapeType::plane) return X.R.col(2);
-    const Vec n = hull.faces[static_cast<size_t>(face)].normal;
+    const Vec n = hull.faces[face].normal;
     if (!turns_with_size(type())) return X.R * n;
     return X.R * normalise<double>(n.cwiseProduct(cofactors(scale)));
 }
 
 Vec Solid::face_point(int face) const {
     if (type() == ShapeType::plane) return X.p;
-    return X.R * scale.cwiseProduct(hull.faces[static_cast<size_t>(face)].origin) + X.p;
+    return X.R * scale.cwiseProduct(hull.faces[face].origin) + X.p;
 }
 
 int Solid::face_count() const {
@@ -60,14 +65,17 @@ int Solid::face_along(const Vec& d) const {
     return best;
 }
 
-Vec Solid::centre() const { return type() == ShapeType::mesh ? Vec(X.R * scale.cwiseProduct(shape->hull->centre) + X.p) : X.p; }
+Vec Solid::centre() const {
+    return type() == ShapeType::mesh ? Vec(X.R * scale.cwiseProduct(shape->hull->centre) + X.p) : X.p;
+}
 
 int Solid::support_vertex(const Vec& d) const {
     const Vec l = scale.cwiseProduct(X.R.transpose() * d);
     int best = 0;
     double farthest = -std::numeric_limits<double>::infinity();
     for (size_t i = 0; i < hull.vertices.size(); ++i)
-        if (const double along = l.dot(hull.vertices[i]); along > farthest) farthest = along, best = static_cast<int>(i);
+        if (const double along = l.dot(hull.vertices[i]); along > farthest)
+            farthest = along, best = static_cast<int>(i);
     return best;
 }
 
@@ -80,9 +88,11 @@ Vec Solid::support(const Vec& d) const {
             const auto side = [&](int k) { return l[k] < 0 ? -size[k] : size[k]; };
             return X.R * Vec(side(0), side(1), side(2)) + X.p;
         }
-        case ShapeType::ellipsoid: return X.R * size.cwiseProduct(normalise<double>(size.cwiseProduct(l))) + X.p;
+        case ShapeType::ellipsoid:
+            return X.R * size.cwiseProduct(normalise<double>(size.cwiseProduct(l))) + X.p;
         case ShapeType::cylinder: {
-            const double across = std::hypot(l.x(), l.y()), k = across > degenerate_length ? size.x() / across : 0;
+            const double across = std::hypot(l.x(), l.y()),
+                         k = across > degenerate_length ? size.x() / across : 0;
             return X.R * Vec(k * l.x(), k * l.y(), l.z() < 0 ? -size.y() : size.y()) + X.p;
         }
         default: return vertex(support_vertex(d));
@@ -98,7 +108,8 @@ Feature Solid::feature_along(const Vec& d, double tol) const {
     const int face = face_along(d);
     if (face >= 0 && normal(face).cross(d).norm() < tol && normal(face).dot(d) > 0) return face_feature(face);
     if (type() == ShapeType::cylinder)
-        return std::abs(along_axis) < tol ? edge_feature(cylinder_axis) : curve_feature(along_axis < 0 ? 0 : 1);
+        return std::abs(along_axis) < tol ? edge_feature(cylinder_axis)
+                                          : curve_feature(along_axis < 0 ? 0 : 1);
     const int v = support_vertex(d);
     double least = tol;
     Feature feature = vertex_feature(v);
@@ -106,7 +117,10 @@ Feature Solid::feature_along(const Vec& d, double tol) const {
         if (hull.edges[e].tail != v && hull.edges[e].head != v) continue;
         const Vec u = edge_direction(static_cast<int>(e));
         const double sine = std::abs(u.dot(d)) / u.norm();
-        if (sine < least) least = sine, feature = edge_feature(static_cast<int>(e));
+        if (sine < least) {
+            least = sine;
+            feature = edge_feature(static_cast<int>(e));
+        }
     }
     return feature;
 }
@@ -127,7 +141,7 @@ bool Solid::within(const Feature& f, const Vec& x) const {
     const HullFace& face = hull.faces[f.index];
     const Vec n = normal(static_cast<int>(f.index));
     for (int k = 0; k < face.count; ++k) {
-        const HullSide& side = hull.sides[static_cast<size_t>(face.first + k)];
+        const HullSide& side = hull.sides[face.first + k];
         const Vec tail = vertex(side.tail), out = (vertex(side.head) - tail).cross(n);
         if (out.dot(x - tail) > on_side * out.norm()) return false;
     }
@@ -136,7 +150,8 @@ bool Solid::within(const Feature& f, const Vec& x) const {
 
 Feature Solid::in_triangle(const Feature& f) const {
     if (only_side < 0) return f;
-    return f.kind == FeatureKind::edge ? edge_feature(only_side) : vertex_feature((only_side + static_cast<int>(f.index)) % 3);
+    return f.kind == FeatureKind::edge ? edge_feature(only_side)
+                                       : vertex_feature((only_side + static_cast<int>(f.index)) % 3);
 }
 
 Feature Solid::named(const Feature& f) const {
@@ -144,7 +159,7 @@ Feature Solid::named(const Feature& f) const {
     const Terrain& t = *shape->terrain;
     const size_t first = 3 * static_cast<size_t>(triangle), index = in_triangle(f).index;
     switch (f.kind) {
-        case FeatureKind::vertex: return vertex_feature(t.triangles[static_cast<size_t>(triangle)][index]);
+        case FeatureKind::vertex: return vertex_feature(t.triangles[triangle][index]);
         case FeatureKind::edge: return edge_feature(t.edge_of_side[first + index]);
         case FeatureKind::side: return side_feature(static_cast<int>(first + index));
         default: return face_feature(triangle);
@@ -152,7 +167,9 @@ Feature Solid::named(const Feature& f) const {
 }
 
 bool Solid::sharp_side(int edge) const {
-    return triangle < 0 || shape->terrain->sharp_side[3 * static_cast<size_t>(triangle) + in_triangle(edge_feature(edge)).index];
+    return triangle < 0 ||
+           shape->terrain
+               ->sharp_side[3 * static_cast<size_t>(triangle) + in_triangle(edge_feature(edge)).index];
 }
 
 bool Solid::sharp_vertex(int v) const {
@@ -165,24 +182,26 @@ bool Solid::allows(const Vec& n, const Feature& f) const {
     const Terrain& t = *shape->terrain;
     const Vec l = scale.cwiseProduct(X.R.transpose() * n);  // stretches points where n meets them
     const auto rises = [&](int from, int to) {
-        const Vec way = t.vertices[static_cast<size_t>(to)] - t.vertices[static_cast<size_t>(from)];
+        const Vec way = t.vertices[to] - t.vertices[from];
         return l.dot(way) > rise_sine * l.norm() * way.norm();
     };
-    const auto faces = [&](const Vec& outward) { return n.dot(X.R * outward.cwiseProduct(cofactors(scale))) > 0; };
+    const auto faces = [&](const Vec& outward) {
+        return n.dot(X.R * outward.cwiseProduct(cofactors(scale))) > 0;
+    };
     if (f.kind == FeatureKind::edge) {
-        const auto& corners = t.triangles[static_cast<size_t>(triangle)];
+        const auto& corners = t.triangles[triangle];
         const size_t k = in_triangle(f).index;
         const int from = corners[k], to = t.beyond[3 * static_cast<size_t>(triangle) + k];
         if (to < 0) return faces(t.normal(triangle));
-        const Vec tail = t.vertices[static_cast<size_t>(from)], way = t.vertices[static_cast<size_t>(to)] - tail;
-        const Vec beyond = way.cross(t.vertices[static_cast<size_t>(corners[(k + 1) % 3])] - tail);
+        const Vec tail = t.vertices[from], way = t.vertices[to] - tail;
+        const Vec beyond = way.cross(t.vertices[corners[(k + 1) % 3]] - tail);
         return !rises(from, to) && faces(t.normal(triangle).normalized() + beyond.normalized());
     }
     if (f.kind != FeatureKind::vertex) return faces(t.normal(triangle));
     const int v = static_cast<int>(named(f).index);
-    if (!faces(t.up[static_cast<size_t>(v)])) return false;
-    for (int k = t.first_neighbour[static_cast<size_t>(v)]; k < t.first_neighbour[static_cast<size_t>(v) + 1]; ++k)
-        if (rises(v, t.neighbours[static_cast<size_t>(k)])) return false;
+    if (!faces(t.up[v])) return false;
+    for (int k = t.first_neighbour[v]; k < t.first_neighbour[v + 1]; ++k)
+        if (rises(v, t.neighbours[k])) return false;
     return true;
 }
 

@@ -1,5 +1,5 @@
-// A shape at its pose, or one triangle or edge of a terrain, as plain numbers: what the narrow phase asks about it. A solid is
-// a core (point, segment, polytope, cylinder or ellipsoid) swept by a radius.
+// A shape at its pose, or one triangle or edge of a terrain, as plain numbers: what the narrow phase asks
+// about it. A solid is a core (point, segment, polytope, cylinder or ellipsoid) swept by a radius.
 #pragma once
 
 #include "collision/contact/feature.hpp"
@@ -7,7 +7,8 @@
 
 namespace costate {
 
-// The tables of one triangle, corners and sides numbered as in the terrain. Face 0 looks outward, face 1 inward.
+// The tables of one triangle, corners and sides numbered as in the terrain. Face 0 looks outward, face 1
+// inward.
 struct TriangleTables {
     Vec3<double> vertices[3];
     HullEdge edges[3];
@@ -22,9 +23,8 @@ struct EdgeTables {
     Vec3<double> vertices[2];
     HullEdge edges[1];
     EdgeTables(const TriangleTables& triangle, int side)
-        : vertices{triangle.vertices[side], triangle.vertices[(side + 1) % 3]}, edges{{0, 1, -1, -1,
-                                                                                       triangle.edges[side].direction,
-                                                                                       Vec3<double>::Zero()}} {}
+        : vertices{triangle.vertices[side], triangle.vertices[(side + 1) % 3]},
+          edges{{0, 1, -1, -1, triangle.edges[side].direction, Vec3<double>::Zero()}} {}
     HullView view() const { return {vertices, edges, {}, {}}; }
 };
 
@@ -33,30 +33,35 @@ struct Solid {
     HullView hull;  // at unit scale; nothing of a plane and an ellipsoid
     Transform<double> X;
     Vec3<double> size, scale;
-    double radius;      // of the sweep, m
-    int triangle = -1;  // of a terrain
+    double radius;       // of the sweep, m
+    int triangle = -1;   // of a terrain
     int only_side = -1;  // of the triangle, if this is no more than that
 
     Solid(const Shape& s, const Transform<double>& pose, const Vec3<double>& numbers);
     Solid(const Solid& terrain, const TriangleTables& tables, int number) : Solid(terrain) {
-        hull = tables.view(), triangle = number;
+        hull = tables.view();
+        triangle = number;
     }
-    Solid(const Solid& whole, const EdgeTables& tables, int number) : Solid(whole) { hull = tables.view(), only_side = number; }
+    Solid(const Solid& whole, const EdgeTables& tables, int number) : Solid(whole) {
+        hull = tables.view(), only_side = number;
+    }
     ShapeType type() const { return shape->type; }
     bool is_curved() const { return type() == ShapeType::cylinder || type() == ShapeType::ellipsoid; }
 
     // In the common frame.
-    Vec3<double> vertex(int i) const { return X.R * scale.cwiseProduct(hull.vertices[static_cast<size_t>(i)]) + X.p; }
-    Vec3<double> edge_direction(int i) const { return X.R * scale.cwiseProduct(hull.edges[static_cast<size_t>(i)].direction); }
+    Vec3<double> vertex(int i) const { return X.R * scale.cwiseProduct(hull.vertices[i]) + X.p; }
+    Vec3<double> edge_direction(int i) const { return X.R * scale.cwiseProduct(hull.edges[i].direction); }
     Vec3<double> normal(int face) const;  // unit, outward
     Vec3<double> face_point(int face) const;
     int face_count() const;                       // of those that others may rest on
     int face_along(const Vec3<double>& d) const;  // the face whose normal is most along d, -1 without faces
     Vec3<double> centre() const;
 
-    int support_vertex(const Vec3<double>& d) const;    // the farthest vertex of the hull along d, the lowest among equals
+    // the farthest vertex of the hull along d, the lowest among equals
+    int support_vertex(const Vec3<double>& d) const;
     Vec3<double> support(const Vec3<double>& d) const;  // the farthest point of the core along d
-    // The part of the core whose outward normals come within the angle tol of the unit vector d, the largest first.
+    // The part of the core whose outward normals come within the angle tol of the unit vector d, the largest
+    // first.
     Feature feature_along(const Vec3<double>& d, double tol) const;
     // Whether a point near the feature lies between its ends or sides.
     bool within(const Feature& f, const Vec3<double>& x) const;
@@ -66,8 +71,8 @@ struct Solid {
     Feature named(const Feature& f) const;
     bool sharp_side(int edge) const;  // whether the edge may be touched from outside
     bool sharp_vertex(int vertex) const;
-    // Whether a surface that goes on beyond the triangle lets a contact at its feature have the normal n: no neighbour of it
-    // rises.
+    // Whether a surface that goes on beyond the triangle lets a contact at its feature have the normal n: no
+    // neighbour of it rises.
     bool allows(const Vec3<double>& n, const Feature& f) const;
 };
 

@@ -1,7 +1,7 @@
-// The convex hull of points by quickhull (Barber, Dobkin, Huhdanpaa, "The quickhull algorithm for convex hulls", 1996), then its
-// triangles merged to flat faces. Runs once, at load. Points are rounded to a grid of 2^-29 of their extent, on which every
-// decision is exact: files are full of points that are in a plane but for their last bit, on which floating point contradicts
-// itself.
+// The convex hull of points by quickhull (Barber, Dobkin, Huhdanpaa, "The quickhull algorithm for convex
+// hulls", 1996), then its triangles merged to flat faces. Runs once, at load. Points are rounded to a grid of
+// 2^-29 of their extent, on which every decision is exact: files are full of points that are in a plane but
+// for their last bit, on which floating point contradicts itself.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -14,15 +14,16 @@ namespace costate {
 namespace {
 
 // Lengths are in cells.
-constexpr double cells = 1 << 29;           // of the grid, from the middle to the farthest coordinate: the extent
-constexpr double thinnest = 1e-6 * cells;   // that a hull may be
-__extension__ typedef __int128 Wide;        // a triple product of differences, up to 3 * 2^30 * 2^61
+// of the grid, from the middle to the farthest coordinate: the extent
+constexpr double cells = 1 << 29;
+constexpr double thinnest = 1e-6 * cells;  // that a hull may be
+__extension__ typedef __int128 Wide;       // a triple product of differences, up to 3 * 2^30 * 2^61
 using GridPoint = Eigen::Matrix<std::int64_t, 3, 1>;
 
 struct Triangle {
     int v[3];
-    int next_to[3];            // the triangle beyond the side from v[k] to v[k+1]
-    GridPoint normal;          // outward, twice the area long
+    int next_to[3];    // the triangle beyond the side from v[k] to v[k+1]
+    GridPoint normal;  // outward, twice the area long
     double twice_area;
     std::vector<int> outside;  // points above it that no other triangle holds
     bool alive = true;
@@ -31,15 +32,20 @@ struct Triangle {
 struct Quickhull {
     std::vector<GridPoint> points;
     std::vector<Triangle> triangles;
-    double tolerance;  // of flatness: 1e-6 of the extent, or a few times what rounding to 24 bits takes from the coordinates
+    // of flatness: 1e-6 of the extent, or a few times what rounding to 24 bits takes from the coordinates
+    double tolerance;
 
     explicit Quickhull(const std::vector<Vec3<double>>& given) {
         if (given.size() < 4) throw std::invalid_argument("a convex mesh needs at least four vertices");
         Vec3<double> lo = given[0], hi = lo;
-        for (const Vec3<double>& x : given) lo = lo.cwiseMin(x), hi = hi.cwiseMax(x);
+        for (const Vec3<double>& x : given) {
+            lo = lo.cwiseMin(x);
+            hi = hi.cwiseMax(x);
+        }
         const Vec3<double> middle = 0.5 * lo + 0.5 * hi;
         const double extent = (hi - middle).maxCoeff();
-        if (!(extent > 0) || !std::isfinite(extent)) throw std::invalid_argument("a convex mesh without extent");
+        if (!(extent > 0) || !std::isfinite(extent))
+            throw std::invalid_argument("a convex mesh without extent");
         tolerance = cells * std::max(1e-6, 5e-7 * lo.cwiseAbs().cwiseMax(hi.cwiseAbs()).maxCoeff() / extent);
         for (const Vec3<double>& x : given)
             points.push_back(((x - middle) / extent * cells).array().round().matrix().cast<std::int64_t>());
@@ -47,10 +53,10 @@ struct Quickhull {
         for (size_t t = 0; t < triangles.size(); ++t)
             if (triangles[t].alive && !triangles[t].outside.empty()) add_point(static_cast<int>(t));
     }
-    const GridPoint& at(int i) const { return points[static_cast<size_t>(i)]; }
+    const GridPoint& at(int i) const { return points[i]; }
     Vec3<double> place(int i) const { return at(i).cast<double>(); }
-    Triangle& triangle(int t) { return triangles[static_cast<size_t>(t)]; }
-    const Triangle& triangle(int t) const { return triangles[static_cast<size_t>(t)]; }
+    Triangle& triangle(int t) { return triangles[t]; }
+    const Triangle& triangle(int t) const { return triangles[t]; }
 
     // Six times the volume under a point: positive if it is above the triangle.
     Wide above(const Triangle& t, int i) const {
@@ -59,11 +65,13 @@ struct Quickhull {
     }
     double height(const Triangle& t, int i) const { return static_cast<double>(above(t, i)) / t.twice_area; }
 
-    // Whether the unrounded corners are so nearly on a line that other points may lie above the plane through them.
+    // Whether the unrounded corners are so nearly on a line that other points may lie above the plane through
+    // them.
     bool thin(int t) const {
         const Triangle& it = triangle(t);
         double longest = 0;
-        for (int k = 0; k < 3; ++k) longest = std::max(longest, (place(it.v[(k + 1) % 3]) - place(it.v[k])).norm());
+        for (int k = 0; k < 3; ++k)
+            longest = std::max(longest, (place(it.v[(k + 1) % 3]) - place(it.v[k])).norm());
         return it.twice_area < 1e-3 * cells * longest;
     }
 
@@ -72,7 +80,8 @@ struct Quickhull {
         int best = 0;
         for (int i = 1; i < static_cast<int>(points.size()); ++i)
             if (measure(place(i)) > measure(place(best)) + 1) best = i;
-        if (!(measure(place(best)) > thinnest)) throw std::invalid_argument("the vertices of a convex mesh lie in a plane");
+        if (!(measure(place(best)) > thinnest))
+            throw std::invalid_argument("the vertices of a convex mesh lie in a plane");
         return best;
     }
 
@@ -100,13 +109,19 @@ struct Quickhull {
         const Vec3<double> n = u.cross(place(c) - place(a)).normalized();
         int d = farthest([&](const Vec3<double>& x) { return std::abs(n.dot(x - place(a))); });
         if (n.dot(place(d) - place(a)) > 0) std::swap(c, d);
-        add_triangle(a, b, c), add_triangle(a, d, b), add_triangle(b, d, c), add_triangle(c, d, a);
+        add_triangle(a, b, c);
+        add_triangle(a, d, b);
+        add_triangle(b, d, c);
+        add_triangle(c, d, a);
         constexpr int beyond[4][3] = {{1, 2, 3}, {3, 2, 0}, {1, 3, 0}, {2, 1, 0}};
-        for (int t = 0; t < 4; ++t) std::copy(beyond[t], beyond[t] + 3, triangle(t).next_to);
-        for (int i = 0; i < static_cast<int>(points.size()); ++i) assign(i, 0);
+        for (int t = 0; t < 4; ++t)
+            std::copy(beyond[t], beyond[t] + 3, triangle(t).next_to);
+        for (int i = 0; i < static_cast<int>(points.size()); ++i)
+            assign(i, 0);
     }
 
-    // The highest point above triangle t; among equals the farthest from the middle, which is a corner of the hull.
+    // The highest point above triangle t; among equals the farthest from the middle, which is a corner of the
+    // hull.
     int highest(int t) const {
         const std::vector<int>& outside = triangle(t).outside;
         int best = outside[0];
@@ -136,13 +151,15 @@ struct Quickhull {
         for (const int v : visible) {
             const Triangle& seen = triangle(v);
             for (int side = 0; side < 3; ++side)
-                if (triangle(seen.next_to[side]).alive) rim.push_back({seen.v[side], seen.v[(side + 1) % 3], seen.next_to[side]});
+                if (triangle(seen.next_to[side]).alive)
+                    rim.push_back({seen.v[side], seen.v[(side + 1) % 3], seen.next_to[side]});
             for (const int i : seen.outside)
                 if (i != apex) orphans.push_back(i);
         }
         const size_t first = triangles.size();
         std::map<int, int> from;  // the new triangle on the rim side that starts at a vertex
-        for (const RimSide& side : rim) from[side.tail] = add_triangle(side.tail, side.head, apex);
+        for (const RimSide& side : rim)
+            from[side.tail] = add_triangle(side.tail, side.head, apex);
         for (const RimSide& side : rim) {
             const int added = from[side.tail], following = from[side.head];
             triangle(added).next_to[0] = side.beyond;
@@ -152,7 +169,8 @@ struct Quickhull {
             for (int k = 0; k < 3; ++k)
                 if (beyond.v[k] == side.head && beyond.v[(k + 1) % 3] == side.tail) beyond.next_to[k] = added;
         }
-        for (const int i : orphans) assign(i, first);
+        for (const int i : orphans)
+            assign(i, first);
     }
 };
 
@@ -171,17 +189,21 @@ struct Faces {
         std::vector<int> order;  // large ones first: their planes are well defined
         for (size_t t = 0; t < face.size(); ++t)
             if (hull.triangles[t].alive) order.push_back(static_cast<int>(t));
-        std::stable_sort(order.begin(), order.end(),
-                         [&](int a, int b) { return hull.triangle(a).twice_area > hull.triangle(b).twice_area; });
+        std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+            return hull.triangle(a).twice_area > hull.triangle(b).twice_area;
+        });
         std::map<int, Face> by_first;  // triangle
         for (const int seed : order) {
-            if (face[static_cast<size_t>(seed)] >= 0) continue;
+            if (face[seed] >= 0) continue;
             const std::vector<int> part = grown(seed), loop = rim(part, seed);
-            if (!loop.empty()) by_first[*std::min_element(part.begin(), part.end())] = {loop, seed};
+            if (!loop.empty())
+                by_first[*std::min_element(part.begin(), part.end())] = {loop, seed};
             else  // no polygon
-                for (const int t : part) by_first[t] = {{hull.triangle(t).v[0], hull.triangle(t).v[1], hull.triangle(t).v[2]}, t};
+                for (const int t : part)
+                    by_first[t] = {{hull.triangle(t).v[0], hull.triangle(t).v[1], hull.triangle(t).v[2]}, t};
         }
-        for (auto& [_, it] : by_first) faces.push_back(std::move(it));
+        for (auto& [_, it] : by_first)
+            faces.push_back(std::move(it));
         drop_vertices_along_edges();
     }
 
@@ -189,27 +211,29 @@ struct Faces {
     std::vector<int> grown(int seed) {
         const Triangle& plane = hull.triangle(seed);
         std::vector<int> part{seed};
-        face[static_cast<size_t>(seed)] = seed;
+        face[seed] = seed;
         for (size_t k = 0; k < part.size(); ++k)
             for (const int next : hull.triangle(part[k]).next_to) {
                 const Triangle& t = hull.triangle(next);
-                const bool flat = std::ranges::all_of(t.v, [&](int i) { return std::abs(hull.height(plane, i)) < hull.tolerance; });
-                if (face[static_cast<size_t>(next)] >= 0 || !flat) continue;
+                const bool flat = std::ranges::all_of(
+                    t.v, [&](int i) { return std::abs(hull.height(plane, i)) < hull.tolerance; });
+                if (face[next] >= 0 || !flat) continue;
                 if (!(t.normal.cast<double>().dot(plane.normal.cast<double>()) > 0)) continue;
-                face[static_cast<size_t>(next)] = seed;
+                face[next] = seed;
                 part.push_back(next);
             }
         return part;
     }
 
-    // The outline of a part of the surface from its first vertex on; empty if it is no loop, or no convex one.
+    // The outline of a part of the surface from its first vertex on; empty if it is no loop, or no convex
+    // one.
     std::vector<int> rim(const std::vector<int>& part, int seed) const {
         std::map<int, int> after;
         size_t sides = 0;
         for (const int n : part) {
             const Triangle& t = hull.triangle(n);
             for (int side = 0; side < 3; ++side)
-                if (face[static_cast<size_t>(t.next_to[side])] != seed) after[t.v[side]] = t.v[(side + 1) % 3], ++sides;
+                if (face[t.next_to[side]] != seed) after[t.v[side]] = t.v[(side + 1) % 3], ++sides;
         }
         std::vector<int> loop;
         if (after.size() != sides || sides < 3) return {};
@@ -221,7 +245,8 @@ struct Faces {
         for (size_t k = 0; k < sides && part.size() > 1; ++k) {
             const Vec3<double> b = hull.place(loop[(k + 1) % sides]), u = b - hull.place(loop[k]),
                                w = hull.place(loop[(k + 2) % sides]) - b;
-            if (n.dot(u.cross(w)) < -10 * hull.tolerance * (u + w).norm()) return {};  // how far b lies inside the line past it
+            // how far b lies inside the line past it
+            if (n.dot(u.cross(w)) < -10 * hull.tolerance * (u + w).norm()) return {};
         }
         return loop;
     }
@@ -230,10 +255,12 @@ struct Faces {
     void drop_vertices_along_edges() {
         std::map<int, std::vector<size_t>> faces_of;
         for (size_t f = 0; f < faces.size(); ++f)
-            for (const int v : faces[f].loop) faces_of[v].push_back(f);
+            for (const int v : faces[f].loop)
+                faces_of[v].push_back(f);
         for (const auto& [v, of] : faces_of) {
             if (of.size() != 2 || std::min(faces[of[0]].loop.size(), faces[of[1]].loop.size()) < 4) continue;
-            for (const size_t f : of) std::erase(faces[f].loop, v);
+            for (const size_t f : of)
+                std::erase(faces[f].loop, v);
         }
     }
 };
@@ -245,17 +272,23 @@ std::shared_ptr<const Hull> convex_hull(const std::vector<Vec3<double>>& points)
     const std::vector<Face> faces = Faces(quick).faces;
     std::map<int, int> index;  // of a point among the vertices that are left
     for (const Face& face : faces)
-        for (const int i : face.loop) index[i] = 0;
+        for (const int i : face.loop)
+            index[i] = 0;
     std::vector<Vec3<double>> vertices;
-    for (auto& [point, i] : index) i = static_cast<int>(vertices.size()), vertices.push_back(points[static_cast<size_t>(point)]);
+    for (auto& [point, i] : index) {
+        i = static_cast<int>(vertices.size());
+        vertices.push_back(points[point]);
+    }
     std::vector<std::vector<int>> loops;
     for (const Face& face : faces) {
         loops.emplace_back();
-        for (const int i : face.loop) loops.back().push_back(index[i]);
+        for (const int i : face.loop)
+            loops.back().push_back(index[i]);
     }
     Hull hull = hull_of_faces(std::move(vertices), loops);
     for (size_t f = 0; f < faces.size(); ++f)
-        if (quick.thin(faces[f].seed)) hull.faces[f].normal = quick.triangle(faces[f].seed).normal.cast<double>().normalized();
+        if (quick.thin(faces[f].seed))
+            hull.faces[f].normal = quick.triangle(faces[f].seed).normal.cast<double>().normalized();
     return std::make_shared<const Hull>(std::move(hull));
 }
 

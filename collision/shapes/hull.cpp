@@ -10,20 +10,25 @@ namespace costate {
 Hull hull_of_faces(std::vector<Vec3<double>> vertices, const std::vector<std::vector<int>>& faces) {
     Hull hull;
     hull.vertices = std::move(vertices);
-    const auto vertex = [&](int i) { return hull.vertices[static_cast<size_t>(i)]; };
+    const auto vertex = [&](int i) { return hull.vertices[i]; };
     std::map<std::pair<int, int>, int> edge_of;
     for (const std::vector<int>& loop : faces) {
         HullFace face{Vec3<double>::Zero(), Vec3<double>::Zero(), static_cast<int>(hull.sides.size()),
                       static_cast<int>(loop.size())};
         const int index = static_cast<int>(hull.faces.size());
-        for (const int i : loop) face.origin += vertex(i) / static_cast<double>(loop.size());
+        for (const int i : loop)
+            face.origin += vertex(i) / static_cast<double>(loop.size());
         for (size_t k = 0; k < loop.size(); ++k) {
             const int tail = loop[k], head = loop[(k + 1) % loop.size()];
             face.normal += (vertex(tail) - face.origin).cross(vertex(head) - face.origin);
-            const auto [it, added] = edge_of.try_emplace(std::minmax(tail, head), static_cast<int>(hull.edges.size()));
-            if (added) hull.edges.push_back({tail, head, index, -1, vertex(head) - vertex(tail), Vec3<double>::Zero()});
-            else hull.edges[static_cast<size_t>(it->second)].right = index;
-            HullEdge& edge = hull.edges[static_cast<size_t>(it->second)];
+            const auto [it, added] =
+                edge_of.try_emplace(std::minmax(tail, head), static_cast<int>(hull.edges.size()));
+            if (added)
+                hull.edges.push_back(
+                    {tail, head, index, -1, vertex(head) - vertex(tail), Vec3<double>::Zero()});
+            else
+                hull.edges[it->second].right = index;
+            HullEdge& edge = hull.edges[it->second];
             edge.inward += face.origin - 0.5 * (vertex(tail) + vertex(head));
             hull.sides.push_back({tail, head, it->second, index});
         }
@@ -31,21 +36,28 @@ Hull hull_of_faces(std::vector<Vec3<double>> vertices, const std::vector<std::ve
         hull.faces.push_back(face);
     }
     Vec3<double> lo = hull.vertices[0], hi = lo;
-    for (const Vec3<double>& v : hull.vertices) lo = lo.cwiseMin(v), hi = hi.cwiseMax(v);
-    hull.centre = 0.5 * (lo + hi), hull.half = 0.5 * (hi - lo);
+    for (const Vec3<double>& v : hull.vertices) {
+        lo = lo.cwiseMin(v);
+        hi = hi.cwiseMax(v);
+    }
+    hull.centre = 0.5 * (lo + hi);
+    hull.half = 0.5 * (hi - lo);
     return hull;
 }
 
 const Hull& cube_hull() {
     static const Hull cube = [] {
         std::vector<Vec3<double>> vertices;
-        for (int i = 0; i < 8; ++i) vertices.emplace_back((i & 1) != 0 ? 1 : -1, (i & 2) != 0 ? 1 : -1, (i & 4) != 0 ? 1 : -1);
+        for (int i = 0; i < 8; ++i)
+            vertices.emplace_back((i & 1) != 0 ? 1 : -1, (i & 2) != 0 ? 1 : -1, (i & 4) != 0 ? 1 : -1);
         std::vector<std::vector<int>> faces;
         for (int k = 0; k < 3; ++k)
             for (int side = 0; side < 2; ++side) {
                 const int base = side << k, u = 1 << (k + 1) % 3, w = 1 << (k + 2) % 3;
-                if (side == 1) faces.push_back({base, base + u, base + u + w, base + w});
-                else faces.push_back({base, base + w, base + u + w, base + u});
+                if (side == 1)
+                    faces.push_back({base, base + u, base + u + w, base + w});
+                else
+                    faces.push_back({base, base + w, base + u + w, base + u});
             }
         Hull hull = hull_of_faces(vertices, faces);
         // the edges in the order of their numbers, each along its axis
@@ -53,17 +65,20 @@ const Hull& cube_hull() {
         std::vector<int> number;
         for (HullEdge edge : hull.edges) {
             int k = 0;
-            while (edge.direction[k] == 0) ++k;
+            while (edge.direction[k] == 0)
+                ++k;
             if (edge.direction[k] < 0) {
-                std::swap(edge.tail, edge.head), std::swap(edge.left, edge.right);
+                std::swap(edge.tail, edge.head);
+                std::swap(edge.left, edge.right);
                 edge.direction = -edge.direction;
             }
-            const Vec3<double>& tail = hull.vertices[static_cast<size_t>(edge.tail)];
+            const Vec3<double>& tail = hull.vertices[edge.tail];
             number.push_back(4 * k + (tail[(k + 1) % 3] > 0 ? 1 : 0) + (tail[(k + 2) % 3] > 0 ? 2 : 0));
-            edges[static_cast<size_t>(number.back())] = edge;
+            edges[number.back()] = edge;
         }
         hull.edges = edges;
-        for (HullSide& side : hull.sides) side.edge = number[static_cast<size_t>(side.edge)];
+        for (HullSide& side : hull.sides)
+            side.edge = number[side.edge];
         return hull;
     }();
     return cube;
@@ -78,10 +93,15 @@ const Hull& prism_hull() {
             vertices.emplace_back(std::abs(x) < 1e-15 ? 0 : x, std::abs(y) < 1e-15 ? 0 : y, i < n ? -1 : 1);
         }
         std::vector<std::vector<int>> faces(2);
-        for (int k = 0; k < n; ++k) faces[0].push_back(n - 1 - k), faces[1].push_back(n + k);
-        for (int k = 0; k < n; ++k) faces.push_back({k, (k + 1) % n, n + (k + 1) % n, n + k});
+        for (int k = 0; k < n; ++k) {
+            faces[0].push_back(n - 1 - k);
+            faces[1].push_back(n + k);
+        }
+        for (int k = 0; k < n; ++k)
+            faces.push_back({k, (k + 1) % n, n + (k + 1) % n, n + k});
         Hull hull = hull_of_faces(vertices, faces);
-        hull.faces[0].origin = -Vec3<double>::UnitZ(), hull.faces[1].origin = Vec3<double>::UnitZ();
+        hull.faces[0].origin = -Vec3<double>::UnitZ();
+        hull.faces[1].origin = Vec3<double>::UnitZ();
         return hull;
     }();
     return prism;
@@ -92,7 +112,8 @@ const Hull& segment_hull() {
         Hull hull;
         hull.vertices = {-Vec3<double>::UnitZ(), Vec3<double>::UnitZ()};
         hull.edges = {{0, 1, -1, -1, 2 * Vec3<double>::UnitZ(), Vec3<double>::Zero()}};
-        hull.centre = Vec3<double>::Zero(), hull.half = Vec3<double>::UnitZ();
+        hull.centre = Vec3<double>::Zero();
+        hull.half = Vec3<double>::UnitZ();
         return hull;
     }();
     return segment;

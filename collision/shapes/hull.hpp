@@ -1,5 +1,6 @@
-// Hull: a convex polytope as tables of vertices, edges and faces, in the axes of its shape and at unit scale. A shape's scale
-// stretches it along those axes, which leaves every vertex, edge and face what it is: so the scale is a parameter like others.
+// Hull: a convex polytope as tables of vertices, edges and faces, in the axes of its shape and at unit scale.
+// A shape's scale stretches it along those axes, which leaves every vertex, edge and face what it is: so the
+// scale is a parameter like others.
 #pragma once
 
 #include <memory>
@@ -17,7 +18,8 @@ struct HullEdge {
     Vec3<double> inward;     // the sum of one vector into each of the faces
 };
 
-// A side of a face: an edge as seen from it. The sides of a face follow each other, anticlockwise from outside.
+// A side of a face: an edge as seen from it. The sides of a face follow each other, anticlockwise from
+// outside.
 struct HullSide {
     int tail, head;  // vertices
     int edge, face;
@@ -45,18 +47,19 @@ struct Hull {
     HullView view() const { return {vertices, edges, sides, faces}; }
 };
 
-// The hull with these faces, each a loop of vertices anticlockwise from outside. Edges are numbered as the loops meet them.
+// The hull with these faces, each a loop of vertices anticlockwise from outside. Edges are numbered as the
+// loops meet them.
 Hull hull_of_faces(std::vector<Vec3<double>> vertices, const std::vector<std::vector<int>>& faces);
 
-// The convex hull of points: vertices in their order; what is flat to 1e-6 of the extent, or to 5e-7 of the coordinates, which may
-// come from single precision, is one face. Throws std::invalid_argument if all points lie in a plane.
+// The convex hull of points: vertices in their order; what is flat to 1e-6 of the extent, or to 5e-7 of the
+// coordinates, which may come from single precision, is one face. Throws std::invalid_argument if all points
+// lie in a plane.
 std::shared_ptr<const Hull> convex_hull(const std::vector<Vec3<double>>& points);
 
 // Those of the shapes that have vertices, at unit size.
-//   cube     vertex: bit k set on the +k side; edge: 4 k + side of axis k+1 + 2 side of axis k+2, along +k; face: 2 k + side
-//   prism    inscribed in a cylinder; vertex: 16 cap + k at the angle 2 pi k/16; faces 0 and 1: the caps at -z and +z
-//   segment  vertices 0 at -z, 1 at +z; edge 0 along +z
-//   point    vertex 0
+//   cube     vertex: bit k set on the +k side; edge: 4 k + side of axis k+1 + 2 side of axis k+2, along +k;
+//   face: 2 k + side prism    inscribed in a cylinder; vertex: 16 cap + k at the angle 2 pi k/16; faces 0 and
+//   1: the caps at -z and +z segment  vertices 0 at -z, 1 at +z; edge 0 along +z point    vertex 0
 const Hull& cube_hull();
 const Hull& prism_hull();
 const Hull& segment_hull();

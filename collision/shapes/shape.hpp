@@ -1,4 +1,5 @@
-// Shapes: what bodies touch each other with. Their numbers (sizes, positions, friction, restitution) are parameters.
+// Shapes: what bodies touch each other with. Their numbers (sizes, positions, friction, restitution) are
+// parameters.
 #pragma once
 
 #include <cstdint>
@@ -23,21 +24,22 @@ namespace costate {
 //   mesh       scale factors along x, y, z of a convex hull
 //   terrain    scale factors along x, y, z of a surface of triangles; belongs to the world
 enum class ShapeType { plane, sphere, capsule, box, cylinder, ellipsoid, mesh, terrain };
-inline constexpr ShapeType all_shape_types[] = {ShapeType::plane,    ShapeType::sphere,    ShapeType::capsule,
-                                                ShapeType::box,      ShapeType::cylinder,  ShapeType::ellipsoid,
-                                                ShapeType::mesh,     ShapeType::terrain};
+inline constexpr ShapeType all_shape_types[] = {ShapeType::plane, ShapeType::sphere,   ShapeType::capsule,
+                                                ShapeType::box,   ShapeType::cylinder, ShapeType::ellipsoid,
+                                                ShapeType::mesh,  ShapeType::terrain};
 
 const char* shape_type_name(ShapeType type);
 
-// Whether contacts between the two types are found; the order does not matter. All are but those between unbounded shapes of
-// the world: planes and terrains among each other.
+// Whether contacts between the two types are found; the order does not matter. All are but those between
+// unbounded shapes of the world: planes and terrains among each other.
 bool pair_supported(ShapeType a, ShapeType b);
 
 struct Shape {
     std::string name;
     ShapeType type = ShapeType::sphere;
-    int body = -1;                                     // -1: the world
-    Mat3<double> R_BS = Mat3<double>::Identity();      // R_BS exp(rotation) are the axes of the shape in the body
+    int body = -1;  // -1: the world
+    // R_BS exp(rotation) are the axes of the shape in the body
+    Mat3<double> R_BS = Mat3<double>::Identity();
     std::shared_ptr<const Hull> hull = nullptr;        // of a mesh
     std::shared_ptr<const Terrain> terrain = nullptr;  // of a terrain
     int spring = -1;                                   // which of the compliant shapes it is, -1: rigid
@@ -51,8 +53,8 @@ struct ShapeSet {
     std::vector<std::pair<int, int>> pairs;        // candidates (a, b), sorted; a moves, and a < b if both do
     std::vector<std::pair<int, int>> plane_pairs;  // those of them with a plane
     std::vector<std::uint64_t> pair_bits;          // bit a * shapes + b is set for every pair
-    // per shape: m, or factors; m, the origin of the shape in its body; rad in the shape's axes; dimensionless; dimensionless; m,
-    // see ShapeSpec
+    // per shape: m, or factors; m, the origin of the shape in its body; rad in the shape's axes;
+    // dimensionless; dimensionless; m, see ShapeSpec
     ParameterSlice size, position, rotation, friction, restitution, margin;
     ParameterSlice stiffness, damping;  // per compliant shape: N/m and N s/m of a contact point
 
@@ -72,19 +74,22 @@ struct ShapeSpec {
     Vec3<double> position = Vec3<double>::Zero();
     Vec3<double> size = Vec3<double>::Zero();
     double friction = 1, restitution = 0;
-    double stiffness = unlimited, damping = 0;         // N/m, N s/m of a contact point; unlimited: rigid, damping unused
-    double margin = 0;                                 // m; the gap is measured between surfaces grown by it
-    std::uint32_t group = 1, mask = ~0u;               // two shapes may meet if each one's mask has a bit of the other's group
+    // N/m, N s/m of a contact point; unlimited: rigid, damping unused
+    double stiffness = unlimited, damping = 0;
+    double margin = 0;  // m; the gap is measured between surfaces grown by it
+    // two shapes may meet if each one's mask has a bit of the other's group
+    std::uint32_t group = 1, mask = ~0u;
     bool self_collision = true;                        // false: never meets a shape of its own tree
     std::shared_ptr<const Hull> hull = nullptr;        // of a mesh
     std::shared_ptr<const Terrain> terrain = nullptr;  // of a terrain
 };
 
-// Registers the shapes' parameters in model.layout as "shapes/<name>/size", ".../position", ".../rotation", ".../friction",
-// ".../restitution" and ".../margin", of those with a stiffness also ".../stiffness" and ".../damping", and lists the pairs that
-// may touch. Bodies joined by fixed joints count as one, and as the world if they end there. No pairs: within a body, within the
-// world, of a body and its parent (unless that is the world), of the bodies in `excluded` (by name; "world" is the world), and
-// what groups, masks and self_collision forbid.
+// Registers the shapes' parameters in model.layout as "shapes/<name>/size", ".../position", ".../rotation",
+// ".../friction",
+// ".../restitution" and ".../margin", of those with a stiffness also ".../stiffness" and ".../damping", and
+// lists the pairs that may touch. Bodies joined by fixed joints count as one, and as the world if they end
+// there. No pairs: within a body, within the world, of a body and its parent (unless that is the world), of
+// the bodies in `excluded` (by name; "world" is the world), and what groups, masks and self_collision forbid.
 ShapeSet build_shapes(Model& model, const std::vector<ShapeSpec>& specs,
                       const std::vector<std::pair<std::string, std::string>>& excluded = {});
 

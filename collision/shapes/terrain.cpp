@@ -32,27 +32,33 @@ void mark_edges(Terrain& t) {
         for (const int other : same) {
             if (other == static_cast<int>(s)) continue;
             // the third corner of the neighbour lies below this triangle's plane
-            t.beyond[s] = t.triangles[static_cast<size_t>(other / 3)][static_cast<size_t>((other + 2) % 3)];
-            const Vec3<double> to_it = t.vertices[static_cast<size_t>(t.beyond[s])] - t.vertices[static_cast<size_t>(tail)];
-            sharp = sharp && t.normal(static_cast<int>(s / 3)).normalized().dot(to_it) < -coplanar * to_it.norm();
+            t.beyond[s] = t.triangles[other / 3][(other + 2) % 3];
+            const Vec3<double> to_it = t.vertices[t.beyond[s]] - t.vertices[tail];
+            sharp =
+                sharp && t.normal(static_cast<int>(s / 3)).normalized().dot(to_it) < -coplanar * to_it.norm();
         }
         t.sharp_side[s] = sharp;
-        if (sharp) t.sharp_vertex[static_cast<size_t>(tail)] = t.sharp_vertex[static_cast<size_t>(head)] = true;
+        if (sharp) t.sharp_vertex[tail] = t.sharp_vertex[head] = true;
     }
 }
 
 void list_neighbours(Terrain& t) {
     std::vector<std::set<int>> neighbours(t.vertices.size()), around(t.vertices.size());
-    t.up.assign(t.vertices.size(), Vec3<double>::Zero()), t.peak.assign(t.vertices.size(), true);
+    t.up.assign(t.vertices.size(), Vec3<double>::Zero());
+    t.peak.assign(t.vertices.size(), true);
     for (size_t i = 0; i < t.triangles.size(); ++i)
         for (size_t k = 0; k < 3; ++k) {
             const int tail = t.triangles[i][k], head = t.triangles[i][(k + 1) % 3];
-            const auto v = static_cast<size_t>(tail), w = static_cast<size_t>(head);
-            neighbours[v].insert(head), neighbours[w].insert(tail), around[v].insert(static_cast<int>(i));
+            const int v = tail;
+            const int w = head;
+            neighbours[v].insert(head);
+            neighbours[w].insert(tail);
+            around[v].insert(static_cast<int>(i));
             t.up[v] += t.normal(static_cast<int>(i)).normalized();
             if (!t.sharp_side[3 * i + k]) t.peak[v] = t.peak[w] = false;
         }
-    const auto flatten = [](const std::vector<std::set<int>>& lists, std::vector<int>& all, std::vector<int>& first) {
+    const auto flatten = [](const std::vector<std::set<int>>& lists, std::vector<int>& all,
+                            std::vector<int>& first) {
         for (const std::set<int>& list : lists)
             first.push_back(static_cast<int>(all.size())), all.insert(all.end(), list.begin(), list.end());
         first.push_back(static_cast<int>(all.size()));
@@ -65,13 +71,16 @@ void list_neighbours(Terrain& t) {
 void add_boxes(Terrain& t, std::vector<int>& order, size_t first, size_t last) {
     Vec3<double> lo = t.corner(order[first], 0), hi = lo;
     for (size_t i = first; i < last; ++i)
-        for (int k = 0; k < 3; ++k) lo = lo.cwiseMin(t.corner(order[i], k)), hi = hi.cwiseMax(t.corner(order[i], k));
+        for (int k = 0; k < 3; ++k)
+            lo = lo.cwiseMin(t.corner(order[i], k)), hi = hi.cwiseMax(t.corner(order[i], k));
     const size_t box = t.boxes.size();
     t.boxes.push_back({lo, hi, last - first == 1 ? order[first] : -1, 0});
     if (last - first > 1) {
         int axis;
         (hi - lo).maxCoeff(&axis);
-        const auto middle = [&](int i) { return t.corner(i, 0)[axis] + t.corner(i, 1)[axis] + t.corner(i, 2)[axis]; };
+        const auto middle = [&](int i) {
+            return t.corner(i, 0)[axis] + t.corner(i, 1)[axis] + t.corner(i, 2)[axis];
+        };
         const size_t half = first + (last - first) / 2;
         const auto at = [&](size_t i) { return order.begin() + static_cast<std::ptrdiff_t>(i); };
         std::nth_element(at(first), at(half), at(last),
@@ -90,35 +99,43 @@ std::shared_ptr<const Terrain> finished(Terrain t) {
                 throw std::invalid_argument("a triangle names a vertex that is not there");
     for (size_t i = 0; i < t.triangles.size(); ++i) {
         const int n = static_cast<int>(i);
-        const double longest = (t.corner(n, 1) - t.corner(n, 0)).squaredNorm() + (t.corner(n, 2) - t.corner(n, 0)).squaredNorm();
-        if (!(t.normal(n).norm() > 1e-12 * longest)) throw std::invalid_argument("triangle " + std::to_string(i) + " is flat");
+        const double longest =
+            (t.corner(n, 1) - t.corner(n, 0)).squaredNorm() + (t.corner(n, 2) - t.corner(n, 0)).squaredNorm();
+        if (!(t.normal(n).norm() > 1e-12 * longest))
+            throw std::invalid_argument("triangle " + std::to_string(i) + " is flat");
     }
     mark_edges(t);
     list_neighbours(t);
     std::vector<int> order(t.triangles.size());
     std::iota(order.begin(), order.end(), 0);
     add_boxes(t, order, 0, order.size());
-    t.centre = 0.5 * (t.boxes[0].lo + t.boxes[0].hi), t.half = 0.5 * (t.boxes[0].hi - t.boxes[0].lo);
+    t.centre = 0.5 * (t.boxes[0].lo + t.boxes[0].hi);
+    t.half = 0.5 * (t.boxes[0].hi - t.boxes[0].lo);
     return std::make_shared<const Terrain>(std::move(t));
 }
 
 }  // namespace
 
-std::shared_ptr<const Terrain> triangle_terrain(std::vector<Vec3<double>> vertices, std::vector<std::array<int, 3>> triangles) {
+std::shared_ptr<const Terrain> triangle_terrain(std::vector<Vec3<double>> vertices,
+                                                std::vector<std::array<int, 3>> triangles) {
     Terrain t;
-    t.vertices = std::move(vertices), t.triangles = std::move(triangles);
+    t.vertices = std::move(vertices);
+    t.triangles = std::move(triangles);
     return finished(std::move(t));
 }
 
-std::shared_ptr<const Terrain> height_field(int nx, int ny, double cell_x, double cell_y, const std::vector<double>& heights) {
-    if (nx < 2 || ny < 2 || heights.size() != static_cast<size_t>(nx) * static_cast<size_t>(ny) || !(cell_x > 0) || !(cell_y > 0))
-        throw std::invalid_argument("a height field needs nx * ny heights, at least 2 x 2 of them, and cells of positive size");
+std::shared_ptr<const Terrain> height_field(int nx, int ny, double cell_x, double cell_y,
+                                            const std::vector<double>& heights) {
+    if (nx < 2 || ny < 2 || heights.size() != static_cast<size_t>(nx) * static_cast<size_t>(ny) ||
+        !(cell_x > 0) || !(cell_y > 0))
+        throw std::invalid_argument(
+            "a height field needs nx * ny heights, at least 2 x 2 of them, and cells of positive size");
     Terrain t;
     t.solid_below = true;
     for (int j = 0; j < ny; ++j)
         for (int i = 0; i < nx; ++i)
             t.vertices.emplace_back((i - 0.5 * (nx - 1)) * cell_x, (j - 0.5 * (ny - 1)) * cell_y,
-                                    heights[static_cast<size_t>(j * nx + i)]);
+                                    heights[j * nx + i]);
     for (int j = 0; j + 1 < ny; ++j)
         for (int i = 0; i + 1 < nx; ++i) {
             const int v = j * nx + i;

@@ -1,10 +1,10 @@
 // Generalised forces that are not dynamics: springs, damping and the actuators of joints.
 //
-// Damping is implicit: it enters the step through the diagonal B (M + h B on the left-hand side), never through tau. So does
-// the velocity gain of an actuator that resists motion (b_2 <= 0) and is not saturated. A saturated one gives its limit to tau
-// and nothing to B. Which of the two is decided at (q, v), and the case is part of the step's branch hash; at a limit itself the
-// derivative is that of the unsaturated side. Beyond a limit the derivative by what is clamped is zero, and the limit's own is
-// not.
+// Damping is implicit: it enters the step through the diagonal B (M + h B on the left-hand side), never
+// through tau. So does the velocity gain of an actuator that resists motion (b_2 <= 0) and is not saturated.
+// A saturated one gives its limit to tau and nothing to B. Which of the two is decided at (q, v), and the
+// case is part of the step's branch hash; at a limit itself the derivative is that of the unsaturated side.
+// Beyond a limit the derivative by what is clamped is zero, and the limit's own is not.
 #pragma once
 
 #include "core/dynamics/kinematics.hpp"
@@ -19,7 +19,9 @@ template <class T> Side side_of(double x, const ParameterInterval& limits, const
 }
 
 // Where in theta the end of a range stands that is on the side, which is not within.
-inline int end_of(const ParameterInterval& limits, Side side) { return side == Side::lower ? limits.lower : limits.upper; }
+inline int end_of(const ParameterInterval& limits, Side side) {
+    return side == Side::lower ? limits.lower : limits.upper;
+}
 
 // Which piece of its characteristic an actuator is on.
 struct Saturation {
@@ -28,13 +30,11 @@ struct Saturation {
 };
 
 // f = gain ctrl + b_0 + b_1 l + b_2 l'
-template <class T> struct AffineLaw {
-    T gain, b0, b1, b2;
-};
+template <class T> struct AffineLaw { T gain, b0, b1, b2; };
 
 template <class T> AffineLaw<T> affine_law(const Model& m, const T* theta, int n) {
     const T &kp = theta[m.kp.at(n)], &kd = theta[m.kd.at(n)], *b = theta + m.actuator_bias.at(n);
-    switch (m.actuators[static_cast<size_t>(n)].type) {
+    switch (m.actuators[n].type) {
         case ActuatorType::motor: return {T(1), T(0), T(0), T(0)};
         case ActuatorType::servo: return {kp, T(0), -kp, -kd};
         case ActuatorType::velocity: return {kd, T(0), T(0), -kd};
@@ -44,25 +44,36 @@ template <class T> AffineLaw<T> affine_law(const Model& m, const T* theta, int n
 }
 template <class T> void affine_law_adj(const Model& m, int n, const AffineLaw<T>& bar, T* theta_bar) {
     T &kp = theta_bar[m.kp.at(n)], &kd = theta_bar[m.kd.at(n)], *b = theta_bar + m.actuator_bias.at(n);
-    switch (m.actuators[static_cast<size_t>(n)].type) {
+    switch (m.actuators[n].type) {
         case ActuatorType::motor: break;
-        case ActuatorType::servo: kp += bar.gain - bar.b1, kd -= bar.b2; break;
+        case ActuatorType::servo:
+            kp += bar.gain - bar.b1;
+            kd -= bar.b2;
+            break;
         case ActuatorType::velocity: kd += bar.gain - bar.b2; break;
-        case ActuatorType::general: theta_bar[m.gain.at(n)] += bar.gain, b[0] += bar.b0, b[1] += bar.b1, b[2] += bar.b2; break;
+        case ActuatorType::general:
+            theta_bar[m.gain.at(n)] += bar.gain;
+            b[0] += bar.b0;
+            b[1] += bar.b1;
+            b[2] += bar.b2;
+            break;
     }
 }
 
-template <class T> const T& clamped_control(const Actuator& a, const T* theta, const Saturation& s, const T& ctrl) {
+template <class T>
+const T& clamped_control(const Actuator& a, const T* theta, const Saturation& s, const T& ctrl) {
     return s.control == Side::within ? ctrl : theta[end_of(a.control, s.control)];
 }
 
-template <class T> Saturation saturation(const Model& m, const T* theta, const T* q, const T* v, const T* ctrl, int n) {
-    const Actuator& a = m.actuators[static_cast<size_t>(n)];
+template <class T>
+Saturation saturation(const Model& m, const T* theta, const T* q, const T* v, const T* ctrl, int n) {
+    const Actuator& a = m.actuators[n];
     const AffineLaw<T> law = affine_law(m, theta, n);
     const T& gear = theta[m.gear.at(n)];
     Saturation s;
     s.control = side_of(value_of(ctrl[n]), a.control, theta);
-    const T f = law.gain * clamped_control(a, theta, s, ctrl[n]) + law.b0 + law.b1 * gear * q[a.q] + law.b2 * gear * v[a.v];
+    const T f = law.gain * clamped_control(a, theta, s, ctrl[n]) + law.b0 + law.b1 * gear * q[a.q] +
+                law.b2 * gear * v[a.v];
     s.force = side_of(value_of(f), a.force, theta);
     s.implicit = s.force != Side::within || value_of(law.b2) <= 0;
     return s;
@@ -70,8 +81,9 @@ template <class T> Saturation saturation(const Model& m, const T* theta, const T
 
 // One actuator adds to tau and B of its dof.
 template <class T>
-void actuator_force(const Model& m, const T* theta, const T* q, const T* v, const T* ctrl, const Saturation& s, int n, T* tau, T* B) {
-    const Actuator& a = m.actuators[static_cast<size_t>(n)];
+void actuator_force(const Model& m, const T* theta, const T* q, const T* v, const T* ctrl,
+                    const Saturation& s, int n, T* tau, T* B) {
+    const Actuator& a = m.actuators[n];
     const AffineLaw<T> law = affine_law(m, theta, n);
     const T& gear = theta[m.gear.at(n)];
     if (s.force != Side::within) {
@@ -83,9 +95,10 @@ void actuator_force(const Model& m, const T* theta, const T* q, const T* v, cons
     if (s.implicit) B[a.v] -= law.b2 * gear * gear;
 }
 template <class T>
-void actuator_force_adj(const Model& m, const T* theta, const T* q, const T* v, const T* ctrl, const Saturation& s, int n, const T* tau_bar, const T* B_bar,
-                        T* theta_bar, T* q_bar, T* v_bar, T* ctrl_bar) {
-    const Actuator& a = m.actuators[static_cast<size_t>(n)];
+void actuator_force_adj(const Model& m, const T* theta, const T* q, const T* v, const T* ctrl,
+                        const Saturation& s, int n, const T* tau_bar, const T* B_bar, T* theta_bar, T* q_bar,
+                        T* v_bar, T* ctrl_bar) {
+    const Actuator& a = m.actuators[n];
     const AffineLaw<T> law = affine_law(m, theta, n);
     const T &gear = theta[m.gear.at(n)], &t = tau_bar[a.v];
     T& gear_bar = theta_bar[m.gear.at(n)];
@@ -94,7 +107,8 @@ void actuator_force_adj(const Model& m, const T* theta, const T* q, const T* v, 
         theta_bar[end_of(a.force, s.force)] += t * gear;
         return;
     }
-    const T control = clamped_control(a, theta, s, ctrl[n]), length = gear * q[a.q], speed = gear * v[a.v], f_bar = gear * t;
+    const T control = clamped_control(a, theta, s, ctrl[n]), length = gear * q[a.q], speed = gear * v[a.v],
+            f_bar = gear * t;
     AffineLaw<T> bar{f_bar * control, f_bar, f_bar * length, T(0)};
     gear_bar += t * (law.gain * control + law.b0 + law.b1 * length) + f_bar * law.b1 * q[a.q];
     q_bar[a.v] += f_bar * law.b1 * gear;
@@ -119,21 +133,26 @@ void actuation(const Model& m, const T* theta,
                T* tau,                   // out (nv) N m or N
                T* B)                     // out (nv) N m s/rad or N s/m
 {
-    for (int j = 0; j < m.nv; ++j) tau[j] = T(0), B[j] = theta[m.damping.at(j)];
+    for (int j = 0; j < m.nv; ++j) {
+        tau[j] = T(0);
+        B[j] = theta[m.damping.at(j)];
+    }
     for (const Body& b : m.bodies)
         if (b.nv == 1) tau[b.v0] = theta[m.stiffness.at(b.v0)] * (theta[m.rest.at(b.v0)] - q[b.q0]);
     for (int n = 0; n < m.nu; ++n) {
         saturations[n] = saturation(m, theta, q, v, ctrl, n);
-        if (!m.actuators[static_cast<size_t>(n)].thruster) actuator_force(m, theta, q, v, ctrl, saturations[n], n, tau, B);
+        if (!m.actuators[n].thruster) actuator_force(m, theta, q, v, ctrl, saturations[n], n, tau, B);
     }
 }
 
 template <class T>
-void actuation_adj(const Model& m, const T* theta, const T* q, const T* v, const T* ctrl, const Saturation* saturations, const T* tau_bar, const T* B_bar,
-                   T* theta_bar, T* q_bar, T* v_bar, T* ctrl_bar) {
+void actuation_adj(const Model& m, const T* theta, const T* q, const T* v, const T* ctrl,
+                   const Saturation* saturations, const T* tau_bar, const T* B_bar, T* theta_bar, T* q_bar,
+                   T* v_bar, T* ctrl_bar) {
     for (int n = m.nu; n-- > 0;)
-        if (!m.actuators[static_cast<size_t>(n)].thruster)
-            actuator_force_adj(m, theta, q, v, ctrl, saturations[n], n, tau_bar, B_bar, theta_bar, q_bar, v_bar, ctrl_bar);
+        if (!m.actuators[n].thruster)
+            actuator_force_adj(m, theta, q, v, ctrl, saturations[n], n, tau_bar, B_bar, theta_bar, q_bar,
+                               v_bar, ctrl_bar);
     for (const Body& b : m.bodies) {
         if (b.nv != 1) continue;
         const int j = b.v0;
@@ -141,7 +160,8 @@ void actuation_adj(const Model& m, const T* theta, const T* q, const T* v, const
         theta_bar[m.rest.at(j)] += tau_bar[j] * theta[m.stiffness.at(j)];
         q_bar[j] -= tau_bar[j] * theta[m.stiffness.at(j)];
     }
-    for (int j = 0; j < m.nv; ++j) theta_bar[m.damping.at(j)] += B_bar[j];
+    for (int j = 0; j < m.nv; ++j)
+        theta_bar[m.damping.at(j)] += B_bar[j];
 }
 
 }  // namespace costate

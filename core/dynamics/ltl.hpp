@@ -1,6 +1,6 @@
-// Sparse factorisation M = L^T D L of a matrix on the branch-induced pattern (RBDA table 6.3; Featherstone 2005): L is unit
-// lower triangular with the pattern of M, so nothing fills in. Rows are stored by depth along the chain, which makes the
-// inner loop of the factorisation contiguous.
+// Sparse factorisation M = L^T D L of a matrix on the branch-induced pattern (RBDA table 6.3; Featherstone
+// 2005): L is unit lower triangular with the pattern of M, so nothing fills in. Rows are stored by depth
+// along the chain, which makes the inner loop of the factorisation contiguous.
 #pragma once
 
 #include "core/model/model.hpp"
@@ -15,18 +15,19 @@ template <class T> bool ltl_factor_inplace(const Model& m, T* M) {
         T* row_k = M + dof.row;
         const T pivot = row_k[dof.depth];
         positive = positive && pivot > T(0);
-        for (int i = dof.parent, d = dof.depth - 1; d >= 0; i = m.dofs[static_cast<size_t>(i)].parent, --d) {
+        for (int i = dof.parent, d = dof.depth - 1; d >= 0; i = m.dofs[i].parent, --d) {
             const T a = row_k[d] / pivot;
-            T* row_i = M + m.dofs[static_cast<size_t>(i)].row;
-            for (int e = 0; e <= d; ++e) row_i[e] -= a * row_k[e];
+            T* row_i = M + m.dofs[i].row;
+            for (int e = 0; e <= d; ++e)
+                row_i[e] -= a * row_k[e];
             row_k[d] = a;
         }
     }
     return positive;
 }
 
-// From the covectors of L, below the diagonal, and of D, on it, adds to M_bar; L_bar is used up. With u_i = L_ki D_k, row k of the
-// matrix as the factorisation met it, that was
+// From the covectors of L, below the diagonal, and of D, on it, adds to M_bar; L_bar is used up. With u_i =
+// L_ki D_k, row k of the matrix as the factorisation met it, that was
 //   M_i -= L_ki u on the ancestors i of k,   L_ki = u_i/D_k
 // and backwards the roots come first, so that the covectors of an ancestor's row are complete.
 template <class T> void ltl_factor_inplace_adj(const Model& m, const T* L, T* L_bar, T* M_bar) {
@@ -34,37 +35,43 @@ template <class T> void ltl_factor_inplace_adj(const Model& m, const T* L, T* L_
         const T *row = L + dof.row, &D = row[dof.depth];
         T *u_bar = L_bar + dof.row, &D_bar = u_bar[dof.depth];
         const auto for_each_ancestor = [&](const auto& visit) {
-            for (int i = dof.parent, d = dof.depth - 1; d >= 0; i = m.dofs[static_cast<size_t>(i)].parent, --d)
-                visit(d, L_bar + m.dofs[static_cast<size_t>(i)].row);
+            for (int i = dof.parent, d = dof.depth - 1; d >= 0; i = m.dofs[i].parent, --d)
+                visit(d, L_bar + m.dofs[i].row);
         };
         for_each_ancestor([&](int d, const T* M_i_bar) {
-            for (int e = 0; e <= d; ++e) u_bar[d] -= M_i_bar[e] * row[e] * D;
+            for (int e = 0; e <= d; ++e)
+                u_bar[d] -= M_i_bar[e] * row[e] * D;
             D_bar -= u_bar[d] * row[d] / D;
             u_bar[d] /= D;
         });
         for_each_ancestor([&](int d, const T* M_i_bar) {
-            for (int e = 0; e <= d; ++e) u_bar[e] -= row[d] * M_i_bar[e];
+            for (int e = 0; e <= d; ++e)
+                u_bar[e] -= row[d] * M_i_bar[e];
         });
     }
-    for (int i = 0; i < m.mass_matrix_size; ++i) M_bar[i] += L_bar[i];
+    for (int i = 0; i < m.mass_matrix_size; ++i)
+        M_bar[i] += L_bar[i];
 }
 
 // x <- L^-T x over the dofs [begin, end) of one or more whole trees
 template <class T> void ltl_solve_transposed_inplace(const Model& m, const T* L, int begin, int end, T* x) {
     for (int k = end; k-- > begin;) {
-        const Dof& dof = m.dofs[static_cast<size_t>(k)];
+        const Dof& dof = m.dofs[k];
         const T* row = L + dof.row;
-        for (int i = dof.parent, d = dof.depth - 1; d >= 0; i = m.dofs[static_cast<size_t>(i)].parent, --d) x[i] -= row[d] * x[k];
+        for (int i = dof.parent, d = dof.depth - 1; d >= 0; i = m.dofs[i].parent, --d)
+            x[i] -= row[d] * x[k];
     }
 }
 
 // x <- L^-1 D^-1 x
-template <class T> void ltl_solve_diagonal_lower_inplace(const Model& m, const T* L, int begin, int end, T* x) {
+template <class T>
+void ltl_solve_diagonal_lower_inplace(const Model& m, const T* L, int begin, int end, T* x) {
     for (int k = begin; k < end; ++k) {
-        const Dof& dof = m.dofs[static_cast<size_t>(k)];
+        const Dof& dof = m.dofs[k];
         const T* row = L + dof.row;
         T sum = x[k] / row[dof.depth];
-        for (int i = dof.parent, d = dof.depth - 1; d >= 0; i = m.dofs[static_cast<size_t>(i)].parent, --d) sum -= row[d] * x[i];
+        for (int i = dof.parent, d = dof.depth - 1; d >= 0; i = m.dofs[i].parent, --d)
+            sum -= row[d] * x[i];
         x[k] = sum;
     }
 }
@@ -75,13 +82,15 @@ template <class T> void ltl_solve_inplace(const Model& m, const T* L, int begin,
     ltl_solve_diagonal_lower_inplace(m, L, begin, end, x);
 }
 
-// M_bar -= y x^T on the pattern, symmetrised: the adjoint of x = M^-1 b with y = M^-1 x_bar, which is also b_bar
-template <class T> void ltl_solve_inplace_adj(const Model& m, int begin, int end, const T* x, const T* y, T* M_bar) {
+// M_bar -= y x^T on the pattern, symmetrised: the adjoint of x = M^-1 b with y = M^-1 x_bar, which is also
+// b_bar
+template <class T>
+void ltl_solve_inplace_adj(const Model& m, int begin, int end, const T* x, const T* y, T* M_bar) {
     for (int k = begin; k < end; ++k) {
-        const Dof& dof = m.dofs[static_cast<size_t>(k)];
+        const Dof& dof = m.dofs[k];
         T* row_bar = M_bar + dof.row;
         row_bar[dof.depth] -= y[k] * x[k];
-        for (int i = dof.parent, d = dof.depth - 1; d >= 0; i = m.dofs[static_cast<size_t>(i)].parent, --d)
+        for (int i = dof.parent, d = dof.depth - 1; d >= 0; i = m.dofs[i].parent, --d)
             row_bar[d] -= y[k] * x[i] + y[i] * x[k];
     }
 }

@@ -1,5 +1,6 @@
-// Where a site is; and what a state holds in sum: mass, centre of mass, momentum and energy, of some bodies or of the whole world. All are sums
-// over bodies in their common frames; a tree's frame is at o in the world.
+// Where a site is; and what a state holds in sum: mass, centre of mass, momentum and energy, of some bodies
+// or of the whole world. All are sums over bodies in their common frames; a tree's frame is at o in the
+// world.
 #pragma once
 
 #include "core/dynamics/kinematics.hpp"
@@ -8,13 +9,14 @@ namespace costate {
 
 // World -> site: axes, and origin in m.
 template <class T> Transform<T> site_pose(const Model& m, const T* theta, const Kinematics<T>& k, int site) {
-    const Site& s = m.sites[static_cast<size_t>(site)];
-    const Transform<T>& X = k.X[static_cast<size_t>(s.body)];
+    const Site& s = m.sites[site];
+    const Transform<T>& X = k.X[s.body];
     const Vec3<T> p = transform_point<T>(X, load3(theta + m.site_position.at(site)));
-    return {X.R * cast<T>(s.R_BS), k.origin[static_cast<size_t>(m.bodies[static_cast<size_t>(s.body)].tree)] + p};
+    return {X.R * cast<T>(s.R_BS), k.origin[m.bodies[s.body].tree] + p};
 }
 
-// The orientation of a frame as a quaternion with w >= 0                  (Shepperd 1978: from its largest component)
+// The orientation of a frame as a quaternion with w >= 0                  (Shepperd 1978: from its largest
+// component)
 template <class T> Quaternion<T> orientation(const Transform<T>& X) {
     using std::sqrt;
     const Mat3<T>& R = X.R;
@@ -31,11 +33,15 @@ template <class T> Quaternion<T> orientation(const Transform<T>& X) {
     const int j = (i + 1) % 3, k = (i + 2) % 3;
     q.v[i] = T(0.5) * sqrt(T(1) + R(i, i) - R(j, j) - R(k, k));
     const T scale = T(0.25) / q.v[i];
-    q.w = scale * (R(k, j) - R(j, k)), q.v[j] = scale * (R(j, i) + R(i, j)), q.v[k] = scale * (R(k, i) + R(i, k));
+    q.w = scale * (R(k, j) - R(j, k));
+    q.v[j] = scale * (R(j, i) + R(i, j));
+    q.v[k] = scale * (R(k, i) + R(i, k));
     return q.w < T(0) ? Quaternion<T>{-q.w, -q.v} : q;
 }
 // A turn d of the frame in A is the turn R^T d in its own axes:  X_bar.ang += R q_bar
-template <class T> void orientation_adj(const Transform<T>& X, const Vec3<T>& q_bar, Force<T>& X_bar) { X_bar.ang += X.R * q_bar; }
+template <class T> void orientation_adj(const Transform<T>& X, const Vec3<T>& q_bar, Force<T>& X_bar) {
+    X_bar.ang += X.R * q_bar;
+}
 
 // The bodies [begin, end).
 struct BodyRange {
@@ -47,22 +53,24 @@ template <class T> Vec3<T> centre_of_mass(const Model& m, const Kinematics<T>& k
     T mass(0);
     Vec3<T> moment = Vec3<T>::Zero();
     for (int i = range.begin; i < range.end; ++i) {
-        const RigidInertia<T>& I = k.I[static_cast<size_t>(i)];
+        const RigidInertia<T>& I = k.I[i];
         mass += I.m;
-        moment += I.h + I.m * k.origin[static_cast<size_t>(m.bodies[static_cast<size_t>(i)].tree)];
+        moment += I.h + I.m * k.origin[m.bodies[i].tree];
     }
     return moment / mass;
 }
 // h_bar += c_bar/M,   m_bar += c_bar . (o - c)/M
 template <class T>
-void centre_of_mass_adj(const Model& m, const Kinematics<T>& k, BodyRange range, const Vec3<T>& c_bar, KinematicsBar<T>& bar) {
+void centre_of_mass_adj(const Model& m, const Kinematics<T>& k, BodyRange range, const Vec3<T>& c_bar,
+                        KinematicsBar<T>& bar) {
     const Vec3<T> c = centre_of_mass(m, k, range);
     T mass(0);
-    for (int i = range.begin; i < range.end; ++i) mass += k.I[static_cast<size_t>(i)].m;
+    for (int i = range.begin; i < range.end; ++i)
+        mass += k.I[i].m;
     const Vec3<T> b = c_bar / mass;
     for (int i = range.begin; i < range.end; ++i) {
-        bar.I[static_cast<size_t>(i)].h += b;
-        bar.I[static_cast<size_t>(i)].m += b.dot(k.origin[static_cast<size_t>(m.bodies[static_cast<size_t>(i)].tree)] - c);
+        bar.I[i].h += b;
+        bar.I[i].m += b.dot(k.origin[m.bodies[i].tree] - c);
     }
 }
 
@@ -70,53 +78,58 @@ void centre_of_mass_adj(const Model& m, const Kinematics<T>& k, BodyRange range,
 template <class T> Force<T> momentum(const Model& m, const Kinematics<T>& k, BodyRange range) {
     Force<T> sum = Force<T>::zero();
     for (int i = range.begin; i < range.end; ++i) {
-        const size_t n = static_cast<size_t>(i);
+        const size_t n = i;
         const Force<T> f = apply(k.I[n], k.V[n]);
-        sum += Force<T>{f.ang + k.origin[static_cast<size_t>(m.bodies[n].tree)].cross(f.lin), f.lin};
+        sum += Force<T>{f.ang + k.origin[m.bodies[n].tree].cross(f.lin), f.lin};
     }
     return sum;
 }
 // In each body's frame the covector is (ang, lin - o x ang).
 template <class T>
-void momentum_adj(const Model& m, const Kinematics<T>& k, BodyRange range, const Motion<T>& out_bar, KinematicsBar<T>& bar) {
+void momentum_adj(const Model& m, const Kinematics<T>& k, BodyRange range, const Motion<T>& out_bar,
+                  KinematicsBar<T>& bar) {
     for (int i = range.begin; i < range.end; ++i) {
-        const size_t n = static_cast<size_t>(i);
-        const Vec3<T>& o = k.origin[static_cast<size_t>(m.bodies[n].tree)];
-        apply_adj(k.I[n], k.V[n], Motion<T>{out_bar.ang, out_bar.lin - o.cross(out_bar.ang)}, bar.I[n], bar.V[n]);
+        const size_t n = i;
+        const Vec3<T>& o = k.origin[m.bodies[n].tree];
+        apply_adj(k.I[n], k.V[n], Motion<T>{out_bar.ang, out_bar.lin - o.cross(out_bar.ang)}, bar.I[n],
+                  bar.V[n]);
     }
 }
 
 // sum V . I V/2, J
 template <class T> T kinetic_energy(const Kinematics<T>& k, BodyRange range) {
     T sum(0);
-    for (size_t n = static_cast<size_t>(range.begin); n < static_cast<size_t>(range.end); ++n) sum += T(0.5) * dot(k.V[n], apply(k.I[n], k.V[n]));
+    for (int n = range.begin; n < range.end; ++n)
+        sum += T(0.5) * dot(k.V[n], apply(k.I[n], k.V[n]));
     return sum;
 }
 // V_bar += e_bar I V,   I_bar += e_bar V V^T/2
-template <class T> void kinetic_energy_adj(const Kinematics<T>& k, BodyRange range, const T& e_bar, KinematicsBar<T>& bar) {
-    for (size_t n = static_cast<size_t>(range.begin); n < static_cast<size_t>(range.end); ++n) {
+template <class T>
+void kinetic_energy_adj(const Kinematics<T>& k, BodyRange range, const T& e_bar, KinematicsBar<T>& bar) {
+    for (int n = range.begin; n < range.end; ++n) {
         apply_adj<T>(k.I[n], k.V[n], (T(0.5) * e_bar) * k.V[n], bar.I[n], bar.V[n]);
         bar.V[n] += (T(0.5) * e_bar) * apply(k.I[n], k.V[n]);
     }
 }
 
 // -sum g . (h_i + m_i o), J, zero at the origin of the world; springs are not in it
-template <class T> T potential_energy(const Model& m, const T* theta, const Kinematics<T>& k, BodyRange range) {
+template <class T>
+T potential_energy(const Model& m, const T* theta, const Kinematics<T>& k, BodyRange range) {
     const Vec3<T> g = load3(theta + m.gravity.at(0));
     T sum(0);
     for (int i = range.begin; i < range.end; ++i) {
-        const size_t n = static_cast<size_t>(i);
-        sum -= g.dot(k.I[n].h + k.I[n].m * k.origin[static_cast<size_t>(m.bodies[n].tree)]);
+        const size_t n = i;
+        sum -= g.dot(k.I[n].h + k.I[n].m * k.origin[m.bodies[n].tree]);
     }
     return sum;
 }
 template <class T>
-void potential_energy_adj(const Model& m, const T* theta, const Kinematics<T>& k, BodyRange range, const T& e_bar, KinematicsBar<T>& bar,
-                          T* theta_bar) {
+void potential_energy_adj(const Model& m, const T* theta, const Kinematics<T>& k, BodyRange range,
+                          const T& e_bar, KinematicsBar<T>& bar, T* theta_bar) {
     const Vec3<T> g = load3(theta + m.gravity.at(0));
     for (int i = range.begin; i < range.end; ++i) {
-        const size_t n = static_cast<size_t>(i);
-        const Vec3<T>& o = k.origin[static_cast<size_t>(m.bodies[n].tree)];
+        const size_t n = i;
+        const Vec3<T>& o = k.origin[m.bodies[n].tree];
         bar.I[n].h -= e_bar * g;
         bar.I[n].m -= e_bar * g.dot(o);
         add3<T>(theta_bar + m.gravity.at(0), -e_bar * (k.I[n].h + k.I[n].m * o));

@@ -14,38 +14,47 @@ template <class T> struct RneaScratch {
     std::vector<Force<T>> F;       // (bodies) force through the joint of the body
     std::vector<Motion<T>> F_bar;  // (bodies)
     std::vector<Force<T>> a_bar;   // (bodies)
-    explicit RneaScratch(const Model& m) : a(m.bodies.size()), F(m.bodies.size()), F_bar(m.bodies.size()), a_bar(m.bodies.size()) {}
+    explicit RneaScratch(const Model& m)
+        : a(m.bodies.size()),
+          F(m.bodies.size()),
+          F_bar(m.bodies.size()),
+          a_bar(m.bodies.size()) {}
 };
 
 template <class T> Motion<T> gravity_acceleration(const Model& m, const T* theta) {
     return {Vec3<T>::Zero(), -load3(theta + m.gravity.at(0))};
 }
 
-// Velocity across the joint of body i: the part whose axes the body carries, and the part whose axes its parent carries.
-template <class T> Motion<T> joint_velocity(const Body& b, const Kinematics<T>& k, const T* v, bool carried_by_parent) {
+// Velocity across the joint of body i: the part whose axes the body carries, and the part whose axes its
+// parent carries.
+template <class T>
+Motion<T> joint_velocity(const Body& b, const Kinematics<T>& k, const T* v, bool carried_by_parent) {
     const int split = b.v0 + dofs_carried_by_parent(b);
     Motion<T> J = Motion<T>::zero();
-    for (int j = carried_by_parent ? b.v0 : split; j < (carried_by_parent ? split : b.v0 + b.nv); ++j) J += v[j] * k.S[static_cast<size_t>(j)];
+    for (int j = carried_by_parent ? b.v0 : split; j < (carried_by_parent ? split : b.v0 + b.nv); ++j)
+        J += v[j] * k.S[j];
     return J;
 }
 
 // c_i = V_i x (S v) + V_P x (S v): acceleration of the joint's axes with the frames that carry them
 template <class T> Motion<T> velocity_product(const Model& m, int i, const Kinematics<T>& k, const T* v) {
-    const Body& b = m.bodies[static_cast<size_t>(i)];
-    Motion<T> c = cross_motion(k.V[static_cast<size_t>(i)], joint_velocity(b, k, v, false));
-    if (b.parent >= 0 && dofs_carried_by_parent(b) > 0) c += cross_motion(k.V[static_cast<size_t>(b.parent)], joint_velocity(b, k, v, true));
+    const Body& b = m.bodies[i];
+    Motion<T> c = cross_motion(k.V[i], joint_velocity(b, k, v, false));
+    if (b.parent >= 0 && dofs_carried_by_parent(b) > 0)
+        c += cross_motion(k.V[b.parent], joint_velocity(b, k, v, true));
     return c;
 }
 template <class T>
-void velocity_product_adj(const Model& m, int i, const Kinematics<T>& k, const T* v, const Force<T>& c_bar, KinematicsBar<T>& bar, T* v_bar) {
-    const Body& b = m.bodies[static_cast<size_t>(i)];
+void velocity_product_adj(const Model& m, int i, const Kinematics<T>& k, const T* v, const Force<T>& c_bar,
+                          KinematicsBar<T>& bar, T* v_bar) {
+    const Body& b = m.bodies[i];
     const int split = b.v0 + dofs_carried_by_parent(b);
     const auto part = [&](int frame, int begin, int end, bool by_parent) {
         Force<T> J_bar = Force<T>::zero();
-        cross_motion_adj(k.V[static_cast<size_t>(frame)], joint_velocity(b, k, v, by_parent), c_bar, bar.V[static_cast<size_t>(frame)], J_bar);
+        cross_motion_adj(k.V[frame], joint_velocity(b, k, v, by_parent), c_bar, bar.V[frame], J_bar);
         for (int j = begin; j < end; ++j) {
-            bar.S[static_cast<size_t>(j)] += v[j] * J_bar;
-            v_bar[j] += dot(k.S[static_cast<size_t>(j)], J_bar);
+            bar.S[j] += v[j] * J_bar;
+            v_bar[j] += dot(k.S[j], J_bar);
         }
     };
     if (b.parent >= 0 && split > b.v0) part(b.parent, b.v0, split, true);
@@ -53,9 +62,12 @@ void velocity_product_adj(const Model& m, int i, const Kinematics<T>& k, const T
 }
 
 // p = V x* I V, the force that keeps a body on its way without acceleration
-template <class T> Force<T> gyroscopic_force(const RigidInertia<T>& I, const Motion<T>& V) { return cross_force(V, apply(I, V)); }
+template <class T> Force<T> gyroscopic_force(const RigidInertia<T>& I, const Motion<T>& V) {
+    return cross_force(V, apply(I, V));
+}
 template <class T>
-void gyroscopic_force_adj(const RigidInertia<T>& I, const Motion<T>& V, const Motion<T>& p_bar, RigidInertia<T>& I_bar, Force<T>& V_bar) {
+void gyroscopic_force_adj(const RigidInertia<T>& I, const Motion<T>& V, const Motion<T>& p_bar,
+                          RigidInertia<T>& I_bar, Force<T>& V_bar) {
     Motion<T> momentum_bar = Motion<T>::zero();
     cross_force_adj(V, apply(I, V), p_bar, V_bar, momentum_bar);
     apply_adj(I, V, momentum_bar, I_bar, V_bar);
@@ -71,31 +83,34 @@ void rnea(const Model& m, const T* theta, const Kinematics<T>& k,
     for (size_t i = 0; i < m.bodies.size(); ++i) {
         const Body& b = m.bodies[i];
         // 1.1 acceleration
-        s.a[i] = (b.parent < 0 ? gravity_acceleration(m, theta) : s.a[static_cast<size_t>(b.parent)]) + velocity_product(m, static_cast<int>(i), k, v);
-        for (int j = b.v0; j < b.v0 + b.nv; ++j) s.a[i] += a[j] * k.S[static_cast<size_t>(j)];
+        s.a[i] = (b.parent < 0 ? gravity_acceleration(m, theta) : s.a[b.parent]) +
+                 velocity_product(m, static_cast<int>(i), k, v);
+        for (int j = b.v0; j < b.v0 + b.nv; ++j)
+            s.a[i] += a[j] * k.S[j];
         // 1.2 force
         s.F[i] = apply(k.I[i], s.a[i]) + gyroscopic_force(k.I[i], k.V[i]);
     }
     for (size_t i = m.bodies.size(); i-- > 0;) {
         const Body& b = m.bodies[i];
         // 2.1 projection on the joint
-        for (int j = b.v0; j < b.v0 + b.nv; ++j) tau[j] = dot(k.S[static_cast<size_t>(j)], s.F[i]) + theta[m.armature.at(j)] * a[j];
+        for (int j = b.v0; j < b.v0 + b.nv; ++j)
+            tau[j] = dot(k.S[j], s.F[i]) + theta[m.armature.at(j)] * a[j];
         // 2.2 on to the parent
-        if (b.parent >= 0) s.F[static_cast<size_t>(b.parent)] += s.F[i];
+        if (b.parent >= 0) s.F[b.parent] += s.F[i];
     }
 }
 
 template <class T>
-void rnea_adj(const Model& m, const T* theta, const Kinematics<T>& k, const T* v, const T* a, RneaScratch<T>& s, const T* tau_bar,
-              KinematicsBar<T>& bar, T* theta_bar, T* v_bar, T* a_bar) {
+void rnea_adj(const Model& m, const T* theta, const Kinematics<T>& k, const T* v, const T* a,
+              RneaScratch<T>& s, const T* tau_bar, KinematicsBar<T>& bar, T* theta_bar, T* v_bar, T* a_bar) {
     for (size_t i = 0; i < m.bodies.size(); ++i) {
         const Body& b = m.bodies[i];
         // 2.2 on to the parent
-        s.F_bar[i] = b.parent < 0 ? Motion<T>::zero() : s.F_bar[static_cast<size_t>(b.parent)];
+        s.F_bar[i] = b.parent < 0 ? Motion<T>::zero() : s.F_bar[b.parent];
         // 2.1 projection on the joint
         for (int j = b.v0; j < b.v0 + b.nv; ++j) {
-            s.F_bar[i] += tau_bar[j] * k.S[static_cast<size_t>(j)];
-            bar.S[static_cast<size_t>(j)] += tau_bar[j] * s.F[i];
+            s.F_bar[i] += tau_bar[j] * k.S[j];
+            bar.S[j] += tau_bar[j] * s.F[i];
             theta_bar[m.armature.at(j)] += tau_bar[j] * a[j];
             a_bar[j] += tau_bar[j] * theta[m.armature.at(j)];
         }
@@ -108,12 +123,14 @@ void rnea_adj(const Model& m, const T* theta, const Kinematics<T>& k, const T* v
         apply_adj(k.I[i], s.a[i], s.F_bar[i], bar.I[i], s.a_bar[i]);
         // 1.1 acceleration
         for (int j = b.v0; j < b.v0 + b.nv; ++j) {
-            bar.S[static_cast<size_t>(j)] += a[j] * s.a_bar[i];
-            a_bar[j] += dot(k.S[static_cast<size_t>(j)], s.a_bar[i]);
+            bar.S[j] += a[j] * s.a_bar[i];
+            a_bar[j] += dot(k.S[j], s.a_bar[i]);
         }
         velocity_product_adj(m, static_cast<int>(i), k, v, s.a_bar[i], bar, v_bar);
-        if (b.parent >= 0) s.a_bar[static_cast<size_t>(b.parent)] += s.a_bar[i];
-        else add3<T>(theta_bar + m.gravity.at(0), -s.a_bar[i].lin);
+        if (b.parent >= 0)
+            s.a_bar[b.parent] += s.a_bar[i];
+        else
+            add3<T>(theta_bar + m.gravity.at(0), -s.a_bar[i].lin);
     }
 }
 

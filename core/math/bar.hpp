@@ -1,4 +1,5 @@
-// Bar<X>: the type of the adjoint of an X. Duality fixes it, so the signature of every `foo_adj` follows from `foo`.
+// Bar<X>: the type of the adjoint of an X. Duality fixes it, so the signature of every `foo_adj` follows from
+// `foo`.
 #pragma once
 
 #include "core/math/inertia.hpp"

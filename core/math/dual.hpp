@@ -1,5 +1,6 @@
-// Forward-mode dual number v + d eps with eps^2 = 0. It is the oracle of every hand-written adjoint (no step size, so the
-// comparison is to round-off), and with `step_adj` instantiated on it the source of Hessian-vector products.
+// Forward-mode dual number v + d eps with eps^2 = 0. It is the oracle of every hand-written adjoint (no step
+// size, so the comparison is to round-off), and with `step_adj` instantiated on it the source of
+// Hessian-vector products.
 #pragma once
 
 #include <cmath>
@@ -16,14 +17,33 @@ template <class T> struct Dual {
     T d{};  // derivative along the chosen direction
 
     Dual() = default;
-    Dual(const T& value) : v(value) {}  // NOLINT(google-explicit-constructor): constants mix with duals everywhere
+    // NOLINT(google-explicit-constructor): constants mix with duals everywhere
+    Dual(const T& value) : v(value) {}
     Dual(const T& value, const T& derivative) : v(value), d(derivative) {}
-    template <class S> requires(std::is_arithmetic_v<S> && !std::is_same_v<S, T>) Dual(S value) : v(static_cast<T>(value)) {}  // NOLINT
+    // NOLINT
+    template <class S>
+    requires(std::is_arithmetic_v<S> && !std::is_same_v<S, T>) Dual(S value) : v(static_cast<T>(value)) {}
 
-    Dual& operator+=(const Dual& b) { v += b.v; d += b.d; return *this; }
-    Dual& operator-=(const Dual& b) { v -= b.v; d -= b.d; return *this; }
-    Dual& operator*=(const Dual& b) { d = d * b.v + v * b.d; v *= b.v; return *this; }
-    Dual& operator/=(const Dual& b) { v /= b.v; d = (d - v * b.d) / b.v; return *this; }
+    Dual& operator+=(const Dual& b) {
+        v += b.v;
+        d += b.d;
+        return *this;
+    }
+    Dual& operator-=(const Dual& b) {
+        v -= b.v;
+        d -= b.d;
+        return *this;
+    }
+    Dual& operator*=(const Dual& b) {
+        d = d * b.v + v * b.d;
+        v *= b.v;
+        return *this;
+    }
+    Dual& operator/=(const Dual& b) {
+        v /= b.v;
+        d = (d - v * b.d) / b.v;
+        return *this;
+    }
 
     friend Dual operator-(const Dual& a) { return {-a.v, -a.d}; }
     friend Dual operator+(const Dual& a) { return a; }
@@ -40,18 +60,42 @@ template <class T> struct Dual {
     friend bool operator==(const Dual& a, const Dual& b) { return a.v == b.v; }
     friend bool operator!=(const Dual& a, const Dual& b) { return a.v != b.v; }
 
-    friend Dual sqrt(const Dual& a) { using std::sqrt; const T r = sqrt(a.v); return {r, a.d / (T(2) * r)}; }
-    friend Dual sin(const Dual& a) { using std::cos; using std::sin; return {sin(a.v), a.d * cos(a.v)}; }
-    friend Dual cos(const Dual& a) { using std::cos; using std::sin; return {cos(a.v), -a.d * sin(a.v)}; }
-    friend Dual exp(const Dual& a) { using std::exp; const T e = exp(a.v); return {e, a.d * e}; }
-    friend Dual log(const Dual& a) { using std::log; return {log(a.v), a.d / a.v}; }
+    friend Dual sqrt(const Dual& a) {
+        using std::sqrt;
+        const T r = sqrt(a.v);
+        return {r, a.d / (T(2) * r)};
+    }
+    friend Dual sin(const Dual& a) {
+        using std::cos;
+        using std::sin;
+        return {sin(a.v), a.d * cos(a.v)};
+    }
+    friend Dual cos(const Dual& a) {
+        using std::cos;
+        using std::sin;
+        return {cos(a.v), -a.d * sin(a.v)};
+    }
+    friend Dual exp(const Dual& a) {
+        using std::exp;
+        const T e = exp(a.v);
+        return {e, a.d * e};
+    }
+    friend Dual log(const Dual& a) {
+        using std::log;
+        return {log(a.v), a.d / a.v};
+    }
     friend Dual abs(const Dual& a) { return a.v < T(0) ? -a : a; }
     friend Dual atan2(const Dual& y, const Dual& x) {
         using std::atan2;
         return {atan2(y.v, x.v), (y.d * x.v - x.d * y.v) / (x.v * x.v + y.v * y.v)};
     }
-    friend bool isfinite(const Dual& a) { using std::isfinite; return isfinite(a.v) && isfinite(a.d); }
-    friend std::ostream& operator<<(std::ostream& os, const Dual& a) { return os << a.v << '+' << a.d << "eps"; }
+    friend bool isfinite(const Dual& a) {
+        using std::isfinite;
+        return isfinite(a.v) && isfinite(a.d);
+    }
+    friend std::ostream& operator<<(std::ostream& os, const Dual& a) {
+        return os << a.v << '+' << a.d << "eps";
+    }
 };
 
 template <class T> double value_of(const Dual<T>& x) { return value_of(x.v); }
@@ -63,7 +107,15 @@ template <class T> struct Eigen::NumTraits<costate::Dual<T>> : Eigen::NumTraits<
     using NonInteger = costate::Dual<T>;
     using Nested = costate::Dual<T>;
     using Literal = costate::Dual<T>;
-    enum { IsComplex = 0, IsInteger = 0, IsSigned = 1, RequireInitialization = 1, ReadCost = 2, AddCost = 2, MulCost = 4 };
+    enum {
+        IsComplex = 0,
+        IsInteger = 0,
+        IsSigned = 1,
+        RequireInitialization = 1,
+        ReadCost = 2,
+        AddCost = 2,
+        MulCost = 4
+    };
     static Real epsilon() { return Real(NumTraits<T>::epsilon()); }
     static Real dummy_precision() { return Real(NumTraits<T>::dummy_precision()); }
     static Real highest() { return Real(NumTraits<T>::highest()); }

@@ -35,8 +35,7 @@ template <class T> Vec3<T> axial(const Mat3<T>& B) {
 template <class T> Mat3<T> symmetric_part(const Mat3<T>& A) { return T(0.5) * (A + A.transpose()); }
 
 // The projection of double-precision constants of the model onto the working scalar.
-template <class T, int R, int C>
-Eigen::Matrix<T, R, C> cast(const Eigen::Matrix<double, R, C>& m) {
+template <class T, int R, int C> Eigen::Matrix<T, R, C> cast(const Eigen::Matrix<double, R, C>& m) {
     return m.template cast<T>();
 }
 

@@ -1,7 +1,8 @@
 // Unit quaternions (w, x, y, z), the exponential of SO(3) and its right Jacobian.
 //
 // The adjoint of a Quaternion is a Vec3: the covector of d in q <- q exp(d), d in body axes.
-// References: Sola, Deray, Atchuthan, "A micro Lie theory for state estimation in robotics", 2018, eqs. 135, 143, 144.
+// References: Sola, Deray, Atchuthan, "A micro Lie theory for state estimation in robotics", 2018, eqs. 135,
+// 143, 144.
 #pragma once
 
 #include "core/math/linalg.hpp"
@@ -19,14 +20,14 @@ template <class T> Quaternion<T> load_quaternion(const T* q) { return {q[0], loa
 // Taylor coefficients of sin and cos of an angle, by the squared angle, smooth through zero.
 namespace so3 {
 
-inline constexpr double small_angle2 = 1e-4;  // below it the series below are exact to round-off (next terms < 1e-18)
+// below it the series below are exact to round-off (next terms < 1e-18)
+inline constexpr double small_angle2 = 1e-4;
 
 // sin(a)/a
 template <class T> T sinc(const T& a2) {
     using std::sin;
     using std::sqrt;
-    if (value_of(a2) < small_angle2)
-        return T(1) - a2 / T(6) * (T(1) - a2 / T(20) * (T(1) - a2 / T(42)));
+    if (value_of(a2) < small_angle2) return T(1) - a2 / T(6) * (T(1) - a2 / T(20) * (T(1) - a2 / T(42)));
     const T a = sqrt(a2);
     return sin(a) / a;
 }
@@ -53,9 +54,9 @@ template <class T> Mat3<T> rotation_matrix(const Quaternion<T>& q) {
     const T &w = q.w, &x = q.v.x(), &y = q.v.y(), &z = q.v.z();
     const T two(2), one(1);
     Mat3<T> R;
-    R << one - two * (y * y + z * z), two * (x * y - w * z), two * (x * z + w * y),
-         two * (x * y + w * z), one - two * (x * x + z * z), two * (y * z - w * x),
-         two * (x * z - w * y), two * (y * z + w * x), one - two * (x * x + y * y);
+    R << one - two * (y * y + z * z), two * (x * y - w * z), two * (x * z + w * y), two * (x * y + w * z),
+        one - two * (x * x + z * z), two * (y * z - w * x), two * (x * z - w * y), two * (y * z + w * x),
+        one - two * (x * x + y * y);
     return R;
 }
 // With q <- q exp(d), R <- R [1 + d]x:  q_bar . d = trace(R_bar^T R [d]x)
@@ -70,8 +71,10 @@ template <class T> Quaternion<T> quaternion_product(const Quaternion<T>& a, cons
 
 // Whether exp(d) = 1 to the last bit and in every derivative that T carries: what a kernel may then skip.
 template <class T> bool is_identity(const Vec3<T>& d) {
-    if constexpr (std::is_floating_point_v<T>) return d.x() == T(0) && d.y() == T(0) && d.z() == T(0);
-    else return false;
+    if constexpr (std::is_floating_point_v<T>)
+        return d.x() == T(0) && d.y() == T(0) && d.z() == T(0);
+    else
+        return false;
 }
 
 // exp of a rotation vector d, rad
@@ -91,8 +94,10 @@ template <class T> Mat3<T> right_jacobian(const Vec3<T>& d) {
 }
 // d_bar += J_r(d)^T q_bar
 template <class T> void quaternion_exp_adj(const Vec3<T>& d, const Vec3<T>& q_bar, Vec3<T>& d_bar) {
-    if (is_identity(d)) d_bar += q_bar;
-    else d_bar += right_jacobian(d).transpose() * q_bar;
+    if (is_identity(d))
+        d_bar += q_bar;
+    else
+        d_bar += right_jacobian(d).transpose() * q_bar;
 }
 
 // R exp(d), rad
@@ -110,7 +115,8 @@ template <class T> Quaternion<T> retract_quaternion(const Quaternion<T>& q, cons
 // q exp(e) exp(d) = q exp(d) exp(E^T e), E = exp(d):  q_bar += E q+_bar,   d_bar += J_r(d)^T q+_bar.
 // The normalisation moves along the radius only, so it passes tangent covectors unchanged.
 template <class T>
-void retract_quaternion_adj(const Quaternion<T>&, const Vec3<T>& d, const Vec3<T>& next_bar, Vec3<T>& q_bar, Vec3<T>& d_bar) {
+void retract_quaternion_adj(const Quaternion<T>&, const Vec3<T>& d, const Vec3<T>& next_bar, Vec3<T>& q_bar,
+                            Vec3<T>& d_bar) {
     q_bar += rotation_matrix(quaternion_exp(d)) * next_bar;
     d_bar += right_jacobian(d).transpose() * next_bar;
 }
@@ -126,9 +132,11 @@ template <class T> Vec3<T> quaternion_difference(const Quaternion<T>& a, const Q
     const T s = safe_sqrt(s2);
     return (T(2) * atan2(s, r.w) / s) * r.v;
 }
-// b <- b exp(e): d <- d + J_r(d)^-1 e;  a <- a exp(e): d <- d - J_r(-d)^-1 e = d - J_r(d)^-T e    (Sola et al. eq. 144)
+// b <- b exp(e): d <- d + J_r(d)^-1 e;  a <- a exp(e): d <- d - J_r(-d)^-1 e = d - J_r(d)^-T e    (Sola et
+// al. eq. 144)
 template <class T>
-void quaternion_difference_adj(const Quaternion<T>& a, const Quaternion<T>& b, const Vec3<T>& d_bar, Vec3<T>& a_bar, Vec3<T>& b_bar) {
+void quaternion_difference_adj(const Quaternion<T>& a, const Quaternion<T>& b, const Vec3<T>& d_bar,
+                               Vec3<T>& a_bar, Vec3<T>& b_bar) {
     using std::cos;
     using std::sqrt;
     const Vec3<T> d = quaternion_difference(a, b);

@@ -1,4 +1,5 @@
-// What the templated code asks of a scalar beyond arithmetic: its plain value, and norms whose derivative is finite at zero.
+// What the templated code asks of a scalar beyond arithmetic: its plain value, and norms whose derivative is
+// finite at zero.
 #pragma once
 
 #include <cmath>
@@ -10,7 +11,6 @@ namespace costate {
 inline double value_of(double x) { return x; }
 inline double value_of(float x) { return static_cast<double>(x); }
 
-
 // sqrt with derivative 0 at 0, where the true one does not exist.
 template <class T> T safe_sqrt(const T& x) {
     using std::sqrt;
@@ -20,6 +20,8 @@ template <class T> T safe_sqrt(const T& x) {
 // |v|, with derivative 0 at v = 0.
 template <class V> typename V::Scalar safe_norm(const V& v) { return safe_sqrt(v.squaredNorm()); }
 
-template <class T> T clamp_value(const T& x, const T& lo, const T& hi) { return x < lo ? lo : (hi < x ? hi : x); }
+template <class T> T clamp_value(const T& x, const T& lo, const T& hi) {
+    return x < lo ? lo : (hi < x ? hi : x);
+}
 
 }  // namespace costate

@@ -1,8 +1,9 @@
-// Spatial vectors (Featherstone, Rigid Body Dynamics Algorithms, 2008): a Motion is (angular, linear), a Force is
-// (moment, force), both at the origin of the frame they are written in. They are dual, so the adjoint of an operator on
-// motions is an operator on forces and the type system keeps the two apart.
+// Spatial vectors (Featherstone, Rigid Body Dynamics Algorithms, 2008): a Motion is (angular, linear), a
+// Force is (moment, force), both at the origin of the frame they are written in. They are dual, so the
+// adjoint of an operator on motions is an operator on forces and the type system keeps the two apart.
 //
-// Adjoints: `x_bar` is the gradient of the objective by x; `foo_adj` adds into input bars and touches nothing else.
+// Adjoints: `x_bar` is the gradient of the objective by x; `foo_adj` adds into input bars and touches nothing
+// else.
 #pragma once
 
 #include "core/math/linalg.hpp"
@@ -13,16 +14,32 @@ template <class T> struct Motion {
     Vec3<T> ang;  // angular velocity, rad/s
     Vec3<T> lin;  // velocity of the point at the frame's origin, m/s
     static Motion zero() { return {Vec3<T>::Zero(), Vec3<T>::Zero()}; }
-    Motion& operator+=(const Motion& b) { ang += b.ang; lin += b.lin; return *this; }
-    Motion& operator-=(const Motion& b) { ang -= b.ang; lin -= b.lin; return *this; }
+    Motion& operator+=(const Motion& b) {
+        ang += b.ang;
+        lin += b.lin;
+        return *this;
+    }
+    Motion& operator-=(const Motion& b) {
+        ang -= b.ang;
+        lin -= b.lin;
+        return *this;
+    }
 };
 
 template <class T> struct Force {
     Vec3<T> ang;  // moment about the frame's origin, N m
     Vec3<T> lin;  // force, N
     static Force zero() { return {Vec3<T>::Zero(), Vec3<T>::Zero()}; }
-    Force& operator+=(const Force& b) { ang += b.ang; lin += b.lin; return *this; }
-    Force& operator-=(const Force& b) { ang -= b.ang; lin -= b.lin; return *this; }
+    Force& operator+=(const Force& b) {
+        ang += b.ang;
+        lin += b.lin;
+        return *this;
+    }
+    Force& operator-=(const Force& b) {
+        ang -= b.ang;
+        lin -= b.lin;
+        return *this;
+    }
 };
 
 template <class T> Motion<T> operator+(Motion<T> a, const Motion<T>& b) { return a += b; }
@@ -33,7 +50,9 @@ template <class T> Force<T> operator-(Force<T> a, const Force<T>& b) { return a 
 template <class T> Force<T> operator*(const T& s, const Force<T>& a) { return {s * a.ang, s * a.lin}; }
 
 // y = m . f, power                                                        (RBDA 2.2)
-template <class T> T dot(const Motion<T>& m, const Force<T>& f) { return m.ang.dot(f.ang) + m.lin.dot(f.lin); }
+template <class T> T dot(const Motion<T>& m, const Force<T>& f) {
+    return m.ang.dot(f.ang) + m.lin.dot(f.lin);
+}
 // m_bar += y_bar f,   f_bar += y_bar m
 template <class T>
 void dot_adj(const Motion<T>& m, const Force<T>& f, const T& y_bar, Force<T>& m_bar, Motion<T>& f_bar) {
@@ -51,22 +70,27 @@ template <class T> Force<T> cross_force(const Motion<T>& a, const Force<T>& f) {
 }
 // For c = a x b:  a_bar += b x* c_bar,   b_bar -= a x* c_bar
 template <class T>
-void cross_motion_adj(const Motion<T>& a, const Motion<T>& b, const Force<T>& c_bar, Force<T>& a_bar, Force<T>& b_bar) {
+void cross_motion_adj(const Motion<T>& a, const Motion<T>& b, const Force<T>& c_bar, Force<T>& a_bar,
+                      Force<T>& b_bar) {
     a_bar += cross_force(b, c_bar);
     b_bar -= cross_force(a, c_bar);
 }
 // For c = a x* f:  a_bar -= c_bar x* f,   f_bar -= a x c_bar
 template <class T>
-void cross_force_adj(const Motion<T>& a, const Force<T>& f, const Motion<T>& c_bar, Force<T>& a_bar, Motion<T>& f_bar) {
+void cross_force_adj(const Motion<T>& a, const Force<T>& f, const Motion<T>& c_bar, Force<T>& a_bar,
+                     Motion<T>& f_bar) {
     a_bar -= cross_force(c_bar, f);
     f_bar -= cross_motion(a, c_bar);
 }
 
 // v = lin + ang x p, the velocity of the point now at p of a body moving with m
-template <class T> Vec3<T> point_velocity(const Motion<T>& m, const Vec3<T>& p) { return m.lin + m.ang.cross(p); }
+template <class T> Vec3<T> point_velocity(const Motion<T>& m, const Vec3<T>& p) {
+    return m.lin + m.ang.cross(p);
+}
 // m_bar += (p x v_bar, v_bar),   p_bar += v_bar x ang
 template <class T>
-void point_velocity_adj(const Motion<T>& m, const Vec3<T>& p, const Vec3<T>& v_bar, Force<T>& m_bar, Vec3<T>& p_bar) {
+void point_velocity_adj(const Motion<T>& m, const Vec3<T>& p, const Vec3<T>& v_bar, Force<T>& m_bar,
+                        Vec3<T>& p_bar) {
     m_bar += Force<T>{p.cross(v_bar), v_bar};
     p_bar += v_bar.cross(m.ang);
 }
@@ -75,7 +99,8 @@ void point_velocity_adj(const Motion<T>& m, const Vec3<T>& p, const Vec3<T>& v_b
 template <class T> Force<T> point_force(const Vec3<T>& p, const Vec3<T>& d) { return {p.cross(d), d}; }
 // p_bar += d x f_bar.ang,   d_bar += f_bar.ang x p + f_bar.lin
 template <class T>
-void point_force_adj(const Vec3<T>& p, const Vec3<T>& d, const Motion<T>& f_bar, Vec3<T>& p_bar, Vec3<T>& d_bar) {
+void point_force_adj(const Vec3<T>& p, const Vec3<T>& d, const Motion<T>& f_bar, Vec3<T>& p_bar,
+                     Vec3<T>& d_bar) {
     p_bar += d.cross(f_bar.ang);
     d_bar += f_bar.ang.cross(p) + f_bar.lin;
 }

@@ -1,8 +1,8 @@
 // Rigid transforms. X_AB takes B coordinates to A coordinates.
 //
-// The adjoint of a Transform is a Force written in A: the covector of d in X <- exp(d) X, a twist d in A coordinates.
-// Left perturbations, because all poses of a tree are kept in one common frame (core/dynamics/kinematics.hpp): there their
-// covectors just add up, and no transform appears in any adjoint.
+// The adjoint of a Transform is a Force written in A: the covector of d in X <- exp(d) X, a twist d in A
+// coordinates. Left perturbations, because all poses of a tree are kept in one common frame
+// (core/dynamics/kinematics.hpp): there their covectors just add up, and no transform appears in any adjoint.
 #pragma once
 
 #include "core/math/spatial.hpp"
@@ -21,7 +21,8 @@ template <class T> Transform<T> compose(const Transform<T>& X, const Transform<T
 }
 // Z = X Y:  X_bar += Z_bar,   Y_bar += X^T Z_bar (the same wrench in B coordinates)
 template <class T>
-void compose_adj(const Transform<T>& X, const Transform<T>&, const Force<T>& Z_bar, Force<T>& X_bar, Force<T>& Y_bar) {
+void compose_adj(const Transform<T>& X, const Transform<T>&, const Force<T>& Z_bar, Force<T>& X_bar,
+                 Force<T>& Y_bar) {
     X_bar += Z_bar;
     Y_bar += Force<T>{X.R.transpose() * (Z_bar.ang - X.p.cross(Z_bar.lin)), X.R.transpose() * Z_bar.lin};
 }
@@ -30,7 +31,8 @@ void compose_adj(const Transform<T>& X, const Transform<T>&, const Force<T>& Z_b
 template <class T> Vec3<T> transform_point(const Transform<T>& X, const Vec3<T>& x) { return X.R * x + X.p; }
 // X_bar += (y x y_bar, y_bar),   x_bar += R^T y_bar
 template <class T>
-void transform_point_adj(const Transform<T>& X, const Vec3<T>& x, const Vec3<T>& y_bar, Force<T>& X_bar, Vec3<T>& x_bar) {
+void transform_point_adj(const Transform<T>& X, const Vec3<T>& x, const Vec3<T>& y_bar, Force<T>& X_bar,
+                         Vec3<T>& x_bar) {
     X_bar += point_force(transform_point(X, x), y_bar);
     x_bar += X.R.transpose() * y_bar;
 }
@@ -39,7 +41,8 @@ void transform_point_adj(const Transform<T>& X, const Vec3<T>& x, const Vec3<T>&
 template <class T> Vec3<T> rotate(const Transform<T>& X, const Vec3<T>& x) { return X.R * x; }
 // X_bar.ang += y x y_bar,   x_bar += R^T y_bar
 template <class T>
-void rotate_adj(const Transform<T>& X, const Vec3<T>& x, const Vec3<T>& y_bar, Force<T>& X_bar, Vec3<T>& x_bar) {
+void rotate_adj(const Transform<T>& X, const Vec3<T>& x, const Vec3<T>& y_bar, Force<T>& X_bar,
+                Vec3<T>& x_bar) {
     X_bar.ang += rotate(X, x).cross(y_bar);
     x_bar += X.R.transpose() * y_bar;
 }

@@ -44,7 +44,8 @@ const char* joint_type_name(JointType type) {
 namespace {
 
 template <class Items, class Name> int index_by(const Items& items, Name name, std::string_view wanted) {
-    const auto it = std::find_if(items.begin(), items.end(), [&](const auto& item) { return item.*name == wanted; });
+    const auto it =
+        std::find_if(items.begin(), items.end(), [&](const auto& item) { return item.*name == wanted; });
     return it == items.end() ? -1 : static_cast<int>(it - items.begin());
 }
 
@@ -54,13 +55,13 @@ std::vector<int> depth_first_order(const std::vector<BodySpec>& specs) {
     std::vector<int> order, stack;
     for (size_t i = specs.size(); i-- > 0;) {
         const int parent = specs[i].parent;
-        (parent < 0 ? stack : children[static_cast<size_t>(parent)]).push_back(static_cast<int>(i));
+        (parent < 0 ? stack : children[parent]).push_back(static_cast<int>(i));
     }
     while (!stack.empty()) {
         const int i = stack.back();
         stack.pop_back();
         order.push_back(i);
-        stack.insert(stack.end(), children[static_cast<size_t>(i)].begin(), children[static_cast<size_t>(i)].end());
+        stack.insert(stack.end(), children[i].begin(), children[i].end());
     }
     return order;
 }
@@ -78,14 +79,16 @@ void append_body(Model& m, const BodySpec& spec, int parent) {
     b.turn[0] = b.R_PB * along;
     b.turn[1] = b.R_PB * skew(b.axis);
     b.turn[2] = b.R_PB * (Mat3<double>::Identity() - along);
-    b.q0 = m.nq, b.nq = joint_nq(spec.joint);
-    b.v0 = m.nv, b.nv = joint_nv(spec.joint);
+    b.q0 = m.nq;
+    b.nq = joint_nq(spec.joint);
+    b.v0 = m.nv;
+    b.nv = joint_nv(spec.joint);
     if (parent < 0) m.trees.push_back({index, index, m.nv, m.nv});
     b.tree = static_cast<int>(m.trees.size()) - 1;
 
-    int last = parent < 0 ? -1 : m.bodies[static_cast<size_t>(parent)].last_dof;
+    int last = parent < 0 ? -1 : m.bodies[parent].last_dof;
     for (int k = 0; k < b.nv; ++k) {
-        const int depth = last < 0 ? 0 : m.dofs[static_cast<size_t>(last)].depth + 1;
+        const int depth = last < 0 ? 0 : m.dofs[last].depth + 1;
         m.dofs.push_back({index, last, depth, m.mass_matrix_size});
         m.mass_matrix_size += depth + 1;
         last = b.v0 + k;
@@ -110,7 +113,8 @@ void name_what_has_no_effect(Model& m) {
         const Body& b = m.bodies[i];
         const int body = static_cast<int>(i);
         if (b.nv != 1) m.layout.set_no_effect(m.axis_rotation, body, "the joint has no axis", remove);
-        if (b.joint != JointType::helical) m.layout.set_no_effect(m.pitch, body, "the joint is not helical", remove);
+        if (b.joint != JointType::helical)
+            m.layout.set_no_effect(m.pitch, body, "the joint is not helical", remove);
         for (int j = b.v0; j < b.v0 + b.nv; ++j) {
             if (b.nv != 1)
                 for (const ParameterSlice& s : {m.stiffness, m.rest})
@@ -121,10 +125,11 @@ void name_what_has_no_effect(Model& m) {
         }
     }
     for (int n = 0; n < m.nu; ++n) {
-        const ActuatorType type = m.actuators[static_cast<size_t>(n)].type;
+        const ActuatorType type = m.actuators[n].type;
         const bool servo = type == ActuatorType::servo, general = type == ActuatorType::general;
         if (!servo) m.layout.set_no_effect(m.kp, n, "the actuator is no servo", remove);
-        if (!servo && type != ActuatorType::velocity) m.layout.set_no_effect(m.kd, n, "the actuator is no servo", remove);
+        if (!servo && type != ActuatorType::velocity)
+            m.layout.set_no_effect(m.kd, n, "the actuator is no servo", remove);
         if (!general)
             for (const ParameterSlice& s : {m.gain, m.actuator_bias})
                 m.layout.set_no_effect(s, n, "the actuator is not of type general", remove);
@@ -132,8 +137,10 @@ void name_what_has_no_effect(Model& m) {
     for (size_t i = 0; i < m.equalities.size(); ++i) {
         const EqualityType type = m.equalities[i].type;
         const int n = static_cast<int>(i);
-        if (type != EqualityType::weld) m.layout.set_no_effect(m.weld_rotation, n, "the equality is no weld", remove);
-        if (type != EqualityType::coupling) m.layout.set_no_effect(m.coupling, n, "the equality is no coupling", remove);
+        if (type != EqualityType::weld)
+            m.layout.set_no_effect(m.weld_rotation, n, "the equality is no weld", remove);
+        if (type != EqualityType::coupling)
+            m.layout.set_no_effect(m.coupling, n, "the equality is no coupling", remove);
         if (type == EqualityType::coupling)
             for (const ParameterSlice& s : {m.anchor_a, m.anchor_b})
                 m.layout.set_no_effect(s, n, "a coupling has no anchors", remove);
@@ -171,7 +178,7 @@ int ModelBuilder::add_site(SiteSpec spec) {
 }
 
 int ModelBuilder::add_actuator(ActuatorSpec spec) {
-    assert(spec.body >= 0 && (spec.thruster || joint_nv(bodies_[static_cast<size_t>(spec.body)].joint) == 1));
+    assert(spec.body >= 0 && (spec.thruster || joint_nv(bodies_[spec.body].joint) == 1));
     assert(!spec.thruster || spec.type == ActuatorType::motor);
     actuators_.push_back(std::move(spec));
     return static_cast<int>(actuators_.size()) - 1;
@@ -182,24 +189,27 @@ Model ModelBuilder::build() const {
     const std::vector<int> order = depth_first_order(bodies_);
     std::vector<int> index(bodies_.size(), -1);  // of a handle in the model
     for (const int handle : order) {
-        const BodySpec& spec = bodies_[static_cast<size_t>(handle)];
-        index[static_cast<size_t>(handle)] = static_cast<int>(m.bodies.size());
-        append_body(m, spec, spec.parent < 0 ? -1 : index[static_cast<size_t>(spec.parent)]);
+        const BodySpec& spec = bodies_[handle];
+        index[handle] = static_cast<int>(m.bodies.size());
+        append_body(m, spec, spec.parent < 0 ? -1 : index[spec.parent]);
     }
 
     std::vector<std::string> bodies, dofs, joints;
     std::vector<const BodySpec*> specs;
-    std::vector<double> mass, com, inertia, placement, pitch, damping, armature, stiffness, rest, dry_friction;
+    std::vector<double> mass, com, inertia, placement, pitch, damping, armature, stiffness, rest,
+        dry_friction;
     const auto per_dof = [](std::vector<double>& out, const std::vector<double>& given, int nv) {
-        for (int k = 0; k < nv; ++k) out.push_back(given.empty() ? 0.0 : given[static_cast<size_t>(k)]);
+        for (int k = 0; k < nv; ++k)
+            out.push_back(given.empty() ? 0.0 : given[k]);
     };
     for (const int handle : order) {
-        const BodySpec& s = bodies_[static_cast<size_t>(handle)];
-        const Body& b = m.bodies[static_cast<size_t>(index[static_cast<size_t>(handle)])];
+        const BodySpec& s = bodies_[handle];
+        const Body& b = m.bodies[index[handle]];
         specs.push_back(&s);
         bodies.push_back(b.name);
         joints.push_back(b.joint_name);
-        for (int k = 0; k < b.nv; ++k) dofs.push_back(b.nv == 1 ? b.joint_name : b.joint_name + "." + std::to_string(k));
+        for (int k = 0; k < b.nv; ++k)
+            dofs.push_back(b.nv == 1 ? b.joint_name : b.joint_name + "." + std::to_string(k));
         mass.push_back(s.mass.m);
         const Mat3<double>& I = s.mass.I;
         com.insert(com.end(), s.mass.c.begin(), s.mass.c.end());
@@ -227,21 +237,27 @@ Model ModelBuilder::build() const {
     m.rest = m.layout.add("joints", dofs, "rest", 1, Range::any, rest);
     m.dry_friction = m.layout.add("joints", dofs, "dry_friction", 1, Range::nonnegative, dry_friction);
     for (JointLimit& l : m.limits) {
-        const BodySpec& s = *specs[static_cast<size_t>(l.body)];
-        const std::string& joint = m.bodies[static_cast<size_t>(l.body)].joint_name;
-        if (l.ball) l.range.upper = m.layout.add("joints", {joint}, "greatest_angle", 1, Range::angle, {s.upper}).offset;
-        else l.range = m.layout.add_interval("joints", joint, "limits", s.lower, s.upper);
+        const BodySpec& s = *specs[l.body];
+        const std::string& joint = m.bodies[l.body].joint_name;
+        if (l.ball)
+            l.range.upper =
+                m.layout.add("joints", {joint}, "greatest_angle", 1, Range::angle, {s.upper}).offset;
+        else
+            l.range = m.layout.add_interval("joints", joint, "limits", s.lower, s.upper);
     }
 
     std::vector<std::string> names;
     std::vector<double> gear, kp, kd, gain, bias;
     for (const ActuatorSpec& s : actuators_) {
-        const int body = index[static_cast<size_t>(s.body)];
-        const Body& b = m.bodies[static_cast<size_t>(body)];
+        const int body = index[s.body];
+        const Body& b = m.bodies[body];
         const int q = s.thruster ? 0 : b.q0, v = s.thruster ? 0 : b.v0;
         m.actuators.push_back({s.name, s.type, body, q, v, {}, {}, s.thruster, s.axis, s.position, s.drag});
         names.push_back(s.name);
-        gear.push_back(s.gear), kp.push_back(s.kp), kd.push_back(s.kd), gain.push_back(s.gain);
+        gear.push_back(s.gear);
+        kp.push_back(s.kp);
+        kd.push_back(s.kd);
+        gain.push_back(s.gain);
         bias.insert(bias.end(), s.bias.begin(), s.bias.end());
     }
     m.nu = static_cast<int>(m.actuators.size());
@@ -252,19 +268,24 @@ Model ModelBuilder::build() const {
     m.actuator_bias = m.layout.add("actuators", names, "bias", 3, Range::any, bias);
     for (size_t n = 0; n < actuators_.size(); ++n) {
         const ActuatorSpec& s = actuators_[n];
-        m.actuators[n].control = m.layout.add_interval("actuators", s.name, "control_limits", s.control_lower, s.control_upper);
-        m.actuators[n].force = m.layout.add_interval("actuators", s.name, "force_limits", s.force_lower, s.force_upper);
+        m.actuators[n].control =
+            m.layout.add_interval("actuators", s.name, "control_limits", s.control_lower, s.control_upper);
+        m.actuators[n].force =
+            m.layout.add_interval("actuators", s.name, "force_limits", s.force_lower, s.force_upper);
     }
 
     std::vector<double> anchor_a, anchor_b, coupling;
     names.clear();
     for (const EqualitySpec& s : equalities_) {
-        const auto model_index = [&](int handle) { return handle < 0 ? -1 : index[static_cast<size_t>(handle)]; };
+        const auto model_index = [&](int handle) { return handle < 0 ? -1 : index[handle]; };
         Equality e{s.name, s.type, model_index(s.body_a), model_index(s.body_b), s.R_ba, 0, 0, 0, 0};
         if (s.type == EqualityType::coupling) {
-            const Body &a = m.bodies[static_cast<size_t>(e.body_a)], &b = m.bodies[static_cast<size_t>(e.body_b)];
+            const Body &a = m.bodies[e.body_a], &b = m.bodies[e.body_b];
             assert(a.nv == 1 && b.nv == 1);
-            e.q_a = a.q0, e.v_a = a.v0, e.q_b = b.q0, e.v_b = b.v0;
+            e.q_a = a.q0;
+            e.v_a = a.v0;
+            e.q_b = b.q0;
+            e.v_b = b.v0;
         }
         m.equalities.push_back(e);
         names.push_back(s.name);
@@ -274,17 +295,19 @@ Model ModelBuilder::build() const {
     }
     m.anchor_a = m.layout.add("equalities", names, "anchor_a", 3, Range::any, anchor_a);
     m.anchor_b = m.layout.add("equalities", names, "anchor_b", 3, Range::any, anchor_b);
-    m.weld_rotation = m.layout.add("equalities", names, "rotation", 3, Range::any, std::vector<double>(3 * names.size()));
+    m.weld_rotation =
+        m.layout.add("equalities", names, "rotation", 3, Range::any, std::vector<double>(3 * names.size()));
     m.coupling = m.layout.add("equalities", names, "coupling", 2, Range::any, coupling);
 
     std::vector<double> limit_stiffness, limit_damping;
     names.clear();
     for (JointLimit& l : m.limits) {
-        const BodySpec& s = bodies_[static_cast<size_t>(order[static_cast<size_t>(l.body)])];
+        const BodySpec& s = bodies_[order[l.body]];
         if (s.limit_stiffness == unlimited) continue;
         l.spring = static_cast<int>(names.size());
-        names.push_back(joints[static_cast<size_t>(l.body)]);
-        limit_stiffness.push_back(s.limit_stiffness), limit_damping.push_back(s.limit_damping);
+        names.push_back(joints[l.body]);
+        limit_stiffness.push_back(s.limit_stiffness);
+        limit_damping.push_back(s.limit_damping);
     }
     m.limit_stiffness = m.layout.add("joints", names, "limit_stiffness", 1, Range::positive, limit_stiffness);
     m.limit_damping = m.layout.add("joints", names, "limit_damping", 1, Range::nonnegative, limit_damping);
@@ -292,12 +315,13 @@ Model ModelBuilder::build() const {
     std::vector<double> site_position;
     names.clear();
     for (const SiteSpec& s : sites_) {
-        m.sites.push_back({s.name, index[static_cast<size_t>(s.body)], s.R_BS});
+        m.sites.push_back({s.name, index[s.body], s.R_BS});
         names.push_back(s.name);
         site_position.insert(site_position.end(), s.position.begin(), s.position.end());
     }
     m.site_position = m.layout.add("sites", names, "position", 3, Range::any, site_position);
-    m.gravity = m.layout.add("world", {""}, "gravity", 3, Range::any, {gravity_.x(), gravity_.y(), gravity_.z()});
+    m.gravity =
+        m.layout.add("world", {""}, "gravity", 3, Range::any, {gravity_.x(), gravity_.y(), gravity_.z()});
     name_what_has_no_effect(m);
     return m;
 }

@@ -1,5 +1,6 @@
-// Model: the topology of a world of articulated trees. Built once by ModelBuilder, const after that, shared by threads.
-// Every number an adjoint may be asked for is not here but in the flat parameter vector, at the slices named below.
+// Model: the topology of a world of articulated trees. Built once by ModelBuilder, const after that, shared
+// by threads. Every number an adjoint may be asked for is not here but in the flat parameter vector, at the
+// slices named below.
 #pragma once
 
 #include <limits>
@@ -15,14 +16,16 @@ inline constexpr double unlimited = std::numeric_limits<double>::infinity();
 
 enum class JointType { fixed, revolute, prismatic, helical, spherical, free };
 
-// Entries of q and v of a joint. Helical: a turn by q about the axis and a shift by pitch q along it. Spherical: quaternion (w, x, y, z), angular velocity in body axes. Free: position and
-// quaternion; velocity of the origin in world axes, angular velocity in body axes (MuJoCo's convention).
+// Entries of q and v of a joint. Helical: a turn by q about the axis and a shift by pitch q along it.
+// Spherical: quaternion (w, x, y, z), angular velocity in body axes. Free: position and quaternion; velocity
+// of the origin in world axes, angular velocity in body axes (MuJoCo's convention).
 int joint_nq(JointType type);
 int joint_nv(JointType type);
 const char* joint_type_name(JointType type);
 
-// A body and the joint that carries it. At q = 0 the body frame sits at `placement` and R_PB exp(rotation) in the parent; its
-// axis is exp(axis_rotation) axis in the body frame (a unit vector). Placement and the two rotation vectors are parameters.
+// A body and the joint that carries it. At q = 0 the body frame sits at `placement` and R_PB exp(rotation) in
+// the parent; its axis is exp(axis_rotation) axis in the body frame (a unit vector). Placement and the two
+// rotation vectors are parameters.
 struct Body {
     std::string name;
     std::string joint_name;
@@ -38,7 +41,8 @@ struct Body {
     Mat3<double> turn[3];
 };
 
-// Degrees of freedom form a tree of their own: the parent of a dof is the one before it on the way to the world.
+// Degrees of freedom form a tree of their own: the parent of a dof is the one before it on the way to the
+// world.
 struct Dof {
     int body = 0;
     int parent = -1;
@@ -52,7 +56,8 @@ struct Tree {
     int dof_begin = 0, dof_end = 0;
 };
 
-// An actuator on a one-dof joint pushes with tau = gear f, at its own length l = gear q and velocity l' = gear v:
+// An actuator on a one-dof joint pushes with tau = gear f, at its own length l = gear q and velocity l' =
+// gear v:
 //   f = clamp(gain ctrl + b_0 + b_1 l + b_2 l', force limits),   ctrl clamped to the control limits first
 //   motor     f = ctrl                        N m or N before the gear
 //   servo     f = kp (ctrl - l) - kd l'       ctrl in rad or m
@@ -68,8 +73,10 @@ struct Actuator {
     int q = 0, v = 0;
     ParameterInterval control, force;  // limits, in the units above
     bool thruster = false;
-    Vec3<double> axis = Vec3<double>::UnitZ(), position = Vec3<double>::Zero();  // of a thruster, in its body: unit vector; m
-    double drag = 0;                                                             // moment about the axis a unit of force, m
+    // of a thruster, in its body: unit vector; m
+    Vec3<double> axis = Vec3<double>::UnitZ(), position = Vec3<double>::Zero();
+    // moment about the axis a unit of force, m
+    double drag = 0;
 };
 
 // Limits of a one-dof joint, rad or m; of a spherical joint its greatest angle (upper), rad.
@@ -81,15 +88,17 @@ struct JointLimit {
     int spring = -1;  // which of the compliant limits it is, -1: rigid
 };
 
-// connect: the anchors on the two bodies are one point. weld: so are the frames there. coupling: q_a = c_0 + c_1 q_b.
+// connect: the anchors on the two bodies are one point. weld: so are the frames there. coupling: q_a = c_0 +
+// c_1 q_b.
 enum class EqualityType { connect, weld, coupling };
 
 struct Equality {
     std::string name;
     EqualityType type = EqualityType::connect;
-    int body_a = -1, body_b = -1;                    // -1: the world
-    Mat3<double> R_ba = Mat3<double>::Identity();    // of a weld: R_ba exp(weld_rotation) are the axes of a in b
-    int q_a = 0, v_a = 0, q_b = 0, v_b = 0;          // of a coupling: entries of the two one-dof joints
+    int body_a = -1, body_b = -1;  // -1: the world
+    // of a weld: R_ba exp(weld_rotation) are the axes of a in b
+    Mat3<double> R_ba = Mat3<double>::Identity();
+    int q_a = 0, v_a = 0, q_b = 0, v_b = 0;  // of a coupling: entries of the two one-dof joints
 };
 
 // A named frame on a body, for objectives and queries; where it is in the body is a parameter.
@@ -115,14 +124,14 @@ struct Model {
     // What an element cannot have (Entry::no_effect says why) is there all the same, and does nothing.
     // per body: kg; m in the body frame; kg m^2 about the com in body axes as xx yy zz xy xz yz
     ParameterSlice mass, com, inertia;
-    // per body, of its joint: m in the parent frame; rad in body axes; rad in body axes, of joints with an axis; m/rad, helical
-    // ones
+    // per body, of its joint: m in the parent frame; rad in body axes; rad in body axes, of joints with an
+    // axis; m/rad, helical ones
     ParameterSlice placement, rotation, axis_rotation, pitch;
-    // per dof, in the units of the joint: damping, armature, spring stiffness and rest position (one-dof joints only), dry friction
-    // (of dry_dofs)
+    // per dof, in the units of the joint: damping, armature, spring stiffness and rest position (one-dof
+    // joints only), dry friction (of dry_dofs)
     ParameterSlice damping, armature, stiffness, rest, dry_friction;
-    // per actuator: gear; kp and kd of servos, kd of velocity servos; gain and b_0, b_1, b_2 of general ones (what a type does not
-    // name has no effect on it)
+    // per actuator: gear; kp and kd of servos, kd of velocity servos; gain and b_0, b_1, b_2 of general ones
+    // (what a type does not name has no effect on it)
     ParameterSlice gear, kp, kd, gain, actuator_bias;
     // per equality: m in a; m in b; of welds rad in the axes of a; c_0 and c_1 of couplings
     ParameterSlice anchor_a, anchor_b, weld_rotation, coupling;
@@ -149,9 +158,11 @@ struct BodySpec {
     Vec3<double> placement = Vec3<double>::Zero();
     Mat3<double> R_PB = Mat3<double>::Identity();
     MassProperties<double> mass = MassProperties<double>::zero();
-    std::vector<double> damping, armature, stiffness, rest, dry_friction;  // one number a dof, or empty for zeros
-    double lower = -unlimited, upper = unlimited;                          // of a one-dof joint; upper: angle of a spherical one
-    double limit_stiffness = unlimited, limit_damping = 0;                 // unlimited: rigid, damping unused
+    // one number a dof, or empty for zeros
+    std::vector<double> damping, armature, stiffness, rest, dry_friction;
+    // of a one-dof joint; upper: angle of a spherical one
+    double lower = -unlimited, upper = unlimited;
+    double limit_stiffness = unlimited, limit_damping = 0;  // unlimited: rigid, damping unused
 };
 
 struct ActuatorSpec {
@@ -184,8 +195,8 @@ struct SiteSpec {
     Mat3<double> R_BS = Mat3<double>::Identity();
 };
 
-// Collects bodies in any order in which parents come first, then lays the model out. Names must be unique; what a user can
-// get wrong (masses, names, limits) is checked by whoever reads the user's input.
+// Collects bodies in any order in which parents come first, then lays the model out. Names must be unique;
+// what a user can get wrong (masses, names, limits) is checked by whoever reads the user's input.
 class ModelBuilder {
 public:
     int add_body(BodySpec spec);  // returns the handle that children and actuators name

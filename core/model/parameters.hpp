@@ -1,8 +1,8 @@
 // The continuous parameters of a world: one flat vector theta, with named slices that every folder registers.
 //
-// Flat, so that each environment of a batch may have its own and a gradient has its shape. Layout: slice by slice, so
-// kernels index theta[slice.offset + i * slice.width + k]; each element also has a path for scenes and reports, such as
-// "bodies/torso/mass" or "shapes/toe/friction".
+// Flat, so that each environment of a batch may have its own and a gradient has its shape. Layout: slice by
+// slice, so kernels index theta[slice.offset + i * slice.width + k]; each element also has a path for scenes
+// and reports, such as "bodies/torso/mass" or "shapes/toe/friction".
 #pragma once
 
 #include <string>
@@ -22,7 +22,8 @@ struct ParameterSlice {
     int at(int element) const { return offset + element * width; }
 };
 
-// What values a parameter may take. interval: two numbers, the first below the second; angle: above 0, below pi.
+// What values a parameter may take. interval: two numbers, the first below the second; angle: above 0, below
+// pi.
 enum class ParameterRange { any, nonnegative, positive, interval, angle };
 
 // The ends of a range, as indices of theta; -1: no end there.
@@ -37,17 +38,22 @@ public:
         int offset;
         int width;
         ParameterRange range;
-        std::string no_effect, remedy;  // why no number of it matters in this model, and what to do; empty: they do
+        // why no number of it matters in this model, and what to do; empty: they do
+        std::string no_effect, remedy;
     };
 
-    // Appends `values` (element-major, width numbers for each name) under the paths "<group>/<name>/<quantity>".
-    ParameterSlice add(std::string_view group, const std::vector<std::string>& names, std::string_view quantity, int width,
-                       ParameterRange range, const std::vector<double>& values);
-    // Appends the finite ends of a range: "<group>/<name>/<quantity>" of two, "<quantity>_lower" or "<quantity>_upper" of one.
-    ParameterInterval add_interval(std::string_view group, const std::string& name, const std::string& quantity, double lower,
-                                   double upper);
+    // Appends `values` (element-major, width numbers for each name) under the paths
+    // "<group>/<name>/<quantity>".
+    ParameterSlice add(std::string_view group, const std::vector<std::string>& names,
+                       std::string_view quantity, int width, ParameterRange range,
+                       const std::vector<double>& values);
+    // Appends the finite ends of a range: "<group>/<name>/<quantity>" of two, "<quantity>_lower" or
+    // "<quantity>_upper" of one.
+    ParameterInterval add_interval(std::string_view group, const std::string& name,
+                                   const std::string& quantity, double lower, double upper);
     // Says of an element that is there for the sake of the slice's order that it has no effect.
-    void set_no_effect(const ParameterSlice& slice, int element, std::string_view because, std::string_view remedy);
+    void set_no_effect(const ParameterSlice& slice, int element, std::string_view because,
+                       std::string_view remedy);
 
     int size() const { return static_cast<int>(nominal_.size()); }
     const std::vector<Entry>& entries() const { return entries_; }

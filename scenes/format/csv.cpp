@@ -29,23 +29,28 @@ std::vector<std::string> split(const std::string& line, const std::string& file,
     std::vector<std::string> fields;
     size_t i = 0;
     const auto skip_spaces = [&] {
-        while (i < line.size() && (line[i] == ' ' || line[i] == '\t')) ++i;
+        while (i < line.size() && (line[i] == ' ' || line[i] == '\t'))
+            ++i;
     };
     for (;; ++i) {
         std::string field;
         skip_spaces();
         if (i < line.size() && line[i] == '"') {
-            for (++i; i < line.size() && (line[i] != '"' || (i + 1 < line.size() && line[i + 1] == '"')); ++i) {
+            for (++i; i < line.size() && (line[i] != '"' || (i + 1 < line.size() && line[i + 1] == '"'));
+                 ++i) {
                 if (line[i] == '"') ++i;  // of two, the second
                 field += line[i];
             }
             if (i == line.size()) fail(file, number, "a quote is not closed; close it on the same line");
             ++i;
             skip_spaces();
-            if (i < line.size() && line[i] != ',') fail(file, number, "text after a closing quote; put a comma there, or double the quote");
+            if (i < line.size() && line[i] != ',')
+                fail(file, number, "text after a closing quote; put a comma there, or double the quote");
         } else {
-            while (i < line.size() && line[i] != ',') field += line[i++];
-            while (!field.empty() && (field.back() == ' ' || field.back() == '\t')) field.pop_back();
+            while (i < line.size() && line[i] != ',')
+                field += line[i++];
+            while (!field.empty() && (field.back() == ' ' || field.back() == '\t'))
+                field.pop_back();
         }
         fields.push_back(std::move(field));
         if (i >= line.size()) return fields;
@@ -69,25 +74,31 @@ Table parse_csv(const std::string& text, const std::string& shown) {
             for (size_t c = 0; c < fields.size(); ++c)
                 if (std::find(fields.begin(), fields.begin() + static_cast<std::ptrdiff_t>(c), fields[c]) !=
                     fields.begin() + static_cast<std::ptrdiff_t>(c))
-                    fail(shown, number, "two columns are named " + shown_field(fields[c]) + "; rename or remove one");
+                    fail(shown, number,
+                         "two columns are named " + shown_field(fields[c]) + "; rename or remove one");
             continue;
         }
         if (fields.size() != table.columns.size())
-            fail(shown, number, "has " + std::to_string(fields.size()) + " cells, the first line has " +
-                                    std::to_string(table.columns.size()) + "; give every column one");
+            fail(shown, number,
+                 "has " + std::to_string(fields.size()) + " cells, the first line has " +
+                     std::to_string(table.columns.size()) + "; give every column one");
         std::vector<double> row;
         for (size_t c = 0; c < fields.size(); ++c) {
             double x = 0;
             const char *begin = fields[c].data(), *end = begin + fields[c].size();
             const auto [rest, error] = std::from_chars(begin, end, x);
             if (error != std::errc() || rest != end || !std::isfinite(x))
-                fail(shown, number, shown_field(fields[c]) + " in column " + shown_field(table.columns[c]) +
-                                        " is not a finite number; correct the cell");
+                fail(shown, number,
+                     shown_field(fields[c]) + " in column " + shown_field(table.columns[c]) +
+                         " is not a finite number; correct the cell");
             row.push_back(x);
         }
-        table.rows.push_back(std::move(row)), table.lines.push_back(number);
+        table.rows.push_back(std::move(row));
+        table.lines.push_back(number);
     }
-    if (table.rows.empty()) fail(shown, std::max(number, 1), "there is no row of numbers; give a line of names and rows below it");
+    if (table.rows.empty())
+        fail(shown, std::max(number, 1),
+             "there is no row of numbers; give a line of names and rows below it");
     return table;
 }
 

@@ -1,5 +1,5 @@
-// Tables as text: rows of fields with commas between, a field in double quotes if it holds a comma or a quote, which is then doubled
-// (RFC 4180). Every complaint names the file and the line.
+// Tables as text: rows of fields with commas between, a field in double quotes if it holds a comma or a
+// quote, which is then doubled (RFC 4180). Every complaint names the file and the line.
 #pragma once
 
 #include <filesystem>

@@ -13,7 +13,8 @@ Mat3<double> inertia_matrix(const double* six) {
 
 std::string unphysical(const Mat3<double>& inertia) {
     const Vec3<double> moments =
-        Eigen::SelfAdjointEigenSolver<Mat3<double>>(inertia, Eigen::EigenvaluesOnly).eigenvalues();  // ascending
+        // ascending
+        Eigen::SelfAdjointEigenSolver<Mat3<double>>(inertia, Eigen::EigenvaluesOnly).eigenvalues();
     std::ostringstream are;
     are << "principal moments are " << moments[0] << ", " << moments[1] << ", " << moments[2];
     if (!(moments[0] > 0)) return "is not positive definite: its " + are.str();

@@ -14,7 +14,8 @@ namespace {
 // A key as a step of a JSON pointer (RFC 6901).
 std::string pointer_step(const std::string& key) {
     std::string step = "/";
-    for (const char c : key) c == '~' ? step += "~0" : (c == '/' ? step += "~1" : step += c);
+    for (const char c : key)
+        c == '~' ? step += "~0" : (c == '/' ? step += "~1" : step += c);
     return step;
 }
 
@@ -46,13 +47,16 @@ public:
     bool end_array() override { return close(); }
     bool key(string_t& value) override {
         if (open_.back()->contains(value))
-            fail("#" + pointer() + pointer_step(value), "is given twice in one object; remove one of the two");
+            fail("#" + pointer() + pointer_step(value),
+                 "is given twice in one object; remove one of the two");
         keys_.back() = value;
         return true;
     }
-    bool parse_error(std::size_t position, const std::string& last_token, const nlohmann::detail::exception& e) override {
+    bool parse_error(std::size_t position, const std::string& last_token,
+                     const nlohmann::detail::exception& e) override {
         size_t line = 1, column = 1;
-        for (size_t i = 0; i + 1 < position && i < text_.size(); ++i) text_[i] == '\n' ? (++line, column = 1) : ++column;
+        for (size_t i = 0; i + 1 < position && i < text_.size(); ++i)
+            text_[i] == '\n' ? (++line, column = 1) : ++column;
         const std::string place = ":" + std::to_string(line) + ":" + std::to_string(column);
         if (e.id == 406) fail(place, "number out of range: " + quoted(last_token) + "; use a finite number");
         const size_t begin = position > 0 ? position - 1 : 0;
@@ -60,7 +64,8 @@ public:
             if (text_.compare(begin, std::char_traits<char>::length(word), word) == 0)
                 fail(place, std::string("broken JSON: there is no number ") + word + "; use a finite number");
         if (position > text_.size()) fail(place, "broken JSON: the text ends too early; close what is open");
-        fail(place, "broken JSON: unexpected " + quoted(last_token) + "; check commas, quotes and brackets before it");
+        fail(place, "broken JSON: unexpected " + quoted(last_token) +
+                        "; check commas, quotes and brackets before it");
     }
 
 private:
@@ -86,7 +91,8 @@ private:
         std::string p;
         for (size_t i = 0; i < open_.size(); ++i) {
             if (open_[i]->is_object() && i + 1 < open_.size()) p += pointer_step(keys_[i]);
-            if (open_[i]->is_array()) p.append("/").append(std::to_string(open_[i]->size() - (i + 1 < open_.size() ? 1 : 0)));
+            if (open_[i]->is_array())
+                p.append("/").append(std::to_string(open_[i]->size() - (i + 1 < open_.size() ? 1 : 0)));
         }
         return p;
     }
@@ -119,7 +125,8 @@ Json parse_json(const std::string& text, const std::string& file) {
 
 Json read_json(const std::filesystem::path& file) {
     std::error_code error;
-    if (std::filesystem::is_directory(file, error)) throw SceneError(file.string() + ": is a folder; name a file");
+    if (std::filesystem::is_directory(file, error))
+        throw SceneError(file.string() + ": is a folder; name a file");
     std::ifstream in(file, std::ios::binary);
     if (!in) throw SceneError(file.string() + ": cannot be read; check the path");
     std::ostringstream text;
@@ -143,17 +150,21 @@ std::string Node::place() const {
 }
 
 void Node::expect(bool right, const char* type) const {
-    if (!right) fail(std::string("must be ") + type + ", is " + value_->type_name(), std::string("write ") + type);
+    if (!right)
+        fail(std::string("must be ") + type + ", is " + value_->type_name(), std::string("write ") + type);
 }
 
-Node Node::child(const Json& value, const std::string& key) const { return {value, *this, pointer_ + pointer_step(key)}; }
+Node Node::child(const Json& value, const std::string& key) const {
+    return {value, *this, pointer_ + pointer_step(key)};
+}
 
 void Node::expect_keys(const char* kind) const {
     expect(value_->is_object(), "an object");
     const std::vector<std::string>& known = keys_of(kind);
     for (const auto& [key, value] : value_->items())
         if (std::find(known.begin(), known.end(), key) == known.end())
-            child(value, key).fail("unknown key of " + std::string(kind) + suggestion(key, known), "correct or remove it");
+            child(value, key)
+                .fail("unknown key of " + std::string(kind) + suggestion(key, known), "correct or remove it");
 }
 
 Node Node::operator[](const char* key) const {
@@ -171,7 +182,8 @@ std::optional<Node> Node::find(const char* key) const {
 std::vector<std::pair<std::string, Node>> Node::members() const {
     expect(value_->is_object(), "an object");
     std::vector<std::pair<std::string, Node>> out;
-    for (const auto& [key, value] : value_->items()) out.emplace_back(key, child(value, key));
+    for (const auto& [key, value] : value_->items())
+        out.emplace_back(key, child(value, key));
     return out;
 }
 
@@ -183,15 +195,18 @@ void Node::forbid(std::initializer_list<const char*> keys, const std::string& be
 std::vector<Node> Node::items(int size) const {
     expect(value_->is_array(), "an array");
     if (size >= 0 && value_->size() != static_cast<size_t>(size))
-        fail("must have " + std::to_string(size) + " entries, has " + std::to_string(value_->size()), "give all of them");
+        fail("must have " + std::to_string(size) + " entries, has " + std::to_string(value_->size()),
+             "give all of them");
     std::vector<Node> out;
-    for (size_t i = 0; i < value_->size(); ++i) out.push_back(child((*value_)[i], std::to_string(i)));
+    for (size_t i = 0; i < value_->size(); ++i)
+        out.push_back(child((*value_)[i], std::to_string(i)));
     return out;
 }
 
 std::vector<double> Node::numbers(int size) const {
     std::vector<double> out;
-    for (const Node& item : items(size)) out.push_back(item.number());
+    for (const Node& item : items(size))
+        out.push_back(item.number());
     return out;
 }
 
@@ -240,7 +255,8 @@ std::string Node::text() const {
 std::string Node::prose() const {
     if (!is_array()) return text();
     std::string out;
-    for (const Node& line : items()) out.append(out.empty() ? "" : " ").append(line.text());
+    for (const Node& line : items())
+        out.append(out.empty() ? "" : " ").append(line.text());
     return out;
 }
 
@@ -256,7 +272,8 @@ Quaternion<double> read_orientation(const Node& object) {
         const std::vector<double> q = quaternion->numbers(4);
         const double norm = std::hypot(std::hypot(q[0], q[1]), std::hypot(q[2], q[3]));
         if (!(norm > 1e-12) || !std::isfinite(norm))
-            quaternion->fail("has no direction: its length is " + number_text(norm), "use [1, 0, 0, 0] for no turn");
+            quaternion->fail("has no direction: its length is " + number_text(norm),
+                             "use [1, 0, 0, 0] for no turn");
         return {q[0] / norm, Vec3<double>(q[1], q[2], q[3]) / norm};
     }
     Quaternion<double> turn = Quaternion<double>::identity();
@@ -279,10 +296,13 @@ std::filesystem::path find_file(const Node& name, const std::filesystem::path& f
         name.fail("must lie in the scene's folder or below", "use a relative path without ..");
     const std::filesystem::path file = folder / given;
     std::error_code error;
-    if (!std::filesystem::is_regular_file(file, error)) name.fail("there is no file " + file.string(), "correct the path");
-    const auto relative = std::filesystem::relative(std::filesystem::canonical(file, error),
-                                                    std::filesystem::canonical(folder.empty() ? "." : folder, error), error);
-    if (relative.empty() || *relative.begin() == "..") name.fail("leads out of the scene's folder", "copy the file into it");
+    if (!std::filesystem::is_regular_file(file, error))
+        name.fail("there is no file " + file.string(), "correct the path");
+    const auto relative =
+        std::filesystem::relative(std::filesystem::canonical(file, error),
+                                  std::filesystem::canonical(folder.empty() ? "." : folder, error), error);
+    if (relative.empty() || *relative.begin() == "..")
+        name.fail("leads out of the scene's folder", "copy the file into it");
     return file;
 }
 

@@ -1,5 +1,5 @@
-// JSON read strictly: duplicate keys, numbers beyond the range of double, and nesting deeper than any scene needs are
-// errors, and every complaint names the file and the place in it.
+// JSON read strictly: duplicate keys, numbers beyond the range of double, and nesting deeper than any scene
+// needs are errors, and every complaint names the file and the place in it.
 #pragma once
 
 #include <filesystem>
@@ -28,13 +28,17 @@ Json read_json(const std::filesystem::path& file);
 class Node {
 public:
     // `places`, if any: JSON pointers and the "<file>:<line>" that the values there were imported from.
-    Node(const Json& document, const std::string& file, const std::map<std::string, std::string>* places = nullptr)
-        : value_(&document), file_(&file), places_(places) {}
+    Node(const Json& document, const std::string& file,
+         const std::map<std::string, std::string>* places = nullptr)
+        : value_(&document),
+          file_(&file),
+          places_(places) {}
 
     [[noreturn]] void fail(const std::string& what, const std::string& remedy) const;
 
     // Objects
-    void expect_keys(const char* kind) const;  // an object with no key beyond those of scenes/format/known_keys.hpp
+    // an object with no key beyond those of scenes/format/known_keys.hpp
+    void expect_keys(const char* kind) const;
     bool has(const char* key) const { return value_->contains(key); }
     Node operator[](const char* key) const;  // must be there
     std::optional<Node> find(const char* key) const;
@@ -63,9 +67,15 @@ public:
     int choice(std::initializer_list<const char*> names) const;  // index of the text among the names
 
     // Defaults for keys that may be left out
-    double number_or(const char* key, double otherwise) const { return has(key) ? (*this)[key].number() : otherwise; }
-    double nonnegative_or(const char* key, double otherwise) const { return has(key) ? (*this)[key].nonnegative() : otherwise; }
-    double positive_or(const char* key, double otherwise) const { return has(key) ? (*this)[key].positive() : otherwise; }
+    double number_or(const char* key, double otherwise) const {
+        return has(key) ? (*this)[key].number() : otherwise;
+    }
+    double nonnegative_or(const char* key, double otherwise) const {
+        return has(key) ? (*this)[key].nonnegative() : otherwise;
+    }
+    double positive_or(const char* key, double otherwise) const {
+        return has(key) ? (*this)[key].positive() : otherwise;
+    }
     Vec3<double> vec3_or(const char* key, const Vec3<double>& otherwise) const {
         return has(key) ? (*this)[key].vec3() : otherwise;
     }
@@ -78,11 +88,15 @@ public:
 
     const Json& value() const { return *value_; }
     std::string place() const;
-    std::filesystem::path folder() const { return std::filesystem::path(*file_).parent_path(); }  // of the document
+    // of the document
+    std::filesystem::path folder() const { return std::filesystem::path(*file_).parent_path(); }
 
 private:
     Node(const Json& value, const Node& parent, std::string pointer)
-        : value_(&value), file_(parent.file_), places_(parent.places_), pointer_(std::move(pointer)) {}
+        : value_(&value),
+          file_(parent.file_),
+          places_(parent.places_),
+          pointer_(std::move(pointer)) {}
     Node child(const Json& value, const std::string& key) const;
     void expect(bool right, const char* type) const;
 
@@ -92,8 +106,8 @@ private:
     std::string pointer_;
 };
 
-// The orientation of an object by its "quaternion" (w x y z, of any length but 0) or its "rpy_deg": turns in degrees about
-// the fixed axes x, y, z, in this order. None: the identity.
+// The orientation of an object by its "quaternion" (w x y z, of any length but 0) or its "rpy_deg": turns in
+// degrees about the fixed axes x, y, z, in this order. None: the identity.
 Quaternion<double> read_orientation(const Node& object);
 
 // As three numbers

@@ -1,5 +1,5 @@
-// Every key of the format, by the kind of object it belongs to. The loader refuses all others, and a test holds the schema to
-// this table.
+// Every key of the format, by the kind of object it belongs to. The loader refuses all others, and a test
+// holds the schema to this table.
 #pragma once
 
 #include <string>

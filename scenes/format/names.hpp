@@ -1,4 +1,5 @@
-// Names as users write them: patterns that match several, and what was probably meant by one that matches none.
+// Names as users write them: patterns that match several, and what was probably meant by one that matches
+// none.
 #pragma once
 
 #include <map>
@@ -26,7 +27,8 @@ int edit_distance(std::string_view a, std::string_view b);
 std::string suggestion(std::string_view wanted, const std::vector<std::string>& names);
 
 // Indices of the names that fit, in their order; `where` fails if there are none.
-std::vector<int> resolve(const Node& where, const std::string& pattern, const char* kind, const std::vector<std::string>& names);
+std::vector<int> resolve(const Node& where, const std::string& pattern, const char* kind,
+                         const std::vector<std::string>& names);
 
 // The one index of a name that is no pattern.
 int resolve_one(const Node& where, const char* kind, const std::vector<std::string>& names);
@@ -36,7 +38,8 @@ class NameTable {
 public:
     explicit NameTable(const char* kind) : kind_(kind) {}
     void add(const Node& where, const std::string& name);  // fails if it is taken
-    int index(const Node& name) const;                     // of what a text names; fails if there is no such name
+    // of what a text names; fails if there is no such name
+    int index(const Node& name) const;
     int index(const std::string& name) const { return index_.at(name); }
     size_t size() const { return names_.size(); }
 
@@ -50,7 +53,8 @@ private:
 template <class Items, class Member> std::vector<std::string> names_of(const Items& items, Member name) {
     std::vector<std::string> names;
     names.reserve(items.size());
-    for (const auto& item : items) names.push_back(item.*name);
+    for (const auto& item : items)
+        names.push_back(item.*name);
     return names;
 }
 

@@ -10,12 +10,14 @@ namespace costate {
 
 // What is seen of a body and not touched: for viewers, no part of the physics.
 struct Visual {
-    int body = -1;                          // -1: the world
-    ShapeType type = ShapeType::mesh;       // sphere, capsule, box, cylinder, ellipsoid or mesh
-    Vec3<double> size;                      // as of a shape; of a mesh scale factors along its axes, negative ones mirror
-    Transform<double> X_BV;                 // its axes in the body
+    int body = -1;                     // -1: the world
+    ShapeType type = ShapeType::mesh;  // sphere, capsule, box, cylinder, ellipsoid or mesh
+    // as of a shape; of a mesh scale factors along its axes, negative ones mirror
+    Vec3<double> size;
+    Transform<double> X_BV;  // its axes in the body
     std::array<double, 4> rgba{0.5, 0.5, 0.5, 1};
-    std::filesystem::path file = {};        // of a mesh, as given or relative to the model's folder; it may be missing
+    // of a mesh, as given or relative to the model's folder; it may be missing
+    std::filesystem::path file = {};
 };
 
 }  // namespace costate

@@ -11,9 +11,10 @@ enum class Base { automatic, fixed, floating };
 
 struct ImportOptions {
     Base base = Base::automatic;
-    std::vector<std::filesystem::path> search = {};  // folders that meshes may lie in or below, and in which packages are sought
-    bool self_collision = false;                     // whether links of one URDF touch each other
-    bool strict = false;                             // what has no counterpart is an error, not a warning
+    // folders that meshes may lie in or below, and in which packages are sought
+    std::vector<std::filesystem::path> search = {};
+    bool self_collision = false;  // whether links of one URDF touch each other
+    bool strict = false;          // what has no counterpart is an error, not a warning
 };
 
 }  // namespace costate

@@ -1,4 +1,5 @@
-// Robot descriptions in other formats, as the JSON value of a model: there is one loader, and it reads what importers emit.
+// Robot descriptions in other formats, as the JSON value of a model: there is one loader, and it reads what
+// importers emit.
 #pragma once
 
 #include <filesystem>
@@ -12,8 +13,10 @@ namespace costate {
 
 struct ImportedModel {
     Json model = Json::object();  // as a model file holds it
-    Json scene = Json::object();  // what the file says of the world: keys of a scene, such as "gravity" and "time_step"
-    std::map<std::string, std::string> places;  // JSON pointer into `model` -> "<file>:<line>" that it came from
+    // what the file says of the world: keys of a scene, such as "gravity" and "time_step"
+    Json scene = Json::object();
+    // JSON pointer into `model` -> "<file>:<line>" that it came from
+    std::map<std::string, std::string> places;
     std::map<std::string, std::string> scene_places = {};  // the same of `scene`
     std::vector<std::string> warnings;                     // one line each
 };

@@ -5,7 +5,8 @@ namespace costate {
 namespace {
 
 inline constexpr std::int64_t max_decision_variables = 200'000'000;  // 1.6 GB
-inline constexpr size_t max_knots = 10'000'000;                      // of all channels, each a time and a value
+// of all channels, each a time and a value
+inline constexpr size_t max_knots = 10'000'000;
 
 // One channel and the values of its decision variables: one for all, or one a knot.
 struct Channel {
@@ -16,15 +17,17 @@ struct Channel {
 Channel held(double value) { return {{false, {0}, false, 0, 0}, {value}}; }
 
 // The control an actuator has where the scene is silent.
-double neutral_control(const Model& model, int actuator, const VecX<double>& x0, const std::vector<std::optional<double>>& start) {
-    const Actuator& a = model.actuators[static_cast<size_t>(actuator)];
-    if (const auto& given = start[static_cast<size_t>(actuator)]) return *given;
+double neutral_control(const Model& model, int actuator, const VecX<double>& x0,
+                       const std::vector<std::optional<double>>& start) {
+    const Actuator& a = model.actuators[actuator];
+    if (const auto& given = start[actuator]) return *given;
     return a.type == ActuatorType::servo ? model.layout.nominal()[model.gear.at(actuator)] * x0[a.q] : 0;
 }
 
 Channel read_schedule(const Node& schedule) {
     Channel c = held(0);
-    c.channel.times.clear(), c.values.clear();
+    c.channel.times.clear();
+    c.values.clear();
     for (const Node& knot : schedule.items()) {
         const std::vector<Node> pair = knot.items(2);
         const double time = pair[0].number();
@@ -45,8 +48,9 @@ Channel read_optimised(const Node& node, double value, double duration) {
         node.expect_keys("knots");
         const int knots = static_cast<int>(node["knots"].integer(2, 1'000'000));
         c.channel.times.clear();
-        for (int k = 0; k < knots; ++k) c.channel.times.push_back(duration * k / (knots - 1));
-        c.values.assign(static_cast<size_t>(knots), value);
+        for (int k = 0; k < knots; ++k)
+            c.channel.times.push_back(duration * k / (knots - 1));
+        c.values.assign(knots, value);
     } else {
         c.channel.per_step = node.choice({"per_step", "held"}) == 0;
     }
@@ -65,12 +69,13 @@ Channel read_channel(const Node& node, double neutral, double duration) {
 
 }  // namespace
 
-ControlInput read_controls(const Node& scene, const World& world, const VecX<double>& x0, const std::vector<std::optional<double>>& start,
-                           int steps) {
+ControlInput read_controls(const Node& scene, const World& world, const VecX<double>& x0,
+                           const std::vector<std::optional<double>>& start, int steps) {
     const Model& model = world.model;
     const double h = world.settings.time_step;
     std::vector<Channel> channels;
-    for (int n = 0; n < model.nu; ++n) channels.push_back(held(neutral_control(model, n, x0, start)));
+    for (int n = 0; n < model.nu; ++n)
+        channels.push_back(held(neutral_control(model, n, x0, start)));
 
     const std::vector<std::string> names = names_of(model.actuators, &Actuator::name);
     std::vector<bool> given(names.size());
@@ -80,8 +85,10 @@ ControlInput read_controls(const Node& scene, const World& world, const VecX<dou
             control.expect_keys("control");
             for (const Node& pattern : control["actuators"].items())
                 for (const int n : resolve(pattern, pattern.text(), "actuator", names)) {
-                    const size_t i = static_cast<size_t>(n);
-                    if (given[i]) pattern.fail("actuator \"" + names[i] + "\" is controlled twice", "name it in one place");
+                    const size_t i = n;
+                    if (given[i])
+                        pattern.fail("actuator \"" + names[i] + "\" is controlled twice",
+                                     "name it in one place");
                     given[i] = true;
                     channels[i] = read_channel(control, neutral_control(model, n, x0, start), steps * h);
                     knots += channels[i].values.size();
@@ -96,13 +103,14 @@ ControlInput read_controls(const Node& scene, const World& world, const VecX<dou
         size += c.channel.per_step ? steps : static_cast<std::int64_t>(c.values.size());
     }
     if (size > max_decision_variables)
-        scene["controls"].fail(
-            std::to_string(size) + " decision variables are more than " + std::to_string(max_decision_variables),
-            "use knots or fewer steps");
+        scene["controls"].fail(std::to_string(size) + " decision variables are more than " +
+                                   std::to_string(max_decision_variables),
+                               "use knots or fewer steps");
     ControlInput input{ControlPlan(std::move(plan), steps, h), VecX<double>(size)};
     for (size_t n = 0; n < channels.size(); ++n) {
         const ControlChannel& c = input.plan.channels()[n];
-        for (int k = 0; k < c.size; ++k) input.z0[c.offset + k] = channels[n].values[c.per_step ? 0 : static_cast<size_t>(k)];
+        for (int k = 0; k < c.size; ++k)
+            input.z0[c.offset + k] = channels[n].values[c.per_step ? 0 : static_cast<size_t>(k)];
     }
     return input;
 }

@@ -1,8 +1,8 @@
 #include "scenes/read/equality_reader.hpp"
 
 #include "core/dynamics/kinematics.hpp"
-#include "scenes/read/joint_reader.hpp"
 #include "scenes/format/names.hpp"
+#include "scenes/read/joint_reader.hpp"
 
 namespace costate {
 namespace {
@@ -14,7 +14,7 @@ int read_end(const Node& node, const std::vector<BodySpec>& bodies) {
 // The body that a joint of one dof carries.
 int read_coupled(const Node& node, const std::vector<BodySpec>& bodies) {
     const int body = resolve_one(node, "joint", names_of(bodies, &BodySpec::joint_name));
-    const JointType type = bodies[static_cast<size_t>(body)].joint;
+    const JointType type = bodies[body].joint;
     if (joint_nv(type) != 1)
         node.fail("a coupling is of joints of one dof, but this one is " + std::string(joint_type_name(type)),
                   "name a joint with an axis");
@@ -22,7 +22,8 @@ int read_coupled(const Node& node, const std::vector<BodySpec>& bodies) {
 }
 
 void read_coupling(const Node& node, const std::vector<BodySpec>& bodies, EqualitySpec& spec) {
-    spec.body_a = read_coupled(node["joint_a"], bodies), spec.body_b = read_coupled(node["joint_b"], bodies);
+    spec.body_a = read_coupled(node["joint_a"], bodies);
+    spec.body_b = read_coupled(node["joint_b"], bodies);
     if (spec.body_a == spec.body_b) node["joint_b"].fail("couples a joint to itself", "name another joint");
     spec.offset = node.number_or("offset", 0);
     spec.ratio = node.number_or("ratio", 1);
@@ -30,7 +31,7 @@ void read_coupling(const Node& node, const std::vector<BodySpec>& bodies, Equali
 
 Transform<double> world_pose(const Model& m, const Kinematics<double>& k, int body) {
     if (body < 0) return Transform<double>::identity();
-    return {k.X[static_cast<size_t>(body)].R, k.world_position(m, body)};
+    return {k.X[body].R, k.world_position(m, body)};
 }
 
 }  // namespace
@@ -50,9 +51,11 @@ EqualityInput read_equality(const Node& node, const std::vector<BodySpec>& bodie
         return input;
     }
     node.forbid({"joint_a", "joint_b", "offset", "ratio"}, because);
-    spec.body_a = read_end(node["body_a"], bodies), spec.body_b = read_end(node["body_b"], bodies);
+    spec.body_a = read_end(node["body_a"], bodies);
+    spec.body_b = read_end(node["body_b"], bodies);
     if (moving_body(bodies, spec.body_a) == moving_body(bodies, spec.body_b))
-        node["body_b"].fail("does not move against \"" + node["body_a"].text() + "\"", "name a body that does");
+        node["body_b"].fail("does not move against \"" + node["body_a"].text() + "\"",
+                            "name a body that does");
     spec.anchor_a = node.vec3_or("point_a", Vec3<double>::Zero());
     spec.anchor_b = node.vec3_or("point_b", Vec3<double>::Zero());
     spec.R_ba = rotation_matrix(read_orientation(node));
@@ -61,8 +64,8 @@ EqualityInput read_equality(const Node& node, const std::vector<BodySpec>& bodie
     return input;
 }
 
-void place_equalities(const std::vector<EqualityInput>& inputs, const VecX<double>& theta, const VecX<double>& x0, Model& model,
-                      VecX<double>& nominal) {
+void place_equalities(const std::vector<EqualityInput>& inputs, const VecX<double>& theta,
+                      const VecX<double>& x0, Model& model, VecX<double>& nominal) {
     Kinematics<double> k(model);
     kinematics(model, theta.data(), x0.data(), x0.data() + model.nq, k);
     for (size_t n = 0; n < inputs.size(); ++n) {

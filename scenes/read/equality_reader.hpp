@@ -16,9 +16,9 @@ struct EqualityInput {
 // The names are those of `bodies` and their joints.
 EqualityInput read_equality(const Node& node, const std::vector<BodySpec>& bodies);
 
-// Puts what was left to the start where it is at x0 (nx) by theta: axes into the model, whose equalities are the inputs in order,
-// and points into `nominal`.
-void place_equalities(const std::vector<EqualityInput>& inputs, const VecX<double>& theta, const VecX<double>& x0, Model& model,
-                      VecX<double>& nominal);
+// Puts what was left to the start where it is at x0 (nx) by theta: axes into the model, whose equalities are
+// the inputs in order, and points into `nominal`.
+void place_equalities(const std::vector<EqualityInput>& inputs, const VecX<double>& theta,
+                      const VecX<double>& x0, Model& model, VecX<double>& nominal);
 
 }  // namespace costate

@@ -7,13 +7,15 @@
 namespace costate {
 namespace {
 
-// Calls read(value, body) for every member of an object and every joint that its key matches; later members win.
+// Calls read(value, body) for every member of an object and every joint that its key matches; later members
+// win.
 template <class Read> void for_each_joint(const Node& object, const Model& model, Read&& read) {
     const std::vector<std::string> joints = names_of(model.bodies, &Body::joint_name);
     for (const auto& [pattern, value] : object.members())
         for (const int body : resolve(value, pattern, "joint", joints)) {
-            const Body& b = model.bodies[static_cast<size_t>(body)];
-            if (b.nv == 0 && pattern.find('*') == std::string::npos) value.fail("a fixed joint has no state", "remove it");
+            const Body& b = model.bodies[body];
+            if (b.nv == 0 && pattern.find('*') == std::string::npos)
+                value.fail("a fixed joint has no state", "remove it");
             if (b.nv > 0) read(value, b);
         }
 }
@@ -40,7 +42,8 @@ void read_velocity(const Node& value, const Body& b, double* v) {
     if (b.joint == JointType::spherical) value.forbid({"linear"}, "the joint is spherical");
     const auto set = [&](const char* key, int at) {
         if (const auto node = value.find(key))
-            for (int c = 0; c < 3; ++c) v[at + c] = node->vec3()[c];
+            for (int c = 0; c < 3; ++c)
+                v[at + c] = node->vec3()[c];
     };
     set("linear", b.v0);
     set("angular", b.v0 + b.nv - 3);
@@ -56,8 +59,9 @@ std::vector<int> read_variables(const Node& node, const Model& model) {
         if (!patterns) return;
         for (const Node& pattern : patterns->items())
             for (const int body : resolve(pattern, pattern.text(), "joint", joints)) {
-                const Body& b = model.bodies[static_cast<size_t>(body)];
-                for (int j = b.v0; j < b.v0 + b.nv; ++j) chosen[static_cast<size_t>(offset + j)] = true;
+                const Body& b = model.bodies[body];
+                for (int j = b.v0; j < b.v0 + b.nv; ++j)
+                    chosen[offset + j] = true;
             }
     };
     choose("joints", 0);
@@ -82,9 +86,11 @@ StartInput read_start(const Node& scene, const Model& model, const VecX<double>&
         initial->expect_keys("initial");
         if (const auto joints = initial->find("joints")) read_configuration(*joints, model, positions);
         if (const auto velocities = initial->find("velocities"))
-            for_each_joint(*velocities, model,
-                           [&](const Node& value, const Body& b) { read_velocity(value, b, start.x0.data() + model.nq); });
-        if (const auto variables = initial->find("optimise")) start.initial_state = read_variables(*variables, model);
+            for_each_joint(*velocities, model, [&](const Node& value, const Body& b) {
+                read_velocity(value, b, start.x0.data() + model.nq);
+            });
+        if (const auto variables = initial->find("optimise"))
+            start.initial_state = read_variables(*variables, model);
     }
     start.x0.head(model.nq) = positions;
     return start;
@@ -95,13 +101,15 @@ int dof_without_inertia(const World& world, const VecX<double>& theta, const Vec
     Kinematics<double> k(m);
     kinematics(m, theta.data(), x0.data(), x0.data() + m.nq, k);
     CrbaScratch<double> scratch(m);
-    std::vector<double> M(static_cast<size_t>(m.mass_matrix_size));
+    std::vector<double> M(m.mass_matrix_size);
     crba(m, theta.data(), k, scratch, M.data());
-    const auto diagonal = [&](const Dof& dof) { return M[static_cast<size_t>(dof.row + dof.depth)]; };
+    const auto diagonal = [&](const Dof& dof) { return M[dof.row + dof.depth]; };
     std::vector<double> whole;
-    for (const Dof& dof : m.dofs) whole.push_back(diagonal(dof));
+    for (const Dof& dof : m.dofs)
+        whole.push_back(diagonal(dof));
     ltl_factor_inplace(m, M.data());
-    for (size_t j = m.dofs.size(); j-- > 0;)  // as the factorisation goes: what is wrong spreads to the dofs before it
+    // as the factorisation goes: what is wrong spreads to the dofs before it
+    for (size_t j = m.dofs.size(); j-- > 0;)
         if (!(diagonal(m.dofs[j]) > 1e-12 * whole[j])) return static_cast<int>(j);
     return -1;
 }
@@ -110,7 +118,7 @@ void check_inertia(const Node& scene, const World& world, const VecX<double>& th
     const Model& m = world.model;
     const int dof = dof_without_inertia(world, theta, x0);
     if (dof < 0) return;
-    const Body& b = m.bodies[static_cast<size_t>(m.dofs[static_cast<size_t>(dof)].body)];
+    const Body& b = m.bodies[m.dofs[dof].body];
     scene["models"].fail("nothing resists the motion of joint \"" + b.joint_name + "\"",
                          "give body \"" + b.name + "\" inertia, or the joint armature");
 }

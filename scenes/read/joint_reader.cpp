@@ -9,7 +9,18 @@ namespace costate {
 namespace {
 
 // The joints of the format, in the order of its names.
-enum class Kind { fixed, revolute, prismatic, spherical, free, continuous, helical, universal, cylindrical, planar };
+enum class Kind {
+    fixed,
+    revolute,
+    prismatic,
+    spherical,
+    free,
+    continuous,
+    helical,
+    universal,
+    cylindrical,
+    planar
+};
 
 // One link of a joint: which joint of the core, about or along which axis.
 struct Link {
@@ -17,7 +28,9 @@ struct Link {
     Vec3<double> axis = Vec3<double>::UnitZ();
 };
 
-bool is_chain(Kind kind) { return kind == Kind::universal || kind == Kind::cylindrical || kind == Kind::planar; }
+bool is_chain(Kind kind) {
+    return kind == Kind::universal || kind == Kind::cylindrical || kind == Kind::planar;
+}
 
 // "axis2", which must span a plane with the first axis.
 Vec3<double> read_second_axis(const Node& node, const Vec3<double>& axis) {
@@ -36,14 +49,18 @@ std::vector<Link> links_of(const Node& node, Kind kind, const Vec3<double>& axis
         case Kind::free: return {{JointType::free, axis}};
         case Kind::helical: return {{JointType::helical, axis}};
         case Kind::universal:
-            return {{JointType::revolute, axis}, {JointType::revolute, read_second_axis(node["axis2"], axis)}};
+            return {{JointType::revolute, axis},
+                    {JointType::revolute, read_second_axis(node["axis2"], axis)}};
         case Kind::cylindrical: return {{JointType::prismatic, axis}, {JointType::revolute, axis}};
         case Kind::planar: {  // the first direction is made normal to the axis, the second completes the two
             const auto given = node.find("axis2");
-            const Vec3<double> otherwise = std::abs(axis.x()) < 0.9 ? Vec3<double>::UnitX() : Vec3<double>::UnitY();
+            const Vec3<double> otherwise =
+                std::abs(axis.x()) < 0.9 ? Vec3<double>::UnitX() : Vec3<double>::UnitY();
             const Vec3<double> along = given ? read_second_axis(*given, axis) : otherwise;
             const Vec3<double> first = (along - along.dot(axis) * axis).normalized();
-            return {{JointType::prismatic, first}, {JointType::prismatic, axis.cross(first)}, {JointType::revolute, axis}};
+            return {{JointType::prismatic, first},
+                    {JointType::prismatic, axis.cross(first)},
+                    {JointType::revolute, axis}};
         }
     }
     return {};
@@ -54,9 +71,10 @@ std::vector<double> read_per_dof(const Node& joint, const char* key, int nv, boo
     const std::optional<Node> node = joint.find(key);
     if (!node) return {};
     if (nv == 0) node->fail("a fixed joint has none", "remove it");
-    std::vector<Node> items = node->is_array() ? node->items(nv) : std::vector<Node>(static_cast<size_t>(nv), *node);
+    std::vector<Node> items = node->is_array() ? node->items(nv) : std::vector<Node>(nv, *node);
     std::vector<double> out;
-    for (const Node& item : items) out.push_back(nonnegative ? item.nonnegative() : item.number());
+    for (const Node& item : items)
+        out.push_back(nonnegative ? item.nonnegative() : item.number());
     return out;
 }
 
@@ -66,7 +84,8 @@ void read_limits(const Node& node, std::vector<BodySpec>& links) {
     const bool each = !items.empty() && !items[0].is_number();
     if (each) node.items(static_cast<int>(links.size()));
     for (size_t k = 0; k < links.size(); ++k)
-        if (!each || !items[k].value().is_null()) std::tie(links[k].lower, links[k].upper) = read_range(each ? items[k] : node);
+        if (!each || !items[k].value().is_null())
+            std::tie(links[k].lower, links[k].upper) = read_range(each ? items[k] : node);
 }
 
 // Which keys mean nothing to a kind of joint.
@@ -80,11 +99,13 @@ void forbid_others(const Node& node, Kind kind, const std::string& type) {
     if (kind != Kind::spherical) node.forbid({"greatest_angle"}, because);
 }
 
-// The joint of a node as links that have no body's name yet; a joint of one link has its own name, others number theirs.
+// The joint of a node as links that have no body's name yet; a joint of one link has its own name, others
+// number theirs.
 std::vector<BodySpec> read_joint(const Node& node, const std::string& otherwise, bool at_world) {
     node.expect_keys("joint");
-    const Kind kind = static_cast<Kind>(node["type"].choice({"fixed", "revolute", "prismatic", "spherical", "free", "continuous",
-                                                             "helical", "universal", "cylindrical", "planar"}));
+    const Kind kind = static_cast<Kind>(
+        node["type"].choice({"fixed", "revolute", "prismatic", "spherical", "free", "continuous", "helical",
+                             "universal", "cylindrical", "planar"}));
     const auto own = node.find("name");
     const std::string name = own ? read_name(*own) : otherwise;
     if (kind == Kind::free && !at_world)
@@ -96,39 +117,51 @@ std::vector<BodySpec> read_joint(const Node& node, const std::string& otherwise,
     std::vector<BodySpec> links;
     for (const Link& link : links_of(node, kind, axis)) {
         BodySpec spec;
-        spec.joint = link.type, spec.axis = link.axis;
+        spec.joint = link.type;
+        spec.axis = link.axis;
         spec.joint_name = is_chain(kind) ? name + "." + std::to_string(links.size() + 1) : name;
         links.push_back(spec);
     }
     const Transform<double> X = read_pose(node);
-    links[0].placement = X.p, links[0].R_PB = X.R;
+    links[0].placement = X.p;
+    links[0].R_PB = X.R;
     if (kind == Kind::helical) links[0].pitch = node["pitch"].number();
     if (const auto limits = node.find("limits")) read_limits(*limits, links);
     if (const auto angle = node.find("greatest_angle")) {
         links[0].upper = angle->positive();
-        if (!(links[0].upper < std::acos(-1.0))) angle->fail("must be below pi", "leave it out for a joint without limit");
+        if (!(links[0].upper < std::acos(-1.0)))
+            angle->fail("must be below pi", "leave it out for a joint without limit");
     }
     const auto [limit_stiffness, limit_damping] = read_spring(node, "limit_stiffness", "limit_damping");
     if (limit_stiffness < unlimited && !node.has("limits") && !node.has("greatest_angle"))
         node["limit_stiffness"].fail("the joint has no limits", "add them, or remove it");
-    for (BodySpec& link : links) link.limit_stiffness = limit_stiffness, link.limit_damping = limit_damping;
+    for (BodySpec& link : links) {
+        link.limit_stiffness = limit_stiffness;
+        link.limit_damping = limit_damping;
+    }
     struct PerDof {
         const char* key;
         std::vector<double> BodySpec::*values;
         bool nonnegative;
     };
-    for (const PerDof& p : {PerDof{"damping", &BodySpec::damping, true}, {"armature", &BodySpec::armature, true},
-                            {"stiffness", &BodySpec::stiffness, true}, {"rest", &BodySpec::rest, false},
+    for (const PerDof& p : {PerDof{"damping", &BodySpec::damping, true},
+                            {"armature", &BodySpec::armature, true},
+                            {"stiffness", &BodySpec::stiffness, true},
+                            {"rest", &BodySpec::rest, false},
                             {"dry_friction", &BodySpec::dry_friction, true}}) {
         const int nv = is_chain(kind) ? static_cast<int>(links.size()) : joint_nv(links[0].joint);
         const std::vector<double> values = read_per_dof(node, p.key, nv, p.nonnegative);
         if (is_chain(kind) && !values.empty())
-            for (size_t k = 0; k < links.size(); ++k) links[k].*p.values = {values[k]};
-        else links[0].*p.values = values;
+            for (size_t k = 0; k < links.size(); ++k)
+                links[k].*p.values = {values[k]};
+        else
+            links[0].*p.values = values;
     }
     if (const auto locked = node.find("locked"); locked && locked->boolean()) {
         BodySpec weld;  // at coordinate 0 all links stand where the first does
-        weld.joint_name = name, weld.placement = X.p, weld.R_PB = X.R;
+        weld.joint_name = name;
+        weld.placement = X.p;
+        weld.R_PB = X.R;
         return {weld};
     }
     return links;
@@ -145,9 +178,11 @@ std::vector<BodySpec> read_joints(const Node& body, const std::string& body_name
         const std::vector<Node> nodes = joints->items();
         if (nodes.empty()) joints->fail("is empty", "name a joint, or leave it out for a fixed body");
         for (size_t k = 0; k < nodes.size(); ++k) {
-            const std::vector<BodySpec> more = read_joint(nodes[k], body_name + "." + std::to_string(k + 1), at_world);
+            const std::vector<BodySpec> more =
+                read_joint(nodes[k], body_name + "." + std::to_string(k + 1), at_world);
             if (nodes.size() > 1 && more[0].joint == JointType::free)
-                nodes[k]["type"].fail("a free joint leaves nothing to others", "give it alone, as the \"joint\"");
+                nodes[k]["type"].fail("a free joint leaves nothing to others",
+                                      "give it alone, as the \"joint\"");
             links.insert(links.end(), more.begin(), more.end());
         }
     }
@@ -161,8 +196,8 @@ std::vector<BodySpec> read_joints(const Node& body, const std::string& body_name
 }
 
 int moving_body(const std::vector<BodySpec>& bodies, int body) {
-    while (body >= 0 && bodies[static_cast<size_t>(body)].joint == JointType::fixed)
-        body = bodies[static_cast<size_t>(body)].parent;
+    while (body >= 0 && bodies[body].joint == JointType::fixed)
+        body = bodies[body].parent;
     return body;
 }
 
@@ -180,7 +215,8 @@ std::pair<double, double> read_range(const Node& node) {
 
 std::pair<double, double> read_spring(const Node& node, const char* stiffness, const char* damping) {
     const std::optional<Node> k = node.find(stiffness), d = node.find(damping);
-    if (d && !k) d->fail(std::string("damps nothing without \"") + stiffness + "\"", "give both, or remove it");
+    if (d && !k)
+        d->fail(std::string("damps nothing without \"") + stiffness + "\"", "give both, or remove it");
     return {k ? k->positive() : unlimited, d ? d->nonnegative() : 0};
 }
 

@@ -1,5 +1,5 @@
-// The joints of a body. Those that the core does not know are made of those that it does: a chain of bodies without mass that
-// ends with the body itself.
+// The joints of a body. Those that the core does not know are made of those that it does: a chain of bodies
+// without mass that ends with the body itself.
 #pragma once
 
 #include "core/model/model.hpp"
@@ -7,12 +7,14 @@
 
 namespace costate {
 
-// The links that carry a body, parents first, the body itself last; the parent of each is the one before it. Of the "joint" or
-// the "joints" of `body`; without either it is fixed. `body_name` is the last link's, the others are <body>.1, <body>.2, ...
-// A joint of several links (universal, cylindrical, planar) names theirs <joint>.1, <joint>.2, ...
+// The links that carry a body, parents first, the body itself last; the parent of each is the one before it.
+// Of the "joint" or the "joints" of `body`; without either it is fixed. `body_name` is the last link's, the
+// others are <body>.1, <body>.2, ... A joint of several links (universal, cylindrical, planar) names theirs
+// <joint>.1, <joint>.2, ...
 std::vector<BodySpec> read_joints(const Node& body, const std::string& body_name, bool at_world);
 
-// The nearest body on the way from one of `bodies` to the world, itself included, that moves against its parent; -1: none.
+// The nearest body on the way from one of `bodies` to the world, itself included, that moves against its
+// parent; -1: none.
 int moving_body(const std::vector<BodySpec>& bodies, int body);
 
 // Lower and upper end

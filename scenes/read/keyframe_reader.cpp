@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "scenes/read/model_reader.hpp"
 #include "scenes/format/names.hpp"
+#include "scenes/read/model_reader.hpp"
 
 namespace costate {
 namespace {
@@ -26,7 +26,8 @@ std::vector<double> read_v(const Node& value, JointType type) {
     if (joint_nv(type) == 1) return {value.number()};
     value.expect_keys("twist");
     if (type == JointType::spherical) value.forbid({"linear"}, "the joint is spherical");
-    const Vec3<double> lin = value.vec3_or("linear", Vec3<double>::Zero()), ang = value.vec3_or("angular", Vec3<double>::Zero());
+    const Vec3<double> lin = value.vec3_or("linear", Vec3<double>::Zero()),
+                       ang = value.vec3_or("angular", Vec3<double>::Zero());
     std::vector<double> v(ang.begin(), ang.end());
     if (type == JointType::free) v.insert(v.begin(), lin.begin(), lin.end());
     return v;
@@ -34,7 +35,8 @@ std::vector<double> read_v(const Node& value, JointType type) {
 
 // Calls set(name, value, type) for the joints that a member of a keyframe names.
 template <class Set>
-void for_each_joint(const Node& keyframe, const char* key, const std::map<std::string, JointType>& joints, Set&& set) {
+void for_each_joint(const Node& keyframe, const char* key, const std::map<std::string, JointType>& joints,
+                    Set&& set) {
     const auto object = keyframe.find(key);
     if (!object) return;
     for (const auto& [name, value] : object->members()) {
@@ -49,7 +51,8 @@ void for_each_joint(const Node& keyframe, const char* key, const std::map<std::s
 
 std::vector<Keyframe> read_keyframes(const Node& list, const ModelInput& model) {
     std::map<std::string, JointType> joints;
-    for (const BodySpec& body : model.bodies) joints[body.joint_name] = body.joint;
+    for (const BodySpec& body : model.bodies)
+        joints[body.joint_name] = body.joint;
     const std::vector<std::string> actuators = names_of(model.actuators, &ActuatorSpec::name);
     NameTable names("keyframe");
     std::vector<Keyframe> out;
@@ -60,13 +63,18 @@ std::vector<Keyframe> read_keyframes(const Node& list, const ModelInput& model) 
         Keyframe k{read_name(node["name"]), {}, {}, {}};
         names.add(node, k.name);
         for_each_joint(node, "joints", joints,
-                       [&](const std::string& joint, const Node& value, JointType type) { k.q[joint] = read_q(value, type); });
+                       [&](const std::string& joint, const Node& value, JointType type) {
+                           k.q[joint] = read_q(value, type);
+                       });
         for_each_joint(node, "velocities", joints,
-                       [&](const std::string& joint, const Node& value, JointType type) { k.v[joint] = read_v(value, type); });
+                       [&](const std::string& joint, const Node& value, JointType type) {
+                           k.v[joint] = read_v(value, type);
+                       });
         if (const auto controls = node.find("controls"))
             for (const auto& [name, value] : controls->members()) {
                 if (std::find(actuators.begin(), actuators.end(), name) == actuators.end())
-                    value.fail("\"" + name + "\" is no actuator" + suggestion(name, actuators), "correct or remove it");
+                    value.fail("\"" + name + "\" is no actuator" + suggestion(name, actuators),
+                               "correct or remove it");
                 k.controls[name] = value.number();
             }
         out.push_back(std::move(k));
@@ -76,13 +84,15 @@ std::vector<Keyframe> read_keyframes(const Node& list, const ModelInput& model) 
 
 const Keyframe* chosen_keyframe(const Node& instance, const std::vector<Keyframe>& keyframes) {
     const auto named = [&](const std::string& name) {
-        const auto it = std::find_if(keyframes.begin(), keyframes.end(), [&](const Keyframe& k) { return k.name == name; });
+        const auto it = std::find_if(keyframes.begin(), keyframes.end(),
+                                     [&](const Keyframe& k) { return k.name == name; });
         return it == keyframes.end() ? nullptr : &*it;
     };
     if (const auto wanted = instance.find("keyframe")) {
         const Keyframe* found = named(wanted->text());
         if (found == nullptr)
-            wanted->fail("the model has no such keyframe" + suggestion(wanted->text(), names_of(keyframes, &Keyframe::name)),
+            wanted->fail("the model has no such keyframe" +
+                             suggestion(wanted->text(), names_of(keyframes, &Keyframe::name)),
                          "correct or remove it");
         return found;
     }

@@ -4,8 +4,8 @@
 #include <sstream>
 
 #include "scenes/format/inertia.hpp"
-#include "scenes/read/joint_reader.hpp"
 #include "scenes/format/names.hpp"
+#include "scenes/read/joint_reader.hpp"
 
 namespace costate {
 namespace {
@@ -26,23 +26,29 @@ MassProperties<double> read_mass(const Node& body) {
         body.fail("has mass but no \"inertia\"", "give xx yy zz xy xz yz about its centre of mass, kg m^2");
     if (!inertia) return mass;
     mass.I = inertia_matrix(inertia->numbers(6).data());
-    if (mass.m == 0 && !mass.I.isZero(0)) inertia->fail("is not zero but the mass is", "give the body mass, or no inertia");
+    if (mass.m == 0 && !mass.I.isZero(0))
+        inertia->fail("is not zero but the mass is", "give the body mass, or no inertia");
     const std::string reason = unphysical(mass.I);
     if (!reason.empty() && !mass.I.isZero(0))
-        inertia->fail(reason, "use six zeros for a point mass, or the inertia of a real solid about its centre of mass");
+        inertia->fail(
+            reason,
+            "use six zeros for a point mass, or the inertia of a real solid about its centre of mass");
     return mass;
 }
 
 // The names of a model under construction, and what each body was read from.
 struct ModelNames {
-    NameTable bodies{"body"}, joints{"joint"}, shapes{"shape"}, actuators{"actuator"}, equalities{"equality"}, sites{"site"};
+    NameTable bodies{"body"}, joints{"joint"}, shapes{"shape"}, actuators{"actuator"}, equalities{"equality"},
+        sites{"site"};
     std::vector<Node> nodes;
 };
 
-// The links that carry a body, the last of which is the body. It does not touch its parent, however many links are between.
+// The links that carry a body, the last of which is the body. It does not touch its parent, however many
+// links are between.
 void add_links(const Node& node, const std::string& name, ModelInput& model, ModelNames& names) {
     int parent = -1;
-    if (const auto named = node.find("parent"); named && named->text() != "world") parent = names.bodies.index(*named);
+    if (const auto named = node.find("parent"); named && named->text() != "world")
+        parent = names.bodies.index(*named);
     const int carrier = moving_body(model.bodies, parent);
     const std::vector<BodySpec> links = read_joints(node, name, parent < 0);
     for (BodySpec spec : links) {
@@ -53,7 +59,7 @@ void add_links(const Node& node, const std::string& name, ModelInput& model, Mod
         parent = static_cast<int>(model.bodies.size());
         model.bodies.push_back(spec);
     }
-    if (carrier >= 0 && links.size() > 1) model.excluded.emplace_back(name, model.bodies[static_cast<size_t>(carrier)].name);
+    if (carrier >= 0 && links.size() > 1) model.excluded.emplace_back(name, model.bodies[carrier].name);
 }
 
 void read_body(const Node& node, ModelInput& model, ModelNames& names) {
@@ -67,8 +73,9 @@ void read_body(const Node& node, ModelInput& model, ModelNames& names) {
             ShapeSpec s = read_shape(shape, name);
             s.body = body;
             if (s.terrain && moving_body(model.bodies, s.body) >= 0)
-                shape["type"].fail("a " + shape["type"].text() + " stands in the world, and body \"" + name + "\" moves",
-                                   "use a mesh, or put it in \"shapes\" of the scene");
+                shape["type"].fail(
+                    "a " + shape["type"].text() + " stands in the world, and body \"" + name + "\" moves",
+                    "use a mesh, or put it in \"shapes\" of the scene");
             names.shapes.add(shape, s.name);
             model.shapes.push_back(s);
         }
@@ -91,11 +98,12 @@ void check_masses(const std::vector<Node>& nodes, const std::vector<BodySpec>& b
     std::vector<double> carried(bodies.size());
     for (size_t i = bodies.size(); i-- > 0;) {
         carried[i] += bodies[i].mass.m;
-        if (bodies[i].parent >= 0) carried[static_cast<size_t>(bodies[i].parent)] += carried[i];
+        if (bodies[i].parent >= 0) carried[bodies[i].parent] += carried[i];
         const bool armature = !bodies[i].armature.empty() && bodies[i].armature[0] > 0;
         if (carried[i] > 0 || joint_nv(bodies[i].joint) == 0 || armature) continue;
         const Node& where = nodes[i].has("mass") ? nodes[i]["mass"] : nodes[i];
-        where.fail("a moving body needs mass, and neither \"" + bodies[i].name + "\" nor anything it carries has any",
+        where.fail("a moving body needs mass, and neither \"" + bodies[i].name +
+                       "\" nor anything it carries has any",
                    "use a mass above 0 kg");
     }
 }
@@ -103,18 +111,22 @@ void check_masses(const std::vector<Node>& nodes, const std::vector<BodySpec>& b
 ActuatorSpec read_actuator(const Node& node, const ModelInput& model, ModelNames& names) {
     node.expect_keys("actuator");
     ActuatorSpec a;
-    constexpr ActuatorType types[] = {ActuatorType::motor, ActuatorType::servo, ActuatorType::velocity, ActuatorType::general,
-                                      ActuatorType::motor};
+    constexpr ActuatorType types[] = {ActuatorType::motor, ActuatorType::servo, ActuatorType::velocity,
+                                      ActuatorType::general, ActuatorType::motor};
     const int type = node["type"].choice({"motor", "servo", "velocity", "general", "thruster"});
-    a.type = types[type], a.thruster = type == 4;
+    a.type = types[type];
+    a.thruster = type == 4;
     const std::string because = "the actuator is of type " + node["type"].text();
-    if (a.thruster) node.forbid({"joint"}, because);
-    else node.forbid({"body", "axis", "position", "drag"}, because);
+    if (a.thruster)
+        node.forbid({"joint"}, because);
+    else
+        node.forbid({"body", "axis", "position", "drag"}, because);
     a.body = a.thruster ? names.bodies.index(node["body"]) : names.joints.index(node["joint"]);
-    const BodySpec& body = model.bodies[static_cast<size_t>(a.body)];
+    const BodySpec& body = model.bodies[a.body];
     if (!a.thruster && joint_nv(body.joint) != 1)
-        node["joint"].fail("an actuator drives one dof, but this joint is " + std::string(joint_type_name(body.joint)),
-                           "name a joint with an axis");
+        node["joint"].fail(
+            "an actuator drives one dof, but this joint is " + std::string(joint_type_name(body.joint)),
+            "name a joint with an axis");
     if (a.thruster && moving_body(model.bodies, a.body) < 0)
         node["body"].fail("a thruster pushes what moves, and this body does not", "name another body");
     const auto name = node.find("name");
@@ -129,19 +141,26 @@ ActuatorSpec read_actuator(const Node& node, const ModelInput& model, ModelNames
     if (a.type != ActuatorType::servo && a.type != ActuatorType::velocity) node.forbid({"kd"}, because);
     if (a.type != ActuatorType::general) node.forbid({"gain", "bias"}, because);
     a.gear = node.number_or("gear", 1);
-    if (a.type == ActuatorType::servo) a.kp = node["kp"].nonnegative(), a.kd = node.nonnegative_or("kd", 0);
+    if (a.type == ActuatorType::servo) {
+        a.kp = node["kp"].nonnegative();
+        a.kd = node.nonnegative_or("kd", 0);
+    }
     if (a.type == ActuatorType::velocity) a.kd = node["kd"].nonnegative();
     if (a.type == ActuatorType::general) {
         a.gain = node["gain"].number();
         const std::vector<Node> bias = node["bias"].items(3);
-        for (int c = 0; c < 3; ++c) a.bias[c] = bias[static_cast<size_t>(c)].number();
+        for (int c = 0; c < 3; ++c)
+            a.bias[c] = bias[c].number();
     }
-    if (const auto limits = node.find("control_limits")) std::tie(a.control_lower, a.control_upper) = read_range(*limits);
-    if (const auto limits = node.find("force_limits")) std::tie(a.force_lower, a.force_upper) = read_range(*limits);
+    if (const auto limits = node.find("control_limits"))
+        std::tie(a.control_lower, a.control_upper) = read_range(*limits);
+    if (const auto limits = node.find("force_limits"))
+        std::tie(a.force_lower, a.force_upper) = read_range(*limits);
     return a;
 }
 
-// What stands around a model that is alone, and is read with the scene made of it: complaints name its place in the model.
+// What stands around a model that is alone, and is read with the scene made of it: complaints name its place
+// in the model.
 void check_world(const Node& world) {
     world.expect_keys("model_world");
     world.positive_or("time_step", 1);
@@ -156,7 +175,8 @@ void check_world(const Node& world) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> read_exclude(const Node& node, std::vector<std::string> bodies) {
+std::vector<std::pair<std::string, std::string>> read_exclude(const Node& node,
+                                                              std::vector<std::string> bodies) {
     bodies.push_back("world");
     std::vector<std::pair<std::string, std::string>> out;
     for (const Node& pair : node.items()) {
@@ -167,7 +187,7 @@ std::vector<std::pair<std::string, std::string>> read_exclude(const Node& node, 
             pair.fail("excludes more than 1000000 pairs", "name fewer bodies");
         for (const int i : first)
             for (const int j : second)
-                if (i != j) out.emplace_back(bodies[static_cast<size_t>(i)], bodies[static_cast<size_t>(j)]);
+                if (i != j) out.emplace_back(bodies[i], bodies[j]);
     }
     return out;
 }
@@ -175,16 +195,19 @@ std::vector<std::pair<std::string, std::string>> read_exclude(const Node& node, 
 ModelInput read_model(const Node& node) {
     node.expect_keys("model");
     ModelInput model;
-    for (const char* key : {"name", "description", "source"}) node.prose_or(key, "");
+    for (const char* key : {"name", "description", "source"})
+        node.prose_or(key, "");
     const std::vector<Node> bodies = node["bodies"].items();
     if (bodies.empty()) node["bodies"].fail("a model needs a body", "add one");
     if (bodies.size() > max_bodies_of_a_model) node["bodies"].fail("more than 100000 bodies", "use fewer");
     ModelNames names;
-    for (const Node& body : bodies) read_body(body, model, names);
+    for (const Node& body : bodies)
+        read_body(body, model, names);
     check_masses(names.nodes, model.bodies);
     model.one_body = bodies.size() == 1;
     if (const auto actuators = node.find("actuators"))
-        for (const Node& actuator : actuators->items()) model.actuators.push_back(read_actuator(actuator, model, names));
+        for (const Node& actuator : actuators->items())
+            model.actuators.push_back(read_actuator(actuator, model, names));
     if (const auto equalities = node.find("equalities"))
         for (const Node& equality : equalities->items()) {
             model.equalities.push_back(read_equality(equality, model.bodies));

@@ -1,19 +1,21 @@
 // A model: bodies, joints, shapes, actuators and equalities of one robot or thing, under its own names.
 #pragma once
 
-#include "core/model/model.hpp"
 #include "collision/shapes/shape.hpp"
-#include "scenes/read/equality_reader.hpp"
-#include "scenes/read/keyframe_reader.hpp"
+#include "core/model/model.hpp"
 #include "scenes/format/json.hpp"
 #include "scenes/format/visual.hpp"
+#include "scenes/read/equality_reader.hpp"
+#include "scenes/read/keyframe_reader.hpp"
 
 namespace costate {
 
 struct ModelInput {
-    std::vector<BodySpec> bodies;                               // parents first; a free body's placement is where it starts
-    std::vector<ActuatorSpec> actuators;                        // `body` indexes bodies
-    std::vector<EqualityInput> equalities;                      // of indices of bodies; the world is the model's own frame
+    // parents first; a free body's placement is where it starts
+    std::vector<BodySpec> bodies;
+    std::vector<ActuatorSpec> actuators;  // `body` indexes bodies
+    // of indices of bodies; the world is the model's own frame
+    std::vector<EqualityInput> equalities;
     std::vector<ShapeSpec> shapes;                              // `body` indexes bodies
     std::vector<SiteSpec> sites;                                // `body` indexes bodies
     std::vector<std::pair<std::string, std::string>> excluded;  // bodies, or "world"
@@ -37,6 +39,7 @@ void read_surface(const Node& node, ShapeSpec& shape);
 Visual read_visual(const Node& node);
 
 // Pairs of bodies that do not touch each other, out of pairs of patterns; "world" is a body too.
-std::vector<std::pair<std::string, std::string>> read_exclude(const Node& node, std::vector<std::string> bodies);
+std::vector<std::pair<std::string, std::string>> read_exclude(const Node& node,
+                                                              std::vector<std::string> bodies);
 
 }  // namespace costate

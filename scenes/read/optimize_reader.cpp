@@ -8,8 +8,10 @@ OptimizeSettings read_optimize(const Node& scene) {
     const auto node = scene.find("optimize");
     if (!node) return s;
     node->expect_keys("optimize");
-    if (const auto method = node->find("method")) s.method = static_cast<Method>(resolve_one(*method, "choice", method_names()));
-    if (const auto n = node->find("iterations")) s.iterations = static_cast<int>(n->integer(0, 1'000'000'000));
+    if (const auto method = node->find("method"))
+        s.method = static_cast<Method>(resolve_one(*method, "choice", method_names()));
+    if (const auto n = node->find("iterations"))
+        s.iterations = static_cast<int>(n->integer(0, 1'000'000'000));
     if (const auto n = node->find("max_loss_evaluations"))
         s.max_loss_evaluations = static_cast<int>(n->integer(1, 1'000'000'000));
     if (const auto n = node->find("max_gradient_evaluations"))

@@ -25,12 +25,14 @@ Names chosen_columns(const Node& patterns, Names in_file, const Names& in_world)
     std::erase(in_file, "time");
     for (const Node& pattern : patterns.items())
         for (const int c : resolve(pattern, pattern.text(), "column of the file", in_file)) {
-            const std::string& name = in_file[static_cast<size_t>(c)];
+            const std::string& name = in_file[c];
             if (!find_name(in_world, name))
-                pattern.fail("the scene has nothing named \"" + name + "\"" + suggestion(name, in_world), "name other columns");
+                pattern.fail("the scene has nothing named \"" + name + "\"" + suggestion(name, in_world),
+                             "name other columns");
             if (!find_name(chosen, name)) chosen.push_back(name);
         }
-    if (chosen.empty()) patterns.fail("names no column", "name some, such as those that costate simulate writes");
+    if (chosen.empty())
+        patterns.fail("names no column", "name some, such as those that costate simulate writes");
     return chosen;
 }
 
@@ -38,11 +40,14 @@ Names chosen_columns(const Node& patterns, Names in_file, const Names& in_world)
 std::vector<Signal> signals_of(const Node& patterns, const World& world, const Names& chosen) {
     std::vector<Signal> out;
     for (const Signal& s : all_signals(world)) {
-        const auto count = std::count_if(s.names.begin(), s.names.end(), [&](const std::string& n) { return find_name(chosen, n).has_value(); });
+        const auto count = std::count_if(s.names.begin(), s.names.end(), [&](const std::string& n) {
+            return find_name(chosen, n).has_value();
+        });
         if (count == 0) continue;
         if (count < s.width())
-            patterns.fail("names only a part of the rotation \"" + s.names[0] + "\" ... \"" + s.names[3] + "\"",
-                          "name all four, as in \"" + s.names[0].substr(0, s.names[0].size() - 1) + "*\"");
+            patterns.fail(
+                "names only a part of the rotation \"" + s.names[0] + "\" ... \"" + s.names[3] + "\"",
+                "name all four, as in \"" + s.names[0].substr(0, s.names[0].size() - 1) + "*\"");
         out.push_back(s);
     }
     return out;
@@ -53,7 +58,8 @@ std::vector<Signal> signals_of(const Node& patterns, const World& world, const N
 }
 
 // The columns of the signals in order, quaternions of unit length.
-std::vector<double> row_of(const std::vector<Signal>& signals, const Table& table, size_t row, const std::filesystem::path& file) {
+std::vector<double> row_of(const std::vector<Signal>& signals, const Table& table, size_t row,
+                           const std::filesystem::path& file) {
     std::vector<double> out;
     for (const Signal& s : signals) {
         double norm2 = 0;
@@ -63,8 +69,11 @@ std::vector<double> row_of(const std::vector<Signal>& signals, const Table& tabl
         }
         if (!s.is_rotation()) continue;
         if (!(norm2 > 1e-24) || !std::isfinite(norm2))
-            fail_row(file, table.lines[row], "the quaternion \"" + s.names[0] + "\" ... has no direction; use 1, 0, 0, 0 for no turn");
-        for (auto q = out.end() - 4; q != out.end(); ++q) *q /= std::sqrt(norm2);
+            fail_row(
+                file, table.lines[row],
+                "the quaternion \"" + s.names[0] + "\" ... has no direction; use 1, 0, 0, 0 for no turn");
+        for (auto q = out.end() - 4; q != out.end(); ++q)
+            *q /= std::sqrt(norm2);
     }
     return out;
 }
@@ -77,31 +86,39 @@ std::string seconds(double time) {
 
 }  // namespace
 
-Recording read_recording(const Node& term, const World& world, const std::filesystem::path& folder, int first, int last) {
+Recording read_recording(const Node& term, const World& world, const std::filesystem::path& folder, int first,
+                         int last) {
     const Node where = term["file"], patterns = term["columns"];
     const std::filesystem::path file = find_file(where, folder);
     const Table table = read_csv(file);
     const std::optional<size_t> time = find_name(table.columns, "time");
     if (!time) fail_row(file, 1, "has no column \"time\"; add the time of each row in s");
-    const std::vector<Signal> signals = signals_of(patterns, world, chosen_columns(patterns, table.columns, column_names(all_signals(world))));
+    const std::vector<Signal> signals = signals_of(
+        patterns, world, chosen_columns(patterns, table.columns, column_names(all_signals(world))));
 
     std::vector<double> times;
     std::vector<std::vector<double>> rows;
     for (size_t row = 0; row < table.rows.size(); ++row) {
         const double now = table.rows[row][*time];
         if (row > 0 && !(now > times.back()))
-            fail_row(file, table.lines[row], "the time " + seconds(now) + " is not after " + seconds(times.back()) + "; sort the rows");
-        times.push_back(now), rows.push_back(row_of(signals, table, row, file));
+            fail_row(
+                file, table.lines[row],
+                "the time " + seconds(now) + " is not after " + seconds(times.back()) + "; sort the rows");
+        times.push_back(now);
+        rows.push_back(row_of(signals, table, row, file));
     }
     const double h = world.settings.time_step, from = first * h, to = last * h, rounding = 1e-6 * h;
     if (times.front() > from + rounding)
-        where.fail("begins at " + seconds(times.front()) + ", after the " + seconds(from) + " that the term looks at first",
+        where.fail("begins at " + seconds(times.front()) + ", after the " + seconds(from) +
+                       " that the term looks at first",
                    "shift its times, or record from there");
     if (times.back() < to - rounding)
-        where.fail("ends at " + seconds(times.back()) + ", before the " + seconds(to) + " that the term looks at last",
+        where.fail("ends at " + seconds(times.back()) + ", before the " + seconds(to) +
+                       " that the term looks at last",
                    "use fewer \"steps\", or record longer");
     if (rows[0].size() * (static_cast<size_t>(last) + 1) > max_samples)
-        where.fail("is " + std::to_string(rows[0].size()) + " columns at " + std::to_string(last + 1) + " times, more than 2e8 numbers",
+        where.fail("is " + std::to_string(rows[0].size()) + " columns at " + std::to_string(last + 1) +
+                       " times, more than 2e8 numbers",
                    "use fewer \"steps\"");
     return resample(signals, times, rows, first, last, h);
 }

@@ -22,9 +22,12 @@ ImportedModel import_model(const std::filesystem::path& file, const ImportOption
     const XmlElement root = document.root();
     Warnings warnings(options.strict);
     ImportedModel out;
-    if (root.name() == "robot") out = import_urdf(document, options, warnings);
-    else if (root.name() == "mujoco") out = import_mjcf(document, options, warnings);
-    else root.fail("is no robot description", "name a file that begins with <robot> or <mujoco>");
+    if (root.name() == "robot")
+        out = import_urdf(document, options, warnings);
+    else if (root.name() == "mujoco")
+        out = import_mjcf(document, options, warnings);
+    else
+        root.fail("is no robot description", "name a file that begins with <robot> or <mujoco>");
     out.warnings = warnings.lines();
     const std::string name = file.string();
     read_model(Node(out.model, name, &out.places));  // what is left to complain about is found by the loader
@@ -32,9 +35,9 @@ ImportedModel import_model(const std::filesystem::path& file, const ImportOption
 }
 #else
 ImportedModel import_model(const std::filesystem::path& file, const ImportOptions&) {
-    throw SceneError(
-        file.string() +
-        ": this build reads no URDF or MJCF, because TinyXML-2 was missing; install libtinyxml2-dev and build again");
+    throw SceneError(file.string() +
+                     ": this build reads no URDF or MJCF, because TinyXML-2 was missing; install "
+                     "libtinyxml2-dev and build again");
 }
 #endif
 

@@ -26,7 +26,8 @@ void say(std::vector<std::string>& lines, const std::string& begin, std::vector<
     if (all.empty()) return;
     std::ranges::stable_sort(all, std::greater<>(), &Excess::amount);
     std::string line = begin;
-    for (size_t i = 0; i < std::min(all.size(), most); ++i) line += (i == 0 ? " " : ", ") + all[i].text;
+    for (size_t i = 0; i < std::min(all.size(), most); ++i)
+        line += (i == 0 ? " " : ", ") + all[i].text;
     if (all.size() > most) line += " and " + std::to_string(all.size() - most) + " more";
     lines.push_back(line + "; " + remedy);
 }
@@ -39,9 +40,7 @@ std::string rounded(double x) {
 }
 
 // A spring is pressed in at rest.
-bool is_compliant(const World& world, int shape) {
-    return world.shapes.shapes[static_cast<size_t>(shape)].spring >= 0;
-}
+bool is_compliant(const World& world, int shape) { return world.shapes.shapes[shape].spring >= 0; }
 
 std::vector<Excess> overlaps(const World& world, const VecX<double>& theta, const VecX<double>& x0) {
     const VecX<double> at_rest = VecX<double>::Zero(world.model.nv);
@@ -58,11 +57,11 @@ std::vector<Excess> overlaps(const World& world, const VecX<double>& theta, cons
         depth = std::max(depth, -point.geometry.gap);
     }
     std::vector<Excess> found;
-    const auto name = [&](int shape) { return in_quotes(world.shapes.shapes[static_cast<size_t>(shape)].name); };
+    const auto name = [&](int shape) { return in_quotes(world.shapes.shapes[shape].name); };
     for (const auto& [pair, depth] : depths)
         if (depth > noted_overlap)
-            found.push_back(
-                {depth, name(pair.first) + " and " + name(pair.second) + " by " + rounded(1e3 * depth) + " mm"});
+            found.push_back({depth, name(pair.first) + " and " + name(pair.second) + " by " +
+                                        rounded(1e3 * depth) + " mm"});
     return found;
 }
 
@@ -81,7 +80,7 @@ std::vector<Excess> beyond_limits(const World& world, const VecX<double>& theta,
     for (const JointLimit& limit : world.model.limits) {
         const double excess = beyond(limit, theta, x0);
         if (!(excess > noted_excess)) continue;
-        const Body& body = world.model.bodies[static_cast<size_t>(limit.body)];
+        const Body& body = world.model.bodies[limit.body];
         const bool slides = body.joint == JointType::prismatic;
         found.push_back(
             {excess, in_quotes(body.joint_name) + " by " + rounded(excess) + (slides ? " m" : " rad")});
@@ -91,7 +90,8 @@ std::vector<Excess> beyond_limits(const World& world, const VecX<double>& theta,
 
 }  // namespace
 
-std::vector<std::string> start_warnings(const World& world, const VecX<double>& theta, const VecX<double>& x0) {
+std::vector<std::string> start_warnings(const World& world, const VecX<double>& theta,
+                                        const VecX<double>& x0) {
     std::vector<std::string> lines;
     say(lines, "shapes overlap at the start:", overlaps(world, theta, x0),
         "start them apart, or name bodies that may overlap under \"exclude\"");

@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "scenes/format/inertia.hpp"
-#include "scenes/read/model_reader.hpp"
 #include "scenes/format/names.hpp"
-#include "scenes/read/recording_reader.hpp"
 #include "scenes/read/initial_reader.hpp"
+#include "scenes/read/model_reader.hpp"
+#include "scenes/read/recording_reader.hpp"
 
 namespace costate {
 namespace {
@@ -26,7 +26,8 @@ std::vector<Selection> select(const Node& node, const ParameterLayout& layout) {
     const size_t bracket = path.find('[');
     int element = -1;
     if (bracket != std::string::npos) {
-        if (bracket + 3 != path.size() || path.back() != ']' || path[bracket + 1] < '0' || path[bracket + 1] > '9')
+        if (bracket + 3 != path.size() || path.back() != ']' || path[bracket + 1] < '0' ||
+            path[bracket + 1] > '9')
             node.fail("cannot be read after its [", "write for example bodies/box/com[0]");
         element = path[bracket + 1] - '0';
         path.resize(bracket);
@@ -35,17 +36,19 @@ std::vector<Selection> select(const Node& node, const ParameterLayout& layout) {
     std::vector<Selection> out;
     const Entry* without_effect = nullptr;
     for (const int i : resolve(node, path, "parameter", names_of(entries, &Entry::path))) {
-        const Entry& e = entries[static_cast<size_t>(i)];
+        const Entry& e = entries[i];
         if (!e.no_effect.empty()) {
             without_effect = &e;
             continue;
         }
         if (element >= e.width)
-            node.fail("\"" + e.path + "\" has " + std::to_string(e.width) + " numbers, counted from 0", "correct the index");
+            node.fail("\"" + e.path + "\" has " + std::to_string(e.width) + " numbers, counted from 0",
+                      "correct the index");
         out.push_back({&e, e.offset + std::max(element, 0), element < 0 ? e.width : 1});
     }
     if (out.empty())
-        node.fail("\"" + without_effect->path + "\" has no effect: " + without_effect->no_effect, without_effect->remedy);
+        node.fail("\"" + without_effect->path + "\" has no effect: " + without_effect->no_effect,
+                  without_effect->remedy);
     return out;
 }
 
@@ -71,17 +74,20 @@ void check_intervals(const Node& parameters, const World& world, const VecX<doub
     for (const Node& node : parameters.items()) {
         if (node["path"].text().ends_with(pseudo_inertia)) continue;
         for (const Selection& s : select(node["path"], world.model.layout))
-            if (s.entry->range == ParameterRange::interval && !(theta[s.entry->offset] < theta[s.entry->offset + 1]))
+            if (s.entry->range == ParameterRange::interval &&
+                !(theta[s.entry->offset] < theta[s.entry->offset + 1]))
                 node.fail("leaves \"" + s.entry->path + "\" with a lower end that is not below the upper one",
                           "give both as [lower, upper]");
     }
 }
 
 void set_values(const Node& value, const Selection& s, const World& world, VecX<double>& theta) {
-    if (s.entry->path == "world/time_step") value.fail("the time step is not set here", "use \"time_step\" of the scene");
+    if (s.entry->path == "world/time_step")
+        value.fail("the time step is not set here", "use \"time_step\" of the scene");
     const std::vector<Node> items =
-        value.is_array() ? value.items(s.width) : std::vector<Node>(static_cast<size_t>(s.width), value);
-    for (int k = 0; k < s.width; ++k) theta[s.offset + k] = in_range(items[static_cast<size_t>(k)], s.entry->range);
+        value.is_array() ? value.items(s.width) : std::vector<Node>(s.width, value);
+    for (int k = 0; k < s.width; ++k)
+        theta[s.offset + k] = in_range(items[k], s.entry->range);
     const int from = world.model.inertia.offset, to = from + 6 * static_cast<int>(world.model.bodies.size());
     if (s.entry->offset < from || s.entry->offset >= to) return;
     const std::string reason = unphysical(inertia_matrix(theta.data() + s.entry->offset));
@@ -93,7 +99,8 @@ ParameterVariable read_variable(const Node& node, const Selection& s, int index,
     const double value = theta[index];
     ParameterVariable variable;
     variable.index = index;
-    if (node.has("scale") && node["scale"].choice({"linear", "log"}) == 1) variable.scale = ParameterScale::log;
+    if (node.has("scale") && node["scale"].choice({"linear", "log"}) == 1)
+        variable.scale = ParameterScale::log;
     const bool log = variable.scale == ParameterScale::log;
     if (s.entry->range == ParameterRange::nonnegative) variable.lower = 0;
     if (s.entry->range == ParameterRange::positive || s.entry->range == ParameterRange::angle || log)
@@ -106,10 +113,13 @@ ParameterVariable read_variable(const Node& node, const Selection& s, int index,
     if (s.entry->range == ParameterRange::angle) variable.upper = std::min(variable.upper, pi);
     if (s.entry->range == ParameterRange::interval) {
         const double middle = 0.5 * (theta[s.entry->offset] + theta[s.entry->offset + 1]);
-        if (index == s.entry->offset) variable.upper = std::min(variable.upper, middle);
-        else variable.lower = std::max(variable.lower, middle);
+        if (index == s.entry->offset)
+            variable.upper = std::min(variable.upper, middle);
+        else
+            variable.lower = std::max(variable.lower, middle);
     }
-    if (!(variable.lower < variable.upper)) node["upper"].fail("is not above the lower bound", "widen the bounds");
+    if (!(variable.lower < variable.upper))
+        node["upper"].fail("is not above the lower bound", "widen the bounds");
     if (value < variable.lower || value > variable.upper)
         node.fail("the value lies outside its bounds", "widen the bounds or change the value");
     return variable;
@@ -117,19 +127,23 @@ ParameterVariable read_variable(const Node& node, const Selection& s, int index,
 
 // The bodies that "bodies/<pattern>/pseudo_inertia" names, each to be moved as a whole.
 std::vector<int> select_bodies(const Node& node, const Model& model) {
-    node.forbid({"value", "lower", "upper", "scale"}, "a pseudo-inertia has a scale of its own, without bounds");
+    node.forbid({"value", "lower", "upper", "scale"},
+                "a pseudo-inertia has a scale of its own, without bounds");
     if (!node.has("optimise") || !node["optimise"].boolean())
-        node["path"].fail("a pseudo-inertia is for optimisers alone", "add \"optimise\": true, or set mass, com and inertia");
+        node["path"].fail("a pseudo-inertia is for optimisers alone",
+                          "add \"optimise\": true, or set mass, com and inertia");
     std::vector<std::string> paths;
-    for (const Body& b : model.bodies) paths.push_back(std::string("bodies/").append(b.name).append(pseudo_inertia));
+    for (const Body& b : model.bodies)
+        paths.push_back(std::string("bodies/").append(b.name).append(pseudo_inertia));
     return resolve(node["path"], node["path"].text(), "parameter", paths);
 }
 
 // Refuses a number of theta that moves already.
 void claim(const Node& path, const World& world, std::vector<bool>& moves, int index) {
-    if (moves[static_cast<size_t>(index)])
-        path.fail("\"" + world.model.layout.element_name(index) + "\" is optimised twice", "name it in one place");
-    moves[static_cast<size_t>(index)] = true;
+    if (moves[index])
+        path.fail("\"" + world.model.layout.element_name(index) + "\" is optimised twice",
+                  "name it in one place");
+    moves[index] = true;
 }
 
 // "squared" unless said otherwise
@@ -139,13 +153,15 @@ TermNorm read_norm(const Node& node) {
 }
 
 bool is_vector_sum(TermKind kind) {
-    return kind == TermKind::centre_of_mass || kind == TermKind::linear_momentum || kind == TermKind::angular_momentum;
+    return kind == TermKind::centre_of_mass || kind == TermKind::linear_momentum ||
+           kind == TermKind::angular_momentum;
 }
 
 // Where the keys of a term have a meaning.
 void forbid_others(const Node& node, TermKind kind) {
     const std::string because = "the term is " + node["term"].text();
-    const bool at_point = kind == TermKind::position || kind == TermKind::velocity, vector = at_point || is_vector_sum(kind),
+    const bool at_point = kind == TermKind::position || kind == TermKind::velocity,
+               vector = at_point || is_vector_sum(kind),
                energy = kind == TermKind::kinetic_energy || kind == TermKind::potential_energy,
                linear = energy || kind == TermKind::height || kind == TermKind::impulse;
     if (!at_point && kind != TermKind::height) node.forbid({"body", "point", "site"}, because);
@@ -160,25 +176,29 @@ void forbid_others(const Node& node, TermKind kind) {
 }
 
 // All that the patterns under `key` match, or everything if there is no such key.
-std::vector<int> read_matches(const Node& node, const char* key, const char* kind, const std::vector<std::string>& names) {
+std::vector<int> read_matches(const Node& node, const char* key, const char* kind,
+                              const std::vector<std::string>& names) {
     std::vector<bool> chosen(names.size(), !node.has(key));
     if (const auto patterns = node.find(key))
         for (const Node& pattern : patterns->items())
-            for (const int i : resolve(pattern, pattern.text(), kind, names)) chosen[static_cast<size_t>(i)] = true;
+            for (const int i : resolve(pattern, pattern.text(), kind, names))
+                chosen[i] = true;
     std::vector<int> out;
     for (size_t i = 0; i < chosen.size(); ++i)
         if (chosen[i]) out.push_back(static_cast<int>(i));
     return out;
 }
 
-Term read_term(const Node& node, const World& world, const VecX<double>& x0, const std::filesystem::path& folder, int steps) {
+Term read_term(const Node& node, const World& world, const VecX<double>& x0,
+               const std::filesystem::path& folder, int steps) {
     node.expect_keys("term");
     const Model& model = world.model;
     Term term;
     const Node kind = node["term"];  // in the order of TermKind
     term.kind = static_cast<TermKind>(
-        kind.choice({"position", "velocity", "configuration", "joint_velocity", "height", "effort", "impulse", "centre_of_mass",
-                     "linear_momentum", "angular_momentum", "kinetic_energy", "potential_energy", "recording"}));
+        kind.choice({"position", "velocity", "configuration", "joint_velocity", "height", "effort", "impulse",
+                     "centre_of_mass", "linear_momentum", "angular_momentum", "kinetic_energy",
+                     "potential_energy", "recording"}));
     forbid_others(node, term.kind);
     term.name = node.text_or("name", kind.text());
     term.norm = read_norm(node);
@@ -187,19 +207,22 @@ Term read_term(const Node& node, const World& world, const VecX<double>& x0, con
     term.running = needs_step || term.kind == TermKind::recording;
     if (const auto at = node.find("at")) term.running = at->choice({"end", "running"}) == 1;
     if (needs_step && !term.running)
-        node["at"].fail("there is no " + kind.text() + " at the end, where no step follows", "use \"running\"");
+        node["at"].fail("there is no " + kind.text() + " at the end, where no step follows",
+                        "use \"running\"");
 
     if (term.kind == TermKind::recording) {
-        term.recording = read_recording(node, world, folder, term.running ? 0 : steps, term.running ? steps - 1 : steps);
+        term.recording =
+            read_recording(node, world, folder, term.running ? 0 : steps, term.running ? steps - 1 : steps);
         for (const Signal& s : term.recording.signals)
             if (s.is_of_a_step() && !term.running)
-                node["at"].fail("there is no \"" + s.names[0] + "\" at the end, where no step follows", "use \"running\"");
+                node["at"].fail("there is no \"" + s.names[0] + "\" at the end, where no step follows",
+                                "use \"running\"");
     }
     const bool at_point = term.kind == TermKind::position || term.kind == TermKind::velocity;
     if (const auto site = node.find("site")) {
         node.forbid({"body", "point"}, "the point is that of a site");
         term.site = resolve_one(*site, "site", names_of(model.sites, &Site::name));
-        term.body = model.sites[static_cast<size_t>(term.site)].body;
+        term.body = model.sites[term.site].body;
     } else if (at_point || term.kind == TermKind::height)
         term.body = resolve_one(node["body"], "body", names_of(model.bodies, &Body::name));
     term.point = node.vec3_or("point", term.point);
@@ -208,20 +231,23 @@ Term read_term(const Node& node, const World& world, const VecX<double>& x0, con
     term.bodies = {0, static_cast<int>(model.bodies.size())};
     if (const auto tree = node.find("tree")) {
         const int body = resolve_one(*tree, "body", names_of(model.bodies, &Body::name));
-        const Tree& it = model.trees[static_cast<size_t>(model.bodies[static_cast<size_t>(body)].tree)];
+        const Tree& it = model.trees[model.bodies[body].tree];
         term.bodies = {it.body_begin, it.body_end};
     }
     if (const auto shape = node.find("shape"))
         term.shape = resolve_one(*shape, "shape", names_of(world.shapes.shapes, &Shape::name));
     if (term.kind == TermKind::effort)
-        term.controls = read_matches(node, "actuators", "actuator", names_of(model.actuators, &Actuator::name));
+        term.controls =
+            read_matches(node, "actuators", "actuator", names_of(model.actuators, &Actuator::name));
     if (term.kind != TermKind::configuration && term.kind != TermKind::joint_velocity) return term;
 
     term.q_target = x0.head(model.nq);
     for (const int i : read_matches(node, "joints", "joint", names_of(model.bodies, &Body::joint_name))) {
-        const Body& b = model.bodies[static_cast<size_t>(i)];
-        for (int j = b.v0; j < b.v0 + b.nv; ++j) term.dofs.push_back(j);
-        if (b.nv == 1 && node.has("target") && node["target"].is_number()) term.q_target[b.q0] = node["target"].number();
+        const Body& b = model.bodies[i];
+        for (int j = b.v0; j < b.v0 + b.nv; ++j)
+            term.dofs.push_back(j);
+        if (b.nv == 1 && node.has("target") && node["target"].is_number())
+            term.q_target[b.q0] = node["target"].number();
     }
     if (const auto target = node.find("target"); target && !target->is_number())
         read_configuration(*target, model, term.q_target);
@@ -235,7 +261,7 @@ ParameterMap read_parameters(const Node& scene, const World& world, VecX<double>
     const Model& m = world.model;
     const auto parameters = scene.find("parameters");
     if (!parameters) return variables;
-    std::vector<bool> moves(static_cast<size_t>(theta.size()));
+    std::vector<bool> moves(theta.size());
     std::vector<std::pair<Node, int>> whole;  // bodies that move as a whole
     for (const Node& node : parameters->items()) {
         node.expect_keys("parameter");
@@ -243,7 +269,8 @@ ParameterMap read_parameters(const Node& scene, const World& world, VecX<double>
         if (path.text().ends_with(pseudo_inertia)) {
             for (const int body : select_bodies(node, m)) {
                 for (const ParameterSlice& s : {m.mass, m.com, m.inertia})
-                    for (int k = 0; k < s.width; ++k) claim(path, world, moves, s.at(body) + k);
+                    for (int k = 0; k < s.width; ++k)
+                        claim(path, world, moves, s.at(body) + k);
                 variables.push_back({body, -unlimited, unlimited, ParameterScale::log_cholesky});
                 whole.emplace_back(path, body);
             }
@@ -251,7 +278,8 @@ ParameterMap read_parameters(const Node& scene, const World& world, VecX<double>
         }
         const bool optimise = node.has("optimise") && node["optimise"].boolean();
         if (!optimise) node.forbid({"lower", "upper", "scale"}, "the parameter is not optimised");
-        if (!optimise && !node.has("value")) node.fail("changes nothing", "add a \"value\" or \"optimise\": true");
+        if (!optimise && !node.has("value"))
+            node.fail("changes nothing", "add a \"value\" or \"optimise\": true");
         for (const Selection& s : select(path, m.layout)) {
             if (const auto value = node.find("value")) set_values(*value, s, world, theta);
             for (int i = s.offset; optimise && i < s.offset + s.width; ++i) {
@@ -263,15 +291,18 @@ ParameterMap read_parameters(const Node& scene, const World& world, VecX<double>
     check_intervals(*parameters, world, theta);
     for (const auto& [path, body] : whole)
         if (!log_cholesky_of(mass_properties(m, theta.data(), body)))
-            path.fail("body \"" + m.bodies[static_cast<size_t>(body)].name + "\" is flat, thin or a point, which has no log-Cholesky form",
+            path.fail("body \"" + m.bodies[body].name +
+                          "\" is flat, thin or a point, which has no log-Cholesky form",
                       "give it extent in all directions");
     return variables;
 }
 
-Objective read_objective(const Node& scene, const World& world, const VecX<double>& x0, const std::filesystem::path& folder, int steps) {
+Objective read_objective(const Node& scene, const World& world, const VecX<double>& x0,
+                         const std::filesystem::path& folder, int steps) {
     Objective objective;
     if (const auto terms = scene.find("objective"))
-        for (const Node& term : terms->items()) objective.push_back(read_term(term, world, x0, folder, steps));
+        for (const Node& term : terms->items())
+            objective.push_back(read_term(term, world, x0, folder, steps));
     return objective;
 }
 

@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <map>
 
-#include "scenes/read/model_reader.hpp"
 #include "scenes/format/names.hpp"
+#include "scenes/read/model_reader.hpp"
 
 namespace costate {
 namespace {
 
 inline constexpr size_t max_bodies = 100000, max_shapes = 10000, max_keyframes = 10000;
-inline constexpr size_t max_dofs_in_a_row = 3000, max_mass_matrix = 20'000'000;  // to factor takes seconds, to store 320 MB
+// to factor takes seconds, to store 320 MB
+inline constexpr size_t max_dofs_in_a_row = 3000, max_mass_matrix = 20'000'000;
 
 // What the instances add up to.
 struct Assembly {
@@ -19,15 +20,16 @@ struct Assembly {
     std::vector<std::string> shape_bodies;  // name of the body, empty: the world
     std::vector<std::pair<std::string, std::string>> excluded;
     std::map<std::string, Transform<double>> free_bodies;  // where they start
-    Keyframe start{"", {}, {}, {}};                         // of instances that start in one, under their names in the world
-    std::vector<Keyframe> keyframes;                        // of all instances, by <instance>/<keyframe>
-    std::vector<EqualityInput> equalities;                 // of handles
+    // of instances that start in one, under their names in the world
+    Keyframe start{"", {}, {}, {}};
+    std::vector<Keyframe> keyframes;        // of all instances, by <instance>/<keyframe>
+    std::vector<EqualityInput> equalities;  // of handles
     std::vector<Visual> visuals;
     std::vector<std::string> visual_bodies;  // name of the body
     std::vector<std::string> warnings;       // of imported models
-    size_t mass_matrix = 0;  // numbers on its pattern
-    NameTable bodies{"body"}, joints{"joint"}, actuators{"actuator"}, shape_names{"shape"}, equality_names{"equality"},
-        sites{"site"};
+    size_t mass_matrix = 0;                  // numbers on its pattern
+    NameTable bodies{"body"}, joints{"joint"}, actuators{"actuator"}, shape_names{"shape"},
+        equality_names{"equality"}, sites{"site"};
 };
 
 Settings read_settings(const Node& scene) {
@@ -36,33 +38,45 @@ Settings read_settings(const Node& scene) {
     if (const auto solver = scene.find("solver")) {
         solver->expect_keys("solver");
         constexpr SolverType solvers[] = {SolverType::pgs, SolverType::lcp, SolverType::ncp};
-        if (const auto type = solver->find("type")) s.solver = solvers[type->choice({"pgs", "lcp", "ncp"})];
-        else if (solver->has("sweeps") || solver->has("tolerance")) s.solver = SolverType::pgs;  // whose settings these are
-        constexpr ImpulseGradient gradients[] = {ImpulseGradient::automatic, ImpulseGradient::swept, ImpulseGradient::implicit};
+        if (const auto type = solver->find("type"))
+            s.solver = solvers[type->choice({"pgs", "lcp", "ncp"})];
+        else if (solver->has("sweeps") || solver->has("tolerance"))
+            s.solver = SolverType::pgs;  // whose settings these are
+        constexpr ImpulseGradient gradients[] = {ImpulseGradient::automatic, ImpulseGradient::swept,
+                                                 ImpulseGradient::implicit};
         if (const auto gradient = solver->find("gradient")) {
             s.gradient = gradients[gradient->choice({"automatic", "swept", "implicit"})];
             if (s.solver != SolverType::pgs && s.gradient == ImpulseGradient::swept)
-                gradient->fail("is of sweeps, which an exact solver has not", "use \"implicit\" or \"automatic\"");
+                gradient->fail("is of sweeps, which an exact solver has not",
+                               "use \"implicit\" or \"automatic\"");
         }
         constexpr ConeMethod methods[] = {ConeMethod::gauss_seidel, ConeMethod::admm};
-        if (const auto method = solver->find("method")) s.cone_method = methods[method->choice({"gauss_seidel", "admm"})];
+        if (const auto method = solver->find("method"))
+            s.cone_method = methods[method->choice({"gauss_seidel", "admm"})];
         if (const auto relaxed = solver->find("relaxed")) s.relaxed = relaxed->boolean();
         if (const auto aware = solver->find("complementarity_aware")) {
             s.complementarity_aware = aware->boolean();
-            if (s.complementarity_aware && s.solver == SolverType::pgs && s.gradient != ImpulseGradient::implicit)
-                aware->fail("asks for the equations of an active set, which sweeps have not", "use \"gradient\": \"implicit\", or type lcp or ncp");
+            if (s.complementarity_aware && s.solver == SolverType::pgs &&
+                s.gradient != ImpulseGradient::implicit)
+                aware->fail("asks for the equations of an active set, which sweeps have not",
+                            "use \"gradient\": \"implicit\", or type lcp or ncp");
         }
-        if (const auto sweeps = solver->find("sweeps")) s.sweeps = static_cast<int>(sweeps->integer(1, 100000));
+        if (const auto sweeps = solver->find("sweeps"))
+            s.sweeps = static_cast<int>(sweeps->integer(1, 100000));
         s.tolerance = solver->nonnegative_or("tolerance", s.tolerance);
         constexpr Impact impacts[] = {Impact::start, Impact::elastic, Impact::located};
-        if (const auto impact = solver->find("impact")) s.impact = impacts[impact->choice({"start", "elastic", "located"})];
+        if (const auto impact = solver->find("impact"))
+            s.impact = impacts[impact->choice({"start", "elastic", "located"})];
         if (const auto warm = solver->find("warm_start")) s.warm_start = warm->boolean();
-        if (const auto room = solver->find("warm_contacts")) s.warm_contacts = static_cast<int>(room->integer(0, 100000));
-        constexpr ForwardDynamics kinds[] = {ForwardDynamics::automatic, ForwardDynamics::aba, ForwardDynamics::crba};
+        if (const auto room = solver->find("warm_contacts"))
+            s.warm_contacts = static_cast<int>(room->integer(0, 100000));
+        constexpr ForwardDynamics kinds[] = {ForwardDynamics::automatic, ForwardDynamics::aba,
+                                             ForwardDynamics::crba};
         if (const auto kind = solver->find("forward_dynamics"))
             s.forward_dynamics = kinds[kind->choice({"automatic", "aba", "crba"})];
         constexpr Gyroscopic biases[] = {Gyroscopic::explicit_bias, Gyroscopic::midpoint};
-        if (const auto bias = solver->find("gyroscopic")) s.gyroscopic = biases[bias->choice({"explicit", "midpoint"})];
+        if (const auto bias = solver->find("gyroscopic"))
+            s.gyroscopic = biases[bias->choice({"explicit", "midpoint"})];
     }
     if (const auto contact = scene.find("contact")) {
         contact->expect_keys("contact");
@@ -85,7 +99,8 @@ void add_world_shape(Assembly& a, const Node& where, ShapeSpec shape) {
 
 void read_ground(const Node& node, Assembly& a) {
     ShapeSpec ground;
-    ground.name = "ground", ground.type = ShapeType::plane;
+    ground.name = "ground";
+    ground.type = ShapeType::plane;
     if (node.is_boolean()) {
         if (node.boolean()) add_world_shape(a, node, ground);
         return;
@@ -94,8 +109,10 @@ void read_ground(const Node& node, Assembly& a) {
     read_surface(node, ground);
     ground.position.z() = node.number_or("height", 0);
     const Vec3<double> normal = node.vec3_or("normal", Vec3<double>::UnitZ());
-    if (!(normal.norm() > 1e-12)) node["normal"].fail("has no direction: its length is 0", "use [0, 0, 1] for level ground");
-    ground.R_BS = Eigen::Quaterniond::FromTwoVectors(Vec3<double>::UnitZ(), normal.stableNormalized()).toRotationMatrix();
+    if (!(normal.norm() > 1e-12))
+        node["normal"].fail("has no direction: its length is 0", "use [0, 0, 1] for level ground");
+    ground.R_BS = Eigen::Quaterniond::FromTwoVectors(Vec3<double>::UnitZ(), normal.stableNormalized())
+                      .toRotationMatrix();
     add_world_shape(a, node, ground);
 }
 
@@ -106,10 +123,11 @@ void forbid_import_options(const Node& instance) {
 }
 
 // The model of an instance, from its own text or from a file in the scene's folder or below.
-ModelInput read_instance_model(const Node& instance, const std::filesystem::path& folder, const ImportOptions& options,
-                               std::vector<std::string>& warnings) {
+ModelInput read_instance_model(const Node& instance, const std::filesystem::path& folder,
+                               const ImportOptions& options, std::vector<std::string>& warnings) {
     if (const auto model = instance.find("model")) {
-        if (const auto file = instance.find("file")) file->fail("the model is given twice", "keep \"model\" or \"file\"");
+        if (const auto file = instance.find("file"))
+            file->fail("the model is given twice", "keep \"model\" or \"file\"");
         forbid_import_options(instance);
         return read_model(*model);
     }
@@ -141,17 +159,19 @@ EqualityInput placed(EqualityInput input, const std::vector<int>& handles, const
     EqualitySpec& spec = input.spec;
     const auto end = [&](int& body, Vec3<double>& anchor) {
         if (body < 0 && spec.type != EqualityType::coupling) anchor = transform_point(X, anchor);
-        if (body >= 0) body = handles[static_cast<size_t>(body)];
+        if (body >= 0) body = handles[body];
     };
     if (spec.body_a < 0) spec.R_ba = spec.R_ba * X.R.transpose();
     if (spec.body_b < 0) spec.R_ba = X.R * spec.R_ba;
-    end(spec.body_a, spec.anchor_a), end(spec.body_b, spec.anchor_b);
+    end(spec.body_a, spec.anchor_a);
+    end(spec.body_b, spec.anchor_b);
     if (input.point_at_start) spec.anchor_b.setZero();
     return input;
 }
 
 // What a model at the pose X has of a keyframe, added to one of the world; free joints move with it.
-template <class Full> void add_start(const Keyframe& start, const Full& full, const Transform<double>& X, Keyframe& to_world) {
+template <class Full>
+void add_start(const Keyframe& start, const Full& full, const Transform<double>& X, Keyframe& to_world) {
     for (const auto& [joint, q] : start.q) {
         std::vector<double>& to = to_world.q[full(joint)] = q;
         if (q.size() < 7) continue;
@@ -165,41 +185,49 @@ template <class Full> void add_start(const Keyframe& start, const Full& full, co
         const Vec3<double> lin = X.R * load3(v.data());
         std::copy(lin.begin(), lin.end(), to.begin());
     }
-    for (const auto& [actuator, value] : start.controls) to_world.controls[full(actuator)] = value;
+    for (const auto& [actuator, value] : start.controls)
+        to_world.controls[full(actuator)] = value;
 }
 
-// One copy of a model in the world, at the pose X. Its names get `prefix`; in a model of one body, what has the model's
-// own name is called just that, and what goes on after it with a dot gets the prefix in its place.
+// One copy of a model in the world, at the pose X. Its names get `prefix`; in a model of one body, what has
+// the model's own name is called just that, and what goes on after it with a dot gets the prefix in its
+// place.
 void add_copy(const Node& where, const ModelInput& model, const std::string& own, const std::string& prefix,
               const Transform<double>& X, const Keyframe* keyframe, Assembly& a) {
     const auto full = [&](const std::string& name) {
         const bool goes_on = name.compare(0, own.size() + 1, own + ".") == 0;
-        return model.one_body && (name == own || goes_on) ? prefix + name.substr(own.size()) : prefix + "/" + name;
+        return model.one_body && (name == own || goes_on) ? prefix + name.substr(own.size())
+                                                          : prefix + "/" + name;
     };
     std::vector<int> handles;
     for (BodySpec spec : model.bodies) {
-        spec.name = full(spec.name), spec.joint_name = full(spec.joint_name);
+        spec.name = full(spec.name);
+        spec.joint_name = full(spec.joint_name);
         a.bodies.add(where, spec.name);
         a.joints.add(where, spec.joint_name);
         if (spec.parent < 0) {
             const Transform<double> start = compose(X, Transform<double>{spec.R_PB, spec.placement});
-            spec.placement = start.p, spec.R_PB = start.R;
+            spec.placement = start.p;
+            spec.R_PB = start.R;
             if (spec.joint == JointType::free) {
                 a.free_bodies[spec.name] = start;
-                spec.placement.setZero(), spec.R_PB.setIdentity();
+                spec.placement.setZero();
+                spec.R_PB.setIdentity();
             }
         } else {
-            spec.parent = handles[static_cast<size_t>(spec.parent)];
+            spec.parent = handles[spec.parent];
         }
         handles.push_back(a.builder.add_body(spec));
     }
     for (ActuatorSpec spec : model.actuators) {
-        spec.name = full(spec.name), spec.body = handles[static_cast<size_t>(spec.body)];
+        spec.name = full(spec.name);
+        spec.body = handles[spec.body];
         a.actuators.add(where, spec.name);
         a.builder.add_actuator(spec);
     }
     for (SiteSpec spec : model.sites) {
-        spec.name = full(spec.name), spec.body = handles[static_cast<size_t>(spec.body)];
+        spec.name = full(spec.name);
+        spec.body = handles[spec.body];
         a.sites.add(where, spec.name);
         a.builder.add_site(spec);
     }
@@ -211,11 +239,11 @@ void add_copy(const Node& where, const ModelInput& model, const std::string& own
         a.shapes.push_back(model.shapes[n]);
         a.shapes.back().name = full(model.shapes[n].name);
         a.shape_names.add(where, a.shapes.back().name);
-        a.shape_bodies.push_back(full(model.bodies[static_cast<size_t>(model.shapes[n].body)].name));
+        a.shape_bodies.push_back(full(model.bodies[model.shapes[n].body].name));
     }
     for (const Visual& visual : model.visuals) {
         a.visuals.push_back(visual);
-        a.visual_bodies.push_back(full(model.bodies[static_cast<size_t>(visual.body)].name));
+        a.visual_bodies.push_back(full(model.bodies[visual.body].name));
     }
     if (keyframe != nullptr) add_start(*keyframe, full, X, a.start);
     for (const Keyframe& each : model.keyframes) {
@@ -223,7 +251,8 @@ void add_copy(const Node& where, const ModelInput& model, const std::string& own
         add_start(each, full, X, a.keyframes.back());
     }
     const auto in_world = [&](const std::string& body) { return body == "world" ? body : full(body); };
-    for (const auto& [first, second] : model.excluded) a.excluded.emplace_back(in_world(first), in_world(second));
+    for (const auto& [first, second] : model.excluded)
+        a.excluded.emplace_back(in_world(first), in_world(second));
 }
 
 // How many numbers the mass matrix has of a model: one for each two dofs of which one carries the other.
@@ -231,16 +260,18 @@ size_t mass_matrix_size(const Node& where, const std::vector<BodySpec>& bodies) 
     std::vector<size_t> dofs;  // on the way to each body, its own included
     size_t size = 0;
     for (const BodySpec& body : bodies) {
-        const size_t before = body.parent < 0 ? 0 : dofs[static_cast<size_t>(body.parent)], own = static_cast<size_t>(joint_nv(body.joint));
+        const size_t before = body.parent < 0 ? 0 : dofs[body.parent], own = joint_nv(body.joint);
         dofs.push_back(before + own);
         if (dofs.back() > max_dofs_in_a_row)
-            where.fail("body \"" + body.name + "\" is carried by more than 3000 dofs", "use shorter chains of joints");
+            where.fail("body \"" + body.name + "\" is carried by more than 3000 dofs",
+                       "use shorter chains of joints");
         size += own * before + own * (own + 1) / 2;
     }
     return size;
 }
 
-void read_instance(const Node& node, const std::filesystem::path& folder, const ImportOptions& options, Assembly& a) {
+void read_instance(const Node& node, const std::filesystem::path& folder, const ImportOptions& options,
+                   Assembly& a) {
     node.expect_keys("instance");
     const std::string name = read_name(node["name"]);
     const ModelInput model = read_instance_model(node, folder, options, a.warnings);
@@ -254,11 +285,15 @@ void read_instance(const Node& node, const std::filesystem::path& folder, const 
         offset = (*copies)["offset"].vec3();
     }
     const Keyframe* keyframe = chosen_keyframe(node, model.keyframes);
-    if (a.bodies.size() + count * model.bodies.size() > max_bodies) node.fail("makes more than 100000 bodies", "use fewer");
-    if (a.shapes.size() + count * model.shapes.size() > max_shapes) node.fail("makes more than 10000 shapes", "use fewer");
-    if (a.keyframes.size() + count * model.keyframes.size() > max_keyframes) node.fail("makes more than 10000 keyframes", "use fewer");
+    if (a.bodies.size() + count * model.bodies.size() > max_bodies)
+        node.fail("makes more than 100000 bodies", "use fewer");
+    if (a.shapes.size() + count * model.shapes.size() > max_shapes)
+        node.fail("makes more than 10000 shapes", "use fewer");
+    if (a.keyframes.size() + count * model.keyframes.size() > max_keyframes)
+        node.fail("makes more than 10000 keyframes", "use fewer");
     a.mass_matrix += count * mass_matrix_size(node, model.bodies);
-    if (a.mass_matrix > max_mass_matrix) node.fail("makes a mass matrix of more than 20000000 numbers", "use fewer or shorter chains");
+    if (a.mass_matrix > max_mass_matrix)
+        node.fail("makes a mass matrix of more than 20000000 numbers", "use fewer or shorter chains");
     for (size_t k = 0; k < count; ++k, X.p += offset)
         add_copy(node, model, name, copies ? name + std::to_string(k) : name, X, keyframe, a);
 }
@@ -274,23 +309,29 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder, co
             if (!shape.has("name")) shape.fail("a shape of the world needs a \"name\"", "add it");
             add_world_shape(a, shape, read_shape(shape, ""));
         }
-    for (const Node& instance : scene["models"].items()) read_instance(instance, folder, options, a);
+    for (const Node& instance : scene["models"].items())
+        read_instance(instance, folder, options, a);
     if (const auto equalities = scene.find("equalities"))
-        for (const Node& equality : equalities->items()) add_equality(a, equality, read_equality(equality, a.builder.bodies()));
+        for (const Node& equality : equalities->items())
+            add_equality(a, equality, read_equality(equality, a.builder.bodies()));
     Model model = a.builder.build();
     if (model.nv == 0) scene["models"].fail("nothing in the world can move", "add a body with a joint");
 
     if (const auto exclude = scene.find("exclude"))
-        for (auto& pair : read_exclude(*exclude, names_of(model.bodies, &Body::name))) a.excluded.push_back(std::move(pair));
+        for (auto& pair : read_exclude(*exclude, names_of(model.bodies, &Body::name)))
+            a.excluded.push_back(std::move(pair));
     std::map<std::string, int> index;  // in the model, which has its own order
-    for (size_t i = 0; i < model.bodies.size(); ++i) index[model.bodies[i].name] = static_cast<int>(i);
-    for (size_t n = 0; n < a.shapes.size(); ++n) a.shapes[n].body = a.shape_bodies[n].empty() ? -1 : index.at(a.shape_bodies[n]);
-    for (size_t n = 0; n < a.visuals.size(); ++n) a.visuals[n].body = index.at(a.visual_bodies[n]);
+    for (size_t i = 0; i < model.bodies.size(); ++i)
+        index[model.bodies[i].name] = static_cast<int>(i);
+    for (size_t n = 0; n < a.shapes.size(); ++n)
+        a.shapes[n].body = a.shape_bodies[n].empty() ? -1 : index.at(a.shape_bodies[n]);
+    for (size_t n = 0; n < a.visuals.size(); ++n)
+        a.visuals[n].body = index.at(a.visual_bodies[n]);
     ShapeSet shapes = build_shapes(model, a.shapes, a.excluded);
 
     VecX<double> q = model.neutral_configuration();
     for (const auto& [name, X] : a.free_bodies) {
-        const Body& b = model.bodies[static_cast<size_t>(index.at(name))];
+        const Body& b = model.bodies[index.at(name)];
         const Eigen::Quaterniond turn(X.R);
         q.segment<7>(b.q0) << X.p, turn.w(), turn.x(), turn.y(), turn.z();
     }
@@ -298,10 +339,17 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder, co
     enter_keyframe(a.start, model, q.data(), v.data());
     std::vector<std::optional<double>> controls(model.actuators.size());
     for (size_t n = 0; n < controls.size(); ++n)
-        if (const auto start = a.start.controls.find(model.actuators[n].name); start != a.start.controls.end())
+        if (const auto start = a.start.controls.find(model.actuators[n].name);
+            start != a.start.controls.end())
             controls[n] = start->second;
-    return {World(std::move(model), std::move(shapes), read_settings(scene)), q, v, std::move(controls), std::move(a.keyframes),
-            std::move(a.equalities), std::move(a.visuals), std::move(a.warnings)};
+    return {World(std::move(model), std::move(shapes), read_settings(scene)),
+            q,
+            v,
+            std::move(controls),
+            std::move(a.keyframes),
+            std::move(a.equalities),
+            std::move(a.visuals),
+            std::move(a.warnings)};
 }
 
 }  // namespace costate

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Refuses a README that shows other text than the files which the tests compile, run or write: after a line <!-- FILE --> stands a
-block of code, or a table, that is FILE to the letter."""
+block of code, or a table, that is FILE to the letter. With --fix, copies the files into their blocks."""
 import pathlib
 import re
 import sys
@@ -50,10 +50,20 @@ def self_test():
         assert any(complaint in error for error in errors) if complaint else not errors, (readme, complaint, errors)
 
 
+def fixed(readme, texts):
+    """The README with every block as its file is."""
+    code = lambda m: f"<!-- {m[1]} -->\n```{m[2]}\n{texts.get(m[1], m[3])}```"
+    table = lambda m: f"<!-- {m[1]} -->\n{texts.get(m[1], m[3])}"
+    return TABLE.sub(table, BLOCK.sub(code, readme))
+
+
 if __name__ == "__main__":
     if "--self-test" in sys.argv:
         self_test()
     else:
         root = pathlib.Path(__file__).resolve().parents[2]
         texts = {file: (root / file).read_text() for file in EXAMPLES + TABLES}
-        sys.exit("\n".join(check((root / "README.md").read_text(), texts)) or 0)
+        readme = root / "README.md"
+        if "--fix" in sys.argv:
+            readme.write_text(fixed(readme.read_text(), texts))
+        sys.exit("\n".join(check(readme.read_text(), texts)) or 0)

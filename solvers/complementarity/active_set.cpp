@@ -10,35 +10,49 @@ template <class T> struct Slip {
     Slip(const T* s, int t) {
         using std::sqrt;
         speed = sqrt(s[t] * s[t] + s[t + 1] * s[t + 1]);
-        u[0] = s[t] / speed, u[1] = s[t + 1] / speed;
+        u[0] = s[t] / speed;
+        u[1] = s[t + 1] / speed;
     }
 };
 
-// What the equations of row r say: F, and dF = sum of P[i] ds[row_s + i] + sum of K[i] dx[row_x[i]] + r_mu dmu[row_mu].
+// What the equations of row r say: F, and dF = sum of P[i] ds[row_s + i] + sum of K[i] dx[row_x[i]] + r_mu
+// dmu[row_mu].
 template <class T> struct Equation {
     T F{}, P[3] = {T(0), T(0), T(0)}, K[2] = {T(0), T(0)}, r_mu{};
     int row_s = 0, count_s = 0, row_x[2] = {0, 0}, count_x = 0, row_mu = 0;
-    void ds(int row, const T& d) { P[count_s++] = d, row_s = count_s == 1 ? row : row_s; }  // rows that follow each other
+    // rows that follow each other
+    void ds(int row, const T& d) { P[count_s++] = d, row_s = count_s == 1 ? row : row_s; }
     void dx(int row, const T& d) { K[count_x] = d, row_x[count_x++] = row; }
 };
 
-template <class T> Equation<T> equation(const MlcpView<T>& p, const std::vector<RowState>& state, const T* x, const T* s, int r) {
+template <class T>
+Equation<T> equation(const MlcpView<T>& p, const std::vector<RowState>& state, const T* x, const T* s,
+                     int r) {
     Equation<T> e;
-    const RowState at = state[static_cast<size_t>(r)];
+    const RowState at = state[r];
     e.row_mu = r;
     switch (at) {
-        case RowState::separating: e.F = x[r], e.dx(r, T(1)); break;
-        case RowState::clamping: e.F = s[r], e.ds(r, T(1)); break;
+        case RowState::separating:
+            e.F = x[r];
+            e.dx(r, T(1));
+            break;
+        case RowState::clamping:
+            e.F = s[r];
+            e.ds(r, T(1));
+            break;
         case RowState::lower:
         case RowState::upper: {
             const T side(static_cast<int>(at));
             e.dx(r, T(1));
             if (p.normal[r] == boxed_row) {
-                e.F = x[r] - side * p.mu[r], e.r_mu = -side;
+                e.F = x[r] - side * p.mu[r];
+                e.r_mu = -side;
                 break;
             }
             const int n = p.normal_of(r);
-            e.F = x[r] - side * p.mu[r] * x[n], e.dx(n, -side * p.mu[r]), e.r_mu = -side * x[n];
+            e.F = x[r] - side * p.mu[r] * x[n];
+            e.dx(n, -side * p.mu[r]);
+            e.r_mu = -side * x[n];
             break;
         }
         case RowState::sliding: {
@@ -46,9 +60,12 @@ template <class T> Equation<T> equation(const MlcpView<T>& p, const std::vector<
             const Slip<T> slip(s, t);
             const T &mu = p.mu[t], scale = mu * x[n] / slip.speed;
             e.F = x[r] + mu * x[n] * slip.u[i];
-            for (int j = 0; j < 2; ++j) e.ds(t + j, scale * (T(i == j ? 1 : 0) - slip.u[i] * slip.u[j]));
-            e.dx(r, T(1)), e.dx(n, mu * slip.u[i]);
-            e.r_mu = x[n] * slip.u[i], e.row_mu = t;
+            for (int j = 0; j < 2; ++j)
+                e.ds(t + j, scale * (T(i == j ? 1 : 0) - slip.u[i] * slip.u[j]));
+            e.dx(r, T(1));
+            e.dx(n, mu * slip.u[i]);
+            e.r_mu = x[n] * slip.u[i];
+            e.row_mu = t;
             break;
         }
         case RowState::dilating: {
@@ -56,8 +73,10 @@ template <class T> Equation<T> equation(const MlcpView<T>& p, const std::vector<
             const T& mu = p.mu[r + 1];
             e.F = s[r] - mu * slip.speed;
             e.ds(r, T(1));
-            for (int j = 0; j < 2; ++j) e.ds(r + 1 + j, -mu * slip.u[j]);
-            e.r_mu = -slip.speed, e.row_mu = r + 1;
+            for (int j = 0; j < 2; ++j)
+                e.ds(r + 1 + j, -mu * slip.u[j]);
+            e.r_mu = -slip.speed;
+            e.row_mu = r + 1;
             break;
         }
     }
@@ -67,14 +86,16 @@ template <class T> Equation<T> equation(const MlcpView<T>& p, const std::vector<
 // The right-hand side -F in set.work and, row by row, G.
 template <class T> void assemble_dense(const MlcpView<T>& p, ActiveSet<T>& set, const T* x) {
     const size_t n = set.active.size();
-    set.G.resize(n * n), set.work.resize(n);
+    set.G.resize(n * n);
+    set.work.resize(n);
     for (size_t i = 0; i < n; ++i) {
         const Equation<T> e = equation(p, set.state, x, set.s.data(), set.active[i]);
         set.work[i] = -e.F;
         for (size_t j = 0; j < n; ++j) {
             const int c = set.active[j];
             T& g = set.G[i * n + j] = T(0);
-            for (int k = 0; k < e.count_s; ++k) g += e.P[k] * p.A[(e.row_s + k) * p.rows + c];
+            for (int k = 0; k < e.count_s; ++k)
+                g += e.P[k] * p.A[(e.row_s + k) * p.rows + c];
             for (int k = 0; k < e.count_x; ++k)
                 if (e.row_x[k] == c) g += e.K[k];
         }
@@ -88,7 +109,7 @@ template <class T> void assemble_groups(const MlcpView<T>& p, ActiveSet<T>& set,
     groups.clear();
     set.work.resize(set.active.size());
     for (int i = 0; i < n; ++i) {
-        const int r = set.active[static_cast<size_t>(i)];
+        const int r = set.active[i];
         if (p.normal[r] < 0) groups.push_back({i});
         ++groups.back().count;  // friction rows follow their normal row
     }
@@ -96,7 +117,7 @@ template <class T> void assemble_groups(const MlcpView<T>& p, ActiveSet<T>& set,
         const int* rows = set.active.data() + g.first;
         for (int i = 0; i < g.count; ++i) {
             const Equation<T> e = equation(p, set.state, x, set.s.data(), rows[i]);
-            set.work[static_cast<size_t>(g.first + i)] = -e.F;
+            set.work[g.first + i] = -e.F;
             for (int j = 0; j < g.count; ++j) {
                 for (int k = 0; k < e.count_s; ++k)
                     if (e.row_s + k == rows[j]) g.P[i * g.count + j] += value_of(e.P[k]);
@@ -109,10 +130,13 @@ template <class T> void assemble_groups(const MlcpView<T>& p, ActiveSet<T>& set,
 
 // Whether G is that of the step wherever x moves.
 template <class T> bool is_linear(const ActiveSet<T>& set) {
-    return std::ranges::none_of(set.state, [](RowState s) { return s == RowState::sliding || s == RowState::dilating; });
+    return std::ranges::none_of(set.state,
+                                [](RowState s) { return s == RowState::sliding || s == RowState::dilating; });
 }
 
-void factor_dense(ActiveSet<double>& set) { set.solver.factor(set.G.data(), static_cast<int>(set.active.size())); }
+void factor_dense(ActiveSet<double>& set) {
+    set.solver.factor(set.G.data(), static_cast<int>(set.active.size()));
+}
 void factor_dense(ActiveSet<Dual<double>>& set) {
     std::vector<double> values(set.G.size());
     std::ranges::transform(set.G, values.begin(), [](const Dual<double>& g) { return g.v; });
@@ -135,41 +159,55 @@ template <class T> void assemble(const MlcpView<T>& p, ActiveSet<T>& set, const 
     }
 }
 
-// G z, or G^T z, on the active rows, of a factored A; the derivatives of G by what p and x are made of come with it.
-template <class T> std::vector<T> product(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, bool transposed, const std::vector<T>& z) {
-    const size_t rows = static_cast<size_t>(p.rows), n = set.active.size();
+// G z, or G^T z, on the active rows, of a factored A; the derivatives of G by what p and x are made of come
+// with it.
+template <class T>
+std::vector<T> product(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, bool transposed,
+                       const std::vector<T>& z) {
+    const size_t rows = p.rows, n = set.active.size();
     std::vector<T> full(rows, T(0)), out(rows, T(0)), result(n, T(0));
     std::vector<Equation<T>> equations;
-    for (const int r : set.active) equations.push_back(equation(p, set.state, x, set.s.data(), r));
+    for (const int r : set.active)
+        equations.push_back(equation(p, set.state, x, set.s.data(), r));
     for (size_t i = 0; i < n; ++i) {
         const Equation<T>& e = equations[i];
-        if (!transposed) full[static_cast<size_t>(set.active[i])] = z[i];
-        for (int k = 0; transposed && k < e.count_s; ++k) full[static_cast<size_t>(e.row_s + k)] += e.P[k] * z[i];
+        if (!transposed) full[set.active[i]] = z[i];
+        for (int k = 0; transposed && k < e.count_s; ++k)
+            full[e.row_s + k] += e.P[k] * z[i];
     }
     operator_product(p, full.data(), out.data());
     if (transposed) {
         for (size_t i = 0; i < n; ++i)
-            for (int k = 0; k < equations[i].count_x; ++k) out[static_cast<size_t>(equations[i].row_x[k])] += equations[i].K[k] * z[i];
-        for (size_t i = 0; i < n; ++i) result[i] = out[static_cast<size_t>(set.active[i])];
+            for (int k = 0; k < equations[i].count_x; ++k)
+                out[equations[i].row_x[k]] += equations[i].K[k] * z[i];
+        for (size_t i = 0; i < n; ++i)
+            result[i] = out[set.active[i]];
         return result;
     }
     for (size_t i = 0; i < n; ++i) {
         const Equation<T>& e = equations[i];
-        for (int k = 0; k < e.count_s; ++k) result[i] += e.P[k] * out[static_cast<size_t>(e.row_s + k)];
-        for (int k = 0; k < e.count_x; ++k) result[i] += e.K[k] * full[static_cast<size_t>(e.row_x[k])];
+        for (int k = 0; k < e.count_s; ++k)
+            result[i] += e.P[k] * out[e.row_s + k];
+        for (int k = 0; k < e.count_x; ++k)
+            result[i] += e.K[k] * full[e.row_x[k]];
     }
     return result;
 }
 
 // set.work <- G^-1 set.work or G^-T set.work, at the x of the assembly
-template <class T> void solve_equations_inplace(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, bool transposed) {
+template <class T>
+void solve_equations_inplace(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, bool transposed) {
     const int n = static_cast<int>(set.active.size());
     if (p.factored == nullptr) {
-        if (transposed) solve_transposed_inplace(set.solver, set.G.data(), n, set.work.data());
-        else solve_inplace(set.solver, set.G.data(), n, set.work.data());
+        if (transposed)
+            solve_transposed_inplace(set.solver, set.G.data(), n, set.work.data());
+        else
+            solve_inplace(set.solver, set.G.data(), n, set.work.data());
         return;
     }
-    const auto solve = [&](double* z) { transposed ? set.factored.solve_transposed_inplace(z) : set.factored.solve_inplace(z); };
+    const auto solve = [&](double* z) {
+        transposed ? set.factored.solve_transposed_inplace(z) : set.factored.solve_inplace(z);
+    };
     if constexpr (std::is_same_v<T, double>) {
         solve(set.work.data());
     } else {  // d = G^-1 (f_dot - G_dot z)
@@ -179,9 +217,11 @@ template <class T> void solve_equations_inplace(const MlcpView<T>& p, ActiveSet<
         solve(part.data());
         std::ranges::copy(part, z.begin());
         const std::vector<T> moved = product(p, set, x, transposed, z);
-        for (size_t i = 0; i < part.size(); ++i) part[i] = set.work[i].d - moved[i].d;
+        for (size_t i = 0; i < part.size(); ++i)
+            part[i] = set.work[i].d - moved[i].d;
         solve(part.data());
-        for (size_t i = 0; i < part.size(); ++i) set.work[i] = {z[i].v, part[i]};
+        for (size_t i = 0; i < part.size(); ++i)
+            set.work[i] = {z[i].v, part[i]};
     }
 }
 
@@ -190,53 +230,66 @@ template <class T> void solve_equations_inplace(const MlcpView<T>& p, ActiveSet<
 template <class T> void solve_active_set(const MlcpView<T>& p, ActiveSet<T>& set, T* x) {
     set.active.clear();
     for (int r = 0; r < p.rows; ++r)
-        if (set.state[static_cast<size_t>(r)] == RowState::separating) x[r] = T(0);
-        else set.active.push_back(r);
-    set.s.resize(static_cast<size_t>(p.rows));
+        if (set.state[r] == RowState::separating)
+            x[r] = T(0);
+        else
+            set.active.push_back(r);
+    set.s.resize(p.rows);
     mlcp_velocity(p, x, set.s.data());
     assemble(p, set, x);
     solve_equations_inplace(p, set, x, false);
-    for (size_t i = 0; i < set.active.size(); ++i) x[set.active[i]] += set.work[i];
+    for (size_t i = 0; i < set.active.size(); ++i)
+        x[set.active[i]] += set.work[i];
     mlcp_velocity(p, x, set.s.data());
 }
 
-template <class T> void solve_active_set_adj(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, const T* x_bar, T* s_bar, T* mu_bar) {
+template <class T>
+void solve_active_set_adj(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, const T* x_bar, T* s_bar,
+                          T* mu_bar) {
     const size_t n = set.active.size();
     if (!is_linear(set)) assemble(p, set, x);
-    for (size_t i = 0; i < n; ++i) set.work[i] = -x_bar[set.active[i]];
+    for (size_t i = 0; i < n; ++i)
+        set.work[i] = -x_bar[set.active[i]];
     solve_equations_inplace(p, set, x, true);
     for (size_t i = 0; i < n; ++i) {
         const Equation<T> e = equation(p, set.state, x, set.s.data(), set.active[i]);
         const T& z = set.work[i];
-        for (int k = 0; k < e.count_s; ++k) s_bar[e.row_s + k] += e.P[k] * z;
+        for (int k = 0; k < e.count_s; ++k)
+            s_bar[e.row_s + k] += e.P[k] * z;
         mu_bar[e.row_mu] += e.r_mu * z;
     }
 }
 
-void active_set_response(const MlcpView<double>& p, ActiveSet<double>& set, const double* x, int columns, const double* ds, double* dx) {
+void active_set_response(const MlcpView<double>& p, ActiveSet<double>& set, const double* x, int columns,
+                         const double* ds, double* dx) {
     const size_t n = set.active.size(), width = static_cast<size_t>(columns);
     if (!is_linear(set)) assemble(p, set, x);
     set.columns.assign(n * width, 0);
     for (size_t i = 0; i < n; ++i) {
         const Equation<double> e = equation(p, set.state, x, set.s.data(), set.active[i]);
         for (int k = 0; k < e.count_s; ++k)
-            for (size_t c = 0; c < width; ++c) set.columns[i * width + c] -= e.P[k] * ds[static_cast<size_t>(e.row_s + k) * width + c];
+            for (size_t c = 0; c < width; ++c)
+                set.columns[i * width + c] -= e.P[k] * ds[static_cast<size_t>(e.row_s + k) * width + c];
     }
     if (p.factored == nullptr) {
         set.solver.solve_columns_inplace(set.columns.data(), columns);
     } else {
         for (size_t c = 0; c < width; ++c) {
-            for (size_t i = 0; i < n; ++i) set.work[i] = set.columns[i * width + c];
+            for (size_t i = 0; i < n; ++i)
+                set.work[i] = set.columns[i * width + c];
             set.factored.solve_inplace(set.work.data());
-            for (size_t i = 0; i < n; ++i) set.columns[i * width + c] = set.work[i];
+            for (size_t i = 0; i < n; ++i)
+                set.columns[i * width + c] = set.work[i];
         }
     }
     for (size_t r = 0; r < set.state.size(); ++r)
         if (set.state[r] == RowState::separating) std::fill_n(dx + r * width, width, 0.0);
-    for (size_t i = 0; i < n; ++i) std::copy_n(set.columns.data() + i * width, width, dx + static_cast<size_t>(set.active[i]) * width);
+    for (size_t i = 0; i < n; ++i)
+        std::copy_n(set.columns.data() + i * width, width, dx + static_cast<size_t>(set.active[i]) * width);
 }
 
-template <class T> void classify(const MlcpView<T>& p, FrictionLaw law, const T* x_at, const T* s_at, RowState* state) {
+template <class T>
+void classify(const MlcpView<T>& p, FrictionLaw law, const T* x_at, const T* s_at, RowState* state) {
     const auto diagonal = [&](int r) { return value_of(p.diagonal(r)); };
     const auto x = [&](int r) { return value_of(x_at[r]); };
     const auto s = [&](int r) { return value_of(s_at[r]); };
@@ -253,10 +306,13 @@ template <class T> void classify(const MlcpView<T>& p, FrictionLaw law, const T*
             const bool sticks = n > 0 && tangent <= mu * n;
             const bool breaks = !sticks && mu * tangent <= -n;
             RowState friction = sticks || slip == 0 ? RowState::clamping : RowState::sliding;
-            if (breaks || (mu == 0 && slip == 0)) friction = RowState::separating;  // no friction, whichever way it will slip
+            // no friction, whichever way it will slip
+            if (breaks || (mu == 0 && slip == 0)) friction = RowState::separating;
             state[r] = breaks ? RowState::separating : RowState::clamping;
-            if (friction == RowState::sliding && law == FrictionLaw::relaxed_cone) state[r] = RowState::dilating;
-            for (int t = r + 1; t <= r + 2; ++t) state[t] = p.drops(t) ? RowState::separating : friction;
+            if (friction == RowState::sliding && law == FrictionLaw::relaxed_cone)
+                state[r] = RowState::dilating;
+            for (int t = r + 1; t <= r + 2; ++t)
+                state[t] = p.drops(t) ? RowState::separating : friction;
             r += 2;
         } else if (p.normal[r] == unilateral_row) {
             state[r] = step(r) > 0 ? RowState::clamping : RowState::separating;
@@ -269,14 +325,16 @@ template <class T> void classify(const MlcpView<T>& p, FrictionLaw law, const T*
             }
             const double bound = value_of(p.mu[r]) * (boxed ? 1 : std::max(0.0, x(n))), y = step(r);
             state[r] = y > bound ? RowState::upper : (y < -bound ? RowState::lower : RowState::clamping);
-            if (bound == 0 && y == 0) state[r] = RowState::separating;  // no friction, whichever way it will slip
+            // no friction, whichever way it will slip
+            if (bound == 0 && y == 0) state[r] = RowState::separating;
         }
     }
 }
 
 template <class T> void linearise_at(const MlcpView<T>& p, FrictionLaw law, ActiveSet<T>& set, const T* x) {
-    const size_t n = static_cast<size_t>(p.rows);
-    set.state.resize(n), set.s.resize(n);
+    const size_t n = p.rows;
+    set.state.resize(n);
+    set.s.resize(n);
     mlcp_velocity(p, x, set.s.data());
     classify(p, law, x, set.s.data(), set.state.data());
     linearise_states(p, set, x);
@@ -295,11 +353,11 @@ void settle_inplace(const MlcpView<double>& p, FrictionLaw law, ActiveSet<double
     mlcp_velocity(p, x, set.s.data());
 }
 
-#define INSTANTIATE(T)                                                          \
-    template void solve_active_set(const MlcpView<T>&, ActiveSet<T>&, T*);   \
-    template void classify(const MlcpView<T>&, FrictionLaw, const T*, const T*, RowState*); \
-    template void linearise_states(const MlcpView<T>&, ActiveSet<T>&, const T*); \
-    template void linearise_at(const MlcpView<T>&, FrictionLaw, ActiveSet<T>&, const T*); \
+#define INSTANTIATE(T)                                                                                       \
+    template void solve_active_set(const MlcpView<T>&, ActiveSet<T>&, T*);                                   \
+    template void classify(const MlcpView<T>&, FrictionLaw, const T*, const T*, RowState*);                  \
+    template void linearise_states(const MlcpView<T>&, ActiveSet<T>&, const T*);                             \
+    template void linearise_at(const MlcpView<T>&, FrictionLaw, ActiveSet<T>&, const T*);                    \
     template void solve_active_set_adj(const MlcpView<T>&, ActiveSet<T>&, const T*, const T*, T*, T*);
 INSTANTIATE(double)
 INSTANTIATE(Dual<double>)

@@ -6,7 +6,8 @@ namespace costate {
 
 namespace {
 
-constexpr int first_sweeps = 20, more_sweeps = 400, most_rounds = 2, most_boxes = 40, most_newton_steps = 30, most_halvings = 6;
+constexpr int first_sweeps = 20, more_sweeps = 400, most_rounds = 2, most_boxes = 40, most_newton_steps = 30,
+              most_halvings = 6;
 
 // A row between constant bounds, one-sided or free, to where its own equation holds.
 double one_row(const MlcpView<double>& p, const double* x, int r, double s) {
@@ -15,16 +16,20 @@ double one_row(const MlcpView<double>& p, const double* x, int r, double s) {
     return p.normal[r] == free_row ? y : std::clamp(y, -p.mu[r], p.mu[r]);
 }
 
-// The three rows of a contact: of the cone the normal impulse to where the normal velocity is 0, then the friction along the slip into
-// the disk that the new normal impulse allows; of the relaxed cone a projected gradient step of all three.
-void contact_update_inplace(const MlcpView<double>& p, FrictionLaw law, int n, const double* x, SweptVelocity<double>& s) {
+// The three rows of a contact: of the cone the normal impulse to where the normal velocity is 0, then the
+// friction along the slip into the disk that the new normal impulse allows; of the relaxed cone a projected
+// gradient step of all three.
+void contact_update_inplace(const MlcpView<double>& p, FrictionLaw law, int n, const double* x,
+                            SweptVelocity<double>& s) {
     const double mu = p.mu[n + 1];
     if (law == FrictionLaw::relaxed_cone) {
         double y[3];
         const double step = p.diagonal(n) + p.diagonal(n + 1) + p.diagonal(n + 2);
-        for (int i = 0; i < 3; ++i) y[i] = x[n + i] - s(n + i) / step;
+        for (int i = 0; i < 3; ++i)
+            y[i] = x[n + i] - s(n + i) / step;
         project_on_cone_inplace(mu, y);
-        for (int i = 0; i < 3; ++i) s.set(n + i, y[i]);
+        for (int i = 0; i < 3; ++i)
+            s.set(n + i, y[i]);
         return;
     }
     s.set(n, std::max(0.0, x[n] - s(n) / p.diagonal(n)));
@@ -33,33 +38,41 @@ void contact_update_inplace(const MlcpView<double>& p, FrictionLaw law, int n, c
     if (p.drops(n + 1) && p.drops(n + 2)) return;
     double t1 = x[n + 1] - s(n + 1) / step, t2 = x[n + 2] - s(n + 2) / step;
     const double length = std::hypot(t1, t2), bound = mu * x[n];
-    if (length > bound) t1 *= bound / length, t2 *= bound / length;
+    if (length > bound) {
+        t1 *= bound / length;
+        t2 *= bound / length;
+    }
     s.set(n + 1, t1);
     s.set(n + 2, t2);
 }
 
-// Newton's method on the states that each iterate points to, with a step that is halved until the residual falls.
+// Newton's method on the states that each iterate points to, with a step that is halved until the residual
+// falls.
 bool newton(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x) {
-    const size_t n = static_cast<size_t>(p.rows);
-    w.set.state.resize(n), w.s.resize(n);
+    const size_t n = p.rows;
+    w.set.state.resize(n);
+    w.s.resize(n);
     double residual = mlcp_residual(p, x, law);
     for (int k = 0; k < most_newton_steps; ++k) {
         mlcp_velocity(p, x, w.s.data());
         classify(p, law, x, w.s.data(), w.set.state.data());
-        w.before.assign(x, x + n), w.x = w.before;
+        w.before.assign(x, x + n);
+        w.x = w.before;
         solve_active_set(p, w.set, w.x.data());
         w.work += factorisation_work(w.set.active.size());
         double length = 1, now = mlcp_residual(p, w.x.data(), law);
         for (int i = 0; i < most_halvings && !(now < residual); ++i) {
             length /= 2;
-            for (size_t r = 0; r < n; ++r) x[r] = w.before[r] + length * (w.x[r] - w.before[r]);
+            for (size_t r = 0; r < n; ++r)
+                x[r] = w.before[r] + length * (w.x[r] - w.before[r]);
             now = mlcp_residual(p, x, law);
         }
         if (!(now < residual)) return std::ranges::copy(w.before, x), residual <= acceptable_residual(p, x);
         if (length == 1) std::ranges::copy(w.x, x);
         const bool slow = now > residual / 2;
         residual = now;
-        if (residual <= 1e-3 * acceptable_residual(p, x) || (slow && residual <= acceptable_residual(p, x))) return true;
+        if (residual <= 1e-3 * acceptable_residual(p, x) || (slow && residual <= acceptable_residual(p, x)))
+            return true;
     }
     return residual <= acceptable_residual(p, x);
 }
@@ -70,11 +83,15 @@ SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method
     if (mlcp_residual(p, x, law) < 1e-3 && newton(p, law, w, x)) return SolverStatus::guessed;
     for (int round = 0; round < most_rounds; ++round) {
         const int effort = round == 0 ? first_sweeps : more_sweeps;
-        if (method == ConeMethod::admm) cone_admm_inplace(p, law, effort, acceptable_residual(p, x), w, x);
-        else cone_gauss_seidel_inplace(p, law, effort, acceptable_residual(p, x), x);
+        if (method == ConeMethod::admm)
+            cone_admm_inplace(p, law, effort, acceptable_residual(p, x), w, x);
+        else
+            cone_gauss_seidel_inplace(p, law, effort, acceptable_residual(p, x), x);
         if (newton(p, law, w, x)) return SolverStatus::pivoted;
     }
-    for (int round = 0; law == FrictionLaw::cone && round < most_boxes && w.work < most_work && turned_boxes(p, w.boxes, x); ++round) {
+    for (int round = 0;
+         law == FrictionLaw::cone && round < most_boxes && w.work < most_work && turned_boxes(p, w.boxes, x);
+         ++round) {
         w.work += w.boxes.lcp.work;
         if (newton(p, law, w, x)) return SolverStatus::boxed;
     }
@@ -86,23 +103,29 @@ SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method
 
 }  // namespace
 
-double cone_gauss_seidel_inplace(const MlcpView<double>& p, FrictionLaw law, int sweeps, double tolerance, double* x) {
+double cone_gauss_seidel_inplace(const MlcpView<double>& p, FrictionLaw law, int sweeps, double tolerance,
+                                 double* x) {
     double residual = mlcp_residual(p, x, law);
     SweptVelocity<double> s(p, x);
     for (int k = 0; k < sweeps && residual > tolerance; ++k) {
         for (int r = 0; r < p.rows; ++r) {
-            if (p.contact_at(r)) contact_update_inplace(p, law, r, x, s), r += 2;
-            else if (!p.drops(r)) s.set(r, one_row(p, x, r, s(r)));
+            if (p.contact_at(r)) {
+                contact_update_inplace(p, law, r, x, s);
+                r += 2;
+            } else if (!p.drops(r))
+                s.set(r, one_row(p, x, r, s(r)));
         }
         if (k % 10 == 9 || k + 1 == sweeps) residual = mlcp_residual(p, x, law);
     }
     return residual;
 }
 
-// min over z in the cones of z.(A z/2 + b + shift), split as x = z with the scaled dual y; shift = mu |s_T| on the normal row of the
-// cone (De Saxce) follows the iterate. The penalty rho keeps within 1e-6 to 1e6 of the mean diagonal: where contacts are jammed it
-// would shrink until A + rho is no longer positive definite to working precision. Ends with the best finite iterate.
-double cone_admm_inplace(const MlcpView<double>& p, FrictionLaw law, int iterations, double tolerance, ConeScratch& w, double* x) {
+// min over z in the cones of z.(A z/2 + b + shift), split as x = z with the scaled dual y; shift = mu |s_T|
+// on the normal row of the cone (De Saxce) follows the iterate. The penalty rho keeps within 1e-6 to 1e6 of
+// the mean diagonal: where contacts are jammed it would shrink until A + rho is no longer positive definite
+// to working precision. Ends with the best finite iterate.
+double cone_admm_inplace(const MlcpView<double>& p, FrictionLaw law, int iterations, double tolerance,
+                         ConeScratch& w, double* x) {
     using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
     const Eigen::Map<const RowMajor> A(p.A, p.rows, p.rows);
     const Eigen::Map<const Eigen::VectorXd> b(p.b, p.rows);
@@ -121,19 +144,30 @@ double cone_admm_inplace(const MlcpView<double>& p, FrictionLaw law, int iterati
     for (int k = 0; factored && k < iterations && residual > tolerance; ++k) {
         rhs = A * z + b;
         for (int r = 0; r < p.rows; ++r) {
-            const double shift = law == FrictionLaw::cone && p.contact_at(r) ? p.mu[r + 1] * std::hypot(rhs[r + 1], rhs[r + 2]) : 0;
+            const double shift = law == FrictionLaw::cone && p.contact_at(r)
+                                     ? p.mu[r + 1] * std::hypot(rhs[r + 1], rhs[r + 2])
+                                     : 0;
             rhs[r] = -b[r] - shift + rho * (z[r] - y[r]);
-            if (shift != 0) rhs[r + 1] = -b[r + 1] + rho * (z[r + 1] - y[r + 1]), rhs[r + 2] = -b[r + 2] + rho * (z[r + 2] - y[r + 2]), r += 2;
+            if (shift != 0) {
+                rhs[r + 1] = -b[r + 1] + rho * (z[r + 1] - y[r + 1]);
+                rhs[r + 2] = -b[r + 2] + rho * (z[r + 2] - y[r + 2]);
+                r += 2;
+            }
         }
         primal = rhs;
         w.shifted.triangularView<Eigen::Lower>().solveInPlace(primal);
         w.shifted.triangularView<Eigen::Lower>().transpose().solveInPlace(primal);
         split = primal + y;
         for (int r = 0; r < p.rows; ++r) {
-            if (p.contact_at(r)) project_on_cone_inplace(p.mu[r + 1], split.data() + r), r += 2;
-            else if (p.normal[r] == unilateral_row) split[r] = std::max(0.0, split[r]);
-            else if (p.normal[r] == boxed_row) split[r] = std::clamp(split[r], -p.mu[r], p.mu[r]);
-            else if (p.drops(r)) split[r] = 0;
+            if (p.contact_at(r)) {
+                project_on_cone_inplace(p.mu[r + 1], split.data() + r);
+                r += 2;
+            } else if (p.normal[r] == unilateral_row)
+                split[r] = std::max(0.0, split[r]);
+            else if (p.normal[r] == boxed_row)
+                split[r] = std::clamp(split[r], -p.mu[r], p.mu[r]);
+            else if (p.drops(r))
+                split[r] = 0;
         }
         y += primal - split;
         const double apart = (primal - split).norm(), moved = (split - z).norm();
@@ -157,15 +191,20 @@ double cone_admm_inplace(const MlcpView<double>& p, FrictionLaw law, int iterati
     return least;
 }
 
-template <class T> SolverStatus cone(const MlcpView<T>& p, FrictionLaw law, ConeMethod method, ConeScratch& w, ActiveSet<T>& set, T* x) {
-    return with_values(p, set, x, [&](const MlcpView<double>& values, ActiveSet<double>& found, double* start) {
-        const SolverStatus status = solve(values, law, method, w, start);
-        settle_inplace(values, law, found, start);
-        return status;
-    });
+template <class T>
+SolverStatus cone(const MlcpView<T>& p, FrictionLaw law, ConeMethod method, ConeScratch& w, ActiveSet<T>& set,
+                  T* x) {
+    return with_values(p, set, x,
+                       [&](const MlcpView<double>& values, ActiveSet<double>& found, double* start) {
+                           const SolverStatus status = solve(values, law, method, w, start);
+                           settle_inplace(values, law, found, start);
+                           return status;
+                       });
 }
 
-template SolverStatus cone(const MlcpView<double>&, FrictionLaw, ConeMethod, ConeScratch&, ActiveSet<double>&, double*);
-template SolverStatus cone(const MlcpView<Dual<double>>&, FrictionLaw, ConeMethod, ConeScratch&, ActiveSet<Dual<double>>&, Dual<double>*);
+template SolverStatus cone(const MlcpView<double>&, FrictionLaw, ConeMethod, ConeScratch&, ActiveSet<double>&,
+                           double*);
+template SolverStatus cone(const MlcpView<Dual<double>>&, FrictionLaw, ConeMethod, ConeScratch&,
+                           ActiveSet<Dual<double>>&, Dual<double>*);
 
 }  // namespace costate

@@ -8,11 +8,14 @@ using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::Ro
 }  // namespace
 
 void DenseSolver::factor(const double* G, int n) {
-    const size_t size = static_cast<size_t>(n);
-    n_ = n, full_rank_ = true;
-    lu_.assign(G, G + size * size), pivots_.resize(size);
+    const size_t size = n;
+    n_ = n;
+    full_rank_ = true;
+    lu_.assign(G, G + size * size);
+    pivots_.resize(size);
     double largest = 0;
-    for (const double x : lu_) largest = std::max(largest, std::abs(x));
+    for (const double x : lu_)
+        largest = std::max(largest, std::abs(x));
     for (size_t k = 0; k < size && full_rank_; ++k) {
         size_t p = k;
         for (size_t i = k + 1; i < size; ++i)
@@ -24,30 +27,34 @@ void DenseSolver::factor(const double* G, int n) {
         for (size_t i = k + 1; i < size; ++i) {
             double* row_i = lu_.data() + i * size;
             const double l = row_i[k] /= row_k[k];
-            for (size_t j = k + 1; j < size; ++j) row_i[j] -= l * row_k[j];
+            for (size_t j = k + 1; j < size; ++j)
+                row_i[j] -= l * row_k[j];
         }
     }
     if (!full_rank_) orthogonal_.compute(Eigen::Map<const RowMajor>(G, n, n));
 }
 
 void DenseSolver::solve_inplace(double* x) const {
-    const size_t size = static_cast<size_t>(n_);
+    const size_t size = n_;
     if (!full_rank_) {
         Eigen::Map<Eigen::VectorXd> b(x, n_);
         b = Eigen::VectorXd(orthogonal_.solve(b));
         return;
     }
-    for (size_t k = 0; k < size; ++k) std::swap(x[k], x[pivots_[k]]);
+    for (size_t k = 0; k < size; ++k)
+        std::swap(x[k], x[pivots_[k]]);
     for (size_t i = 1; i < size; ++i)
-        for (size_t j = 0; j < i; ++j) x[i] -= lu_[i * size + j] * x[j];
+        for (size_t j = 0; j < i; ++j)
+            x[i] -= lu_[i * size + j] * x[j];
     for (size_t i = size; i-- > 0;) {
-        for (size_t j = i + 1; j < size; ++j) x[i] -= lu_[i * size + j] * x[j];
+        for (size_t j = i + 1; j < size; ++j)
+            x[i] -= lu_[i * size + j] * x[j];
         x[i] /= lu_[i * size + i];
     }
 }
 
 void DenseSolver::solve_columns_inplace(double* X, int columns) const {
-    const size_t size = static_cast<size_t>(n_), width = static_cast<size_t>(columns);
+    const size_t size = n_, width = columns;
     if (!full_rank_) {
         Eigen::Map<RowMajor> B(X, n_, columns);
         B = RowMajor(orthogonal_.solve(B));
@@ -55,20 +62,25 @@ void DenseSolver::solve_columns_inplace(double* X, int columns) const {
     }
     const auto subtract = [&](size_t i, size_t j) {
         const double l = lu_[i * size + j];
-        for (size_t c = 0; c < width; ++c) X[i * width + c] -= l * X[j * width + c];
+        for (size_t c = 0; c < width; ++c)
+            X[i * width + c] -= l * X[j * width + c];
     };
     for (size_t k = 0; k < size; ++k)
-        if (const size_t p = static_cast<size_t>(pivots_[k]); p != k) std::swap_ranges(X + k * width, X + (k + 1) * width, X + p * width);
+        if (const size_t p = pivots_[k]; p != k)
+            std::swap_ranges(X + k * width, X + (k + 1) * width, X + p * width);
     for (size_t i = 1; i < size; ++i)
-        for (size_t j = 0; j < i; ++j) subtract(i, j);
+        for (size_t j = 0; j < i; ++j)
+            subtract(i, j);
     for (size_t i = size; i-- > 0;) {
-        for (size_t j = i + 1; j < size; ++j) subtract(i, j);
-        for (size_t c = 0; c < width; ++c) X[i * width + c] /= lu_[i * size + i];
+        for (size_t j = i + 1; j < size; ++j)
+            subtract(i, j);
+        for (size_t c = 0; c < width; ++c)
+            X[i * width + c] /= lu_[i * size + i];
     }
 }
 
 void DenseSolver::solve_transposed_inplace(double* x) const {
-    const size_t size = static_cast<size_t>(n_);
+    const size_t size = n_;
     if (!full_rank_) {
         Eigen::Map<Eigen::VectorXd> b(x, n_);
         b = Eigen::VectorXd(orthogonal_.transpose().solve(b));
@@ -76,11 +88,14 @@ void DenseSolver::solve_transposed_inplace(double* x) const {
     }
     for (size_t i = 0; i < size; ++i) {
         x[i] /= lu_[i * size + i];
-        for (size_t j = i + 1; j < size; ++j) x[j] -= lu_[i * size + j] * x[i];
+        for (size_t j = i + 1; j < size; ++j)
+            x[j] -= lu_[i * size + j] * x[i];
     }
     for (size_t i = size; i-- > 0;)
-        for (size_t j = 0; j < i; ++j) x[j] -= lu_[i * size + j] * x[i];
-    for (size_t k = size; k-- > 0;) std::swap(x[k], x[pivots_[k]]);
+        for (size_t j = 0; j < i; ++j)
+            x[j] -= lu_[i * size + j] * x[i];
+    for (size_t k = size; k-- > 0;)
+        std::swap(x[k], x[pivots_[k]]);
 }
 
 }  // namespace costate

@@ -1,12 +1,14 @@
-// Solves the equations G z = f of an active set, G = P A + K, where A = W W^T + R is factored. P and K do not leave the rows of one
-// contact, so that with y = W^T z
+// Solves the equations G z = f of an active set, G = P A + K, where A = W W^T + R is factored. P and K do not
+// leave the rows of one contact, so that with y = W^T z
 //
-//   B z + P W y = f,  B = P R + K        z = B^-1 f - C W y,  C = B^-1 P        H y = W^T B^-1 f,  H = 1 + W^T C W
+//   B z + P W y = f,  B = P R + K        z = B^-1 f - C W y,  C = B^-1 P        H y = W^T B^-1 f,  H = 1 +
+//   W^T C W
 //
-// and H has the size of the island's dofs and the pattern of the bodies that touch (the Woodbury identity). It is factored dense where
-// dofs are few, else by a sparse LU. Where B^-1 is large, R being 1e-6, round-off is too, and steps of refinement take it away. R counts
-// as at least 1e-10 of the diagonal in B, also refined away: of equations without a solution of their own, redundant rows without
-// compliance, the result is a finite compromise. Deterministic.
+// and H has the size of the island's dofs and the pattern of the bodies that touch (the Woodbury identity).
+// It is factored dense where dofs are few, else by a sparse LU. Where B^-1 is large, R being 1e-6, round-off
+// is too, and steps of refinement take it away. R counts as at least 1e-10 of the diagonal in B, also refined
+// away: of equations without a solution of their own, redundant rows without compliance, the result is a
+// finite compromise. Deterministic.
 #pragma once
 
 #include <memory>
@@ -19,7 +21,7 @@ namespace costate {
 // Of the rows of one contact, or of one row: at most three, that follow each other.
 struct RowGroup {
     static constexpr int most = 3;
-    int first = 0, count = 0;  // in the order of the equations
+    int first = 0, count = 0;                         // in the order of the equations
     double P[most * most] = {}, K[most * most] = {};  // (count x count, row-major)
     double B_inverse[most * most] = {}, C[most * most] = {};
 };

@@ -13,11 +13,14 @@ double friction_bound(const MlcpView<double>& p, const double* x, int r) {
     return p.mu[r] * (p.normal[r] >= 0 ? std::max(0.0, x[p.normal_of(r)]) : 1);
 }
 
-// A row whose impulse lies between -bound and bound: at rest below the bound, and pushed against its velocity s at it.
+// A row whose impulse lies between -bound and bound: at rest below the bound, and pushed against its velocity
+// s at it.
 BrokenLaw broken_friction(const MlcpView<double>& p, const double* x, int r, double s, double tolerance) {
     const double bound = friction_bound(p, x, r), room = tolerance / p.diagonal(r);
-    if (s > tolerance && x[r] > -bound + room) return {"what slips forwards is pushed back with all its friction", r, s};
-    if (s < -tolerance && x[r] < bound - room) return {"what slips backwards is pushed forwards with all its friction", r, -s};
+    if (s > tolerance && x[r] > -bound + room)
+        return {"what slips forwards is pushed back with all its friction", r, s};
+    if (s < -tolerance && x[r] < bound - room)
+        return {"what slips backwards is pushed forwards with all its friction", r, -s};
     return {nullptr, 0, 0};
 }
 
@@ -28,7 +31,8 @@ BrokenLaw broken_cone(const MlcpView<double>& p, const double* x, int n, const d
     for (int i = 1; i <= 2; ++i) {
         if (p.drops(n + i)) continue;
         const double off = std::abs(x[n + i] + bound * s[i] / slip), room = tolerance / p.diagonal(n + i);
-        if (off > room + bound * tolerance / slip) return {"friction acts against the slip with all its bound", n + i, off};
+        if (off > room + bound * tolerance / slip)
+            return {"friction acts against the slip with all its bound", n + i, off};
     }
     return {nullptr, 0, 0};
 }
@@ -37,35 +41,43 @@ BrokenLaw broken_cone(const MlcpView<double>& p, const double* x, int n, const d
 
 BrokenLaw broken_bound(const MlcpView<double>& p, FrictionLaw law, const double* x) {
     double largest = 0;
-    for (int r = 0; r < p.rows; ++r) largest = std::max(largest, std::abs(x[r]));
+    for (int r = 0; r < p.rows; ++r)
+        largest = std::max(largest, std::abs(x[r]));
     for (int r = 0; r < p.rows; ++r) {
         if (!std::isfinite(x[r])) return {"an impulse is finite", r, x[r]};
         if (p.drops(r) && x[r] != 0) return {"a row that nothing moves has no impulse", r, std::abs(x[r])};
-        if (p.normal[r] == unilateral_row && x[r] < -1e-6 * round_off * largest) return {"a contact or a limit pushes and does not pull", r, -x[r]};
+        if (p.normal[r] == unilateral_row && x[r] < -1e-6 * round_off * largest)
+            return {"a contact or a limit pushes and does not pull", r, -x[r]};
         if (p.normal[r] == unilateral_row || p.normal[r] == free_row) continue;
         const bool of_cone = law != FrictionLaw::box && p.normal[r] >= 0 && p.contact_at(p.normal_of(r));
         const double bound = friction_bound(p, x, r);
-        const double size = of_cone ? std::hypot(x[p.normal_of(r) + 1], x[p.normal_of(r) + 2]) : std::abs(x[r]);
-        if (size > bound + round_off * (bound + 1e-6 * largest)) return {"friction stays within its bound", r, size - bound};
+        const double size =
+            of_cone ? std::hypot(x[p.normal_of(r) + 1], x[p.normal_of(r) + 2]) : std::abs(x[r]);
+        if (size > bound + round_off * (bound + 1e-6 * largest))
+            return {"friction stays within its bound", r, size - bound};
     }
     return {nullptr, 0, 0};
 }
 
 BrokenLaw broken_law(const MlcpView<double>& p, FrictionLaw law, const double* x, double tolerance) {
     if (const BrokenLaw broken = broken_bound(p, law, x)) return broken;
-    std::vector<double> velocity(static_cast<size_t>(p.rows));
+    std::vector<double> velocity(p.rows);
     mlcp_velocity(p, x, velocity.data());
     for (int r = 0; r < p.rows; ++r) {
         if (p.drops(r)) continue;
         const bool contact = p.contact_at(r), cone = contact && law != FrictionLaw::box;
-        double s[3] = {velocity[static_cast<size_t>(r)], 0, 0};
-        for (int i = 1; cone && i <= 2; ++i) s[i] = velocity[static_cast<size_t>(r + i)];
+        double s[3] = {velocity[r], 0, 0};
+        for (int i = 1; cone && i <= 2; ++i)
+            s[i] = velocity[r + i];
         if (p.normal[r] == free_row) {
-            if (std::abs(s[0]) > tolerance) return {"what is held together stays together", r, std::abs(s[0])};
+            if (std::abs(s[0]) > tolerance)
+                return {"what is held together stays together", r, std::abs(s[0])};
         } else if (p.normal[r] == unilateral_row) {
-            const double lift = cone && law == FrictionLaw::relaxed_cone ? p.mu[r + 1] * std::hypot(s[1], s[2]) : 0;
+            const double lift =
+                cone && law == FrictionLaw::relaxed_cone ? p.mu[r + 1] * std::hypot(s[1], s[2]) : 0;
             if (s[0] - lift < -tolerance) return {"what touches does not close", r, lift - s[0]};
-            if (s[0] - lift > tolerance && x[r] * p.diagonal(r) > tolerance) return {"what pushes does not open", r, s[0] - lift};
+            if (s[0] - lift > tolerance && x[r] * p.diagonal(r) > tolerance)
+                return {"what pushes does not open", r, s[0] - lift};
             if (!cone) continue;
             if (const BrokenLaw broken = broken_cone(p, x, r, s, tolerance)) return broken;
             r += 2;
@@ -81,10 +93,14 @@ void assert_lawful(const MlcpView<double>&, FrictionLaw, const double*, bool) {}
 #else
 void assert_lawful(const MlcpView<double>& p, FrictionLaw law, const double* x, bool solved) {
     const auto finite = [](double number) { return std::isfinite(number); };
-    if ((p.A != nullptr && !std::all_of(p.A, p.A + p.rows * p.rows, finite)) || !std::all_of(p.b, p.b + p.rows, finite)) return;
-    const BrokenLaw broken = solved ? broken_law(p, law, x, 1e3 * acceptable_residual(p, x)) : broken_bound(p, law, x);
+    if ((p.A != nullptr && !std::all_of(p.A, p.A + p.rows * p.rows, finite)) ||
+        !std::all_of(p.b, p.b + p.rows, finite))
+        return;
+    const BrokenLaw broken =
+        solved ? broken_law(p, law, x, 1e3 * acceptable_residual(p, x)) : broken_bound(p, law, x);
     if (!broken) return;
-    std::fprintf(stderr, "costate: a solver broke a law of contact: %s (row %d of %d, by %g)\n", broken.law, broken.row, p.rows, broken.by);
+    std::fprintf(stderr, "costate: a solver broke a law of contact: %s (row %d of %d, by %g)\n", broken.law,
+                 broken.row, p.rows, broken.by);
     std::abort();
 }
 #endif

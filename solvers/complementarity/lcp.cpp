@@ -6,10 +6,14 @@ namespace {
 
 constexpr int most_pivots = 40, sweeps_between = 100;
 
-// Pivots from the states that x points to. True if x is a solution then, and `set` its active set; else x is the best one seen.
+// Pivots from the states that x points to. True if x is a solution then, and `set` its active set; else x is
+// the best one seen.
 bool pivot(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& set, double* x, int& pivots) {
-    const size_t n = static_cast<size_t>(p.rows);
-    set.state.resize(n), set.s.resize(n), w.state.resize(n), w.x.assign(x, x + n);
+    const size_t n = p.rows;
+    set.state.resize(n);
+    set.s.resize(n);
+    w.state.resize(n);
+    w.x.assign(x, x + n);
     mlcp_velocity(p, x, set.s.data());
     classify(p, FrictionLaw::box, x, set.s.data(), set.state.data());
     double best = mlcp_residual(p, x);
@@ -18,7 +22,10 @@ bool pivot(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& set, dou
         w.work += factorisation_work(set.active.size());
         const double residual = mlcp_residual(p, w.x.data());
         const bool solved = residual <= acceptable_residual(p, w.x.data());
-        if (solved || residual < best) best = residual, std::ranges::copy(w.x, x);
+        if (solved || residual < best) {
+            best = residual;
+            std::ranges::copy(w.x, x);
+        }
         classify(p, FrictionLaw::box, w.x.data(), set.s.data(), w.state.data());
         if (solved && w.state == set.state) return true;
         if (solved || w.state == set.state) {  // rows in two states; or all is found but for round-off
@@ -44,7 +51,8 @@ SolverStatus solve(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& 
         if (pivot(p, w, set, x, pivots)) return SolverStatus::pivoted;
     }
     w.best.assign(x, x + p.rows);
-    if (w.work < most_work && lemke(p, w.tableau, x, w.work) && pivot(p, w, set, x, pivots)) return SolverStatus::lemke;
+    if (w.work < most_work && lemke(p, w.tableau, x, w.work) && pivot(p, w, set, x, pivots))
+        return SolverStatus::lemke;
     if (!(mlcp_residual(p, x) < mlcp_residual(p, w.best.data()))) std::ranges::copy(w.best, x);
     settle_inplace(p, FrictionLaw::box, set, x);
     return SolverStatus::unsolved;
@@ -58,8 +66,10 @@ void gauss_seidel_inplace(const MlcpView<double>& p, int sweeps, double* x) {
         for (int r = 0; r < p.rows; ++r) {
             if (p.drops(r)) continue;
             const double y = x[r] - s(r) / p.diagonal(r);
-            if (p.normal[r] == unilateral_row) s.set(r, std::max(0.0, y));
-            else if (p.normal[r] == free_row) s.set(r, y);
+            if (p.normal[r] == unilateral_row)
+                s.set(r, std::max(0.0, y));
+            else if (p.normal[r] == free_row)
+                s.set(r, y);
             else {
                 const double bound = p.mu[r] * (p.normal[r] == boxed_row ? 1 : x[p.normal_of(r)]);
                 s.set(r, std::clamp(y, -bound, bound));
@@ -68,10 +78,14 @@ void gauss_seidel_inplace(const MlcpView<double>& p, int sweeps, double* x) {
 }
 
 template <class T> SolverStatus lcp(const MlcpView<T>& p, LcpScratch& w, ActiveSet<T>& set, T* x) {
-    return with_values(p, set, x, [&](const MlcpView<double>& values, ActiveSet<double>& found, double* start) { return solve(values, w, found, start); });
+    return with_values(p, set, x,
+                       [&](const MlcpView<double>& values, ActiveSet<double>& found, double* start) {
+                           return solve(values, w, found, start);
+                       });
 }
 
 template SolverStatus lcp(const MlcpView<double>&, LcpScratch&, ActiveSet<double>&, double*);
-template SolverStatus lcp(const MlcpView<Dual<double>>&, LcpScratch&, ActiveSet<Dual<double>>&, Dual<double>*);
+template SolverStatus lcp(const MlcpView<Dual<double>>&, LcpScratch&, ActiveSet<Dual<double>>&,
+                          Dual<double>*);
 
 }  // namespace costate

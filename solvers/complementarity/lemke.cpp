@@ -1,13 +1,15 @@
-// Lemke's complementary pivoting (Cottle, Pang & Stone, The Linear Complementarity Problem, 1992, algorithm 4.4.5) on the boxed
-// problem in the form of Stewart & Trinkle: w = M z + q >= 0, z >= 0, w.z = 0, where a row between bounds has x = d+ - d- and
+// Lemke's complementary pivoting (Cottle, Pang & Stone, The Linear Complementarity Problem, 1992,
+// algorithm 4.4.5) on the boxed problem in the form of Stewart & Trinkle: w = M z + q >= 0, z >= 0, w.z = 0,
+// where a row between bounds has x = d+ - d- and
 //
 //   w_n  = s_n             >= 0  with  x_n >= 0      unilateral
 //   w_d+ = gamma + s_t     >= 0  with  d+  >= 0
 //   w_d- = gamma - s_t     >= 0  with  d-  >= 0      between -+ mu x_n or -+ mu
 //   w_g  = mu x_n - d+ - d- >= 0 with gamma >= 0
 //
-// z.Mz = x.Ax + sum of mu x_n gamma >= 0 for z >= 0, so with positive compliance the method ends in a solution. Free rows are
-// eliminated first. Rows are scaled, and q is perturbed so that no two ratios are equal: only the sides of the result are looked at.
+// z.Mz = x.Ax + sum of mu x_n gamma >= 0 for z >= 0, so with positive compliance the method ends in a
+// solution. Free rows are eliminated first. Rows are scaled, and q is perturbed so that no two ratios are
+// equal: only the sides of the result are looked at.
 #include <Eigen/LU>
 
 #include "solvers/complementarity/lcp.hpp"
@@ -32,11 +34,11 @@ bool complementary_pivoting(Eigen::Map<Matrix>& t, std::vector<int>& basis, doub
         t.row(row) /= t(row, column);
         for (int i = 0; i < n; ++i)
             if (i != row && t(i, column) != 0) t.row(i) -= t(i, column) * t.row(row);
-        basis[static_cast<size_t>(row)] = column;
+        basis[row] = column;
     };
     int row;
     if (t.col(q).minCoeff(&row) >= 0) return true;
-    int leaving = basis[static_cast<size_t>(row)];
+    int leaving = basis[row];
     swap_in(row, z0);
     for (int pivots = 0; pivots < 50 * n && work < most_work; ++pivots) {
         work += static_cast<double>(t.size());
@@ -46,11 +48,15 @@ bool complementary_pivoting(Eigen::Map<Matrix>& t, std::vector<int>& basis, doub
         for (int i = 0; i < n; ++i) {
             if (t(i, entering) <= round_off) continue;
             const double ratio = std::max(0.0, t(i, q)) / t(i, entering);
-            const bool better = row < 0 || ratio < least * (1 - 1e-12) || (ratio <= least * (1 + 1e-12) && basis[static_cast<size_t>(i)] == z0);
-            if (better) row = i, least = ratio;
+            const bool better =
+                row < 0 || ratio < least * (1 - 1e-12) || (ratio <= least * (1 + 1e-12) && basis[i] == z0);
+            if (better) {
+                row = i;
+                least = ratio;
+            }
         }
         if (row < 0) return false;  // a ray
-        leaving = basis[static_cast<size_t>(row)];
+        leaving = basis[row];
         swap_in(row, entering);
         if (leaving == z0) return true;
     }
@@ -63,9 +69,13 @@ bool lemke(const MlcpView<double>& p, std::vector<double>& tableau, double* x, d
     Variables v;
     for (int r = 0; r < p.rows; ++r) {
         if (p.drops(r)) continue;
-        (p.normal[r] == free_row ? v.free : p.normal[r] == unilateral_row ? v.unilateral : v.bounded).push_back(r);
+        (p.normal[r] == free_row         ? v.free
+         : p.normal[r] == unilateral_row ? v.unilateral
+                                         : v.bounded)
+            .push_back(r);
     }
-    const int n = v.size(), unilateral = static_cast<int>(v.unilateral.size()), bounded = static_cast<int>(v.bounded.size());
+    const int n = v.size(), unilateral = static_cast<int>(v.unilateral.size()),
+              bounded = static_cast<int>(v.bounded.size());
     if (n == 0) return false;
     std::vector<int> kept = v.unilateral;
     kept.insert(kept.end(), v.bounded.begin(), v.bounded.end());
@@ -81,44 +91,53 @@ bool lemke(const MlcpView<double>& p, std::vector<double>& tableau, double* x, d
         S -= A(kept, v.free) * free_factor.solve(Eigen::MatrixXd(A(v.free, kept)));
         c -= A(kept, v.free) * free_factor.solve(Eigen::VectorXd(b(v.free)));
     }
-    S = d.asDiagonal() * S * d.asDiagonal(), c = d.cwiseProduct(c);
+    S = d.asDiagonal() * S * d.asDiagonal();
+    c = d.cwiseProduct(c);
     // w = M z + q with z = (x_n; d+; d-; gamma)
     Eigen::MatrixXd M = Eigen::MatrixXd::Zero(n, n), E = Eigen::MatrixXd::Zero(unilateral + bounded, n);
     Eigen::VectorXd q(n);
     E.leftCols(unilateral + bounded).setIdentity();
-    E.block(unilateral, unilateral + bounded, bounded, bounded) = -Eigen::MatrixXd::Identity(bounded, bounded);
-    M = E.transpose() * S * E, q = E.transpose() * c;
+    E.block(unilateral, unilateral + bounded, bounded, bounded) =
+        -Eigen::MatrixXd::Identity(bounded, bounded);
+    M = E.transpose() * S * E;
+    q = E.transpose() * c;
     for (int i = 0; i < bounded; ++i) {
-        const int r = v.bounded[static_cast<size_t>(i)], up = unilateral + i, down = up + bounded, gamma = down + bounded;
+        const int r = v.bounded[i], up = unilateral + i, down = up + bounded, gamma = down + bounded;
         M(up, gamma) = M(down, gamma) = 1, M(gamma, up) = M(gamma, down) = -1;
         if (p.normal[r] == boxed_row) {
             q[gamma] = p.mu[r] / d[unilateral + i];
             continue;
         }
         const auto normal = std::ranges::find(v.unilateral, p.normal_of(r));
-        if (normal != v.unilateral.end()) M(gamma, static_cast<int>(normal - v.unilateral.begin())) = p.mu[r] * d[normal - v.unilateral.begin()] / d[unilateral + i];
+        if (normal != v.unilateral.end())
+            M(gamma, static_cast<int>(normal - v.unilateral.begin())) =
+                p.mu[r] * d[normal - v.unilateral.begin()] / d[unilateral + i];
     }
     // so that no two ratios are equal: whoever called looks at the sides only
     const double scale = q.cwiseAbs().maxCoeff();
-    for (int i = 0; i < n; ++i) q[i] += scale * 1e-8 * (1 + std::fmod(0.618034 * (i + 1), 1.0));
+    for (int i = 0; i < n; ++i)
+        q[i] += scale * 1e-8 * (1 + std::fmod(0.618034 * (i + 1), 1.0));
     tableau.assign(static_cast<size_t>(n) * static_cast<size_t>(2 * n + 2), 0);
     Eigen::Map<Matrix> t(tableau.data(), n, 2 * n + 2);
     t.leftCols(n).setIdentity();
     t.middleCols(n, n) = -M;
     t.col(2 * n).setConstant(-1);
     t.col(2 * n + 1) = q;
-    std::vector<int> basis(static_cast<size_t>(n));
-    for (int i = 0; i < n; ++i) basis[static_cast<size_t>(i)] = i;
+    std::vector<int> basis(n);
+    for (int i = 0; i < n; ++i)
+        basis[i] = i;
     if (!complementary_pivoting(t, basis, work)) return false;
     Eigen::VectorXd z = Eigen::VectorXd::Zero(n);
     for (int i = 0; i < n; ++i)
-        if (const int column = basis[static_cast<size_t>(i)] - n; column >= 0 && column < n) z[column] = t(i, 2 * n + 1);
+        if (const int column = basis[i] - n; column >= 0 && column < n) z[column] = t(i, 2 * n + 1);
     const Eigen::VectorXd y = d.cwiseProduct(E * z);
     std::fill(x, x + p.rows, 0.0);
-    for (size_t i = 0; i < kept.size(); ++i) x[kept[i]] = y[static_cast<Eigen::Index>(i)];
+    for (size_t i = 0; i < kept.size(); ++i)
+        x[kept[i]] = y[static_cast<Eigen::Index>(i)];
     if (v.free.empty()) return true;
     const Eigen::VectorXd rest = free_factor.solve(Eigen::VectorXd(-b(v.free) - A(v.free, kept) * y));
-    for (size_t i = 0; i < v.free.size(); ++i) x[v.free[i]] = rest[static_cast<Eigen::Index>(i)];
+    for (size_t i = 0; i < v.free.size(); ++i)
+        x[v.free[i]] = rest[static_cast<Eigen::Index>(i)];
     return true;
 }
 

@@ -1,12 +1,15 @@
-// The complementarity problem of an island, which every solver takes, and how far a vector is from solving it.
+// The complementarity problem of an island, which every solver takes, and how far a vector is from solving
+// it.
 //
 //   find x with  s = A x + b  and, row by row or contact by contact,
 //   unilateral rows: 0 <= x, s >= 0, x s = 0       free rows: s = 0
-//   boxed rows:  -mu <= x <= mu,   friction rows: -mu x_n <= x <= mu x_n:   s >= 0 at the lower end, <= 0 at the upper, 0 between
+//   boxed rows:  -mu <= x <= mu,   friction rows: -mu x_n <= x <= mu x_n:   s >= 0 at the lower end, <= 0 at
+//   the upper, 0 between
 //
-// or, by the law of the cone, for the two friction rows T of a normal row n together: |x_T| <= mu x_n, and if s_T is not 0 then
-// x_T = -mu x_n s_T/|s_T|. The relaxed cone, a convex problem, has s_n = mu |s_T| instead of s_n = 0 where a contact slides: what
-// slides lifts off (Anitescu 2006; De Saxce's correction is what makes the difference).
+// or, by the law of the cone, for the two friction rows T of a normal row n together: |x_T| <= mu x_n, and if
+// s_T is not 0 then x_T = -mu x_n s_T/|s_T|. The relaxed cone, a convex problem, has s_n = mu |s_T| instead
+// of s_n = 0 where a contact slides: what slides lifts off (Anitescu 2006; De Saxce's correction is what
+// makes the difference).
 #pragma once
 
 #include <algorithm>
@@ -22,39 +25,45 @@ namespace costate {
 // What `normal` says of a row that leans on no normal row.
 inline constexpr int unilateral_row = -1, boxed_row = -2, free_row = -3;
 
-// A = W W^T + R of a large island, never multiplied out: a row of W is that of J M^-1/2, and stays on the dofs that move the row.
+// A = W W^T + R of a large island, never multiplied out: a row of W is that of J M^-1/2, and stays on the
+// dofs that move the row.
 template <class T> struct FactoredOperator {
-    int rows, dofs;       // of the island
-    const size_t* start;  // (rows + 1) row r of W is W[start[r] ... start[r + 1]); the rows of a contact have the same columns
-    const int* column;    // as W: 0 ... dofs - 1
-    const T* W;           // kg^-1/2
-    const T* R;           // (rows) compliance
-    const T* diagonal;    // (rows) of A
-    T* along;             // (dofs) work: W^T x
-    T* swept;             // (dofs) work of SweptVelocity
-    T* velocity;          // (rows) work
+    int rows, dofs;  // of the island
+    // (rows + 1) row r of W is W[start[r] ... start[r + 1]); the rows of a contact have the same columns
+    const size_t* start;
+    const int* column;  // as W: 0 ... dofs - 1
+    const T* W;         // kg^-1/2
+    const T* R;         // (rows) compliance
+    const T* diagonal;  // (rows) of A
+    T* along;           // (dofs) work: W^T x
+    T* swept;           // (dofs) work of SweptVelocity
+    T* velocity;        // (rows) work
     int length(int r) const { return static_cast<int>(start[r + 1] - start[r]); }
     // W_r . y
     T dot(int r, const T* y) const {
         T sum(0);
-        for (size_t k = start[r]; k < start[r + 1]; ++k) sum += W[k] * y[column[k]];
+        for (size_t k = start[r]; k < start[r + 1]; ++k)
+            sum += W[k] * y[column[k]];
         return sum;
     }
     // y += x W_r
     void add(int r, const T& x, T* y) const {
-        for (size_t k = start[r]; k < start[r + 1]; ++k) y[column[k]] += x * W[k];
+        for (size_t k = start[r]; k < start[r + 1]; ++k)
+            y[column[k]] += x * W[k];
     }
 };
 
 // A is symmetric with a positive diagonal: of a small island rows x rows, row-major; of a large one factored.
 template <class T> struct MlcpView {
     int rows;
-    const T* A;         // null where it is factored
-    const T* b;         // (rows)
-    const T* mu;        // (rows) of friction and boxed rows; of a cone the first friction row's counts
-    const int* normal;  // (rows) index of a friction row's normal row in the caller's numbering, or one of the above
-    int first_row;      // of the island in that numbering
-    const unsigned char* dropped = nullptr;  // (rows) 1: x is 0, as no impulse moves the row (solvers/step/delassus.hpp); null: none
+    const T* A;   // null where it is factored
+    const T* b;   // (rows)
+    const T* mu;  // (rows) of friction and boxed rows; of a cone the first friction row's counts
+    // (rows) index of a friction row's normal row in the caller's numbering, or one of the above
+    const int* normal;
+    int first_row;  // of the island in that numbering
+    // (rows) 1: x is 0, as no impulse moves the row (solvers/step/delassus.hpp); null: none
+    const unsigned char* dropped = nullptr;
     const FactoredOperator<T>* factored = nullptr;
     bool drops(int r) const { return dropped != nullptr && dropped[r] != 0; }
     int normal_of(int r) const { return normal[r] - first_row; }
@@ -64,7 +73,8 @@ template <class T> struct MlcpView {
         if (factored == nullptr) return A[r * rows + s];
         if (r == s) return factored->diagonal[r];
         T sum(0);
-        for (int k = 0; k < factored->length(r); ++k) sum += factored->W[factored->start[r] + static_cast<size_t>(k)] * factored->W[factored->start[s] + static_cast<size_t>(k)];
+        for (int k = 0; k < factored->length(r); ++k)
+            sum += factored->W[factored->start[r] + k] * factored->W[factored->start[s] + k];
         return sum;
     }
     // whether row r is the normal of a contact that can open: the two after it are its friction
@@ -78,23 +88,28 @@ template <class T> struct MlcpView {
 template <class T> void operator_product(const MlcpView<T>& p, const T* x, T* y) {
     const FactoredOperator<T>& A = *p.factored;
     std::fill(A.along, A.along + A.dofs, T(0));
-    for (int r = 0; r < p.rows; ++r) A.add(r, x[r], A.along);
-    for (int r = 0; r < p.rows; ++r) y[r] = A.R[r] * x[r] + A.dot(r, A.along);
+    for (int r = 0; r < p.rows; ++r)
+        A.add(r, x[r], A.along);
+    for (int r = 0; r < p.rows; ++r)
+        y[r] = A.R[r] * x[r] + A.dot(r, A.along);
 }
 
 // s = A x + b
 template <class T> T row_velocity(const MlcpView<T>& p, const T* x, int r) {  // of a dense A
     T s = p.b[r];
-    for (int c = 0; c < p.rows; ++c) s += p.A[r * p.rows + c] * x[c];
+    for (int c = 0; c < p.rows; ++c)
+        s += p.A[r * p.rows + c] * x[c];
     return s;
 }
 template <class T> void mlcp_velocity(const MlcpView<T>& p, const T* x, T* s) {
     if (p.factored == nullptr) {
-        for (int r = 0; r < p.rows; ++r) s[r] = row_velocity(p, x, r);
+        for (int r = 0; r < p.rows; ++r)
+            s[r] = row_velocity(p, x, r);
         return;
     }
     operator_product(p, x, s);
-    for (int r = 0; r < p.rows; ++r) s[r] += p.b[r];
+    for (int r = 0; r < p.rows; ++r)
+        s[r] += p.b[r];
 }
 
 // s = A x + b while x changes row by row, as in a sweep.
@@ -103,7 +118,8 @@ public:
     SweptVelocity(const MlcpView<T>& p, T* x) : p_(p), x_(x) {
         if (p.factored == nullptr) return;
         std::fill(p.factored->swept, p.factored->swept + p.factored->dofs, T(0));
-        for (int r = 0; r < p.rows; ++r) p.factored->add(r, x[r], p.factored->swept);
+        for (int r = 0; r < p.rows; ++r)
+            p.factored->add(r, x[r], p.factored->swept);
     }
     T operator()(int r) const {
         if (p_.factored == nullptr) return row_velocity(p_, x_, r);
@@ -129,12 +145,15 @@ inline void project_on_cone_inplace(double mu, double* x) {
         return;
     }
     const double n = (x[0] + mu * tangent) / (1 + mu * mu);
-    x[0] = n, x[1] *= mu * n / tangent, x[2] *= mu * n / tangent;
+    x[0] = n;
+    x[1] *= mu * n / tangent;
+    x[2] *= mu * n / tangent;
 }
 
-// visit(r, e): how far rows are from a solution as velocities, the entries of (x - projection of x - s/a) a, where a is the row's
-// diagonal; those of a cone have one a. Infinite where x or s is not a number.
-template <class T, class Visit> void for_each_residual(const MlcpView<T>& p, const T* x, FrictionLaw law, const Visit& visit) {
+// visit(r, e): how far rows are from a solution as velocities, the entries of (x - projection of x - s/a) a,
+// where a is the row's diagonal; those of a cone have one a. Infinite where x or s is not a number.
+template <class T, class Visit>
+void for_each_residual(const MlcpView<T>& p, const T* x, FrictionLaw law, const Visit& visit) {
     if (p.factored != nullptr) mlcp_velocity(p, x, p.factored->velocity);
     const auto velocity = [&](int r) {
         const double s = value_of(p.factored != nullptr ? p.factored->velocity[r] : row_velocity(p, x, r));
@@ -148,43 +167,54 @@ template <class T, class Visit> void for_each_residual(const MlcpView<T>& p, con
             const double mu = value_of(p.mu[r + 1]);
             double s[3] = {velocity(r), velocity(r + 1), velocity(r + 2)}, y[3];
             if (law == FrictionLaw::cone) s[0] += mu * std::hypot(s[1], s[2]);
-            for (int i = 0; i < 3; ++i) y[i] = value_of(x[r + i]) - s[i] / diagonal;
+            for (int i = 0; i < 3; ++i)
+                y[i] = value_of(x[r + i]) - s[i] / diagonal;
             project_on_cone_inplace(mu, y);
-            for (int i = 0; i < 3; ++i) visit(r + i, std::abs(value_of(x[r + i]) - y[i]) * diagonal);
+            for (int i = 0; i < 3; ++i)
+                visit(r + i, std::abs(value_of(x[r + i]) - y[i]) * diagonal);
             r += 2;
             continue;
         }
         const double target = value_of(x[r]) - velocity(r) / diagonal;
-        const double bound = p.normal[r] == free_row ? std::abs(target) : value_of(p.mu[r]) * (p.normal[r] >= 0 ? std::max(0.0, value_of(x[p.normal_of(r)])) : 1);
-        const double projected = p.normal[r] == unilateral_row ? std::max(0.0, target) : std::clamp(target, -bound, bound);
+        const double bound =
+            p.normal[r] == free_row
+                ? std::abs(target)
+                : value_of(p.mu[r]) * (p.normal[r] >= 0 ? std::max(0.0, value_of(x[p.normal_of(r)])) : 1);
+        const double projected =
+            p.normal[r] == unilateral_row ? std::max(0.0, target) : std::clamp(target, -bound, bound);
         visit(r, std::abs(value_of(x[r]) - projected) * diagonal);
     }
 }
 
 // The largest of them.
-template <class T> double mlcp_residual(const MlcpView<T>& p, const T* x, FrictionLaw law = FrictionLaw::box) {
+template <class T>
+double mlcp_residual(const MlcpView<T>& p, const T* x, FrictionLaw law = FrictionLaw::box) {
     double worst = 0;
     for_each_residual(p, x, law, [&](int, double e) { worst = std::max(worst, e); });
     return worst;
 }
 
-// What the residual of a solution may be: 1e-11 of the velocities, and the round-off of A x where impulses are huge, up to 1e-6 of
-// them: where it is more, nothing is left to judge by, as on the way to infinity of a problem that has no solution.
+// What the residual of a solution may be: 1e-11 of the velocities, and the round-off of A x where impulses
+// are huge, up to 1e-6 of them: where it is more, nothing is left to judge by, as on the way to infinity of a
+// problem that has no solution.
 template <class T> double acceptable_residual(const MlcpView<T>& p, const T* x) {
     double b = 0, largest = 0;  // of the sums of |A_rc x_c|, or of |W||W^T||x| where A is factored
     if (p.factored != nullptr) {
         const FactoredOperator<T>& A = *p.factored;
         std::fill(A.along, A.along + A.dofs, T(0));
         for (int r = 0; r < p.rows; ++r)
-            for (size_t k = A.start[r]; k < A.start[r + 1]; ++k) A.along[A.column[k]] += T(std::abs(value_of(A.W[k]) * value_of(x[r])));
+            for (size_t k = A.start[r]; k < A.start[r + 1]; ++k)
+                A.along[A.column[k]] += T(std::abs(value_of(A.W[k]) * value_of(x[r])));
     }
     for (int r = 0; r < p.rows; ++r) {
         double sum = 0;
         if (p.factored != nullptr) {
             const FactoredOperator<T>& A = *p.factored;
-            for (size_t k = A.start[r]; k < A.start[r + 1]; ++k) sum += std::abs(value_of(A.W[k])) * value_of(A.along[A.column[k]]);
+            for (size_t k = A.start[r]; k < A.start[r + 1]; ++k)
+                sum += std::abs(value_of(A.W[k])) * value_of(A.along[A.column[k]]);
         } else {
-            for (int c = 0; c < p.rows; ++c) sum += std::abs(value_of(p.A[r * p.rows + c]) * value_of(x[c]));
+            for (int c = 0; c < p.rows; ++c)
+                sum += std::abs(value_of(p.A[r * p.rows + c]) * value_of(x[c]));
         }
         b = std::max(b, std::abs(value_of(p.b[r])));
         largest = std::max(largest, sum);

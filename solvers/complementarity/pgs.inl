@@ -1,4 +1,5 @@
-// The bodies of solvers/complementarity/pgs.hpp's templates, for the files that instantiate them: solvers/complementarity/pgs.cpp for double and Dual<double>.
+// The bodies of solvers/complementarity/pgs.hpp's templates, for the files that instantiate them:
+// solvers/complementarity/pgs.cpp for double and Dual<double>.
 #pragma once
 
 #include "solvers/complementarity/pgs.hpp"
@@ -8,14 +9,15 @@ namespace costate {
 namespace {
 
 template <class T> void pgs_prepare(const MlcpView<T>& p, int max_sweeps, PgsTape<T>& tape) {
-    const size_t m = static_cast<size_t>(p.rows);
+    const size_t m = p.rows;
     tape.inverse.resize(m);
     tape.x.resize((1 + static_cast<size_t>(max_sweeps)) * m);
     if (p.factored != nullptr) {
         for (int r = 0; r < p.rows; ++r) {
             T diagonal = p.factored->R[r];
-            for (size_t k = p.factored->start[r]; k < p.factored->start[r + 1]; ++k) diagonal += p.factored->W[k] * p.factored->W[k];
-            tape.inverse[static_cast<size_t>(r)] = p.drops(r) ? T(0) : T(1) / diagonal;
+            for (size_t k = p.factored->start[r]; k < p.factored->start[r + 1]; ++k)
+                diagonal += p.factored->W[k] * p.factored->W[k];
+            tape.inverse[r] = p.drops(r) ? T(0) : T(1) / diagonal;
         }
         return;
     }
@@ -23,42 +25,54 @@ template <class T> void pgs_prepare(const MlcpView<T>& p, int max_sweeps, PgsTap
     for (size_t r = 0; r < m; ++r) {
         tape.inverse[r] = p.drops(static_cast<int>(r)) ? T(0) : T(1) / p.A[r * m + r];
         T* c = tape.coefficients.data() + r * (m - 1);
-        for (size_t s = r + 1; s < m; ++s) *c++ = -p.A[r * m + s] * tape.inverse[r];
-        for (size_t s = 0; s < r; ++s) *c++ = -p.A[r * m + s] * tape.inverse[r];
+        for (size_t s = r + 1; s < m; ++s)
+            *c++ = -p.A[r * m + s] * tape.inverse[r];
+        for (size_t s = 0; s < r; ++s)
+            *c++ = -p.A[r * m + s] * tape.inverse[r];
     }
 }
 
 // sum + c[i] x[i], the last term added last
 template <class T> T ordered_dot(T sum, const T* c, const T* x, int n) {
-    for (int i = 0; i < n; ++i) sum += c[i] * x[i];
+    for (int i = 0; i < n; ++i)
+        sum += c[i] * x[i];
     return sum;
 }
 // The same with c read backwards.
 template <class T> T ordered_dot_reversed(T sum, const T* c, const T* x, int n) {
-    for (int i = 0; i < n; ++i) sum += c[n - 1 - i] * x[i];
+    for (int i = 0; i < n; ++i)
+        sum += c[n - 1 - i] * x[i];
     return sum;
 }
 
-// max(y, lo), and y between -bound and bound. At a bound the result is the bound: a dual number has the bound's derivative, as the
-// adjoint has. Numbers are the same either way, so they take the comparisons that are one instruction; NaN stays.
+// max(y, lo), and y between -bound and bound. At a bound the result is the bound: a dual number has the
+// bound's derivative, as the adjoint has. Numbers are the same either way, so they take the comparisons that
+// are one instruction; NaN stays.
 template <class T> T at_least(const T& y, const T& lo) {
-    if constexpr (std::is_arithmetic_v<T>) return y < lo ? lo : y;
-    else return y <= lo ? lo : y;
+    if constexpr (std::is_arithmetic_v<T>)
+        return y < lo ? lo : y;
+    else
+        return y <= lo ? lo : y;
 }
 template <class T> T within(const T& y, const T& bound) {
-    if constexpr (std::is_arithmetic_v<T>) return y < -bound ? T(-bound) : (bound < y ? bound : y);
-    else return bound <= y ? bound : (y <= -bound ? T(-bound) : y);
+    if constexpr (std::is_arithmetic_v<T>)
+        return y < -bound ? T(-bound) : (bound < y ? bound : y);
+    else
+        return bound <= y ? bound : (y <= -bound ? T(-bound) : y);
 }
 
 // The value that an update writes: y between the bounds of row r, x_n the current impulse of its normal row.
-template <class T, class NormalImpulse> T clamped(const MlcpView<T>& p, int r, const T& y, const NormalImpulse& x_n) {
+template <class T, class NormalImpulse>
+T clamped(const MlcpView<T>& p, int r, const T& y, const NormalImpulse& x_n) {
     if (p.normal[r] == unilateral_row) return at_least(y, T(0));
     if (p.normal[r] == free_row) return y;
     return within(y, p.normal[r] == boxed_row ? p.mu[r] : T(p.mu[r] * x_n()));
 }
 
-// g: the covector of x_r at a bound, where clamp_code left it at `code`. To that of the bound: x_r = code mu x_n, or code mu.
-template <class T> void bound_adj(const MlcpView<T>& p, int r, int code, const T* x, const T& g, T* extra, T* mu_bar) {
+// g: the covector of x_r at a bound, where clamp_code left it at `code`. To that of the bound: x_r = code mu
+// x_n, or code mu.
+template <class T>
+void bound_adj(const MlcpView<T>& p, int r, int code, const T* x, const T& g, T* extra, T* mu_bar) {
     const T t = T(code) * g;
     if (p.normal[r] == boxed_row) {
         mu_bar[r] += t;
@@ -76,8 +90,9 @@ template <class T> void reverse_sweeps(const MlcpView<T>& p, PgsTape<T>& tape, T
     for (int k = tape.sweeps; k-- > 0;) {
         for (int r = m; r-- > 0; ++z) {
             --x;
-            T& extra = tape.extra[static_cast<size_t>(r)];
-            const T g = ordered_dot_reversed<T>(extra * tape.inverse[static_cast<size_t>(r)], tape.coefficients.data() + r * (m - 1), z - (m - 1), m - 1);
+            T& extra = tape.extra[r];
+            const T g = ordered_dot_reversed<T>(extra * tape.inverse[r],
+                                                tape.coefficients.data() + r * (m - 1), z - (m - 1), m - 1);
             extra = T(0);
             const int code = clamp_code(p, r, x);
             z[0] = code == 0 ? g : T(0);
@@ -87,38 +102,44 @@ template <class T> void reverse_sweeps(const MlcpView<T>& p, PgsTape<T>& tape, T
     }
 }
 
-// A_bar_rs -= z_r x_s,   b_bar_r -= z_r, with the x that the update read and for s = r the one it wrote: a window of the tape.
+// A_bar_rs -= z_r x_s,   b_bar_r -= z_r, with the x that the update read and for s = r the one it wrote: a
+// window of the tape.
 template <class T> void accumulate_bars(const MlcpView<T>& p, PgsTape<T>& tape, T* A_bar, T* b_bar) {
-    const size_t m = static_cast<size_t>(p.rows), updates = static_cast<size_t>(tape.sweeps) * m;
+    const size_t m = p.rows, updates = static_cast<size_t>(tape.sweeps) * m;
     tape.A_bar.assign(m * m, T(0));
     for (size_t n = 0; n < updates; ++n) {
         const T& z = tape.z[updates + m - 1 - n];
         if (z == T(0)) continue;
         b_bar[n % m] -= z;
-        Eigen::Map<VecX<T>>(tape.A_bar.data() + n % m * m, p.rows) -= z * Eigen::Map<const VecX<T>>(tape.x.data() + n + 1, p.rows);
+        Eigen::Map<VecX<T>>(tape.A_bar.data() + n % m * m, p.rows) -=
+            z * Eigen::Map<const VecX<T>>(tape.x.data() + n + 1, p.rows);
     }
     for (size_t r = 0; r < m; ++r)
-        for (size_t i = 0; i < m; ++i) A_bar[r * m + (r + 1 + i) % m] += tape.A_bar[r * m + i];
+        for (size_t i = 0; i < m; ++i)
+            A_bar[r * m + (r + 1 + i) % m] += tape.A_bar[r * m + i];
 }
 
 // Whether the last of two iterates of `rows` impulses is where the sweeps may stop.
 template <class T> bool settled(const T* now, const T* before, int rows, double tolerance) {
     if (tolerance <= 0) return false;
     double moved = 0;
-    for (int r = 0; r < rows; ++r) moved = std::max(moved, std::abs(value_of(now[r]) - value_of(before[r])));
+    for (int r = 0; r < rows; ++r)
+        moved = std::max(moved, std::abs(value_of(now[r]) - value_of(before[r])));
     return moved <= tolerance;
 }
 
-template <class T> void factored_sweeps(const MlcpView<T>& p, int max_sweeps, double tolerance, PgsTape<T>& tape) {
+template <class T>
+void factored_sweeps(const MlcpView<T>& p, int max_sweeps, double tolerance, PgsTape<T>& tape) {
     const FactoredOperator<T>& A = *p.factored;
     const int m = p.rows;
     T *y = A.swept, *x = tape.x.data() + m;  // where the next value goes: the one before stands at x - m
     std::fill(y, y + A.dofs, T(0));
-    for (int r = 0; r < m; ++r) A.add(r, tape.x[static_cast<size_t>(r)], y);
+    for (int r = 0; r < m; ++r)
+        A.add(r, tape.x[r], y);
     for (tape.sweeps = 0; tape.sweeps < max_sweeps;) {
         for (int r = 0; r < m; ++r, ++x) {
             const T& before = x[-m];
-            const T& inverse = tape.inverse[static_cast<size_t>(r)];
+            const T& inverse = tape.inverse[r];
             const T s = p.b[r] + A.R[r] * before + A.dot(r, y);
             const T wanted = inverse == T(0) ? T(0) : T(before - s * inverse);
             x[0] = clamped(p, r, wanted, [&]() -> const T& { return x[p.normal_of(r) - r]; });
@@ -129,22 +150,24 @@ template <class T> void factored_sweeps(const MlcpView<T>& p, int max_sweeps, do
     }
 }
 
-// One update of row r backwards, at its new value x[0] and the y that it left: what `extra` and eta hold flows to the operator, to b, to
-// the bounds and to the rows it read.
+// One update of row r backwards, at its new value x[0] and the y that it left: what `extra` and eta hold
+// flows to the operator, to b, to the bounds and to the rows it read.
 template <class T>
-void factored_update_adj(const MlcpView<T>& p, int r, const T* x, const T* y, PgsTape<T>& tape, const OperatorBar<T>& bar, T* b_bar, T* mu_bar) {
+void factored_update_adj(const MlcpView<T>& p, int r, const T* x, const T* y, PgsTape<T>& tape,
+                         const OperatorBar<T>& bar, T* b_bar, T* mu_bar) {
     const FactoredOperator<T>& A = *p.factored;
-    T& extra = tape.extra[static_cast<size_t>(r)];
+    T& extra = tape.extra[r];
     T* then = tape.eta_then.data() + (A.start[r] - A.start[0]);
     T g = extra;
     extra = T(0);
-    for (size_t k = A.start[r], i = 0; k < A.start[r + 1]; ++k, ++i) g += A.W[k] * (tape.eta[static_cast<size_t>(A.column[k])] - then[i]);
+    for (size_t k = A.start[r], i = 0; k < A.start[r + 1]; ++k, ++i)
+        g += A.W[k] * (tape.eta[A.column[k]] - then[i]);
     const int code = clamp_code(p, r, x);
-    const T z = code == 0 ? T(g * tape.inverse[static_cast<size_t>(r)]) : T(0);
+    const T z = code == 0 ? T(g * tape.inverse[r]) : T(0);
     b_bar[r] -= z;
     bar.R[r] -= z * x[0];
     for (size_t k = A.start[r], i = 0; k < A.start[r + 1]; ++k, ++i) {
-        T& eta = tape.eta[static_cast<size_t>(A.column[k])];
+        T& eta = tape.eta[A.column[k]];
         eta -= z * A.W[k];
         bar.W[k] += x[0] * (eta - then[i]) - z * y[A.column[k]];
         then[i] = eta;
@@ -152,16 +175,19 @@ void factored_update_adj(const MlcpView<T>& p, int r, const T* x, const T* y, Pg
     if (code != 0 && p.normal[r] != unilateral_row) bound_adj(p, r, code, x, g, tape.extra.data(), mu_bar);
 }
 
-template <class T> void factored_sweeps_adj(const MlcpView<T>& p, PgsTape<T>& tape, T* x_bar, const OperatorBar<T>& bar, T* b_bar, T* mu_bar) {
+template <class T>
+void factored_sweeps_adj(const MlcpView<T>& p, PgsTape<T>& tape, T* x_bar, const OperatorBar<T>& bar,
+                         T* b_bar, T* mu_bar) {
     const FactoredOperator<T>& A = *p.factored;
     const int m = p.rows;
-    tape.eta.assign(static_cast<size_t>(A.dofs), T(0));
+    tape.eta.assign(A.dofs, T(0));
     tape.eta_then.assign(A.start[m] - A.start[0], T(0));
     T* y = A.swept;
     for (int k = tape.sweeps; k-- > 0;) {
         const T* x = tape.x.data() + static_cast<size_t>(k + 1) * static_cast<size_t>(m);
         std::fill(y, y + A.dofs, T(0));
-        for (int r = 0; r < m; ++r) A.add(r, x[r], y);
+        for (int r = 0; r < m; ++r)
+            A.add(r, x[r], y);
         for (int r = m; r-- > 0;) {
             factored_update_adj(p, r, x + r, y, tape, bar, b_bar, mu_bar);
             A.add(r, x[r - m] - x[r], y);
@@ -169,11 +195,11 @@ template <class T> void factored_sweeps_adj(const MlcpView<T>& p, PgsTape<T>& ta
     }
     for (int r = 0; r < m; ++r) {  // the start was read by the rows above, in the first sweep
         const T* then = tape.eta_then.data() + (A.start[r] - A.start[0]);
-        x_bar[r] = tape.extra[static_cast<size_t>(r)];
+        x_bar[r] = tape.extra[r];
         for (size_t k = A.start[r], i = 0; k < A.start[r + 1]; ++k, ++i) {
-            const T read = tape.eta[static_cast<size_t>(A.column[k])] - then[i];
+            const T read = tape.eta[A.column[k]] - then[i];
             x_bar[r] += A.W[k] * read;
-            bar.W[k] += tape.x[static_cast<size_t>(r)] * read;
+            bar.W[k] += tape.x[r] * read;
         }
     }
 }
@@ -189,10 +215,12 @@ template <class T> void pgs(const MlcpView<T>& p, int max_sweeps, double toleran
         std::copy_n(tape.x.data() + static_cast<size_t>(tape.sweeps) * static_cast<size_t>(m), m, x);
         return;
     }
-    T* window = tape.x.data();  // the row about to be updated stands first, and its new value goes behind the window
+    // the row about to be updated stands first, and its new value goes behind the window
+    T* window = tape.x.data();
     for (tape.sweeps = 0; tape.sweeps < max_sweeps;) {
         for (int r = 0; r < m; ++r, ++window) {
-            const T y = ordered_dot<T>(-p.b[r] * tape.inverse[static_cast<size_t>(r)], tape.coefficients.data() + r * (m - 1), window + 1, m - 1);
+            const T y = ordered_dot<T>(-p.b[r] * tape.inverse[r], tape.coefficients.data() + r * (m - 1),
+                                       window + 1, m - 1);
             window[m] = clamped(p, r, y, [&]() -> const T& { return window[m - r + p.normal_of(r)]; });
         }
         ++tape.sweeps;
@@ -201,15 +229,18 @@ template <class T> void pgs(const MlcpView<T>& p, int max_sweeps, double toleran
     std::copy(window, window + m, x);
 }
 
-template <class T> void pgs_adj(const MlcpView<T>& p, PgsTape<T>& tape, T* x_bar, const OperatorBar<T>& bar, T* b_bar, T* mu_bar) {
+template <class T>
+void pgs_adj(const MlcpView<T>& p, PgsTape<T>& tape, T* x_bar, const OperatorBar<T>& bar, T* b_bar,
+             T* mu_bar) {
     tape.extra.assign(x_bar, x_bar + p.rows);
     if (p.factored != nullptr) return factored_sweeps_adj(p, tape, x_bar, bar, b_bar, mu_bar);
     tape.z.assign(static_cast<size_t>(tape.sweeps + 1) * static_cast<size_t>(p.rows), T(0));
     reverse_sweeps(p, tape, mu_bar);
     accumulate_bars(p, tape, bar.A, b_bar);
     for (int r = 0; r < p.rows; ++r) {  // the start was read by the rows above, in the first sweep
-        x_bar[r] = tape.extra[static_cast<size_t>(r)];
-        for (int s = 0; s < r; ++s) x_bar[r] -= p.A[s * p.rows + r] * tape.z[tape.z.size() - 1 - static_cast<size_t>(s)];
+        x_bar[r] = tape.extra[r];
+        for (int s = 0; s < r; ++s)
+            x_bar[r] -= p.A[s * p.rows + r] * tape.z[tape.z.size() - 1 - s];
     }
 }
 

@@ -1,7 +1,8 @@
-// With x' = (mu x_n, x_T) and s' = (s_n/mu, s_T) a friction cone and its dual become the cone L of |z_T| <= z_n, and a solution is
-// x' = P(x' - s'), where P projects on L, eigenvalue by eigenvalue: z has l = z_n +- |z_T| with the frame u = z_T/|z_T|, and P takes
-// max(0, l) of each. Taking phi(l) = (l + sqrt(l^2 + 4 e^2))/2 instead makes the equation smooth; it is solved for e -> 0
-// (Chen, Sun & Sun 2003; Hayashi, Yamashita & Fukushima 2005). De Saxce's shift |s_T| is smoothed likewise.
+// With x' = (mu x_n, x_T) and s' = (s_n/mu, s_T) a friction cone and its dual become the cone L of |z_T| <=
+// z_n, and a solution is x' = P(x' - s'), where P projects on L, eigenvalue by eigenvalue: z has l = z_n +-
+// |z_T| with the frame u = z_T/|z_T|, and P takes max(0, l) of each. Taking phi(l) = (l + sqrt(l^2 + 4
+// e^2))/2 instead makes the equation smooth; it is solved for e -> 0 (Chen, Sun & Sun 2003; Hayashi,
+// Yamashita & Fukushima 2005). De Saxce's shift |s_T| is smoothed likewise.
 #include <Eigen/LU>
 
 #include "solvers/complementarity/cone.hpp"
@@ -21,7 +22,8 @@ void project(const Smoothed& phi, const Eigen::Vector3d& z, Eigen::Vector3d& P, 
     const double length = std::hypot(z[1], z[2]), high = z[0] + length, low = z[0] - length;
     const Eigen::Vector2d u = length > 0 ? Eigen::Vector2d(z.tail<2>() / length) : Eigen::Vector2d(1, 0);
     const double b = (phi.slope(high) + phi.slope(low)) / 2, c = (phi.slope(high) - phi.slope(low)) / 2;
-    const double a = length > 1e-9 * (std::abs(z[0]) + phi.e) ? (phi.value(high) - phi.value(low)) / (high - low) : b;
+    const double a =
+        length > 1e-9 * (std::abs(z[0]) + phi.e) ? (phi.value(high) - phi.value(low)) / (high - low) : b;
     P[0] = (phi.value(high) + phi.value(low)) / 2;
     P.tail<2>() = (phi.value(high) - phi.value(low)) / 2 * u;
     D(0, 0) = b;
@@ -36,7 +38,12 @@ struct Equations {
     Eigen::VectorXd d, b, H;
     Eigen::MatrixXd A, J;
 
-    Equations(const MlcpView<double>& problem, FrictionLaw friction) : p(problem), law(friction), d(p.rows), H(p.rows), J(p.rows, p.rows) {
+    Equations(const MlcpView<double>& problem, FrictionLaw friction)
+        : p(problem),
+          law(friction),
+          d(p.rows),
+          H(p.rows),
+          J(p.rows, p.rows) {
         using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
         for (int r = 0; r < p.rows; ++r) {
             d[r] = p.a(r, r) > 0 ? 1 / std::sqrt(p.a(r, r)) : 0;
@@ -64,7 +71,8 @@ struct Equations {
                 H.segment<3>(r) = x.segment<3>(r) - P;
                 if (with_jacobian) {
                     Eigen::MatrixXd z_dot = -A.middleRows(r, 3);
-                    if (law == FrictionLaw::cone) z_dot.row(0) -= s_T.transpose() / slip * A.middleRows(r + 1, 2);
+                    if (law == FrictionLaw::cone)
+                        z_dot.row(0) -= s_T.transpose() / slip * A.middleRows(r + 1, 2);
                     z_dot.middleCols(r, 3) += Eigen::Matrix3d::Identity();
                     J.middleRows(r, 3) = -D * z_dot;
                     J.block(r, r, 3, 3) += Eigen::Matrix3d::Identity();
@@ -74,8 +82,13 @@ struct Equations {
             }
             const double y = x[r] - s[r], bound = p.normal[r] == boxed_row && d[r] > 0 ? p.mu[r] / d[r] : 0;
             double value = y, slope = 1;
-            if (p.normal[r] == unilateral_row) value = phi.value(y), slope = phi.slope(y);
-            else if (p.normal[r] == boxed_row) value = phi.value(y + bound) - phi.value(y - bound) - bound, slope = phi.slope(y + bound) - phi.slope(y - bound);
+            if (p.normal[r] == unilateral_row) {
+                value = phi.value(y);
+                slope = phi.slope(y);
+            } else if (p.normal[r] == boxed_row) {
+                value = phi.value(y + bound) - phi.value(y - bound) - bound;
+                slope = phi.slope(y + bound) - phi.slope(y - bound);
+            }
             H[r] = x[r] - value;
             if (!with_jacobian) continue;
             J.row(r) = slope * A.row(r);

@@ -1,30 +1,39 @@
-// A solution of the cone's law is one of the box's law, once the friction rows of every contact are turned so that the first lies along
-// its slip: there the box and the disk of the cone meet, and the second row has no slip and no force. So the boxed problem, which can
-// always be solved, is solved again and again with rows turned to the slip found last.
+// A solution of the cone's law is one of the box's law, once the friction rows of every contact are turned so
+// that the first lies along its slip: there the box and the disk of the cone meet, and the second row has no
+// slip and no force. So the boxed problem, which can always be solved, is solved again and again with rows
+// turned to the slip found last.
 #include "solvers/complementarity/cone.hpp"
 
 namespace costate {
 
 namespace {
 
-// Rows t and t + 1 of the square matrix A and of b (and the columns of A) turned: (a, b) -> (c a + s b, c b - s a)
+// Rows t and t + 1 of the square matrix A and of b (and the columns of A) turned: (a, b) -> (c a + s b, c b -
+// s a)
 void turn_rows_inplace(int rows, int t, double c, double s, double* A, double* b) {
     const auto turn = [&](double& x, double& y) {
         const double was = x;
-        x = c * x + s * y, y = c * y - s * was;
+        x = c * x + s * y;
+        y = c * y - s * was;
     };
-    for (int i = 0; i < rows; ++i) turn(A[t * rows + i], A[(t + 1) * rows + i]);
-    for (int i = 0; i < rows; ++i) turn(A[i * rows + t], A[i * rows + t + 1]);
+    for (int i = 0; i < rows; ++i)
+        turn(A[t * rows + i], A[(t + 1) * rows + i]);
+    for (int i = 0; i < rows; ++i)
+        turn(A[i * rows + t], A[i * rows + t + 1]);
     turn(b[t], b[t + 1]);
 }
 
 }  // namespace
 
 bool turned_boxes(const MlcpView<double>& p, TurnedBoxes& w, double* x) {
-    const size_t n = static_cast<size_t>(p.rows);
-    w.A.assign(p.A, p.A + n * n), w.b.assign(p.b, p.b + n), w.x.assign(x, x + n), w.s.resize(n);
+    const size_t n = p.rows;
+    w.A.assign(p.A, p.A + n * n);
+    w.b.assign(p.b, p.b + n);
+    w.x.assign(x, x + n);
+    w.s.resize(n);
     const MlcpView<double> turned{p.rows, w.A.data(), w.b.data(), p.mu, p.normal, p.first_row, p.dropped};
-    w.cosine.assign(n, 1), w.sine.assign(n, 0);  // of row t: (t1, t2) = (c x - s y, s x + c y) of the turned ones
+    w.cosine.assign(n, 1);  // of row t: (t1, t2) = (c x - s y, s x + c y) of the turned ones
+    w.sine.assign(n, 0);
     mlcp_velocity(p, x, w.s.data());
     for (int r = 0; r < p.rows; ++r) {
         if (!p.contact_at(r)) continue;
@@ -33,22 +42,29 @@ bool turned_boxes(const MlcpView<double>& p, TurnedBoxes& w, double* x) {
             continue;
         }
         const int t = r + 1;
-        const double bound = p.mu[t] * x[r], force = std::hypot(x[t], x[t + 1]), slip = std::hypot(w.s[static_cast<size_t>(t)], w.s[static_cast<size_t>(t + 1)]);
+        const double bound = p.mu[t] * x[r], force = std::hypot(x[t], x[t + 1]),
+                     slip = std::hypot(w.s[t], w.s[t + 1]);
         double c = 1, s = 0;
         if (force > (1 - 1e-6) * bound && force > 0) c = -x[t] / force, s = -x[t + 1] / force;
-        if (slip > 1e-9 && force <= (1 + 1e-6) * bound) c = w.s[static_cast<size_t>(t)] / slip, s = w.s[static_cast<size_t>(t + 1)] / slip;
+        if (slip > 1e-9 && force <= (1 + 1e-6) * bound) {
+            c = w.s[t] / slip;
+            s = w.s[t + 1] / slip;
+        }
         turn_rows_inplace(p.rows, t, c, s, w.A.data(), w.b.data());
-        const double x1 = w.x[static_cast<size_t>(t)], x2 = w.x[static_cast<size_t>(t + 1)];
-        w.x[static_cast<size_t>(t)] = c * x1 + s * x2, w.x[static_cast<size_t>(t + 1)] = c * x2 - s * x1;
-        w.cosine[static_cast<size_t>(t)] = c, w.sine[static_cast<size_t>(t)] = s;
+        const double x1 = w.x[t], x2 = w.x[t + 1];
+        w.x[t] = c * x1 + s * x2;
+        w.x[t + 1] = c * x2 - s * x1;
+        w.cosine[t] = c;
+        w.sine[t] = s;
         r += 2;
     }
     const bool solved = lcp(turned, w.lcp, w.set, w.x.data()) != SolverStatus::unsolved;
     std::copy(w.x.begin(), w.x.end(), x);
     for (int r = 0; r < p.rows; ++r) {
         if (!p.contact_at(r)) continue;
-        const size_t t = static_cast<size_t>(r + 1);
-        x[t] = w.cosine[t] * w.x[t] - w.sine[t] * w.x[t + 1], x[t + 1] = w.sine[t] * w.x[t] + w.cosine[t] * w.x[t + 1];
+        const size_t t = r + 1;
+        x[t] = w.cosine[t] * w.x[t] - w.sine[t] * w.x[t + 1];
+        x[t + 1] = w.sine[t] * w.x[t] + w.cosine[t] * w.x[t + 1];
         r += 2;
     }
     return solved;

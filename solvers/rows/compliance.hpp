@@ -1,15 +1,18 @@
-// How a unilateral row gives, v+ + beta + R lambda = 0 while lambda > 0: its compliance R, and the share erp of a penetration
-// that beta takes back in a step. Both are the world's, or those of springs with dampers, one on each compliant side in series:
+// How a unilateral row gives, v+ + beta + R lambda = 0 while lambda > 0: its compliance R, and the share erp
+// of a penetration that beta takes back in a step. Both are the world's, or those of springs with dampers,
+// one on each compliant side in series:
 //
-//   element i    f = k_i x_i + d_i x_i',   x_i its compression, m;   the same f >= 0 in all of them, sum of x_i = -gap
-//   implicit     lambda = h f at the end of the step, x_i+ = x_i + h x_i'    =>    x_i' = (lambda/h - k_i x_i)/(h k_i + d_i)
-//   summed       v+ = -sum of x_i':    R = sum of 1/(h (h k_i + d_i)),    beta = -sum of k_i x_i/(h k_i + d_i)
+//   element i    f = k_i x_i + d_i x_i',   x_i its compression, m;   the same f >= 0 in all of them, sum of
+//   x_i = -gap implicit     lambda = h f at the end of the step, x_i+ = x_i + h x_i'    =>    x_i' =
+//   (lambda/h - k_i x_i)/(h k_i + d_i) summed       v+ = -sum of x_i':    R = sum of 1/(h (h k_i + d_i)),
+//   beta = -sum of k_i x_i/(h k_i + d_i)
 //
-// With the elements in balance at the start of the step, k_i x_i = -k gap and 1/k = sum of 1/k_i:   beta = erp gap/h,
-// erp = h^2 k R. For one element R = 1/(h^2 k + h d) and erp = h k/(h k + d) (Smith, Open Dynamics Engine User Guide, "ERP and
-// CFM"). So f = -k gap at rest; on the way there the balance is exact for one element, and for several with one d_i/k_i. A rigid
-// side adds nothing to any sum. While the gap is open x_i = 0 and only what closes during the step is compressed: beta = gap/h,
-// which touches at the end of the step or not at all. The friction rows of a contact keep the world's R.
+// With the elements in balance at the start of the step, k_i x_i = -k gap and 1/k = sum of 1/k_i:   beta =
+// erp gap/h, erp = h^2 k R. For one element R = 1/(h^2 k + h d) and erp = h k/(h k + d) (Smith, Open Dynamics
+// Engine User Guide, "ERP and CFM"). So f = -k gap at rest; on the way there the balance is exact for one
+// element, and for several with one d_i/k_i. A rigid side adds nothing to any sum. While the gap is open x_i
+// = 0 and only what closes during the step is compressed: beta = gap/h, which touches at the end of the step
+// or not at all. The friction rows of a contact keep the world's R.
 #pragma once
 
 #include "core/math/bar.hpp"
@@ -17,21 +20,29 @@
 
 namespace costate {
 
-// Where the stiffness, N/m or N m/rad, and the damping, N s/m or N m s/rad, of a row's elements stand in theta; none: rigid.
+// Where the stiffness, N/m or N m/rad, and the damping, N s/m or N m s/rad, of a row's elements stand in
+// theta; none: rigid.
 struct Springs {
     int count = 0;
     int stiffness[2] = {-1, -1}, damping[2] = {-1, -1};
     bool any() const { return count > 0; }
     // Element n of two slices, if there is one.
     void add(const ParameterSlice& k, const ParameterSlice& d, int n) {
-        if (n >= 0) stiffness[count] = k.at(n), damping[count++] = d.at(n);
+        if (n >= 0) {
+            stiffness[count] = k.at(n);
+            damping[count++] = d.at(n);
+        }
     }
 };
 
 // R of one element, 1/kg or 1/(kg m^2): 1/(h (h k + d))
-template <class T> T element_compliance(const T& k, const T& d, const T& h) { return T(1) / (h * (h * k + d)); }
+template <class T> T element_compliance(const T& k, const T& d, const T& h) {
+    return T(1) / (h * (h * k + d));
+}
 // R_bar R^2 times the derivatives of h (h k + d), negative
-template <class T> void element_compliance_adj(const T& k, const T& d, const T& h, const T& R_bar, T& k_bar, T& d_bar, T& h_bar) {
+template <class T>
+void element_compliance_adj(const T& k, const T& d, const T& h, const T& R_bar, T& k_bar, T& d_bar,
+                            T& h_bar) {
     const T R = element_compliance(k, d, h), g = -R_bar * R * R;
     k_bar += g * h * h;
     d_bar += g * h;
@@ -55,7 +66,8 @@ template <class T> RowCompliance<T> row_compliance(const World& w, const T* thet
 }
 // R_bar += h^2 erp_bar/c,   c_bar = -erp erp_bar/c
 template <class T>
-void row_compliance_adj(const World& w, const T* theta, const Springs& springs, const RowCompliance<T>& bar, T* theta_bar) {
+void row_compliance_adj(const World& w, const T* theta, const Springs& springs, const RowCompliance<T>& bar,
+                        T* theta_bar) {
     if (!springs.any()) {
         theta_bar[w.compliance.at(0)] += bar.R;
         theta_bar[w.erp.at(0)] += bar.erp;
@@ -64,13 +76,15 @@ void row_compliance_adj(const World& w, const T* theta, const Springs& springs, 
     const T& h = theta[w.time_step.at(0)];
     T& h_bar = theta_bar[w.time_step.at(0)];
     T c(0);
-    for (int i = 0; i < springs.count; ++i) c += T(1) / theta[springs.stiffness[i]];
+    for (int i = 0; i < springs.count; ++i)
+        c += T(1) / theta[springs.stiffness[i]];
     const RowCompliance<T> out = row_compliance(w, theta, springs);
     const T R_bar = bar.R + h * h * bar.erp / c, c_bar = -out.erp * bar.erp / c;
     h_bar += T(2) * h * out.R / c * bar.erp;
     for (int i = 0; i < springs.count; ++i) {
         const T &k = theta[springs.stiffness[i]], &d = theta[springs.damping[i]];
-        element_compliance_adj(k, d, h, R_bar, theta_bar[springs.stiffness[i]], theta_bar[springs.damping[i]], h_bar);
+        element_compliance_adj(k, d, h, R_bar, theta_bar[springs.stiffness[i]], theta_bar[springs.damping[i]],
+                               h_bar);
         theta_bar[springs.stiffness[i]] -= c_bar / (k * k);
     }
 }

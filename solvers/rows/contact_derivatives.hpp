@@ -1,29 +1,31 @@
-// The derivatives of a contact's rows by the configuration, forwards: how its point, frame and gap move when one
-// of its two bodies does, what that does to J v, and to the generalised force J^T lambda. Le Lidec et al. 2024,
-// appendices C and D; here the point slides along its features and the frame turns with the normal.
+// The derivatives of a contact's rows by the configuration, forwards: how its point, frame and gap move when
+// one of its two bodies does, what that does to J v, and to the generalised force J^T lambda. Le Lidec et al.
+// 2024, appendices C and D; here the point slides along its features and the frame turns with the normal.
 //
 // A dof that moves one end does so by its axis S. One that moves both ends together carries point, normal and
-// relative velocity along as a whole, and changes neither gap nor normal row. But tangents are made from axes of
-// the world: where it turns the normal by w x n, they follow contact_tangents(n) and not w, and differ from those
-// that turn with the robot by a rotation about the normal (frame_twist).
+// relative velocity along as a whole, and changes neither gap nor normal row. But tangents are made from axes
+// of the world: where it turns the normal by w x n, they follow contact_tangents(n) and not w, and differ
+// from those that turn with the robot by a rotation about the normal (frame_twist).
 #pragma once
 
 #include "solvers/rows/contact_rows.hpp"
 
 namespace costate {
 
-// Point, normal and gap of a contact by a twist of either end, each in its own common frame: rows are (moment, force) pairs.
+// Point, normal and gap of a contact by a twist of either end, each in its own common frame: rows are
+// (moment, force) pairs.
 template <class T> struct ContactDerivatives {
     Force<T> point[2][3], normal[2][3], gap[2];  // [end a, end b]
     Mat3<T> t1, t2;                              // tangents by the normal
 };
 
 template <class T>
-ContactDerivatives<T> contact_derivatives(const World& w, const T* theta, const ContactScratch<T>& s, const ContactPoint<T>& c) {
+ContactDerivatives<T> contact_derivatives(const World& w, const T* theta, const ContactScratch<T>& s,
+                                          const ContactPoint<T>& c) {
     const ShapeSet& set = w.shapes;
     const FeaturePair& f = c.features;
     const Vec3<T> size_a = load3(theta + set.size.at(f.a)), size_b = load3(theta + set.size.at(f.b));
-    const Transform<T>& X_a = s.X_CS[static_cast<size_t>(f.a)];
+    const Transform<T>& X_a = s.X_CS[f.a];
     const Transform<T> X_b = seen_from_a(s, f.b, c.to_b);
     ContactDerivatives<T> D;
     for (int i = 0; i < 7; ++i) {
@@ -31,7 +33,8 @@ ContactDerivatives<T> contact_derivatives(const World& w, const T* theta, const 
         (i < 3 ? seed.point[i] : i < 6 ? seed.normal[i - 3] : seed.gap) = T(1);
         Force<T> a = Force<T>::zero(), b = a;
         Vec3<T> unused_a = Vec3<T>::Zero(), unused_b = unused_a;
-        contact_adj(set.shapes[static_cast<size_t>(f.a)], set.shapes[static_cast<size_t>(f.b)], f, X_a, X_b, size_a, size_b, seed, a, b, unused_a, unused_b);
+        contact_adj(set.shapes[f.a], set.shapes[f.b], f, X_a, X_b, size_a, size_b, seed, a, b, unused_a,
+                    unused_b);
         b.ang -= c.to_b.cross(b.lin);  // the same wrench about the origin of b's frame
         (i < 3 ? D.point[0][i] : i < 6 ? D.normal[0][i - 3] : D.gap[0]) = a;
         (i < 3 ? D.point[1][i] : i < 6 ? D.normal[1][i - 3] : D.gap[1]) = b;
@@ -39,7 +42,8 @@ ContactDerivatives<T> contact_derivatives(const World& w, const T* theta, const 
     for (int i = 0; i < 3; ++i) {
         Vec3<T> n_bar = Vec3<T>::Zero();
         contact_tangents_adj(c.geometry.normal, {Vec3<T>::Unit(i), Vec3<T>::Zero()}, n_bar);
-        D.t1.row(i) = n_bar.transpose(), n_bar.setZero();
+        D.t1.row(i) = n_bar.transpose();
+        n_bar.setZero();
         contact_tangents_adj(c.geometry.normal, {Vec3<T>::Zero(), Vec3<T>::Unit(i)}, n_bar);
         D.t2.row(i) = n_bar.transpose();
     }
@@ -51,15 +55,21 @@ template <class T> struct ContactMotion {
     Vec3<T> point, direction[3];  // and its three directions
     T gap;
 };
-template <class T> ContactMotion<T> contact_motion(const ContactDerivatives<T>& D, bool end_b, const Motion<T>& S) {
+template <class T>
+ContactMotion<T> contact_motion(const ContactDerivatives<T>& D, bool end_b, const Motion<T>& S) {
     ContactMotion<T> d;
-    for (int i = 0; i < 3; ++i) d.point[i] = dot(S, D.point[end_b][i]), d.direction[0][i] = dot(S, D.normal[end_b][i]);
-    d.direction[1] = D.t1 * d.direction[0], d.direction[2] = D.t2 * d.direction[0];
+    for (int i = 0; i < 3; ++i) {
+        d.point[i] = dot(S, D.point[end_b][i]);
+        d.direction[0][i] = dot(S, D.normal[end_b][i]);
+    }
+    d.direction[1] = D.t1 * d.direction[0];
+    d.direction[2] = D.t2 * d.direction[0];
     d.gap = dot(S, D.gap[end_b]);
     return d;
 }
 
-// How the tangents turn about the normal, seen from a robot that turns as a whole: by frame_twist(c) . w = twist,
+// How the tangents turn about the normal, seen from a robot that turns as a whole: by frame_twist(c) . w =
+// twist,
 //   t1_dot = w x t1 + twist t2,   t2_dot = w x t2 - twist t1   where   n_dot = w x n
 template <class T> Vec3<T> frame_twist(const ContactPoint<T>& c) {
     const Vec3<T>& n = c.geometry.normal;
@@ -72,16 +82,20 @@ template <class T> Vec3<T> frame_twist(const ContactPoint<T>& c) {
 template <class T> struct RelativeMotion {
     Vec3<T> velocity, rotation;
     RelativeMotion(const ContactPoint<T>& c, const Motion<T>& a, const Motion<T>& b)
-        : velocity(point_velocity(a, c.geometry.point) - point_velocity<T>(b, c.geometry.point - c.to_b)), rotation(a.ang - b.ang) {}
+        : velocity(point_velocity(a, c.geometry.point) - point_velocity<T>(b, c.geometry.point - c.to_b)),
+          rotation(a.ang - b.ang) {}
 };
 
-// J_r v by the dof with axis S that carries one end, V the velocity of that end and V_behind of the frame that stays behind.
+// J_r v by the dof with axis S that carries one end, V the velocity of that end and V_behind of the frame
+// that stays behind.
 template <class T>
-T row_velocity_derivative(const ContactPoint<T>& c, int row, const ContactMotion<T>& d, bool end_b, const Motion<T>& S, const RelativeMotion<T>& v,
-                          const Motion<T>& V, const Motion<T>& V_behind) {
+T row_velocity_derivative(const ContactPoint<T>& c, int row, const ContactMotion<T>& d, bool end_b,
+                          const Motion<T>& S, const RelativeMotion<T>& v, const Motion<T>& V,
+                          const Motion<T>& V_behind) {
     const Motion<T> turned = cross_motion(S, V - V_behind);
     const T carried = dot(turned, row_force(c, row, end_b));
-    return d.direction[row].dot(v.velocity) + c.direction(row).dot(v.rotation.cross(d.point)) + (end_b ? -carried : carried);
+    return d.direction[row].dot(v.velocity) + c.direction(row).dot(v.rotation.cross(d.point)) +
+           (end_b ? -carried : carried);
 }
 
 // The wrench on end a of the impulses lambda (3), about either end's common origin; end b has its opposite.
@@ -89,8 +103,10 @@ template <class T> Vec3<T> contact_impulse(const ContactPoint<T>& c, const T* la
     return lambda[0] * c.direction(0) + lambda[1] * c.direction(1) + lambda[2] * c.direction(2);
 }
 // And its derivative.
-template <class T> Force<T> wrench_derivative(const ContactPoint<T>& c, const T* lambda, const ContactMotion<T>& d, bool on_b) {
-    const Vec3<T> f = contact_impulse(c, lambda), df = lambda[0] * d.direction[0] + lambda[1] * d.direction[1] + lambda[2] * d.direction[2];
+template <class T>
+Force<T> wrench_derivative(const ContactPoint<T>& c, const T* lambda, const ContactMotion<T>& d, bool on_b) {
+    const Vec3<T> f = contact_impulse(c, lambda),
+                  df = lambda[0] * d.direction[0] + lambda[1] * d.direction[1] + lambda[2] * d.direction[2];
     const Vec3<T> p = on_b ? Vec3<T>(c.geometry.point - c.to_b) : c.geometry.point;
     return {d.point.cross(f) + p.cross(df), df};
 }

@@ -1,8 +1,9 @@
-// The three rows of a contact: the unit forces F_r = (p x d, d) of its normal and tangents at the contact point p.
+// The three rows of a contact: the unit forces F_r = (p x d, d) of its normal and tangents at the contact
+// point p.
 #pragma once
 
-#include "solvers/rows/row_blocks.hpp"
 #include "solvers/complementarity/mlcp.hpp"
+#include "solvers/rows/row_blocks.hpp"
 
 namespace costate {
 
@@ -12,24 +13,28 @@ template <class T> Force<T> row_force(const ContactPoint<T>& c, int row, bool on
 }
 
 // J, friction of the tangent rows, and the normal row they lean on.
-template <class T> void contact_rows(const Kinematics<T>& k, const ContactPoint<T>& c, const RowBlock& block, Rows<T>& rows) {
-    for (int r = 0; r < 3; ++r) force_row(k, rows, block, row_force(c, r, false), row_force(c, r, true), jacobian_row(rows, block, r));
-    const size_t row = static_cast<size_t>(block.row);
+template <class T>
+void contact_rows(const Kinematics<T>& k, const ContactPoint<T>& c, const RowBlock& block, Rows<T>& rows) {
+    for (int r = 0; r < 3; ++r)
+        force_row(k, rows, block, row_force(c, r, false), row_force(c, r, true),
+                  jacobian_row(rows, block, r));
+    const size_t row = block.row;
     rows.mu[row + 1] = rows.mu[row + 2] = c.friction;
     rows.normal[row + 1] = rows.normal[row + 2] = block.row;
 }
 // From rows.J_bar and mu_bar.
 template <class T>
-void contact_rows_adj(const Kinematics<T>& k, const ContactPoint<T>& c, const RowBlock& block, const Rows<T>& rows,
-                      ContactPointBar<T>& c_bar, KinematicsBar<T>& bar) {
-    const size_t row = static_cast<size_t>(block.row);
+void contact_rows_adj(const Kinematics<T>& k, const ContactPoint<T>& c, const RowBlock& block,
+                      const Rows<T>& rows, ContactPointBar<T>& c_bar, KinematicsBar<T>& bar) {
+    const size_t row = block.row;
     c_bar.friction += rows.mu_bar[row + 1] + rows.mu_bar[row + 2];
     for (int r = 0; r < 3; ++r) {
         Motion<T> F_a_bar = Motion<T>::zero(), F_b_bar = Motion<T>::zero();
-        force_row_adj(k, rows, block, row_force(c, r, false), row_force(c, r, true), jacobian_row_bar(rows, block, r), bar, F_a_bar,
-                      F_b_bar);
+        force_row_adj(k, rows, block, row_force(c, r, false), row_force(c, r, true),
+                      jacobian_row_bar(rows, block, r), bar, F_a_bar, F_b_bar);
         point_force_adj(c.geometry.point, c.direction(r), F_a_bar, c_bar.geometry.point, c_bar.direction(r));
-        point_force_adj<T>(c.geometry.point - c.to_b, c.direction(r), F_b_bar, c_bar.geometry.point, c_bar.direction(r));
+        point_force_adj<T>(c.geometry.point - c.to_b, c.direction(r), F_b_bar, c_bar.geometry.point,
+                           c_bar.direction(r));
     }
 }
 

@@ -1,10 +1,11 @@
-// Contacts of a step: which features meet, and the frame, gap and friction of each, in the common frame of body a's tree
-// (bodies of the world are at rest in every frame). Covectors of body b are moved to the common frame of its own tree.
+// Contacts of a step: which features meet, and the frame, gap and friction of each, in the common frame of
+// body a's tree (bodies of the world are at rest in every frame). Covectors of body b are moved to the common
+// frame of its own tree.
 #pragma once
 
 #include "collision/contact/contact.hpp"
-#include "collision/detect/detect.hpp"
 #include "collision/contact/tangents.hpp"
+#include "collision/detect/detect.hpp"
 #include "core/dynamics/kinematics.hpp"
 #include "solvers/world.hpp"
 
@@ -12,14 +13,16 @@ namespace costate {
 
 template <class T> struct ContactPoint {
     FeaturePair features;
-    int body_a, body_b;         // -1: the world
-    Vec3<T> to_b;               // origin of b's common frame in a's, m
-    Contact<T> geometry;        // point and normal in a's common frame, gap; the normal points from b to a
+    int body_a, body_b;   // -1: the world
+    Vec3<T> to_b;         // origin of b's common frame in a's, m
+    Contact<T> geometry;  // point and normal in a's common frame, gap; the normal points from b to a
     Tangents<T> tangents;
     T friction, restitution;
-    bool b_bounces;             // the larger restitution, which counts, is b's
+    bool b_bounces;  // the larger restitution, which counts, is b's
     // direction of row 0 (normal), 1, 2 (tangents)
-    const Vec3<T>& direction(int row) const { return row == 0 ? geometry.normal : (row == 1 ? tangents.t1 : tangents.t2); }
+    const Vec3<T>& direction(int row) const {
+        return row == 0 ? geometry.normal : (row == 1 ? tangents.t1 : tangents.t2);
+    }
 };
 
 template <class T> struct ContactPointBar {
@@ -29,58 +32,68 @@ template <class T> struct ContactPointBar {
     static ContactPointBar zero() {
         return {{Vec3<T>::Zero(), Vec3<T>::Zero(), T(0)}, {Vec3<T>::Zero(), Vec3<T>::Zero()}, T(0), T(0)};
     }
-    Vec3<T>& direction(int row) { return row == 0 ? geometry.normal : (row == 1 ? tangents.t1 : tangents.t2); }
+    Vec3<T>& direction(int row) {
+        return row == 0 ? geometry.normal : (row == 1 ? tangents.t1 : tangents.t2);
+    }
 };
 
 template <class T> struct ContactScratch {
     Detection detection;
-    std::vector<double> theta;              // parameters as plain numbers, where T is none
-    std::vector<Transform<double>> X_WS;    // (shapes)
-    std::vector<Motion<double>> V_WS;       // (shapes) at the shape's origin
-    std::vector<Transform<T>> X_CS;         // (shapes) in the common frame of the body's tree
+    std::vector<double> theta;            // parameters as plain numbers, where T is none
+    std::vector<Transform<double>> X_WS;  // (shapes)
+    std::vector<Motion<double>> V_WS;     // (shapes) at the shape's origin
+    std::vector<Transform<T>> X_CS;       // (shapes) in the common frame of the body's tree
     std::vector<ContactPoint<T>> points;
     std::vector<ContactPointBar<T>> points_bar;
     explicit ContactScratch(const World& w)
-        : X_WS(w.shapes.shapes.size()), V_WS(w.shapes.shapes.size()), X_CS(w.shapes.shapes.size()) {}
+        : X_WS(w.shapes.shapes.size()),
+          V_WS(w.shapes.shapes.size()),
+          X_CS(w.shapes.shapes.size()) {}
 };
 
-template <class T> Vec3<double> values(const Vec3<T>& x) { return {value_of(x[0]), value_of(x[1]), value_of(x[2])}; }
+template <class T> Vec3<double> values(const Vec3<T>& x) {
+    return {value_of(x[0]), value_of(x[1]), value_of(x[2])};
+}
 
 template <class T> Vec3<T> common_origin(const Model& m, const Kinematics<T>& k, int body) {
-    return body < 0 ? Vec3<T>(Vec3<T>::Zero()) : k.origin[static_cast<size_t>(m.bodies[static_cast<size_t>(body)].tree)];
+    return body < 0 ? Vec3<T>(Vec3<T>::Zero()) : k.origin[m.bodies[body].tree];
 }
 
 // X_CS of a shape, in the common frame of its body's tree.
-template <class T> Transform<T> shape_pose(const World& w, const T* theta, const Kinematics<T>& k, int shape) {
-    const Shape& it = w.shapes.shapes[static_cast<size_t>(shape)];
+template <class T>
+Transform<T> shape_pose(const World& w, const T* theta, const Kinematics<T>& k, int shape) {
+    const Shape& it = w.shapes.shapes[shape];
     const Transform<T> X_BS{turned(cast<T>(it.R_BS), load3(theta + w.shapes.rotation.at(shape))),
                             load3(theta + w.shapes.position.at(shape))};
-    return it.body < 0 ? X_BS : compose(k.X[static_cast<size_t>(it.body)], X_BS);
+    return it.body < 0 ? X_BS : compose(k.X[it.body], X_BS);
 }
 // X_CS: what the forward returned. A turn in the shape's axes is one about its origin.
 template <class T>
-void shape_pose_adj(const World& w, const T* theta, const Kinematics<T>& k, int shape, const Transform<T>& X_CS,
-                    const Force<T>& X_bar, KinematicsBar<T>& bar, T* theta_bar) {
-    const int body = w.shapes.shapes[static_cast<size_t>(shape)].body, rotation = w.shapes.rotation.at(shape);
+void shape_pose_adj(const World& w, const T* theta, const Kinematics<T>& k, int shape,
+                    const Transform<T>& X_CS, const Force<T>& X_bar, KinematicsBar<T>& bar, T* theta_bar) {
+    const int body = w.shapes.shapes[shape].body, rotation = w.shapes.rotation.at(shape);
     T* position_bar = theta_bar + w.shapes.position.at(shape);
     Vec3<T> rotation_bar = Vec3<T>::Zero();
-    quaternion_exp_adj<T>(load3(theta + rotation), X_CS.R.transpose() * (X_bar.ang - X_CS.p.cross(X_bar.lin)), rotation_bar);
+    quaternion_exp_adj<T>(load3(theta + rotation), X_CS.R.transpose() * (X_bar.ang - X_CS.p.cross(X_bar.lin)),
+                          rotation_bar);
     add3(theta_bar + rotation, rotation_bar);
     if (body < 0) return add3(position_bar, X_bar.lin);
-    add3<T>(position_bar, k.X[static_cast<size_t>(body)].R.transpose() * X_bar.lin);
-    bar.X[static_cast<size_t>(body)] += X_bar;
+    add3<T>(position_bar, k.X[body].R.transpose() * X_bar.lin);
+    bar.X[body] += X_bar;
 }
 
 // Every shape's X_CS, and its world pose and twist as plain numbers for detect.
-template <class T> void place_shapes(const World& w, const T* theta, const Kinematics<T>& k, ContactScratch<T>& s) {
+template <class T>
+void place_shapes(const World& w, const T* theta, const Kinematics<T>& k, ContactScratch<T>& s) {
     for (size_t n = 0; n < w.shapes.shapes.size(); ++n) {
         const int body = w.shapes.shapes[n].body;
         s.X_CS[n] = shape_pose(w, theta, k, static_cast<int>(n));
         const Vec3<T> origin = common_origin(w.model, k, body);
-        s.X_WS[n] = {s.X_CS[n].R.unaryExpr([](const T& x) { return value_of(x); }), values<T>(origin + s.X_CS[n].p)};
+        s.X_WS[n] = {s.X_CS[n].R.unaryExpr([](const T& x) { return value_of(x); }),
+                     values<T>(origin + s.X_CS[n].p)};
         s.V_WS[n] = Motion<double>::zero();
         if (body < 0) continue;
-        const Motion<T>& V = k.V[static_cast<size_t>(body)];
+        const Motion<T>& V = k.V[body];
         s.V_WS[n] = {values(V.ang), values(point_velocity(V, s.X_CS[n].p))};
     }
 }
@@ -91,26 +104,30 @@ template <class T> void detect_contacts(const World& w, const T* theta, ContactS
     if constexpr (std::is_same_v<T, double>) {
         detect(w.shapes, theta, s.X_WS.data(), s.V_WS.data(), h, s.detection, w.settings.margin);
     } else {
-        s.theta.resize(static_cast<size_t>(w.np()));
-        for (size_t i = 0; i < s.theta.size(); ++i) s.theta[i] = value_of(theta[i]);
+        s.theta.resize(w.np());
+        for (size_t i = 0; i < s.theta.size(); ++i)
+            s.theta[i] = value_of(theta[i]);
         detect(w.shapes, s.theta.data(), s.X_WS.data(), s.V_WS.data(), h, s.detection, w.settings.margin);
     }
 }
 
 // Pose of shape n as the contact sees it, in a's common frame.
 template <class T> Transform<T> seen_from_a(const ContactScratch<T>& s, int shape, const Vec3<T>& to_it) {
-    const Transform<T>& X = s.X_CS[static_cast<size_t>(shape)];
+    const Transform<T>& X = s.X_CS[shape];
     return {X.R, X.p + to_it};
 }
 
-template <class T> ContactPoint<T> contact_point(const World& w, const T* theta, const Kinematics<T>& k, const ContactScratch<T>& s, const FeaturePair& f) {
+template <class T>
+ContactPoint<T> contact_point(const World& w, const T* theta, const Kinematics<T>& k,
+                              const ContactScratch<T>& s, const FeaturePair& f) {
     const ShapeSet& set = w.shapes;
-    const Shape &a = set.shapes[static_cast<size_t>(f.a)], &b = set.shapes[static_cast<size_t>(f.b)];
+    const Shape &a = set.shapes[f.a], &b = set.shapes[f.b];
     ContactPoint<T> c;
     c.features = f;
-    c.body_a = a.body, c.body_b = b.body;
+    c.body_a = a.body;
+    c.body_b = b.body;
     c.to_b = common_origin(w.model, k, b.body) - common_origin(w.model, k, a.body);
-    c.geometry = contact(a, b, f, s.X_CS[static_cast<size_t>(f.a)], seen_from_a(s, f.b, c.to_b), load3(theta + set.size.at(f.a)),
+    c.geometry = contact(a, b, f, s.X_CS[f.a], seen_from_a(s, f.b, c.to_b), load3(theta + set.size.at(f.a)),
                          load3(theta + set.size.at(f.b)));
     c.geometry.gap -= theta[set.margin.at(f.a)] + theta[set.margin.at(f.b)];
     c.tangents = contact_tangents(c.geometry.normal);
@@ -122,11 +139,12 @@ template <class T> ContactPoint<T> contact_point(const World& w, const T* theta,
 }
 
 template <class T>
-void contact_point_adj(const World& w, const T* theta, const Kinematics<T>& k, const ContactScratch<T>& s, const ContactPoint<T>& c,
-                       const ContactPointBar<T>& out_bar, KinematicsBar<T>& bar, T* theta_bar) {
+void contact_point_adj(const World& w, const T* theta, const Kinematics<T>& k, const ContactScratch<T>& s,
+                       const ContactPoint<T>& c, const ContactPointBar<T>& out_bar, KinematicsBar<T>& bar,
+                       T* theta_bar) {
     const ShapeSet& set = w.shapes;
     const FeaturePair& f = c.features;
-    const Shape &a = set.shapes[static_cast<size_t>(f.a)], &b = set.shapes[static_cast<size_t>(f.b)];
+    const Shape &a = set.shapes[f.a], &b = set.shapes[f.b];
     theta_bar[set.restitution.at(c.b_bounces ? f.b : f.a)] += out_bar.restitution;
     theta_bar[set.friction.at(f.a)] += out_bar.friction * theta[set.friction.at(f.b)];
     theta_bar[set.friction.at(f.b)] += out_bar.friction * theta[set.friction.at(f.a)];
@@ -136,23 +154,27 @@ void contact_point_adj(const World& w, const T* theta, const Kinematics<T>& k, c
     contact_tangents_adj(c.geometry.normal, out_bar.tangents, g_bar.normal);
     Force<T> a_bar = Force<T>::zero(), b_bar = Force<T>::zero();
     Vec3<T> size_a_bar = Vec3<T>::Zero(), size_b_bar = Vec3<T>::Zero();
-    contact_adj(a, b, f, s.X_CS[static_cast<size_t>(f.a)], seen_from_a(s, f.b, c.to_b), load3(theta + set.size.at(f.a)),
+    contact_adj(a, b, f, s.X_CS[f.a], seen_from_a(s, f.b, c.to_b), load3(theta + set.size.at(f.a)),
                 load3(theta + set.size.at(f.b)), g_bar, a_bar, b_bar, size_a_bar, size_b_bar);
     add3(theta_bar + set.size.at(f.a), size_a_bar);
     add3(theta_bar + set.size.at(f.b), size_b_bar);
-    shape_pose_adj(w, theta, k, f.a, s.X_CS[static_cast<size_t>(f.a)], a_bar, bar, theta_bar);
+    shape_pose_adj(w, theta, k, f.a, s.X_CS[f.a], a_bar, bar, theta_bar);
     b_bar.ang -= c.to_b.cross(b_bar.lin);  // the same wrench about the origin of b's frame
-    shape_pose_adj(w, theta, k, f.b, s.X_CS[static_cast<size_t>(f.b)], b_bar, bar, theta_bar);
+    shape_pose_adj(w, theta, k, f.b, s.X_CS[f.b], b_bar, bar, theta_bar);
 }
 
 // All contacts of the features found.
-template <class T> void make_contacts(const World& w, const T* theta, const Kinematics<T>& k, ContactScratch<T>& s) {
+template <class T>
+void make_contacts(const World& w, const T* theta, const Kinematics<T>& k, ContactScratch<T>& s) {
     s.points.clear();
-    for (const FeaturePair& f : s.detection.features) s.points.push_back(contact_point(w, theta, k, s, f));
+    for (const FeaturePair& f : s.detection.features)
+        s.points.push_back(contact_point(w, theta, k, s, f));
 }
 template <class T>
-void make_contacts_adj(const World& w, const T* theta, const Kinematics<T>& k, const ContactScratch<T>& s, KinematicsBar<T>& bar, T* theta_bar) {
-    for (size_t c = s.points.size(); c-- > 0;) contact_point_adj(w, theta, k, s, s.points[c], s.points_bar[c], bar, theta_bar);
+void make_contacts_adj(const World& w, const T* theta, const Kinematics<T>& k, const ContactScratch<T>& s,
+                       KinematicsBar<T>& bar, T* theta_bar) {
+    for (size_t c = s.points.size(); c-- > 0;)
+        contact_point_adj(w, theta, k, s, s.points[c], s.points_bar[c], bar, theta_bar);
 }
 
 }  // namespace costate

@@ -1,20 +1,23 @@
 // Rows that hold two bodies together: connect (two points are one) and weld (two frames are one).
 #pragma once
 
-#include "solvers/rows/row_blocks.hpp"
 #include "solvers/complementarity/mlcp.hpp"
+#include "solvers/rows/row_blocks.hpp"
 
 namespace costate {
 
-// The rotation from the axes of b to those of a, e = sum over the axes of b_k x a_k / 2: the rotation vector where it is small
+// The rotation from the axes of b to those of a, e = sum over the axes of b_k x a_k / 2: the rotation vector
+// where it is small
 template <class T> Vec3<T> rotation_error(const Transform<T>& a, const Transform<T>& b) {
     Vec3<T> e = Vec3<T>::Zero();
-    for (int k = 0; k < 3; ++k) e += T(0.5) * b.R.col(k).cross(a.R.col(k));
+    for (int k = 0; k < 3; ++k)
+        e += T(0.5) * b.R.col(k).cross(a.R.col(k));
     return e;
 }
 // a_bar.ang += sum a_k x (e_bar x b_k)/2,   b_bar.ang -= sum b_k x (e_bar x a_k)/2
 template <class T>
-void rotation_error_adj(const Transform<T>& a, const Transform<T>& b, const Vec3<T>& e_bar, Force<T>& a_bar, Force<T>& b_bar) {
+void rotation_error_adj(const Transform<T>& a, const Transform<T>& b, const Vec3<T>& e_bar, Force<T>& a_bar,
+                        Force<T>& b_bar) {
     for (int k = 0; k < 3; ++k) {
         const Vec3<T> a_k = a.R.col(k), b_k = b.R.col(k);
         a_bar.ang += T(0.5) * a_k.cross(e_bar.cross(b_k));
@@ -28,46 +31,55 @@ template <class T> struct EqualityEnds {
     Vec3<T> to_b;  // origin of b's common frame in a's
 };
 template <class T> Transform<T> body_in_common_frame(const Kinematics<T>& k, int body) {
-    return body < 0 ? Transform<T>::identity() : k.X[static_cast<size_t>(body)];
+    return body < 0 ? Transform<T>::identity() : k.X[body];
 }
-template <class T> EqualityEnds<T> equality_ends(const World& w, const T* theta, const Kinematics<T>& k, int index) {
-    const Equality& e = w.model.equalities[static_cast<size_t>(index)];
+template <class T>
+EqualityEnds<T> equality_ends(const World& w, const T* theta, const Kinematics<T>& k, int index) {
+    const Equality& e = w.model.equalities[index];
     const Transform<T> at_a{Mat3<T>::Identity(), load3(theta + w.model.anchor_a.at(index))},
-        at_b{turned(cast<T>(e.R_ba), load3(theta + w.model.weld_rotation.at(index))), load3(theta + w.model.anchor_b.at(index))};
-    return {compose(body_in_common_frame(k, e.body_a), at_a), compose(body_in_common_frame(k, e.body_b), at_b),
+        at_b{turned(cast<T>(e.R_ba), load3(theta + w.model.weld_rotation.at(index))),
+             load3(theta + w.model.anchor_b.at(index))};
+    return {compose(body_in_common_frame(k, e.body_a), at_a),
+            compose(body_in_common_frame(k, e.body_b), at_b),
             common_origin(w.model, k, e.body_b) - common_origin(w.model, k, e.body_a)};
 }
-// The anchors move with their bodies, and within them with their parameters; the frame at b turns about itself.
+// The anchors move with their bodies, and within them with their parameters; the frame at b turns about
+// itself.
 template <class T>
-void equality_ends_adj(const World& w, const T* theta, const Kinematics<T>& k, int index, const EqualityEnds<T>& ends,
-                       const Force<T>& a_bar, const Force<T>& b_bar, KinematicsBar<T>& bar, T* theta_bar) {
-    const Equality& e = w.model.equalities[static_cast<size_t>(index)];
+void equality_ends_adj(const World& w, const T* theta, const Kinematics<T>& k, int index,
+                       const EqualityEnds<T>& ends, const Force<T>& a_bar, const Force<T>& b_bar,
+                       KinematicsBar<T>& bar, T* theta_bar) {
+    const Equality& e = w.model.equalities[index];
     if (e.type == EqualityType::weld) {
         const int rotation = w.model.weld_rotation.at(index);
         Vec3<T> rotation_bar = Vec3<T>::Zero();
-        quaternion_exp_adj<T>(load3(theta + rotation), ends.b.R.transpose() * (b_bar.ang - ends.b.p.cross(b_bar.lin)),
-                              rotation_bar);
+        quaternion_exp_adj<T>(load3(theta + rotation),
+                              ends.b.R.transpose() * (b_bar.ang - ends.b.p.cross(b_bar.lin)), rotation_bar);
         add3(theta_bar + rotation, rotation_bar);
     }
     const auto end = [&](int body, int anchor, const Force<T>& X_bar) {
         add3<T>(theta_bar + anchor, body_in_common_frame(k, body).R.transpose() * X_bar.lin);
-        if (body >= 0) bar.X[static_cast<size_t>(body)] += X_bar;
+        if (body >= 0) bar.X[body] += X_bar;
     };
     end(e.body_a, w.model.anchor_a.at(index), a_bar);
     end(e.body_b, w.model.anchor_b.at(index), b_bar);
 }
 
-// Rows along the world's axes at the two anchors; of a weld three more for the axes. error (rows): a's place relative to b's.
+// Rows along the world's axes at the two anchors; of a weld three more for the axes. error (rows): a's place
+// relative to b's.
 template <class T>
-void equality_rows(const World& w, const T* theta, const Kinematics<T>& k, const RowBlock& block, Rows<T>& rows, T* error) {
+void equality_rows(const World& w, const T* theta, const Kinematics<T>& k, const RowBlock& block,
+                   Rows<T>& rows, T* error) {
     const EqualityEnds<T> ends = equality_ends(w, theta, k, block.index);
     const Vec3<T> apart = ends.a.p - ends.b.p - ends.to_b;
     for (int r = 0; r < 3; ++r) {
         const Vec3<T> d = Vec3<T>::Unit(r);
         error[r] = apart[r];
-        force_row(k, rows, block, point_force(ends.a.p, d), point_force(ends.b.p, d), jacobian_row(rows, block, r));
+        force_row(k, rows, block, point_force(ends.a.p, d), point_force(ends.b.p, d),
+                  jacobian_row(rows, block, r));
     }
-    for (int r = 0; r < block.rows; ++r) rows.normal[static_cast<size_t>(block.row + r)] = free_row;
+    for (int r = 0; r < block.rows; ++r)
+        rows.normal[block.row + r] = free_row;
     if (block.kind != RowKind::weld) return;
     const Vec3<T> turned = rotation_error(ends.a, ends.b);
     for (int r = 3; r < 6; ++r) {
@@ -77,8 +89,8 @@ void equality_rows(const World& w, const T* theta, const Kinematics<T>& k, const
     }
 }
 template <class T>
-void equality_rows_adj(const World& w, const T* theta, const Kinematics<T>& k, const RowBlock& block, const Rows<T>& rows, const T* error_bar,
-                       KinematicsBar<T>& bar, T* theta_bar) {
+void equality_rows_adj(const World& w, const T* theta, const Kinematics<T>& k, const RowBlock& block,
+                       const Rows<T>& rows, const T* error_bar, KinematicsBar<T>& bar, T* theta_bar) {
     const EqualityEnds<T> ends = equality_ends(w, theta, k, block.index);
     Force<T> a_bar = Force<T>::zero(), b_bar = Force<T>::zero();
     const auto J_bar = [&](int r) { return jacobian_row_bar(rows, block, r); };
@@ -94,7 +106,8 @@ void equality_rows_adj(const World& w, const T* theta, const Kinematics<T>& k, c
         const Vec3<T> d = Vec3<T>::Unit(r);
         Vec3<T> p_a_bar = error_bar[r] * d, p_b_bar = -error_bar[r] * d;
         F_a_bar = F_b_bar = Motion<T>::zero();
-        force_row_adj(k, rows, block, point_force(ends.a.p, d), point_force(ends.b.p, d), J_bar(r), bar, F_a_bar, F_b_bar);
+        force_row_adj(k, rows, block, point_force(ends.a.p, d), point_force(ends.b.p, d), J_bar(r), bar,
+                      F_a_bar, F_b_bar);
         point_force_adj(ends.a.p, d, F_a_bar, p_a_bar, unused);
         point_force_adj(ends.b.p, d, F_b_bar, p_b_bar, unused);
         a_bar += point_force(ends.a.p, p_a_bar);

@@ -1,9 +1,10 @@
-// Rows within one joint or between two: limits, the greatest angle of a spherical joint, dry friction, couplings.
+// Rows within one joint or between two: limits, the greatest angle of a spherical joint, dry friction,
+// couplings.
 #pragma once
 
 #include "core/dynamics/integrate.hpp"
-#include "solvers/rows/row_blocks.hpp"
 #include "solvers/complementarity/mlcp.hpp"
+#include "solvers/rows/row_blocks.hpp"
 
 namespace costate {
 
@@ -11,7 +12,8 @@ namespace costate {
 template <class T> T limit_gap(const JointLimit& l, const T* theta, const T* q, int side) {
     return side > 0 ? q[l.q] - theta[l.range.lower] : theta[l.range.upper] - q[l.q];
 }
-template <class T> void limit_gap_adj(const JointLimit& l, int side, const T& gap_bar, T* theta_bar, T* q_bar) {
+template <class T>
+void limit_gap_adj(const JointLimit& l, int side, const T& gap_bar, T* theta_bar, T* q_bar) {
     q_bar[l.v] += T(side) * gap_bar;
     theta_bar[side > 0 ? l.range.lower : l.range.upper] -= T(side) * gap_bar;
 }
@@ -30,18 +32,23 @@ template <class T> void ball_rotation_adj(const JointLimit& l, const T* q, const
 template <class T> T ball_gap(const JointLimit& l, const T* theta, const T* q) {
     return theta[l.range.upper] - safe_norm(ball_rotation(l, q));
 }
-template <class T> void ball_gap_adj(const JointLimit& l, const T* q, const T& gap_bar, T* theta_bar, T* q_bar) {
+template <class T>
+void ball_gap_adj(const JointLimit& l, const T* q, const T& gap_bar, T* theta_bar, T* q_bar) {
     theta_bar[l.range.upper] += gap_bar;
     ball_rotation_adj<T>(l, q, -gap_bar * normalise(ball_rotation(l, q)), q_bar);
 }
 
 // J = -d/|d|: the angle grows with the velocity's component along the axis of rotation
-template <class T> void ball_limit_row(const JointLimit& l, const T* q, const RowBlock& block, Rows<T>& rows) {
+template <class T>
+void ball_limit_row(const JointLimit& l, const T* q, const RowBlock& block, Rows<T>& rows) {
     const Vec3<T> n = normalise(ball_rotation(l, q));
     T* J = jacobian_row(rows, block, 0);
-    for (int c = 0; c < 3; ++c) J[2 - c] = -n[c];  // a chain goes from the last dof to the first
+    for (int c = 0; c < 3; ++c)
+        J[2 - c] = -n[c];  // a chain goes from the last dof to the first
 }
-template <class T> void ball_limit_row_adj(const JointLimit& l, const T* q, const RowBlock& block, const Rows<T>& rows, T* q_bar) {
+template <class T>
+void ball_limit_row_adj(const JointLimit& l, const T* q, const RowBlock& block, const Rows<T>& rows,
+                        T* q_bar) {
     const T* J_bar = jacobian_row_bar(rows, block, 0);
     Vec3<T> d_bar = Vec3<T>::Zero();
     normalise_adj<T>(ball_rotation(l, q), Vec3<T>(-J_bar[2], -J_bar[1], -J_bar[0]), d_bar);
@@ -49,41 +56,47 @@ template <class T> void ball_limit_row_adj(const JointLimit& l, const T* q, cons
 }
 
 // J = 1 on the dof, |lambda| <= h f
-template <class T> void dry_friction_row(const World& w, const T* theta, const RowBlock& block, Rows<T>& rows) {
-    const size_t row = static_cast<size_t>(block.row);
+template <class T>
+void dry_friction_row(const World& w, const T* theta, const RowBlock& block, Rows<T>& rows) {
+    const size_t row = block.row;
     jacobian_row(rows, block, 0)[0] = T(1);
     rows.normal[row] = boxed_row;
     rows.mu[row] = theta[w.time_step.at(0)] * theta[w.model.dry_friction.at(block.last_a)];
 }
-template <class T> void dry_friction_row_adj(const World& w, const T* theta, const RowBlock& block, const Rows<T>& rows, T* theta_bar) {
+template <class T>
+void dry_friction_row_adj(const World& w, const T* theta, const RowBlock& block, const Rows<T>& rows,
+                          T* theta_bar) {
     const int f = w.model.dry_friction.at(block.last_a);
-    const T& bound_bar = rows.mu_bar[static_cast<size_t>(block.row)];
+    const T& bound_bar = rows.mu_bar[block.row];
     theta_bar[f] += theta[w.time_step.at(0)] * bound_bar;
     theta_bar[w.time_step.at(0)] += theta[f] * bound_bar;
 }
 
 // error = q_a - (c_0 + c_1 q_b),   J = 1 on a, -c_1 on b
-template <class T> void coupling_row(const World& w, const T* theta, const T* q, const RowBlock& block, Rows<T>& rows, T* error) {
-    const Equality& e = w.model.equalities[static_cast<size_t>(block.index)];
+template <class T>
+void coupling_row(const World& w, const T* theta, const T* q, const RowBlock& block, Rows<T>& rows,
+                  T* error) {
+    const Equality& e = w.model.equalities[block.index];
     const T* c = theta + w.model.coupling.at(block.index);
     error[0] = q[e.q_a] - (c[0] + c[1] * q[e.q_b]);
     T* J = jacobian_row(rows, block, 0);
     for (int i = 0; i < block.length; ++i) {
-        const int j = rows.chain_dof[static_cast<size_t>(block.chain + i)];
+        const int j = rows.chain_dof[block.chain + i];
         J[i] = j == e.v_a ? T(1) : (j == e.v_b ? T(-c[1]) : T(0));
     }
-    rows.normal[static_cast<size_t>(block.row)] = free_row;
+    rows.normal[block.row] = free_row;
 }
 template <class T>
-void coupling_row_adj(const World& w, const T* theta, const T* q, const RowBlock& block, const Rows<T>& rows, const T* error_bar, T* theta_bar, T* q_bar) {
-    const Equality& e = w.model.equalities[static_cast<size_t>(block.index)];
+void coupling_row_adj(const World& w, const T* theta, const T* q, const RowBlock& block, const Rows<T>& rows,
+                      const T* error_bar, T* theta_bar, T* q_bar) {
+    const Equality& e = w.model.equalities[block.index];
     T* c_bar = theta_bar + w.model.coupling.at(block.index);
     q_bar[e.v_a] += error_bar[0];
     q_bar[e.v_b] -= error_bar[0] * theta[w.model.coupling.at(block.index) + 1];
     c_bar[0] -= error_bar[0];
     c_bar[1] -= error_bar[0] * q[e.q_b];
     for (int i = 0; i < block.length; ++i)
-        if (rows.chain_dof[static_cast<size_t>(block.chain + i)] == e.v_b) c_bar[1] -= rows.J_bar[static_cast<size_t>(block.values + i)];
+        if (rows.chain_dof[block.chain + i] == e.v_b) c_bar[1] -= rows.J_bar[block.values + i];
 }
 
 }  // namespace costate

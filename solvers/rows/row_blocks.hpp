@@ -1,6 +1,7 @@
-// Blocks of constraint rows and the islands they form. A block is what one contact, limit, friction or equality contributes; its rows
-// of the Jacobian J are stored on its chain, the dofs that move either of its two ends, from the last to the first.
-// Blocks that share a tree belong to one island; rows are numbered island by island.
+// Blocks of constraint rows and the islands they form. A block is what one contact, limit, friction or
+// equality contributes; its rows of the Jacobian J are stored on its chain, the dofs that move either of its
+// two ends, from the last to the first. Blocks that share a tree belong to one island; rows are numbered
+// island by island.
 #pragma once
 
 #include "solvers/rows/bias.hpp"
@@ -23,64 +24,81 @@ inline constexpr size_t most_rows_of_a_block = 6;
 
 struct RowBlock {
     RowKind kind = RowKind::contact;
-    int index = 0;                   // of the contact, Model::limits, Model::dry_dofs or Model::equalities
-    int side = 0;                    // of a limit: +1 at the lower end, -1 at the upper
-    int rows = 1, row = 0;           // how many, and the first
-    int last_a = -1, last_b = -1;    // the dofs where its chain ends, -1: nothing moves that end
-    int chain = 0, length = 0;       // its dofs: chain_dof[chain ... chain + length)
-    int values = 0;                  // J and Z of its rows: values[row * length + position in the chain]
+    int index = 0;                 // of the contact, Model::limits, Model::dry_dofs or Model::equalities
+    int side = 0;                  // of a limit: +1 at the lower end, -1 at the upper
+    int rows = 1, row = 0;         // how many, and the first
+    int last_a = -1, last_b = -1;  // the dofs where its chain ends, -1: nothing moves that end
+    int chain = 0, length = 0;     // its dofs: chain_dof[chain ... chain + length)
+    int values = 0;                // J and Z of its rows: values[row * length + position in the chain]
     int island = 0;
     Springs springs;                 // of a unilateral first row, which is rigid without
     BiasCase bias = BiasCase::open;  // of a unilateral first row
-    unsigned char capped = 0;        // of an equality: bit r says that row r recovers at the fastest recovery speed
-    bool unilateral() const { return kind == RowKind::contact || kind == RowKind::limit || kind == RowKind::ball_limit; }
+    // of an equality: bit r says that row r recovers at the fastest recovery speed
+    unsigned char capped = 0;
+    bool unilateral() const {
+        return kind == RowKind::contact || kind == RowKind::limit || kind == RowKind::ball_limit;
+    }
 };
 
 struct Island {
-    int row = 0, rows = 0;        // contiguous rows
-    int block = 0, blocks = 0;    // contiguous blocks
-    int tree = 0, trees = 0;      // island_trees[tree ... tree + trees)
-    int dofs = 0;                 // of its trees, counted tree by tree
-    bool factored = false;        // its Delassus operator is not multiplied out (solvers/step/delassus.hpp)
-    size_t delassus = 0;          // where its square matrix starts in the array of all of them, if it is
-    size_t responses = 0;         // where its M^-1 J^T (rows x dofs) starts in the array of all of them, then
+    int row = 0, rows = 0;      // contiguous rows
+    int block = 0, blocks = 0;  // contiguous blocks
+    int tree = 0, trees = 0;    // island_trees[tree ... tree + trees)
+    int dofs = 0;               // of its trees, counted tree by tree
+    bool factored = false;      // its Delassus operator is not multiplied out (solvers/step/delassus.hpp)
+    size_t delassus = 0;        // where its square matrix starts in the array of all of them, if it is
+    size_t responses = 0;       // where its M^-1 J^T (rows x dofs) starts in the array of all of them, then
 };
 
 template <class T> struct Rows {
     std::vector<RowBlock> blocks;
     std::vector<Island> islands;
     std::vector<int> chain_dof;
-    std::vector<signed char> chain_sign;   // +1: moves the first end, -1: the second, 0: both, together
+    std::vector<signed char> chain_sign;  // +1: moves the first end, -1: the second, 0: both, together
     std::vector<int> island_trees;
-    std::vector<T> J;                  // on the chains
-    std::vector<T> beta, v_before;     // (rows) bias; J v at the start of the step (normal and limit rows)
-    std::vector<T> recovery;           // (rows) velocity by which an error is taken back in position: solvers/step/recovery.hpp
-    std::vector<T> R;                  // (rows) compliance, 1/kg or 1/(kg m^2)
-    std::vector<T> error;              // (rows) of equalities, m or rad
-    std::vector<T> mu;                 // (rows) friction coefficient of tangent rows; bound of boxed rows, N s or N m s
-    std::vector<int> normal;           // (rows) row of the normal of a tangent row, or what else bounds the row (solvers/complementarity/pgs.hpp)
-    std::vector<unsigned char> dropped;  // (rows) 1: no impulse moves the row, and it has none (solvers/step/delassus.hpp)
-    std::vector<int> tree_parent;      // (trees) union-find
-    std::vector<int> tree_island;      // (trees) of a root: its island, -1: none
-    std::vector<int> tree_dof;         // (trees) its first dof as its island counts them
-    std::vector<Island> filled;        // work: where the next row, block and tree of each island go
-    std::vector<RowBlock> unsorted;    // as found, before islands are known
+    std::vector<T> J;               // on the chains
+    std::vector<T> beta, v_before;  // (rows) bias; J v at the start of the step (normal and limit rows)
+    // (rows) velocity by which an error is taken back in position: solvers/step/recovery.hpp
+    std::vector<T> recovery;
+    std::vector<T> R;      // (rows) compliance, 1/kg or 1/(kg m^2)
+    std::vector<T> error;  // (rows) of equalities, m or rad
+    // (rows) friction coefficient of tangent rows; bound of boxed rows, N s or N m s
+    std::vector<T> mu;
+    // (rows) row of the normal of a tangent row, or what else bounds the row
+    // (solvers/complementarity/pgs.hpp)
+    std::vector<int> normal;
+    // (rows) 1: no impulse moves the row, and it has none (solvers/step/delassus.hpp)
+    std::vector<unsigned char> dropped;
+    std::vector<int> tree_parent;    // (trees) union-find
+    std::vector<int> tree_island;    // (trees) of a root: its island, -1: none
+    std::vector<int> tree_dof;       // (trees) its first dof as its island counts them
+    std::vector<Island> filled;      // work: where the next row, block and tree of each island go
+    std::vector<RowBlock> unsorted;  // as found, before islands are known
     int count = 0;
-    size_t delassus_size = 0, responses_size = 0;  // of all Delassus operators that are multiplied out, and of their M^-1 J^T
-    bool located = false;              // an impact inside the step
-    bool recovers = false;             // some row lies deeper than the slop, or is an equality with an error
+    // of all Delassus operators that are multiplied out, and of their M^-1 J^T
+    size_t delassus_size = 0, responses_size = 0;
+    bool located = false;   // an impact inside the step
+    bool recovers = false;  // some row lies deeper than the slop, or is an equality with an error
     // bars
     std::vector<T> J_bar, beta_bar, recovery_bar, R_bar, mu_bar;
-    std::vector<T> time_bar;           // (rows) of the time of a located impact, at its first row
+    std::vector<T> time_bar;  // (rows) of the time of a located impact, at its first row
 
     // Room for what the world can hold at first; more than this allocates once and stays.
-    explicit Rows(const World& w) : tree_parent(w.model.trees.size()), tree_island(tree_parent), tree_dof(tree_parent) {
+    explicit Rows(const World& w)
+        : tree_parent(w.model.trees.size()),
+          tree_island(tree_parent),
+          tree_dof(tree_parent) {
         const Model& m = w.model;
-        const size_t contacts = 4 * w.shapes.shapes.size(), joints = m.limits.size() + m.dry_dofs.size(), most_blocks = contacts + joints + m.equalities.size();
+        const size_t contacts = 4 * w.shapes.shapes.size(), joints = m.limits.size() + m.dry_dofs.size(),
+                     most_blocks = contacts + joints + m.equalities.size();
         const size_t most_rows = 3 * contacts + joints + 6 * m.equalities.size();
-        blocks.reserve(most_blocks), unsorted.reserve(most_blocks), islands.reserve(m.trees.size()), filled.reserve(m.trees.size());
+        blocks.reserve(most_blocks);
+        unsorted.reserve(most_blocks);
+        islands.reserve(m.trees.size());
+        filled.reserve(m.trees.size());
         island_trees.reserve(m.trees.size());
-        for (auto* per_row : {&beta, &v_before, &recovery, &R, &error, &mu, &beta_bar, &recovery_bar, &R_bar, &mu_bar, &time_bar})
+        for (auto* per_row : {&beta, &v_before, &recovery, &R, &error, &mu, &beta_bar, &recovery_bar, &R_bar,
+                              &mu_bar, &time_bar})
             per_row->reserve(most_rows);
         normal.reserve(most_rows);
         dropped.reserve(most_rows);
@@ -89,23 +107,25 @@ template <class T> struct Rows {
 
 // Halves the way to the root for those who ask next.
 inline int find_root(std::vector<int>& parent, int i) {
-    const auto up = [&](int n) -> int& { return parent[static_cast<size_t>(n)]; };
-    for (; up(i) != i; i = up(i)) up(i) = up(up(i));
+    const auto up = [&](int n) -> int& { return parent[n]; };
+    for (; up(i) != i; i = up(i))
+        up(i) = up(up(i));
     return i;
 }
 
-// Sorts the blocks by island, an island named by its first tree, and numbers the rows. Islands of more than `most_dense_rows` rows are
-// factored.
+// Sorts the blocks by island, an island named by its first tree, and numbers the rows. Islands of more than
+// `most_dense_rows` rows are factored.
 template <class T> void sort_into_islands(const Model& m, int most_dense_rows, Rows<T>& rows) {
-    const auto tree_of = [&](int dof) { return dof < 0 ? -1 : m.bodies[static_cast<size_t>(m.dofs[static_cast<size_t>(dof)].body)].tree; };
+    const auto tree_of = [&](int dof) { return dof < 0 ? -1 : m.bodies[m.dofs[dof].body].tree; };
     std::vector<int>& parent = rows.tree_parent;
-    for (size_t t = 0; t < parent.size(); ++t) parent[t] = static_cast<int>(t);
+    for (size_t t = 0; t < parent.size(); ++t)
+        parent[t] = static_cast<int>(t);
     for (RowBlock& block : rows.unsorted) {
         const int a = tree_of(block.last_a), b = tree_of(block.last_b);
         block.island = a >= 0 ? a : b;
         if (a < 0 || b < 0) continue;
         const int ra = find_root(parent, a), rb = find_root(parent, b);
-        parent[static_cast<size_t>(std::max(ra, rb))] = std::min(ra, rb);
+        parent[std::max(ra, rb)] = std::min(ra, rb);
     }
 
     // islands in the order of their roots, with how many blocks and trees each has
@@ -114,14 +134,14 @@ template <class T> void sort_into_islands(const Model& m, int most_dense_rows, R
     rows.islands.clear();
     for (RowBlock& block : rows.unsorted) {
         block.island = find_root(parent, block.island);
-        island_of[static_cast<size_t>(block.island)] = 0;
+        island_of[block.island] = 0;
     }
     for (int& island : island_of) {
         if (island < 0) continue;
         island = static_cast<int>(rows.islands.size());
         rows.islands.emplace_back();
     }
-    const auto island_at = [&](int root) -> Island& { return rows.islands[static_cast<size_t>(island_of[static_cast<size_t>(root)])]; };
+    const auto island_at = [&](int root) -> Island& { return rows.islands[island_of[root]]; };
     for (RowBlock& block : rows.unsorted) {
         Island& island = island_at(block.island);
         island.blocks += 1;
@@ -129,7 +149,7 @@ template <class T> void sort_into_islands(const Model& m, int most_dense_rows, R
     }
     for (size_t t = 0; t < parent.size(); ++t) {
         const int root = find_root(parent, static_cast<int>(t));
-        if (island_of[static_cast<size_t>(root)] < 0) continue;
+        if (island_of[root] < 0) continue;
         Island& island = island_at(root);
         rows.tree_dof[t] = island.dofs;
         island.trees += 1;
@@ -159,20 +179,20 @@ template <class T> void sort_into_islands(const Model& m, int most_dense_rows, R
 
     // blocks and trees in their places
     rows.blocks.resize(rows.unsorted.size());
-    rows.island_trees.resize(static_cast<size_t>(end.tree));
+    rows.island_trees.resize(end.tree);
     rows.filled.assign(rows.islands.begin(), rows.islands.end());
     for (const RowBlock& unsorted : rows.unsorted) {
-        const int number = island_of[static_cast<size_t>(unsorted.island)];
-        Island& next = rows.filled[static_cast<size_t>(number)];
-        RowBlock& block = rows.blocks[static_cast<size_t>(next.block++)] = unsorted;
+        const int number = island_of[unsorted.island];
+        Island& next = rows.filled[number];
+        RowBlock& block = rows.blocks[next.block++] = unsorted;
         block.island = number;
         block.row = next.row;
         next.row += block.rows;
     }
     for (size_t t = 0; t < parent.size(); ++t) {
-        const int number = island_of[static_cast<size_t>(find_root(parent, static_cast<int>(t)))];
+        const int number = island_of[find_root(parent, static_cast<int>(t))];
         if (number < 0) continue;
-        rows.island_trees[static_cast<size_t>(rows.filled[static_cast<size_t>(number)].tree++)] = static_cast<int>(t);
+        rows.island_trees[rows.filled[number].tree++] = static_cast<int>(t);
     }
 }
 
@@ -184,7 +204,7 @@ template <class T> void append_chain(const Model& m, RowBlock& block, Rows<T>& r
         const int j = std::max(a, b);
         rows.chain_dof.push_back(j);
         rows.chain_sign.push_back(static_cast<signed char>(a == b ? 0 : (j == a ? 1 : -1)));
-        const int parent = m.dofs[static_cast<size_t>(j)].parent;
+        const int parent = m.dofs[j].parent;
         if (b == j) b = parent;
         if (a == j) a = parent;
     }
@@ -201,23 +221,29 @@ template <class T> const T* jacobian_row_bar(const Rows<T>& rows, const RowBlock
     return rows.J_bar.data() + block.values + row * block.length;
 }
 
-// One row of J for a force F that acts on the first end of the block as F_a and on the second as -F_b, each about the origin of
-// its common frame:   J_rj = S_j . F_a,  -S_j . F_b,  or 0 for a dof that moves both ends together
-template <class T> void force_row(const Kinematics<T>& k, const Rows<T>& rows, const RowBlock& block, const Force<T>& F_a, const Force<T>& F_b, T* J) {
+// One row of J for a force F that acts on the first end of the block as F_a and on the second as -F_b, each
+// about the origin of its common frame:   J_rj = S_j . F_a,  -S_j . F_b,  or 0 for a dof that moves both ends
+// together
+template <class T>
+void force_row(const Kinematics<T>& k, const Rows<T>& rows, const RowBlock& block, const Force<T>& F_a,
+               const Force<T>& F_b, T* J) {
     for (int i = block.chain; i < block.chain + block.length; ++i) {
-        const Motion<T>& S = k.S[static_cast<size_t>(rows.chain_dof[static_cast<size_t>(i)])];
-        const int sign = rows.chain_sign[static_cast<size_t>(i)];
+        const Motion<T>& S = k.S[rows.chain_dof[i]];
+        const int sign = rows.chain_sign[i];
         *J++ = sign > 0 ? dot(S, F_a) : (sign < 0 ? -dot(S, F_b) : T(0));
     }
 }
 template <class T>
-void force_row_adj(const Kinematics<T>& k, const Rows<T>& rows, const RowBlock& block, const Force<T>& F_a, const Force<T>& F_b, const T* J_bar,
-                   KinematicsBar<T>& bar, Motion<T>& F_a_bar, Motion<T>& F_b_bar) {
+void force_row_adj(const Kinematics<T>& k, const Rows<T>& rows, const RowBlock& block, const Force<T>& F_a,
+                   const Force<T>& F_b, const T* J_bar, KinematicsBar<T>& bar, Motion<T>& F_a_bar,
+                   Motion<T>& F_b_bar) {
     for (int i = 0; i < block.length; ++i) {
-        const size_t j = static_cast<size_t>(rows.chain_dof[static_cast<size_t>(block.chain + i)]);
-        const int sign = rows.chain_sign[static_cast<size_t>(block.chain + i)];
-        if (sign > 0) dot_adj(k.S[j], F_a, J_bar[i], bar.S[j], F_a_bar);
-        else if (sign < 0) dot_adj<T>(k.S[j], F_b, -J_bar[i], bar.S[j], F_b_bar);
+        const size_t j = rows.chain_dof[block.chain + i];
+        const int sign = rows.chain_sign[block.chain + i];
+        if (sign > 0)
+            dot_adj(k.S[j], F_a, J_bar[i], bar.S[j], F_a_bar);
+        else if (sign < 0)
+            dot_adj<T>(k.S[j], F_b, -J_bar[i], bar.S[j], F_b_bar);
     }
 }
 

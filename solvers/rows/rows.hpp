@@ -1,4 +1,5 @@
-// Constraint rows of a step: what they are, their Jacobian, their bias, their compliance, and what bounds their impulses.
+// Constraint rows of a step: what they are, their Jacobian, their bias, their compliance, and what bounds
+// their impulses.
 #pragma once
 
 #include <limits>
@@ -11,32 +12,42 @@
 
 namespace costate {
 
-// The blocks of the step: every contact found, the ends of joint ranges within reach, dry friction, equalities.
+// The blocks of the step: every contact found, the ends of joint ranges within reach, dry friction,
+// equalities.
 template <class T>
-void find_blocks(const World& w, const T* theta, const T* q, const T* v, const ContactScratch<T>& contacts, Rows<T>& rows) {
+void find_blocks(const World& w, const T* theta, const T* q, const T* v, const ContactScratch<T>& contacts,
+                 Rows<T>& rows) {
     const Model& m = w.model;
     const double h = value_of(theta[w.time_step.at(0)]);
     const auto add = [&](RowKind kind, size_t index, int count, int last_a, int last_b) -> RowBlock& {
         RowBlock block;
-        block.kind = kind, block.index = static_cast<int>(index), block.rows = count, block.last_a = last_a, block.last_b = last_b;
+        block.kind = kind;
+        block.index = static_cast<int>(index);
+        block.rows = count;
+        block.last_a = last_a;
+        block.last_b = last_b;
         return rows.unsorted.emplace_back(block);
     };
-    const auto last_dof = [&](int body) { return body < 0 ? -1 : m.bodies[static_cast<size_t>(body)].last_dof; };
-    const auto near = [&](const T& gap, double approach) { return value_of(gap) < std::max(w.settings.margin, 2 * h * approach); };
+    const auto last_dof = [&](int body) { return body < 0 ? -1 : m.bodies[body].last_dof; };
+    const auto near = [&](const T& gap, double approach) {
+        return value_of(gap) < std::max(w.settings.margin, 2 * h * approach);
+    };
     rows.unsorted.clear();
     for (size_t c = 0; c < contacts.points.size(); ++c) {
         const ContactPoint<T>& point = contacts.points[c];
         RowBlock& block = add(RowKind::contact, c, 3, last_dof(point.body_a), last_dof(point.body_b));
         for (const int shape : {point.features.a, point.features.b})
-            block.springs.add(w.shapes.stiffness, w.shapes.damping, w.shapes.shapes[static_cast<size_t>(shape)].spring);
+            block.springs.add(w.shapes.stiffness, w.shapes.damping, w.shapes.shapes[shape].spring);
     }
     for (size_t n = 0; n < m.limits.size(); ++n) {
         const JointLimit& l = m.limits[n];
         if (l.ball) {
             const Vec3<double> n_axis = normalise<double>(values(ball_rotation(l, q)));
-            const double approach = n_axis.x() * value_of(v[l.v]) + n_axis.y() * value_of(v[l.v + 1]) + n_axis.z() * value_of(v[l.v + 2]);
+            const double approach = n_axis.x() * value_of(v[l.v]) + n_axis.y() * value_of(v[l.v + 1]) +
+                                    n_axis.z() * value_of(v[l.v + 2]);
             if (near(ball_gap(l, theta, q), approach))
-                add(RowKind::ball_limit, n, 1, l.v + 2, -1).springs.add(m.limit_stiffness, m.limit_damping, l.spring);
+                add(RowKind::ball_limit, n, 1, l.v + 2, -1)
+                    .springs.add(m.limit_stiffness, m.limit_damping, l.spring);
             continue;
         }
         for (const int side : {1, -1}) {
@@ -47,11 +58,14 @@ void find_blocks(const World& w, const T* theta, const T* q, const T* v, const C
             block.springs.add(m.limit_stiffness, m.limit_damping, l.spring);
         }
     }
-    for (size_t n = 0; n < m.dry_dofs.size(); ++n) add(RowKind::dry_friction, n, 1, m.dry_dofs[n], -1);
+    for (size_t n = 0; n < m.dry_dofs.size(); ++n)
+        add(RowKind::dry_friction, n, 1, m.dry_dofs[n], -1);
     for (size_t n = 0; n < m.equalities.size(); ++n) {
         const Equality& e = m.equalities[n];
         switch (e.type) {
-            case EqualityType::connect: add(RowKind::connect, n, 3, last_dof(e.body_a), last_dof(e.body_b)); break;
+            case EqualityType::connect:
+                add(RowKind::connect, n, 3, last_dof(e.body_a), last_dof(e.body_b));
+                break;
             case EqualityType::weld: add(RowKind::weld, n, 6, last_dof(e.body_a), last_dof(e.body_b)); break;
             case EqualityType::coupling: add(RowKind::coupling, n, 1, e.v_a, e.v_b); break;
         }
@@ -60,25 +74,26 @@ void find_blocks(const World& w, const T* theta, const T* q, const T* v, const C
 
 // Of a unilateral block's first row: the distance that it keeps from closing, m or rad, and its restitution.
 template <class T>
-T block_gap(const World& w, const T* theta, const RowBlock& block, const T* q, const ContactScratch<T>& contacts) {
-    if (block.kind == RowKind::contact) return contacts.points[static_cast<size_t>(block.index)].geometry.gap;
-    const JointLimit& l = w.model.limits[static_cast<size_t>(block.index)];
+T block_gap(const World& w, const T* theta, const RowBlock& block, const T* q,
+            const ContactScratch<T>& contacts) {
+    if (block.kind == RowKind::contact) return contacts.points[block.index].geometry.gap;
+    const JointLimit& l = w.model.limits[block.index];
     return block.kind == RowKind::limit ? limit_gap(l, theta, q, block.side) : ball_gap(l, theta, q);
 }
 template <class T> T block_restitution(const RowBlock& block, const ContactScratch<T>& contacts) {
-    return block.kind == RowKind::contact ? contacts.points[static_cast<size_t>(block.index)].restitution : T(0);
+    return block.kind == RowKind::contact ? contacts.points[block.index].restitution : T(0);
 }
 
 // Bias and compliance of a unilateral block's first row, after its Jacobian.
 template <class T>
-void block_bias(const World& w, const T* theta, const T* q, const T* v, const T* v_free, const ContactScratch<T>& contacts, RowBlock& block,
-                Rows<T>& rows) {
-    const size_t row = static_cast<size_t>(block.row);
+void block_bias(const World& w, const T* theta, const T* q, const T* v, const T* v_free,
+                const ContactScratch<T>& contacts, RowBlock& block, Rows<T>& rows) {
+    const size_t row = block.row;
     // 1 velocity along the row
     const auto along = [&](const T* velocity) {
         T sum(0);
         for (int i = 0; i < block.length; ++i)
-            sum += rows.J[static_cast<size_t>(block.values + i)] * velocity[rows.chain_dof[static_cast<size_t>(block.chain + i)]];
+            sum += rows.J[block.values + i] * velocity[rows.chain_dof[block.chain + i]];
         return sum;
     };
     const T& v_before = rows.v_before[row] = along(v);
@@ -91,57 +106,64 @@ void block_bias(const World& w, const T* theta, const T* q, const T* v, const T*
     const bool located = block.bias == BiasCase::located;
     rows.located = rows.located || located;
     rows.recovers = rows.recovers || by_position(block.bias);
-    (by_position(block.bias) ? rows.recovery : rows.beta)[row] = row_bias(block.bias, gap, v_before, located ? along(v_free) : T(0), e, c.erp, theta[w.slop.at(0)], theta[w.recovery_speed.at(0)],
-                              theta[w.time_step.at(0)]);
+    (by_position(block.bias) ? rows.recovery : rows.beta)[row] =
+        row_bias(block.bias, gap, v_before, located ? along(v_free) : T(0), e, c.erp, theta[w.slop.at(0)],
+                 theta[w.recovery_speed.at(0)], theta[w.time_step.at(0)]);
 }
 // From rows.beta_bar, recovery_bar, R_bar and time_bar; adds to rows.J_bar.
 template <class T>
-void block_bias_adj(const World& w, const T* theta, const T* q, const T* v, const T* v_free, const RowBlock& block, ContactScratch<T>& contacts,
-                    Rows<T>& rows, T* theta_bar, T* q_bar, T* v_bar, T* v_free_bar) {
+void block_bias_adj(const World& w, const T* theta, const T* q, const T* v, const T* v_free,
+                    const RowBlock& block, ContactScratch<T>& contacts, Rows<T>& rows, T* theta_bar, T* q_bar,
+                    T* v_bar, T* v_free_bar) {
     const int slop = w.slop.at(0), recovery_speed = w.recovery_speed.at(0), h = w.time_step.at(0);
     const T erp = row_compliance(w, theta, block.springs).erp;
-    const size_t row = static_cast<size_t>(block.row);
+    const size_t row = block.row;
     // 3 bias
     T gap_bar(0), v_before_bar(0), v_along_bar(0), e_bar(0), v_along(0);
     const bool located = block.bias == BiasCase::located;
     for (int i = 0; located && i < block.length; ++i)
-        v_along += rows.J[static_cast<size_t>(block.values + i)] * v_free[rows.chain_dof[static_cast<size_t>(block.chain + i)]];
+        v_along += rows.J[block.values + i] * v_free[rows.chain_dof[block.chain + i]];
     const T gap = block_gap(w, theta, block, q, contacts);
     if (located) impact_time_adj(gap, rows.v_before[row], rows.time_bar[row], gap_bar, v_before_bar);
     RowCompliance<T> c_bar{rows.R_bar[row], T(0)};
     NoBar none;
     row_bias_adj<T>(block.bias, gap, rows.v_before[row], v_along, block_restitution(block, contacts), erp,
-                    theta[slop], theta[recovery_speed], theta[h], (by_position(block.bias) ? rows.recovery_bar : rows.beta_bar)[row], none, gap_bar, v_before_bar, v_along_bar, e_bar, c_bar.erp,
-                    theta_bar[slop], theta_bar[recovery_speed], theta_bar[h]);
+                    theta[slop], theta[recovery_speed], theta[h],
+                    (by_position(block.bias) ? rows.recovery_bar : rows.beta_bar)[row], none, gap_bar,
+                    v_before_bar, v_along_bar, e_bar, c_bar.erp, theta_bar[slop], theta_bar[recovery_speed],
+                    theta_bar[h]);
     if (block.kind == RowKind::contact) {
-        ContactPointBar<T>& point_bar = contacts.points_bar[static_cast<size_t>(block.index)];
+        ContactPointBar<T>& point_bar = contacts.points_bar[block.index];
         point_bar.geometry.gap += gap_bar;
         point_bar.restitution += e_bar;
     } else {
-        const JointLimit& l = w.model.limits[static_cast<size_t>(block.index)];
-        if (block.kind == RowKind::limit) limit_gap_adj(l, block.side, gap_bar, theta_bar, q_bar);
-        else ball_gap_adj(l, q, gap_bar, theta_bar, q_bar);
+        const JointLimit& l = w.model.limits[block.index];
+        if (block.kind == RowKind::limit)
+            limit_gap_adj(l, block.side, gap_bar, theta_bar, q_bar);
+        else
+            ball_gap_adj(l, q, gap_bar, theta_bar, q_bar);
     }
     // 2 compliance
     row_compliance_adj(w, theta, block.springs, c_bar, theta_bar);
     // 1 velocity along the row
     for (int i = 0; i < block.length; ++i) {
-        const int j = rows.chain_dof[static_cast<size_t>(block.chain + i)];
-        v_bar[j] += v_before_bar * rows.J[static_cast<size_t>(block.values + i)];
-        rows.J_bar[static_cast<size_t>(block.values + i)] += v_before_bar * v[j];
+        const int j = rows.chain_dof[block.chain + i];
+        v_bar[j] += v_before_bar * rows.J[block.values + i];
+        rows.J_bar[block.values + i] += v_before_bar * v[j];
         if (!located) continue;
-        v_free_bar[j] += v_along_bar * rows.J[static_cast<size_t>(block.values + i)];
-        rows.J_bar[static_cast<size_t>(block.values + i)] += v_along_bar * v_free[j];
+        v_free_bar[j] += v_along_bar * rows.J[block.values + i];
+        rows.J_bar[block.values + i] += v_along_bar * v_free[j];
     }
 }
 
-// An equality takes back its error by position (solvers/step/recovery.hpp), erp of it a step, but no faster than recovery_speed: its row
-// has beta = 0 and recovery = erp error/h.
-template <class T> void equality_bias(const World& w, const T* theta, const T* error, RowBlock& block, Rows<T>& rows) {
+// An equality takes back its error by position (solvers/step/recovery.hpp), erp of it a step, but no faster
+// than recovery_speed: its row has beta = 0 and recovery = erp error/h.
+template <class T>
+void equality_bias(const World& w, const T* theta, const T* error, RowBlock& block, Rows<T>& rows) {
     const T& fastest = theta[w.recovery_speed.at(0)];
     block.capped = 0;
     for (int r = 0; r < block.rows; ++r) {
-        T& recovery = rows.recovery[static_cast<size_t>(block.row + r)];
+        T& recovery = rows.recovery[block.row + r];
         recovery = theta[w.erp.at(0)] * error[r] / theta[w.time_step.at(0)];
         rows.recovers = rows.recovers || value_of(recovery) != 0;
         if (std::abs(value_of(recovery)) <= value_of(fastest)) continue;
@@ -150,10 +172,11 @@ template <class T> void equality_bias(const World& w, const T* theta, const T* e
     }
 }
 template <class T>
-void equality_bias_adj(const World& w, const T* theta, const RowBlock& block, const T* error, const Rows<T>& rows, T* theta_bar, T* error_bar) {
+void equality_bias_adj(const World& w, const T* theta, const RowBlock& block, const T* error,
+                       const Rows<T>& rows, T* theta_bar, T* error_bar) {
     const T &h = theta[w.time_step.at(0)], &erp = theta[w.erp.at(0)];
     for (int r = 0; r < block.rows; ++r) {
-        const T& recovery_bar = rows.recovery_bar[static_cast<size_t>(block.row + r)];
+        const T& recovery_bar = rows.recovery_bar[block.row + r];
         if (block.capped >> r & 1) {
             theta_bar[w.recovery_speed.at(0)] += error[r] > T(0) ? recovery_bar : -recovery_bar;
             continue;
@@ -166,9 +189,9 @@ void equality_bias_adj(const World& w, const T* theta, const RowBlock& block, co
 
 // 1.2 Jacobian and bounds of a block; of an equality also its error (rows).
 template <class T>
-void block_rows(const World& w, const T* theta, const T* q, const Kinematics<T>& k, const ContactScratch<T>& contacts, const RowBlock& block,
-                Rows<T>& rows, T* error) {
-    const size_t index = static_cast<size_t>(block.index);
+void block_rows(const World& w, const T* theta, const T* q, const Kinematics<T>& k,
+                const ContactScratch<T>& contacts, const RowBlock& block, Rows<T>& rows, T* error) {
+    const size_t index = block.index;
     switch (block.kind) {
         case RowKind::contact: contact_rows(k, contacts.points[index], block, rows); break;
         case RowKind::limit: *jacobian_row(rows, block, 0) = T(block.side); break;
@@ -180,61 +203,79 @@ void block_rows(const World& w, const T* theta, const T* q, const Kinematics<T>&
     }
 }
 template <class T>
-void block_rows_adj(const World& w, const T* theta, const T* q, const Kinematics<T>& k, ContactScratch<T>& contacts, const RowBlock& block,
-                    const Rows<T>& rows, const T* error_bar, KinematicsBar<T>& bar, T* theta_bar, T* q_bar) {
-    const size_t index = static_cast<size_t>(block.index);
+void block_rows_adj(const World& w, const T* theta, const T* q, const Kinematics<T>& k,
+                    ContactScratch<T>& contacts, const RowBlock& block, const Rows<T>& rows,
+                    const T* error_bar, KinematicsBar<T>& bar, T* theta_bar, T* q_bar) {
+    const size_t index = block.index;
     switch (block.kind) {
-        case RowKind::contact: contact_rows_adj(k, contacts.points[index], block, rows, contacts.points_bar[index], bar); break;
+        case RowKind::contact:
+            contact_rows_adj(k, contacts.points[index], block, rows, contacts.points_bar[index], bar);
+            break;
         case RowKind::limit: break;  // constant
         case RowKind::ball_limit: ball_limit_row_adj(w.model.limits[index], q, block, rows, q_bar); break;
         case RowKind::dry_friction: dry_friction_row_adj(w, theta, block, rows, theta_bar); break;
-        case RowKind::coupling: coupling_row_adj(w, theta, q, block, rows, error_bar, theta_bar, q_bar); break;
+        case RowKind::coupling:
+            coupling_row_adj(w, theta, q, block, rows, error_bar, theta_bar, q_bar);
+            break;
         case RowKind::connect:
         case RowKind::weld: equality_rows_adj(w, theta, k, block, rows, error_bar, bar, theta_bar); break;
     }
 }
 
 template <class T>
-void make_rows(const World& w, const T* theta, const T* q, const T* v, const T* v_free, const Kinematics<T>& k, const ContactScratch<T>& contacts,
-               Rows<T>& rows) {
+void make_rows(const World& w, const T* theta, const T* q, const T* v, const T* v_free,
+               const Kinematics<T>& k, const ContactScratch<T>& contacts, Rows<T>& rows) {
     rows.located = false;
     rows.recovers = false;
     // 1.1 blocks, islands
     find_blocks(w, theta, q, v, contacts, rows);
     sort_into_islands(w.model, w.settings.most_dense_rows, rows);
-    const size_t n = static_cast<size_t>(rows.count);
-    rows.beta.assign(n, T(0)), rows.v_before.assign(n, T(0)), rows.mu.assign(n, T(0)), rows.normal.assign(n, unilateral_row);
+    const size_t n = rows.count;
+    rows.beta.assign(n, T(0));
+    rows.v_before.assign(n, T(0));
+    rows.mu.assign(n, T(0));
+    rows.normal.assign(n, unilateral_row);
     rows.dropped.assign(n, 0);
     rows.recovery.assign(n, T(0));
     rows.R.assign(n, theta[w.compliance.at(0)]);
-    rows.error.assign(n, T(0)), rows.chain_dof.clear(), rows.chain_sign.clear(), rows.J.clear();
+    rows.error.assign(n, T(0));
+    rows.chain_dof.clear();
+    rows.chain_sign.clear();
+    rows.J.clear();
     for (RowBlock& block : rows.blocks) {
         append_chain(w.model, block, rows);
         if (rows.J.size() + static_cast<size_t>(block.rows * block.length) > std::numeric_limits<int>::max())
-            throw std::length_error("a step met " + std::to_string(contacts.points.size()) +
-                                    " contacts, more than it can number; use fewer bodies, or keep them from overlapping");
+            throw std::length_error(
+                "a step met " + std::to_string(contacts.points.size()) +
+                " contacts, more than it can number; use fewer bodies, or keep them from overlapping");
         block.values = static_cast<int>(rows.J.size());
         rows.J.resize(rows.J.size() + static_cast<size_t>(block.rows * block.length), T(0));
         T* error = rows.error.data() + block.row;
         // 1.2 Jacobian, bounds, errors
         block_rows(w, theta, q, k, contacts, block, rows, error);
         // 1.3 bias, and what is not the world's compliance
-        if (block.unilateral()) block_bias(w, theta, q, v, v_free, contacts, block, rows);
-        else equality_bias(w, theta, error, block, rows);
+        if (block.unilateral())
+            block_bias(w, theta, q, v, v_free, contacts, block, rows);
+        else
+            equality_bias(w, theta, error, block, rows);
     }
 }
 // From rows.J_bar, beta_bar, R_bar and mu_bar to the contacts' bars, the axes, q, v and theta.
 template <class T>
-void make_rows_adj(const World& w, const T* theta, const T* q, const T* v, const T* v_free, const Kinematics<T>& k, ContactScratch<T>& contacts,
-                   Rows<T>& rows, KinematicsBar<T>& bar, T* theta_bar, T* q_bar, T* v_bar, T* v_free_bar) {
+void make_rows_adj(const World& w, const T* theta, const T* q, const T* v, const T* v_free,
+                   const Kinematics<T>& k, ContactScratch<T>& contacts, Rows<T>& rows, KinematicsBar<T>& bar,
+                   T* theta_bar, T* q_bar, T* v_bar, T* v_free_bar) {
     for (const RowBlock& block : rows.blocks) {
         T error_bar[most_rows_of_a_block];
         std::fill(error_bar, error_bar + most_rows_of_a_block, T(0));
         // 1.3 bias, and what is not the world's compliance
-        if (block.unilateral()) block_bias_adj(w, theta, q, v, v_free, block, contacts, rows, theta_bar, q_bar, v_bar, v_free_bar);
-        else equality_bias_adj(w, theta, block, rows.error.data() + block.row, rows, theta_bar, error_bar);
+        if (block.unilateral())
+            block_bias_adj(w, theta, q, v, v_free, block, contacts, rows, theta_bar, q_bar, v_bar,
+                           v_free_bar);
+        else
+            equality_bias_adj(w, theta, block, rows.error.data() + block.row, rows, theta_bar, error_bar);
         for (int r = block.unilateral() ? 1 : 0; r < block.rows; ++r)
-            theta_bar[w.compliance.at(0)] += rows.R_bar[static_cast<size_t>(block.row + r)];
+            theta_bar[w.compliance.at(0)] += rows.R_bar[block.row + r];
         // 1.2 Jacobian, bounds, errors
         block_rows_adj(w, theta, q, k, contacts, block, rows, error_bar, bar, theta_bar, q_bar);
         // 1.1 blocks, islands: decided, nothing flows

@@ -1,11 +1,13 @@
-// The Delassus operator A = J M^-1 J^T + R of each island, through the factor M = L^T D L: with Z = L^-T J^T, which stays on the
-// chain of its row, A = Z^T D^-1 Z + R. R is the rows' compliance, an absolute diagonal.
+// The Delassus operator A = J M^-1 J^T + R of each island, through the factor M = L^T D L: with Z = L^-T J^T,
+// which stays on the chain of its row, A = Z^T D^-1 Z + R. R is the rows' compliance, an absolute diagonal.
 //
-// Of a large island A is not multiplied out but kept as W W^T + R with W = Z D^-1/2: memory and time grow with the rows, not with
-// their square, whatever the rows share: many bodies in a heap, or one body in many contacts.
+// Of a large island A is not multiplied out but kept as W W^T + R with W = Z D^-1/2: memory and time grow
+// with the rows, not with their square, whatever the rows share: many bodies in a heap, or one body in many
+// contacts.
 //
-// A row whose J M^-1 J^T is at most 1e-12 of its island's largest is dropped: its impulse is 0 and nothing is differentiated by it.
-// Such are contacts between links whose joint cannot open them, and friction across the plane of a planar robot.
+// A row whose J M^-1 J^T is at most 1e-12 of its island's largest is dropped: its impulse is 0 and nothing is
+// differentiated by it. Such are contacts between links whose joint cannot open them, and friction across the
+// plane of a planar robot.
 #pragma once
 
 #include "core/dynamics/ltl.hpp"
@@ -14,98 +16,111 @@
 namespace costate {
 
 template <class T> struct DelassusScratch {
-    std::vector<T> Z;          // as rows.J
-    std::vector<T> A;          // islands after each other, square, row-major; of those that are not factored
-    std::vector<T> work;       // (most rows of a block x nv) zero between uses
+    std::vector<T> Z;     // as rows.J
+    std::vector<T> A;     // islands after each other, square, row-major; of those that are not factored
+    std::vector<T> work;  // (most rows of a block x nv) zero between uses
     // of factored islands
-    std::vector<T> W, diagonal;            // as rows.J; (rows) of A
-    std::vector<int> column;               // as rows.J: the dof as its island counts them
-    std::vector<size_t> start;             // (rows + 1) where each row starts in W
-    std::vector<T> along, swept, velocity; // (nv), (nv), (rows) work of whoever multiplies
+    std::vector<T> W, diagonal;                 // as rows.J; (rows) of A
+    std::vector<int> column;                    // as rows.J: the dof as its island counts them
+    std::vector<size_t> start;                  // (rows + 1) where each row starts in W
+    std::vector<T> along, swept, velocity;      // (nv), (nv), (rows) work of whoever multiplies
     std::vector<FactoredOperator<T>> factored;  // (islands)
     // bars
-    std::vector<T> A_bar;      // as A
-    std::vector<T> W_bar;      // as W
-    std::vector<T> L_bar;      // (mass_matrix_size) of the factor
-    std::vector<T> Y;          // (rows x dofs of the island) M^-1 J^T, islands after each other
-    std::vector<T> G;          // (rows x dofs of the island) (A_bar + A_bar^T) Y
+    std::vector<T> A_bar;  // as A
+    std::vector<T> W_bar;  // as W
+    std::vector<T> L_bar;  // (mass_matrix_size) of the factor
+    std::vector<T> Y;      // (rows x dofs of the island) M^-1 J^T, islands after each other
+    std::vector<T> G;      // (rows x dofs of the island) (A_bar + A_bar^T) Y
     explicit DelassusScratch(const World& w)
-        : work(most_rows_of_a_block * static_cast<size_t>(w.nv()), T(0)), along(static_cast<size_t>(w.nv())), swept(along) {
+        : work(most_rows_of_a_block * static_cast<size_t>(w.nv()), T(0)),
+          along(w.nv()),
+          swept(along) {
         factored.reserve(w.model.trees.size());
     }
 };
 
 // A dof as its island counts them.
 template <class T> int dof_in_island(const Model& m, const Rows<T>& rows, int dof) {
-    const size_t tree = static_cast<size_t>(m.bodies[static_cast<size_t>(m.dofs[static_cast<size_t>(dof)].body)].tree);
+    const size_t tree = m.bodies[m.dofs[dof].body].tree;
     return rows.tree_dof[tree] + dof - m.trees[tree].dof_begin;
 }
 
 // Z of one block: scatter J, solve along the chain, gather.
-template <class T> void half_solve_block(const World& w, const T* L, const Rows<T>& rows, const RowBlock& block, DelassusScratch<T>& s) {
+template <class T>
+void half_solve_block(const World& w, const T* L, const Rows<T>& rows, const RowBlock& block,
+                      DelassusScratch<T>& s) {
     const int* chain = rows.chain_dof.data() + block.chain;
     for (int r = 0; r < block.rows; ++r) {
         T* x = s.work.data();
-        const size_t values = static_cast<size_t>(block.values + r * block.length);
-        for (int i = 0; i < block.length; ++i) x[chain[i]] = rows.J[values + static_cast<size_t>(i)];
+        const size_t values = block.values + r * block.length;
+        for (int i = 0; i < block.length; ++i)
+            x[chain[i]] = rows.J[values + i];
         for (int i = 0; i < block.length; ++i) {
-            const Dof& dof = w.model.dofs[static_cast<size_t>(chain[i])];
+            const Dof& dof = w.model.dofs[chain[i]];
             const T x_k = x[chain[i]];
             const T* row = L + dof.row;
-            for (int a = dof.parent, d = dof.depth - 1; d >= 0; a = w.model.dofs[static_cast<size_t>(a)].parent, --d) x[a] -= row[d] * x_k;
+            for (int a = dof.parent, d = dof.depth - 1; d >= 0; a = w.model.dofs[a].parent, --d)
+                x[a] -= row[d] * x_k;
         }
-        for (int i = 0; i < block.length; ++i) s.Z[values + static_cast<size_t>(i)] = x[chain[i]], x[chain[i]] = T(0);
+        for (int i = 0; i < block.length; ++i) {
+            s.Z[values + i] = x[chain[i]];
+            x[chain[i]] = T(0);
+        }
     }
 }
 
-// The rows of A of an island's block n, and their mirror images: scatter D^-1 Z, meet every block from n on, clear.
+// The rows of A of an island's block n, and their mirror images: scatter D^-1 Z, meet every block from n on,
+// clear.
 template <class T>
-void delassus_of_block(const World& w, const T* L, const Rows<T>& rows, const Island& island, int n, DelassusScratch<T>& s) {
-    const size_t nv = static_cast<size_t>(w.nv());
-    const RowBlock& b = rows.blocks[static_cast<size_t>(n)];
+void delassus_of_block(const World& w, const T* L, const Rows<T>& rows, const Island& island, int n,
+                       DelassusScratch<T>& s) {
+    const size_t nv = w.nv();
+    const RowBlock& b = rows.blocks[n];
     const int* chain = rows.chain_dof.data() + b.chain;
     T* A = s.A.data() + island.delassus;
     for (int r = 0; r < b.rows; ++r)
         for (int i = 0; i < b.length; ++i) {
-            const Dof& dof = w.model.dofs[static_cast<size_t>(chain[i])];
-            s.work[static_cast<size_t>(r) * nv + static_cast<size_t>(chain[i])] =
-                s.Z[static_cast<size_t>(b.values + r * b.length + i)] / L[dof.row + dof.depth];
+            const Dof& dof = w.model.dofs[chain[i]];
+            s.work[r * nv + chain[i]] = s.Z[b.values + r * b.length + i] / L[dof.row + dof.depth];
         }
     for (int o = n; o < island.block + island.blocks; ++o) {
-        const RowBlock& other = rows.blocks[static_cast<size_t>(o)];
+        const RowBlock& other = rows.blocks[o];
         const int* other_chain = rows.chain_dof.data() + other.chain;
         for (int r = 0; r < b.rows; ++r)
             for (int q = 0; q < other.rows; ++q) {
                 const T* Z = s.Z.data() + other.values + q * other.length;
-                const T* x = s.work.data() + static_cast<size_t>(r) * nv;
+                const T* x = s.work.data() + r * nv;
                 T sum(0);
-                for (int i = 0; i < other.length; ++i) sum += Z[i] * x[other_chain[i]];
+                for (int i = 0; i < other.length; ++i)
+                    sum += Z[i] * x[other_chain[i]];
                 const int row = b.row - island.row + r, col = other.row - island.row + q;
                 A[row * island.rows + col] = A[col * island.rows + row] = sum;
             }
     }
     for (int r = 0; r < b.rows; ++r)
-        for (int i = 0; i < b.length; ++i) s.work[static_cast<size_t>(r) * nv + static_cast<size_t>(chain[i])] = T(0);
+        for (int i = 0; i < b.length; ++i)
+            s.work[r * nv + chain[i]] = T(0);
 }
 
 // visit(tree, its first dof as the island counts them)
 template <class T, class Visit>
 void for_each_tree(const World& w, const Rows<T>& rows, const Island& island, const Visit& visit) {
     for (int t = island.tree; t < island.tree + island.trees; ++t) {
-        const size_t tree = static_cast<size_t>(rows.island_trees[static_cast<size_t>(t)]);
+        const size_t tree = rows.island_trees[t];
         visit(w.model.trees[tree], rows.tree_dof[tree]);
     }
 }
 
 // The island's rows of Y = M^-1 J^T = L^-1 D^-1 Z.
 template <class T>
-void unit_responses(const World& w, const T* L, const Rows<T>& rows, const Island& island, DelassusScratch<T>& s) {
+void unit_responses(const World& w, const T* L, const Rows<T>& rows, const Island& island,
+                    DelassusScratch<T>& s) {
     T *x = s.work.data(), *y = s.Y.data() + island.responses;
     for (int n = island.block; n < island.block + island.blocks; ++n) {
-        const RowBlock& b = rows.blocks[static_cast<size_t>(n)];
+        const RowBlock& b = rows.blocks[n];
         for (int r = 0; r < b.rows; ++r, y += island.dofs) {
             for (int i = 0; i < b.length; ++i)
-                x[rows.chain_dof[static_cast<size_t>(b.chain + i)]] = s.Z[static_cast<size_t>(b.values + r * b.length + i)];
+                x[rows.chain_dof[b.chain + i]] = s.Z[b.values + r * b.length + i];
             for_each_tree(w, rows, island, [&](const Tree& tree, int first) {
                 ltl_solve_diagonal_lower_inplace(w.model, L, tree.dof_begin, tree.dof_end, x);
                 std::copy(x + tree.dof_begin, x + tree.dof_end, y + first);
@@ -117,7 +132,8 @@ void unit_responses(const World& w, const T* L, const Rows<T>& rows, const Islan
 
 // On one tree of the island: G = (A_bar + A_bar^T) Y,   M_bar -= Y^T G/2 on the pattern, symmetrised
 template <class T>
-void delassus_bars_of_tree(const World& w, const Island& island, const Tree& tree, int first, DelassusScratch<T>& s, T* M_bar) {
+void delassus_bars_of_tree(const World& w, const Island& island, const Tree& tree, int first,
+                           DelassusScratch<T>& s, T* M_bar) {
     const T *A_bar = s.A_bar.data() + island.delassus, *Y = s.Y.data() + island.responses + first;
     T* G = s.G.data() + island.responses + first;
     const int dofs = tree.dof_end - tree.dof_begin;
@@ -127,27 +143,31 @@ void delassus_bars_of_tree(const World& w, const Island& island, const Tree& tre
         for (int q = 0; q < island.rows; ++q) {
             const T a = A_bar[r * island.rows + q] + A_bar[q * island.rows + r];
             const T* y = Y + q * island.dofs;
-            for (int j = 0; j < dofs; ++j) g[j] += a * y[j];
+            for (int j = 0; j < dofs; ++j)
+                g[j] += a * y[j];
         }
         const T* y = Y + r * island.dofs;
         for (int j = 0; j < dofs; ++j) {
-            const Dof& dof = w.model.dofs[static_cast<size_t>(tree.dof_begin + j)];
+            const Dof& dof = w.model.dofs[tree.dof_begin + j];
             T* row_bar = M_bar + dof.row;
             row_bar[dof.depth] -= T(0.5) * y[j] * g[j];
-            for (int i = dof.parent, d = dof.depth - 1; d >= 0; i = w.model.dofs[static_cast<size_t>(i)].parent, --d)
+            for (int i = dof.parent, d = dof.depth - 1; d >= 0; i = w.model.dofs[i].parent, --d)
                 row_bar[d] -= y[i - tree.dof_begin] * g[j];
         }
     }
 }
 
-// rows.dropped from the diagonal of A, which has no R yet. A contact that cannot be opened has no friction either.
-template <class T, class Diagonal> void drop_rows(const Island& island, const Diagonal& diagonal, Rows<T>& rows) {
+// rows.dropped from the diagonal of A, which has no R yet. A contact that cannot be opened has no friction
+// either.
+template <class T, class Diagonal>
+void drop_rows(const Island& island, const Diagonal& diagonal, Rows<T>& rows) {
     double largest = 0;
-    for (int r = 0; r < island.rows; ++r) largest = std::max(largest, value_of(diagonal(r)));
+    for (int r = 0; r < island.rows; ++r)
+        largest = std::max(largest, value_of(diagonal(r)));
     for (int r = 0; r < island.rows; ++r) {
-        const size_t row = static_cast<size_t>(island.row + r);
+        const size_t row = island.row + r;
         rows.dropped[row] = value_of(diagonal(r)) <= 1e-12 * largest;
-        if (rows.normal[row] >= 0 && rows.dropped[static_cast<size_t>(rows.normal[row])]) rows.dropped[row] = 1;
+        if (rows.normal[row] >= 0 && rows.dropped[rows.normal[row]]) rows.dropped[row] = 1;
     }
 }
 
@@ -155,69 +175,86 @@ template <class T>
 void island_delassus(const World& w, const T* L, Rows<T>& rows, const Island& island, DelassusScratch<T>& s) {
     const int end = island.block + island.blocks;
     // 1.1 Z = L^-T J^T
-    for (int n = island.block; n < end; ++n) half_solve_block(w, L, rows, rows.blocks[static_cast<size_t>(n)], s);
+    for (int n = island.block; n < end; ++n)
+        half_solve_block(w, L, rows, rows.blocks[n], s);
     // 1.2 A = Z^T D^-1 Z
-    for (int n = island.block; n < end; ++n) delassus_of_block(w, L, rows, island, n, s);
+    for (int n = island.block; n < end; ++n)
+        delassus_of_block(w, L, rows, island, n, s);
     T* A = s.A.data() + island.delassus;
-    drop_rows(island, [&](int r) { return A[r * island.rows + r]; }, rows);
+    drop_rows(
+        island, [&](int r) { return A[r * island.rows + r]; }, rows);
     // 1.3 + R
-    for (int r = 0; r < island.rows; ++r) A[r * island.rows + r] += rows.R[static_cast<size_t>(island.row + r)];
+    for (int r = 0; r < island.rows; ++r)
+        A[r * island.rows + r] += rows.R[island.row + r];
 }
-// With Y = M^-1 J^T and G = (A_bar + A_bar^T) Y:   J_bar += G^T,   M_bar -= Y^T A_bar Y on the pattern,   R_bar += diag(A_bar)
+// With Y = M^-1 J^T and G = (A_bar + A_bar^T) Y:   J_bar += G^T,   M_bar -= Y^T A_bar Y on the pattern, R_bar
+// += diag(A_bar)
 template <class T>
-void island_delassus_adj(const World& w, const T* L, Rows<T>& rows, const Island& island, DelassusScratch<T>& s, T* M_bar) {
+void island_delassus_adj(const World& w, const T* L, Rows<T>& rows, const Island& island,
+                         DelassusScratch<T>& s, T* M_bar) {
     // 1.3 + R
     const T* A_bar = s.A_bar.data() + island.delassus;
-    for (int r = 0; r < island.rows; ++r) rows.R_bar[static_cast<size_t>(island.row + r)] += A_bar[r * island.rows + r];
+    for (int r = 0; r < island.rows; ++r)
+        rows.R_bar[island.row + r] += A_bar[r * island.rows + r];
     // 1.2 A = J Y, with what flows through the Y inside: G, and all of M_bar
     unit_responses(w, L, rows, island, s);
-    for_each_tree(w, rows, island, [&](const Tree& tree, int first) { delassus_bars_of_tree(w, island, tree, first, s, M_bar); });
+    for_each_tree(w, rows, island, [&](const Tree& tree, int first) {
+        delassus_bars_of_tree(w, island, tree, first, s, M_bar);
+    });
     // 1.1 J
     const T* g = s.G.data() + island.responses;
     for (int n = island.block; n < island.block + island.blocks; ++n) {
-        const RowBlock& b = rows.blocks[static_cast<size_t>(n)];
+        const RowBlock& b = rows.blocks[n];
         const int* chain = rows.chain_dof.data() + b.chain;
         for (int r = 0; r < b.rows; ++r, g += island.dofs)
             for (int i = 0; i < b.length; ++i)
-                rows.J_bar[static_cast<size_t>(b.values + r * b.length + i)] += g[dof_in_island(w.model, rows, chain[i])];
+                rows.J_bar[b.values + r * b.length + i] += g[dof_in_island(w.model, rows, chain[i])];
     }
 }
 
 // visit(row, its block, where its values start) of an island
-template <class T, class Visit> void for_each_row_of(const Rows<T>& rows, const Island& island, const Visit& visit) {
+template <class T, class Visit>
+void for_each_row_of(const Rows<T>& rows, const Island& island, const Visit& visit) {
     for (int n = island.block; n < island.block + island.blocks; ++n) {
-        const RowBlock& b = rows.blocks[static_cast<size_t>(n)];
-        for (int r = 0; r < b.rows; ++r) visit(static_cast<size_t>(b.row + r), b, static_cast<size_t>(b.values + r * b.length));
+        const RowBlock& b = rows.blocks[n];
+        for (int r = 0; r < b.rows; ++r)
+            visit(b.row + r, b, b.values + r * b.length);
     }
 }
 
 // The same without multiplying out: W = Z D^-1/2, the diagonal of W W^T + R.
 template <class T>
-void factored_delassus(const World& w, const T* L, Rows<T>& rows, const Island& island, DelassusScratch<T>& s) {
+void factored_delassus(const World& w, const T* L, Rows<T>& rows, const Island& island,
+                       DelassusScratch<T>& s) {
     using std::sqrt;
     // 1.1 Z = L^-T J^T
     for (int n = island.block; n < island.block + island.blocks; ++n)
-        half_solve_block(w, L, rows, rows.blocks[static_cast<size_t>(n)], s);
+        half_solve_block(w, L, rows, rows.blocks[n], s);
     // 1.2 W = Z D^-1/2
     for_each_row_of(rows, island, [&](size_t row, const RowBlock& b, size_t values) {
-        s.start[row] = values, s.start[row + 1] = values + static_cast<size_t>(b.length);
+        s.start[row] = values;
+        s.start[row + 1] = values + b.length;
         s.diagonal[row] = T(0);
-        for (size_t i = 0; i < static_cast<size_t>(b.length); ++i) {
-            const int j = rows.chain_dof[static_cast<size_t>(b.chain) + i];
-            const Dof& dof = w.model.dofs[static_cast<size_t>(j)];
+        for (int i = 0; i < b.length; ++i) {
+            const int j = rows.chain_dof[b.chain + i];
+            const Dof& dof = w.model.dofs[j];
             const T root = sqrt(L[dof.row + dof.depth]);
             s.column[values + i] = dof_in_island(w.model, rows, j);
             s.W[values + i] = s.Z[values + i] / root;
             s.diagonal[row] += s.W[values + i] * s.W[values + i];
         }
     });
-    drop_rows(island, [&](int r) { return s.diagonal[static_cast<size_t>(island.row + r)]; }, rows);
+    drop_rows(
+        island, [&](int r) { return s.diagonal[island.row + r]; }, rows);
     // 1.3 diagonal + R
-    for (size_t r = static_cast<size_t>(island.row); r < static_cast<size_t>(island.row + island.rows); ++r) s.diagonal[r] += rows.R[r];
+    for (int r = island.row; r < island.row + island.rows; ++r)
+        s.diagonal[r] += rows.R[r];
 }
-// From s.W_bar:   Z_bar = W_bar D^-1/2,   D_bar -= W_bar W/(2 D),   J_bar += L^-1 Z_bar,   L_bar -= Z J_bar^T below the diagonal.
-// Covectors of the factor add up in s.L_bar, those of D on its diagonal.
-template <class T> void factored_delassus_adj(const World& w, const T* L, Rows<T>& rows, const Island& island, DelassusScratch<T>& s) {
+// From s.W_bar:   Z_bar = W_bar D^-1/2,   D_bar -= W_bar W/(2 D),   J_bar += L^-1 Z_bar,   L_bar -= Z J_bar^T
+// below the diagonal. Covectors of the factor add up in s.L_bar, those of D on its diagonal.
+template <class T>
+void factored_delassus_adj(const World& w, const T* L, Rows<T>& rows, const Island& island,
+                           DelassusScratch<T>& s) {
     using std::sqrt;
     // 1.3 diagonal: whoever reads it knows it as a function of W and R
     // 1.2 W = Z D^-1/2
@@ -225,37 +262,40 @@ template <class T> void factored_delassus_adj(const World& w, const T* L, Rows<T
         const int* chain = rows.chain_dof.data() + b.chain;
         T* x = s.work.data();  // Z_bar, then J_bar
         for (int i = 0; i < b.length; ++i) {
-            const Dof& dof = w.model.dofs[static_cast<size_t>(chain[i])];
-            const T D = L[dof.row + dof.depth], W_bar = s.W_bar[values + static_cast<size_t>(i)];
+            const Dof& dof = w.model.dofs[chain[i]];
+            const T D = L[dof.row + dof.depth], W_bar = s.W_bar[values + i];
             x[chain[i]] = W_bar / sqrt(D);
-            s.L_bar[static_cast<size_t>(dof.row + dof.depth)] -= T(0.5) * W_bar * s.W[values + static_cast<size_t>(i)] / D;
+            s.L_bar[dof.row + dof.depth] -= T(0.5) * W_bar * s.W[values + i] / D;
         }
         // 1.1 Z = L^-T J^T, from the root on
         for (int i = b.length; i-- > 0;) {
-            const Dof& dof = w.model.dofs[static_cast<size_t>(chain[i])];
+            const Dof& dof = w.model.dofs[chain[i]];
             const T* row = L + dof.row;
             T sum = x[chain[i]];
-            for (int a = dof.parent, d = dof.depth - 1; d >= 0; a = w.model.dofs[static_cast<size_t>(a)].parent, --d) sum -= row[d] * x[a];
+            for (int a = dof.parent, d = dof.depth - 1; d >= 0; a = w.model.dofs[a].parent, --d)
+                sum -= row[d] * x[a];
             x[chain[i]] = sum;
-            rows.J_bar[values + static_cast<size_t>(i)] += sum;
-            const T& Z = s.Z[values + static_cast<size_t>(i)];
+            rows.J_bar[values + i] += sum;
+            const T& Z = s.Z[values + i];
             T* row_bar = s.L_bar.data() + dof.row;
-            for (int a = dof.parent, d = dof.depth - 1; d >= 0; a = w.model.dofs[static_cast<size_t>(a)].parent, --d) row_bar[d] -= Z * x[a];
+            for (int a = dof.parent, d = dof.depth - 1; d >= 0; a = w.model.dofs[a].parent, --d)
+                row_bar[d] -= Z * x[a];
         }
-        for (int i = 0; i < b.length; ++i) x[chain[i]] = T(0);
+        for (int i = 0; i < b.length; ++i)
+            x[chain[i]] = T(0);
     });
 }
 
 template <class T>
 void delassus(const World& w,
-              const T* L,            // (mass_matrix_size) the factor
-              Rows<T>& rows,         // sets rows.dropped
+              const T* L,     // (mass_matrix_size) the factor
+              Rows<T>& rows,  // sets rows.dropped
               DelassusScratch<T>& s) {
     s.Z.resize(rows.J.size());
     s.A.resize(rows.delassus_size);
     s.factored.resize(rows.islands.size());
     if (std::ranges::any_of(rows.islands, &Island::factored)) {
-        const size_t n = static_cast<size_t>(rows.count);
+        const size_t n = rows.count;
         s.W.resize(rows.J.size());
         s.column.resize(rows.J.size());
         s.start.resize(n + 1);
@@ -269,9 +309,17 @@ void delassus(const World& w,
             continue;
         }
         factored_delassus(w, L, rows, island, s);
-        const size_t row = static_cast<size_t>(island.row);
-        s.factored[i] = {island.rows, island.dofs, s.start.data() + row, s.column.data(), s.W.data(), rows.R.data() + row, s.diagonal.data() + row,
-                         s.along.data(), s.swept.data(), s.velocity.data() + row};
+        const size_t row = island.row;
+        s.factored[i] = {island.rows,
+                         island.dofs,
+                         s.start.data() + row,
+                         s.column.data(),
+                         s.W.data(),
+                         rows.R.data() + row,
+                         s.diagonal.data() + row,
+                         s.along.data(),
+                         s.swept.data(),
+                         s.velocity.data() + row};
     }
 }
 template <class T>
@@ -279,10 +327,12 @@ void delassus_adj(const World& w, const T* L, Rows<T>& rows, DelassusScratch<T>&
     s.Y.resize(rows.responses_size);
     s.G.resize(rows.responses_size);
     const bool any_factored = std::ranges::any_of(rows.islands, &Island::factored);
-    if (any_factored) s.L_bar.assign(static_cast<size_t>(w.model.mass_matrix_size), T(0));
+    if (any_factored) s.L_bar.assign(w.model.mass_matrix_size, T(0));
     for (const Island& island : rows.islands) {
-        if (island.factored) factored_delassus_adj(w, L, rows, island, s);
-        else island_delassus_adj(w, L, rows, island, s, M_bar);
+        if (island.factored)
+            factored_delassus_adj(w, L, rows, island, s);
+        else
+            island_delassus_adj(w, L, rows, island, s, M_bar);
     }
     if (any_factored) ltl_factor_inplace_adj(w.model, L, s.L_bar.data(), M_bar);
 }

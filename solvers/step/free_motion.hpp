@@ -1,6 +1,7 @@
-// The motion without contact impulses: (M + h B) a = tau - c - B v, damping implicit through B. Two ways to the same a:
-// the articulated-body algorithm, or the bias force by RNEA and the factor of the mass matrix, which contacts need anyway. Here are their
-// adjoints operator by operator; that through the equations of motion is in solvers/step/implicit.hpp. All agree to round-off.
+// The motion without contact impulses: (M + h B) a = tau - c - B v, damping implicit through B. Two ways to
+// the same a: the articulated-body algorithm, or the bias force by RNEA and the factor of the mass matrix,
+// which contacts need anyway. Here are their adjoints operator by operator; that through the equations of
+// motion is in solvers/step/implicit.hpp. All agree to round-off.
 #pragma once
 
 #include "core/dynamics/aba.hpp"
@@ -14,42 +15,50 @@ template <class T> struct FreeMotionScratch {
     RneaScratch<T> rnea;
     CrbaScratch<T> crba;
     AbaScratch<T> aba;
-    std::vector<T> M;                   // (mass_matrix_size) factor of M + h B
-    std::vector<T> bias, rhs, d, a;     // (nv) c; tau - B v (- c); armature + h B; acceleration
-    std::vector<T> zero;                // (nv) stays zero
+    std::vector<T> M;                // (mass_matrix_size) factor of M + h B
+    std::vector<T> bias, rhs, d, a;  // (nv) c; tau - B v (- c); armature + h B; acceleration
+    std::vector<T> zero;             // (nv) stays zero
     // bars
-    std::vector<T> M_bar;               // (mass_matrix_size)
+    std::vector<T> M_bar;                          // (mass_matrix_size)
     std::vector<T> a_bar, rhs_bar, d_bar, unused;  // (nv)
     explicit FreeMotionScratch(const Model& m)
-        : rnea(m), crba(m), aba(m), M(static_cast<size_t>(m.mass_matrix_size), T(0)), M_bar(M) {
-        for (auto* x : {&bias, &rhs, &d, &a, &zero, &a_bar, &rhs_bar, &d_bar, &unused}) x->assign(static_cast<size_t>(m.nv), T(0));
+        : rnea(m),
+          crba(m),
+          aba(m),
+          M(m.mass_matrix_size, T(0)),
+          M_bar(M) {
+        for (auto* x : {&bias, &rhs, &d, &a, &zero, &a_bar, &rhs_bar, &d_bar, &unused})
+            x->assign(m.nv, T(0));
     }
 };
 
 inline bool needs_mass_matrix(const World& w) {
-    return w.settings.forward_dynamics != ForwardDynamics::aba || !w.shapes.pairs.empty() || w.model.has_joint_rows();
+    return w.settings.forward_dynamics != ForwardDynamics::aba || !w.shapes.pairs.empty() ||
+           w.model.has_joint_rows();
 }
 
 // The factor of M + h B.
-template <class T> void mass_matrix(const World& w, const T* theta, const Kinematics<T>& k, const T* B, FreeMotionScratch<T>& s) {
+template <class T>
+void mass_matrix(const World& w, const T* theta, const Kinematics<T>& k, const T* B,
+                 FreeMotionScratch<T>& s) {
     if (!needs_mass_matrix(w)) return;
     const T& h = theta[w.time_step.at(0)];
     crba(w.model, theta, k, s.crba, s.M.data());
     for (int j = 0; j < w.nv(); ++j) {
-        const Dof& dof = w.model.dofs[static_cast<size_t>(j)];
-        s.M[static_cast<size_t>(dof.row + dof.depth)] += h * B[j];
+        const Dof& dof = w.model.dofs[j];
+        s.M[dof.row + dof.depth] += h * B[j];
     }
     ltl_factor_inplace(w.model, s.M.data());
 }
 // From s.M_bar, the covector of M + h B.
 template <class T>
-void mass_matrix_adj(const World& w, const T* theta, const Kinematics<T>& k, const T* B, FreeMotionScratch<T>& s, KinematicsBar<T>& bar,
-                     T* theta_bar, T* B_bar) {
+void mass_matrix_adj(const World& w, const T* theta, const Kinematics<T>& k, const T* B,
+                     FreeMotionScratch<T>& s, KinematicsBar<T>& bar, T* theta_bar, T* B_bar) {
     if (!needs_mass_matrix(w)) return;
     const T& h = theta[w.time_step.at(0)];
     for (int j = 0; j < w.nv(); ++j) {
-        const Dof& dof = w.model.dofs[static_cast<size_t>(j)];
-        const T& diagonal_bar = s.M_bar[static_cast<size_t>(dof.row + dof.depth)];
+        const Dof& dof = w.model.dofs[j];
+        const T& diagonal_bar = s.M_bar[dof.row + dof.depth];
         B_bar[j] += h * diagonal_bar;
         theta_bar[w.time_step.at(0)] += B[j] * diagonal_bar;
     }
@@ -58,31 +67,36 @@ void mass_matrix_adj(const World& w, const T* theta, const Kinematics<T>& k, con
 
 // s.a from tau, v and B
 template <class T>
-void free_acceleration(const World& w, const T* theta, const Kinematics<T>& k, const T* v, const T* tau, const T* B, FreeMotionScratch<T>& s) {
+void free_acceleration(const World& w, const T* theta, const Kinematics<T>& k, const T* v, const T* tau,
+                       const T* B, FreeMotionScratch<T>& s) {
     const Model& m = w.model;
     const T& h = theta[w.time_step.at(0)];
     for (int j = 0; j < m.nv; ++j) {
-        const size_t n = static_cast<size_t>(j);
+        const size_t n = j;
         s.d[n] = theta[m.armature.at(j)] + h * B[j];
         s.rhs[n] = tau[j] - B[j] * v[j];
     }
-    if (w.settings.forward_dynamics == ForwardDynamics::aba) return aba(m, theta, k, v, s.rhs.data(), s.d.data(), s.aba, s.a.data());
+    if (w.settings.forward_dynamics == ForwardDynamics::aba)
+        return aba(m, theta, k, v, s.rhs.data(), s.d.data(), s.aba, s.a.data());
     rnea(m, theta, k, v, s.zero.data(), s.rnea, s.bias.data());
-    for (size_t n = 0; n < s.a.size(); ++n) s.a[n] = s.rhs[n] - s.bias[n];
+    for (size_t n = 0; n < s.a.size(); ++n)
+        s.a[n] = s.rhs[n] - s.bias[n];
     ltl_solve_inplace(m, s.M.data(), 0, m.nv, s.a.data());
 }
 // From s.a_bar; adds to s.M_bar what flows through the factor.
 template <class T>
-void free_acceleration_adj(const World& w, const T* theta, const Kinematics<T>& k, const T* v, const T* B, FreeMotionScratch<T>& s,
-                           KinematicsBar<T>& bar, T* theta_bar, T* v_bar, T* tau_bar, T* B_bar) {
+void free_acceleration_adj(const World& w, const T* theta, const Kinematics<T>& k, const T* v, const T* B,
+                           FreeMotionScratch<T>& s, KinematicsBar<T>& bar, T* theta_bar, T* v_bar, T* tau_bar,
+                           T* B_bar) {
     const Model& m = w.model;
     const T& h = theta[w.time_step.at(0)];
     if (w.settings.forward_dynamics == ForwardDynamics::aba) {
         std::fill(s.rhs_bar.begin(), s.rhs_bar.end(), T(0));
         std::fill(s.d_bar.begin(), s.d_bar.end(), T(0));
-        aba_adj(m, k, v, s.aba, s.a.data(), s.a_bar.data(), bar, theta_bar, v_bar, s.rhs_bar.data(), s.d_bar.data());
+        aba_adj(m, k, v, s.aba, s.a.data(), s.a_bar.data(), bar, theta_bar, v_bar, s.rhs_bar.data(),
+                s.d_bar.data());
         for (int j = 0; j < m.nv; ++j) {
-            const T& d_bar = s.d_bar[static_cast<size_t>(j)];
+            const T& d_bar = s.d_bar[j];
             theta_bar[m.armature.at(j)] += d_bar;
             theta_bar[w.time_step.at(0)] += B[j] * d_bar;
             B_bar[j] += h * d_bar;
@@ -91,11 +105,13 @@ void free_acceleration_adj(const World& w, const T* theta, const Kinematics<T>& 
         s.rhs_bar = s.a_bar;
         ltl_solve_inplace(m, s.M.data(), 0, m.nv, s.rhs_bar.data());
         ltl_solve_inplace_adj(m, 0, m.nv, s.a.data(), s.rhs_bar.data(), s.M_bar.data());
-        for (size_t n = 0; n < s.d_bar.size(); ++n) s.d_bar[n] = -s.rhs_bar[n];  // of the bias
-        rnea_adj(m, theta, k, v, s.zero.data(), s.rnea, s.d_bar.data(), bar, theta_bar, v_bar, s.unused.data());
+        for (size_t n = 0; n < s.d_bar.size(); ++n)
+            s.d_bar[n] = -s.rhs_bar[n];  // of the bias
+        rnea_adj(m, theta, k, v, s.zero.data(), s.rnea, s.d_bar.data(), bar, theta_bar, v_bar,
+                 s.unused.data());
     }
     for (int j = 0; j < m.nv; ++j) {
-        const T& rhs_bar = s.rhs_bar[static_cast<size_t>(j)];
+        const T& rhs_bar = s.rhs_bar[j];
         tau_bar[j] += rhs_bar;
         B_bar[j] -= rhs_bar * v[j];
         v_bar[j] -= rhs_bar * B[j];

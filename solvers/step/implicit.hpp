@@ -1,13 +1,16 @@
 // The adjoint of a step's dynamics through the equations that its result obeys,
 //
-//   r = M (v+ - v) + h [c + B v+ - tau] - J^T lambda = 0,     s = J v+ + beta + R lambda,   complementary to lambda
+//   r = M (v+ - v) + h [c + B v+ - tau] - J^T lambda = 0,     s = J v+ + beta + R lambda,   complementary to
+//   lambda
 //
-// instead of through the operators that led there. With v0 the covector of v+, and the active set's own adjoint s_bar,
+// instead of through the operators that led there. With v0 the covector of v+, and the active set's own
+// adjoint s_bar,
 //
 //   lambda_bar += J M^-1 v0,   w = M^-1 (v0 + J^T s_bar)
 //
-// and then, with v+, lambda, w and s_bar held, all other bars are those of -w.r + s_bar.s: one adjoint of RNEA at the acceleration
-// (v+ - v)/h, and J_bar += s_bar v+^T + lambda w^T for the rows. M has h B on its diagonal where it is inverted.
+// and then, with v+, lambda, w and s_bar held, all other bars are those of -w.r + s_bar.s: one adjoint of
+// RNEA at the acceleration (v+ - v)/h, and J_bar += s_bar v+^T + lambda w^T for the rows. M has h B on its
+// diagonal where it is inverted.
 #pragma once
 
 #include "solvers/step/free_motion.hpp"
@@ -15,26 +18,32 @@
 
 namespace costate {
 
-// Which active set a step is pulled back through: the one that it ended in, or that with every contact open that bears load though
-// the loss would fall if it opened. The second is the other side of complementarity (Werling et al. 2021, section IV-D): a drone
-// that rests on the ground has no gradient by its thrust in the first.
+// Which active set a step is pulled back through: the one that it ended in, or that with every contact open
+// that bears load though the loss would fall if it opened. The second is the other side of complementarity
+// (Werling et al. 2021, section IV-D): a drone that rests on the ground has no gradient by its thrust in the
+// first.
 enum class Labels { solved, relabelled };
 
-// set.state less the contacts whose normal row the loss wants pushed apart: loss_by_impulse (rows) is J M^-1 v0.
-template <class T> void relabel(const MlcpView<T>& p, const ActiveSet<T>& found, const T* loss_by_impulse, const T* x, ActiveSet<T>& out) {
-    out.state = found.state, out.s.resize(found.s.size());
+// set.state less the contacts whose normal row the loss wants pushed apart: loss_by_impulse (rows) is J M^-1
+// v0.
+template <class T>
+void relabel(const MlcpView<T>& p, const ActiveSet<T>& found, const T* loss_by_impulse, const T* x,
+             ActiveSet<T>& out) {
+    out.state = found.state;
+    out.s.resize(found.s.size());
     for (int r = 0; r < p.rows; ++r) {
-        RowState& state = out.state[static_cast<size_t>(r)];
+        RowState& state = out.state[r];
         if (p.normal[r] == unilateral_row && loss_by_impulse[r] < T(0)) state = RowState::separating;
-        if (p.normal[r] >= 0 && out.state[static_cast<size_t>(p.normal_of(r))] == RowState::separating) state = RowState::separating;
+        if (p.normal[r] >= 0 && out.state[p.normal_of(r)] == RowState::separating)
+            state = RowState::separating;
     }
     linearise_states(p, out, x);
 }
 
 // Covectors of the impulses and of v+ -> s_bar (b_bar in the scratch), mu_bar, and s.w.
 template <class T>
-void constrained_response(const World& w, const T* L, Rows<T>& rows, const DelassusScratch<T>& d, ImpulseScratch<T>& s, const T* v_next_bar,
-                          Labels labels) {
+void constrained_response(const World& w, const T* L, Rows<T>& rows, const DelassusScratch<T>& d,
+                          ImpulseScratch<T>& s, const T* v_next_bar, Labels labels) {
     const auto solve = [&] { ltl_solve_inplace(w.model, L, 0, w.nv(), s.w.data()); };
     std::copy(v_next_bar, v_next_bar + w.nv(), s.w.begin());
     if (rows.islands.empty()) return solve();
@@ -42,8 +51,8 @@ void constrained_response(const World& w, const T* L, Rows<T>& rows, const Delas
     s.b_bar.assign(s.b.size(), T(0));  // first J M^-1 v0
     for_each_row(rows, [&](int row, int length, const int* dofs, int values) {
         for (int i = 0; i < length; ++i)
-            s.b_bar[static_cast<size_t>(row)] += rows.J[static_cast<size_t>(values + i)] * s.w[static_cast<size_t>(dofs[i])];
-        s.lambda_bar[static_cast<size_t>(row)] += s.b_bar[static_cast<size_t>(row)];
+            s.b_bar[row] += rows.J[values + i] * s.w[dofs[i]];
+        s.lambda_bar[row] += s.b_bar[row];
     });
     for (size_t i = 0; i < rows.islands.size(); ++i) {
         const int row = rows.islands[i].row, end = row + rows.islands[i].rows;
@@ -51,21 +60,21 @@ void constrained_response(const World& w, const T* L, Rows<T>& rows, const Delas
         const bool relabelled = labels == Labels::relabelled;
         if (relabelled) relabel(p, s.sets[i], s.b_bar.data() + row, s.lambda.data() + row, s.relabelled[i]);
         std::fill(s.b_bar.begin() + row, s.b_bar.begin() + end, T(0));
-        solve_active_set_adj(p, relabelled ? s.relabelled[i] : s.sets[i], s.lambda.data() + row, s.lambda_bar.data() + row, s.b_bar.data() + row,
-                             rows.mu_bar.data() + row);
+        solve_active_set_adj(p, relabelled ? s.relabelled[i] : s.sets[i], s.lambda.data() + row,
+                             s.lambda_bar.data() + row, s.b_bar.data() + row, rows.mu_bar.data() + row);
     }
     std::copy(v_next_bar, v_next_bar + w.nv(), s.w.begin());
     for_each_row(rows, [&](int row, int length, const int* dofs, int values) {
         for (int i = 0; i < length; ++i)
-            s.w[static_cast<size_t>(dofs[i])] += rows.J[static_cast<size_t>(values + i)] * s.b_bar[static_cast<size_t>(row)];
+            s.w[dofs[i]] += rows.J[values + i] * s.b_bar[row];
     });
     solve();
 }
 
 // Backwards through the step from v+ to its rows, joint forces and kinematics; see above.
 template <class T>
-void pull_back_dynamics(const World& w, const T* theta, const Kinematics<T>& k, FreeMotionScratch<T>& free, Rows<T>& rows,
-                        const DelassusScratch<T>& d, ImpulseScratch<T>& s,
+void pull_back_dynamics(const World& w, const T* theta, const Kinematics<T>& k, FreeMotionScratch<T>& free,
+                        Rows<T>& rows, const DelassusScratch<T>& d, ImpulseScratch<T>& s,
                         const T* v,           // (nv)
                         const T* v_next,      // (nv)
                         const T* v_next_bar,  // (nv)
@@ -75,18 +84,18 @@ void pull_back_dynamics(const World& w, const T* theta, const Kinematics<T>& k, 
     // s_bar.s, and lambda.J w
     T power(0);  // w.J^T lambda
     for_each_row(rows, [&](int row, int length, const int* dofs, int values) {
-        const T &lambda = s.lambda[static_cast<size_t>(row)], &s_bar = s.b_bar[static_cast<size_t>(row)];
-        rows.beta_bar[static_cast<size_t>(row)] += s_bar;
-        rows.R_bar[static_cast<size_t>(row)] += s_bar * lambda;
+        const T &lambda = s.lambda[row], &s_bar = s.b_bar[row];
+        rows.beta_bar[row] += s_bar;
+        rows.R_bar[row] += s_bar * lambda;
         for (int i = 0; i < length; ++i) {
-            const T& w_j = s.w[static_cast<size_t>(dofs[i])];
-            rows.J_bar[static_cast<size_t>(values + i)] += s_bar * v_next[dofs[i]] + lambda * w_j;
-            power += lambda * rows.J[static_cast<size_t>(values + i)] * w_j;
+            const T& w_j = s.w[dofs[i]];
+            rows.J_bar[values + i] += s_bar * v_next[dofs[i]] + lambda * w_j;
+            power += lambda * rows.J[values + i] * w_j;
         }
     });
     // -w.r
     for (int j = 0; j < w.nv(); ++j) {
-        const size_t n = static_cast<size_t>(j);
+        const size_t n = j;
         free.a[n] = (v_next[j] - v[j]) / h;
         free.rhs_bar[n] = -h * s.w[n];  // of the inverse dynamics
         free.a_bar[n] = T(0);
@@ -94,11 +103,12 @@ void pull_back_dynamics(const World& w, const T* theta, const Kinematics<T>& k, 
         B_bar[j] -= h * s.w[n] * v_next[j];
     }
     rnea(w.model, theta, k, v, free.a.data(), free.rnea, free.unused.data());
-    rnea_adj(w.model, theta, k, v, free.a.data(), free.rnea, free.rhs_bar.data(), bar, theta_bar, v_bar, free.a_bar.data());
+    rnea_adj(w.model, theta, k, v, free.a.data(), free.rnea, free.rhs_bar.data(), bar, theta_bar, v_bar,
+             free.a_bar.data());
     T& h_bar = theta_bar[w.time_step.at(0)];
     h_bar -= power / h;  // h [c + B v+ - tau] = J^T lambda - M (v+ - v)
     for (int j = 0; j < w.nv(); ++j) {
-        const size_t n = static_cast<size_t>(j);
+        const size_t n = j;
         v_bar[j] -= free.a_bar[n] / h;
         h_bar -= free.a_bar[n] * free.a[n] / h;
     }

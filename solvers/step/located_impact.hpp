@@ -1,77 +1,93 @@
-// Impacts located inside a step. A contact that bounces is met at t = -gap/v, v = J v the speed at which it closes; before that the
-// body is carried by the free velocity, after it by what the impulse leaves:
+// Impacts located inside a step. A contact that bounces is met at t = -gap/v, v = J v the speed at which it
+// closes; before that the body is carried by the free velocity, after it by what the impulse leaves:
 //
 //   q+ = retract(q, h v+ - sum over bouncing contacts of t M^-1 J^T lambda)
 //
-// and the row's bias (solvers/rows/bias.hpp) turns round the speed at t. The derivative of such a step by q and v tends to the saltation
-// matrix as h -> 0, which that of a step that bounces at its beginning does not. M has h B on its diagonal.
+// and the row's bias (solvers/rows/bias.hpp) turns round the speed at t. The derivative of such a step by q
+// and v tends to the saltation matrix as h -> 0, which that of a step that bounces at its beginning does not.
+// M has h B on its diagonal.
 #pragma once
 
-#include "solvers/step/impulses.hpp"
 #include "solvers/rows/rows.hpp"
+#include "solvers/step/impulses.hpp"
 
 namespace costate {
 
 // visit(row, length, dofs, values, t) for every row of the contacts that bounce inside the step.
 template <class T, class Visit>
-void for_each_located_row(const World& w, const T* theta, const T* q, const ContactScratch<T>& contacts, const Rows<T>& rows, const Visit& visit) {
+void for_each_located_row(const World& w, const T* theta, const T* q, const ContactScratch<T>& contacts,
+                          const Rows<T>& rows, const Visit& visit) {
     for (const RowBlock& block : rows.blocks) {
         if (block.bias != BiasCase::located) continue;
-        const T t = impact_time(block_gap(w, theta, block, q, contacts), rows.v_before[static_cast<size_t>(block.row)]);
-        for (int r = 0; r < block.rows; ++r) visit(block.row + r, block.length, rows.chain_dof.data() + block.chain, block.values + r * block.length, t, block.row);
+        const T t = impact_time(block_gap(w, theta, block, q, contacts), rows.v_before[block.row]);
+        for (int r = 0; r < block.rows; ++r)
+            visit(block.row + r, block.length, rows.chain_dof.data() + block.chain,
+                  block.values + r * block.length, t, block.row);
     }
 }
 
 // s.late = M^-1 sum t J^T lambda, taken off the displacement.
 template <class T>
-void late_displacement(const World& w, const T* theta, const T* q, const T* L, const ContactScratch<T>& contacts, const Rows<T>& rows, ImpulseScratch<T>& s,
+void late_displacement(const World& w, const T* theta, const T* q, const T* L,
+                       const ContactScratch<T>& contacts, const Rows<T>& rows, ImpulseScratch<T>& s,
                        T* displacement) {
     if (!rows.located) return;
     std::fill(s.late.begin(), s.late.end(), T(0));
-    for_each_located_row(w, theta, q, contacts, rows, [&](int row, int length, const int* dofs, int values, const T& t, int) {
-        for (int i = 0; i < length; ++i) s.late[static_cast<size_t>(dofs[i])] += t * s.lambda[static_cast<size_t>(row)] * rows.J[static_cast<size_t>(values + i)];
-    });
+    for_each_located_row(w, theta, q, contacts, rows,
+                         [&](int row, int length, const int* dofs, int values, const T& t, int) {
+                             for (int i = 0; i < length; ++i)
+                                 s.late[dofs[i]] += t * s.lambda[row] * rows.J[values + i];
+                         });
     ltl_solve_inplace(w.model, L, 0, w.nv(), s.late.data());
-    for (int j = 0; j < w.nv(); ++j) displacement[j] -= s.late[static_cast<size_t>(j)];
+    for (int j = 0; j < w.nv(); ++j)
+        displacement[j] -= s.late[j];
 }
-// y = -M^-1 displacement_bar:   lambda_bar += t J y,   J_bar += t lambda y^T,   t_bar += lambda J y,   M_bar -= y late^T
+// y = -M^-1 displacement_bar:   lambda_bar += t J y,   J_bar += t lambda y^T,   t_bar += lambda J y,   M_bar
+// -= y late^T
 template <class T>
-void late_displacement_adj(const World& w, const T* theta, const T* q, const T* L, const ContactScratch<T>& contacts, Rows<T>& rows, ImpulseScratch<T>& s,
+void late_displacement_adj(const World& w, const T* theta, const T* q, const T* L,
+                           const ContactScratch<T>& contacts, Rows<T>& rows, ImpulseScratch<T>& s,
                            const T* displacement_bar, T* M_bar) {
     if (!rows.located) return;
-    for (int j = 0; j < w.nv(); ++j) s.w[static_cast<size_t>(j)] = -displacement_bar[j];
+    for (int j = 0; j < w.nv(); ++j)
+        s.w[j] = -displacement_bar[j];
     ltl_solve_inplace(w.model, L, 0, w.nv(), s.w.data());
     ltl_solve_inplace_adj(w.model, 0, w.nv(), s.late.data(), s.w.data(), M_bar);
-    for_each_located_row(w, theta, q, contacts, rows, [&](int row, int length, const int* dofs, int values, const T& t, int first) {
-        const T& lambda = s.lambda[static_cast<size_t>(row)];
-        T along(0);
-        for (int i = 0; i < length; ++i) {
-            const T& y = s.w[static_cast<size_t>(dofs[i])];
-            along += rows.J[static_cast<size_t>(values + i)] * y;
-            rows.J_bar[static_cast<size_t>(values + i)] += t * lambda * y;
-        }
-        s.lambda_bar[static_cast<size_t>(row)] += t * along;
-        rows.time_bar[static_cast<size_t>(first)] += lambda * along;
-    });
+    for_each_located_row(w, theta, q, contacts, rows,
+                         [&](int row, int length, const int* dofs, int values, const T& t, int first) {
+                             const T& lambda = s.lambda[row];
+                             T along(0);
+                             for (int i = 0; i < length; ++i) {
+                                 const T& y = s.w[dofs[i]];
+                                 along += rows.J[values + i] * y;
+                                 rows.J_bar[values + i] += t * lambda * y;
+                             }
+                             s.lambda_bar[row] += t * along;
+                             rows.time_bar[first] += lambda * along;
+                         });
 }
 
-// The covector of q+ where a step has bounced at its beginning and its gradient is to be that of an elastic impact all the same
-// (Werling et al. 2021, section VI and appendix E):   dq+/dq = X,   dq+/dv = h X,   X = 1 - sum y_i J_i^T J_i   with the y for which
-// J_i X J_i^T = -e_i J_i J_i^T on the rows that bounce. `d` (nv): displacement_bar in, X^T displacement_bar out. False if none bounces.
-template <class T> bool elastic_displacement_inplace(const Rows<T>& rows, const ContactScratch<T>& contacts, const ImpulseScratch<T>& s, T* d) {
+// The covector of q+ where a step has bounced at its beginning and its gradient is to be that of an elastic
+// impact all the same (Werling et al. 2021, section VI and appendix E):   dq+/dq = X,   dq+/dv = h X,   X = 1
+// - sum y_i J_i^T J_i   with the y for which J_i X J_i^T = -e_i J_i J_i^T on the rows that bounce. `d` (nv):
+// displacement_bar in, X^T displacement_bar out. False if none bounces.
+template <class T>
+bool elastic_displacement_inplace(const Rows<T>& rows, const ContactScratch<T>& contacts,
+                                  const ImpulseScratch<T>& s, T* d) {
     std::vector<const RowBlock*> bouncing;
     for (const RowBlock& block : rows.blocks)
-        if (block.bias == BiasCase::bounce && value_of(s.lambda[static_cast<size_t>(block.row)]) > 0) bouncing.push_back(&block);
+        if (block.bias == BiasCase::bounce && value_of(s.lambda[block.row]) > 0) bouncing.push_back(&block);
     if (bouncing.empty()) return false;
     const auto along = [&](const RowBlock& block, const auto& x) {
         T sum(0);
-        for (int i = 0; i < block.length; ++i) sum += rows.J[static_cast<size_t>(block.values + i)] * x(rows.chain_dof[static_cast<size_t>(block.chain + i)]);
+        for (int i = 0; i < block.length; ++i)
+            sum += rows.J[block.values + i] * x(rows.chain_dof[block.chain + i]);
         return sum;
     };
     const auto inner = [&](const RowBlock& a, const RowBlock& b) {
         return along(a, [&](int dof) {
             for (int i = 0; i < b.length; ++i)
-                if (rows.chain_dof[static_cast<size_t>(b.chain + i)] == dof) return rows.J[static_cast<size_t>(b.values + i)];
+                if (rows.chain_dof[b.chain + i] == dof) return rows.J[b.values + i];
             return T(0);
         });
     };
@@ -79,19 +95,20 @@ template <class T> bool elastic_displacement_inplace(const Rows<T>& rows, const 
     Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic> G(n, n);
     Eigen::VectorXd right(n);
     for (Eigen::Index i = 0; i < n; ++i) {
-        const RowBlock& a = *bouncing[static_cast<size_t>(i)];
+        const RowBlock& a = *bouncing[i];
         for (Eigen::Index j = 0; j < n; ++j) {
-            const double product = value_of(inner(a, *bouncing[static_cast<size_t>(j)]));
+            const double product = value_of(inner(a, *bouncing[j]));
             G(i, j) = product * product;
             if (i == j) right[i] = (1 + value_of(block_restitution(a, contacts))) * product;
         }
     }
     const Eigen::VectorXd y = G.completeOrthogonalDecomposition().solve(right);
     std::vector<T> pulled(bouncing.size());
-    for (size_t i = 0; i < bouncing.size(); ++i) pulled[i] = T(y[static_cast<Eigen::Index>(i)]) * along(*bouncing[i], [&](int dof) { return d[dof]; });
+    for (size_t i = 0; i < bouncing.size(); ++i)
+        pulled[i] = T(y[static_cast<Eigen::Index>(i)]) * along(*bouncing[i], [&](int dof) { return d[dof]; });
     for (size_t i = 0; i < bouncing.size(); ++i)
         for (int k = 0; k < bouncing[i]->length; ++k)
-            d[rows.chain_dof[static_cast<size_t>(bouncing[i]->chain + k)]] -= pulled[i] * rows.J[static_cast<size_t>(bouncing[i]->values + k)];
+            d[rows.chain_dof[bouncing[i]->chain + k]] -= pulled[i] * rows.J[bouncing[i]->values + k];
     return true;
 }
 

@@ -1,14 +1,15 @@
-// Errors are taken back by position. What lies deeper than the slop is moved apart within the step, what an equality holds together is
-// moved together, and none of that motion is left as velocity (split impulses: Guendelman, Bridson & Fedkiw 2003, and Catto's engines).
-// The step's velocity v+ leaves such rows with J v+ >= 0, or = 0; a second problem, on these two kinds of rows and without friction,
-// asks for the rest:
+// Errors are taken back by position. What lies deeper than the slop is moved apart within the step, what an
+// equality holds together is moved together, and none of that motion is left as velocity (split impulses:
+// Guendelman, Bridson & Fedkiw 2003, and Catto's engines). The step's velocity v+ leaves such rows with J v+
+// >= 0, or = 0; a second problem, on these two kinds of rows and without friction, asks for the rest:
 //
 //   s = J v+ + beta + R lambda >= 0            what the rows of the step are left with
-//   w = M^-1 J^T kappa,   s + rho + J w + c R kappa >= 0,   complementary to kappa >= 0, or = 0      rho: rows.recovery
-//   q+ = retract(q, h (v+ + w))
+//   w = M^-1 J^T kappa,   s + rho + J w + c R kappa >= 0,   complementary to kappa >= 0, or = 0      rho:
+//   rows.recovery q+ = retract(q, h (v+ + w))
 //
-// Its compliance is c = 100 times that of the step, so that errors which cannot all be met are shared out and not amplified. It is solved
-// exactly, and pulled back through its active set, whatever solves the step. Steps without such a row skip it. M has h B on its diagonal.
+// Its compliance is c = 100 times that of the step, so that errors which cannot all be met are shared out and
+// not amplified. It is solved exactly, and pulled back through its active set, whatever solves the step.
+// Steps without such a row skip it. M has h B on its diagonal.
 #pragma once
 
 #include "solvers/step/impulses.hpp"
@@ -18,42 +19,47 @@ namespace costate {
 inline constexpr double recovery_compliance = 100;  // c
 
 template <class T> struct RecoveryScratch {
-    std::vector<T> b, kappa;             // (rows) s + rho, m/s; N s
-    std::vector<unsigned char> dropped;  // (rows) also friction, which has no part in it
-    std::vector<T> A;                    // as the dense Delassus operators, with c R
-    std::vector<T> R, diagonal;          // (rows) c R; the diagonal of A
+    std::vector<T> b, kappa;                    // (rows) s + rho, m/s; N s
+    std::vector<unsigned char> dropped;         // (rows) also friction, which has no part in it
+    std::vector<T> A;                           // as the dense Delassus operators, with c R
+    std::vector<T> R, diagonal;                 // (rows) c R; the diagonal of A
     std::vector<FactoredOperator<T>> factored;  // (islands)
-    std::vector<T> w;                    // (nv) velocity that is not kept
-    std::vector<ActiveSet<T>> sets;      // per island
+    std::vector<T> w;                           // (nv) velocity that is not kept
+    std::vector<ActiveSet<T>> sets;             // per island
     LcpScratch lcp;
     // bars
     std::vector<T> kappa_bar, s_bar, mu_bar;  // (rows)
     std::vector<T> w_bar;                     // (nv)
     explicit RecoveryScratch(const World& world)
-        : w(static_cast<size_t>(world.nv()), T(0)), sets(world.model.trees.size()), w_bar(w) {}
+        : w(world.nv(), T(0)),
+          sets(world.model.trees.size()),
+          w_bar(w) {}
 };
 
 template <class T> bool recovers(const Rows<T>& rows, const Island& island) {
     for (int r = island.row; r < island.row + island.rows; ++r)
-        if (rows.recovery[static_cast<size_t>(r)] != T(0)) return true;
+        if (rows.recovery[r] != T(0)) return true;
     return false;
 }
 
 template <class T>
-MlcpView<T> recovery_problem(const Rows<T>& rows, const DelassusScratch<T>& d, const ImpulseScratch<T>& impulses,
-                             const RecoveryScratch<T>& s, size_t i) {
+MlcpView<T> recovery_problem(const Rows<T>& rows, const DelassusScratch<T>& d,
+                             const ImpulseScratch<T>& impulses, const RecoveryScratch<T>& s, size_t i) {
     const Island& island = rows.islands[i];
     MlcpView<T> p = island_problem(rows, d, impulses, i);
     p.b = s.b.data() + island.row;
     p.dropped = s.dropped.data() + island.row;
-    if (p.factored != nullptr) p.factored = &s.factored[i];
-    else p.A = s.A.data() + island.delassus;
+    if (p.factored != nullptr)
+        p.factored = &s.factored[i];
+    else
+        p.A = s.A.data() + island.delassus;
     return p;
 }
 
 // The operators of the islands with c R in place of R.
 template <class T>
-void soften(const Rows<T>& rows, const DelassusScratch<T>& d, const ImpulseScratch<T>& impulses, RecoveryScratch<T>& s) {
+void soften(const Rows<T>& rows, const DelassusScratch<T>& d, const ImpulseScratch<T>& impulses,
+            RecoveryScratch<T>& s) {
     const T c(recovery_compliance);
     s.A = d.A;
     s.R.resize(rows.R.size());
@@ -63,11 +69,11 @@ void soften(const Rows<T>& rows, const DelassusScratch<T>& d, const ImpulseScrat
         const Island& island = rows.islands[i];
         const MlcpView<T> p = island_problem(rows, d, impulses, i);
         for (int r = 0; r < island.rows; ++r) {
-            const size_t row = static_cast<size_t>(island.row + r);
+            const size_t row = island.row + r;
             s.R[row] = c * rows.R[row];
             s.diagonal[row] = p.diagonal(r) + (c - T(1)) * rows.R[row];
-            const size_t n = static_cast<size_t>(island.rows), k = static_cast<size_t>(r);
-            if (p.factored == nullptr) s.A[static_cast<size_t>(island.delassus) + k * n + k] = s.diagonal[row];
+            const size_t n = island.rows, k = r;
+            if (p.factored == nullptr) s.A[island.delassus + k * n + k] = s.diagonal[row];
         }
         if (p.factored == nullptr) continue;
         s.factored[i] = *p.factored;
@@ -78,7 +84,8 @@ void soften(const Rows<T>& rows, const DelassusScratch<T>& d, const ImpulseScrat
 
 // s.w from the impulses of the step; 0 where no row recovers.
 template <class T>
-void recover_positions(const World& w, const T* L, const Rows<T>& rows, const DelassusScratch<T>& d, const ImpulseScratch<T>& impulses,
+void recover_positions(const World& w, const T* L, const Rows<T>& rows, const DelassusScratch<T>& d,
+                       const ImpulseScratch<T>& impulses,
                        const T* v_next,  // (nv) v+
                        RecoveryScratch<T>& s) {
     std::fill(s.w.begin(), s.w.end(), T(0));
@@ -90,30 +97,33 @@ void recover_positions(const World& w, const T* L, const Rows<T>& rows, const De
     for (size_t r = 0; r < s.dropped.size(); ++r)
         if (rows.normal[r] >= 0 || rows.normal[r] == boxed_row) s.dropped[r] = 1;
     for_each_row(rows, [&](int row, int length, const int* dofs, int values) {
-        const size_t r = static_cast<size_t>(row);
+        const size_t r = row;
         s.b[r] = rows.beta[r] + rows.R[r] * impulses.lambda[r] + rows.recovery[r];
-        for (int i = 0; i < length; ++i) s.b[r] += rows.J[static_cast<size_t>(values + i)] * v_next[dofs[i]];
+        for (int i = 0; i < length; ++i)
+            s.b[r] += rows.J[values + i] * v_next[dofs[i]];
     });
     // 2 kappa
     soften(rows, d, impulses, s);
     for (size_t i = 0; i < rows.islands.size(); ++i) {
         const Island& island = rows.islands[i];
-        if (recovers(rows, island)) lcp(recovery_problem(rows, d, impulses, s, i), s.lcp, s.sets[i], s.kappa.data() + island.row);
+        if (recovers(rows, island))
+            lcp(recovery_problem(rows, d, impulses, s, i), s.lcp, s.sets[i], s.kappa.data() + island.row);
     }
     // 3 w
     for_each_row(rows, [&](int row, int length, const int* dofs, int values) {
         for (int i = 0; i < length; ++i)
-            s.w[static_cast<size_t>(dofs[i])] += rows.J[static_cast<size_t>(values + i)] * s.kappa[static_cast<size_t>(row)];
+            s.w[dofs[i]] += rows.J[values + i] * s.kappa[row];
     });
     ltl_solve_inplace(w.model, L, 0, w.nv(), s.w.data());
 }
 
-// From w_bar, with y = M^-1 w_bar, kappa_bar = J y, s_bar by the active set, and z = M^-1 (w_bar + J^T s_bar):
-//   J_bar += s_bar (v+ + w)^T + kappa z^T,   M_bar -= z w^T,   beta_bar, rho_bar += s_bar,   R_bar += s_bar (lambda + c kappa)
-//   lambda_bar += R s_bar,   v+_bar += J^T s_bar
+// From w_bar, with y = M^-1 w_bar, kappa_bar = J y, s_bar by the active set, and z = M^-1 (w_bar + J^T
+// s_bar):
+//   J_bar += s_bar (v+ + w)^T + kappa z^T,   M_bar -= z w^T,   beta_bar, rho_bar += s_bar,   R_bar += s_bar
+//   (lambda + c kappa) lambda_bar += R s_bar,   v+_bar += J^T s_bar
 template <class T>
-void recover_positions_adj(const World& w, const T* L, Rows<T>& rows, const DelassusScratch<T>& d, ImpulseScratch<T>& impulses,
-                           RecoveryScratch<T>& s,
+void recover_positions_adj(const World& w, const T* L, Rows<T>& rows, const DelassusScratch<T>& d,
+                           ImpulseScratch<T>& impulses, RecoveryScratch<T>& s,
                            const T* v_next,  // (nv)
                            const T* w_bar,   // (nv)
                            T* v_next_bar,    // (nv) +=
@@ -125,7 +135,7 @@ void recover_positions_adj(const World& w, const T* L, Rows<T>& rows, const Dela
     s.kappa_bar.assign(s.kappa.size(), T(0));
     for_each_row(rows, [&](int row, int length, const int* dofs, int values) {
         for (int i = 0; i < length; ++i)
-            s.kappa_bar[static_cast<size_t>(row)] += rows.J[static_cast<size_t>(values + i)] * s.w_bar[static_cast<size_t>(dofs[i])];
+            s.kappa_bar[row] += rows.J[values + i] * s.w_bar[dofs[i]];
     });
     // 2 kappa
     s.s_bar.assign(s.kappa.size(), T(0));
@@ -133,28 +143,29 @@ void recover_positions_adj(const World& w, const T* L, Rows<T>& rows, const Dela
     for (size_t i = 0; i < rows.islands.size(); ++i) {
         const Island& island = rows.islands[i];
         if (!recovers(rows, island)) continue;
-        solve_active_set_adj(recovery_problem(rows, d, impulses, s, i), s.sets[i], s.kappa.data() + island.row, s.kappa_bar.data() + island.row,
+        solve_active_set_adj(recovery_problem(rows, d, impulses, s, i), s.sets[i],
+                             s.kappa.data() + island.row, s.kappa_bar.data() + island.row,
                              s.s_bar.data() + island.row, s.mu_bar.data() + island.row);
     }
     std::copy(w_bar, w_bar + w.nv(), s.w_bar.begin());
     for_each_row(rows, [&](int row, int length, const int* dofs, int values) {
         for (int i = 0; i < length; ++i)
-            s.w_bar[static_cast<size_t>(dofs[i])] += rows.J[static_cast<size_t>(values + i)] * s.s_bar[static_cast<size_t>(row)];
+            s.w_bar[dofs[i]] += rows.J[values + i] * s.s_bar[row];
     });
     ltl_solve_inplace(w.model, L, 0, w.nv(), s.w_bar.data());
     ltl_solve_inplace_adj(w.model, 0, w.nv(), s.w.data(), s.w_bar.data(), M_bar);
     // 1 what the rows are left with
     for_each_row(rows, [&](int row, int length, const int* dofs, int values) {
-        const size_t r = static_cast<size_t>(row);
+        const size_t r = row;
         const T &s_bar = s.s_bar[r], &kappa = s.kappa[r], &lambda = impulses.lambda[r];
         rows.beta_bar[r] += s_bar;
         rows.recovery_bar[r] += s_bar;
         rows.R_bar[r] += s_bar * (lambda + T(recovery_compliance) * kappa);
         impulses.lambda_bar[r] += rows.R[r] * s_bar;
         for (int i = 0; i < length; ++i) {
-            const size_t j = static_cast<size_t>(dofs[i]);
-            v_next_bar[j] += rows.J[static_cast<size_t>(values + i)] * s_bar;
-            rows.J_bar[static_cast<size_t>(values + i)] += s_bar * (v_next[j] + s.w[j]) + kappa * s.w_bar[j];
+            const size_t j = dofs[i];
+            v_next_bar[j] += rows.J[values + i] * s_bar;
+            rows.J_bar[values + i] += s_bar * (v_next[j] + s.w[j]) + kappa * s.w_bar[j];
         }
     });
 }

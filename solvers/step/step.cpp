@@ -6,17 +6,18 @@ namespace costate {
 
 namespace {
 
-// Which side of the recovery's complementarity row r of island i is on. A row that the step has just closed and that the recovery does
-// not push is on both, up to round-off; there both sides have one derivative, as its s is 0 and stays 0.
+// Which side of the recovery's complementarity row r of island i is on. A row that the step has just closed
+// and that the recovery does not push is on both, up to round-off; there both sides have one derivative, as
+// its s is 0 and stays 0.
 std::uint64_t recovery_branch(const StepScratch<double>& s, size_t i, int r) {
     constexpr double tie = 1e-10;  // m/s
     const Island& island = s.rows.islands[i];
     if (!recovers(s.rows, island)) return 0;
     const MlcpView<double> p = recovery_problem(s.rows, s.delassus, s.impulses, s.recovery, i);
-    const size_t row = static_cast<size_t>(island.row + r);
+    const size_t row = island.row + r;
     if (p.normal[r] == free_row) return 0;
     if (s.recovery.kappa[row] * p.diagonal(r) > tie) return 1;
-    return s.recovery.sets[i].s[static_cast<size_t>(r)] > tie ? 2 : 3;
+    return s.recovery.sets[i].s[r] > tie ? 2 : 3;
 }
 
 }  // namespace
@@ -32,21 +33,26 @@ std::uint64_t branch_hash(const StepScratch<double>& s) {
     for (const Saturation side : s.saturations)
         mix(static_cast<std::uint64_t>(side.implicit) << 4 | static_cast<std::uint64_t>(side.control) << 2 |
             static_cast<std::uint64_t>(side.force));
-    for (const ContactPoint<double>& c : s.contacts.points) mix(static_cast<std::uint64_t>(tangent_axis(c.geometry.normal)));
+    for (const ContactPoint<double>& c : s.contacts.points)
+        mix(static_cast<std::uint64_t>(tangent_axis(c.geometry.normal)));
     for (const RowBlock& b : s.rows.blocks) {
         mix(static_cast<std::uint64_t>(b.bias) | static_cast<std::uint64_t>(b.kind) << 8 |
             static_cast<std::uint64_t>(b.side + 1) << 16 | static_cast<std::uint64_t>(b.capped) << 24 |
             static_cast<std::uint64_t>(b.index) << 32);
         if (b.kind == RowKind::contact && b.bias == BiasCase::bounce)
-            mix(static_cast<std::uint64_t>(s.contacts.points[static_cast<size_t>(b.index)].b_bounces));
+            mix(static_cast<std::uint64_t>(s.contacts.points[b.index].b_bounces));
     }
-    for (const unsigned char dropped : s.rows.dropped) mix(dropped);
+    for (const unsigned char dropped : s.rows.dropped)
+        mix(dropped);
     for (size_t i = 0; s.rows.recovers && i < s.rows.islands.size(); ++i)
-        for (int r = 0; r < s.rows.islands[i].rows; ++r) mix(recovery_branch(s, i, r));
-    for (const int place : s.impulses.warm) mix(static_cast<std::uint64_t>(place + 1));
+        for (int r = 0; r < s.rows.islands[i].rows; ++r)
+            mix(recovery_branch(s, i, r));
+    for (const int place : s.impulses.warm)
+        mix(static_cast<std::uint64_t>(place + 1));
     for (size_t i = 0; i < s.rows.islands.size(); ++i) {
         const MlcpView<double> p = island_problem(s.rows, s.delassus, s.impulses, i);
-        for (const RowState state : s.impulses.sets[i].state) mix(static_cast<std::uint64_t>(state) & 0xff);
+        for (const RowState state : s.impulses.sets[i].state)
+            mix(static_cast<std::uint64_t>(state) & 0xff);
         if (!s.impulses.status.empty()) continue;  // an exact solver
         const PgsTape<double>& tape = s.impulses.tapes[i];
         mix(static_cast<std::uint64_t>(tape.sweeps));
@@ -54,7 +60,8 @@ std::uint64_t branch_hash(const StepScratch<double>& s) {
         for (int k = 0; k < tape.sweeps; ++k)
             for (int r = 0; r < p.rows; ++r, ++x) {
                 const int code = clamp_code(p, r, x);
-                mix(static_cast<std::uint64_t>((*x == 0 ? std::abs(code) : code) + 1));  // bounds of 0 are one
+                // bounds of 0 are one
+                mix(static_cast<std::uint64_t>((*x == 0 ? std::abs(code) : code) + 1));
             }
     }
     return hash;
@@ -78,18 +85,20 @@ SolverOutcome solver_outcome(const World& w, const StepScratch<double>& s) {
 int solver_sweeps(const StepScratch<double>& s) {
     int most = 0;
     if (!s.impulses.status.empty()) return most;
-    for (size_t i = 0; i < s.rows.islands.size(); ++i) most = std::max(most, s.impulses.tapes[i].sweeps);
+    for (size_t i = 0; i < s.rows.islands.size(); ++i)
+        most = std::max(most, s.impulses.tapes[i].sweeps);
     return most;
 }
 
-#define INSTANTIATE(T)                                                                                            \
-    template struct StepScratch<T>;                                                                               \
-    template int contact_row(const StepScratch<T>&, int);                                                         \
-    template void step(const World&, const T*, const T*, const T*, StepScratch<T>&, T*);                          \
-    template void step_adj(const World&, const T*, const T*, const T*, StepScratch<T>&, const T*, T*, T*, T*);    \
-    template void step_adj_as_solved(const World&, const T*, const T*, const T*, StepScratch<T>&, const T*, T*,   \
-                                     T*, T*);                                                                     \
-    template void observe(const World&, const T*, const T*, StepScratch<T>&);                                     \
+#define INSTANTIATE(T)                                                                                       \
+    template struct StepScratch<T>;                                                                          \
+    template int contact_row(const StepScratch<T>&, int);                                                    \
+    template void step(const World&, const T*, const T*, const T*, StepScratch<T>&, T*);                     \
+    template void step_adj(const World&, const T*, const T*, const T*, StepScratch<T>&, const T*, T*, T*,    \
+                           T*);                                                                              \
+    template void step_adj_as_solved(const World&, const T*, const T*, const T*, StepScratch<T>&, const T*,  \
+                                     T*, T*, T*);                                                            \
+    template void observe(const World&, const T*, const T*, StepScratch<T>&);                                \
     template void observe_adj(const World&, const T*, const T*, StepScratch<T>&, T*, T*);
 INSTANTIATE(double)
 INSTANTIATE(Dual<double>)

@@ -1,11 +1,13 @@
 // One time step, and its adjoint: the same ten lines read upwards.
 //
-//   M (v_f - v) + h [c + B v_f - tau] = 0        free velocity, damping implicit: (M + h B) a_f = tau - c - B v
-//   lambda = MLCP(J M^-1 J^T + R, J v_f + beta)  impulses, N s (M with h B on its diagonal throughout)
-//   v+ = v_f + M^-1 J^T lambda,   q+ = retract(q, h v+)       and what lies too deep moves apart: solvers/step/recovery.hpp
+//   M (v_f - v) + h [c + B v_f - tau] = 0        free velocity, damping implicit: (M + h B) a_f = tau - c - B
+//   v lambda = MLCP(J M^-1 J^T + R, J v_f + beta)  impulses, N s (M with h B on its diagonal throughout) v+ =
+//   v_f + M^-1 J^T lambda,   q+ = retract(q, h v+)       and what lies too deep moves apart:
+//   solvers/step/recovery.hpp
 //
-// A step is a pure function of (x, u, theta) and always leaves its intermediates in the scratch; `step_adj` reads them.
-// Going backwards over time means running the same compiled `step` from a stored state, then `step_adj`.
+// A step is a pure function of (x, u, theta) and always leaves its intermediates in the scratch; `step_adj`
+// reads them. Going backwards over time means running the same compiled `step` from a stored state, then
+// `step_adj`.
 #pragma once
 
 #include "core/dynamics/gyroscopic.hpp"
@@ -19,21 +21,22 @@
 
 namespace costate {
 
-// All intermediates of a step, grouped by stage. One a thread; nothing is allocated once a step has been seen with as many rows.
+// All intermediates of a step, grouped by stage. One a thread; nothing is allocated once a step has been seen
+// with as many rows.
 template <class T> struct StepScratch {
-    std::vector<Saturation> saturations;      // 1 (nu)
-    std::vector<T> tau, B;                    // 1 (nv) joint forces; implicit damping
-    Kinematics<T> kinematics;                 // 2
-    FreeMotionScratch<T> free_motion;         // 3, 4
-    std::vector<T> v_free;                    // 4 (nv)
-    ContactScratch<T> contacts;               // 5, 6
-    Rows<T> rows;                             // 7
-    DelassusScratch<T> delassus;              // 8
-    ImpulseScratch<T> impulses;               // 9, 10
-    RecoveryScratch<T> recovery;              // 10
-    std::vector<T> v_next, displacement;      // 10 (nv) v+; h (v+ + w), less what located impacts take off
-    // Covectors that the caller may seed between clear_bars and step_adj: of poses and velocities at the start of the step
-    // here, of impulses in impulses.lambda_bar, of contact points in contacts.points_bar.
+    std::vector<Saturation> saturations;  // 1 (nu)
+    std::vector<T> tau, B;                // 1 (nv) joint forces; implicit damping
+    Kinematics<T> kinematics;             // 2
+    FreeMotionScratch<T> free_motion;     // 3, 4
+    std::vector<T> v_free;                // 4 (nv)
+    ContactScratch<T> contacts;           // 5, 6
+    Rows<T> rows;                         // 7
+    DelassusScratch<T> delassus;          // 8
+    ImpulseScratch<T> impulses;           // 9, 10
+    RecoveryScratch<T> recovery;          // 10
+    std::vector<T> v_next, displacement;  // 10 (nv) v+; h (v+ + w), less what located impacts take off
+    // Covectors that the caller may seed between clear_bars and step_adj: of poses and velocities at the
+    // start of the step here, of impulses in impulses.lambda_bar, of contact points in contacts.points_bar.
     KinematicsBar<T> bar;
     std::vector<T> v_next_bar, displacement_bar, v_free_bar, tau_bar, B_bar;  // (nv)
 
@@ -66,30 +69,34 @@ template <class T>
 void step_adj_as_solved(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
                         const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar);
 
-// Whether q+ = retract(q, h v+), and is pulled back as that: neither moved by anything else nor given the gradient
-// of another motion.
+// Whether q+ = retract(q, h v+), and is pulled back as that: neither moved by anything else nor given the
+// gradient of another motion.
 template <class T> bool displacement_is_h_v(const World& w, const StepScratch<T>& s) {
-    return !s.rows.located && !s.rows.recovers && (w.settings.impact != Impact::elastic || s.rows.blocks.empty());
+    return !s.rows.located && !s.rows.recovers &&
+           (w.settings.impact != Impact::elastic || s.rows.blocks.empty());
 }
 
 // Poses and velocities at a state, without a step: what an objective may ask of the last state of a rollout.
 template <class T> void observe(const World& w, const T* theta, const T* x, StepScratch<T>& s);
-template <class T> void observe_adj(const World& w, const T* theta, const T* x, StepScratch<T>& s, T* theta_bar, T* x_bar);
+template <class T>
+void observe_adj(const World& w, const T* theta, const T* x, StepScratch<T>& s, T* theta_bar, T* x_bar);
 
-// A hash of every branch the step took: features, rows, bias cases, saturation, clamps of every sweep. Two steps with equal
-// hashes ran through the same smooth pieces.
+// A hash of every branch the step took: features, rows, bias cases, saturation, clamps of every sweep. Two
+// steps with equal hashes ran through the same smooth pieces.
 std::uint64_t branch_hash(const StepScratch<double>& s);
 
-// Whether a step with rows is pulled back through the equations that its impulses obey. Sweeps must have solved them, else they
-// are pulled back themselves: at 100 times the acceptable residual, gradients by the equations are off by up to 1e-3.
+// Whether a step with rows is pulled back through the equations that its impulses obey. Sweeps must have
+// solved them, else they are pulled back themselves: at 100 times the acceptable residual, gradients by the
+// equations are off by up to 1e-3.
 template <class T> bool has_implicit_gradient(const World& w, const StepScratch<T>& s) {
     return w.implicit_gradient() && s.impulses.settled;
 }
 
 // How the islands' complementarity problems were left.
 struct SolverOutcome {
-    double residual = 0;    // the largest, m/s
-    bool converged = true;  // whether all are solved: exact solvers say so, of sweeps the residual is acceptable
+    double residual = 0;  // the largest, m/s
+    // whether all are solved: exact solvers say so, of sweeps the residual is acceptable
+    bool converged = true;
 };
 SolverOutcome solver_outcome(const World& w, const StepScratch<double>& s);
 inline double solver_residual(const World& w, const StepScratch<double>& s) {

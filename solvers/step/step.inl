@@ -1,4 +1,5 @@
-// The bodies of solvers/step/step.hpp's templates, for the files that instantiate them: solvers/step/step.cpp for double and Dual<double>.
+// The bodies of solvers/step/step.hpp's templates, for the files that instantiate them: solvers/step/step.cpp
+// for double and Dual<double>.
 #pragma once
 
 #include "solvers/step/step.hpp"
@@ -7,9 +8,18 @@ namespace costate {
 
 template <class T>
 StepScratch<T>::StepScratch(const World& w)
-    : saturations(static_cast<size_t>(w.nu())), kinematics(w.model), free_motion(w.model), contacts(w), rows(w), delassus(w), impulses(w), recovery(w), bar(w.model) {
-    for (auto* x : {&tau, &B, &v_free, &v_next, &displacement, &v_next_bar, &displacement_bar, &v_free_bar, &tau_bar, &B_bar})
-        x->assign(static_cast<size_t>(w.nv()), T(0));
+    : saturations(w.nu()),
+      kinematics(w.model),
+      free_motion(w.model),
+      contacts(w),
+      rows(w),
+      delassus(w),
+      impulses(w),
+      recovery(w),
+      bar(w.model) {
+    for (auto* x : {&tau, &B, &v_free, &v_next, &displacement, &v_next_bar, &displacement_bar, &v_free_bar,
+                    &tau_bar, &B_bar})
+        x->assign(w.nv(), T(0));
 }
 
 template <class T> void StepScratch<T>::clear_bars() {
@@ -25,7 +35,8 @@ template <class T> void StepScratch<T>::clear_bars() {
     delassus.W_bar.assign(delassus.W.size(), T(0));
     impulses.lambda_bar.assign(impulses.lambda.size(), T(0));
     std::fill(free_motion.M_bar.begin(), free_motion.M_bar.end(), T(0));
-    for (auto* x : {&displacement_bar, &tau_bar, &B_bar}) std::fill(x->begin(), x->end(), T(0));
+    for (auto* x : {&displacement_bar, &tau_bar, &B_bar})
+        std::fill(x->begin(), x->end(), T(0));
 }
 
 template <class T> int contact_row(const StepScratch<T>& s, int contact) {
@@ -34,7 +45,8 @@ template <class T> int contact_row(const StepScratch<T>& s, int contact) {
     return -1;
 }
 
-template <class T> void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s, T* x_next) {
+template <class T>
+void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s, T* x_next) {
     const T *q = x, *v = x + w.nq(), &h = theta[w.time_step.at(0)];
     T *q_next = x_next, *v_next = x_next + w.nq();
     FreeMotionScratch<T>& free = s.free_motion;
@@ -48,7 +60,8 @@ template <class T> void step(const World& w, const T* theta, const T* x, const T
     mass_matrix(w, theta, s.kinematics, s.B.data(), free);
     // 4 velocity without impulses
     free_acceleration(w, theta, s.kinematics, v, s.tau.data(), s.B.data(), free);
-    for (int j = 0; j < w.nv(); ++j) s.v_free[static_cast<size_t>(j)] = v[j] + h * free.a[static_cast<size_t>(j)];
+    for (int j = 0; j < w.nv(); ++j)
+        s.v_free[j] = v[j] + h * free.a[j];
     // 5 features that meet
     place_shapes(w, theta, s.kinematics, s.contacts);
     detect_contacts(w, theta, s.contacts);
@@ -63,9 +76,11 @@ template <class T> void step(const World& w, const T* theta, const T* x, const T
     solve_impulses(w, s.rows, s.delassus, s.v_free.data(), s.impulses);
     // 10 velocity with impulses, configuration
     apply_impulses(w, free.M.data(), s.rows, s.delassus, s.impulses);
-    for (size_t n = 0; n < s.v_next.size(); ++n) s.v_next[n] = s.v_free[n] + s.impulses.dv[n];
+    for (size_t n = 0; n < s.v_next.size(); ++n)
+        s.v_next[n] = s.v_free[n] + s.impulses.dv[n];
     recover_positions(w, free.M.data(), s.rows, s.delassus, s.impulses, s.v_next.data(), s.recovery);
-    for (size_t n = 0; n < s.v_next.size(); ++n) s.displacement[n] = h * (s.v_next[n] + s.recovery.w[n]);
+    for (size_t n = 0; n < s.v_next.size(); ++n)
+        s.displacement[n] = h * (s.v_next[n] + s.recovery.w[n]);
     std::ranges::copy(s.v_next, v_next);
     late_displacement(w, theta, q, free.M.data(), s.contacts, s.rows, s.impulses, s.displacement.data());
     retract(w.model, q, s.displacement.data(), q_next);
@@ -75,8 +90,8 @@ template <class T> void step(const World& w, const T* theta, const T* x, const T
 namespace {
 
 template <class T>
-void pull_back_step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s, const T* x_next_bar, Labels labels,
-                    T* theta_bar, T* x_bar, T* u_bar) {
+void pull_back_step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
+                    const T* x_next_bar, Labels labels, T* theta_bar, T* x_bar, T* u_bar) {
     const T *q = x, *v = x + w.nq(), &h = theta[w.time_step.at(0)];
     T *q_bar = x_bar, *v_bar = x_bar + w.nv(), &h_bar = theta_bar[w.time_step.at(0)];
     FreeMotionScratch<T>& free = s.free_motion;
@@ -84,38 +99,44 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
     keep_impulses_adj(w, s.rows, x_next_bar + 2 * w.nv(), s.impulses);
     if (w.settings.impact == Impact::elastic) {
         std::fill(s.v_free_bar.begin(), s.v_free_bar.end(), T(0));  // unused if none bounces
-        retract_adj(w.model, q, s.displacement.data(), x_next_bar, s.v_free_bar.data(), s.displacement_bar.data());
+        retract_adj(w.model, q, s.displacement.data(), x_next_bar, s.v_free_bar.data(),
+                    s.displacement_bar.data());
         if (elastic_displacement_inplace(s.rows, s.contacts, s.impulses, s.displacement_bar.data())) {
             for (int j = 0; j < w.nv(); ++j) {
-                T& d_bar = s.displacement_bar[static_cast<size_t>(j)];
-                q_bar[j] += d_bar, v_bar[j] += h * d_bar;
+                T& d_bar = s.displacement_bar[j];
+                q_bar[j] += d_bar;
+                v_bar[j] += h * d_bar;
                 h_bar += d_bar * v[j];
                 d_bar = T(0);
             }
         } else {
-            for (int j = 0; j < w.nv(); ++j) q_bar[j] += s.v_free_bar[static_cast<size_t>(j)];
+            for (int j = 0; j < w.nv(); ++j)
+                q_bar[j] += s.v_free_bar[j];
         }
     } else {
         retract_adj(w.model, q, s.displacement.data(), x_next_bar, q_bar, s.displacement_bar.data());
     }
-    late_displacement_adj(w, theta, q, free.M.data(), s.contacts, s.rows, s.impulses, s.displacement_bar.data(), free.M_bar.data());
+    late_displacement_adj(w, theta, q, free.M.data(), s.contacts, s.rows, s.impulses,
+                          s.displacement_bar.data(), free.M_bar.data());
     for (int j = 0; j < w.nv(); ++j) {
-        const size_t n = static_cast<size_t>(j);
+        const size_t n = j;
         h_bar += s.displacement_bar[n] * (s.v_next[n] + s.recovery.w[n]);
         s.displacement_bar[n] *= h;
         s.v_next_bar[n] = x_next_bar[w.nv() + j] + s.displacement_bar[n];
     }
-    recover_positions_adj(w, free.M.data(), s.rows, s.delassus, s.impulses, s.recovery, s.v_next.data(), s.displacement_bar.data(),
-                          s.v_next_bar.data(), free.M_bar.data());
+    recover_positions_adj(w, free.M.data(), s.rows, s.delassus, s.impulses, s.recovery, s.v_next.data(),
+                          s.displacement_bar.data(), s.v_next_bar.data(), free.M_bar.data());
     // without rows the equations of motion alone; operator by operator where ABA was asked for
-    const bool free_by_equations = s.rows.islands.empty() && w.settings.forward_dynamics != ForwardDynamics::aba;
+    const bool free_by_equations =
+        s.rows.islands.empty() && w.settings.forward_dynamics != ForwardDynamics::aba;
     const bool by_equations = has_implicit_gradient(w, s) || free_by_equations;
     const bool implicit = by_equations && needs_mass_matrix(w);
     std::fill(s.v_free_bar.begin(), s.v_free_bar.end(), T(0));
     if (implicit) {
         // 10, 9, 8, 4 and 3 at once, by the equations that v+ and the impulses obey
-        pull_back_dynamics(w, theta, s.kinematics, free, s.rows, s.delassus, s.impulses, v, s.v_next.data(), s.v_next_bar.data(),
-                           labels, s.bar, theta_bar, v_bar, s.tau_bar.data(), s.B_bar.data());
+        pull_back_dynamics(w, theta, s.kinematics, free, s.rows, s.delassus, s.impulses, v, s.v_next.data(),
+                           s.v_next_bar.data(), labels, s.bar, theta_bar, v_bar, s.tau_bar.data(),
+                           s.B_bar.data());
     } else {
         s.v_free_bar = s.v_next_bar;
         apply_impulses_adj(w, free.M.data(), s.rows, s.impulses, s.v_next_bar.data(), free.M_bar.data());
@@ -126,30 +147,37 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
         delassus_adj(w, free.M.data(), s.rows, s.delassus, free.M_bar.data());
     }
     // 7 constraint rows
-    make_rows_adj(w, theta, q, v, s.v_free.data(), s.kinematics, s.contacts, s.rows, s.bar, theta_bar, q_bar, v_bar, s.v_free_bar.data());
+    make_rows_adj(w, theta, q, v, s.v_free.data(), s.kinematics, s.contacts, s.rows, s.bar, theta_bar, q_bar,
+                  v_bar, s.v_free_bar.data());
     // 6 contact points, normals, gaps
     make_contacts_adj(w, theta, s.kinematics, s.contacts, s.bar, theta_bar);
     // 5 features that meet: decided, nothing flows
     const bool by_mass_matrix = s.rows.located || s.rows.recovers;  // the displacement depends on M by itself
-    if (implicit && by_mass_matrix) free_acceleration(w, theta, s.kinematics, v, s.tau.data(), s.B.data(), free);  // which 10-3 has written over
+    // which 10-3 has written over
+    if (implicit && by_mass_matrix)
+        free_acceleration(w, theta, s.kinematics, v, s.tau.data(), s.B.data(), free);
     if (!implicit || by_mass_matrix) {
         // 4 velocity without impulses
         for (int j = 0; j < w.nv(); ++j) {
-            const size_t n = static_cast<size_t>(j);
+            const size_t n = j;
             v_bar[j] += s.v_free_bar[n];
             h_bar += s.v_free_bar[n] * free.a[n];
             free.a_bar[n] = h * s.v_free_bar[n];
         }
-        free_acceleration_adj(w, theta, s.kinematics, v, s.B.data(), free, s.bar, theta_bar, v_bar, s.tau_bar.data(), s.B_bar.data());
+        free_acceleration_adj(w, theta, s.kinematics, v, s.B.data(), free, s.bar, theta_bar, v_bar,
+                              s.tau_bar.data(), s.B_bar.data());
         // 3 mass matrix and its factor
         mass_matrix_adj(w, theta, s.kinematics, s.B.data(), free, s.bar, theta_bar, s.B_bar.data());
     }
     // 2 poses, axes, velocities; what pushes along them
-    thrust_adj(w.model, theta, s.kinematics, s.saturations.data(), u, s.tau_bar.data(), s.bar, theta_bar, u_bar);
+    thrust_adj(w.model, theta, s.kinematics, s.saturations.data(), u, s.tau_bar.data(), s.bar, theta_bar,
+               u_bar);
     kinematics_adj(w.model, theta, q, v, s.kinematics, s.bar, theta_bar, q_bar, v_bar);
     // 1 joint forces
-    if (w.settings.gyroscopic == Gyroscopic::midpoint) gyroscopic_torques_adj(w.model, theta, h, v, s.tau_bar.data(), theta_bar, h_bar, v_bar);
-    actuation_adj(w.model, theta, q, v, u, s.saturations.data(), s.tau_bar.data(), s.B_bar.data(), theta_bar, q_bar, v_bar, u_bar);
+    if (w.settings.gyroscopic == Gyroscopic::midpoint)
+        gyroscopic_torques_adj(w.model, theta, h, v, s.tau_bar.data(), theta_bar, h_bar, v_bar);
+    actuation_adj(w.model, theta, q, v, u, s.saturations.data(), s.tau_bar.data(), s.B_bar.data(), theta_bar,
+                  q_bar, v_bar, u_bar);
 }
 
 // What an objective has seeded, to be pulled back twice.
@@ -157,42 +185,53 @@ template <class T> struct Seeds {
     KinematicsBar<T> bar;
     std::vector<T> lambda_bar;
     std::vector<ContactPointBar<T>> points_bar;
-    explicit Seeds(const StepScratch<T>& s) : bar(s.bar), lambda_bar(s.impulses.lambda_bar), points_bar(s.contacts.points_bar) {}
+    explicit Seeds(const StepScratch<T>& s)
+        : bar(s.bar),
+          lambda_bar(s.impulses.lambda_bar),
+          points_bar(s.contacts.points_bar) {}
     void restore(StepScratch<T>& s) const {
         s.clear_bars();
-        s.bar = bar, s.impulses.lambda_bar = lambda_bar, s.contacts.points_bar = points_bar;
+        s.bar = bar;
+        s.impulses.lambda_bar = lambda_bar;
+        s.contacts.points_bar = points_bar;
     }
 };
 
 // Through both sets of contacts, keeping the larger gradient, by |q_bar|^2 + |tau_bar|^2/h.
 template <class T>
-void pull_back_both_ways(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s, const T* x_next_bar, T* theta_bar,
-                         T* x_bar, T* u_bar) {
+void pull_back_both_ways(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
+                         const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar) {
     const Seeds<T> seeds(s);
     struct Way {
         VecX<T> theta, x, u;
         double size = 0;
     } ways[2];
     for (const Labels labels : {Labels::solved, Labels::relabelled}) {
-        Way& way = ways[static_cast<size_t>(labels)];
-        way.theta.setZero(w.np()), way.x.setZero(w.ndx()), way.u.setZero(w.nu());
+        Way& way = ways[static_cast<int>(labels)];
+        way.theta.setZero(w.np());
+        way.x.setZero(w.ndx());
+        way.u.setZero(w.nu());
         seeds.restore(s);
         pull_back_step(w, theta, x, u, s, x_next_bar, labels, way.theta.data(), way.x.data(), way.u.data());
         for (int j = 0; j < w.nv(); ++j) {
-            const double q_bar = value_of(way.x[j]), tau_bar = value_of(s.tau_bar[static_cast<size_t>(j)]);
+            const double q_bar = value_of(way.x[j]), tau_bar = value_of(s.tau_bar[j]);
             way.size += q_bar * q_bar + tau_bar * tau_bar / value_of(theta[w.time_step.at(0)]);
         }
     }
     const Way& larger = ways[ways[1].size > ways[0].size ? 1 : 0];
-    for (int i = 0; i < w.np(); ++i) theta_bar[i] += larger.theta[i];
-    for (int i = 0; i < w.ndx(); ++i) x_bar[i] += larger.x[i];
-    for (int i = 0; i < w.nu(); ++i) u_bar[i] += larger.u[i];
+    for (int i = 0; i < w.np(); ++i)
+        theta_bar[i] += larger.theta[i];
+    for (int i = 0; i < w.ndx(); ++i)
+        x_bar[i] += larger.x[i];
+    for (int i = 0; i < w.nu(); ++i)
+        u_bar[i] += larger.u[i];
 }
 
 }  // namespace
 
 template <class T>
-void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s, const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar) {
+void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s, const T* x_next_bar,
+              T* theta_bar, T* x_bar, T* u_bar) {
     if (w.settings.complementarity_aware && has_implicit_gradient(w, s) && !s.rows.islands.empty())
         return pull_back_both_ways(w, theta, x, u, s, x_next_bar, theta_bar, x_bar, u_bar);
     step_adj_as_solved(w, theta, x, u, s, x_next_bar, theta_bar, x_bar, u_bar);
@@ -208,7 +247,8 @@ template <class T> void observe(const World& w, const T* theta, const T* x, Step
     kinematics(w.model, theta, x, x + w.nq(), s.kinematics);
 }
 
-template <class T> void observe_adj(const World& w, const T* theta, const T* x, StepScratch<T>& s, T* theta_bar, T* x_bar) {
+template <class T>
+void observe_adj(const World& w, const T* theta, const T* x, StepScratch<T>& s, T* theta_bar, T* x_bar) {
     kinematics_adj(w.model, theta, x, x + w.nq(), s.kinematics, s.bar, theta_bar, x_bar, x_bar + w.nv());
 }
 

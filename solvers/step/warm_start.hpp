@@ -1,13 +1,15 @@
-// Warm start: the impulses that a step found, from which the next step's solver starts. They are part of the state, so a step stays
-// a pure function of its arguments, and checkpoints and gradients hold all of it. Behind (q, v) a state has then
+// Warm start: the impulses that a step found, from which the next step's solver starts. They are part of the
+// state, so a step stays a pure function of its arguments, and checkpoints and gradients hold all of it.
+// Behind (q, v) a state has then
 //
-//   key (contacts), (normal, t1, t2) impulses (3 contacts)   of the contacts in the order in which the step found them;
+//   key (contacts), (normal, t1, t2) impulses (3 contacts)   of the contacts in the order in which the step
+//   found them;
 //                                                            the key names the features that met, 0: none
 //   impulses of joint limits, dry friction and equalities    each at its own place
 //
-// and its tangent, behind those of q and v, as many numbers in the same places. A key moves nothing and nothing moves it: its
-// entry is 0 in tangent vectors and covectors that come out, and is not read in those that go in. Contacts beyond the capacity
-// start from 0.
+// and its tangent, behind those of q and v, as many numbers in the same places. A key moves nothing and
+// nothing moves it: its entry is 0 in tangent vectors and covectors that come out, and is not read in those
+// that go in. Contacts beyond the capacity start from 0.
 #pragma once
 
 #include "solvers/step/impulses.hpp"
@@ -17,9 +19,10 @@ namespace costate {
 // A whole number below 2^53, which a double holds exactly.
 inline double feature_key(const FeaturePair& f) {
     std::uint64_t hash = 0;
-    for (const std::uint64_t part : {static_cast<std::uint64_t>(f.a), static_cast<std::uint64_t>(f.b), static_cast<std::uint64_t>(f.on_a.kind),
-                                     static_cast<std::uint64_t>(f.on_a.index), static_cast<std::uint64_t>(f.on_b.kind),
-                                     static_cast<std::uint64_t>(f.on_b.index)}) {
+    for (const std::uint64_t part :
+         {static_cast<std::uint64_t>(f.a), static_cast<std::uint64_t>(f.b),
+          static_cast<std::uint64_t>(f.on_a.kind), static_cast<std::uint64_t>(f.on_a.index),
+          static_cast<std::uint64_t>(f.on_b.kind), static_cast<std::uint64_t>(f.on_b.index)}) {
         hash = (hash ^ part) + 0x9e3779b97f4a7c15u;  // splitmix64
         hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9u;
         hash = (hash ^ (hash >> 27)) * 0x94d049bb133111ebu;
@@ -31,7 +34,8 @@ inline double feature_key(const FeaturePair& f) {
 // Where the impulses of a block stand behind the keys, for the n-th contact where it is one; -1: nowhere.
 inline int warm_place(const World& w, const RowBlock& block, int n) {
     const Model& m = w.model;
-    const int limits = 3 * w.warm_contacts(), dry = limits + 2 * static_cast<int>(m.limits.size()), equalities = dry + static_cast<int>(m.dry_dofs.size());
+    const int limits = 3 * w.warm_contacts(), dry = limits + 2 * static_cast<int>(m.limits.size()),
+              equalities = dry + static_cast<int>(m.dry_dofs.size());
     switch (block.kind) {
         case RowKind::contact: return n < w.warm_contacts() ? 3 * n : -1;
         case RowKind::limit:
@@ -41,56 +45,65 @@ inline int warm_place(const World& w, const RowBlock& block, int n) {
     }
 }
 
-// warm (numbers behind (q, v), or null) -> s.lambda, where the solver starts; s.warm (blocks): where each block found it, -1: nowhere
+// warm (numbers behind (q, v), or null) -> s.lambda, where the solver starts; s.warm (blocks): where each
+// block found it, -1: nowhere
 template <class T>
-void warm_start(const World& w, const T* warm, const ContactScratch<T>& contacts, const Rows<T>& rows, ImpulseScratch<T>& s) {
-    s.lambda.assign(rows.beta.size(), T(0)), s.warm.assign(rows.blocks.size(), -1);
+void warm_start(const World& w, const T* warm, const ContactScratch<T>& contacts, const Rows<T>& rows,
+                ImpulseScratch<T>& s) {
+    s.lambda.assign(rows.beta.size(), T(0));
+    s.warm.assign(rows.blocks.size(), -1);
     if (!w.settings.warm_start) return;
     const int capacity = w.warm_contacts();
     s.warm_slots.clear();
-    for (int slot = 0; slot < capacity; ++slot) s.warm_slots.emplace_back(value_of(warm[slot]), slot);
+    for (int slot = 0; slot < capacity; ++slot)
+        s.warm_slots.emplace_back(value_of(warm[slot]), slot);
     std::ranges::sort(s.warm_slots);
     for (size_t n = 0; n < rows.blocks.size(); ++n) {
         const RowBlock& block = rows.blocks[n];
         int slot = block.index;
         if (block.kind == RowKind::contact) {  // mostly where it was
-            const double key = feature_key(contacts.points[static_cast<size_t>(block.index)].features);
+            const double key = feature_key(contacts.points[block.index].features);
             if (slot >= capacity || value_of(warm[slot]) != key) {
                 const auto found = std::ranges::lower_bound(s.warm_slots, std::pair(key, 0));
                 slot = found != s.warm_slots.end() && found->first == key ? found->second : capacity;
             }
         }
         s.warm[n] = warm_place(w, block, slot);
-        if (s.warm[n] >= 0) std::copy_n(warm + capacity + s.warm[n], block.rows, s.lambda.begin() + block.row);
+        if (s.warm[n] >= 0)
+            std::copy_n(warm + capacity + s.warm[n], block.rows, s.lambda.begin() + block.row);
     }
 }
 // lambda_bar: the covector of the start; warm_bar (numbers behind (q, v)) += that of the kept impulses
-template <class T> void warm_start_adj(const World& w, const Rows<T>& rows, const ImpulseScratch<T>& s, T* warm_bar) {
+template <class T>
+void warm_start_adj(const World& w, const Rows<T>& rows, const ImpulseScratch<T>& s, T* warm_bar) {
     for (size_t n = 0; w.settings.warm_start && n < rows.blocks.size(); ++n)
         for (int r = 0; s.warm[n] >= 0 && r < rows.blocks[n].rows; ++r) {
-            const T& start_bar = s.lambda_bar[static_cast<size_t>(rows.blocks[n].row + r)];
+            const T& start_bar = s.lambda_bar[rows.blocks[n].row + r];
             warm_bar[w.warm_contacts() + s.warm[n] + r] += start_bar;
         }
 }
 
 // The solution -> what the next step starts from.
 template <class T>
-void keep_impulses(const World& w, const ContactScratch<T>& contacts, const Rows<T>& rows, const ImpulseScratch<T>& s, T* warm_next) {
+void keep_impulses(const World& w, const ContactScratch<T>& contacts, const Rows<T>& rows,
+                   const ImpulseScratch<T>& s, T* warm_next) {
     if (!w.settings.warm_start) return;
     std::fill_n(warm_next, w.warm_numbers(), T(0));
     for (const RowBlock& block : rows.blocks) {
         const int place = warm_place(w, block, block.index);
         if (place < 0) continue;
-        if (block.kind == RowKind::contact) warm_next[block.index] = T(feature_key(contacts.points[static_cast<size_t>(block.index)].features));
+        if (block.kind == RowKind::contact)
+            warm_next[block.index] = T(feature_key(contacts.points[block.index].features));
         std::copy_n(s.lambda.begin() + block.row, block.rows, warm_next + w.warm_contacts() + place);
     }
 }
-template <class T> void keep_impulses_adj(const World& w, const Rows<T>& rows, const T* warm_next_bar, ImpulseScratch<T>& s) {
+template <class T>
+void keep_impulses_adj(const World& w, const Rows<T>& rows, const T* warm_next_bar, ImpulseScratch<T>& s) {
     if (!w.settings.warm_start) return;
     for (const RowBlock& block : rows.blocks) {
         const int place = warm_place(w, block, block.index);
         for (int r = 0; place >= 0 && r < block.rows; ++r)
-            s.lambda_bar[static_cast<size_t>(block.row + r)] += warm_next_bar[w.warm_contacts() + place + r];
+            s.lambda_bar[block.row + r] += warm_next_bar[w.warm_contacts() + place + r];
     }
 }
 

@@ -1,12 +1,13 @@
-// Derivatives of steps through contact beside central differences, as a table: how far costate_step_vjp, _jvp and
-// _jacobian are from them, at random states, by every solver.
+// Derivatives of steps through contact beside central differences, as a table: how far costate_step_vjp, _jvp
+// and _jacobian are from them, at random states, by every solver.
 //
 //   costate_gradient_statistics [--states N] [--seed S] [--rollout STEPS] FILE...
 //
-// A FILE is a robot or a scene. A robot is put above level ground with random joint angles and falls with random
-// controls; its states are those of steps that touch the ground or itself. A column of the Jacobian is by one
-// entry of q, v or u, or by one of some random parameters. Its central differences at eight steps from 1e-4 to
-// 3e-8 are extrapolated (Richardson), and the two of them that agree best say how far they are to be trusted.
+// A FILE is a robot or a scene. A robot is put above level ground with random joint angles and falls with
+// random controls; its states are those of steps that touch the ground or itself. A column of the Jacobian is
+// by one entry of q, v or u, or by one of some random parameters. Its central differences at eight steps from
+// 1e-4 to 3e-8 are extrapolated (Richardson), and the two of them that agree best say how far they are to be
+// trusted.
 //
 //   clean   within 1e-5 of the column's largest entry, or within 20 times what the differences are known to
 //   noisy   the differences are known to no more than 1e-2
@@ -41,12 +42,14 @@ void check(int status) {
 
 double largest(const Vector& x) {
     double most = 0;
-    for (const double e : x) most = std::max(most, std::abs(e));
+    for (const double e : x)
+        most = std::max(most, std::abs(e));
     return most;
 }
 double apart(const Vector& a, const Vector& b) {
     double most = 0;
-    for (size_t i = 0; i < a.size(); ++i) most = std::max(most, std::abs(a[i] - b[i]));
+    for (size_t i = 0; i < a.size(); ++i)
+        most = std::max(most, std::abs(a[i] - b[i]));
     return most;
 }
 
@@ -89,7 +92,7 @@ public:
         check(status);
         nq = costate_model_nq(model_), nv = costate_model_nv(model_), nu = costate_model_nu(model_);
         nparam = costate_model_nparam(model_);
-        theta.resize(static_cast<size_t>(nparam));
+        theta.resize(nparam);
         check(costate_model_get_parameters(model_, theta.data(), theta.size()));
     }
     ~Model() { costate_model_free(model_); }
@@ -124,7 +127,8 @@ State stepped(const Model& m, const State& s) {
 // How many contacts of the step from s press.
 int pressing(const Model& m, const State& s) {
     std::vector<costate_contact> contacts(256);
-    const int n = costate_contacts(m.get(), s.q.data(), s.v.data(), s.u.data(), contacts.data(), contacts.size());
+    const int n =
+        costate_contacts(m.get(), s.q.data(), s.v.data(), s.u.data(), contacts.data(), contacts.size());
     check(n);
     contacts.resize(std::min(contacts.size(), static_cast<size_t>(n)));
     return static_cast<int>(std::count_if(contacts.begin(), contacts.end(), [](const costate_contact& c) {
@@ -132,19 +136,22 @@ int pressing(const Model& m, const State& s) {
     }));
 }
 
-// Dropped from where the file starts with turned joints; up to 30 steps after the first that touches. Fixed robots
-// touch nothing for long, and their states are those of a second at most.
+// Dropped from where the file starts with turned joints; up to 30 steps after the first that touches. Fixed
+// robots touch nothing for long, and their states are those of a second at most.
 State random_state(const Model& m, std::mt19937_64& g) {
     std::normal_distribution<double> normal;
     State s{Vector(static_cast<size_t>(m.nq)), Vector(static_cast<size_t>(m.nv)),
             Vector(static_cast<size_t>(m.nu))};
     check(costate_model_initial_state(m.get(), s.q.data(), s.v.data()));
     Vector turn(static_cast<size_t>(m.nv)), q = s.q;
-    for (double& d : turn) d = 0.3 * normal(g);
+    for (double& d : turn)
+        d = 0.3 * normal(g);
     if (m.nv >= 6) turn[2] = 0.1;
     check(costate_retract(m.get(), q.data(), turn.data(), s.q.data()));
-    for (double& v : s.v) v = 0.5 * normal(g);
-    for (double& u : s.u) u = normal(g);
+    for (double& v : s.v)
+        v = 0.5 * normal(g);
+    for (double& u : s.u)
+        u = normal(g);
     int after = static_cast<int>(g() % 30);
     for (int t = 0; t < 1000; ++t) {
         if (pressing(m, s) > 0 && after-- <= 0) break;
@@ -159,7 +166,8 @@ State random_state(const Model& m, std::mt19937_64& g) {
 Vector change(const Model& m, const State& from, const State& to) {
     Vector d(2 * static_cast<size_t>(m.nv));
     check(costate_difference(m.get(), from.q.data(), to.q.data(), d.data()));
-    for (size_t i = 0; i < from.v.size(); ++i) d[from.v.size() + i] = to.v[i] - from.v[i];
+    for (size_t i = 0; i < from.v.size(); ++i)
+        d[from.v.size() + i] = to.v[i] - from.v[i];
     return d;
 }
 
@@ -176,7 +184,8 @@ Limit limit_of(const std::vector<Vector>& differences, const Vector& steps, int 
     for (size_t k = 0; k + 1 < steps.size(); ++k) {
         const double r = std::pow(steps[k] / steps[k + 1], order);
         Vector now(differences[k].size());
-        for (size_t i = 0; i < now.size(); ++i) now[i] = (r * differences[k + 1][i] - differences[k][i]) / (r - 1);
+        for (size_t i = 0; i < now.size(); ++i)
+            now[i] = (r * differences[k + 1][i] - differences[k][i]) / (r - 1);
         if (k > 0 && apart(now, before) < best.known_to) best = {now, apart(now, before)};
         before = now;
     }
@@ -198,7 +207,8 @@ struct Differences {
             }
             both.push_back(middle), upper.push_back(plus), lower.push_back(minus);
         }
-        central = limit_of(both, steps, 2), below = limit_of(lower, steps, 1), above = limit_of(upper, steps, 1);
+        central = limit_of(both, steps, 2), below = limit_of(lower, steps, 1),
+        above = limit_of(upper, steps, 1);
     }
 };
 
@@ -254,10 +264,12 @@ constexpr const char* way_names[ways] = {"vjp", "jvp", "Jacobian"};
 
 // All columns by q, v and u, and some by parameters.
 void examine(Model& m, const State& s, std::mt19937_64& g, const std::string& where, Tally* tallies) {
-    const auto nv = static_cast<size_t>(m.nv), nu = static_cast<size_t>(m.nu), np = static_cast<size_t>(m.nparam);
+    const auto nv = static_cast<size_t>(m.nv), nu = static_cast<size_t>(m.nu),
+               np = static_cast<size_t>(m.nparam);
     const size_t rows = 2 * nv;
     const State next = stepped(m, s);
-    Vector by_x(rows * rows), by_u(rows * nu), by_theta(rows * np), vjp_x(by_x), vjp_u(by_u), vjp_theta(by_theta);
+    Vector by_x(rows * rows), by_u(rows * nu), by_theta(rows * np), vjp_x(by_x), vjp_u(by_u),
+        vjp_theta(by_theta);
     check(costate_step_jacobian(m.get(), s.q.data(), s.v.data(), s.u.data(), by_x.data(), by_u.data(),
                                 by_theta.data()));
     for (size_t i = 0; i < rows; ++i) {
@@ -269,12 +281,14 @@ void examine(Model& m, const State& s, std::mt19937_64& g, const std::string& wh
     }
     const auto column_of = [rows](const Vector& J, size_t columns, size_t c, double scale) {
         Vector column(rows);
-        for (size_t i = 0; i < rows; ++i) column[i] = scale * J[i * columns + c];
+        for (size_t i = 0; i < rows; ++i)
+            column[i] = scale * J[i * columns + c];
         return column;
     };
     Worst worst[ways];
     const auto compare = [&](const Vector* columns, const Differences& fd, const std::string& name) {
-        for (int way = 0; way < ways; ++way) worst[way].add(judge(columns[way], fd), name);
+        for (int way = 0; way < ways; ++way)
+            worst[way].add(judge(columns[way], fd), name);
     };
     for (size_t c = 0; c < rows + nu; ++c) {
         const bool state = c < rows;
@@ -293,10 +307,14 @@ void examine(Model& m, const State& s, std::mt19937_64& g, const std::string& wh
         dot[c] = 1;
         check(costate_step_jvp(m.get(), s.q.data(), s.v.data(), s.u.data(), dot.data(), dot.data() + nv,
                                dot.data() + rows, nullptr, pushed.data(), pushed.data() + nv));
-        const Vector columns[ways] = {state ? column_of(vjp_x, rows, c, 1) : column_of(vjp_u, nu, c - rows, 1),
-                                      pushed,
-                                      state ? column_of(by_x, rows, c, 1) : column_of(by_u, nu, c - rows, 1)};
-        compare(columns, fd, (c < nv ? "q " : state ? "v " : "u ") + std::to_string(state ? c % nv : c - rows));
+        const Vector columns[ways] = {
+            state ? column_of(vjp_x, rows, c, 1) : column_of(vjp_u, nu, c - rows, 1), pushed,
+            state ? column_of(by_x, rows, c, 1) : column_of(by_u, nu, c - rows, 1)};
+        compare(columns, fd,
+                (c < nv  ? "q "
+                 : state ? "v "
+                         : "u ") +
+                    std::to_string(state ? c % nv : c - rows));
     }
     for (int k = 0; k < 18; ++k) {  // by y, theta = (1 + y) theta
         const size_t p = g() % np;
@@ -318,16 +336,18 @@ void examine(Model& m, const State& s, std::mt19937_64& g, const std::string& wh
         check(place(scale));
         Vector dot(np), pushed(rows);
         dot[p] = scale;
-        check(costate_step_jvp(m.get(), s.q.data(), s.v.data(), s.u.data(), nullptr, nullptr, nullptr, dot.data(),
-                               pushed.data(), pushed.data() + nv));
+        check(costate_step_jvp(m.get(), s.q.data(), s.v.data(), s.u.data(), nullptr, nullptr, nullptr,
+                               dot.data(), pushed.data(), pushed.data() + nv));
         const Vector columns[ways] = {column_of(vjp_theta, np, p, scale), pushed,
                                       column_of(by_theta, np, p, scale)};
         compare(columns, fd, m.name(COSTATE_PARAMETER, static_cast<int>(p)));
     }
-    for (int way = 0; way < ways; ++way) worst[way].into(tallies[way], where);
+    for (int way = 0; way < ways; ++way)
+        worst[way].into(tallies[way], where);
 }
 
-// A random linear function of the last state of a rollout, along a random direction of its start and controls.
+// A random linear function of the last state of a rollout, along a random direction of its start and
+// controls.
 Verdict examine_rollout(const Model& m, const State& s, int steps, std::mt19937_64& g) {
     const costate_batch_options options{1, 1, 1, 0, 0, 0};
     costate_batch* batch = nullptr;
@@ -338,13 +358,15 @@ Verdict examine_rollout(const Model& m, const State& s, int steps, std::mt19937_
     const auto n = static_cast<size_t>(steps);
     const auto random = [&](size_t count, double size) {
         Vector x(count);
-        for (double& e : x) e = size * normal(g);
+        for (double& e : x)
+            e = size * normal(g);
         return x;
     };
     Vector x = s.q, u = random(n * s.u.size(), 1), states(n * nx);
     x.insert(x.end(), s.v.begin(), s.v.end());
     const Vector weights = random(2 * nv, 1), dx = random(2 * nv, 1), du = random(u.size(), 1);
-    if (costate_batch_rollout(batch, steps, x.data(), u.data(), states.data(), nullptr) != 0) return {noisy, 0};
+    if (costate_batch_rollout(batch, steps, x.data(), u.data(), states.data(), nullptr) != 0)
+        return {noisy, 0};
     const Vector end(states.end() - static_cast<std::ptrdiff_t>(nx), states.end());
     Vector bar(n * 2 * nv), begins = x, x_bar(2 * nv), u_bar(u.size());
     std::copy(weights.begin(), weights.end(), bar.end() - static_cast<std::ptrdiff_t>(2 * nv));
@@ -352,12 +374,16 @@ Verdict examine_rollout(const Model& m, const State& s, int steps, std::mt19937_
     check(costate_batch_backward(batch, steps, begins.data(), u.data(), nullptr, bar.data(), x_bar.data(),
                                  u_bar.data(), nullptr, 0));
     double slope = 0;
-    for (size_t i = 0; i < dx.size(); ++i) slope += x_bar[i] * dx[i];
-    for (size_t i = 0; i < du.size(); ++i) slope += u_bar[i] * du[i];
+    for (size_t i = 0; i < dx.size(); ++i)
+        slope += x_bar[i] * dx[i];
+    for (size_t i = 0; i < du.size(); ++i)
+        slope += u_bar[i] * du[i];
     const Differences fd([&](double e) {
         Vector moved = x, d(nv), controls = u, difference(nv);
-        for (size_t i = 0; i < nv; ++i) d[i] = e * dx[i], moved[nq + i] += e * dx[nv + i];
-        for (size_t i = 0; i < u.size(); ++i) controls[i] += e * du[i];
+        for (size_t i = 0; i < nv; ++i)
+            d[i] = e * dx[i], moved[nq + i] += e * dx[nv + i];
+        for (size_t i = 0; i < u.size(); ++i)
+            controls[i] += e * du[i];
         check(costate_retract(m.get(), x.data(), d.data(), moved.data()));
         check(costate_batch_rollout(batch, steps, moved.data(), controls.data(), states.data(), nullptr));
         const double* last = states.data() + states.size() - nx;
@@ -378,7 +404,8 @@ double percentile(Vector x, double share) {
 
 void print_row(const char* setting, const char* way, const Tally& t) {
     std::printf("| %s | %s |", setting, way);
-    for (const int count : t.states) std::printf(" %d |", count);
+    for (const int count : t.states)
+        std::printf(" %d |", count);
     std::printf(" %.1g | %.1g | %.1g |\n", percentile(t.errors, 0.5), percentile(t.errors, 0.9),
                 percentile(t.errors, 0.99));
 }
@@ -392,12 +419,17 @@ int run(int argc, char** argv) {
             if (i + 1 == argc) throw std::runtime_error(std::string(argv[i]) + " takes a number");
             return std::strtoull(argv[++i], nullptr, 10);
         };
-        if (std::strcmp(argv[i], "--states") == 0) states = static_cast<int>(number());
-        else if (std::strcmp(argv[i], "--seed") == 0) seed = number();
-        else if (std::strcmp(argv[i], "--rollout") == 0) steps = static_cast<int>(number());
-        else files.emplace_back(argv[i]);
+        if (std::strcmp(argv[i], "--states") == 0)
+            states = static_cast<int>(number());
+        else if (std::strcmp(argv[i], "--seed") == 0)
+            seed = number();
+        else if (std::strcmp(argv[i], "--rollout") == 0)
+            steps = static_cast<int>(number());
+        else
+            files.emplace_back(argv[i]);
     }
-    if (files.empty()) throw std::runtime_error("name a robot or a scene; see tests/adjoint/gradient_statistics.cpp");
+    if (files.empty())
+        throw std::runtime_error("name a robot or a scene; see tests/adjoint/gradient_statistics.cpp");
     std::printf("%zu files, %d states each, seed %llu; rollouts of %d steps\n\n", files.size(), states, seed,
                 steps);
     std::printf("| setting | derivatives | clean | noisy | kink | ties | WRONG | median | 90 %% | 99 %% |\n");
@@ -425,11 +457,13 @@ int run(int argc, char** argv) {
                 wrongs.push_back(std::string(way_names[way]) + ", " + what);
         }
         print_row(setting.name, "rollout", rollouts);
-        for (const std::string& what : rollouts.wrong) wrongs.push_back(what);
+        for (const std::string& what : rollouts.wrong)
+            wrongs.push_back(what);
         std::fflush(stdout);
     }
     std::printf("\n%zu WRONG\n", wrongs.size());
-    for (const std::string& what : wrongs) std::printf("- %s\n", what.c_str());
+    for (const std::string& what : wrongs)
+        std::printf("- %s\n", what.c_str());
     return 0;
 }
 

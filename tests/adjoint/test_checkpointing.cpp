@@ -1,4 +1,5 @@
-// Rollouts by schedules that store few states: the same gradient to the last bit as with all of them, at the cost foretold.
+// Rollouts by schedules that store few states: the same gradient to the last bit as with all of them, at the
+// cost foretold.
 #include <doctest/doctest.h>
 
 #include <unistd.h>
@@ -9,11 +10,11 @@
 
 #include "adjoint/check/gradcheck.hpp"
 #include "adjoint/checkpoints/compression.hpp"
+#include "adjoint/checkpoints/schedule.hpp"
+#include "adjoint/rollout/divergence.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
 #include "scenes/scene.hpp"
-#include "adjoint/checkpoints/schedule.hpp"
-#include "adjoint/rollout/divergence.hpp"
 
 using namespace costate;
 
@@ -25,7 +26,8 @@ struct Outcome {
     std::vector<double> bars;  // of every step's state and controls, as the reverse sweep shows them
     bool operator==(const Outcome& other) const {
         return loss == other.loss && bars == other.bars && gradient.controls == other.gradient.controls &&
-               gradient.initial_state == other.gradient.initial_state && gradient.parameters == other.gradient.parameters;
+               gradient.initial_state == other.gradient.initial_state &&
+               gradient.parameters == other.gradient.parameters;
     }
 };
 
@@ -39,12 +41,15 @@ Outcome outcome(const Scene& s, Rollout<Simulation>& rollout, double loss) {
 }
 
 std::vector<Schedule> schedules(int steps) {
-    std::vector<Schedule> all{Schedule::every_step(steps), Schedule::every_kth(steps, 1), Schedule::every_kth(steps, 16),
-                              Schedule::every_kth(steps, steps)};
-    for (const int slots : {steps - 1, steps / 2, 40, 9, 3, 2}) all.push_back(Schedule::binomial(steps, slots));
-    for (const int kept : {2, 5, steps}) all.push_back(Schedule::binomial(steps, 3, kept));
+    std::vector<Schedule> all{Schedule::every_step(steps), Schedule::every_kth(steps, 1),
+                              Schedule::every_kth(steps, 16), Schedule::every_kth(steps, steps)};
+    for (const int slots : {steps - 1, steps / 2, 40, 9, 3, 2})
+        all.push_back(Schedule::binomial(steps, slots));
+    for (const int kept : {2, 5, steps})
+        all.push_back(Schedule::binomial(steps, 3, kept));
     if (have_checksums())
-        for (const int k : {1, 7, steps}) all.push_back(Schedule::two_tiers(steps, k, 3));
+        for (const int k : {1, 7, steps})
+            all.push_back(Schedule::two_tiers(steps, k, 3));
     return all;
 }
 
@@ -55,7 +60,8 @@ struct Simulations {
     std::list<Simulation> all;
     std::vector<Simulation*> each;
     Simulations(const Scene& s, const Schedule& schedule) {
-        for (int k = 0; k < schedule.kept(); ++k) each.push_back(&all.emplace_back(s.world, s.objective));
+        for (int k = 0; k < schedule.kept(); ++k)
+            each.push_back(&all.emplace_back(s.world, s.objective));
     }
 };
 
@@ -71,7 +77,8 @@ TEST_CASE("checkpointing: every schedule gives the same bits on scenes with cont
             CAPTURE(schedule.slots());
             CAPTURE(schedule.kept());
             Simulations simulations(s, schedule);
-            Rollout<Simulation> rollout(simulations.each, s.plan, schedule, {temporary, {}, false, have_compression()});
+            Rollout<Simulation> rollout(simulations.each, s.plan, schedule,
+                                        {temporary, {}, false, have_compression()});
             const double loss = rollout.forward(s.theta, s.x0, s.z0);
             CHECK(rollout.evaluations().forward == s.steps);
             const Outcome first = outcome(s, rollout, loss);
@@ -88,7 +95,9 @@ TEST_CASE("checkpointing: every schedule gives the same bits on scenes with cont
     }
 }
 
-TEST_CASE("checkpointing: a rollout of unknown length ends where it is told to, with the same bits as if that had been known") {
+TEST_CASE(
+    "checkpointing: a rollout of unknown length ends where it is told to, with the same bits as if that had "
+    "been known") {
     const Scene s = load_scene("throw", 200), shorter = load_scene("throw", 137);
     Simulation simulation(s.world, s.objective);
     const ControlPlan& plan = s.plan;
@@ -133,7 +142,8 @@ TEST_CASE("checkpointing: a run that is packed between any two steps goes on els
                 REQUIRE(rollout.in_forward());
                 CHECK(rollout.resume_forward(s.theta, s.z0, nothing) == loss);
                 rollout.backward(s.theta, s.z0, from_forwards);
-                CHECK(rollout.evaluations().forward <= whole.evaluations().forward + schedule.kept());  // whose intermediates were left behind
+                // whose intermediates were left behind
+                CHECK(rollout.evaluations().forward <= whole.evaluations().forward + schedule.kept());
             }
             Simulations others(s, schedule);
             Rollout<Simulation> rollout(others.each, s.plan, schedule, again);
@@ -158,7 +168,7 @@ TEST_CASE("checkpointing: adjoints are cut and clipped where that is asked for")
     rollout.forward(s.theta, s.x0, s.z0);
     std::vector<double> norms(static_cast<size_t>(s.steps) + 1);
     const auto note = [&](int t, const double* x_bar, const double*) {
-        norms[static_cast<size_t>(t)] = Eigen::Map<const VecX<double>>(x_bar, s.world.ndx()).norm();
+        norms[t] = Eigen::Map<const VecX<double>>(x_bar, s.world.ndx()).norm();
     };
     Gradient exact, limited;
     rollout.backward(s.theta, s.z0, exact, note);
@@ -168,11 +178,13 @@ TEST_CASE("checkpointing: adjoints are cut and clipped where that is asked for")
     CHECK(limited.controls == exact.controls);
     rollout.limits.clip = 0.5 * largest;
     rollout.backward(s.theta, s.z0, limited, note);
-    for (int t = 1; t < s.steps; ++t) CHECK(norms[static_cast<size_t>(t)] <= 0.5 * largest * (1 + 1e-15));
+    for (int t = 1; t < s.steps; ++t)
+        CHECK(norms[t] <= 0.5 * largest * (1 + 1e-15));
     CHECK(limited.controls != exact.controls);
     rollout.limits = {.horizon = 15};
     rollout.backward(s.theta, s.z0, limited, note);
-    for (int t = 0; t <= s.steps; ++t) CHECK((norms[static_cast<size_t>(t)] == 0) == (t <= 25));  // the loss is of the end
+    for (int t = 0; t <= s.steps; ++t)
+        CHECK((norms[t] == 0) == (t <= 25));  // the loss is of the end
     CHECK(limited.initial_state.norm() == 0);
 }
 
@@ -186,7 +198,8 @@ TEST_CASE("checkpointing: the first adjoint that is not finite is named by step,
     CHECK(!rollout.adjoint_divergence());
     Objective large = s.objective;
     Term impulses;
-    impulses.kind = TermKind::impulse, impulses.running = true, impulses.weight = std::numeric_limits<double>::infinity();
+    impulses.kind = TermKind::impulse, impulses.running = true,
+    impulses.weight = std::numeric_limits<double>::infinity();
     {
         const Objective with_impulses{impulses};
         const Simulation::Looking looking(simulation, with_impulses);
@@ -197,7 +210,8 @@ TEST_CASE("checkpointing: the first adjoint that is not finite is named by step,
         CHECK(rollout.adjoint_divergence().row.find(", normal") != std::string::npos);
         CHECK(tangent_entry_name(s.world.model, rollout.adjoint_divergence().entry).find("body '") == 0);
     }
-    for (Term& term : large) term.weight = std::numeric_limits<double>::infinity();
+    for (Term& term : large)
+        term.weight = std::numeric_limits<double>::infinity();
     const Simulation::Looking looking(simulation, large);
     rollout.backward(s.theta, s.z0, g);
     CHECK(rollout.adjoint_divergence().step == s.steps);
@@ -208,7 +222,8 @@ TEST_CASE("checkpointing: a hundred states serve 5000 steps of the quadruped") {
     const Scene s = load_scene("quadruped_stand", 5000);
     Simulation simulation(s.world, s.objective);
     Gradient all, few;
-    Rollout<Simulation> stored(simulation, s.plan, s.steps), rollout(simulation, s.plan, Schedule::binomial(s.steps, 100));
+    Rollout<Simulation> stored(simulation, s.plan, s.steps),
+        rollout(simulation, s.plan, Schedule::binomial(s.steps, 100));
     const double loss = stored.forward(s.theta, s.x0, s.z0);
     stored.backward(s.theta, s.z0, all);
     CHECK(rollout.forward(s.theta, s.x0, s.z0) == loss);
@@ -224,7 +239,8 @@ TEST_CASE("checkpointing: whatever runs between the sweeps costs a step and chan
     const Scene s = load_scene("throw", 120);
     for (const int slots : {120, 5}) {
         Simulation simulation(s.world, s.objective);
-        Rollout<Simulation> rollout(simulation, s.plan, Schedule::binomial(s.steps, slots)), other(simulation, s.plan, s.steps);
+        Rollout<Simulation> rollout(simulation, s.plan, Schedule::binomial(s.steps, slots)),
+            other(simulation, s.plan, s.steps);
         const double loss = rollout.forward(s.theta, s.x0, s.z0);
         const Outcome expected = outcome(s, rollout, loss);
         CHECK(rollout.forward(s.theta, s.x0, s.z0) == loss);
@@ -233,7 +249,8 @@ TEST_CASE("checkpointing: whatever runs between the sweeps costs a step and chan
         faster.tail(s.world.nv()) *= 1.5;
         other.forward(s.theta, faster, s.z0);
         CHECK(outcome(s, rollout, loss) == expected);
-        CHECK(rollout.evaluations().forward - before == Schedule::binomial(s.steps, slots).forward_evaluations() - s.steps + 1);
+        CHECK(rollout.evaluations().forward - before ==
+              Schedule::binomial(s.steps, slots).forward_evaluations() - s.steps + 1);
     }
 }
 
@@ -245,10 +262,12 @@ TEST_CASE("checkpointing: the end may be looked at between the sweeps") {
     const Outcome expected = outcome(s, rollout, loss);
     rollout.forward(s.theta, s.x0, s.z0);
     const std::int64_t before = rollout.evaluations().forward;
-    for (int k = 0; k < 3; ++k) CHECK(simulation.finish(s.steps, s.theta.data(), rollout.last_state().data()) == loss);
+    for (int k = 0; k < 3; ++k)
+        CHECK(simulation.finish(s.steps, s.theta.data(), rollout.last_state().data()) == loss);
     simulation.finish(s.steps, s.theta.data(), s.x0.data());
     CHECK(outcome(s, rollout, loss) == expected);
-    CHECK(rollout.evaluations().forward - before == Schedule::binomial(s.steps, 6).forward_evaluations() - s.steps);
+    CHECK(rollout.evaluations().forward - before ==
+          Schedule::binomial(s.steps, 6).forward_evaluations() - s.steps);
 }
 
 TEST_CASE("checkpointing: any state can be had, by steps from the nearest checkpoint") {
@@ -260,7 +279,8 @@ TEST_CASE("checkpointing: any state can be had, by steps from the nearest checkp
         states.emplace_back(Eigen::Map<const VecX<double>>(x, s.world.nx()));
     });
     const auto check_all = [&] {
-        for (int t = 0; t <= s.steps; t += 5) CHECK(rollout.state(t, s.theta, s.z0) == states[static_cast<size_t>(t)]);
+        for (int t = 0; t <= s.steps; t += 5)
+            CHECK(rollout.state(t, s.theta, s.z0) == states[t]);
     };
     check_all();
     Gradient g;

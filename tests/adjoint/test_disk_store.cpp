@@ -8,9 +8,9 @@
 #include <iterator>
 #include <random>
 
+#include "adjoint/checkpoints/compression.hpp"
 #include "adjoint/checkpoints/control_gradient_file.hpp"
 #include "adjoint/checkpoints/disk_store.hpp"
-#include "adjoint/checkpoints/compression.hpp"
 #include "adjoint/checkpoints/saved_run.hpp"
 
 using namespace costate;
@@ -29,12 +29,15 @@ struct Folder {
 // States that change slowly, with numbers that are none among them.
 std::vector<double> state(int slot) {
     std::vector<double> x(nx);
-    for (int i = 0; i < nx; ++i) x[static_cast<size_t>(i)] = std::sin(i + 1e-3 * slot);
+    for (int i = 0; i < nx; ++i)
+        x[i] = std::sin(i + 1e-3 * slot);
     x[5] = slot % 7 == 0 ? NAN : -0.0, x[6] = 5e-324 * slot;
     return x;
 }
 
-bool same(const std::vector<double>& a, const std::vector<double>& b) { return std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0; }
+bool same(const std::vector<double>& a, const std::vector<double>& b) {
+    return std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+}
 
 template <class F> std::string complaint(const F& f) {
     try {
@@ -49,7 +52,9 @@ std::string content(const fs::path& file) {
     std::ifstream in(file, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
 }
-void overwrite(const fs::path& file, const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
+void overwrite(const fs::path& file, const std::string& text) {
+    std::ofstream(file, std::ios::binary) << text;
+}
 
 // As a full disk would: after so many bytes of a file no more can be written.
 class SmallFiles {
@@ -77,7 +82,8 @@ TEST_CASE("disk store: states come back in any order, with the same bits, howeve
             DiskStore store({folder.path, {}, false, compressed}, nx, n);
             std::vector<double> x(nx);
             for (int sweep = 0; sweep < 2; ++sweep) {
-                for (int t = 0; t < n; ++t) store.write(t, state(t + sweep).data());
+                for (int t = 0; t < n; ++t)
+                    store.write(t, state(t + sweep).data());
                 for (int again = 0; again < 2; ++again)
                     for (int t = n - 1; t >= 0; --t) {
                         store.read(t, x.data());
@@ -90,14 +96,16 @@ TEST_CASE("disk store: states come back in any order, with the same bits, howeve
                     REQUIRE(same(x, state(t + sweep)));
                 }
                 // the later half once more
-                for (int t = n / 2; t < n; ++t) store.write(t, state(2 * t).data());
+                for (int t = n / 2; t < n; ++t)
+                    store.write(t, state(2 * t).data());
                 for (const int t : {n - 1, n / 2, 0}) {
                     store.read(t, x.data());
                     REQUIRE(same(x, state(t < n / 2 ? t + sweep : 2 * t)));
                 }
             }
             CHECK(store.traffic().states_written == 2 * n + 2 * (n - n / 2));
-            if (!compressed && n == 1000) CHECK(store.traffic().bytes_written >= 2 * DiskStore::file_bytes(nx, n));
+            if (!compressed && n == 1000)
+                CHECK(store.traffic().bytes_written >= 2 * DiskStore::file_bytes(nx, n));
             if (compressed && n == 1000) CHECK(store.traffic().ratio() > 1.3);
         }
         CHECK(fs::is_empty(folder.path));  // the file has no name
@@ -109,8 +117,10 @@ TEST_CASE("disk store: the file is as long as foretold") {
     for (const int n : {1, 55, 56, 200}) {
         DiskStore store({{}, folder.path / "file", false, false}, nx, n);
         std::vector<double> x(nx);
-        for (int t = 0; t < n; ++t) store.write(t, state(t).data());
-        for (int t = n - 1; t >= 0; --t) store.read(t, x.data());
+        for (int t = 0; t < n; ++t)
+            store.write(t, state(t).data());
+        for (int t = n - 1; t >= 0; --t)
+            store.read(t, x.data());
         const std::int64_t last_chunk_stays_in_memory = DiskStore::file_bytes(nx, n <= 55 ? 0 : n);
         CHECK(static_cast<std::int64_t>(fs::file_size(folder.path / "file")) == last_chunk_stays_in_memory);
     }
@@ -125,8 +135,10 @@ TEST_CASE("disk store: what is corrupted, cut off, or finds no room is one line"
             return complaint([&] {
                 DiskStore store({{}, file, false, compressed}, nx, 500);
                 std::vector<double> x(nx);
-                for (int t = 0; t < 500; ++t) store.write(t, state(t).data());
-                store.read(499, x.data()), store.read(300, x.data()), store.traffic();  // which waits for the other thread
+                for (int t = 0; t < 500; ++t)
+                    store.write(t, state(t).data());
+                // which waits for the other thread
+                store.read(499, x.data()), store.read(300, x.data()), store.traffic();
                 std::string text = content(file);
                 damage(text);
                 overwrite(file, text);
@@ -137,17 +149,22 @@ TEST_CASE("disk store: what is corrupted, cut off, or finds no room is one line"
             });
         };
         CHECK(damaged([](std::string&) {}) == "");
-        for (const size_t at : {0, 5, 9, 13, 16, 500}) {  // in the header of the first chunk, and in its states
+        // in the header of the first chunk, and in its states
+        for (const size_t at : {0, 5, 9, 13, 16, 500}) {
             CAPTURE(at);
-            const std::string why = damaged([&](std::string& text) { text[at] = static_cast<char>(text[at] ^ 1); });
+            const std::string why =
+                damaged([&](std::string& text) { text[at] = static_cast<char>(text[at] ^ 1); });
             CHECK(why.find("checkpoints in '" + file.string() + "' are corrupted at byte 0") == 0);
         }
-        CHECK(damaged([](std::string& text) { text.resize(1000); }).find("cannot read '" + file.string() + "': it ends at byte ") == 0);
+        CHECK(damaged([](std::string& text) {
+                  text.resize(1000);
+              }).find("cannot read '" + file.string() + "': it ends at byte ") == 0);
         {
             const SmallFiles small(40'000);  // within a chunk: the first part of it is written
             const std::string why = complaint([&] {
                 DiskStore store({{}, file, false, compressed}, nx, 5000);
-                for (int t = 0; t < 5000; ++t) store.write(t, state(t * 997).data());
+                for (int t = 0; t < 5000; ++t)
+                    store.write(t, state(t * 997).data());
             });
             CHECK(why.find("cannot write '" + file.string() + "': File too large; make room") == 0);
         }
@@ -159,21 +176,25 @@ TEST_CASE("disk store: what is corrupted, cut off, or finds no room is one line"
         });
         CHECK(why == "cannot write '/dev/full': No space left on device; make room, or give another place");
     }
-    CHECK(complaint([&] { DiskStore({folder.path / "nowhere", {}, false, false}, nx, 1); }).find("cannot write '" + (folder.path / "nowhere").string()) == 0);
+    CHECK(complaint([&] {
+              DiskStore({folder.path / "nowhere", {}, false, false}, nx, 1);
+          }).find("cannot write '" + (folder.path / "nowhere").string()) == 0);
 }
 
 // Every field of a chunk's header takes every kind of value, with a checksum that agrees.
 TEST_CASE("disk store: a header that does not fit its states is refused, whatever its checksum says") {
     const Folder folder;
     const fs::path file = folder.path / "file";
-    constexpr std::uint32_t values[] = {0, 1, 2, 54, 55, 56, 1000, 0x7ffffff0, 0x7fffffff, 0x80000000, 0xffffffff};
+    constexpr std::uint32_t values[] = {0,    1,          2,          54,         55,        56,
+                                        1000, 0x7ffffff0, 0x7fffffff, 0x80000000, 0xffffffff};
     for (const bool compressed : {false, true}) {
         if (compressed && !have_compression()) continue;
         const auto read_back = [&](size_t field, std::uint32_t value) {
             return complaint([&] {
                 DiskStore store({{}, file, false, compressed}, nx, 500);
                 std::vector<double> x(nx);
-                for (int t = 0; t < 500; ++t) store.write(t, state(t).data());
+                for (int t = 0; t < 500; ++t)
+                    store.write(t, state(t).data());
                 store.read(499, x.data()), store.read(300, x.data()), store.traffic();
                 std::string text = content(file);
                 std::uint32_t header[4];
@@ -196,13 +217,16 @@ TEST_CASE("disk store: a header that does not fit its states is refused, whateve
                 CAPTURE(field);
                 CAPTURE(value);
                 const std::string why = read_back(field, value);
-                if (field < 2 && value == right[field]) CHECK(why == "");
-                else CHECK(why.find("checkpoints in '" + file.string() + "' are corrupted at byte 0: ") == 0);
+                if (field < 2 && value == right[field])
+                    CHECK(why == "");
+                else
+                    CHECK(why.find("checkpoints in '" + file.string() + "' are corrupted at byte 0: ") == 0);
             }
     }
 }
 
-// Every eight bytes of what a rollout has saved take every kind of value; the checksum of the file would agree.
+// Every eight bytes of what a rollout has saved take every kind of value; the checksum of the file would
+// agree.
 TEST_CASE("saved run: bytes that do not fit the store are refused, or are read as what they were") {
     const Folder folder;
     const fs::path file = folder.path / "file";
@@ -210,7 +234,8 @@ TEST_CASE("saved run: bytes that do not fit the store are refused, or are read a
         0, 1, 7, 1000, 0x7ffffff0, 0xffffffff, 0x7fffffffffffffff, 0xffffffffffffffff};
     ArchiveWriter writer;
     DiskStore store({{}, file, false, false}, nx, 500);
-    for (int t = 0; t < 300; ++t) store.write(t, state(t).data());
+    for (int t = 0; t < 300; ++t)
+        store.write(t, state(t).data());
     store.transfer(writer);
     const std::vector<char> good = writer.bytes;
     const size_t places =
@@ -229,7 +254,8 @@ TEST_CASE("saved run: bytes that do not fit the store are refused, or are read a
                             std::vector<double> x(nx);
                             for (int t = 219; t >= 0; --t) {
                                 again.read(t, x.data());
-                                if (!same(x, state(t))) throw std::logic_error("not the state that was written");
+                                if (!same(x, state(t)))
+                                    throw std::logic_error("not the state that was written");
                             }
                         }).empty();
         }
@@ -276,7 +302,9 @@ TEST_CASE("saved run: it comes back to whom it belongs, or one line says why not
     overwrite(file, good);
     {
         const SmallFiles small(500);
-        CHECK(complaint([&] { save_run(file, 7, run); }).find("cannot write '" + file.string() + ".tmp': File too large") == 0);
+        CHECK(complaint([&] {
+                  save_run(file, 7, run);
+              }).find("cannot write '" + file.string() + ".tmp': File too large") == 0);
     }
     CHECK(content(file) == good);  // the one before stays
     CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 1);
@@ -289,19 +317,23 @@ TEST_CASE("streamed gradient: a NumPy array, whole or not there, that a resumed 
     const auto row = [](int t) { return std::vector<double>{1.0 * t, 2.0 * t, -0.5 * t}; };
     {
         ControlGradientFile sink(file, steps, nu);
-        for (int t = steps - 1; t >= 500; --t) sink.row(t, row(t).data());
+        for (int t = steps - 1; t >= 500; --t)
+            sink.row(t, row(t).data());
     }
     CHECK(fs::is_empty(folder.path));
     {
         ControlGradientFile killed(file, steps, nu, true);
-        for (int t = steps - 1; t >= 700; --t) killed.row(t, row(t).data());
+        for (int t = steps - 1; t >= 700; --t)
+            killed.row(t, row(t).data());
         killed.flush();
-        for (int t = 699; t >= 100; --t) killed.row(t, row(t).data());
+        for (int t = 699; t >= 100; --t)
+            killed.row(t, row(t).data());
     }
     CHECK(!fs::exists(file));
     {
         ControlGradientFile resumed(file, steps, nu, true, true);
-        for (int t = 699; t >= 0; --t) resumed.row(t, row(t).data());
+        for (int t = 699; t >= 0; --t)
+            resumed.row(t, row(t).data());
         resumed.finish();
     }
     CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 1);
@@ -310,7 +342,8 @@ TEST_CASE("streamed gradient: a NumPy array, whole or not there, that a resumed 
     CHECK(text.substr(1, 5) == "NUMPY");
     CHECK(text.find("'descr': '<f8', 'fortran_order': False, 'shape': (1000, 3), ") < 128);
     CHECK(text[127] == '\n');
-    for (int t = 0; t < steps; ++t) CHECK(std::memcmp(text.data() + 128 + t * nu * 8, row(t).data(), nu * 8) == 0);
+    for (int t = 0; t < steps; ++t)
+        CHECK(std::memcmp(text.data() + 128 + t * nu * 8, row(t).data(), nu * 8) == 0);
     for (size_t at = 0; at < 128; ++at) {  // another array than this run's
         CAPTURE(at);
         std::string other = text;
@@ -321,7 +354,8 @@ TEST_CASE("streamed gradient: a NumPy array, whole or not there, that a resumed 
               }).find("cannot go on with '" + file.string() + ".part': ") == 0);
     }
     overwrite(folder.path / "g.npy.part", text.substr(0, 50));
-    CHECK(complaint([&] { ControlGradientFile(file, steps, nu, true, true); }).find("cannot go on with '") == 0);
+    CHECK(complaint([&] { ControlGradientFile(file, steps, nu, true, true); }).find("cannot go on with '") ==
+          0);
     fs::remove(folder.path / "g.npy.part");
     {
         const SmallFiles small(100);
@@ -332,7 +366,8 @@ TEST_CASE("streamed gradient: a NumPy array, whole or not there, that a resumed 
         CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 1);
     }
     {
-        ControlGradientFile once_more(file, steps, nu, true, true);  // it was killed between its last two acts
+        // it was killed between its last two acts
+        ControlGradientFile once_more(file, steps, nu, true, true);
         once_more.finish();
     }
     CHECK(content(file) == text);

@@ -1,5 +1,6 @@
-// Every number of theta against central differences, in a world with every joint, shape, actuator and equality; and the table of
-// them, kept in tests/readme/parameter_table.md for the README. A parameter without adjoint, effect or line of the table fails here.
+// Every number of theta against central differences, in a world with every joint, shape, actuator and
+// equality; and the table of them, kept in tests/readme/parameter_table.md for the README. A parameter
+// without adjoint, effect or line of the table fails here.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -9,9 +10,9 @@
 
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
+#include "solvers/step/step.hpp"
 #include "tests/support/rich_scene.hpp"
 #include "tests/support/scene_text.hpp"
-#include "solvers/step/step.hpp"
 
 using namespace costate;
 using namespace costate::test;
@@ -22,7 +23,8 @@ namespace {
 void turn(const ParameterLayout& layout, VecX<double>& theta) {
     for (const ParameterLayout::Entry& e : layout.entries())
         if (e.path.ends_with("rotation"))
-            for (int k = 0; k < e.width; ++k) theta[e.offset + k] = 1e-3 * std::sin(1 + e.offset + k);
+            for (int k = 0; k < e.width; ++k)
+                theta[e.offset + k] = 1e-3 * std::sin(1 + e.offset + k);
 }
 
 // "joints/*/limits[1]": what a number is, whatever it belongs to.
@@ -58,9 +60,11 @@ constexpr Meaning meanings[] = {
     {"joints/*/placement", "where the joint is in the parent, m"},
     {"joints/*/rotation",
      "rotation vector by which its frame is turned from the model's orientation, its axes, rad"},
-    {"joints/*/axis_rotation", "rotation vector by which its axis is turned from the model's, axes of the body, rad"},
+    {"joints/*/axis_rotation",
+     "rotation vector by which its axis is turned from the model's, axes of the body, rad"},
     {"joints/*/pitch", "of a helical joint, m/rad"},
-    {"joints/*/damping", "N m s/rad or N s/m; a joint of several dofs has `joints/*.0`, `joints/*.1`, ..., also below"},
+    {"joints/*/damping",
+     "N m s/rad or N s/m; a joint of several dofs has `joints/*.0`, `joints/*.1`, ..., also below"},
     {"joints/*/armature", "inertia added to the dof, kg m^2 or kg"},
     {"joints/*/stiffness", "of the spring of a joint with an axis, N m/rad or N/m"},
     {"joints/*/rest", "where that spring is at rest, rad or m"},
@@ -72,17 +76,22 @@ constexpr Meaning meanings[] = {
     {"actuators/*/gear", "N m or N at the joint per unit of the actuator's force"},
     {"actuators/*/kp", "of a servo, N m/rad or N/m"},
     {"actuators/*/kd", "of a servo or velocity servo, N m s/rad or N s/m"},
-    {"actuators/*/gain", "of a general actuator: force = gain control + bias[0] + bias[1] length + bias[2] velocity"},
+    {"actuators/*/gain",
+     "of a general actuator: force = gain control + bias[0] + bias[1] length + bias[2] velocity"},
     {"actuators/*/bias", "as above"},
     {"actuators/*/control_limits", "lower and upper, where the actuator has them"},
     {"actuators/*/force_limits", "lower and upper, before the gear, where the actuator has them"},
     {"equalities/*/anchor_a", "of a connect or weld: the point in body a, m"},
     {"equalities/*/anchor_b", "the point in body b, m"},
-    {"equalities/*/rotation", "of a weld: rotation vector by which the axes of a in b are turned from the model's, rad"},
+    {"equalities/*/rotation",
+     "of a weld: rotation vector by which the axes of a in b are turned from the model's, rad"},
     {"equalities/*/coupling", "offset and ratio"},
-    {"shapes/*/size", "radius; radius and half length; half extents; semi-axes; scale factors of a mesh or height field: m or 1"},
+    {"shapes/*/size",
+     "radius; radius and half length; half extents; semi-axes; scale factors of a mesh or height field: m or "
+     "1"},
     {"shapes/*/position", "of its origin in the body, m"},
-    {"shapes/*/rotation", "rotation vector by which it is turned from the model's orientation, its axes, rad"},
+    {"shapes/*/rotation",
+     "rotation vector by which it is turned from the model's orientation, its axes, rad"},
     {"shapes/*/friction", "coefficient"},
     {"shapes/*/restitution", "coefficient"},
     {"shapes/*/margin", "by which its surface is grown, m"},
@@ -134,7 +143,8 @@ void check_every_number(const VecX<double>& theta, Trial& run) {
     const std::uint64_t hash = run.hash;
     Gradient g;
     run.rollout.backward(theta, run.scene.z0, g);
-    std::map<std::string, double> effect;  // of each kind of number, the largest, by the noise of its difference
+    // of each kind of number, the largest, by the noise of its difference
+    std::map<std::string, double> effect;
     VecX<double> dead = theta;
     int stencils = 0, rejected = 0;
     for (const ParameterLayout::Entry& e : layout.entries())
@@ -154,7 +164,8 @@ void check_every_number(const VecX<double>& theta, Trial& run) {
                 const double plus = run.loss(moved);
                 valid = run.hash == hash;
                 moved[i] = theta[i] - step;
-                const double minus = run.loss(moved), fd = (plus - minus) / (2 * step), noise = 4e-14 * base / step;
+                const double minus = run.loss(moved), fd = (plus - minus) / (2 * step),
+                             noise = 4e-14 * base / step;
                 valid = valid && run.hash == hash;
                 if (!valid) continue;
                 most = std::max(most, std::abs(fd) / noise);
@@ -182,25 +193,32 @@ TEST_CASE("every parameter: has an effect, and the gradient by it is that of cen
 
 TEST_CASE("every parameter: stands in the table of tests/readme/parameter_table.md") {
     const std::string table = parameter_table(rich_scene().world.model.layout);
-    CHECK(file_text("tests/readme/parameter_table.md") == table);  // where it is not, the table is what the report shows
+    // where it is not, the table is what the report shows
+    CHECK(file_text("tests/readme/parameter_table.md") == table);
 }
 
-TEST_CASE("every parameter: a path without effect is refused with the remedy, one that a pattern matches is passed over") {
+TEST_CASE(
+    "every parameter: a path without effect is refused with the remedy, one that a pattern matches is passed "
+    "over") {
     const auto with = [](const char* parameter) {
         return complaint([&] { changed({{"/parameters/0", parameter}}); });
     };
     struct Refused {
         const char *parameter, *what, *remedy;
     };
-    for (const Refused& r :
-         {Refused{R"({"path": "joints/arm/shoulder/dry_friction", "value": 1})",
-                  "has no effect: the model gives the joint no dry friction", "give it \"dry_friction\" above 0 in the model"},
-          Refused{R"({"path": "joints/ball.3/stiffness", "value": 1})", "has no effect: only a joint with an axis has a spring",
-                  "remove it"},
-          Refused{R"({"path": "joints/ball/axis_rotation", "value": 1})", "has no effect: the joint has no axis", "remove it"},
-          Refused{R"({"path": "joints/*/pitch", "value": 1})", "has no effect: the joint is not helical", "remove it"},
-          Refused{R"({"path": "actuators/arm/torque/kp", "value": 1})", "has no effect: the actuator is no servo", "remove it"},
-          Refused{R"({"path": "shapes/ground/size", "value": 1})", "has no effect: a plane has no size", "remove it"}})
+    for (const Refused& r : {Refused{R"({"path": "joints/arm/shoulder/dry_friction", "value": 1})",
+                                     "has no effect: the model gives the joint no dry friction",
+                                     "give it \"dry_friction\" above 0 in the model"},
+                             Refused{R"({"path": "joints/ball.3/stiffness", "value": 1})",
+                                     "has no effect: only a joint with an axis has a spring", "remove it"},
+                             Refused{R"({"path": "joints/ball/axis_rotation", "value": 1})",
+                                     "has no effect: the joint has no axis", "remove it"},
+                             Refused{R"({"path": "joints/*/pitch", "value": 1})",
+                                     "has no effect: the joint is not helical", "remove it"},
+                             Refused{R"({"path": "actuators/arm/torque/kp", "value": 1})",
+                                     "has no effect: the actuator is no servo", "remove it"},
+                             Refused{R"({"path": "shapes/ground/size", "value": 1})",
+                                     "has no effect: a plane has no size", "remove it"}})
         check_complaint(with(r.parameter), "test.json", r.what, r.remedy);
     check_complaint(with(R"({"path": "joints/arm/shoulder/limits[0]", "value": 2.5})"), "test.json",
                     "lower end that is not below the upper one", "give both as [lower, upper]");
@@ -210,9 +228,9 @@ TEST_CASE("every parameter: a path without effect is refused with the remedy, on
 }
 
 TEST_CASE("every parameter: the ends of a range stay apart when both are optimised") {
-    const Scene s =
-        changed({{"/parameters/0",
-                  R"({"path": "joints/arm/shoulder/limits", "value": [-1, 2], "optimise": true, "lower": -3, "upper": 3})"}});
+    const Scene s = changed(
+        {{"/parameters/0",
+          R"({"path": "joints/arm/shoulder/limits", "value": [-1, 2], "optimise": true, "lower": -3, "upper": 3})"}});
     REQUIRE(s.parameters.size() == 2);
     CHECK((s.parameters[0].lower == -3 && s.parameters[0].upper == 0.5));
     CHECK((s.parameters[1].lower == 0.5 && s.parameters[1].upper == 3));

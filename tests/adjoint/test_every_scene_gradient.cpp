@@ -1,23 +1,24 @@
-// Gradients of all scenes that are shipped against central differences, at a length by which what touches in them has touched.
+// Gradients of all scenes that are shipped against central differences, at a length by which what touches in
+// them has touched.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <map>
 
 #include "adjoint/check/gradcheck.hpp"
-#include "tests/support/walk.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
 #include "solvers/step/step.hpp"
+#include "tests/support/walk.hpp"
 
 using namespace costate;
 
 namespace {
 
-// How a scene is checked. Boxes on each other rest on more corners than they need, and which of them bear load is a tie that
-// perturbations break: most stencils there say nothing. In a mechanism that is planar by its joints and slides, friction across the
-// plane locks or slips as soon as a parameter turns it out of its plane by anything at all: parameters are then checked one by one,
-// not in random directions.
+// How a scene is checked. Boxes on each other rest on more corners than they need, and which of them bear
+// load is a tie that perturbations break: most stencils there say nothing. In a mechanism that is planar by
+// its joints and slides, friction across the plane locks or slips as soon as a parameter turns it out of its
+// plane by anything at all: parameters are then checked one by one, not in random directions.
 struct Check {
     int steps = 60, components = 12, directions = 4;
     bool touches = true;
@@ -68,7 +69,7 @@ bool touches(const Scene& s) {
     bool touched = false;
     test::walk(s, s.steps, [&](const VecX<double>&, const StepScratch<double>& scratch) {
         for (const RowBlock& block : scratch.rows.blocks)
-            touched = touched || (block.kind == RowKind::contact && scratch.impulses.lambda[static_cast<size_t>(block.row)] > 0);
+            touched = touched || (block.kind == RowKind::contact && scratch.impulses.lambda[block.row] > 0);
     });
     return touched;
 }
@@ -77,7 +78,8 @@ bool touches(const Scene& s) {
 
 TEST_CASE("every scene: its gradient of every kind of variable is that of central differences") {
     const std::vector<std::string> names = shipped_scenes();
-    for (const auto& [name, check] : checks) CHECK_MESSAGE(std::count(names.begin(), names.end(), name) == 1, name);
+    for (const auto& [name, check] : checks)
+        CHECK_MESSAGE(std::count(names.begin(), names.end(), name) == 1, name);
     for (const std::string& name : names) {
         CAPTURE(name);
         const Check check = check_of(name);

@@ -1,5 +1,6 @@
-// States and gradients of scenes, to the last bit: a change of the code that means to change no result changes no fingerprint here.
-// tests/adjoint/fingerprints/table.json has them; a change that means to change results writes the lines that this test prints into it.
+// States and gradients of scenes, to the last bit: a change of the code that means to change no result
+// changes no fingerprint here. tests/adjoint/fingerprints/table.json has them; a change that means to change
+// results writes the lines that this test prints into it.
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -21,7 +22,8 @@ public:
     void add(const double* x, Eigen::Index n) {
         for (Eigen::Index i = 0; i < n; ++i) {
             const auto bits = std::bit_cast<std::uint64_t>(x[i]);
-            for (int byte = 0; byte < 8; ++byte) hash_ = (hash_ ^ (bits >> (8 * byte) & 0xff)) * 0x100000001b3u;
+            for (int byte = 0; byte < 8; ++byte)
+                hash_ = (hash_ ^ (bits >> (8 * byte) & 0xff)) * 0x100000001b3u;
         }
     }
     void add(const VecX<double>& x) { add(x.data(), x.size()); }
@@ -35,7 +37,8 @@ private:
     std::uint64_t hash_ = 0xcbf29ce484222325u;
 };
 
-// An entry of the table: a shipped scene or a file beside the table, with a merge patch (RFC 7386) of its JSON.
+// An entry of the table: a shipped scene or a file beside the table, with a merge patch (RFC 7386) of its
+// JSON.
 Scene scene_of_entry(const Json& entry, const std::filesystem::path& folder) {
     const std::string name = entry["scene"];
     const std::filesystem::path file = name.ends_with(".json") ? folder / name : find_scene(name);
@@ -46,7 +49,8 @@ Scene scene_of_entry(const Json& entry, const std::filesystem::path& folder) {
 
 }  // namespace
 
-TEST_CASE("states and gradients of scenes with every solver and setting are what they were, to the last bit") {
+TEST_CASE(
+    "states and gradients of scenes with every solver and setting are what they were, to the last bit") {
     const std::filesystem::path folder = "tests/adjoint/fingerprints";
     const Json table = read_json(folder / "table.json");
     CHECK(table.size() >= 12);
@@ -67,7 +71,8 @@ TEST_CASE("states and gradients of scenes with every solver and setting are what
         gradients.add(g.parameters);
         CHECK(g.parameters.norm() > 0);
 
-        const std::string is = "\"states\": \"" + states.text() + "\", \"gradients\": \"" + gradients.text() + "\"";
+        const std::string is =
+            "\"states\": \"" + states.text() + "\", \"gradients\": \"" + gradients.text() + "\"";
         const bool same = entry["states"] == states.text() && entry["gradients"] == gradients.text();
         CHECK_MESSAGE(same, is);
     }

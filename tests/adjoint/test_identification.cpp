@@ -1,6 +1,7 @@
-// Parameters are found again from recorded motion with noise: the *_identification scenes, from 50 % off. The standard errors that
-// noise and rows allow are those that scripts/bench/make_recordings.py prints; the recordings are those files, so an estimate is one draw.
-// And all ten inertial parameters of a hand, from its exact motion.
+// Parameters are found again from recorded motion with noise: the *_identification scenes, from 50 % off. The
+// standard errors that noise and rows allow are those that scripts/bench/make_recordings.py prints; the
+// recordings are those files, so an estimate is one draw. And all ten inertial parameters of a hand, from its
+// exact motion.
 #include <doctest/doctest.h>
 
 #include <unistd.h>
@@ -9,11 +10,11 @@
 #include <sstream>
 
 #include "adjoint/check/gradcheck.hpp"
-#include "scenes/format/json.hpp"
-#include "scenes/scene.hpp"
+#include "adjoint/optimize/optimize.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
-#include "adjoint/optimize/optimize.hpp"
+#include "scenes/format/json.hpp"
+#include "scenes/scene.hpp"
 
 using namespace costate;
 
@@ -28,7 +29,8 @@ void check_identification(const char* name, const std::vector<Found>& parameters
     const Scene scene = load_scene(name);
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
-    const Variables variables(scene.world, scene.plan, scene.parameters, scene.initial_state, {scene.theta, scene.x0, scene.z0});
+    const Variables variables(scene.world, scene.plan, scene.parameters, scene.initial_state,
+                              {scene.theta, scene.x0, scene.z0});
     REQUIRE(variables.size() == static_cast<int>(parameters.size()));
     const OptimizeResult r = optimise(rollout, variables, scene.optimize);
     const VecX<double> theta = variables.inputs(r.y).theta;
@@ -43,7 +45,8 @@ void check_identification(const char* name, const std::vector<Found>& parameters
     CHECK(r.final_loss < 1e-3 * r.initial_loss);
 }
 
-// A hand on three hinges on a sled, every joint shaken by a motor: the sled's motion tells its mass, the hinges' the rest.
+// A hand on three hinges on a sled, every joint shaken by a motor: the sled's motion tells its mass, the
+// hinges' the rest.
 const char* const wrist_text = R"({
     "steps": 240, "time_step": 0.005,
     "models": [{"name": "wrist", "model": {
@@ -79,8 +82,10 @@ std::string recorded_positions(const Scene& s) {
 
 }  // namespace
 
-TEST_CASE("identification: mass, centre of mass and inertia of a body as one" * doctest::skip(!have_lbfgs())) {
-    const std::filesystem::path folder = std::filesystem::temp_directory_path() / ("costate_wrist_" + std::to_string(getpid()));
+TEST_CASE("identification: mass, centre of mass and inertia of a body as one" *
+          doctest::skip(!have_lbfgs())) {
+    const std::filesystem::path folder =
+        std::filesystem::temp_directory_path() / ("costate_wrist_" + std::to_string(getpid()));
     std::filesystem::create_directories(folder);
     Json json = parse_json(wrist_text, "wrist");
     const Scene truth = scene_from_json(json, folder / "truth.json");
@@ -90,13 +95,15 @@ TEST_CASE("identification: mass, centre of mass and inertia of a body as one" * 
                        {"path": "bodies/wrist/hand/inertia", "value": [0.02, 0.02, 0.02, 0, 0, 0]},
                        {"path": "bodies/wrist/hand/pseudo_inertia", "optimise": true}],
         "objective": [{"term": "recording", "file": "motion.csv", "columns": ["*"]}],
-        "optimize": {"method": "lbfgs", "iterations": 400, "max_loss_evaluations": 400, "learning_rate": 0.05}})", "search"));
+        "optimize": {"method": "lbfgs", "iterations": 400, "max_loss_evaluations": 400, "learning_rate": 0.05}})",
+                           "search"));
     Scene scene = scene_from_json(json, folder / "search.json");
     std::filesystem::remove_all(folder);
 
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
-    const Variables variables(scene.world, scene.plan, scene.parameters, scene.initial_state, {scene.theta, scene.x0, scene.z0});
+    const Variables variables(scene.world, scene.plan, scene.parameters, scene.initial_state,
+                              {scene.theta, scene.x0, scene.z0});
     REQUIRE(variables.size() == 10);
     const OptimizeResult r = optimise(rollout, variables, scene.optimize);
     CHECK(r.initial_loss > 1);
@@ -104,7 +111,8 @@ TEST_CASE("identification: mass, centre of mass and inertia of a body as one" * 
     const VecX<double> theta = variables.inputs(r.y).theta;
     const Model& m = scene.world.model;
     const int hand = m.body_index("wrist/hand");
-    const MassProperties<double> found = mass_properties(m, theta.data(), hand), real = mass_properties(m, truth.theta.data(), hand);
+    const MassProperties<double> found = mass_properties(m, theta.data(), hand),
+                                 real = mass_properties(m, truth.theta.data(), hand);
     CHECK(found.m == doctest::Approx(real.m).epsilon(1e-3));
     CHECK((found.c - real.c).norm() < 1e-3 * real.c.norm());
     CHECK((found.I - real.I).norm() < 1e-3 * real.I.norm());
@@ -116,31 +124,39 @@ TEST_CASE("identification: mass, centre of mass and inertia of a body as one" * 
     CHECK(!far.stopped.empty());
 }
 
-TEST_CASE("identification: masses, damping and dry friction of a double pendulum" * doctest::skip(!have_lbfgs())) {
-    check_identification("double_pendulum_identification", {{"bodies/pendulum/upper/mass", 1.2, 4.1e-4},
-                                                            {"bodies/pendulum/lower/mass", 0.8, 4.6e-4},
-                                                            {"joints/pendulum/shoulder/damping", 0.15, 1.15e-3},
-                                                            {"joints/pendulum/elbow/dry_friction", 0.2, 9.5e-4}});
+TEST_CASE("identification: masses, damping and dry friction of a double pendulum" *
+          doctest::skip(!have_lbfgs())) {
+    check_identification("double_pendulum_identification",
+                         {{"bodies/pendulum/upper/mass", 1.2, 4.1e-4},
+                          {"bodies/pendulum/lower/mass", 0.8, 4.6e-4},
+                          {"joints/pendulum/shoulder/damping", 0.15, 1.15e-3},
+                          {"joints/pendulum/elbow/dry_friction", 0.2, 9.5e-4}});
 }
 
-TEST_CASE("identification: mass and friction of a box that is pulled and let go" * doctest::skip(!have_lbfgs())) {
-    check_identification("box_slide_identification", {{"bodies/box/mass", 2, 2.4e-4}, {"shapes/box/friction", 0.3, 4.5e-4}});
+TEST_CASE("identification: mass and friction of a box that is pulled and let go" *
+          doctest::skip(!have_lbfgs())) {
+    check_identification("box_slide_identification",
+                         {{"bodies/box/mass", 2, 2.4e-4}, {"shapes/box/friction", 0.3, 4.5e-4}});
 }
 
 TEST_CASE("identification: the true values leave the noise that the recordings were given") {
-    // loss/T of columns with noise sigma on every k-th row: between rows the variance falls to half, on average to (2 + 1/k^2)/3.
+    // loss/T of columns with noise sigma on every k-th row: between rows the variance falls to half, on
+    // average to (2 + 1/k^2)/3.
     struct Noise {
         const char* scene;
         double sigma;
         int columns, every;
     };
-    for (const Noise& n : {Noise{"double_pendulum_identification", 2e-3, 2, 5}, {"box_slide_identification", 1e-3, 1, 10}}) {
+    for (const Noise& n :
+         {Noise{"double_pendulum_identification", 2e-3, 2, 5}, {"box_slide_identification", 1e-3, 1, 10}}) {
         CAPTURE(n.scene);
         const Scene scene = load_scene(n.scene);
         const VecX<double> truth = scene.world.model.layout.nominal();  // what the models say
         Simulation simulation(scene.world, scene.objective);
         Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
-        const double mean = rollout.forward(truth, scene.x0, scene.z0) / (scene.steps * scene.world.settings.time_step);
-        CHECK(mean == doctest::Approx(n.columns * n.sigma * n.sigma * (2 + 1.0 / (n.every * n.every)) / 3).epsilon(0.25));
+        const double mean =
+            rollout.forward(truth, scene.x0, scene.z0) / (scene.steps * scene.world.settings.time_step);
+        CHECK(mean == doctest::Approx(n.columns * n.sigma * n.sigma * (2 + 1.0 / (n.every * n.every)) / 3)
+                          .epsilon(0.25));
     }
 }

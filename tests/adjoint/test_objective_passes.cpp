@@ -1,9 +1,9 @@
 // The dot-product test of controls, objective terms, and of a step with its share of the loss.
+#include "adjoint/objective/objective.hpp"
+#include "adjoint/objective/signal_values.hpp"
 #include "adjoint/rollout/controls.hpp"
 #include "adjoint/rollout/simulation.hpp"
 #include "tests/support/contact_stage.hpp"
-#include "adjoint/objective/objective.hpp"
-#include "adjoint/objective/signal_values.hpp"
 
 using namespace costate;
 using namespace costate::test;
@@ -18,17 +18,23 @@ struct EvaluatePass : StagePass {
     std::vector<D> z_dual, u_dual;
     EvaluatePass(Rng& g, Regime r)
         : plan({{true, {}}, {false, {0.15}}, {false, {0, 0.2, 0.25, 0.4}}, {false, {0.1, 0.5}}}, steps, 0.1),
-          z(static_cast<size_t>(plan.size())), z_bar(z), u_bar(static_cast<size_t>(steps * plan.nu())), z_dual(z.size()),
+          z(static_cast<size_t>(plan.size())),
+          z_bar(z),
+          u_bar(static_cast<size_t>(steps * plan.nu())),
+          z_dual(z.size()),
           u_dual(u_bar.size()) {
-        for (double& x : z) x = g.around_zero(r);
+        for (double& x : z)
+            x = g.around_zero(r);
         in.add(z, z_dual, z_bar);
         out.add<double>(u_dual, u_bar);
     }
     void run_duals() override {
-        for (int t = 0; t < steps; ++t) plan.evaluate(z_dual.data(), t, u_dual.data() + t * plan.nu());
+        for (int t = 0; t < steps; ++t)
+            plan.evaluate(z_dual.data(), t, u_dual.data() + t * plan.nu());
     }
     void run_adjoint() override {
-        for (int t = 0; t < steps; ++t) plan.evaluate_adj(t, u_bar.data() + t * plan.nu(), z_bar.data());
+        for (int t = 0; t < steps; ++t)
+            plan.evaluate_adj(t, u_bar.data() + t * plan.nu(), z_bar.data());
     }
 };
 
@@ -41,7 +47,8 @@ Term random_term(const World& w, Rng& g, TermKind kind, TermNorm norm, bool runn
     term.weight = g.uniform(0.5, 2);
     term.site = at_site ? 0 : -1;
     term.body = at_site ? w.model.sites[0].body : w.model.body_index("body4");
-    term.point = g.vec3(Regime::random), term.target = g.vec3(Regime::random), term.axes = g.vec3(Regime::random);
+    term.point = g.vec3(Regime::random), term.target = g.vec3(Regime::random),
+    term.axes = g.vec3(Regime::random);
     term.dofs = {1, 4, 18, 20}, term.controls = {0, 1, 2};
     term.q_target = random_configuration(w.model, g, Regime::random);
     term.bodies = {0, static_cast<int>(w.model.bodies.size()) - 1};
@@ -53,20 +60,27 @@ Term random_term(const World& w, Rng& g, TermKind kind, TermNorm norm, bool runn
     for (int k = 0; k <= last_step; ++k)
         for (const Signal& s : term.recording.signals) {
             const Quaternion<double> q = Probe<Quaternion<double>>::random(g, Regime::random);
-            if (s.is_rotation()) term.recording.values.insert(term.recording.values.end(), {q.w, q.v.x(), q.v.y(), q.v.z()});
-            else term.recording.values.push_back(g.normal());
+            if (s.is_rotation())
+                term.recording.values.insert(term.recording.values.end(), {q.w, q.v.x(), q.v.y(), q.v.z()});
+            else
+                term.recording.values.push_back(g.normal());
         }
     return term;
 }
 
-bool is_at_point(TermKind kind) { return kind == TermKind::position || kind == TermKind::velocity || kind == TermKind::height; }
+bool is_at_point(TermKind kind) {
+    return kind == TermKind::position || kind == TermKind::velocity || kind == TermKind::height;
+}
 
-constexpr TermKind all_kinds[] = {TermKind::position, TermKind::velocity, TermKind::configuration, TermKind::joint_velocity,
-                                  TermKind::height,   TermKind::effort,   TermKind::impulse, TermKind::centre_of_mass,
-                                  TermKind::linear_momentum, TermKind::angular_momentum, TermKind::kinetic_energy, TermKind::potential_energy, TermKind::recording};
+constexpr TermKind all_kinds[] = {
+    TermKind::position,         TermKind::velocity,       TermKind::configuration,
+    TermKind::joint_velocity,   TermKind::height,         TermKind::effort,
+    TermKind::impulse,          TermKind::centre_of_mass, TermKind::linear_momentum,
+    TermKind::angular_momentum, TermKind::kinetic_energy, TermKind::potential_energy,
+    TermKind::recording};
 
-// Everything that a term may read, each kind along a direction: poses, velocities, inertias, gravity, the place of a site, q, v, u, impulses, and the
-// time step.
+// Everything that a term may read, each kind along a direction: poses, velocities, inertias, gravity, the
+// place of a site, q, v, u, impulses, and the time step.
 struct TermStage : ContactStage {
     D value;
     double value_bar = 0;
@@ -79,30 +93,37 @@ struct TermStage : ContactStage {
         in.add_along_direction(g, [&](Inputs& all) { add_configuration(all); });
         in.add_along_direction(g, [&](Inputs& all) { add_velocity(all); });
         in.add_along_direction(g, [&](Inputs& all) { add_controls(all); });
-        in.add_along_direction(g, [&](Inputs& all) { all.add(s.impulses.lambda, d.impulses.lambda, s.impulses.lambda_bar); });
+        in.add_along_direction(
+            g, [&](Inputs& all) { all.add(s.impulses.lambda, d.impulses.lambda, s.impulses.lambda_bar); });
         add_parameters(w.time_step, 1);
         out.add<double>(value, value_bar);
     }
 };
 
-// A term reads one of the inputs; a velocity also the pose of its point, momentum and energy two as well; at a site its
-// place, too.
+// A term reads one of the inputs; a velocity also the pose of its point, momentum and energy two as well; at
+// a site its place, too.
 struct TermValuePass : TermStage {
     static inline TermKind kind = TermKind::position;
     static inline TermNorm norm = TermNorm::squared;
     static inline bool of_one_shape = false, at_site = false;
     Term term;
     static bool reads_two() {
-        return kind == TermKind::velocity || kind == TermKind::linear_momentum || kind == TermKind::angular_momentum || kind == TermKind::kinetic_energy ||
+        return kind == TermKind::velocity || kind == TermKind::linear_momentum ||
+               kind == TermKind::angular_momentum || kind == TermKind::kinetic_energy ||
                kind == TermKind::potential_energy;
     }
-    int inputs_without_effect = kind == TermKind::recording && norm != TermNorm::component ? 4 : 9 - reads_two() - at_site;  // of 10
+    // of 10
+    int inputs_without_effect =
+        kind == TermKind::recording && norm != TermNorm::component ? 4 : 9 - reads_two() - at_site;
     TermValuePass(Rng& g, Regime r) : TermStage(g, r), term(random_term(w, g, kind, norm, true, at_site)) {
         term.component = 1;
         if (of_one_shape) term.shape = w.shapes.index("box");
     }
     void run_duals() override { value = term_value(w, term, 1, theta.data(), x.data(), u.data(), d); }
-    void run_adjoint() override { term_value_adj(w, term, 1, t.theta.data(), t.x.data(), t.u.data(), value_bar, s, theta_bar.data(), x_bar.data(), u_bar.data()); }
+    void run_adjoint() override {
+        term_value_adj(w, term, 1, t.theta.data(), t.x.data(), t.u.data(), value_bar, s, theta_bar.data(),
+                       x_bar.data(), u_bar.data());
+    }
 };
 
 // The difference of one signal to some value of it.
@@ -115,18 +136,22 @@ struct SignalDifferencePass : TermStage {
     int inputs_without_effect = 9;  // of 10; all for the impulse of a shape that touches nothing
     SignalDifferencePass(Rng& g, Regime r0) : TermStage(g, r0), signal(all_signals(w).at(which)) {
         const Quaternion<double> q = Probe<Quaternion<double>>::random(g, Regime::random);
-        recorded = signal.is_rotation() ? std::vector<double>{q.w, q.v.x(), q.v.y(), q.v.z()} : std::vector<double>{g.normal()};
+        recorded = signal.is_rotation() ? std::vector<double>{q.w, q.v.x(), q.v.y(), q.v.z()}
+                                        : std::vector<double>{g.normal()};
         const auto& points = s.contacts.points;
-        const bool apart = std::none_of(points.begin(), points.end(), [&](const auto& p) { return touches(p.features, signal.index); });
+        const bool apart = std::none_of(points.begin(), points.end(),
+                                        [&](const auto& p) { return touches(p.features, signal.index); });
         if (signal.kind == SignalKind::impulse && apart) inputs_without_effect = 10;
         if (signal.kind == SignalKind::site_position) inputs_without_effect = 8;
         out = Outputs();
         out.add<double>(r, r_bar, signal.dimension());
     }
-    void run_duals() override { signal_difference(w, signal, recorded.data(), theta.data(), x.data(), u.data(), d, r); }
+    void run_duals() override {
+        signal_difference(w, signal, recorded.data(), theta.data(), x.data(), u.data(), d, r);
+    }
     void run_adjoint() override {
-        signal_difference_adj(w, signal, recorded.data(), t.theta.data(), t.x.data(), s, r_bar, theta_bar.data(), x_bar.data(),
-                              u_bar.data());
+        signal_difference_adj(w, signal, recorded.data(), t.theta.data(), t.x.data(), s, r_bar,
+                              theta_bar.data(), x_bar.data(), u_bar.data());
     }
 };
 
@@ -144,31 +169,40 @@ Objective terms_of_every_kind(const World& w, Rng& g) {
 
 template <bool running> struct ObjectiveValuePass : TermStage {
     Objective objective;
-    static constexpr int inputs_without_effect = running ? 0 : 3;  // of a final state: controls, impulses, the time step
+    // of a final state: controls, impulses, the time step
+    static constexpr int inputs_without_effect = running ? 0 : 3;
     ObjectiveValuePass(Rng& g, Regime r) : TermStage(g, r), objective(terms_of_every_kind(w, g)) {}
     void run_duals() override {
-        value = objective_value<D>(w, objective, running, last_step, theta.data(), x.data(), running ? u.data() : nullptr, d);
+        value = objective_value<D>(w, objective, running, last_step, theta.data(), x.data(),
+                                   running ? u.data() : nullptr, d);
     }
     void run_adjoint() override {
-        objective_value_adj<double>(w, objective, running, last_step, t.theta.data(), t.x.data(), running ? t.u.data() : nullptr, value_bar,
-                                    s, theta_bar.data(), x_bar.data(), running ? u_bar.data() : nullptr);
+        objective_value_adj<double>(w, objective, running, last_step, t.theta.data(), t.x.data(),
+                                    running ? t.u.data() : nullptr, value_bar, s, theta_bar.data(),
+                                    x_bar.data(), running ? u_bar.data() : nullptr);
     }
 };
 
-// State, controls, parameters -> what Simulation makes of them, against the same calls on dual numbers. Its adjoint is that of a
-// loss with factor 1, so covectors are divided by the loss's before and multiplied after.
+// State, controls, parameters -> what Simulation makes of them, against the same calls on dual numbers. Its
+// adjoint is that of a loss with factor 1, so covectors are divided by the loss's before and multiplied
+// after.
 struct SimulationStage : ContactStage {
     Objective objective;
     Simulation simulation;
     D loss;
     double loss_bar = 0;
-    SimulationStage(Rng& g, Regime r) : ContactStage(g, r), objective(terms_of_every_kind(w, g)), simulation(w, objective) {
+    SimulationStage(Rng& g, Regime r)
+        : ContactStage(g, r),
+          objective(terms_of_every_kind(w, g)),
+          simulation(w, objective) {
         in.add_along_direction(g, [&](Inputs& all) { add_configuration(all); });
         in.add_along_direction(g, [&](Inputs& all) { add_velocity(all); });
         add_parameters_along_direction(g, m.placement, static_cast<int>(m.bodies.size()));
         out.add<double>(loss, loss_bar);
     }
-    void scale_bars(double factor) { x_next_bar *= factor, theta_bar *= factor, x_bar *= factor, u_bar *= factor; }
+    void scale_bars(double factor) {
+        x_next_bar *= factor, theta_bar *= factor, x_bar *= factor, u_bar *= factor;
+    }
 };
 
 struct RunPass : SimulationStage {
@@ -183,8 +217,8 @@ struct RunPass : SimulationStage {
     void run_adjoint() override {
         scale_bars(1 / loss_bar);
         simulation.run(1, t.theta.data(), t.x.data(), t.u.data(), next.data());
-        simulation.run_adj(1, t.theta.data(), t.x.data(), t.u.data(), x_next_bar.data(), theta_bar.data(), x_bar.data(),
-                           u_bar.data());
+        simulation.run_adj(1, t.theta.data(), t.x.data(), t.u.data(), x_next_bar.data(), theta_bar.data(),
+                           x_bar.data(), u_bar.data());
         scale_bars(loss_bar);
     }
 };

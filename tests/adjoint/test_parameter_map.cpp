@@ -1,13 +1,14 @@
-// Variables of an optimiser in place of parameters: the map and its adjoint, its inverse, and that every point is a real body.
+// Variables of an optimiser in place of parameters: the map and its adjoint, its inverse, and that every
+// point is a real body.
 #include <Eigen/Eigenvalues>
 
 #include "adjoint/check/gradcheck.hpp"
 #include "adjoint/optimize/optimize.hpp"
+#include "adjoint/rollout/rollout.hpp"
+#include "adjoint/rollout/simulation.hpp"
 #include "tests/support/scene_text.hpp"
 #include "tests/support/stage_pass.hpp"
 #include "tests/support/toy_models.hpp"
-#include "adjoint/rollout/rollout.hpp"
-#include "adjoint/rollout/simulation.hpp"
 
 using namespace costate;
 using namespace costate::test;
@@ -21,12 +22,20 @@ struct PlaceParametersPass : StagePass {
     VecX<double> y, y_bar, theta_bar;
     VecX<D> y_dual, theta_dual;
     PlaceParametersPass(Rng& g, Regime r)
-        : m(toy_model(g)), map{{m.damping.at(2)}, {1, -unlimited, unlimited, ParameterScale::log_cholesky},
-                               {m.mass.at(4), 0, 9, ParameterScale::log}, {6, -unlimited, unlimited, ParameterScale::log_cholesky}},
-          y(random_vector(size_of(map), g, r)), y_bar(y.size()), theta_bar(m.layout.size()), y_dual(y.size()), theta_dual(m.layout.size()) {
+        : m(toy_model(g)),
+          map{{m.damping.at(2)},
+              {1, -unlimited, unlimited, ParameterScale::log_cholesky},
+              {m.mass.at(4), 0, 9, ParameterScale::log},
+              {6, -unlimited, unlimited, ParameterScale::log_cholesky}},
+          y(random_vector(size_of(map), g, r)),
+          y_bar(y.size()),
+          theta_bar(m.layout.size()),
+          y_dual(y.size()),
+          theta_dual(m.layout.size()) {
         in.add(y.data(), y_dual.data(), y_bar.data(), static_cast<int>(y.size()));
         for (const ParameterSlice& s : {m.damping, m.mass, m.com, m.inertia})
-            out.add<double>(theta_dual.data() + s.offset, theta_bar.data() + s.offset, s.width * static_cast<int>(m.bodies.size()));
+            out.add<double>(theta_dual.data() + s.offset, theta_bar.data() + s.offset,
+                            s.width * static_cast<int>(m.bodies.size()));
     }
     void run_duals() override {
         theta_dual = m.layout.nominal().cast<D>();
@@ -36,7 +45,8 @@ struct PlaceParametersPass : StagePass {
 };
 
 LogCholesky<double> random_point(Rng& g, double spread) {
-    LogCholesky<double> y{spread * g.normal(), spread * g.vec3(Regime::random), spread * g.vec3(Regime::random), spread * g.vec3(Regime::random)};
+    LogCholesky<double> y{spread * g.normal(), spread * g.vec3(Regime::random),
+                          spread * g.vec3(Regime::random), spread * g.vec3(Regime::random)};
     return y;
 }
 
@@ -52,12 +62,15 @@ Eigen::Matrix4d pseudo_inertia(const MassProperties<double>& B) {
 
 TEST_CASE("adjoint: place_parameters") { check_pass<PlaceParametersPass>(1e-12); }
 
-TEST_CASE("parameter map: the pseudo-inertia of a point is the product of its factor, as Rucker and Wensing write it") {
+TEST_CASE(
+    "parameter map: the pseudo-inertia of a point is the product of its factor, as Rucker and Wensing write "
+    "it") {
     Rng g(1);
     for (int n = 0; n < 100; ++n) {
         const LogCholesky<double> y = random_point(g, 0.7);
         Eigen::Matrix4d U;
-        U << std::exp(y.d[0]), y.s[0], y.s[2], y.t[0], 0, std::exp(y.d[1]), y.s[1], y.t[1], 0, 0, std::exp(y.d[2]), y.t[2], 0, 0, 0, 1;
+        U << std::exp(y.d[0]), y.s[0], y.s[2], y.t[0], 0, std::exp(y.d[1]), y.s[1], y.t[1], 0, 0,
+            std::exp(y.d[2]), y.t[2], 0, 0, 0, 1;
         U *= std::exp(y.alpha);
         const Eigen::Matrix4d expected = U * U.transpose();
         CHECK((pseudo_inertia(log_cholesky_body(y)) - expected).norm() <= 1e-13 * expected.norm());
@@ -70,12 +83,15 @@ TEST_CASE("parameter map: every point is a body that can exist, and every body i
         const LogCholesky<double> y = random_point(g, 1.2);
         const MassProperties<double> B = log_cholesky_body(y);
         CHECK(B.m > 0);
-        const Vec3<double> moments = Eigen::SelfAdjointEigenSolver<Mat3<double>>(B.I).eigenvalues();  // ascending
+        // ascending
+        const Vec3<double> moments = Eigen::SelfAdjointEigenSolver<Mat3<double>>(B.I).eigenvalues();
         CHECK(moments[0] > 0);
         CHECK(moments[2] < moments[0] + moments[1]);
         const Eigen::Matrix4d J = pseudo_inertia(B);
-        const Eigen::Vector4d unit = J.diagonal().cwiseSqrt().cwiseInverse();  // in units in which its diagonal is 1
-        CHECK(Eigen::SelfAdjointEigenSolver<Eigen::Matrix4d>(unit.asDiagonal() * J * unit.asDiagonal()).eigenvalues()[0] > 0);
+        // in units in which its diagonal is 1
+        const Eigen::Vector4d unit = J.diagonal().cwiseSqrt().cwiseInverse();
+        CHECK(Eigen::SelfAdjointEigenSolver<Eigen::Matrix4d>(unit.asDiagonal() * J * unit.asDiagonal())
+                  .eigenvalues()[0] > 0);
     }
     for (int n = 0; n < 200; ++n) {
         const MassProperties<double> B = random_mass(g);
@@ -90,15 +106,16 @@ TEST_CASE("parameter map: every point is a body that can exist, and every body i
         return log_cholesky_of({2, Vec3<double>::Zero(), Vec3<double>(xx, yy, zz).asDiagonal()}).has_value();
     };
     CHECK(has_point(1, 1, 1.9));
-    CHECK(!has_point(1, 1, 2));     // flat
-    CHECK(!has_point(1, 1, 2.1));   // impossible
-    CHECK(!has_point(1, 1, 0));     // a rod
-    CHECK(!has_point(0, 0, 0));     // a point
+    CHECK(!has_point(1, 1, 2));    // flat
+    CHECK(!has_point(1, 1, 2.1));  // impossible
+    CHECK(!has_point(1, 1, 0));    // a rod
+    CHECK(!has_point(0, 0, 0));    // a point
     CHECK(!log_cholesky_of({0, Vec3<double>::Zero(), Mat3<double>::Identity()}).has_value());
 }
 
 TEST_CASE("parameter map: a scene's body moves as a whole; its gradient against central differences") {
-    const char* const bend = R"([{"term": "position", "body": "ball", "point": [0.1, 0.2, -0.1], "target": [1, 2, 3]},
+    const char* const bend =
+        R"([{"term": "position", "body": "ball", "point": [0.1, 0.2, -0.1], "target": [1, 2, 3]},
                                  {"term": "position", "body": "arm/lower", "target": [1, 2, 3], "weight": 2}])";
     const Scene s = changed({{"/parameters", R"([{"path": "bodies/ball/pseudo_inertia", "optimise": true},
                                                  {"path": "joints/arm/shoulder/damping", "optimise": true},
@@ -109,7 +126,8 @@ TEST_CASE("parameter map: a scene's body moves as a whole; its gradient against 
                              {"/steps", "30"}});
     const Model& m = s.world.model;
     REQUIRE(s.parameters.size() == 4);
-    CHECK((s.parameters[0].scale == ParameterScale::log_cholesky && s.parameters[0].index == 2 && size_of(s.parameters) == 31));
+    CHECK((s.parameters[0].scale == ParameterScale::log_cholesky && s.parameters[0].index == 2 &&
+           size_of(s.parameters) == 31));
     CHECK(variable_name(m, s.parameters, 10) == "joints/arm/shoulder/damping");
     CHECK(variable_name(m, s.parameters, 24) == "bodies/arm/lower/pseudo_inertia[3]");
     const VecX<double> y = variables_of(m, s.parameters, s.theta);
@@ -147,11 +165,20 @@ TEST_CASE("parameter map: a scene's body moves as a whole; its gradient against 
 }
 
 TEST_CASE("parameter map: bodies without a log-Cholesky form, and parts that move twice") {
-    const auto with = [](const std::string& parameters) { return complaint([&] { changed({{"/parameters", parameters.c_str()}}); }); };
-    check_complaint(with(R"([{"path": "bodies/ball/pseudo_inertia", "optimise": true}, {"path": "bodies/ball/inertia", "value": [1, 1, 2, 0, 0, 0]}])"),
-                    "test.json#/parameters/0/path: ", "body \"ball\" is flat, thin or a point", "give it extent");
-    check_complaint(with(R"([{"path": "bodies/ball/pseudo_inertia", "optimise": true}, {"path": "bodies/*/mass", "optimise": true}])"),
-                    "test.json#/parameters/1/path: ", "\"bodies/ball/mass\" is optimised twice", "name it in one place");
-    check_complaint(with(R"([{"path": "bodies/ball/com[1]", "optimise": true}, {"path": "bodies/*/pseudo_inertia", "optimise": true}])"),
-                    "test.json#/parameters/1/path: ", "\"bodies/ball/com[1]\" is optimised twice", "name it in one place");
+    const auto with = [](const std::string& parameters) {
+        return complaint([&] { changed({{"/parameters", parameters.c_str()}}); });
+    };
+    check_complaint(
+        with(
+            R"([{"path": "bodies/ball/pseudo_inertia", "optimise": true}, {"path": "bodies/ball/inertia", "value": [1, 1, 2, 0, 0, 0]}])"),
+        "test.json#/parameters/0/path: ", "body \"ball\" is flat, thin or a point", "give it extent");
+    check_complaint(
+        with(
+            R"([{"path": "bodies/ball/pseudo_inertia", "optimise": true}, {"path": "bodies/*/mass", "optimise": true}])"),
+        "test.json#/parameters/1/path: ", "\"bodies/ball/mass\" is optimised twice", "name it in one place");
+    check_complaint(
+        with(
+            R"([{"path": "bodies/ball/com[1]", "optimise": true}, {"path": "bodies/*/pseudo_inertia", "optimise": true}])"),
+        "test.json#/parameters/1/path: ", "\"bodies/ball/com[1]\" is optimised twice",
+        "name it in one place");
 }

@@ -5,12 +5,12 @@
 #include <sstream>
 
 #include "adjoint/check/gradcheck.hpp"
+#include "adjoint/objective/signal_values.hpp"
+#include "adjoint/rollout/rollout.hpp"
+#include "adjoint/rollout/simulation.hpp"
 #include "scenes/format/csv.hpp"
 #include "tests/support/probe.hpp"
 #include "tests/support/scene_text.hpp"
-#include "adjoint/rollout/rollout.hpp"
-#include "adjoint/rollout/simulation.hpp"
-#include "adjoint/objective/signal_values.hpp"
 
 using namespace costate;
 using namespace costate::test;
@@ -19,7 +19,8 @@ namespace {
 
 // A folder of its own that goes when the test does.
 struct Folder {
-    std::filesystem::path path = std::filesystem::temp_directory_path() / ("costate_recording_" + std::to_string(getpid()));
+    std::filesystem::path path =
+        std::filesystem::temp_directory_path() / ("costate_recording_" + std::to_string(getpid()));
     Folder() { std::filesystem::create_directories(path); }
     ~Folder() { std::filesystem::remove_all(path); }
     void write(const char* name, const std::string& text) const { std::ofstream(path / name) << text; }
@@ -42,19 +43,22 @@ std::string recorded(const Scene& s, double shift = 0) {
     out.precision(17);
     const std::vector<Signal> all = all_signals(s.world);
     out << "time";
-    for (const std::string& name : column_names(all)) out << "," << name;
+    for (const std::string& name : column_names(all))
+        out << "," << name;
     Simulation simulation(s.world, s.objective);
     Rollout<Simulation> rollout(simulation, s.plan, s.steps);
     rollout.forward(s.theta, s.x0, s.z0, [&](int t, const double* x, const double* u) {
         out << "\n" << t * 0.01;
         for (const Signal& signal : all) {
             if (signal.is_rotation()) {
-                const Quaternion<double> q = retract_quaternion(signal_rotation(signal, x, simulation.scratch()), Vec3<double>(shift, 0, 0));
+                const Quaternion<double> q = retract_quaternion(
+                    signal_rotation(signal, x, simulation.scratch()), Vec3<double>(shift, 0, 0));
                 out << "," << q.w << "," << q.v.x() << "," << q.v.y() << "," << q.v.z();
             } else if (u == nullptr && signal.is_of_a_step()) {
                 out << ",0";
             } else {
-                out << "," << signal_number(s.world, signal, s.theta.data(), x, u, simulation.scratch()) + shift;
+                out << ","
+                    << signal_number(s.world, signal, s.theta.data(), x, u, simulation.scratch()) + shift;
             }
         }
     });
@@ -69,11 +73,15 @@ double loss_of(const Scene& s) {
 
 }  // namespace
 
-TEST_CASE("recording: rows come to steps by straight lines, rotations by the shortest turn at constant speed") {
-    const std::vector<Signal> signals{{SignalKind::position, 0, 0, {"a"}}, {SignalKind::rotation, 1, 1, {"w", "x", "y", "z"}}};
+TEST_CASE(
+    "recording: rows come to steps by straight lines, rotations by the shortest turn at constant speed") {
+    const std::vector<Signal> signals{{SignalKind::position, 0, 0, {"a"}},
+                                      {SignalKind::rotation, 1, 1, {"w", "x", "y", "z"}}};
     const double angle = 1.2, half = angle / 2;
     // The second quaternion is minus that of a turn about z.
-    const std::vector<std::vector<double>> rows{{1, 1, 0, 0, 0}, {3, -std::cos(half), 0, 0, -std::sin(half)}, {3, -std::cos(half), 0, 0, -std::sin(half)}};
+    const std::vector<std::vector<double>> rows{{1, 1, 0, 0, 0},
+                                                {3, -std::cos(half), 0, 0, -std::sin(half)},
+                                                {3, -std::cos(half), 0, 0, -std::sin(half)}};
     const Recording r = resample(signals, {0, 0.5, 1}, rows, 0, 8, 0.125);
     REQUIRE(r.width == 5);
     for (int t = 0; t <= 8; ++t) {
@@ -81,10 +89,12 @@ TEST_CASE("recording: rows come to steps by straight lines, rotations by the sho
         CAPTURE(t);
         CHECK(r.at(t)[0] == doctest::Approx(1 + 2 * share).epsilon(1e-15));
         CHECK(std::abs(r.at(t)[1]) == doctest::Approx(std::cos(share * half)).epsilon(1e-14));
-        CHECK(r.at(t)[1] * r.at(t)[4] == doctest::Approx(std::cos(share * half) * std::sin(share * half)).epsilon(1e-14));
+        CHECK(r.at(t)[1] * r.at(t)[4] ==
+              doctest::Approx(std::cos(share * half) * std::sin(share * half)).epsilon(1e-14));
     }
     // Rows beyond the steps do not count, and a step at a row takes the row itself.
-    const Recording part = resample(signals, {-1, 0, 0.125, 9}, {rows[2], rows[0], rows[1], rows[0]}, 0, 1, 0.125);
+    const Recording part =
+        resample(signals, {-1, 0, 0.125, 9}, {rows[2], rows[0], rows[1], rows[0]}, 0, 1, 0.125);
     CHECK((part.at(0)[0] == 1 && part.at(1)[0] == 3));
 }
 
@@ -94,24 +104,32 @@ TEST_CASE("recording: no distance to a scene's own motion; a known one to a moti
     folder.write("motion.csv", recorded(plain));
     const Scene same = scene_with(folder, term_of("\"*\""));
     CHECK(same.objective[0].recording.signals.size() == all_signals(same.world).size());
-    CHECK((same.objective[0].running && same.objective[0].recording.width == static_cast<int>(column_names(all_signals(same.world)).size())));
+    CHECK((same.objective[0].running && same.objective[0].recording.width ==
+                                            static_cast<int>(column_names(all_signals(same.world)).size())));
     CHECK(loss_of(same) < 1e-28);
 
     folder.write("motion.csv", recorded(plain, 0.5));  // every number, and every rotation by 0.5 rad
-    for (const char* columns : {"\"arm/elbow\"", "\"d(ball).wy\"", "\"pose(arm/lower).z\"", "\"impulse(ball)\"", "\"u(arm/torque)\"",
-                                "\"ball.q*\"", "\"pose(ball).q*\""}) {
+    for (const char* columns :
+         {"\"arm/elbow\"", "\"d(ball).wy\"", "\"pose(arm/lower).z\"", "\"impulse(ball)\"",
+          "\"u(arm/torque)\"", "\"ball.q*\"", "\"pose(ball).q*\""}) {
         CAPTURE(columns);
-        CHECK(loss_of(scene_with(folder, term_of(columns, R"(, "weight": 3)"))) == doctest::Approx(5 * 0.01 * 3 * 0.25).epsilon(1e-12));
-        CHECK(loss_of(scene_with(folder, term_of(columns, R"(, "norm": "distance")"))) == doctest::Approx(5 * 0.01 * 0.5).epsilon(1e-12));
+        CHECK(loss_of(scene_with(folder, term_of(columns, R"(, "weight": 3)"))) ==
+              doctest::Approx(5 * 0.01 * 3 * 0.25).epsilon(1e-12));
+        CHECK(loss_of(scene_with(folder, term_of(columns, R"(, "norm": "distance")"))) ==
+              doctest::Approx(5 * 0.01 * 0.5).epsilon(1e-12));
     }
-    CHECK(loss_of(scene_with(folder, term_of("\"ball.*\", \"arm/elbow\"", R"(, "at": "end")"))) == doctest::Approx(5 * 0.25).epsilon(1e-12));
+    CHECK(loss_of(scene_with(folder, term_of("\"ball.*\", \"arm/elbow\"", R"(, "at": "end")"))) ==
+          doctest::Approx(5 * 0.25).epsilon(1e-12));
 }
 
 TEST_CASE("recording: gradient against central differences, while running and at the end") {
     const Folder folder;
     const Scene plain = scene_with(folder, R"({"term": "effort"})", 40);
     folder.write("motion.csv", recorded(plain, 0.1));
-    const Scene s = scene_with(folder, term_of("\"*(*\", \"arm/*\", \"ball*\"") + "," + term_of("\"pose(*\", \"ball.q*\"", R"(, "at": "end", "norm": "distance")"), 40);
+    const Scene s = scene_with(folder,
+                               term_of("\"*(*\", \"arm/*\", \"ball*\"") + "," +
+                                   term_of("\"pose(*\", \"ball.q*\"", R"(, "at": "end", "norm": "distance")"),
+                               40);
     Simulation simulation(s.world, s.objective);
     Rollout<Simulation> rollout(simulation, s.plan, s.steps);
     const GradcheckReport r = gradcheck(rollout, s.theta, s.x0, s.z0);
@@ -131,39 +149,66 @@ TEST_CASE("recording: tables as others write them") {
 
 TEST_CASE("recording: every wrong file or column is named with its place, the reason and a remedy") {
     const Folder folder;
-    const std::string json = (folder.path / "test.json").string() + "#/objective/0", csv = (folder.path / "motion.csv").string();
-    const auto of_term = [&](const std::string& term) { return complaint([&] { scene_with(folder, term); }); };
-    check_complaint(of_term(term_of("\"arm/elbow\"")), json + "/file: ", "there is no file", "correct the path");
-    const std::string rows = "\n0,0,1,0,0,0\n0.02,1,1,0,0,0\n0.1,2,1,0,0,0\n", head = "time,arm/elbow,ball.qw,ball.qx,ball.qy,ball.qz";
+    const std::string json = (folder.path / "test.json").string() + "#/objective/0",
+                      csv = (folder.path / "motion.csv").string();
+    const auto of_term = [&](const std::string& term) {
+        return complaint([&] { scene_with(folder, term); });
+    };
+    check_complaint(of_term(term_of("\"arm/elbow\"")), json + "/file: ", "there is no file",
+                    "correct the path");
+    const std::string rows = "\n0,0,1,0,0,0\n0.02,1,1,0,0,0\n0.1,2,1,0,0,0\n",
+                      head = "time,arm/elbow,ball.qw,ball.qx,ball.qy,ball.qz";
     folder.write("motion.csv", head + rows);
     CHECK(of_term(term_of("\"arm/elbow\", \"ball*\"")) == "no complaint");
-    check_complaint(of_term(term_of("\"arm/elbw\"")), json + "/columns/0: ", "the nearest is \"arm/elbow\"", "correct the name");
-    check_complaint(of_term(term_of("\"ball.qw\"")), json + "/columns: ", "only a part of the rotation \"ball.qw\"", "name all four, as in \"ball.q*\"");
+    check_complaint(of_term(term_of("\"arm/elbw\"")), json + "/columns/0: ", "the nearest is \"arm/elbow\"",
+                    "correct the name");
+    check_complaint(of_term(term_of("\"ball.qw\"")),
+                    json + "/columns: ", "only a part of the rotation \"ball.qw\"",
+                    "name all four, as in \"ball.q*\"");
     CHECK(of_term(term_of("\"*\"")) == "no complaint");
-    check_complaint(of_term(term_of("\"time\"")), json + "/columns/0: ", "no column of the file is named \"time\"", "correct the name");
+    check_complaint(of_term(term_of("\"time\"")),
+                    json + "/columns/0: ", "no column of the file is named \"time\"", "correct the name");
     check_complaint(of_term(term_of("")), json + "/columns: ", "names no column", "name some");
-    check_complaint(of_term(R"({"term": "recording", "columns": ["arm/elbow"]})"), json + ": ", "no \"file\"", "add it");
-    check_complaint(of_term(R"({"term": "effort", "columns": ["arm/elbow"]})"), json + "/columns: ", "the term is effort", "remove it");
-    check_complaint(of_term(term_of("\"arm/elbow\"", R"(, "target": 1)")), json + "/target: ", "the term is recording", "remove it");
-    check_complaint(complaint([&] { scene_with(folder, term_of("\"arm/elbow\""), 12); }), json + "/file: ", "ends at 0.1 s, before the 0.11 s", "use fewer");
+    check_complaint(of_term(R"({"term": "recording", "columns": ["arm/elbow"]})"), json + ": ", "no \"file\"",
+                    "add it");
+    check_complaint(of_term(R"({"term": "effort", "columns": ["arm/elbow"]})"),
+                    json + "/columns: ", "the term is effort", "remove it");
+    check_complaint(of_term(term_of("\"arm/elbow\"", R"(, "target": 1)")),
+                    json + "/target: ", "the term is recording", "remove it");
+    check_complaint(complaint([&] { scene_with(folder, term_of("\"arm/elbow\""), 12); }),
+                    json + "/file: ", "ends at 0.1 s, before the 0.11 s", "use fewer");
 
     const auto of_file = [&](const std::string& text) {
         folder.write("motion.csv", text);
         return of_term(term_of("\"*elb*\", \"ball*\""));
     };
-    check_complaint(of_file(head + rows + "0.2,1,1,x,0,0\n"), csv + ":5: ", "\"x\" in column \"ball.qx\" is not a finite number", "correct the cell");
-    check_complaint(of_file(head + rows + "0.2,1,1,nan,0,0\n"), csv + ":5: ", "\"nan\" in column", "correct the cell");
-    check_complaint(of_file(head + rows + "0.2,1,1,,0,0\n"), csv + ":5: ", "\"\" in column", "correct the cell");
-    check_complaint(of_file(head + rows + "0.2,1\n"), csv + ":5: ", "has 2 cells, the first line has 6", "give every column one");
-    check_complaint(of_file(head + rows + "\n0.1,1,1,0,0,0\n"), csv + ":6: ", "0.1 s is not after 0.1 s", "sort the rows");
-    check_complaint(of_file(head + rows + "0.2,1,0,0,0,0\n"), csv + ":5: ", "has no direction", "use 1, 0, 0, 0");
-    check_complaint(of_file("time,arm/elbow,arm/elbow\n0,0,0\n"), csv + ":1: ", "two columns are named \"arm/elbow\"", "rename");
-    check_complaint(of_file("t,arm/elbow,ball.q\n0,0,0\n"), csv + ":1: ", "no column \"time\"", "add the time");
-    check_complaint(of_file("time,arm/elbow,\"ball\n0,0,0\n"), csv + ":1: ", "a quote is not closed", "close it");
-    check_complaint(of_file("time,\"arm/elbow\"b,ball\n0,0,0\n"), csv + ":1: ", "text after a closing quote", "put a comma");
+    check_complaint(of_file(head + rows + "0.2,1,1,x,0,0\n"),
+                    csv + ":5: ", "\"x\" in column \"ball.qx\" is not a finite number", "correct the cell");
+    check_complaint(of_file(head + rows + "0.2,1,1,nan,0,0\n"), csv + ":5: ", "\"nan\" in column",
+                    "correct the cell");
+    check_complaint(of_file(head + rows + "0.2,1,1,,0,0\n"), csv + ":5: ", "\"\" in column",
+                    "correct the cell");
+    check_complaint(of_file(head + rows + "0.2,1\n"), csv + ":5: ", "has 2 cells, the first line has 6",
+                    "give every column one");
+    check_complaint(of_file(head + rows + "\n0.1,1,1,0,0,0\n"), csv + ":6: ", "0.1 s is not after 0.1 s",
+                    "sort the rows");
+    check_complaint(of_file(head + rows + "0.2,1,0,0,0,0\n"), csv + ":5: ", "has no direction",
+                    "use 1, 0, 0, 0");
+    check_complaint(of_file("time,arm/elbow,arm/elbow\n0,0,0\n"),
+                    csv + ":1: ", "two columns are named \"arm/elbow\"", "rename");
+    check_complaint(of_file("t,arm/elbow,ball.q\n0,0,0\n"), csv + ":1: ", "no column \"time\"",
+                    "add the time");
+    check_complaint(of_file("time,arm/elbow,\"ball\n0,0,0\n"), csv + ":1: ", "a quote is not closed",
+                    "close it");
+    check_complaint(of_file("time,\"arm/elbow\"b,ball\n0,0,0\n"), csv + ":1: ", "text after a closing quote",
+                    "put a comma");
     check_complaint(of_file("\n"), csv + ":1: ", "no row of numbers", "give a line of names");
-    check_complaint(of_file("time,arm/elbw,ball.x\n0,0,0\n1,1,1\n"), json + "/columns/0: ", "nothing named \"arm/elbw\", the nearest is \"arm/elbow\"", "name other");
-    check_complaint(of_file("time,arm/elbow,ball.x\n0.01,0,0\n1,1,1\n"), json + "/file: ", "begins at 0.01 s, after the 0 s", "shift its times");
+    check_complaint(of_file("time,arm/elbw,ball.x\n0,0,0\n1,1,1\n"),
+                    json + "/columns/0: ", "nothing named \"arm/elbw\", the nearest is \"arm/elbow\"",
+                    "name other");
+    check_complaint(of_file("time,arm/elbow,ball.x\n0.01,0,0\n1,1,1\n"),
+                    json + "/file: ", "begins at 0.01 s, after the 0 s", "shift its times");
     folder.write("motion.csv", "time,impulse(ball)\n0,0\n1,1\n");
-    check_complaint(of_term(term_of("\"impulse(ball)\"", R"(, "at": "end")")), json + "/at: ", "no \"impulse(ball)\" at the end", "use \"running\"");
+    check_complaint(of_term(term_of("\"impulse(ball)\"", R"(, "at": "end")")),
+                    json + "/at: ", "no \"impulse(ball)\" at the end", "use \"running\"");
 }

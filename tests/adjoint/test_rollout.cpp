@@ -2,12 +2,12 @@
 #include <doctest/doctest.h>
 
 #include "adjoint/check/gradcheck.hpp"
-#include "adjoint/rollout/rollout.hpp"
-#include "adjoint/rollout/simulation.hpp"
-#include "tests/support/toy_worlds.hpp"
-#include "solvers/step/step.hpp"
 #include "adjoint/objective/objective.hpp"
 #include "adjoint/rollout/divergence.hpp"
+#include "adjoint/rollout/rollout.hpp"
+#include "adjoint/rollout/simulation.hpp"
+#include "solvers/step/step.hpp"
+#include "tests/support/toy_worlds.hpp"
 
 using namespace costate;
 using namespace costate::test;
@@ -32,7 +32,8 @@ struct ToyStep {
         *x_next = next(*theta, *x, *u);
         return running(*x, *u);
     }
-    void run_adj(int, const double* theta, const double* x, const double* u, const double* next_bar, double* theta_bar, double* x_bar, double* u_bar) {
+    void run_adj(int, const double* theta, const double* x, const double* u, const double* next_bar,
+                 double* theta_bar, double* x_bar, double* u_bar) {
         ++adjoints;
         *x_bar += *next_bar * (1 + 0.1 * *theta * std::cos(*x)) + *u * *u;
         *theta_bar += *next_bar * 0.1 * std::sin(*x);
@@ -45,7 +46,7 @@ struct ToyStep {
 ControlPlan every_step(int nu, int steps) {
     ControlChannel c;
     c.per_step = c.optimise = true;
-    return ControlPlan(std::vector<ControlChannel>(static_cast<size_t>(nu), c), steps, 1e-3);
+    return ControlPlan(std::vector<ControlChannel>(nu, c), steps, 1e-3);
 }
 
 }  // namespace
@@ -56,7 +57,8 @@ TEST_CASE("rollout: gradient of a toy step against dual numbers, and what it cos
     ToyStep step;
     Rollout<ToyStep> rollout(step, plan, steps);
     Rng g(3);
-    const VecX<double> theta = VecX<double>::Constant(1, 0.7), x0 = VecX<double>::Constant(1, 0.4), z = random_vector(steps, g, Regime::random);
+    const VecX<double> theta = VecX<double>::Constant(1, 0.7), x0 = VecX<double>::Constant(1, 0.4),
+                       z = random_vector(steps, g, Regime::random);
     const double loss = rollout.forward(theta, x0, z);
     Gradient gradient;
     rollout.backward(theta, z, gradient);
@@ -77,7 +79,8 @@ TEST_CASE("rollout: gradient of a toy step against dual numbers, and what it cos
     CHECK(dual_loss(1, 0, -1).v == doctest::Approx(loss).epsilon(1e-14));
     CHECK(dual_loss(1, 0, -1).d == doctest::Approx(gradient.parameters[0]).epsilon(1e-13));
     CHECK(dual_loss(0, 1, -1).d == doctest::Approx(gradient.initial_state[0]).epsilon(1e-13));
-    for (int t = 0; t < steps; t += 7) CHECK(dual_loss(0, 0, t).d == doctest::Approx(gradient.controls[t]).epsilon(1e-12));
+    for (int t = 0; t < steps; t += 7)
+        CHECK(dual_loss(0, 0, t).d == doctest::Approx(gradient.controls[t]).epsilon(1e-12));
 }
 
 TEST_CASE("controls: knots, held values and steps, and the transpose") {
@@ -86,7 +89,8 @@ TEST_CASE("controls: knots, held values and steps, and the transpose") {
     const ControlPlan plan({held, knots, free}, 10, 1e-3);
     REQUIRE(plan.size() == 1 + 3 + 10);
     VecX<double> z(plan.size());
-    for (int i = 0; i < z.size(); ++i) z[i] = i * i;
+    for (int i = 0; i < z.size(); ++i)
+        z[i] = i * i;
     const auto at = [&](int t) {
         VecX<double> u(3);
         plan.evaluate(z.data(), t, u.data());
@@ -116,26 +120,34 @@ struct ToyRollout {
     Simulation simulation;
     Rollout<Simulation> rollout;
     VecX<double> z;
-    ToyRollout(unsigned seed, int steps) : t(toy_contact_state(seed)), objective(terms()), plan(every_step(t.world.nu(), steps)),
-          simulation(t.world, objective), rollout(simulation, plan, steps) {
+    ToyRollout(unsigned seed, int steps)
+        : t(toy_contact_state(seed)),
+          objective(terms()),
+          plan(every_step(t.world.nu(), steps)),
+          simulation(t.world, objective),
+          rollout(simulation, plan, steps) {
         Rng g(seed);
         z = random_vector(plan.size(), g, Regime::random);
     }
     Objective terms() const {
         Objective all;
-        for (const TermKind kind : {TermKind::position, TermKind::velocity, TermKind::configuration, TermKind::joint_velocity, TermKind::height,
-                                    TermKind::effort, TermKind::impulse})
+        for (const TermKind kind :
+             {TermKind::position, TermKind::velocity, TermKind::configuration, TermKind::joint_velocity,
+              TermKind::height, TermKind::effort, TermKind::impulse})
             for (const bool running : {true, false}) {
                 if (!running && (kind == TermKind::effort || kind == TermKind::impulse)) continue;
                 Term term;
                 term.kind = kind, term.running = running;
-                term.weight = kind == TermKind::effort ? 500 : (running ? 2.0 : 0.5);  // controls must stand out of round-off
+                // controls must stand out of round-off
+                term.weight = kind == TermKind::effort ? 500 : (running ? 2.0 : 0.5);
                 term.norm = running ? TermNorm::squared : TermNorm::distance;
                 term.body = t.world.model.body_index(running ? "body0" : "body5");
                 term.point = {0.1, -0.2, 0.05}, term.target = {0.3, 0.1, 1};
                 term.q_target = t.world.model.neutral_configuration();
-                for (int j = 0; j < t.world.nv(); ++j) term.dofs.push_back(j);
-                for (int n = 0; n < t.world.nu(); ++n) term.controls.push_back(n);
+                for (int j = 0; j < t.world.nv(); ++j)
+                    term.dofs.push_back(j);
+                for (int n = 0; n < t.world.nu(); ++n)
+                    term.controls.push_back(n);
                 all.push_back(term);
             }
         return all;
@@ -148,14 +160,17 @@ TEST_CASE("rollout: replay is the same bits, and nothing depends on what ran bef
     constexpr int steps = 100;
     ToyRollout a(4, steps);
     std::vector<std::uint64_t> hashes;
-    const double loss = a.rollout.forward(a.t.theta, a.t.x, a.z, [&](int, const double*, const double*) { hashes.push_back(branch_hash(a.simulation.scratch())); });
+    const double loss = a.rollout.forward(a.t.theta, a.t.x, a.z, [&](int, const double*, const double*) {
+        hashes.push_back(branch_hash(a.simulation.scratch()));
+    });
     const World& w = a.t.world;
     for (int t = steps; t-- > 0;) {
         VecX<double> u(w.nu()), next(w.nx());
         a.plan.evaluate(a.z.data(), t, u.data());
-        a.simulation.run(t, a.t.theta.data(), a.rollout.state(t, a.t.theta, a.z).data(), u.data(), next.data());
+        a.simulation.run(t, a.t.theta.data(), a.rollout.state(t, a.t.theta, a.z).data(), u.data(),
+                         next.data());
         CHECK(next == a.rollout.state(t + 1, a.t.theta, a.z));
-        CHECK(branch_hash(a.simulation.scratch()) == hashes[static_cast<size_t>(t)]);
+        CHECK(branch_hash(a.simulation.scratch()) == hashes[t]);
     }
     Gradient first, second;
     a.rollout.backward(a.t.theta, a.z, first);
@@ -196,12 +211,14 @@ TEST_CASE("rollout: tangent against adjoint over 1000 smooth steps") {
     const ControlPlan plan = every_step(w.nu(), steps);
     Simulation simulation(w, objective);
     Rollout<Simulation> rollout(simulation, plan, steps);
-    const VecX<double> theta = w.model.layout.nominal(), x0 = random_vector(w.nx(), g, Regime::random), z = random_vector(plan.size(), g, Regime::random);
+    const VecX<double> theta = w.model.layout.nominal(), x0 = random_vector(w.nx(), g, Regime::random),
+                       z = random_vector(plan.size(), g, Regime::random);
     rollout.forward(theta, x0, z);
     Gradient gradient;
     rollout.backward(theta, z, gradient);
 
-    const VecX<double> dtheta = random_vector(w.np(), g, Regime::random).cwiseProduct(theta), dx = random_vector(w.nx(), g, Regime::random),
+    const VecX<double> dtheta = random_vector(w.np(), g, Regime::random).cwiseProduct(theta),
+                       dx = random_vector(w.nx(), g, Regime::random),
                        dz = random_vector(plan.size(), g, Regime::random);
     StepScratch<D> s(w);
     const VecX<D> theta_d = lift_vector(theta, dtheta.data()), z_d = lift_vector(z, dz.data());
@@ -213,7 +230,8 @@ TEST_CASE("rollout: tangent against adjoint over 1000 smooth steps") {
     }
     observe(w, theta_d.data(), x.data(), s);
     const D loss = objective_value<D>(w, objective, false, steps, theta_d.data(), x.data(), nullptr, s);
-    const double adjoint = gradient.parameters.dot(dtheta) + gradient.initial_state.dot(dx) + gradient.controls.dot(dz);
+    const double adjoint =
+        gradient.parameters.dot(dtheta) + gradient.initial_state.dot(dx) + gradient.controls.dot(dz);
     CHECK(adjoint == doctest::Approx(loss.d).epsilon(1e-9));
 }
 

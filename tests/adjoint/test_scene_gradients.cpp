@@ -4,12 +4,12 @@
 #include <algorithm>
 
 #include "adjoint/check/gradcheck.hpp"
-#include "scenes/format/json.hpp"
-#include "scenes/scene.hpp"
+#include "adjoint/objective/objective.hpp"
+#include "adjoint/optimize/optimize.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
-#include "adjoint/optimize/optimize.hpp"
-#include "adjoint/objective/objective.hpp"
+#include "scenes/format/json.hpp"
+#include "scenes/scene.hpp"
 
 using namespace costate;
 
@@ -38,7 +38,8 @@ Scene cart(const char* more) {
         "models": [{"name": "cart", "model": {
             "bodies": [{"name": "cart", "joint": {"type": "prismatic", "axis": [1, 0, 0]},
                         "mass": 1, "inertia": [0, 0, 0, 0, 0, 0]}],
-            "actuators": [{"joint": "cart", "type": "motor"}]}}]})", "cart");
+            "actuators": [{"joint": "cart", "type": "motor"}]}}]})",
+                            "cart");
     scene.update(parse_json(more, "more"));
     return scene_from_json(scene, "cart.json");
 }
@@ -60,7 +61,8 @@ const MethodCase methods[] = {{"gradient_descent", Method::gradient_descent, 1},
 // Runs a scene of few steps by every method there is.
 template <class Check> void by_every_method(const char* more, Check&& check) {
     for (const MethodCase& m : methods) {
-        if ((m.method == Method::lbfgs && !have_lbfgs()) || (m.method == Method::cmaes && !have_cmaes())) continue;
+        if ((m.method == Method::lbfgs && !have_lbfgs()) || (m.method == Method::cmaes && !have_cmaes()))
+            continue;
         CAPTURE(m.name);
         Run run(cart(more));
         run.scene.optimize.method = m.method, run.scene.optimize.learning_rate = m.learning_rate;
@@ -89,7 +91,8 @@ TEST_CASE("scene gradients: the arm learns to throw") {
 TEST_CASE("scene gradients: Gauss-Newton says which term it cannot take") {
     Term term;
     term.name = "lift", term.kind = TermKind::height;
-    CHECK_THROWS_WITH_AS(check_least_squares({term}), "the term \"lift\" is no sum of squares", std::invalid_argument);
+    CHECK_THROWS_WITH_AS(check_least_squares({term}), "the term \"lift\" is no sum of squares",
+                         std::invalid_argument);
     term.kind = TermKind::position, term.norm = TermNorm::distance;
     CHECK(residual_components({term}).size() == 3);
     CHECK_THROWS_AS(check_least_squares({term, term}), std::invalid_argument);
@@ -101,11 +104,13 @@ TEST_CASE("scene gradients: Gauss-Newton says which term it cannot take") {
     CHECK_THROWS_AS(check_least_squares({term}), std::invalid_argument);
 }
 
-TEST_CASE("scene gradients: friction is found from the distance in which a box stops" * doctest::skip(!have_lbfgs())) {
+TEST_CASE("scene gradients: friction is found from the distance in which a box stops" *
+          doctest::skip(!have_lbfgs())) {
     Run run(load_scene("box_slide"));
     const OptimizeResult r = run.solve();
     CHECK(run.start.theta[run.scene.parameters[0].index] == 0.6);
-    CHECK(run.variables.inputs(r.y).theta[run.scene.parameters[0].index] == doctest::Approx(0.3).epsilon(0.01));
+    CHECK(run.variables.inputs(r.y).theta[run.scene.parameters[0].index] ==
+          doctest::Approx(0.3).epsilon(0.01));
 }
 
 TEST_CASE("scene gradients: friction is found from where a car with locked wheels is after a second") {
@@ -114,10 +119,12 @@ TEST_CASE("scene gradients: friction is found from where a car with locked wheel
     CHECK(run.start.theta[run.scene.parameters[0].index] == 0.002);
     CHECK(r.iterations <= 10);
     // x = v t - mu g h^2 n (n + 1)/2
-    CHECK(run.variables.inputs(r.y).theta[run.scene.parameters[0].index] == doctest::Approx(0.2 / (4.9 * 1.001)).epsilon(1e-4));
+    CHECK(run.variables.inputs(r.y).theta[run.scene.parameters[0].index] ==
+          doctest::Approx(0.2 / (4.9 * 1.001)).epsilon(1e-4));
 }
 
-// Resting on rigid ground the drone's height has no derivative by its thrust; the gradient that lets contacts go has one.
+// Resting on rigid ground the drone's height has no derivative by its thrust; the gradient that lets contacts
+// go has one.
 TEST_CASE("scene gradients: a drone takes off by the complementarity-aware gradient, and stays without it") {
     Run aware(load_scene("drone_takeoff")), plain(load_scene("drone_takeoff"));
     plain.scene.world.settings.complementarity_aware = false;
@@ -160,19 +167,23 @@ TEST_CASE("scene gradients: every optimiser brings a cart to a place and to rest
                     });
 }
 
-TEST_CASE("scene gradients: every optimiser stops at a bound, and a parameter on a log scale stays positive") {
+TEST_CASE(
+    "scene gradients: every optimiser stops at a bound, and a parameter on a log scale stays positive") {
     const auto scene = [](double factor, const char* parameter) {
         return R"({"controls": [{"actuators": ["cart"], "initial": 1}],
-                   "objective": [{"term": "position", "body": "cart", "target": [)" + std::to_string(factor * push_to) +
-               R"(, 0, 0]}], "parameters": [)" + parameter + "]}";
+                   "objective": [{"term": "position", "body": "cart", "target": [)" +
+               std::to_string(factor * push_to) + R"(, 0, 0]}], "parameters": [)" + parameter + "]}";
     };
     const int gear = cart("{}").world.model.gear.at(0), mass = cart("{}").world.model.mass.at(0);
     const char* between = R"({"path": "actuators/cart/gear", "optimise": true, "lower": 0.5, "upper": 2})";
     for (const double wanted : {3.0, -1.0, 1.5})
-        by_every_method(scene(wanted, between).c_str(), [&](const OptimizeResult&, const RolloutInputs& best) {
-            if (wanted == 1.5) CHECK(best.theta[gear] == doctest::Approx(wanted).epsilon(1e-4));
-            else CHECK(best.theta[gear] == std::clamp(wanted, 0.5, 2.0));
-        });
+        by_every_method(scene(wanted, between).c_str(),
+                        [&](const OptimizeResult&, const RolloutInputs& best) {
+                            if (wanted == 1.5)
+                                CHECK(best.theta[gear] == doctest::Approx(wanted).epsilon(1e-4));
+                            else
+                                CHECK(best.theta[gear] == std::clamp(wanted, 0.5, 2.0));
+                        });
     // Twice the distance takes half the mass.
     const char* log = R"({"path": "bodies/cart/mass", "optimise": true, "scale": "log"})";
     by_every_method(scene(2, log).c_str(), [&](const OptimizeResult&, const RolloutInputs& best) {
@@ -182,11 +193,14 @@ TEST_CASE("scene gradients: every optimiser stops at a bound, and a parameter on
     CHECK(run.variables.inputs(VecX<double>::Constant(1, -50)).theta[mass] > 0);
 }
 
-TEST_CASE("scene gradients: variables of the start, with a body's orientation, and on a log scale against central differences") {
+TEST_CASE(
+    "scene gradients: variables of the start, with a body's orientation, and on a log scale against central "
+    "differences") {
     Scene scene = load_scene("bounce", 200);  // in free flight
     scene.x0.segment<4>(3) << 0.5, 0.5, -0.5, 0.5;
     scene.x0.tail<3>() << 1, -2, 3;
-    scene.objective[0].point = {0.2, -0.1, 0.3}, scene.objective[0].target = {0.5, 0.4, 0.3}, scene.objective[0].axes = {1, 1, 1};
+    scene.objective[0].point = {0.2, -0.1, 0.3}, scene.objective[0].target = {0.5, 0.4, 0.3},
+    scene.objective[0].axes = {1, 1, 1};
     for (int i = 0; i < 12; ++i)
         if (i != 4) scene.initial_state.push_back(i);  // one stays
     scene.parameters = {{scene.world.time_step.at(0), 1e-4, 1e-2, ParameterScale::log}};
@@ -195,7 +209,9 @@ TEST_CASE("scene gradients: variables of the start, with a body's orientation, a
     CHECK(run.variables.lower()[0] == doctest::Approx(std::log(1e-4)));
     CHECK(run.variables.start()[0] == doctest::Approx(std::log(1e-3)));
     VecX<double> y = run.variables.start();
-    for (int i = 1; i < 12; ++i) y[i] = 0.1 * i * (i % 2 == 0 ? 1 : -1);  // away from the start, where retract bends
+    // away from the start, where retract bends
+    for (int i = 1; i < 12; ++i)
+        y[i] = 0.1 * i * (i % 2 == 0 ? 1 : -1);
     run.loss(y);
     Gradient g;
     const RolloutInputs in = run.variables.inputs(y);

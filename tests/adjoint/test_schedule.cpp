@@ -20,10 +20,13 @@ struct Machine {
     int first = 0, after = 0;  // the steps whose intermediates are there
     std::int64_t evaluations = 0, disk_writes = 0, disk_reads = 0;
     explicit Machine(const Schedule& s)
-        : memory(static_cast<size_t>(s.slots()), nothing), disk(static_cast<size_t>(s.disk_slots()), nothing), kept(s.kept()), to_reverse(s.steps()) {}
+        : memory(static_cast<size_t>(s.slots()), nothing),
+          disk(static_cast<size_t>(s.disk_slots()), nothing),
+          kept(s.kept()),
+          to_reverse(s.steps()) {}
 
-    int held(const Schedule::Place& p) { return (p.tier == Tier::disk ? disk : memory).at(static_cast<size_t>(p.slot)); }
-    int& slot(const Action& a) { return (a.tier == Tier::disk ? disk : memory).at(static_cast<size_t>(a.slot)); }
+    int held(const Schedule::Place& p) { return (p.tier == Tier::disk ? disk : memory).at(p.slot); }
+    int& slot(const Action& a) { return (a.tier == Tier::disk ? disk : memory).at(a.slot); }
     void perform(const Action& a) {
         switch (a.kind) {
             case Action::Kind::forward:
@@ -50,17 +53,22 @@ struct Machine {
     }
 };
 
-// Every step is reversed once, from the last to the first, in slots that hold what is read; returns the evaluations.
+// Every step is reversed once, from the last to the first, in slots that hold what is read; returns the
+// evaluations.
 std::int64_t run(Schedule& s, int length_that_comes = nothing) {
     Machine m(s);
-    while (!s.reverses_next() && m.state != length_that_comes) m.perform(s.next());
+    while (!s.reverses_next() && m.state != length_that_comes)
+        m.perform(s.next());
     if (length_that_comes != nothing) s.finish();
     REQUIRE(m.state == s.steps());
     REQUIRE(m.evaluations == s.steps());
     m.to_reverse = s.steps();
-    while (!s.done()) m.perform(s.next());
+    while (!s.done())
+        m.perform(s.next());
     REQUIRE(m.to_reverse == 0);
-    if (!s.is_online()) CHECK(std::ranges::count(m.memory, nothing) + std::ranges::count(m.disk, nothing) == 0);  // it asks for no more slots than it fills
+    // it asks for no more slots than it fills
+    if (!s.is_online())
+        CHECK(std::ranges::count(m.memory, nothing) + std::ranges::count(m.disk, nothing) == 0);
     CHECK(m.evaluations == s.forward_evaluations());
     CHECK(m.disk_writes == s.disk_writes());
     CHECK(m.disk_reads == s.disk_reads());
@@ -81,16 +89,16 @@ TEST_CASE("schedule: binomial takes as many evaluations as the formula says") {
 }
 
 TEST_CASE("schedule: binomial takes the fewest evaluations that any order of checkpoints does") {
-    // Of n steps whose first state is in one of s slots: run d, store, do the rest with a slot less, come back for the d.
+    // Of n steps whose first state is in one of s slots: run d, store, do the rest with a slot less, come
+    // back for the d.
     constexpr int most_steps = 90, most_slots = 12;
     std::vector<std::vector<std::int64_t>> fewest(most_slots + 1, std::vector<std::int64_t>(most_steps + 1));
     for (int s = 1; s <= most_slots; ++s)
         for (int n = 1; n <= most_steps; ++n) {
-            std::int64_t& best = fewest[static_cast<size_t>(s)][static_cast<size_t>(n)];
+            std::int64_t& best = fewest[s][n];
             best = std::int64_t{n} * (n + 1) / 2;
             for (int d = 1; s > 1 && d < n; ++d)
-                best = std::min(best, d + fewest[static_cast<size_t>(s - 1)][static_cast<size_t>(n - d)] +
-                                          fewest[static_cast<size_t>(s)][static_cast<size_t>(d)]);
+                best = std::min(best, d + fewest[s - 1][n - d] + fewest[s][d]);
             Schedule schedule = Schedule::binomial(n, s);
             CAPTURE(n);
             CAPTURE(s);
@@ -126,7 +134,8 @@ TEST_CASE("schedule: nothing to do") {
     }
 }
 
-TEST_CASE("schedule: long ones are counted without being run, and a million states in a row are short to note") {
+TEST_CASE(
+    "schedule: long ones are counted without being run, and a million states in a row are short to note") {
     CHECK(Schedule::binomial(1'000'000'000, 1).forward_evaluations() == 500'000'000'500'000'000);
     CHECK(Schedule::binomial(1'000'000'000, 1'000'000'000).forward_evaluations() == 1'999'999'999);
     CHECK(Schedule::binomial(1'000'000'000, 999'999'998).forward_evaluations() == 2'000'000'000);  // r = 2
@@ -140,17 +149,21 @@ TEST_CASE("schedule: a reverse sweep may follow another") {
     const struct {
         Schedule schedule;
         int again;  // evaluations of a further sweep, if its checkpoints stay; 0: all
-    } cases[] = {{Schedule::every_step(20), 20}, {Schedule::binomial(20, 19), 21}, {Schedule::binomial(20, 18), 0},
-                 {Schedule::binomial(20, 4), 0}, {Schedule::every_kth(20, 5), 0},  {Schedule::every_kth(20, 20), 20},
-                 {Schedule::two_tiers(20, 5, 5), 36}, {Schedule::two_tiers(20, 1, 1), 20}, {Schedule::binomial(20, 4, 5), 20}};
+    } cases[] = {{Schedule::every_step(20), 20},      {Schedule::binomial(20, 19), 21},
+                 {Schedule::binomial(20, 18), 0},     {Schedule::binomial(20, 4), 0},
+                 {Schedule::every_kth(20, 5), 0},     {Schedule::every_kth(20, 20), 20},
+                 {Schedule::two_tiers(20, 5, 5), 36}, {Schedule::two_tiers(20, 1, 1), 20},
+                 {Schedule::binomial(20, 4, 5), 20}};
     for (auto [s, again] : cases) {
         CAPTURE(s.name());
         Machine m(s);
-        while (!s.done()) m.perform(s.next());
+        while (!s.done())
+            m.perform(s.next());
         for (int sweep = 0; sweep < 2; ++sweep) {
             s.again();
             m.to_reverse = 20, m.evaluations = 0;
-            while (!s.done()) m.perform(s.next());
+            while (!s.done())
+                m.perform(s.next());
             CHECK(m.to_reverse == 0);
             CHECK(m.evaluations == (again > 0 ? again : s.forward_evaluations()));
         }
@@ -158,15 +171,18 @@ TEST_CASE("schedule: a reverse sweep may follow another") {
     // in the middle of a first sweep too
     Schedule s = Schedule::binomial(20, 4);
     Machine m(s);
-    for (int k = 0; k < 3; ++k) m.perform(s.next());
+    for (int k = 0; k < 3; ++k)
+        m.perform(s.next());
     s.again();
-    while (!s.done()) m.perform(s.next());
+    while (!s.done())
+        m.perform(s.next());
     CHECK(m.to_reverse == 0);
 }
 
 TEST_CASE("schedule: the nearest checkpoint is the last that is stored and not later") {
-    for (Schedule s : {Schedule::every_step(60), Schedule::binomial(60, 7), Schedule::binomial(60, 3), Schedule::binomial(60, 4, 5),
-                       Schedule::every_kth(60, 9), Schedule::two_tiers(60, 9, 3), Schedule::two_tiers(60, 1, 1), Schedule::online(7)}) {
+    for (Schedule s : {Schedule::every_step(60), Schedule::binomial(60, 7), Schedule::binomial(60, 3),
+                       Schedule::binomial(60, 4, 5), Schedule::every_kth(60, 9),
+                       Schedule::two_tiers(60, 9, 3), Schedule::two_tiers(60, 1, 1), Schedule::online(7)}) {
         CAPTURE(s.name());
         Machine m(s);
         for (bool first = true; !s.done(); first = false) {
@@ -176,7 +192,9 @@ TEST_CASE("schedule: the nearest checkpoint is the last that is stored and not l
                 const Schedule::Place near = s.nearest(step);
                 REQUIRE(near.step <= step);
                 REQUIRE(m.held(near) == near.step);
-                const auto later = [&](int held) { return held > near.step && held <= step && held < m.to_reverse; };
+                const auto later = [&](int held) {
+                    return held > near.step && held <= step && held < m.to_reverse;
+                };
                 REQUIRE(std::ranges::none_of(m.memory, later));
                 REQUIRE(std::ranges::none_of(m.disk, later));
             }
@@ -203,14 +221,14 @@ TEST_CASE("schedule: two tiers write every segment's state to disk once and read
 TEST_CASE("schedule: blocks of steps whose intermediates are kept take the fewest evaluations") {
     constexpr int most_steps = 60, most_slots = 6;
     for (const int kept : {1, 2, 3, 7, 100}) {
-        std::vector<std::vector<std::int64_t>> fewest(most_slots + 1, std::vector<std::int64_t>(most_steps + 1));
+        std::vector<std::vector<std::int64_t>> fewest(most_slots + 1,
+                                                      std::vector<std::int64_t>(most_steps + 1));
         for (int s = 1; s <= most_slots; ++s)
             for (int n = 1; n <= most_steps; ++n) {
-                std::int64_t& best = fewest[static_cast<size_t>(s)][static_cast<size_t>(n)];
-                best = n <= kept ? n : n + fewest[static_cast<size_t>(s)][static_cast<size_t>(n - kept)];
+                std::int64_t& best = fewest[s][n];
+                best = n <= kept ? n : n + fewest[s][n - kept];
                 for (int d = 1; s > 1 && d < n; ++d)
-                    best = std::min(best, d + fewest[static_cast<size_t>(s - 1)][static_cast<size_t>(n - d)] +
-                                              fewest[static_cast<size_t>(s)][static_cast<size_t>(d)]);
+                    best = std::min(best, d + fewest[s - 1][n - d] + fewest[s][d]);
                 CAPTURE(kept);
                 CAPTURE(n);
                 CAPTURE(s);
@@ -228,17 +246,20 @@ TEST_CASE("schedule: online, no step is evaluated more often than if the length 
             CAPTURE(slots);
             CAPTURE(n);
             Schedule online = Schedule::online(slots), known = Schedule::binomial(n, slots);
-            std::vector<int> times(static_cast<size_t>(n)), times_known = times;
+            std::vector<int> times(n), times_known = times;
             const auto count = [](const Action& a, std::vector<int>& each) {
-                for (int t = a.step; a.kind == Action::Kind::forward && t < a.to; ++t) ++each[static_cast<size_t>(t)];
+                for (int t = a.step; a.kind == Action::Kind::forward && t < a.to; ++t)
+                    ++each[t];
             };
             for (Action a = online.next();; a = online.next()) {
                 count(a, times);
                 if (a.to == n) break;
             }
             online.finish();
-            while (!online.done()) count(online.next(), times);
-            while (!known.done()) count(known.next(), times_known);
+            while (!online.done())
+                count(online.next(), times);
+            while (!known.done())
+                count(known.next(), times_known);
             CHECK(std::ranges::max(times) == std::ranges::max(times_known));
             Schedule counted = Schedule::online(slots);
             CHECK(run(counted, n) <= 1.25 * static_cast<double>(known.forward_evaluations()));
@@ -257,9 +278,11 @@ TEST_CASE("schedule: bytes choose it") {
     CHECK(Schedule::within(64 * 1024, 296, 5000).slots() == 221);
     CHECK(Schedule::within(std::int64_t{1} << 50, 296, 10).slots() == 10);
     CHECK(Schedule::within(296, 296, 10).slots() == 1);
-    CHECK_THROWS_WITH_AS(Schedule::within(295, 296, 10), "295 bytes hold no checkpoint, which takes 296", std::invalid_argument);
+    CHECK_THROWS_WITH_AS(Schedule::within(295, 296, 10), "295 bytes hold no checkpoint, which takes 296",
+                         std::invalid_argument);
     CHECK(Schedule::within(10 * 296, 296, 1000, 99).disk_slots() == 91);  // 11 apart
-    CHECK(Schedule::within(10 * 296, 296, 1000, 99).forward_evaluations() < Schedule::binomial(1000, 10).forward_evaluations());
+    CHECK(Schedule::within(10 * 296, 296, 1000, 99).forward_evaluations() <
+          Schedule::binomial(1000, 10).forward_evaluations());
     CHECK(Schedule::within(10 * 296, 296, 1000, 1'000'000).forward_evaluations() == 1999);
     CHECK(Schedule::within(100 * 296, 296, 1000, 1).disk_slots() == 0);  // would only cost
     CHECK(Schedule::within(1000 * 296, 296, 1000, 1000).stores_every_step());

@@ -1,4 +1,5 @@
-// The gradient by a push during a step against what motors and central differences say, and the visits of a reverse sweep.
+// The gradient by a push during a step against what motors and central differences say, and the visits of a
+// reverse sweep.
 #include <doctest/doctest.h>
 
 #include "adjoint/rollout/rollout.hpp"
@@ -19,19 +20,24 @@ struct Pushed {
     std::vector<VecX<double>> x_bars, u_bars;         // by step
 
     explicit Pushed(const std::string& name, int steps)
-        : scene(load_scene(name, steps)), simulation(scene.world, scene.objective), rollout(simulation, scene.plan, steps),
-          impulses(static_cast<size_t>(steps)), x_bars(static_cast<size_t>(steps) + 1), u_bars(static_cast<size_t>(steps)) {
+        : scene(load_scene(name, steps)),
+          simulation(scene.world, scene.objective),
+          rollout(simulation, scene.plan, steps),
+          impulses(static_cast<size_t>(steps)),
+          x_bars(static_cast<size_t>(steps) + 1),
+          u_bars(static_cast<size_t>(steps)) {
         rollout.forward(scene.theta, scene.x0, scene.z0);
         std::vector<Motion<double>> room;
         int expected = steps;
-        rollout.backward(scene.theta, scene.z0, gradient, [&](int t, const double* x_bar, const double* u_bar) {
-            REQUIRE(t == expected--);
-            const auto n = static_cast<size_t>(t);
-            x_bars[n] = Eigen::Map<const VecX<double>>(x_bar, simulation.ndx());
-            if (t == steps) return;
-            u_bars[n] = Eigen::Map<const VecX<double>>(u_bar, simulation.nu());
-            impulse_gradients(scene.world, scene.theta.data(), simulation.scratch(), room, impulses[n]);
-        });
+        rollout.backward(
+            scene.theta, scene.z0, gradient, [&](int t, const double* x_bar, const double* u_bar) {
+                REQUIRE(t == expected--);
+                const auto n = static_cast<size_t>(t);
+                x_bars[n] = Eigen::Map<const VecX<double>>(x_bar, simulation.ndx());
+                if (t == steps) return;
+                u_bars[n] = Eigen::Map<const VecX<double>>(u_bar, simulation.nu());
+                impulse_gradients(scene.world, scene.theta.data(), simulation.scratch(), room, impulses[n]);
+            });
         CHECK(expected == -1);
     }
 };
@@ -42,12 +48,13 @@ TEST_CASE("reverse sweep: what a visitor sees adds up to the gradient") {
     Pushed p("throw", 60);
     CHECK(p.x_bars[0] == p.gradient.initial_state);
     VecX<double> z_bar = VecX<double>::Zero(p.scene.plan.size());
-    for (int t = 60; t-- > 0;) p.scene.plan.evaluate_adj(t, p.u_bars[static_cast<size_t>(t)].data(), z_bar.data());
+    for (int t = 60; t-- > 0;)
+        p.scene.plan.evaluate_adj(t, p.u_bars[t].data(), z_bar.data());
     CHECK(z_bar == p.gradient.controls);
 }
 
-// A force on a link at the arm r from its only joint, about the axis a, is a torque of a . (r x f): so what a torque does to the
-// loss, per unit of its time integral, makes a x r times that of a force.
+// A force on a link at the arm r from its only joint, about the axis a, is a torque of a . (r x f): so what a
+// torque does to the loss, per unit of its time integral, makes a x r times that of a force.
 TEST_CASE("gradient by a push: of one link it is what its motor's gradient says") {
     Pushed p("pendulum_1", 200);
     const World& w = p.scene.world;
@@ -57,7 +64,8 @@ TEST_CASE("gradient by a push: of one link it is what its motor's gradient says"
         const VecX<double> x = p.rollout.state(static_cast<int>(t), p.scene.theta, p.scene.z0);
         kinematics(w.model, p.scene.theta.data(), x.data(), x.data() + w.nq(), k);
         const Vec3<double> r = rotate<double>(k.X[0], load3(p.scene.theta.data() + w.model.com.at(0)));
-        const Vec3<double> expected = k.S[0].ang.cross(r) * (p.u_bars[t][0] / p.scene.theta[w.model.gear.at(0)] / h);
+        const Vec3<double> expected =
+            k.S[0].ang.cross(r) * (p.u_bars[t][0] / p.scene.theta[w.model.gear.at(0)] / h);
         CHECK((p.impulses[t][0] - expected).norm() <= 1e-12 * expected.norm());
     }
 }

@@ -1,17 +1,18 @@
-// Optimisers by the Jacobians of steps: box QPs, least squares by forward products, iLQR and multiple shooting.
+// Optimisers by the Jacobians of steps: box QPs, least squares by forward products, iLQR and multiple
+// shooting.
 #include <doctest/doctest.h>
 
+#include "adjoint/objective/signal_values.hpp"
 #include "adjoint/optimize/box_qp.hpp"
 #include "adjoint/optimize/forward_products.hpp"
-#include "adjoint/optimize/inverse_dynamics.hpp"
 #include "adjoint/optimize/ilqr.hpp"
-#include "tests/support/probe.hpp"
-#include "tests/support/scene_text.hpp"
+#include "adjoint/optimize/inverse_dynamics.hpp"
+#include "adjoint/optimize/optimize.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
-#include "adjoint/optimize/optimize.hpp"
 #include "solvers/step/step.hpp"
-#include "adjoint/objective/signal_values.hpp"
+#include "tests/support/probe.hpp"
+#include "tests/support/scene_text.hpp"
 
 using namespace costate;
 using namespace costate::test;
@@ -36,7 +37,8 @@ OptimizeResult solve(Scene& scene, Method method) {
     scene.optimize.method = method;
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
-    const Variables variables(scene.world, scene.plan, scene.parameters, scene.initial_state, {scene.theta, scene.x0, scene.z0});
+    const Variables variables(scene.world, scene.plan, scene.parameters, scene.initial_state,
+                              {scene.theta, scene.x0, scene.z0});
     const OptimizeResult r = optimise(rollout, variables, scene.optimize);
     const RolloutInputs in = variables.inputs(r.y);
     CHECK(rollout.forward(in.theta, in.x0, in.z) == r.final_loss);
@@ -46,11 +48,12 @@ OptimizeResult solve(Scene& scene, Method method) {
 
 TrajectorySettings settings_of(const Scene& scene, int segment) {
     TrajectorySettings s;
-    for (int i = 0; i < scene.world.nu(); ++i) s.free.push_back(i);
+    for (int i = 0; i < scene.world.nu(); ++i)
+        s.free.push_back(i);
     const auto n = static_cast<Eigen::Index>(scene.world.nu());
     s.lower.resize(n), s.upper.resize(n), s.segment = segment;
     for (Eigen::Index i = 0; i < n; ++i) {
-        const ParameterInterval& limits = scene.world.model.actuators[static_cast<size_t>(i)].control;
+        const ParameterInterval& limits = scene.world.model.actuators[i].control;
         s.lower[i] = scene.theta[limits.lower], s.upper[i] = scene.theta[limits.upper];
     }
     return s;
@@ -64,10 +67,13 @@ TEST_CASE("shooting: a box QP ends where its optimality conditions hold") {
     for (int trial = 0; trial < 200; ++trial) {
         const int n = 1 + trial % 12;
         Eigen::MatrixXd R(n, n);
-        for (double& x : R.reshaped()) x = g.normal();
+        for (double& x : R.reshaped())
+            x = g.normal();
         const Eigen::MatrixXd H = R.transpose() * R + 0.01 * Eigen::MatrixXd::Identity(n, n);
         VecX<double> c(n), lower(n), upper(n), start(n);
-        for (int i = 0; i < n; ++i) c[i] = 3 * g.normal(), lower[i] = -std::abs(g.normal()), upper[i] = std::abs(g.normal()), start[i] = 5 * g.normal();
+        for (int i = 0; i < n; ++i)
+            c[i] = 3 * g.normal(), lower[i] = -std::abs(g.normal()), upper[i] = std::abs(g.normal()),
+            start[i] = 5 * g.normal();
         const BoxQp qp = solve_box_qp(H, c, lower, upper, start);
         REQUIRE(qp.solved);
         const VecX<double> gradient = c + H * qp.x;
@@ -80,22 +86,30 @@ TEST_CASE("shooting: a box QP ends where its optimality conditions hold") {
         }
     }
     CHECK(held > 200);
-    CHECK(!solve_box_qp(-Eigen::MatrixXd::Identity(2, 2), VecX<double>::Zero(2), VecX<double>::Constant(2, -1), VecX<double>::Constant(2, 1), VecX<double>::Zero(2)).solved);
+    CHECK(!solve_box_qp(-Eigen::MatrixXd::Identity(2, 2), VecX<double>::Zero(2),
+                        VecX<double>::Constant(2, -1), VecX<double>::Constant(2, 1), VecX<double>::Zero(2))
+               .solved);
 }
 
-// An arm that swings into a ball: residuals of all kinds, running and at the end, by controls, start and parameters.
+// An arm that swings into a ball: residuals of all kinds, running and at the end, by controls, start and
+// parameters.
 TEST_CASE("shooting: normal equations have the gradient of the loss, and J^T J of its residuals") {
     Json json = base();
-    json["steps"] = 60, json["initial"]["optimise"] = parse_json(R"({"velocities": ["ball", "arm/shoulder"], "joints": ["arm/elbow"]})", "start");
+    json["steps"] = 60, json["initial"]["optimise"] = parse_json(
+                            R"({"velocities": ["ball", "arm/shoulder"], "joints": ["arm/elbow"]})", "start");
     json["initial"]["velocities"]["ball"]["linear"] = {1, 0, -4};
-    json["parameters"] = parse_json(R"([{"path": "shapes/ground/friction", "optimise": true}, {"path": "bodies/ball/mass", "optimise": true}])", "parameters");
+    json["parameters"] = parse_json(
+        R"([{"path": "shapes/ground/friction", "optimise": true}, {"path": "bodies/ball/mass", "optimise": true}])",
+        "parameters");
     json["controls"][0]["optimise"] = parse_json(R"({"knots": 4})", "knots");
     json["objective"] = parse_json(R"([
         {"term": "position", "body": "ball", "target": [1, 2, 3]}, {"term": "velocity", "body": "ball", "weight": 0.3, "at": "running"},
         {"term": "configuration", "weight": 2}, {"term": "joint_velocity", "weight": 0.1, "at": "running"}, {"term": "centre_of_mass"},
-        {"term": "linear_momentum", "weight": 0.2}, {"term": "effort", "weight": 0.5}])", "objective");
+        {"term": "linear_momentum", "weight": 0.2}, {"term": "effort", "weight": 0.5}])",
+                                   "objective");
     const Scene scene = scene_of(json);
-    const Variables variables(scene.world, scene.plan, scene.parameters, scene.initial_state, {scene.theta, scene.x0, scene.z0});
+    const Variables variables(scene.world, scene.plan, scene.parameters, scene.initial_state,
+                              {scene.theta, scene.x0, scene.z0});
     REQUIRE(variables.size() == 4 + 2 + 8);
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
@@ -117,7 +131,8 @@ TEST_CASE("shooting: normal equations have the gradient of the loss, and J^T J o
     const Objective one{part};
     const Simulation::Looking looking(simulation, one);
     const double squared = rollout.forward(in.theta, in.x0, in.z);
-    const NormalEquations of_one = ForwardProducts(scene.world, one, scene.plan, variables, scene.steps).at(y);
+    const NormalEquations of_one =
+        ForwardProducts(scene.world, one, scene.plan, variables, scene.steps).at(y);
     REQUIRE(of_one.H.norm() > 0.01);
     CHECK((of_one.H - of_one.g * of_one.g.transpose() / squared).norm() < 1e-9 * of_one.H.norm());
 }
@@ -125,17 +140,22 @@ TEST_CASE("shooting: normal equations have the gradient of the loss, and J^T J o
 TEST_CASE("shooting: the model of terms has the gradient of a loss that has no residuals too") {
     Json json = base();
     json["steps"] = 1;
-    json["initial"]["joints"]["ball"] = parse_json(R"({"position": [1, 0, 0.299]})", "ball"), json["initial"]["velocities"]["ball"]["linear"] = {1, 2, -3};
+    json["initial"]["joints"]["ball"] = parse_json(R"({"position": [1, 0, 0.299]})", "ball"),
+    json["initial"]["velocities"]["ball"]["linear"] = {1, 2, -3};
     json["objective"] = parse_json(R"([
         {"term": "position", "body": "ball", "target": [1, 2, 3], "norm": "distance", "weight": 3, "at": "running"}, {"term": "impulse", "weight": 0.7},
         {"term": "kinetic_energy", "at": "running"}, {"term": "height", "body": "arm/lower", "weight": -2, "at": "running"},
-        {"term": "joint_velocity", "weight": -0.1, "at": "running"}])", "objective");
+        {"term": "joint_velocity", "weight": -0.1, "at": "running"}])",
+                                   "objective");
     const Scene scene = scene_of(json);
     Simulation simulation(scene.world, scene.objective);
-    VecX<double> u = VecX<double>::Constant(scene.world.nu(), 0.3), next(scene.world.nx()), row = VecX<double>::Zero(scene.world.ndx() + scene.world.nu() + scene.world.np());
+    VecX<double> u = VecX<double>::Constant(scene.world.nu(), 0.3), next(scene.world.nx()),
+                 row = VecX<double>::Zero(scene.world.ndx() + scene.world.nu() + scene.world.np());
     simulation.run(0, scene.theta.data(), scene.x0.data(), u.data(), next.data());
     const VecX<double> nothing = VecX<double>::Zero(scene.world.ndx());
-    simulation.run_adj(0, scene.theta.data(), scene.x0.data(), u.data(), nothing.data(), row.data() + scene.world.ndx() + scene.world.nu(), row.data(), row.data() + scene.world.ndx());
+    simulation.run_adj(0, scene.theta.data(), scene.x0.data(), u.data(), nothing.data(),
+                       row.data() + scene.world.ndx() + scene.world.nu(), row.data(),
+                       row.data() + scene.world.ndx());
     StepScratch<double> scratch(scene.world);
     step(scene.world, scene.theta.data(), scene.x0.data(), u.data(), scratch, next.data());
     REQUIRE(normal_impulse(scratch, -1) > 0.01);
@@ -145,7 +165,8 @@ TEST_CASE("shooting: the model of terms has the gradient of a loss that has no r
     CHECK((2 * r.J.transpose() * r.r + r.linear - row).norm() < 1e-10 * row.norm());
 }
 
-TEST_CASE("shooting: iLQR and multiple shooting find the optimum of a quadratic problem, and stop at limits") {
+TEST_CASE(
+    "shooting: iLQR and multiple shooting find the optimum of a quadratic problem, and stop at limits") {
     for (const Method method : {Method::ilqr, Method::multiple_shooting}) {
         CAPTURE(method);
         Scene scene = scene_with(cart_text, R"({"objective": [
@@ -162,10 +183,14 @@ TEST_CASE("shooting: iLQR and multiple shooting find the optimum of a quadratic 
         CHECK(g.controls.norm() < 1e-7 * r.gradient_norms.front());
         CHECK(r.iterations < 30);
 
-        Scene far = scene_with(cart_text, R"({"objective": [{"term": "position", "body": "cart", "target": [100, 0, 0]}], "optimize": {"segment": 7}})");
+        Scene far = scene_with(
+            cart_text,
+            R"({"objective": [{"term": "position", "body": "cart", "target": [100, 0, 0]}], "optimize": {"segment": 7}})");
         CHECK((solve(far, method).y.array() == 10).all());
     }
-    Scene wrong = scene_with(cart_text, R"({"controls": [{"actuators": ["*"], "optimise": "held"}], "objective": [{"term": "position", "body": "cart"}]})");
+    Scene wrong = scene_with(
+        cart_text,
+        R"({"controls": [{"actuators": ["*"], "optimise": "held"}], "objective": [{"term": "position", "body": "cart"}]})");
     CHECK(why_no_shooting(wrong.plan, {}, {}) == "it optimises controls that are not \"per_step\"");
 }
 
@@ -179,10 +204,12 @@ TEST_CASE("shooting: segments that are off are brought together, also of bodies 
           "actuators": [{"joint": "x", "type": "motor", "control_limits": [-3, 3]}, {"joint": "y", "type": "motor", "control_limits": [-3, 3]}]}}],
         "initial": {"velocities": {"top/top": {"angular": [0.2, 0.1, 1.5]}}},
         "controls": [{"actuators": ["*"], "optimise": "per_step", "initial": 0.1}],
-        "objective": [{"term": "position", "body": "top/top", "point": [1, 0, 0], "target": [0, 0.8, 0.6], "weight": 10}, {"term": "effort", "weight": 0.001, "at": "running"}]})", "top");
+        "objective": [{"term": "position", "body": "top/top", "point": [1, 0, 0], "target": [0, 0.8, 0.6], "weight": 10}, {"term": "effort", "weight": 0.001, "at": "running"}]})",
+                           "top");
     const Scene scene = scene_of(json);
     Eigen::MatrixXd U = Eigen::MatrixXd::Constant(2, scene.steps, 0.1);
-    TrajectoryOptimiser one(scene.world, scene.objective, scene.theta, settings_of(scene, 0)), many(scene.world, scene.objective, scene.theta, settings_of(scene, 8));
+    TrajectoryOptimiser one(scene.world, scene.objective, scene.theta, settings_of(scene, 0)),
+        many(scene.world, scene.objective, scene.theta, settings_of(scene, 8));
     REQUIRE((one.start(scene.x0, U) && many.start(scene.x0, U)));
     CHECK(one.cost() == many.cost());
     double opened = 0;
@@ -210,7 +237,8 @@ TEST_CASE("shooting: Gauss-Newton recovers the velocity with which a cube was th
     Scene scene = load_scene("cube_throw");
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
-    const Variables variables(scene.world, scene.plan, scene.parameters, scene.initial_state, {scene.theta, scene.x0, scene.z0});
+    const Variables variables(scene.world, scene.plan, scene.parameters, scene.initial_state,
+                              {scene.theta, scene.x0, scene.z0});
     const OptimizeResult r = optimise(rollout, variables, scene.optimize);
     VecX<double> truth(6);
     truth << 2, 0.5, 1, 0.3, -0.5, 3;  // m/s and rad/s: scripts/bench/make_recordings.py
@@ -219,7 +247,8 @@ TEST_CASE("shooting: Gauss-Newton recovers the velocity with which a cube was th
 }
 
 TEST_CASE("shooting: inverse dynamics through contact: what keeps robots at rest") {
-    for (const char* name : {"quadruped_inverse_dynamics", "quadruped_inverse_dynamics_loaded", "quadruped_handstand", "biped_pushup"}) {
+    for (const char* name : {"quadruped_inverse_dynamics", "quadruped_inverse_dynamics_loaded",
+                             "quadruped_handstand", "biped_pushup"}) {
         CAPTURE(name);
         Scene scene = load_scene(name);
         const OptimizeResult r = solve(scene, Method::gauss_newton);
@@ -229,16 +258,19 @@ TEST_CASE("shooting: inverse dynamics through contact: what keeps robots at rest
     }
 }
 
-TEST_CASE("shooting: inverse dynamics finds what stands still, and controls that bring a velocity near that") {
+TEST_CASE(
+    "shooting: inverse dynamics finds what stands still, and controls that bring a velocity near that") {
     const Scene scene = load_scene("quadruped_inverse_dynamics_loaded");
     const World& w = scene.world;
     Rng g(3);
     StepScratch<double> scratch(w);
     VecX<double> u(w.nu()), start(w.nu()), next(w.nx());
     scene.plan.evaluate(scene.z0.data(), 0, start.data());
-    const VecX<double> stand = inverse_dynamics(w, scene.theta, scene.x0, VecX<double>::Zero(w.nv()), start).u;
+    const VecX<double> stand =
+        inverse_dynamics(w, scene.theta, scene.x0, VecX<double>::Zero(w.nv()), start).u;
     for (int trial = 0; trial < 5; ++trial) {
-        for (Eigen::Index i = 0; i < u.size(); ++i) u[i] = stand[i] + 0.01 * g.normal();
+        for (Eigen::Index i = 0; i < u.size(); ++i)
+            u[i] = stand[i] + 0.01 * g.normal();
         step(w, scene.theta.data(), scene.x0.data(), u.data(), scratch, next.data());
         const VecX<double> v = next.segment(w.nq(), w.nv());
         REQUIRE(v.norm() > 1e-3);
@@ -252,7 +284,8 @@ TEST_CASE("shooting: inverse dynamics finds what stands still, and controls that
     const VecX<double> up = VecX<double>::Constant(w.nv(), 10);
     const InverseDynamics best = inverse_dynamics(w, scene.theta, scene.x0, up, start);
     step(w, scene.theta.data(), scene.x0.data(), start.data(), scratch, next.data());
-    CHECK((best.u.allFinite() && best.residual > 1 && best.residual < (next.segment(w.nq(), w.nv()) - up).norm()));
+    CHECK((best.u.allFinite() && best.residual > 1 &&
+           best.residual < (next.segment(w.nq(), w.nv()) - up).norm()));
 }
 
 TEST_CASE("shooting: multiple shooting bats a ball to its place through contact") {

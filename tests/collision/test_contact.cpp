@@ -1,11 +1,11 @@
-// Contacts from features: every meeting of two features against dual numbers, and the whole way through the choice of
-// features against central differences.
+// Contacts from features: every meeting of two features against dual numbers, and the whole way through the
+// choice of features against central differences.
 #include "collision/contact/contact.hpp"
 
 #include <set>
 
-#include "collision/detect/narrow.hpp"
 #include "collision/contact/tangents.hpp"
+#include "collision/detect/narrow.hpp"
 #include "tests/support/check_adjoint.hpp"
 #include "tests/support/probe_contact.hpp"
 
@@ -29,9 +29,12 @@ struct TypedFeature {
         const FeatureGeometry g = feature_geometry(shape, feature);
         for (int k = 0; k < 3; ++k) {
             if (g.origin[k] == 0 && !(turns_with_size(shape.type) && g.direction.norm() != 0)) continue;
-            if (shape.type == ShapeType::capsule) on.insert(1);
-            else if (shape.type == ShapeType::cylinder) on.insert(k == 2 ? 1 : 0);
-            else if (shape.type != ShapeType::plane) on.insert(k);
+            if (shape.type == ShapeType::capsule)
+                on.insert(1);
+            else if (shape.type == ShapeType::cylinder)
+                on.insert(k == 2 ? 1 : 0);
+            else if (shape.type != ShapeType::plane)
+                on.insert(k);
         }
         return on;
     }
@@ -40,22 +43,32 @@ struct TypedFeature {
 struct PairCase {
     TypedFeature a, b;
     FeaturePair pair() const { return {0, 1, a.feature, b.feature}; }
-    bool has_side() const { return a.feature.kind == FeatureKind::side || b.feature.kind == FeatureKind::side; }
+    bool has_side() const {
+        return a.feature.kind == FeatureKind::side || b.feature.kind == FeatureKind::side;
+    }
 };
 
 // Vertices, edges, faces and sides, no curves.
 std::vector<TypedFeature> all_features() {
-    const Shape sphere = shape_of(ShapeType::sphere), plane = shape_of(ShapeType::plane), capsule = shape_of(ShapeType::capsule);
+    const Shape sphere = shape_of(ShapeType::sphere), plane = shape_of(ShapeType::plane),
+                capsule = shape_of(ShapeType::capsule);
     const Shape box = shape_of(ShapeType::box), cylinder = shape_of(ShapeType::cylinder);
     Rng g(8);
     const Shape mesh = random_mesh(g, 8), terrain = random_terrain(g, 4, 0.5);
-    std::vector<TypedFeature> list{{sphere, vertex_feature(0)}, {plane, face_feature(0)}, {capsule, edge_feature(0)},
+    std::vector<TypedFeature> list{{sphere, vertex_feature(0)},
+                                   {plane, face_feature(0)},
+                                   {capsule, edge_feature(0)},
                                    {cylinder, edge_feature(cylinder_axis)}};
-    for (int i = 0; i < 2; ++i) list.push_back({capsule, vertex_feature(i)});
-    for (int i = 0; i < 8; ++i) list.push_back({box, vertex_feature(i)});
-    for (int i = 0; i < 12; ++i) list.push_back({box, edge_feature(i)});
-    for (int i = 0; i < 6; ++i) list.push_back({box, face_feature(i)});
-    for (int i = 0; i < 24; i += 3) list.push_back({box, side_feature(i)});
+    for (int i = 0; i < 2; ++i)
+        list.push_back({capsule, vertex_feature(i)});
+    for (int i = 0; i < 8; ++i)
+        list.push_back({box, vertex_feature(i)});
+    for (int i = 0; i < 12; ++i)
+        list.push_back({box, edge_feature(i)});
+    for (int i = 0; i < 6; ++i)
+        list.push_back({box, face_feature(i)});
+    for (int i = 0; i < 24; i += 3)
+        list.push_back({box, side_feature(i)});
     for (int i = 1; i < 4; i += 2)
         for (const Shape& s : {cylinder, mesh, terrain}) {
             list.push_back({s, vertex_feature(i)}), list.push_back({s, edge_feature(2 * i)});
@@ -71,7 +84,8 @@ const std::vector<PairCase>& all_cases() {
         for (const TypedFeature& a : all_features())
             for (const TypedFeature& b : all_features()) {
                 const auto [first, second] = std::minmax(a.feature.kind, b.feature.kind);
-                if (first >= FeatureKind::face || (first == FeatureKind::edge && second == FeatureKind::face)) continue;
+                if (first >= FeatureKind::face || (first == FeatureKind::edge && second == FeatureKind::face))
+                    continue;
                 if (first == FeatureKind::vertex && second == FeatureKind::side) continue;
                 list.push_back({a, b});
                 if (first != FeatureKind::edge || second != FeatureKind::edge) continue;
@@ -95,7 +109,8 @@ struct ContactPass {
         X_a = Probe<Transform<double>>::random(g, c.has_side() ? Regime::random : r);
         X_b = Probe<Transform<double>>::random(g, r);
         X_a.p += Vec3<double>(0.7, 0.4, 0.3);  // cores 1e-8 apart have normals known to 1e-8 only
-        for (int k = 0; k < 3; ++k) size_a[k] = g.uniform(0.1, 1), size_b[k] = g.uniform(0.1, 1);
+        for (int k = 0; k < 3; ++k)
+            size_a[k] = g.uniform(0.1, 1), size_b[k] = g.uniform(0.1, 1);
     }
     int inputs() const { return static_cast<int>(12 + c.a.sizes().size() + c.b.sizes().size()); }
     int outputs() const { return 7; }
@@ -103,12 +118,15 @@ struct ContactPass {
     Covector forward(const Covector& x_dot) const {
         Vec3<D> sa = size_a.cast<D>(), sb = size_b.cast<D>();
         const double* d = x_dot.data() + 12;
-        for (const int k : c.a.sizes()) sa[k].d = *d++;
-        for (const int k : c.b.sizes()) sb[k].d = *d++;
+        for (const int k : c.a.sizes())
+            sa[k].d = *d++;
+        for (const int k : c.b.sizes())
+            sb[k].d = *d++;
         const Transform<D> XA = Probe<Transform<double>>::lift(X_a, x_dot.data());
         const Transform<D> XB = Probe<Transform<double>>::lift(X_b, x_dot.data() + 6);
         Covector y_dot(7);
-        Probe<Contact<double>>::tangent(costate::contact(c.a.shape, c.b.shape, c.pair(), XA, XB, sa, sb), y_dot.data());
+        Probe<Contact<double>>::tangent(costate::contact(c.a.shape, c.b.shape, c.pair(), XA, XB, sa, sb),
+                                        y_dot.data());
         return y_dot;
     }
     Covector adjoint(const Covector& y_bar, const Covector& prior) const {
@@ -120,8 +138,10 @@ struct ContactPass {
         Covector x_bar = prior;
         P::covector(A, x_bar.data()), P::covector(B, x_bar.data() + 6);
         double* s = x_bar.data() + 12;
-        for (const int k : c.a.sizes()) *s++ += sa[k], sa[k] = 0;
-        for (const int k : c.b.sizes()) *s++ += sb[k], sb[k] = 0;
+        for (const int k : c.a.sizes())
+            *s++ += sa[k], sa[k] = 0;
+        for (const int k : c.b.sizes())
+            *s++ += sb[k], sb[k] = 0;
         CHECK(sa.norm() + sb.norm() < 1e-11);
         return x_bar;
     }
@@ -163,12 +183,16 @@ TEST_CASE("contact: gap, point and normal against central differences through th
                     bool same = true;
                     for (int side = 0; side < 2; ++side) {
                         Covector e = d;
-                        for (double& x : e) x *= side == 0 ? -step : step;
-                        const Placed A{a.shape, a.size, moved(a.X, e.data())}, B{b.shape, b.size, moved(b.X, e.data() + 6)};
+                        for (double& x : e)
+                            x *= side == 0 ? -step : step;
+                        const Placed A{a.shape, a.size, moved(a.X, e.data())},
+                            B{b.shape, b.size, moved(b.X, e.data() + 6)};
                         const FeatureList near = features(A, B, 0.3);
                         same = same && near.count == at.count && near.pair(i, 0, 1) == f;
                         y[side].resize(7);
-                        if (same) Probe<Contact<double>>::covector(contact(A, B, near.pair(i, 0, 1)), y[side].data());
+                        if (same)
+                            Probe<Contact<double>>::covector(contact(A, B, near.pair(i, 0, 1)),
+                                                             y[side].data());
                     }
                     if (!same) {
                         ++rejected;
@@ -183,7 +207,8 @@ TEST_CASE("contact: gap, point and normal against central differences through th
                     Covector x_bar(12), y_dot(7);
                     Probe<Motion<double>>::covector(A_bar, x_bar.data());
                     Probe<Motion<double>>::covector(B_bar, x_bar.data() + 6);
-                    for (size_t k = 0; k < 7; ++k) y_dot[k] = (y[1][k] - y[0][k]) / (2 * step);
+                    for (size_t k = 0; k < 7; ++k)
+                        y_dot[k] = (y[1][k] - y[0][k]) / (2 * step);
                     CHECK(duals_agree(d, x_bar, y_dot, y_bar, 1e-6));
                 }
             }
@@ -197,9 +222,11 @@ TEST_CASE("contact: normal from b to a, point midway, and swapping the shapes tu
     for (const PairCase& c : all_cases()) {
         const ContactPass p(g, Regime::random, c);
         if ((c.b.feature.index & reversed_normal) != 0) continue;
-        const Contact<double> y = costate::contact(c.a.shape, c.b.shape, c.pair(), p.X_a, p.X_b, p.size_a, p.size_b);
+        const Contact<double> y =
+            costate::contact(c.a.shape, c.b.shape, c.pair(), p.X_a, p.X_b, p.size_a, p.size_b);
         const FeaturePair back{0, 1, c.b.feature, c.a.feature};
-        const Contact<double> z = costate::contact(c.b.shape, c.a.shape, back, p.X_b, p.X_a, p.size_b, p.size_a);
+        const Contact<double> z =
+            costate::contact(c.b.shape, c.a.shape, back, p.X_b, p.X_a, p.size_b, p.size_a);
         CHECK(y.normal.norm() == doctest::Approx(1));
         CHECK(y.gap == doctest::Approx(z.gap));
         CHECK((y.normal + z.normal).norm() < 1e-12);

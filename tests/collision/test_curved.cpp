@@ -1,5 +1,5 @@
-// Curves: their support points, the normals at which they meet others, and whole contacts, at the solutions the narrow phase
-// finds.
+// Curves: their support points, the normals at which they meet others, and whole contacts, at the solutions
+// the narrow phase finds.
 #include "collision/contact/curved.hpp"
 
 #include "collision/contact/contact.hpp"
@@ -28,7 +28,8 @@ struct SupportPass {
         const bool round = g.uniform(0, 1) < 0.5;
         shape = shape_of(round ? ShapeType::ellipsoid : ShapeType::cylinder);
         feature = curve_feature(round || g.uniform(0, 1) < 0.5 ? 0 : 1);
-        for (int k = 0; k < 3; ++k) size[k] = g.uniform(0.2, 1);
+        for (int k = 0; k < 3; ++k)
+            size[k] = g.uniform(0.2, 1);
     }
     int inputs() const { return 9 + sizes_of(shape.type); }
     int outputs() const { return 3; }
@@ -37,7 +38,8 @@ struct SupportPass {
         std::copy(x_dot.begin() + 9, x_dot.end(), s_dot);
         const Transform<D> XD = Probe<Transform<double>>::lift(X, x_dot.data());
         Covector y(3);
-        P3::tangent(support_point<D>(shape, feature, XD, lifted(size, s_dot), lifted(d, x_dot.data() + 6)), y.data());
+        P3::tangent(support_point<D>(shape, feature, XD, lifted(size, s_dot), lifted(d, x_dot.data() + 6)),
+                    y.data());
         return y;
     }
     Covector adjoint(const Covector& y_bar, const Covector& prior) const {
@@ -54,8 +56,8 @@ struct SupportPass {
     }
 };
 
-// Two shapes near each other with a curve on at least one of them, as the narrow phase sees them. Not every number of size
-// matters to every feature, so all three count as inputs and those without effect are told.
+// Two shapes near each other with a curve on at least one of them, as the narrow phase sees them. Not every
+// number of size matters to every feature, so all three count as inputs and those without effect are told.
 struct CurvePair {
     Placed a, b;
     FeaturePair f;
@@ -67,8 +69,9 @@ struct CurvePair {
     Vec3<double> normal() const { return a_has_curve() ? f.normal : Vec3<double>(-f.normal); }
 
     static CurvePair random(Rng& g) {
-        constexpr ShapeType partners[] = {ShapeType::plane, ShapeType::sphere,   ShapeType::capsule,   ShapeType::box,
-                                          ShapeType::mesh,  ShapeType::cylinder, ShapeType::ellipsoid, ShapeType::terrain};
+        constexpr ShapeType partners[] = {ShapeType::plane,     ShapeType::sphere, ShapeType::capsule,
+                                          ShapeType::box,       ShapeType::mesh,   ShapeType::cylinder,
+                                          ShapeType::ellipsoid, ShapeType::terrain};
         for (;;) {
             const ShapeType curved = g.uniform(0, 1) < 0.5 ? ShapeType::ellipsoid : ShapeType::cylinder;
             Placed a = random_placed(g, curved, 0.6), b = random_placed(g, partners[g.engine() % 8], 0.6);
@@ -91,8 +94,10 @@ struct CurvePassBase {
 
     template <class F> auto with_duals(const Covector& x_dot, F f) const {
         using P = Probe<Transform<double>>;
-        const Transform<D> X1 = P::lift(p.first().X, x_dot.data()), X2 = P::lift(p.second().X, x_dot.data() + 6);
-        const Vec3<D> s1 = lifted(p.first().size, x_dot.data() + 12), s2 = lifted(p.second().size, x_dot.data() + 15);
+        const Transform<D> X1 = P::lift(p.first().X, x_dot.data()),
+                           X2 = P::lift(p.second().X, x_dot.data() + 6);
+        const Vec3<D> s1 = lifted(p.first().size, x_dot.data() + 12),
+                      s2 = lifted(p.second().size, x_dot.data() + 15);
         return f(FeatureOf<D>{p.first().shape, p.first_feature(), X1, s1},
                  FeatureOf<D>{p.second().shape, p.second_feature(), X2, s2});
     }
@@ -101,8 +106,8 @@ struct CurvePassBase {
         Force<double> X1 = P::bar(prior.data()), X2 = P::bar(prior.data() + 6);
         Vec3<double> s1 = P3::bar(prior.data() + 12), s2 = P3::bar(prior.data() + 15);
         f(FeatureOf<double>{p.first().shape, p.first_feature(), p.first().X, p.first().size},
-          FeatureOf<double>{p.second().shape, p.second_feature(), p.second().X, p.second().size}, FeatureOfBar<double>{X1, s1},
-          FeatureOfBar<double>{X2, s2});
+          FeatureOf<double>{p.second().shape, p.second_feature(), p.second().X, p.second().size},
+          FeatureOfBar<double>{X1, s1}, FeatureOfBar<double>{X2, s2});
         Covector x_bar(18);
         P::covector(X1, x_bar.data()), P::covector(X2, x_bar.data() + 6);
         P3::covector(s1, x_bar.data() + 12), P3::covector(s2, x_bar.data() + 15);
@@ -111,7 +116,7 @@ struct CurvePassBase {
     template <class Pass> void count_without_effect(const Pass& pass) {
         for (int i = 0; i < 18; ++i) {
             Covector only(18);
-            only[static_cast<size_t>(i)] = 1;
+            only[i] = 1;
             inputs_without_effect += norm(pass.forward(only)) == 0;
         }
     }
@@ -167,7 +172,8 @@ TEST_CASE("adjoint: curve_normal, curve_contact; one pair") {
     check_pass<CurvePass>(1e-9);
 }
 
-// The equation of a normal may be nearly singular (a depth like the radius of curvature), so 1e-9 instead of 1e-11.
+// The equation of a normal may be nearly singular (a depth like the radius of curvature), so 1e-9 instead of
+// 1e-11.
 TEST_CASE("adjoint: curve_normal, curve_contact; many pairs") {
     for (unsigned seed = 1; seed <= 400; ++seed) {
         CAPTURE(seed);
@@ -200,29 +206,34 @@ Mat3<double> rows(std::initializer_list<double> r) {
 TEST_CASE("curved: shapes a tenth of a millimetre apart do not overlap") {
     const Placed box =
         placed(ShapeType::box, {0.021962319341292339, 0.079419254752220808, 0.1083992998473884},
-               {rows({-0.69605435413231154, -0.46645586327826294, -0.54582713720259557, 0.67653635397078327, -0.17152647139983312,
-                      -0.71615447451303504, 0.24043065081093459, -0.86775434151749009, 0.43496609629737543}),
+               {rows({-0.69605435413231154, -0.46645586327826294, -0.54582713720259557, 0.67653635397078327,
+                      -0.17152647139983312, -0.71615447451303504, 0.24043065081093459, -0.86775434151749009,
+                      0.43496609629737543}),
                 {0.18048445908121549, -0.0081783004174446026, 0.31695736395909674}});
-    const Placed can =
-        placed(ShapeType::cylinder, {0.069264430604837487, 0.081916020722697463, 0},
-               {rows({0.99819484510594025, 0.055977839714920472, -0.021760805701503353, -0.045673814118103381,
-                      0.94281021771760343, 0.33018600223387767, 0.03899940907030322, -0.32859606636132449, 0.94366502068479319}),
-                {0.26214543464498008, 0.066018030700553121, 0.10114096957359127}});
-    CHECK(gap(box, can) == doctest::Approx(gjk_distance(box.shape, can.shape, box.X, can.X, box.size, can.size)).epsilon(1e-4));
+    const Placed can = placed(ShapeType::cylinder, {0.069264430604837487, 0.081916020722697463, 0},
+                              {rows({0.99819484510594025, 0.055977839714920472, -0.021760805701503353,
+                                     -0.045673814118103381, 0.94281021771760343, 0.33018600223387767,
+                                     0.03899940907030322, -0.32859606636132449, 0.94366502068479319}),
+                               {0.26214543464498008, 0.066018030700553121, 0.10114096957359127}});
+    CHECK(
+        gap(box, can) ==
+        doctest::Approx(gjk_distance(box.shape, can.shape, box.X, can.X, box.size, can.size)).epsilon(1e-4));
     CHECK(gap(box, can) > 8e-5);
 }
 
-// Here Newton's steps for the rim and a vertex do not settle: the vertex is inside, and no normal at the rim is a maximum.
+// Here Newton's steps for the rim and a vertex do not settle: the vertex is inside, and no normal at the rim
+// is a maximum.
 TEST_CASE("curved: the closed form keeps the normal of an overlap") {
-    const Placed can =
-        placed(ShapeType::cylinder, {0.080091162090245901, 0.087006324586448691, 0},
-               {rows({-0.93439117643232161, -0.080242869025023089, 0.34709395179987668, -0.3316664797598653, -0.15970318560439362,
-                      -0.92978074765586949, 0.13004028456259623, -0.98389835576569684, 0.1226113775815173}),
-                {0.27212518996435614, 0.35543752448504728, 0.15975335763708895}});
+    const Placed can = placed(ShapeType::cylinder, {0.080091162090245901, 0.087006324586448691, 0},
+                              {rows({-0.93439117643232161, -0.080242869025023089, 0.34709395179987668,
+                                     -0.3316664797598653, -0.15970318560439362, -0.92978074765586949,
+                                     0.13004028456259623, -0.98389835576569684, 0.1226113775815173}),
+                               {0.27212518996435614, 0.35543752448504728, 0.15975335763708895}});
     const Placed box =
         placed(ShapeType::box, {0.091649429647771757, 0.087176057777413385, 0.1062804760609446},
-               {rows({0.78242512877426051, -0.11358251111824114, -0.61229889027390572, 0.036737068496175161, 0.98993246624934661,
-                      -0.13668979502433112, 0.6216601206936867, 0.084455464201915034, 0.77872072587388463}),
+               {rows({0.78242512877426051, -0.11358251111824114, -0.61229889027390572, 0.036737068496175161,
+                      0.98993246624934661, -0.13668979502433112, 0.6216601206936867, 0.084455464201915034,
+                      0.77872072587388463}),
                 {0.021042843696118418, 0.47593949661813251, 0.17415627703732844}});
     const FeatureList list = features(can, box, 0.01);
     REQUIRE(list.count > 0);
@@ -233,21 +244,25 @@ TEST_CASE("curved: the closed form keeps the normal of an overlap") {
     }
 }
 
-// The normal of the face that the first guess takes is its own, whatever the tolerance, but the edge lies beyond the rim.
+// The normal of the face that the first guess takes is its own, whatever the tolerance, but the edge lies
+// beyond the rim.
 TEST_CASE("curved: an edge beside a cap touches its rim") {
     const Placed box =
         placed(ShapeType::box, {0.02187422808483705, 0.094487613165826892, 0.10482925834172357},
-               {rows({-0.19211646937198698, -0.62439859526598629, 0.75711138970821545, -0.10303713501205497, 0.78005218336716819,
-                      0.61717253668048233, -0.97594805753408309, 0.040558420259877513, -0.21419711375616901}),
+               {rows({-0.19211646937198698, -0.62439859526598629, 0.75711138970821545, -0.10303713501205497,
+                      0.78005218336716819, 0.61717253668048233, -0.97594805753408309, 0.040558420259877513,
+                      -0.21419711375616901}),
                 {0.17158295199372678, -0.22838247577302137, 0.24278332620464613}});
-    const Placed can =
-        placed(ShapeType::cylinder, {0.11701400992629749, 0.086762939393537561, 0},
-               {rows({-0.69121171292351724, -0.52847029648888044, -0.49289503309152105, -0.057467562449083132,
-                      -0.6397066011114183, 0.76646783609009783, -0.72036369091140184, 0.55811702197964796, 0.41180279575674461}),
-                {0.19751549660830009, -0.35504398669557635, 0.11212153503158892}});
+    const Placed can = placed(ShapeType::cylinder, {0.11701400992629749, 0.086762939393537561, 0},
+                              {rows({-0.69121171292351724, -0.52847029648888044, -0.49289503309152105,
+                                     -0.057467562449083132, -0.6397066011114183, 0.76646783609009783,
+                                     -0.72036369091140184, 0.55811702197964796, 0.41180279575674461}),
+                               {0.19751549660830009, -0.35504398669557635, 0.11212153503158892}});
     const FeatureList list = features(box, can, 0.01);
     REQUIRE(list.count == 1);
     CHECK(list.items[0].on_a == edge_feature(9));
     CHECK(list.items[0].on_b == curve_feature(1));
-    CHECK(gap(box, can) == doctest::Approx(gjk_distance(box.shape, can.shape, box.X, can.X, box.size, can.size)).epsilon(1e-6));
+    CHECK(
+        gap(box, can) ==
+        doctest::Approx(gjk_distance(box.shape, can.shape, box.X, can.X, box.size, can.size)).epsilon(1e-6));
 }

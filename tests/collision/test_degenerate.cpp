@@ -1,4 +1,5 @@
-// Hard configurations of every pair: whatever coincides, the contacts are finite, the same twice, and at most four.
+// Hard configurations of every pair: whatever coincides, the contacts are finite, the same twice, and at most
+// four.
 #include <cmath>
 #include <cstring>
 
@@ -19,12 +20,14 @@ Placed aligned(Rng& g, ShapeType type) {
     Placed p = random_placed(g, type, 0);
     if (type == ShapeType::mesh) p.shape = g.uniform(0, 1) < 0.5 ? cube_mesh() : p.shape;
     if (type == ShapeType::terrain) p.shape = random_terrain(g, 3, g.uniform(0, 1) < 0.5 ? 0 : 0.5);
-    for (int k = 0; k < 3; ++k) p.size[k] = pick({0.5, 0.5, 1, 0.25, 1e-6});
+    for (int k = 0; k < 3; ++k)
+        p.size[k] = pick({0.5, 0.5, 1, 0.25, 1e-6});
     if (type == ShapeType::terrain) p.size = {1, 1, 1};
     if (type == ShapeType::capsule && g.uniform(0, 1) < 0.3) p.size.y() = 0;
     const double quarter = std::acos(0.0);
     const double tilt = pick({0, 0, 0, 1e-12, 1e-9, 1e-6, 1e-3});
-    const Vec3<double> turn(quarter * pick({0, 0, 1, 2, 0.5}), quarter * pick({0, 0, 1, 0.5}), quarter * pick({0, 0, 1, 0.5}));
+    const Vec3<double> turn(quarter * pick({0, 0, 1, 2, 0.5}), quarter * pick({0, 0, 1, 0.5}),
+                            quarter * pick({0, 0, 1, 0.5}));
     p.X.R = rotation_matrix(quaternion_exp<double>(Vec3<double>(tilt * g.vec3(Regime::random)))) *
             rotation_matrix(quaternion_exp<double>(turn));
     if (g.uniform(0, 1) < 0.5) p.X.R = p.X.R.array().round().matrix();
@@ -59,9 +62,10 @@ TEST_CASE("degenerate: finite, unit normals, at most four points, the same bits 
                     CHECK(c.normal.norm() == doctest::Approx(1));
                     Force<double> A = Force<double>::zero(), B = A;
                     Vec3<double> sa(0, 0, 0), sb(0, 0, 0);
-                    contact_adj(a.shape, b.shape, f, a.X, b.X, a.size, b.size, Contact<double>{{1, 2, 3}, {0.5, -1, 2}, 1.5}, A,
-                                B, sa, sb);
-                    CHECK(std::isfinite(A.ang.sum() + A.lin.sum() + B.ang.sum() + B.lin.sum() + sa.sum() + sb.sum()));
+                    contact_adj(a.shape, b.shape, f, a.X, b.X, a.size, b.size,
+                                Contact<double>{{1, 2, 3}, {0.5, -1, 2}, 1.5}, A, B, sa, sb);
+                    CHECK(std::isfinite(A.ang.sum() + A.lin.sum() + B.ang.sum() + B.lin.sum() + sa.sum() +
+                                        sb.sum()));
                     ++contacts;
                 }
             }
@@ -69,7 +73,8 @@ TEST_CASE("degenerate: finite, unit normals, at most four points, the same bits 
     CHECK(contacts > 5000);
 }
 
-// The list is for gaps under 0.1: no contact may vanish there that the smallest gap of the unlimited list has.
+// The list is for gaps under 0.1: no contact may vanish there that the smallest gap of the unlimited list
+// has.
 TEST_CASE("degenerate: a reach leaves the closest contact in") {
     Rng g(2);
     for (const ShapeType ta : all_shape_types)
@@ -83,7 +88,8 @@ TEST_CASE("degenerate: a reach leaves the closest contact in") {
                 const double all = gap(a, b);
                 const FeatureList list = features(a, b, 0.1);
                 double found = std::numeric_limits<double>::infinity();
-                for (int i = 0; i < list.count; ++i) found = std::min(found, contact(a, b, list.pair(i, 0, 1)).gap);
+                for (int i = 0; i < list.count; ++i)
+                    found = std::min(found, contact(a, b, list.pair(i, 0, 1)).gap);
                 if (all < 0.1) CHECK(found == doctest::Approx(all).epsilon(1e-6));
             }
         }

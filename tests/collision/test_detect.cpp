@@ -1,4 +1,5 @@
-// Detection: distances against Bullet's GJK, results that depend on nothing but the arguments, and the hard cases.
+// Detection: distances against Bullet's GJK, results that depend on nothing but the arguments, and the hard
+// cases.
 #include "collision/detect/detect.hpp"
 
 #include <algorithm>
@@ -66,7 +67,8 @@ struct Crowd {
         std::vector<FeaturePair> found;
         for (const auto& [a, b] : set.pairs) {
             const auto i = static_cast<size_t>(a), j = static_cast<size_t>(b);
-            const Vec3<double> size_a = theta.segment<3>(set.size.at(a)), size_b = theta.segment<3>(set.size.at(b));
+            const Vec3<double> size_a = theta.segment<3>(set.size.at(a)),
+                               size_b = theta.segment<3>(set.size.at(b));
             const Shape &sa = set.shapes[i], &sb = set.shapes[j];
             const double margins = theta[set.margin.at(a)] + theta[set.margin.at(b)];
             const bool plane_first = sa.type == ShapeType::plane;
@@ -81,7 +83,8 @@ struct Crowd {
                 const Contact<double> c = costate::contact(sa, sb, f, X[i], X[j], size_a, size_b);
                 const Vec3<double> v_a = point_velocity<double>(V[i], c.point - X[i].p);
                 const Vec3<double> v_b = point_velocity<double>(V[j], c.point - X[j].p);
-                if (c.gap - margins < std::max(min_margin, 2 * h * c.normal.dot(v_b - v_a))) found.push_back(f);
+                if (c.gap - margins < std::max(min_margin, 2 * h * c.normal.dot(v_b - v_a)))
+                    found.push_back(f);
             }
         }
         std::sort(found.begin(), found.end());
@@ -91,7 +94,8 @@ struct Crowd {
 
 std::vector<ShapeType> mixture(Rng& g, int n) {
     std::vector<ShapeType> types;
-    for (int i = 0; i < n; ++i) types.push_back(all_shape_types[1 + g.engine() % 6]);
+    for (int i = 0; i < n; ++i)
+        types.push_back(all_shape_types[1 + g.engine() % 6]);
     return types;
 }
 
@@ -107,8 +111,10 @@ TEST_CASE("detect: every gap is GJK's distance, and EPA's where a core lies in a
             int separated = 0, inside = 0, inexact = 0;
             for (int trial = 0; trial < 2000; ++trial) {
                 const Placed a = random_placed(g, ta, 0.6), b = random_placed(g, tb, 0.6);
-                const double distance = gap(a, b), oracle = gjk_distance(a.shape, b.shape, a.X, b.X, a.size, b.size);
-                const double cores = distance + (is_round(ta) ? a.size.x() : 0) + (is_round(tb) ? b.size.x() : 0);
+                const double distance = gap(a, b),
+                             oracle = gjk_distance(a.shape, b.shape, a.X, b.X, a.size, b.size);
+                const double cores =
+                    distance + (is_round(ta) ? a.size.x() : 0) + (is_round(tb) ? b.size.x() : 0);
                 if (std::abs(cores) < 1e-3) continue;
                 ++(cores > 0 ? separated : inside);
                 if (std::abs(distance - oracle) > 1e-12) ++inexact;
@@ -120,10 +126,12 @@ TEST_CASE("detect: every gap is GJK's distance, and EPA's where a core lies in a
         }
 }
 
-// Apart, no normal separates two cores by more than their distance: between the gap and the separation along its own normal
-// lies the truth, whatever Bullet finds. Points of a face that stands for a normal near its own differ by 1e-3 of the distance
-// at most.
-TEST_CASE("detect: other gaps are the separation along their normal, and GJK's distance where the cores are apart") {
+// Apart, no normal separates two cores by more than their distance: between the gap and the separation along
+// its own normal lies the truth, whatever Bullet finds. Points of a face that stands for a normal near its
+// own differ by 1e-3 of the distance at most.
+TEST_CASE(
+    "detect: other gaps are the separation along their normal, and GJK's distance where the cores are "
+    "apart") {
     Rng g(11);
     for (const ShapeType ta : all_shape_types)
         for (const ShapeType tb : all_shape_types) {
@@ -146,7 +154,9 @@ TEST_CASE("detect: other gaps are the separation along their normal, and GJK's d
                 if (std::abs(c.gap - oracle) > 1e-9 + 1.1e-3 * cores) ++inexact;
                 CHECK(c.gap < oracle + 1e-9 + 1.1e-3 * cores);
                 if (std::max(list.items[0].on_a.kind, list.items[0].on_b.kind) == FeatureKind::side) continue;
-                if (list.items[0].on_a.kind == FeatureKind::face || list.items[0].on_b.kind == FeatureKind::face) continue;
+                if (list.items[0].on_a.kind == FeatureKind::face ||
+                    list.items[0].on_b.kind == FeatureKind::face)
+                    continue;
                 const Solid solid_a(a.shape, a.X, a.size), solid_b(b.shape, b.X, b.size);
                 CHECK(separation(solid_a, solid_b, c.normal) > cores - 1e-9 - 1.1e-3 * cores);
             }
@@ -178,8 +188,11 @@ TEST_CASE("detect: nothing that ran before matters") {
     Detection used;
     for (int trial = 0; trial < 300; ++trial) {
         Crowd& scene = scenes[g.engine() % scenes.size()];
-        if (trial % 4 == 0) scene.move(g, 1, 1);
-        else for (Transform<double>& X : scene.X) X.p += 0.02 * g.vec3(Regime::random);
+        if (trial % 4 == 0)
+            scene.move(g, 1, 1);
+        else
+            for (Transform<double>& X : scene.X)
+                X.p += 0.02 * g.vec3(Regime::random);
         Detection fresh;
         CHECK(scene.detect_with(used) == scene.detect_with(fresh));
         CHECK(used.hash() == fresh.hash());
@@ -196,7 +209,8 @@ TEST_CASE("detect: a shift of the world changes nothing") {
     for (int trial = 0; trial < 50; ++trial) {
         scene.move(g, 1, 1);
         scene.detect_with(here);
-        for (Transform<double>& X : scene.X) X.p += Vec3<double>(12, -7, 3);
+        for (Transform<double>& X : scene.X)
+            X.p += Vec3<double>(12, -7, 3);
         CHECK(scene.detect_with(there) == here.features);
     }
 }
@@ -204,7 +218,8 @@ TEST_CASE("detect: a shift of the world changes nothing") {
 TEST_CASE("detect: the margin grows with the speed of approach, at the contact point") {
     Rng g(5);
     Crowd scene(g, {ShapeType::sphere, ShapeType::sphere}, true, 1, false);
-    for (int i = 0; i < 3; ++i) scene.theta[scene.set.margin.at(i)] = 0;
+    for (int i = 0; i < 3; ++i)
+        scene.theta[scene.set.margin.at(i)] = 0;
     Detection d;
     const Vec3<double> size_0 = scene.theta.segment<3>(scene.set.size.at(0));
     scene.X[0].p = {0, 0, size_0.x() + 0.05}, scene.X[1].p = {5, 0, 5};
@@ -227,23 +242,29 @@ TEST_CASE("detect: the margin grows with the speed of approach, at the contact p
     CHECK(scene.detect_with(d).empty());
 }
 
-TEST_CASE("detect: a box and a capsule lie on the ground with four and two points, whichever shape is first") {
+TEST_CASE(
+    "detect: a box and a capsule lie on the ground with four and two points, whichever shape is first") {
     const Placed ground = placed(ShapeType::plane, {0, 0, 0}, Transform<double>::identity());
-    const FeatureList box = features(ground, placed(ShapeType::box, {1, 1, 1}, {Mat3<double>::Identity(), {0, 0, 1}}));
+    const FeatureList box =
+        features(ground, placed(ShapeType::box, {1, 1, 1}, {Mat3<double>::Identity(), {0, 0, 1}}));
     REQUIRE(box.count == 4);
-    for (int i = 0; i < 4; ++i) CHECK((box.items[i].on_a == face_feature(0) && box.items[i].on_b == vertex_feature(i)));
+    for (int i = 0; i < 4; ++i)
+        CHECK((box.items[i].on_a == face_feature(0) && box.items[i].on_b == vertex_feature(i)));
     Mat3<double> along_x;
     along_x << 0, 0, 1, 0, 1, 0, -1, 0, 0;
     Placed rod = placed(ShapeType::capsule, {1, 2, 0}, {along_x, {0, 0, 1}});
     const FeatureList capsule = features(rod, ground);
     REQUIRE(capsule.count == 2);
-    for (int i = 0; i < 2; ++i) CHECK((capsule.items[i].on_a == vertex_feature(i) && capsule.items[i].on_b == face_feature(0)));
-    // On a box, both ends are over the upper face; pushed over the rim, one end and the crossing of axis and rim remain.
+    for (int i = 0; i < 2; ++i)
+        CHECK((capsule.items[i].on_a == vertex_feature(i) && capsule.items[i].on_b == face_feature(0)));
+    // On a box, both ends are over the upper face; pushed over the rim, one end and the crossing of axis and
+    // rim remain.
     const Placed table = placed(ShapeType::box, {3, 3, 1}, Transform<double>::identity());
     rod.X.p = {0, 0, 2};
     const FeatureList inside = features(table, rod);
     REQUIRE(inside.count == 2);
-    for (int i = 0; i < 2; ++i) CHECK((inside.items[i].on_a == face_feature(5) && inside.items[i].on_b == vertex_feature(i)));
+    for (int i = 0; i < 2; ++i)
+        CHECK((inside.items[i].on_a == face_feature(5) && inside.items[i].on_b == vertex_feature(i)));
     rod.X.p.x() = 2, rod.X.R = rotation_matrix<double>(quaternion_exp<double>({0, 0.01, 0})) * along_x;
     const FeatureList rim = features(table, rod);
     REQUIRE(rim.count == 2);

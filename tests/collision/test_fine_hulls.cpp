@@ -21,9 +21,10 @@ Vec3<double> lowest(const Points& points, const Vec3<double>& n) {
     return *std::ranges::min_element(points, {}, [&](const Vec3<double>& x) { return n.dot(x); });
 }
 
-// The largest t for which a plane is between two sets with n . (a - b) >= t for all their points a and b and |n_i|
-// <= 1: 0 if their hulls have a point in common, else positive, and at most sqrt(3) times their distance, m. Of
-// all rows n . (a - b) >= t only those are made that the best plane so far violates most.
+// The largest t for which a plane is between two sets with n . (a - b) >= t for all their points a and b and
+// |n_i|
+// <= 1: 0 if their hulls have a point in common, else positive, and at most sqrt(3) times their distance, m.
+// Of all rows n . (a - b) >= t only those are made that the best plane so far violates most.
 double separable(const Points& a, const Points& b) {
     MatrixX rows(0, 4);
     for (int sweep = 0; sweep < 1000; ++sweep) {
@@ -43,7 +44,8 @@ double separable(const Points& a, const Points& b) {
 
 Vec3<double> single_precision(const Vec3<double>& x) { return x.cast<float>().cast<double>(); }
 
-// Rings about z, each a radius and a height, m, as a lathe makes them and a file in single precision holds them.
+// Rings about z, each a radius and a height, m, as a lathe makes them and a file in single precision holds
+// them.
 Points turned_part(const std::vector<std::pair<double, double>>& rings, int corners,
                    const std::function<double()>& noise) {
     Points points;
@@ -71,8 +73,8 @@ std::vector<Points> fine_hulls(Rng& g) {
     hulls.push_back(ellipsoid(g, 600, {0.1, 2e-3, 1e-3}));  // a needle
     hulls.push_back(ellipsoid(g, 1500, {0.09, 0.08, 5e-4}));
     for (const double size : {1e-7, 1e-6, 1e-5})  // flat disks, flat but for the noise
-        hulls.push_back(turned_part({{0.02, 0.006}, {0.06, 0.006}, {0.08, 0.006}, {0.08, -0.006}, {0.05, -0.006}},
-                                    180, noise(size)));
+        hulls.push_back(turned_part(
+            {{0.02, 0.006}, {0.06, 0.006}, {0.08, 0.006}, {0.08, -0.006}, {0.05, -0.006}}, 180, noise(size)));
     std::vector<std::pair<double, double>> cap, can;
     for (int k = 0; k < 12; ++k)
         cap.emplace_back(0.008 * k + 0.001, -1e-2 * std::pow(0.1 * k, 2));  // of a sphere of 0.32 m
@@ -88,7 +90,8 @@ std::vector<Points> fine_hulls(Rng& g) {
 // What is pressed against them: a box of 30 mm, a wedge, a splinter, a pebble of a few dozen points.
 std::vector<Points> small_hulls(Rng& g) {
     Points box = cube_hull().vertices;
-    for (Vec3<double>& x : box) x *= 0.015;
+    for (Vec3<double>& x : box)
+        x *= 0.015;
     return {box,
             {{0, 0, 0}, {0.03, 0, 0}, {0, 0.02, 0}, {0, 0, 0.04}, {0.03, 0.02, 0.001}},
             {{0, 0, 0.06}, {1e-3, 0, 0}, {-1e-3, 1e-3, 0}, {0, -1e-3, 1e-3}},
@@ -128,7 +131,8 @@ struct HullPair {
         double least = std::numeric_limits<double>::infinity();
         const Vec3<double> size = Vec3<double>::Ones();
         for (const FeaturePair& f : detection.features)
-            least = std::min(least, costate::contact(set.shapes[0], set.shapes[1], f, X[0], X[1], size, size).gap);
+            least = std::min(least,
+                             costate::contact(set.shapes[0], set.shapes[1], f, X[0], X[1], size, size).gap);
         return least;
     }
 };
@@ -136,8 +140,10 @@ struct HullPair {
 Points placed_points(const Points& points, const Transform<double>& X, double scale = 1) {
     Points out;
     Vec3<double> middle = Vec3<double>::Zero();
-    for (const Vec3<double>& x : points) middle += x / static_cast<double>(points.size());
-    for (const Vec3<double>& x : points) out.push_back(transform_point<double>(X, middle + scale * (x - middle)));
+    for (const Vec3<double>& x : points)
+        middle += x / static_cast<double>(points.size());
+    for (const Vec3<double>& x : points)
+        out.push_back(transform_point<double>(X, middle + scale * (x - middle)));
     return out;
 }
 
@@ -162,7 +168,8 @@ TEST_CASE("fine hulls: two of them touch if and only if no plane is between them
                     pose = {rotation_matrix(quaternion_exp<double>(g.vec3(Regime::random))), {0, 0, 0}};
                 const Vec3<double> n = g.vec3(Regime::random).normalized();
                 if (!inside) {
-                    X[1].p = lowest(placed_points(fine[i], X[0]), -n) - lowest(placed_points(small[j], X[1]), n);
+                    X[1].p =
+                        lowest(placed_points(fine[i], X[0]), -n) - lowest(placed_points(small[j], X[1]), n);
                     X[1].p += gap * n;
                 }
                 const Points a = placed_points(fine[i], X[0]);
@@ -175,7 +182,8 @@ TEST_CASE("fine hulls: two of them touch if and only if no plane is between them
                 } else if (separable(a, placed_points(small[j], X[1], 0.999)) == 0) {
                     ++overlapping;
                     missed += !(found < 0);
-                    too_deep += !inside && found < 1.001 * gap - 1e-6;  // no overlap is deeper than that along n
+                    // no overlap is deeper than that along n
+                    too_deep += !inside && found < 1.001 * gap - 1e-6;
                 }
             }
         }

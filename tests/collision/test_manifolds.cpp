@@ -23,16 +23,19 @@ struct Manifold {
         const FeatureList list = features(a, b, 0.01);
         for (int i = 0; i < list.count; ++i) {
             contacts.push_back(contact(a, b, list.pair(i, 0, 1)));
-            largest_gap = std::max(largest_gap, contacts.back().gap), least_gap = std::min(least_gap, contacts.back().gap);
+            largest_gap = std::max(largest_gap, contacts.back().gap),
+            least_gap = std::min(least_gap, contacts.back().gap);
         }
         for (const auto& c : contacts)
             for (const auto& d : contacts) {
                 width = std::max(width, (c.point - d.point).norm());
-                for (const auto& e : contacts) area = std::max(area, 0.5 * (d.point - c.point).cross(e.point - c.point).norm());
+                for (const auto& e : contacts)
+                    area = std::max(area, 0.5 * (d.point - c.point).cross(e.point - c.point).norm());
             }
     }
     bool vertical() const {
-        return std::all_of(contacts.begin(), contacts.end(), [](const auto& c) { return std::abs(c.normal.z()) > 0.999; });
+        return std::all_of(contacts.begin(), contacts.end(),
+                           [](const auto& c) { return std::abs(c.normal.z()) > 0.999; });
     }
 };
 
@@ -44,9 +47,10 @@ TEST_CASE("manifolds: boxes and box-like meshes stand on the four corners of wha
         for (const bool mesh_below : {false, true})
             for (int trial = 0; trial < 200; ++trial) {
                 CAPTURE(trial);
-                const double yaw = trial % 4 == 0 ? 0 : g.uniform(-2, 2), tilt = trial % 3 == 0 ? 0 : 1e-5 * g.normal();
-                Placed above =
-                    placed(ShapeType::box, {0.2, 0.3, 0.1}, {turn(0, 0, yaw) * turn(tilt, 0.5 * tilt, 0), {0.1, -0.05, 0.1999}});
+                const double yaw = trial % 4 == 0 ? 0 : g.uniform(-2, 2),
+                             tilt = trial % 3 == 0 ? 0 : 1e-5 * g.normal();
+                Placed above = placed(ShapeType::box, {0.2, 0.3, 0.1},
+                                      {turn(0, 0, yaw) * turn(tilt, 0.5 * tilt, 0), {0.1, -0.05, 0.1999}});
                 Placed below = placed(ShapeType::box, {0.5, 0.6, 0.1}, {I, {0, 0, 0}});
                 if (mesh_above) above.shape = cube_mesh();
                 if (mesh_below) below.shape = cube_mesh();
@@ -62,7 +66,8 @@ TEST_CASE("manifolds: boxes and box-like meshes stand on the four corners of wha
 TEST_CASE("manifolds: crossed planks share four crossings of edges, tilted ones too") {
     for (const double tilt : {0.0, 1e-12, 1e-7, 1e-3, -1e-3}) {
         CAPTURE(tilt);
-        const Placed above = placed(ShapeType::box, {1, 0.1, 0.05}, {turn(0, 0, 0.3) * turn(0, tilt, 0), {0, 0, 0.0999}});
+        const Placed above =
+            placed(ShapeType::box, {1, 0.1, 0.05}, {turn(0, 0, 0.3) * turn(0, tilt, 0), {0, 0, 0.0999}});
         const Placed below = placed(ShapeType::box, {0.1, 1, 0.05}, {I, {0, 0, 0}});
         const Manifold m(above, below);
         REQUIRE(m.contacts.size() == 4);
@@ -79,7 +84,8 @@ TEST_CASE("manifolds: a box on the corner of another keeps the corners of the ov
     const Manifold m(above, below);
     REQUIRE(m.contacts.size() == 4);
     std::vector<std::pair<long, long>> corners;  // cm
-    for (const auto& c : m.contacts) corners.emplace_back(std::lround(100 * c.point.x()), std::lround(100 * c.point.y()));
+    for (const auto& c : m.contacts)
+        corners.emplace_back(std::lround(100 * c.point.x()), std::lround(100 * c.point.y()));
     std::sort(corners.begin(), corners.end());
     CHECK(corners == std::vector<std::pair<long, long>>{{10, 20}, {10, 50}, {50, 20}, {50, 50}});
 }
@@ -96,8 +102,8 @@ TEST_CASE("manifolds: a cylinder stands on three points or more and lies on two"
             CAPTURE(std::string(under.shape.name));
             CAPTURE(trial);
             const double tilt = trial % 2 == 0 ? 0 : 1e-4 * g.normal();
-            Placed can =
-                placed(ShapeType::cylinder, {0.2, 0.3, 0}, {turn(tilt, 0, 0) * turn(0, 0, g.uniform(-3, 3)), {0.1, 0.2, 0.2999}});
+            Placed can = placed(ShapeType::cylinder, {0.2, 0.3, 0},
+                                {turn(tilt, 0, 0) * turn(0, 0, g.uniform(-3, 3)), {0.1, 0.2, 0.2999}});
             const Manifold standing(can, under);
             REQUIRE(standing.contacts.size() >= 3);
             CHECK(standing.vertical());
@@ -134,8 +140,8 @@ TEST_CASE("manifolds: a mesh stands on far corners of its base") {
     Placed cone = placed(ShapeType::mesh, {0.3, 0.3, 0.5}, {I, {0, 0, -1e-4}});
     cone.shape.hull = convex_hull(points);
     CHECK(cone.shape.hull->faces.size() == 26);
-    for (const Placed& under :
-         {placed(ShapeType::plane, {0, 0, 0}, {I, {0, 0, 0}}), placed(ShapeType::box, {1, 1, 1}, {I, {0, 0, -1}})}) {
+    for (const Placed& under : {placed(ShapeType::plane, {0, 0, 0}, {I, {0, 0, 0}}),
+                                placed(ShapeType::box, {1, 1, 1}, {I, {0, 0, -1}})}) {
         const Manifold m(cone, under);
         REQUIRE(m.contacts.size() == 4);
         CHECK(m.width > 0.55);
@@ -146,13 +152,16 @@ TEST_CASE("manifolds: a mesh stands on far corners of its base") {
 TEST_CASE("hull: of a cube with points inside, on its faces and on its edges") {
     Rng g(3);
     std::vector<Vec3<double>> points;
-    for (int i = 0; i < 27; ++i) points.emplace_back(i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1);
-    for (int i = 0; i < 50; ++i) points.push_back(0.5 * g.vec3(Regime::random).cwiseMin(1.9).cwiseMax(-1.9));
+    for (int i = 0; i < 27; ++i)
+        points.emplace_back(i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1);
+    for (int i = 0; i < 50; ++i)
+        points.push_back(0.5 * g.vec3(Regime::random).cwiseMin(1.9).cwiseMax(-1.9));
     const auto hull = convex_hull(points);
     CHECK(hull->vertices.size() == 8);
     CHECK(hull->edges.size() == 12);
     CHECK(hull->faces.size() == 6);
-    for (const HullFace& f : hull->faces) CHECK(f.count == 4);
+    for (const HullFace& f : hull->faces)
+        CHECK(f.count == 4);
 }
 
 TEST_CASE("hull: of random points holds them all, closed and convex") {
@@ -161,15 +170,19 @@ TEST_CASE("hull: of random points holds them all, closed and convex") {
         CAPTURE(trial);
         std::vector<Vec3<double>> points;
         for (int i = 0; i < 4 + 4 * trial; ++i)
-            points.push_back(trial % 2 == 0 ? g.vec3(Regime::random) : Vec3<double>(g.vec3(Regime::random).normalized()));
+            points.push_back(trial % 2 == 0 ? g.vec3(Regime::random)
+                                            : Vec3<double>(g.vec3(Regime::random).normalized()));
         const auto hull = convex_hull(points);
         const auto count = [](const auto& list) { return static_cast<int>(list.size()); };
         CHECK(count(hull->vertices) - count(hull->edges) + count(hull->faces) == 2);
-        for (const HullEdge& e : hull->edges) CHECK((e.left >= 0 && e.right >= 0));
+        for (const HullEdge& e : hull->edges)
+            CHECK((e.left >= 0 && e.right >= 0));
         for (const HullFace& f : hull->faces)
-            for (const Vec3<double>& x : points) CHECK(f.normal.dot(x - f.origin) < 1e-7);
+            for (const Vec3<double>& x : points)
+                CHECK(f.normal.dot(x - f.origin) < 1e-7);
         if (trial % 2 == 1) CHECK(hull->vertices.size() == points.size());
     }
     CHECK_THROWS_AS(convex_hull({{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}), std::invalid_argument);
-    CHECK_THROWS_AS(convex_hull({{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {2, 1, 0}}), std::invalid_argument);
+    CHECK_THROWS_AS(convex_hull({{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {2, 1, 0}}),
+                    std::invalid_argument);
 }

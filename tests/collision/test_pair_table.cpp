@@ -1,5 +1,6 @@
-// The table of pairs: how many points a pair has at most, and how the gradient of a contact is made. It is printed here, kept in
-// tests/readme/pair_table.md for the README, and every entry of it is checked: contacts found, adjoints equal to dual numbers.
+// The table of pairs: how many points a pair has at most, and how the gradient of a contact is made. It is
+// printed here, kept in tests/readme/pair_table.md for the README, and every entry of it is checked: contacts
+// found, adjoints equal to dual numbers.
 #include <fstream>
 #include <sstream>
 
@@ -22,15 +23,18 @@ double adjoint_error(Rng& g, const Placed& a, const Placed& b, const FeaturePair
     using P = Probe<Transform<double>>;
     const Covector x_dot = g.covector(18), y_bar = g.covector(7);
     Covector y_dot(7), x_bar(18);
-    const Contact<D> c = costate::contact(a.shape, b.shape, f, P::lift(a.X, x_dot.data()), P::lift(b.X, x_dot.data() + 6),
-                                          P3::lift(a.size, x_dot.data() + 12), P3::lift(b.size, x_dot.data() + 15));
+    const Contact<D> c =
+        costate::contact(a.shape, b.shape, f, P::lift(a.X, x_dot.data()), P::lift(b.X, x_dot.data() + 6),
+                         P3::lift(a.size, x_dot.data() + 12), P3::lift(b.size, x_dot.data() + 15));
     Probe<Contact<double>>::tangent(c, y_dot.data());
     Force<double> A = Force<double>::zero(), B = A;
     Vec3<double> sa(0, 0, 0), sb(0, 0, 0);
-    contact_adj(a.shape, b.shape, f, a.X, b.X, a.size, b.size, Probe<Contact<double>>::bar(y_bar.data()), A, B, sa, sb);
+    contact_adj(a.shape, b.shape, f, a.X, b.X, a.size, b.size, Probe<Contact<double>>::bar(y_bar.data()), A,
+                B, sa, sb);
     Probe<Motion<double>>::covector(A, x_bar.data()), Probe<Motion<double>>::covector(B, x_bar.data() + 6);
     P3::covector(sa, x_bar.data() + 12), P3::covector(sb, x_bar.data() + 15);
-    return std::abs(pairing(x_dot, x_bar) - pairing(y_dot, y_bar)) / (norm(x_dot) * norm(x_bar) + norm(y_dot) * norm(y_bar));
+    return std::abs(pairing(x_dot, x_bar) - pairing(y_dot, y_bar)) /
+           (norm(x_dot) * norm(x_bar) + norm(y_dot) * norm(y_bar));
 }
 
 Entry entry_of(ShapeType ta, ShapeType tb) {
@@ -69,9 +73,11 @@ std::string text_of(const std::string& path) {
 
 TEST_CASE("pair table: as tests/readme/pair_table.md says, every gradient equal to dual numbers") {
     std::string table = "|";
-    for (const ShapeType tb : all_shape_types) table += std::string(" | ") + shape_type_name(tb);
+    for (const ShapeType tb : all_shape_types)
+        table += std::string(" | ") + shape_type_name(tb);
     table += " |\n|---";
-    for (size_t i = 0; i < std::size(all_shape_types); ++i) table += "|---";
+    for (size_t i = 0; i < std::size(all_shape_types); ++i)
+        table += "|---";
     table += "|\n";
     for (const ShapeType ta : all_shape_types) {
         table += std::string("| **") + shape_type_name(ta) + "**";

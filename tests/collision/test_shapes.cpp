@@ -25,7 +25,8 @@ TEST_CASE("build_shapes: who may touch whom") {
     std::vector<ShapeSpec> specs;
     for (const char* name : {"base", "pad", "arm", "hand", "table", "ball"})
         specs.push_back({name, ShapeType::sphere, model.body_index(name)});
-    for (ShapeSpec& s : specs) s.size = {0.1, 0, 0};
+    for (ShapeSpec& s : specs)
+        s.size = {0.1, 0, 0};
     specs.push_back({"ground", ShapeType::plane});
     specs.push_back({"crate", ShapeType::box, model.body_index("ball")});
     specs.push_back({"wall", ShapeType::box});
@@ -83,8 +84,9 @@ TEST_CASE("build_shapes: groups, masks and self-collision") {
         change(specs);
         const ShapeSet set = build_shapes(model, specs);
         std::string found;
-        const auto initial = [&](int shape) { return set.shapes[static_cast<size_t>(shape)].name.substr(0, 1); };
-        for (const auto& [a, b] : set.pairs) found += initial(a) + initial(b) + " ";
+        const auto initial = [&](int shape) { return set.shapes[shape].name.substr(0, 1); };
+        for (const auto& [a, b] : set.pairs)
+            found += initial(a) + initial(b) + " ";
         return found;
     };
     CHECK(pairs([](auto&) {}) == "tl tb ub lb ");

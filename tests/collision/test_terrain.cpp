@@ -24,8 +24,9 @@ Placed terrain_of(std::shared_ptr<const Terrain> data) {
 
 // Two slopes that meet along y at x = 0: up to a ridge for rise > 0, down to a valley for rise < 0.
 Placed roof(double rise) {
-    return terrain_of(triangle_terrain({{-2, -2, 0}, {0, -2, rise}, {2, -2, 0}, {-2, 2, 0}, {0, 2, rise}, {2, 2, 0}},
-                                       {{0, 1, 4}, {0, 4, 3}, {1, 2, 5}, {1, 5, 4}}));
+    return terrain_of(
+        triangle_terrain({{-2, -2, 0}, {0, -2, rise}, {2, -2, 0}, {-2, 2, 0}, {0, 2, rise}, {2, 2, 0}},
+                         {{0, 1, 4}, {0, 4, 3}, {1, 2, 5}, {1, 5, 4}}));
 }
 
 // gap and height of the points, sorted
@@ -66,7 +67,8 @@ TEST_CASE("terrain: what slides over coplanar triangles feels a plane") {
             // others may choose differently among points of equal height
             if (type == ShapeType::cylinder || type == ShapeType::mesh) continue;
             REQUIRE(on_flat.size() == on_plane.size());
-            for (size_t i = 0; i < on_flat.size(); ++i) CHECK(on_flat[i][0] == doctest::Approx(on_plane[i][0]).epsilon(1e-9));
+            for (size_t i = 0; i < on_flat.size(); ++i)
+                CHECK(on_flat[i][0] == doctest::Approx(on_plane[i][0]).epsilon(1e-9));
         }
 }
 
@@ -75,8 +77,9 @@ TEST_CASE("terrain: over a ridge a sphere's gap is its distance, in a valley it 
     Rng g(2);
     for (int trial = 0; trial < 500; ++trial) {
         CAPTURE(trial);
-        const Placed ball = placed(ShapeType::sphere, {0.2, 0, 0},
-                                   {Mat3<double>::Identity(), {g.uniform(-0.5, 0.5), g.uniform(-1, 1), g.uniform(1, 1.5)}});
+        const Placed ball =
+            placed(ShapeType::sphere, {0.2, 0, 0},
+                   {Mat3<double>::Identity(), {g.uniform(-0.5, 0.5), g.uniform(-1, 1), g.uniform(1, 1.5)}});
         const double x = std::abs(ball.X.p.x()), z = ball.X.p.z() - 1;
         const double distance = x > 0.5 * z ? (z + 0.5 * x) / std::sqrt(1.25) : std::hypot(x, z);
         CHECK(gap(ball, ridge) == doctest::Approx(distance - 0.2).epsilon(1e-9));
@@ -100,7 +103,8 @@ TEST_CASE("terrain: every shape rests on a ridge and on a peak with the normal b
             p.X.p = {0.02 * g.normal(), 0.02 * g.normal(), 1.7};
             for (const Placed& under : {ridge, peak}) {
                 p.X.p.z() = 1.7;
-                for (int k = 0; k < 20; ++k) p.X.p.z() -= 0.7 * (gap(p, under) + 1e-3);
+                for (int k = 0; k < 20; ++k)
+                    p.X.p.z() -= 0.7 * (gap(p, under) + 1e-3);
                 const FeatureList list = features(p, under, 0.01);
                 REQUIRE(list.count >= 1);
                 const Contact<double> c = contact(p, under, list.pair(0, 0, 1));
@@ -112,16 +116,17 @@ TEST_CASE("terrain: every shape rests on a ridge and on a peak with the normal b
 
 TEST_CASE("terrain: a thin wall is felt on the near side only") {
     const double t = 0.02;
-    const Placed wall = terrain_of(
-        triangle_terrain({{-t, -2, 0}, {-t, 2, 0}, {-t, 2, 2}, {-t, -2, 2}, {t, -2, 0}, {t, 2, 0}, {t, 2, 2}, {t, -2, 2}},
-                         {{0, 2, 1}, {0, 3, 2}, {4, 5, 6}, {4, 6, 7}, {3, 6, 2}, {3, 7, 6}}));
+    const Placed wall = terrain_of(triangle_terrain(
+        {{-t, -2, 0}, {-t, 2, 0}, {-t, 2, 2}, {-t, -2, 2}, {t, -2, 0}, {t, 2, 0}, {t, 2, 2}, {t, -2, 2}},
+        {{0, 2, 1}, {0, 3, 2}, {4, 5, 6}, {4, 6, 7}, {3, 6, 2}, {3, 7, 6}}));
     Rng g(4);
     for (const ShapeType type : on_it)
         for (int trial = 0; trial < 50; ++trial) {
             CAPTURE(std::string(shape_type_name(type)));
             Placed p = random_placed(g, type, 0);
             p.X.p = {3, g.uniform(-0.5, 0.5), 1};
-            for (int k = 0; k < 10; ++k) p.X.p.x() -= gap(p, wall) + 1e-3;
+            for (int k = 0; k < 10; ++k)
+                p.X.p.x() -= gap(p, wall) + 1e-3;
             const FeatureList list = features(p, wall, 0.01);
             REQUIRE(list.count >= 1);
             for (int i = 0; i < list.count; ++i) {

@@ -5,9 +5,10 @@
 int main(void) {
     costate_model* m;
     double q[7], v[6];
-    const int right = costate_version(COSTATE_VERSION) == COSTATE_VERSION && costate_model_load("bounce", &m) == COSTATE_OK &&
-                      costate_model_initial_state(m, q, v) == COSTATE_OK && costate_step(m, q, v, NULL, q, v) == COSTATE_OK &&
-                      v[2] < -9.8e-3 && v[2] > -9.82e-3;
+    const int right = costate_version(COSTATE_VERSION) == COSTATE_VERSION &&
+                      costate_model_load("bounce", &m) == COSTATE_OK &&
+                      costate_model_initial_state(m, q, v) == COSTATE_OK &&
+                      costate_step(m, q, v, NULL, q, v) == COSTATE_OK && v[2] < -9.8e-3 && v[2] > -9.82e-3;
     if (!right) fprintf(stderr, "wrong: %s\n", costate_last_error());
     return right ? 0 : 1;
 }

@@ -1,5 +1,5 @@
-// Loads a shipped scene from $COSTATE_SCENES by its name, takes a step, and holds the gradient of a rollout against a central
-// difference.
+// Loads a shipped scene from $COSTATE_SCENES by its name, takes a step, and holds the gradient of a rollout
+// against a central difference.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -21,12 +21,14 @@ bool check(bool right, const char* what) {
 int main() {
     using namespace costate;
     const Scene scene = load_scene("bounce");
-    bool right = check(scene.file.parent_path() == std::getenv("COSTATE_SCENES"), "where the scene was found");
+    bool right =
+        check(scene.file.parent_path() == std::getenv("COSTATE_SCENES"), "where the scene was found");
 
     StepScratch<double> scratch(scene.world);
     VecX<double> next(scene.world.nx());
     step(scene.world, scene.theta.data(), scene.x0.data(), scene.z0.data(), scratch, next.data());
-    right &= check(std::abs(next[scene.world.nq() + 2] + 9.81e-3) < 1e-15, "the speed after a millisecond of free fall");
+    right &= check(std::abs(next[scene.world.nq() + 2] + 9.81e-3) < 1e-15,
+                   "the speed after a millisecond of free fall");
 
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
@@ -37,6 +39,7 @@ int main() {
     const VecX<double> d = 1e-5 * VecX<double>::Unit(scene.world.np(), restitution);
     const double above = rollout.forward(scene.theta + d, scene.x0, scene.z0);
     const double below = rollout.forward(scene.theta - d, scene.x0, scene.z0);
-    right &= check(std::abs(gradient.parameters[restitution] - (above - below) / 2e-5) < 1e-8, "the gradient by restitution");
+    right &= check(std::abs(gradient.parameters[restitution] - (above - below) / 2e-5) < 1e-8,
+                   "the gradient by restitution");
     return right ? 0 : 1;
 }

@@ -7,39 +7,52 @@ using namespace costate::test;
 
 namespace {
 
-// Actuator and joint parameters, q, v, controls -> forces and implicit damping. Parameters that a type does not name are left
-// out, as are springs of joints that have none, and velocities that only the implicit damping sees.
+// Actuator and joint parameters, q, v, controls -> forces and implicit damping. Parameters that a type does
+// not name are left out, as are springs of joints that have none, and velocities that only the implicit
+// damping sees.
 struct ActuationPass : PassCase {
     VecX<double> ctrl;
     std::vector<int> parameters, coordinates, velocities;
     std::vector<Saturation> side;
-    ActuationPass(Rng& g, Regime r) : PassCase(g, r), ctrl(random_vector(m.nu, g, r)), side(static_cast<size_t>(m.nu)) {
+    ActuationPass(Rng& g, Regime r)
+        : PassCase(g, r),
+          ctrl(random_vector(m.nu, g, r)),
+          side(static_cast<size_t>(m.nu)) {
         const auto add = [&](const ParameterSlice& s, int n) {
-            for (int c = 0; c < s.width; ++c) parameters.push_back(s.at(n) + c);
+            for (int c = 0; c < s.width; ++c)
+                parameters.push_back(s.at(n) + c);
         };
-        for (int j = 0; j < m.nv; ++j) add(m.damping, j);
+        for (int j = 0; j < m.nv; ++j)
+            add(m.damping, j);
         for (const Body& b : m.bodies)
             if (b.nv == 1) add(m.stiffness, b.v0), add(m.rest, b.v0), coordinates.push_back(b.v0);
         for (int n = 0; n < m.nu; ++n) {
-            const Actuator& a = m.actuators[static_cast<size_t>(n)];
+            const Actuator& a = m.actuators[n];
             add(m.gear, n);
             if (a.type == ActuatorType::servo) add(m.kp, n);
             if (a.type == ActuatorType::servo || a.type == ActuatorType::velocity) add(m.kd, n);
             if (a.type == ActuatorType::general) add(m.gain, n), add(m.actuator_bias, n);
-            if (a.type == ActuatorType::general && theta[m.actuator_bias.at(n) + 2] > 0) velocities.push_back(a.v);
+            if (a.type == ActuatorType::general && theta[m.actuator_bias.at(n) + 2] > 0)
+                velocities.push_back(a.v);
         }
     }
-    int inputs() const { return static_cast<int>(parameters.size() + coordinates.size() + velocities.size()) + m.nu; }
+    int inputs() const {
+        return static_cast<int>(parameters.size() + coordinates.size() + velocities.size()) + m.nu;
+    }
     int outputs() const { return 2 * m.nv; }
     template <class Run> Covector run_duals(const Covector& x_dot, const Run& run) const {
         const double* d = x_dot.data();
         VecX<D> th = theta.cast<D>(), tau = VecX<D>::Zero(m.nv), B = tau, vd = v.cast<D>(), cd(m.nu);
-        for (const int p : parameters) th[p].d = *d++;
-        std::vector<double> step(static_cast<size_t>(m.nv));
-        for (const int j : coordinates) step[static_cast<size_t>(j)] = *d++;
-        for (const int j : velocities) vd[j].d = *d++;
+        for (const int p : parameters)
+            th[p].d = *d++;
+        std::vector<double> step(m.nv);
+        for (const int j : coordinates)
+            step[j] = *d++;
+        for (const int j : velocities)
+            vd[j].d = *d++;
         const VecX<D> qd = lift_configuration(m, q, step.data());
-        for (int n = 0; n < m.nu; ++n) cd[n] = D(ctrl[n], *d++);
+        for (int n = 0; n < m.nu; ++n)
+            cd[n] = D(ctrl[n], *d++);
         run(th.data(), qd.data(), vd.data(), cd.data(), tau.data(), B.data());
         Covector y = sized(outputs());
         Cursor c{nullptr, y.data()};
@@ -47,28 +60,40 @@ struct ActuationPass : PassCase {
         return y;
     }
     template <class Run> Covector run_bars(const Covector& prior, const Run& run) const {
-        VecX<double> theta_bar = VecX<double>::Zero(theta.size()), q_bar = VecX<double>::Zero(m.nv), v_bar = q_bar, ctrl_bar(m.nu);
+        VecX<double> theta_bar = VecX<double>::Zero(theta.size()), q_bar = VecX<double>::Zero(m.nv),
+                     v_bar = q_bar, ctrl_bar(m.nu);
         const double* p = prior.data();
-        for (const int i : parameters) theta_bar[i] = *p++;
-        for (const int j : coordinates) q_bar[j] = *p++;
-        for (const int j : velocities) v_bar[j] = *p++;
-        for (int n = 0; n < m.nu; ++n) ctrl_bar[n] = *p++;
+        for (const int i : parameters)
+            theta_bar[i] = *p++;
+        for (const int j : coordinates)
+            q_bar[j] = *p++;
+        for (const int j : velocities)
+            v_bar[j] = *p++;
+        for (int n = 0; n < m.nu; ++n)
+            ctrl_bar[n] = *p++;
         run(theta_bar.data(), q_bar.data(), v_bar.data(), ctrl_bar.data());
         Covector x_bar;
-        for (const int i : parameters) x_bar.push_back(theta_bar[i]);
-        for (const int j : coordinates) x_bar.push_back(q_bar[j]);
-        for (const int j : velocities) x_bar.push_back(v_bar[j]);
-        for (int n = 0; n < m.nu; ++n) x_bar.push_back(ctrl_bar[n]);
+        for (const int i : parameters)
+            x_bar.push_back(theta_bar[i]);
+        for (const int j : coordinates)
+            x_bar.push_back(q_bar[j]);
+        for (const int j : velocities)
+            x_bar.push_back(v_bar[j]);
+        for (int n = 0; n < m.nu; ++n)
+            x_bar.push_back(ctrl_bar[n]);
         return x_bar;
     }
     Covector forward(const Covector& x_dot) {
-        return run_duals(x_dot, [&](const D* th, const D* qd, const D* vd, const D* cd, D* tau, D* B) { actuation(m, th, qd, vd, cd, side.data(), tau, B); });
+        return run_duals(x_dot, [&](const D* th, const D* qd, const D* vd, const D* cd, D* tau, D* B) {
+            actuation(m, th, qd, vd, cd, side.data(), tau, B);
+        });
     }
     Covector adjoint(const Covector& y_bar, const Covector& prior) {
         VecX<double> tau(m.nv), B(m.nv);
         actuation(m, theta.data(), q.data(), v.data(), ctrl.data(), side.data(), tau.data(), B.data());
         return run_bars(prior, [&](double* theta_bar, double* q_bar, double* v_bar, double* ctrl_bar) {
-            actuation_adj(m, theta.data(), q.data(), v.data(), ctrl.data(), side.data(), y_bar.data(), y_bar.data() + m.nv, theta_bar, q_bar, v_bar, ctrl_bar);
+            actuation_adj(m, theta.data(), q.data(), v.data(), ctrl.data(), side.data(), y_bar.data(),
+                          y_bar.data() + m.nv, theta_bar, q_bar, v_bar, ctrl_bar);
         });
     }
 };
@@ -79,21 +104,24 @@ struct ActuatorForcePass : ActuationPass {
         std::erase_if(parameters, [&](int p) { return p < m.gear.offset; });
         coordinates.clear();
         for (int n = 0; n < m.nu; ++n) {
-            const Actuator& a = m.actuators[static_cast<size_t>(n)];
+            const Actuator& a = m.actuators[n];
             if (a.type == ActuatorType::servo || a.type == ActuatorType::general) coordinates.push_back(a.v);
         }
     }
-    Saturation unsaturated(int n) const { return {Side::within, Side::within, affine_law(m, theta.data(), n).b2 <= 0}; }
+    Saturation unsaturated(int n) const {
+        return {Side::within, Side::within, affine_law(m, theta.data(), n).b2 <= 0};
+    }
     Covector forward(const Covector& x_dot) const {
         return run_duals(x_dot, [&](const D* th, const D* qd, const D* vd, const D* cd, D* tau, D* B) {
-            for (int n = 0; n < m.nu; ++n) actuator_force(m, th, qd, vd, cd, unsaturated(n), n, tau, B);
+            for (int n = 0; n < m.nu; ++n)
+                actuator_force(m, th, qd, vd, cd, unsaturated(n), n, tau, B);
         });
     }
     Covector adjoint(const Covector& y_bar, const Covector& prior) const {
         return run_bars(prior, [&](double* theta_bar, double* q_bar, double* v_bar, double* ctrl_bar) {
             for (int n = 0; n < m.nu; ++n)
-                actuator_force_adj(m, theta.data(), q.data(), v.data(), ctrl.data(), unsaturated(n), n, y_bar.data(),
-                                   y_bar.data() + m.nv, theta_bar, q_bar, v_bar, ctrl_bar);
+                actuator_force_adj(m, theta.data(), q.data(), v.data(), ctrl.data(), unsaturated(n), n,
+                                   y_bar.data(), y_bar.data() + m.nv, theta_bar, q_bar, v_bar, ctrl_bar);
         });
     }
 };
@@ -108,7 +136,8 @@ struct AffineLawPass : ActuatorForcePass {
     int outputs() const { return 4 * m.nu; }
     Covector forward(const Covector& x_dot) const {
         VecX<D> th = theta.cast<D>();
-        for (size_t i = 0; i < parameters.size(); ++i) th[parameters[i]].d = x_dot[i];
+        for (size_t i = 0; i < parameters.size(); ++i)
+            th[parameters[i]].d = x_dot[i];
         Covector y;
         for (int n = 0; n < m.nu; ++n) {
             const AffineLaw<D> law = affine_law(m, th.data(), n);
@@ -118,13 +147,15 @@ struct AffineLawPass : ActuatorForcePass {
     }
     Covector adjoint(const Covector& y_bar, const Covector& prior) const {
         VecX<double> theta_bar = VecX<double>::Zero(theta.size());
-        for (size_t i = 0; i < parameters.size(); ++i) theta_bar[parameters[i]] = prior[i];
+        for (size_t i = 0; i < parameters.size(); ++i)
+            theta_bar[parameters[i]] = prior[i];
         for (int n = 0; n < m.nu; ++n) {
             const double* b = y_bar.data() + 4 * n;
             affine_law_adj(m, n, {b[0], b[1], b[2], b[3]}, theta_bar.data());
         }
         Covector x_bar;
-        for (const int p : parameters) x_bar.push_back(theta_bar[p]);
+        for (const int p : parameters)
+            x_bar.push_back(theta_bar[p]);
         return x_bar;
     }
 };

@@ -1,9 +1,9 @@
 // Every line of an operators.inc becomes the test of that pair.
 #include "core/dynamics/aba.hpp"
 #include "core/dynamics/gyroscopic.hpp"
-#include "core/model/log_cholesky.hpp"
 #include "core/dynamics/queries.hpp"
 #include "core/dynamics/rnea.hpp"
+#include "core/model/log_cholesky.hpp"
 #include "solvers/rows/bias.hpp"
 #include "solvers/rows/compliance.hpp"
 #include "solvers/rows/equality_rows.hpp"
@@ -21,14 +21,18 @@ template <> struct costate::test::Probe<BiasCase> : costate::test::EnumeratorPro
 };
 
 template <> struct costate::test::Probe<TurnsAbout> : costate::test::EnumeratorProbe<TurnsAbout> {
-    static TurnsAbout random(Rng& g, Regime) { return g.uniform(0, 1) < 0.5 ? TurnsAbout::centre_of_mass : TurnsAbout::origin; }
+    static TurnsAbout random(Rng& g, Regime) {
+        return g.uniform(0, 1) < 0.5 ? TurnsAbout::centre_of_mass : TurnsAbout::origin;
+    }
 };
 
 // As log_cholesky_body reads it from a vector.
 template <> struct costate::test::Probe<LogCholesky<double>> {
     static constexpr int size = 10;
     using Lifted = LogCholesky<D>;
-    static LogCholesky<double> random(Rng& g, Regime r) { return {g.around_zero(r), g.vec3(r), g.vec3(r), g.vec3(r)}; }
+    static LogCholesky<double> random(Rng& g, Regime r) {
+        return {g.around_zero(r), g.vec3(r), g.vec3(r), g.vec3(r)};
+    }
     static LogCholesky<D> lift(const LogCholesky<double>& y, const double* d) {
         return {D(y.alpha, d[0]), P3::lift(y.d, d + 1), P3::lift(y.s, d + 4), P3::lift(y.t, d + 7)};
     }
@@ -37,7 +41,7 @@ template <> struct costate::test::Probe<LogCholesky<double>> {
 };
 
 #define PASS(f, Adaptor)  // tests/test_*_pass*.cpp
-#include "core/operators.inc"
-#include "collision/operators.inc"
-#include "solvers/operators.inc"
 #include "adjoint/operators.inc"
+#include "collision/operators.inc"
+#include "core/operators.inc"
+#include "solvers/operators.inc"

@@ -1,5 +1,5 @@
-// The target of libFuzzer for one loader: writes the input to FUZZ_FILE, whose name chooses the loader, in a folder of its own
-// with copies of the shipped models and recordings; loads, steps and prints it.
+// The target of libFuzzer for one loader: writes the input to FUZZ_FILE, whose name chooses the loader, in a
+// folder of its own with copies of the shipped models and recordings; loads, steps and prints it.
 #include <cstdint>
 #include <cstdlib>
 
@@ -31,6 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     static const Folder folder;
     const fs::path file = folder.write(FUZZ_FILE, std::string(reinterpret_cast<const char*>(data), size));
     if (!test::load_and_step(file).empty()) return 0;
-    if (size % 8 < 2) print(file, size % 8 == 0 ? "--steps=1" : "--json");  // it loads again, which takes time
+    // it loads again, which takes time
+    if (size % 8 < 2) print(file, size % 8 == 0 ? "--steps=1" : "--json");
     return 0;
 }

@@ -1,4 +1,5 @@
-// Whatever a file holds, the loader takes it or says why not in its documented line, and what it takes can be stepped.
+// Whatever a file holds, the loader takes it or says why not in its documented line, and what it takes can be
+// stepped.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +15,12 @@
 
 namespace costate::test {
 
-// In one line, "<file>:<line>: what; remedy" of XML, "<file><place>: what; remedy" of JSON or of a file beside it that it names.
+// In one line, "<file>:<line>: what; remedy" of XML, "<file><place>: what; remedy" of JSON or of a file
+// beside it that it names.
 inline bool is_documented(const std::string& message, const std::filesystem::path& file) {
     const auto control = [](unsigned char c) { return std::iscntrl(c) != 0; };
-    if (message.find("; ") == std::string::npos || std::any_of(message.begin(), message.end(), control)) return false;
+    if (message.find("; ") == std::string::npos || std::any_of(message.begin(), message.end(), control))
+        return false;
     if (!is_robot_file(file)) return message.starts_with(file.parent_path().string());
     const std::string begin = file.string() + ":";
     const size_t end = message.find_first_not_of("0123456789", begin.size());
@@ -36,12 +39,14 @@ inline void step_twice(Scene scene) {
     rollout.backward(scene.theta, scene.z0, gradient);
 }
 
-// What the loader says of the file, nothing if it takes it. All but its documented complaint is an error of ours.
+// What the loader says of the file, nothing if it takes it. All but its documented complaint is an error of
+// ours.
 inline std::string load_and_step(const std::filesystem::path& file) {
     try {
         step_twice(load_scene(file.string()));
     } catch (const SceneError& e) {
-        if (!is_documented(e.what(), file)) throw std::logic_error(std::string("no documented complaint: ") + e.what());
+        if (!is_documented(e.what(), file))
+            throw std::logic_error(std::string("no documented complaint: ") + e.what());
         return e.what();
     }
     return "";

@@ -1,4 +1,5 @@
-/* The servos of a quadruped straighten its legs: how fast does it jump, and what would the target of each change about that? */
+/* The servos of a quadruped straighten its legs: how fast does it jump, and what would the target of each
+ * change about that? */
 #include <costate.h>
 #include <stdio.h>
 
@@ -6,9 +7,11 @@ enum { steps = 100, most = 64 };
 
 int main(void) {
     costate_model* m;
-    if (costate_version(COSTATE_VERSION) < 0 || costate_model_load("go1_stand", &m) < 0) return puts(costate_last_error()), 1;
+    if (costate_version(COSTATE_VERSION) < 0 || costate_model_load("go1_stand", &m) < 0)
+        return puts(costate_last_error()), 1;
     const int nu = costate_model_nu(m);
-    static double q[steps + 1][most], v[steps + 1][most], u[most]; /* states of all steps; all targets are 0 */
+    static double q[steps + 1][most], v[steps + 1][most],
+        u[most]; /* states of all steps; all targets are 0 */
     costate_model_initial_state(m, q[0], v[0]);
     for (int t = 0; t < steps; ++t)
         if (costate_step(m, q[t], v[t], u, q[t + 1], v[t + 1]) < 0) return puts(costate_last_error()), 1;
@@ -17,12 +20,14 @@ int main(void) {
     v_bar[2] = 1; /* of the trunk's upward speed; from there back in time */
     for (int t = steps - 1; t >= 0; --t) {
         costate_step_vjp(m, q[t], v[t], u, q_bar, v_bar, q_bar, v_bar, u_bar, NULL);
-        for (int i = 0; i < nu; ++i) by_u[i] += u_bar[i];
+        for (int i = 0; i < nu; ++i)
+            by_u[i] += u_bar[i];
     }
     printf("upward speed %.4f m/s\n", v[steps][2]);
     for (int i = 0; i < nu; ++i) {
         char name[80];
-        if (costate_model_name(m, COSTATE_ACTUATOR, i, name, sizeof name) > 0) printf("%+9.5f m/s per rad of %s\n", by_u[i], name);
+        if (costate_model_name(m, COSTATE_ACTUATOR, i, name, sizeof name) > 0)
+            printf("%+9.5f m/s per rad of %s\n", by_u[i], name);
     }
     return costate_model_free(m) < 0;
 }

@@ -1,4 +1,5 @@
-// An arm without torques falls and lets its ball go: by how much does it miss the target, and what would change that?
+// An arm without torques falls and lets its ball go: by how much does it miss the target, and what would
+// change that?
 #include <cstdio>
 
 #include "adjoint/rollout/rollout.hpp"
@@ -13,14 +14,16 @@ int main() {
 
     const double miss = rollout.forward(scene.theta, scene.x0, scene.z0);  // 1000 steps, their states stored
     Gradient gradient;
-    rollout.backward(scene.theta, scene.z0, gradient);  // each step run again from its state, then pulled back
+    // each step run again from its state, then pulled back
+    rollout.backward(scene.theta, scene.z0, gradient);
 
     const Model& model = scene.world.model;
     const ControlChannel& torque = scene.plan.channels()[model.actuator_index("arm/torque4")];
     const int velocity = model.nv + model.bodies[model.joint_index("arm/joint4")].v0;
     const int mass = model.mass.at(model.body_index("ball"));
     std::printf("misses by %.4f m, which changes by\n", miss);
-    std::printf("%8.4f m per N m held at joint 4\n", gradient.controls.segment(torque.offset, torque.size).sum());
+    std::printf("%8.4f m per N m held at joint 4\n",
+                gradient.controls.segment(torque.offset, torque.size).sum());
     std::printf("%8.4f m per rad/s with which joint 4 starts\n", gradient.initial_state[velocity]);
     std::printf("%8.4f m per kg of the ball\n", gradient.parameters[mass]);
 }

@@ -1,4 +1,5 @@
-// Inputs on which a loader, or a step of what it loaded, went wrong once, and those that fuzzing starts from (scripts/check/fuzz.sh).
+// Inputs on which a loader, or a step of what it loaded, went wrong once, and those that fuzzing starts from
+// (scripts/check/fuzz.sh).
 #include <doctest/doctest.h>
 
 #include "tests/fuzz/load_and_step.hpp"

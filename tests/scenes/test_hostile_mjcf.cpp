@@ -35,32 +35,38 @@ TEST_CASE("hostile MJCF: numbers") {
     refuse_in_body("<joint range='2 1'/>" + ball_geom, "is no range", "write the lower end first");
     refuse_in_body("<joint limited='true'/>" + ball_geom, "limited but has no \"range\"", "add it");
     refuse_in_body("<joint limited='yes'/>" + ball_geom, "is not known", "correct it");
-    refuse_mjcf("<compiler autolimits='false'/>\n" + one_body("", "<joint range='0 1'/>"), 3, "not whether it counts",
-                "set autolimits");
+    refuse_mjcf("<compiler autolimits='false'/>\n" + one_body("", "<joint range='0 1'/>"), 3,
+                "not whether it counts", "set autolimits");
     refuse_mjcf("<compiler eulerseq='xyw'/>", 2, "no sequence of axes", "write three");
     refuse_mjcf("<compiler coordinate='global'/>", 2, "no longer MJCF", "save the model");
     refuse_mjcf("<compiler angle='turns'/>", 2, "is not known", "correct it");
     refuse_mjcf("<option timestep='0'/>" + one_body(""), 2, "must be positive", "use a number above 0");
     refuse_mjcf("<worldbody><body quat='0 0 0 0'/></worldbody>", 2, "has no direction", "write 1 0 0 0");
-    refuse_mjcf("<worldbody><body quat='1 0 0 0'\n zaxis='0 0 1'/></worldbody>", 3, "a second time", "keep one");
-    refuse_mjcf("<worldbody><body xyaxes='1 0 0 2 0 0'/></worldbody>", 2, "has no direction", "write an axis");
+    refuse_mjcf("<worldbody><body quat='1 0 0 0'\n zaxis='0 0 1'/></worldbody>", 3, "a second time",
+                "keep one");
+    refuse_mjcf("<worldbody><body xyaxes='1 0 0 2 0 0'/></worldbody>", 2, "has no direction",
+                "write an axis");
 }
 
 TEST_CASE("hostile MJCF: masses and inertias") {
-    refuse_in_body("<joint/><inertial pos='0 0 0' mass='-1' diaginertia='1 1 1'/>", "must not be negative", "use 0 or more");
-    refuse_in_body("<joint/><inertial pos='0 0 0' mass='1' diaginertia='1 1 -1'/>", "is not positive definite", "correct it");
+    refuse_in_body("<joint/><inertial pos='0 0 0' mass='-1' diaginertia='1 1 1'/>", "must not be negative",
+                   "use 0 or more");
+    refuse_in_body("<joint/><inertial pos='0 0 0' mass='1' diaginertia='1 1 -1'/>",
+                   "is not positive definite", "correct it");
     refuse_in_body("<joint/><inertial pos='0 0 0' mass='1' diaginertia='1 1 3'/>", "is of no real body",
                    "correct it, or set balanceinertia");
-    refuse_in_body("<joint/><inertial pos='0 0 0' mass='1' fullinertia='1 1 1 2 0 0'/>", "is not positive definite",
-                   "correct it");
-    refuse_in_body("<joint/><inertial pos='0 0 0' mass='1' fullinertia='1 1 1 0 0 0' diaginertia='1 1 1'/>", "a second time",
-                   "keep one");
+    refuse_in_body("<joint/><inertial pos='0 0 0' mass='1' fullinertia='1 1 1 2 0 0'/>",
+                   "is not positive definite", "correct it");
+    refuse_in_body("<joint/><inertial pos='0 0 0' mass='1' fullinertia='1 1 1 0 0 0' diaginertia='1 1 1'/>",
+                   "a second time", "keep one");
     refuse_in_body("<joint/><inertial mass='1'/>", "has no \"pos\"", "add it");
     refuse_in_body("<joint/><inertial pos='0 0 0'/>", "has no \"mass\"", "add it");
-    refuse_in_body("<inertial pos='0 0 0' mass='1'/><inertial pos='0 0 0' mass='1'/>", "second one of its body", "keep one");
+    refuse_in_body("<inertial pos='0 0 0' mass='1'/><inertial pos='0 0 0' mass='1'/>",
+                   "second one of its body", "keep one");
     refuse_in_body("<joint/><geom size='.1' mass='-2'/>", "must not be negative", "use 0 or more");
     refuse_in_body("<joint/><geom size='.1' density='-2'/>", "must not be negative", "use 0 or more");
-    refuse_mjcf("<worldbody>\n<body><joint/></body></worldbody>", 3, "moves but has no mass", "give it an <inertial>");
+    refuse_mjcf("<worldbody>\n<body><joint/></body></worldbody>", 3, "moves but has no mass",
+                "give it an <inertial>");
     refuse_mjcf("<compiler settotalmass='nan'/>", 2, "range of numbers", "use finite");
 }
 
@@ -68,7 +74,8 @@ TEST_CASE("hostile MJCF: geoms") {
     refuse_in_body("<geom/>", "without \"size\"", "add it");
     refuse_in_body("<geom size='0'/>", "not enough for a sphere", "write 1 numbers above 0");
     refuse_in_body("<geom type='box' size='1 2'/>", "not enough for a box", "write 3 numbers");
-    refuse_in_body("<geom type='capsule' size='.1' fromto='1 1 1 1 1 1'/>", "has no length", "give two points");
+    refuse_in_body("<geom type='capsule' size='.1' fromto='1 1 1 1 1 1'/>", "has no length",
+                   "give two points");
     refuse_in_body("<geom type='torus' size='1'/>", "is not known", "correct it");
     refuse_in_body("<geom type='mesh'/>", "without its name", "add \"mesh\"");
     refuse_in_body("<geom type='mesh' mesh='x'/>", "names no mesh", "correct it");
@@ -77,70 +84,87 @@ TEST_CASE("hostile MJCF: geoms") {
     refuse_in_body("<geom size='1' contype='1.5'/>", "out of range", "use a whole number");
     refuse_in_body("<geom size='1' contype='1e12'/>", "out of range", "use a whole number");
     std::string kinds = "<worldbody>\n";
-    for (int i = 2; i < 40; ++i) kinds += "<geom size='1' contype='" + std::to_string(i) + "'/>\n";
+    for (int i = 2; i < 40; ++i)
+        kinds += "<geom size='1' contype='" + std::to_string(i) + "'/>\n";
     refuse_mjcf(kinds + "</worldbody>", 34, "33rd pair", "use at most 32");
     refuse_mjcf("<asset><mesh name='a'/></asset>", 2, "neither \"file\" nor \"vertex\"", "add one");
     refuse_mjcf(
-        "<asset><mesh name='a' vertex='0 0 0 1 0 0 0 1 0 1 1 0'/></asset>\n<worldbody><geom type='mesh' mesh='a'/></worldbody>",
+        "<asset><mesh name='a' vertex='0 0 0 1 0 0 0 1 0 1 1 0'/></asset>\n<worldbody><geom type='mesh' "
+        "mesh='a'/></worldbody>",
         2, "spans no volume", "give points");
-    refuse_mjcf("<asset><hfield name='a' nrow='2' ncol='2' size='1 1 1 1' elevation='1 2 3'/></asset>", 2, "has 3 numbers",
-                "give nrow times ncol, 4");
-    refuse_mjcf("<asset><hfield name='a' nrow='1000000' ncol='1000000' size='1 1 1 1' elevation='1'/></asset>", 2,
-                "has 1 numbers", "give nrow times ncol");
+    refuse_mjcf("<asset><hfield name='a' nrow='2' ncol='2' size='1 1 1 1' elevation='1 2 3'/></asset>", 2,
+                "has 3 numbers", "give nrow times ncol, 4");
+    refuse_mjcf(
+        "<asset><hfield name='a' nrow='1000000' ncol='1000000' size='1 1 1 1' elevation='1'/></asset>", 2,
+        "has 1 numbers", "give nrow times ncol");
 }
 
 TEST_CASE("hostile MJCF: the tree") {
     refuse_mjcf("<asset/>", 1, "has no <worldbody>", "add it");
     refuse_mjcf("<worldbody>\n<joint/></worldbody>", 3, "cannot move", "put it into a <body>");
-    refuse_mjcf("<worldbody><body><joint/>" + ball_geom + "<body>\n<freejoint/>" + ball_geom + "</body></body></worldbody>", 3,
-                "not in the world", "move the body");
+    refuse_mjcf("<worldbody><body><joint/>" + ball_geom + "<body>\n<freejoint/>" + ball_geom +
+                    "</body></body></worldbody>",
+                3, "not in the world", "move the body");
     refuse_in_body("<freejoint/><joint/>" + ball_geom, "beside a free joint", "a free joint is the only one");
     refuse_in_body("<joint/><freejoint/>" + ball_geom, "beside a free joint", "a free joint is the only one");
     std::string joints;
-    for (int i = 0; i < 7; ++i) joints += "<joint/>";
+    for (int i = 0; i < 7; ++i)
+        joints += "<joint/>";
     refuse_in_body(joints + ball_geom, "one joint too many", "give a body at most 6");
 }
 
 TEST_CASE("hostile MJCF: names") {
     const std::string two = "<worldbody><body name='a'><joint name='j'/>" + ball_geom + "</body>\n";
-    refuse_mjcf(two + "<body name='a'>" + ball_geom + "</body></worldbody>", 3, "second body named \"a\"", "rename");
-    refuse_mjcf(two + "<body><joint name='j'/>" + ball_geom + "</body></worldbody>", 3, "second joint named \"j\"", "rename");
-    refuse_mjcf("<worldbody><geom name='g' size='1'/>\n<geom name='g' size='1'/></worldbody>", 3, "second geom named \"g\"",
+    refuse_mjcf(two + "<body name='a'>" + ball_geom + "</body></worldbody>", 3, "second body named \"a\"",
                 "rename");
+    refuse_mjcf(two + "<body><joint name='j'/>" + ball_geom + "</body></worldbody>", 3,
+                "second joint named \"j\"", "rename");
+    refuse_mjcf("<worldbody><geom name='g' size='1'/>\n<geom name='g' size='1'/></worldbody>", 3,
+                "second geom named \"g\"", "rename");
     refuse_mjcf("<worldbody><body name='a*'/></worldbody>", 2, "means something else", "rename");
     refuse_mjcf("<worldbody><body name='world'/></worldbody>", 2, "means something else", "rename");
     refuse_mjcf(
-        "<asset><mesh name='a' vertex='0 0 0 1 0 0 0 1 0 0 0 1'/>\n<mesh name='a' vertex='0 0 0 1 0 0 0 1 0 0 0 1'/></asset>", 3,
-        "second mesh", "rename");
-    refuse_mjcf("<default><default class='a'/>\n<default class='a'/></default>", 3, "names a class twice", "rename");
+        "<asset><mesh name='a' vertex='0 0 0 1 0 0 0 1 0 0 0 1'/>\n<mesh name='a' vertex='0 0 0 1 0 0 0 1 0 "
+        "0 0 1'/></asset>",
+        3, "second mesh", "rename");
+    refuse_mjcf("<default><default class='a'/>\n<default class='a'/></default>", 3, "names a class twice",
+                "rename");
     refuse_mjcf("<default><default class='main'/></default>", 2, "names a class twice", "rename");
     refuse_mjcf("<default><default/></default>", 2, "has no \"class\"", "add it");
-    refuse_mjcf("<default><default class='leg'/></default>" + one_body("", "<joint class='lge'/>"), 2, "names no class",
-                "correct it");
+    refuse_mjcf("<default><default class='leg'/></default>" + one_body("", "<joint class='lge'/>"), 2,
+                "names no class", "correct it");
     refuse_mjcf("<worldbody><body childclass='x'/></worldbody>", 2, "names no class", "correct it");
     const std::string actuator = one_body("", "<joint name='j'/>") + "<actuator>\n";
-    refuse_mjcf(actuator + "<motor joint='k'/></actuator>", 3, "names no joint, the nearest is \"j\"", "correct it");
-    refuse_mjcf(actuator + "<motor name='a' joint='j'/>\n<motor name='a' joint='j'/></actuator>", 4, "second actuator named",
-                "rename");
-    refuse_mjcf(actuator + "<motor joint='j' ctrllimited='true'/></actuator>", 3, "no \"ctrlrange\"", "add it");
-    refuse_mjcf(actuator + "<motor joint='j' forcelimited='true'/></actuator>", 3, "no \"forcerange\"", "add it");
-    refuse_mjcf(actuator + "<position joint='j' kp='-1'/></actuator>", 3, "must not be negative", "use 0 or more");
+    refuse_mjcf(actuator + "<motor joint='k'/></actuator>", 3, "names no joint, the nearest is \"j\"",
+                "correct it");
+    refuse_mjcf(actuator + "<motor name='a' joint='j'/>\n<motor name='a' joint='j'/></actuator>", 4,
+                "second actuator named", "rename");
+    refuse_mjcf(actuator + "<motor joint='j' ctrllimited='true'/></actuator>", 3, "no \"ctrlrange\"",
+                "add it");
+    refuse_mjcf(actuator + "<motor joint='j' forcelimited='true'/></actuator>", 3, "no \"forcerange\"",
+                "add it");
+    refuse_mjcf(actuator + "<position joint='j' kp='-1'/></actuator>", 3, "must not be negative",
+                "use 0 or more");
     refuse_mjcf(actuator + "<position joint='j' inheritrange='1'/></actuator>", 3, "no range to inherit",
                 "give the joint a range");
-    refuse_mjcf(one_body("") + "<contact>\n<exclude body1='b' body2='c'/></contact>", 3, "names no body", "correct it");
+    refuse_mjcf(one_body("") + "<contact>\n<exclude body1='b' body2='c'/></contact>", 3, "names no body",
+                "correct it");
     refuse_mjcf(one_body("") + "<equality>\n<weld body1='c'/></equality>", 3, "names no body", "correct it");
-    refuse_mjcf(one_body("") + "<equality>\n<connect body1='b'/></equality>", 3, "has no \"anchor\"", "add it");
-    refuse_mjcf(one_body("") + "<equality>\n<joint joint1='c'/></equality>", 3, "names no joint", "correct it");
-    refuse_mjcf(one_body("") + "<keyframe>\n<key qpos='1 2'/></keyframe>", 3, "has 2 numbers, but the joints have 1",
-                "give one for each");
-    refuse_mjcf(one_body("") + "<keyframe>\n<key ctrl='1'/></keyframe>", 3, "has 1 numbers, but the actuators are 0",
-                "give one for each");
-    refuse_mjcf(one_body("") + "<keyframe><key name='a'/>\n<key name='a'/></keyframe>", 3, "second keyframe", "rename");
+    refuse_mjcf(one_body("") + "<equality>\n<connect body1='b'/></equality>", 3, "has no \"anchor\"",
+                "add it");
+    refuse_mjcf(one_body("") + "<equality>\n<joint joint1='c'/></equality>", 3, "names no joint",
+                "correct it");
+    refuse_mjcf(one_body("") + "<keyframe>\n<key qpos='1 2'/></keyframe>", 3,
+                "has 2 numbers, but the joints have 1", "give one for each");
+    refuse_mjcf(one_body("") + "<keyframe>\n<key ctrl='1'/></keyframe>", 3,
+                "has 1 numbers, but the actuators are 0", "give one for each");
+    refuse_mjcf(one_body("") + "<keyframe><key name='a'/>\n<key name='a'/></keyframe>", 3, "second keyframe",
+                "rename");
 }
 
 struct HostileFolder {
-    std::filesystem::path path =
-        std::filesystem::temp_directory_path() / ("costate_hostile_" + std::to_string(std::random_device()()));
+    std::filesystem::path path = std::filesystem::temp_directory_path() /
+                                 ("costate_hostile_" + std::to_string(std::random_device()()));
     HostileFolder() { std::filesystem::create_directories(path / "robot"); }
     ~HostileFolder() { std::filesystem::remove_all(path); }
     std::filesystem::path write(const std::string& name, const std::string& text) const {
@@ -164,11 +188,14 @@ TEST_CASE("hostile MJCF: includes that go round, come twice, climb out, or are n
         folder.write("robot/b.xml", "<b>\n<include file='a.xml'/></b>");
     refuse("<include file='a.xml'/>", "b.xml:2", "or includes itself", "include each file once");
     folder.write("robot/c.xml", "<c/>");
-    refuse("<include file='c.xml'/>\n<include file='./c.xml'/>", "main.xml:3", "is included again", "include each file once");
-    refuse("<include file='../outside.xml'/>", "main.xml:2", "leads out of the model's folder", "keep files in it");
-    refuse("<include file='x/../../outside.xml'/>", "main.xml:2", "leads out of the model's folder", "keep files in it");
-    refuse("<include file='" + (folder.path / "outside.xml").string() + "'/>", "main.xml:2", "leads out of the model's folder",
+    refuse("<include file='c.xml'/>\n<include file='./c.xml'/>", "main.xml:3", "is included again",
+           "include each file once");
+    refuse("<include file='../outside.xml'/>", "main.xml:2", "leads out of the model's folder",
            "keep files in it");
+    refuse("<include file='x/../../outside.xml'/>", "main.xml:2", "leads out of the model's folder",
+           "keep files in it");
+    refuse("<include file='" + (folder.path / "outside.xml").string() + "'/>", "main.xml:2",
+           "leads out of the model's folder", "keep files in it");
     std::filesystem::create_symlink(folder.path / "outside.xml", folder.path / "robot" / "link.xml");
     refuse("<include file='link.xml'/>", "main.xml:2", "leads out of the model's folder", "copy the file");
     refuse("<include file='none.xml'/>", "main.xml:2", "there is no file", "correct the path");
@@ -180,20 +207,23 @@ TEST_CASE("hostile MJCF: includes that go round, come twice, climb out, or are n
     folder.write("robot/cut.xml", "<mujocoinclude>\n<body name=\"x\">\n");
     refuse("<include file='cut.xml'/>", "cut.xml:2", "broken XML", "check what is open");
     for (int i = 0; i < 30; ++i)
-        folder.write("robot/n" + std::to_string(i) + ".xml", "<n><include file='n" + std::to_string(i + 1) + ".xml'/></n>");
+        folder.write("robot/n" + std::to_string(i) + ".xml",
+                     "<n><include file='n" + std::to_string(i + 1) + ".xml'/></n>");
     refuse("<include file='n0.xml'/>", "n19.xml:1", "20 within each other", "include fewer");
-    refuse_loading(folder.write("robot/main.xml", std::string("MJB\0\0\x01\x02\xfe", 8)), at("main.xml") + ":1: ", "", "");
-    refuse_loading(folder.write("robot/main.xml", "<mujoco>\n<worldbody>\n<body"), at("main.xml") + ":3: ", "broken XML",
-                   "check");
+    refuse_loading(folder.write("robot/main.xml", std::string("MJB\0\0\x01\x02\xfe", 8)),
+                   at("main.xml") + ":1: ", "", "");
+    refuse_loading(folder.write("robot/main.xml", "<mujoco>\n<worldbody>\n<body"),
+                   at("main.xml") + ":3: ", "broken XML", "check");
 }
 
 TEST_CASE("hostile MJCF: meshes that are not there, climb out or are none") {
     const HostileFolder folder;
     folder.write("outside.obj", "v 0 0 0\n");
     const auto refuse = [&](const std::string& mesh, const std::string& what, const std::string& remedy) {
-        const auto main = folder.write(
-            "robot/main.xml", "<mujoco><asset>\n<mesh name='m' file='" + mesh +
-                                  "'/></asset><worldbody><body><joint/><geom type='mesh' mesh='m'/></body></worldbody></mujoco>");
+        const auto main =
+            folder.write("robot/main.xml", "<mujoco><asset>\n<mesh name='m' file='" + mesh +
+                                               "'/></asset><worldbody><body><joint/><geom type='mesh' "
+                                               "mesh='m'/></body></worldbody></mujoco>");
         refuse_loading(main, main.string() + ":2: ", what, remedy);
     };
     refuse("none.obj", "is not there, but bodies need its mass", "name the folder");
@@ -207,15 +237,19 @@ TEST_CASE("hostile MJCF: meshes that are not there, climb out or are none") {
 TEST_CASE("hostile MJCF: much of everything is refused or read in good time") {
     const auto begin = std::chrono::steady_clock::now();
     std::string deep = "<worldbody>";
-    for (int i = 0; i < 95; ++i) deep += "<body>";
+    for (int i = 0; i < 95; ++i)
+        deep += "<body>";
     CHECK(complaint([&] { mjcf(deep); }).find("broken XML") != std::string::npos);
-    for (int i = 0; i < 95; ++i) deep += "</body>";
+    for (int i = 0; i < 95; ++i)
+        deep += "</body>";
     CHECK_NOTHROW(mjcf(deep + "</worldbody>"));
     std::string wide = "<worldbody>\n";
-    for (int i = 0; i < 100001; ++i) wide += "<body/>";
+    for (int i = 0; i < 100001; ++i)
+        wide += "<body/>";
     refuse_mjcf(wide + "</worldbody>", 3, "one body too many", "use at most 100000");
     std::string geoms = "<worldbody><body>";
-    for (int i = 0; i < 20000; ++i) geoms += "<geom size='1'/>";
+    for (int i = 0; i < 20000; ++i)
+        geoms += "<geom size='1'/>";
     CHECK_NOTHROW(mjcf(geoms + "</body></worldbody>"));
     CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
 }
@@ -223,11 +257,13 @@ TEST_CASE("hostile MJCF: much of everything is refused or read in good time") {
 TEST_CASE("hostile MJCF: what only the loader finds is still placed in the file") {
     const HostileFolder folder;
     const auto main =
-        folder.write("robot/main.xml", "<mujoco><worldbody><body name='a'><joint/>" + ball_geom + "</body>\n<body name='b'>" + ball_geom +
-                                           "</body></worldbody><equality>\n<weld body1='b'/></equality></mujoco>");
+        folder.write("robot/main.xml",
+                     "<mujoco><worldbody><body name='a'><joint/>" + ball_geom + "</body>\n<body name='b'>" +
+                         ball_geom + "</body></worldbody><equality>\n<weld body1='b'/></equality></mujoco>");
     refuse_loading(main, main.string() + ":3: ", "does not move against", "name a body that does");
-    const auto light = folder.write(
-        "robot/light.xml", "\n<mujoco><worldbody><body name='a'><joint/><inertial pos='0 0 0' mass='1'/></body></worldbody></mujoco>");
+    const auto light = folder.write("robot/light.xml",
+                                    "\n<mujoco><worldbody><body name='a'><joint/><inertial pos='0 0 0' "
+                                    "mass='1'/></body></worldbody></mujoco>");
     refuse_loading(light, light.string() + ":2: ", "nothing resists the motion of joint", "give body");
     const auto empty = folder.write("robot/empty.xml", "<mujoco><worldbody/></mujoco>");
     refuse_loading(empty, empty.string() + ":1: ", "a model needs a body", "add one");

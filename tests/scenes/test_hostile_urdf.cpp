@@ -25,57 +25,69 @@ TEST_CASE("hostile URDF: truncated, not XML, no robot") {
 }
 
 TEST_CASE("hostile URDF: cycles, two parents, loose links") {
-    refuse_urdf(urdf_robot(link_a + link_b + urdf_joint("j", "fixed", "a", "b") + urdf_joint("k", "fixed", "b", "a")), 4, "cycle",
-                "remove a joint");
+    refuse_urdf(
+        urdf_robot(link_a + link_b + urdf_joint("j", "fixed", "a", "b") + urdf_joint("k", "fixed", "b", "a")),
+        4, "cycle", "remove a joint");
     refuse_urdf(urdf_robot(link_a + urdf_joint("j", "fixed", "a", "a")), 3, "cycle", "remove a joint");
-    refuse_urdf(urdf_robot(link_a + link_b + link_c + urdf_joint("j", "fixed", "b", "c") + urdf_joint("k", "fixed", "c", "b")), 5,
-                "cycle that the root does not reach", "remove a joint");
-    refuse_urdf(urdf_robot(link_a + link_b + link_c + urdf_joint("j", "fixed", "a", "c") + urdf_joint("k", "fixed", "b", "c")), 6,
-                "which joint \"j\" carries already", "a link has one parent");
+    refuse_urdf(urdf_robot(link_a + link_b + link_c + urdf_joint("j", "fixed", "b", "c") +
+                           urdf_joint("k", "fixed", "c", "b")),
+                5, "cycle that the root does not reach", "remove a joint");
+    refuse_urdf(urdf_robot(link_a + link_b + link_c + urdf_joint("j", "fixed", "a", "c") +
+                           urdf_joint("k", "fixed", "b", "c")),
+                6, "which joint \"j\" carries already", "a link has one parent");
     refuse_urdf(urdf_robot(link_a + link_b), 3, "\"b\" is joined to nothing", "add a joint");
 }
 
 TEST_CASE("hostile URDF: missing links and joints, duplicate and unfit names") {
     const std::string base = urdf_link("base");
-    refuse_urdf(urdf_robot(base + urdf_joint("j", "fixed", "bsae", "base")), 3, "names no link, the nearest is \"base\"",
-                "correct it");
+    refuse_urdf(urdf_robot(base + urdf_joint("j", "fixed", "bsae", "base")), 3,
+                "names no link, the nearest is \"base\"", "correct it");
     refuse_urdf(urdf_robot(base + urdf_joint("j", "fixed", "base", "x")), 3, "names no link", "correct it");
-    refuse_urdf(urdf_robot(base + "<joint name='j' type='fixed'><child link='base'/></joint>"), 3, "has no <parent>", "add it");
+    refuse_urdf(urdf_robot(base + "<joint name='j' type='fixed'><child link='base'/></joint>"), 3,
+                "has no <parent>", "add it");
     refuse_urdf(urdf_robot(link_a + link_a), 3, "is the name of a link already", "rename one");
-    refuse_urdf(urdf_robot(link_a + link_b + link_c + urdf_joint("j", "fixed", "a", "b") + urdf_joint("j", "fixed", "b", "c")), 6,
-                "is the name of a joint already", "rename one");
+    refuse_urdf(urdf_robot(link_a + link_b + link_c + urdf_joint("j", "fixed", "a", "b") +
+                           urdf_joint("j", "fixed", "b", "c")),
+                6, "is the name of a joint already", "rename one");
     refuse_urdf(urdf_robot(urdf_link("a*")), 2, "has a *", "rename it");
     refuse_urdf(urdf_robot(urdf_link("")), 2, "is empty", "fill it in");
     refuse_urdf(urdf_robot(urdf_link(" a")), 2, "white space", "rename it");
     refuse_urdf(urdf_robot("<link/>"), 2, "has no \"name\"", "add it");
-    refuse_urdf(urdf_robot(link_a + link_b + urdf_joint("j", "hinge", "a", "b")), 4, "is not known", "correct it");
-    refuse_urdf(urdf_robot(link_a + link_b + urdf_joint("j", "revolute", "a", "b", "<limit lower='0' upper='1'/>\n<mimic joint='i'/>")), 5,
-                "names no joint, the nearest is \"j\"", "correct it");
-    refuse_urdf(urdf_robot(link_a + link_b + urdf_joint("j", "continuous", "a", "b", "<mimic joint='j'/>")), 4, "is the joint itself",
-                "name another");
+    refuse_urdf(urdf_robot(link_a + link_b + urdf_joint("j", "hinge", "a", "b")), 4, "is not known",
+                "correct it");
+    refuse_urdf(
+        urdf_robot(link_a + link_b +
+                   urdf_joint("j", "revolute", "a", "b", "<limit lower='0' upper='1'/>\n<mimic joint='i'/>")),
+        5, "names no joint, the nearest is \"j\"", "correct it");
+    refuse_urdf(urdf_robot(link_a + link_b + urdf_joint("j", "continuous", "a", "b", "<mimic joint='j'/>")),
+                4, "is the joint itself", "name another");
     refuse_urdf(urdf_robot(link_a + link_b + link_c + urdf_joint("j", "planar", "a", "b", "") +
                            urdf_joint("k", "continuous", "a", "c", "<mimic joint='j'/>")),
                 6, "couples a joint that is planar", "couple joints of one axis");
     // what the loader itself complains about has the line too
-    refuse_urdf(urdf_robot(link_a + link_b + urdf_joint("world", "continuous", "a", "b", "")), 4, "\"world\" is taken", "rename it");
-    refuse_urdf(
-        urdf_robot(urdf_link("world") + urdf_link("world_link") + urdf_joint("j", "continuous", "world", "world_link", "")), 3,
-        "already a body named \"world_link\"", "rename one");
+    refuse_urdf(urdf_robot(link_a + link_b + urdf_joint("world", "continuous", "a", "b", "")), 4,
+                "\"world\" is taken", "rename it");
+    refuse_urdf(urdf_robot(urdf_link("world") + urdf_link("world_link") +
+                           urdf_joint("j", "continuous", "world", "world_link", "")),
+                3, "already a body named \"world_link\"", "rename one");
 }
 
 TEST_CASE("hostile URDF: mass and inertia") {
     const auto with = [](const std::string& content) {
-        return urdf_robot(link_a + "<link name='b'>\n" + content + "\n</link>\n" + urdf_joint("j", "continuous", "a", "b", ""));
+        return urdf_robot(link_a + "<link name='b'>\n" + content + "\n</link>\n" +
+                          urdf_joint("j", "continuous", "a", "b", ""));
     };
     refuse_urdf(with(urdf_inertial("-1")), 4, "must not be negative", "use 0 or more");
     refuse_urdf(with(urdf_inertial("nan")), 4, "beyond the range", "use finite");
     refuse_urdf(with(urdf_inertial("inf")), 4, "beyond the range", "use finite");
     refuse_urdf(with(urdf_inertial("1e999")), 4, "beyond the range", "use finite");
     refuse_urdf(with(urdf_inertial("heavy")), 4, "is not a number", "write numbers");
-    refuse_urdf(with("<inertial><mass value='0'/></inertial>"), 3, "a moving body needs mass", "use a mass above 0");
+    refuse_urdf(with("<inertial><mass value='0'/></inertial>"), 3, "a moving body needs mass",
+                "use a mass above 0");
     refuse_urdf(with(""), 3, "a moving body needs mass", "use a mass above 0");
     refuse_urdf(with("<inertial><mass value='1'/></inertial>"), 4, "has a mass but no <inertia>", "add it");
-    refuse_urdf(with("<inertial>\n<inertia ixx='1' iyy='1' izz='1'/></inertial>"), 4, "has no <mass>", "add it");
+    refuse_urdf(with("<inertial>\n<inertia ixx='1' iyy='1' izz='1'/></inertial>"), 4, "has no <mass>",
+                "add it");
     const auto inertia = [&](const std::string& text) {
         return with("<inertial><mass value='1'/>\n<inertia " + text + "/></inertial>");
     };
@@ -99,23 +111,28 @@ TEST_CASE("hostile URDF: numbers of joints and geometry") {
     refuse_urdf(joint("revolute", "<limit lower='1' upper='-1'/>"), 5, "not below the upper", "swap them");
     refuse_urdf(joint("revolute", "<limit lower='1' upper='1'/>"), 5, "not below the upper", "swap them");
     refuse_urdf(joint("revolute", "<limit lower='-inf' upper='1'/>"), 5, "beyond the range", "use finite");
-    refuse_urdf(joint("revolute", "<limit lower='-1' upper='1' effort='-1'/>"), 5, "must not be negative", "use 0 or more");
-    refuse_urdf(joint("continuous", "<axis xyz='0 0 1'/>\n<axis xyz='0 0 1'/>"), 6, "a second time", "keep one");
+    refuse_urdf(joint("revolute", "<limit lower='-1' upper='1' effort='-1'/>"), 5, "must not be negative",
+                "use 0 or more");
+    refuse_urdf(joint("continuous", "<axis xyz='0 0 1'/>\n<axis xyz='0 0 1'/>"), 6, "a second time",
+                "keep one");
     const auto shape = [](const std::string& geometry) {
         return urdf_robot(urdf_link("a", urdf_inertial() + "<collision>\n" + geometry + "</collision>"));
     };
-    refuse_urdf(shape("<geometry><sphere radius='0'/></geometry>"), 3, "must be positive", "use a number above 0");
-    refuse_urdf(shape("<geometry><box size='1 0 1'/></geometry>"), 3, "must be positive", "use three lengths");
-    refuse_urdf(shape("<geometry><cylinder radius='1' length='-1'/></geometry>"), 3, "must be positive", "use a number above 0");
+    refuse_urdf(shape("<geometry><sphere radius='0'/></geometry>"), 3, "must be positive",
+                "use a number above 0");
+    refuse_urdf(shape("<geometry><box size='1 0 1'/></geometry>"), 3, "must be positive",
+                "use three lengths");
+    refuse_urdf(shape("<geometry><cylinder radius='1' length='-1'/></geometry>"), 3, "must be positive",
+                "use a number above 0");
     refuse_urdf(shape("<geometry/>"), 3, "is empty", "put a box");
     refuse_urdf(shape(""), 2, "has no <geometry>", "add it");
     refuse_urdf(shape("<geometry><plane normal='0 0 0'/></geometry>"), 3, "has no direction", "use 0 0 1");
-    refuse_urdf(shape("<geometry><mesh filename='m.obj' scale='1 0 1'/></geometry>"), 3, "must not be 0", "use three");
-    refuse_urdf(
-        urdf_robot(urdf_link(
-            "a",
-            "<visual>\n<geometry><sphere radius='1'/></geometry><material name='x'><color rgba='1 2 0 1'/></material></visual>")),
-        2, "is above 1", "use 0 to 1");
+    refuse_urdf(shape("<geometry><mesh filename='m.obj' scale='1 0 1'/></geometry>"), 3, "must not be 0",
+                "use three");
+    refuse_urdf(urdf_robot(urdf_link("a",
+                                     "<visual>\n<geometry><sphere radius='1'/></geometry><material "
+                                     "name='x'><color rgba='1 2 0 1'/></material></visual>")),
+                2, "is above 1", "use 0 to 1");
 }
 
 TEST_CASE("hostile URDF: huge counts and deep chains end soon") {
@@ -124,11 +141,13 @@ TEST_CASE("hostile URDF: huge counts and deep chains end soon") {
     for (int i = 0; i < 5000; ++i) {
         links += urdf_link("l" + std::to_string(i));
         if (i > 0)
-            joints += urdf_joint("j" + std::to_string(i), "fixed", "l" + std::to_string(i - 1), "l" + std::to_string(i), "");
+            joints += urdf_joint("j" + std::to_string(i), "fixed", "l" + std::to_string(i - 1),
+                                 "l" + std::to_string(i), "");
     }
     refuse_urdf(urdf_robot(links + joints), 4098, "4096 are the most", "use fewer");
     std::string nested = "<link name='a'>";
-    for (int i = 0; i < 100000; ++i) nested += "<visual>\n";
+    for (int i = 0; i < 100000; ++i)
+        nested += "<visual>\n";
     CHECK(urdf_complaint(urdf_robot(nested)).find("nested deeper") != std::string::npos);
     CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
 }
@@ -139,19 +158,21 @@ TEST_CASE("hostile URDF: paths that climb out") {
     folder.write("robot/meshes/wedge.obj", wedge_obj());
     std::filesystem::create_symlink(folder.path("secret/wedge.obj"), folder.path("robot/meshes/link.obj"));
     const auto load = [&](const std::string& name, const char* kind = "collision") {
-        const std::string link =
-            urdf_inertial() + "<" + kind + "><geometry>\n<mesh filename='" + name + "'/></geometry></" + kind + ">";
-        return complaint([&] { import_model(folder.write("robot/robot.urdf", urdf_robot(urdf_link("a", link)))); });
+        const std::string link = urdf_inertial() + "<" + kind + "><geometry>\n<mesh filename='" + name +
+                                 "'/></geometry></" + kind + ">";
+        return complaint(
+            [&] { import_model(folder.write("robot/robot.urdf", urdf_robot(urdf_link("a", link)))); });
     };
     CHECK(load("meshes/wedge.obj") == "no complaint");
     CHECK(load("package://robot/meshes/wedge.obj") == "no complaint");
     const std::string begin = folder.path("robot/robot.urdf").string() + ":3: ";
     for (const char* kind : {"collision", "visual"})
         for (const std::string& name :
-             {std::string("../secret/wedge.obj"), std::string("meshes/../../secret/wedge.obj"), std::string("../nowhere.obj"),
-              std::string("../../../../../../../../etc/passwd"), std::string("package://robot/../secret/wedge.obj"),
-              std::string("file://") + folder.path("secret/wedge.obj").string(), folder.path("secret/wedge.obj").string(),
-              std::string("meshes/link.obj")})
+             {std::string("../secret/wedge.obj"), std::string("meshes/../../secret/wedge.obj"),
+              std::string("../nowhere.obj"), std::string("../../../../../../../../etc/passwd"),
+              std::string("package://robot/../secret/wedge.obj"),
+              std::string("file://") + folder.path("secret/wedge.obj").string(),
+              folder.path("secret/wedge.obj").string(), std::string("meshes/link.obj")})
             check_complaint(load(name, kind), begin, "leads out of the robot's folder", "name the folder");
     check_complaint(load("http://example.org/wedge.obj"), begin, "is no path", "use package://");
     check_complaint(load(""), begin, "is empty", "fill it in");

@@ -3,8 +3,8 @@
 
 #include <chrono>
 
-#include "tests/support/scene_text.hpp"
 #include "scenes/import/xml/xml.hpp"
+#include "tests/support/scene_text.hpp"
 
 namespace costate::test {
 namespace {
@@ -17,8 +17,10 @@ void refuse_xml(const std::string& text, int line, const std::string& what, cons
 
 std::string nested(int depth) {
     std::string text;
-    for (int i = 0; i < depth; ++i) text += "<a>\n";
-    for (int i = 0; i < depth; ++i) text += "</a>\n";
+    for (int i = 0; i < depth; ++i)
+        text += "<a>\n";
+    for (int i = 0; i < depth; ++i)
+        text += "</a>\n";
     return text;
 }
 
@@ -42,7 +44,8 @@ TEST_CASE("entity bombs and other document types") {
     for (int i = 1; i < 10; ++i) {
         const std::string now = std::to_string(i), before = "&lol" + std::to_string(i - 1) + ";";
         bomb += " <!ENTITY lol" + now + " \"";
-        for (int k = 0; k < 10; ++k) bomb += before;
+        for (int k = 0; k < 10; ++k)
+            bomb += before;
         bomb += "\">\n";
     }
     refuse_xml(bomb + "]>\n<robot name=\"&lol9;\"/>", 2, "DOCTYPE", "remove it");
@@ -55,9 +58,11 @@ TEST_CASE("entity bombs and other document types") {
 TEST_CASE("deep nesting and huge counts") {
     CHECK_NOTHROW(XmlDocument(nested(98), "f.xml"));
     refuse_xml(nested(99), 99, "nested deeper than 98", "flatten");
-    CHECK(complaint([] { XmlDocument(nested(200'000), "f.xml"); }).find("nested deeper") != std::string::npos);
+    CHECK(complaint([] { XmlDocument(nested(200'000), "f.xml"); }).find("nested deeper") !=
+          std::string::npos);
     std::string many = "<a>";
-    for (size_t i = 0; i < 2 * max_xml_elements; ++i) many += "<b/>";
+    for (size_t i = 0; i < 2 * max_xml_elements; ++i)
+        many += "<b/>";
     refuse_xml(many + "\n</a>", 1, "more than 1000000 elements", "split");
     refuse_xml(std::string(max_xml_bytes + 1, ' '), 1, "larger than 64 MB", "name a robot");
 }
@@ -72,24 +77,33 @@ TEST_CASE("binary files and other encodings") {
     refuse_xml(std::string("\xfe\xff\0<\0r", 6), 1, "UTF-16", "save it as UTF-8");
     refuse_xml(std::string("<\0r\0o\0", 6), 1, "UTF-16", "save it as UTF-8");
     refuse_xml("<robot>\n<link name='\xe4'/>\n</robot>", 2, "not UTF-8", "save it as UTF-8");
-    refuse_xml("<robot name='\xc0\xaf'/>", 1, "not UTF-8", "save it as UTF-8");          // a slash in two bytes
-    refuse_xml("<robot name='\xed\xa0\x80'/>", 1, "not UTF-8", "save it as UTF-8");      // half a surrogate pair
+    // a slash in two bytes
+    refuse_xml("<robot name='\xc0\xaf'/>", 1, "not UTF-8", "save it as UTF-8");
+    // half a surrogate pair
+    refuse_xml("<robot name='\xed\xa0\x80'/>", 1, "not UTF-8", "save it as UTF-8");
     refuse_xml("<robot name='\xf5\x80\x80\x80'/>", 1, "not UTF-8", "save it as UTF-8");  // beyond U+10FFFF
     refuse_xml("<robot name='\xc3", 1, "not UTF-8", "save it as UTF-8");
-    refuse_xml("<?xml version='1.0' encoding='KOI8-R'?>\n<robot name='\xc3\xa4'/>", 1, "encoding koi8-r", "save it as UTF-8");
-    const XmlDocument latin("\xef\xbb\xbf<?xml version='1.0' encoding='ISO-8859-1'?>\n<robot name='plain'/>", "f.xml");
+    refuse_xml("<?xml version='1.0' encoding='KOI8-R'?>\n<robot name='\xc3\xa4'/>", 1, "encoding koi8-r",
+               "save it as UTF-8");
+    const XmlDocument latin("\xef\xbb\xbf<?xml version='1.0' encoding='ISO-8859-1'?>\n<robot name='plain'/>",
+                            "f.xml");
     CHECK(latin.root()["name"].text() == "plain");
-    CHECK(XmlDocument("<robot name='\xc3\xa4\xe2\x82\xac\xf0\x9f\xa4\x96'/>", "f.xml").root()["name"].text().size() == 9);
+    CHECK(XmlDocument("<robot name='\xc3\xa4\xe2\x82\xac\xf0\x9f\xa4\x96'/>", "f.xml")
+              .root()["name"]
+              .text()
+              .size() == 9);
 }
 
 TEST_CASE("files that are none") {
-    CHECK(complaint([] { read_xml("missing.urdf"); }) == "missing.urdf: there is no such file; check the path");
+    CHECK(complaint([] { read_xml("missing.urdf"); }) ==
+          "missing.urdf: there is no such file; check the path");
     CHECK(complaint([] { read_xml("/"); }).find("no such file") != std::string::npos);
 }
 
 TEST_CASE("attributes as numbers, vectors, choices") {
     const XmlDocument document(
-        "<a n=' +1.5e-3 ' v='1\t2\n 3' nan='nan' inf='-inf' big='1e999' two='1 2' word='1.5x' empty='' comma='1,5'\n"
+        "<a n=' +1.5e-3 ' v='1\t2\n 3' nan='nan' inf='-inf' big='1e999' two='1 2' word='1.5x' empty='' "
+        "comma='1,5'\n"
         "   yes='true' no='0' type='revolut' minus='-2' half='2.5' hex='0x10' plus='+-1'/>",
         "f.xml");
     const XmlElement a = document.root();
@@ -105,8 +119,10 @@ TEST_CASE("attributes as numbers, vectors, choices") {
         CHECK(message.find(name) != std::string::npos);
     };
     const auto number = [](const XmlAttribute& x) { x.number(); };
-    for (const char* name : {"nan", "inf", "big"}) refuse(name, number, "beyond the range");
-    for (const char* name : {"word", "comma", "hex", "plus"}) refuse(name, number, "is not a number");
+    for (const char* name : {"nan", "inf", "big"})
+        refuse(name, number, "beyond the range");
+    for (const char* name : {"word", "comma", "hex", "plus"})
+        refuse(name, number, "is not a number");
     refuse("two", number, "too many");
     refuse("empty", number, "too few");
     refuse(
@@ -131,14 +147,16 @@ TEST_CASE("attributes as numbers, vectors, choices") {
 TEST_CASE("warnings name the first of several places, and are errors if strict") {
     const XmlDocument document("<a>\n<b x='1' y='2'/>\n<b y='3'/>\n<c/>\n</a>", "f.xml");
     Warnings warnings;
-    for (const XmlElement& b : document.root().children("b")) b.warn_others(warnings, {"x"}, {});
+    for (const XmlElement& b : document.root().children("b"))
+        b.warn_others(warnings, {"x"}, {});
     document.root().warn_others(warnings, {}, {"b"});
     const std::string remedy = " has no counterpart here and is left out; remove it to be rid of this";
     REQUIRE(warnings.lines().size() == 2);
     CHECK(warnings.lines()[0] == "f.xml:2: attribute \"y\" of <b>" + remedy + " (and at 1 more)");
     CHECK(warnings.lines()[1] == "f.xml:4: <c> in <a>" + remedy);
     Warnings strict(true);
-    CHECK(complaint([&] { document.root().warn_others(strict, {}, {"b"}); }) == "f.xml:4: <c> in <a>" + remedy);
+    CHECK(complaint([&] { document.root().warn_others(strict, {}, {"b"}); }) ==
+          "f.xml:4: <c> in <a>" + remedy);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Memory for checkpoints as users write it.
+#include "adjoint/checkpoints/schedule.hpp"
 #include "scenes/memory.hpp"
 #include "tests/support/scene_text.hpp"
-#include "adjoint/checkpoints/schedule.hpp"
 
 namespace costate::test {
 
@@ -13,8 +13,8 @@ TEST_CASE("memory: bytes, with a unit or without") {
     CHECK(parse_memory("64M") == 64 << 20);
     CHECK(parse_memory("2G") == std::int64_t{2} << 30);
     CHECK(parse_memory("1024T") == max_memory);
-    for (const char* wrong :
-         {"", "0", "0K", "-1", "+1", "1k", "1MB", "M", "1.5G", " 1", "1 ", "1025T", "99999999999999999999", "Auto"}) {
+    for (const char* wrong : {"", "0", "0K", "-1", "+1", "1k", "1MB", "M", "1.5G", " 1", "1 ", "1025T",
+                              "99999999999999999999", "Auto"}) {
         CAPTURE(wrong);
         CHECK(!parse_memory(wrong));
     }
@@ -46,7 +46,10 @@ TEST_CASE("memory: with room on disk a scene's states go to two tiers where that
 
 TEST_CASE("memory: what is none is refused") {
     const auto refused = [](const char* value, const char* what, const char* remedy) {
-        check_complaint(complaint([&] { changed({{"/memory", value}}); }), "test.json#/memory: ", what, remedy);
+        check_complaint(complaint([&] {
+                            changed({{"/memory", value}});
+                        }),
+                        "test.json#/memory: ", what, remedy);
     };
     refused("\"64Q\"", "is no amount of memory", "write \"auto\", bytes, or such as \"64M\"");
     refused("15", "holds no state, which takes", "give more");

@@ -1,5 +1,5 @@
-// Meshes in files: what is read of OBJ, STL and DAE, what is said of broken ones, and scenes that name them; hulls of what files
-// are full of, points in a plane but for their last bit.
+// Meshes in files: what is read of OBJ, STL and DAE, what is said of broken ones, and scenes that name them;
+// hulls of what files are full of, points in a plane but for their last bit.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -41,22 +41,25 @@ TEST_CASE("mesh files: a turned grid of points rounded to single precision has t
         CAPTURE(trial);
         const int n = 1 + trial % 6;  // points along an edge, less one
         const Mat3<double> R = rotation_matrix(quaternion_exp<double>(g.vec3(Regime::random)));
-        const Vec3<double> size(g.uniform(0.1, 1), g.uniform(0.1, 1), g.uniform(0.1, 1)), at = 3 * g.vec3(Regime::random);
+        const Vec3<double> size(g.uniform(0.1, 1), g.uniform(0.1, 1), g.uniform(0.1, 1)),
+            at = 3 * g.vec3(Regime::random);
         std::vector<Vec3<double>> points;
         for (int i = 0; i <= n; ++i)
             for (int j = 0; j <= n; ++j)
                 for (int k = 0; k <= n; ++k)
-                    points.push_back((R * size.cwiseProduct(Vec3<double>(i, j, k) / n) + at).cast<float>().cast<double>());
+                    points.push_back(
+                        (R * size.cwiseProduct(Vec3<double>(i, j, k) / n) + at).cast<float>().cast<double>());
         const auto hull = convex_hull(points);
         CHECK(hull->vertices.size() == 8);
         CHECK(hull->edges.size() == 12);
         REQUIRE(hull->faces.size() == 6);
-        for (const HullFace& face : hull->faces) CHECK((R.transpose() * face.normal).cwiseAbs().maxCoeff() > 1 - 1e-6);
+        for (const HullFace& face : hull->faces)
+            CHECK((R.transpose() * face.normal).cwiseAbs().maxCoeff() > 1 - 1e-6);
     }
 }
 
-// A cylinder of many facets: n sides, the caps full of points; and points at random on the sides of a cube, rounded to a digit
-// that moves through the tolerances of the hull.
+// A cylinder of many facets: n sides, the caps full of points; and points at random on the sides of a cube,
+// rounded to a digit that moves through the tolerances of the hull.
 TEST_CASE("mesh files: a hull is closed and convex however its points are rounded") {
     Rng g(2);
     for (int trial = 0; trial < 120; ++trial) {
@@ -65,20 +68,26 @@ TEST_CASE("mesh files: a hull is closed and convex however its points are rounde
         const double digit = std::pow(10.0, -4 - trial / 2 % 7);
         std::vector<Vec3<double>> points;
         const int n = 3 + trial % 30;
-        const auto add = [&](const Vec3<double>& x) { points.push_back((R * x / digit).array().round().matrix() * digit); };
+        const auto add = [&](const Vec3<double>& x) {
+            points.push_back((R * x / digit).array().round().matrix() * digit);
+        };
         for (int i = 0; i < 6 * n; ++i) {
             const double angle = 2 * 3.14159265358979 * (i % n) / n, radius = (1 + i / n % 3) / 3.0;
-            Vec3<double> x = trial % 2 == 0 ? Vec3<double>(radius * std::cos(angle), radius * std::sin(angle), i / n < 3 ? -1 : 1)
-                                            : Vec3<double>(g.uniform(-1, 1), g.uniform(-1, 1), g.uniform(-1, 1));
+            Vec3<double> x =
+                trial % 2 == 0
+                    ? Vec3<double>(radius * std::cos(angle), radius * std::sin(angle), i / n < 3 ? -1 : 1)
+                    : Vec3<double>(g.uniform(-1, 1), g.uniform(-1, 1), g.uniform(-1, 1));
             if (trial % 2 == 1) x[i % 3] = x[i % 3] > 0 ? 1 : -1;
             add(x);
         }
         const auto hull = convex_hull(points);
         CHECK(hull->vertices.size() + hull->faces.size() == hull->edges.size() + 2);
-        for (const HullEdge& edge : hull->edges) CHECK((edge.left >= 0 && edge.right >= 0));
+        for (const HullEdge& edge : hull->edges)
+            CHECK((edge.left >= 0 && edge.right >= 0));
         double above = 0;
         for (const HullFace& face : hull->faces)
-            for (const Vec3<double>& x : points) above = std::max(above, face.normal.dot(x - face.origin));
+            for (const Vec3<double>& x : points)
+                above = std::max(above, face.normal.dot(x - face.origin));
         CHECK(above < 4e-6);
     }
 }
@@ -90,8 +99,9 @@ namespace {
 // Six times the volume that the triangles enclose: positive if they run anticlockwise from outside.
 double six_volumes(const TriangleMesh& mesh) {
     double sum = 0;
-    const auto at = [&](int v) { return mesh.vertices[static_cast<size_t>(v)]; };
-    for (const auto& [a, b, c] : mesh.triangles) sum += at(a).dot(at(b).cross(at(c)));
+    const auto at = [&](int v) { return mesh.vertices[v]; };
+    for (const auto& [a, b, c] : mesh.triangles)
+        sum += at(a).dot(at(b).cross(at(c)));
     return sum;
 }
 
@@ -109,22 +119,27 @@ Scene scene_with(const ScratchFolder& folder, const char* ball, const char* worl
 TEST_CASE("mesh files: one wedge from OBJ, ASCII and binary STL, and DAE") {
     const ScratchFolder folder("mesh_files");
     const std::string binary = binary_stl(wedge_triangles());
-    for (const auto& [name, text] : {std::pair{"wedge.obj", wedge_obj()}, {"wedge.stl", ascii_stl(wedge_triangles())},
-                                     {"binary.STL", binary}, {"wedge.dae", wedge_dae()}}) {
+    for (const auto& [name, text] : {std::pair{"wedge.obj", wedge_obj()},
+                                     {"wedge.stl", ascii_stl(wedge_triangles())},
+                                     {"binary.STL", binary},
+                                     {"wedge.dae", wedge_dae()}}) {
         CAPTURE(name);
         const TriangleMesh mesh = read_mesh_file(folder.write(name, text));
         CHECK(mesh.vertices.size() == 4);  // shared, although an STL repeats them
         CHECK(mesh.triangles.size() == 4);
         CHECK(six_volumes(mesh) == doctest::Approx(0.1 * 0.2 * 0.3).epsilon(1e-6));
         Vec3<double> top = Vec3<double>::Zero();
-        for (const Vec3<double>& v : mesh.vertices) top = top.cwiseMax(v);
+        for (const Vec3<double>& v : mesh.vertices)
+            top = top.cwiseMax(v);
         CHECK((top - Vec3<double>(0.1, 0.2, 0.3)).norm() < 1e-7);
     }
 }
 
 TEST_CASE("mesh files: polygons are cut, what has no area is left out, no other file is opened") {
     const ScratchFolder folder("mesh_polygons");
-    const char* text = "mtllib nowhere.mtl\nv 0 0 0\nv 2 0 0\nv 2 2 0\nv 0 2 0\nv 1 0 0\nusemtl none\nf 1 2 3 4\nf 1 5 2\nl 1 3\n";
+    const char* text =
+        "mtllib nowhere.mtl\nv 0 0 0\nv 2 0 0\nv 2 2 0\nv 0 2 0\nv 1 0 0\nusemtl none\nf 1 2 3 4\nf 1 5 2\nl "
+        "1 3\n";
     const TriangleMesh square = read_mesh_file(folder.write("square.obj", text));
     CHECK(square.triangles.size() == 2);
 }
@@ -132,11 +147,14 @@ TEST_CASE("mesh files: polygons are cut, what has no area is left out, no other 
 TEST_CASE("mesh files: broken ones get a clear line") {
     const ScratchFolder folder("mesh_broken");
     const std::string binary = binary_stl(wedge_triangles()), ascii = ascii_stl(wedge_triangles());
-    const auto said = [&](const char* name, const std::string& text) { return mesh_complaint(folder.write(name, text)); };
+    const auto said = [&](const char* name, const std::string& text) {
+        return mesh_complaint(folder.write(name, text));
+    };
     CHECK(mesh_complaint(folder.path("none.obj")).find("there is no file") == 0);
     CHECK(mesh_complaint(folder.path("")).find("is neither .obj nor .stl nor .dae") != std::string::npos);
     CHECK(said("wedge.ply", wedge_obj()).find("is neither .obj") != std::string::npos);
-    for (const char* name : {"empty.obj", "empty.stl", "empty.dae"}) CHECK(said(name, "").find("is empty") != std::string::npos);
+    for (const char* name : {"empty.obj", "empty.stl", "empty.dae"})
+        CHECK(said(name, "").find("is empty") != std::string::npos);
     for (const char* name : {"noise.obj", "noise.stl", "noise.dae"}) {
         CAPTURE(name);
         CHECK(said(name, "this is no mesh at all, however one reads it, is it?\n") != "no complaint");
@@ -166,29 +184,33 @@ TEST_CASE("mesh files: broken ones get a clear line") {
     lost.replace(lost.find("semantic=\"VERTEX\""), 17, "semantic=\"NOTHING\"");
     CHECK(said("lost.dae", lost) != "no complaint");
     // numbers that are none
-    const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+    const float nan = std::numeric_limits<float>::quiet_NaN(),
+                infinity = std::numeric_limits<float>::infinity();
     for (const float bad : {nan, infinity, -infinity}) {
         auto triangles = wedge_triangles();
         triangles[2][1].y() = bad;
         CHECK(said("bad.stl", binary_stl(triangles)).find("not finite") != std::string::npos);
     }
     for (const char* bad : {"nan", "inf", "1e999"})
-        CHECK(said("bad.obj", std::string("v 0 0 0\nv 1 0 0\nv 0 1 ") + bad + "\nf 1 2 3\n") != "no complaint");
+        CHECK(said("bad.obj", std::string("v 0 0 0\nv 1 0 0\nv 0 1 ") + bad + "\nf 1 2 3\n") !=
+              "no complaint");
     CHECK(said("index.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n") != "no complaint");
     CHECK(said("cloud.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n") != "no complaint");
-    CHECK(said("line.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n").find("no triangle that has an area") != std::string::npos);
+    CHECK(said("line.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n").find("no triangle that has an area") !=
+          std::string::npos);
 }
 
 TEST_CASE("mesh files: in scenes, as the hull of a body's shape and as terrain") {
     const ScratchFolder folder("mesh_scene");
     folder.write("parts/wedge.stl", binary_stl(wedge_triangles()));
     folder.write("ramp.obj", "v 0 0 0\nv 4 0 1\nv 4 3 1\nv 0 3 0\nf 1 2 3 4\n");
-    const Scene s = scene_with(folder, R"([{"type": "mesh", "file": "parts/wedge.stl", "scale": [10, 10, 10]}])",
-                               R"([{"name": "ramp", "type": "triangle_mesh", "file": "ramp.obj"},
+    const Scene s =
+        scene_with(folder, R"([{"type": "mesh", "file": "parts/wedge.stl", "scale": [10, 10, 10]}])",
+                   R"([{"name": "ramp", "type": "triangle_mesh", "file": "ramp.obj"},
                                    {"name": "roof", "type": "triangle_mesh", "vertices": [[0, 0, 9], [0, 1, 9], [1, 0, 9]],
                                     "triangles": [[0, 1, 2]]}])");
     const ShapeSet& set = s.world.shapes;
-    const auto at = [&](const char* name) { return set.shapes[static_cast<size_t>(set.index(name))]; };
+    const auto at = [&](const char* name) { return set.shapes[set.index(name)]; };
     REQUIRE((at("ball").hull && at("ramp").terrain && at("roof").terrain));
     CHECK((at("ball").hull->vertices.size() == 4 && at("ball").hull->faces.size() == 4));
     CHECK(s.theta[set.size.at(set.index("ball")) + 2] == 10);
@@ -202,29 +224,38 @@ TEST_CASE("mesh files: in scenes, as the hull of a body's shape and as terrain")
 
     folder.write("flat.obj", "v 0 0 0\nv 1 0 0\nv 1 1 0\nf 1 2 3\n");
     folder.write("broken.stl", "no");
-    const auto said = [&](const char* ball, const char* world) { return complaint([&] { scene_with(folder, ball, world); }); };
-    const std::string place = folder.path("scene.json").string(), shape = place + "#/models/1/model/bodies/0/shapes/0",
-                      fixed = place + "#/shapes/0";
-    const char *none = "[]", *triangle = R"([{"name": "t", "type": "triangle_mesh", "vertices": [[0, 0, 0], [1, 0, 0], [2, 0, 0]],
+    const auto said = [&](const char* ball, const char* world) {
+        return complaint([&] { scene_with(folder, ball, world); });
+    };
+    const std::string place = folder.path("scene.json").string(),
+                      shape = place + "#/models/1/model/bodies/0/shapes/0", fixed = place + "#/shapes/0";
+    const char *none = "[]",
+               *triangle =
+                   R"([{"name": "t", "type": "triangle_mesh", "vertices": [[0, 0, 0], [1, 0, 0], [2, 0, 0]],
                                               "triangles": [[0, 1, 2]]}])";
-    check_complaint(said(R"([{"type": "mesh", "file": "nothing.stl"}])", none), shape + "/file: ", "there is no file", "correct");
-    check_complaint(said(R"([{"type": "mesh", "file": "../wedge.stl"}])", none), shape + "/file: ", "in the scene's folder",
-                    "use");
-    check_complaint(said(R"([{"type": "mesh", "file": "broken.stl"}])", none), shape + "/file: ", "assimp cannot read", "export");
-    check_complaint(said(R"([{"type": "mesh", "file": "flat.obj"}])", none), shape + "/file: ", "span no volume", "give");
-    check_complaint(said(R"([{"type": "mesh"}])", none), shape + ": ", "neither \"vertices\" nor \"file\"", "add one");
-    check_complaint(said(R"([{"type": "mesh", "file": "flat.obj", "vertices": []}])", none), shape + "/vertices: ", "from a file",
-                    "remove it");
-    check_complaint(said(R"([{"type": "mesh", "file": "flat.obj", "triangles": []}])", none), shape + "/triangles: ",
-                    "the shape is a mesh", "remove it");
-    check_complaint(said(R"([{"type": "triangle_mesh", "file": "flat.obj"}])", none), shape + "/type: ", "stands in the world",
-                    "use a mesh");
-    check_complaint(said(R"([{"type": "height_field", "cell": [1, 1], "heights": [[0, 0], [0, 0]]}])", none), shape + "/type: ",
-                    "stands in the world", "use a mesh");
+    check_complaint(said(R"([{"type": "mesh", "file": "nothing.stl"}])", none),
+                    shape + "/file: ", "there is no file", "correct");
+    check_complaint(said(R"([{"type": "mesh", "file": "../wedge.stl"}])", none),
+                    shape + "/file: ", "in the scene's folder", "use");
+    check_complaint(said(R"([{"type": "mesh", "file": "broken.stl"}])", none),
+                    shape + "/file: ", "assimp cannot read", "export");
+    check_complaint(said(R"([{"type": "mesh", "file": "flat.obj"}])", none),
+                    shape + "/file: ", "span no volume", "give");
+    check_complaint(said(R"([{"type": "mesh"}])", none), shape + ": ", "neither \"vertices\" nor \"file\"",
+                    "add one");
+    check_complaint(said(R"([{"type": "mesh", "file": "flat.obj", "vertices": []}])", none),
+                    shape + "/vertices: ", "from a file", "remove it");
+    check_complaint(said(R"([{"type": "mesh", "file": "flat.obj", "triangles": []}])", none),
+                    shape + "/triangles: ", "the shape is a mesh", "remove it");
+    check_complaint(said(R"([{"type": "triangle_mesh", "file": "flat.obj"}])", none),
+                    shape + "/type: ", "stands in the world", "use a mesh");
+    check_complaint(said(R"([{"type": "height_field", "cell": [1, 1], "heights": [[0, 0], [0, 0]]}])", none),
+                    shape + "/type: ", "stands in the world", "use a mesh");
     check_complaint(said(none, triangle), fixed + "/vertices: ", "triangle 0 is flat", "give triangles");
-    check_complaint(said(none, R"([{"name": "t", "type": "triangle_mesh", "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0]],
+    check_complaint(
+        said(none, R"([{"name": "t", "type": "triangle_mesh", "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0]],
                                     "triangles": [[0, 1, 3]]}])"),
-                    fixed + "/triangles/0/2: ", "is 3", "use a whole number from 0 to 2");
+        fixed + "/triangles/0/2: ", "is 3", "use a whole number from 0 to 2");
     check_complaint(said(none, R"([{"name": "t", "type": "triangle_mesh", "vertices": []}])"), fixed + ": ",
                     "has no \"triangles\"", "add it");
 }
@@ -233,7 +264,8 @@ TEST_CASE("mesh files: in scenes, as the hull of a body's shape and as terrain")
 
 TEST_CASE("mesh files: without assimp it is said how to get it") {
     const ScratchFolder folder("mesh_none");
-    CHECK(mesh_complaint(folder.write("wedge.obj", wedge_obj())).find("it has no assimp") != std::string::npos);
+    CHECK(mesh_complaint(folder.write("wedge.obj", wedge_obj())).find("it has no assimp") !=
+          std::string::npos);
 }
 
 #endif

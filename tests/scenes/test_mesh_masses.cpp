@@ -3,16 +3,17 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/support/mjcf_text.hpp"
-#include "scenes/import/mesh/mesh_mass.hpp"
 #include "scenes/format/inertia.hpp"
+#include "scenes/import/mesh/mesh_mass.hpp"
+#include "tests/support/mjcf_text.hpp"
 
 namespace costate::test {
 namespace {
 
 // A prism along z over the L of 0.3 m x 0.1 m below 0.1 m x 0.1 m, 0.4 m high
 const std::string prism_vertices =
-    "vertex='0 0 0  .3 0 0  .3 .1 0  .1 .1 0  .1 .2 0  0 .2 0  0 0 .4  .3 0 .4  .3 .1 .4  .1 .1 .4  .1 .2 .4  0 "
+    "vertex='0 0 0  .3 0 0  .3 .1 0  .1 .1 0  .1 .2 0  0 .2 0  0 0 .4  .3 0 .4  .3 .1 .4  .1 .1 .4  .1 .2 .4 "
+    " 0 "
     ".2 .4'";
 const std::string first_facets = "0 2 1  6 7 8  ";
 const std::string other_facets =
@@ -38,8 +39,9 @@ Weighed weighed(const std::string& mesh, const std::string& geom = "", const std
     const Json& body = m.body(0);
     Weighed out{json_value(body["mass"]), Vec3<double>::Zero(), {}, m.warnings};
     for (int k = 0; k < 3 && body.contains("com"); ++k)
-        out.com[k] = json_value(body["com"][static_cast<size_t>(k)]);
-    for (size_t k = 0; k < 6; ++k) out.inertia[k] = json_value(body["inertia"][k]);
+        out.com[k] = json_value(body["com"][k]);
+    for (size_t k = 0; k < 6; ++k)
+        out.inertia[k] = json_value(body["inertia"][k]);
     return out;
 }
 
@@ -56,14 +58,15 @@ void check(const Weighed& w, double mass, const Vec3<double>& com, const std::ar
 // MuJoCo's figures have the digits of single precision.
 constexpr double single = 3e-7;
 
-// Against MuJoCo 2.2.2: centre of mass and inertia. Its mass was that of the box with the same moments per mass, a
-// rule that 3.1.0 gave up for the volume.
+// Against MuJoCo 2.2.2: centre of mass and inertia. Its mass was that of the box with the same moments per
+// mass, a rule that 3.1.0 gave up for the volume.
 void check_2_2_2(const Weighed& w, double mass, const Vec3<double>& com, std::array<double, 6> inertia) {
     const Mat3<double> I = inertia_matrix(w.inertia.data()) / w.mass;
     const Vec3<double> e = Eigen::SelfAdjointEigenSolver<Mat3<double>>(I).eigenvalues();
     const Vec3<double> squares(e[1] + e[2] - e[0], e[2] + e[0] - e[1], e[0] + e[1] - e[2]);
     CHECK(100 * (6 * squares).cwiseSqrt().prod() == doctest::Approx(mass).epsilon(10 * single));
-    for (double& x : inertia) x *= w.mass / mass;
+    for (double& x : inertia)
+        x *= w.mass / mass;
     check(w, w.mass, com, inertia, single);
 }
 
@@ -72,7 +75,8 @@ TEST_CASE("mesh masses: legacy, MuJoCo's default, counts every pyramid as positi
     // taken away
     const Vec3<double> com{0.124179088429, 0.0776559074607, 0.2};
     const double behind = 0.04 * (com.x() - 0.1) / 3, mass = 100 * (0.016 + 2 * behind);
-    const std::array<double, 6> inertia{0.0311982325987, 0.0403796302522, 0.0199929936469, 0.00362543527675, 0, 0};
+    const std::array<double, 6> inertia{
+        0.0311982325987, 0.0403796302522, 0.0199929936469, 0.00362543527675, 0, 0};
     for (const char* kind : {"", " inertia='legacy'"}) {
         const Weighed w = weighed(prism + kind);
         CHECK(w.mass == doctest::Approx(mass).epsilon(single));
@@ -101,7 +105,8 @@ TEST_CASE("mesh masses: exact is the volume enclosed, mirrored and inside out to
     check(weighed(prism + " inertia='exact'"), 1.6, com, inertia, 1e-13);
     check(weighed(prism, "", "exactmeshinertia='true'"), 1.6, com, inertia, 1e-13);
     const Weighed mirrored = weighed(prism + " inertia='exact' scale='-1 1 1'");
-    check(mirrored, 1.6, {-0.125, 0.075, 0.2}, {inertia[0], inertia[1], inertia[2], -inertia[3], 0, 0}, 1e-13);
+    check(mirrored, 1.6, {-0.125, 0.075, 0.2}, {inertia[0], inertia[1], inertia[2], -inertia[3], 0, 0},
+          1e-13);
     CHECK(mirrored.warnings.empty());
     // the attribute of the mesh overrules the compiler's
     CHECK(weighed(prism + " inertia='legacy'", "", "exactmeshinertia='true'").mass > 1.66);
@@ -122,7 +127,8 @@ TEST_CASE("mesh masses: convex is of the hull, and so are points without faces")
 }
 
 TEST_CASE("mesh masses: a shell is its surface, whose density is by area") {
-    for (const auto& [mesh, geom] : {std::pair{prism + " inertia='shell'", ""}, {prism, "shellinertia='true'"}}) {
+    for (const auto& [mesh, geom] :
+         {std::pair{prism + " inertia='shell'", ""}, {prism, "shellinertia='true'"}}) {
         const Weighed w = weighed(mesh, geom);
         CHECK(w.mass == doctest::Approx(100 * (2 * 0.04 + 0.4 * 1.0)).epsilon(1e-12));
         // walls of 0.3, 0.1, 0.2, 0.1, 0.1, 0.2 m by 0.4 m, and two ends of 0.04 m^2
@@ -168,13 +174,14 @@ TEST_CASE("mesh masses: of a surface that is not closed, a guess with a warning"
     CHECK(exact.mass == legacy.mass);
     CHECK(exact.inertia == legacy.inertia);
     REQUIRE(exact.warnings.size() == 1);
-    check_complaint(exact.warnings[0], "m.xml:3: ", "read as \"legacy\", because a mesh is not closed: \"part\"",
-                    "close it");
+    check_complaint(exact.warnings[0],
+                    "m.xml:3: ", "read as \"legacy\", because a mesh is not closed: \"part\"", "close it");
     CHECK(complaint([] { weighed(prism_vertices + " face='0 1 2  0 2 3'"); }).find("encloses no volume") !=
           std::string::npos);
     CHECK(weighed(prism_vertices + " face='0 1 2  0 2 3' inertia='shell'").mass > 0);
-    CHECK(complaint([] { weighed(prism_vertices + " face='0 1 12'"); }).find("names a vertex that is not there") !=
-          std::string::npos);
+    CHECK(complaint([] {
+              weighed(prism_vertices + " face='0 1 12'");
+          }).find("names a vertex that is not there") != std::string::npos);
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "core/dynamics/kinematics.hpp"
-#include "tests/support/mjcf_text.hpp"
 #include "scenes/import/mjcf/mjcf_geometry.hpp"
+#include "tests/support/mjcf_text.hpp"
 
 namespace costate::test {
 namespace {
@@ -15,17 +15,21 @@ const double pi = std::acos(-1.0);
 Mat3<double> rotation(const Json& object) {
     if (!object.contains("quaternion")) return Mat3<double>::Identity();
     const Json& q = object["quaternion"];
-    return Eigen::Quaterniond(json_value(q[0]), json_value(q[1]), json_value(q[2]), json_value(q[3])).toRotationMatrix();
+    return Eigen::Quaterniond(json_value(q[0]), json_value(q[1]), json_value(q[2]), json_value(q[3]))
+        .toRotationMatrix();
 }
 
 TEST_CASE("MJCF: angles, ranges and autolimits of the compiler") {
-    const std::string joints = one_body("", "<joint name='j' range='-90 45' ref='30' springref='60' stiffness='2'/>");
+    const std::string joints =
+        one_body("", "<joint name='j' range='-90 45' ref='30' springref='60' stiffness='2'/>");
     const Json degrees = mjcf(joints).body(0)["joint"];
     CHECK(json_equals(degrees["limits"], {-pi / 2 - pi / 6, pi / 4 - pi / 6}));
     CHECK(json_value(degrees["rest"]) == doctest::Approx(pi / 6).epsilon(1e-14));
     CHECK(degrees["stiffness"] == 2);
     const std::string radians = one_body("", "<joint name='j' range='-1 2' ref='.5' limited='true'/>");
-    CHECK(json_equals(mjcf("<compiler angle='radian' autolimits='false'/>" + radians).body(0)["joint"]["limits"], {-1.5, 1.5}));
+    CHECK(json_equals(
+        mjcf("<compiler angle='radian' autolimits='false'/>" + radians).body(0)["joint"]["limits"],
+        {-1.5, 1.5}));
     CHECK(!mjcf(one_body("", "<joint range='-1 2' limited='false'/>")).body(0)["joint"].contains("limits"));
     const Json slide = mjcf(one_body("", "<joint type='slide' range='-1 2' ref='.5'/>")).body(0)["joint"];
     CHECK((slide["type"] == "prismatic" && json_equals(slide["limits"], {-1.5, 1.5})));
@@ -35,12 +39,13 @@ TEST_CASE("MJCF: angles, ranges and autolimits of the compiler") {
 
 TEST_CASE("MJCF: one turn said in five ways, and euler sequences") {
     const auto turn = [](const std::string& compiler, const std::string& said) {
-        return rotation(mjcf(compiler + "<worldbody><body " + said + "><joint type='slide'/><geom size='1'/></body></worldbody>")
+        return rotation(mjcf(compiler + "<worldbody><body " + said +
+                             "><joint type='slide'/><geom size='1'/></body></worldbody>")
                             .body(0)["joint"]);
     };
     const Mat3<double> wanted = Eigen::AngleAxisd(pi / 2, Vec3<double>::UnitY()).toRotationMatrix();
-    for (const char* said : {"quat='1 0 1 0'", "axisangle='0 2 0 90'", "euler='0 90 0'", "xyaxes='0 0 -1 0 1 0'",
-                             "xyaxes='0 0 -3 0 1 5'", "zaxis='4 0 0'"}) {
+    for (const char* said : {"quat='1 0 1 0'", "axisangle='0 2 0 90'", "euler='0 90 0'",
+                             "xyaxes='0 0 -1 0 1 0'", "xyaxes='0 0 -3 0 1 5'", "zaxis='4 0 0'"}) {
         CAPTURE(said);
         CHECK((turn("", said) - wanted).norm() < 1e-14);
     }
@@ -48,8 +53,12 @@ TEST_CASE("MJCF: one turn said in five ways, and euler sequences") {
         return Eigen::AngleAxisd(degrees * pi / 180, Vec3<double>::Unit(axis)).toRotationMatrix();
     };
     CHECK((turn("", "euler='10 20 30'") - about(10, 0) * about(20, 1) * about(30, 2)).norm() < 1e-14);
-    CHECK((turn("<compiler eulerseq='zyx'/>", "euler='10 20 30'") - about(10, 2) * about(20, 1) * about(30, 0)).norm() < 1e-14);
-    CHECK((turn("<compiler eulerseq='XYZ'/>", "euler='10 20 30'") - about(30, 2) * about(20, 1) * about(10, 0)).norm() < 1e-14);
+    CHECK(
+        (turn("<compiler eulerseq='zyx'/>", "euler='10 20 30'") - about(10, 2) * about(20, 1) * about(30, 0))
+            .norm() < 1e-14);
+    CHECK(
+        (turn("<compiler eulerseq='XYZ'/>", "euler='10 20 30'") - about(30, 2) * about(20, 1) * about(10, 0))
+            .norm() < 1e-14);
     CHECK((turn("<compiler angle='radian'/>", "euler='0 0 1'") - about(180 / pi, 2)).norm() < 1e-14);
     CHECK((turn("", "zaxis='0 0 -1'").col(2) + Vec3<double>::UnitZ()).norm() < 1e-14);
 }
@@ -73,7 +82,8 @@ TEST_CASE("MJCF: defaults nest, childclass reaches down, the innermost word coun
     const auto joint = [&](size_t i) { return m.body(i)["joint"]; };
     CHECK((joint(0)["damping"] == 1 && joint(0)["armature"] == 2));
     CHECK((joint(1)["damping"] == 3 && joint(1)["armature"] == 2));
-    CHECK((joint(2)["damping"] == 3 && joint(2)["armature"] == 2 && json_equals(joint(2)["axis"], {0, 1, 0})));
+    CHECK(
+        (joint(2)["damping"] == 3 && joint(2)["armature"] == 2 && json_equals(joint(2)["axis"], {0, 1, 0})));
     CHECK((joint(3)["damping"] == 7 && joint(3)["armature"] == 5));
 }
 
@@ -115,37 +125,47 @@ TEST_CASE("MJCF: volumes and moments of geoms") {
 TEST_CASE("MJCF: mass of geoms, inertials, and the compiler's say in it") {
     const std::string two =
         "<worldbody><body name='b'><joint/><geom type='box' size='.1 .1 .1' pos='1 0 0' density='500'/>"
-        "<geom type='box' size='.1 .1 .1' pos='-1 0 0' density='500'/><inertial pos='0 0 1' mass='3' diaginertia='1 2 "
+        "<geom type='box' size='.1 .1 .1' pos='-1 0 0' density='500'/><inertial pos='0 0 1' mass='3' "
+        "diaginertia='1 2 "
         "2.5'/></body></worldbody>";
     const Json given = mjcf(two).body(0), inferred = mjcf("<compiler inertiafromgeom='true'/>" + two).body(0);
-    CHECK((given["mass"] == 3 && json_equals(given["com"], {0, 0, 1}) && json_equals(given["inertia"], {1, 2, 2.5, 0, 0, 0})));
+    CHECK((given["mass"] == 3 && json_equals(given["com"], {0, 0, 1}) &&
+           json_equals(given["inertia"], {1, 2, 2.5, 0, 0, 0})));
     CHECK(json_value(inferred["mass"]) == doctest::Approx(8));  // two cubes of 8 l and 4 kg
     const double own = 8 * 0.02 / 3;
     CHECK(json_equals(inferred["inertia"], {own, own + 8, own + 8, 0, 0, 0}));
     const Json scaled = mjcf("<compiler settotalmass='6'/>" + two).body(0);
-    CHECK((json_value(scaled["mass"]) == doctest::Approx(6) && json_equals(scaled["inertia"], {2, 4, 5, 0, 0, 0})));
+    CHECK((json_value(scaled["mass"]) == doctest::Approx(6) &&
+           json_equals(scaled["inertia"], {2, 4, 5, 0, 0, 0})));
     const Json bound = mjcf("<compiler boundmass='5' boundinertia='1.5'/>" + two).body(0);
     CHECK((bound["mass"] == 5 && json_equals(bound["inertia"], {1.5, 2, 2.5, 0, 0, 0})));
-    const std::string odd = "<worldbody><body><joint/><inertial pos='0 0 0' mass='1' diaginertia='1 1 3'/></body></worldbody>";
-    CHECK(json_equals(mjcf("<compiler balanceinertia='true'/>" + odd).body(0)["inertia"], {5.0 / 3, 5.0 / 3, 5.0 / 3, 0, 0, 0}));
-    const Json full =
-        mjcf("<worldbody><body><joint/><inertial pos='0 0 0' mass='1' fullinertia='3 4 5 .1 .2 .3'/></body></worldbody>").body(0);
+    const std::string odd =
+        "<worldbody><body><joint/><inertial pos='0 0 0' mass='1' diaginertia='1 1 3'/></body></worldbody>";
+    CHECK(json_equals(mjcf("<compiler balanceinertia='true'/>" + odd).body(0)["inertia"],
+                      {5.0 / 3, 5.0 / 3, 5.0 / 3, 0, 0, 0}));
+    const Json full = mjcf(
+                          "<worldbody><body><joint/><inertial pos='0 0 0' mass='1' fullinertia='3 4 5 .1 .2 "
+                          ".3'/></body></worldbody>")
+                          .body(0);
     CHECK(json_equals(full["inertia"], {3, 4, 5, .1, .2, .3}));
-    const Json turned =
-        mjcf("<worldbody><body><joint/><inertial pos='0 0 0' quat='1 0 0 1' mass='1' diaginertia='3 4 5'/></body></worldbody>")
-            .body(0);
+    const Json turned = mjcf(
+                            "<worldbody><body><joint/><inertial pos='0 0 0' quat='1 0 0 1' mass='1' "
+                            "diaginertia='3 4 5'/></body></worldbody>")
+                            .body(0);
     CHECK(json_equals(turned["inertia"], {4, 3, 5, 0, 0, 0}));
     // groups that do not count, and a mass that says more than a density
-    const Json some = mjcf(
-                          "<compiler inertiagrouprange='0 1'/><worldbody><body><joint/><geom size='1' mass='2' "
-                          "density='9'/><geom size='1' group='3'/></body></worldbody>")
-                          .body(0);
+    const Json some =
+        mjcf(
+            "<compiler inertiagrouprange='0 1'/><worldbody><body><joint/><geom size='1' mass='2' "
+            "density='9'/><geom size='1' group='3'/></body></worldbody>")
+            .body(0);
     CHECK(some["mass"] == 2);
 }
 
 // MuJoCo's own way through the joints of a body: each turns or shifts it in place.
-Transform<double> place_as_mujoco(const std::vector<Vec3<double>>& anchors, const std::vector<Vec3<double>>& axes,
-                                  const std::vector<bool>& slides, const VecX<double>& q) {
+Transform<double> place_as_mujoco(const std::vector<Vec3<double>>& anchors,
+                                  const std::vector<Vec3<double>>& axes, const std::vector<bool>& slides,
+                                  const VecX<double>& q) {
     Transform<double> X{Eigen::AngleAxisd(pi / 2, Vec3<double>::UnitX()).toRotationMatrix(), {0.1, 0.2, 0.3}};
     for (size_t k = 0; k < axes.size(); ++k) {
         const double x = q[static_cast<Eigen::Index>(k)];
@@ -171,13 +191,13 @@ TEST_CASE("MJCF: several joints of a body, each about a point of its own, in ord
     const std::vector<Vec3<double>> axes{{0, 0, 1}, {0, 1, 0}, {1, 0, 0}, {0, 1, 0}};
     Kinematics<double> k(model);
     const VecX<double> v = VecX<double>::Zero(4);
-    for (const auto& q :
-         {VecX<double>(VecX<double>::Zero(4)), VecX<double>((VecX<double>(4) << 0.3, -0.4, 1.1, -2).finished())}) {
+    for (const auto& q : {VecX<double>(VecX<double>::Zero(4)),
+                          VecX<double>((VecX<double>(4) << 0.3, -0.4, 1.1, -2).finished())}) {
         kinematics(model, s.theta.data(), q.data(), v.data(), k);
         const Transform<double> wanted = place_as_mujoco(anchors, axes, {false, true, false, false}, q);
         const int b = model.body_index("m/b");
         CHECK((k.world_position(model, b) - wanted.p).norm() < 1e-14);
-        CHECK((k.X[static_cast<size_t>(b)].R - wanted.R).norm() < 1e-14);
+        CHECK((k.X[b].R - wanted.R).norm() < 1e-14);
     }
 }
 
@@ -203,9 +223,11 @@ TEST_CASE("MJCF: geoms from one point to another; friction and margin between eq
         <geom name="x" type="box" size=".1" fromto="0 0 1 0 0 0" friction=".49" margin=".02" gap=".01"/>
         <geom name="e" type="ellipsoid" size=".1 .2 .3"/><geom name="y" type="cylinder" size=".1 .3" group="7"/>)"))
                             .body(0)["shapes"];
-    CHECK((shapes[1]["radius"] == .1 && shapes[1]["half_length"] == 1 && json_equals(shapes[1]["position"], {0, 1, 0})));
+    CHECK((shapes[1]["radius"] == .1 && shapes[1]["half_length"] == 1 &&
+           json_equals(shapes[1]["position"], {0, 1, 0})));
     CHECK(std::abs(std::abs(rotation(shapes[1])(1, 2)) - 1) < 1e-14);
-    CHECK((json_equals(shapes[2]["half_extents"], {.1, .1, .5}) && json_value(shapes[2]["friction"]) == doctest::Approx(.7) &&
+    CHECK((json_equals(shapes[2]["half_extents"], {.1, .1, .5}) &&
+           json_value(shapes[2]["friction"]) == doctest::Approx(.7) &&
            json_value(shapes[2]["margin"]) == doctest::Approx(.005)));
     CHECK((json_equals(shapes[3]["semi_axes"], {.1, .2, .3}) && shapes[4]["half_length"] == .3));
     CHECK((shapes[0]["name"] == "b" && shapes[1]["name"] == "c"));

@@ -30,18 +30,25 @@ const char* const cube_text =
 TEST_CASE("MJCF: included files, and complaints that name them") {
     const MjcfFolder folder;
     folder.write("parts/leg.xml",
-                 "<mujocoinclude>\n<body name='leg'><joint/><geom size='.1'/></body>\n<geom name='floor' type='plane' size='1 1 "
+                 "<mujocoinclude>\n<body name='leg'><joint/><geom size='.1'/></body>\n<geom name='floor' "
+                 "type='plane' size='1 1 "
                  "1'/></mujocoinclude>");
-    folder.write("options.xml",
-                 "<mujocoinclude><option timestep='.25'/>\n<default><geom friction='.25'/></default></mujocoinclude>");
-    const auto main = folder.write(
-        "main.xml", "<mujoco><include file='options.xml'/><worldbody><include file='parts/leg.xml'/></worldbody></mujoco>");
+    folder.write(
+        "options.xml",
+        "<mujocoinclude><option timestep='.25'/>\n<default><geom friction='.25'/></default></mujocoinclude>");
+    const auto main = folder.write("main.xml",
+                                   "<mujoco><include file='options.xml'/><worldbody><include "
+                                   "file='parts/leg.xml'/></worldbody></mujoco>");
     const ImportedModel m = import_model(main);
-    CHECK((m.model["bodies"][0]["name"] == "leg" && m.scene["time_step"] == .25 && m.scene["shapes"][0]["friction"] == .5));
+    CHECK((m.model["bodies"][0]["name"] == "leg" && m.scene["time_step"] == .25 &&
+           m.scene["shapes"][0]["friction"] == .5));
     CHECK(m.places.at("/bodies/0") == (folder.path / "parts/leg.xml").string() + ":2");
-    folder.write("parts/leg.xml",
-                 "<mujocoinclude>\n<body name='leg'>\n<joint axis='0 0 0'/><geom size='.1'/></body></mujocoinclude>");
-    CHECK(complaint([&] { import_model(main); }).find((folder.path / "parts/leg.xml").string() + ":3: axis=\"0 0 0\"") == 0);
+    folder.write(
+        "parts/leg.xml",
+        "<mujocoinclude>\n<body name='leg'>\n<joint axis='0 0 0'/><geom size='.1'/></body></mujocoinclude>");
+    CHECK(complaint([&] {
+              import_model(main);
+          }).find((folder.path / "parts/leg.xml").string() + ":3: axis=\"0 0 0\"") == 0);
 }
 
 #ifdef COSTATE_HAVE_ASSIMP
@@ -69,7 +76,8 @@ TEST_CASE("MJCF: meshes touch by their hull, weigh what they enclose, and are se
 #endif
 
 TEST_CASE("MJCF: height fields, inline meshes and visual geoms") {
-    const MjcfText m = mjcf(R"(<asset><hfield name="hill" nrow="2" ncol="3" size="1 2 .5 .1" elevation="0 0 0 0 4 8"/>
+    const MjcfText m =
+        mjcf(R"(<asset><hfield name="hill" nrow="2" ncol="3" size="1 2 .5 .1" elevation="0 0 0 0 4 8"/>
         <mesh name="tip" vertex="0 0 0  1 0 0  0 1 0  0 0 1"/></asset>
         <worldbody><geom name="hill" type="hfield" hfield="hill"/>
         <body name="b"><freejoint/><geom type="mesh" mesh="tip" density="6"/>

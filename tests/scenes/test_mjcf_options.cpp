@@ -53,7 +53,8 @@ TEST_CASE("MJCF flags: limits, dry friction, springs, dampers, equalities, contr
     const Json hinge = mjcf(cart).body(1)["joint"];
     const auto without = [&](std::initializer_list<const char*> keys) {
         Json rest = hinge;
-        for (const char* key : keys) rest.erase(key);
+        for (const char* key : keys)
+            rest.erase(key);
         return rest;
     };
     CHECK((hinge.contains("damping") && hinge.contains("stiffness") && hinge.contains("dry_friction")));
@@ -64,7 +65,8 @@ TEST_CASE("MJCF flags: limits, dry friction, springs, dampers, equalities, contr
     CHECK(joint("constraint", 1) == without({"dry_friction"}));
     CHECK(joint("limit", 1) == hinge);
     CHECK(mjcf(cart).body(0)["joint"].contains("limits"));
-    for (const char* name : {"limit", "constraint"}) CHECK(!joint(name, 0).contains("limits"));
+    for (const char* name : {"limit", "constraint"})
+        CHECK(!joint(name, 0).contains("limits"));
 
     const std::string weld = "<equality><weld body1='cart'/></equality>";
     CHECK(mjcf(cart + weld).imported.model["equalities"].size() == 1);
@@ -73,7 +75,8 @@ TEST_CASE("MJCF flags: limits, dry friction, springs, dampers, equalities, contr
     CHECK(mjcf(flag("constraint") + cart).scene().world.shapes.pairs.empty());
 
     CHECK(!mjcf(flag("clampctrl") + cart).imported.model["actuators"][0].contains("control_limits"));
-    CHECK_NOTHROW(mjcf(flag("limit") + cart + "<actuator><position joint='slider' inheritrange='1'/></actuator>"));
+    CHECK_NOTHROW(
+        mjcf(flag("limit") + cart + "<actuator><position joint='slider' inheritrange='1'/></actuator>"));
     const MjcfText idle = mjcf(flag("actuation") + cart + "<keyframe><key ctrl='.5'/></keyframe>");
     CHECK(!idle.imported.model.contains("actuators"));
     CHECK(!idle.imported.model["keyframes"][0].contains("controls"));
@@ -82,7 +85,8 @@ TEST_CASE("MJCF flags: limits, dry friction, springs, dampers, equalities, contr
 }
 
 TEST_CASE(
-    "MJCF flags: the last one counts, what is enabled or of MuJoCo's solver is passed over, what is not known is "
+    "MJCF flags: the last one counts, what is enabled or of MuJoCo's solver is passed over, what is not "
+    "known is "
     "refused") {
     CHECK(!mjcf(flag("contact") + "<option><flag contact='enable'/></option>" + cart)
                .scene()

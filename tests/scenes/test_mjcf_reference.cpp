@@ -1,5 +1,6 @@
-// Models of MuJoCo's users against MuJoCo: mass matrix, forces, acceleration and poses at the states of reference files. They are
-// sought in $COSTATE_REFERENCE_DIR/reference/smooth_dynamics; without that variable these tests are left out.
+// Models of MuJoCo's users against MuJoCo: mass matrix, forces, acceleration and poses at the states of
+// reference files. They are sought in $COSTATE_REFERENCE_DIR/reference/smooth_dynamics; without that variable
+// these tests are left out.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -9,10 +10,10 @@
 #include "core/dynamics/actuation.hpp"
 #include "core/dynamics/crba.hpp"
 #include "core/dynamics/rnea.hpp"
-#include "tests/support/scene_text.hpp"
 #include "scenes/import/mjcf/mjcf.hpp"
 #include "scenes/read/robot_file.hpp"
 #include "tests/support/references.hpp"
+#include "tests/support/scene_text.hpp"
 
 namespace costate::test {
 namespace {
@@ -49,7 +50,9 @@ struct ReferenceModel {
         return scene_from_json(json, "reference.json");
     }
     ReferenceModel(const fs::path& file, const VecX<double>& reference)
-        : imported(import_file(file)), scene(scene_of(imported)), offset(reference) {
+        : imported(import_file(file)),
+          scene(scene_of(imported)),
+          offset(reference) {
         for (const Json& body : imported.model["bodies"])
             bodies.push_back(scene.world.model.body_index("robot/" + body["name"].get<std::string>()));
     }
@@ -59,21 +62,24 @@ struct ReferenceModel {
 VecX<double> forces(const Model& m, const VecX<double>& theta, const VecX<double>& q, const VecX<double>& v,
                     const VecX<double>& ctrl) {
     VecX<double> tau(m.nv), B(m.nv);
-    std::vector<Saturation> saturations(static_cast<size_t>(m.nu));
+    std::vector<Saturation> saturations(m.nu);
     actuation(m, theta.data(), q.data(), v.data(), ctrl.data(), saturations.data(), tau.data(), B.data());
     return tau - B.cwiseProduct(v);
 }
 
 VecX<double> without_gears(const Model& m, VecX<double> theta) {
-    for (int n = 0; n < m.nu; ++n) theta[m.gear.at(n)] = 0;
+    for (int n = 0; n < m.nu; ++n)
+        theta[m.gear.at(n)] = 0;
     return theta;
 }
 
-// M and the bias force by CRBA and RNEA; springs, damping and actuators as the step has them; the acceleration by ABA.
+// M and the bias force by CRBA and RNEA; springs, damping and actuators as the step has them; the
+// acceleration by ABA.
 void check_sample(const ReferenceModel& r, const Json& sample) {
     const Model& m = r.scene.world.model;
     const VecX<double>& theta = r.scene.theta;
-    const VecX<double> q = vector_of(sample["qpos"]) - r.offset, v = vector_of(sample["qvel"]), ctrl = vector_of(sample["ctrl"]);
+    const VecX<double> q = vector_of(sample["qpos"]) - r.offset, v = vector_of(sample["qvel"]),
+                       ctrl = vector_of(sample["ctrl"]);
     Kinematics<double> k(m);
     kinematics(m, theta.data(), q.data(), v.data(), k);
 
@@ -82,21 +88,22 @@ void check_sample(const ReferenceModel& r, const Json& sample) {
     double worst_p = 0, worst_R = 0;
     for (size_t i = 0; i < r.bodies.size(); ++i) {
         const auto at = static_cast<Eigen::Index>(i + 1);
-        worst_p = std::max(worst_p, (k.world_position(m, r.bodies[i]) - p.segment<3>(3 * at)).cwiseAbs().maxCoeff());
+        worst_p = std::max(worst_p,
+                           (k.world_position(m, r.bodies[i]) - p.segment<3>(3 * at)).cwiseAbs().maxCoeff());
         const Eigen::Quaterniond turn(turns[4 * at], turns[4 * at + 1], turns[4 * at + 2], turns[4 * at + 3]);
-        worst_R = std::max(worst_R, (k.X[static_cast<size_t>(r.bodies[i])].R - turn.toRotationMatrix()).cwiseAbs().maxCoeff());
+        worst_R = std::max(worst_R, (k.X[r.bodies[i]].R - turn.toRotationMatrix()).cwiseAbs().maxCoeff());
     }
     CHECK(worst_p < 1e-9 * std::max(1.0, p.cwiseAbs().maxCoeff()));
     CHECK(worst_R < 1e-9);
 
     CrbaScratch<double> scratch(m);
-    std::vector<double> pattern(static_cast<size_t>(m.mass_matrix_size));
+    std::vector<double> pattern(m.mass_matrix_size);
     crba(m, theta.data(), k, scratch, pattern.data());
     VecX<double> M = VecX<double>::Zero(m.nv * m.nv);
     for (int i = 0; i < m.nv; ++i) {
-        const Dof& row = m.dofs[static_cast<size_t>(i)];
-        for (int j = i; j >= 0; j = m.dofs[static_cast<size_t>(j)].parent) {
-            const double x = pattern[static_cast<size_t>(row.row + m.dofs[static_cast<size_t>(j)].depth)];
+        const Dof& row = m.dofs[i];
+        for (int j = i; j >= 0; j = m.dofs[j].parent) {
+            const double x = pattern[row.row + m.dofs[j].depth];
             M[i * m.nv + j] = M[j * m.nv + i] = x;
         }
     }
@@ -108,13 +115,15 @@ void check_sample(const ReferenceModel& r, const Json& sample) {
     rnea(m, theta.data(), k, v.data(), still.data(), inverse, bias.data());
     CHECK(differ(bias, vector_of(sample["qfrc_bias"])) < 1e-9);
 
-    const VecX<double> passive = forces(m, without_gears(m, theta), q, v, ctrl), all = forces(m, theta, q, v, ctrl);
+    const VecX<double> passive = forces(m, without_gears(m, theta), q, v, ctrl),
+                       all = forces(m, theta, q, v, ctrl);
     CHECK(differ(passive, vector_of(sample["qfrc_passive"])) < 1e-9);
     CHECK(differ(all - passive, vector_of(sample["qfrc_actuator"])) < 1e-9);
 
     AbaScratch<double> forward(m);
     VecX<double> acceleration(m.nv);
-    aba(m, theta.data(), k, v.data(), all.data(), theta.data() + m.armature.offset, forward, acceleration.data());
+    aba(m, theta.data(), k, v.data(), all.data(), theta.data() + m.armature.offset, forward,
+        acceleration.data());
     CHECK(differ(acceleration, vector_of(sample["qacc"])) < 1e-9);
 }
 
@@ -132,22 +141,29 @@ void check_model(const std::string& name) {
     CHECK((m.nq == reference["nq"] && m.nv == reference["nv"] && m.nu == reference["nu"]));
     VecX<double> mass(static_cast<Eigen::Index>(r.bodies.size() + 1));
     mass[0] = 0;
-    for (size_t i = 0; i < r.bodies.size(); ++i) mass[static_cast<Eigen::Index>(i + 1)] = r.scene.theta[m.mass.at(r.bodies[i])];
+    for (size_t i = 0; i < r.bodies.size(); ++i)
+        mass[static_cast<Eigen::Index>(i + 1)] = r.scene.theta[m.mass.at(r.bodies[i])];
     CHECK(differ(mass, vector_of(reference["body_mass"])) < 1e-9);
     REQUIRE(reference["samples"].size() == 4);
-    for (const Json& sample : reference["samples"]) check_sample(r, sample);
+    for (const Json& sample : reference["samples"])
+        check_sample(r, sample);
 }
 
-TEST_CASE("MJCF: the models load, those with nothing unsupported strictly, and come back from their JSON as they were") {
+TEST_CASE(
+    "MJCF: the models load, those with nothing unsupported strictly, and come back from their JSON as they "
+    "were") {
     const fs::path folder = reference_folder();
     if (folder.empty()) return;
-    for (const std::string name : {"ant.xml", "half_cheetah.xml", "hopper.xml", "humanoid.xml", "go1_nomesh.xml", "h1_nomesh.xml", "ur5e_nomesh.xml"}) {
+    for (const std::string name : {"ant.xml", "half_cheetah.xml", "hopper.xml", "humanoid.xml",
+                                   "go1_nomesh.xml", "h1_nomesh.xml", "ur5e_nomesh.xml"}) {
         const fs::path path = model_file(folder, name);
         CAPTURE(name);
         const Scene scene = load_scene(path.string(), 1);
-        const bool strict = name == "h1_nomesh.xml";  // ant and ur5e ask for integrators that are not supported
+        // ant and ur5e ask for integrators that are not supported
+        const bool strict = name == "h1_nomesh.xml";
         CHECK(scene.warnings.empty() == strict);
-        CHECK((complaint([&] { load_scene(path.string(), 1, {.strict = true}); }) == "no complaint") == strict);
+        CHECK((complaint([&] { load_scene(path.string(), 1, {.strict = true}); }) == "no complaint") ==
+              strict);
 
         ImportedModel m = import_model(path);
         m.model["world"] = m.scene;

@@ -16,8 +16,8 @@ namespace {
 std::string balls(const std::vector<std::array<int, 2>>& kinds) {
     std::string text = "<worldbody>";
     for (size_t i = 0; i < kinds.size(); ++i)
-        text += "<body><freejoint/><geom name='g" + std::to_string(i) + "' size='.1' contype='" + std::to_string(kinds[i][0]) +
-                "' conaffinity='" + std::to_string(kinds[i][1]) + "'/></body>";
+        text += "<body><freejoint/><geom name='g" + std::to_string(i) + "' size='.1' contype='" +
+                std::to_string(kinds[i][0]) + "' conaffinity='" + std::to_string(kinds[i][1]) + "'/></body>";
     return text + "</worldbody>";
 }
 
@@ -25,7 +25,8 @@ TEST_CASE("MJCF: geoms meet where contype and conaffinity say so") {
     std::mt19937 random(7);
     for (int trial = 0; trial < 20; ++trial) {
         std::vector<std::array<int, 2>> kinds;
-        for (int i = 0; i < 12; ++i) kinds.push_back({static_cast<int>(random() % 8), static_cast<int>(random() % 8)});
+        for (int i = 0; i < 12; ++i)
+            kinds.push_back({static_cast<int>(random() % 8), static_cast<int>(random() % 8)});
         const Scene s = mjcf(balls(kinds)).scene();
         const auto index = [&](size_t i) { return s.world.shapes.index("m/g" + std::to_string(i)); };
         int wrong = 0;
@@ -33,7 +34,8 @@ TEST_CASE("MJCF: geoms meet where contype and conaffinity say so") {
             for (size_t j = i + 1; j < kinds.size(); ++j) {
                 const bool meet = (kinds[i][0] & kinds[j][1]) != 0 || (kinds[j][0] & kinds[i][1]) != 0;
                 const int a = index(i), b = index(j);
-                wrong += meet != (a >= 0 && b >= 0 && (s.world.shapes.is_pair(a, b) || s.world.shapes.is_pair(b, a)));
+                wrong += meet !=
+                         (a >= 0 && b >= 0 && (s.world.shapes.is_pair(a, b) || s.world.shapes.is_pair(b, a)));
             }
         CHECK(wrong == 0);
     }
@@ -56,35 +58,41 @@ TEST_CASE("MJCF: parents, children, the world, excluded pairs") {
                         .scene();
     const ShapeSet& set = s.world.shapes;
     const auto meet = [&](const char* a, const char* b) {
-        const auto index = [&](const std::string& name) { return set.index(name == "floor" ? name : "m/" + name); };
+        const auto index = [&](const std::string& name) {
+            return set.index(name == "floor" ? name : "m/" + name);
+        };
         return set.is_pair(index(a), index(b)) || set.is_pair(index(b), index(a));
     };
     CHECK((!meet("a", "weld") && !meet("a", "b") && !meet("weld", "b") && !meet("b", "c")));
-    CHECK((meet("a", "c") && meet("weld", "c") && meet("a", "floor") && meet("weld", "floor") && meet("b", "floor")));
+    CHECK((meet("a", "c") && meet("weld", "c") && meet("a", "floor") && meet("weld", "floor") &&
+           meet("b", "floor")));
     CHECK((!meet("a", "d") && !meet("weld", "d") && !meet("floor", "d") && meet("b", "d")));
 }
 
 std::string driven(const std::string& actuators, const std::string& defaults = "") {
-    return "<default>" + defaults + "</default>" + one_body("", "<joint name='h' ref='30' range='-90 90'/>") + "<actuator>" +
-           actuators + "</actuator>";
+    return "<default>" + defaults + "</default>" + one_body("", "<joint name='h' ref='30' range='-90 90'/>") +
+           "<actuator>" + actuators + "</actuator>";
 }
 
 TEST_CASE("MJCF: actuators by their affine law") {
     const auto first = [](const std::string& actuators, const std::string& defaults = "") {
-        return mjcf("<compiler angle='radian'/>" + driven(actuators, defaults)).imported.model["actuators"][0];
+        return mjcf("<compiler angle='radian'/>" + driven(actuators, defaults))
+            .imported.model["actuators"][0];
     };
     const Json motor = first("<motor joint='h' gear='3' ctrlrange='-1 2'/>");
     CHECK((motor["type"] == "motor" && motor["gear"] == 3 && json_equals(motor["control_limits"], {-1, 2}) &&
            motor["name"] == "h"));
     // servos push against the reference, where our coordinate is 0: kp (ctrl - gear (q + ref))
     const Json servo = first("<position name='p' joint='h' kp='10' kv='2' gear='2' forcerange='-5 5'/>");
-    CHECK((servo["type"] == "general" && servo["gain"] == 10 && json_equals(servo["bias"], {-10 * 2 * 30.0, -10, -2}) &&
+    CHECK((servo["type"] == "general" && servo["gain"] == 10 &&
+           json_equals(servo["bias"], {-10 * 2 * 30.0, -10, -2}) &&
            json_equals(servo["force_limits"], {-5, 5})));
     const Json speed = first("<velocity joint='h' kv='4'/>");
     CHECK((speed["type"] == "velocity" && speed["kd"] == 4));
     const Json general = first("<general joint='h' gainprm='3' biastype='affine' biasprm='1 0 -2'/>");
     CHECK((general["type"] == "general" && general["gain"] == 3 && json_equals(general["bias"], {1, 0, -2})));
-    CHECK(first("<general joint='h' gainprm='3' biasprm='1 0 -2'/>")["bias"] == Json{0.0, 0.0, 0.0});  // biastype none
+    // biastype none
+    CHECK(first("<general joint='h' gainprm='3' biasprm='1 0 -2'/>")["bias"] == Json{0.0, 0.0, 0.0});
     // one default for all kinds, shortcuts and all
     const Json inherited = first("<position joint='h'/>", "<general gainprm='7' ctrlrange='-1 1'/>");
     CHECK((inherited["gain"] == 7 && json_equals(inherited["bias"], {-7 * 30.0, -7, 0}) &&
@@ -92,18 +100,18 @@ TEST_CASE("MJCF: actuators by their affine law") {
     const Json range = first("<position joint='h' inheritrange='.5'/>");
     CHECK(json_equals(range["control_limits"], {-45, 45}));
 
-    const MjcfText at_zero = mjcf(one_body("", "<joint name='h' actuatorfrcrange='-3 6'/>") +
-                                  "<actuator><position joint='h' kp='10' kv='2' gear='-3' forcerange='-5 .5'/></actuator>");
+    const MjcfText at_zero =
+        mjcf(one_body("", "<joint name='h' actuatorfrcrange='-3 6'/>") +
+             "<actuator><position joint='h' kp='10' kv='2' gear='-3' forcerange='-5 .5'/></actuator>");
     const Json limited = at_zero.imported.model["actuators"][0];
     CHECK((limited["type"] == "servo" && limited["kp"] == 10 && limited["kd"] == 2 &&
            json_equals(limited["force_limits"], {-2, .5})));
 }
 
 TEST_CASE("MJCF: actuators without counterpart are left out, and keyframes still fit") {
-    const MjcfText m = mjcf(
-        driven(
-            "<muscle joint='h'/><motor name='a' tendon='t'/><motor name='b' joint='h'/><general joint='h' dyntype='filter'/>") +
-        "<keyframe><key ctrl='1 2 3 4'/></keyframe>");
+    const MjcfText m = mjcf(driven("<muscle joint='h'/><motor name='a' tendon='t'/><motor name='b' "
+                                   "joint='h'/><general joint='h' dyntype='filter'/>") +
+                            "<keyframe><key ctrl='1 2 3 4'/></keyframe>");
     CHECK(m.imported.model["actuators"].size() == 1);
     CHECK(m.imported.model["keyframes"][0]["controls"] == Json{{"b", 3.0}});
     CHECK(m.warnings.size() == 3);
@@ -132,12 +140,14 @@ TEST_CASE("MJCF: equalities hold at the reference") {
     kinematics(model, s.theta.data(), q.data(), v.data(), k);
     const auto pose = [&](int body) {
         return body < 0 ? Transform<double>::identity()
-                        : Transform<double>{k.X[static_cast<size_t>(body)].R, k.world_position(model, body)};
+                        : Transform<double>{k.X[body].R, k.world_position(model, body)};
     };
     for (const int n : {0, 2}) {
-        const Equality& equality = model.equalities[static_cast<size_t>(n)];
-        const Vec3<double> a = transform_point(pose(equality.body_a), load3(s.theta.data() + model.anchor_a.at(n))),
-                           b = transform_point(pose(equality.body_b), load3(s.theta.data() + model.anchor_b.at(n)));
+        const Equality& equality = model.equalities[n];
+        const Vec3<double> a = transform_point(pose(equality.body_a),
+                                               load3(s.theta.data() + model.anchor_a.at(n))),
+                           b = transform_point(pose(equality.body_b),
+                                               load3(s.theta.data() + model.anchor_b.at(n)));
         CHECK((a - b).norm() < 1e-14);
         if (n == 0) CHECK((pose(equality.body_b).R * equality.R_ba - pose(equality.body_a).R).norm() < 1e-14);
     }
@@ -145,8 +155,8 @@ TEST_CASE("MJCF: equalities hold at the reference") {
     const Json weld = mjcf(R"(<worldbody><body name="a"><freejoint/><geom size="1"/></body></worldbody>
         <equality><weld body1="a" relpose="1 2 3 0 0 0 2"/></equality>)")
                           .imported.model["equalities"][0];
-    CHECK(
-        (weld["body_b"] == "world" && json_equals(weld["point_a"], {1, 2, 3}) && json_equals(weld["quaternion"], {0, 0, 0, -1})));
+    CHECK((weld["body_b"] == "world" && json_equals(weld["point_a"], {1, 2, 3}) &&
+           json_equals(weld["quaternion"], {0, 0, 0, -1})));
 }
 
 TEST_CASE("MJCF: keyframes by name, with references taken off; instances start in one") {
@@ -159,12 +169,14 @@ TEST_CASE("MJCF: keyframes by name, with references taken off; instances start i
             <key name="home" qpos="4 5 6 0 0 0 1 3 0 1 0 0" qvel="1 2 3 4 5 6 7 8 9 10" ctrl=".5"/><key/></keyframe>)");
     const Json& keys = m.imported.model["keyframes"];
     REQUIRE(keys.size() == 3);
-    CHECK((keys[0]["name"] == "up" && json_value(keys[0]["joints"]["h"]) == doctest::Approx(2 - std::acos(0.0)) &&
+    CHECK((keys[0]["name"] == "up" &&
+           json_value(keys[0]["joints"]["h"]) == doctest::Approx(2 - std::acos(0.0)) &&
            keys[2]["name"] == "key"));
     const double h = 3 - std::acos(0.0);
     const Scene home = m.scene();
     const int nq = home.world.model.nq;
-    CHECK((home.x0.head(nq) - (VecX<double>(12) << 4, 5, 6, 0, 0, 0, 1, h, 0, 1, 0, 0).finished()).norm() < 1e-14);
+    CHECK((home.x0.head(nq) - (VecX<double>(12) << 4, 5, 6, 0, 0, 0, 1, h, 0, 1, 0, 0).finished()).norm() <
+          1e-14);
     CHECK((home.x0.tail(10) - VecX<double>::LinSpaced(10, 1, 10)).norm() < 1e-14);
     CHECK(home.z0[0] == .5);
 
@@ -178,15 +190,18 @@ TEST_CASE("MJCF: keyframes by name, with references taken off; instances start i
     CHECK(up.x0[7] == 0.25);  // what the scene says itself comes last
     CHECK(up.x0[6] == doctest::Approx(std::sqrt(0.5)));
     json["models"][0]["keyframe"] = "down";
-    CHECK(complaint([&] { scene_from_json(json, "m.json"); }).find("#/models/0/keyframe: the model has no such keyframe") !=
-          std::string::npos);
+    CHECK(complaint([&] {
+              scene_from_json(json, "m.json");
+          }).find("#/models/0/keyframe: the model has no such keyframe") != std::string::npos);
 }
 
 TEST_CASE("MJCF: gravity, time step, and what no scene can say") {
-    const Json scene = mjcf("<option timestep='.005' gravity='0 0 -2' integrator='RK4'/>" + one_body("")).imported.scene;
+    const Json scene =
+        mjcf("<option timestep='.005' gravity='0 0 -2' integrator='RK4'/>" + one_body("")).imported.scene;
     CHECK((scene["time_step"] == .005 && json_equals(scene["gravity"], {0, 0, -2})));
     CHECK(mjcf(one_body("")).imported.scene["time_step"] == .002);
-    CHECK(json_equals(mjcf("<option><flag gravity='disable' energy='enable'/></option>" + one_body("")).imported.scene["gravity"],
+    CHECK(json_equals(mjcf("<option><flag gravity='disable' energy='enable'/></option>" + one_body(""))
+                          .imported.scene["gravity"],
                       {0, 0, 0}));
 
     const MjcfText m = mjcf(
@@ -206,16 +221,19 @@ TEST_CASE("MJCF: gravity, time step, and what no scene can say") {
     CHECK(complaint([] {
               mjcf("<tendon>\n<fixed name='t'/></tendon>" + one_body(""), true);
           }).find("m.xml:3: <fixed> in <tendon>") == 0);
-    CHECK_NOTHROW(
-        mjcf("<option solver='CG'/><size njmax='5'/><visual/><statistic extent='1'/>" + one_body("<camera/><light/>"), true));
+    CHECK_NOTHROW(mjcf("<option solver='CG'/><size njmax='5'/><visual/><statistic extent='1'/>" +
+                           one_body("<camera/><light/>"),
+                       true));
     // softness other than MuJoCo's usual one
     CHECK_NOTHROW(mjcf(one_body("<geom size='1' solref='.02 1' condim='3'/>"), true));
-    CHECK(mjcf("<default><geom solref='.01 1'/></default>" + one_body("<geom size='1'/>")).warnings.size() == 1);
+    CHECK(mjcf("<default><geom solref='.01 1'/></default>" + one_body("<geom size='1'/>")).warnings.size() ==
+          1);
 }
 
 TEST_CASE("MJCF: sites are frames of bodies") {
-    const MjcfText m = mjcf(one_body("<site name='s' pos='1 2 3' quat='0 0 2 0'/><site fromto='0 0 0 0 0 2' name='t'/>") +
-                            "<worldbody><site/></worldbody>");
+    const MjcfText m =
+        mjcf(one_body("<site name='s' pos='1 2 3' quat='0 0 2 0'/><site fromto='0 0 0 0 0 2' name='t'/>") +
+             "<worldbody><site/></worldbody>");
     CHECK((m.warnings.size() == 1 && m.warnings[0].find("<site> in the world") != std::string::npos));
     if (!m.body(0).contains("sites")) return;  // scenes without sites leave them out
     const Json& sites = m.body(0)["sites"];
@@ -241,7 +259,8 @@ TEST_CASE("keyframes and the world of a model: what is wrong in them") {
     refuse("/keyframes/0/joints/elbow", "[1]", "must be a number", "write a number");
     refuse("/keyframes/0/joints/knee", "1", "no joint that moves", "correct or remove it");
     refuse("/keyframes/0/velocities", R"({"elbow": "fast"})", "must be a number", "write a number");
-    refuse("/keyframes/0/controls/elbwo", "1", "no actuator, the nearest is \"elbow\"", "correct or remove it");
+    refuse("/keyframes/0/controls/elbwo", "1", "no actuator, the nearest is \"elbow\"",
+           "correct or remove it");
     refuse("/keyframes/0/qpos", "[1]", "unknown key of keyframe", "correct or remove it");
     refuse("/keyframes/1", R"({"name": "k"})", "already a keyframe", "rename");
     refuse("/world/time_step", "0", "must be positive", "use a number above 0");

@@ -1,4 +1,5 @@
-// The schema, and the scenes and models that are shipped: they obey it, load, and do what their descriptions say.
+// The schema, and the scenes and models that are shipped: they obey it, load, and do what their descriptions
+// say.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -23,7 +24,8 @@ std::string disobeys(const Json& schema, const Json& s, const Json& value, const
     };
     for (const auto& [word, w] : s.items()) {
         if (word == "$ref") {
-            const std::string error = disobeys(schema, schema.at(Json::json_pointer(w.get<std::string>().substr(1))), value, at);
+            const std::string error =
+                disobeys(schema, schema.at(Json::json_pointer(w.get<std::string>().substr(1))), value, at);
             if (!error.empty()) return error;
         } else if (word == "type") {
             const std::string type = w;
@@ -48,11 +50,13 @@ std::string disobeys(const Json& schema, const Json& s, const Json& value, const
                 if (!error.empty()) return error;
             }
         }
-        const bool wrong =
-            (word == "anyOf" && any(w) == 0) || (word == "oneOf" && any(w) != 1) || (word == "const" && value != w) ||
-            (word == "enum" && std::find(w.begin(), w.end(), value) == w.end()) || (word == "minItems" && value.size() < w) ||
-            (word == "maxItems" && value.size() > w) || (word == "minimum" && value < w) || (word == "maximum" && value > w) ||
-            (word == "exclusiveMinimum" && value <= w) || (word == "exclusiveMaximum" && value >= w);
+        const bool wrong = (word == "anyOf" && any(w) == 0) || (word == "oneOf" && any(w) != 1) ||
+                           (word == "const" && value != w) ||
+                           (word == "enum" && std::find(w.begin(), w.end(), value) == w.end()) ||
+                           (word == "minItems" && value.size() < w) ||
+                           (word == "maxItems" && value.size() > w) || (word == "minimum" && value < w) ||
+                           (word == "maximum" && value > w) || (word == "exclusiveMinimum" && value <= w) ||
+                           (word == "exclusiveMaximum" && value >= w);
         if (wrong) return at + " breaks " + word;
     }
     return {};
@@ -62,14 +66,16 @@ std::filesystem::path folder() { return find_scene("throw").parent_path(); }
 
 std::set<std::string> keys_of_schema(const Json& definition) {
     std::set<std::string> keys;
-    for (const auto& [key, value] : definition["properties"].items()) keys.insert(key);
+    for (const auto& [key, value] : definition["properties"].items())
+        keys.insert(key);
     return keys;
 }
 
 double total_mass(const Scene& s, const std::string& pattern) {
     double mass = 0;
     for (size_t i = 0; i < s.world.model.bodies.size(); ++i)
-        if (matches(pattern, s.world.model.bodies[i].name)) mass += s.theta[s.world.model.mass.at(static_cast<int>(i))];
+        if (matches(pattern, s.world.model.bodies[i].name))
+            mass += s.theta[s.world.model.mass.at(static_cast<int>(i))];
     return mass;
 }
 
@@ -90,7 +96,8 @@ TEST_CASE("scenes: the schema has the keys of the loader, and the shipped scenes
     for (const std::string& name : shipped_scenes())
         CHECK(disobeys(schema, schema, read_json(folder() / (name + ".json")), name) == "");
     for (const auto& entry : std::filesystem::directory_iterator(folder() / "models"))
-        CHECK(disobeys(schema, schema["$defs"]["model"], read_json(entry.path()), entry.path().stem().string()) == "");
+        CHECK(disobeys(schema, schema["$defs"]["model"], read_json(entry.path()),
+                       entry.path().stem().string()) == "");
     Json wrong = read_json(folder() / "bounce.json");
     wrong["models"][0]["model"]["bodies"][0]["mas"] = 1;
     CHECK(disobeys(schema, schema, wrong, "") == "/models/0/model/bodies/0/mas is unknown");
@@ -99,9 +106,9 @@ TEST_CASE("scenes: the schema has the keys of the loader, and the shipped scenes
 TEST_CASE("scenes: every shipped scene loads, has an objective, and takes 50 steps") {
     const std::vector<std::string> names = shipped_scenes();
     for (const char* wanted :
-         {"throw", "quadruped_stand", "quadruped_ten", "pendulum_1", "pendulum_7", "double_pendulum", "box_slide", "bounce",
-          "four_bar", "slider_dry_friction", "double_pendulum_identification", "box_slide_identification", "box_stack", "golf",
-          "racecar_friction"})
+         {"throw", "quadruped_stand", "quadruped_ten", "pendulum_1", "pendulum_7", "double_pendulum",
+          "box_slide", "bounce", "four_bar", "slider_dry_friction", "double_pendulum_identification",
+          "box_slide_identification", "box_stack", "golf", "racecar_friction"})
         CHECK(std::count(names.begin(), names.end(), wanted) == 1);
     for (const std::string& name : names) {
         CAPTURE(name);
@@ -124,7 +131,8 @@ TEST_CASE("scenes: ten boxes on each other stay there") {
     StepScratch<double> scratch(s.world);
     VecX<double> x = s.x0, next(x.size());
     const VecX<double> u;  // nothing is driven
-    for (int t = 0; t < s.steps; ++t, x.swap(next)) step(s.world, s.theta.data(), x.data(), u.data(), scratch, next.data());
+    for (int t = 0; t < s.steps; ++t, x.swap(next))
+        step(s.world, s.theta.data(), x.data(), u.data(), scratch, next.data());
     VecX<double> moved(s.world.nv());
     difference(s.world.model, s.x0.data(), x.data(), moved.data());
     CHECK(moved.cwiseAbs().maxCoeff() < 2e-3);  // m and rad
@@ -141,7 +149,7 @@ TEST_CASE("scenes: masses of the robots, and the ball stays in the hand until it
     const auto ball_in_hand = [&] {
         observe(s.world, s.theta.data(), x.data(), scratch);
         const Kinematics<double>& k = scratch.kinematics;
-        return Vec3<double>(k.X[static_cast<size_t>(hand)].R.transpose() *
+        return Vec3<double>(k.X[hand].R.transpose() *
                             (k.world_position(m, ball) - k.world_position(m, hand)));
     };
     const Vec3<double> held = ball_in_hand();
@@ -151,12 +159,13 @@ TEST_CASE("scenes: masses of the robots, and the ball stays in the hand until it
         step(s.world, s.theta.data(), x.data(), u.data(), scratch, next.data());
     }
     CHECK((ball_in_hand() - held).norm() > 0.1);
-    const Vec3<double> end = x.segment<3>(m.bodies[static_cast<size_t>(ball)].q0);
+    const Vec3<double> end = x.segment<3>(m.bodies[ball].q0);
     CHECK((end - s.objective[0].target).norm() > 1);  // far from the target, and still in the air
     CHECK(end.z() > 0.1);
 }
 
-TEST_CASE("scenes: the quadruped stands still, the box stops and the ball bounces where their descriptions say") {
+TEST_CASE(
+    "scenes: the quadruped stands still, the box stops and the ball bounces where their descriptions say") {
     const auto end_of = [](const Scene& s, const VecX<double>& theta) {
         StepScratch<double> scratch(s.world);
         VecX<double> x = s.x0, next(x.size()), u(s.world.nu());
@@ -186,7 +195,9 @@ TEST_CASE("scenes: the quadruped stands still, the box stops and the ball bounce
     CHECK(end_of(bounce, theta)[2] == doctest::Approx(bounce.objective[0].target.z()).epsilon(1e-6));
 }
 
-TEST_CASE("scenes: the four-bar linkage stays closed while its crank turns, and the slider swings as its formula says") {
+TEST_CASE(
+    "scenes: the four-bar linkage stays closed while its crank turns, and the slider swings as its formula "
+    "says") {
     const Scene s = load_scene("four_bar");
     StepScratch<double> scratch(s.world);
     VecX<double> x = s.x0, next(x.size()), u(s.world.nu());
@@ -195,7 +206,8 @@ TEST_CASE("scenes: the four-bar linkage stays closed while its crank turns, and 
         s.plan.evaluate(s.z0.data(), t, u.data());
         step(s.world, s.theta.data(), x.data(), u.data(), scratch, next.data());
         REQUIRE(scratch.rows.error.size() >= 3);
-        for (int r = 0; r < 3; ++r) farthest = std::max(farthest, std::abs(scratch.rows.error[static_cast<size_t>(r)]));
+        for (int r = 0; r < 3; ++r)
+            farthest = std::max(farthest, std::abs(scratch.rows.error[r]));
     }
     CHECK(farthest < 1e-3);
     CHECK(std::abs(x[0] - s.x0[0]) > 0.5);

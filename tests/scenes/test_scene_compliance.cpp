@@ -1,8 +1,9 @@
-// Compliant shapes and joint limits of scenes: their gradients, what the loader makes of them, and what it says of wrong ones.
+// Compliant shapes and joint limits of scenes: their gradients, what the loader makes of them, and what it
+// says of wrong ones.
 #include "adjoint/check/gradcheck.hpp"
-#include "tests/support/scene_text.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
+#include "tests/support/scene_text.hpp"
 
 using namespace costate;
 
@@ -31,8 +32,9 @@ TEST_CASE("scene compliance: the gradient of a soft landing against central diff
     rollout.forward(scene.theta, scene.x0, scene.z0);
     Gradient g;
     rollout.backward(scene.theta, scene.z0, g);
-    for (const char* path : {"shapes/box/box/stiffness", "shapes/box/box/damping", "shapes/ground/stiffness",
-                             "shapes/ground/damping", "joints/box/arm/limit_stiffness", "joints/box/arm/limit_damping"}) {
+    for (const char* path :
+         {"shapes/box/box/stiffness", "shapes/box/box/damping", "shapes/ground/stiffness",
+          "shapes/ground/damping", "joints/box/arm/limit_stiffness", "joints/box/arm/limit_damping"}) {
         CAPTURE(path);
         const ParameterLayout::Entry* e = scene.world.model.layout.find(path);
         REQUIRE(e != nullptr);
@@ -50,27 +52,30 @@ TEST_CASE("scene compliance: the gradient of a soft landing against central diff
 }
 
 TEST_CASE("scene compliance: what scenes say of it, and what is said of wrong ones") {
-    const Scene soft = changed({{"/ground/stiffness", "5000"}, {"/ground/damping", "3"},
+    const Scene soft = changed({{"/ground/stiffness", "5000"},
+                                {"/ground/damping", "3"},
                                 {"/models/0/model/bodies/0/joint/limit_stiffness", "40"},
                                 {"/parameters/-", R"({"path": "shapes/ground/stiffness", "value": 6000})"}});
     const ShapeSet& set = soft.world.shapes;
-    CHECK((set.shapes[static_cast<size_t>(set.index("ground"))].spring == 0 && soft.theta[set.stiffness.at(0)] == 6000));
+    CHECK((set.shapes[set.index("ground")].spring == 0 && soft.theta[set.stiffness.at(0)] == 6000));
     CHECK(soft.theta[set.damping.at(0)] == 3);
-    CHECK((soft.theta[soft.world.model.limit_stiffness.at(0)] == 40 && soft.theta[soft.world.model.limit_damping.at(0)] == 0));
-    CHECK(set.shapes[static_cast<size_t>(set.index("ball"))].spring == -1);
+    CHECK((soft.theta[soft.world.model.limit_stiffness.at(0)] == 40 &&
+           soft.theta[soft.world.model.limit_damping.at(0)] == 0));
+    CHECK(set.shapes[set.index("ball")].spring == -1);
     CHECK(soft.world.np() == changed({}).world.np() + 4);  // a rigid shape or limit has no such parameter
 
     struct Wrong {
         const char *pointer, *value, *place, *what, *remedy;
     };
-    for (const Wrong& c : {Wrong{"/ground/stiffness", "0", "/ground/stiffness", "must be positive", "use"},
-                           {"/ground/damping", "1", "/ground/damping", "damps nothing without \"stiffness\"", "give both"},
-                           {"/models/1/model/bodies/0/shapes/0/stiffness", "9", "/models/1/model/bodies/0/shapes/0/restitution",
-                            "bounces by its spring", "remove it"},
-                           {"/models/0/model/bodies/1/joint/limit_stiffness", "9",
-                            "/models/0/model/bodies/1/joint/limit_stiffness", "the joint has no limits", "add them"},
-                           {"/parameters/0/path", "\"shapes/ball/stiffness\"", "/parameters/0/path", "no parameter",
-                            "correct"}}) {
+    for (const Wrong& c :
+         {Wrong{"/ground/stiffness", "0", "/ground/stiffness", "must be positive", "use"},
+          {"/ground/damping", "1", "/ground/damping", "damps nothing without \"stiffness\"", "give both"},
+          {"/models/1/model/bodies/0/shapes/0/stiffness", "9",
+           "/models/1/model/bodies/0/shapes/0/restitution", "bounces by its spring", "remove it"},
+          {"/models/0/model/bodies/1/joint/limit_stiffness", "9",
+           "/models/0/model/bodies/1/joint/limit_stiffness", "the joint has no limits", "add them"},
+          {"/parameters/0/path", "\"shapes/ball/stiffness\"", "/parameters/0/path", "no parameter",
+           "correct"}}) {
         CAPTURE(c.pointer);
         const std::string message = complaint([&] { changed({{c.pointer, c.value}}); });
         check_complaint(message, std::string("test.json#") + c.place + ": ", c.what, c.remedy);

@@ -3,22 +3,24 @@
 #include <cmath>
 
 #include "adjoint/check/gradcheck.hpp"
+#include "adjoint/rollout/rollout.hpp"
+#include "adjoint/rollout/simulation.hpp"
 #include "scenes/format/names.hpp"
 #include "solvers/step/step.hpp"
 #include "tests/support/scene_text.hpp"
-#include "adjoint/rollout/rollout.hpp"
-#include "adjoint/rollout/simulation.hpp"
 
 using namespace costate;
 
 namespace {
 
 // The base with other joints of the ball and what more a test wants; "null" takes a joint away.
-Scene with_ball_joint(const char* joint, std::initializer_list<std::pair<const char*, const char*>> more = {}) {
+Scene with_ball_joint(const char* joint,
+                      std::initializer_list<std::pair<const char*, const char*>> more = {}) {
     Json json = base();
     json["initial"] = Json::object();
     json["models"][1]["model"]["bodies"][0]["joint"] = parse_json(joint, "joint");
-    for (const auto& [pointer, value] : more) json[Json::json_pointer(pointer)] = parse_json(value, "value");
+    for (const auto& [pointer, value] : more)
+        json[Json::json_pointer(pointer)] = parse_json(value, "value");
     return scene_of(json);
 }
 
@@ -30,7 +32,8 @@ TEST_CASE("scene joints: joints of several links, of several joints, and locked 
         return std::vector<std::string>(names.begin() + 2, names.end());
     };
     using Names = std::vector<std::string>;
-    const Scene planar = with_ball_joint(R"({"type": "planar", "axis": [0, 1, 0], "damping": [1, 2, 3], "stiffness": 4,
+    const Scene planar =
+        with_ball_joint(R"({"type": "planar", "axis": [0, 1, 0], "damping": [1, 2, 3], "stiffness": 4,
                                              "limits": [null, [-1, 2], null], "dry_friction": [0, 0, 5]})");
     const Model& m = planar.world.model;
     CHECK((m.nv == 5 && m.nq == 5 && joints(planar) == Names{"ball.1", "ball.2", "ball.3"}));
@@ -51,7 +54,8 @@ TEST_CASE("scene joints: joints of several links, of several joints, and locked 
     CHECK(pin.world.model.bodies[2].joint == JointType::prismatic);
     const Scene socket = with_ball_joint(R"({"type": "spherical", "greatest_angle": 0.7})");
     REQUIRE(socket.world.model.limits.size() == 2);
-    CHECK((socket.world.model.limits[1].ball && socket.theta[socket.world.model.limits[1].range.upper] == 0.7));
+    CHECK(
+        (socket.world.model.limits[1].ball && socket.theta[socket.world.model.limits[1].range.upper] == 0.7));
     const Scene held = with_ball_joint(R"({"type": "planar", "locked": true, "damping": [1, 2, 3]})");
     CHECK((held.world.model.nv == 2 && held.world.model.bodies.size() == 3 && joints(held) == Names{"ball"}));
     CHECK(held.theta.segment<3>(held.world.model.placement.at(2)) == Vec3<double>(1, 0, 0.5));
@@ -60,46 +64,56 @@ TEST_CASE("scene joints: joints of several links, of several joints, and locked 
     several["initial"] = Json::object();
     Json& ball = several["models"][1]["model"]["bodies"][0];
     ball.erase("joint");
-    ball["joints"] = parse_json(R"([{"type": "continuous", "position": [0, 0, 1]}, {"name": "lift", "type": "prismatic"},
-                                    {"type": "universal", "axis": [1, 0, 0], "axis2": [0, 1, 0]}])", "joints");
+    ball["joints"] =
+        parse_json(R"([{"type": "continuous", "position": [0, 0, 1]}, {"name": "lift", "type": "prismatic"},
+                                    {"type": "universal", "axis": [1, 0, 0], "axis2": [0, 1, 0]}])",
+                   "joints");
     const Scene s = scene_of(several);
     CHECK((s.world.model.nv == 6 && joints(s) == Names{"ball.1", "ball/lift", "ball.3.1", "ball.3.2"}));
     CHECK(s.world.model.bodies[4].name == "ball.3");
 
     // A body does not touch its parent, however many links are between.
-    const Scene arm = changed({{"/models/0/model/bodies/1/joint/type", "\"planar\""}, {"/initial/joints", "{}"},
-                               {"/models/0/model/actuators/1/joint", "\"elbow.2\""},
-                               {"/models/0/model/bodies/0/shapes", R"([{"type": "sphere", "radius": 0.1}])"}});
+    const Scene arm =
+        changed({{"/models/0/model/bodies/1/joint/type", "\"planar\""},
+                 {"/initial/joints", "{}"},
+                 {"/models/0/model/actuators/1/joint", "\"elbow.2\""},
+                 {"/models/0/model/bodies/0/shapes", R"([{"type": "sphere", "radius": 0.1}])"}});
     CHECK(names_of(arm.world.model.bodies, &Body::name) ==
           Names{"arm/upper", "arm/lower.1", "arm/lower.2", "arm/lower", "ball"});
     CHECK((arm.world.model.actuators[1].name == "arm/elbow.2" && arm.world.model.actuators[1].v == 2));
     const int upper = arm.world.shapes.index("arm/upper"), tip = arm.world.shapes.index("arm/tip");
-    for (const auto& [a, b] : arm.world.shapes.pairs) CHECK(std::minmax(a, b) != std::minmax(upper, tip));
+    for (const auto& [a, b] : arm.world.shapes.pairs)
+        CHECK(std::minmax(a, b) != std::minmax(upper, tip));
 }
 
 TEST_CASE("scene joints: equalities stand where the scene starts, with the parameters it sets") {
-    const Scene s = changed({{"/models/0/rpy_deg", "[0, 0, 90]"},
-                             {"/models/0/model/equalities",
-                              R"([{"name": "gears", "type": "coupling", "joint_a": "elbow", "joint_b": "shoulder", "offset": 0.25,
+    const Scene s = changed(
+        {{"/models/0/rpy_deg", "[0, 0, 90]"},
+         {"/models/0/model/equalities",
+          R"([{"name": "gears", "type": "coupling", "joint_a": "elbow", "joint_b": "shoulder", "offset": 0.25,
                                    "ratio": 2},
                                   {"name": "hook", "type": "weld", "body_a": "lower", "body_b": "world", "point_b": [1, 0, 0],
                                    "rpy_deg": [0, 0, 0]}])"},
-                             {"/initial/joints/ball", R"({"rpy_deg": [0, 0, 90]})"},
-                             {"/parameters/-", R"({"path": "joints/arm/elbow/placement", "value": [0, 0, -0.5]})"},
-                             {"/parameters/-", R"({"path": "equalities/pin/anchor_b[2]", "value": 7})"},
-                             {"/equalities",
-                              R"([{"name": "grip", "type": "weld", "body_a": "arm/lower", "body_b": "ball",
+         {"/initial/joints/ball", R"({"rpy_deg": [0, 0, 90]})"},
+         {"/parameters/-", R"({"path": "joints/arm/elbow/placement", "value": [0, 0, -0.5]})"},
+         {"/parameters/-", R"({"path": "equalities/pin/anchor_b[2]", "value": 7})"},
+         {"/equalities",
+          R"([{"name": "grip", "type": "weld", "body_a": "arm/lower", "body_b": "ball",
                                    "point_a": [0, 0, 0.1]},
                                   {"name": "pin", "type": "connect", "body_a": "ball", "body_b": "world"}])"}});
     const Model& m = s.world.model;
-    const auto at = [&](const ParameterSlice& slice, int index) { return Vec3<double>(s.theta.segment<3>(slice.at(index))); };
-    CHECK(names_of(m.equalities, &Equality::name) == std::vector<std::string>{"arm/gears", "arm/hook", "grip", "pin"});
+    const auto at = [&](const ParameterSlice& slice, int index) {
+        return Vec3<double>(s.theta.segment<3>(slice.at(index)));
+    };
+    CHECK(names_of(m.equalities, &Equality::name) ==
+          std::vector<std::string>{"arm/gears", "arm/hook", "grip", "pin"});
     CHECK((m.equalities[0].v_a == 1 && m.equalities[0].v_b == 0));
     CHECK((s.theta[m.coupling.at(0)] == 0.25 && s.theta[m.coupling.at(0) + 1] == 2));
     // The model stands at (0, 0, 1), turned from x to y.
     CHECK((at(m.anchor_b, 1) - Vec3<double>(0, 1, 1)).norm() < 1e-15);
     CHECK((m.equalities[1].R_ba * Vec3<double>::UnitX() - Vec3<double>::UnitY()).norm() < 1e-15);
-    // The point of the arm is at (0, 0, 1 - 0.5 + 0.25 + 0.1), the ball at (1, 0, 0.5); both are turned from x to y.
+    // The point of the arm is at (0, 0, 1 - 0.5 + 0.25 + 0.1), the ball at (1, 0, 0.5); both are turned from
+    // x to y.
     CHECK((at(m.anchor_b, 2) - Vec3<double>(0, 1, 0.35)).norm() < 1e-15);
     CHECK((m.equalities[2].R_ba - Mat3<double>::Identity()).norm() < 1e-15);
     CHECK((at(m.anchor_b, 3) - Vec3<double>(1, 0, 7)).norm() < 1e-15);
@@ -114,13 +128,19 @@ TEST_CASE("scene joints: wrong joints and equalities") {
         {R"({"type": "helical"})", "", "has no \"pitch\"", "add it"},
         {R"({"type": "revolute", "pitch": 1})", "pitch", "the joint is revolute", "remove it"},
         {R"({"type": "universal"})", "", "has no \"axis2\"", "add it"},
-        {R"({"type": "universal", "axis2": [0, 0, -3]})", "axis2", "is parallel to \"axis\"", "use another direction"},
+        {R"({"type": "universal", "axis2": [0, 0, -3]})", "axis2", "is parallel to \"axis\"",
+         "use another direction"},
         {R"({"type": "cylindrical", "axis2": [1, 0, 0]})", "axis2", "the joint is cylindrical", "remove it"},
-        {R"({"type": "cylindrical", "damping": [1, 2, 3]})", "damping", "must have 2 entries, has 3", "give all"},
-        {R"({"type": "planar", "limits": [[0, 1], null]})", "limits", "must have 3 entries, has 2", "give all"},
-        {R"({"type": "planar", "limits": [[1, 1], null, null]})", "limits/0", "not below", "write [lower, upper]"},
-        {R"({"type": "revolute", "dry_friction": -1})", "dry_friction", "must not be negative", "use 0 or more"},
-        {R"({"type": "spherical", "greatest_angle": 3.2})", "greatest_angle", "must be below pi", "leave it out"},
+        {R"({"type": "cylindrical", "damping": [1, 2, 3]})", "damping", "must have 2 entries, has 3",
+         "give all"},
+        {R"({"type": "planar", "limits": [[0, 1], null]})", "limits", "must have 3 entries, has 2",
+         "give all"},
+        {R"({"type": "planar", "limits": [[1, 1], null, null]})", "limits/0", "not below",
+         "write [lower, upper]"},
+        {R"({"type": "revolute", "dry_friction": -1})", "dry_friction", "must not be negative",
+         "use 0 or more"},
+        {R"({"type": "spherical", "greatest_angle": 3.2})", "greatest_angle", "must be below pi",
+         "leave it out"},
         {R"({"type": "spherical", "greatest_angle": 0})", "greatest_angle", "must be positive", "use"},
         {R"({"type": "spherical", "limits": [0, 1]})", "limits", "the joint is spherical", "remove it"},
         {R"({"type": "free", "greatest_angle": 1})", "greatest_angle", "the joint is free", "remove it"},
@@ -132,7 +152,10 @@ TEST_CASE("scene joints: wrong joints and equalities") {
         check_complaint(complaint([&] { with_ball_joint(c.joint); }), place, c.what, c.remedy);
     }
     const char* body = "/models/1/model/bodies/0/joints";
-    check_complaint(complaint([&] { changed({{body, "[]"}}); }), std::string("test.json#") + body, "given twice", "keep");
+    check_complaint(complaint([&] {
+                        changed({{body, "[]"}});
+                    }),
+                    std::string("test.json#") + body, "given twice", "keep");
     const auto alone = [&](const char* several) {
         Json json = base();
         json["models"][1]["model"]["bodies"][0].erase("joint");
@@ -140,8 +163,9 @@ TEST_CASE("scene joints: wrong joints and equalities") {
         return complaint([&] { scene_of(json); });
     };
     check_complaint(alone("[]"), std::string("test.json#") + body + ": ", "is empty", "name a joint");
-    check_complaint(alone(R"([{"type": "revolute"}, {"type": "free"}])"), std::string("test.json#") + body + "/1/type: ",
-                    "leaves nothing to others", "give it alone");
+    check_complaint(alone(R"([{"type": "revolute"}, {"type": "free"}])"),
+                    std::string("test.json#") + body + "/1/type: ", "leaves nothing to others",
+                    "give it alone");
 
     const Case equalities[] = {
         {R"({"name": "e", "type": "connect", "body_a": "bal", "body_b": "world"})", "/body_a",
@@ -149,9 +173,10 @@ TEST_CASE("scene joints: wrong joints and equalities") {
         {R"({"name": "e", "type": "connect", "body_a": "ball"})", "", "has no \"body_b\"", "add it"},
         {R"({"name": "e", "type": "weld", "body_a": "ball", "body_b": "ball"})", "/body_b",
          "does not move against \"ball\"", "name"},
-        {R"({"name": "e", "type": "connect", "body_a": "ball", "body_b": "world", "rpy_deg": [0, 0, 0]})", "/rpy_deg",
-         "the equality is a connect", "remove it"},
-        {R"({"name": "e", "type": "weld", "body_a": "ball", "body_b": "world", "ratio": 2})", "/ratio", "is a weld", "remove it"},
+        {R"({"name": "e", "type": "connect", "body_a": "ball", "body_b": "world", "rpy_deg": [0, 0, 0]})",
+         "/rpy_deg", "the equality is a connect", "remove it"},
+        {R"({"name": "e", "type": "weld", "body_a": "ball", "body_b": "world", "ratio": 2})", "/ratio",
+         "is a weld", "remove it"},
         {R"({"name": "e", "type": "coupling", "body_a": "ball"})", "/body_a", "is a coupling", "remove it"},
         {R"({"name": "e", "type": "coupling", "joint_a": "ball", "joint_b": "arm/elbow"})", "/joint_a",
          "this one is free", "name"},
@@ -162,13 +187,17 @@ TEST_CASE("scene joints: wrong joints and equalities") {
     for (const Case& c : equalities) {
         CAPTURE(c.joint);
         const std::string list = "[" + std::string(c.joint) + "]";
-        check_complaint(complaint([&] { changed({{"/equalities", list.c_str()}}); }),
+        check_complaint(complaint([&] {
+                            changed({{"/equalities", list.c_str()}});
+                        }),
                         "test.json#/equalities/0" + std::string(c.place) + ": ", c.what, c.remedy);
     }
     const char* twice = R"([{"name": "e", "type": "connect", "body_a": "ball", "body_b": "world"},
                             {"name": "e", "type": "connect", "body_a": "ball", "body_b": "arm/upper"}])";
-    check_complaint(complaint([&] { changed({{"/equalities", twice}}); }), "test.json#/equalities/1: ",
-                    "there is already a equality named \"e\"", "rename");
+    check_complaint(complaint([&] {
+                        changed({{"/equalities", twice}});
+                    }),
+                    "test.json#/equalities/1: ", "there is already a equality named \"e\"", "rename");
 }
 
 TEST_CASE("scene joints: planar, universal and cylindrical joints move as they say") {
@@ -179,21 +208,27 @@ TEST_CASE("scene joints: planar, universal and cylindrical joints move as they s
         observe(s.world, s.theta.data(), s.x0.data(), scratch);
         const Model& m = s.world.model;
         const int ball = m.body_index("ball");
-        return Transform<double>{scratch.kinematics.X[static_cast<size_t>(ball)].R, scratch.kinematics.world_position(m, ball)};
+        return Transform<double>{scratch.kinematics.X[ball].R, scratch.kinematics.world_position(m, ball)};
     };
-    const auto turn = [](const Vec3<double>& axis, double angle) { return Eigen::AngleAxisd(angle, axis).toRotationMatrix(); };
-    const Vec3<double> home(1, 0, 0.5), x = Vec3<double>::UnitX(), y = Vec3<double>::UnitY(), z = Vec3<double>::UnitZ();
+    const auto turn = [](const Vec3<double>& axis, double angle) {
+        return Eigen::AngleAxisd(angle, axis).toRotationMatrix();
+    };
+    const Vec3<double> home(1, 0, 0.5), x = Vec3<double>::UnitX(), y = Vec3<double>::UnitY(),
+                                        z = Vec3<double>::UnitZ();
     const auto check = [](const Transform<double>& X, const Vec3<double>& p, const Mat3<double>& R) {
         CHECK((X.p - p).norm() < 1e-15);
         CHECK((X.R - R).norm() < 1e-15);
     };
     check(ball_at(R"({"type": "planar"})", {2, 3, 0.4}), home + Vec3<double>(2, 3, 0), turn(z, 0.4));
-    check(ball_at(R"({"type": "planar", "axis": [1, 0, 0]})", {2, 3, 0.4}), home + Vec3<double>(0, 2, 3), turn(x, 0.4));
-    check(ball_at(R"({"type": "planar", "axis2": [0, 2, 5]})", {2, 3, 0.4}), home + Vec3<double>(-3, 2, 0), turn(z, 0.4));
+    check(ball_at(R"({"type": "planar", "axis": [1, 0, 0]})", {2, 3, 0.4}), home + Vec3<double>(0, 2, 3),
+          turn(x, 0.4));
+    check(ball_at(R"({"type": "planar", "axis2": [0, 2, 5]})", {2, 3, 0.4}), home + Vec3<double>(-3, 2, 0),
+          turn(z, 0.4));
     check(ball_at(R"({"type": "universal", "axis": [1, 0, 0], "axis2": [0, 1, 0]})", {0.3, 0.4}), home,
           turn(x, 0.3) * turn(y, 0.4));
     check(ball_at(R"({"type": "cylindrical", "axis": [0, 1, 0]})", {2, 0.4}), home + 2 * y, turn(y, 0.4));
-    check(ball_at(R"({"type": "helical", "pitch": 0.5, "axis": [0, 1, 0]})", {0.4}), home + 0.2 * y, turn(y, 0.4));
+    check(ball_at(R"({"type": "helical", "pitch": 0.5, "axis": [0, 1, 0]})", {0.4}), home + 0.2 * y,
+          turn(y, 0.4));
 }
 
 TEST_CASE("scene joints: a coupling of a scene makes one joint follow another, and a weld carries a body") {
@@ -210,13 +245,15 @@ TEST_CASE("scene joints: a coupling of a scene makes one joint follow another, a
         step(s.world, s.theta.data(), x.data(), u.data(), scratch, next.data());
         CHECK(std::abs(x[1] - 0.3 * x[0]) < 1e-3);
         most = std::max(most, std::abs(x[0]));
-        for (const double e : scratch.rows.error) CHECK(std::abs(e) < 2e-3);
+        for (const double e : scratch.rows.error)
+            CHECK(std::abs(e) < 2e-3);
     }
     CHECK(most > 0.1);
 }
 
 TEST_CASE("scene joints: gradients of the linkage and of the slider against central differences") {
-    for (const auto& [name, steps] : {std::pair<const char*, int>{"four_bar", 1000}, {"slider_dry_friction", 4000}}) {
+    for (const auto& [name, steps] :
+         {std::pair<const char*, int>{"four_bar", 1000}, {"slider_dry_friction", 4000}}) {
         CAPTURE(name);
         const Scene s = load_scene(name, steps);
         Simulation simulation{s.world, s.objective};

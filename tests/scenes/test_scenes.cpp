@@ -14,9 +14,11 @@ TEST_CASE("scenes: what a scene says is what is built") {
     CHECK(s.world.settings.time_step == 0.01);
     CHECK((m.nq == 9 && m.nv == 8 && m.nu == 2));
     CHECK(names_of(m.bodies, &Body::name) == std::vector<std::string>{"arm/upper", "arm/lower", "ball"});
-    CHECK(names_of(m.bodies, &Body::joint_name) == std::vector<std::string>{"arm/shoulder", "arm/elbow", "ball"});
+    CHECK(names_of(m.bodies, &Body::joint_name) ==
+          std::vector<std::string>{"arm/shoulder", "arm/elbow", "ball"});
     CHECK(names_of(m.actuators, &Actuator::name) == std::vector<std::string>{"arm/torque", "arm/elbow"});
-    CHECK(names_of(s.world.shapes.shapes, &Shape::name) == std::vector<std::string>{"ground", "arm/tip", "ball"});
+    CHECK(names_of(s.world.shapes.shapes, &Shape::name) ==
+          std::vector<std::string>{"ground", "arm/tip", "ball"});
     CHECK(m.bodies[0].axis == Vec3<double>::UnitY());
     CHECK(s.theta[m.placement.at(0) + 2] == 1);
     CHECK(s.theta[s.world.shapes.friction.at(2)] == 0.7);
@@ -33,7 +35,8 @@ TEST_CASE("scenes: what a scene says is what is built") {
 TEST_CASE("scenes: one without steps needs none where its length is given, or where none is asked for") {
     Json endless = base();
     endless.erase("steps");
-    CHECK(complaint([&] { scene_from_json(endless, "test.json"); }).find("has no \"steps\"") != std::string::npos);
+    CHECK(complaint([&] { scene_from_json(endless, "test.json"); }).find("has no \"steps\"") !=
+          std::string::npos);
     CHECK(scene_from_json(endless, "test.json", 7).steps == 7);
     CHECK(scene_from_json(endless, "test.json", {}, {}, 9).steps == 9);
     CHECK(scene_from_json(base(), "test.json", {}, {}, 9).steps == 100);
@@ -41,25 +44,30 @@ TEST_CASE("scenes: one without steps needs none where its length is given, or wh
 }
 
 TEST_CASE("scenes: orientations, copies, schedules, knots, variables") {
-    const auto orientation = [](const char* text) { return read_orientation(Node(parse_json(text, "t"), "t")); };
+    const auto orientation = [](const char* text) {
+        return read_orientation(Node(parse_json(text, "t"), "t"));
+    };
     const Quaternion<double> scaled = orientation(R"({"quaternion": [3, 0, 0, 4]})");
     CHECK(scaled.w == doctest::Approx(0.6).epsilon(1e-15));
     CHECK(scaled.v.z() == doctest::Approx(0.8).epsilon(1e-15));
     const Mat3<double> R = rotation_matrix(orientation(R"({"rpy_deg": [90, 0, 90]})"));  // z to -y, then to x
     CHECK((R * Vec3<double>::UnitZ() - Vec3<double>::UnitX()).norm() < 1e-15);
 
-    const Scene row = changed({{"/models/1/copies", R"({"count": 3, "offset": [0, 2, 0]})"},
-                               {"/objective", "[]"},
-                               {"/parameters", "[]"},
-                               {"/exclude", R"([["ball*", "ball*"]])"},
-                               {"/initial/velocities", R"({"ball*": {"angular": [0, 0, 1]}, "ball1": {"linear": [4, 0, 0]}})"}});
+    const Scene row = changed(
+        {{"/models/1/copies", R"({"count": 3, "offset": [0, 2, 0]})"},
+         {"/objective", "[]"},
+         {"/parameters", "[]"},
+         {"/exclude", R"([["ball*", "ball*"]])"},
+         {"/initial/velocities", R"({"ball*": {"angular": [0, 0, 1]}, "ball1": {"linear": [4, 0, 0]}})"}});
     const std::vector<std::string> names = names_of(row.world.model.bodies, &Body::name);
     CHECK(names == std::vector<std::string>{"arm/upper", "arm/lower", "ball0", "ball1", "ball2"});
     CHECK(row.x0.segment<3>(2 + 14) == Vec3<double>(1, 4, 0.5));
-    CHECK(row.x0.tail<18>() == (VecX<double>(18) << 0, 0, 0, 0, 0, 1, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1).finished());
+    CHECK(row.x0.tail<18>() ==
+          (VecX<double>(18) << 0, 0, 0, 0, 0, 1, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1).finished());
     CHECK(row.world.shapes.index("ball2") == 4);
 
-    const Scene driven = changed({{"/controls", R"([{"actuators": ["arm/torque"], "schedule": [[0, 1], [0.5, 3]]},
+    const Scene driven =
+        changed({{"/controls", R"([{"actuators": ["arm/torque"], "schedule": [[0, 1], [0.5, 3]]},
                                                     {"actuators": ["*elbow"], "optimise": {"knots": 3}, "initial": 2}])"}});
     VecX<double> u(2);
     driven.plan.evaluate(driven.z0.data(), 25, u.data());
@@ -67,27 +75,32 @@ TEST_CASE("scenes: orientations, copies, schedules, knots, variables") {
     CHECK(driven.plan.channels()[1].times == std::vector<double>{0, 0.5, 1});
     CHECK((!driven.plan.channels()[0].optimise && driven.plan.channels()[1].optimise));
 
-    const Scene moving =
-        changed({{"/initial/optimise", R"({"joints": ["arm/*"], "velocities": ["ball"]})"},
-                 {"/parameters/-", R"({"path": "bodies/arm/*/mass", "optimise": true, "scale": "log", "upper": 9})"},
-                 {"/parameters/-", R"({"path": "bodies/ball/com[1]", "value": 0.01, "optimise": true})"},
-                 {"/objective/-", R"({"term": "configuration", "joints": ["*elbow"], "target": 0.5, "at": "running"})"}});
+    const Scene moving = changed(
+        {{"/initial/optimise", R"({"joints": ["arm/*"], "velocities": ["ball"]})"},
+         {"/parameters/-", R"({"path": "bodies/arm/*/mass", "optimise": true, "scale": "log", "upper": 9})"},
+         {"/parameters/-", R"({"path": "bodies/ball/com[1]", "value": 0.01, "optimise": true})"},
+         {"/objective/-",
+          R"({"term": "configuration", "joints": ["*elbow"], "target": 0.5, "at": "running"})"}});
     const Model& m = moving.world.model;
     CHECK(moving.initial_state == std::vector<int>{0, 1, 10, 11, 12, 13, 14, 15});
     REQUIRE(moving.parameters.size() == 3);
-    CHECK((moving.parameters[1].index == m.mass.at(1) && moving.parameters[1].scale == ParameterScale::log && moving.parameters[1].upper == 9));
+    CHECK((moving.parameters[1].index == m.mass.at(1) && moving.parameters[1].scale == ParameterScale::log &&
+           moving.parameters[1].upper == 9));
     CHECK((moving.parameters[2].index == m.com.at(2) + 1 && moving.theta[m.com.at(2) + 1] == 0.01));
     CHECK((moving.objective[1].dofs == std::vector<int>{1} && moving.objective[1].q_target[1] == 0.5 &&
            moving.objective[1].running));
 }
 
 TEST_CASE("scenes: terms about a tree or all bodies; other actuators") {
-    const Scene s = changed({{"/objective", R"([{"term": "centre_of_mass", "tree": "arm/lower", "target": [0, 0, 1], "axes": [1, 0, 1]},
+    const Scene s =
+        changed({{"/objective",
+                  R"([{"term": "centre_of_mass", "tree": "arm/lower", "target": [0, 0, 1], "axes": [1, 0, 1]},
                                                 {"term": "kinetic_energy", "weight": 2}])"},
-                             {"/models/0/model/actuators/0", R"({"joint": "shoulder", "type": "general", "gain": 2, "bias": [1, -3, -4],
+                 {"/models/0/model/actuators/0",
+                  R"({"joint": "shoulder", "type": "general", "gain": 2, "bias": [1, -3, -4],
                                                                  "control_limits": [-1, 1], "force_limits": [-5, 6]})"},
-                             {"/models/0/model/actuators/1", R"({"joint": "elbow", "type": "velocity", "kd": 7})"},
-                             {"/controls", "[]"}});
+                 {"/models/0/model/actuators/1", R"({"joint": "elbow", "type": "velocity", "kd": 7})"},
+                 {"/controls", "[]"}});
     REQUIRE(s.objective.size() == 2);
     CHECK((s.objective[0].bodies.begin == 0 && s.objective[0].bodies.end == 2));
     CHECK((s.objective[0].target == Vec3<double>(0, 0, 1) && s.objective[0].axes == Vec3<double>(1, 0, 1)));
@@ -134,7 +147,8 @@ TEST_CASE("scenes: names") {
 
 TEST_CASE("scenes: every wrong value is named with its place, the reason and a remedy") {
     struct Wrong {
-        const char *pointer, *value, *place, *what, *remedy;  // place: where the message points, if not at the value itself
+        // place: where the message points, if not at the value itself
+        const char *pointer, *value, *place, *what, *remedy;
     };
     const std::vector<Wrong> cases{
         {"/stepps", "3", "", "unknown key of scene, the nearest is \"steps\"", "correct or remove it"},
@@ -147,69 +161,87 @@ TEST_CASE("scenes: every wrong value is named with its place, the reason and a r
         {"/time_step", "0", "", "must be positive, is 0", "use a number above 0"},
         {"/gravity", "[0, 1]", "", "must have 3 entries, has 2", "give all of them"},
         {"/models/0/model/bodies/1/mass", "-1", "", "must be positive, is -1", "use a mass above 0 kg"},
-        {"/models/0/model/bodies/1", R"({"name": "lower", "parent": "upper", "joint": {"name": "elbow", "type": "prismatic"}})",
-         "", "a moving body needs mass", "use a mass above 0 kg"},
+        {"/models/0/model/bodies/1",
+         R"({"name": "lower", "parent": "upper", "joint": {"name": "elbow", "type": "prismatic"}})", "",
+         "a moving body needs mass", "use a mass above 0 kg"},
         {"/models/0/model/bodies/1/inertia", "[1, 1, -1, 0, 0, 0]", "", "is not positive definite",
          "use six zeros for a point mass, or the inertia of a real solid"},
-        {"/models/0/model/bodies/1/inertia", "[1, 1, 3, 0, 0, 0]", "", "the largest above the sum of the others", "use"},
+        {"/models/0/model/bodies/1/inertia", "[1, 1, 3, 0, 0, 0]", "",
+         "the largest above the sum of the others", "use"},
         {"/models/0/model/bodies/1/inertia", "null", "#/models/0/model/bodies/1", "no \"inertia\"", "give"},
-        {"/models/1/model/bodies/0/inertia", "[0, 0, 0, 0, 0, 0]", "#/models", "nothing resists the motion of joint \"ball\"",
-         "give body \"ball\" inertia"},
-        {"/models/0/model/bodies/0/joint/axis", "[0, 0, 0]", "", "its length is 0", "use for example [0, 0, 1]"},
+        {"/models/1/model/bodies/0/inertia", "[0, 0, 0, 0, 0, 0]", "#/models",
+         "nothing resists the motion of joint \"ball\"", "give body \"ball\" inertia"},
+        {"/models/0/model/bodies/0/joint/axis", "[0, 0, 0]", "", "its length is 0",
+         "use for example [0, 0, 1]"},
         {"/models/0/model/bodies/0/joint/limits", "[1, 1]", "", "not below", "write [lower, upper]"},
         {"/models/1/model/bodies/0/joint/limits", "[0, 1]", "", "the joint is free", "remove it"},
-        {"/models/0/model/bodies/1/joint/type", "\"free\"", "", "a free joint starts at the world", "leave out \"parent\""},
-        {"/models/0/model/bodies/1/joint/type", "\"hinge\"", "", "no choice is named \"hinge\"", "correct the name"},
-        {"/models/0/model/bodies/1/parent", "\"uper\"", "", "no body is named \"uper\", the nearest is \"upper\"",
+        {"/models/0/model/bodies/1/joint/type", "\"free\"", "", "a free joint starts at the world",
+         "leave out \"parent\""},
+        {"/models/0/model/bodies/1/joint/type", "\"hinge\"", "", "no choice is named \"hinge\"",
          "correct the name"},
-        {"/models/0/model/bodies/1/name", "\"upper\"", "", "there is already a body named \"upper\"", "rename"},
-        {"/models/0/model/bodies/1/shapes/0/half_extents", "[1, 1, 1]", "", "the shape is a sphere", "remove it"},
-        {"/models/0/model/bodies/1/shapes/0/radius", "0", "", "must be positive", "use"},
-        {"/models/0/model/bodies/1/shapes/0/type", "\"box\"", "#/models/0/model/bodies/1/shapes/0/radius", "the shape is a box",
+        {"/models/0/model/bodies/1/parent", "\"uper\"", "",
+         "no body is named \"uper\", the nearest is \"upper\"", "correct the name"},
+        {"/models/0/model/bodies/1/name", "\"upper\"", "", "there is already a body named \"upper\"",
+         "rename"},
+        {"/models/0/model/bodies/1/shapes/0/half_extents", "[1, 1, 1]", "", "the shape is a sphere",
          "remove it"},
-        {"/models/0/model/bodies/1/shapes/0", R"({"type": "mesh", "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]})",
-         "#/models/0/model/bodies/1/shapes/0/vertices", "the points span no volume", "give four that are not in one plane"},
-        {"/models/0/model/bodies/1/shapes/0", R"({"type": "height_field", "cell": [1, 1], "heights": [[0, 0], [0]]})",
+        {"/models/0/model/bodies/1/shapes/0/radius", "0", "", "must be positive", "use"},
+        {"/models/0/model/bodies/1/shapes/0/type", "\"box\"", "#/models/0/model/bodies/1/shapes/0/radius",
+         "the shape is a box", "remove it"},
+        {"/models/0/model/bodies/1/shapes/0",
+         R"({"type": "mesh", "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]})",
+         "#/models/0/model/bodies/1/shapes/0/vertices", "the points span no volume",
+         "give four that are not in one plane"},
+        {"/models/0/model/bodies/1/shapes/0",
+         R"({"type": "height_field", "cell": [1, 1], "heights": [[0, 0], [0]]})",
          "#/models/0/model/bodies/1/shapes/0/heights/1", "", ""},
         {"/models/0/quaternion", "[0, 0, 0, 0]", "", "its length is 0", "use [1, 0, 0, 0]"},
         {"/models/-", R"({"name": "ball", "model": {"bodies": [{"name": "ball"}]}})", "#/models/2",
          "there is already a body named \"ball\"", "rename"},
         {"/models/1/name", "\"two*\"", "", "may not contain *", "rename it"},
-        {"/models/0/model/actuators/0/joint", "\"sholder\"", "", "the nearest is \"shoulder\"", "correct the name"},
+        {"/models/0/model/actuators/0/joint", "\"sholder\"", "", "the nearest is \"shoulder\"",
+         "correct the name"},
         {"/models/0/file", "\"arm.json\"", "", "given twice", "keep"},
-        {"/models/1", R"({"name": "ball", "file": "../ball.json"})", "#/models/1/file", "in the scene's folder",
-         "use a relative path without .."},
+        {"/models/1", R"({"name": "ball", "file": "../ball.json"})", "#/models/1/file",
+         "in the scene's folder", "use a relative path without .."},
         {"/models/1", R"({"name": "ball", "file": "no.json"})", "#/models/1/file", "there is no file no.json",
          "correct the path"},
-        {"/models/1/copies", R"({"count": 1000000, "offset": [0, 0, 0]})", "#/models/1/copies/count", "is 1e+06",
-         "use a whole number from 1 to 100000"},
+        {"/models/1/copies", R"({"count": 1000000, "offset": [0, 0, 0]})", "#/models/1/copies/count",
+         "is 1e+06", "use a whole number from 1 to 100000"},
         {"/initial/joints/arm~1elbw", "1", "", "the nearest is \"arm/elbow\"", "correct the name"},
         {"/initial/joints/ball", "1", "", "must be an object", "write an object"},
-        {"/controls/0/actuators/0", "\"arm/torqe\"", "", "no actuator is named \"arm/torqe\", the nearest is \"arm/torque\"",
-         "correct the name"},
-        {"/controls/-", R"({"actuators": ["arm/*"]})", "#/controls/1/actuators/0", "\"arm/torque\" is controlled twice",
-         "name it in one place"},
-        {"/controls/0", R"({"actuators": ["arm/torque"], "schedule": [[0, 1], [0, 2]]})", "#/controls/0/schedule/1/0",
-         "not after", "sort the knots"},
-        {"/parameters/0/path", "\"shapes/ball/fricton\"", "", "the nearest is \"shapes/ball/friction\"", "correct"},
+        {"/controls/0/actuators/0", "\"arm/torqe\"", "",
+         "no actuator is named \"arm/torqe\", the nearest is \"arm/torque\"", "correct the name"},
+        {"/controls/-", R"({"actuators": ["arm/*"]})", "#/controls/1/actuators/0",
+         "\"arm/torque\" is controlled twice", "name it in one place"},
+        {"/controls/0", R"({"actuators": ["arm/torque"], "schedule": [[0, 1], [0, 2]]})",
+         "#/controls/0/schedule/1/0", "not after", "sort the knots"},
+        {"/parameters/0/path", "\"shapes/ball/fricton\"", "", "the nearest is \"shapes/ball/friction\"",
+         "correct"},
         {"/parameters/0/value", "-1", "", "must not be negative", "use 0 or more"},
-        {"/parameters/0", R"({"path": "bodies/ball/inertia[0]", "value": 9})", "#/parameters/0/value", "of no real body", "use"},
-        {"/parameters/0", R"({"path": "bodies/ball/pseudo_inertia"})", "#/parameters/0/path", "is for optimisers alone",
-         "add \"optimise\": true"},
+        {"/parameters/0", R"({"path": "bodies/ball/inertia[0]", "value": 9})", "#/parameters/0/value",
+         "of no real body", "use"},
+        {"/parameters/0", R"({"path": "bodies/ball/pseudo_inertia"})", "#/parameters/0/path",
+         "is for optimisers alone", "add \"optimise\": true"},
         {"/parameters/0", R"({"path": "bodies/bal/pseudo_inertia", "optimise": true})", "#/parameters/0/path",
          "the nearest is \"bodies/ball/pseudo_inertia\"", "correct"},
-        {"/parameters/0", R"({"path": "bodies/ball/pseudo_inertia", "optimise": true, "lower": 1})", "#/parameters/0/lower",
-         "a scale of its own", "remove it"},
+        {"/parameters/0", R"({"path": "bodies/ball/pseudo_inertia", "optimise": true, "lower": 1})",
+         "#/parameters/0/lower", "a scale of its own", "remove it"},
         {"/objective/0/body", "\"bal\"", "", "the nearest is \"ball\"", "correct the name"},
-        {"/objective/0", R"({"term": "effort", "at": "end"})", "#/objective/0/at", "no effort at the end", "use \"running\""},
+        {"/objective/0", R"({"term": "effort", "at": "end"})", "#/objective/0/at", "no effort at the end",
+         "use \"running\""},
         {"/objective/0/joints", "[\"*\"]", "", "the term is position", "remove it"},
         {"/optimize/method", "\"sgd\"", "", "no choice is named \"sgd\"", "correct the name"},
-        {"/exclude", "[[\"ball\", \"wrold\"]]", "#/exclude/0/1", "the nearest is \"world\"", "correct the name"},
+        {"/exclude", "[[\"ball\", \"wrold\"]]", "#/exclude/0/1", "the nearest is \"world\"",
+         "correct the name"},
     };
     for (const Wrong& c : cases) {
         CAPTURE(c.pointer);
         const std::string place = *c.place ? c.place : std::string("#") + c.pointer;
-        check_complaint(complaint([&] { changed({{c.pointer, c.value}}); }), "test.json" + place + ": ", c.what, c.remedy);
+        check_complaint(complaint([&] {
+                            changed({{c.pointer, c.value}});
+                        }),
+                        "test.json" + place + ": ", c.what, c.remedy);
     }
 }
 
@@ -228,8 +260,12 @@ TEST_CASE("scenes: broken text") {
 
     Json infinite = base();
     infinite["time_step"] = std::numeric_limits<double>::infinity();
-    check_complaint(complaint([&] { scene_of(infinite); }), "test.json#/time_step: ", "must be finite", "use a finite number");
-    check_complaint(complaint([] { load_scene("thrw"); }), "thrw: ", "the nearest is \"throw\"", "give a name");
-    check_complaint(complaint([] { load_scene("no/such.json"); }), "no/such.json: ", "no such file", "check the path");
-    check_complaint(complaint([] { load_scene("throw", 0); }), find_scene("throw").string(), "cannot run 0 steps", "use 1 to");
+    check_complaint(complaint([&] { scene_of(infinite); }), "test.json#/time_step: ", "must be finite",
+                    "use a finite number");
+    check_complaint(complaint([] { load_scene("thrw"); }), "thrw: ", "the nearest is \"throw\"",
+                    "give a name");
+    check_complaint(complaint([] { load_scene("no/such.json"); }), "no/such.json: ", "no such file",
+                    "check the path");
+    check_complaint(complaint([] { load_scene("throw", 0); }), find_scene("throw").string(),
+                    "cannot run 0 steps", "use 1 to");
 }

@@ -40,7 +40,8 @@ TEST_CASE("start: joints beyond their limits are named with the excess, from a m
     const auto shoulder = [](const char* q) {
         return warned({{"/initial/joints/arm~1shoulder", q}, {"/models/0/position", "[0, 0, 3]"}});
     };
-    for (const char* within : {"2", "-1.999", "2.0009"}) CHECK(shoulder(within).empty());
+    for (const char* within : {"2", "-1.999", "2.0009"})
+        CHECK(shoulder(within).empty());
     const std::vector<std::string> above = shoulder("2.25"), below = shoulder("-2.5");
     REQUIRE((above.size() == 1 && below.size() == 1));
     check_complaint(above[0], "test.json: ", "joints start beyond their limits: \"arm/shoulder\" by 0.25 rad",

@@ -24,8 +24,9 @@ VecX<double> end_of(const Scene& scene) {
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
     VecX<double> last;
-    rollout.forward(scene.theta, scene.x0, scene.z0,
-                    [&](int, const double* x, const double*) { last = Eigen::Map<const VecX<double>>(x, scene.world.nx()); });
+    rollout.forward(scene.theta, scene.x0, scene.z0, [&](int, const double* x, const double*) {
+        last = Eigen::Map<const VecX<double>>(x, scene.world.nx());
+    });
     return last;
 }
 
@@ -36,15 +37,17 @@ std::vector<Transform<double>> poses(const Scene& scene, const VecX<double>& q) 
     const VecX<double> v = VecX<double>::Zero(m.nv);
     kinematics(m, scene.theta.data(), q.data(), v.data(), k);
     std::vector<Transform<double>> out;
-    for (size_t i = 0; i < m.bodies.size(); ++i) out.push_back({k.X[i].R, k.world_position(m, static_cast<int>(i))});
+    for (size_t i = 0; i < m.bodies.size(); ++i)
+        out.push_back({k.X[i].R, k.world_position(m, static_cast<int>(i))});
     return out;
 }
 
 TEST_CASE("URDF inertials: rotated frames and off-diagonal terms") {
     const auto load = [](const std::string& rpy) {
-        const std::string inertial = "<inertial><origin xyz='0.1 0.2 0.3' rpy='" + rpy +
-                                     "'/><mass value='2'/>"
-                                     "<inertia ixx='0.5' iyy='0.6' izz='0.7' ixy='0.01' ixz='0.02' iyz='0.03'/></inertial>";
+        const std::string inertial =
+            "<inertial><origin xyz='0.1 0.2 0.3' rpy='" + rpy +
+            "'/><mass value='2'/>"
+            "<inertia ixx='0.5' iyy='0.6' izz='0.7' ixy='0.01' ixz='0.02' iyz='0.03'/></inertial>";
         return properties(urdf_scene(urdf_robot(urdf_link("a", inertial))), "a");
     };
     const double turn = std::acos(-1.0) / 2;
@@ -70,27 +73,33 @@ TEST_CASE("URDF inertials: rotated frames and off-diagonal terms") {
 }
 
 TEST_CASE("URDF joints: types, axes, limits, dynamics, motors, placement") {
-    const Scene scene = urdf_scene(urdf_robot(
-        urdf_link("world", "") + urdf_link("a") + urdf_link("b") + urdf_link("c") + urdf_link("d") + urdf_link("e") +
-        urdf_joint("turn", "revolute", "world", "a",
-                   "<origin xyz='1 2 3' rpy='0 0 1.5707963267948966'/><axis xyz='0 3 4'/>"
-                   "<limit lower='-1' upper='2' effort='7' velocity='9'/><dynamics damping='0.5' friction='0.25'/>") +
-        urdf_joint("wheel", "continuous", "a", "b", "<limit effort='3' velocity='1'/>") +
-        urdf_joint("slide", "prismatic", "b", "c", "<axis xyz='0 0 -2'/><limit lower='0' upper='0.5' effort='0' velocity='1'/>") +
-        urdf_joint("glue", "fixed", "c", "d", "<origin xyz='0 0 1'/>") +
-        urdf_joint("stuck", "revolute", "d", "e", "<limit lower='0' upper='0' effort='5'/>")));
+    const Scene scene = urdf_scene(
+        urdf_robot(urdf_link("world", "") + urdf_link("a") + urdf_link("b") + urdf_link("c") +
+                   urdf_link("d") + urdf_link("e") +
+                   urdf_joint("turn", "revolute", "world", "a",
+                              "<origin xyz='1 2 3' rpy='0 0 1.5707963267948966'/><axis xyz='0 3 4'/>"
+                              "<limit lower='-1' upper='2' effort='7' velocity='9'/><dynamics damping='0.5' "
+                              "friction='0.25'/>") +
+                   urdf_joint("wheel", "continuous", "a", "b", "<limit effort='3' velocity='1'/>") +
+                   urdf_joint("slide", "prismatic", "b", "c",
+                              "<axis xyz='0 0 -2'/><limit lower='0' upper='0.5' effort='0' velocity='1'/>") +
+                   urdf_joint("glue", "fixed", "c", "d", "<origin xyz='0 0 1'/>") +
+                   urdf_joint("stuck", "revolute", "d", "e", "<limit lower='0' upper='0' effort='5'/>")));
     const Model& m = scene.world.model;
     CHECK(m.nv == 3);
     REQUIRE(m.bodies.size() == 5);  // the link named "world" is the world
-    const auto body = [&](const char* joint) { return m.bodies[static_cast<size_t>(m.joint_index(std::string("r/") + joint))]; };
+    const auto body = [&](const char* joint) { return m.bodies[m.joint_index(std::string("r/") + joint)]; };
     CHECK(body("turn").axis == Vec3<double>(0, 0.6, 0.8));
     CHECK(body("wheel").axis == Vec3<double>(1, 0, 0));  // what URDF takes for granted
     CHECK(body("slide").axis == Vec3<double>(0, 0, -1));
     CHECK(body("slide").joint == JointType::prismatic);
     CHECK((body("glue").joint == JointType::fixed && body("stuck").joint == JointType::fixed));
     REQUIRE(m.limits.size() == 2);
-    const auto ends = [&](const ParameterInterval& range) { return std::pair(scene.theta[range.lower], scene.theta[range.upper]); };
-    CHECK((ends(m.limits[0].range) == std::pair(-1.0, 2.0) && ends(m.limits[1].range) == std::pair(0.0, 0.5)));
+    const auto ends = [&](const ParameterInterval& range) {
+        return std::pair(scene.theta[range.lower], scene.theta[range.upper]);
+    };
+    CHECK(
+        (ends(m.limits[0].range) == std::pair(-1.0, 2.0) && ends(m.limits[1].range) == std::pair(0.0, 0.5)));
     CHECK(scene.theta[m.damping.at(0)] == 0.5);
     CHECK(scene.theta[m.dry_friction.at(0)] == 0.25);
     REQUIRE(m.nu == 2);  // no motor without effort, nor where nothing moves
@@ -111,7 +120,8 @@ TEST_CASE("URDF joints: types, axes, limits, dynamics, motors, placement") {
 
 TEST_CASE("URDF joints: planar and floating") {
     const std::string two = urdf_link("world", "") + urdf_link("a");
-    const Scene plane = urdf_scene(urdf_robot(two + urdf_joint("p", "planar", "world", "a", "<axis xyz='0 0 1'/>")));
+    const Scene plane =
+        urdf_scene(urdf_robot(two + urdf_joint("p", "planar", "world", "a", "<axis xyz='0 0 1'/>")));
     CHECK(plane.world.nv() == 3);
     VecX<double> q(3);
     q << 0.3, -0.2, 0.7;
@@ -120,37 +130,38 @@ TEST_CASE("URDF joints: planar and floating") {
     CHECK((X.R - Eigen::AngleAxisd(0.7, Vec3<double>::UnitZ()).toRotationMatrix()).norm() < 1e-15);
 
     // free where all before it is fixed, at the pose that this leads to
-    const Scene free =
-        urdf_scene(urdf_robot(two + urdf_link("b") + urdf_joint("j", "fixed", "world", "a", "<origin xyz='1 0 0'/>") +
-                              urdf_joint("f", "floating", "a", "b", "<origin xyz='0 2 5'/>")));
+    const Scene free = urdf_scene(urdf_robot(two + urdf_link("b") +
+                                             urdf_joint("j", "fixed", "world", "a", "<origin xyz='1 0 0'/>") +
+                                             urdf_joint("f", "floating", "a", "b", "<origin xyz='0 2 5'/>")));
     CHECK(free.world.nv() == 6);
     CHECK(free.world.model.bodies[1].joint == JointType::free);
     CHECK(free.x0.head<3>() == Vec3<double>(1, 2, 5 + free.x0[2] - 5));
     // six joints in a row where its parent moves
-    const Scene chain = urdf_scene(urdf_robot(two + urdf_link("b") + urdf_joint("j", "continuous", "world", "a", "") +
-                                              urdf_joint("f", "floating", "a", "b", "<origin xyz='0 0 1'/>")));
+    const Scene chain =
+        urdf_scene(urdf_robot(two + urdf_link("b") + urdf_joint("j", "continuous", "world", "a", "") +
+                              urdf_joint("f", "floating", "a", "b", "<origin xyz='0 0 1'/>")));
     CHECK(chain.world.nv() == 7);
     const Model& m = chain.world.model;
-    for (const char* name : {"r/f.x", "r/f.y", "r/f.z", "r/f"}) CHECK(m.joint_index(name) >= 0);
+    for (const char* name : {"r/f.x", "r/f.y", "r/f.z", "r/f"})
+        CHECK(m.joint_index(name) >= 0);
     VecX<double> at = m.neutral_configuration();
     at.segment<3>(1) << 0.1, 0.2, 0.3;
     CHECK((poses(chain, at).back().p - Vec3<double>(0.1, 0.2, 1.3)).norm() < 1e-15);
 }
 
 TEST_CASE("URDF mimic joints follow") {
-    const Scene scene =
-        urdf_scene(urdf_robot(urdf_link("world", "") + urdf_link("a") + urdf_link("b") +
-                              urdf_joint("lead", "continuous", "world", "a", "<axis xyz='0 1 0'/><limit effort='1'/>") +
-                              urdf_joint("follow", "continuous", "world", "b",
-                                         "<axis xyz='1 0 0'/><limit effort='1'/>"
-                                         "<mimic joint='lead' multiplier='-2' offset='0.3'/>")) +
-                       "<!-- the leader falls, for its centre of mass is off the axis -->",
-                   {}, 500);
+    const Scene scene = urdf_scene(
+        urdf_robot(urdf_link("world", "") + urdf_link("a") + urdf_link("b") +
+                   urdf_joint("lead", "continuous", "world", "a", "<axis xyz='0 1 0'/><limit effort='1'/>") +
+                   urdf_joint("follow", "continuous", "world", "b",
+                              "<axis xyz='1 0 0'/><limit effort='1'/>"
+                              "<mimic joint='lead' multiplier='-2' offset='0.3'/>")) +
+            "<!-- the leader falls, for its centre of mass is off the axis -->",
+        {}, 500);
     const Model& m = scene.world.model;
     REQUIRE(m.equalities.size() == 1);
     CHECK(m.nu == 1);  // the follower has no motor of its own
-    const int lead = m.bodies[static_cast<size_t>(m.joint_index("r/lead"))].q0,
-              follow = m.bodies[static_cast<size_t>(m.joint_index("r/follow"))].q0;
+    const int lead = m.bodies[m.joint_index("r/lead")].q0, follow = m.bodies[m.joint_index("r/follow")].q0;
     CHECK(scene.x0[follow] == 0.3);
     Scene pushed = scene;
     pushed.x0[m.nq + lead] = 1;
@@ -160,8 +171,10 @@ TEST_CASE("URDF mimic joints follow") {
 }
 
 TEST_CASE("URDF bases: fixed or floating") {
-    const std::string massive = urdf_link("base") + urdf_link("b") + urdf_joint("j", "continuous", "base", "b", ""),
-                      massless = urdf_link("base", "") + urdf_link("b") + urdf_joint("base", "continuous", "base", "b", "");
+    const std::string massive =
+                          urdf_link("base") + urdf_link("b") + urdf_joint("j", "continuous", "base", "b", ""),
+                      massless = urdf_link("base", "") + urdf_link("b") +
+                                 urdf_joint("base", "continuous", "base", "b", "");
     const auto nv = [](const std::string& content, Base base) {
         ImportOptions options;
         options.base = base;
@@ -173,8 +186,9 @@ TEST_CASE("URDF bases: fixed or floating") {
     CHECK(nv(massless, Base::automatic) == 1);
     ImportOptions floating;
     floating.base = Base::floating;
-    refuse_urdf(urdf_robot(urdf_link("world", "") + urdf_link("b") + urdf_joint("j", "continuous", "world", "b", "")), 2,
-                "cannot float", "rename it", floating);
+    refuse_urdf(
+        urdf_robot(urdf_link("world", "") + urdf_link("b") + urdf_joint("j", "continuous", "world", "b", "")),
+        2, "cannot float", "rename it", floating);
     const std::string said = import_text(urdf_robot(massive)).model["description"].get<std::string>();
     CHECK(said == "the root \"base\" floats, because it has mass");
 
@@ -182,8 +196,9 @@ TEST_CASE("URDF bases: fixed or floating") {
     const ScratchFolder folder("base");
     folder.write("robots/robot.urdf", urdf_robot(massive));
     const auto scene = [&](const char* base) {
-        Json text =
-            parse_json(R"({"steps": 1, "models": [{"name": "x", "file": "robots/robot.urdf", "position": [0, 0, 2]}]})", "s");
+        Json text = parse_json(
+            R"({"steps": 1, "models": [{"name": "x", "file": "robots/robot.urdf", "position": [0, 0, 2]}]})",
+            "s");
         if (*base != 0) text["models"][0]["base"] = base;
         return scene_from_json(text, folder.path("scene.json"));
     };
@@ -197,25 +212,30 @@ TEST_CASE("URDF bases: fixed or floating") {
     Json text = parse_json(R"({"steps": 1, "models": [{"name": "x", "file": "robots/broken.urdf"}]})", "s");
     check_complaint(complaint([&] { scene_from_json(text, folder.path("scene.json")); }),
                     folder.path("robots/broken.urdf").string() + ":2: ", "has no \"name\"", "add it");
-    text["models"][0] = parse_json(R"({"name": "x", "base": "fixed", "model": {"bodies": [{"name": "b"}]}})", "s");
-    CHECK(complaint([&] { scene_from_json(text, "s.json"); }).find("s.json#/models/0/base: has no meaning here") == 0);
+    text["models"][0] =
+        parse_json(R"({"name": "x", "base": "fixed", "model": {"bodies": [{"name": "b"}]}})", "s");
+    CHECK(complaint([&] {
+              scene_from_json(text, "s.json");
+          }).find("s.json#/models/0/base: has no meaning here") == 0);
 }
 
 TEST_CASE("URDF links without mass") {
     // A leaf on a fixed joint is fine; so is one that moves something with mass, as long as something resists
-    const Scene scene =
-        urdf_scene(urdf_robot(urdf_link("a") + urdf_link("tool", "") + urdf_joint("j", "fixed", "a", "tool", "")));
+    const Scene scene = urdf_scene(
+        urdf_robot(urdf_link("a") + urdf_link("tool", "") + urdf_joint("j", "fixed", "a", "tool", "")));
     CHECK(properties(scene, "tool").m == 0);
     CHECK(scene.world.nv() == 6);
-    const Scene cross = urdf_scene(urdf_robot(urdf_link("world", "") + urdf_link("hub", "") + urdf_link("b") +
-                                              urdf_joint("x", "continuous", "world", "hub", "<axis xyz='1 0 0'/>") +
-                                              urdf_joint("y", "continuous", "hub", "b", "<axis xyz='0 1 0'/>")));
+    const Scene cross =
+        urdf_scene(urdf_robot(urdf_link("world", "") + urdf_link("hub", "") + urdf_link("b") +
+                              urdf_joint("x", "continuous", "world", "hub", "<axis xyz='1 0 0'/>") +
+                              urdf_joint("y", "continuous", "hub", "b", "<axis xyz='0 1 0'/>")));
     CHECK(cross.world.nv() == 2);
 }
 
 TEST_CASE("a model alone is put on the ground") {
     const std::string ball =
-        urdf_inertial() + "<collision><origin xyz='0 0 0.2'/><geometry><sphere radius='0.3'/></geometry></collision>";
+        urdf_inertial() +
+        "<collision><origin xyz='0 0 0.2'/><geometry><sphere radius='0.3'/></geometry></collision>";
     const Scene drop = urdf_scene(urdf_robot(urdf_link("a", ball)), {}, 2000);
     CHECK(drop.name == "r");
     CHECK(drop.world.shapes.index("ground") >= 0);
@@ -225,13 +245,15 @@ TEST_CASE("a model alone is put on the ground") {
 
     // joints start within their limits, the lowest point counts them in
     const std::string arm =
-        urdf_inertial() + "<collision><origin xyz='0 0 -1'/><geometry><box size='0.2 0.2 0.2'/></geometry></collision>";
-    const std::string content =
-        urdf_link("base") + urdf_link("arm", arm) +
-        urdf_joint("j", "revolute", "base", "arm", "<axis xyz='0 1 0'/><limit lower='1' upper='2' effort='1'/>");
+        urdf_inertial() +
+        "<collision><origin xyz='0 0 -1'/><geometry><box size='0.2 0.2 0.2'/></geometry></collision>";
+    const std::string content = urdf_link("base") + urdf_link("arm", arm) +
+                                urdf_joint("j", "revolute", "base", "arm",
+                                           "<axis xyz='0 1 0'/><limit lower='1' upper='2' effort='1'/>");
     const Scene floating = urdf_scene(urdf_robot(content));
     CHECK(floating.x0[7] == 1.5);
-    CHECK(floating.x0[2] == doctest::Approx(0.1 + std::cos(1.5) + 0.1 * (std::sin(1.5) + std::cos(1.5))).epsilon(1e-14));
+    CHECK(floating.x0[2] ==
+          doctest::Approx(0.1 + std::cos(1.5) + 0.1 * (std::sin(1.5) + std::cos(1.5))).epsilon(1e-14));
     ImportOptions fixed;
     fixed.base = Base::fixed;
     const Scene held = urdf_scene(urdf_robot(content), fixed);
@@ -244,7 +266,8 @@ TEST_CASE("a model alone is put on the ground") {
     const ImportedModel robot = import_text(urdf_robot(content));
     const Scene again = load_scene(folder.write("robot.json", robot.model.dump()).string(), 1);
     CHECK((again.x0 == floating.x0 && again.theta == floating.theta));
-    const std::string broken = folder.write("broken.json", R"({"bodies": [{"name": "b", "mass": -1}]})").string();
+    const std::string broken =
+        folder.write("broken.json", R"({"bodies": [{"name": "b", "mass": -1}]})").string();
     CHECK(complaint([&] { load_scene(broken); }).find(broken + "#/bodies/0/mass") == 0);
 }
 

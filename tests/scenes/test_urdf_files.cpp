@@ -1,4 +1,5 @@
-// Geometry of URDF: primitives, contact, meshes in files and where they are sought, what is seen, and the way through JSON.
+// Geometry of URDF: primitives, contact, meshes in files and where they are sought, what is seen, and the way
+// through JSON.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -15,23 +16,26 @@ std::string collision(const std::string& geometry, const std::string& kind = "co
 struct UrdfFolder : ScratchFolder {
     UrdfFolder() : ScratchFolder("urdf_files") {}
     ImportedModel load(const std::string& link, const ImportOptions& options = {}) const {
-        return import_model(write("robot/robot.urdf", urdf_robot(urdf_link("a", urdf_inertial() + link))), options);
+        return import_model(write("robot/robot.urdf", urdf_robot(urdf_link("a", urdf_inertial() + link))),
+                            options);
     }
 };
 
 TEST_CASE("URDF geometry: primitives, names, contact") {
-    const ImportedModel robot = import_text(urdf_robot(
-        urdf_link("a", urdf_inertial() + "<contact><lateral_friction value='0.7'/><restitution value='0.2'/></contact>" +
-                           collision("<box size='1 2 3'/>") + collision("<cylinder radius='1' length='4'/>") +
-                           collision("<capsule radius='1' length='4'/>") +
-                           "<collision><origin xyz='1 2 3'/><geometry><sphere radius='0.5'/></geometry></collision>")));
+    const ImportedModel robot = import_text(urdf_robot(urdf_link(
+        "a", urdf_inertial() +
+                 "<contact><lateral_friction value='0.7'/><restitution value='0.2'/></contact>" +
+                 collision("<box size='1 2 3'/>") + collision("<cylinder radius='1' length='4'/>") +
+                 collision("<capsule radius='1' length='4'/>") +
+                 "<collision><origin xyz='1 2 3'/><geometry><sphere radius='0.5'/></geometry></collision>")));
     CHECK(robot.warnings.empty());
     const Json& shapes = robot.model["bodies"][0]["shapes"];
     CHECK(shapes[0] ==
           parse_json(R"({"type": "box", "half_extents": [0.5, 1.0, 1.5], "friction": 0.7, "restitution": 0.2,
                                          "self_collision": false, "name": "a.1"})",
                      ""));
-    for (const int k : {1, 2}) CHECK((shapes[k]["radius"] == 1.0 && shapes[k]["half_length"] == 2.0));
+    for (const int k : {1, 2})
+        CHECK((shapes[k]["radius"] == 1.0 && shapes[k]["half_length"] == 2.0));
     CHECK(shapes[3]["position"] == Json::array({1.0, 2.0, 3.0}));
     CHECK(robot.places.at("/bodies/0/shapes/3") == robot.places.at("/bodies/0"));  // all on one line
     const ImportedModel plane = import_text(urdf_robot(urdf_link("a", collision("<plane normal='1 0 0'/>"))));
@@ -45,8 +49,10 @@ TEST_CASE("URDF visuals: kept with their colours for a viewer") {
     folder.write("robot/wedge.obj", wedge_obj());
     const std::string text = urdf_robot(
         "<material name='red'><color rgba='1 0 0 1'/></material>" +
-        urdf_link("a", urdf_inertial() + "<visual><geometry><box size='2 2 2'/></geometry><material name='red'/></visual>" +
-                           "<visual><origin xyz='0 0 1'/><geometry><mesh filename='wedge.obj' scale='-1 2 1'/></geometry>"
+        urdf_link("a", urdf_inertial() +
+                           "<visual><geometry><box size='2 2 2'/></geometry><material name='red'/></visual>" +
+                           "<visual><origin xyz='0 0 1'/><geometry><mesh filename='wedge.obj' scale='-1 2 "
+                           "1'/></geometry>"
                            "<material name='green'><color rgba='0 1 0 0.5'/></material></visual>" +
                            collision("<sphere radius='1'/>", "visual")));
     const Scene scene = load_scene(folder.write("robot/robot.urdf", text).string(), 1);
@@ -58,18 +64,20 @@ TEST_CASE("URDF visuals: kept with their colours for a viewer") {
     CHECK(scene.visuals[1].rgba == std::array<double, 4>{0, 1, 0, 0.5});
     CHECK(scene.visuals[1].X_BV.p == Vec3<double>(0, 0, 1));
     CHECK(scene.visuals[2].rgba == std::array<double, 4>{0.5, 0.5, 0.5, 1});
-    for (const Visual& visual : scene.visuals) CHECK(visual.body == 0);
+    for (const Visual& visual : scene.visuals)
+        CHECK(visual.body == 0);
     CHECK(scene.world.shapes.pairs.empty());  // nothing of it is touched
 }
 
 TEST_CASE("visuals in JSON are checked") {
     const auto refuse = [](const char* visual, const std::string& place, const std::string& what) {
-        Json model =
-            parse_json(R"({"bodies": [{"name": "b", "mass": 1, "inertia": [1, 1, 1, 0, 0, 0], "joint": {"type": "free"}}]})", "");
+        Json model = parse_json(
+            R"({"bodies": [{"name": "b", "mass": 1, "inertia": [1, 1, 1, 0, 0, 0], "joint": {"type": "free"}}]})",
+            "");
         model["bodies"][0]["visuals"] = Json::array({parse_json(visual, "")});
         const Json scene{{"steps", 1}, {"models", Json::array({Json{{"name", "b"}, {"model", model}}})}};
-        check_complaint(complaint([&] { scene_from_json(scene, "s.json"); }), "s.json#/models/0/model/bodies/0/visuals/0" + place,
-                        what, "");
+        check_complaint(complaint([&] { scene_from_json(scene, "s.json"); }),
+                        "s.json#/models/0/model/bodies/0/visuals/0" + place, what, "");
     };
     refuse(R"({"type": "plane"})", "/type", "no choice");
     refuse(R"({"type": "box"})", "", "has no \"half_extents\"");
@@ -90,17 +98,21 @@ std::vector<Vec3<double>> hull_of(const ImportedModel& robot) {
     std::vector<Vec3<double>> out;
     Vec3<double> scale(1, 1, 1);
     if (shape.contains("scale"))
-        for (int c = 0; c < 3; ++c) scale[c] = shape["scale"][static_cast<size_t>(c)].get<double>();
+        for (int c = 0; c < 3; ++c)
+            scale[c] = shape["scale"][c].get<double>();
     for (const Json& v : shape["vertices"])
-        out.push_back(scale.cwiseProduct(Vec3<double>(v[0].get<double>(), v[1].get<double>(), v[2].get<double>())));
-    std::sort(out.begin(), out.end(),
-              [](const auto& a, const auto& b) { return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end()); });
+        out.push_back(
+            scale.cwiseProduct(Vec3<double>(v[0].get<double>(), v[1].get<double>(), v[2].get<double>())));
+    std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
+        return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
+    });
     return out;
 }
 
 void check_points(const std::vector<Vec3<double>>& points, const std::vector<Vec3<double>>& expected) {
     REQUIRE(points.size() == expected.size());
-    for (size_t i = 0; i < points.size(); ++i) CHECK((points[i] - expected[i]).norm() < 1e-7);
+    for (size_t i = 0; i < points.size(); ++i)
+        CHECK((points[i] - expected[i]).norm() < 1e-7);
 }
 
 TEST_CASE("URDF meshes: OBJ, STL and DAE as convex hulls, scaled and mirrored") {
@@ -127,20 +139,21 @@ TEST_CASE("URDF meshes: a hull in place of a mesh that is not convex is said, wi
                  "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 5\nf 3 4 5\nf 4 2 5\n");
     const ImportedModel robot = folder.load(collision("<mesh filename='dent.obj'/>"));
     REQUIRE(robot.warnings.size() == 1);
-    check_complaint(robot.warnings[0],
-                    folder.path("robot/robot.urdf").string() + ":2: ", "\"dent.obj\" is not convex, and its convex hull is used",
-                    "split it");
+    check_complaint(robot.warnings[0], folder.path("robot/robot.urdf").string() + ":2: ",
+                    "\"dent.obj\" is not convex, and its convex hull is used", "split it");
     CHECK(robot.model["bodies"][0]["shapes"][0]["vertices"].size() == 4);
     ImportOptions strict;
     strict.strict = true;
-    CHECK(complaint([&] { folder.load(collision("<mesh filename='dent.obj'/>"), strict); }).find("is not convex") !=
-          std::string::npos);
+    CHECK(complaint([&] {
+              folder.load(collision("<mesh filename='dent.obj'/>"), strict);
+          }).find("is not convex") != std::string::npos);
 }
 
 TEST_CASE("URDF meshes: an extruded L is not convex, though all its corners lie on its hull") {
     const UrdfFolder folder;
     folder.write("robot/ell.obj",
-                 "v 0 0 0\nv 2 0 0\nv 2 1 0\nv 1 1 0\nv 1 2 0\nv 0 2 0\nv 0 0 1\nv 2 0 1\nv 2 1 1\nv 1 1 1\nv 1 2 1\nv 0 2 1\n"
+                 "v 0 0 0\nv 2 0 0\nv 2 1 0\nv 1 1 0\nv 1 2 0\nv 0 2 0\nv 0 0 1\nv 2 0 1\nv 2 1 1\nv 1 1 "
+                 "1\nv 1 2 1\nv 0 2 1\n"
                  "f 1 4 3 2\nf 1 6 5 4\nf 7 8 9 10\nf 7 10 11 12\n"
                  "f 1 2 8 7\nf 2 3 9 8\nf 3 4 10 9\nf 4 5 11 10\nf 5 6 12 11\nf 6 1 7 12\n");
     const ImportedModel robot = folder.load(collision("<mesh filename='ell.obj'/>"));
@@ -148,7 +161,8 @@ TEST_CASE("URDF meshes: an extruded L is not convex, though all its corners lie 
     CHECK(robot.warnings[0].find("\"ell.obj\" is not convex") != std::string::npos);
 }
 
-TEST_CASE("URDF meshes: a box of many flat triangles in single precision is convex, far from its origin too") {
+TEST_CASE(
+    "URDF meshes: a box of many flat triangles in single precision is convex, far from its origin too") {
     const UrdfFolder folder;
     for (const double away : {0.0, 1.0, 100.0}) {
         CAPTURE(away);
@@ -160,7 +174,8 @@ TEST_CASE("URDF meshes: a box of many flat triangles in single precision is conv
                 for (int j = 0; j < n; ++j) {
                     const auto corner = [&](int k, int l) -> Eigen::Vector3f {
                         Vec3<double> x;
-                        x[side / 2] = side % 2, x[(side / 2 + 1) % 3] = double(i + k) / n, x[(side / 2 + 2) % 3] = double(j + l) / n;
+                        x[side / 2] = side % 2, x[(side / 2 + 1) % 3] = double(i + k) / n,
+                                 x[(side / 2 + 2) % 3] = double(j + l) / n;
                         return (R * x + Vec3<double>(away, -away, away)).cast<float>();
                     };
                     triangles.push_back({corner(0, 0), corner(1, 0), corner(1, 1)});
@@ -174,17 +189,19 @@ TEST_CASE("URDF meshes: a box of many flat triangles in single precision is conv
 
 TEST_CASE("URDF meshes: package:// and relative paths with a search path") {
     const UrdfFolder folder;
-    for (const char* place :
-         {"robot/meshes/w.obj", "robot/my_arm/meshes/w.obj", "elsewhere/other/w.obj", "elsewhere/w.obj", "pkg/meshes/w.obj"})
+    for (const char* place : {"robot/meshes/w.obj", "robot/my_arm/meshes/w.obj", "elsewhere/other/w.obj",
+                              "elsewhere/w.obj", "pkg/meshes/w.obj"})
         folder.write(place, wedge_obj());
     folder.write("pkg/package.xml", "<package/>");
     const std::filesystem::path root = std::filesystem::canonical(folder.path("."));
     const auto found = [&](const std::string& name, const std::string& from,
                            const std::vector<std::string>& search) -> std::string {
         ImportOptions options;
-        for (const std::string& place : search) options.search.push_back(folder.path(place));
+        for (const std::string& place : search)
+            options.search.push_back(folder.path(place));
         const std::string visual = collision("<mesh filename='" + name + "'/>", "visual");
-        const ImportedModel robot = import_model(folder.write(from + "/robot.urdf", urdf_robot(urdf_link("a", visual))), options);
+        const ImportedModel robot =
+            import_model(folder.write(from + "/robot.urdf", urdf_robot(urdf_link("a", visual))), options);
         if (!robot.model["bodies"][0].contains("visuals")) return robot.warnings.at(0);
         return std::filesystem::path(robot.model["bodies"][0]["visuals"][0]["file"].get<std::string>())
             .lexically_relative(root)
@@ -193,14 +210,19 @@ TEST_CASE("URDF meshes: package:// and relative paths with a search path") {
     CHECK(found("meshes/w.obj", "robot", {}) == "robot/meshes/w.obj");
     CHECK(found("./meshes/w.obj", "robot", {}) == "robot/meshes/w.obj");
     CHECK(found("package://robot/meshes/w.obj", "robot", {}) == "robot/meshes/w.obj");
-    CHECK(found("package://my_arm/meshes/w.obj", "robot", {}) == "robot/my_arm/meshes/w.obj");    // beside the file
-    CHECK(found("package://robot/meshes/w.obj", "robot/deep/urdf", {}) == "robot/meshes/w.obj");  // upwards by name
-    CHECK(found("../meshes/w.obj", "robot/urdf", {}) == "robot/meshes/w.obj");                    // the folder over "urdf"
-    CHECK(found("../../meshes/w.obj", "pkg/a/b", {}) == "pkg/meshes/w.obj");  // the package by its package.xml
+    // beside the file
+    CHECK(found("package://my_arm/meshes/w.obj", "robot", {}) == "robot/my_arm/meshes/w.obj");
+    // upwards by name
+    CHECK(found("package://robot/meshes/w.obj", "robot/deep/urdf", {}) == "robot/meshes/w.obj");
+    // the folder over "urdf"
+    CHECK(found("../meshes/w.obj", "robot/urdf", {}) == "robot/meshes/w.obj");
+    // the package by its package.xml
+    CHECK(found("../../meshes/w.obj", "pkg/a/b", {}) == "pkg/meshes/w.obj");
     CHECK(found("model://other/w.obj", "robot", {"elsewhere"}) == "elsewhere/other/w.obj");
     CHECK(found("package://other/w.obj", "robot", {"elsewhere/other"}) == "elsewhere/other/w.obj");
     CHECK(found("w.obj", "robot", {"elsewhere"}) == "elsewhere/w.obj");
-    CHECK(found("w.obj", "robot", {}).find("visual mesh is left out, because there is no file \"w.obj\"") != std::string::npos);
+    CHECK(found("w.obj", "robot", {}).find("visual mesh is left out, because there is no file \"w.obj\"") !=
+          std::string::npos);
     CHECK(found("package://nothing/w.obj", "robot", {}).find("there is no file") != std::string::npos);
     setenv("ROS_PACKAGE_PATH", folder.path("elsewhere").c_str(), 1);
     CHECK(found("package://other/w.obj", "robot", {}) == "elsewhere/other/w.obj");
@@ -209,11 +231,11 @@ TEST_CASE("URDF meshes: package:// and relative paths with a search path") {
 
 TEST_CASE("URDF: through JSON text, the same model to the last bit") {
     const std::string text = urdf_robot(
-        urdf_link(
-            "a",
-            "<inertial><origin xyz='0.1 0.2 0.3' rpy='0.4 0.5 0.6'/><mass value='1.1'/><inertia ixx='0.1' iyy='0.11' izz='0.12' "
-            "ixy='0.001'/></inertial>" +
-                collision("<box size='0.1 0.3 0.7'/>")) +
+        urdf_link("a",
+                  "<inertial><origin xyz='0.1 0.2 0.3' rpy='0.4 0.5 0.6'/><mass value='1.1'/><inertia "
+                  "ixx='0.1' iyy='0.11' izz='0.12' "
+                  "ixy='0.001'/></inertial>" +
+                      collision("<box size='0.1 0.3 0.7'/>")) +
         urdf_link("b") +
         urdf_joint("j", "revolute", "a", "b",
                    "<origin rpy='0.1 0.2 0.3'/><axis xyz='1 2 3'/><limit lower='-1' upper='1' effort='2'/>"));

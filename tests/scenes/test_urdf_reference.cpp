@@ -1,5 +1,6 @@
-// Robots in URDF that others wrote, in $COSTATE_REFERENCE_DIR/models, and their accelerations, mass matrices, bias forces and
-// derivatives by Pinocchio, in $COSTATE_REFERENCE_DIR/reference/pinocchio. Without that variable these tests are left out.
+// Robots in URDF that others wrote, in $COSTATE_REFERENCE_DIR/models, and their accelerations, mass matrices,
+// bias forces and derivatives by Pinocchio, in $COSTATE_REFERENCE_DIR/reference/pinocchio. Without that
+// variable these tests are left out.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -9,12 +10,12 @@
 #include "adjoint/rollout/simulation.hpp"
 #include "core/dynamics/aba.hpp"
 #include "core/dynamics/crba.hpp"
-#include "core/math/dual.hpp"
 #include "core/dynamics/integrate.hpp"
-#include "tests/support/scene_text.hpp"
-#include "scenes/read/robot_file.hpp"
+#include "core/math/dual.hpp"
 #include "scenes/format/names.hpp"
+#include "scenes/read/robot_file.hpp"
 #include "tests/support/references.hpp"
+#include "tests/support/scene_text.hpp"
 
 namespace costate::test {
 namespace {
@@ -23,14 +24,17 @@ using MatX = Eigen::MatrixXd;
 
 MatX matrix_of(const Json& rows) {
     MatX out(static_cast<Eigen::Index>(rows.size()), static_cast<Eigen::Index>(rows[0].size()));
-    for (size_t i = 0; i < rows.size(); ++i) out.row(static_cast<Eigen::Index>(i)) = vector_of(rows[i]);
+    for (size_t i = 0; i < rows.size(); ++i)
+        out.row(static_cast<Eigen::Index>(i)) = vector_of(rows[i]);
     return out;
 }
 
-double relative_error(const MatX& a, const MatX& b) { return (a - b).cwiseAbs().maxCoeff() / b.cwiseAbs().maxCoeff(); }
+double relative_error(const MatX& a, const MatX& b) {
+    return (a - b).cwiseAbs().maxCoeff() / b.cwiseAbs().maxCoeff();
+}
 
-// A model and how Pinocchio orders it. Its free joint has q = (p, x y z w), v = (R^T p_dot, omega), both in the body; ours has
-// q = (p, w x y z), v = (p_dot in the world, omega in the body).
+// A model and how Pinocchio orders it. Its free joint has q = (p, x y z w), v = (R^T p_dot, omega), both in
+// the body; ours has q = (p, w x y z), v = (p_dot in the world, omega in the body).
 struct PinocchioOrder {
     const Model& m;
     const VecX<double>& theta;
@@ -43,10 +47,11 @@ struct PinocchioOrder {
             const bool free = joint["type"] == "freeflyer";
             const int body = free ? 0 : m.joint_index(name);
             REQUIRE(body >= 0);
-            const Body& b = m.bodies[static_cast<size_t>(body)];
+            const Body& b = m.bodies[body];
             REQUIRE(b.nv == joint["nv"].get<int>());
             if (free) base = body;
-            for (int k = 0; k < b.nv; ++k) dof.push_back(b.v0 + k);
+            for (int k = 0; k < b.nv; ++k)
+                dof.push_back(b.v0 + k);
         }
         REQUIRE(static_cast<int>(dof.size()) == m.nv);
     }
@@ -58,8 +63,8 @@ struct PinocchioOrder {
         if (base >= 0) out.head(7) << theirs.head(3), theirs[6], theirs.segment(3, 3), at = 7;
         for (; at < m.nq; ++at) {
             const int shift = base >= 0 ? 1 : 0;  // a free joint has a coordinate more than dofs
-            const int body = m.dofs[static_cast<size_t>(dof[static_cast<size_t>(at - shift)])].body;
-            out[m.bodies[static_cast<size_t>(body)].q0] = theirs[at];
+            const int body = m.dofs[dof[at - shift]].body;
+            out[m.bodies[body].q0] = theirs[at];
         }
         return out;
     }
@@ -71,14 +76,16 @@ struct PinocchioOrder {
     // Motion or force from their order and axes to ours, and back
     template <class T> VecX<T> ours(const VecX<T>& q, const VecX<T>& theirs) const {
         VecX<T> out(m.nv);
-        for (int j = 0; j < m.nv; ++j) out[dof[static_cast<size_t>(j)]] = theirs[j];
+        for (int j = 0; j < m.nv; ++j)
+            out[dof[j]] = theirs[j];
         if (base >= 0) out.template head<3>() = (base_turn(q) * out.template head<3>()).eval();
         return out;
     }
     template <class T> VecX<T> theirs(const VecX<T>& q, VecX<T> ours) const {
         if (base >= 0) ours.template head<3>() = (base_turn(q).transpose() * ours.template head<3>()).eval();
         VecX<T> out(m.nv);
-        for (int j = 0; j < m.nv; ++j) out[j] = ours[dof[static_cast<size_t>(j)]];
+        for (int j = 0; j < m.nv; ++j)
+            out[j] = ours[dof[j]];
         return out;
     }
 
@@ -89,7 +96,8 @@ struct PinocchioOrder {
 
     // Their acceleration at our q and their v and tau
     template <class T> VecX<T> acceleration(const VecX<T>& q, const VecX<T>& v, const VecX<T>& tau) const {
-        const VecX<T> parameters = theta.cast<T>(), velocity = ours(q, v), force = ours(q, tau), armature = VecX<T>::Zero(m.nv);
+        const VecX<T> parameters = theta.cast<T>(), velocity = ours(q, v), force = ours(q, tau),
+                      armature = VecX<T>::Zero(m.nv);
         Kinematics<T> k(m);
         kinematics(m, parameters.data(), q.data(), velocity.data(), k);
         AbaScratch<T> scratch(m);
@@ -113,12 +121,14 @@ struct PinocchioOrder {
                 VecX<double> unit = VecX<double>::Unit(m.nv, j);
                 unit = ours(q, unit);
                 VecX<D> d(m.nv);
-                for (int i = 0; i < m.nv; ++i) d[i] = D(0.0, unit[i]);
+                for (int i = 0; i < m.nv; ++i)
+                    d[i] = D(0.0, unit[i]);
                 const VecX<D> from = dq;
                 retract(m, from.data(), d.data(), dq.data());
             }
             const VecX<D> a = acceleration(dq, dv, dtau);
-            for (int i = 0; i < m.nv; ++i) out(i, j) = a[i].d;
+            for (int i = 0; i < m.nv; ++i)
+                out(i, j) = a[i].d;
         }
         return out;
     }
@@ -133,7 +143,8 @@ void compare_with_pinocchio(const std::string& name) {
     const PinocchioOrder p(scene, reference);
     const Model& m = p.m;
     for (const Json& sample : reference["samples"]) {
-        const VecX<double> q = p.configuration(sample["q"]), v = vector_of(sample["v"]), tau = vector_of(sample["tau"]);
+        const VecX<double> q = p.configuration(sample["q"]), v = vector_of(sample["v"]),
+                           tau = vector_of(sample["tau"]);
         CHECK(relative_error(p.acceleration(q, v, tau), vector_of(sample["ddq"])) < 1e-8);
         using By = PinocchioOrder::By;
         CHECK(relative_error(p.derivative(By::q, q, v, tau), matrix_of(sample["ddq_dq"])) < 1e-8);
@@ -152,13 +163,13 @@ void compare_with_pinocchio(const std::string& name) {
 
         // Mass matrix, column by column in their axes
         CrbaScratch<double> crba_scratch(m);
-        std::vector<double> packed(static_cast<size_t>(m.mass_matrix_size));
+        std::vector<double> packed(m.mass_matrix_size);
         crba(m, scene.theta.data(), k, crba_scratch, packed.data());
         MatX M = MatX::Zero(m.nv, m.nv), theirs(m.nv, m.nv);
         for (int j = 0; j < m.nv; ++j)
-            for (int i = j; i >= 0; i = m.dofs[static_cast<size_t>(i)].parent) {
-                const Dof &row = m.dofs[static_cast<size_t>(j)], &column = m.dofs[static_cast<size_t>(i)];
-                M(i, j) = M(j, i) = packed[static_cast<size_t>(row.row + column.depth)];
+            for (int i = j; i >= 0; i = m.dofs[i].parent) {
+                const Dof &row = m.dofs[j], &column = m.dofs[i];
+                M(i, j) = M(j, i) = packed[row.row + column.depth];
             }
         for (int j = 0; j < m.nv; ++j) {
             const VecX<double> unit = VecX<double>::Unit(m.nv, j);
@@ -168,12 +179,15 @@ void compare_with_pinocchio(const std::string& name) {
     }
 }
 
-TEST_CASE("Pinocchio's panda_arm: acceleration, mass matrix, bias and derivatives") { compare_with_pinocchio("panda_arm"); }
+TEST_CASE("Pinocchio's panda_arm: acceleration, mass matrix, bias and derivatives") {
+    compare_with_pinocchio("panda_arm");
+}
 TEST_CASE("Pinocchio's go1_quadruped: acceleration, mass matrix, bias and derivatives") {
     compare_with_pinocchio("go1_quadruped");
 }
 
-// How many links the file has that move by a joint, and what there is no counterpart for: a word of every warning.
+// How many links the file has that move by a joint, and what there is no counterpart for: a word of every
+// warning.
 struct ForeignRobot {
     std::string file;
     int nv;
@@ -182,16 +196,17 @@ struct ForeignRobot {
 
 const std::vector<ForeignRobot>& foreign_robots() {
     // Meshes are missing because their files are not there.
-    const std::string meshes = "mesh is left out", spin = "spinning_friction", roll = "rolling_friction", colour = "no colour",
-                      anchor = "friction_anchor", stiff = "<stiffness>", soft = "<damping>", limits = "no limits",
-                      point = "a point";
+    const std::string meshes = "mesh is left out", spin = "spinning_friction", roll = "rolling_friction",
+                      colour = "no colour", anchor = "friction_anchor", stiff = "<stiffness>",
+                      soft = "<damping>", limits = "no limits", point = "a point";
     static const std::vector<ForeignRobot> table{
         {"pinocchio/go1_quadruped.urdf", 18, {}},
         {"pinocchio/panda_arm.urdf", 9, {}},
         {"diffarticulated/ant/ant_torso1.urdf", 14, {limits, "armature"}},
         {"diffarticulated/franka_panda/panda.urdf",
          15,
-         {meshes, "<material> in <collision>", "safety_controller", "without mass", anchor, stiff, soft, spin}},
+         {meshes, "<material> in <collision>", "safety_controller", "without mass", anchor, stiff, soft,
+          spin}},
         {"diffarticulated/franka_panda/sphere2.urdf", 6, {meshes, roll, spin, "specular"}},
         {"diffarticulated/ground/box_flat.urdf", 6, {meshes, roll, spin, "specular"}},
         {"diffarticulated/ground/plane_implicit.urdf", 0, {meshes}},
@@ -231,7 +246,8 @@ TEST_CASE("robots in URDF that others wrote load, and what has no counterpart is
             CHECK(expected);
             CHECK(warning.compare(0, file.string().size() + 1, file.string() + ":") == 0);
         }
-        for (size_t k = 0; k < said.size(); ++k) CHECK_MESSAGE(said[k], robot.left_out[k]);
+        for (size_t k = 0; k < said.size(); ++k)
+            CHECK_MESSAGE(said[k], robot.left_out[k]);
         ImportOptions strict;
         strict.strict = true;
         CHECK((complaint([&] { import_model(file, strict); }) == "no complaint") == robot.left_out.empty());
@@ -258,15 +274,18 @@ TEST_CASE("robots in URDF that others wrote: through JSON text, the same model t
         const Json again = parse_json(imported.model.dump(), "robot.json");
         CHECK(again == imported.model);
         if (robot.nv == 0) continue;
-        Json scene{{"steps", 1}, {"models", Json::array({Json{{"name", "r"}, {"file", file.filename().string()}}})}};
+        Json scene{{"steps", 1},
+                   {"models", Json::array({Json{{"name", "r"}, {"file", file.filename().string()}}})}};
         const Scene direct = scene_from_json(scene, file.parent_path() / "scene.json");
         scene["models"][0].erase("file");
         scene["models"][0]["model"] = again;
         const Scene through = scene_from_json(scene, file.parent_path() / "scene.json");
         CHECK(direct.theta == through.theta);
         CHECK(direct.x0 == through.x0);
-        CHECK(names_of(direct.world.model.bodies, &Body::name) == names_of(through.world.model.bodies, &Body::name));
-        CHECK(names_of(direct.world.model.bodies, &Body::joint_name) == names_of(through.world.model.bodies, &Body::joint_name));
+        CHECK(names_of(direct.world.model.bodies, &Body::name) ==
+              names_of(through.world.model.bodies, &Body::name));
+        CHECK(names_of(direct.world.model.bodies, &Body::joint_name) ==
+              names_of(through.world.model.bodies, &Body::joint_name));
         CHECK(direct.world.shapes.pairs == through.world.shapes.pairs);
         CHECK(direct.visuals.size() == through.visuals.size());
     }

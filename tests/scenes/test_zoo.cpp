@@ -1,5 +1,5 @@
-// The models that are shipped: their figures, and that their robots stand, fall, hover and throw as their scenes say. A table of
-// them is printed here and kept in tests/readme/zoo_table.md for the README.
+// The models that are shipped: their figures, and that their robots stand, fall, hover and throw as their
+// scenes say. A table of them is printed here and kept in tests/readme/zoo_table.md for the README.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -9,8 +9,8 @@
 #include "core/dynamics/crba.hpp"
 #include "core/dynamics/ltl.hpp"
 #include "scenes/format/json.hpp"
-#include "tests/support/walk.hpp"
 #include "solvers/step/step.hpp"
+#include "tests/support/walk.hpp"
 
 using namespace costate;
 using costate::test::walk;
@@ -47,7 +47,8 @@ std::filesystem::path folder() { return find_scene("throw").parent_path(); }
 
 double total_mass(const Scene& s) {
     double mass = 0;
-    for (size_t i = 0; i < s.world.model.bodies.size(); ++i) mass += s.theta[s.world.model.mass.at(static_cast<int>(i))];
+    for (size_t i = 0; i < s.world.model.bodies.size(); ++i)
+        mass += s.theta[s.world.model.mass.at(static_cast<int>(i))];
     return mass;
 }
 
@@ -56,7 +57,8 @@ std::string scenes_of(const std::string& model) {
     std::string out;
     for (const std::string& name : shipped_scenes()) {
         const Json instance = read_json(folder() / (name + ".json"))["models"][0];
-        if (instance.value("file", "") == "models/" + model + ".json") out += (out.empty() ? "`" : ", `") + name + "`";
+        if (instance.value("file", "") == "models/" + model + ".json")
+            out += (out.empty() ? "`" : ", `") + name + "`";
     }
     return out;
 }
@@ -85,12 +87,12 @@ Eigen::MatrixXd mass_matrix_of(const Scene& s) {
     Kinematics<double> k(m);
     kinematics(m, theta.data(), x.data(), x.data() + m.nq, k);
     CrbaScratch<double> scratch(m);
-    std::vector<double> packed(static_cast<size_t>(m.mass_matrix_size));
+    std::vector<double> packed(m.mass_matrix_size);
     crba(m, theta.data(), k, scratch, packed.data());
     Eigen::MatrixXd M = Eigen::MatrixXd::Zero(m.nv, m.nv);
     for (int j = 0; j < m.nv; ++j)
-        for (int i = j; i >= 0; i = m.dofs[static_cast<size_t>(i)].parent)
-            M(j, i) = M(i, j) = packed[static_cast<size_t>(m.dofs[static_cast<size_t>(j)].row + m.dofs[static_cast<size_t>(i)].depth)];
+        for (int i = j; i >= 0; i = m.dofs[i].parent)
+            M(j, i) = M(i, j) = packed[m.dofs[j].row + m.dofs[i].depth];
     return M;
 }
 
@@ -98,9 +100,11 @@ Eigen::MatrixXd mass_matrix_of(const Scene& s) {
 
 TEST_CASE("zoo: every model has the figures of tests/readme/zoo_table.md, a source, and a scene") {
     size_t files = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(folder() / "models")) files += entry.path().extension() == ".json";
+    for (const auto& entry : std::filesystem::directory_iterator(folder() / "models"))
+        files += entry.path().extension() == ".json";
     CHECK(files == std::size(zoo));
-    std::string table = "| model | dofs | actuators | mass, kg | figures from | scenes |\n|---|---|---|---|---|---|\n";
+    std::string table =
+        "| model | dofs | actuators | mass, kg | figures from | scenes |\n|---|---|---|---|---|---|\n";
     for (const Figures& f : zoo) {
         CAPTURE(std::string(f.model));
         const std::filesystem::path file = folder() / "models" / (std::string(f.model) + ".json");
@@ -118,15 +122,17 @@ TEST_CASE("zoo: every model has the figures of tests/readme/zoo_table.md, a sour
         CHECK(scenes_of(f.model) != "");
         std::ostringstream row;
         row.precision(3);
-        row << "| `" << f.model << "` | " << f.dofs << " | " << f.actuators << " | " << total_mass(s) << " | " << f.origin << " | "
-            << scenes_of(f.model) << " |\n";
+        row << "| `" << f.model << "` | " << f.dofs << " | " << f.actuators << " | " << total_mass(s) << " | "
+            << f.origin << " | " << scenes_of(f.model) << " |\n";
         table += row.str();
     }
     MESSAGE("\n" << table);
     CHECK(text_of("tests/readme/zoo_table.md") == table);
 }
 
-TEST_CASE("zoo: robots that stand are where they started after two seconds, those on springs and without torques come to rest") {
+TEST_CASE(
+    "zoo: robots that stand are where they started after two seconds, those on springs and without torques "
+    "come to rest") {
     struct Rest {
         const char *scene, *base;
         double seconds, lowest, highest;  // of the base, m
@@ -154,7 +160,9 @@ TEST_CASE("zoo: robots that stand are where they started after two seconds, thos
     }
 }
 
-TEST_CASE("zoo: the catapult throws, the worm hops, the quadcopter hovers, and the car rolls, then slides as friction says") {
+TEST_CASE(
+    "zoo: the catapult throws, the worm hops, the quadcopter hovers, and the car rolls, then slides as "
+    "friction says") {
     const Scene catapult = load_scene("catapult");
     const Vec3<double> ball = position_of(catapult, walk(catapult, catapult.steps), "catapult/ball");
     CHECK(ball.x() > 1.5);
@@ -163,7 +171,8 @@ TEST_CASE("zoo: the catapult throws, the worm hops, the quadcopter hovers, and t
     const Scene worm = load_scene("jump_worm");
     int aloft = 0;  // steps
     const VecX<double> x = walk(worm, worm.steps, [&](const VecX<double>&, const StepScratch<double>& s) {
-        aloft += std::all_of(s.impulses.lambda.begin(), s.impulses.lambda.end(), [](double impulse) { return impulse == 0; });
+        aloft += std::all_of(s.impulses.lambda.begin(), s.impulses.lambda.end(),
+                             [](double impulse) { return impulse == 0; });
     });
     CHECK(aloft > 50);
     CHECK(position_of(worm, x, "worm/head").z() > 0.55);
@@ -176,7 +185,8 @@ TEST_CASE("zoo: the catapult throws, the worm hops, the quadcopter hovers, and t
     // 0.2 s at 1 m/s, then v^2/(2 mu g); the brakes lock the wheels within 0.01 s
     const Scene car = load_scene("racecar");
     const VecX<double> end = walk(car, car.steps);
-    CHECK(position_of(car, end, "car/chassis").x() == doctest::Approx(0.2 + 1 / (2 * 0.25 * 9.81)).epsilon(0.03));
+    CHECK(position_of(car, end, "car/chassis").x() ==
+          doctest::Approx(0.2 + 1 / (2 * 0.25 * 9.81)).epsilon(0.03));
     CHECK(end.tail(car.world.nv()).cwiseAbs().maxCoeff() < 1e-2);
 }
 
@@ -191,9 +201,12 @@ TEST_CASE("zoo: models have the mass matrices of the files that their figures ar
         const char *model, *file;
         double tolerance;
     };
-    for (const Original& o : {Original{"ant", "gymnasium/ant.xml", 1e-5}, {"half_cheetah", "gymnasium/half_cheetah.xml", 1e-5},
-                              {"hopper", "gymnasium/hopper.xml", 1e-5}, {"humanoid", "gymnasium/humanoid.xml", 5e-3},
-                              {"go1", "menagerie/go1_nomesh.xml", 1e-5}, {"biped", "menagerie/h1_nomesh.xml", 1e-5}}) {
+    for (const Original& o : {Original{"ant", "gymnasium/ant.xml", 1e-5},
+                              {"half_cheetah", "gymnasium/half_cheetah.xml", 1e-5},
+                              {"hopper", "gymnasium/hopper.xml", 1e-5},
+                              {"humanoid", "gymnasium/humanoid.xml", 5e-3},
+                              {"go1", "menagerie/go1_nomesh.xml", 1e-5},
+                              {"biped", "menagerie/h1_nomesh.xml", 1e-5}}) {
         CAPTURE(std::string(o.model));
         const Scene ours = load_scene((folder() / "models" / (std::string(o.model) + ".json")).string());
         const Scene theirs = load_scene((std::filesystem::path(reference) / "models" / o.file).string());

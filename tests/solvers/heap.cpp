@@ -1,20 +1,20 @@
 // A program of its own: counts every call of the allocator, Bullet's included, while steps run.
-// Nothing may be allocated in `step` and `step_adj` once a rollout has been seen, a rollout takes what its checkpoints take, and what
-// `costate bench` says of the heap is what was asked of it.
+// Nothing may be allocated in `step` and `step_adj` once a rollout has been seen, a rollout takes what its
+// checkpoints take, and what `costate bench` says of the heap is what was asked of it.
 #include <malloc.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 
+#include "adjoint/checkpoints/schedule.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
 #include "apps/cli/memory_use.hpp"
+#include "solvers/step/step.hpp"
 #include "tests/support/sample_shapes.hpp"
 #include "tests/support/sweeping.hpp"
 #include "tests/support/toy_worlds.hpp"
-#include "solvers/step/step.hpp"
-#include "adjoint/checkpoints/schedule.hpp"
 
 namespace {
 bool counting = false;
@@ -57,7 +57,8 @@ constexpr ShapeType moving_types[] = {ShapeType::sphere,   ShapeType::capsule,  
                                       ShapeType::cylinder, ShapeType::ellipsoid, ShapeType::mesh};
 bool met[8][8];  // types of shapes that were in contact
 
-// Two free bodies of every type of shape thrown together on a hill of triangles, between a plane and a height field.
+// Two free bodies of every type of shape thrown together on a hill of triangles, between a plane and a height
+// field.
 ToyState every_shape_state(unsigned seed) {
     Rng g(seed);
     ModelBuilder builder;
@@ -65,13 +66,15 @@ ToyState every_shape_state(unsigned seed) {
                                   toy_shape(g, "field", ShapeType::terrain, -1, {0.5, 0.5, 0.2}),
                                   toy_shape(g, "hill", ShapeType::terrain, -1, {1, 1, 1})};
     shapes[1].terrain = random_terrain(g, 5, 0.5).terrain, shapes[1].position = {0.5, 0, 0};
-    shapes[2].terrain = triangle_terrain({{-1, 0, 0}, {0, -1, 0}, {0, 1, 0}, {0.2, 0, 0.1}}, {{0, 1, 3}, {0, 3, 2}, {1, 2, 3}});
+    shapes[2].terrain = triangle_terrain({{-1, 0, 0}, {0, -1, 0}, {0, 1, 0}, {0.2, 0, 0.1}},
+                                         {{0, 1, 3}, {0, 3, 2}, {1, 2, 3}});
     shapes[2].position = {-0.3, 0, 0};
     for (int i = 0; i < 12; ++i) {
         const ShapeType type = moving_types[i % 6];
         const std::string name = shape_type_name(type) + std::to_string(i / 6);
         BodySpec body = random_body(g, i, -1, JointType::free);
-        body.name = name, body.placement.setZero(), body.R_PB.setIdentity(), body.damping.clear(), body.stiffness.clear();
+        body.name = name, body.placement.setZero(), body.R_PB.setIdentity(), body.damping.clear(),
+        body.stiffness.clear();
         body.mass.c *= 0.1, body.mass.I += 0.02 * Mat3<double>::Identity();
         const Vec3<double> size(g.uniform(0.1, 0.2), g.uniform(0.1, 0.2), g.uniform(0.1, 0.2));
         ShapeSpec shape = toy_shape(g, name, type, builder.add_body(body), size);
@@ -92,23 +95,25 @@ ToyState every_shape_state(unsigned seed) {
     return t;
 }
 
-// Steps and adjoints of a rollout, twice: the second time every call of the allocator counts. Returns the number of contacts.
+// Steps and adjoints of a rollout, twice: the second time every call of the allocator counts. Returns the
+// number of contacts.
 int run(const ToyState& t) {
     const World& w = t.world;
     StepScratch<double> s(w);
     const size_t steps = w.nu() > 0 ? 50 : 20;
     std::vector<VecX<double>> x(steps + 1, VecX<double>(w.nx()));
-    VecX<double> theta_bar = VecX<double>::Zero(w.np()), x_bar = VecX<double>::Zero(w.ndx()), u_bar = VecX<double>::Zero(w.nu()),
-                 seed_bar = VecX<double>::Ones(w.ndx());
+    VecX<double> theta_bar = VecX<double>::Zero(w.np()), x_bar = VecX<double>::Zero(w.ndx()),
+                 u_bar = VecX<double>::Zero(w.nu()), seed_bar = VecX<double>::Ones(w.ndx());
     x[0] = t.x;
-    const auto type = [&](int shape) { return static_cast<size_t>(w.shapes.shapes[static_cast<size_t>(shape)].type); };
+    const auto type = [&](int shape) { return static_cast<size_t>(w.shapes.shapes[shape].type); };
     int contacts = 0;
     for (const bool count : {false, true}) {
         counting = count;
         for (size_t k = 0; k < steps; ++k) {
             step(w, t.theta.data(), x[k].data(), t.u.data(), s, x[k + 1].data());
             s.clear_bars();
-            step_adj(w, t.theta.data(), x[k].data(), t.u.data(), s, seed_bar.data(), theta_bar.data(), x_bar.data(), u_bar.data());
+            step_adj(w, t.theta.data(), x[k].data(), t.u.data(), s, seed_bar.data(), theta_bar.data(),
+                     x_bar.data(), u_bar.data());
             for (const auto& point : s.contacts.points) {
                 const size_t a = type(point.features.a), b = type(point.features.b);
                 met[a][b] = met[b][a] = true, ++contacts;
@@ -122,8 +127,8 @@ int run(const ToyState& t) {
 // Every moving type with every other, with itself, with a plane and with terrain.
 bool all_pairs_met() {
     bool all = true;
-    for (const ShapeType a : {ShapeType::plane, ShapeType::sphere, ShapeType::capsule, ShapeType::box, ShapeType::cylinder,
-                              ShapeType::ellipsoid, ShapeType::mesh, ShapeType::terrain})
+    for (const ShapeType a : {ShapeType::plane, ShapeType::sphere, ShapeType::capsule, ShapeType::box,
+                              ShapeType::cylinder, ShapeType::ellipsoid, ShapeType::mesh, ShapeType::terrain})
         for (const ShapeType b : moving_types) {
             if (met[static_cast<size_t>(a)][static_cast<size_t>(b)]) continue;
             std::printf("no %s touched a %s\n", shape_type_name(a), shape_type_name(b));
@@ -131,7 +136,8 @@ bool all_pairs_met() {
         }
     return all;
 }
-// A rollout takes the bytes of its checkpoints and a state or so more; a gradient of twice as many steps takes none for the steps.
+// A rollout takes the bytes of its checkpoints and a state or so more; a gradient of twice as many steps
+// takes none for the steps.
 bool rollouts_take_their_checkpoints() {
     const ToyState t = toy_contact_state(1);
     const Objective none;
@@ -140,8 +146,9 @@ bool rollouts_take_their_checkpoints() {
     long taken[2];
     for (const int twice : {0, 1}) {
         const int steps = twice == 1 ? 2000 : 1000;
-        std::vector<ControlChannel> held(static_cast<size_t>(t.world.nu()));
-        for (ControlChannel& c : held) c.times = {0};
+        std::vector<ControlChannel> held(t.world.nu());
+        for (ControlChannel& c : held)
+            c.times = {0};
         const ControlPlan plan(held, steps, 0.001);
         const long before = live;
         Rollout<Simulation> rollout(simulation, plan, Schedule::binomial(steps, 50));
@@ -185,10 +192,12 @@ int main() {
     calls = 0;
 
     int contacts = 0;
-    for (unsigned seed = 1; seed <= 10; ++seed) contacts += run(toy_contact_state(seed));
+    for (unsigned seed = 1; seed <= 10; ++seed)
+        contacts += run(toy_contact_state(seed));
     const long without = calls;
     std::printf("%ld allocations in 500 steps and adjoints with %d contacts\n", calls, contacts);
-    for (unsigned seed = 1; seed <= 20; ++seed) run(every_shape_state(seed));
+    for (unsigned seed = 1; seed <= 20; ++seed)
+        run(every_shape_state(seed));
     std::printf("%ld allocations in 400 with shapes of every type\n", calls - without);
     const long with_sweeps = calls;
     for (unsigned seed = 1; seed <= 10; ++seed) {

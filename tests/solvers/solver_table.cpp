@@ -1,5 +1,5 @@
-// How exact solvers of contact problems are, and how long they take, beside sweeps: a table of problems that have a solution,
-// as many of each family of tests/support/contact_problems.hpp.
+// How exact solvers of contact problems are, and how long they take, beside sweeps: a table of problems that
+// have a solution, as many of each family of tests/support/contact_problems.hpp.
 //   costate_solver_table [PROBLEMS]    10 000 if not said
 #include <chrono>
 #include <cstdio>
@@ -34,8 +34,9 @@ std::vector<Method> all_methods() {
     std::vector<Method> all;
     PgsTape<double> tape;
     for (const int sweeps : {10, 50, 200, 1000})
-        all.push_back({"`pgs`, " + std::to_string(sweeps) + " sweeps",
-                       [=](const ContactProblem& p, double* x) mutable { pgs(p.view(), sweeps, 0, tape, x); }});
+        all.push_back(
+            {"`pgs`, " + std::to_string(sweeps) + " sweeps",
+             [=](const ContactProblem& p, double* x) mutable { pgs(p.view(), sweeps, 0, tape, x); }});
     // the others as in a step without a warm start, where sweeps make the guess
     ActiveSet<double> set;
     LcpScratch box;
@@ -55,8 +56,8 @@ std::vector<Method> all_methods() {
 
 void print_residuals(const std::vector<double>& r) {
     const auto solved = std::count_if(r.begin(), r.end(), [](double x) { return x <= 1e-10; });
-    std::printf(" %.2f | %.0e | %.0e |",
-                100.0 * static_cast<double>(solved) / static_cast<double>(r.size()), quantile(r, 0.5), quantile(r, 0.99));
+    std::printf(" %.2f | %.0e | %.0e |", 100.0 * static_cast<double>(solved) / static_cast<double>(r.size()),
+                quantile(r, 0.5), quantile(r, 0.99));
 }
 
 }  // namespace
@@ -64,22 +65,26 @@ void print_residuals(const std::vector<double>& r) {
 int main(int count, char** arguments) {
     const int problems = count > 1 ? std::atoi(arguments[1]) : 10000;
     if (problems < 4)
-        return std::fprintf(stderr, "costate_solver_table: \"%s\" is no number of problems; give 4 or more\n", arguments[1]), 2;
+        return std::fprintf(stderr, "costate_solver_table: \"%s\" is no number of problems; give 4 or more\n",
+                            arguments[1]),
+               2;
     std::vector<Method> methods = all_methods();
     for (int n = 0; n < problems; ++n) {
         const ContactProblem p = contact_problem(families[n % 4], static_cast<unsigned>(n / 4));
         const double scale = 1 + p.b.cwiseAbs().maxCoeff();
         for (Method& m : methods) {
-            std::vector<double> x(static_cast<size_t>(p.b.size()), 0.0);
+            std::vector<double> x(p.b.size(), 0.0);
             const auto begin = std::chrono::steady_clock::now();
             m.solve(p, x.data());
-            m.times.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
+            m.times.push_back(
+                std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
             m.box.push_back(mlcp_residual(p.view(), x.data(), FrictionLaw::box) / scale);
             m.cone.push_back(mlcp_residual(p.view(), x.data(), FrictionLaw::cone) / scale);
         }
     }
-    std::printf("| solver | box: solved, %% | median | 99 %% | cone: solved, %% | median | 99 %% | time, us |\n"
-                "|---|---|---|---|---|---|---|---|\n");
+    std::printf(
+        "| solver | box: solved, %% | median | 99 %% | cone: solved, %% | median | 99 %% | time, us |\n"
+        "|---|---|---|---|---|---|---|---|\n");
     for (const Method& m : methods) {
         std::printf("| %s |", m.name.c_str());
         print_residuals(m.box), print_residuals(m.cone);

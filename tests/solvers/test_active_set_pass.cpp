@@ -28,34 +28,39 @@ struct ActiveSetPass : StagePass {
     ActiveSetPass(Rng&, Regime) {
         do {  // until no state is nearly another
             p = contact_problem(Family::scattered, ++seed);
-            x.assign(static_cast<size_t>(p.b.size()), 0.0);
+            x.assign(p.b.size(), 0.0);
             solve<double>(p.view(), set, x);
         } while (!clear_cut());
-        A.assign(p.A.data(), p.A.data() + p.A.size()), b.assign(p.b.begin(), p.b.end()), mu.assign(p.mu.begin(), p.mu.end());
+        A.assign(p.A.data(), p.A.data() + p.A.size()), b.assign(p.b.begin(), p.b.end()),
+            mu.assign(p.mu.begin(), p.mu.end());
         A_bar = A, b_bar = b, mu_bar = mu, x_bar = s_bar = x;
         A_dual.resize(A.size()), b_dual.resize(b.size()), mu_dual.resize(b.size()), x_dual.resize(b.size());
         in.add(A, A_dual, A_bar), in.add(b, b_dual, b_bar), in.add(mu, mu_dual, mu_bar);
         out.add<double>(x_dual, x_bar);
-        for (const RowState state : set.state) ++met[static_cast<int>(state) + 1];
+        for (const RowState state : set.state)
+            ++met[static_cast<int>(state) + 1];
         inputs_without_effect = inputs() - count_inputs_with_effect();
     }
     template <class T> void solve(const MlcpView<T>& view, ActiveSet<T>& active, std::vector<T>& solution) {
-        if (law == FrictionLaw::box) lcp(view, box, active, solution.data());
-        else cone(view, law, ConeMethod::gauss_seidel, round, active, solution.data());
+        if (law == FrictionLaw::box)
+            lcp(view, box, active, solution.data());
+        else
+            cone(view, law, ConeMethod::gauss_seidel, round, active, solution.data());
     }
     bool clear_cut() const {
         const auto view = p.view();
         if (mlcp_residual(view, x.data(), law) > 1e-12) return false;
         for (int r = 0; r < view.rows; ++r) {
-            const double s = set.s[static_cast<size_t>(r)] / view.a(r, r);
+            const double s = set.s[r] / view.a(r, r);
             if (view.normal[r] == unilateral_row) {
-                if (std::abs(x[static_cast<size_t>(r)]) + std::abs(s) < 1e-2) return false;
+                if (std::abs(x[r]) + std::abs(s) < 1e-2) return false;
                 continue;
             }
-            const size_t n = static_cast<size_t>(view.normal_of(r));
+            const size_t n = view.normal_of(r);
             if (x[n] == 0) continue;
-            const double force = law == FrictionLaw::box ? std::abs(x[static_cast<size_t>(r)]) : std::hypot(x[n + 1], x[n + 2]);
-            const double slip = law == FrictionLaw::box ? std::abs(s) : std::hypot(set.s[n + 1], set.s[n + 2]);
+            const double force = law == FrictionLaw::box ? std::abs(x[r]) : std::hypot(x[n + 1], x[n + 2]);
+            const double slip =
+                law == FrictionLaw::box ? std::abs(s) : std::hypot(set.s[n + 1], set.s[n + 2]);
             if (std::abs(p.mu[r] * x[n] - force) + slip < 1e-2) return false;
         }
         return true;
@@ -65,22 +70,26 @@ struct ActiveSetPass : StagePass {
         std::vector<bool> reads_s(n), reads_mu(n);
         for (size_t r = 0; r < n; ++r) {
             const RowState state = set.state[r];
-            reads_s[r] = state == RowState::clamping || state == RowState::dilating || state == RowState::sliding;
+            reads_s[r] =
+                state == RowState::clamping || state == RowState::dilating || state == RowState::sliding;
             if (state == RowState::lower || state == RowState::upper) reads_mu[r] = true;
-            if (state == RowState::sliding) reads_mu[static_cast<size_t>(p.normal[r]) + 1] = true;
+            if (state == RowState::sliding) reads_mu[p.normal[r] + 1] = true;
         }
         size_t count = 0;
         for (size_t r = 0; r < n; ++r) {
             count += reads_mu[r] + reads_s[r];
-            for (size_t c = 0; c < n; ++c) count += reads_s[r] && set.state[c] != RowState::separating;
+            for (size_t c = 0; c < n; ++c)
+                count += reads_s[r] && set.state[c] != RowState::separating;
         }
         return static_cast<int>(count);
     }
     void run_duals() override {
-        for (size_t i = 0; i < x.size(); ++i) x_dual[i] = x[i];
+        for (size_t i = 0; i < x.size(); ++i)
+            x_dual[i] = x[i];
         const int n = static_cast<int>(b.size());
         set_dual.state = set.state;
-        solve_active_set<D>({n, A_dual.data(), b_dual.data(), mu_dual.data(), p.normal.data(), 0}, set_dual, x_dual.data());
+        solve_active_set<D>({n, A_dual.data(), b_dual.data(), mu_dual.data(), p.normal.data(), 0}, set_dual,
+                            x_dual.data());
     }
     void run_adjoint() override {
         std::ranges::fill(s_bar, 0.0);
@@ -88,7 +97,8 @@ struct ActiveSetPass : StagePass {
         const size_t n = b.size();
         for (size_t r = 0; r < n; ++r) {
             b_bar[r] += s_bar[r];
-            for (size_t c = 0; c < n; ++c) A_bar[r * n + c] += s_bar[r] * x[c];
+            for (size_t c = 0; c < n; ++c)
+                A_bar[r * n + c] += s_bar[r] * x[c];
         }
     }
 };
@@ -99,7 +109,9 @@ TEST_CASE("adjoint: solve_active_set") {
     for (const FrictionLaw law : {FrictionLaw::box, FrictionLaw::cone, FrictionLaw::relaxed_cone}) {
         CAPTURE(static_cast<int>(law));
         ActiveSetPass::law = law;
-        for (int i = 0; i < 20; ++i) check_pass<ActiveSetPass>(1e-9);
+        for (int i = 0; i < 20; ++i)
+            check_pass<ActiveSetPass>(1e-9);
     }
-    for (const int met : ActiveSetPass::met) CHECK(met >= 10);
+    for (const int met : ActiveSetPass::met)
+        CHECK(met >= 10);
 }

@@ -1,6 +1,6 @@
 // Sliding, sticking, rolling and standing with a known answer. h is the step, t = n h.
-#include "tests/support/analytic.hpp"
 #include "solvers/step/step.hpp"
+#include "tests/support/analytic.hpp"
 
 using namespace costate;
 using namespace costate::test;
@@ -14,7 +14,8 @@ const Vec3<double> half(0.2, 0.15, 0.05);
 AnalyticCase incline(double h, double a, double mu) {
     AnalyticScene scene(rigid(h, 400, 1e-12), g0 * Vec3<double>(std::sin(a), 0, -std::cos(a)));
     scene.add_ground(mu);
-    const Vec3<double> square = half.cwiseProduct(half), inertia = mass / 3 * (Vec3<double>::Constant(square.sum()) - square);
+    const Vec3<double> square = half.cwiseProduct(half),
+                       inertia = mass / 3 * (Vec3<double>::Constant(square.sum()) - square);
     scene.add(solid("box", JointType::free, mass, inertia));
     scene.add(shape("box", ShapeType::box, half), "box");
     AnalyticCase c = scene.build();
@@ -27,7 +28,8 @@ double to_tilt(const Sensitivity& s, double a) {
     return g0 * (std::cos(a) * s.to("world/gravity", 0) + std::sin(a) * s.to("world/gravity", 2));
 }
 
-// Sum of the impulses of a row kind (0 normal, 1 and 2 tangents) over all contacts of one step from x, N s, and its gradient.
+// Sum of the impulses of a row kind (0 normal, 1 and 2 tangents) over all contacts of one step from x, N s,
+// and its gradient.
 struct Impulse {
     double value;
     VecX<double> theta_bar;
@@ -35,16 +37,18 @@ struct Impulse {
 Impulse impulse(const AnalyticCase& c, const VecX<double>& x, int kind) {
     const World& w = c.world;
     StepScratch<double> s(w);
-    VecX<double> next(w.nx()), none = VecX<double>::Zero(w.ndx()), x_bar = none, u_bar = VecX<double>::Zero(w.nu());
+    VecX<double> next(w.nx()), none = VecX<double>::Zero(w.ndx()), x_bar = none,
+                               u_bar = VecX<double>::Zero(w.nu());
     Impulse sum{0, VecX<double>::Zero(w.np())};
     step(w, c.theta.data(), x.data(), c.u.data(), s, next.data());
     s.clear_bars();
     for (int i = 0; i < static_cast<int>(s.contacts.points.size()); ++i) {
-        const size_t row = static_cast<size_t>(contact_row(s, i) + kind);
+        const size_t row = contact_row(s, i) + kind;
         sum.value += s.impulses.lambda[row];
         s.impulses.lambda_bar[row] = 1;
     }
-    step_adj(w, c.theta.data(), x.data(), c.u.data(), s, none.data(), sum.theta_bar.data(), x_bar.data(), u_bar.data());
+    step_adj(w, c.theta.data(), x.data(), c.u.data(), s, none.data(), sum.theta_bar.data(), x_bar.data(),
+             u_bar.data());
     return sum;
 }
 
@@ -65,7 +69,8 @@ TEST_CASE("analytic 9, block slides down an incline") {
     CHECK(error(s.to_v("box", 0), n * h) <= 1e-9);
 }
 
-// Sticks if mu >= tan a: s = 0 and so its derivatives;   f_t = m g sin a,   df_t/da = m g cos a,   df_t/dm = g sin a
+// Sticks if mu >= tan a: s = 0 and so its derivatives;   f_t = m g sin a,   df_t/da = m g cos a,   df_t/dm =
+// g sin a
 TEST_CASE("analytic 9, block sticks on an incline, threshold within 0.1 degrees") {
     const double h = 1e-3, a = 20 * pi / 180;
     const AnalyticCase c = incline(h, a, 0.5);
@@ -91,8 +96,10 @@ TEST_CASE("analytic 9, block sticks on an incline, threshold within 0.1 degrees"
                 g0 * (std::sin(limit + near) - mu * std::cos(limit + near)) * sum) <= 1e-9);
 }
 
-// v_n = v - n mu g h until that would turn round, N = floor(v/(mu g h)) steps:   d = h sum of v_n = N h v - mu g h^2 N (N + 1)/2,
-//   dd/dmu = -g h^2 N (N + 1)/2,   dd/dv = N h;   as h -> 0   v^2/(2 mu g) - v h/2,   -v^2/(2 mu^2 g),   v/(mu g);   dd/dm = 0
+// v_n = v - n mu g h until that would turn round, N = floor(v/(mu g h)) steps:   d = h sum of v_n = N h v -
+// mu g h^2 N (N + 1)/2,
+//   dd/dmu = -g h^2 N (N + 1)/2,   dd/dv = N h;   as h -> 0   v^2/(2 mu g) - v h/2,   -v^2/(2 mu^2 g), v/(mu
+//   g);   dd/dm = 0
 TEST_CASE("analytic 10, friction stops a block") {
     const double h = 1e-3, mu = 0.4, v = 1.2;
     AnalyticCase c = incline(h, 0, mu);
@@ -101,7 +108,8 @@ TEST_CASE("analytic 10, friction stops a block") {
     const Sensitivity d = position(c, 350, "box", 0);
     CHECK(error(d.value, N * h * v - mu * g0 * sum) <= 1e-9);
     CHECK(error(d.to("shapes/ground/friction"), -g0 * sum) <= 1e-9);
-    CHECK(error(d.to("shapes/box/friction"), -mu * g0 * sum) <= 1e-9);  // mu is the ground's times the box's, which is 1
+    // mu is the ground's times the box's, which is 1
+    CHECK(error(d.to("shapes/box/friction"), -mu * g0 * sum) <= 1e-9);
     CHECK(error(d.to_v("box", 0), N * h) <= 1e-9);
     CHECK(std::abs(d.to("bodies/box/mass")) <= 1e-9);
     CHECK(std::abs(d.value - (v * v / (2 * mu * g0) - 0.5 * v * h)) <= v * h);
@@ -146,13 +154,14 @@ TEST_CASE("analytic 11, ball slips, then rolls") {
         CHECK(std::abs(speed.to("shapes/ground/friction")) <= 1e-12);
         CHECK(error(speed.to_v("ball", 0), 5.0 / 7) <= 1e-12);
         double by_mass = x.to("bodies/ball/mass");  // of a homogeneous ball, I = 2/5 m r^2
-        for (int k = 0; k < 3; ++k) by_mass += 0.4 * 0.125 * 0.125 * x.to("bodies/ball/inertia", k);
+        for (int k = 0; k < 3; ++k)
+            by_mass += 0.4 * 0.125 * 0.125 * x.to("bodies/ball/inertia", k);
         CHECK(std::abs(by_mass) <= 1e-11);
     }
 }
 
-// a = (5/7) g sin a,   x = (5/14) g sin a t (t + h),   dx/da = (5/14) g cos a t (t + h),   dx/dmu = 0,   f = (2/7) m g sin a;
-// slips from tan a = (7/2) mu on
+// a = (5/7) g sin a,   x = (5/14) g sin a t (t + h),   dx/da = (5/14) g cos a t (t + h),   dx/dmu = 0,   f =
+// (2/7) m g sin a; slips from tan a = (7/2) mu on
 TEST_CASE("analytic 12, sphere rolls down an incline") {
     const double h = 1e-3, a = 25 * pi / 180, mu = 0.5;
     const int n = 400;
@@ -175,15 +184,16 @@ TEST_CASE("analytic 12, sphere rolls down an incline") {
 
 namespace {
 
-// A column of plates on vertical sliders, each standing on a foot that touches the plate below (the ground for the first):
-// a ball, or a capsule lying on its side, which touches at both ends.
+// A column of plates on vertical sliders, each standing on a foot that touches the plate below (the ground
+// for the first): a ball, or a capsule lying on its side, which touches at both ends.
 AnalyticCase column(int k, double h) {
     AnalyticScene scene(rigid(h, 500, 1e-12));
     scene.add_ground();
     for (int i = 0; i < k; ++i) {
         const std::string n = std::to_string(i);
         scene.add(solid("body" + n, JointType::prismatic, 0.5 + 0.1 * i, Vec3<double>::Ones()));
-        ShapeSpec foot = shape("foot" + n, i % 2 == 0 ? ShapeType::sphere : ShapeType::capsule, {0.05, i % 2 == 0 ? 0 : 0.08, 0});
+        ShapeSpec foot = shape("foot" + n, i % 2 == 0 ? ShapeType::sphere : ShapeType::capsule,
+                               {0.05, i % 2 == 0 ? 0 : 0.08, 0});
         if (i % 2 != 0) foot.R_BS << 0, 0, 1, 0, 1, 0, -1, 0, 0;  // its z along x
         foot.position = {0, 0, 0.05};
         ShapeSpec plate = shape("plate" + n, ShapeType::box, {0.2, 0.2, 0.02});
@@ -191,13 +201,15 @@ AnalyticCase column(int k, double h) {
         scene.add(foot, "body" + n), scene.add(plate, "body" + n);
     }
     AnalyticCase c = scene.build();
-    for (int i = 0; i < k; ++i) c.q("body" + std::to_string(i)) = 0.15 * i + 2e-4 * (i + 1);
+    for (int i = 0; i < k; ++i)
+        c.q("body" + std::to_string(i)) = 0.15 * i + 2e-4 * (i + 1);
     return c;
 }
 
 }  // namespace
 
-// From rest to rest the impulses under body i over N steps are those of all weight above it, i included, exactly:
+// From rest to rest the impulses under body i over N steps are those of all weight above it, i included,
+// exactly:
 //   sum of lambda = N h g sum of m_j,   d/dm_j = N h g for j >= i, 0 below;   d/dg = N h sum of m_j
 TEST_CASE("analytic 18, column of six bodies: force under each is the weight above") {
     const double h = 1e-3;
@@ -215,19 +227,21 @@ TEST_CASE("analytic 18, column of six bodies: force under each is the weight abo
         const Sensitivity force = loss(c, n, {t});
         CHECK(error(force.value, above * g0) <= 1e-9);
         for (int j = 0; j < k; ++j)
-            CHECK(std::abs(force.to("bodies/body" + std::to_string(j) + "/mass") - (j >= i ? g0 : 0)) <= 1e-9 * g0);
+            CHECK(std::abs(force.to("bodies/body" + std::to_string(j) + "/mass") - (j >= i ? g0 : 0)) <=
+                  1e-9 * g0);
         CHECK(error(force.to("world/gravity", 2), -above) <= 1e-9);
     }
 }
 
 // A slab (M) pulled over the ground by F, n balls (m) rolling on it, D = M (3.5/m + n/M):
-//   f1 = mu1 (M + n m) g from the ground,   f2 = (F - f1)/D on a ball, at most mu2 m g,   a1 = (F - f1 - n f2)/M,   a2 = f2/m,
-//   da1/dF = (1 - n/D)/M,   da2/dF = 1/(m D),   da1/dmu1 = -(M + n m) g da1/dF
+//   f1 = mu1 (M + n m) g from the ground,   f2 = (F - f1)/D on a ball, at most mu2 m g,   a1 = (F - f1 - n
+//   f2)/M,   a2 = f2/m, da1/dF = (1 - n/D)/M,   da2/dF = 1/(m D),   da1/dmu1 = -(M + n m) g da1/dF
 TEST_CASE("analytic 19, balls rolling on a slab that is pulled") {
     const double h = 1e-3, M = 10, m = 0.7, mu1 = 0.4, F = 90, r = 0.1;
     const int n = 9, steps = 100;
     AnalyticScene scene(rigid(h, 500, 1e-12));
-    const int slider = scene.add(solid("slider", JointType::prismatic, 0, Vec3<double>::Zero(), Vec3<double>::UnitX()));
+    const int slider =
+        scene.add(solid("slider", JointType::prismatic, 0, Vec3<double>::Zero(), Vec3<double>::UnitX()));
     BodySpec slab = solid("slab", JointType::prismatic, M, Vec3<double>::Ones());
     slab.parent = slider;
     scene.add(slab);
@@ -235,7 +249,8 @@ TEST_CASE("analytic 19, balls rolling on a slab that is pulled") {
     scene.add_ground(mu1 / 0.8);
     ShapeSpec box = shape("slab", ShapeType::box, {1, 1, 0.1}, 0.8);
     scene.add(box, "slab");
-    for (int i = 0; i < n; ++i) scene.add_ball("ball" + std::to_string(i), m, r);
+    for (int i = 0; i < n; ++i)
+        scene.add_ball("ball" + std::to_string(i), m, r);
     AnalyticCase c = scene.build();
     c.u[0] = F, c.q("slab") = 0.1;
     for (int i = 0; i < n; ++i) {

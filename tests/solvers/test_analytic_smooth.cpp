@@ -1,4 +1,5 @@
-// Motion with a known answer, without contact: particles, springs, pendulums. Values and gradients; h is the step.
+// Motion with a known answer, without contact: particles, springs, pendulums. Values and gradients; h is the
+// step.
 #include <algorithm>
 
 #include "tests/support/analytic.hpp"
@@ -52,8 +53,8 @@ TEST_CASE("analytic 1, free fall: exact") {
 
 namespace {
 
-// Where the parabola of the steps comes down, by its last node above the ground: z + s w - g s (s + h)/2 = 0, x + s u, with
-// (x, z) and (u, w) the node's position and velocity.
+// Where the parabola of the steps comes down, by its last node above the ground: z + s w - g s (s + h)/2 = 0,
+// x + s u, with (x, z) and (u, w) the node's position and velocity.
 struct Landing {
     double range, by_angle, by_speed;
 };
@@ -61,10 +62,13 @@ Landing landing(double h, double speed, double angle) {
     AnalyticCase c = free_particle(h);
     const double u = c.v("ball", 0) = speed * std::cos(angle), w0 = c.v("ball", 2) = speed * std::sin(angle);
     const int n = static_cast<int>(2 * w0 / g0 / h) - 1;
-    const Sensitivity x = position(c, n, "ball", 0), z = position(c, n, "ball", 2), w = velocity(c, n, "ball", 2);
+    const Sensitivity x = position(c, n, "ball", 0), z = position(c, n, "ball", 2),
+                      w = velocity(c, n, "ball", 2);
     const double b = w.value - 0.5 * g0 * h, s = 2 * z.value / (std::sqrt(b * b + 2 * g0 * z.value) - b);
     const auto derivative = [&](double du, double dw) {  // along a change of the initial velocity
-        const auto along = [&](const Sensitivity& y) { return y.to_v("ball", 0) * du + y.to_v("ball", 2) * dw; };
+        const auto along = [&](const Sensitivity& y) {
+            return y.to_v("ball", 0) * du + y.to_v("ball", 2) * dw;
+        };
         const double ds = -(along(z) + s * along(w)) / (w.value - g0 * (s + 0.5 * h));
         return along(x) + u * ds + s * du;
     };
@@ -73,11 +77,13 @@ Landing landing(double h, double speed, double angle) {
 
 }  // namespace
 
-// R_h = v cos a (2 v sin a/g - h), exactly, from case 1's parabola;   dR/da -> 2 v^2 cos(2a)/g,   dR/dv -> 2R/v
+// R_h = v cos a (2 v sin a/g - h), exactly, from case 1's parabola;   dR/da -> 2 v^2 cos(2a)/g,   dR/dv ->
+// 2R/v
 TEST_CASE("analytic 2, projectile: the discrete landing exactly, the range with order 1") {
     const double v = 5;
     for (const double a : {30 * pi / 180, 45 * pi / 180, 70 * pi / 180}) {
-        const double R = v * v * std::sin(2 * a) / g0, R_a = 2 * v * v * std::cos(2 * a) / g0, R_v = 2 * R / v;
+        const double R = v * v * std::sin(2 * a) / g0, R_a = 2 * v * v * std::cos(2 * a) / g0,
+                     R_v = 2 * R / v;
         std::array<double, 3> e, e_a, e_v;
         size_t k = 0;
         for (const double h : {1e-3, 5e-4, 2.5e-4}) {
@@ -85,7 +91,8 @@ TEST_CASE("analytic 2, projectile: the discrete landing exactly, the range with 
             CHECK(error(l.range, R - h * v * std::cos(a)) <= 1e-12);
             CHECK(std::abs(l.by_angle - (R_a + h * v * std::sin(a))) <= 1e-11);
             CHECK(error(l.by_speed, R_v - h * std::cos(a)) <= 1e-11);
-            e[k] = std::abs(l.range - R), e_a[k] = std::abs(l.by_angle - R_a), e_v[k++] = std::abs(l.by_speed - R_v);
+            e[k] = std::abs(l.range - R), e_a[k] = std::abs(l.by_angle - R_a),
+            e_v[k++] = std::abs(l.by_speed - R_v);
         }
         CHECK(e[0] <= 5e-3);
         CHECK(e_a[0] <= 5e-3);  // at 45 degrees R_a = 0
@@ -95,15 +102,17 @@ TEST_CASE("analytic 2, projectile: the discrete landing exactly, the range with 
     }
 }
 
-// m' = m + h d:   x_n = A^n x_0,   A = [[1 - h^2 k/m', h m/m'], [-h k/m', m/m']],   d(A^n) = sum of A^(n-1-j) dA A^j
-// with k = stiffness + kp, d = damping + kd, m with armature
+// m' = m + h d:   x_n = A^n x_0,   A = [[1 - h^2 k/m', h m/m'], [-h k/m', m/m']],   d(A^n) = sum of A^(n-1-j)
+// dA A^j with k = stiffness + kp, d = damping + kd, m with armature
 TEST_CASE("analytic 3, spring and damper, passive and by a servo: exact") {
-    const double h = 5e-3, m = 1.3, armature = 0.2, stiffness = 30, damping = 0.4, kp = 25, kd = 0.9, x0 = 0.7, v0 = -1.1;
+    const double h = 5e-3, m = 1.3, armature = 0.2, stiffness = 30, damping = 0.4, kp = 25, kd = 0.9,
+                 x0 = 0.7, v0 = -1.1;
     AnalyticScene scene({.time_step = h}, Vec3<double>::Zero());
     BodySpec mass = solid("mass", JointType::prismatic, m, Vec3<double>::Ones(), Vec3<double>::UnitX());
     mass.damping = {damping}, mass.armature = {armature}, mass.stiffness = {stiffness}, mass.rest = {0};
     ActuatorSpec servo;
-    servo.name = "servo", servo.type = ActuatorType::servo, servo.body = scene.add(mass), servo.kp = kp, servo.kd = kd;
+    servo.name = "servo", servo.type = ActuatorType::servo, servo.body = scene.add(mass), servo.kp = kp,
+    servo.kd = kd;
     scene.add(servo);
     AnalyticCase c = scene.build();
     c.q("mass") = x0, c.v("mass") = v0;
@@ -132,8 +141,10 @@ TEST_CASE("analytic 3, spring and damper, passive and by a servo: exact") {
             CHECK(near(s.to_v("mass"), power(row, 1)));
             for (const char* path : {"joints/mass/stiffness", "actuators/servo/kp"})
                 CHECK(near(s.to(path), by_k.row(row) * start));
-            for (const char* path : {"joints/mass/damping", "actuators/servo/kd"}) CHECK(near(s.to(path), by_d.row(row) * start));
-            for (const char* path : {"bodies/mass/mass", "joints/mass/armature"}) CHECK(near(s.to(path), by_m.row(row) * start));
+            for (const char* path : {"joints/mass/damping", "actuators/servo/kd"})
+                CHECK(near(s.to(path), by_d.row(row) * start));
+            for (const char* path : {"bodies/mass/mass", "joints/mass/armature"})
+                CHECK(near(s.to(path), by_m.row(row) * start));
         };
         check(coordinate(c, n, "mass"), 0);
         check(rate(c, n, "mass"), 1);
@@ -155,10 +166,13 @@ Period period(double h, double a, double l) {
     c.q("bob") = a;
     const std::vector<VecX<double>> all = states(c, static_cast<int>(1.0 / h));
     int n = 0;
-    while (all[static_cast<size_t>(n) + 1][0] > 0) ++n;
+    while (all[n + 1][0] > 0)
+        ++n;
     const Sensitivity before = coordinate(c, n, "bob"), after = coordinate(c, n + 1, "bob");
     const double q0 = before.value, q1 = after.value;
-    const auto derivative = [&](double d0, double d1) { return 4 * h * (q0 * d1 - q1 * d0) / ((q0 - q1) * (q0 - q1)); };
+    const auto derivative = [&](double d0, double d1) {
+        return 4 * h * (q0 * d1 - q1 * d0) / ((q0 - q1) * (q0 - q1));
+    };
     return {4 * h * (n + q0 / (q0 - q1)), derivative(before.to_q("bob"), after.to_q("bob")),
             -derivative(before.to("bodies/bob/com", 2), after.to("bodies/bob/com", 2)),
             -derivative(before.to("world/gravity", 2), after.to("world/gravity", 2))};
@@ -166,9 +180,9 @@ Period period(double h, double a, double l) {
 
 }  // namespace
 
-// T = 4/Omega K(k),  Omega = sqrt(m g l/I),  k = sin(a/2):   dT/da = (2/Omega)(E - (1 - k^2) K)/(k sqrt(1 - k^2)),
-// for a point mass (I = m l^2) dT/dl = T/(2l),   dT/dg = -T/(2g).
-// T_h = T + 2h + O(h^2): from rest, v_n is the velocity half a step early. The 2h has no derivative: gradients are O(h^2).
+// T = 4/Omega K(k),  Omega = sqrt(m g l/I),  k = sin(a/2):   dT/da = (2/Omega)(E - (1 - k^2) K)/(k sqrt(1 -
+// k^2)), for a point mass (I = m l^2) dT/dl = T/(2l),   dT/dg = -T/(2g). T_h = T + 2h + O(h^2): from rest,
+// v_n is the velocity half a step early. The 2h has no derivative: gradients are O(h^2).
 TEST_CASE("analytic 4, period of a pendulum: order 1, 1e-5 extrapolated") {
     const double a = 60 * pi / 180;
     for (const double l : {1.0, 0.4}) {
@@ -182,11 +196,13 @@ TEST_CASE("analytic 4, period of a pendulum: order 1, 1e-5 extrapolated") {
         for (const double h : {1e-3, 5e-4, 2.5e-4}) {
             p[n] = period(h, a, l);
             e[n] = std::abs(p[n].T - T), e_a[n] = std::abs(p[n].by_angle - T_a);
-            e_l[n] = std::abs(p[n].by_length - 0.5 * T / l), e_g[n] = std::abs(p[n].by_gravity + 0.5 * T / g0), ++n;
+            e_l[n] = std::abs(p[n].by_length - 0.5 * T / l),
+            e_g[n] = std::abs(p[n].by_gravity + 0.5 * T / g0), ++n;
         }
         CHECK(first_order(e));
         CHECK(e[0] <= 2.1e-3);
-        for (const auto& errors : {e_a, e_l, e_g}) CHECK(*std::max_element(errors.begin(), errors.end()) <= 1e-5);
+        for (const auto& errors : {e_a, e_l, e_g})
+            CHECK(*std::max_element(errors.begin(), errors.end()) <= 1e-5);
         CHECK(error(2 * p[1].T - p[0].T, T) <= 1e-5);
         CHECK(error(2 * p[1].by_angle - p[0].by_angle, T_a) <= 1e-5);
         CHECK(error(2 * p[1].by_length - p[0].by_length, 0.5 * T / l) <= 1e-5);
@@ -196,12 +212,13 @@ TEST_CASE("analytic 4, period of a pendulum: order 1, 1e-5 extrapolated") {
 
 namespace {
 
-// n links in a straight line, turned by an angle from hanging, at rest: point masses at the ends of massless rods.
+// n links in a straight line, turned by an angle from hanging, at rest: point masses at the ends of massless
+// rods.
 AnalyticCase pendulum_chain(int n, double h, double angle) {
     AnalyticScene scene({.time_step = h});
     for (int i = 0; i < n; ++i) {
-        BodySpec link =
-            solid("link" + std::to_string(i), JointType::revolute, 1.0 / n, Vec3<double>::Zero(), Vec3<double>::UnitY());
+        BodySpec link = solid("link" + std::to_string(i), JointType::revolute, 1.0 / n, Vec3<double>::Zero(),
+                              Vec3<double>::UnitY());
         link.mass.c = {0, 0, -1.0 / n}, link.parent = i - 1;
         if (i > 0) link.placement = {0, 0, -1.0 / n};
         scene.add(link);
@@ -216,7 +233,8 @@ Objective energy(const AnalyticCase& c, int n) {
     for (int i = 0; i < n; ++i) {
         const std::string name = "link" + std::to_string(i);
         Term kinetic = point_term(c, TermKind::velocity, name, 0, {0, 0, -1.0 / n}), potential = kinetic;
-        kinetic.norm = TermNorm::squared, kinetic.axes.setOnes(), kinetic.target.setZero(), kinetic.weight = 0.5 / n;
+        kinetic.norm = TermNorm::squared, kinetic.axes.setOnes(), kinetic.target.setZero(),
+        kinetic.weight = 0.5 / n;
         potential.kind = TermKind::height, potential.weight = g0 / n;
         terms.push_back(kinetic), terms.push_back(potential);
     }
@@ -234,9 +252,11 @@ TEST_CASE("analytic 7, n-link pendulum: the drift of energy and of its gradient 
         for (const double h : {1e-3, 5e-4, 2.5e-4}) {
             const AnalyticCase c = pendulum_chain(n, h, 0.6);
             const Objective terms = energy(c, n);
-            const Sensitivity first = loss(c, 0, terms), last = loss(c, static_cast<int>(std::lround(0.3 / h)), terms);
+            const Sensitivity first = loss(c, 0, terms),
+                              last = loss(c, static_cast<int>(std::lround(0.3 / h)), terms);
             e[k] = std::abs(last.value - first.value);
-            e_grad[k++] = (last.g.initial_state - first.g.initial_state).norm() / first.g.initial_state.norm();
+            e_grad[k++] =
+                (last.g.initial_state - first.g.initial_state).norm() / first.g.initial_state.norm();
         }
         CHECK(e[0] <= 5e-3);
         CHECK(first_order(e));
@@ -244,16 +264,20 @@ TEST_CASE("analytic 7, n-link pendulum: the drift of energy and of its gradient 
     }
 }
 
-// An arm at rest: v+ = h M^-1 (u - g(q)), so the torque that keeps it there is g(q), and by the implicit function theorem
+// An arm at rest: v+ = h M^-1 (u - g(q)), so the torque that keeps it there is g(q), and by the implicit
+// function theorem
 //   du/dq = -(dv+/du)^-1 dv+/dq = dg/dq,   du/dm = -(dv+/du)^-1 dv+/dm = dg/dm
 //   g = (g0 (m1 c1 sin q1 + m2 (l sin q1 + c2 sin(q1 + q2))), g0 m2 c2 sin(q1 + q2)), q from hanging
 TEST_CASE("analytic 20, torques that hold an arm: exact") {
     const double m1 = 1.2, m2 = 0.8, c1 = 0.25, c2 = 0.2, l = 0.45, q1 = 0.9, q2 = -2.1;
     AnalyticScene scene({.time_step = 2e-3});
-    BodySpec upper = solid("upper", JointType::revolute, m1, {0.02, 0.03, 0.01}, Vec3<double>::UnitY()), lower = upper;
+    BodySpec upper = solid("upper", JointType::revolute, m1, {0.02, 0.03, 0.01}, Vec3<double>::UnitY()),
+             lower = upper;
     upper.mass.c = {0, 0, -c1};
-    lower.name = "lower", lower.mass.m = m2, lower.mass.c = {0, 0, -c2}, lower.placement = {0, 0, -l}, lower.parent = 0;
-    for (const BodySpec& b : {upper, lower}) scene.motor(scene.add(b));
+    lower.name = "lower", lower.mass.m = m2, lower.mass.c = {0, 0, -c2}, lower.placement = {0, 0, -l},
+    lower.parent = 0;
+    for (const BodySpec& b : {upper, lower})
+        scene.motor(scene.add(b));
     AnalyticCase c = scene.build();
     c.q("upper") = q1, c.q("lower") = q2;
 
@@ -262,15 +286,20 @@ TEST_CASE("analytic 20, torques that hold an arm: exact") {
     const double s1 = std::sin(q1), s12 = std::sin(q1 + q2), k1 = std::cos(q1), k12 = std::cos(q1 + q2);
     const Vec2 g = g0 * Vec2(m1 * c1 * s1 + m2 * (l * s1 + c2 * s12), m2 * c2 * s12);
     const Mat2 g_q =
-        g0 * (Mat2() << (m1 * c1 + m2 * l) * k1 + m2 * c2 * k12, m2 * c2 * k12, m2 * c2 * k12, m2 * c2 * k12).finished();
+        g0 * (Mat2() << (m1 * c1 + m2 * l) * k1 + m2 * c2 * k12, m2 * c2 * k12, m2 * c2 * k12, m2 * c2 * k12)
+                 .finished();
     const StepJacobian free = step_jacobian(c, c.x);
     const Mat2 v_u = free.u.bottomRows(2);
     CHECK((-v_u.inverse() * free.next.tail(2) - g).norm() <= 1e-12 * g.norm());  // v+ is linear in u
     c.u = g;
     const StepJacobian held = step_jacobian(c, c.x);
     const Mat2 inverse = Mat2(held.u.bottomRows(2)).inverse();
-    const auto by = [&](const char* path, int k = 0) { return Vec2(-inverse * held.theta.bottomRows(2).col(c.index(path, k))); };
-    const auto near = [](const auto& x, const auto& expected) { return (x - expected).norm() <= 1e-12 * expected.norm(); };
+    const auto by = [&](const char* path, int k = 0) {
+        return Vec2(-inverse * held.theta.bottomRows(2).col(c.index(path, k)));
+    };
+    const auto near = [](const auto& x, const auto& expected) {
+        return (x - expected).norm() <= 1e-12 * expected.norm();
+    };
     CHECK(held.next.tail(2).norm() <= 1e-15);
     CHECK(near(Mat2(-inverse * held.x.bottomLeftCorner(2, 2)), g_q));
     CHECK(near(by("bodies/upper/mass"), g0 * Vec2(c1 * s1, 0)));

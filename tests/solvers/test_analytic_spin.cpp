@@ -1,4 +1,5 @@
-// Turning bodies with a known answer: free bodies, a heavy top, a chain that only its own motors move. h is the step.
+// Turning bodies with a known answer: free bodies, a heavy top, a chain that only its own motors move. h is
+// the step.
 #include <complex>
 
 #include "core/dynamics/integrate.hpp"
@@ -13,7 +14,8 @@ AnalyticCase free_body(double h, const Vec3<double>& inertia, const Vec3<double>
     AnalyticScene scene({.gyroscopic = Gyroscopic::explicit_bias, .time_step = h}, Vec3<double>::Zero());
     scene.add(solid("body", JointType::free, 1, inertia));
     AnalyticCase c = scene.build();
-    for (int k = 0; k < 3; ++k) c.v("body", 3 + k) = omega[k];
+    for (int k = 0; k < 3; ++k)
+        c.v("body", 3 + k) = omega[k];
     return c;
 }
 
@@ -38,8 +40,10 @@ AngularMomentum angular_momentum(const AnalyticCase& c, int steps, const Vec3<do
     VecX<double> x;
     for (int k = 0; k < 3; ++k) {
         const Sensitivity phi = turn(c, steps, k), omega = rate(c, steps, "body", 3 + k);
-        d_phi.row(k) << phi.g.initial_state.segment<3>(3).transpose(), phi.g.initial_state.tail<3>().transpose();
-        d_omega.row(k) << omega.g.initial_state.segment<3>(3).transpose(), omega.g.initial_state.tail<3>().transpose();
+        d_phi.row(k) << phi.g.initial_state.segment<3>(3).transpose(),
+            phi.g.initial_state.tail<3>().transpose();
+        d_omega.row(k) << omega.g.initial_state.segment<3>(3).transpose(),
+            omega.g.initial_state.tail<3>().transpose();
         x = phi.last;
     }
     const Mat3<double> R = rotation_matrix<double>({x[3], {x[4], x[5], x[6]}});
@@ -49,8 +53,11 @@ AngularMomentum angular_momentum(const AnalyticCase& c, int steps, const Vec3<do
 
 }  // namespace
 
-// E = omega . I omega/2 and L = R I omega are conserved, so grad Q(x_N) pulled back to x_0 tends to grad Q(x_0)
-TEST_CASE("analytic 5, torque-free body about its middle axis: drift of energy, momentum and their gradients halves with h") {
+// E = omega . I omega/2 and L = R I omega are conserved, so grad Q(x_N) pulled back to x_0 tends to grad
+// Q(x_0)
+TEST_CASE(
+    "analytic 5, torque-free body about its middle axis: drift of energy, momentum and their gradients "
+    "halves with h") {
     const Vec3<double> inertia(0.1, 0.2, 0.3), omega(0.05, 3, 0.02);
     std::array<double, 3> e, e_grad, l, l_grad;
     double flipped = 0;
@@ -75,26 +82,32 @@ TEST_CASE("analytic 5, torque-free body about its middle axis: drift of energy, 
     CHECK(flipped < -1);  // from 3
     CHECK(e[0] <= 5e-3);
     CHECK(l[0] <= 5e-3);
-    for (const auto& errors : {e, e_grad, l, l_grad}) CHECK(first_order(errors));
+    for (const auto& errors : {e, e_grad, l, l_grad})
+        CHECK(first_order(errors));
 }
 
-// I1 = I2: nu = (I3 - I1) omega3/I1 and z = omega1 + i omega2 turns at it: dz/dt = i nu z. The step keeps omega3 and makes
-// z_n = (1 + i h nu)^n z_0 exactly; the phase, n atan(h nu), is nu t to order 2.   d z_n = n (1 + i h nu)^(n-1) i h d nu z_0
+// I1 = I2: nu = (I3 - I1) omega3/I1 and z = omega1 + i omega2 turns at it: dz/dt = i nu z. The step keeps
+// omega3 and makes z_n = (1 + i h nu)^n z_0 exactly; the phase, n atan(h nu), is nu t to order 2.   d z_n = n
+// (1 + i h nu)^(n-1) i h d nu z_0
 TEST_CASE("analytic 5, axisymmetric body: exact, body rate") {
     using Complex = std::complex<double>;
     const double h = 1e-3, I1 = 0.2, I3 = 0.3, spin = 5;
     const int n = 1000;
     const AnalyticCase c = free_body(h, {I1, I1, I3}, {0.6, -0.3, spin});
     const double nu = (I3 - I1) * spin / I1;
-    const Complex factor(1, h * nu), z0(0.6, -0.3), z = std::pow(factor, n) * z0,
-                                                    z_nu = Complex(n, 0) * std::pow(factor, n - 1) * Complex(0, h) * z0;
+    const Complex factor(1, h * nu), z0(0.6, -0.3),
+        z = std::pow(factor, n) * z0, z_nu = Complex(n, 0) * std::pow(factor, n - 1) * Complex(0, h) * z0;
     const Sensitivity w1 = rate(c, n, "body", 3), w2 = rate(c, n, "body", 4);
-    const auto near = [](Complex x, Complex expected) { return std::abs(x - expected) <= 1e-11 * std::abs(expected); };
+    const auto near = [](Complex x, Complex expected) {
+        return std::abs(x - expected) <= 1e-11 * std::abs(expected);
+    };
     CHECK(near({w1.value, w2.value}, z));
     CHECK(near({w1.to_v("body", 3), w2.to_v("body", 3)}, z / z0));
     CHECK(near({w1.to_v("body", 5), w2.to_v("body", 5)}, z_nu * (I3 - I1) / I1));
     CHECK(near({w1.to("bodies/body/inertia", 2), w2.to("bodies/body/inertia", 2)}, z_nu * spin / I1));
-    const auto by_I1 = [](const Sensitivity& w) { return w.to("bodies/body/inertia", 0) + w.to("bodies/body/inertia", 1); };
+    const auto by_I1 = [](const Sensitivity& w) {
+        return w.to("bodies/body/inertia", 0) + w.to("bodies/body/inertia", 1);
+    };
     CHECK(near({by_I1(w1), by_I1(w2)}, -z_nu * I3 * spin / (I1 * I1)));
     CHECK(std::abs(std::arg(z / z0 / std::polar(1.0, nu * n * h))) <= 1e-5);
 }
@@ -124,32 +137,39 @@ Precession precession(const Top& top, double Omega, const Precession& exact, dou
     c.q("top", 0) = std::cos(0.5 * top.angle), c.q("top", 2) = std::sin(0.5 * top.angle);
     c.v("top", 0) = -s * Omega, c.v("top", 2) = top.spin;  // Omega z + (spin - Omega cos a) e3 in body axes
     const int steps = static_cast<int>(std::lround(T / h));
-    const Sensitivity x = position(c, steps, "top", 0, {0, 0, 1}), y = position(c, steps, "top", 1, {0, 0, 1});
+    const Sensitivity x = position(c, steps, "top", 0, {0, 0, 1}),
+                      y = position(c, steps, "top", 1, {0, 0, 1});
     const double scale = 1 / (T * (x.value * x.value + y.value * y.value));
     // of the parameter itself, and of the first state that follows it through Omega
     const auto along = [&](double dOmega, const auto& direct) {
         const auto d = [&](const Sensitivity& r) { return direct(r) - s * dOmega * r.to_v("top", 0); };
         return (x.value * d(y) - y.value * d(x)) * scale;
     };
-    return {std::atan2(y.value, x.value) / T, along(exact.by_spin, [](const Sensitivity& r) { return r.to_v("top", 2); }),
+    return {std::atan2(y.value, x.value) / T,
+            along(exact.by_spin, [](const Sensitivity& r) { return r.to_v("top", 2); }),
             along(exact.by_gravity, [](const Sensitivity& r) { return -r.to("world/gravity", 2); }),
             along(exact.by_angle,
-                  [&](const Sensitivity& r) { return r.to_q("top", 1) - std::cos(top.angle) * Omega * r.to_v("top", 0); }),
+                  [&](const Sensitivity& r) {
+                      return r.to_q("top", 1) - std::cos(top.angle) * Omega * r.to_v("top", 0);
+                  }),
             along(exact.by_I3, [](const Sensitivity& r) { return r.to("bodies/top/inertia", 2); })};
 }
 
 }  // namespace
 
-// I1 cos a Omega^2 - I3 omega3 Omega + m g l = 0:   Omega = [I3 omega3 -+ sqrt(I3^2 omega3^2 - 4 I1 m g l cos a)]/(2 I1 cos a),
-// d Omega = (I3 Omega d omega3 + omega3 Omega d I3 - m l dg + I1 sin a Omega^2 da)/(2 I1 cos a Omega - I3 omega3)
+// I1 cos a Omega^2 - I3 omega3 Omega + m g l = 0:   Omega = [I3 omega3 -+ sqrt(I3^2 omega3^2 - 4 I1 m g l cos
+// a)]/(2 I1 cos a), d Omega = (I3 Omega d omega3 + omega3 Omega d I3 - m l dg + I1 sin a Omega^2 da)/(2 I1
+// cos a Omega - I3 omega3)
 TEST_CASE("analytic 6, heavy top in steady precession, slow and fast: order 1") {
     for (const bool fast : {false, true}) {
         CAPTURE(fast);
         Top top;
         top.fast = fast;
-        const double Omega = top.precession(), slope = 2 * top.I1 * std::cos(top.angle) * Omega - top.I3 * top.spin;
+        const double Omega = top.precession(),
+                     slope = 2 * top.I1 * std::cos(top.angle) * Omega - top.I3 * top.spin;
         const Precession exact{Omega, top.I3 * Omega / slope, -top.mass * top.l / slope,
-                               top.I1 * std::sin(top.angle) * Omega * Omega / slope, top.spin * Omega / slope};
+                               top.I1 * std::sin(top.angle) * Omega * Omega / slope,
+                               top.spin * Omega / slope};
         std::array<std::array<double, 3>, 5> e;
         size_t k = 0;
         for (const double h : {1e-3, 5e-4, 2.5e-4}) {
@@ -171,7 +191,8 @@ namespace {
 AnalyticCase chain(double h, JointType joint, const Vec3<double>& axis) {
     AnalyticScene scene({.gyroscopic = Gyroscopic::explicit_bias, .time_step = h}, Vec3<double>::Zero());
     for (int i = 0; i < 4; ++i) {
-        BodySpec b = solid("b" + std::to_string(i), i == 0 ? JointType::free : joint, 1 + 0.3 * i, {0.01, 0.02, 0.03}, axis);
+        BodySpec b = solid("b" + std::to_string(i), i == 0 ? JointType::free : joint, 1 + 0.3 * i,
+                           {0.01, 0.02, 0.03}, axis);
         b.mass.c = {0.1, 0, 0}, b.parent = i - 1;
         if (i > 0) b.placement = {0.3, 0, 0};
         const int body = scene.add(b);
@@ -184,8 +205,8 @@ AnalyticCase chain(double h, JointType joint, const Vec3<double>& axis) {
 }
 const Vec3<double> chain_com(0.1, 0, 0);
 
-// Sums over bodies and their gradients by the three motor torques, in the plane: momentum p, first moment r, and
-// L = sum of m (x v_y - y v_x) + I omega.
+// Sums over bodies and their gradients by the three motor torques, in the plane: momentum p, first moment r,
+// and L = sum of m (x v_y - y v_x) + I omega.
 struct Totals {
     double L = 0;
     Eigen::Vector2d p = Eigen::Vector2d::Zero(), r = Eigen::Vector2d::Zero();
@@ -199,8 +220,10 @@ Totals totals(const AnalyticCase& c, int steps, bool turning) {
     for (int i = 0; i < 4; ++i) {
         const std::string name = "b" + std::to_string(i);
         const double m = 1 + 0.3 * i;
-        const Sensitivity r[2] = {position(c, steps, name, 0, chain_com), position(c, steps, name, 1, chain_com)};
-        const Sensitivity v[2] = {velocity(c, steps, name, 0, chain_com), velocity(c, steps, name, 1, chain_com)};
+        const Sensitivity r[2] = {position(c, steps, name, 0, chain_com),
+                                  position(c, steps, name, 1, chain_com)};
+        const Sensitivity v[2] = {velocity(c, steps, name, 0, chain_com),
+                                  velocity(c, steps, name, 1, chain_com)};
         for (int a = 0; a < 2; ++a) {
             t.p[a] += m * v[a].value, t.r[a] += m * r[a].value;
             t.p_u.row(a) += m * v[a].g.controls.transpose(), t.r_u.row(a) += m * r[a].g.controls.transpose();
@@ -218,7 +241,8 @@ Totals totals(const AnalyticCase& c, int steps, bool turning) {
 
 }  // namespace
 
-// p stays what it was, r moves along a line, dp/du = dr/du = 0: exactly where the mass matrix is constant, on one line.
+// p stays what it was, r moves along a line, dp/du = dr/du = 0: exactly where the mass matrix is constant, on
+// one line.
 TEST_CASE("analytic 8, telescope in zero gravity: momentum is exact") {
     const AnalyticCase c = chain(1e-3, JointType::prismatic, Vec3<double>::UnitX());
     const int steps = 500;
@@ -230,8 +254,9 @@ TEST_CASE("analytic 8, telescope in zero gravity: momentum is exact") {
     CHECK(t.r_u.norm() <= 1e-11);
 }
 
-// The same with L, dL/du = 0 for joints that turn: with order 1. The momenta are linear in v through M(q), and a step takes M at
-// its beginning: M(q_n) (v_n+1 - v_n) + h c = h tau differs from M(q_n+1) v_n+1 - M(q_n) v_n = h tau by O(h^2).
+// The same with L, dL/du = 0 for joints that turn: with order 1. The momenta are linear in v through M(q),
+// and a step takes M at its beginning: M(q_n) (v_n+1 - v_n) + h c = h tau differs from M(q_n+1) v_n+1 -
+// M(q_n) v_n = h tau by O(h^2).
 TEST_CASE("analytic 8, chain in zero gravity moved by its own torques") {
     std::array<double, 3> p, p_u, L, L_u, r, r_u;
     size_t k = 0;
@@ -242,7 +267,8 @@ TEST_CASE("analytic 8, chain in zero gravity moved by its own torques") {
         p[k] = (t.p - t0.p).norm(), p_u[k] = t.p_u.norm(), L[k] = std::abs(t.L - L0), L_u[k] = t.L_u.norm();
         r[k] = (t.r - t0.r - 0.5 * t0.p).norm(), r_u[k++] = t.r_u.norm();
     }
-    for (const auto& errors : {p, p_u, L, L_u, r, r_u}) CHECK(first_order(errors));
+    for (const auto& errors : {p, p_u, L, L_u, r, r_u})
+        CHECK(first_order(errors));
     CHECK(p[0] <= 5e-3);
     CHECK(L[0] <= 5e-4);
     CHECK(r[0] <= 5e-4);

@@ -1,4 +1,5 @@
-// Contacts and joint limits with springs: answers of the implicit spring and damper, exactly, and their gradients.
+// Contacts and joint limits with springs: answers of the implicit spring and damper, exactly, and their
+// gradients.
 #include "tests/support/analytic.hpp"
 
 using namespace costate;
@@ -18,7 +19,8 @@ struct Spring {
 AnalyticCase ball_on_ground(double h, const Spring& ball_spring, const Spring& ground_spring) {
     AnalyticScene scene(rigid(h));
     ShapeSpec ground = shape("ground", ShapeType::plane, Vec3<double>::Zero(), 1, 0.5);
-    ShapeSpec skin = shape("ball", ShapeType::sphere, {ball_radius, 0, 0}, 1, 0.5);  // a restitution that has no effect
+    // a restitution that has no effect
+    ShapeSpec skin = shape("ball", ShapeType::sphere, {ball_radius, 0, 0}, 1, 0.5);
     ground.stiffness = ground_spring.k, ground.damping = ground_spring.d;
     skin.stiffness = ball_spring.k, skin.damping = ball_spring.d;
     scene.add(ground);
@@ -27,7 +29,8 @@ AnalyticCase ball_on_ground(double h, const Spring& ball_spring, const Spring& g
     return scene.build();
 }
 
-// A mass m that presses on a spring and damper by its weight, gap z <= 0 and velocity v. With D = 1 + (h d + h^2 k)/m,
+// A mass m that presses on a spring and damper by its weight, gap z <= 0 and velocity v. With D = 1 + (h d +
+// h^2 k)/m,
 //   v+ = (v - h g - h k z/m)/D,   z+ = z + h v+
 // or x+ = A x + b, of which the derivative by one of k, d, h, m follows by the product rule.
 struct ImplicitSpring {
@@ -47,9 +50,12 @@ struct Slope {
 Slope by_stiffness(const ImplicitSpring& s) {
     return {s.h * s.h / s.m, (Mat2() << 0, 0, -s.h / s.m, 0).finished(), Vec2::Zero()};
 }
-Slope by_damping(const ImplicitSpring& s) { return {s.h / s.m, (Mat2() << s.h / s.m, 0, 0, 0).finished(), Vec2::Zero()}; }
+Slope by_damping(const ImplicitSpring& s) {
+    return {s.h / s.m, (Mat2() << s.h / s.m, 0, 0, 0).finished(), Vec2::Zero()};
+}
 Slope by_time_step(const ImplicitSpring& s) {
-    return {(s.d + 2 * s.h * s.k) / s.m, (Mat2() << s.d / s.m, 1, -s.k / s.m, 0).finished(), Vec2(-2 * s.h * g0, -g0)};
+    return {(s.d + 2 * s.h * s.k) / s.m, (Mat2() << s.d / s.m, 1, -s.k / s.m, 0).finished(),
+            Vec2(-2 * s.h * g0, -g0)};
 }
 Slope by_mass(const ImplicitSpring& s) {
     const double dD = -(s.h * s.d + s.h * s.h * s.k) / (s.m * s.m);
@@ -58,7 +64,8 @@ Slope by_mass(const ImplicitSpring& s) {
 
 // (z, v) after n steps from x, all of them pressed, and its derivative along a slope.
 Vec2 after(const ImplicitSpring& s, Vec2 x, int n) {
-    for (; n > 0; --n) x = s.A() * x + s.b();
+    for (; n > 0; --n)
+        x = s.A() * x + s.b();
     return x;
 }
 Vec2 derivative_after(const ImplicitSpring& s, const Slope& by, Vec2 x, int n) {
@@ -102,7 +109,8 @@ TEST_CASE("compliance: a pressed contact is the implicit spring and damper, and 
             const Vec2 start(-0.004, -0.4);
             c.q("ball", 2) = ball_radius + start[0], c.v("ball", 2) = start[1];
             const int n = 40;
-            for (const VecX<double>& x : states(c, n)) REQUIRE(x[2] < ball_radius);
+            for (const VecX<double>& x : states(c, n))
+                REQUIRE(x[2] < ball_radius);
             const Vec2 end = after(s, start, n);
             const std::string path = on_ball ? "shapes/ball/" : "shapes/ground/";
             for (const int k : {0, 1}) {
@@ -118,11 +126,13 @@ TEST_CASE("compliance: a pressed contact is the implicit spring and damper, and 
         }
 }
 
-// From the gap z > 0 the step that touches compresses only what it closes: lambda = -(h k + d)(z + h v+), so with f = v - h g
+// From the gap z > 0 the step that touches compresses only what it closes: lambda = -(h k + d)(z + h v+), so
+// with f = v - h g
 //   v+ = (f - (h k + d) z/m)/D,   D = 1 + (h d + h^2 k)/m
 // and nothing is felt before.
 TEST_CASE("compliance: nothing is felt at a distance, and the touching step compresses what it closes") {
-    const double h = 1e-3, k = 400, d = 30, v = -2;  // a damper that acted before would be felt h + d/k = 76 steps away
+    // a damper that acted before would be felt h + d/k = 76 steps away
+    const double h = 1e-3, k = 400, d = 30, v = -2;
     AnalyticCase c = ball_on_ground(h, {}, {k, d});
     const auto touching = [&](double z) {
         const double f = v - h * g0, D = 1 + (h * d + h * h * k) / mass;
@@ -136,8 +146,8 @@ TEST_CASE("compliance: nothing is felt at a distance, and the touching step comp
     }
 }
 
-// Of a pressed pair R = R_a + R_b with R_i = 1/(h (h k_i + d_i)), beta = h k R gap with 1/k = 1/k_a + 1/k_b. Equal d/k: the pair
-// is the single spring (k, d) with 1/d = 1/d_a + 1/d_b.
+// Of a pressed pair R = R_a + R_b with R_i = 1/(h (h k_i + d_i)), beta = h k R gap with 1/k = 1/k_a + 1/k_b.
+// Equal d/k: the pair is the single spring (k, d) with 1/d = 1/d_a + 1/d_b.
 TEST_CASE("compliance: two compliant shapes are springs in series") {
     const double h = 1e-3;
     const int n = 40;
@@ -171,18 +181,23 @@ TEST_CASE("compliance: two compliant shapes are springs in series") {
 
 namespace {
 
-// z after T seconds of m z'' = -m g + max(0, -k z - d z') below z = 0, from a height z0 with the velocity v0, one bounce: a fall,
-// then about -m g/k the oscillation e^(-c t) (A cos w t + B sin w t) until it no longer presses, then a flight.
+// z after T seconds of m z'' = -m g + max(0, -k z - d z') below z = 0, from a height z0 with the velocity v0,
+// one bounce: a fall, then about -m g/k the oscillation e^(-c t) (A cos w t + B sin w t) until it no longer
+// presses, then a flight.
 double height_after_bounce(double k, double d, double z0, double v0, double T) {
     const double v1 = -std::sqrt(v0 * v0 + 2 * g0 * z0), t1 = (v0 - v1) / g0, sunk = mass * g0 / k;
     const double c = d / (2 * mass), w = std::sqrt(k / mass - c * c), A = sunk, B = (v1 + c * A) / w;
-    const auto z = [&](double t) { return -sunk + std::exp(-c * t) * (A * std::cos(w * t) + B * std::sin(w * t)); };
+    const auto z = [&](double t) {
+        return -sunk + std::exp(-c * t) * (A * std::cos(w * t) + B * std::sin(w * t));
+    };
     const auto v = [&](double t) {
         return std::exp(-c * t) * ((w * B - c * A) * std::cos(w * t) - (w * A + c * B) * std::sin(w * t));
     };
     double pressed = 0, free = pi / w;  // the force vanishes between the deepest point and half a period
-    while (v(pressed) < 0) pressed += 0.01 / w;
-    while (k * z(free) + d * v(free) < 0) free += 0.01 / w;
+    while (v(pressed) < 0)
+        pressed += 0.01 / w;
+    while (k * z(free) + d * v(free) < 0)
+        free += 0.01 / w;
     for (int i = 0; i < 60; ++i) {
         const double middle = 0.5 * (pressed + free);
         (k * z(middle) + d * v(middle) < 0 ? pressed : free) = middle;
@@ -194,23 +209,28 @@ double height_after_bounce(double k, double d, double z0, double v0, double T) {
 }  // namespace
 
 // Unlike those of a rigid impact (analytic 13), which stay off by the term of the moving impact.
-TEST_CASE("compliance: gradients through the time of a bounce tend to those of the spring as the step shrinks") {
+TEST_CASE(
+    "compliance: gradients through the time of a bounce tend to those of the spring as the step shrinks") {
     const double z0 = 0.3, v0 = 0.5, T = 0.6, e = 1e-6;
     for (const Spring& spring : {Spring{2000, 0}, {2000, 8}}) {
-        const auto z_T = [&](double k, double d, double z, double v) { return height_after_bounce(k, d, z, v, T); };
-        const double expected[] = {z_T(spring.k, spring.d, z0, v0),
-                                   (z_T(spring.k, spring.d, z0 + e, v0) - z_T(spring.k, spring.d, z0 - e, v0)) / (2 * e),
-                                   (z_T(spring.k, spring.d, z0, v0 + e) - z_T(spring.k, spring.d, z0, v0 - e)) / (2 * e),
-                                   (z_T(spring.k + 0.01, spring.d, z0, v0) - z_T(spring.k - 0.01, spring.d, z0, v0)) / 0.02,
-                                   (z_T(spring.k, spring.d + e, z0, v0) - z_T(spring.k, spring.d - e, z0, v0)) / (2 * e)};
-        const double per_step[] = {80, 600, 250, 0.05, 5};  // O(h), with a factor that depends on where in a step it touches
+        const auto z_T = [&](double k, double d, double z, double v) {
+            return height_after_bounce(k, d, z, v, T);
+        };
+        const double expected[] = {
+            z_T(spring.k, spring.d, z0, v0),
+            (z_T(spring.k, spring.d, z0 + e, v0) - z_T(spring.k, spring.d, z0 - e, v0)) / (2 * e),
+            (z_T(spring.k, spring.d, z0, v0 + e) - z_T(spring.k, spring.d, z0, v0 - e)) / (2 * e),
+            (z_T(spring.k + 0.01, spring.d, z0, v0) - z_T(spring.k - 0.01, spring.d, z0, v0)) / 0.02,
+            (z_T(spring.k, spring.d + e, z0, v0) - z_T(spring.k, spring.d - e, z0, v0)) / (2 * e)};
+        // O(h), with a factor that depends on where in a step it touches
+        const double per_step[] = {80, 600, 250, 0.05, 5};
         for (const double h : {8e-5, 2e-5, 5e-6}) {
             CAPTURE(h);
             AnalyticCase c = ball_on_ground(h, {}, spring);
             c.q("ball", 2) = ball_radius + z0, c.v("ball", 2) = v0;
             const Sensitivity z = position(c, static_cast<int>(std::lround(T / h)), "ball", 2);
-            const double found[] = {z.value - ball_radius, z.to_q("ball", 2), z.to_v("ball", 2), z.to("shapes/ground/stiffness"),
-                                    z.to("shapes/ground/damping")};
+            const double found[] = {z.value - ball_radius, z.to_q("ball", 2), z.to_v("ball", 2),
+                                    z.to("shapes/ground/stiffness"), z.to("shapes/ground/damping")};
             for (size_t n = 0; n < 5; ++n) {
                 CAPTURE(n);
                 CHECK(std::abs(found[n] - expected[n]) <= per_step[n] * h);
@@ -219,10 +239,12 @@ TEST_CASE("compliance: gradients through the time of a bounce tend to those of t
     }
 }
 
-TEST_CASE("compliance: a joint presses its limit in by force/stiffness, at either end; so does a spherical joint") {
+TEST_CASE(
+    "compliance: a joint presses its limit in by force/stiffness, at either end; so does a spherical joint") {
     for (const double push : {3.0, -3.0}) {
         AnalyticScene scene(rigid(1e-3), Vec3<double>(push, 0, 0));
-        BodySpec slider = solid("slider", JointType::prismatic, 2, Vec3<double>::Constant(0.1), Vec3<double>::UnitX());
+        BodySpec slider =
+            solid("slider", JointType::prismatic, 2, Vec3<double>::Constant(0.1), Vec3<double>::UnitX());
         slider.lower = -0.01, slider.upper = 0.01, slider.limit_stiffness = 800, slider.limit_damping = 60;
         scene.add(slider);
         const AnalyticCase c = scene.build();

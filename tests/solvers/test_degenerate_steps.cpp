@@ -1,21 +1,23 @@
-// Steps where things coincide: faces, edges, axes and centres of two bodies in one place, gaps, slip and errors that are 0 to the
-// last bit, joints exactly at the ends of their ranges. The step and its gradient are finite and the same again; where two smooth
-// pieces meet the gradient is that of one of them.
+// Steps where things coincide: faces, edges, axes and centres of two bodies in one place, gaps, slip and
+// errors that are 0 to the last bit, joints exactly at the ends of their ranges. The step and its gradient
+// are finite and the same again; where two smooth pieces meet the gradient is that of one of them.
 #include <cstring>
 
 #include <doctest/doctest.h>
 
+#include "solvers/step/step.hpp"
 #include "tests/support/analytic.hpp"
 #include "tests/support/random_state.hpp"
 #include "tests/support/sweeping.hpp"
-#include "solvers/step/step.hpp"
 
 using namespace costate;
 using namespace costate::test;
 
 namespace {
 
-ToyState toy(AnalyticCase c) { return {std::move(c.world), std::move(c.theta), std::move(c.x), std::move(c.u)}; }
+ToyState toy(AnalyticCase c) {
+    return {std::move(c.world), std::move(c.theta), std::move(c.x), std::move(c.u)};
+}
 
 // Finite, and the same bits on a second run and in a fresh scratch.
 void check_regular(const ToyState& t, StepScratch<double>& s, Stream& g) {
@@ -28,7 +30,8 @@ void check_regular(const ToyState& t, StepScratch<double>& s, Stream& g) {
     CHECK(bars.u.allFinite());
     StepScratch<double> fresh(t.world);
     for (StepScratch<double>* other : {&s, &fresh}) {
-        CHECK(std::memcmp(run_step(t, *other).data(), next.data(), static_cast<size_t>(next.size()) * sizeof(double)) == 0);
+        CHECK(std::memcmp(run_step(t, *other).data(), next.data(),
+                          static_cast<size_t>(next.size()) * sizeof(double)) == 0);
         CHECK(branch_hash(*other) == hash);
         const StepBars again = step_bars(t, *other, w);
         CHECK((again.theta == bars.theta && again.x == bars.x && again.u == bars.u));
@@ -40,10 +43,12 @@ double lattice(Stream& g) { return g.pick({0.0, 0.0, 0.1, -0.1, 0.2, 0.3}); }
 
 ShapeSpec lattice_shape(Stream& g, ShapeType type, const std::string& name) {
     ShapeSpec s = shape(name, type, Vec3<double>::Zero(), g.pick({0.0, 1.0, 1.0}), g.pick({0.0, 0.5}));
-    for (double& x : s.size) x = g.pick({0.1, 0.1, 0.2, 1e-6});
+    for (double& x : s.size)
+        x = g.pick({0.1, 0.1, 0.2, 1e-6});
     if (type == ShapeType::capsule && g.chance(0.3)) s.size.y() = 0;
     if (type == ShapeType::mesh) s.hull = g.chance(0.5) ? cube_mesh().hull : random_mesh(g, 8).hull;
-    if (type == ShapeType::terrain) s.size = {1, 1, 1}, s.terrain = random_terrain(g, 3, g.pick({0.0, 0.1})).terrain;
+    if (type == ShapeType::terrain)
+        s.size = {1, 1, 1}, s.terrain = random_terrain(g, 3, g.pick({0.0, 0.1})).terrain;
     if (g.chance(0.2)) s.margin = 0.1;
     return s;
 }
@@ -56,10 +61,12 @@ Quaternion<double> lattice_turn(Stream& g) {
 
 void place_free(AnalyticCase& c, const std::string& body, Stream& g, const Vec3<double>& at) {
     const Quaternion<double> turn = lattice_turn(g);
-    for (int k = 0; k < 3; ++k) c.q(body, k) = at[k], c.q(body, 4 + k) = turn.v[k];
+    for (int k = 0; k < 3; ++k)
+        c.q(body, k) = at[k], c.q(body, 4 + k) = turn.v[k];
     c.q(body, 3) = turn.w;
     const double speed = g.pick({0.0, 0.0, 1.0});
-    for (int k = 0; k < 6; ++k) c.v(body, k) = speed * g.pick({0.0, 0.0, 1.0, -1.0});
+    for (int k = 0; k < 6; ++k)
+        c.v(body, k) = speed * g.pick({0.0, 0.0, 1.0, -1.0});
 }
 
 }  // namespace
@@ -68,9 +75,11 @@ TEST_CASE("degenerate steps: two shapes of every pair of types on a lattice, ove
     int configurations = 0, touching = 0;
     for (const ShapeType ta : all_shape_types) {
         for (const ShapeType tb : all_shape_types) {
-            if (ta == ShapeType::terrain || ta == ShapeType::plane) continue;  // they stand in the world, as b
+            // they stand in the world, as b
+            if (ta == ShapeType::terrain || ta == ShapeType::plane) continue;
             for (int trial = 0; trial < 25; ++trial) {
-                Stream g(static_cast<std::uint64_t>(ta) * 8 + static_cast<std::uint64_t>(tb), "lattice", trial);
+                Stream g(static_cast<std::uint64_t>(ta) * 8 + static_cast<std::uint64_t>(tb), "lattice",
+                         trial);
                 CAPTURE(shape_type_name(ta));
                 CAPTURE(shape_type_name(tb));
                 CAPTURE(trial);
@@ -86,7 +95,8 @@ TEST_CASE("degenerate steps: two shapes of every pair of types on a lattice, ove
                 AnalyticCase c = scene.build();
                 const Vec3<double> at(lattice(g), lattice(g), lattice(g));
                 place_free(c, "a", g, at);
-                if (b_moves) place_free(c, "b", g, g.chance(0.3) ? at : Vec3<double>(lattice(g), 0, lattice(g)));
+                if (b_moves)
+                    place_free(c, "b", g, g.chance(0.3) ? at : Vec3<double>(lattice(g), 0, lattice(g)));
                 ToyState t = toy(std::move(c));
                 StepScratch<double> s(t.world);
                 check_regular(t, s, g);
@@ -110,8 +120,9 @@ TEST_CASE("degenerate steps: joints, equalities, friction and actuators exactly 
             BodySpec b = solid(name, joint, 1, Vec3<double>::Constant(0.01), Vec3<double>::Unit(g.below(3)));
             b.parent = parent;
             if (g.chance(0.5)) b.placement = {0.1, 0, 0};
-            if (g.chance(0.3)) b.dry_friction.assign(static_cast<size_t>(joint_nv(joint)), g.pick({1e-6, 1.0}));
-            if (joint_nv(joint) == 1) b.lower = g.pick({0.0, -0.5, -unlimited}), b.upper = g.pick({0.0, 0.5, 0.5});
+            if (g.chance(0.3)) b.dry_friction.assign(joint_nv(joint), g.pick({1e-6, 1.0}));
+            if (joint_nv(joint) == 1)
+                b.lower = g.pick({0.0, -0.5, -unlimited}), b.upper = g.pick({0.0, 0.5, 0.5});
             if (joint == JointType::spherical) b.upper = g.pick({0.5, pi, unlimited});
             return builder.add_body(b);
         };
@@ -120,15 +131,16 @@ TEST_CASE("degenerate steps: joints, equalities, friction and actuators exactly 
         const int rail = add("rail", JointType::prismatic, -1), ship = add("ship", JointType::free, -1);
         const auto hold = [&](EqualityType type, int a, int b, double chance) {
             EqualitySpec e;
-            e.name = "hold" + std::to_string(a) + "_" + std::to_string(b), e.type = type, e.body_a = a, e.body_b = b;
+            e.name = "hold" + std::to_string(a) + "_" + std::to_string(b), e.type = type, e.body_a = a,
+            e.body_b = b;
             e.offset = 0;
             if (g.chance(chance)) builder.add_equality(e);
         };
         hold(EqualityType::connect, ship, head, 0.3), hold(EqualityType::weld, ship, -1, 0.3);
         hold(EqualityType::coupling, rail, arm, 0.3), hold(EqualityType::weld, hand, rail, 0.2);
         ActuatorSpec a;
-        a.name = "servo", a.type = g.pick({ActuatorType::servo, ActuatorType::velocity}), a.body = rail, a.kp = 2,
-        a.kd = g.pick({0.0, 1.0});
+        a.name = "servo", a.type = g.pick({ActuatorType::servo, ActuatorType::velocity}), a.body = rail,
+        a.kp = 2, a.kd = g.pick({0.0, 1.0});
         a.force_lower = -1, a.force_upper = 1, a.control_upper = 0.5;
         builder.add_actuator(a);
         Model m = builder.build();
@@ -138,9 +150,11 @@ TEST_CASE("degenerate steps: joints, equalities, friction and actuators exactly 
         t.theta = w.model.layout.nominal();
         t.x = VecX<double>::Zero(w.nx()), t.u = VecX<double>::Constant(w.nu(), g.pick({0.0, 0.5}));
         VecX<double> d = VecX<double>::Zero(w.nv());
-        for (double& x : d) x = g.chance(0.3) ? g.pick({0.5, -0.5}) : 0;
+        for (double& x : d)
+            x = g.chance(0.3) ? g.pick({0.5, -0.5}) : 0;
         retract(w.model, w.model.neutral_configuration().data(), d.data(), t.x.data());
-        for (double& x : t.x.tail(w.nv())) x = g.chance(0.3) ? g.pick({1.0, -1.0}) : 0;
+        for (double& x : t.x.tail(w.nv()))
+            x = g.chance(0.3) ? g.pick({1.0, -1.0}) : 0;
         StepScratch<double> s(w);
         check_regular(t, s, g);
     }
@@ -154,11 +168,15 @@ struct KinkyState {
     ToyState t;
     VecX<double> dtheta, dx, du;
     KinkyState(const char* what, AnalyticCase c)
-        : name(what), t(toy(std::move(c))), dtheta(VecX<double>::Zero(t.world.np())), dx(VecX<double>::Zero(t.world.ndx())),
+        : name(what),
+          t(toy(std::move(c))),
+          dtheta(VecX<double>::Zero(t.world.np())),
+          dx(VecX<double>::Zero(t.world.ndx())),
           du(VecX<double>::Zero(t.world.nu())) {}
 };
 
-constexpr double exact_radius = 0.125;  // and other numbers that are sums of few powers of two, so that gaps are exact
+// and other numbers that are sums of few powers of two, so that gaps are exact
+constexpr double exact_radius = 0.125;
 
 AnalyticCase resting_ball(double gap, double restitution = 0, double fall = 0) {
     Settings settings = sweeping();
@@ -167,7 +185,8 @@ AnalyticCase resting_ball(double gap, double restitution = 0, double fall = 0) {
     scene.add_ground(1, restitution);
     scene.add_ball("ball", 2, exact_radius, 0.5, restitution);
     AnalyticCase c = scene.build();
-    c.q("ball", 2) = exact_radius + gap, c.v("ball", 0) = 0.25, c.v("ball", 1) = 0.125, c.v("ball", 2) = -fall;
+    c.q("ball", 2) = exact_radius + gap, c.v("ball", 0) = 0.25, c.v("ball", 1) = 0.125,
+                c.v("ball", 2) = -fall;
     return c;
 }
 
@@ -179,7 +198,8 @@ AnalyticCase slider(double at, double limit) {
     b.upper = limit;
     const int body = scene.add(b);
     ActuatorSpec a;
-    a.name = "servo", a.type = ActuatorType::general, a.body = body, a.gain = 1, a.bias = {0, -2, 0}, a.force_upper = 1;
+    a.name = "servo", a.type = ActuatorType::general, a.body = body, a.gain = 1, a.bias = {0, -2, 0},
+    a.force_upper = 1;
     scene.add(a);
     AnalyticCase c = scene.build();
     c.q("slider") = at;
@@ -188,7 +208,9 @@ AnalyticCase slider(double at, double limit) {
 
 std::vector<KinkyState> kinky_states() {
     std::vector<KinkyState> all;
-    const auto add = [&](const char* name, AnalyticCase c) -> KinkyState& { return all.emplace_back(name, std::move(c)); };
+    const auto add = [&](const char* name, AnalyticCase c) -> KinkyState& {
+        return all.emplace_back(name, std::move(c));
+    };
     const auto z = [](KinkyState& k) { k.dx[k.t.world.model.bodies[0].v0 + 2] = 1; };
     z(add("a gap of 0", resting_ball(0)));
     z(add("a penetration of the slop", resting_ball(-0.0078125)));
@@ -222,7 +244,8 @@ std::vector<KinkyState> kinky_states() {
 
 }  // namespace
 
-TEST_CASE("degenerate steps: where two pieces meet the gradient is of one of them, and no stencil spans both") {
+TEST_CASE(
+    "degenerate steps: where two pieces meet the gradient is of one of them, and no stencil spans both") {
     for (KinkyState& k : kinky_states()) {
         CAPTURE(std::string(k.name));
         Stream g(1, k.name);
@@ -236,7 +259,9 @@ TEST_CASE("degenerate steps: where two pieces meet the gradient is of one of the
             const VecX<double> here = run_step(k.t, s);
             const double e = 1e-7;
             const auto to = [&](double by) {
-                return state_difference(m, here, run_step(moved_state(k.t, by, k.dtheta, k.dx, k.du), s)).dot(w) / by;
+                return state_difference(m, here, run_step(moved_state(k.t, by, k.dtheta, k.dx, k.du), s))
+                           .dot(w) /
+                       by;
             };
             const double right = to(e);
             const std::uint64_t hash_right = branch_hash(s);
@@ -262,10 +287,12 @@ TEST_CASE("degenerate steps: without friction the gradient by it is that of a li
     check_regular(k.t, s, g);
     const VecX<double> here = run_step(k.t, s);
     const VecX<double> right =
-        state_difference(k.t.world.model, here, run_step(moved_state(k.t, 1e-7, k.dtheta, k.dx, k.du), s)) / 1e-7;
+        state_difference(k.t.world.model, here, run_step(moved_state(k.t, 1e-7, k.dtheta, k.dx, k.du), s)) /
+        1e-7;
     CHECK(right.norm() > 1e-3);
     for (int trial = 0; trial < 10; ++trial) {
         const VecX<double> w = random_vector(k.t.world.ndx(), g, Regime::random);
-        CHECK(std::abs(run_step_adjoint(k.t, s, w).pair(k.dtheta, k.dx, k.du) - right.dot(w)) <= 1e-5 * right.norm() * w.norm());
+        CHECK(std::abs(run_step_adjoint(k.t, s, w).pair(k.dtheta, k.dx, k.du) - right.dot(w)) <=
+              1e-5 * right.norm() * w.norm());
     }
 }

@@ -20,34 +20,40 @@ double residual_after(const NamedSolver& m, const ContactProblem& p) {
     LcpScratch box;
     ConeScratch round;
     ActiveSet<double> set;
-    std::vector<double> x(static_cast<size_t>(p.b.size()));
+    std::vector<double> x(p.b.size());
     gauss_seidel_inplace(p.view(), 10, x.data());
-    if (m.law == FrictionLaw::box) lcp(p.view(), box, set, x.data());
-    else cone(p.view(), m.law, m.method, round, set, x.data());
-    for (const double impulse : x) REQUIRE(std::isfinite(impulse));
+    if (m.law == FrictionLaw::box)
+        lcp(p.view(), box, set, x.data());
+    else
+        cone(p.view(), m.law, m.method, round, set, x.data());
+    for (const double impulse : x)
+        REQUIRE(std::isfinite(impulse));
     return mlcp_residual(p.view(), x.data(), m.law) / (1 + p.b.cwiseAbs().maxCoeff());
 }
 
 }  // namespace
 
-// A = J M^-1 J^T + R, b = -J v* + slack: scattered contacts, stacks, stacks in which each body is heavier than the one below, up to
-// 10^4 from bottom to top, and bodies on many more points than they need.
+// A = J M^-1 J^T + R, b = -J v* + slack: scattered contacts, stacks, stacks in which each body is heavier
+// than the one below, up to 10^4 from bottom to top, and bodies on many more points than they need.
 TEST_CASE("exact solvers: problems with a solution are solved to round-off") {
     const NamedSolver methods[] = {{"lcp", FrictionLaw::box, ConeMethod::gauss_seidel, 1},
-                              {"ncp, Gauss-Seidel", FrictionLaw::cone, ConeMethod::gauss_seidel, 0.998},
-                              {"ncp, ADMM", FrictionLaw::cone, ConeMethod::admm, 0.998},
-                              {"relaxed", FrictionLaw::relaxed_cone, ConeMethod::gauss_seidel, 0.985}};
+                                   {"ncp, Gauss-Seidel", FrictionLaw::cone, ConeMethod::gauss_seidel, 0.998},
+                                   {"ncp, ADMM", FrictionLaw::cone, ConeMethod::admm, 0.998},
+                                   {"relaxed", FrictionLaw::relaxed_cone, ConeMethod::gauss_seidel, 0.985}};
     for (const NamedSolver& m : methods) {
         CAPTURE(m.name);
         int solved = 0, all = 0;
-        for (const Family family : {Family::scattered, Family::stacked, Family::heavy_on_light, Family::redundant})
-            for (unsigned seed = 0; seed < 150; ++seed, ++all) solved += residual_after(m, contact_problem(family, seed)) <= 1e-10;
+        for (const Family family :
+             {Family::scattered, Family::stacked, Family::heavy_on_light, Family::redundant})
+            for (unsigned seed = 0; seed < 150; ++seed, ++all)
+                solved += residual_after(m, contact_problem(family, seed)) <= 1e-10;
         CHECK(solved >= m.share * all);
         MESSAGE(m.name << ": " << solved << " of " << all);
     }
 }
 
-// Two planes that close on a body from both sides: no impulse opens both. What comes back is finite and says so.
+// Two planes that close on a body from both sides: no impulse opens both. What comes back is finite and says
+// so.
 TEST_CASE("exact solvers: a wedge without compliance has no solution, and is told") {
     const double A[4] = {1, -1, -1, 1}, b[2] = {-1, -1}, mu[2] = {0, 0};
     const int normal[2] = {unilateral_row, unilateral_row};
@@ -65,8 +71,8 @@ TEST_CASE("exact solvers: a wedge without compliance has no solution, and is tol
     CHECK(std::isfinite(s_bar[0] + s_bar[1]));
 }
 
-// A block that slides at 45 degrees to the tangents: the box lets friction be sqrt(2) mu N, the cone mu N. The relaxed cone makes it
-// lift off at mu times its slip.
+// A block that slides at 45 degrees to the tangents: the box lets friction be sqrt(2) mu N, the cone mu N.
+// The relaxed cone makes it lift off at mu times its slip.
 TEST_CASE("exact solvers: box, cone and relaxed cone on a block that slides diagonally") {
     const double A[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, b[3] = {-1, 3, 3}, mu[3] = {0, 0.5, 0.5};
     const int normal[3] = {unilateral_row, 0, 0};

@@ -1,4 +1,5 @@
-// Gradients through the equations of the active set against central differences, one step at a time, in every scene that has contact.
+// Gradients through the equations of the active set against central differences, one step at a time, in every
+// scene that has contact.
 #include <doctest/doctest.h>
 
 #include <random>
@@ -16,20 +17,23 @@ struct StepInputs {
     VecX<double> theta, x, u;
 };
 
-// Of weights.(q+, v+) along a direction: by step_adj, and by central differences where the steps to both sides take the same branches.
+// Of weights.(q+, v+) along a direction: by step_adj, and by central differences where the steps to both
+// sides take the same branches.
 struct StepSlope {
     double adjoint = 0, difference = 0, spread = 0;  // spread: of the two differences that agree best
     bool smooth = false;
 };
 
-StepSlope slope_through_step(const World& w, const StepInputs& at, const VecX<double>& weights, const StepInputs& d, StepScratch<double>& s) {
+StepSlope slope_through_step(const World& w, const StepInputs& at, const VecX<double>& weights,
+                             const StepInputs& d, StepScratch<double>& s) {
     const auto& [theta, x, u] = at;
     VecX<double> next(w.nx()), moved(w.nx()), start(w.nx()), apart(w.ndx());
     step(w, theta.data(), x.data(), u.data(), s, next.data());
     const std::uint64_t branches = branch_hash(s);
     s.clear_bars();
     StepInputs bar{VecX<double>::Zero(w.np()), VecX<double>::Zero(w.ndx()), VecX<double>::Zero(w.nu())};
-    step_adj(w, theta.data(), x.data(), u.data(), s, weights.data(), bar.theta.data(), bar.x.data(), bar.u.data());
+    step_adj(w, theta.data(), x.data(), u.data(), s, weights.data(), bar.theta.data(), bar.x.data(),
+             bar.u.data());
     StepSlope slope;
     slope.adjoint = bar.theta.dot(d.theta) + bar.x.dot(d.x) + bar.u.dot(d.u);
     // Central differences from 1e-7 on as far as branches allow, each extrapolated by the one before.
@@ -38,15 +42,18 @@ StepSlope slope_through_step(const World& w, const StepInputs& at, const VecX<do
         double side[2];
         for (const int sign : {0, 1}) {
             const double length = sign == 0 ? -e : e;
-            const VecX<double> theta_moved = theta + length * d.theta, u_moved = u + length * d.u, x_moved = length * d.x;
+            const VecX<double> theta_moved = theta + length * d.theta, u_moved = u + length * d.u,
+                               x_moved = length * d.x;
             retract_state(w, x.data(), x_moved.data(), start.data());
             step(w, theta_moved.data(), start.data(), u_moved.data(), s, moved.data());
             if (branch_hash(s) != branches) return slope;
             state_difference(w, next.data(), moved.data(), apart.data());
             side[sign] = weights.dot(apart);
         }
-        const double now = (side[1] - side[0]) / (2 * e), extrapolated = (16 * last - now) / 15, spread = std::abs(extrapolated - last_extrapolated);
-        if (k > 1 && (!slope.smooth || spread < slope.spread)) slope.difference = extrapolated, slope.spread = spread, slope.smooth = true;
+        const double now = (side[1] - side[0]) / (2 * e), extrapolated = (16 * last - now) / 15,
+                     spread = std::abs(extrapolated - last_extrapolated);
+        if (k > 1 && (!slope.smooth || spread < slope.spread))
+            slope.difference = extrapolated, slope.spread = spread, slope.smooth = true;
         last = now, last_extrapolated = extrapolated;
     }
     return slope;
@@ -54,7 +61,7 @@ StepSlope slope_through_step(const World& w, const StepInputs& at, const VecX<do
 
 bool bears(const StepScratch<double>& s) {
     for (const RowBlock& b : s.rows.blocks)
-        if (b.kind == RowKind::contact && s.impulses.lambda[static_cast<size_t>(b.row)] > 0) return true;
+        if (b.kind == RowKind::contact && s.impulses.lambda[b.row] > 0) return true;
     return false;
 }
 
@@ -68,22 +75,25 @@ std::vector<StepInputs> bearing_states(const Scene& s, size_t most) {
         step(s.world, s.theta.data(), x.data(), u.data(), scratch, next.data());
         if (bears(scratch)) all.push_back({s.theta, x, u});
     }
-    for (size_t i = 0; i < std::min(most, all.size()); ++i) chosen.push_back(all[i * all.size() / std::min(most, all.size())]);
+    for (size_t i = 0; i < std::min(most, all.size()); ++i)
+        chosen.push_back(all[i * all.size() / std::min(most, all.size())]);
     return chosen;
 }
 
-// How many directions were tried, and along how many both slopes could be compared; along how many of these sweeps
-// converged, or an exact solver was asked.
+// How many directions were tried, and along how many both slopes could be compared; along how many of these
+// sweeps converged, or an exact solver was asked.
 struct Compared {
     int scenes = 0, states = 0, tried = 0, compared = 0, converged = 0;
 };
 
-// Along random directions of states, controls and parameters (each by a share of itself), from states of a rollout with noise on
-// their velocities, to random weights of q+ and v+.
+// Along random directions of states, controls and parameters (each by a share of itself), from states of a
+// rollout with noise on their velocities, to random weights of q+ and v+.
 Compared compare_slopes(const std::vector<SolverType>& solvers, unsigned seed) {
     std::mt19937 g(seed);
     std::normal_distribution<double> gauss;
-    const auto random = [&](Eigen::Index n) { return VecX<double>(VecX<double>::NullaryExpr(n, [&] { return gauss(g); })); };
+    const auto random = [&](Eigen::Index n) {
+        return VecX<double>(VecX<double>::NullaryExpr(n, [&] { return gauss(g); }));
+    };
     Compared all;
     for (const std::string& name : shipped_scenes()) {
         Scene s = load_scene(name);
@@ -95,7 +105,8 @@ Compared compare_slopes(const std::vector<SolverType>& solvers, unsigned seed) {
         CAPTURE(name);
         w.settings.gradient = ImpulseGradient::implicit;
         StepScratch<double> scratch(w);
-        const StepInputs none{VecX<double>::Zero(w.np()), VecX<double>::Zero(w.ndx()), VecX<double>::Zero(w.nu())};
+        const StepInputs none{VecX<double>::Zero(w.np()), VecX<double>::Zero(w.ndx()),
+                              VecX<double>::Zero(w.nu())};
         for (StepInputs& at : states_of_scene) {
             at.x.segment(w.nq(), w.nv()) += 0.02 * random(w.nv());
             ++all.states;
@@ -129,7 +140,8 @@ Compared compare_slopes(const std::vector<SolverType>& solvers, unsigned seed) {
 
 }  // namespace
 
-TEST_CASE("exact solvers: implicit gradients are those of central differences at contact states of every scene") {
+TEST_CASE(
+    "exact solvers: implicit gradients are those of central differences at contact states of every scene") {
     const Compared all = compare_slopes({SolverType::lcp, SolverType::ncp}, 11);
     CHECK(all.scenes >= 30);
     CHECK(all.compared > 0.85 * all.tried);

@@ -1,10 +1,11 @@
-// Closed-form Jacobians: of inverse dynamics, and of whole steps with contacts, joint limits and dry friction.
+// Closed-form Jacobians: of inverse dynamics, and of whole steps with contacts, joint limits and dry
+// friction.
 #include <doctest/doctest.h>
 
 #include "solvers/step/jacobian.hpp"
+#include "solvers/step/step.hpp"
 #include "tests/support/step_derivatives.hpp"
 #include "tests/support/sweeping.hpp"
-#include "solvers/step/step.hpp"
 
 using namespace costate;
 using namespace costate::test;
@@ -20,10 +21,13 @@ double apart(const StepJacobian::Matrix& A, const StepJacobian::Matrix& B) {
 StepJacobian::Matrix pushed(const ToyState& t) {
     const World& w = t.world;
     StepScratch<D> s(w);
-    const VecX<double> no_theta = VecX<double>::Zero(w.np()), no_x = VecX<double>::Zero(2 * w.nv()), no_u = VecX<double>::Zero(w.nu());
+    const VecX<double> no_theta = VecX<double>::Zero(w.np()), no_x = VecX<double>::Zero(2 * w.nv()),
+                       no_u = VecX<double>::Zero(w.nu());
     StepJacobian::Matrix J(2 * w.nv(), 2 * w.nv() + w.nu());
-    for (int i = 0; i < 2 * w.nv(); ++i) J.col(i) = push_step(t, s, no_theta, VecX<double>::Unit(2 * w.nv(), i), no_u);
-    for (int i = 0; i < w.nu(); ++i) J.col(2 * w.nv() + i) = push_step(t, s, no_theta, no_x, VecX<double>::Unit(w.nu(), i));
+    for (int i = 0; i < 2 * w.nv(); ++i)
+        J.col(i) = push_step(t, s, no_theta, VecX<double>::Unit(2 * w.nv(), i), no_u);
+    for (int i = 0; i < w.nu(); ++i)
+        J.col(2 * w.nv() + i) = push_step(t, s, no_theta, no_x, VecX<double>::Unit(w.nu(), i));
     return J;
 }
 
@@ -45,14 +49,15 @@ TEST_CASE("Jacobian of inverse dynamics: that of dual numbers, for every joint t
         CAPTURE(seed);
         Rng g(seed);
         const Model m = toy_model(g);
-        const VecX<double> theta = m.layout.nominal(), v = random_vector(m.nv, g, Regime::random), a = random_vector(m.nv, g, Regime::random);
+        const VecX<double> theta = m.layout.nominal(), v = random_vector(m.nv, g, Regime::random),
+                           a = random_vector(m.nv, g, Regime::random);
         VecX<double> q(m.nq);
         retract(m, m.neutral_configuration().data(), random_vector(m.nv, g, Regime::random).data(), q.data());
         Kinematics<double> k(m);
         RneaScratch<double> r(m);
         CrbaScratch<double> c(m);
         RneaDerivativesScratch<double> s(m);
-        std::vector<double> M(static_cast<size_t>(m.mass_matrix_size));
+        std::vector<double> M(m.mass_matrix_size);
         VecX<double> tau(m.nv);
         kinematics(m, theta.data(), q.data(), v.data(), k);
         crba(m, theta.data(), k, c, M.data());
@@ -68,11 +73,14 @@ TEST_CASE("Jacobian of inverse dynamics: that of dual numbers, for every joint t
             kinematics(m, theta_d.data(), q_d.data(), v_d.data(), kd);
             rnea(m, theta_d.data(), kd, v_d.data(), a_d.data(), rd, tau_d.data());
             VecX<double> d(m.nv);
-            for (int j = 0; j < m.nv; ++j) d[j] = tau_d[j].d;
+            for (int j = 0; j < m.nv; ++j)
+                d[j] = tau_d[j].d;
             return d;
         };
         const VecX<double> zero = VecX<double>::Zero(m.nv);
-        for (int j = 0; j < m.nv; ++j) dual_q.col(j) = column(VecX<double>::Unit(m.nv, j), zero), dual_v.col(j) = column(zero, VecX<double>::Unit(m.nv, j));
+        for (int j = 0; j < m.nv; ++j)
+            dual_q.col(j) = column(VecX<double>::Unit(m.nv, j), zero),
+            dual_v.col(j) = column(zero, VecX<double>::Unit(m.nv, j));
         CHECK(apart(by_q, dual_q) <= 1e-12);
         CHECK(apart(by_v, dual_v) <= 1e-12);
     }
@@ -92,14 +100,16 @@ TEST_CASE("Jacobian of a step: that of dual numbers, by every solver whose gradi
             StepScratch<double> s(t.world);
             run_step(t, s);
             for (const RowBlock& b : s.rows.blocks) {
-                if (s.impulses.lambda[static_cast<size_t>(b.row)] == 0) continue;
-                contacts += b.kind == RowKind::contact, limits += b.kind == RowKind::limit, between_bodies += b.last_a >= 0 && b.last_b >= 0;
+                if (s.impulses.lambda[b.row] == 0) continue;
+                contacts += b.kind == RowKind::contact, limits += b.kind == RowKind::limit,
+                    between_bodies += b.last_a >= 0 && b.last_b >= 0;
                 sprung += b.bias == BiasCase::pressed, bounces += b.bias == BiasCase::bounce;
             }
             check_step(t, settings.solver == SolverType::pgs ? 1e-6 : 1e-8);
         }
     CHECK(contacts > 100);
-    for (const int met : {between_bodies, limits, sprung, bounces}) CHECK(met > 5);
+    for (const int met : {between_bodies, limits, sprung, bounces})
+        CHECK(met > 5);
 }
 
 TEST_CASE("Jacobian of a step: where nothing touches, by either way of the dynamics") {
@@ -113,7 +123,8 @@ TEST_CASE("Jacobian of a step: where nothing touches, by either way of the dynam
             ShapeSet none = build_shapes(m, {});
             ToyState t{World(std::move(m), std::move(none), settings), {}, {}, {}};
             const World& w = t.world;
-            t.theta = w.model.layout.nominal(), t.u = random_vector(w.nu(), g, Regime::random), t.x.resize(w.nx());
+            t.theta = w.model.layout.nominal(), t.u = random_vector(w.nu(), g, Regime::random),
+            t.x.resize(w.nx());
             t.x << random_configuration(w.model, g, Regime::random), random_vector(w.nv(), g, Regime::random);
             check_step(t, 1e-10);
         }
@@ -123,5 +134,6 @@ TEST_CASE("Jacobian of a step: sweeps and equalities go by adjoints") {
     check_step(toy_contact_state(3), 1e-10);
     Settings lcp;
     lcp.solver = SolverType::lcp;
-    for (unsigned seed = 1; seed <= 3; ++seed) check_step(toy_joint_row_state(seed, lcp), 1e-8);
+    for (unsigned seed = 1; seed <= 3; ++seed)
+        check_step(toy_joint_row_state(seed, lcp), 1e-8);
 }

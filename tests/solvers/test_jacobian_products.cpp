@@ -1,14 +1,14 @@
 // The Jacobian of a step beside its products: every row by the adjoint (J^T e), random combinations of its
-// columns by dual numbers (J d). By every solver, impact and way of the dynamics; on random worlds in contact, the
-// toy worlds, the rich scene and all shipped scenes.
+// columns by dual numbers (J d). By every solver, impact and way of the dynamics; on random worlds in
+// contact, the toy worlds, the rich scene and all shipped scenes.
 #include <doctest/doctest.h>
 
 #include "adjoint/rollout/state.hpp"
 #include "scenes/scene.hpp"
 #include "solvers/step/jacobian.hpp"
+#include "solvers/step/step.hpp"
 #include "tests/support/random_state.hpp"
 #include "tests/support/rich_scene.hpp"
-#include "solvers/step/step.hpp"
 
 using namespace costate;
 using namespace costate::test;
@@ -28,7 +28,8 @@ std::vector<Variant> solver_variants() {
                              {"ncp", {}}, {"ncp by admm", {}},  {"ncp relaxed", {}}};
     all[1].settings.gradient = ImpulseGradient::implicit;
     all[2].settings.solver = SolverType::lcp;
-    for (size_t i = 3; i < all.size(); ++i) all[i].settings.solver = SolverType::ncp;
+    for (size_t i = 3; i < all.size(); ++i)
+        all[i].settings.solver = SolverType::ncp;
     all[4].settings.cone_method = ConeMethod::admm;
     all[5].settings.relaxed = true;
     return all;
@@ -63,7 +64,8 @@ void set_variant(Settings& s, const Variant& v) {
     s.warm_start = false;
 }
 
-// The largest difference, by columns: relative to the column's largest entry, or to `least` if that is larger.
+// The largest difference, by columns: relative to the column's largest entry, or to `least` if that is
+// larger.
 double gap_between(const Matrix& A, const Matrix& B, double least = 1) {
     double worst = 0;
     for (Eigen::Index i = 0; i < B.cols(); ++i) {
@@ -82,7 +84,8 @@ struct Errors {
     double bound() const { return 1e-12 + 1e-14 * condition; }
     // A Newton step on dual numbers also moves the solution, by what that has lost.
     bool within_bounds() const {
-        return std::max({rows_x, rows_u, rows_theta}) <= bound() && (condition > 1e6 || along <= 10 * bound());
+        return std::max({rows_x, rows_u, rows_theta}) <= bound() &&
+               (condition > 1e6 || along <= 10 * bound());
     }
 };
 
@@ -93,11 +96,13 @@ struct Tally {
     int equalities = 0, limits = 0, sprung = 0, thrusters = 0;
     void add(const World& w, const StepScratch<double>& s) {
         ++states;
-        for (const Actuator& a : w.model.actuators) thrusters += a.thruster;
+        for (const Actuator& a : w.model.actuators)
+            thrusters += a.thruster;
         for (const RowBlock& b : s.rows.blocks) {
             const double* lambda = s.impulses.lambda.data() + b.row;
             if (lambda[0] == 0) continue;
-            equalities += b.kind == RowKind::connect || b.kind == RowKind::weld || b.kind == RowKind::coupling;
+            equalities +=
+                b.kind == RowKind::connect || b.kind == RowKind::weld || b.kind == RowKind::coupling;
             limits += b.kind == RowKind::limit || b.kind == RowKind::ball_limit;
             sprung += b.springs.any();
             located += b.bias == BiasCase::located, bounces += b.bias == BiasCase::bounce;
@@ -113,7 +118,7 @@ struct Tally {
 bool shows_impact(const StepScratch<double>& s, Impact impact) {
     return std::ranges::any_of(s.rows.blocks, [&](const RowBlock& b) {
         const BiasCase wanted = impact == Impact::located ? BiasCase::located : BiasCase::bounce;
-        return s.impulses.lambda[static_cast<size_t>(b.row)] > 0 && (impact == Impact::start || b.bias == wanted);
+        return s.impulses.lambda[b.row] > 0 && (impact == Impact::start || b.bias == wanted);
     });
 }
 
@@ -142,7 +147,8 @@ Errors compare(const ToyState& t, Stream& g, Tally& tally) {
     Matrix by_theta;
     step_jacobian_by_adjoints(w, t.theta.data(), t.x.data(), t.u.data(), s, by_adjoints, &by_theta);
 
-    // The complementarity-aware adjoint chooses its active set by the covector, and is no product with a matrix.
+    // The complementarity-aware adjoint chooses its active set by the covector, and is no product with a
+    // matrix.
     ToyState solved = t;
     solved.world.settings.complementarity_aware = false;
     Matrix rows_x(2 * nv, 2 * nv), rows_u(2 * nv, w.nu()), rows_theta(2 * nv, w.np());
@@ -175,7 +181,8 @@ Errors compare(const ToyState& t, Stream& g, Tally& tally) {
         const VecX<double> sizes = J.by_x.cwiseAbs() * dx.cwiseAbs() + J.by_u.cwiseAbs() * du.cwiseAbs() +
                                    by_theta.cwiseAbs() * dtheta.cwiseAbs();
         if (!same_branches(s, dual)) continue;  // sums on dual numbers round differently
-        e.along = std::max(e.along, (product - pushed).cwiseAbs().maxCoeff() / std::max(1.0, sizes.maxCoeff()));
+        e.along =
+            std::max(e.along, (product - pushed).cwiseAbs().maxCoeff() / std::max(1.0, sizes.maxCoeff()));
     }
     return e;
 }
@@ -259,7 +266,8 @@ TEST_CASE("Jacobian of a step: its products in the toy worlds, by every setting"
 }
 
 TEST_CASE(
-    "Jacobian of a step: its products at a state of every shipped scene and of the rich one, by every solver") {
+    "Jacobian of a step: its products at a state of every shipped scene and of the rich one, by every "
+    "solver") {
     const std::vector<Variant> variants = step_variants();
     Tally tally;
     std::uint64_t seed = 0;
@@ -282,11 +290,11 @@ TEST_CASE(
     CHECK(2 * tally.sharp > tally.states);
 }
 
-// A sphere on a slide and a planar joint, in the air, that grazes the sphere it is carried by: tangents are made
-// from axes of the world, which do not turn with the two.
+// A sphere on a slide and a planar joint, in the air, that grazes the sphere it is carried by: tangents are
+// made from axes of the world, which do not turn with the two.
 TEST_CASE("Jacobian of a step: self-contact under a box of friction turns in the frame of the world") {
-    const Scene scene =
-        scene_from_json(parse_json(R"({"name": "w", "steps": 10, "gravity": [0, 0, 0], "solver": {"type": "lcp"},
+    const Scene scene = scene_from_json(
+        parse_json(R"({"name": "w", "steps": 10, "gravity": [0, 0, 0], "solver": {"type": "lcp"},
         "models": [{"name": "base", "position": [0, 0, 1], "model": {"bodies": [
             {"name": "base", "mass": 1, "inertia": [0.01, 0.012, 0.014, 0, 0, 0], "joint": {"type": "free"},
              "shapes": [{"type": "sphere", "radius": 0.1, "friction": 0.3}]},
@@ -295,12 +303,12 @@ TEST_CASE("Jacobian of a step: self-contact under a box of friction turns in the
             {"name": "l2", "parent": "l1", "mass": 0.5, "inertia": [0.01, 0.012, 0.014, 0, 0, 0],
              "joint": {"name": "j2", "type": "planar", "axis": [0, 0, 1]},
              "shapes": [{"type": "sphere", "radius": 0.1, "position": [0.12, 0.1, 0.12]}]}]}}]})",
-                                   "w"),
-                        "w.json");
+                   "w"),
+        "w.json");
     ToyState t{scene.world, scene.theta, VecX<double>(scene.world.nx()), VecX<double>::Zero(0)};
     const double s = std::sin(0.2);
-    t.x << 0, 0, 1, std::cos(0.2), 0.3 * s, 0.5 * s, 0.8124 * s, 0, 0, 0, 0, 0, 0, 0, 0.3, -0.2, 0.5, -5, 6, -3,
-        0.2;
+    t.x << 0, 0, 1, std::cos(0.2), 0.3 * s, 0.5 * s, 0.8124 * s, 0, 0, 0, 0, 0, 0, 0, 0.3, -0.2, 0.5, -5, 6,
+        -3, 0.2;
     t.x.segment<4>(3).normalize();
     for (Variant v : solver_variants()) {
         set_variant(t.world.settings, v);

@@ -1,6 +1,7 @@
-// The dot-product test of the rows that are no contacts: limits of spherical joints, dry friction, couplings, connects, welds.
-#include "tests/support/contact_stage.hpp"
+// The dot-product test of the rows that are no contacts: limits of spherical joints, dry friction, couplings,
+// connects, welds.
 #include "solvers/step/step.hpp"
+#include "tests/support/contact_stage.hpp"
 
 using namespace costate;
 using namespace costate::test;
@@ -38,14 +39,19 @@ struct JointRowStage : ContactStage {
         in.add_along_direction(g, [&](Inputs& all) { all.add(s.kinematics.X, d.kinematics.X, s.bar.X); });
     }
     void add_anchors(int first, int count) {
-        for (const ParameterSlice& slice : {m.anchor_a, m.anchor_b}) add_parameters({slice.at(first), slice.width}, count);
+        for (const ParameterSlice& slice : {m.anchor_a, m.anchor_b})
+            add_parameters({slice.at(first), slice.width}, count);
         add_parameters({m.weld_rotation.at(1), 3}, 1);  // the one weld
     }
-    void add_jacobian_out(const RowBlock& b) { out.add<double>(d.rows.J.data() + b.values, s.rows.J_bar.data() + b.values, b.rows * b.length); }
+    void add_jacobian_out(const RowBlock& b) {
+        out.add<double>(d.rows.J.data() + b.values, s.rows.J_bar.data() + b.values, b.rows * b.length);
+    }
     // Errors have no bars in the scratch: the passes that make them get theirs here.
     VecX<double> error_bar = VecX<double>::Zero(static_cast<Eigen::Index>(s.rows.error.size()));
     void clear_bars() override { ContactStage::clear_bars(), error_bar.setZero(); }
-    void add_error_out(const RowBlock& b) { out.add<double>(d.rows.error.data() + b.row, error_bar.data() + b.row, b.rows); }
+    void add_error_out(const RowBlock& b) {
+        out.add<double>(d.rows.error.data() + b.row, error_bar.data() + b.row, b.rows);
+    }
 };
 
 // Axes, two forces -> a row of J.
@@ -54,20 +60,30 @@ struct ForceRowPass : JointRowStage {
     Force<D> F_a_dual, F_b_dual;
     Motion<double> F_a_bar = Motion<double>::zero(), F_b_bar = F_a_bar;
     RowBlock block;
-    ForceRowPass(Rng& g, Regime r) : JointRowStage(g, r), F_a{g.vec3(Regime::random), g.vec3(Regime::random)}, F_b{g.vec3(Regime::random), g.vec3(Regime::random)} {
+    ForceRowPass(Rng& g, Regime r)
+        : JointRowStage(g, r),
+          F_a{g.vec3(Regime::random), g.vec3(Regime::random)},
+          F_b{g.vec3(Regime::random), g.vec3(Regime::random)} {
         for_each({RowKind::connect}, [&](const RowBlock& b) { block = b.index == 0 ? b : block; });
         add_axes_along_direction(g), in.add(F_a, F_a_dual, F_a_bar), in.add(F_b, F_b_dual, F_b_bar);
         out.add<double>(d.rows.J.data() + block.values, s.rows.J_bar.data() + block.values, block.length);
     }
-    void run_duals() override { force_row(d.kinematics, d.rows, block, F_a_dual, F_b_dual, d.rows.J.data() + block.values); }
-    void run_adjoint() override { force_row_adj(s.kinematics, s.rows, block, F_a, F_b, s.rows.J_bar.data() + block.values, s.bar, F_a_bar, F_b_bar); }
+    void run_duals() override {
+        force_row(d.kinematics, d.rows, block, F_a_dual, F_b_dual, d.rows.J.data() + block.values);
+    }
+    void run_adjoint() override {
+        force_row_adj(s.kinematics, s.rows, block, F_a, F_b, s.rows.J_bar.data() + block.values, s.bar,
+                      F_a_bar, F_b_bar);
+    }
 };
 
 // Configuration -> rotation vector, gap and Jacobian of a spherical joint.
 struct BallRotationPass : JointRowStage {
     Vec3<D> y;
     Vec3<double> y_bar = Vec3<double>::Zero();
-    BallRotationPass(Rng& g, Regime r) : JointRowStage(g, r) { add_configuration_along_direction(g), out.add<Vec3<double>>(y, y_bar); }
+    BallRotationPass(Rng& g, Regime r) : JointRowStage(g, r) {
+        add_configuration_along_direction(g), out.add<Vec3<double>>(y, y_bar);
+    }
     void run_duals() override { y = ball_rotation(ball(), x.data()); }
     void run_adjoint() override { ball_rotation_adj(ball(), q(), y_bar, q_bar()); }
 };
@@ -75,7 +91,8 @@ struct BallGapPass : JointRowStage {
     D y;
     double y_bar = 0;
     BallGapPass(Rng& g, Regime r) : JointRowStage(g, r) {
-        add_configuration_along_direction(g), add_parameters({ball().range.upper, 1}, 1), out.add<double>(y, y_bar);
+        add_configuration_along_direction(g), add_parameters({ball().range.upper, 1}, 1),
+            out.add<double>(y, y_bar);
     }
     void run_duals() override { y = ball_gap(ball(), theta.data(), x.data()); }
     void run_adjoint() override { ball_gap_adj(ball(), q(), y_bar, theta_bar.data(), q_bar()); }
@@ -90,10 +107,12 @@ struct LimitGapPass : ContactStage {
         add_parameters({l.range.lower, 1}, 2), out.add<double>(y, y_bar, 2);
     }
     void run_duals() override {
-        for (const int k : {0, 1}) y[k] = limit_gap(l, theta.data(), x.data(), k == 0 ? 1 : -1);
+        for (const int k : {0, 1})
+            y[k] = limit_gap(l, theta.data(), x.data(), k == 0 ? 1 : -1);
     }
     void run_adjoint() override {
-        for (const int k : {0, 1}) limit_gap_adj(l, k == 0 ? 1 : -1, y_bar[k], theta_bar.data(), q_bar());
+        for (const int k : {0, 1})
+            limit_gap_adj(l, k == 0 ? 1 : -1, y_bar[k], theta_bar.data(), q_bar());
     }
 };
 struct BallLimitRowPass : JointRowStage {
@@ -102,25 +121,33 @@ struct BallLimitRowPass : JointRowStage {
         for_each({RowKind::ball_limit}, [&](const RowBlock& b) { add_jacobian_out(b); });
     }
     void run_duals() override {
-        for_each({RowKind::ball_limit}, [&](const RowBlock& b) { ball_limit_row(ball(), x.data(), b, d.rows); });
+        for_each({RowKind::ball_limit},
+                 [&](const RowBlock& b) { ball_limit_row(ball(), x.data(), b, d.rows); });
     }
     void run_adjoint() override {
-        for_each({RowKind::ball_limit}, [&](const RowBlock& b) { ball_limit_row_adj(ball(), q(), b, s.rows, q_bar()); });
+        for_each({RowKind::ball_limit},
+                 [&](const RowBlock& b) { ball_limit_row_adj(ball(), q(), b, s.rows, q_bar()); });
     }
 };
 
 // Dry friction, time step -> bounds.
 struct DryFrictionRowPass : JointRowStage {
     DryFrictionRowPass(Rng& g, Regime r) : JointRowStage(g, r) {
-        for (const int j : m.dry_dofs) add_parameters({m.dry_friction.at(j), 1}, 1);
+        for (const int j : m.dry_dofs)
+            add_parameters({m.dry_friction.at(j), 1}, 1);
         add_parameters(w.time_step, 1);
-        for_each({RowKind::dry_friction}, [&](const RowBlock& b) { out.add<double>(d.rows.mu.data() + b.row, s.rows.mu_bar.data() + b.row, 1); });
+        for_each({RowKind::dry_friction}, [&](const RowBlock& b) {
+            out.add<double>(d.rows.mu.data() + b.row, s.rows.mu_bar.data() + b.row, 1);
+        });
     }
     void run_duals() override {
-        for_each({RowKind::dry_friction}, [&](const RowBlock& b) { dry_friction_row(w, theta.data(), b, d.rows); });
+        for_each({RowKind::dry_friction},
+                 [&](const RowBlock& b) { dry_friction_row(w, theta.data(), b, d.rows); });
     }
     void run_adjoint() override {
-        for_each({RowKind::dry_friction}, [&](const RowBlock& b) { dry_friction_row_adj(w, t.theta.data(), b, s.rows, theta_bar.data()); });
+        for_each({RowKind::dry_friction}, [&](const RowBlock& b) {
+            dry_friction_row_adj(w, t.theta.data(), b, s.rows, theta_bar.data());
+        });
     }
 };
 
@@ -131,11 +158,14 @@ struct CouplingRowPass : JointRowStage {
         for_each({RowKind::coupling}, [&](const RowBlock& b) { add_jacobian_out(b), add_error_out(b); });
     }
     void run_duals() override {
-        for_each({RowKind::coupling}, [&](const RowBlock& b) { coupling_row(w, theta.data(), x.data(), b, d.rows, d.rows.error.data() + b.row); });
+        for_each({RowKind::coupling}, [&](const RowBlock& b) {
+            coupling_row(w, theta.data(), x.data(), b, d.rows, d.rows.error.data() + b.row);
+        });
     }
     void run_adjoint() override {
         for_each({RowKind::coupling}, [&](const RowBlock& b) {
-            coupling_row_adj(w, t.theta.data(), q(), b, s.rows, error_bar.data() + b.row, theta_bar.data(), q_bar());
+            coupling_row_adj(w, t.theta.data(), q(), b, s.rows, error_bar.data() + b.row, theta_bar.data(),
+                             q_bar());
         });
     }
 };
@@ -150,8 +180,9 @@ struct EqualityEndsPass : JointRowStage {
     }
     void run_duals() override { ends = equality_ends(w, theta.data(), d.kinematics, 1); }
     void run_adjoint() override {
-        equality_ends_adj(w, t.theta.data(), s.kinematics, 1, equality_ends(w, t.theta.data(), s.kinematics, 1), a_bar, b_bar,
-                          s.bar, theta_bar.data());
+        equality_ends_adj(w, t.theta.data(), s.kinematics, 1,
+                          equality_ends(w, t.theta.data(), s.kinematics, 1), a_bar, b_bar, s.bar,
+                          theta_bar.data());
     }
 };
 
@@ -159,14 +190,18 @@ struct EqualityEndsPass : JointRowStage {
 struct EqualityRowsPass : JointRowStage {
     EqualityRowsPass(Rng& g, Regime r) : JointRowStage(g, r) {
         add_axes_along_direction(g), add_poses_along_direction(g), add_anchors(0, 3);
-        for_each({RowKind::connect, RowKind::weld}, [&](const RowBlock& b) { add_jacobian_out(b), add_error_out(b); });
+        for_each({RowKind::connect, RowKind::weld},
+                 [&](const RowBlock& b) { add_jacobian_out(b), add_error_out(b); });
     }
     void run_duals() override {
-        for_each({RowKind::connect, RowKind::weld}, [&](const RowBlock& b) { equality_rows(w, theta.data(), d.kinematics, b, d.rows, d.rows.error.data() + b.row); });
+        for_each({RowKind::connect, RowKind::weld}, [&](const RowBlock& b) {
+            equality_rows(w, theta.data(), d.kinematics, b, d.rows, d.rows.error.data() + b.row);
+        });
     }
     void run_adjoint() override {
         for_each({RowKind::connect, RowKind::weld}, [&](const RowBlock& b) {
-            equality_rows_adj(w, t.theta.data(), s.kinematics, b, s.rows, error_bar.data() + b.row, s.bar, theta_bar.data());
+            equality_rows_adj(w, t.theta.data(), s.kinematics, b, s.rows, error_bar.data() + b.row, s.bar,
+                              theta_bar.data());
         });
     }
 };
@@ -174,18 +209,22 @@ struct EqualityRowsPass : JointRowStage {
 // Everything at once.
 struct BlockRowsPass : JointRowStage {
     BlockRowsPass(Rng& g, Regime r) : JointRowStage(g, r) {
-        add_configuration_along_direction(g), add_axes_along_direction(g), add_poses_along_direction(g), add_anchors(0, 3);
+        add_configuration_along_direction(g), add_axes_along_direction(g), add_poses_along_direction(g),
+            add_anchors(0, 3);
         add_parameters({m.coupling.at(3), 2}, 2), add_parameters(w.time_step, 1);
         out.add<double>(d.rows.J, s.rows.J_bar);
         out.add<double>(d.rows.mu, s.rows.mu_bar);
         out.add<double>(d.rows.error.data(), error_bar.data(), static_cast<int>(error_bar.size()));
     }
     void run_duals() override {
-        for (const RowBlock& b : d.rows.blocks) block_rows(w, theta.data(), x.data(), d.kinematics, d.contacts, b, d.rows, d.rows.error.data() + b.row);
+        for (const RowBlock& b : d.rows.blocks)
+            block_rows(w, theta.data(), x.data(), d.kinematics, d.contacts, b, d.rows,
+                       d.rows.error.data() + b.row);
     }
     void run_adjoint() override {
         for (const RowBlock& b : s.rows.blocks)
-            block_rows_adj(w, t.theta.data(), q(), s.kinematics, s.contacts, b, s.rows, error_bar.data() + b.row, s.bar, theta_bar.data(), q_bar());
+            block_rows_adj(w, t.theta.data(), q(), s.kinematics, s.contacts, b, s.rows,
+                           error_bar.data() + b.row, s.bar, theta_bar.data(), q_bar());
     }
 };
 
@@ -193,19 +232,20 @@ struct BlockRowsPass : JointRowStage {
 struct EqualityBiasPass : JointRowStage {
     EqualityBiasPass(Rng& g, Regime r) : JointRowStage(g, r) {
         for_each({RowKind::connect, RowKind::weld, RowKind::coupling}, [&](const RowBlock& b) {
-            in.add(s.rows.error.data() + b.row, d.rows.error.data() + b.row, error_bar.data() + b.row, b.rows);
+            in.add(s.rows.error.data() + b.row, d.rows.error.data() + b.row, error_bar.data() + b.row,
+                   b.rows);
             out.add<double>(d.rows.recovery.data() + b.row, s.rows.recovery_bar.data() + b.row, b.rows);
         });
         add_parameters(w.erp, 1), add_parameters(w.time_step, 1);
     }
     void run_duals() override {
-        for_each({RowKind::connect, RowKind::weld, RowKind::coupling}, [&](RowBlock b) {
-            equality_bias(w, theta.data(), d.rows.error.data() + b.row, b, d.rows);
-        });
+        for_each({RowKind::connect, RowKind::weld, RowKind::coupling},
+                 [&](RowBlock b) { equality_bias(w, theta.data(), d.rows.error.data() + b.row, b, d.rows); });
     }
     void run_adjoint() override {
         for_each({RowKind::connect, RowKind::weld, RowKind::coupling}, [&](const RowBlock& b) {
-            equality_bias_adj(w, t.theta.data(), b, s.rows.error.data() + b.row, s.rows, theta_bar.data(), error_bar.data() + b.row);
+            equality_bias_adj(w, t.theta.data(), b, s.rows.error.data() + b.row, s.rows, theta_bar.data(),
+                              error_bar.data() + b.row);
         });
     }
 };

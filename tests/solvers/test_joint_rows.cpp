@@ -10,7 +10,8 @@ namespace {
 
 BodySpec rod(const char* name, int parent, JointType joint, const Vec3<double>& placement) {
     BodySpec s;
-    s.name = name, s.parent = parent, s.joint = joint, s.axis = Vec3<double>::UnitY(), s.placement = placement;
+    s.name = name, s.parent = parent, s.joint = joint, s.axis = Vec3<double>::UnitY(),
+    s.placement = placement;
     s.mass = {1, {0.25, 0, 0}, Vec3<double>(1e-3, 0.02, 0.02).asDiagonal()};
     return s;
 }
@@ -28,17 +29,24 @@ struct RowTrial {
     World w;
     VecX<double> theta, x, u;
     StepScratch<double> s;
-    explicit RowTrial(World world) : w(std::move(world)), theta(w.model.layout.nominal()), x(VecX<double>::Zero(w.nx())), u(VecX<double>::Zero(w.nu())), s(w) {
+    explicit RowTrial(World world)
+        : w(std::move(world)),
+          theta(w.model.layout.nominal()),
+          x(VecX<double>::Zero(w.nx())),
+          u(VecX<double>::Zero(w.nu())),
+          s(w) {
         x.head(w.nq()) = w.model.neutral_configuration();
     }
     void run(int steps) {
         VecX<double> next(w.nx());
-        for (int k = 0; k < steps; ++k, x.swap(next)) step(w, theta.data(), x.data(), u.data(), s, next.data());
+        for (int k = 0; k < steps; ++k, x.swap(next))
+            step(w, theta.data(), x.data(), u.data(), s, next.data());
         REQUIRE(x.allFinite());
     }
     double error() const {
         double worst = 0;
-        for (const double e : s.rows.error) worst = std::max(worst, std::abs(e));
+        for (const double e : s.rows.error)
+            worst = std::max(worst, std::abs(e));
         return worst;
     }
 };
@@ -51,7 +59,8 @@ TEST_CASE("joint rows: a four-bar linkage closed by a connect stays closed while
     const int coupler = builder.add_body(rod("coupler", crank, JointType::revolute, {0.5, 0, 0}));
     const int rocker = builder.add_body(rod("rocker", -1, JointType::revolute, {0.5, 0, 0}));
     EqualitySpec loop;
-    loop.name = "loop", loop.body_a = coupler, loop.body_b = rocker, loop.anchor_a = {0.5, 0, 0}, loop.anchor_b = {0.5, 0, 0};
+    loop.name = "loop", loop.body_a = coupler, loop.body_b = rocker, loop.anchor_a = {0.5, 0, 0},
+    loop.anchor_b = {0.5, 0, 0};
     builder.add_equality(loop);
     RowTrial motion(build(builder));
     motion.run(1);
@@ -90,9 +99,11 @@ TEST_CASE("joint rows: a weld carries a body, and a body welded to the world sta
 
 TEST_CASE("joint rows: a coupling makes one joint follow another") {
     ModelBuilder builder;
-    const int a = builder.add_body(rod("a", -1, JointType::revolute, {0, 0, 0})), b = builder.add_body(rod("b", -1, JointType::revolute, {0, 1, 0}));
+    const int a = builder.add_body(rod("a", -1, JointType::revolute, {0, 0, 0})),
+              b = builder.add_body(rod("b", -1, JointType::revolute, {0, 1, 0}));
     EqualitySpec gears;
-    gears.type = EqualityType::coupling, gears.name = "gears", gears.body_a = a, gears.body_b = b, gears.offset = 0, gears.ratio = -2;
+    gears.type = EqualityType::coupling, gears.name = "gears", gears.body_a = a, gears.body_b = b,
+    gears.offset = 0, gears.ratio = -2;
     builder.add_equality(gears);
     RowTrial motion(build(builder));
     motion.x[motion.w.nq()] = 2, motion.x[motion.w.nq() + 1] = -1;
@@ -101,7 +112,8 @@ TEST_CASE("joint rows: a coupling makes one joint follow another") {
     CHECK(std::abs(motion.x[1]) > 0.1);
 }
 
-TEST_CASE("joint rows: dry friction stops a slider after v m/f seconds and then holds it against less than f") {
+TEST_CASE(
+    "joint rows: dry friction stops a slider after v m/f seconds and then holds it against less than f") {
     ModelBuilder builder;
     BodySpec slider = rod("slider", -1, JointType::prismatic, {0, 0, 0});
     slider.axis = Vec3<double>::UnitX(), slider.dry_friction = {2};
@@ -136,5 +148,6 @@ TEST_CASE("joint rows: a pendulum on a spherical joint swings to its greatest an
     }
     CHECK(least < 1e-3);
     CHECK(least > -5e-3);
-    CHECK(ball_gap(motion.w.model.limits[0], motion.theta.data(), motion.x.data()) == doctest::Approx(0).epsilon(1e-3));
+    CHECK(ball_gap(motion.w.model.limits[0], motion.theta.data(), motion.x.data()) ==
+          doctest::Approx(0).epsilon(1e-3));
 }

@@ -1,11 +1,11 @@
-// Islands whose Delassus operator is not multiplied out: the same step and the same gradient as by the dense operator, memory that grows
-// with the contacts, and exact solvers that end.
+// Islands whose Delassus operator is not multiplied out: the same step and the same gradient as by the dense
+// operator, memory that grows with the contacts, and exact solvers that end.
 #include <doctest/doctest.h>
 
 #include "solvers/step/jacobian.hpp"
+#include "solvers/step/step.hpp"
 #include "tests/support/stage_pass.hpp"
 #include "tests/support/step_derivatives.hpp"
-#include "solvers/step/step.hpp"
 
 using namespace costate;
 using namespace costate::test;
@@ -53,7 +53,8 @@ Heap sphere_heap(int side, double overlap, const Settings& settings) {
     const double spacing = 2 * radius - overlap;
     for (int i = 0; i < count; ++i) {
         const Vec3<double> cell(i % side, i / side % side, i / side / side);
-        heap.x.segment<3>(7 * i) = spacing * cell + Vec3<double>(0, 0, radius - overlap) + 0.1 * overlap * g.vec3(Regime::random);
+        heap.x.segment<3>(7 * i) =
+            spacing * cell + Vec3<double>(0, 0, radius - overlap) + 0.1 * overlap * g.vec3(Regime::random);
         heap.x.segment<6>(w.nq() + 6 * i) = 0.3 * random_vector(6, g, Regime::random);
     }
     return heap;
@@ -75,7 +76,8 @@ Result step_and_pull_back(Heap heap, int most_dense_rows) {
     Rng g(3);
     const VecX<double> next_bar = random_vector(w.ndx(), g, Regime::random);
     VecX<double> u_bar(0);
-    step_adj(w, heap.theta.data(), heap.x.data(), heap.u.data(), s, next_bar.data(), r.theta_bar.data(), r.x_bar.data(), u_bar.data());
+    step_adj(w, heap.theta.data(), heap.x.data(), heap.u.data(), s, next_bar.data(), r.theta_bar.data(),
+             r.x_bar.data(), u_bar.data());
     r.residual = solver_residual(w, s);
     r.factored = s.rows.islands.front().factored;
     return r;
@@ -125,7 +127,9 @@ TEST_CASE("a large island: the step and its gradient are those of the Delassus o
 // <x_bar+, dx+> = <x_bar, dx>
 TEST_CASE("a large island: dual numbers and the adjoint agree") {
     for (const NamedSettings& it : all_settings()) {
-        if (it.settings.solver == SolverType::pgs && it.settings.gradient == ImpulseGradient::implicit) continue;  // of a solution
+        // of a solution
+        if (it.settings.solver == SolverType::pgs && it.settings.gradient == ImpulseGradient::implicit)
+            continue;
         CAPTURE(it.name);
         Heap heap = sphere_heap(3, 2e-4, it.settings);
         heap.world.settings.most_dense_rows = 0;
@@ -133,11 +137,14 @@ TEST_CASE("a large island: dual numbers and the adjoint agree") {
         const Result r = step_and_pull_back(heap, 0);
         Rng g(3);
         const VecX<double> next_bar = random_vector(w.ndx(), g, Regime::random);
-        const VecX<double> x_dot = random_vector(w.ndx(), g, Regime::random), theta_dot = random_vector(w.np(), g, Regime::random);
+        const VecX<double> x_dot = random_vector(w.ndx(), g, Regime::random),
+                           theta_dot = random_vector(w.np(), g, Regime::random);
         VecX<double> u_dot(0), next_dot(2 * w.nv());
         StepScratch<D> d(w);
-        step_jvp(w, heap.theta.data(), heap.x.data(), heap.u.data(), theta_dot.data(), x_dot.data(), u_dot.data(), d, next_dot.data());
-        const double forwards = next_bar.dot(next_dot), backwards = r.x_bar.dot(x_dot) + r.theta_bar.dot(theta_dot);
+        step_jvp(w, heap.theta.data(), heap.x.data(), heap.u.data(), theta_dot.data(), x_dot.data(),
+                 u_dot.data(), d, next_dot.data());
+        const double forwards = next_bar.dot(next_dot),
+                     backwards = r.x_bar.dot(x_dot) + r.theta_bar.dot(theta_dot);
         CHECK(std::abs(forwards - backwards) <= 1e-9 * next_bar.norm() * next_dot.norm());
     }
 }
@@ -157,7 +164,8 @@ TEST_CASE("a large island: a closed-form Jacobian is that of the adjoints") {
     CHECK((closed.by_x - adjoints.by_x).norm() <= 1e-9 * adjoints.by_x.norm());
 }
 
-// More than 23 000 contacts in one island: the square of their rows has more numbers than an int counts, and takes 39 GB.
+// More than 23 000 contacts in one island: the square of their rows has more numbers than an int counts, and
+// takes 39 GB.
 TEST_CASE("a large island: 216 spheres in one place make a step") {
     Settings settings;
     settings.sweeps = 3;
@@ -171,7 +179,8 @@ TEST_CASE("a large island: 216 spheres in one place make a step") {
     CHECK(s.delassus.W.size() == s.rows.J.size());
 }
 
-// Whatever a heap is like, exact solvers end with finite impulses: here each sphere is inside dozens of others.
+// Whatever a heap is like, exact solvers end with finite impulses: here each sphere is inside dozens of
+// others.
 TEST_CASE("a large island: exact solvers end on a jammed heap") {
     for (const NamedSettings& it : all_settings()) {
         CAPTURE(it.name);

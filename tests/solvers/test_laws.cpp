@@ -1,4 +1,5 @@
-// The laws of contact, on every solution of every solver: on problems with zeros wherever zeros can be, and along every shipped scene.
+// The laws of contact, on every solution of every solver: on problems with zeros wherever zeros can be, and
+// along every shipped scene.
 #include <doctest/doctest.h>
 
 #include "scenes/scene.hpp"
@@ -21,10 +22,11 @@ struct NamedSolver {
     ConeMethod method;
 };
 
-constexpr NamedSolver exact_solvers[] = {{"lcp", SolverType::lcp, FrictionLaw::box, ConeMethod::gauss_seidel},
-                                         {"ncp", SolverType::ncp, FrictionLaw::cone, ConeMethod::gauss_seidel},
-                                         {"ncp by ADMM", SolverType::ncp, FrictionLaw::cone, ConeMethod::admm},
-                                         {"relaxed", SolverType::ncp, FrictionLaw::relaxed_cone, ConeMethod::gauss_seidel}};
+constexpr NamedSolver exact_solvers[] = {
+    {"lcp", SolverType::lcp, FrictionLaw::box, ConeMethod::gauss_seidel},
+    {"ncp", SolverType::ncp, FrictionLaw::cone, ConeMethod::gauss_seidel},
+    {"ncp by ADMM", SolverType::ncp, FrictionLaw::cone, ConeMethod::admm},
+    {"relaxed", SolverType::ncp, FrictionLaw::relaxed_cone, ConeMethod::gauss_seidel}};
 
 SolverStatus solve(const NamedSolver& m, const MlcpView<double>& p, ActiveSet<double>& set, double* x) {
     LcpScratch box;
@@ -34,7 +36,8 @@ SolverStatus solve(const NamedSolver& m, const MlcpView<double>& p, ActiveSet<do
 
 Scene scene_of_text(const std::string& text) { return scene_of(parse_json(text, "test")); }
 
-// Some of friction, tangential velocity, normal velocity and all velocities set to zero, by the bits of `zeros`.
+// Some of friction, tangential velocity, normal velocity and all velocities set to zero, by the bits of
+// `zeros`.
 ContactProblem with_zeros(ContactProblem p, unsigned zeros, std::mt19937& g) {
     const auto some = [&] { return std::bernoulli_distribution(0.7)(g); };
     for (int r = 0; r < p.b.size(); r += 3) {
@@ -48,7 +51,8 @@ ContactProblem with_zeros(ContactProblem p, unsigned zeros, std::mt19937& g) {
 
 }  // namespace
 
-TEST_CASE("laws: problems with zeros in friction, slip, approach or everywhere are solved by the laws of contact") {
+TEST_CASE(
+    "laws: problems with zeros in friction, slip, approach or everywhere are solved by the laws of contact") {
     std::mt19937 g(14);
     for (const NamedSolver& m : exact_solvers) {
         CAPTURE(std::string(m.name));
@@ -59,12 +63,14 @@ TEST_CASE("laws: problems with zeros in friction, slip, approach or everywhere a
                 const ContactProblem problem = with_zeros(contact_problem(family, seed), seed % 16, g);
                 const MlcpView<double> p = problem.view();
                 ActiveSet<double> set;
-                std::vector<double> x(static_cast<size_t>(p.rows));
+                std::vector<double> x(p.rows);
                 const bool solved = solve(m, p, set, x.data()) != SolverStatus::unsolved;
                 unsolved += !solved;
-                const BrokenLaw broken = solved ? broken_law(p, m.law, x.data(), 1e-8 * (1 + problem.b.cwiseAbs().maxCoeff()))
-                                                : broken_bound(p, m.law, x.data());
-                CHECK_MESSAGE(!broken, std::string(broken.law) << ", row " << broken.row << ", by " << broken.by);
+                const BrokenLaw broken =
+                    solved ? broken_law(p, m.law, x.data(), 1e-8 * (1 + problem.b.cwiseAbs().maxCoeff()))
+                           : broken_bound(p, m.law, x.data());
+                CHECK_MESSAGE(!broken, std::string(broken.law)
+                                           << ", row " << broken.row << ", by " << broken.by);
             }
         MESSAGE(std::string(m.name) << ": " << unsolved << " of " << all << " unsolved");
         CHECK(unsolved <= all / 50);
@@ -91,7 +97,8 @@ TEST_CASE("laws: a contact without friction and without slip does not pull") {
 
 // By every number of b and by mu, where friction is 0 and what is pressed does not slip.
 TEST_CASE("laws: without friction no tangential impulse depends on anything") {
-    const double A[9] = {1, 0.1, 0.2, 0.1, 1, 0, 0.2, 0, 1}, b[3] = {-1, 0.1, 0.2}, mu[3] = {0, 0, 0};  // A (1, 0, 0) + b = 0
+    // A (1, 0, 0) + b = 0
+    const double A[9] = {1, 0.1, 0.2, 0.1, 1, 0, 0.2, 0, 1}, b[3] = {-1, 0.1, 0.2}, mu[3] = {0, 0, 0};
     const int normal[3] = {unilateral_row, 0, 0};
     const double b_at_rest[3] = {-1, -0.1, -0.2};
     for (const NamedSolver& m : exact_solvers)
@@ -106,7 +113,8 @@ TEST_CASE("laws: without friction no tangential impulse depends on anything") {
                 double x_bar[3] = {0, 0, 0}, b_bar[3] = {0, 0, 0}, mu_bar[3] = {0, 0, 0};
                 x_bar[t] = 1;
                 solve_active_set_adj(p, set, x, x_bar, b_bar, mu_bar);
-                for (const double bar : b_bar) CHECK(std::abs(bar) < 1e-12);
+                for (const double bar : b_bar)
+                    CHECK(std::abs(bar) < 1e-12);
             }
         }
 }
@@ -136,9 +144,11 @@ TEST_CASE("laws: along every shipped scene, by every solver") {
                     const double* lambda = s.impulses.lambda.data() + island.row;
                     const bool solved = s.impulses.status[i] != SolverStatus::unsolved;
                     unsolved += !solved;
-                    const BrokenLaw broken = solved ? broken_law(p, m.law, lambda, 1e3 * acceptable_residual(p, lambda))
-                                                    : broken_bound(p, m.law, lambda);
-                    REQUIRE_MESSAGE(!broken, std::string(broken.law) << ", step " << t << ", row " << broken.row << ", by " << broken.by);
+                    const BrokenLaw broken =
+                        solved ? broken_law(p, m.law, lambda, 1e3 * acceptable_residual(p, lambda))
+                               : broken_bound(p, m.law, lambda);
+                    REQUIRE_MESSAGE(!broken, std::string(broken.law) << ", step " << t << ", row "
+                                                                     << broken.row << ", by " << broken.by);
                 }
                 x = next;
             }
@@ -148,13 +158,16 @@ TEST_CASE("laws: along every shipped scene, by every solver") {
     CHECK(unsolved <= problems / 1000);
 }
 
-// Five spheres in a row, each 1 mm from the next: the first hits, and after four elastic impacts only the last one moves. Without
-// compliance, whose share of an impulse would stay as velocity.
+// Five spheres in a row, each 1 mm from the next: the first hits, and after four elastic impacts only the
+// last one moves. Without compliance, whose share of an impulse would stay as velocity.
 TEST_CASE("laws: Newton's cradle of five hands the speed on, by every solver") {
-    for (const char* solver : {R"({"type": "pgs"})", R"({"type": "lcp"})", R"({"type": "ncp"})", R"({"type": "ncp", "method": "admm"})"}) {
+    for (const char* solver : {R"({"type": "pgs"})", R"({"type": "lcp"})", R"({"type": "ncp"})",
+                               R"({"type": "ncp", "method": "admm"})"}) {
         CAPTURE(std::string(solver));
-        const Scene scene = scene_of_text(R"({"name": "cradle", "steps": 40, "time_step": 0.001, "gravity": [0, 0, 0],
-            "contact": {"compliance": 0}, "solver": )" + std::string(solver) + R"(,
+        const Scene scene =
+            scene_of_text(R"({"name": "cradle", "steps": 40, "time_step": 0.001, "gravity": [0, 0, 0],
+            "contact": {"compliance": 0}, "solver": )" +
+                          std::string(solver) + R"(,
             "models": [{"name": "balls", "copies": {"count": 5, "offset": [0.101, 0, 0]}, "model": {"bodies": [{"name": "ball", "mass": 1,
                 "inertia": [0.001, 0.001, 0.001, 0, 0, 0], "joint": {"type": "free"},
                 "shapes": [{"type": "sphere", "radius": 0.05, "friction": 0, "restitution": 1}]}]}}],
@@ -170,7 +183,8 @@ TEST_CASE("laws: Newton's cradle of five hands the speed on, by every solver") {
 TEST_CASE("laws: a ball thrown up from a floor without friction flies") {
     for (const char* solver : {"pgs", "lcp", "ncp"}) {
         CAPTURE(std::string(solver));
-        const Scene scene = scene_of_text(R"({"name": "thrown", "steps": 100, "ground": {"friction": 0}, "solver": {"type": ")" +
+        const Scene scene = scene_of_text(
+            R"({"name": "thrown", "steps": 100, "ground": {"friction": 0}, "solver": {"type": ")" +
             std::string(solver) + R"("},
             "models": [{"name": "ball", "position": [0, 0, 0.05], "model": {"bodies": [{"name": "ball", "joint": {"type": "free"}, "mass": 1,
                 "inertia": [0.001, 0.001, 0.001, 0, 0, 0], "shapes": [{"type": "sphere", "radius": 0.05}]}]}}],
@@ -185,7 +199,9 @@ TEST_CASE("laws: a ball thrown up from a floor without friction flies") {
 TEST_CASE("laws: contact that its joint cannot open carries no impulse and holds nothing") {
     for (const char* solver : {"pgs", "lcp", "ncp"}) {
         CAPTURE(std::string(solver));
-        const Scene scene = scene_of_text(R"({"name": "disc", "steps": 10, "ground": true, "solver": {"type": ")" + std::string(solver) + R"("},
+        const Scene scene =
+            scene_of_text(R"({"name": "disc", "steps": 10, "ground": true, "solver": {"type": ")" +
+                          std::string(solver) + R"("},
             "models": [{"name": "disc", "position": [0, 0, 0.019], "model": {"bodies": [{"name": "disc", "mass": 1,
                 "inertia": [0.01, 0.01, 0.02, 0, 0, 0], "joint": {"name": "hinge", "type": "revolute", "axis": [0, 0, 1]},
                 "shapes": [{"type": "cylinder", "radius": 0.1, "half_length": 0.02}]}],
@@ -195,34 +211,41 @@ TEST_CASE("laws: contact that its joint cannot open carries no impulse and holds
         const VecX<double> u = VecX<double>::Constant(1, 1.0);
         step(scene.world, scene.theta.data(), scene.x0.data(), u.data(), s, next.data());
         CHECK(!s.rows.blocks.empty());
-        for (const double impulse : s.impulses.lambda) CHECK(impulse == 0);
+        for (const double impulse : s.impulses.lambda)
+            CHECK(impulse == 0);
         CHECK(next[1] == doctest::Approx(scene.theta[scene.world.time_step.at(0)] * 1 / 0.02).epsilon(1e-12));
     }
 }
 
-// 125 spheres that touch all their neighbours, some a little deep: one island of hundreds of rows, in which Newton's method meets
-// equations that cannot be factored.
+// 125 spheres that touch all their neighbours, some a little deep: one island of hundreds of rows, in which
+// Newton's method meets equations that cannot be factored.
 TEST_CASE("laws: a block of touching spheres gets finite impulses within their bounds, by every solver") {
     std::mt19937 g(125);
     std::uniform_real_distribution<double> off(-1e-4, 1e-4);
     std::string balls;
     for (int k = 0; k < 125; ++k) {
-        const std::string at = std::to_string(0.1 * (k % 5) + off(g)) + ", " + std::to_string(0.1 * (k / 5 % 5) + off(g)) + ", " +
+        const std::string at = std::to_string(0.1 * (k % 5) + off(g)) + ", " +
+                               std::to_string(0.1 * (k / 5 % 5) + off(g)) + ", " +
                                std::to_string(0.05 + 0.1 * (k / 25) + off(g));
-        balls += std::string(k == 0 ? "" : ", ") + R"({"name": "b)" + std::to_string(k) + R"(", "position": [)" + at +
-                 R"(], "model": {"bodies": [{"name": "ball", "mass": 0.1, "inertia": [1e-4, 1e-4, 1e-4, 0, 0, 0], "joint": {"type": "free"},
+        balls +=
+            std::string(k == 0 ? "" : ", ") + R"({"name": "b)" + std::to_string(k) + R"(", "position": [)" +
+            at +
+            R"(], "model": {"bodies": [{"name": "ball", "mass": 0.1, "inertia": [1e-4, 1e-4, 1e-4, 0, 0, 0], "joint": {"type": "free"},
                      "shapes": [{"type": "sphere", "radius": 0.05, "friction": 0.6}]}]}})";
     }
     for (const char* solver : {"pgs", "lcp", "ncp"}) {
         CAPTURE(std::string(solver));
-        const Scene scene = scene_of_text(R"({"name": "block", "steps": 2, "time_step": 0.002, "ground": true, "solver": {"type": ")" +
-                                          std::string(solver) + R"("}, "models": [)" + balls + "]}");
+        const Scene scene = scene_of_text(
+            R"({"name": "block", "steps": 2, "time_step": 0.002, "ground": true, "solver": {"type": ")" +
+            std::string(solver) + R"("}, "models": [)" + balls + "]}");
         const VecX<double> end = walk(scene, 2, [&](const VecX<double>&, const StepScratch<double>& s) {
             CHECK(s.rows.count > 500);
             for (size_t i = 0; i < s.rows.islands.size(); ++i) {
-                const BrokenLaw broken = broken_bound(island_problem(s.rows, s.delassus, s.impulses, i), scene.world.friction_law(),
+                const BrokenLaw broken = broken_bound(island_problem(s.rows, s.delassus, s.impulses, i),
+                                                      scene.world.friction_law(),
                                                       s.impulses.lambda.data() + s.rows.islands[i].row);
-                CHECK_MESSAGE(!broken, std::string(broken.law == nullptr ? "" : broken.law) << " by " << broken.by);
+                CHECK_MESSAGE(!broken, std::string(broken.law == nullptr ? "" : broken.law)
+                                           << " by " << broken.by);
             }
         });
         CHECK(end.allFinite());

@@ -1,10 +1,11 @@
-// What a change of description does to a trajectory and its gradient, no formula needed: the world turned about gravity and
-// moved, its bodies in another order, other units, twice in one scene, saved and loaded half-way.
+// What a change of description does to a trajectory and its gradient, no formula needed: the world turned
+// about gravity and moved, its bodies in another order, other units, twice in one scene, saved and loaded
+// half-way.
 #include <cstdio>
 #include <cstdlib>
 
-#include "tests/support/yard.hpp"
 #include "adjoint/rollout/simulation.hpp"
+#include "tests/support/yard.hpp"
 
 using namespace costate;
 using namespace costate::test;
@@ -28,9 +29,10 @@ bool turns_in_world(const World& w, const std::string& path) {
     return false;
 }
 
-// Positions and the rest of the last state of the yard `b`, seen as in view, against that of `a`; then the same of gradients.
-void check_same(const AnalyticCase& a, const Sensitivity& of_a, const AnalyticCase& b, const Sensitivity& of_b, const View& view,
-                double tolerance) {
+// Positions and the rest of the last state of the yard `b`, seen as in view, against that of `a`; then the
+// same of gradients.
+void check_same(const AnalyticCase& a, const Sensitivity& of_a, const AnalyticCase& b,
+                const Sensitivity& of_b, const View& view, double tolerance) {
     CHECK(std::abs(of_a.value - of_b.value) <= tolerance * std::abs(of_a.value));
     const auto near = [&](const Vec3<double>& x, const Vec3<double>& expected, double scale) {
         CHECK((x - expected).norm() <= tolerance * (expected.norm() + 1e-2 * scale));
@@ -40,15 +42,20 @@ void check_same(const AnalyticCase& a, const Sensitivity& of_a, const AnalyticCa
     for (const Body& at : a.world.model.bodies) {
         CAPTURE(at.name);
         const Body& bt = b.body(at.name);
-        const auto part = [&](const Sensitivity& s, int i) { return Vec3<double>(s.g.initial_state.segment<3>(i)); };
+        const auto part = [&](const Sensitivity& s, int i) {
+            return Vec3<double>(s.g.initial_state.segment<3>(i));
+        };
         if (at.joint != JointType::free) {
             for (const int v : {0, nv})
-                CHECK(std::abs(of_a.g.initial_state[v + at.v0] - of_b.g.initial_state[v + bt.v0]) <= tolerance * scale);
+                CHECK(std::abs(of_a.g.initial_state[v + at.v0] - of_b.g.initial_state[v + bt.v0]) <=
+                      tolerance * scale);
             continue;
         }
         near(of_b.last.segment<3>(bt.q0), view.point(of_a.last.segment<3>(at.q0)), 1);
-        near(of_b.last.segment<3>(b.world.nq() + bt.v0), view.R() * of_a.last.segment<3>(a.world.nq() + at.v0), 1);
-        near(of_b.last.segment<3>(b.world.nq() + bt.v0 + 3), of_a.last.segment<3>(a.world.nq() + at.v0 + 3), 1);
+        near(of_b.last.segment<3>(b.world.nq() + bt.v0),
+             view.R() * of_a.last.segment<3>(a.world.nq() + at.v0), 1);
+        near(of_b.last.segment<3>(b.world.nq() + bt.v0 + 3), of_a.last.segment<3>(a.world.nq() + at.v0 + 3),
+             1);
         for (const int v : {0, nv}) {
             near(part(of_b, v + bt.v0), view.R() * part(of_a, v + at.v0), scale);
             near(part(of_b, v + bt.v0 + 3), part(of_a, v + at.v0 + 3), scale);
@@ -74,11 +81,13 @@ void check_same(const AnalyticCase& a, const Sensitivity& of_a, const AnalyticCa
 TEST_CASE("metamorphic: in the yard everything meets what it is there to meet") {
     const AnalyticCase c = yard();
     const VecX<double> end = states(c, steps).back();
-    const auto speed = [&](const char* body, int k) { return std::abs(end[c.world.nq() + c.body(body).v0 + k]); };
+    const auto speed = [&](const char* body, int k) {
+        return std::abs(end[c.world.nq() + c.body(body).v0 + k]);
+    };
     CHECK(speed("target", 0) > 0.5);
     CHECK(speed("low", 0) > 0.02);
-    for (const char* shape :
-         {"tripod_foot0", "tripod_foot1", "tripod_foot2", "crate", "log", "striker", "target", "high", "low", "tip"}) {
+    for (const char* shape : {"tripod_foot0", "tripod_foot1", "tripod_foot2", "crate", "log", "striker",
+                              "target", "high", "low", "tip"}) {
         CAPTURE(shape);
         Term t;
         t.kind = TermKind::impulse, t.running = true, t.shape = c.world.shapes.index(shape);
@@ -86,12 +95,14 @@ TEST_CASE("metamorphic: in the yard everything meets what it is there to meet") 
     }
 }
 
-TEST_CASE("metamorphic: turned about gravity by quarter turns and moved, trajectory and gradient move along") {
+TEST_CASE(
+    "metamorphic: turned about gravity by quarter turns and moved, trajectory and gradient move along") {
     for (const int quarters : {0, 1, 2, 3}) {
         CAPTURE(quarters);
         View plain, view;
         view.quarters = quarters, view.move = {3.7, -1.2, 0.8};
-        plain.oblique = view.oblique = quarters % 2 == 0;  // the tangents of other normals turn with them by half turns only
+        // the tangents of other normals turn with them by half turns only
+        plain.oblique = view.oblique = quarters % 2 == 0;
         const AnalyticCase a = yard(plain, 500), b = yard(view, 500);
         const Sensitivity of_a = loss(a, steps, goal(a, plain, "")), of_b = loss(b, steps, goal(b, view, ""));
         check_same(a, of_a, b, of_b, view, 1e-9);
@@ -112,7 +123,8 @@ namespace {
 // The unit of a parameter.
 double unit_of(const std::string& path, const View& view) {
     const std::string quantity = path.substr(path.rfind('/') + 1);
-    const bool linear = path.find('.') != std::string::npos && path[path.find('.') + 1] < '3';  // of a free joint, else an angle
+    // of a free joint, else an angle
+    const bool linear = path.find('.') != std::string::npos && path[path.find('.') + 1] < '3';
     const double inertia = view.mass * view.length * view.length, per_dof = linear ? view.mass : inertia;
     if (quantity == "mass") return view.mass;
     if (quantity == "inertia") return inertia;
@@ -139,8 +151,8 @@ double unit_of(const std::string& path, const View& view) {
     return 1;
 }
 
-// The state of the free bodies and of the arm, and the gradient, from the units of `view` to those of View{}: bit by bit
-// if its units are powers of two, to `tolerance` otherwise.
+// The state of the free bodies and of the arm, and the gradient, from the units of `view` to those of View{}:
+// bit by bit if its units are powers of two, to `tolerance` otherwise.
 void check_units(const View& view, double tolerance) {
     const AnalyticCase a = yard(), b = yard(view);
     const World& w = a.world;
@@ -169,7 +181,8 @@ void check_units(const View& view, double tolerance) {
     for (const ParameterLayout::Entry& e : w.model.layout.entries()) {
         CAPTURE(e.path);
         const double u = unit_of(e.path, view);
-        for (int k = e.offset; k < e.offset + e.width; ++k) same(of_b.g.parameters[k] / (unit / u), of_a.g.parameters[k], all);
+        for (int k = e.offset; k < e.offset + e.width; ++k)
+            same(of_b.g.parameters[k] / (unit / u), of_a.g.parameters[k], all);
     }
 }
 
@@ -185,19 +198,22 @@ TEST_CASE("metamorphic: other units of mass, length and time; powers of two give
     check_units(view, 1e-9);
 }
 
-// Away from each other on a common ground. What is a copy's own is the same bits; what they share is the sum of both.
+// Away from each other on a common ground. What is a copy's own is the same bits; what they share is the sum
+// of both.
 TEST_CASE("metamorphic: two copies of a world in one scene, each as if alone") {
     const View here;
     View there;
     there.move = {30, -20, 0}, there.quarters = 1;
     const std::pair<const View*, std::string> copies[2] = {{&here, "_a"}, {&there, "_b"}};
     AnalyticScene both_scene = empty_yard(here, 50);
-    for (const auto& [view, tag] : copies) add_yard(both_scene, *view, tag);
+    for (const auto& [view, tag] : copies)
+        add_yard(both_scene, *view, tag);
     AnalyticCase both = both_scene.build();
     Objective terms;
     for (const auto& [view, tag] : copies) {
         start_yard(both, *view, tag);
-        for (const Term& t : goal(both, *view, tag)) terms.push_back(t);
+        for (const Term& t : goal(both, *view, tag))
+            terms.push_back(t);
     }
     const Sensitivity of_both = loss(both, steps, terms);
     double sum = 0, friction = 0, gravity = 0;
@@ -215,13 +231,15 @@ TEST_CASE("metamorphic: two copies of a world in one scene, each as if alone") {
             CHECK(s.last.segment(body.q0, body.nq) == of_both.last.segment(twin.q0, twin.nq));
             CHECK(s.last.segment(alone.world.nq() + body.v0, body.nv) ==
                   of_both.last.segment(both.world.nq() + twin.v0, twin.nv));
-            CHECK(s.g.initial_state.segment(body.v0, body.nv) == of_both.g.initial_state.segment(twin.v0, twin.nv));
+            CHECK(s.g.initial_state.segment(body.v0, body.nv) ==
+                  of_both.g.initial_state.segment(twin.v0, twin.nv));
             CHECK(s.g.initial_state.segment(v, body.nv) == of_both.g.initial_state.segment(twin_v, twin.nv));
         }
         for (const ParameterLayout::Entry& e : alone.world.model.layout.entries()) {
             CAPTURE(e.path);
             if (e.path.find(tag) == std::string::npos) continue;
-            CHECK(s.g.parameters.segment(e.offset, e.width) == of_both.g.parameters.segment(both.index(e.path), e.width));
+            CHECK(s.g.parameters.segment(e.offset, e.width) ==
+                  of_both.g.parameters.segment(both.index(e.path), e.width));
         }
         CHECK(s.to_u() == of_both.to_u(tag == "_a" ? 0 : 1));
     }
@@ -230,8 +248,8 @@ TEST_CASE("metamorphic: two copies of a world in one scene, each as if alone") {
     CHECK(error(of_both.to("world/gravity", 2), gravity) <= 1e-12);
 }
 
-// A state is all that the next step reads: written out as text, read back into a new world, the rollout and its gradient go on
-// with the same bits.
+// A state is all that the next step reads: written out as text, read back into a new world, the rollout and
+// its gradient go on with the same bits.
 TEST_CASE("metamorphic: saved and loaded half-way") {
     const AnalyticCase whole = yard();
     const Objective terms = goal(whole, {}, "");
@@ -257,11 +275,12 @@ TEST_CASE("metamorphic: saved and loaded half-way") {
     const std::vector<VecX<double>> x = states(first, steps / 2);
     const World& w = first.world;
     Simulation simulation(w, terms);
-    VecX<double> next(w.nx()), next_bar = rest.g.initial_state, theta_bar = rest.g.parameters, u_bar = rest.g.controls;
+    VecX<double> next(w.nx()), next_bar = rest.g.initial_state, theta_bar = rest.g.parameters,
+                               u_bar = rest.g.controls;
     for (int t = steps / 2; t-- > 0;) {
         VecX<double> x_bar = VecX<double>::Zero(w.ndx());
-        simulation.run(t, first.theta.data(), x[static_cast<size_t>(t)].data(), first.u.data(), next.data());
-        simulation.run_adj(t, first.theta.data(), x[static_cast<size_t>(t)].data(), first.u.data(), next_bar.data(),
+        simulation.run(t, first.theta.data(), x[t].data(), first.u.data(), next.data());
+        simulation.run_adj(t, first.theta.data(), x[t].data(), first.u.data(), next_bar.data(),
                            theta_bar.data(), x_bar.data(), u_bar.data());
         next_bar = x_bar;
     }

@@ -1,5 +1,5 @@
-// The dot-product test of the projected Gauss-Seidel solver, converged or stopped on the way, with rows of every kind in every
-// state.
+// The dot-product test of the projected Gauss-Seidel solver, converged or stopped on the way, with rows of
+// every kind in every state.
 #include "solvers/complementarity/pgs.hpp"
 
 #include <algorithm>
@@ -11,12 +11,14 @@ using namespace costate::test;
 
 namespace {
 
-// Every entry of A (symmetric where it stands, moved entry by entry), b, mu, the start -> solution of one island: contacts and limits in
-// turn, most of them pressed together, some pulled apart, one limit that nothing moves.
+// Every entry of A (symmetric where it stands, moved entry by entry), b, mu, the start -> solution of one
+// island: contacts and limits in turn, most of them pressed together, some pulled apart, one limit that
+// nothing moves.
 struct PgsPass : StagePass {
     static inline int sweeps = 50;
     static inline double tolerance = 0;
-    static inline int free = 0, clamped = 0, sticking = 0, sliding_up = 0, sliding_down = 0;  // rows met at the end
+    // rows met at the end
+    static inline int free = 0, clamped = 0, sticking = 0, sliding_up = 0, sliding_down = 0;
 
     static constexpr int rows = 14, first_row = 5, left_out = 7;
     const std::vector<int> normal{-1, 5, 5, -1, -1, 9, 9, -1, -1, 13, 13, -1, 16, 16};
@@ -25,15 +27,30 @@ struct PgsPass : StagePass {
     std::vector<D> A_dual, b_dual, mu_dual, start_dual, solution_dual;
     PgsTape<double> tape;
     PgsTape<D> tape_dual;
-    int inputs_without_effect = 0;  // what only rows at a bound read, or only with an x that is 0; friction of other rows
+    // what only rows at a bound read, or only with an x that is 0; friction of other rows
+    int inputs_without_effect = 0;
 
     PgsPass(Rng& g, Regime r)
-        : A(rows * rows), b(rows), mu(rows), start(rows), A_bar(A), b_bar(b), mu_bar(b), start_bar(b), solution(b), solution_bar(b),
-          A_dual(A.size()), b_dual(rows), mu_dual(rows), start_dual(rows), solution_dual(rows) {
+        : A(rows * rows),
+          b(rows),
+          mu(rows),
+          start(rows),
+          A_bar(A),
+          b_bar(b),
+          mu_bar(b),
+          start_bar(b),
+          solution(b),
+          solution_bar(b),
+          A_dual(A.size()),
+          b_dual(rows),
+          mu_dual(rows),
+          start_dual(rows),
+          solution_dual(rows) {
         dropped.resize(rows);
         dropped[left_out] = 1;
         Eigen::Matrix<double, rows, 9> G;
-        for (double& x : G.reshaped()) x = g.around_zero(r);
+        for (double& x : G.reshaped())
+            x = g.around_zero(r);
         G.row(left_out).setZero();
         Eigen::Map<Eigen::Matrix<double, rows, rows>>(A.data()) = 0.1 * G * G.transpose();
         for (size_t i = 0; i < rows; ++i) {
@@ -49,7 +66,8 @@ struct PgsPass : StagePass {
         pgs(view(A, b, mu), sweeps, tolerance, tape, solution.data());
         if (r == Regime::random) inputs_without_effect = inputs() - count_inputs_with_effect();
     }
-    template <class T> MlcpView<T> view(const std::vector<T>& A_, const std::vector<T>& b_, const std::vector<T>& mu_) const {
+    template <class T>
+    MlcpView<T> view(const std::vector<T>& A_, const std::vector<T>& b_, const std::vector<T>& mu_) const {
         return {rows, A_.data(), b_.data(), mu_.data(), normal.data(), first_row, dropped.data()};
     }
     int count_inputs_with_effect() {
@@ -58,18 +76,23 @@ struct PgsPass : StagePass {
             const size_t row = n % rows;
             const double* x = tape.x.data() + n + rows;
             const bool unilateral = normal[row] < 0;
-            const double bound = unilateral ? 0 : mu[row] * x[normal[row] - first_row - static_cast<int>(row)];
+            const double bound =
+                unilateral ? 0 : mu[row] * x[normal[row] - first_row - static_cast<int>(row)];
             const bool moves = row != left_out && (unilateral ? *x > 0 : std::abs(*x) < bound);
             if (!unilateral && !moves && bound > 0) mu_matters[row] = true;
             b_matters[row] = b_matters[row] || moves;
-            for (size_t k = row + 1; n < rows && moves && k < rows; ++k) start_matters[k] = k != left_out;
+            for (size_t k = row + 1; n < rows && moves && k < rows; ++k)
+                start_matters[k] = k != left_out;
             for (size_t k = 0; moves && k < rows; ++k)  // x of row, row - 1, ... as read
                 if (x[-static_cast<int>(k)] != 0) A_matters[row * rows + (row + rows - k) % rows] = true;
             if (n + rows < static_cast<size_t>(tape.sweeps) * rows) continue;
             free += unilateral && moves, clamped += unilateral && !moves, sticking += !unilateral && moves;
-            sliding_up += !unilateral && bound > 0 && *x == bound, sliding_down += !unilateral && bound > 0 && *x == -bound;
+            sliding_up += !unilateral && bound > 0 && *x == bound,
+                sliding_down += !unilateral && bound > 0 && *x == -bound;
         }
-        const auto count = [](const std::vector<bool>& flags) { return static_cast<int>(std::ranges::count(flags, true)); };
+        const auto count = [](const std::vector<bool>& flags) {
+            return static_cast<int>(std::ranges::count(flags, true));
+        };
         return count(A_matters) + count(b_matters) + count(mu_matters) + count(start_matters);
     }
     void run_duals() override {
@@ -79,7 +102,8 @@ struct PgsPass : StagePass {
     void run_adjoint() override {
         std::vector<double> x_bar = solution_bar;
         pgs_adj(view(A, b, mu), tape, x_bar.data(), {A_bar.data()}, b_bar.data(), mu_bar.data());
-        for (size_t r = 0; r < rows; ++r) start_bar[r] += x_bar[r];
+        for (size_t r = 0; r < rows; ++r)
+            start_bar[r] += x_bar[r];
     }
 };
 
@@ -93,13 +117,15 @@ TEST_CASE("adjoint: pgs") {
             PgsPass::sweeps = sweeps, PgsPass::tolerance = tolerance;
             check_pass<PgsPass>(1e-11);
         }
-    for (const int met : {PgsPass::free, PgsPass::clamped, PgsPass::sticking, PgsPass::sliding_up, PgsPass::sliding_down})
+    for (const int met :
+         {PgsPass::free, PgsPass::clamped, PgsPass::sticking, PgsPass::sliding_up, PgsPass::sliding_down})
         CHECK(met >= 10);
 }
 
 namespace {
 
-// One normal row and one friction row, friction coefficient mu; b of the friction row. The derivative of its impulse by mu.
+// One normal row and one friction row, friction coefficient mu; b of the friction row. The derivative of its
+// impulse by mu.
 struct SmallPgs {
     double value, by_mu, by_mu_dual, by_b, by_b_dual;
     SmallPgs(double mu, double b_normal, double b_friction) {

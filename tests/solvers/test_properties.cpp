@@ -1,10 +1,11 @@
-// Properties of a step on random worlds and states (tests/support/random_world.hpp, tests/support/random_state.hpp):
+// Properties of a step on random worlds and states (tests/support/random_world.hpp,
+// tests/support/random_state.hpp):
 //   finite     the next state and every bar
 //   adjoint    <J d, w> = <d, J* w> against dual numbers, for the state, the controls and the parameters
 //   central    on a part, against central differences whose stencils stay on one smooth piece
 //   bits       the same bits again, in a fresh scratch, and after other states went through the scratch
-// COSTATE_STATES=N runs N states; COSTATE_BASE=N starts from other seeds. A failure is shrunk and prints the command that replays
-// it: COSTATE_SEED=world/state/bodies,shapes,equalities,actuators.
+// COSTATE_STATES=N runs N states; COSTATE_BASE=N starts from other seeds. A failure is shrunk and prints the
+// command that replays it: COSTATE_SEED=world/state/bodies,shapes,equalities,actuators.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,9 +13,9 @@
 
 #include <doctest/doctest.h>
 
+#include "solvers/step/step.hpp"
 #include "tests/support/random_case.hpp"
 #include "tests/support/random_state.hpp"
-#include "solvers/step/step.hpp"
 
 using namespace costate;
 using namespace costate::test;
@@ -42,18 +43,19 @@ struct Tally {
             rows.insert(block.kind);
             if (block.unilateral()) biases.insert(block.bias);
             if (block.kind != RowKind::contact) continue;
-            const FeaturePair& f = s.contacts.points[static_cast<size_t>(block.index)].features;
-            pairs.insert(
-                std::minmax(w.shapes.shapes[static_cast<size_t>(f.a)].type, w.shapes.shapes[static_cast<size_t>(f.b)].type));
+            const FeaturePair& f = s.contacts.points[block.index].features;
+            pairs.insert(std::minmax(w.shapes.shapes[f.a].type, w.shapes.shapes[f.b].type));
             const double* x = s.impulses.lambda.data() + block.row;
-            const double bound = s.rows.mu[static_cast<size_t>(block.row + 1)] * x[0];
-            (x[0] == 0 ? separating : (std::abs(x[1]) < bound && std::abs(x[2]) < bound ? sticking : sliding)) += 1;
+            const double bound = s.rows.mu[block.row + 1] * x[0];
+            (x[0] == 0 ? separating
+                       : (std::abs(x[1]) < bound && std::abs(x[2]) < bound ? sticking : sliding)) += 1;
         }
     }
 };
 
 bool same_bits(const VecX<double>& a, const VecX<double>& b) {
-    return a.size() == b.size() && std::memcmp(a.data(), b.data(), static_cast<size_t>(a.size()) * sizeof(double)) == 0;
+    return a.size() == b.size() &&
+           std::memcmp(a.data(), b.data(), static_cast<size_t>(a.size()) * sizeof(double)) == 0;
 }
 bool same_bits(const StepBars& a, const StepBars& b) {
     return same_bits(a.theta, b.theta) && same_bits(a.x, b.x) && same_bits(a.u, b.u);
@@ -63,9 +65,14 @@ bool same_bits(const StepBars& a, const StepBars& b) {
 class Checker {
 public:
     Checker(std::uint64_t seed, const WorldSize& size, Tally& tally)
-        : seed_(seed), base_(random_touching_world(seed, size)), used_(base_.world), duals_(base_.world), tally_(tally) {
+        : seed_(seed),
+          base_(random_touching_world(seed, size)),
+          used_(base_.world),
+          duals_(base_.world),
+          tally_(tally) {
         ++tally.worlds;
-        for (const Body& b : base_.world.model.bodies) tally.joints.insert(b.joint);
+        for (const Body& b : base_.world.model.bodies)
+            tally.joints.insert(b.joint);
     }
 
     std::string check(int index, bool central) {
@@ -73,15 +80,18 @@ public:
         Stream g(seed_, "directions", index);
         const int n = t.world.ndx();
         const VecX<double> w = random_vector(n, g, Regime::random);
-        const VecX<double> dx = random_vector(n, g, Regime::random), du = random_vector(t.world.nu(), g, Regime::random);
-        const VecX<double> relative = random_vector(t.world.np(), g, Regime::random).cwiseProduct(t.theta.cwiseAbs());
+        const VecX<double> dx = random_vector(n, g, Regime::random),
+                           du = random_vector(t.world.nu(), g, Regime::random);
+        const VecX<double> relative =
+            random_vector(t.world.np(), g, Regime::random).cwiseProduct(t.theta.cwiseAbs());
 
         const VecX<double> next = run_step(t, used_);
         const std::uint64_t hash = branch_hash(used_);
         const StepBars bars = step_bars(t, used_, w);
         tally_.add(t.world, used_);
         if (!next.allFinite()) return "the next state is not finite";
-        if (!bars.theta.allFinite() || !bars.x.allFinite() || !bars.u.allFinite()) return "a gradient is not finite";
+        if (!bars.theta.allFinite() || !bars.x.allFinite() || !bars.u.allFinite())
+            return "a gradient is not finite";
 
         std::string wrong = check_bits(t, index, next, hash, bars, w);
         const VecX<double> zt = 0 * relative, zx = 0 * dx, zu = 0 * du;
@@ -95,21 +105,25 @@ public:
     }
 
 private:
-    std::string check_bits(const ToyState& t, int index, const VecX<double>& next, std::uint64_t hash, const StepBars& bars,
-                           const VecX<double>& w) {
-        if (!same_bits(run_step(t, used_), next) || branch_hash(used_) != hash) return "a second step differs";
+    std::string check_bits(const ToyState& t, int index, const VecX<double>& next, std::uint64_t hash,
+                           const StepBars& bars, const VecX<double>& w) {
+        if (!same_bits(run_step(t, used_), next) || branch_hash(used_) != hash)
+            return "a second step differs";
         if (!same_bits(step_bars(t, used_, w), bars)) return "a second adjoint differs";
         StepScratch<double> fresh(t.world);
-        if (!same_bits(run_step(t, fresh), next) || branch_hash(fresh) != hash) return "a step in a fresh scratch differs";
+        if (!same_bits(run_step(t, fresh), next) || branch_hash(fresh) != hash)
+            return "a step in a fresh scratch differs";
         if (!same_bits(step_bars(t, fresh, w), bars)) return "an adjoint in a fresh scratch differs";
         random_state(base_, seed_, index + 1, used_);
-        if (!same_bits(run_step(t, used_), next) || branch_hash(used_) != hash) return "a step after other states differs";
+        if (!same_bits(run_step(t, used_), next) || branch_hash(used_) != hash)
+            return "a step after other states differs";
         if (!same_bits(step_bars(t, used_, w), bars)) return "an adjoint after other states differs";
         return {};
     }
 
-    std::string check_adjoint(const ToyState& t, const StepBars& bars, const VecX<double>& w, const char* what,
-                              const VecX<double>& dtheta, const VecX<double>& dx, const VecX<double>& du) {
+    std::string check_adjoint(const ToyState& t, const StepBars& bars, const VecX<double>& w,
+                              const char* what, const VecX<double>& dtheta, const VecX<double>& dx,
+                              const VecX<double>& du) {
         const VecX<double> y = push_step(t, duals_, dtheta, dx, du);
         if (duals_.contacts.detection.features != used_.contacts.detection.features) {
             if (shallowest_apart() > -deep) return "round-off decides which features meet";
@@ -124,13 +138,14 @@ private:
         double scale = sizes(y, w, bars, dtheta, dx, du);
         // what impulses undo of the free motion: an actuator between welded bodies moves nothing
         for (int j = 0; j < t.world.nv(); ++j)
-            scale +=
-                (std::abs(duals_.v_free[static_cast<size_t>(j)].d) + std::abs(duals_.impulses.dv[static_cast<size_t>(j)].d)) *
-                std::abs(w[t.world.nv() + j]);
-        // and the round-off of the rows by which impulses act, about 1e-16 per metre: some hold what cannot move and have no
-        // bound
-        for (const D& x : duals_.impulses.lambda) scale += 1e-5 * std::abs(x.d);
-        for (const D& x : duals_.recovery.kappa) scale += 1e-5 * std::abs(x.d);
+            scale += (std::abs(duals_.v_free[j].d) + std::abs(duals_.impulses.dv[j].d)) *
+                     std::abs(w[t.world.nv() + j]);
+        // and the round-off of the rows by which impulses act, about 1e-16 per metre: some hold what cannot
+        // move and have no bound
+        for (const D& x : duals_.impulses.lambda)
+            scale += 1e-5 * std::abs(x.d);
+        for (const D& x : duals_.recovery.kappa)
+            scale += 1e-5 * std::abs(x.d);
         const double error = std::abs(forward - backward) / scale;
         if (error > adjoint_tolerance && grows_roundoff()) {
             ++tally_.rough;
@@ -139,26 +154,28 @@ private:
         tally_.worst_adjoint = std::max(tally_.worst_adjoint, error);
         if (error <= adjoint_tolerance) return {};
         char s[160];
-        std::snprintf(s, sizeof s, "adjoint by %s: %.17g forward, %.17g backward, %.1e of their terms", what, forward, backward,
-                      error);
+        std::snprintf(s, sizeof s, "adjoint by %s: %.17g forward, %.17g backward, %.1e of their terms", what,
+                      forward, backward, error);
         return s;
     }
 
-    // The largest gap of a contact that the step on numbers found and that on dual numbers did not, or the other way round.
+    // The largest gap of a contact that the step on numbers found and that on dual numbers did not, or the
+    // other way round.
     double shallowest_apart() const {
         double gap = -std::numeric_limits<double>::infinity();
         const auto missing = [&gap](const auto& from, const auto& in) {
             for (const auto& c : from.points) {
                 const std::vector<FeaturePair>& f = in.detection.features;
-                if (!std::binary_search(f.begin(), f.end(), c.features)) gap = std::max(gap, value_of(c.geometry.gap));
+                if (!std::binary_search(f.begin(), f.end(), c.features))
+                    gap = std::max(gap, value_of(c.geometry.gap));
             }
         };
         missing(used_.contacts, duals_.contacts), missing(duals_.contacts, used_.contacts);
         return gap;
     }
 
-    // Whether the sweeps grew round-off a hundred thousand times, as they do on rows that contradict each other: the impulses of
-    // the steps on numbers and on dual numbers, which round differently, tell.
+    // Whether the sweeps grew round-off a hundred thousand times, as they do on rows that contradict each
+    // other: the impulses of the steps on numbers and on dual numbers, which round differently, tell.
     bool grows_roundoff() const {
         const auto parts = [](const std::vector<double>& x, const std::vector<D>& y) {
             double largest = 0, apart = 0;
@@ -173,8 +190,9 @@ private:
     }
 
     // The smaller steps are for worlds that bend within 1e-6.
-    std::string check_central(const ToyState& t, const VecX<double>& next, std::uint64_t hash, const StepBars& bars,
-                              const VecX<double>& w, const VecX<double>& dtheta, const VecX<double>& dx, const VecX<double>& du) {
+    std::string check_central(const ToyState& t, const VecX<double>& next, std::uint64_t hash,
+                              const StepBars& bars, const VecX<double>& w, const VecX<double>& dtheta,
+                              const VecX<double>& dx, const VecX<double>& du) {
         bool same = true;
         const auto moved = [&](double e) {
             const VecX<double> to = run_step(moved_state(t, e, dtheta, dx, du), used_);
@@ -183,9 +201,11 @@ private:
         };
         const auto slope = [&](double e) { return (moved(e) - moved(-e)) / (2 * e); };
         const double adjoint = bars.pair(dtheta, dx, du),
-                     scale = 1 + sizes(VecX<double>::Constant(1, adjoint), VecX<double>::Ones(1), bars, dtheta, dx, du);
+                     scale = 1 + sizes(VecX<double>::Constant(1, adjoint), VecX<double>::Ones(1), bars,
+                                       dtheta, dx, du);
         double roundoff = 0;  // of the velocities, from impulses that push against each other
-        for (const double x : used_.impulses.lambda) roundoff += 1e-15 * std::abs(x);
+        for (const double x : used_.impulses.lambda)
+            roundoff += 1e-15 * std::abs(x);
         double fd = 0, error = std::numeric_limits<double>::infinity();
         ++tally_.stencils;
         for (double e = 1e-6; e > 5e-9 && error > central_tolerance; e *= 0.1) {
@@ -198,14 +218,17 @@ private:
         tally_.worst_central = std::max(tally_.worst_central, error);
         if (error <= central_tolerance) return {};
         char s[160];
-        std::snprintf(s, sizeof s, "central differences: %.17g, adjoint %.17g, %.1e of its terms", fd, adjoint, error);
+        std::snprintf(s, sizeof s, "central differences: %.17g, adjoint %.17g, %.1e of its terms", fd,
+                      adjoint, error);
         return s;
     }
 
     // The sum of the terms' sizes of both sides of <J d, w> = <d, J* w>.
-    static double sizes(const VecX<double>& y, const VecX<double>& w, const StepBars& b, const VecX<double>& dtheta,
-                        const VecX<double>& dx, const VecX<double>& du) {
-        const auto sum = [](const VecX<double>& p, const VecX<double>& q) { return p.cwiseProduct(q).cwiseAbs().sum(); };
+    static double sizes(const VecX<double>& y, const VecX<double>& w, const StepBars& b,
+                        const VecX<double>& dtheta, const VecX<double>& dx, const VecX<double>& du) {
+        const auto sum = [](const VecX<double>& p, const VecX<double>& q) {
+            return p.cwiseProduct(q).cwiseAbs().sum();
+        };
         return sum(y, w) + sum(b.theta, dtheta) + sum(b.x, dx) + sum(b.u, du) + 1e-300;
     }
 
@@ -216,12 +239,16 @@ private:
     Tally& tally_;
 };
 
-std::string check_case(const RandomCase& c, Tally& tally) { return Checker(c.world, c.size, tally).check(c.state, true); }
+std::string check_case(const RandomCase& c, Tally& tally) {
+    return Checker(c.world, c.size, tally).check(c.state, true);
+}
 
 // The failure, its shrunk form, and how to see it again.
 std::string report(RandomCase c, const std::string& wrong) {
     Tally unused;
-    c.size = shrink(c.size, [&](const WorldSize& size) { return !check_case({c.world, c.state, size}, unused).empty(); });
+    c.size = shrink(c.size, [&](const WorldSize& size) {
+        return !check_case({c.world, c.state, size}, unused).empty();
+    });
     std::string text = wrong;
     text += "\nshrunk: ", text += check_case(c, unused);
     text += "\nreplay: COSTATE_SEED=", text += c.text();
@@ -251,21 +278,25 @@ TEST_CASE("properties: a step of random worlds, its adjoint, its bits") {
             break;
         }
     }
-    MESSAGE(tally.worlds, " worlds, ", tally.states, " states, ", tally.with_contacts, " in contact; contacts: ", tally.sticking,
-            " stick, ", tally.sliding, " slide, ", tally.separating, " separate");
-    MESSAGE("worst error of the adjoint ", tally.worst_adjoint, ", of central differences ", tally.worst_central, " with ",
-            tally.rejected, " of ", tally.stencils, " stencils rejected; ", tally.pairs.size(), " pairs of shape types; ",
-            tally.ties, " ties, ", tally.rough, " too rough, ", tally.deep, " too deep");
+    MESSAGE(tally.worlds, " worlds, ", tally.states, " states, ", tally.with_contacts,
+            " in contact; contacts: ", tally.sticking, " stick, ", tally.sliding, " slide, ",
+            tally.separating, " separate");
+    MESSAGE("worst error of the adjoint ", tally.worst_adjoint, ", of central differences ",
+            tally.worst_central, " with ", tally.rejected, " of ", tally.stencils, " stencils rejected; ",
+            tally.pairs.size(), " pairs of shape types; ", tally.ties, " ties, ", tally.rough, " too rough, ",
+            tally.deep, " too deep");
     if (states < 10000 || failures > 0) return;
     // the states show what a step can meet, and the checks are not spared
     CHECK(tally.states >= 10000);
     CHECK(tally.with_contacts > tally.states / 2);
-    for (const int contacts : {tally.sticking, tally.sliding, tally.separating}) CHECK(contacts > tally.states / 5);
+    for (const int contacts : {tally.sticking, tally.sliding, tally.separating})
+        CHECK(contacts > tally.states / 5);
     CHECK(tally.rows.size() == 7);
     CHECK(tally.biases.size() == 5);
     CHECK(tally.joints.size() == 6);
     CHECK(tally.pairs.size() >= 30);  // of 33
-    // of them 4 % have a contact deeper than the slop that neither closes nor parts, without gravity: its row is on both sides
+    // of them 4 % have a contact deeper than the slop that neither closes nor parts, without gravity: its row
+    // is on both sides
     CHECK(tally.ties + tally.rough <= tally.states / 20);
     CHECK(tally.deep <= tally.states / 50000);
     CHECK(tally.stencils >= tally.states / central_every);
@@ -284,7 +315,8 @@ TEST_CASE("properties: a seed is the same numbers everywhere") {
 TEST_CASE("properties: a smaller world is a part of the larger one") {
     const ToyState whole = random_touching_world(3, {}), part = random_touching_world(3, {2, 3, 0, 1});
     CHECK(whole.world.model.bodies.size() > part.world.model.bodies.size());
-    for (const Body& b : part.world.model.bodies) CHECK(whole.world.model.body_index(b.name) >= 0);
+    for (const Body& b : part.world.model.bodies)
+        CHECK(whole.world.model.body_index(b.name) >= 0);
     for (const Shape& shape : part.world.shapes.shapes) {
         const int i = part.world.shapes.index(shape.name), j = whole.world.shapes.index(shape.name);
         REQUIRE(j >= 0);
@@ -295,8 +327,8 @@ TEST_CASE("properties: a smaller world is a part of the larger one") {
 
 TEST_CASE("properties: shrinking finds the smallest size that still fails") {
     int tried = 0;
-    const WorldSize least =
-        shrink({}, [&](const WorldSize& n) { return ++tried, n.bodies >= 3 && n.shapes + n.equalities >= 7; });
+    const WorldSize least = shrink(
+        {}, [&](const WorldSize& n) { return ++tried, n.bodies >= 3 && n.shapes + n.equalities >= 7; });
     CHECK(least == WorldSize{3, 4, 3, 0});
     CHECK(tried < 100);
     const RandomCase name{17, 4, least};

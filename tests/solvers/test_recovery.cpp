@@ -1,11 +1,11 @@
 // Recovery from penetration moves things apart and leaves no speed; equalities that cannot be met do no harm.
 #include "scenes/scene.hpp"
+#include "solvers/step/step.hpp"
 #include "tests/support/contact_stage.hpp"
 #include "tests/support/scene_text.hpp"
 #include "tests/support/step_derivatives.hpp"
 #include "tests/support/sweeping.hpp"
 #include "tests/support/walk.hpp"
-#include "solvers/step/step.hpp"
 
 using namespace costate;
 using namespace costate::test;
@@ -24,7 +24,8 @@ ToyState deep_state(Rng& g, SolverType solver) {
         StepScratch<double> s(t.world);
         run_step(t, s);
         int pushed = 0;
-        for (const double kappa : s.recovery.kappa) pushed += kappa > 0;
+        for (const double kappa : s.recovery.kappa)
+            pushed += kappa > 0;
         if (s.rows.recovers && pushed >= 2) return t;
     }
 }
@@ -33,7 +34,8 @@ ToyState deep_state(Rng& g, SolverType solver) {
 struct RecoverPositionsPass : ContactStage {
     std::vector<double> v_next, v_next_bar, w_bar;
     std::vector<D> v_next_dual;
-    RecoverPositionsPass(Rng& g, Regime) : ContactStage(deep_state(g, SolverType::pgs), ForwardDynamics::crba) {
+    RecoverPositionsPass(Rng& g, Regime)
+        : ContactStage(deep_state(g, SolverType::pgs), ForwardDynamics::crba) {
         v_next = s.v_next, v_next_dual = d.v_next, v_next_bar = v_next, w_bar = v_next;
         const auto along = [&](const auto& value, auto& dual, auto& bar) {
             in.add_along_direction(g, [&](Inputs& all) { all.add(value, dual, bar); });
@@ -50,20 +52,24 @@ struct RecoverPositionsPass : ContactStage {
     void run_duals() override {
         factor_duals();
         delassus(w, d.free_motion.M.data(), d.rows, d.delassus);
-        recover_positions(w, d.free_motion.M.data(), d.rows, d.delassus, d.impulses, v_next_dual.data(), d.recovery);
+        recover_positions(w, d.free_motion.M.data(), d.rows, d.delassus, d.impulses, v_next_dual.data(),
+                          d.recovery);
     }
     void run_adjoint() override {
-        recover_positions_adj(w, L(), s.rows, s.delassus, s.impulses, s.recovery, v_next.data(), w_bar.data(), v_next_bar.data(),
-                              s.free_motion.M_bar.data());
+        recover_positions_adj(w, L(), s.rows, s.delassus, s.impulses, s.recovery, v_next.data(), w_bar.data(),
+                              v_next_bar.data(), s.free_motion.M_bar.data());
     }
 };
 
-constexpr const char* solvers[] = {R"({"type": "pgs"})", R"({"type": "pgs", "gradient": "implicit", "sweeps": 400})", R"({"type": "lcp"})",
-                                   R"({"type": "ncp"})"};
+constexpr const char* solvers[] = {R"({"type": "pgs"})",
+                                   R"({"type": "pgs", "gradient": "implicit", "sweeps": 400})",
+                                   R"({"type": "lcp"})", R"({"type": "ncp"})"};
 
 Scene sunken_box(const std::string& solver, double depth) {
-    return scene_of_text(R"({"name": "sunken", "steps": 500, "time_step": 0.001, "ground": true, "solver": )" + solver + R"(,
-        "models": [{"name": "box", "position": [0, 0, )" + std::to_string(0.1 - depth) + R"(], "model": {"bodies": [{"name": "box",
+    return scene_of_text(
+        R"({"name": "sunken", "steps": 500, "time_step": 0.001, "ground": true, "solver": )" + solver + R"(,
+        "models": [{"name": "box", "position": [0, 0, )" +
+        std::to_string(0.1 - depth) + R"(], "model": {"bodies": [{"name": "box",
             "mass": 1, "inertia": [0.007, 0.007, 0.007, 0, 0, 0], "joint": {"type": "free"},
             "shapes": [{"type": "box", "half_extents": [0.1, 0.1, 0.1]}]}]}}]})");
 }
@@ -79,10 +85,11 @@ TEST_CASE("recovery: a box that starts inside the ground comes up to it and does
             CAPTURE(depth);
             const Scene scene = sunken_box(solver, depth);
             double highest = -1, fastest = 0;
-            const VecX<double> end = walk(scene, 500, [&](const VecX<double>& x, const StepScratch<double>& s) {
-                highest = std::max(highest, x[2] - 0.1);
-                fastest = std::max(fastest, std::abs(s.v_next[2]));
-            });
+            const VecX<double> end =
+                walk(scene, 500, [&](const VecX<double>& x, const StepScratch<double>& s) {
+                    highest = std::max(highest, x[2] - 0.1);
+                    fastest = std::max(fastest, std::abs(s.v_next[2]));
+                });
             CHECK(highest < 1e-9);
             CHECK(fastest < 1e-5);
             CHECK(end[2] - 0.1 > -1.1 * scene.theta[scene.world.slop.at(0)]);
@@ -108,7 +115,8 @@ TEST_CASE("recovery: the gradient of a step out of penetration is that of dual n
             const StepBars bars = run_step_adjoint(t, s, next_bar);
             const double pulled = bars.theta.dot(dtheta) + bars.x.dot(dx) + bars.u.dot(du);
             const VecX<double> pushed = push_step(t, d, dtheta, dx, du);
-            CHECK(pulled == doctest::Approx(next_bar.dot(pushed)).epsilon(1e-8 * next_bar.norm() * pushed.norm() / std::abs(pulled)));
+            CHECK(pulled == doctest::Approx(next_bar.dot(pushed))
+                                .epsilon(1e-8 * next_bar.norm() * pushed.norm() / std::abs(pulled)));
         }
     }
 }
@@ -120,20 +128,26 @@ TEST_CASE("recovery: a closed chain that cannot be closed comes to rest near whe
         std::string bodies;
         for (int i = 0; i < 7; ++i) {
             const std::string n = std::to_string(i);
-            const char* axes[] = {"[0, 1, 0]", "[1, 0, 0]", "[0, 1, 0]", "[0, 0, 1]", "[0, 1, 0]", "[1, 0, 0.5]", "[0, 1, 0.2]"};
+            const char* axes[] = {"[0, 1, 0]", "[1, 0, 0]",   "[0, 1, 0]",  "[0, 0, 1]",
+                                  "[0, 1, 0]", "[1, 0, 0.5]", "[0, 1, 0.2]"};
             bodies += std::string(i == 0 ? "" : ", ") + R"({"name": "b)" + n + R"(", )" +
                       (i == 0 ? "" : R"("parent": "b)" + std::to_string(i - 1) + R"(", )") + R"("mass": 0.5,
                 "inertia": [0.002, 0.002, 0.001, 0, 0, 0], "com": [0, 0, 0.05],
-                "joint": {"name": "j)" + n + R"(", "type": "revolute", "axis": )" + axes[i] + (i == 0 ? "" : R"(, "position": [0, 0, 0.1])") + "}}";
+                "joint": {"name": "j)" +
+                      n + R"(", "type": "revolute", "axis": )" + axes[i] +
+                      (i == 0 ? "" : R"(, "position": [0, 0, 0.1])") + "}}";
             if (i == 0) bodies.replace(bodies.rfind("}}"), 2, "}}");
         }
-        const Scene scene = scene_of_text(R"({"name": "loop", "steps": 2000, "time_step": 0.002, "solver": )" + std::string(solver) + R"(,
-            "models": [{"name": "r", "position": [0, 0, 1], "model": {"bodies": [)" + bodies + R"(], "equalities": [
+        const Scene scene = scene_of_text(
+            R"({"name": "loop", "steps": 2000, "time_step": 0.002, "solver": )" + std::string(solver) + R"(,
+            "models": [{"name": "r", "position": [0, 0, 1], "model": {"bodies": [)" +
+            bodies + R"(], "equalities": [
                 {"name": "hold", "type": "weld", "body_a": "b6", "body_b": "world", "point_a": [0, 0, 0.1]},
                 {"name": "gear", "type": "coupling", "joint_a": "j1", "joint_b": "j4", "offset": 1.5}]}}]})");
         double fastest = 0;
         walk(scene, 2000, [&](const VecX<double>&, const StepScratch<double>& s) {
-            for (const double v : s.v_next) fastest = std::max(fastest, std::abs(v));
+            for (const double v : s.v_next)
+                fastest = std::max(fastest, std::abs(v));
         });
         CHECK(fastest < 50);
     }

@@ -10,9 +10,9 @@ namespace {
 // Inputs of stages that read contacts.
 struct RowsStage : ContactStage {
     using ContactStage::ContactStage;
-    const ContactPoint<double>& point(const RowBlock& b) const { return s.contacts.points[static_cast<size_t>(b.index)]; }
-    ContactPoint<D>& dual(const RowBlock& b) { return d.contacts.points[static_cast<size_t>(b.index)]; }
-    ContactPointBar<double>& bar(const RowBlock& b) { return s.contacts.points_bar[static_cast<size_t>(b.index)]; }
+    const ContactPoint<double>& point(const RowBlock& b) const { return s.contacts.points[b.index]; }
+    ContactPoint<D>& dual(const RowBlock& b) { return d.contacts.points[b.index]; }
+    ContactPointBar<double>& bar(const RowBlock& b) { return s.contacts.points_bar[b.index]; }
     void add_axes(Rng& g) {
         in.add_along_direction(g, [&](Inputs& all) { all.add(s.kinematics.S, d.kinematics.S, s.bar.S); });
     }
@@ -42,7 +42,8 @@ struct RowsStage : ContactStage {
         add_contacts([&](Inputs& all, const RowBlock& b) {
             all.add(point(b).restitution, dual(b).restitution, bar(b).restitution);
         });
-        for (const ParameterSlice& slice : {w.time_step, w.erp, w.slop, w.compliance}) add_parameters(slice, 1);
+        for (const ParameterSlice& slice : {w.time_step, w.erp, w.slop, w.compliance})
+            add_parameters(slice, 1);
         add_springs(g), add_limits(g);
     }
 };
@@ -63,7 +64,8 @@ struct ContactRowsPass : RowsStage {
     }
     void run_adjoint() override {
         for (const RowBlock& b : s.rows.blocks)
-            if (b.kind == RowKind::contact) contact_rows_adj(s.kinematics, point(b), b, s.rows, bar(b), s.bar);
+            if (b.kind == RowKind::contact)
+                contact_rows_adj(s.kinematics, point(b), b, s.rows, bar(b), s.bar);
     }
 };
 
@@ -72,12 +74,15 @@ struct RowCompliancePass : RowsStage {
     std::vector<RowCompliance<D>> c;
     std::vector<RowCompliance<double>> c_bar;
     RowCompliancePass(Rng& g, Regime r) : RowsStage(g, r), c(s.rows.blocks.size()), c_bar(c.size()) {
-        for (const ParameterSlice& slice : {w.time_step, w.erp, w.compliance}) add_parameters(slice, 1);
+        for (const ParameterSlice& slice : {w.time_step, w.erp, w.compliance})
+            add_parameters(slice, 1);
         add_springs(g);
-        for (size_t n = 0; n < c.size(); ++n) out.add<double>(c[n].R, c_bar[n].R), out.add<double>(c[n].erp, c_bar[n].erp);
+        for (size_t n = 0; n < c.size(); ++n)
+            out.add<double>(c[n].R, c_bar[n].R), out.add<double>(c[n].erp, c_bar[n].erp);
     }
     void run_duals() override {
-        for (size_t n = 0; n < c.size(); ++n) c[n] = row_compliance(w, theta.data(), s.rows.blocks[n].springs);
+        for (size_t n = 0; n < c.size(); ++n)
+            c[n] = row_compliance(w, theta.data(), s.rows.blocks[n].springs);
     }
     void run_adjoint() override {
         for (size_t n = 0; n < c.size(); ++n)
@@ -95,11 +100,13 @@ struct BlockBiasPass : RowsStage {
         out.add<double>(d.rows.R, s.rows.R_bar);
     }
     void run_duals() override {
-        for (RowBlock& b : d.rows.blocks) block_bias(w, theta.data(), x.data(), x.data() + w.nq(), d.v_free.data(), d.contacts, b, d.rows);
+        for (RowBlock& b : d.rows.blocks)
+            block_bias(w, theta.data(), x.data(), x.data() + w.nq(), d.v_free.data(), d.contacts, b, d.rows);
     }
     void run_adjoint() override {
         for (const RowBlock& b : s.rows.blocks)
-            block_bias_adj(w, t.theta.data(), q(), v(), s.v_free.data(), b, s.contacts, s.rows, theta_bar.data(), q_bar(), v_bar(), s.v_free_bar.data());
+            block_bias_adj(w, t.theta.data(), q(), v(), s.v_free.data(), b, s.contacts, s.rows,
+                           theta_bar.data(), q_bar(), v_bar(), s.v_free_bar.data());
     }
 };
 
@@ -112,10 +119,13 @@ struct MakeRowsPass : RowsStage {
         out.add<double>(d.rows.R, s.rows.R_bar);
         out.add<double>(d.rows.mu, s.rows.mu_bar);
     }
-    void run_duals() override { make_rows(w, theta.data(), x.data(), x.data() + w.nq(), d.v_free.data(), d.kinematics, d.contacts, d.rows); }
+    void run_duals() override {
+        make_rows(w, theta.data(), x.data(), x.data() + w.nq(), d.v_free.data(), d.kinematics, d.contacts,
+                  d.rows);
+    }
     void run_adjoint() override {
-        make_rows_adj(w, t.theta.data(), q(), v(), s.v_free.data(), s.kinematics, s.contacts, s.rows, s.bar, theta_bar.data(), q_bar(), v_bar(),
-                      s.v_free_bar.data());
+        make_rows_adj(w, t.theta.data(), q(), v(), s.v_free.data(), s.kinematics, s.contacts, s.rows, s.bar,
+                      theta_bar.data(), q_bar(), v_bar(), s.v_free_bar.data());
     }
 };
 

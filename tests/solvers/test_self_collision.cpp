@@ -14,8 +14,9 @@ std::string chain(const std::string& root) {
         return "<origin xyz='" + x +
                " 0 1'/><axis xyz='0 0 1'/><limit lower='-1' upper='1' effort='5' velocity='2'/>";
     };
-    return urdf_robot(urdf_link(root, "") + urdf_link("a", ball) + urdf_link("b", ball) + urdf_link("c", ball) +
-                      urdf_link("d", ball) + urdf_joint("ja", "revolute", root, "a", at("0")) +
+    return urdf_robot(urdf_link(root, "") + urdf_link("a", ball) + urdf_link("b", ball) +
+                      urdf_link("c", ball) + urdf_link("d", ball) +
+                      urdf_joint("ja", "revolute", root, "a", at("0")) +
                       urdf_joint("jb", "revolute", "a", "b",
                                  "<origin xyz='0.1 0 0'/><axis xyz='0 0 1'/><limit lower='-1' upper='1'/>") +
                       urdf_joint("jc", "revolute", "b", "c",
@@ -28,9 +29,7 @@ TEST_CASE("URDF: links do not touch each other unless that is asked for, and the
     const auto pairs = [](const Scene& scene) {
         std::string text;
         for (const auto& [a, b] : scene.world.shapes.pairs) {
-            const auto name = [&](int i) {
-                return scene.world.shapes.shapes[static_cast<size_t>(i)].name.substr(2);
-            };
+            const auto name = [&](int i) { return scene.world.shapes.shapes[i].name.substr(2); };
             const std::string one = name(a), two = name(b);
             if (one.size() == 1 && two.size() == 1) text += one + two + " ";
         }

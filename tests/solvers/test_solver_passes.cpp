@@ -1,7 +1,7 @@
-// The dot-product test of every stage of the step, and of the step itself. The solver alone: tests/solvers/test_pgs_pass.cpp; the
-// rows: tests/solvers/test_row_passes.cpp.
-#include "tests/support/contact_stage.hpp"
+// The dot-product test of every stage of the step, and of the step itself. The solver alone:
+// tests/solvers/test_pgs_pass.cpp; the rows: tests/solvers/test_row_passes.cpp.
 #include "solvers/step/step.hpp"
+#include "tests/support/contact_stage.hpp"
 
 using namespace costate;
 using namespace costate::test;
@@ -24,8 +24,8 @@ struct ShapePosePass : ContactStage {
     }
     void run_adjoint() override {
         for (size_t n = 0; n < X_bar.size(); ++n)
-            shape_pose_adj(w, t.theta.data(), s.kinematics, static_cast<int>(n), s.contacts.X_CS[n], X_bar[n], s.bar,
-                           theta_bar.data());
+            shape_pose_adj(w, t.theta.data(), s.kinematics, static_cast<int>(n), s.contacts.X_CS[n], X_bar[n],
+                           s.bar, theta_bar.data());
     }
 };
 
@@ -36,11 +36,12 @@ struct MakeContactsPass : ContactStage {
         in.add(s.kinematics.X, d.kinematics.X, s.bar.X);
         for (int body = 0; body < static_cast<int>(m.bodies.size()); ++body) {
             bool touches = false;
-            for (const ContactPoint<double>& c : s.contacts.points) touches = touches || c.body_a == body || c.body_b == body;
+            for (const ContactPoint<double>& c : s.contacts.points)
+                touches = touches || c.body_a == body || c.body_b == body;
             if (!touches) inputs_without_effect += 6;
         }
-        for (const ParameterSlice& slice :
-             {w.shapes.size, w.shapes.position, w.shapes.rotation, w.shapes.friction, w.shapes.restitution, w.shapes.margin})
+        for (const ParameterSlice& slice : {w.shapes.size, w.shapes.position, w.shapes.rotation,
+                                            w.shapes.friction, w.shapes.restitution, w.shapes.margin})
             add_parameters_along_direction(g, slice, static_cast<int>(w.shapes.shapes.size()));
         for (size_t c = 0; c < s.contacts.points.size(); ++c) {
             const ContactPoint<D>& point = d.contacts.points[c];
@@ -55,19 +56,22 @@ struct MakeContactsPass : ContactStage {
         place_shapes(w, theta.data(), d.kinematics, d.contacts);
         make_contacts(w, theta.data(), d.kinematics, d.contacts);
     }
-    void run_adjoint() override { make_contacts_adj(w, t.theta.data(), s.kinematics, s.contacts, s.bar, theta_bar.data()); }
+    void run_adjoint() override {
+        make_contacts_adj(w, t.theta.data(), s.kinematics, s.contacts, s.bar, theta_bar.data());
+    }
 };
 
 struct ContactPointPass : MakeContactsPass {
     using MakeContactsPass::MakeContactsPass;
     void run_duals() override {
         place_shapes(w, theta.data(), d.kinematics, d.contacts);
-        for (ContactPoint<D>& c : d.contacts.points) c = contact_point(w, theta.data(), d.kinematics, d.contacts, c.features);
+        for (ContactPoint<D>& c : d.contacts.points)
+            c = contact_point(w, theta.data(), d.kinematics, d.contacts, c.features);
     }
     void run_adjoint() override {
         for (size_t c = 0; c < s.contacts.points.size(); ++c)
-            contact_point_adj(w, t.theta.data(), s.kinematics, s.contacts, s.contacts.points[c], s.contacts.points_bar[c], s.bar,
-                              theta_bar.data());
+            contact_point_adj(w, t.theta.data(), s.kinematics, s.contacts, s.contacts.points[c],
+                              s.contacts.points_bar[c], s.bar, theta_bar.data());
     }
 };
 
@@ -79,8 +83,9 @@ struct SolvingStage : ContactStage {
         in.add(M, M_dual, s.free_motion.M_bar);
         for (int tree = 0; tree < static_cast<int>(m.trees.size()); ++tree) {
             if (std::ranges::count(s.rows.island_trees, tree) > 0) continue;
-            const Tree& it = m.trees[static_cast<size_t>(tree)];
-            for (int j = it.dof_begin; j < it.dof_end; ++j) inputs_without_effect += m.dofs[static_cast<size_t>(j)].depth + 1;
+            const Tree& it = m.trees[tree];
+            for (int j = it.dof_begin; j < it.dof_end; ++j)
+                inputs_without_effect += m.dofs[j].depth + 1;
         }
     }
     void add_jacobian(Rng& g) {
@@ -118,14 +123,17 @@ struct FactoredDelassusPass : SolvingStage {
         s.delassus.L_bar.assign(M.size(), 0);
         in.add(s.free_motion.M, d.free_motion.M, s.delassus.L_bar), add_jacobian(g);
         for (const Dof& dof : m.dofs)  // of dofs on no chain
-            if (std::ranges::count(s.rows.chain_dof, static_cast<int>(&dof - m.dofs.data())) == 0) inputs_without_effect += dof.depth + 1;
+            if (std::ranges::count(s.rows.chain_dof, static_cast<int>(&dof - m.dofs.data())) == 0)
+                inputs_without_effect += dof.depth + 1;
         out.add<double>(d.delassus.W, s.delassus.W_bar);
     }
     void run_duals() override {
-        for (const Island& island : d.rows.islands) factored_delassus(w, d.free_motion.M.data(), d.rows, island, d.delassus);
+        for (const Island& island : d.rows.islands)
+            factored_delassus(w, d.free_motion.M.data(), d.rows, island, d.delassus);
     }
     void run_adjoint() override {
-        for (const Island& island : s.rows.islands) factored_delassus_adj(w, L(), s.rows, island, s.delassus);
+        for (const Island& island : s.rows.islands)
+            factored_delassus_adj(w, L(), s.rows, island, s.delassus);
     }
 };
 
@@ -146,8 +154,10 @@ struct SolveImpulsesPass : SolvingStage {
         const auto add = [&](const auto& numbers, auto& duals, auto& bars) {
             in.add_along_direction(g, [&](Inputs& all) { all.add(numbers, duals, bars); });
         };
-        if (most_dense_rows > 0) add(s.delassus.A, d.delassus.A, s.delassus.A_bar);
-        else add(s.delassus.W, d.delassus.W, s.delassus.W_bar), add(s.rows.R, d.rows.R, s.rows.R_bar);
+        if (most_dense_rows > 0)
+            add(s.delassus.A, d.delassus.A, s.delassus.A_bar);
+        else
+            add(s.delassus.W, d.delassus.W, s.delassus.W_bar), add(s.rows.R, d.rows.R, s.rows.R_bar);
         add(s.rows.beta, d.rows.beta, s.rows.beta_bar);
         add(s.rows.mu, d.rows.mu, s.rows.mu_bar);
         add(s.v_free, d.v_free, v_free_bar);
@@ -158,21 +168,25 @@ struct SolveImpulsesPass : SolvingStage {
         std::ranges::fill(d.impulses.lambda, D(0));
         solve_impulses(w, d.rows, d.delassus, d.v_free.data(), d.impulses);
     }
-    void run_adjoint() override { solve_impulses_adj(s.rows, s.delassus, s.v_free.data(), s.impulses, v_free_bar.data()); }
+    void run_adjoint() override {
+        solve_impulses_adj(s.rows, s.delassus, s.v_free.data(), s.impulses, v_free_bar.data());
+    }
 };
 
 // M, J, impulses -> velocity from the impulses.
 struct ApplyImpulsesPass : SolvingStage {
     std::vector<double> dv_bar;
     ApplyImpulsesPass(Rng& g, Regime r) : SolvingStage(g, r), dv_bar(s.impulses.dv.size()) {
-        for (double& lambda : s.impulses.lambda) lambda += g.around_zero(r);
+        for (double& lambda : s.impulses.lambda)
+            lambda += g.around_zero(r);
         add_mass_matrix(), add_jacobian(g);
         in.add(s.impulses.lambda, d.impulses.lambda, s.impulses.lambda_bar);
         out.add<double>(d.impulses.dv, dv_bar);
     }
     void run_duals() override {
         factor_duals();
-        for (const RowBlock& b : d.rows.blocks) half_solve_block(w, d.free_motion.M.data(), d.rows, b, d.delassus);
+        for (const RowBlock& b : d.rows.blocks)
+            half_solve_block(w, d.free_motion.M.data(), d.rows, b, d.delassus);
         apply_impulses(w, d.free_motion.M.data(), d.rows, d.delassus, d.impulses);
     }
     void run_adjoint() override {
@@ -183,7 +197,8 @@ struct ApplyImpulsesPass : SolvingStage {
 
 // S, I, armature, time step, damping -> M + h B.
 struct MassMatrixPass : ContactStage {
-    static constexpr int inputs_without_effect = 4;  // mass and first moment of a body turning about a fixed axis
+    // mass and first moment of a body turning about a fixed axis
+    static constexpr int inputs_without_effect = 4;
     MassMatrixPass(Rng& g, Regime r) : ContactStage(g, r) {
         in.add(s.kinematics.S, d.kinematics.S, s.bar.S), in.add(s.kinematics.I, d.kinematics.I, s.bar.I);
         in.add(s.B, d.B, s.B_bar), add_parameters(m.armature, m.nv), add_parameters(w.time_step, 1);
@@ -195,71 +210,88 @@ struct MassMatrixPass : ContactStage {
         std::copy(unfactored_now.begin(), unfactored_now.end(), M_dual.begin());
     }
     void run_adjoint() override {
-        mass_matrix_adj(w, t.theta.data(), s.kinematics, s.B.data(), s.free_motion, s.bar, theta_bar.data(), s.B_bar.data());
+        mass_matrix_adj(w, t.theta.data(), s.kinematics, s.B.data(), s.free_motion, s.bar, theta_bar.data(),
+                        s.B_bar.data());
     }
 };
 
-// S, V, I, v, joint forces, damping, gravity, armature, time step -> accelerations without impulses, through the factor of the
-// mass matrix where the dynamics read it.
+// S, V, I, v, joint forces, damping, gravity, armature, time step -> accelerations without impulses, through
+// the factor of the mass matrix where the dynamics read it.
 template <ForwardDynamics dynamics> struct FreeAccelerationPass : ContactStage {
-    // velocities of the three free roots' translation, undamped here; mass and first moment along gravity of the first link
+    // velocities of the three free roots' translation, undamped here; mass and first moment along gravity of
+    // the first link
     static constexpr int inputs_without_effect = 3 * 3 + 2;
     FreeAccelerationPass(Rng& g, Regime r) : ContactStage(g, r, dynamics) {
         in.add(s.kinematics.S, d.kinematics.S, s.bar.S), in.add(s.kinematics.V, d.kinematics.V, s.bar.V);
-        in.add(s.kinematics.I, d.kinematics.I, s.bar.I), in.add(s.tau, d.tau, s.tau_bar), in.add(s.B, d.B, s.B_bar);
-        add_velocity(in), add_parameters(m.gravity, 1), add_parameters(m.armature, m.nv), add_parameters(w.time_step, 1);
+        in.add(s.kinematics.I, d.kinematics.I, s.bar.I), in.add(s.tau, d.tau, s.tau_bar),
+            in.add(s.B, d.B, s.B_bar);
+        add_velocity(in), add_parameters(m.gravity, 1), add_parameters(m.armature, m.nv),
+            add_parameters(w.time_step, 1);
         out.add<double>(d.free_motion.a, s.free_motion.a_bar);
     }
     void run_duals() override {
-        if (dynamics == ForwardDynamics::crba) mass_matrix(w, theta.data(), d.kinematics, d.B.data(), d.free_motion);
-        free_acceleration(w, theta.data(), d.kinematics, x.data() + w.nq(), d.tau.data(), d.B.data(), d.free_motion);
+        if (dynamics == ForwardDynamics::crba)
+            mass_matrix(w, theta.data(), d.kinematics, d.B.data(), d.free_motion);
+        free_acceleration(w, theta.data(), d.kinematics, x.data() + w.nq(), d.tau.data(), d.B.data(),
+                          d.free_motion);
     }
     void run_adjoint() override {
-        free_acceleration_adj(w, t.theta.data(), s.kinematics, v(), s.B.data(), s.free_motion, s.bar, theta_bar.data(), v_bar(),
-                              s.tau_bar.data(), s.B_bar.data());
+        free_acceleration_adj(w, t.theta.data(), s.kinematics, v(), s.B.data(), s.free_motion, s.bar,
+                              theta_bar.data(), v_bar(), s.tau_bar.data(), s.B_bar.data());
         if (dynamics == ForwardDynamics::aba) return;
-        mass_matrix_adj(w, t.theta.data(), s.kinematics, s.B.data(), s.free_motion, s.bar, theta_bar.data(), s.B_bar.data());
+        mass_matrix_adj(w, t.theta.data(), s.kinematics, s.B.data(), s.free_motion, s.bar, theta_bar.data(),
+                        s.B_bar.data());
     }
 };
 
-// All parameters, each kind along a direction, state and controls -> next state, and what else an objective may ask of a step.
+// All parameters, each kind along a direction, state and controls -> next state, and what else an objective
+// may ask of a step.
 template <ForwardDynamics dynamics> struct StepPass : ContactStage {
     StepPass(Rng& g, Regime r) : ContactStage(g, r, dynamics) {
         add_configuration(in), add_velocity(in);
         in.add_along_direction(g, [&](Inputs& all) { add_controls(all); });
-        const int bodies = static_cast<int>(m.bodies.size()), shapes = static_cast<int>(w.shapes.shapes.size());
+        const int bodies = static_cast<int>(m.bodies.size()),
+                  shapes = static_cast<int>(w.shapes.shapes.size());
         for (const auto& slice : {m.mass, m.com, m.inertia, m.placement, m.rotation, m.axis_rotation})
             add_parameters_along_direction(g, slice, bodies);
-        for (const auto& slice : {m.damping, m.armature, m.stiffness, m.rest}) add_parameters_along_direction(g, slice, m.nv);
-        for (const auto& slice : {m.gear, m.kp, m.kd}) add_parameters_along_direction(g, slice, m.nu);
+        for (const auto& slice : {m.damping, m.armature, m.stiffness, m.rest})
+            add_parameters_along_direction(g, slice, m.nv);
+        for (const auto& slice : {m.gear, m.kp, m.kd})
+            add_parameters_along_direction(g, slice, m.nu);
         add_limits_and_actuator_limits(g);
-        for (const auto& slice : {m.gravity, w.time_step, w.compliance, w.erp, w.slop}) add_parameters(slice, 1);
-        for (const auto& slice :
-             {w.shapes.size, w.shapes.position, w.shapes.rotation, w.shapes.friction, w.shapes.restitution, w.shapes.margin})
+        for (const auto& slice : {m.gravity, w.time_step, w.compliance, w.erp, w.slop})
+            add_parameters(slice, 1);
+        for (const auto& slice : {w.shapes.size, w.shapes.position, w.shapes.rotation, w.shapes.friction,
+                                  w.shapes.restitution, w.shapes.margin})
             add_parameters_along_direction(g, slice, shapes);
         add_springs(g);
         add_next_state(), add_poses_and_velocities();
         out.add<double>(d.impulses.lambda, s.impulses.lambda_bar);
         for (size_t c = 0; c < s.contacts.points.size(); ++c) {
             out.add<double>(d.contacts.points[c].geometry.gap, s.contacts.points_bar[c].geometry.gap);
-            out.add<Vec3<double>>(d.contacts.points[c].geometry.normal, s.contacts.points_bar[c].geometry.normal);
+            out.add<Vec3<double>>(d.contacts.points[c].geometry.normal,
+                                  s.contacts.points_bar[c].geometry.normal);
         }
     }
     void run_duals() override { step(w, theta.data(), x.data(), u.data(), d, x_next.data()); }
     void run_adjoint() override {
-        step_adj(w, t.theta.data(), t.x.data(), t.u.data(), s, x_next_bar.data(), theta_bar.data(), x_bar.data(), u_bar.data());
+        step_adj(w, t.theta.data(), t.x.data(), t.u.data(), s, x_next_bar.data(), theta_bar.data(),
+                 x_bar.data(), u_bar.data());
     }
 };
 
 // Placements and rotations of joints, state -> poses and velocities.
 struct ObservePass : ContactStage {
     ObservePass(Rng& g, Regime r) : ContactStage(g, r) {
-        add_configuration(in), add_velocity(in), add_parameters(m.placement, static_cast<int>(m.bodies.size()));
+        add_configuration(in), add_velocity(in),
+            add_parameters(m.placement, static_cast<int>(m.bodies.size()));
         add_parameters(m.rotation, static_cast<int>(m.bodies.size()));
         add_poses_and_velocities();
     }
     void run_duals() override { observe(w, theta.data(), x.data(), d); }
-    void run_adjoint() override { observe_adj(w, t.theta.data(), t.x.data(), s, theta_bar.data(), x_bar.data()); }
+    void run_adjoint() override {
+        observe_adj(w, t.theta.data(), t.x.data(), s, theta_bar.data(), x_bar.data());
+    }
 };
 
 }  // namespace
@@ -280,8 +312,12 @@ TEST_CASE("adjoint: large islands") {
 }
 TEST_CASE("adjoint: apply_impulses") { check_pass<ApplyImpulsesPass>(1e-11); }
 TEST_CASE("adjoint: mass_matrix") { check_pass<MassMatrixPass>(1e-12); }
-TEST_CASE("adjoint: free_acceleration by CRBA") { check_pass<FreeAccelerationPass<ForwardDynamics::crba>>(1e-11); }
-TEST_CASE("adjoint: free_acceleration by ABA") { check_pass<FreeAccelerationPass<ForwardDynamics::aba>>(1e-10); }
+TEST_CASE("adjoint: free_acceleration by CRBA") {
+    check_pass<FreeAccelerationPass<ForwardDynamics::crba>>(1e-11);
+}
+TEST_CASE("adjoint: free_acceleration by ABA") {
+    check_pass<FreeAccelerationPass<ForwardDynamics::aba>>(1e-10);
+}
 TEST_CASE("adjoint: step by CRBA") { check_pass<StepPass<ForwardDynamics::crba>>(1e-11); }
 TEST_CASE("adjoint: step by ABA") { check_pass<StepPass<ForwardDynamics::aba>>(1e-11); }
 TEST_CASE("adjoint: observe") { check_pass<ObservePass>(1e-12); }

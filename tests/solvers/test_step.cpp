@@ -1,12 +1,12 @@
-// A whole contact step: its adjoint against dual numbers with the active features frozen, and against central differences
-// through the real detector.
+// A whole contact step: its adjoint against dual numbers with the active features frozen, and against central
+// differences through the real detector.
 #include <doctest/doctest.h>
 
 #include "solvers/step/jacobian.hpp"
+#include "solvers/step/step.hpp"
 #include "tests/support/check_adjoint.hpp"
 #include "tests/support/step_derivatives.hpp"
 #include "tests/support/sweeping.hpp"
-#include "solvers/step/step.hpp"
 
 using namespace costate;
 using namespace costate::test;
@@ -25,9 +25,11 @@ void check_step(const ToyState& t, StepScratch<double>& s, unsigned seed, double
     const VecX<double> next_bar = random_vector(t.world.ndx(), g, Regime::random);
     const StepBars b = run_step_adjoint(t, s, next_bar);
     const VecX<double> dtheta = random_vector(t.world.np(), g, Regime::random).cwiseProduct(scales(t)),
-                       dx = random_vector(t.world.ndx(), g, Regime::random), du = random_vector(t.world.nu(), g, Regime::random);
+                       dx = random_vector(t.world.ndx(), g, Regime::random),
+                       du = random_vector(t.world.nu(), g, Regime::random);
     const VecX<double> zt = 0 * dtheta, zx = 0 * dx, zu = 0 * du;
-    const auto check = [&](const char* what, const VecX<double>& a, const VecX<double>& c, const VecX<double>& e) {
+    const auto check = [&](const char* what, const VecX<double>& a, const VecX<double>& c,
+                           const VecX<double>& e) {
         CAPTURE(what);
         const VecX<double> y = push_step(t, sd, a, c, e);
         const double forward = y.dot(next_bar), backward = b.pair(a, c, e);
@@ -54,7 +56,8 @@ bool check_differences(const ToyState& t, StepScratch<double>& s, unsigned seed)
     const StepBars b = run_step_adjoint(t, s, next_bar);
     const VecX<double> base = run_step(t, s);
     const std::uint64_t hash = branch_hash(s);
-    const VecX<double> dx = random_vector(t.world.ndx(), g, Regime::random), du = random_vector(t.world.nu(), g, Regime::random),
+    const VecX<double> dx = random_vector(t.world.ndx(), g, Regime::random),
+                       du = random_vector(t.world.nu(), g, Regime::random),
                        dtheta = random_vector(t.world.np(), g, Regime::random).cwiseProduct(scales(t));
     const double eps = 1e-6;
     bool same = true;
@@ -83,7 +86,8 @@ TEST_CASE("step: adjoint against dual numbers, features frozen") {
             StepScratch<double> s(t.world);
             check_step(t, s, seed);
             contacts += static_cast<int>(s.contacts.points.size());
-            for (const RowBlock& block : s.rows.blocks) limits += block.kind == RowKind::limit;
+            for (const RowBlock& block : s.rows.blocks)
+                limits += block.kind == RowKind::limit;
         }
     }
     CHECK(contacts > 200);
@@ -100,10 +104,10 @@ TEST_CASE("step: adjoint of equalities, dry friction and ball limits against dua
         StepScratch<double> s(t.world);
         check_step(t, s, seed);
         for (const RowBlock& block : s.rows.blocks) {
-            const double x = std::abs(s.impulses.lambda[static_cast<size_t>(block.row)]);
+            const double x = std::abs(s.impulses.lambda[block.row]);
             ball_limits += block.kind == RowKind::ball_limit && x > 0;
             if (block.kind != RowKind::dry_friction) continue;
-            (x == s.rows.mu[static_cast<size_t>(block.row)] ? slipping : sticking) += 1;
+            (x == s.rows.mu[block.row] ? slipping : sticking) += 1;
         }
     }
     CHECK(ball_limits > 5);
@@ -135,11 +139,13 @@ TEST_CASE("step: adjoint through exact solvers against dual numbers and central 
             soft.compliance = 1e-2;
             for (const ToyState& t : {toy_contact_state(seed, settings), toy_joint_row_state(seed, soft)}) {
                 StepScratch<double> s(t.world);
-                check_step(t, s, seed, 1e-8);  // boxes on four points each: a condition number of 1e5, by the compliance
+                // boxes on four points each: a condition number of 1e5, by the compliance
+                check_step(t, s, seed, 1e-8);
                 CHECK(solver_residual(t.world, s) <= 1e-10);
                 used += check_differences(t, s, seed);
                 for (size_t i = 0; i < s.rows.islands.size(); ++i)
-                    for (const RowState state : s.impulses.sets[i].state) ++states[static_cast<int>(state) + 1];
+                    for (const RowState state : s.impulses.sets[i].state)
+                        ++states[static_cast<int>(state) + 1];
             }
         }
         CHECK(used >= 60);
@@ -162,7 +168,8 @@ TEST_CASE("step: where the sweeps converge, their adjoint and the implicit one a
         for (const bool joints : {false, true}) {
             swept.compliance = implicit.compliance = joints ? 1e-2 : 1e-4;
             const ToyState a = joints ? toy_joint_row_state(seed, swept) : toy_contact_state(seed, swept),
-                           b = joints ? toy_joint_row_state(seed, implicit) : toy_contact_state(seed, implicit);
+                           b = joints ? toy_joint_row_state(seed, implicit)
+                                      : toy_contact_state(seed, implicit);
             StepScratch<double> sa(a.world), sb(b.world);
             CHECK(run_step(a, sa) == run_step(b, sb));
             if (solver_residual(a.world, sa) > 1e-12) continue;
@@ -206,8 +213,9 @@ TEST_CASE("step: adjoint against central differences through the detector") {
         for (const RowBlock& block : s.rows.blocks) {
             if (block.kind != RowKind::contact) continue;
             const double* x = s.impulses.lambda.data() + block.row;
-            const double bound = s.rows.mu[static_cast<size_t>(block.row + 1)] * x[0];
-            (x[0] == 0 ? separating : (std::abs(x[1]) < bound && std::abs(x[2]) < bound ? sticking : sliding)) += 1;
+            const double bound = s.rows.mu[block.row + 1] * x[0];
+            (x[0] == 0 ? separating
+                       : (std::abs(x[1]) < bound && std::abs(x[2]) < bound ? sticking : sliding)) += 1;
         }
     }
     CHECK(used >= 30);
@@ -233,7 +241,8 @@ TEST_CASE("step: a pure function of its arguments") {
         StepScratch<double> fresh(t.world), used(t.world);
         const VecX<double> expected = run_step(t, fresh);
         VecX<double> next(t.world.nx());
-        for (int k = 0; k < 3; ++k) step(t.world, t.theta.data(), other.x.data(), other.u.data(), used, next.data());
+        for (int k = 0; k < 3; ++k)
+            step(t.world, t.theta.data(), other.x.data(), other.u.data(), used, next.data());
         CHECK(run_step(t, used) == expected);
         CHECK(branch_hash(used) == branch_hash(fresh));
     }
@@ -254,15 +263,21 @@ TEST_CASE("step: its Jacobian is that of dual numbers, column by column") {
             StepJacobian::Matrix by_theta;
             step_jacobian_by_adjoints(w, t.theta.data(), t.x.data(), t.u.data(), s, J, &by_theta);
             VecX<double> column(w.ndx());
-            const auto check = [&](const StepJacobian::Matrix& block, int i, const VecX<double>& dtheta, const VecX<double>& dx, const VecX<double>& du) {
+            const auto check = [&](const StepJacobian::Matrix& block, int i, const VecX<double>& dtheta,
+                                   const VecX<double>& dx, const VecX<double>& du) {
                 CAPTURE(i);
-                step_jvp(w, t.theta.data(), t.x.data(), t.u.data(), dtheta.data(), dx.data(), du.data(), sd, column.data());
+                step_jvp(w, t.theta.data(), t.x.data(), t.u.data(), dtheta.data(), dx.data(), du.data(), sd,
+                         column.data());
                 CHECK((column - block.col(i)).norm() <= 1e-8 * (1 + column.norm()));
             };
-            const VecX<double> zt = VecX<double>::Zero(w.np()), zx = VecX<double>::Zero(w.ndx()), zu = VecX<double>::Zero(w.nu());
-            for (int i = 0; i < w.ndx(); ++i) check(J.by_x, i, zt, VecX<double>::Unit(w.ndx(), i), zu);
-            for (int i = 0; i < w.nu(); ++i) check(J.by_u, i, zt, zx, VecX<double>::Unit(w.nu(), i));
-            for (int i = 0; i < w.np(); i += 7) check(by_theta, i, VecX<double>::Unit(w.np(), i), zx, zu);
+            const VecX<double> zt = VecX<double>::Zero(w.np()), zx = VecX<double>::Zero(w.ndx()),
+                               zu = VecX<double>::Zero(w.nu());
+            for (int i = 0; i < w.ndx(); ++i)
+                check(J.by_x, i, zt, VecX<double>::Unit(w.ndx(), i), zu);
+            for (int i = 0; i < w.nu(); ++i)
+                check(J.by_u, i, zt, zx, VecX<double>::Unit(w.nu(), i));
+            for (int i = 0; i < w.np(); i += 7)
+                check(by_theta, i, VecX<double>::Unit(w.np(), i), zx, zu);
         }
     }
 }

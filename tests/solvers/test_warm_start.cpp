@@ -1,10 +1,11 @@
-// Warm start: what a state keeps of its impulses, by which features they are found again, and that gradients know all of it.
+// Warm start: what a state keeps of its impulses, by which features they are found again, and that gradients
+// know all of it.
+#include "adjoint/checkpoints/schedule.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
 #include "scenes/scene.hpp"
-#include "tests/support/contact_stage.hpp"
 #include "solvers/step/step.hpp"
-#include "adjoint/checkpoints/schedule.hpp"
+#include "tests/support/contact_stage.hpp"
 
 using namespace costate;
 using namespace costate::test;
@@ -21,7 +22,8 @@ ToyState warm_state(Rng& g, Regime r) {
     VecX<double> next(w.nx());
     step(w, t.theta.data(), t.x.data(), t.u.data(), s, next.data());
     t.x.tail(w.warm_numbers()) = next.tail(w.warm_numbers());
-    for (int i = w.nx() - w.warm_numbers() + w.warm_contacts(); i < w.nx(); ++i) t.x[i] *= 1 + 0.1 * g.normal();
+    for (int i = w.nx() - w.warm_numbers() + w.warm_contacts(); i < w.nx(); ++i)
+        t.x[i] *= 1 + 0.1 * g.normal();
     return t;
 }
 
@@ -52,7 +54,9 @@ struct KeepImpulsesPass : WarmStage {
         in.add(s.impulses.lambda, d.impulses.lambda, s.impulses.lambda_bar);
         out.add<double>(x_next.data() + first_impulse(), x_next_bar.data() + first_impulse_bar(), kept());
     }
-    void run_duals() override { keep_impulses(w, d.contacts, d.rows, d.impulses, x_next.data() + w.nq() + w.nv()); }
+    void run_duals() override {
+        keep_impulses(w, d.contacts, d.rows, d.impulses, x_next.data() + w.nq() + w.nv());
+    }
     void run_adjoint() override { keep_impulses_adj(w, s.rows, x_next_bar.data() + 2 * w.nv(), s.impulses); }
 };
 
@@ -62,14 +66,18 @@ struct WarmStepPass : WarmStage {
         add_configuration(in), add_velocity(in);
         in.add_along_direction(g, [&](Inputs& all) { add_controls(all); });
         in.add_along_direction(g, [&](Inputs& all) { add_kept(all); });
-        for (const auto& slice : {m.gravity, w.time_step}) add_parameters(slice, 1);
-        out.add_place({2 * w.nv(), [this](double* c) { Eigen::Map<VecX<double>>(c, 2 * w.nv()) = state_tangent(m, x_next); },
-                       [this](const double* c) { std::copy(c, c + 2 * w.nv(), x_next_bar.data()); }});
+        for (const auto& slice : {m.gravity, w.time_step})
+            add_parameters(slice, 1);
+        out.add_place(
+            {2 * w.nv(),
+             [this](double* c) { Eigen::Map<VecX<double>>(c, 2 * w.nv()) = state_tangent(m, x_next); },
+             [this](const double* c) { std::copy(c, c + 2 * w.nv(), x_next_bar.data()); }});
         out.add<double>(x_next.data() + first_impulse(), x_next_bar.data() + first_impulse_bar(), kept());
     }
     void run_duals() override { step(w, theta.data(), x.data(), u.data(), d, x_next.data()); }
     void run_adjoint() override {
-        step_adj(w, t.theta.data(), t.x.data(), t.u.data(), s, x_next_bar.data(), theta_bar.data(), x_bar.data(), u_bar.data());
+        step_adj(w, t.theta.data(), t.x.data(), t.u.data(), s, x_next_bar.data(), theta_bar.data(),
+                 x_bar.data(), u_bar.data());
     }
 };
 
@@ -109,7 +117,8 @@ TEST_CASE("warm start: a key is whole, fits a double and tells features apart") 
     std::vector<FeaturePair> others(6, f);
     ++others[0].a, ++others[1].b, ++others[2].on_a.index, ++others[3].on_b.index;
     others[4].on_a.kind = FeatureKind::edge, others[5].on_b.kind = FeatureKind::side;
-    for (const FeaturePair& other : others) CHECK(feature_key(other) != key);
+    for (const FeaturePair& other : others)
+        CHECK(feature_key(other) != key);
 }
 
 TEST_CASE("warm start: a step is still a pure function, and contacts beyond the room start from 0") {
@@ -133,7 +142,8 @@ TEST_CASE("warm start: a step is still a pure function, and contacts beyond the 
     t.x.tail(t.world.warm_numbers()) = next.tail(t.world.warm_numbers());
     step(t.world, t.theta.data(), t.x.data(), t.u.data(), s, next.data());
     for (size_t n = 0; n < s.rows.blocks.size(); ++n)
-        if (s.rows.blocks[n].kind == RowKind::contact) CHECK((s.impulses.warm[n] >= 0) == (s.rows.blocks[n].index == 0));
+        if (s.rows.blocks[n].kind == RowKind::contact)
+            CHECK((s.impulses.warm[n] >= 0) == (s.rows.blocks[n].index == 0));
 }
 
 TEST_CASE("warm start: two sweeps do the work of fifty where little changes") {
@@ -150,7 +160,8 @@ TEST_CASE("warm start: the last active set is right on more than 95 % of the ste
         int islands = 0, guessed = 0;
         rollout.forward(s.theta, s.x0, s.z0, [&](int, const double*, const double* u) {
             if (u == nullptr) return;
-            for (const SolverStatus status : simulation.scratch().impulses.status) ++islands, guessed += status == SolverStatus::guessed;
+            for (const SolverStatus status : simulation.scratch().impulses.status)
+                ++islands, guessed += status == SolverStatus::guessed;
         });
         REQUIRE(islands >= 300);
         CHECK(guessed > 0.95 * islands);
@@ -176,8 +187,11 @@ TEST_CASE("warm start: every schedule gives the same bits, and the gradient is t
         }
         Rng g(7);
         VecX<double> direction(s.z0.size());
-        for (double& d : direction) d = g.normal();
-        const double e = 1e-6, plus = rollout.forward(s.theta, s.x0, s.z0 + e * direction), minus = rollout.forward(s.theta, s.x0, s.z0 - e * direction);
-        CHECK(std::abs((plus - minus) / (2 * e) - expected.controls.dot(direction)) <= 1e-6 * std::abs(expected.controls.dot(direction)));
+        for (double& d : direction)
+            d = g.normal();
+        const double e = 1e-6, plus = rollout.forward(s.theta, s.x0, s.z0 + e * direction),
+                     minus = rollout.forward(s.theta, s.x0, s.z0 - e * direction);
+        CHECK(std::abs((plus - minus) / (2 * e) - expected.controls.dot(direction)) <=
+              1e-6 * std::abs(expected.controls.dot(direction)));
     }
 }

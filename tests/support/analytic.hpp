@@ -1,5 +1,5 @@
-// Worlds with a known answer: a short way to build one, to roll it out under constant controls, and to read a number of its last
-// state together with the gradient of that number.
+// Worlds with a known answer: a short way to build one, to roll it out under constant controls, and to read a
+// number of its last state together with the gradient of that number.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -9,8 +9,8 @@
 
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
-#include "tests/support/sweeping.hpp"
 #include "solvers/step/step.hpp"
+#include "tests/support/sweeping.hpp"
 
 namespace costate::test {
 
@@ -27,7 +27,7 @@ struct AnalyticCase {
     const Body& body(std::string_view name) const {
         const int i = world.model.body_index(name);
         REQUIRE(i >= 0);
-        return world.model.bodies[static_cast<size_t>(i)];
+        return world.model.bodies[i];
     }
     int index(std::string_view path, int k = 0) const {
         const ParameterLayout::Entry* e = world.model.layout.find(path);
@@ -71,7 +71,8 @@ inline ShapeSpec shape(const std::string& name, ShapeType type, const Vec3<doubl
 // Bodies, shapes and motors in the order they are added; children name their parent in BodySpec::parent.
 class AnalyticScene {
 public:
-    explicit AnalyticScene(const Settings& settings, const Vec3<double>& gravity = {0, 0, -g0}) : settings_(settings) {
+    explicit AnalyticScene(const Settings& settings, const Vec3<double>& gravity = {0, 0, -g0})
+        : settings_(settings) {
         builder_.set_gravity(gravity);
     }
     int add(const BodySpec& b) { return builder_.add_body(b); }
@@ -82,8 +83,11 @@ public:
         builder_.add_actuator(a);
     }
     // On a body by name, or on the world: "".
-    void add(const ShapeSpec& s, const std::string& body = "") { shapes_.push_back(s), carriers_.push_back(body); }
-    void add_ball(const std::string& name, double mass, double radius, double friction = 1, double restitution = 0) {
+    void add(const ShapeSpec& s, const std::string& body = "") {
+        shapes_.push_back(s), carriers_.push_back(body);
+    }
+    void add_ball(const std::string& name, double mass, double radius, double friction = 1,
+                  double restitution = 0) {
         add(ball(name, mass, radius));
         add(shape(name, ShapeType::sphere, {radius, 0, 0}, friction, restitution), name);
     }
@@ -94,7 +98,8 @@ public:
     AnalyticCase build() const {
         Model m = builder_.build();
         std::vector<ShapeSpec> shapes = shapes_;
-        for (size_t i = 0; i < shapes.size(); ++i) shapes[i].body = m.body_index(carriers_[i]);
+        for (size_t i = 0; i < shapes.size(); ++i)
+            shapes[i].body = m.body_index(carriers_[i]);
         ShapeSet set = build_shapes(m, shapes);
         AnalyticCase c{World(std::move(m), std::move(set), settings_), {}, {}, {}};
         c.theta = c.world.model.layout.nominal();
@@ -116,7 +121,7 @@ private:
 inline ControlPlan held_controls(const AnalyticCase& c, int steps) {
     ControlChannel held;
     held.times = {0};
-    return ControlPlan(std::vector<ControlChannel>(static_cast<size_t>(c.world.nu()), held), steps, c.time_step());
+    return ControlPlan(std::vector<ControlChannel>(c.world.nu(), held), steps, c.time_step());
 }
 
 // A number and its gradient.
@@ -127,7 +132,9 @@ struct Sensitivity {
     Gradient g;
     double to(std::string_view path, int k = 0) const { return g.parameters[of->index(path, k)]; }
     double to_q(std::string_view body, int k = 0) const { return g.initial_state[of->body(body).v0 + k]; }
-    double to_v(std::string_view body, int k = 0) const { return g.initial_state[of->world.nv() + of->body(body).v0 + k]; }
+    double to_v(std::string_view body, int k = 0) const {
+        return g.initial_state[of->world.nv() + of->body(body).v0 + k];
+    }
     double to_u(int k = 0) const { return g.controls[k]; }
 };
 
@@ -142,7 +149,8 @@ inline Sensitivity loss(const AnalyticCase& c, int steps, const Objective& objec
     return s;
 }
 
-inline constexpr double afar = 64;  // to which side of a target all coordinates are, so that distance is a coordinate plus this
+// to which side of a target all coordinates are, so that distance is a coordinate plus this
+inline constexpr double afar = 64;
 
 inline Term point_term(const AnalyticCase& c, TermKind kind, std::string_view body, int axis,
                        const Vec3<double>& point = Vec3<double>::Zero()) {
@@ -165,7 +173,8 @@ inline Sensitivity velocity(const AnalyticCase& c, int steps, std::string_view b
     s.value -= afar;
     return s;
 }
-// Entry k of the last q of a joint, where it has as many entries as v; and of the last v, which must not vanish.
+// Entry k of the last q of a joint, where it has as many entries as v; and of the last v, which must not
+// vanish.
 inline Sensitivity coordinate(const AnalyticCase& c, int steps, std::string_view body, int k = 0) {
     Term t;
     t.kind = TermKind::configuration, t.norm = TermNorm::distance, t.dofs = {c.body(body).v0 + k};
@@ -182,7 +191,8 @@ inline Sensitivity rate(const AnalyticCase& c, int steps, std::string_view body,
     REQUIRE(s.value > 0);
     if (s.last[c.world.nq() + t.dofs[0]] > 0) return s;
     s.value = -s.value;
-    for (VecX<double>* x : {&s.g.controls, &s.g.initial_state, &s.g.parameters}) *x = -*x;
+    for (VecX<double>* x : {&s.g.controls, &s.g.initial_state, &s.g.parameters})
+        *x = -*x;
     return s;
 }
 
@@ -193,8 +203,9 @@ inline std::vector<VecX<double>> states(const AnalyticCase& c, int steps) {
     Simulation simulation(c.world, none);
     Rollout<Simulation> rollout(simulation, plan, steps);
     std::vector<VecX<double>> all;
-    rollout.forward(c.theta, c.x, c.u,
-                    [&](int, const double* x, const double*) { all.push_back(Eigen::Map<const VecX<double>>(x, c.world.nx())); });
+    rollout.forward(c.theta, c.x, c.u, [&](int, const double* x, const double*) {
+        all.push_back(Eigen::Map<const VecX<double>>(x, c.world.nx()));
+    });
     REQUIRE(!rollout.divergence());
     return all;
 }
@@ -207,25 +218,31 @@ struct StepJacobian {
 inline StepJacobian step_jacobian(const AnalyticCase& c, const VecX<double>& x) {
     const World& w = c.world;
     StepScratch<double> s(w);
-    StepJacobian J{VecX<double>(w.nx()), MatX::Zero(w.ndx(), w.ndx()), MatX::Zero(w.ndx(), w.np()), MatX::Zero(w.ndx(), w.nu())};
+    StepJacobian J{VecX<double>(w.nx()), MatX::Zero(w.ndx(), w.ndx()), MatX::Zero(w.ndx(), w.np()),
+                   MatX::Zero(w.ndx(), w.nu())};
     for (int row = 0; row < w.ndx(); ++row) {
         const VecX<double> seed = VecX<double>::Unit(w.ndx(), row);
         VecX<double> x_bar = VecX<double>::Zero(w.ndx()), theta_bar = VecX<double>::Zero(w.np()),
                      u_bar = VecX<double>::Zero(w.nu());
         step(w, c.theta.data(), x.data(), c.u.data(), s, J.next.data());
         s.clear_bars();
-        step_adj(w, c.theta.data(), x.data(), c.u.data(), s, seed.data(), theta_bar.data(), x_bar.data(), u_bar.data());
-        J.x.row(row) = x_bar.transpose(), J.theta.row(row) = theta_bar.transpose(), J.u.row(row) = u_bar.transpose();
+        step_adj(w, c.theta.data(), x.data(), c.u.data(), s, seed.data(), theta_bar.data(), x_bar.data(),
+                 u_bar.data());
+        J.x.row(row) = x_bar.transpose(), J.theta.row(row) = theta_bar.transpose(),
+        J.u.row(row) = u_bar.transpose();
     }
     return J;
 }
 
 // |x - expected| relative to the expected value, or absolute where that is zero.
-inline double error(double x, double expected) { return std::abs(x - expected) / (expected == 0 ? 1.0 : std::abs(expected)); }
+inline double error(double x, double expected) {
+    return std::abs(x - expected) / (expected == 0 ? 1.0 : std::abs(expected));
+}
 
 // Whether errors at h, h/2 and h/4 fall like h.
 inline bool first_order(const std::array<double, 3>& e, double tolerance = 0.1) {
-    return std::abs(std::log2(e[0] / e[1]) - 1) <= tolerance && std::abs(std::log2(e[1] / e[2]) - 1) <= tolerance;
+    return std::abs(std::log2(e[0] / e[1]) - 1) <= tolerance &&
+           std::abs(std::log2(e[1] / e[2]) - 1) <= tolerance;
 }
 
 }  // namespace costate::test

@@ -1,9 +1,10 @@
 // The test of an operator pair, from its signatures alone.
 //
 // For random inputs x, tangents dx and output covectors w:  <J dx, w> on dual numbers (no step size) against
-// <dx, J* w> from the hand-written adjoint, to 1e-12. Bars start non-zero, so an adjoint that overwrites fails; inputs
-// are compared before and after. Three regimes, as manif does: neutral elements, 1e-8 away from them, and random. Every
-// input must matter; of an operator with cases, that read some of their inputs each, in one random draw at least.
+// <dx, J* w> from the hand-written adjoint, to 1e-12. Bars start non-zero, so an adjoint that overwrites
+// fails; inputs are compared before and after. Three regimes, as manif does: neutral elements, 1e-8 away from
+// them, and random. Every input must matter; of an operator with cases, that read some of their inputs each,
+// in one random draw at least.
 #pragma once
 
 #include <algorithm>
@@ -25,13 +26,15 @@ template <class O, class... I> struct AdjointOf<O (*)(const I&...)> {
 
 inline double pairing(const Covector& a, const Covector& b) {
     double s = 0;
-    for (size_t i = 0; i < a.size(); ++i) s += a[i] * b[i];
+    for (size_t i = 0; i < a.size(); ++i)
+        s += a[i] * b[i];
     return s;
 }
 inline double norm(const Covector& a) { return std::sqrt(pairing(a, a)); }
 
 // The dot-product test: y_dot = J x_dot, x_bar = J* y_bar.
-inline bool duals_agree(const Covector& x_dot, const Covector& x_bar, const Covector& y_dot, const Covector& y_bar, double tolerance) {
+inline bool duals_agree(const Covector& x_dot, const Covector& x_bar, const Covector& y_dot,
+                        const Covector& y_bar, double tolerance) {
     const double scale = norm(y_dot) * norm(y_bar) + norm(x_dot) * norm(x_bar);
     return std::abs(pairing(y_dot, y_bar) - pairing(x_dot, x_bar)) <= tolerance * scale + 1e-15;
 }
@@ -46,7 +49,8 @@ void check_adjoint_in(Regime regime, unsigned seed, std::vector<bool>& matters, 
     Rng g(seed);
     const std::tuple<I...> x{Probe<I>::random(g, regime)...};
     const std::tuple<I...> x_before = x;
-    const std::tuple<Covector, std::conditional_t<true, Covector, I>...> drawn{g.covector(Probe<O>::size), g.covector(Probe<I>::size)...};
+    const std::tuple<Covector, std::conditional_t<true, Covector, I>...> drawn{g.covector(Probe<O>::size),
+                                                                               g.covector(Probe<I>::size)...};
     const Covector& y_bar = std::get<0>(drawn);
     const std::vector<Covector> x_dot{std::get<K + 1>(drawn)...};
 
@@ -66,7 +70,8 @@ void check_adjoint_in(Regime regime, unsigned seed, std::vector<bool>& matters, 
     const std::vector<Covector> prior{g.covector(Probe<I>::size)...};
     std::vector<Covector> x_bar = adjoint(prior);
     for (size_t k = 0; k < prior.size(); ++k)
-        for (size_t i = 0; i < prior[k].size(); ++i) x_bar[k][i] -= prior[k][i];
+        for (size_t i = 0; i < prior[k].size(); ++i)
+            x_bar[k][i] -= prior[k][i];
 
     // Argument by argument, so that the report names the one that is wrong.
     for (size_t k = 0; k < sizeof...(I); ++k) {
@@ -77,11 +82,13 @@ void check_adjoint_in(Regime regime, unsigned seed, std::vector<bool>& matters, 
         CHECK(duals_agree(x_dot[k], x_bar[k], y_dot, y_bar, 1e-12));
         if (regime == Regime::random && norm(y_dot) > 0 && norm(x_bar[k]) > 0) matters[k] = true;
     }
-    CHECK((... && (Probe<I>::size == 0 || std::memcmp(&std::get<K>(x), &std::get<K>(x_before), sizeof(I)) == 0)));
+    CHECK((... &&
+           (Probe<I>::size == 0 || std::memcmp(&std::get<K>(x), &std::get<K>(x_before), sizeof(I)) == 0)));
 }
 
 template <class O, class... I>
-void check_adjoint(O (*f)(const I&...), typename Probe<O>::Lifted (*f_dual)(const typename Probe<I>::Lifted&...),
+void check_adjoint(O (*f)(const I&...),
+                   typename Probe<O>::Lifted (*f_dual)(const typename Probe<I>::Lifted&...),
                    void (*f_adj)(const I&..., const Bar<O>&, Bar<I>&...)) {
     std::vector<bool> matters{Probe<I>::size == 0 ...};
     for (const Regime regime : {Regime::neutral, Regime::near_neutral, Regime::small, Regime::random})
@@ -93,12 +100,14 @@ void check_adjoint(O (*f)(const I&...), typename Probe<O>::Lifted (*f_dual)(cons
     }
 }
 
-// A pass works on scratch arrays, so its adaptor flattens it. An adaptor is built from (Rng&, Regime) and offers
+// A pass works on scratch arrays, so its adaptor flattens it. An adaptor is built from (Rng&, Regime) and
+// offers
 //   int inputs() / outputs()                                    sizes of tangent and result
 //   Covector forward(const Covector& x_dot)                     J x_dot, on dual numbers
 //   Covector adjoint(const Covector& y_bar, const Covector& prior)  prior + J* y_bar
 //   double roundoff                                         an effect no larger is none; 0 if not given
-//   int inputs_without_effect                               where the case has some, with the reason; static or its own
+//   int inputs_without_effect                               where the case has some, with the reason; static
+//   or its own
 template <class Adaptor> void check_pass(double tolerance) {
     for (const Regime regime : {Regime::neutral, Regime::near_neutral, Regime::random})
         for (unsigned seed = 1; seed <= 5; ++seed) {
@@ -109,7 +118,8 @@ template <class Adaptor> void check_pass(double tolerance) {
             const Covector y_bar = g.covector(pass.outputs()), prior = g.covector(pass.inputs());
             const Covector x_bar = pass.adjoint(y_bar, Covector(prior.size()));
             Covector excess = pass.adjoint(y_bar, prior);
-            for (size_t i = 0; i < prior.size(); ++i) excess[i] -= prior[i] + x_bar[i];
+            for (size_t i = 0; i < prior.size(); ++i)
+                excess[i] -= prior[i] + x_bar[i];
             CHECK(norm(excess) <= 1e-13 * (norm(prior) + norm(x_bar)));
             for (int trial = 0; trial < 3; ++trial) {
                 const Covector x_dot = g.covector(pass.inputs());
@@ -119,7 +129,7 @@ template <class Adaptor> void check_pass(double tolerance) {
             std::vector<double> effects;
             for (int i = 0; i < pass.inputs(); ++i) {
                 Covector only(static_cast<size_t>(pass.inputs()));
-                only[static_cast<size_t>(i)] = 1;
+                only[i] = 1;
                 const Covector y_dot = pass.forward(only);
                 CAPTURE(i);
                 effects.push_back(norm(y_dot));
@@ -127,14 +137,20 @@ template <class Adaptor> void check_pass(double tolerance) {
             }
             double roundoff = 0;
             if constexpr (requires { pass.roundoff; }) roundoff = pass.roundoff;
-            const auto without_effect = std::count_if(effects.begin(), effects.end(), [&](double e) { return e <= roundoff; });
-            if constexpr (requires { pass.inputs_without_effect; }) CHECK(without_effect == pass.inputs_without_effect);
-            else CHECK(without_effect == 0);
+            const auto without_effect =
+                std::count_if(effects.begin(), effects.end(), [&](double e) { return e <= roundoff; });
+            if constexpr (requires { pass.inputs_without_effect; })
+                CHECK(without_effect == pass.inputs_without_effect);
+            else
+                CHECK(without_effect == 0);
         }
 }
 
 }  // namespace costate::test
 
-#define OP(f)                                                                                                                    \
-    static_assert(std::is_same_v<decltype(&f##_adj<double>), costate::test::AdjointOf<decltype(&f<double>)>::type>);             \
-    TEST_CASE("adjoint: " #f) { costate::test::check_adjoint(&f<double>, &f<costate::test::D>, &f##_adj<double>); }
+#define OP(f)                                                                                                \
+    static_assert(                                                                                           \
+        std::is_same_v<decltype(&f##_adj<double>), costate::test::AdjointOf<decltype(&f<double>)>::type>);   \
+    TEST_CASE("adjoint: " #f) {                                                                              \
+        costate::test::check_adjoint(&f<double>, &f<costate::test::D>, &f##_adj<double>);                    \
+    }

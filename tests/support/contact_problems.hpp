@@ -1,5 +1,6 @@
-// Contact problems that have a solution by construction: A = J M^-1 J^T + R and b = -J v* + slack, so that the velocity v* keeps every
-// contact open. Rigid bodies of unit size touch each other and the ground at random points.
+// Contact problems that have a solution by construction: A = J M^-1 J^T + R and b = -J v* + slack, so that
+// the velocity v* keeps every contact open. Rigid bodies of unit size touch each other and the ground at
+// random points.
 #pragma once
 
 #include <random>
@@ -15,7 +16,9 @@ struct ContactProblem {
     Matrix A;
     Eigen::VectorXd b, mu;
     std::vector<int> normal;
-    MlcpView<double> view() const { return {static_cast<int>(b.size()), A.data(), b.data(), mu.data(), normal.data(), 0}; }
+    MlcpView<double> view() const {
+        return {static_cast<int>(b.size()), A.data(), b.data(), mu.data(), normal.data(), 0};
+    }
 };
 
 inline ContactProblem contact_problem(Family family, unsigned seed) {
@@ -29,10 +32,16 @@ inline ContactProblem contact_problem(Family family, unsigned seed) {
     Eigen::VectorXd inverse_mass(6 * bodies);
     for (int i = 0; i < bodies; ++i) {
         const bool stacked = family == Family::stacked || family == Family::heavy_on_light;
-        const double mass = family == Family::heavy_on_light ? std::pow(10, 4 * (bodies > 1 ? double(i) / (bodies - 1) : 0)) : (stacked ? 1 : std::exp(gauss(g)));
-        inverse_mass.segment<3>(6 * i).setConstant(1 / (0.1 * mass)), inverse_mass.segment<3>(6 * i + 3).setConstant(1 / mass);
+        const double mass = family == Family::heavy_on_light
+                                ? std::pow(10, 4 * (bodies > 1 ? double(i) / (bodies - 1) : 0))
+                                : (stacked ? 1 : std::exp(gauss(g)));
+        inverse_mass.segment<3>(6 * i).setConstant(1 / (0.1 * mass)),
+            inverse_mass.segment<3>(6 * i + 3).setConstant(1 / mass);
     }
-    struct Touch { int a, b; Eigen::Vector3d p_a, p_b, n; };
+    struct Touch {
+        int a, b;
+        Eigen::Vector3d p_a, p_b, n;
+    };
     std::vector<Touch> touches;
     if (family == Family::scattered) {
         for (int c = integer(1, 2 * bodies); c-- > 0;) {
@@ -47,7 +56,8 @@ inline ContactProblem contact_problem(Family family, unsigned seed) {
             for (int c = 0; c < corners; ++c) {
                 const double angle = 2 * M_PI * (c + 0.2 * uniform(g)) / corners;
                 const Eigen::Vector3d p(0.5 * std::cos(angle), 0.5 * std::sin(angle), 0);
-                touches.push_back({i, i - 1, p - Eigen::Vector3d(0, 0, 0.5), p + Eigen::Vector3d(0, 0, 0.5), {0, 0, 1}});
+                touches.push_back(
+                    {i, i - 1, p - Eigen::Vector3d(0, 0, 0.5), p + Eigen::Vector3d(0, 0, 0.5), {0, 0, 1}});
             }
     }
     const int contacts = static_cast<int>(touches.size());
@@ -56,12 +66,15 @@ inline ContactProblem contact_problem(Family family, unsigned seed) {
     p.mu.setZero(3 * contacts);
     const double friction = uniform(g);
     for (int c = 0; c < contacts; ++c) {
-        const Touch& t = touches[static_cast<size_t>(c)];
+        const Touch& t = touches[c];
         const Eigen::Vector3d t1 = t.n.unitOrthogonal(), t2 = t.n.cross(t1);
         for (int r = 0; r < 3; ++r) {
             const Eigen::Vector3d d = r == 0 ? t.n : (r == 1 ? t1 : t2);
-            J.block<1, 3>(3 * c + r, 6 * t.a) = t.p_a.cross(d).transpose(), J.block<1, 3>(3 * c + r, 6 * t.a + 3) = d.transpose();
-            if (t.b >= 0) J.block<1, 3>(3 * c + r, 6 * t.b) = -t.p_b.cross(d).transpose(), J.block<1, 3>(3 * c + r, 6 * t.b + 3) = -d.transpose();
+            J.block<1, 3>(3 * c + r, 6 * t.a) = t.p_a.cross(d).transpose(),
+                                         J.block<1, 3>(3 * c + r, 6 * t.a + 3) = d.transpose();
+            if (t.b >= 0)
+                J.block<1, 3>(3 * c + r, 6 * t.b) = -t.p_b.cross(d).transpose(),
+                                             J.block<1, 3>(3 * c + r, 6 * t.b + 3) = -d.transpose();
             p.normal.push_back(r == 0 ? unilateral_row : 3 * c);
         }
         p.mu[3 * c + 1] = p.mu[3 * c + 2] = friction;
@@ -69,9 +82,11 @@ inline ContactProblem contact_problem(Family family, unsigned seed) {
     p.A = J * inverse_mass.asDiagonal() * J.transpose();
     p.A.diagonal().array() += 1e-6;
     Eigen::VectorXd v(6 * bodies);
-    for (double& x : v) x = gauss(g);
+    for (double& x : v)
+        x = gauss(g);
     p.b = -J * v;
-    for (int c = 0; c < contacts; ++c) p.b[3 * c] += uniform(g) < 0.5 ? 0 : uniform(g);
+    for (int c = 0; c < contacts; ++c)
+        p.b[3 * c] += uniform(g) < 0.5 ? 0 : uniform(g);
     return p;
 }
 

@@ -1,20 +1,22 @@
-// ContactStage: a world in contact whose step has been run on numbers and on dual numbers, as the ground of the tests of the
-// step's stages. A stage lifts its own inputs there and runs alone, so an error is found in the stage that makes it.
+// ContactStage: a world in contact whose step has been run on numbers and on dual numbers, as the ground of
+// the tests of the step's stages. A stage lifts its own inputs there and runs alone, so an error is found in
+// the stage that makes it.
 #pragma once
 
+#include "solvers/step/step.hpp"
 #include "tests/support/probe_contact.hpp"
 #include "tests/support/stage_pass.hpp"
 #include "tests/support/sweeping.hpp"
 #include "tests/support/toy_worlds.hpp"
-#include "solvers/step/step.hpp"
 
 namespace costate::test {
 
 // Does the state show all that a step can meet?
 inline bool is_busy(const World& w, const StepScratch<double>& s) {
-    bool between_trees = false, within_tree = false, lower = false, upper = false, bounce = false, recover = false, stop = false;
+    bool between_trees = false, within_tree = false, lower = false, upper = false, bounce = false,
+         recover = false, stop = false;
     bool pressed = false, series = false, soft_stop = false;
-    const auto tree = [&](int body) { return w.model.bodies[static_cast<size_t>(body)].tree; };
+    const auto tree = [&](int body) { return w.model.bodies[body].tree; };
     for (const RowBlock& b : s.rows.blocks) {
         if (b.kind == RowKind::limit) {
             (b.side > 0 ? lower : upper) = true;
@@ -22,20 +24,21 @@ inline bool is_busy(const World& w, const StepScratch<double>& s) {
             soft_stop = soft_stop || b.bias == BiasCase::pressed;
             continue;
         }
-        const ContactPoint<double>& c = s.contacts.points[static_cast<size_t>(b.index)];
-        if (c.body_a >= 0 && c.body_b >= 0) (tree(c.body_a) == tree(c.body_b) ? within_tree : between_trees) = true;
-        if (s.impulses.lambda[static_cast<size_t>(b.row)] == 0) continue;
+        const ContactPoint<double>& c = s.contacts.points[b.index];
+        if (c.body_a >= 0 && c.body_b >= 0)
+            (tree(c.body_a) == tree(c.body_b) ? within_tree : between_trees) = true;
+        if (s.impulses.lambda[b.row] == 0) continue;
         bounce = bounce || b.bias == BiasCase::bounce;
         recover = recover || b.bias == BiasCase::recover;
         pressed = pressed || b.bias == BiasCase::pressed;
         series = series || b.springs.count == 2;
     }
-    return between_trees && within_tree && s.rows.islands.size() > 1 && lower && upper && stop && bounce && recover && pressed &&
-           series && soft_stop;
+    return between_trees && within_tree && s.rows.islands.size() > 1 && lower && upper && stop && bounce &&
+           recover && pressed && series && soft_stop;
 }
 
-// A toy state that touches between moving trees, within one tree and at both ends of joint ranges, in several islands, with a
-// servo and a motor on either side of saturation. Regimes: at rest, almost at rest, moving.
+// A toy state that touches between moving trees, within one tree and at both ends of joint ranges, in several
+// islands, with a servo and a motor on either side of saturation. Regimes: at rest, almost at rest, moving.
 inline ToyState busy_contact_state(Rng& g, Regime r) {
     Settings settings = sweeping();
     settings.sweeps = g.uniform(0, 1) < 0.5 ? 4 : 50;
@@ -45,7 +48,8 @@ inline ToyState busy_contact_state(Rng& g, Regime r) {
         const Model& m = t.world.model;
         double *q = t.x.data(), *v = q + m.nq;
         q[m.limits[0].q] = t.theta[m.limits[0].range.lower] + 0.01 * g.normal();
-        q[m.limits[1].q] = t.theta[m.limits[1].range.upper] + std::abs(0.01 * g.normal());  // presses on its spring
+        // presses on its spring
+        q[m.limits[1].q] = t.theta[m.limits[1].range.upper] + std::abs(0.01 * g.normal());
         StepScratch<double> s(t.world);
         VecX<double> next(t.world.nx());
         step(t.world, t.theta.data(), t.x.data(), t.u.data(), s, next.data());
@@ -56,7 +60,9 @@ inline ToyState busy_contact_state(Rng& g, Regime r) {
         const auto length = [&](const Actuator& a, int n) { return t.theta[m.gear.at(n)] * q[a.q]; };
         t.u[0] = length(saturated, 0) + (g.normal() < 0 ? -2 : 2);
         t.u[1] = g.normal() < 0 ? 3 : speed;
-        t.u[2] = length(free, 2) + (t.theta[m.kd.at(2)] * t.theta[m.gear.at(2)] * v[free.v] + speed * g.uniform(-1, 1)) / t.theta[m.kp.at(2)];
+        t.u[2] = length(free, 2) +
+                 (t.theta[m.kd.at(2)] * t.theta[m.gear.at(2)] * v[free.v] + speed * g.uniform(-1, 1)) /
+                     t.theta[m.kp.at(2)];
         return t;
     }
 }
@@ -65,11 +71,11 @@ inline ToyState busy_contact_state(Rng& g, Regime r) {
 template <class T> std::vector<T> unfactored(const Model& m, const std::vector<T>& L) {
     std::vector<T> M(L.size(), T(0));
     for (const Dof& k : m.dofs) {
-        const auto at = [&](int depth) { return depth == k.depth ? T(1) : L[static_cast<size_t>(k.row + depth)]; };
+        const auto at = [&](int depth) { return depth == k.depth ? T(1) : L[k.row + depth]; };
         const Dof* i = &k;
-        for (int depth = k.depth; depth >= 0; i = depth > 0 ? &m.dofs[static_cast<size_t>(i->parent)] : i, --depth)
+        for (int depth = k.depth; depth >= 0; i = depth > 0 ? &m.dofs[i->parent] : i, --depth)
             for (int e = 0; e <= depth; ++e)
-                M[static_cast<size_t>(i->row + e)] += at(depth) * L[static_cast<size_t>(k.row + k.depth)] * at(e);
+                M[i->row + e] += at(depth) * L[k.row + k.depth] * at(e);
     }
     return M;
 }
@@ -87,9 +93,16 @@ struct ContactStage : StagePass {
 
     static inline int most_dense_rows = Settings().most_dense_rows;  // 0: every island is factored
 
-    ContactStage(Rng& g, Regime r, ForwardDynamics dynamics = ForwardDynamics::crba) : ContactStage(busy_contact_state(g, r), dynamics) {}
+    ContactStage(Rng& g, Regime r, ForwardDynamics dynamics = ForwardDynamics::crba)
+        : ContactStage(busy_contact_state(g, r), dynamics) {}
     ContactStage(ToyState state, ForwardDynamics dynamics)
-        : t(std::move(state)), s(w), d(w), theta(t.theta.cast<D>()), x(t.x.cast<D>()), u(t.u.cast<D>()), x_next(w.nx()),
+        : t(std::move(state)),
+          s(w),
+          d(w),
+          theta(t.theta.cast<D>()),
+          x(t.x.cast<D>()),
+          u(t.u.cast<D>()),
+          x_next(w.nx()),
           next(w.nx()) {
         t.world.settings.forward_dynamics = dynamics;
         t.world.settings.most_dense_rows = most_dense_rows;
@@ -115,7 +128,8 @@ struct ContactStage : StagePass {
 
     // Inputs of several stages
     void add_parameters(const ParameterSlice& slice, int count) {
-        in.add(t.theta.data() + slice.offset, theta.data() + slice.offset, theta_bar.data() + slice.offset, slice.width * count);
+        in.add(t.theta.data() + slice.offset, theta.data() + slice.offset, theta_bar.data() + slice.offset,
+               slice.width * count);
     }
     void add_parameters_along_direction(Rng& g, const ParameterSlice& slice, int count) {
         in.add_along_direction(g, [&](Inputs& all) {
@@ -129,30 +143,38 @@ struct ContactStage : StagePass {
     }
     void add_limits(Rng& g) {
         in.add_along_direction(g, [&](Inputs& all) {
-            for (const JointLimit& l : m.limits) add_interval(all, l.range);
+            for (const JointLimit& l : m.limits)
+                add_interval(all, l.range);
         });
     }
     void add_limits_and_actuator_limits(Rng& g) {
         in.add_along_direction(g, [&](Inputs& all) {
-            for (const JointLimit& l : m.limits) add_interval(all, l.range);
-            for (const Actuator& a : m.actuators) add_interval(all, a.control), add_interval(all, a.force);
+            for (const JointLimit& l : m.limits)
+                add_interval(all, l.range);
+            for (const Actuator& a : m.actuators)
+                add_interval(all, a.control), add_interval(all, a.force);
         });
     }
-    // Stiffness, then damping, of compliant shapes and of the one compliant limit: a spring that is let go matters to nothing.
+    // Stiffness, then damping, of compliant shapes and of the one compliant limit: a spring that is let go
+    // matters to nothing.
     void add_springs(Rng& g) {
-        const auto shapes = std::ranges::count_if(w.shapes.shapes, [](const Shape& shape) { return shape.spring >= 0; });
+        const auto shapes =
+            std::ranges::count_if(w.shapes.shapes, [](const Shape& shape) { return shape.spring >= 0; });
         const auto add = [&](const ParameterSlice& of_shapes, const ParameterSlice& of_limits) {
             in.add_along_direction(g, [&](Inputs& all) {
-                const auto put = [&](int at, int n) { all.add(t.theta.data() + at, theta.data() + at, theta_bar.data() + at, n); };
+                const auto put = [&](int at, int n) {
+                    all.add(t.theta.data() + at, theta.data() + at, theta_bar.data() + at, n);
+                };
                 put(of_shapes.offset, static_cast<int>(shapes)), put(of_limits.offset, 1);
             });
         };
         add(w.shapes.stiffness, m.limit_stiffness), add(w.shapes.damping, m.limit_damping);
     }
     void add_configuration(Inputs& to) {
-        to.add_place({w.nv(), [this](const double* c) { x.head(w.nq()) = lift_configuration(m, t.x.head(w.nq()), c); },
-                      [this](const double* c) { std::copy(c, c + w.nv(), q_bar()); },
-                      [this](double* c) { std::copy(q_bar(), v_bar(), c); }});
+        to.add_place(
+            {w.nv(), [this](const double* c) { x.head(w.nq()) = lift_configuration(m, t.x.head(w.nq()), c); },
+             [this](const double* c) { std::copy(c, c + w.nv(), q_bar()); },
+             [this](double* c) { std::copy(q_bar(), v_bar(), c); }});
     }
     void add_velocity(Inputs& to) { to.add(v(), x.data() + w.nq(), v_bar(), w.nv()); }
     void add_controls(Inputs& to) { to.add(t.u.data(), u.data(), u_bar.data(), w.nu()); }
@@ -171,12 +193,15 @@ struct ContactStage : StagePass {
                 const Motion<D>& V = d.kinematics.V[i];
                 Probe<Motion<double>>::tangent({V.ang, V.lin + moved(static_cast<int>(i)).cross(V.ang)}, c);
             };
-            out.add_place({6, pose, [this, i](const double* c) { s.bar.X[i] = Probe<Transform<double>>::bar(c); }});
-            out.add_place({6, velocity, [this, i](const double* c) { s.bar.V[i] = Probe<Motion<double>>::bar(c); }});
+            out.add_place(
+                {6, pose, [this, i](const double* c) { s.bar.X[i] = Probe<Transform<double>>::bar(c); }});
+            out.add_place(
+                {6, velocity, [this, i](const double* c) { s.bar.V[i] = Probe<Motion<double>>::bar(c); }});
         }
     }
     void add_next_state() {
-        out.add_place({w.ndx(), [this](double* c) { Eigen::Map<VecX<double>>(c, w.ndx()) = state_tangent(m, x_next); },
+        out.add_place({w.ndx(),
+                       [this](double* c) { Eigen::Map<VecX<double>>(c, w.ndx()) = state_tangent(m, x_next); },
                        [this](const double* c) { std::copy(c, c + w.ndx(), x_next_bar.data()); }});
     }
 };

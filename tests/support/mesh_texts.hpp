@@ -1,4 +1,5 @@
-// A wedge of 0.1 x 0.2 x 0.3 m, the corner of a box, as the text of mesh files; and a folder to write files to.
+// A wedge of 0.1 x 0.2 x 0.3 m, the corner of a box, as the text of mesh files; and a folder to write files
+// to.
 #pragma once
 
 #include <unistd.h>
@@ -31,22 +32,28 @@ inline std::string ascii_stl(const std::vector<FileTriangle>& triangles) {
     out << "solid wedge\n";
     for (const FileTriangle& t : triangles) {
         out << "  facet normal 0 0 0\n    outer loop\n";
-        for (const Eigen::Vector3f& v : t) out << "      vertex " << v.x() << ' ' << v.y() << ' ' << v.z() << '\n';
+        for (const Eigen::Vector3f& v : t)
+            out << "      vertex " << v.x() << ' ' << v.y() << ' ' << v.z() << '\n';
         out << "    endloop\n  endfacet\n";
     }
     out << "endsolid wedge\n";
     return out.str();
 }
 
-// 80 bytes of any text, the number of triangles; per triangle normal, corners and two bytes: little-endian, as the machine here
+// 80 bytes of any text, the number of triangles; per triangle normal, corners and two bytes: little-endian,
+// as the machine here
 inline std::string binary_stl(const std::vector<FileTriangle>& triangles) {
     std::string out(80, ' ');
-    const auto put = [&](const auto& value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); };
+    const auto put = [&](const auto& value) {
+        out.append(reinterpret_cast<const char*>(&value), sizeof value);
+    };
     put(static_cast<std::uint32_t>(triangles.size()));
     for (const FileTriangle& t : triangles) {
-        for (int k = 0; k < 3; ++k) put(0.0f);
+        for (int k = 0; k < 3; ++k)
+            put(0.0f);
         for (const Eigen::Vector3f& v : t)
-            for (int k = 0; k < 3; ++k) put(v[k]);
+            for (int k = 0; k < 3; ++k)
+                put(v[k]);
         put(std::uint16_t{0});
     }
     return out;
@@ -88,7 +95,8 @@ inline std::string wedge_dae() {
 class ScratchFolder {
 public:
     explicit ScratchFolder(const std::string& name)
-        : folder_(std::filesystem::temp_directory_path() / ("costate_" + name + "_" + std::to_string(::getpid()))) {
+        : folder_(std::filesystem::temp_directory_path() /
+                  ("costate_" + name + "_" + std::to_string(::getpid()))) {
         std::filesystem::create_directories(folder_);
     }
     ScratchFolder(const ScratchFolder&) = delete;

@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "tests/support/scene_text.hpp"
-#include "scenes/read/robot_file.hpp"
 #include "scenes/import/mjcf/mjcf.hpp"
+#include "scenes/read/robot_file.hpp"
+#include "tests/support/scene_text.hpp"
 
 namespace costate::test {
 
@@ -35,7 +35,8 @@ inline MjcfText mjcf(const std::string& inside, bool strict = false) {
 
 // One body with a hinge and a ball of 1 kg, and what else stands in it
 inline std::string one_body(const std::string& inside, const std::string& joint = "<joint/>") {
-    return "<worldbody><body name=\"b\">" + joint + "<geom size=\".1\" mass=\"1\"/>" + inside + "</body></worldbody>";
+    return "<worldbody><body name=\"b\">" + joint + "<geom size=\".1\" mass=\"1\"/>" + inside +
+           "</body></worldbody>";
 }
 
 inline double json_value(const Json& json) { return json.get<double>(); }

@@ -5,7 +5,8 @@
 
 namespace costate::test {
 
-// Enumerators: no tangent. Only what any type and every regime can be asked: features that move with the size.
+// Enumerators: no tangent. Only what any type and every regime can be asked: features that move with the
+// size.
 template <class X> struct EnumeratorProbe {
     static constexpr int size = 0;
     using Lifted = X;
@@ -14,13 +15,17 @@ template <class X> struct EnumeratorProbe {
     static void covector(const NoBar&, double*) {}
 };
 template <> struct Probe<ShapeType> : EnumeratorProbe<ShapeType> {
-    static ShapeType random(Rng& g, Regime) { return std::array{ShapeType::capsule, ShapeType::box, ShapeType::cylinder}[static_cast<size_t>(g.uniform(0, 3))]; }
+    static ShapeType random(Rng& g, Regime) {
+        return std::array{ShapeType::capsule, ShapeType::box,
+                          ShapeType::cylinder}[static_cast<size_t>(g.uniform(0, 3))];
+    }
 };
 template <> struct Probe<Shape> : EnumeratorProbe<Shape> {
     static Shape random(Rng& g, Regime) {
         const double choice = g.uniform(0, 4);
         if (choice < 1) return random_mesh(g, 8);
-        return shape_of(choice < 2 ? ShapeType::capsule : (choice < 3 ? ShapeType::box : ShapeType::cylinder));
+        return shape_of(choice < 2 ? ShapeType::capsule
+                                   : (choice < 3 ? ShapeType::box : ShapeType::cylinder));
     }
 };
 template <> struct Probe<Feature> : EnumeratorProbe<Feature> {
@@ -64,7 +69,8 @@ template <class X, class XD> struct TwoVectorsAndNumberProbe {
         P3::covector(a, c), P3::covector(b, c + 3), c[6] = s;
     }
 };
-template <> struct Probe<RoundedFeature<double>> : TwoVectorsAndNumberProbe<RoundedFeature<double>, RoundedFeature<D>> {};
+template <>
+struct Probe<RoundedFeature<double>> : TwoVectorsAndNumberProbe<RoundedFeature<double>, RoundedFeature<D>> {};
 template <> struct Probe<Contact<double>> : TwoVectorsAndNumberProbe<Contact<double>, Contact<D>> {};
 
 }  // namespace costate::test

@@ -17,16 +17,16 @@ struct RandomCase {
     WorldSize size;
     std::string text() const {
         char s[120];
-        std::snprintf(s, sizeof s, "%llu/%d/%d,%d,%d,%d", static_cast<unsigned long long>(world), state, size.bodies, size.shapes,
-                      size.equalities, size.actuators);
+        std::snprintf(s, sizeof s, "%llu/%d/%d,%d,%d,%d", static_cast<unsigned long long>(world), state,
+                      size.bodies, size.shapes, size.equalities, size.actuators);
         return s;
     }
     static RandomCase parse(const char* text) {
         RandomCase c;
         unsigned long long world = 0;
         WorldSize& n = c.size;
-        const int read =
-            std::sscanf(text, "%llu/%d/%d,%d,%d,%d", &world, &c.state, &n.bodies, &n.shapes, &n.equalities, &n.actuators);
+        const int read = std::sscanf(text, "%llu/%d/%d,%d,%d,%d", &world, &c.state, &n.bodies, &n.shapes,
+                                     &n.equalities, &n.actuators);
         REQUIRE_MESSAGE((read == 2 || read == 6),
                         "COSTATE_SEED is world/state or world/state/bodies,shapes,equalities,actuators");
         c.world = world;
@@ -38,7 +38,8 @@ struct RandomCase {
 inline WorldSize shrink(WorldSize size, const std::function<bool(const WorldSize&)>& fails) {
     for (bool smaller = true; smaller;) {
         smaller = false;
-        for (int WorldSize::*part : {&WorldSize::bodies, &WorldSize::shapes, &WorldSize::equalities, &WorldSize::actuators}) {
+        for (int WorldSize::*part :
+             {&WorldSize::bodies, &WorldSize::shapes, &WorldSize::equalities, &WorldSize::actuators}) {
             for (int n = part == &WorldSize::bodies; n < size.*part; ++n) {
                 WorldSize less = size;
                 less.*part = n;

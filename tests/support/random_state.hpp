@@ -1,10 +1,10 @@
-// States of random worlds in which things touch: floating trees are laid on the ground, on obstacles and on each other,
-// equalities made to hold almost, then everything is shaken by more or less.
+// States of random worlds in which things touch: floating trees are laid on the ground, on obstacles and on
+// each other, equalities made to hold almost, then everything is shaken by more or less.
 #pragma once
 
+#include "solvers/step/step.hpp"
 #include "tests/support/random_world.hpp"
 #include "tests/support/step_derivatives.hpp"
-#include "solvers/step/step.hpp"
 
 namespace costate::test {
 
@@ -22,18 +22,19 @@ struct Poses {
     }
     Placed placed_shape(int i) const {
         const ShapeSet& set = t.world.shapes;
-        return {set.shapes[static_cast<size_t>(i)], load3(t.theta.data() + set.size.at(i)), shapes.X_WS[static_cast<size_t>(i)]};
+        return {set.shapes[i], load3(t.theta.data() + set.size.at(i)), shapes.X_WS[i]};
     }
     Transform<double> body(int i) const {
         if (i < 0) return Transform<double>::identity();
-        return {k.X[static_cast<size_t>(i)].R, k.world_position(t.world.model, i)};
+        return {k.X[i].R, k.world_position(t.world.model, i)};
     }
 };
 
-// Moves the floating tree until its nearest shape is `target` from shape `other`; along z first if `other` is unbounded.
+// Moves the floating tree until its nearest shape is `target` from shape `other`; along z first if `other` is
+// unbounded.
 inline void lay_tree(ToyState& t, const Tree& tree, int other, const Vec3<double>& from, double target) {
     const ShapeSet& set = t.world.shapes;
-    double* p = t.x.data() + t.world.model.bodies[static_cast<size_t>(tree.body_begin)].q0;
+    double* p = t.x.data() + t.world.model.bodies[tree.body_begin].q0;
     const auto moves = [&](const Shape& s) {
         return s.body >= tree.body_begin && s.body < tree.body_end && s.type != ShapeType::plane;
     };
@@ -47,7 +48,8 @@ inline void lay_tree(ToyState& t, const Tree& tree, int other, const Vec3<double
             const Placed a = poses.placed_shape(static_cast<int>(i));
             const FeatureList list = features(a, b);
             for (int n = 0; n < list.count; ++n)
-                if (const Contact<double> c = contact(a, b, list.pair(n, 0, 1)); c.gap < nearest.gap) nearest = c;
+                if (const Contact<double> c = contact(a, b, list.pair(n, 0, 1)); c.gap < nearest.gap)
+                    nearest = c;
         }
         if (!std::isfinite(nearest.gap) || std::abs(nearest.gap - target) < 1e-9) return;
         add3(p, Vec3<double>((target - nearest.gap) * nearest.normal));
@@ -68,7 +70,7 @@ inline void lay_trees(ToyState& t, std::uint64_t seed) {
     const World& w = t.world;
     Stream g(seed, "lay");
     for (const Tree& tree : w.model.trees) {
-        const Body& root = w.model.bodies[static_cast<size_t>(tree.body_begin)];
+        const Body& root = w.model.bodies[tree.body_begin];
         if (root.joint != JointType::free) continue;
         VecX<double> d = VecX<double>::Zero(w.nv());
         d.segment<6>(root.v0) << g.uniform(-0.4, 0.4), g.uniform(-0.4, 0.4), g.uniform(0.2, 1), g.vec3();
@@ -82,9 +84,9 @@ inline void lay_trees(ToyState& t, std::uint64_t seed) {
         int other = w.shapes.index("ground");
         Vec3<double> from(d[root.v0], d[root.v0 + 1], 0.6);
         if (!others.empty() && (other < 0 || g.chance(0.4)))
-            other = others[static_cast<size_t>(g.below(static_cast<int>(others.size())))];
+            other = others[g.below(static_cast<int>(others.size()))];
         if (other < 0) continue;
-        if (w.shapes.shapes[static_cast<size_t>(other)].body >= 0 || w.shapes.shapes[static_cast<size_t>(other)].name != "ground")
+        if (w.shapes.shapes[other].body >= 0 || w.shapes.shapes[other].name != "ground")
             from = 0.6 * g.unit();
         lay_tree(t, tree, other, from, random_gap(g));
     }
@@ -112,15 +114,17 @@ inline void close_equalities(ToyState& t, std::uint64_t seed) {
 }  // namespace random_world
 
 // A world whose t.x is where its states are shaken from.
-inline ToyState random_touching_world(std::uint64_t seed, const WorldSize& size, const WorldExtras& extras = {}) {
+inline ToyState random_touching_world(std::uint64_t seed, const WorldSize& size,
+                                      const WorldExtras& extras = {}) {
     ToyState t = make_random_world(seed, size, extras);
     random_world::lay_trees(t, seed);
     random_world::close_equalities(t, seed);
     return t;
 }
 
-// State and controls number `index` around those of `base`: shaken by anything from 1e-5 to 0.3, at rest or moving; one in three
-// has then gone some steps, so that it rests, rolls or slides as a rollout would have it.
+// State and controls number `index` around those of `base`: shaken by anything from 1e-5 to 0.3, at rest or
+// moving; one in three has then gone some steps, so that it rests, rolls or slides as a rollout would have
+// it.
 inline ToyState random_state(const ToyState& base, std::uint64_t seed, int index, StepScratch<double>& s) {
     const World& w = base.world;
     Stream g(seed, "state", index);
@@ -134,7 +138,8 @@ inline ToyState random_state(const ToyState& base, std::uint64_t seed, int index
     VecX<double> next;
     for (int k = 0; k < steps; ++k) {
         next = run_step(t, s);
-        // faster than that it is an explosion of too stiff a servo, or of the undamped whirl of a light body, and shows no more
+        // faster than that it is an explosion of too stiff a servo, or of the undamped whirl of a light body,
+        // and shows no more
         if (!next.allFinite() || !(next.tail(w.nv()).array().abs() < 30).all()) break;
         t.x = next;
     }

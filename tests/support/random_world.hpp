@@ -1,7 +1,8 @@
-// Random worlds: trees of bodies on joints of every type, actuators, equalities, limits, friction and shapes of every type, with
-// numbers over several decades. A world is a function of its seed and its size; every body, shape, row and actuator draws from a
-// stream of its own, so a smaller size of the same seed leaves out the last of them and keeps the rest: that is how a failing
-// case shrinks. Whatever is added later draws from a new stream and leaves the worlds of old seeds as they are.
+// Random worlds: trees of bodies on joints of every type, actuators, equalities, limits, friction and shapes
+// of every type, with numbers over several decades. A world is a function of its seed and its size; every
+// body, shape, row and actuator draws from a stream of its own, so a smaller size of the same seed leaves out
+// the last of them and keeps the rest: that is how a failing case shrinks. Whatever is added later draws from
+// a new stream and leaves the worlds of old seeds as they are.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,8 @@
 
 namespace costate::test {
 
-// At most so many; a body counts once however many joints carry it, a world shape counts as one of the shapes.
+// At most so many; a body counts once however many joints carry it, a world shape counts as one of the
+// shapes.
 struct WorldSize {
     int bodies = 8, shapes = 24, equalities = 3, actuators = 6;
     bool operator==(const WorldSize&) const = default;
@@ -54,7 +56,8 @@ inline std::vector<JointType> joints_of_body(Stream& g, bool root) {
 inline std::vector<double> per_dof(Stream& g, double probability, int nv, double lo, double hi) {
     std::vector<double> x;
     if (g.chance(probability))
-        for (int k = 0; k < nv; ++k) x.push_back(g.magnitude(lo, hi));
+        for (int k = 0; k < nv; ++k)
+            x.push_back(g.magnitude(lo, hi));
     return x;
 }
 
@@ -76,18 +79,20 @@ inline BodySpec random_link(Stream& g, JointType joint) {
     return s;
 }
 
-// Body `index` with the joints that carry it, all but the last of them on links without mass. handles: of the bodies before it.
+// Body `index` with the joints that carry it, all but the last of them on links without mass. handles: of the
+// bodies before it.
 inline int add_body(ModelBuilder& builder, std::uint64_t seed, int index, const std::vector<int>& handles,
                     const WorldExtras& extras) {
     Stream g(seed, "body", index), springs(seed, "limit springs", index);
     const int above = index == 0 || g.chance(0.45) ? -1 : g.below(index);
-    int parent = above < 0 ? -1 : handles[static_cast<size_t>(above)];
+    int parent = above < 0 ? -1 : handles[above];
     const std::vector<JointType> joints = joints_of_body(g, above < 0);
     const double scale = g.magnitude(-0.7, 0.7);
     MassProperties<double> mass = random_mass(g);
     mass.m *= scale, mass.c *= 0.2, mass.I = scale * (0.2 * mass.I + 0.002 * Mat3<double>::Identity());
     const Vec3<double> at =
-        above < 0 ? Vec3<double>(g.uniform(-0.5, 0.5), g.uniform(-0.5, 0.5), g.uniform(0.05, 0.5)) : Vec3<double>(0.2 * g.unit());
+        above < 0 ? Vec3<double>(g.uniform(-0.5, 0.5), g.uniform(-0.5, 0.5), g.uniform(0.05, 0.5))
+                  : Vec3<double>(0.2 * g.unit());
     Vec3<double> first_axis = Vec3<double>::UnitZ();
     for (size_t k = 0; k < joints.size(); ++k) {
         BodySpec s = random_link(g, joints[k]);
@@ -113,8 +118,8 @@ inline int add_body(ModelBuilder& builder, std::uint64_t seed, int index, const 
 
 // The body with dofs that carries body i, -1 if it stands in the world.
 inline int mover(const ModelBuilder& builder, int i) {
-    while (i >= 0 && joint_nv(builder.bodies()[static_cast<size_t>(i)].joint) == 0)
-        i = builder.bodies()[static_cast<size_t>(i)].parent;
+    while (i >= 0 && joint_nv(builder.bodies()[i].joint) == 0)
+        i = builder.bodies()[i].parent;
     return i;
 }
 
@@ -137,8 +142,9 @@ inline void add_actuator(ModelBuilder& builder, std::uint64_t seed, int index) {
     if (drivable.empty()) return;
     ActuatorSpec a;
     a.name = "actuator" + std::to_string(index);
-    a.type = g.pick({ActuatorType::motor, ActuatorType::servo, ActuatorType::velocity, ActuatorType::general});
-    a.body = drivable[static_cast<size_t>(g.below(static_cast<int>(drivable.size())))];
+    a.type =
+        g.pick({ActuatorType::motor, ActuatorType::servo, ActuatorType::velocity, ActuatorType::general});
+    a.body = drivable[g.below(static_cast<int>(drivable.size()))];
     a.gear = g.pick({-1.0, 1.0}) * g.magnitude(-0.5, 0.5);
     a.kp = g.magnitude(-1, 2), a.kd = g.chance(0.2) ? 0.0 : g.magnitude(-2, 1), a.gain = g.normal();
     a.bias = {g.normal(), g.normal(), g.uniform(-1, 0.2)};
@@ -158,7 +164,7 @@ inline void add_equality(ModelBuilder& builder, std::uint64_t seed, int index) {
     e.R_ba = g.rotation();
     e.offset = 0.1 * g.normal(), e.ratio = g.pick({-1.0, 1.0}) * g.uniform(0.3, 3);
     if (mover(builder, e.body_a) == mover(builder, e.body_b)) return;
-    const auto one_dof = [&](int i) { return i >= 0 && joint_nv(builder.bodies()[static_cast<size_t>(i)].joint) == 1; };
+    const auto one_dof = [&](int i) { return i >= 0 && joint_nv(builder.bodies()[i].joint) == 1; };
     if (e.type == EqualityType::coupling && !(one_dof(e.body_a) && one_dof(e.body_b))) return;
     builder.add_equality(e);
 }
@@ -166,8 +172,8 @@ inline void add_equality(ModelBuilder& builder, std::uint64_t seed, int index) {
 inline ShapeSpec random_shape(Stream& g, const std::string& name, int body) {
     ShapeSpec s;
     s.name = name, s.body = body;
-    s.type = g.pick({ShapeType::sphere, ShapeType::capsule, ShapeType::box, ShapeType::box, ShapeType::cylinder,
-                     ShapeType::ellipsoid, ShapeType::mesh});
+    s.type = g.pick({ShapeType::sphere, ShapeType::capsule, ShapeType::box, ShapeType::box,
+                     ShapeType::cylinder, ShapeType::ellipsoid, ShapeType::mesh});
     if (body >= 0 && g.chance(0.02)) s.type = ShapeType::plane;
     const double x = g.uniform(0.02, 0.12), y = g.uniform(0.02, 0.12), z = g.uniform(0.02, 0.12);
     s.size = {x, y, z};
@@ -188,17 +194,19 @@ inline ShapeSpec random_ground(std::uint64_t seed) {
     Stream g(seed, "ground");
     ShapeSpec s = random_shape(g, "ground", -1);
     s.type = g.pick({ShapeType::plane, ShapeType::plane, ShapeType::box, ShapeType::terrain});
-    s.R_BS = g.chance(0.5) ? Mat3<double>(Mat3<double>::Identity()) : rotation_matrix(quaternion_exp<double>(0.1 * g.vec3()));
+    s.R_BS = g.chance(0.5) ? Mat3<double>(Mat3<double>::Identity())
+                           : rotation_matrix(quaternion_exp<double>(0.1 * g.vec3()));
     s.position = {0, 0, 0}, s.size.setZero();
     s.hull = nullptr;
     if (s.type == ShapeType::box) s.size = {2, 2, 0.2}, s.position.z() = -0.2;
     if (s.type == ShapeType::terrain)
-        s.size = {1.5, 1.5, 1}, s.terrain = random_terrain(g, 4 + g.below(4), g.pick({0.0, 0.02, 0.2})).terrain;
+        s.size = {1.5, 1.5, 1},
+        s.terrain = random_terrain(g, 4 + g.below(4), g.pick({0.0, 0.02, 0.2})).terrain;
     return s;
 }
 
-inline std::vector<ShapeSpec> random_shapes(std::uint64_t seed, const WorldSize& size, const WorldExtras& extras,
-                                            const Model& m, int bodies) {
+inline std::vector<ShapeSpec> random_shapes(std::uint64_t seed, const WorldSize& size,
+                                            const WorldExtras& extras, const Model& m, int bodies) {
     std::vector<ShapeSpec> shapes;
     const auto room = [&] { return static_cast<int>(shapes.size()) < size.shapes; };
     if (Stream(seed, "has ground").chance(0.85) && room()) shapes.push_back(random_ground(seed));
@@ -228,8 +236,8 @@ inline Settings random_settings(std::uint64_t seed) {
     s.time_step = g.magnitude(-3.5, -2);
     s.sweeps = g.pick({1, 3, 10, 50, 50, 50});
     s.tolerance = g.chance(0.1) ? 1e-9 : 0;
-    s.forward_dynamics =
-        g.pick({ForwardDynamics::automatic, ForwardDynamics::automatic, ForwardDynamics::aba, ForwardDynamics::crba});
+    s.forward_dynamics = g.pick({ForwardDynamics::automatic, ForwardDynamics::automatic, ForwardDynamics::aba,
+                                 ForwardDynamics::crba});
     s.compliance = g.chance(0.7) ? s.compliance : g.magnitude(-6, -2);
     s.erp = g.chance(0.7) ? s.erp : g.uniform(0, 1);
     s.slop = g.chance(0.8) ? s.slop : 0;
@@ -243,15 +251,20 @@ inline Settings random_settings(std::uint64_t seed) {
 inline ToyState make_random_world(std::uint64_t seed, const WorldSize& size, const WorldExtras& extras = {}) {
     using namespace random_world;
     Stream g(seed, "counts");
-    const int bodies = std::min(1 + g.below(8), size.bodies), actuators = std::min(g.below(7), size.actuators);
+    const int bodies = std::min(1 + g.below(8), size.bodies),
+              actuators = std::min(g.below(7), size.actuators);
     const int equalities = std::min(g.pick({0, 0, 0, 1, 1, 2, 3}), size.equalities);
     ModelBuilder builder;
     if (g.chance(0.2)) builder.set_gravity(5 * g.vec3());
     std::vector<int> handles;
-    for (int i = 0; i < bodies; ++i) handles.push_back(add_body(builder, seed, i, handles, extras));
-    for (int i = 0; i < actuators; ++i) add_actuator(builder, seed, i);
-    for (int i = 0; extras.thrusters && i < actuators / 2; ++i) add_thruster(builder, seed, i);
-    for (int i = 0; i < equalities; ++i) add_equality(builder, seed, i);
+    for (int i = 0; i < bodies; ++i)
+        handles.push_back(add_body(builder, seed, i, handles, extras));
+    for (int i = 0; i < actuators; ++i)
+        add_actuator(builder, seed, i);
+    for (int i = 0; extras.thrusters && i < actuators / 2; ++i)
+        add_thruster(builder, seed, i);
+    for (int i = 0; i < equalities; ++i)
+        add_equality(builder, seed, i);
     Model m = builder.build();
     ShapeSet set = build_shapes(m, random_shapes(seed, size, extras, m, bodies));
     ToyState t{World(std::move(m), std::move(set), random_settings(seed)), {}, {}, {}};

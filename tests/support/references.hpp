@@ -1,4 +1,5 @@
-// Figures of other engines, in files that do not ship with the tests: $COSTATE_REFERENCE_DIR says where they are.
+// Figures of other engines, in files that do not ship with the tests: $COSTATE_REFERENCE_DIR says where they
+// are.
 #pragma once
 
 #include <cstdlib>
@@ -19,7 +20,8 @@ inline std::filesystem::path reference_folder() {
 
 inline VecX<double> vector_of(const Json& numbers) {
     VecX<double> x(static_cast<Eigen::Index>(numbers.size()));
-    for (size_t i = 0; i < numbers.size(); ++i) x[static_cast<Eigen::Index>(i)] = numbers[i].get<double>();
+    for (size_t i = 0; i < numbers.size(); ++i)
+        x[static_cast<Eigen::Index>(i)] = numbers[i].get<double>();
     return x;
 }
 

@@ -9,14 +9,20 @@ namespace costate::test {
 
 // A body of one shape that slides and turns on the ground, from a height at which it touches.
 inline Json slider(const char* name, const char* shape, double x, double height) {
-    Json body = parse_json(R"({"mass": 0.8, "com": [0.01, -0.02, 0.01], "inertia": [0.006, 0.007, 0.008, 0.001, -0.0005, 0.0007],
-                               "joint": {"type": "free", "damping": 0.1, "armature": 0.01}})", "body");
+    Json body = parse_json(
+        R"({"mass": 0.8, "com": [0.01, -0.02, 0.01], "inertia": [0.006, 0.007, 0.008, 0.001, -0.0005, 0.0007],
+                               "joint": {"type": "free", "damping": 0.1, "armature": 0.01}})",
+        "body");
     body["name"] = name;
     body["shapes"].push_back(parse_json(shape, "shape"));
-    return Json{{"name", name}, {"position", {x, 0, height}}, {"rpy_deg", {3, -2, 20}}, {"model", {{"bodies", {body}}}}};
+    return Json{{"name", name},
+                {"position", {x, 0, height}},
+                {"rpy_deg", {3, -2, 20}},
+                {"model", {{"bodies", {body}}}}};
 }
 
-// An arm of links on joints of all types, a lever that carries a load and a follower with a lamp, with actuators and equalities.
+// An arm of links on joints of all types, a lever that carries a load and a follower with a lamp, with
+// actuators and equalities.
 inline Json every_joint() {
     return parse_json(R"({"name": "arm", "position": [0, 5, 2], "rpy_deg": [20, 30, 40], "model": {
         "bodies": [
@@ -58,7 +64,8 @@ inline Json every_joint() {
                       "arm");
 }
 
-// The arm at the ends of its ranges, and a body of every shape that slides on the ground or on hills; all weigh in the objective.
+// The arm at the ends of its ranges, and a body of every shape that slides on the ground or on hills; all
+// weigh in the objective.
 inline Scene rich_scene() {
     Json scene = parse_json(R"({
         "steps": 60, "time_step": 0.002, "gravity": [0.2, -0.3, -9.81],
@@ -87,16 +94,22 @@ inline Scene rich_scene() {
     Json& models = scene["models"] = Json::array();
     models.push_back(every_joint());
     models.push_back(slider(
-        "ball", R"({"type": "sphere", "radius": 0.1, "restitution": 0.6, "margin": 0.002, "position": [0.02, 0.01, 0.01]})", 0,
-        0.13));
-    models.push_back(
-        slider("pill", R"({"type": "capsule", "radius": 0.05, "half_length": 0.1, "restitution": 0.02, "rpy_deg": [80, 5, 0]})",
-               1, 0.08));
+        "ball",
+        R"({"type": "sphere", "radius": 0.1, "restitution": 0.6, "margin": 0.002, "position": [0.02, 0.01, 0.01]})",
+        0, 0.13));
+    models.push_back(slider(
+        "pill",
+        R"({"type": "capsule", "radius": 0.05, "half_length": 0.1, "restitution": 0.02, "rpy_deg": [80, 5, 0]})",
+        1, 0.08));
     models.push_back(slider("can", R"({"type": "cylinder", "radius": 0.08, "half_length": 0.1})", 2, 0.095));
     models.push_back(slider("crate", R"({"type": "box", "half_extents": [0.1, 0.12, 0.08]})", 3, 0.08));
-    models.push_back(slider("egg", R"({"type": "ellipsoid", "semi_axes": [0.1, 0.12, 0.08], "stiffness": 3000, "damping": 10})", 4, 0.07));
-    models.push_back(slider("rock", R"({"type": "mesh", "scale": [1.1, 0.9, 1], "vertices": [[0.1, 0.1, -0.1], [-0.1, 0.12, -0.1],
-        [0.02, -0.13, -0.1], [0, 0, 0.1]]})", 5, 0.1));
+    models.push_back(slider(
+        "egg", R"({"type": "ellipsoid", "semi_axes": [0.1, 0.12, 0.08], "stiffness": 3000, "damping": 10})",
+        4, 0.07));
+    models.push_back(slider(
+        "rock", R"({"type": "mesh", "scale": [1.1, 0.9, 1], "vertices": [[0.1, 0.1, -0.1], [-0.1, 0.12, -0.1],
+        [0.02, -0.13, -0.1], [0, 0, 0.1]]})",
+        5, 0.1));
     models.push_back(slider("hiker", R"({"type": "sphere", "radius": 0.1, "restitution": 0.4})", -3, 0.36));
     const Scene built = scene_from_json(scene, "rich.json");
     const Model& m = built.world.model;

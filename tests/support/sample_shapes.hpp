@@ -20,7 +20,9 @@ inline Shape shape_of(ShapeType type) {
     s.name = shape_type_name(type), s.type = type;
     return s;
 }
-inline Placed placed(ShapeType type, const Vec3<double>& size, const Transform<double>& X) { return {shape_of(type), size, X}; }
+inline Placed placed(ShapeType type, const Vec3<double>& size, const Transform<double>& X) {
+    return {shape_of(type), size, X};
+}
 
 // The corners of a box of half extents 1, as a mesh.
 inline Shape cube_mesh() {
@@ -44,24 +46,28 @@ template <class G> Shape random_mesh(G& g, int n) {
 // A square grid of n x n heights between 0 and `height`, of the side 2.
 template <class G> Shape random_terrain(G& g, int n, double height) {
     std::vector<double> heights;
-    for (int i = 0; i < n * n; ++i) heights.push_back(height == 0 ? 0 : g.uniform(0, height));
+    for (int i = 0; i < n * n; ++i)
+        heights.push_back(height == 0 ? 0 : g.uniform(0, height));
     Shape s = shape_of(ShapeType::terrain);
     s.terrain = height_field(n, n, 2.0 / (n - 1), 2.0 / (n - 1), heights);
     return s;
 }
 
 inline Placed random_placed(Rng& g, ShapeType type, double spread) {
-    Placed p = placed(type, {g.uniform(0.1, 0.5), g.uniform(0.1, 0.5), g.uniform(0.1, 0.5)}, Transform<double>::identity());
+    Placed p = placed(type, {g.uniform(0.1, 0.5), g.uniform(0.1, 0.5), g.uniform(0.1, 0.5)},
+                      Transform<double>::identity());
     if (type == ShapeType::mesh) p.shape = random_mesh(g, 12);
     if (type == ShapeType::terrain)
-        p.shape = random_terrain(g, 5, 0.5), p.size = {g.uniform(0.8, 1.2), g.uniform(0.8, 1.2), g.uniform(0.8, 1.2)};
+        p.shape = random_terrain(g, 5, 0.5),
+        p.size = {g.uniform(0.8, 1.2), g.uniform(0.8, 1.2), g.uniform(0.8, 1.2)};
     const Vec3<double> turn = g.vec3(Regime::random), at = spread * g.vec3(Regime::random);
     p.X = {rotation_matrix(quaternion_exp<double>(turn)), at};
     if (type == ShapeType::terrain) p.X.p = 0.1 * at;
     return p;
 }
 
-inline FeatureList features(const Placed& a, const Placed& b, double reach = std::numeric_limits<double>::infinity()) {
+inline FeatureList features(const Placed& a, const Placed& b,
+                            double reach = std::numeric_limits<double>::infinity()) {
     return closest_features(a.shape, b.shape, a.X, b.X, a.size, b.size, reach);
 }
 inline Contact<double> contact(const Placed& a, const Placed& b, const FeaturePair& f) {
@@ -78,7 +84,8 @@ inline Transform<double> moved(const Transform<double>& X, const double* d) {
 inline double gap(const Placed& a, const Placed& b) {
     const FeatureList list = features(a, b);
     double smallest = std::numeric_limits<double>::infinity();
-    for (int i = 0; i < list.count; ++i) smallest = std::min(smallest, contact(a, b, list.pair(i, 0, 1)).gap);
+    for (int i = 0; i < list.count; ++i)
+        smallest = std::min(smallest, contact(a, b, list.pair(i, 0, 1)).gap);
     return smallest;
 }
 
@@ -89,7 +96,8 @@ inline std::pair<Placed, Placed> random_pair(Rng& g, ShapeType ta, ShapeType tb,
     if (ta != ShapeType::terrain && tb != ShapeType::terrain) return pair;
     const Vec3<double> up = (ta == ShapeType::terrain ? a : b).X.R.col(2);
     Placed& other = ta == ShapeType::terrain ? b : a;
-    for (int k = 0; k < 40 && gap(a, b) < -0.05; ++k) other.X.p += 0.1 * up;
+    for (int k = 0; k < 40 && gap(a, b) < -0.05; ++k)
+        other.X.p += 0.1 * up;
     return pair;
 }
 

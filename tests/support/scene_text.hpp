@@ -5,7 +5,6 @@
 
 #include "scenes/format/json.hpp"
 #include "scenes/scene.hpp"
-#include "scenes/scene.hpp"
 
 namespace costate {
 
@@ -40,8 +39,10 @@ inline Scene changed(std::initializer_list<std::pair<const char*, const char*>> 
     Json json = base();
     for (const auto& [pointer, value] : changes) {
         const Json::json_pointer at(pointer);
-        if (std::string(value) == "null") json.at(at.parent_pointer()).erase(at.back());
-        else json[at] = parse_json(value, "value");
+        if (std::string(value) == "null")
+            json.at(at.parent_pointer()).erase(at.back());
+        else
+            json[at] = parse_json(value, "value");
     }
     return scene_of(json);
 }

@@ -1,5 +1,6 @@
-// StagePass: an adaptor for check_pass made of lists of places. A place is where an input or output of the pass stands three
-// times: as a number, as a dual number and as a covector. Whoever derives fills the lists and runs the pass each way.
+// StagePass: an adaptor for check_pass made of lists of places. A place is where an input or output of the
+// pass stands three times: as a number, as a dual number and as a covector. Whoever derives fills the lists
+// and runs the pass each way.
 #pragma once
 
 #include <functional>
@@ -13,7 +14,8 @@ class Inputs {
 public:
     struct Place {
         int size;
-        std::function<void(const double*)> lift;     // the dual number becomes the number moved along a tangent
+        // the dual number becomes the number moved along a tangent
+        std::function<void(const double*)> lift;
         std::function<void(const double*)> set_bar;
         std::function<void(double*)> get_bar;
     };
@@ -21,25 +23,31 @@ public:
 
     template <class X> void add(const X& x, typename Probe<X>::Lifted& dual, Bar<X>& bar) {
         add_place({Probe<X>::size, [&](const double* d) { dual = Probe<X>::lift(x, d); },
-                   [&](const double* c) { bar = Probe<X>::bar(c); }, [&](double* c) { Probe<X>::covector(bar, c); }});
+                   [&](const double* c) { bar = Probe<X>::bar(c); },
+                   [&](double* c) { Probe<X>::covector(bar, c); }});
     }
     template <class X> void add(const X* x, typename Probe<X>::Lifted* dual, Bar<X>* bar, int count) {
-        for (int i = 0; i < count; ++i) add<X>(x[i], dual[i], bar[i]);
+        for (int i = 0; i < count; ++i)
+            add<X>(x[i], dual[i], bar[i]);
     }
-    template <class X> void add(const std::vector<X>& x, std::vector<typename Probe<X>::Lifted>& dual, std::vector<Bar<X>>& bar) {
+    template <class X>
+    void add(const std::vector<X>& x, std::vector<typename Probe<X>::Lifted>& dual,
+             std::vector<Bar<X>>& bar) {
         add<X>(x.data(), dual.data(), bar.data(), static_cast<int>(x.size()));
     }
-    // All that `fill` adds as one input, which moves it along a random direction: where a single number may not matter, but
-    // some of them must.
+    // All that `fill` adds as one input, which moves it along a random direction: where a single number may
+    // not matter, but some of them must.
     void add_along_direction(Rng& g, const std::function<void(Inputs&)>& fill) {
         const auto all = std::make_shared<Inputs>();
         fill(*all);
         Covector direction = g.covector(all->size());
         const double length = norm(direction);
-        for (double& x : direction) x /= length;
+        for (double& x : direction)
+            x /= length;
         const auto times = [direction](double s) {
             Covector c = direction;
-            for (double& x : c) x *= s;
+            for (double& x : c)
+                x *= s;
             return c;
         };
         add_place({1, [=](const double* d) { all->lift(times(*d).data()); },
@@ -49,15 +57,18 @@ public:
 
     int size() const { return size_; }
     void lift(const double* d) const {
-        for (const Place& p : places_) p.lift(d), d += p.size;
+        for (const Place& p : places_)
+            p.lift(d), d += p.size;
     }
     void set_bars(const double* c) const {
-        for (const Place& p : places_) p.set_bar(c), c += p.size;
+        for (const Place& p : places_)
+            p.set_bar(c), c += p.size;
     }
     Covector bars() const {
         Covector all(static_cast<size_t>(size_));
         double* c = all.data();
-        for (const Place& p : places_) p.get_bar(c), c += p.size;
+        for (const Place& p : places_)
+            p.get_bar(c), c += p.size;
         return all;
     }
 
@@ -80,9 +91,11 @@ public:
                    [&](const double* c) { bar = Probe<X>::bar(c); }});
     }
     template <class X> void add(const typename Probe<X>::Lifted* dual, Bar<X>* bar, int count) {
-        for (int i = 0; i < count; ++i) add<X>(dual[i], bar[i]);
+        for (int i = 0; i < count; ++i)
+            add<X>(dual[i], bar[i]);
     }
-    template <class X> void add(const std::vector<typename Probe<X>::Lifted>& dual, std::vector<Bar<X>>& bar) {
+    template <class X>
+    void add(const std::vector<typename Probe<X>::Lifted>& dual, std::vector<Bar<X>>& bar) {
         add<X>(dual.data(), bar.data(), static_cast<int>(dual.size()));
     }
 
@@ -90,11 +103,13 @@ public:
     Covector tangents() const {
         Covector all(static_cast<size_t>(size_));
         double* d = all.data();
-        for (const Place& p : places_) p.tangent(d), d += p.size;
+        for (const Place& p : places_)
+            p.tangent(d), d += p.size;
         return all;
     }
     void set_bars(const double* c) const {
-        for (const Place& p : places_) p.set_bar(c), c += p.size;
+        for (const Place& p : places_)
+            p.set_bar(c), c += p.size;
     }
 
 private:

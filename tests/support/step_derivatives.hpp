@@ -1,8 +1,8 @@
 // One step of a toy world, its adjoint, and its derivative along a direction by dual numbers.
 #pragma once
 
-#include "tests/support/toy_worlds.hpp"
 #include "solvers/step/step.hpp"
+#include "tests/support/toy_worlds.hpp"
 
 namespace costate::test {
 
@@ -22,8 +22,10 @@ inline VecX<double> run_step(const ToyState& t, StepScratch<double>& s) {
 // The adjoint alone, of the step that s has just run.
 inline StepBars step_bars(const ToyState& t, StepScratch<double>& s, const VecX<double>& next_bar) {
     s.clear_bars();
-    StepBars b{VecX<double>::Zero(t.world.np()), VecX<double>::Zero(t.world.ndx()), VecX<double>::Zero(t.world.nu())};
-    step_adj(t.world, t.theta.data(), t.x.data(), t.u.data(), s, next_bar.data(), b.theta.data(), b.x.data(), b.u.data());
+    StepBars b{VecX<double>::Zero(t.world.np()), VecX<double>::Zero(t.world.ndx()),
+               VecX<double>::Zero(t.world.nu())};
+    step_adj(t.world, t.theta.data(), t.x.data(), t.u.data(), s, next_bar.data(), b.theta.data(), b.x.data(),
+             b.u.data());
     return b;
 }
 
@@ -33,8 +35,8 @@ inline StepBars run_step_adjoint(const ToyState& t, StepScratch<double>& s, cons
 }
 
 // J (dtheta, dx, du) by dual numbers.
-inline VecX<double> push_step(const ToyState& t, StepScratch<D>& s, const VecX<double>& dtheta, const VecX<double>& dx,
-                              const VecX<double>& du) {
+inline VecX<double> push_step(const ToyState& t, StepScratch<D>& s, const VecX<double>& dtheta,
+                              const VecX<double>& dx, const VecX<double>& du) {
     const VecX<D> theta = lift_vector(t.theta, dtheta.data()), x = lift_state(t.world.model, t.x, dx.data()),
                   u = lift_vector(t.u, du.data());
     VecX<D> next(t.world.nx());
@@ -61,24 +63,28 @@ inline VecX<double> state_difference(const Model& m, const VecX<double>& from, c
     return d;
 }
 
-// Whether a step on dual numbers took every branch as the one on numbers did. Their sums round differently, so where two branches
-// meet they may part.
+// Whether a step on dual numbers took every branch as the one on numbers did. Their sums round differently,
+// so where two branches meet they may part.
 inline bool same_branches(const StepScratch<double>& s, const StepScratch<D>& d) {
-    if (s.contacts.detection.features != d.contacts.detection.features || s.rows.blocks.size() != d.rows.blocks.size())
+    if (s.contacts.detection.features != d.contacts.detection.features ||
+        s.rows.blocks.size() != d.rows.blocks.size())
         return false;
     for (size_t i = 0; i < s.rows.blocks.size(); ++i) {
         const RowBlock &a = s.rows.blocks[i], &b = d.rows.blocks[i];
         if (a.kind != b.kind || a.index != b.index || a.side != b.side || a.bias != b.bias) return false;
     }
-    const auto same = [](const Saturation& a, const Saturation& b) { return a.control == b.control && a.force == b.force; };
+    const auto same = [](const Saturation& a, const Saturation& b) {
+        return a.control == b.control && a.force == b.force;
+    };
     if (!std::equal(s.saturations.begin(), s.saturations.end(), d.saturations.begin(), same)) return false;
     for (size_t i = 0; s.rows.recovers && i < s.rows.islands.size(); ++i) {
         const Island& island = s.rows.islands[i];
         for (int r = 0; recovers(s.rows, island) && r < island.rows; ++r) {
-            const size_t n = static_cast<size_t>(r);
+            const size_t n = r;
             if (s.recovery.sets[i].state[n] == d.recovery.sets[i].state[n]) continue;
-            const double push = s.recovery.kappa[static_cast<size_t>(island.row + r)] * s.recovery.diagonal[static_cast<size_t>(island.row + r)];
-            if (std::max(push, s.recovery.sets[i].s[n]) > 1e-10) return false;  // else it is on both sides: see branch_hash
+            const double push = s.recovery.kappa[island.row + r] * s.recovery.diagonal[island.row + r];
+            // else it is on both sides: see branch_hash
+            if (std::max(push, s.recovery.sets[i].s[n]) > 1e-10) return false;
         }
     }
     for (size_t i = 0; i < s.rows.islands.size(); ++i) {
@@ -90,7 +96,8 @@ inline bool same_branches(const StepScratch<double>& s, const StepScratch<D>& d)
             const double* x = tape.x.data() + p.rows + n;
             const D* y = d.impulses.tapes[i].x.data() + p.rows + n;
             const int a = clamp_code(p, n % p.rows, x), b = clamp_code(q, n % p.rows, y);
-            const bool between_zeros = *x == 0 && *y == D(0) && a != 0 && b != 0;  // both ends are one, as in branch_hash
+            // both ends are one, as in branch_hash
+            const bool between_zeros = *x == 0 && *y == D(0) && a != 0 && b != 0;
             if (a != b && !between_zeros) return false;
         }
     }

@@ -1,6 +1,6 @@
-// A stream of random numbers that is the same with every compiler and library, so that a seed names the same case everywhere
-// (the distributions of <random> are not specified to that point). splitmix64 by S. Vigna, after Steele, Lea and Flood, "Fast
-// splittable pseudorandom number generators", 2014.
+// A stream of random numbers that is the same with every compiler and library, so that a seed names the same
+// case everywhere (the distributions of <random> are not specified to that point). splitmix64 by S. Vigna,
+// after Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,11 @@ namespace costate::test {
 class Stream {
 public:
     explicit Stream(std::uint64_t seed) : state_(seed) {}
-    // Streams of different purpose or index have nothing to do with each other: what one draws moves no other.
+    // Streams of different purpose or index have nothing to do with each other: what one draws moves no
+    // other.
     Stream(std::uint64_t seed, std::string_view purpose, int index = 0) : state_(seed) {
-        for (const char c : purpose) state_ = bits() ^ static_cast<unsigned char>(c);
+        for (const char c : purpose)
+            state_ = bits() ^ static_cast<unsigned char>(c);
         state_ = bits() ^ static_cast<std::uint64_t>(index);
         state_ = bits();
     }
@@ -27,12 +29,16 @@ public:
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
         return z ^ (z >> 31);
     }
-    double uniform(double lo, double hi) { return lo + (hi - lo) * (static_cast<double>(bits() >> 11) * 0x1p-53); }
+    double uniform(double lo, double hi) {
+        return lo + (hi - lo) * (static_cast<double>(bits() >> 11) * 0x1p-53);
+    }
     bool chance(double p) { return uniform(0, 1) < p; }
     int below(int n) { return static_cast<int>(bits() % static_cast<std::uint64_t>(n)); }
     // Uniform in the exponent of 10.
     double magnitude(double lo, double hi) { return std::pow(10.0, uniform(lo, hi)); }
-    template <class X> X pick(std::initializer_list<X> values) { return values.begin()[below(static_cast<int>(values.size()))]; }
+    template <class X> X pick(std::initializer_list<X> values) {
+        return values.begin()[below(static_cast<int>(values.size()))];
+    }
     // Of mean 0 and variance 1, at most 3: the sum of three uniform numbers.
     double normal() {
         const double a = uniform(-1, 1), b = uniform(-1, 1), c = uniform(-1, 1);

@@ -1,4 +1,5 @@
-// Settings of tests that are about sweeps: what is stepped is what 50 sweeps of projected Gauss-Seidel make of it.
+// Settings of tests that are about sweeps: what is stepped is what 50 sweeps of projected Gauss-Seidel make
+// of it.
 #pragma once
 
 #include "solvers/world.hpp"

@@ -41,14 +41,16 @@ inline BodySpec random_body(Rng& g, int index, int parent, JointType joint) {
 // Joint types by body; parents[i] < i, -1 is the world. Motors and servos alternate on the one-dof joints.
 inline Model toy_model(Rng& g, const std::vector<JointType>& joints, const std::vector<int>& parents) {
     ModelBuilder builder;
-    for (size_t i = 0; i < joints.size(); ++i) builder.add_body(random_body(g, static_cast<int>(i), parents[i], joints[i]));
+    for (size_t i = 0; i < joints.size(); ++i)
+        builder.add_body(random_body(g, static_cast<int>(i), parents[i], joints[i]));
     for (size_t i = 0; i < joints.size(); ++i) {
         if (joint_nv(joints[i]) != 1) continue;
         ActuatorSpec a;
         a.name = "actuator" + std::to_string(i);
         a.body = static_cast<int>(i);
         a.type = static_cast<ActuatorType>(i % 4);
-        a.gear = g.uniform(0.5, 2), a.kp = g.uniform(1, 10), a.kd = g.uniform(0.1, 1), a.gain = g.uniform(1, 2);
+        a.gear = g.uniform(0.5, 2), a.kp = g.uniform(1, 10), a.kd = g.uniform(0.1, 1),
+        a.gain = g.uniform(1, 2);
         a.bias = {g.normal(), g.normal(), i % 8 < 4 ? -g.uniform(0.1, 1) : g.uniform(0.1, 1)};
         builder.add_actuator(a);
     }
@@ -58,34 +60,40 @@ inline Model toy_model(Rng& g, const std::vector<JointType>& joints, const std::
 // Every joint type, a branching floating tree and a fixed-base one.
 inline Model toy_model(Rng& g) {
     using J = JointType;
-    return toy_model(g, {J::free, J::revolute, J::revolute, J::prismatic, J::spherical, J::fixed, J::revolute, J::revolute, J::spherical, J::prismatic, J::helical},
+    return toy_model(g,
+                     {J::free, J::revolute, J::revolute, J::prismatic, J::spherical, J::fixed, J::revolute,
+                      J::revolute, J::spherical, J::prismatic, J::helical},
                      {-1, 0, 1, 0, 3, 4, 5, -1, 7, 8, 8});
 }
 
 inline VecX<double> random_configuration(const Model& m, Rng& g, Regime r) {
     VecX<double> d(m.nv), q(m.nq);
-    for (double& x : d) x = g.around_zero(r);
+    for (double& x : d)
+        x = g.around_zero(r);
     retract(m, m.neutral_configuration().data(), d.data(), q.data());
     return q;
 }
 
 template <class G> VecX<double> random_vector(int n, G& g, Regime r) {
     VecX<double> x(n);
-    for (double& xi : x) xi = g.around_zero(r);
+    for (double& xi : x)
+        xi = g.around_zero(r);
     return x;
 }
 
 // A dual configuration: q moved along the tangent d (nv).
 inline VecX<D> lift_configuration(const Model& m, const VecX<double>& q, const double* d) {
     VecX<D> step(m.nv), lifted(m.nq);
-    for (int j = 0; j < m.nv; ++j) step[j] = D(0.0, d[j]);
+    for (int j = 0; j < m.nv; ++j)
+        step[j] = D(0.0, d[j]);
     retract<D>(m, q.cast<D>().eval().data(), step.data(), lifted.data());
     return lifted;
 }
 
 inline VecX<D> lift_vector(const VecX<double>& x, const double* d) {
     VecX<D> lifted(x.size());
-    for (Eigen::Index i = 0; i < x.size(); ++i) lifted[i] = D(x[i], d[i]);
+    for (Eigen::Index i = 0; i < x.size(); ++i)
+        lifted[i] = D(x[i], d[i]);
     return lifted;
 }
 

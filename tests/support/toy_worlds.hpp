@@ -12,7 +12,8 @@ struct ToyState {
     VecX<double> theta, x, u;
 };
 
-inline ShapeSpec toy_shape(Rng& g, const std::string& name, ShapeType type, int body, const Vec3<double>& size) {
+inline ShapeSpec toy_shape(Rng& g, const std::string& name, ShapeType type, int body,
+                           const Vec3<double>& size) {
     ShapeSpec s;
     s.name = name, s.type = type, s.body = body, s.size = size;
     if (body >= 0) {
@@ -27,15 +28,16 @@ inline ShapeSpec toy_shape(Rng& g, const std::string& name, ShapeType type, int 
 inline void turn_all(ToyState& t, Rng& g) {
     const Model& m = t.world.model;
     const auto turn = [&](const ParameterSlice& slice, size_t count) {
-        for (double& x : t.theta.segment(slice.offset, 3 * static_cast<Eigen::Index>(count))) x = 0.02 * g.normal();
+        for (double& x : t.theta.segment(slice.offset, 3 * static_cast<Eigen::Index>(count)))
+            x = 0.02 * g.normal();
     };
     turn(m.rotation, m.bodies.size()), turn(m.axis_rotation, m.bodies.size());
     turn(m.weld_rotation, m.equalities.size()), turn(t.world.shapes.rotation, t.world.shapes.shapes.size());
 }
 
-// A sphere, a capsule and a box in the air, an arm of three links with round ends and joint limits, over a ground plane, and a
-// fixed sphere; the capsule, the fixed sphere and one of the limits give. Everything placed so that about half of the pairs that
-// can touch do, with random velocities.
+// A sphere, a capsule and a box in the air, an arm of three links with round ends and joint limits, over a
+// ground plane, and a fixed sphere; the capsule, the fixed sphere and one of the limits give. Everything
+// placed so that about half of the pairs that can touch do, with random velocities.
 inline ToyState toy_contact_state(unsigned seed, const Settings& settings = sweeping()) {
     Rng g(seed);
     using J = JointType;
@@ -45,7 +47,8 @@ inline ToyState toy_contact_state(unsigned seed, const Settings& settings = swee
     for (size_t i = 0; i < joints.size(); ++i) {
         BodySpec s = random_body(g, static_cast<int>(i), parents[i], joints[i]);
         s.mass.c *= 0.1, s.mass.I += 0.02 * Mat3<double>::Identity();
-        if (joints[i] == J::free) s.placement.setZero(), s.R_PB.setIdentity(), s.damping.clear(), s.stiffness.clear();
+        if (joints[i] == J::free)
+            s.placement.setZero(), s.R_PB.setIdentity(), s.damping.clear(), s.stiffness.clear();
         if (i == 3) s.placement = {0.1, 0.1, 0.4};
         if (i >= 4) s.placement = 0.15 * g.vec3(Regime::random).normalized();
         if (i >= 3) s.lower = -0.05, s.upper = 0.06;
@@ -62,26 +65,31 @@ inline ToyState toy_contact_state(unsigned seed, const Settings& settings = swee
     }
     builder.add_site({"tool", 4, {0.1, -0.2, 0.3}, Mat3<double>::Identity()});
     Model m = builder.build();
-    std::vector<ShapeSpec> shapes{toy_shape(g, "ground", ShapeType::plane, -1, Vec3<double>::Zero()),
-                                  toy_shape(g, "sphere", ShapeType::sphere, m.body_index("body0"), {0.1, 0, 0}),
-                                  toy_shape(g, "capsule", ShapeType::capsule, m.body_index("body1"), {0.05, 0.1, 0}),
-                                  toy_shape(g, "box", ShapeType::box, m.body_index("body2"), {0.08, 0.1, 0.12}),
-                                  toy_shape(g, "tip", ShapeType::sphere, m.body_index("body5"), {0.07, 0, 0}),
-                                  toy_shape(g, "elbow", ShapeType::capsule, m.body_index("body3"), {0.05, 0.05, 0}),
-                                  toy_shape(g, "post", ShapeType::sphere, -1, {0.1, 0, 0})};
+    std::vector<ShapeSpec> shapes{
+        toy_shape(g, "ground", ShapeType::plane, -1, Vec3<double>::Zero()),
+        toy_shape(g, "sphere", ShapeType::sphere, m.body_index("body0"), {0.1, 0, 0}),
+        toy_shape(g, "capsule", ShapeType::capsule, m.body_index("body1"), {0.05, 0.1, 0}),
+        toy_shape(g, "box", ShapeType::box, m.body_index("body2"), {0.08, 0.1, 0.12}),
+        toy_shape(g, "tip", ShapeType::sphere, m.body_index("body5"), {0.07, 0, 0}),
+        toy_shape(g, "elbow", ShapeType::capsule, m.body_index("body3"), {0.05, 0.05, 0}),
+        toy_shape(g, "post", ShapeType::sphere, -1, {0.1, 0, 0})};
     shapes.back().position = {0.2, 0, 0.05};
-    for (const size_t i : {2, 6}) shapes[i].stiffness = 2e3, shapes[i].damping = 1.5 * static_cast<double>(i);
+    for (const size_t i : {2, 6})
+        shapes[i].stiffness = 2e3, shapes[i].damping = 1.5 * static_cast<double>(i);
     ShapeSet set = build_shapes(m, shapes, {{"body1", "body2"}, {"body2", "body3"}});
     ToyState t{World(std::move(m), std::move(set), settings), {}, {}, {}};
     t.theta = t.world.model.layout.nominal();
     const Model& model = t.world.model;
     VecX<double> d(model.nv), q(model.nq), v(model.nv);
-    for (double& x : d) x = 0.05 * g.normal();
-    for (double& x : v) x = 0.5 * g.normal();
+    for (double& x : d)
+        x = 0.05 * g.normal();
+    for (double& x : v)
+        x = 0.5 * g.normal();
     const Vec3<double> centre[3] = {{0, 0, 0.09}, {0.12, 0.02, 0.12}, {-0.1, -0.1, 0.14}};
     for (int i = 0; i < 3; ++i) {
-        const Body& b = model.bodies[static_cast<size_t>(model.body_index("body" + std::to_string(i)))];
-        for (int c = 0; c < 3; ++c) d[b.v0 + c] = centre[i][c] + 0.02 * g.normal(), d[b.v0 + 3 + c] = g.normal();
+        const Body& b = model.bodies[model.body_index("body" + std::to_string(i))];
+        for (int c = 0; c < 3; ++c)
+            d[b.v0 + c] = centre[i][c] + 0.02 * g.normal(), d[b.v0 + 3 + c] = g.normal();
         v[b.v0 + 2] -= 0.5;
     }
     retract(model, model.neutral_configuration().data(), d.data(), q.data());
@@ -92,8 +100,8 @@ inline ToyState toy_contact_state(unsigned seed, const Settings& settings = swee
     return t;
 }
 
-// Two arms and a free body held together by every kind of equality, with dry friction that sticks and slips and a spherical joint
-// at the end of its range; no contacts.
+// Two arms and a free body held together by every kind of equality, with dry friction that sticks and slips
+// and a spherical joint at the end of its range; no contacts.
 inline ToyState toy_joint_row_state(unsigned seed, const Settings& settings = sweeping()) {
     Rng g(seed);
     using J = JointType;
@@ -102,7 +110,8 @@ inline ToyState toy_joint_row_state(unsigned seed, const Settings& settings = sw
     ModelBuilder builder;
     for (size_t i = 0; i < joints.size(); ++i) {
         BodySpec s = random_body(g, static_cast<int>(i), parents[i], joints[i]);
-        if (joints[i] == J::free) s.placement.setZero(), s.R_PB.setIdentity(), s.damping.clear(), s.stiffness.clear();
+        if (joints[i] == J::free)
+            s.placement.setZero(), s.R_PB.setIdentity(), s.damping.clear(), s.stiffness.clear();
         if (joints[i] == J::spherical) s.upper = 0.6;
         if (i == 0 || i == 2 || i == 5) s.dry_friction = {i == 0 ? 1e7 : g.uniform(0.01, 1)};
         builder.add_body(s);
@@ -126,7 +135,7 @@ inline ToyState toy_joint_row_state(unsigned seed, const Settings& settings = sw
     const Model& model = t.world.model;
     t.theta = model.layout.nominal();
     VecX<double> d = 0.2 * random_vector(model.nv, g, Regime::random), q(model.nq);
-    const Body& ball = model.bodies[static_cast<size_t>(model.body_index("body1"))];
+    const Body& ball = model.bodies[model.body_index("body1")];
     d.segment(ball.v0, 3) = g.uniform(0.58, 0.62) * g.vec3(Regime::random).normalized();
     retract(model, model.neutral_configuration().data(), d.data(), q.data());
     t.x.resize(model.nq + model.nv);
@@ -144,10 +153,12 @@ inline VecX<D> lift_state(const Model& m, const VecX<double>& x, const double* d
 // Tangent (2 nv) of a dual state.
 inline VecX<double> state_tangent(const Model& m, const VecX<D>& x) {
     VecX<D> base(m.nq), dq(m.nv);
-    for (int i = 0; i < m.nq; ++i) base[i] = D(x[i].v);
+    for (int i = 0; i < m.nq; ++i)
+        base[i] = D(x[i].v);
     difference(m, base.data(), x.data(), dq.data());
     VecX<double> d(2 * m.nv);
-    for (int j = 0; j < m.nv; ++j) d[j] = dq[j].d, d[m.nv + j] = x[m.nq + j].d;
+    for (int j = 0; j < m.nv; ++j)
+        d[j] = dq[j].d, d[m.nv + j] = x[m.nq + j].d;
     return d;
 }
 

@@ -1,9 +1,9 @@
 // Small robots as URDF text, and what is said of wrong ones.
 #pragma once
 
+#include "scenes/read/robot_file.hpp"
 #include "tests/support/mesh_texts.hpp"
 #include "tests/support/scene_text.hpp"
-#include "scenes/read/robot_file.hpp"
 
 namespace costate::test {
 
@@ -17,10 +17,12 @@ inline std::string urdf_link(const std::string& name, const std::string& content
 inline std::string urdf_joint(
     const std::string& name, const std::string& type, const std::string& parent, const std::string& child,
     const std::string& content = "<axis xyz='0 0 1'/><limit lower='-1' upper='1' effort='5' velocity='2'/>") {
-    return "<joint name='" + name + "' type='" + type + "'><parent link='" + parent + "'/><child link='" + child + "'/>" +
-           content + "</joint>\n";
+    return "<joint name='" + name + "' type='" + type + "'><parent link='" + parent + "'/><child link='" +
+           child + "'/>" + content + "</joint>\n";
 }
-inline std::string urdf_robot(const std::string& content) { return "<robot name='r'>\n" + content + "</robot>\n"; }
+inline std::string urdf_robot(const std::string& content) {
+    return "<robot name='r'>\n" + content + "</robot>\n";
+}
 
 // Writes a text to "robot.urdf" in a folder of its own and imports it.
 inline ImportedModel import_text(const std::string& text, const ImportOptions& options = {}) {

@@ -6,7 +6,8 @@
 
 namespace costate::test {
 
-// The state (nx) after some steps; each(x, scratch) is called with the state that every step starts from and what it left behind.
+// The state (nx) after some steps; each(x, scratch) is called with the state that every step starts from and
+// what it left behind.
 template <class Each> VecX<double> walk(const Scene& s, int steps, Each&& each) {
     StepScratch<double> scratch(s.world);
     VecX<double> x = s.x0, next(x.size()), u(s.world.nu());

@@ -39,14 +39,17 @@ Size tape_size() {
 
 // With buffers that hold all of that: ADOL-C writes to files what its buffers do not hold.
 double record(const Scene& s, int steps, const Size& size) {
-    const auto room = [](double entries) { return static_cast<unsigned>(std::min(1.02 * entries + 1e5, 4.29e9)); };
+    const auto room = [](double entries) {
+        return static_cast<unsigned>(std::min(1.02 * entries + 1e5, 4.29e9));
+    };
     const Inputs inputs(s);
     const VecX<double> at = inputs.at(s);
     double loss = 0;
     trace_on(tape, 1, room(size.operations), room(size.locations), room(size.values), room(size.taylors));
     {
         VecX<Scalar> in(inputs.size());
-        for (int i = 0; i < in.size(); ++i) in[i].a <<= at[i];
+        for (int i = 0; i < in.size(); ++i)
+            in[i].a <<= at[i];
         rollout_loss<Scalar>(s, steps, in.data()).a >>= loss;
     }
     trace_off();
@@ -60,8 +63,11 @@ Size predicted(const Scene& s) {
     const Size one = of(a);
     if (b == a) return one;
     const Size more = of(b);
-    const auto at_end = [&](double Size::*part) { return one.*part + (more.*part - one.*part) / (b - a) * (s.steps - a); };
-    return {at_end(&Size::operations), at_end(&Size::locations), at_end(&Size::values), at_end(&Size::taylors)};
+    const auto at_end = [&](double Size::*part) {
+        return one.*part + (more.*part - one.*part) / (b - a) * (s.steps - a);
+    };
+    return {at_end(&Size::operations), at_end(&Size::locations), at_end(&Size::values),
+            at_end(&Size::taylors)};
 }
 
 }  // namespace

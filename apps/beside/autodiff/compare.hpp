@@ -1,5 +1,5 @@
-// What a tool is asked for: the gradient of a scene's rollout, and what it took. Each tool is one file, and a program of its own with
-// main.cpp.
+// What a tool is asked for: the gradient of a scene's rollout, and what it took. Each tool is one file, and a
+// program of its own with main.cpp.
 #pragma once
 
 #include <ctime>
@@ -25,10 +25,10 @@ private:
 
 struct Differentiated {
     double loss = 0;
-    Gradient gradient;            // empty where the tool has none
-    double forward_seconds = 0;   // the rollout, and all that is recorded for the way back
-    double backward_seconds = 0;  // from there to the gradient
-    std::int64_t operations = 0;  // on the tape, where the tool counts them
+    Gradient gradient;                     // empty where the tool has none
+    double forward_seconds = 0;            // the rollout, and all that is recorded for the way back
+    double backward_seconds = 0;           // from there to the gradient
+    std::int64_t operations = 0;           // on the tape, where the tool counts them
     std::int64_t forward_evaluations = 0;  // of the step
     size_t checkpoint_bytes = 0;
 };
@@ -38,7 +38,9 @@ struct Checkpointing {
     enum class Kind {
         every_step,
         every_kth,  // from the last segment to the first the states within it are stored too
-        restart,    // every k-th, and nothing else: each step is run again from where its segment begins (Qiao et al. 2021, appendix B)
+        // every k-th, and nothing else: each step is run again from where its segment begins (Qiao et al.
+        // 2021, appendix B)
+        restart,
         binomial,
     } kind = Kind::every_step;
     int number = 0;

@@ -5,6 +5,8 @@ namespace costate {
 
 const Tool tool{"costate", COSTATE_VERSION, "adjoints, checkpoints"};
 
-Differentiated differentiate(const Scene& s, const Checkpointing& checkpointing) { return differentiate_by_costate(s, checkpointing); }
+Differentiated differentiate(const Scene& s, const Checkpointing& checkpointing) {
+    return differentiate_by_costate(s, checkpointing);
+}
 
 }  // namespace costate

@@ -1,4 +1,5 @@
-// Ceres Solver's Jets: forward mode, one derivative by each of the directions in which a robot's initial state may move.
+// Ceres Solver's Jets: forward mode, one derivative by each of the directions in which a robot's initial
+// state may move.
 #include <ceres/jet.h>
 #include <ceres/version.h>
 
@@ -24,13 +25,15 @@ const Tool tool{"Ceres Jets", CERES_VERSION_STRING, "forward, initial state only
 
 Differentiated differentiate(const Scene& s, const Checkpointing&) {
     if (s.world.ndx() != directions)
-        throw SceneError(s.file.string() + ": its state moves in " + std::to_string(s.world.ndx()) + " directions, and the Jets have " +
-                         std::to_string(directions) + "; take quadruped_stand");
+        throw SceneError(s.file.string() + ": its state moves in " + std::to_string(s.world.ndx()) +
+                         " directions, and the Jets have " + std::to_string(directions) +
+                         "; take quadruped_stand");
     Differentiated result;
     result.forward_evaluations = s.steps;
     const Inputs inputs(s);
     VecX<Scalar> in = inputs.at(s).cast<Scalar>();
-    for (int i = 0; i < directions; ++i) in[i].a.v[i] = 1;
+    for (int i = 0; i < directions; ++i)
+        in[i].a.v[i] = 1;
     const Stopwatch forward;
     const Scalar out = rollout_loss<Scalar>(s, s.steps, in.data());
     result.forward_seconds = forward.seconds();

@@ -9,7 +9,11 @@ int main() try {
     using namespace costate;
     const nlohmann::json in = nlohmann::json::parse(std::cin);
     Plot plot;
-    plot.title = in.at("title"), plot.x_label = in.at("x_label"), plot.y_label = in.at("y_label"), plot.log_x = in.at("log_x"), plot.width = 780;
+    plot.title = in.at("title");
+    plot.x_label = in.at("x_label");
+    plot.y_label = in.at("y_label");
+    plot.log_x = in.at("log_x");
+    plot.width = 780;
     for (const nlohmann::json& c : in.at("curves"))
         plot.curves.push_back({c.at("label"), c.at("x"), c.at("y"), curve_colour(plot.curves.size())});
     std::cout << plot_svg(plot);

@@ -1,7 +1,7 @@
+#include "adjoint/checkpoints/schedule.hpp"
+#include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
 #include "apps/beside/autodiff/compare.hpp"
-#include "adjoint/rollout/rollout.hpp"
-#include "adjoint/checkpoints/schedule.hpp"
 
 namespace costate {
 
@@ -21,7 +21,8 @@ Differentiated by_restarts(const Scene& s, int k) {
     Simulation simulation(s.world, s.objective);
     CheckpointStore store(s.world.nx(), (s.steps + k - 1) / k);
     const double* theta = s.theta.data();
-    VecX<double> x(s.world.nx()), x_next(x), last(x), u(s.world.nu()), u_bar(u), x_bar(s.world.ndx()), x_next_bar(x_bar);
+    VecX<double> x(s.world.nx()), x_next(x), last(x), u(s.world.nu()), u_bar(u), x_bar(s.world.ndx()),
+        x_next_bar(x_bar);
     const auto run = [&](int t) {
         s.plan.evaluate(s.z0.data(), t, u.data());
         ++result.forward_evaluations;
@@ -39,14 +40,19 @@ Differentiated by_restarts(const Scene& s, int k) {
 
     const Stopwatch backward;
     Gradient& g = result.gradient;
-    g.controls.setZero(s.plan.size()), g.parameters.setZero(s.world.np()), x_next_bar.setZero();
+    g.controls.setZero(s.plan.size());
+    g.parameters.setZero(s.world.np());
+    x_next_bar.setZero();
     simulation.finish_adj(s.steps, theta, last.data(), g.parameters.data(), x_next_bar.data());
     for (int t = s.steps; t-- > 0; x_next_bar.swap(x_bar)) {
         store.restore(t / k, x.data());
-        for (int i = t - t % k; i < t; ++i, x.swap(x_next)) run(i);
+        for (int i = t - t % k; i < t; ++i, x.swap(x_next))
+            run(i);
         run(t);
-        x_bar.setZero(), u_bar.setZero();
-        simulation.run_adj(t, theta, x.data(), u.data(), x_next_bar.data(), g.parameters.data(), x_bar.data(), u_bar.data());
+        x_bar.setZero();
+        u_bar.setZero();
+        simulation.run_adj(t, theta, x.data(), u.data(), x_next_bar.data(), g.parameters.data(), x_bar.data(),
+                           u_bar.data());
         s.plan.evaluate_adj(t, u_bar.data(), g.controls.data());
     }
     g.initial_state = x_next_bar;

@@ -1,7 +1,7 @@
 // Sacado's RAD: operator overloading onto a graph of partial derivatives in an arena, swept backwards.
 #define RAD_EQ_ALIAS  // a copy is another name of the same number, not an operation
-#include <Sacado_trad.hpp>
 #include <Trilinos_version.h>
+#include <Sacado_trad.hpp>
 
 #include "apps/beside/autodiff/taped_rollout.hpp"
 
@@ -37,14 +37,16 @@ Differentiated differentiate(const Scene& s, const Checkpointing&) {
     const VecX<double> at = inputs.at(s);
     VecX<Scalar> in(inputs.size());
     const Stopwatch forward;
-    for (int i = 0; i < in.size(); ++i) in[i] = Scalar(at[i]);
+    for (int i = 0; i < in.size(); ++i)
+        in[i] = Scalar(at[i]);
     Scalar out = rollout_loss<Scalar>(s, s.steps, in.data());
     result.loss = value_of(out);
     result.forward_seconds = forward.seconds();
     const Stopwatch backward;
     ::Sacado::Rad::ADcontext<double>::Outvar_Gradcomp(out.a);
     VecX<double> gradient(inputs.size());
-    for (int i = 0; i < in.size(); ++i) gradient[i] = in[i].a.adj();
+    for (int i = 0; i < in.size(); ++i)
+        gradient[i] = in[i].a.adj();
     result.backward_seconds = backward.seconds();
     result.gradient = inputs.gradient(gradient);
     return result;

@@ -9,8 +9,10 @@ namespace costate {
 struct Number {
     torch::Tensor t;
     Number() = default;
-    Number(double value) : t(torch::scalar_tensor(value, torch::kFloat64)) {}  // NOLINT(google-explicit-constructor)
-    Number(torch::Tensor tensor) : t(std::move(tensor)) {}                    // NOLINT(google-explicit-constructor)
+    // NOLINT(google-explicit-constructor)
+    Number(double value) : t(torch::scalar_tensor(value, torch::kFloat64)) {}
+    // NOLINT(google-explicit-constructor)
+    Number(torch::Tensor tensor) : t(std::move(tensor)) {}
     Number& operator+=(const Number& b) { return *this = *this + b; }
     Number& operator-=(const Number& b) { return *this = *this - b; }
     Number& operator*=(const Number& b) { return *this = *this * b; }
@@ -47,7 +49,8 @@ Differentiated differentiate(const Scene& s, const Checkpointing&) {
     result.forward_evaluations = s.steps;
     const Inputs inputs(s);
     VecX<Scalar> in = inputs.at(s).cast<Scalar>();
-    for (Scalar& x : in) x.a.t.requires_grad_(true);
+    for (Scalar& x : in)
+        x.a.t.requires_grad_(true);
     const Stopwatch forward;
     const Scalar out = rollout_loss<Scalar>(s, s.steps, in.data());
     result.forward_seconds = forward.seconds();

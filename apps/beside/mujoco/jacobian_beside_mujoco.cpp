@@ -1,9 +1,10 @@
-// costate_jacobian_beside_mujoco SCENE=FILE.xml...: microseconds of one step and of its Jacobian, of scenes by costate and of MuJoCo's
-// files of the same machines by mjd_transitionFD; a table in Markdown.
+// costate_jacobian_beside_mujoco SCENE=FILE.xml...: microseconds of one step and of its Jacobian, of scenes
+// by costate and of MuJoCo's files of the same machines by mjd_transitionFD; a table in Markdown.
 //
-// Each is taken 200 steps from where it starts (keyframe 0 if there is one, its controls held), and timed there: medians of 51 times
-// processor time over many calls. Differences are MuJoCo's forward ones, the cheaper, of step 1e-6. Sweeps are replaced by lcp, whose
-// gradient has a closed form; other settings are those of the files.
+// Each is taken 200 steps from where it starts (keyframe 0 if there is one, its controls held), and timed
+// there: medians of 51 times processor time over many calls. Differences are MuJoCo's forward ones, the
+// cheaper, of step 1e-6. Sweeps are replaced by lcp, whose gradient has a closed form; other settings are
+// those of the files.
 #include <mujoco/mujoco.h>
 
 #include <algorithm>
@@ -31,12 +32,15 @@ double median_us(const std::function<void()>& work) {
     int calls = 1;
     const auto run = [&] {
         const std::clock_t begin = std::clock();
-        for (int k = 0; k < calls; ++k) work();
+        for (int k = 0; k < calls; ++k)
+            work();
         return 1e6 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     };
-    while (run() < 2000) calls *= 2;
+    while (run() < 2000)
+        calls *= 2;
     std::vector<double> us;
-    for (int k = 0; k < runs; ++k) us.push_back(run() / calls);
+    for (int k = 0; k < runs; ++k)
+        us.push_back(run() / calls);
     std::nth_element(us.begin(), us.begin() + runs / 2, us.end());
     return us[runs / 2];
 }
@@ -50,15 +54,19 @@ Cost of_mujoco(mjModel* m) {
     mjData *d = mj_makeData(m), *there = mj_makeData(m);
     m->nkey > 0 ? mj_resetDataKeyframe(m, d, 0) : mj_resetData(m, d);
     if (m->nkey > 0) std::copy_n(m->key_ctrl, m->nu, d->ctrl);
-    for (int k = 0; k < settling_steps; ++k) mj_step(m, d);
+    for (int k = 0; k < settling_steps; ++k)
+        mj_step(m, d);
     mj_copyData(there, m, d);
-    const size_t n = static_cast<size_t>(2 * m->nv + m->na);
+    const size_t n = 2 * m->nv + m->na;
     std::vector<double> A(n * n), B(n * static_cast<size_t>(m->nu));
     const int rows = d->nefc;
-    const double step = median_us([&] { mj_copyData(d, m, there), mj_step(m, d); }), copy = median_us([&] { mj_copyData(d, m, there); });
+    const double step = median_us([&] { mj_copyData(d, m, there), mj_step(m, d); }),
+                 copy = median_us([&] { mj_copyData(d, m, there); });
     mj_copyData(d, m, there);
-    const double jacobian = median_us([&] { mjd_transitionFD(m, d, 1e-6, 0, A.data(), B.data(), nullptr, nullptr); });
-    mj_deleteData(d), mj_deleteData(there);
+    const double jacobian =
+        median_us([&] { mjd_transitionFD(m, d, 1e-6, 0, A.data(), B.data(), nullptr, nullptr); });
+    mj_deleteData(d);
+    mj_deleteData(there);
     return {step - copy, jacobian, rows};
 }
 
@@ -74,18 +82,23 @@ Cost of_costate(const std::string& name) {
         s.plan.evaluate(s.z0.data(), t, u.data());
         step(w, s.theta.data(), x.data(), u.data(), scratch, next.data());
     }
-    const double forward = median_us([&] { step(w, s.theta.data(), x.data(), u.data(), scratch, next.data()); });
-    const double jacobian = median_us([&] { step_jacobian(w, s.theta.data(), x.data(), u.data(), scratch, J); });
+    const double forward =
+        median_us([&] { step(w, s.theta.data(), x.data(), u.data(), scratch, next.data()); });
+    const double jacobian =
+        median_us([&] { step_jacobian(w, s.theta.data(), x.data(), u.data(), scratch, J); });
     return {forward, jacobian, scratch.rows.count};
 }
 
 void compare(const std::string& scene, const std::string& file) {
     char error[1000] = "";
     mjModel* m = mj_loadXML(file.c_str(), nullptr, error, sizeof error);
-    if (m == nullptr) return void(std::fprintf(stderr, "%s is left out: MuJoCo does not load it: %s\n", file.c_str(), error));
+    if (m == nullptr)
+        return void(
+            std::fprintf(stderr, "%s is left out: MuJoCo does not load it: %s\n", file.c_str(), error));
     const Cost ours = of_costate(scene), theirs = of_mujoco(m);
-    std::printf("| `%s` | %d | %d | %.2f | %.2f | %d | %.1f | %.0f | %.0f |\n", scene.c_str(), m->nv, ours.rows, ours.step, ours.jacobian, theirs.rows, theirs.step,
-                theirs.jacobian, theirs.jacobian / (ours.step + ours.jacobian));
+    std::printf("| `%s` | %d | %d | %.2f | %.2f | %d | %.1f | %.0f | %.0f |\n", scene.c_str(), m->nv,
+                ours.rows, ours.step, ours.jacobian, theirs.rows, theirs.step, theirs.jacobian,
+                theirs.jacobian / (ours.step + ours.jacobian));
     std::fflush(stdout);
     mj_deleteModel(m);
 }
@@ -94,13 +107,17 @@ void compare(const std::string& scene, const std::string& file) {
 
 int main(int argc, char** argv) {
     if (argc < 2) quit("usage: costate_jacobian_beside_mujoco SCENE=FILE.xml...");
-    std::printf("MuJoCo %s; microseconds; the ratio counts our step with its Jacobian\n\n", mj_versionString());
-    std::printf("| scene | dofs | rows | step | Jacobian | MuJoCo's rows | step | mjd_transitionFD | ratio |\n|---|---|---|---|---|---|---|---|---|\n");
+    std::printf("MuJoCo %s; microseconds; the ratio counts our step with its Jacobian\n\n",
+                mj_versionString());
+    std::printf(
+        "| scene | dofs | rows | step | Jacobian | MuJoCo's rows | step | mjd_transitionFD | ratio "
+        "|\n|---|---|---|---|---|---|---|---|---|\n");
     try {
         for (int i = 1; i < argc; ++i) {
             const std::string pair = argv[i];
             const size_t equals = pair.find('=');
-            if (equals == std::string::npos) quit("no = in " + pair + "; name a scene and a file, as hopper=hopper.xml");
+            if (equals == std::string::npos)
+                quit("no = in " + pair + "; name a scene and a file, as hopper=hopper.xml");
             compare(pair.substr(0, equals), pair.substr(equals + 1));
         }
     } catch (const std::exception& e) {

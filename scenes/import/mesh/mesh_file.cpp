@@ -28,14 +28,16 @@ namespace {
 constexpr std::uintmax_t max_bytes = std::uintmax_t{256} << 20;
 
 std::string lower(std::string text) {
-    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    for (char& c : text)
+        c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     return text;
 }
 
 std::string bytes_of(const std::filesystem::path& file) {
     const std::string name = file.string();
     std::error_code error;
-    if (!std::filesystem::is_regular_file(file, error)) throw MeshFileError("there is no file " + name, "correct the path");
+    if (!std::filesystem::is_regular_file(file, error))
+        throw MeshFileError("there is no file " + name, "correct the path");
     const std::uintmax_t size = std::filesystem::file_size(file, error);
     if (size == 0) throw MeshFileError(name + " is empty", "export it again");
     if (size > max_bytes) throw MeshFileError(name + " is larger than 256 MiB", "use fewer triangles");
@@ -46,8 +48,8 @@ std::string bytes_of(const std::filesystem::path& file) {
     return bytes;
 }
 
-// Whether a text that starts as an ASCII STL does not end as one, which assimp passes over. A binary one tells its length: 84
-// bytes and 50 a triangle.
+// Whether a text that starts as an ASCII STL does not end as one, which assimp passes over. A binary one
+// tells its length: 84 bytes and 50 a triangle.
 bool cut_short(const std::string& bytes) {
     std::uint32_t count = 0;
     if (bytes.size() >= 84) std::memcpy(&count, bytes.data() + 80, 4);
@@ -97,21 +99,24 @@ public:
         }
     }
     TriangleMesh take() {
-        if (mesh_.triangles.empty()) throw MeshFileError(name_ + " holds no triangle that has an area", "export a surface");
+        if (mesh_.triangles.empty())
+            throw MeshFileError(name_ + " holds no triangle that has an area", "export a surface");
         return std::move(mesh_);
     }
 
 private:
     int vertex(const Vec3<double>& x) {
-        if (!x.allFinite()) throw MeshFileError(name_ + " has a vertex that is not finite", "export it again");
-        const auto [it, added] = index_.try_emplace({x.x(), x.y(), x.z()}, static_cast<int>(mesh_.vertices.size()));
+        if (!x.allFinite())
+            throw MeshFileError(name_ + " has a vertex that is not finite", "export it again");
+        const auto [it, added] =
+            index_.try_emplace({x.x(), x.y(), x.z()}, static_cast<int>(mesh_.vertices.size()));
         if (added) mesh_.vertices.push_back(x);
         if (mesh_.vertices.size() > 3 * max_triangles)
             throw MeshFileError(name_ + " has more than 3000000 vertices", "use fewer");
         return it->second;
     }
     bool has_area(const std::array<int, 3>& corners) const {
-        const auto at = [&](size_t k) { return mesh_.vertices[static_cast<size_t>(corners[k])]; };
+        const auto at = [&](size_t k) { return mesh_.vertices[corners[k]]; };
         const Vec3<double> u = at(1) - at(0), w = at(2) - at(0);
         return u.cross(w).norm() > 1e-9 * (u.squaredNorm() + w.squaredNorm());
     }
@@ -128,24 +133,31 @@ Eigen::Matrix4d matrix(const aiMatrix4x4& m) {
 TriangleMesh parse_here(const std::string& bytes, const std::string& type, const std::string& name) {
     Assimp::Importer importer;
     importer.SetIOHandler(new NoOtherFiles);  // the importer owns it
-    importer.SetPropertyBool(AI_CONFIG_IMPORT_COLLADA_IGNORE_UP_DIRECTION, true);  // would turn z up into y up
-    const aiScene* scene = importer.ReadFileFromMemory(bytes.data(), bytes.size(), aiProcess_Triangulate, type.c_str());
+    // would turn z up into y up
+    importer.SetPropertyBool(AI_CONFIG_IMPORT_COLLADA_IGNORE_UP_DIRECTION, true);
+    const aiScene* scene =
+        importer.ReadFileFromMemory(bytes.data(), bytes.size(), aiProcess_Triangulate, type.c_str());
     if (scene == nullptr || scene->mRootNode == nullptr)
-        throw MeshFileError("assimp cannot read " + name + ": " + importer.GetErrorString(), "export it again");
+        throw MeshFileError("assimp cannot read " + name + ": " + importer.GetErrorString(),
+                            "export it again");
 
     Gatherer gatherer(name);
-    std::vector<std::pair<const aiNode*, Eigen::Matrix4d>> open{{scene->mRootNode, Eigen::Matrix4d::Identity()}};
+    std::vector<std::pair<const aiNode*, Eigen::Matrix4d>> open{
+        {scene->mRootNode, Eigen::Matrix4d::Identity()}};
     while (!open.empty()) {
         const auto [node, X_parent] = open.back();
         open.pop_back();
         const Eigen::Matrix4d X = X_parent * matrix(node->mTransformation);
-        for (unsigned i = 0; i < node->mNumMeshes; ++i) gatherer.add(*scene->mMeshes[node->mMeshes[i]], X);
-        for (unsigned i = node->mNumChildren; i-- > 0;) open.emplace_back(node->mChildren[i], X);
+        for (unsigned i = 0; i < node->mNumMeshes; ++i)
+            gatherer.add(*scene->mMeshes[node->mMeshes[i]], X);
+        for (unsigned i = node->mNumChildren; i-- > 0;)
+            open.emplace_back(node->mChildren[i], X);
     }
     return gatherer.take();
 }
 
-// What goes from the process that reads to the one that asked: a size and that many items, or a size and a text.
+// What goes from the process that reads to the one that asked: a size and that many items, or a size and a
+// text.
 template <class Items> void pack(std::string& out, const Items& items) {
     const size_t size = items.size();
     out.append(reinterpret_cast<const char*>(&size), sizeof size);
@@ -170,28 +182,37 @@ std::string packed_result(const std::string& bytes, const std::string& type, con
     try {
         mesh = parse_here(bytes, type, name);
     } catch (const MeshFileError& e) {
-        what = e.what(), remedy = e.remedy;
+        what = e.what();
+        remedy = e.remedy;
     } catch (const std::exception& e) {
-        what = "assimp cannot read " + name + ": " + e.what(), remedy = "export it again";
+        what = "assimp cannot read " + name + ": " + e.what();
+        remedy = "export it again";
     }
-    pack(out, what), pack(out, remedy), pack(out, mesh.vertices), pack(out, mesh.triangles);
+    pack(out, what);
+    pack(out, remedy);
+    pack(out, mesh.vertices);
+    pack(out, mesh.triangles);
     return out;
 }
 
-// The process that reads: with a minute, a GiB and 40 times the file on top of what it starts with, and nothing on the terminal.
+// The process that reads: with a minute, a GiB and 40 times the file on top of what it starts with, and
+// nothing on the terminal.
 [[noreturn]] void answer(int to, const std::string& bytes, const std::string& type, const std::string& name) {
     const auto limit = [](auto resource, rlim_t most) {
         const rlimit both{most, most};
         setrlimit(resource, &both);
     };
-    limit(RLIMIT_CPU, 60), limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_CPU, 60);
+    limit(RLIMIT_CORE, 0);
 #ifndef __SANITIZE_ADDRESS__
     rlim_t pages = 0;
     if (std::ifstream("/proc/self/statm") >> pages)
-        limit(RLIMIT_AS, pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + (rlim_t{1} << 30) + 40 * bytes.size());
+        limit(RLIMIT_AS,
+              pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + (rlim_t{1} << 30) + 40 * bytes.size());
 #endif
     const int null = open("/dev/null", O_WRONLY);
-    dup2(null, STDOUT_FILENO), dup2(null, STDERR_FILENO);
+    dup2(null, STDOUT_FILENO);
+    dup2(null, STDERR_FILENO);
     const std::string out = packed_result(bytes, type, name);
     for (size_t done = 0; done < out.size();) {
         const ssize_t n = write(to, out.data() + done, out.size() - done);
@@ -217,11 +238,13 @@ TriangleMesh parse(const std::string& bytes, const std::string& type, const std:
     }
     close(ends[0]);
     if (reader < 0) throw MeshFileError("no process to read " + name + " in", "end other processes");
-    while (waitpid(reader, nullptr, 0) < 0 && errno == EINTR) {}
+    while (waitpid(reader, nullptr, 0) < 0 && errno == EINTR) {
+    }
     std::string what, remedy;
     TriangleMesh mesh;
     size_t at = 0;
-    if (!unpack(in, at, what) || !unpack(in, at, remedy) || !unpack(in, at, mesh.vertices) || !unpack(in, at, mesh.triangles))
+    if (!unpack(in, at, what) || !unpack(in, at, remedy) || !unpack(in, at, mesh.vertices) ||
+        !unpack(in, at, mesh.triangles))
         throw MeshFileError("assimp crashes on " + name, "export it again, or as another type");
     if (!what.empty()) throw MeshFileError(what, remedy);
     return mesh;
@@ -241,9 +264,11 @@ TriangleMesh parse(const std::string&, const std::string&, const std::string& na
 TriangleMesh read_mesh_file(const std::filesystem::path& file) {
     const std::string type = lower(file.extension().string());
     if (type != ".obj" && type != ".stl" && type != ".dae")
-        throw MeshFileError(file.string() + " is neither .obj nor .stl nor .dae", "convert it to one of these");
+        throw MeshFileError(file.string() + " is neither .obj nor .stl nor .dae",
+                            "convert it to one of these");
     const std::string bytes = bytes_of(file);
-    if (type == ".stl" && cut_short(bytes)) throw MeshFileError(file.string() + " ends before \"endsolid\"", "export it again");
+    if (type == ".stl" && cut_short(bytes))
+        throw MeshFileError(file.string() + " ends before \"endsolid\"", "export it again");
     return parse(bytes, type, file.string());
 }
 

@@ -10,19 +10,21 @@ namespace {
 
 double below_surface(const Vec3<double>& x, const Hull& hull) {
     double below = 2 * hull.half.norm();
-    for (const HullFace& face : hull.faces) below = std::min(below, face.normal.dot(face.origin - x));
+    for (const HullFace& face : hull.faces)
+        below = std::min(below, face.normal.dot(face.origin - x));
     return below;
 }
 
-// Of the deepest corner, or middle of a triangle or of a side, among as many as are quick to look at. Corners alone would not do:
-// those of an extruded L are all on the surface of its hull.
+// Of the deepest corner, or middle of a triangle or of a side, among as many as are quick to look at. Corners
+// alone would not do: those of an extruded L are all on the surface of its hull.
 double deepest(const TriangleMesh& mesh, const Hull& hull) {
     constexpr size_t most = 50'000'000;  // distances to faces
     const size_t stride = 1 + 7 * mesh.triangles.size() * hull.faces.size() / most;
     double depth = 0;
     for (size_t i = 0; i < mesh.triangles.size(); i += stride) {
         Mat3<double> corners;
-        for (int k = 0; k < 3; ++k) corners.col(k) = mesh.vertices[static_cast<size_t>(mesh.triangles[i][static_cast<size_t>(k)])];
+        for (int k = 0; k < 3; ++k)
+            corners.col(k) = mesh.vertices[mesh.triangles[i][k]];
         depth = std::max(depth, below_surface(corners.rowwise().mean(), hull));
         for (int k = 0; k < 3; ++k) {
             depth = std::max(depth, below_surface(corners.col(k), hull));

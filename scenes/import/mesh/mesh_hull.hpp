@@ -10,8 +10,9 @@ namespace costate {
 
 struct MeshHull {
     std::vector<Vec3<double>> vertices;  // of the hull, in the axes and the unit of the file
-    double depth = 0;                    // how far the mesh lies below the surface of the hull; 0 for a convex one
-    double extent = 0;                   // the longest side of the box around it
+    // how far the mesh lies below the surface of the hull; 0 for a convex one
+    double depth = 0;
+    double extent = 0;  // the longest side of the box around it
     // Far above what single precision takes from flat faces, about 1e-7 of the coordinates
     bool convex() const { return depth <= 0.01 * extent; }
 };

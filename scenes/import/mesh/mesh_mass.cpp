@@ -8,10 +8,11 @@ namespace costate {
 namespace {
 
 // The corners of a triangle, seen from a point.
-Mat3<double> corners_from(const TriangleMesh& mesh, const std::array<int, 3>& triangle, const Vec3<double>& from) {
+Mat3<double> corners_from(const TriangleMesh& mesh, const std::array<int, 3>& triangle,
+                          const Vec3<double>& from) {
     Mat3<double> corners;
     for (int k = 0; k < 3; ++k)
-        corners.col(k) = mesh.vertices[static_cast<size_t>(triangle[static_cast<size_t>(k)])] - from;
+        corners.col(k) = mesh.vertices[triangle[k]] - from;
     return corners;
 }
 
@@ -31,8 +32,8 @@ Vec3<double> centre_of_surface(const TriangleMesh& mesh) {
     return first / whole;
 }
 
-// Of a triangle its area; of the pyramid between it and the origin its volume, negative if the triangle is seen
-// from outside.
+// Of a triangle its area; of the pyramid between it and the origin its volume, negative if the triangle is
+// seen from outside.
 double measure(const Mat3<double>& corners, MeshInertia kind) {
     if (kind == MeshInertia::shell) return area(corners);
     const double volume = corners.determinant() / 6;
@@ -52,10 +53,11 @@ TriangleMesh hull_surface(const std::vector<Vec3<double>>& points) {
     return mesh;
 }
 
-// Corners a, b, c and s = a + b + c. A triangle of area w has the first moment w/3 s, and the integral of x x^T
-// w/12 (a a^T + b b^T + c c^T + s s^T); the pyramid of volume w that it makes with the origin has w/4 s and w/20
-// (...). First the centre of mass, by pyramids at the centre of the surface; then volume and moments, by pyramids
-// at the centre of mass.
+// Corners a, b, c and s = a + b + c. A triangle of area w has the first moment w/3 s, and the integral of x
+// x^T w/12 (a a^T + b b^T + c c^T + s s^T); the pyramid of volume w that it makes with the origin has w/4 s
+// and w/20
+// (...). First the centre of mass, by pyramids at the centre of the surface; then volume and moments, by
+// pyramids at the centre of mass.
 MassProperties<double> mesh_mass(const TriangleMesh& mesh, MeshInertia kind) {
     if (kind == MeshInertia::convex) return mesh_mass(hull_surface(mesh.vertices), MeshInertia::exact);
     const bool shell = kind == MeshInertia::shell;

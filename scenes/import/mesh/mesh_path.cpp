@@ -21,7 +21,8 @@ bool within(const fs::path& file, const fs::path& folder) {
 
 std::vector<fs::path> upwards(fs::path folder) {
     std::vector<fs::path> out{folder};
-    for (; folder.has_relative_path(); out.push_back(folder)) folder = folder.parent_path();
+    for (; folder.has_relative_path(); out.push_back(folder))
+        folder = folder.parent_path();
     return out;
 }
 
@@ -45,7 +46,8 @@ std::vector<fs::path> ros_packages() {
 }
 
 // Folders that may be the package.
-std::vector<fs::path> packages(const std::string& name, const fs::path& robot, const std::vector<fs::path>& search) {
+std::vector<fs::path> packages(const std::string& name, const fs::path& robot,
+                               const std::vector<fs::path>& search) {
     std::vector<fs::path> out;
     for (const fs::path& folder : upwards(robot)) {
         if (folder.filename() == name) out.push_back(folder);
@@ -60,11 +62,14 @@ std::vector<fs::path> packages(const std::string& name, const fs::path& robot, c
 
 }  // namespace
 
-MeshPath find_mesh(const std::string& name, const fs::path& robot_folder, const std::vector<fs::path>& search) {
+MeshPath find_mesh(const std::string& name, const fs::path& robot_folder,
+                   const std::vector<fs::path>& search) {
     const fs::path robot = real(robot_folder.empty() ? "." : robot_folder);
     std::vector<fs::path> roots{robot, own_package(robot)}, candidates, sought;
-    for (const fs::path& folder : search) sought.push_back(real(folder));
-    for (const fs::path& folder : ros_packages()) sought.push_back(folder);
+    for (const fs::path& folder : search)
+        sought.push_back(real(folder));
+    for (const fs::path& folder : ros_packages())
+        sought.push_back(folder);
     roots.insert(roots.end(), sought.begin(), sought.end());
 
     const size_t scheme_end = name.find("://");
@@ -81,7 +86,8 @@ MeshPath find_mesh(const std::string& name, const fs::path& robot_folder, const 
     } else if (scheme.empty() || scheme == "file") {
         candidates.push_back(robot / rest);
         if (fs::path(rest).is_relative())
-            for (const fs::path& folder : sought) candidates.push_back(folder / rest);
+            for (const fs::path& folder : sought)
+                candidates.push_back(folder / rest);
     } else {
         return {{}, true, false};
     }
@@ -90,10 +96,12 @@ MeshPath find_mesh(const std::string& name, const fs::path& robot_folder, const 
     std::error_code error;
     for (const fs::path& candidate : candidates) {
         const fs::path file = real(candidate);
-        const bool allowed = std::ranges::any_of(roots, [&](const fs::path& root) { return within(file, root); });
+        const bool allowed =
+            std::ranges::any_of(roots, [&](const fs::path& root) { return within(file, root); });
         const bool is_there = fs::is_regular_file(file, error);
         if (allowed && is_there) return {file, true, true};
-        leads_out = leads_out || (!allowed && (is_there || fs::path(rest).is_relative()));  // there or not: it climbs
+        // there or not: it climbs
+        leads_out = leads_out || (!allowed && (is_there || fs::path(rest).is_relative()));
     }
     return {{}, !leads_out, true};
 }

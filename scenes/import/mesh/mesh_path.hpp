@@ -14,10 +14,11 @@ struct MeshPath {
     bool known_scheme = true;    // false: something like http://
 };
 
-// Names are paths from the robot's folder or from a folder of the search path, package://<package>/<path> (or model://), or
-// file://<path>. A package is a folder of its name, sought among the robot's own folders upwards and beside each, then in the
-// search path and in $ROS_PACKAGE_PATH. Whatever the name, the file must lie in the robot's folder, its package (the folder
-// upwards that holds package.xml, or the one over a folder "urdf"), a package that was found by its name, or the search path.
+// Names are paths from the robot's folder or from a folder of the search path, package://<package>/<path> (or
+// model://), or file://<path>. A package is a folder of its name, sought among the robot's own folders
+// upwards and beside each, then in the search path and in $ROS_PACKAGE_PATH. Whatever the name, the file must
+// lie in the robot's folder, its package (the folder upwards that holds package.xml, or the one over a folder
+// "urdf"), a package that was found by its name, or the search path.
 MeshPath find_mesh(const std::string& name, const std::filesystem::path& robot_folder,
                    const std::vector<std::filesystem::path>& search);
 

@@ -8,13 +8,14 @@ namespace costate {
 namespace {
 
 // Sections that show, measure or tune but do not move anything
-constexpr std::initializer_list<const char*> read_sections = {"compiler", "option",    "default",  "asset",    "worldbody",
-                                                              "contact",  "equality",  "actuator", "keyframe", "size",
-                                                              "visual",   "statistic", "custom",   "include"};
+constexpr std::initializer_list<const char*> read_sections = {
+    "compiler", "option",   "default", "asset",  "worldbody", "contact", "equality",
+    "actuator", "keyframe", "size",    "visual", "statistic", "custom",  "include"};
 
 void warn_sections(const MjcfContext& context) {
     for (const XmlElement& section : context.files.children(context.files.root())) {
-        if (std::find(read_sections.begin(), read_sections.end(), section.name()) != read_sections.end()) continue;
+        if (std::find(read_sections.begin(), read_sections.end(), section.name()) != read_sections.end())
+            continue;
         for (const XmlElement& e : context.files.children(section))
             e.warn(context.warnings, "in <" + section.name() + "> has no counterpart here and is left out",
                    "remove it to be rid of this");
@@ -28,7 +29,8 @@ ImportedModel import_mjcf(const XmlDocument& document, const ImportOptions& opti
     const MjcfFiles files(document.root(), file.parent_path());
     const MjcfCompiler compiler = read_compiler(files, warnings);
     const MjcfDefaults defaults(files);
-    MjcfContext context{files, compiler, defaults, read_flags(files, warnings), warnings, options.search, {}, {}, {}};
+    MjcfContext context{files, compiler, defaults, read_flags(files, warnings), warnings, options.search,
+                        {},    {},       {}};
     warn_sections(context);
     read_assets(context);
     std::vector<MjcfBody> bodies = read_bodies(context);

@@ -1,5 +1,5 @@
-// Actuators of MJCF by one affine law, f = gain ctrl + b_0 + b_1 l + b_2 l', which shortcuts (motor, position, velocity) and
-// defaults set piece by piece, whatever their kind.
+// Actuators of MJCF by one affine law, f = gain ctrl + b_0 + b_1 l + b_2 l', which shortcuts (motor,
+// position, velocity) and defaults set piece by piece, whatever their kind.
 #include <algorithm>
 
 #include "scenes/import/mjcf/mjcf_model.hpp"
@@ -9,9 +9,10 @@ namespace costate {
 namespace {
 
 constexpr std::initializer_list<const char*> actuator_keys = {
-    "name",        "class",  "group",   "ctrllimited",   "forcelimited", "actlimited", "ctrlrange",    "forcerange", "actrange",
-    "lengthrange", "gear",   "joint",   "jointinparent", "user",         "kp",         "kv",           "dyntype",    "gaintype",
-    "biastype",    "dynprm", "gainprm", "biasprm",       "actearly",     "actdim",     "inheritrange", "nsample"};
+    "name",       "class",    "group",       "ctrllimited",  "forcelimited", "actlimited",    "ctrlrange",
+    "forcerange", "actrange", "lengthrange", "gear",         "joint",        "jointinparent", "user",
+    "kp",         "kv",       "dyntype",     "gaintype",     "biastype",     "dynprm",        "gainprm",
+    "biasprm",    "actearly", "actdim",      "inheritrange", "nsample"};
 
 struct Law {
     double gain = 1;
@@ -23,12 +24,16 @@ struct Law {
 Vec3<double> first_three(const XmlAttribute& a) {
     Vec3<double> out = Vec3<double>::Zero();
     const std::vector<double> x = a.numbers(0, 10);
-    for (size_t i = 0; i < std::min<size_t>(x.size(), 3); ++i) out[static_cast<int>(i)] = x[i];
+    for (size_t i = 0; i < std::min<size_t>(x.size(), 3); ++i)
+        out[static_cast<int>(i)] = x[i];
     return out;
 }
 
 void apply_general(const XmlElement& e, Law& law, bool& affine_gain, Vec3<double>& gain) {
-    if (const auto a = e.find("gainprm")) gain = first_three(*a), law.gain = gain[0];
+    if (const auto a = e.find("gainprm")) {
+        gain = first_three(*a);
+        law.gain = gain[0];
+    }
     if (const auto a = e.find("biasprm")) law.bias = first_three(*a);
     if (const auto a = e.find("biastype")) {
         law.affine_bias = a->text() == "affine";
@@ -39,7 +44,8 @@ void apply_general(const XmlElement& e, Law& law, bool& affine_gain, Vec3<double
         if (a->text() != "fixed" && a->text() != "affine") law.unlike = a;
     }
     if (const auto a = e.find("dyntype"); a && a->text() != "none") law.unlike = a;
-    if (affine_gain && (gain[1] != 0 || gain[2] != 0)) law.unlike = e.find("gainprm") ? e.find("gainprm") : e.find("gaintype");
+    if (affine_gain && (gain[1] != 0 || gain[2] != 0))
+        law.unlike = e.find("gainprm") ? e.find("gainprm") : e.find("gaintype");
 }
 
 // The law after one layer of defaults, or after the element itself.
@@ -49,16 +55,21 @@ Law law_of(const MjcfAttributes& a) {
     Vec3<double> gain = Vec3<double>::UnitX();
     for (const XmlElement& e : a.layers()) {
         const std::string kind = e.name();
-        if (kind == "general") apply_general(e, law, affine_gain, gain);
-        else if (kind == "motor") law.gain = 1, law.affine_bias = false;
-        else if (kind == "position") {
+        if (kind == "general")
+            apply_general(e, law, affine_gain, gain);
+        else if (kind == "motor") {
+            law.gain = 1;
+            law.affine_bias = false;
+        } else if (kind == "position") {
             if (const auto kp = e.find("kp")) law.gain = kp->nonnegative();
-            law.bias[0] = 0, law.bias[1] = -law.gain;
+            law.bias[0] = 0;
+            law.bias[1] = -law.gain;
             if (const auto kv = e.find("kv")) law.bias[2] = -kv->nonnegative();
             law.affine_bias = true;
         } else if (kind == "velocity") {
             if (const auto kv = e.find("kv")) law.gain = kv->nonnegative();
-            law.bias = {0, 0, -law.gain}, law.affine_bias = true;
+            law.bias = {0, 0, -law.gain};
+            law.affine_bias = true;
         }
     }
     if (!law.affine_bias) law.bias.setZero();
@@ -66,7 +77,8 @@ Law law_of(const MjcfAttributes& a) {
 }
 
 // Whether a scene has such actuators; if not, there is a warning.
-bool has_counterpart(const MjcfContext& context, const MjcfAttributes& a, const Law& law, std::optional<XmlAttribute>& joint) {
+bool has_counterpart(const MjcfContext& context, const MjcfAttributes& a, const Law& law,
+                     std::optional<XmlAttribute>& joint) {
     const XmlElement& e = a.element();
     const auto left_out = [&](const std::string& what) {
         return e.warn(context.warnings, what + " has no counterpart here and is left out",
@@ -97,43 +109,51 @@ void put_law(const Law& law, Json& out) {
 }
 
 // A range as given, or as much of a joint's own range as "inheritrange" says.
-void put_control_limits(const MjcfContext& context, const MjcfAttributes& a, const MjcfJoint& joint, Json& out) {
+void put_control_limits(const MjcfContext& context, const MjcfAttributes& a, const MjcfJoint& joint,
+                        Json& out) {
     if (!context.flags.clampctrl) return;
-    if (const auto share = a.find("inheritrange"); share && share->number() > 0 && a.element().name() == "position") {
+    if (const auto share = a.find("inheritrange");
+        share && share->number() > 0 && a.element().name() == "position") {
         if (!joint.range) share->fail("has no range to inherit", "give the joint a range");
         const auto [lower, upper] = *joint.range;
         const double middle = 0.5 * (lower + upper), half = 0.5 * (upper - lower) * share->number();
         out["control_limits"] = Json{middle - half, middle + half};
     } else if (is_limited(a, "ctrllimited", "ctrlrange", context.compiler)) {
-        if (!a.has("ctrlrange")) a.element().fail("is limited but has no \"ctrlrange\"", "add it or write ctrllimited=\"false\"");
+        if (!a.has("ctrlrange"))
+            a.element().fail("is limited but has no \"ctrlrange\"", "add it or write ctrllimited=\"false\"");
         const auto [lower, upper] = read_mjcf_range(*a.find("ctrlrange"));
         out["control_limits"] = Json{lower, upper};
     }
 }
 
 // The narrower of the actuator's own range and the joint's.
-void put_force_limits(const MjcfContext& context, const MjcfAttributes& a, const MjcfJoint& joint, double gear, Json& out) {
+void put_force_limits(const MjcfContext& context, const MjcfAttributes& a, const MjcfJoint& joint,
+                      double gear, Json& out) {
     double lower = -unlimited, upper = unlimited;
     if (is_limited(a, "forcelimited", "forcerange", context.compiler)) {
         if (!a.has("forcerange"))
-            a.element().fail("is limited but has no \"forcerange\"", "add it or write forcelimited=\"false\"");
+            a.element().fail("is limited but has no \"forcerange\"",
+                             "add it or write forcelimited=\"false\"");
         std::tie(lower, upper) = read_mjcf_range(*a.find("forcerange"));
     }
     if (joint.force_upper < unlimited && gear != 0) {
         const auto [least, most] = std::minmax({joint.force_lower / gear, joint.force_upper / gear});
-        lower = std::max(lower, least), upper = std::min(upper, most);
+        lower = std::max(lower, least);
+        upper = std::min(upper, most);
     }
     if (lower < upper && upper < unlimited) out["force_limits"] = Json{lower, upper};
 }
 
 }  // namespace
 
-void read_actuators(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out, MjcfControls& controls) {
+void read_actuators(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out,
+                    MjcfControls& controls) {
     std::map<std::string, int> per_joint;
     MjcfNames names("actuator");
     const std::vector<XmlElement> sections = context.files.children(context.files.root(), "actuator");
     for (const XmlElement& section : sections)
-        for (const XmlElement& e : context.files.children(section)) names.add(e, e.text_or("name", ""));
+        for (const XmlElement& e : context.files.children(section))
+            names.add(e, e.text_or("name", ""));
     for (const XmlElement& section : sections)
         for (const XmlElement& e : context.files.children(section)) {
             const MjcfAttributes a = context.defaults.attributes(e);
@@ -145,7 +165,9 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
             e.warn_others(context.warnings, actuator_keys, {});
             const MjcfJoint& joint = index.joint(*joint_name);
             if (joint.type == MjcfJointType::free || joint.type == MjcfJointType::ball) {
-                e.warn(context.warnings, "drives a joint of several dofs, has no counterpart here and is left out", "use hinges");
+                e.warn(context.warnings,
+                       "drives a joint of several dofs, has no counterpart here and is left out",
+                       "use hinges");
                 continue;
             }
             double gear = 1;
@@ -158,7 +180,8 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
             put_control_limits(context, a, joint, actuator);
             put_force_limits(context, a, joint, gear, actuator);
             if (++per_joint[joint.name] == 2 && joint.force_upper < unlimited)
-                e.warn(context.warnings, "shares \"actuatorfrcrange\" with another actuator, which holds for each alone here",
+                e.warn(context.warnings,
+                       "shares \"actuatorfrcrange\" with another actuator, which holds for each alone here",
                        "use one");
             put_item(out, "actuators", e, actuator);
         }

@@ -16,7 +16,8 @@ std::vector<std::array<int, 3>> read_faces(const XmlAttribute& a, size_t vertice
     std::vector<std::array<int, 3>> triangles(x.size() / 3);
     for (size_t i = 0; i < x.size(); ++i) {
         if (!(x[i] >= 0) || !(x[i] < static_cast<double>(vertices)) || x[i] != std::floor(x[i]))
-            a.fail("names a vertex that is not there", "use whole numbers from 0, below the number of vertices");
+            a.fail("names a vertex that is not there",
+                   "use whole numbers from 0, below the number of vertices");
         triangles[i / 3][i % 3] = static_cast<int>(x[i]);
     }
     return triangles;
@@ -25,15 +26,17 @@ std::vector<std::array<int, 3>> read_faces(const XmlAttribute& a, size_t vertice
 void read_mesh_asset(MjcfContext& context, const XmlElement& e) {
     const MjcfAttributes a = context.defaults.attributes(e);
     e.warn_others(context.warnings,
-                  {"name", "class", "file", "content_type", "scale", "vertex", "face", "normal", "texcoord", "smoothnormal",
-                   "refpos", "refquat", "maxhullvert", "inertia", "material"},
+                  {"name", "class", "file", "content_type", "scale", "vertex", "face", "normal", "texcoord",
+                   "smoothnormal", "refpos", "refquat", "maxhullvert", "inertia", "material"},
                   {});
     MjcfMesh mesh{.element = e};
     const auto file = a.find("file");
-    constexpr MeshInertia kinds[] = {MeshInertia::legacy, MeshInertia::convex, MeshInertia::exact, MeshInertia::shell};
+    constexpr MeshInertia kinds[] = {MeshInertia::legacy, MeshInertia::convex, MeshInertia::exact,
+                                     MeshInertia::shell};
     if (const auto inertia = a.find("inertia"))
         mesh.inertia = kinds[inertia->choice({"legacy", "convex", "exact", "shell"})];
-    else if (context.compiler.exactmeshinertia) mesh.inertia = MeshInertia::exact;
+    else if (context.compiler.exactmeshinertia)
+        mesh.inertia = MeshInertia::exact;
     mesh.scale = a.vec3_or("scale", Vec3<double>::Ones());
     if (!(mesh.scale.cwiseAbs().minCoeff() > 0)) a.find("scale")->fail("must not be 0", "use three factors");
     mesh.refpos = a.vec3_or("refpos", Vec3<double>::Zero());
@@ -45,8 +48,10 @@ void read_mesh_asset(MjcfContext& context, const XmlElement& e) {
     }
     if (const auto vertices = a.find("vertex")) {
         const std::vector<double> x = vertices->numbers(12, 3 * max_samples);
-        if (x.size() % 3 != 0) vertices->fail("has a point without three coordinates", "write three numbers a point");
-        for (size_t i = 0; i < x.size(); i += 3) mesh.vertices.emplace_back(x[i], x[i + 1], x[i + 2]);
+        if (x.size() % 3 != 0)
+            vertices->fail("has a point without three coordinates", "write three numbers a point");
+        for (size_t i = 0; i < x.size(); i += 3)
+            mesh.vertices.emplace_back(x[i], x[i + 1], x[i + 2]);
     } else if (!file) {
         e.fail("has neither \"file\" nor \"vertex\"", "add one");
     }
@@ -54,12 +59,15 @@ void read_mesh_asset(MjcfContext& context, const XmlElement& e) {
         mesh.triangles = read_faces(*faces, mesh.vertices.size());
     const std::string name = mesh_name(e);
     if (name.empty()) e.fail("has no name", "add it");
-    if (!context.meshes.emplace(name, mesh).second) e.fail("is the second mesh named \"" + name + "\"", "rename one of the two");
+    if (!context.meshes.emplace(name, mesh).second)
+        e.fail("is the second mesh named \"" + name + "\"", "rename one of the two");
 }
 
-// A grid of heights from 0 to 1, its first row the farthest along y, over a rectangle and times the highest elevation.
+// A grid of heights from 0 to 1, its first row the farthest along y, over a rectangle and times the highest
+// elevation.
 void read_height_field(MjcfContext& context, const XmlElement& e) {
-    const std::string name = e.has("name") ? e["name"].word() : std::filesystem::path(e["file"].word()).stem().string();
+    const std::string name =
+        e.has("name") ? e["name"].word() : std::filesystem::path(e["file"].word()).stem().string();
     Json& field = context.hfields[name];
     if (!e.has("elevation")) {
         e.warn(context.warnings, "with heights in a file, or none, has no counterpart here and is left out",
@@ -69,7 +77,8 @@ void read_height_field(MjcfContext& context, const XmlElement& e) {
     const auto rows = static_cast<size_t>(e["nrow"].integer(2, max_samples)),
                columns = static_cast<size_t>(e["ncol"].integer(2, max_samples));
     const std::vector<double> size = e["size"].numbers(4), z = e["elevation"].numbers(0, max_samples);
-    if (!(*std::min_element(size.begin(), size.end()) > 0)) e["size"].fail("must be positive", "use four numbers above 0");
+    if (!(*std::min_element(size.begin(), size.end()) > 0))
+        e["size"].fail("must be positive", "use four numbers above 0");
     if (z.size() != rows * columns)
         e["elevation"].fail("has " + std::to_string(z.size()) + " numbers",
                             "give nrow times ncol, " + std::to_string(rows * columns));
@@ -82,7 +91,8 @@ void read_height_field(MjcfContext& context, const XmlElement& e) {
             heights.push_back((z[row * columns + column] - *least) / span * size[2]);
         field["heights"].push_back(std::move(heights));
     }
-    field["cell"] = Json{2 * size[0] / static_cast<double>(columns - 1), 2 * size[1] / static_cast<double>(rows - 1)};
+    field["cell"] =
+        Json{2 * size[0] / static_cast<double>(columns - 1), 2 * size[1] / static_cast<double>(rows - 1)};
 }
 
 }  // namespace
@@ -95,13 +105,16 @@ std::string mesh_name(const XmlElement& mesh) {
 void read_assets(MjcfContext& context) {
     for (const XmlElement& section : context.files.children(context.files.root(), "asset"))
         for (const XmlElement& e : context.files.children(section)) {
-            if (e.name() == "mesh") read_mesh_asset(context, e);
-            else if (e.name() == "hfield") read_height_field(context, e);
+            if (e.name() == "mesh")
+                read_mesh_asset(context, e);
+            else if (e.name() == "hfield")
+                read_height_field(context, e);
             else if (e.name() == "material") {
                 const auto rgba = context.defaults.attributes(e).find("rgba");
                 context.materials[e["name"].word()] = rgba ? Json(rgba->numbers(4)) : Json(nullptr);
             } else if (e.name() != "texture") {
-                e.warn(context.warnings, "in <asset> has no counterpart here and is left out", "remove it to be rid of this");
+                e.warn(context.warnings, "in <asset> has no counterpart here and is left out",
+                       "remove it to be rid of this");
             }
         }
 }

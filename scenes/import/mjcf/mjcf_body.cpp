@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "scenes/import/mjcf/mjcf_model.hpp"
 #include "scenes/format/inertia.hpp"
+#include "scenes/import/mjcf/mjcf_model.hpp"
 
 namespace costate {
 namespace {
@@ -26,7 +26,8 @@ public:
         const std::vector<XmlElement> worlds = context_.files.children(context_.files.root(), "worldbody");
         if (worlds.empty()) context_.files.root().fail("has no <worldbody>", "add it");
         bodies_.push_back({.element = worlds[0], .name = "world", .mass_element = worlds[0]});
-        for (const XmlElement& world : worlds) content(world, {});
+        for (const XmlElement& world : worlds)
+            content(world, {});
         return std::move(bodies_);
     }
 
@@ -34,14 +35,21 @@ private:
     void content(const XmlElement& element, const Surroundings& in) {
         for (const XmlElement& child : context_.files.children(element)) {
             const std::string kind = child.name();
-            if (kind == "body") body(child, in);
-            else if (kind == "frame") frame(child, in);
-            else if (kind == "joint" || kind == "freejoint") joint(child, in);
-            else if (kind == "geom") geom(child, in);
-            else if (kind == "site") site(child, in);
-            else if (kind == "inertial" && in.body > 0) inertial(child, in);
+            if (kind == "body")
+                body(child, in);
+            else if (kind == "frame")
+                frame(child, in);
+            else if (kind == "joint" || kind == "freejoint")
+                joint(child, in);
+            else if (kind == "geom")
+                geom(child, in);
+            else if (kind == "site")
+                site(child, in);
+            else if (kind == "inertial" && in.body > 0)
+                inertial(child, in);
             else if (kind != "camera" && kind != "light")
-                child.warn(context_.warnings, "has no counterpart here and is left out", "remove it to be rid of this");
+                child.warn(context_.warnings, "has no counterpart here and is left out",
+                           "remove it to be rid of this");
         }
     }
 
@@ -52,28 +60,35 @@ private:
     }
 
     void body(const XmlElement& e, const Surroundings& in) {
-        e.warn_others(context_.warnings, {"name", "childclass", "pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "user"},
-                      {"body", "frame", "joint", "freejoint", "geom", "site", "inertial", "camera", "light", "include",
-                       "composite", "flexcomp", "replicate", "attach", "plugin"});
+        e.warn_others(context_.warnings,
+                      {"name", "childclass", "pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "user"},
+                      {"body", "frame", "joint", "freejoint", "geom", "site", "inertial", "camera", "light",
+                       "include", "composite", "flexcomp", "replicate", "attach", "plugin"});
         if (bodies_.size() > max_bodies_of_a_file) e.fail("is one body too many", "use at most 100000");
         const MjcfPose pose = in.frame * read_mjcf_pose(MjcfAttributes(e, {}), context_.compiler);
-        const MjcfPose world = bodies_[static_cast<size_t>(in.body)].world * pose;
+        const MjcfPose world = bodies_[in.body].world * pose;
         const int index = static_cast<int>(bodies_.size());
-        bodies_.push_back(
-            {.element = e, .name = e.text_or("name", ""), .parent = in.body, .pose = pose, .world = world, .mass_element = e});
+        bodies_.push_back({.element = e,
+                           .name = e.text_or("name", ""),
+                           .parent = in.body,
+                           .pose = pose,
+                           .world = world,
+                           .mass_element = e});
         content(e, {index, {}, childclass(e, in)});
     }
 
     void frame(const XmlElement& e, const Surroundings& in) {
-        e.warn_others(context_.warnings, {"name", "childclass", "pos", "quat", "axisangle", "xyaxes", "zaxis", "euler"},
-                      {"body", "frame", "joint", "freejoint", "geom", "site", "camera", "light", "include", "composite",
-                       "flexcomp", "replicate", "attach", "plugin"});
-        content(e, {in.body, in.frame * read_mjcf_pose(MjcfAttributes(e, {}), context_.compiler), childclass(e, in)});
+        e.warn_others(context_.warnings,
+                      {"name", "childclass", "pos", "quat", "axisangle", "xyaxes", "zaxis", "euler"},
+                      {"body", "frame", "joint", "freejoint", "geom", "site", "camera", "light", "include",
+                       "composite", "flexcomp", "replicate", "attach", "plugin"});
+        content(e, {in.body, in.frame * read_mjcf_pose(MjcfAttributes(e, {}), context_.compiler),
+                    childclass(e, in)});
     }
 
     void joint(const XmlElement& e, const Surroundings& in) {
         if (in.body == 0) e.fail("stands in the world, which cannot move", "put it into a <body>");
-        MjcfBody& body = bodies_[static_cast<size_t>(in.body)];
+        MjcfBody& body = bodies_[in.body];
         MjcfJoint joint = read_mjcf_joint(context_, context_.defaults.attributes(e, in.childclass));
         const bool free = joint.type == MjcfJointType::free;
         if (free && body.parent != 0)
@@ -91,12 +106,13 @@ private:
     void geom(const XmlElement& e, const Surroundings& in) {
         MjcfGeom geom = read_mjcf_geom(context_, context_.defaults.attributes(e, in.childclass));
         geom.pose = in.frame * geom.pose;
-        bodies_[static_cast<size_t>(in.body)].geoms.push_back(std::move(geom));
+        bodies_[in.body].geoms.push_back(std::move(geom));
     }
 
     void site(const XmlElement& e, const Surroundings& in) {
         if (in.body == 0)
-            return e.warn(context_.warnings, "in the world has no counterpart here and is left out", "put it into a body");
+            return e.warn(context_.warnings, "in the world has no counterpart here and is left out",
+                          "put it into a body");
         const MjcfAttributes a = context_.defaults.attributes(e, in.childclass);
         MjcfPose pose = read_mjcf_pose(a, context_.compiler);
         if (const auto fromto = a.find("fromto")) {
@@ -104,14 +120,17 @@ private:
             const Vec3<double> from(x[0], x[1], x[2]), to(x[3], x[4], x[5]);
             pose = {0.5 * (from + to), turn_of_z(from - to)};
         }
-        bodies_[static_cast<size_t>(in.body)].sites.push_back({e, e.text_or("name", ""), in.frame * pose});
+        bodies_[in.body].sites.push_back({e, e.text_or("name", ""), in.frame * pose});
     }
 
     void inertial(const XmlElement& e, const Surroundings& in) {
-        e.warn_others(context_.warnings,
-                      {"pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "mass", "diaginertia", "fullinertia"}, {});
-        MjcfBody& body = bodies_[static_cast<size_t>(in.body)];
-        if (!(body.mass_element == body.element)) e.fail("is the second one of its body", "keep one of the two");
+        e.warn_others(
+            context_.warnings,
+            {"pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "mass", "diaginertia", "fullinertia"},
+            {});
+        MjcfBody& body = bodies_[in.body];
+        if (!(body.mass_element == body.element))
+            e.fail("is the second one of its body", "keep one of the two");
         const MjcfPose pose = read_mjcf_pose(MjcfAttributes(e, {}), context_.compiler);
         if (!e.has("pos")) e.fail("has no \"pos\"", "add it");
         Mat3<double> I = e.vec3_or("diaginertia", Vec3<double>::Zero()).asDiagonal();
@@ -131,7 +150,8 @@ private:
 MassProperties<double> mass_of(const MjcfContext& context, const MjcfGeom& geom) {
     MassProperties<double> unit{geom.solid.volume, Vec3<double>::Zero(),
                                 Mat3<double>((geom.solid.volume * geom.solid.moments).asDiagonal())};
-    if (geom.mesh != nullptr) unit = mesh_solid(context, *geom.mesh, geom.shell ? MeshInertia::shell : geom.mesh->inertia);
+    if (geom.mesh != nullptr)
+        unit = mesh_solid(context, *geom.mesh, geom.shell ? MeshInertia::shell : geom.mesh->inertia);
     const double density = geom.mass ? *geom.mass / unit.m : geom.density;
     return {density * unit.m, unit.c, density * unit.I};
 }
@@ -143,7 +163,8 @@ void check_inertia(const MjcfContext& context, MjcfBody& body) {
     const std::string reason = unphysical(I);
     if (reason.empty() || I.isZero(0)) return;
     const bool positive = reason.find("not positive") == std::string::npos;
-    if (positive && context.compiler.balanceinertia) I = I.trace() / 3 * Mat3<double>::Identity();
+    if (positive && context.compiler.balanceinertia)
+        I = I.trace() / 3 * Mat3<double>::Identity();
     else
         body.mass_element.fail("has an inertia that " + reason,
                                positive ? "correct it, or set balanceinertia of <compiler>" : "correct it");
@@ -160,8 +181,11 @@ void set_base(Base base, std::vector<MjcfBody>& bodies) {
         const bool free = !body.joints.empty() && body.joints[0].type == MjcfJointType::free;
         if (base == Base::fixed && free) body.joints[0].properties["locked"] = true;
         if (base == Base::floating && body.joints.empty())
-            body.joints.push_back(
-                {.element = body.element, .name = {}, .type = MjcfJointType::free, .properties = Json::object(), .added = true});
+            body.joints.push_back({.element = body.element,
+                                   .name = {},
+                                   .type = MjcfJointType::free,
+                                   .properties = Json::object(),
+                                   .added = true});
     }
 }
 
@@ -172,7 +196,8 @@ void set_masses(const MjcfContext& context, std::vector<MjcfBody>& bodies) {
         MjcfBody& body = bodies[i];
         const bool given = !(body.mass_element == body.element);
         std::vector<Part> parts;
-        if (c.inertiafromgeom == InertiaFromGeom::always || (!given && c.inertiafromgeom == InertiaFromGeom::automatic))
+        if (c.inertiafromgeom == InertiaFromGeom::always ||
+            (!given && c.inertiafromgeom == InertiaFromGeom::automatic))
             for (const MjcfGeom& geom : body.geoms)
                 if (geom.counts && geom.mass.value_or(geom.density) > 0)
                     parts.push_back({geom.pose.transform(), mass_of(context, geom)});
@@ -187,12 +212,13 @@ void set_masses(const MjcfContext& context, std::vector<MjcfBody>& bodies) {
         total += body.mass.m;
     }
     if (c.settotalmass > 0 && total > 0)
-        for (MjcfBody& body : bodies) body.mass.m *= c.settotalmass / total, body.mass.I *= c.settotalmass / total;
+        for (MjcfBody& body : bodies)
+            body.mass.m *= c.settotalmass / total, body.mass.I *= c.settotalmass / total;
 
     std::vector<double> carried(bodies.size());
     for (size_t i = bodies.size(); i-- > 1;) {
         carried[i] += bodies[i].mass.m;
-        carried[static_cast<size_t>(bodies[i].parent)] += carried[i];
+        carried[bodies[i].parent] += carried[i];
         if (!bodies[i].joints.empty() && !(carried[i] > 0))
             bodies[i].mass_element.fail("moves but has no mass, nor has anything it carries",
                                         "give it an <inertial> or geoms of some density");

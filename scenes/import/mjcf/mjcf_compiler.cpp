@@ -8,9 +8,11 @@ namespace {
 
 // Options of MuJoCo's compiler that do not change what is simulated.
 constexpr std::initializer_list<const char*> compiler_keys = {
-    "angle",         "autolimits", "eulerseq",   "inertiafromgeom", "balanceinertia",   "boundmass", "boundinertia",
-    "settotalmass",  "coordinate", "meshdir",    "assetdir",        "texturedir",       "strippath", "inertiagrouprange",
-    "discardvisual", "usethread",  "fusestatic", "convexhull",      "exactmeshinertia", "alignfree", "saveinertial"};
+    "angle",       "autolimits",   "eulerseq",     "inertiafromgeom",   "balanceinertia",
+    "boundmass",   "boundinertia", "settotalmass", "coordinate",        "meshdir",
+    "assetdir",    "texturedir",   "strippath",    "inertiagrouprange", "discardvisual",
+    "usethread",   "fusestatic",   "convexhull",   "exactmeshinertia",  "alignfree",
+    "saveinertial"};
 
 void read_one(const XmlElement& e, MjcfCompiler& c) {
     if (const auto a = e.find("angle")) c.degrees = a->choice({"radian", "degree"}) == 1;
@@ -63,7 +65,8 @@ MjcfPose inverse(const MjcfPose& a) {
 Quaternion<double> turn_of_z(const Vec3<double>& direction) {
     const Vec3<double> across = Vec3<double>::UnitZ().cross(direction);
     const double sine = across.norm(), angle = std::atan2(sine, direction.z());
-    const Vec3<double> axis = sine < 1e-10 * direction.norm() ? Vec3<double>::UnitX() : Vec3<double>(across / sine);
+    const Vec3<double> axis =
+        sine < 1e-10 * direction.norm() ? Vec3<double>::UnitX() : Vec3<double>(across / sine);
     return quaternion_exp<double>(angle * axis);
 }
 
@@ -96,7 +99,7 @@ Quaternion<double> read_mjcf_orientation(const MjcfAttributes& attributes, const
         const Vec3<double> angles = a.vec3();
         Quaternion<double> q = Quaternion<double>::identity();
         for (int k = 0; k < 3; ++k) {
-            const char axis = c.eulerseq[static_cast<size_t>(k)];
+            const char axis = c.eulerseq[k];
             const bool turning = axis >= 'x';
             const Quaternion<double> turn =
                 quaternion_exp<double>(c.angle(angles[k]) * Vec3<double>::Unit(axis - (turning ? 'x' : 'X')));

@@ -17,9 +17,10 @@ struct MjcfCompiler {
     InertiaFromGeom inertiafromgeom = InertiaFromGeom::automatic;
     bool balanceinertia = false;
     bool exactmeshinertia = false;  // of meshes that do not say; MuJoCo before 3.3
-    double boundmass = 0, boundinertia = 0;  // kg, kg m^2: less than that is raised to it, in bodies that move
-    double settotalmass = -1;                // kg, negative: as it is
-    int group_least = 0, group_most = 5;     // of geoms that count for the inertia of their body
+    // kg, kg m^2: less than that is raised to it, in bodies that move
+    double boundmass = 0, boundinertia = 0;
+    double settotalmass = -1;             // kg, negative: as it is
+    int group_least = 0, group_most = 5;  // of geoms that count for the inertia of their body
     std::filesystem::path meshdir;
 
     double angle(double x) const;  // of the file, in rad

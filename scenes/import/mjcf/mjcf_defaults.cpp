@@ -46,7 +46,8 @@ Vec3<double> MjcfAttributes::vec3_or(const char* name, const Vec3<double>& other
     return a ? a->vec3() : otherwise;
 }
 
-std::int64_t MjcfAttributes::integer_or(const char* name, std::int64_t otherwise, std::int64_t lower, std::int64_t upper) const {
+std::int64_t MjcfAttributes::integer_or(const char* name, std::int64_t otherwise, std::int64_t lower,
+                                        std::int64_t upper) const {
     const auto a = find(name);
     return a ? a->integer(lower, upper) : otherwise;
 }
@@ -70,13 +71,14 @@ MjcfDefaults::MjcfDefaults(const MjcfFiles& files) : classes_{{-1, {}}}, index_{
 void MjcfDefaults::read(const MjcfFiles& files, const XmlElement& element, int at) {
     for (const XmlElement& child : files.children(element)) {
         if (child.name() != "default") {
-            classes_[static_cast<size_t>(at)].elements.push_back(child);
+            classes_[at].elements.push_back(child);
             all_.push_back(child);
             continue;
         }
         const XmlAttribute name = child["class"];
         const int index = static_cast<int>(classes_.size());
-        if (!index_.emplace(name.word(), index).second) name.fail("names a class twice", "rename one of the two");
+        if (!index_.emplace(name.word(), index).second)
+            name.fail("names a class twice", "rename one of the two");
         classes_.push_back({at, {}});
         read(files, child, index);
     }
@@ -86,8 +88,10 @@ int MjcfDefaults::index(const XmlAttribute& name) const {
     const auto it = index_.find(name.text());
     if (it != index_.end()) return it->second;
     std::vector<std::string> names;
-    for (const auto& [known, i] : index_) names.push_back(known);
-    name.fail("names no class of defaults" + suggestion(name.text(), names), "correct it or define the class");
+    for (const auto& [known, i] : index_)
+        names.push_back(known);
+    name.fail("names no class of defaults" + suggestion(name.text(), names),
+              "correct it or define the class");
 }
 
 void MjcfDefaults::check_class(const XmlAttribute& name) const { index(name); }
@@ -96,8 +100,8 @@ MjcfAttributes MjcfDefaults::attributes(const XmlElement& element, const std::st
     int at = childclass.empty() ? 0 : index_.at(childclass);
     if (const auto own = element.find("class")) at = index(*own);
     std::vector<XmlElement> found;  // from the inside out
-    for (; at >= 0; at = classes_[static_cast<size_t>(at)].parent) {
-        const std::vector<XmlElement>& elements = classes_[static_cast<size_t>(at)].elements;
+    for (; at >= 0; at = classes_[at].parent) {
+        const std::vector<XmlElement>& elements = classes_[at].elements;
         for (size_t i = elements.size(); i-- > 0;)
             if (holds_for(elements[i].name(), element.name())) found.push_back(elements[i]);
     }

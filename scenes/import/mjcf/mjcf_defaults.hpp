@@ -1,5 +1,6 @@
-// MJCF's defaults: a tree of classes, each of which may say what an element of some kind has where it says nothing itself. An
-// attribute is sought in the element, then in its class, then in the classes around that one.
+// MJCF's defaults: a tree of classes, each of which may say what an element of some kind has where it says
+// nothing itself. An attribute is sought in the element, then in its class, then in the classes around that
+// one.
 #pragma once
 
 #include <map>
@@ -12,19 +13,22 @@ namespace costate {
 class MjcfAttributes {
 public:
     MjcfAttributes(const XmlElement& element, std::vector<XmlElement> defaults)
-        : element_(element), layers_(std::move(defaults)) {
+        : element_(element),
+          layers_(std::move(defaults)) {
         layers_.push_back(element);
     }
 
     const XmlElement& element() const { return element_; }
-    const std::vector<XmlElement>& layers() const { return layers_; }  // outermost class first, the element last
+    // outermost class first, the element last
+    const std::vector<XmlElement>& layers() const { return layers_; }
 
     std::optional<XmlAttribute> find(const char* name) const;
     bool has(const char* name) const { return find(name).has_value(); }
     double number_or(const char* name, double otherwise) const;
     double nonnegative_or(const char* name, double otherwise) const;
     Vec3<double> vec3_or(const char* name, const Vec3<double>& otherwise) const;
-    std::int64_t integer_or(const char* name, std::int64_t otherwise, std::int64_t lower, std::int64_t upper) const;
+    std::int64_t integer_or(const char* name, std::int64_t otherwise, std::int64_t lower,
+                            std::int64_t upper) const;
     bool boolean_or(const char* name, bool otherwise) const;
 
 private:

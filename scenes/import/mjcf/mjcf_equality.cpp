@@ -5,11 +5,13 @@
 namespace costate {
 namespace {
 
-// connect: the anchor is in the first body, where the second one has it at the reference. weld: the second body keeps its pose in
-// the first, as it is at the reference or as "relpose" says; the anchor is in the second.
+// connect: the anchor is in the first body, where the second one has it at the reference. weld: the second
+// body keeps its pose in the first, as it is at the reference or as "relpose" says; the anchor is in the
+// second.
 Json connect_or_weld(const MjcfAttributes& a, const MjcfIndex& index) {
     const XmlElement& e = a.element();
-    const MjcfBody &one = index.body(e["body1"]), &two = e.has("body2") ? index.body(e["body2"]) : index.bodies[0];
+    const MjcfBody &one = index.body(e["body1"]),
+                   &two = e.has("body2") ? index.body(e["body2"]) : index.bodies[0];
     MjcfPose relative = inverse(one.world) * two.world;  // of two in one
     Json out{{"body_a", one.name}, {"body_b", two.name}};
     if (e.name() == "connect") {
@@ -50,7 +52,8 @@ Json coupling(const MjcfContext& context, const MjcfAttributes& a, const MjcfInd
     if (two == nullptr)
         for (const MjcfBody& body : index.bodies)
             for (const MjcfJoint& joint : body.joints)
-                if (&joint != &one && (joint.type == MjcfJointType::slide || joint.type == MjcfJointType::hinge))
+                if (&joint != &one &&
+                    (joint.type == MjcfJointType::slide || joint.type == MjcfJointType::hinge))
                     two = &joint, c[1] = 0;
     if (two == nullptr) {
         e.warn(context.warnings, "holds the only joint of the model and is left out", "remove the joint");
@@ -69,13 +72,15 @@ void read_equalities(const MjcfContext& context, const MjcfIndex& index, Importe
     MjcfNames names("equality");
     const std::vector<XmlElement> sections = context.files.children(context.files.root(), "equality");
     for (const XmlElement& section : sections)
-        for (const XmlElement& e : context.files.children(section)) names.add(e, e.text_or("name", ""));
+        for (const XmlElement& e : context.files.children(section))
+            names.add(e, e.text_or("name", ""));
     for (const XmlElement& section : sections)
         for (const XmlElement& e : context.files.children(section)) {
             const MjcfAttributes a = context.defaults.attributes(e);
             const std::string kind = e.name();
             const bool sites = e.has("site1") || e.has("site2");
-            if ((kind != "connect" && kind != "weld" && kind != "joint") || sites || !a.boolean_or("active", true)) {
+            if ((kind != "connect" && kind != "weld" && kind != "joint") || sites ||
+                !a.boolean_or("active", true)) {
                 e.warn(context.warnings,
                        sites ? "between sites has no counterpart here and is left out"
                              : "is inactive or has no counterpart here, and is left out",
@@ -83,8 +88,8 @@ void read_equalities(const MjcfContext& context, const MjcfIndex& index, Importe
                 continue;
             }
             e.warn_others(context.warnings,
-                          {"name", "class", "active", "solref", "solimp", "body1", "body2", "anchor", "relpose", "torquescale",
-                           "joint1", "joint2", "polycoef"},
+                          {"name", "class", "active", "solref", "solimp", "body1", "body2", "anchor",
+                           "relpose", "torquescale", "joint1", "joint2", "polycoef"},
                           {});
             const Json what = kind == "joint" ? coupling(context, a, index) : connect_or_weld(a, index);
             if (what.empty()) continue;
@@ -99,7 +104,8 @@ void read_equalities(const MjcfContext& context, const MjcfIndex& index, Importe
 void read_excludes(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out) {
     for (const XmlElement& section : context.files.children(context.files.root(), "contact"))
         for (const XmlElement& e : context.files.children(section)) {
-            if (e.name() == "exclude") put_item(out, "exclude", e, {index.body(e["body1"]).name, index.body(e["body2"]).name});
+            if (e.name() == "exclude")
+                put_item(out, "exclude", e, {index.body(e["body1"]).name, index.body(e["body2"]).name});
             else
                 e.warn(context.warnings, "in <contact> has no counterpart here and is left out",
                        "use contype and conaffinity of geoms");

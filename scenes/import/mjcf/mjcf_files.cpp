@@ -12,7 +12,9 @@ constexpr int max_include_depth = 20;
 
 }  // namespace
 
-MjcfFiles::MjcfFiles(const XmlElement& root, const fs::path& folder) : root_(root), folder_(folder.empty() ? "." : folder) {
+MjcfFiles::MjcfFiles(const XmlElement& root, const fs::path& folder)
+    : root_(root),
+      folder_(folder.empty() ? "." : folder) {
     std::error_code error;
     seen_.insert(fs::weakly_canonical(root.file(), error));
     read_includes(root, 0);
@@ -21,12 +23,15 @@ MjcfFiles::MjcfFiles(const XmlElement& root, const fs::path& folder) : root_(roo
 fs::path MjcfFiles::inside(const XmlAttribute& name, const fs::path& below) const {
     const fs::path given = (below / name.word()).lexically_normal();
     if (given.is_absolute() || *given.begin() == "..")
-        name.fail("leads out of the model's folder", "keep files in it or below, and name them by relative paths");
+        name.fail("leads out of the model's folder",
+                  "keep files in it or below, and name them by relative paths");
     std::error_code error;
     if (!fs::is_regular_file(folder_ / given, error))
         name.fail("there is no file " + (folder_ / given).string(), "correct the path");
-    const fs::path relative = fs::relative(fs::canonical(folder_ / given, error), fs::canonical(folder_, error), error);
-    if (relative.empty() || *relative.begin() == "..") name.fail("leads out of the model's folder", "copy the file into it");
+    const fs::path relative =
+        fs::relative(fs::canonical(folder_ / given, error), fs::canonical(folder_, error), error);
+    if (relative.empty() || *relative.begin() == "..")
+        name.fail("leads out of the model's folder", "copy the file into it");
     return given;
 }
 
@@ -56,7 +61,8 @@ std::vector<XmlElement> MjcfFiles::children(const XmlElement& element) const {
             out.push_back(child);
             continue;
         }
-        const auto include = std::find_if(includes_.begin(), includes_.end(), [&](const auto& i) { return i.first == child; });
+        const auto include =
+            std::find_if(includes_.begin(), includes_.end(), [&](const auto& i) { return i.first == child; });
         const std::vector<XmlElement> more = children(documents_[include->second].root());
         out.insert(out.end(), more.begin(), more.end());
     }

@@ -20,7 +20,8 @@ public:
     std::vector<XmlElement> children(const XmlElement& element) const;
     std::vector<XmlElement> children(const XmlElement& element, std::string_view name) const;
 
-    // A path that an attribute names, relative to the model's folder and in it, whatever links lie on the way.
+    // A path that an attribute names, relative to the model's folder and in it, whatever links lie on the
+    // way.
     std::filesystem::path inside(const XmlAttribute& name, const std::filesystem::path& below = {}) const;
 
 private:

@@ -1,18 +1,18 @@
-// Geoms of MJCF as shapes. Contacts differ: MuJoCo takes the larger friction and margin of a pair, a scene the product and the
-// sum. The square root and the half make them the same between equals.
+// Geoms of MJCF as shapes. Contacts differ: MuJoCo takes the larger friction and margin of a pair, a scene
+// the product and the sum. The square root and the half make them the same between equals.
 #include <cmath>
 
-#include "scenes/import/mjcf/mjcf_model.hpp"
 #include "scenes/format/names.hpp"
+#include "scenes/import/mjcf/mjcf_model.hpp"
 
 namespace costate {
 namespace {
 
 constexpr std::initializer_list<const char*> geom_keys = {
-    "name",     "class",     "type",    "contype", "conaffinity", "condim", "group",  "priority", "size",   "material",
-    "friction", "mass",      "density", "solmix",  "solref",      "solimp", "margin", "gap",      "fromto", "pos",
-    "quat",     "axisangle", "xyaxes",  "zaxis",   "euler",       "mesh",   "hfield", "rgba",     "user",
-    "shellinertia"};
+    "name",   "class",    "type",     "contype", "conaffinity", "condim",      "group",  "priority",
+    "size",   "material", "friction", "mass",    "density",     "solmix",      "solref", "solimp",
+    "margin", "gap",      "fromto",   "pos",     "quat",        "axisangle",   "xyaxes", "zaxis",
+    "euler",  "mesh",     "hfield",   "rgba",    "user",        "shellinertia"};
 
 // Which size a type needs; of those with an axis, the one that follows from "fromto".
 struct KnownGeom {
@@ -21,17 +21,22 @@ struct KnownGeom {
     size_t sizes;
     int along;
 };
-constexpr KnownGeom known_geoms[] = {
-    {"plane", GeomType::plane, 0, -1},    {"hfield", GeomType::hfield, 0, -1},      {"sphere", GeomType::sphere, 1, -1},
-    {"capsule", GeomType::capsule, 2, 1}, {"ellipsoid", GeomType::ellipsoid, 3, 2}, {"cylinder", GeomType::cylinder, 2, 1},
-    {"box", GeomType::box, 3, 2},         {"mesh", GeomType::mesh, 0, -1}};
+constexpr KnownGeom known_geoms[] = {{"plane", GeomType::plane, 0, -1},
+                                     {"hfield", GeomType::hfield, 0, -1},
+                                     {"sphere", GeomType::sphere, 1, -1},
+                                     {"capsule", GeomType::capsule, 2, 1},
+                                     {"ellipsoid", GeomType::ellipsoid, 3, 2},
+                                     {"cylinder", GeomType::cylinder, 2, 1},
+                                     {"box", GeomType::box, 3, 2},
+                                     {"mesh", GeomType::mesh, 0, -1}};
 
 Vec3<double> read_size(const MjcfAttributes& a, const KnownGeom& known, MjcfPose& pose) {
     Vec3<double> size = Vec3<double>::Zero();
     const auto given = a.find("size");
     if (given) {
         const std::vector<double> x = given->numbers(0, 3);
-        for (size_t i = 0; i < x.size(); ++i) size[static_cast<int>(i)] = x[i];
+        for (size_t i = 0; i < x.size(); ++i)
+            size[static_cast<int>(i)] = x[i];
     }
     if (const auto fromto = a.find("fromto"); fromto && known.along >= 0) {
         const std::vector<double> x = fromto->numbers(6);
@@ -72,16 +77,19 @@ void read_contact(const MjcfContext& context, const MjcfAttributes& a, MjcfGeom&
 
     warn_of_softness(context, a);
     if (const auto condim = a.find("condim"); condim && condim->integer(1, 6) != 3)
-        context.warnings.add(condim->place(),
-                             "contacts of condim other than 3 have no counterpart: all have friction along the surface alone",
-                             "use condim=\"3\"");
+        context.warnings.add(
+            condim->place(),
+            "contacts of condim other than 3 have no counterpart: all have friction along the surface alone",
+            "use condim=\"3\"");
 }
 
 // Shape and pose of a mesh or a height field, which are assets
 void put_asset(const MjcfContext& context, const MjcfAttributes& a, GeomType type, MjcfGeom& geom) {
     const char* key = type == GeomType::mesh ? "mesh" : "hfield";
     const auto name = a.find(key);
-    if (!name) a.element().fail(std::string("is a ") + key + " without its name", std::string("add \"") + key + "\"");
+    if (!name)
+        a.element().fail(std::string("is a ") + key + " without its name",
+                         std::string("add \"") + key + "\"");
     if (type == GeomType::hfield) {
         const auto field = context.hfields.find(name->word());
         if (field == context.hfields.end())
@@ -107,9 +115,10 @@ void warn_of_softness(const MjcfContext& context, const MjcfAttributes& a) {
         std::vector<double> x = found->numbers(1, values.size());
         x.insert(x.end(), values.begin() + static_cast<std::ptrdiff_t>(x.size()), values.end());
         if (x != values)
-            context.warnings.add(found->place(),
-                                 "softness and mixing of constraints (solref, solimp, solmix, priority) have no counterpart",
-                                 "see \"contact\" of scenes");
+            context.warnings.add(
+                found->place(),
+                "softness and mixing of constraints (solref, solimp, solmix, priority) have no counterpart",
+                "see \"contact\" of scenes");
     }
 }
 
@@ -117,17 +126,21 @@ MjcfGeom read_mjcf_geom(const MjcfContext& context, const MjcfAttributes& a) {
     const XmlElement& e = a.element();
     e.warn_others(context.warnings, geom_keys, {});
     const auto named = a.find("type");
-    const KnownGeom& known =
-        known_geoms[named ? named->choice({"plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh"}) : 2];
-    MjcfGeom geom{
-        .element = e, .name = e.text_or("name", ""), .pose = read_mjcf_pose(a, context.compiler), .shape = Json::object()};
+    const KnownGeom& known = known_geoms[named ? named->choice({"plane", "hfield", "sphere", "capsule",
+                                                                "ellipsoid", "cylinder", "box", "mesh"})
+                                               : 2];
+    MjcfGeom geom{.element = e,
+                  .name = e.text_or("name", ""),
+                  .pose = read_mjcf_pose(a, context.compiler),
+                  .shape = Json::object()};
     constexpr std::int64_t least = -2147483648, most = 4294967295;
     geom.contype = a.integer_or("contype", 1, least, most) & 0xffffffff;
     geom.conaffinity = a.integer_or("conaffinity", 1, least, most) & 0xffffffff;
     if (known.type == GeomType::mesh || known.type == GeomType::hfield) {
         put_asset(context, a, known.type, geom);
     } else if (a.has("mesh")) {
-        e.warn(context.warnings, "fits a " + std::string(known.name) + " to a mesh, has no counterpart here and is left out",
+        e.warn(context.warnings,
+               "fits a " + std::string(known.name) + " to a mesh, has no counterpart here and is left out",
                "give it its size");
         geom.shape = nullptr;
         return geom;
@@ -137,8 +150,10 @@ MjcfGeom read_mjcf_geom(const MjcfContext& context, const MjcfAttributes& a) {
         geom.shape = shape_of(known, size);
     }
     if (!geom.visual() && !geom.shape.is_null()) read_contact(context, a, geom);
-    if (const auto rgba = a.find("rgba")) geom.rgba = rgba->numbers(4);
-    else if (const auto material = a.find("material"); material && context.materials.contains(material->text()))
+    if (const auto rgba = a.find("rgba"))
+        geom.rgba = rgba->numbers(4);
+    else if (const auto material = a.find("material");
+             material && context.materials.contains(material->text()))
         geom.rgba = context.materials.at(material->text());
     const std::int64_t group = a.integer_or("group", 0, -1000000, 1000000);
     geom.counts = (geom.mesh != nullptr || geom.solid.volume > 0) && group >= context.compiler.group_least &&
@@ -147,7 +162,8 @@ MjcfGeom read_mjcf_geom(const MjcfContext& context, const MjcfAttributes& a) {
     if (const auto shell = a.find("shellinertia"); shell && shell->boolean()) {
         geom.shell = geom.mesh != nullptr;
         if (!geom.shell)
-            context.warnings.add(shell->place(), "shells other than of meshes have no counterpart; the geom is solid",
+            context.warnings.add(shell->place(),
+                                 "shells other than of meshes have no counterpart; the geom is solid",
                                  "give the body an <inertial>");
     }
     if (const auto mass = a.find("mass")) geom.mass = mass->nonnegative();

@@ -7,10 +7,12 @@ namespace {
 
 const double pi = std::acos(-1.0);
 
-// A cylinder and two half balls, each with its share of the mass. A half ball's centre is 3/8 r beyond the cylinder's end, so
-// with the length L of the cylinder, moving it there adds L^2/4 + 3/8 r L to its moment per mass about an axis across.
+// A cylinder and two half balls, each with its share of the mass. A half ball's centre is 3/8 r beyond the
+// cylinder's end, so with the length L of the cylinder, moving it there adds L^2/4 + 3/8 r L to its moment
+// per mass about an axis across.
 Solid capsule(double r, double L) {
-    const double ends = 4.0 / 3 * r, share = ends / (ends + L);  // of the volume, by length at the same cross-section
+    // of the volume, by length at the same cross-section
+    const double ends = 4.0 / 3 * r, share = ends / (ends + L);
     const double ball = 0.4 * r * r;
     const double across = (1 - share) * (3 * r * r + L * L) / 12 + share * (ball + L * (3 * r + 2 * L) / 8);
     const double along = (1 - share) * r * r / 2 + share * ball;
@@ -41,7 +43,8 @@ Solid solid_of(GeomType type, const Vec3<double>& size) {
 
 MassProperties<double> combined(const std::vector<Part>& parts) {
     RigidInertia<double> sum = RigidInertia<double>::zero();  // about the body's origin
-    for (const Part& part : parts) sum += place_inertia(part.X, part.mass);
+    for (const Part& part : parts)
+        sum += place_inertia(part.X, part.mass);
     if (!(sum.m > 0)) return MassProperties<double>::zero();
     const Vec3<double> c = sum.h / sum.m;
     MassProperties<double> body{sum.m, c, Mat3<double>::Zero()};

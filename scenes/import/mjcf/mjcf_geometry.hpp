@@ -13,11 +13,12 @@ struct Solid {
     Vec3<double> moments = Vec3<double>::Zero();
 };
 
-// Sizes as MJCF gives them: sphere radius; capsule and cylinder radius, half length of the straight part along z; ellipsoid
-// semi-axes; box half extents. Other types have no volume.
+// Sizes as MJCF gives them: sphere radius; capsule and cylinder radius, half length of the straight part
+// along z; ellipsoid semi-axes; box half extents. Other types have no volume.
 Solid solid_of(GeomType type, const Vec3<double>& size);
 
-// Solids that make up one body: mass, centre and inertia about it, body axes. Parts without mass count for nothing.
+// Solids that make up one body: mass, centre and inertia about it, body axes. Parts without mass count for
+// nothing.
 struct Part {
     Transform<double> X;          // of the solid in the body
     MassProperties<double> mass;  // in the solid's own frame

@@ -1,5 +1,5 @@
-// Joints of MJCF. Coordinates are shifted so that 0 is the reference, where bodies are as the text places them: limits and
-// springs move with them.
+// Joints of MJCF. Coordinates are shifted so that 0 is the reference, where bodies are as the text places
+// them: limits and springs move with them.
 #include <cmath>
 
 #include "scenes/import/mjcf/mjcf_model.hpp"
@@ -38,7 +38,8 @@ double read_linear(const MjcfContext& context, const MjcfAttributes& a, const ch
     const std::vector<double> x = found->numbers(1, 16);
     for (size_t i = 1; i < x.size(); ++i)
         if (x[i] != 0)
-            context.warnings.add(found->place(), "nonlinear " + found->name() + " has no counterpart", "give one number");
+            context.warnings.add(found->place(), "nonlinear " + found->name() + " has no counterpart",
+                                 "give one number");
     if (x[0] < 0) found->fail("must not be negative", "use 0 or more");
     return x[0];
 }
@@ -48,7 +49,10 @@ void read_limits(const MjcfContext& context, const MjcfAttributes& a, MjcfJoint&
     const auto range = a.find("range");
     if (!range) a.element().fail("is limited but has no \"range\"", "add it or write limited=\"false\"");
     auto [lower, upper] = read_mjcf_range(*range);
-    if (joint.type != MjcfJointType::slide) lower = context.compiler.angle(lower), upper = context.compiler.angle(upper);
+    if (joint.type != MjcfJointType::slide) {
+        lower = context.compiler.angle(lower);
+        upper = context.compiler.angle(upper);
+    }
     if (joint.type != MjcfJointType::ball) joint.range = {lower, upper};
     if (!context.flags.limit) return;
     if (joint.type != MjcfJointType::ball) {
@@ -62,8 +66,8 @@ void read_spring(const MjcfContext& context, const MjcfAttributes& a, MjcfJoint&
     const double stiffness = read_linear(context, a, "stiffness");
     if (stiffness == 0 || !context.flags.spring) return;
     if (joint.type == MjcfJointType::free || joint.type == MjcfJointType::ball) {
-        context.warnings.add(a.find("stiffness")->place(), "springs of free and ball joints have no counterpart",
-                             "set stiffness=\"0\"");
+        context.warnings.add(a.find("stiffness")->place(),
+                             "springs of free and ball joints have no counterpart", "set stiffness=\"0\"");
         return;
     }
     double rest = a.number_or("springref", 0);
@@ -74,25 +78,29 @@ void read_spring(const MjcfContext& context, const MjcfAttributes& a, MjcfJoint&
 
 }  // namespace
 
-bool is_limited(const MjcfAttributes& a, const char* limited, const char* range, const MjcfCompiler& compiler) {
+bool is_limited(const MjcfAttributes& a, const char* limited, const char* range,
+                const MjcfCompiler& compiler) {
     const auto given = a.find(limited);
     const int choice = given ? given->choice({"false", "true", "auto"}) : 2;
     if (choice < 2) return choice == 1;
     const auto found = a.find(range);
     if (!found || found->numbers(2) == std::vector<double>{0, 0}) return false;
     if (!compiler.autolimits)
-        found->fail("is there, but not whether it counts", std::string("set autolimits=\"true\" of <compiler>, or ") + limited);
+        found->fail("is there, but not whether it counts",
+                    std::string("set autolimits=\"true\" of <compiler>, or ") + limited);
     return true;
 }
 
 std::pair<double, double> read_mjcf_range(const XmlAttribute& a) {
     const std::vector<double> x = a.numbers(2);
-    if (!(x[0] < x[1])) a.fail("is no range: the first number is not below the second", "write the lower end first");
+    if (!(x[0] < x[1]))
+        a.fail("is no range: the first number is not below the second", "write the lower end first");
     return {x[0], x[1]};
 }
 
 MjcfJoint read_mjcf_joint(const MjcfContext& context, const MjcfAttributes& a) {
-    MjcfJoint joint{.element = a.element(), .name = a.element().text_or("name", ""), .properties = Json::object()};
+    MjcfJoint joint{
+        .element = a.element(), .name = a.element().text_or("name", ""), .properties = Json::object()};
     if (a.element().name() == "freejoint") {
         a.element().warn_others(context.warnings, {"name", "group", "align"}, {});
         joint.type = MjcfJointType::free;
@@ -104,7 +112,8 @@ MjcfJoint read_mjcf_joint(const MjcfContext& context, const MjcfAttributes& a) {
     joint.pos = a.vec3_or("pos", Vec3<double>::Zero());
     const bool has_axis = joint.type == MjcfJointType::slide || joint.type == MjcfJointType::hinge;
     joint.axis = a.vec3_or("axis", Vec3<double>::UnitZ());
-    if (has_axis && !(joint.axis.norm() > 1e-14)) a.find("axis")->fail("has no direction", "write an axis of any length but 0");
+    if (has_axis && !(joint.axis.norm() > 1e-14))
+        a.find("axis")->fail("has no direction", "write an axis of any length but 0");
     if (has_axis) joint.ref = a.number_or("ref", 0);
     if (joint.type == MjcfJointType::hinge) joint.ref = context.compiler.angle(joint.ref);
     if (joint.type != MjcfJointType::free) warn_of_softness(context, a);

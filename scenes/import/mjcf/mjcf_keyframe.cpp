@@ -31,32 +31,36 @@ Json slice(const std::vector<double>& x, int begin, int count) {
 std::vector<double> exactly(const XmlAttribute& a, int size, const char* of) {
     const std::vector<double> x = a.numbers(0, 1'000'000);
     if (x.size() != static_cast<size_t>(size))
-        a.fail("has " + std::to_string(x.size()) + " numbers, but " + of + " " + std::to_string(size), "give one for each");
+        a.fail("has " + std::to_string(x.size()) + " numbers, but " + of + " " + std::to_string(size),
+               "give one for each");
     return x;
 }
 
 Json position(const Entry& e, const std::vector<double>& qpos) {
-    if (e.joint->type == MjcfJointType::free) return {{"position", slice(qpos, e.q, 3)}, {"quaternion", slice(qpos, e.q + 3, 4)}};
+    if (e.joint->type == MjcfJointType::free)
+        return {{"position", slice(qpos, e.q, 3)}, {"quaternion", slice(qpos, e.q + 3, 4)}};
     if (e.joint->type == MjcfJointType::ball) return {{"quaternion", slice(qpos, e.q, 4)}};
-    return qpos[static_cast<size_t>(e.q)] - e.joint->ref;
+    return qpos[e.q] - e.joint->ref;
 }
 
 Json velocity(const Entry& e, const std::vector<double>& qvel) {
-    if (e.joint->type == MjcfJointType::free) return {{"linear", slice(qvel, e.v, 3)}, {"angular", slice(qvel, e.v + 3, 3)}};
+    if (e.joint->type == MjcfJointType::free)
+        return {{"linear", slice(qvel, e.v, 3)}, {"angular", slice(qvel, e.v + 3, 3)}};
     if (e.joint->type == MjcfJointType::ball) return {{"angular", slice(qvel, e.v, 3)}};
-    return qvel[static_cast<size_t>(e.v)];
+    return qvel[e.v];
 }
 
 }  // namespace
 
-void put_keyframes(const MjcfContext& context, const std::vector<MjcfBody>& bodies, const MjcfControls& controls,
-                   ImportedModel& out) {
+void put_keyframes(const MjcfContext& context, const std::vector<MjcfBody>& bodies,
+                   const MjcfControls& controls, ImportedModel& out) {
     int nq, nv;
     const std::vector<Entry> joints = entries(bodies, nq, nv);
     MjcfNames names("keyframe");
     const std::vector<XmlElement> sections = context.files.children(context.files.root(), "keyframe");
     for (const XmlElement& section : sections)
-        for (const XmlElement& e : context.files.children(section, "key")) names.add(e, e.text_or("name", ""));
+        for (const XmlElement& e : context.files.children(section, "key"))
+            names.add(e, e.text_or("name", ""));
     for (const XmlElement& section : sections)
         for (const XmlElement& e : context.files.children(section, "key")) {
             e.warn_others(context.warnings, {"name", "time", "qpos", "qvel", "ctrl"}, {});
@@ -72,7 +76,8 @@ void put_keyframes(const MjcfContext& context, const std::vector<MjcfBody>& bodi
                     if (!entry.joint->locked()) key["velocities"][entry.joint->name] = velocity(entry, qvel);
             }
             if (const auto a = e.find("ctrl")) {
-                const std::vector<double> ctrl = exactly(*a, static_cast<int>(controls.size()), "the actuators are");
+                const std::vector<double> ctrl =
+                    exactly(*a, static_cast<int>(controls.size()), "the actuators are");
                 for (size_t n = 0; n < ctrl.size(); ++n)
                     if (!controls[n].empty()) key["controls"][controls[n]] = ctrl[n];
             }

@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "collision/shapes/hull.hpp"
+#include "scenes/format/inertia.hpp"
 #include "scenes/import/mesh/mesh_hull.hpp"
 #include "scenes/import/mesh/mesh_path.hpp"
 #include "scenes/import/mjcf/mjcf_model.hpp"
-#include "scenes/format/inertia.hpp"
 
 namespace costate {
 namespace {
@@ -23,9 +23,10 @@ template <class Read> auto placed(const XmlElement& where, Read&& read) {
 
 std::filesystem::path file_of(const MjcfContext& context, const MjcfMesh& mesh) {
     const XmlAttribute name = mesh.element["file"];
-    const MeshPath found =
-        find_mesh((context.compiler.meshdir / name.word()).generic_string(), context.files.folder(), context.search);
-    if (!found.allowed) name.fail("leads out of the model's folder", "name the folder it may lie in with --search");
+    const MeshPath found = find_mesh((context.compiler.meshdir / name.word()).generic_string(),
+                                     context.files.folder(), context.search);
+    if (!found.allowed)
+        name.fail("leads out of the model's folder", "name the folder it may lie in with --search");
     if (!found.known_scheme) name.fail("is no path", "name a file in the model's folder");
     return found.file;
 }
@@ -34,7 +35,8 @@ std::filesystem::path file_of(const MjcfContext& context, const MjcfMesh& mesh) 
 
 const MjcfMesh& find_mesh_asset(const MjcfContext& context, const XmlAttribute& name) {
     const auto it = context.meshes.find(name.word());
-    if (it == context.meshes.end()) name.fail("names no mesh among the assets", "correct it or add the <mesh>");
+    if (it == context.meshes.end())
+        name.fail("names no mesh among the assets", "correct it or add the <mesh>");
     return it->second;
 }
 
@@ -52,9 +54,10 @@ Json mesh_shape(const MjcfContext& context, const MjcfMesh& mesh, bool visual) {
     const bool inline_mesh = !mesh.vertices.empty();
     const std::filesystem::path file = inline_mesh ? "" : file_of(context, mesh);
     if (!inline_mesh && file.empty()) {
-        context.warnings.add(mesh.element["file"].place(),
-                             "there is no file for mesh \"" + mesh.element["file"].word() + "\", which is left out",
-                             "name the folder it is in with --search");
+        context.warnings.add(
+            mesh.element["file"].place(),
+            "there is no file for mesh \"" + mesh.element["file"].word() + "\", which is left out",
+            "name the folder it is in with --search");
         return {};
     }
     Json out{{"type", "mesh"}};
@@ -70,9 +73,10 @@ Json mesh_shape(const MjcfContext& context, const MjcfMesh& mesh, bool visual) {
     } else {
         const MeshHull hull = placed(mesh.element, [&] { return read_mesh_hull(file); });
         if (!hull.convex())
-            context.warnings.add(mesh.element.place(),
-                                 "mesh \"" + mesh.element["file"].word() + "\" is not convex; its convex hull is used",
-                                 "MuJoCo does the same; split it into convex parts for more");
+            context.warnings.add(
+                mesh.element.place(),
+                "mesh \"" + mesh.element["file"].word() + "\" is not convex; its convex hull is used",
+                "MuJoCo does the same; split it into convex parts for more");
         vertices = hull.vertices;
     }
     // A mirrored mesh is mirrored here: scales of shapes are positive.
@@ -88,22 +92,30 @@ TriangleMesh triangles_of(const MjcfContext& context, const MjcfMesh& asset) {
     if (asset.vertices.empty()) {
         const std::filesystem::path file = file_of(context, asset);
         if (file.empty())
-            asset.element["file"].fail("is not there, but bodies need its mass", "name the folder it is in with --search");
+            asset.element["file"].fail("is not there, but bodies need its mass",
+                                       "name the folder it is in with --search");
         mesh = placed(asset.element, [&] { return read_mesh_file(file); });
     } else if (mesh.triangles.empty()) {
         mesh = placed(asset.element, [&] { return hull_surface(asset.vertices); });
     }
-    for (Vec3<double>& v : mesh.vertices) v = v.cwiseProduct(asset.scale);
+    for (Vec3<double>& v : mesh.vertices)
+        v = v.cwiseProduct(asset.scale);
     if (asset.scale.prod() < 0)
-        for (std::array<int, 3>& corners : mesh.triangles) std::swap(corners[1], corners[2]);
+        for (std::array<int, 3>& corners : mesh.triangles)
+            std::swap(corners[1], corners[2]);
     return mesh;
 }
 
 MassProperties<double> mesh_solid(const MjcfContext& context, const MjcfMesh& asset, MeshInertia kind) {
     const TriangleMesh mesh = triangles_of(context, asset);
-    const auto solid = [&](MeshInertia as) { return placed(asset.element, [&] { return mesh_mass(mesh, as); }); };
+    const auto solid = [&](MeshInertia as) {
+        return placed(asset.element, [&] { return mesh_mass(mesh, as); });
+    };
     MassProperties<double> mass = solid(kind);
-    if (kind == MeshInertia::exact && mass.m < 0) mass.m = -mass.m, mass.I = -mass.I;  // inside out
+    if (kind == MeshInertia::exact && mass.m < 0) {  // inside out
+        mass.m = -mass.m;
+        mass.I = -mass.I;
+    }
     const auto warn = [&](const char* what, const char* remedy) {
         context.warnings.add(asset.element.place(), what, remedy, mesh_name(asset.element));
     };
@@ -115,7 +127,8 @@ MassProperties<double> mesh_solid(const MjcfContext& context, const MjcfMesh& as
         warn("the mass of a body is a guess, because a mesh is not closed:",
              "close it, write inertia=\"convex\" or \"shell\", or give the body an <inertial>");
     }
-    if (!(mass.m > 0)) asset.element.fail("encloses no volume", "close its surface, or write inertia=\"shell\"");
+    if (!(mass.m > 0))
+        asset.element.fail("encloses no volume", "close its surface, or write inertia=\"shell\"");
     return mass;
 }
 

@@ -1,4 +1,5 @@
-// A model in MJCF's terms, between its XML and the scene that it becomes: names are settled, units are SI, defaults are in place.
+// A model in MJCF's terms, between its XML and the scene that it becomes: names are settled, units are SI,
+// defaults are in place.
 #pragma once
 
 #include "core/model/model.hpp"
@@ -17,20 +18,24 @@ struct MjcfJoint {
     std::string name;
     MjcfJointType type = MjcfJointType::hinge;
     Vec3<double> pos = Vec3<double>::Zero(), axis = Vec3<double>::UnitZ();  // in the body
-    double ref = 0;                                                         // MuJoCo's coordinate where ours is 0
-    Json properties;                                                        // limits, damping, ... as a scene says them
+    // MuJoCo's coordinate where ours is 0
+    double ref = 0;
+    // limits, damping, ... as a scene says them
+    Json properties;
     std::optional<std::pair<double, double>> range = {};  // of MuJoCo's coordinate, limit or not; rad or m
-    double force_lower = -unlimited, force_upper = unlimited;               // of its actuators, N m or N
-    bool added = false;                                                     // not of the file, nor in its keyframes
+    double force_lower = -unlimited, force_upper = unlimited;  // of its actuators, N m or N
+    // not of the file, nor in its keyframes
+    bool added = false;
     bool locked() const { return properties.contains("locked"); }
 };
 
-// A vertex v of the file, or of the text, is at scale R^T (v - p) in a geom, with refpos p and the rotation R of refquat.
+// A vertex v of the file, or of the text, is at scale R^T (v - p) in a geom, with refpos p and the rotation R
+// of refquat.
 struct MjcfMesh {
     XmlElement element;
     Vec3<double> scale = Vec3<double>::Ones(), refpos = Vec3<double>::Zero();
     Quaternion<double> refquat = Quaternion<double>::identity();
-    std::vector<Vec3<double>> vertices = {};          // where there is no file
+    std::vector<Vec3<double>> vertices = {};         // where there is no file
     std::vector<std::array<int, 3>> triangles = {};  // of these, none: those of their hull
     MeshInertia inertia = MeshInertia::legacy;
 };
@@ -38,11 +43,13 @@ struct MjcfMesh {
 struct MjcfGeom {
     XmlElement element;
     std::string name;
-    MjcfPose pose;                              // in the body
-    Json shape;                                 // as a scene says it, but for its name and place; null: it has no counterpart
+    MjcfPose pose;  // in the body
+    // as a scene says it, but for its name and place; null: it has no counterpart
+    Json shape;
     Json rgba = nullptr;                        // null: none of its own
     std::int64_t contype = 1, conaffinity = 1;  // 32 bits each
-    // What it weighs, if it counts for the inertia of its body: as a solid of this density, kg/m^3, or of this mass, kg
+    // What it weighs, if it counts for the inertia of its body: as a solid of this density, kg/m^3, or of
+    // this mass, kg
     bool counts = false;
     Solid solid = {};
     const MjcfMesh* mesh = nullptr;  // a solid in its place
@@ -107,7 +114,8 @@ struct MjcfContext {
 
 void read_assets(MjcfContext& context);
 
-// The mesh that an attribute names, where its own frame is in its geom's, and what it is in a scene (null: there is no file).
+// The mesh that an attribute names, where its own frame is in its geom's, and what it is in a scene (null:
+// there is no file).
 std::string mesh_name(const XmlElement& mesh);  // its own, or that of its file; may be empty
 const MjcfMesh& find_mesh_asset(const MjcfContext& context, const XmlAttribute& name);
 MjcfPose mesh_pose(const MjcfMesh& mesh);
@@ -129,15 +137,17 @@ void settle_names(std::vector<MjcfBody>& bodies);
 // A root that the caller wants to be fixed or to float: locks its free joint, or gives it one.
 void set_base(Base base, std::vector<MjcfBody>& bodies);
 
-// Warns of what says how hard constraints are (solref, solimp, ...), if it is not what MuJoCo takes without a word.
+// Warns of what says how hard constraints are (solref, solimp, ...), if it is not what MuJoCo takes without a
+// word.
 void warn_of_softness(const MjcfContext& context, const MjcfAttributes& a);
 
-// Groups and masks that let two geoms meet where (contype of one & conaffinity of the other) is not 0 either way
-// round; none do where contacts are switched off.
+// Groups and masks that let two geoms meet where (contype of one & conaffinity of the other) is not 0 either
+// way round; none do where contacts are switched off.
 void set_groups(const MjcfFlags& flags, std::vector<MjcfBody>& bodies);
 
 // "limited" and its like: by itself, or by whether there is a range and autolimits.
-bool is_limited(const MjcfAttributes& a, const char* limited, const char* range, const MjcfCompiler& compiler);
+bool is_limited(const MjcfAttributes& a, const char* limited, const char* range,
+                const MjcfCompiler& compiler);
 std::pair<double, double> read_mjcf_range(const XmlAttribute& a);
 
 // What MJCF becomes: a model and the world around it.
@@ -150,12 +160,13 @@ using MjcfControls = std::vector<std::string>;
 void put_item(ImportedModel& out, const char* list, const XmlElement& from, const Json& item);
 
 // The other sections
-void read_actuators(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out, MjcfControls& controls);
+void read_actuators(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out,
+                    MjcfControls& controls);
 void read_equalities(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out);
 void read_excludes(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out);
 MjcfFlags read_flags(const MjcfFiles& files, Warnings& warnings);
 void read_option(const MjcfContext& context, Json& scene);
-void put_keyframes(const MjcfContext& context, const std::vector<MjcfBody>& bodies, const MjcfControls& controls,
-                   ImportedModel& out);
+void put_keyframes(const MjcfContext& context, const std::vector<MjcfBody>& bodies,
+                   const MjcfControls& controls, ImportedModel& out);
 
 }  // namespace costate

@@ -3,18 +3,20 @@
 
 #include <algorithm>
 
-#include "scenes/import/mjcf/mjcf_model.hpp"
 #include "scenes/format/names.hpp"
+#include "scenes/import/mjcf/mjcf_model.hpp"
 
 namespace costate {
 namespace {
 
 template <class Item>
-const Item& find_named(const std::map<std::string, const Item*>& items, const char* kind, const XmlAttribute& name) {
+const Item& find_named(const std::map<std::string, const Item*>& items, const char* kind,
+                       const XmlAttribute& name) {
     const auto it = items.find(name.text());
     if (it != items.end()) return *it->second;
     std::vector<std::string> names;
-    for (const auto& [known, item] : items) names.push_back(known);
+    for (const auto& [known, item] : items)
+        names.push_back(known);
     name.fail(std::string("names no ") + kind + suggestion(name.text(), names), "correct it");
 }
 
@@ -25,7 +27,8 @@ void MjcfNames::add(const XmlElement& where, const std::string& name) {
     if (name.find('*') != std::string::npos || name == "world")
         where.fail("has the name \"" + name + "\", which means something else here", "rename it");
     if (!names_.insert(name).second)
-        where.fail(std::string("is the second ") + kind_ + " named \"" + name + "\"", "rename one of the two");
+        where.fail(std::string("is the second ") + kind_ + " named \"" + name + "\"",
+                   "rename one of the two");
 }
 
 std::string MjcfNames::take(const std::string& wish) {
@@ -38,12 +41,15 @@ std::string MjcfNames::take(const std::string& wish) {
 MjcfIndex::MjcfIndex(const std::vector<MjcfBody>& all) : bodies(all) {
     for (const MjcfBody& body : bodies) {
         by_body_[body.name] = &body;
-        for (const MjcfJoint& joint : body.joints) by_joint_[joint.name] = &joint;
+        for (const MjcfJoint& joint : body.joints)
+            by_joint_[joint.name] = &joint;
     }
 }
 
 const MjcfBody& MjcfIndex::body(const XmlAttribute& name) const { return find_named(by_body_, "body", name); }
-const MjcfJoint& MjcfIndex::joint(const XmlAttribute& name) const { return find_named(by_joint_, "joint", name); }
+const MjcfJoint& MjcfIndex::joint(const XmlAttribute& name) const {
+    return find_named(by_joint_, "joint", name);
+}
 
 const MjcfJoint& MjcfIndex::one_dof_joint(const XmlAttribute& name) const {
     const MjcfJoint& found = joint(name);
@@ -56,13 +62,16 @@ void settle_names(std::vector<MjcfBody>& bodies) {
     MjcfNames body_names("body"), joint_names("joint"), geom_names("geom"), site_names("site");
     for (const MjcfBody& body : bodies) {
         if (&body != &bodies[0]) body_names.add(body.element, body.name);
-        for (const MjcfJoint& joint : body.joints) joint_names.add(joint.element, joint.name);
-        for (const MjcfGeom& geom : body.geoms) geom_names.add(geom.element, geom.name);
-        for (const MjcfSite& site : body.sites) site_names.add(site.element, site.name);
+        for (const MjcfJoint& joint : body.joints)
+            joint_names.add(joint.element, joint.name);
+        for (const MjcfGeom& geom : body.geoms)
+            geom_names.add(geom.element, geom.name);
+        for (const MjcfSite& site : body.sites)
+            site_names.add(site.element, site.name);
     }
     for (MjcfBody& body : bodies) {
         if (body.name.empty()) {
-            const std::string& parent = bodies[static_cast<size_t>(body.parent)].name;
+            const std::string& parent = bodies[body.parent].name;
             body.name = body_names.take(parent == "world" ? "body" : parent + "_body");
         }
         const std::string wish = body.name == "world" ? "ground" : body.name;
@@ -75,9 +84,9 @@ void settle_names(std::vector<MjcfBody>& bodies) {
     }
 }
 
-// A scene's shapes meet where each one's mask has a bit of the other's group, so every pair of contype and conaffinity becomes a
-// group of its own, and its mask those that it meets. (1, 1), MuJoCo's default, is group 1, that of shapes of a scene that say
-// nothing; it also meets groups that the model does not use.
+// A scene's shapes meet where each one's mask has a bit of the other's group, so every pair of contype and
+// conaffinity becomes a group of its own, and its mask those that it meets. (1, 1), MuJoCo's default, is
+// group 1, that of shapes of a scene that say nothing; it also meets groups that the model does not use.
 void set_groups(const MjcfFlags& flags, std::vector<MjcfBody>& bodies) {
     using Kind = std::pair<std::int64_t, std::int64_t>;  // contype, conaffinity
     std::vector<Kind> kinds{{1, 1}};
@@ -89,14 +98,16 @@ void set_groups(const MjcfFlags& flags, std::vector<MjcfBody>& bodies) {
             const Kind kind(geom.contype, geom.conaffinity);
             if (geom.visual() || geom.shape.is_null() || group_of(kind) < kinds.size()) continue;
             if (kinds.size() == 32)
-                geom.element.fail("has the 33rd pair of contype and conaffinity", "use at most 32, the default included");
+                geom.element.fail("has the 33rd pair of contype and conaffinity",
+                                  "use at most 32, the default included");
             kinds.push_back(kind);
         }
     std::vector<std::uint32_t> masks;
     for (size_t i = 0; i < kinds.size(); ++i) {
         masks.push_back(i == 0 && kinds.size() < 32 ? ~0u << kinds.size() : 0);
         for (size_t j = 0; j < kinds.size(); ++j)
-            if ((kinds[i].first & kinds[j].second) != 0 || (kinds[j].first & kinds[i].second) != 0) masks[i] |= 1u << j;
+            if ((kinds[i].first & kinds[j].second) != 0 || (kinds[j].first & kinds[i].second) != 0)
+                masks[i] |= 1u << j;
     }
     for (MjcfBody& body : bodies)
         for (MjcfGeom& geom : body.geoms) {

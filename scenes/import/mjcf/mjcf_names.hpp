@@ -14,7 +14,8 @@ public:
 
     // A name that the text gives (empty: none), which must be new.
     void add(const XmlElement& where, const std::string& name);
-    // The wish if it is free, else that with a number behind it. To be asked once all names of the text are known.
+    // The wish if it is free, else that with a number behind it. To be asked once all names of the text are
+    // known.
     std::string take(const std::string& wish);
 
 private:

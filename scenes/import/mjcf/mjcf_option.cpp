@@ -31,7 +31,8 @@ const std::vector<KnownFlag>& known_flags() {
 }
 
 template <class Use> void for_each_option(const MjcfFiles& files, Use use) {
-    for (const XmlElement& e : files.children(files.root(), "option")) use(e);
+    for (const XmlElement& e : files.children(files.root(), "option"))
+        use(e);
 }
 
 }  // namespace
@@ -40,16 +41,19 @@ MjcfFlags read_flags(const MjcfFiles& files, Warnings& warnings) {
     std::map<std::string, XmlAttribute> given;  // the last of each name
     for_each_option(files, [&](const XmlElement& option) {
         for (const XmlElement& element : files.children(option, "flag"))
-            for (const XmlAttribute& flag : element.attributes()) given.insert_or_assign(flag.name(), flag);
+            for (const XmlAttribute& flag : element.attributes())
+                given.insert_or_assign(flag.name(), flag);
     });
     MjcfFlags flags;
     for (const auto& [name, flag] : given) {
         if (flag.choice({"disable", "enable"}) == 1) continue;
         const auto known = std::ranges::find(known_flags(), name, &KnownFlag::name);
         if (known == known_flags().end()) continue;  // how MuJoCo computes, not what
-        for (bool MjcfFlags::*off : known->switches) flags.*off = false;
+        for (bool MjcfFlags::*off : known->switches)
+            flags.*off = false;
         if (known->consequence != nullptr)
-            warnings.add(flag.place(), "flag " + name + "=\"disable\" " + known->consequence, "remove the flag");
+            warnings.add(flag.place(), "flag " + name + "=\"disable\" " + known->consequence,
+                         "remove the flag");
     }
     return flags;
 }

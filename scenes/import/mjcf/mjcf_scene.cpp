@@ -19,14 +19,16 @@ const char* type_name(MjcfJointType type) {
 
 Json joint_to_json(const MjcfJoint& joint, const MjcfPose& pose) {
     Json out{{"name", joint.name}, {"type", type_name(joint.type)}};
-    if (joint.type == MjcfJointType::slide || joint.type == MjcfJointType::hinge) out["axis"] = to_json(joint.axis);
+    if (joint.type == MjcfJointType::slide || joint.type == MjcfJointType::hinge)
+        out["axis"] = to_json(joint.axis);
     put_pose(out, pose);
     out.update(joint.properties);
     return out;
 }
 
-// MuJoCo turns a body about points of its own, one joint after the other; ours are at the origins of a chain of frames, which at
-// the reference all have the body's axes. Where the last of them is not at the body's origin, a fixed joint leads back to it.
+// MuJoCo turns a body about points of its own, one joint after the other; ours are at the origins of a chain
+// of frames, which at the reference all have the body's axes. Where the last of them is not at the body's
+// origin, a fixed joint leads back to it.
 Json joints_to_json(const MjcfBody& body) {
     Json chain = Json::array();
     MjcfPose next = body.pose;
@@ -35,7 +37,10 @@ Json joints_to_json(const MjcfBody& body) {
         const Vec3<double> step = joint.pos - at;
         const bool anywhere = joint.type == MjcfJointType::slide || joint.type == MjcfJointType::free ||
                               (joint.type == MjcfJointType::hinge && step.cross(joint.axis).isZero(0));
-        if (!anywhere) next = next * MjcfPose{step}, at = joint.pos;
+        if (!anywhere) {
+            next = next * MjcfPose{step};
+            at = joint.pos;
+        }
         chain.push_back(joint_to_json(joint, next));
         next = {};
     }
@@ -67,11 +72,14 @@ Json body_to_json(const MjcfBody& body, const std::string& parent, const std::st
     Json out{{"name", body.name}};
     if (parent != "world") out["parent"] = parent;
     const Json chain = joints_to_json(body);
-    if (chain.size() > 1) out["joints"] = chain;
-    else if (chain[0] != Json{{"type", "fixed"}}) out["joint"] = chain[0];
+    if (chain.size() > 1)
+        out["joints"] = chain;
+    else if (chain[0] != Json{{"type", "fixed"}})
+        out["joint"] = chain[0];
     places[pointer] = body.element.place();
     for (size_t k = 0; k < body.joints.size(); ++k)
-        places[pointer + (chain.size() > 1 ? "/joints/" + std::to_string(k) : "/joint")] = body.joints[k].element.place();
+        places[pointer + (chain.size() > 1 ? "/joints/" + std::to_string(k) : "/joint")] =
+            body.joints[k].element.place();
     if (body.mass.m > 0) {
         const Mat3<double>& I = body.mass.I;
         out["mass"] = body.mass.m;
@@ -105,7 +113,7 @@ Json body_to_json(const MjcfBody& body, const std::string& parent, const std::st
 void put_bodies(const std::vector<MjcfBody>& bodies, ImportedModel& out) {
     Json& list = out.model["bodies"] = Json::array();
     for (size_t i = 1; i < bodies.size(); ++i)
-        list.push_back(body_to_json(bodies[i], bodies[static_cast<size_t>(bodies[i].parent)].name,
+        list.push_back(body_to_json(bodies[i], bodies[bodies[i].parent].name,
                                     "/bodies/" + std::to_string(i - 1), out.places));
     for (const MjcfGeom& geom : bodies[0].geoms)
         if (!geom.visual() && !geom.shape.is_null()) {

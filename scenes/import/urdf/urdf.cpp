@@ -27,15 +27,18 @@ void put_limits(const UrdfJoint& joint, Json& out, Warnings& warnings) {
     if (joint.type != UrdfType::revolute && joint.type != UrdfType::prismatic) return;
     const auto limit = range_of(joint);
     if (!limit) {
-        joint.element.warn(warnings, "has no limits, so that it moves without", "give it <limit lower=... upper=.../>");
+        joint.element.warn(warnings, "has no limits, so that it moves without",
+                           "give it <limit lower=... upper=.../>");
         return;
     }
     const double lower = limit->number_or("lower", 0), upper = limit->number_or("upper", 0);
     if (is_locked(joint)) {
-        limit->warn(warnings, "leaves the joint nowhere to go; it is locked", "give it a range, or make the joint fixed");
+        limit->warn(warnings, "leaves the joint nowhere to go; it is locked",
+                    "give it a range, or make the joint fixed");
         out["locked"] = true;
     } else if (!(lower < upper)) {
-        limit->fail("has a lower end that is not below the upper one", "swap them, or make the joint continuous");
+        limit->fail("has a lower end that is not below the upper one",
+                    "swap them, or make the joint continuous");
     } else {
         out["limits"] = Json::array({lower, upper});
     }
@@ -45,8 +48,10 @@ void put_limits(const UrdfJoint& joint, Json& out, Warnings& warnings) {
 void put_dynamics(const UrdfJoint& joint, Json& out) {
     for (const char* name : {"dynamics", "joint_properties"})
         if (const auto dynamics = joint.element.child(name)) {
-            if (const double damping = dynamics->nonnegative_or("damping", 0); damping > 0) out["damping"] = damping;
-            if (const double friction = dynamics->nonnegative_or("friction", 0); friction > 0) out["dry_friction"] = friction;
+            if (const double damping = dynamics->nonnegative_or("damping", 0); damping > 0)
+                out["damping"] = damping;
+            if (const double friction = dynamics->nonnegative_or("friction", 0); friction > 0)
+                out["dry_friction"] = friction;
         }
 }
 
@@ -61,12 +66,14 @@ void put_axis(const UrdfJoint& joint, Json& out) {
 Json floating_chain(const UrdfJoint& joint) {
     Json chain = Json::array();
     for (const auto& [end, axis] :
-         {std::pair(".x", Vec3<double>::UnitX()), std::pair(".y", Vec3<double>::UnitY()), std::pair(".z", Vec3<double>::UnitZ())})
+         {std::pair(".x", Vec3<double>::UnitX()), std::pair(".y", Vec3<double>::UnitY()),
+          std::pair(".z", Vec3<double>::UnitZ())})
         chain.push_back({{"name", joint.name + end}, {"type", "prismatic"}, {"axis", to_json(axis)}});
     chain.push_back({{"name", joint.name}, {"type", "spherical"}});
     put_pose(chain[0], read_origin(joint.element));
     put_dynamics(joint, chain[3]);
-    for (size_t k = 0; k < 3; ++k) put_dynamics(joint, chain[k]);
+    for (size_t k = 0; k < 3; ++k)
+        put_dynamics(joint, chain[k]);
     return chain;
 }
 
@@ -94,8 +101,8 @@ struct Importer {
     Warnings& warnings;
     ImportedModel out;
 
-    const UrdfLink& link(int index) const { return tree.links[static_cast<size_t>(index)]; }
-    const UrdfJoint& joint(int index) const { return tree.joints[static_cast<size_t>(index)]; }
+    const UrdfLink& link(int index) const { return tree.links[index]; }
+    const UrdfJoint& joint(int index) const { return tree.joints[index]; }
 
     // Appends to a list of the model, and returns the JSON pointer of what is new.
     std::string add(const char* list, Json value, const XmlElement& element) {
@@ -108,7 +115,8 @@ struct Importer {
 
     // "joint" or "joints" of the body that a joint carries
     void put_joint(const UrdfJoint& j, Json& body) {
-        static constexpr const char* types[] = {"revolute", "continuous", "prismatic", "fixed", "free", "planar"};
+        static constexpr const char* types[] = {"revolute", "continuous", "prismatic",
+                                                "fixed",    "free",       "planar"};
         if (j.type == UrdfType::floating && (floating || !tree.is_fixed(j.parent))) {
             body["joints"] = floating_chain(j);
             return;
@@ -122,7 +130,10 @@ struct Importer {
         }
         put_pose(object, X);
         if (j.has_axis()) put_axis(j, object);
-        if (j.type != UrdfType::fixed) put_limits(j, object, warnings), put_dynamics(j, object);
+        if (j.type != UrdfType::fixed) {
+            put_limits(j, object, warnings);
+            put_dynamics(j, object);
+        }
         body["joint"] = std::move(object);
     }
 
@@ -131,12 +142,14 @@ struct Importer {
         if (l.joint < 0) {
             const bool taken = tree.joint(l.name) != nullptr;  // a joint without name has its body's
             if (floating || taken)
-                body["joint"] = Json{{"name", l.name + (taken ? ".base" : "")}, {"type", floating ? "free" : "fixed"}};
+                body["joint"] =
+                    Json{{"name", l.name + (taken ? ".base" : "")}, {"type", floating ? "free" : "fixed"}};
             return;
         }
         const UrdfJoint& j = joint(l.joint);
-        j.element.warn_others(warnings, {"name", "type"},
-                              {"parent", "child", "origin", "axis", "limit", "dynamics", "joint_properties", "mimic"});
+        j.element.warn_others(
+            warnings, {"name", "type"},
+            {"parent", "child", "origin", "axis", "limit", "dynamics", "joint_properties", "mimic"});
         if (const auto limit = j.element.child("limit"))
             limit->warn_others(warnings, {"lower", "upper", "effort", "velocity"}, {});
         if (j.parent != tree.root || !root_is_world) body["parent"] = body_name(link(j.parent));
@@ -153,33 +166,41 @@ struct Importer {
         reader.put_shapes(l.element, body, places);
         reader.put_visuals(l.element, body);
         const std::string pointer = add("bodies", std::move(body), l.element);
-        for (const auto& [place, where] : places) out.places[pointer + place] = where;
+        for (const auto& [place, where] : places)
+            out.places[pointer + place] = where;
     }
 
-    // Where the root is the world, the bodies on it are trees of their own, which "self_collision" does not reach.
+    // Where the root is the world, the bodies on it are trees of their own, which "self_collision" does not
+    // reach.
     void keep_trees_apart() {
         std::vector<std::vector<std::string>> trees;
         for (const int index : tree.order) {
             if (index == tree.root) continue;
             if (joint(link(index).joint).parent == tree.root) trees.emplace_back();
-            if (!link(index).element.children("collision").empty()) trees.back().push_back(body_name(link(index)));
+            if (!link(index).element.children("collision").empty())
+                trees.back().push_back(body_name(link(index)));
         }
         for (size_t i = 0; i < trees.size(); ++i)
             for (size_t j = i + 1; j < trees.size(); ++j)
                 for (const std::string& a : trees[i])
-                    for (const std::string& b : trees[j]) out.model["exclude"].push_back(Json::array({a, b}));
+                    for (const std::string& b : trees[j])
+                        out.model["exclude"].push_back(Json::array({a, b}));
     }
 
     void add_mimic(const UrdfJoint& j, const XmlElement& mimic) {
         const XmlAttribute name = mimic["joint"];
         const UrdfJoint* other = tree.joint(name.text());
-        if (other == nullptr) name.fail("names no joint" + suggestion(name.text(), tree.joint_names()), "correct it");
+        if (other == nullptr)
+            name.fail("names no joint" + suggestion(name.text(), tree.joint_names()), "correct it");
         if (other == &j) name.fail("is the joint itself", "name another joint");
         for (const UrdfJoint* coupled : {&j, other})
             if (!coupled->one_dof())
-                mimic.fail("couples a joint that is " + coupled->element["type"].text(), "couple joints of one axis");
-        Json coupling{{"name", j.name + ".mimic"}, {"type", "coupling"}, {"joint_a", j.name}, {"joint_b", other->name}};
-        coupling["ratio"] = mimic.number_or("multiplier", 1), coupling["offset"] = mimic.number_or("offset", 0);
+                mimic.fail("couples a joint that is " + coupled->element["type"].text(),
+                           "couple joints of one axis");
+        Json coupling{
+            {"name", j.name + ".mimic"}, {"type", "coupling"}, {"joint_a", j.name}, {"joint_b", other->name}};
+        coupling["ratio"] = mimic.number_or("multiplier", 1),
+        coupling["offset"] = mimic.number_or("offset", 0);
         add("equalities", std::move(coupling), mimic);
     }
 
@@ -188,7 +209,10 @@ struct Importer {
         if (!limit || !j.one_dof() || is_locked(j)) return;
         const double effort = limit->nonnegative_or("effort", 0);
         if (effort == 0) return;
-        Json motor{{"name", j.name}, {"joint", j.name}, {"type", "motor"}, {"control_limits", Json::array({-effort, effort})}};
+        Json motor{{"name", j.name},
+                   {"joint", j.name},
+                   {"type", "motor"},
+                   {"control_limits", Json::array({-effort, effort})}};
         add("actuators", std::move(motor), j.element);
     }
 };
@@ -206,16 +230,18 @@ ImportedModel import_urdf(const XmlDocument& document, const ImportOptions& opti
     robot.warn_others(warnings, {"name", "version"}, {"link", "joint", "material"});
     const std::filesystem::path file = document.file();
     const UrdfTree tree(robot);
-    const UrdfLink& root = tree.links[static_cast<size_t>(tree.root)];
+    const UrdfLink& root = tree.links[tree.root];
     const Materials materials = read_materials(robot);
     const bool floating = floats(root, options);
-    Importer importer{tree, floating, is_world(root), {file.parent_path(), options, materials, warnings}, warnings, {}};
+    Importer importer{tree,     floating, is_world(root), {file.parent_path(), options, materials, warnings},
+                      warnings, {}};
 
     Json& model = importer.out.model;
     importer.out.places[""] = robot.place();
     const std::string name = robot.text_or("name", "");
     model["name"] = name.empty() ? file.stem().string() : name;
-    const std::string stands = floating ? "floats, because it has mass" : "is fixed, because it is the world or has no mass";
+    const std::string stands =
+        floating ? "floats, because it has mass" : "is fixed, because it is the world or has no mass";
     if (options.base == Base::automatic) model["description"] = "the root \"" + root.name + "\" " + stands;
     model["source"] = "URDF file " + file.filename().string();
     model["bodies"] = Json::array();
@@ -225,8 +251,10 @@ ImportedModel import_urdf(const XmlDocument& document, const ImportOptions& opti
     for (const int index : tree.order) {
         if (index == tree.root) continue;
         const UrdfJoint& joint = importer.joint(importer.link(index).joint);
-        if (const auto mimic = joint.element.child("mimic")) importer.add_mimic(joint, *mimic);
-        else importer.add_motor(joint);
+        if (const auto mimic = joint.element.child("mimic"))
+            importer.add_mimic(joint, *mimic);
+        else
+            importer.add_motor(joint);
     }
     return std::move(importer.out);
 }

@@ -45,15 +45,18 @@ Vec3<double> read_scale(const XmlElement& mesh) {
 std::optional<std::filesystem::path> LinkReader::mesh(const XmlElement& element, const char* role) const {
     const XmlAttribute name = element["filename"];
     const MeshPath found = find_mesh(name.word(), folder, options.search);
-    if (!found.allowed) name.fail("leads out of the robot's folder", "name the folder it may lie in with --search");
-    if (!found.known_scheme) name.fail("is no path", "use package://, file:// or a path from the robot's folder");
+    if (!found.allowed)
+        name.fail("leads out of the robot's folder", "name the folder it may lie in with --search");
+    if (!found.known_scheme)
+        name.fail("is no path", "use package://, file:// or a path from the robot's folder");
     if (!found.file.empty()) return found.file;
     warnings.add(name.place(), std::string(role) + " mesh is left out, because there is no file",
                  "name the folder it is in with --search", name.word());
     return {};
 }
 
-// The hull of a mesh as "vertices" and "scale". A mirrored one is mirrored here: scales of shapes are positive.
+// The hull of a mesh as "vertices" and "scale". A mirrored one is mirrored here: scales of shapes are
+// positive.
 bool LinkReader::put_hull(const XmlElement& element, Json& shape) const {
     const Vec3<double> scale = read_scale(element), sign = scale.cwiseSign();
     const auto file = mesh(element, "collision");
@@ -70,11 +73,13 @@ bool LinkReader::put_hull(const XmlElement& element, Json& shape) const {
 #endif
     }
     if (!hull.convex())
-        warnings.add(element.place(), "mesh \"" + element["filename"].word() + "\" is not convex, and its convex hull is used",
+        warnings.add(element.place(),
+                     "mesh \"" + element["filename"].word() + "\" is not convex, and its convex hull is used",
                      "split it into convex parts, a <collision> each");
     shape["type"] = "mesh";
     Json& vertices = shape["vertices"] = Json::array();
-    for (const Vec3<double>& v : hull.vertices) vertices.push_back(to_json(v.cwiseProduct(sign)));
+    for (const Vec3<double>& v : hull.vertices)
+        vertices.push_back(to_json(v.cwiseProduct(sign)));
     if (!scale.cwiseAbs().isOnes(0)) shape["scale"] = to_json(scale.cwiseAbs());
     return true;
 }
@@ -90,24 +95,29 @@ std::optional<Json> LinkReader::shape(const XmlElement& collision) const {
         const Vec3<double> normal = g.vec3_or("normal", Vec3<double>::UnitZ());
         if (!(normal.norm() > 1e-12)) g["normal"].fail("has no direction", "use 0 0 1");
         out["type"] = "plane";
-        X.R = X.R * Eigen::Quaterniond::FromTwoVectors(Vec3<double>::UnitZ(), normal.stableNormalized()).toRotationMatrix();
+        X.R = X.R * Eigen::Quaterniond::FromTwoVectors(Vec3<double>::UnitZ(), normal.stableNormalized())
+                        .toRotationMatrix();
     } else if (!put_primitive(g, out)) {
-        g.warn(warnings, "is no geometry known here and is left out", "use a box, cylinder, sphere, capsule or mesh");
+        g.warn(warnings, "is no geometry known here and is left out",
+               "use a box, cylinder, sphere, capsule or mesh");
         return {};
     }
     put_pose(out, X);
     return out;
 }
 
-void LinkReader::put_shapes(const XmlElement& link, Json& body, std::map<std::string, std::string>& places) const {
+void LinkReader::put_shapes(const XmlElement& link, Json& body,
+                            std::map<std::string, std::string>& places) const {
     const std::optional<XmlElement> contact = link.child("contact");
     if (contact) contact->warn_others(warnings, {}, {"lateral_friction", "restitution"});
     Json shapes = Json::array();
     for (const XmlElement& collision : link.children("collision")) {
         std::optional<Json> s = shape(collision);
         if (!s) continue;
-        for (const auto& [element, key] : {std::pair("lateral_friction", "friction"), std::pair("restitution", "restitution")})
-            if (const auto given = contact ? contact->child(element) : std::nullopt) (*s)[key] = (*given)["value"].nonnegative();
+        for (const auto& [element, key] :
+             {std::pair("lateral_friction", "friction"), std::pair("restitution", "restitution")})
+            if (const auto given = contact ? contact->child(element) : std::nullopt)
+                (*s)[key] = (*given)["value"].nonnegative();
         if (!options.self_collision) (*s)["self_collision"] = false;
         places["/shapes/" + std::to_string(shapes.size())] = collision.place();
         shapes.push_back(std::move(*s));
@@ -124,9 +134,12 @@ void LinkReader::put_colour(const XmlElement& visual, Json& out) const {
     const std::string name = material->text_or("name", "");
     const auto own = material->child("color");
     const auto named = materials.find(name);
-    if (own) out["rgba"] = (*own)["rgba"].numbers(4);
-    else if (named != materials.end()) out["rgba"] = named->second;
-    else material->warn(warnings, "\"" + name + "\" has no colour anywhere", "give it a <color>");
+    if (own)
+        out["rgba"] = (*own)["rgba"].numbers(4);
+    else if (named != materials.end())
+        out["rgba"] = named->second;
+    else
+        material->warn(warnings, "\"" + name + "\" has no colour anywhere", "give it a <color>");
 }
 
 void LinkReader::put_visuals(const XmlElement& link, Json& body) const {
@@ -147,7 +160,8 @@ void LinkReader::put_visuals(const XmlElement& link, Json& body) const {
             out["type"] = "mesh", out["file"] = file->string();
             if (!scale.isOnes(0)) out["scale"] = to_json(scale);
         } else if (!put_primitive(g, out)) {
-            g.warn(warnings, "is no geometry known here and is left out", "use a box, cylinder, sphere, capsule or mesh");
+            g.warn(warnings, "is no geometry known here and is left out",
+                   "use a box, cylinder, sphere, capsule or mesh");
             continue;
         }
         put_pose(out, read_origin(visual));

@@ -24,7 +24,8 @@ void put_pose(Json& object, const Transform<double>& X) {
     object["quaternion"] = Json::array({q.w(), q.x(), q.y(), q.z()});
 }
 
-void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std::string>& places, Warnings& warnings) {
+void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std::string>& places,
+                  Warnings& warnings) {
     const std::optional<XmlElement> inertial = link.child("inertial");
     if (!inertial) return;
     inertial->warn_others(warnings, {}, {"origin", "mass", "inertia"});
@@ -33,16 +34,21 @@ void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std:
     const Transform<double> X = read_origin(*inertial);
     Mat3<double> I = Mat3<double>::Zero();
     const std::optional<XmlElement> inertia = inertial->child("inertia");
-    if (!inertia && m > 0) inertial->fail("has a mass but no <inertia>", "add it, about the centre of mass, kg m^2");
+    if (!inertia && m > 0)
+        inertial->fail("has a mass but no <inertia>", "add it, about the centre of mass, kg m^2");
     if (inertia) {
-        const double six[] = {(*inertia)["ixx"].number(),   (*inertia)["iyy"].number(),   (*inertia)["izz"].number(),
-                              inertia->number_or("ixy", 0), inertia->number_or("ixz", 0), inertia->number_or("iyz", 0)};
+        const double six[] = {(*inertia)["ixx"].number(),   (*inertia)["iyy"].number(),
+                              (*inertia)["izz"].number(),   inertia->number_or("ixy", 0),
+                              inertia->number_or("ixz", 0), inertia->number_or("iyz", 0)};
         I = inertia_matrix(six);
         const std::string reason = I.isZero(0) ? "" : unphysical(I);
-        if (!reason.empty()) inertia->fail(reason, "use six zeros for a point mass, or the inertia of a real solid");
+        if (!reason.empty())
+            inertia->fail(reason, "use six zeros for a point mass, or the inertia of a real solid");
         if (m == 0 && !I.isZero(0))
-            inertia->warn(warnings, "belongs to a link without mass and is left out", "give the link mass, or no inertia");
-        I = Mat3<double>(X.R * I * X.R.transpose());  // about the centre of mass, from the axes of <origin> to those of the link
+            inertia->warn(warnings, "belongs to a link without mass and is left out",
+                          "give the link mass, or no inertia");
+        // about the centre of mass, from the axes of <origin> to those of the link
+        I = Mat3<double>(X.R * I * X.R.transpose());
     }
     if (m == 0) return;
     body["mass"] = m;
@@ -60,10 +66,12 @@ Materials read_materials(const XmlElement& robot) {
         const std::vector<double> rgba = (*color)["rgba"].numbers(4);
         materials.emplace(name, std::array<double, 4>{rgba[0], rgba[1], rgba[2], rgba[3]});
     };
-    for (const XmlElement& material : robot.children("material")) add(material);
+    for (const XmlElement& material : robot.children("material"))
+        add(material);
     for (const XmlElement& link : robot.children("link"))
         for (const XmlElement& visual : link.children("visual"))
-            for (const XmlElement& material : visual.children("material")) add(material);
+            for (const XmlElement& material : visual.children("material"))
+                add(material);
     return materials;
 }
 

@@ -15,7 +15,8 @@ Transform<double> read_origin(const XmlElement& element);
 void put_pose(Json& object, const Transform<double>& X);
 
 // "mass", "com" and "inertia" of a body. `places`: of what, relative to the body.
-void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std::string>& places, Warnings& warnings);
+void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std::string>& places,
+                  Warnings& warnings);
 
 using Materials = std::map<std::string, std::array<double, 4>>;  // red, green, blue, opacity
 

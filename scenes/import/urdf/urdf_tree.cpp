@@ -14,7 +14,8 @@ std::string new_name(const XmlElement& element, const std::map<std::string, int>
     const XmlAttribute name = element["name"];
     if (name.word() != name.text()) name.fail("begins or ends with white space", "rename it");
     if (name.text().find('*') != std::string::npos) name.fail("has a * in it", "rename it");
-    if (index.contains(name.text())) name.fail("is the name of a " + element.name() + " already", "rename one of the two");
+    if (index.contains(name.text()))
+        name.fail("is the name of a " + element.name() + " already", "rename one of the two");
     return name.text();
 }
 
@@ -24,7 +25,8 @@ int UrdfTree::find_link(const XmlElement& joint, const char* role) const {
     const XmlAttribute name = joint.only(role)["link"];
     const auto it = link_index_.find(name.text());
     if (it != link_index_.end()) return it->second;
-    name.fail("names no link" + suggestion(name.text(), names_of(links, &UrdfLink::name)), "correct it or add the link");
+    name.fail("names no link" + suggestion(name.text(), names_of(links, &UrdfLink::name)),
+              "correct it or add the link");
 }
 
 UrdfTree::UrdfTree(const XmlElement& robot) {
@@ -37,53 +39,57 @@ UrdfTree::UrdfTree(const XmlElement& robot) {
     if (links.empty()) robot.fail("has no <link>", "add one");
     for (const XmlElement& element : robot.children("joint")) {
         const std::string name = new_name(element, joint_index_);
-        const auto type =
-            static_cast<UrdfType>(element["type"].choice({"revolute", "continuous", "prismatic", "fixed", "floating", "planar"}));
+        const auto type = static_cast<UrdfType>(
+            element["type"].choice({"revolute", "continuous", "prismatic", "fixed", "floating", "planar"}));
         const int parent = find_link(element, "parent"), child = find_link(element, "child");
-        UrdfLink& link = links[static_cast<size_t>(child)];
+        UrdfLink& link = links[child];
         if (link.joint >= 0)
             element.fail("\"" + name + "\" carries link \"" + link.name + "\", which joint \"" +
-                             joints[static_cast<size_t>(link.joint)].name + "\" carries already",
+                             joints[link.joint].name + "\" carries already",
                          "a link has one parent: remove one of the two");
         joint_index_[name] = static_cast<int>(joints.size());
         link.joint = static_cast<int>(joints.size());
-        links[static_cast<size_t>(parent)].children.push_back(link.joint);
+        links[parent].children.push_back(link.joint);
         joints.push_back({element, name, type, parent, child});
     }
 
     const auto is_root = [](const UrdfLink& link) { return link.joint < 0; };
     const auto first = std::ranges::find_if(links, is_root);
     if (first == links.end())
-        joints[0].element.fail("is part of a cycle: no link is without a parent", "remove a joint of the cycle");
+        joints[0].element.fail("is part of a cycle: no link is without a parent",
+                               "remove a joint of the cycle");
     root = static_cast<int>(first - links.begin());
     if (const auto second = std::find_if(first + 1, links.end(), is_root); second != links.end())
-        second->element.fail("\"" + second->name + "\" is joined to nothing, and \"" + first->name + "\" is the root already",
-                             "add a joint between them");
+        second->element.fail(
+            "\"" + second->name + "\" is joined to nothing, and \"" + first->name + "\" is the root already",
+            "add a joint between them");
 
     std::vector<bool> reached(links.size());
     for (std::vector<int> stack{root}; !stack.empty();) {
         const int link = stack.back();
         stack.pop_back();
-        order.push_back(link), reached[static_cast<size_t>(link)] = true;
-        const std::vector<int>& children = links[static_cast<size_t>(link)].children;
-        for (size_t k = children.size(); k-- > 0;) stack.push_back(joints[static_cast<size_t>(children[k])].child);
+        order.push_back(link);
+        reached[link] = true;
+        const std::vector<int>& children = links[link].children;
+        for (size_t k = children.size(); k-- > 0;)
+            stack.push_back(joints[children[k]].child);
     }
     for (const UrdfJoint& joint : joints)
-        if (!reached[static_cast<size_t>(joint.child)])
+        if (!reached[joint.child])
             joint.element.fail("\"" + joint.name + "\" is part of a cycle that the root does not reach",
                                "remove a joint of the cycle");
 }
 
 const UrdfJoint* UrdfTree::joint(const std::string& name) const {
     const auto it = joint_index_.find(name);
-    return it == joint_index_.end() ? nullptr : &joints[static_cast<size_t>(it->second)];
+    return it == joint_index_.end() ? nullptr : &joints[it->second];
 }
 
 std::vector<std::string> UrdfTree::joint_names() const { return names_of(joints, &UrdfJoint::name); }
 
 bool UrdfTree::is_fixed(int link) const {
     while (link != root) {
-        const UrdfJoint& joint = joints[static_cast<size_t>(links[static_cast<size_t>(link)].joint)];
+        const UrdfJoint& joint = joints[links[link].joint];
         if (joint.type != UrdfType::fixed) return false;
         link = joint.parent;
     }

@@ -1,4 +1,5 @@
-// The tree that links and joints of a URDF make, checked: every name once, one parent at most, one root, no cycle.
+// The tree that links and joints of a URDF make, checked: every name once, one parent at most, one root, no
+// cycle.
 #pragma once
 
 #include <map>

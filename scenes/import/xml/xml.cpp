@@ -17,7 +17,8 @@ constexpr std::string_view white = " \t\r\n\f\v";
 
 std::string_view trimmed(std::string_view text) {
     const size_t begin = text.find_first_not_of(white);
-    return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(white) - begin + 1);
+    return begin == std::string_view::npos ? ""
+                                           : text.substr(begin, text.find_last_not_of(white) - begin + 1);
 }
 
 // What was given, short enough for a message.
@@ -37,7 +38,8 @@ std::string in_brackets(std::string_view name) { return std::string(1, '<').appe
 const char* parsing_error(tinyxml2::XMLError error) {
     switch (error) {
         case tinyxml2::XML_ERROR_EMPTY_DOCUMENT: return "there is no element in it; name a robot description";
-        case tinyxml2::XML_ERROR_MISMATCHED_ELEMENT: return "an element is closed under another name; close it under its own";
+        case tinyxml2::XML_ERROR_MISMATCHED_ELEMENT:
+            return "an element is closed under another name; close it under its own";
         case tinyxml2::XML_ERROR_PARSING_ATTRIBUTE:
             return "an attribute is given twice or does not read name=\"value\"; check quotes before here";
         case tinyxml2::XML_ERROR_PARSING_COMMENT: return "a comment does not end; close it with -->";
@@ -51,9 +53,11 @@ const char* parsing_error(tinyxml2::XMLError error) {
 
 }  // namespace
 
-void Warnings::add(const std::string& place, const std::string& what, const std::string& remedy, const std::string& example) {
+void Warnings::add(const std::string& place, const std::string& what, const std::string& remedy,
+                   const std::string& example) {
     const auto same = [&](const Entry& e) { return e.what == what && e.remedy == remedy; };
-    if (const auto it = std::find_if(entries_.begin(), entries_.end(), same); it != entries_.end()) return void(++it->more);
+    if (const auto it = std::find_if(entries_.begin(), entries_.end(), same); it != entries_.end())
+        return void(++it->more);
     entries_.push_back({place, what, remedy, example});
     if (strict_) throw SceneError(lines().front());
 }
@@ -86,7 +90,8 @@ std::vector<double> XmlAttribute::numbers(size_t least, size_t most) const {
     while (!rest.empty()) {
         if (out.size() == most) break;
         const std::string_view token = rest.substr(0, rest.find_first_of(white));
-        const std::string_view digits = token.substr(token.size() > 1 && token[0] == '+' && token[1] != '-' ? 1 : 0);
+        const std::string_view digits =
+            token.substr(token.size() > 1 && token[0] == '+' && token[1] != '-' ? 1 : 0);
         double x = 0;
         const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), x);
         if (error == std::errc::result_out_of_range || (error == std::errc() && !std::isfinite(x)))
@@ -121,7 +126,8 @@ std::int64_t XmlAttribute::integer(std::int64_t lower, std::int64_t upper) const
     const double x = number();
     std::string range = "use a whole number from ";
     range.append(std::to_string(lower)).append(" to ").append(std::to_string(upper));
-    if (x != std::floor(x) || x < static_cast<double>(lower) || x > static_cast<double>(upper)) fail("is out of range", range);
+    if (x != std::floor(x) || x < static_cast<double>(lower) || x > static_cast<double>(upper))
+        fail("is out of range", range);
     return static_cast<std::int64_t>(x);
 }
 
@@ -196,7 +202,8 @@ Vec3<double> XmlElement::vec3_or(const char* attribute, const Vec3<double>& othe
 
 std::vector<XmlElement> XmlElement::children() const {
     std::vector<XmlElement> out;
-    for (const auto* e = element_->FirstChildElement(); e != nullptr; e = e->NextSiblingElement()) out.emplace_back(*e, *file_);
+    for (const auto* e = element_->FirstChildElement(); e != nullptr; e = e->NextSiblingElement())
+        out.emplace_back(*e, *file_);
     return out;
 }
 
@@ -230,18 +237,22 @@ void XmlElement::warn_others(Warnings& warnings, std::initializer_list<const cha
         if (!among(attributes, a.name()) && !a.name().starts_with("xmlns"))
             left_out(a.place(), "attribute \"" + a.name() + "\" of " + in_brackets(name()));
     for (const XmlElement& e : this->children())
-        if (!among(children, e.name())) left_out(e.place(), in_brackets(e.name()) + " in " + in_brackets(name()));
+        if (!among(children, e.name()))
+            left_out(e.place(), in_brackets(e.name()) + " in " + in_brackets(name()));
 }
 
 XmlDocument::XmlDocument(const std::string& text, const std::string& file)
-    : file_(std::make_unique<const std::string>(file)), document_(std::make_unique<tinyxml2::XMLDocument>()) {
+    : file_(std::make_unique<const std::string>(file)),
+      document_(std::make_unique<tinyxml2::XMLDocument>()) {
     check_xml_text(text, file);
-    if (const tinyxml2::XMLError error = document_->Parse(text.data(), text.size()); error != tinyxml2::XML_SUCCESS)
+    if (const tinyxml2::XMLError error = document_->Parse(text.data(), text.size());
+        error != tinyxml2::XML_SUCCESS)
         fail_at(file, document_->ErrorLineNum(), std::string("broken XML: ") + parsing_error(error));
     const tinyxml2::XMLElement* root = document_->RootElement();
     if (root == nullptr) fail_at(file, 1, "there is no element in it; name a robot description");
     if (const auto* second = root->NextSiblingElement())
-        fail_at(file, second->GetLineNum(), in_brackets(second->Name()) + " stands beside the first element; put all into one");
+        fail_at(file, second->GetLineNum(),
+                in_brackets(second->Name()) + " stands beside the first element; put all into one");
 }
 XmlDocument::~XmlDocument() = default;
 XmlDocument::XmlDocument(XmlDocument&&) noexcept = default;
@@ -254,7 +265,8 @@ XmlDocument read_xml(const std::filesystem::path& file) {
     if (!std::filesystem::is_regular_file(file, error))
         throw SceneError(one_line(name + ": there is no such file; check the path"));
     if (std::filesystem::file_size(file, error) > max_xml_bytes)
-        fail_at(name, 1, "is larger than " + std::to_string(max_xml_bytes >> 20) + " MB; name a robot description");
+        fail_at(name, 1,
+                "is larger than " + std::to_string(max_xml_bytes >> 20) + " MB; name a robot description");
     std::ifstream in(file, std::ios::binary);
     if (!in) throw SceneError(one_line(name + ": cannot be read; check its permissions"));
     const std::string text{std::istreambuf_iterator<char>(in), {}};

@@ -1,6 +1,6 @@
-// XML as importers read it: robot descriptions of unknown origin. What is broken, hostile or out of range is a SceneError in one
-// line, "<file>:<line>: what; remedy". No entity is expanded, no document type is accepted, and size, number of elements and
-// depth are bounded before anything is built from them.
+// XML as importers read it: robot descriptions of unknown origin. What is broken, hostile or out of range is
+// a SceneError in one line, "<file>:<line>: what; remedy". No entity is expanded, no document type is
+// accepted, and size, number of elements and depth are bounded before anything is built from them.
 #pragma once
 
 #include <filesystem>
@@ -22,12 +22,13 @@ namespace costate {
 
 inline constexpr size_t max_xml_bytes = 64 << 20, max_xml_elements = 1'000'000;
 
-// What an importer left out, or put something else for. The same complaint about several places is one line, with the `example`
-// of the first.
+// What an importer left out, or put something else for. The same complaint about several places is one line,
+// with the `example` of the first.
 class Warnings {
 public:
     explicit Warnings(bool strict = false) : strict_(strict) {}  // strict: the first one is an error
-    void add(const std::string& place, const std::string& what, const std::string& remedy, const std::string& example = "");
+    void add(const std::string& place, const std::string& what, const std::string& remedy,
+             const std::string& example = "");
     std::vector<std::string> lines() const;
     bool empty() const { return entries_.empty(); }
 
@@ -44,7 +45,11 @@ private:
 class XmlAttribute {
 public:
     XmlAttribute(std::string name, std::string text, std::string element, const std::string& file, int line)
-        : name_(std::move(name)), text_(std::move(text)), element_(std::move(element)), file_(&file), line_(line) {}
+        : name_(std::move(name)),
+          text_(std::move(text)),
+          element_(std::move(element)),
+          file_(&file),
+          line_(line) {}
 
     const std::string& name() const { return name_; }
     const std::string& text() const { return text_; }
@@ -69,10 +74,13 @@ private:
     int line_;
 };
 
-// An element of a document, which must outlive it. Its attributes are found like the members of a JSON object (scenes/format/json.hpp).
+// An element of a document, which must outlive it. Its attributes are found like the members of a JSON object
+// (scenes/format/json.hpp).
 class XmlElement {
 public:
-    XmlElement(const tinyxml2::XMLElement& element, const std::string& file) : element_(&element), file_(&file) {}
+    XmlElement(const tinyxml2::XMLElement& element, const std::string& file)
+        : element_(&element),
+          file_(&file) {}
 
     std::string name() const;
     int line() const;

@@ -10,12 +10,15 @@
 namespace costate {
 namespace {
 
-[[noreturn]] void fail_at(const std::string& text, size_t position, const std::string& file, const std::string& message) {
+[[noreturn]] void fail_at(const std::string& text, size_t position, const std::string& file,
+                          const std::string& message) {
     const auto at = text.begin() + static_cast<std::ptrdiff_t>(std::min(position, text.size()));
-    throw SceneError(one_line(file + ":" + std::to_string(1 + std::count(text.begin(), at, '\n')) + ": " + message));
+    throw SceneError(
+        one_line(file + ":" + std::to_string(1 + std::count(text.begin(), at, '\n')) + ": " + message));
 }
 
-// Length of the UTF-8 character at `i`, 0 if there is none (RFC 3629: no surrogates, no longer form than needed).
+// Length of the UTF-8 character at `i`, 0 if there is none (RFC 3629: no surrogates, no longer form than
+// needed).
 size_t character_length(const std::string& text, size_t i) {
     const auto byte = [&](size_t k) { return k < text.size() ? static_cast<unsigned char>(text[k]) : 0u; };
     const unsigned first = byte(i);
@@ -33,7 +36,8 @@ size_t character_length(const std::string& text, size_t i) {
 // The encoding that <?xml ... ?> declares, in lower case; utf-8 if none.
 std::string declared_encoding(const std::string& text) {
     std::string head = text.substr(0, std::min(text.find("?>"), size_t{200}));
-    std::transform(head.begin(), head.end(), head.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::transform(head.begin(), head.end(), head.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     const size_t begin = head.find("<?xml") == std::string::npos ? std::string::npos : head.find("encoding");
     const size_t quote = begin == std::string::npos ? begin : head.find_first_of("\"'", begin);
     if (quote == std::string::npos) return "utf-8";
@@ -44,10 +48,11 @@ std::string declared_encoding(const std::string& text) {
 
 void check_xml_text(const std::string& text, const std::string& file) {
     if (text.size() > max_xml_bytes)
-        fail_at(text, 0, file, "is larger than " + std::to_string(max_xml_bytes >> 20) + " MB; name a robot description");
+        fail_at(text, 0, file,
+                "is larger than " + std::to_string(max_xml_bytes >> 20) + " MB; name a robot description");
     const std::string_view start = std::string_view(text).substr(0, 4);
-    if (start.starts_with("\xff\xfe") || start.starts_with("\xfe\xff") || start.starts_with(std::string_view("<\0", 2)) ||
-        start.starts_with(std::string_view("\0<", 2)))
+    if (start.starts_with("\xff\xfe") || start.starts_with("\xfe\xff") ||
+        start.starts_with(std::string_view("<\0", 2)) || start.starts_with(std::string_view("\0<", 2)))
         fail_at(text, 0, file, "is UTF-16; save it as UTF-8");
     bool ascii = true;
     size_t elements = 0;
@@ -56,7 +61,8 @@ void check_xml_text(const std::string& text, const std::string& file) {
         if ((c < 32 && c != '\t' && c != '\n' && c != '\r') || c == 127)
             fail_at(text, i, file, "is a binary file; name a robot description, which is text");
         if (c == '<' && ++elements > 2 * max_xml_elements)  // a tag at each end
-            fail_at(text, i, file, "has more than " + std::to_string(max_xml_elements) + " elements; split it");
+            fail_at(text, i, file,
+                    "has more than " + std::to_string(max_xml_elements) + " elements; split it");
         const size_t length = character_length(text, i);
         if (length == 0) fail_at(text, i, file, "is not UTF-8; save it as UTF-8");
         ascii = ascii && length == 1;
@@ -67,7 +73,8 @@ void check_xml_text(const std::string& text, const std::string& file) {
         fail_at(text, 0, file, "declares the encoding " + encoding.substr(0, 40) + "; save it as UTF-8");
     for (const char* kind : {"<!DOCTYPE", "<!ENTITY"})
         if (const size_t at = text.find(kind); at != std::string::npos)
-            fail_at(text, at, file, std::string("has a ") + kind + "> declaration, which no robot needs; remove it");
+            fail_at(text, at, file,
+                    std::string("has a ") + kind + "> declaration, which no robot needs; remove it");
 }
 
 }  // namespace costate

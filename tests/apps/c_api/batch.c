@@ -1,5 +1,5 @@
-/* Batches: what they compute is what single calls compute, to the last bit, whatever the threads, the division and
- * the settings. */
+/* Batches: what they compute is what single calls compute, to the last bit, whatever the threads, the
+ * division and the settings. */
 #include "settings.h"
 
 typedef struct {
@@ -9,7 +9,8 @@ typedef struct {
 
 static costate_batch* open_batch(const Case* c, Shape s) {
     costate_batch_options o = {0};
-    o.n_env = s.n_env, o.n_threads = s.n_threads, o.substeps = s.substeps, o.checkpoint_bytes = s.checkpoint_bytes;
+    o.n_env = s.n_env, o.n_threads = s.n_threads, o.substeps = s.substeps,
+    o.checkpoint_bytes = s.checkpoint_bytes;
     costate_batch* b = NULL;
     CHECK(costate_batch_create(c->model, &o, &b) == COSTATE_OK);
     return b;
@@ -27,7 +28,8 @@ static double* states_around(const Case* c, int n) {
     for (int e = 0; e < n; ++e) {
         double* d = noises(c->nv, 0.02);
         CHECK(costate_retract(c->model, c->q, d, x + e * nx) == COSTATE_OK);
-        for (int i = 0; i < c->nv; ++i) x[e * nx + c->nq + i] = c->v[i] + 0.1 * noise();
+        for (int i = 0; i < c->nv; ++i)
+            x[e * nx + c->nq + i] = c->v[i] + 0.1 * noise();
         free(d);
     }
     return x;
@@ -53,21 +55,26 @@ static Expected single_calls(const Case* c, const double* x, const double* u, co
         for (int k = 0; k < n_steps * substeps; ++k) {
             double *from = visited + k * nx, *to = from + nx;
             CHECK(costate_state_step(c->model, from, u + (k / substeps * n_env + e) * nu, to) == COSTATE_OK);
-            if ((k + 1) % substeps == 0) memcpy(r.states + (k / substeps * n_env + e) * nx, to, (size_t)nx * sizeof *to);
+            if ((k + 1) % substeps == 0)
+                memcpy(r.states + (k / substeps * n_env + e) * nx, to, (size_t)nx * sizeof *to);
         }
         memset(bar, 0, (size_t)ndx * sizeof *bar);
         for (int t = n_steps - 1; t >= 0; --t) {
-            for (int i = 0; i < ndx; ++i) bar[i] += states_bar[(t * n_env + e) * ndx + i];
+            for (int i = 0; i < ndx; ++i)
+                bar[i] += states_bar[(t * n_env + e) * ndx + i];
             memset(sum, 0, (size_t)np * sizeof *sum), memset(u_sum, 0, (size_t)nu * sizeof *u_sum);
             for (int k = (t + 1) * substeps - 1; k >= t * substeps; --k) {
                 const double* from = visited + k * nx;
                 CHECK(costate_state_step_vjp(c->model, from, u + (t * n_env + e) * nu, bar, bar, u_part,
                                              step_theta) == COSTATE_OK);
-                for (int i = 0; i < nu; ++i) u_sum[i] += u_part[i];
-                for (int i = 0; i < np; ++i) sum[i] += step_theta[i];
+                for (int i = 0; i < nu; ++i)
+                    u_sum[i] += u_part[i];
+                for (int i = 0; i < np; ++i)
+                    sum[i] += step_theta[i];
             }
             memcpy(r.u_bar + (t * n_env + e) * nu, u_sum, (size_t)nu * sizeof *u_sum);
-            for (int i = 0; i < np; ++i) r.theta_bar[e * np + i] += sum[i];
+            for (int i = 0; i < np; ++i)
+                r.theta_bar[e * np + i] += sum[i];
         }
         memcpy(r.x_bar + e * ndx, bar, (size_t)ndx * sizeof *bar);
     }
@@ -76,7 +83,8 @@ static Expected single_calls(const Case* c, const double* x, const double* u, co
 }
 
 /* The same by a batch. */
-static void whole(const Case* c, Shape shape, const double* x, const double* u, const double* states_bar, const Expected* r) {
+static void whole(const Case* c, Shape shape, const double* x, const double* u, const double* states_bar,
+                  const Expected* r) {
     const int nu = c->nu, nx = state_size(c), ndx = tangent_size(c), np = c->np;
     costate_batch* b = open_batch(c, shape);
     double *states = numbers((n_steps + 1) * n_env * nx), *x_bar = numbers(n_env * ndx),
@@ -87,15 +95,18 @@ static void whole(const Case* c, Shape shape, const double* x, const double* u, 
     double* after = states + n_env * nx;
     CHECK(costate_batch_rollout(b, n_steps, x, u, after, completed) == 0);
     CHECK(same(after, r->states, n_steps * n_env * nx));
-    for (int e = 0; e < n_env; ++e) CHECK(completed[e] == n_steps);
-    CHECK(costate_batch_backward(b, n_steps, states, u, completed, states_bar, x_bar, u_bar, theta_bar, (size_t)(n_env * np)) == 0);
+    for (int e = 0; e < n_env; ++e)
+        CHECK(completed[e] == n_steps);
+    CHECK(costate_batch_backward(b, n_steps, states, u, completed, states_bar, x_bar, u_bar, theta_bar,
+                                 (size_t)(n_env * np)) == 0);
     CHECK(same(x_bar, r->x_bar, n_env * ndx));
     CHECK(same(u_bar, r->u_bar, n_steps * n_env * nu));
     CHECK(same(theta_bar, r->theta_bar, n_env * np));
     /* summed in the order of environments */
     CHECK(costate_batch_backward(b, n_steps, states, u, NULL, states_bar, NULL, NULL, sum, (size_t)np) == 0);
     for (int i = 0; i < np; ++i)
-        for (int e = 1; e < n_env; ++e) theta_bar[i] += r->theta_bar[e * np + i];
+        for (int e = 1; e < n_env; ++e)
+            theta_bar[i] += r->theta_bar[e * np + i];
     CHECK(same(sum, theta_bar, np));
     /* step by step, on the batch's own states and on those of the caller */
     CHECK(costate_batch_reset(b, NULL, n_env, NULL, x, (size_t)(n_env * nx), NULL, NULL) == COSTATE_OK);
@@ -111,7 +122,8 @@ static void whole(const Case* c, Shape shape, const double* x, const double* u, 
 }
 
 /* The same by two batches, of the first environments and the others. */
-static void divided(const Case* c, int first, const double* x, const double* u, const double* states_bar, const Expected* r) {
+static void divided(const Case* c, int first, const double* x, const double* u, const double* states_bar,
+                    const Expected* r) {
     const int nu = c->nu, nx = state_size(c), ndx = tangent_size(c), np = c->np;
     for (int part = 0; part < 2; ++part) {
         const int begin = part ? first : 0, n = part ? n_env - first : first;
@@ -122,10 +134,12 @@ static void divided(const Case* c, int first, const double* x, const double* u, 
         memcpy(states, x + begin * nx, (size_t)(n * nx) * sizeof *x);
         for (int t = 0; t < n_steps; ++t) {
             memcpy(u_part + t * n * nu, u + (t * n_env + begin) * nu, (size_t)(n * nu) * sizeof *u);
-            memcpy(bar_part + t * n * ndx, states_bar + (t * n_env + begin) * ndx, (size_t)(n * ndx) * sizeof *u);
+            memcpy(bar_part + t * n * ndx, states_bar + (t * n_env + begin) * ndx,
+                   (size_t)(n * ndx) * sizeof *u);
         }
         CHECK(costate_batch_rollout(b, n_steps, states, u_part, states + n * nx, NULL) == 0);
-        CHECK(costate_batch_backward(b, n_steps, states, u_part, NULL, bar_part, x_bar, u_bar, theta_bar, (size_t)(n * np)) == 0);
+        CHECK(costate_batch_backward(b, n_steps, states, u_part, NULL, bar_part, x_bar, u_bar, theta_bar,
+                                     (size_t)(n * np)) == 0);
         for (int t = 0; t < n_steps; ++t) {
             CHECK(same(states + (t + 1) * n * nx, r->states + (t * n_env + begin) * nx, n * nx));
             CHECK(same(u_bar + t * n * nu, r->u_bar + (t * n_env + begin) * nu, n * nu));
@@ -143,14 +157,16 @@ static void same_bits(Case* c, const Settings* settings) {
     double *x = states_around(c, n_env), *u = noises(n_steps * n_env * c->nu, 0.3),
            *states_bar = noises(n_steps * n_env * ndx, 1);
     const Expected r = single_calls(c, x, u, states_bar);
-    for (int e = 0; e < n_env; ++e) CHECK(largest(r.x_bar + e * ndx, ndx) > 0);
+    for (int e = 0; e < n_env; ++e)
+        CHECK(largest(r.x_bar + e * ndx, ndx) > 0);
     const size_t state = (size_t)nx * sizeof *x;
     for (int threads = 1; threads <= 4; threads *= 2) {
         whole(c, (Shape){n_env, threads, substeps, 0}, x, u, states_bar, &r);
         whole(c, (Shape){n_env, threads, substeps, state * (size_t)threads}, x, u, states_bar,
               &r); /* one checkpoint a thread */
     }
-    for (int first = 1; first < n_env; ++first) divided(c, first, x, u, states_bar, &r);
+    for (int first = 1; first < n_env; ++first)
+        divided(c, first, x, u, states_bar, &r);
     free(r.states), free(r.x_bar), free(r.u_bar), free(r.theta_bar), free(x), free(u), free(states_bar);
 }
 

@@ -21,14 +21,16 @@ static costate_batch* make(void) {
 static int roll(costate_batch* b, double* x) {
     int status = COSTATE_OK;
     memcpy(x, start, (size_t)(n_env * nx) * sizeof *x);
-    for (int t = 0; t < steps && status == COSTATE_OK; ++t) status = costate_batch_step(b, x, u, x, NULL);
+    for (int t = 0; t < steps && status == COSTATE_OK; ++t)
+        status = costate_batch_step(b, x, u, x, NULL);
     return status;
 }
 
 static void* same_batch(void* argument) {
     int* count = argument;
     double x[n_env * most];
-    for (int k = 0; k < 3; ++k) *count += roll(shared, x) != COSTATE_OK || memcmp(x, expected, (size_t)(n_env * nx) * sizeof *x) != 0;
+    for (int k = 0; k < 3; ++k)
+        *count += roll(shared, x) != COSTATE_OK || memcmp(x, expected, (size_t)(n_env * nx) * sizeof *x) != 0;
     return NULL;
 }
 
@@ -45,7 +47,8 @@ static void* until_freed(void* argument) {
     int* count = argument;
     double x[n_env * most];
     int status = COSTATE_OK;
-    while (status == COSTATE_OK) status = roll(shared, x);
+    while (status == COSTATE_OK)
+        status = roll(shared, x);
     *count += status != COSTATE_BAD_HANDLE || !strstr(costate_last_error(), "freed");
     return NULL;
 }
@@ -53,7 +56,8 @@ static void* until_freed(void* argument) {
 static void free_all(void) {
     double x[n_env * most];
     CHECK(costate_model_free(model.model) == COSTATE_OK);
-    for (int k = 0; k < 3; ++k) CHECK(roll(shared, x) == COSTATE_OK);
+    for (int k = 0; k < 3; ++k)
+        CHECK(roll(shared, x) == COSTATE_OK);
     CHECK(memcmp(x, expected, (size_t)(n_env * nx) * sizeof *x) == 0);
     CHECK(costate_batch_free(shared) == COSTATE_OK);
 }
@@ -63,8 +67,10 @@ static void run(void* (*work)(void*), void (*meanwhile)(void)) {
     for (int i = 0; i < threads; ++i)
         if (pthread_create(&ids[i], NULL, work, &wrong[i])) abort();
     if (meanwhile) meanwhile();
-    for (int i = 0; i < threads; ++i) pthread_join(ids[i], NULL);
-    for (int i = 0; i < threads; ++i) CHECK(wrong[i] == 0);
+    for (int i = 0; i < threads; ++i)
+        pthread_join(ids[i], NULL);
+    for (int i = 0; i < threads; ++i)
+        CHECK(wrong[i] == 0);
 }
 
 int main(void) {
@@ -73,9 +79,11 @@ int main(void) {
     CHECK(nx <= most && model.nu <= most);
     for (int e = 0; e < n_env; ++e) {
         memcpy(start + e * nx, model.q, (size_t)model.nq * sizeof *start);
-        for (int i = 0; i < model.nv; ++i) start[e * nx + model.nq + i] = model.v[i] * (e + 1);
+        for (int i = 0; i < model.nv; ++i)
+            start[e * nx + model.nq + i] = model.v[i] * (e + 1);
     }
-    for (int i = 0; i < n_env * model.nu; ++i) u[i] = 0.3 * noise();
+    for (int i = 0; i < n_env * model.nu; ++i)
+        u[i] = 0.3 * noise();
     shared = make();
     CHECK(roll(shared, expected) == COSTATE_OK);
     CHECK(memcmp(start, expected, (size_t)(n_env * nx) * sizeof *start) != 0);

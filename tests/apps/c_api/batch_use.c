@@ -16,7 +16,9 @@ static costate_batch* open_batch(const Case* c, int n_env, int n_threads, int ow
 static int parameter_index(const Case* c, const char* wanted) {
     char name[128];
     for (int i = 0; i < c->np; ++i)
-        if (costate_model_name(c->model, COSTATE_PARAMETER, i, name, sizeof name) > 0 && strcmp(name, wanted) == 0) return i;
+        if (costate_model_name(c->model, COSTATE_PARAMETER, i, name, sizeof name) > 0 &&
+            strcmp(name, wanted) == 0)
+            return i;
     CHECK(!"there is such a parameter");
     return 0;
 }
@@ -26,15 +28,19 @@ static void resets(void) {
     const int nx = c.nq + c.nv, n_env = 4;
     char name[64];
     CHECK(costate_model_count(c.model, COSTATE_KEYFRAME) == 1);
-    CHECK(costate_model_name(c.model, COSTATE_KEYFRAME, 0, name, sizeof name) > 0 && strcmp(name, "robot/home") == 0);
+    CHECK(costate_model_name(c.model, COSTATE_KEYFRAME, 0, name, sizeof name) > 0 &&
+          strcmp(name, "robot/home") == 0);
     costate_batch *b = open_batch(&c, n_env, 3, 0), *one = open_batch(&c, 1, 1, 0);
-    double *x = numbers(n_env * nx), *y = numbers(n_env * nx), *start = numbers(nx), *noise_size = numbers(2 * c.nv), *d = numbers(c.nv);
+    double *x = numbers(n_env * nx), *y = numbers(n_env * nx), *start = numbers(nx),
+           *noise_size = numbers(2 * c.nv), *d = numbers(c.nv);
     CHECK(costate_model_initial_state(c.model, start, start + c.nq) == COSTATE_OK);
     CHECK(costate_batch_state(b, x, NULL) == 0);
-    for (int e = 0; e < n_env; ++e) CHECK(same(x + e * nx, start, nx));
+    for (int e = 0; e < n_env; ++e)
+        CHECK(same(x + e * nx, start, nx));
 
     /* Noise is the seed's, whichever environment has it and whoever else is reset. */
-    for (int i = 0; i < 2 * c.nv; ++i) noise_size[i] = i == 2 ? 0 : 0.01 * (i + 1);
+    for (int i = 0; i < 2 * c.nv; ++i)
+        noise_size[i] = i == 2 ? 0 : 0.01 * (i + 1);
     const uint64_t seeds[4] = {11, 12, 13, 11}, other = 12;
     CHECK(costate_batch_reset(b, NULL, 4, NULL, NULL, 0, noise_size, seeds) == COSTATE_OK);
     CHECK(costate_batch_state(b, x, NULL) == 0);
@@ -47,13 +53,15 @@ static void resets(void) {
         CHECK(costate_difference(c.model, start, x + e * nx, d) == COSTATE_OK);
         CHECK_NEAR(d[2], 0, 1e-15);
         for (int i = 0; i < c.nv; ++i) {
-            CHECK(fabs(d[i]) <= noise_size[i] * (1 + 1e-9) && fabs(x[e * nx + c.nq + i]) <= noise_size[c.nv + i]);
+            CHECK(fabs(d[i]) <= noise_size[i] * (1 + 1e-9) &&
+                  fabs(x[e * nx + c.nq + i]) <= noise_size[c.nv + i]);
             if (noise_size[i] > 0 && fabs(d[i]) / noise_size[i] > most) most = fabs(d[i]) / noise_size[i];
         }
     }
     CHECK(most > 0.9);
 
-    /* Some start anew in the keyframe, which the scene starts in too but for what "initial" says; the others stay. */
+    /* Some start anew in the keyframe, which the scene starts in too but for what "initial" says; the others
+     * stay. */
     const int some[2] = {2, 0};
     CHECK(costate_batch_reset(b, some, 2, "robot/home", NULL, 0, NULL, NULL) == COSTATE_OK);
     CHECK(costate_batch_state(b, y, NULL) == 0);
@@ -65,25 +73,29 @@ static void resets(void) {
     CHECK(costate_batch_reset(b, some, 2, NULL, x, (size_t)(2 * nx), NULL, NULL) == COSTATE_OK);
     CHECK(costate_batch_state(b, y, NULL) == 0);
     CHECK(same(y, x + nx, nx));
-    for (int k = 3; k < 7; ++k) CHECK_NEAR(2 * y[2 * nx + k], x[k], 1e-15);
+    for (int k = 3; k < 7; ++k)
+        CHECK_NEAR(2 * y[2 * nx + k], x[k], 1e-15);
     CHECK(costate_batch_free(b) == COSTATE_OK && costate_batch_free(one) == COSTATE_OK);
     free(x), free(y), free(start), free(noise_size), free(d);
     close_case(&c);
 }
 
-/* Each environment with gravity of its own is the same as a batch with that gravity, and has its own gradient. */
+/* Each environment with gravity of its own is the same as a batch with that gravity, and has its own
+ * gradient. */
 static void own_parameters(void) {
     Case c = open_case("throw", 0.1, 0.3);
     const int nx = c.nq + c.nv, n_env = 3, np = c.np, gravity = parameter_index(&c, "world/gravity[2]");
     costate_batch *b = open_batch(&c, n_env, 2, 1), *shared = open_batch(&c, n_env, 2, 0);
-    double *theta = numbers(n_env * np), *x = numbers(n_env * nx), *next = numbers(n_env * nx), *alone = numbers(n_env * nx);
+    double *theta = numbers(n_env * np), *x = numbers(n_env * nx), *next = numbers(n_env * nx),
+           *alone = numbers(n_env * nx);
     double *u = noises(n_env * c.nu, 0.3), *bar = noises(n_env * 2 * c.nv, 1);
     double *by_theta = numbers(n_env * np), *by_shared = numbers(n_env * np);
     double *more = numbers(n_env * nx), *less = numbers(n_env * nx), *d = numbers(c.nv);
     for (int e = 0; e < n_env; ++e) {
         CHECK(costate_model_get_parameters(c.model, theta + e * np, (size_t)np) == COSTATE_OK);
         theta[e * np + gravity] *= 1 + 0.5 * e;
-        memcpy(x + e * nx, c.q, (size_t)c.nq * sizeof *x), memcpy(x + e * nx + c.nq, c.v, (size_t)c.nv * sizeof *x);
+        memcpy(x + e * nx, c.q, (size_t)c.nq * sizeof *x),
+            memcpy(x + e * nx + c.nq, c.v, (size_t)c.nv * sizeof *x);
     }
     CHECK(costate_batch_set_parameters(b, theta, (size_t)(n_env * np)) == COSTATE_OK);
     CHECK(costate_batch_step(b, x, u, next, NULL) == 0);
@@ -93,16 +105,19 @@ static void own_parameters(void) {
         CHECK(costate_batch_step(shared, x, u, alone, NULL) == 0);
         CHECK(same(alone + e * nx, next + e * nx, nx));
         CHECK(e == 0 || !same(alone, next, nx));
-        CHECK(costate_batch_backward(shared, 1, x, u, NULL, bar, NULL, NULL, by_shared, (size_t)(n_env * np)) == 0);
+        CHECK(costate_batch_backward(shared, 1, x, u, NULL, bar, NULL, NULL, by_shared,
+                                     (size_t)(n_env * np)) == 0);
         CHECK(same(by_theta + e * np, by_shared + e * np, np));
     }
     /* By differences, in the last environment */
     const double h = 1e-5;
     const int last = n_env - 1;
     theta[last * np + gravity] += h;
-    CHECK(costate_batch_set_parameters(b, theta, (size_t)(n_env * np)) == COSTATE_OK && costate_batch_step(b, x, u, more, NULL) == 0);
+    CHECK(costate_batch_set_parameters(b, theta, (size_t)(n_env * np)) == COSTATE_OK &&
+          costate_batch_step(b, x, u, more, NULL) == 0);
     theta[last * np + gravity] -= 2 * h;
-    CHECK(costate_batch_set_parameters(b, theta, (size_t)(n_env * np)) == COSTATE_OK && costate_batch_step(b, x, u, less, NULL) == 0);
+    CHECK(costate_batch_set_parameters(b, theta, (size_t)(n_env * np)) == COSTATE_OK &&
+          costate_batch_step(b, x, u, less, NULL) == 0);
     CHECK(costate_difference(c.model, less + last * nx, more + last * nx, d) == COSTATE_OK);
     double slope = 0;
     for (int i = 0; i < c.nv; ++i) {
@@ -119,25 +134,32 @@ static void own_parameters(void) {
     CHECK(costate_batch_step(b, x, u, next, NULL) == 0 && costate_batch_step(shared, x, u, alone, NULL) == 0);
     CHECK(same(alone, next, n_env * nx));
     CHECK(costate_batch_free(b) == COSTATE_OK && costate_batch_free(shared) == COSTATE_OK);
-    free(theta), free(x), free(next), free(alone), free(u), free(bar), free(by_theta), free(by_shared), free(more), free(less), free(d);
+    free(theta), free(x), free(next), free(alone), free(u), free(bar), free(by_theta), free(by_shared),
+        free(more), free(less), free(d);
     close_case(&c);
 }
 
-/* One environment that diverges in the second control step: it stays, has no gradient through that step, and the others do not notice. */
+/* One environment that diverges in the second control step: it stays, has no gradient through that step, and
+ * the others do not notice. */
 static void divergence(void) {
     Case c = open_case("quadcopter", 0.1, 0.3);
     enum { n_env = 3, n_steps = 3 };
     const int nx = c.nq + c.nv, nu = c.nu, ndx = 2 * c.nv;
     costate_batch *b = open_batch(&c, n_env, 2, 0), *calm = open_batch(&c, n_env, 2, 0);
-    double *x = numbers((n_steps + 1) * n_env * nx), *y = numbers((n_steps + 1) * n_env * nx), *u = noises(n_steps * n_env * nu, 0.3);
-    double *wild = numbers(n_steps * n_env * nu), *bar = noises(n_steps * n_env * ndx, 1), *own = numbers(n_env * nx);
+    double *x = numbers((n_steps + 1) * n_env * nx), *y = numbers((n_steps + 1) * n_env * nx),
+           *u = noises(n_steps * n_env * nu, 0.3);
+    double *wild = numbers(n_steps * n_env * nu), *bar = noises(n_steps * n_env * ndx, 1),
+           *own = numbers(n_env * nx);
     double *by_x[2], *by_u[2], *by_theta[2];
-    for (int k = 0; k < 2; ++k) by_x[k] = numbers(n_env * ndx), by_u[k] = numbers(n_steps * n_env * nu), by_theta[k] = numbers(n_env * c.np);
+    for (int k = 0; k < 2; ++k)
+        by_x[k] = numbers(n_env * ndx), by_u[k] = numbers(n_steps * n_env * nu),
+        by_theta[k] = numbers(n_env * c.np);
     memcpy(wild, u, (size_t)(n_steps * n_env * nu) * sizeof *u);
-    double *theta = numbers(c.np);
+    double* theta = numbers(c.np);
     CHECK(costate_batch_reset(b, NULL, n_env, NULL, NULL, 0, NULL, NULL) == COSTATE_OK);
     CHECK(costate_batch_state(b, x, NULL) == 0);
-    for (int i = 0; i < c.nv; ++i) x[nx + c.nq + i] = i < 3 ? 1e308 : 0; /* the second leaves all numbers */
+    for (int i = 0; i < c.nv; ++i)
+        x[nx + c.nq + i] = i < 3 ? 1e308 : 0; /* the second leaves all numbers */
     memcpy(y, x, (size_t)(n_env * nx) * sizeof *x);
     memcpy(y + nx, x, (size_t)nx * sizeof *x);
     int completed[n_env], status[n_env];
@@ -145,18 +167,26 @@ static void divergence(void) {
     CHECK(costate_batch_rollout(calm, n_steps, y, u, y + n_env * nx, NULL) == 0);
     CHECK(diverged == 1 && completed[0] == n_steps && completed[1] < n_steps && completed[2] == n_steps);
     for (int t = 1; t <= n_steps; ++t) {
-        for (int e = 0; e < n_env; e += 2) CHECK(same(x + (t * n_env + e) * nx, y + (t * n_env + e) * nx, nx));
-        for (int i = 0; i < nx; ++i) CHECK(isfinite(x[(t * n_env + 1) * nx + i]));
+        for (int e = 0; e < n_env; e += 2)
+            CHECK(same(x + (t * n_env + e) * nx, y + (t * n_env + e) * nx, nx));
+        for (int i = 0; i < nx; ++i)
+            CHECK(isfinite(x[(t * n_env + 1) * nx + i]));
         if (t > completed[1]) CHECK(same(x + (t * n_env + 1) * nx, x + (completed[1] * n_env + 1) * nx, nx));
     }
-    costate_batch_backward(b, n_steps, x, wild, completed, bar, by_x[0], by_u[0], by_theta[0], (size_t)(n_env * c.np));
-    CHECK(costate_batch_backward(calm, n_steps, y, u, NULL, bar, by_x[1], by_u[1], by_theta[1], (size_t)(n_env * c.np)) == 0);
+    costate_batch_backward(b, n_steps, x, wild, completed, bar, by_x[0], by_u[0], by_theta[0],
+                           (size_t)(n_env * c.np));
+    CHECK(costate_batch_backward(calm, n_steps, y, u, NULL, bar, by_x[1], by_u[1], by_theta[1],
+                                 (size_t)(n_env * c.np)) == 0);
     for (int e = 0; e < n_env; e += 2) {
-        CHECK(same(by_x[0] + e * ndx, by_x[1] + e * ndx, ndx) && same(by_theta[0] + e * c.np, by_theta[1] + e * c.np, c.np));
-        for (int t = 0; t < n_steps; ++t) CHECK(same(by_u[0] + (t * n_env + e) * nu, by_u[1] + (t * n_env + e) * nu, nu));
+        CHECK(same(by_x[0] + e * ndx, by_x[1] + e * ndx, ndx) &&
+              same(by_theta[0] + e * c.np, by_theta[1] + e * c.np, c.np));
+        for (int t = 0; t < n_steps; ++t)
+            CHECK(same(by_u[0] + (t * n_env + e) * nu, by_u[1] + (t * n_env + e) * nu, nu));
     }
-    for (int t = completed[1]; t < n_steps; ++t) CHECK(largest(by_u[0] + (t * n_env + 1) * nu, nu) == 0);
-    for (int i = 0; i < ndx; ++i) CHECK(isfinite(by_x[0][ndx + i]));
+    for (int t = completed[1]; t < n_steps; ++t)
+        CHECK(largest(by_u[0] + (t * n_env + 1) * nu, nu) == 0);
+    for (int i = 0; i < ndx; ++i)
+        CHECK(isfinite(by_x[0][ndx + i]));
     /* Where nobody says what was completed, running it again shows it. */
     CHECK(costate_batch_backward(b, n_steps, x, wild, NULL, bar, by_x[0], by_u[0], theta, (size_t)c.np) == 1);
     CHECK(largest(by_x[0] + ndx, ndx) == 0 && largest(by_x[0], ndx) > 0 && isfinite(largest(theta, c.np)));
@@ -164,7 +194,8 @@ static void divergence(void) {
     /* On the batch's own states it waits for a reset. */
     CHECK(costate_batch_reset(b, NULL, n_env, NULL, x, (size_t)(n_env * nx), NULL, NULL) == COSTATE_OK);
     int count = 0;
-    for (int t = 0; t < n_steps; ++t) count = costate_batch_step(b, NULL, u, own, status);
+    for (int t = 0; t < n_steps; ++t)
+        count = costate_batch_step(b, NULL, u, own, status);
     CHECK(count == 1 && status[0] == COSTATE_OK && status[1] == COSTATE_DIVERGED && status[2] == COSTATE_OK);
     CHECK(costate_batch_rollout(b, 1, NULL, u, own, completed) == 1);
     CHECK(completed[0] == 1 && completed[1] == 0 && completed[2] == 1);
@@ -173,7 +204,8 @@ static void divergence(void) {
     CHECK(costate_batch_state(b, NULL, status) == 0 && status[1] == COSTATE_OK);
     CHECK(costate_batch_step(b, NULL, u, NULL, NULL) == 0);
     CHECK(costate_batch_free(b) == COSTATE_OK && costate_batch_free(calm) == COSTATE_OK);
-    for (int k = 0; k < 2; ++k) free(by_x[k]), free(by_u[k]), free(by_theta[k]);
+    for (int k = 0; k < 2; ++k)
+        free(by_x[k]), free(by_u[k]), free(by_theta[k]);
     free(x), free(y), free(u), free(wild), free(bar), free(own), free(theta);
     close_case(&c);
 }
@@ -187,8 +219,10 @@ static void model_freed(void) {
     CHECK(costate_batch_step(b, NULL, u, x, NULL) == 0);
     close_case(&c);
     CHECK(costate_batch_step(b, NULL, u, x, NULL) == 0);
-    CHECK(costate_batch_step(other, NULL, u, NULL, NULL) == 0 && costate_batch_step(other, NULL, u, y, NULL) == 0);
-    CHECK(same(x, y, 2 * nx) && costate_batch_free(b) == COSTATE_OK && costate_batch_free(other) == COSTATE_OK);
+    CHECK(costate_batch_step(other, NULL, u, NULL, NULL) == 0 &&
+          costate_batch_step(other, NULL, u, y, NULL) == 0);
+    CHECK(same(x, y, 2 * nx) && costate_batch_free(b) == COSTATE_OK &&
+          costate_batch_free(other) == COSTATE_OK);
     free(u), free(x), free(y);
 }
 

@@ -10,29 +10,30 @@
 
 static int failures = 0;
 
-#define CHECK(condition)                                                                          \
-    do {                                                                                          \
-        if (!(condition)) {                                                                       \
-            fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #condition, costate_last_error()); \
-            ++failures;                                                                           \
-        }                                                                                         \
+#define CHECK(condition)                                                                                     \
+    do {                                                                                                     \
+        if (!(condition)) {                                                                                  \
+            fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #condition, costate_last_error());       \
+            ++failures;                                                                                      \
+        }                                                                                                    \
     } while (0)
-#define CHECK_NEAR(a, b, tolerance)                                                                                   \
-    do {                                                                                                              \
-        const double left = (a), right = (b);                                                                         \
-        if (!(fabs(left - right) <= (tolerance))) {                                                                   \
-            fprintf(stderr, "%s:%d: %s = %.17g, %s = %.17g\n", __FILE__, __LINE__, #a, left, #b, right);              \
-            ++failures;                                                                                               \
-        }                                                                                                             \
+#define CHECK_NEAR(a, b, tolerance)                                                                          \
+    do {                                                                                                     \
+        const double left = (a), right = (b);                                                                \
+        if (!(fabs(left - right) <= (tolerance))) {                                                          \
+            fprintf(stderr, "%s:%d: %s = %.17g, %s = %.17g\n", __FILE__, __LINE__, #a, left, #b, right);     \
+            ++failures;                                                                                      \
+        }                                                                                                    \
     } while (0)
 /* The call fails with this status, and its sentence holds these words. */
-#define CHECK_FAILS(call, wanted, words)                                                                               \
-    do {                                                                                                               \
-        const int got = (call);                                                                                        \
-        if (got != (wanted) || !strstr(costate_last_error(), words)) {                                                 \
-            fprintf(stderr, "%s:%d: %s returned %d: %s\n", __FILE__, __LINE__, #call, got, costate_last_error());     \
-            ++failures;                                                                                                \
-        }                                                                                                              \
+#define CHECK_FAILS(call, wanted, words)                                                                     \
+    do {                                                                                                     \
+        const int got = (call);                                                                              \
+        if (got != (wanted) || !strstr(costate_last_error(), words)) {                                       \
+            fprintf(stderr, "%s:%d: %s returned %d: %s\n", __FILE__, __LINE__, #call, got,                   \
+                    costate_last_error());                                                                   \
+            ++failures;                                                                                      \
+        }                                                                                                    \
     } while (0)
 
 /* Between -1 and 1, the same in every run (the minimal standard generator of Park & Miller 1988). */
@@ -49,7 +50,8 @@ static inline double* numbers(int n) {
 }
 static inline double* noises(int n, double size) {
     double* x = numbers(n);
-    for (int i = 0; i < n; ++i) x[i] = size * noise();
+    for (int i = 0; i < n; ++i)
+        x[i] = size * noise();
     return x;
 }
 
@@ -77,7 +79,8 @@ static inline Case open_case(const char* path, double position_noise, double vel
     c.q = numbers(c.nq), c.v = noises(c.nv, velocity_noise), c.u = noises(c.nu, 0.3);
     double *start = numbers(c.nq), *rest = numbers(c.nv), *d = noises(c.nv, position_noise);
     CHECK(costate_model_initial_state(c.model, start, rest) == COSTATE_OK);
-    for (int i = 0; i < c.nv; ++i) c.v[i] += rest[i];
+    for (int i = 0; i < c.nv; ++i)
+        c.v[i] += rest[i];
     CHECK(costate_retract(c.model, start, d, c.q) == COSTATE_OK);
     free(start), free(rest), free(d);
     return c;

@@ -1,5 +1,6 @@
-/* The allocator replaced by one that counts, and that fails when it is told to: what a batch takes is what was announced, calls
- * that find no memory say so, leave nothing behind, and work when they are made again. */
+/* The allocator replaced by one that counts, and that fails when it is told to: what a batch takes is what
+ * was announced, calls that find no memory say so, leave nothing behind, and work when they are made again.
+ */
 #include <errno.h>
 #include <stdint.h>
 
@@ -9,7 +10,8 @@
 void* __libc_malloc(size_t);
 void __libc_free(void*);
 
-static long live_bytes, live_blocks, calls, failed, fails_at = -1; /* the call that gets nothing, counted from 0; -1: none */
+static long live_bytes, live_blocks, calls, failed,
+    fails_at = -1; /* the call that gets nothing, counted from 0; -1: none */
 
 typedef struct {
     void* base;
@@ -35,7 +37,9 @@ static void* take(size_t n, size_t alignment) {
 void* malloc(size_t n) { return take(n, 16); }
 void* aligned_alloc(size_t alignment, size_t n) { return take(n, alignment < 16 ? 16 : alignment); }
 void* memalign(size_t alignment, size_t n) { return aligned_alloc(alignment, n); }
-int posix_memalign(void** p, size_t alignment, size_t n) { return (*p = aligned_alloc(alignment, n)) ? 0 : ENOMEM; }
+int posix_memalign(void** p, size_t alignment, size_t n) {
+    return (*p = aligned_alloc(alignment, n)) ? 0 : ENOMEM;
+}
 void* calloc(size_t n, size_t size) {
     void* p = size && n > SIZE_MAX / 2 / size ? NULL : take(n * size, 16);
     return p ? memset(p, 0, n * size) : NULL;
@@ -75,7 +79,8 @@ static long allocated(const costate_model* m, const costate_batch_options* o, lo
     return taken;
 }
 
-/* A batch takes what is announced and a little to keep account of it, the same for any number of environments and of checkpoints. */
+/* A batch takes what is announced and a little to keep account of it, the same for any number of environments
+ * and of checkpoints. */
 static void bytes_of_a_batch(const char* name) {
     costate_model* m = NULL;
     CHECK(costate_model_load(name, &m) == COSTATE_OK);
@@ -87,13 +92,15 @@ static void bytes_of_a_batch(const char* name) {
         for (int variant = 0; variant < 8; ++variant) {
             o = options_of(variant & 1 ? 64 : 8, threads);
             o.own_parameters = variant >> 1 & 1;
-            o.checkpoint_bytes = variant & 4 ? sizeof(double) * (size_t)(costate_model_nx(m) * threads * 2) : 0;
+            o.checkpoint_bytes =
+                variant & 4 ? sizeof(double) * (size_t)(costate_model_nx(m) * threads * 2) : 0;
             const long more = allocated(m, &o, &announced) - announced;
             if (account < 0) account = more;
             CHECK(more == account);
             CHECK(more >= 0 && more <= 2048 * (threads + 1));
         }
-        printf("%s, %d threads: %ld bytes announced of the last, %ld to keep account\n", name, threads, announced, account);
+        printf("%s, %d threads: %ld bytes announced of the last, %ld to keep account\n", name, threads,
+               announced, account);
     }
     CHECK(costate_model_free(m) == COSTATE_OK);
 }
@@ -102,7 +109,8 @@ enum { n_env = 3, n_steps = 2, most = 4096 };
 
 /* Where a batch goes, and what its gradients are. */
 typedef struct {
-    double states[(n_steps + 1) * most], x_bar[most], u_bar[most], theta_bar[most], poses[most], look_bar[most];
+    double states[(n_steps + 1) * most], x_bar[most], u_bar[most], theta_bar[most], poses[most],
+        look_bar[most];
     int reached; /* how far a life came */
 } Life;
 
@@ -110,14 +118,15 @@ static double *theta, *states_bar, *noise_size, *u;
 static int nx, ndx, nu, np;
 
 /* Calls that may fail are made again once; both times they find the world as it was. */
-#define TRY(call)                                                              \
-    do {                                                                       \
-        int status = (call);                                                   \
-        if (status == COSTATE_NO_MEMORY) status = (call);                      \
-        if (status != COSTATE_OK) {                                            \
-            fprintf(stderr, "%s:%d: %s returned %d (%s)\n", __FILE__, __LINE__, #call, status, costate_last_error()); \
-            ++failures;                                                        \
-        }                                                                      \
+#define TRY(call)                                                                                            \
+    do {                                                                                                     \
+        int status = (call);                                                                                 \
+        if (status == COSTATE_NO_MEMORY) status = (call);                                                    \
+        if (status != COSTATE_OK) {                                                                          \
+            fprintf(stderr, "%s:%d: %s returned %d (%s)\n", __FILE__, __LINE__, #call, status,               \
+                    costate_last_error());                                                                   \
+            ++failures;                                                                                      \
+        }                                                                                                    \
     } while (0)
 
 static void live(const costate_model* m, int threads, Life* r) {
@@ -133,7 +142,8 @@ static void live(const costate_model* m, int threads, Life* r) {
     TRY(costate_batch_step(b, NULL, u, NULL, NULL));
     TRY(costate_batch_state(b, r->states, NULL));
     TRY(costate_batch_rollout(b, n_steps, NULL, u, r->states + n_env * nx, NULL));
-    TRY(costate_batch_backward(b, n_steps, r->states, u, NULL, states_bar, r->x_bar, r->u_bar, r->theta_bar, (size_t)np));
+    TRY(costate_batch_backward(b, n_steps, r->states, u, NULL, states_bar, r->x_bar, r->u_bar, r->theta_bar,
+                               (size_t)np));
     TRY(costate_batch_poses(b, NULL, frames, 2, r->poses, NULL));
     TRY(costate_batch_poses_vjp(b, NULL, frames, 2, states_bar, NULL, r->look_bar, NULL, 0));
     TRY(costate_batch_free(b));
@@ -143,7 +153,8 @@ static void live(const costate_model* m, int threads, Life* r) {
 static void failing_batches(const char* name, int threads) {
     static Life expected, found;
     long n = 1, tried = 0;
-    for (long at = -2; at < n; ++at) { /* twice without failure: what is made once and kept, and how many there are */
+    for (long at = -2; at < n;
+         ++at) { /* twice without failure: what is made once and kept, and how many there are */
         const long blocks = live_blocks;
         costate_model* m = NULL;
         CHECK(costate_model_load(name, &m) == COSTATE_OK);
@@ -196,11 +207,13 @@ static void single_calls(const char* name) {
 static void prepare(const char* name) {
     costate_model* m = NULL;
     CHECK(costate_model_load(name, &m) == COSTATE_OK);
-    nx = costate_model_nx(m), ndx = nx - costate_model_nq(m) + costate_model_nv(m), nu = costate_model_nu(m), np = costate_model_nparam(m);
+    nx = costate_model_nx(m), ndx = nx - costate_model_nq(m) + costate_model_nv(m), nu = costate_model_nu(m),
+    np = costate_model_nparam(m);
     if ((n_steps + 1) * n_env * nx > most || np > most || ndx * ndx > 16 * most) abort();
     theta = numbers(np), states_bar = noises(n_steps * n_env * ndx + 36, 1);
     noise_size = numbers(ndx), u = noises(n_steps * n_env * nu, 0.1);
-    for (int i = 0; i < ndx; ++i) noise_size[i] = 1e-3;
+    for (int i = 0; i < ndx; ++i)
+        noise_size[i] = 1e-3;
     CHECK(costate_model_get_parameters(m, theta, (size_t)np) == COSTATE_OK);
     CHECK(costate_model_free(m) == COSTATE_OK);
 }

@@ -15,7 +15,8 @@ static void sizes_and_names(void) {
     CHECK(costate_model_nq(m) == 2 && costate_model_nv(m) == 2 && costate_model_nu(m) == 2);
     CHECK(costate_model_count(m, COSTATE_BODY) == 2 && costate_model_count(m, COSTATE_JOINT) == 2);
     CHECK(costate_model_count(m, COSTATE_ACTUATOR) == 2 && costate_model_count(m, COSTATE_WARNING) == 0);
-    CHECK(costate_model_count(m, COSTATE_PARAMETER) == costate_model_nparam(m) && costate_model_nparam(m) > 20);
+    CHECK(costate_model_count(m, COSTATE_PARAMETER) == costate_model_nparam(m) &&
+          costate_model_nparam(m) > 20);
     CHECK_FAILS(costate_model_count(m, 17), COSTATE_BAD_ARGUMENT, "no kind 17");
 
     char name[64] = "untouched";
@@ -23,11 +24,16 @@ static void sizes_and_names(void) {
     CHECK_FAILS(costate_model_name(m, COSTATE_BODY, 1, name, 14), COSTATE_BAD_ARGUMENT, "14 bytes");
     CHECK(strcmp(name, "untouched") == 0);
     CHECK(costate_model_name(m, COSTATE_BODY, 1, name, 15) == 14 && strcmp(name, "pendulum/link2") == 0);
-    CHECK(costate_model_name(m, COSTATE_JOINT, 0, name, sizeof name) == 15 && strcmp(name, "pendulum/joint1") == 0);
-    CHECK(costate_model_name(m, COSTATE_ACTUATOR, 1, name, sizeof name) == 15 && strcmp(name, "pendulum/motor2") == 0);
-    CHECK(costate_model_name(m, COSTATE_PARAMETER, 0, name, sizeof name) > 0 && strcmp(name, "bodies/pendulum/link1/mass") == 0);
-    CHECK_FAILS(costate_model_name(m, COSTATE_BODY, 2, name, sizeof name), COSTATE_BAD_ARGUMENT, "there are 2");
-    CHECK_FAILS(costate_model_name(m, COSTATE_BODY, -1, name, sizeof name), COSTATE_BAD_ARGUMENT, "there are 2");
+    CHECK(costate_model_name(m, COSTATE_JOINT, 0, name, sizeof name) == 15 &&
+          strcmp(name, "pendulum/joint1") == 0);
+    CHECK(costate_model_name(m, COSTATE_ACTUATOR, 1, name, sizeof name) == 15 &&
+          strcmp(name, "pendulum/motor2") == 0);
+    CHECK(costate_model_name(m, COSTATE_PARAMETER, 0, name, sizeof name) > 0 &&
+          strcmp(name, "bodies/pendulum/link1/mass") == 0);
+    CHECK_FAILS(costate_model_name(m, COSTATE_BODY, 2, name, sizeof name), COSTATE_BAD_ARGUMENT,
+                "there are 2");
+    CHECK_FAILS(costate_model_name(m, COSTATE_BODY, -1, name, sizeof name), COSTATE_BAD_ARGUMENT,
+                "there are 2");
     CHECK_FAILS(costate_model_name(m, COSTATE_BODY, 0, NULL, 4), COSTATE_BAD_ARGUMENT, "buffer is null");
 
     int layout[4];
@@ -55,7 +61,8 @@ static void robot_files(void) {
     CHECK(costate_model_nv(m) == 2 && costate_model_nu(m) == 2);
     char line[256];
     const int warnings = costate_model_count(m, COSTATE_WARNING);
-    for (int i = 0; i < warnings; ++i) CHECK(costate_model_name(m, COSTATE_WARNING, i, line, sizeof line) > 0);
+    for (int i = 0; i < warnings; ++i)
+        CHECK(costate_model_name(m, COSTATE_WARNING, i, line, sizeof line) > 0);
     CHECK(costate_model_free(m) == COSTATE_OK);
     CHECK(costate_model_load("tests/fuzz/seeds/mjcf/every_element.xml", &m) == COSTATE_OK);
     CHECK(costate_model_nv(m) > 6);
@@ -95,11 +102,14 @@ static void parameters(void) {
     CHECK_FAILS(costate_model_get_parameters(c.model, theta, n + 1), COSTATE_BAD_ARGUMENT, "must have");
     CHECK_FAILS(costate_model_set_parameters(c.model, NULL, n), COSTATE_BAD_ARGUMENT, "theta is null");
     theta[mass] = -1;
-    CHECK_FAILS(costate_model_set_parameters(c.model, theta, n), COSTATE_BAD_ARGUMENT, "bodies/ball/mass must be");
+    CHECK_FAILS(costate_model_set_parameters(c.model, theta, n), COSTATE_BAD_ARGUMENT,
+                "bodies/ball/mass must be");
     theta[mass] = 0.4, theta[inertia] = -1e-3;
-    CHECK_FAILS(costate_model_set_parameters(c.model, theta, n), COSTATE_BAD_ARGUMENT, "the inertia beyond joint ball must be");
+    CHECK_FAILS(costate_model_set_parameters(c.model, theta, n), COSTATE_BAD_ARGUMENT,
+                "the inertia beyond joint ball must be");
     theta[mass] = NAN;
-    CHECK_FAILS(costate_model_set_parameters(c.model, theta, n), COSTATE_BAD_ARGUMENT, "bodies/ball/mass must be finite");
+    CHECK_FAILS(costate_model_set_parameters(c.model, theta, n), COSTATE_BAD_ARGUMENT,
+                "bodies/ball/mass must be finite");
     CHECK(costate_model_get_parameters(c.model, theta, n) == COSTATE_OK);
     CHECK(theta[mass] == 0.4 && theta[gravity] == -1.62);
     free(theta), free(before);
@@ -137,7 +147,8 @@ static void misuse(void) {
     double q[7], v[6], x[49], good_q[7], big[6] = {0};
     memcpy(good_q, c.q, sizeof q);
     const double nan = NAN;
-    CHECK_FAILS(costate_step(NULL, c.q, c.v, c.u, q, v), COSTATE_BAD_ARGUMENT, "costate_step: the handle is null");
+    CHECK_FAILS(costate_step(NULL, c.q, c.v, c.u, q, v), COSTATE_BAD_ARGUMENT,
+                "costate_step: the handle is null");
     CHECK_FAILS(costate_step(c.model, NULL, c.v, c.u, q, v), COSTATE_BAD_ARGUMENT, "q is null");
     CHECK_FAILS(costate_step(c.model, c.q, NULL, c.u, q, v), COSTATE_BAD_ARGUMENT, "v is null");
     CHECK_FAILS(costate_step(c.model, c.q, c.v, c.u, NULL, v), COSTATE_BAD_ARGUMENT, "q_next is null");
@@ -149,8 +160,10 @@ static void misuse(void) {
     CHECK_FAILS(costate_body_pose(c.model, c.q, 1, x, x), COSTATE_BAD_ARGUMENT, "no body 1");
     CHECK_FAILS(costate_retract(c.model, c.q, NULL, q), COSTATE_BAD_ARGUMENT, "d is null");
     CHECK_FAILS(costate_difference(c.model, c.q, NULL, v), COSTATE_BAD_ARGUMENT, "b is null");
-    CHECK_FAILS(costate_step_vjp(c.model, c.q, c.v, c.u, NULL, v, x, x, x, x), COSTATE_BAD_ARGUMENT, "q_next_bar is null");
-    CHECK_FAILS(costate_step_jvp(c.model, c.q, c.v, c.u, v, v, v, NULL, NULL, v), COSTATE_BAD_ARGUMENT, "q_next_dot is null");
+    CHECK_FAILS(costate_step_vjp(c.model, c.q, c.v, c.u, NULL, v, x, x, x, x), COSTATE_BAD_ARGUMENT,
+                "q_next_bar is null");
+    CHECK_FAILS(costate_step_jvp(c.model, c.q, c.v, c.u, v, v, v, NULL, NULL, v), COSTATE_BAD_ARGUMENT,
+                "q_next_dot is null");
     CHECK_FAILS(costate_contacts(c.model, c.q, c.v, c.u, NULL, 3), COSTATE_BAD_ARGUMENT, "contacts is null");
 
     c.v[2] = nan;
@@ -172,7 +185,8 @@ static void misuse(void) {
     p.u[0] = nan;
     CHECK_FAILS(costate_step(p.model, p.q, p.v, p.u, q, v), COSTATE_BAD_ARGUMENT, "u[0] is not finite");
     CHECK_FAILS(costate_step(p.model, p.q, p.v, NULL, q, v), COSTATE_BAD_ARGUMENT, "u is null");
-    CHECK_FAILS(costate_step_jvp(p.model, p.q, p.v, p.u, NULL, NULL, NULL, NULL, q, v), COSTATE_BAD_ARGUMENT, "u[0]");
+    CHECK_FAILS(costate_step_jvp(p.model, p.q, p.v, p.u, NULL, NULL, NULL, NULL, q, v), COSTATE_BAD_ARGUMENT,
+                "u[0]");
     close_case(&p);
 }
 
@@ -189,7 +203,8 @@ static void freed_models(void) {
     CHECK(costate_model_free(second) == COSTATE_OK);
     CHECK(costate_model_free(NULL) == COSTATE_OK);
     int on_the_stack = 0;
-    CHECK_FAILS(costate_model_nq((costate_model*)(void*)&on_the_stack), COSTATE_BAD_HANDLE, "never given out");
+    CHECK_FAILS(costate_model_nq((costate_model*)(void*)&on_the_stack), COSTATE_BAD_HANDLE,
+                "never given out");
 }
 
 int main(void) {

@@ -1,22 +1,23 @@
-/* Under every setting: whole states, their derivatives, batches of them in both kinds of gradients, and what the
- * solver says of itself. */
+/* Under every setting: whole states, their derivatives, batches of them in both kinds of gradients, and what
+ * the solver says of itself. */
 #include "settings.h"
 
 static int same(const double* a, const double* b, int n) { return memcmp(a, b, (size_t)n * sizeof *a) == 0; }
 
 static double dot(const double* a, const double* b, int n) {
     double sum = 0;
-    for (int i = 0; i < n; ++i) sum += a[i] * b[i];
+    for (int i = 0; i < n; ++i)
+        sum += a[i] * b[i];
     return sum;
 }
 
-enum { warm_contacts = 4 }; /* of settings.h: so many keys are the first of what is kept */
+enum { warm_contacts = 4 };               /* of settings.h: so many keys are the first of what is kept */
 static int is_key(const Case* c, int i) { /* entry i of a tangent vector */
     return i >= 2 * c->nv && i < 2 * c->nv + warm_contacts;
 }
 
-/* Sizes, and a state on its way: after two steps from near the first, with a little less than these keep: an impulse at
- * its bound, from which a solver starts, is a kink. */
+/* Sizes, and a state on its way: after two steps from near the first, with a little less than these keep: an
+ * impulse at its bound, from which a solver starts, is a kink. */
 typedef struct {
     int nx, ndx, kept; /* kept: numbers behind (q, v) */
     double* x;
@@ -30,7 +31,8 @@ static Start start_of(const Case* c) {
     s.x = numbers(s.nx);
     memcpy(s.x, c->q, (size_t)c->nq * sizeof *c->q);
     memcpy(s.x + c->nq, c->v, (size_t)c->nv * sizeof *c->v);
-    for (int k = 0; k < 2; ++k) CHECK(costate_state_step(c->model, s.x, c->u, s.x) == COSTATE_OK);
+    for (int k = 0; k < 2; ++k)
+        CHECK(costate_state_step(c->model, s.x, c->u, s.x) == COSTATE_OK);
     for (int i = 2 * c->nv; i < s.ndx; ++i)
         if (!is_key(c, i)) s.x[i + c->nq - c->nv] *= 0.9;
     return s;
@@ -42,7 +44,8 @@ static void pairs_are_states(Case* c, const Settings* settings) {
     const int nq = c->nq, nv = c->nv, nu = c->nu, np = c->np;
     Start s = start_of(c);
     memset(s.x + nq + nv, 0, (size_t)s.kept * sizeof *s.x);
-    double *next = numbers(s.nx), *pair = numbers(nq + nv), *bar = noises(s.ndx, 1), *pair_bar = numbers(2 * nv);
+    double *next = numbers(s.nx), *pair = numbers(nq + nv), *bar = noises(s.ndx, 1),
+           *pair_bar = numbers(2 * nv);
     double *x_bar = numbers(s.ndx), *u_bar = numbers(2 * nu), *theta_bar = numbers(2 * np);
     CHECK(costate_state_step(c->model, s.x, c->u, next) == COSTATE_OK);
     CHECK(costate_step(c->model, s.x, s.x + nq, c->u, pair, pair + nq) == COSTATE_OK);
@@ -51,7 +54,8 @@ static void pairs_are_states(Case* c, const Settings* settings) {
     CHECK(costate_state_step_vjp(c->model, s.x, c->u, bar, x_bar, u_bar, theta_bar) == COSTATE_OK);
     CHECK(costate_step_vjp(c->model, s.x, s.x + nq, c->u, bar, bar + nv, pair_bar, pair_bar + nv, u_bar + nu,
                            theta_bar + np) == COSTATE_OK);
-    CHECK(same(x_bar, pair_bar, 2 * nv) && same(u_bar, u_bar + nu, nu) && same(theta_bar, theta_bar + np, np));
+    CHECK(same(x_bar, pair_bar, 2 * nv) && same(u_bar, u_bar + nu, nu) &&
+          same(theta_bar, theta_bar + np, np));
     double *dot_next = numbers(s.ndx), *pair_dot = numbers(2 * nv), *x_dot = noises(s.ndx, 1);
     memset(x_dot + 2 * nv, 0, (size_t)s.kept * sizeof *bar);
     CHECK(costate_state_step_jvp(c->model, s.x, c->u, x_dot, NULL, NULL, dot_next) == COSTATE_OK);
@@ -65,7 +69,8 @@ static void pairs_are_states(Case* c, const Settings* settings) {
 /* The state s moved by e along d (ndx), one of keys staying where they are. */
 static void move_state(const Case* c, const Start* s, const double* d, double e, double* x) {
     double* scaled = numbers(s->ndx);
-    for (int i = 0; i < s->ndx; ++i) scaled[i] = e * d[i];
+    for (int i = 0; i < s->ndx; ++i)
+        scaled[i] = e * d[i];
     CHECK(costate_retract(c->model, s->x, scaled, x) == COSTATE_OK);
     for (int i = c->nv; i < s->ndx; ++i)
         x[i + c->nq - c->nv] = s->x[i + c->nq - c->nv] + (is_key(c, i) ? 0 : scaled[i]);
@@ -81,34 +86,42 @@ static void products(Case* c, const Settings* settings) {
     double *x_dot = noises(n, 1), *u_dot = noises(nu, 1), *theta_dot = numbers(np);
     double *y_dot = numbers(n), *y_bar = noises(n, 1), *apart = numbers(n);
     double *x_bar = numbers(n), *u_bar = numbers(nu), *theta_bar = numbers(np);
-    double *theta = numbers(np), *moved = numbers(np), *u = numbers(nu), *side[2] = {numbers(s.nx), numbers(s.nx)};
+    double *theta = numbers(np), *moved = numbers(np), *u = numbers(nu),
+           *side[2] = {numbers(s.nx), numbers(s.nx)};
     CHECK(costate_model_get_parameters(c->model, theta, (size_t)np) == COSTATE_OK);
-    for (int i = 0; i < np; ++i) theta_dot[i] = 0.1 * theta[i] * noise();
+    for (int i = 0; i < np; ++i)
+        theta_dot[i] = 0.1 * theta[i] * noise();
     CHECK(costate_state_step_jvp(c->model, s.x, c->u, x_dot, u_dot, theta_dot, y_dot) == COSTATE_OK);
     CHECK(costate_state_step_vjp(c->model, s.x, c->u, y_bar, x_bar, u_bar, theta_bar) == COSTATE_OK);
     for (int k = 0; k < 2; ++k) {
         const double length = k ? e : -e;
-        for (int i = 0; i < np; ++i) moved[i] = theta[i] + length * theta_dot[i];
-        for (int i = 0; i < nu; ++i) u[i] = c->u[i] + length * u_dot[i];
+        for (int i = 0; i < np; ++i)
+            moved[i] = theta[i] + length * theta_dot[i];
+        for (int i = 0; i < nu; ++i)
+            u[i] = c->u[i] + length * u_dot[i];
         move_state(c, &s, x_dot, length, side[k]);
         CHECK(costate_model_set_parameters(c->model, moved, (size_t)np) == COSTATE_OK);
         CHECK(costate_state_step(c->model, side[k], u, side[k]) == COSTATE_OK);
     }
     CHECK(costate_model_set_parameters(c->model, theta, (size_t)np) == COSTATE_OK);
     CHECK(costate_difference(c->model, side[0], side[1], apart) == COSTATE_OK);
-    for (int i = nv; i < n; ++i) apart[i] = side[1][i + c->nq - nv] - side[0][i + c->nq - nv];
+    for (int i = nv; i < n; ++i)
+        apart[i] = side[1][i + c->nq - nv] - side[0][i + c->nq - nv];
     for (int i = 0; i < n; ++i)
         if (is_key(c, i)) CHECK(x_bar[i] == 0 && y_dot[i] == 0 && apart[i] == 0);
 
     const double backward = dot(x_bar, x_dot, n) + dot(u_bar, u_dot, nu) + dot(theta_bar, theta_dot, np);
     double size = 1;
-    for (int i = 0; i < n; ++i) size += fabs(y_bar[i] * y_dot[i]) + fabs(x_bar[i] * x_dot[i]);
-    for (int i = 0; i < np; ++i) size += fabs(theta_bar[i] * theta_dot[i]);
+    for (int i = 0; i < n; ++i)
+        size += fabs(y_bar[i] * y_dot[i]) + fabs(x_bar[i] * x_dot[i]);
+    for (int i = 0; i < np; ++i)
+        size += fabs(theta_bar[i] * theta_dot[i]);
     if (is_step_gradient(settings)) {
         CHECK_NEAR(dot(y_bar, y_dot, n), backward, 1e-10 * size);
         CHECK_NEAR(dot(y_bar, apart, n) / (2 * e), backward, 1e-7 * size);
     }
-    free(x_dot), free(u_dot), free(theta_dot), free(y_dot), free(y_bar), free(apart), free(x_bar), free(u_bar);
+    free(x_dot), free(u_dot), free(theta_dot), free(y_dot), free(y_bar), free(apart), free(x_bar),
+        free(u_bar);
     free(theta_bar), free(theta), free(moved), free(u), free(side[0]), free(side[1]), free(s.x);
 }
 
@@ -124,9 +137,12 @@ static void jacobian(Case* c, const Settings* settings) {
     CHECK(costate_state_step_jacobian(c->model, s.x, c->u, by_x, by_u, by_theta) == COSTATE_OK);
     const double size = 1 + largest(by_x, n * n) + largest(by_u, n * nu) + largest(by_theta, n * np);
     for (int i = 0; i < n; ++i) {
-        for (int j = 0; j < n; ++j) x_bar[j] -= y_bar[i] * by_x[i * n + j];
-        for (int j = 0; j < nu; ++j) u_bar[j] -= y_bar[i] * by_u[i * nu + j];
-        for (int j = 0; j < np; ++j) theta_bar[j] -= y_bar[i] * by_theta[i * np + j];
+        for (int j = 0; j < n; ++j)
+            x_bar[j] -= y_bar[i] * by_x[i * n + j];
+        for (int j = 0; j < nu; ++j)
+            u_bar[j] -= y_bar[i] * by_u[i * nu + j];
+        for (int j = 0; j < np; ++j)
+            theta_bar[j] -= y_bar[i] * by_theta[i * np + j];
     }
     CHECK(largest(x_bar, n) <= 1e-10 * size && largest(u_bar, nu) <= 1e-10 * size);
     CHECK(largest(theta_bar, np) <= 1e-10 * size);
@@ -165,7 +181,8 @@ static void ambient_and_tangent(Case* c, const Settings* settings) {
     double *bar = noises(n_env * ndx, 1), *ambient_bar = numbers(n_env * nx);
     double *x_bar = numbers(n_env * ndx), *ambient_x_bar = numbers(n_env * nx), *found = numbers(ndx);
     for (int e = 0; e < n_env; ++e)
-        for (int k = 3; k < 7; ++k) x[e * nx + k] *= 1 + 0.3 * e;
+        for (int k = 3; k < 7; ++k)
+            x[e * nx + k] *= 1 + 0.3 * e;
     costate_batch *tangent = open_batch(c, 1, 0), *ambient = open_batch(c, 2, 1);
     CHECK(costate_batch_step(tangent, x, u, next, NULL) == 0);
     for (int e = 0; e < n_env; ++e) {
@@ -180,7 +197,8 @@ static void ambient_and_tangent(Case* c, const Settings* settings) {
         CHECK(size > 0.1);
         CHECK(costate_gradient_to_tangent(c->model, x + e * nx, ambient_x_bar + e * nx, found) == COSTATE_OK);
         memcpy(found + nv, ambient_x_bar + e * nx + nq, (size_t)(ndx - nv) * sizeof *found);
-        for (int i = 0; i < ndx; ++i) CHECK_NEAR(found[i], x_bar[e * ndx + i], 1e-12 * size);
+        for (int i = 0; i < ndx; ++i)
+            CHECK_NEAR(found[i], x_bar[e * ndx + i], 1e-12 * size);
         for (int i = 2 * nv; i < ndx; ++i)
             if (is_key(c, i)) CHECK(x_bar[e * ndx + i] == 0);
     }
@@ -204,7 +222,8 @@ static void frames(Case* c, const Settings* settings) {
         const double *t = x_bar[0] + e * ndx, *a = x_bar[1] + e * nx;
         CHECK(largest(t, 2 * c->nv) > 0.1 && largest(t + 2 * c->nv, s.kept) == 0);
         CHECK(costate_gradient_to_tangent(c->model, x + e * nx, a, found) == COSTATE_OK);
-        for (int i = 0; i < c->nv; ++i) CHECK_NEAR(found[i], t[i], 1e-12 * largest(t, 2 * c->nv));
+        for (int i = 0; i < c->nv; ++i)
+            CHECK_NEAR(found[i], t[i], 1e-12 * largest(t, 2 * c->nv));
         CHECK(same(a + c->nq, t + c->nv, ndx - c->nv));
     }
     CHECK(costate_batch_free(tangent) == COSTATE_OK && costate_batch_free(ambient) == COSTATE_OK);
@@ -247,7 +266,8 @@ static void noise_of_what_is_kept(Case* c, const Settings* settings) {
     const int nx = s.nx, first = c->nq + c->nv;
     double *amount = numbers(s.ndx), *x = numbers(n_env * nx);
     const uint64_t seeds[n_env] = {3, 4, 5};
-    for (int i = 0; i < s.ndx; ++i) amount[i] = 1e-3;
+    for (int i = 0; i < s.ndx; ++i)
+        amount[i] = 1e-3;
     costate_batch* b = open_batch(c, 1, 0);
     CHECK(costate_batch_reset(b, NULL, n_env, NULL, s.x, (size_t)nx, amount, seeds) == COSTATE_OK);
     CHECK(costate_batch_state(b, x, NULL) == 0);
@@ -256,7 +276,8 @@ static void noise_of_what_is_kept(Case* c, const Settings* settings) {
         for (int i = first; i < nx; ++i) {
             const int key = is_key(c, i - c->nq + c->nv);
             keys += key && s.x[i] > 0;
-            CHECK(key ? x[e * nx + i] == s.x[i] : x[e * nx + i] != s.x[i] && fabs(x[e * nx + i] - s.x[i]) <= 1e-3);
+            CHECK(key ? x[e * nx + i] == s.x[i]
+                      : x[e * nx + i] != s.x[i] && fabs(x[e * nx + i] - s.x[i]) <= 1e-3);
         }
     CHECK((keys > 0) == settings->warm_start && (s.kept > 0) == settings->warm_start);
     CHECK(costate_batch_reset(b, NULL, n_env, NULL, NULL, 0, NULL, NULL) == COSTATE_OK &&

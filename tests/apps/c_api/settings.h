@@ -1,4 +1,5 @@
-/* The settings that change what a step does or how it is pulled back, and a model for each that makes sense. */
+/* The settings that change what a step does or how it is pulled back, and a model for each that makes sense.
+ */
 #ifndef COSTATE_TESTS_SETTINGS_H
 #define COSTATE_TESTS_SETTINGS_H
 
@@ -43,13 +44,13 @@ static inline Case open_settings(int index, Settings* s) {
     const int file = mkstemp(path);
     FILE* out = file < 0 ? NULL : fdopen(file, "w");
     if (!out) abort();
-    fprintf(
-        out,
-        "{\"solver\": {%s, \"warm_start\": %s, \"warm_contacts\": 4, \"impact\": \"%s\"},\n \"ground\": {%s},%s",
-        solvers[solver], s->warm_start ? "true" : "false", impacts[s->impact],
-        stiff ? "\"friction\": 0.7, \"stiffness\": 5000, \"damping\": 20"
-              : "\"friction\": 0.7, \"restitution\": 0.4",
-        strchr(rest, '{') + 1);
+    fprintf(out,
+            "{\"solver\": {%s, \"warm_start\": %s, \"warm_contacts\": 4, \"impact\": \"%s\"},\n \"ground\": "
+            "{%s},%s",
+            solvers[solver], s->warm_start ? "true" : "false", impacts[s->impact],
+            stiff ? "\"friction\": 0.7, \"stiffness\": 5000, \"damping\": 20"
+                  : "\"friction\": 0.7, \"restitution\": 0.4",
+            strchr(rest, '{') + 1);
     fclose(out);
     const Case c = open_case(path, 1e-5, 0.005);
     remove(path);

@@ -13,7 +13,8 @@ static int wrong[threads]; /* each thread counts its own */
 static int roll(const costate_model* m, double* v) {
     double q[64], u[64] = {0};
     int status = costate_model_initial_state(m, q, v);
-    for (int t = 0; t < steps && status == COSTATE_OK; ++t) status = costate_step(m, q, v, u, q, v);
+    for (int t = 0; t < steps && status == COSTATE_OK; ++t)
+        status = costate_step(m, q, v, u, q, v);
     return status;
 }
 
@@ -21,7 +22,8 @@ static void* same_model(void* argument) {
     int* count = argument;
     double v[64];
     *count += roll(shared.model, v) != COSTATE_OK || memcmp(v, expected, (size_t)shared.nv * sizeof *v) != 0;
-    *count += costate_step(shared.model, NULL, v, v, v, v) != COSTATE_BAD_ARGUMENT || !strstr(costate_last_error(), "q is null");
+    *count += costate_step(shared.model, NULL, v, v, v, v) != COSTATE_BAD_ARGUMENT ||
+              !strstr(costate_last_error(), "q is null");
     return NULL;
 }
 
@@ -40,7 +42,8 @@ static void* until_freed(void* argument) {
     int* count = argument;
     double v[64];
     int status = COSTATE_OK;
-    while (status == COSTATE_OK) status = roll(shared.model, v);
+    while (status == COSTATE_OK)
+        status = roll(shared.model, v);
     *count += status != COSTATE_BAD_HANDLE || !strstr(costate_last_error(), "freed");
     return NULL;
 }
@@ -50,8 +53,10 @@ static void run(void* (*work)(void*), void (*meanwhile)(void)) {
     for (int i = 0; i < threads; ++i)
         if (pthread_create(&ids[i], NULL, work, &wrong[i])) abort();
     if (meanwhile) meanwhile();
-    for (int i = 0; i < threads; ++i) pthread_join(ids[i], NULL);
-    for (int i = 0; i < threads; ++i) CHECK(wrong[i] == 0);
+    for (int i = 0; i < threads; ++i)
+        pthread_join(ids[i], NULL);
+    for (int i = 0; i < threads; ++i)
+        CHECK(wrong[i] == 0);
 }
 
 static void change_and_free(void) {
