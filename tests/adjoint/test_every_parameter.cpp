@@ -1,5 +1,6 @@
-// Every number of theta against central differences, in a world with every joint, shape, actuator and equality; and the table of
-// them, kept in tests/readme/parameter_table.md for the README. A parameter without adjoint, effect or line of the table fails here.
+// Every number of theta against central differences, in a world with every joint, shape, actuator and equality; and the
+// table of them, kept in tests/readme/parameter_table.md for scenes/README.md. A parameter without adjoint, effect or
+// line of the table fails here.
 #include <doctest/doctest.h>
 
 #include <algorithm>
