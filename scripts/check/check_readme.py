@@ -20,7 +20,7 @@ TABLE = re.compile(r"^<!-- (\S+) -->\n()((?:\|.*\n)+)", re.MULTILINE)
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)|<img src=\"([^\"]+)\"")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
-CODE = re.compile(r"`([^`\n]+)`")
+CODE = re.compile(r"`([^`]+)`")  # may go on in the next line
 PATH = re.compile(r"[\w.{},*/-]+")
 BRACES = re.compile(r"\{([^{}]*)\}")
 SOURCES = {".cpp", ".hpp", ".inl", ".inc", ".h", ".py", ".sh", ".js", ".mjs", ".cmake", ".md"}
@@ -144,6 +144,7 @@ def self_test():
         (good + "`core/x.{hpp,inl}`\n", table, "no core/x.inl"),
         (good + "`core/*.inc`\n", table, "no core/*.inc"),
         (good + "`y.hpp --all`\n", table, "no y.hpp"),
+        (good + "`run the\nprogram` and `core/y.hpp`\n", table, "no core/y.hpp"),
         (good + "```sh\ncore/run.sh all\n```\n", table, "no core/run.sh"),
         (good + "```text\ncore/run.sh all\n```\n", table, None),
         (good + "\n" * MOST_LINES, table, "lines, more than"),
