@@ -14,8 +14,8 @@ cmake -S . -B build-fuzz -G Ninja -DCOSTATE_FUZZ=ON -DCMAKE_CXX_COMPILER=clang++
 for loader in ${2:-urdf mjcf scene}; do
     corpus="build-fuzz/corpus/$loader" seeds="build-fuzz/seeds/$loader" words="build-fuzz/$loader.dict"
     case "$loader" in
-        urdf) extension=urdf sources=(scenes/urdf*.cpp) ;;
-        mjcf) extension=xml sources=(scenes/mjcf*.cpp) ;;
+        urdf) extension=urdf sources=(scenes/import/urdf/*.cpp) ;;
+        mjcf) extension=xml sources=(scenes/import/mjcf/*.cpp) ;;
         scene) extension=json sources=(scenes/format/known_keys.cpp scenes/read/*_reader.cpp core/model/model.cpp collision/shapes/shape.cpp) ;;
         *) echo "fuzz.sh: no loader is named $loader: urdf, mjcf or scene" >&2 && exit 2 ;;
     esac

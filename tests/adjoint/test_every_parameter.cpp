@@ -1,5 +1,5 @@
 // Every number of theta against central differences, in a world with every joint, shape, actuator and
-// equality; and the table of them, kept in tests/readme/parameter_table.md for the README. A parameter
+// equality; and the table of them, kept in tests/readme/parameter_table.md for scenes/README.md. A parameter
 // without adjoint, effect or line of the table fails here.
 #include <doctest/doctest.h>
 
@@ -143,8 +143,8 @@ void check_every_number(const VecX<double>& theta, Trial& run) {
     const std::uint64_t hash = run.hash;
     Gradient g;
     run.rollout.backward(theta, run.scene.z0, g);
-    // of each kind of number, the largest, by the noise of its difference
-    std::map<std::string, double> effect;
+    std::map<std::string, double>
+        effect;  // of each kind of number, the largest, by the noise of its difference
     VecX<double> dead = theta;
     int stencils = 0, rejected = 0;
     for (const ParameterLayout::Entry& e : layout.entries())
@@ -193,8 +193,8 @@ TEST_CASE("every parameter: has an effect, and the gradient by it is that of cen
 
 TEST_CASE("every parameter: stands in the table of tests/readme/parameter_table.md") {
     const std::string table = parameter_table(rich_scene().world.model.layout);
-    // where it is not, the table is what the report shows
-    CHECK(file_text("tests/readme/parameter_table.md") == table);
+    CHECK(file_text("tests/readme/parameter_table.md") ==
+          table);  // where it is not, the table is what the report shows
 }
 
 TEST_CASE(

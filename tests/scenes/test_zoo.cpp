@@ -1,5 +1,5 @@
 // The models that are shipped: their figures, and that their robots stand, fall, hover and throw as their
-// scenes say. A table of them is printed here and kept in tests/readme/zoo_table.md for the README.
+// scenes say. A table of them is printed here and kept in tests/readme/zoo_table.md for scenes/README.md.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
