@@ -4,21 +4,12 @@
 
 namespace costate {
 
-namespace {
-
-bool is_linear(TermKind kind) {
-    return kind == TermKind::height || kind == TermKind::impulse || kind == TermKind::kinetic_energy ||
-           kind == TermKind::potential_energy;
-}
-
-}  // namespace
-
 void check_least_squares(const Objective& objective) {
     for (const Term& term : objective) {
         const auto refuse = [&](const char* why) {
             throw std::invalid_argument("the term \"" + term.name + "\" " + why);
         };
-        if (is_linear(term.kind)) refuse("is no sum of squares");
+        if (traits_of(term.kind).numbers == 0) refuse("is no sum of squares");
         if (term.weight < 0) refuse("has a negative weight");
         if (term.norm == TermNorm::distance && objective.size() > 1)
             refuse("is a distance among other terms: use the squared norm");
@@ -31,7 +22,7 @@ Objective residual_components(const Objective& objective) {
     Objective components;
     for (const Term& term : objective) {
         if (term.running || term.kind == TermKind::recording) return {};
-        const bool joints = term.kind == TermKind::configuration || term.kind == TermKind::joint_velocity;
+        const bool joints = traits_of(term.kind).subject == TermSubject::joints;
         const int count = joints ? static_cast<int>(term.dofs.size()) : 3;
         for (int k = 0; k < count; ++k) {
             if (!joints && term.axes[k] == 0) continue;

@@ -2,6 +2,8 @@
 // adjoint/objective/objective.cpp for double and Dual<double>.
 #pragma once
 
+#include <cassert>
+
 #include "adjoint/objective/objective.hpp"
 #include "core/dynamics/integrate.hpp"
 
@@ -54,28 +56,6 @@ void term_point_adj(const World& w, const Term& term, const T* theta, const Vec3
     if (term.site >= 0) add3<T>(theta_bar + w.model.site_position.at(term.site), point_bar);
 }
 
-// r of the terms about a point of a body.
-template <class T>
-Vec3<T> point_residual(const World& w, const Term& term, const T* theta, const StepScratch<T>& s) {
-    const Vec3<T> p = term_point(w, term, theta, s);
-    const Vec3<T> y = term.kind == TermKind::velocity
-                          ? point_velocity<T>(s.kinematics.V[term.body], p)
-                          : Vec3<T>(common_origin(w.model, s.kinematics, term.body) + p);
-    return cast<T>(term.axes).cwiseProduct(y - cast<T>(term.target));
-}
-template <class T>
-void point_residual_adj(const World& w, const Term& term, const T* theta, const Vec3<T>& r_bar,
-                        StepScratch<T>& s, T* theta_bar) {
-    const size_t body = term.body;
-    const Vec3<T> p = term_point(w, term, theta, s), y_bar = cast<T>(term.axes).cwiseProduct(r_bar);
-    Vec3<T> p_bar = Vec3<T>::Zero();
-    if (term.kind == TermKind::velocity)
-        point_velocity_adj(s.kinematics.V[body], p, y_bar, s.bar.V[body], p_bar);
-    else
-        p_bar = y_bar;
-    term_point_adj<T>(w, term, theta, p_bar, s, theta_bar);
-}
-
 // difference(target, q), (nv)
 template <class T> VecX<T> configuration_residual(const World& w, const Term& term, const T* x) {
     VecX<T> d(w.nv());
@@ -83,27 +63,56 @@ template <class T> VecX<T> configuration_residual(const World& w, const Term& te
     return d;
 }
 
-// r of the terms about bodies in sum.
-template <class T> Vec3<T> sum_residual(const World& w, const Term& term, const StepScratch<T>& s) {
-    Vec3<T> y;
+// r of the terms that have three numbers: y - target, each times its entry of `axes`; or a rotation vector.
+template <class T>
+Vec3<T> vector_residual(const World& w, const Term& term, const T* theta, const StepScratch<T>& s) {
+    const Kinematics<T>& k = s.kinematics;
+    Vec3<T> y = Vec3<T>::Zero();
     switch (term.kind) {
-        case TermKind::linear_momentum: y = momentum(w.model, s.kinematics, term.bodies).lin; break;
-        case TermKind::angular_momentum: y = momentum(w.model, s.kinematics, term.bodies).ang; break;
-        default: y = centre_of_mass(w.model, s.kinematics, term.bodies); break;
+        case TermKind::position:
+            y = common_origin(w.model, k, term.body) + term_point(w, term, theta, s);
+            break;
+        case TermKind::velocity: y = point_velocity<T>(k.V[term.body], term_point(w, term, theta, s)); break;
+        case TermKind::angular_velocity: y = k.V[term.body].ang; break;
+        case TermKind::linear_momentum: y = momentum(w.model, k, term.bodies).lin; break;
+        case TermKind::angular_momentum: y = momentum(w.model, k, term.bodies).ang; break;
+        case TermKind::centre_of_mass: y = centre_of_mass(w.model, k, term.bodies); break;
+        case TermKind::orientation: {
+            const Quaternion<T> target{T(term.orientation.w), cast<T>(term.orientation.v)};
+            return quaternion_difference(target, orientation(k.X[term.body]));
+        }
+        default: assert(false);
     }
     return cast<T>(term.axes).cwiseProduct(y - cast<T>(term.target));
 }
 template <class T>
-void sum_residual_adj(const World& w, const Term& term, const Vec3<T>& r_bar, StepScratch<T>& s) {
+void vector_residual_adj(const World& w, const Term& term, const T* theta, const Vec3<T>& r_bar,
+                         StepScratch<T>& s, T* theta_bar) {
+    const Kinematics<T>& k = s.kinematics;
     const Vec3<T> y_bar = cast<T>(term.axes).cwiseProduct(r_bar), zero = Vec3<T>::Zero();
     switch (term.kind) {
-        case TermKind::linear_momentum:
-            momentum_adj<T>(w.model, s.kinematics, term.bodies, {zero, y_bar}, s.bar);
+        case TermKind::position: term_point_adj<T>(w, term, theta, y_bar, s, theta_bar); break;
+        case TermKind::velocity: {
+            Vec3<T> p_bar = zero;
+            point_velocity_adj(k.V[term.body], term_point(w, term, theta, s), y_bar, s.bar.V[term.body],
+                               p_bar);
+            term_point_adj<T>(w, term, theta, p_bar, s, theta_bar);
             break;
+        }
+        case TermKind::angular_velocity: s.bar.V[term.body].ang += y_bar; break;
+        case TermKind::linear_momentum: momentum_adj<T>(w.model, k, term.bodies, {zero, y_bar}, s.bar); break;
         case TermKind::angular_momentum:
-            momentum_adj<T>(w.model, s.kinematics, term.bodies, {y_bar, zero}, s.bar);
+            momentum_adj<T>(w.model, k, term.bodies, {y_bar, zero}, s.bar);
             break;
-        default: centre_of_mass_adj(w.model, s.kinematics, term.bodies, y_bar, s.bar); break;
+        case TermKind::centre_of_mass: centre_of_mass_adj(w.model, k, term.bodies, y_bar, s.bar); break;
+        case TermKind::orientation: {
+            const Quaternion<T> target{T(term.orientation.w), cast<T>(term.orientation.v)};
+            Vec3<T> target_bar = zero, turn_bar = zero;
+            quaternion_difference_adj(target, orientation(k.X[term.body]), r_bar, target_bar, turn_bar);
+            orientation_adj(k.X[term.body], turn_bar, s.bar.X[term.body]);
+            break;
+        }
+        default: assert(false);
     }
 }
 
@@ -114,10 +123,12 @@ T term_value(const World& w, const Term& term, int t, const T* theta, const T* x
              const StepScratch<T>& s) {
     switch (term.kind) {
         case TermKind::position:
-        case TermKind::velocity: return norm_value(term, point_residual(w, term, theta, s));
+        case TermKind::velocity:
+        case TermKind::angular_velocity:
+        case TermKind::orientation:
         case TermKind::centre_of_mass:
         case TermKind::linear_momentum:
-        case TermKind::angular_momentum: return norm_value(term, sum_residual(w, term, s));
+        case TermKind::angular_momentum: return norm_value(term, vector_residual(w, term, theta, s));
         case TermKind::kinetic_energy: return kinetic_energy(s.kinematics, term.bodies);
         case TermKind::potential_energy: return potential_energy(w.model, theta, s.kinematics, term.bodies);
         case TermKind::configuration: return norm_value(term, configuration_residual(w, term, x)(term.dofs));
@@ -136,25 +147,22 @@ template <class T>
 void term_value_adj(const World& w, const Term& term, int t, const T* theta, const T* x, const T* u,
                     const T& value_bar, StepScratch<T>& s, T* theta_bar, T* x_bar, T* u_bar) {
     switch (term.kind) {
+        case TermKind::position:
+        case TermKind::velocity:
+        case TermKind::angular_velocity:
+        case TermKind::orientation:
         case TermKind::centre_of_mass:
         case TermKind::linear_momentum:
         case TermKind::angular_momentum: {
             Vec3<T> r_bar = Vec3<T>::Zero();
-            norm_value_adj(term, sum_residual(w, term, s), value_bar, r_bar);
-            sum_residual_adj<T>(w, term, r_bar, s);
+            norm_value_adj(term, vector_residual(w, term, theta, s), value_bar, r_bar);
+            vector_residual_adj<T>(w, term, theta, r_bar, s, theta_bar);
             break;
         }
         case TermKind::kinetic_energy: kinetic_energy_adj(s.kinematics, term.bodies, value_bar, s.bar); break;
         case TermKind::potential_energy:
             potential_energy_adj(w.model, theta, s.kinematics, term.bodies, value_bar, s.bar, theta_bar);
             break;
-        case TermKind::position:
-        case TermKind::velocity: {
-            Vec3<T> r_bar = Vec3<T>::Zero();
-            norm_value_adj(term, point_residual(w, term, theta, s), value_bar, r_bar);
-            point_residual_adj<T>(w, term, theta, r_bar, s, theta_bar);
-            break;
-        }
         case TermKind::configuration: {
             VecX<T> d_bar = VecX<T>::Zero(w.nv()), unused = VecX<T>::Zero(w.nv());
             norm_value_adj(term, configuration_residual(w, term, x)(term.dofs), value_bar, d_bar(term.dofs));
@@ -191,7 +199,7 @@ T objective_value(const World& w, const Objective& objective, bool running, int 
     for (const Term& term : objective) {
         if (term.running != running) continue;
         const T value = T(term.weight) * term_value(w, term, t, theta, x, u, s);
-        sum += running && term.kind != TermKind::impulse ? theta[w.time_step.at(0)] * value : value;
+        sum += running && traits_of(term.kind).per_second ? theta[w.time_step.at(0)] * value : value;
     }
     return sum;
 }
@@ -203,7 +211,7 @@ void objective_value_adj(const World& w, const Objective& objective, bool runnin
     for (const Term& term : objective) {
         if (term.running != running) continue;
         T term_bar = T(term.weight) * value_bar;
-        if (running && term.kind != TermKind::impulse) {
+        if (running && traits_of(term.kind).per_second) {
             theta_bar[w.time_step.at(0)] += term_bar * term_value(w, term, t, theta, x, u, s);
             term_bar *= theta[w.time_step.at(0)];
         }

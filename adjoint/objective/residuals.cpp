@@ -8,20 +8,13 @@ namespace {
 
 // How many numbers a term squares; 0: it squares none.
 int dimension(const Term& term) {
-    switch (term.kind) {
-        case TermKind::position:
-        case TermKind::velocity:
-        case TermKind::centre_of_mass:
-        case TermKind::linear_momentum:
-        case TermKind::angular_momentum: return 3;
-        case TermKind::configuration:
-        case TermKind::joint_velocity: return static_cast<int>(term.dofs.size());
-        case TermKind::effort: return static_cast<int>(term.controls.size());
-        case TermKind::recording: return term.recording.dimension;
-        case TermKind::height:
-        case TermKind::impulse:
-        case TermKind::kinetic_energy:
-        case TermKind::potential_energy: break;
+    const TermTraits& traits = traits_of(term.kind);
+    if (traits.numbers >= 0) return traits.numbers;
+    switch (traits.subject) {
+        case TermSubject::joints: return static_cast<int>(term.dofs.size());
+        case TermSubject::actuators: return static_cast<int>(term.controls.size());
+        case TermSubject::file: return term.recording.dimension;
+        default: break;
     }
     return 0;
 }
@@ -67,7 +60,7 @@ void TermResiduals::linearise(bool running, int t, const double* theta, const do
     out.r.setZero(rows);
     out.J.setZero(rows, columns);
     out.linear.setZero(columns);
-    const auto per_second = [&](const Term& term) { return running && term.kind != TermKind::impulse; };
+    const auto per_second = [&](const Term& term) { return running && traits_of(term.kind).per_second; };
 
     for (const Term& term : others_) {
         if (term.running != running) continue;

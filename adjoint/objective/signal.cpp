@@ -10,22 +10,25 @@ Signal rotation_signal(SignalKind kind, int index, int component, const std::str
     return {kind, index, component, {name + ".qw", name + ".qx", name + ".qy", name + ".qz"}};
 }
 
+// Of the plain coordinates of a joint: none for the one of an axis, else x, y, z.
+std::string suffix(const JointKind& kind, int c) { return kind.has_axis ? "" : axis_names[c]; }
+
 void add_positions(const Body& b, std::vector<Signal>& out) {
-    const bool free = b.joint == JointType::free;
-    if (b.nv == 1) out.push_back({SignalKind::position, b.q0, b.v0, {b.joint_name}});
-    for (int k = 0; free && k < 3; ++k)
-        out.push_back({SignalKind::position, b.q0 + k, b.v0 + k, {b.joint_name + axis_names[k]}});
-    const int before = free ? 3 : 0;
-    if (free || b.joint == JointType::spherical)
-        out.push_back(rotation_signal(SignalKind::rotation, b.q0 + before, b.v0 + before, b.joint_name));
+    const JointKind& kind = joint_kind(b.joint);
+    for (int c = 0; c < kind.numbers; ++c)
+        out.push_back({SignalKind::position, b.q0 + c, b.v0 + c, {b.joint_name + suffix(kind, c)}});
+    if (kind.rotations > 0)
+        out.push_back(
+            rotation_signal(SignalKind::rotation, b.q0 + kind.numbers, b.v0 + kind.numbers, b.joint_name));
 }
 
 void add_velocities(const Body& b, std::vector<Signal>& out) {
     const std::string name = "d(" + b.joint_name + ")";
+    const JointKind& kind = joint_kind(b.joint);
     std::vector<std::string> suffixes;
-    if (b.nv == 1) suffixes = {""};
-    if (b.joint == JointType::free) suffixes = {".x", ".y", ".z"};
-    if (b.nv >= 3) suffixes.insert(suffixes.end(), {".wx", ".wy", ".wz"});
+    for (int c = 0; c < kind.numbers; ++c)
+        suffixes.push_back(suffix(kind, c));
+    if (kind.rotations > 0) suffixes.insert(suffixes.end(), {".wx", ".wy", ".wz"});
     for (int k = 0; k < b.nv; ++k)
         out.push_back({SignalKind::velocity, b.v0 + k, 0, {name + suffixes[k]}});
 }

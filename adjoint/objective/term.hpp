@@ -6,25 +6,69 @@
 
 #include "adjoint/objective/recording.hpp"
 #include "core/dynamics/queries.hpp"
+#include "core/math/rotation.hpp"
 
 namespace costate {
 
 enum class TermKind {
-    position,        // r = p - target: a point of a body in the world, m
-    velocity,        // r = v - target: of a point of a body, world axes, m/s
-    configuration,   // r = difference(target, q) over `dofs`, rad or m
-    joint_velocity,  // r = v over `dofs`
-    height,          // z of a point of a body, m: linear, norm is not used
-    effort,          // r = u over `controls`
-    // sum of the normal impulses of the contacts of `shape` (-1: all), N s: linear, norm is not used
-    impulse,
+    position,          // r = p - target: a point of a body in the world, m
+    velocity,          // r = v - target: of a point of a body, world axes, m/s
+    configuration,     // r = difference(target, q) over `dofs`, rad or m
+    joint_velocity,    // r = v over `dofs`
+    height,            // z of a point of a body, m
+    effort,            // r = u over `controls`
+    impulse,           // sum of the normal impulses of the contacts of `shape` (-1: all), N s
     centre_of_mass,    // r = c - target of `bodies`, m
     linear_momentum,   // r = p - target of `bodies`, kg m/s
     angular_momentum,  // r = L - target of `bodies`, about the origin of the world, kg m^2/s
-    kinetic_energy,    // of `bodies`, J: linear, norm is not used
-    potential_energy,  // of `bodies` in gravity, J: linear, norm is not used
+    kinetic_energy,    // of `bodies`, J
+    potential_energy,  // of `bodies` in gravity, J
     recording,         // r = differences of `recording`'s signals to what was recorded for the step
+    angular_velocity,  // r = omega - target of a body, world axes, rad/s
+    orientation,       // r = the rotation vector from a target to a body's orientation, body axes, rad
 };
+
+// What a term is about, which decides the keys of files that have a meaning for it.
+enum class TermSubject { point, body, bodies, joints, actuators, shape, file };
+
+// A kind of term, one row each. Values and adjoints are cases of adjoint/objective/objective.inl.
+struct TermTraits {
+    TermKind kind;
+    const char* name;  // in files
+    TermSubject subject;
+    int numbers;              // of r; 0: there is none and the value is linear; -1: as many as the term names
+    bool has_target = false;  // "target" and "axes", of three numbers
+    bool of_a_step = false;   // does not exist at the end, where no step follows
+    bool per_second = true;   // a running sum has the factor h
+};
+
+inline constexpr TermTraits term_traits[] = {
+    {TermKind::position, "position", TermSubject::point, 3, true},
+    {TermKind::velocity, "velocity", TermSubject::point, 3, true},
+    {TermKind::configuration, "configuration", TermSubject::joints, -1},
+    {TermKind::joint_velocity, "joint_velocity", TermSubject::joints, -1},
+    {TermKind::height, "height", TermSubject::point, 0},
+    {TermKind::effort, "effort", TermSubject::actuators, -1, false, true},
+    {TermKind::impulse, "impulse", TermSubject::shape, 0, false, true, false},
+    {TermKind::centre_of_mass, "centre_of_mass", TermSubject::bodies, 3, true},
+    {TermKind::linear_momentum, "linear_momentum", TermSubject::bodies, 3, true},
+    {TermKind::angular_momentum, "angular_momentum", TermSubject::bodies, 3, true},
+    {TermKind::kinetic_energy, "kinetic_energy", TermSubject::bodies, 0},
+    {TermKind::potential_energy, "potential_energy", TermSubject::bodies, 0},
+    {TermKind::recording, "recording", TermSubject::file, -1},
+    {TermKind::angular_velocity, "angular_velocity", TermSubject::body, 3, true},
+    {TermKind::orientation, "orientation", TermSubject::body, 3},
+};
+
+constexpr const TermTraits& traits_of(TermKind kind) { return term_traits[static_cast<size_t>(kind)]; }
+
+constexpr bool term_traits_are_in_order() {
+    for (const TermTraits& row : term_traits)
+        if (&traits_of(row.kind) != &row) return false;
+    return true;
+}
+static_assert(term_traits_are_in_order());
+
 // |r|^2; |r|, whose derivative at 0 is 0; or r[component], of which least squares are made
 enum class TermNorm { squared, distance, component };
 
@@ -40,7 +84,8 @@ struct Term {
     BodyRange bodies;                           // a tree, several, or all
     Vec3<double> point = Vec3<double>::Zero();  // in the body, m
     Vec3<double> target = Vec3<double>::Zero();
-    Vec3<double> axes = Vec3<double>::Ones();  // multiplies the three components of r
+    Quaternion<double> orientation = Quaternion<double>::identity();  // in the world
+    Vec3<double> axes = Vec3<double>::Ones();                         // multiplies the three components of r
     std::vector<int> dofs, controls;
     VecX<double> q_target;  // (nq)
     Recording recording;

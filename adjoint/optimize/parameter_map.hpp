@@ -6,8 +6,8 @@
 //   (core/model/log_cholesky.hpp)
 #pragma once
 
-#include "core/dynamics/kinematics.hpp"
 #include "core/model/log_cholesky.hpp"
+#include "core/model/mass_properties.hpp"
 
 namespace costate {
 

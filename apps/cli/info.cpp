@@ -47,9 +47,8 @@ void print_tree(const Scene& s) {
                       [](const Shape& shape) { return shape_type_name(shape.type) + (" " + shape.name); });
     };
     const auto actuators = [&](int body) {
-        return joined(m.actuators, body, [](const Actuator& a) {
-            return (a.type == ActuatorType::motor ? "motor " : "servo ") + a.name;
-        });
+        return joined(m.actuators, body,
+                      [](const Actuator& a) { return actuator_kind(a.type).name + (" " + a.name); });
     };
     const auto sites = [&](int body) {
         return joined(m.sites, body, [](const Site& site) { return site.name; });

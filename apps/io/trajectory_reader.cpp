@@ -120,8 +120,9 @@ std::vector<int> find_columns(const TextTable& table, const std::vector<std::str
 // Quaternions to unit length.
 void normalise_quaternions(const Model& m, const std::string& place, VecX<double>& x) {
     for (const Body& b : m.bodies) {
-        if (b.joint != JointType::spherical && b.joint != JointType::free) continue;
-        auto q = x.segment(b.q0 + b.nq - 4, 4);
+        const JointKind& kind = joint_kind(b.joint);
+        if (kind.rotations == 0) continue;
+        auto q = x.segment(b.q0 + kind.numbers, 4);
         if (!(q.norm() > 1e-6))
             throw SceneError(place + ": the quaternion of joint \"" + b.joint_name +
                              "\" is 0; give it a length");

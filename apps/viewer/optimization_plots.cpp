@@ -11,17 +11,6 @@ namespace costate {
 
 namespace {
 
-const char* unit_of_control(const Model& m, const Actuator& a) {
-    const bool slides = m.bodies[a.body].joint == JointType::prismatic;
-    switch (a.type) {
-        case ActuatorType::motor: return slides ? "N" : "N m";
-        case ActuatorType::servo: return slides ? "m" : "rad";
-        case ActuatorType::velocity: return slides ? "m/s" : "rad/s";
-        case ActuatorType::general: break;
-    }
-    return "";
-}
-
 // A control over time, at every step but at most a thousand of them.
 Curve control_curve(const Scene& s, const VecX<double>& z, int actuator, const std::string& label,
                     const char* colour) {
@@ -127,7 +116,7 @@ std::vector<NamedPlot> optimisation_plots(const Optimisation& o) {
     for (size_t n = 0; n < s.plan.channels().size(); ++n) {
         if (!s.plan.channels()[n].optimise) continue;
         const Actuator& a = s.world.model.actuators[n];
-        const std::string unit = unit_of_control(s.world.model, a);
+        const std::string unit = control_unit(a.type, s.world.model.slides(a));
         Plot plot{a.name, "time, s", "control" + (unit.empty() ? "" : ", " + unit), {}};
         plot.curves.push_back(control_curve(s, o.start.z, static_cast<int>(n), "before", "#8c8c8c"));
         plot.curves.push_back(control_curve(s, o.best.z, static_cast<int>(n), "after", "#0072b2"));

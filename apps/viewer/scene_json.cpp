@@ -81,17 +81,6 @@ std::vector<const Shape*> distinct_geometries(const ShapeSet& set) {
     return found;
 }
 
-const char* unit_of(const Model& m, const Actuator& a) {
-    const bool slides = m.bodies[a.body].joint == JointType::prismatic;
-    switch (a.type) {
-        case ActuatorType::motor: return slides ? "N" : "N m";
-        case ActuatorType::servo: return slides ? "m" : "rad";
-        case ActuatorType::velocity: return slides ? "m/s" : "rad/s";
-        case ActuatorType::general: return "";
-    }
-    return "";
-}
-
 }  // namespace
 
 Json describe_things(const Scene& scene, const VecX<double>& theta) {
@@ -144,7 +133,8 @@ Json describe_scene(const Scene& scene) {
                           {"joint_name", b.joint_name},
                           {"axis", numbers(b.axis)}});
     for (const Actuator& a : m.actuators)
-        actuators.push_back({{"name", a.name}, {"body", a.body}, {"unit", unit_of(m, a)}});
+        actuators.push_back(
+            {{"name", a.name}, {"body", a.body}, {"unit", control_unit(a.type, m.slides(a))}});
     for (const Term& t : scene.objective)
         if (t.kind == TermKind::position && (t.axes.array() != 0).all())
             targets.push_back({{"name", t.name}, {"p", numbers(t.target)}});

@@ -29,37 +29,6 @@ struct Saturation {
     bool implicit = true;  // b_2 <= 0, which counts where the force is within its limits
 };
 
-// f = gain ctrl + b_0 + b_1 l + b_2 l'
-template <class T> struct AffineLaw { T gain, b0, b1, b2; };
-
-template <class T> AffineLaw<T> affine_law(const Model& m, const T* theta, int n) {
-    const T &kp = theta[m.kp.at(n)], &kd = theta[m.kd.at(n)], *b = theta + m.actuator_bias.at(n);
-    switch (m.actuators[n].type) {
-        case ActuatorType::motor: return {T(1), T(0), T(0), T(0)};
-        case ActuatorType::servo: return {kp, T(0), -kp, -kd};
-        case ActuatorType::velocity: return {kd, T(0), T(0), -kd};
-        case ActuatorType::general: return {theta[m.gain.at(n)], b[0], b[1], b[2]};
-    }
-    return {T(0), T(0), T(0), T(0)};
-}
-template <class T> void affine_law_adj(const Model& m, int n, const AffineLaw<T>& bar, T* theta_bar) {
-    T &kp = theta_bar[m.kp.at(n)], &kd = theta_bar[m.kd.at(n)], *b = theta_bar + m.actuator_bias.at(n);
-    switch (m.actuators[n].type) {
-        case ActuatorType::motor: break;
-        case ActuatorType::servo:
-            kp += bar.gain - bar.b1;
-            kd -= bar.b2;
-            break;
-        case ActuatorType::velocity: kd += bar.gain - bar.b2; break;
-        case ActuatorType::general:
-            theta_bar[m.gain.at(n)] += bar.gain;
-            b[0] += bar.b0;
-            b[1] += bar.b1;
-            b[2] += bar.b2;
-            break;
-    }
-}
-
 template <class T>
 const T& clamped_control(const Actuator& a, const T* theta, const Saturation& s, const T& ctrl) {
     return s.control == Side::within ? ctrl : theta[end_of(a.control, s.control)];
@@ -68,8 +37,8 @@ const T& clamped_control(const Actuator& a, const T* theta, const Saturation& s,
 template <class T>
 Saturation saturation(const Model& m, const T* theta, const T* q, const T* v, const T* ctrl, int n) {
     const Actuator& a = m.actuators[n];
-    const AffineLaw<T> law = affine_law(m, theta, n);
-    const T& gear = theta[m.gear.at(n)];
+    const ActuatorLaw<T> law = actuator_law(a.type, m.actuator, theta, n);
+    const T& gear = theta[m.actuator.gear.at(n)];
     Saturation s;
     s.control = side_of(value_of(ctrl[n]), a.control, theta);
     const T f = law.gain * clamped_control(a, theta, s, ctrl[n]) + law.b0 + law.b1 * gear * q[a.q] +
@@ -84,8 +53,8 @@ template <class T>
 void actuator_force(const Model& m, const T* theta, const T* q, const T* v, const T* ctrl,
                     const Saturation& s, int n, T* tau, T* B) {
     const Actuator& a = m.actuators[n];
-    const AffineLaw<T> law = affine_law(m, theta, n);
-    const T& gear = theta[m.gear.at(n)];
+    const ActuatorLaw<T> law = actuator_law(a.type, m.actuator, theta, n);
+    const T& gear = theta[m.actuator.gear.at(n)];
     if (s.force != Side::within) {
         tau[a.v] += gear * theta[end_of(a.force, s.force)];
         return;
@@ -99,9 +68,9 @@ void actuator_force_adj(const Model& m, const T* theta, const T* q, const T* v, 
                         const Saturation& s, int n, const T* tau_bar, const T* B_bar, T* theta_bar, T* q_bar,
                         T* v_bar, T* ctrl_bar) {
     const Actuator& a = m.actuators[n];
-    const AffineLaw<T> law = affine_law(m, theta, n);
-    const T &gear = theta[m.gear.at(n)], &t = tau_bar[a.v];
-    T& gear_bar = theta_bar[m.gear.at(n)];
+    const ActuatorLaw<T> law = actuator_law(a.type, m.actuator, theta, n);
+    const T &gear = theta[m.actuator.gear.at(n)], &t = tau_bar[a.v];
+    T& gear_bar = theta_bar[m.actuator.gear.at(n)];
     if (s.force != Side::within) {
         gear_bar += t * theta[end_of(a.force, s.force)];
         theta_bar[end_of(a.force, s.force)] += t * gear;
@@ -109,7 +78,7 @@ void actuator_force_adj(const Model& m, const T* theta, const T* q, const T* v, 
     }
     const T control = clamped_control(a, theta, s, ctrl[n]), length = gear * q[a.q], speed = gear * v[a.v],
             f_bar = gear * t;
-    AffineLaw<T> bar{f_bar * control, f_bar, f_bar * length, T(0)};
+    ActuatorLaw<T> bar{f_bar * control, f_bar, f_bar * length, T(0)};
     gear_bar += t * (law.gain * control + law.b0 + law.b1 * length) + f_bar * law.b1 * q[a.q];
     q_bar[a.v] += f_bar * law.b1 * gear;
     (s.control == Side::within ? ctrl_bar[n] : theta_bar[end_of(a.control, s.control)]) += f_bar * law.gain;
@@ -121,7 +90,7 @@ void actuator_force_adj(const Model& m, const T* theta, const T* q, const T* v, 
         gear_bar += T(2) * t * law.b2 * speed;
         v_bar[a.v] += f_bar * law.b2 * gear;
     }
-    affine_law_adj(m, n, bar, theta_bar);
+    actuator_law_adj(a.type, m.actuator, n, bar, theta_bar);
 }
 
 template <class T>
@@ -141,7 +110,7 @@ void actuation(const Model& m, const T* theta,
         if (b.nv == 1) tau[b.v0] = theta[m.stiffness.at(b.v0)] * (theta[m.rest.at(b.v0)] - q[b.q0]);
     for (int n = 0; n < m.nu; ++n) {
         saturations[n] = saturation(m, theta, q, v, ctrl, n);
-        if (!m.actuators[n].thruster) actuator_force(m, theta, q, v, ctrl, saturations[n], n, tau, B);
+        if (m.actuators[n].on_joint) actuator_force(m, theta, q, v, ctrl, saturations[n], n, tau, B);
     }
 }
 
@@ -150,7 +119,7 @@ void actuation_adj(const Model& m, const T* theta, const T* q, const T* v, const
                    const Saturation* saturations, const T* tau_bar, const T* B_bar, T* theta_bar, T* q_bar,
                    T* v_bar, T* ctrl_bar) {
     for (int n = m.nu; n-- > 0;)
-        if (!m.actuators[n].thruster)
+        if (m.actuators[n].on_joint)
             actuator_force_adj(m, theta, q, v, ctrl, saturations[n], n, tau_bar, B_bar, theta_bar, q_bar,
                                v_bar, ctrl_bar);
     for (const Body& b : m.bodies) {

@@ -11,18 +11,11 @@ namespace costate {
 template <class Number, class Rotation>
 void for_each_coordinate(const Model& m, const Number& number, const Rotation& rotation) {
     for (const Body& b : m.bodies) {
-        switch (b.joint) {
-            case JointType::fixed: break;
-            case JointType::revolute:
-            case JointType::helical:
-            case JointType::prismatic: number(b.q0, b.v0); break;
-            case JointType::free:
-                for (int c = 0; c < 3; ++c)
-                    number(b.q0 + c, b.v0 + c);
-                rotation(b.q0 + 3, b.v0 + 3);
-                break;
-            case JointType::spherical: rotation(b.q0, b.v0); break;
-        }
+        const JointKind& kind = joint_kind(b.joint);
+        for (int c = 0; c < kind.numbers; ++c)
+            number(b.q0 + c, b.v0 + c);
+        for (int r = 0; r < kind.rotations; ++r)
+            rotation(b.q0 + kind.numbers + 4 * r, b.v0 + kind.numbers + 3 * r);
     }
 }
 

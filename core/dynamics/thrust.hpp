@@ -10,20 +10,20 @@ namespace costate {
 // The force x, N
 template <class T> T thrust_force(const Model& m, const T* theta, const Saturation& s, const T* ctrl, int n) {
     const Actuator& a = m.actuators[n];
-    return theta[m.gear.at(n)] * (s.force == Side::within ? clamped_control(a, theta, s, ctrl[n])
-                                                          : theta[end_of(a.force, s.force)]);
+    return theta[m.actuator.gear.at(n)] * (s.force == Side::within ? clamped_control(a, theta, s, ctrl[n])
+                                                                   : theta[end_of(a.force, s.force)]);
 }
 template <class T>
 void thrust_force_adj(const Model& m, const T* theta, const Saturation& s, const T* ctrl, int n,
                       const T& x_bar, T* theta_bar, T* ctrl_bar) {
     const Actuator& a = m.actuators[n];
-    const T& gear = theta[m.gear.at(n)];
+    const T& gear = theta[m.actuator.gear.at(n)];
     if (s.force != Side::within) {
-        theta_bar[m.gear.at(n)] += x_bar * theta[end_of(a.force, s.force)];
+        theta_bar[m.actuator.gear.at(n)] += x_bar * theta[end_of(a.force, s.force)];
         theta_bar[end_of(a.force, s.force)] += x_bar * gear;
         return;
     }
-    theta_bar[m.gear.at(n)] += x_bar * clamped_control(a, theta, s, ctrl[n]);
+    theta_bar[m.actuator.gear.at(n)] += x_bar * clamped_control(a, theta, s, ctrl[n]);
     (s.control == Side::within ? ctrl_bar[n] : theta_bar[end_of(a.control, s.control)]) += x_bar * gear;
 }
 
@@ -36,7 +36,7 @@ void thrust(const Model& m, const T* theta, const Kinematics<T>& k, const Satura
 {
     for (int n = 0; n < m.nu; ++n) {
         const Actuator& a = m.actuators[n];
-        if (!a.thruster) continue;
+        if (a.type != ActuatorType::thruster) continue;
         const Transform<T>& X = k.X[a.body];
         const Vec3<T> d = rotate(X, cast<T>(a.axis)), r = transform_point(X, cast<T>(a.position));
         const T x = thrust_force(m, theta, saturations[n], ctrl, n);
@@ -52,7 +52,7 @@ void thrust_adj(const Model& m, const T* theta, const Kinematics<T>& k, const Sa
                 const T* ctrl, const T* tau_bar, KinematicsBar<T>& bar, T* theta_bar, T* ctrl_bar) {
     for (int n = m.nu; n-- > 0;) {
         const Actuator& a = m.actuators[n];
-        if (!a.thruster) continue;
+        if (a.type != ActuatorType::thruster) continue;
         const Transform<T>& X = k.X[a.body];
         const Vec3<T> axis = cast<T>(a.axis), position = cast<T>(a.position);
         const Vec3<T> d = rotate(X, axis), r = transform_point(X, position);

@@ -5,42 +5,6 @@
 
 namespace costate {
 
-int joint_nq(JointType type) {
-    switch (type) {
-        case JointType::fixed: return 0;
-        case JointType::revolute:
-        case JointType::prismatic:
-        case JointType::helical: return 1;
-        case JointType::spherical: return 4;
-        case JointType::free: return 7;
-    }
-    return 0;
-}
-
-int joint_nv(JointType type) {
-    switch (type) {
-        case JointType::fixed: return 0;
-        case JointType::revolute:
-        case JointType::prismatic:
-        case JointType::helical: return 1;
-        case JointType::spherical: return 3;
-        case JointType::free: return 6;
-    }
-    return 0;
-}
-
-const char* joint_type_name(JointType type) {
-    switch (type) {
-        case JointType::fixed: return "fixed";
-        case JointType::revolute: return "revolute";
-        case JointType::prismatic: return "prismatic";
-        case JointType::helical: return "helical";
-        case JointType::spherical: return "spherical";
-        case JointType::free: return "free";
-    }
-    return "?";
-}
-
 namespace {
 
 template <class Items, class Name> int index_by(const Items& items, Name name, std::string_view wanted) {
@@ -125,14 +89,11 @@ void name_what_has_no_effect(Model& m) {
         }
     }
     for (int n = 0; n < m.nu; ++n) {
-        const ActuatorType type = m.actuators[n].type;
-        const bool servo = type == ActuatorType::servo, general = type == ActuatorType::general;
-        if (!servo) m.layout.set_no_effect(m.kp, n, "the actuator is no servo", remove);
-        if (!servo && type != ActuatorType::velocity)
-            m.layout.set_no_effect(m.kd, n, "the actuator is no servo", remove);
-        if (!general)
-            for (const ParameterSlice& s : {m.gain, m.actuator_bias})
-                m.layout.set_no_effect(s, n, "the actuator is not of type general", remove);
+        const ActuatorKind& kind = actuator_kind(m.actuators[n].type);
+        for (const ActuatorQuantity& quantity : actuator_quantities())
+            if (!kind.has(quantity.name))
+                m.layout.set_no_effect(m.actuator.*quantity.slice, n,
+                                       std::string("an actuator of type ") + kind.name + " has none", remove);
     }
     for (size_t i = 0; i < m.equalities.size(); ++i) {
         const EqualityType type = m.equalities[i].type;
@@ -155,8 +116,11 @@ int Model::actuator_index(std::string_view name) const { return index_by(actuato
 
 VecX<double> Model::neutral_configuration() const {
     VecX<double> q = VecX<double>::Zero(nq);
-    for (const Body& b : bodies)
-        if (b.joint == JointType::spherical || b.joint == JointType::free) q[b.q0 + b.nq - 4] = 1.0;
+    for (const Body& b : bodies) {
+        const JointKind& kind = joint_kind(b.joint);
+        for (int r = 0; r < kind.rotations; ++r)
+            q[b.q0 + kind.numbers + 4 * r] = 1.0;
+    }
     return q;
 }
 
@@ -178,8 +142,8 @@ int ModelBuilder::add_site(SiteSpec spec) {
 }
 
 int ModelBuilder::add_actuator(ActuatorSpec spec) {
-    assert(spec.body >= 0 && (spec.thruster || joint_nv(bodies_[spec.body].joint) == 1));
-    assert(!spec.thruster || spec.type == ActuatorType::motor);
+    assert(spec.body >= 0);
+    assert(!actuator_kind(spec.type).on_joint || joint_nv(bodies_[spec.body].joint) == 1);
     actuators_.push_back(std::move(spec));
     return static_cast<int>(actuators_.size()) - 1;
 }
@@ -247,25 +211,34 @@ Model ModelBuilder::build() const {
     }
 
     std::vector<std::string> names;
-    std::vector<double> gear, kp, kd, gain, bias;
+    std::vector<double> gear;
     for (const ActuatorSpec& s : actuators_) {
         const int body = index[s.body];
         const Body& b = m.bodies[body];
-        const int q = s.thruster ? 0 : b.q0, v = s.thruster ? 0 : b.v0;
-        m.actuators.push_back({s.name, s.type, body, q, v, {}, {}, s.thruster, s.axis, s.position, s.drag});
+        const bool on_joint = actuator_kind(s.type).on_joint;
+        m.actuators.push_back({s.name,
+                               s.type,
+                               on_joint,
+                               body,
+                               on_joint ? b.q0 : 0,
+                               on_joint ? b.v0 : 0,
+                               {},
+                               {},
+                               s.axis,
+                               s.position,
+                               s.drag});
         names.push_back(s.name);
         gear.push_back(s.gear);
-        kp.push_back(s.kp);
-        kd.push_back(s.kd);
-        gain.push_back(s.gain);
-        bias.insert(bias.end(), s.bias.begin(), s.bias.end());
     }
     m.nu = static_cast<int>(m.actuators.size());
-    m.gear = m.layout.add("actuators", names, "gear", 1, Range::any, gear);
-    m.kp = m.layout.add("actuators", names, "kp", 1, Range::nonnegative, kp);
-    m.kd = m.layout.add("actuators", names, "kd", 1, Range::nonnegative, kd);
-    m.gain = m.layout.add("actuators", names, "gain", 1, Range::any, gain);
-    m.actuator_bias = m.layout.add("actuators", names, "bias", 3, Range::any, bias);
+    m.actuator.gear = m.layout.add("actuators", names, "gear", 1, Range::any, gear);
+    for (const ActuatorQuantity& quantity : actuator_quantities()) {
+        std::vector<double> values;
+        for (ActuatorSpec s : actuators_)
+            values.insert(values.end(), quantity.of(s), quantity.of(s) + quantity.width);
+        m.actuator.*quantity.slice =
+            m.layout.add("actuators", names, quantity.name, quantity.width, quantity.range, values);
+    }
     for (size_t n = 0; n < actuators_.size(); ++n) {
         const ActuatorSpec& s = actuators_[n];
         m.actuators[n].control =

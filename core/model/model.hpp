@@ -3,25 +3,14 @@
 // slices named below.
 #pragma once
 
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "core/math/inertia.hpp"
-#include "core/model/parameters.hpp"
+#include "core/model/actuator.hpp"
+#include "core/model/joint.hpp"
 
 namespace costate {
-
-inline constexpr double unlimited = std::numeric_limits<double>::infinity();
-
-enum class JointType { fixed, revolute, prismatic, helical, spherical, free };
-
-// Entries of q and v of a joint. Helical: a turn by q about the axis and a shift by pitch q along it.
-// Spherical: quaternion (w, x, y, z), angular velocity in body axes. Free: position and quaternion; velocity
-// of the origin in world axes, angular velocity in body axes (MuJoCo's convention).
-int joint_nq(JointType type);
-int joint_nv(JointType type);
-const char* joint_type_name(JointType type);
 
 // A body and the joint that carries it. At q = 0 the body frame sits at `placement` and R_PB exp(rotation) in
 // the parent; its axis is exp(axis_rotation) axis in the body frame (a unit vector). Placement and the two
@@ -54,29 +43,6 @@ struct Dof {
 struct Tree {
     int body_begin = 0, body_end = 0;
     int dof_begin = 0, dof_end = 0;
-};
-
-// An actuator on a one-dof joint pushes with tau = gear f, at its own length l = gear q and velocity l' =
-// gear v:
-//   f = clamp(gain ctrl + b_0 + b_1 l + b_2 l', force limits),   ctrl clamped to the control limits first
-//   motor     f = ctrl                        N m or N before the gear
-//   servo     f = kp (ctrl - l) - kd l'       ctrl in rad or m
-//   velocity  f = kd (ctrl - l')              ctrl in rad/s or m/s
-//   general   gain and bias as given          (MuJoCo's general actuator in its affine form)
-// A motor may be a thruster instead, which pushes its body and drives no joint (core/dynamics/thrust.hpp).
-enum class ActuatorType { motor, servo, velocity, general };
-
-struct Actuator {
-    std::string name;
-    ActuatorType type = ActuatorType::motor;
-    int body = 0;  // the body whose one-dof joint it drives
-    int q = 0, v = 0;
-    ParameterInterval control, force;  // limits, in the units above
-    bool thruster = false;
-    // of a thruster, in its body: unit vector; m
-    Vec3<double> axis = Vec3<double>::UnitZ(), position = Vec3<double>::Zero();
-    // moment about the axis a unit of force, m
-    double drag = 0;
 };
 
 // Limits of a one-dof joint, rad or m; of a spherical joint its greatest angle (upper), rad.
@@ -130,9 +96,7 @@ struct Model {
     // per dof, in the units of the joint: damping, armature, spring stiffness and rest position (one-dof
     // joints only), dry friction (of dry_dofs)
     ParameterSlice damping, armature, stiffness, rest, dry_friction;
-    // per actuator: gear; kp and kd of servos, kd of velocity servos; gain and b_0, b_1, b_2 of general ones
-    // (what a type does not name has no effect on it)
-    ParameterSlice gear, kp, kd, gain, actuator_bias;
+    ActuatorSlices actuator;  // per actuator
     // per equality: m in a; m in b; of welds rad in the axes of a; c_0 and c_1 of couplings
     ParameterSlice anchor_a, anchor_b, weld_rotation, coupling;
     ParameterSlice limit_stiffness, limit_damping;  // per compliant limit: N m/rad or N/m; N m s/rad or N s/m
@@ -144,7 +108,9 @@ struct Model {
     int body_index(std::string_view name) const;      // -1 if there is none
     int joint_index(std::string_view name) const;     // the body it carries, -1 if there is none
     int actuator_index(std::string_view name) const;  // -1 if there is none
-    VecX<double> neutral_configuration() const;       // (nq): zeros and unit quaternions
+    // whether the joint that an actuator drives slides
+    bool slides(const Actuator& a) const { return bodies[a.body].joint == JointType::prismatic; }
+    VecX<double> neutral_configuration() const;  // (nq): zeros and unit quaternions
 };
 
 // One body as a builder takes it. Symmetric inertia about the centre of mass, body axes.
@@ -163,20 +129,6 @@ struct BodySpec {
     // of a one-dof joint; upper: angle of a spherical one
     double lower = -unlimited, upper = unlimited;
     double limit_stiffness = unlimited, limit_damping = 0;  // unlimited: rigid, damping unused
-};
-
-struct ActuatorSpec {
-    std::string name;
-    ActuatorType type = ActuatorType::motor;
-    int body = -1;
-    double gear = 1, kp = 0, kd = 0;
-    double gain = 0;
-    Vec3<double> bias = Vec3<double>::Zero();
-    double control_lower = -unlimited, control_upper = unlimited;
-    double force_lower = -unlimited, force_upper = unlimited;
-    bool thruster = false;  // a motor of any body that moves
-    Vec3<double> axis = Vec3<double>::UnitZ(), position = Vec3<double>::Zero();
-    double drag = 0;
 };
 
 struct EqualitySpec {

@@ -260,10 +260,7 @@ std::string Node::prose() const {
     return out;
 }
 
-int Node::choice(std::initializer_list<const char*> names) const {
-    const std::vector<std::string> all(names.begin(), names.end());
-    return resolve_one(*this, "choice", all);
-}
+int Node::choice(const std::vector<std::string>& names) const { return resolve_one(*this, "choice", names); }
 
 Quaternion<double> read_orientation(const Node& object) {
     const std::optional<Node> quaternion = object.find("quaternion"), rpy = object.find("rpy_deg");

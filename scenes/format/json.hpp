@@ -63,8 +63,8 @@ public:
     std::int64_t integer(std::int64_t lower, std::int64_t upper) const;
     bool boolean() const;
     std::string text() const;
-    std::string prose() const;                                   // a text, or several that are lines of one
-    int choice(std::initializer_list<const char*> names) const;  // index of the text among the names
+    std::string prose() const;                                // a text, or several that are lines of one
+    int choice(const std::vector<std::string>& names) const;  // index of the text among the names
 
     // Defaults for keys that may be left out
     double number_or(const char* key, double otherwise) const {

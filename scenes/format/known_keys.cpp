@@ -1,6 +1,17 @@
 #include "scenes/format/known_keys.hpp"
 
+#include "core/model/actuator.hpp"
+
 namespace costate {
+namespace {
+
+std::vector<std::string> with_quantities(std::vector<std::string> keys) {
+    for (const ActuatorQuantity& quantity : actuator_quantities())
+        keys.push_back(quantity.name);
+    return keys;
+}
+
+}  // namespace
 
 const std::vector<KnownKeys>& known_keys() {
     static const std::vector<KnownKeys> table{
@@ -36,9 +47,8 @@ const std::vector<KnownKeys>& known_keys() {
         {"visual",
          {"type", "radius", "half_length", "half_extents", "semi_axes", "file", "scale", "position",
           "quaternion", "rpy_deg", "rgba"}},
-        {"actuator",
-         {"name", "joint", "type", "gear", "control_limits", "kp", "kd", "gain", "bias", "force_limits",
-          "body", "axis", "position", "drag"}},
+        {"actuator", with_quantities({"name", "joint", "type", "gear", "control_limits", "force_limits",
+                                      "body", "axis", "position", "drag"})},
         {"equality",
          {"name", "type", "body_a", "body_b", "point_a", "point_b", "quaternion", "rpy_deg", "joint_a",
           "joint_b", "offset", "ratio"}},
@@ -51,7 +61,7 @@ const std::vector<KnownKeys>& known_keys() {
         {"parameter", {"path", "value", "optimise", "lower", "upper", "scale"}},
         {"term",
          {"term", "name", "body", "site", "tree", "shape", "joints", "actuators", "file", "columns", "point",
-          "target", "axes", "norm", "weight", "at"}},
+          "target", "axes", "norm", "weight", "at", "quaternion", "rpy_deg"}},
         {"optimize",
          {"method", "iterations", "max_loss_evaluations", "max_gradient_evaluations", "learning_rate",
           "momentum", "segment", "horizon", "population", "sigma", "seed", "square", "gradient_tolerance",

@@ -21,7 +21,8 @@ double neutral_control(const Model& model, int actuator, const VecX<double>& x0,
                        const std::vector<std::optional<double>>& start) {
     const Actuator& a = model.actuators[actuator];
     if (const auto& given = start[actuator]) return *given;
-    return a.type == ActuatorType::servo ? model.layout.nominal()[model.gear.at(actuator)] * x0[a.q] : 0;
+    const bool holds_position = actuator_kind(a.type).control == ControlMeaning::position;
+    return holds_position ? model.layout.nominal()[model.actuator.gear.at(actuator)] * x0[a.q] : 0;
 }
 
 Channel read_schedule(const Node& schedule) {

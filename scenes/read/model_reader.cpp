@@ -108,50 +108,56 @@ void check_masses(const std::vector<Node>& nodes, const std::vector<BodySpec>& b
     }
 }
 
+// The quantities of the actuator's law: those its type needs, and those it may have.
+void read_quantities(const Node& node, const ActuatorKind& kind, const std::string& because,
+                     ActuatorSpec& a) {
+    for (const ActuatorQuantity& quantity : actuator_quantities()) {
+        if (!kind.has(quantity.name)) {
+            node.forbid({quantity.name}, because);
+            continue;
+        }
+        const bool may_lack = kind.may_have != nullptr && std::string_view(quantity.name) == kind.may_have;
+        if (may_lack && !node.has(quantity.name)) continue;
+        const Node value = node[quantity.name];
+        const bool nonnegative = quantity.range == ParameterRange::nonnegative;
+        if (quantity.width == 1) {
+            *quantity.of(a) = nonnegative ? value.nonnegative() : value.number();
+            continue;
+        }
+        const std::vector<Node> items = value.items(quantity.width);
+        for (int c = 0; c < quantity.width; ++c)
+            quantity.of(a)[c] = items[c].number();
+    }
+}
+
 ActuatorSpec read_actuator(const Node& node, const ModelInput& model, ModelNames& names) {
     node.expect_keys("actuator");
     ActuatorSpec a;
-    constexpr ActuatorType types[] = {ActuatorType::motor, ActuatorType::servo, ActuatorType::velocity,
-                                      ActuatorType::general, ActuatorType::motor};
-    const int type = node["type"].choice({"motor", "servo", "velocity", "general", "thruster"});
-    a.type = types[type];
-    a.thruster = type == 4;
+    a.type = static_cast<ActuatorType>(node["type"].choice(actuator_type_names()));
+    const ActuatorKind& kind = actuator_kind(a.type);
     const std::string because = "the actuator is of type " + node["type"].text();
-    if (a.thruster)
-        node.forbid({"joint"}, because);
-    else
+    if (kind.on_joint)
         node.forbid({"body", "axis", "position", "drag"}, because);
-    a.body = a.thruster ? names.bodies.index(node["body"]) : names.joints.index(node["joint"]);
+    else
+        node.forbid({"joint"}, because);
+    a.body = kind.on_joint ? names.joints.index(node["joint"]) : names.bodies.index(node["body"]);
     const BodySpec& body = model.bodies[a.body];
-    if (!a.thruster && joint_nv(body.joint) != 1)
+    if (kind.on_joint && joint_nv(body.joint) != 1)
         node["joint"].fail(
             "an actuator drives one dof, but this joint is " + std::string(joint_type_name(body.joint)),
             "name a joint with an axis");
-    if (a.thruster && moving_body(model.bodies, a.body) < 0)
+    if (!kind.on_joint && moving_body(model.bodies, a.body) < 0)
         node["body"].fail("a thruster pushes what moves, and this body does not", "name another body");
     const auto name = node.find("name");
-    a.name = name ? read_name(*name) : a.thruster ? body.name : body.joint_name;
+    a.name = name ? read_name(*name) : kind.on_joint ? body.joint_name : body.name;
     names.actuators.add(node, a.name);
-    if (a.thruster) {
+    if (!kind.on_joint) {
         if (const auto axis = node.find("axis")) a.axis = read_direction(*axis);
         a.position = node.vec3_or("position", Vec3<double>::Zero());
         a.drag = node.number_or("drag", 0);
     }
-    if (a.type != ActuatorType::servo) node.forbid({"kp"}, because);
-    if (a.type != ActuatorType::servo && a.type != ActuatorType::velocity) node.forbid({"kd"}, because);
-    if (a.type != ActuatorType::general) node.forbid({"gain", "bias"}, because);
     a.gear = node.number_or("gear", 1);
-    if (a.type == ActuatorType::servo) {
-        a.kp = node["kp"].nonnegative();
-        a.kd = node.nonnegative_or("kd", 0);
-    }
-    if (a.type == ActuatorType::velocity) a.kd = node["kd"].nonnegative();
-    if (a.type == ActuatorType::general) {
-        a.gain = node["gain"].number();
-        const std::vector<Node> bias = node["bias"].items(3);
-        for (int c = 0; c < 3; ++c)
-            a.bias[c] = bias[c].number();
-    }
+    read_quantities(node, kind, because, a);
     if (const auto limits = node.find("control_limits"))
         std::tie(a.control_lower, a.control_upper) = read_range(*limits);
     if (const auto limits = node.find("force_limits"))

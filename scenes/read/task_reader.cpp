@@ -152,27 +152,31 @@ TermNorm read_norm(const Node& node) {
     return norm && norm->choice({"squared", "distance"}) == 1 ? TermNorm::distance : TermNorm::squared;
 }
 
-bool is_vector_sum(TermKind kind) {
-    return kind == TermKind::centre_of_mass || kind == TermKind::linear_momentum ||
-           kind == TermKind::angular_momentum;
+// Refuses the keys that have no meaning for a term.
+void forbid_others(const Node& node, const TermTraits& traits) {
+    const std::string because = std::string("the term is ") + traits.name;
+    const auto unless = [&](bool meant, std::initializer_list<const char*> keys) {
+        if (!meant) node.forbid(keys, because);
+    };
+    const TermSubject subject = traits.subject;
+    unless(subject == TermSubject::point, {"point", "site"});
+    unless(subject == TermSubject::point || subject == TermSubject::body, {"body"});
+    unless(traits.has_target, {"axes"});
+    unless(traits.has_target || traits.kind == TermKind::configuration, {"target"});
+    unless(traits.kind == TermKind::orientation, {"quaternion", "rpy_deg"});
+    unless(subject == TermSubject::bodies, {"tree"});
+    unless(subject == TermSubject::joints, {"joints"});
+    unless(subject == TermSubject::actuators, {"actuators"});
+    unless(subject == TermSubject::shape, {"shape"});
+    unless(subject == TermSubject::file, {"file", "columns"});
+    if (traits.numbers == 0) node.forbid({"norm"}, because + ", which is linear");
 }
 
-// Where the keys of a term have a meaning.
-void forbid_others(const Node& node, TermKind kind) {
-    const std::string because = "the term is " + node["term"].text();
-    const bool at_point = kind == TermKind::position || kind == TermKind::velocity,
-               vector = at_point || is_vector_sum(kind),
-               energy = kind == TermKind::kinetic_energy || kind == TermKind::potential_energy,
-               linear = energy || kind == TermKind::height || kind == TermKind::impulse;
-    if (!at_point && kind != TermKind::height) node.forbid({"body", "point", "site"}, because);
-    if (!vector) node.forbid({"axes"}, because);
-    if (!vector && kind != TermKind::configuration) node.forbid({"target"}, because);
-    if (!is_vector_sum(kind) && !energy) node.forbid({"tree"}, because);
-    if (kind != TermKind::configuration && kind != TermKind::joint_velocity) node.forbid({"joints"}, because);
-    if (kind != TermKind::effort) node.forbid({"actuators"}, because);
-    if (kind != TermKind::impulse) node.forbid({"shape"}, because);
-    if (kind != TermKind::recording) node.forbid({"file", "columns"}, because);
-    if (linear) node.forbid({"norm"}, because + ", which is linear");
+std::vector<std::string> term_names() {
+    std::vector<std::string> names;
+    for (const TermTraits& traits : term_traits)
+        names.push_back(traits.name);
+    return names;
 }
 
 // All that the patterns under `key` match, or everything if there is no such key.
@@ -194,23 +198,20 @@ Term read_term(const Node& node, const World& world, const VecX<double>& x0,
     node.expect_keys("term");
     const Model& model = world.model;
     Term term;
-    const Node kind = node["term"];  // in the order of TermKind
-    term.kind = static_cast<TermKind>(
-        kind.choice({"position", "velocity", "configuration", "joint_velocity", "height", "effort", "impulse",
-                     "centre_of_mass", "linear_momentum", "angular_momentum", "kinetic_energy",
-                     "potential_energy", "recording"}));
-    forbid_others(node, term.kind);
+    const Node kind = node["term"];
+    term.kind = static_cast<TermKind>(kind.choice(term_names()));
+    const TermTraits& traits = traits_of(term.kind);
+    forbid_others(node, traits);
     term.name = node.text_or("name", kind.text());
     term.norm = read_norm(node);
     term.weight = node.number_or("weight", 1);
-    const bool needs_step = term.kind == TermKind::effort || term.kind == TermKind::impulse;
-    term.running = needs_step || term.kind == TermKind::recording;
+    term.running = traits.of_a_step || traits.subject == TermSubject::file;
     if (const auto at = node.find("at")) term.running = at->choice({"end", "running"}) == 1;
-    if (needs_step && !term.running)
+    if (traits.of_a_step && !term.running)
         node["at"].fail("there is no " + kind.text() + " at the end, where no step follows",
                         "use \"running\"");
 
-    if (term.kind == TermKind::recording) {
+    if (traits.subject == TermSubject::file) {
         term.recording =
             read_recording(node, world, folder, term.running ? 0 : steps, term.running ? steps - 1 : steps);
         for (const Signal& s : term.recording.signals)
@@ -218,16 +219,18 @@ Term read_term(const Node& node, const World& world, const VecX<double>& x0,
                 node["at"].fail("there is no \"" + s.names[0] + "\" at the end, where no step follows",
                                 "use \"running\"");
     }
-    const bool at_point = term.kind == TermKind::position || term.kind == TermKind::velocity;
     if (const auto site = node.find("site")) {
         node.forbid({"body", "point"}, "the point is that of a site");
         term.site = resolve_one(*site, "site", names_of(model.sites, &Site::name));
         term.body = model.sites[term.site].body;
-    } else if (at_point || term.kind == TermKind::height)
+    } else if (traits.subject == TermSubject::point || traits.subject == TermSubject::body)
         term.body = resolve_one(node["body"], "body", names_of(model.bodies, &Body::name));
     term.point = node.vec3_or("point", term.point);
-    if (at_point || is_vector_sum(term.kind))
-        term.target = node.vec3_or("target", term.target), term.axes = node.vec3_or("axes", term.axes);
+    if (traits.has_target) {
+        term.target = node.vec3_or("target", term.target);
+        term.axes = node.vec3_or("axes", term.axes);
+    }
+    if (term.kind == TermKind::orientation) term.orientation = read_orientation(node);
     term.bodies = {0, static_cast<int>(model.bodies.size())};
     if (const auto tree = node.find("tree")) {
         const int body = resolve_one(*tree, "body", names_of(model.bodies, &Body::name));
@@ -236,10 +239,10 @@ Term read_term(const Node& node, const World& world, const VecX<double>& x0,
     }
     if (const auto shape = node.find("shape"))
         term.shape = resolve_one(*shape, "shape", names_of(world.shapes.shapes, &Shape::name));
-    if (term.kind == TermKind::effort)
+    if (traits.subject == TermSubject::actuators)
         term.controls =
             read_matches(node, "actuators", "actuator", names_of(model.actuators, &Actuator::name));
-    if (term.kind != TermKind::configuration && term.kind != TermKind::joint_velocity) return term;
+    if (traits.subject != TermSubject::joints) return term;
 
     term.q_target = x0.head(model.nq);
     for (const int i : read_matches(node, "joints", "joint", names_of(model.bodies, &Body::joint_name))) {

@@ -22,7 +22,7 @@ bool has_closed_form(const World& w, const StepScratch<double>& s) {
     for (const RowBlock& b : s.rows.blocks)
         if (b.kind != RowKind::contact && b.kind != RowKind::limit && b.kind != RowKind::dry_friction)
             return false;
-    return std::ranges::none_of(w.model.actuators, [](const Actuator& a) { return a.thruster; });
+    return std::ranges::none_of(w.model.actuators, [](const Actuator& a) { return !a.on_joint; });
 }
 
 // Rows of q+ from those of v+, where displacement_is_h_v: q+ = retract(q, d), d = h v+.
@@ -120,8 +120,8 @@ void dynamics_columns(const World& w, const double* theta, const double* x, Step
         const Actuator& a = m.actuators[n];
         const Saturation& at = s.saturations[n];
         if (at.force != Side::within) continue;
-        const AffineLaw<double> law = affine_law(m, theta, n);
-        const double gear = theta[m.gear.at(n)];
+        const ActuatorLaw<double> law = actuator_law(a.type, m.actuator, theta, n);
+        const double gear = theta[m.actuator.gear.at(n)];
         J.response(a.v, a.v) += h * gear * gear * law.b1;
         if (!at.implicit) J.response(a.v, nv + a.v) += h * gear * gear * law.b2;
         if (at.control == Side::within) J.response(a.v, 2 * nv + n) += h * gear * law.gain;

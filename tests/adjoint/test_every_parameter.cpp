@@ -216,7 +216,7 @@ TEST_CASE(
                              Refused{R"({"path": "joints/*/pitch", "value": 1})",
                                      "has no effect: the joint is not helical", "remove it"},
                              Refused{R"({"path": "actuators/arm/torque/kp", "value": 1})",
-                                     "has no effect: the actuator is no servo", "remove it"},
+                                     "has no effect: an actuator of type motor has none", "remove it"},
                              Refused{R"({"path": "shapes/ground/size", "value": 1})",
                                      "has no effect: a plane has no size", "remove it"}})
         check_complaint(with(r.parameter), "test.json", r.what, r.remedy);
@@ -224,7 +224,7 @@ TEST_CASE(
                     "lower end that is not below the upper one", "give both as [lower, upper]");
     const Scene s = changed({{"/parameters/0", R"({"path": "actuators/*/kp", "value": 7})"}});
     const Model& m = s.world.model;
-    CHECK((s.theta[m.kp.at(0)] == 0 && s.theta[m.kp.at(1)] == 7));
+    CHECK((s.theta[m.actuator.kp.at(0)] == 0 && s.theta[m.actuator.kp.at(1)] == 7));
 }
 
 TEST_CASE("every parameter: the ends of a range stay apart when both are optimised") {

@@ -49,6 +49,7 @@ Term random_term(const World& w, Rng& g, TermKind kind, TermNorm norm, bool runn
     term.body = at_site ? w.model.sites[0].body : w.model.body_index("body4");
     term.point = g.vec3(Regime::random), term.target = g.vec3(Regime::random),
     term.axes = g.vec3(Regime::random);
+    term.orientation = Probe<Quaternion<double>>::random(g, Regime::random);
     term.dofs = {1, 4, 18, 20}, term.controls = {0, 1, 2};
     term.q_target = random_configuration(w.model, g, Regime::random);
     term.bodies = {0, static_cast<int>(w.model.bodies.size()) - 1};
@@ -68,16 +69,7 @@ Term random_term(const World& w, Rng& g, TermKind kind, TermNorm norm, bool runn
     return term;
 }
 
-bool is_at_point(TermKind kind) {
-    return kind == TermKind::position || kind == TermKind::velocity || kind == TermKind::height;
-}
-
-constexpr TermKind all_kinds[] = {
-    TermKind::position,         TermKind::velocity,       TermKind::configuration,
-    TermKind::joint_velocity,   TermKind::height,         TermKind::effort,
-    TermKind::impulse,          TermKind::centre_of_mass, TermKind::linear_momentum,
-    TermKind::angular_momentum, TermKind::kinetic_energy, TermKind::potential_energy,
-    TermKind::recording};
+bool is_at_point(TermKind kind) { return traits_of(kind).subject == TermSubject::point; }
 
 // Everything that a term may read, each kind along a direction: poses, velocities, inertias, gravity, the
 // place of a site, q, v, u, impulses, and the time step.
@@ -158,10 +150,10 @@ struct SignalDifferencePass : TermStage {
 Objective terms_of_every_kind(const World& w, Rng& g) {
     Objective objective;
     for (const TermNorm norm : {TermNorm::squared, TermNorm::distance, TermNorm::component})
-        for (const TermKind kind : all_kinds)
+        for (const TermTraits& traits : term_traits)
             for (const bool running : {true, false}) {
-                const bool of_a_step = kind == TermKind::effort || kind == TermKind::impulse;
-                if (running || !of_a_step) objective.push_back(random_term(w, g, kind, norm, running));
+                const TermKind kind = traits.kind;
+                if (running || !traits.of_a_step) objective.push_back(random_term(w, g, kind, norm, running));
                 if (is_at_point(kind)) objective.push_back(random_term(w, g, kind, norm, running, true));
             }
     return objective;
@@ -241,10 +233,11 @@ struct FinishPass : SimulationStage {
 TEST_CASE("adjoint: evaluate") { check_pass<EvaluatePass>(1e-12); }
 TEST_CASE("adjoint: term_value, normal_impulse, recording_residual") {
     for (const TermNorm norm : {TermNorm::squared, TermNorm::distance, TermNorm::component})
-        for (const TermKind kind : all_kinds)
+        for (const TermTraits& traits : term_traits)
             for (const bool special : {false, true}) {  // impulses of one shape, points at a site
+                const TermKind kind = traits.kind;
                 if (special && kind != TermKind::impulse && !is_at_point(kind)) continue;
-                CAPTURE(static_cast<int>(kind));
+                CAPTURE(traits.name);
                 CAPTURE(static_cast<int>(norm));
                 TermValuePass::kind = kind, TermValuePass::norm = norm;
                 TermValuePass::of_one_shape = special && kind == TermKind::impulse;

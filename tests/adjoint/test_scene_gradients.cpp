@@ -174,7 +174,7 @@ TEST_CASE(
                    "objective": [{"term": "position", "body": "cart", "target": [)" +
                std::to_string(factor * push_to) + R"(, 0, 0]}], "parameters": [)" + parameter + "]}";
     };
-    const int gear = cart("{}").world.model.gear.at(0), mass = cart("{}").world.model.mass.at(0);
+    const int gear = cart("{}").world.model.actuator.gear.at(0), mass = cart("{}").world.model.mass.at(0);
     const char* between = R"({"path": "actuators/cart/gear", "optimise": true, "lower": 0.5, "upper": 2})";
     for (const double wanted : {3.0, -1.0, 1.5})
         by_every_method(scene(wanted, between).c_str(),

@@ -65,7 +65,7 @@ TEST_CASE("gradient by a push: of one link it is what its motor's gradient says"
         kinematics(w.model, p.scene.theta.data(), x.data(), x.data() + w.nq(), k);
         const Vec3<double> r = rotate<double>(k.X[0], load3(p.scene.theta.data() + w.model.com.at(0)));
         const Vec3<double> expected =
-            k.S[0].ang.cross(r) * (p.u_bars[t][0] / p.scene.theta[w.model.gear.at(0)] / h);
+            k.S[0].ang.cross(r) * (p.u_bars[t][0] / p.scene.theta[w.model.actuator.gear.at(0)] / h);
         CHECK((p.impulses[t][0] - expected).norm() <= 1e-12 * expected.norm());
     }
 }

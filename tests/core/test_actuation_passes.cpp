@@ -28,11 +28,11 @@ struct ActuationPass : PassCase {
             if (b.nv == 1) add(m.stiffness, b.v0), add(m.rest, b.v0), coordinates.push_back(b.v0);
         for (int n = 0; n < m.nu; ++n) {
             const Actuator& a = m.actuators[n];
-            add(m.gear, n);
-            if (a.type == ActuatorType::servo) add(m.kp, n);
-            if (a.type == ActuatorType::servo || a.type == ActuatorType::velocity) add(m.kd, n);
-            if (a.type == ActuatorType::general) add(m.gain, n), add(m.actuator_bias, n);
-            if (a.type == ActuatorType::general && theta[m.actuator_bias.at(n) + 2] > 0)
+            add(m.actuator.gear, n);
+            if (a.type == ActuatorType::servo) add(m.actuator.kp, n);
+            if (a.type == ActuatorType::servo || a.type == ActuatorType::velocity) add(m.actuator.kd, n);
+            if (a.type == ActuatorType::general) add(m.actuator.gain, n), add(m.actuator.bias, n);
+            if (a.type == ActuatorType::general && theta[m.actuator.bias.at(n) + 2] > 0)
                 velocities.push_back(a.v);
         }
     }
@@ -101,7 +101,7 @@ struct ActuationPass : PassCase {
 // The actuators without springs and damping.
 struct ActuatorForcePass : ActuationPass {
     ActuatorForcePass(Rng& g, Regime r) : ActuationPass(g, r) {
-        std::erase_if(parameters, [&](int p) { return p < m.gear.offset; });
+        std::erase_if(parameters, [&](int p) { return p < m.actuator.gear.offset; });
         coordinates.clear();
         for (int n = 0; n < m.nu; ++n) {
             const Actuator& a = m.actuators[n];
@@ -109,7 +109,8 @@ struct ActuatorForcePass : ActuationPass {
         }
     }
     Saturation unsaturated(int n) const {
-        return {Side::within, Side::within, affine_law(m, theta.data(), n).b2 <= 0};
+        return {Side::within, Side::within,
+                actuator_law(m.actuators[n].type, m.actuator, theta.data(), n).b2 <= 0};
     }
     Covector forward(const Covector& x_dot) const {
         return run_duals(x_dot, [&](const D* th, const D* qd, const D* vd, const D* cd, D* tau, D* B) {
@@ -127,9 +128,10 @@ struct ActuatorForcePass : ActuationPass {
 };
 
 // Parameters -> the four coefficients of every actuator's law.
-struct AffineLawPass : ActuatorForcePass {
-    AffineLawPass(Rng& g, Regime r) : ActuatorForcePass(g, r) {
-        std::erase_if(parameters, [&](int p) { return p < m.kp.offset; });  // the gear is no part of the law
+struct ActuatorLawPass : ActuatorForcePass {
+    ActuatorLawPass(Rng& g, Regime r) : ActuatorForcePass(g, r) {
+        std::erase_if(parameters,
+                      [&](int p) { return p < m.actuator.kp.offset; });  // the gear is no part of the law
         coordinates.clear(), velocities.clear();
     }
     int inputs() const { return static_cast<int>(parameters.size()); }
@@ -140,7 +142,7 @@ struct AffineLawPass : ActuatorForcePass {
             th[parameters[i]].d = x_dot[i];
         Covector y;
         for (int n = 0; n < m.nu; ++n) {
-            const AffineLaw<D> law = affine_law(m, th.data(), n);
+            const ActuatorLaw<D> law = actuator_law(m.actuators[n].type, m.actuator, th.data(), n);
             y.insert(y.end(), {law.gain.d, law.b0.d, law.b1.d, law.b2.d});
         }
         return y;
@@ -151,7 +153,7 @@ struct AffineLawPass : ActuatorForcePass {
             theta_bar[parameters[i]] = prior[i];
         for (int n = 0; n < m.nu; ++n) {
             const double* b = y_bar.data() + 4 * n;
-            affine_law_adj(m, n, {b[0], b[1], b[2], b[3]}, theta_bar.data());
+            actuator_law_adj(m.actuators[n].type, m.actuator, n, {b[0], b[1], b[2], b[3]}, theta_bar.data());
         }
         Covector x_bar;
         for (const int p : parameters)
@@ -164,4 +166,4 @@ struct AffineLawPass : ActuatorForcePass {
 
 TEST_CASE("adjoint: actuation") { check_pass<ActuationPass>(1e-12); }
 TEST_CASE("adjoint: actuator_force") { check_pass<ActuatorForcePass>(1e-12); }
-TEST_CASE("adjoint: affine_law") { check_pass<AffineLawPass>(1e-12); }
+TEST_CASE("adjoint: actuator_law") { check_pass<ActuatorLawPass>(1e-12); }

@@ -30,11 +30,11 @@ struct ThrustForcePass : StagePass {
           x_dual(m.nu),
           sides(static_cast<size_t>(m.nu)) {
         for (Actuator& a : m.actuators) {
-            a.type = ActuatorType::motor, a.thruster = true, a.drag = g.normal();
+            a.type = ActuatorType::thruster, a.on_joint = false, a.drag = g.normal();
             a.axis = g.vec3(Regime::random).normalized(), a.position = g.vec3(Regime::random);
         }
-        in.add(theta.data() + m.gear.offset, theta_dual.data() + m.gear.offset,
-               theta_bar.data() + m.gear.offset, m.nu);
+        in.add(theta.data() + m.actuator.gear.offset, theta_dual.data() + m.actuator.gear.offset,
+               theta_bar.data() + m.actuator.gear.offset, m.nu);
         in.add(ctrl.data(), ctrl_dual.data(), ctrl_bar.data(), m.nu);
         if (pass_alone) out.add<double>(x_dual.data(), x_bar.data(), m.nu);
     }

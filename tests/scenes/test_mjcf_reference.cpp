@@ -69,7 +69,7 @@ VecX<double> forces(const Model& m, const VecX<double>& theta, const VecX<double
 
 VecX<double> without_gears(const Model& m, VecX<double> theta) {
     for (int n = 0; n < m.nu; ++n)
-        theta[m.gear.at(n)] = 0;
+        theta[m.actuator.gear.at(n)] = 0;
     return theta;
 }
 

@@ -81,6 +81,22 @@ double total_mass(const Scene& s, const std::string& pattern) {
 
 }  // namespace
 
+TEST_CASE("scenes: the schema names every joint, actuator and term of the tables") {
+    const Json defs = read_json(folder() / "scene.schema.json")["$defs"];
+    const auto named = [&](const char* kind, const char* key) {
+        const auto names = defs[kind]["properties"][key]["enum"].get<std::vector<std::string>>();
+        return std::set<std::string>(names.begin(), names.end());
+    };
+    const std::vector<std::string> actuators = actuator_type_names();
+    CHECK(named("actuator", "type") == std::set<std::string>(actuators.begin(), actuators.end()));
+    std::set<std::string> terms;
+    for (const TermTraits& traits : term_traits)
+        terms.insert(traits.name);
+    CHECK(named("term", "term") == terms);
+    for (const JointKind& kind : joint_kinds)
+        CHECK(named("joint", "type").count(kind.name) == 1);
+}
+
 TEST_CASE("scenes: the schema has the keys of the loader, and the shipped scenes and models obey it") {
     const Json schema = read_json(folder() / "scene.schema.json");
     std::set<std::string> kinds;

@@ -108,8 +108,8 @@ TEST_CASE("scenes: terms about a tree or all bodies; other actuators") {
     const Model& m = s.world.model;
     CHECK((m.actuators[0].type == ActuatorType::general && s.theta[m.actuators[0].control.lower] == -1));
     CHECK(s.theta[m.actuators[0].force.upper] == 6);
-    CHECK((s.theta[m.gain.at(0)] == 2 && s.theta[m.actuator_bias.at(0) + 2] == -4));
-    CHECK((m.actuators[1].type == ActuatorType::velocity && s.theta[m.kd.at(1)] == 7));
+    CHECK((s.theta[m.actuator.gain.at(0)] == 2 && s.theta[m.actuator.bias.at(0) + 2] == -4));
+    CHECK((m.actuators[1].type == ActuatorType::velocity && s.theta[m.actuator.kd.at(1)] == 7));
 }
 
 TEST_CASE("scenes: every shape") {

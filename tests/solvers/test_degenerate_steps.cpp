@@ -237,7 +237,7 @@ std::vector<KinkyState> kinky_states() {
         AnalyticCase c = slider(-0.25, unlimited);
         c.v("slider") = 1;
         KinkyState& k = add("a gain on the velocity of 0", std::move(c));
-        k.dtheta[k.t.world.model.actuator_bias.at(0) + 2] = 1;
+        k.dtheta[k.t.world.model.actuator.bias.at(0) + 2] = 1;
     }
     return all;
 }

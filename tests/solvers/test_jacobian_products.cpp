@@ -97,7 +97,7 @@ struct Tally {
     void add(const World& w, const StepScratch<double>& s) {
         ++states;
         for (const Actuator& a : w.model.actuators)
-            thrusters += a.thruster;
+            thrusters += !a.on_joint;
         for (const RowBlock& b : s.rows.blocks) {
             const double* lambda = s.impulses.lambda.data() + b.row;
             if (lambda[0] == 0) continue;

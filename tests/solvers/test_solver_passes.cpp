@@ -256,7 +256,7 @@ template <ForwardDynamics dynamics> struct StepPass : ContactStage {
             add_parameters_along_direction(g, slice, bodies);
         for (const auto& slice : {m.damping, m.armature, m.stiffness, m.rest})
             add_parameters_along_direction(g, slice, m.nv);
-        for (const auto& slice : {m.gear, m.kp, m.kd})
+        for (const auto& slice : {m.actuator.gear, m.actuator.kp, m.actuator.kd})
             add_parameters_along_direction(g, slice, m.nu);
         add_limits_and_actuator_limits(g);
         for (const auto& slice : {m.gravity, w.time_step, w.compliance, w.erp, w.slop})

@@ -57,12 +57,13 @@ inline ToyState busy_contact_state(Rng& g, Regime r) {
         const double speed = r == Regime::neutral ? 0 : (r == Regime::near_neutral ? 1e-8 : 1);
         t.x.tail(m.nv) *= speed;
         const Actuator &saturated = m.actuators[0], &free = m.actuators[2];
-        const auto length = [&](const Actuator& a, int n) { return t.theta[m.gear.at(n)] * q[a.q]; };
+        const auto length = [&](const Actuator& a, int n) { return t.theta[m.actuator.gear.at(n)] * q[a.q]; };
         t.u[0] = length(saturated, 0) + (g.normal() < 0 ? -2 : 2);
         t.u[1] = g.normal() < 0 ? 3 : speed;
-        t.u[2] = length(free, 2) +
-                 (t.theta[m.kd.at(2)] * t.theta[m.gear.at(2)] * v[free.v] + speed * g.uniform(-1, 1)) /
-                     t.theta[m.kp.at(2)];
+        t.u[2] =
+            length(free, 2) + (t.theta[m.actuator.kd.at(2)] * t.theta[m.actuator.gear.at(2)] * v[free.v] +
+                               speed * g.uniform(-1, 1)) /
+                                  t.theta[m.actuator.kp.at(2)];
         return t;
     }
 }

@@ -127,7 +127,7 @@ inline void add_thruster(ModelBuilder& builder, std::uint64_t seed, int index) {
     Stream g(seed, "thruster", index);
     ActuatorSpec a;
     a.name = "thruster" + std::to_string(index);
-    a.thruster = true;
+    a.type = ActuatorType::thruster;
     a.body = g.below(static_cast<int>(builder.bodies().size()));
     a.axis = g.unit(), a.position = 0.1 * g.vec3();
     a.gear = g.magnitude(-0.5, 0.5), a.drag = 0.1 * g.normal();

@@ -1,0 +1,124 @@
+// Actuators: what each type is, in one place. A type is a row of the table in actuator.cpp and a case of
+// actuator_law and its adjoint here; readers, `info`, plots and the viewer take the rest from the row.
+//
+// An actuator on a joint with an axis pushes with tau = gear f, at its own length l = gear q and velocity
+// l' = gear v:
+//   f = clamp(gain ctrl + b_0 + b_1 l + b_2 l', force limits),   ctrl clamped to the control limits first
+//   motor     f = ctrl                        N m or N before the gear
+//   servo     f = kp (ctrl - l) - kd l'       ctrl in rad or m
+//   velocity  f = kd (ctrl - l')              ctrl in rad/s or m/s
+//   general   gain and bias as given          (MuJoCo's general actuator in its affine form)
+// A thruster pushes its body instead, along an axis at a point of it, with f = ctrl in N
+// (core/dynamics/thrust.hpp).
+#pragma once
+
+#include <limits>
+#include <span>
+#include <string>
+
+#include "core/model/parameters.hpp"
+
+namespace costate {
+
+inline constexpr double unlimited = std::numeric_limits<double>::infinity();
+
+enum class ActuatorType { motor, servo, velocity, general, thruster };
+
+// One actuator as a builder takes it.
+struct ActuatorSpec {
+    std::string name;
+    ActuatorType type = ActuatorType::motor;
+    int body = -1;  // handle: the body whose joint it drives, or that a thruster pushes
+    double gear = 1, kp = 0, kd = 0;
+    double gain = 0;
+    Vec3<double> bias = Vec3<double>::Zero();
+    double control_lower = -unlimited, control_upper = unlimited;
+    double force_lower = -unlimited, force_upper = unlimited;
+    // of a thruster, in its body: unit vector; m
+    Vec3<double> axis = Vec3<double>::UnitZ(), position = Vec3<double>::Zero();
+    // of a thruster: moment about the axis a unit of force, m
+    double drag = 0;
+};
+
+struct Actuator {
+    std::string name;
+    ActuatorType type = ActuatorType::motor;
+    bool on_joint = true;  // see ActuatorKind
+    int body = 0;
+    int q = 0, v = 0;  // of the joint it drives
+    ParameterInterval control, force;
+    // of a thruster
+    Vec3<double> axis = Vec3<double>::UnitZ(), position = Vec3<double>::Zero();
+    double drag = 0;
+};
+
+// The parameters of all actuators, a slice a quantity. A type that does not have a quantity has an entry for
+// it all the same, without effect.
+struct ActuatorSlices {
+    ParameterSlice gear, kp, kd, gain, bias;
+};
+
+// A quantity of the laws: its name in files and paths of parameters, and where it stands.
+struct ActuatorQuantity {
+    const char* name;
+    int width;
+    ParameterRange range;
+    ParameterSlice ActuatorSlices::*slice;
+    double* (*of)(ActuatorSpec&);  // (width)
+};
+std::span<const ActuatorQuantity> actuator_quantities();
+
+// What the control of an actuator is: a force, what its joint is driven to, or a number of no fixed unit.
+enum class ControlMeaning { effort, position, velocity, number };
+
+struct ActuatorKind {
+    const char* name;  // in files
+    ControlMeaning control;
+    bool on_joint;           // drives a joint with an axis; else it pushes its body
+    const char* needs[2]{};  // quantities besides the gear that a file must give
+    const char* may_have = nullptr;
+    bool has(std::string_view quantity) const;
+};
+const ActuatorKind& actuator_kind(ActuatorType type);
+std::vector<std::string> actuator_type_names();  // in the order of the enumerators
+
+// "N m", "rad/s", ...; empty where a type leaves it open
+const char* control_unit(ActuatorType type, bool on_sliding_joint);
+
+// f = gain ctrl + b_0 + b_1 l + b_2 l'
+template <class T> struct ActuatorLaw { T gain, b0, b1, b2; };
+
+template <class T>
+ActuatorLaw<T> actuator_law(ActuatorType type, const ActuatorSlices& at, const T* theta, int n) {
+    const T &kp = theta[at.kp.at(n)], &kd = theta[at.kd.at(n)], *b = theta + at.bias.at(n);
+    switch (type) {
+        case ActuatorType::motor:
+        case ActuatorType::thruster: break;
+        case ActuatorType::servo: return {kp, T(0), -kp, -kd};
+        case ActuatorType::velocity: return {kd, T(0), T(0), -kd};
+        case ActuatorType::general: return {theta[at.gain.at(n)], b[0], b[1], b[2]};
+    }
+    return {T(1), T(0), T(0), T(0)};
+}
+template <class T>
+void actuator_law_adj(ActuatorType type, const ActuatorSlices& at, int n, const ActuatorLaw<T>& bar,
+                      T* theta_bar) {
+    T &kp = theta_bar[at.kp.at(n)], &kd = theta_bar[at.kd.at(n)], *b = theta_bar + at.bias.at(n);
+    switch (type) {
+        case ActuatorType::motor:
+        case ActuatorType::thruster: break;
+        case ActuatorType::servo:
+            kp += bar.gain - bar.b1;
+            kd -= bar.b2;
+            break;
+        case ActuatorType::velocity: kd += bar.gain - bar.b2; break;
+        case ActuatorType::general:
+            theta_bar[at.gain.at(n)] += bar.gain;
+            b[0] += bar.b0;
+            b[1] += bar.b1;
+            b[2] += bar.b2;
+            break;
+    }
+}
+
+}  // namespace costate

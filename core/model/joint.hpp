@@ -1,0 +1,43 @@
+// Joint types: what each is, one row a type. Pose, axes and adjoint of a joint stand in
+// core/dynamics/joint.hpp.
+#pragma once
+
+#include <cstddef>
+
+namespace costate {
+
+enum class JointType { fixed, revolute, prismatic, helical, spherical, free };
+
+// Coordinates of a joint: first plain numbers, one a dof, then rotations, each a unit quaternion (w, x, y, z)
+// in q and an angular velocity in body axes in v. Helical: a turn by q about the axis and a shift by pitch q
+// along it. Free: position of the origin and velocity in world axes, then orientation (MuJoCo's convention).
+struct JointKind {
+    JointType type;
+    const char* name;  // in files
+    int numbers, rotations;
+    bool has_axis;          // of turn or shift, one dof
+    int carried_by_parent;  // how many of its first dofs have axes that stay with the parent
+    constexpr int nq() const { return numbers + 4 * rotations; }
+    constexpr int nv() const { return numbers + 3 * rotations; }
+};
+
+inline constexpr JointKind joint_kinds[] = {
+    {JointType::fixed, "fixed", 0, 0, false, 0},         {JointType::revolute, "revolute", 1, 0, true, 0},
+    {JointType::prismatic, "prismatic", 1, 0, true, 0},  {JointType::helical, "helical", 1, 0, true, 0},
+    {JointType::spherical, "spherical", 0, 1, false, 0}, {JointType::free, "free", 3, 1, false, 3},
+};
+
+constexpr const JointKind& joint_kind(JointType type) { return joint_kinds[static_cast<size_t>(type)]; }
+
+constexpr bool joint_kinds_are_in_order() {
+    for (const JointKind& kind : joint_kinds)
+        if (&joint_kind(kind.type) != &kind) return false;
+    return true;
+}
+static_assert(joint_kinds_are_in_order());
+
+constexpr int joint_nq(JointType type) { return joint_kind(type).nq(); }
+constexpr int joint_nv(JointType type) { return joint_kind(type).nv(); }
+constexpr const char* joint_type_name(JointType type) { return joint_kind(type).name; }
+
+}  // namespace costate
