@@ -5,6 +5,7 @@
 
 #include "scenes/format/json.hpp"
 #include "scenes/format/names.hpp"
+#include "scenes/import/mesh/mesh_hull.hpp"
 #include "scenes/lone_model.hpp"
 #include "scenes/memory.hpp"
 #include "scenes/read/initial_reader.hpp"
@@ -167,12 +168,14 @@ Scene load_alone(const ImportedModel& model, const std::filesystem::path& file, 
 Scene scene_from_json(const nlohmann::ordered_json& value, const std::filesystem::path& file,
                       std::optional<int> steps, const ImportOptions& options,
                       std::optional<int> steps_if_none) {
+    const HullsReadOnce once;
     const std::string shown = file.string();
     return checked(read_scene(Node(value, shown), file, steps, options, steps_if_none));
 }
 
 Scene load_scene(const std::string& path_or_name, std::optional<int> steps, const ImportOptions& options,
                  std::optional<int> steps_if_none) {
+    const HullsReadOnce once;
     const std::filesystem::path file = find_scene(path_or_name);
     if (is_robot_file(file)) return load_alone(import_model(file, options), file, steps);
     const Json value = read_json(file);

@@ -37,8 +37,8 @@ Arguments::Arguments(const Command& command, int argc, const char* const* argv) 
     for (int i = 0; i < argc; ++i)
         line_ += " " + shell_word(argv[i]);
     cxxopts::Options options(std::string("costate ") + command.name, std::string(command.summary) + "\n");
-    std::vector<std::string> names{"--steps",  "--base", "--search", "--self-collision",
-                                   "--strict", "--json", "--help"};
+    std::vector<std::string> names{"--steps",  "--base",          "--search", "--self-collision",
+                                   "--strict", "--hull-vertices", "--json",   "--help"};
     auto add = options.custom_help("SCENE [OPTION...]").positional_help("").add_options();
     for (const Option& o : command.options) {
         const std::string name = o.letter == nullptr ? o.name : std::string(o.letter) + "," + o.name;
@@ -57,6 +57,9 @@ Arguments::Arguments(const Command& command, int argc, const char* const* argv) 
     add("self-collision",
         "let the links of a URDF touch each other, except a link and the one that carries it");
     add("strict", "refuse a URDF or MJCF file that has what there is no counterpart for");
+    add("hull-vertices",
+        "how many vertices the hull of a mesh in a URDF or MJCF file keeps at most, 4 or more (default: all)",
+        cxxopts::value<std::string>(), "N");
     add("json", "print one JSON object to stdout and nothing else");
     add("help", "print this");
     options.add_options("positional")(
@@ -108,6 +111,7 @@ ImportOptions Arguments::import_options() const {
             throw UsageError("--base takes fixed or floating, not '" + *base + "'");
         options.base = base == "fixed" ? Base::fixed : Base::floating;
     }
+    if (text("hull-vertices")) options.hull_vertices = static_cast<int>(integer("hull-vertices", 4, 4));
     for (std::string rest = text("search").value_or(""); !rest.empty();) {
         const size_t end = std::min(rest.find(':'), rest.size());
         const std::string folder = rest.substr(0, end);

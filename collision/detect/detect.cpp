@@ -86,6 +86,13 @@ struct Query {
         return {middle - extent, middle + extent};
     }
 
+    // Whether no point of a bounded shape can come within reach of the plane.
+    bool clear_of_plane(int plane, int other, const Bounds& bounds) const {
+        const Vec3<double> n = X_WS[plane].R.col(2), middle = 0.5 * (bounds.lo + bounds.hi),
+                           half = bounds.hi - middle;
+        return n.dot(middle - X_WS[plane].p) - n.cwiseAbs().dot(half) >= reach(other, plane);
+    }
+
     // Features by values first, then the closed form of each.
     void try_pair(int a, int b) const {
         const Shape &sa = shape(a), &sb = shape(b);
@@ -172,8 +179,11 @@ void detect(const ShapeSet& set, const double* theta, const Transform<double>* X
     for (size_t i = 0; i < bounds.size(); ++i)
         if (!is_plane(set.shapes[i])) bounds[i] = query.bounds(static_cast<int>(i));
 
-    for (const auto& [a, b] : set.plane_pairs)
-        query.try_pair(a, b);
+    for (const auto& [a, b] : set.plane_pairs) {
+        const bool first = is_plane(set.shapes[a]);
+        const int plane = first ? a : b, other = first ? b : a;
+        if (!query.clear_of_plane(plane, other, bounds[other])) query.try_pair(a, b);
+    }
 
     struct Pairs : btDbvt::ICollide {
         const Query& query;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "collision/contact/closest.hpp"
+#include "collision/detect/epa.hpp"
 
 namespace costate {
 namespace {
@@ -17,15 +18,16 @@ constexpr double overlap2 = 1e-22;
 
 // Up to four points, reduced to those whose hull holds the point nearest to the origin.
 struct Simplex {
-    Vec w[4];
+    DifferencePoint p[4];
     int count = 0;
 
-    void keep(int i) { w[0] = w[i], count = 1; }
-    void keep(int i, int j) { w[0] = Vec(w[i]), w[1] = Vec(w[j]), count = 2; }
+    const Vec& w(int i) const { return p[i].x; }
+    void keep(int i) { p[0] = p[i], count = 1; }
+    void keep(int i, int j) { p[0] = DifferencePoint(p[i]), p[1] = DifferencePoint(p[j]), count = 2; }
 
     Vec nearest() {
         switch (count) {
-            case 1: return w[0];
+            case 1: return w(0);
             case 2: return nearest_on_segment();
             case 3: return nearest_on_triangle();
             default: return nearest_on_tetrahedron();
@@ -33,22 +35,22 @@ struct Simplex {
     }
 
     Vec nearest_on_segment() {
-        const Vec u = w[1] - w[0];
-        const double along = -u.dot(w[0]), length2 = u.squaredNorm();
-        if (along <= 0) return keep(0), w[0];
-        if (along >= length2) return keep(1), w[0];
-        return w[0] + u * (along / length2);
+        const Vec u = w(1) - w(0);
+        const double along = -u.dot(w(0)), length2 = u.squaredNorm();
+        if (along <= 0) return keep(0), w(0);
+        if (along >= length2) return keep(1), w(0);
+        return w(0) + u * (along / length2);
     }
 
     // By the region of the origin                                         (Ericson, Real-Time Collision
     // Detection, 5.1.5)
     Vec nearest_on_triangle() {
-        const Vec ab = w[1] - w[0], ac = w[2] - w[0];
-        const double d1 = -ab.dot(w[0]), d2 = -ac.dot(w[0]), d3 = -ab.dot(w[1]), d4 = -ac.dot(w[1]),
-                     d5 = -ab.dot(w[2]), d6 = -ac.dot(w[2]);
-        if (d1 <= 0 && d2 <= 0) return keep(0), w[0];
-        if (d3 >= 0 && d4 <= d3) return keep(1), w[0];
-        if (d6 >= 0 && d5 <= d6) return keep(2), w[0];
+        const Vec ab = w(1) - w(0), ac = w(2) - w(0);
+        const double d1 = -ab.dot(w(0)), d2 = -ac.dot(w(0)), d3 = -ab.dot(w(1)), d4 = -ac.dot(w(1)),
+                     d5 = -ab.dot(w(2)), d6 = -ac.dot(w(2));
+        if (d1 <= 0 && d2 <= 0) return keep(0), w(0);
+        if (d3 >= 0 && d4 <= d3) return keep(1), w(0);
+        if (d6 >= 0 && d5 <= d6) return keep(2), w(0);
         const double on_c = d1 * d4 - d3 * d2, on_b = d5 * d2 - d1 * d6, on_a = d3 * d6 - d5 * d4;
         if (on_c <= 0 && d1 >= 0 && d3 <= 0) return keep(0, 1), nearest_on_segment();
         if (on_b <= 0 && d2 >= 0 && d6 <= 0) return keep(0, 2), nearest_on_segment();
@@ -57,7 +59,7 @@ struct Simplex {
         if (!(sum > 0)) return keep(0, 1), nearest_on_segment();
         // the foot of the origin, by the normal, which rounds less than the sum of the corners
         const Vec n = ab.cross(ac);
-        return n * (n.dot(w[0]) / n.squaredNorm());
+        return n * (n.dot(w(0)) / n.squaredNorm());
     }
 
     // Over the faces that part the origin from the fourth corner; zero if none does.
@@ -67,9 +69,9 @@ struct Simplex {
         for (int out = 0; out < 4; ++out) {
             Simplex face;
             for (int i = 0; i < 4; ++i)
-                if (i != out) face.w[face.count++] = w[i];
-            const Vec n = (face.w[1] - face.w[0]).cross(face.w[2] - face.w[0]);
-            const double corner = n.dot(w[out] - face.w[0]), origin = -n.dot(face.w[0]);
+                if (i != out) face.p[face.count++] = p[i];
+            const Vec n = (face.w(1) - face.w(0)).cross(face.w(2) - face.w(0));
+            const double corner = n.dot(w(out) - face.w(0)), origin = -n.dot(face.w(0));
             if (corner * origin > 0) continue;
             const Vec x = face.nearest();
             if (best.count == 0 || x.squaredNorm() < nearest.squaredNorm()) {
@@ -80,11 +82,60 @@ struct Simplex {
         if (best.count > 0) *this = best;
         return nearest;
     }
+
+    bool holds(const DifferencePoint& q) const {
+        return std::any_of(p, p + count, [&](const DifferencePoint& x) {
+            return q.on_a >= 0 && x.on_a == q.on_a && x.on_b == q.on_b;
+        });
+    }
 };
+
+template <class Difference> Apart nearest_point(const Difference& difference, double enough) {
+    Vec v = difference.middle();
+    if (!(v.squaredNorm() > 0)) v = Vec::UnitZ();
+    Simplex simplex;
+    double extent2 = 0, last2 = std::numeric_limits<double>::infinity();
+    const auto answer = [&](double distance, const Vec& n) {
+        Apart apart;
+        apart.distance = distance;
+        apart.n = n;
+        std::copy_n(simplex.p, simplex.count, apart.points);
+        apart.count = simplex.count;
+        return apart;
+    };
+    for (int k = 0; k < iterations; ++k) {
+        const DifferencePoint p = difference.support(-v);
+        const Vec& w = p.x;
+        extent2 = std::max(extent2, w.squaredNorm());
+        const double distance2 = v.squaredNorm(), along = v.dot(w);
+        if (along > 0 && along * along > enough * enough * distance2)
+            return answer(along / std::sqrt(distance2), v.normalized());
+        // no point of the difference is nearer than w along v
+        if (k > 0 && (distance2 - along <= exact * distance2 || simplex.holds(p))) break;
+        Simplex next = simplex;
+        next.p[next.count++] = p;
+        const Vec nearest = next.nearest();
+        if (!(nearest.squaredNorm() > overlap2 * extent2)) {
+            if (along > 0) break;  // v parts the cores: a simplex too flat to tell its sides is no overlap
+            simplex = next;
+            return answer(0, Vec::UnitZ());
+        }
+        if (k > 0 && !(nearest.squaredNorm() < last2)) break;
+        simplex = next;
+        v = nearest;
+        last2 = v.squaredNorm();
+    }
+    const double distance = v.norm();
+    // a distance no axis confirms is none
+    if (!(v.dot(difference.support(-v).x) > 0)) return answer(0, Vec::UnitZ());
+    return answer(distance, v / distance);
+}
 
 constexpr double shrunk = 0.8;      // curved cores that overlap are shrunk to this to see where they meet
 constexpr double set_apart = 1e-2;  // of the width of the narrower core, between cores moved apart
 constexpr int shifts = 3;
+// relative to the size, to what an overlap with a large hull is sought
+constexpr double close_overlap = 1e-4;
 
 // The direction among many fixed ones along which two cores overlap least.
 Vec least_overlap(const Solid& a, const Solid& b) {
@@ -124,39 +175,20 @@ Vec settled(const Solid& a, const Solid& b, Vec n) {
 }  // namespace
 
 Apart gjk(const Core& a, const Core& b) {
-    Vec v = a.solid.centre() + a.shift - b.solid.centre() - b.shift;
-    if (!(v.squaredNorm() > 0)) v = Vec::UnitZ();
-    Simplex simplex;
-    double extent2 = 0, last2 = std::numeric_limits<double>::infinity();
-    for (int k = 0; k < iterations; ++k) {
-        const Vec w = a.support(-v) - b.support(v);
-        extent2 = std::max(extent2, w.squaredNorm());
-        const double distance2 = v.squaredNorm();
-        // no point of the difference is nearer than w along v
-        if (k > 0 && distance2 - v.dot(w) <= exact * distance2) break;
-        Simplex next = simplex;
-        next.w[next.count++] = w;
-        const Vec nearest = next.nearest();
-        if (!(nearest.squaredNorm() > overlap2 * extent2)) {
-            if (v.dot(w) > 0) break;  // v parts the cores: a simplex too flat to tell its sides is no overlap
-            return {};
-        }
-        if (k > 0 && !(nearest.squaredNorm() < last2)) break;
-        simplex = next;
-        v = nearest;
-        last2 = v.squaredNorm();
-    }
-    const double distance = v.norm();
-    // a distance no axis confirms is none
-    if (!(v.dot(a.support(-v) - b.support(v)) > 0)) return {};
-    return {distance, v / distance};
+    return nearest_point(CoreDifference{a, b}, std::numeric_limits<double>::infinity());
 }
+
+Apart gjk(const PolytopeDifference& difference, double enough) { return nearest_point(difference, enough); }
 
 // Apart, GJK's. Overlapping, there are two first directions: that of curved cores shrunk until they are
 // apart, and the best of many. a is moved along each until the cores are apart, and GJK asked again: n is the
-// normal of an overlap where it comes back unchanged.
+// normal of an overlap where it comes back unchanged. Of a large hull the polytope that grows inside the
+// difference tells it.
 Vec first_normal(const Solid& a, const Solid& b) {
-    if (const Apart apart = gjk({a}, {b}); apart.distance > 0) return apart.n;
+    const Apart apart = gjk({a}, {b});
+    if (apart.distance > 0) return apart.n;
+    if (a.hull.paths != nullptr || b.hull.paths != nullptr)
+        return epa(CoreDifference{{a}, {b}}, apart, close_overlap).n;
     const Apart small = gjk({a, a.is_curved() ? shrunk : 1}, {b, b.is_curved() ? shrunk : 1});
     const Vec many = settled(a, b, least_overlap(a, b));
     if (!(small.distance > 0)) return many;

@@ -220,26 +220,36 @@ struct CurvedPair {
         }
     }
 
-    // The face along whose normal the cores overlap least, and the smallest feature over it.
-    Touch deepest_face() const {
+    // The face along whose normal the cores overlap least, and the smallest feature over it; of a large hull,
+    // among the faces where it is farthest along `towards`, from b to a.
+    Touch deepest_face(const Vec& towards) const {
         Touch best;
-        for (int i = 0; i < a.face_count() + b.face_count(); ++i) {
-            const int on_b = i - a.face_count();
-            const Vec n = on_b < 0 ? Vec(-a.normal(i)) : b.normal(on_b);
+        const auto attempt = [&](const Vec& n, int on_a, int on_b) {
             const double s = separation(a, b, n);
-            if (!(s > best.separation)) continue;
+            if (!(s > best.separation)) return;
             best.n = n;
             best.separation = s;
             best.found = true;
-            best.on_a = on_b < 0 ? face_feature(i) : a.feature_along(-n, 0);
-            best.on_b = on_b < 0 ? b.feature_along(n, 0) : face_feature(on_b);
-        }
+            best.on_a = on_a >= 0 ? face_feature(on_a) : a.feature_along(-n, 0);
+            best.on_b = on_b >= 0 ? face_feature(on_b) : b.feature_along(n, 0);
+        };
+        const auto each_face = [](const Solid& s, const Vec& outward, auto&& f) {
+            if (s.hull.paths != nullptr)
+                for (const int i : s.hull.paths->faces.of(s.support_vertex(outward)))
+                    f(i);
+            else
+                for (int i = 0; i < s.face_count(); ++i)
+                    f(i);
+        };
+        each_face(a, -towards, [&](int i) { attempt(-a.normal(i), i, -1); });
+        each_face(b, towards, [&](int i) { attempt(b.normal(i), -1, i); });
         return best;
     }
 
     void offer_points() const {
         Touch t = touch();
-        if (!t.found && !touches_terrain() && deepest_face().found) t = deepest_face();
+        if (!t.found && !touches_terrain())
+            if (const Touch face = deepest_face(t.n); face.found) t = face;
         if (t.separation - a.radius - b.radius >= list.reach()) return;
         if (touches_terrain() && (!t.found || !b.allows(t.n, t.on_b))) return;
         const bool face_a = t.on_a.kind == FeatureKind::face, face_b = t.on_b.kind == FeatureKind::face;

@@ -1,5 +1,8 @@
 // What lies over a face: the vertices of the other shape within it, the crossings of the other's edges with
 // its sides, its own vertices over the other's face, and the lowest points of curves.
+#include <algorithm>
+#include <array>
+#include <bitset>
 #include <cmath>
 
 #include "collision/contact/support.hpp"
@@ -54,6 +57,33 @@ struct FaceQuery {
         const Vec x = other.vertex(i);
         if (near(x) && other.sharp_vertex(i) && ref.within(face_feature(face), x))
             offer(face_feature(face), vertex_feature(i));
+    }
+
+    // Those vertices of a large hull that are near the plane, in the order of their numbers: they are joined
+    // by edges, so that a walk from the lowest one meets them all. False if they are more than it can keep.
+    bool vertices_by_walk() const {
+        constexpr size_t most_numbers = 1 << 14;
+        const HullView& hull = other.hull;
+        if (hull.paths == nullptr || hull.vertices.size() > most_numbers) return false;
+        std::bitset<most_numbers> met;
+        std::array<int, 512> walk;
+        size_t count = 0;
+        const auto meet = [&](int v) {
+            if (met[v]) return true;
+            met[v] = true;
+            if (!near(other.vertex(v))) return true;
+            if (count == walk.size()) return false;
+            walk[count++] = v;
+            return true;
+        };
+        meet(other.support_vertex(-n));
+        for (size_t i = 0; i < count; ++i)
+            for (const int v : hull.paths->neighbours.of(walk[i]))
+                if (!meet(v)) return false;
+        std::sort(walk.begin(), walk.begin() + static_cast<std::ptrdiff_t>(count));
+        for (size_t i = 0; i < count; ++i)
+            vertex(walk[i]);
+        return true;
     }
 
     // The crossings of the segment from x to y with the sides, by the part of it that is within (Cyrus and
@@ -139,6 +169,7 @@ void face_points(const Solid& ref, int face, const Solid& other, bool ref_is_a, 
         query.vertex(other.support_vertex(-query.n));  // the face most turned to the other need not have it
         return query.polygon(g);
     }
+    if (query.vertices_by_walk()) return;
     for (size_t i = 0; i < other.hull.vertices.size(); ++i)
         query.vertex(static_cast<int>(i));
     if (query.sides() > 0 && !other.hull.edges.empty())

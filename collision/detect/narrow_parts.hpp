@@ -15,6 +15,8 @@ void face_points(const Solid& ref, int face, const Solid& other, bool ref_is_a, 
 
 // Two cores with vertices, one of them with faces. A terrain's triangle is the second.
 void polytope_points(const Solid& a, const Solid& b, ContactList& list);
+// The same by asking all faces and edges, however many there are.
+void all_polytope_points(const Solid& a, const Solid& b, ContactList& list);
 
 // Two cores, one of them a cylinder or an ellipsoid. A terrain's triangle is the second.
 void curved_points(const Solid& a, const Solid& b, ContactList& list);

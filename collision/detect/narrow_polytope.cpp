@@ -1,11 +1,15 @@
 // Two polytopes, or one and a point or a segment: the axis of largest separation among the normals of faces
 // and the products of edges (Gottschalk, Lin, Manocha, "OBBTree", 1996; the choice of edges by the Gauss map
 // after Gregorius, "The separating axis test between convex polyhedra", 2013), then the points of a face, of
-// two edges, or, beyond all axes, of a vertex and the nearest part.
+// two edges, or, beyond all axes, of a vertex and the nearest part. Of small polytopes all faces and edges
+// are asked; of large ones GJK and EPA find those where they are closest.
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
 #include "collision/contact/placed_feature.hpp"
+#include "collision/detect/epa.hpp"
 #include "collision/detect/narrow_parts.hpp"
 
 namespace costate {
@@ -19,6 +23,9 @@ constexpr double closed = 1e-7;           // m; vertices closer than this have n
 constexpr double exact = 1e-9;            // m, and relative: to what a separation is known
 // of the size; how far vertices may be out of their face, see convex_hull
 constexpr double flat = 3e-6;
+// relative to the size of both polytopes, to what EPA seeks their overlap
+constexpr double exact_overlap = 1e-12;
+constexpr size_t few_pairs = 100;  // of edges, up to which asking all takes no longer than GJK
 
 struct Axis {
     double separation = -std::numeric_limits<double>::infinity();
@@ -26,14 +33,35 @@ struct Axis {
     int on_a = -1, on_b = -1;  // one face, or two edges
 };
 
+// Some of the parts of one kind, in the order of their numbers.
+struct Parts {
+    const int* numbers;  // null: all
+    int count;
+    int operator[](int i) const { return numbers == nullptr ? i : numbers[i]; }
+};
+
+// The parts of a polytope that are asked.
+struct Asked {
+    Parts vertices, edges, faces;
+    explicit Asked(const Solid& s)
+        : vertices{nullptr, static_cast<int>(s.hull.vertices.size())},
+          edges{nullptr, static_cast<int>(s.hull.edges.size())},
+          faces{nullptr, s.face_count()} {}
+    Asked(const Parts& v, const Parts& e, const Parts& f) : vertices(v), edges(e), faces(f) {}
+};
+
 struct PolytopePair {
     const Solid &a, &b;
     ContactList& list;
+    Asked of_a = Asked(a), of_b = Asked(b);
+    // the separation, where it is known to round-off
+    double known = -std::numeric_limits<double>::infinity();
 
     Axis face_axis() const {
         Axis best;
         const auto on_a = [&] {
-            for (int f = 0; f < a.face_count(); ++f) {
+            for (int i = 0; i < of_a.faces.count; ++i) {
+                const int f = of_a.faces[i];
                 const Vec n = -a.normal(f);
                 const double s = n.dot(a.face_point(f) - b.support(n));
                 if (s > best.separation + tie && b.allows(n, vertex_feature(b.support_vertex(n))))
@@ -41,7 +69,8 @@ struct PolytopePair {
             }
         };
         const auto on_b = [&] {
-            for (int f = 0; f < b.face_count(); ++f) {
+            for (int i = 0; i < of_b.faces.count; ++i) {
+                const int f = of_b.faces[i];
                 const Vec n = b.normal(f);
                 const double s = n.dot(a.support(-n) - b.face_point(f));
                 if (s > best.separation + tie) best = {s, n, -1, f};
@@ -57,12 +86,15 @@ struct PolytopePair {
         return best;
     }
 
-    // Whether the planes of both faces at the edge are cut by the direction u: else no axis at right angles
-    // to u is in its cone.
-    static bool faces_straddle(const Solid& s, const HullEdge& e, const Vec& u) {
+    // A direction u as the normals of a hull's faces see it.
+    static Vec for_normals(const Solid& s, const Vec& u) {
+        return (turns_with_size(s.type()) ? cofactors(s.scale) : Vec(1, 1, 1))
+            .cwiseProduct(s.X.R.transpose() * u);
+    }
+    // Whether the planes of both faces at the edge are cut by the direction l, for_normals: else no axis at
+    // right angles to it is in the edge's cone.
+    static bool faces_straddle(const Solid& s, const HullEdge& e, const Vec& l) {
         if (e.left < 0) return true;
-        const Vec l = (turns_with_size(s.type()) ? cofactors(s.scale) : Vec(1, 1, 1))
-                          .cwiseProduct(s.X.R.transpose() * u);
         return s.hull.faces[e.left].normal.dot(l) * s.hull.faces[e.right].normal.dot(l) < 0;
     }
 
@@ -70,21 +102,26 @@ struct PolytopePair {
     // digits, the cones may only seem to meet: then other vertices lie beyond the edges, as far as the shapes
     // are large.
     bool on_support(const Axis& axis) const {
-        return axis.separation - separation(a, b, axis.n) <
-               exact + flat * (bounding_radius(*a.shape, a.size) + bounding_radius(*b.shape, b.size));
+        return axis.separation - separation(a, b, axis.n) < tolerance();
+    }
+    double tolerance() const {
+        return exact + flat * (bounding_radius(*a.shape, a.size) + bounding_radius(*b.shape, b.size));
     }
 
     Axis edge_axis() const {
         Axis best;
-        for (size_t i = 0; i < a.hull.edges.size(); ++i) {
+        for (int k = 0; k < of_a.edges.count; ++k) {
+            const int i = of_a.edges[k];
             const HullEdge& e = a.hull.edges[i];
-            const Vec u = a.edge_direction(static_cast<int>(i)), tail = a.vertex(e.tail),
+            const Vec u = a.edge_direction(i), tail = a.vertex(e.tail),
                       in_a = a.X.R * a.scale.cwiseProduct(e.inward);
-            for (size_t j = 0; j < b.hull.edges.size(); ++j) {
+            const Vec u_on_b = for_normals(b, u);
+            for (int l = 0; l < of_b.edges.count; ++l) {
+                const int j = of_b.edges[l];
                 const HullEdge& f = b.hull.edges[j];
-                if (!b.sharp_side(static_cast<int>(j)) || !faces_straddle(b, f, u)) continue;
-                const Vec w = b.edge_direction(static_cast<int>(j));
-                if (!faces_straddle(a, e, w)) continue;
+                if (!b.sharp_side(j) || !faces_straddle(b, f, u_on_b)) continue;
+                const Vec w = b.edge_direction(j);
+                if (!faces_straddle(a, e, for_normals(a, w))) continue;
                 Vec n = u.cross(w);
                 const double length2 = n.squaredNorm();
                 if (!(length2 > parallel_sine2 * u.squaredNorm() * w.squaredNorm())) continue;
@@ -93,7 +130,7 @@ struct PolytopePair {
                 if (n.dot(f.left < 0 ? Vec(-in_a) : in_b) > 0) n = -n;
                 if (n.dot(in_a) < 0) continue;  // the cones of the two edges do not meet
                 const double s = n.dot(tail - b.vertex(f.tail));
-                const Axis axis{s, n, static_cast<int>(i), static_cast<int>(j)};
+                const Axis axis{s, n, i, j};
                 // the least overlap of two polytopes is on both edges, that of a part of a surface need not
                 // be
                 if (s > best.separation + tie && b.allows(n, edge_feature(axis.on_b)) &&
@@ -123,23 +160,25 @@ struct PolytopePair {
 
     // The vertices of v against the edges of e; `side` is 1 if v is a. A vertex that is farther along the
     // axis than the nearest yet is left out.
-    void vertices_near(const Solid& v, const Solid& e, double side, const Vec& axis, Nearest& best) const {
+    void vertices_near(const Solid& v, const Parts& vertices, const Solid& e, const Parts& edges, double side,
+                       const Vec& axis, Nearest& best) const {
         const Vec outward = side * axis;
         const double surface = outward.dot(e.support(outward));
-        for (size_t i = 0; i < v.hull.vertices.size(); ++i) {
-            const Vec x = v.vertex(static_cast<int>(i));
+        for (int k = 0; k < vertices.count; ++k) {
+            const int i = vertices[k];
+            const Vec x = v.vertex(i);
             if (outward.dot(x) - surface > best.distance) continue;
-            for (size_t j = 0; j < e.hull.edges.size(); ++j) {
+            for (int l = 0; l < edges.count; ++l) {
+                const int j = edges[l];
                 const HullEdge& edge = e.hull.edges[j];
-                const Vec tail = e.vertex(edge.tail), u = e.edge_direction(static_cast<int>(j));
+                const Vec tail = e.vertex(edge.tail), u = e.edge_direction(j);
                 const double t = u.dot(x - tail) / u.squaredNorm();
                 const Vec y = tail + std::min(std::max(t, 0.0), 1.0) * u;
                 const double distance = (x - y).norm();
                 if (!(distance < best.distance - tie)) continue;
-                const Feature on_v = vertex_feature(static_cast<int>(i));
-                const Feature on_e =
-                    t <= 0 ? vertex_feature(edge.tail)
-                           : (t >= 1 ? vertex_feature(edge.head) : edge_feature(static_cast<int>(j)));
+                const Feature on_v = vertex_feature(i);
+                const Feature on_e = t <= 0 ? vertex_feature(edge.tail)
+                                            : (t >= 1 ? vertex_feature(edge.head) : edge_feature(j));
                 best = {distance, side * (x - y) / distance, side > 0 ? on_v : on_e, side > 0 ? on_e : on_v};
             }
         }
@@ -181,40 +220,165 @@ struct PolytopePair {
             list.offer(a, b, vertex_feature(a.support_vertex(-axis.n)), face_feature(axis.on_b), axis.n);
     }
 
-    void offer_points() const {
+    // False, and no point offered, if the parts asked are not those where the known separation is.
+    bool offer_points() const {
         const Axis face = face_axis(), edges = edge_axis();
         const bool edges_lead = edges.separation > face.separation + tie;
         const Axis& lead = edges_lead ? edges : face;
-        if (lead.separation - a.radius - b.radius >= list.reach()) return;
-        if (!edges_lead && offer_face(face)) return;
+        if (lead.separation - a.radius - b.radius >= list.reach()) return true;
+        // apart, a vertex and the nearest part may be farther from each other than any axis tells
+        if (lead.separation < (known > closed ? 0 : known - tolerance())) return false;
+        if (!edges_lead && offer_face(face)) return true;
         if (edges_lead && (lead.separation <= 0 || edges_cross(edges))) {
             if (!near_face_points(a, b, edges.n, edges.separation, list)) offer_edges(edges);
-            return;
+            return true;
         }
         if (lead.separation > closed) {
             Nearest near;
-            vertices_near(a, b, 1, lead.n, near);
-            vertices_near(b, a, -1, lead.n, near);
+            vertices_near(a, of_a.vertices, b, of_b.edges, 1, lead.n, near);
+            vertices_near(b, of_b.vertices, a, of_a.edges, -1, lead.n, near);
             const bool closest = near.distance > closed &&
                                  separation(a, b, near.n) > near.distance - exact * (1 + near.distance);
             if (closest) {
-                if (!b.allows(near.n, near.on_b)) return;
+                if (!b.allows(near.n, near.on_b)) return true;
                 if (!near_face_points(a, b, near.n, near.distance, list))
                     list.offer(a, b, near.on_a, near.on_b, near.n);
-                return;
+                return true;
             }
         }
+        if (lead.separation < known - tolerance()) return false;
         if (edges_lead)
             offer_edges(edges);
         else
             offer_support(face);
+        return true;
     }
 };
 
+// The faces and edges at some vertices of a large hull whose normals may come near a direction.
+class Zone {
+public:
+    // outward: from the solid to the other
+    Zone(const Solid& s, const Vec& outward) : solid_(s) { turn(outward); }
+    void turn(const Vec& outward) {
+        outward_ = outward;
+        if (solid_.hull.paths != nullptr) add(solid_.support_vertex(outward));
+    }
+    void add(int vertex) {
+        const HullPaths* paths = solid_.hull.paths;
+        if (paths == nullptr || !vertices_.insert(vertex)) return;
+        for (const int e : paths->edges.of(vertex))
+            if (const Vec u = solid_.edge_direction(e); std::abs(u.dot(outward_)) < lean_of_edge * u.norm())
+                edges_.insert(e);
+        for (const int f : paths->faces.of(vertex))
+            if (solid_.normal(f).dot(outward_) > least_cosine_of_face) faces_.insert(f);
+    }
+    Asked asked() const {
+        if (solid_.hull.paths == nullptr) return Asked(solid_);
+        return {vertices_.parts(), edges_.parts(), faces_.parts()};
+    }
+
+private:
+    static constexpr double lean_of_edge = 0.3, least_cosine_of_face = 0.9;
+
+    // Numbers in their order; what does not fit is left out.
+    class Set {
+    public:
+        bool insert(int number) {
+            const auto end = numbers_.begin() + count_, at = std::lower_bound(numbers_.begin(), end, number);
+            if ((at != end && *at == number) || count_ == static_cast<int>(numbers_.size())) return false;
+            std::copy_backward(at, end, end + 1);
+            *at = number;
+            ++count_;
+            return true;
+        }
+        Parts parts() const { return {numbers_.data(), count_}; }
+
+    private:
+        int count_ = 0;
+        std::array<int, 256> numbers_;
+    };
+    const Solid& solid_;
+    Vec outward_;
+    Set vertices_, edges_, faces_;
+};
+
+// Where two polytopes are closest, by GJK or EPA.
+struct Closest {
+    bool beyond = false;  // farther apart than asked for; the rest is then not set
+    bool found = false;
+    Vec n;              // unit, from b to a
+    double separation;  // along n, m
+    DifferencePoint points[4];
+    int count = 0;  // of the points of the difference whose hull holds its nearest
+
+    Closest(const Solid& a, const Solid& b, double enough) {
+        const PolytopeDifference difference(a, b);
+        const Apart apart = gjk(difference, enough);
+        beyond = apart.distance >= enough;
+        if (beyond || (a.hull.paths == nullptr && b.hull.paths == nullptr)) return;
+        if (apart.distance > 0)
+            keep(apart.n, apart.distance, apart.points, apart.count);
+        else if (const Overlap overlap = epa(difference, apart, exact_overlap); overlap.found)
+            keep(overlap.n, overlap.separation, overlap.points, 3);
+    }
+
+private:
+    void keep(const Vec& normal, double along, const DifferencePoint* from, int number) {
+        found = true;
+        n = normal;
+        separation = along;
+        count = number;
+        std::copy_n(from, number, points);
+    }
+};
+
+// The points where two polytopes are closest, by the faces and edges that GJK or EPA ends at. False if these
+// are in doubt.
+bool offer_closest(const Solid& a, const Solid& b, ContactList& list) {
+    const Closest closest(a, b, list.reach() + a.radius + b.radius);
+    if (closest.beyond) return true;
+    if (!closest.found) return false;
+    Zone on_a(a, -closest.n), on_b(b, closest.n);
+    for (int k = 0; k < closest.count; ++k) {
+        on_a.add(closest.points[k].on_a);
+        on_b.add(closest.points[k].on_b);
+    }
+    return PolytopePair{a, b, list, on_a.asked(), on_b.asked(), closest.separation}.offer_points();
+}
+
+// A large hull and a triangle: the part of the hull that is lowest over the face, and, where the surface has
+// an edge to touch, that where the two are closest.
+void offer_on_triangle(const Solid& a, const Solid& triangle, ContactList& list) {
+    Zone zone(a, -triangle.normal(0));
+    const int sides = triangle.only_side < 0 ? 3 : 1;
+    bool sharp = false;
+    for (int k = 0; k < sides; ++k)
+        sharp = sharp || triangle.sharp_side(k);
+    if (sharp) {
+        const Closest closest(a, triangle, list.reach() + a.radius);
+        if (closest.beyond) return;
+        if (closest.found) {
+            zone.turn(-closest.n);
+            for (int k = 0; k < closest.count; ++k)
+                zone.add(closest.points[k].on_a);
+        }
+    }
+    PolytopePair{a, triangle, list, zone.asked(), Asked(triangle)}.offer_points();
+}
+
 }  // namespace
 
-void polytope_points(const Solid& a, const Solid& b, ContactList& list) {
+void all_polytope_points(const Solid& a, const Solid& b, ContactList& list) {
     PolytopePair{a, b, list}.offer_points();
+}
+
+void polytope_points(const Solid& a, const Solid& b, ContactList& list) {
+    if (b.triangle >= 0 && a.hull.paths != nullptr) return offer_on_triangle(a, b, list);
+    const bool few = a.hull.edges.size() * b.hull.edges.size() <= few_pairs && a.hull.paths == nullptr &&
+                     b.hull.paths == nullptr;
+    if (!few && b.triangle < 0 && offer_closest(a, b, list)) return;
+    all_polytope_points(a, b, list);
 }
 
 }  // namespace costate

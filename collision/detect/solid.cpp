@@ -31,6 +31,16 @@ TriangleTables::TriangleTables(const Terrain& terrain, int triangle) {
     faces[1] = {-normal, middle, 3, 3};
 }
 
+int farthest_vertex(const HullView& hull, const Vec& d) {
+    if (hull.paths != nullptr) return hull.paths->farthest(hull.vertices, d);
+    int best = 0;
+    double farthest = -std::numeric_limits<double>::infinity();
+    for (size_t i = 0; i < hull.vertices.size(); ++i)
+        if (const double along = d.dot(hull.vertices[i]); along > farthest)
+            farthest = along, best = static_cast<int>(i);
+    return best;
+}
+
 Solid::Solid(const Shape& s, const Transform<double>& pose, const Vec& numbers)
     : shape(&s),
       X(pose),
@@ -60,23 +70,23 @@ int Solid::face_count() const {
 int Solid::face_along(const Vec& d) const {
     int best = -1;
     double most = -2;
-    for (int f = 0; f < face_count(); ++f)
-        if (const double cosine = normal(f).dot(d); cosine > most) most = cosine, best = f;
+    const auto attempt = [&](int f) {
+        if (const double cosine = normal(f).dot(d); cosine > most) {
+            most = cosine;
+            best = f;
+        }
+    };
+    if (hull.paths != nullptr)
+        for (const int f : hull.paths->faces.of(support_vertex(d)))
+            attempt(f);
+    else
+        for (int f = 0; f < face_count(); ++f)
+            attempt(f);
     return best;
 }
 
 Vec Solid::centre() const {
     return type() == ShapeType::mesh ? Vec(X.R * scale.cwiseProduct(shape->hull->centre) + X.p) : X.p;
-}
-
-int Solid::support_vertex(const Vec& d) const {
-    const Vec l = scale.cwiseProduct(X.R.transpose() * d);
-    int best = 0;
-    double farthest = -std::numeric_limits<double>::infinity();
-    for (size_t i = 0; i < hull.vertices.size(); ++i)
-        if (const double along = l.dot(hull.vertices[i]); along > farthest)
-            farthest = along, best = static_cast<int>(i);
-    return best;
 }
 
 Vec Solid::support(const Vec& d) const {
@@ -113,15 +123,21 @@ Feature Solid::feature_along(const Vec& d, double tol) const {
     const int v = support_vertex(d);
     double least = tol;
     Feature feature = vertex_feature(v);
-    for (size_t e = 0; e < hull.edges.size(); ++e) {
-        if (hull.edges[e].tail != v && hull.edges[e].head != v) continue;
-        const Vec u = edge_direction(static_cast<int>(e));
+    const auto attempt = [&](int e) {
+        const Vec u = edge_direction(e);
         const double sine = std::abs(u.dot(d)) / u.norm();
         if (sine < least) {
             least = sine;
-            feature = edge_feature(static_cast<int>(e));
+            feature = edge_feature(e);
         }
+    };
+    if (hull.paths != nullptr) {
+        for (const int e : hull.paths->edges.of(v))
+            attempt(e);
+        return feature;
     }
+    for (size_t e = 0; e < hull.edges.size(); ++e)
+        if (hull.edges[e].tail == v || hull.edges[e].head == v) attempt(static_cast<int>(e));
     return feature;
 }
 

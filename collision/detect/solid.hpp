@@ -28,6 +28,10 @@ struct EdgeTables {
     HullView view() const { return {vertices, edges, {}, {}}; }
 };
 
+// The vertex farthest along d, in the axes and at the scale of the hull; the lowest among equals, of a large
+// hull the lowest near it.
+int farthest_vertex(const HullView& hull, const Vec3<double>& d);
+
 struct Solid {
     const Shape* shape;
     HullView hull;  // at unit scale; nothing of a plane and an ellipsoid
@@ -53,12 +57,15 @@ struct Solid {
     Vec3<double> edge_direction(int i) const { return X.R * scale.cwiseProduct(hull.edges[i].direction); }
     Vec3<double> normal(int face) const;  // unit, outward
     Vec3<double> face_point(int face) const;
-    int face_count() const;                       // of those that others may rest on
-    int face_along(const Vec3<double>& d) const;  // the face whose normal is most along d, -1 without faces
+    int face_count() const;  // of those that others may rest on
+    // The face whose normal is most along d, -1 without faces; of a large hull, of those at the support
+    // vertex.
+    int face_along(const Vec3<double>& d) const;
     Vec3<double> centre() const;
 
-    // the farthest vertex of the hull along d, the lowest among equals
-    int support_vertex(const Vec3<double>& d) const;
+    int support_vertex(const Vec3<double>& d) const {  // see farthest_vertex
+        return farthest_vertex(hull, scale.cwiseProduct(X.R.transpose() * d));
+    }
     Vec3<double> support(const Vec3<double>& d) const;  // the farthest point of the core along d
     // The part of the core whose outward normals come within the angle tol of the unit vector d, the largest
     // first.

@@ -35,7 +35,8 @@ struct Quickhull {
     // of flatness: 1e-6 of the extent, or a few times what rounding to 24 bits takes from the coordinates
     double tolerance;
 
-    explicit Quickhull(const std::vector<Vec3<double>>& given) {
+    explicit Quickhull(const std::vector<Vec3<double>>& given,
+                       int most_vertices = std::numeric_limits<int>::max()) {
         if (given.size() < 4) throw std::invalid_argument("a convex mesh needs at least four vertices");
         Vec3<double> lo = given[0], hi = lo;
         for (const Vec3<double>& x : given) {
@@ -50,6 +51,11 @@ struct Quickhull {
         for (const Vec3<double>& x : given)
             points.push_back(((x - middle) / extent * cells).array().round().matrix().cast<std::int64_t>());
         start();
+        if (static_cast<size_t>(most_vertices) < points.size()) {
+            for (int n = 4; n < most_vertices && add_farthest(); ++n) {
+            }
+            return;
+        }
         for (size_t t = 0; t < triangles.size(); ++t)
             if (triangles[t].alive && !triangles[t].outside.empty()) add_point(static_cast<int>(t));
     }
@@ -130,6 +136,19 @@ struct Quickhull {
             if (gain > 0 || (gain == 0 && place(i).norm() > place(best).norm())) best = i;
         }
         return best;
+    }
+
+    // Of all triangles the one with the highest point above it gives way first; false if no point is above
+    // any.
+    bool add_farthest() {
+        int best = -1;
+        double most = 0;
+        for (size_t t = 0; t < triangles.size(); ++t)
+            if (triangles[t].alive && !triangles[t].outside.empty())
+                if (const double h = height(triangles[t], highest(static_cast<int>(t))); best < 0 || h > most)
+                    most = h, best = static_cast<int>(t);
+        if (best >= 0) add_point(best);
+        return best >= 0;
     }
 
     // Replaces all triangles that see the highest point above t by a cone from their rim to that point.
@@ -265,10 +284,21 @@ struct Faces {
     }
 };
 
+// The sides of the triangles to which the vertices of a hull make up without tolerance. Of a hull of
+// triangles they are its edges.
+std::vector<std::array<int, 2>> diagonals(const Hull& hull) {
+    std::vector<std::array<int, 2>> pairs;
+    if (std::ranges::all_of(hull.faces, [](const HullFace& face) { return face.count == 3; })) return pairs;
+    for (const Triangle& t : Quickhull(hull.vertices).triangles)
+        for (int k = 0; k < 3 && t.alive; ++k)
+            if (t.v[k] < t.v[(k + 1) % 3]) pairs.push_back({t.v[k], t.v[(k + 1) % 3]});
+    return pairs;
+}
+
 }  // namespace
 
-std::shared_ptr<const Hull> convex_hull(const std::vector<Vec3<double>>& points) {
-    const Quickhull quick(points);
+std::shared_ptr<const Hull> convex_hull(const std::vector<Vec3<double>>& points, int most_vertices) {
+    const Quickhull quick(points, most_vertices);
     const std::vector<Face> faces = Faces(quick).faces;
     std::map<int, int> index;  // of a point among the vertices that are left
     for (const Face& face : faces)
@@ -289,6 +319,7 @@ std::shared_ptr<const Hull> convex_hull(const std::vector<Vec3<double>>& points)
     for (size_t f = 0; f < faces.size(); ++f)
         if (quick.thin(faces[f].seed))
             hull.faces[f].normal = quick.triangle(faces[f].seed).normal.cast<double>().normalized();
+    if (hull.vertices.size() >= large_hull) hull.paths = hull_paths(hull, diagonals(hull));
     return std::make_shared<const Hull>(std::move(hull));
 }
 

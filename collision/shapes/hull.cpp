@@ -45,6 +45,72 @@ Hull hull_of_faces(std::vector<Vec3<double>> vertices, const std::vector<std::ve
     return hull;
 }
 
+VertexLists::VertexLists(const std::vector<std::vector<int>>& lists) : first{0} {
+    for (const std::vector<int>& list : lists) {
+        items.insert(items.end(), list.begin(), list.end());
+        first.push_back(static_cast<int>(items.size()));
+    }
+}
+
+int HullPaths::climb(std::span<const Vec3<double>> vertices, const Vec3<double>& d, int v) const {
+    double most = d.dot(vertices[v]);
+    for (int from = -1; v != from;) {
+        from = v;
+        for (const int w : neighbours.of(from))
+            if (const double x = d.dot(vertices[w]); x > most || (x == most && w < v)) most = x, v = w;
+    }
+    return v;
+}
+
+int HullPaths::farthest(std::span<const Vec3<double>> vertices, const Vec3<double>& d) const {
+    int k;
+    const double along = d.cwiseAbs().maxCoeff(&k);
+    const auto cell = [&](int axis) {
+        const double x = 0.5 * cells * (d[axis] / along + 1);
+        return static_cast<int>(std::min(std::max(0.0, x), cells - 1.0));  // without a direction the first
+    };
+    const int side = 2 * k + (d[k] < 0 ? 0 : 1), row = cell((k + 1) % 3), column = cell((k + 2) % 3);
+    return climb(vertices, d, start[(side * cells + row) * cells + column]);
+}
+
+std::shared_ptr<const HullPaths> hull_paths(const Hull& hull,
+                                            const std::vector<std::array<int, 2>>& diagonals) {
+    std::vector<std::vector<int>> neighbours(hull.vertices.size()), edges = neighbours, faces = neighbours;
+    const auto join = [&](int v, int w) {
+        neighbours[v].push_back(w);
+        neighbours[w].push_back(v);
+    };
+    for (size_t e = 0; e < hull.edges.size(); ++e)
+        for (const int v : {hull.edges[e].tail, hull.edges[e].head})
+            edges[v].push_back(static_cast<int>(e));
+    for (const HullSide& side : hull.sides)
+        faces[side.tail].push_back(side.face);
+    for (const HullEdge& edge : hull.edges)
+        join(edge.tail, edge.head);
+    for (const auto& [v, w] : diagonals)
+        join(v, w);
+    for (std::vector<int>& list : neighbours) {
+        std::sort(list.begin(), list.end());
+        list.erase(std::unique(list.begin(), list.end()), list.end());
+    }
+    auto paths = std::make_shared<HullPaths>();
+    paths->neighbours = VertexLists(neighbours);
+    paths->edges = VertexLists(edges);
+    paths->faces = VertexLists(faces);
+    constexpr int cells = HullPaths::cells;
+    // each starts where the one before it ended
+    int last = 0;
+    for (size_t n = 0; n < paths->start.size(); ++n) {
+        const int i = static_cast<int>(n), side = i / (cells * cells), k = side / 2;
+        Vec3<double> d;
+        d[k] = side % 2 == 0 ? -1 : 1;
+        d[(k + 1) % 3] = (2.0 * (i / cells % cells) + 1) / cells - 1;
+        d[(k + 2) % 3] = (2.0 * (i % cells) + 1) / cells - 1;
+        paths->start[n] = last = paths->climb(hull.vertices, d, last);
+    }
+    return paths;
+}
+
 const Hull& cube_hull() {
     static const Hull cube = [] {
         std::vector<Vec3<double>> vertices;

@@ -13,8 +13,9 @@ struct ImportOptions {
     Base base = Base::automatic;
     // folders that meshes may lie in or below, and in which packages are sought
     std::vector<std::filesystem::path> search = {};
-    bool self_collision = false;  // whether links of one URDF touch each other
-    bool strict = false;          // what has no counterpart is an error, not a warning
+    bool self_collision = false;                          // whether links of one URDF touch each other
+    int hull_vertices = std::numeric_limits<int>::max();  // at most, that the hull of a mesh keeps
+    bool strict = false;  // what has no counterpart is an error, not a warning
 };
 
 }  // namespace costate

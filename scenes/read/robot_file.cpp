@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "scenes/import/mesh/mesh_hull.hpp"
 #include "scenes/read/model_reader.hpp"
 #ifdef COSTATE_HAVE_TINYXML2
 #include "scenes/import/mjcf/mjcf.hpp"
@@ -18,6 +19,7 @@ bool is_robot_file(const std::filesystem::path& file) {
 
 #ifdef COSTATE_HAVE_TINYXML2
 ImportedModel import_model(const std::filesystem::path& file, const ImportOptions& options) {
+    const HullsReadOnce once;
     const XmlDocument document = read_xml(file);
     const XmlElement root = document.root();
     Warnings warnings(options.strict);

@@ -4,6 +4,7 @@
 
 #include "scenes/format/names.hpp"
 #include "scenes/import/mesh/mesh_file.hpp"
+#include "scenes/import/mesh/mesh_hull.hpp"
 #include "scenes/read/joint_reader.hpp"
 #include "scenes/read/model_reader.hpp"
 
@@ -66,7 +67,7 @@ std::shared_ptr<const Hull> read_hull(const Node& shape) {
         shape.has("file") ? read_file(source).vertices : read_vertices(source);
     if (points.size() > max_vertices) source.fail("more than 100000 vertices", "use fewer");
     try {
-        return convex_hull(points);
+        return shared_hull(points);
     } catch (const std::invalid_argument&) {
         source.fail("the points span no volume", "give four that are not in one plane, or more");
     }

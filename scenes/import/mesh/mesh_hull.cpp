@@ -1,49 +1,109 @@
 #include "scenes/import/mesh/mesh_hull.hpp"
 
 #include <algorithm>
+#include <map>
 
-#include "collision/shapes/hull.hpp"
 #include "scenes/import/mesh/mesh_file.hpp"
 
 namespace costate {
 namespace {
 
-double below_surface(const Vec3<double>& x, const Hull& hull) {
-    double below = 2 * hull.half.norm();
-    for (const HullFace& face : hull.faces)
-        below = std::min(below, face.normal.dot(face.origin - x));
-    return below;
-}
+constexpr double shallow =
+    0.01;  // of the extent; far above what single precision takes from flat faces, 1e-7 of the coordinates
+constexpr size_t looked_at = 20'000;  // triangles
 
-// Of the deepest corner, or middle of a triangle or of a side, among as many as are quick to look at. Corners
-// alone would not do: those of an extruded L are all on the surface of its hull.
-double deepest(const TriangleMesh& mesh, const Hull& hull) {
-    constexpr size_t most = 50'000'000;  // distances to faces
-    const size_t stride = 1 + 7 * mesh.triangles.size() * hull.faces.size() / most;
-    double depth = 0;
+// Whether a point lies farther than `depth` below the surface of a hull.
+class Depth {
+public:
+    Depth(const Hull& hull, double depth) : hull_(hull), depth_(depth) {}
+
+    // From face to face downwards, from the one that was near the point before, and if that leads to none
+    // near enough by all faces.
+    bool deeper(const Vec3<double>& x) {
+        for (int from = -1; from != near_;) {
+            if (below(near_, x) <= depth_) return false;
+            from = near_;
+            const HullFace& face = hull_.faces[from];
+            for (int k = face.first; k < face.first + face.count; ++k) {
+                const HullEdge& edge = hull_.edges[hull_.sides[k].edge];
+                const int beyond = edge.left == from ? edge.right : edge.left;
+                if (beyond >= 0 && below(beyond, x) < below(near_, x)) near_ = beyond;
+            }
+        }
+        return std::ranges::all_of(
+            hull_.faces, [&](const HullFace& face) { return face.normal.dot(face.origin - x) > depth_; });
+    }
+
+private:
+    double below(int f, const Vec3<double>& x) const {
+        const HullFace& face = hull_.faces[f];
+        return face.normal.dot(face.origin - x);
+    }
+    const Hull& hull_;
+    double depth_;
+    int near_ = 0;
+};
+
+// By corners and middles of triangles and of their sides, as many as are quick to look at. Corners alone
+// would not do: those of an extruded L are all on the surface of its hull.
+bool is_convex(const TriangleMesh& mesh, const Hull& hull) {
+    Depth depth(hull, shallow * 2 * hull.half.maxCoeff());
+    const size_t stride = 1 + mesh.triangles.size() / looked_at;
     for (size_t i = 0; i < mesh.triangles.size(); i += stride) {
         Mat3<double> corners;
         for (int k = 0; k < 3; ++k)
             corners.col(k) = mesh.vertices[mesh.triangles[i][k]];
-        depth = std::max(depth, below_surface(corners.rowwise().mean(), hull));
-        for (int k = 0; k < 3; ++k) {
-            depth = std::max(depth, below_surface(corners.col(k), hull));
-            depth = std::max(depth, below_surface(0.5 * (corners.col(k) + corners.col((k + 1) % 3)), hull));
-        }
+        if (depth.deeper(corners.rowwise().mean())) return false;
+        for (int k = 0; k < 3; ++k)
+            if (depth.deeper(corners.col(k)) ||
+                depth.deeper(0.5 * (corners.col(k) + corners.col((k + 1) % 3))))
+                return false;
     }
-    return depth;
+    return true;
 }
 
-}  // namespace
-
-MeshHull read_mesh_hull(const std::filesystem::path& file) {
+MeshHull hull_of_file(const std::filesystem::path& file, int most_vertices) {
     const TriangleMesh mesh = read_mesh_file(file);
     try {
-        const std::shared_ptr<const Hull> hull = convex_hull(mesh.vertices);
-        return {hull->vertices, deepest(mesh, *hull), 2 * hull->half.maxCoeff()};
+        const std::shared_ptr<const Hull> hull = convex_hull(mesh.vertices, most_vertices);
+        return {hull->vertices, is_convex(mesh, *hull)};
     } catch (const std::invalid_argument&) {
         throw MeshFileError(file.string() + " spans no volume", "use a mesh of a body");
     }
+}
+
+struct Memory {
+    int scopes = 0;
+    std::map<std::pair<std::filesystem::path, int>, MeshHull> of_files;
+    std::map<std::vector<double>, std::shared_ptr<const Hull>> of_points;
+};
+thread_local Memory memory;
+
+}  // namespace
+
+HullsReadOnce::HullsReadOnce() { ++memory.scopes; }
+HullsReadOnce::~HullsReadOnce() {
+    if (--memory.scopes == 0) {
+        memory.of_files.clear();
+        memory.of_points.clear();
+    }
+}
+
+MeshHull read_mesh_hull(const std::filesystem::path& file, int most_vertices) {
+    if (memory.scopes == 0) return hull_of_file(file, most_vertices);
+    const auto it = memory.of_files.find({file, most_vertices});
+    if (it != memory.of_files.end()) return it->second;
+    return memory.of_files[{file, most_vertices}] = hull_of_file(file, most_vertices);
+}
+
+std::shared_ptr<const Hull> shared_hull(const std::vector<Vec3<double>>& points) {
+    if (memory.scopes == 0) return convex_hull(points);
+    std::vector<double> key;
+    for (const Vec3<double>& x : points)
+        key.insert(key.end(), x.begin(), x.end());
+    std::shared_ptr<const Hull>& hull = memory.of_points[key];
+    if (!hull) hull = convex_hull(points);
+    return hull;
 }
 
 }  // namespace costate

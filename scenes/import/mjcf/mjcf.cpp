@@ -29,8 +29,16 @@ ImportedModel import_mjcf(const XmlDocument& document, const ImportOptions& opti
     const MjcfFiles files(document.root(), file.parent_path());
     const MjcfCompiler compiler = read_compiler(files, warnings);
     const MjcfDefaults defaults(files);
-    MjcfContext context{files, compiler, defaults, read_flags(files, warnings), warnings, options.search,
-                        {},    {},       {}};
+    MjcfContext context{files,
+                        compiler,
+                        defaults,
+                        read_flags(files, warnings),
+                        warnings,
+                        options.search,
+                        options.hull_vertices,
+                        {},
+                        {},
+                        {}};
     warn_sections(context);
     read_assets(context);
     std::vector<MjcfBody> bodies = read_bodies(context);

@@ -46,6 +46,12 @@ void read_mesh_asset(MjcfContext& context, const XmlElement& e) {
         if (!(norm > 1e-14)) turn->fail("has no direction", "write 1 0 0 0 for no turn");
         mesh.refquat = {q[0] / norm, Vec3<double>(q[1], q[2], q[3]) / norm};
     }
+    // MuJoCo takes -1 for no limit
+    if (const auto most = a.find("maxhullvert")) {
+        const std::int64_t n = most->integer(-1, max_samples);
+        if (n >= 0 && n < 4) most->fail("is too few for a body", "use 4 or more, or -1 for no limit");
+        if (n >= 4) mesh.most_vertices = static_cast<int>(n);
+    }
     if (const auto vertices = a.find("vertex")) {
         const std::vector<double> x = vertices->numbers(12, 3 * max_samples);
         if (x.size() % 3 != 0)

@@ -67,12 +67,13 @@ Json mesh_shape(const MjcfContext& context, const MjcfMesh& mesh, bool visual) {
         if (!mesh.scale.isOnes(0)) out["scale"] = to_json(mesh.scale);
         return out;
     }
+    const int most = std::min(context.hull_vertices, mesh.most_vertices);
     std::vector<Vec3<double>> vertices;
     if (inline_mesh) {
-        vertices = placed(mesh.element, [&] { return convex_hull(mesh.vertices)->vertices; });
+        vertices = placed(mesh.element, [&] { return convex_hull(mesh.vertices, most)->vertices; });
     } else {
-        const MeshHull hull = placed(mesh.element, [&] { return read_mesh_hull(file); });
-        if (!hull.convex())
+        const MeshHull hull = placed(mesh.element, [&] { return read_mesh_hull(file, most); });
+        if (!hull.convex)
             context.warnings.add(
                 mesh.element.place(),
                 "mesh \"" + mesh.element["file"].word() + "\" is not convex; its convex hull is used",

@@ -38,6 +38,7 @@ struct MjcfMesh {
     std::vector<Vec3<double>> vertices = {};         // where there is no file
     std::vector<std::array<int, 3>> triangles = {};  // of these, none: those of their hull
     MeshInertia inertia = MeshInertia::legacy;
+    int most_vertices = std::numeric_limits<int>::max();  // of its hull
 };
 
 struct MjcfGeom {
@@ -107,6 +108,7 @@ struct MjcfContext {
     const MjcfFlags flags;
     Warnings& warnings;
     std::vector<std::filesystem::path> search;  // folders that meshes may lie in or below
+    int hull_vertices;                          // at most, of a hull
     std::map<std::string, Json> materials;      // rgba
     std::map<std::string, MjcfMesh> meshes;
     std::map<std::string, Json> hfields;  // as shapes

@@ -63,7 +63,7 @@ bool LinkReader::put_hull(const XmlElement& element, Json& shape) const {
     if (!file) return false;
     MeshHull hull;
     try {
-        hull = read_mesh_hull(*file);
+        hull = read_mesh_hull(*file, options.hull_vertices);
     } catch (const MeshFileError& e) {
 #ifdef COSTATE_HAVE_ASSIMP
         element["filename"].fail(e.what(), e.remedy);
@@ -72,7 +72,7 @@ bool LinkReader::put_hull(const XmlElement& element, Json& shape) const {
         return false;
 #endif
     }
-    if (!hull.convex())
+    if (!hull.convex)
         warnings.add(element.place(),
                      "mesh \"" + element["filename"].word() + "\" is not convex, and its convex hull is used",
                      "split it into convex parts, a <collision> each");

@@ -1,0 +1,55 @@
+// The difference of two convex cores, of all points a - b: the cores overlap where it holds the origin, and
+// its point nearest to the origin tells how far they are apart, or how deep in each other.
+#pragma once
+
+#include "collision/detect/solid.hpp"
+
+namespace costate {
+
+// A point of it, and the vertices that it is the difference of; -1 where the point is on a curve.
+struct DifferencePoint {
+    Vec3<double> x;  // m
+    int on_a, on_b;
+};
+
+// The core of a solid, shrunk about its middle and shifted.
+struct Core {
+    const Solid& solid;
+    double shrink = 1;
+    Vec3<double> shift = Vec3<double>::Zero();
+    Vec3<double> middle() const { return solid.centre() + shift; }
+    Vec3<double> support(const Vec3<double>& d) const {
+        const Vec3<double> centre = solid.centre();
+        return centre + shrink * (solid.support(d) - centre) + shift;
+    }
+};
+
+// Of any two cores.
+struct CoreDifference {
+    Core a, b;
+    Vec3<double> middle() const { return a.middle() - b.middle(); }
+    // The point of the difference that is farthest along d.
+    DifferencePoint support(const Vec3<double>& d) const { return {a.support(d) - b.support(-d), -1, -1}; }
+};
+
+// Of two polytopes, segments or points.
+struct PolytopeDifference {
+    const Solid &a, &b;
+    Mat3<double> to_a, to_b;  // from vertices to points relative to the origin of a's shape
+    Vec3<double> between;     // from that origin to b's
+
+    PolytopeDifference(const Solid& first, const Solid& second)
+        : a(first),
+          b(second),
+          to_a(a.X.R * a.scale.asDiagonal()),
+          to_b(b.X.R * b.scale.asDiagonal()),
+          between(b.X.p - a.X.p) {}
+    Vec3<double> middle() const { return a.centre() - b.centre(); }
+    DifferencePoint support(const Vec3<double>& d) const {
+        const int i = farthest_vertex(a.hull, to_a.transpose() * d),
+                  j = farthest_vertex(b.hull, -(to_b.transpose() * d));
+        return {to_a * a.hull.vertices[i] - (to_b * b.hull.vertices[j] + between), i, j};
+    }
+};
+
+}  // namespace costate
