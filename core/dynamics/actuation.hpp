@@ -90,7 +90,7 @@ void actuator_force_adj(const Model& m, const T* theta, const T* q, const T* v, 
         gear_bar += T(2) * t * law.b2 * speed;
         v_bar[a.v] += f_bar * law.b2 * gear;
     }
-    actuator_law_adj(a.type, m.actuator, n, bar, theta_bar);
+    actuator_law_adj(a.type, m.actuator, theta, n, bar, theta_bar);
 }
 
 template <class T>

@@ -13,19 +13,24 @@ struct Row {
 
 using Control = ControlMeaning;
 
-const std::array<Row, 5> kinds{{
+const std::array<Row, 6> kinds{{
     {ActuatorType::motor, {"motor", Control::effort, true}},
     {ActuatorType::servo, {"servo", Control::position, true, {"kp"}, "kd"}},
     {ActuatorType::velocity, {"velocity", Control::velocity, true, {"kd"}}},
     {ActuatorType::general, {"general", Control::number, true, {"gain", "bias"}}},
     {ActuatorType::thruster, {"thruster", Control::effort, false}},
+    {ActuatorType::dc_motor, {"dc_motor", Control::number, true, {"stall_torque", "no_load_speed"}}},
 }};
 
-const std::array<ActuatorQuantity, 4> quantities{{
+const std::array<ActuatorQuantity, 6> quantities{{
     {"kp", 1, ParameterRange::nonnegative, &ActuatorSlices::kp, [](ActuatorSpec& s) { return &s.kp; }},
     {"kd", 1, ParameterRange::nonnegative, &ActuatorSlices::kd, [](ActuatorSpec& s) { return &s.kd; }},
     {"gain", 1, ParameterRange::any, &ActuatorSlices::gain, [](ActuatorSpec& s) { return &s.gain; }},
     {"bias", 3, ParameterRange::any, &ActuatorSlices::bias, [](ActuatorSpec& s) { return s.bias.data(); }},
+    {"stall_torque", 1, ParameterRange::nonnegative, &ActuatorSlices::stall_torque,
+     [](ActuatorSpec& s) { return &s.stall_torque; }},
+    {"no_load_speed", 1, ParameterRange::positive, &ActuatorSlices::no_load_speed,
+     [](ActuatorSpec& s) { return &s.no_load_speed; }},
 }};
 
 }  // namespace

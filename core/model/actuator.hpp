@@ -8,6 +8,7 @@
 //   servo     f = kp (ctrl - l) - kd l'       ctrl in rad or m
 //   velocity  f = kd (ctrl - l')              ctrl in rad/s or m/s
 //   general   gain and bias as given          (MuJoCo's general actuator in its affine form)
+//   dc_motor  f = stall_torque (ctrl - l' / no_load_speed)    ctrl is the share of the rated voltage
 // A thruster pushes its body instead, along an axis at a point of it, with f = ctrl in N
 // (core/dynamics/thrust.hpp).
 #pragma once
@@ -22,7 +23,7 @@ namespace costate {
 
 inline constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-enum class ActuatorType { motor, servo, velocity, general, thruster };
+enum class ActuatorType { motor, servo, velocity, general, thruster, dc_motor };
 
 // One actuator as a builder takes it.
 struct ActuatorSpec {
@@ -32,6 +33,7 @@ struct ActuatorSpec {
     double gear = 1, kp = 0, kd = 0;
     double gain = 0;
     Vec3<double> bias = Vec3<double>::Zero();
+    double stall_torque = 0, no_load_speed = 1;  // N m and rad/s before the gear, or N and m/s
     double control_lower = -unlimited, control_upper = unlimited;
     double force_lower = -unlimited, force_upper = unlimited;
     // of a thruster, in its body: unit vector; m
@@ -55,7 +57,7 @@ struct Actuator {
 // The parameters of all actuators, a slice a quantity. A type that does not have a quantity has an entry for
 // it all the same, without effect.
 struct ActuatorSlices {
-    ParameterSlice gear, kp, kd, gain, bias;
+    ParameterSlice gear, kp, kd, gain, bias, stall_torque, no_load_speed;
 };
 
 // A quantity of the laws: its name in files and paths of parameters, and where it stands.
@@ -97,12 +99,16 @@ ActuatorLaw<T> actuator_law(ActuatorType type, const ActuatorSlices& at, const T
         case ActuatorType::servo: return {kp, T(0), -kp, -kd};
         case ActuatorType::velocity: return {kd, T(0), T(0), -kd};
         case ActuatorType::general: return {theta[at.gain.at(n)], b[0], b[1], b[2]};
+        case ActuatorType::dc_motor: {
+            const T &stall = theta[at.stall_torque.at(n)], &no_load = theta[at.no_load_speed.at(n)];
+            return {stall, T(0), T(0), -stall / no_load};
+        }
     }
     return {T(1), T(0), T(0), T(0)};
 }
 template <class T>
-void actuator_law_adj(ActuatorType type, const ActuatorSlices& at, int n, const ActuatorLaw<T>& bar,
-                      T* theta_bar) {
+void actuator_law_adj(ActuatorType type, const ActuatorSlices& at, const T* theta, int n,
+                      const ActuatorLaw<T>& bar, T* theta_bar) {
     T &kp = theta_bar[at.kp.at(n)], &kd = theta_bar[at.kd.at(n)], *b = theta_bar + at.bias.at(n);
     switch (type) {
         case ActuatorType::motor:
@@ -118,6 +124,12 @@ void actuator_law_adj(ActuatorType type, const ActuatorSlices& at, int n, const 
             b[1] += bar.b1;
             b[2] += bar.b2;
             break;
+        case ActuatorType::dc_motor: {
+            const T &stall = theta[at.stall_torque.at(n)], &no_load = theta[at.no_load_speed.at(n)];
+            theta_bar[at.stall_torque.at(n)] += bar.gain - bar.b2 / no_load;
+            theta_bar[at.no_load_speed.at(n)] += bar.b2 * stall / (no_load * no_load);
+            break;
+        }
     }
 }
 

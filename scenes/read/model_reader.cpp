@@ -119,9 +119,10 @@ void read_quantities(const Node& node, const ActuatorKind& kind, const std::stri
         const bool may_lack = kind.may_have != nullptr && std::string_view(quantity.name) == kind.may_have;
         if (may_lack && !node.has(quantity.name)) continue;
         const Node value = node[quantity.name];
-        const bool nonnegative = quantity.range == ParameterRange::nonnegative;
         if (quantity.width == 1) {
-            *quantity.of(a) = nonnegative ? value.nonnegative() : value.number();
+            *quantity.of(a) = quantity.range == ParameterRange::nonnegative ? value.nonnegative()
+                              : quantity.range == ParameterRange::positive  ? value.positive()
+                                                                            : value.number();
             continue;
         }
         const std::vector<Node> items = value.items(quantity.width);

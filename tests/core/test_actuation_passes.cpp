@@ -14,10 +14,16 @@ struct ActuationPass : PassCase {
     VecX<double> ctrl;
     std::vector<int> parameters, coordinates, velocities;
     std::vector<Saturation> side;
+    static inline bool dc_motors = false;  // all actuators are
     ActuationPass(Rng& g, Regime r)
         : PassCase(g, r),
           ctrl(random_vector(m.nu, g, r)),
           side(static_cast<size_t>(m.nu)) {
+        for (int n = 0; dc_motors && n < m.nu; ++n) {
+            m.actuators[n].type = ActuatorType::dc_motor;
+            theta[m.actuator.stall_torque.at(n)] = g.uniform(1, 3);
+            theta[m.actuator.no_load_speed.at(n)] = g.uniform(2, 5);
+        }
         const auto add = [&](const ParameterSlice& s, int n) {
             for (int c = 0; c < s.width; ++c)
                 parameters.push_back(s.at(n) + c);
@@ -29,9 +35,8 @@ struct ActuationPass : PassCase {
         for (int n = 0; n < m.nu; ++n) {
             const Actuator& a = m.actuators[n];
             add(m.actuator.gear, n);
-            if (a.type == ActuatorType::servo) add(m.actuator.kp, n);
-            if (a.type == ActuatorType::servo || a.type == ActuatorType::velocity) add(m.actuator.kd, n);
-            if (a.type == ActuatorType::general) add(m.actuator.gain, n), add(m.actuator.bias, n);
+            for (const ActuatorQuantity& quantity : actuator_quantities())
+                if (actuator_kind(a.type).has(quantity.name)) add(m.actuator.*quantity.slice, n);
             if (a.type == ActuatorType::general && theta[m.actuator.bias.at(n) + 2] > 0)
                 velocities.push_back(a.v);
         }
@@ -153,7 +158,8 @@ struct ActuatorLawPass : ActuatorForcePass {
             theta_bar[parameters[i]] = prior[i];
         for (int n = 0; n < m.nu; ++n) {
             const double* b = y_bar.data() + 4 * n;
-            actuator_law_adj(m.actuators[n].type, m.actuator, n, {b[0], b[1], b[2], b[3]}, theta_bar.data());
+            actuator_law_adj(m.actuators[n].type, m.actuator, theta.data(), n, {b[0], b[1], b[2], b[3]},
+                             theta_bar.data());
         }
         Covector x_bar;
         for (const int p : parameters)
@@ -167,3 +173,10 @@ struct ActuatorLawPass : ActuatorForcePass {
 TEST_CASE("adjoint: actuation") { check_pass<ActuationPass>(1e-12); }
 TEST_CASE("adjoint: actuator_force") { check_pass<ActuatorForcePass>(1e-12); }
 TEST_CASE("adjoint: actuator_law") { check_pass<ActuatorLawPass>(1e-12); }
+TEST_CASE("adjoint: actuation by dc motors") {
+    ActuationPass::dc_motors = true;
+    check_pass<ActuationPass>(1e-12);
+    check_pass<ActuatorForcePass>(1e-12);
+    check_pass<ActuatorLawPass>(1e-12);
+    ActuationPass::dc_motors = false;
+}
