@@ -43,7 +43,7 @@ std::int64_t read_memory(const Node& scene, const World& w) {
     if (!memory) return 0;
     const std::int64_t bytes =
         memory->is_text() ? parse_memory(memory->text()).value_or(-1) : memory->integer(1, max_memory);
-    if (bytes < 0) memory->fail("is no amount of memory", "write \"auto\", bytes, or such as \"64M\"");
+    if (bytes < 0) memory->fail("is not a memory size", "write \"auto\", bytes, or such as \"64M\"");
     if (bytes > 0 && bytes < bytes_per_checkpoint(w))
         memory->fail("holds no state, which takes " + std::to_string(bytes_per_checkpoint(w)) + " bytes",
                      "give more, or \"auto\"");

@@ -67,9 +67,9 @@ std::vector<char> load_run(const std::filesystem::path& file, std::uint32_t of) 
     const auto size = static_cast<size_t>(in.size());
     Header h;
     const Header expected;
-    if (size < sizeof h) fail("it is no saved run");
+    if (size < sizeof h) fail("it is not a saved run");
     in.read(0, &h, sizeof h);
-    if (std::memcmp(h.magic, expected.magic, sizeof h.magic) != 0) fail("it is no saved run");
+    if (std::memcmp(h.magic, expected.magic, sizeof h.magic) != 0) fail("it is not a saved run");
     std::vector<char> run(size - sizeof h);
     in.read(sizeof h, run.data(), run.size());
     if (h.bytes != run.size() || h.crc != checksum(run.data(), run.size()))

@@ -9,7 +9,7 @@ void check_least_squares(const Objective& objective) {
         const auto refuse = [&](const char* why) {
             throw std::invalid_argument("the term \"" + term.name + "\" " + why);
         };
-        if (traits_of(term.kind).numbers == 0) refuse("is no sum of squares");
+        if (traits_of(term.kind).numbers == 0) refuse("is not a sum of squares");
         if (term.weight < 0) refuse("has a negative weight");
         if (term.norm == TermNorm::distance && objective.size() > 1)
             refuse("is a distance among other terms: use the squared norm");

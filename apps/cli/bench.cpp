@@ -51,7 +51,7 @@ int bench(const Arguments& a) {
     if (a.text("batch"))
         return bench_batch(a, a.integer("batch", 1, 1, 1 << 20), a.integer("threads", 1, 1, 1024), repeat);
     if (a.text("jacobian")) return bench_jacobian(a, repeat + 1);
-    if (a.text("threads")) throw UsageError("--threads is of batches; add --batch N");
+    if (a.text("threads")) throw UsageError("--threads requires --batch; add --batch N");
     const std::int64_t heap_before = heap_bytes();
     const Scene s = a.load();
     const std::int64_t heap_with_scene = heap_bytes();

@@ -13,7 +13,7 @@ Checkpointing chosen_checkpointing(const Arguments& a, const Scene& scene) {
             "--slots says how many states memory holds, and no others are stored: leave out --memory and "
             "--disk");
     if (!folder && (space || a.text("compress")))
-        throw UsageError("--disk-space and --compress are about --disk: name a folder");
+        throw UsageError("--disk-space and --compress require --disk DIR");
     const int kept = a.integer("keep", 1, 1, 10000);
     if (kept > 1 && folder) throw UsageError("--keep and --disk do not go together: leave one out");
     if (slots > 0) return {Schedule::binomial(scene.steps, slots, kept), {}};

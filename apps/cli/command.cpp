@@ -56,7 +56,7 @@ Arguments::Arguments(const Command& command, int argc, const char* const* argv) 
         cxxopts::value<std::string>(), "DIRS");
     add("self-collision",
         "let the links of a URDF touch each other, except a link and the one that carries it");
-    add("strict", "refuse a URDF or MJCF file that has what there is no counterpart for");
+    add("strict", "refuse a URDF or MJCF file with anything that has no counterpart here");
     add("hull-vertices",
         "how many vertices the hull of a mesh in a URDF or MJCF file keeps at most, 4 or more (default: all)",
         cxxopts::value<std::string>(), "N");

@@ -23,7 +23,7 @@ int convert(const Arguments& a) {
     const std::optional<std::string> out = a.text("out");
     const fs::path file = find_scene(a.scene());
     if (!is_robot_file(file))
-        throw UsageError("convert takes a URDF or MJCF file, and '" + file.string() + "' is none");
+        throw UsageError("convert takes a URDF or MJCF file; '" + file.string() + "' is neither");
     ImportedModel robot = import_model(file, a.import_options());
     print_warnings(robot.warnings);
     const fs::path folder = out ? fs::path(*out).parent_path() : fs::path();

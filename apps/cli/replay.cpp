@@ -50,7 +50,7 @@ Scene load_replay(const std::filesystem::path& file, const ImportOptions& option
     const Json document = read_json(file);
     const std::string name = file.string();
     const Node node(document, name);
-    if (!node.is_object()) node.fail("is no replay", "give a file that a diverged rollout left behind");
+    if (!node.is_object()) node.fail("is not a replay", "give a file that a diverged rollout left behind");
     const std::vector<Node> controls = node["controls"].items();
     if (controls.empty())
         node["controls"].fail("no steps", "give a file that a diverged rollout left behind");

@@ -86,7 +86,7 @@ TextTable read_json_table(const std::filesystem::path& file) {
     const Json document = read_json(file);
     const std::string name = file.string();
     const Node node(document, name);
-    if (!node.is_object()) node.fail("is no trajectory", "give a file that costate simulate wrote");
+    if (!node.is_object()) node.fail("is not a trajectory", "give a file that costate simulate wrote");
     TextTable table;
     for (const Node& column : node["columns"].items())
         table.columns.push_back(column.text());

@@ -70,7 +70,7 @@ Comparison read_comparison(const std::filesystem::path& file) {
         if (out.losses.size() == out.seconds.size()) return out;
     } catch (const nlohmann::json::exception&) {
     }
-    throw UsageError(file.string() + " is no result.json of costate optimize: write one with --out");
+    throw UsageError(file.string() + " is not a result.json of costate optimize: write one with --out");
 }
 
 Plot landscape(Rollout<Simulation>& rollout, const Scene& scene, const Variables& variables,

@@ -99,9 +99,9 @@ void name_what_has_no_effect(Model& m) {
         const EqualityType type = m.equalities[i].type;
         const int n = static_cast<int>(i);
         if (type != EqualityType::weld)
-            m.layout.set_no_effect(m.weld_rotation, n, "the equality is no weld", remove);
+            m.layout.set_no_effect(m.weld_rotation, n, "the equality is not a weld", remove);
         if (type != EqualityType::coupling)
-            m.layout.set_no_effect(m.coupling, n, "the equality is no coupling", remove);
+            m.layout.set_no_effect(m.coupling, n, "the equality is not a coupling", remove);
         if (type == EqualityType::coupling)
             for (const ParameterSlice& s : {m.anchor_a, m.anchor_b})
                 m.layout.set_no_effect(s, n, "a coupling has no anchors", remove);

@@ -42,7 +42,7 @@ void for_each_joint(const Node& keyframe, const char* key, const std::map<std::s
     for (const auto& [name, value] : object->members()) {
         const auto joint = joints.find(name);
         if (joint == joints.end() || joint_nv(joint->second) == 0)
-            value.fail("\"" + name + "\" is no joint that moves", "correct or remove it");
+            value.fail("\"" + name + "\" is not a movable joint", "correct or remove it");
         set(name, value, joint->second);
     }
 }
@@ -73,7 +73,7 @@ std::vector<Keyframe> read_keyframes(const Node& list, const ModelInput& model) 
         if (const auto controls = node.find("controls"))
             for (const auto& [name, value] : controls->members()) {
                 if (std::find(actuators.begin(), actuators.end(), name) == actuators.end())
-                    value.fail("\"" + name + "\" is no actuator" + suggestion(name, actuators),
+                    value.fail("\"" + name + "\" is not an actuator" + suggestion(name, actuators),
                                "correct or remove it");
                 k.controls[name] = value.number();
             }

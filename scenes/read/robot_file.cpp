@@ -29,7 +29,7 @@ ImportedModel import_model(const std::filesystem::path& file, const ImportOption
     else if (root.name() == "mujoco")
         out = import_mjcf(document, options, warnings);
     else
-        root.fail("is no robot description", "name a file that begins with <robot> or <mujoco>");
+        root.fail("is not a robot description", "name a file that begins with <robot> or <mujoco>");
     out.warnings = warnings.lines();
     const std::string name = file.string();
     read_model(Node(out.model, name, &out.places));  // what is left to complain about is found by the loader

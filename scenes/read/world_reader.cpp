@@ -47,7 +47,7 @@ Settings read_settings(const Node& scene) {
         if (const auto gradient = solver->find("gradient")) {
             s.gradient = gradients[gradient->choice({"automatic", "swept", "implicit"})];
             if (s.solver != SolverType::pgs && s.gradient == ImpulseGradient::swept)
-                gradient->fail("is of sweeps, which an exact solver has not",
+                gradient->fail("needs sweeps, and an exact solver has none",
                                "use \"implicit\" or \"automatic\"");
         }
         constexpr ConeMethod methods[] = {ConeMethod::gauss_seidel, ConeMethod::admm};
@@ -58,7 +58,7 @@ Settings read_settings(const Node& scene) {
             s.complementarity_aware = aware->boolean();
             if (s.complementarity_aware && s.solver == SolverType::pgs &&
                 s.gradient != ImpulseGradient::implicit)
-                aware->fail("asks for the equations of an active set, which sweeps have not",
+                aware->fail("needs the equations of an active set, and sweeps have none",
                             "use \"gradient\": \"implicit\", or type lcp or ncp");
         }
         if (const auto sweeps = solver->find("sweeps"))

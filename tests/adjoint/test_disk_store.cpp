@@ -297,7 +297,7 @@ TEST_CASE("saved run: it comes back to whom it belongs, or one line says why not
     overwrite(file, good.substr(0, 500));
     CHECK(complaint([&] { load_run(file, 7); }) == name + "it is corrupted; run again from the start");
     overwrite(file, "");
-    CHECK(complaint([&] { load_run(file, 7); }) == name + "it is no saved run");
+    CHECK(complaint([&] { load_run(file, 7); }) == name + "it is not a saved run");
     CHECK(complaint([&] { load_run(folder.path / "none", 7); }).find("cannot read '") == 0);
     overwrite(file, good);
     {

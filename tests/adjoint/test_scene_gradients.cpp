@@ -91,7 +91,7 @@ TEST_CASE("scene gradients: the arm learns to throw") {
 TEST_CASE("scene gradients: Gauss-Newton says which term it cannot take") {
     Term term;
     term.name = "lift", term.kind = TermKind::height;
-    CHECK_THROWS_WITH_AS(check_least_squares({term}), "the term \"lift\" is no sum of squares",
+    CHECK_THROWS_WITH_AS(check_least_squares({term}), "the term \"lift\" is not a sum of squares",
                          std::invalid_argument);
     term.kind = TermKind::position, term.norm = TermNorm::distance;
     CHECK(residual_components({term}).size() == 3);

@@ -134,7 +134,7 @@ class Commands(Cli):
         self.assertGreater(r["boundary_cost"], -1)
         self.assertGreater(r["bytes"], 3 * 2 * 13 * 8)  # two states of 13 numbers for each
         self.assertRegex(self.run_costate("bench", self.scene, "--batch", 2, "--repeat", 1), "2 environments(.|\n)*the same bits by all three")
-        self.refuse("bench", self.scene, "--threads", 2, because="--threads is of batches; add --batch N")
+        self.refuse("bench", self.scene, "--threads", 2, because="--threads requires --batch; add --batch N")
         self.refuse("bench", self.scene, "--batch", 0, because="--batch takes a whole number")
 
     def test_plan(self):

@@ -48,7 +48,7 @@ class Optimize(Cli):
         self.refuse("optimize", self.scene, "--compare", "earlier/result.json", because="--report and --plots")
         self.refuse("optimize", self.scene, "--compare", "gone.json", "--plots", "p", because="cannot read gone.json")
         for text in ["{", "[]", '{"method": "adam", "losses": [1], "loss_seconds": []}']:
-            self.refuse("optimize", self.scene, "--compare", self.write("no.json", text), "--plots", "p", because="no.json is no result.json")
+            self.refuse("optimize", self.scene, "--compare", self.write("no.json", text), "--plots", "p", because="no.json is not a result.json")
 
     def test_optimize(self):
         r = self.report("optimize", self.scene, "--iterations", 4)

@@ -19,7 +19,7 @@ TEST_CASE("hostile URDF: truncated, not XML, no robot") {
         CHECK(message.compare(0, 11, "robot.urdf:") == 0);
         CHECK(message.find('\n') == std::string::npos);
     }
-    refuse_urdf("<sdf version='1.6'/>", 1, "is no robot description", "name a file");
+    refuse_urdf("<sdf version='1.6'/>", 1, "is not a robot description", "name a file");
     refuse_urdf("<robot name='r'/>", 1, "has no <link>", "add one");
     refuse_urdf(std::string(84, 'x') + std::string("\1\0\0\0", 4), 1, "binary", "name a robot");
 }
@@ -174,7 +174,7 @@ TEST_CASE("hostile URDF: paths that climb out") {
               std::string("file://") + folder.path("secret/wedge.obj").string(),
               folder.path("secret/wedge.obj").string(), std::string("meshes/link.obj")})
             check_complaint(load(name, kind), begin, "leads out of the robot's folder", "name the folder");
-    check_complaint(load("http://example.org/wedge.obj"), begin, "is no path", "use package://");
+    check_complaint(load("http://example.org/wedge.obj"), begin, "is not a path", "use package://");
     check_complaint(load(""), begin, "is empty", "fill it in");
     folder.write("robot/meshes/broken.stl", "solid nothing\n");
     CHECK(load("meshes/broken.stl").compare(0, begin.size(), begin) == 0);

@@ -51,7 +51,7 @@ TEST_CASE("memory: what is none is refused") {
                         }),
                         "test.json#/memory: ", what, remedy);
     };
-    refused("\"64Q\"", "is no amount of memory", "write \"auto\", bytes, or such as \"64M\"");
+    refused("\"64Q\"", "is not a memory size", "write \"auto\", bytes, or such as \"64M\"");
     refused("15", "holds no state, which takes", "give more");
     refused("\"15\"", "holds no state, which takes", "give more");
     CHECK(complaint([] { changed({{"/memory", "0"}}); }).starts_with("test.json#/memory: "));

@@ -20,7 +20,7 @@ void read_one(const XmlElement& e, MjcfCompiler& c) {
     if (const auto a = e.find("eulerseq")) {
         c.eulerseq = a->word();
         if (c.eulerseq.size() != 3 || c.eulerseq.find_first_not_of("xyzXYZ") != std::string::npos)
-            a->fail("is no sequence of axes", "write three of x, y, z, or of X, Y, Z for fixed axes");
+            a->fail("is not a sequence of axes", "write three of x, y, z, or of X, Y, Z for fixed axes");
     }
     if (const auto a = e.find("inertiafromgeom"))
         c.inertiafromgeom = static_cast<InertiaFromGeom>(a->choice({"false", "true", "auto"}));

@@ -94,7 +94,7 @@ bool is_limited(const MjcfAttributes& a, const char* limited, const char* range,
 std::pair<double, double> read_mjcf_range(const XmlAttribute& a) {
     const std::vector<double> x = a.numbers(2);
     if (!(x[0] < x[1]))
-        a.fail("is no range: the first number is not below the second", "write the lower end first");
+        a.fail("is not a range: the first number is not below the second", "write the lower end first");
     return {x[0], x[1]};
 }
 

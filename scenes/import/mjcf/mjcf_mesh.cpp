@@ -27,7 +27,7 @@ std::filesystem::path file_of(const MjcfContext& context, const MjcfMesh& mesh) 
                                      context.files.folder(), context.search);
     if (!found.allowed)
         name.fail("leads out of the model's folder", "name the folder it may lie in with --search");
-    if (!found.known_scheme) name.fail("is no path", "name a file in the model's folder");
+    if (!found.known_scheme) name.fail("is not a path", "name a file in the model's folder");
     return found.file;
 }
 
@@ -121,7 +121,7 @@ MassProperties<double> mesh_solid(const MjcfContext& context, const MjcfMesh& as
         context.warnings.add(asset.element.place(), what, remedy, mesh_name(asset.element));
     };
     if (kind == MeshInertia::exact && (!(mass.m > 0) || !unphysical(mass.I).empty())) {
-        warn("inertia=\"exact\" is of no real body and read as \"legacy\", because a mesh is not closed:",
+        warn("inertia=\"exact\" gives an impossible inertia and is read as \"legacy\", because a mesh is not closed:",
              "close it, or write inertia=\"convex\" or \"shell\"");
         mass = solid(MeshInertia::legacy);
     } else if ((kind == MeshInertia::exact || kind == MeshInertia::legacy) && !is_closed(mesh)) {

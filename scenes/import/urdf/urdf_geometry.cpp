@@ -48,7 +48,7 @@ std::optional<std::filesystem::path> LinkReader::mesh(const XmlElement& element,
     if (!found.allowed)
         name.fail("leads out of the robot's folder", "name the folder it may lie in with --search");
     if (!found.known_scheme)
-        name.fail("is no path", "use package://, file:// or a path from the robot's folder");
+        name.fail("is not a path", "use package://, file:// or a path from the robot's folder");
     if (!found.file.empty()) return found.file;
     warnings.add(name.place(), std::string(role) + " mesh is left out, because there is no file",
                  "name the folder it is in with --search", name.word());
@@ -98,7 +98,7 @@ std::optional<Json> LinkReader::shape(const XmlElement& collision) const {
         X.R = X.R * Eigen::Quaterniond::FromTwoVectors(Vec3<double>::UnitZ(), normal.stableNormalized())
                         .toRotationMatrix();
     } else if (!put_primitive(g, out)) {
-        g.warn(warnings, "is no geometry known here and is left out",
+        g.warn(warnings, "is not a geometry known here and is left out",
                "use a box, cylinder, sphere, capsule or mesh");
         return {};
     }
@@ -160,7 +160,7 @@ void LinkReader::put_visuals(const XmlElement& link, Json& body) const {
             out["type"] = "mesh", out["file"] = file->string();
             if (!scale.isOnes(0)) out["scale"] = to_json(scale);
         } else if (!put_primitive(g, out)) {
-            g.warn(warnings, "is no geometry known here and is left out",
+            g.warn(warnings, "is not a geometry known here and is left out",
                    "use a box, cylinder, sphere, capsule or mesh");
             continue;
         }
