@@ -1,6 +1,6 @@
-// World: all that a step needs to know and no objective can be differentiated by: topology, shapes, settings.
-// Const after building, shared by threads. The numbers are in theta, whose layout the model and the shapes
-// have registered.
+// World: everything a step reads that is not differentiable: topology, shapes, settings. It is const after it
+// is built, and threads share it. The differentiable numbers are in theta, whose layout the model and the
+// shapes have registered.
 #pragma once
 
 #include "collision/shapes/shape.hpp"

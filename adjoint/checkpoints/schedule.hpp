@@ -1,6 +1,6 @@
 // Schedules: in which order the steps of a rollout are run, stored, run again and reversed where memory holds
-// only some of its states. Integers alone; what a step or a state is, the executor knows
-// (adjoint/rollout/rollout.hpp), and where bytes lie, the store (adjoint/checkpoints/checkpoint_store.hpp).
+// only some of its states. A schedule works on step indices only. The executor (adjoint/rollout/rollout.hpp)
+// runs the steps; the store (adjoint/checkpoints/checkpoint_store.hpp) holds the bytes.
 //
 // State t is what step t begins with. A forward run leaves the intermediates of its last step behind, or of
 // its last `kept` steps, and a step is reversed right after a run that ends with it. Checkpoints come and go

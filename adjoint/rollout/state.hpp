@@ -1,5 +1,5 @@
-// States (nx) and their tangents (ndx): the configuration moves on its manifold; velocities and kept impulses
-// are plain numbers, the keys of those do not move.
+// States (nx) and their tangents (ndx). The configuration moves on its manifold; velocities and the impulses
+// kept for a warm start are plain numbers; the keys of those impulses do not move.
 #pragma once
 
 #include <stdexcept>

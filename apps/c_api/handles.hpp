@@ -1,5 +1,5 @@
-// Handles that C may hold beyond the life of what they stand for: numbers in the guise of pointers, each
-// given out once, so one that was freed is known for what it is.
+// Handles that C may keep after the object is gone. A handle is a number cast to a pointer. Handles are never
+// reused, so a freed handle is detected.
 #pragma once
 
 #include <cstdint>

@@ -115,8 +115,8 @@ struct Query {
 
 }  // namespace
 
-// One leaf a finite shape, with a box somewhat larger than its bounds, so that most steps leave the tree
-// alone. Its form depends on the past; the pairs that pass the exact bounds do not.
+// One tree leaf per bounded shape, with a box somewhat larger than the shape's bounds, so that most steps do
+// not change the tree. The tree depends on history; the reported pairs pass the exact bounds and do not.
 struct Detection::Tree {
     btDbvt dbvt;
     std::vector<btDbvtNode*> leaves;  // null for planes

@@ -69,7 +69,7 @@ template <class T> Quaternion<T> quaternion_product(const Quaternion<T>& a, cons
     return {a.w * b.w - a.v.dot(b.v), a.w * b.v + b.w * a.v + a.v.cross(b.v)};
 }
 
-// Whether exp(d) = 1 to the last bit and in every derivative that T carries: what a kernel may then skip.
+// True if exp(d) is the identity for this scalar, including its derivatives, so that kernels may skip it.
 template <class T> bool is_identity(const Vec3<T>& d) {
     if constexpr (std::is_floating_point_v<T>)
         return d.x() == T(0) && d.y() == T(0) && d.z() == T(0);

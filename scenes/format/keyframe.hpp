@@ -9,9 +9,9 @@
 
 namespace costate {
 
-// Its joints' positions and velocities as entries of q and v, and controls of its actuators; what it does not
-// name is as ever. A free joint's position is in the model's frame; of a keyframe in the world, in the
-// world's.
+// Positions and velocities of joints as entries of q and v, and controls of actuators. Anything not named
+// keeps its default. The position of a free joint is in the frame of the model, or of the world for a
+// keyframe of the world.
 struct Keyframe {
     std::string name;
     std::map<std::string, std::vector<double>> q, v;  // by joint
