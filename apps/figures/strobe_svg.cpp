@@ -1,12 +1,14 @@
 #include "apps/figures/strobe_svg.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "adjoint/optimize/optimize.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
 #include "apps/figures/plot.hpp"
+#include "collision/detect/solid.hpp"
 
 namespace costate {
 
@@ -59,6 +61,19 @@ std::vector<Point> convex_hull(std::vector<Point> points) {
     return hull;
 }
 
+// What is seen of a convex shape, by its farthest points along directions in the plane of the paper.
+std::vector<Point> outline(const View& view, const Solid& solid) {
+    constexpr int directions = 72;
+    std::vector<Point> points;
+    for (int i = 0; i < directions; ++i) {
+        const double angle = 2 * std::acos(-1.0) * i / directions;
+        Vec3<double> d(0, 0, std::sin(angle));
+        d[view.axis] = std::cos(angle);
+        points.push_back(view.place(solid.support(d)));
+    }
+    return convex_hull(points);
+}
+
 // One shape at a pose of its body.
 std::string draw_shape(const View& view, const Shape& shape, const Vec3<double>& size,
                        const Transform<double>& X) {
@@ -72,18 +87,17 @@ std::string draw_shape(const View& view, const Shape& shape, const Vec3<double>&
         case ShapeType::capsule:
             return line(view.place(Vec3<double>(X.p - half_segment())),
                         view.place(Vec3<double>(X.p + half_segment())), 2 * view.scale() * size.x());
-        case ShapeType::box: {
-            std::vector<Point> corners;
-            for (int i = 0; i < 8; ++i)
-                corners.push_back(view.place(transform_point<double>(
-                    X, size.cwiseProduct(Vec3<double>(i & 1 ? 1 : -1, i & 2 ? 1 : -1, i & 4 ? 1 : -1)))));
-            std::string polygon = "<polygon points=\"";
-            for (const Point& p : convex_hull(corners))
-                polygon += print("%.1f,%.1f ", p.x(), p.y());
-            return polygon + "\"/>";
-        }
-        default: return "";
+        case ShapeType::plane:
+        case ShapeType::terrain: return "";
+        case ShapeType::box:
+        case ShapeType::cylinder:
+        case ShapeType::ellipsoid:
+        case ShapeType::mesh: break;
     }
+    std::string polygon = "<polygon points=\"";
+    for (const Point& p : outline(view, Solid(shape, X, size)))
+        polygon += print("%.1f,%.1f ", p.x(), p.y());
+    return polygon + "\"/>";
 }
 
 }  // namespace
