@@ -52,8 +52,9 @@ struct Quickhull {
             points.push_back(((x - middle) / extent * cells).array().round().matrix().cast<std::int64_t>());
         start();
         if (static_cast<size_t>(most_vertices) < points.size()) {
-            for (int n = 4; n < most_vertices && add_farthest(); ++n) {
-            }
+            int count = 4;
+            while (count < most_vertices && add_farthest())
+                ++count;
             return;
         }
         for (size_t t = 0; t < triangles.size(); ++t)

@@ -65,6 +65,7 @@ class Inputs(Cli):
         self.refuse("convert", "missing.urdf", because="there is no such file")
         self.refuse("info", self.robot(), "--base", "flying", because="fixed or floating, not 'flying'")
         self.refuse("info", self.robot(), "--search", "nowhere", because="no folder 'nowhere'")
+        self.refuse("info", self.robot(), "--hull-vertices", "3", because="--hull-vertices")
         self.refuse("convert", self.robot(), "-o", "missing/x.json", because="cannot write 'missing/x.json")
 
     def test_bad_arguments(self):

@@ -75,6 +75,27 @@ TEST_CASE("MJCF: meshes touch by their hull, weigh what they enclose, and are se
 }
 #endif
 
+TEST_CASE("MJCF: hulls keep as many vertices as maxhullvert says, or the caller") {
+    const auto text = [](const char* most) {
+        return std::string(
+                   "<mujoco><asset><mesh name=\"cube\" vertex=\"0 0 0 1 0 0 0 1 0 1 1 0 0 0 1 1 0 1 0 1 1 1 "
+                   "1 1\" ") +
+               most + "/></asset><worldbody><geom type=\"mesh\" mesh=\"cube\"/></worldbody></mujoco>";
+    };
+    const MjcfFolder folder;
+    const auto kept = [&](const char* most, int by_caller) {
+        ImportOptions options;
+        options.hull_vertices = by_caller;
+        const ImportedModel m = import_model(folder.write("main.xml", text(most)), options);
+        return m.scene["shapes"][0]["vertices"].size();
+    };
+    CHECK(kept("", 100) == 8);
+    CHECK(kept("maxhullvert=\"-1\"", 100) == 8);
+    CHECK(kept("maxhullvert=\"5\"", 100) == 5);
+    CHECK(kept("maxhullvert=\"6\"", 4) == 4);
+    CHECK(complaint([&] { kept("maxhullvert=\"3\"", 100); }).find("too few") != std::string::npos);
+}
+
 TEST_CASE("MJCF: height fields, inline meshes and visual geoms") {
     const MjcfText m =
         mjcf(R"(<asset><hfield name="hill" nrow="2" ncol="3" size="1 2 .5 .1" elevation="0 0 0 0 4 8"/>

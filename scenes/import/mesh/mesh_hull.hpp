@@ -16,7 +16,7 @@ struct MeshHull {
 };
 
 // The hull of a mesh with at most so many vertices, its outermost ones. Throws MeshFileError
-// (scenes/mesh_file.hpp) on what is no mesh or has no volume.
+// (scenes/import/mesh/mesh_file.hpp) on what is no mesh or has no volume.
 MeshHull read_mesh_hull(const std::filesystem::path& file,
                         int most_vertices = std::numeric_limits<int>::max());
 
