@@ -79,6 +79,8 @@ constexpr Meaning meanings[] = {
     {"actuators/*/gain",
      "of a general actuator: force = gain control + bias[0] + bias[1] length + bias[2] velocity"},
     {"actuators/*/bias", "as above"},
+    {"actuators/*/stall_torque", "of a dc_motor at rest and full voltage, N m or N before the gear"},
+    {"actuators/*/no_load_speed", "of a dc_motor at full voltage, rad/s or m/s before the gear"},
     {"actuators/*/control_limits", "lower and upper, where the actuator has them"},
     {"actuators/*/force_limits", "lower and upper, before the gear, where the actuator has them"},
     {"equalities/*/anchor_a", "of a connect or weld: the point in body a, m"},

@@ -32,12 +32,12 @@ TEST_CASE("hostile MJCF: numbers") {
     refuse_in_body("<joint pos='0 0 0 0'/>" + ball_geom, "too many numbers", "write 3");
     refuse_in_body("<joint axis='0 0 0'/>" + ball_geom, "has no direction", "write an axis");
     refuse_in_body("<joint damping='-1'/>" + ball_geom, "must not be negative", "use 0 or more");
-    refuse_in_body("<joint range='2 1'/>" + ball_geom, "is no range", "write the lower end first");
+    refuse_in_body("<joint range='2 1'/>" + ball_geom, "is not a range", "write the lower end first");
     refuse_in_body("<joint limited='true'/>" + ball_geom, "limited but has no \"range\"", "add it");
     refuse_in_body("<joint limited='yes'/>" + ball_geom, "is not known", "correct it");
     refuse_mjcf("<compiler autolimits='false'/>\n" + one_body("", "<joint range='0 1'/>"), 3,
                 "not whether it counts", "set autolimits");
-    refuse_mjcf("<compiler eulerseq='xyw'/>", 2, "no sequence of axes", "write three");
+    refuse_mjcf("<compiler eulerseq='xyw'/>", 2, "not a sequence of axes", "write three");
     refuse_mjcf("<compiler coordinate='global'/>", 2, "no longer MJCF", "save the model");
     refuse_mjcf("<compiler angle='turns'/>", 2, "is not known", "correct it");
     refuse_mjcf("<option timestep='0'/>" + one_body(""), 2, "must be positive", "use a number above 0");

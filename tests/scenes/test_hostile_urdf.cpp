@@ -91,7 +91,7 @@ TEST_CASE("hostile URDF: mass and inertia") {
     const auto inertia = [&](const std::string& text) {
         return with("<inertial><mass value='1'/>\n<inertia " + text + "/></inertial>");
     };
-    refuse_urdf(inertia("ixx='1' iyy='1' izz='3'"), 5, "of no real body", "use six zeros");
+    refuse_urdf(inertia("ixx='1' iyy='1' izz='3'"), 5, "violates the triangle inequality", "use six zeros");
     refuse_urdf(inertia("ixx='1' iyy='-1' izz='1'"), 5, "not positive definite", "use six zeros");
     refuse_urdf(inertia("ixx='1' iyy='1' izz='1' ixy='1.5'"), 5, "not positive definite", "use six zeros");
     refuse_urdf(inertia("ixx='1' iyy='1'"), 5, "has no \"izz\"", "add it");

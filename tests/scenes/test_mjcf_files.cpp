@@ -80,14 +80,16 @@ TEST_CASE("MJCF: hulls keep as many vertices as maxhullvert says, or the caller"
         return std::string(
                    "<mujoco><asset><mesh name=\"cube\" vertex=\"0 0 0 1 0 0 0 1 0 1 1 0 0 0 1 1 0 1 0 1 1 1 "
                    "1 1\" ") +
-               most + "/></asset><worldbody><geom type=\"mesh\" mesh=\"cube\"/></worldbody></mujoco>";
+               most +
+               "/></asset><worldbody><body name=\"b\"><freejoint/><geom type=\"mesh\" "
+               "mesh=\"cube\"/></body></worldbody></mujoco>";
     };
     const MjcfFolder folder;
     const auto kept = [&](const char* most, int by_caller) {
         ImportOptions options;
         options.hull_vertices = by_caller;
         const ImportedModel m = import_model(folder.write("main.xml", text(most)), options);
-        return m.scene["shapes"][0]["vertices"].size();
+        return m.model["bodies"][0]["shapes"][0]["vertices"].size();
     };
     CHECK(kept("", 100) == 8);
     CHECK(kept("maxhullvert=\"-1\"", 100) == 8);

@@ -220,7 +220,7 @@ TEST_CASE("scenes: every wrong value is named with its place, the reason and a r
          "correct"},
         {"/parameters/0/value", "-1", "", "must not be negative", "use 0 or more"},
         {"/parameters/0", R"({"path": "bodies/ball/inertia[0]", "value": 9})", "#/parameters/0/value",
-         "of no real body", "use"},
+         "violates the triangle inequality", "use"},
         {"/parameters/0", R"({"path": "bodies/ball/pseudo_inertia"})", "#/parameters/0/path",
          "is for optimisers alone", "add \"optimise\": true"},
         {"/parameters/0", R"({"path": "bodies/bal/pseudo_inertia", "optimise": true})", "#/parameters/0/path",
