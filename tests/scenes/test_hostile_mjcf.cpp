@@ -53,8 +53,8 @@ TEST_CASE("hostile MJCF: masses and inertias") {
                    "use 0 or more");
     refuse_in_body("<joint/><inertial pos='0 0 0' mass='1' diaginertia='1 1 -1'/>",
                    "is not positive definite", "correct it");
-    refuse_in_body("<joint/><inertial pos='0 0 0' mass='1' diaginertia='1 1 3'/>", "violates the triangle inequality",
-                   "correct it, or set balanceinertia");
+    refuse_in_body("<joint/><inertial pos='0 0 0' mass='1' diaginertia='1 1 3'/>",
+                   "violates the triangle inequality", "correct it, or set balanceinertia");
     refuse_in_body("<joint/><inertial pos='0 0 0' mass='1' fullinertia='1 1 1 2 0 0'/>",
                    "is not positive definite", "correct it");
     refuse_in_body("<joint/><inertial pos='0 0 0' mass='1' fullinertia='1 1 1 0 0 0' diaginertia='1 1 1'/>",

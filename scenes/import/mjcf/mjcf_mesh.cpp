@@ -121,8 +121,10 @@ MassProperties<double> mesh_solid(const MjcfContext& context, const MjcfMesh& as
         context.warnings.add(asset.element.place(), what, remedy, mesh_name(asset.element));
     };
     if (kind == MeshInertia::exact && (!(mass.m > 0) || !unphysical(mass.I).empty())) {
-        warn("inertia=\"exact\" gives an impossible inertia and is read as \"legacy\", because a mesh is not closed:",
-             "close it, or write inertia=\"convex\" or \"shell\"");
+        warn(
+            "inertia=\"exact\" gives an impossible inertia and is read as \"legacy\", because a mesh is not "
+            "closed:",
+            "close it, or write inertia=\"convex\" or \"shell\"");
         mass = solid(MeshInertia::legacy);
     } else if ((kind == MeshInertia::exact || kind == MeshInertia::legacy) && !is_closed(mesh)) {
         warn("the mass of a body is a guess, because a mesh is not closed:",
