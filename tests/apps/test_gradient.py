@@ -188,11 +188,11 @@ class Gradient(unittest.TestCase):
     def test_complaints(self):
         (self.folder / "noise").write_bytes(b"\0" * 100)
         for because, *arguments in [
-            ("give the scene and options|no saved run", "--resume", "noise"),
+            ("give the scene and options|not a saved run", "--resume", "noise"),
             ("cannot read 'gone'", "--resume", "gone"),
             ("--save-every is about --save", "--save-every", 1),
-            ("name a folder", "--compress"),
-            ("name a folder", "--disk-space", "1G"),
+            ("require --disk DIR", "--compress"),
+            ("require --disk DIR", "--disk-space", "1G"),
             ("there is no folder 'gone'", "--disk", "gone"),
             ("such as 10G, not 'much'", "--disk", ".", "--disk-space", "much"),
             ("leave out --memory and --disk", "--disk", ".", "--slots", 3),

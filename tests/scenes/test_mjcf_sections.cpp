@@ -257,9 +257,9 @@ TEST_CASE("keyframes and the world of a model: what is wrong in them") {
     };
     refuse("/keyframes/0/name", "\"\"", "is empty", "give it a name");
     refuse("/keyframes/0/joints/elbow", "[1]", "must be a number", "write a number");
-    refuse("/keyframes/0/joints/knee", "1", "no joint that moves", "correct or remove it");
+    refuse("/keyframes/0/joints/knee", "1", "not a movable joint", "correct or remove it");
     refuse("/keyframes/0/velocities", R"({"elbow": "fast"})", "must be a number", "write a number");
-    refuse("/keyframes/0/controls/elbwo", "1", "no actuator, the nearest is \"elbow\"",
+    refuse("/keyframes/0/controls/elbwo", "1", "not an actuator, the nearest is \"elbow\"",
            "correct or remove it");
     refuse("/keyframes/0/qpos", "[1]", "unknown key of keyframe", "correct or remove it");
     refuse("/keyframes/1", R"({"name": "k"})", "already a keyframe", "rename");

@@ -145,7 +145,7 @@ double unit_of(const std::string& path, const View& view) {
     if (quantity == "recovery_speed") return view.speed();
     for (const char* plain : {"friction", "restitution", "erp", "gear", "rotation", "axis_rotation"})
         if (quantity == plain) return 1;
-    for (const char* unused : {"gain", "bias"})  // by a servo
+    for (const char* unused : {"gain", "bias", "stall_torque", "no_load_speed"})  // by a servo
         if (quantity == unused) return 1;
     FAIL("a parameter without a unit: ", path);
     return 1;
