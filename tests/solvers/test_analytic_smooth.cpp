@@ -288,11 +288,11 @@ TEST_CASE("analytic 20, torques that hold an arm: exact") {
     const Mat2 g_q =
         g0 * (Mat2() << (m1 * c1 + m2 * l) * k1 + m2 * c2 * k12, m2 * c2 * k12, m2 * c2 * k12, m2 * c2 * k12)
                  .finished();
-    const StepJacobian free = step_jacobian(c, c.x);
+    const MotionJacobian free = step_jacobian(c, c.x);
     const Mat2 v_u = free.u.bottomRows(2);
     CHECK((-v_u.inverse() * free.next.tail(2) - g).norm() <= 1e-12 * g.norm());  // v+ is linear in u
     c.u = g;
-    const StepJacobian held = step_jacobian(c, c.x);
+    const MotionJacobian held = step_jacobian(c, c.x);
     const Mat2 inverse = Mat2(held.u.bottomRows(2)).inverse();
     const auto by = [&](const char* path, int k = 0) {
         return Vec2(-inverse * held.theta.bottomRows(2).col(c.index(path, k)));

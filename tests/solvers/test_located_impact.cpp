@@ -75,12 +75,12 @@ struct LateDisplacementPass : ContactStage {
     }
 };
 
-struct Errors {
+struct ImpactErrors {
     double value, by_z0, by_v0, by_e;
 };
 
 // Of row 13: one bounce, height at T.
-Errors one_bounce(double h, Impact impact) {
+ImpactErrors one_bounce(double h, Impact impact) {
     const double z0 = 1, v0 = 0.5, e = 0.8, T = 0.8;
     const double w = std::sqrt(v0 * v0 + 2 * g0 * z0), t1 = (v0 + w) / g0, s = T - t1, v_T = e * w - g0 * s;
     const AnalyticCase c = dropped_ball(h, z0, v0, e, impact);
@@ -97,7 +97,7 @@ TEST_CASE("analytic 13, one bounce located in its step: value and gradient O(h)"
     double before = 1;
     for (const double h : {4e-3, 1e-3, 2.5e-4}) {
         CAPTURE(h);
-        const Errors e = one_bounce(h, Impact::located);
+        const ImpactErrors e = one_bounce(h, Impact::located);
         const double worst = std::max({e.value, e.by_z0, e.by_v0, e.by_e});
         CHECK(worst <= 12 * h);
         CHECK(worst <= 0.5 * before);

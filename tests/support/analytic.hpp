@@ -211,15 +211,15 @@ inline std::vector<VecX<double>> states(const AnalyticCase& c, int steps) {
 }
 
 // One step from x, and its Jacobian: rows by the covectors of (q+, v+), columns by (q, v), by theta and by u.
-struct StepJacobian {
+struct MotionJacobian {
     VecX<double> next;
     MatX x, theta, u;
 };
-inline StepJacobian step_jacobian(const AnalyticCase& c, const VecX<double>& x) {
+inline MotionJacobian step_jacobian(const AnalyticCase& c, const VecX<double>& x) {
     const World& w = c.world;
     StepScratch<double> s(w);
-    StepJacobian J{VecX<double>(w.nx()), MatX::Zero(w.ndx(), w.ndx()), MatX::Zero(w.ndx(), w.np()),
-                   MatX::Zero(w.ndx(), w.nu())};
+    MotionJacobian J{VecX<double>(w.nx()), MatX::Zero(w.ndx(), w.ndx()), MatX::Zero(w.ndx(), w.np()),
+                     MatX::Zero(w.ndx(), w.nu())};
     for (int row = 0; row < w.ndx(); ++row) {
         const VecX<double> seed = VecX<double>::Unit(w.ndx(), row);
         VecX<double> x_bar = VecX<double>::Zero(w.ndx()), theta_bar = VecX<double>::Zero(w.np()),
