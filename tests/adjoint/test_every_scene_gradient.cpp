@@ -43,7 +43,7 @@ const std::map<std::string, Check> checks{
     {"double_pendulum_identification", {300, 32, 8, false}},
     {"drone_takeoff", {60, 24, 0, true, 1e-6, 0.4}},  // four corners on rigid ground
     {"four_bar", {200, 32, 8, false}},
-    {"golf", {60, 64}},
+    {"golf", {60, 64, 16}},
     {"half_cheetah", {60, 32, 0}},
     {"half_cheetah_jump", {60, 32, 0}},
     {"humanoid", {40}},
