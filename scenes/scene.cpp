@@ -158,7 +158,7 @@ Scene load_alone(const ImportedModel& model, const std::filesystem::path& file, 
     out.warnings = model.warnings;
     const bool floats =
         std::ranges::any_of(out.world.model.bodies, [](const Body& b) { return b.joint == JointType::free; });
-    if (floats && out.world.shapes.pairs.empty())
+    if (floats && !out.world.shapes.any_pair)
         out.warnings.push_back(shown + ": it has no shape to touch the ground with, and falls");
     return checked(std::move(out));
 }

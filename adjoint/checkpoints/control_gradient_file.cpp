@@ -26,6 +26,7 @@ ControlGradientFile::ControlGradientFile(std::filesystem::path path, int steps, 
                                          bool resumes)
     : path_(std::move(path)),
       part_(path_.string() + ".part"),
+      lock_(path_),
       nu_(nu),
       stays_(stays),
       rows_(rows_at_once * nu_) {

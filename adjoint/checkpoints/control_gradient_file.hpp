@@ -7,13 +7,15 @@
 #include <vector>
 
 #include "adjoint/checkpoints/disk_file.hpp"
+#include "adjoint/checkpoints/saved_run.hpp"
 
 namespace costate {
 
 class ControlGradientFile {
 public:
     // Rows go to "<path>.part", which finish() renames to the path. Without finish() it is removed, unless it
-    // stays for a run that goes on from there (`stays`), as a run that resumes does.
+    // stays for a run that goes on from there (`stays`), as a run that resumes does. Throws where another
+    // such object, of any process, has the path.
     ControlGradientFile(std::filesystem::path path, int steps, int nu, bool stays = false,
                         bool resumes = false);
     ~ControlGradientFile();
@@ -27,6 +29,7 @@ public:
 private:
     void write_rows();
     std::filesystem::path path_, part_;
+    RunLock lock_;  // of the path
     std::unique_ptr<DiskFile> file_;
     const size_t nu_;
     const bool stays_;

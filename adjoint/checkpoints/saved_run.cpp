@@ -33,7 +33,7 @@ RunLock::RunLock(const std::filesystem::path& file) : path_(file.string() + ".lo
         if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
             ::close(descriptor_);
             throw std::runtime_error("cannot write '" + file.string() +
-                                     "': another run saves to it; wait for that one, or give another name");
+                                     "': another run writes it; wait for that one, or give another name");
         }
         struct stat opened = {};
         struct stat named = {};

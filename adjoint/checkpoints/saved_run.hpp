@@ -8,7 +8,7 @@
 
 namespace costate {
 
-// While it lives no other run saves to the file or to what lies beside it. Throws where another does.
+// While it lives no other run writes the file or what lies beside it. Throws where another does.
 class RunLock {
 public:
     explicit RunLock(const std::filesystem::path& file);

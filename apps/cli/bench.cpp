@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 
 #include "adjoint/rollout/divergence.hpp"
 #include "adjoint/rollout/rollout.hpp"
@@ -8,6 +9,7 @@
 #include "apps/cli/checkpointing.hpp"
 #include "apps/cli/memory_use.hpp"
 #include "apps/cli/replay.hpp"
+#include "apps/cli/solver_record.hpp"
 #include "apps/io/output.hpp"
 #include "apps/io/progress.hpp"
 
@@ -62,11 +64,11 @@ int bench(const Arguments& a) {
     VecX<double> x(s.world.nx()), u(s.world.nu()), x_next(s.world.nx());
 
     // Once untimed: what the solver did, and everything allocated.
-    double residual = 0;
+    SolverRecord solver;
     int sweeps = 0;
     rollout.forward(s.theta, s.x0, s.z0, [&](int t, const double*, const double*) {
         if (t == s.steps) return;
-        residual = std::max(residual, solver_residual(simulation.world(), simulation.scratch()));
+        solver.add(simulation.world(), simulation.scratch());
         sweeps = std::max(sweeps, solver_sweeps(simulation.scratch()));
     });
     if (rollout.divergence()) report_divergence(s, {s.theta, s.x0, s.z0}, rollout);
@@ -78,48 +80,54 @@ int bench(const Arguments& a) {
     const double gradient_norm =
         std::sqrt(g.controls.squaredNorm() + g.initial_state.squaredNorm() + g.parameters.squaredNorm());
 
-    Times forward, backward, replayed;
+    Times forward, backward, replayed, forward_cpu, backward_cpu;  // cpu: of the processor
     {
         Progress progress("bench " + s.name);
-        const auto time = [&](Times& times, const auto& work) {
+        const auto time = [&](Times& times, Times* cpu, const auto& work) {
             const Stopwatch watch;
+            const std::clock_t begin = std::clock();
             work();
             times.us.push_back(1e6 * watch.seconds() / s.steps);
+            if (cpu != nullptr)
+                cpu->us.push_back(1e6 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC / s.steps);
         };
         for (int k = 0; k < repeat; ++k) {
-            time(forward, [&] { rollout.forward(s.theta, s.x0, s.z0); });
-            time(backward, [&] { rollout.backward(s.theta, s.z0, g); });
-            time(replayed, [&] { replay(simulation, s, x, u, x_next); });
+            time(forward, &forward_cpu, [&] { rollout.forward(s.theta, s.x0, s.z0); });
+            time(backward, &backward_cpu, [&] { rollout.backward(s.theta, s.z0, g); });
+            time(replayed, nullptr, [&] { replay(simulation, s, x, u, x_next); });
             if (progress.due()) progress.draw((k + 1.0) / repeat);
         }
     }
     const size_t bytes = rollout.store().bytes_per_checkpoint();
-    const Report report{{"name", s.name},
-                        {"steps", s.steps},
-                        {"repeat", repeat},
-                        {"forward_us", forward.median()},
-                        {"backward_us", backward.median()},
-                        {"replay_us", replayed.median()},
-                        {"minimum",
-                         {{"forward_us", forward.minimum()},
-                          {"backward_us", backward.minimum()},
-                          {"replay_us", replayed.minimum()}}},
-                        {"bytes_per_checkpoint", bytes},
-                        {"checkpoint_bytes", rollout.store().bytes()},
-                        {"forward_evaluations", evaluations},
-                        {"disk", to_report(traffic)},
-                        {"memory",
-                         {{"model", owners.model},
-                          {"scratch", owners.scratch},
-                          {"checkpoints", owners.checkpoints},
-                          {"controls", owners.controls},
-                          {"gradients", owners.gradients}}},
-                        {"peak_rss_mb", peak_rss_mb()},
-                        {"sweeps", sweeps},
-                        {"residual", residual},
-                        {"gradient_norm", gradient_norm},
-                        {"native", COSTATE_NATIVE == 1},
-                        {"compiler", compiler}};
+    const Report report{
+        {"name", s.name},
+        {"steps", s.steps},
+        {"repeat", repeat},
+        {"forward_us", forward.median()},
+        {"backward_us", backward.median()},
+        {"replay_us", replayed.median()},
+        {"minimum",
+         {{"forward_us", forward.minimum()},
+          {"backward_us", backward.minimum()},
+          {"replay_us", replayed.minimum()}}},
+        {"bytes_per_checkpoint", bytes},
+        {"checkpoint_bytes", rollout.store().bytes()},
+        {"forward_evaluations", evaluations},
+        {"disk", to_report(traffic)},
+        {"memory",
+         {{"model", owners.model},
+          {"scratch", owners.scratch},
+          {"checkpoints", owners.checkpoints},
+          {"controls", owners.controls},
+          {"gradients", owners.gradients}}},
+        {"peak_rss_mb", peak_rss_mb()},
+        {"sweeps", sweeps},
+        {"processor", {{"forward_us", forward_cpu.median()}, {"backward_us", backward_cpu.median()}}},
+        {"residual", solver.residual},
+        {"unconverged_steps", solver.unconverged},
+        {"gradient_norm", gradient_norm},
+        {"native", COSTATE_NATIVE == 1},
+        {"compiler", compiler}};
     if (a.json()) {
         std::fputs(to_text(report).c_str(), stdout);
         return done;
@@ -142,7 +150,7 @@ int bench(const Arguments& a) {
     std::printf("                 the process at most %.1f MB\n", peak_rss_mb());
     std::printf("evaluations      %.2f of a forward step, a step\n",
                 static_cast<double>(evaluations) / s.steps);
-    std::printf("solver           at most %d sweeps, residual %.3g m/s\n", sweeps, residual);
+    std::printf("solver           at most %d sweeps, residual %.3g m/s\n", sweeps, solver.residual);
     std::printf("gradient norm    %.10g\n", gradient_norm);
     std::printf("built by %s, for %s\n", compiler, COSTATE_NATIVE == 1 ? "this machine" : "any machine");
     return done;

@@ -51,6 +51,26 @@ int ShapeSet::index(std::string_view name) const {
     return it == shapes.end() ? -1 : static_cast<int>(it - shapes.begin());
 }
 
+bool ShapeSet::is_pair(int a, int b) const {
+    const CollisionFilter &first = filters[a], &second = filters[b];
+    if (first.body < 0 || first.body == second.body || (second.body >= 0 && a > b)) return false;
+    const bool jointed = second.body >= 0 && (first.parent == second.body || second.parent == first.body);
+    if (jointed || (first.group & second.mask) == 0 || (second.group & first.mask) == 0) return false;
+    if ((!first.self_collision || !second.self_collision) && first.tree == second.tree) return false;
+    if (!pair_supported(shapes[a].type, shapes[b].type)) return false;
+    const std::pair<int, int> bodies = std::minmax({first.body, second.body});
+    return !std::binary_search(excluded.begin(), excluded.end(), bodies);
+}
+
+std::vector<std::pair<int, int>> ShapeSet::pairs() const {
+    std::vector<std::pair<int, int>> all;
+    const int n = static_cast<int>(shapes.size());
+    for (int a = 0; a < n; ++a)
+        for (int b = 0; b < n; ++b)
+            if (is_pair(a, b)) all.emplace_back(a, b);
+    return all;
+}
+
 namespace {
 
 // The body that stands for all those it is joined to by fixed joints, -1 for the world.
@@ -66,13 +86,6 @@ int moving_body(const Model& model, const std::string& name) {
     const int body = model.body_index(name);
     assert((body >= 0 || name == "world") && "an excluded pair names a body that does not exist");
     return moving_body(model, body);
-}
-
-// a and b stand for their groups
-bool may_touch(const Model& model, int a, int b) {
-    if (a == b) return false;
-    if (a < 0 || b < 0) return true;
-    return moving_parent(model, a) != b && moving_parent(model, b) != a;
 }
 
 void register_parameters(Model& model, const std::vector<ShapeSpec>& specs, ShapeSet& set) {
@@ -111,53 +124,39 @@ void register_parameters(Model& model, const std::vector<ShapeSpec>& specs, Shap
     }
 }
 
-bool groups_meet(const Model& model, const ShapeSpec& a, const ShapeSpec& b) {
-    if ((a.group & b.mask) == 0 || (b.group & a.mask) == 0) return false;
-    if (a.self_collision && b.self_collision) return true;
-    const auto tree = [&](const ShapeSpec& s) { return s.body < 0 ? -1 : model.bodies[s.body].tree; };
-    return tree(a) != tree(b);
-}
-
 }  // namespace
 
 ShapeSet build_shapes(Model& model, const std::vector<ShapeSpec>& specs,
                       const std::vector<std::pair<std::string, std::string>>& excluded) {
     ShapeSet set;
-    std::vector<int> carrier;
     for (const ShapeSpec& s : specs) {
         assert((s.type != ShapeType::mesh || s.hull) && (s.type != ShapeType::terrain || s.terrain) &&
                "a shape without its data");
         set.shapes.push_back({s.name, s.type, s.body, s.R_BS, s.hull, s.terrain});
-        carrier.push_back(moving_body(model, s.body));
-        assert((s.type != ShapeType::terrain || carrier.back() < 0) && "a terrain belongs to the world");
+        CollisionFilter m{moving_body(model, s.body), -1, -1, s.group, s.mask, s.self_collision};
+        if (m.body >= 0) m.parent = moving_parent(model, m.body);
+        if (s.body >= 0) m.tree = model.bodies[s.body].tree;
+        set.filters.push_back(m);
+        assert((s.type != ShapeType::terrain || m.body < 0) && "a terrain belongs to the world");
     }
     register_parameters(model, specs, set);
-
-    std::vector<std::pair<int, int>> apart;
     for (const auto& [first, second] : excluded)
-        apart.push_back(std::minmax({moving_body(model, first), moving_body(model, second)}));
+        set.excluded.push_back(std::minmax({moving_body(model, first), moving_body(model, second)}));
+    std::sort(set.excluded.begin(), set.excluded.end());
 
-    const size_t n = specs.size();
-    for (size_t i = 0; i < n; ++i)
-        for (size_t j = i + 1; j < n; ++j) {
-            const std::pair<int, int> bodies = std::minmax({carrier[i], carrier[j]});
-            if (!may_touch(model, carrier[i], carrier[j])) continue;
-            if (std::find(apart.begin(), apart.end(), bodies) != apart.end()) continue;
-            if (!groups_meet(model, specs[i], specs[j]) || !pair_supported(specs[i].type, specs[j].type))
-                continue;
-            std::pair<int, int> pair(static_cast<int>(i), static_cast<int>(j));
-            if (carrier[i] < 0) std::swap(pair.first, pair.second);
-            set.pairs.push_back(pair);
+    const int n = static_cast<int>(specs.size());
+    for (int plane = 0; plane < n; ++plane) {
+        if (specs[plane].type != ShapeType::plane) continue;
+        for (int i = 0; i < n; ++i) {
+            const bool other_plane = specs[i].type == ShapeType::plane;
+            if (set.is_pair(i, plane)) set.plane_pairs.emplace_back(i, plane);
+            if (!other_plane && set.is_pair(plane, i)) set.plane_pairs.emplace_back(plane, i);
         }
-    std::sort(set.pairs.begin(), set.pairs.end());
-
-    set.pair_bits.assign((n * n + 63) / 64, 0);
-    for (const auto& [a, b] : set.pairs) {
-        const size_t bit = static_cast<size_t>(a) * n + static_cast<size_t>(b);
-        set.pair_bits[bit / 64] |= std::uint64_t{1} << (bit % 64);
-        const ShapeType ta = specs[a].type, tb = specs[b].type;
-        if (ta == ShapeType::plane || tb == ShapeType::plane) set.plane_pairs.emplace_back(a, b);
     }
+    std::sort(set.plane_pairs.begin(), set.plane_pairs.end());
+    for (int i = 0; i < n && !set.any_pair; ++i)
+        for (int j = 0; j < n && !set.any_pair; ++j)
+            set.any_pair = set.is_pair(i, j);
     return set;
 }
 

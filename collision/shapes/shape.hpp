@@ -48,20 +48,31 @@ struct Shape {
 // The largest distance of a point of the shape from its origin, m; infinite for a plane.
 double bounding_radius(const Shape& shape, const Vec3<double>& size);
 
+// What decides which shapes may touch: see build_shapes.
+struct CollisionFilter {
+    int body = -1;    // the body that moves this shape's, through fixed joints; -1: the world
+    int parent = -1;  // the body that moves the parent of that one; -1: the world
+    int tree = -1;    // of the shape's body
+    std::uint32_t group = 1, mask = ~0u;
+    bool self_collision = true;
+};
+
 struct ShapeSet {
     std::vector<Shape> shapes;
-    std::vector<std::pair<int, int>> pairs;        // candidates (a, b), sorted; a moves, and a < b if both do
-    std::vector<std::pair<int, int>> plane_pairs;  // those of them with a plane
-    std::vector<std::uint64_t> pair_bits;          // bit a * shapes + b is set for every pair
+    std::vector<CollisionFilter> filters;  // per shape
+    std::vector<std::pair<int, int>>
+        excluded;  // pairs of bodies as in the filters, (lesser, greater); sorted
+    std::vector<std::pair<int, int>> plane_pairs;  // pairs with a plane, sorted
+    bool any_pair = false;
     // per shape: m, or factors; m, the origin of the shape in its body; rad in the shape's axes;
     // dimensionless; dimensionless; m, see ShapeSpec
     ParameterSlice size, position, rotation, friction, restitution, margin;
     ParameterSlice stiffness, damping;  // per compliant shape: N/m and N s/m of a contact point
 
-    bool is_pair(int a, int b) const {
-        const size_t bit = static_cast<size_t>(a) * shapes.size() + static_cast<size_t>(b);
-        return (pair_bits[bit / 64] >> (bit % 64) & 1) != 0;
-    }
+    // Whether (a, b) may touch; a moves, and a < b if both do.
+    bool is_pair(int a, int b) const;
+    // all of them, sorted: as many as the square of the shapes
+    std::vector<std::pair<int, int>> pairs() const;
     int index(std::string_view name) const;  // -1 if there is none
 };
 
@@ -87,9 +98,9 @@ struct ShapeSpec {
 // Registers the shapes' parameters in model.layout as "shapes/<name>/size", ".../position", ".../rotation",
 // ".../friction",
 // ".../restitution" and ".../margin", of those with a stiffness also ".../stiffness" and ".../damping", and
-// lists the pairs that may touch. Bodies joined by fixed joints count as one, and as the world if they end
-// there. No pairs: within a body, within the world, of a body and its parent (unless that is the world), of
-// the bodies in `excluded` (by name; "world" is the world), and what groups, masks and self_collision forbid.
+// says which pairs may touch. Bodies joined by fixed joints count as one, and as the world if they end there.
+// No pairs: within a body, within the world, of a body and its parent (unless that is the world), of the
+// bodies in `excluded` (by name; "world" is the world), and what groups, masks and self_collision forbid.
 ShapeSet build_shapes(Model& model, const std::vector<ShapeSpec>& specs,
                       const std::vector<std::pair<std::string, std::string>>& excluded = {});
 

@@ -43,8 +43,8 @@ struct FactoredValues {
         along.resize(dofs);
         swept.resize(dofs);
         velocity.resize(rows);
-        view = {A.rows,   A.dofs,          start.data(), A.column + first, W.data(),
-                R.data(), diagonal.data(), along.data(), swept.data(),     velocity.data()};
+        view = {A.rows,          A.dofs,       start.data(), A.column + first, W.data(), R.data(),
+                diagonal.data(), along.data(), swept.data(), velocity.data(),  A.tree,   A.trees};
     }
 };
 
@@ -57,6 +57,7 @@ template <class T> struct ActiveSet {
     std::vector<T> s;             // (rows) A x + b
     std::vector<T> work;          // (active)
     std::vector<T> settled;       // (rows)
+    std::vector<T> s_bar;         // (rows) work of whoever pulls back
     DenseSolver solver;           // of G
     FactoredSolver factored;      // of G where A is factored
     FactoredValues values;        // that factored A in plain numbers

@@ -1,5 +1,7 @@
 #include "solvers/complementarity/cone.hpp"
 
+#include <numeric>
+
 #include <Eigen/Cholesky>
 
 namespace costate {
@@ -7,7 +9,7 @@ namespace costate {
 namespace {
 
 constexpr int first_sweeps = 20, more_sweeps = 400, most_rounds = 2, most_boxes = 40, most_newton_steps = 30,
-              most_halvings = 6;
+              most_halvings = 6, large_admm_iterations = 50;
 
 // A row between constant bounds, one-sided or free, to where its own equation holds.
 double one_row(const MlcpView<double>& p, const double* x, int r, double s) {
@@ -78,7 +80,11 @@ bool newton(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* 
 }
 
 SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method, ConeScratch& w, double* x) {
-    if (p.factored != nullptr) return solve_large(p, law, w.large, x);
+    if (p.factored != nullptr) {
+        if (method == ConeMethod::admm)
+            cone_admm_inplace(p, law, large_admm_iterations, acceptable_residual(p, x), w, x);
+        return solve_large(p, law, w.large, x);
+    }
     w.work = 0;
     if (mlcp_residual(p, x, law) < 1e-3 && newton(p, law, w, x)) return SolverStatus::guessed;
     for (int round = 0; round < most_rounds; ++round) {
@@ -127,22 +133,43 @@ double cone_gauss_seidel_inplace(const MlcpView<double>& p, FrictionLaw law, int
 double cone_admm_inplace(const MlcpView<double>& p, FrictionLaw law, int iterations, double tolerance,
                          ConeScratch& w, double* x) {
     using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-    const Eigen::Map<const RowMajor> A(p.A, p.rows, p.rows);
+    const bool dense = p.factored == nullptr;
+    const Eigen::Map<const RowMajor> A(p.A, dense ? p.rows : 0, dense ? p.rows : 0);
     const Eigen::Map<const Eigen::VectorXd> b(p.b, p.rows);
     Eigen::Map<Eigen::VectorXd> z(x, p.rows);
-    const double mean = A.diagonal().mean();
+    const double mean =
+        dense ? A.diagonal().mean() : Eigen::Map<const Eigen::VectorXd>(p.factored->diagonal, p.rows).mean();
     double rho = 0.1 * mean, residual = mlcp_residual(p, x, law), least = residual;
     w.best.assign(x, x + p.rows);
     Eigen::VectorXd &y = w.dual, &split = w.split, &rhs = w.rhs, &primal = w.primal;
     y.setZero(p.rows);
     const auto factor = [&] {
+        if (!dense) {
+            w.rows.resize(p.rows);
+            std::iota(w.rows.begin(), w.rows.end(), 0);
+            w.shifted_factor.groups.clear();
+            for (int r = 0; r < p.rows; ++r) {
+                RowGroup& g = w.shifted_factor.groups.emplace_back();
+                g.first = r;
+                g.count = 1;
+                g.P[0] = 1;
+                g.K[0] = rho;
+            }
+            w.shifted_factor.factor(*p.factored, w.rows);
+            return true;
+        }
         w.shifted = A;
         w.shifted.diagonal().array() += rho;
         return Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>>(w.shifted).info() == Eigen::Success;
     };
     bool factored = factor();
     for (int k = 0; factored && k < iterations && residual > tolerance; ++k) {
-        rhs = A * z + b;
+        if (dense)
+            rhs = A * z + b;
+        else {
+            rhs.resize(p.rows);
+            mlcp_velocity(p, x, rhs.data());
+        }
         for (int r = 0; r < p.rows; ++r) {
             const double shift = law == FrictionLaw::cone && p.contact_at(r)
                                      ? p.mu[r + 1] * std::hypot(rhs[r + 1], rhs[r + 2])
@@ -155,8 +182,12 @@ double cone_admm_inplace(const MlcpView<double>& p, FrictionLaw law, int iterati
             }
         }
         primal = rhs;
-        w.shifted.triangularView<Eigen::Lower>().solveInPlace(primal);
-        w.shifted.triangularView<Eigen::Lower>().transpose().solveInPlace(primal);
+        if (dense) {
+            w.shifted.triangularView<Eigen::Lower>().solveInPlace(primal);
+            w.shifted.triangularView<Eigen::Lower>().transpose().solveInPlace(primal);
+        } else {
+            w.shifted_factor.solve_inplace(primal.data());
+        }
         split = primal + y;
         for (int r = 0; r < p.rows; ++r) {
             if (p.contact_at(r)) {
@@ -197,7 +228,10 @@ SolverStatus cone(const MlcpView<T>& p, FrictionLaw law, ConeMethod method, Cone
     return with_values(p, set, x,
                        [&](const MlcpView<double>& values, ActiveSet<double>& found, double* start) {
                            const SolverStatus status = solve(values, law, method, w, start);
-                           settle_inplace(values, law, found, start);
+                           if (values.factored != nullptr)
+                               settle_large(values, law, status, found, start);
+                           else
+                               settle_inplace(values, law, found, start);
                            return status;
                        });
 }

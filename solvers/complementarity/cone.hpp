@@ -24,6 +24,8 @@ struct ConeScratch {
     LargeScratch large;
     Eigen::MatrixXd shifted;  // of ADMM: A + rho, factored in place
     Eigen::VectorXd primal, split, dual, rhs;
+    FactoredSolver shifted_factor;  // of A + rho, where A is factored
+    std::vector<int> rows;
 };
 
 // x (rows): in, a guess of the impulses; out, the solution. law: cone or relaxed_cone. set: as for lcp.

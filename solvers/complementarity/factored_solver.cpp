@@ -2,14 +2,12 @@
 
 #include <limits>
 
-#include <Eigen/SparseLU>
-
 namespace costate {
 
 namespace {
 
 constexpr double least_compliance = 1e-10;  // of a row's diagonal
-constexpr int most_refinements = 5, most_dense_dofs = 150;
+constexpr int most_refinements = 5, most_dense_dofs = 200;
 
 // out = X Y of n x n matrices, row-major
 void multiply(const double* X, const double* Y, int n, double* out) {
@@ -62,45 +60,38 @@ void invert(const double* X, int n, double* inverse) {
 
 }  // namespace
 
-struct FactoredSolver::SparseMatrix {
-    std::vector<int> outer, inner;  // the pattern that was analysed last
-    Eigen::SparseMatrix<double> H;
-    Eigen::SparseLU<Eigen::SparseMatrix<double>, Eigen::COLAMDOrdering<int>> factor;
-};
-
-FactoredSolver::FactoredSolver() = default;
-FactoredSolver::FactoredSolver(FactoredSolver&&) noexcept = default;
-FactoredSolver& FactoredSolver::operator=(FactoredSolver&&) noexcept = default;
-FactoredSolver::~FactoredSolver() = default;
+double FactoredSolver::expected_work(const FactoredOperator<double>& A) {
+    A_ = &A;
+    dofs_ = A.dofs;
+    by_trees_ = dofs_ > most_dense_dofs;
+    const double n = dofs_;
+    if (!by_trees_) return n * n * n / 3;
+    find_pattern();
+    return blocks_.work();
+}
 
 void FactoredSolver::factor(const FactoredOperator<double>& A, const std::vector<int>& rows) {
-    A_ = &A;
+    const double work = expected_work(A);
     rows_ = rows;
-    dofs_ = A.dofs;
-    const size_t dofs = dofs_;
-    y_.resize(dofs);
-    sparse_ = dofs_ > most_dense_dofs;
-    if (sparse_) find_pattern();
+    y_.resize(dofs_);
+    work_ = 0;
     for (double share = least_compliance; share < 1; share *= 1e3) {
         eliminate_rows(share);
-        if (sparse_) {
-            sparse_matrix_->factor.factorize(sparse_matrix_->H);
-            factored_ = sparse_matrix_->factor.info() == Eigen::Success;
-            if (factored_) return;
+        work_ += work;
+        if (by_trees_) {
+            factored_ = blocks_.factor();
+            if (factored_) break;
         } else {
             dense_factor_.factor(dense_.data(), dofs_);
-            return;
+            break;
         }
     }
 }
 
 // B^-1 and C of every group, and H.
 void FactoredSolver::eliminate_rows(double share) {
-    if (sparse_) {
-        Eigen::SparseMatrix<double>& H = sparse_matrix_->H;
-        std::fill_n(H.valuePtr(), H.nonZeros(), 0.0);
-        for (int j = 0; j < dofs_; ++j)
-            H.coeffRef(j, j) = 1;
+    if (by_trees_) {
+        blocks_.set_identity();
     } else {
         const size_t dofs = dofs_;
         dense_.assign(dofs * dofs, 0);
@@ -121,93 +112,63 @@ void FactoredSolver::eliminate_rows(double share) {
     }
 }
 
-// H += W^T C W of a group.
+// H += W^T C W of a group. Its dofs are of one tree, or of one and then of another.
 void FactoredSolver::add_products(const RowGroup& g) {
-    const auto row_of = [&](int i) { return rows_[g.first + i]; };
-    const int length = A_->length(row_of(0));
-    const int* column = A_->column + A_->start[row_of(0)];
+    const int first_row = rows_[g.first], length = A_->length(first_row);
+    const int* column = A_->column + A_->start[first_row];
     const double* W[RowGroup::most];
     for (int i = 0; i < g.count; ++i)
-        W[i] = A_->W + A_->start[row_of(i)];
-    for (int b = 0; b < length; ++b) {
-        double CW[RowGroup::most] = {};
-        for (int i = 0; i < g.count; ++i)
-            for (int j = 0; j < g.count; ++j)
-                CW[i] += g.C[i * g.count + j] * W[j][b];
-        const auto entry = [&](int a) {
-            double sum = 0;
-            for (int i = 0; i < g.count; ++i)
-                sum += W[i][a] * CW[i];
-            return sum;
-        };
-        if (!sparse_) {
-            for (int a = 0; a < length; ++a)
-                dense_[static_cast<size_t>(column[a]) * static_cast<size_t>(dofs_) + column[b]] += entry(a);
-            continue;
+        W[i] = A_->W + A_->start[rows_[g.first + i]];
+    int split = by_trees_ && length > 0 ? 1 : length;
+    while (split < length && tree_of_[column[split]] == tree_of_[column[0]])
+        ++split;
+    const int begin[] = {0, split, length};
+    for (int part_b = 0; part_b < 2; ++part_b)
+        for (int part_a = 0; part_a < 2; ++part_a) {
+            if (begin[part_a] == begin[part_a + 1] || begin[part_b] == begin[part_b + 1]) continue;
+            BlockFactor::Block H{dense_.data(), dofs_, 1};
+            int row = 0, col = 0;  // where H starts
+            if (by_trees_) {
+                const int tree_a = tree_of_[column[begin[part_a]]], tree_b = tree_of_[column[begin[part_b]]];
+                H = blocks_.block(tree_a, tree_b);
+                row = A_->tree[tree_a];
+                col = A_->tree[tree_b];
+            }
+            for (int b = begin[part_b]; b < begin[part_b + 1]; ++b) {
+                double CW[RowGroup::most] = {};
+                for (int i = 0; i < g.count; ++i)
+                    for (int j = 0; j < g.count; ++j)
+                        CW[i] += g.C[i * g.count + j] * W[j][b];
+                for (int a = begin[part_a]; a < begin[part_a + 1]; ++a) {
+                    double sum = 0;
+                    for (int i = 0; i < g.count; ++i)
+                        sum += W[i][a] * CW[i];
+                    H(column[a] - row, column[b] - col) += sum;
+                }
+            }
         }
-        Eigen::SparseMatrix<double>& H = sparse_matrix_->H;
-        // both lists, the chain's and that of a column of H, are in order
-        int at = H.outerIndexPtr()[column[b] + 1] - 1;
-        for (int a = 0; a < length; ++a) {
-            while (H.innerIndexPtr()[at] != column[a])
-                --at;
-            H.valuePtr()[at] += entry(a);
-        }
-    }
 }
 
-// The pattern of H, from all rows of A, active or not, so that the active sets of one step share it. Its
-// columns are ordered anew only where it is not that of before.
+// The pattern of H, from all rows of A, active or not, so that the active sets of one step share it.
 void FactoredSolver::find_pattern() {
-    // rows by dof, one of each contact
-    std::vector<int> first_row(static_cast<size_t>(dofs_) + 1, 0), touching;
-    const auto repeats = [&](int r) {
-        return r > 0 && A_->length(r) == A_->length(r - 1) &&
-               std::equal(A_->column + A_->start[r], A_->column + A_->start[r + 1],
-                          A_->column + A_->start[r - 1]);
-    };
-    for (int r = 0; r < A_->rows; ++r)
-        for (size_t k = A_->start[r]; !repeats(r) && k < A_->start[r + 1]; ++k)
-            ++first_row[A_->column[k] + 1];
-    for (int j = 0; j < dofs_; ++j)
-        first_row[j + 1] += first_row[j];
-    touching.resize(first_row.back());
-    std::vector<int> next(first_row.begin(), first_row.end() - 1), outer(1, 0), inner;
-    for (int r = 0; r < A_->rows; ++r)
-        for (size_t k = A_->start[r]; !repeats(r) && k < A_->start[r + 1]; ++k)
-            touching[next[A_->column[k]]++] = r;
-    std::vector<int> seen(dofs_, -1);
-    for (int j = 0; j < dofs_; ++j) {
-        const auto add = [&](int i) {
-            if (seen[i] == j) return;
-            seen[i] = j;
-            inner.push_back(i);
-        };
-        add(j);
-        for (int t = first_row[j]; t < first_row[j + 1]; ++t) {
-            const int r = touching[t];
-            for (size_t k = A_->start[r]; k < A_->start[r + 1]; ++k)
-                add(A_->column[k]);
-        }
-        std::sort(inner.begin() + outer.back(), inner.end());
-        outer.push_back(static_cast<int>(inner.size()));
+    tree_of_.resize(dofs_);
+    for (int t = 0; t < A_->trees; ++t)
+        std::fill(tree_of_.begin() + A_->tree[t], tree_of_.begin() + A_->tree[t + 1], t);
+    touching_.clear();
+    for (int r = 0; r < A_->rows; ++r) {
+        if (A_->length(r) == 0) continue;
+        const int a = tree_of_[A_->column[A_->start[r]]];
+        const int b = tree_of_[A_->column[A_->start[r + 1] - 1]];
+        if (a != b && (touching_.empty() || touching_.back() != std::pair(a, b)))
+            touching_.emplace_back(a, b);
     }
-    if (sparse_matrix_ == nullptr) sparse_matrix_ = std::make_unique<SparseMatrix>();
-    SparseMatrix& it = *sparse_matrix_;
-    if (outer == it.outer && inner == it.inner) return;
-    it.outer = outer;
-    it.inner = inner;
-    it.H.resize(dofs_, dofs_);
-    it.H.resizeNonZeros(static_cast<Eigen::Index>(inner.size()));
-    std::ranges::copy(outer, it.H.outerIndexPtr());
-    std::ranges::copy(inner, it.H.innerIndexPtr());
-    it.factor.analyzePattern(it.H);
+    blocks_.analyse(A_->tree, A_->trees, touching_);
 }
 
 // y <- H^-1 y or H^-T y. As it is where H has no factors: whoever asked for a step of Newton's method finds
 // that it does not help.
 template <bool transposed> void FactoredSolver::solve_dofs_inplace() {
-    if (!sparse_) {
+    if (!by_trees_) {
         if (transposed)
             dense_factor_.solve_transposed_inplace(y_.data());
         else
@@ -215,12 +176,10 @@ template <bool transposed> void FactoredSolver::solve_dofs_inplace() {
         return;
     }
     if (!factored_) return;
-    Eigen::Map<Eigen::VectorXd> y(y_.data(), dofs_);
-    const Eigen::VectorXd right = y;
     if (transposed)
-        y = sparse_matrix_->factor.transpose().solve(right);
+        blocks_.solve_transposed_inplace(y_.data());
     else
-        y = sparse_matrix_->factor.solve(right);
+        blocks_.solve_inplace(y_.data());
 }
 
 // z of the equations at the head of this file, or of those of G^T, which are B^T z + W W^T P^T z = f.

@@ -5,14 +5,13 @@
 //   W^T C W
 //
 // and H has the size of the island's dofs and the pattern of the bodies that touch (the Woodbury identity).
-// It is factored dense where dofs are few, else by a sparse LU. Where B^-1 is large, R being 1e-6, round-off
-// is too, and steps of refinement take it away. R counts as at least 1e-10 of the diagonal in B, also refined
-// away: of equations without a solution of their own, redundant rows without compliance, the result is a
-// finite compromise. Deterministic.
+// It is factored dense where dofs are few, else tree by tree (solvers/complementarity/block_factor.hpp).
+// Where B^-1 is large, R being 1e-6, round-off is too, and steps of refinement take it away. R counts as at
+// least 1e-10 of the diagonal in B, also refined away: of equations without a solution of their own,
+// redundant rows without compliance, the result is a finite compromise. Deterministic.
 #pragma once
 
-#include <memory>
-
+#include "solvers/complementarity/block_factor.hpp"
 #include "solvers/complementarity/dense_solver.hpp"
 #include "solvers/complementarity/mlcp.hpp"
 
@@ -28,13 +27,6 @@ struct RowGroup {
 
 class FactoredSolver {
 public:
-    FactoredSolver();
-    FactoredSolver(const FactoredSolver&) : FactoredSolver() {}  // a copy starts afresh
-    FactoredSolver& operator=(const FactoredSolver&) { return *this; }
-    FactoredSolver(FactoredSolver&&) noexcept;
-    FactoredSolver& operator=(FactoredSolver&&) noexcept;
-    ~FactoredSolver();
-
     std::vector<RowGroup> groups;  // to be filled with P and K before `factor`
 
     // rows: of A, in the order in which the groups name them. A stays where it is until the last solve.
@@ -42,8 +34,10 @@ public:
     void solve_inplace(double* z) { refine_inplace<false>(z); }            // z <- G^-1 z
     void solve_transposed_inplace(double* z) { refine_inplace<true>(z); }  // z <- G^-T z
 
+    double expected_work(const FactoredOperator<double>& A);  // multiplications of a factorisation of A
+    double work() const { return work_; }                     // those of the last one
+
 private:
-    struct SparseMatrix;  // H and its factors
     void find_pattern();
     void eliminate_rows(double share);
     void add_products(const RowGroup& g);
@@ -53,15 +47,18 @@ private:
     template <bool transposed> void product(const double* z, double* f);  // f = G z or G^T z
 
     int dofs_ = 0;
-    bool sparse_ = false;
-    bool factored_ = false;  // whether a sparse H has factors: not if its entries are not finite
+    double work_ = 0;
+    bool by_trees_ = false;
+    bool factored_ = false;  // whether H by blocks has factors: not if its entries are not finite
     const FactoredOperator<double>* A_ = nullptr;
     std::vector<int> rows_;
     std::vector<double> y_;                // (dofs)
     std::vector<double> f_, rest_, last_;  // (rows)
     std::vector<double> dense_;            // H
     DenseSolver dense_factor_;
-    std::unique_ptr<SparseMatrix> sparse_matrix_;  // null where H has been dense so far
+    BlockFactor blocks_;        // H where dofs are many
+    std::vector<int> tree_of_;  // (dofs)
+    std::vector<std::pair<int, int>> touching_;
 };
 
 }  // namespace costate

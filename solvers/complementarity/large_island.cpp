@@ -4,7 +4,7 @@ namespace costate {
 
 namespace {
 
-constexpr int rounds = 6, first_sweeps = 50, most_newton_steps = 30, most_halvings = 8;
+constexpr int most_newton_steps = 30, most_halvings = 8;
 constexpr double near = 1e-3;  // m/s: a guess this good may have the right states
 
 // Of all rows together: with many contacts the largest residual rises now and then on the way down.
@@ -18,20 +18,22 @@ bool solved(const MlcpView<double>& p, FrictionLaw law, const double* x) {
     return mlcp_residual(p, x, law) <= acceptable_residual(p, x);
 }
 
-// Newton's method on the states that each iterate points to, with a step that is halved until the residual
-// falls. False, at the best iterate, where none does.
-bool newton(const MlcpView<double>& p, FrictionLaw law, LargeScratch& w, double* x) {
+}  // namespace
+
+bool newton_inplace(const MlcpView<double>& p, FrictionLaw law, LargeScratch& w, double most_work,
+                    double* x) {
     const size_t n = p.rows;
     w.set.state.resize(n);
     w.s.resize(n);
     double residual = residual_norm(p, law, x);
-    for (int k = 0; k < most_newton_steps; ++k) {
+    for (int k = 0; k < most_newton_steps && w.work < most_work; ++k) {
         if (solved(p, law, x)) return true;
         mlcp_velocity(p, x, w.s.data());
         classify(p, law, x, w.s.data(), w.set.state.data());
         w.before.assign(x, x + n);
         w.x = w.before;
         solve_active_set(p, w.set, w.x.data());
+        w.work += w.set.factored.work();
         double length = 1, now = residual_norm(p, law, w.x.data());
         std::ranges::copy(w.x, x);
         for (int i = 0; i < most_halvings && !(now < residual); ++i) {
@@ -49,23 +51,28 @@ bool newton(const MlcpView<double>& p, FrictionLaw law, LargeScratch& w, double*
     return solved(p, law, x);
 }
 
-}  // namespace
+void settle_large(const MlcpView<double>& p, FrictionLaw law, SolverStatus status, ActiveSet<double>& set,
+                  double* x) {
+    if (status != SolverStatus::unsolved) return settle_inplace(p, law, set, x);
+    set.state.assign(p.rows, RowState::separating);
+    set.active.clear();
+}
 
 SolverStatus solve_large(const MlcpView<double>& p, FrictionLaw law, LargeScratch& w, double* x) {
-    if (mlcp_residual(p, x, law) < near && newton(p, law, w, x)) return SolverStatus::guessed;
-    w.best.assign(x, x + p.rows);
-    double least = residual_norm(p, law, x);
-    for (int round = 0, sweeps = first_sweeps; round < rounds; ++round, sweeps *= 2) {
+    const double entries = static_cast<double>(p.factored->start[p.rows] - p.factored->start[0]),
+                 most = most_work_of_an_entry * entries;
+    w.work = 0;
+    if (mlcp_residual(p, x, law) < near && newton_inplace(p, law, w, most, x)) return SolverStatus::guessed;
+    for (const int sweeps : {50, 100}) {
         if (law == FrictionLaw::box)
             gauss_seidel_inplace(p, sweeps, x);
         else
             cone_gauss_seidel_inplace(p, law, sweeps, acceptable_residual(p, x), x);
-        if (newton(p, law, w, x)) return SolverStatus::pivoted;
-        const double residual = residual_norm(p, law, x);
-        if (!(residual < least)) continue;
-        least = residual;
-        w.best.assign(x, x + p.rows);
+        w.work += 2 * entries * sweeps;
+        if (newton_inplace(p, law, w, most, x)) return SolverStatus::pivoted;
     }
+    w.best.assign(x, x + p.rows);
+    if (smoothed_newton(p, law, w, most, x)) return SolverStatus::smoothed;
     std::ranges::copy(w.best, x);
     return SolverStatus::unsolved;
 }

@@ -38,6 +38,8 @@ template <class T> struct FactoredOperator {
     T* along;           // (dofs) work: W^T x
     T* swept;           // (dofs) work of SweptVelocity
     T* velocity;        // (rows) work
+    const int* tree;    // (trees + 1) the first dof of each tree of the island
+    int trees;
     int length(int r) const { return static_cast<int>(start[r + 1] - start[r]); }
     // W_r . y
     T dot(int r, const T* y) const {

@@ -139,10 +139,13 @@ void factored_sweeps(const MlcpView<T>& p, int max_sweeps, double tolerance, Pgs
     for (tape.sweeps = 0; tape.sweeps < max_sweeps;) {
         for (int r = 0; r < m; ++r, ++x) {
             const T& before = x[-m];
-            const T& inverse = tape.inverse[r];
+            if (p.drops(r)) {
+                x[0] = before;
+                continue;
+            }
             const T s = p.b[r] + A.R[r] * before + A.dot(r, y);
-            const T wanted = inverse == T(0) ? T(0) : T(before - s * inverse);
-            x[0] = clamped(p, r, wanted, [&]() -> const T& { return x[p.normal_of(r) - r]; });
+            x[0] = clamped(p, r, T(before - s * tape.inverse[r]),
+                           [&]() -> const T& { return x[p.normal_of(r) - r]; });
             A.add(r, x[0] - before, y);
         }
         ++tape.sweeps;
@@ -189,12 +192,17 @@ void factored_sweeps_adj(const MlcpView<T>& p, PgsTape<T>& tape, T* x_bar, const
         for (int r = 0; r < m; ++r)
             A.add(r, x[r], y);
         for (int r = m; r-- > 0;) {
+            if (p.drops(r)) continue;
             factored_update_adj(p, r, x + r, y, tape, bar, b_bar, mu_bar);
             A.add(r, x[r - m] - x[r], y);
         }
     }
     for (int r = 0; r < m; ++r) {  // the start was read by the rows above, in the first sweep
         const T* then = tape.eta_then.data() + (A.start[r] - A.start[0]);
+        if (p.drops(r)) {
+            x_bar[r] = T(0);
+            continue;
+        }
         x_bar[r] = tape.extra[r];
         for (size_t k = A.start[r], i = 0; k < A.start[r + 1]; ++k, ++i) {
             const T read = tape.eta[A.column[k]] - then[i];

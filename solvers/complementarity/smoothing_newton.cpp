@@ -1,35 +1,15 @@
 // With x' = (mu x_n, x_T) and s' = (s_n/mu, s_T) a friction cone and its dual become the cone L of |z_T| <=
-// z_n, and a solution is x' = P(x' - s'), where P projects on L, eigenvalue by eigenvalue: z has l = z_n +-
-// |z_T| with the frame u = z_T/|z_T|, and P takes max(0, l) of each. Taking phi(l) = (l + sqrt(l^2 + 4
-// e^2))/2 instead makes the equation smooth; it is solved for e -> 0 (Chen, Sun & Sun 2003; Hayashi,
-// Yamashita & Fukushima 2005). De Saxce's shift |s_T| is smoothed likewise.
+// z_n, and a solution is x' = P(x' - s'), where P projects on L. The smoothed projection
+// (solvers/complementarity/smoothing.hpp) makes the equation smooth; it is solved for e -> 0. De Saxce's
+// shift |s_T| is smoothed likewise.
 #include <Eigen/LU>
 
 #include "solvers/complementarity/cone.hpp"
+#include "solvers/complementarity/smoothing.hpp"
 
 namespace costate {
 
 namespace {
-
-struct Smoothed {
-    double e;
-    double value(double l) const { return (l + std::sqrt(l * l + 4 * e * e)) / 2; }
-    double slope(double l) const { return (1 + l / std::sqrt(l * l + 4 * e * e)) / 2; }
-};
-
-// P(z) and its Jacobian
-void project(const Smoothed& phi, const Eigen::Vector3d& z, Eigen::Vector3d& P, Eigen::Matrix3d& D) {
-    const double length = std::hypot(z[1], z[2]), high = z[0] + length, low = z[0] - length;
-    const Eigen::Vector2d u = length > 0 ? Eigen::Vector2d(z.tail<2>() / length) : Eigen::Vector2d(1, 0);
-    const double b = (phi.slope(high) + phi.slope(low)) / 2, c = (phi.slope(high) - phi.slope(low)) / 2;
-    const double a =
-        length > 1e-9 * (std::abs(z[0]) + phi.e) ? (phi.value(high) - phi.value(low)) / (high - low) : b;
-    P[0] = (phi.value(high) + phi.value(low)) / 2;
-    P.tail<2>() = (phi.value(high) - phi.value(low)) / 2 * u;
-    D(0, 0) = b;
-    D.block<1, 2>(0, 1) = c * u.transpose(), D.block<2, 1>(1, 0) = c * u;
-    D.block<2, 2>(1, 1) = a * Eigen::Matrix2d::Identity() + (b - a) * u * u.transpose();
-}
 
 // The equations H(x') = x' - P(x' - s'(x')) on rows scaled to a diagonal of about 1: x = d x', s' = d s.
 struct Equations {
@@ -67,7 +47,7 @@ struct Equations {
                 Eigen::Vector3d z = x.segment<3>(r) - s.segment<3>(r), P;
                 if (law == FrictionLaw::cone) z[0] -= slip;
                 Eigen::Matrix3d D;
-                project(phi, z, P, D);
+                project_smoothly(phi, z, P, D);
                 H.segment<3>(r) = x.segment<3>(r) - P;
                 if (with_jacobian) {
                     Eigen::MatrixXd z_dot = -A.middleRows(r, 3);
@@ -86,8 +66,8 @@ struct Equations {
                 value = phi.value(y);
                 slope = phi.slope(y);
             } else if (p.normal[r] == boxed_row) {
-                value = phi.value(y + bound) - phi.value(y - bound) - bound;
-                slope = phi.slope(y + bound) - phi.slope(y - bound);
+                value = phi.value_within(y, bound);
+                slope = phi.slope_within(y, bound);
             }
             H[r] = x[r] - value;
             if (!with_jacobian) continue;

@@ -20,9 +20,10 @@ template <class T> struct DelassusScratch {
     std::vector<T> A;     // islands after each other, square, row-major; of those that are not factored
     std::vector<T> work;  // (most rows of a block x nv) zero between uses
     // of factored islands
-    std::vector<T> W, diagonal;                 // as rows.J; (rows) of A
-    std::vector<int> column;                    // as rows.J: the dof as its island counts them
-    std::vector<size_t> start;                  // (rows + 1) where each row starts in W
+    std::vector<T> W, diagonal;  // as rows.J; (rows) of A
+    std::vector<int> column;     // as rows.J: the dof as its island counts them
+    std::vector<size_t> start;   // (rows + 1) where each row starts in W
+    std::vector<int> tree;       // islands after each other: the first dof of each tree, and behind the last
     std::vector<T> along, swept, velocity;      // (nv), (nv), (rows) work of whoever multiplies
     std::vector<FactoredOperator<T>> factored;  // (islands)
     // bars
@@ -286,6 +287,29 @@ void factored_delassus_adj(const World& w, const T* L, Rows<T>& rows, const Isla
     });
 }
 
+// The operator of island i, once factored_delassus has been there.
+template <class T>
+FactoredOperator<T> factored_operator(const World& w, const Rows<T>& rows, size_t i, DelassusScratch<T>& s) {
+    const Island& island = rows.islands[i];
+    const size_t row = island.row;
+    int* tree = s.tree.data() + island.tree + i;
+    int* next = tree;
+    for_each_tree(w, rows, island, [&](const Tree&, int first) { *next++ = first; });
+    *next = island.dofs;
+    return {island.rows,
+            island.dofs,
+            s.start.data() + row,
+            s.column.data(),
+            s.W.data(),
+            rows.R.data() + row,
+            s.diagonal.data() + row,
+            s.along.data(),
+            s.swept.data(),
+            s.velocity.data() + row,
+            tree,
+            island.trees};
+}
+
 template <class T>
 void delassus(const World& w,
               const T* L,     // (mass_matrix_size) the factor
@@ -301,6 +325,7 @@ void delassus(const World& w,
         s.start.resize(n + 1);
         s.diagonal.resize(n);
         s.velocity.resize(n);
+        s.tree.resize(rows.island_trees.size() + rows.islands.size());
     }
     for (size_t i = 0; i < rows.islands.size(); ++i) {
         const Island& island = rows.islands[i];
@@ -309,17 +334,7 @@ void delassus(const World& w,
             continue;
         }
         factored_delassus(w, L, rows, island, s);
-        const size_t row = island.row;
-        s.factored[i] = {island.rows,
-                         island.dofs,
-                         s.start.data() + row,
-                         s.column.data(),
-                         s.W.data(),
-                         rows.R.data() + row,
-                         s.diagonal.data() + row,
-                         s.along.data(),
-                         s.swept.data(),
-                         s.velocity.data() + row};
+        s.factored[i] = factored_operator(w, rows, i, s);
     }
 }
 template <class T>

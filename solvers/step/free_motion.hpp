@@ -33,7 +33,7 @@ template <class T> struct FreeMotionScratch {
 };
 
 inline bool needs_mass_matrix(const World& w) {
-    return w.settings.forward_dynamics != ForwardDynamics::aba || !w.shapes.pairs.empty() ||
+    return w.settings.forward_dynamics != ForwardDynamics::aba || w.shapes.any_pair ||
            w.model.has_joint_rows();
 }
 

@@ -8,8 +8,10 @@
 //   rows.recovery q+ = retract(q, h (v+ + w))
 //
 // Its compliance is c = 100 times that of the step, so that errors which cannot all be met are shared out and
-// not amplified. It is solved exactly, and pulled back through its active set, whatever solves the step.
-// Steps without such a row skip it. M has h B on its diagonal.
+// not amplified. It is solved exactly, and pulled back through its active set, whatever solves the step; of
+// an island of more than 200 dofs by 50 sweeps of projected Gauss-Seidel, which take time in proportion to
+// its rows, and are pulled back themselves: there kappa = PGS(W W^T + c R, s + rho) as in
+// solvers/complementarity/pgs.hpp. Steps without such a row skip it. M has h B on its diagonal.
 #pragma once
 
 #include "solvers/step/impulses.hpp"
@@ -17,6 +19,7 @@
 namespace costate {
 
 inline constexpr double recovery_compliance = 100;  // c
+inline constexpr int recovery_sweeps = 50, most_dofs_recovered_exactly = 200;
 
 template <class T> struct RecoveryScratch {
     std::vector<T> b, kappa;                    // (rows) s + rho, m/s; N s
@@ -26,14 +29,21 @@ template <class T> struct RecoveryScratch {
     std::vector<FactoredOperator<T>> factored;  // (islands)
     std::vector<T> w;                           // (nv) velocity that is not kept
     std::vector<ActiveSet<T>> sets;             // per island
+    std::vector<PgsTape<T>> tapes;              // per island, of sweeps
+    std::vector<unsigned char> swept;           // per island: recovered by sweeps
     LcpScratch lcp;
     // bars
+    std::vector<T> R_bar;                     // (rows) of c R, by sweeps
     std::vector<T> kappa_bar, s_bar, mu_bar;  // (rows)
     std::vector<T> w_bar;                     // (nv)
     explicit RecoveryScratch(const World& world)
         : w(world.nv(), T(0)),
           sets(world.model.trees.size()),
+          tapes(sets.size()),
           w_bar(w) {}
+    bool any_swept() const {
+        return std::ranges::any_of(swept, [](unsigned char it) { return it != 0; });
+    }
 };
 
 template <class T> bool recovers(const Rows<T>& rows, const Island& island) {
@@ -82,6 +92,21 @@ void soften(const Rows<T>& rows, const DelassusScratch<T>& d, const ImpulseScrat
     }
 }
 
+// kappa of island i, from 0.
+template <class T>
+void recover_island(const Rows<T>& rows, const DelassusScratch<T>& d, const ImpulseScratch<T>& impulses,
+                    RecoveryScratch<T>& s, size_t i) {
+    const Island& island = rows.islands[i];
+    const MlcpView<T> p = recovery_problem(rows, d, impulses, s, i);
+    T* kappa = s.kappa.data() + island.row;
+    const bool exactly = !island.factored || island.dofs <= most_dofs_recovered_exactly;
+    const bool solved = exactly && lcp(p, s.lcp, s.sets[i], kappa) != SolverStatus::unsolved;
+    s.swept[i] = island.factored && !solved;
+    if (s.swept[i] == 0) return;
+    std::fill(kappa, kappa + island.rows, T(0));
+    pgs(p, recovery_sweeps, 0, s.tapes[i], kappa);
+}
+
 // s.w from the impulses of the step; 0 where no row recovers.
 template <class T>
 void recover_positions(const World& w, const T* L, const Rows<T>& rows, const DelassusScratch<T>& d,
@@ -89,6 +114,7 @@ void recover_positions(const World& w, const T* L, const Rows<T>& rows, const De
                        const T* v_next,  // (nv) v+
                        RecoveryScratch<T>& s) {
     std::fill(s.w.begin(), s.w.end(), T(0));
+    s.swept.assign(rows.islands.size(), 0);
     if (!rows.recovers) return;
     // 1 what the rows are left with
     s.b.assign(rows.beta.size(), T(0));
@@ -104,11 +130,8 @@ void recover_positions(const World& w, const T* L, const Rows<T>& rows, const De
     });
     // 2 kappa
     soften(rows, d, impulses, s);
-    for (size_t i = 0; i < rows.islands.size(); ++i) {
-        const Island& island = rows.islands[i];
-        if (recovers(rows, island))
-            lcp(recovery_problem(rows, d, impulses, s, i), s.lcp, s.sets[i], s.kappa.data() + island.row);
-    }
+    for (size_t i = 0; i < rows.islands.size(); ++i)
+        if (recovers(rows, rows.islands[i])) recover_island(rows, d, impulses, s, i);
     // 3 w
     for_each_row(rows, [&](int row, int length, const int* dofs, int values) {
         for (int i = 0; i < length; ++i)
@@ -117,12 +140,13 @@ void recover_positions(const World& w, const T* L, const Rows<T>& rows, const De
     ltl_solve_inplace(w.model, L, 0, w.nv(), s.w.data());
 }
 
-// From w_bar, with y = M^-1 w_bar, kappa_bar = J y, s_bar by the active set, and z = M^-1 (w_bar + J^T
-// s_bar):
-//   J_bar += s_bar (v+ + w)^T + kappa z^T,   M_bar -= z w^T,   beta_bar, rho_bar += s_bar,   R_bar += s_bar
-//   (lambda + c kappa) lambda_bar += R s_bar,   v+_bar += J^T s_bar
+// From w_bar, with y = M^-1 w_bar, kappa_bar = J y, s_bar by the active set, z = M^-1 (w_bar + J^T s_bar):
+//   J_bar += s_bar (v+ + w)^T + kappa z^T,   M_bar -= z w^T,   beta_bar, rho_bar += s_bar
+//   R_bar += s_bar (lambda + c kappa),   lambda_bar += R s_bar,   v+_bar += J^T s_bar
+// Of an island recovered by sweeps s_bar is the covector of their b, z = y, J_bar has s_bar v+^T, R_bar has
+// c times that of the sweeps' c R, and W_bar adds up in d.W_bar.
 template <class T>
-void recover_positions_adj(const World& w, const T* L, Rows<T>& rows, const DelassusScratch<T>& d,
+void recover_positions_adj(const World& w, const T* L, Rows<T>& rows, DelassusScratch<T>& d,
                            ImpulseScratch<T>& impulses, RecoveryScratch<T>& s,
                            const T* v_next,  // (nv)
                            const T* w_bar,   // (nv)
@@ -140,32 +164,42 @@ void recover_positions_adj(const World& w, const T* L, Rows<T>& rows, const Dela
     // 2 kappa
     s.s_bar.assign(s.kappa.size(), T(0));
     s.mu_bar.assign(s.kappa.size(), T(0));  // stays zero: no row with a bound takes part
+    s.R_bar.assign(s.kappa.size(), T(0));
     for (size_t i = 0; i < rows.islands.size(); ++i) {
         const Island& island = rows.islands[i];
         if (!recovers(rows, island)) continue;
+        if (s.swept[i] != 0) {
+            const OperatorBar<T> bar{nullptr, d.W_bar.data(), s.R_bar.data() + island.row};
+            pgs_adj(recovery_problem(rows, d, impulses, s, i), s.tapes[i], s.kappa_bar.data() + island.row,
+                    bar, s.s_bar.data() + island.row, s.mu_bar.data() + island.row);
+            continue;
+        }
         solve_active_set_adj(recovery_problem(rows, d, impulses, s, i), s.sets[i],
                              s.kappa.data() + island.row, s.kappa_bar.data() + island.row,
                              s.s_bar.data() + island.row, s.mu_bar.data() + island.row);
     }
+    const auto exact = [&](const RowBlock& block) { return s.swept[block.island] == 0; };
     std::copy(w_bar, w_bar + w.nv(), s.w_bar.begin());
-    for_each_row(rows, [&](int row, int length, const int* dofs, int values) {
-        for (int i = 0; i < length; ++i)
+    for_each_row_of_block(rows, [&](const RowBlock& block, int row, int length, const int* dofs, int values) {
+        for (int i = 0; exact(block) && i < length; ++i)
             s.w_bar[dofs[i]] += rows.J[values + i] * s.s_bar[row];
     });
     ltl_solve_inplace(w.model, L, 0, w.nv(), s.w_bar.data());
     ltl_solve_inplace_adj(w.model, 0, w.nv(), s.w.data(), s.w_bar.data(), M_bar);
     // 1 what the rows are left with
-    for_each_row(rows, [&](int row, int length, const int* dofs, int values) {
+    for_each_row_of_block(rows, [&](const RowBlock& block, int row, int length, const int* dofs, int values) {
         const size_t r = row;
         const T &s_bar = s.s_bar[r], &kappa = s.kappa[r], &lambda = impulses.lambda[r];
         rows.beta_bar[r] += s_bar;
         rows.recovery_bar[r] += s_bar;
-        rows.R_bar[r] += s_bar * (lambda + T(recovery_compliance) * kappa);
+        rows.R_bar[r] +=
+            s_bar * lambda + T(recovery_compliance) * (exact(block) ? T(s_bar * kappa) : s.R_bar[r]);
         impulses.lambda_bar[r] += rows.R[r] * s_bar;
         for (int i = 0; i < length; ++i) {
             const size_t j = dofs[i];
             v_next_bar[j] += rows.J[values + i] * s_bar;
-            rows.J_bar[values + i] += s_bar * (v_next[j] + s.w[j]) + kappa * s.w_bar[j];
+            rows.J_bar[values + i] +=
+                s_bar * (exact(block) ? T(v_next[j] + s.w[j]) : v_next[j]) + kappa * s.w_bar[j];
         }
     });
 }

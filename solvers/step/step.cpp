@@ -13,6 +13,13 @@ std::uint64_t recovery_branch(const StepScratch<double>& s, size_t i, int r) {
     constexpr double tie = 1e-10;  // m/s
     const Island& island = s.rows.islands[i];
     if (!recovers(s.rows, island)) return 0;
+    if (s.recovery.swept[i] != 0) {  // whether it is pushed, by the sweeps
+        std::uint64_t pushed = 1;
+        const PgsTape<double>& tape = s.recovery.tapes[i];
+        for (int k = 1; k <= tape.sweeps; ++k)
+            pushed = pushed << 1 | (tape.x[static_cast<size_t>(k) * island.rows + r] > 0 ? 1u : 0u);
+        return pushed;
+    }
     const MlcpView<double> p = recovery_problem(s.rows, s.delassus, s.impulses, s.recovery, i);
     const size_t row = island.row + r;
     if (p.normal[r] == free_row) return 0;
@@ -53,10 +60,17 @@ std::uint64_t branch_hash(const StepScratch<double>& s) {
         const MlcpView<double> p = island_problem(s.rows, s.delassus, s.impulses, i);
         for (const RowState state : s.impulses.sets[i].state)
             mix(static_cast<std::uint64_t>(state) & 0xff);
-        if (!s.impulses.status.empty()) continue;  // an exact solver
-        const PgsTape<double>& tape = s.impulses.tapes[i];
+        const ConeTape<double>& tape = s.impulses.tapes[i];
+        const bool exact = !s.impulses.status.empty();
+        if (exact && s.impulses.swept[i] == 0) continue;
         mix(static_cast<std::uint64_t>(tape.sweeps));
         const double* x = tape.x.data() + p.rows;
+        if (s.impulses.law != FrictionLaw::box) {
+            for (int k = 0; k < tape.sweeps; ++k, x += p.rows)
+                for (int r = 0; r < p.rows; ++r)
+                    mix(static_cast<std::uint64_t>(cone_code(p, r, x)));
+            continue;
+        }
         for (int k = 0; k < tape.sweeps; ++k)
             for (int r = 0; r < p.rows; ++r, ++x) {
                 const int code = clamp_code(p, r, x);

@@ -85,11 +85,11 @@ void observe_adj(const World& w, const T* theta, const T* x, StepScratch<T>& s, 
 // steps with equal hashes ran through the same smooth pieces.
 std::uint64_t branch_hash(const StepScratch<double>& s);
 
-// Whether a step with rows is pulled back through the equations that its impulses obey. Sweeps must have
-// solved them, else they are pulled back themselves: at 100 times the acceptable residual, gradients by the
-// equations are off by up to 1e-3.
+// Whether a step with rows is pulled back through the equations that its impulses obey. All islands must be
+// solved, else the sweeps of those that are not are pulled back themselves: at 100 times the acceptable
+// residual, gradients by the equations are off by up to 1e-3.
 template <class T> bool has_implicit_gradient(const World& w, const StepScratch<T>& s) {
-    return w.implicit_gradient() && s.impulses.settled;
+    return w.implicit_gradient() && !s.impulses.any_swept();
 }
 
 // How the islands' complementarity problems were left.

@@ -137,6 +137,8 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
         pull_back_dynamics(w, theta, s.kinematics, free, s.rows, s.delassus, s.impulses, v, s.v_next.data(),
                            s.v_next_bar.data(), labels, s.bar, theta_bar, v_bar, s.tau_bar.data(),
                            s.B_bar.data());
+        if (s.recovery.any_swept())
+            delassus_adj(w, free.M.data(), s.rows, s.delassus, free.M_bar.data());  // 8, of the recovery
     } else {
         s.v_free_bar = s.v_next_bar;
         apply_impulses_adj(w, free.M.data(), s.rows, s.impulses, s.v_next_bar.data(), free.M_bar.data());

@@ -269,7 +269,7 @@ TEST_CASE("saved run: two runs do not save to one file") {
         const RunLock first(file);
         CHECK(complaint([&] { RunLock second(file); }) ==
               "cannot write '" + file.string() +
-                  "': another run saves to it; wait for that one, or give another name");
+                  "': another run writes it; wait for that one, or give another name");
         const RunLock other(folder.path / "other");
     }
     CHECK(fs::is_empty(folder.path));

@@ -157,11 +157,23 @@ class Gradient(unittest.TestCase):
         first = subprocess.Popen(self.command(*what), cwd=self.folder, stderr=subprocess.PIPE, text=True)
         self.wait_for(first, "run")
         for more in [[], ["--out", "g.json"]]:
-            self.refuse(*what, *more, because="cannot write 'run': another run saves to it; wait for that one")
+            self.refuse(*what, *more, because="cannot write 'run': another run writes it; wait for that one")
         self.assertIsNone(first.poll())
         first.send_signal(signal.SIGTERM)
         first.communicate()
         self.assertEqual(self.files(), ["run"])
+
+    def test_two_streams_with_one_name(self):
+        long_run = self.command("quadruped_stand", "--steps", 200000, "--slots", 50, "--by-step", "g.npy")
+        first = subprocess.Popen(long_run, cwd=self.folder, stderr=subprocess.PIPE, text=True)
+        self.wait_for(first, "g.npy.part")
+        self.refuse("quadruped_stand", "--steps", 30, "--by-step", "g.npy",
+                    because=r"cannot write 'g\.npy': another run writes it")
+        self.assertIsNone(first.poll())
+        self.assertTrue((self.folder / "g.npy.part").exists())
+        first.send_signal(signal.SIGTERM)
+        first.communicate()
+        self.assertEqual(self.files(), [])
 
     def test_corrupted_checkpoints(self):
         what, file = ["quadruped_stand", "--steps", 5000, *TIERS], self.folder / "run.checkpoints"

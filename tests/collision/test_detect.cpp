@@ -65,7 +65,7 @@ struct Crowd {
     // Two nested loops, no bounds.
     std::vector<FeaturePair> brute_force(double min_margin) const {
         std::vector<FeaturePair> found;
-        for (const auto& [a, b] : set.pairs) {
+        for (const auto& [a, b] : set.pairs()) {
             const auto i = static_cast<size_t>(a), j = static_cast<size_t>(b);
             const Vec3<double> size_a = theta.segment<3>(set.size.at(a)),
                                size_b = theta.segment<3>(set.size.at(b));

@@ -172,7 +172,7 @@ TEST_CASE(
         const Scene back = load_scene(file.string(), 1);
         fs::remove(file);
         CHECK((back.theta == scene.theta && back.x0 == scene.x0 && back.z0 == scene.z0));
-        CHECK(back.world.shapes.pairs == scene.world.shapes.pairs);
+        CHECK(back.world.shapes.pairs() == scene.world.shapes.pairs());
         CHECK(back.world.settings.time_step == scene.world.settings.time_step);
     }
 }

@@ -82,7 +82,7 @@ TEST_CASE("scene joints: joints of several links, of several joints, and locked 
           Names{"arm/upper", "arm/lower.1", "arm/lower.2", "arm/lower", "ball"});
     CHECK((arm.world.model.actuators[1].name == "arm/elbow.2" && arm.world.model.actuators[1].v == 2));
     const int upper = arm.world.shapes.index("arm/upper"), tip = arm.world.shapes.index("arm/tip");
-    for (const auto& [a, b] : arm.world.shapes.pairs)
+    for (const auto& [a, b] : arm.world.shapes.pairs())
         CHECK(std::minmax(a, b) != std::minmax(upper, tip));
 }
 

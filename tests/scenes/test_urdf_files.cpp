@@ -66,7 +66,7 @@ TEST_CASE("URDF visuals: kept with their colours for a viewer") {
     CHECK(scene.visuals[2].rgba == std::array<double, 4>{0.5, 0.5, 0.5, 1});
     for (const Visual& visual : scene.visuals)
         CHECK(visual.body == 0);
-    CHECK(scene.world.shapes.pairs.empty());  // nothing of it is touched
+    CHECK(scene.world.shapes.pairs().empty());  // nothing of it is touched
 }
 
 TEST_CASE("visuals in JSON are checked") {

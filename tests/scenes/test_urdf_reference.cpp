@@ -286,7 +286,7 @@ TEST_CASE("robots in URDF that others wrote: through JSON text, the same model t
               names_of(through.world.model.bodies, &Body::name));
         CHECK(names_of(direct.world.model.bodies, &Body::joint_name) ==
               names_of(through.world.model.bodies, &Body::joint_name));
-        CHECK(direct.world.shapes.pairs == through.world.shapes.pairs);
+        CHECK(direct.world.shapes.pairs() == through.world.shapes.pairs());
         CHECK(direct.visuals.size() == through.visuals.size());
     }
 }

@@ -95,6 +95,37 @@ ToyState every_shape_state(unsigned seed) {
     return t;
 }
 
+// Spheres in a cube of 4 x 4 x 4 on the ground, 1 mm deep in each other, thrown about: one island of hundreds
+// of rows.
+ToyState sphere_heap_state(const Settings& settings) {
+    Rng g(9);
+    constexpr double radius = 0.05, pitch = 2 * radius - 1e-3;
+    ModelBuilder builder;
+    std::vector<ShapeSpec> shapes{toy_shape(g, "ground", ShapeType::plane, -1, Vec3<double>::Zero())};
+    shapes[0].position.setZero(), shapes[0].R_BS.setIdentity();
+    for (int i = 0; i < 64; ++i) {
+        BodySpec body;
+        body.name = "ball" + std::to_string(i), body.joint = JointType::free;
+        body.mass = {1, Vec3<double>::Zero(), 0.4 * radius * radius * Mat3<double>::Identity()};
+        ShapeSpec shape;
+        shape.name = body.name, shape.body = builder.add_body(body), shape.size = {radius, 0, 0},
+        shape.friction = 0.6;
+        shapes.push_back(shape);
+    }
+    Model m = builder.build();
+    ShapeSet set = build_shapes(m, shapes);
+    ToyState t{World(std::move(m), std::move(set), settings), {}, {}, {}};
+    const World& w = t.world;
+    t.theta = w.model.layout.nominal();
+    t.x.setZero(w.nx());
+    t.x.head(w.nq()) = w.model.neutral_configuration();
+    for (int i = 0; i < 64; ++i)
+        t.x.segment<3>(7 * i) =
+            pitch * Vec3<double>(i % 4, i / 4 % 4, i / 16) + Vec3<double>(0, 0, radius - 1e-3);
+    t.x.tail(w.nv()) = 0.2 * random_vector(w.nv(), g, Regime::random);
+    return t;
+}
+
 // Steps and adjoints of a rollout, twice: the second time every call of the allocator counts. Returns the
 // number of contacts.
 int run(const ToyState& t) {
@@ -206,6 +237,14 @@ int main() {
         run(toy_contact_state(seed, settings));
     }
     std::printf("%ld allocations in 500 by the boxed LCP\n", calls - with_sweeps);
+    const long with_lcp = calls;
+    int large = 0;
+    for (const SolverType solver : {SolverType::pgs, SolverType::lcp, SolverType::ncp}) {
+        Settings settings;
+        settings.solver = solver, settings.time_step = 2e-3;
+        large += run(sphere_heap_state(settings));
+    }
+    std::printf("%ld allocations in 60 with large islands, with %d contacts\n", calls - with_lcp, large);
     const long calls_of_steps = calls;
     const bool as_counted = heap_figures_agree() && rollouts_take_their_checkpoints();
     return calls_of_steps == 0 && contacts > 500 && all_pairs_met() && as_counted ? 0 : 1;

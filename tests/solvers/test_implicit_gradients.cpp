@@ -122,7 +122,7 @@ Compared compare_slopes(const std::vector<SolverType>& solvers, unsigned seed) {
                     ++all.tried;
                     if (!slope.smooth) continue;
                     ++all.compared;
-                    if (scratch.impulses.settled) ++all.converged;
+                    if (!scratch.impulses.any_swept()) ++all.converged;
                     const double size = std::max(std::abs(slope.difference), 1e-3);
                     CAPTURE(static_cast<int>(solver));
                     CAPTURE(slope.spread);

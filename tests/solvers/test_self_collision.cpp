@@ -28,7 +28,7 @@ TEST_CASE("URDF: links do not touch each other unless that is asked for, and the
     const ScratchFolder folder("self_collision");
     const auto pairs = [](const Scene& scene) {
         std::string text;
-        for (const auto& [a, b] : scene.world.shapes.pairs) {
+        for (const auto& [a, b] : scene.world.shapes.pairs()) {
             const auto name = [&](int i) { return scene.world.shapes.shapes[i].name.substr(2); };
             const std::string one = name(a), two = name(b);
             if (one.size() == 1 && two.size() == 1) text += one + two + " ";
@@ -44,7 +44,7 @@ TEST_CASE("URDF: links do not touch each other unless that is asked for, and the
         const Scene on = load_scene(file, {}, options);
         CHECK(pairs(off) == "");
         CHECK(pairs(on) == "ac ad bd cd ");
-        CHECK(off.world.shapes.pairs.size() == 4);  // with the ground
+        CHECK(off.world.shapes.pairs().size() == 4);  // with the ground
         CHECK(off.warnings.empty());
         REQUIRE(on.warnings.size() == 1);
         CHECK(on.warnings[0].find("\"r/a\" and \"r/d\" by 150 mm") != std::string::npos);
@@ -57,7 +57,7 @@ TEST_CASE("URDF: links do not touch each other unless that is asked for, and the
         // two copies of it still meet each other
         scene["models"][0]["self_collision"] = false;
         scene["models"].push_back({{"name", "s"}, {"file", "robot.urdf"}, {"position", {5, 0, 0}}});
-        CHECK(of_scene().world.shapes.pairs.size() == 16);
+        CHECK(of_scene().world.shapes.pairs().size() == 16);
     }
     CHECK(complaint([] {
               changed({{"/models/0/self_collision", "true"}});

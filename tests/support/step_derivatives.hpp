@@ -79,8 +79,14 @@ inline bool same_branches(const StepScratch<double>& s, const StepScratch<D>& d)
     if (!std::equal(s.saturations.begin(), s.saturations.end(), d.saturations.begin(), same)) return false;
     for (size_t i = 0; s.rows.recovers && i < s.rows.islands.size(); ++i) {
         const Island& island = s.rows.islands[i];
+        if (s.recovery.swept[i] != d.recovery.swept[i]) return false;
         for (int r = 0; recovers(s.rows, island) && r < island.rows; ++r) {
             const size_t n = r;
+            if (s.recovery.swept[i] != 0) {
+                if ((s.recovery.kappa[island.row + r] > 0) != (d.recovery.kappa[island.row + r] > D(0)))
+                    return false;
+                continue;
+            }
             if (s.recovery.sets[i].state[n] == d.recovery.sets[i].state[n]) continue;
             const double push = s.recovery.kappa[island.row + r] * s.recovery.diagonal[island.row + r];
             // else it is on both sides: see branch_hash
