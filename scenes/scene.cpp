@@ -145,6 +145,23 @@ std::string instance_name(const Json& model, const std::filesystem::path& file) 
     return name.empty() || name == "world" ? "robot" : name;
 }
 
+// Renames "optimise", which is accepted in place of "optimize". True if there was one.
+bool rename_optimise(Json& section) {
+    if (!section.is_object() || !section.contains("optimise") || section.contains("optimize")) return false;
+    section["optimize"] = std::move(section["optimise"]);
+    section.erase("optimise");
+    return true;
+}
+bool rename_every_optimise(Json& scene) {
+    if (!scene.is_object()) return false;
+    bool renamed = scene.contains("initial") && rename_optimise(scene["initial"]);
+    for (const char* list : {"controls", "parameters"})
+        if (scene.contains(list) && scene[list].is_array())
+            for (Json& entry : scene[list])
+                renamed |= rename_optimise(entry);
+    return renamed;
+}
+
 Scene load_alone(const ImportedModel& model, const std::filesystem::path& file, std::optional<int> steps) {
     std::map<std::string, std::string> places;
     for (const auto& [pointer, place] : model.places)
@@ -170,7 +187,12 @@ Scene scene_from_json(const nlohmann::ordered_json& value, const std::filesystem
                       std::optional<int> steps_if_none) {
     const HullsReadOnce once;
     const std::string shown = file.string();
-    return checked(read_scene(Node(value, shown), file, steps, options, steps_if_none));
+    Json renamed = value;
+    const bool old_spelling = rename_every_optimise(renamed);
+    Scene scene = checked(read_scene(Node(renamed, shown), file, steps, options, steps_if_none));
+    if (old_spelling)
+        scene.warnings.push_back(shown + ": \"optimise\" is read as \"optimize\"; use the latter");
+    return scene;
 }
 
 Scene load_scene(const std::string& path_or_name, std::optional<int> steps, const ImportOptions& options,

@@ -31,8 +31,8 @@ struct Scene {
     VecX<double> z0;  // (plan.size()) decision variables
     int steps;
     Objective objective;
-    ParameterMap parameters;         // what an optimiser may move
-    std::vector<int> initial_state;  // entries of the tangent (2 nv) of x0 an optimiser may move
+    ParameterMap parameters;         // what an optimizer may move
+    std::vector<int> initial_state;  // entries of the tangent (2 nv) of x0 an optimizer may move
     OptimizeSettings optimize;
     std::int64_t memory_bytes;        // for checkpoints; 0: automatic
     std::vector<Keyframe> keyframes;  // of the instances, as <instance>/<keyframe>

@@ -212,7 +212,7 @@ VecX<double> variable_scales(const ParameterMap& map, const VecX<double>& y) {
 
 GradcheckKind GradcheckReport::worst() const {
     GradcheckKind w = controls;
-    for (const GradcheckKind* k : {&initial_state, &parameters, &optimised}) {
+    for (const GradcheckKind* k : {&initial_state, &parameters, &optimized}) {
         if (k->stencils == 0) continue;
         if (w.stencils == 0) w = *k;
         if (k->max_relative_error > w.max_relative_error) {
@@ -277,8 +277,8 @@ GradcheckReport gradcheck(Rollout<Simulation>& rollout, const VecX<double>& thet
         [&](const VecX<double>& d) { return sample(rollout, theta + scale.cwiseProduct(d), x0, z); },
         g.parameters.cwiseProduct(scale), VecX<double>::Ones(theta.size()), parameter_weights(m.layout),
         [&](int i) { return m.layout.element_name(i); }};
-    // by the variables of an optimiser
-    const ParameterMap& map = options.optimised;
+    // by the variables of an optimizer
+    const ParameterMap& map = options.optimized;
     const VecX<double> y = variables_of(m, map, theta);
     VecX<double> y_bar = VecX<double>::Zero(y.size());
     place_parameters_adj(m, map, y.data(), g.parameters.data(), y_bar.data());
@@ -287,11 +287,11 @@ GradcheckReport gradcheck(Rollout<Simulation>& rollout, const VecX<double>& thet
         place_parameters(m, map, VecX<double>(y + d).data(), moved_theta.data());
         return moved_theta;
     };
-    const Variable optimised{[&](const VecX<double>& d) { return sample(rollout, placed(d), x0, z); }, y_bar,
+    const Variable optimized{[&](const VecX<double>& d) { return sample(rollout, placed(d), x0, z); }, y_bar,
                              variable_scales(map, y), VecX<double>::Ones(y.size()),
                              [&](int i) { return variable_name(m, map, i); }};
     int stencils = 0, total = 0;
-    for (const Variable* v : {&controls, &initial_state, &parameters, &optimised})
+    for (const Variable* v : {&controls, &initial_state, &parameters, &optimized})
         if (v->gradient.size() > 0)
             total += std::min(options.components, static_cast<int>(v->gradient.size())) + options.directions;
     const Done done = [&] {
@@ -299,7 +299,7 @@ GradcheckReport gradcheck(Rollout<Simulation>& rollout, const VecX<double>& thet
     };
     return {base.loss, check_kind(controls, base, options, 0, done),
             check_kind(initial_state, base, options, 1, done), check_kind(parameters, base, options, 2, done),
-            check_kind(optimised, base, options, 3, done)};
+            check_kind(optimized, base, options, 3, done)};
 }
 
 }  // namespace costate

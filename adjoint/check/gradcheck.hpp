@@ -11,7 +11,7 @@
 // truncation (step^2) are bounded, and the step with the least sum is taken; the gradient that is checked has
 // no say in it. Parameters have many scales, so theirs is relative: derivatives by x = scale y, step 1e-6 in
 // y, where scale is the largest magnitude in the parameter (0.01 if it is zero). The variables of parameters
-// that an optimiser moves are checked by themselves too.
+// that an optimizer moves are checked by themselves too.
 //
 // Taylor: the slope of log |L(x + e d) - L(x) - e g.d| over log e on the window of four halvings that fits a
 // line best, among remainders well above those at the smallest e, which are round-off; where no window is,
@@ -31,7 +31,7 @@ struct GradcheckOptions {
     int components = 64, directions = 16;
     double step = 1e-6;  // the smallest
     unsigned seed = 1;
-    ParameterMap optimised;  // what an optimiser may move: checked by its variables too, as `optimised`
+    ParameterMap optimized;  // what an optimizer may move: checked by its variables too, as `optimized`
     std::function<void(int done, int total)> progress;  // stencils
 };
 
@@ -49,10 +49,10 @@ struct GradcheckKind {
 
 struct GradcheckReport {
     double loss = 0;
-    GradcheckKind controls, initial_state, parameters, optimised;
+    GradcheckKind controls, initial_state, parameters, optimized;
     GradcheckKind worst() const;  // the worst of each figure
     bool checked() const {
-        return controls.checked() && initial_state.checked() && parameters.checked() && optimised.checked();
+        return controls.checked() && initial_state.checked() && parameters.checked() && optimized.checked();
     }
 };
 

@@ -11,7 +11,7 @@ constexpr double least_regularisation = 1e-9, most_regularisation = 1e9;  // in 
 
 }  // namespace
 
-TrajectoryOptimiser::TrajectoryOptimiser(const World& w, const Objective& objective,
+TrajectoryOptimizer::TrajectoryOptimizer(const World& w, const Objective& objective,
                                          const VecX<double>& theta, const TrajectorySettings& settings)
     : world_(w),
       objective_(objective),
@@ -27,7 +27,7 @@ TrajectoryOptimiser::TrajectoryOptimiser(const World& w, const Objective& object
 }
 
 // x_t+1, and what the step adds to the objective: infinity where it leaves the finite numbers
-double TrajectoryOptimiser::take_step(int t, const double* x, const double* u, double* next) {
+double TrajectoryOptimizer::take_step(int t, const double* x, const double* u, double* next) {
     step(world_, theta_.data(), x, u, scratch_, next);
     for (int i = 0; i < world_.nx(); ++i)
         if (!std::isfinite(next[i])) return unlimited;
@@ -35,13 +35,13 @@ double TrajectoryOptimiser::take_step(int t, const double* x, const double* u, d
 }
 
 // What the last state adds to it.
-double TrajectoryOptimiser::finish(const double* x) {
+double TrajectoryOptimizer::finish(const double* x) {
     observe(world_, theta_.data(), x, scratch_);
     return objective_value<double>(world_, objective_, false, first_step_ + steps(), theta_.data(), x,
                                    nullptr, scratch_);
 }
 
-bool TrajectoryOptimiser::start(const VecX<double>& x0, const Eigen::MatrixXd& U, int first_step) {
+bool TrajectoryOptimizer::start(const VecX<double>& x0, const Eigen::MatrixXd& U, int first_step) {
     first_step_ = first_step;
     U_ = U;
     U_trial_ = U;
@@ -65,7 +65,7 @@ bool TrajectoryOptimiser::start(const VecX<double>& x0, const Eigen::MatrixXd& U
 }
 
 // The trajectory at a length along the step, into X_trial_ and U_trial_.
-TrajectoryOptimiser::Merit TrajectoryOptimiser::run(double length) {
+TrajectoryOptimizer::Merit TrajectoryOptimizer::run(double length) {
     Merit m;
     ++runs_;
     VecX<double> dx(world_.ndx()), next(world_.nx());
@@ -94,7 +94,7 @@ TrajectoryOptimiser::Merit TrajectoryOptimiser::run(double length) {
 }
 
 // The objective's share in a stage, from its residuals.
-void TrajectoryOptimiser::quadratic(const Residuals& r, Stage& stage) const {
+void TrajectoryOptimizer::quadratic(const Residuals& r, Stage& stage) const {
     const int ndx = world_.ndx();
     std::vector<int> free = settings_.free;
     for (int& i : free)
@@ -107,7 +107,7 @@ void TrajectoryOptimiser::quadratic(const Residuals& r, Stage& stage) const {
     stage.l_uu = 2 * J_u.transpose() * J_u;
 }
 
-void TrajectoryOptimiser::linearise() {
+void TrajectoryOptimizer::linearise() {
     const int ndx = world_.ndx();
     VecX<double> next(world_.nx());
     for (int t = 0; t < steps(); ++t) {
@@ -145,7 +145,7 @@ void TrajectoryOptimiser::linearise() {
     linearised_ = true;
 }
 
-bool TrajectoryOptimiser::sweep_back() {
+bool TrajectoryOptimizer::sweep_back() {
     VecX<double> V_x = stages_.back().l_x;
     Eigen::MatrixXd V_xx = stages_.back().l_xx;
     const VecX<double> damping =
@@ -183,7 +183,7 @@ bool TrajectoryOptimiser::sweep_back() {
 
 // The linear model's states and controls, the slope of the merit along them, and the penalty that makes it
 // negative (Nocedal & Wright, Numerical Optimization, 2006, eq. 18.36).
-void TrajectoryOptimiser::sweep_forward() {
+void TrajectoryOptimizer::sweep_forward() {
     double slope = 0, curvature = 0;
     stages_.front().dx.setZero(world_.ndx());
     for (size_t t = 0; t < stages_.size(); ++t) {
@@ -200,7 +200,7 @@ void TrajectoryOptimiser::sweep_forward() {
     slope_ = slope - penalty_ * merit_.defect;
 }
 
-bool TrajectoryOptimiser::iterate() {
+bool TrajectoryOptimizer::iterate() {
     constexpr double armijo = 1e-4, factor = 5;
     constexpr int halvings = 10;
     if (!linearised_) linearise();

@@ -1,4 +1,4 @@
-// Optimisation of the controls of a trajectory step by step: iLQR with limited controls (box-DDP), and with
+// Optimization of the controls of a trajectory step by step: iLQR with limited controls (box-DDP), and with
 // the trajectory cut into segments, multiple shooting by the same sweep.
 //
 // The trajectory is states x_t and controls u_t; inside a segment x_t+1 = f(x_t, u_t), and where one ends
@@ -28,10 +28,10 @@ struct TrajectorySettings {
     int segment = 0;            // steps between two states that may be off; 0: one shot
 };
 
-class TrajectoryOptimiser {
+class TrajectoryOptimizer {
 public:
     // World, objective and theta must outlive it.
-    TrajectoryOptimiser(const World& w, const Objective& objective, const VecX<double>& theta,
+    TrajectoryOptimizer(const World& w, const Objective& objective, const VecX<double>& theta,
                         const TrajectorySettings& settings);
 
     // Starts over with a rollout from x0 (nx) with controls U (nu x steps), whose free ones are brought

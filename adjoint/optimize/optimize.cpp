@@ -137,7 +137,7 @@ Variables::Variables(const World& w, const ControlPlan& plan, const ParameterMap
       initial_state_(initial_state) {
     std::vector<int> actuator;  // of controls_
     for (size_t n = 0; n < plan.channels().size(); ++n)
-        for (int i = 0; plan.channels()[n].optimise && i < plan.channels()[n].size; ++i)
+        for (int i = 0; plan.channels()[n].optimize && i < plan.channels()[n].size; ++i)
             controls_.push_back(plan.channels()[n].offset + i), actuator.push_back(static_cast<int>(n));
     const int moving = size_of(parameters_);
     const auto n = static_cast<Eigen::Index>(controls_.size() + initial_state_.size()) + moving;
@@ -197,7 +197,7 @@ VecX<double> Variables::pull_back(const VecX<double>& y, const Gradient& g) cons
     return y_bar;
 }
 
-OptimizeResult optimise(Rollout<Simulation>& rollout, const Variables& variables,
+OptimizeResult optimize(Rollout<Simulation>& rollout, const Variables& variables,
                         const OptimizeSettings& settings, const Progress& progress) {
     Problem p(rollout, variables, settings, progress);
     switch (settings.method) {

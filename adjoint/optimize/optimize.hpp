@@ -1,4 +1,4 @@
-// Optimisation of a rollout: which numbers may move, and the methods that move them, by gradients or, for
+// Optimization of a rollout: which numbers may move, and the methods that move them, by gradients or, for
 // comparison, without.
 #pragma once
 
@@ -18,7 +18,7 @@ struct RolloutInputs {
     VecX<double> theta, x0, z;
 };
 
-// The numbers that may move, as one vector y: controls of the channels to optimise, variables of parameters,
+// The numbers that may move, as one vector y: controls of the channels to optimize, variables of parameters,
 // entries of the initial state's tangent (2 nv).
 class Variables {
 public:
@@ -58,7 +58,7 @@ struct OptimizeResult {
 
 // progress(the result so far) is called at the start and after every iteration. A rollout that leaves the
 // finite numbers counts as a loss of infinity; if the first one does, DivergenceError is thrown.
-OptimizeResult optimise(Rollout<Simulation>& rollout, const Variables& variables,
+OptimizeResult optimize(Rollout<Simulation>& rollout, const Variables& variables,
                         const OptimizeSettings& settings,
                         const std::function<void(const OptimizeResult&)>& progress = {});
 

@@ -1,4 +1,4 @@
-// Which method optimises a rollout, and how far.
+// Which method optimizes a rollout, and how far.
 #pragma once
 
 #include <limits>

@@ -1,4 +1,4 @@
-// What an optimiser moves in place of parameters: variables y, of which theta is a function with an adjoint.
+// What an optimizer moves in place of parameters: variables y, of which theta is a function with an adjoint.
 //
 //   linear        y = theta_i
 //   log           y = log theta_i, which keeps the parameter positive

@@ -10,25 +10,25 @@ class RecedingHorizon {
 public:
     RecedingHorizon(const World& w, const Objective& objective, const VecX<double>& theta,
                     const TrajectorySettings& settings)
-        : optimiser_(w, objective, theta, settings) {}
+        : optimizer_(w, objective, theta, settings) {}
 
     // The control (nu) at state x (nx), where step t of the objective begins. `guess` (nu x horizon) is what
     // stands in for the plan of the step before where that does not reach, and where controls are not free.
     VecX<double> plan(const VecX<double>& x, const Eigen::MatrixXd& guess, int t, int iterations = 1) {
         Eigen::MatrixXd U = guess;
         const Eigen::Index kept = std::min(plan_.cols() - 1, U.cols());
-        for (const int i : optimiser_.free())
+        for (const int i : optimizer_.free())
             if (kept > 0) U.row(i).head(kept) = plan_.row(i).segment(1, kept);
-        if (!optimiser_.start(x, U, t)) optimiser_.start(x, guess, t);
-        for (int k = 0; k < iterations && optimiser_.cost() < unlimited; ++k)
-            if (!optimiser_.iterate()) break;
-        plan_ = optimiser_.controls();
+        if (!optimizer_.start(x, U, t)) optimizer_.start(x, guess, t);
+        for (int k = 0; k < iterations && optimizer_.cost() < unlimited; ++k)
+            if (!optimizer_.iterate()) break;
+        plan_ = optimizer_.controls();
         return plan_.col(0);
     }
-    const TrajectoryOptimiser& optimiser() const { return optimiser_; }
+    const TrajectoryOptimizer& optimizer() const { return optimizer_; }
 
 private:
-    TrajectoryOptimiser optimiser_;
+    TrajectoryOptimizer optimizer_;
     Eigen::MatrixXd plan_;  // (nu x horizon)
 };
 

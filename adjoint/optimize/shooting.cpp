@@ -18,7 +18,7 @@ public:
           variables_(variables),
           steps_(steps) {
         for (size_t n = 0; n < plan.channels().size(); ++n)
-            if (plan.channels()[n].optimise) settings.free.push_back(static_cast<int>(n));
+            if (plan.channels()[n].optimize) settings.free.push_back(static_cast<int>(n));
         const auto moving = static_cast<Eigen::Index>(settings.free.size());
         settings.lower.resize(moving);
         settings.upper.resize(moving);
@@ -52,10 +52,10 @@ private:
 
 std::string why_no_shooting(const ControlPlan& plan, const ParameterMap& parameters,
                             const std::vector<int>& initial_state) {
-    if (!parameters.empty()) return "it optimises parameters";
-    if (!initial_state.empty()) return "it optimises the initial state";
+    if (!parameters.empty()) return "it optimizes parameters";
+    if (!initial_state.empty()) return "it optimizes the initial state";
     for (const ControlChannel& c : plan.channels())
-        if (c.optimise && !c.per_step) return "it optimises controls that are not \"per_step\"";
+        if (c.optimize && !c.per_step) return "it optimizes controls that are not \"per_step\"";
     return "";
 }
 
@@ -74,7 +74,7 @@ void shoot(Problem& p) {
     bool segmented = p.settings.method == Method::multiple_shooting;
     table.settings.segment = segmented ? p.settings.segment : 0;
     while (true) {
-        TrajectoryOptimiser trajectory(world, p.objective(), inputs.theta, table.settings);
+        TrajectoryOptimizer trajectory(world, p.objective(), inputs.theta, table.settings);
         trajectory.start(inputs.x0, table.controls(y));
         int quiet = 0;
         for (double before = trajectory.cost(); quiet < most_still && !spent(); before = trajectory.cost()) {

@@ -12,7 +12,7 @@ namespace costate {
 struct ControlChannel {
     bool per_step = false;
     std::vector<double> times;  // of the knots, s, increasing; unused if per_step
-    bool optimise = false;      // whether an optimiser may move it; gradients are returned in any case
+    bool optimize = false;      // whether an optimizer may move it; gradients are returned in any case
     int offset = 0;             // its first decision variable
     int size = 0;               // how many it has
 };

@@ -31,7 +31,7 @@
  * costate_retract(q, d) applies (a quaternion is turned by the rotation vector d, body axes), and a gradient
  * by q is the covector (nv) of such a d. This holds for every derivative that goes in or comes out here:
  * da_dq is (nv x nv), the Jacobian of a step (2 nv x 2 nv). What differentiates by the nq numbers themselves
- * (an optimiser, an automatic-differentiation framework) has ambient gradients (nq). There a function f of q
+ * (an optimizer, an automatic-differentiation framework) has ambient gradients (nq). There a function f of q
  * means f(q/|q|), quaternion by quaternion, so its ambient gradient has no part along the quaternion.
  * costate_gradient_to_ambient and costate_gradient_to_tangent convert; by v, u and theta there is nothing to
  * convert.

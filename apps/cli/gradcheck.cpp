@@ -50,7 +50,7 @@ std::string unchecked(const GradcheckReport& r) {
     add("controls", r.controls);
     add("initial state", r.initial_state);
     add("parameters", r.parameters);
-    add("optimised variables", r.optimised);
+    add("optimized variables", r.optimized);
     return names;
 }
 
@@ -66,7 +66,7 @@ int check(const Arguments& a) {
 
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene));
-    options.optimised = scene.parameters;
+    options.optimized = scene.parameters;
     Progress progress("gradcheck " + scene.name);
     options.progress = [&](int stencils, int total) {
         if (progress.due()) progress.draw(static_cast<double>(stencils) / total);
@@ -90,7 +90,7 @@ int check(const Arguments& a) {
         report["variables"] = {{"controls", to_report(r.controls)},
                                {"initial_state", to_report(r.initial_state)},
                                {"parameters", to_report(r.parameters)},
-                               {"optimised", to_report(r.optimised)}};
+                               {"optimized", to_report(r.optimized)}};
         report["seconds"] = seconds;
         std::fputs(to_text(report).c_str(), stdout);
     } else {
@@ -106,7 +106,7 @@ int check(const Arguments& a) {
         print_row("controls", r.controls);
         print_row("initial state", r.initial_state);
         print_row("parameters", r.parameters);
-        if (r.optimised.stencils > 0) print_row("optimised", r.optimised);
+        if (r.optimized.stencils > 0) print_row("optimized", r.optimized);
     }
     if (!r.checked()) {
         std::fprintf(stderr,

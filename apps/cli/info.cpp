@@ -110,7 +110,7 @@ int info(const Arguments& a) {
         "pairs of them that may touch %zu, sites %zu\n",
         m.bodies.size(), joints, m.nq, m.nv, m.nu, mass, w.shapes.shapes.size(), w.shapes.pairs.size(),
         m.sites.size());
-    std::printf("parameters %d, variables to optimise %zu\n\n", w.np(), variables);
+    std::printf("parameters %d, variables to optimize %zu\n\n", w.np(), variables);
     print_tree(scene);
     return done;
 }

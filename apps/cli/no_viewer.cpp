@@ -19,7 +19,7 @@ int view(const Arguments&) { complain(); }
 }  // namespace
 
 bool have_viewer() { return false; }
-std::string optimisation_report(const Optimisation&, Rollout<Simulation>&) { complain(); }
+std::string optimization_report(const Optimization&, Rollout<Simulation>&) { complain(); }
 
 const Command view_command{
     "view", "not in this build: npm, the packages it fetches or zlib were missing", {}, view};

@@ -55,12 +55,12 @@ Report parameter_values(const Scene& s, const RolloutInputs& best) {
     return values;
 }
 
-// The optimised controls by actuator: one number a step, or knots and their values.
+// The optimized controls by actuator: one number a step, or knots and their values.
 Report control_values(const Scene& s, const RolloutInputs& best) {
     Report controls = Report::object();
     for (size_t n = 0; n < s.plan.channels().size(); ++n) {
         const ControlChannel& c = s.plan.channels()[n];
-        if (!c.optimise) continue;
+        if (!c.optimize) continue;
         const VecX<double> z = best.z.segment(c.offset, c.size);
         Report& entry = controls[s.world.model.actuators[n].name];
         if (!c.per_step) entry["times"] = c.times;
@@ -129,10 +129,10 @@ void write_results(const std::filesystem::path& directory, Rollout<Simulation>& 
 }
 
 // Each plot as SVG and CSV, and as PNG where a browser is found to draw it.
-void write_plots(const std::filesystem::path& directory, const Optimisation& o) {
+void write_plots(const std::filesystem::path& directory, const Optimization& o) {
     OutputFiles files;
     files.make_directory(directory);
-    for (const auto& [name, plot] : optimisation_plots(o)) {
+    for (const auto& [name, plot] : optimization_plots(o)) {
         const std::string svg = plot_svg(plot);
         files.write(directory / (name + ".svg"), svg);
         files.write(directory / (name + ".csv"), plot_csv(plot));
@@ -145,9 +145,9 @@ void write_plots(const std::filesystem::path& directory, const Optimisation& o) 
     files.commit();
 }
 
-void write_report(const std::filesystem::path& file, const Optimisation& o, Rollout<Simulation>& rollout) {
+void write_report(const std::filesystem::path& file, const Optimization& o, Rollout<Simulation>& rollout) {
     OutputFiles files;
-    files.write(file, optimisation_report(o, rollout));
+    files.write(file, optimization_report(o, rollout));
     files.commit();
 }
 
@@ -170,7 +170,7 @@ void check_shooting(const Scene& s) {
     if (!why.empty())
         throw UsageError(s.file.string() + ": " + method_names()[static_cast<size_t>(s.optimize.method)] +
                          " moves controls that are free at every step, but " + why +
-                         "; write \"optimise\": \"per_step\" or use lbfgs");
+                         "; write \"optimize\": \"per_step\" or use lbfgs");
 }
 
 // Controls that are free at every step follow knots from now on, evenly from the first step to the end: fewer
@@ -181,7 +181,7 @@ void thin(Scene& s, int knots) {
     const double h = s.world.settings.time_step, duration = s.steps * h;
     for (ControlChannel& c : channels) {
         const double* from = s.z0.data() + c.offset;
-        if (!c.per_step || !c.optimise) {
+        if (!c.per_step || !c.optimize) {
             values.insert(values.end(), from, from + c.size);
             continue;
         }
@@ -248,14 +248,14 @@ int optimize(const Arguments& a) {
     const RolloutInputs start{scene.theta, scene.x0, scene.z0};
     const Variables variables(scene.world, scene.plan, scene.parameters, scene.initial_state, start);
     if (variables.size() == 0)
-        throw UsageError("nothing to optimise: " + scene.file.string() +
+        throw UsageError("nothing to optimize: " + scene.file.string() +
                          " marks no control, parameter or initial state for it");
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene));
     OptimizeResult r;
     try {
         Progress progress("optimize " + scene.name);
-        r = optimise(rollout, variables, scene.optimize, [&](const OptimizeResult& so_far) {
+        r = optimize(rollout, variables, scene.optimize, [&](const OptimizeResult& so_far) {
             if (!progress.due()) return;
             char note[32];
             std::snprintf(note, sizeof note, "loss %.4g", so_far.final_loss);
@@ -283,7 +283,7 @@ int optimize(const Arguments& a) {
                         {"loss_seconds", r.loss_seconds}};
     warn_of_unconverged(scene.world, solver);
     if (out) write_results(*out, rollout, scene, start, best, r, report);
-    Optimisation story{scene,
+    Optimization story{scene,
                        start,
                        best,
                        r,
@@ -317,7 +317,7 @@ int optimize(const Arguments& a) {
 
 const Command optimize_command{
     "optimize",
-    "run a scene's optimisation, to result.json, drawings and trajectories",
+    "run a scene's optimization, to result.json, drawings and trajectories",
     {{"method", "NAME",
       "gradient_descent, momentum, adam, lbfgs, gauss_newton, ilqr, multiple_shooting, receding_horizon or "
       "cmaes, in place of the scene's own"},

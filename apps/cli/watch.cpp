@@ -1,4 +1,4 @@
-// costate watch: a page of this machine's that shows a simulation or an optimisation while it runs.
+// costate watch: a page of this machine's that shows a simulation or an optimization while it runs.
 #include <csignal>
 #include <thread>
 
@@ -19,7 +19,7 @@ namespace costate {
 namespace {
 
 constexpr double between_events = 0.1;         // s
-constexpr double between_optimisations = 0.5;  // s
+constexpr double between_optimizations = 0.5;  // s
 constexpr int most_frames_of_best = 400;
 
 // Signals to stop wait until they are asked for, in all threads that are started meanwhile.
@@ -82,7 +82,7 @@ void watch_simulation(const Scene& scene, double speed, int most_frames, Feed& f
     feed.replace("news", text_of({{"text", print("%d steps", scene.steps) + loss}, {"done", true}}));
 }
 
-// The scene before and with the best so far. The rollout is not the optimiser's, whose states must stay.
+// The scene before and with the best so far. The rollout is not the optimizer's, whose states must stay.
 void send_best(Feed& feed, const Scene& scene, Rollout<Simulation>& rollout, const Film& before,
                const RolloutInputs& best, const OptimizeResult& r) {
     const Film now = film_rollout(scene, rollout, best, "best so far", {true, false}, most_frames_of_best);
@@ -94,7 +94,7 @@ Variables variables_of(const Scene& s) {
     return {s.world, s.plan, s.parameters, s.initial_state, {s.theta, s.x0, s.z0}};
 }
 
-void watch_optimisation(const Scene& scene, Feed& feed, const HeldSignals& signals) {
+void watch_optimization(const Scene& scene, Feed& feed, const HeldSignals& signals) {
     const RolloutInputs start{scene.theta, scene.x0, scene.z0};
     const Variables variables = variables_of(scene);
     Simulation simulation(scene.world, scene.objective), shown(scene.world, scene.objective);
@@ -108,13 +108,13 @@ void watch_optimisation(const Scene& scene, Feed& feed, const HeldSignals& signa
                                        r.loss_evaluations, r.gradient_evaluations, r.final_loss);
         feed.replace("news", text_of({{"text", text + more}, {"done", done}}));
     };
-    const OptimizeResult result = optimise(rollout, variables, scene.optimize, [&](const OptimizeResult& r) {
+    const OptimizeResult result = optimize(rollout, variables, scene.optimize, [&](const OptimizeResult& r) {
         signals.wait(0);
         if (r.loss_seconds.back() < next) return;
         news(r, false);
         if (r.final_loss < sent) send_best(feed, scene, to_show, before, variables.inputs(r.y), r);
         sent = r.final_loss;
-        next = r.loss_seconds.back() + between_optimisations;
+        next = r.loss_seconds.back() + between_optimizations;
     });
     send_best(feed, scene, to_show, before, variables.inputs(result.y), result);
     news(result, true);
@@ -125,12 +125,12 @@ int watch(const Arguments& a) {
     const int port = a.integer("port", 8000, 0, 65535), most_frames = a.integer("frames", 10000, 2, 1000000);
     const double speed = a.number("speed").value_or(unlimited);
     if (!(speed > 0)) throw UsageError("--speed takes a number above 0");
-    const bool optimisation = a.text("optimize").has_value();
-    if (optimisation && (a.text("speed") || a.text("frames")))
+    const bool optimization = a.text("optimize").has_value();
+    if (optimization && (a.text("speed") || a.text("frames")))
         throw UsageError("--speed and --frames are of a simulation, not of --optimize");
     const Scene scene = a.load();
-    if (optimisation && variables_of(scene).size() == 0)
-        throw UsageError("nothing to optimise: " + scene.file.string() +
+    if (optimization && variables_of(scene).size() == 0)
+        throw UsageError("nothing to optimize: " + scene.file.string() +
                          " marks no control, parameter or initial state for it");
 
     const HeldSignals signals;
@@ -146,8 +146,8 @@ int watch(const Arguments& a) {
     int code = done;
     try {
         try {
-            if (optimisation)
-                watch_optimisation(scene, feed, signals);
+            if (optimization)
+                watch_optimization(scene, feed, signals);
             else
                 watch_simulation(scene, speed, most_frames, feed, signals);
         } catch (const DivergenceError& e) {
@@ -165,8 +165,8 @@ int watch(const Arguments& a) {
 
 const Command watch_command{
     "watch",
-    "show a simulation or optimisation while it runs, on a page of this machine's",
-    {{"optimize", nullptr, "the scene's optimisation, instead of a simulation"},
+    "show a simulation or optimization while it runs, on a page of this machine's",
+    {{"optimize", nullptr, "the scene's optimization, instead of a simulation"},
      {"port", "N", "of the page (default 8000; 0: any that is free)"},
      {"host", "ADDRESS", "to listen on (default 127.0.0.1, which no other machine reaches)"},
      {"speed", "X", "at most so many seconds of the simulation a second (default: as fast as it goes)"},

@@ -34,7 +34,7 @@ std::string file_name(std::string name) {
 }
 
 // The run and those beside it, by iteration or by seconds.
-Plot loss_plot(const Optimisation& o, bool by_seconds) {
+Plot loss_plot(const Optimization& o, bool by_seconds) {
     Plot plot = loss_curve("Loss of " + o.scene.name, o.result.losses, o.loss_unit);
     plot.curves[0].label = o.method;
     for (const Comparison& other : o.others) {
@@ -98,7 +98,7 @@ Plot landscape(Rollout<Simulation>& rollout, const Scene& scene, const Variables
     return plot;
 }
 
-std::vector<NamedPlot> optimisation_plots(const Optimisation& o) {
+std::vector<NamedPlot> optimization_plots(const Optimization& o) {
     const Scene& s = o.scene;
     std::vector<NamedPlot> plots{{"loss", loss_plot(o, false)}, {"loss_seconds", loss_plot(o, true)}};
     if (o.landscape) plots.push_back({"landscape", *o.landscape});
@@ -114,7 +114,7 @@ std::vector<NamedPlot> optimisation_plots(const Optimisation& o) {
               {gradient},
               true}});
     for (size_t n = 0; n < s.plan.channels().size(); ++n) {
-        if (!s.plan.channels()[n].optimise) continue;
+        if (!s.plan.channels()[n].optimize) continue;
         const Actuator& a = s.world.model.actuators[n];
         const std::string unit = control_unit(a.type, s.world.model.slides(a));
         Plot plot{a.name, "time, s", "control" + (unit.empty() ? "" : ", " + unit), {}};

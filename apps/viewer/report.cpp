@@ -31,14 +31,14 @@ std::string range(const VecX<double>& z) {
     return number(z.minCoeff()) + " to " + number(z.maxCoeff());
 }
 
-// What was optimised, and from what to what.
-std::string variables_table(const Optimisation& o) {
+// What was optimized, and from what to what.
+std::string variables_table(const Optimization& o) {
     const Scene& s = o.scene;
     std::string out =
         "<div class=\"scroll\"><table>\n" + row("variable", {"numbers", "before", "after"}, "th");
     for (size_t n = 0; n < s.plan.channels().size(); ++n) {
         const ControlChannel& c = s.plan.channels()[n];
-        if (!c.optimise) continue;
+        if (!c.optimize) continue;
         const std::string how = c.per_step ? " (every step)" : (c.size > 1 ? " (knots)" : " (held)");
         out += row("control " + s.world.model.actuators[n].name,
                    {std::to_string(c.size) + how, range(o.start.z.segment(c.offset, c.size)),
@@ -59,7 +59,7 @@ std::string variables_table(const Optimisation& o) {
     return out + "</table></div>\n";
 }
 
-std::string result_table(const Optimisation& o) {
+std::string result_table(const Optimization& o) {
     const OptimizeResult& r = o.result;
     const std::string unit = o.loss_unit.empty() ? "" : " " + o.loss_unit;
     return "<table>\n" + row("loss before", {number(r.initial_loss) + unit}) +
@@ -70,7 +70,7 @@ std::string result_table(const Optimisation& o) {
            row("time", {print("%.3g s", r.seconds)}) + "</table>\n";
 }
 
-std::string settings_table(const Optimisation& o) {
+std::string settings_table(const Optimization& o) {
     const Scene& s = o.scene;
     const Settings& w = s.world.settings;
     const OptimizeSettings& m = s.optimize;
@@ -83,7 +83,7 @@ std::string settings_table(const Optimisation& o) {
            row("contact solver", {std::to_string(w.sweeps) + " sweeps, compliance " +
                                   number(s.theta[s.world.compliance.at(0)]) + " /kg, erp " +
                                   number(s.theta[s.world.erp.at(0)])}) +
-           row("optimiser", {o.method + ", learning rate " + number(m.learning_rate) +
+           row("optimizer", {o.method + ", learning rate " + number(m.learning_rate) +
                              (m.square ? ", of half the squared loss" : "")}) +
            row("at most", {limits}) + row("costate", {COSTATE_VERSION_TEXT}) +
 #ifdef __clang__
@@ -108,7 +108,7 @@ std::string source_of(const Scene& s) {
 
 bool have_viewer() { return true; }
 
-std::string optimisation_report(const Optimisation& o, Rollout<Simulation>& rollout) {
+std::string optimization_report(const Optimization& o, Rollout<Simulation>& rollout) {
     const Scene& s = o.scene;
     constexpr int most_frames = 2000;
     std::vector<Film> films{film_rollout(s, rollout, o.start, "before", {}, most_frames),
@@ -117,7 +117,7 @@ std::string optimisation_report(const Optimisation& o, Rollout<Simulation>& roll
                          result_table(o) + "<h2>Before and after</h2>\n";
     std::string after = "<h2>Loss and gradient</h2>\n", controls;
     size_t left_out = 0, drawn = 0;
-    for (const auto& [name, plot] : optimisation_plots(o)) {
+    for (const auto& [name, plot] : optimization_plots(o)) {
         const bool control = name.starts_with("control_");
         if (control && ++drawn > most_controls)
             ++left_out;
@@ -126,10 +126,10 @@ std::string optimisation_report(const Optimisation& o, Rollout<Simulation>& roll
     }
     if (!controls.empty()) after += "<h2>Controls</h2>\n<div class=\"grid\">" + controls + "</div>\n";
     if (left_out > 0) after += "<p>" + std::to_string(left_out) + " more controls are not drawn.</p>\n";
-    after += "<h2>What was optimised</h2>\n" + variables_table(o) + "<h2>Settings and versions</h2>\n" +
+    after += "<h2>What was optimized</h2>\n" + variables_table(o) + "<h2>Settings and versions</h2>\n" +
              settings_table(o) + "<h2>To run it again</h2>\n<pre>" + html(o.command) + "</pre>\n" +
              source_of(s);
-    return document_page(s.name + ", optimised", before, s, films, after);
+    return document_page(s.name + ", optimized", before, s, films, after);
 }
 
 }  // namespace costate

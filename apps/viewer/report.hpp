@@ -1,4 +1,4 @@
-// What an optimisation did, as one page and as plots for papers.
+// What an optimization did, as one page and as plots for papers.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 
 namespace costate {
 
-// An earlier run of a scene's optimisation, to be drawn beside.
+// An earlier run of a scene's optimization, to be drawn beside.
 struct Comparison {
     std::string label;
     std::vector<double> losses, seconds;
@@ -26,7 +26,7 @@ Comparison read_comparison(const std::filesystem::path& file);
 Plot landscape(Rollout<Simulation>& rollout, const Scene& scene, const Variables& variables,
                const VecX<double>& best, int points, const std::string& loss_unit);
 
-struct Optimisation {
+struct Optimization {
     const Scene& scene;
     const RolloutInputs &start, &best;
     const OptimizeResult& result;
@@ -41,14 +41,14 @@ struct NamedPlot {
     Plot plot;
 };
 
-// Loss by iteration and by time, gradient, the landscape if there is one, and each optimised control over
+// Loss by iteration and by time, gradient, the landscape if there is one, and each optimized control over
 // time.
-std::vector<NamedPlot> optimisation_plots(const Optimisation& o);
+std::vector<NamedPlot> optimization_plots(const Optimization& o);
 
-// Whether the program was built with what optimisation_report needs.
+// Whether the program was built with what optimization_report needs.
 bool have_viewer();
 
 // The page with the scene before and after in 3-D.
-std::string optimisation_report(const Optimisation& o, Rollout<Simulation>& rollout);
+std::string optimization_report(const Optimization& o, Rollout<Simulation>& rollout);
 
 }  // namespace costate

@@ -42,9 +42,9 @@ Channel read_schedule(const Node& schedule) {
 }
 
 // "per_step", "held", or {"knots": n}: evenly from the first step to the end.
-Channel read_optimised(const Node& node, double value, double duration) {
+Channel read_optimized(const Node& node, double value, double duration) {
     Channel c = held(value);
-    c.channel.optimise = true;
+    c.channel.optimize = true;
     if (node.is_object()) {
         node.expect_keys("knots");
         const int knots = static_cast<int>(node["knots"].integer(2, 1'000'000));
@@ -61,10 +61,10 @@ Channel read_optimised(const Node& node, double value, double duration) {
 Channel read_channel(const Node& node, double neutral, double duration) {
     const double value = node.number_or("initial", neutral);
     if (const auto schedule = node.find("schedule")) {
-        node.forbid({"initial", "optimise"}, "the schedule says it all");
+        node.forbid({"initial", "optimize"}, "the schedule says it all");
         return read_schedule(*schedule);
     }
-    if (const auto optimise = node.find("optimise")) return read_optimised(*optimise, value, duration);
+    if (const auto optimize = node.find("optimize")) return read_optimized(*optimize, value, duration);
     return held(value);
 }
 

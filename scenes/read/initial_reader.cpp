@@ -89,7 +89,7 @@ StartInput read_start(const Node& scene, const Model& model, const VecX<double>&
             for_each_joint(*velocities, model, [&](const Node& value, const Body& b) {
                 read_velocity(value, b, start.x0.data() + model.nq);
             });
-        if (const auto variables = initial->find("optimise"))
+        if (const auto variables = initial->find("optimize"))
             start.initial_state = read_variables(*variables, model);
     }
     start.x0.head(model.nq) = positions;

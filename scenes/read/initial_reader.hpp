@@ -8,7 +8,7 @@ namespace costate {
 
 struct StartInput {
     VecX<double> x0;                 // (nx)
-    std::vector<int> initial_state;  // entries of its tangent (2 nv) to optimise
+    std::vector<int> initial_state;  // entries of its tangent (2 nv) to optimize
 };
 
 // From "initial"; q (nq) and v (nv) are what it does not mention.

@@ -129,9 +129,9 @@ ParameterVariable read_variable(const Node& node, const Selection& s, int index,
 std::vector<int> select_bodies(const Node& node, const Model& model) {
     node.forbid({"value", "lower", "upper", "scale"},
                 "a pseudo-inertia has a scale of its own, without bounds");
-    if (!node.has("optimise") || !node["optimise"].boolean())
-        node["path"].fail("a pseudo-inertia is for optimisers alone",
-                          "add \"optimise\": true, or set mass, com and inertia");
+    if (!node.has("optimize") || !node["optimize"].boolean())
+        node["path"].fail("a pseudo-inertia is for optimizers alone",
+                          "add \"optimize\": true, or set mass, com and inertia");
     std::vector<std::string> paths;
     for (const Body& b : model.bodies)
         paths.push_back(std::string("bodies/").append(b.name).append(pseudo_inertia));
@@ -141,7 +141,7 @@ std::vector<int> select_bodies(const Node& node, const Model& model) {
 // Refuses a number of theta that moves already.
 void claim(const Node& path, const World& world, std::vector<bool>& moves, int index) {
     if (moves[index])
-        path.fail("\"" + world.model.layout.element_name(index) + "\" is optimised twice",
+        path.fail("\"" + world.model.layout.element_name(index) + "\" is optimized twice",
                   "name it in one place");
     moves[index] = true;
 }
@@ -279,13 +279,13 @@ ParameterMap read_parameters(const Node& scene, const World& world, VecX<double>
             }
             continue;
         }
-        const bool optimise = node.has("optimise") && node["optimise"].boolean();
-        if (!optimise) node.forbid({"lower", "upper", "scale"}, "the parameter is not optimised");
-        if (!optimise && !node.has("value"))
-            node.fail("changes nothing", "add a \"value\" or \"optimise\": true");
+        const bool optimize = node.has("optimize") && node["optimize"].boolean();
+        if (!optimize) node.forbid({"lower", "upper", "scale"}, "the parameter is not optimized");
+        if (!optimize && !node.has("value"))
+            node.fail("changes nothing", "add a \"value\" or \"optimize\": true");
         for (const Selection& s : select(path, m.layout)) {
             if (const auto value = node.find("value")) set_values(*value, s, world, theta);
-            for (int i = s.offset; optimise && i < s.offset + s.width; ++i) {
+            for (int i = s.offset; optimize && i < s.offset + s.width; ++i) {
                 claim(path, world, moves, i);
                 variables.push_back(read_variable(node, s, i, theta));
             }

@@ -1,5 +1,5 @@
 // What is done with the world of a scene: controls, parameters to change or identify, the objective, the
-// optimiser.
+// optimizer.
 #pragma once
 
 #include "adjoint/objective/term.hpp"

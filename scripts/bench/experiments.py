@@ -23,7 +23,7 @@ SOURCE = ("Qiao, Liang, Koltun, Lin, Efficient Differentiable Simulation of Arti
 
 @dataclass
 class Case:
-    """A scene that is optimised, by its own method and by CMA-ES."""
+    """A scene that is optimized, by its own method and by CMA-ES."""
     scene: str
     generations: int  # of CMA-ES, at most
     sigma: float      # its first standard deviation
@@ -135,7 +135,7 @@ def inverse_dynamics_rows(results):
 EXPERIMENTS = {
     "throw": Experiment(
         "Throwing a ball", "An arm with two fingers holds a ball and lets go after half a second; torques at 20 knots of each of 7 joints, from 0. "
-        "The target was drawn before any optimiser saw it.", [Case("throw", 500, 0.02)], throw_rows),
+        "The target was drawn before any optimizer saw it.", [Case("throw", 500, 0.02)], throw_rows),
     "golf": Experiment(
         "Golf", "A club of two links hits a ball on a tee too weakly; torques at 20 knots of both joints, from 0, are to send it three metres. "
         "Both stop at a miss of 0.01 m. With so few variables CMA-ES is as good; the paper does not say how many it had.", [Case("golf", 1500, 3)], golf_rows),
@@ -144,7 +144,7 @@ EXPERIMENTS = {
         "The truth is mu = 2 (v t - x) / (g t^2) = 0.0408.", [Case("racecar_friction", 50, 0.1, landscape=101)], friction_rows),
     "pendulum": Experiment(
         "Pendulums of 1 to 7 links", "From horizontal to upright with at most 10 N m a joint: what the torques can reach, by trajectory "
-        "optimisation, where the paper learns a policy. CMA-ES gets 60 generations, most of whose time is its own algebra with up to 707 "
+        "optimization, where the paper learns a policy. CMA-ES gets 60 generations, most of whose time is its own algebra with up to 707 "
         "variables. D is the squared distance of the tip to its place upright; the return is D at the start less twice D at the end.",
         [Case(f"pendulum_{n}", 60, 0.15, ours=["--iterations", 1000, "--losses", 2000]) for n in range(1, 8)], pendulum_rows),
     "swing_up": Experiment(
@@ -181,7 +181,7 @@ def run(program, *arguments):
     return done.stdout
 
 
-def optimise(program, case, folder):
+def optimize(program, case, folder):
     """Writes all of a case."""
     cmaes, ours = folder / "cmaes", folder / "ours"
     run(program, "optimize", case.scene, "--method", "cmaes", "--iterations", case.generations, "--losses", 10**9, "--sigma", case.sigma,
@@ -227,7 +227,7 @@ def main():
         for case in EXPERIMENTS[name].cases:
             began = time.monotonic()
             print(f"{case.scene} ...", end="", flush=True)
-            optimise(arguments.program, case, arguments.out / case.scene)
+            optimize(arguments.program, case, arguments.out / case.scene)
             print(f" {time.monotonic() - began:.0f} s")
     sections = []
     for name, experiment in EXPERIMENTS.items():

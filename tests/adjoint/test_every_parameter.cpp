@@ -229,10 +229,10 @@ TEST_CASE(
     CHECK((s.theta[m.actuator.kp.at(0)] == 0 && s.theta[m.actuator.kp.at(1)] == 7));
 }
 
-TEST_CASE("every parameter: the ends of a range stay apart when both are optimised") {
+TEST_CASE("every parameter: the ends of a range stay apart when both are optimized") {
     const Scene s = changed(
         {{"/parameters/0",
-          R"({"path": "joints/arm/shoulder/limits", "value": [-1, 2], "optimise": true, "lower": -3, "upper": 3})"}});
+          R"({"path": "joints/arm/shoulder/limits", "value": [-1, 2], "optimize": true, "lower": -3, "upper": 3})"}});
     REQUIRE(s.parameters.size() == 2);
     CHECK((s.parameters[0].lower == -3 && s.parameters[0].upper == 0.5));
     CHECK((s.parameters[1].lower == 0.5 && s.parameters[1].upper == 3));

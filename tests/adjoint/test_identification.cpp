@@ -32,7 +32,7 @@ void check_identification(const char* name, const std::vector<Found>& parameters
     const Variables variables(scene.world, scene.plan, scene.parameters, scene.initial_state,
                               {scene.theta, scene.x0, scene.z0});
     REQUIRE(variables.size() == static_cast<int>(parameters.size()));
-    const OptimizeResult r = optimise(rollout, variables, scene.optimize);
+    const OptimizeResult r = optimize(rollout, variables, scene.optimize);
     const VecX<double> theta = variables.inputs(r.y).theta;
     for (const Found& f : parameters) {
         CAPTURE(f.path);
@@ -93,7 +93,7 @@ TEST_CASE("identification: mass, centre of mass and inertia of a body as one" *
     json.update(parse_json(R"({
         "parameters": [{"path": "bodies/wrist/hand/mass", "value": 2.2}, {"path": "bodies/wrist/hand/com", "value": 0},
                        {"path": "bodies/wrist/hand/inertia", "value": [0.02, 0.02, 0.02, 0, 0, 0]},
-                       {"path": "bodies/wrist/hand/pseudo_inertia", "optimise": true}],
+                       {"path": "bodies/wrist/hand/pseudo_inertia", "optimize": true}],
         "objective": [{"term": "recording", "file": "motion.csv", "columns": ["*"]}],
         "optimize": {"method": "lbfgs", "iterations": 400, "max_loss_evaluations": 400, "learning_rate": 0.05}})",
                            "search"));
@@ -105,7 +105,7 @@ TEST_CASE("identification: mass, centre of mass and inertia of a body as one" *
     const Variables variables(scene.world, scene.plan, scene.parameters, scene.initial_state,
                               {scene.theta, scene.x0, scene.z0});
     REQUIRE(variables.size() == 10);
-    const OptimizeResult r = optimise(rollout, variables, scene.optimize);
+    const OptimizeResult r = optimize(rollout, variables, scene.optimize);
     CHECK(r.initial_loss > 1);
     CHECK(r.final_loss < 1e-10);
     const VecX<double> theta = variables.inputs(r.y).theta;
@@ -119,7 +119,7 @@ TEST_CASE("identification: mass, centre of mass and inertia of a body as one" *
 
     // A first step far too long ends somewhere, but with an answer.
     scene.optimize.learning_rate = 1;
-    const OptimizeResult far = optimise(rollout, variables, scene.optimize);
+    const OptimizeResult far = optimize(rollout, variables, scene.optimize);
     CHECK(far.final_loss <= far.initial_loss);
     CHECK(!far.stopped.empty());
 }

@@ -1,4 +1,4 @@
-// Variables of an optimiser in place of parameters: the map and its adjoint, its inverse, and that every
+// Variables of an optimizer in place of parameters: the map and its adjoint, its inverse, and that every
 // point is a real body.
 #include <Eigen/Eigenvalues>
 
@@ -117,9 +117,9 @@ TEST_CASE("parameter map: a scene's body moves as a whole; its gradient against 
     const char* const bend =
         R"([{"term": "position", "body": "ball", "point": [0.1, 0.2, -0.1], "target": [1, 2, 3]},
                                  {"term": "position", "body": "arm/lower", "target": [1, 2, 3], "weight": 2}])";
-    const Scene s = changed({{"/parameters", R"([{"path": "bodies/ball/pseudo_inertia", "optimise": true},
-                                                 {"path": "joints/arm/shoulder/damping", "optimise": true},
-                                                 {"path": "bodies/arm/*/pseudo_inertia", "optimise": true},
+    const Scene s = changed({{"/parameters", R"([{"path": "bodies/ball/pseudo_inertia", "optimize": true},
+                                                 {"path": "joints/arm/shoulder/damping", "optimize": true},
+                                                 {"path": "bodies/arm/*/pseudo_inertia", "optimize": true},
                                                  {"path": "bodies/ball/mass", "value": 0.7},
                                                  {"path": "bodies/ball/com", "value": [0.05, 0.02, -0.03]}])"},
                              {"/objective", bend},
@@ -139,15 +139,15 @@ TEST_CASE("parameter map: a scene's body moves as a whole; its gradient against 
     Simulation simulation(s.world, s.objective);
     Rollout<Simulation> rollout(simulation, s.plan, s.steps);
     GradcheckOptions options;
-    options.optimised = s.parameters;
+    options.optimized = s.parameters;
     const GradcheckReport r = gradcheck(rollout, s.theta, s.x0, s.z0, options);
-    CAPTURE(r.optimised.worst);
-    CHECK(r.optimised.stencils == 31 + 16);
-    CHECK(r.optimised.max_relative_error <= 1e-6);
-    CHECK(r.optimised.taylor_order >= 1.95);
-    CHECK(r.optimised.rejected < 0.1);
+    CAPTURE(r.optimized.worst);
+    CHECK(r.optimized.stencils == 31 + 16);
+    CHECK(r.optimized.max_relative_error <= 1e-6);
+    CHECK(r.optimized.taylor_order >= 1.95);
+    CHECK(r.optimized.rejected < 0.1);
 
-    // An optimiser sees the same map.
+    // An optimizer sees the same map.
     const Variables variables(s.world, s.plan, s.parameters, s.initial_state, {s.theta, s.x0, s.z0});
     const Eigen::Index torques = variables.size() - 31;
     CHECK(variables.start().tail(31) == y);
@@ -170,15 +170,15 @@ TEST_CASE("parameter map: bodies without a log-Cholesky form, and parts that mov
     };
     check_complaint(
         with(
-            R"([{"path": "bodies/ball/pseudo_inertia", "optimise": true}, {"path": "bodies/ball/inertia", "value": [1, 1, 2, 0, 0, 0]}])"),
+            R"([{"path": "bodies/ball/pseudo_inertia", "optimize": true}, {"path": "bodies/ball/inertia", "value": [1, 1, 2, 0, 0, 0]}])"),
         "test.json#/parameters/0/path: ", "body \"ball\" is flat, thin or a point", "give it extent");
     check_complaint(
         with(
-            R"([{"path": "bodies/ball/pseudo_inertia", "optimise": true}, {"path": "bodies/*/mass", "optimise": true}])"),
-        "test.json#/parameters/1/path: ", "\"bodies/ball/mass\" is optimised twice", "name it in one place");
+            R"([{"path": "bodies/ball/pseudo_inertia", "optimize": true}, {"path": "bodies/*/mass", "optimize": true}])"),
+        "test.json#/parameters/1/path: ", "\"bodies/ball/mass\" is optimized twice", "name it in one place");
     check_complaint(
         with(
-            R"([{"path": "bodies/ball/com[1]", "optimise": true}, {"path": "bodies/*/pseudo_inertia", "optimise": true}])"),
-        "test.json#/parameters/1/path: ", "\"bodies/ball/com[1]\" is optimised twice",
+            R"([{"path": "bodies/ball/com[1]", "optimize": true}, {"path": "bodies/*/pseudo_inertia", "optimize": true}])"),
+        "test.json#/parameters/1/path: ", "\"bodies/ball/com[1]\" is optimized twice",
         "name it in one place");
 }

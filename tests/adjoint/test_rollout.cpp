@@ -45,7 +45,7 @@ struct ToyStep {
 
 ControlPlan every_step(int nu, int steps) {
     ControlChannel c;
-    c.per_step = c.optimise = true;
+    c.per_step = c.optimize = true;
     return ControlPlan(std::vector<ControlChannel>(nu, c), steps, 1e-3);
 }
 

@@ -1,4 +1,4 @@
-// What optimisers make of gradients: the tasks of named scenes, and small problems whose solution is known.
+// What optimizers make of gradients: the tasks of named scenes, and small problems whose solution is known.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct Run {
     Variables variables{scene.world, scene.plan, scene.parameters, scene.initial_state, start};
     explicit Run(Scene s) : scene(std::move(s)) {}
 
-    OptimizeResult solve() { return optimise(rollout, variables, scene.optimize); }
+    OptimizeResult solve() { return optimize(rollout, variables, scene.optimize); }
     double loss(const VecX<double>& y) {
         const RolloutInputs in = variables.inputs(y);
         return rollout.forward(in.theta, in.x0, in.z);
@@ -154,8 +154,8 @@ TEST_CASE("scene gradients: seven links come upright with 10 N m a joint" * doct
     CHECK(r.y.cwiseAbs().maxCoeff() <= 1);
 }
 
-TEST_CASE("scene gradients: every optimiser brings a cart to a place and to rest there, a convex problem") {
-    by_every_method(R"({"controls": [{"actuators": ["cart"], "optimise": {"knots": 2}}],
+TEST_CASE("scene gradients: every optimizer brings a cart to a place and to rest there, a convex problem") {
+    by_every_method(R"({"controls": [{"actuators": ["cart"], "optimize": {"knots": 2}}],
                         "objective": [{"term": "position", "body": "cart", "target": [0.3, 0, 0]},
                                       {"term": "velocity", "body": "cart"}]})",
                     [](const OptimizeResult& r, const RolloutInputs& best) {
@@ -168,14 +168,14 @@ TEST_CASE("scene gradients: every optimiser brings a cart to a place and to rest
 }
 
 TEST_CASE(
-    "scene gradients: every optimiser stops at a bound, and a parameter on a log scale stays positive") {
+    "scene gradients: every optimizer stops at a bound, and a parameter on a log scale stays positive") {
     const auto scene = [](double factor, const char* parameter) {
         return R"({"controls": [{"actuators": ["cart"], "initial": 1}],
                    "objective": [{"term": "position", "body": "cart", "target": [)" +
                std::to_string(factor * push_to) + R"(, 0, 0]}], "parameters": [)" + parameter + "]}";
     };
     const int gear = cart("{}").world.model.actuator.gear.at(0), mass = cart("{}").world.model.mass.at(0);
-    const char* between = R"({"path": "actuators/cart/gear", "optimise": true, "lower": 0.5, "upper": 2})";
+    const char* between = R"({"path": "actuators/cart/gear", "optimize": true, "lower": 0.5, "upper": 2})";
     for (const double wanted : {3.0, -1.0, 1.5})
         by_every_method(scene(wanted, between).c_str(),
                         [&](const OptimizeResult&, const RolloutInputs& best) {
@@ -185,7 +185,7 @@ TEST_CASE(
                                 CHECK(best.theta[gear] == std::clamp(wanted, 0.5, 2.0));
                         });
     // Twice the distance takes half the mass.
-    const char* log = R"({"path": "bodies/cart/mass", "optimise": true, "scale": "log"})";
+    const char* log = R"({"path": "bodies/cart/mass", "optimize": true, "scale": "log"})";
     by_every_method(scene(2, log).c_str(), [&](const OptimizeResult&, const RolloutInputs& best) {
         CHECK(best.theta[mass] == doctest::Approx(0.5).epsilon(1e-4));
     });

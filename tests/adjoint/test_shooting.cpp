@@ -1,4 +1,4 @@
-// Optimisers by the Jacobians of steps: box QPs, least squares by forward products, iLQR and multiple
+// Optimizers by the Jacobians of steps: box QPs, least squares by forward products, iLQR and multiple
 // shooting.
 #include <doctest/doctest.h>
 
@@ -31,7 +31,7 @@ const char* const cart_text = R"({
     "models": [{"name": "cart", "model": {
         "bodies": [{"name": "cart", "joint": {"type": "prismatic", "axis": [1, 0, 0]}, "mass": 1, "inertia": [0, 0, 0, 0, 0, 0]}],
         "actuators": [{"joint": "cart", "type": "motor", "control_limits": [-10, 10]}]}}],
-    "controls": [{"actuators": ["*"], "optimise": "per_step", "initial": 0}]})";
+    "controls": [{"actuators": ["*"], "optimize": "per_step", "initial": 0}]})";
 
 OptimizeResult solve(Scene& scene, Method method) {
     scene.optimize.method = method;
@@ -39,7 +39,7 @@ OptimizeResult solve(Scene& scene, Method method) {
     Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
     const Variables variables(scene.world, scene.plan, scene.parameters, scene.initial_state,
                               {scene.theta, scene.x0, scene.z0});
-    const OptimizeResult r = optimise(rollout, variables, scene.optimize);
+    const OptimizeResult r = optimize(rollout, variables, scene.optimize);
     const RolloutInputs in = variables.inputs(r.y);
     CHECK(rollout.forward(in.theta, in.x0, in.z) == r.final_loss);
     CHECK(((r.y - variables.lower()).minCoeff() >= 0 && (variables.upper() - r.y).minCoeff() >= 0));
@@ -95,13 +95,13 @@ TEST_CASE("shooting: a box QP ends where its optimality conditions hold") {
 // parameters.
 TEST_CASE("shooting: normal equations have the gradient of the loss, and J^T J of its residuals") {
     Json json = base();
-    json["steps"] = 60, json["initial"]["optimise"] = parse_json(
+    json["steps"] = 60, json["initial"]["optimize"] = parse_json(
                             R"({"velocities": ["ball", "arm/shoulder"], "joints": ["arm/elbow"]})", "start");
     json["initial"]["velocities"]["ball"]["linear"] = {1, 0, -4};
     json["parameters"] = parse_json(
-        R"([{"path": "shapes/ground/friction", "optimise": true}, {"path": "bodies/ball/mass", "optimise": true}])",
+        R"([{"path": "shapes/ground/friction", "optimize": true}, {"path": "bodies/ball/mass", "optimize": true}])",
         "parameters");
-    json["controls"][0]["optimise"] = parse_json(R"({"knots": 4})", "knots");
+    json["controls"][0]["optimize"] = parse_json(R"({"knots": 4})", "knots");
     json["objective"] = parse_json(R"([
         {"term": "position", "body": "ball", "target": [1, 2, 3]}, {"term": "velocity", "body": "ball", "weight": 0.3, "at": "running"},
         {"term": "configuration", "weight": 2}, {"term": "joint_velocity", "weight": 0.1, "at": "running"}, {"term": "centre_of_mass"},
@@ -190,8 +190,8 @@ TEST_CASE(
     }
     Scene wrong = scene_with(
         cart_text,
-        R"({"controls": [{"actuators": ["*"], "optimise": "held"}], "objective": [{"term": "position", "body": "cart"}]})");
-    CHECK(why_no_shooting(wrong.plan, {}, {}) == "it optimises controls that are not \"per_step\"");
+        R"({"controls": [{"actuators": ["*"], "optimize": "held"}], "objective": [{"term": "position", "body": "cart"}]})");
+    CHECK(why_no_shooting(wrong.plan, {}, {}) == "it optimizes controls that are not \"per_step\"");
 }
 
 TEST_CASE("shooting: segments that are off are brought together, also of bodies that turn") {
@@ -203,12 +203,12 @@ TEST_CASE("shooting: segments that are off are brought together, also of bodies 
             {"name": "disc", "parent": "top", "joint": {"name": "y", "type": "revolute", "axis": [0, 1, 0]}, "mass": 1, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}],
           "actuators": [{"joint": "x", "type": "motor", "control_limits": [-3, 3]}, {"joint": "y", "type": "motor", "control_limits": [-3, 3]}]}}],
         "initial": {"velocities": {"top/top": {"angular": [0.2, 0.1, 1.5]}}},
-        "controls": [{"actuators": ["*"], "optimise": "per_step", "initial": 0.1}],
+        "controls": [{"actuators": ["*"], "optimize": "per_step", "initial": 0.1}],
         "objective": [{"term": "position", "body": "top/top", "point": [1, 0, 0], "target": [0, 0.8, 0.6], "weight": 10}, {"term": "effort", "weight": 0.001, "at": "running"}]})",
                            "top");
     const Scene scene = scene_of(json);
     Eigen::MatrixXd U = Eigen::MatrixXd::Constant(2, scene.steps, 0.1);
-    TrajectoryOptimiser one(scene.world, scene.objective, scene.theta, settings_of(scene, 0)),
+    TrajectoryOptimizer one(scene.world, scene.objective, scene.theta, settings_of(scene, 0)),
         many(scene.world, scene.objective, scene.theta, settings_of(scene, 8));
     REQUIRE((one.start(scene.x0, U) && many.start(scene.x0, U)));
     CHECK(one.cost() == many.cost());
@@ -239,7 +239,7 @@ TEST_CASE("shooting: Gauss-Newton recovers the velocity with which a cube was th
     Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
     const Variables variables(scene.world, scene.plan, scene.parameters, scene.initial_state,
                               {scene.theta, scene.x0, scene.z0});
-    const OptimizeResult r = optimise(rollout, variables, scene.optimize);
+    const OptimizeResult r = optimize(rollout, variables, scene.optimize);
     VecX<double> truth(6);
     truth << 2, 0.5, 1, 0.3, -0.5, 3;  // m/s and rad/s: scripts/bench/make_recordings.py
     CHECK((variables.inputs(r.y).x0.tail(6) - truth).cwiseAbs().maxCoeff() < 1e-6);

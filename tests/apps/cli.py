@@ -43,7 +43,7 @@ SPRING = {
         },
     }],
     "initial": {"joints": {"m/rail, front": 0.5}},
-    "controls": [{"actuators": ["m/push"], "optimise": {"knots": 3}, "initial": 0}],
+    "controls": [{"actuators": ["m/push"], "optimize": {"knots": 3}, "initial": 0}],
     "objective": [{"term": "position", "body": "m/cart", "target": [0.2, 0, 0]}],
     "optimize": {"method": "adam", "iterations": 5},
 }

@@ -76,15 +76,15 @@ class Commands(Cli):
 
     def test_gradcheck(self):
         r = self.report("gradcheck", "pendulum_1", "--steps", 20, "--max-error", 1e-6)
-        self.assertEqual(list(r["variables"]), ["controls", "initial_state", "parameters", "optimised"])
+        self.assertEqual(list(r["variables"]), ["controls", "initial_state", "parameters", "optimized"])
         for name, kind in r["variables"].items():
             self.assertEqual(set(kind), KIND)
-            self.assertEqual(kind["stencils"] > 0, name != "optimised", name)
+            self.assertEqual(kind["stencils"] > 0, name != "optimized", name)
         self.assertEqual(r["max_relative_error"], max(k["max_relative_error"] for k in r["variables"].values()))
         few = self.report("gradcheck", "pendulum_1", "--steps", 5, "--components", 2, "--directions", 1, "--seed", 4)
         self.assertEqual([k["stencils"] for k in few["variables"].values()], [3, 3, 3, 0])
         r = self.report("gradcheck", "bounce", "--steps", 20)
-        self.assertEqual(r["variables"]["optimised"]["stencils"], 17)
+        self.assertEqual(r["variables"]["optimized"]["stencils"], 17)
         self.report("gradcheck", "pendulum_1", "--steps", 20, "--max-error", 0, code=CHECK_FAILED)
 
     def test_gradcheck_without_objective(self):

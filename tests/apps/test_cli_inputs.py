@@ -88,7 +88,7 @@ class Inputs(Cli):
             ('adm.*"adam"', "optimize", s, "--method", "adm"),
             ("of --method cmaes", "optimize", s, "--seed", 2),
             ('throw.json: ilqr .* not "per_step"; write', "optimize", "throw", "--method", "ilqr"),
-            ("multiple_shooting .* optimises parameters", "optimize", "box_slide", "--method", "multiple_shooting"),
+            ("multiple_shooting .* optimizes parameters", "optimize", "box_slide", "--method", "multiple_shooting"),
             ("--knots.*'1'", "optimize", s, "--knots", 1),
             ("--sigma.*'0'", "optimize", s, "--method", "cmaes", "--sigma", 0),
             ("stdout", "simulate", s, "--out", "-", "--json"),

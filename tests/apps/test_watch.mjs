@@ -112,7 +112,7 @@ const tests = {
     await page.waitForFunction(() => document.querySelector(".news").textContent.includes("the program has ended"));
   },
 
-  async "an optimisation shows the start and the best so far, and its loss"() {
+  async "an optimization shows the start and the best so far, and its loss"() {
     const { url, stop } = await watch("throw", "--optimize", "--port", "0");
     const { page, said } = await open(url);
     await page.waitForSelector("body[data-done='1']", { state: "attached" });
@@ -156,7 +156,7 @@ const tests = {
       [["nowhere"], /nowhere/],
       [["bounce", "--port", "70000"], /--port/],
       [["bounce", "--speed", "0"], /--speed/],
-      [["box_stack", "--optimize"], /nothing to optimise/],
+      [["box_stack", "--optimize"], /nothing to optimize/],
       [["bounce", "--optimize", "--speed", "1"], /of a simulation/],
       [["bounce", "--host", "no such host", "--port", "0"], /cannot listen/],
     ]) {

@@ -19,7 +19,7 @@ Scene flywheel(const std::string& actuator, double control, int steps) {
                     "mass": 1, "inertia": [0.3, 0.3, 0.5, 0, 0, 0]}],
         "actuators": [{"joint": "hinge", )" +
                              actuator + R"(}]}}],
-        "controls": [{"actuators": ["*"], "optimise": "held", "initial": )" +
+        "controls": [{"actuators": ["*"], "optimize": "held", "initial": )" +
                              std::to_string(control) + R"(}],
         "objective": [{"term": "angular_velocity", "body": "wheel/disc", "target": [0, 0, 3]},
                       {"term": "orientation", "body": "wheel/disc", "rpy_deg": [0, 0, 40]}]})";

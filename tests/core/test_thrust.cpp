@@ -92,7 +92,7 @@ Scene block(const std::string& thrusters, const char* joint = R"({"type": "free"
                        std::string(joint) + R"(, "mass": 2, "inertia": [0.1, 0.2, 0.25, 0, 0, 0]},
                    {"name": "arm", "parent": "block", "joint": {"type": "fixed", "position": [0.5, 0, 0], "rpy_deg": [0, 90, 0]}}],
         "actuators": [)" +
-                       thrusters + R"(]}}], "controls": [{"actuators": ["*"], "optimise": "held"}]})",
+                       thrusters + R"(]}}], "controls": [{"actuators": ["*"], "optimize": "held"}]})",
                    "block"),
         "block.json");
 }

@@ -31,7 +31,7 @@ TEST_CASE("hostile scenes: knots without end") {
     Json scene = chain(1, 20);
     scene["models"][0]["model"]["actuators"] =
         parse_json(R"([{"joint": "b0", "type": "motor"}])", "actuators");
-    scene["controls"] = parse_json(R"([{"actuators": ["*"], "optimise": {"knots": 1000000}}])", "controls");
+    scene["controls"] = parse_json(R"([{"actuators": ["*"], "optimize": {"knots": 1000000}}])", "controls");
     check_complaint(complaint([&] { scene_of(scene); }),
                     "test.json#/controls/0: ", "more than 10000000 knots", "use fewer");
 }

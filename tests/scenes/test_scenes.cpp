@@ -27,7 +27,7 @@ TEST_CASE("scenes: what a scene says is what is built") {
     CHECK(s.z0.size() == 101);  // a torque a step, and the servo held where it starts
     CHECK(s.z0[0] == 0.5);
     CHECK(s.z0[100] == 0.25);
-    CHECK((s.plan.channels()[0].optimise && !s.plan.channels()[1].optimise));
+    CHECK((s.plan.channels()[0].optimize && !s.plan.channels()[1].optimize));
     CHECK(s.optimize.method == Method::adam);
     CHECK(scene_from_json(base(), "test.json", 7).steps == 7);
 }
@@ -68,17 +68,17 @@ TEST_CASE("scenes: orientations, copies, schedules, knots, variables") {
 
     const Scene driven =
         changed({{"/controls", R"([{"actuators": ["arm/torque"], "schedule": [[0, 1], [0.5, 3]]},
-                                                    {"actuators": ["*elbow"], "optimise": {"knots": 3}, "initial": 2}])"}});
+                                                    {"actuators": ["*elbow"], "optimize": {"knots": 3}, "initial": 2}])"}});
     VecX<double> u(2);
     driven.plan.evaluate(driven.z0.data(), 25, u.data());
     CHECK(u == (VecX<double>(2) << 2, 2).finished());
     CHECK(driven.plan.channels()[1].times == std::vector<double>{0, 0.5, 1});
-    CHECK((!driven.plan.channels()[0].optimise && driven.plan.channels()[1].optimise));
+    CHECK((!driven.plan.channels()[0].optimize && driven.plan.channels()[1].optimize));
 
     const Scene moving = changed(
-        {{"/initial/optimise", R"({"joints": ["arm/*"], "velocities": ["ball"]})"},
-         {"/parameters/-", R"({"path": "bodies/arm/*/mass", "optimise": true, "scale": "log", "upper": 9})"},
-         {"/parameters/-", R"({"path": "bodies/ball/com[1]", "value": 0.01, "optimise": true})"},
+        {{"/initial/optimize", R"({"joints": ["arm/*"], "velocities": ["ball"]})"},
+         {"/parameters/-", R"({"path": "bodies/arm/*/mass", "optimize": true, "scale": "log", "upper": 9})"},
+         {"/parameters/-", R"({"path": "bodies/ball/com[1]", "value": 0.01, "optimize": true})"},
          {"/objective/-",
           R"({"term": "configuration", "joints": ["*elbow"], "target": 0.5, "at": "running"})"}});
     const Model& m = moving.world.model;
@@ -89,6 +89,25 @@ TEST_CASE("scenes: orientations, copies, schedules, knots, variables") {
     CHECK((moving.parameters[2].index == m.com.at(2) + 1 && moving.theta[m.com.at(2) + 1] == 0.01));
     CHECK((moving.objective[1].dofs == std::vector<int>{1} && moving.objective[1].q_target[1] == 0.5 &&
            moving.objective[1].running));
+}
+
+TEST_CASE("scenes: \"optimise\" is read as \"optimize\", with a warning") {
+    const Scene current = changed({{"/initial/optimize", R"({"joints": ["arm/*"]})"},
+                                   {"/controls/0/optimize", R"("held")"},
+                                   {"/parameters/0/optimize", "true"}});
+    const Scene old = changed({{"/initial/optimise", R"({"joints": ["arm/*"]})"},
+                               {"/controls/0/optimize", "null"},
+                               {"/controls/0/optimise", R"("held")"},
+                               {"/parameters/0/optimise", "true"}});
+    CHECK(current.warnings.empty());
+    REQUIRE(old.warnings.size() == 1);
+    CHECK(old.warnings[0] == "test.json: \"optimise\" is read as \"optimize\"; use the latter");
+    CHECK(old.initial_state == current.initial_state);
+    CHECK((old.plan.channels()[0].optimize && !old.plan.channels()[0].per_step));
+    CHECK(old.parameters.size() == 1);
+    CHECK(complaint([] {
+              changed({{"/controls/0/optimise", R"("held")"}});
+          }).find("optimise") != std::string::npos);
 }
 
 TEST_CASE("scenes: terms about a tree or all bodies; other actuators") {
@@ -222,10 +241,10 @@ TEST_CASE("scenes: every wrong value is named with its place, the reason and a r
         {"/parameters/0", R"({"path": "bodies/ball/inertia[0]", "value": 9})", "#/parameters/0/value",
          "violates the triangle inequality", "use"},
         {"/parameters/0", R"({"path": "bodies/ball/pseudo_inertia"})", "#/parameters/0/path",
-         "is for optimisers alone", "add \"optimise\": true"},
-        {"/parameters/0", R"({"path": "bodies/bal/pseudo_inertia", "optimise": true})", "#/parameters/0/path",
+         "is for optimizers alone", "add \"optimize\": true"},
+        {"/parameters/0", R"({"path": "bodies/bal/pseudo_inertia", "optimize": true})", "#/parameters/0/path",
          "the nearest is \"bodies/ball/pseudo_inertia\"", "correct"},
-        {"/parameters/0", R"({"path": "bodies/ball/pseudo_inertia", "optimise": true, "lower": 1})",
+        {"/parameters/0", R"({"path": "bodies/ball/pseudo_inertia", "optimize": true, "lower": 1})",
          "#/parameters/0/lower", "a scale of its own", "remove it"},
         {"/objective/0/body", "\"bal\"", "", "the nearest is \"ball\"", "correct the name"},
         {"/objective/0", R"({"term": "effort", "at": "end"})", "#/objective/0/at", "no effort at the end",

@@ -26,7 +26,7 @@ inline const char* const base_text = R"({
             {"name": "ball", "joint": {"type": "free"}, "mass": 0.5, "inertia": [0.1, 0.1, 0.1, 0, 0, 0],
              "shapes": [{"type": "box", "half_extents": [0.1, 0.2, 0.3], "restitution": 0.5}]}]}}],
     "initial": {"joints": {"arm/elbow": 0.25}, "velocities": {"ball": {"linear": [1, 2, 3]}}},
-    "controls": [{"actuators": ["arm/torque"], "optimise": "per_step", "initial": 0.5}],
+    "controls": [{"actuators": ["arm/torque"], "optimize": "per_step", "initial": 0.5}],
     "parameters": [{"path": "shapes/ball/friction", "value": 0.7}],
     "objective": [{"term": "position", "body": "ball", "target": [1, 2, 3]}],
     "optimize": {"method": "adam"}})";

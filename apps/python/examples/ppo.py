@@ -1,4 +1,4 @@
-"""Proximal policy optimisation (Schulman et al. 2017), the baseline: it has the simulator's rewards only, not its gradients."""
+"""Proximal policy optimization (Schulman et al. 2017), the baseline: it has the simulator's rewards only, not its gradients."""
 import time
 
 import torch

@@ -9,7 +9,7 @@ from test_examples import EXAMPLES, run
 
 class LearningTest(unittest.TestCase):
     def test_a_pendulum_is_swung_up_by_the_gradient_of_its_rollout(self):
-        out = run(EXAMPLES / "trajectory_optimisation.py")
+        out = run(EXAMPLES / "trajectory_optimization.py")
         self.assertEqual(out.returncode, 0, out.stdout + out.stderr)
         self.assertIn("upright to 0.0", out.stdout)
 
