@@ -4,9 +4,8 @@
 //   separating       x_r = 0
 //   clamping         s_r = 0
 //   lower, upper     x_r = -+ mu x_n, or -+ mu of a boxed row
-//   sliding (t1,t2)  x_T + mu x_n u = 0,   u = s_T/|s_T|                    (of the cone)
-//   dilating (n)     s_n - mu |s_T| = 0                                      (of the relaxed cone, with
-//   sliding tangents)
+//   sliding (t1,t2)  x_T + mu x_n u = 0,   u = s_T/|s_T|   (of the cone)
+//   dilating (n)     s_n - mu |s_T| = 0                    (of the relaxed cone, with sliding tangents)
 //
 // dF = P ds + K dx + r_mu dmu. With s = A x + b, G = P A + K gives Newton's step -G^-1 F, which is how the
 // solvers end, exact for the box; and backwards, with G^T z = -x_bar and s_bar = P^T z,

@@ -1,8 +1,9 @@
 // Solves the equations G z = f of an active set, G = P A + K, where A = W W^T + R is factored. P and K do not
 // leave the rows of one contact, so that with y = W^T z
 //
-//   B z + P W y = f,  B = P R + K        z = B^-1 f - C W y,  C = B^-1 P        H y = W^T B^-1 f,  H = 1 +
-//   W^T C W
+//   B z + P W y = f,      B = P R + K
+//   z = B^-1 f - C W y,   C = B^-1 P
+//   H y = W^T B^-1 f,     H = 1 + W^T C W
 //
 // and H has the size of the island's dofs and the pattern of the bodies that touch (the Woodbury identity).
 // It is factored dense where dofs are few, else tree by tree (solvers/complementarity/block_factor.hpp).

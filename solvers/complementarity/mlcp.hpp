@@ -1,15 +1,16 @@
-// The complementarity problem of an island, which every solver takes, and how far a vector is from solving
-// it.
+// The complementarity problem of an island, which every solver takes, and the residual of a vector in it.
+// Find x with s = A x + b and, row by row,
 //
-//   find x with  s = A x + b  and, row by row or contact by contact,
-//   unilateral rows: 0 <= x, s >= 0, x s = 0       free rows: s = 0
-//   boxed rows:  -mu <= x <= mu,   friction rows: -mu x_n <= x <= mu x_n:   s >= 0 at the lower end, <= 0 at
-//   the upper, 0 between
+//   free rows         s = 0
+//   unilateral rows   x >= 0,   s >= 0,   x s = 0
+//   boxed rows        -mu <= x <= mu
+//   friction rows     -mu x_n <= x <= mu x_n
 //
-// or, by the law of the cone, for the two friction rows T of a normal row n together: |x_T| <= mu x_n, and if
-// s_T is not 0 then x_T = -mu x_n s_T/|s_T|. The relaxed cone, a convex problem, has s_n = mu |s_T| instead
-// of s_n = 0 where a contact slides: what slides lifts off (Anitescu 2006; De Saxce's correction is what
-// makes the difference).
+// where for the last two s >= 0 at the lower bound, s <= 0 at the upper and s = 0 between. By the law of the
+// cone the two friction rows T of a normal row n go together: |x_T| <= mu x_n, and if s_T is not 0 then
+// x_T = -mu x_n s_T/|s_T|. The relaxed cone is a convex problem: where a contact slides it has
+// s_n = mu |s_T| instead of s_n = 0, so sliding bodies lift off (Anitescu 2006; De Saxce's correction makes
+// the difference).
 #pragma once
 
 #include <algorithm>

@@ -102,8 +102,8 @@ template <class T> void reverse_sweeps(const MlcpView<T>& p, PgsTape<T>& tape, T
     }
 }
 
-// A_bar_rs -= z_r x_s,   b_bar_r -= z_r, with the x that the update read and for s = r the one it wrote: a
-// window of the tape.
+//   A_bar_rs -= z_r x_s,   b_bar_r -= z_r
+// with the x that the update read, and for s = r the one it wrote: a window of the tape.
 template <class T> void accumulate_bars(const MlcpView<T>& p, PgsTape<T>& tape, T* A_bar, T* b_bar) {
     const size_t m = p.rows, updates = static_cast<size_t>(tape.sweeps) * m;
     tape.A_bar.assign(m * m, T(0));

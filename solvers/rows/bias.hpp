@@ -1,14 +1,20 @@
-// The bias of a unilateral row: the solver asks for J v+ + beta >= 0, so -beta is the least velocity a row
-// may leave with. Of rigid rows:
-//   bounce    v < -rest_speed and gap + h v < 0    beta = e v        restitution
-//   located   the same, gap > 0, Impact::located   beta = e (v + t a) - (h - t) a   at t = -gap/v, a =
-//   (v_free - v)/h open      gap >= 0                             beta = gap/h      may close, not cross slop
-//   -slop <= gap < 0                     beta = 0 recover   gap < -slop                          beta = 0,
-//   and by position (solvers/step/recovery.hpp) erp (gap + slop)/h capped    the above below -recovery_speed
-//   beta = 0, and by position -recovery_speed
-// Of rows with springs (solvers/rows/compliance.hpp), which have no restitution, slop or cap:
-//   open      gap >= 0                             beta = gap/h
-//   pressed   gap < 0                              beta = erp gap/h  as recover, with the erp of the springs
+// The bias of a unilateral row: the solver asks for J v+ + beta >= 0, so -beta is the least velocity along
+// the row after the step. Of rigid rows:
+//
+//   case      where                                 beta                        rho
+//   bounce    v < -rest_speed and gap + h v < 0     e v                         0
+//   located   the same, gap > 0, Impact::located    e (v + t a) - (h - t) a     0
+//   open      gap >= 0                              gap/h                       0
+//   slop      -slop <= gap < 0                      0                           0
+//   recover   gap < -slop                           0                           erp (gap + slop)/h
+//   capped    where that is below -recovery_speed   0                           -recovery_speed
+//
+// with t = -gap/v and a = (v_free - v)/h. rho is the velocity by which the row is moved in position and which
+// is not kept (solvers/step/recovery.hpp). Of rows with springs (solvers/rows/compliance.hpp), which have no
+// restitution, slop or cap:
+//
+//   open      gap >= 0                              gap/h                       0
+//   pressed   gap < 0                               erp gap/h, erp of springs   0
 #pragma once
 
 #include "core/math/bar.hpp"

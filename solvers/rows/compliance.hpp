@@ -2,17 +2,20 @@
 // of a penetration that beta takes back in a step. Both are the world's, or those of springs with dampers,
 // one on each compliant side in series:
 //
-//   element i    f = k_i x_i + d_i x_i',   x_i its compression, m;   the same f >= 0 in all of them, sum of
-//   x_i = -gap implicit     lambda = h f at the end of the step, x_i+ = x_i + h x_i'    =>    x_i' =
-//   (lambda/h - k_i x_i)/(h k_i + d_i) summed       v+ = -sum of x_i':    R = sum of 1/(h (h k_i + d_i)),
-//   beta = -sum of k_i x_i/(h k_i + d_i)
+//   element i    f = k_i x_i + d_i x_i',   x_i its compression, m;   f >= 0 the same in all, sum x_i = -gap
+//   implicit     lambda = h f at the end of the step, x_i+ = x_i + h x_i'
+//                =>   x_i' = (lambda/h - k_i x_i)/(h k_i + d_i)
+//   summed       v+ = -sum x_i'   =>   R = sum 1/(h (h k_i + d_i)),   beta = -sum k_i x_i/(h k_i + d_i)
 //
-// With the elements in balance at the start of the step, k_i x_i = -k gap and 1/k = sum of 1/k_i:   beta =
-// erp gap/h, erp = h^2 k R. For one element R = 1/(h^2 k + h d) and erp = h k/(h k + d) (Smith, Open Dynamics
-// Engine User Guide, "ERP and CFM"). So f = -k gap at rest; on the way there the balance is exact for one
-// element, and for several with one d_i/k_i. A rigid side adds nothing to any sum. While the gap is open x_i
-// = 0 and only what closes during the step is compressed: beta = gap/h, which touches at the end of the step
-// or not at all. The friction rows of a contact keep the world's R.
+// If the elements are in balance at the start of the step, k_i x_i = -k gap with 1/k = sum 1/k_i, then
+//
+//   beta = erp gap/h,   erp = h^2 k R
+//
+// For one element R = 1/(h^2 k + h d) and erp = h k/(h k + d) (Smith, Open Dynamics Engine User Guide, "ERP
+// and CFM"). So f = -k gap at rest. The balance holds during motion for one element, and for several of equal
+// d_i/k_i. A rigid side adds nothing to the sums. While the gap is open x_i = 0, and only what closes during
+// the step is compressed: beta = gap/h, and the contact touches at the end of the step or not at all. The
+// friction rows of a contact keep the world's R.
 #pragma once
 
 #include "core/math/bar.hpp"

@@ -221,9 +221,9 @@ template <class T> const T* jacobian_row_bar(const Rows<T>& rows, const RowBlock
     return rows.J_bar.data() + block.values + row * block.length;
 }
 
-// One row of J for a force F that acts on the first end of the block as F_a and on the second as -F_b, each
-// about the origin of its common frame:   J_rj = S_j . F_a,  -S_j . F_b,  or 0 for a dof that moves both ends
-// together
+// One row of J for a force that acts on the first end of the block as F_a and on the second as -F_b, each
+// about the origin of its common frame:
+//   J_rj = S_j . F_a of the first end's dofs, -S_j . F_b of the second's, 0 of dofs that move both together
 template <class T>
 void force_row(const Kinematics<T>& k, const Rows<T>& rows, const RowBlock& block, const Force<T>& F_a,
                const Force<T>& F_b, T* J) {

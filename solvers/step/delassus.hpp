@@ -188,8 +188,8 @@ void island_delassus(const World& w, const T* L, Rows<T>& rows, const Island& is
     for (int r = 0; r < island.rows; ++r)
         A[r * island.rows + r] += rows.R[island.row + r];
 }
-// With Y = M^-1 J^T and G = (A_bar + A_bar^T) Y:   J_bar += G^T,   M_bar -= Y^T A_bar Y on the pattern, R_bar
-// += diag(A_bar)
+// With Y = M^-1 J^T and G = (A_bar + A_bar^T) Y:
+//   J_bar += G^T,   M_bar -= Y^T A_bar Y on the pattern,   R_bar += diag(A_bar)
 template <class T>
 void island_delassus_adj(const World& w, const T* L, Rows<T>& rows, const Island& island,
                          DelassusScratch<T>& s, T* M_bar) {
@@ -251,7 +251,8 @@ void factored_delassus(const World& w, const T* L, Rows<T>& rows, const Island& 
     for (int r = island.row; r < island.row + island.rows; ++r)
         s.diagonal[r] += rows.R[r];
 }
-// From s.W_bar:   Z_bar = W_bar D^-1/2,   D_bar -= W_bar W/(2 D),   J_bar += L^-1 Z_bar,   L_bar -= Z J_bar^T
+// From s.W_bar:
+//   Z_bar = W_bar D^-1/2,   D_bar -= W_bar W/(2 D),   J_bar += L^-1 Z_bar,   L_bar -= Z J_bar^T
 // below the diagonal. Covectors of the factor add up in s.L_bar, those of D on its diagonal.
 template <class T>
 void factored_delassus_adj(const World& w, const T* L, Rows<T>& rows, const Island& island,

@@ -1,7 +1,7 @@
 // The adjoint of a step's dynamics through the equations that its result obeys,
 //
-//   r = M (v+ - v) + h [c + B v+ - tau] - J^T lambda = 0,     s = J v+ + beta + R lambda,   complementary to
-//   lambda
+//   r = M (v+ - v) + h [c + B v+ - tau] - J^T lambda = 0
+//   s = J v+ + beta + R lambda,   complementary to lambda
 //
 // instead of through the operators that led there. With v0 the covector of v+, and the active set's own
 // adjoint s_bar,

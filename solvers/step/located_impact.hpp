@@ -42,8 +42,8 @@ void late_displacement(const World& w, const T* theta, const T* q, const T* L,
     for (int j = 0; j < w.nv(); ++j)
         displacement[j] -= s.late[j];
 }
-// y = -M^-1 displacement_bar:   lambda_bar += t J y,   J_bar += t lambda y^T,   t_bar += lambda J y,   M_bar
-// -= y late^T
+// With y = -M^-1 displacement_bar:
+//   lambda_bar += t J y,   J_bar += t lambda y^T,   t_bar += lambda J y,   M_bar -= y late^T
 template <class T>
 void late_displacement_adj(const World& w, const T* theta, const T* q, const T* L,
                            const ContactScratch<T>& contacts, Rows<T>& rows, ImpulseScratch<T>& s,
@@ -68,9 +68,10 @@ void late_displacement_adj(const World& w, const T* theta, const T* q, const T* 
 }
 
 // The covector of q+ where a step has bounced at its beginning and its gradient is to be that of an elastic
-// impact all the same (Werling et al. 2021, section VI and appendix E):   dq+/dq = X,   dq+/dv = h X,   X = 1
-// - sum y_i J_i^T J_i   with the y for which J_i X J_i^T = -e_i J_i J_i^T on the rows that bounce. `d` (nv):
-// displacement_bar in, X^T displacement_bar out. False if none bounces.
+// impact all the same (Werling et al. 2021, section VI and appendix E):
+//   dq+/dq = X,   dq+/dv = h X,   X = 1 - sum y_i J_i^T J_i
+// with the y for which J_i X J_i^T = -e_i J_i J_i^T on the rows that bounce. `d` (nv): displacement_bar in,
+// X^T displacement_bar out. False if none bounces.
 template <class T>
 bool elastic_displacement_inplace(const Rows<T>& rows, const ContactScratch<T>& contacts,
                                   const ImpulseScratch<T>& s, T* d) {

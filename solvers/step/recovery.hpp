@@ -3,15 +3,17 @@
 // Guendelman, Bridson & Fedkiw 2003, and Catto's engines). The step's velocity v+ leaves such rows with J v+
 // >= 0, or = 0; a second problem, on these two kinds of rows and without friction, asks for the rest:
 //
-//   s = J v+ + beta + R lambda >= 0            what the rows of the step are left with
-//   w = M^-1 J^T kappa,   s + rho + J w + c R kappa >= 0,   complementary to kappa >= 0, or = 0      rho:
-//   rows.recovery q+ = retract(q, h (v+ + w))
+//   s = J v+ + beta + R lambda >= 0                                  residual velocity of the step's rows
+//   w = M^-1 J^T kappa                                               velocity that is not kept
+//   s + rho + J w + c R kappa >= 0, complementary to kappa >= 0      rho: rows.recovery
+//   q+ = retract(q, h (v+ + w))
 //
-// Its compliance is c = 100 times that of the step, so that errors which cannot all be met are shared out and
-// not amplified. It is solved exactly, and pulled back through its active set, whatever solves the step; of
-// an island of more than 200 dofs by 50 sweeps of projected Gauss-Seidel, which take time in proportion to
-// its rows, and are pulled back themselves: there kappa = PGS(W W^T + c R, s + rho) as in
-// solvers/complementarity/pgs.hpp. Steps without such a row skip it. M has h B on its diagonal.
+// with = 0 for the rows of equalities. The compliance is c = 100 times that of the step, so that errors which
+// cannot all be met are shared out and not amplified. Whatever solves the step, this problem is solved
+// exactly and pulled back through its active set. An island of more than 200 dofs takes 50 sweeps of
+// projected Gauss-Seidel instead, whose time is proportional to its rows, and their reverse sweep: there
+// kappa = PGS(W W^T + c R, s + rho) as in solvers/complementarity/pgs.hpp. Steps without such a row skip all
+// this. M has h B on its diagonal.
 #pragma once
 
 #include "solvers/step/impulses.hpp"

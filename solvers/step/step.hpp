@@ -1,9 +1,11 @@
 // One time step, and its adjoint: the same ten lines read upwards.
 //
-//   M (v_f - v) + h [c + B v_f - tau] = 0        free velocity, damping implicit: (M + h B) a_f = tau - c - B
-//   v lambda = MLCP(J M^-1 J^T + R, J v_f + beta)  impulses, N s (M with h B on its diagonal throughout) v+ =
-//   v_f + M^-1 J^T lambda,   q+ = retract(q, h v+)       and what lies too deep moves apart:
-//   solvers/step/recovery.hpp
+//   M (v_f - v) + h [c + B v_f - tau] = 0         free velocity, damping implicit
+//   lambda = MLCP(J M^-1 J^T + R, J v_f + beta)   impulses, N s
+//   v+ = v_f + M^-1 J^T lambda
+//   q+ = retract(q, h (v+ + w))                   w corrects positions: solvers/step/recovery.hpp
+//
+// M has h B on its diagonal throughout.
 //
 // A step is a pure function of (x, u, theta) and always leaves its intermediates in the scratch; `step_adj`
 // reads them. Going backwards over time means running the same compiled `step` from a stored state, then

@@ -1,15 +1,15 @@
 // Warm start: the impulses that a step found, from which the next step's solver starts. They are part of the
 // state, so a step stays a pure function of its arguments, and checkpoints and gradients hold all of it.
-// Behind (q, v) a state has then
+// A state then holds, behind (q, v),
 //
-//   key (contacts), (normal, t1, t2) impulses (3 contacts)   of the contacts in the order in which the step
-//   found them;
-//                                                            the key names the features that met, 0: none
-//   impulses of joint limits, dry friction and equalities    each at its own place
+//   keys (contacts)                          of the features that met, in the order of detection; 0: none
+//   impulses (3 contacts)                    (normal, t1, t2) of each of them, N s
+//   impulses of joint limits, dry friction
+//   and equalities                           each at its own place
 //
-// and its tangent, behind those of q and v, as many numbers in the same places. A key moves nothing and
-// nothing moves it: its entry is 0 in tangent vectors and covectors that come out, and is not read in those
-// that go in. Contacts beyond the capacity start from 0.
+// and its tangent has as many numbers in the same places behind those of q and v. Keys have no derivative:
+// their entries are 0 in tangents and covectors that come out, and are not read in those that go in. Contacts
+// beyond the capacity start from 0.
 #pragma once
 
 #include "solvers/step/impulses.hpp"
