@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "scenes/format/json.hpp"
 #include "scenes/scene.hpp"
 #include "solvers/step/jacobian.hpp"
 #include "solvers/step/step.hpp"
