@@ -41,6 +41,9 @@ struct World {
                    : (settings.relaxed ? FrictionLaw::relaxed_cone : FrictionLaw::cone);
     }
 
+    // The time step in theta, s; of a covector theta_bar its entry.
+    template <class T> T& h(T* theta) const { return theta[time_step.at(0)]; }
+
     int nq() const { return model.nq; }
     int nv() const { return model.nv; }
     int nu() const { return model.nu; }
@@ -56,6 +59,19 @@ struct World {
         return 4 * settings.warm_contacts + static_cast<int>(2 * model.limits.size() + model.dry_dofs.size() +
                                                              6 * model.equalities.size());
     }
+};
+
+// The parts of a state by name.
+template <class T> struct StateView {
+    const T *q, *v;  // (nq), (nv)
+    const T* kept;   // impulses of a warm start: solvers/step/warm_start.hpp
+    StateView(const World& w, const T* x) : q(x), v(x + w.nq()), kept(x + w.nq() + w.nv()) {}
+};
+// The parts of a state's covector by name.
+template <class T> struct StateBars {
+    T *q, *v;  // (nv) each
+    T* kept;
+    StateBars(const World& w, T* x_bar) : q(x_bar), v(x_bar + w.nv()), kept(x_bar + 2 * w.nv()) {}
 };
 
 }  // namespace costate

@@ -199,7 +199,7 @@ T objective_value(const World& w, const Objective& objective, bool running, int 
     for (const Term& term : objective) {
         if (term.running != running) continue;
         const T value = T(term.weight) * term_value(w, term, t, theta, x, u, s);
-        sum += running && traits_of(term.kind).per_second ? theta[w.time_step.at(0)] * value : value;
+        sum += running && traits_of(term.kind).per_second ? w.h(theta) * value : value;
     }
     return sum;
 }
@@ -212,8 +212,8 @@ void objective_value_adj(const World& w, const Objective& objective, bool runnin
         if (term.running != running) continue;
         T term_bar = T(term.weight) * value_bar;
         if (running && traits_of(term.kind).per_second) {
-            theta_bar[w.time_step.at(0)] += term_bar * term_value(w, term, t, theta, x, u, s);
-            term_bar *= theta[w.time_step.at(0)];
+            w.h(theta_bar) += term_bar * term_value(w, term, t, theta, x, u, s);
+            term_bar *= w.h(theta);
         }
         term_value_adj(w, term, t, theta, x, u, term_bar, s, theta_bar, x_bar, u_bar);
     }

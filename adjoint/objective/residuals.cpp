@@ -56,7 +56,7 @@ void TermResiduals::linearise(bool running, int t, const double* theta, const do
     for (const Term& term : squares_)
         if (term.running == running) rows += dimension(term);
     const int columns = w.ndx() + w.nu() + w.np(), h_column = w.ndx() + w.nu() + w.time_step.at(0);
-    const double h = theta[w.time_step.at(0)];
+    const double h = w.h(theta);
     out.r.setZero(rows);
     out.J.setZero(rows, columns);
     out.linear.setZero(columns);

@@ -3,26 +3,9 @@
 
 #include "adjoint/objective/recording.hpp"
 #include "core/dynamics/queries.hpp"
-#include "solvers/step/step.hpp"
+#include "solvers/step/observation.hpp"
 
 namespace costate {
-
-// Whether a contact is one of the shape's; -1 stands for all.
-inline bool touches(const FeaturePair& f, int shape) { return shape < 0 || f.a == shape || f.b == shape; }
-
-// Sum of the normal impulses of the shape's contacts, N s
-template <class T> T normal_impulse(const StepScratch<T>& s, int shape) {
-    T sum(0);
-    for (const RowBlock& b : s.rows.blocks)
-        if (b.kind == RowKind::contact && touches(s.contacts.points[b.index].features, shape))
-            sum += s.impulses.lambda[b.row];
-    return sum;
-}
-template <class T> void normal_impulse_adj(StepScratch<T>& s, int shape, const T& sum_bar) {
-    for (const RowBlock& b : s.rows.blocks)
-        if (b.kind == RowKind::contact && touches(s.contacts.points[b.index].features, shape))
-            s.impulses.lambda_bar[b.row] += sum_bar;
-}
 
 // The value of a signal that is a number; and of one that is a rotation. After `step`, or `observe` at the
 // end.

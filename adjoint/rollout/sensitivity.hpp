@@ -24,7 +24,7 @@ inline void impulse_gradients(const World& w, const double* theta, const StepScr
             W[i] += s.tau_bar[j] * s.kinematics.S[j];
         const Vec3<double> centre =
             transform_point<double>(s.kinematics.X[i], load3(theta + m.com.at(static_cast<int>(i))));
-        out[i] = point_velocity(W[i], centre) / theta[w.time_step.at(0)];
+        out[i] = point_velocity(W[i], centre) / w.h(theta);
     }
 }
 

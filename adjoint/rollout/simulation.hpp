@@ -4,7 +4,7 @@
 #pragma once
 
 #include "adjoint/objective/objective.hpp"
-#include "adjoint/rollout/row_name.hpp"
+#include "solvers/step/row_name.hpp"
 
 namespace costate {
 
@@ -79,6 +79,8 @@ public:
     const World& world() const { return world_; }
     const Objective& objective() const { return *objective_; }
     const StepScratch<double>& scratch() const { return scratch_; }
+    // of the last step, or of a state that was looked at: then poses only
+    Observation<double> observation() const { return {world_, scratch_}; }
 
 private:
     // At a state without a step. It writes poses and velocities alone, and those of the last step are laid

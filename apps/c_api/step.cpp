@@ -1,7 +1,7 @@
 // A time step, its adjoint, its tangent and its Jacobian.
-#include "solvers/step/step.hpp"
 #include "apps/c_api/model.hpp"
 #include "solvers/step/jacobian.hpp"
+#include "solvers/step/observation.hpp"
 
 namespace costate::c_api {
 namespace {
@@ -234,23 +234,18 @@ int costate_contacts(const costate_model* model, const double* q, const double* 
         check_given("contacts", contacts, capacity);
         place_pair(use, q, v);
         take_step(use, u);
-        const StepScratch<double>& s = use.workspace().step;
-        const std::vector<ContactPoint<double>>& points = s.contacts.points;
-        for (size_t n = 0; n < std::min(capacity, points.size()); ++n) {
-            const ContactPoint<double>& c = points[n];
-            Vec3<double> impulse = Vec3<double>::Zero();
-            if (const int row = contact_row(s, static_cast<int>(n)); row >= 0)
-                for (int k = 0; k < 3; ++k)
-                    impulse += s.impulses.lambda[row + k] * c.direction(k);
-            const Vec3<double> point = common_origin(use.model(), s.kinematics, c.body_a) + c.geometry.point;
+        const Observation<double> y(use.world(), use.workspace().step);
+        const int found = y.contacts();
+        for (int n = 0; n < found && static_cast<size_t>(n) < capacity; ++n) {
+            const ContactObservation<double> c = y.contact(n);
             contacts[n].body_a = c.body_a;
             contacts[n].body_b = c.body_b;
-            contacts[n].gap = c.geometry.gap;
-            write(point, contacts[n].point);
-            write(c.geometry.normal, contacts[n].normal);
-            write(impulse, contacts[n].impulse);
+            contacts[n].gap = c.gap;
+            write(c.point, contacts[n].point);
+            write(c.normal, contacts[n].normal);
+            write(c.impulse, contacts[n].impulse);
         }
-        return static_cast<int>(points.size());
+        return found;
     });
 }
 }

@@ -132,7 +132,7 @@ int bench_jacobian(const Arguments& a, int repeat) {
             if (u == nullptr || t % every != 0) return;
             at.push_back(
                 {Eigen::Map<const VecX<double>>(x, w.nx()), Eigen::Map<const VecX<double>>(u, w.nu())});
-            rows = std::max(rows, simulation.scratch().rows.count);
+            rows = std::max(rows, simulation.observation().rows());
         });
         if (rollout.divergence()) report_divergence(s, {s.theta, s.x0, s.z0}, rollout);
     }

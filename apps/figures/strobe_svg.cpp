@@ -104,15 +104,15 @@ std::string draw_shape(const View& view, const Shape& shape, const Vec3<double>&
 
 void MotionPicture::add(const std::string& label, Rollout<Simulation>& rollout, const RolloutInputs& in) {
     const Model& m = scene_.world.model;
-    const Kinematics<double>& k = rollout.step().scratch().kinematics;
+    const Observation<double> y = rollout.step().observation();
     Run run{label, {}};
     rollout.forward(in.theta, in.x0, in.z, [&](int t, const double*, const double*) {
         const auto moment =
             static_cast<size_t>(static_cast<long>(t) * path_points / std::max(1, scene_.steps));
         if (run.poses.size() > moment) return;
         std::vector<Transform<double>> poses;
-        for (size_t i = 0; i < m.bodies.size(); ++i)
-            poses.push_back({k.X[i].R, k.world_position(m, static_cast<int>(i))});
+        for (int i = 0; i < static_cast<int>(m.bodies.size()); ++i)
+            poses.push_back({y.rotation(i), y.position(i)});
         run.poses.resize(moment + 1, poses);
     });
     runs_.push_back(std::move(run));

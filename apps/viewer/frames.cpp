@@ -10,7 +10,7 @@
 #include "adjoint/rollout/sensitivity.hpp"
 #include "apps/io/output.hpp"
 #include "apps/io/progress.hpp"
-#include "solvers/step/step.hpp"
+#include "solvers/step/observation.hpp"
 
 namespace costate {
 
@@ -24,20 +24,19 @@ void append(std::vector<double>& to, const Vec3<double>& x) { to.insert(to.end()
 // Fills a film from what a rollout or a trajectory shows, frame by frame.
 class Camera {
 public:
-    Camera(const Scene& scene, const StepScratch<double>& scratch, const VecX<double>& theta, Film& film)
+    Camera(const Scene& scene, const Observation<double>& y, const VecX<double>& theta, Film& film)
         : w_(scene.world),
-          scratch_(scratch),
+          y_(y),
           film_(film),
-          h_(theta[w_.time_step.at(0)]) {}
+          h_(w_.h(theta)) {}
 
     bool wants(int state) const { return state % film_.every == 0 || state == film_.states - 1; }
 
     void pose(double time) {
-        const Kinematics<double>& k = scratch_.kinematics;
         film_.times.push_back(time);
         for (size_t i = 0; i < w_.model.bodies.size(); ++i) {
-            append(film_.positions, k.world_position(w_.model, static_cast<int>(i)));
-            Eigen::Quaterniond q(k.X[i].R);
+            append(film_.positions, y_.position(static_cast<int>(i)));
+            Eigen::Quaterniond q(y_.rotation(static_cast<int>(i)));
             std::vector<double>& all = film_.quaternions;
             const size_t before = all.size() - 4 * w_.model.bodies.size();
             if (film_.frames() > 1 && all[before] * q.w() + all[before + 1] * q.x() +
@@ -51,17 +50,11 @@ public:
     // After a step.
     void contacts() {
         int count = 0;
-        for (const RowBlock& block : scratch_.rows.blocks) {
-            if (block.kind != RowKind::contact || film_.contact_points.size() / 3 >= most_contacts) continue;
-            const ContactPoint<double>& c = scratch_.contacts.points[block.index];
-            const double* impulse = scratch_.impulses.lambda.data() + block.row;
-            if (impulse[0] == 0 && impulse[1] == 0 && impulse[2] == 0) continue;
-            Vec3<double> force = Vec3<double>::Zero();
-            for (int r = 0; r < 3; ++r)
-                force += impulse[r] / h_ * c.direction(r);
-            append(film_.contact_points,
-                   common_origin(w_.model, scratch_.kinematics, c.body_a) + c.geometry.point);
-            append(film_.contact_forces, force);
+        for (int i = 0; i < y_.contacts() && film_.contact_points.size() / 3 < most_contacts; ++i) {
+            const ContactObservation<double> c = y_.contact(i);
+            if (c.impulse.isZero(0)) continue;
+            append(film_.contact_points, c.point);
+            append(film_.contact_forces, c.impulse / h_);
             ++count;
         }
         film_.contacts.push_back(count);
@@ -92,7 +85,7 @@ public:
 
 private:
     const World& w_;
-    const StepScratch<double>& scratch_;
+    const Observation<double> y_;
     Film& film_;
     double h_;
 };
@@ -100,7 +93,7 @@ private:
 // Frames from the last to the first, as a reverse sweep meets their steps.
 void film_gradient(const Scene& scene, Rollout<Simulation>& rollout, const RolloutInputs& in, Film& film) {
     const World& w = scene.world;
-    const double h = in.theta[w.time_step.at(0)];
+    const double h = in.w.h(theta);
     const size_t frames = film.frames(), nb = w.model.bodies.size(), nu = static_cast<size_t>(w.nu());
     film.adjoint_norms.assign(2 * frames, 0.0);
     film.impulse_gradients.assign(3 * nb * frames, 0.0);
@@ -161,7 +154,7 @@ Film film_rollout(const Scene& scene, Rollout<Simulation>& rollout, const Rollou
     film.has_contacts = overlays.contacts;
     film.has_loss = !scene.objective.empty();
     const double h = in.theta[scene.world.time_step.at(0)];
-    Camera camera(scene, rollout.step().scratch(), in.theta, film);
+    Camera camera(scene, rollout.step().observation(), in.theta, film);
     Progress progress("simulate " + scene.name);
     film.loss = rollout.forward(in.theta, in.x0, in.z, [&](int t, const double*, const double* u) {
         if (progress.due()) progress.draw(static_cast<double>(t) / scene.steps);
@@ -190,7 +183,7 @@ Film film_trajectory(const Scene& scene, const Trajectory& trajectory, const std
     if (overlays.contacts && !trajectory.complete)
         film.notes.push_back("Without velocities and controls in the trajectory contacts are unknown.");
     StepScratch<double> scratch(w);
-    Camera camera(scene, scratch, film.theta, film);
+    Camera camera(scene, {w, scratch}, film.theta, film);
     VecX<double> unused(w.nx());
     for (int n = 0; n < film.states; ++n) {
         if (!camera.wants(n)) continue;

@@ -31,7 +31,7 @@ template <> struct BarOf<BiasCase> { using type = NoBar; };
 
 template <class T>
 BiasCase bias_case(const World& w, const T* theta, bool springs, const T& gap, const T& v) {
-    const double g = value_of(gap), speed = value_of(v), h = value_of(theta[w.time_step.at(0)]),
+    const double g = value_of(gap), speed = value_of(v), h = value_of(w.h(theta)),
                  slop = value_of(theta[w.slop.at(0)]);
     if (springs) return g >= 0 ? BiasCase::open : BiasCase::pressed;
     if (speed < -w.settings.rest_speed && g + h * speed < 0)
@@ -50,60 +50,68 @@ template <class T> void impact_time_adj(const T& gap, const T& v, const T& t_bar
     v_bar += t_bar * gap / (v * v);
 }
 
-// gap, m; v = J v at the start of the step and v_free = J v_f, m/s; restitution e; erp; slop, m;
-// recovery_speed, m/s; h, s
-template <class T>
-T row_bias(const BiasCase& which, const T& gap, const T& v, const T& v_free, const T& e, const T& erp,
-           const T& slop, const T& recovery_speed, const T& h) {
+// The numbers that a bias is made of; of an adjoint their covectors.
+template <class T> struct BiasInputs {
+    T gap;                   // m or rad
+    T v, v_free;             // J v at the start of the step and J v_f, m/s or rad/s
+    T restitution, erp;      // dimensionless
+    T slop, recovery_speed;  // m, m/s
+    T h;                     // s
+    static BiasInputs zero() { return {T(0), T(0), T(0), T(0), T(0), T(0), T(0), T(0)}; }
+};
+
+// beta, or rho of a case that is by_position
+template <class T> T row_bias(const BiasCase& which, const BiasInputs<T>& in) {
     switch (which) {
-        case BiasCase::bounce: return e * v;
+        case BiasCase::bounce: return in.restitution * in.v;
         case BiasCase::located: {
-            const T t = impact_time(gap, v), a = (v_free - v) / h;
-            return e * (v + t * a) - (h - t) * a;
+            const T t = impact_time(in.gap, in.v), a = (in.v_free - in.v) / in.h;
+            return in.restitution * (in.v + t * a) - (in.h - t) * a;
         }
-        case BiasCase::open: return gap / h;
+        case BiasCase::open: return in.gap / in.h;
         case BiasCase::slop: return T(0);
-        case BiasCase::recover: return erp * (gap + slop) / h;
-        case BiasCase::pressed: return erp * gap / h;
-        case BiasCase::capped: return -recovery_speed;
+        case BiasCase::recover: return in.erp * (in.gap + in.slop) / in.h;
+        case BiasCase::pressed: return in.erp * in.gap / in.h;
+        case BiasCase::capped: return -in.recovery_speed;
     }
     return T(0);
 }
 template <class T>
-void row_bias_adj(const BiasCase& which, const T& gap, const T& v, const T& v_free, const T& e, const T& erp,
-                  const T& slop, const T&, const T& h, const T& out_bar, NoBar&, T& gap_bar, T& v_bar,
-                  T& v_free_bar, T& e_bar, T& erp_bar, T& slop_bar, T& recovery_speed_bar, T& h_bar) {
+void row_bias_adj(const BiasCase& which, const BiasInputs<T>& in, const T& out_bar, NoBar&,
+                  BiasInputs<T>& bar) {
+    const T &h = in.h, &e = in.restitution;
     switch (which) {
         case BiasCase::bounce:
-            e_bar += out_bar * v;
-            v_bar += out_bar * e;
+            bar.restitution += out_bar * in.v;
+            bar.v += out_bar * e;
             break;
         case BiasCase::located: {
-            const T t = impact_time(gap, v), a = (v_free - v) / h, a_bar = out_bar * ((T(1) + e) * t - h);
-            e_bar += out_bar * (v + t * a);
-            v_bar += out_bar * e - a_bar / h;
-            v_free_bar += a_bar / h;
-            h_bar -= out_bar * a + a_bar * a / h;
-            impact_time_adj<T>(gap, v, out_bar * (T(1) + e) * a, gap_bar, v_bar);
+            const T t = impact_time(in.gap, in.v), a = (in.v_free - in.v) / h;
+            const T a_bar = out_bar * ((T(1) + e) * t - h);
+            bar.restitution += out_bar * (in.v + t * a);
+            bar.v += out_bar * e - a_bar / h;
+            bar.v_free += a_bar / h;
+            bar.h -= out_bar * a + a_bar * a / h;
+            impact_time_adj<T>(in.gap, in.v, out_bar * (T(1) + e) * a, bar.gap, bar.v);
             break;
         }
         case BiasCase::open:
-            gap_bar += out_bar / h;
-            h_bar -= out_bar * gap / (h * h);
+            bar.gap += out_bar / h;
+            bar.h -= out_bar * in.gap / (h * h);
             break;
         case BiasCase::slop: break;
         case BiasCase::pressed:
-            gap_bar += out_bar * erp / h;
-            erp_bar += out_bar * gap / h;
-            h_bar -= out_bar * erp * gap / (h * h);
+            bar.gap += out_bar * in.erp / h;
+            bar.erp += out_bar * in.gap / h;
+            bar.h -= out_bar * in.erp * in.gap / (h * h);
             break;
         case BiasCase::recover:
-            gap_bar += out_bar * erp / h;
-            slop_bar += out_bar * erp / h;
-            erp_bar += out_bar * (gap + slop) / h;
-            h_bar -= out_bar * erp * (gap + slop) / (h * h);
+            bar.gap += out_bar * in.erp / h;
+            bar.slop += out_bar * in.erp / h;
+            bar.erp += out_bar * (in.gap + in.slop) / h;
+            bar.h -= out_bar * in.erp * (in.gap + in.slop) / (h * h);
             break;
-        case BiasCase::capped: recovery_speed_bar -= out_bar; break;
+        case BiasCase::capped: bar.recovery_speed -= out_bar; break;
     }
 }
 

@@ -59,7 +59,7 @@ template <class T> struct RowCompliance {
 // With c = sum of 1/k_i, m/N:   R = sum of element_compliance,   erp = h^2 R/c
 template <class T> RowCompliance<T> row_compliance(const World& w, const T* theta, const Springs& springs) {
     if (!springs.any()) return {theta[w.compliance.at(0)], theta[w.erp.at(0)]};
-    const T& h = theta[w.time_step.at(0)];
+    const T& h = w.h(theta);
     T R(0), c(0);
     for (int i = 0; i < springs.count; ++i) {
         R += element_compliance(theta[springs.stiffness[i]], theta[springs.damping[i]], h);
@@ -76,8 +76,8 @@ void row_compliance_adj(const World& w, const T* theta, const Springs& springs, 
         theta_bar[w.erp.at(0)] += bar.erp;
         return;
     }
-    const T& h = theta[w.time_step.at(0)];
-    T& h_bar = theta_bar[w.time_step.at(0)];
+    const T& h = w.h(theta);
+    T& h_bar = w.h(theta_bar);
     T c(0);
     for (int i = 0; i < springs.count; ++i)
         c += T(1) / theta[springs.stiffness[i]];

@@ -100,7 +100,7 @@ void place_shapes(const World& w, const T* theta, const Kinematics<T>& k, Contac
 
 // The features in contact, by values alone.
 template <class T> void detect_contacts(const World& w, const T* theta, ContactScratch<T>& s) {
-    const double h = value_of(theta[w.time_step.at(0)]);
+    const double h = value_of(w.h(theta));
     if constexpr (std::is_same_v<T, double>) {
         detect(w.shapes, theta, s.X_WS.data(), s.V_WS.data(), h, s.detection, w.settings.margin);
     } else {

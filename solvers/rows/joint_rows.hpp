@@ -61,15 +61,15 @@ void dry_friction_row(const World& w, const T* theta, const RowBlock& block, Row
     const size_t row = block.row;
     jacobian_row(rows, block, 0)[0] = T(1);
     rows.normal[row] = boxed_row;
-    rows.mu[row] = theta[w.time_step.at(0)] * theta[w.model.dry_friction.at(block.last_a)];
+    rows.mu[row] = w.h(theta) * theta[w.model.dry_friction.at(block.last_a)];
 }
 template <class T>
 void dry_friction_row_adj(const World& w, const T* theta, const RowBlock& block, const Rows<T>& rows,
                           T* theta_bar) {
     const int f = w.model.dry_friction.at(block.last_a);
     const T& bound_bar = rows.mu_bar[block.row];
-    theta_bar[f] += theta[w.time_step.at(0)] * bound_bar;
-    theta_bar[w.time_step.at(0)] += theta[f] * bound_bar;
+    theta_bar[f] += w.h(theta) * bound_bar;
+    w.h(theta_bar) += theta[f] * bound_bar;
 }
 
 // error = q_a - (c_0 + c_1 q_b),   J = 1 on a, -c_1 on b

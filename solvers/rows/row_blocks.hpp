@@ -53,6 +53,7 @@ struct Island {
 template <class T> struct Rows {
     std::vector<RowBlock> blocks;
     std::vector<Island> islands;
+    std::vector<int> contact_row;  // (contacts) the first of its three rows
     std::vector<int> chain_dof;
     std::vector<signed char> chain_sign;  // +1: moves the first end, -1: the second, 0: both, together
     std::vector<int> island_trees;
@@ -94,6 +95,7 @@ template <class T> struct Rows {
         const size_t most_rows = 3 * contacts + joints + 6 * m.equalities.size();
         blocks.reserve(most_blocks);
         unsorted.reserve(most_blocks);
+        contact_row.reserve(contacts);
         islands.reserve(m.trees.size());
         filled.reserve(m.trees.size());
         island_trees.reserve(m.trees.size());

@@ -15,10 +15,11 @@ namespace costate {
 // The blocks of the step: every contact found, the ends of joint ranges within reach, dry friction,
 // equalities.
 template <class T>
-void find_blocks(const World& w, const T* theta, const T* q, const T* v, const ContactScratch<T>& contacts,
+void find_blocks(const World& w, const T* theta, const StateView<T>& x, const ContactScratch<T>& contacts,
                  Rows<T>& rows) {
     const Model& m = w.model;
-    const double h = value_of(theta[w.time_step.at(0)]);
+    const T *q = x.q, *v = x.v;
+    const double h = value_of(w.h(theta));
     const auto add = [&](RowKind kind, size_t index, int count, int last_a, int last_b) -> RowBlock& {
         RowBlock block;
         block.kind = kind;
@@ -84,9 +85,23 @@ template <class T> T block_restitution(const RowBlock& block, const ContactScrat
     return block.kind == RowKind::contact ? contacts.points[block.index].restitution : T(0);
 }
 
+template <class T>
+BiasInputs<T> bias_inputs(const World& w, const T* theta, const T& gap, const T& v, const T& v_free,
+                          const T& restitution, const T& erp) {
+    return {gap, v, v_free, restitution, erp, theta[w.slop.at(0)], theta[w.recovery_speed.at(0)], w.h(theta)};
+}
+
+// Covectors of what rows are made of.
+template <class T> struct RowBars {
+    T* theta;   // (np)
+    T *q, *v;   // (nv)
+    T* v_free;  // (nv)
+    KinematicsBar<T>& kinematics;
+};
+
 // Bias and compliance of a unilateral block's first row, after its Jacobian.
 template <class T>
-void block_bias(const World& w, const T* theta, const T* q, const T* v, const T* v_free,
+void block_bias(const World& w, const T* theta, const StateView<T>& x, const T* v_free,
                 const ContactScratch<T>& contacts, RowBlock& block, Rows<T>& rows) {
     const size_t row = block.row;
     // 1 velocity along the row
@@ -96,63 +111,64 @@ void block_bias(const World& w, const T* theta, const T* q, const T* v, const T*
             sum += rows.J[block.values + i] * velocity[rows.chain_dof[block.chain + i]];
         return sum;
     };
-    const T& v_before = rows.v_before[row] = along(v);
+    const T& v_before = rows.v_before[row] = along(x.v);
     // 2 compliance
     const RowCompliance<T> c = row_compliance(w, theta, block.springs);
     rows.R[row] = c.R;
     // 3 bias
-    const T gap = block_gap(w, theta, block, q, contacts), e = block_restitution(block, contacts);
+    const T gap = block_gap(w, theta, block, x.q, contacts);
     block.bias = bias_case(w, theta, block.springs.any(), gap, v_before);
     const bool located = block.bias == BiasCase::located;
     rows.located = rows.located || located;
     rows.recovers = rows.recovers || by_position(block.bias);
     (by_position(block.bias) ? rows.recovery : rows.beta)[row] =
-        row_bias(block.bias, gap, v_before, located ? along(v_free) : T(0), e, c.erp, theta[w.slop.at(0)],
-                 theta[w.recovery_speed.at(0)], theta[w.time_step.at(0)]);
+        row_bias(block.bias, bias_inputs(w, theta, gap, v_before, located ? along(v_free) : T(0),
+                                         block_restitution(block, contacts), c.erp));
 }
-// From rows.beta_bar, recovery_bar, R_bar and time_bar; adds to rows.J_bar.
+// From rows.beta_bar, recovery_bar, R_bar and time_bar; adds to rows.J_bar and to bars of theta, q, v, v_free.
 template <class T>
-void block_bias_adj(const World& w, const T* theta, const T* q, const T* v, const T* v_free,
-                    const RowBlock& block, ContactScratch<T>& contacts, Rows<T>& rows, T* theta_bar, T* q_bar,
-                    T* v_bar, T* v_free_bar) {
-    const int slop = w.slop.at(0), recovery_speed = w.recovery_speed.at(0), h = w.time_step.at(0);
+void block_bias_adj(const World& w, const T* theta, const StateView<T>& x, const T* v_free,
+                    const RowBlock& block, ContactScratch<T>& contacts, Rows<T>& rows,
+                    const RowBars<T>& bar) {
     const T erp = row_compliance(w, theta, block.springs).erp;
     const size_t row = block.row;
     // 3 bias
-    T gap_bar(0), v_before_bar(0), v_along_bar(0), e_bar(0), v_along(0);
+    T v_along(0);
     const bool located = block.bias == BiasCase::located;
     for (int i = 0; located && i < block.length; ++i)
         v_along += rows.J[block.values + i] * v_free[rows.chain_dof[block.chain + i]];
-    const T gap = block_gap(w, theta, block, q, contacts);
-    if (located) impact_time_adj(gap, rows.v_before[row], rows.time_bar[row], gap_bar, v_before_bar);
-    RowCompliance<T> c_bar{rows.R_bar[row], T(0)};
+    const BiasInputs<T> in =
+        bias_inputs(w, theta, block_gap(w, theta, block, x.q, contacts), rows.v_before[row], v_along,
+                    block_restitution(block, contacts), erp);
+    BiasInputs<T> in_bar = BiasInputs<T>::zero();
+    if (located) impact_time_adj(in.gap, in.v, rows.time_bar[row], in_bar.gap, in_bar.v);
     NoBar none;
-    row_bias_adj<T>(block.bias, gap, rows.v_before[row], v_along, block_restitution(block, contacts), erp,
-                    theta[slop], theta[recovery_speed], theta[h],
-                    (by_position(block.bias) ? rows.recovery_bar : rows.beta_bar)[row], none, gap_bar,
-                    v_before_bar, v_along_bar, e_bar, c_bar.erp, theta_bar[slop], theta_bar[recovery_speed],
-                    theta_bar[h]);
+    row_bias_adj(block.bias, in, (by_position(block.bias) ? rows.recovery_bar : rows.beta_bar)[row], none,
+                 in_bar);
+    bar.theta[w.slop.at(0)] += in_bar.slop;
+    bar.theta[w.recovery_speed.at(0)] += in_bar.recovery_speed;
+    w.h(bar.theta) += in_bar.h;
     if (block.kind == RowKind::contact) {
         ContactPointBar<T>& point_bar = contacts.points_bar[block.index];
-        point_bar.geometry.gap += gap_bar;
-        point_bar.restitution += e_bar;
+        point_bar.geometry.gap += in_bar.gap;
+        point_bar.restitution += in_bar.restitution;
     } else {
         const JointLimit& l = w.model.limits[block.index];
         if (block.kind == RowKind::limit)
-            limit_gap_adj(l, block.side, gap_bar, theta_bar, q_bar);
+            limit_gap_adj(l, block.side, in_bar.gap, bar.theta, bar.q);
         else
-            ball_gap_adj(l, q, gap_bar, theta_bar, q_bar);
+            ball_gap_adj(l, x.q, in_bar.gap, bar.theta, bar.q);
     }
     // 2 compliance
-    row_compliance_adj(w, theta, block.springs, c_bar, theta_bar);
+    row_compliance_adj(w, theta, block.springs, RowCompliance<T>{rows.R_bar[row], in_bar.erp}, bar.theta);
     // 1 velocity along the row
     for (int i = 0; i < block.length; ++i) {
         const int j = rows.chain_dof[block.chain + i];
-        v_bar[j] += v_before_bar * rows.J[block.values + i];
-        rows.J_bar[block.values + i] += v_before_bar * v[j];
+        bar.v[j] += in_bar.v * rows.J[block.values + i];
+        rows.J_bar[block.values + i] += in_bar.v * x.v[j];
         if (!located) continue;
-        v_free_bar[j] += v_along_bar * rows.J[block.values + i];
-        rows.J_bar[block.values + i] += v_along_bar * v_free[j];
+        bar.v_free[j] += in_bar.v_free * rows.J[block.values + i];
+        rows.J_bar[block.values + i] += in_bar.v_free * v_free[j];
     }
 }
 
@@ -164,7 +180,7 @@ void equality_bias(const World& w, const T* theta, const T* error, RowBlock& blo
     block.capped = 0;
     for (int r = 0; r < block.rows; ++r) {
         T& recovery = rows.recovery[block.row + r];
-        recovery = theta[w.erp.at(0)] * error[r] / theta[w.time_step.at(0)];
+        recovery = theta[w.erp.at(0)] * error[r] / w.h(theta);
         rows.recovers = rows.recovers || value_of(recovery) != 0;
         if (std::abs(value_of(recovery)) <= value_of(fastest)) continue;
         recovery = value_of(recovery) > 0 ? fastest : -fastest;
@@ -174,7 +190,7 @@ void equality_bias(const World& w, const T* theta, const T* error, RowBlock& blo
 template <class T>
 void equality_bias_adj(const World& w, const T* theta, const RowBlock& block, const T* error,
                        const Rows<T>& rows, T* theta_bar, T* error_bar) {
-    const T &h = theta[w.time_step.at(0)], &erp = theta[w.erp.at(0)];
+    const T &h = w.h(theta), &erp = theta[w.erp.at(0)];
     for (int r = 0; r < block.rows; ++r) {
         const T& recovery_bar = rows.recovery_bar[block.row + r];
         if (block.capped >> r & 1) {
@@ -183,7 +199,7 @@ void equality_bias_adj(const World& w, const T* theta, const RowBlock& block, co
         }
         error_bar[r] += recovery_bar * erp / h;
         theta_bar[w.erp.at(0)] += recovery_bar * error[r] / h;
-        theta_bar[w.time_step.at(0)] -= recovery_bar * erp * error[r] / (h * h);
+        w.h(theta_bar) -= recovery_bar * erp * error[r] / (h * h);
     }
 }
 
@@ -205,30 +221,34 @@ void block_rows(const World& w, const T* theta, const T* q, const Kinematics<T>&
 template <class T>
 void block_rows_adj(const World& w, const T* theta, const T* q, const Kinematics<T>& k,
                     ContactScratch<T>& contacts, const RowBlock& block, const Rows<T>& rows,
-                    const T* error_bar, KinematicsBar<T>& bar, T* theta_bar, T* q_bar) {
+                    const T* error_bar, const RowBars<T>& bar) {
     const size_t index = block.index;
     switch (block.kind) {
         case RowKind::contact:
-            contact_rows_adj(k, contacts.points[index], block, rows, contacts.points_bar[index], bar);
+            contact_rows_adj(k, contacts.points[index], block, rows, contacts.points_bar[index],
+                             bar.kinematics);
             break;
         case RowKind::limit: break;  // constant
-        case RowKind::ball_limit: ball_limit_row_adj(w.model.limits[index], q, block, rows, q_bar); break;
-        case RowKind::dry_friction: dry_friction_row_adj(w, theta, block, rows, theta_bar); break;
+        case RowKind::ball_limit: ball_limit_row_adj(w.model.limits[index], q, block, rows, bar.q); break;
+        case RowKind::dry_friction: dry_friction_row_adj(w, theta, block, rows, bar.theta); break;
         case RowKind::coupling:
-            coupling_row_adj(w, theta, q, block, rows, error_bar, theta_bar, q_bar);
+            coupling_row_adj(w, theta, q, block, rows, error_bar, bar.theta, bar.q);
             break;
         case RowKind::connect:
-        case RowKind::weld: equality_rows_adj(w, theta, k, block, rows, error_bar, bar, theta_bar); break;
+        case RowKind::weld:
+            equality_rows_adj(w, theta, k, block, rows, error_bar, bar.kinematics, bar.theta);
+            break;
     }
 }
 
 template <class T>
-void make_rows(const World& w, const T* theta, const T* q, const T* v, const T* v_free,
+void make_rows(const World& w, const T* theta, const StateView<T>& x,
+               const T* v_free,  // (nv)
                const Kinematics<T>& k, const ContactScratch<T>& contacts, Rows<T>& rows) {
     rows.located = false;
     rows.recovers = false;
     // 1.1 blocks, islands
-    find_blocks(w, theta, q, v, contacts, rows);
+    find_blocks(w, theta, x, contacts, rows);
     sort_into_islands(w.model, w.settings.most_dense_rows, rows);
     const size_t n = rows.count;
     rows.beta.assign(n, T(0));
@@ -242,7 +262,9 @@ void make_rows(const World& w, const T* theta, const T* q, const T* v, const T* 
     rows.chain_dof.clear();
     rows.chain_sign.clear();
     rows.J.clear();
+    rows.contact_row.resize(contacts.points.size());
     for (RowBlock& block : rows.blocks) {
+        if (block.kind == RowKind::contact) rows.contact_row[block.index] = block.row;
         append_chain(w.model, block, rows);
         if (rows.J.size() + static_cast<size_t>(block.rows * block.length) > std::numeric_limits<int>::max())
             throw std::length_error(
@@ -252,32 +274,31 @@ void make_rows(const World& w, const T* theta, const T* q, const T* v, const T* 
         rows.J.resize(rows.J.size() + static_cast<size_t>(block.rows * block.length), T(0));
         T* error = rows.error.data() + block.row;
         // 1.2 Jacobian, bounds, errors
-        block_rows(w, theta, q, k, contacts, block, rows, error);
+        block_rows(w, theta, x.q, k, contacts, block, rows, error);
         // 1.3 bias, and what is not the world's compliance
         if (block.unilateral())
-            block_bias(w, theta, q, v, v_free, contacts, block, rows);
+            block_bias(w, theta, x, v_free, contacts, block, rows);
         else
             equality_bias(w, theta, error, block, rows);
     }
 }
 // From rows.J_bar, beta_bar, R_bar and mu_bar to the contacts' bars, the axes, q, v and theta.
 template <class T>
-void make_rows_adj(const World& w, const T* theta, const T* q, const T* v, const T* v_free,
-                   const Kinematics<T>& k, ContactScratch<T>& contacts, Rows<T>& rows, KinematicsBar<T>& bar,
-                   T* theta_bar, T* q_bar, T* v_bar, T* v_free_bar) {
+void make_rows_adj(const World& w, const T* theta, const StateView<T>& x, const T* v_free,
+                   const Kinematics<T>& k, ContactScratch<T>& contacts, Rows<T>& rows,
+                   const RowBars<T>& bar) {
     for (const RowBlock& block : rows.blocks) {
         T error_bar[most_rows_of_a_block];
         std::fill(error_bar, error_bar + most_rows_of_a_block, T(0));
         // 1.3 bias, and what is not the world's compliance
         if (block.unilateral())
-            block_bias_adj(w, theta, q, v, v_free, block, contacts, rows, theta_bar, q_bar, v_bar,
-                           v_free_bar);
+            block_bias_adj(w, theta, x, v_free, block, contacts, rows, bar);
         else
-            equality_bias_adj(w, theta, block, rows.error.data() + block.row, rows, theta_bar, error_bar);
+            equality_bias_adj(w, theta, block, rows.error.data() + block.row, rows, bar.theta, error_bar);
         for (int r = block.unilateral() ? 1 : 0; r < block.rows; ++r)
-            theta_bar[w.compliance.at(0)] += rows.R_bar[block.row + r];
+            bar.theta[w.compliance.at(0)] += rows.R_bar[block.row + r];
         // 1.2 Jacobian, bounds, errors
-        block_rows_adj(w, theta, q, k, contacts, block, rows, error_bar, bar, theta_bar, q_bar);
+        block_rows_adj(w, theta, x.q, k, contacts, block, rows, error_bar, bar);
         // 1.1 blocks, islands: decided, nothing flows
     }
 }

@@ -42,7 +42,7 @@ template <class T>
 void mass_matrix(const World& w, const T* theta, const Kinematics<T>& k, const T* B,
                  FreeMotionScratch<T>& s) {
     if (!needs_mass_matrix(w)) return;
-    const T& h = theta[w.time_step.at(0)];
+    const T& h = w.h(theta);
     crba(w.model, theta, k, s.crba, s.M.data());
     for (int j = 0; j < w.nv(); ++j) {
         const Dof& dof = w.model.dofs[j];
@@ -55,12 +55,12 @@ template <class T>
 void mass_matrix_adj(const World& w, const T* theta, const Kinematics<T>& k, const T* B,
                      FreeMotionScratch<T>& s, KinematicsBar<T>& bar, T* theta_bar, T* B_bar) {
     if (!needs_mass_matrix(w)) return;
-    const T& h = theta[w.time_step.at(0)];
+    const T& h = w.h(theta);
     for (int j = 0; j < w.nv(); ++j) {
         const Dof& dof = w.model.dofs[j];
         const T& diagonal_bar = s.M_bar[dof.row + dof.depth];
         B_bar[j] += h * diagonal_bar;
-        theta_bar[w.time_step.at(0)] += B[j] * diagonal_bar;
+        w.h(theta_bar) += B[j] * diagonal_bar;
     }
     crba_adj(w.model, k, s.crba, s.M_bar.data(), bar, theta_bar);
 }
@@ -70,7 +70,7 @@ template <class T>
 void free_acceleration(const World& w, const T* theta, const Kinematics<T>& k, const T* v, const T* tau,
                        const T* B, FreeMotionScratch<T>& s) {
     const Model& m = w.model;
-    const T& h = theta[w.time_step.at(0)];
+    const T& h = w.h(theta);
     for (int j = 0; j < m.nv; ++j) {
         const size_t n = j;
         s.d[n] = theta[m.armature.at(j)] + h * B[j];
@@ -89,7 +89,7 @@ void free_acceleration_adj(const World& w, const T* theta, const Kinematics<T>& 
                            FreeMotionScratch<T>& s, KinematicsBar<T>& bar, T* theta_bar, T* v_bar, T* tau_bar,
                            T* B_bar) {
     const Model& m = w.model;
-    const T& h = theta[w.time_step.at(0)];
+    const T& h = w.h(theta);
     if (w.settings.forward_dynamics == ForwardDynamics::aba) {
         std::fill(s.rhs_bar.begin(), s.rhs_bar.end(), T(0));
         std::fill(s.d_bar.begin(), s.d_bar.end(), T(0));
@@ -98,7 +98,7 @@ void free_acceleration_adj(const World& w, const T* theta, const Kinematics<T>& 
         for (int j = 0; j < m.nv; ++j) {
             const T& d_bar = s.d_bar[j];
             theta_bar[m.armature.at(j)] += d_bar;
-            theta_bar[w.time_step.at(0)] += B[j] * d_bar;
+            w.h(theta_bar) += B[j] * d_bar;
             B_bar[j] += h * d_bar;
         }
     } else {

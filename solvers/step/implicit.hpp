@@ -13,7 +13,6 @@
 // diagonal where it is inverted.
 #pragma once
 
-#include "solvers/step/free_motion.hpp"
 #include "solvers/step/impulses.hpp"
 
 namespace costate {
@@ -71,18 +70,12 @@ void constrained_response(const World& w, const T* L, Rows<T>& rows, const Delas
     solve();
 }
 
-// Backwards through the step from v+ to its rows, joint forces and kinematics; see above.
+// The covectors of the rows from s_bar and w, with v+ and lambda held. Returns w . J^T lambda.
 template <class T>
-void pull_back_dynamics(const World& w, const T* theta, const Kinematics<T>& k, FreeMotionScratch<T>& free,
-                        Rows<T>& rows, const DelassusScratch<T>& d, ImpulseScratch<T>& s,
-                        const T* v,           // (nv)
-                        const T* v_next,      // (nv)
-                        const T* v_next_bar,  // (nv)
-                        Labels labels, KinematicsBar<T>& bar, T* theta_bar, T* v_bar, T* tau_bar, T* B_bar) {
-    const T& h = theta[w.time_step.at(0)];
-    constrained_response(w, free.M.data(), rows, d, s, v_next_bar, labels);
-    // s_bar.s, and lambda.J w
-    T power(0);  // w.J^T lambda
+T pull_back_row_velocities(Rows<T>& rows, const ImpulseScratch<T>& s,
+                           const T* v_next)  // (nv)
+{
+    T power(0);
     for_each_row(rows, [&](int row, int length, const int* dofs, int values) {
         const T &lambda = s.lambda[row], &s_bar = s.b_bar[row];
         rows.beta_bar[row] += s_bar;
@@ -93,25 +86,7 @@ void pull_back_dynamics(const World& w, const T* theta, const Kinematics<T>& k, 
             power += lambda * rows.J[values + i] * w_j;
         }
     });
-    // -w.r
-    for (int j = 0; j < w.nv(); ++j) {
-        const size_t n = j;
-        free.a[n] = (v_next[j] - v[j]) / h;
-        free.rhs_bar[n] = -h * s.w[n];  // of the inverse dynamics
-        free.a_bar[n] = T(0);
-        tau_bar[j] += h * s.w[n];
-        B_bar[j] -= h * s.w[n] * v_next[j];
-    }
-    rnea(w.model, theta, k, v, free.a.data(), free.rnea, free.unused.data());
-    rnea_adj(w.model, theta, k, v, free.a.data(), free.rnea, free.rhs_bar.data(), bar, theta_bar, v_bar,
-             free.a_bar.data());
-    T& h_bar = theta_bar[w.time_step.at(0)];
-    h_bar -= power / h;  // h [c + B v+ - tau] = J^T lambda - M (v+ - v)
-    for (int j = 0; j < w.nv(); ++j) {
-        const size_t n = j;
-        v_bar[j] -= free.a_bar[n] / h;
-        h_bar -= free.a_bar[n] * free.a[n] / h;
-    }
+    return power;
 }
 
 }  // namespace costate

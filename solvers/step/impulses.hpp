@@ -14,6 +14,14 @@
 
 namespace costate {
 
+// Of the gradient of elastic impacts: solvers/step/located_impact.hpp
+template <class T> struct ElasticScratch {
+    std::vector<const RowBlock*> bouncing;
+    std::vector<double> G, y;  // (bouncing x bouncing, row-major), (bouncing)
+    std::vector<T> pulled;     // (bouncing)
+    DenseSolver solver;        // of G
+};
+
 template <class T> struct ImpulseScratch {
     std::vector<T> b, lambda;  // (rows) m/s; N s
     // (blocks) where the start of each was found: solvers/step/warm_start.hpp
@@ -31,6 +39,7 @@ template <class T> struct ImpulseScratch {
     LcpScratch lcp;
     ConeScratch cone;
     // bars
+    ElasticScratch<T> elastic;
     std::vector<T> lambda_bar, b_bar;  // (rows)
     std::vector<T> w;                  // (nv) M^-1 v+_bar
     std::vector<T> late;               // (nv) solvers/step/located_impact.hpp

@@ -29,7 +29,7 @@ bool has_closed_form(const World& w, const StepScratch<double>& s) {
 void retract_rows(const World& w, const double* theta, const double* x, const StepScratch<double>& s,
                   StepJacobian& J) {
     const int nv = w.nv();
-    const double h = theta[w.time_step.at(0)];
+    const double h = w.h(theta);
     J.by_x.topRows(nv) = h * J.by_x.bottomRows(nv);
     J.by_u.topRows(nv) = h * J.by_u.bottomRows(nv);
     for_each_coordinate(
@@ -72,7 +72,7 @@ void ltl_solve_columns_inplace(const Model& m, const double* L, StepJacobian::Ma
 
 // h times the derivatives of the gyroscopic torques, by the angular velocities that they depend on.
 void gyroscopic_columns(const World& w, const double* theta, const double* v, StepJacobian& J) {
-    const double h = theta[w.time_step.at(0)];
+    const double h = w.h(theta);
     for_each_free_rotation(w.model, [&](int body, int dof, TurnsAbout about) {
         for (int i = 0; i < 3; ++i) {
             MassProperties<double> unused = MassProperties<double>::zero();
@@ -92,7 +92,7 @@ void dynamics_columns(const World& w, const double* theta, const double* x, Step
                       StepJacobian& J) {
     const Model& m = w.model;
     const int nv = w.nv();
-    const double h = theta[w.time_step.at(0)], *v = x + w.nq();
+    const double h = w.h(theta), *v = x + w.nq();
     FreeMotionScratch<double>& free = s.free_motion;
     for (size_t j = 0; j < free.a.size(); ++j)
         free.a[j] = (s.v_next[j] - v[j]) / h;
@@ -246,11 +246,13 @@ void row_columns(const World& w, const double* theta, const double* x, const Ste
     for (const RowBlock& block : s.rows.blocks) {
         if (!block.unilateral()) continue;
         const size_t row = block.row;
-        double gap_bar = 0, v_bar = 0, unused = 0;
+        const BiasInputs<double> in =
+            bias_inputs<double>(w, theta, 0, s.rows.v_before[row], 0, block_restitution(block, s.contacts),
+                                row_compliance(w, theta, block.springs).erp);
+        BiasInputs<double> by = BiasInputs<double>::zero();
         NoBar none;
-        row_bias_adj<double>(block.bias, 0, s.rows.v_before[row], 0, block_restitution(block, s.contacts),
-                             row_compliance(w, theta, block.springs).erp, 0, 0, theta[w.time_step.at(0)], 1,
-                             none, gap_bar, v_bar, unused, unused, unused, unused, unused, unused);
+        row_bias_adj<double>(block.bias, in, 1, none, by);
+        const double gap_bar = by.gap, v_bar = by.v;
         if (v_bar != 0)
             for (int i = 0; i < block.length; ++i)
                 J.ds(block.row, w.nv() + s.rows.chain_dof[block.chain + i]) +=

@@ -67,18 +67,23 @@ void late_displacement_adj(const World& w, const T* theta, const T* q, const T* 
                          });
 }
 
+// Whether a block has bounced at the beginning of the step.
+template <class T> bool bounces(const RowBlock& block, const ImpulseScratch<T>& s) {
+    return block.bias == BiasCase::bounce && value_of(s.lambda[block.row]) > 0;
+}
+
 // The covector of q+ where a step has bounced at its beginning and its gradient is to be that of an elastic
 // impact all the same (Werling et al. 2021, section VI and appendix E):
 //   dq+/dq = X,   dq+/dv = h X,   X = 1 - sum y_i J_i^T J_i
 // with the y for which J_i X J_i^T = -e_i J_i J_i^T on the rows that bounce. `d` (nv): displacement_bar in,
-// X^T displacement_bar out. False if none bounces.
+// X^T displacement_bar out.
 template <class T>
-bool elastic_displacement_inplace(const Rows<T>& rows, const ContactScratch<T>& contacts,
-                                  const ImpulseScratch<T>& s, T* d) {
-    std::vector<const RowBlock*> bouncing;
+void elastic_displacement_inplace(const Rows<T>& rows, const ContactScratch<T>& contacts,
+                                  ImpulseScratch<T>& s, T* d) {
+    ElasticScratch<T>& e = s.elastic;
+    e.bouncing.clear();
     for (const RowBlock& block : rows.blocks)
-        if (block.bias == BiasCase::bounce && value_of(s.lambda[block.row]) > 0) bouncing.push_back(&block);
-    if (bouncing.empty()) return false;
+        if (bounces(block, s)) e.bouncing.push_back(&block);
     const auto along = [&](const RowBlock& block, const auto& x) {
         T sum(0);
         for (int i = 0; i < block.length; ++i)
@@ -92,25 +97,25 @@ bool elastic_displacement_inplace(const Rows<T>& rows, const ContactScratch<T>& 
             return T(0);
         });
     };
-    const Eigen::Index n = static_cast<Eigen::Index>(bouncing.size());
-    Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic> G(n, n);
-    Eigen::VectorXd right(n);
-    for (Eigen::Index i = 0; i < n; ++i) {
-        const RowBlock& a = *bouncing[i];
-        for (Eigen::Index j = 0; j < n; ++j) {
-            const double product = value_of(inner(a, *bouncing[j]));
-            G(i, j) = product * product;
-            if (i == j) right[i] = (1 + value_of(block_restitution(a, contacts))) * product;
+    const size_t n = e.bouncing.size();
+    e.G.resize(n * n);
+    e.y.resize(n);
+    e.pulled.resize(n);
+    for (size_t i = 0; i < n; ++i) {
+        const RowBlock& a = *e.bouncing[i];
+        for (size_t j = 0; j < n; ++j) {
+            const double product = value_of(inner(a, *e.bouncing[j]));
+            e.G[i * n + j] = product * product;
+            if (i == j) e.y[i] = (1 + value_of(block_restitution(a, contacts))) * product;
         }
     }
-    const Eigen::VectorXd y = G.completeOrthogonalDecomposition().solve(right);
-    std::vector<T> pulled(bouncing.size());
-    for (size_t i = 0; i < bouncing.size(); ++i)
-        pulled[i] = T(y[static_cast<Eigen::Index>(i)]) * along(*bouncing[i], [&](int dof) { return d[dof]; });
-    for (size_t i = 0; i < bouncing.size(); ++i)
-        for (int k = 0; k < bouncing[i]->length; ++k)
-            d[rows.chain_dof[bouncing[i]->chain + k]] -= pulled[i] * rows.J[bouncing[i]->values + k];
-    return true;
+    e.solver.factor(e.G.data(), static_cast<int>(n));
+    e.solver.solve_inplace(e.y.data());
+    for (size_t i = 0; i < n; ++i)
+        e.pulled[i] = T(e.y[i]) * along(*e.bouncing[i], [&](int dof) { return d[dof]; });
+    for (size_t i = 0; i < n; ++i)
+        for (int k = 0; k < e.bouncing[i]->length; ++k)
+            d[rows.chain_dof[e.bouncing[i]->chain + k]] -= e.pulled[i] * rows.J[e.bouncing[i]->values + k];
 }
 
 }  // namespace costate

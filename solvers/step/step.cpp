@@ -106,7 +106,6 @@ int solver_sweeps(const StepScratch<double>& s) {
 
 #define INSTANTIATE(T)                                                                                       \
     template struct StepScratch<T>;                                                                          \
-    template int contact_row(const StepScratch<T>&, int);                                                    \
     template void step(const World&, const T*, const T*, const T*, StepScratch<T>&, T*);                     \
     template void step_adj(const World&, const T*, const T*, const T*, StepScratch<T>&, const T*, T*, T*,    \
                            T*);                                                                              \

@@ -23,6 +23,48 @@
 
 namespace costate {
 
+// Of a step that is pulled back through two sets of contacts: what the objective has seeded, and the covectors
+// of (theta, x, u) that each way gives.
+template <class T> struct TwoWays {
+    struct Way {
+        std::vector<T> theta, x, u;
+        double size = 0;
+        void clear(const World& w) {
+            theta.assign(w.np(), T(0));
+            x.assign(w.ndx(), T(0));
+            u.assign(w.nu(), T(0));
+            size = 0;
+        }
+        void add_to(T* theta_bar, T* x_bar, T* u_bar) const {
+            for (size_t i = 0; i < theta.size(); ++i)
+                theta_bar[i] += theta[i];
+            for (size_t i = 0; i < x.size(); ++i)
+                x_bar[i] += x[i];
+            for (size_t i = 0; i < u.size(); ++i)
+                u_bar[i] += u[i];
+        }
+    };
+    Way ways[2];
+    const Way& larger() const { return ways[ways[1].size > ways[0].size ? 1 : 0]; }
+
+    KinematicsBar<T> bar;
+    std::vector<T> lambda_bar;
+    std::vector<ContactPointBar<T>> points_bar;
+    explicit TwoWays(const World& w) : bar(w.model) {}
+    void keep_seeds(const KinematicsBar<T>& of_poses, const std::vector<T>& of_impulses,
+                    const std::vector<ContactPointBar<T>>& of_points) {
+        bar = of_poses;
+        lambda_bar = of_impulses;
+        points_bar = of_points;
+    }
+    void restore_seeds(KinematicsBar<T>& of_poses, std::vector<T>& of_impulses,
+                       std::vector<ContactPointBar<T>>& of_points) const {
+        of_poses = bar;
+        of_impulses = lambda_bar;
+        of_points = points_bar;
+    }
+};
+
 // All intermediates of a step, grouped by stage. One a thread; nothing is allocated once a step has been seen
 // with as many rows.
 template <class T> struct StepScratch {
@@ -41,13 +83,11 @@ template <class T> struct StepScratch {
     // start of the step here, of impulses in impulses.lambda_bar, of contact points in contacts.points_bar.
     KinematicsBar<T> bar;
     std::vector<T> v_next_bar, displacement_bar, v_free_bar, tau_bar, B_bar;  // (nv)
+    TwoWays<T> two_ways;
 
     explicit StepScratch(const World& w);
     void clear_bars();  // after `step`, before seeding
 };
-
-// The first of a contact's three rows; its impulse (normal, t1, t2) is impulses.lambda[row ... row + 3), N s.
-template <class T> int contact_row(const StepScratch<T>& s, int contact);
 
 template <class T>
 void step(const World& w,
@@ -62,7 +102,7 @@ template <class T>
 void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
               const T* x_next_bar,  // (ndx) covector of (q+, v+) and the kept impulses; keys have none
               T* theta_bar,         // (np) +=
-              T* x_bar,             // (ndx) += covector of (q, v) and the impulses to start from
+              T* x_bar,             // (ndx) += covector of (q, v) and the kept impulses
               T* u_bar);            // (nu) +=
 
 // The same through the active set that the step ended in, whatever Settings::complementarity_aware asks for.
@@ -71,11 +111,16 @@ template <class T>
 void step_adj_as_solved(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
                         const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar);
 
+// Whether q+ is given the gradient of an elastic impact.
+template <class T> bool has_elastic_gradient(const World& w, const StepScratch<T>& s) {
+    return w.settings.impact == Impact::elastic &&
+           std::ranges::any_of(s.rows.blocks, [&](const RowBlock& b) { return bounces(b, s.impulses); });
+}
+
 // Whether q+ = retract(q, h v+), and is pulled back as that: neither moved by anything else nor given the
 // gradient of another motion.
 template <class T> bool displacement_is_h_v(const World& w, const StepScratch<T>& s) {
-    return !s.rows.located && !s.rows.recovers &&
-           (w.settings.impact != Impact::elastic || s.rows.blocks.empty());
+    return !s.rows.located && !s.rows.recovers && !has_elastic_gradient(w, s);
 }
 
 // Poses and velocities at a state, without a step: what an objective may ask of the last state of a rollout.

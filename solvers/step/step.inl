@@ -16,7 +16,8 @@ StepScratch<T>::StepScratch(const World& w)
       delassus(w),
       impulses(w),
       recovery(w),
-      bar(w.model) {
+      bar(w.model),
+      two_ways(w) {
     for (auto* x : {&tau, &B, &v_free, &v_next, &displacement, &v_next_bar, &displacement_bar, &v_free_bar,
                     &tau_bar, &B_bar})
         x->assign(w.nv(), T(0));
@@ -39,15 +40,10 @@ template <class T> void StepScratch<T>::clear_bars() {
         std::fill(x->begin(), x->end(), T(0));
 }
 
-template <class T> int contact_row(const StepScratch<T>& s, int contact) {
-    for (const RowBlock& block : s.rows.blocks)
-        if (block.kind == RowKind::contact && block.index == contact) return block.row;
-    return -1;
-}
-
 template <class T>
 void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s, T* x_next) {
-    const T *q = x, *v = x + w.nq(), &h = theta[w.time_step.at(0)];
+    const StateView<T> at(w, x);
+    const T *q = at.q, *v = at.v, &h = w.h(theta);
     T *q_next = x_next, *v_next = x_next + w.nq();
     FreeMotionScratch<T>& free = s.free_motion;
     // 1 joint forces
@@ -68,11 +64,11 @@ void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>
     // 6 contact points, normals, gaps
     make_contacts(w, theta, s.kinematics, s.contacts);
     // 7 constraint rows
-    make_rows(w, theta, q, v, s.v_free.data(), s.kinematics, s.contacts, s.rows);
+    make_rows(w, theta, at, s.v_free.data(), s.kinematics, s.contacts, s.rows);
     // 8 Delassus operator
     delassus(w, free.M.data(), s.rows, s.delassus);
     // 9 impulses, from those of the last step
-    warm_start(w, x + w.nq() + w.nv(), s.contacts, s.rows, s.impulses);
+    warm_start(w, at.kept, s.contacts, s.rows, s.impulses);
     solve_impulses(w, s.rows, s.delassus, s.v_free.data(), s.impulses);
     // 10 velocity with impulses, configuration
     apply_impulses(w, free.M.data(), s.rows, s.delassus, s.impulses);
@@ -89,144 +85,173 @@ void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>
 
 namespace {
 
+// q+ = retract(q, displacement), where displacement = h (v+ + w) less what located impacts take off. Leaves
+// the covector of h v+ and h w in s.displacement_bar.
+template <class T>
+void pull_back_configuration(const World& w, const T* theta, const T* q, const T* q_next_bar,
+                             StepScratch<T>& s, T* theta_bar, T* q_bar) {
+    retract_adj(w.model, q, s.displacement.data(), q_next_bar, q_bar, s.displacement_bar.data());
+    late_displacement_adj(w, theta, q, s.free_motion.M.data(), s.contacts, s.rows, s.impulses,
+                          s.displacement_bar.data(), s.free_motion.M_bar.data());
+    for (int j = 0; j < w.nv(); ++j) {
+        w.h(theta_bar) += s.displacement_bar[j] * (s.v_next[j] + s.recovery.w[j]);
+        s.displacement_bar[j] *= w.h(theta);
+    }
+}
+
+// The same with the gradient of an elastic impact: q+ depends on q and v of the start, and not on v+.
+template <class T>
+void pull_back_elastic_configuration(const World& w, const T* theta, const StateView<T>& x,
+                                     const T* q_next_bar, StepScratch<T>& s, T* theta_bar,
+                                     const StateBars<T>& bar) {
+    std::fill(s.v_free_bar.begin(), s.v_free_bar.end(), T(0));  // of q, unused
+    retract_adj(w.model, x.q, s.displacement.data(), q_next_bar, s.v_free_bar.data(),
+                s.displacement_bar.data());
+    elastic_displacement_inplace(s.rows, s.contacts, s.impulses, s.displacement_bar.data());
+    for (int j = 0; j < w.nv(); ++j) {
+        T& d_bar = s.displacement_bar[j];
+        bar.q[j] += d_bar;
+        bar.v[j] += w.h(theta) * d_bar;
+        w.h(theta_bar) += d_bar * x.v[j];
+        d_bar = T(0);
+    }
+}
+
+// 10, 9 and 8 backwards operator by operator: from the covector of v+ to those of the rows, of the factor of
+// M and of the free velocity.
+template <class T> void pull_back_impulses(const World& w, StepScratch<T>& s, T* kept_bar) {
+    FreeMotionScratch<T>& free = s.free_motion;
+    // 10 velocity with impulses
+    s.v_free_bar = s.v_next_bar;
+    apply_impulses_adj(w, free.M.data(), s.rows, s.impulses, s.v_next_bar.data(), free.M_bar.data());
+    // 9 impulses, from those of the last step
+    solve_impulses_adj(s.rows, s.delassus, s.v_free.data(), s.impulses, s.v_free_bar.data());
+    warm_start_adj(w, s.rows, s.impulses, kept_bar);
+    // 8 Delassus operator
+    delassus_adj(w, free.M.data(), s.rows, s.delassus, free.M_bar.data());
+}
+
+// 10, 9, 8, 4 and 3 backwards at once, by the equations that v+ and the impulses obey
+// (solvers/step/implicit.hpp).
+template <class T>
+void pull_back_equations(const World& w, const T* theta, const T* v, StepScratch<T>& s, Labels labels,
+                         T* theta_bar, T* v_bar) {
+    FreeMotionScratch<T>& free = s.free_motion;
+    std::fill(s.v_free_bar.begin(), s.v_free_bar.end(), T(0));
+    constrained_response(w, free.M.data(), s.rows, s.delassus, s.impulses, s.v_next_bar.data(), labels);
+    // s_bar.s, and w.J^T lambda
+    const T power = pull_back_row_velocities(s.rows, s.impulses, s.v_next.data());
+    // -w.r: inverse dynamics at a = (v+ - v)/h
+    const T& h = w.h(theta);
+    T& h_bar = w.h(theta_bar);
+    const std::vector<T>& response = s.impulses.w;
+    for (int j = 0; j < w.nv(); ++j) {
+        free.a[j] = (s.v_next[j] - v[j]) / h;
+        free.rhs_bar[j] = -h * response[j];
+        free.a_bar[j] = T(0);
+        s.tau_bar[j] += h * response[j];
+        s.B_bar[j] -= h * response[j] * s.v_next[j];
+    }
+    rnea(w.model, theta, s.kinematics, v, free.a.data(), free.rnea, free.unused.data());
+    rnea_adj(w.model, theta, s.kinematics, v, free.a.data(), free.rnea, free.rhs_bar.data(), s.bar, theta_bar,
+             v_bar, free.a_bar.data());
+    h_bar -= power / h;  // h [c + B v+ - tau] = J^T lambda - M (v+ - v)
+    for (int j = 0; j < w.nv(); ++j) {
+        v_bar[j] -= free.a_bar[j] / h;
+        h_bar -= free.a_bar[j] * free.a[j] / h;
+    }
+    if (s.recovery.any_swept()) delassus_adj(w, free.M.data(), s.rows, s.delassus, free.M_bar.data());
+}
+
+// 4 and 3 backwards operator by operator: from s.v_free_bar and the covector of the factor of M.
+template <class T>
+void pull_back_free_motion(const World& w, const T* theta, const T* v, StepScratch<T>& s, T* theta_bar,
+                           T* v_bar) {
+    FreeMotionScratch<T>& free = s.free_motion;
+    // 4 velocity without impulses
+    for (int j = 0; j < w.nv(); ++j) {
+        v_bar[j] += s.v_free_bar[j];
+        w.h(theta_bar) += s.v_free_bar[j] * free.a[j];
+        free.a_bar[j] = w.h(theta) * s.v_free_bar[j];
+    }
+    free_acceleration_adj(w, theta, s.kinematics, v, s.B.data(), free, s.bar, theta_bar, v_bar,
+                          s.tau_bar.data(), s.B_bar.data());
+    // 3 mass matrix and its factor
+    mass_matrix_adj(w, theta, s.kinematics, s.B.data(), free, s.bar, theta_bar, s.B_bar.data());
+}
+
+// Whether v+ is pulled back through the equations of motion: of a step with rows as has_implicit_gradient
+// says, without rows unless ABA was asked for.
+template <class T> bool by_equations(const World& w, const StepScratch<T>& s) {
+    if (!needs_mass_matrix(w)) return false;
+    return has_implicit_gradient(w, s) ||
+           (s.rows.islands.empty() && w.settings.forward_dynamics != ForwardDynamics::aba);
+}
+
+// The stages of `step` from the last to the first.
 template <class T>
 void pull_back_step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
                     const T* x_next_bar, Labels labels, T* theta_bar, T* x_bar, T* u_bar) {
-    const T *q = x, *v = x + w.nq(), &h = theta[w.time_step.at(0)];
-    T *q_bar = x_bar, *v_bar = x_bar + w.nv(), &h_bar = theta_bar[w.time_step.at(0)];
+    const StateView<T> at(w, x);
+    const StateBars<T> bar(w, x_bar);
     FreeMotionScratch<T>& free = s.free_motion;
     // 10 velocity with impulses, configuration
     keep_impulses_adj(w, s.rows, x_next_bar + 2 * w.nv(), s.impulses);
-    if (w.settings.impact == Impact::elastic) {
-        std::fill(s.v_free_bar.begin(), s.v_free_bar.end(), T(0));  // unused if none bounces
-        retract_adj(w.model, q, s.displacement.data(), x_next_bar, s.v_free_bar.data(),
-                    s.displacement_bar.data());
-        if (elastic_displacement_inplace(s.rows, s.contacts, s.impulses, s.displacement_bar.data())) {
-            for (int j = 0; j < w.nv(); ++j) {
-                T& d_bar = s.displacement_bar[j];
-                q_bar[j] += d_bar;
-                v_bar[j] += h * d_bar;
-                h_bar += d_bar * v[j];
-                d_bar = T(0);
-            }
-        } else {
-            for (int j = 0; j < w.nv(); ++j)
-                q_bar[j] += s.v_free_bar[j];
-        }
-    } else {
-        retract_adj(w.model, q, s.displacement.data(), x_next_bar, q_bar, s.displacement_bar.data());
-    }
-    late_displacement_adj(w, theta, q, free.M.data(), s.contacts, s.rows, s.impulses,
-                          s.displacement_bar.data(), free.M_bar.data());
-    for (int j = 0; j < w.nv(); ++j) {
-        const size_t n = j;
-        h_bar += s.displacement_bar[n] * (s.v_next[n] + s.recovery.w[n]);
-        s.displacement_bar[n] *= h;
-        s.v_next_bar[n] = x_next_bar[w.nv() + j] + s.displacement_bar[n];
-    }
+    if (has_elastic_gradient(w, s))
+        pull_back_elastic_configuration(w, theta, at, x_next_bar, s, theta_bar, bar);
+    else
+        pull_back_configuration(w, theta, at.q, x_next_bar, s, theta_bar, bar.q);
+    for (int j = 0; j < w.nv(); ++j)
+        s.v_next_bar[j] = x_next_bar[w.nv() + j] + s.displacement_bar[j];
     recover_positions_adj(w, free.M.data(), s.rows, s.delassus, s.impulses, s.recovery, s.v_next.data(),
                           s.displacement_bar.data(), s.v_next_bar.data(), free.M_bar.data());
-    // without rows the equations of motion alone; operator by operator where ABA was asked for
-    const bool free_by_equations =
-        s.rows.islands.empty() && w.settings.forward_dynamics != ForwardDynamics::aba;
-    const bool by_equations = has_implicit_gradient(w, s) || free_by_equations;
-    const bool implicit = by_equations && needs_mass_matrix(w);
-    std::fill(s.v_free_bar.begin(), s.v_free_bar.end(), T(0));
-    if (implicit) {
-        // 10, 9, 8, 4 and 3 at once, by the equations that v+ and the impulses obey
-        pull_back_dynamics(w, theta, s.kinematics, free, s.rows, s.delassus, s.impulses, v, s.v_next.data(),
-                           s.v_next_bar.data(), labels, s.bar, theta_bar, v_bar, s.tau_bar.data(),
-                           s.B_bar.data());
-        if (s.recovery.any_swept())
-            delassus_adj(w, free.M.data(), s.rows, s.delassus, free.M_bar.data());  // 8, of the recovery
-    } else {
-        s.v_free_bar = s.v_next_bar;
-        apply_impulses_adj(w, free.M.data(), s.rows, s.impulses, s.v_next_bar.data(), free.M_bar.data());
-        // 9 impulses, from those of the last step
-        solve_impulses_adj(s.rows, s.delassus, s.v_free.data(), s.impulses, s.v_free_bar.data());
-        warm_start_adj(w, s.rows, s.impulses, x_bar + 2 * w.nv());
-        // 8 Delassus operator
-        delassus_adj(w, free.M.data(), s.rows, s.delassus, free.M_bar.data());
-    }
+    // 9 impulses, 8 Delassus operator
+    const bool implicit = by_equations(w, s);
+    if (implicit)
+        pull_back_equations(w, theta, at.v, s, labels, theta_bar, bar.v);
+    else
+        pull_back_impulses(w, s, bar.kept);
     // 7 constraint rows
-    make_rows_adj(w, theta, q, v, s.v_free.data(), s.kinematics, s.contacts, s.rows, s.bar, theta_bar, q_bar,
-                  v_bar, s.v_free_bar.data());
+    make_rows_adj(w, theta, at, s.v_free.data(), s.kinematics, s.contacts, s.rows,
+                  RowBars<T>{theta_bar, bar.q, bar.v, s.v_free_bar.data(), s.bar});
     // 6 contact points, normals, gaps
     make_contacts_adj(w, theta, s.kinematics, s.contacts, s.bar, theta_bar);
     // 5 features that meet: decided, nothing flows
-    const bool by_mass_matrix = s.rows.located || s.rows.recovers;  // the displacement depends on M by itself
-    // which 10-3 has written over
-    if (implicit && by_mass_matrix)
-        free_acceleration(w, theta, s.kinematics, v, s.tau.data(), s.B.data(), free);
-    if (!implicit || by_mass_matrix) {
-        // 4 velocity without impulses
-        for (int j = 0; j < w.nv(); ++j) {
-            const size_t n = j;
-            v_bar[j] += s.v_free_bar[n];
-            h_bar += s.v_free_bar[n] * free.a[n];
-            free.a_bar[n] = h * s.v_free_bar[n];
-        }
-        free_acceleration_adj(w, theta, s.kinematics, v, s.B.data(), free, s.bar, theta_bar, v_bar,
-                              s.tau_bar.data(), s.B_bar.data());
-        // 3 mass matrix and its factor
-        mass_matrix_adj(w, theta, s.kinematics, s.B.data(), free, s.bar, theta_bar, s.B_bar.data());
-    }
+    // 4 velocity without impulses, 3 mass matrix; located impacts and recovery depend on M by themselves
+    const bool by_mass_matrix = s.rows.located || s.rows.recovers;
+    if (implicit && by_mass_matrix)  // pull_back_equations has written over it
+        free_acceleration(w, theta, s.kinematics, at.v, s.tau.data(), s.B.data(), free);
+    if (!implicit || by_mass_matrix) pull_back_free_motion(w, theta, at.v, s, theta_bar, bar.v);
     // 2 poses, axes, velocities; what pushes along them
     thrust_adj(w.model, theta, s.kinematics, s.saturations.data(), u, s.tau_bar.data(), s.bar, theta_bar,
                u_bar);
-    kinematics_adj(w.model, theta, q, v, s.kinematics, s.bar, theta_bar, q_bar, v_bar);
+    kinematics_adj(w.model, theta, at.q, at.v, s.kinematics, s.bar, theta_bar, bar.q, bar.v);
     // 1 joint forces
     if (w.settings.gyroscopic == Gyroscopic::midpoint)
-        gyroscopic_torques_adj(w.model, theta, h, v, s.tau_bar.data(), theta_bar, h_bar, v_bar);
-    actuation_adj(w.model, theta, q, v, u, s.saturations.data(), s.tau_bar.data(), s.B_bar.data(), theta_bar,
-                  q_bar, v_bar, u_bar);
+        gyroscopic_torques_adj(w.model, theta, w.h(theta), at.v, s.tau_bar.data(), theta_bar, w.h(theta_bar),
+                               bar.v);
+    actuation_adj(w.model, theta, at.q, at.v, u, s.saturations.data(), s.tau_bar.data(), s.B_bar.data(),
+                  theta_bar, bar.q, bar.v, u_bar);
 }
-
-// What an objective has seeded, to be pulled back twice.
-template <class T> struct Seeds {
-    KinematicsBar<T> bar;
-    std::vector<T> lambda_bar;
-    std::vector<ContactPointBar<T>> points_bar;
-    explicit Seeds(const StepScratch<T>& s)
-        : bar(s.bar),
-          lambda_bar(s.impulses.lambda_bar),
-          points_bar(s.contacts.points_bar) {}
-    void restore(StepScratch<T>& s) const {
-        s.clear_bars();
-        s.bar = bar;
-        s.impulses.lambda_bar = lambda_bar;
-        s.contacts.points_bar = points_bar;
-    }
-};
 
 // Through both sets of contacts, keeping the larger gradient, by |q_bar|^2 + |tau_bar|^2/h.
 template <class T>
 void pull_back_both_ways(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
                          const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar) {
-    const Seeds<T> seeds(s);
-    struct Way {
-        VecX<T> theta, x, u;
-        double size = 0;
-    } ways[2];
+    TwoWays<T>& both = s.two_ways;
+    both.keep_seeds(s.bar, s.impulses.lambda_bar, s.contacts.points_bar);
     for (const Labels labels : {Labels::solved, Labels::relabelled}) {
-        Way& way = ways[static_cast<int>(labels)];
-        way.theta.setZero(w.np());
-        way.x.setZero(w.ndx());
-        way.u.setZero(w.nu());
-        seeds.restore(s);
+        typename TwoWays<T>::Way& way = both.ways[static_cast<int>(labels)];
+        way.clear(w);
+        s.clear_bars();
+        both.restore_seeds(s.bar, s.impulses.lambda_bar, s.contacts.points_bar);
         pull_back_step(w, theta, x, u, s, x_next_bar, labels, way.theta.data(), way.x.data(), way.u.data());
         for (int j = 0; j < w.nv(); ++j) {
             const double q_bar = value_of(way.x[j]), tau_bar = value_of(s.tau_bar[j]);
-            way.size += q_bar * q_bar + tau_bar * tau_bar / value_of(theta[w.time_step.at(0)]);
+            way.size += q_bar * q_bar + tau_bar * tau_bar / value_of(w.h(theta));
         }
     }
-    const Way& larger = ways[ways[1].size > ways[0].size ? 1 : 0];
-    for (int i = 0; i < w.np(); ++i)
-        theta_bar[i] += larger.theta[i];
-    for (int i = 0; i < w.ndx(); ++i)
-        x_bar[i] += larger.x[i];
-    for (int i = 0; i < w.nu(); ++i)
-        u_bar[i] += larger.u[i];
+    both.larger().add_to(theta_bar, x_bar, u_bar);
 }
 
 }  // namespace

@@ -20,6 +20,29 @@ template <> struct costate::test::Probe<BiasCase> : costate::test::EnumeratorPro
     }
 };
 
+template <> struct costate::test::Probe<BiasInputs<double>> {
+    static constexpr int size = 8;
+    using Lifted = BiasInputs<D>;
+    using One = Probe<double>;
+    static BiasInputs<double> random(Rng& g, Regime r) {
+        double x[size];
+        for (double& number : x)
+            number = One::random(g, r);
+        return {x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]};
+    }
+    static BiasInputs<D> lift(const BiasInputs<double>& x, const double* d) {
+        return {D(x.gap, d[0]), D(x.v, d[1]),    D(x.v_free, d[2]),         D(x.restitution, d[3]),
+                D(x.erp, d[4]), D(x.slop, d[5]), D(x.recovery_speed, d[6]), D(x.h, d[7])};
+    }
+    static BiasInputs<double> bar(const double* c) {
+        return {c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]};
+    }
+    static void covector(const BiasInputs<double>& b, double* c) {
+        const double x[] = {b.gap, b.v, b.v_free, b.restitution, b.erp, b.slop, b.recovery_speed, b.h};
+        std::copy(x, x + size, c);
+    }
+};
+
 template <> struct costate::test::Probe<TurnsAbout> : costate::test::EnumeratorProbe<TurnsAbout> {
     static TurnsAbout random(Rng& g, Regime) {
         return g.uniform(0, 1) < 0.5 ? TurnsAbout::centre_of_mass : TurnsAbout::origin;

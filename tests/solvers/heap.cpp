@@ -155,6 +155,23 @@ int run(const ToyState& t) {
     return contacts / 2;
 }
 
+// Every combination of solver, gradient, impact, awareness of complementarity and warm start.
+template <class Visit> void for_each_setting(const Visit& visit) {
+    Settings s = test::sweeping();
+    for (const SolverType solver : {SolverType::pgs, SolverType::lcp, SolverType::ncp})
+        for (const ImpulseGradient gradient : {ImpulseGradient::swept, ImpulseGradient::implicit})
+            for (const Impact impact : {Impact::start, Impact::elastic, Impact::located})
+                for (const bool aware : {false, true})
+                    for (const bool warm : {false, true}) {
+                        s.solver = solver;
+                        s.gradient = gradient;
+                        s.impact = impact;
+                        s.complementarity_aware = aware;
+                        s.warm_start = warm;
+                        visit(s);
+                    }
+}
+
 // Every moving type with every other, with itself, with a plane and with terrain.
 bool all_pairs_met() {
     bool all = true;
@@ -230,21 +247,21 @@ int main() {
     for (unsigned seed = 1; seed <= 20; ++seed)
         run(every_shape_state(seed));
     std::printf("%ld allocations in 400 with shapes of every type\n", calls - without);
-    const long with_sweeps = calls;
-    for (unsigned seed = 1; seed <= 10; ++seed) {
-        Settings settings = test::sweeping();
-        settings.solver = SolverType::lcp;
-        run(toy_contact_state(seed, settings));
-    }
-    std::printf("%ld allocations in 500 by the boxed LCP\n", calls - with_sweeps);
-    const long with_lcp = calls;
+    const long with_shapes = calls;
+    int combinations = 0;
+    for_each_setting([&](const Settings& settings) {
+        run(toy_contact_state(1 + combinations % 4, settings));
+        ++combinations;
+    });
+    std::printf("%ld allocations by %d combinations of settings\n", calls - with_shapes, combinations);
+    const long with_settings = calls;
     int large = 0;
     for (const SolverType solver : {SolverType::pgs, SolverType::lcp, SolverType::ncp}) {
         Settings settings;
         settings.solver = solver, settings.time_step = 2e-3;
         large += run(sphere_heap_state(settings));
     }
-    std::printf("%ld allocations in 60 with large islands, with %d contacts\n", calls - with_lcp, large);
+    std::printf("%ld allocations in 60 with large islands, with %d contacts\n", calls - with_settings, large);
     const long calls_of_steps = calls;
     const bool as_counted = heap_figures_agree() && rollouts_take_their_checkpoints();
     return calls_of_steps == 0 && contacts > 500 && all_pairs_met() && as_counted ? 0 : 1;

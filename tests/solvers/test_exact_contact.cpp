@@ -2,7 +2,7 @@
 // box against cone.
 #include <random>
 
-#include "solvers/step/step.hpp"
+#include "solvers/step/observation.hpp"
 #include "tests/support/analytic.hpp"
 #include "tests/support/walk.hpp"
 
@@ -23,12 +23,10 @@ double weight_above(const World& w, const VecX<double>& theta, int first) {
 // The force of the world on what stands on it, N.
 Vec3<double> force_of_ground(const Scene& s, const StepScratch<double>& scratch) {
     Vec3<double> sum = Vec3<double>::Zero();
-    for (size_t i = 0; i < scratch.contacts.points.size(); ++i) {
-        const ContactPoint<double>& c = scratch.contacts.points[i];
+    for (int i = 0; i < static_cast<int>(scratch.contacts.points.size()); ++i) {
+        const ContactObservation<double> c = observe_contact(s.world, scratch, i);
         REQUIRE((c.body_a >= 0) != (c.body_b >= 0));
-        const size_t row = contact_row(scratch, static_cast<int>(i));
-        for (int k = 0; k < 3; ++k)
-            sum += (c.body_a >= 0 ? 1 : -1) * scratch.impulses.lambda[row + k] * c.direction(k);
+        sum += (c.body_a >= 0 ? 1 : -1) * c.impulse;
     }
     return sum / s.theta[s.world.time_step.at(0)];
 }
@@ -74,7 +72,7 @@ std::pair<double, VecX<double>> force_under(const AnalyticCase& c, const VecX<do
     for (int n = 0; n < static_cast<int>(s.contacts.points.size()); ++n) {
         const ContactPoint<double>& point = s.contacts.points[n];
         if (std::max(point.body_a, point.body_b) != i) continue;
-        const size_t row = contact_row(s, n);
+        const size_t row = s.rows.contact_row[n];
         sum += s.impulses.lambda[row] / c.time_step();
         s.impulses.lambda_bar[row] = 1 / c.time_step();
     }

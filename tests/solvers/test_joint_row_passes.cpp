@@ -224,7 +224,8 @@ struct BlockRowsPass : JointRowStage {
     void run_adjoint() override {
         for (const RowBlock& b : s.rows.blocks)
             block_rows_adj(w, t.theta.data(), q(), s.kinematics, s.contacts, b, s.rows,
-                           error_bar.data() + b.row, s.bar, theta_bar.data(), q_bar());
+                           error_bar.data() + b.row,
+                           RowBars<double>{theta_bar.data(), q_bar(), v_bar(), s.v_free_bar.data(), s.bar});
     }
 };
 

@@ -13,6 +13,8 @@ struct RowsStage : ContactStage {
     const ContactPoint<double>& point(const RowBlock& b) const { return s.contacts.points[b.index]; }
     ContactPoint<D>& dual(const RowBlock& b) { return d.contacts.points[b.index]; }
     ContactPointBar<double>& bar(const RowBlock& b) { return s.contacts.points_bar[b.index]; }
+    StateView<double> state() const { return {w, t.x.data()}; }
+    RowBars<double> row_bars() { return {theta_bar.data(), q_bar(), v_bar(), s.v_free_bar.data(), s.bar}; }
     void add_axes(Rng& g) {
         in.add_along_direction(g, [&](Inputs& all) { all.add(s.kinematics.S, d.kinematics.S, s.bar.S); });
     }
@@ -101,12 +103,11 @@ struct BlockBiasPass : RowsStage {
     }
     void run_duals() override {
         for (RowBlock& b : d.rows.blocks)
-            block_bias(w, theta.data(), x.data(), x.data() + w.nq(), d.v_free.data(), d.contacts, b, d.rows);
+            block_bias(w, theta.data(), StateView<D>(w, x.data()), d.v_free.data(), d.contacts, b, d.rows);
     }
     void run_adjoint() override {
         for (const RowBlock& b : s.rows.blocks)
-            block_bias_adj(w, t.theta.data(), q(), v(), s.v_free.data(), b, s.contacts, s.rows,
-                           theta_bar.data(), q_bar(), v_bar(), s.v_free_bar.data());
+            block_bias_adj(w, t.theta.data(), state(), s.v_free.data(), b, s.contacts, s.rows, row_bars());
     }
 };
 
@@ -120,12 +121,12 @@ struct MakeRowsPass : RowsStage {
         out.add<double>(d.rows.mu, s.rows.mu_bar);
     }
     void run_duals() override {
-        make_rows(w, theta.data(), x.data(), x.data() + w.nq(), d.v_free.data(), d.kinematics, d.contacts,
+        make_rows(w, theta.data(), StateView<D>(w, x.data()), d.v_free.data(), d.kinematics, d.contacts,
                   d.rows);
     }
     void run_adjoint() override {
-        make_rows_adj(w, t.theta.data(), q(), v(), s.v_free.data(), s.kinematics, s.contacts, s.rows, s.bar,
-                      theta_bar.data(), q_bar(), v_bar(), s.v_free_bar.data());
+        make_rows_adj(w, t.theta.data(), state(), s.v_free.data(), s.kinematics, s.contacts, s.rows,
+                      row_bars());
     }
 };
 

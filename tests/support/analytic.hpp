@@ -37,7 +37,7 @@ struct AnalyticCase {
     double& q(std::string_view name, int k = 0) { return x[body(name).q0 + k]; }
     double& v(std::string_view name, int k = 0) { return x[world.nq() + body(name).v0 + k]; }
     double& parameter(std::string_view path, int k = 0) { return theta[index(path, k)]; }
-    double time_step() const { return theta[world.time_step.at(0)]; }
+    double time_step() const { return world.h(theta); }
 };
 
 // Contact as the formulas mean it: rigid, no slop, every approach bounces that is not rest.

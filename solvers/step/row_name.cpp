@@ -1,4 +1,4 @@
-#include "adjoint/rollout/row_name.hpp"
+#include "solvers/step/row_name.hpp"
 
 #include <algorithm>
 #include <cmath>

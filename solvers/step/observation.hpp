@@ -1,0 +1,93 @@
+// y of a step: what may be asked of it besides the next state. It is put together here and nowhere else;
+// objectives, recordings, the C API and the viewer read y, and not the scratch of a step.
+#pragma once
+
+#include "solvers/step/step.hpp"
+
+namespace costate {
+
+template <class T> struct ContactObservation {
+    FeaturePair features;   // of two shapes
+    int body_a, body_b;     // -1: the world
+    Vec3<T> point, normal;  // m, in world axes; the normal points from b to a
+    T gap;                  // m
+    Vec3<T> impulse;        // on a, in world axes, N s
+};
+// Covectors of point, normal, gap and impulse.
+template <class T> struct ContactObservationBar {
+    Vec3<T> point, normal;
+    T gap;
+    Vec3<T> impulse;
+};
+
+// Contact i of the step, in the order of detection.
+template <class T> ContactObservation<T> observe_contact(const World& w, const StepScratch<T>& s, int i) {
+    const ContactPoint<T>& c = s.contacts.points[i];
+    const T* lambda = s.impulses.lambda.data() + s.rows.contact_row[i];
+    ContactObservation<T> y;
+    y.features = c.features;
+    y.body_a = c.body_a;
+    y.body_b = c.body_b;
+    y.point = common_origin(w.model, s.kinematics, c.body_a) + c.geometry.point;
+    y.normal = c.geometry.normal;
+    y.gap = c.geometry.gap;
+    y.impulse.setZero();
+    for (int r = 0; r < 3; ++r)
+        y.impulse += lambda[r] * c.direction(r);
+    return y;
+}
+// Seeds the covectors of contact points and impulses. The origin of a common frame does not move with the
+// configuration: poses turn and shift in it.
+template <class T> void observe_contact_adj(StepScratch<T>& s, int i, const ContactObservationBar<T>& y_bar) {
+    const ContactPoint<T>& c = s.contacts.points[i];
+    ContactPointBar<T>& bar = s.contacts.points_bar[i];
+    const int row = s.rows.contact_row[i];
+    for (int r = 0; r < 3; ++r) {
+        s.impulses.lambda_bar[row + r] += c.direction(r).dot(y_bar.impulse);
+        bar.direction(r) += s.impulses.lambda[row + r] * y_bar.impulse;
+    }
+    bar.geometry.point += y_bar.point;
+    bar.geometry.normal += y_bar.normal;
+    bar.geometry.gap += y_bar.gap;
+}
+
+// Whether a contact is one of the shape's; -1 stands for all.
+inline bool touches(const FeaturePair& f, int shape) { return shape < 0 || f.a == shape || f.b == shape; }
+
+// Sum of the normal impulses of the shape's contacts, N s
+template <class T> T normal_impulse(const StepScratch<T>& s, int shape) {
+    T sum(0);
+    for (const RowBlock& b : s.rows.blocks)
+        if (b.kind == RowKind::contact && touches(s.contacts.points[b.index].features, shape))
+            sum += s.impulses.lambda[b.row];
+    return sum;
+}
+template <class T> void normal_impulse_adj(StepScratch<T>& s, int shape, const T& sum_bar) {
+    for (const RowBlock& b : s.rows.blocks)
+        if (b.kind == RowKind::contact && touches(s.contacts.points[b.index].features, shape))
+            s.impulses.lambda_bar[b.row] += sum_bar;
+}
+
+// y of one step. Valid until the scratch takes the next.
+template <class T> class Observation {
+public:
+    Observation(const World& w, const StepScratch<T>& s) : w_(w), s_(s) {}
+
+    // poses at the start of the step
+    Vec3<T> position(int body) const { return s_.kinematics.world_position(w_.model, body); }  // m
+    const Mat3<T>& rotation(int body) const { return s_.kinematics.X[body].R; }
+
+    int contacts() const { return static_cast<int>(s_.contacts.points.size()); }
+    ContactObservation<T> contact(int i) const { return observe_contact(w_, s_, i); }
+    T normal_impulse(int shape) const { return costate::normal_impulse(s_, shape); }  // N s; -1: of all
+
+    int rows() const { return s_.rows.count; }  // of constraints
+    SolverOutcome solver() const { return solver_outcome(w_, s_); }
+    int sweeps() const { return solver_sweeps(s_); }  // the most of an island; 0 of exact solvers
+
+private:
+    const World& w_;
+    const StepScratch<T>& s_;
+};
+
+}  // namespace costate
