@@ -12,19 +12,15 @@
 #include "adjoint/checkpoints/control_gradient_file.hpp"
 #include "adjoint/checkpoints/disk_store.hpp"
 #include "adjoint/checkpoints/saved_run.hpp"
+#include "tests/support/scratch_folder.hpp"
 
 using namespace costate;
+using costate::test::ScratchFolder;
 namespace fs = std::filesystem;
 
 namespace {
 
 constexpr int nx = 37;
-
-struct Folder {
-    fs::path path = fs::temp_directory_path() / ("costate-disk-" + std::to_string(getpid()));
-    Folder() { fs::create_directory(path); }
-    ~Folder() { fs::remove_all(path); }
-};
 
 // States that change slowly, with numbers that are none among them.
 std::vector<double> state(int slot) {
@@ -74,12 +70,12 @@ private:
 }  // namespace
 
 TEST_CASE("disk store: states come back in any order, with the same bits, however many there are") {
-    const Folder folder;
+    const ScratchFolder folder("disk_store");
     for (const bool compressed : {false, true}) {
         if (compressed && !have_compression()) continue;
         for (const int n : {1, 54, 55, 56, 110, 111, 1000}) {  // 55 are a chunk
             CAPTURE(n);
-            DiskStore store({folder.path, {}, false, compressed}, nx, n);
+            DiskStore store({folder.path(), {}, false, compressed}, nx, n);
             std::vector<double> x(nx);
             for (int sweep = 0; sweep < 2; ++sweep) {
                 for (int t = 0; t < n; ++t)
@@ -108,27 +104,27 @@ TEST_CASE("disk store: states come back in any order, with the same bits, howeve
                 CHECK(store.traffic().bytes_written >= 2 * DiskStore::file_bytes(nx, n));
             if (compressed && n == 1000) CHECK(store.traffic().ratio() > 1.3);
         }
-        CHECK(fs::is_empty(folder.path));  // the file has no name
+        CHECK(fs::is_empty(folder.path()));  // the file has no name
     }
 }
 
 TEST_CASE("disk store: the file is as long as foretold") {
-    const Folder folder;
+    const ScratchFolder folder("disk_store");
     for (const int n : {1, 55, 56, 200}) {
-        DiskStore store({{}, folder.path / "file", false, false}, nx, n);
+        DiskStore store({{}, folder.path("file"), false, false}, nx, n);
         std::vector<double> x(nx);
         for (int t = 0; t < n; ++t)
             store.write(t, state(t).data());
         for (int t = n - 1; t >= 0; --t)
             store.read(t, x.data());
         const std::int64_t last_chunk_stays_in_memory = DiskStore::file_bytes(nx, n <= 55 ? 0 : n);
-        CHECK(static_cast<std::int64_t>(fs::file_size(folder.path / "file")) == last_chunk_stays_in_memory);
+        CHECK(static_cast<std::int64_t>(fs::file_size(folder.path("file"))) == last_chunk_stays_in_memory);
     }
 }
 
 TEST_CASE("disk store: what is corrupted, cut off, or finds no room is one line") {
-    const Folder folder;
-    const fs::path file = folder.path / "file";
+    const ScratchFolder folder("disk_store");
+    const fs::path file = folder.path("file");
     for (const bool compressed : {false, true}) {
         if (compressed && !have_compression()) continue;
         const auto damaged = [&](const auto& damage) {
@@ -177,14 +173,14 @@ TEST_CASE("disk store: what is corrupted, cut off, or finds no room is one line"
         CHECK(why == "cannot write '/dev/full': No space left on device; make room, or give another place");
     }
     CHECK(complaint([&] {
-              DiskStore({folder.path / "nowhere", {}, false, false}, nx, 1);
-          }).find("cannot write '" + (folder.path / "nowhere").string()) == 0);
+              DiskStore({folder.path("nowhere"), {}, false, false}, nx, 1);
+          }).find("cannot write '" + (folder.path("nowhere")).string()) == 0);
 }
 
 // Every field of a chunk's header takes every kind of value, with a checksum that agrees.
 TEST_CASE("disk store: a header that does not fit its states is refused, whatever its checksum says") {
-    const Folder folder;
-    const fs::path file = folder.path / "file";
+    const ScratchFolder folder("disk_store");
+    const fs::path file = folder.path("file");
     constexpr std::uint32_t values[] = {0,    1,          2,          54,         55,        56,
                                         1000, 0x7ffffff0, 0x7fffffff, 0x80000000, 0xffffffff};
     for (const bool compressed : {false, true}) {
@@ -228,8 +224,8 @@ TEST_CASE("disk store: a header that does not fit its states is refused, whateve
 // Every eight bytes of what a rollout has saved take every kind of value; the checksum of the file would
 // agree.
 TEST_CASE("saved run: bytes that do not fit the store are refused, or are read as what they were") {
-    const Folder folder;
-    const fs::path file = folder.path / "file";
+    const ScratchFolder folder("disk_store");
+    const fs::path file = folder.path("file");
     constexpr std::uint64_t values[] = {
         0, 1, 7, 1000, 0x7ffffff0, 0xffffffff, 0x7fffffffffffffff, 0xffffffffffffffff};
     ArchiveWriter writer;
@@ -263,29 +259,29 @@ TEST_CASE("saved run: bytes that do not fit the store are refused, or are read a
 }
 
 TEST_CASE("saved run: two runs do not save to one file") {
-    const Folder folder;
-    const fs::path file = folder.path / "run";
+    const ScratchFolder folder("disk_store");
+    const fs::path file = folder.path("run");
     {
         const RunLock first(file);
         CHECK(complaint([&] { RunLock second(file); }) ==
               "cannot write '" + file.string() +
                   "': another run writes it; wait for that one, or give another name");
-        const RunLock other(folder.path / "other");
+        const RunLock other(folder.path("other"));
     }
-    CHECK(fs::is_empty(folder.path));
+    CHECK(fs::is_empty(folder.path()));
     const RunLock next(file);
 }
 
 TEST_CASE("saved run: it comes back to whom it belongs, or one line says why not") {
-    const Folder folder;
-    const fs::path file = folder.path / "run";
+    const ScratchFolder folder("disk_store");
+    const fs::path file = folder.path("run");
     std::vector<char> run(1000, 'a');
     save_run(file, 7, run);
     CHECK(load_run(file, 7) == run);
     run[3] = 'b';
     save_run(file, 7, run);  // over it
     CHECK(load_run(file, 7) == run);
-    CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 1);
+    CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);
     const std::string good = content(file), name = "cannot go on from '" + file.string() + "': ";
     CHECK(complaint([&] { load_run(file, 8); }).find(name + "it was saved by another run") == 0);
     for (size_t at = 0; at < good.size(); at += 13) {
@@ -298,7 +294,7 @@ TEST_CASE("saved run: it comes back to whom it belongs, or one line says why not
     CHECK(complaint([&] { load_run(file, 7); }) == name + "it is corrupted; run again from the start");
     overwrite(file, "");
     CHECK(complaint([&] { load_run(file, 7); }) == name + "it is not a saved run");
-    CHECK(complaint([&] { load_run(folder.path / "none", 7); }).find("cannot read '") == 0);
+    CHECK(complaint([&] { load_run(folder.path("none"), 7); }).find("cannot read '") == 0);
     overwrite(file, good);
     {
         const SmallFiles small(500);
@@ -307,12 +303,12 @@ TEST_CASE("saved run: it comes back to whom it belongs, or one line says why not
               }).find("cannot write '" + file.string() + ".tmp': File too large") == 0);
     }
     CHECK(content(file) == good);  // the one before stays
-    CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 1);
+    CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);
 }
 
 TEST_CASE("streamed gradient: a NumPy array, whole or not there, that a resumed run completes") {
-    const Folder folder;
-    const fs::path file = folder.path / "g.npy";
+    const ScratchFolder folder("disk_store");
+    const fs::path file = folder.path("g.npy");
     constexpr int steps = 1000, nu = 3;
     const auto row = [](int t) { return std::vector<double>{1.0 * t, 2.0 * t, -0.5 * t}; };
     {
@@ -320,7 +316,7 @@ TEST_CASE("streamed gradient: a NumPy array, whole or not there, that a resumed 
         for (int t = steps - 1; t >= 500; --t)
             sink.row(t, row(t).data());
     }
-    CHECK(fs::is_empty(folder.path));
+    CHECK(fs::is_empty(folder.path()));
     {
         ControlGradientFile killed(file, steps, nu, true);
         for (int t = steps - 1; t >= 700; --t)
@@ -336,7 +332,7 @@ TEST_CASE("streamed gradient: a NumPy array, whole or not there, that a resumed 
             resumed.row(t, row(t).data());
         resumed.finish();
     }
-    CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 1);
+    CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);
     const std::string text = content(file);
     REQUIRE(text.size() == 128 + steps * nu * 8);
     CHECK(text.substr(1, 5) == "NUMPY");
@@ -348,22 +344,22 @@ TEST_CASE("streamed gradient: a NumPy array, whole or not there, that a resumed 
         CAPTURE(at);
         std::string other = text;
         other[at] = static_cast<char>(other[at] ^ 1);
-        overwrite(folder.path / "g.npy.part", other);
+        overwrite(folder.path("g.npy.part"), other);
         CHECK(complaint([&] {
                   ControlGradientFile(file, steps, nu, true, true);
               }).find("cannot go on with '" + file.string() + ".part': ") == 0);
     }
-    overwrite(folder.path / "g.npy.part", text.substr(0, 50));
+    overwrite(folder.path("g.npy.part"), text.substr(0, 50));
     CHECK(complaint([&] { ControlGradientFile(file, steps, nu, true, true); }).find("cannot go on with '") ==
           0);
-    fs::remove(folder.path / "g.npy.part");
+    fs::remove(folder.path("g.npy.part"));
     {
         const SmallFiles small(100);
-        const fs::path none = folder.path / "none.npy";
+        const fs::path none = folder.path("none.npy");
         CHECK(complaint([&] {
                   ControlGradientFile(none, steps, nu);
               }).find("cannot write '" + none.string() + ".part': File too large") == 0);
-        CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 1);
+        CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);
     }
     {
         // it was killed between its last two acts

@@ -1,7 +1,4 @@
 // Recordings: how rows come to steps, what the term makes of a motion, and what is said of wrong files.
-#include <unistd.h>
-
-#include <fstream>
 #include <sstream>
 
 #include "adjoint/check/gradcheck.hpp"
@@ -11,26 +8,18 @@
 #include "scenes/format/csv.hpp"
 #include "tests/support/probe.hpp"
 #include "tests/support/scene_text.hpp"
+#include "tests/support/scratch_folder.hpp"
 
 using namespace costate;
 using namespace costate::test;
 
 namespace {
 
-// A folder of its own that goes when the test does.
-struct Folder {
-    std::filesystem::path path =
-        std::filesystem::temp_directory_path() / ("costate_recording_" + std::to_string(getpid()));
-    Folder() { std::filesystem::create_directories(path); }
-    ~Folder() { std::filesystem::remove_all(path); }
-    void write(const char* name, const std::string& text) const { std::ofstream(path / name) << text; }
-};
-
 // tests/support/scene_text.hpp's scene with one term, read beside `motion.csv`.
-Scene scene_with(const Folder& folder, const std::string& term, int steps = 5) {
+Scene scene_with(const ScratchFolder& folder, const std::string& term, int steps = 5) {
     Json json = base();
     json["objective"] = parse_json("[" + term + "]", "term");
-    return scene_from_json(json, folder.path / "test.json", steps);
+    return scene_from_json(json, folder.path("test.json"), steps);
 }
 
 std::string term_of(const std::string& columns, const std::string& more = "") {
@@ -99,7 +88,7 @@ TEST_CASE(
 }
 
 TEST_CASE("recording: no distance to a scene's own motion; a known one to a motion that was moved") {
-    const Folder folder;
+    const ScratchFolder folder("recording");
     const Scene plain = scene_with(folder, R"({"term": "effort"})");
     folder.write("motion.csv", recorded(plain));
     const Scene same = scene_with(folder, term_of("\"*\""));
@@ -123,7 +112,7 @@ TEST_CASE("recording: no distance to a scene's own motion; a known one to a moti
 }
 
 TEST_CASE("recording: gradient against central differences, while running and at the end") {
-    const Folder folder;
+    const ScratchFolder folder("recording");
     const Scene plain = scene_with(folder, R"({"term": "effort"})", 40);
     folder.write("motion.csv", recorded(plain, 0.1));
     const Scene s = scene_with(folder,
@@ -148,9 +137,9 @@ TEST_CASE("recording: tables as others write them") {
 }
 
 TEST_CASE("recording: every wrong file or column is named with its place, the reason and a remedy") {
-    const Folder folder;
-    const std::string json = (folder.path / "test.json").string() + "#/objective/0",
-                      csv = (folder.path / "motion.csv").string();
+    const ScratchFolder folder("recording");
+    const std::string json = folder.path("test.json").string() + "#/objective/0",
+                      csv = (folder.path("motion.csv")).string();
     const auto of_term = [&](const std::string& term) {
         return complaint([&] { scene_with(folder, term); });
     };

@@ -37,13 +37,13 @@ const std::string cart = R"(<worldbody><geom name="floor" type="plane" size="1 1
 
 TEST_CASE("MJCF flags: without contact shapes touch nothing, and what they held moves") {
     const MjcfText on = mjcf(cart), off = mjcf(flag("contact") + cart);
-    CHECK(!on.scene().world.shapes.pairs.empty());
-    CHECK(off.scene().world.shapes.pairs.empty());
+    CHECK(!on.scene().world.shapes.pairs().empty());
+    CHECK(off.scene().world.shapes.pairs().empty());
     CHECK(off.warnings.empty());
     CHECK(std::abs(velocities_after(off, 20)[0]) > 0.1);
     Json with_ground = off.scene_json();
     with_ground["ground"] = true;
-    CHECK(scene_from_json(with_ground, "m.json").world.shapes.pairs.empty());
+    CHECK(scene_from_json(with_ground, "m.json").world.shapes.pairs().empty());
 }
 
 TEST_CASE("MJCF flags: limits, dry friction, springs, dampers, equalities, control ranges, actuators") {
@@ -72,7 +72,7 @@ TEST_CASE("MJCF flags: limits, dry friction, springs, dampers, equalities, contr
     CHECK(mjcf(cart + weld).imported.model["equalities"].size() == 1);
     for (const char* name : {"equality", "constraint"})
         CHECK(!mjcf(flag(name) + cart + weld).imported.model.contains("equalities"));
-    CHECK(mjcf(flag("constraint") + cart).scene().world.shapes.pairs.empty());
+    CHECK(mjcf(flag("constraint") + cart).scene().world.shapes.pairs().empty());
 
     CHECK(!mjcf(flag("clampctrl") + cart).imported.model["actuators"][0].contains("control_limits"));
     CHECK_NOTHROW(
@@ -90,7 +90,8 @@ TEST_CASE(
     "refused") {
     CHECK(!mjcf(flag("contact") + "<option><flag contact='enable'/></option>" + cart)
                .scene()
-               .world.shapes.pairs.empty());
+               .world.shapes.pairs()
+               .empty());
     CHECK(mjcf("<option><flag energy='enable' warmstart='disable' gravity='enable'/></option>" + cart)
               .warnings.empty());
     const MjcfText parents = mjcf(flag("filterparent") + cart);

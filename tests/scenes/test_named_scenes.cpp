@@ -11,6 +11,7 @@
 #include "scenes/format/names.hpp"
 #include "scenes/scene.hpp"
 #include "solvers/step/step.hpp"
+#include "tests/support/shipped_scenes.hpp"
 
 using namespace costate;
 
@@ -62,8 +63,6 @@ std::string disobeys(const Json& schema, const Json& s, const Json& value, const
     return {};
 }
 
-std::filesystem::path folder() { return find_scene("throw").parent_path(); }
-
 std::set<std::string> keys_of_schema(const Json& definition) {
     std::set<std::string> keys;
     for (const auto& [key, value] : definition["properties"].items())
@@ -82,7 +81,7 @@ double total_mass(const Scene& s, const std::string& pattern) {
 }  // namespace
 
 TEST_CASE("scenes: the schema names every joint, actuator and term of the tables") {
-    const Json defs = read_json(folder() / "scene.schema.json")["$defs"];
+    const Json defs = read_json(test::shipped_folder() / "scene.schema.json")["$defs"];
     const auto named = [&](const char* kind, const char* key) {
         const auto names = defs[kind]["properties"][key]["enum"].get<std::vector<std::string>>();
         return std::set<std::string>(names.begin(), names.end());
@@ -98,7 +97,7 @@ TEST_CASE("scenes: the schema names every joint, actuator and term of the tables
 }
 
 TEST_CASE("scenes: the schema has the keys of the loader, and the shipped scenes and models obey it") {
-    const Json schema = read_json(folder() / "scene.schema.json");
+    const Json schema = read_json(test::shipped_folder() / "scene.schema.json");
     std::set<std::string> kinds;
     for (const KnownKeys& known : known_keys()) {
         CAPTURE(known.kind);
@@ -110,11 +109,11 @@ TEST_CASE("scenes: the schema has the keys of the loader, and the shipped scenes
     for (const auto& [kind, definition] : schema["$defs"].items())
         if (definition.contains("properties")) CHECK(kinds.count(kind) == 1);
     for (const std::string& name : shipped_scenes())
-        CHECK(disobeys(schema, schema, read_json(folder() / (name + ".json")), name) == "");
-    for (const auto& entry : std::filesystem::directory_iterator(folder() / "models"))
+        CHECK(disobeys(schema, schema, read_json(test::shipped_folder() / (name + ".json")), name) == "");
+    for (const auto& entry : std::filesystem::directory_iterator(test::shipped_folder() / "models"))
         CHECK(disobeys(schema, schema["$defs"]["model"], read_json(entry.path()),
                        entry.path().stem().string()) == "");
-    Json wrong = read_json(folder() / "bounce.json");
+    Json wrong = read_json(test::shipped_folder() / "bounce.json");
     wrong["models"][0]["model"]["bodies"][0]["mas"] = 1;
     CHECK(disobeys(schema, schema, wrong, "") == "/models/0/model/bodies/0/mas is unknown");
 }

@@ -10,6 +10,7 @@
 #include "core/dynamics/ltl.hpp"
 #include "scenes/format/json.hpp"
 #include "solvers/step/step.hpp"
+#include "tests/support/shipped_scenes.hpp"
 #include "tests/support/walk.hpp"
 
 using namespace costate;
@@ -43,8 +44,6 @@ const Figures zoo[] = {
     {"walker", 9, 6, 23.67715, "Gymnasium"},
 };
 
-std::filesystem::path folder() { return find_scene("throw").parent_path(); }
-
 double total_mass(const Scene& s) {
     double mass = 0;
     for (size_t i = 0; i < s.world.model.bodies.size(); ++i)
@@ -56,7 +55,7 @@ double total_mass(const Scene& s) {
 std::string scenes_of(const std::string& model) {
     std::string out;
     for (const std::string& name : shipped_scenes()) {
-        const Json instance = read_json(folder() / (name + ".json"))["models"][0];
+        const Json instance = read_json(test::shipped_folder() / (name + ".json"))["models"][0];
         if (instance.value("file", "") == "models/" + model + ".json")
             out += (out.empty() ? "`" : ", `") + name + "`";
     }
@@ -100,14 +99,15 @@ Eigen::MatrixXd mass_matrix_of(const Scene& s) {
 
 TEST_CASE("zoo: every model has the figures of tests/readme/zoo_table.md, a source, and a scene") {
     size_t files = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(folder() / "models"))
+    for (const auto& entry : std::filesystem::directory_iterator(test::shipped_folder() / "models"))
         files += entry.path().extension() == ".json";
     CHECK(files == std::size(zoo));
     std::string table =
         "| model | dofs | actuators | mass, kg | figures from | scenes |\n|---|---|---|---|---|---|\n";
     for (const Figures& f : zoo) {
         CAPTURE(std::string(f.model));
-        const std::filesystem::path file = folder() / "models" / (std::string(f.model) + ".json");
+        const std::filesystem::path file =
+            test::shipped_folder() / "models" / (std::string(f.model) + ".json");
         const Scene s = load_scene(file.string());
         CHECK(s.world.nv() == f.dofs);
         CHECK(s.world.nu() == f.actuators);
@@ -208,7 +208,8 @@ TEST_CASE("zoo: models have the mass matrices of the files that their figures ar
                               {"go1", "menagerie/go1_nomesh.xml", 1e-5},
                               {"biped", "menagerie/h1_nomesh.xml", 1e-5}}) {
         CAPTURE(std::string(o.model));
-        const Scene ours = load_scene((folder() / "models" / (std::string(o.model) + ".json")).string());
+        const Scene ours =
+            load_scene((test::shipped_folder() / "models" / (std::string(o.model) + ".json")).string());
         const Scene theirs = load_scene((std::filesystem::path(reference) / "models" / o.file).string());
         const Eigen::MatrixXd A = mass_matrix_of(ours), B = mass_matrix_of(theirs);
         REQUIRE(A.rows() == B.rows());

@@ -34,8 +34,6 @@ SolverStatus solve(const NamedSolver& m, const MlcpView<double>& p, ActiveSet<do
     return m.law == FrictionLaw::box ? lcp(p, box, set, x) : cone(p, m.law, m.method, round, set, x);
 }
 
-Scene scene_of_text(const std::string& text) { return scene_of(parse_json(text, "test")); }
-
 // Some of friction, tangential velocity, normal velocity and all velocities set to zero, by the bits of
 // `zeros`.
 ContactProblem with_zeros(ContactProblem p, unsigned zeros, std::mt19937& g) {

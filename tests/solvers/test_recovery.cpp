@@ -12,8 +12,6 @@ using namespace costate::test;
 
 namespace {
 
-Scene scene_of_text(const std::string& text) { return scene_of(parse_json(text, "test")); }
-
 // A toy world in which contacts lie deeper than the slop.
 ToyState deep_state(Rng& g, SolverType solver) {
     for (;;) {

@@ -1,18 +1,14 @@
-// A wedge of 0.1 x 0.2 x 0.3 m, the corner of a box, as the text of mesh files; and a folder to write files
-// to.
+// A wedge of 0.1 x 0.2 x 0.3 m, the corner of a box, as the text of mesh files.
 #pragma once
-
-#include <unistd.h>
 
 #include <array>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "core/math/linalg.hpp"
+#include "tests/support/scratch_folder.hpp"
 
 namespace costate::test {
 
@@ -90,30 +86,5 @@ inline std::string wedge_dae() {
 </COLLADA>
 )";
 }
-
-// A folder that goes away with it.
-class ScratchFolder {
-public:
-    explicit ScratchFolder(const std::string& name)
-        : folder_(std::filesystem::temp_directory_path() /
-                  ("costate_" + name + "_" + std::to_string(::getpid()))) {
-        std::filesystem::create_directories(folder_);
-    }
-    ScratchFolder(const ScratchFolder&) = delete;
-    ScratchFolder& operator=(const ScratchFolder&) = delete;
-    ~ScratchFolder() {
-        std::error_code error;
-        std::filesystem::remove_all(folder_, error);
-    }
-    std::filesystem::path path(const std::string& name) const { return folder_ / name; }
-    std::filesystem::path write(const std::string& name, const std::string& bytes) const {
-        std::filesystem::create_directories(path(name).parent_path());
-        std::ofstream(path(name), std::ios::binary) << bytes;
-        return path(name);
-    }
-
-private:
-    std::filesystem::path folder_;
-};
 
 }  // namespace costate::test

@@ -33,6 +33,7 @@ inline const char* const base_text = R"({
 
 inline Json base() { return parse_json(base_text, "base"); }
 inline Scene scene_of(const Json& json) { return scene_from_json(json, "test.json"); }
+inline Scene scene_of_text(const std::string& text) { return scene_of(parse_json(text, "test")); }
 
 // The base with some values changed; "null" takes one away, a pointer that ends in /- appends.
 inline Scene changed(std::initializer_list<std::pair<const char*, const char*>> changes) {
