@@ -43,6 +43,7 @@ struct World {
 
     // The time step in theta, s; of a covector theta_bar its entry.
     template <class T> T& h(T* theta) const { return theta[time_step.at(0)]; }
+    template <class T> const T& h(const VecX<T>& theta) const { return theta[time_step.at(0)]; }
 
     int nq() const { return model.nq; }
     int nv() const { return model.nv; }

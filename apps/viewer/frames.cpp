@@ -93,7 +93,7 @@ private:
 // Frames from the last to the first, as a reverse sweep meets their steps.
 void film_gradient(const Scene& scene, Rollout<Simulation>& rollout, const RolloutInputs& in, Film& film) {
     const World& w = scene.world;
-    const double h = in.w.h(theta);
+    const double h = w.h(in.theta);
     const size_t frames = film.frames(), nb = w.model.bodies.size(), nu = static_cast<size_t>(w.nu());
     film.adjoint_norms.assign(2 * frames, 0.0);
     film.impulse_gradients.assign(3 * nb * frames, 0.0);

@@ -50,7 +50,7 @@ TEST_CASE("adjoint: observe_contact") { check_pass<ObserveContactPass>(1e-12); }
 
 TEST_CASE("an observation says of contacts what the step has found") {
     Rng g(4);
-    const ContactStage stage(g, Regime::random);
+    const ObserveContactPass stage(g, Regime::random);
     const Observation<double> y(stage.w, stage.s);
     REQUIRE(y.contacts() > 0);
     double sum = 0;
