@@ -194,8 +194,8 @@ void recover_positions_adj(const World& w, const T* L, Rows<T>& rows, DelassusSc
         const T &s_bar = s.s_bar[r], &kappa = s.kappa[r], &lambda = impulses.lambda[r];
         rows.beta_bar[r] += s_bar;
         rows.recovery_bar[r] += s_bar;
-        rows.R_bar[r] +=
-            s_bar * lambda + T(recovery_compliance) * (exact(block) ? T(s_bar * kappa) : s.R_bar[r]);
+        rows.R_bar[r] += exact(block) ? T(s_bar * (lambda + T(recovery_compliance) * kappa))
+                                      : T(s_bar * lambda + T(recovery_compliance) * s.R_bar[r]);
         impulses.lambda_bar[r] += rows.R[r] * s_bar;
         for (int i = 0; i < length; ++i) {
             const size_t j = dofs[i];

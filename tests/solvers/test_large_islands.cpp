@@ -101,8 +101,9 @@ std::vector<NamedSettings> all_settings() {
         all.back().settings.time_step = 2e-3;
         return all.back().settings;
     };
-    add("pgs");
-    add("pgs, implicit").gradient = ImpulseGradient::implicit;
+    add("pgs").solver = SolverType::pgs;
+    Settings& implicit = add("pgs, implicit");
+    implicit.solver = SolverType::pgs, implicit.gradient = ImpulseGradient::implicit;
     add("lcp").solver = SolverType::lcp;
     add("ncp").solver = SolverType::ncp;
     Settings& relaxed = add("ncp, relaxed");
@@ -160,13 +161,13 @@ TEST_CASE("a large island: dual numbers and the adjoint agree") {
     }
 }
 
-// What exact solvers leave is pulled back through sweeps: whether the island's equations hold does not
-// matter.
+// An island that an exact solver leaves unsolved is pulled back through sweeps, so its equations need not hold.
 TEST_CASE("a large island without a solution: dual numbers and the adjoint agree") {
     for (const NamedSettings& it : all_settings()) {
         if (of_a_solution(it.settings)) continue;
         CAPTURE(it.name);
-        CHECK(dual_numbers_and_adjoint_agree(sphere_heap(3, 1.4 * radius, it.settings)).swept);
+        const Result r = dual_numbers_and_adjoint_agree(sphere_heap(3, radius, it.settings));
+        CHECK((r.swept || it.settings.relaxed));  // the convex problem is solved here too
     }
 }
 
