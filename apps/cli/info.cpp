@@ -94,7 +94,7 @@ int info(const Arguments& a) {
                             {"nu", m.nu},
                             {"mass", mass},
                             {"shapes", w.shapes.shapes.size()},
-                            {"shape_pairs", w.shapes.pairs.size()},
+                            {"shape_pairs", w.shapes.pairs().size()},
                             {"sites", m.sites.size()},
                             {"parameters", w.np()},
                             {"variables", variables},
@@ -108,7 +108,7 @@ int info(const Arguments& a) {
     std::printf(
         "bodies %zu, moving joints %td, nq %d, nv %d, nu %d, mass %.6g kg, shapes %zu, "
         "pairs of them that may touch %zu, sites %zu\n",
-        m.bodies.size(), joints, m.nq, m.nv, m.nu, mass, w.shapes.shapes.size(), w.shapes.pairs.size(),
+        m.bodies.size(), joints, m.nq, m.nv, m.nu, mass, w.shapes.shapes.size(), w.shapes.pairs().size(),
         m.sites.size());
     std::printf("parameters %d, variables to optimize %zu\n\n", w.np(), variables);
     print_tree(scene);
