@@ -8,8 +8,8 @@
 // An environment diverges when a state would not be finite. It then stays in the state in which that control
 // step began, no gradient goes through that step, and all others go on as ever.
 //
-// One thread at a time may call a batch. Once a batch has seen as many contacts as there are, its calls
-// allocate nothing. A call that throws, for want of memory, may have written a part of its outputs; the
+// One thread at a time may call a batch. Once each of its threads has seen as many contacts as there are,
+// calls allocate nothing. A call that throws, for want of memory, may have written a part of its outputs; the
 // batch's own states are as before.
 #pragma once
 
@@ -41,8 +41,10 @@ struct BatchOptions {
     const CovectorCoordinates* coordinates = nullptr;  // of states' and poses' covectors; null: tangent
 };
 
+// How many threads a batch with these options has.
 int thread_count(const BatchOptions& o);
-// Of the states in a control step. Throws std::invalid_argument if checkpoint_bytes holds no state a thread.
+// Which states of a control step each thread stores. Throws std::invalid_argument if checkpoint_bytes holds
+// no state a thread.
 Schedule control_step_schedule(const World& w, const BatchOptions& o);
 
 // Moves a state x (nx) by entry i of a tangent vector noise[i] (ndx) times a number in [-1, 1) that the seed
@@ -82,7 +84,7 @@ public:
     const std::vector<double>& states() const { return x_; }
     const std::vector<EnvironmentStatus>& status() const { return status_; }
     // The environments envs (n <= n_env; null: the first n) begin anew: start(k, x) writes the state x (nx)
-    // of envs[k]. If it throws, no environment has changed.
+    // of envs[k], its quaternions of length 1. If it throws, no environment has changed.
     template <class Start> void reset(const int* envs, size_t n, const Start& start) {
         assert(n <= n_env());
         for (size_t k = 0; k < n; ++k)
