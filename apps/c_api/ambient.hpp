@@ -5,6 +5,7 @@
 // E(r)^T grad f,   grad f = 4 E(r) t/n.
 #pragma once
 
+#include "adjoint/batch/covector_coordinates.hpp"
 #include "core/dynamics/integrate.hpp"
 #include "solvers/world.hpp"
 
@@ -44,5 +45,26 @@ inline void ambient_from_tangent(const Model& m, const double* q, const double* 
         m, [&](int iq, int iv) { ambient[iq] = tangent[iv]; },
         [&](int iq, int iv) { quaternion_from_turn(q + iq, tangent + iv, ambient + iq); });
 }
+
+// Covectors of states (nx) and poses (7) as a batch created with `ambient` gives and takes them
+class AmbientCoordinates final : public CovectorCoordinates {
+public:
+    size_t state_width(const World& w) const override { return static_cast<size_t>(w.nx()); }
+    size_t pose_width() const override { return 7; }
+    void read_state_bar(const World& w, const double* x, const double* given,
+                        double* tangent) const override {
+        tangent_from_ambient(w.model, x, given, tangent);
+        std::copy(given + w.nq(), given + w.nx(), tangent + w.nv());
+    }
+    void write_state_bar(const World& w, const double* x, const double* tangent, double* out) const override {
+        ambient_from_tangent(w.model, x, tangent, out);
+        std::copy(tangent + w.nv(), tangent + w.ndx(), out + w.nq());
+    }
+    void read_pose_bar(const Quaternion<double>& r, const double* given, double* tangent) const override {
+        const double q[4] = {r.w, r.v.x(), r.v.y(), r.v.z()};
+        std::copy_n(given, 3, tangent);
+        turn_from_quaternion(q, given + 3, tangent + 3);
+    }
+};
 
 }  // namespace costate::c_api

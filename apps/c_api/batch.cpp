@@ -1,10 +1,9 @@
-// Batches as such: options, memory, states.
+// Batches as such: options, memory, parameters, states.
 #include "apps/c_api/batch.hpp"
 
 #include <algorithm>
 
-#include "adjoint/checkpoints/schedule.hpp"
-#include "core/dynamics/integrate.hpp"
+#include "adjoint/batch/thread_pool.hpp"
 
 namespace costate::c_api {
 namespace {
@@ -19,124 +18,53 @@ int in_range(const char* name, int value, int least, int most) {
     return value;
 }
 
-Schedule checkpoint_schedule(const World& w, size_t bytes, int threads, int substeps) {
-    if (bytes == 0) return Schedule::every_step(substeps);
-    const size_t state = static_cast<size_t>(w.nx()) * sizeof(double),
-                 each = bytes / static_cast<size_t>(threads);
-    if (each < state)
-        throw Failure(COSTATE_BAD_ARGUMENT,
-                      "checkpoint_bytes is " + std::to_string(bytes) + "; the least is " +
-                          std::to_string(state * static_cast<size_t>(threads)) + ", a state for each thread");
-    return Schedule::within(static_cast<std::int64_t>(std::min<size_t>(each, INT64_MAX)),
-                            static_cast<std::int64_t>(state), substeps);
+// What is given, checked; without workspaces and coordinates.
+BatchOptions read_options(const World& w, const costate_batch_options* given) {
+    check_given("options", given);
+    BatchOptions o;
+    o.n_env = in_range("n_env", given->n_env, 1, most_environments);
+    o.threads = in_range("n_threads", given->n_threads, 0, most_threads);
+    o.substeps = std::max(1, in_range("substeps", given->substeps, 0, most_substeps));
+    o.own_parameters = in_range("own_parameters", given->own_parameters, 0, 1) != 0;
+    in_range("ambient", given->ambient, 0, 1);
+    o.checkpoint_bytes = given->checkpoint_bytes;
+    try {
+        control_step_schedule(w, o);
+    } catch (const std::invalid_argument& e) {
+        throw Failure(COSTATE_BAD_ARGUMENT, e.what());
+    }
+    return o;
 }
 
-ControlPlan held_controls(const World& w, int steps) {
-    ControlChannel held;
-    held.times = {0};
-    return ControlPlan(std::vector<ControlChannel>(w.nu(), held), steps, 1);
-}
-
-const costate_batch_options& given_options(const costate_batch_options* options) {
-    check_given("options", options);
-    return *options;
-}
-
-int thread_count(const costate_batch_options& o) {
-    const int n_env = in_range("n_env", o.n_env, 1, most_environments);
-    const int threads = in_range("n_threads", o.n_threads, 0, most_threads);
-    return std::min(
-        n_env, threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency())));
+BatchOptions shared_options(SharedModel& model, const CovectorCoordinates& ambient,
+                            const costate_batch_options* given) {
+    BatchOptions o = read_options(model.scene.world, given);
+    o.workspaces = &model.workspaces;
+    if (given->ambient) o.coordinates = &ambient;
+    return o;
 }
 
 }  // namespace
 
-Handles<costate_batch, Batch>& batches() {
-    static auto& table = *new Handles<costate_batch, Batch>;  // never destroyed: threads may outlive main
+Handles<costate_batch, SharedBatch>& batches() {
+    static auto& table =
+        *new Handles<costate_batch, SharedBatch>;  // never destroyed: threads may outlive main
     return table;
 }
 
-BatchOptions::BatchOptions(const World& w, const costate_batch_options* given)
-    : n_env(given_options(given).n_env),
-      threads(thread_count(*given)),
-      substeps(std::max(1, in_range("substeps", given->substeps, 0, most_substeps))),
-      own_parameters(in_range("own_parameters", given->own_parameters, 0, 1) != 0),
-      ambient(in_range("ambient", given->ambient, 0, 1) != 0),
-      schedule(checkpoint_schedule(w, given->checkpoint_bytes, threads, substeps)) {}
+SharedBatch::SharedBatch(std::shared_ptr<SharedModel> m, const costate_batch_options* given)
+    : model(std::move(m)),
+      batch(model->scene.world, *model->parameters(), model->scene.x0,
+            shared_options(*model, ambient, given)) {}
 
-Lane::Lane(const World& w, const ControlPlan& plan, const Schedule& schedule)
-    : steps(w),
-      rollout(steps, plan, schedule),
-      theta(w.np()),
-      u(w.nu()),
-      x_bar(w.ndx()),
-      end_bar(w.ndx()) {
-    gradient.controls.resize(w.nu()), gradient.initial_state.resize(w.ndx()),
-        gradient.parameters.resize(w.np());
-}
-
-size_t Lane::numbers(const World& w, int slots) {
-    const size_t nx = w.nx(), ndx = static_cast<size_t>(w.ndx()), nu = static_cast<size_t>(w.nu()),
-                 np = static_cast<size_t>(w.np());
-    return (static_cast<size_t>(slots) + 4) * nx + 2 * nu + 2 * ndx  // rollout
-           + np                                                      // steps
-           + nu + ndx + np                                           // gradient
-           + np + nu + 2 * ndx;
-}
-
-size_t Batch::bytes(const World& w, const BatchOptions& o) {
-    const size_t n = o.n_env, nx = w.nx(), np = static_cast<size_t>(w.np());
-    const size_t numbers = n * (2 * nx + np + 1) + o.parameter_rows() * np;
-    return sizeof(double) *
-               (numbers + static_cast<size_t>(o.threads) * Lane::numbers(w, o.schedule.slots())) +
-           sizeof(int) * 3 * n;
-}
-
-Batch::Batch(std::shared_ptr<SharedModel> shared, const BatchOptions& o)
-    : model(std::move(shared)),
-      options(o),
-      x(static_cast<size_t>(o.n_env) * nx()),
-      x_next(x.size()),
-      status(static_cast<size_t>(o.n_env), COSTATE_OK),
-      next_status(status.size()),
-      residual(status.size()),
-      unconverged(status.size()),
-      theta(o.parameter_rows() * np()),
-      theta_bar(static_cast<size_t>(o.n_env) * np()),
-      plan_(held_controls(world(), o.substeps)),
-      pool_(o.threads) {
-    for (int i = 0; i < o.threads; ++i)
-        lanes_.push_back(std::make_unique<Lane>(world(), plan_, o.schedule));
-    refresh_workspaces();
-    for (size_t e = 0; e < status.size(); ++e)
-        write(model->scene.x0, x.data() + e * nx());
-}
-
-Batch::~Batch() {
-    for (const std::unique_ptr<Lane>& lane : lanes_)
-        if (lane->workspace) model->give_back(std::move(lane->workspace));
-}
-
-void Batch::begin() {
-    model_theta_ = model->parameters();
-    call_theta_ = rows_ == Rows::shared ? theta.data() : model_theta_->data();
-}
-
-void Batch::refresh_workspaces() {
-    for (const std::unique_ptr<Lane>& lane : lanes_) {
-        if (!lane->workspace) lane->workspace = model->take_workspace();
-        lane->steps.scratch = &lane->workspace->step;
+Batch& SharedBatch::with_parameters() {
+    if (!of_model) return batch;
+    std::shared_ptr<const VecX<double>> now = model->parameters();
+    if (now != model_theta) {
+        batch.set_parameters(now->data());
+        model_theta = std::move(now);
     }
-}
-
-void Batch::rethrow() {
-    std::exception_ptr first;
-    for (const std::unique_ptr<Lane>& lane : lanes_) {
-        if (!lane->error) continue;
-        if (!first) first = lane->error;
-        lane->error = nullptr;
-    }
-    if (first) std::rethrow_exception(first);
+    return batch;
 }
 
 void check_rows(const char* name, const double* values, size_t times, size_t rows, size_t width) {
@@ -156,14 +84,8 @@ void check_rows(const char* name, const double* values, size_t times, size_t row
     }
 }
 
-size_t read_step_count(int n_steps) {
-    if (n_steps < 1)
-        throw Failure(COSTATE_BAD_ARGUMENT, "n_steps is " + std::to_string(n_steps) + ", the least is 1");
-    return static_cast<size_t>(n_steps);
-}
-
 void check_states(const Batch& batch, const char* name, const double* x, size_t times) {
-    const size_t rows = batch.options.n_env;
+    const size_t rows = batch.n_env();
     check_rows(name, x, times, rows, batch.nx());
     for (size_t i = 0; i < times * rows; ++i)
         for_each_coordinate(
@@ -174,6 +96,13 @@ void check_states(const Batch& batch, const char* name, const double* x, size_t 
                                   std::string(name) + " of environment " + std::to_string(i % rows) +
                                       " has a quaternion without direction at " + std::to_string(iq));
             });
+}
+
+void write_status(const std::vector<EnvironmentStatus>& status, int* out) {
+    if (!out) return;
+    std::ranges::transform(status, out, [](EnvironmentStatus s) -> int {
+        return s == EnvironmentStatus::ok ? COSTATE_OK : COSTATE_DIVERGED;
+    });
 }
 
 }  // namespace costate::c_api
@@ -188,7 +117,7 @@ int costate_batch_bytes(const costate_model* model, const costate_batch_options*
         const auto shared = models().get(model);
         check_given("bytes", bytes);
         const World& w = shared->scene.world;
-        *bytes = Batch::bytes(w, BatchOptions(w, options));
+        *bytes = Batch::bytes(w, read_options(w, options));
         return COSTATE_OK;
     });
 }
@@ -198,7 +127,11 @@ int costate_batch_create(const costate_model* model, const costate_batch_options
     return guarded(__func__, [&]() -> int {
         const auto shared = models().get(model);
         check_given("batch", batch);
-        *batch = batches().add(std::make_shared<Batch>(shared, BatchOptions(shared->scene.world, options)));
+        try {
+            *batch = batches().add(std::make_shared<SharedBatch>(shared, options));
+        } catch (const NoThread& e) {
+            throw Failure(COSTATE_NO_MEMORY, e.what());
+        }
         return COSTATE_OK;
     });
 }
@@ -211,37 +144,41 @@ int costate_batch_free(costate_batch* batch) {
 }
 
 int costate_batch_set_parameters(costate_batch* batch, const double* theta, size_t n) {
-    return with_batch(__func__, batch, [&](Batch& b) -> int {
-        if (!theta && n == 0) return b.use_rows(Batch::Rows::of_model), COSTATE_OK;
+    return with_batch(__func__, batch, [&](SharedBatch& s) -> int {
+        Batch& b = s.batch;
+        s.model_theta = nullptr;
+        if (!theta && n == 0) return s.of_model = true, COSTATE_OK;
         check_given("theta", theta);
-        const size_t all = static_cast<size_t>(b.options.n_env) * b.np();
-        const bool each = b.options.own_parameters && n == all;
+        const size_t all = b.n_env() * b.np();
+        const bool each = b.options().own_parameters && n == all;
         if (n != b.np() && n != all) check_size("theta", n, b.world().np());
         if (n == all && n != b.np() && !each)
             throw Failure(
                 COSTATE_BAD_ARGUMENT,
                 "the batch has no room for parameters of each environment; create it with own_parameters");
         for (size_t from = 0; from < n; from += b.np())
-            check_parameters(*b.model, theta + from);
-        std::copy(theta, theta + n, b.theta.begin());
-        b.use_rows(each ? Batch::Rows::each : Batch::Rows::shared);
+            check_parameters(*s.model, theta + from);
+        each ? b.set_own_parameters(theta) : b.set_parameters(theta);
+        s.of_model = false;
         return COSTATE_OK;
     });
 }
 
 int costate_batch_state(costate_batch* batch, double* x, int* status) {
-    return with_batch(__func__, batch, [&](Batch& b) -> int {
-        if (x) std::copy(b.x.begin(), b.x.end(), x);
-        if (status) std::copy(b.status.begin(), b.status.end(), status);
-        return static_cast<int>(std::count(b.status.begin(), b.status.end(), COSTATE_DIVERGED));
+    return with_batch(__func__, batch, [&](SharedBatch& s) -> int {
+        const Batch& b = s.batch;
+        if (x) std::ranges::copy(b.states(), x);
+        write_status(b.status(), status);
+        return static_cast<int>(std::ranges::count(b.status(), EnvironmentStatus::diverged));
     });
 }
 
 int costate_batch_residuals(costate_batch* batch, double* residual, int* unconverged) {
-    return with_batch(__func__, batch, [&](Batch& b) -> int {
-        if (residual) std::copy(b.residual.begin(), b.residual.end(), residual);
-        if (unconverged) std::copy(b.unconverged.begin(), b.unconverged.end(), unconverged);
-        return static_cast<int>(std::ranges::count_if(b.unconverged, [](int n) { return n > 0; }));
+    return with_batch(__func__, batch, [&](SharedBatch& s) -> int {
+        const Batch& b = s.batch;
+        if (residual) std::ranges::copy(b.residual(), residual);
+        if (unconverged) std::ranges::copy(b.unconverged(), unconverged);
+        return static_cast<int>(std::ranges::count_if(b.unconverged(), [](int n) { return n > 0; }));
     });
 }
 }

@@ -1,7 +1,4 @@
 // Where environments start: given states, keyframes, and noise around them.
-#include <random>
-
-#include "adjoint/rollout/state.hpp"
 #include "apps/c_api/batch.hpp"
 #include "scenes/format/names.hpp"
 
@@ -22,17 +19,6 @@ VecX<double> named_start(const Scene& scene, const char* keyframe) {
     return x;
 }
 
-// Moves x (nx) by entry i of a tangent vector noise[i] times a number in [-1, 1) that the seed decides: 53
-// bits of the generator of Matsumoto & Nishimura 1998 in its form of 64 bits, one draw an entry.
-void perturb(const World& w, const double* noise, std::uint64_t seed, VecX<double>& x) {
-    std::mt19937_64 bits(seed);
-    VecX<double> d(w.ndx());
-    for (int i = 0; i < w.ndx(); ++i)
-        d[i] = noise[i] * (static_cast<double>(bits() >> 11) * 0x1p-52 - 1);
-    const VecX<double> start = x;
-    retract_state(w, start.data(), d.data(), x.data());
-}
-
 }  // namespace
 }  // namespace costate::c_api
 
@@ -43,9 +29,10 @@ extern "C" {
 
 int costate_batch_reset(costate_batch* batch, const int* envs, size_t n, const char* keyframe,
                         const double* x, size_t x_size, const double* noise, const uint64_t* seeds) {
-    return with_batch(__func__, batch, [&](Batch& b) -> int {
+    return with_batch(__func__, batch, [&](SharedBatch& s) -> int {
+        Batch& b = s.batch;
         const World& w = b.world();
-        const size_t n_env = b.options.n_env, nx = b.nx();
+        const size_t n_env = b.n_env(), nx = b.nx();
         if (!envs && n != n_env)
             throw Failure(COSTATE_BAD_ARGUMENT, "envs is null, so n must be " + std::to_string(n_env) +
                                                     " and not " + std::to_string(n));
@@ -61,21 +48,16 @@ int costate_batch_reset(costate_batch* batch, const int* envs, size_t n, const c
             throw Failure(COSTATE_BAD_ARGUMENT,
                           noise ? "seeds is null, noise is not" : "noise is null, seeds is not");
         if (noise) check_finite("noise", noise, w.ndx());
-        const VecX<double> start = named_start(b.model->scene, keyframe);
+        const VecX<double> start = named_start(s.model->scene, keyframe);
         VecX<double> state(w.nx());
-        for (size_t k = 0; k < n; ++k) {
+        b.reset(envs, n, [&](size_t k, double* out) {
             if (envs) check_index("environment", envs[k], n_env);
             state = start;
             if (x) read_state(w, "x", x + (x_size == nx ? 0 : k * nx), state.data());
-            if (noise) perturb(w, noise, seeds[k], state);
+            if (noise) perturb_state(w, noise, seeds[k], state.data());
             check_result("a state with noise", state);
-            write(state, b.x_next.data() + k * nx);
-        }
-        for (size_t k = 0; k < n; ++k) {
-            const size_t e = envs ? static_cast<size_t>(envs[k]) : k;
-            std::copy_n(b.x_next.data() + k * nx, nx, b.x.data() + e * nx);
-            b.status[e] = COSTATE_OK;
-        }
+            write(state, out);
+        });
         return COSTATE_OK;
     });
 }

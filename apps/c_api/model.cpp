@@ -1,7 +1,8 @@
 #include "apps/c_api/model.hpp"
 
 #include <cmath>
-#include <limits>
+
+#include "adjoint/rollout/state.hpp"
 
 namespace costate::c_api {
 
@@ -16,30 +17,10 @@ std::shared_ptr<const VecX<double>> SharedModel::parameters() {
     return theta;
 }
 
-std::unique_ptr<Workspace> SharedModel::take_workspace() {
-    {
-        const std::lock_guard lock(mutex);
-        if (!idle.empty()) {
-            std::unique_ptr<Workspace> workspace = std::move(idle.back());
-            idle.pop_back();
-            return workspace;
-        }
-        idle.reserve(++workspaces);  // so that giving it back cannot fail
-    }
-    return std::make_unique<Workspace>(scene.world);
-}
-
-void SharedModel::give_back(std::unique_ptr<Workspace> workspace) noexcept {
-    const std::lock_guard lock(mutex);
-    idle.push_back(std::move(workspace));
-}
-
 Use::Use(const costate_model* handle)
     : model_(models().get(handle)),
       theta_(model_->parameters()),
-      workspace_(model_->take_workspace()) {}
-
-Use::~Use() { model_->give_back(std::move(workspace_)); }
+      workspace_(model_->workspaces) {}
 
 void Use::place(const double* q, const double* v) {
     const Model& m = model();
@@ -89,7 +70,7 @@ void read_configuration(const Model& m, const char* name, const double* q, doubl
                 throw Failure(COSTATE_BAD_ARGUMENT, std::string(name) + "[" + std::to_string(iq) +
                                                         "] begins a quaternion without direction");
         });
-    copy_configuration(m, q, out);
+    normalize_configuration(m, q, out);
 }
 
 bool has_direction(const double* quaternion) {
@@ -97,27 +78,9 @@ bool has_direction(const double* quaternion) {
     return length > 0 && std::isfinite(length);
 }
 
-void copy_configuration(const Model& m, const double* q, double* out) {
-    // what `retract` leaves is left as it is
-    constexpr double round_off = 8 * std::numeric_limits<double>::epsilon();
-    for_each_coordinate(
-        m, [&](int iq, int) { out[iq] = q[iq]; },
-        [&](int iq, int) {
-            Eigen::Vector4d r(q[iq], q[iq + 1], q[iq + 2], q[iq + 3]);
-            const double length = r.stableNorm();
-            if (std::abs(length - 1) > round_off) r /= length;
-            std::copy(r.data(), r.data() + 4, out + iq);
-        });
-}
-
 void read_state(const World& w, const char* name, const double* x, double* out) {
     check_finite(name, x, w.nx());
     read_configuration(w.model, name, x, out);
-    std::copy(x + w.nq(), x + w.nx(), out + w.nq());
-}
-
-void copy_state(const World& w, const double* x, double* out) {
-    copy_configuration(w.model, x, out);
     std::copy(x + w.nq(), x + w.nx(), out + w.nq());
 }
 

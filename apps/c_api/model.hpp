@@ -3,36 +3,26 @@
 
 #include <memory>
 #include <mutex>
-#include <optional>
 
+#include "adjoint/batch/workspace.hpp"
 #include "apps/c_api/handles.hpp"
-#include "core/math/dual.hpp"
 #include "scenes/scene.hpp"
 #include "solvers/step/step.hpp"
 
 namespace costate::c_api {
 
-// What a call computes in; one call at a time has it.
-struct Workspace {
-    StepScratch<double> step;
-    std::optional<StepScratch<Dual<double>>> dual;  // made by the first call that needs it
-    VecX<double> x, x_next;                         // (nx)
-    explicit Workspace(const World& w) : step(w), x(w.nx()), x_next(w.nx()) {}
-};
-
-// A scene, its parameters, and workspaces that no call has now: as many as calls ever ran at once. Parameters
-// are replaced whole.
+// A scene, its parameters, and workspaces that no call has now. Parameters are replaced whole.
 struct SharedModel {
     Scene scene;
+    WorkspacePool workspaces;
     std::mutex mutex;
     std::shared_ptr<const VecX<double>> theta;
-    std::vector<std::unique_ptr<Workspace>> idle;
-    size_t workspaces = 0;
-    explicit SharedModel(Scene s) : scene(std::move(s)), theta(std::make_shared<VecX<double>>(scene.theta)) {}
+    explicit SharedModel(Scene s)
+        : scene(std::move(s)),
+          workspaces(scene.world),
+          theta(std::make_shared<VecX<double>>(scene.theta)) {}
 
     std::shared_ptr<const VecX<double>> parameters();
-    std::unique_ptr<Workspace> take_workspace();
-    void give_back(std::unique_ptr<Workspace> workspace) noexcept;
 };
 
 Handles<costate_model, SharedModel>& models();
@@ -41,9 +31,6 @@ Handles<costate_model, SharedModel>& models();
 class Use {
 public:
     explicit Use(const costate_model* handle);
-    ~Use();
-    Use(const Use&) = delete;
-    Use& operator=(const Use&) = delete;
 
     const World& world() const { return model_->scene.world; }
     const Model& model() const { return world().model; }
@@ -60,7 +47,7 @@ public:
 private:
     std::shared_ptr<SharedModel> model_;
     std::shared_ptr<const VecX<double>> theta_;
-    std::unique_ptr<Workspace> workspace_;
+    BorrowedWorkspace workspace_;
 };
 
 // Fails unless a step may have these parameters (np).
@@ -75,10 +62,7 @@ void check_index(const char* what, int index, size_t count);
 void read_configuration(const Model& m, const char* name, const double* q, double* out);
 // A whole state x (nx), to `out`
 void read_state(const World& w, const char* name, const double* x, double* out);
-// The same of what is known to be good.
 bool has_direction(const double* quaternion);
-void copy_configuration(const Model& m, const double* q, double* out);
-void copy_state(const World& w, const double* x, double* out);
 // Fails as diverged unless all are finite.
 template <class Values> void check_result(const char* name, const Values& values) {
     if (!values.allFinite()) throw Failure(COSTATE_DIVERGED, std::string(name) + " would not be finite");

@@ -162,7 +162,7 @@ const Command bench_command{
     "bench",
     "time a step forwards and backwards; memory by what it is for, solver residual",
     {{"repeat", "K", "repetitions, of which the median counts (default 5)"},
-     {"batch", "N", "time a batch of N environments instead, through the C API and by a loop in C++"},
+     {"batch", "N", "time a batch of N environments instead, beside a loop of steps"},
      {"threads", "M", "of the batch (default 1)"},
      {"jacobian", nullptr,
       "time the Jacobian of a step instead, beside central differences and Ridders' method"},

@@ -19,7 +19,7 @@ struct Times {
     }
 };
 
-// Of so many environments, stepped by the C API on one thread and on `threads`, beside a loop in C++.
+// Of a batch of so many environments, stepped on one thread and on `threads`, beside a loop of steps.
 int bench_batch(const Arguments& a, int n_env, int threads, int repeat);
 
 // Of the Jacobian of a step, beside differences.

@@ -131,7 +131,7 @@ class Commands(Cli):
         self.assertEqual([r[k] for k in ["batch", "threads", "steps", "repeat", "same_bits"]], [3, 2, 20, 2, True])
         for key in ["steps_per_second", "steps_per_second_one_thread", "steps_per_second_in_cpp", "steps_back_per_second", "speedup"]:
             self.assertGreater(r[key], 0, key)
-        self.assertGreater(r["boundary_cost"], -1)
+        self.assertGreater(r["batch_cost"], -1)
         self.assertGreater(r["bytes"], 3 * 2 * 13 * 8)  # two states of 13 numbers for each
         self.assertRegex(self.run_costate("bench", self.scene, "--batch", 2, "--repeat", 1), "2 environments(.|\n)*the same bits by all three")
         self.refuse("bench", self.scene, "--threads", 2, because="--threads requires --batch; add --batch N")

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "adjoint/batch/batch.hpp"
 #include "adjoint/checkpoints/schedule.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
@@ -215,6 +216,32 @@ bool rollouts_take_their_checkpoints() {
     return taken[1] <= taken[0] + 4096;
 }
 
+// A batch steps, rolls out, pulls back and looks at frames; the second time every call of the allocator
+// counts. On one thread: of several, one that had no work the first time allocates when it gets some.
+bool batches_allocate_nothing() {
+    constexpr int n_env = 4, steps = 3;
+    const ToyState t = toy_contact_state(3);
+    const World& w = t.world;
+    Batch batch(w, t.theta, t.x, {.n_env = n_env, .threads = 1, .substeps = 4});
+    const VecX<double> x = t.x.replicate(n_env * steps, 1), u = t.u.replicate(n_env * steps, 1);
+    const VecX<double> states_bar = VecX<double>::Ones(n_env * steps * w.ndx());
+    VecX<double> states(x), x_bar(n_env * w.ndx()), u_bar(u), theta_bar(w.np()), poses(n_env * 7);
+    const int frame = 0;
+    const long before = calls;
+    for (const bool count : {false, true}) {
+        batch.reset(nullptr, n_env, [&](size_t, double* out) { std::copy(t.x.begin(), t.x.end(), out); });
+        counting = count;
+        batch.step(nullptr, u.data(), nullptr);
+        batch.rollout(steps, x.data(), u.data(), states.data(), nullptr);
+        batch.backward(steps, x.data(), u.data(), nullptr, states_bar.data(), x_bar.data(), u_bar.data(),
+                       theta_bar.data());
+        batch.poses(nullptr, &frame, 1, poses.data(), nullptr);
+        counting = false;
+    }
+    std::printf("%ld allocations in calls of a batch\n", calls - before);
+    return calls == before;
+}
+
 // heap_bytes() against what was counted, of a World, its scratch and what steps make of that.
 bool heap_figures_agree() {
     const std::int64_t figure_before = heap_bytes();
@@ -263,6 +290,7 @@ int main() {
     }
     std::printf("%ld allocations in 60 with large islands, with %d contacts\n", calls - with_settings, large);
     const long calls_of_steps = calls;
-    const bool as_counted = heap_figures_agree() && rollouts_take_their_checkpoints();
+    const bool as_counted =
+        batches_allocate_nothing() && heap_figures_agree() && rollouts_take_their_checkpoints();
     return calls_of_steps == 0 && contacts > 500 && all_pairs_met() && as_counted ? 0 : 1;
 }

@@ -1,11 +1,10 @@
-#include "apps/c_api/pool.hpp"
+#include "adjoint/batch/thread_pool.hpp"
 
 #include <algorithm>
+#include <string>
 #include <system_error>
 
-#include "apps/c_api/status.hpp"
-
-namespace costate::c_api {
+namespace costate {
 
 ThreadPool::ThreadPool(int threads) {
     helpers_.reserve(threads - 1);
@@ -14,8 +13,7 @@ ThreadPool::ThreadPool(int threads) {
             helpers_.emplace_back([this, thread] { help(thread); });
     } catch (const std::system_error&) {
         stop();
-        throw Failure(COSTATE_NO_MEMORY,
-                      "the system gives no thread more; use less than " + std::to_string(threads));
+        throw NoThread("the system gives no thread more; use less than " + std::to_string(threads));
     } catch (...) {
         stop();
         throw;
@@ -73,4 +71,4 @@ void ThreadPool::share(int thread) {
             call_(work_, thread, i);
 }
 
-}  // namespace costate::c_api
+}  // namespace costate

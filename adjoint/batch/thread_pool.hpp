@@ -4,21 +4,29 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
-namespace costate::c_api {
+namespace costate {
+
+// The system gives no thread more.
+struct NoThread : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
 
 class ThreadPool {
 public:
-    explicit ThreadPool(int threads);  // the one that calls `run` is one of them
+    // So many threads, 1 or more; the one that calls `run` is one of them. Throws NoThread.
+    explicit ThreadPool(int threads);
     ~ThreadPool();
     ThreadPool(const ThreadPool&) = delete;
     ThreadPool& operator=(const ThreadPool&) = delete;
 
-    // work(thread, i) for each i < n, and returns when all is done; 0 is the calling thread. `work` must not
-    // throw, and only one thread may call at a time.
+    // work(thread, i) for each i < n, and returns when all is done; thread 0 is the calling one. `work` must
+    // not throw, and only one thread may call at a time. Nothing is allocated.
     template <class Work> void run(int n, const Work& work) {
         run(
             n, [](const void* it, int thread, int i) { (*static_cast<const Work*>(it))(thread, i); }, &work);
@@ -43,4 +51,4 @@ private:
     std::vector<std::thread> helpers_;
 };
 
-}  // namespace costate::c_api
+}  // namespace costate

@@ -1,0 +1,166 @@
+// Batches: many environments of one world, stepped together by several threads, and pulled back.
+//
+// A control step is `substeps` time steps with one control. Arrays have the environment first, or the control
+// step and then the environment; their shapes stand in brackets. SI units throughout. Every number that comes
+// out has the same bits for any number of threads, any division into batches, and from `step` and `step_adj`
+// called one by one.
+//
+// An environment diverges when a state would not be finite. It then stays in the state in which that control
+// step began, no gradient goes through that step, and all others go on as ever.
+//
+// One thread at a time may call a batch. Once each of its threads has seen as many contacts as there are,
+// calls allocate nothing. A call that throws, for want of memory, may have written a part of its outputs; the
+// batch's own states are as before.
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "adjoint/batch/covector_coordinates.hpp"
+#include "adjoint/batch/workspace.hpp"
+#include "adjoint/checkpoints/schedule.hpp"
+
+namespace costate {
+
+class Lanes;
+struct Lane;
+
+enum class EnvironmentStatus { ok, diverged };
+
+struct BatchOptions {
+    int n_env = 1;
+    int threads = 1;              // that work, the calling one included, at most n_env; 0: one a core
+    int substeps = 1;             // time steps of a control step
+    bool own_parameters = false;  // room for parameters of each environment, as for domain randomisation
+    // of all threads, for the states between the time steps of a control step; 0: room for each. Less memory
+    // takes more time and gives the same bits
+    size_t checkpoint_bytes = 0;
+    WorkspacePool* workspaces = nullptr;               // where threads take theirs from; null: new ones
+    const CovectorCoordinates* coordinates = nullptr;  // of states' and poses' covectors; null: tangent
+};
+
+// How many threads a batch with these options has.
+int thread_count(const BatchOptions& o);
+// Which states of a control step each thread stores. Throws std::invalid_argument if checkpoint_bytes holds
+// no state a thread.
+Schedule control_step_schedule(const World& w, const BatchOptions& o);
+
+// Moves a state x (nx) by entry i of a tangent vector noise[i] (ndx) times a number in [-1, 1) that the seed
+// decides: 53 bits of the generator of Matsumoto & Nishimura 1998 in its form of 64 bits, one draw an entry.
+void perturb_state(const World& w, const double* noise, std::uint64_t seed, double* x);
+
+class Batch {
+public:
+    // All environments begin in x0 (nx) with the parameters theta (np). The world, and what the options point
+    // to, must outlive the batch. Throws std::invalid_argument as control_step_schedule does, and NoThread.
+    Batch(const World& w, const VecX<double>& theta, const VecX<double>& x0, const BatchOptions& options);
+    ~Batch();
+    Batch(const Batch&) = delete;
+    Batch& operator=(const Batch&) = delete;
+
+    // What a batch takes: states, parameters, gradients and checkpoints. Not the workspaces, one a thread:
+    // they grow with the contacts that they meet.
+    static size_t bytes(const World& w, const BatchOptions& o);
+
+    const World& world() const { return world_; }
+    const BatchOptions& options() const { return options_; }
+    size_t n_env() const { return static_cast<size_t>(options_.n_env); }
+    size_t nx() const { return static_cast<size_t>(world_.nx()); }
+    size_t ndx() const { return static_cast<size_t>(world_.ndx()); }
+    size_t nu() const { return static_cast<size_t>(world_.nu()); }
+    size_t np() const { return static_cast<size_t>(world_.np()); }
+    // numbers of covectors: (ndx) and (6) where the coordinates are tangent
+    size_t state_bar_width() const { return coordinates_.state_width(world_); }
+    size_t pose_bar_width() const { return coordinates_.pose_width(); }
+
+    // Parameters of all calls after it: one set theta (np), or with own_parameters theta (n_env x np).
+    void set_parameters(const double* theta);
+    void set_own_parameters(const double* theta);
+    const double* parameters(size_t e) const { return theta_.data() + e * theta_stride_; }  // (np)
+
+    // The batch's own states x (n_env x nx), and which have diverged since their last reset (n_env).
+    const std::vector<double>& states() const { return x_; }
+    const std::vector<EnvironmentStatus>& status() const { return status_; }
+    // The environments envs (n <= n_env; null: the first n) begin anew: start(k, x) writes the state x (nx)
+    // of envs[k], its quaternions of length 1. If it throws, no environment has changed.
+    template <class Start> void reset(const int* envs, size_t n, const Start& start) {
+        assert(n <= n_env());
+        for (size_t k = 0; k < n; ++k)
+            start(k, x_next_.data() + k * nx());
+        for (size_t k = 0; k < n; ++k)
+            begin_anew(envs ? static_cast<size_t>(envs[k]) : k, x_next_.data() + k * nx());
+    }
+
+    // One control step: from x (n_env x nx), quaternions of any length, and u (n_env x nu) to x_next (n_env x
+    // nx). If x is null the batch's own states move on, but those that have diverged; then x_next may be
+    // null. Returns how many have diverged; outcome() says which.
+    int step(const double* x, const double* u, double* x_next);
+
+    // `steps` control steps: from x (n_env x nx; null as above) and u (steps x n_env x nu) to states (steps x
+    // n_env x nx), those after each. completed (n_env), or null: how many steps an environment made before it
+    // diverged, `steps` if it did not. Returns how many have diverged.
+    int rollout(int steps, const double* x, const double* u, double* states, int* completed);
+
+    // What the last `step`, `rollout` or `backward` made of each environment (n_env).
+    const std::vector<EnvironmentStatus>& outcome() const { return outcome_; }
+    // How the solver left the time steps of the last `step` or `rollout`: the largest residual, m/s, and how
+    // many time steps it left without a solution (n_env).
+    const std::vector<double>& residual() const { return residual_; }
+    const std::vector<int>& unconverged() const { return unconverged_; }
+
+    // Where gradients by parameters go: their sum over environments (np), or each its own (n_env x np).
+    enum class ThetaBar { sum, each };
+
+    // Reverse of `rollout`, and with steps = 1 of `step`: the gradient of a function of all states, pulled
+    // back. Each control step is run again from the state in which it began. An environment that diverges, or
+    // whose gradient would not be finite, has gradients of zero; returns how many those are.
+    int backward(int steps,
+                 const double* x,           // (steps x n_env x nx) in which control steps begin
+                 const double* u,           // (steps x n_env x nu)
+                 const int* completed,      // (n_env) as `rollout` gave it; null: `steps`. No others count
+                 const double* states_bar,  // (steps x n_env x state_bar_width) of states after each step
+                 double* x_bar,             // out (n_env x state_bar_width) of the first states, or null
+                 double* u_bar,             // out (steps x n_env x nu), or null
+                 double* theta_bar,         // out, shaped as `of` says, or null
+                 ThetaBar of = ThetaBar::sum);
+
+    // Where frames are in states x (n_env x nx; null: the batch's own): frames (n) are bodies, counted from
+    // 0, then sites, counted on from the number of bodies. Either output may be null.
+    void poses(const double* x, const int* frames, size_t n,
+               double* poses,        // out (n_env x n x 7) origin, m, world axes, and quaternion, w >= 0
+               double* velocities);  // out (n_env x n x 6) of the origin, m/s, and angular, rad/s, world axes
+    // Reverse of `poses`; covectors that are null are zero.
+    void poses_backward(const double* x, const int* frames, size_t n,
+                        const double* poses_bar,       // (n_env x n x pose_bar_width)
+                        const double* velocities_bar,  // (n_env x n x 6)
+                        double* x_bar,                 // out (n_env x state_bar_width), or null
+                        double* theta_bar,             // out, shaped as `of` says, or null
+                        ThetaBar of = ThetaBar::sum);
+
+private:
+    struct Reverse;
+    bool control_step(Lane& lane, size_t e, const double* u, const double* from, double* to);
+    int finish_step(bool own);
+    int count_diverged() const;
+    void begin_anew(size_t e, const double* x);
+    void observe_state(Lane& lane, size_t e, const double* x) const;
+    double* theta_bar_rows(double* theta_bar, ThetaBar of);
+    void sum_theta_bar(double* theta_bar, ThetaBar of) const;
+
+    const World& world_;
+    const BatchOptions options_;
+    const CovectorCoordinates& coordinates_;
+    std::vector<double> x_, x_next_;  // (n_env x nx) the own states; those that a call is making
+    std::vector<EnvironmentStatus> status_, outcome_;  // (n_env)
+    std::vector<double> residual_;                     // (n_env) m/s
+    std::vector<int> unconverged_;                     // (n_env)
+    std::vector<double> theta_;                        // (np), or (n_env x np)
+    size_t theta_stride_ = 0;                          // from the parameters of an environment to the next
+    std::vector<double> theta_bar_;                    // (n_env x np) to be summed
+    std::unique_ptr<WorkspacePool> own_workspaces_;    // where none are shared
+    std::unique_ptr<Lanes> lanes_;
+};
+
+}  // namespace costate

@@ -1,0 +1,101 @@
+// The threads of a batch and what each of them works in. What a lane computes for an environment depends on
+// nothing that it did before, so results have the same bits whichever lane computes them.
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <vector>
+
+#include "adjoint/batch/thread_pool.hpp"
+#include "adjoint/batch/workspace.hpp"
+#include "adjoint/rollout/rollout.hpp"
+
+namespace costate {
+
+// The time steps of a control step, as a Rollout runs them. Its loss is <end_bar, x_end>: pulled back is a
+// covector of the state in which they end.
+class TimeSteps {
+public:
+    TimeSteps(const World& w, StepScratch<double>& scratch)
+        : world_(w),
+          scratch_(scratch),
+          by_theta_(w.np()) {}
+    int nx() const { return world_.nx(); }
+    int ndx() const { return world_.ndx(); }
+    int nu() const { return world_.nu(); }
+    int np() const { return world_.np(); }
+    long runs() const { return runs_; }
+
+    double run(int, const double* theta, const double* x, const double* u, double* x_next) {
+        ++runs_;
+        step(world_, theta, x, u, scratch_, x_next);
+        return 0;
+    }
+    void run_adj(int, const double* theta, const double* x, const double* u, const double* x_next_bar,
+                 double* theta_bar, double* x_bar, double* u_bar) {
+        scratch_.clear_bars();
+        by_theta_.setZero();
+        step_adj(world_, theta, x, u, scratch_, x_next_bar, by_theta_.data(), x_bar, u_bar);
+        for (int i = 0; i < np(); ++i)
+            theta_bar[i] += by_theta_[i];
+    }
+    double finish(int, const double*, const double*) { return 0; }
+    void finish_adj(int, const double*, const double*, double*, double* x_bar) {
+        for (int i = 0; i < ndx(); ++i)
+            x_bar[i] += end_bar[i];
+    }
+
+    const double* end_bar = nullptr;  // (ndx)
+
+private:
+    const World& world_;
+    StepScratch<double>& scratch_;
+    VecX<double> by_theta_;  // (np) of one time step: what is summed has the bits of steps called one by one
+    long runs_ = 0;
+};
+
+// What a thread works in.
+struct Lane {
+    BorrowedWorkspace workspace;
+    TimeSteps steps;
+    Rollout<TimeSteps> rollout;  // of one control step
+    Gradient gradient;
+    VecX<double> theta;    // (np) of the environment
+    VecX<double> u;        // (nu)
+    VecX<double> x_bar;    // (ndx) of the state in which a control step began
+    VecX<double> end_bar;  // (ndx) of the one in which it ended
+    std::exception_ptr error;
+
+    Lane(const World& w, WorkspacePool& workspaces, const ControlPlan& plan, const Schedule& schedule);
+    // How many numbers a lane allocates but for its workspace, with checkpoints in so many slots.
+    static size_t numbers(const World& w, int slots);
+};
+
+class Lanes {
+public:
+    // `threads` lanes for control steps of so many time steps as the schedule has. Throws NoThread.
+    Lanes(const World& w, WorkspacePool& workspaces, const Schedule& schedule, int threads);
+
+    // work(lane, i) for each i < n. What one of them throws is thrown here, after all others are done.
+    template <class Work> void for_each(size_t n, const Work& work) {
+        pool_.run(static_cast<int>(n), [&](int thread, int i) {
+            Lane& lane = *lanes_[thread];
+            if (lane.error) return;
+            try {
+                work(lane, static_cast<size_t>(i));
+            } catch (...) {
+                lane.error = std::current_exception();
+            }
+        });
+        rethrow();
+    }
+
+private:
+    void rethrow();
+
+    const ControlPlan plan_;  // one control, held
+    std::vector<std::unique_ptr<Lane>> lanes_;
+    ThreadPool pool_;
+};
+
+}  // namespace costate
