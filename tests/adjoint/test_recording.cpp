@@ -188,8 +188,8 @@ TEST_CASE("recording: every wrong file or column is named with its place, the re
                     "correct the cell");
     check_complaint(of_file(head + rows + "0.2,1,1,,0,0\n"), csv + ":5: ", "\"\" in column",
                     "correct the cell");
-    check_complaint(of_file(head + rows + "0.2,1\n"), csv + ":5: ", "has 2 cells, the first line has 6",
-                    "give every column one");
+    check_complaint(of_file(head + rows + "0.2,1\n"), csv + ":5: ", "has 2 cells, but the first line has 6",
+                    "write one cell per column");
     check_complaint(of_file(head + rows + "\n0.1,1,1,0,0,0\n"), csv + ":6: ", "0.1 s is not after 0.1 s",
                     "sort the rows");
     check_complaint(of_file(head + rows + "0.2,1,0,0,0,0\n"), csv + ":5: ", "has no direction",
@@ -198,11 +198,10 @@ TEST_CASE("recording: every wrong file or column is named with its place, the re
                     csv + ":1: ", "two columns are named \"arm/elbow\"", "rename");
     check_complaint(of_file("t,arm/elbow,ball.q\n0,0,0\n"), csv + ":1: ", "no column \"time\"",
                     "add the time");
-    check_complaint(of_file("time,arm/elbow,\"ball\n0,0,0\n"), csv + ":1: ", "a quote is not closed",
-                    "close it");
+    check_complaint(of_file("time,arm/elbow,\"ball\n0,0,0\n"), csv + ":1: ", "unclosed quote", "close it");
     check_complaint(of_file("time,\"arm/elbow\"b,ball\n0,0,0\n"), csv + ":1: ", "text after a closing quote",
                     "put a comma");
-    check_complaint(of_file("\n"), csv + ":1: ", "no row of numbers", "give a line of names");
+    check_complaint(of_file("\n"), csv + ":1: ", "no row of numbers", "write a line of names");
     check_complaint(of_file("time,arm/elbw,ball.x\n0,0,0\n1,1,1\n"),
                     json + "/columns/0: ", "nothing named \"arm/elbw\", the nearest is \"arm/elbow\"",
                     "name other");

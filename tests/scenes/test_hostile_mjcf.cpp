@@ -260,11 +260,11 @@ TEST_CASE("hostile MJCF: what only the loader finds is still placed in the file"
         folder.write("robot/main.xml",
                      "<mujoco><worldbody><body name='a'><joint/>" + ball_geom + "</body>\n<body name='b'>" +
                          ball_geom + "</body></worldbody><equality>\n<weld body1='b'/></equality></mujoco>");
-    refuse_loading(main, main.string() + ":3: ", "does not move against", "name a body that does");
+    refuse_loading(main, main.string() + ":3: ", "does not move relative to", "name a body that does");
     const auto light = folder.write("robot/light.xml",
                                     "\n<mujoco><worldbody><body name='a'><joint/><inertial pos='0 0 0' "
                                     "mass='1'/></body></worldbody></mujoco>");
-    refuse_loading(light, light.string() + ":2: ", "nothing resists the motion of joint", "give body");
+    refuse_loading(light, light.string() + ":2: ", "moves no inertia", "give body");
     const auto empty = folder.write("robot/empty.xml", "<mujoco><worldbody/></mujoco>");
     refuse_loading(empty, empty.string() + ":1: ", "a model needs a body", "add one");
 }

@@ -66,7 +66,7 @@ TEST_CASE("hostile URDF: missing links and joints, duplicate and unfit names") {
                 6, "couples a joint that is planar", "couple joints of one axis");
     // what the loader itself complains about has the line too
     refuse_urdf(urdf_robot(link_a + link_b + urdf_joint("world", "continuous", "a", "b", "")), 4,
-                "\"world\" is taken", "rename it");
+                "the name \"world\" is reserved", "rename it");
     refuse_urdf(urdf_robot(urdf_link("world") + urdf_link("world_link") +
                            urdf_joint("j", "continuous", "world", "world_link", "")),
                 3, "already a body named \"world_link\"", "rename one");

@@ -248,9 +248,9 @@ TEST_CASE("mesh files: in scenes, as the hull of a body's shape and as terrain")
     check_complaint(said(R"([{"type": "mesh", "file": "flat.obj", "triangles": []}])", none),
                     shape + "/triangles: ", "the shape is a mesh", "remove it");
     check_complaint(said(R"([{"type": "triangle_mesh", "file": "flat.obj"}])", none),
-                    shape + "/type: ", "stands in the world", "use a mesh");
+                    shape + "/type: ", "must be fixed in the world", "use a mesh");
     check_complaint(said(R"([{"type": "height_field", "cell": [1, 1], "heights": [[0, 0], [0, 0]]}])", none),
-                    shape + "/type: ", "stands in the world", "use a mesh");
+                    shape + "/type: ", "must be fixed in the world", "use a mesh");
     check_complaint(said(none, triangle), fixed + "/vertices: ", "triangle 0 is flat", "give triangles");
     check_complaint(
         said(none, R"([{"name": "t", "type": "triangle_mesh", "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0]],

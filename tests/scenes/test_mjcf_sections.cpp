@@ -192,7 +192,7 @@ TEST_CASE("MJCF: keyframes by name, with references taken off; instances start i
     json["models"][0]["keyframe"] = "down";
     CHECK(complaint([&] {
               scene_from_json(json, "m.json");
-          }).find("#/models/0/keyframe: the model has no such keyframe") != std::string::npos);
+          }).find("#/models/0/keyframe: the model has no keyframe of this name") != std::string::npos);
 }
 
 TEST_CASE("MJCF: gravity, time step, and what no scene can say") {
