@@ -53,7 +53,7 @@ class Inputs(Cli):
         robot = self.robot(ROBOT.replace("</robot>", "  <gazebo/>\n</robot>"))
         p = subprocess.run([PROGRAM, "info", robot], capture_output=True, text=True, cwd=self.folder)
         self.assertEqual(p.returncode, DONE)
-        self.assertRegex(p.stderr, r"\Acostate: warning: [^\n]*thrower.urdf:11: <gazebo> in <robot> has no counterpart[^\n]*\n\Z")
+        self.assertRegex(p.stderr, r"\Acostate: warning: [^\n]*thrower.urdf:11: <gazebo> in <robot> is not supported[^\n]*\n\Z")
         self.refuse("info", robot, "--strict", because=r"thrower.urdf:11: <gazebo>")
         self.refuse("convert", robot, "--strict", "-o", "x.json", because=r"thrower.urdf:11: <gazebo>")
 
