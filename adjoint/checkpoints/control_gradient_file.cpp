@@ -48,9 +48,9 @@ ControlGradientFile::ControlGradientFile(std::filesystem::path path, int steps, 
     std::string found(std::min(header_, static_cast<size_t>(file_->size())), ' ');
     file_->read(0, found.data(), found.size());
     if (found == header) return;
-    throw std::runtime_error("cannot go on with '" + part_.string() + "': it does not begin as an array of " +
-                             std::to_string(steps) + " x " + std::to_string(nu) +
-                             " numbers; run again from the start");
+    throw std::runtime_error("cannot resume with '" + part_.string() +
+                             "': it does not begin as an array of " + std::to_string(steps) + " x " +
+                             std::to_string(nu) + " numbers; run again from the start");
 }
 
 ControlGradientFile::~ControlGradientFile() {

@@ -62,7 +62,7 @@ void save_run(const std::filesystem::path& file, std::uint32_t of, const std::ve
 std::vector<char> load_run(const std::filesystem::path& file, std::uint32_t of) {
     const DiskFile in(file, DiskFile::Mode::open);
     const auto fail = [&](const char* why) {
-        throw std::runtime_error("cannot go on from '" + file.string() + "': " + why);
+        throw std::runtime_error("cannot resume '" + file.string() + "': " + why);
     };
     const auto size = static_cast<size_t>(in.size());
     Header h;

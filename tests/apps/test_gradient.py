@@ -202,11 +202,11 @@ class Gradient(unittest.TestCase):
         for because, *arguments in [
             ("give the scene and options|not a saved run", "--resume", "noise"),
             ("cannot read 'gone'", "--resume", "gone"),
-            ("--save-every is about --save", "--save-every", 1),
+            ("--save-every requires --save", "--save-every", 1),
             ("require --disk DIR", "--compress"),
             ("require --disk DIR", "--disk-space", "1G"),
             ("there is no folder 'gone'", "--disk", "gone"),
-            ("such as 10G, not 'much'", "--disk", ".", "--disk-space", "much"),
+            ("for example 10G, not 'much'", "--disk", ".", "--disk-space", "much"),
             ("leave out --memory and --disk", "--disk", ".", "--slots", 3),
             ("leave one out", "--disk", ".", "--keep", 3),
             ("--horizon", "--horizon", 0),
