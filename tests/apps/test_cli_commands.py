@@ -29,7 +29,7 @@ class Commands(Cli):
             ("nearest is \"gradient\"", "--overlays", "gradent"),
             ("--frames", "--frames", 1),
             ("--png", "--at", 1),
-            ("one of them", "--png", "a.png", "--at", 1, "--sheet", 4),
+            ("leave one out", "--png", "a.png", "--at", 1, "--sheet", 4),
             ("--size", "--png", "a.png", "--size", "1280"),
             ("cannot be read", "--run", "nothing.csv"),
         ]:
@@ -333,7 +333,7 @@ class Commands(Cli):
 
         streams = [ask("/events") for _ in range(80)]
         self.assertEqual([r.status for r in streams], 48 * [200] + 32 * [503])
-        self.assertRegex(streams[-1].read().decode(), "48 pages open already: close one")
+        self.assertRegex(streams[-1].read().decode(), "already 48 open pages: close one")
         self.assertEqual(ask("/").status, 200)
         for r in streams:
             r.close()
