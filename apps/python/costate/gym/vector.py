@@ -48,7 +48,7 @@ class VectorEnv(VectorEnvBase):
     def step(self, actions):
         """(observations, rewards, terminated, truncated, infos) of a control step under actions (num_envs, nu).
 
-        infos["diverged"] (num_envs), present if any has diverged: the state would not be finite, the reward is 0, the episode terminates."""
+        infos["diverged"] (num_envs), present if any has diverged: its state would not be finite, its reward is 0, its episode ends."""
         rewards, terminated, truncated, diverged = self._episodes.step(actions)
         observations, infos = self._episodes.restart(terminated | truncated, diverged)
         return observations, rewards, terminated, truncated, infos
