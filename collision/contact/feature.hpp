@@ -23,16 +23,18 @@ enum class FeatureKind : std::uint8_t { vertex, edge, face, side, curve };
 // capsule    vertices 0 and 1: its ends at -z and +z; edge 0
 // box        those of cube_hull
 // plane      face 0
-// cylinder   curves 0 and 1: its rims at -z and +z; edge cylinder_axis; others: those of the inscribed
-// prism_hull ellipsoid  curve 0 mesh       those of its hull terrain    see Terrain
+// cylinder   curves 0 and 1: its rims at -z and +z; edge cylinder_axis; the others are those of the inscribed
+//            prism_hull
+// ellipsoid  curve 0
+// mesh       those of its hull
+// terrain    see Terrain
 struct Feature {
     FeatureKind kind = FeatureKind::vertex;
     std::uint32_t index = 0;
     auto operator<=>(const Feature&) const = default;
 };
 
-// Flag in the index of the second of two edges along u and w: the contact normal is along -u x w instead of u
-// x w.
+// Flag in the index of the second of two edges along u and w: the contact normal is along -u x w, not u x w.
 inline constexpr std::uint32_t reversed_normal = 1u << 31;
 inline constexpr int cylinder_axis = 3 * prism_corners;
 
