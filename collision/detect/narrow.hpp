@@ -45,13 +45,11 @@ inline bool in_closed_form(ShapeType a, ShapeType b) {
 //
 // on a plane    both ends of a capsule; the four lowest vertices of a box
 // sphere, box   face, edge or vertex by the region of the centre; inside the box, the nearest face
-// capsules      both edges if the closest points are inside both segments; otherwise an end and an edge, or
-// two
-//               ends. Segments within 1e-6 rad of parallel use the closest end instead of edges; ties to 1e-9
-//               of the distance go to a.
-// capsule, box  the closest features, and each end that is over a face; if the segment intersects the box,
-// the
-//               features on the axis of least overlap among faces and crossed edges
+// capsules      both edges if the closest points are inside both segments; otherwise an end and an edge,
+//               or two ends. Segments within 1e-6 rad of parallel use the closest end instead of edges;
+//               ties to 1e-9 of the distance go to a.
+// capsule, box  the closest features, and each end that is over a face; if the segment intersects the
+//               box, the features on the axis of least overlap among faces and crossed edges
 //
 // Other shapes on a plane: the lowest vertices, or the lowest points of curves. A cylinder stands on corners
 // of its inscribed prism and lies on the lowest points of both rims. Polytopes, curves and terrains: see

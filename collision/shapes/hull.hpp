@@ -98,8 +98,10 @@ inline constexpr size_t large_hull = 10;
 //
 // cube     vertex: bit k is set on the +k side; edge along +k: 4 k + side of axis k+1 + 2 side of axis k+2;
 //          face: 2 k + side
-// prism    inscribed in a cylinder; vertex 16 cap + k at the angle 2 pi k/16; faces 0 and 1: the caps at -z
-// and +z segment  vertices 0 at -z, 1 at +z; edge 0 along +z point    vertex 0
+// prism    inscribed in a cylinder; vertex 16 cap + k at the angle 2 pi k/16;
+//          faces 0 and 1: the caps at -z and +z
+// segment  vertices 0 at -z, 1 at +z; edge 0 along +z
+// point    vertex 0
 const Hull& cube_hull();
 const Hull& prism_hull();
 const Hull& segment_hull();

@@ -269,7 +269,7 @@ TEST_CASE("saved run: two runs do not save to one file") {
         const RunLock first(file);
         CHECK(complaint([&] { RunLock second(file); }) ==
               "cannot write '" + file.string() +
-                  "': another run writes it; wait for that one, or give another name");
+                  "': another run writes it; wait for that run, or give another name");
         const RunLock other(folder.path / "other");
     }
     CHECK(fs::is_empty(folder.path));
@@ -295,7 +295,7 @@ TEST_CASE("saved run: it comes back to whom it belongs, or one line says why not
         CHECK(complaint([&] { load_run(file, 7); }).find(name) == 0);
     }
     overwrite(file, good.substr(0, 500));
-    CHECK(complaint([&] { load_run(file, 7); }) == name + "it is corrupted; run again from the start");
+    CHECK(complaint([&] { load_run(file, 7); }) == name + "it is corrupted; start the run again");
     overwrite(file, "");
     CHECK(complaint([&] { load_run(file, 7); }) == name + "it is not a saved run");
     CHECK(complaint([&] { load_run(folder.path / "none", 7); }).find("cannot read '") == 0);

@@ -157,7 +157,7 @@ class Gradient(unittest.TestCase):
         first = subprocess.Popen(self.command(*what), cwd=self.folder, stderr=subprocess.PIPE, text=True)
         self.wait_for(first, "run")
         for more in [[], ["--out", "g.json"]]:
-            self.refuse(*what, *more, because="cannot write 'run': another run writes it; wait for that one")
+            self.refuse(*what, *more, because="cannot write 'run': another run writes it; wait for that run")
         self.assertIsNone(first.poll())
         first.send_signal(signal.SIGTERM)
         first.communicate()
