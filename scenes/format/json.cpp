@@ -62,7 +62,8 @@ public:
         for (const char* word : {"NaN", "Infinity", "inf"})
             if (text_.compare(begin, std::char_traits<char>::length(word), word) == 0)
                 fail(place, std::string("broken JSON: JSON has no number ") + word + "; use a finite number");
-        if (position > text_.size()) fail(place, "broken JSON: the text ends too early; close what is open");
+        if (position > text_.size())
+            fail(place, "broken JSON: the text ends too early; close open brackets and quotes");
         fail(place, "broken JSON: unexpected " + quoted(last_token) +
                         "; check commas, quotes and brackets before it");
     }
@@ -269,7 +270,7 @@ Quaternion<double> read_orientation(const Node& object) {
         const double norm = std::hypot(std::hypot(q[0], q[1]), std::hypot(q[2], q[3]));
         if (!(norm > 1e-12) || !std::isfinite(norm))
             quaternion->fail("has no direction: its length is " + number_text(norm),
-                             "use [1, 0, 0, 0] for no turn");
+                             "use [1, 0, 0, 0] for the identity");
         return {q[0] / norm, Vec3<double>(q[1], q[2], q[3]) / norm};
     }
     Quaternion<double> turn = Quaternion<double>::identity();

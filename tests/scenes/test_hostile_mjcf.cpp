@@ -149,9 +149,9 @@ TEST_CASE("hostile MJCF: names") {
                 "use 0 or more");
     refuse_mjcf(actuator + "<position joint='j' inheritrange='1'/></actuator>", 3, "no range to inherit",
                 "give the joint a range");
-    refuse_mjcf(one_body("") + "<contact>\n<exclude body1='b' body2='c'/></contact>", 3, "names no body",
+    refuse_mjcf(one_body("") + "<contact>\n<exclude body1='b' body2='c'/></contact>", 3, "is not a body",
                 "correct it");
-    refuse_mjcf(one_body("") + "<equality>\n<weld body1='c'/></equality>", 3, "names no body", "correct it");
+    refuse_mjcf(one_body("") + "<equality>\n<weld body1='c'/></equality>", 3, "is not a body", "correct it");
     refuse_mjcf(one_body("") + "<equality>\n<connect body1='b'/></equality>", 3, "has no \"anchor\"",
                 "add it");
     refuse_mjcf(one_body("") + "<equality>\n<joint joint1='c'/></equality>", 3, "is not a joint",
