@@ -209,5 +209,5 @@ TEST_CASE("recording: every wrong file or column is named with its place, the re
                     json + "/file: ", "begins at 0.01 s, after the 0 s", "shift its times");
     folder.write("motion.csv", "time,impulse(ball)\n0,0\n1,1\n");
     check_complaint(of_term(term_of("\"impulse(ball)\"", R"(, "at": "end")")),
-                    json + "/at: ", "no \"impulse(ball)\" at the end", "use \"running\"");
+                    json + "/at: ", "has no \"impulse(ball)\"", "use \"running\"");
 }

@@ -34,7 +34,7 @@ TEST_CASE("hostile URDF: cycles, two parents, loose links") {
                 5, "cycle that the root does not reach", "remove a joint");
     refuse_urdf(urdf_robot(link_a + link_b + link_c + urdf_joint("j", "fixed", "a", "c") +
                            urdf_joint("k", "fixed", "b", "c")),
-                6, "which joint \"j\" carries already", "a link has one parent");
+                6, "which joint \"j\" already carries", "a link has one parent");
     refuse_urdf(urdf_robot(link_a + link_b), 3, "\"b\" has no joint to a parent", "add a joint");
 }
 

@@ -247,7 +247,7 @@ TEST_CASE("scenes: every wrong value is named with its place, the reason and a r
         {"/parameters/0", R"({"path": "bodies/ball/pseudo_inertia", "optimize": true, "lower": 1})",
          "#/parameters/0/lower", "its own scale", "remove it"},
         {"/objective/0/body", "\"bal\"", "", "the nearest is \"ball\"", "correct the name"},
-        {"/objective/0", R"({"term": "effort", "at": "end"})", "#/objective/0/at", "no effort at the end",
+        {"/objective/0", R"({"term": "effort", "at": "end"})", "#/objective/0/at", "has no effort",
          "use \"running\""},
         {"/objective/0/joints", "[\"*\"]", "", "the term is position", "remove it"},
         {"/optimize/method", "\"sgd\"", "", "no choice is named \"sgd\"", "correct the name"},
