@@ -8,7 +8,8 @@
 namespace costate {
 namespace {
 
-// The farthest that a shape reaches along d, a unit vector in its axes, from its origin.
+// Support function of a shape: its greatest extent from its origin along d, a unit vector in its axes.
+// -infinity for planes and terrains.
 double reach(const Shape& shape, const Vec3<double>& size, const Vec3<double>& d) {
     switch (shape.type) {
         case ShapeType::sphere: return size.x();
@@ -28,7 +29,7 @@ double reach(const Shape& shape, const Vec3<double>& size, const Vec3<double>& d
     return -std::numeric_limits<double>::infinity();
 }
 
-// Height of the lowest point of all that moves, none if nothing that moves has a shape.
+// Height of the lowest point of all moving bodies; none if they have no shapes.
 std::optional<double> lowest_point(const World& world, const VecX<double>& theta, const VecX<double>& q) {
     const Model& m = world.model;
     Kinematics<double> k(m);

@@ -1,4 +1,4 @@
-// A model without a scene, to be looked at and let fall.
+// Scenes for model files that are loaded by themselves: the model on level ground.
 #pragma once
 
 #include "scenes/import/imported_model.hpp"
@@ -6,14 +6,14 @@
 
 namespace costate {
 
-// A scene of one model at the start of coordinates, without ground: two seconds by default.
+// A scene of 2000 steps with the model at the world origin, without ground.
 Json scene_of_model(const ImportedModel& model, const std::string& name);
 
-// Puts a scene_of_model on level ground. `read` is what it says so far. Joints whose 0 is beyond their limits
-// start in the middle of them, joints that follow others where these put them. If the model floats, its
-// lowest point starts `drop_height` above the ground; if it is fixed, it stays where it is and the ground is
-// at height 0, or as low as the lowest thing that moves. What the scene says itself of where things start, of
-// ground or shapes, is left as it is.
+// Adds level ground to the scene of a model; `read` is that scene as loaded without ground. Joints whose
+// limits exclude 0 start in the middle of their range, and coupled joints where the coupling puts them. The
+// lowest point of a floating model starts `drop_height` above the ground. A fixed model stays where it is;
+// its ground is at height 0, or lower if a moving shape reaches lower. An "initial" of the scene is kept, and
+// so are "ground" and "shapes", which also fix the height of the model.
 void put_on_ground(Json& scene, const Scene& read);
 
 inline constexpr double drop_height = 0.1;  // m

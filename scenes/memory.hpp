@@ -1,4 +1,4 @@
-// Memory for checkpoints, as users write it, and the schedule it buys.
+// Memory for checkpoints as users write it, and the schedule that fits into it.
 #pragma once
 
 #include "adjoint/checkpoints/checkpoint_store.hpp"
@@ -9,18 +9,18 @@ namespace costate {
 
 inline constexpr std::int64_t max_memory = std::int64_t{1} << 50;
 
-// "auto", which is 0, or bytes from 1 to max_memory: "5000", or such as "64M", of 1024^2 bytes; K, M, G, T.
-// Nothing if it is neither.
+// Bytes from 1 to max_memory, written like "5000" or "64M" (K, M, G, T: powers of 1024); 0 for "auto"; none
+// for any other text.
 std::optional<std::int64_t> parse_memory(const std::string& text);
 
 std::int64_t bytes_per_checkpoint(const World& w);
 
-// Every state is stored where the scene's memory holds them all, else as many as it holds; or, where that
-// takes fewer evaluations, in two tiers with at most so many bytes on disk. Automatic memory is half of the
-// machine's, and more than the machine has is never taken.
+// Stores all states if the scene's memory holds them, otherwise as many as it holds. With disk_bytes > 0 it
+// stores states in two tiers, memory and disk, if that takes fewer evaluations. Automatic memory is half of
+// the machine's memory; the schedule never exceeds the machine's memory.
 Schedule checkpoint_schedule(const Scene& s, std::int64_t disk_bytes = 0);
 
-// bytes on its disk; 0 where that cannot be told
+// Half of the free bytes on the disk of a folder; 0 if the system does not report them.
 std::int64_t half_of_free_space(const std::filesystem::path& folder);
 
 }  // namespace costate

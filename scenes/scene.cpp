@@ -19,8 +19,8 @@ namespace {
 
 inline constexpr std::int64_t max_steps = 1'000'000'000;
 
-// Folders of named scenes, the first wins. An installation that was moved, or made under another prefix than
-// it was configured for, is found from the program that runs.
+// Folders of named scenes, in order of precedence. The path relative to the running program finds an
+// installation that was moved, or installed under a prefix other than the configured one.
 std::vector<std::filesystem::path> scene_folders() {
     std::vector<std::filesystem::path> folders;
     if (const char* own = std::getenv("COSTATE_SCENES"); own && *own) folders.emplace_back(own);
@@ -43,9 +43,10 @@ std::int64_t read_memory(const Node& scene, const World& w) {
     if (!memory) return 0;
     const std::int64_t bytes =
         memory->is_text() ? parse_memory(memory->text()).value_or(-1) : memory->integer(1, max_memory);
-    if (bytes < 0) memory->fail("is not a memory size", "write \"auto\", bytes, or such as \"64M\"");
+    if (bytes < 0)
+        memory->fail("is not a memory size", "write \"auto\", a number of bytes, or for example \"64M\"");
     if (bytes > 0 && bytes < bytes_per_checkpoint(w))
-        memory->fail("holds no state, which takes " + std::to_string(bytes_per_checkpoint(w)) + " bytes",
+        memory->fail("is too small for a state of " + std::to_string(bytes_per_checkpoint(w)) + " bytes",
                      "give more, or \"auto\"");
     return bytes;
 }
@@ -102,7 +103,7 @@ Scene read_scene(const Node& node, const std::filesystem::path& file, std::optio
     StartInput start = read_start(node, world.model, input.q, input.v);
     start.x0.conservativeResizeLike(VecX<double>::Zero(world.nx()));
     VecX<double> theta = world.model.layout.nominal(), before = theta;
-    read_parameters(node, world, before);  // place the joints, and the points of equalities that are at them
+    read_parameters(node, world, before);  // first pass: joint placements, which place the equalities
     place_equalities(input.equalities, before, start.x0, input.world.model, theta);
     ParameterMap parameters = read_parameters(node, world, theta);
     check_inertia(node, world, theta, start.x0);
@@ -129,14 +130,14 @@ Scene read_scene(const Node& node, const std::filesystem::path& file, std::optio
             std::move(input.warnings)};
 }
 
-// The scene with what is odd about its start among its warnings.
+// Adds the warnings about the start to the scene.
 Scene checked(Scene scene) {
     for (const std::string& line : start_warnings(scene.world, scene.theta, scene.x0))
         scene.warnings.push_back(one_line(scene.file.string() + ": " + line));
     return scene;
 }
 
-// A name that an instance may have.
+// A valid name for the instance of a model.
 std::string instance_name(const Json& model, const std::filesystem::path& file) {
     const auto given = model.find("name");
     std::string name = given != model.end() && given->is_string() ? given->get<std::string>() : "";
@@ -176,7 +177,8 @@ Scene load_alone(const ImportedModel& model, const std::filesystem::path& file, 
     const bool floats =
         std::ranges::any_of(out.world.model.bodies, [](const Body& b) { return b.joint == JointType::free; });
     if (floats && !out.world.shapes.any_pair)
-        out.warnings.push_back(shown + ": it has no shape to touch the ground with, and falls");
+        out.warnings.push_back(
+            shown + ": no shape of the model collides with the ground, so the model falls; add shapes");
     return checked(std::move(out));
 }
 
@@ -204,7 +206,7 @@ Scene load_scene(const std::string& path_or_name, std::optional<int> steps, cons
     if (!value.is_object() || !value.contains("bodies") || value.contains("models"))
         return scene_from_json(value, file, steps, options, steps_if_none);
     const std::string shown = file.string();
-    read_model(Node(value, shown));  // complaints about it name places in it, not in the scene made of it
+    read_model(Node(value, shown));  // so that errors name places in the model file
     return load_alone({value, value.value("world", Json::object()), {}, {}, {}}, file, steps);
 }
 

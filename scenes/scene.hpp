@@ -1,5 +1,5 @@
-// Scenes: a world, where it starts, what drives it and what is asked of it, read from JSON. The format is
-// described by scene.schema.json beside this file; the named scenes are the *.json files here.
+// A scene is a world, its start, its controls and an objective, read from JSON.
+// scenes/library/scene.schema.json describes the format; scenes/library/*.json are the included scenes.
 #pragma once
 
 #include <cstdint>
@@ -31,32 +31,33 @@ struct Scene {
     VecX<double> z0;  // (plan.size()) decision variables
     int steps;
     Objective objective;
-    ParameterMap parameters;         // what an optimizer may move
-    std::vector<int> initial_state;  // entries of the tangent (2 nv) of x0 an optimizer may move
+    ParameterMap parameters;         // parameters to optimize
+    std::vector<int> initial_state;  // entries of the tangent (2 nv) of x0 to optimize
     OptimizeSettings optimize;
     std::int64_t memory_bytes;        // for checkpoints; 0: automatic
-    std::vector<Keyframe> keyframes;  // of the instances, as <instance>/<keyframe>
+    std::vector<Keyframe> keyframes;  // of all instances, named <instance>/<keyframe>
     std::vector<Visual> visuals;
-    // of imported models and of the start (scenes/read/start_warnings.hpp), one line each
+    // about imported models and about the start (scenes/read/start_warnings.hpp), one line each
     std::vector<std::string> warnings;
 };
 
-// A path, or the name of a scene: sought in $COSTATE_SCENES, in the source tree, in ../share/costate/scenes
-// from the program that runs, and where costate was configured to be installed. A model alone, in JSON, URDF
-// or MJCF, falls on level ground (scenes/lone_model.hpp). `steps` replaces the scene's own; `steps_if_none`
-// stands in where it has none. One of the three there must be. Throws SceneError.
+// Loads a scene by its path or name. Names are looked up in $COSTATE_SCENES, the source tree,
+// ../share/costate/scenes relative to the running program, and the configured installation folder. A model
+// file by itself (JSON, URDF or MJCF) is placed on level ground (scenes/lone_model.hpp). `steps` replaces
+// "steps" of the scene; `steps_if_none` is used if the scene has no "steps"; without all three it is an
+// error. Throws SceneError.
 Scene load_scene(const std::string& path_or_name, std::optional<int> steps = {},
                  const ImportOptions& options = {}, std::optional<int> steps_if_none = {});
 
-// The same from a JSON value. `file` is named in messages, and model files are sought beside it.
+// Loads a scene from a JSON value. Messages name `file`; model files are relative to its folder.
 Scene scene_from_json(const nlohmann::ordered_json& value, const std::filesystem::path& file,
                       std::optional<int> steps = {}, const ImportOptions& options = {},
                       std::optional<int> steps_if_none = {});
 
-// Where a name or a path leads.
+// The file that a name or a path refers to. Throws SceneError if there is none.
 std::filesystem::path find_scene(const std::string& path_or_name);
 
-// The names of all scenes that are shipped, sorted.
+// The names of all scenes in the scene folders, sorted.
 std::vector<std::string> shipped_scenes();
 
 }  // namespace costate

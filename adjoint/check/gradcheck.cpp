@@ -14,8 +14,8 @@ struct Sample {
     std::uint64_t hash = 0;
 };
 
-// A kind of variable: its rollout as a function of a displacement, the gradient by it, the scales of its
-// entries alone and within random directions.
+// A kind of variable: its rollout as a function of a displacement, its gradient, the scales of its entries,
+// and their scales in random directions.
 struct Variable {
     std::function<Sample(const VecX<double>&)> rollout;
     VecX<double> gradient;
@@ -35,8 +35,8 @@ Sample sample(Rollout<Simulation>& rollout, const VecX<double>& theta, const Vec
     return s;
 }
 
-// Central differences along one displacement, at the best of several steps; false if a branch changes at the
-// smallest.
+// Central difference along one displacement, with the best of several steps; false if the smallest step
+// changes a branch.
 bool central_difference(const Variable& v, const Sample& base, const VecX<double>& d, double smallest,
                         double& out) {
     constexpr int steps = 4;
@@ -49,8 +49,9 @@ bool central_difference(const Variable& v, const Sample& base, const VecX<double
         fd[valid] = (plus.loss - minus.loss) / (2 * e);
     }
     if (valid == 0) return false;
-    // error(step) <= noise/step + curvature step^2. Estimates differ by noise at the small steps and by
-    // curvature at the large ones; where the one ends and the other begins is what promises the least error.
+    // error(step) <= noise/step + curvature step^2. Differences of estimates give noise at small steps and
+    // curvature at large steps; the split between small and large steps is chosen with the least bound of the
+    // error.
     double least = unlimited;
     for (int change = 1; change <= valid; ++change) {
         double noise = 4e-16 * std::abs(base.loss), curvature = 0;
@@ -87,7 +88,7 @@ struct Comparison {
     }
 };
 
-// Slope of y over x by least squares, and the root mean square of what is left.
+// Slope of y over x by least squares, and the root mean square of the residuals.
 std::pair<double, double> fit_line(const double* x, const double* y, int n) {
     const double mx = std::accumulate(x, x + n, 0.0) / n, my = std::accumulate(y, y + n, 0.0) / n;
     double xy = 0, xx = 0, left = 0;
@@ -103,7 +104,7 @@ std::pair<double, double> fit_line(const double* x, const double* y, int n) {
 void check_taylor(const Variable& v, const Sample& base, const VecX<double>& d, GradcheckKind& kind) {
     constexpr int points = 5, halvings = 38;
     const double slope = v.gradient.dot(d);
-    std::vector<double> log_e, log_remainder;  // of the steps that change no branch, from the largest
+    std::vector<double> log_e, log_remainder;  // for the steps without branch changes, from the largest
     double roundoff = 1e-16 * std::abs(base.loss);
     for (int k = 0; k < halvings; ++k) {
         const double e = 0.25 * std::pow(0.5, k);
@@ -118,7 +119,7 @@ void check_taylor(const Variable& v, const Sample& base, const VecX<double>& d, 
         log_e.push_back(std::log2(e));
         log_remainder.push_back(std::log2(std::max(remainder, 1e-300)));
     }
-    double best_fit = 0.15;  // a window counts as a line below this, in powers of two
+    double best_fit = 0.15;  // largest deviation of a window from a line, in powers of two
     for (size_t i = 0; i + points <= log_e.size() && log_remainder[i + points - 1] > std::log2(8 * roundoff);
          ++i) {
         const auto [order, left] = fit_line(&log_e[i], &log_remainder[i], points);
@@ -178,7 +179,7 @@ GradcheckKind check_kind(const Variable& v, const Sample& base, const GradcheckO
     return kind;
 }
 
-// The largest magnitude in each parameter, for each of its entries.
+// The scale of every entry of theta: the largest magnitude in its parameter.
 VecX<double> parameter_scales(const ParameterLayout& layout, const VecX<double>& theta) {
     VecX<double> scale(theta.size());
     for (const ParameterLayout::Entry& e : layout.entries()) {
@@ -188,8 +189,9 @@ VecX<double> parameter_scales(const ParameterLayout& layout, const VecX<double>&
     return scale;
 }
 
-// Tilts weigh little among other parameters: the loss bends by the product of a tilt and a displacement over
-// the compliance of a closed loop that holds both, so a stencil of full weight would measure that.
+// Weights of parameters in random directions. Tilts have small weights: in a closed loop, the loss has a
+// large curvature in the product of a tilt and a displacement (divided by the compliance), which would
+// dominate a stencil.
 VecX<double> parameter_weights(const ParameterLayout& layout) {
     VecX<double> weight = VecX<double>::Ones(layout.size());
     for (const ParameterLayout::Entry& e : layout.entries())
@@ -197,7 +199,7 @@ VecX<double> parameter_weights(const ParameterLayout& layout) {
     return weight;
 }
 
-// A parameter's own magnitude, as above; 1 for logarithms and those like them.
+// Scales of optimizer variables: the magnitude of the parameter, or 1 for logarithmic scales.
 VecX<double> variable_scales(const ParameterMap& map, const VecX<double>& y) {
     VecX<double> scale = VecX<double>::Ones(y.size());
     Eigen::Index k = 0;
@@ -271,13 +273,13 @@ GradcheckReport gradcheck(Rollout<Simulation>& rollout, const VecX<double>& thet
         [&](const VecX<double>& d) { return sample(rollout, theta, moved(d), z); },
         g.initial_state.head(2 * m.nv), state_scale, state_scale,
         [&](int i) { return std::string(i < m.nv ? "position " : "velocity ") + std::to_string(i % m.nv); }};
-    // by y, theta = theta + scale y
+    // with respect to y, where theta = theta + scale y
     const VecX<double> scale = parameter_scales(m.layout, theta);
     const Variable parameters{
         [&](const VecX<double>& d) { return sample(rollout, theta + scale.cwiseProduct(d), x0, z); },
         g.parameters.cwiseProduct(scale), VecX<double>::Ones(theta.size()), parameter_weights(m.layout),
         [&](int i) { return m.layout.element_name(i); }};
-    // by the variables of an optimizer
+    // with respect to the variables of an optimizer
     const ParameterMap& map = options.optimized;
     const VecX<double> y = variables_of(m, map, theta);
     VecX<double> y_bar = VecX<double>::Zero(y.size());

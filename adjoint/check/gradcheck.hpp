@@ -1,21 +1,23 @@
-// Gradient of a rollout against central differences, and the order of its Taylor remainder.
+// Compares the gradient of a rollout with central differences, and computes the order of its Taylor
+// remainder.
 //
-// A stencil counts only if every step of its rollouts took the branches of the unperturbed one (branch_hash);
-// the share that does not is `rejected`. Over 64 random components and 16 random directions of each kind of
-// variable,
+// A stencil is valid only if every step of its rollouts takes the branches of the unperturbed rollout
+// (branch_hash); `rejected` is the fraction of invalid stencils. For 64 random components and 16 random
+// directions of each kind of variable,
 //   max_relative_error = |g - fd|_inf / |fd|_inf,
-// or the absolute error where |fd|_inf < 1e-10 max(1, |loss|). The stencil's step is 1e-6 max(1, |x|) for
-// controls and states, and a stencil is rejected by the branches at this step. Where the loss hardly moves,
-// such a step drowns in round-off (one millisecond of one torque), so 10, 100 and 1000 times the step are
-// tried too as far as branches allow. From how the estimates differ among themselves round-off (1/step) and
-// truncation (step^2) are bounded, and the step with the least sum is taken; the gradient that is checked has
-// no say in it. Parameters have many scales, so theirs is relative: derivatives by x = scale y, step 1e-6 in
-// y, where scale is the largest magnitude in the parameter (0.01 if it is zero). The variables of parameters
-// that an optimizer moves are checked by themselves too.
+// or the absolute error if |fd|_inf < 1e-10 max(1, |loss|).
 //
-// Taylor: the slope of log |L(x + e d) - L(x) - e g.d| over log e on the window of four halvings that fits a
-// line best, among remainders well above those at the smallest e, which are round-off; where no window is,
-// the order is reported as 2 and at_roundoff is true.
+// For controls and states the step is 1e-6 max(1, |x|), and a stencil is rejected by its branches at this
+// step. If the loss hardly depends on a variable (one torque for one millisecond), round-off dominates at
+// this step. Therefore 10, 100 and 1000 times the step are also tried, as far as branches allow. Differences
+// among the estimates bound round-off (1/step) and truncation (step^2), and the step with the least sum is
+// used. This choice does not depend on the gradient under test. Parameters have different scales: derivatives
+// are with respect to y, x = scale y, with step 1e-6 in y, where scale is the largest magnitude in the
+// parameter (0.01 if it is zero). Variables of optimized parameters are checked separately, too.
+//
+// Taylor order: the slope of log |L(x + e d) - L(x) - e g.d| over log e on the window of four halvings that
+// fits a line best, among remainders well above round-off (the remainders at the smallest e). If there is no
+// such window, the order is reported as 2 and at_roundoff is true.
 #pragma once
 
 #include <functional>
@@ -29,22 +31,22 @@ namespace costate {
 
 struct GradcheckOptions {
     int components = 64, directions = 16;
-    double step = 1e-6;  // the smallest
+    double step = 1e-6;  // the smallest step
     unsigned seed = 1;
-    ParameterMap optimized;  // what an optimizer may move: checked by its variables too, as `optimized`
-    std::function<void(int done, int total)> progress;  // stencils
+    ParameterMap optimized;  // optimized parameters, whose variables are checked, too (`optimized`)
+    std::function<void(int done, int total)> progress;  // numbers of stencils
 };
 
 struct GradcheckKind {
     double max_relative_error = 0;
     double taylor_order = 2;
     bool at_roundoff = true;
-    double rejected = 0;  // share of the stencils
+    double rejected = 0;  // fraction of the stencils
     int stencils = 0;
     std::string worst;  // name of the worst component
     bool checked() const {
         return stencils == 0 || rejected < 1;
-    }  // false: every stencil was rejected, and the figures say nothing
+    }  // false: all stencils were rejected, and the other members have no meaning
 };
 
 struct GradcheckReport {
@@ -56,11 +58,11 @@ struct GradcheckReport {
     }
 };
 
-// What to check where nothing is asked of a rollout: a linear function of its last state, with random weights
-// for every dof's position (relative to q_end, where it is 0) and velocity.
+// An objective for scenes without one: a linear function of the final state, with random weights for every
+// dof's position (relative to q_end) and velocity.
 Objective random_linear_objective(const World& w, const VecX<double>& q_end, unsigned seed);
 
-// Throws DivergenceError if the unperturbed rollout leaves the finite numbers.
+// Throws DivergenceError if the unperturbed rollout diverges.
 GradcheckReport gradcheck(Rollout<Simulation>& rollout, const VecX<double>& theta, const VecX<double>& x0,
                           const VecX<double>& z, const GradcheckOptions& options = {});
 

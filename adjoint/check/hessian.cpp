@@ -30,7 +30,7 @@ Gradient hessian_vector_product(const World& w, const Objective& objective, cons
     const VecX<D> step_q = lift(VecX<double>::Zero(w.nv()), direction.initial_state.head(w.nv()));
     const auto nx = static_cast<size_t>(w.nx());
     StepScratch<D> s(w);
-    // forwards, every state stored
+    // forward pass, storing all states
     std::vector<D> states((static_cast<size_t>(steps) + 1) * nx);
     VecX<D> u(w.nu()), next(w.nx());
     std::copy(start.begin(), start.end(), states.begin());
@@ -42,7 +42,7 @@ Gradient hessian_vector_product(const World& w, const Objective& objective, cons
         plan.evaluate(z_d.data(), t, u.data());
         step(w, theta_d.data(), x, u.data(), s, x + nx);
     }
-    // backwards, as Rollout::backward and Simulation do
+    // backward pass, as in Rollout::backward and Simulation
     VecX<D> theta_bar = VecX<D>::Zero(w.np()), z_bar = VecX<D>::Zero(z.size()),
             x_bar = VecX<D>::Zero(w.ndx()), x_next_bar = x_bar, u_bar(w.nu());
     const D* last = states.data() + steps * nx;
@@ -65,7 +65,7 @@ Gradient hessian_vector_product(const World& w, const Objective& objective, cons
         plan.evaluate_adj(t, u_bar.data(), z_bar.data());
         x_next_bar.swap(x_bar);
     }
-    // by the tangent at x0, of which the first state is the retraction
+    // with respect to the tangent at x0, whose retraction is the first state
     VecX<D> base_bar = VecX<D>::Zero(w.nv()), tangent_bar = x_next_bar;
     tangent_bar.head(w.nv()).setZero();
     retract_adj(w.model, start.data(), step_q.data(), x_next_bar.data(), base_bar.data(), tangent_bar.data());

@@ -1,5 +1,5 @@
-// Second derivatives of a rollout's loss: the reverse sweep on dual numbers. The same step_adj, instantiated
-// for Dual, turns a direction into the derivative of the gradient along it, exact to round-off.
+// Second derivatives of a rollout's loss by the backward pass on dual numbers: step_adj, instantiated for
+// Dual, gives the derivative of the gradient along a direction, exact to round-off.
 #pragma once
 
 #include "adjoint/rollout/rollout.hpp"
@@ -7,10 +7,10 @@
 
 namespace costate {
 
-// H d for the Hessian H of the loss by (controls, initial state, parameters) together, d given by the same
-// three parts. The initial state is x0 retracted by a tangent, of which the derivatives are taken at 0, so
-// that H is symmetric. `gradient`, where asked for, gets the first derivatives on the way. Costs about three
-// times the gradient; keeps every state, twice.
+// H d for the Hessian H of the loss with respect to (controls, initial state, parameters) together; d has the
+// same three parts. Derivatives with respect to the initial state are those with respect to a tangent at x0,
+// evaluated at 0, so H is symmetric. Also computes the first derivatives if `gradient` is not null. Takes
+// about three times the time of a gradient, and stores all states twice.
 Gradient hessian_vector_product(const World& w, const Objective& objective, const ControlPlan& plan,
                                 int steps, const VecX<double>& theta, const VecX<double>& x0,
                                 const VecX<double>& z, const Gradient& direction,

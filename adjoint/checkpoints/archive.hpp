@@ -1,8 +1,8 @@
-// Bytes out of objects and back. A class says once what it consists of, for both directions:
+// Serialization of objects. A class lists its members once, for both directions:
 //     template <class Archive> void transfer(Archive& a) { a(steps_), a(states_); }
-// Numbers, structs of numbers, vectors of either, and text; the bytes are of this machine and this build. A
-// reader throws std::runtime_error where the bytes do not hold what is asked for; classes check in `transfer`
-// what else they rely on.
+// Supported are numbers, structs of numbers, vectors of either, and text. The bytes are specific to the
+// machine and the build. A reader throws std::runtime_error if the bytes do not match; further invariants are
+// checked in `transfer`.
 #pragma once
 
 #include <cstring>
@@ -47,7 +47,7 @@ public:
     void operator()(bool& value) {
         unsigned char byte = 0;
         take(&byte, sizeof byte);
-        if (byte > 1) throw std::runtime_error("it holds " + std::to_string(byte) + " where 0 or 1 is due");
+        if (byte > 1) throw std::runtime_error("it contains " + std::to_string(byte) + " instead of 0 or 1");
         value = byte == 1;
     }
     template <class T> void operator()(std::vector<T>& v) {
@@ -63,13 +63,13 @@ public:
         s.resize(size(1));
         take(s.data(), s.size());
     }
-    // A vector whose size the reader has and the writer must have had.
+    // A vector of a size known to the reader, which must equal that of the writer.
     template <class V> void of_known_size(V& v) {
         const auto due = v.size();
         (*this)(v);
         if (v.size() != due)
-            throw std::runtime_error("it holds " + std::to_string(v.size()) + " numbers where " +
-                                     std::to_string(due) + " are due");
+            throw std::runtime_error("it contains " + std::to_string(v.size()) + " numbers, but " +
+                                     std::to_string(due) + " are expected");
     }
     bool at_end() const { return at_ == end_; }
 

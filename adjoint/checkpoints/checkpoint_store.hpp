@@ -1,5 +1,5 @@
-// Where the states of checkpoints lie: bytes alone. Which state is in which slot, the schedule knows
-// (adjoint/checkpoints/schedule.hpp).
+// Storage for the bytes of checkpoints. The schedule (adjoint/checkpoints/schedule.hpp) knows which state is
+// in which slot.
 #pragma once
 
 #include <cstring>
@@ -10,7 +10,7 @@
 
 namespace costate {
 
-// Slots of memory, preallocated, and slots on disk where the schedule has some.
+// Preallocated slots in memory, and slots on disk if the schedule has some.
 class CheckpointStore {
 public:
     CheckpointStore(int numbers_per_state, const Schedule& schedule, const DiskSettings& disk = {})

@@ -1,4 +1,4 @@
-// Which steps' states are stored, and where: what a schedule knows of the store.
+// The steps whose states are stored, and their slots.
 #pragma once
 
 #include <optional>
@@ -6,8 +6,8 @@
 
 namespace costate {
 
-// The steps whose states are stored, the earliest in slot 0: runs of equal distances, so that a million in a
-// row are one entry.
+// The steps whose states are stored, the earliest in slot 0. Represented by runs of equal distances: a
+// million consecutive steps are one entry.
 class Checkpoints {
 public:
     void push(int step);
@@ -15,13 +15,13 @@ public:
     int size() const { return size_; }
     int first() const { return runs_.front().first; }
     int top() const { return runs_.back().at(runs_.back().count - 1); }
-    // The last one that is not after the step, which is not before the first.
+    // The last stored step at or before `step`, which must not be before the first one.
     struct Place {
         int step, slot;
     };
     Place nearest(int step) const;
     template <class Archive> void transfer(Archive& a) { a(runs_), a(size_); }
-    bool rises_within(int steps) const;  // from 0, as a stack does that was pushed in order
+    bool rises_within(int steps) const;  // true if the steps increase from 0, as after pushes in order
 
 private:
     struct Run {
@@ -32,14 +32,16 @@ private:
     int size_ = 0;
 };
 
-// The states to keep of a sweep whose length is not known: whenever it ends, no step need be evaluated more
-// often than of the same number of steps known beforehand (Wang, Moin & Iaccarino, Minimal repetition dynamic
-// checkpointing, 2009). A state has a level; one with a later state of a higher level beside it may go. Where
-// none may, the state that asked in vain leaves its level, plus one, to the next.
+// Selects the states to keep in a sweep of unknown length. Whenever the sweep ends, no step must be evaluated
+// more often than if its length had been known (Wang, Moin & Iaccarino, Minimal repetition dynamic
+// checkpointing, 2009). Every state has a level. A state is dispensable if a later neighbour has a higher
+// level. If no state is dispensable, the offered state is not stored, and the next one gets its level plus
+// one.
 class OnlineCheckpoints {
 public:
     explicit OnlineCheckpoints(int slots = 0) : slots_(slots) {}
-    // For 0, 1, 2, ... in turn: the slot that the state of this step goes to, if it does.
+    // To be called with 0, 1, 2, ... Returns the slot for the state of this step, or none if it is not
+    // stored.
     std::optional<int> offer(int step);
     std::vector<Checkpoints::Place> kept() const;  // by step
     template <class Archive> void transfer(Archive& a) { a(slots_), a(level_), a(kept_), a(dispensable_); }
@@ -49,8 +51,8 @@ private:
         int step, slot, level;
     };
     int slots_;
-    int level_ = highest;                   // of the state that is offered next
-    std::vector<Kept> kept_, dispensable_;  // kept_: by step, their levels never rise
+    int level_ = highest;                   // level of the next offered state
+    std::vector<Kept> kept_, dispensable_;  // kept_: by step, with nonincreasing levels
     static constexpr int highest = 1 << 30;
 };
 

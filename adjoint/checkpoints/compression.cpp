@@ -14,7 +14,7 @@ namespace costate {
 
 namespace {
 
-constexpr int level = 1;  // higher ones shrink states hardly more
+constexpr int level = 1;  // higher levels hardly compress states better
 
 std::uint64_t bits(const double* x) {
     std::uint64_t b;
@@ -59,7 +59,7 @@ bool have_compression() { return false; }
 
 std::vector<char> compress(const double*, size_t, size_t) {
     throw std::runtime_error(
-        "this build compresses no checkpoints: install libzstd-dev, configure and build again");
+        "this build does not support compressed checkpoints: install libzstd-dev, configure and build again");
 }
 bool decompress(const char*, size_t, double*, size_t, size_t) { return false; }
 

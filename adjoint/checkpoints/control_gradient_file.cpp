@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t rows_at_once = 256;
 
-// Version 1.0 of the format, whose length is a multiple of 64.
+// A header of version 1.0 of the format, padded to a multiple of 64 bytes.
 std::string npy_header(int steps, size_t nu) {
     std::string text = "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(steps) + ", " +
                        std::to_string(nu) + "), }";
@@ -33,7 +33,7 @@ ControlGradientFile::ControlGradientFile(std::filesystem::path path, int steps, 
     const std::string header = npy_header(steps, nu_);
     header_ = header.size();
     std::error_code ignored;
-    // it was finished already
+    // the file is already finished: continue with its ".part"
     if (resumes && !std::filesystem::exists(part_)) std::filesystem::rename(path_, part_, ignored);
     file_ = std::make_unique<DiskFile>(part_, resumes ? DiskFile::Mode::open : DiskFile::Mode::create);
     if (!resumes) {
@@ -48,9 +48,9 @@ ControlGradientFile::ControlGradientFile(std::filesystem::path path, int steps, 
     std::string found(std::min(header_, static_cast<size_t>(file_->size())), ' ');
     file_->read(0, found.data(), found.size());
     if (found == header) return;
-    throw std::runtime_error("cannot go on with '" + part_.string() + "': it does not begin as an array of " +
-                             std::to_string(steps) + " x " + std::to_string(nu) +
-                             " numbers; run again from the start");
+    throw std::runtime_error("cannot resume with '" + part_.string() +
+                             "': its header is not that of an array of " + std::to_string(steps) + " x " +
+                             std::to_string(nu) + " numbers; start the run again");
 }
 
 ControlGradientFile::~ControlGradientFile() {

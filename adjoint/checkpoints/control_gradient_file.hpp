@@ -1,5 +1,5 @@
-// A sink for gradients by the controls of every step, streamed as the reverse sweep finds them: a NumPy array
-// (steps, nu) of doubles, for numpy.load. Room for some rows is all the memory it takes.
+// Streams the gradient with respect to the controls of every step to a file during the backward pass: a NumPy
+// array (steps, nu) of doubles, for numpy.load. Its memory is a buffer of a few rows.
 #pragma once
 
 #include <filesystem>
@@ -13,9 +13,9 @@ namespace costate {
 
 class ControlGradientFile {
 public:
-    // Rows go to "<path>.part", which finish() renames to the path. Without finish() it is removed, unless it
-    // stays for a run that goes on from there (`stays`), as a run that resumes does. Throws where another
-    // such object, of any process, has the path.
+    // Rows are written to "<path>.part", which finish() renames to the path. Without finish(), it is removed,
+    // unless `stays` keeps it for a run that resumes. Throws if another object, in any process, uses the
+    // path.
     ControlGradientFile(std::filesystem::path path, int steps, int nu, bool stays = false,
                         bool resumes = false);
     ~ControlGradientFile();
@@ -23,7 +23,7 @@ public:
     ControlGradientFile& operator=(const ControlGradientFile&) = delete;
 
     void row(int t, const double* u_bar);  // (nu), t from the last step to the first
-    void flush();                          // to the disk
+    void flush();                          // writes buffered rows to the disk
     void finish();
 
 private:
@@ -34,7 +34,7 @@ private:
     const size_t nu_;
     const bool stays_;
     size_t header_;
-    int first_ = 0;    // step of the first row in the buffer, whose rows fill it from its end
+    int first_ = 0;    // step of the first row in the buffer, which is filled from its end
     size_t used_ = 0;  // numbers
     std::vector<double> rows_;
 };

@@ -70,7 +70,8 @@ void DiskFile::read(std::int64_t offset, void* bytes, size_t n) const {
         const ssize_t got = ::pread(descriptor_, to, n, offset);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) fail("read", path_, reason(errno));
-        if (got == 0) fail("read", path_, "it ends at byte " + std::to_string(offset) + ", and should not");
+        if (got == 0)
+            fail("read", path_, "it ends at byte " + std::to_string(offset) + ", which is too early");
         to += got;
         offset += got;
         n -= static_cast<size_t>(got);
@@ -113,7 +114,7 @@ std::uint32_t checksum(const void* bytes, size_t n) {
 bool have_checksums() { return false; }
 std::uint32_t checksum(const void*, size_t) {
     throw std::runtime_error(
-        "this build knows no checksums for files: install zlib1g-dev, configure and build again");
+        "this build has no checksums for files: install zlib1g-dev, configure and build again");
 }
 #endif
 

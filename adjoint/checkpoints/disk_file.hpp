@@ -1,5 +1,4 @@
-// A file that is written and read at offsets, and complains in one line that names it. Checksums of what is
-// in files.
+// A file with reads and writes at offsets, whose errors are one line with its name. Checksums of contents.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +9,9 @@ namespace costate {
 class DiskFile {
 public:
     enum class Mode { create, open };
-    // for reading and writing; `create` empties one that is there
+    // Opens the file for reading and writing; `create` empties an existing file.
     DiskFile(std::filesystem::path path, Mode mode);
-    // has no name and is gone when it is closed
+    // A file without a name, which disappears when it is closed.
     static DiskFile temporary(const std::filesystem::path& directory);
     ~DiskFile();
     DiskFile(DiskFile&& other) noexcept;
@@ -23,7 +22,7 @@ public:
     void read(std::int64_t offset, void* bytes, size_t n) const;
     std::int64_t size() const;
     void resize(std::int64_t bytes);
-    void sync();  // what was written is on the disk after this
+    void sync();  // waits until all writes are on the disk
     const std::filesystem::path& path() const { return path_; }
 
 private:
@@ -32,10 +31,10 @@ private:
     int descriptor_;
 };
 
-// The file appears whole or not at all, in place of one that is there.
+// Writes a file atomically, replacing an existing one.
 void replace_file(const std::filesystem::path& path, const void* bytes, size_t n);
 
-// CRC-32 by zlib; a build without it has neither checkpoints on disk nor saved runs.
+// CRC-32 by zlib. A build without zlib has neither checkpoints on disk nor saved runs.
 bool have_checksums();
 std::uint32_t checksum(const void* bytes, size_t n);
 

@@ -30,7 +30,7 @@ DiskStore::DiskStore(const DiskSettings& settings, int numbers_per_state, int st
       most_states_(states),
       offsets_{0} {
     offsets_.reserve(static_cast<size_t>((states - 1) / per_chunk_) + 2);
-    checksum(nullptr, 0);  // complains now where there are none
+    checksum(nullptr, 0);  // throws in builds without checksums
     if (compressed_ && !have_compression()) compress(nullptr, 0, 0);
     for (Chunk* c : {&here_, &beside_})
         c->numbers.resize(nx_ * static_cast<size_t>(per_chunk_));
@@ -104,8 +104,7 @@ void DiskStore::turn_to(int chunk) {
         at_work_ = std::async(std::launch::async, [this, chunk] { load(beside_, chunk - 1, per_chunk_); });
 }
 
-// A chunk follows those before it in the file: its header, then its states. The checksum is of all of it but
-// itself.
+// Chunks are consecutive in the file: header, then states. The checksum covers everything except itself.
 void DiskStore::save(Chunk& c, int states) {
     const size_t numbers = static_cast<size_t>(states) * nx_, raw = numbers * sizeof(double);
     std::vector<char> packed;
@@ -134,7 +133,7 @@ void DiskStore::load(Chunk& c, int chunk, int states) {
     const std::int64_t at = offsets_.at(n), size = offsets_.at(n + 1) - at;
     const auto fail = [&](const char* why) {
         throw std::runtime_error("checkpoints in '" + file_.path().string() + "' are corrupted at byte " +
-                                 std::to_string(at) + ": " + why + "; run again from the start");
+                                 std::to_string(at) + ": " + why + "; start the run again");
     };
     std::vector<char> bytes(size);
     file_.read(at, bytes.data(), bytes.size());
@@ -142,17 +141,17 @@ void DiskStore::load(Chunk& c, int chunk, int states) {
     std::memcpy(&h, bytes.data(), sizeof h);
     const std::uint32_t crc = std::exchange(h.crc, 0u);
     std::memcpy(bytes.data(), &h, sizeof h);
-    if (crc != checksum(bytes.data(), bytes.size())) fail("their checksum does not agree");
+    if (crc != checksum(bytes.data(), bytes.size())) fail("the checksum does not match");
     const char* const packed = bytes.data() + sizeof h;
     const size_t length = bytes.size() - sizeof h;
     const size_t raw = static_cast<size_t>(std::max(h.states, 0)) * nx_ * sizeof(double);
     if (h.chunk != chunk || h.states < states || h.states > per_chunk_ || h.bytes != length ||
         (!compressed_ && length != raw))
-        fail("their header is not of these states");
+        fail("the header does not match these states");
     if (!compressed_)
         std::memcpy(c.numbers.data(), packed, length);
     else if (!decompress(packed, length, c.numbers.data(), nx_, static_cast<size_t>(h.states)))
-        fail("what is compressed there is not of so many states");
+        fail("the compressed data do not contain this number of states");
     c.chunk = chunk;
     traffic_.bytes_read += size;
 }
@@ -164,12 +163,12 @@ void DiskStore::check_places() const {
     };
     const bool rises =
         chunks >= 0 && offsets_[0] == 0 && std::ranges::adjacent_find(offsets_, too_short) == offsets_.end();
-    // Chunks are filled in order; only the last may be in memory alone.
+    // Chunks are filled in order; only the last may be in memory without being in the file.
     const bool fits = states_ >= 0 && states_ <= most_states_;
     const int due = fits ? (states_ + per_chunk_ - 1) / per_chunk_ : 0;  // chunks
     const bool all_there = here_.dirty ? here_.chunk == due - 1 && due - 1 <= chunks : due <= chunks;
     if (!rises || offsets_.back() > file_.size() || !fits || !all_there)
-        throw std::runtime_error("its checkpoints are not those of '" + file_.path().string() + "'");
+        throw std::runtime_error("its checkpoints do not belong to '" + file_.path().string() + "'");
 }
 
 }  // namespace costate

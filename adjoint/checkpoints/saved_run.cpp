@@ -23,8 +23,7 @@ struct Header {
 
 }  // namespace
 
-// A run that ends removes its lock, so what was opened here may be a file without a name by the time it is
-// locked.
+// A run that ends removes its lock file. Therefore the file opened here may be unlinked before it is locked.
 RunLock::RunLock(const std::filesystem::path& file) : path_(file.string() + ".lock"), descriptor_(-1) {
     for (;;) {
         descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
@@ -33,7 +32,7 @@ RunLock::RunLock(const std::filesystem::path& file) : path_(file.string() + ".lo
         if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
             ::close(descriptor_);
             throw std::runtime_error("cannot write '" + file.string() +
-                                     "': another run writes it; wait for that one, or give another name");
+                                     "': another run writes it; wait for that run, or give another name");
         }
         struct stat opened = {};
         struct stat named = {};
@@ -62,7 +61,7 @@ void save_run(const std::filesystem::path& file, std::uint32_t of, const std::ve
 std::vector<char> load_run(const std::filesystem::path& file, std::uint32_t of) {
     const DiskFile in(file, DiskFile::Mode::open);
     const auto fail = [&](const char* why) {
-        throw std::runtime_error("cannot go on from '" + file.string() + "': " + why);
+        throw std::runtime_error("cannot resume '" + file.string() + "': " + why);
     };
     const auto size = static_cast<size_t>(in.size());
     Header h;
@@ -73,8 +72,8 @@ std::vector<char> load_run(const std::filesystem::path& file, std::uint32_t of) 
     std::vector<char> run(size - sizeof h);
     in.read(sizeof h, run.data(), run.size());
     if (h.bytes != run.size() || h.crc != checksum(run.data(), run.size()))
-        fail("it is corrupted; run again from the start");
-    if (h.of != of) fail("it was saved by another run; give the scene and the options that it had");
+        fail("it is corrupted; start the run again");
+    if (h.of != of) fail("it was saved by another run; give the scene and options of that run");
     return run;
 }
 

@@ -1,5 +1,4 @@
-// Runs that are saved to a file and go on from it: the file is there whole or not at all, whenever the
-// program is killed.
+// Saving runs to files and resuming them. Files are written atomically, whenever the program is killed.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +7,7 @@
 
 namespace costate {
 
-// While it lives no other run writes the file or what lies beside it. Throws where another does.
+// A lock that keeps other runs from writing the file and its companions. Throws if another run holds it.
 class RunLock {
 public:
     explicit RunLock(const std::filesystem::path& file);
@@ -17,11 +16,11 @@ public:
     RunLock& operator=(const RunLock&) = delete;
 
 private:
-    std::filesystem::path path_;  // "<file>.lock", which only a run that is killed leaves behind
+    std::filesystem::path path_;  // "<file>.lock"; left behind only by killed runs
     int descriptor_;
 };
 
-// `of` stands for all that a run depends on; a run is only taken up again by one of the same.
+// `of` identifies everything that a run depends on; a run can be resumed only with the same value.
 void save_run(const std::filesystem::path& file, std::uint32_t of, const std::vector<char>& run);
 std::vector<char> load_run(const std::filesystem::path& file, std::uint32_t of);
 

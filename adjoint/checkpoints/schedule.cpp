@@ -8,7 +8,7 @@ namespace costate {
 
 namespace {
 
-// C(s + r, s) >= n with the least r, and C(s + r - 1, s) < n; n >= 1. s and n up to 2^30.
+// The least r with C(s + r, s) >= n, so C(s + r - 1, s) < n; n >= 1. s and n up to 2^30.
 struct Repetitions {
     std::int64_t r = 0, within = 1, before = 0;  // within = C(s + r, s), before = C(s + r - 1, s)
     Repetitions(std::int64_t n, std::int64_t s) {
@@ -24,7 +24,7 @@ struct Repetitions {
     }
 };
 
-// F(n, s), with C(s + r, s + 1) = C(s + r - 1, s) (s + r) / (s + 1); by blocks of `kept`
+// F(n, s), with C(s + r, s + 1) = C(s + r - 1, s) (s + r) / (s + 1), for blocks of `kept` steps
 std::int64_t fewest_evaluations(std::int64_t n, std::int64_t s, std::int64_t kept = 1) {
     if (n == 0) return 0;
     const std::int64_t m = (n - 1) / kept + 1;
@@ -71,7 +71,8 @@ Schedule Schedule::online(int slots) { return {Kind::online, unknown, slots, 0, 
 
 Schedule Schedule::within(std::int64_t bytes, std::int64_t bytes_per_state, int steps, std::int64_t on_disk) {
     if (bytes < bytes_per_state)
-        throw std::invalid_argument(std::to_string(bytes) + " bytes hold no checkpoint, which takes " +
+        throw std::invalid_argument(std::to_string(bytes) +
+                                    " bytes are too few for a checkpoint, which takes " +
                                     std::to_string(bytes_per_state));
     const std::int64_t held = bytes_per_state == 0 ? steps : bytes / bytes_per_state;
     const int slots = static_cast<int>(std::min<std::int64_t>(held, std::max(steps, 1)));
@@ -101,8 +102,8 @@ std::int64_t Schedule::forward_evaluations() const {
         case Kind::binomial: return fewest_evaluations(n, slots_, kept_);
         case Kind::every_kth: break;
     }
-    // The first sweep, and every step again but the last; a segment that is entered again is run once more,
-    // but for its last step, from which it is reversed at once.
+    // The first sweep, and every step again except the last. A segment that is entered again is run once
+    // more, except its last step, which is reversed immediately.
     const std::int64_t segments = (n - 1) / k + 1, last = n - (segments - 1) * k;
     return n + (last - 1) + (segments - 1) * (2 * k - 1);
 }
@@ -162,12 +163,12 @@ Schedule::Place Schedule::nearest(int step) const {
     return {near.step, slot(near.slot), Tier::memory};
 }
 
-// Binomial: of n blocks with s slots, C(s + r - 1, s) < n <= C(s + r, s), the first d are left to all s slots
-// and r - 1 repetitions, the others to s - 1 slots and r repetitions; among the d that permit it this is the
-// largest.
+// Binomial schedule: of n blocks with s slots, C(s + r - 1, s) < n <= C(s + r, s), the first d blocks are
+// reversed with s slots and r - 1 repetitions, the others with s - 1 slots and r repetitions. The largest
+// possible d is used.
 int Schedule::distance(int n) const {
     if (kind_ == Kind::every_kth) return n > k_ ? k_ : 1;
-    const int s = slots_ - stored_.size() + 1;  // the one on top counts
+    const int s = slots_ - stored_.size() + 1;  // including the slot on top
     const std::int64_t m = (n - 1) / kept_ + 1;
     const Repetitions left(m, s);                                   // before = C(s + r - 1, s)
     const std::int64_t right = left.before * s / (s + left.r - 1);  // C(s + r - 2, s - 1)
@@ -189,7 +190,7 @@ Action Schedule::reverse() {
     }
     at_ = nowhere;
     --end_;
-    const int below = tiered() ? 0 : 1;  // state 0 stays on the lowest stack
+    const int below = tiered() ? 0 : 1;  // state 0 is never removed from the lowest stack
     if (stored_.size() > below && stored_.top() == end_) stored_.pop();
     if (on_disk_.size() > 1 && on_disk_.top() == end_) on_disk_.pop();
     return {Action::Kind::reverse, end_};

@@ -12,7 +12,7 @@ void check_least_squares(const Objective& objective) {
         if (traits_of(term.kind).numbers == 0) refuse("is not a sum of squares");
         if (term.weight < 0) refuse("has a negative weight");
         if (term.norm == TermNorm::distance && objective.size() > 1)
-            refuse("is a distance among other terms: use the squared norm");
+            refuse("is a distance combined with other terms: use the squared norm");
         if (term.norm == TermNorm::distance && term.running)
             refuse("is a sum of distances: use the squared norm");
     }

@@ -1,4 +1,4 @@
-// The bodies of adjoint/objective/objective.hpp's templates, for the files that instantiate them:
+// Definitions of the templates of adjoint/objective/objective.hpp, for the files that instantiate them:
 // adjoint/objective/objective.cpp for double and Dual<double>.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace costate {
 
 namespace {
 
-// What a term makes of its residual r.
+// The norm of a term's residual r.
 template <class R> typename R::Scalar norm_value(const Term& term, const R& r) {
     switch (term.norm) {
         case TermNorm::squared: return r.squaredNorm();
@@ -38,8 +38,7 @@ template <class T> auto entries(T* p, int n, const std::vector<int>& indices) {
         p, n)(indices);
 }
 
-// The point of a position, velocity or height term: in its body; and relative to the common frame of the
-// body's tree.
+// The point of a position, velocity or height term: in its body, and in the common frame of the body's tree.
 template <class T> Vec3<T> body_point(const World& w, const Term& term, const T* theta) {
     return term.site < 0 ? Vec3<T>(cast<T>(term.point)) : load3(theta + w.model.site_position.at(term.site));
 }
@@ -63,7 +62,7 @@ template <class T> VecX<T> configuration_residual(const World& w, const Term& te
     return d;
 }
 
-// r of the terms that have three numbers: y - target, each times its entry of `axes`; or a rotation vector.
+// r of terms with three numbers: axes o (y - target), or a rotation vector.
 template <class T>
 Vec3<T> vector_residual(const World& w, const Term& term, const T* theta, const StepScratch<T>& s) {
     const Kinematics<T>& k = s.kinematics;

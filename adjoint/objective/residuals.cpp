@@ -6,7 +6,7 @@ namespace costate {
 
 namespace {
 
-// How many numbers a term squares; 0: it squares none.
+// The number of scalar residuals of a term; 0: the term is not a square.
 int dimension(const Term& term) {
     const TermTraits& traits = traits_of(term.kind);
     if (traits.numbers >= 0) return traits.numbers;
@@ -19,7 +19,7 @@ int dimension(const Term& term) {
     return 0;
 }
 
-// Whether it asks for impulses, which only the adjoint of the whole step leads back.
+// True if the term depends on impulses, whose gradient needs the adjoint of the whole step.
 bool is_of_impulses(const Term& term) {
     if (term.kind == TermKind::impulse) return true;
     const std::vector<Signal>& signals = term.recording.signals;

@@ -10,7 +10,7 @@ Signal rotation_signal(SignalKind kind, int index, int component, const std::str
     return {kind, index, component, {name + ".qw", name + ".qx", name + ".qy", name + ".qz"}};
 }
 
-// Of the plain coordinates of a joint: none for the one of an axis, else x, y, z.
+// Suffix of a plain coordinate of a joint: empty for a joint with an axis, otherwise x, y, z.
 std::string suffix(const JointKind& kind, int c) { return kind.has_axis ? "" : axis_names[c]; }
 
 void add_positions(const Body& b, std::vector<Signal>& out) {

@@ -1,5 +1,5 @@
-// Signals: what a rollout has at every step that a table may have a column of. Trajectories are written and
-// recordings are read by the same names:
+// Signals: quantities of a rollout at every step that can be columns of a table. Written trajectories and
+// recordings use the same names:
 //
 //   <joint>                             of a joint with one degree of freedom, rad or m
 //   <joint>.x .y .z                     of a free joint, world axes, m
@@ -11,8 +11,8 @@
 //   site(<site>).x .y .z                of the site in the world, m
 //   impulse(<shape>)                    sum of the normal impulses of the shape's contacts in the step, N s
 //
-// All are of the beginning of a step but control and impulse, which are of the step and do not exist at the
-// end of a rollout.
+// All signals refer to the beginning of a step, except controls and impulses, which refer to the step and do
+// not exist at the end of a rollout.
 #pragma once
 
 #include <string>
@@ -33,13 +33,13 @@ enum class SignalKind {
     impulse
 };
 
-// One number, or a rotation as a quaternion (w, x, y, z).
+// A number, or a rotation as a quaternion (w, x, y, z).
 struct Signal {
     SignalKind kind;
-    int index;  // its first entry of q, v or u; the body, site or shape
-    // of a joint's position or rotation: its first entry of v; of a body's or site's position: x, y or z
+    int index;  // first entry of q, v or u; or the body, site or shape
+    // joint position or rotation: first entry of v; position of a body or site: x, y or z
     int component = 0;
-    std::vector<std::string> names;  // of its columns
+    std::vector<std::string> names;  // names of its columns
 
     bool is_rotation() const { return kind == SignalKind::rotation || kind == SignalKind::body_rotation; }
     bool is_of_a_step() const { return kind == SignalKind::control || kind == SignalKind::impulse; }
@@ -48,7 +48,7 @@ struct Signal {
 };
 
 std::vector<Signal> state_signals(const Model& m);  // q, v and u, in their order
-std::vector<Signal> all_signals(const World& w);    // these, then poses, sites and impulses
+std::vector<Signal> all_signals(const World& w);    // state signals, then poses, sites and impulses
 std::vector<std::string> column_names(const std::vector<Signal>& signals);
 
 }  // namespace costate

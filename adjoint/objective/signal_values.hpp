@@ -1,4 +1,4 @@
-// The values of signals at a step, what separates them from a recording, and the adjoints of both.
+// The values of signals at a step, their differences from a recording, and adjoints.
 #pragma once
 
 #include "adjoint/objective/recording.hpp"
@@ -7,8 +7,7 @@
 
 namespace costate {
 
-// The value of a signal that is a number; and of one that is a rotation. After `step`, or `observe` at the
-// end.
+// The value of a scalar signal, and of a rotation. Call after `step`, or after `observe` at the end.
 template <class T>
 T signal_number(const World& w, const Signal& c, const T* theta, const T* x, const T* u,
                 const StepScratch<T>& s) {
@@ -30,8 +29,8 @@ template <class T> Quaternion<T> signal_rotation(const Signal& c, const T* x, co
     return orientation(s.kinematics.X[c.index]);
 }
 
-// What separates a signal from a value of it: the difference, or the rotation vector that turns the value
-// into the signal by the shortest way, in axes that turn along, rad.
+// The difference of a signal from a value: a number, or the shortest rotation vector from the value to the
+// signal, in body axes, rad.
 template <class T>
 void signal_difference(const World& w, const Signal& c,
                        const double* value,  // (width)
@@ -48,7 +47,7 @@ void signal_difference(const World& w, const Signal& c,
     r[1] = turn.y();
     r[2] = turn.z();
 }
-// Seeds the scratch's covectors of poses and impulses, adds to theta_bar (np), x_bar (2 nv) and u_bar (nu).
+// Adds to the scratch's covectors of poses and impulses, and to theta_bar (np), x_bar (2 nv) and u_bar (nu).
 template <class T>
 void signal_difference_adj(const World& w, const Signal& c, const double* value, const T* theta, const T* x,
                            StepScratch<T>& s, const T* r_bar, T* theta_bar, T* x_bar, T* u_bar) {
@@ -80,7 +79,7 @@ void signal_difference_adj(const World& w, const Signal& c, const double* value,
     }
 }
 
-// Differences of all signals to their recording at step t, each in its own unit (sum of dimensions).
+// Differences of all signals from the recording at step t, each in its own unit (sum of dimensions).
 template <class T>
 VecX<T> recording_residual(const World& w, const Recording& rec, int t, const T* theta, const T* x,
                            const T* u, const StepScratch<T>& s) {

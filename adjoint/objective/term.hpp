@@ -1,4 +1,4 @@
-// What an objective is made of, as data. Values and adjoints: adjoint/objective/objective.hpp.
+// The terms of objectives, as data. Values and adjoints are in adjoint/objective/objective.hpp.
 #pragma once
 
 #include <string>
@@ -23,12 +23,12 @@ enum class TermKind {
     angular_momentum,  // r = L - target of `bodies`, about the origin of the world, kg m^2/s
     kinetic_energy,    // of `bodies`, J
     potential_energy,  // of `bodies` in gravity, J
-    recording,         // r = differences of `recording`'s signals to what was recorded for the step
+    recording,         // r = differences of the signals of `recording` from their recorded values
     angular_velocity,  // r = omega - target of a body, world axes, rad/s
     orientation,       // r = the rotation vector from a target to a body's orientation, body axes, rad
 };
 
-// What a term is about, which decides the keys of files that have a meaning for it.
+// The subject of a term, which determines its keys in files.
 enum class TermSubject { point, body, bodies, joints, actuators, shape, file };
 
 // A kind of term, one row each. Values and adjoints are cases of adjoint/objective/objective.inl.
@@ -36,10 +36,10 @@ struct TermTraits {
     TermKind kind;
     const char* name;  // in files
     TermSubject subject;
-    int numbers;              // of r; 0: there is none and the value is linear; -1: as many as the term names
-    bool has_target = false;  // "target" and "axes", of three numbers
-    bool of_a_step = false;   // does not exist at the end, where no step follows
-    bool per_second = true;   // a running sum has the factor h
+    int numbers;              // size of r; 0: no residual, the value is linear; -1: depends on the term
+    bool has_target = false;  // has "target" and "axes" with three numbers
+    bool of_a_step = false;   // undefined in the final state, which no step follows
+    bool per_second = true;   // running sums have the factor h
 };
 
 inline constexpr TermTraits term_traits[] = {
@@ -69,23 +69,23 @@ constexpr bool term_traits_are_in_order() {
 }
 static_assert(term_traits_are_in_order());
 
-// |r|^2; |r|, whose derivative at 0 is 0; or r[component], of which least squares are made
+// squared: |r|^2; distance: |r|, with derivative 0 at 0; component: r[component], for least squares
 enum class TermNorm { squared, distance, component };
 
 struct Term {
     std::string name;
     TermKind kind = TermKind::position;
     TermNorm norm = TermNorm::squared;
-    bool running = false;  // else final
-    int component = 0;     // of r, where the norm is that
+    bool running = false;  // false: final
+    int component = 0;     // of r, for the norm `component`
     double weight = 1;
     int body = -1, shape = -1;
-    int site = -1;                              // of `body`: its place, a parameter, instead of `point`
-    BodyRange bodies;                           // a tree, several, or all
+    int site = -1;                              // a site of `body`, whose position replaces `point`
+    BodyRange bodies;                           // one tree, several, or all
     Vec3<double> point = Vec3<double>::Zero();  // in the body, m
     Vec3<double> target = Vec3<double>::Zero();
     Quaternion<double> orientation = Quaternion<double>::identity();  // in the world
-    Vec3<double> axes = Vec3<double>::Ones();                         // multiplies the three components of r
+    Vec3<double> axes = Vec3<double>::Ones();                         // factors of the three components of r
     std::vector<int> dofs, controls;
     VecX<double> q_target;  // (nq)
     Recording recording;

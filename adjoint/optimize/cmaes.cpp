@@ -1,5 +1,5 @@
-// Evolution by covariance matrix adaptation (Hansen & Ostermeier 2001) as pagmo has it: the baseline that
-// gradients are compared to. An iteration is a generation, each of whose individuals costs a loss.
+// Covariance matrix adaptation (CMA-ES; Hansen & Ostermeier 2001) by pagmo, the gradient-free baseline. An
+// iteration is a generation; each individual costs one evaluation of the loss.
 #include "adjoint/optimize/problem.hpp"
 
 #ifdef COSTATE_HAVE_PAGMO
@@ -14,8 +14,8 @@ namespace costate {
 
 namespace {
 
-// y = start + scale w, moved into its bounds. pagmo reads no more from the box of w than its width, to which
-// sigma is relative.
+// y = start + scale w, clamped to its bounds. pagmo uses only the width of the box of w, to which sigma is
+// relative.
 struct Fitness {
     Problem* p = nullptr;
     VecX<double> scale;
@@ -50,7 +50,7 @@ void cmaes(Problem& p) {
     for (int k = 0; k < size; ++k)
         population.push_back(origin, {first});
     constexpr double smallest_move = 1e-13;
-    // keeps what it adapted
+    // keeps its adapted state between generations
     const pagmo::cmaes generation(1, -1, -1, -1, -1, o.sigma, 0, smallest_move, true, false, o.seed);
     while (true) {
         if (const char* why = p.budget_spent()) return void(p.result.stopped = why);
@@ -68,7 +68,7 @@ bool have_cmaes() { return false; }
 
 void cmaes(Problem&) {
     throw std::runtime_error(
-        "this build has no CMA-ES: pagmo was missing; choose a method that uses gradients");
+        "this build has no CMA-ES, because pagmo was missing; choose a method with gradients");
 }
 
 #endif

@@ -6,7 +6,7 @@ namespace costate {
 
 namespace {
 
-// d x0/dy (ndx x n) and d theta/dy (np x n): rows are pulled back one by one.
+// d x0/dy (ndx x n) and d theta/dy (np x n), computed by pulling back one row after the other.
 struct StartTangents {
     Eigen::MatrixXd X, Theta;
     StartTangents(const World& w, const ControlPlan& plan, const Variables& variables, const VecX<double>& y)
@@ -69,7 +69,7 @@ NormalEquations ForwardProducts::at(const VecX<double>& y) {
     StartTangents tangents(world_, plan_, variables_, y);
     Eigen::MatrixXd &X = tangents.X, &Theta = tangents.Theta,
                     U = Eigen::MatrixXd::Zero(world_.nu(), y.size());
-    if (Theta.isZero(0)) Theta.resize(0, 0);  // no parameter moves
+    if (Theta.isZero(0)) Theta.resize(0, 0);  // no parameters are optimized
     NormalEquations sum{Eigen::MatrixXd::Zero(y.size(), y.size()), VecX<double>::Zero(y.size())};
     VecX<double> x = in.x0, next(world_.nx()), u(world_.nu());
     for (int t = 0; t < steps_; ++t, x.swap(next)) {

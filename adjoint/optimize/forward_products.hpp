@@ -1,11 +1,9 @@
-// Least squares of a whole rollout, by forward products: the tangents of all variables y go along with the
-// rollout,
+// Least squares of a whole rollout by forward products: propagates the tangents of all variables y,
 //
 //   X_0 = dx_0/dy,   X_t+1 = A_t X_t + B_t du_t/dy + C_t dtheta/dy
 //
-// through the Jacobians A, B, C of its steps, and every residual r of a term
-// (adjoint/objective/residuals.hpp) adds to the normal equations. The price of a rollout's Jacobian is then
-// that of its steps' Jacobians, however many residuals there are.
+// with the Jacobians A, B, C of the steps, and adds every residual r (adjoint/objective/residuals.hpp) to the
+// normal equations. The cost is that of the steps' Jacobians, whatever the number of residuals.
 #pragma once
 
 #include "adjoint/objective/residuals.hpp"
@@ -20,8 +18,8 @@ struct NormalEquations {
 
 class ForwardProducts {
 public:
-    // World, objective, plan and variables must outlive it. Throws std::invalid_argument where states hold
-    // impulses for a warm start.
+    // World, objective, plan and variables must outlive this object. Throws std::invalid_argument if states
+    // hold impulses of a warm start.
     ForwardProducts(const World& w, const Objective& objective, const ControlPlan& plan,
                     const Variables& variables, int steps);
     NormalEquations at(const VecX<double>& y);

@@ -1,20 +1,19 @@
 // Levenberg-Marquardt over the residuals r(y) of a rollout.
 //
-// Many variables y of few numbers r, all of them of the end: J comes by rows, from reverse sweeps.
+// With few residuals r, all of the final state, and many variables y: J is computed by rows, with one reverse
+// sweep per residual.
 //
-//   d = -J^T (J J^T + mu I)^-1 r        the shortest step among those that bring the linear model r + J d as
-//   far
+//   d = -J^T (J J^T + mu I)^-1 r        the shortest step that reduces the linear model r + J d equally
 //
-// A Jacobian then costs one reverse sweep a residual. Between two of them Broyden's update keeps J true along
-// the steps tried,
+// Between two Jacobians, Broyden's update keeps J exact along the steps tried,
 //
 //   J += (r(y + d) - r(y) - J d) d^T / |d|^2
 //
-// at the price of the loss alone, as long as every step takes a good part of the loss: the economy of
-// Powell's hybrid method (Powell 1970; More, Garbow & Hillstrom, User Guide for MINPACK-1, 1980, hybrj).
+// which costs only one loss, as long as every step reduces the loss sufficiently, as in Powell's hybrid
+// method (Powell 1970; More, Garbow & Hillstrom, User Guide for MINPACK-1, 1980, hybrj).
 //
-// Else J comes by columns, from forward products (adjoint/optimize/forward_products.hpp), and is made anew
-// for every step,
+// Otherwise J is computed by columns, with forward products (adjoint/optimize/forward_products.hpp), for
+// every step:
 //
 //   d = argmin 1/2 d^T (J^T J + mu D) d + (J^T r)^T d  within the variables' bounds,   D = diag(J^T J)
 #include <Eigen/Cholesky>
@@ -27,8 +26,8 @@ namespace costate {
 
 namespace {
 
-// d above within its bounds: what would leave them is moved to them, and the rest is asked again for what is
-// left of r.
+// The step d above within its bounds: components that would violate their bounds are set to the bounds, and
+// the others are solved again for the remaining r.
 VecX<double> bounded_step(const Eigen::MatrixXd& J, const VecX<double>& r, double mu,
                           const VecX<double>& lower, const VecX<double>& upper) {
     constexpr int most_rounds = 10;
@@ -49,8 +48,8 @@ VecX<double> bounded_step(const Eigen::MatrixXd& J, const VecX<double>& r, doubl
 }
 
 void by_rows(Problem& p, const Objective& components) {
-    constexpr double good = 0.6;        // of |r|: a step that leaves more asks for a new Jacobian
-    constexpr double least = 0.999;     // of |r|: what a step must leave at most
+    constexpr double good = 0.6;        // of |r|: a step that leaves more triggers a new Jacobian
+    constexpr double least = 0.999;     // of |r|: an accepted step leaves at most this
     constexpr int most_rejections = 8;  // in a row
     const auto count = static_cast<int>(components.size());
     const VecX<double>&lower = p.variables.lower(), &upper = p.variables.upper();
@@ -69,7 +68,7 @@ void by_rows(Problem& p, const Objective& components) {
     bool stale = false;
     for (int rejections = 0; rejections < most_rejections;) {
         if (stale && p.result.gradient_evaluations + count <= p.settings.max_gradient_evaluations) {
-            J = p.jacobian(y, components);  // the last loss was y's, else J would not be stale
+            J = p.jacobian(y, components);  // the last loss was that of y, otherwise J would not be stale
             stale = false;
             note_gradient();
         }

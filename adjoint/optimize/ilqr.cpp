@@ -26,7 +26,7 @@ TrajectoryOptimizer::TrajectoryOptimizer(const World& w, const Objective& object
         if (!(r < unlimited)) r = 1;
 }
 
-// x_t+1, and what the step adds to the objective: infinity where it leaves the finite numbers
+// Computes x_t+1 and returns the step's share of the objective; infinity if the state is not finite
 double TrajectoryOptimizer::take_step(int t, const double* x, const double* u, double* next) {
     step(world_, theta_.data(), x, u, scratch_, next);
     for (int i = 0; i < world_.nx(); ++i)
@@ -34,7 +34,7 @@ double TrajectoryOptimizer::take_step(int t, const double* x, const double* u, d
     return objective_value(world_, objective_, true, first_step_ + t, theta_.data(), x, u, scratch_);
 }
 
-// What the last state adds to it.
+// The final state's share of the objective.
 double TrajectoryOptimizer::finish(const double* x) {
     observe(world_, theta_.data(), x, scratch_);
     return objective_value<double>(world_, objective_, false, first_step_ + steps(), theta_.data(), x,
@@ -64,7 +64,7 @@ bool TrajectoryOptimizer::start(const VecX<double>& x0, const Eigen::MatrixXd& U
     return true;
 }
 
-// The trajectory at a length along the step, into X_trial_ and U_trial_.
+// Computes the trajectory for a step length, in X_trial_ and U_trial_.
 TrajectoryOptimizer::Merit TrajectoryOptimizer::run(double length) {
     Merit m;
     ++runs_;
@@ -93,7 +93,7 @@ TrajectoryOptimizer::Merit TrajectoryOptimizer::run(double length) {
     return m;
 }
 
-// The objective's share in a stage, from its residuals.
+// Adds the quadratic model of the objective to a stage, from its residuals.
 void TrajectoryOptimizer::quadratic(const Residuals& r, Stage& stage) const {
     const int ndx = world_.ndx();
     std::vector<int> free = settings_.free;
@@ -128,7 +128,7 @@ void TrajectoryOptimizer::linearise() {
                      residuals_);
     quadratic(residuals_, end);
 
-    // The gradient by the controls, less what their limits hold.
+    // The gradient with respect to the controls, without components at active limits.
     VecX<double> costate = end.l_x;
     double sum = 0;
     for (int t = steps() - 1; t >= 0; --t) {
@@ -176,7 +176,7 @@ bool TrajectoryOptimizer::sweep_back() {
     }
     if (unit_ == 0) {
         unit_ = curvature / (static_cast<double>(range_.size()) * steps());
-        if (unit_ > 0) return sweep_back();  // with what it damps known
+        if (unit_ > 0) return sweep_back();  // again, with the unit of the regularization
     }
     return true;
 }

@@ -31,7 +31,7 @@ InverseDynamics inverse_dynamics(const World& w, const VecX<double>& theta, cons
          result.residual > tolerance && result.residual < unlimited && result.iterations < most_iterations;
          damping *= 0.01) {
         ++result.iterations;
-        run(result.u);  // for its intermediates
+        run(result.u);  // recomputes the intermediates
         step_jacobian(w, theta.data(), x.data(), result.u.data(), scratch, jacobian);
         const Eigen::MatrixXd J = jacobian.by_u.middleRows(nv, nv), JJ = J.transpose() * J;
         const VecX<double> g = J.transpose() * r,

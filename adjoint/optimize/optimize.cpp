@@ -8,9 +8,9 @@ namespace costate {
 
 namespace {
 
-// Steepest descent with backtracking until the Armijo condition holds; the accepted step length grows for the
-// next iteration. With momentum, the heavy ball: the direction is the decaying sum of gradients, restarted
-// where it does not descend.
+// Steepest descent with backtracking until the Armijo condition holds; the next iteration starts with a
+// longer step. With momentum (heavy ball), the direction is a decaying sum of gradients, reset if it does not
+// descend.
 void descend(Problem& p, bool momentum) {
     const Variables& v = p.variables;
     const OptimizeSettings& o = p.settings;
@@ -59,7 +59,7 @@ void adam(Problem& p) {
 }
 
 #ifdef COSTATE_HAVE_NLOPT
-// NLopt's L-BFGS (Luksan) asks for value and gradient together; each such call after the first counts as an
+// NLopt's L-BFGS (Luksan) evaluates value and gradient together; each call after the first counts as an
 // iteration. Scaling the problem by the learning rate scales its first step, which is along the gradient.
 void lbfgs(Problem& p) {
     const auto vector = [](const VecX<double>& x) { return std::vector<double>(x.begin(), x.end()); };
@@ -103,8 +103,8 @@ void lbfgs(Problem& p) {
     } catch (const nlopt::forced_stop&) {
     } catch (const nlopt::roundoff_limited&) {
         p.result.stopped = "round-off limits progress";
-    } catch (const std::runtime_error&) {  // its generic failure, as where a line search meets diverging
-                                           // rollouts only
+    } catch (const std::runtime_error&) {  // NLopt's generic failure, for example if all rollouts of a line
+                                           // search diverge
         p.result.stopped = "the line search failed";
     }
     if (failure) std::rethrow_exception(failure);
@@ -146,7 +146,7 @@ Variables::Variables(const World& w, const ControlPlan& plan, const ParameterMap
     upper_.setConstant(n, unlimited);
     Eigen::Index k = 0;
     for (const int i : controls_) {
-        // beyond its limits a control has no effect, and no gradient to lead it back
+        // beyond its limits a control has no effect and a zero gradient
         const ParameterInterval& limits = w.model.actuators[actuator[k]].control;
         if (limits.lower >= 0) {
             lower_[k] = base_.theta[limits.lower];
@@ -183,7 +183,7 @@ VecX<double> Variables::pull_back(const VecX<double>& y, const Gradient& g) cons
         y_bar[k++] = g.controls[i];
     place_parameters_adj(world_.model, parameters_, y.data() + k, g.parameters.data(), y_bar.data() + k);
     k += size_of(parameters_);
-    // retract(x0, d): the covector at its end, pulled back to d
+    // pulls the covector at retract(x0, d) back to d
     const int nv = world_.nv();
     VecX<double> d = VecX<double>::Zero(2 * nv), d_bar = VecX<double>::Zero(2 * nv),
                  unused = VecX<double>::Zero(nv);
@@ -215,7 +215,8 @@ OptimizeResult optimize(Rollout<Simulation>& rollout, const Variables& variables
             break;
 #else
             throw std::runtime_error(
-                "this build has no L-BFGS: NLopt was missing; choose adam, momentum or gradient_descent");
+                "this build has no L-BFGS, because NLopt was missing; choose adam, momentum or "
+                "gradient_descent");
 #endif
     }
     p.result.seconds = p.seconds();

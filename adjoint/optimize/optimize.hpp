@@ -1,5 +1,4 @@
-// Optimization of a rollout: which numbers may move, and the methods that move them, by gradients or, for
-// comparison, without.
+// Optimization of a rollout: the variables, and the methods (with gradients and, for comparison, without).
 #pragma once
 
 #include <functional>
@@ -13,13 +12,13 @@
 
 namespace costate {
 
-// Everything a rollout is a function of.
+// The inputs of a rollout.
 struct RolloutInputs {
     VecX<double> theta, x0, z;
 };
 
-// The numbers that may move, as one vector y: controls of the channels to optimize, variables of parameters,
-// entries of the initial state's tangent (2 nv).
+// The optimized variables as one vector y: controls of optimized channels, variables of parameters, entries
+// of the initial state's tangent (2 nv).
 class Variables {
 public:
     Variables(const World& w, const ControlPlan& plan, const ParameterMap& parameters,
@@ -29,8 +28,8 @@ public:
     const VecX<double>& lower() const { return lower_; }
     const VecX<double>& upper() const { return upper_; }
     RolloutInputs inputs(const VecX<double>& y) const;
-    VecX<double> pull_back(const VecX<double>& y, const Gradient& g) const;  // gradient by y
-    // the decision variables that y begins with
+    VecX<double> pull_back(const VecX<double>& y, const Gradient& g) const;  // gradient with respect to y
+    // the decision variables of controls, with which y begins
     const std::vector<int>& controls() const { return controls_; }
 
 private:
@@ -46,27 +45,27 @@ struct OptimizeResult {
     double initial_loss = 0, final_loss = 0;
     int iterations = 0, loss_evaluations = 0, gradient_evaluations = 0;
     double seconds = 0;
-    std::vector<double> losses;        // the best so far, at the start and after each iteration
-    std::vector<double> loss_seconds;  // when each of those was known, from the start
-    // Euclidean norms of the loss's gradient by the variables, wherever it was evaluated, and how many
-    // iterations were done then
+    std::vector<double> losses;        // best loss so far, at the start and after each iteration
+    std::vector<double> loss_seconds;  // time of each of these losses since the start
+    // Euclidean norms of all evaluated gradients with respect to the variables, and the number of iterations
+    // completed before each
     std::vector<double> gradient_norms;
     std::vector<int> gradient_iterations;
-    VecX<double> y;       // of the best loss
-    std::string stopped;  // why
+    VecX<double> y;       // variables with the best loss
+    std::string stopped;  // reason for stopping
 };
 
-// progress(the result so far) is called at the start and after every iteration. A rollout that leaves the
-// finite numbers counts as a loss of infinity; if the first one does, DivergenceError is thrown.
+// Calls progress(result so far) at the start and after every iteration. A rollout that diverges counts as an
+// infinite loss; if the first rollout diverges, DivergenceError is thrown.
 OptimizeResult optimize(Rollout<Simulation>& rollout, const Variables& variables,
                         const OptimizeSettings& settings,
                         const std::function<void(const OptimizeResult&)>& progress = {});
 
-// Why ilqr, multiple_shooting and receding_horizon cannot move what is to be moved; empty if they can.
+// Why ilqr, multiple_shooting and receding_horizon cannot optimize these variables; empty if they can.
 std::string why_no_shooting(const ControlPlan& plan, const ParameterMap& parameters,
                             const std::vector<int>& initial_state);
 
-bool have_lbfgs();  // whether the library was built with NLopt
-bool have_cmaes();  // whether it was with pagmo
+bool have_lbfgs();  // true if the library was built with NLopt
+bool have_cmaes();  // true if the library was built with pagmo
 
 }  // namespace costate

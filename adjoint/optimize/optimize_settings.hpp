@@ -1,4 +1,4 @@
-// Which method optimizes a rollout, and how far.
+// Method and settings of an optimization.
 #pragma once
 
 #include <limits>
@@ -20,26 +20,27 @@ enum class Method {
     receding_horizon,
     cmaes
 };
-const std::vector<std::string>& method_names();  // in that order
+const std::vector<std::string>& method_names();  // in the order of the enumerators
 
 struct OptimizeSettings {
     Method method = Method::lbfgs;
     int iterations = 100;
     int max_loss_evaluations = 1000;
-    // of gauss_newton, one a residual and Jacobian
+    // gauss_newton uses one gradient per residual for each Jacobian
     int max_gradient_evaluations = std::numeric_limits<int>::max();
-    double learning_rate = 0.1;  // first step along the gradient; of adam, every step of every variable
-    // minimise loss^2/2, for a loss >= 0 such as a distance, whose tip no quasi-Newton model fits
+    double learning_rate = 0.1;  // initial step along the gradient; adam: step of every variable
+    // minimize loss^2/2, for a loss >= 0 such as a distance, whose kink at 0 does not fit a quasi-Newton
+    // model
     bool square = false;
     double momentum = 0.9;
-    int segment = 20;    // of multiple_shooting: steps
-    int horizon = 50;    // of receding_horizon: steps planned ahead, replanned at every step
-    int population = 0;  // of cmaes: losses an iteration; 0: 4 + floor(3 ln n), but at least 5
-    // of cmaes: first standard deviation of a variable, in units of its range if it has one
+    int segment = 20;    // multiple_shooting: steps per segment
+    int horizon = 50;    // receding_horizon: number of steps planned before every step
+    int population = 0;  // cmaes: losses per iteration; 0: 4 + floor(3 ln n), but at least 5
+    // cmaes: initial standard deviation of a variable, in units of its range if it has one
     double sigma = 0.3;
-    unsigned seed = 1;                // of cmaes
-    double gradient_tolerance = 0;    // stop when no entry of the gradient is larger
-    double target_loss = -unlimited;  // stop when the loss is not above it
+    unsigned seed = 1;                // cmaes: random seed
+    double gradient_tolerance = 0;    // stop when no entry of the gradient has a larger magnitude
+    double target_loss = -unlimited;  // stop when the loss is at most this value
 };
 
 }  // namespace costate

@@ -6,7 +6,7 @@ namespace costate {
 
 namespace {
 
-// What stands for x on a variable's scale.
+// The value of the parameter x on the variable's scale.
 double scaled(const ParameterVariable& v, double x) {
     if (v.scale == ParameterScale::linear) return x;
     return x > 0 ? std::log(x) : -unlimited;

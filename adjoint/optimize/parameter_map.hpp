@@ -1,9 +1,9 @@
-// What an optimizer moves in place of parameters: variables y, of which theta is a function with an adjoint.
+// The variables y of optimized parameters. theta is a function of y and has an adjoint.
 //
 //   linear        y = theta_i
 //   log           y = log theta_i, which keeps the parameter positive
-//   log_cholesky  ten numbers for mass, centre of mass and inertia of a body, all of which are possible
-//   (core/model/log_cholesky.hpp)
+//   log_cholesky  ten unbounded numbers for mass, centre of mass and inertia of a body
+//                 (core/model/log_cholesky.hpp)
 #pragma once
 
 #include "core/model/log_cholesky.hpp"
@@ -14,13 +14,13 @@ namespace costate {
 enum class ParameterScale { linear, log, log_cholesky };
 
 struct ParameterVariable {
-    int index = 0;                                 // in theta; of log_cholesky: the body
-    double lower = -unlimited, upper = unlimited;  // of the parameter; log_cholesky has none
+    int index = 0;                                 // index in theta; log_cholesky: index of the body
+    double lower = -unlimited, upper = unlimited;  // bounds of the parameter; unused by log_cholesky
     ParameterScale scale = ParameterScale::linear;
     int size() const { return scale == ParameterScale::log_cholesky ? LogCholesky<double>::size : 1; }
 };
 
-using ParameterMap = std::vector<ParameterVariable>;  // their variables stand one after the other in y
+using ParameterMap = std::vector<ParameterVariable>;  // their variables are consecutive in y
 
 inline int size_of(const ParameterMap& map) {
     int size = 0;
@@ -29,11 +29,11 @@ inline int size_of(const ParameterMap& map) {
     return size;
 }
 
-// Writes the parameters that y stands for into theta.
+// Writes the parameters given by y to theta.
 template <class T>
 void place_parameters(const Model& m, const ParameterMap& map,
                       const T* y,  // (size_of)
-                      T* theta)    // out, those of the map
+                      T* theta)    // out: the parameters of the map
 {
     using std::exp;
     for (const ParameterVariable& v : map) {
@@ -68,11 +68,12 @@ void place_parameters_adj(const Model& m, const ParameterMap& map, const T* y, c
     }
 }
 
-// The y of a theta, which must have one: logarithms of positive numbers, bodies with extent.
+// The variables y of theta, which must exist: logarithms need positive numbers, log_cholesky bodies with
+// extent.
 VecX<double> variables_of(const Model& m, const ParameterMap& map, const VecX<double>& theta);
 VecX<double> lower_bounds(const ParameterMap& map);
 VecX<double> upper_bounds(const ParameterMap& map);
-// "bodies/torso/pseudo_inertia[3]" of an entry of y
+// The name of an entry of y, for example "bodies/torso/pseudo_inertia[3]"
 std::string variable_name(const Model& m, const ParameterMap& map, int entry);
 
 }  // namespace costate

@@ -41,7 +41,7 @@ VecX<double> Problem::gradient(const VecX<double>& y) {
     return (settings.square ? loss_ : 1.0) * g;
 }
 
-// Each component is an objective of one term: the simulation looks at it in place of its own.
+// Each component is an objective with one term, which temporarily replaces the simulation's objective.
 VecX<double> Problem::residuals(const Objective& components) {
     VecX<double> r(static_cast<Eigen::Index>(components.size()));
     for (size_t k = 0; k < components.size(); ++k) {

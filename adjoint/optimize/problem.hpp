@@ -1,6 +1,6 @@
-// What the methods of adjoint/optimize/optimize.cpp minimise: the loss of a rollout, half its square, or the
-// sum of squared residuals it is made of, as a function of the variables y. Counts what it costs and keeps
-// the best.
+// The problem for the methods of adjoint/optimize/optimize.cpp: the loss of a rollout, half its square, or
+// its sum of squared residuals, as a function of the variables y. Counts evaluations and keeps the best
+// point.
 #pragma once
 
 #include <chrono>
@@ -20,24 +20,25 @@ public:
           rollout_(rollout),
           progress_(progress) {}
 
-    // The loss, or half its square where the settings say so.
+    // The loss, or half its square if the settings say so.
     double value(const VecX<double>& y);
-    VecX<double> gradient(const VecX<double>& y);  // of that, at the y of the last call of `value`
+    VecX<double> gradient(
+        const VecX<double>& y);  // gradient of value; y must be that of the last call of `value`
 
-    // Residuals at the y of the last call of `value`, and the gradient of each, which costs one reverse
-    // sweep.
+    // Residuals at the y of the last call of `value`, and their Jacobian, which costs one reverse sweep per
+    // residual.
     VecX<double> residuals(const Objective& components);
     Eigen::MatrixXd jacobian(const VecX<double>& y, const Objective& components);
 
-    void note_gradient(double norm);  // of the loss, for the result
+    void note_gradient(double norm);  // records the norm of a gradient of the loss in the result
 
     const Objective& objective() const { return rollout_.step().objective(); }
     const World& world() const { return rollout_.step().world(); }
     const Rollout<Simulation>& rollout() const { return rollout_; }
-    // an iteration is what `iterations` counts
+    // counts an iteration
     void end_iteration();
-    const char* reason_to_stop(const VecX<double>& gradient) const;  // or nullptr
-    const char* budget_spent() const;                                // the part of it that needs no gradient
+    const char* reason_to_stop(const VecX<double>& gradient) const;  // nullptr: do not stop
+    const char* budget_spent() const;                                // criteria without gradient
     // since the start
     double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
@@ -58,7 +59,8 @@ private:
     Gradient gradient_;
 };
 
-// The methods: each sets result.stopped to why it stopped, and adds to result.losses after every iteration.
+// The methods. Each sets result.stopped to the reason for stopping and appends to result.losses after every
+// iteration.
 void gauss_newton(Problem& problem);
 void shoot(Problem& problem);   // ilqr and multiple_shooting
 void recede(Problem& problem);  // receding_horizon

@@ -1,5 +1,5 @@
-// Receding-horizon control: before every step a plan is made from where the system is, by one iteration of
-// iLQR on the plan before, and its first control is run.
+// Receding-horizon control: before every step, one iteration of iLQR improves the previous plan from the
+// current state, and its first control is applied.
 #pragma once
 
 #include "adjoint/optimize/ilqr.hpp"
@@ -12,8 +12,8 @@ public:
                     const TrajectorySettings& settings)
         : optimizer_(w, objective, theta, settings) {}
 
-    // The control (nu) at state x (nx), where step t of the objective begins. `guess` (nu x horizon) is what
-    // stands in for the plan of the step before where that does not reach, and where controls are not free.
+    // The control (nu) at state x (nx), before step t of the objective. `guess` (nu x horizon) is used where
+    // the previous plan does not reach, and for controls that are not optimized.
     VecX<double> plan(const VecX<double>& x, const Eigen::MatrixXd& guess, int t, int iterations = 1) {
         Eigen::MatrixXd U = guess;
         const Eigen::Index kept = std::min(plan_.cols() - 1, U.cols());

@@ -1,4 +1,4 @@
-// iLQR, multiple shooting and receding-horizon control of a rollout's controls, which are free at every step.
+// iLQR, multiple shooting and receding-horizon control for per-step controls of a rollout.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -10,7 +10,7 @@ namespace costate {
 
 namespace {
 
-// Between the variables y of a plan and the controls of every step.
+// Converts between the variables y of a plan and the controls of every step.
 class ControlTable {
 public:
     ControlTable(const ControlPlan& plan, const Variables& variables, int steps)
@@ -60,9 +60,9 @@ std::string why_no_shooting(const ControlPlan& plan, const ParameterMap& paramet
 }
 
 void shoot(Problem& p) {
-    constexpr double closed = 1e-8;  // the sum of defects
-    constexpr double still = 1e-9;   // an improvement relative to the cost
-    constexpr int most_still = 3;    // in a row
+    constexpr double closed = 1e-8;  // defects count as closed if their sum is below this
+    constexpr double still = 1e-9;   // improvements below this, relative to the cost, count as none
+    constexpr int most_still = 3;    // iterations in a row without improvement
     const Rollout<Simulation>& rollout = p.rollout();
     const World& world = p.world();
     VecX<double> y = p.variables.start();
@@ -94,7 +94,7 @@ void shoot(Problem& p) {
         }
         if (const char* why = spent()) return void(p.result.stopped = why);
         if (!segmented) break;
-        // What segments can bring is done; one shot from their controls brings the rest, and has no defects.
+        // Multiple shooting has converged; continue from its controls with a single segment, without defects.
         segmented = false;
         table.settings.segment = 0;
         y = p.result.y;
@@ -102,7 +102,7 @@ void shoot(Problem& p) {
     p.result.stopped = "no descent along the steps";
 }
 
-// The scene in closed loop, and how fast that went.
+// Runs the scene in closed loop and reports the control rate.
 void recede(Problem& p) {
     const Rollout<Simulation>& rollout = p.rollout();
     const ControlTable table(rollout.plan(), p.variables, rollout.steps());
@@ -126,7 +126,7 @@ void recede(Problem& p) {
     std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2),
                      seconds.end());
     char text[80];
-    std::snprintf(text, sizeof text, "the end, with a median of %.3g ms a control: %.3g Hz",
+    std::snprintf(text, sizeof text, "end of the rollout; median %.3g ms per control, %.3g Hz",
                   1e3 * seconds[seconds.size() / 2], 1 / seconds[seconds.size() / 2]);
     p.result.stopped = text;
 }

@@ -1,5 +1,5 @@
-// From decision variables to the control of every step, and back. A channel (one an actuator) is either free
-// at every step or follows knots in time with straight lines between; one knot holds a value.
+// Maps decision variables to the controls of every step, and back. A channel (one per actuator) has either a
+// variable per step or knots with linear interpolation; one knot means a constant value.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,14 @@ namespace costate {
 struct ControlChannel {
     bool per_step = false;
     std::vector<double> times;  // of the knots, s, increasing; unused if per_step
-    bool optimize = false;      // whether an optimizer may move it; gradients are returned in any case
-    int offset = 0;             // its first decision variable
-    int size = 0;               // how many it has
+    bool optimize = false;      // optimized by optimizers; gradients are returned in any case
+    int offset = 0;             // index of its first decision variable
+    int size = 0;               // number of its decision variables
 };
 
 class ControlPlan {
 public:
-    // `steps` long, of `time_step` seconds; the knots' places between steps do not move with theta.
+    // A plan of `steps` steps of `time_step` seconds. Interpolation weights of knots do not depend on theta.
     ControlPlan(std::vector<ControlChannel> channels, int steps, double time_step)
         : channels_(std::move(channels)),
           time_step_(time_step) {
@@ -31,7 +31,7 @@ public:
     }
 
     int nu() const { return static_cast<int>(channels_.size()); }
-    int size() const { return size_; }  // decision variables in all
+    int size() const { return size_; }  // number of decision variables
     const std::vector<ControlChannel>& channels() const { return channels_; }
 
     // u of step t from the decision variables z (size)
@@ -41,7 +41,7 @@ public:
             u[n] = T(1 - w.second) * z[w.index] + (w.second > 0 ? T(w.second) * z[w.index + 1] : T(0));
         }
     }
-    // z_bar += the transpose of that linear map
+    // z_bar += the transpose of this linear map
     template <class T> void evaluate_adj(int t, const T* u_bar, T* z_bar) const {
         for (size_t n = 0; n < channels_.size(); ++n) {
             const Weights w = weights(channels_[n], t);

@@ -1,4 +1,4 @@
-// Rollouts that leave the finite numbers.
+// Divergence of rollouts: states or adjoints that are not finite.
 #pragma once
 
 #include <stdexcept>
@@ -10,22 +10,22 @@ namespace costate {
 
 // The first number of a state that is not finite.
 struct Divergence {
-    int step = -1;   // that produced it; -1: none
-    int entry = -1;  // in the state
+    int step = -1;   // step that produced it; -1: none
+    int entry = -1;  // index in the state
     explicit operator bool() const { return step >= 0; }
 };
-// The same backwards: of the adjoint (ndx) of the state with which the step begins; and the constraint row it
-// came from, if one did.
+// The same for the backward pass: an entry of the adjoint (ndx) of the state before the step; and the
+// constraint row that caused it, if any.
 struct AdjointDivergence : Divergence {
     std::string row;
 };
 
-// "body (joint)" of an entry of a state, for messages.
+// Body and joint of an entry of a state, for messages.
 std::string state_entry_name(const Model& m, int entry);
-// The same of a tangent (2 nv), with "position" or "velocity".
+// The same for a tangent (2 nv), with "position" or "velocity".
 std::string tangent_entry_name(const Model& m, int entry);
 
-// A rollout that left the finite numbers: which step, body and joint.
+// A rollout has diverged; the message names step, body and joint.
 struct DivergenceError : std::runtime_error {
     using std::runtime_error::runtime_error;
     DivergenceError(const Model& m, const Divergence& d);

@@ -1,10 +1,10 @@
-// Rollouts forwards and backwards in time, for any step with the interface of Simulation. This folder is the
-// reverse of time; the adjoint of an operator stands beside the operator, in the folder of the operator.
+// Rollouts forward and backward in time, for any step with the interface of Simulation. This folder reverses
+// time; the adjoint of an operator is next to the operator.
 //
-// Forwards the states are stored that a schedule names (a checkpoint is a State: nothing else of a step
-// survives it). Backwards each step is run again by the same compiled code, from its checkpoint or by steps
-// from an earlier one, which rebuilds its intermediates, and then pulled back. Every schedule gives the same
-// bits, and so does a rollout that is saved between steps and taken up again by another process.
+// The forward pass stores the states that a schedule selects; a checkpoint is a state and nothing else. The
+// backward pass replays each step with the same compiled code, from its checkpoint or an earlier one, to
+// recompute its intermediates, and then pulls it back. The results have the same bits for every schedule, and
+// for a rollout that is saved between steps and resumed by another process.
 #pragma once
 
 #include <cassert>
@@ -21,32 +21,32 @@
 namespace costate {
 
 struct Gradient {
-    VecX<double> controls;       // by the plan's decision variables
+    VecX<double> controls;       // of the plan's decision variables
     VecX<double> initial_state;  // covector (ndx) of the initial state's tangent
     VecX<double> parameters;     // (np)
     template <class Archive> void transfer(Archive& a) { a(controls), a(initial_state), a(parameters); }
 };
 
 struct Evaluations {
-    std::int64_t forward = 0, backward = 0;  // of the step; forward counts replays
+    std::int64_t forward = 0, backward = 0;  // numbers of steps; forward includes replays
 };
 
-// What is done to the adjoint between steps. The gradient is exact without.
+// Limits of the adjoint between steps. Without limits the gradient is exact.
 struct AdjointLimits {
     // an adjoint with a larger norm is scaled to this norm
     double clip = std::numeric_limits<double>::infinity();
-    // every so many steps from the end nothing passes; 0: all does
+    // the adjoint is set to 0 every `horizon` steps, counted from the end; 0: never
     int horizon = 0;
 };
 
 template <class Step> class Rollout {
 public:
-    // Every state is stored, or what the schedule says; Step and plan must outlive the rollout.
+    // Stores every state, or the states of a schedule. Step and plan must outlive the rollout.
     Rollout(Step& step, const ControlPlan& plan, int steps)
         : Rollout(step, plan, Schedule::every_step(steps)) {}
     Rollout(Step& step, const ControlPlan& plan, const Schedule& schedule, const DiskSettings& disk = {})
         : Rollout(std::vector<Step*>{&step}, plan, schedule, disk) {}
-    // Equal steps, as many as the schedule keeps the intermediates of.
+    // Equal step objects, as many as the schedule keeps intermediates of.
     Rollout(const std::vector<Step*>& steps, const ControlPlan& plan, const Schedule& schedule,
             const DiskSettings& disk = {})
         : plan_(plan),
@@ -65,9 +65,9 @@ public:
             kept_.push_back({s, x_, 0});
     }
 
-    // The loss of a rollout; visit(t, x_t, u_t) is called after each step t, with its intermediates still in
-    // the step's scratch, and visit(N, x_N, nullptr) at the end. Stops at the first state that is not finite,
-    // see divergence().
+    // Runs a rollout and returns its loss. Calls visit(t, x_t, u_t) after each step t, with its intermediates
+    // in the step's scratch, and visit(N, x_N, nullptr) at the end. Stops at the first state that is not
+    // finite; see divergence().
     template <class Visit>
     double forward(const VecX<double>& theta, const VecX<double>& x0, const VecX<double>& z, Visit&& visit) {
         return forward_until(
@@ -76,7 +76,7 @@ public:
     double forward(const VecX<double>& theta, const VecX<double>& x0, const VecX<double>& z) {
         return forward(theta, x0, z, [](int, const double*, const double*) {});
     }
-    // By an online schedule: N is the first t >= 1 at which stop(t, x_t) is true.
+    // With an online schedule: N is the first t >= 1 for which stop(t, x_t) is true.
     template <class Stop, class Visit>
     double forward_until(const VecX<double>& theta, const VecX<double>& x0, const VecX<double>& z,
                          Stop&& stop, Visit&& visit) {
@@ -90,11 +90,11 @@ public:
         return sweep(theta, z, stop, visit);
     }
 
-    // The gradient of the loss that the last `forward` returned, with the same theta and z. It may be asked
-    // for several times: after the first, what the checkpoints no longer hold is run again from the start.
-    // visit(N, x_bar_N, nullptr) is called first, and visit(t, x_bar_t, u_bar_t) after each step t pulled
-    // back, with its intermediates and their bars in the step's scratch: x_bar_t is the gradient of the loss
-    // by the state at which step t begins, of what the steps from t on make of it, within limits.
+    // Computes the gradient of the loss of the last `forward`, with the same theta and z. May be called
+    // several times; after the first call, states that the checkpoints no longer hold are recomputed from the
+    // start. Calls visit(N, x_bar_N, nullptr) first, and visit(t, x_bar_t, u_bar_t) after pulling back step
+    // t, with its intermediates and their bars in the step's scratch. x_bar_t is the gradient of the loss of
+    // the steps from t on, with respect to the state before step t, after the AdjointLimits.
     template <class Visit>
     void backward(const VecX<double>& theta, const VecX<double>& z, Gradient& g, Visit&& visit) {
         g.controls.setZero(plan_.size());
@@ -114,8 +114,7 @@ public:
         backward(theta, z, g, [](int, const double*, const double*) {});
     }
 
-    // All of a rollout that is under way, inside a visit, or of one that is not. It goes on in a rollout of
-    // the same kind.
+    // Serializes a rollout, also during a visit, so that a rollout of the same kind can continue it.
     template <class Archive> void transfer(Archive& a) {
         const int steps_before = steps();
         schedule_.transfer(a);
@@ -133,17 +132,17 @@ public:
         a(adjoint_divergence_.row);
         for (Kept& k : kept_) {
             a.of_known_size(k.before);
-            // intermediates are left behind
+            // intermediates are not serialized
             if constexpr (std::is_same_v<Archive, ArchiveReader>) k.ran = -1;
         }
         if constexpr (std::is_same_v<Archive, ArchiveReader>) {
             const bool known = phase_ >= Phase::none && phase_ <= Phase::backward;
             if (!known || !schedule_.is_within(steps_before) || next_ < 0 || next_ > to_ || to_ > steps())
-                throw std::runtime_error("it is at no step of this rollout");
+                throw std::runtime_error("its step does not belong to this rollout");
         }
     }
-    bool in_forward() const { return phase_ == Phase::forward; }    // under way
-    bool in_backward() const { return phase_ == Phase::backward; }  // begun, perhaps ended
+    bool in_forward() const { return phase_ == Phase::forward; }    // in progress
+    bool in_backward() const { return phase_ == Phase::backward; }  // begun, possibly finished
     template <class Visit>
     double resume_forward(const VecX<double>& theta, const VecX<double>& z, Visit&& visit) {
         return sweep(
@@ -154,8 +153,8 @@ public:
         pull_back(theta, z, g, visit);
     }
 
-    // x_t of the last `forward`, t up to the step that made it diverge, by steps from the nearest checkpoint
-    // where it is not stored.
+    // x_t of the last `forward`, for t up to the step that diverged; recomputed from the nearest checkpoint
+    // if it is not stored.
     VecX<double> state(int t, const VecX<double>& theta, const VecX<double>& z) {
         if (t == steps() && !divergence_) return last_;
         const Schedule::Place from = schedule_.nearest(t);
@@ -181,14 +180,14 @@ public:
     const CheckpointStore& store() const { return store_; }
     const Schedule& schedule() const { return schedule_; }
     const ControlPlan& plan() const { return plan_; }
-    Step& step() { return *current_; }  // the one that ran last
+    Step& step() { return *current_; }  // the step object that ran last
 
 private:
     enum class Phase { none, forward, swept, backward };
     struct Kept {
         Step* step;
-        VecX<double> before;  // where it began
-        long ran;             // step->runs() after it
+        VecX<double> before;  // state before the step
+        long ran;             // step->runs() after the step
     };
     int nx() const { return static_cast<int>(x_.size()); }
     Kept& kept(int t) { return kept_[static_cast<size_t>(t) % kept_.size()]; }
@@ -238,8 +237,8 @@ private:
         g.initial_state = x_next_bar_;
     }
 
-    // x_t in x_ becomes what step t began with, and x_ the state after it. Returns the step's share of the
-    // loss.
+    // Runs step t from x_ (x_t), records x_t as the state before the step, and sets x_ to the state after it.
+    // Returns the step's share of the loss.
     double run(int t, const VecX<double>& theta, const VecX<double>& z) {
         Kept& k = kept(t);
         k.before.swap(x_);
@@ -250,8 +249,8 @@ private:
         current_ = k.step;
         return share;
     }
-    // After `run` of the same step. One that somebody else ran in between, with its own intermediates, costs
-    // one more.
+    // Requires `run` of the same step. If another run of the step object has overwritten the intermediates,
+    // the step is run again.
     template <class Visit>
     void reverse(int t, const VecX<double>& theta, const VecX<double>& z, Gradient& g, Visit&& visit) {
         Kept& k = kept(t);
@@ -274,7 +273,7 @@ private:
         reversed_ = k.before;
         visit(t, x_next_bar_.data(), u_bar_.data());
     }
-    // What becomes of x_bar_, the adjoint of x_t, before step t - 1 sees it.
+    // Applies the limits to x_bar_, the adjoint of x_t, before step t - 1 is pulled back.
     void limit(int t) {
         note_divergence(t, x_bar_);
         if (t == 0) return;
@@ -296,11 +295,11 @@ private:
     CheckpointStore store_;
     VecX<double> u_, u_bar_, x_bar_, x_next_bar_;
     VecX<double> x_;                // the state
-    VecX<double> last_, reversed_;  // x_N; where the step began that was reversed last
-    std::vector<Kept> kept_;        // step t in place t % size
+    VecX<double> last_, reversed_;  // x_N; the state before the last reversed step
+    std::vector<Kept> kept_;        // step t at index t % size
     Step* current_;
     Phase phase_ = Phase::none;
-    int next_ = 0, to_ = 0;  // of the forward run that is under way in the first sweep
+    int next_ = 0, to_ = 0;  // range of the forward run in progress in the first sweep
     double loss_ = 0;
     Divergence divergence_;
     AdjointDivergence adjoint_divergence_;

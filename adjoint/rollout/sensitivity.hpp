@@ -1,18 +1,17 @@
-// What a push would change: the gradient of the loss by a force on a body during one step, from what step_adj
-// leaves behind.
+// Sensitivity to pushes: the gradient of the loss with respect to a force on a body during one step, from the
+// intermediates of step_adj.
 #pragma once
 
 #include "solvers/step/step.hpp"
 
 namespace costate {
 
-// The gradient of the loss by a force at each body's centre of mass, held during the step that was just
-// pulled back, divided by the length of the step: that is by the impulse of the force, world axes, per N s. A
-// force f there is the generalised force J^T f, so its gradient is J tau_bar: the velocity of the mass centre
-// if the joints moved with tau_bar.
+// The gradient of the loss with respect to the impulse of a force at each body's centre of mass, constant
+// during the step just pulled back; world axes, per N s. A force f at the centre of mass is the generalized
+// force J^T f, so its gradient is J tau_bar: the velocity of the centre of mass for joint velocities tau_bar.
 //   W_i = W_parent + sum_j tau_bar_j S_j,   out_i = velocity of W_i at the mass centre / h
 inline void impulse_gradients(const World& w, const double* theta, const StepScratch<double>& s,
-                              std::vector<Motion<double>>& W,    // (bodies) room to work in
+                              std::vector<Motion<double>>& W,    // (bodies) scratch
                               std::vector<Vec3<double>>& out) {  // (bodies)
     const Model& m = w.model;
     W.resize(m.bodies.size());

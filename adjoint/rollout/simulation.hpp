@@ -1,6 +1,6 @@
-// Simulation: a world, its scratch and an objective, as the thing that a rollout steps forwards and
-// backwards. The rollout (adjoint/rollout/rollout.hpp) knows only this interface, so schedules are tested on
-// toy steps.
+// Simulation: a world, its scratch and an objective, with the interface that a rollout
+// (adjoint/rollout/rollout.hpp) steps forward and backward. The rollout depends only on this interface, so
+// tests of schedules can use toy steps.
 #pragma once
 
 #include "adjoint/objective/objective.hpp"
@@ -10,29 +10,29 @@ namespace costate {
 
 class Simulation {
 public:
-    // Both must outlive the simulation; one simulation a thread.
+    // Both must outlive the simulation. Each thread needs its own simulation.
     Simulation(const World& world, const Objective& objective)
         : world_(world),
           objective_(&objective),
           scratch_(world),
           aside_(world.model) {}
 
-    int nx() const { return world_.nx(); }    // numbers of a state
-    int ndx() const { return world_.ndx(); }  // of its covector
+    int nx() const { return world_.nx(); }    // size of a state
+    int ndx() const { return world_.ndx(); }  // size of its covector
     int nu() const { return world_.nu(); }
     int np() const { return world_.np(); }
 
-    // Step t, its share of the loss returned.
+    // Runs step t and returns its share of the loss.
     double run(int t, const double* theta, const double* x, const double* u, double* x_next) {
         observing_ = false;
         ++runs_;
         step(world_, theta, x, u, scratch_, x_next);
         return objective_value(world_, *objective_, true, t, theta, x, u, scratch_);
     }
-    // so far: while it stays the same, the intermediates are those of the same step
+    // number of runs; while it does not change, the intermediates are those of the same step
     long runs() const { return runs_; }
-    // After `run` of the same step and no other; the end may be looked at in between. Adds to theta_bar,
-    // x_bar (ndx) and u_bar.
+    // Must follow `run` of the same step; only `finish` may be called in between. Adds to theta_bar, x_bar
+    // (ndx) and u_bar.
     void run_adj(int t, const double* theta, const double* x, const double* u, const double* x_next_bar,
                  double* theta_bar, double* x_bar, double* u_bar) {
         if (observing_) {
@@ -44,9 +44,11 @@ public:
                             u_bar);
         step_adj(world_, theta, x, u, scratch_, x_next_bar, theta_bar, x_bar, u_bar);
     }
-    std::string first_bad_row() const { return costate::first_bad_row(world_, scratch_); }  // after run_adj
+    std::string first_bad_row() const {
+        return costate::first_bad_row(world_, scratch_);
+    }  // call after run_adj
 
-    // What the last state, after t steps, adds to the loss.
+    // The share of the loss of the final state, after t steps.
     double finish(int t, const double* theta, const double* x) {
         look(theta, x);
         return objective_value<double>(world_, *objective_, false, t, theta, x, nullptr, scratch_);
@@ -59,7 +61,7 @@ public:
         observe_adj(world_, theta, x, scratch_, theta_bar, x_bar);
     }
 
-    // While it lives the simulation has another objective.
+    // Replaces the objective of a simulation during the life of this object.
     class Looking {
     public:
         Looking(Simulation& simulation, const Objective& at)
@@ -83,8 +85,8 @@ public:
     Observation<double> observation() const { return {world_, scratch_}; }
 
 private:
-    // At a state without a step. It writes poses and velocities alone, and those of the last step are laid
-    // aside for its adjoint.
+    // Observes a state without a step. This overwrites only poses and velocities; those of the last step are
+    // saved for its adjoint.
     void look(const double* theta, const double* x) {
         if (!observing_) {
             std::swap(scratch_.kinematics, aside_);

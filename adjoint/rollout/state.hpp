@@ -1,5 +1,5 @@
-// States (nx) and their tangents (ndx). The configuration moves on its manifold; velocities and the impulses
-// kept for a warm start are plain numbers; the keys of those impulses do not move.
+// States (nx) and their tangents (ndx). The configuration is on its manifold; velocities and impulses kept
+// for a warm start are plain numbers; the keys of these impulses have no tangent.
 #pragma once
 
 #include <algorithm>
@@ -12,11 +12,10 @@
 
 namespace costate {
 
-// Methods by step Jacobians see q and v alone.
+// Refuses warm starts, for methods based on step Jacobians, which cover only q and v.
 inline void refuse_warm_start(const World& w) {
     if (w.settings.warm_start)
-        throw std::invalid_argument(
-            "this method follows q and v, but states hold impulses too; switch \"warm_start\" off");
+        throw std::invalid_argument("this method does not support a warm start; switch \"warm_start\" off");
 }
 
 // d with to = retract_state(from, d)

@@ -23,7 +23,7 @@ constexpr const char* compiler = "clang " __clang_version__;
 constexpr const char* compiler = "gcc " __VERSION__;
 #endif
 
-// The steps alone, without looking at what they lead to, as `backward` runs them again.
+// The steps without the objective, as `backward` replays them.
 void replay(Simulation& simulation, const Scene& s, VecX<double>& x, VecX<double>& u, VecX<double>& x_next) {
     x = s.x0;
     for (int t = 0; t < s.steps; ++t, x.swap(x_next)) {
@@ -32,7 +32,7 @@ void replay(Simulation& simulation, const Scene& s, VecX<double>& x, VecX<double
     }
 }
 
-// Bytes of the heap by what they are for.
+// Bytes on the heap by purpose.
 struct Owners {
     std::int64_t model, scratch, checkpoints, controls, gradients;
     Owners(const Scene& s, const Gradient& g, size_t checkpoint_bytes, std::int64_t of_scene,
@@ -63,7 +63,7 @@ int bench(const Arguments& a) {
     Gradient g;
     VecX<double> x(s.world.nx()), u(s.world.nu()), x_next(s.world.nx());
 
-    // Once untimed: what the solver did, and everything allocated.
+    // Untimed first run: records the solver and allocates all memory.
     SolverRecord solver;
     int sweeps = 0;
     rollout.forward(s.theta, s.x0, s.z0, [&](int t, const double*, const double*) {
@@ -80,7 +80,7 @@ int bench(const Arguments& a) {
     const double gradient_norm =
         std::sqrt(g.controls.squaredNorm() + g.initial_state.squaredNorm() + g.parameters.squaredNorm());
 
-    Times forward, backward, replayed, forward_cpu, backward_cpu;  // cpu: of the processor
+    Times forward, backward, replayed, forward_cpu, backward_cpu;  // cpu: processor time
     {
         Progress progress("bench " + s.name);
         const auto time = [&](Times& times, Times* cpu, const auto& work) {
@@ -135,10 +135,10 @@ int bench(const Arguments& a) {
     std::printf("%s: %d steps, median (minimum) of %d\n\n", s.name.c_str(), s.steps, repeat);
     std::printf("forward          %8.2f us/step  (%.2f)\n", forward.median(), forward.minimum());
     std::printf("replay + adjoint %8.2f us/step  (%.2f)\n", backward.median(), backward.minimum());
-    std::printf("replay alone     %8.2f us/step  (%.2f)\n\n", replayed.median(), replayed.minimum());
+    std::printf("replay           %8.2f us/step  (%.2f)\n\n", replayed.median(), replayed.minimum());
     std::printf("checkpoints      %zu bytes, %zu each\n", rollout.store().bytes(), bytes);
     if (traffic.states_written > 0)
-        std::printf("on disk          %lld states written, %lld read; %.2f times smaller than they are\n",
+        std::printf("on disk          %lld states written, %lld read; compressed by a factor of %.2f\n",
                     static_cast<long long>(traffic.states_written),
                     static_cast<long long>(traffic.states_read), traffic.ratio());
     const auto kb = [](std::int64_t n) { return 1e-3 * static_cast<double>(n); };
@@ -147,12 +147,12 @@ int bench(const Arguments& a) {
         "%.0f kB\n",
         kb(owners.model), kb(owners.scratch), kb(owners.checkpoints), kb(owners.controls),
         kb(owners.gradients));
-    std::printf("                 the process at most %.1f MB\n", peak_rss_mb());
-    std::printf("evaluations      %.2f of a forward step, a step\n",
+    std::printf("                 peak of the process %.1f MB\n", peak_rss_mb());
+    std::printf("evaluations      %.2f forward evaluations per step\n",
                 static_cast<double>(evaluations) / s.steps);
     std::printf("solver           at most %d sweeps, residual %.3g m/s\n", sweeps, solver.residual);
     std::printf("gradient norm    %.10g\n", gradient_norm);
-    std::printf("built by %s, for %s\n", compiler, COSTATE_NATIVE == 1 ? "this machine" : "any machine");
+    std::printf("built with %s, for %s\n", compiler, COSTATE_NATIVE == 1 ? "this machine" : "any machine");
     return done;
 }
 
@@ -160,12 +160,12 @@ int bench(const Arguments& a) {
 
 const Command bench_command{
     "bench",
-    "time a step forwards and backwards; memory by what it is for, solver residual",
-    {{"repeat", "K", "repetitions, of which the median counts (default 5)"},
-     {"batch", "N", "time a batch of N environments instead, beside a loop of steps"},
-     {"threads", "M", "of the batch (default 1)"},
+    "time forward and backward steps; report memory by purpose and the solver residual",
+    {{"repeat", "K", "number of repetitions; medians are reported (default 5)"},
+     {"batch", "N", "time a batch of N environments instead, compared with a loop of steps"},
+     {"threads", "M", "threads of the batch (default 1)"},
      {"jacobian", nullptr,
-      "time the Jacobian of a step instead, beside central differences and Ridders' method"},
+      "time the Jacobian of a step instead, compared with central differences and Ridders' method"},
      memory_option,
      slots_option,
      disk_option,

@@ -1,4 +1,4 @@
-// What the kinds of `costate bench` share: of one rollout, of a batch of environments, of the Jacobian of a
+// Shared parts of the benchmarks of `costate bench`: a rollout, a batch of environments, the Jacobian of a
 // step.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace costate {
 
-// One number a repetition; microseconds.
+// One time per repetition, in microseconds.
 struct Times {
     std::vector<double> us;
     double minimum() const { return *std::min_element(us.begin(), us.end()); }
@@ -19,10 +19,10 @@ struct Times {
     }
 };
 
-// Of a batch of so many environments, stepped on one thread and on `threads`, beside a loop of steps.
+// Times a batch of n_env environments, on one thread and on `threads`, and a loop of steps.
 int bench_batch(const Arguments& a, int n_env, int threads, int repeat);
 
-// Of the Jacobian of a step, beside differences.
+// Times the Jacobian of a step and difference quotients.
 int bench_jacobian(const Arguments& a, int repeat);
 
 }  // namespace costate

@@ -1,5 +1,6 @@
-// costate bench SCENE --jacobian: a step, its Jacobian by (q, v, u) in closed form, by adjoints, by central
-// differences and by Ridders' extrapolation of them, at states along the scene's rollout.
+// costate bench SCENE --jacobian: times a step and its Jacobian with respect to (q, v, u), computed in closed
+// form, by adjoints, by central differences and by Ridders' extrapolation, at states along the scene's
+// rollout.
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
 #include "adjoint/rollout/state.hpp"
@@ -20,7 +21,7 @@ struct At {
     VecX<double> x, u;
 };
 
-// A step from a state moved along column c of (q, v, u), and where it leads from `base` (2 nv).
+// Steps from a state displaced along column c of (q, v, u); the result is relative to `base` (2 nv).
 class Moved {
 public:
     Moved(const Scene& s, StepScratch<double>& scratch)
@@ -61,8 +62,8 @@ void central_differences(const At& at, const VecX<double>& base, Moved& moved, M
     }
 }
 
-// The largest difference of `closed` from those columns of `differences` whose two steps take the branches of
-// the step itself, relative to the largest entry.
+// The largest difference between `closed` and `differences`, relative to the largest entry. Counts only
+// columns whose two displaced steps take the same branches as the step itself.
 double apart(const StepJacobian& closed, const Matrix& differences, const At& at, const VecX<double>& base,
              std::uint64_t branches, Moved& moved) {
     constexpr double e = 1e-6;
@@ -84,8 +85,8 @@ double apart(const StepJacobian& closed, const Matrix& differences, const At& at
     return worst / std::max(1.0, closed.by_x.cwiseAbs().maxCoeff());
 }
 
-// Ridders 1982: Neville's extrapolation of central differences to step 0, the steps falling by 1.4, until the
-// error grows.
+// Ridders 1982: Neville's extrapolation of central differences to step 0. Steps decrease by a factor of 1.4
+// until the error estimate grows.
 void ridders(const At& at, const VecX<double>& base, Moved& moved, Matrix& J) {
     constexpr int most = 10;
     constexpr double first = 1e-3, ratio = 1.4;
@@ -118,9 +119,9 @@ int bench_jacobian(const Arguments& a, int repeat) {
     Scene s = a.load();
     World& w = s.world;
     if (w.settings.warm_start)
-        throw UsageError("--jacobian is of states without a warm start; switch it off");
+        throw UsageError("--jacobian does not support warm starts; switch \"warm_start\" off");
     const bool swept = !w.implicit_gradient();
-    if (swept) w.settings.solver = SolverType::lcp;  // whose gradient has a closed form
+    if (swept) w.settings.solver = SolverType::lcp;  // its gradient has a closed form
     // states along the rollout
     std::vector<At> at;
     int rows = 0;
@@ -167,7 +168,7 @@ int bench_jacobian(const Arguments& a, int repeat) {
             from_adjoints = std::max(from_adjoints, (closed.by_x - reversed.by_x).cwiseAbs().maxCoeff() /
                                                         std::max(1.0, closed.by_x.cwiseAbs().maxCoeff()));
         }
-        if (first) continue;  // allocates
+        if (first) continue;  // the first run allocates
         Times* all[] = {&forward, &jacobian, &adjoints, &central, &ridder};
         for (int i = 0; i < 5; ++i)
             if (times[i] > 0) all[i]->us.push_back(1e6 * times[i] / static_cast<double>(at.size()));
@@ -190,12 +191,12 @@ int bench_jacobian(const Arguments& a, int repeat) {
         return done;
     }
     std::printf("%s: %d dofs, %d controls, up to %d rows; %zu states, median of %d%s\n\n", s.name.c_str(),
-                w.nv(), w.nu(), rows, at.size(), repeat - 1, swept ? "; solver lcp in place of sweeps" : "");
+                w.nv(), w.nu(), rows, at.size(), repeat - 1, swept ? "; solver lcp instead of pgs" : "");
     std::printf("step                 %10.2f us\n", forward.median());
-    std::printf("Jacobian             %10.2f us  by (q, v, u)\n", jacobian.median());
-    std::printf("  by adjoints        %10.2f us  apart by at most %.2g of the largest entry\n",
+    std::printf("Jacobian             %10.2f us  with respect to (q, v, u)\n", jacobian.median());
+    std::printf("  by adjoints        %10.2f us  differs by at most %.2g of the largest entry\n",
                 adjoints.median(), from_adjoints);
-    std::printf("central differences  %10.2f us  apart by at most %.2g where no branch changes\n",
+    std::printf("central differences  %10.2f us  differ by at most %.2g where no branch changes\n",
                 central.median(), from_differences);
     std::printf("Ridders' method      %10.2f us\n", ridder.median());
     return done;

@@ -1,4 +1,4 @@
-// Where a command keeps the states of a rollout, as the user asked for it.
+// Options for the checkpoints of a rollout.
 #pragma once
 
 #include <list>
@@ -11,18 +11,19 @@
 
 namespace costate {
 
-// Of the commands that take one gradient, beside memory_option
-inline constexpr Option slots_option{"slots", "S", "states that are stored at most, in place of --memory"};
+// For commands that compute one gradient, in addition to memory_option
+inline constexpr Option slots_option{"slots", "S", "largest number of stored states, instead of --memory"};
 inline constexpr Option disk_option{
-    "disk", "DIR", "a folder for checkpoints that memory does not hold, where they spare evaluations"};
+    "disk", "DIR", "folder for checkpoints that do not fit into memory, used if they save evaluations"};
 inline constexpr Option disk_space_option{
-    "disk-space", "BYTES", "that they may take there, such as 10G (default: half of what is free)"};
+    "disk-space", "BYTES",
+    "limit of the checkpoints on disk, for example 10G (default: half of the free space)"};
 inline constexpr Option keep_option{
     "keep", "K",
-    "steps whose intermediates are kept, in K scratches: blocks of K are run again as one (default 1)"};
+    "number of steps whose intermediates are kept; steps are replayed in blocks of K (default 1)"};
 inline constexpr Option compress_option{"compress", nullptr, "compress the checkpoints on disk"};
 
-// As many simulations of a scene as a schedule keeps the intermediates of.
+// The simulations of a scene: one for each step whose intermediates the schedule keeps.
 struct Simulations {
     std::list<Simulation> all;
     std::vector<Simulation*> each;

@@ -12,14 +12,14 @@ namespace costate {
 
 namespace {
 
-// The option's value as a number, all of it.
+// The whole text as a number; none if it is not a number.
 template <class T> std::optional<T> parsed(const std::string& text) {
     T value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     return error == std::errc() && end == text.data() + text.size() ? std::optional<T>(value) : std::nullopt;
 }
 
-// A word as a shell takes it.
+// A word quoted for a shell.
 std::string shell_word(const std::string& word) {
     if (!word.empty() &&
         word.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=./,:@%") ==
@@ -48,22 +48,23 @@ Arguments::Arguments(const Command& command, int argc, const char* const* argv) 
             add(name, o.help, cxxopts::value<std::string>(), o.value);
         names.push_back(std::string("--") + o.name);
     }
-    add("steps", "number of time steps, in place of the scene's own", cxxopts::value<std::string>(), "N");
+    add("steps", "number of time steps, instead of the scene's", cxxopts::value<std::string>(), "N");
     add("base",
-        "how the root of a URDF stands in the world: fixed or floating (default: floating if it has mass)",
+        "base of a URDF or MJCF robot: fixed or floating (default: as in the file; a URDF root floats if it "
+        "has "
+        "mass)",
         cxxopts::value<std::string>(), "HOW");
-    add("search", "folders, with : between, that the meshes and packages of a URDF or MJCF file lie in",
+    add("search", "folders of meshes and packages for URDF and MJCF files, separated by :",
         cxxopts::value<std::string>(), "DIRS");
-    add("self-collision",
-        "let the links of a URDF touch each other, except a link and the one that carries it");
-    add("strict", "refuse a URDF or MJCF file with anything that has no counterpart here");
+    add("self-collision", "let the links of a URDF collide with each other, except a link and its parent");
+    add("strict", "refuse URDF and MJCF files with unsupported elements");
     add("hull-vertices",
-        "how many vertices the hull of a mesh in a URDF or MJCF file keeps at most, 4 or more (default: all)",
+        "largest number of vertices of a mesh's hull in URDF and MJCF files, 4 or more (default: all)",
         cxxopts::value<std::string>(), "N");
     add("json", "print one JSON object to stdout and nothing else");
     add("help", "print this");
     options.add_options("positional")(
-        "scene", "a scene, the name of one that is shipped, or a model: JSON, URDF or MJCF",
+        "scene", "a scene, the name of an included scene, or a model: JSON, URDF or MJCF",
         cxxopts::value<std::string>());
     options.parse_positional({"scene"});
     options.allow_unrecognised_options();
@@ -72,10 +73,10 @@ Arguments::Arguments(const Command& command, int argc, const char* const* argv) 
     cxxopts::ParseResult given;
     try {
         given = options.parse(argc, argv);
-    } catch (const cxxopts::exceptions::missing_argument&) {  // only the last argument can lack its value
+    } catch (const cxxopts::exceptions::missing_argument&) {  // only possible for the last argument
         throw UsageError(std::string(argv[argc - 1]) + " takes a value");
-    } catch (const cxxopts::exceptions::incorrect_argument_type&) {  // all others are text
-        throw UsageError("an option that takes no value, such as --json, was given one");
+    } catch (const cxxopts::exceptions::incorrect_argument_type&) {  // all options with a value take text
+        throw UsageError("a value was given to an option without a value, such as --json");
     } catch (const cxxopts::exceptions::exception& e) {
         throw UsageError(e.what());
     }
@@ -92,9 +93,9 @@ Arguments::Arguments(const Command& command, int argc, const char* const* argv) 
     }
     if (given.count("scene") + given.count("from") == 0)
         throw UsageError(std::string(command.name) +
-                         " takes a scene: a file, or the name of one that is shipped");
+                         " takes a scene: a file, or the name of an included scene");
     if (given.count("from") > 0 && given.count("scene") + given.count("steps") > 0)
-        throw UsageError("--from brings its own scene and steps: leave them out");
+        throw UsageError("--from includes scene and steps: leave out SCENE and --steps");
     if (given.count("scene") > 0) scene_ = given["scene"].as<std::string>();
     for (const auto& argument : given.arguments())
         if (const std::string& key = argument.key();
@@ -134,10 +135,12 @@ Scene Arguments::load() const {
     print_warnings(scene.warnings);
     if (const auto given = text("memory")) {
         const std::optional<std::int64_t> bytes = parse_memory(*given);
-        if (!bytes) throw UsageError("--memory takes auto, bytes, or such as 64M, not '" + *given + "'");
+        if (!bytes)
+            throw UsageError("--memory takes auto, a number of bytes, or for example 64M, not '" + *given +
+                             "'");
         if (*bytes > 0 && *bytes < bytes_per_checkpoint(scene.world))
-            throw UsageError("--memory " + *given + " holds no state of " + scene.name + ": give at least " +
-                             std::to_string(bytes_per_checkpoint(scene.world)));
+            throw UsageError("--memory " + *given + " is too small for a state of " + scene.name +
+                             ": give at least " + std::to_string(bytes_per_checkpoint(scene.world)));
         scene.memory_bytes = *bytes;
     }
     return scene;

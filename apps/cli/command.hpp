@@ -1,5 +1,5 @@
-// A command of the program `costate` and what the user asked of it. Each command has a file of its own that
-// defines one Command; main.cpp lists them.
+// Commands of the program `costate` and their arguments. Each command has its own file, which defines one
+// Command; main.cpp lists them.
 #pragma once
 
 #include <limits>
@@ -12,34 +12,34 @@
 
 namespace costate {
 
-// 0: done; check_failed: a check that the user asked for did not hold.
+// check_failed: a check that the user requested did not pass.
 enum ExitCode { done = 0, check_failed = 1, bad_input = 2, diverged = 3 };
 
 struct Option {
     const char* name;
-    const char* value;  // its placeholder in --help; nullptr: it takes none
+    const char* value;  // placeholder of its value in --help; nullptr: the option has no value
     const char* help;
     const char* letter = nullptr;  // -o for --out
 };
 
-// Of the commands that take gradients
+// For commands that compute gradients
 inline constexpr Option memory_option{
     "memory", "BYTES",
-    "for checkpoints, such as 64M, in place of the scene's own (auto: half of the machine's)"};
+    "memory for checkpoints, for example 64M, instead of the scene's (auto: half of the machine's)"};
 
 class Arguments;
 
 struct Command {
     const char* name;
     const char* summary;          // one line
-    std::vector<Option> options;  // beside SCENE and the options that all commands take
+    std::vector<Option> options;  // in addition to SCENE and the options of all commands
     int (*run)(const Arguments&);
 };
 
 extern const Command info_command, convert_command, simulate_command, gradcheck_command, gradient_command,
     optimize_command, plan_command, bench_command, view_command, watch_command;
 
-// The arguments of one command, checked. Everything that does not parse is a UsageError.
+// The arguments of one command, checked. Invalid arguments throw UsageError.
 class Arguments {
 public:
     Arguments(const Command& command, int argc, const char* const* argv);  // argv[0] is the command's name
@@ -47,14 +47,14 @@ public:
     bool help() const { return help_; }
     const std::string& help_text() const { return help_text_; }
     bool json() const { return json_; }
-    const std::string& line() const { return line_; }  // the whole command, as a shell takes it
-    // The scene with the number of steps and the memory asked for. Warnings go to stderr.
+    const std::string& line() const { return line_; }  // the whole command, quoted for a shell
+    // The scene with the number of steps and the memory of the arguments. Warnings go to stderr.
     Scene load() const;
     const std::string& scene() const { return scene_; }
     ImportOptions import_options() const;
 
-    std::optional<std::string> text(const char* option) const;  // the last, if it was given several times
-    std::vector<std::string> texts(const char* option) const;   // all
+    std::optional<std::string> text(const char* option) const;  // the last value, if given several times
+    std::vector<std::string> texts(const char* option) const;   // all values
     int integer(const char* option, int otherwise, int lower,
                 int upper = std::numeric_limits<int>::max()) const;
     std::optional<double> nonnegative(const char* option) const;
@@ -66,7 +66,7 @@ private:
     bool help_ = false, json_ = false, strict_ = false, self_collision_ = false;
 };
 
-// To stderr, a line each.
+// Prints warnings to stderr, one per line.
 void print_warnings(const std::vector<std::string>& warnings);
 
 }  // namespace costate

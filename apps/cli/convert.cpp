@@ -8,7 +8,7 @@ namespace costate {
 
 namespace {
 
-// Files that the model names, as seen from another folder.
+// Makes the file names in a model relative to another folder.
 void move_to(const fs::path& folder, Report& model) {
     for (Report& body : model["bodies"]) {
         if (!body.contains("visuals")) continue;

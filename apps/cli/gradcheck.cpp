@@ -24,10 +24,9 @@ Report to_report(const GradcheckKind& k) {
 }
 
 void print_row(const char* name, const GradcheckKind& k) {
-    if (k.stencils == 0) return void(std::printf("%-15s there are none\n", name));
+    if (k.stencils == 0) return void(std::printf("%-15s none\n", name));
     if (!k.checked())
-        return void(
-            std::printf("%-15s not checked: each of %d stencils changes a branch\n", name, k.stencils));
+        return void(std::printf("%-15s not checked: all %d stencils change a branch\n", name, k.stencils));
     std::printf("%-15s %-11.3g %.2f%-12s %6.2f %%  %8d   %s\n", name, k.max_relative_error, k.taylor_order,
                 k.at_roundoff ? " (round-off)" : "", 100 * k.rejected, k.stencils, k.worst.c_str());
 }
@@ -41,7 +40,7 @@ VecX<double> end_of(const Scene& scene) {
     return rollout.last_state().head(scene.world.nq());
 }
 
-// The kinds of variables of which every stencil was rejected.
+// The kinds of variables whose stencils were all rejected.
 std::string unchecked(const GradcheckReport& r) {
     std::string names;
     const auto add = [&](const char* name, const GradcheckKind& k) {
@@ -98,7 +97,8 @@ int check(const Arguments& a) {
                     seconds);
         if (random)
             std::printf(
-                "there is no objective: the loss is a random linear function of the last state (seed %u)\n",
+                "the scene has no objective; the loss is a random linear function of the final state (seed "
+                "%u)\n",
                 options.seed);
         std::printf("\n");
         std::printf("%-15s %-11s %-16s %-9s %-10s %s\n", "variables", "error", "Taylor order", "rejected",
@@ -109,15 +109,16 @@ int check(const Arguments& a) {
         if (r.optimized.stencils > 0) print_row("optimized", r.optimized);
     }
     if (!r.checked()) {
-        std::fprintf(stderr,
-                     "costate: the gradient by the %s was not checked, because each of its stencils changes "
-                     "a branch of "
-                     "a step; try fewer --steps, or another state to start from\n",
-                     unchecked(r).c_str());
+        std::fprintf(
+            stderr,
+            "costate: the gradient with respect to %s was not checked, because all of its stencils change "
+            "a branch of "
+            "a step; try fewer --steps, or another initial state\n",
+            unchecked(r).c_str());
         return check_failed;
     }
     if (!max_error || worst.max_relative_error <= *max_error) return done;
-    std::fprintf(stderr, "costate: the gradient's error %.3g exceeds %.3g\n", worst.max_relative_error,
+    std::fprintf(stderr, "costate: the error of the gradient, %.3g, exceeds %.3g\n", worst.max_relative_error,
                  *max_error);
     return check_failed;
 }
@@ -128,9 +129,9 @@ const Command gradcheck_command{
     "gradcheck",
     "compare the gradient with central differences",
     {{"max-error", "X", "exit with 1 if the largest relative error exceeds X"},
-     {"components", "N", "components checked of each kind of variable (default 64)"},
-     {"directions", "N", "random directions checked of each kind (default 16)"},
-     {"seed", "N", "of the random choices (default 1)"},
+     {"components", "N", "number of components to check of each kind of variable (default 64)"},
+     {"directions", "N", "number of random directions to check of each kind (default 16)"},
+     {"seed", "N", "random seed (default 1)"},
      memory_option},
     check};
 

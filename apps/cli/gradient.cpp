@@ -21,7 +21,7 @@ struct LargestAdjoint {
     int step = 0;
 };
 
-// One gradient under way: all that a process which takes it up again must know.
+// The state of an unfinished gradient that a process needs to resume it.
 struct Run {
     Rollout<Simulation>& rollout;
     Gradient gradient;
@@ -35,11 +35,10 @@ struct Run {
     }
 };
 
-// What load_run returned, into a run of the same scene and options.
+// Restores a run of the same scene and options from the bytes of load_run.
 void restore(Run& run, const std::vector<char>& saved, const std::filesystem::path& file, const Scene& s) {
     const auto fail = [&](const std::string& why) {
-        throw std::runtime_error("cannot go on from '" + file.string() + "': " + why +
-                                 "; run again from the start");
+        throw std::runtime_error("cannot resume '" + file.string() + "': " + why + "; start the run again");
     };
     ArchiveReader reader(saved);
     try {
@@ -47,11 +46,11 @@ void restore(Run& run, const std::vector<char>& saved, const std::filesystem::pa
     } catch (const std::runtime_error& e) {
         fail(e.what());
     }
-    if (!reader.at_end()) fail("it is longer than a run of this scene");
+    if (!reader.at_end()) fail("the file is longer than a run of this scene");
     const Gradient& g = run.gradient;
     if (run.rollout.in_backward() &&
         (g.controls.size() != s.z0.size() || g.parameters.size() != s.theta.size()))
-        fail("its gradient is not that of this scene");
+        fail("its gradient does not belong to this scene");
 }
 
 std::string content(const std::filesystem::path& file) {
@@ -59,7 +58,7 @@ std::string content(const std::filesystem::path& file) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// All that the result depends on.
+// A checksum of everything that the result depends on.
 std::uint32_t identity(const Scene& s, const Checkpointing& c, const AdjointLimits& limits, bool by_step) {
     ArchiveWriter all;
     all(std::string(COSTATE_VERSION_TEXT));
@@ -79,7 +78,7 @@ std::uint32_t identity(const Scene& s, const Checkpointing& c, const AdjointLimi
     return checksum(all.bytes.data(), all.bytes.size());
 }
 
-// Saves a run at intervals, but spends no more than a tenth of the time on it.
+// Saves a run at intervals and spends at most a tenth of the time on saving.
 class Saver {
 public:
     Saver(std::filesystem::path file, std::uint32_t of, double every)
@@ -127,7 +126,7 @@ Report parameters_report(const Scene& s, const VecX<double>& theta_bar) {
 [[noreturn]] void complain_about(const AdjointDivergence& d, const Model& m) {
     std::string what = "the adjoint is not finite at the beginning of step " + std::to_string(d.step) + ": ";
     what += tangent_entry_name(m, d.entry);
-    if (!d.row.empty()) what += "; the first row with such an adjoint is the " + d.row;
+    if (!d.row.empty()) what += "; the first row with such an adjoint is " + d.row;
     throw DivergenceError(what);
 }
 
@@ -139,19 +138,19 @@ int gradient(const Arguments& a) {
     limits.horizon = a.integer("horizon", 0, 1);
     if (const auto clip = a.nonnegative("clip")) limits.clip = *clip;
     const double every = a.nonnegative("save-every").value_or(30);
-    if (a.text("save-every") && !save) throw UsageError("--save-every is about --save: name a file");
+    if (a.text("save-every") && !save) throw UsageError("--save-every requires --save FILE");
     if (save && !have_checksums())
-        throw UsageError("this build saves no runs: install zlib1g-dev, configure and build again");
+        throw UsageError(
+            "this build does not support saved runs: install zlib1g-dev, configure and build again");
     const Scene s = a.load();
     if (s.objective.empty())
-        throw UsageError(
-            s.file.string() +
-            " has no objective, and so no loss to take the gradient of: name the model in a scene with an "
-            "\"objective\", or check gradients by costate gradcheck");
+        throw UsageError(s.file.string() +
+                         " has no objective and therefore no loss: name the model in a scene with an "
+                         "\"objective\", or check gradients with costate gradcheck");
     if (by_step && s.world.nu() == 0) throw UsageError("--by-step: " + s.name + " has no controls");
     for (const auto& file : {out, by_step, save})
         if (file) check_file(*file);
-    OutputFiles files;  // holds signals back until the locks are gone
+    OutputFiles files;  // defers signals until the locks are released
     std::optional<RunLock> lock, checkpoint_lock;
     if (save) lock.emplace(*save);
     Checkpointing how = chosen_checkpointing(a, s);
@@ -248,16 +247,16 @@ int gradient(const Arguments& a) {
     }
     std::printf("%s: %d steps, loss %.10g, gradient norm %.10g, in %.3g s\n", s.name.c_str(), s.steps,
                 rollout.loss(), norm, seconds);
-    std::printf("the adjoint's largest norm is %.4g, at the beginning of step %d\n", run.largest.norm,
+    std::printf("largest norm of the adjoint: %.4g, at the beginning of step %d\n", run.largest.norm,
                 run.largest.step);
     if (run.solver.notable(s.world))
-        std::printf("%d steps left without a solution of their contacts, the largest residual %.3g m/s\n",
-                    run.solver.unconverged, run.solver.residual);
-    std::printf("%lld evaluations of a forward step (%s), %zu bytes of checkpoints\n",
+        std::printf("%d steps with unsolved contacts, largest residual %.3g m/s\n", run.solver.unconverged,
+                    run.solver.residual);
+    std::printf("%lld forward evaluations (%s), %zu bytes of checkpoints\n",
                 static_cast<long long>(rollout.evaluations().forward), how.schedule.name(),
                 rollout.store().bytes());
     if (traffic.states_written > 0)
-        std::printf("%lld states on disk, %lld bytes, %.2f times smaller than they are\n",
+        std::printf("%lld states on disk, %lld bytes, compressed by a factor of %.2f\n",
                     static_cast<long long>(traffic.states_written),
                     static_cast<long long>(traffic.bytes_written), traffic.ratio());
     return done;
@@ -267,10 +266,10 @@ int gradient(const Arguments& a) {
 
 const Command gradient_command{
     "gradient",
-    "the gradient of a scene's loss, once, for rollouts of any length",
-    {{"out", "FILE", "write it to FILE as JSON: by controls, initial state and parameters", "o"},
+    "compute one gradient of a scene's loss, for rollouts of any length",
+    {{"out", "FILE", "write the gradients of controls, initial state and parameters to FILE as JSON", "o"},
      {"by-step", "FILE",
-      "stream the gradient by the controls of every step to FILE.npy, a NumPy array (steps, actuators)"},
+      "stream the gradient of the controls of every step to FILE.npy, a NumPy array (steps, actuators)"},
      memory_option,
      slots_option,
      keep_option,
@@ -278,11 +277,11 @@ const Command gradient_command{
      disk_space_option,
      compress_option,
      {"save", "FILE",
-      "save the run to FILE now and then; with --disk its checkpoints too, as DIR/FILE.checkpoints"},
-     {"save-every", "SECONDS", "how often (default 30)"},
-     {"resume", "FILE", "go on from a saved run, with the same scene and options, and save it there"},
+      "save the run to FILE at intervals; with --disk also its checkpoints, as DIR/FILE.checkpoints"},
+     {"save-every", "SECONDS", "interval between saves (default 30)"},
+     {"resume", "FILE", "resume a saved run with the same scene and options, and go on saving to FILE"},
      {"clip", "X", "scale adjoints with a norm above X to X"},
-     {"horizon", "K", "let nothing pass from one span of K steps, counted from the end, to the one before"}},
+     {"horizon", "K", "truncate the adjoint: set it to 0 every K steps, counted from the end"}},
     gradient};
 
 }  // namespace costate

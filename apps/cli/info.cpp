@@ -107,7 +107,7 @@ int info(const Arguments& a) {
     std::printf("%s, %d steps of %g s\n\n", scene.file.c_str(), scene.steps, time_step);
     std::printf(
         "bodies %zu, moving joints %td, nq %d, nv %d, nu %d, mass %.6g kg, shapes %zu, "
-        "pairs of them that may touch %zu, sites %zu\n",
+        "pairs that may collide %zu, sites %zu\n",
         m.bodies.size(), joints, m.nq, m.nv, m.nu, mass, w.shapes.shapes.size(), w.shapes.pairs().size(),
         m.sites.size());
     std::printf("parameters %d, variables to optimize %zu\n\n", w.np(), variables);

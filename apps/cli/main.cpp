@@ -1,5 +1,4 @@
-// The program `costate`: finds the command, and turns whatever goes wrong into one line on stderr and an exit
-// code.
+// The program `costate`: runs a command and turns every error into one line on stderr and an exit code.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -78,7 +77,7 @@ int main(int argc, char** argv) {
     } catch (const Interrupted&) {
         return complain("interrupted", bad_input);
     } catch (const std::bad_alloc&) {
-        return complain("not enough memory for so many steps, or for so many bodies that touch", bad_input);
+        return complain("not enough memory for this number of steps or of bodies in contact", bad_input);
     } catch (const std::exception& e) {
         return complain(e.what(), bad_input);
     }

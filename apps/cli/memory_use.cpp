@@ -17,8 +17,7 @@ std::int64_t heap_bytes() {
 #endif
 }
 
-// The figure of getrusage, where it has to serve, includes what the process held before it became this
-// program.
+// Falls back on getrusage, whose figure includes the memory of the process before exec.
 double peak_rss_mb() {
     std::ifstream status("/proc/self/status");
     for (std::string word; status >> word;)

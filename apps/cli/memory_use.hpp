@@ -1,11 +1,11 @@
-// How much memory this program holds.
+// Memory use of the process.
 #pragma once
 
 #include <cstdint>
 
 namespace costate {
 
-std::int64_t heap_bytes();  // allocated now; 0 where the C library cannot tell
-double peak_rss_mb();       // most that was resident at once, libraries included, MB
+std::int64_t heap_bytes();  // allocated bytes; 0 if the C library does not report them
+double peak_rss_mb();       // peak resident memory, libraries included, MB
 
 }  // namespace costate

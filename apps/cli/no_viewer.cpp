@@ -1,4 +1,4 @@
-// In place of view.cpp and report.cpp where the program is built without the viewer.
+// Replaces view.cpp and report.cpp in builds without the viewer.
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
 #include "apps/cli/command.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 [[noreturn]] void complain() {
     throw UsageError(
-        "this build has no viewer, because npm, the packages it fetches or zlib were missing: install them, "
+        "this build has no viewer, because npm, its packages or zlib were missing: install them, "
         "configure and build again");
 }
 
@@ -21,7 +21,6 @@ int view(const Arguments&) { complain(); }
 bool have_viewer() { return false; }
 std::string optimization_report(const Optimization&, Rollout<Simulation>&) { complain(); }
 
-const Command view_command{
-    "view", "not in this build: npm, the packages it fetches or zlib were missing", {}, view};
+const Command view_command{"view", "not in this build: npm, its packages or zlib were missing", {}, view};
 
 }  // namespace costate

@@ -1,4 +1,4 @@
-// In place of watch.cpp and feed.cpp where the program is built without the viewer or without cpp-httplib.
+// Replaces watch.cpp and event_server.cpp in builds without the viewer or without cpp-httplib.
 #include "apps/cli/command.hpp"
 
 namespace costate {
@@ -7,14 +7,13 @@ namespace {
 
 int watch(const Arguments&) {
     throw UsageError(
-        "this build shows nothing live: cpp-httplib or what the viewer needs was missing; install "
+        "this build has no live view, because cpp-httplib or the viewer was missing; install "
         "libcpp-httplib-dev, configure and build "
         "again");
 }
 
 }  // namespace
 
-const Command watch_command{
-    "watch", "not in this build: cpp-httplib or what the viewer needs was missing", {}, watch};
+const Command watch_command{"watch", "not in this build: cpp-httplib or the viewer was missing", {}, watch};
 
 }  // namespace costate

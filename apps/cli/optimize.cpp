@@ -26,7 +26,7 @@ Method method_named(const std::string& name) {
     return static_cast<Method>(it - all.begin());
 }
 
-// The unit of a loss that is the final length or height of one thing, or its square; else empty.
+// The unit of a loss that is one final length or height, or its square; otherwise empty.
 std::string loss_unit(const Objective& objective) {
     if (objective.size() != 1 || objective[0].running || objective[0].weight != 1) return "";
     const Term& term = objective[0];
@@ -39,7 +39,7 @@ std::string loss_unit(const Objective& objective) {
     }
 }
 
-// What was found of the parameters, by path.
+// The optimized parameters by path.
 Report parameter_values(const Scene& s, const RolloutInputs& best) {
     Report values = Report::object();
     const Model& m = s.world.model;
@@ -55,7 +55,7 @@ Report parameter_values(const Scene& s, const RolloutInputs& best) {
     return values;
 }
 
-// The optimized controls by actuator: one number a step, or knots and their values.
+// The optimized controls by actuator: one number per step, or knots and their values.
 Report control_values(const Scene& s, const RolloutInputs& best) {
     Report controls = Report::object();
     for (size_t n = 0; n < s.plan.channels().size(); ++n) {
@@ -78,7 +78,7 @@ Report initial_values(const Scene& s, const RolloutInputs& best) {
     return values;
 }
 
-// The trajectory of a rollout as CSV into an open file.
+// Writes the trajectory of a rollout as CSV to an open file.
 void write_trajectory(std::FILE* out, Rollout<Simulation>& rollout, const Scene& s, const RolloutInputs& in) {
     TrajectoryWriter writer(out, TrajectoryWriter::Format::csv, rollout.step(), state_signals(s.world.model),
                             in.theta.data(), in.theta[s.world.time_step.offset], s.steps);
@@ -86,7 +86,7 @@ void write_trajectory(std::FILE* out, Rollout<Simulation>& rollout, const Scene&
     if (rollout.divergence()) throw DivergenceError(s.world.model, rollout.divergence());
 }
 
-// Of the rollout from what was found.
+// The solver's record of the rollout with the optimized variables.
 SolverRecord solver_record(Rollout<Simulation>& rollout, const RolloutInputs& best) {
     SolverRecord record;
     rollout.forward(best.theta, best.x0, best.z, [&](int t, const double*, const double*) {
@@ -101,8 +101,8 @@ void warn_of_unconverged(const World& w, const SolverRecord& solver) {
     if (w.settings.solver == SolverType::pgs)
         remedy = "raise \"sweeps\" in \"solver\", or set its \"type\" to \"lcp\"";
     std::fprintf(stderr,
-                 "costate: warning: %d steps of what was found leave their contacts without a solution, "
-                 "with velocities up to %.3g m/s off; %s\n",
+                 "costate: warning: %d steps of the optimized rollout have unsolved contacts, "
+                 "with velocity errors up to %.3g m/s; %s\n",
                  solver.unconverged, solver.residual, remedy);
 }
 
@@ -128,7 +128,7 @@ void write_results(const std::filesystem::path& directory, Rollout<Simulation>& 
     files.commit();
 }
 
-// Each plot as SVG and CSV, and as PNG where a browser is found to draw it.
+// Writes each plot as SVG and CSV, and as PNG if a browser is installed.
 void write_plots(const std::filesystem::path& directory, const Optimization& o) {
     OutputFiles files;
     files.make_directory(directory);
@@ -155,13 +155,13 @@ void check_gauss_newton(const Scene& s) {
     try {
         check_least_squares(s.objective);
     } catch (const std::invalid_argument& error) {
-        throw UsageError(s.file.string() + ": gauss_newton cannot minimise the objective: " + error.what() +
+        throw UsageError(s.file.string() + ": gauss_newton cannot minimize the objective: " + error.what() +
                          "; use lbfgs");
     }
     const size_t residuals = residual_components(s.objective).size();
     if (residuals > static_cast<size_t>(s.optimize.max_gradient_evaluations))
         throw UsageError(s.file.string() +
-                         ": \"max_gradient_evaluations\" is less than one Jacobian takes: allow " +
+                         ": \"max_gradient_evaluations\" is too small for one Jacobian: allow " +
                          std::to_string(residuals) + " or more");
 }
 
@@ -169,12 +169,11 @@ void check_shooting(const Scene& s) {
     const std::string why = why_no_shooting(s.plan, s.parameters, s.initial_state);
     if (!why.empty())
         throw UsageError(s.file.string() + ": " + method_names()[static_cast<size_t>(s.optimize.method)] +
-                         " moves controls that are free at every step, but " + why +
+                         " optimizes only \"per_step\" controls, but " + why +
                          "; write \"optimize\": \"per_step\" or use lbfgs");
 }
 
-// Controls that are free at every step follow knots from now on, evenly from the first step to the end: fewer
-// variables, for methods that want few.
+// Replaces per-step controls by knots spread evenly over the rollout, for methods that need few variables.
 void thin(Scene& s, int knots) {
     std::vector<ControlChannel> channels = s.plan.channels();
     std::vector<double> values;
@@ -196,7 +195,7 @@ void thin(Scene& s, int knots) {
     s.z0 = Eigen::Map<const VecX<double>>(values.data(), static_cast<Eigen::Index>(values.size()));
 }
 
-// What the command line changes in a scene's settings.
+// The changes that the command line makes to a scene's settings.
 std::function<void(OptimizeSettings&)> chosen_settings(const Arguments& a) {
     const std::optional<std::string> name = a.text("method");
     const Method method = name ? method_named(*name) : Method::lbfgs;
@@ -207,7 +206,7 @@ std::function<void(OptimizeSettings&)> chosen_settings(const Arguments& a) {
     return [=, named = name.has_value()](OptimizeSettings& s) {
         if (named) s.method = method;
         if (s.method != Method::cmaes && (seed >= 0 || sigma > 0))
-            throw UsageError("--seed and --sigma are of --method cmaes");
+            throw UsageError("--seed and --sigma require --method cmaes");
         if (iterations >= 0) s.iterations = iterations;
         if (losses >= 0) s.max_loss_evaluations = losses;
         if (seed >= 0) s.seed = static_cast<unsigned>(seed);
@@ -226,7 +225,7 @@ int optimize(const Arguments& a) {
         others.push_back(read_comparison(file));
     const int points = a.integer("landscape", 0, 2, 10000);
     if (!page && !plots && (points > 0 || !others.empty()))
-        throw UsageError("--compare and --landscape are drawn by --report and --plots: name one");
+        throw UsageError("--compare and --landscape require --report or --plots");
     if (scene.optimize.method == Method::lbfgs && !have_lbfgs())
         throw UsageError(
             "this build has no L-BFGS, because NLopt was missing: use --method adam, momentum or "
@@ -239,7 +238,7 @@ int optimize(const Arguments& a) {
         check_shooting(scene);
     if (page && !have_viewer())
         throw UsageError(
-            "this build has no viewer to make a report with: install npm and zlib, configure and build "
+            "this build has no viewer, which reports need: install npm and zlib, configure and build "
             "again");
     if (out) check_directory(*out);
     if (plots) check_directory(*plots);
@@ -249,7 +248,7 @@ int optimize(const Arguments& a) {
     const Variables variables(scene.world, scene.plan, scene.parameters, scene.initial_state, start);
     if (variables.size() == 0)
         throw UsageError("nothing to optimize: " + scene.file.string() +
-                         " marks no control, parameter or initial state for it");
+                         " has no control, parameter or initial state with \"optimize\"");
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene));
     OptimizeResult r;
@@ -301,7 +300,7 @@ int optimize(const Arguments& a) {
     }
     std::printf("%s: loss %.6g -> %.6g in %d iterations of %s (%s)\n", scene.name.c_str(), r.initial_loss,
                 r.final_loss, r.iterations, report["method"].get<std::string>().c_str(), r.stopped.c_str());
-    std::printf("%d variables, %d losses and %d gradients evaluated in %.3g s\n", variables.size(),
+    std::printf("%d variables; %d losses and %d gradients evaluated in %.3g s\n", variables.size(),
                 r.loss_evaluations, r.gradient_evaluations, r.seconds);
     for (const auto& [path, value] : report["parameters"].items())
         std::printf("%s = %s\n", path.c_str(), value.dump().c_str());
@@ -309,7 +308,7 @@ int optimize(const Arguments& a) {
     if (plots)
         std::printf("plots as SVG and CSV%s in %s\n",
                     can_photograph() ? " and PNG" : " (for PNG install Chromium)", plots->c_str());
-    if (page) std::printf("a report in %s: open it in a browser\n", page->c_str());
+    if (page) std::printf("report in %s; open it in a browser\n", page->c_str());
     return done;
 }
 
@@ -317,23 +316,22 @@ int optimize(const Arguments& a) {
 
 const Command optimize_command{
     "optimize",
-    "run a scene's optimization, to result.json, drawings and trajectories",
+    "run a scene's optimization and write result.json, plots and trajectories",
     {{"method", "NAME",
       "gradient_descent, momentum, adam, lbfgs, gauss_newton, ilqr, multiple_shooting, receding_horizon or "
-      "cmaes, in place of the scene's own"},
-     {"iterations", "N", "most iterations, in place of the scene's own"},
-     {"losses", "N", "most evaluations of the loss, in place of the scene's own"},
+      "cmaes, instead of the scene's"},
+     {"iterations", "N", "largest number of iterations, instead of the scene's"},
+     {"losses", "N", "largest number of evaluations of the loss, instead of the scene's"},
      {"seed", "N", "random seed (cmaes only)"},
      {"sigma", "X",
-      "first standard deviation of a variable, in units of its range if that is bounded (cmaes only)"},
-     {"knots", "N", "move controls that are free at every step by N knots instead"},
+      "initial standard deviation of a variable, in units of its range if it is bounded (cmaes only)"},
+     {"knots", "N", "replace per-step controls by N knots"},
      memory_option,
      {"out", "DIR", "write result.json, loss.svg, motion.svg, before.csv and after.csv to DIR", "o"},
-     {"report", "FILE", "write a page with all of it, and with the scene before and after in 3-D"},
-     {"plots", "DIR", "write loss, gradient and controls as SVG, CSV, and PNG where Chromium is installed"},
-     {"compare", "FILE",
-      "draw the loss of an earlier run beside, from its result.json; may be given several times"},
-     {"landscape", "N", "draw the loss at N points of the line through the start and the best"}},
+     {"report", "FILE", "write an HTML page with results, plots, and the scene before and after in 3-D"},
+     {"plots", "DIR", "plot loss, gradient and controls as SVG, CSV, and PNG (if Chromium is installed)"},
+     {"compare", "FILE", "add the loss of an earlier run, from its result.json; may be given several times"},
+     {"landscape", "N", "plot the loss at N points on the line through the start and the best point"}},
     optimize};
 
 }  // namespace costate

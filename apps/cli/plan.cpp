@@ -32,14 +32,14 @@ int plan(const Arguments& a) {
     std::printf("%s: the gradient of %d steps\n\n", s.name.c_str(), s.steps);
     std::printf("schedule     %s, %d of %d states stored\n", schedule.name(), schedule.slots(), s.steps);
     if (schedule.kept() > 1)
-        std::printf("scratches    %d, of blocks of steps that are run again as one\n", schedule.kept());
+        std::printf("scratches    %d; steps are replayed in blocks of this size\n", schedule.kept());
     std::printf("checkpoints  %lld bytes, %lld each\n", static_cast<long long>(bytes),
                 static_cast<long long>(each));
     if (schedule.disk_slots() > 0)
         std::printf("disk         %lld states written and %lld read, %lld bytes uncompressed\n",
                     static_cast<long long>(schedule.disk_writes()),
                     static_cast<long long>(schedule.disk_reads()), static_cast<long long>(file_bytes));
-    std::printf("evaluations  %lld of a forward step, %.2f a step\n", static_cast<long long>(evaluations),
+    std::printf("evaluations  %lld forward evaluations, %.2f per step\n", static_cast<long long>(evaluations),
                 per_step);
     return done;
 }
@@ -48,7 +48,7 @@ int plan(const Arguments& a) {
 
 const Command plan_command{
     "plan",
-    "what a gradient will take, before it is taken: forward steps, bytes of checkpoints, disk traffic",
+    "predict the cost of a gradient: forward evaluations, bytes of checkpoints, disk traffic",
     {memory_option, slots_option, keep_option, disk_option, disk_space_option},
     plan};
 

@@ -43,17 +43,16 @@ void report_divergence(const Scene& scene, const RolloutInputs& inputs, Rollout<
                          {"controls", controls}}));
     files.commit();
     throw DivergenceError(std::string(error.what()) +
-                          "; to run its last steps again: costate simulate --from " + path);
+                          "; run its last steps again with: costate simulate --from " + path);
 }
 
 Scene load_replay(const std::filesystem::path& file, const ImportOptions& options) {
     const Json document = read_json(file);
     const std::string name = file.string();
     const Node node(document, name);
-    if (!node.is_object()) node.fail("is not a replay", "give a file that a diverged rollout left behind");
+    if (!node.is_object()) node.fail("is not a replay", "give a file that a diverged rollout wrote");
     const std::vector<Node> controls = node["controls"].items();
-    if (controls.empty())
-        node["controls"].fail("no steps", "give a file that a diverged rollout left behind");
+    if (controls.empty()) node["controls"].fail("has no steps", "give a file that a diverged rollout wrote");
     const int steps = static_cast<int>(controls.size());
     Scene scene = load_scene(node["scene"].text(), steps, options);
     const World& w = scene.world;

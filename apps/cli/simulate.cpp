@@ -19,12 +19,11 @@ using Format = TrajectoryWriter::Format;
 Format format_of(const std::string& out) {
     if (out == "-" || out.ends_with(".csv")) return Format::csv;
     if (out.ends_with(".json")) return Format::json;
-    throw UsageError("--out takes a name that ends in .csv or .json, or - for CSV on stdout, not '" + out +
-                     "'");
+    throw UsageError("--out takes a name ending in .csv or .json, or - for CSV on stdout, not '" + out + "'");
 }
 
-// The state and the controls, or the signals with columns that comma-separated patterns match; a rotation is
-// kept whole.
+// State and controls, or the signals whose columns match the comma-separated patterns; all components of a
+// rotation are kept together.
 std::vector<Signal> signals_to_write(const World& w, const std::optional<std::string>& patterns) {
     if (!patterns) return state_signals(w.model);
     std::vector<Signal> all = all_signals(w), chosen;
@@ -49,7 +48,7 @@ int simulate(const Arguments& a) {
     const std::optional<std::string> out = a.text("out");
     const Format format = out ? format_of(*out) : Format::csv;
     const bool to_stdout = out == "-";
-    if (to_stdout && a.json()) throw UsageError("--out - and --json both want stdout");
+    if (to_stdout && a.json()) throw UsageError("--out - and --json both write to stdout; leave one out");
     const int every = a.integer("every", 1, 1);
     const std::optional<std::string> from = a.text("from");
     const Scene scene = from ? load_replay(*from, a.import_options()) : a.load();
@@ -57,7 +56,7 @@ int simulate(const Arguments& a) {
     const std::vector<Signal> signals = signals_to_write(scene.world, a.text("columns"));
 
     Simulation simulation(scene.world, scene.objective);
-    // No gradient is taken: a few states, from which the last steps of a rollout that diverges are near.
+    // No gradient is computed: a few checkpoints suffice, from which report_divergence finds the last steps.
     Rollout<Simulation> rollout(simulation, scene.plan, Schedule::binomial(scene.steps, 100));
     std::optional<OutputFiles> files;
     std::optional<TrajectoryWriter> writer;
@@ -99,8 +98,8 @@ int simulate(const Arguments& a) {
     std::printf("%s: %d steps, %.6g s simulated in %.3g s (%.3g steps/s), loss %.10g\n", scene.name.c_str(),
                 scene.steps, scene.steps * time_step, seconds, scene.steps / seconds, loss);
     if (solver.notable(scene.world))
-        std::printf("%d steps left without a solution of their contacts, the largest residual %.3g m/s\n",
-                    solver.unconverged, solver.residual);
+        std::printf("%d steps with unsolved contacts, largest residual %.3g m/s\n", solver.unconverged,
+                    solver.residual);
     if (out) std::printf("%d rows in %s\n", writer->rows(), out->c_str());
     return done;
 }
@@ -109,14 +108,15 @@ int simulate(const Arguments& a) {
 
 const Command simulate_command{
     "simulate",
-    "run a scene forwards, to a trajectory in CSV or JSON",
+    "run a rollout of a scene and write its trajectory as CSV or JSON",
     {{"out", "FILE",
-      "write the states to FILE.csv or FILE.json, or - for CSV on stdout; without it, a summary alone", "o"},
-     {"from", "FILE", "run again what a diverged rollout left behind, in place of SCENE"},
+      "write the states to FILE (.csv or .json), or - for CSV on stdout; default: print only a summary", "o"},
+     {"from", "FILE", "replay the last steps of a diverged rollout, instead of SCENE"},
      {"every", "K", "write every K-th state and the last (default 1)"},
      {"columns", "LIST",
-      "comma-separated patterns of columns, pose(BODY).*, site(SITE).* and impulse(SHAPE) too; else state "
-      "and controls"}},
+      "comma-separated patterns of columns, including pose(BODY).*, site(SITE).* and impulse(SHAPE); "
+      "default: "
+      "state and controls"}},
     simulate};
 
 }  // namespace costate

@@ -25,14 +25,14 @@ Overlays overlays_of(const std::string& list) {
         else if (name == "gradient")
             o.gradient = true;
         else
-            throw UsageError("no overlay is named '" + name + "'" +
+            throw UsageError("unknown overlay '" + name + "'" +
                              suggestion(name, {"contacts", "gradient", "none"}));
         begin = end + 1;
     }
     return o;
 }
 
-// Two files with the same name in different folders are told apart by their folders.
+// The file name, with its folder if another file has the same name.
 std::string label_of(const std::string& path, const std::vector<std::string>& all) {
     const std::filesystem::path p(path);
     const auto same = [&](const std::string& other) {
@@ -62,9 +62,8 @@ int view(const Arguments& a) {
     const std::optional<std::string> png = a.text("png");
     const bool sheet = a.text("sheet").has_value();
     if (!png && (a.text("at") || sheet || a.text("size")))
-        throw UsageError("--at, --sheet and --size are of images: name one with --png");
-    if (a.text("at") && sheet)
-        throw UsageError("--at is one moment, --sheet shows several: give one of them");
+        throw UsageError("--at, --sheet and --size require --png FILE");
+    if (a.text("at") && sheet) throw UsageError("--at and --sheet cannot be combined: leave one out");
     PictureSettings picture;
     picture.time = a.number("at");
     picture.moments = sheet ? a.integer("sheet", 12, 1, 100) : 0;
@@ -108,7 +107,7 @@ int view(const Arguments& a) {
             std::printf("%s\n", note.c_str());
     }
     if (!out.empty())
-        std::printf("%.2f MB in %s: open it in a browser\n", 1e-6 * static_cast<double>(page.size()),
+        std::printf("%.2f MB in %s; open it in a browser\n", 1e-6 * static_cast<double>(page.size()),
                     out.c_str());
     if (png) std::printf("%d x %d pixels in %s\n", picture.width, picture.height, png->c_str());
     return done;
@@ -118,17 +117,16 @@ int view(const Arguments& a) {
 
 const Command view_command{
     "view",
-    "make a page that replays a scene or its trajectories in any browser",
-    {{"out", "FILE", "the page (default: SCENE.html; with --png: none)", "o"},
+    "write an HTML page that replays a scene or its trajectories",
+    {{"out", "FILE", "name of the page (default: SCENE.html; with --png: no page)", "o"},
      {"run", "FILE",
       "show this trajectory of the scene, in CSV or JSON, instead of simulating; may be given several times"},
-     {"overlays", "LIST",
-      "what to record beside the poses: contacts,gradient (the default), one of them, or none"},
-     {"frames", "N", "at most so many frames of a run (default 10000)"},
-     {"png", "FILE", "an image, made by a Chromium that is installed"},
-     {"at", "TIME", "of the image, s (default: the start)"},
-     {"sheet", "N", "the image shows so many moments of the run"},
-     {"size", "WxH", "of the image in pixels (default 1280x800)"},
+     {"overlays", "LIST", "overlays to record: contacts,gradient (default), one of them, or none"},
+     {"frames", "N", "largest number of frames of a run (default 10000)"},
+     {"png", "FILE", "write an image (needs Chromium)"},
+     {"at", "TIME", "time of the image, s (default: the start)"},
+     {"sheet", "N", "write an image with N moments of the run"},
+     {"size", "WxH", "size of the image in pixels (default 1280x800)"},
      memory_option},
     view};
 

@@ -1,4 +1,4 @@
-// costate watch: a page of this machine's that shows a simulation or an optimization while it runs.
+// costate watch: serves a local page that shows a simulation or an optimization while it runs.
 #include <csignal>
 #include <thread>
 
@@ -22,7 +22,7 @@ constexpr double between_events = 0.1;         // s
 constexpr double between_optimizations = 0.5;  // s
 constexpr int most_frames_of_best = 400;
 
-// Signals to stop wait until they are asked for, in all threads that are started meanwhile.
+// Blocks the signals that stop the program, also in threads started later; wait() receives them.
 class HeldSignals {
 public:
     HeldSignals() {
@@ -35,7 +35,7 @@ public:
     HeldSignals(const HeldSignals&) = delete;
     HeldSignals& operator=(const HeldSignals&) = delete;
 
-    // Throws Interrupted if one comes within that time.
+    // Throws Interrupted if a signal arrives within this time.
     void wait(double seconds) const {
         const auto whole = static_cast<time_t>(seconds);
         const timespec time{whole, static_cast<long>(1e9 * (seconds - static_cast<double>(whole)))};
@@ -51,12 +51,12 @@ private:
     sigset_t held_, before_;
 };
 
-// one line
+// JSON on one line
 std::string text_of(const Report& report) {
     return report.dump(-1, ' ', false, Report::error_handler_t::replace);
 }
 
-// The frames since those sent before, which start with the last of them.
+// Sends the new frames, preceded by the last frame already sent.
 void send_frames(Feed& feed, const Scene& scene, Film& film) {
     feed.add("frames", pack_films(scene, {film}));
     keep_last_frame(film, static_cast<int>(scene.world.model.bodies.size()), scene.world.nu());
@@ -82,7 +82,8 @@ void watch_simulation(const Scene& scene, double speed, int most_frames, Feed& f
     feed.replace("news", text_of({{"text", print("%d steps", scene.steps) + loss}, {"done", true}}));
 }
 
-// The scene before and with the best so far. The rollout is not the optimizer's, whose states must stay.
+// Sends the run before optimization and the best run so far. `rollout` must not be the optimizer's, whose
+// states are still needed.
 void send_best(Feed& feed, const Scene& scene, Rollout<Simulation>& rollout, const Film& before,
                const RolloutInputs& best, const OptimizeResult& r) {
     const Film now = film_rollout(scene, rollout, best, "best so far", {true, false}, most_frames_of_best);
@@ -127,11 +128,11 @@ int watch(const Arguments& a) {
     if (!(speed > 0)) throw UsageError("--speed takes a number above 0");
     const bool optimization = a.text("optimize").has_value();
     if (optimization && (a.text("speed") || a.text("frames")))
-        throw UsageError("--speed and --frames are of a simulation, not of --optimize");
+        throw UsageError("--speed and --frames cannot be combined with --optimize: leave them out");
     const Scene scene = a.load();
     if (optimization && variables_of(scene).size() == 0)
         throw UsageError("nothing to optimize: " + scene.file.string() +
-                         " marks no control, parameter or initial state for it");
+                         " has no control, parameter or initial state with \"optimize\"");
 
     const HeldSignals signals;
     Feed feed;
@@ -141,7 +142,7 @@ int watch(const Arguments& a) {
     if (a.json())
         std::fputs(to_text({{"name", scene.name}, {"url", url}, {"steps", scene.steps}}).c_str(), stdout);
     else
-        std::printf("%s at %s: open it in a browser; control-c ends it\n", scene.name.c_str(), url.c_str());
+        std::printf("%s at %s; open it in a browser, stop with control-c\n", scene.name.c_str(), url.c_str());
     std::fflush(stdout);
     int code = done;
     try {
@@ -165,12 +166,12 @@ int watch(const Arguments& a) {
 
 const Command watch_command{
     "watch",
-    "show a simulation or optimization while it runs, on a page of this machine's",
-    {{"optimize", nullptr, "the scene's optimization, instead of a simulation"},
-     {"port", "N", "of the page (default 8000; 0: any that is free)"},
-     {"host", "ADDRESS", "to listen on (default 127.0.0.1, which no other machine reaches)"},
-     {"speed", "X", "at most so many seconds of the simulation a second (default: as fast as it goes)"},
-     {"frames", "N", "at most so many frames of a simulation (default 10000)"},
+    "serve a local page that shows a simulation or optimization while it runs",
+    {{"optimize", nullptr, "run the scene's optimization instead of a simulation"},
+     {"port", "N", "port of the page (default 8000; 0: any free port)"},
+     {"host", "ADDRESS", "address to listen on (default 127.0.0.1, not reachable from other machines)"},
+     {"speed", "X", "upper bound of simulated seconds per second (default: unbounded)"},
+     {"frames", "N", "largest number of frames of a simulation (default 10000)"},
      memory_option},
     watch};
 

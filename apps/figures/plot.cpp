@@ -20,7 +20,7 @@ struct Tick {
 };
 
 struct Axis {
-    double lower, upper;  // in plotted units: the value, or its decadic logarithm
+    double lower, upper;  // plotted range: of the value, or of its decadic logarithm
     bool log;
     std::vector<Tick> ticks;
     double place(double value, double from, double to) const {
@@ -57,7 +57,7 @@ std::string power_of_ten(int exponent, bool plain) {
            std::to_string(std::abs(exponent)) + "</tspan>";
 }
 
-// Ticks at the decades; between them at 2 and 5 too while there are few.
+// Ticks at the decades, and also at 2 and 5 if there are few decades.
 Axis log_axis(double lower, double upper) {
     Axis axis{std::log10(lower), std::log10(upper), true, {}};
     const double margin = 0.04 * (axis.upper - axis.lower);
@@ -117,7 +117,7 @@ std::string plot_svg(const Plot& plot) {
     const int ticks = static_cast<int>(std::clamp((right - left) / 60, 3.0, 10.0));
     const Axis y = log ? log_axis(low, high) : linear_axis(from_zero ? 0.0 : low, high, 6, 0);
     const bool log_x = plot.log_x && last > positive;
-    const double zero = 0.6 * positive;  // where an x of 0 stands on a logarithmic axis
+    const double zero = 0.6 * positive;  // position of x = 0 on a logarithmic axis
     Axis x = log_x ? log_axis(first > 0 ? positive : zero, last)
                    : linear_axis(first, last, ticks, plot.whole_x ? 1 : 0);
     if (!log_x) {

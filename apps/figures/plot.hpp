@@ -1,5 +1,4 @@
-// SVG drawings that stand by themselves: what they share, and curves over axes, with the numbers they show as
-// CSV.
+// Self-contained SVG drawings: their opening, and plots of curves over axes, also as CSV.
 #pragma once
 
 #include <cstdio>
@@ -14,36 +13,36 @@ template <class... Values> std::string print(const char* format, Values... value
     return text;
 }
 
-// The opening of a drawing of that many pixels, with its title. It ends with "</svg>\n".
+// The opening of a drawing with its size in pixels and its title. The caller appends "</svg>\n".
 std::string svg_begin(double width, double height, const std::string& title);
 
 struct Curve {
     std::string label;
-    std::vector<double> x, y;  // as many of each
+    std::vector<double> x, y;  // of equal length
     const char* colour = "#0072b2";
 };
 
 struct Plot {
     std::string title, x_label, y_label;  // labels with units
     std::vector<Curve> curves;
-    bool whole_x = false;  // x counts something
-    bool log_x = false;    // its axis is logarithmic; an x of 0 stands left of the smallest positive one
+    bool whole_x = false;  // x is an integer
+    bool log_x = false;    // logarithmic x axis; x = 0 is drawn left of the smallest positive x
     bool linear_y = false;
     double width = 720, height = 440;
 };
 
-// The y axis is logarithmic if all of y are positive and span more than a decade, unless that is ruled out;
-// numbers that are not finite leave gaps.
+// The y axis is logarithmic if all y are positive and span more than a decade, unless linear_y is set.
+// Numbers that are not finite leave gaps.
 std::string plot_svg(const Plot& plot);
 
-// Columns x, y and the label of the curve, which is left out if there is one curve.
+// Columns x, y and, if there are several curves, the label of the curve.
 std::string plot_csv(const Plot& plot);
 
-// Colours of curves side by side that no common colour blindness confuses (Okabe & Ito 2008), in turn.
+// The colours of curves in turn, distinguishable with common colour blindness (Okabe & Ito 2008).
 const char* curve_colour(size_t index);
 
-// One point an iteration, from 0. The loss axis is logarithmic if the losses are positive and span more than
-// a decade.
+// The loss by iteration, from 0. The loss axis is logarithmic if the losses are positive and span more than a
+// decade.
 Plot loss_curve(const std::string& title, const std::vector<double>& losses, const std::string& unit);
 
 }  // namespace costate

@@ -18,7 +18,7 @@ using Point = Eigen::Vector2d;
 
 constexpr double width = 720, height = 440, margin = 44, header = 52;
 
-// World to paper: one horizontal axis and z, the same scale for both.
+// Projection from the world to the drawing: one horizontal axis and z, with the same scale.
 struct View {
     int axis;  // 0: x, 1: y
     Point lower, upper;
@@ -61,7 +61,7 @@ std::vector<Point> convex_hull(std::vector<Point> points) {
     return hull;
 }
 
-// What is seen of a convex shape, by its farthest points along directions in the plane of the paper.
+// The outline of a convex shape from its support points along directions in the plane of the drawing.
 std::vector<Point> outline(const View& view, const Solid& solid) {
     constexpr int directions = 72;
     std::vector<Point> points;
@@ -121,7 +121,7 @@ void MotionPicture::add(const std::string& label, Rollout<Simulation>& rollout, 
 std::string MotionPicture::svg() const {
     const Model& m = scene_.world.model;
     const ShapeSet& set = scene_.world.shapes;
-    // what must be seen: all bodies at all times, and the targets
+    // bounds of the drawing: all bodies at all times, and the targets
     Vec3<double> lower = Vec3<double>::Constant(unlimited), upper = -lower;
     const auto see = [&](const Vec3<double>& p) { lower = lower.cwiseMin(p), upper = upper.cwiseMax(p); };
     for (const Run& run : runs_)

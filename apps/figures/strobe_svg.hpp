@@ -1,5 +1,5 @@
-// A stroboscopic picture of rollouts as an SVG drawing: links, round shapes and boxes at a few times, and the
-// paths of bodies that fly free, seen from the side that shows most of the motion.
+// A stroboscopic SVG drawing of rollouts: links, round shapes and boxes at a few times, and the paths of free
+// bodies, seen from the side that shows most of the motion.
 #pragma once
 
 #include <string>
@@ -16,7 +16,8 @@ class MotionPicture {
 public:
     explicit MotionPicture(const Scene& scene) : scene_(scene) {}
 
-    // Rolls out and remembers; runs are drawn in the order they are added, the last one in colour.
+    // Runs a rollout and stores its poses. Runs are drawn in the order in which they are added, the last one
+    // in colour.
     void add(const std::string& label, Rollout<Simulation>& rollout, const RolloutInputs& inputs);
     std::string svg() const;
 
@@ -24,7 +25,7 @@ private:
     static constexpr int frames = 6, path_points = 200;
     struct Run {
         std::string label;
-        // of all bodies, in the world: path_points + 1 moments
+        // (path_points + 1 times, bodies) poses in the world
         std::vector<std::vector<Transform<double>>> poses;
     };
     const Scene& scene_;

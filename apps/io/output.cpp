@@ -63,7 +63,7 @@ OutputFiles::~OutputFiles() {
     }
     for (; !made_.empty(); made_.pop_back())
         fs::remove(made_.back(), ignored);
-    sigprocmask(SIG_SETMASK, &signals_before_, nullptr);  // a signal that waited strikes here
+    sigprocmask(SIG_SETMASK, &signals_before_, nullptr);  // delivers a pending signal
 }
 
 void OutputFiles::make_directory(const fs::path& directory) {
@@ -81,7 +81,7 @@ std::FILE* OutputFiles::open(const fs::path& path) {
     std::error_code ignored;
     f.path = fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : path;
     if (fs::exists(f.path, ignored) && !fs::is_regular_file(f.path, ignored))
-        fail(path, "it is there and is not a file");
+        fail(path, "it exists and is not a file");
     f.temporary = f.path.string() + ".tmp-" + std::to_string(getpid());
     f.stream = std::fopen(f.temporary.c_str(), "wbx");
     if (f.stream == nullptr) fail(path, std::strerror(errno));
@@ -90,7 +90,7 @@ std::FILE* OutputFiles::open(const fs::path& path) {
 }
 
 void OutputFiles::write(const fs::path& path, const std::string& content) {
-    std::fwrite(content.data(), 1, content.size(), open(path));  // commit() looks for errors
+    std::fwrite(content.data(), 1, content.size(), open(path));  // commit() checks for errors
 }
 
 void OutputFiles::commit() {
@@ -117,7 +117,7 @@ void OutputFiles::check_interrupted() {
 
 namespace {
 
-// In `there`, which is a directory; `path` is what the user has named.
+// Writes a trial file in the directory `there`; messages name `path`, which the user gave.
 void try_to_write(const fs::path& there, const fs::path& path) {
     const std::vector<char> trial(64 * 1024);
     try {
@@ -147,7 +147,7 @@ void check_file(const fs::path& path) {
     if (!folder.empty() && !fs::is_directory(folder, error))
         fail(path, "there is no folder '" + folder.string() + "'");
     if (fs::exists(path, error) && !fs::is_regular_file(path, error))
-        fail(path, "it is there and is not a file");
+        fail(path, "it exists and is not a file");
     try_to_write(folder.empty() ? fs::path(".") : folder, path);
 }
 

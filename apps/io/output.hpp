@@ -1,4 +1,4 @@
-// What the commands write: JSON text, and files that appear whole and together or not at all.
+// Output of commands: JSON text, and files that are committed together or not at all.
 #pragma once
 
 #include <csignal>
@@ -12,16 +12,15 @@ namespace costate {
 
 using Report = nlohmann::ordered_json;
 
-// JSON with arrays of scalars on one line. Numbers read back as the same bits; those that are not finite
-// become null.
+// JSON with arrays of scalars on one line. Numbers keep all bits; numbers that are not finite become null.
 std::string to_text(const Report& report);
 
-// A signal to stop arrived while OutputFiles were open.
+// Thrown if a signal to stop arrived while OutputFiles were open.
 struct Interrupted {};
 
-// Each file is written under another name beside its place, and takes its place in commit(). Without commit
-// nothing is left behind, not even the directories made. Signals to stop wait for the end of this object's
-// life; who works for long meanwhile calls check_interrupted().
+// Each file is written under a temporary name in its folder and renamed by commit(). Without commit(), no
+// file and no new directory is left behind. Signals to stop are blocked during the life of this object; long
+// work must call check_interrupted().
 class OutputFiles {
 public:
     OutputFiles();
@@ -30,7 +29,7 @@ public:
     OutputFiles& operator=(const OutputFiles&) = delete;
 
     void make_directory(const std::filesystem::path& directory);  // and its parents
-    std::FILE* open(const std::filesystem::path& path);           // throws UsageError, like all here
+    std::FILE* open(const std::filesystem::path& path);  // throws UsageError, as do the other members
     void write(const std::filesystem::path& path, const std::string& content);
     void commit();
     static void check_interrupted();  // throws Interrupted
@@ -45,8 +44,8 @@ private:
     sigset_t signals_before_;
 };
 
-// That files can be written to a directory, which make_directory may still have to make, or one to a path:
-// for a complaint before the work and not after it. A trial file of 64 kB comes and goes.
+// Checks before the work that files can be written to a directory, which need not exist yet, or to a path;
+// throws UsageError otherwise. Writes and removes a trial file of 64 kB.
 void check_directory(const std::filesystem::path& directory);
 void check_file(const std::filesystem::path& path);
 

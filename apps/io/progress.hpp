@@ -1,4 +1,4 @@
-// A progress bar on stderr for work that takes long, silent unless stderr is a terminal; and a stopwatch.
+// A stopwatch, and a progress bar on stderr, which is drawn only if stderr is a terminal.
 #pragma once
 
 #include <unistd.h>
@@ -28,17 +28,17 @@ public:
 
     bool shown() const { return shown_; }
 
-    // The work is done: wipes the bar, before anything else is printed, and returns how long it took.
+    // Call when the work is done, before other output: erases the bar and returns the duration, s.
     double finish() {
         if (drawn_) std::fputs("\r\033[K", stderr);
         drawn_ = false;
         return watch_.seconds();
     }
 
-    // Whether it is time to draw: ten times a second, not before half a second.
+    // True if the bar should be redrawn: ten times a second, after the first half second.
     bool due() const { return shown_ && watch_.seconds() > next_; }
 
-    // `fraction` of the work is done; `note` is any short news.
+    // `fraction`: completed part of the work; `note`: short text next to the bar.
     void draw(double fraction, const std::string& note = {}) {
         constexpr int width = 30;
         const double elapsed = watch_.seconds(), share = std::clamp(fraction, 0.0, 1.0);

@@ -11,7 +11,7 @@ namespace costate {
 
 namespace {
 
-// A field of a CSV file, quoted if it has to be.
+// A field of a CSV file, quoted if necessary.
 std::string quoted(const std::string& field) {
     if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
     std::string q(1, '"');

@@ -1,8 +1,9 @@
-// Trajectories as text, one row a state.
+// Trajectories as text, one row per state.
 //
-// Columns: time in s, then those of some signals of adjoint/objective/signal.hpp: unless others are chosen,
-// the coordinates of every joint, then their velocities, then the controls. A row holds what is so at its
-// time, and controls and impulses of the step that starts there; the last row repeats those before it.
+// Columns: time in s, then signals of adjoint/objective/signal.hpp. By default these are the coordinates of
+// every joint, then their velocities, then the controls. A row holds the state at its time, and controls and
+// impulses of the step that starts there; the last row repeats the controls and impulses of the row before
+// it.
 #pragma once
 
 #include <cstdio>
@@ -17,12 +18,12 @@ class TrajectoryWriter {
 public:
     enum class Format { csv, json };
 
-    // Rows of every `every`-th of `steps` steps, and of the last state, of the simulation that the rollout
-    // runs.
+    // Writes rows for every `every`-th of `steps` steps and for the last state. `simulation` is that of the
+    // rollout.
     TrajectoryWriter(std::FILE* out, Format format, const Simulation& simulation, std::vector<Signal> signals,
                      const double* theta, double time_step, int steps, int every = 1);
 
-    // What a rollout shows its visitor: step, state (q, v), controls, or nullptr after the last step.
+    // Visitor of a rollout: step, state (q, v), and controls (nullptr after the last step).
     void operator()(int t, const double* x, const double* u);
 
     void finish();  // after the last row
@@ -36,7 +37,7 @@ private:
     const double* theta_;
     double time_step_;
     int steps_, every_, rows_ = 0;
-    std::vector<double> row_;  // a value of every column
+    std::vector<double> row_;  // one value per column
     std::string line_;
 };
 

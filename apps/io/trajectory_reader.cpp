@@ -14,7 +14,7 @@ namespace costate {
 
 namespace {
 
-// The text of a table, and where each of its rows stands.
+// A table and the places of its rows.
 struct TextTable {
     std::vector<std::string> columns;
     std::vector<std::vector<double>> rows;
@@ -39,7 +39,7 @@ bool split(const std::string& line, std::vector<std::string>& fields) {
     return !quoted;
 }
 
-// What a user may see of bytes that can be anything.
+// A field made printable for a message.
 std::string shown(const std::string& field) {
     std::string text = "'";
     for (const char c : field.substr(0, 40))
@@ -58,15 +58,15 @@ TextTable read_csv_table(const std::filesystem::path& file) {
         if (!line.empty() && line.back() == '\r') line.pop_back();
         if (line.empty()) continue;
         if (!split(line, fields))
-            throw SceneError(place + ": a quote is not closed; the file is damaged or cut off");
+            throw SceneError(place + ": unclosed quote; the file is damaged or truncated");
         if (table.columns.empty()) {
             table.columns = fields;
             continue;
         }
         if (fields.size() != table.columns.size())
             throw SceneError(place + ": has " + std::to_string(fields.size()) +
-                             " fields where the first line has " + std::to_string(table.columns.size()) +
-                             "; the file is damaged or cut off");
+                             " fields, but the first line has " + std::to_string(table.columns.size()) +
+                             "; the file is damaged or truncated");
         std::vector<double> row(fields.size());
         for (size_t c = 0; c < fields.size(); ++c) {
             const char *begin = fields[c].data(), *end = begin + fields[c].size();
@@ -97,7 +97,7 @@ TextTable read_json_table(const std::filesystem::path& file) {
     return table;
 }
 
-// For every wanted column where it stands in the table; -1: nowhere.
+// The index of every wanted column in the table; -1: missing.
 std::vector<int> find_columns(const TextTable& table, const std::vector<std::string>& wanted,
                               const std::string& file) {
     std::unordered_map<std::string, int> there;
@@ -111,13 +111,13 @@ std::vector<int> find_columns(const TextTable& table, const std::vector<std::str
         if (it != there.end()) there.erase(it);
     }
     if (!there.empty())
-        throw SceneError(file + ": the scene knows no column " + shown(there.begin()->first) +
+        throw SceneError(file + ": the scene has no column " + shown(there.begin()->first) +
                          suggestion(there.begin()->first, wanted) +
-                         "; remove it, or give the scene that the trajectory is of");
+                         "; remove it, or give the scene of this trajectory");
     return at;
 }
 
-// Quaternions to unit length.
+// Normalizes the quaternions of a state.
 void normalise_quaternions(const Model& m, const std::string& place, VecX<double>& x) {
     for (const Body& b : m.bodies) {
         const JointKind& kind = joint_kind(b.joint);
@@ -125,7 +125,7 @@ void normalise_quaternions(const Model& m, const std::string& place, VecX<double
         auto q = x.segment(b.q0 + kind.numbers, 4);
         if (!(q.norm() > 1e-6))
             throw SceneError(place + ": the quaternion of joint \"" + b.joint_name +
-                             "\" is 0; give it a length");
+                             "\" is 0; give a nonzero quaternion");
         q /= q.norm();
     }
 }
@@ -142,7 +142,7 @@ Trajectory read_trajectory(const std::filesystem::path& file, const Scene& scene
     for (auto it = at.begin(); it != first_rest; ++it)
         if (*it < 0)
             throw SceneError(file.string() + ": there is no column '" + wanted[it - at.begin()] +
-                             "'; give the scene that the trajectory is of, or add it");
+                             "'; give the scene of this trajectory, or add the column");
     Trajectory out;
     out.complete = std::find(first_rest, at.end(), -1) == at.end();
     for (size_t r = 0; r < table.rows.size(); ++r) {
@@ -158,7 +158,8 @@ Trajectory read_trajectory(const std::filesystem::path& file, const Scene& scene
             u[n] = value(1 + columns + n);
         normalise_quaternions(w.model, table.places[r], x);
         if (r > 0 && !(value(0) > out.times.back()))
-            throw SceneError(table.places[r] + ": the time is not later than the one before; sort the rows");
+            throw SceneError(table.places[r] +
+                             ": the time is not later than in the previous row; sort the rows");
         out.times.push_back(value(0));
         out.states.push_back(std::move(x));
         out.controls.push_back(std::move(u));

@@ -1,5 +1,4 @@
-// Trajectories read back from files that TrajectoryWriter wrote, in CSV or JSON, or that others wrote with
-// its column names.
+// Reads trajectories from CSV or JSON files with the column names of TrajectoryWriter.
 #pragma once
 
 #include <filesystem>
@@ -10,15 +9,15 @@
 namespace costate {
 
 struct Trajectory {
-    std::vector<double> times;           // s, increasing; none if the file has no rows
+    std::vector<double> times;           // s, increasing; empty if the file has no rows
     std::vector<VecX<double>> states;    // (nx) q with unit quaternions, v
     std::vector<VecX<double>> controls;  // (nu)
-    // velocities and controls are there too, and are not just zeros for want of columns
+    // true if the file has velocities and controls; otherwise they are zeros
     bool complete = false;
 };
 
-// The columns may stand in any order; time and all coordinates must be there; velocities and controls all or
-// none. Throws SceneError, one line that names the file, the line and the remedy.
+// The columns may be in any order. Time and all coordinates are required; velocities and controls must be
+// complete or absent. Throws SceneError with file, line and remedy.
 Trajectory read_trajectory(const std::filesystem::path& file, const Scene& scene);
 
 }  // namespace costate

@@ -1,11 +1,11 @@
-// The error of commands.
+// Errors of the command line.
 #pragma once
 
 #include <stdexcept>
 
 namespace costate {
 
-// What a user got wrong on the command line, or a place that cannot be written, in one line.
+// A fault on the command line, or a path that cannot be written, in one line.
 struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };

@@ -1,4 +1,4 @@
-"""Packs the library and the shipped scenes into the wheel, from $COSTATE_LIBRARY or this source tree's build/."""
+"""Packs the library (from $COSTATE_LIBRARY or the source tree's build/) and the included scenes into the wheel."""
 import os
 import shutil
 import sys
@@ -14,7 +14,7 @@ def library():
     given = Path(os.environ.get("COSTATE_LIBRARY", ROOT / "build/apps/c_api"))
     path = given / "libcostate.so" if given.is_dir() else given
     if not path.is_file():
-        sys.exit(f"costate: {path} is not there; build it (cmake --build build --target costate_c), or say where it is: "
+        sys.exit(f"costate: {path} does not exist; build it (cmake --build build --target costate_c), or say where it is: "
                  "COSTATE_LIBRARY=/path/to/libcostate.so")
     return path
 

@@ -1,4 +1,4 @@
-// What the build makes of apps/viewer/web: a script and a style sheet.
+// The script and the style sheet that the build bundles from apps/viewer/web.
 #pragma once
 
 #include <string_view>

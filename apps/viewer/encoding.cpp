@@ -12,7 +12,7 @@ namespace costate {
 
 namespace {
 
-// x/quantum as a whole number modulo 2^32; 0 if it is no number
+// x/quantum rounded, modulo 2^32; 0 for NaN
 std::uint32_t whole(double x, double quantum) {
     if (std::isnan(x)) return 0;
     constexpr double most = 2147483647;
@@ -23,7 +23,7 @@ std::uint32_t whole(double x, double quantum) {
 // 0, -1, 1, -2, ... -> 0, 1, 2, 3, ...
 std::uint32_t zigzag(std::uint32_t x) { return (x << 1) ^ (0u - (x >> 31)); }
 
-// Residuals of the wholes of a table, row by row.
+// Prediction residuals of the integers of a table, row by row.
 std::vector<std::uint32_t> predicted(const std::vector<std::uint32_t>& x, size_t width,
                                      Prediction prediction) {
     std::vector<std::uint32_t> r(x);
@@ -66,7 +66,7 @@ Packer::Json Packer::magnitudes(const std::vector<double>& numbers, int width) {
     for (size_t i = 0; i < x.size(); ++i) {
         const float value = std::isfinite(numbers[i]) ? static_cast<float>(numbers[i]) : 0.0f;
         const auto bits = std::isfinite(value) ? std::bit_cast<std::uint32_t>(value) : 0u;
-        x[i] = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;  // to the nearest, ties to even
+        x[i] = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;  // round to nearest, ties to even
     }
     return append(predicted(x, static_cast<size_t>(width), Prediction::last), width,
                   {{"code", "magnitudes"}, {"order", 1}});

@@ -1,12 +1,15 @@
-// Numbers as few bytes, for a page that unpacks them (apps/viewer/web/src/decode.js holds the inverse of
-// every line here).
+// Compact encoding of tables of numbers for pages. apps/viewer/web/src/decode.js is the decoder.
 //
-// A table of numbers (rows x width) becomes whole multiples of a quantum, so that a number is off by half a
-// quantum at most; then what is left after a prediction from the rows before, x_t - x_(t-1) or x_t - 2
-// x_(t-1) + x_(t-2), modulo 2^32; zigzag, which makes small magnitudes small numbers; then the lowest bytes
-// of all, the next bytes of all, and so on, column by column, without the planes that are zero. A pack is
-// "costate1", the length of a JSON text (4 bytes, little endian), that text, and the planes of all tables;
-// deflated by zlib, whose checksum guards the whole, and written in base64.
+// A table of numbers (rows x width) is encoded in four steps:
+//
+// 1. quantize: integer multiples of a quantum, with an error of at most half a quantum
+// 2. predict from earlier rows: x_t - x_(t-1) or x_t - 2 x_(t-1) + x_(t-2), modulo 2^32
+// 3. zigzag: small magnitudes become small unsigned numbers
+// 4. byte planes: the lowest bytes of all numbers, then the next bytes, ..., column by column, without zero
+// planes
+//
+// The encoded text is "costate1", the length of a JSON header (4 bytes, little endian), the header, and the
+// planes of all tables, deflated by zlib with its checksum, in base64.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -21,15 +24,15 @@ class Packer {
 public:
     using Json = nlohmann::ordered_json;
 
-    // Each returns what the page has to know of the table. Numbers beyond 2^31 quanta are cut off there.
+    // Each function returns the description of the table for the header. Numbers are clamped to 2^31 quanta.
     Json table(const std::vector<double>& numbers, int width, double quantum, Prediction prediction);
 
-    // To 8 significant bits, whatever their magnitude: the upper halves of single-precision floats. Not
-    // finite ones are 0.
+    // Numbers with 8 significant bits at any magnitude: the upper halves of single-precision floats. Numbers
+    // that are not finite become 0.
     Json magnitudes(const std::vector<double>& numbers, int width);
 
-    // Of tables whose rows come in groups, here `counts` rows a group: a row is predicted by the one of the
-    // same place in the group before, if that has as many.
+    // A table whose rows form groups of `counts` rows. A row is predicted from the row with the same index in
+    // the previous group, if that group has the same number of rows.
     Json groups(const std::vector<double>& numbers, int width, double quantum,
                 const std::vector<int>& counts);
 

@@ -47,7 +47,7 @@ struct PageServer::Listening {
     httplib::Server server;
     std::thread thread;
     Feed& feed;
-    std::atomic<int> streams = 0;  // of events, open now
+    std::atomic<int> streams = 0;  // number of open event streams
     int port = 0;
 
     explicit Listening(Feed& f) : feed(f) {}
@@ -60,11 +60,11 @@ struct PageServer::Listening {
 
 namespace {
 
-constexpr int most_threads = 64;  // each of which holds one connection
-// of events: they stay open as long as their pages, and leave threads for others
+constexpr int most_threads = 64;  // each holds one connection
+// event streams: they stay open as long as their pages; the other threads serve other requests
 constexpr int most_streams = 48;
 
-// One of the streams that are open, while it lives.
+// Counts an open stream during its life.
 class OpenStream {
 public:
     explicit OpenStream(std::atomic<int>& count) : count_(count), granted_(++count <= most_streams) {}
@@ -78,7 +78,8 @@ private:
     const bool granted_;
 };
 
-// Of a page elsewhere that was led here by its name server: it does not name this host by an address.
+// True if the Host header is a name other than localhost: a page of another site that reached this server by
+// DNS rebinding.
 bool is_foreign(const std::string& host_header) {
     const size_t colon = host_header.rfind(':'), bracket = host_header.rfind(']');
     const bool has_port = colon != std::string::npos && (bracket == std::string::npos || colon > bracket);
@@ -92,8 +93,8 @@ void send_events(Feed& feed, std::atomic<int>& streams, httplib::Response& respo
     const auto stream = std::make_shared<const OpenStream>(streams);
     if (!stream->granted()) {
         response.status = 503;
-        response.set_content("There are " + std::to_string(most_streams) +
-                                 " pages open already: close one, and load this one again.\n",
+        response.set_content("There are already " + std::to_string(most_streams) +
+                                 " open pages: close one and reload this page.\n",
                              "text/plain");
         return;
     }
@@ -101,7 +102,7 @@ void send_events(Feed& feed, std::atomic<int>& streams, httplib::Response& respo
         "text/event-stream", [&feed, stream, last = size_t{0}](size_t, httplib::DataSink& sink) mutable {
             std::string text;
             const bool open = feed.next(last, text);
-            // a comment, by which one learns whether the page is still there
+            // a comment, which detects closed pages
             if (text.empty()) text = ":\n\n";
             if (!sink.is_writable() || !sink.write(text.data(), text.size())) return false;
             if (!open) sink.done();
@@ -116,7 +117,7 @@ PageServer::PageServer(const std::string& host, int port, std::string page, Feed
     httplib::Server& server = listening_->server;
     server.new_task_queue = [] { return new httplib::ThreadPool(most_threads); };
     server.set_keep_alive_max_count(1);
-    // The library's own options let a second server listen on the same port.
+    // The default options of the library would let a second server listen on the same port.
     server.set_socket_options([](socket_t socket) {
         const int yes = 1;
         setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
@@ -144,8 +145,9 @@ PageServer::PageServer(const std::string& host, int port, std::string page, Feed
     listening_->port =
         port == 0 ? server.bind_to_any_port(host) : (server.bind_to_port(host, port) ? port : -1);
     if (listening_->port < 0)
-        throw UsageError("cannot listen on " + host + ":" + std::to_string(port) +
-                         ": it is taken, or not this machine's; choose another --port, or 0 for any");
+        throw UsageError(
+            "cannot listen on " + host + ":" + std::to_string(port) +
+            ": the port is in use, or the address is not local; choose another --port, or 0 for any");
     listening_->thread = std::thread([&server] { server.listen_after_bind(); });
     while (!server.is_running())
         std::this_thread::sleep_for(std::chrono::milliseconds(1));

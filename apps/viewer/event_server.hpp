@@ -1,6 +1,5 @@
-// What a live page is sent while it is open, and the small server that sends it: the page itself at "/", and
-// at "/events" its server-sent events (WHATWG HTML, 9.2). Nothing that a browser asks for changes anything
-// here.
+// A small server for a live page: "/" is the page, "/events" its server-sent events (WHATWG HTML, 9.2).
+// Requests do not change any state of the program.
 #pragma once
 
 #include <condition_variable>
@@ -11,15 +10,15 @@
 
 namespace costate {
 
-// Events in order, kept for pages that are opened later. Used by several threads.
+// A sequence of events, kept for pages that are opened later. Thread-safe.
 class Feed {
 public:
     void add(const std::string& kind, const std::string& data);      // data: one line
-    void replace(const std::string& kind, const std::string& data);  // those of the kind before are forgotten
+    void replace(const std::string& kind, const std::string& data);  // discards earlier events of this kind
     void close();
 
-    // The text of the events after number `last`, which moves on; waits for one, at most a second. False once
-    // the feed is closed.
+    // Sets `text` to the events after number `last` and advances `last`. Waits up to a second for an event.
+    // False after the feed is closed.
     bool next(size_t& last, std::string& text);
 
 private:
@@ -37,8 +36,7 @@ private:
 
 class PageServer {
 public:
-    // Answers at once, in threads of its own. Port 0: any that is free. Throws UsageError where it cannot
-    // listen.
+    // Starts serving in its own threads. Port 0: any free port. Throws UsageError if it cannot listen.
     PageServer(const std::string& host, int port, std::string page, Feed& feed);
     ~PageServer();  // closes the feed and frees the port
     PageServer(const PageServer&) = delete;

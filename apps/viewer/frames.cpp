@@ -16,12 +16,12 @@ namespace costate {
 
 namespace {
 
-constexpr int most_poses = 2'000'000;      // of all bodies and frames, about 10 MB of page
-constexpr size_t most_contacts = 400'000;  // of all frames
+constexpr int most_poses = 2'000'000;      // over all bodies and frames, about 10 MB in a page
+constexpr size_t most_contacts = 400'000;  // over all frames
 
 void append(std::vector<double>& to, const Vec3<double>& x) { to.insert(to.end(), {x.x(), x.y(), x.z()}); }
 
-// Fills a film from what a rollout or a trajectory shows, frame by frame.
+// Records a film from a rollout or a trajectory, frame by frame.
 class Camera {
 public:
     Camera(const Scene& scene, const Observation<double>& y, const VecX<double>& theta, Film& film)
@@ -47,7 +47,7 @@ public:
         }
     }
 
-    // After a step.
+    // Records the contacts of the last step.
     void contacts() {
         int count = 0;
         for (int i = 0; i < y_.contacts() && film_.contact_points.size() / 3 < most_contacts; ++i) {
@@ -59,8 +59,8 @@ public:
         }
         film_.contacts.push_back(count);
         if (film_.contact_points.size() / 3 >= most_contacts && film_.notes.empty())
-            film_.notes.push_back("Contacts are left out from " + std::to_string(film_.times.back()) +
-                                  " s on: there are too many.");
+            film_.notes.push_back("Contacts after " + std::to_string(film_.times.back()) +
+                                  " s are not shown: there are too many.");
     }
 
     void controls(const double* u) {
@@ -68,9 +68,9 @@ public:
             film_.controls.push_back(u[n]);
     }
 
-    // The last frame has no step of its own.
+    // Repeats the last step for the final frame, which no step follows.
     void repeat_last_step() {
-        // zeros where there is nothing to repeat
+        // zeros if there is no earlier step
         const auto repeat = [](std::vector<double>& all, size_t count) {
             for (size_t i = 0; i < count; ++i)
                 all.push_back(all.size() >= count ? all[all.size() - count] : 0.0);
@@ -90,7 +90,7 @@ private:
     double h_;
 };
 
-// Frames from the last to the first, as a reverse sweep meets their steps.
+// Adds the gradient to the frames of a film, by a backward pass.
 void film_gradient(const Scene& scene, Rollout<Simulation>& rollout, const RolloutInputs& in, Film& film) {
     const World& w = scene.world;
     const double h = w.h(in.theta);
@@ -103,7 +103,7 @@ void film_gradient(const Scene& scene, Rollout<Simulation>& rollout, const Rollo
     Gradient g;
     Progress progress("gradient of " + scene.name);
     rollout.backward(in.theta, in.z, g, [&](int t, const double* x_bar, const double* u_bar) {
-        // the next from t on
+        // the first frame at or after step t
         const size_t frame = std::min(frames - 1, static_cast<size_t>((t + film.every - 1) / film.every));
         for (const size_t part : {0, 1}) {
             double& norm = film.adjoint_norms[2 * frame + part];
@@ -179,9 +179,9 @@ Film film_trajectory(const Scene& scene, const Trajectory& trajectory, const std
     film.states = static_cast<int>(trajectory.times.size());
     film.every = frame_stride(w, film.states, most_frames);
     film.has_contacts = overlays.contacts && trajectory.complete;
-    if (film.states == 0) film.notes.push_back("The trajectory is empty: the scene is shown at its start.");
+    if (film.states == 0) film.notes.push_back("The trajectory is empty; the scene is shown at its start.");
     if (overlays.contacts && !trajectory.complete)
-        film.notes.push_back("Without velocities and controls in the trajectory contacts are unknown.");
+        film.notes.push_back("Contacts are unknown, because the trajectory has no velocities and controls.");
     StepScratch<double> scratch(w);
     Camera camera(scene, {w, scratch}, film.theta, film);
     VecX<double> unused(w.nx());
@@ -202,7 +202,7 @@ Film film_trajectory(const Scene& scene, const Trajectory& trajectory, const std
         if (film.has_contacts) camera.contacts();
     }
     if (film.states > 0) return film;
-    // one frame of the start, so that there is something to look at
+    // one frame with the start
     observe(w, film.theta.data(), scene.x0.data(), scratch);
     camera.pose(0);
     camera.repeat_last_step();

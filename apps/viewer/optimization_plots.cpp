@@ -11,7 +11,7 @@ namespace costate {
 
 namespace {
 
-// A control over time, at every step but at most a thousand of them.
+// A control over time, at up to a thousand steps.
 Curve control_curve(const Scene& s, const VecX<double>& z, int actuator, const std::string& label,
                     const char* colour) {
     Curve curve{label, {}, {}, colour};
@@ -26,14 +26,14 @@ Curve control_curve(const Scene& s, const VecX<double>& z, int actuator, const s
     return curve;
 }
 
-// A name as part of a file's.
+// A name made safe for file names.
 std::string file_name(std::string name) {
     for (char& c : name)
         if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-') c = '_';
     return name;
 }
 
-// The run and those beside it, by iteration or by seconds.
+// Losses of this run and of the compared runs, by iteration or by seconds.
 Plot loss_plot(const Optimization& o, bool by_seconds) {
     Plot plot = loss_curve("Loss of " + o.scene.name, o.result.losses, o.loss_unit);
     plot.curves[0].label = o.method;
@@ -44,7 +44,7 @@ Plot loss_plot(const Optimization& o, bool by_seconds) {
         one.curves[0].colour = curve_colour(plot.curves.size());
         plot.curves.push_back(std::move(one.curves[0]));
     }
-    plot.log_x = !o.others.empty();  // without gradients it takes hundreds of times as many
+    plot.log_x = !o.others.empty();  // gradient-free methods take hundreds of times as many iterations
     if (by_seconds) {
         plot.curves[0].x = o.result.loss_seconds;
         plot.x_label = "time, s";
@@ -76,7 +76,7 @@ Comparison read_comparison(const std::filesystem::path& file) {
 Plot landscape(Rollout<Simulation>& rollout, const Scene& scene, const Variables& variables,
                const VecX<double>& best, int points, const std::string& loss_unit) {
     const bool one = variables.size() == 1;
-    std::string x_label = "share of the way from the start to the best";
+    std::string x_label = "position on the line from the start (0) to the best point (1)";
     if (one && !scene.parameters.empty())
         x_label = scene.world.model.layout.element_name(scene.parameters[0].index);
     Plot plot{
@@ -108,7 +108,7 @@ std::vector<NamedPlot> optimization_plots(const Optimization& o) {
     if (!gradient.y.empty())
         plots.push_back(
             {"gradient",
-             {"Gradient of the loss by all variables",
+             {"Gradient of the loss with respect to all variables",
               "iteration",
               "norm, " + (o.loss_unit.empty() ? "loss" : o.loss_unit) + " per unit of the variables",
               {gradient},

@@ -20,7 +20,7 @@ double largest(const std::vector<double>& numbers) {
     return most;
 }
 
-// Of positions: a millionth of what the films span, but what is far away must fit.
+// Quantum of positions: a millionth of the extent of the films, or more if far positions would not fit.
 double position_quantum(const std::vector<Film>& films) {
     double extent = 0, farthest = 0;
     Vec3<double> lower = Vec3<double>::Constant(unlimited), upper = -lower;
@@ -36,7 +36,7 @@ double position_quantum(const std::vector<Film>& films) {
     return std::max({std::ldexp(std::max(extent, 1.0), -20), std::ldexp(farthest, -30)});
 }
 
-// Norms span any number of decades: their decadic logarithms, 0 as -400 and what is not finite as 400.
+// Decadic logarithms of norms, which may span many decades; -400 for 0, and 400 if not finite.
 std::vector<double> decades(const std::vector<double>& norms) {
     std::vector<double> out;
     for (const double x : norms)
@@ -75,8 +75,8 @@ Json pack_film(const Film& film, double quantum, int bodies, int nu, Packer& pac
     return run;
 }
 
-// The script comes before the films: it complains if they end too early. If it is missing itself, the text in
-// #viewer stays.
+// The script precedes the films, so it can report that they end too early. If the script is missing, the text
+// in #viewer stays.
 std::string page(const std::string& title, const char* body_class, const std::string& before,
                  const std::string& films, const std::string& after) {
     std::string out =
@@ -91,8 +91,8 @@ std::string page(const std::string& title, const char* body_class, const std::st
     out += "\">\n";
     out += before;
     out +=
-        "<div id=\"viewer\"><p class=\"message\">Loading. If this text stays, this file is cut off, or the "
-        "browser runs no "
+        "<div id=\"viewer\"><p class=\"message\">Loading. If this text stays, the file is cut off, or the "
+        "browser does not run "
         "scripts: write the file again, or open it in another browser.</p></div>\n";
     out += after;
     out += "<script>";

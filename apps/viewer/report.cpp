@@ -13,7 +13,7 @@ namespace costate {
 
 namespace {
 
-constexpr size_t most_controls = 24;  // that are drawn
+constexpr size_t most_controls = 24;  // drawn controls
 
 std::string number(double x) { return print("%.8g", x); }
 
@@ -24,14 +24,14 @@ std::string row(const std::string& name, const std::vector<std::string>& cells, 
     return out + "</tr>\n";
 }
 
-// Numbers in one cell: one, or how many and between which.
+// Numbers in one table cell: a single number, or count and range.
 std::string range(const VecX<double>& z) {
     if (z.size() == 0) return "";
     if (z.size() == 1 || z.minCoeff() == z.maxCoeff()) return number(z[0]);
     return number(z.minCoeff()) + " to " + number(z.maxCoeff());
 }
 
-// What was optimized, and from what to what.
+// A table of the optimized variables with their values before and after.
 std::string variables_table(const Optimization& o) {
     const Scene& s = o.scene;
     std::string out =
@@ -45,7 +45,7 @@ std::string variables_table(const Optimization& o) {
                     range(o.best.z.segment(c.offset, c.size))});
     }
     for (const ParameterVariable& p : s.parameters) {
-        const bool body = p.scale == ParameterScale::log_cholesky;  // of which the mass is shown
+        const bool body = p.scale == ParameterScale::log_cholesky;  // only the mass is shown
         const int i = body ? s.world.model.mass.at(p.index) : p.index;
         out += row(s.world.model.layout.element_name(i) + (body ? ", and the rest of its inertia" : ""),
                    {std::to_string(p.size()), number(o.start.theta[i]), number(o.best.theta[i])});
@@ -95,7 +95,7 @@ std::string settings_table(const Optimization& o) {
            "</table>\n";
 }
 
-// The scene's own text, if it is no book.
+// The text of the scene file, if it is not too long.
 std::string source_of(const Scene& s) {
     std::ostringstream text;
     text << std::ifstream(s.file, std::ios::binary).rdbuf();
@@ -126,9 +126,8 @@ std::string optimization_report(const Optimization& o, Rollout<Simulation>& roll
     }
     if (!controls.empty()) after += "<h2>Controls</h2>\n<div class=\"grid\">" + controls + "</div>\n";
     if (left_out > 0) after += "<p>" + std::to_string(left_out) + " more controls are not drawn.</p>\n";
-    after += "<h2>What was optimized</h2>\n" + variables_table(o) + "<h2>Settings and versions</h2>\n" +
-             settings_table(o) + "<h2>To run it again</h2>\n<pre>" + html(o.command) + "</pre>\n" +
-             source_of(s);
+    after += "<h2>Optimized variables</h2>\n" + variables_table(o) + "<h2>Settings and versions</h2>\n" +
+             settings_table(o) + "<h2>Command</h2>\n<pre>" + html(o.command) + "</pre>\n" + source_of(s);
     return document_page(s.name + ", optimized", before, s, films, after);
 }
 

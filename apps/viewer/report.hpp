@@ -1,4 +1,4 @@
-// What an optimization did, as one page and as plots for papers.
+// Results of an optimization: a page, and plots for papers.
 #pragma once
 
 #include <filesystem>
@@ -12,17 +12,17 @@
 
 namespace costate {
 
-// An earlier run of a scene's optimization, to be drawn beside.
+// An earlier run of a scene's optimization, drawn for comparison.
 struct Comparison {
     std::string label;
     std::vector<double> losses, seconds;
 };
 
-// From its result.json. Throws UsageError.
+// Reads it from its result.json. Throws UsageError.
 Comparison read_comparison(const std::filesystem::path& file);
 
-// The loss along the straight line from the start to the best: half its length before it, and its length
-// beyond, within the bounds.
+// The loss along the straight line through the start (0) and the best point (1), from -0.5 to 2, within the
+// bounds.
 Plot landscape(Rollout<Simulation>& rollout, const Scene& scene, const Variables& variables,
                const VecX<double>& best, int points, const std::string& loss_unit);
 
@@ -30,22 +30,21 @@ struct Optimization {
     const Scene& scene;
     const RolloutInputs &start, &best;
     const OptimizeResult& result;
-    std::string method, command;  // how to run it again
+    std::string method, command;  // command: the command line that ran it
     std::string loss_unit;
     std::vector<Comparison> others;
     std::optional<Plot> landscape;
 };
 
 struct NamedPlot {
-    std::string name;  // of its files
+    std::string name;  // of the plot's files
     Plot plot;
 };
 
-// Loss by iteration and by time, gradient, the landscape if there is one, and each optimized control over
-// time.
+// Loss by iteration and by time, gradient, landscape if given, and each optimized control over time.
 std::vector<NamedPlot> optimization_plots(const Optimization& o);
 
-// Whether the program was built with what optimization_report needs.
+// True if the program was built with the viewer, which optimization_report needs.
 bool have_viewer();
 
 // The page with the scene before and after in 3-D.

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// To seven digits, which is more than a screen shows and shorter to write.
+// Rounds to seven digits: more than a screen resolves, but a shorter text.
 double rounded(double x) {
     if (x == 0 || !std::isfinite(x)) return 0;
     const double unit = std::pow(10.0, 6 - std::floor(std::log10(std::abs(x))));
@@ -69,7 +69,7 @@ const void* geometry_key(const Shape& s) {
                                         : static_cast<const void*>(s.hull.get());
 }
 
-// The distinct geometries of meshes and terrains, in the order in which shapes first have them.
+// The distinct geometries of meshes and terrains, in the order of the first shapes that use them.
 std::vector<const Shape*> distinct_geometries(const ShapeSet& set) {
     std::vector<const Shape*> found;
     for (const Shape& s : set.shapes) {

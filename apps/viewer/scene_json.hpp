@@ -1,5 +1,4 @@
-// Stage: what a page has to know of a scene to draw it, as JSON: bodies, joints, shapes, actuators and
-// targets.
+// The JSON description of a scene for pages: bodies, joints, shapes, actuators and targets.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,10 +7,11 @@
 
 namespace costate {
 
-// What parameters have a say in: {"bodies", "shapes", "anchors"}, anchors being the points where loops close.
+// The parts that depend on parameters: {"bodies", "shapes", "anchors"}; anchors are the points of equalities
+// that close loops.
 nlohmann::ordered_json describe_things(const Scene& scene, const VecX<double>& theta);
 
-// What they have not: names, actuators, targets of the objective, geometry of meshes and terrains.
+// The parts that do not: names, actuators, targets of the objective, geometry of meshes and terrains.
 nlohmann::ordered_json describe_scene(const Scene& scene);
 
 }  // namespace costate

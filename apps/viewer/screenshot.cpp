@@ -28,7 +28,7 @@ namespace {
 
 constexpr int most_seconds = 60;
 
-// $COSTATE_CHROMIUM, or the first that is found in the PATH; empty: none.
+// The browser: $COSTATE_CHROMIUM, or the first one in the PATH; empty if there is none.
 std::string find_browser() {
     if (const char* named = std::getenv("COSTATE_CHROMIUM")) return access(named, X_OK) == 0 ? named : "";
     std::istringstream folders(std::getenv("PATH") ? std::getenv("PATH") : "");
@@ -42,13 +42,13 @@ std::string find_browser() {
     return "";
 }
 
-// A folder of its own, gone in the end.
+// A temporary folder, removed by the destructor.
 struct Folder {
     fs::path path;
     Folder() {
         std::string name = (fs::temp_directory_path() / "costate-XXXXXX").string();
         if (mkdtemp(name.data()) == nullptr)
-            throw UsageError("cannot make a folder in " + fs::temp_directory_path().string());
+            throw UsageError("cannot create a folder in " + fs::temp_directory_path().string());
         path = name;
     }
     ~Folder() {
@@ -59,7 +59,7 @@ struct Folder {
     Folder& operator=(const Folder&) = delete;
 };
 
-// Runs a program, its output thrown away, for at most so many seconds; whether it ended well.
+// Runs a program without output for at most `most_seconds`; true if it succeeds.
 bool run(const std::vector<std::string>& arguments) {
     std::vector<char*> argv;
     for (const std::string& a : arguments)
@@ -94,7 +94,7 @@ void set_size(const std::string& text, PictureSettings& settings) {
                       used == static_cast<int>(text.size());
     if (!good || std::min(settings.width, settings.height) < 16 ||
         std::max(settings.width, settings.height) > 8192)
-        throw UsageError("--size takes two numbers of pixels from 16 to 8192, such as 1280x800, not '" +
+        throw UsageError("--size takes two numbers of pixels from 16 to 8192, for example 1280x800, not '" +
                          text + "'");
 }
 
@@ -104,7 +104,8 @@ std::string photograph(const std::string& page, const PictureSettings& settings,
     const std::string browser = find_browser();
     if (browser.empty())
         throw UsageError(
-            "images need Chromium, and none is in the PATH: install it, or name one in COSTATE_CHROMIUM");
+            "images need Chromium, which is not in the PATH: install it, or set COSTATE_CHROMIUM to its "
+            "path");
     const Folder folder;
     std::ofstream(folder.path / "page.html", std::ios::binary) << page;
     std::string url = "file://" + (folder.path / "page.html").string() + "#ui=0";
@@ -124,7 +125,7 @@ std::string photograph(const std::string& page, const PictureSettings& settings,
         "--screenshot=" + png.string(),
         "--force-device-scale-factor=" + std::to_string(density),
         "--window-size=" + std::to_string(settings.width) + "," + std::to_string(settings.height)};
-    // which Chromium refuses to start without for root
+    // Chromium refuses to run as root with its sandbox
     if (geteuid() == 0) arguments.push_back("--no-sandbox");
     arguments.push_back(url);
     std::ifstream in;
@@ -132,7 +133,7 @@ std::string photograph(const std::string& page, const PictureSettings& settings,
     std::ostringstream bytes;
     if (in.is_open()) bytes << in.rdbuf();
     if (bytes.str().empty())
-        throw UsageError(browser + " made no picture: see whether it starts with --headless");
+        throw UsageError(browser + " did not write an image: check whether it starts with --headless");
     return bytes.str();
 }
 

@@ -1,4 +1,4 @@
-// Images of pages, made by a Chromium that happens to be installed: the product needs none.
+// Images of pages, rendered by an installed Chromium. Chromium is optional.
 #pragma once
 
 #include <optional>
@@ -9,17 +9,17 @@ namespace costate {
 struct PictureSettings {
     int width = 1280, height = 800;  // pixels
     std::optional<double> time;      // of the run, s
-    int moments = 0;                 // of a contact sheet; 0: one picture
+    int moments = 0;                 // number of images in a contact sheet; 0: a single image
 };
 
-// "1280x800". Throws UsageError.
+// Parses a size like "1280x800". Throws UsageError.
 void set_size(const std::string& text, PictureSettings& settings);
 
-// Whether a browser is found.
+// True if a browser is found.
 bool can_photograph();
 
-// The page as PNG, at `density` pixels of the image a pixel of the page. Throws UsageError where no browser
-// is found, or it makes no picture.
+// The page as PNG with `density` image pixels per page pixel. Throws UsageError if there is no browser, or if
+// it does not write an image.
 std::string photograph(const std::string& page, const PictureSettings& settings, int density = 1);
 
 }  // namespace costate

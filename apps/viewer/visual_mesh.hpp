@@ -1,4 +1,4 @@
-// The meshes that a scene's visuals name, as a page holds them.
+// The meshes of a scene's visuals, simplified for pages.
 #pragma once
 
 #include "scenes/import/mesh/mesh_file.hpp"
@@ -7,16 +7,16 @@
 namespace costate {
 
 struct VisualMeshes {
-    std::vector<TriangleMesh> meshes;  // of each file once, with at most most_triangles each
-    std::vector<int> of_visual;        // (visuals) which of them; -1: no mesh, or one that cannot be read
-    std::vector<std::string> notes;    // a sentence for each file that cannot be read
+    std::vector<TriangleMesh> meshes;  // one per file, with at most most_triangles each
+    std::vector<int> of_visual;        // (visuals) index into meshes; -1: not a mesh, or unreadable
+    std::vector<std::string> notes;    // one sentence per unreadable file
 };
 
 inline constexpr size_t most_triangles = 20'000;
 
 VisualMeshes read_visual_meshes(const std::vector<Visual>& visuals);
 
-// The mesh with its vertices merged where they share a cell of a grid, which is made coarser until few enough
+// The mesh with vertices merged within the cells of a grid. The grid is made coarser until at most `most`
 // triangles are left.
 TriangleMesh simplified(TriangleMesh mesh, size_t most);
 

@@ -1,5 +1,4 @@
-// Closest points of points, lines and planes, and the contact they span: the closed forms below every
-// contact.
+// Closest points of points, lines and planes, and the contact that they define: the closed forms of contacts.
 #pragma once
 
 #include "core/math/bar.hpp"
@@ -14,17 +13,17 @@ template <class T> struct Contact {
 
 template <class T> struct PointPair { Vec3<T> a, b; };
 
-inline constexpr double degenerate_length = 1e-12;  // vectors no longer than this have no direction
-// nor have lines with a smaller squared sine a pair of closest points
+inline constexpr double degenerate_length = 1e-12;  // a vector up to this length has no direction
+// lines with a squared sine up to this have no unique closest points
 inline constexpr double degenerate_sine2 = 1e-13;
 
-// n = v/|v|;  where |v| <= degenerate_length the constant z
+// n = v/|v|;  the constant z if |v| <= degenerate_length
 template <class T> Vec3<T> normalise(const Vec3<T>& v) {
     const T length = safe_norm(v);
     if (!(value_of(length) > degenerate_length)) return Vec3<T>::UnitZ();
     return v / length;
 }
-// v_bar += (n_bar - n (n . n_bar))/|v|;  nothing where n is constant
+// v_bar += (n_bar - n (n . n_bar))/|v|;  0 if n is constant
 template <class T> void normalise_adj(const Vec3<T>& v, const Vec3<T>& n_bar, Vec3<T>& v_bar) {
     const T length = safe_norm(v);
     if (!(value_of(length) > degenerate_length)) return;
@@ -62,9 +61,8 @@ void closest_on_plane_adj(const Vec3<T>& x, const Vec3<T>& q, const Vec3<T>& n, 
     n_bar -= n.dot(r) * y_bar + k * r;
 }
 
-// The points a = p + s u and b = q + t w at which the two lines are closest. With r = q - p, c = u x w, D =
-// |c|^2:
-//   s = (r x w) . c/D,   t = (r x u) . c/D;   0 where D <= degenerate_sine2
+// The closest points a = p + s u and b = q + t w of two lines. With r = q - p, c = u x w, D = |c|^2:
+//   s = (r x w) . c/D,   t = (r x u) . c/D;   0 if D <= degenerate_sine2
 template <class T>
 PointPair<T> closest_of_lines(const Vec3<T>& p, const Vec3<T>& u, const Vec3<T>& q, const Vec3<T>& w) {
     const Vec3<T> c = u.cross(w), r = q - p;
@@ -72,8 +70,9 @@ PointPair<T> closest_of_lines(const Vec3<T>& p, const Vec3<T>& u, const Vec3<T>&
     if (!(value_of(D) > degenerate_sine2)) return {p, q};
     return {p + u * (r.cross(w).dot(c) / D), q + w * (r.cross(u).dot(c) / D)};
 }
-// s_bar = u . a_bar/D,   t_bar = w . b_bar/D;   r_bar = s_bar w x c + t_bar u x c,   q_bar += b_bar + r_bar,
-// p_bar += a_bar - r_bar;   c_bar = s_bar r x w + t_bar r x u - 2 (s s_bar + t t_bar) c,
+// s_bar = u . a_bar/D,   t_bar = w . b_bar/D,   r_bar = s_bar w x c + t_bar u x c,
+// q_bar += b_bar + r_bar,   p_bar += a_bar - r_bar,
+// c_bar = s_bar r x w + t_bar r x u - 2 (s s_bar + t t_bar) c,
 // u_bar += s a_bar + t_bar c x r + w x c_bar,   w_bar += t b_bar + s_bar c x r + c_bar x u
 template <class T>
 void closest_of_lines_adj(const Vec3<T>& p, const Vec3<T>& u, const Vec3<T>& q, const Vec3<T>& w,
@@ -95,16 +94,16 @@ void closest_of_lines_adj(const Vec3<T>& p, const Vec3<T>& u, const Vec3<T>& q, 
     w_bar += t * out_bar.b + s_bar * cr + c_bar.cross(u);
 }
 
-// The point in which the line through p along u pierces the plane through s with normal m:   x = p + u (m .
-// (s - p))/(m . u); p where |m . u| <= degenerate_length
+// The intersection of the line through p along u with the plane through s with normal m:
+// x = p + u (m . (s - p))/(m . u);   p if |m . u| <= degenerate_length
 template <class T>
 Vec3<T> pierce_plane(const Vec3<T>& p, const Vec3<T>& u, const Vec3<T>& s, const Vec3<T>& m) {
     const T rate = m.dot(u);
     if (!(std::abs(value_of(rate)) > degenerate_length)) return p;
     return p + u * (m.dot(s - p) / rate);
 }
-// With t = m . (s - p)/(m . u) and k = u . x_bar/(m . u):   p_bar += x_bar - k m,   u_bar += t x_bar - k t m,
-// s_bar += k m, m_bar += k (s - p - t u)
+// With t = m . (s - p)/(m . u) and k = u . x_bar/(m . u):
+// p_bar += x_bar - k m,   u_bar += t x_bar - k t m,   s_bar += k m,   m_bar += k (s - p - t u)
 template <class T>
 void pierce_plane_adj(const Vec3<T>& p, const Vec3<T>& u, const Vec3<T>& s, const Vec3<T>& m,
                       const Vec3<T>& x_bar, Vec3<T>& p_bar, Vec3<T>& u_bar, Vec3<T>& s_bar, Vec3<T>& m_bar) {
@@ -124,9 +123,9 @@ template <class T>
 Contact<T> span(const Vec3<T>& n, const Vec3<T>& x_a, const Vec3<T>& x_b, const T& r_a, const T& r_b) {
     return {T(0.5) * (x_a + x_b + n * (r_b - r_a)), n, n.dot(x_a - x_b) - r_a - r_b};
 }
-// n_bar += normal_bar + gap_bar (x_a - x_b) + point_bar (r_b - r_a)/2,   x_a_bar += point_bar/2 + gap_bar n,
-// x_b_bar += point_bar/2 - gap_bar n,   r_a_bar -= gap_bar + n . point_bar/2,   r_b_bar -= gap_bar - n .
-// point_bar/2
+// n_bar += normal_bar + gap_bar (x_a - x_b) + point_bar (r_b - r_a)/2,
+// x_a_bar += point_bar/2 + gap_bar n,   x_b_bar += point_bar/2 - gap_bar n,
+// r_a_bar -= gap_bar + n . point_bar/2,   r_b_bar -= gap_bar - n . point_bar/2
 template <class T>
 void span_adj(const Vec3<T>& n, const Vec3<T>& x_a, const Vec3<T>& x_b, const T& r_a, const T& r_b,
               const Contact<T>& out_bar, Vec3<T>& n_bar, Vec3<T>& x_a_bar, Vec3<T>& x_b_bar, T& r_a_bar,

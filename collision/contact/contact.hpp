@@ -1,10 +1,10 @@
-// Contact point, normal and gap in closed form from the features that meet, with true derivatives: the point
-// where a sphere nears a line moves along that line, and the adjoint knows. A contact is built in three
-// moves, each an operator pair:
+// Contact point, normal and gap in closed form from two features, with exact derivatives, which include the
+// motion of the contact point along a feature. A contact is computed by three operator pairs:
 //   place_feature   the two features from the poses and sizes of their shapes
-//   meet            their closest points x_a, x_b before rounding, and the unit normal n from b to a
+//   meet            their closest points x_a, x_b without radii, and the unit normal n from b to a
 //   span            gap = n . (x_a - x_b) - r_a - r_b,   point = (x_a + x_b)/2 + n (r_b - r_a)/2
-// Curves (collision/contact/curved.hpp) find n first; a side cuts the point out of the other shape's edge.
+// For curves (collision/contact/curved.hpp), n is computed first. For a side, the point is the intersection
+// of the other shape's edge with the side.
 #pragma once
 
 #include <algorithm>
@@ -17,9 +17,9 @@ namespace costate {
 enum class Meeting { vertex_vertex, vertex_edge, vertex_face, edge_edge, edge_edge_reversed };
 template <> struct BarOf<Meeting> { using type = NoBar; };
 
-// The contact of two features, a of the kind named first. x_a, x_b: closest points; n: from x_b to x_a
-// between points (the constant z where they coincide), the face's own for a face, +-u x w/|u x w| between
-// edges, smooth also where they cross.
+// The contact of two features, where a is of the kind named first in the Meeting. x_a, x_b: closest points.
+// n: from x_b to x_a for vertices (the constant z if they coincide), the normal of a face, or +-u x w/|u x w|
+// for two edges, which is smooth even where the edges intersect.
 template <class T> Contact<T> meet(const Meeting& m, const RoundedFeature<T>& a, const RoundedFeature<T>& b) {
     PointPair<T> x{a.point, b.point};
     switch (m) {
@@ -37,7 +37,7 @@ template <class T> Contact<T> meet(const Meeting& m, const RoundedFeature<T>& a,
     }
     return span(normalise<T>(x.a - x.b), x.a, x.b, a.radius, b.radius);
 }
-// The lines of `meet` from the last to the first.
+// The statements of `meet` in reverse order.
 template <class T>
 void meet_adj(const Meeting& m, const RoundedFeature<T>& a, const RoundedFeature<T>& b,
               const Contact<T>& out_bar, NoBar&, RoundedFeature<T>& a_bar, RoundedFeature<T>& b_bar) {
@@ -84,7 +84,7 @@ void meet_adj(const Meeting& m, const RoundedFeature<T>& a, const RoundedFeature
     }
 }
 
-// How the features of f, neither of them a side or a curve, meet, with the one of the lower kind first.
+// The kind of meeting of the features of f, the lower kind first. Neither may be a side or a curve.
 inline Meeting meeting_of(const FeaturePair& f) {
     const FeatureKind first = std::min(f.on_a.kind, f.on_b.kind), second = std::max(f.on_a.kind, f.on_b.kind);
     if (first == FeatureKind::edge) {
@@ -97,9 +97,9 @@ inline Meeting meeting_of(const FeaturePair& f) {
                : (second == FeatureKind::edge ? Meeting::vertex_edge : Meeting::vertex_face);
 }
 
-// The contact of an edge with a face at the point x where the edge crosses the plane through an edge s of the
-// face, at right angles to it:   x = pierce_plane(edge, s, s x n),   gap = n . (x - s) - r   along the normal
-// n of the face
+// The contact of an edge with a face at the point x where the edge crosses a side of the face, i.e. the plane
+// through an edge s of the face at right angles to it:
+//   x = pierce_plane(edge, s, s x n),   gap = n . (x - s) - r   along the normal n of the face
 template <class T>
 Contact<T> side_contact(const RoundedFeature<T>& edge, const RoundedFeature<T>& side,
                         const RoundedFeature<T>& face) {
@@ -107,7 +107,7 @@ Contact<T> side_contact(const RoundedFeature<T>& edge, const RoundedFeature<T>& 
                   x = pierce_plane<T>(edge.point, edge.direction, side.point, side.direction.cross(n));
     return span<T>(n, x, closest_on_plane(x, side.point, n), edge.radius, T(0));
 }
-// The lines of `side_contact` from the last to the first.
+// The statements of `side_contact` in reverse order.
 template <class T>
 void side_contact_adj(const RoundedFeature<T>& edge, const RoundedFeature<T>& side,
                       const RoundedFeature<T>& face, const Contact<T>& out_bar, RoundedFeature<T>& edge_bar,
@@ -137,7 +137,7 @@ Contact<T> contact_of(const FeatureOf<T>& f1, const FeatureOf<T>& f2, const Feat
     return side_contact(place(f1), place_feature(f2.shape, side, f2.X, f2.size),
                         place_feature(f2.shape, face, f2.X, f2.size));
 }
-// The lines of `contact_of` from the last to the first.
+// The statements of `contact_of` in reverse order.
 template <class T>
 void contact_of_adj(const FeatureOf<T>& f1, const FeatureOf<T>& f2, const FeaturePair& f,
                     const Vec3<double>& n0, const Contact<T>& out_bar, FeatureOfBar<T> bar_1,
@@ -158,23 +158,22 @@ void contact_of_adj(const FeatureOf<T>& f1, const FeatureOf<T>& f2, const Featur
     place_feature_adj(f1.shape, f1.feature, f1.X, f1.size, one_bar, none, none, bar_1.X, bar_1.size);
 }
 
-// Whether on_a takes the first place: a curve does, a side never, else the lower kind.
+// True if on_a comes first: a curve always does, a side never, otherwise the lower kind does.
 inline bool a_first(const FeaturePair& f) {
     if (f.on_a.kind == FeatureKind::curve || f.on_b.kind == FeatureKind::curve)
         return f.on_a.kind == FeatureKind::curve;
     return f.on_a.kind <= f.on_b.kind;
 }
 
-// The contact of shape a and shape b where their features f meet, found for these poses and sizes. X_a, X_b:
-// poses of the two shapes in one common frame, in which the result is; size_a, size_b: their numbers of size.
+// The contact of shapes a and b at their features f, which must belong to these poses and sizes. X_a, X_b:
+// poses of the shapes in a common frame, also the frame of the result; size_a, size_b: their sizes.
 template <class T>
 Contact<T> contact(const Shape& sa, const Shape& sb, const FeaturePair& f, const Transform<T>& X_a,
                    const Transform<T>& X_b, const Vec3<T>& size_a, const Vec3<T>& size_b) {
     const FeatureOf<T> a{sa, f.on_a, X_a, size_a}, b{sb, f.on_b, X_b, size_b};
     return a_first(f) ? contact_of(a, b, f, f.normal) : turned(contact_of(b, a, f, Vec3<double>(-f.normal)));
 }
-// The lines of `contact` from the last to the first. X_a_bar, X_b_bar: covectors of twists in the common
-// frame.
+// The statements of `contact` in reverse order. X_a_bar, X_b_bar: covectors of twists in the common frame.
 template <class T>
 void contact_adj(const Shape& sa, const Shape& sb, const FeaturePair& f, const Transform<T>& X_a,
                  const Transform<T>& X_b, const Vec3<T>& size_a, const Vec3<T>& size_b,

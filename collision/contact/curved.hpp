@@ -1,7 +1,8 @@
-// Contacts of a curve with a vertex, an edge, a face or another curve. Their normal is the unit n that
-// maximises the separation
+// Contacts of a curve with a vertex, an edge, a face or another curve. Their normal is the unit vector n that
+// maximizes the separation
 //   F(n) = n . (x_1(-n) - x_2(n)),   x_1, x_2 the support points of the two features,
-// so n . r = F and r = x_1 - x_2 is along n. A face fixes n, an edge keeps it at right angles.
+// so r = x_1 - x_2 is parallel to n and n . r = F. A face prescribes n; an edge requires n to be normal to
+// it.
 #pragma once
 
 #include "collision/contact/support.hpp"
@@ -9,7 +10,7 @@
 
 namespace costate {
 
-// One of two features and all that places it.
+// One of two features and the pose and size of its shape.
 template <class T> struct FeatureOf {
     const Shape& shape;
     const Feature& feature;
@@ -31,18 +32,18 @@ template <class T> Vec3<T> support_rate(const FeatureOf<T>& f, const Vec3<T>& d,
     return support_rate(f.shape, f.feature, f.X, f.size, d, w);
 }
 
-// m; a normal whose equation is no stiffer than this is constant
+// m; if the curvature of F is not above this, the normal counts as constant
 inline constexpr double degenerate_curvature = 1e-12;
 
-// The bases and numbers of the equation of n: B^T r(n) = 0 for the tangents B = (b1, b2), or b1 alone beside
-// an edge, with H = B^T (dr/dn) B - (n . r) 1.
+// The equation of n: B^T r(n) = 0 for the tangents B = (b1, b2), or only b1 for an edge, with
+// H = B^T (dr/dn) B - (n . r) 1.
 template <class T> struct NormalEquation {
     Vec3<T> b1, b2, r;
     T h11, h12, h22, det;
     bool solvable;
 };
 
-// about n, where the second feature is no face; of one unknown if it is an edge along `edge`
+// The equation at n, where the second feature is not a face; one unknown if it is an edge along `edge`
 template <class T>
 NormalEquation<T> normal_equation(const FeatureOf<T>& f1, const FeatureOf<T>& f2,
                                   const RoundedFeature<T>& placed_2, const Vec3<T>& n) {
@@ -75,10 +76,11 @@ NormalEquation<T> normal_equation(const FeatureOf<T>& f1, const FeatureOf<T>& f2
     return e;
 }
 
-// The normal from f2 to f1 by one Newton step from n0: with n0 the solution by values to round-off, every
-// scalar sees n and its first derivative.
-//   face: its own normal      edge along u: n' = normalise(n0 - u (u . n0)), b = u x n', n = normalise(n' - b
-//   (b . r)/h) vertex, curve: n = normalise(n0 - B H^-1 B^T r)
+// The normal from f2 to f1 by one Newton step from n0. Since n0 is the solution to round-off, the step is
+// exact for n and its first derivative, for every scalar type.
+//   face           its normal
+//   edge along u   n' = normalise(n0 - u (u . n0)), b = u x n', n = normalise(n' - b (b . r)/h)
+//   vertex, curve  n = normalise(n0 - B H^-1 B^T r)
 template <class T>
 Vec3<T> curve_normal(const FeatureOf<T>& f1, const FeatureOf<T>& f2, const Vec3<double>& n0) {
     if (f2.feature.kind == FeatureKind::face) return place(f2).direction;
@@ -94,9 +96,10 @@ Vec3<T> curve_normal(const FeatureOf<T>& f1, const FeatureOf<T>& f2, const Vec3<
                         e.b2 * ((e.h11 * g2 - e.h12 * g1) / e.det));
 }
 // By the implicit function theorem at the solution n.
-//   face: direction_bar += n_bar      vertex, curve: r_bar = -B H^-1 B^T n_bar
-//   edge, with k = b . n_bar/h and J = dr/dn:   r_bar = -k b,   u_bar += k (b . J u) n + k (u . r) b - (u .
-//   n_bar) n
+//   face           direction_bar += n_bar
+//   vertex, curve  r_bar = -B H^-1 B^T n_bar
+//   edge           with k = b . n_bar/h and J = dr/dn:
+//                  r_bar = -k b,   u_bar += k (b . J u) n + k (u . r) b - (u . n_bar) n
 template <class T>
 void curve_normal_adj(const FeatureOf<T>& f1, const FeatureOf<T>& f2, const Vec3<T>& n, const Vec3<T>& n_bar,
                       FeatureOfBar<T> bar_1, FeatureOfBar<T> bar_2) {
@@ -112,7 +115,7 @@ void curve_normal_adj(const FeatureOf<T>& f1, const FeatureOf<T>& f2, const Vec3
     const T g1 = e.b1.dot(n_bar), g2 = e.b2.dot(n_bar);
     Vec3<T> r_bar = Vec3<T>::Zero(), unused = Vec3<T>::Zero();
     if (f2.feature.kind == FeatureKind::edge) {
-        // n moves with u to stay at right angles, whether or not it turns about it
+        // n rotates with u, to which it stays normal
         placed_2_bar.direction -= n * g2;
         if (e.solvable) {
             const T k = g1 / e.h11;
@@ -130,7 +133,7 @@ void curve_normal_adj(const FeatureOf<T>& f1, const FeatureOf<T>& f2, const Vec3
                          unused);
 }
 
-// The contact of a curve f1 with f2, n0 from f2 to f1.
+// The contact of a curve f1 with f2; n0 points from f2 to f1.
 template <class T>
 Contact<T> curve_contact(const FeatureOf<T>& f1, const FeatureOf<T>& f2, const Vec3<double>& n0) {
     const Vec3<T> n = curve_normal(f1, f2, n0);
@@ -142,7 +145,7 @@ Contact<T> curve_contact(const FeatureOf<T>& f1, const FeatureOf<T>& f2, const V
     if (f2.feature.kind == FeatureKind::face) x2 = closest_on_plane(x1, b.point, b.direction);
     return span<T>(n, x1, x2, T(0), b.radius);
 }
-// The lines of `curve_contact` from the last to the first.
+// The statements of `curve_contact` in reverse order.
 template <class T>
 void curve_contact_adj(const FeatureOf<T>& f1, const FeatureOf<T>& f2, const Vec3<double>& n0,
                        const Contact<T>& out_bar, FeatureOfBar<T> bar_1, FeatureOfBar<T> bar_2) {

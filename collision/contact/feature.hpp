@@ -1,5 +1,5 @@
-// Features: the parts of two shapes that meet. Which ones do is decided once, by values
-// (collision/detect/narrow.hpp); given the features, point, normal and gap are smooth closed forms
+// Features: the parts of two shapes that are in contact. They are selected by values
+// (collision/detect/narrow.hpp). Given the features, point, normal and gap are smooth closed forms
 // (collision/contact/contact.hpp).
 #pragma once
 
@@ -11,25 +11,30 @@
 
 namespace costate {
 
-// A vertex, an edge (a line) or a face (a plane), swept by a radius that is 0 but for spheres, capsules and a
-// cylinder's axis; a side, which is the plane through one edge of a face at right angles to the face, and
-// goes with an edge of the other shape; or a curve, which touches where its normal is the contact's.
+// vertex, edge (a line), face (a plane): swept by a radius, which is nonzero only for spheres, capsules and
+// the axis of a cylinder. side: the plane through an edge of a face, at right angles to the face; always
+// paired with an edge of the other shape. curve: a smooth curve, in contact where its normal is the contact
+// normal.
 enum class FeatureKind : std::uint8_t { vertex, edge, face, side, curve };
 
-// index by type:
-//   sphere     vertex 0
-//   capsule    vertex 0 and 1: its ends at -z and +z; edge 0
-//   box        those of cube_hull
-//   plane      face 0
-//   cylinder   curve 0 and 1: its rims at -z and +z; edge cylinder_axis; else those of prism_hull, which
-//   stands inside it ellipsoid  curve 0 mesh       those of its hull terrain    see Terrain
+// Indices of features by shape type:
+//
+// sphere     vertex 0
+// capsule    vertices 0 and 1: its ends at -z and +z; edge 0
+// box        those of cube_hull
+// plane      face 0
+// cylinder   curves 0 and 1: its rims at -z and +z; edge cylinder_axis; the others are those of the inscribed
+//            prism_hull
+// ellipsoid  curve 0
+// mesh       those of its hull
+// terrain    see Terrain
 struct Feature {
     FeatureKind kind = FeatureKind::vertex;
     std::uint32_t index = 0;
     auto operator<=>(const Feature&) const = default;
 };
 
-// Flag in the index of the second of two edges, along u and w: the contact normal is -u x w instead of u x w.
+// Flag in the index of the second of two edges along u and w: the contact normal is along -u x w, not u x w.
 inline constexpr std::uint32_t reversed_normal = 1u << 31;
 inline constexpr int cylinder_axis = 3 * prism_corners;
 
@@ -52,8 +57,8 @@ inline constexpr Feature curve_feature(int index) {
 struct FeaturePair {
     int a = 0, b = 0;  // indices of the shapes, as in ShapeSet::pairs
     Feature on_a, on_b;
-    // Of a curve and no face: the contact normal by values, to round-off, from which the closed form takes
-    // one Newton step. It follows from the rest and the poses, so comparisons leave it out.
+    // If one feature is a curve and none is a face: the contact normal to round-off, from which the closed
+    // form takes one Newton step. Features and poses determine it, so comparisons ignore it.
     Vec3<double> normal = Vec3<double>::UnitZ();
 
     friend std::strong_ordering operator<=>(const FeaturePair& f, const FeaturePair& g) {
@@ -65,7 +70,7 @@ struct FeaturePair {
     friend bool operator==(const FeaturePair& f, const FeaturePair& g) { return (f <=> g) == 0; }
 };
 
-// A hash of the list, order and length included                           (the finaliser of splitmix64)
+// A hash of the list, including order and length                          (finalizer of splitmix64)
 inline std::uint64_t hash_features(const std::vector<FeaturePair>& features) {
     std::uint64_t hash = features.size();
     const auto mix = [&hash](std::uint64_t word) {
@@ -85,7 +90,7 @@ inline std::uint64_t hash_features(const std::vector<FeaturePair>& features) {
     return hash;
 }
 
-// The side of a box, -1, 0 or 1 on each axis, on which the feature lies.
+// The position of a feature of a box: -1, 0 or 1 on each axis.
 inline Vec3<double> box_side(const Feature& f) {
     const auto sign = [&](int bit) { return (f.index >> bit & 1) != 0 ? 1.0 : -1.0; };
     Vec3<double> s = Vec3<double>::Zero();
@@ -105,15 +110,14 @@ inline Vec3<double> box_side(const Feature& f) {
 
 inline bool is_round(ShapeType type) { return type == ShapeType::sphere || type == ShapeType::capsule; }
 
-// Whether the feature is swept by the radius size[0].
+// True if the feature is swept by the radius size[0].
 inline bool is_swept(ShapeType type, const Feature& f) {
     if (type != ShapeType::cylinder) return is_round(type);
     return f.kind == FeatureKind::edge &&
            (f.index & ~reversed_normal) == static_cast<std::uint32_t>(cylinder_axis);
 }
 
-// The hull whose features the shape has, for the types that have one; null for planes, ellipsoids and
-// terrains.
+// The hull whose features the shape has; null for planes, ellipsoids and terrains.
 inline const Hull* hull_of(const Shape& shape) {
     switch (shape.type) {
         case ShapeType::sphere: return &point_hull();

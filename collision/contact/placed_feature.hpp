@@ -9,8 +9,8 @@ namespace costate {
 
 // A feature placed in the common frame.
 template <class T> struct RoundedFeature {
-    Vec3<T> point;      // a point of it, m
-    Vec3<T> direction;  // unit: along an edge, out of a face; 0 for a vertex
+    Vec3<T> point;      // a point on it, m
+    Vec3<T> direction;  // unit: along an edge, outward normal of a face; 0 for a vertex
     T radius;           // m
     static RoundedFeature zero() { return {Vec3<T>::Zero(), Vec3<T>::Zero(), T(0)}; }
 };
@@ -19,8 +19,8 @@ template <> struct BarOf<Shape> { using type = NoBar; };
 template <> struct BarOf<ShapeType> { using type = NoBar; };
 template <> struct BarOf<Feature> { using type = NoBar; };
 
-// What stretches a shape of unit scale to its size, along its axes; 0 for shapes that are a point or a plane
-// but for a radius.
+// Scale factors from the unit shape to its size, along its axes; 0 for shapes that are a point or a plane
+// with a radius.
 template <class T> Vec3<T> shape_scale(const ShapeType& type, const Vec3<T>& size) {
     switch (type) {
         case ShapeType::capsule: return {T(0), T(0), size.y()};
@@ -48,8 +48,8 @@ void shape_scale_adj(const ShapeType& type, const Vec3<T>&, const Vec3<T>& scale
     }
 }
 
-// A feature at unit scale: a point of it, and the direction of an edge or normal of a face, unit unless the
-// type's turn with size.
+// A feature at unit scale: a point on it, and the direction of an edge or normal of a face. The direction has
+// unit length unless it depends on the size (turns_with_size).
 struct FeatureGeometry {
     Vec3<double> origin = Vec3<double>::Zero(), direction = Vec3<double>::Zero();
 };
@@ -76,7 +76,7 @@ inline FeatureGeometry box_feature(const Feature& f) {
     return {side, side};
 }
 
-// A rim has its centre and the axis.
+// For a rim: its centre and axis.
 inline FeatureGeometry feature_geometry(const Shape& shape, Feature f) {
     f.index &= ~reversed_normal;
     switch (shape.type) {
@@ -101,15 +101,15 @@ inline FeatureGeometry feature_geometry(const Shape& shape, Feature f) {
     return {};
 }
 
-// Whether stretching turns the edges and faces of the type.
+// True if the directions of edges and faces depend on the scale.
 inline bool turns_with_size(ShapeType type) { return type == ShapeType::mesh || type == ShapeType::terrain; }
 
-// (s1 s2, s2 s0, s0 s1), which stretches normals where s stretches points
+// (s1 s2, s2 s0, s0 s1): scales normals if s scales points
 template <class T> Vec3<T> cofactors(const Vec3<T>& s) {
     return {s.y() * s.z(), s.z() * s.x(), s.x() * s.y()};
 }
 
-// The direction before normalising: an edge's stretched by s, a face's by the cofactors of s.
+// The direction before normalization: edges scaled by s, normals by the cofactors of s.
 template <class T>
 Vec3<T> stretched_direction(const Feature& f, const Vec3<double>& direction, const Vec3<T>& s) {
     return cast<T>(direction).cwiseProduct(f.kind == FeatureKind::face ? cofactors(s) : s);
@@ -129,8 +129,9 @@ RoundedFeature<T> place_feature(const Shape& shape, const Feature& f, const Tran
     if (!turns_with_size(shape.type)) return {point, rotate<T>(X, cast<T>(g.direction)), radius};
     return {point, rotate(X, normalise(stretched_direction(f, g.direction, scale))), radius};
 }
-// X_bar += (point x point_bar + direction x direction_bar, point_bar),   scale_bar = origin o R^T point_bar,
-// of a mesh also by the direction;   size_bar by scale_bar, and to size[0] of a swept feature radius_bar
+// X_bar += (point x point_bar + direction x direction_bar, point_bar),
+// scale_bar = origin o R^T point_bar, and for meshes a term of the direction;
+// size_bar follows from scale_bar, and size_bar[0] += radius_bar for a swept feature
 template <class T>
 void place_feature_adj(const Shape& shape, const Feature& f, const Transform<T>& X, const Vec3<T>& size,
                        const RoundedFeature<T>& out_bar, NoBar&, NoBar&, Force<T>& X_bar, Vec3<T>& size_bar) {

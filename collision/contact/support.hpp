@@ -1,5 +1,5 @@
-// Support points of curves, the farthest points along a direction d, with the matrices by which they turn
-// with d.
+// Support points of curves (the farthest points along a direction d), and their derivatives with respect to
+// d.
 #pragma once
 
 #include "collision/contact/placed_feature.hpp"
@@ -10,8 +10,9 @@ namespace costate {
 template <class T> Vec3<T> rim_support(const Vec3<T>& c, const Vec3<T>& z, const T& r, const Vec3<T>& d) {
     return c + r * normalise<T>(d - z * z.dot(d));
 }
-// With e_bar = r x_bar and v = d - z (z . d):   c_bar += x_bar,   r_bar += e . x_bar,   d_bar += v_bar - z (z
-// . v_bar), z_bar -= (z . d) v_bar + (z . v_bar) d
+// With e_bar = r x_bar and v = d - z (z . d):
+// c_bar += x_bar,   r_bar += e . x_bar,   d_bar += v_bar - z (z . v_bar),   z_bar -= (z . d) v_bar + (z .
+// v_bar) d
 template <class T>
 void rim_support_adj(const Vec3<T>& c, const Vec3<T>& z, const T& r, const Vec3<T>& d, const Vec3<T>& x_bar,
                      Vec3<T>& c_bar, Vec3<T>& z_bar, T& r_bar, Vec3<T>& d_bar) {
@@ -37,8 +38,8 @@ Vec3<T> rim_support_rate(const Vec3<T>& z, const T& r, const Vec3<T>& d, const V
 template <class T> Vec3<T> ellipsoid_support(const Transform<T>& X, const Vec3<T>& s, const Vec3<T>& d) {
     return transform_point<T>(X, s.cwiseProduct(normalise<T>(s.cwiseProduct(X.R.transpose() * d))));
 }
-// With l = R^T d, o = R^T x_bar, p = s o l and p_bar from q_bar = s o o:   X_bar += (x x x_bar - d x R(s o
-// p_bar), x_bar), s_bar += q o o + l o p_bar,   d_bar += R(s o p_bar)
+// With l = R^T d, o = R^T x_bar, p = s o l and p_bar from q_bar = s o o:
+// X_bar += (x x x_bar - d x R(s o p_bar), x_bar),   s_bar += q o o + l o p_bar,   d_bar += R(s o p_bar)
 template <class T>
 void ellipsoid_support_adj(const Transform<T>& X, const Vec3<T>& s, const Vec3<T>& d, const Vec3<T>& x_bar,
                            Force<T>& X_bar, Vec3<T>& s_bar, Vec3<T>& d_bar) {
@@ -61,7 +62,7 @@ Vec3<T> ellipsoid_support_rate(const Transform<T>& X, const Vec3<T>& s, const Ve
     return X.R * s.cwiseProduct(u - q * q.dot(u)) / length;
 }
 
-// Of a curve, or of a vertex, which is its own:   the point x of the feature that is farthest along d
+// The point x of a curve that is farthest along d; for a vertex, the vertex itself
 template <class T>
 Vec3<T> support_point(const Shape& shape, const Feature& f, const Transform<T>& X, const Vec3<T>& size,
                       const Vec3<T>& d) {
@@ -69,7 +70,7 @@ Vec3<T> support_point(const Shape& shape, const Feature& f, const Transform<T>& 
     const RoundedFeature<T> it = place_feature(shape, f, X, size);
     return f.kind == FeatureKind::curve ? rim_support(it.point, it.direction, size.x(), d) : it.point;
 }
-// The lines of `support_point` from the last to the first.
+// The statements of `support_point` in reverse order.
 template <class T>
 void support_point_adj(const Shape& shape, const Feature& f, const Transform<T>& X, const Vec3<T>& size,
                        const Vec3<T>& d, const Vec3<T>& x_bar, NoBar& none, NoBar&, Force<T>& X_bar,

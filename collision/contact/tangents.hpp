@@ -1,4 +1,4 @@
-// The two tangents that complete a contact normal to a frame.
+// Two tangents that form a frame with a contact normal.
 #pragma once
 
 #include "collision/contact/closest.hpp"
@@ -9,10 +9,10 @@ template <class T> struct Tangents {
     Vec3<T> t1, t2;  // unit; t1, t2, n are right-handed in the order (n, t1, t2)
 };
 
-// The axis the tangents start from, 0 (x) or 1 (y): a branch on the value of n.
+// The axis e from which the tangents are computed, 0 (x) or 1 (y): a branch on the value of n.
 template <class T> int tangent_axis(const Vec3<T>& n) { return std::abs(value_of(n.x())) < 0.9 ? 0 : 1; }
 
-// t1 = normalise(v),   v = e - n (e . n),   t2 = n x t1;   e = x if |n_x| < 0.9, else y
+// t1 = normalise(v),   v = e - n (e . n),   t2 = n x t1;   e = x if |n_x| < 0.9, otherwise y
 template <class T> Tangents<T> contact_tangents(const Vec3<T>& n) {
     const Vec3<T> e = Vec3<T>::Unit(tangent_axis(n));
     const Vec3<T> t1 = normalise<T>(e - n * e.dot(n));

@@ -12,8 +12,8 @@ namespace {
 using Vec = Vec3<double>;
 
 constexpr double same_point = 1e-7;  // m; two contacts this close with the same normal are one
-constexpr double tie = 1e-9;         // m; a better choice is better by more than this
-// a point counts as far from others as it is, less this times its gap above the least
+constexpr double tie = 1e-9;         // m; smaller differences count as ties
+// penalty on the distance of a point: this factor times the excess of its gap over the least gap
 constexpr double depth_weight = 10;
 
 }  // namespace
@@ -60,7 +60,7 @@ void ContactList::drop_deeper_beside() {
     count_ = kept;
 }
 
-// Leaves the first of points that are one.
+// Removes duplicate points, keeping the first.
 void ContactList::unify() {
     int kept = 0;
     for (int i = 0; i < count_; ++i) {
@@ -74,9 +74,10 @@ void ContactList::unify() {
     count_ = kept;
 }
 
-// The deepest comes first. Of more than four remain: it, the farthest from it, the farthest from the line of
-// both, and the farthest outside the triangle of the three, each less depth_weight times its gap above the
-// least; the first among equals.
+// Moves the deepest point to the front. Of more than four points, four remain: the deepest point, the
+// farthest from it, the farthest from the line through both, and the farthest outside the triangle of the
+// three. Distances are reduced by depth_weight times the excess of the gap over the least gap. Ties go to the
+// first point.
 void ContactList::reduce() {
     unify();
     if (count_ == 0) return;

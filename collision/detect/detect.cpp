@@ -17,9 +17,9 @@
 namespace costate {
 namespace {
 
-constexpr double fatten = 0.05;  // m; how far a shape may move before its leaf does
+constexpr double fatten = 0.05;  // m; margin of a leaf, within which its shape may move without an update
 
-// Bullet takes what its allocator returns for memory, null too: without any an exception passes through it.
+// Bullet does not check its allocator for null, so the allocator throws if memory runs out.
 [[maybe_unused]] const bool allocator_throws = [] {
     btAlignedAllocSetCustom(
         [](size_t n) {
@@ -34,7 +34,7 @@ btVector3 to_bullet(const Vec3<double>& v) { return {v.x(), v.y(), v.z()}; }
 
 bool is_plane(const Shape& s) { return s.type == ShapeType::plane; }
 
-// Everything detect reads, and the list it writes.
+// The inputs of detect, and its output list.
 struct Query {
     const ShapeSet& set;
     const double* theta;
@@ -47,13 +47,13 @@ struct Query {
     Vec3<double> size(int i) const { return Eigen::Map<const Vec3<double>>(theta + set.size.at(i)); }
 
     double margin(int i) const { return theta[set.margin.at(i)]; }
-    // No point of the shape within the radius of its origin is faster.
+    // Upper bound for the speed of the shape's points within a radius of its origin.
     double speed(int i, double radius) const { return V_WS[i].lin.norm() + V_WS[i].ang.norm() * radius; }
-    // How far the shape may matter beyond its surface.
+    // The distance from the surface within which the shape may have contacts.
     double growth(int i) const {
         return std::max(0.5 * min_margin, 2 * h * speed(i, bounding_radius(shape(i), size(i)))) + margin(i);
     }
-    // No contact of the pair has a larger gap; a is bounded.
+    // Upper bound for the gaps of the pair's contacts; a must be bounded.
     double reach(int a, int b) const {
         const double radius = bounding_radius(shape(a), size(a)), distance = (X_WS[a].p - X_WS[b].p).norm();
         return std::max(min_margin, 2 * h * (speed(a, radius) + speed(b, distance + radius))) + margin(a) +
@@ -86,14 +86,14 @@ struct Query {
         return {middle - extent, middle + extent};
     }
 
-    // Whether no point of a bounded shape can come within reach of the plane.
+    // True if no point of a bounded shape is within reach of the plane.
     bool clear_of_plane(int plane, int other, const Bounds& bounds) const {
         const Vec3<double> n = X_WS[plane].R.col(2), middle = 0.5 * (bounds.lo + bounds.hi),
                            half = bounds.hi - middle;
         return n.dot(middle - X_WS[plane].p) - n.cwiseAbs().dot(half) >= reach(other, plane);
     }
 
-    // Features by values first, then the closed form of each.
+    // Selects features by values, then evaluates the closed form of each.
     void try_pair(int a, int b) const {
         const Shape &sa = shape(a), &sb = shape(b);
         const Vec3<double> size_a = size(a), size_b = size(b);
@@ -115,8 +115,9 @@ struct Query {
 
 }  // namespace
 
-// One tree leaf per bounded shape, with a box somewhat larger than the shape's bounds, so that most steps do
-// not change the tree. The tree depends on history; the reported pairs pass the exact bounds and do not.
+// One tree leaf per bounded shape, with a box larger than the shape's bounds, so that most steps do not
+// change the tree. The tree depends on history; the reported pairs do not, because they are tested with the
+// exact bounds.
 struct Detection::Tree {
     btDbvt dbvt;
     std::vector<btDbvtNode*> leaves;  // null for planes
@@ -146,8 +147,8 @@ struct Detection::Tree {
     }
 
 private:
-    // Takes two nodes, and Bullet loses the first where there is no second. The one it keeps for later is
-    // that first.
+    // An insertion allocates two nodes. If the second allocation fails, Bullet leaks the first, which is
+    // therefore allocated here as Bullet's spare node.
     btDbvtNode* insert(const btDbvtVolume& volume) {
         if (dbvt.m_free == nullptr) dbvt.m_free = new (btAlignedAlloc(sizeof(btDbvtNode), 16)) btDbvtNode();
         btDbvtNode* first = dbvt.m_free;
@@ -206,7 +207,7 @@ void detect(const ShapeSet& set, const double* theta, const Transform<double>* X
 
 namespace {
 
-// The core of a solid as Bullet asks for it; a plane as a cube of half extent 10 m below it.
+// The core of a solid as a Bullet shape; a plane becomes a cube of half extent 10 m below it.
 class BulletCore final : public btConvexInternalShape {
 public:
     explicit BulletCore(const Solid& s) : solid_(s) {

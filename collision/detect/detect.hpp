@@ -1,5 +1,6 @@
-// detect: from poses, the sorted list of feature pairs in contact. A function of its arguments alone: what
-// the scratch holds from before makes it faster, never different. Bullet stays behind this header.
+// detect: computes the sorted list of feature pairs in contact from poses. The result depends only on the
+// arguments: the contents of the scratch affect the speed, not the result. Bullet is used only behind this
+// header.
 #pragma once
 
 #include <memory>
@@ -9,7 +10,7 @@
 
 namespace costate {
 
-// The axis-aligned box of a shape, grown by how far the shape may matter.
+// The axis-aligned box of a shape, grown by the distance within which it may have contacts.
 struct Bounds {
     Vec3<double> lo, hi;  // m
     bool overlaps(const Bounds& b) const {
@@ -17,8 +18,8 @@ struct Bounds {
     }
 };
 
-// The result and the scratch of detect, one a thread. A copy starts with fresh scratch. Nothing is allocated
-// once the scene has been seen with as many contacts.
+// Result and scratch of detect, one per thread. A copy has fresh scratch. Memory is allocated only if a scene
+// has more contacts than before.
 class Detection {
 public:
     std::vector<FeaturePair> features;  // sorted; the contacts found by the last call
@@ -41,9 +42,9 @@ private:
 };
 
 // Finds all contacts of candidate pairs with gap < max(min_margin, 2 h (approach speed at the contact
-// point)). No bounds decide: each shape's tight box is grown by max(min_margin/2, 2 h (bound of its points'
-// speeds)), so boxes of such pairs overlap. The gap is that of surfaces grown by the margins of the shapes,
-// and the boxes grow with them.
+// point)). Bounding boxes never exclude such a contact: the tight box of a shape is grown by
+// max(min_margin/2, 2 h (bound of the speeds of its points)), so the boxes overlap. Gaps are measured between
+// surfaces grown by the margins of the shapes, and the boxes include these margins.
 //   theta  the parameters, for the sizes and margins
 //   X_WS   per shape, its pose in the world
 //   V_WS   per shape, its twist at its own origin, world axes; m/s, rad/s
@@ -51,8 +52,8 @@ private:
 void detect(const ShapeSet& set, const double* theta, const Transform<double>* X_WS,
             const Motion<double>* V_WS, double h, Detection& detection, double min_margin = 0.01);
 
-// The signed distance of two shapes, no terrain, by Bullet's GJK, and EPA where their cores overlap; m. A
-// plane counts as a cube of half extent 10 m. An oracle for tests, not used by detect.
+// Signed distance of two shapes other than terrains, m, by Bullet's GJK, and by EPA if their cores overlap. A
+// plane counts as a cube of half extent 10 m. Reference for tests, not used by detect.
 double gjk_distance(const Shape& sa, const Shape& sb, const Transform<double>& X_a,
                     const Transform<double>& X_b, const Vec3<double>& size_a, const Vec3<double>& size_b);
 

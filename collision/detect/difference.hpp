@@ -1,18 +1,18 @@
-// The difference of two convex cores, of all points a - b: the cores overlap where it holds the origin, and
-// its point nearest to the origin tells how far they are apart, or how deep in each other.
+// The Minkowski difference of two convex cores, the set of all points a - b. The cores overlap if it contains
+// the origin; its point nearest to the origin gives their distance or depth of overlap.
 #pragma once
 
 #include "collision/detect/solid.hpp"
 
 namespace costate {
 
-// A point of it, and the vertices that it is the difference of; -1 where the point is on a curve.
+// A point of the difference and its two vertices; -1 for a point on a curve.
 struct DifferencePoint {
     Vec3<double> x;  // m
     int on_a, on_b;
 };
 
-// The core of a solid, shrunk about its middle and shifted.
+// The core of a solid, optionally shrunk about its middle and shifted.
 struct Core {
     const Solid& solid;
     double shrink = 1;
@@ -24,19 +24,19 @@ struct Core {
     }
 };
 
-// Of any two cores.
+// The difference of any two cores.
 struct CoreDifference {
     Core a, b;
     Vec3<double> middle() const { return a.middle() - b.middle(); }
-    // The point of the difference that is farthest along d.
+    // The farthest point of the difference along d.
     DifferencePoint support(const Vec3<double>& d) const { return {a.support(d) - b.support(-d), -1, -1}; }
 };
 
-// Of two polytopes, segments or points.
+// The difference of two polytopes, segments or points.
 struct PolytopeDifference {
     const Solid &a, &b;
     Mat3<double> to_a, to_b;  // from vertices to points relative to the origin of a's shape
-    Vec3<double> between;     // from that origin to b's
+    Vec3<double> between;     // from this origin to the origin of b's shape
 
     PolytopeDifference(const Solid& first, const Solid& second)
         : a(first),

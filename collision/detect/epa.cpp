@@ -10,9 +10,9 @@ namespace {
 using Vec = Vec3<double>;
 
 constexpr int most_points = 512,
-              most_facets = 2 * most_points;  // a closed surface of n points has 2 n - 4 triangles
-constexpr double visible = 1e-14;  // relative to the extent, how far a point beyond a facet must be to see it
-constexpr double flat = 1e-10;     // relative to the extent, the least thickness of the first tetrahedron
+              most_facets = 2 * most_points;  // a closed surface with n points has 2 n - 4 triangles
+constexpr double visible = 1e-14;  // relative to the extent: a point this far above a facet sees the facet
+constexpr double flat = 1e-10;     // relative to the extent: least thickness of the first tetrahedron
 constexpr double thin =
     1e-12;  // squared sine, relative to the lengths of two sides, below which a triangle has no normal
 constexpr double hidden = std::numeric_limits<double>::infinity();
@@ -29,7 +29,7 @@ public:
     Overlap nearest_face() {
         Overlap best;
         if (!begin()) return best;
-        double least = hidden;  // distance of a plane that no point of the difference is beyond
+        double least = hidden;  // least distance found of a plane that bounds the difference
         for (;;) {
             const int f = static_cast<int>(
                 std::min_element(distance_.begin(), distance_.begin() + facet_count_) - distance_.begin());
@@ -55,8 +55,8 @@ public:
 
 private:
     struct Facet {
-        int corner[3];  // points, anticlockwise from outside
-        int beyond[3];  // the facet beyond the side from corner k to the next
+        int corner[3];  // points, anticlockwise seen from outside
+        int beyond[3];  // the facet across the side from corner k to the next
         Vec n;          // unit, outward
         double d;       // n . x on its plane
     };
@@ -78,8 +78,8 @@ private:
         return point_count_++;
     }
 
-    // The plane of a triangle with two corners at one place, or three on a line, is that of its neighbour,
-    // and it is never the nearest.
+    // A degenerate triangle (coincident or collinear corners) gets the plane of its neighbour and is never
+    // the nearest.
     int add_facet(int a, int b, int c, const Facet* neighbour) {
         int f = facet_count_;
         if (free_count_ > 0)
@@ -103,8 +103,8 @@ private:
         return f;
     }
 
-    // A tetrahedron of the points there are and of the farthest along some directions, the more of them the
-    // flatter it is.
+    // Builds the first tetrahedron from the given points and, if they are too flat, from support points along
+    // further directions.
     bool begin() {
         const auto farthest = [&](auto&& measure) {
             int best = 0;
@@ -141,8 +141,8 @@ private:
         return true;
     }
 
-    // Replaces the facets that see p, f among them, by a cone from their rim to p. False if the rim is no
-    // loop.
+    // Replaces the facets visible from p, including f, by a cone from their rim to p. False if the rim is not
+    // a simple loop.
     bool grow(int f, const DifferencePoint& p) {
         const int apex = add_point(p);
         int seen = 0, rim = 0;
@@ -202,7 +202,7 @@ private:
     int point_count_ = 0, facet_count_ = 0, free_count_ = 0;
     std::array<DifferencePoint, most_points + 16> points_;
     std::array<Facet, most_facets> facets_;
-    std::array<double, most_facets> distance_;  // of the facets that may be the nearest
+    std::array<double, most_facets> distance_;  // of facets that may be the nearest
     std::array<bool, most_facets> alive_;
     std::array<int, most_facets> seen_, free_;
     std::array<RimSide, most_facets> rim_;

@@ -11,12 +11,12 @@ namespace {
 
 using Vec = Vec3<double>;
 
-constexpr int iterations = 100;  // curved cores are approached step by step
+constexpr int iterations = 100;  // curved cores need many iterations
 constexpr double exact = 1e-14;  // relative to the squared distance
-// relative to the squared extent of the difference, at which the origin is in it
+// squared distance, relative to the squared extent of the difference, below which the cores overlap
 constexpr double overlap2 = 1e-22;
 
-// Up to four points, reduced to those whose hull holds the point nearest to the origin.
+// Up to four points, reduced to those whose hull contains the point nearest to the origin.
 struct Simplex {
     DifferencePoint p[4];
     int count = 0;
@@ -57,12 +57,13 @@ struct Simplex {
         if (on_a <= 0 && d4 >= d3 && d5 >= d6) return keep(1, 2), nearest_on_segment();
         const double sum = on_a + on_b + on_c;
         if (!(sum > 0)) return keep(0, 1), nearest_on_segment();
-        // the foot of the origin, by the normal, which rounds less than the sum of the corners
+        // projection of the origin along the normal, which has less round-off than a combination of the
+        // corners
         const Vec n = ab.cross(ac);
         return n * (n.dot(w(0)) / n.squaredNorm());
     }
 
-    // Over the faces that part the origin from the fourth corner; zero if none does.
+    // Minimum over the faces that separate the origin from the fourth corner; zero if there are none.
     Vec nearest_on_tetrahedron() {
         Simplex best;
         Vec nearest = Vec::Zero();
@@ -110,13 +111,13 @@ template <class Difference> Apart nearest_point(const Difference& difference, do
         const double distance2 = v.squaredNorm(), along = v.dot(w);
         if (along > 0 && along * along > enough * enough * distance2)
             return answer(along / std::sqrt(distance2), v.normalized());
-        // no point of the difference is nearer than w along v
+        // no point of the difference is nearer along v than w
         if (k > 0 && (distance2 - along <= exact * distance2 || simplex.holds(p))) break;
         Simplex next = simplex;
         next.p[next.count++] = p;
         const Vec nearest = next.nearest();
         if (!(nearest.squaredNorm() > overlap2 * extent2)) {
-            if (along > 0) break;  // v parts the cores: a simplex too flat to tell its sides is no overlap
+            if (along > 0) break;  // v separates the cores; the simplex is too flat to show it
             simplex = next;
             return answer(0, Vec::UnitZ());
         }
@@ -126,18 +127,18 @@ template <class Difference> Apart nearest_point(const Difference& difference, do
         last2 = v.squaredNorm();
     }
     const double distance = v.norm();
-    // a distance no axis confirms is none
+    // without a separating axis, the cores overlap
     if (!(v.dot(difference.support(-v).x) > 0)) return answer(0, Vec::UnitZ());
     return answer(distance, v / distance);
 }
 
-constexpr double shrunk = 0.8;      // curved cores that overlap are shrunk to this to see where they meet
-constexpr double set_apart = 1e-2;  // of the width of the narrower core, between cores moved apart
+constexpr double shrunk = 0.8;      // factor by which overlapping curved cores are shrunk to find a direction
+constexpr double set_apart = 1e-2;  // gap between separated cores, relative to the width of the narrower core
 constexpr int shifts = 3;
-// relative to the size, to what an overlap with a large hull is sought
+// accuracy of an overlap with a large hull, relative to its size
 constexpr double close_overlap = 1e-4;
 
-// The direction among many fixed ones along which two cores overlap least.
+// The direction of least overlap of two cores among many fixed directions.
 Vec least_overlap(const Solid& a, const Solid& b) {
     Vec best = normalise<double>(a.centre() - b.centre());
     double most = separation(a, b, best);
@@ -180,10 +181,10 @@ Apart gjk(const Core& a, const Core& b) {
 
 Apart gjk(const PolytopeDifference& difference, double enough) { return nearest_point(difference, enough); }
 
-// Apart, GJK's. Overlapping, there are two first directions: that of curved cores shrunk until they are
-// apart, and the best of many. a is moved along each until the cores are apart, and GJK asked again: n is the
-// normal of an overlap where it comes back unchanged. Of a large hull the polytope that grows inside the
-// difference tells it.
+// For separate cores: the normal of GJK. For overlapping cores, two initial directions are tried: that of
+// curved cores shrunk until they are separate, and the best of many fixed directions. a is moved along the
+// direction until the cores are separate, and GJK runs again; n is the normal of the overlap if it does not
+// change. For large hulls, EPA computes the normal.
 Vec first_normal(const Solid& a, const Solid& b) {
     const Apart apart = gjk({a}, {b});
     if (apart.distance > 0) return apart.n;

@@ -1,6 +1,6 @@
-// How far two cores are apart, by values: the point of their difference that is nearest to the origin
-// (Gilbert, Johnson, Keerthi, "A fast procedure for computing the distance between complex objects in
-// three-dimensional space", 1988).
+// Distance of two cores, by values: the point of their difference that is nearest to the origin (Gilbert,
+// Johnson, Keerthi, "A fast procedure for computing the distance between complex objects in three-dimensional
+// space", 1988).
 #pragma once
 
 #include <limits>
@@ -10,20 +10,19 @@
 namespace costate {
 
 struct Apart {
-    double distance = 0;                     // m; 0 where the cores overlap
-    Vec3<double> n = Vec3<double>::UnitZ();  // unit, from b to a, if they do not
-    // The points of the difference whose hull holds the nearest; where the cores overlap the last ones looked
-    // at.
+    double distance = 0;                     // m; 0 if the cores overlap
+    Vec3<double> n = Vec3<double>::UnitZ();  // unit, from b to a, if the cores do not overlap
+    // The points of the difference whose hull contains the nearest point; if the cores overlap, the last
+    // points.
     DifferencePoint points[4];
     int count = 0;
 };
 
 Apart gjk(const Core& a, const Core& b);
-// Ends as soon as the cores are known to be farther apart than `enough`; the distance is then a lower bound
-// above that.
+// Stops as soon as the distance is known to exceed `enough`; the result is then a lower bound above `enough`.
 Apart gjk(const PolytopeDifference& difference, double enough = std::numeric_limits<double>::infinity());
 
-// Close to the unit n from b to a that maximises the separation of two cores.
+// An approximation of the unit n from b to a that maximizes the separation of two cores.
 Vec3<double> first_normal(const Solid& a, const Solid& b);
 
 }  // namespace costate

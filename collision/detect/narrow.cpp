@@ -12,11 +12,11 @@ namespace {
 using Vec = Vec3<double>;
 using Pose = Transform<double>;
 
-constexpr double surface = 1e-9;          // m; a centre this little outside a box is on it
-constexpr double parallel_sine2 = 1e-12;  // squared sine of the angle up to which segments are parallel
-constexpr double tie = 1e-9;              // relative difference of squared distances that counts as none
+constexpr double surface = 1e-9;  // m; a centre up to this distance outside a box counts as on its surface
+constexpr double parallel_sine2 = 1e-12;  // segments with a squared sine up to this count as parallel
+constexpr double tie = 1e-9;  // squared distances with a relative difference up to this count as equal
 
-// The half segment along z of a capsule.
+// The segment of a capsule along its axis.
 struct Segment {
     Vec centre, direction;
     double half;
@@ -56,7 +56,7 @@ FeatureList box_on_plane(const Pose& X, const Vec& size, const Pose& plane) {
     return list;
 }
 
-// The feature of a box that is nearest to the point c in its coordinates.
+// The feature of a box that is nearest to the point c, in box coordinates.
 Feature nearest_on_box(const Vec& c, const Vec& size) {
     const Vec excess = c.cwiseAbs() - size;
     int outside = 0, inside_axis = 0, nearest = 0;
@@ -86,7 +86,7 @@ FeatureList sphere_on_capsule(const Vec& centre, const Segment& b) {
     return list;
 }
 
-// Keeps the closest of what it is offered, the first among equals.
+// Keeps the closest of the offered candidates; ties go to the first.
 struct Closest {
     FeatureList list;
     double distance2 = 0;
@@ -125,7 +125,8 @@ std::pair<double, double> closest_parameters(const Segment& a, const Segment& b)
     return {b.feature(t).kind == FeatureKind::edge ? s : a.parameter(b.at(t)), t};
 }
 
-// The feature of the second of two edges, by the sign of the normal that points from it to the first.
+// The feature of the second of two edges; its flag follows from the sign of the normal towards the first
+// edge.
 Feature oriented_edge(int index, const Segment& a, const Segment& b) {
     const bool reversed = a.direction.cross(b.direction).dot(a.centre - b.centre) < 0;
     return edge_feature(index, reversed);
@@ -155,8 +156,8 @@ bool segment_meets_box(const Segment& a, const Vec& size) {
     return from <= to;
 }
 
-// The features along the axis of least overlap of a segment that meets the box, in box coordinates: faces,
-// then edges. Where it is a face, the other end counts too if it is over that face.
+// The features along the axis of least overlap of a segment that intersects a box, in box coordinates: faces
+// are tried before edges. For a face, the other end of the segment is included if it is over this face.
 FeatureList segment_in_box(const Segment& a, const Vec& size) {
     FeatureList list;
     double least = 0;
@@ -188,7 +189,7 @@ FeatureList segment_in_box(const Segment& a, const Vec& size) {
     return list;
 }
 
-// Both ends where they are over a face, and the closest features if that is neither of them.
+// The ends of the capsule that are over a face, and the closest features if they are not among these ends.
 FeatureList capsule_on_box(const Pose& X_a, const Vec& size_a, const Pose& X_b, const Vec& size) {
     const Segment a(X_b.R.transpose() * (X_a.p - X_b.p), X_b.R.transpose() * X_a.R.col(2), size_a.y());
     if (segment_meets_box(a, size)) return segment_in_box(a, size);
@@ -219,8 +220,7 @@ FeatureList capsule_on_box(const Pose& X_a, const Vec& size_a, const Pose& X_b, 
     return ends;
 }
 
-// The types in the order of the enumerator: ta >= tb if tb is a plane, ta <= tb otherwise; neither beyond
-// box.
+// Types up to box, in this order: ta >= tb if tb is a plane, otherwise ta <= tb.
 FeatureList ordered_features(ShapeType ta, ShapeType tb, const Pose& X_a, const Pose& X_b, const Vec& size_a,
                              const Vec& size_b) {
     if (tb == ShapeType::plane) {
@@ -239,14 +239,14 @@ FeatureList ordered_features(ShapeType ta, ShapeType tb, const Pose& X_a, const 
     return capsule_on_box(X_a, size_a, X_b, size_b);
 }
 
-// The list of a pair whose shapes have changed places.
+// The list for the pair in swapped order.
 FeatureList turned(FeatureList list) {
     for (int i = 0; i < list.count; ++i) {
         auto& [on_a, on_b, normal] = list.items[i];
         std::swap(on_a, on_b);
         normal = -normal;
         if (on_a.kind != FeatureKind::edge || on_b.kind != FeatureKind::edge) continue;
-        // the flag stays with the second: u x w turns round as the normal does
+        // the flag belongs to the second edge and keeps its value: u x w and the normal both change sign
         on_b.index |= on_a.index & reversed_normal;
         on_a.index &= ~reversed_normal;
     }

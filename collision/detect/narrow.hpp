@@ -1,5 +1,4 @@
-// Which features of two shapes meet, decided by values. No derivative passes here; the closed forms do the
-// rest.
+// Narrow phase: selects the features of two shapes that are in contact, by values and without derivatives.
 #pragma once
 
 #include <algorithm>
@@ -31,28 +30,28 @@ struct FeatureList {
     }
 };
 
-// Whether the pair is decided by a few cases: sphere, capsule and box with each other and on a plane, but for
-// two boxes.
+// True if a few cases decide the pair: sphere, capsule and box with each other and with a plane, except two
+// boxes.
 inline bool in_closed_form(ShapeType a, ShapeType b) {
     return std::max(a, b) <= ShapeType::box && std::min(a, b) < ShapeType::box;
 }
 
-// The features at which the shapes come closest, near or far, for a pair of supported types; those without a
-// closed form may leave out what is no closer than `reach`. X_a, X_b: poses of the shapes in one common
-// frame; size_a, size_b: their numbers of size, m. At most four points a pair, deterministically chosen; ties
-// go to the lower index.
+// The closest features of two shapes of supported types, at any distance; pairs without a closed form may
+// omit features that are not closer than `reach`. X_a, X_b: poses of the shapes in a common frame; size_a,
+// size_b: their sizes, m. At most four points per pair, selected deterministically; ties go to the lower
+// index.
 //
 // In closed form:
-//   on a plane    a capsule gives both ends and a box its four lowest vertices
-//   sphere, box   face, edge or vertex by the region of the centre; within the box, the nearest face
-//   capsules      edges where both segments are closest inside; an end and an edge, or two ends, otherwise.
-//   Segments within
-//                 1e-6 rad of parallel never meet by edges: the closest end is taken, of a before b, to 1e-9
-//                 of the distance
-//   capsule, box  the closest features, and each end that is over a face; if the segment itself meets the
-//   box, the features
-//                 on the axis of least overlap among the faces and the crossed edges
-// Other shapes on a plane: the lowest vertices, or the lowest points of curves; a cylinder stands on corners
+//
+// on a plane    both ends of a capsule; the four lowest vertices of a box
+// sphere, box   face, edge or vertex by the region of the centre; inside the box, the nearest face
+// capsules      both edges if the closest points are inside both segments; otherwise an end and an edge,
+//               or two ends. Segments within 1e-6 rad of parallel use the closest end instead of edges;
+//               ties to 1e-9 of the distance go to a.
+// capsule, box  the closest features, and each end that is over a face; if the segment intersects the
+//               box, the features on the axis of least overlap among faces and crossed edges
+//
+// Other shapes on a plane: the lowest vertices, or the lowest points of curves. A cylinder stands on corners
 // of its inscribed prism and lies on the lowest points of both rims. Polytopes, curves and terrains: see
 // narrow_polytope.cpp, narrow_curved.cpp and narrow_terrain.cpp.
 FeatureList closest_features(const Shape& sa, const Shape& sb, const Transform<double>& X_a,

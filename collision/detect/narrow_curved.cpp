@@ -1,7 +1,7 @@
-// Pairs with a cylinder or an ellipsoid: the unit n that maximises the separation, and the features it
-// touches. From a first normal the features whose normals come near are taken, the largest first; the closed
-// form of those gives n; if the contact is beyond their ends, or n leaves their normals, smaller ones or
-// those at the new n take their place.
+// Pairs with a cylinder or an ellipsoid: finds the unit n that maximizes the separation, and its features.
+// Starting from an initial normal, selects the largest features whose normals are near, and computes n from
+// their closed form. If the contact is beyond the ends of the features, or n is not among their normals,
+// continues with smaller features or with the features at the new n.
 #include <cmath>
 #include <limits>
 
@@ -14,13 +14,14 @@ namespace {
 
 using Vec = Vec3<double>;
 
-constexpr double first_tolerance = 0.02;  // rad; features whose normals come this close are tried first
+constexpr double first_tolerance = 0.02;  // rad; features with normals within this angle are tried first
 constexpr double least_tolerance = 1e-9;  // rad
-// relative to the distance of the middles, to what a separation is known
+// accuracy of a separation, relative to the distance of the middles
 constexpr double exact = 1e-9;
-constexpr double settled_normal = 1e-8;  // how far one more Newton step may move a normal
-constexpr double lean = 0.05;            // rad; of a normal off a face that is not touched
-constexpr double parallel_sine = 0.05;   // of the angle up to which lines touch in points at their ends, too
+constexpr double settled_normal =
+    1e-8;                      // a normal has converged if another Newton step moves it by at most this
+constexpr double lean = 0.05;  // rad; tilt of the normal away from a face that is not in contact
+constexpr double parallel_sine = 0.05;  // up to this sine, lines also touch at their ends
 constexpr int rounds = 24, newton_steps = 40;
 
 struct CurvedPair {
@@ -29,8 +30,8 @@ struct CurvedPair {
 
     bool touches_terrain() const { return b.triangle >= 0; }
 
-    // The normal from the second to the first at which their own separation is stationary, from n by Newton
-    // steps that climb.
+    // The normal from the second to the first feature at which their separation is stationary, by Newton
+    // steps from n that increase the separation.
     static Vec polished(const FeatureOf<double>& f1, const FeatureOf<double>& f2, Vec n) {
         const RoundedFeature<double> placed =
             f2.feature.kind == FeatureKind::curve ? RoundedFeature<double>::zero() : place(f2);
@@ -50,7 +51,7 @@ struct CurvedPair {
             if (step.norm() < 1e-15) break;
             const double value = n.dot(rest(n));
             Vec next = normalise<double>(n + step);
-            // near the solution the values agree to round-off, and the step is right by itself
+            // near the solution the values agree to round-off, and the full step is taken
             for (int halved = 0; step.norm() > 1e-6 && halved < 12 && next.dot(rest(next)) < value;
                  ++halved) {
                 step *= 0.5;
@@ -61,7 +62,7 @@ struct CurvedPair {
         return n;
     }
 
-    // The normal that belongs to two features, neither of them a face, from n.
+    // The normal of two features, neither of them a face, computed from n.
     Vec normal_of(const Feature& on_a, const Feature& on_b, const Vec& n) const {
         const Feature named_a = a.named(on_a), named_b = b.named(on_b);
         const FeatureOf<double> f1{*a.shape, named_a, a.X, a.size}, f2{*b.shape, named_b, b.X, b.size};
@@ -76,7 +77,7 @@ struct CurvedPair {
         }
         const Vec& along = on_a.kind == FeatureKind::edge ? x.direction : y.direction;
         const Vec r = x.point - y.point - along * along.dot(x.point - y.point);
-        // inside the radius of a cylinder's side n points the other way
+        // inside the radius of a cylinder's side, n has the opposite sign
         return r.dot(n) < 0 ? Vec(-normalise(r)) : normalise(r);
     }
 
@@ -84,11 +85,11 @@ struct CurvedPair {
         Feature on_a, on_b;
         Vec n = Vec::UnitZ();
         double separation = -std::numeric_limits<double>::infinity();
-        bool found = false;  // the features meet where they are and n is theirs
+        bool found = false;  // the contact is within both features, and n is their normal
     };
 
-    // The point at which the features touch for the normal n, for the test of their ends; for the point of a
-    // face, of the other.
+    // The contact point for the normal n, with which the ends of the features are tested; for a face, the
+    // point of the other feature.
     Vec point_of(const Touch& t) const {
         const Feature named_a = a.named(t.on_a), named_b = b.named(t.on_b);
         if (t.on_a.kind == FeatureKind::face) return b.support(t.n);
@@ -108,7 +109,7 @@ struct CurvedPair {
             face_points(b, static_cast<int>(t.on_b.index), a, false, list);
     }
 
-    // Whether the points of two faces tell the separation along their normal.
+    // True if the points of two faces give the separation along their normal.
     bool faces_overlap(const Touch& t) const {
         const int before = list.count();
         offer_faces(t);
@@ -117,14 +118,14 @@ struct CurvedPair {
         return found <= t.separation + 1e-3 * std::abs(t.separation) + 1e-7;
     }
 
-    // A face of a or b and no face of the other. A triangle's neighbours are not asked.
+    // True for a face of a or b with another kind of feature. Does not consider the neighbours of a triangle.
     bool on_one_face(const Touch& t) const {
         return !touches_terrain() && (t.on_a.kind == FeatureKind::face) != (t.on_b.kind == FeatureKind::face);
     }
 
-    // Where n is the normal of the face itself no tolerance leaves the face, though the point x of the other
-    // solid is beyond its sides. The separation grows as n leans towards x, by more than the tolerance, so
-    // that an edge or a vertex comes next.
+    // If n is the normal of a face, every tolerance selects this face, even if the point x of the other solid
+    // is beyond its sides. Tilts n towards x, which increases the separation, by more than the tolerance, so
+    // that an edge or a vertex is selected next.
     Vec beyond_face(const Touch& t, const Vec& x) const {
         const bool of_a = t.on_a.kind == FeatureKind::face;
         const Solid& s = of_a ? a : b;
@@ -165,8 +166,8 @@ struct CurvedPair {
                 const Contact<double> c =
                     contact(*a.shape, *b.shape, {0, 0, a.named(now.on_a), b.named(now.on_b), now.n}, a.X, b.X,
                             a.size, b.size);
-                // the closed form of a curve starts from n, and must end there: Newton's steps need not
-                // settle where n is no maximum
+                // the closed form of a curve starts from n and must return n: Newton's steps need not
+                // converge if n is not a maximum
                 const bool curve = now.on_a.kind == FeatureKind::curve || now.on_b.kind == FeatureKind::curve;
                 const bool settled = !curve || (c.normal - now.n).norm() < settled_normal;
                 if (settled && now.separation >=
@@ -196,14 +197,14 @@ struct CurvedPair {
         const Vec u = s.edge_direction(static_cast<int>(f.index));
         return {s.vertex(e.tail) + 0.5 * u, u.normalized(), 0.5 * u.norm()};
     }
-    // The features at the ends of a line.
+    // The feature at an end of a line.
     static Feature end(const Solid& s, const Feature& f, int i) {
         if (s.type() == ShapeType::cylinder) return curve_feature(i);
         const HullEdge& e = s.hull.edges[f.index];
         return vertex_feature(i == 0 ? e.tail : e.head);
     }
 
-    // The ends of two nearly parallel lines over the other line.
+    // Offers the ends of two nearly parallel lines that are over the other line.
     void offer_ends(const Touch& t) const {
         const Line on_a = line(a, t.on_a), on_b = line(b, t.on_b);
         for (int i = 0; i < 2; ++i) {
@@ -220,8 +221,8 @@ struct CurvedPair {
         }
     }
 
-    // The face along whose normal the cores overlap least, and the smallest feature over it; of a large hull,
-    // among the faces where it is farthest along `towards`, from b to a.
+    // The face along whose normal the cores overlap least, and the smallest feature over it. For a large
+    // hull, only the faces at its support vertex along `towards` (from b to a) are considered.
     Touch deepest_face(const Vec& towards) const {
         Touch best;
         const auto attempt = [&](const Vec& n, int on_a, int on_b) {
@@ -263,7 +264,7 @@ struct CurvedPair {
         const int before = list.count();
         offer_faces(t);
         if (list.count() > before || touches_terrain()) return;
-        // nothing is within the face: its plane and the smallest feature of the other
+        // no point is within the face: its plane and the smallest feature of the other solid
         if (face_a)
             list.offer(a, b, t.on_a, b.feature_along(t.n, 0), t.n);
         else

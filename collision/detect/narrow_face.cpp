@@ -1,5 +1,5 @@
-// What lies over a face: the vertices of the other shape within it, the crossings of the other's edges with
-// its sides, its own vertices over the other's face, and the lowest points of curves.
+// Contact points over a face: vertices of the other shape within it, crossings of the other's edges with its
+// sides, its own vertices over the other's face, and the lowest points of curves.
 #include <algorithm>
 #include <array>
 #include <bitset>
@@ -13,15 +13,16 @@ namespace {
 
 using Vec = Vec3<double>;
 
-constexpr double on_side = 1e-9;  // m; crossings this close to a vertex are the vertex
-// a cylinder's axis this close to a face's normal has no single lowest point
+constexpr double on_side = 1e-9;  // m; a crossing this close to a vertex counts as the vertex
+// sine of the angle between axis and face normal below which a cylinder has no unique lowest point
 constexpr double upright_sine = 1e-3;
-constexpr double flat_sine = 0.3;  // of the angle up to which a cap or a side lies on a face
-// of axis and normal up to which the side's lowest line crosses the face's sides
+constexpr double flat_sine = 0.3;  // up to this sine of the angle, a cap or a side lies on a face
+// up to this cosine between axis and normal, the lowest line of the cylinder's side crosses the sides of the
+// face
 constexpr double side_line_cosine = 0.01;
-constexpr double parallel_cosine = 0.99;  // of faces whose normals may stand for each other
-constexpr double near_cosine = 0.999;     // of an axis and the normal of a face that it may stand for
-// relative, how far the points of that face may be from the separation
+constexpr double parallel_cosine = 0.99;  // faces with opposite normals to this cosine count as parallel
+constexpr double near_cosine = 0.999;     // an axis may be replaced by a face normal within this cosine
+// relative difference allowed between the gaps of that face's points and the separation
 constexpr double near_gap = 1e-3;
 constexpr double near_gap_floor = 1e-7;  // m
 
@@ -30,8 +31,8 @@ struct FaceQuery {
     int face;
     bool ref_is_a;
     ContactList& list;
-    Vec n;      // of the face, outward
-    Vec below;  // a point of it
+    Vec n;      // outward normal of the face
+    Vec below;  // a point on the face
 
     FaceQuery(const Solid& r, int f, const Solid& o, bool first, ContactList& points)
         : ref(r),
@@ -59,8 +60,8 @@ struct FaceQuery {
             offer(face_feature(face), vertex_feature(i));
     }
 
-    // Those vertices of a large hull that are near the plane, in the order of their numbers: they are joined
-    // by edges, so that a walk from the lowest one meets them all. False if they are more than it can keep.
+    // Finds the vertices of a large hull near the plane, in the order of their indices. They are connected by
+    // edges, so a walk from the lowest vertex reaches all of them. False if there are too many.
     bool vertices_by_walk() const {
         constexpr size_t most_numbers = 1 << 14;
         const HullView& hull = other.hull;
@@ -86,8 +87,7 @@ struct FaceQuery {
         return true;
     }
 
-    // The crossings of the segment from x to y with the sides, by the part of it that is within (Cyrus and
-    // Beck).
+    // The crossings of the segment from x to y with the sides, by clipping (Cyrus and Beck).
     void crossings(const Vec& x, const Vec& y, const Feature& edge) const {
         double from = 0, to = 1;
         int enters = -1, leaves = -1;
@@ -117,7 +117,7 @@ struct FaceQuery {
             offer(side_feature(side(leaves)), edge);
     }
 
-    // The face's own vertices over face g of the other, measured along the normal of that, which is nearly
+    // The face's vertices over face g of the other shape, measured along the normal of g, which is nearly
     // opposite.
     void own_vertices(int g) const {
         if (!(n.dot(other.normal(g)) < -parallel_cosine)) return;
@@ -144,8 +144,8 @@ struct FaceQuery {
         if (ref.within(face_feature(face), x)) offer(face_feature(face), curve_feature(i));
     }
 
-    // Upright, the corners of the inscribed prism's cap and the lowest point of the rim; lying, the lowest
-    // points of both rims, and the crossings of the lowest line.
+    // For an upright cylinder: the corners of the inscribed prism's cap and the lowest point of the rim. For
+    // a lying cylinder: the lowest points of both rims and the crossings of its lowest line.
     void cylinder() const {
         const Vec z = other.X.R.col(2);
         const double cosine = z.dot(n), sine = z.cross(n).norm();
@@ -166,7 +166,7 @@ void face_points(const Solid& ref, int face, const Solid& other, bool ref_is_a, 
     if (other.type() == ShapeType::ellipsoid) return query.curve(0);
     if (other.type() == ShapeType::cylinder) return query.cylinder();
     if (const int g = other.face_along(-query.n); g >= 0 && ref.type() != ShapeType::plane) {
-        query.vertex(other.support_vertex(-query.n));  // the face most turned to the other need not have it
+        query.vertex(other.support_vertex(-query.n));  // need not belong to the face g
         return query.polygon(g);
     }
     if (query.vertices_by_walk()) return;

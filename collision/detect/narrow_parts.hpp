@@ -1,4 +1,4 @@
-// The parts of the narrow phase beyond closed forms. Each offers points to a list.
+// The parts of the narrow phase without closed form. Each adds points to a list.
 #pragma once
 
 #include "collision/contact/placed_feature.hpp"
@@ -6,27 +6,27 @@
 
 namespace costate {
 
-// All pairs without a closed form; of a plane or a terrain it is the second.
+// All pairs without a closed form; a plane or a terrain must be the second shape.
 FeatureList general_features(const Solid& a, const Solid& b, double reach);
 
-// The points of `other` over a face of `ref`, measured along the normal of the face. ref_is_a: ref is the
-// first of the pair.
+// Adds the points of `other` over a face of `ref`, measured along the normal of the face. ref_is_a: `ref` is
+// the first shape of the pair.
 void face_points(const Solid& ref, int face, const Solid& other, bool ref_is_a, ContactList& list);
 
-// Two cores with vertices, one of them with faces. A terrain's triangle is the second.
+// Two cores with vertices, at least one of them with faces. A terrain's triangle must be the second.
 void polytope_points(const Solid& a, const Solid& b, ContactList& list);
-// The same by asking all faces and edges, however many there are.
+// The same by testing all faces and edges, whatever their number.
 void all_polytope_points(const Solid& a, const Solid& b, ContactList& list);
 
-// Two cores, one of them a cylinder or an ellipsoid. A terrain's triangle is the second.
+// Two cores, at least one of them a cylinder or an ellipsoid. A terrain's triangle must be the second.
 void curved_points(const Solid& a, const Solid& b, ContactList& list);
 
 // A solid on a terrain.
 void terrain_points(const Solid& a, const Solid& terrain, ContactList& list);
 
-// From the axis of separation n, from b to a, to the points of the two faces that are nearly at right angles
-// to it, if they tell the same separation: so that flat faces meet in several points although an edge or a
-// vertex comes first.
+// Adds the points of the two faces that are nearly normal to the axis of separation n (from b to a), if they
+// have the same separation. Thus flat faces get several contact points although an edge or a vertex is
+// slightly closer.
 bool near_face_points(const Solid& a, const Solid& b, const Vec3<double>& n, double separation,
                       ContactList& list);
 

@@ -1,8 +1,8 @@
-// Two polytopes, or one and a point or a segment: the axis of largest separation among the normals of faces
-// and the products of edges (Gottschalk, Lin, Manocha, "OBBTree", 1996; the choice of edges by the Gauss map
-// after Gregorius, "The separating axis test between convex polyhedra", 2013), then the points of a face, of
-// two edges, or, beyond all axes, of a vertex and the nearest part. Of small polytopes all faces and edges
-// are asked; of large ones GJK and EPA find those where they are closest.
+// Two polytopes, or a polytope and a point or segment: finds the axis of largest separation among face
+// normals and cross products of edges (Gottschalk, Lin, Manocha, "OBBTree", 1996; edges selected by the Gauss
+// map after Gregorius, "The separating axis test between convex polyhedra", 2013), then the contact points of
+// a face or of two edges, or, if no axis gives the distance, of a vertex and the nearest part. For small
+// polytopes all faces and edges are tested; for large ones GJK and EPA find the closest parts.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,15 +17,15 @@ namespace {
 
 using Vec = Vec3<double>;
 
-constexpr double tie = 1e-9;              // m; a better axis is better by more than this
-constexpr double parallel_sine2 = 1e-12;  // squared sine of the angle up to which edges are parallel
-constexpr double closed = 1e-7;           // m; vertices closer than this have no normal of their own
-constexpr double exact = 1e-9;            // m, and relative: to what a separation is known
-// of the size; how far vertices may be out of their face, see convex_hull
+constexpr double tie = 1e-9;              // m; smaller differences of separations count as ties
+constexpr double parallel_sine2 = 1e-12;  // edges with a squared sine up to this count as parallel
+constexpr double closed = 1e-7;           // m; vertices closer than this do not define a normal
+constexpr double exact = 1e-9;            // m, and relative: accuracy of a separation
+// relative to the size: tolerance of vertices to the plane of their face, see convex_hull
 constexpr double flat = 3e-6;
-// relative to the size of both polytopes, to what EPA seeks their overlap
+// accuracy of overlaps by EPA, relative to the size of both polytopes
 constexpr double exact_overlap = 1e-12;
-constexpr size_t few_pairs = 100;  // of edges, up to which asking all takes no longer than GJK
+constexpr size_t few_pairs = 100;  // up to this number of edge pairs, testing all is not slower than GJK
 
 struct Axis {
     double separation = -std::numeric_limits<double>::infinity();
@@ -33,14 +33,14 @@ struct Axis {
     int on_a = -1, on_b = -1;  // one face, or two edges
 };
 
-// Some of the parts of one kind, in the order of their numbers.
+// A subset of the parts of one kind, in the order of their indices.
 struct Parts {
     const int* numbers;  // null: all
     int count;
     int operator[](int i) const { return numbers == nullptr ? i : numbers[i]; }
 };
 
-// The parts of a polytope that are asked.
+// The parts of a polytope to test.
 struct Asked {
     Parts vertices, edges, faces;
     explicit Asked(const Solid& s)
@@ -54,7 +54,7 @@ struct PolytopePair {
     const Solid &a, &b;
     ContactList& list;
     Asked of_a = Asked(a), of_b = Asked(b);
-    // the separation, where it is known to round-off
+    // the separation, if it is known to round-off
     double known = -std::numeric_limits<double>::infinity();
 
     Axis face_axis() const {
@@ -76,7 +76,7 @@ struct PolytopePair {
                 if (s > best.separation + tie) best = {s, n, -1, f};
             }
         };
-        if (b.triangle >= 0) {  // of a terrain the face comes first
+        if (b.triangle >= 0) {  // for a terrain, the face of the triangle takes precedence
             on_b();
             on_a();
         } else {
@@ -86,21 +86,20 @@ struct PolytopePair {
         return best;
     }
 
-    // A direction u as the normals of a hull's faces see it.
+    // A direction u, transformed for products with the normals of a hull's faces at unit scale.
     static Vec for_normals(const Solid& s, const Vec& u) {
         return (turns_with_size(s.type()) ? cofactors(s.scale) : Vec(1, 1, 1))
             .cwiseProduct(s.X.R.transpose() * u);
     }
-    // Whether the planes of both faces at the edge are cut by the direction l, for_normals: else no axis at
-    // right angles to it is in the edge's cone.
+    // True if the direction l (from for_normals) crosses the planes of both faces at the edge. Otherwise no
+    // axis normal to it is in the edge's normal cone.
     static bool faces_straddle(const Solid& s, const HullEdge& e, const Vec& l) {
         if (e.left < 0) return true;
         return s.hull.faces[e.left].normal.dot(l) * s.hull.faces[e.right].normal.dot(l) < 0;
     }
 
-    // Whether the two edges are what comes closest along the axis. Of slivers, whose normals are known to few
-    // digits, the cones may only seem to meet: then other vertices lie beyond the edges, as far as the shapes
-    // are large.
+    // True if the two edges are the closest parts along the axis. The normals of slivers are inaccurate, so
+    // normal cones may intersect only apparently; then other vertices are far beyond the edges.
     bool on_support(const Axis& axis) const {
         return axis.separation - separation(a, b, axis.n) < tolerance();
     }
@@ -128,11 +127,11 @@ struct PolytopePair {
                 n /= std::sqrt(length2);
                 const Vec in_b = b.X.R * b.scale.cwiseProduct(f.inward);
                 if (n.dot(f.left < 0 ? Vec(-in_a) : in_b) > 0) n = -n;
-                if (n.dot(in_a) < 0) continue;  // the cones of the two edges do not meet
+                if (n.dot(in_a) < 0) continue;  // the normal cones of the two edges do not intersect
                 const double s = n.dot(tail - b.vertex(f.tail));
                 const Axis axis{s, n, i, j};
-                // the least overlap of two polytopes is on both edges, that of a part of a surface need not
-                // be
+                // the least overlap of two polytopes is on both edges; for part of a surface this need not
+                // hold
                 if (s > best.separation + tie && b.allows(n, edge_feature(axis.on_b)) &&
                     (b.triangle < 0 || edges_cross(axis)) && on_support(axis))
                     best = axis;
@@ -141,7 +140,7 @@ struct PolytopePair {
         return best;
     }
 
-    // Whether the closest points of the lines of two edges are on the edges.
+    // True if the closest points of the lines through two edges are on the edges.
     bool edges_cross(const Axis& axis) const {
         const RoundedFeature<double> on_a =
             place_feature(*a.shape, a.named(edge_feature(axis.on_a)), a.X, a.size);
@@ -151,15 +150,15 @@ struct PolytopePair {
         return a.within(edge_feature(axis.on_a), x.a) && b.within(edge_feature(axis.on_b), x.b);
     }
 
-    // A vertex and the vertex or edge nearest to it.
+    // A vertex and its nearest vertex or edge.
     struct Nearest {
         double distance = std::numeric_limits<double>::infinity();
         Vec n = Vec::UnitZ();
         Feature on_a, on_b;
     };
 
-    // The vertices of v against the edges of e; `side` is 1 if v is a. A vertex that is farther along the
-    // axis than the nearest yet is left out.
+    // Tests the vertices of v with the edges of e; `side` is 1 if v is a. Skips vertices whose distance along
+    // the axis exceeds the nearest distance so far.
     void vertices_near(const Solid& v, const Parts& vertices, const Solid& e, const Parts& edges, double side,
                        const Vec& axis, Nearest& best) const {
         const Vec outward = side * axis;
@@ -195,8 +194,8 @@ struct PolytopePair {
         else
             face_points(b, axis.on_b, a, false, list);
         const double found = list.least_gap(before) + a.radius + b.radius;
-        // where the shapes overlap, or the face is a part of a larger one, the axis alone counts; apart, the
-        // point that comes closest along it must be within the face
+        // if the shapes overlap, or the face is part of a larger one, the axis suffices; otherwise the
+        // closest point along the axis must be within the face
         const bool axis_counts = axis.separation <= 0 || (b.triangle >= 0 && axis.on_b >= 0);
         if (axis_counts ? list.count() > before : found <= axis.separation + exact + 1e-3 * axis.separation)
             return true;
@@ -206,7 +205,7 @@ struct PolytopePair {
 
     void offer_support(const Axis& axis) const {
         if (b.triangle >= 0) {
-            // no point of the triangle's face is deeper than the least overlap
+            // points of the triangle's face must not be deeper than the least overlap
             const int before = list.count();
             face_points(b, 0, a, false, list);
             list.drop_if(before, [&](const ContactList::Point& p) {
@@ -220,13 +219,13 @@ struct PolytopePair {
             list.offer(a, b, vertex_feature(a.support_vertex(-axis.n)), face_feature(axis.on_b), axis.n);
     }
 
-    // False, and no point offered, if the parts asked are not those where the known separation is.
+    // False, without adding points, if the tested parts do not have the known separation.
     bool offer_points() const {
         const Axis face = face_axis(), edges = edge_axis();
         const bool edges_lead = edges.separation > face.separation + tie;
         const Axis& lead = edges_lead ? edges : face;
         if (lead.separation - a.radius - b.radius >= list.reach()) return true;
-        // apart, a vertex and the nearest part may be farther from each other than any axis tells
+        // for separate polytopes, the distance of a vertex to the nearest part may exceed that of every axis
         if (lead.separation < (known > closed ? 0 : known - tolerance())) return false;
         if (!edges_lead && offer_face(face)) return true;
         if (edges_lead && (lead.separation <= 0 || edges_cross(edges))) {
@@ -255,10 +254,10 @@ struct PolytopePair {
     }
 };
 
-// The faces and edges at some vertices of a large hull whose normals may come near a direction.
+// The faces and edges at some vertices of a large hull whose normals may be near a direction.
 class Zone {
 public:
-    // outward: from the solid to the other
+    // outward: direction from the solid to the other
     Zone(const Solid& s, const Vec& outward) : solid_(s) { turn(outward); }
     void turn(const Vec& outward) {
         outward_ = outward;
@@ -281,7 +280,7 @@ public:
 private:
     static constexpr double lean_of_edge = 0.3, least_cosine_of_face = 0.9;
 
-    // Numbers in their order; what does not fit is left out.
+    // A sorted set of indices with limited capacity; further indices are ignored.
     class Set {
     public:
         bool insert(int number) {
@@ -303,14 +302,14 @@ private:
     Set vertices_, edges_, faces_;
 };
 
-// Where two polytopes are closest, by GJK or EPA.
+// The closest points of two polytopes by GJK or EPA.
 struct Closest {
-    bool beyond = false;  // farther apart than asked for; the rest is then not set
+    bool beyond = false;  // farther apart than `reach`; the other members are then not set
     bool found = false;
     Vec n;              // unit, from b to a
     double separation;  // along n, m
     DifferencePoint points[4];
-    int count = 0;  // of the points of the difference whose hull holds its nearest
+    int count = 0;  // number of points of the difference whose hull contains its nearest point
 
     Closest(const Solid& a, const Solid& b, double enough) {
         const PolytopeDifference difference(a, b);
@@ -333,8 +332,8 @@ private:
     }
 };
 
-// The points where two polytopes are closest, by the faces and edges that GJK or EPA ends at. False if these
-// are in doubt.
+// Adds the points where two polytopes are closest, using the faces and edges at which GJK or EPA ends. False
+// if these are uncertain.
 bool offer_closest(const Solid& a, const Solid& b, ContactList& list) {
     const Closest closest(a, b, list.reach() + a.radius + b.radius);
     if (closest.beyond) return true;
@@ -347,8 +346,8 @@ bool offer_closest(const Solid& a, const Solid& b, ContactList& list) {
     return PolytopePair{a, b, list, on_a.asked(), on_b.asked(), closest.separation}.offer_points();
 }
 
-// A large hull and a triangle: the part of the hull that is lowest over the face, and, where the surface has
-// an edge to touch, that where the two are closest.
+// A large hull and a triangle: the lowest part of the hull over the face, and, if the surface has a sharp
+// edge or vertex there, the closest parts.
 void offer_on_triangle(const Solid& a, const Solid& triangle, ContactList& list) {
     Zone zone(a, -triangle.normal(0));
     const int sides = triangle.only_side < 0 ? 3 : 1;

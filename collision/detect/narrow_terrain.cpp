@@ -1,7 +1,7 @@
-// A solid on a terrain: triangle by triangle. What lies over a triangle's face meets the face; sharp edges
-// and vertices are met like those of other polytopes where nothing near them rises above the contact's
-// normal. Edges between coplanar triangles and in valleys are no edges, so that what slides across them feels
-// the faces alone.
+// A solid on a terrain, triangle by triangle. Parts over a triangle's face collide with the face. Sharp edges
+// and vertices collide like those of other polytopes, if no neighbouring triangle rises along the contact
+// normal. Edges between coplanar triangles and in valleys do not collide, so sliding bodies feel only the
+// faces.
 #include <cmath>
 #include <limits>
 
@@ -15,11 +15,10 @@ namespace {
 
 using Vec = Vec3<double>;
 
-constexpr double touching = 1e-6;  // m; cores that overlap less than this may count as apart
+constexpr double touching = 1e-6;  // m; cores that overlap by less than this may count as separate
 
-// Whether the surface holds a point back that is behind the plane of the triangle: only if there is ground
-// below the surface and the triangle is the one straight above the point, for all others are seen from
-// behind.
+// True if the surface pushes back a point behind the plane of the triangle: only if the terrain is solid
+// below its surface and the triangle is straight above the point, because all others are seen from behind.
 bool holds_back(const Solid& triangle, const Vec& x) {
     const Terrain& surface = *triangle.shape->terrain;
     if (!surface.solid_below) return false;
@@ -32,8 +31,8 @@ bool holds_back(const Solid& triangle, const Vec& x) {
     return true;
 }
 
-// Whether x, behind the triangle at that height over its plane, is higher over the plane of a neighbour
-// beyond a sharp side or around a peak: then it is the neighbour's, or outside.
+// True if x, behind the triangle at `height` over its plane, is higher over the plane of a neighbour across a
+// sharp side or around a peak: then x belongs to the neighbour, or is outside.
 bool nearer_to_neighbour(const Solid& triangle, const Vec& x, double height) {
     const Terrain& surface = *triangle.shape->terrain;
     const Vec local = triangle.X.R.transpose() * (x - triangle.X.p);
@@ -55,8 +54,8 @@ bool nearer_to_neighbour(const Solid& triangle, const Vec& x, double height) {
     return false;
 }
 
-// A curve over the face, or where the surface is sharp, over the edges alone: the triangle has no thickness
-// to be pushed out of.
+// A curve over the face, or, at a sharp part of the surface, only over the edges, because a triangle has no
+// thickness.
 void curve_on_triangle(const Solid& a, const Solid& triangle, const TriangleTables& tables,
                        ContactList& list) {
     face_points(triangle, 0, a, false, list);
@@ -71,7 +70,7 @@ void curve_on_triangle(const Solid& a, const Solid& triangle, const TriangleTabl
 
 void terrain_points(const Solid& a, const Solid& terrain, ContactList& list) {
     const Terrain& surface = *terrain.shape->terrain;
-    Vec lo, hi;  // of a, grown by the reach, in the terrain's axes at unit scale
+    Vec lo, hi;  // box of a, grown by the reach, in the terrain's axes at unit scale
     for (int k = 0; k < 3; ++k) {
         const Vec axis = terrain.X.R.col(k);
         const double more = a.radius + list.reach(), middle = axis.dot(terrain.X.p);
@@ -94,8 +93,8 @@ void terrain_points(const Solid& a, const Solid& terrain, ContactList& list) {
         else
             polytope_points(a, triangle, list);
         if (behind || !(list.least_gap(before) < -a.radius - touching)) return;
-        // a core that is apart from the triangle is not as deep behind it as its plane tells: it has passed
-        // beside it
+        // a core that does not touch the triangle is not behind it, whatever its depth below the plane: it is
+        // beside the triangle
         const double distance = gjk({a}, {triangle}).distance;
         list.drop_if(before, [&](const ContactList::Point& p) {
             const double core_gap = p.gap + a.radius;

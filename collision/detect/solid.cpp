@@ -10,8 +10,8 @@ namespace {
 
 using Vec = Vec3<double>;
 
-constexpr double on_side = 1e-9;    // m; a point this little beyond a side or an end is within
-constexpr double rise_sine = 1e-6;  // of the angle from which a neighbour counts as higher
+constexpr double on_side = 1e-9;    // m; a point up to this distance beyond a side or an end counts as within
+constexpr double rise_sine = 1e-6;  // sine of the angle from which a neighbour counts as rising
 
 }  // namespace
 
@@ -196,7 +196,7 @@ bool Solid::sharp_vertex(int v) const {
 bool Solid::allows(const Vec& n, const Feature& f) const {
     if (triangle < 0) return true;
     const Terrain& t = *shape->terrain;
-    const Vec l = scale.cwiseProduct(X.R.transpose() * n);  // stretches points where n meets them
+    const Vec l = scale.cwiseProduct(X.R.transpose() * n);  // for products with points at unit scale
     const auto rises = [&](int from, int to) {
         const Vec way = t.vertices[to] - t.vertices[from];
         return l.dot(way) > rise_sine * l.norm() * way.norm();

@@ -1,5 +1,5 @@
-// A shape at its pose, or one triangle or edge of a terrain, as plain numbers: what the narrow phase asks
-// about it. A solid is a core (point, segment, polytope, cylinder or ellipsoid) swept by a radius.
+// A shape at its pose, or a triangle or edge of a terrain, in plain numbers, with the queries of the narrow
+// phase. A solid is a core (point, segment, polytope, cylinder or ellipsoid) swept by a radius.
 #pragma once
 
 #include "collision/contact/feature.hpp"
@@ -7,7 +7,7 @@
 
 namespace costate {
 
-// The tables of one triangle, corners and sides numbered as in the terrain. Face 0 looks outward, face 1
+// The tables of one triangle, with corners and sides numbered as in the terrain. Face 0 faces outward, face 1
 // inward.
 struct TriangleTables {
     Vec3<double> vertices[3];
@@ -18,7 +18,7 @@ struct TriangleTables {
     HullView view() const { return {vertices, edges, sides, faces}; }
 };
 
-// The tables of one of its sides alone.
+// The tables of one side of a triangle.
 struct EdgeTables {
     Vec3<double> vertices[2];
     HullEdge edges[1];
@@ -28,18 +28,18 @@ struct EdgeTables {
     HullView view() const { return {vertices, edges, {}, {}}; }
 };
 
-// The vertex farthest along d, in the axes and at the scale of the hull; the lowest among equals, of a large
-// hull the lowest near it.
+// The farthest vertex along d, in the axes and at the scale of the hull. Ties go to the lowest index (for a
+// large hull, the lowest of neighbouring vertices).
 int farthest_vertex(const HullView& hull, const Vec3<double>& d);
 
 struct Solid {
     const Shape* shape;
-    HullView hull;  // at unit scale; nothing of a plane and an ellipsoid
+    HullView hull;  // at unit scale; empty for planes and ellipsoids
     Transform<double> X;
     Vec3<double> size, scale;
     double radius;       // of the sweep, m
     int triangle = -1;   // of a terrain
-    int only_side = -1;  // of the triangle, if this is no more than that
+    int only_side = -1;  // side of the triangle, if the solid is only this side
 
     Solid(const Shape& s, const Transform<double>& pose, const Vec3<double>& numbers);
     Solid(const Solid& terrain, const TriangleTables& tables, int number) : Solid(terrain) {
@@ -57,9 +57,9 @@ struct Solid {
     Vec3<double> edge_direction(int i) const { return X.R * scale.cwiseProduct(hull.edges[i].direction); }
     Vec3<double> normal(int face) const;  // unit, outward
     Vec3<double> face_point(int face) const;
-    int face_count() const;  // of those that others may rest on
-    // The face whose normal is most along d, -1 without faces; of a large hull, of those at the support
-    // vertex.
+    int face_count() const;  // number of faces on which other solids may rest
+    // The face with the normal nearest to d, -1 if there are no faces. For a large hull, only faces at the
+    // support vertex are considered.
     int face_along(const Vec3<double>& d) const;
     Vec3<double> centre() const;
 
@@ -67,23 +67,22 @@ struct Solid {
         return farthest_vertex(hull, scale.cwiseProduct(X.R.transpose() * d));
     }
     Vec3<double> support(const Vec3<double>& d) const;  // the farthest point of the core along d
-    // The part of the core whose outward normals come within the angle tol of the unit vector d, the largest
-    // first.
+    // The largest feature of the core with an outward normal within the angle tol of the unit vector d.
     Feature feature_along(const Vec3<double>& d, double tol) const;
-    // Whether a point near the feature lies between its ends or sides.
+    // True if a point near the feature is between its ends or sides.
     bool within(const Feature& f, const Vec3<double>& x) const;
 
-    // A feature of `hull` by its number in the triangle and by its name in the shape.
+    // Convert a feature between its index in the shape (named) and in the triangle's tables (in_triangle).
     Feature in_triangle(const Feature& f) const;
     Feature named(const Feature& f) const;
-    bool sharp_side(int edge) const;  // whether the edge may be touched from outside
+    bool sharp_side(int edge) const;  // true if the edge can be in contact from outside
     bool sharp_vertex(int vertex) const;
-    // Whether a surface that goes on beyond the triangle lets a contact at its feature have the normal n: no
-    // neighbour of it rises.
+    // True if a contact at a feature of the triangle may have the normal n: no neighbouring triangle rises
+    // along n.
     bool allows(const Vec3<double>& n, const Feature& f) const;
 };
 
-// n . a - n . b for the points of two cores that come closest along n, from b to a
+// n . a - n . b for the points of two cores that are closest along n, from b to a
 inline double separation(const Solid& a, const Solid& b, const Vec3<double>& n) {
     return n.dot(a.support(-n)) - n.dot(b.support(n));
 }

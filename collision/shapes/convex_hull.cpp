@@ -1,7 +1,7 @@
-// The convex hull of points by quickhull (Barber, Dobkin, Huhdanpaa, "The quickhull algorithm for convex
-// hulls", 1996), then its triangles merged to flat faces. Runs once, at load. Points are rounded to a grid of
-// 2^-29 of their extent, on which every decision is exact: files are full of points that are in a plane but
-// for their last bit, on which floating point contradicts itself.
+// Convex hull of points by quickhull (Barber, Dobkin, Huhdanpaa, "The quickhull algorithm for convex hulls",
+// 1996), followed by merging its triangles to flat faces. Runs once, when a file is loaded. Points are
+// rounded to a grid of 2^-29 of their extent, on which all predicates are exact. Files often have points that
+// are coplanar up to the last bit, for which floating-point predicates would be inconsistent.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -13,26 +13,26 @@
 namespace costate {
 namespace {
 
-// Lengths are in cells.
-// of the grid, from the middle to the farthest coordinate: the extent
+// Lengths are in cells of the grid.
+// From the middle to the farthest coordinate, i.e. the extent
 constexpr double cells = 1 << 29;
-constexpr double thinnest = 1e-6 * cells;  // that a hull may be
+constexpr double thinnest = 1e-6 * cells;  // least thickness of a hull
 __extension__ typedef __int128 Wide;       // a triple product of differences, up to 3 * 2^30 * 2^61
 using GridPoint = Eigen::Matrix<std::int64_t, 3, 1>;
 
 struct Triangle {
     int v[3];
-    int next_to[3];    // the triangle beyond the side from v[k] to v[k+1]
+    int next_to[3];    // the triangle across the side from v[k] to v[k+1]
     GridPoint normal;  // outward, twice the area long
     double twice_area;
-    std::vector<int> outside;  // points above it that no other triangle holds
+    std::vector<int> outside;  // points above the triangle that are assigned to it
     bool alive = true;
 };
 
 struct Quickhull {
     std::vector<GridPoint> points;
     std::vector<Triangle> triangles;
-    // of flatness: 1e-6 of the extent, or a few times what rounding to 24 bits takes from the coordinates
+    // tolerance of flatness: 1e-6 of the extent, or a few times the round-off of coordinates with 24 bits
     double tolerance;
 
     explicit Quickhull(const std::vector<Vec3<double>>& given,
@@ -72,8 +72,7 @@ struct Quickhull {
     }
     double height(const Triangle& t, int i) const { return static_cast<double>(above(t, i)) / t.twice_area; }
 
-    // Whether the unrounded corners are so nearly on a line that other points may lie above the plane through
-    // them.
+    // True if the unrounded corners are so nearly collinear that other points may be above their plane.
     bool thin(int t) const {
         const Triangle& it = triangle(t);
         double longest = 0;
@@ -82,7 +81,7 @@ struct Quickhull {
         return it.twice_area < 1e-3 * cells * longest;
     }
 
-    // The point that is farthest by a measure, the first among equals.
+    // The point that maximizes a measure; ties go to the first.
     template <class Measure> int farthest(Measure measure) const {
         int best = 0;
         for (int i = 1; i < static_cast<int>(points.size()); ++i)
@@ -98,7 +97,7 @@ struct Quickhull {
         return static_cast<int>(triangles.size()) - 1;
     }
 
-    // To the one of the triangles from `first` on that it is highest above.
+    // Assigns a point to the triangle, from index `first` on, above which it is highest.
     void assign(int point, size_t first) {
         int best = -1;
         double most = 0;
@@ -127,8 +126,8 @@ struct Quickhull {
             assign(i, 0);
     }
 
-    // The highest point above triangle t; among equals the farthest from the middle, which is a corner of the
-    // hull.
+    // The highest point above triangle t. Ties go to the point farthest from the middle, which is a corner of
+    // the hull.
     int highest(int t) const {
         const std::vector<int>& outside = triangle(t).outside;
         int best = outside[0];
@@ -139,8 +138,7 @@ struct Quickhull {
         return best;
     }
 
-    // Of all triangles the one with the highest point above it gives way first; false if no point is above
-    // any.
+    // Adds the highest point above any triangle; false if there is none.
     bool add_farthest() {
         int best = -1;
         double most = 0;
@@ -152,7 +150,7 @@ struct Quickhull {
         return best >= 0;
     }
 
-    // Replaces all triangles that see the highest point above t by a cone from their rim to that point.
+    // Replaces all triangles visible from the highest point above t by a cone from their rim to this point.
     void add_point(int t) {
         const int apex = highest(t);
         std::vector<int> visible{t}, orphans;
@@ -177,7 +175,7 @@ struct Quickhull {
                 if (i != apex) orphans.push_back(i);
         }
         const size_t first = triangles.size();
-        std::map<int, int> from;  // the new triangle on the rim side that starts at a vertex
+        std::map<int, int> from;  // vertex -> new triangle on the rim side that starts there
         for (const RimSide& side : rim)
             from[side.tail] = add_triangle(side.tail, side.head, apex);
         for (const RimSide& side : rim) {
@@ -195,18 +193,18 @@ struct Quickhull {
 };
 
 struct Face {
-    std::vector<int> loop;  // vertices, anticlockwise
+    std::vector<int> loop;  // vertices, anticlockwise seen from outside
     int seed;               // its largest triangle
 };
 
-// The triangles of a hull, put together to faces.
+// The triangles of a hull, merged to faces.
 struct Faces {
     const Quickhull& hull;
-    std::vector<int> face;  // per triangle, the seed of its face, -1 while it has none
+    std::vector<int> face;  // per triangle, the seed of its face, -1: not assigned
     std::vector<Face> faces;
 
     explicit Faces(const Quickhull& of) : hull(of), face(of.triangles.size(), -1) {
-        std::vector<int> order;  // large ones first: their planes are well defined
+        std::vector<int> order;  // large triangles first, because their planes are well defined
         for (size_t t = 0; t < face.size(); ++t)
             if (hull.triangles[t].alive) order.push_back(static_cast<int>(t));
         std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
@@ -218,7 +216,7 @@ struct Faces {
             const std::vector<int> part = grown(seed), loop = rim(part, seed);
             if (!loop.empty())
                 by_first[*std::min_element(part.begin(), part.end())] = {loop, seed};
-            else  // no polygon
+            else  // not a convex polygon
                 for (const int t : part)
                     by_first[t] = {{hull.triangle(t).v[0], hull.triangle(t).v[1], hull.triangle(t).v[2]}, t};
         }
@@ -227,7 +225,7 @@ struct Faces {
         drop_vertices_along_edges();
     }
 
-    // The free triangles around the seed that lie in its plane.
+    // The unassigned triangles around the seed that are in its plane.
     std::vector<int> grown(int seed) {
         const Triangle& plane = hull.triangle(seed);
         std::vector<int> part{seed};
@@ -245,8 +243,7 @@ struct Faces {
         return part;
     }
 
-    // The outline of a part of the surface from its first vertex on; empty if it is no loop, or no convex
-    // one.
+    // The outline of a part of the surface; empty unless it is a single convex loop.
     std::vector<int> rim(const std::vector<int>& part, int seed) const {
         std::map<int, int> after;
         size_t sides = 0;
@@ -265,13 +262,13 @@ struct Faces {
         for (size_t k = 0; k < sides && part.size() > 1; ++k) {
             const Vec3<double> b = hull.place(loop[(k + 1) % sides]), u = b - hull.place(loop[k]),
                                w = hull.place(loop[(k + 2) % sides]) - b;
-            // how far b lies inside the line past it
+            // distance of b from the line through its neighbours
             if (n.dot(u.cross(w)) < -10 * hull.tolerance * (u + w).norm()) return {};
         }
         return loop;
     }
 
-    // A vertex that belongs to two faces is on the edge between them.
+    // Removes vertices that belong to only two faces: they are on the edge between these.
     void drop_vertices_along_edges() {
         std::map<int, std::vector<size_t>> faces_of;
         for (size_t f = 0; f < faces.size(); ++f)
@@ -285,8 +282,8 @@ struct Faces {
     }
 };
 
-// The sides of the triangles to which the vertices of a hull make up without tolerance. Of a hull of
-// triangles they are its edges.
+// The sides of the triangles of the exact hull of the vertices of a hull, without tolerance. For a hull of
+// triangles, they are its edges.
 std::vector<std::array<int, 2>> diagonals(const Hull& hull) {
     std::vector<std::array<int, 2>> pairs;
     if (std::ranges::all_of(hull.faces, [](const HullFace& face) { return face.count == 3; })) return pairs;
@@ -301,7 +298,7 @@ std::vector<std::array<int, 2>> diagonals(const Hull& hull) {
 std::shared_ptr<const Hull> convex_hull(const std::vector<Vec3<double>>& points, int most_vertices) {
     const Quickhull quick(points, most_vertices);
     const std::vector<Face> faces = Faces(quick).faces;
-    std::map<int, int> index;  // of a point among the vertices that are left
+    std::map<int, int> index;  // point -> index among the remaining vertices
     for (const Face& face : faces)
         for (const int i : face.loop)
             index[i] = 0;

@@ -67,7 +67,7 @@ int HullPaths::farthest(std::span<const Vec3<double>> vertices, const Vec3<doubl
     const double along = d.cwiseAbs().maxCoeff(&k);
     const auto cell = [&](int axis) {
         const double x = 0.5 * cells * (d[axis] / along + 1);
-        return static_cast<int>(std::min(std::max(0.0, x), cells - 1.0));  // without a direction the first
+        return static_cast<int>(std::min(std::max(0.0, x), cells - 1.0));  // 0 for a zero direction
     };
     const int side = 2 * k + (d[k] < 0 ? 0 : 1), row = cell((k + 1) % 3), column = cell((k + 2) % 3);
     return climb(vertices, d, start[(side * cells + row) * cells + column]);
@@ -98,7 +98,7 @@ std::shared_ptr<const HullPaths> hull_paths(const Hull& hull,
     paths->edges = VertexLists(edges);
     paths->faces = VertexLists(faces);
     constexpr int cells = HullPaths::cells;
-    // each starts where the one before it ended
+    // each search starts at the result of the previous one
     int last = 0;
     for (size_t n = 0; n < paths->start.size(); ++n) {
         const int i = static_cast<int>(n), side = i / (cells * cells), k = side / 2;
@@ -126,7 +126,7 @@ const Hull& cube_hull() {
                     faces.push_back({base, base + w, base + u + w, base + u});
             }
         Hull hull = hull_of_faces(vertices, faces);
-        // the edges in the order of their numbers, each along its axis
+        // the edges in the order of cube_hull, each along its axis
         std::vector<HullEdge> edges(hull.edges.size());
         std::vector<int> number;
         for (HullEdge edge : hull.edges) {

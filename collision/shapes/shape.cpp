@@ -73,7 +73,8 @@ std::vector<std::pair<int, int>> ShapeSet::pairs() const {
 
 namespace {
 
-// The body that stands for all those it is joined to by fixed joints, -1 for the world.
+// The first moving body on the path from a body to the world, which represents all bodies fixed to it; -1:
+// the world.
 int moving_body(const Model& model, int body) {
     while (body >= 0 && model.bodies[body].joint == JointType::fixed)
         body = model.bodies[body].parent;

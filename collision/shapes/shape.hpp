@@ -1,5 +1,4 @@
-// Shapes: what bodies touch each other with. Their numbers (sizes, positions, friction, restitution) are
-// parameters.
+// Collision shapes. Their sizes, positions, friction and restitution are parameters.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +13,10 @@
 
 namespace costate {
 
-// Three numbers of size each, m; numbers not named are 0 and have no effect.
+// Shape types with their three sizes, m; unused sizes are 0 and have no effect.
 //   plane      none; the half space below its xy plane is solid, z is the outward normal
 //   sphere     radius
-//   capsule    radius, half length of its segment, which lies along z
+//   capsule    radius, half length of its segment; its axis is z
 //   box        half extents
 //   cylinder   radius, half length; its axis is z
 //   ellipsoid  semi-axes along x, y, z
@@ -30,8 +29,8 @@ inline constexpr ShapeType all_shape_types[] = {ShapeType::plane, ShapeType::sph
 
 const char* shape_type_name(ShapeType type);
 
-// Whether contacts between the two types are found; the order does not matter. All are but those between
-// unbounded shapes of the world: planes and terrains among each other.
+// True if contacts between the two types, in any order, are supported: all pairs except planes and terrains
+// among each other.
 bool pair_supported(ShapeType a, ShapeType b);
 
 struct Shape {
@@ -42,16 +41,16 @@ struct Shape {
     Mat3<double> R_BS = Mat3<double>::Identity();
     std::shared_ptr<const Hull> hull = nullptr;        // of a mesh
     std::shared_ptr<const Terrain> terrain = nullptr;  // of a terrain
-    int spring = -1;                                   // which of the compliant shapes it is, -1: rigid
+    int spring = -1;                                   // index among the compliant shapes, -1: rigid
 };
 
 // The largest distance of a point of the shape from its origin, m; infinite for a plane.
 double bounding_radius(const Shape& shape, const Vec3<double>& size);
 
-// What decides which shapes may touch: see build_shapes.
+// Data that determines which shapes may collide; see build_shapes.
 struct CollisionFilter {
-    int body = -1;    // the body that moves this shape's, through fixed joints; -1: the world
-    int parent = -1;  // the body that moves the parent of that one; -1: the world
+    int body = -1;    // the moving body to which the shape is fixed; -1: the world
+    int parent = -1;  // the moving body that carries `body`; -1: the world
     int tree = -1;    // of the shape's body
     std::uint32_t group = 1, mask = ~0u;
     bool self_collision = true;
@@ -69,14 +68,14 @@ struct ShapeSet {
     ParameterSlice size, position, rotation, friction, restitution, margin;
     ParameterSlice stiffness, damping;  // per compliant shape: N/m and N s/m of a contact point
 
-    // Whether (a, b) may touch; a moves, and a < b if both do.
+    // True if shapes a and b may collide; a must move, and a < b if both move.
     bool is_pair(int a, int b) const;
-    // all of them, sorted: as many as the square of the shapes
+    // all pairs, sorted; their number is quadratic in the number of shapes
     std::vector<std::pair<int, int>> pairs() const;
     int index(std::string_view name) const;  // -1 if there is none
 };
 
-// One shape as build_shapes takes it.
+// A shape to be added by build_shapes.
 struct ShapeSpec {
     std::string name;
     ShapeType type = ShapeType::sphere;
@@ -87,20 +86,20 @@ struct ShapeSpec {
     double friction = 1, restitution = 0;
     // N/m, N s/m of a contact point; unlimited: rigid, damping unused
     double stiffness = unlimited, damping = 0;
-    double margin = 0;  // m; the gap is measured between surfaces grown by it
-    // two shapes may meet if each one's mask has a bit of the other's group
+    double margin = 0;  // m; gaps are measured between surfaces grown by it
+    // two shapes may collide if the mask of each has a bit of the other's group
     std::uint32_t group = 1, mask = ~0u;
-    bool self_collision = true;                        // false: never meets a shape of its own tree
+    bool self_collision = true;                        // false: never collides with shapes of its own tree
     std::shared_ptr<const Hull> hull = nullptr;        // of a mesh
     std::shared_ptr<const Terrain> terrain = nullptr;  // of a terrain
 };
 
 // Registers the shapes' parameters in model.layout as "shapes/<name>/size", ".../position", ".../rotation",
-// ".../friction",
-// ".../restitution" and ".../margin", of those with a stiffness also ".../stiffness" and ".../damping", and
-// says which pairs may touch. Bodies joined by fixed joints count as one, and as the world if they end there.
-// No pairs: within a body, within the world, of a body and its parent (unless that is the world), of the
-// bodies in `excluded` (by name; "world" is the world), and what groups, masks and self_collision forbid.
+// ".../friction", ".../restitution" and ".../margin", and for compliant shapes also ".../stiffness" and
+// ".../damping". Determines which pairs may collide. Bodies joined by fixed joints count as one body, or as
+// the world. Excluded are pairs within a body or within the world, of a body and its parent (unless the
+// parent is the world), of bodies in `excluded` (by name; "world" is the world), and pairs that groups, masks
+// or self_collision exclude.
 ShapeSet build_shapes(Model& model, const std::vector<ShapeSpec>& specs,
                       const std::vector<std::pair<std::string, std::string>>& excluded = {});
 

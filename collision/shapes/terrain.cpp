@@ -9,7 +9,7 @@
 namespace costate {
 namespace {
 
-constexpr double coplanar = 1e-6;  // sine of the angle up to which neighbours are flat
+constexpr double coplanar = 1e-6;  // neighbours with a sine of their angle up to this are coplanar
 
 void mark_edges(Terrain& t) {
     const size_t sides = 3 * t.triangles.size();
@@ -31,7 +31,7 @@ void mark_edges(Terrain& t) {
         bool sharp = true;
         for (const int other : same) {
             if (other == static_cast<int>(s)) continue;
-            // the third corner of the neighbour lies below this triangle's plane
+            // the third corner of the neighbour is below this triangle's plane
             t.beyond[s] = t.triangles[other / 3][(other + 2) % 3];
             const Vec3<double> to_it = t.vertices[t.beyond[s]] - t.vertices[tail];
             sharp =
@@ -67,7 +67,7 @@ void list_neighbours(Terrain& t) {
     flatten(around, t.around, t.first_around);
 }
 
-// Halves the triangles in order[first, last) at the median of the longest axis, down to single ones.
+// Bisects the triangles in order[first, last) recursively at the median of the longest axis.
 void add_boxes(Terrain& t, std::vector<int>& order, size_t first, size_t last) {
     Vec3<double> lo = t.corner(order[first], 0), hi = lo;
     for (size_t i = first; i < last; ++i)
@@ -96,7 +96,7 @@ std::shared_ptr<const Terrain> finished(Terrain t) {
     for (const auto& corners : t.triangles)
         for (const int v : corners)
             if (v < 0 || v >= static_cast<int>(t.vertices.size()))
-                throw std::invalid_argument("a triangle names a vertex that is not there");
+                throw std::invalid_argument("a triangle has an invalid vertex index");
     for (size_t i = 0; i < t.triangles.size(); ++i) {
         const int n = static_cast<int>(i);
         const double longest =

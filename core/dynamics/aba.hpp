@@ -1,13 +1,13 @@
 // Forward dynamics by the articulated-body algorithm (RBDA table 7.1), in the common frame and dof by dof: a
-// joint of several dofs is a chain of one-dof joints with massless bodies between, so no joint needs a matrix
-// inverse.
+// joint of several dofs is treated as a chain of one-dof joints with massless bodies between, which avoids
+// matrix inverses.
 //   inward,  per dof:   U = A S,   D = S.U + d,   u = tau - S.p,   A <- A - U U^T/D,   p <- p + U u/D
-//            per body:  p <- p + A c,   then A and p add to the parent's
+//            per body:  p <- p + A c,   then A and p are added to the parent's
 //   outward, per dof:   a_j = (u - U.a)/D,   a <- a + S a_j,   starting from the parent's a + c
-// d is armature plus whatever else stands on the diagonal (the step adds h B for implicit damping).
+// d is the armature plus other diagonal terms (the step adds h B for implicit damping).
 //
-// The adjoint is operator by operator, the passes read upwards. `free_acceleration` by CRBA (solvers/) has
-// the implicit one; the two agree to round-off and are both tested.
+// The adjoint is operator by operator, with the passes in reverse. `free_acceleration` by CRBA (solvers/) has
+// the implicit adjoint; tests check that both agree to round-off.
 #pragma once
 
 #include "core/dynamics/rnea.hpp"
@@ -15,13 +15,13 @@
 namespace costate {
 
 template <class T> struct AbaScratch {
-    // (bodies) as accumulated from the children, then deflated by all own dofs
+    // (bodies) accumulated from the children, then deflated by the dofs of the body
     std::vector<ArticulatedInertia<T>> A;
-    std::vector<Force<T>> p;                   // (bodies)
-    std::vector<Motion<T>> c, a;               // (bodies) velocity product; spatial acceleration less gravity
-    std::vector<ArticulatedInertia<T>> A_dof;  // (nv) before the dof's own deflation
+    std::vector<Force<T>> p;      // (bodies)
+    std::vector<Motion<T>> c, a;  // (bodies) velocity product; spatial acceleration minus gravity
+    std::vector<ArticulatedInertia<T>> A_dof;  // (nv) before deflation by the dof
     std::vector<Force<T>> p_dof, U;            // (nv)
-    std::vector<Motion<T>> a_dof;              // (nv) acceleration before the dof adds its own
+    std::vector<Motion<T>> a_dof;              // (nv) acceleration without that of the dof
     std::vector<T> D, u;                       // (nv)
     // bars of the above
     std::vector<ArticulatedInertia<T>> A_bar;
@@ -77,7 +77,7 @@ void dof_acceleration_adj(const Force<T>& U, const Motion<T>& a, const T& u, con
     D_bar -= g * dof_acceleration(U, a, u, D);
 }
 
-// Inward through one dof: A and p before -> A and p after.
+// Passes A and p inward through one dof.
 template <class T>
 void aba_inward_dof(size_t j, const Motion<T>& S, const T& tau, const T& d, AbaScratch<T>& s,
                     ArticulatedInertia<T>& A, Force<T>& p) {
@@ -112,11 +112,11 @@ template <class T>
 void aba(const Model& m, const T* theta, const Kinematics<T>& k,
          const T* v,        // (nv)
          const T* tau,      // (nv) joint forces
-         const T* d,        // (nv) armature and more on the diagonal of M
+         const T* d,        // (nv) armature and other terms on the diagonal of M
          AbaScratch<T>& s,  // out
          T* acc)            // out (nv)
 {
-    // 1 articulated inertias and bias forces, from each body alone
+    // 1 articulated inertias and bias forces of single bodies
     for (size_t i = 0; i < m.bodies.size(); ++i) {
         s.A[i] = articulated(k.I[i]);
         s.p[i] = gyroscopic_force(k.I[i], k.V[i]);

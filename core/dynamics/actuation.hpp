@@ -1,10 +1,10 @@
-// Generalised forces that are not dynamics: springs, damping and the actuators of joints.
+// Passive and actuator forces: springs, damping and actuators of joints.
 //
-// Damping is implicit: it enters the step through the diagonal B (M + h B on the left-hand side), never
-// through tau. So does the velocity gain of an actuator that resists motion (b_2 <= 0) and is not saturated.
-// A saturated one gives its limit to tau and nothing to B. Which of the two is decided at (q, v), and the
-// case is part of the step's branch hash; at a limit itself the derivative is that of the unsaturated side.
-// Beyond a limit the derivative by what is clamped is zero, and the limit's own is not.
+// Damping is implicit: it enters the step through the diagonal B (M + h B on the left-hand side), not through
+// tau. The velocity gain of an actuator that resists motion (b_2 <= 0) and is not saturated is implicit, too.
+// A saturated actuator contributes its limit to tau and nothing to B. Saturation is decided at (q, v) and is
+// part of the step's branch hash. At a limit, the derivative is that of the unsaturated side. Beyond a limit,
+// the derivative with respect to the clamped quantity is zero, and that with respect to the limit is not.
 #pragma once
 
 #include "core/dynamics/kinematics.hpp"
@@ -18,15 +18,15 @@ template <class T> Side side_of(double x, const ParameterInterval& limits, const
     return limits.upper >= 0 && x > value_of(theta[limits.upper]) ? Side::upper : Side::within;
 }
 
-// Where in theta the end of a range stands that is on the side, which is not within.
+// Index in theta of the end of a range on a side, which must not be `within`.
 inline int end_of(const ParameterInterval& limits, Side side) {
     return side == Side::lower ? limits.lower : limits.upper;
 }
 
-// Which piece of its characteristic an actuator is on.
+// The active piece of an actuator's piecewise characteristic.
 struct Saturation {
     Side control = Side::within, force = Side::within;
-    bool implicit = true;  // b_2 <= 0, which counts where the force is within its limits
+    bool implicit = true;  // b_2 <= 0; matters only if the force is within its limits
 };
 
 template <class T>
@@ -48,7 +48,7 @@ Saturation saturation(const Model& m, const T* theta, const T* q, const T* v, co
     return s;
 }
 
-// One actuator adds to tau and B of its dof.
+// Adds one actuator to tau and B of its dof.
 template <class T>
 void actuator_force(const Model& m, const T* theta, const T* q, const T* v, const T* ctrl,
                     const Saturation& s, int n, T* tau, T* B) {

@@ -1,10 +1,10 @@
 // The mass matrix by the composite-rigid-body algorithm (RBDA table 6.2), in the common frame:
-//   Ic_i = I_i + sum of Ic over the children,   F_j = Ic_b(j) S_j,   M_ij = S_i . F_j  for i = j and the
-//   ancestors of j
+//   Ic_i = I_i + sum of Ic over the children,   F_j = Ic_b(j) S_j,
+//   M_ij = S_i . F_j  for i = j and the ancestors i of j
 //
-// M is kept on its branch-induced pattern: row j holds the entries of j's ancestors by depth, the diagonal
-// last, at M[dofs[j].row + depth]. Its adjoint has the same shape, each number the derivative by an
-// off-diagonal pair together.
+// M is stored on its branch-induced pattern: row j has the entries of j's ancestors by depth and the diagonal
+// last, at M[dofs[j].row + depth]. Its adjoint has the same layout; an off-diagonal entry is the derivative
+// with respect to both symmetric entries together.
 #pragma once
 
 #include "core/dynamics/kinematics.hpp"

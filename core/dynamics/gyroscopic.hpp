@@ -1,19 +1,19 @@
-// The gyroscopic torque of a free rigid body at the middle of a step. The bias force of a step stands at its
+// The gyroscopic torque of a free rigid body at the middle of a step. A step evaluates its bias force at its
 // beginning, which lets a tumbling body gain energy: 18 % in ten seconds at 20 rad/s and steps of 1 ms. For
 // Euler's equations, which are quadratic, one Newton step on the implicit midpoint rule is Kahan's
-// discretisation,
+// discretization,
 //
 //   I (w+ - w)/h + (w x I w+ + w+ x I w)/2 = torque
 //
-// whose energy and momentum stay bounded for ever (Hirota & Kimura, Discretization of the Euler top, J. Phys.
-// Soc. Japan 69, 2000). A step takes the bias w x I w at its beginning, so what is added to the joint forces
-// is the difference to that without other torques:
+// whose energy and momentum stay bounded (Hirota & Kimura, Discretization of the Euler top, J. Phys. Soc.
+// Japan 69, 2000). The step already includes the bias w x I w at its beginning, so the correction added to
+// the joint forces is the difference between both, without other torques:
 //
 //   tau = w x I w - I y,    K y = w x I w,   K y = I y + (h/2)(w x I y + y x I w),    y = -(w+ - w)/h
 //
-// Only bodies that are a tree by themselves, on a free or a spherical joint: there w is the velocity in body
-// axes of their three rotational dofs. I is about the centre of mass of a free body, about the joint of a
-// spherical one.
+// It applies only to trees of one body on a free or a spherical joint, where w is the velocity of the three
+// rotational dofs, in body axes. I is about the centre of mass for a free joint, and about the joint for a
+// spherical joint.
 #pragma once
 
 #include <Eigen/LU>
@@ -37,7 +37,7 @@ template <class T> Mat3<T> gyroscopic_matrix(const Mat3<T>& I, const Vec3<T>& w,
     return I + T(0.5) * h * (skew(w) * I - skew(Iw));
 }
 
-// tau, N m, at the angular velocity w, rad/s, in body axes, of a step h, s
+// tau, N m, at the angular velocity w, rad/s, in body axes, for a time step h, s
 template <class T>
 Vec3<T> gyroscopic_correction(const MassProperties<T>& B, const TurnsAbout& about, const Vec3<T>& w,
                               const T& h) {
@@ -46,8 +46,8 @@ Vec3<T> gyroscopic_correction(const MassProperties<T>& B, const TurnsAbout& abou
     const Vec3<T> y = gyroscopic_matrix(I, w, h).inverse() * g;
     return g - I * y;
 }
-// z = -K^-T I tau_bar,   g_bar = tau_bar + z,   I_bar -= g_bar y^T;   of g: w_bar += I w x g_bar + I (g_bar x
-// w) and of K y with y held: -(h/2) z . (w x I y + y x I w)
+// z = -K^-T I tau_bar,   g_bar = tau_bar + z,   I_bar -= g_bar y^T;
+// from g:  w_bar += I w x g_bar + I (g_bar x w);   from K y with y fixed:  -(h/2) z . (w x I y + y x I w)
 template <class T>
 void gyroscopic_correction_adj(const MassProperties<T>& B, const TurnsAbout& about, const Vec3<T>& w,
                                const T& h, const Vec3<T>& tau_bar, MassProperties<T>& B_bar, NoBar&,
@@ -66,8 +66,8 @@ void gyroscopic_correction_adj(const MassProperties<T>& B, const TurnsAbout& abo
     B_bar.c += T(2) * B.m * c;
 }
 
-// visit(body, dof, about) for every body that is a tree by itself and turns freely, with its first rotational
-// dof.
+// Calls visit(body, dof, about) for every tree of one body on a free or spherical joint, with its first
+// rotational dof.
 template <class Visit> void for_each_free_rotation(const Model& m, const Visit& visit) {
     for (const Tree& tree : m.trees) {
         const Body& b = m.bodies[tree.body_begin];

@@ -1,13 +1,13 @@
-// Configurations: q+ = retract(q, d), a step d of the tangent space (nv) taken on the manifold of q (nq).
-// The adjoint of a configuration is the covector (nv) of such a step.
+// Integration of configurations: q+ = retract(q, d) moves q (nq) by a tangent vector d (nv). The adjoint of a
+// configuration is the covector (nv) of d.
 #pragma once
 
 #include "core/dynamics/kinematics.hpp"
 
 namespace costate {
 
-// A configuration is made of plain numbers and of quaternions. Calls number(iq, iv) for each of the first and
-// rotation(iq, iv) for each of the second, where they begin in q and in v.
+// A configuration consists of plain numbers and quaternions. Calls number(iq, iv) for each number and
+// rotation(iq, iv) for each quaternion, with their first index in q and in v.
 template <class Number, class Rotation>
 void for_each_coordinate(const Model& m, const Number& number, const Rotation& rotation) {
     for (const Body& b : m.bodies) {
@@ -48,7 +48,7 @@ void retract_adj(const Model& m, const T* q, const T* d, const T* next_bar, T* q
         });
 }
 
-// d with retract(a, d) = b, the shortest
+// The shortest d with retract(a, d) = b
 template <class T> void difference(const Model& m, const T* a, const T* b, T* d) {
     for_each_coordinate(
         m, [&](int iq, int iv) { d[iv] = b[iq] - a[iq]; },

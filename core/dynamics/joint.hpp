@@ -1,4 +1,4 @@
-// One joint: the pose it gives its body, its axes, and the adjoints of both by the joint's parameters.
+// One joint: the pose of its body, its axes, and their adjoints with respect to the joint's parameters.
 #pragma once
 
 #include "core/math/rotation.hpp"
@@ -6,10 +6,11 @@
 
 namespace costate {
 
-// The first dofs of a joint whose axes stay with the parent; all others are carried by the body.
+// The number of leading dofs whose axes are fixed in the parent; the axes of all others are fixed in the
+// body.
 inline int dofs_carried_by_parent(const Body& b) { return joint_kind(b.joint).carried_by_parent; }
 
-// What theta says of the joint that carries a body.
+// The parameters of the joint that carries a body.
 template <class T> struct JointParameters {
     Vec3<T> placement, rotation, axis_rotation;
     T pitch;
@@ -37,12 +38,12 @@ Mat3<T> joint_turn(const Body& b, const JointParameters<T>& joint, const Vec3<T>
     return cast<T>(b.R_PB) * (along + sin(q) * skew(axis) + cos(q) * (Mat3<T>::Identity() - along));
 }
 
-// X_CB of a body on the joint coordinates q, from the pose P of its parent.
+// X_CB of a body at the joint coordinates q, from the pose P of its parent.
 template <class T>
 Transform<T> body_pose(const Body& b, const JointParameters<T>& joint, const Vec3<T>& axis, const T* q,
                        const Transform<T>& P) {
     const Vec3<T> p = P.p + P.R * joint.placement;
-    // the parent's axes, turned as the joint is
+    // the parent's axes with the rotation of the joint
     const Mat3<T> R_P =
         is_identity(joint.rotation)
             ? P.R
@@ -67,7 +68,7 @@ Transform<T> body_pose(const Body& b, const JointParameters<T>& joint, const Vec
     return {R_P * cast<T>(b.R_PB), p};
 }
 
-// The columns of S: axes through the body's origin, but for those of a free joint's translation.
+// The columns of S: axes through the body's origin; the translations of a free joint have the axes R_parent.
 template <class T>
 void body_axes(const Body& b, const Vec3<T>& axis, const T& pitch, const Transform<T>& X,
                const Mat3<T>& R_parent, Motion<T>* S) {
@@ -93,12 +94,12 @@ void body_axes(const Body& b, const Vec3<T>& axis, const T& pitch, const Transfo
     }
 }
 
-// Covectors of a joint's rotation, axis and pitch, given those of the body's pose with (X_bar) and without
-// (pose_bar) what its axes add. A turn d of the joint's frame, in its axes R_C = R_parent R_PB exp(rotation),
-// turns all it carries about its origin p_0; so
+// Adds the covectors of a joint's rotation, axis and pitch, given the covector of the body's pose with
+// (X_bar) and without (pose_bar) the contribution of its axes. A rotation d of the joint's frame, in its axes
+// R_C = R_parent R_PB exp(rotation), rotates everything that it carries about its origin p_0:
 //   d_bar = R_C^T (X_bar.ang - p_0 x X_bar.lin)
-// A turn u of the axis alone turns the joint's frame by u, and then the body, but not the axis, back by u
-// about its own origin p:
+// A rotation u of the axis equals a rotation of the joint's frame by u, followed by a rotation of the body,
+// but not of the axis, by -u about the body's origin p:
 //   u_bar = d_bar - R^T (pose_bar.ang - p x pose_bar.lin)
 // R_parent: null for the world.
 template <class T>

@@ -1,14 +1,13 @@
-// Where bodies are and how they move, in the common frame of each tree: world axes, origin at the tree's root
+// Poses and velocities of bodies in the common frame of each tree: world axes, origin at the tree's root
 // body.
 //
-// In one frame the recursions of rigid-body dynamics need no transforms between bodies: composite inertias,
-// bias forces and articulated inertias are sums. The frame is fixed during a step (it sits where the root is
-// now), and no force, inertia or velocity that leaves the dynamics depends on where it sits, so its motion
-// has no adjoint.
+// In one common frame, the recursions of rigid-body dynamics need no transforms between bodies: composite
+// inertias, bias forces and articulated inertias are plain sums. The frame is fixed during a step, at the
+// current position of the root. The results of the dynamics do not depend on its position, so its motion has
+// no adjoint.
 //
-// The adjoint is geometric. A covector X_bar of a body's pose is a Force in the common frame; the poses of
-// all bodies beyond a joint turn about it together, so their covectors add up towards the root, and q_bar_j =
-// S_j . X_bar.
+// The adjoint is geometric. A covector X_bar of a body's pose is a Force in the common frame. A joint moves
+// all bodies beyond it rigidly, so their covectors add up towards the root, and q_bar_j = S_j . X_bar.
 #pragma once
 
 #include "core/dynamics/joint.hpp"
@@ -17,7 +16,7 @@
 namespace costate {
 
 template <class T> struct Kinematics {
-    std::vector<Vec3<T>> origin;     // (trees) of the common frame in the world, m
+    std::vector<Vec3<T>> origin;     // (trees) origin of the common frame in the world, m
     std::vector<Transform<T>> X;     // (bodies) X_CB, body to common frame
     std::vector<Motion<T>> S;        // (nv) joint axes, common frame
     std::vector<Motion<T>> V;        // (bodies) velocities, common frame
@@ -35,7 +34,7 @@ template <class T> struct Kinematics {
     }
 };
 
-// Covectors of all that Kinematics holds, in the common frame.
+// Covectors of the members of Kinematics, in the common frame.
 template <class T> struct KinematicsBar {
     std::vector<Force<T>> X;         // (bodies)
     std::vector<Force<T>> S;         // (nv)
@@ -86,7 +85,7 @@ void kinematics(const Model& m,    // topology
     }
 }
 
-// Consumes `bar`: on return bar.X, bar.S, bar.V hold what the sweep accumulated on the way.
+// Modifies `bar`: on return, bar.X, bar.S and bar.V hold intermediate sums.
 template <class T>
 void kinematics_adj(const Model& m, const T* theta, const T* q, const T* v, const Kinematics<T>& k,
                     KinematicsBar<T>& bar,
@@ -110,7 +109,7 @@ void kinematics_adj(const Model& m, const T* theta, const T* q, const T* v, cons
             v_bar[j] += dot(k.S[j], bar.V[i]);
         }
         if (!root) bar.V[b.parent] += bar.V[i];
-        // 1.1 pose and axes: an axis moves with the frame that carries it, dS = d x S
+        // 1.1 pose and axes: an axis moves with its frame, dS = d x S
         const Force<T> pose_bar = X_bar;
         for (int j = carried; j < end; ++j)
             X_bar += cross_force(k.S[j], bar.S[j]);

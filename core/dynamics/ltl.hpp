@@ -1,6 +1,6 @@
-// Sparse factorisation M = L^T D L of a matrix on the branch-induced pattern (RBDA table 6.3; Featherstone
-// 2005): L is unit lower triangular with the pattern of M, so nothing fills in. Rows are stored by depth
-// along the chain, which makes the inner loop of the factorisation contiguous.
+// Sparse factorization M = L^T D L of a matrix on the branch-induced pattern (RBDA table 6.3; Featherstone
+// 2005): L is unit lower triangular with the pattern of M, so there is no fill-in. Rows are stored by depth
+// along the chain, which makes the inner loop of the factorization contiguous.
 #pragma once
 
 #include "core/model/model.hpp"
@@ -26,10 +26,10 @@ template <class T> bool ltl_factor_inplace(const Model& m, T* M) {
     return positive;
 }
 
-// From the covectors of L, below the diagonal, and of D, on it, adds to M_bar; L_bar is used up. With u_i =
-// L_ki D_k, row k of the matrix as the factorisation met it, that was
-//   M_i -= L_ki u on the ancestors i of k,   L_ki = u_i/D_k
-// and backwards the roots come first, so that the covectors of an ancestor's row are complete.
+// Adds to M_bar from the covectors of L (below the diagonal) and of D (on the diagonal); L_bar is
+// overwritten. With u_i = L_ki D_k, the unscaled row k, the factorization computes
+//   M_i -= L_ki u  for the ancestors i of k,   L_ki = u_i/D_k
+// The adjoint starts at the roots, so that the covectors of an ancestor's row are complete.
 template <class T> void ltl_factor_inplace_adj(const Model& m, const T* L, T* L_bar, T* M_bar) {
     for (const Dof& dof : m.dofs) {
         const T *row = L + dof.row, &D = row[dof.depth];
@@ -82,8 +82,7 @@ template <class T> void ltl_solve_inplace(const Model& m, const T* L, int begin,
     ltl_solve_diagonal_lower_inplace(m, L, begin, end, x);
 }
 
-// M_bar -= y x^T on the pattern, symmetrised: the adjoint of x = M^-1 b with y = M^-1 x_bar, which is also
-// b_bar
+// M_bar -= y x^T on the pattern, symmetrized: the adjoint of x = M^-1 b, where y = M^-1 x_bar = b_bar
 template <class T>
 void ltl_solve_inplace_adj(const Model& m, int begin, int end, const T* x, const T* y, T* M_bar) {
     for (int k = begin; k < end; ++k) {

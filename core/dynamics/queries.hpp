@@ -1,13 +1,12 @@
-// Where a site is; and what a state holds in sum: mass, centre of mass, momentum and energy, of some bodies
-// or of the whole world. All are sums over bodies in their common frames; a tree's frame is at o in the
-// world.
+// Poses of sites, and centre of mass, momentum and energy of some bodies or of the whole world. The latter
+// are sums over bodies in their common frames; o is the origin of a tree's frame in the world.
 #pragma once
 
 #include "core/dynamics/kinematics.hpp"
 
 namespace costate {
 
-// World -> site: axes, and origin in m.
+// Pose of a site in the world: axes, and origin in m.
 template <class T> Transform<T> site_pose(const Model& m, const T* theta, const Kinematics<T>& k, int site) {
     const Site& s = m.sites[site];
     const Transform<T>& X = k.X[s.body];
@@ -15,8 +14,7 @@ template <class T> Transform<T> site_pose(const Model& m, const T* theta, const 
     return {X.R * cast<T>(s.R_BS), k.origin[m.bodies[s.body].tree] + p};
 }
 
-// The orientation of a frame as a quaternion with w >= 0                  (Shepperd 1978: from its largest
-// component)
+// The orientation of a frame as a quaternion with w >= 0      (Shepperd 1978: from its largest component)
 template <class T> Quaternion<T> orientation(const Transform<T>& X) {
     using std::sqrt;
     const Mat3<T>& R = X.R;
@@ -38,7 +36,7 @@ template <class T> Quaternion<T> orientation(const Transform<T>& X) {
     q.v[k] = scale * (R(k, i) + R(i, k));
     return q.w < T(0) ? Quaternion<T>{-q.w, -q.v} : q;
 }
-// A turn d of the frame in A is the turn R^T d in its own axes:  X_bar.ang += R q_bar
+// A rotation d of the frame in A is the rotation R^T d in its own axes:  X_bar.ang += R q_bar
 template <class T> void orientation_adj(const Transform<T>& X, const Vec3<T>& q_bar, Force<T>& X_bar) {
     X_bar.ang += X.R * q_bar;
 }
@@ -112,7 +110,7 @@ void kinetic_energy_adj(const Kinematics<T>& k, BodyRange range, const T& e_bar,
     }
 }
 
-// -sum g . (h_i + m_i o), J, zero at the origin of the world; springs are not in it
+// -sum g . (h_i + m_i o), J, zero at the origin of the world; without springs
 template <class T>
 T potential_energy(const Model& m, const T* theta, const Kinematics<T>& k, BodyRange range) {
     const Vec3<T> g = load3(theta + m.gravity.at(0));

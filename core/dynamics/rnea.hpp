@@ -2,7 +2,7 @@
 //   a_i = a_P + S_i a + V x (S_i v),   a_world = -g
 //   f_i = I_i a_i + V_i x* I_i V_i,   F_i = f_i + sum of F over the children
 //   tau = S . F + armature a
-// With a = 0 it gives the bias force c(q, v): Coriolis, centrifugal and gravity.
+// With a = 0 it returns the bias force c(q, v): Coriolis, centrifugal and gravity forces.
 #pragma once
 
 #include "core/dynamics/kinematics.hpp"
@@ -10,8 +10,8 @@
 namespace costate {
 
 template <class T> struct RneaScratch {
-    std::vector<Motion<T>> a;      // (bodies) spatial acceleration less gravity
-    std::vector<Force<T>> F;       // (bodies) force through the joint of the body
+    std::vector<Motion<T>> a;      // (bodies) spatial acceleration minus gravity
+    std::vector<Force<T>> F;       // (bodies) force across the joint of the body
     std::vector<Motion<T>> F_bar;  // (bodies)
     std::vector<Force<T>> a_bar;   // (bodies)
     explicit RneaScratch(const Model& m)
@@ -25,8 +25,8 @@ template <class T> Motion<T> gravity_acceleration(const Model& m, const T* theta
     return {Vec3<T>::Zero(), -load3(theta + m.gravity.at(0))};
 }
 
-// Velocity across the joint of body i: the part whose axes the body carries, and the part whose axes its
-// parent carries.
+// Velocity across the joint of body b: the part whose axes are fixed in the parent, or the part whose axes
+// are fixed in the body.
 template <class T>
 Motion<T> joint_velocity(const Body& b, const Kinematics<T>& k, const T* v, bool carried_by_parent) {
     const int split = b.v0 + dofs_carried_by_parent(b);
@@ -36,7 +36,7 @@ Motion<T> joint_velocity(const Body& b, const Kinematics<T>& k, const T* v, bool
     return J;
 }
 
-// c_i = V_i x (S v) + V_P x (S v): acceleration of the joint's axes with the frames that carry them
+// c_i = V_i x (S v) + V_P x (S v): acceleration because the joint's axes move with their frames
 template <class T> Motion<T> velocity_product(const Model& m, int i, const Kinematics<T>& k, const T* v) {
     const Body& b = m.bodies[i];
     Motion<T> c = cross_motion(k.V[i], joint_velocity(b, k, v, false));
@@ -61,7 +61,7 @@ void velocity_product_adj(const Model& m, int i, const Kinematics<T>& k, const T
     part(i, split, b.v0 + b.nv, false);
 }
 
-// p = V x* I V, the force that keeps a body on its way without acceleration
+// p = V x* I V, the force on a body with zero spatial acceleration
 template <class T> Force<T> gyroscopic_force(const RigidInertia<T>& I, const Motion<T>& V) {
     return cross_force(V, apply(I, V));
 }

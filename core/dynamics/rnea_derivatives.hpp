@@ -1,19 +1,20 @@
-// The derivatives of inverse dynamics tau = ID(q, v, a) by q and v, in closed form (Carpentier & Mansard
-// 2018; Singh, Russo & Wensing 2022), in the common frame. Moving dof k turns all beyond it about S_k; what a
-// body feels of that besides turning with it is
+// Derivatives of inverse dynamics tau = ID(q, v, a) with respect to q and v, in closed form (Carpentier &
+// Mansard 2018; Singh, Russo & Wensing 2022), in the common frame. Dof k moves everything beyond it rigidly
+// about S_k. Apart from this motion, the velocity and acceleration of a body change by
 //
 //   dV = psi_k,  psi_k = V_k x S_k,     da = psi'_k + psi_k x V,  psi'_k = a_k x S_k + V_k x psi_k     by q_k
 //   dV = S_k,                           da = phi_k + S_k x V,     phi_k = psi_k + d/dt S_k             by v_k
 //
-// with V_k and a_k the motion of the frame that stays behind. With composites over the bodies beyond (inertia
-// Ic, force F, and C, the sum of v -> I (v x V) + v x* I V + V x* I v) the rows of what lies beyond k and of
-// what carries k are
+// where V_k and a_k are the motion of the frame before dof k. With composites over the bodies beyond k
+// (inertia Ic, force F, and C, the sum of v -> I (v x V) + v x* I V + V x* I v), the rows of dofs beyond k
+// and of dofs that carry k are
 //
 //   beyond    S_j . (Ic_j psi'_k + C_j psi_k)                    S_j . (Ic_j phi_k + C_j S_k)
 //   carrying  S_j . (Ic_k psi'_k + C_k psi_k + S_k x* F_k)       S_j . (Ic_k phi_k + C_k S_k)
 //
-// In this frame C sees the angular part only: C v = (N v.ang, 2 v.ang x l), N = [w] I - I [w] - [n] - [h][u]
-// - [u][h] for V = (w, u) and I V = (n, l): twelve numbers a body.
+// In this frame C depends only on the angular part: for V = (w, u) and I V = (n, l),
+//   C v = (N v.ang, 2 v.ang x l),   N = [w] I - I [w] - [n] - [h][u] - [u][h]
+// which is twelve numbers per body.
 #pragma once
 
 #include "core/dynamics/crba.hpp"
@@ -55,7 +56,7 @@ template <class T> struct RneaDerivativesScratch {
           W(psi.size()) {}
 };
 
-// The frame that stays behind when dof k of body b moves.
+// The motion of the frame before dof k of body b.
 template <class T>
 void frame_behind(const Model& m, const T* theta, const Kinematics<T>& k, const RneaScratch<T>& r, const T* v,
                   const T* a, const Body& b, bool carried_by_parent, Motion<T>& V, Motion<T>& A) {
@@ -71,13 +72,13 @@ void frame_behind(const Model& m, const T* theta, const Kinematics<T>& k, const 
     }
 }
 
-// After kinematics, crba (for Ic) and rnea with these v and a (for F and the accelerations).
+// Requires kinematics, crba (for Ic) and rnea with the same v and a (for F and the accelerations).
 template <class T>
 void rnea_derivatives(const Model& m, const T* theta, const Kinematics<T>& k,
                       const std::vector<RigidInertia<T>>& Ic, const RneaScratch<T>& r, const T* v, const T* a,
                       RneaDerivativesScratch<T>& s,
-                      T* by_q,  // out (nv x nv) tau by the tangent of q, row-major; 0 between dofs of which
-                                // neither carries the other
+                      T* by_q,  // out (nv x nv) with respect to the tangent of q, row-major; 0 between dofs
+                                // of which neither carries the other
                       T* by_v)  // out (nv x nv)
 {
     const size_t nv = m.dofs.size();
@@ -94,7 +95,7 @@ void rnea_derivatives(const Model& m, const T* theta, const Kinematics<T>& k,
         const int split = b.v0 + dofs_carried_by_parent(b);
         const bool by_parent = static_cast<int>(d) < split;
         const Motion<T>& S = k.S[d];
-        // 1.1 what bodies beyond feel of dof d
+        // 1.1 effect of dof d on the bodies beyond it
         Motion<T> V, A;
         frame_behind(m, theta, k, r, v, a, b, by_parent, V, A);
         s.psi[d] = cross_motion(V, S);
@@ -115,7 +116,7 @@ void rnea_derivatives(const Model& m, const T* theta, const Kinematics<T>& k,
             // 1.3 row: columns of the dofs that carry d
             by_q[d * nv + n] = dot(s.psi_2[n], s.U[d]) + s.W[d].dot(s.psi[n].ang);
             by_v[d * nv + n] = dot(s.phi[n], s.U[d]) + s.W[d].dot(k.S[n].ang);
-            // axes that one body carries turn with each other
+            // axes fixed in the same body rotate with each other
             if (j >= split) by_q[n * nv + d] = dot(s.psi_2[d], s.U[n]) + s.W[n].dot(s.psi[d].ang);
         }
     }

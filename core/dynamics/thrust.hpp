@@ -1,6 +1,6 @@
-// Thrusters: forces that push a body against nothing, as rotors and jets do. A thruster pushes at a point of
-// its body along an axis with the force x = gear f, f its control within the limits of control and force, and
-// turns the body about that axis by drag x.
+// Thrusters, for example rotors and jets. A thruster applies the force x = gear f at a point of its body
+// along an axis, where f is its control clamped to the control and force limits, and the moment drag x about
+// that axis.
 #pragma once
 
 #include "core/dynamics/actuation.hpp"
@@ -27,8 +27,8 @@ void thrust_force_adj(const Model& m, const T* theta, const Saturation& s, const
     (s.control == Side::within ? ctrl_bar[n] : theta_bar[end_of(a.control, s.control)]) += x_bar * gear;
 }
 
-// tau_j += S_j . x U on the way from the body to the world,   U = (r x d + drag d, d), axis d and point r in
-// the common frame
+// tau_j += S_j . x U  on the path from the body to the world,   U = (r x d + drag d, d),
+// with axis d and point r in the common frame
 template <class T>
 void thrust(const Model& m, const T* theta, const Kinematics<T>& k, const Saturation* saturations,
             const T* ctrl,
@@ -45,8 +45,8 @@ void thrust(const Model& m, const T* theta, const Kinematics<T>& k, const Satura
             tau[j] += dot(k.S[j], W);
     }
 }
-// W_bar = sum_j tau_bar_j S_j = (w, u):  S_bar_j += tau_bar_j W,  x_bar = W_bar . U,  d_bar = x (u + w x r +
-// drag w),  r_bar = x d x w
+// W_bar = sum_j tau_bar_j S_j = (w, u):
+// S_bar_j += tau_bar_j W,   x_bar = W_bar . U,   d_bar = x (u + w x r + drag w),   r_bar = x d x w
 template <class T>
 void thrust_adj(const Model& m, const T* theta, const Kinematics<T>& k, const Saturation* saturations,
                 const T* ctrl, const T* tau_bar, KinematicsBar<T>& bar, T* theta_bar, T* ctrl_bar) {

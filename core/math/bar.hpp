@@ -9,7 +9,7 @@
 
 namespace costate {
 
-struct NoBar {};  // of an index or an enumerator: nothing flows through it
+struct NoBar {};  // bar of indices and enumerators, which have no derivatives
 
 template <class X> struct BarOf { using type = X; };  // scalars and Euclidean vectors are their own dual
 template <> struct BarOf<int> { using type = NoBar; };

@@ -1,6 +1,5 @@
-// Forward-mode dual number v + d eps with eps^2 = 0. It is the oracle of every hand-written adjoint (no step
-// size, so the comparison is to round-off), and with `step_adj` instantiated on it the source of
-// Hessian-vector products.
+// Forward-mode dual number v + d eps with eps^2 = 0. Tests compare every hand-written adjoint with it
+// (without a step size, so to round-off), and `step_adj` instantiated on it gives Hessian-vector products.
 #pragma once
 
 #include <cmath>
@@ -52,7 +51,7 @@ template <class T> struct Dual {
     friend Dual operator*(Dual a, const Dual& b) { return a *= b; }
     friend Dual operator/(Dual a, const Dual& b) { return a /= b; }
 
-    // Order is the order of the values.
+    // Comparisons compare values.
     friend bool operator<(const Dual& a, const Dual& b) { return a.v < b.v; }
     friend bool operator>(const Dual& a, const Dual& b) { return a.v > b.v; }
     friend bool operator<=(const Dual& a, const Dual& b) { return a.v <= b.v; }

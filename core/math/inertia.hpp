@@ -1,8 +1,8 @@
-// Rigid-body and articulated inertias, as blocks of 3-vectors and 3x3 matrices: RBDA's 6x6 matrices without
+// Rigid-body and articulated inertias as blocks of 3-vectors and 3x3 matrices: RBDA's 6x6 matrices without
 // the zeros.
 //
-// Symmetric matrices are stored in full; the inner product of two is trace(A^T B), and bars are symmetrised
-// by whoever produces them. The adjoint of an inertia has the type of an inertia under that product.
+// Symmetric matrices are stored in full. Their inner product is trace(A^T B), and the code that produces a
+// bar symmetrizes it. With this product the adjoint of an inertia has the type of an inertia.
 #pragma once
 
 #include "core/math/spatial.hpp"
@@ -24,7 +24,7 @@ template <class T> struct RigidInertia {
     }
 };
 
-// What a body is made of, in its own frame.
+// Mass properties of a body in its own frame.
 template <class T> struct MassProperties {
     T m;        // mass, kg
     Vec3<T> c;  // centre of mass, m
@@ -36,8 +36,8 @@ template <class T> struct MassProperties {
 template <class T> Force<T> apply(const RigidInertia<T>& I, const Motion<T>& v) {
     return {I.I * v.ang + I.h.cross(v.lin), I.m * v.lin - I.h.cross(v.ang)};
 }
-// v_bar += I w;   m_bar += w.lin . v.lin,   h_bar += v.lin x w.ang - v.ang x w.lin,   I_bar += sym(w.ang
-// v.ang^T);   w = f_bar
+// With w = f_bar:   v_bar += I w,   m_bar += w.lin . v.lin,   h_bar += v.lin x w.ang - v.ang x w.lin,
+// I_bar += sym(w.ang v.ang^T)
 template <class T>
 void apply_adj(const RigidInertia<T>& I, const Motion<T>& v, const Motion<T>& f_bar, RigidInertia<T>& I_bar,
                Force<T>& v_bar) {
@@ -48,7 +48,7 @@ void apply_adj(const RigidInertia<T>& I, const Motion<T>& v, const Motion<T>& f_
     I_bar.I += outer + outer.transpose();
 }
 
-// The inertia about A's origin, in A's axes, of a body B placed by X = X_AB; c_A = R c + p:
+// The inertia of a body B at the pose X = X_AB, about A's origin and in A's axes; c_A = R c + p:
 // m = m,   h = m c_A,   I = R I_c R^T + m (|c_A|^2 1 - c_A c_A^T)
 template <class T> RigidInertia<T> place_inertia(const Transform<T>& X, const MassProperties<T>& B) {
     const Vec3<T> c = transform_point(X, B.c);
@@ -58,9 +58,9 @@ template <class T> RigidInertia<T> place_inertia(const Transform<T>& X, const Ma
     I.diagonal().array() += trace;
     return {B.m, h, I};
 }
-// c_A_bar = m (h_bar + 2 (trace(I_bar) c_A - I_bar c_A)),   m_bar += m_bar' + h_bar . c_A + <I_bar, |c_A|^2 1
-// - c_A c_A^T>, I_c_bar += R^T I_bar R;   X_bar += (c_A x c_A_bar + axial(J I_bar - I_bar J), c_A_bar),   J =
-// R I_c R^T
+// With c_A_bar = m (h_bar + 2 (trace(I_bar) c_A - I_bar c_A)) and J = R I_c R^T:
+// m_bar += m_bar' + h_bar . c_A + <I_bar, |c_A|^2 1 - c_A c_A^T>,   I_c_bar += R^T I_bar R,
+// X_bar += (c_A x c_A_bar + axial(J I_bar - I_bar J), c_A_bar)
 template <class T>
 void place_inertia_adj(const Transform<T>& X, const MassProperties<T>& B, const RigidInertia<T>& out_bar,
                        Force<T>& X_bar, MassProperties<T>& B_bar) {
@@ -91,8 +91,8 @@ template <class T> struct ArticulatedInertia {
 template <class T> ArticulatedInertia<T> articulated(const RigidInertia<T>& I) {
     return {I.I, skew(I.h), I.m * Mat3<T>::Identity()};
 }
-// The 6x6 inner product counts H twice:  m_bar += trace(M_bar),   h_bar += 2 axial(H_bar^T),   I_bar +=
-// I_bar'
+// The 6x6 inner product counts H twice:
+// m_bar += trace(M_bar),   h_bar += 2 axial(H_bar^T),   I_bar += I_bar'
 template <class T>
 void articulated_adj(const RigidInertia<T>&, const ArticulatedInertia<T>& A_bar, RigidInertia<T>& I_bar) {
     I_bar.m += A_bar.M.trace();
@@ -114,7 +114,7 @@ void apply_articulated_adj(const ArticulatedInertia<T>& A, const Motion<T>& v, c
     A_bar.M += symmetric_part<T>(f_bar.lin * v.lin.transpose());
 }
 
-// A' = A - U U^T / D: the inertia felt through a joint that is free to yield along U/D    (RBDA 7.2)
+// A' = A - U U^T / D: the apparent inertia across a joint that can yield along U/D    (RBDA 7.2)
 template <class T>
 ArticulatedInertia<T> deflate(const ArticulatedInertia<T>& A, const Force<T>& U, const T& D) {
     const Force<T> u = (T(1) / D) * U;

@@ -1,4 +1,4 @@
-// Small vectors and matrices: Eigen's fixed-size types under the names this code uses.
+// Small vectors and matrices: short names for Eigen's fixed-size types.
 #pragma once
 
 #include <Eigen/Core>
@@ -12,7 +12,7 @@ template <class T> using Vec3 = Eigen::Matrix<T, 3, 1>;
 template <class T> using Mat3 = Eigen::Matrix<T, 3, 3>;
 template <class T> using VecX = Eigen::Matrix<T, Eigen::Dynamic, 1>;
 
-// Three numbers of an array, and a sum into three.
+// Loads three numbers of an array; adds to three numbers.
 template <class T> Vec3<T> load3(const T* x) { return {x[0], x[1], x[2]}; }
 template <class T> void add3(T* x, const Vec3<T>& d) {
     x[0] += d.x();
@@ -27,14 +27,14 @@ template <class T> Mat3<T> skew(const Vec3<T>& a) {
     return m;
 }
 
-// axial(B) . d = trace([d]x B): the covector of a rotation that enters linearly through its generator.
+// axial(B) . d = trace([d]x B): the covector of a rotation vector d that enters linearly as [d]x.
 template <class T> Vec3<T> axial(const Mat3<T>& B) {
     return {B(1, 2) - B(2, 1), B(2, 0) - B(0, 2), B(0, 1) - B(1, 0)};
 }
 
 template <class T> Mat3<T> symmetric_part(const Mat3<T>& A) { return T(0.5) * (A + A.transpose()); }
 
-// The projection of double-precision constants of the model onto the working scalar.
+// Converts double-precision constants of the model to the working scalar.
 template <class T, int R, int C> Eigen::Matrix<T, R, C> cast(const Eigen::Matrix<double, R, C>& m) {
     return m.template cast<T>();
 }

@@ -1,6 +1,6 @@
 // Unit quaternions (w, x, y, z), the exponential of SO(3) and its right Jacobian.
 //
-// The adjoint of a Quaternion is a Vec3: the covector of d in q <- q exp(d), d in body axes.
+// The adjoint of a Quaternion is a Vec3: the covector of d in q <- q exp(d), with d in body axes.
 // References: Sola, Deray, Atchuthan, "A micro Lie theory for state estimation in robotics", 2018, eqs. 135,
 // 143, 144.
 #pragma once
@@ -14,13 +14,13 @@ template <class T> struct Quaternion {
     Vec3<T> v;
     static Quaternion identity() { return {T(1), Vec3<T>::Zero()}; }
 };
-// From w x y z.
+// Loads w x y z.
 template <class T> Quaternion<T> load_quaternion(const T* q) { return {q[0], load3(q + 1)}; }
 
-// Taylor coefficients of sin and cos of an angle, by the squared angle, smooth through zero.
+// Functions of the squared angle that are smooth at zero.
 namespace so3 {
 
-// below it the series below are exact to round-off (next terms < 1e-18)
+// Below this squared angle the series are exact to round-off (next terms < 1e-18).
 inline constexpr double small_angle2 = 1e-4;
 
 // sin(a)/a
@@ -105,7 +105,7 @@ template <class T> Mat3<T> turned(const Mat3<T>& R, const Vec3<T>& d) {
     return is_identity(d) ? R : Mat3<T>(R * rotation_matrix(quaternion_exp(d)));
 }
 
-// q+ = q exp(d), brought back to unit length
+// q+ = q exp(d), normalized
 template <class T> Quaternion<T> retract_quaternion(const Quaternion<T>& q, const Vec3<T>& d) {
     using std::sqrt;
     const Quaternion<T> r = quaternion_product(q, quaternion_exp(d));
@@ -113,7 +113,7 @@ template <class T> Quaternion<T> retract_quaternion(const Quaternion<T>& q, cons
     return {scale * r.w, scale * r.v};
 }
 // q exp(e) exp(d) = q exp(d) exp(E^T e), E = exp(d):  q_bar += E q+_bar,   d_bar += J_r(d)^T q+_bar.
-// The normalisation moves along the radius only, so it passes tangent covectors unchanged.
+// Normalization only changes the length, so it leaves tangent covectors unchanged.
 template <class T>
 void retract_quaternion_adj(const Quaternion<T>&, const Vec3<T>& d, const Vec3<T>& next_bar, Vec3<T>& q_bar,
                             Vec3<T>& d_bar) {
@@ -121,7 +121,7 @@ void retract_quaternion_adj(const Quaternion<T>&, const Vec3<T>& d, const Vec3<T
     d_bar += right_jacobian(d).transpose() * next_bar;
 }
 
-// The rotation vector d of shortest length with a exp(d) = b, rad (|d| <= pi)
+// The shortest rotation vector d with a exp(d) = b, rad (|d| <= pi)
 template <class T> Vec3<T> quaternion_difference(const Quaternion<T>& a, const Quaternion<T>& b) {
     using std::atan2;
     Quaternion<T> r = quaternion_product(Quaternion<T>{a.w, -a.v}, b);
@@ -132,8 +132,8 @@ template <class T> Vec3<T> quaternion_difference(const Quaternion<T>& a, const Q
     const T s = safe_sqrt(s2);
     return (T(2) * atan2(s, r.w) / s) * r.v;
 }
-// b <- b exp(e): d <- d + J_r(d)^-1 e;  a <- a exp(e): d <- d - J_r(-d)^-1 e = d - J_r(d)^-T e    (Sola et
-// al. eq. 144)
+// b <- b exp(e): d <- d + J_r(d)^-1 e
+// a <- a exp(e): d <- d - J_r(-d)^-1 e = d - J_r(d)^-T e                  (Sola et al. eq. 144)
 template <class T>
 void quaternion_difference_adj(const Quaternion<T>& a, const Quaternion<T>& b, const Vec3<T>& d_bar,
                                Vec3<T>& a_bar, Vec3<T>& b_bar) {

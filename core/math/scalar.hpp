@@ -1,5 +1,4 @@
-// What the templated code asks of a scalar beyond arithmetic: its plain value, and norms whose derivative is
-// finite at zero.
+// Functions of a scalar beyond arithmetic: its plain value, and norms with a finite derivative at zero.
 #pragma once
 
 #include <cmath>
@@ -7,11 +6,11 @@
 
 namespace costate {
 
-// The value a branch looks at. A derivative never decides which way the code goes.
+// The value for branch conditions, which never depend on derivatives.
 inline double value_of(double x) { return x; }
 inline double value_of(float x) { return static_cast<double>(x); }
 
-// sqrt with derivative 0 at 0, where the true one does not exist.
+// sqrt with derivative 0 at 0, where the true derivative does not exist.
 template <class T> T safe_sqrt(const T& x) {
     using std::sqrt;
     return value_of(x) > 0.0 ? sqrt(x) : T(0);

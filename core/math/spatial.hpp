@@ -1,9 +1,9 @@
 // Spatial vectors (Featherstone, Rigid Body Dynamics Algorithms, 2008): a Motion is (angular, linear), a
-// Force is (moment, force), both at the origin of the frame they are written in. They are dual, so the
-// adjoint of an operator on motions is an operator on forces and the type system keeps the two apart.
+// Force is (moment, force), both about the origin of their frame. They are dual: the adjoint of an operator
+// on motions is an operator on forces. Separate types keep them apart.
 //
-// Adjoints: `x_bar` is the gradient of the objective by x; `foo_adj` adds into input bars and touches nothing
-// else.
+// Adjoints: `x_bar` is the gradient of the objective with respect to x; `foo_adj` adds to the input bars and
+// modifies nothing else.
 #pragma once
 
 #include "core/math/linalg.hpp"
@@ -83,7 +83,7 @@ void cross_force_adj(const Motion<T>& a, const Force<T>& f, const Motion<T>& c_b
     f_bar -= cross_motion(a, c_bar);
 }
 
-// v = lin + ang x p, the velocity of the point now at p of a body moving with m
+// v = lin + ang x p, the velocity of the material point at p of a body moving with m
 template <class T> Vec3<T> point_velocity(const Motion<T>& m, const Vec3<T>& p) {
     return m.lin + m.ang.cross(p);
 }
@@ -95,7 +95,7 @@ void point_velocity_adj(const Motion<T>& m, const Vec3<T>& p, const Vec3<T>& v_b
     p_bar += v_bar.cross(m.ang);
 }
 
-// f = (p x d, d), the force d acting at the point p
+// f = (p x d, d), the wrench of the force d at the point p
 template <class T> Force<T> point_force(const Vec3<T>& p, const Vec3<T>& d) { return {p.cross(d), d}; }
 // p_bar += d x f_bar.ang,   d_bar += f_bar.ang x p + f_bar.lin
 template <class T>

@@ -1,8 +1,8 @@
 // Rigid transforms. X_AB takes B coordinates to A coordinates.
 //
-// The adjoint of a Transform is a Force written in A: the covector of d in X <- exp(d) X, a twist d in A
-// coordinates. Left perturbations, because all poses of a tree are kept in one common frame
-// (core/dynamics/kinematics.hpp): there their covectors just add up, and no transform appears in any adjoint.
+// The adjoint of a Transform is a Force in A: the covector of d in X <- exp(d) X, with the twist d in A
+// coordinates. The perturbation is on the left, because all poses of a tree are in one common frame
+// (core/dynamics/kinematics.hpp): there, covectors simply add up, and adjoints need no transforms.
 #pragma once
 
 #include "core/math/spatial.hpp"

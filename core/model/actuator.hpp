@@ -1,15 +1,15 @@
-// Actuators: what each type is, in one place. A type is a row of the table in actuator.cpp and a case of
-// actuator_law and its adjoint here; readers, `info`, plots and the viewer take the rest from the row.
+// Actuators. A type is a row of the table in actuator.cpp and a case of actuator_law and its adjoint below;
+// readers, `info`, plots and the viewer use the row.
 //
-// An actuator on a joint with an axis pushes with tau = gear f, at its own length l = gear q and velocity
+// An actuator on a joint with an axis applies tau = gear f, at the length l = gear q and the velocity
 // l' = gear v:
 //   f = clamp(gain ctrl + b_0 + b_1 l + b_2 l', force limits),   ctrl clamped to the control limits first
 //   motor     f = ctrl                        N m or N before the gear
 //   servo     f = kp (ctrl - l) - kd l'       ctrl in rad or m
 //   velocity  f = kd (ctrl - l')              ctrl in rad/s or m/s
 //   general   gain and bias as given          (MuJoCo's general actuator in its affine form)
-//   dc_motor  f = stall_torque (ctrl - l' / no_load_speed)    ctrl is the share of the rated voltage
-// A thruster pushes its body instead, along an axis at a point of it, with f = ctrl in N
+//   dc_motor  f = stall_torque (ctrl - l' / no_load_speed)    ctrl is the fraction of the rated voltage
+// A thruster instead applies a force f = ctrl, N, at a point of its body along an axis
 // (core/dynamics/thrust.hpp).
 #pragma once
 
@@ -25,20 +25,20 @@ inline constexpr double unlimited = std::numeric_limits<double>::infinity();
 
 enum class ActuatorType { motor, servo, velocity, general, thruster, dc_motor };
 
-// One actuator as a builder takes it.
+// An actuator to be added to a ModelBuilder.
 struct ActuatorSpec {
     std::string name;
     ActuatorType type = ActuatorType::motor;
-    int body = -1;  // handle: the body whose joint it drives, or that a thruster pushes
+    int body = -1;  // handle of the body whose joint it drives, or to which a thruster is attached
     double gear = 1, kp = 0, kd = 0;
     double gain = 0;
     Vec3<double> bias = Vec3<double>::Zero();
     double stall_torque = 0, no_load_speed = 1;  // N m and rad/s before the gear, or N and m/s
     double control_lower = -unlimited, control_upper = unlimited;
     double force_lower = -unlimited, force_upper = unlimited;
-    // of a thruster, in its body: unit vector; m
+    // of a thruster, in its body: unit vector of the force; point of application, m
     Vec3<double> axis = Vec3<double>::UnitZ(), position = Vec3<double>::Zero();
-    // of a thruster: moment about the axis a unit of force, m
+    // of a thruster: moment about the axis per unit of force, m
     double drag = 0;
 };
 
@@ -54,13 +54,13 @@ struct Actuator {
     double drag = 0;
 };
 
-// The parameters of all actuators, a slice a quantity. A type that does not have a quantity has an entry for
-// it all the same, without effect.
+// The parameters of all actuators, one slice per quantity. Every actuator has an entry in every slice;
+// entries that its type does not use have no effect.
 struct ActuatorSlices {
     ParameterSlice gear, kp, kd, gain, bias, stall_torque, no_load_speed;
 };
 
-// A quantity of the laws: its name in files and paths of parameters, and where it stands.
+// A quantity of the laws: its name in files and paths of parameters, and its members.
 struct ActuatorQuantity {
     const char* name;
     int width;
@@ -70,21 +70,21 @@ struct ActuatorQuantity {
 };
 std::span<const ActuatorQuantity> actuator_quantities();
 
-// What the control of an actuator is: a force, what its joint is driven to, or a number of no fixed unit.
+// Meaning of a control: a force, a target position or velocity of the joint, or a number without fixed unit.
 enum class ControlMeaning { effort, position, velocity, number };
 
 struct ActuatorKind {
     const char* name;  // in files
     ControlMeaning control;
-    bool on_joint;           // drives a joint with an axis; else it pushes its body
-    const char* needs[2]{};  // quantities besides the gear that a file must give
+    bool on_joint;           // true: drives a joint with an axis; false: pushes its body
+    const char* needs[2]{};  // quantities other than the gear that a file must give
     const char* may_have = nullptr;
     bool has(std::string_view quantity) const;
 };
 const ActuatorKind& actuator_kind(ActuatorType type);
 std::vector<std::string> actuator_type_names();  // in the order of the enumerators
 
-// "N m", "rad/s", ...; empty where a type leaves it open
+// "N m", "rad/s", ...; empty if the type has no fixed unit
 const char* control_unit(ActuatorType type, bool on_sliding_joint);
 
 // f = gain ctrl + b_0 + b_1 l + b_2 l'

@@ -1,5 +1,4 @@
-// Joint types: what each is, one row a type. Pose, axes and adjoint of a joint stand in
-// core/dynamics/joint.hpp.
+// Table of joint types. core/dynamics/joint.hpp has poses, axes and adjoints of joints.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +7,16 @@ namespace costate {
 
 enum class JointType { fixed, revolute, prismatic, helical, spherical, free };
 
-// Coordinates of a joint: first plain numbers, one a dof, then rotations, each a unit quaternion (w, x, y, z)
-// in q and an angular velocity in body axes in v. Helical: a turn by q about the axis and a shift by pitch q
-// along it. Free: position of the origin and velocity in world axes, then orientation (MuJoCo's convention).
+// Coordinates of a joint: first plain numbers, one per dof, then rotations, each a unit quaternion (w, x, y,
+// z) in q and an angular velocity in body axes in v. Helical: rotation by q about the axis and translation by
+// pitch q along it. Free: position of the origin and velocity in world axes, then orientation (MuJoCo's
+// convention).
 struct JointKind {
     JointType type;
     const char* name;  // in files
     int numbers, rotations;
-    bool has_axis;          // of turn or shift, one dof
-    int carried_by_parent;  // how many of its first dofs have axes that stay with the parent
+    bool has_axis;          // one dof with an axis of rotation or translation
+    int carried_by_parent;  // number of leading dofs whose axes are fixed in the parent
     constexpr int nq() const { return numbers + 4 * rotations; }
     constexpr int nv() const { return numbers + 3 * rotations; }
 };

@@ -1,16 +1,16 @@
-// The ten inertial parameters of a body as ten numbers without bounds: every point is a body that can exist,
-// and every body with extent in three directions is one point.
+// Parameterization of the ten inertial parameters of a body by ten unbounded numbers: every point is a
+// physical body, and every body with extent in three directions is exactly one point.
 //
 // The pseudo-inertia J = int rho (r, 1) (r, 1)^T dV = [Sigma h; h^T m], with Sigma = trace(I_o)/2 1 - I_o
-// about the body's origin, is positive definite exactly if mass is positive and there is a distribution of it
-// with this inertia, so that the principal moments obey the triangle inequalities strictly. It is kept by its
-// factor:
+// about the body's origin, is positive definite if and only if the mass is positive and some mass
+// distribution has this inertia, i.e. the principal moments satisfy the triangle inequalities strictly. It is
+// represented by its factor:
 //
 //   J = U U^T,   U = e^alpha [e^d1 s12 s13 t1;  0 e^d2 s23 t2;  0 0 e^d3 t3;  0 0 0 1]
 //
-// Read by blocks that is m = e^(2 alpha), c = t, and about the centre of mass S = m L L^T, L the upper left
-// of U / e^alpha. References: Rucker, Wensing, "Smooth parameterization of rigid-body inertia", IEEE RA-L
-// 2022, sec. III; Wensing, Kim, Slotine, "Linear matrix inequalities for physically consistent inertial
+// By blocks: m = e^(2 alpha), c = t, and S = m L L^T about the centre of mass, where L is the upper left
+// block of U / e^alpha. References: Rucker, Wensing, "Smooth parameterization of rigid-body inertia", IEEE
+// RA-L 2022, sec. III; Wensing, Kim, Slotine, "Linear matrix inequalities for physically consistent inertial
 // parameter identification", IEEE RA-L 2018, theorem 2.
 #pragma once
 
@@ -53,8 +53,8 @@ template <class T> MassProperties<T> log_cholesky_body(const LogCholesky<T>& y) 
     const Mat3<T> L = y.factor(), S = m * (L * L.transpose());
     return {m, y.t, S.trace() * Mat3<T>::Identity() - S};
 }
-// S_bar = trace(I_bar) 1 - I_bar,   alpha_bar += 2 (m m_bar + <S_bar, S>),   L_bar = 2 m S_bar L,   d_bar_i
-// += L_ii L_bar_ii, t_bar += c_bar
+// S_bar = trace(I_bar) 1 - I_bar,   alpha_bar += 2 (m m_bar + <S_bar, S>),
+// L_bar = 2 m S_bar L,   d_bar_i += L_ii L_bar_ii,   t_bar += c_bar
 template <class T>
 void log_cholesky_body_adj(const LogCholesky<T>& y, const MassProperties<T>& B_bar, LogCholesky<T>& y_bar) {
     using std::exp;
@@ -68,8 +68,8 @@ void log_cholesky_body_adj(const LogCholesky<T>& y, const MassProperties<T>& B_b
     y_bar.t += B_bar.c;
 }
 
-// The point of a body, or nothing if it is flat, thin or impossible: its second moments are not positive in
-// all directions, to 1e-9 of their sum.
+// The point of a body; none if the body is flat, thin or unphysical: its second moments must be positive in
+// all directions, relative to 1e-9 of their sum.
 inline std::optional<LogCholesky<double>> log_cholesky_of(const MassProperties<double>& B) {
     if (!(B.m > 0)) return {};
     const Mat3<double> A = (0.5 * B.I.trace() * Mat3<double>::Identity() - B.I) / B.m;  // L L^T

@@ -1,18 +1,18 @@
-// Mass, centre of mass and inertia of a body, out of theta and into it.
+// Reads and writes mass, centre of mass and inertia of a body in theta.
 #pragma once
 
 #include "core/model/model.hpp"
 
 namespace costate {
 
-// The ten inertial parameters of a body, out of theta.
+// The ten inertial parameters of a body from theta.
 template <class T> MassProperties<T> mass_properties(const Model& m, const T* theta, int body) {
     const T* I = theta + m.inertia.at(body);
     MassProperties<T> B{theta[m.mass.at(body)], load3(theta + m.com.at(body)), {}};
     B.I << I[0], I[3], I[4], I[3], I[1], I[5], I[4], I[5], I[2];
     return B;
 }
-// An off-diagonal parameter stands at two places of the matrix.
+// An off-diagonal parameter has two entries in the matrix.
 template <class T>
 void mass_properties_adj(const Model& m, int body, const MassProperties<T>& B_bar, T* theta_bar) {
     theta_bar[m.mass.at(body)] += B_bar.m;
@@ -27,7 +27,7 @@ void mass_properties_adj(const Model& m, int body, const MassProperties<T>& B_ba
     I[5] += b(1, 2) + b(2, 1);
 }
 
-// The inverse: ten parameters into theta.
+// The inverse of mass_properties: writes ten parameters to theta.
 template <class T>
 void store_mass_properties(const Model& m, int body, const MassProperties<T>& B, T* theta) {
     theta[m.mass.at(body)] = B.m;
@@ -40,7 +40,7 @@ void store_mass_properties(const Model& m, int body, const MassProperties<T>& B,
     I[4] = B.I(0, 2);
     I[5] = B.I(1, 2);
 }
-// The bar of an off-diagonal parameter is shared by its two places.
+// The bar of an off-diagonal parameter is divided between its two entries.
 template <class T>
 void store_mass_properties_adj(const Model& m, int body, const T* theta_bar, MassProperties<T>& B_bar) {
     const T *I = theta_bar + m.inertia.at(body), half(0.5);

@@ -13,7 +13,7 @@ template <class Items, class Name> int index_by(const Items& items, Name name, s
     return it == items.end() ? -1 : static_cast<int>(it - items.begin());
 }
 
-// Depth first, tree after tree, children in the order they were added.
+// Depth-first order, tree by tree, with children in the order of insertion.
 std::vector<int> depth_first_order(const std::vector<BodySpec>& specs) {
     std::vector<std::vector<int>> children(specs.size());
     std::vector<int> order, stack;
@@ -70,7 +70,7 @@ void append_body(Model& m, const BodySpec& spec, int parent) {
     m.bodies.push_back(std::move(b));
 }
 
-// The entries of theta that are there for the sake of their slice's order.
+// Marks entries of theta that exist only because slices have an entry for every element.
 void name_what_has_no_effect(Model& m) {
     const char* remove = "remove it";
     for (size_t i = 0; i < m.bodies.size(); ++i) {
@@ -151,7 +151,7 @@ int ModelBuilder::add_actuator(ActuatorSpec spec) {
 Model ModelBuilder::build() const {
     Model m;
     const std::vector<int> order = depth_first_order(bodies_);
-    std::vector<int> index(bodies_.size(), -1);  // of a handle in the model
+    std::vector<int> index(bodies_.size(), -1);  // handle -> index in the model
     for (const int handle : order) {
         const BodySpec& spec = bodies_[handle];
         index[handle] = static_cast<int>(m.bodies.size());

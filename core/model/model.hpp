@@ -1,6 +1,5 @@
-// Model: the topology of a world of articulated trees. Built once by ModelBuilder, const after that, shared
-// by threads. Every number an adjoint may be asked for is not here but in the flat parameter vector, at the
-// slices named below.
+// Model: the topology of a world of articulated trees. ModelBuilder builds it; it is const afterwards and may
+// be shared by threads. All differentiable numbers are in the flat parameter vector, in the slices below.
 #pragma once
 
 #include <string>
@@ -12,9 +11,9 @@
 
 namespace costate {
 
-// A body and the joint that carries it. At q = 0 the body frame sits at `placement` and R_PB exp(rotation) in
-// the parent; its axis is exp(axis_rotation) axis in the body frame (a unit vector). Placement and the two
-// rotation vectors are parameters.
+// A body and the joint that carries it. At q = 0 the pose of the body frame in the parent is `placement` and
+// R_PB exp(rotation). The joint's axis in the body frame is exp(axis_rotation) axis (a unit vector).
+// Placement and the two rotation vectors are parameters.
 struct Body {
     std::string name;
     std::string joint_name;
@@ -25,18 +24,17 @@ struct Body {
     Mat3<double> R_PB = Mat3<double>::Identity();
     int q0 = 0, nq = 0;  // its entries of q
     int v0 = 0, nv = 0;  // its entries of v
-    int last_dof = -1;   // the last dof on the way from the world to it, -1 if it cannot move
+    int last_dof = -1;   // the last dof on the path from the world to the body, -1 if it cannot move
     // R_PB times the rotation by q about `axis` is turn[0] + sin(q) turn[1] + cos(q) turn[2].
     Mat3<double> turn[3];
 };
 
-// Degrees of freedom form a tree of their own: the parent of a dof is the one before it on the way to the
-// world.
+// Degrees of freedom form a tree: the parent of a dof is the next dof on the path to the world.
 struct Dof {
     int body = 0;
     int parent = -1;
     int depth = 0;  // number of ancestors
-    int row = 0;    // where its row of the mass matrix starts (core/dynamics/ltl.hpp)
+    int row = 0;    // start of its row in the mass matrix (core/dynamics/ltl.hpp)
 };
 
 // Bodies and dofs of a tree are contiguous.
@@ -45,17 +43,17 @@ struct Tree {
     int dof_begin = 0, dof_end = 0;
 };
 
-// Limits of a one-dof joint, rad or m; of a spherical joint its greatest angle (upper), rad.
+// Limits of a one-dof joint, rad or m, or the greatest angle (upper) of a spherical joint, rad.
 struct JointLimit {
     int body = 0;
     int q = 0, v = 0;
     ParameterInterval range;
     bool ball = false;
-    int spring = -1;  // which of the compliant limits it is, -1: rigid
+    int spring = -1;  // index among the compliant limits, -1: rigid
 };
 
-// connect: the anchors on the two bodies are one point. weld: so are the frames there. coupling: q_a = c_0 +
-// c_1 q_b.
+// connect: the anchors on both bodies coincide. weld: the anchors and the frames there coincide. coupling:
+// q_a = c_0 + c_1 q_b.
 enum class EqualityType { connect, weld, coupling };
 
 struct Equality {
@@ -67,7 +65,7 @@ struct Equality {
     int q_a = 0, v_a = 0, q_b = 0, v_b = 0;  // of a coupling: entries of the two one-dof joints
 };
 
-// A named frame on a body, for objectives and queries; where it is in the body is a parameter.
+// A named frame on a body, for objectives and queries; its position in the body is a parameter.
 struct Site {
     std::string name;
     int body = 0;
@@ -87,7 +85,7 @@ struct Model {
     int mass_matrix_size = 0;  // entries of the mass matrix on its sparsity pattern
 
     ParameterLayout layout;
-    // What an element cannot have (Entry::no_effect says why) is there all the same, and does nothing.
+    // Every element has an entry in every slice; Entry::no_effect marks entries without effect.
     // per body: kg; m in the body frame; kg m^2 about the com in body axes as xx yy zz xy xz yz
     ParameterSlice mass, com, inertia;
     // per body, of its joint: m in the parent frame; rad in body axes; rad in body axes, of joints with an
@@ -103,17 +101,17 @@ struct Model {
     ParameterSlice site_position;                   // per site: m in its body
     ParameterSlice gravity;                         // m/s^2, world axes
 
-    // whether a step may have constraint rows even without contacts
+    // true if a step may have constraint rows even without contacts
     bool has_joint_rows() const { return !limits.empty() || !dry_dofs.empty() || !equalities.empty(); }
     int body_index(std::string_view name) const;      // -1 if there is none
-    int joint_index(std::string_view name) const;     // the body it carries, -1 if there is none
+    int joint_index(std::string_view name) const;     // the body that the joint carries, -1 if there is none
     int actuator_index(std::string_view name) const;  // -1 if there is none
-    // whether the joint that an actuator drives slides
+    // true if the actuator drives a prismatic joint
     bool slides(const Actuator& a) const { return bodies[a.body].joint == JointType::prismatic; }
     VecX<double> neutral_configuration() const;  // (nq): zeros and unit quaternions
 };
 
-// One body as a builder takes it. Symmetric inertia about the centre of mass, body axes.
+// A body to be added to a ModelBuilder. Symmetric inertia about the centre of mass, body axes.
 struct BodySpec {
     std::string name;
     std::string joint_name;  // empty: the body's name
@@ -124,9 +122,9 @@ struct BodySpec {
     Vec3<double> placement = Vec3<double>::Zero();
     Mat3<double> R_PB = Mat3<double>::Identity();
     MassProperties<double> mass = MassProperties<double>::zero();
-    // one number a dof, or empty for zeros
+    // one number per dof, or empty for zeros
     std::vector<double> damping, armature, stiffness, rest, dry_friction;
-    // of a one-dof joint; upper: angle of a spherical one
+    // limits of a one-dof joint; upper: greatest angle of a spherical joint
     double lower = -unlimited, upper = unlimited;
     double limit_stiffness = unlimited, limit_damping = 0;  // unlimited: rigid, damping unused
 };
@@ -134,7 +132,7 @@ struct BodySpec {
 struct EqualitySpec {
     std::string name;
     EqualityType type = EqualityType::connect;
-    int body_a = -1, body_b = -1;  // handles; of a coupling the bodies that the joints carry
+    int body_a = -1, body_b = -1;  // handles; for a coupling: the bodies that the two joints carry
     Vec3<double> anchor_a = Vec3<double>::Zero(), anchor_b = Vec3<double>::Zero();
     Mat3<double> R_ba = Mat3<double>::Identity();
     double offset = 0, ratio = 1;  // of a coupling
@@ -147,11 +145,11 @@ struct SiteSpec {
     Mat3<double> R_BS = Mat3<double>::Identity();
 };
 
-// Collects bodies in any order in which parents come first, then lays the model out. Names must be unique;
-// what a user can get wrong (masses, names, limits) is checked by whoever reads the user's input.
+// Collects bodies, parents before children, and builds the model. Names must be unique. User input (masses,
+// names, limits) must be checked before.
 class ModelBuilder {
 public:
-    int add_body(BodySpec spec);  // returns the handle that children and actuators name
+    int add_body(BodySpec spec);  // returns the handle for children and actuators
     int add_actuator(ActuatorSpec spec);
     int add_equality(EqualitySpec spec);
     int add_site(SiteSpec spec);

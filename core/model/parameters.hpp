@@ -1,8 +1,8 @@
-// The continuous parameters of a world: one flat vector theta, with named slices that every folder registers.
+// The continuous parameters of a world: a flat vector theta of named slices, which the folders register.
 //
-// Flat, so that each environment of a batch may have its own and a gradient has its shape. Layout: slice by
-// slice, so kernels index theta[slice.offset + i * slice.width + k]; each element also has a path for scenes
-// and reports, such as "bodies/torso/mass" or "shapes/toe/friction".
+// Because theta is flat, each environment of a batch may have its own, and gradients have the same shape. The
+// layout is slice by slice: kernels index theta[slice.offset + i * slice.width + k]. Each element has a path
+// for scenes and reports, such as "bodies/torso/mass" or "shapes/toe/friction".
 #pragma once
 
 #include <string>
@@ -22,11 +22,11 @@ struct ParameterSlice {
     int at(int element) const { return offset + element * width; }
 };
 
-// What values a parameter may take. interval: two numbers, the first below the second; angle: above 0, below
-// pi.
+// Admissible values of a parameter. interval: two numbers, the first less than the second; angle: between 0
+// and pi.
 enum class ParameterRange { any, nonnegative, positive, interval, angle };
 
-// The ends of a range, as indices of theta; -1: no end there.
+// The ends of a range as indices into theta; -1: no end.
 struct ParameterInterval {
     int lower = -1, upper = -1;
 };
@@ -38,7 +38,7 @@ public:
         int offset;
         int width;
         ParameterRange range;
-        // why no number of it matters in this model, and what to do; empty: they do
+        // why the entry has no effect in this model, and the remedy; empty if it has an effect
         std::string no_effect, remedy;
     };
 
@@ -47,11 +47,11 @@ public:
     ParameterSlice add(std::string_view group, const std::vector<std::string>& names,
                        std::string_view quantity, int width, ParameterRange range,
                        const std::vector<double>& values);
-    // Appends the finite ends of a range: "<group>/<name>/<quantity>" of two, "<quantity>_lower" or
-    // "<quantity>_upper" of one.
+    // Appends the finite ends of a range: "<group>/<name>/<quantity>" for two ends, "<quantity>_lower" or
+    // "<quantity>_upper" for one.
     ParameterInterval add_interval(std::string_view group, const std::string& name,
                                    const std::string& quantity, double lower, double upper);
-    // Says of an element that is there for the sake of the slice's order that it has no effect.
+    // Marks the entry of an element as having no effect.
     void set_no_effect(const ParameterSlice& slice, int element, std::string_view because,
                        std::string_view remedy);
 
@@ -59,7 +59,7 @@ public:
     const std::vector<Entry>& entries() const { return entries_; }
     const Entry* find(std::string_view path) const;
     VecX<double> nominal() const;
-    // "bodies/torso/com[1]" of the number at an index of theta
+    // the path of the number at an index of theta, for example "bodies/torso/com[1]"
     std::string element_name(int index) const;
 
 private:

@@ -15,7 +15,7 @@ namespace {
     throw SceneError(file + ":" + std::to_string(line) + ": " + what);
 }
 
-// A field as it may be shown in one line of a terminal.
+// A field, shortened and without control characters, for a message.
 std::string shown_field(std::string field) {
     const bool longer = field.size() > 40;
     field.resize(std::min<size_t>(field.size(), 40));
@@ -38,10 +38,10 @@ std::vector<std::string> split(const std::string& line, const std::string& file,
         if (i < line.size() && line[i] == '"') {
             for (++i; i < line.size() && (line[i] != '"' || (i + 1 < line.size() && line[i + 1] == '"'));
                  ++i) {
-                if (line[i] == '"') ++i;  // of two, the second
+                if (line[i] == '"') ++i;  // "" stands for one quote
                 field += line[i];
             }
-            if (i == line.size()) fail(file, number, "a quote is not closed; close it on the same line");
+            if (i == line.size()) fail(file, number, "unclosed quote; close it on the same line");
             ++i;
             skip_spaces();
             if (i < line.size() && line[i] != ',')
@@ -80,8 +80,8 @@ Table parse_csv(const std::string& text, const std::string& shown) {
         }
         if (fields.size() != table.columns.size())
             fail(shown, number,
-                 "has " + std::to_string(fields.size()) + " cells, the first line has " +
-                     std::to_string(table.columns.size()) + "; give every column one");
+                 "has " + std::to_string(fields.size()) + " cells, but the first line has " +
+                     std::to_string(table.columns.size()) + "; write one cell per column");
         std::vector<double> row;
         for (size_t c = 0; c < fields.size(); ++c) {
             double x = 0;
@@ -98,7 +98,7 @@ Table parse_csv(const std::string& text, const std::string& shown) {
     }
     if (table.rows.empty())
         fail(shown, std::max(number, 1),
-             "there is no row of numbers; give a line of names and rows below it");
+             "there is no row of numbers; write a line of names and rows of numbers below it");
     return table;
 }
 

@@ -1,5 +1,5 @@
-// Tables as text: rows of fields with commas between, a field in double quotes if it holds a comma or a
-// quote, which is then doubled (RFC 4180). Every complaint names the file and the line.
+// CSV tables (RFC 4180): fields with a comma or a quote are in double quotes, with inner quotes doubled.
+// Every error names the file and the line.
 #pragma once
 
 #include <filesystem>
@@ -9,9 +9,9 @@
 namespace costate {
 
 struct Table {
-    std::vector<std::string> columns;       // the first line, all different
-    std::vector<std::vector<double>> rows;  // finite numbers, one a column
-    std::vector<int> lines;                 // where each row stands, counted from 1
+    std::vector<std::string> columns;       // names in the first line, all different
+    std::vector<std::vector<double>> rows;  // finite numbers, one per column
+    std::vector<int> lines;                 // line of each row in the file, from 1
 };
 
 // Throws SceneError; `shown` is the file's name in messages.

@@ -1,11 +1,11 @@
-// The error of everything that reads a file of a user.
+// The error of all readers of user files.
 #pragma once
 
 #include <stdexcept>
 
 namespace costate {
 
-// What a user got wrong, in one line: "<file>#<JSON pointer>: what; remedy".
+// A fault in a user's file, in one line: "<file>#<JSON pointer>: fault; remedy".
 struct SceneError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };

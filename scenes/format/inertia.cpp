@@ -20,7 +20,7 @@ std::string unphysical(const Mat3<double>& inertia) {
     if (!(moments[0] > 0)) return "is not positive definite: its " + are.str();
     if (moments[2] > (moments[0] + moments[1]) * (1 + 1e-6))
         return "violates the triangle inequality: its " + are.str() +
-               ", the largest above the sum of the others";
+               ", the largest greater than the sum of the others";
     return {};
 }
 

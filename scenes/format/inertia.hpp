@@ -1,4 +1,4 @@
-// Inertias as files give them.
+// Inertias as six numbers, and their physical validity.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace costate {
 
-// From xx yy zz xy xz yz.
+// The symmetric matrix of xx yy zz xy xz yz.
 Mat3<double> inertia_matrix(const double* six);
 
-// Why a symmetric matrix is the inertia of no solid: it is not positive definite, or one principal moment is
-// larger than the sum of the other two. Empty if it can be one.
+// Why a symmetric matrix cannot be the inertia of a solid: it is not positive definite, or one principal
+// moment is larger than the sum of the other two. Empty if the matrix is a valid inertia.
 std::string unphysical(const Mat3<double>& inertia);
 
 }  // namespace costate

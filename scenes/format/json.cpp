@@ -11,7 +11,7 @@
 namespace costate {
 namespace {
 
-// A key as a step of a JSON pointer (RFC 6901).
+// A key as a reference token of a JSON pointer (RFC 6901).
 std::string pointer_step(const std::string& key) {
     std::string step = "/";
     for (const char c : key)
@@ -19,7 +19,7 @@ std::string pointer_step(const std::string& key) {
     return step;
 }
 
-// A token that may have been cut within a character.
+// A token in quotes; it may have been cut within a UTF-8 character.
 std::string quoted(std::string token) {
     const bool longer = token.size() > 40;
     token.resize(std::min<size_t>(token.size(), 40));
@@ -28,7 +28,7 @@ std::string quoted(std::string token) {
     return "\"" + token + (longer ? "..." : "") + "\"";
 }
 
-// Builds the value while the text is read, which is where duplicate keys and depth can still be seen.
+// Builds the value during parsing, where duplicate keys and depth are still visible.
 class StrictBuilder : public nlohmann::json_sax<Json> {
 public:
     StrictBuilder(const std::string& text, const std::string& file) : text_(text), file_(file) {}
@@ -40,15 +40,14 @@ public:
     bool number_unsigned(number_unsigned_t value) override { return add(value); }
     bool number_float(number_float_t value, const string_t&) override { return add(value); }
     bool string(string_t& value) override { return add(std::move(value)); }
-    bool binary(binary_t&) override { return false; }  // not in text
+    bool binary(binary_t&) override { return false; }  // never called for text
     bool start_object(std::size_t) override { return open(Json::object()); }
     bool end_object() override { return close(); }
     bool start_array(std::size_t) override { return open(Json::array()); }
     bool end_array() override { return close(); }
     bool key(string_t& value) override {
         if (open_.back()->contains(value))
-            fail("#" + pointer() + pointer_step(value),
-                 "is given twice in one object; remove one of the two");
+            fail("#" + pointer() + pointer_step(value), "duplicate key; remove one of the two");
         keys_.back() = value;
         return true;
     }
@@ -62,8 +61,9 @@ public:
         const size_t begin = position > 0 ? position - 1 : 0;
         for (const char* word : {"NaN", "Infinity", "inf"})
             if (text_.compare(begin, std::char_traits<char>::length(word), word) == 0)
-                fail(place, std::string("broken JSON: there is no number ") + word + "; use a finite number");
-        if (position > text_.size()) fail(place, "broken JSON: the text ends too early; close what is open");
+                fail(place, std::string("broken JSON: JSON has no number ") + word + "; use a finite number");
+        if (position > text_.size())
+            fail(place, "broken JSON: the text ends too early; close open brackets and quotes");
         fail(place, "broken JSON: unexpected " + quoted(last_token) +
                         "; check commas, quotes and brackets before it");
     }
@@ -99,8 +99,8 @@ private:
 
     const std::string &text_, &file_;
     Json root_;
-    std::vector<Json*> open_;        // from the root to where the next value goes
-    std::vector<std::string> keys_;  // the current key of each, if it is an object
+    std::vector<Json*> open_;        // open containers, from the root to the innermost
+    std::vector<std::string> keys_;  // the current key of each open object
 };
 
 const std::vector<std::string>& keys_of(const char* kind) {
@@ -138,7 +138,7 @@ void Node::fail(const std::string& what, const std::string& remedy) const {
     throw SceneError(one_line(place() + ": " + what + "; " + remedy));
 }
 
-// Of an imported value: where it, or else the nearest that holds it, came from.
+// For an imported value: the source of the value, or of its nearest enclosing value that has one.
 std::string Node::place() const {
     std::string pointer = pointer_;
     while (places_ != nullptr) {
@@ -270,7 +270,7 @@ Quaternion<double> read_orientation(const Node& object) {
         const double norm = std::hypot(std::hypot(q[0], q[1]), std::hypot(q[2], q[3]));
         if (!(norm > 1e-12) || !std::isfinite(norm))
             quaternion->fail("has no direction: its length is " + number_text(norm),
-                             "use [1, 0, 0, 0] for no turn");
+                             "use [1, 0, 0, 0] for the identity");
         return {q[0] / norm, Vec3<double>(q[1], q[2], q[3]) / norm};
     }
     Quaternion<double> turn = Quaternion<double>::identity();

@@ -1,5 +1,5 @@
-// JSON read strictly: duplicate keys, numbers beyond the range of double, and nesting deeper than any scene
-// needs are errors, and every complaint names the file and the place in it.
+// Strict JSON: duplicate keys, numbers beyond the range of double and excessive nesting are errors. Every
+// error names the file and the place in it.
 #pragma once
 
 #include <filesystem>
@@ -20,14 +20,15 @@ using Json = nlohmann::ordered_json;
 
 inline constexpr int max_json_depth = 64;
 
-// `file` is the name in messages. Syntax errors are placed by line and column instead of a pointer.
+// `file` is the name in messages. Syntax errors give line and column instead of a pointer.
 Json parse_json(const std::string& text, const std::string& file);
 Json read_json(const std::filesystem::path& file);
 
-// A value of a document and where it stands. The document must outlive it.
+// A value of a document and its place in it. The document must outlive the node.
 class Node {
 public:
-    // `places`, if any: JSON pointers and the "<file>:<line>" that the values there were imported from.
+    // `places` maps JSON pointers of imported values to their source, "<file>:<line>". Null: nothing
+    // imported.
     Node(const Json& document, const std::string& file,
          const std::map<std::string, std::string>* places = nullptr)
         : value_(&document),
@@ -37,16 +38,16 @@ public:
     [[noreturn]] void fail(const std::string& what, const std::string& remedy) const;
 
     // Objects
-    // an object with no key beyond those of scenes/format/known_keys.hpp
+    // Fails unless the value is an object whose keys are all in scenes/format/known_keys.hpp.
     void expect_keys(const char* kind) const;
     bool has(const char* key) const { return value_->contains(key); }
     Node operator[](const char* key) const;  // must be there
     std::optional<Node> find(const char* key) const;
     std::vector<std::pair<std::string, Node>> members() const;
-    // Of keys that have no meaning here, such as the radius of a box
+    // Fails if a key is present that has no meaning here, such as the radius of a box.
     void forbid(std::initializer_list<const char*> keys, const std::string& because) const;
 
-    // Arrays; a negative size is any
+    // Arrays; a negative size accepts any size
     std::vector<Node> items(int size = -1) const;
     std::vector<double> numbers(int size = -1) const;
     Vec3<double> vec3() const;
@@ -63,7 +64,7 @@ public:
     std::int64_t integer(std::int64_t lower, std::int64_t upper) const;
     bool boolean() const;
     std::string text() const;
-    std::string prose() const;                                // a text, or several that are lines of one
+    std::string prose() const;                                // a text, or an array of its lines
     int choice(const std::vector<std::string>& names) const;  // index of the text among the names
 
     // Defaults for keys that may be left out
@@ -88,7 +89,7 @@ public:
 
     const Json& value() const { return *value_; }
     std::string place() const;
-    // of the document
+    // The folder of the document
     std::filesystem::path folder() const { return std::filesystem::path(*file_).parent_path(); }
 
 private:
@@ -106,17 +107,17 @@ private:
     std::string pointer_;
 };
 
-// The orientation of an object by its "quaternion" (w x y z, of any length but 0) or its "rpy_deg": turns in
-// degrees about the fixed axes x, y, z, in this order. None: the identity.
+// The orientation of an object: its "quaternion" (w x y z, any nonzero length) or its "rpy_deg" (rotations in
+// degrees about the fixed axes x, y, z, in this order). Identity if it has neither.
 Quaternion<double> read_orientation(const Node& object);
 
-// As three numbers
+// An array of three numbers
 Json to_json(const Vec3<double>& v);
 
 // "position" and orientation of an object
 Transform<double> read_pose(const Node& object);
 
-// The file that a text names by its path from `folder`; it must be there, in the folder or below.
+// The file at the path `name`, relative to `folder`. It must exist in the folder or below.
 std::filesystem::path find_file(const Node& name, const std::filesystem::path& folder);
 
 }  // namespace costate

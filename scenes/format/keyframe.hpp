@@ -1,4 +1,4 @@
-// States that a model gives names, for its instances to start in.
+// Named states of a model in which its instances may start.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ struct Keyframe {
     std::map<std::string, double> controls;           // by actuator
 };
 
-// Sets what the keyframe names of q (nq) and v (nv).
+// Sets the entries of q (nq) and v (nv) that the keyframe names.
 void enter_keyframe(const Keyframe& keyframe, const Model& model, double* q, double* v);
 
 }  // namespace costate

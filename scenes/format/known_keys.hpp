@@ -1,5 +1,5 @@
-// Every key of the format, by the kind of object it belongs to. The loader refuses all others, and a test
-// holds the schema to this table.
+// Every key of the format, by kind of object. The loader refuses all other keys, and a test compares the
+// schema with this table.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace costate {
 
 struct KnownKeys {
-    std::string kind;  // the definition of the schema
+    std::string kind;  // name of the definition in the schema
     std::vector<std::string> keys;
 };
 

@@ -28,7 +28,7 @@ bool matches(std::string_view pattern, std::string_view name) {
         } else if (p < pattern.size() && pattern[p] == name[n]) {
             ++p;
             ++n;
-        } else if (star != std::string_view::npos) {  // the last star takes one more character
+        } else if (star != std::string_view::npos) {  // let the last star match one more character
             p = star + 1;
             n = ++retry;
         } else {
@@ -60,7 +60,7 @@ int edit_distance(std::string_view a, std::string_view b) {
 
 std::string suggestion(std::string_view wanted, const std::vector<std::string>& names) {
     if (names.empty()) return ", there are none";
-    const std::string_view shortened = wanted.substr(0, 200);  // the cost is the product of the lengths
+    const std::string_view shortened = wanted.substr(0, 200);  // the cost is quadratic in the length
     const std::string* nearest = nullptr;
     int distance = std::max<int>(2, static_cast<int>(shortened.size()) / 2) + 1;
     for (const std::string& name : names) {
@@ -97,9 +97,9 @@ std::string read_name(const Node& node) {
     const std::string name = node.text();
     if (name.empty()) node.fail("is empty", "give it a name");
     if (name.find('*') != std::string::npos) node.fail("a name may not contain *", "rename it");
-    if (name == "world") node.fail("\"world\" is taken", "rename it");
+    if (name == "world") node.fail("the name \"world\" is reserved", "rename it");
     if (one_line(name) != name)
-        node.fail("a name may not contain line breaks and other control characters", "rename it");
+        node.fail("a name may not contain line breaks or other control characters", "rename it");
     return name;
 }
 

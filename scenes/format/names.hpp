@@ -1,5 +1,4 @@
-// Names as users write them: patterns that match several, and what was probably meant by one that matches
-// none.
+// Names in user input: patterns, and suggestions for names that match nothing.
 #pragma once
 
 #include <map>
@@ -11,34 +10,34 @@
 
 namespace costate {
 
-// Fit for one line of a terminal: control characters become spaces.
+// The text with control characters replaced by spaces, for one-line messages.
 std::string one_line(std::string text);
 
-// A name for a thing: not empty, in one line, no *, and not "world".
+// A valid name: not empty, without * and control characters, and not "world".
 std::string read_name(const Node& node);
 
-// Whether `name` fits `pattern`, in which every * stands for any run of characters.
+// True if `name` matches `pattern`, in which * stands for any run of characters.
 bool matches(std::string_view pattern, std::string_view name);
 
-// Edits (insert, delete, replace, swap of neighbours) that lead from a to b.
+// Number of edits (insert, delete, replace, swap of neighbours) that turn a into b.
 int edit_distance(std::string_view a, std::string_view b);
 
-// ", the nearest is \"...\"" of the names; the first of them if none is near; or that there are none
+// Appended to a message about an unknown name: the nearest of `names`, or the first few if none is near.
 std::string suggestion(std::string_view wanted, const std::vector<std::string>& names);
 
-// Indices of the names that fit, in their order; `where` fails if there are none.
+// Indices of the names that match the pattern, in their order; `where` fails if no name matches.
 std::vector<int> resolve(const Node& where, const std::string& pattern, const char* kind,
                          const std::vector<std::string>& names);
 
-// The one index of a name that is no pattern.
+// Index of the name that `where` holds, without patterns; fails if the name is unknown.
 int resolve_one(const Node& where, const char* kind, const std::vector<std::string>& names);
 
-// Names in use, each once.
+// A set of unique names with their indices.
 class NameTable {
 public:
     explicit NameTable(const char* kind) : kind_(kind) {}
-    void add(const Node& where, const std::string& name);  // fails if it is taken
-    // of what a text names; fails if there is no such name
+    void add(const Node& where, const std::string& name);  // fails if the name is in use
+    // Index of the name that a node holds; fails if the name is unknown.
     int index(const Node& name) const;
     int index(const std::string& name) const { return index_.at(name); }
     size_t size() const { return names_.size(); }
@@ -49,7 +48,7 @@ private:
     std::map<std::string, int> index_;
 };
 
-// The names of things, in order.
+// The names of the items, in order.
 template <class Items, class Member> std::vector<std::string> names_of(const Items& items, Member name) {
     std::vector<std::string> names;
     names.reserve(items.size());

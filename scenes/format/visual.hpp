@@ -1,4 +1,4 @@
-// What a viewer draws of a body besides its shapes.
+// Visual geometry of bodies, drawn by viewers in addition to the collision shapes.
 #pragma once
 
 #include <array>
@@ -8,15 +8,15 @@
 
 namespace costate {
 
-// What is seen of a body and not touched: for viewers, no part of the physics.
+// A geometry of a body that is drawn but does not collide.
 struct Visual {
     int body = -1;                     // -1: the world
     ShapeType type = ShapeType::mesh;  // sphere, capsule, box, cylinder, ellipsoid or mesh
-    // as of a shape; of a mesh scale factors along its axes, negative ones mirror
+    // as for a shape; for a mesh: scale factors along its axes, negative factors mirror it
     Vec3<double> size;
-    Transform<double> X_BV;  // its axes in the body
+    Transform<double> X_BV;  // pose in the body
     std::array<double, 4> rgba{0.5, 0.5, 0.5, 1};
-    // of a mesh, as given or relative to the model's folder; it may be missing
+    // mesh file, as given or relative to the model's folder; it may be missing
     std::filesystem::path file = {};
 };
 

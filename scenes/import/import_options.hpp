@@ -1,4 +1,4 @@
-// How robot descriptions in other formats are read.
+// Options of the importers.
 #pragma once
 
 #include <filesystem>
@@ -7,16 +7,16 @@
 
 namespace costate {
 
-// What stands in the world: the root of a robot, or where its format has no word about it.
+// How the root of a robot is attached to the world; automatic: as the file says.
 enum class Base { automatic, fixed, floating };
 
 struct ImportOptions {
     Base base = Base::automatic;
-    // folders that meshes may lie in or below, and in which packages are sought
+    // folders to search for meshes and packages, subfolders included
     std::vector<std::filesystem::path> search = {};
-    bool self_collision = false;                          // whether links of one URDF touch each other
-    int hull_vertices = std::numeric_limits<int>::max();  // at most, that the hull of a mesh keeps
-    bool strict = false;  // what has no counterpart is an error, not a warning
+    bool self_collision = false;                          // collisions between the links of a URDF
+    int hull_vertices = std::numeric_limits<int>::max();  // most vertices of the hull of a mesh
+    bool strict = false;                                  // warnings are errors
 };
 
 }  // namespace costate

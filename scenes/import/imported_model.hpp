@@ -1,5 +1,4 @@
-// Robot descriptions in other formats, as the JSON value of a model: there is one loader, and it reads what
-// importers emit.
+// The result of an importer: the JSON value of a model, which the one loader of models reads.
 #pragma once
 
 #include <filesystem>
@@ -13,11 +12,11 @@ namespace costate {
 
 struct ImportedModel {
     Json model = Json::object();  // as a model file holds it
-    // what the file says of the world: keys of a scene, such as "gravity" and "time_step"
+    // keys of a scene that the file sets, such as "gravity" and "time_step"
     Json scene = Json::object();
-    // JSON pointer into `model` -> "<file>:<line>" that it came from
+    // JSON pointer into `model` -> its source, "<file>:<line>"
     std::map<std::string, std::string> places;
-    std::map<std::string, std::string> scene_places = {};  // the same of `scene`
+    std::map<std::string, std::string> scene_places = {};  // the same for `scene`
     std::vector<std::string> warnings;                     // one line each
 };
 

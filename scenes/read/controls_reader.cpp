@@ -5,10 +5,10 @@ namespace costate {
 namespace {
 
 inline constexpr std::int64_t max_decision_variables = 200'000'000;  // 1.6 GB
-// of all channels, each a time and a value
+// in all channels together; a knot is a time and a value
 inline constexpr size_t max_knots = 10'000'000;
 
-// One channel and the values of its decision variables: one for all, or one a knot.
+// A channel and the values of its decision variables: one for all steps, or one per knot.
 struct Channel {
     ControlChannel channel;
     std::vector<double> values;
@@ -16,7 +16,7 @@ struct Channel {
 
 Channel held(double value) { return {{false, {0}, false, 0, 0}, {value}}; }
 
-// The control an actuator has where the scene is silent.
+// The control of an actuator that no entry of "controls" names.
 double neutral_control(const Model& model, int actuator, const VecX<double>& x0,
                        const std::vector<std::optional<double>>& start) {
     const Actuator& a = model.actuators[actuator];
@@ -33,7 +33,7 @@ Channel read_schedule(const Node& schedule) {
         const std::vector<Node> pair = knot.items(2);
         const double time = pair[0].number();
         if (!c.channel.times.empty() && !(time > c.channel.times.back()))
-            pair[0].fail("is not after the knot before it", "sort the knots by time");
+            pair[0].fail("is not later than the previous knot", "sort the knots by time");
         c.channel.times.push_back(time);
         c.values.push_back(pair[1].number());
     }
@@ -41,7 +41,7 @@ Channel read_schedule(const Node& schedule) {
     return c;
 }
 
-// "per_step", "held", or {"knots": n}: evenly from the first step to the end.
+// "per_step", "held", or {"knots": n}: n knots spread evenly over the rollout.
 Channel read_optimized(const Node& node, double value, double duration) {
     Channel c = held(value);
     c.channel.optimize = true;
@@ -61,7 +61,7 @@ Channel read_optimized(const Node& node, double value, double duration) {
 Channel read_channel(const Node& node, double neutral, double duration) {
     const double value = node.number_or("initial", neutral);
     if (const auto schedule = node.find("schedule")) {
-        node.forbid({"initial", "optimize"}, "the schedule says it all");
+        node.forbid({"initial", "optimize"}, "a schedule prescribes all values");
         return read_schedule(*schedule);
     }
     if (const auto optimize = node.find("optimize")) return read_optimized(*optimize, value, duration);

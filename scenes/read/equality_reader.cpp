@@ -11,13 +11,14 @@ int read_end(const Node& node, const std::vector<BodySpec>& bodies) {
     return node.text() == "world" ? -1 : resolve_one(node, "body", names_of(bodies, &BodySpec::name));
 }
 
-// The body that a joint of one dof carries.
+// The body carried by the joint that a node names; the joint must have one dof.
 int read_coupled(const Node& node, const std::vector<BodySpec>& bodies) {
     const int body = resolve_one(node, "joint", names_of(bodies, &BodySpec::joint_name));
     const JointType type = bodies[body].joint;
     if (joint_nv(type) != 1)
-        node.fail("a coupling is of joints of one dof, but this one is " + std::string(joint_type_name(type)),
-                  "name a joint with an axis");
+        node.fail(
+            "a coupling needs joints of one dof, but this joint is " + std::string(joint_type_name(type)),
+            "name a joint with an axis");
     return body;
 }
 
@@ -54,7 +55,7 @@ EqualityInput read_equality(const Node& node, const std::vector<BodySpec>& bodie
     spec.body_a = read_end(node["body_a"], bodies);
     spec.body_b = read_end(node["body_b"], bodies);
     if (moving_body(bodies, spec.body_a) == moving_body(bodies, spec.body_b))
-        node["body_b"].fail("does not move against \"" + node["body_a"].text() + "\"",
+        node["body_b"].fail("does not move relative to \"" + node["body_a"].text() + "\"",
                             "name a body that does");
     spec.anchor_a = node.vec3_or("point_a", Vec3<double>::Zero());
     spec.anchor_b = node.vec3_or("point_b", Vec3<double>::Zero());

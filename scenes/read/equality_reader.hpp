@@ -1,4 +1,4 @@
-// Equalities: what a model or a scene holds together, or couples.
+// Equality constraints of models and scenes: connect, weld, coupling.
 #pragma once
 
 #include "scenes/format/json.hpp"
@@ -6,18 +6,18 @@
 
 namespace costate {
 
-// Bodies are indices of those that an equality was read with, -1 the world.
+// An equality as read. Bodies are indices into the bodies given to read_equality; -1 is the world.
 struct EqualityInput {
     EqualitySpec spec;
-    // Whether the point and the axes in b are left to the start: there both are where those of a stand.
+    // True if the point or the axes in b are not given: they then coincide with those of a at the start.
     bool point_at_start = false, axes_at_start = false;
 };
 
-// The names are those of `bodies` and their joints.
+// Reads an equality that names `bodies` or their joints.
 EqualityInput read_equality(const Node& node, const std::vector<BodySpec>& bodies);
 
-// Puts what was left to the start where it is at x0 (nx) by theta: axes into the model, whose equalities are
-// the inputs in order, and points into `nominal`.
+// Computes the points and axes that are not given from the start x0 (nx) with parameters theta: axes go into
+// the model, points into `nominal`. Equality n of the model belongs to inputs[n].
 void place_equalities(const std::vector<EqualityInput>& inputs, const VecX<double>& theta,
                       const VecX<double>& x0, Model& model, VecX<double>& nominal);
 

@@ -7,8 +7,8 @@
 namespace costate {
 namespace {
 
-// Calls read(value, body) for every member of an object and every joint that its key matches; later members
-// win.
+// Calls read(value, body) for every member of an object and every joint that its key matches, in order, so
+// that later members override earlier ones.
 template <class Read> void for_each_joint(const Node& object, const Model& model, Read&& read) {
     const std::vector<std::string> joints = names_of(model.bodies, &Body::joint_name);
     for (const auto& [pattern, value] : object.members())
@@ -49,7 +49,7 @@ void read_velocity(const Node& value, const Body& b, double* v) {
     set("angular", b.v0 + b.nv - 3);
 }
 
-// Entries of the tangent that may move, in order and once each.
+// Entries of the tangent of x0 to optimize, sorted and unique.
 std::vector<int> read_variables(const Node& node, const Model& model) {
     node.expect_keys("initial_variables");
     const std::vector<std::string> joints = names_of(model.bodies, &Body::joint_name);
@@ -108,7 +108,7 @@ int dof_without_inertia(const World& world, const VecX<double>& theta, const Vec
     for (const Dof& dof : m.dofs)
         whole.push_back(diagonal(dof));
     ltl_factor_inplace(m, M.data());
-    // as the factorisation goes: what is wrong spreads to the dofs before it
+    // in the order of the factorization: a fault spreads to the dofs before it
     for (size_t j = m.dofs.size(); j-- > 0;)
         if (!(diagonal(m.dofs[j]) > 1e-12 * whole[j])) return static_cast<int>(j);
     return -1;
@@ -119,7 +119,7 @@ void check_inertia(const Node& scene, const World& world, const VecX<double>& th
     const int dof = dof_without_inertia(world, theta, x0);
     if (dof < 0) return;
     const Body& b = m.bodies[m.dofs[dof].body];
-    scene["models"].fail("nothing resists the motion of joint \"" + b.joint_name + "\"",
+    scene["models"].fail("joint \"" + b.joint_name + "\" moves no inertia",
                          "give body \"" + b.name + "\" inertia, or the joint armature");
 }
 

@@ -1,4 +1,4 @@
-// Where a scene starts: positions and velocities of its joints.
+// The initial state of a scene: positions and velocities of its joints.
 #pragma once
 
 #include "scenes/format/json.hpp"
@@ -8,19 +8,19 @@ namespace costate {
 
 struct StartInput {
     VecX<double> x0;                 // (nx)
-    std::vector<int> initial_state;  // entries of its tangent (2 nv) to optimize
+    std::vector<int> initial_state;  // entries of the tangent (2 nv) of x0 to optimize
 };
 
-// From "initial"; q (nq) and v (nv) are what it does not mention.
+// Reads "initial"; joints that it does not name start at q (nq) and v (nv).
 StartInput read_start(const Node& scene, const Model& model, const VecX<double>& q, const VecX<double>& v);
 
 // Sets the configuration q (nq) of the joints that an object names: a number for one dof, a pose for others.
 void read_configuration(const Node& joints, const Model& model, VecX<double>& q);
 
-// The last dof that can be moved by next to nothing at x0, as when its axis passes through a point mass; -1
-// if there is none.
+// The last dof with practically no inertia at x0, for example with its axis through a point mass; -1 if there
+// is none.
 int dof_without_inertia(const World& world, const VecX<double>& theta, const VecX<double>& x0);
-// Fails if there is one.
+// Fails if a dof has no inertia.
 void check_inertia(const Node& scene, const World& world, const VecX<double>& theta, const VecX<double>& x0);
 
 }  // namespace costate

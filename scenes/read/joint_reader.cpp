@@ -8,7 +8,7 @@
 namespace costate {
 namespace {
 
-// The joints of the format, in the order of its names.
+// The joint types of the format, in the order of the names in read_joint.
 enum class Kind {
     fixed,
     revolute,
@@ -22,7 +22,7 @@ enum class Kind {
     planar
 };
 
-// One link of a joint: which joint of the core, about or along which axis.
+// One link of a joint: a joint type of the core and its axis.
 struct Link {
     JointType type = JointType::fixed;
     Vec3<double> axis = Vec3<double>::UnitZ();
@@ -32,7 +32,7 @@ bool is_chain(Kind kind) {
     return kind == Kind::universal || kind == Kind::cylindrical || kind == Kind::planar;
 }
 
-// "axis2", which must span a plane with the first axis.
+// "axis2", which must not be parallel to the first axis.
 Vec3<double> read_second_axis(const Node& node, const Vec3<double>& axis) {
     const Vec3<double> second = read_direction(node);
     if (second.cross(axis).norm() < 1e-6) node.fail("is parallel to \"axis\"", "use another direction");
@@ -52,7 +52,7 @@ std::vector<Link> links_of(const Node& node, Kind kind, const Vec3<double>& axis
             return {{JointType::revolute, axis},
                     {JointType::revolute, read_second_axis(node["axis2"], axis)}};
         case Kind::cylindrical: return {{JointType::prismatic, axis}, {JointType::revolute, axis}};
-        case Kind::planar: {  // the first direction is made normal to the axis, the second completes the two
+        case Kind::planar: {  // first direction: axis2 made normal to the axis; second: axis x first
             const auto given = node.find("axis2");
             const Vec3<double> otherwise =
                 std::abs(axis.x()) < 0.9 ? Vec3<double>::UnitX() : Vec3<double>::UnitY();
@@ -66,11 +66,11 @@ std::vector<Link> links_of(const Node& node, Kind kind, const Vec3<double>& axis
     return {};
 }
 
-// One number for all dofs, or one each.
+// One number for all dofs, or one number per dof.
 std::vector<double> read_per_dof(const Node& joint, const char* key, int nv, bool nonnegative) {
     const std::optional<Node> node = joint.find(key);
     if (!node) return {};
-    if (nv == 0) node->fail("a fixed joint has none", "remove it");
+    if (nv == 0) node->fail("a fixed joint has no dofs", "remove it");
     std::vector<Node> items = node->is_array() ? node->items(nv) : std::vector<Node>(nv, *node);
     std::vector<double> out;
     for (const Node& item : items)
@@ -78,7 +78,7 @@ std::vector<double> read_per_dof(const Node& joint, const char* key, int nv, boo
     return out;
 }
 
-// One range for all links, or one each, null for none.
+// One range for all links, or one per link; null for a link without limits.
 void read_limits(const Node& node, std::vector<BodySpec>& links) {
     const std::vector<Node> items = node.items();
     const bool each = !items.empty() && !items[0].is_number();
@@ -88,7 +88,7 @@ void read_limits(const Node& node, std::vector<BodySpec>& links) {
             std::tie(links[k].lower, links[k].upper) = read_range(each ? items[k] : node);
 }
 
-// Which keys mean nothing to a kind of joint.
+// Refuses the keys that a joint type does not use.
 void forbid_others(const Node& node, Kind kind, const std::string& type) {
     const std::string because = "the joint is " + type;
     const bool axis = kind != Kind::fixed && kind != Kind::spherical && kind != Kind::free;
@@ -99,8 +99,8 @@ void forbid_others(const Node& node, Kind kind, const std::string& type) {
     if (kind != Kind::spherical) node.forbid({"greatest_angle"}, because);
 }
 
-// The joint of a node as links that have no body's name yet; a joint of one link has its own name, others
-// number theirs.
+// The joint of a node as links; their bodies are named by the caller. One link has the name of the joint,
+// several have numbered names.
 std::vector<BodySpec> read_joint(const Node& node, const std::string& otherwise, bool at_world) {
     node.expect_keys("joint");
     const Kind kind = static_cast<Kind>(
@@ -109,7 +109,8 @@ std::vector<BodySpec> read_joint(const Node& node, const std::string& otherwise,
     const auto own = node.find("name");
     const std::string name = own ? read_name(*own) : otherwise;
     if (kind == Kind::free && !at_world)
-        node["type"].fail("a free joint starts at the world", "leave out \"parent\", or use another type");
+        node["type"].fail("the parent of a free joint is the world",
+                          "leave out \"parent\", or use another type");
     forbid_others(node, kind, node["type"].text());
     const auto direction = node.find("axis");
     const Vec3<double> axis = direction ? read_direction(*direction) : Vec3<double>::UnitZ();
@@ -158,7 +159,7 @@ std::vector<BodySpec> read_joint(const Node& node, const std::string& otherwise,
             links[0].*p.values = values;
     }
     if (const auto locked = node.find("locked"); locked && locked->boolean()) {
-        BodySpec weld;  // at coordinate 0 all links stand where the first does
+        BodySpec weld;  // one fixed joint, because at coordinate 0 all links coincide with the first
         weld.joint_name = name;
         weld.placement = X.p;
         weld.R_PB = X.R;
@@ -181,8 +182,8 @@ std::vector<BodySpec> read_joints(const Node& body, const std::string& body_name
             const std::vector<BodySpec> more =
                 read_joint(nodes[k], body_name + "." + std::to_string(k + 1), at_world);
             if (nodes.size() > 1 && more[0].joint == JointType::free)
-                nodes[k]["type"].fail("a free joint leaves nothing to others",
-                                      "give it alone, as the \"joint\"");
+                nodes[k]["type"].fail("a free joint cannot be combined with other joints",
+                                      "use it as the only \"joint\"");
             links.insert(links.end(), more.begin(), more.end());
         }
     }
@@ -216,7 +217,7 @@ std::pair<double, double> read_range(const Node& node) {
 std::pair<double, double> read_spring(const Node& node, const char* stiffness, const char* damping) {
     const std::optional<Node> k = node.find(stiffness), d = node.find(damping);
     if (d && !k)
-        d->fail(std::string("damps nothing without \"") + stiffness + "\"", "give both, or remove it");
+        d->fail(std::string("has no effect without \"") + stiffness + "\"", "give both, or remove it");
     return {k ? k->positive() : unlimited, d ? d->nonnegative() : 0};
 }
 

@@ -1,5 +1,5 @@
-// The joints of a body. Those that the core does not know are made of those that it does: a chain of bodies
-// without mass that ends with the body itself.
+// The joints of a body. Joint types that the core does not have become chains of its joints: massless bodies,
+// and the body itself at the end.
 #pragma once
 
 #include "core/model/model.hpp"
@@ -7,23 +7,24 @@
 
 namespace costate {
 
-// The links that carry a body, parents first, the body itself last; the parent of each is the one before it.
-// Of the "joint" or the "joints" of `body`; without either it is fixed. `body_name` is the last link's, the
-// others are <body>.1, <body>.2, ... A joint of several links (universal, cylindrical, planar) names theirs
-// <joint>.1, <joint>.2, ...
+// The links that carry a body, from the parent on: each link is the parent of the next, and the last one is
+// the body itself. They follow from the "joint" or the "joints" of `body`; a body without either is fixed.
+// `body_name` is the name of the last link; the others are <body>.1, <body>.2, ... The joints of a joint with
+// several links (universal, cylindrical, planar) are <joint>.1, <joint>.2, ...
 std::vector<BodySpec> read_joints(const Node& body, const std::string& body_name, bool at_world);
 
-// The nearest body on the way from one of `bodies` to the world, itself included, that moves against its
-// parent; -1: none.
+// The first body on the path from `body` to the world, `body` included, that moves relative to its parent; -1
+// if there is none.
 int moving_body(const std::vector<BodySpec>& bodies, int body);
 
 // Lower and upper end
 std::pair<double, double> read_range(const Node& node);
 
-// A unit vector along the one given.
+// The given vector, normalized.
 Vec3<double> read_direction(const Node& node);
 
-// Stiffness, above 0, and damping of what gives, by the names of their keys; unlimited and 0 without.
+// Stiffness (above 0) and damping of a compliant limit or surface under these keys; without them, unlimited
+// and 0.
 std::pair<double, double> read_spring(const Node& node, const char* stiffness, const char* damping);
 
 }  // namespace costate

@@ -33,7 +33,7 @@ std::vector<double> read_v(const Node& value, JointType type) {
     return v;
 }
 
-// Calls set(name, value, type) for the joints that a member of a keyframe names.
+// Calls set(name, value, type) for each joint that a member of a keyframe names.
 template <class Set>
 void for_each_joint(const Node& keyframe, const char* key, const std::map<std::string, JointType>& joints,
                     Set&& set) {
@@ -91,7 +91,7 @@ const Keyframe* chosen_keyframe(const Node& instance, const std::vector<Keyframe
     if (const auto wanted = instance.find("keyframe")) {
         const Keyframe* found = named(wanted->text());
         if (found == nullptr)
-            wanted->fail("the model has no such keyframe" +
+            wanted->fail("the model has no keyframe of this name" +
                              suggestion(wanted->text(), names_of(keyframes, &Keyframe::name)),
                          "correct or remove it");
         return found;

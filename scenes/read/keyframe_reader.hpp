@@ -10,7 +10,8 @@ struct ModelInput;
 
 std::vector<Keyframe> read_keyframes(const Node& list, const ModelInput& model);
 
-// The one that an instance starts in: the one it names, else "home", else the first, if there are any.
+// The keyframe in which an instance starts: the named one, otherwise "home", otherwise the first. Null if the
+// model has none.
 const Keyframe* chosen_keyframe(const Node& instance, const std::vector<Keyframe>& keyframes);
 
 }  // namespace costate

@@ -27,24 +27,23 @@ MassProperties<double> read_mass(const Node& body) {
     if (!inertia) return mass;
     mass.I = inertia_matrix(inertia->numbers(6).data());
     if (mass.m == 0 && !mass.I.isZero(0))
-        inertia->fail("is not zero but the mass is", "give the body mass, or no inertia");
+        inertia->fail("is not zero, but the mass is 0", "give the body mass, or remove the inertia");
     const std::string reason = unphysical(mass.I);
     if (!reason.empty() && !mass.I.isZero(0))
-        inertia->fail(
-            reason,
-            "use six zeros for a point mass, or the inertia of a real solid about its centre of mass");
+        inertia->fail(reason,
+                      "use six zeros for a point mass, or the inertia of a solid about its centre of mass");
     return mass;
 }
 
-// The names of a model under construction, and what each body was read from.
+// The names of a model under construction, and the node from which each body was read.
 struct ModelNames {
     NameTable bodies{"body"}, joints{"joint"}, shapes{"shape"}, actuators{"actuator"}, equalities{"equality"},
         sites{"site"};
     std::vector<Node> nodes;
 };
 
-// The links that carry a body, the last of which is the body. It does not touch its parent, however many
-// links are between.
+// Adds the links of a body, the last of which is the body itself. The body does not collide with its parent,
+// whatever the number of links between them.
 void add_links(const Node& node, const std::string& name, ModelInput& model, ModelNames& names) {
     int parent = -1;
     if (const auto named = node.find("parent"); named && named->text() != "world")
@@ -73,9 +72,9 @@ void read_body(const Node& node, ModelInput& model, ModelNames& names) {
             ShapeSpec s = read_shape(shape, name);
             s.body = body;
             if (s.terrain && moving_body(model.bodies, s.body) >= 0)
-                shape["type"].fail(
-                    "a " + shape["type"].text() + " stands in the world, and body \"" + name + "\" moves",
-                    "use a mesh, or put it in \"shapes\" of the scene");
+                shape["type"].fail("a " + shape["type"].text() + " must be fixed in the world, but body \"" +
+                                       name + "\" moves",
+                                   "use a mesh, or put it in \"shapes\" of the scene");
             names.shapes.add(shape, s.name);
             model.shapes.push_back(s);
         }
@@ -93,7 +92,7 @@ void read_body(const Node& node, ModelInput& model, ModelNames& names) {
         }
 }
 
-// A joint that moves nothing with mass would be thrown about by any force.
+// Refuses joints that move no mass: any force would accelerate them without bound.
 void check_masses(const std::vector<Node>& nodes, const std::vector<BodySpec>& bodies) {
     std::vector<double> carried(bodies.size());
     for (size_t i = bodies.size(); i-- > 0;) {
@@ -102,13 +101,13 @@ void check_masses(const std::vector<Node>& nodes, const std::vector<BodySpec>& b
         const bool armature = !bodies[i].armature.empty() && bodies[i].armature[0] > 0;
         if (carried[i] > 0 || joint_nv(bodies[i].joint) == 0 || armature) continue;
         const Node& where = nodes[i].has("mass") ? nodes[i]["mass"] : nodes[i];
-        where.fail("a moving body needs mass, and neither \"" + bodies[i].name +
-                       "\" nor anything it carries has any",
+        where.fail("a moving body needs mass, but neither \"" + bodies[i].name +
+                       "\" nor any body that it carries has mass",
                    "use a mass above 0 kg");
     }
 }
 
-// The quantities of the actuator's law: those its type needs, and those it may have.
+// Reads the quantities of the actuator's law: the required and the optional ones of its type.
 void read_quantities(const Node& node, const ActuatorKind& kind, const std::string& because,
                      ActuatorSpec& a) {
     for (const ActuatorQuantity& quantity : actuator_quantities()) {
@@ -148,7 +147,7 @@ ActuatorSpec read_actuator(const Node& node, const ModelInput& model, ModelNames
             "an actuator drives one dof, but this joint is " + std::string(joint_type_name(body.joint)),
             "name a joint with an axis");
     if (!kind.on_joint && moving_body(model.bodies, a.body) < 0)
-        node["body"].fail("a thruster pushes what moves, and this body does not", "name another body");
+        node["body"].fail("a thruster needs a body that moves, but this body is fixed", "name another body");
     const auto name = node.find("name");
     a.name = name ? read_name(*name) : kind.on_joint ? body.joint_name : body.name;
     names.actuators.add(node, a.name);
@@ -166,8 +165,8 @@ ActuatorSpec read_actuator(const Node& node, const ModelInput& model, ModelNames
     return a;
 }
 
-// What stands around a model that is alone, and is read with the scene made of it: complaints name its place
-// in the model.
+// Checks the "world" of a model, so that errors name places in the model file; the scene made of the model
+// reads it again.
 void check_world(const Node& world) {
     world.expect_keys("model_world");
     world.positive_or("time_step", 1);
@@ -191,7 +190,7 @@ std::vector<std::pair<std::string, std::string>> read_exclude(const Node& node,
         const std::vector<int> first = resolve(two[0], two[0].text(), "body", bodies),
                                second = resolve(two[1], two[1].text(), "body", bodies);
         if (out.size() + first.size() * second.size() > max_excluded)
-            pair.fail("excludes more than 1000000 pairs", "name fewer bodies");
+            pair.fail("excludes more than 1000000 pairs", "use fewer bodies");
         for (const int i : first)
             for (const int j : second)
                 if (i != j) out.emplace_back(bodies[i], bodies[j]);

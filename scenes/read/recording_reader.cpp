@@ -19,7 +19,7 @@ std::optional<size_t> find_name(const Names& names, const std::string& name) {
     return static_cast<size_t>(it - names.begin());
 }
 
-// The columns of the file but "time" that the patterns match; each must be the name of a signal.
+// The columns of the file, except "time", that the patterns match; each must be the name of a signal.
 Names chosen_columns(const Node& patterns, Names in_file, const Names& in_world) {
     Names chosen;
     std::erase(in_file, "time");
@@ -27,16 +27,16 @@ Names chosen_columns(const Node& patterns, Names in_file, const Names& in_world)
         for (const int c : resolve(pattern, pattern.text(), "column of the file", in_file)) {
             const std::string& name = in_file[c];
             if (!find_name(in_world, name))
-                pattern.fail("the scene has nothing named \"" + name + "\"" + suggestion(name, in_world),
+                pattern.fail("the scene has no signal named \"" + name + "\"" + suggestion(name, in_world),
                              "name other columns");
             if (!find_name(chosen, name)) chosen.push_back(name);
         }
     if (chosen.empty())
-        patterns.fail("names no column", "name some, such as those that costate simulate writes");
+        patterns.fail("is empty", "name columns, for example those that costate simulate writes");
     return chosen;
 }
 
-// The signals that these columns make up, whole rotations.
+// The signals of these columns; all four columns of a rotation must be included.
 std::vector<Signal> signals_of(const Node& patterns, const World& world, const Names& chosen) {
     std::vector<Signal> out;
     for (const Signal& s : all_signals(world)) {
@@ -46,7 +46,7 @@ std::vector<Signal> signals_of(const Node& patterns, const World& world, const N
         if (count == 0) continue;
         if (count < s.width())
             patterns.fail(
-                "names only a part of the rotation \"" + s.names[0] + "\" ... \"" + s.names[3] + "\"",
+                "contains only a part of the rotation \"" + s.names[0] + "\" ... \"" + s.names[3] + "\"",
                 "name all four, as in \"" + s.names[0].substr(0, s.names[0].size() - 1) + "*\"");
         out.push_back(s);
     }
@@ -57,7 +57,7 @@ std::vector<Signal> signals_of(const Node& patterns, const World& world, const N
     throw SceneError(file.string() + ":" + std::to_string(line) + ": " + what);
 }
 
-// The columns of the signals in order, quaternions of unit length.
+// The columns of the signals in order, with normalized quaternions.
 std::vector<double> row_of(const std::vector<Signal>& signals, const Table& table, size_t row,
                            const std::filesystem::path& file) {
     std::vector<double> out;
@@ -69,9 +69,9 @@ std::vector<double> row_of(const std::vector<Signal>& signals, const Table& tabl
         }
         if (!s.is_rotation()) continue;
         if (!(norm2 > 1e-24) || !std::isfinite(norm2))
-            fail_row(
-                file, table.lines[row],
-                "the quaternion \"" + s.names[0] + "\" ... has no direction; use 1, 0, 0, 0 for no turn");
+            fail_row(file, table.lines[row],
+                     "the quaternion \"" + s.names[0] +
+                         "\" ... has no direction; use 1, 0, 0, 0 for the identity");
         for (auto q = out.end() - 4; q != out.end(); ++q)
             *q /= std::sqrt(norm2);
     }
@@ -101,23 +101,23 @@ Recording read_recording(const Node& term, const World& world, const std::filesy
     for (size_t row = 0; row < table.rows.size(); ++row) {
         const double now = table.rows[row][*time];
         if (row > 0 && !(now > times.back()))
-            fail_row(
-                file, table.lines[row],
-                "the time " + seconds(now) + " is not after " + seconds(times.back()) + "; sort the rows");
+            fail_row(file, table.lines[row],
+                     "the time " + seconds(now) + " is not later than " + seconds(times.back()) +
+                         "; sort the rows");
         times.push_back(now);
         rows.push_back(row_of(signals, table, row, file));
     }
     const double h = world.settings.time_step, from = first * h, to = last * h, rounding = 1e-6 * h;
     if (times.front() > from + rounding)
         where.fail("begins at " + seconds(times.front()) + ", after the " + seconds(from) +
-                       " that the term looks at first",
-                   "shift its times, or record from there");
+                       " at which the term begins",
+                   "shift its times, or start the recording earlier");
     if (times.back() < to - rounding)
-        where.fail("ends at " + seconds(times.back()) + ", before the " + seconds(to) +
-                       " that the term looks at last",
-                   "use fewer \"steps\", or record longer");
+        where.fail(
+            "ends at " + seconds(times.back()) + ", before the " + seconds(to) + " at which the term ends",
+            "use fewer \"steps\", or record longer");
     if (rows[0].size() * (static_cast<size_t>(last) + 1) > max_samples)
-        where.fail("is " + std::to_string(rows[0].size()) + " columns at " + std::to_string(last + 1) +
+        where.fail("needs " + std::to_string(rows[0].size()) + " columns at " + std::to_string(last + 1) +
                        " times, more than 2e8 numbers",
                    "use fewer \"steps\"");
     return resample(signals, times, rows, first, last, h);

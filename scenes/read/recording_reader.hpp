@@ -1,5 +1,4 @@
-// The recorded motion that a term compares a rollout with: columns of a CSV file, by the names of
-// adjoint/objective/signal.hpp.
+// The recorded motion of a term: columns of a CSV file with the names of adjoint/objective/signal.hpp.
 #pragma once
 
 #include "adjoint/objective/recording.hpp"
@@ -7,8 +6,8 @@
 
 namespace costate {
 
-// "file" and "columns" of a term, brought to the steps [first, last]. The file has a column "time", in s,
-// that increases, and must cover the time of these steps; what it has beyond is ignored.
+// Reads "file" and "columns" of a term and resamples them at the steps [first, last]. The file needs an
+// increasing column "time", in s, which must cover these steps; further rows are ignored.
 Recording read_recording(const Node& term, const World& world, const std::filesystem::path& folder, int first,
                          int last);
 

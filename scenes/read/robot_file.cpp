@@ -32,13 +32,13 @@ ImportedModel import_model(const std::filesystem::path& file, const ImportOption
         root.fail("is not a robot description", "name a file that begins with <robot> or <mujoco>");
     out.warnings = warnings.lines();
     const std::string name = file.string();
-    read_model(Node(out.model, name, &out.places));  // what is left to complain about is found by the loader
+    read_model(Node(out.model, name, &out.places));  // the loader reports the remaining faults
     return out;
 }
 #else
 ImportedModel import_model(const std::filesystem::path& file, const ImportOptions&) {
     throw SceneError(file.string() +
-                     ": this build reads no URDF or MJCF, because TinyXML-2 was missing; install "
+                     ": this build cannot read URDF or MJCF, because TinyXML-2 was missing; install "
                      "libtinyxml2-dev and build again");
 }
 #endif

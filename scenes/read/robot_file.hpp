@@ -1,4 +1,4 @@
-// Files of robots in other formats.
+// Robot descriptions in other formats.
 #pragma once
 
 #include "scenes/import/import_options.hpp"
@@ -6,11 +6,11 @@
 
 namespace costate {
 
-// Whether the loader takes a file for a robot description: by its extension .urdf, .mjcf or .xml.
+// True if the extension of a file is that of a robot description: .urdf, .mjcf or .xml.
 bool is_robot_file(const std::filesystem::path& file);
 
-// Reads a robot description by the name of its first element: <robot> is URDF, <mujoco> is MJCF. Throws
-// SceneError.
+// Reads a robot description in the format given by its root element: <robot> is URDF, <mujoco> is MJCF.
+// Throws SceneError.
 ImportedModel import_model(const std::filesystem::path& file, const ImportOptions& options = {});
 
 }  // namespace costate

@@ -1,4 +1,4 @@
-// Shapes as a scene describes them.
+// Shapes and surfaces.
 #include <algorithm>
 #include <tuple>
 
@@ -17,7 +17,7 @@ constexpr size_t max_vertices = 100'000, max_heights = 1'000'000;
 struct KnownShape {
     const char* name;
     ShapeType type;
-    std::vector<const char*> keys;  // that describe it
+    std::vector<const char*> keys;  // of its size
 };
 const std::vector<KnownShape>& known_shapes() {
     static const std::vector<KnownShape> table{
@@ -33,7 +33,7 @@ const std::vector<KnownShape>& known_shapes() {
     return table;
 }
 
-// From the file that a shape names, in the folder of its document.
+// The mesh of the file that a shape names, relative to the folder of the document.
 TriangleMesh read_file(const Node& name) {
     try {
         return read_mesh_file(find_file(name, name.folder()));
@@ -51,11 +51,11 @@ std::vector<Vec3<double>> read_vertices(const Node& node) {
     return points;
 }
 
-// What a mesh is made of: the "file", which is then the only thing given, or the "vertices".
+// The source of a mesh: "file" or "vertices"; both together are an error.
 Node mesh_source(const Node& shape) {
     const std::optional<Node> file = shape.find("file");
     if (file)
-        shape.forbid({"vertices", "triangles"}, "the shape comes from a file");
+        shape.forbid({"vertices", "triangles"}, "the shape is read from a file");
     else if (!shape.has("vertices"))
         shape.fail("has neither \"vertices\" nor \"file\"", "add one of the two");
     return file ? *file : shape["vertices"];
@@ -69,7 +69,7 @@ std::shared_ptr<const Hull> read_hull(const Node& shape) {
     try {
         return shared_hull(points);
     } catch (const std::invalid_argument&) {
-        source.fail("the points span no volume", "give four that are not in one plane, or more");
+        source.fail("the points span no volume", "give four or more that are not in one plane");
     }
 }
 
@@ -94,7 +94,7 @@ std::shared_ptr<const Terrain> read_triangle_mesh(const Node& shape) {
     try {
         return triangle_terrain(std::move(mesh.vertices), std::move(mesh.triangles));
     } catch (const std::invalid_argument& e) {
-        source.fail(e.what(), "give triangles with corners that are not on one line");
+        source.fail(e.what(), "give triangles whose corners are not on one line");
     }
 }
 
@@ -114,7 +114,7 @@ std::shared_ptr<const Terrain> read_height_field(const Node& node) {
         return height_field(columns, static_cast<int>(rows.size()), cell[0].positive(), cell[1].positive(),
                             heights);
     } catch (const std::invalid_argument&) {
-        node["heights"].fail("are without bounds beside the cells", "use larger cells or lower heights");
+        node["heights"].fail("are too large relative to the cells", "use larger cells or lower heights");
     }
 }
 
@@ -128,7 +128,7 @@ Vec3<double> positive3(const Node& node) {
 void read_surface(const Node& node, ShapeSpec& s) {
     s.friction = node.nonnegative_or("friction", 1);
     s.restitution = node.nonnegative_or("restitution", 0);
-    if (s.restitution > 1) node["restitution"].fail("is above 1, which makes energy", "use 0 to 1");
+    if (s.restitution > 1) node["restitution"].fail("is above 1, which adds energy", "use 0 to 1");
     std::tie(s.stiffness, s.damping) = read_spring(node, "stiffness", "damping");
     if (s.stiffness < unlimited)
         node.forbid({"restitution"}, "a shape with \"stiffness\" bounces by its spring");

@@ -11,7 +11,7 @@
 namespace costate {
 namespace {
 
-// Something too large by `amount`, and how that is said.
+// An excess and its description.
 struct Excess {
     double amount;
     std::string text;
@@ -19,7 +19,7 @@ struct Excess {
 
 std::string in_quotes(const std::string& name) { return "\"" + name + "\""; }
 
-// "<begin> <the largest three>[ and <how many> more]; <remedy>"; nothing to say without any.
+// Appends the line "<begin> <the largest three>[ and <count> more]; <remedy>", or nothing if `all` is empty.
 void say(std::vector<std::string>& lines, const std::string& begin, std::vector<Excess> all,
          const std::string& remedy) {
     constexpr size_t most = 3;
@@ -39,7 +39,7 @@ std::string rounded(double x) {
     return out.str();
 }
 
-// A spring is pressed in at rest.
+// Overlaps of compliant shapes are expected: their springs are compressed at rest.
 bool is_compliant(const World& world, int shape) { return world.shapes.shapes[shape].spring >= 0; }
 
 std::vector<Excess> overlaps(const World& world, const VecX<double>& theta, const VecX<double>& x0) {
@@ -50,7 +50,7 @@ std::vector<Excess> overlaps(const World& world, const VecX<double>& theta, cons
     place_shapes(world, theta.data(), k, scratch);
     detect_contacts(world, theta.data(), scratch);
     make_contacts(world, theta.data(), k, scratch);
-    std::map<std::pair<int, int>, double> depths;  // of pairs of shapes, at their deepest point
+    std::map<std::pair<int, int>, double> depths;  // greatest depth of each pair of shapes
     for (const ContactPoint<double>& point : scratch.points) {
         if (is_compliant(world, point.features.a) || is_compliant(world, point.features.b)) continue;
         double& depth = depths[{point.features.a, point.features.b}];
@@ -65,7 +65,7 @@ std::vector<Excess> overlaps(const World& world, const VecX<double>& theta, cons
     return found;
 }
 
-// How far the joint is beyond its limit.
+// Amount by which a joint exceeds its limits.
 double beyond(const JointLimit& limit, const VecX<double>& theta, const VecX<double>& x0) {
     double q = x0[limit.q];
     if (limit.ball) q = 2 * std::atan2(x0.segment<3>(limit.q + 1).norm(), std::abs(x0[limit.q]));
@@ -94,9 +94,9 @@ std::vector<std::string> start_warnings(const World& world, const VecX<double>& 
                                         const VecX<double>& x0) {
     std::vector<std::string> lines;
     say(lines, "shapes overlap at the start:", overlaps(world, theta, x0),
-        "start them apart, or name bodies that may overlap under \"exclude\"");
+        "separate them, or list bodies that may overlap under \"exclude\"");
     say(lines, "joints start beyond their limits:", beyond_limits(world, theta, x0),
-        "start them within, under \"joints\" of \"initial\"");
+        "change \"joints\" of \"initial\"");
     return lines;
 }
 

@@ -1,4 +1,4 @@
-// What is odd about where a scene starts.
+// Warnings about the initial state of a scene.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@ namespace costate {
 inline constexpr double noted_overlap = 1e-3;  // m
 inline constexpr double noted_excess = 1e-3;   // rad or m
 
-// One line each, none if all is well at x0 (nx): rigid shapes that overlap by more than `noted_overlap`, the
-// deepest three pairs by name, and joints beyond their limits by more than `noted_excess`, the farthest
-// three. Contacts push the ones apart with great impulses, limits the others. theta (np).
+// Warnings about the start x0 (nx) with parameters theta (np), one line each: rigid shapes that overlap by
+// more than `noted_overlap` (naming the deepest three pairs), and joints beyond their limits by more than
+// `noted_excess` (naming the worst three). Contacts and limits would correct both with large impulses.
 std::vector<std::string> start_warnings(const World& world, const VecX<double>& theta,
                                         const VecX<double>& x0);
 

@@ -14,13 +14,13 @@ namespace {
 
 using Entry = ParameterLayout::Entry;
 
-// The numbers of theta that a path names: all of an entry, or "<entry>[k]".
+// The numbers of theta that a path selects: all of an entry, or "<entry>[k]".
 struct Selection {
     const Entry* entry;
     int offset, width;
 };
 
-// A pattern passes over what has no effect, unless it matches nothing else.
+// Skips entries without effect, unless the pattern matches only such entries.
 std::vector<Selection> select(const Node& node, const ParameterLayout& layout) {
     std::string path = node.text();
     const size_t bracket = path.find('[');
@@ -28,7 +28,7 @@ std::vector<Selection> select(const Node& node, const ParameterLayout& layout) {
     if (bracket != std::string::npos) {
         if (bracket + 3 != path.size() || path.back() != ']' || path[bracket + 1] < '0' ||
             path[bracket + 1] > '9')
-            node.fail("cannot be read after its [", "write for example bodies/box/com[0]");
+            node.fail("has no valid index after [", "write for example bodies/box/com[0]");
         element = path[bracket + 1] - '0';
         path.resize(bracket);
     }
@@ -66,24 +66,24 @@ double in_range(const Node& node, ParameterRange range) {
     return node.number();
 }
 
-// "bodies/<body>/pseudo_inertia": mass, centre of mass and inertia as one
+// "bodies/<body>/pseudo_inertia" stands for mass, centre of mass and inertia together.
 constexpr std::string_view pseudo_inertia = "/pseudo_inertia";
 
-// The ends of ranges that entries of "parameters" set, one by one or both.
+// Checks the ranges whose ends entries of "parameters" have set, one end or both.
 void check_intervals(const Node& parameters, const World& world, const VecX<double>& theta) {
     for (const Node& node : parameters.items()) {
         if (node["path"].text().ends_with(pseudo_inertia)) continue;
         for (const Selection& s : select(node["path"], world.model.layout))
             if (s.entry->range == ParameterRange::interval &&
                 !(theta[s.entry->offset] < theta[s.entry->offset + 1]))
-                node.fail("leaves \"" + s.entry->path + "\" with a lower end that is not below the upper one",
+                node.fail("makes the lower end of \"" + s.entry->path + "\" not less than its upper end",
                           "give both as [lower, upper]");
     }
 }
 
 void set_values(const Node& value, const Selection& s, const World& world, VecX<double>& theta) {
     if (s.entry->path == "world/time_step")
-        value.fail("the time step is not set here", "use \"time_step\" of the scene");
+        value.fail("the time step cannot be set here", "use \"time_step\" of the scene");
     const std::vector<Node> items =
         value.is_array() ? value.items(s.width) : std::vector<Node>(s.width, value);
     for (int k = 0; k < s.width; ++k)
@@ -91,10 +91,10 @@ void set_values(const Node& value, const Selection& s, const World& world, VecX<
     const int from = world.model.inertia.offset, to = from + 6 * static_cast<int>(world.model.bodies.size());
     if (s.entry->offset < from || s.entry->offset >= to) return;
     const std::string reason = unphysical(inertia_matrix(theta.data() + s.entry->offset));
-    if (!reason.empty()) value.fail("the inertia " + reason, "use the inertia of a real solid");
+    if (!reason.empty()) value.fail("the inertia " + reason, "use the inertia of a solid");
 }
 
-// The ends of a range are kept apart by what was the middle of it.
+// A variable and its bounds. The ends of a range are kept on their sides of its initial middle.
 ParameterVariable read_variable(const Node& node, const Selection& s, int index, const VecX<double>& theta) {
     const double value = theta[index];
     ParameterVariable variable;
@@ -121,16 +121,15 @@ ParameterVariable read_variable(const Node& node, const Selection& s, int index,
     if (!(variable.lower < variable.upper))
         node["upper"].fail("is not above the lower bound", "widen the bounds");
     if (value < variable.lower || value > variable.upper)
-        node.fail("the value lies outside its bounds", "widen the bounds or change the value");
+        node.fail("the value is outside its bounds", "widen the bounds or change the value");
     return variable;
 }
 
-// The bodies that "bodies/<pattern>/pseudo_inertia" names, each to be moved as a whole.
+// The bodies that "bodies/<pattern>/pseudo_inertia" selects.
 std::vector<int> select_bodies(const Node& node, const Model& model) {
-    node.forbid({"value", "lower", "upper", "scale"},
-                "a pseudo-inertia has a scale of its own, without bounds");
+    node.forbid({"value", "lower", "upper", "scale"}, "a pseudo-inertia has its own scale and no bounds");
     if (!node.has("optimize") || !node["optimize"].boolean())
-        node["path"].fail("a pseudo-inertia is for optimizers alone",
+        node["path"].fail("a pseudo-inertia can only be optimized",
                           "add \"optimize\": true, or set mass, com and inertia");
     std::vector<std::string> paths;
     for (const Body& b : model.bodies)
@@ -138,7 +137,7 @@ std::vector<int> select_bodies(const Node& node, const Model& model) {
     return resolve(node["path"], node["path"].text(), "parameter", paths);
 }
 
-// Refuses a number of theta that moves already.
+// Marks a number of theta as optimized; fails if it is marked already.
 void claim(const Node& path, const World& world, std::vector<bool>& moves, int index) {
     if (moves[index])
         path.fail("\"" + world.model.layout.element_name(index) + "\" is optimized twice",
@@ -146,13 +145,13 @@ void claim(const Node& path, const World& world, std::vector<bool>& moves, int i
     moves[index] = true;
 }
 
-// "squared" unless said otherwise
+// "squared" by default
 TermNorm read_norm(const Node& node) {
     const auto norm = node.find("norm");
     return norm && norm->choice({"squared", "distance"}) == 1 ? TermNorm::distance : TermNorm::squared;
 }
 
-// Refuses the keys that have no meaning for a term.
+// Refuses the keys that a term does not use.
 void forbid_others(const Node& node, const TermTraits& traits) {
     const std::string because = std::string("the term is ") + traits.name;
     const auto unless = [&](bool meant, std::initializer_list<const char*> keys) {
@@ -179,7 +178,7 @@ std::vector<std::string> term_names() {
     return names;
 }
 
-// All that the patterns under `key` match, or everything if there is no such key.
+// The indices that the patterns under `key` match; all indices if the key is absent.
 std::vector<int> read_matches(const Node& node, const char* key, const char* kind,
                               const std::vector<std::string>& names) {
     std::vector<bool> chosen(names.size(), !node.has(key));
@@ -208,7 +207,7 @@ Term read_term(const Node& node, const World& world, const VecX<double>& x0,
     term.running = traits.of_a_step || traits.subject == TermSubject::file;
     if (const auto at = node.find("at")) term.running = at->choice({"end", "running"}) == 1;
     if (traits.of_a_step && !term.running)
-        node["at"].fail("there is no " + kind.text() + " at the end, where no step follows",
+        node["at"].fail("the final state has no " + kind.text() + ", because no step follows it",
                         "use \"running\"");
 
     if (traits.subject == TermSubject::file) {
@@ -216,11 +215,11 @@ Term read_term(const Node& node, const World& world, const VecX<double>& x0,
             read_recording(node, world, folder, term.running ? 0 : steps, term.running ? steps - 1 : steps);
         for (const Signal& s : term.recording.signals)
             if (s.is_of_a_step() && !term.running)
-                node["at"].fail("there is no \"" + s.names[0] + "\" at the end, where no step follows",
+                node["at"].fail("the final state has no \"" + s.names[0] + "\", because no step follows it",
                                 "use \"running\"");
     }
     if (const auto site = node.find("site")) {
-        node.forbid({"body", "point"}, "the point is that of a site");
+        node.forbid({"body", "point"}, "the site gives the point");
         term.site = resolve_one(*site, "site", names_of(model.sites, &Site::name));
         term.body = model.sites[term.site].body;
     } else if (traits.subject == TermSubject::point || traits.subject == TermSubject::body)
@@ -265,7 +264,7 @@ ParameterMap read_parameters(const Node& scene, const World& world, VecX<double>
     const auto parameters = scene.find("parameters");
     if (!parameters) return variables;
     std::vector<bool> moves(theta.size());
-    std::vector<std::pair<Node, int>> whole;  // bodies that move as a whole
+    std::vector<std::pair<Node, int>> whole;  // bodies with optimized pseudo-inertia
     for (const Node& node : parameters->items()) {
         node.expect_keys("parameter");
         const Node path = node["path"];
@@ -295,7 +294,7 @@ ParameterMap read_parameters(const Node& scene, const World& world, VecX<double>
     for (const auto& [path, body] : whole)
         if (!log_cholesky_of(mass_properties(m, theta.data(), body)))
             path.fail("body \"" + m.bodies[body].name +
-                          "\" is flat, thin or a point, which has no log-Cholesky form",
+                          "\" is a point, thin or flat, so its inertia has no log-Cholesky form",
                       "give it extent in all directions");
     return variables;
 }

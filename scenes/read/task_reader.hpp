@@ -1,5 +1,4 @@
-// What is done with the world of a scene: controls, parameters to change or identify, the objective, the
-// optimizer.
+// The task of a scene: controls, parameters to set or optimize, objective and optimizer.
 #pragma once
 
 #include "adjoint/objective/term.hpp"
@@ -16,15 +15,15 @@ struct ControlInput {
     VecX<double> z0;  // (plan.size())
 };
 
-// One channel an actuator. What "controls" does not mention is held: at its value of `start` (nu), if any,
-// else a motor at 0 and a servo where its joint starts.
+// One channel per actuator. Actuators that "controls" does not name are held: at their value in `start` (nu)
+// if there is one, otherwise motors at 0 and servos at the start of their joint.
 ControlInput read_controls(const Node& scene, const World& world, const VecX<double>& x0,
                            const std::vector<std::optional<double>>& start, int steps);
 
-// Sets the values that "parameters" gives and returns those that may move.
+// Sets the values that "parameters" gives and returns the parameters to optimize.
 ParameterMap read_parameters(const Node& scene, const World& world, VecX<double>& theta);
 
-// Files of terms are sought below `folder`.
+// Recordings are relative to `folder`.
 Objective read_objective(const Node& scene, const World& world, const VecX<double>& x0,
                          const std::filesystem::path& folder, int steps);
 

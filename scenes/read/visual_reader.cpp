@@ -1,4 +1,4 @@
-// What viewers show of a body.
+// Visual geometry of bodies.
 #include "scenes/read/model_reader.hpp"
 
 namespace costate {
@@ -7,7 +7,7 @@ namespace {
 constexpr ShapeType types[] = {ShapeType::sphere, ShapeType::capsule,   ShapeType::cylinder,
                                ShapeType::box,    ShapeType::ellipsoid, ShapeType::mesh};
 
-// The size of a visual, and that it has no other.
+// Reads the size of a visual and refuses the size keys of other types.
 Vec3<double> read_size(const Node& node, ShapeType type) {
     const std::string because = "the visual is a " + node["type"].text();
     const bool round = type == ShapeType::sphere || type == ShapeType::capsule || type == ShapeType::cylinder;

@@ -10,24 +10,24 @@ namespace costate {
 namespace {
 
 inline constexpr size_t max_bodies = 100000, max_shapes = 10000, max_keyframes = 10000;
-// to factor takes seconds, to store 320 MB
+// such a mass matrix takes seconds to factor, or 320 MB
 inline constexpr size_t max_dofs_in_a_row = 3000, max_mass_matrix = 20'000'000;
 
-// What the instances add up to.
+// The sum of all instances.
 struct Assembly {
     ModelBuilder builder;
     std::vector<ShapeSpec> shapes;
-    std::vector<std::string> shape_bodies;  // name of the body, empty: the world
+    std::vector<std::string> shape_bodies;  // body of each shape; empty: the world
     std::vector<std::pair<std::string, std::string>> excluded;
-    std::map<std::string, Transform<double>> free_bodies;  // where they start
-    // of instances that start in one, under their names in the world
+    std::map<std::string, Transform<double>> free_bodies;  // poses at the start
+    // The keyframes in which the instances start, merged, with names of the world
     Keyframe start{"", {}, {}, {}};
-    std::vector<Keyframe> keyframes;        // of all instances, by <instance>/<keyframe>
-    std::vector<EqualityInput> equalities;  // of handles
+    std::vector<Keyframe> keyframes;        // of all instances, named <instance>/<keyframe>
+    std::vector<EqualityInput> equalities;  // bodies are handles of the builder
     std::vector<Visual> visuals;
-    std::vector<std::string> visual_bodies;  // name of the body
+    std::vector<std::string> visual_bodies;  // body of each visual
     std::vector<std::string> warnings;       // of imported models
-    size_t mass_matrix = 0;                  // numbers on its pattern
+    size_t mass_matrix = 0;                  // nonzeros of its sparsity pattern
     NameTable bodies{"body"}, joints{"joint"}, actuators{"actuator"}, shape_names{"shape"},
         equality_names{"equality"}, sites{"site"};
 };
@@ -41,13 +41,13 @@ Settings read_settings(const Node& scene) {
         if (const auto type = solver->find("type"))
             s.solver = solvers[type->choice({"pgs", "lcp", "ncp"})];
         else if (solver->has("sweeps") || solver->has("tolerance"))
-            s.solver = SolverType::pgs;  // whose settings these are
+            s.solver = SolverType::pgs;  // "sweeps" and "tolerance" imply pgs
         constexpr ImpulseGradient gradients[] = {ImpulseGradient::automatic, ImpulseGradient::swept,
                                                  ImpulseGradient::implicit};
         if (const auto gradient = solver->find("gradient")) {
             s.gradient = gradients[gradient->choice({"automatic", "swept", "implicit"})];
             if (s.solver != SolverType::pgs && s.gradient == ImpulseGradient::swept)
-                gradient->fail("needs sweeps, and an exact solver has none",
+                gradient->fail("\"swept\" requires pgs; lcp and ncp have no sweeps",
                                "use \"implicit\" or \"automatic\"");
         }
         constexpr ConeMethod methods[] = {ConeMethod::gauss_seidel, ConeMethod::admm};
@@ -58,7 +58,7 @@ Settings read_settings(const Node& scene) {
             s.complementarity_aware = aware->boolean();
             if (s.complementarity_aware && s.solver == SolverType::pgs &&
                 s.gradient != ImpulseGradient::implicit)
-                aware->fail("needs the equations of an active set, and sweeps have none",
+                aware->fail("needs a gradient by the active set",
                             "use \"gradient\": \"implicit\", or type lcp or ncp");
         }
         if (const auto sweeps = solver->find("sweeps"))
@@ -82,7 +82,7 @@ Settings read_settings(const Node& scene) {
         contact->expect_keys("contact");
         s.compliance = contact->nonnegative_or("compliance", s.compliance);
         s.erp = contact->nonnegative_or("erp", s.erp);
-        if (s.erp > 1) (*contact)["erp"].fail("takes back more than the whole penetration", "use 0 to 1");
+        if (s.erp > 1) (*contact)["erp"].fail("would correct more than the whole penetration", "use 0 to 1");
         s.slop = contact->nonnegative_or("slop", s.slop);
         s.recovery_speed = contact->nonnegative_or("recovery_speed", s.recovery_speed);
         s.rest_speed = contact->nonnegative_or("rest_speed", s.rest_speed);
@@ -116,13 +116,13 @@ void read_ground(const Node& node, Assembly& a) {
     add_world_shape(a, node, ground);
 }
 
-// Of a model in JSON
+// Refuses the options of importers for a model in JSON.
 void forbid_import_options(const Node& instance) {
-    instance.forbid({"base"}, "the model is JSON, which says how its bodies are joined to the world");
-    instance.forbid({"self_collision"}, "the model is JSON, whose shapes say it");
+    instance.forbid({"base"}, "in a JSON model, the joints of the bodies define the base");
+    instance.forbid({"self_collision"}, "in a JSON model, each shape has its own \"self_collision\"");
 }
 
-// The model of an instance, from its own text or from a file in the scene's folder or below.
+// The model of an instance, inline or from a file in the scene's folder or below.
 ModelInput read_instance_model(const Node& instance, const std::filesystem::path& folder,
                                const ImportOptions& options, std::vector<std::string>& warnings) {
     if (const auto model = instance.find("model")) {
@@ -154,7 +154,7 @@ void add_equality(Assembly& a, const Node& where, const EqualityInput& input) {
     a.equalities.push_back(input);
 }
 
-// An equality of a model at the pose X; the names are done.
+// An equality of a model that is placed at the pose X. Its names are already those of the world.
 EqualityInput placed(EqualityInput input, const std::vector<int>& handles, const Transform<double>& X) {
     EqualitySpec& spec = input.spec;
     const auto end = [&](int& body, Vec3<double>& anchor) {
@@ -169,7 +169,7 @@ EqualityInput placed(EqualityInput input, const std::vector<int>& handles, const
     return input;
 }
 
-// What a model at the pose X has of a keyframe, added to one of the world; free joints move with it.
+// Adds a keyframe of a model at the pose X to one of the world; states of free joints are transformed by X.
 template <class Full>
 void add_start(const Keyframe& start, const Full& full, const Transform<double>& X, Keyframe& to_world) {
     for (const auto& [joint, q] : start.q) {
@@ -189,9 +189,8 @@ void add_start(const Keyframe& start, const Full& full, const Transform<double>&
         to_world.controls[full(actuator)] = value;
 }
 
-// One copy of a model in the world, at the pose X. Its names get `prefix`; in a model of one body, what has
-// the model's own name is called just that, and what goes on after it with a dot gets the prefix in its
-// place.
+// Adds one copy of a model at the pose X. A name becomes <prefix>/<name>. In a model with one body, however,
+// `own`, the name of the instance, becomes <prefix>, and <own>.<rest> becomes <prefix>.<rest>.
 void add_copy(const Node& where, const ModelInput& model, const std::string& own, const std::string& prefix,
               const Transform<double>& X, const Keyframe* keyframe, Assembly& a) {
     const auto full = [&](const std::string& name) {
@@ -255,9 +254,9 @@ void add_copy(const Node& where, const ModelInput& model, const std::string& own
         a.excluded.emplace_back(in_world(first), in_world(second));
 }
 
-// How many numbers the mass matrix has of a model: one for each two dofs of which one carries the other.
+// Number of nonzeros in the mass matrix of a model: one for each pair of dofs of which one carries the other.
 size_t mass_matrix_size(const Node& where, const std::vector<BodySpec>& bodies) {
-    std::vector<size_t> dofs;  // on the way to each body, its own included
+    std::vector<size_t> dofs;  // on the path from the world to each body
     size_t size = 0;
     for (const BodySpec& body : bodies) {
         const size_t before = body.parent < 0 ? 0 : dofs[body.parent], own = joint_nv(body.joint);
@@ -315,12 +314,12 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder, co
         for (const Node& equality : equalities->items())
             add_equality(a, equality, read_equality(equality, a.builder.bodies()));
     Model model = a.builder.build();
-    if (model.nv == 0) scene["models"].fail("nothing in the world can move", "add a body with a joint");
+    if (model.nv == 0) scene["models"].fail("no body in the world can move", "add a body with a joint");
 
     if (const auto exclude = scene.find("exclude"))
         for (auto& pair : read_exclude(*exclude, names_of(model.bodies, &Body::name)))
             a.excluded.push_back(std::move(pair));
-    std::map<std::string, int> index;  // in the model, which has its own order
+    std::map<std::string, int> index;  // of bodies in the model, which reorders them
     for (size_t i = 0; i < model.bodies.size(); ++i)
         index[model.bodies[i].name] = static_cast<int>(i);
     for (size_t n = 0; n < a.shapes.size(); ++n)

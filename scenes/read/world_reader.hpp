@@ -1,4 +1,4 @@
-// The world of a scene: the instances of its models, its fixed shapes, its settings.
+// The world of a scene: instances of models, fixed shapes, settings.
 #pragma once
 
 #include "scenes/format/json.hpp"
@@ -12,17 +12,17 @@ namespace costate {
 
 struct WorldInput {
     World world;
-    // (nq), (nv) where everything starts if "initial" says nothing else
+    // (nq), (nv) the start of all joints that "initial" does not name
     VecX<double> q, v;
-    // (nu) of actuators whose instance starts in a keyframe that names them
+    // (nu) controls given by the keyframes in which the instances start
     std::vector<std::optional<double>> controls;
-    std::vector<Keyframe> keyframes;        // of instances, as <instance>/<keyframe>
-    std::vector<EqualityInput> equalities;  // one for each of the model's
+    std::vector<Keyframe> keyframes;        // of all instances, named <instance>/<keyframe>
+    std::vector<EqualityInput> equalities;  // one per equality of the model
     std::vector<Visual> visuals;
     std::vector<std::string> warnings;  // of imported models
 };
 
-// `folder` is where model files are sought, `options` are for those that are imported.
+// Model files are relative to `folder`; `options` apply to imported models.
 WorldInput read_world(const Node& scene, const std::filesystem::path& folder, const ImportOptions& options);
 
 }  // namespace costate

@@ -1,4 +1,4 @@
-// What a constraint row of a step is, in words.
+// Names of the constraint rows of a step, for messages.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace costate {
 
-// Such as "contact of 'ground' and 'toe', normal", or "limit of joint 'knee'"; after `step`.
+// For example "contact of 'ground' and 'toe', normal" or "limit of joint 'knee'". Call after `step`.
 std::string row_name(const World& w, const StepScratch<double>& s, int row);
 
-// After step_adj: the first row whose impulse had an adjoint that is not finite; empty if there is none.
+// The first row whose impulse has an adjoint that is not finite; empty if there is none. Call after step_adj.
 std::string first_bad_row(const World& w, const StepScratch<double>& s);
 
 }  // namespace costate

@@ -265,7 +265,7 @@ TEST_CASE("saved run: two runs do not save to one file") {
         const RunLock first(file);
         CHECK(complaint([&] { RunLock second(file); }) ==
               "cannot write '" + file.string() +
-                  "': another run writes it; wait for that one, or give another name");
+                  "': another run writes it; wait for that run, or give another name");
         const RunLock other(folder.path("other"));
     }
     CHECK(fs::is_empty(folder.path()));
@@ -282,7 +282,7 @@ TEST_CASE("saved run: it comes back to whom it belongs, or one line says why not
     save_run(file, 7, run);  // over it
     CHECK(load_run(file, 7) == run);
     CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);
-    const std::string good = content(file), name = "cannot go on from '" + file.string() + "': ";
+    const std::string good = content(file), name = "cannot resume '" + file.string() + "': ";
     CHECK(complaint([&] { load_run(file, 8); }).find(name + "it was saved by another run") == 0);
     for (size_t at = 0; at < good.size(); at += 13) {
         std::string bad = good;
@@ -291,7 +291,7 @@ TEST_CASE("saved run: it comes back to whom it belongs, or one line says why not
         CHECK(complaint([&] { load_run(file, 7); }).find(name) == 0);
     }
     overwrite(file, good.substr(0, 500));
-    CHECK(complaint([&] { load_run(file, 7); }) == name + "it is corrupted; run again from the start");
+    CHECK(complaint([&] { load_run(file, 7); }) == name + "it is corrupted; start the run again");
     overwrite(file, "");
     CHECK(complaint([&] { load_run(file, 7); }) == name + "it is not a saved run");
     CHECK(complaint([&] { load_run(folder.path("none"), 7); }).find("cannot read '") == 0);
@@ -347,10 +347,10 @@ TEST_CASE("streamed gradient: a NumPy array, whole or not there, that a resumed 
         overwrite(folder.path("g.npy.part"), other);
         CHECK(complaint([&] {
                   ControlGradientFile(file, steps, nu, true, true);
-              }).find("cannot go on with '" + file.string() + ".part': ") == 0);
+              }).find("cannot resume with '" + file.string() + ".part': ") == 0);
     }
     overwrite(folder.path("g.npy.part"), text.substr(0, 50));
-    CHECK(complaint([&] { ControlGradientFile(file, steps, nu, true, true); }).find("cannot go on with '") ==
+    CHECK(complaint([&] { ControlGradientFile(file, steps, nu, true, true); }).find("cannot resume with '") ==
           0);
     fs::remove(folder.path("g.npy.part"));
     {

@@ -223,7 +223,7 @@ TEST_CASE(
                                      "has no effect: a plane has no size", "remove it"}})
         check_complaint(with(r.parameter), "test.json", r.what, r.remedy);
     check_complaint(with(R"({"path": "joints/arm/shoulder/limits[0]", "value": 2.5})"), "test.json",
-                    "lower end that is not below the upper one", "give both as [lower, upper]");
+                    "makes the lower end of", "give both as [lower, upper]");
     const Scene s = changed({{"/parameters/0", R"({"path": "actuators/*/kp", "value": 7})"}});
     const Model& m = s.world.model;
     CHECK((s.theta[m.actuator.kp.at(0)] == 0 && s.theta[m.actuator.kp.at(1)] == 7));

@@ -171,7 +171,7 @@ TEST_CASE("parameter map: bodies without a log-Cholesky form, and parts that mov
     check_complaint(
         with(
             R"([{"path": "bodies/ball/pseudo_inertia", "optimize": true}, {"path": "bodies/ball/inertia", "value": [1, 1, 2, 0, 0, 0]}])"),
-        "test.json#/parameters/0/path: ", "body \"ball\" is flat, thin or a point", "give it extent");
+        "test.json#/parameters/0/path: ", "body \"ball\" is a point, thin or flat", "give it extent");
     check_complaint(
         with(
             R"([{"path": "bodies/ball/pseudo_inertia", "optimize": true}, {"path": "bodies/*/mass", "optimize": true}])"),

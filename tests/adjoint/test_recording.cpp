@@ -157,7 +157,7 @@ TEST_CASE("recording: every wrong file or column is named with its place, the re
     CHECK(of_term(term_of("\"*\"")) == "no complaint");
     check_complaint(of_term(term_of("\"time\"")),
                     json + "/columns/0: ", "no column of the file is named \"time\"", "correct the name");
-    check_complaint(of_term(term_of("")), json + "/columns: ", "names no column", "name some");
+    check_complaint(of_term(term_of("")), json + "/columns: ", "is empty", "name columns");
     check_complaint(of_term(R"({"term": "recording", "columns": ["arm/elbow"]})"), json + ": ", "no \"file\"",
                     "add it");
     check_complaint(of_term(R"({"term": "effort", "columns": ["arm/elbow"]})"),
@@ -177,9 +177,9 @@ TEST_CASE("recording: every wrong file or column is named with its place, the re
                     "correct the cell");
     check_complaint(of_file(head + rows + "0.2,1,1,,0,0\n"), csv + ":5: ", "\"\" in column",
                     "correct the cell");
-    check_complaint(of_file(head + rows + "0.2,1\n"), csv + ":5: ", "has 2 cells, the first line has 6",
-                    "give every column one");
-    check_complaint(of_file(head + rows + "\n0.1,1,1,0,0,0\n"), csv + ":6: ", "0.1 s is not after 0.1 s",
+    check_complaint(of_file(head + rows + "0.2,1\n"), csv + ":5: ", "has 2 cells, but the first line has 6",
+                    "write one cell per column");
+    check_complaint(of_file(head + rows + "\n0.1,1,1,0,0,0\n"), csv + ":6: ", "0.1 s is not later than 0.1 s",
                     "sort the rows");
     check_complaint(of_file(head + rows + "0.2,1,0,0,0,0\n"), csv + ":5: ", "has no direction",
                     "use 1, 0, 0, 0");
@@ -187,17 +187,16 @@ TEST_CASE("recording: every wrong file or column is named with its place, the re
                     csv + ":1: ", "two columns are named \"arm/elbow\"", "rename");
     check_complaint(of_file("t,arm/elbow,ball.q\n0,0,0\n"), csv + ":1: ", "no column \"time\"",
                     "add the time");
-    check_complaint(of_file("time,arm/elbow,\"ball\n0,0,0\n"), csv + ":1: ", "a quote is not closed",
-                    "close it");
+    check_complaint(of_file("time,arm/elbow,\"ball\n0,0,0\n"), csv + ":1: ", "unclosed quote", "close it");
     check_complaint(of_file("time,\"arm/elbow\"b,ball\n0,0,0\n"), csv + ":1: ", "text after a closing quote",
                     "put a comma");
-    check_complaint(of_file("\n"), csv + ":1: ", "no row of numbers", "give a line of names");
+    check_complaint(of_file("\n"), csv + ":1: ", "no row of numbers", "write a line of names");
     check_complaint(of_file("time,arm/elbw,ball.x\n0,0,0\n1,1,1\n"),
-                    json + "/columns/0: ", "nothing named \"arm/elbw\", the nearest is \"arm/elbow\"",
+                    json + "/columns/0: ", "no signal named \"arm/elbw\", the nearest is \"arm/elbow\"",
                     "name other");
     check_complaint(of_file("time,arm/elbow,ball.x\n0.01,0,0\n1,1,1\n"),
                     json + "/file: ", "begins at 0.01 s, after the 0 s", "shift its times");
     folder.write("motion.csv", "time,impulse(ball)\n0,0\n1,1\n");
     check_complaint(of_term(term_of("\"impulse(ball)\"", R"(, "at": "end")")),
-                    json + "/at: ", "no \"impulse(ball)\" at the end", "use \"running\"");
+                    json + "/at: ", "has no \"impulse(ball)\"", "use \"running\"");
 }

@@ -278,8 +278,8 @@ TEST_CASE("schedule: bytes choose it") {
     CHECK(Schedule::within(64 * 1024, 296, 5000).slots() == 221);
     CHECK(Schedule::within(std::int64_t{1} << 50, 296, 10).slots() == 10);
     CHECK(Schedule::within(296, 296, 10).slots() == 1);
-    CHECK_THROWS_WITH_AS(Schedule::within(295, 296, 10), "295 bytes hold no checkpoint, which takes 296",
-                         std::invalid_argument);
+    CHECK_THROWS_WITH_AS(Schedule::within(295, 296, 10),
+                         "295 bytes are too few for a checkpoint, which takes 296", std::invalid_argument);
     CHECK(Schedule::within(10 * 296, 296, 1000, 99).disk_slots() == 91);  // 11 apart
     CHECK(Schedule::within(10 * 296, 296, 1000, 99).forward_evaluations() <
           Schedule::binomial(1000, 10).forward_evaluations());

@@ -53,7 +53,7 @@ class Inputs(Cli):
         robot = self.robot(ROBOT.replace("</robot>", "  <gazebo/>\n</robot>"))
         p = subprocess.run([PROGRAM, "info", robot], capture_output=True, text=True, cwd=self.folder)
         self.assertEqual(p.returncode, DONE)
-        self.assertRegex(p.stderr, r"\Acostate: warning: [^\n]*thrower.urdf:11: <gazebo> in <robot> has no counterpart[^\n]*\n\Z")
+        self.assertRegex(p.stderr, r"\Acostate: warning: [^\n]*thrower.urdf:11: <gazebo> in <robot> is not supported[^\n]*\n\Z")
         self.refuse("info", robot, "--strict", because=r"thrower.urdf:11: <gazebo>")
         self.refuse("convert", robot, "--strict", "-o", "x.json", because=r"thrower.urdf:11: <gazebo>")
 
@@ -82,11 +82,11 @@ class Inputs(Cli):
             ("--steps.*'0'", "info", s, "--steps", 0),
             ("--steps.*'1e3'", "info", s, "--steps", "1e3"),
             ("--steps.*'99999999999'", "info", s, "--steps", 99999999999),
-            ("no value", "info", s, "--json=maybe"),
+            ("without a value", "info", s, "--json=maybe"),
             ("--max-error.*'nan'", "gradcheck", s, "--max-error", "nan"),
             ("--max-error.*'-1'", "gradcheck", s, "--max-error=-1"),
             ('adm.*"adam"', "optimize", s, "--method", "adm"),
-            ("of --method cmaes", "optimize", s, "--seed", 2),
+            ("require --method cmaes", "optimize", s, "--seed", 2),
             ('throw.json: ilqr .* not "per_step"; write', "optimize", "throw", "--method", "ilqr"),
             ("multiple_shooting .* optimizes parameters", "optimize", "box_slide", "--method", "multiple_shooting"),
             ("--knots.*'1'", "optimize", s, "--knots", 1),
@@ -163,7 +163,7 @@ class Inputs(Cli):
         self.assertEqual(len(replay["controls"]), 10)
         self.assertIn(f"after step {replay['first_step'] + 9}: body 'm/cart'", replay["message"])
         self.refuse("simulate", "--from", "stiff-diverged.json", because="after step 9: body 'm/cart'", code=DIVERGED)
-        self.refuse("simulate", stiff, "--from", "stiff-diverged.json", because="leave them out")
+        self.refuse("simulate", stiff, "--from", "stiff-diverged.json", because="leave out SCENE")
         del replay["state"][0]
         self.refuse("simulate", "--from", self.write("short.json", json.dumps(replay)), because="short.json#/state")
         self.refuse("simulate", "--from", "nowhere.json", because="nowhere.json")

@@ -157,7 +157,7 @@ class Gradient(unittest.TestCase):
         first = subprocess.Popen(self.command(*what), cwd=self.folder, stderr=subprocess.PIPE, text=True)
         self.wait_for(first, "run")
         for more in [[], ["--out", "g.json"]]:
-            self.refuse(*what, *more, because="cannot write 'run': another run writes it; wait for that one")
+            self.refuse(*what, *more, because="cannot write 'run': another run writes it; wait for that run")
         self.assertIsNone(first.poll())
         first.send_signal(signal.SIGTERM)
         first.communicate()
@@ -202,11 +202,11 @@ class Gradient(unittest.TestCase):
         for because, *arguments in [
             ("give the scene and options|not a saved run", "--resume", "noise"),
             ("cannot read 'gone'", "--resume", "gone"),
-            ("--save-every is about --save", "--save-every", 1),
+            ("--save-every requires --save", "--save-every", 1),
             ("require --disk DIR", "--compress"),
             ("require --disk DIR", "--disk-space", "1G"),
             ("there is no folder 'gone'", "--disk", "gone"),
-            ("such as 10G, not 'much'", "--disk", ".", "--disk-space", "much"),
+            ("for example 10G, not 'much'", "--disk", ".", "--disk-space", "much"),
             ("leave out --memory and --disk", "--disk", ".", "--slots", 3),
             ("leave one out", "--disk", ".", "--keep", 3),
             ("--horizon", "--horizon", 0),

@@ -350,7 +350,7 @@ const tests = {
     assert.equal(status, 0, stderr);
     const { page, said, close } = await open(encodeURI(file));
     const text = await page.locator("body").innerText();
-    for (const part of ["loss before", "loss after", "Before and after", "Controls", "What was optimized", "control arm/torque1", "Settings and versions", "gauss_newton", "costate optimize throw --iterations 3 --report"])
+    for (const part of ["loss before", "loss after", "Before and after", "Controls", "Optimized variables", "control arm/torque1", "Settings and versions", "gauss_newton", "costate optimize throw --iterations 3 --report"])
       assert.ok(text.includes(part), part);
     assert.equal(await page.locator("figure svg").count(), 3 + 7);
     assert.deepEqual(await page.evaluate(() => costate.runs.map((run) => [run.label, Boolean(run.adjointNorms)])), [["before", true], ["after", true]]);

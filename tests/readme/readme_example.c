@@ -1,5 +1,5 @@
-/* The servos of a quadruped straighten its legs: how fast does it jump, and what would the target of each
- * change about that? */
+/* The servos of a quadruped straighten its legs. How fast does it jump, and how does this speed depend on the
+ * servo targets? */
 #include <costate.h>
 #include <stdio.h>
 
@@ -17,7 +17,7 @@ int main(void) {
         if (costate_step(m, q[t], v[t], u, q[t + 1], v[t + 1]) < 0) return puts(costate_last_error()), 1;
 
     double q_bar[most] = {0}, v_bar[most] = {0}, u_bar[most], by_u[most] = {0};
-    v_bar[2] = 1; /* of the trunk's upward speed; from there back in time */
+    v_bar[2] = 1; /* gradient of the trunk's upward speed, pulled back in time */
     for (int t = steps - 1; t >= 0; --t) {
         costate_step_vjp(m, q[t], v[t], u, q_bar, v_bar, q_bar, v_bar, u_bar, NULL);
         for (int i = 0; i < nu; ++i)

@@ -1,5 +1,5 @@
-// An arm without torques falls and lets its ball go: by how much does it miss the target, and what would
-// change that?
+// An arm without torques falls and releases its ball. How far does the ball miss the target, and what is the
+// gradient of this distance?
 #include <cstdio>
 
 #include "adjoint/rollout/rollout.hpp"
@@ -12,9 +12,9 @@ int main() {
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
 
-    const double miss = rollout.forward(scene.theta, scene.x0, scene.z0);  // 1000 steps, their states stored
+    const double miss = rollout.forward(scene.theta, scene.x0, scene.z0);  // 1000 steps, storing their states
     Gradient gradient;
-    // each step run again from its state, then pulled back
+    // replays each step from its state and pulls it back
     rollout.backward(scene.theta, scene.z0, gradient);
 
     const Model& model = scene.world.model;

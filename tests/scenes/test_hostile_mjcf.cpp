@@ -36,9 +36,9 @@ TEST_CASE("hostile MJCF: numbers") {
     refuse_in_body("<joint limited='true'/>" + ball_geom, "limited but has no \"range\"", "add it");
     refuse_in_body("<joint limited='yes'/>" + ball_geom, "is not known", "correct it");
     refuse_mjcf("<compiler autolimits='false'/>\n" + one_body("", "<joint range='0 1'/>"), 3,
-                "not whether it counts", "set autolimits");
+                "does not say whether it applies", "set autolimits");
     refuse_mjcf("<compiler eulerseq='xyw'/>", 2, "not a sequence of axes", "write three");
-    refuse_mjcf("<compiler coordinate='global'/>", 2, "no longer MJCF", "save the model");
+    refuse_mjcf("<compiler coordinate='global'/>", 2, "is obsolete", "save the model");
     refuse_mjcf("<compiler angle='turns'/>", 2, "is not known", "correct it");
     refuse_mjcf("<option timestep='0'/>" + one_body(""), 2, "must be positive", "use a number above 0");
     refuse_mjcf("<worldbody><body quat='0 0 0 0'/></worldbody>", 2, "has no direction", "write 1 0 0 0");
@@ -62,24 +62,24 @@ TEST_CASE("hostile MJCF: masses and inertias") {
     refuse_in_body("<joint/><inertial mass='1'/>", "has no \"pos\"", "add it");
     refuse_in_body("<joint/><inertial pos='0 0 0'/>", "has no \"mass\"", "add it");
     refuse_in_body("<inertial pos='0 0 0' mass='1'/><inertial pos='0 0 0' mass='1'/>",
-                   "second one of its body", "keep one");
+                   "second <inertial> of its body", "keep one");
     refuse_in_body("<joint/><geom size='.1' mass='-2'/>", "must not be negative", "use 0 or more");
     refuse_in_body("<joint/><geom size='.1' density='-2'/>", "must not be negative", "use 0 or more");
-    refuse_mjcf("<worldbody>\n<body><joint/></body></worldbody>", 3, "moves but has no mass",
+    refuse_mjcf("<worldbody>\n<body><joint/></body></worldbody>", 3, "moves, but neither this body",
                 "give it an <inertial>");
     refuse_mjcf("<compiler settotalmass='nan'/>", 2, "range of numbers", "use finite");
 }
 
 TEST_CASE("hostile MJCF: geoms") {
     refuse_in_body("<geom/>", "without \"size\"", "add it");
-    refuse_in_body("<geom size='0'/>", "not enough for a sphere", "write 1 numbers above 0");
-    refuse_in_body("<geom type='box' size='1 2'/>", "not enough for a box", "write 3 numbers");
+    refuse_in_body("<geom size='0'/>", "incomplete for a sphere", "write 1 numbers above 0");
+    refuse_in_body("<geom type='box' size='1 2'/>", "incomplete for a box", "write 3 numbers");
     refuse_in_body("<geom type='capsule' size='.1' fromto='1 1 1 1 1 1'/>", "has no length",
                    "give two points");
     refuse_in_body("<geom type='torus' size='1'/>", "is not known", "correct it");
     refuse_in_body("<geom type='mesh'/>", "without its name", "add \"mesh\"");
-    refuse_in_body("<geom type='mesh' mesh='x'/>", "names no mesh", "correct it");
-    refuse_in_body("<geom type='hfield' hfield='x'/>", "names no height field", "correct it");
+    refuse_in_body("<geom type='mesh' mesh='x'/>", "is not a mesh", "correct it");
+    refuse_in_body("<geom type='hfield' hfield='x'/>", "is not a height field", "correct it");
     refuse_in_body("<geom size='1' friction='-1'/>", "must not be negative", "use 0 or more");
     refuse_in_body("<geom size='1' contype='1.5'/>", "out of range", "use a whole number");
     refuse_in_body("<geom size='1' contype='1e12'/>", "out of range", "use a whole number");
@@ -105,12 +105,14 @@ TEST_CASE("hostile MJCF: the tree") {
     refuse_mjcf("<worldbody><body><joint/>" + ball_geom + "<body>\n<freejoint/>" + ball_geom +
                     "</body></body></worldbody>",
                 3, "not in the world", "move the body");
-    refuse_in_body("<freejoint/><joint/>" + ball_geom, "beside a free joint", "a free joint is the only one");
-    refuse_in_body("<joint/><freejoint/>" + ball_geom, "beside a free joint", "a free joint is the only one");
+    refuse_in_body("<freejoint/><joint/>" + ball_geom, "combined with a free joint",
+                   "give a free joint its own body");
+    refuse_in_body("<joint/><freejoint/>" + ball_geom, "combined with a free joint",
+                   "give a free joint its own body");
     std::string joints;
     for (int i = 0; i < 7; ++i)
         joints += "<joint/>";
-    refuse_in_body(joints + ball_geom, "one joint too many", "give a body at most 6");
+    refuse_in_body(joints + ball_geom, "exceeds the 6 joints", "use fewer");
 }
 
 TEST_CASE("hostile MJCF: names") {
@@ -121,21 +123,21 @@ TEST_CASE("hostile MJCF: names") {
                 "second joint named \"j\"", "rename");
     refuse_mjcf("<worldbody><geom name='g' size='1'/>\n<geom name='g' size='1'/></worldbody>", 3,
                 "second geom named \"g\"", "rename");
-    refuse_mjcf("<worldbody><body name='a*'/></worldbody>", 2, "means something else", "rename");
-    refuse_mjcf("<worldbody><body name='world'/></worldbody>", 2, "means something else", "rename");
+    refuse_mjcf("<worldbody><body name='a*'/></worldbody>", 2, "reserved name", "rename");
+    refuse_mjcf("<worldbody><body name='world'/></worldbody>", 2, "reserved name", "rename");
     refuse_mjcf(
         "<asset><mesh name='a' vertex='0 0 0 1 0 0 0 1 0 0 0 1'/>\n<mesh name='a' vertex='0 0 0 1 0 0 0 1 0 "
         "0 0 1'/></asset>",
         3, "second mesh", "rename");
-    refuse_mjcf("<default><default class='a'/>\n<default class='a'/></default>", 3, "names a class twice",
+    refuse_mjcf("<default><default class='a'/>\n<default class='a'/></default>", 3, "defines a class twice",
                 "rename");
-    refuse_mjcf("<default><default class='main'/></default>", 2, "names a class twice", "rename");
+    refuse_mjcf("<default><default class='main'/></default>", 2, "defines a class twice", "rename");
     refuse_mjcf("<default><default/></default>", 2, "has no \"class\"", "add it");
     refuse_mjcf("<default><default class='leg'/></default>" + one_body("", "<joint class='lge'/>"), 2,
-                "names no class", "correct it");
-    refuse_mjcf("<worldbody><body childclass='x'/></worldbody>", 2, "names no class", "correct it");
+                "is not a class", "correct it");
+    refuse_mjcf("<worldbody><body childclass='x'/></worldbody>", 2, "is not a class", "correct it");
     const std::string actuator = one_body("", "<joint name='j'/>") + "<actuator>\n";
-    refuse_mjcf(actuator + "<motor joint='k'/></actuator>", 3, "names no joint, the nearest is \"j\"",
+    refuse_mjcf(actuator + "<motor joint='k'/></actuator>", 3, "is not a joint, the nearest is \"j\"",
                 "correct it");
     refuse_mjcf(actuator + "<motor name='a' joint='j'/>\n<motor name='a' joint='j'/></actuator>", 4,
                 "second actuator named", "rename");
@@ -147,17 +149,17 @@ TEST_CASE("hostile MJCF: names") {
                 "use 0 or more");
     refuse_mjcf(actuator + "<position joint='j' inheritrange='1'/></actuator>", 3, "no range to inherit",
                 "give the joint a range");
-    refuse_mjcf(one_body("") + "<contact>\n<exclude body1='b' body2='c'/></contact>", 3, "names no body",
+    refuse_mjcf(one_body("") + "<contact>\n<exclude body1='b' body2='c'/></contact>", 3, "is not a body",
                 "correct it");
-    refuse_mjcf(one_body("") + "<equality>\n<weld body1='c'/></equality>", 3, "names no body", "correct it");
+    refuse_mjcf(one_body("") + "<equality>\n<weld body1='c'/></equality>", 3, "is not a body", "correct it");
     refuse_mjcf(one_body("") + "<equality>\n<connect body1='b'/></equality>", 3, "has no \"anchor\"",
                 "add it");
-    refuse_mjcf(one_body("") + "<equality>\n<joint joint1='c'/></equality>", 3, "names no joint",
+    refuse_mjcf(one_body("") + "<equality>\n<joint joint1='c'/></equality>", 3, "is not a joint",
                 "correct it");
     refuse_mjcf(one_body("") + "<keyframe>\n<key qpos='1 2'/></keyframe>", 3,
-                "has 2 numbers, but the joints have 1", "give one for each");
+                "has 2 numbers, but the joints have 1", "write one number for each");
     refuse_mjcf(one_body("") + "<keyframe>\n<key ctrl='1'/></keyframe>", 3,
-                "has 1 numbers, but the actuators are 0", "give one for each");
+                "has 1 numbers, but the actuators are 0", "write one number for each");
     refuse_mjcf(one_body("") + "<keyframe><key name='a'/>\n<key name='a'/></keyframe>", 3, "second keyframe",
                 "rename");
 }
@@ -205,11 +207,11 @@ TEST_CASE("hostile MJCF: includes that go round, come twice, climb out, or are n
                                                  10));
     refuse("<include file='binary.xml'/>", "binary.xml:1", "", "");
     folder.write("robot/cut.xml", "<mujocoinclude>\n<body name=\"x\">\n");
-    refuse("<include file='cut.xml'/>", "cut.xml:2", "broken XML", "check what is open");
+    refuse("<include file='cut.xml'/>", "cut.xml:2", "broken XML", "check the open tags");
     for (int i = 0; i < 30; ++i)
         folder.write("robot/n" + std::to_string(i) + ".xml",
                      "<n><include file='n" + std::to_string(i + 1) + ".xml'/></n>");
-    refuse("<include file='n0.xml'/>", "n19.xml:1", "20 within each other", "include fewer");
+    refuse("<include file='n0.xml'/>", "n19.xml:1", "a nesting depth of 20", "include fewer");
     refuse_loading(folder.write("robot/main.xml", std::string("MJB\0\0\x01\x02\xfe", 8)),
                    at("main.xml") + ":1: ", "", "");
     refuse_loading(folder.write("robot/main.xml", "<mujoco>\n<worldbody>\n<body"),
@@ -226,8 +228,8 @@ TEST_CASE("hostile MJCF: meshes that are not there, climb out or are none") {
                                                "mesh='m'/></body></worldbody></mujoco>");
         refuse_loading(main, main.string() + ":2: ", what, remedy);
     };
-    refuse("none.obj", "is not there, but bodies need its mass", "name the folder");
-    refuse("../outside.obj", "leads out of the model's folder", "name the folder");
+    refuse("none.obj", "is missing, but a body needs its mass", "name its folder");
+    refuse("../outside.obj", "leads out of the model's folder", "name its folder");
     folder.write("robot/flat.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
 #ifdef COSTATE_HAVE_ASSIMP
     refuse("flat.obj", "cannot be read", "");
@@ -246,7 +248,7 @@ TEST_CASE("hostile MJCF: much of everything is refused or read in good time") {
     std::string wide = "<worldbody>\n";
     for (int i = 0; i < 100001; ++i)
         wide += "<body/>";
-    refuse_mjcf(wide + "</worldbody>", 3, "one body too many", "use at most 100000");
+    refuse_mjcf(wide + "</worldbody>", 3, "exceeds the 100000 bodies", "use fewer");
     std::string geoms = "<worldbody><body>";
     for (int i = 0; i < 20000; ++i)
         geoms += "<geom size='1'/>";
@@ -260,11 +262,11 @@ TEST_CASE("hostile MJCF: what only the loader finds is still placed in the file"
         folder.write("robot/main.xml",
                      "<mujoco><worldbody><body name='a'><joint/>" + ball_geom + "</body>\n<body name='b'>" +
                          ball_geom + "</body></worldbody><equality>\n<weld body1='b'/></equality></mujoco>");
-    refuse_loading(main, main.string() + ":3: ", "does not move against", "name a body that does");
+    refuse_loading(main, main.string() + ":3: ", "does not move relative to", "name a body that does");
     const auto light = folder.write("robot/light.xml",
                                     "\n<mujoco><worldbody><body name='a'><joint/><inertial pos='0 0 0' "
                                     "mass='1'/></body></worldbody></mujoco>");
-    refuse_loading(light, light.string() + ":2: ", "nothing resists the motion of joint", "give body");
+    refuse_loading(light, light.string() + ":2: ", "moves no inertia", "give body");
     const auto empty = folder.write("robot/empty.xml", "<mujoco><worldbody/></mujoco>");
     refuse_loading(empty, empty.string() + ":1: ", "a model needs a body", "add one");
 }

@@ -34,22 +34,22 @@ TEST_CASE("hostile URDF: cycles, two parents, loose links") {
                 5, "cycle that the root does not reach", "remove a joint");
     refuse_urdf(urdf_robot(link_a + link_b + link_c + urdf_joint("j", "fixed", "a", "c") +
                            urdf_joint("k", "fixed", "b", "c")),
-                6, "which joint \"j\" carries already", "a link has one parent");
-    refuse_urdf(urdf_robot(link_a + link_b), 3, "\"b\" is joined to nothing", "add a joint");
+                6, "which joint \"j\" already carries", "a link has one parent");
+    refuse_urdf(urdf_robot(link_a + link_b), 3, "\"b\" has no joint to a parent", "add a joint");
 }
 
 TEST_CASE("hostile URDF: missing links and joints, duplicate and unfit names") {
     const std::string base = urdf_link("base");
     refuse_urdf(urdf_robot(base + urdf_joint("j", "fixed", "bsae", "base")), 3,
-                "names no link, the nearest is \"base\"", "correct it");
-    refuse_urdf(urdf_robot(base + urdf_joint("j", "fixed", "base", "x")), 3, "names no link", "correct it");
+                "is not a link, the nearest is \"base\"", "correct it");
+    refuse_urdf(urdf_robot(base + urdf_joint("j", "fixed", "base", "x")), 3, "is not a link", "correct it");
     refuse_urdf(urdf_robot(base + "<joint name='j' type='fixed'><child link='base'/></joint>"), 3,
                 "has no <parent>", "add it");
-    refuse_urdf(urdf_robot(link_a + link_a), 3, "is the name of a link already", "rename one");
+    refuse_urdf(urdf_robot(link_a + link_a), 3, "is the name of another link", "rename one");
     refuse_urdf(urdf_robot(link_a + link_b + link_c + urdf_joint("j", "fixed", "a", "b") +
                            urdf_joint("j", "fixed", "b", "c")),
-                6, "is the name of a joint already", "rename one");
-    refuse_urdf(urdf_robot(urdf_link("a*")), 2, "has a *", "rename it");
+                6, "is the name of another joint", "rename one");
+    refuse_urdf(urdf_robot(urdf_link("a*")), 2, "contains a *", "rename it");
     refuse_urdf(urdf_robot(urdf_link("")), 2, "is empty", "fill it in");
     refuse_urdf(urdf_robot(urdf_link(" a")), 2, "white space", "rename it");
     refuse_urdf(urdf_robot("<link/>"), 2, "has no \"name\"", "add it");
@@ -58,15 +58,15 @@ TEST_CASE("hostile URDF: missing links and joints, duplicate and unfit names") {
     refuse_urdf(
         urdf_robot(link_a + link_b +
                    urdf_joint("j", "revolute", "a", "b", "<limit lower='0' upper='1'/>\n<mimic joint='i'/>")),
-        5, "names no joint, the nearest is \"j\"", "correct it");
+        5, "is not a joint, the nearest is \"j\"", "correct it");
     refuse_urdf(urdf_robot(link_a + link_b + urdf_joint("j", "continuous", "a", "b", "<mimic joint='j'/>")),
-                4, "is the joint itself", "name another");
+                4, "is the same joint", "name another");
     refuse_urdf(urdf_robot(link_a + link_b + link_c + urdf_joint("j", "planar", "a", "b", "") +
                            urdf_joint("k", "continuous", "a", "c", "<mimic joint='j'/>")),
-                6, "couples a joint that is planar", "couple joints of one axis");
+                6, "couples a joint of type planar", "couple joints with one axis");
     // what the loader itself complains about has the line too
     refuse_urdf(urdf_robot(link_a + link_b + urdf_joint("world", "continuous", "a", "b", "")), 4,
-                "\"world\" is taken", "rename it");
+                "the name \"world\" is reserved", "rename it");
     refuse_urdf(urdf_robot(urdf_link("world") + urdf_link("world_link") +
                            urdf_joint("j", "continuous", "world", "world_link", "")),
                 3, "already a body named \"world_link\"", "rename one");
@@ -81,7 +81,7 @@ TEST_CASE("hostile URDF: mass and inertia") {
     refuse_urdf(with(urdf_inertial("nan")), 4, "beyond the range", "use finite");
     refuse_urdf(with(urdf_inertial("inf")), 4, "beyond the range", "use finite");
     refuse_urdf(with(urdf_inertial("1e999")), 4, "beyond the range", "use finite");
-    refuse_urdf(with(urdf_inertial("heavy")), 4, "is not a number", "write numbers");
+    refuse_urdf(with(urdf_inertial("heavy")), 4, "is not a list of numbers", "write numbers");
     refuse_urdf(with("<inertial><mass value='0'/></inertial>"), 3, "a moving body needs mass",
                 "use a mass above 0");
     refuse_urdf(with(""), 3, "a moving body needs mass", "use a mass above 0");
@@ -144,7 +144,7 @@ TEST_CASE("hostile URDF: huge counts and deep chains end soon") {
             joints += urdf_joint("j" + std::to_string(i), "fixed", "l" + std::to_string(i - 1),
                                  "l" + std::to_string(i), "");
     }
-    refuse_urdf(urdf_robot(links + joints), 4098, "4096 are the most", "use fewer");
+    refuse_urdf(urdf_robot(links + joints), 4098, "exceeds the 4096 links", "use fewer");
     std::string nested = "<link name='a'>";
     for (int i = 0; i < 100000; ++i)
         nested += "<visual>\n";
@@ -173,7 +173,7 @@ TEST_CASE("hostile URDF: paths that climb out") {
               std::string("package://robot/../secret/wedge.obj"),
               std::string("file://") + folder.path("secret/wedge.obj").string(),
               folder.path("secret/wedge.obj").string(), std::string("meshes/link.obj")})
-            check_complaint(load(name, kind), begin, "leads out of the robot's folder", "name the folder");
+            check_complaint(load(name, kind), begin, "leads out of the robot's folder", "name its folder");
     check_complaint(load("http://example.org/wedge.obj"), begin, "is not a path", "use package://");
     check_complaint(load(""), begin, "is empty", "fill it in");
     folder.write("robot/meshes/broken.stl", "solid nothing\n");

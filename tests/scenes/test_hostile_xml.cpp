@@ -28,14 +28,14 @@ TEST_CASE("truncated and malformed XML") {
     refuse_xml("", 1, "no element", "name a robot");
     refuse_xml("   \n ", 1, "no element", "name a robot");
     refuse_xml("just prose", 1, "", "");
-    refuse_xml("<robot>\n<link name='a'>\n", 2, "broken XML", "check what is open");
+    refuse_xml("<robot>\n<link name='a'>\n", 2, "broken XML", "check the open tags");
     refuse_xml("<robot>\n<link name='a'\n", 2, "broken XML", "");
-    refuse_xml("<robot>\n<link name=>\n</robot>", 2, "attribute", "check quotes");
-    refuse_xml("<robot>\n<link name=\"a>\n</robot>", 2, "attribute", "check quotes");
-    refuse_xml("<robot>\n</link>\n</robot>", 1, "closed under another name", "close it under its own");
+    refuse_xml("<robot>\n<link name=>\n</robot>", 2, "attribute", "check the quotes");
+    refuse_xml("<robot>\n<link name=\"a>\n</robot>", 2, "attribute", "check the quotes");
+    refuse_xml("<robot>\n</link>\n</robot>", 1, "closing tag does not match", "use the same name");
     refuse_xml("<robot>\n<!-- for ever\n</robot>", 2, "comment", "close it");
     refuse_xml("<robot>\n<![CDATA[ for ever\n</robot>", 2, "CDATA", "close it");
-    refuse_xml("<robot/>\n<robot/>", 2, "beside the first", "put all into one");
+    refuse_xml("<robot/>\n<robot/>", 2, "second root element", "put all elements into one");
     refuse_xml("<robot>\n<link name='a'\n name='b'/>\n</robot>", 3, "given twice", "check");
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("attributes as numbers, vectors, choices") {
     for (const char* name : {"nan", "inf", "big"})
         refuse(name, number, "beyond the range");
     for (const char* name : {"word", "comma", "hex", "plus"})
-        refuse(name, number, "is not a number");
+        refuse(name, number, "is not a list of numbers");
     refuse("two", number, "too many");
     refuse("empty", number, "too few");
     refuse(
@@ -150,7 +150,7 @@ TEST_CASE("warnings name the first of several places, and are errors if strict")
     for (const XmlElement& b : document.root().children("b"))
         b.warn_others(warnings, {"x"}, {});
     document.root().warn_others(warnings, {}, {"b"});
-    const std::string remedy = " has no counterpart here and is left out; remove it to be rid of this";
+    const std::string remedy = " is not supported and is ignored; remove it to silence this";
     REQUIRE(warnings.lines().size() == 2);
     CHECK(warnings.lines()[0] == "f.xml:2: attribute \"y\" of <b>" + remedy + " (and at 1 more)");
     CHECK(warnings.lines()[1] == "f.xml:4: <c> in <a>" + remedy);

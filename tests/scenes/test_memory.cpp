@@ -51,9 +51,9 @@ TEST_CASE("memory: what is none is refused") {
                         }),
                         "test.json#/memory: ", what, remedy);
     };
-    refused("\"64Q\"", "is not a memory size", "write \"auto\", bytes, or such as \"64M\"");
-    refused("15", "holds no state, which takes", "give more");
-    refused("\"15\"", "holds no state, which takes", "give more");
+    refused("\"64Q\"", "is not a memory size", "write \"auto\", a number of bytes, or for example \"64M\"");
+    refused("15", "is too small for a state of", "give more");
+    refused("\"15\"", "is too small for a state of", "give more");
     CHECK(complaint([] { changed({{"/memory", "0"}}); }).starts_with("test.json#/memory: "));
     CHECK(complaint([] { changed({{"/memory", "1.5"}}); }).starts_with("test.json#/memory: "));
 }

@@ -196,7 +196,7 @@ TEST_CASE("mesh files: broken ones get a clear line") {
               "no complaint");
     CHECK(said("index.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n") != "no complaint");
     CHECK(said("cloud.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n") != "no complaint");
-    CHECK(said("line.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n").find("no triangle that has an area") !=
+    CHECK(said("line.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n").find("no triangle with an area") !=
           std::string::npos);
 }
 
@@ -248,9 +248,9 @@ TEST_CASE("mesh files: in scenes, as the hull of a body's shape and as terrain")
     check_complaint(said(R"([{"type": "mesh", "file": "flat.obj", "triangles": []}])", none),
                     shape + "/triangles: ", "the shape is a mesh", "remove it");
     check_complaint(said(R"([{"type": "triangle_mesh", "file": "flat.obj"}])", none),
-                    shape + "/type: ", "stands in the world", "use a mesh");
+                    shape + "/type: ", "must be fixed in the world", "use a mesh");
     check_complaint(said(R"([{"type": "height_field", "cell": [1, 1], "heights": [[0, 0], [0, 0]]}])", none),
-                    shape + "/type: ", "stands in the world", "use a mesh");
+                    shape + "/type: ", "must be fixed in the world", "use a mesh");
     check_complaint(said(none, triangle), fixed + "/vertices: ", "triangle 0 is flat", "give triangles");
     check_complaint(
         said(none, R"([{"name": "t", "type": "triangle_mesh", "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0]],
@@ -264,8 +264,7 @@ TEST_CASE("mesh files: in scenes, as the hull of a body's shape and as terrain")
 
 TEST_CASE("mesh files: without assimp it is said how to get it") {
     const ScratchFolder folder("mesh_none");
-    CHECK(mesh_complaint(folder.write("wedge.obj", wedge_obj())).find("it has no assimp") !=
-          std::string::npos);
+    CHECK(mesh_complaint(folder.write("wedge.obj", wedge_obj())).find("without assimp") != std::string::npos);
 }
 
 #endif

@@ -96,7 +96,8 @@ TEST_CASE(
               .warnings.empty());
     const MjcfText parents = mjcf(flag("filterparent") + cart);
     REQUIRE(parents.warnings.size() == 1);
-    check_complaint(parents.warnings[0], "m.xml:2: ", "a body never touches its parent", "remove the flag");
+    check_complaint(parents.warnings[0], "m.xml:2: ", "a body never collides with its parent",
+                    "remove the flag");
     CHECK(complaint([] { mjcf("<option><flag contact='off'/></option>" + cart); }).find("contact=\"off\"") !=
           std::string::npos);
 }
@@ -106,7 +107,7 @@ TEST_CASE("MJCF: an integrator other than Euler has no counterpart, and a warnin
         const MjcfText m = mjcf("<option integrator='" + name + "'/>" + cart);
         REQUIRE(m.warnings.size() == 1);
         check_complaint(m.warnings[0], "m.xml:2: ",
-                        "integrator=\"" + name + "\" has no counterpart: a step is semi-implicit Euler",
+                        "integrator=\"" + name + "\" is not supported: a step is semi-implicit Euler",
                         "use a smaller timestep");
     }
     CHECK(mjcf("<option integrator='Euler'/>" + cart).warnings.empty());

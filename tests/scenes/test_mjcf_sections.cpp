@@ -1,4 +1,4 @@
-// Contact filters, actuators, equalities, keyframes, assets and options of MJCF, and what has no counterpart.
+// Contact filters, actuators, equalities, keyframes, assets and options of MJCF, and what is not supported.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -115,7 +115,7 @@ TEST_CASE("MJCF: actuators without counterpart are left out, and keyframes still
     CHECK(m.imported.model["actuators"].size() == 1);
     CHECK(m.imported.model["keyframes"][0]["controls"] == Json{{"b", 3.0}});
     CHECK(m.warnings.size() == 3);
-    CHECK(m.warnings[2].find("m.xml:2: <general> with dyntype=\"filter\" has no counterpart") == 0);
+    CHECK(m.warnings[2].find("m.xml:2: <general> with dyntype=\"filter\" is not supported") == 0);
 }
 
 TEST_CASE("MJCF: equalities hold at the reference") {
@@ -192,7 +192,7 @@ TEST_CASE("MJCF: keyframes by name, with references taken off; instances start i
     json["models"][0]["keyframe"] = "down";
     CHECK(complaint([&] {
               scene_from_json(json, "m.json");
-          }).find("#/models/0/keyframe: the model has no such keyframe") != std::string::npos);
+          }).find("#/models/0/keyframe: the model has no keyframe of this name") != std::string::npos);
 }
 
 TEST_CASE("MJCF: gravity, time step, and what no scene can say") {
@@ -214,10 +214,10 @@ TEST_CASE("MJCF: gravity, time step, and what no scene can say") {
                            [&](const std::string& w) { return w.compare(0, begin.size(), begin) == 0; });
     };
     CHECK(says("m.xml:2: forces of a medium"));
-    CHECK(says("m.xml:4: <fixed> in <tendon> has no counterpart"));
-    CHECK(says("m.xml:7: <gyro> in <sensor> has no counterpart"));
+    CHECK(says("m.xml:4: <fixed> in <tendon> is not supported"));
+    CHECK(says("m.xml:7: <gyro> in <sensor> is not supported"));
     CHECK(says("m.xml:10: attribute \"springdamper\" of <joint>"));
-    CHECK(says("m.xml:10: <plugin> has no counterpart"));
+    CHECK(says("m.xml:10: <plugin> is not supported"));
     CHECK(complaint([] {
               mjcf("<tendon>\n<fixed name='t'/></tendon>" + one_body(""), true);
           }).find("m.xml:3: <fixed> in <tendon>") == 0);

@@ -69,7 +69,7 @@ TEST_CASE("scene compliance: what scenes say of it, and what is said of wrong on
     };
     for (const Wrong& c :
          {Wrong{"/ground/stiffness", "0", "/ground/stiffness", "must be positive", "use"},
-          {"/ground/damping", "1", "/ground/damping", "damps nothing without \"stiffness\"", "give both"},
+          {"/ground/damping", "1", "/ground/damping", "has no effect without \"stiffness\"", "give both"},
           {"/models/1/model/bodies/0/shapes/0/stiffness", "9",
            "/models/1/model/bodies/0/shapes/0/restitution", "bounces by its spring", "remove it"},
           {"/models/0/model/bodies/1/joint/limit_stiffness", "9",

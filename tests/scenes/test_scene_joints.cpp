@@ -164,22 +164,22 @@ TEST_CASE("scene joints: wrong joints and equalities") {
     };
     check_complaint(alone("[]"), std::string("test.json#") + body + ": ", "is empty", "name a joint");
     check_complaint(alone(R"([{"type": "revolute"}, {"type": "free"}])"),
-                    std::string("test.json#") + body + "/1/type: ", "leaves nothing to others",
-                    "give it alone");
+                    std::string("test.json#") + body + "/1/type: ", "cannot be combined with other joints",
+                    "use it as the only");
 
     const Case equalities[] = {
         {R"({"name": "e", "type": "connect", "body_a": "bal", "body_b": "world"})", "/body_a",
          "the nearest is \"ball\"", "correct"},
         {R"({"name": "e", "type": "connect", "body_a": "ball"})", "", "has no \"body_b\"", "add it"},
         {R"({"name": "e", "type": "weld", "body_a": "ball", "body_b": "ball"})", "/body_b",
-         "does not move against \"ball\"", "name"},
+         "does not move relative to \"ball\"", "name"},
         {R"({"name": "e", "type": "connect", "body_a": "ball", "body_b": "world", "rpy_deg": [0, 0, 0]})",
          "/rpy_deg", "the equality is a connect", "remove it"},
         {R"({"name": "e", "type": "weld", "body_a": "ball", "body_b": "world", "ratio": 2})", "/ratio",
          "is a weld", "remove it"},
         {R"({"name": "e", "type": "coupling", "body_a": "ball"})", "/body_a", "is a coupling", "remove it"},
         {R"({"name": "e", "type": "coupling", "joint_a": "ball", "joint_b": "arm/elbow"})", "/joint_a",
-         "this one is free", "name"},
+         "this joint is free", "name"},
         {R"({"name": "e", "type": "coupling", "joint_a": "arm/elbow", "joint_b": "arm/elbow"})", "/joint_b",
          "to itself", "name"},
         {R"({"name": "e", "type": "glue"})", "/type", "no choice is named \"glue\"", "correct"},

@@ -184,17 +184,17 @@ TEST_CASE("scenes: every wrong value is named with its place, the reason and a r
          R"({"name": "lower", "parent": "upper", "joint": {"name": "elbow", "type": "prismatic"}})", "",
          "a moving body needs mass", "use a mass above 0 kg"},
         {"/models/0/model/bodies/1/inertia", "[1, 1, -1, 0, 0, 0]", "", "is not positive definite",
-         "use six zeros for a point mass, or the inertia of a real solid"},
+         "use six zeros for a point mass, or the inertia of a solid"},
         {"/models/0/model/bodies/1/inertia", "[1, 1, 3, 0, 0, 0]", "",
-         "the largest above the sum of the others", "use"},
+         "the largest greater than the sum of the others", "use"},
         {"/models/0/model/bodies/1/inertia", "null", "#/models/0/model/bodies/1", "no \"inertia\"", "give"},
         {"/models/1/model/bodies/0/inertia", "[0, 0, 0, 0, 0, 0]", "#/models",
-         "nothing resists the motion of joint \"ball\"", "give body \"ball\" inertia"},
+         "joint \"ball\" moves no inertia", "give body \"ball\" inertia"},
         {"/models/0/model/bodies/0/joint/axis", "[0, 0, 0]", "", "its length is 0",
          "use for example [0, 0, 1]"},
         {"/models/0/model/bodies/0/joint/limits", "[1, 1]", "", "not below", "write [lower, upper]"},
         {"/models/1/model/bodies/0/joint/limits", "[0, 1]", "", "the joint is free", "remove it"},
-        {"/models/0/model/bodies/1/joint/type", "\"free\"", "", "a free joint starts at the world",
+        {"/models/0/model/bodies/1/joint/type", "\"free\"", "", "the parent of a free joint is the world",
          "leave out \"parent\""},
         {"/models/0/model/bodies/1/joint/type", "\"hinge\"", "", "no choice is named \"hinge\"",
          "correct the name"},
@@ -210,7 +210,7 @@ TEST_CASE("scenes: every wrong value is named with its place, the reason and a r
         {"/models/0/model/bodies/1/shapes/0",
          R"({"type": "mesh", "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]})",
          "#/models/0/model/bodies/1/shapes/0/vertices", "the points span no volume",
-         "give four that are not in one plane"},
+         "give four or more that are not in one plane"},
         {"/models/0/model/bodies/1/shapes/0",
          R"({"type": "height_field", "cell": [1, 1], "heights": [[0, 0], [0]]})",
          "#/models/0/model/bodies/1/shapes/0/heights/1", "", ""},
@@ -234,20 +234,20 @@ TEST_CASE("scenes: every wrong value is named with its place, the reason and a r
         {"/controls/-", R"({"actuators": ["arm/*"]})", "#/controls/1/actuators/0",
          "\"arm/torque\" is controlled twice", "name it in one place"},
         {"/controls/0", R"({"actuators": ["arm/torque"], "schedule": [[0, 1], [0, 2]]})",
-         "#/controls/0/schedule/1/0", "not after", "sort the knots"},
+         "#/controls/0/schedule/1/0", "not later", "sort the knots"},
         {"/parameters/0/path", "\"shapes/ball/fricton\"", "", "the nearest is \"shapes/ball/friction\"",
          "correct"},
         {"/parameters/0/value", "-1", "", "must not be negative", "use 0 or more"},
         {"/parameters/0", R"({"path": "bodies/ball/inertia[0]", "value": 9})", "#/parameters/0/value",
          "violates the triangle inequality", "use"},
         {"/parameters/0", R"({"path": "bodies/ball/pseudo_inertia"})", "#/parameters/0/path",
-         "is for optimizers alone", "add \"optimize\": true"},
+         "can only be optimized", "add \"optimize\": true"},
         {"/parameters/0", R"({"path": "bodies/bal/pseudo_inertia", "optimize": true})", "#/parameters/0/path",
          "the nearest is \"bodies/ball/pseudo_inertia\"", "correct"},
         {"/parameters/0", R"({"path": "bodies/ball/pseudo_inertia", "optimize": true, "lower": 1})",
-         "#/parameters/0/lower", "a scale of its own", "remove it"},
+         "#/parameters/0/lower", "its own scale", "remove it"},
         {"/objective/0/body", "\"bal\"", "", "the nearest is \"ball\"", "correct the name"},
-        {"/objective/0", R"({"term": "effort", "at": "end"})", "#/objective/0/at", "no effort at the end",
+        {"/objective/0", R"({"term": "effort", "at": "end"})", "#/objective/0/at", "has no effort",
          "use \"running\""},
         {"/objective/0/joints", "[\"*\"]", "", "the term is position", "remove it"},
         {"/optimize/method", "\"sgd\"", "", "no choice is named \"sgd\"", "correct the name"},
@@ -268,8 +268,8 @@ TEST_CASE("scenes: broken text") {
     const auto of = [](const std::string& text) { return complaint([&] { parse_json(text, "a.json"); }); };
     check_complaint(of("{\n \"a\": 1,\n }"), "a.json:3:2: ", "broken JSON", "check commas");
     check_complaint(of("{\"a\": [1, 2"), "a.json:1:12: ", "ends too early", "close");
-    check_complaint(of("{\"a\": {\"b\": 1, \"b\": 2}}"), "a.json#/a/b: ", "given twice", "remove one");
-    check_complaint(of("[0, {\"b/c\": 1, \"b/c\": 2}]"), "a.json#/1/b~1c: ", "given twice", "remove one");
+    check_complaint(of("{\"a\": {\"b\": 1, \"b\": 2}}"), "a.json#/a/b: ", "duplicate key", "remove one");
+    check_complaint(of("[0, {\"b/c\": 1, \"b/c\": 2}]"), "a.json#/1/b~1c: ", "duplicate key", "remove one");
     check_complaint(of("[NaN]"), "a.json:1:2: ", "no number NaN", "use a finite number");
     check_complaint(of("[-Infinity]"), "a.json:1:3: ", "no number Infinity", "use a finite number");
     check_complaint(of("[1e999]"), "a.json:1:", "out of range", "use a finite number");

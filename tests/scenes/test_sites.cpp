@@ -97,9 +97,9 @@ TEST_CASE("sites: wrong ones are named") {
     check_complaint(said(R"([{"term": "position", "site": "arm/gripp"}])"), "test.json#/objective/0/site: ",
                     "no site is named \"arm/gripp\", the nearest is \"arm/grip\"", "correct the name");
     check_complaint(said(R"([{"term": "position", "site": "arm/grip", "body": "ball"}])"),
-                    "test.json#/objective/0/body: ", "the point is that of a site", "remove it");
+                    "test.json#/objective/0/body: ", "the site gives the point", "remove it");
     check_complaint(said(R"([{"term": "height", "site": "arm/grip", "point": [0, 0, 0]}])"),
-                    "test.json#/objective/0/point: ", "the point is that of a site", "remove it");
+                    "test.json#/objective/0/point: ", "the site gives the point", "remove it");
     check_complaint(said(R"([{"term": "effort", "site": "arm/grip"}])"),
                     "test.json#/objective/0/site: ", "the term is effort", "remove it");
     const auto sites = [](const char* text) {

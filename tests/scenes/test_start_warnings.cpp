@@ -19,7 +19,7 @@ TEST_CASE("start: shapes that overlap are named with their depth, from a millime
     const std::vector<std::string> sunk = warned({{"/models/1/position", "[1, 0, 0.2875]"}});
     REQUIRE(sunk.size() == 1);
     check_complaint(sunk[0], "test.json: ", "shapes overlap at the start: \"ball\" and \"ground\" by 12.5 mm",
-                    "start them apart");
+                    "separate them");
     // a spring is pressed in at rest
     CHECK(warned({{"/models/1/position", "[1, 0, 0.2875]"}, {"/ground/stiffness", "1000"}}).empty());
     // of five pairs the deepest three
@@ -33,7 +33,7 @@ TEST_CASE("start: shapes that overlap are named with their depth, from a millime
     check_complaint(several[0], "test.json: ",
                     "\"ball4\" and \"ground\" by 45 mm, \"ball3\" and \"ground\" by 35 mm, \"ball2\" and "
                     "\"ground\" by 25 mm and 2 more",
-                    "start them apart");
+                    "separate them");
 }
 
 TEST_CASE("start: joints beyond their limits are named with the excess, from a milliradian on") {
@@ -45,7 +45,7 @@ TEST_CASE("start: joints beyond their limits are named with the excess, from a m
     const std::vector<std::string> above = shoulder("2.25"), below = shoulder("-2.5");
     REQUIRE((above.size() == 1 && below.size() == 1));
     check_complaint(above[0], "test.json: ", "joints start beyond their limits: \"arm/shoulder\" by 0.25 rad",
-                    "start them within");
+                    "change \"joints\" of");
     CHECK(below[0].find("by 0.5 rad") != std::string::npos);
     const std::vector<std::string> slide = warned(
         {{"/models/0/model/bodies/1/joint/limits", "[-0.1, 0.1]"}, {"/initial/joints/arm~1elbow", "0.125"}});

@@ -140,7 +140,7 @@ TEST_CASE("URDF meshes: a hull in place of a mesh that is not convex is said, wi
     const ImportedModel robot = folder.load(collision("<mesh filename='dent.obj'/>"));
     REQUIRE(robot.warnings.size() == 1);
     check_complaint(robot.warnings[0], folder.path("robot/robot.urdf").string() + ":2: ",
-                    "\"dent.obj\" is not convex, and its convex hull is used", "split it");
+                    "\"dent.obj\" is not convex; its convex hull is used", "split it");
     CHECK(robot.model["bodies"][0]["shapes"][0]["vertices"].size() == 4);
     ImportOptions strict;
     strict.strict = true;
@@ -221,7 +221,7 @@ TEST_CASE("URDF meshes: package:// and relative paths with a search path") {
     CHECK(found("model://other/w.obj", "robot", {"elsewhere"}) == "elsewhere/other/w.obj");
     CHECK(found("package://other/w.obj", "robot", {"elsewhere/other"}) == "elsewhere/other/w.obj");
     CHECK(found("w.obj", "robot", {"elsewhere"}) == "elsewhere/w.obj");
-    CHECK(found("w.obj", "robot", {}).find("visual mesh is left out, because there is no file \"w.obj\"") !=
+    CHECK(found("w.obj", "robot", {}).find("visual mesh is ignored, because there is no file \"w.obj\"") !=
           std::string::npos);
     CHECK(found("package://nothing/w.obj", "robot", {}).find("there is no file") != std::string::npos);
     setenv("ROS_PACKAGE_PATH", folder.path("elsewhere").c_str(), 1);

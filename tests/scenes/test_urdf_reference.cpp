@@ -196,9 +196,9 @@ struct ForeignRobot {
 
 const std::vector<ForeignRobot>& foreign_robots() {
     // Meshes are missing because their files are not there.
-    const std::string meshes = "mesh is left out", spin = "spinning_friction", roll = "rolling_friction",
+    const std::string meshes = "mesh is ignored", spin = "spinning_friction", roll = "rolling_friction",
                       colour = "no colour", anchor = "friction_anchor", stiff = "<stiffness>",
-                      soft = "<damping>", limits = "no limits", point = "a point";
+                      soft = "<damping>", limits = "no limits", point = "radius 0";
     static const std::vector<ForeignRobot> table{
         {"pinocchio/go1_quadruped.urdf", 18, {}},
         {"pinocchio/panda_arm.urdf", 9, {}},

@@ -5,12 +5,16 @@
     q, v = model.initial_state()
     q_next, v_next = model.step(q, v, numpy.zeros(model.nu))
 
-`costate.Model` has one state at a time, `costate.Batch` many; `costate.gym` has environments, `costate.torch` functions for PyTorch
-(both are imported by their names). Arrays are float64, C-contiguous, SI units. nq numbers are a configuration q, quaternions (w x y z)
-included; nv a velocity, a joint force, or a tangent vector; nx a whole state x = (q, v), behind which a model with a
-warm start keeps impulses, and ndx a tangent vector of it. A free joint has q = (position, quaternion) and v = (velocity of
-its origin in world axes, angular velocity in body axes). Gradients by q are tangent vectors (nv), except in
-`costate.torch`, where they have the shape of what they are the gradient of.
+`costate.Model` computes with one state, `costate.Batch` with many; `costate.gym` has environments, `costate.torch` functions for PyTorch
+(import both by name). Arrays are float64, C-contiguous, in SI units.
+
+nq: numbers of a configuration q, including quaternions (w x y z)
+nv: numbers of a velocity, a joint force, or a tangent vector
+nx: numbers of a whole state x = (q, v), followed by the impulses that a model with a warm start keeps
+ndx: numbers of a tangent vector of x
+
+A free joint has q = (position, quaternion) and v = (velocity of its origin in world axes, angular velocity in body axes). Gradients with
+respect to q are tangent vectors (nv), except in `costate.torch`, where a gradient has the shape of its tensor.
 """
 from .batch import Batch, BatchGradient
 from .errors import BadArgument, BadFile, BadHandle, BadVersion, Diverged, Error, Internal, ModelWarning, NoMemory

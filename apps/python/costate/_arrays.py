@@ -1,4 +1,4 @@
-"""Checks of the arrays that go to the library by their address."""
+"""Checks of arrays whose addresses are passed to the library."""
 import numpy
 
 
@@ -17,11 +17,11 @@ def address(name, array, shape, dtype=numpy.float64):
 
 
 def output(name, array, shape):
-    """`array` (or a new one, if None) and its address; it is written to."""
+    """The output `array` (a new one if None) and its address."""
     if array is None:
         array = numpy.empty(shape)
         return array, array.ctypes.data
     where = address(name, array, shape)
     if not array.flags.writeable:
-        raise ValueError(f"{name} is written to, and is read-only")
+        raise ValueError(f"{name} is an output but read-only; pass a writable array")
     return array, where

@@ -1,4 +1,4 @@
-"""libcostate.so: where it is, and its functions with the types of costate.h."""
+"""libcostate.so: its location, and its functions with the types of costate.h."""
 import ctypes
 import os
 from ctypes import c_char_p, c_int, c_size_t, c_void_p, POINTER
@@ -11,7 +11,7 @@ NAME = "libcostate.so"
 SONAME = f"{NAME}.{HEADER // 10000}.{HEADER // 100 % 100}"
 
 _here = Path(__file__).resolve().parent
-_handle, _size, _array = c_void_p, c_size_t, c_void_p  # arrays go by address, checked in _arrays.py
+_handle, _size, _array = c_void_p, c_size_t, c_void_p  # arrays are passed by address; _arrays.py checks them
 
 
 
@@ -72,13 +72,13 @@ PROTOTYPES = {
 
 
 def candidates():
-    """Paths where the library may be, the first that exists is taken; after them the system's loader is asked."""
+    """Possible paths of the library. The first existing one is used; if none exists, the system's loader searches."""
     own = os.environ.get("COSTATE_LIBRARY")
     if own:
         yield from (Path(own), Path(own) / NAME)
         return
-    yield _here / NAME  # of a wheel
-    yield _here.parents[2] / "build/apps/c_api" / NAME  # of the source tree
+    yield _here / NAME  # in a wheel
+    yield _here.parents[2] / "build/apps/c_api" / NAME  # in the source tree
 
 
 def find():
@@ -88,7 +88,7 @@ def find():
         if path.is_file():
             return str(path)
     if os.environ.get("COSTATE_LIBRARY"):
-        raise ImportError(f"costate: $COSTATE_LIBRARY is {paths[0]}, and {NAME} is not there")
+        raise ImportError(f"costate: $COSTATE_LIBRARY is {paths[0]}, but {NAME} is not there")
     return SONAME
 
 
@@ -105,12 +105,12 @@ def load():
         try:
             function = getattr(library, name)
         except AttributeError:
-            raise BadVersion(f"{path} has no {name}: it is of another version than this package") from None
+            raise BadVersion(f"{path} has no {name}: its version differs from that of this package") from None
         function.argtypes, function.restype = arguments, c_int
     if library.costate_version(HEADER) < 0:
         raise BadVersion(f"{path}: {library.costate_last_error().decode()}")
     if "COSTATE_SCENES" not in os.environ and (_here / "scenes").is_dir():
-        os.environ["COSTATE_SCENES"] = str(_here / "scenes")  # those of a wheel
+        os.environ["COSTATE_SCENES"] = str(_here / "scenes")  # the scenes of a wheel
     return library
 
 
@@ -118,7 +118,7 @@ library = load()
 
 
 def check(status):
-    """Raises what a status says; returns a count."""
+    """Returns the count of a status; raises the exception of a negative status."""
     if status < 0:
         raise BY_STATUS.get(status, Internal)(library.costate_last_error().decode())
     return status

@@ -13,30 +13,31 @@ _ALL = ("x", "u", "parameters")
 
 
 class BatchGradient(NamedTuple):
-    """A gradient by what goes into a rollout; None where it was not asked for."""
+    """Gradient with respect to the inputs of a rollout; None for inputs that were not requested."""
 
-    x: Optional[numpy.ndarray]  # (n_env, nx) if the batch is ambient, else (n_env, ndx): by the states before it
+    x: Optional[numpy.ndarray]  # of the states before the rollout: (n_env, nx) if the batch is ambient, otherwise (n_env, ndx)
     u: Optional[numpy.ndarray]  # (n_steps, n_env, nu)
     parameters: Optional[numpy.ndarray]  # (nparam), or (n_env, nparam)
 
 
 class Batch:
-    """n_env environments of a model. A control step is `substeps` time steps with one control.
+    """n_env environments of a model. A control step is `substeps` time steps with the same control.
 
-    A state x has nx numbers: q, then v, then what a model with a warm start keeps; its tangent vectors have ndx. All
-    numbers have the same bits for any number of threads and any division into batches. An environment whose state would
-    not be finite has diverged: it stays in the state in which that control step began, no gradient goes through that step,
-    and the others go on.
+    A state x has nx numbers: q, v, and the impulses kept by a model with a warm start; its tangent vectors have ndx. All
+    results have the same bits for any number of threads and any division into batches. An environment diverges if a state
+    would not be finite: it stays in the state at the beginning of that control step, and no gradient passes through the
+    step; other environments are not affected.
 
-    threads: that work, the calling one included; 0: one a core.
-    own_parameters: room for parameters of each environment (see `set_parameters`).
-    ambient: gradients by states are by their nx numbers, f(q/|q|) where there are quaternions; else by tangent vectors (ndx).
-    checkpoint_bytes: of all threads, for states inside of control steps; 0: room for each. Less takes more time, same bits.
+    threads: number of working threads, the calling one included; 0: one per core.
+    own_parameters: each environment may have its own parameters (see `set_parameters`).
+    ambient: gradients of states are ambient (nx), for f(q/|q|) if there are quaternions; otherwise tangent (ndx).
+    checkpoint_bytes: memory of all threads for states between time steps of a control step; 0: enough for all. Less memory
+        takes more time and gives the same bits.
     """
 
     def __init__(self, model, n_env, threads=0, substeps=1, own_parameters=False, ambient=False, checkpoint_bytes=0):
         options = BatchOptions(n_env, threads, substeps, own_parameters, ambient, checkpoint_bytes)
-        self.bytes = _bytes(model, options)  # what it takes, workspaces of threads apart
+        self.bytes = _bytes(model, options)  # its memory, without the workspaces of threads
         handle = ctypes.c_void_p()
         check(library.costate_batch_create(model._handle, ctypes.byref(options), ctypes.byref(handle)))
         self._handle = handle
@@ -50,12 +51,12 @@ class Batch:
 
     @staticmethod
     def bytes_of(model, n_env, threads=0, substeps=1, own_parameters=False, ambient=False, checkpoint_bytes=0):
-        """What such a batch would take, in bytes, workspaces of threads apart."""
+        """The memory of such a batch in bytes, without the workspaces of threads."""
         return _bytes(model, BatchOptions(n_env, threads, substeps, own_parameters, ambient, checkpoint_bytes))
 
     def set_parameters(self, theta):
-        """theta: (nparam) for all environments; (n_env, nparam), if `own_parameters`; None: those of the model, as it has them at each
-        call. For all calls after this one."""
+        """Sets theta for all later calls: (nparam) for all environments; (n_env, nparam) with `own_parameters`; None: the parameters of
+        the model at the time of each call."""
         if theta is None:
             check(library.costate_batch_set_parameters(self._handle, None, 0))
             return
@@ -65,11 +66,11 @@ class Batch:
     # ---- States of its own -----------------------------------------------------------------------------------------------------------
 
     def reset(self, envs=None, x=None, keyframe=None, noise=None, seeds=None):
-        """Environments `envs` (int32; None: all) start anew: in x (nx) or (len(envs), nx), else in the keyframe, else where the file
-        starts.
+        """Resets environments `envs` (int32; None: all): to x (nx) or (len(envs), nx) if given, otherwise to the keyframe, otherwise to
+        the initial state of the file.
 
-        noise (ndx) and seeds (uint64, len(envs)): entry i of a tangent vector of the state is noise[i] times a number in [-1, 1] that the
-        environment's seed alone decides."""
+        noise (ndx) and seeds (uint64, len(envs)): the state is displaced by a tangent vector whose entry i is noise[i] times a number in
+        [-1, 1] that depends only on the environment's seed."""
         n = self.n_env if envs is None else len(envs)
         where = None if envs is None else address("envs", envs, (n,), numpy.int32)
         shape = (self.nx,) if x is not None and numpy.ndim(x) == 1 else (n, self.nx)
@@ -79,18 +80,18 @@ class Batch:
             None if seeds is None else address("seeds", seeds, (n,), numpy.uint64)))
 
     def state(self):
-        """(x (n_env, nx), diverged (n_env) bool): its own states, and who has diverged since its last reset."""
+        """(x (n_env, nx), diverged (n_env) bool): the batch's own states, and which have diverged since their last reset."""
         x, status = numpy.empty(self._x), numpy.empty(self._n, numpy.int32)
         check(library.costate_batch_state(self._handle, x.ctypes.data, status.ctypes.data))
         return x, status != 0
 
     def advance(self, u, out=None):
-        """One control step of its own states under u (n_env, nu): returns them, and who has diverged, as `step` does."""
+        """Advances the batch's own states by one control step under u (n_env, nu); returns the same as `step`."""
         return self._step(None, u, out)
 
     def residuals(self):
-        """How the solver left the time steps of the last `advance`, `step` or `rollout`: (residual (n_env), the largest
-        error of a velocity, m/s; unconverged (n_env) int32, how many time steps it left without a solution)."""
+        """(residual, unconverged) of the solver in the last `advance`, `step` or `rollout`: the largest velocity error
+        (n_env), m/s, and the number of time steps without convergence (n_env) int32."""
         residual, unconverged = numpy.empty(self._n), numpy.empty(self._n, numpy.int32)
         check(library.costate_batch_residuals(self._handle, residual.ctypes.data, unconverged.ctypes.data))
         return residual, unconverged
@@ -111,7 +112,7 @@ class Batch:
 
     def rollout(self, x, u, out=None):
         """(states (n_steps, n_env, nx), completed (n_env) int32): the states after each control step from x (n_env, nx) under u (n_steps,
-        n_env, nu), and how many steps each environment made before it diverged."""
+        n_env, nu), and the number of steps before each environment diverged."""
         n_steps = len(u)
         states, where = output("out", out, (n_steps, *self._x))
         completed = numpy.empty(self._n, numpy.int32)
@@ -120,11 +121,11 @@ class Batch:
         return states, completed
 
     def backward(self, x, u, states_bar, completed=None, wanted=_ALL, each=False):
-        """The gradient of a function of all states of a rollout, pulled back.
+        """Pulls back the gradient of a function of all states of a rollout.
 
-        x (n_steps, n_env, nx): the states in which control steps begin; u (n_steps, n_env, nu) and `completed` as they were; states_bar
-        (n_steps, n_env, nx or ndx): gradients by the states after each step. `wanted` names fields of the BatchGradient that is returned;
-        parameters are summed over environments unless `each`."""
+        x (n_steps, n_env, nx): the states before each control step; u (n_steps, n_env, nu) and `completed` as in the rollout; states_bar
+        (n_steps, n_env, nx or ndx): gradients of the states after each step. `wanted` names the fields of the returned BatchGradient to
+        compute; the gradient of parameters is summed over environments unless `each`."""
         n_steps, width = len(u), self.nx if self.ambient else self.ndx
         sizes = ((self.n_env, width), (n_steps, *self._u), (self.n_env, self.nparam) if each else (self.nparam,))
         bars = BatchGradient(*(numpy.empty(size) if name in wanted else None for name, size in zip(_ALL, sizes)))
@@ -155,9 +156,10 @@ class Batch:
         return poses, velocities
 
     def poses_vjp(self, x, frames, poses_bar=None, velocities_bar=None, wanted=("x", "parameters"), each=False):
-        """The BatchGradient (its u is None) of a function of poses and velocities, from its gradients by them; None means zeros.
+        """The BatchGradient (with u = None) of a function of poses and velocities, from its gradients poses_bar and velocities_bar; None:
+        zeros.
 
-        poses_bar is (n_env, n, 7) if the batch is ambient, else (n_env, n, 6): by the origin, and by a turn in axes of the frame."""
+        poses_bar is (n_env, n, 7) if the batch is ambient, otherwise (n_env, n, 6): origin, and rotation in axes of the frame."""
         n, width = len(frames), 7 if self.ambient else 6
         x_bar = numpy.empty((self.n_env, self.nx if self.ambient else self.ndx)) if "x" in wanted else None
         theta_bar = numpy.empty((self.n_env, self.nparam) if each else (self.nparam,)) if "parameters" in wanted else None

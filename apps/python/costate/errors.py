@@ -1,4 +1,4 @@
-"""What can go wrong in the library, each with its sentence."""
+"""Exceptions for the statuses of the library."""
 
 
 class Error(Exception):
@@ -20,7 +20,7 @@ class BadHandle(Error, ValueError):
 
 
 class BadFile(Error, ValueError):
-    """The file is missing, or not what it should be; the sentence names file, place and remedy."""
+    """The file is missing or invalid; the sentence names file, place and remedy."""
 
     status = -3
 
@@ -38,7 +38,7 @@ class NoMemory(Error, MemoryError):
 
 
 class BadVersion(Error, ImportError):
-    """This package and the library that was found do not fit."""
+    """This package and the library are incompatible."""
 
     status = -6
 
@@ -50,7 +50,7 @@ class Internal(Error, RuntimeError):
 
 
 class ModelWarning(UserWarning):
-    """What a file asks for and has no counterpart here."""
+    """A warning about an unsupported element of a file or about its initial state."""
 
 
 BY_STATUS = {kind.status: kind for kind in (BadArgument, BadHandle, BadFile, Diverged, NoMemory, BadVersion, Internal)}

@@ -1,4 +1,4 @@
-"""A model, and one state of it at a time."""
+"""Models, and functions of one state."""
 import ctypes
 import os
 import warnings
@@ -19,7 +19,7 @@ _CONTACT = numpy.dtype([("body_a", numpy.int32), ("body_b", numpy.int32), ("poin
 
 
 class StepGradient(NamedTuple):
-    """A gradient by what goes into a step; None where it was not asked for."""
+    """Gradient with respect to the inputs of a step; None for inputs that were not requested."""
 
     q: Optional[numpy.ndarray]  # (nv)
     v: Optional[numpy.ndarray]  # (nv)
@@ -28,7 +28,7 @@ class StepGradient(NamedTuple):
 
 
 class StateGradient(NamedTuple):
-    """A gradient by what goes into a step of a whole state; None where it was not asked for."""
+    """Gradient with respect to the inputs of a step of a whole state; None for inputs that were not requested."""
 
     x: Optional[numpy.ndarray]  # (ndx)
     u: Optional[numpy.ndarray]  # (nu)
@@ -36,7 +36,7 @@ class StateGradient(NamedTuple):
 
 
 class StepJacobian(NamedTuple):
-    """Of (q_next, v_next), in rows, by what goes into a step. Of a whole state ndx stands for 2 nv."""
+    """Jacobian of (q_next, v_next) with respect to the inputs of a step. For whole states, ndx replaces 2 nv."""
 
     by_state: numpy.ndarray  # (2 nv, 2 nv), columns (q, v)
     by_control: numpy.ndarray  # (2 nv, nu)
@@ -44,10 +44,10 @@ class StepJacobian(NamedTuple):
 
 
 class Model:
-    """What a file describes, its parameters included. Any number of threads may use one model.
+    """The contents of a file, including parameters. Any number of threads may use one model.
 
-    `source` is the path of a scene (JSON), a URDF or an MJCF file, or the name of a scene that is shipped. What the file
-    asks for and has no counterpart is in `warnings`, a line each, and is warned of with `warnings.warn` as ModelWarning.
+    `source` is the path of a scene (JSON), a URDF or an MJCF file, or the name of an included scene. `warnings` lists
+    unsupported elements of the file and problems of its initial state; each is also issued as a ModelWarning.
     """
 
     def __init__(self, source):
@@ -60,16 +60,16 @@ class Model:
         self.nv = check(library.costate_model_nv(handle))
         self.nu = check(library.costate_model_nu(handle))
         self.nparam = check(library.costate_model_nparam(handle))
-        # of a whole state x = (q, v, kept), in which batches take and give states; kept is empty without a warm start
+        # size of a whole state x = (q, v, kept), the states of batches; kept is empty without a warm start
         self.nx = check(library.costate_model_nx(handle))
-        self.ndx = self.nx - self.nq + self.nv  # of a tangent vector of x, whatever is kept
+        self.ndx = self.nx - self.nq + self.nv  # size of a tangent vector of x
         self.bodies = self._names(_BODY)
         self.joints = self._names(_JOINT)  # joint i carries body i
         self.actuators = self._names(_ACTUATOR)
-        self.parameter_names = self._names(_PARAMETER)  # such as "bodies/ball/mass" or "bodies/ball/com[2]"
-        self.sites = self._names(_SITE)  # points with axes that bodies carry
-        self.keyframes = self._names(_KEYFRAME)  # states that the file gives names, such as "robot/home"
-        self.warnings = self._names(_WARNING)  # what has no counterpart, and what is odd about the start
+        self.parameter_names = self._names(_PARAMETER)  # for example "bodies/ball/mass" or "bodies/ball/com[2]"
+        self.sites = self._names(_SITE)  # named frames on bodies
+        self.keyframes = self._names(_KEYFRAME)  # named states of the file, for example "robot/home"
+        self.warnings = self._names(_WARNING)  # about unsupported elements and the initial state
         for line in self.warnings:
             warnings.warn(line, ModelWarning, stacklevel=2)
         self._q, self._v, self._u = (self.nq,), (self.nv,), (self.nu,)
@@ -87,14 +87,14 @@ class Model:
         return names
 
     def joint_slices(self, joint):
-        """Where a joint (its name or index) has its numbers: slices of q and of v."""
+        """The numbers of a joint (its name or index): slices of q and of v."""
         layout = (ctypes.c_int * 4)()
         check(library.costate_model_joint(self._handle, _index(self.joints, joint, "joint"), layout))
         return slice(layout[0], layout[0] + layout[1]), slice(layout[2], layout[2] + layout[3])
 
     @property
     def parameters(self):
-        """theta (nparam), a copy; setting it checks that all are in range. `parameter_names` says what they are."""
+        """theta (nparam), a copy; the setter checks ranges. `parameter_names` has their names."""
         theta = numpy.empty(self.nparam)
         check(library.costate_model_get_parameters(self._handle, theta.ctypes.data, self.nparam))
         return theta
@@ -110,7 +110,7 @@ class Model:
         self.parameters = theta
 
     def initial_state(self):
-        """(q (nq), v (nv)) where the file starts."""
+        """The initial state (q (nq), v (nv)) of the file."""
         q, v = numpy.empty(self.nq), numpy.empty(self.nv)
         check(library.costate_model_initial_state(self._handle, q.ctypes.data, v.ctypes.data))
         return q, v
@@ -123,26 +123,26 @@ class Model:
     # ---- Configurations ----------------------------------------------------------------------------------------------------------
 
     def retract(self, q, d):
-        """q (nq) moved by the tangent vector d (nv)."""
+        """q (nq) displaced by the tangent vector d (nv)."""
         q_next = numpy.empty(self.nq)
         check(library.costate_retract(self._handle, address("q", q, self._q), address("d", d, self._v), q_next.ctypes.data))
         return q_next
 
     def difference(self, a, b):
-        """The shortest d (nv) for which retract(a, d) is b; a, b (nq)."""
+        """The shortest d (nv) with retract(a, d) = b; a, b (nq)."""
         d = numpy.empty(self.nv)
         check(library.costate_difference(self._handle, address("a", a, self._q), address("b", b, self._q), d.ctypes.data))
         return d
 
     def gradient_to_tangent(self, q, ambient):
-        """The tangent gradient (nv) at q (nq) of a function of q/|q| whose gradient by the numbers of q is `ambient` (nq)."""
+        """The tangent gradient (nv) at q (nq) of a function of q/|q| with the ambient gradient `ambient` (nq)."""
         tangent = numpy.empty(self.nv)
         check(library.costate_gradient_to_tangent(self._handle, address("q", q, self._q), address("ambient", ambient, self._q),
                                                   tangent.ctypes.data))
         return tangent
 
     def gradient_to_ambient(self, q, tangent):
-        """The inverse: from `tangent` (nv) the gradient (nq) by the numbers of q, without a part along quaternions."""
+        """The ambient gradient (nq) for a tangent gradient (nv), without components along quaternions."""
         ambient = numpy.empty(self.nq)
         check(library.costate_gradient_to_ambient(self._handle, address("q", q, self._q), address("tangent", tangent, self._v),
                                                   ambient.ctypes.data))
@@ -158,7 +158,7 @@ class Model:
     # ---- Dynamics without contact, springs, damping and actuators: M(q) a + c(q, v) = tau ------------------------------------------
 
     def forward_dynamics(self, q, v, tau):
-        """Accelerations a (nv) by joint forces tau (nv)."""
+        """Accelerations a (nv) under joint forces tau (nv)."""
         a = numpy.empty(self.nv)
         check(library.costate_forward_dynamics(self._handle, *self._state(q, v), address("tau", tau, self._v), a.ctypes.data))
         return a
@@ -176,26 +176,25 @@ class Model:
         return M
 
     def forward_dynamics_derivatives(self, q, v, tau):
-        """(da_dq, da_dv, da_dtau), each (nv, nv), row i that of a_i."""
+        """(da_dq, da_dv, da_dtau), each (nv, nv); row i belongs to a_i."""
         J = [numpy.empty((self.nv, self.nv)) for _ in range(3)]
         check(library.costate_forward_dynamics_derivatives(self._handle, *self._state(q, v), address("tau", tau, self._v),
                                                            *(part.ctypes.data for part in J)))
         return tuple(J)
 
-    # ---- A time step, with everything the file describes ---------------------------------------------------------------------------
-    # It starts from no kept impulses and keeps none. With a warm start, steps that go on from the last are those of whole
-    # states, below.
+    # ---- A time step with everything the file describes ----------------------------------------------------------------------------
+    # It neither uses nor keeps impulses of a warm start; to continue from the last step, use the functions of whole states.
 
     def step(self, q, v, u):
-        """(q_next, v_next) a time step after (q (nq), v (nv)) under controls u (nu)."""
+        """(q_next, v_next) one time step after (q (nq), v (nv)) with controls u (nu)."""
         q_next, v_next = numpy.empty(self.nq), numpy.empty(self.nv)
         check(library.costate_step(self._handle, *self._state(q, v), address("u", u, self._u), q_next.ctypes.data, v_next.ctypes.data))
         return q_next, v_next
 
     def step_vjp(self, q, v, u, q_next_bar, v_next_bar, wanted=_ALL):
-        """The gradient of a function of (q_next, v_next) pulled back through the step, from its gradients q_next_bar, v_next_bar (nv).
+        """Pulls the gradient of a function of (q_next, v_next), q_next_bar and v_next_bar (nv), back through the step.
 
-        `wanted` names fields of the StepGradient that is returned."""
+        `wanted` names the fields of the returned StepGradient to compute."""
         sizes = dict(zip(_ALL, (self.nv, self.nv, self.nu, self.nparam)))
         bars = StepGradient(*(numpy.empty(sizes[name]) if name in wanted else None for name in _ALL))
         check(library.costate_step_vjp(self._handle, *self._state(q, v), address("u", u, self._u),
@@ -204,7 +203,7 @@ class Model:
         return bars
 
     def step_jvp(self, q, v, u, q_dot=None, v_dot=None, u_dot=None, theta_dot=None):
-        """The change (q_next_dot, v_next_dot), each (nv), along q_dot, v_dot (nv), u_dot (nu), theta_dot (nparam); None means zeros."""
+        """The derivative (q_next_dot, v_next_dot), each (nv), along q_dot, v_dot (nv), u_dot (nu), theta_dot (nparam); None: zeros."""
         along = (("q_dot", q_dot, self._v), ("v_dot", v_dot, self._v), ("u_dot", u_dot, self._u),
                  ("theta_dot", theta_dot, self._theta))
         q_next_dot, v_next_dot = numpy.empty(self.nv), numpy.empty(self.nv)
@@ -223,15 +222,15 @@ class Model:
         return J
 
     def state_step(self, x, u):
-        """The whole state x_next (nx) a time step after x (nx) under controls u (nu)."""
+        """The whole state x_next (nx) one time step after x (nx) with controls u (nu)."""
         x_next = numpy.empty(self.nx)
         check(library.costate_state_step(self._handle, *self._whole(x, u), x_next.ctypes.data))
         return x_next
 
     def state_step_vjp(self, x, u, x_next_bar, wanted=("x", "u", "parameters")):
-        """The gradient of a function of x_next pulled back through the step from x (nx), from its gradient x_next_bar (ndx).
+        """Pulls the gradient x_next_bar (ndx) of a function of x_next back through the step from x (nx).
 
-        `wanted` names fields of the StateGradient that is returned."""
+        `wanted` names the fields of the returned StateGradient to compute."""
         sizes = {"x": self.ndx, "u": self.nu, "parameters": self.nparam}
         bars = StateGradient(*(numpy.empty(size) if name in wanted else None for name, size in sizes.items()))
         outputs = (None if bar is None else bar.ctypes.data for bar in bars)
@@ -240,7 +239,7 @@ class Model:
         return bars
 
     def state_step_jvp(self, x, u, x_dot=None, u_dot=None, theta_dot=None):
-        """The change (ndx) of x_next along x_dot (ndx), u_dot (nu), theta_dot (nparam); None means zeros."""
+        """The derivative (ndx) of x_next along x_dot (ndx), u_dot (nu), theta_dot (nparam); None: zeros."""
         along = (("x_dot", x_dot, self._dx), ("u_dot", u_dot, self._u), ("theta_dot", theta_dot, self._theta))
         x_next_dot = numpy.empty(self.ndx)
         directions = (None if dot is None else address(name, dot, shape) for name, dot, shape in along)
@@ -248,8 +247,7 @@ class Model:
         return x_next_dot
 
     def state_step_jacobian(self, x, u, parameters=False):
-        """The StepJacobian at the whole state x (nx), with rows and columns of tangent vectors (ndx); by_parameters is
-        None unless `parameters`."""
+        """The StepJacobian at the whole state x (nx), in tangent vectors (ndx); by_parameters is None unless `parameters`."""
         J = StepJacobian(numpy.empty((self.ndx, self.ndx)), numpy.empty((self.ndx, self.nu)),
                          numpy.empty((self.ndx, self.nparam)) if parameters else None)
         check(library.costate_state_step_jacobian(self._handle, *self._whole(x, u),
@@ -257,15 +255,15 @@ class Model:
         return J
 
     def residual(self, x, u):
-        """(residual, converged): how far the solver of contacts, limits and loops is from a solution when it ends the step
-        from x (nx), as the largest error of a velocity, m/s; and whether that counts as solved."""
+        """(residual, converged) of the solver of contacts, limits and loops in the step from x (nx): the largest velocity
+        error, m/s, and True if the solver has converged."""
         residual = ctypes.c_double()
         left = check(library.costate_state_residual(self._handle, *self._whole(x, u), ctypes.addressof(residual)))
         return residual.value, left == 0
 
     def contacts(self, q, v, u):
-        """The contacts of the step from (q, v, u) with no kept impulses: an array with fields body_a, body_b (-1 the
-        world), point (3, m, world), normal (3, from b to a), gap (m, below 0 where they overlap), impulse (3, of the step,
+        """The contacts of the step from (q, v, u) without kept impulses: an array with fields body_a, body_b (-1: the
+        world), point (3, m, world), normal (3, from b to a), gap (m, negative if they overlap), impulse (3, of the step,
         on a, N s)."""
         where = (*self._state(q, v), address("u", u, self._u))
         contacts = numpy.empty(check(library.costate_contacts(self._handle, *where, None, 0)), _CONTACT)
@@ -280,7 +278,7 @@ class Model:
 
 
 def _index(names, given, what):
-    """The index of a name; an index stays what it is."""
+    """The index of a name; an index is returned unchanged."""
     if not isinstance(given, str):
         return int(given)
     try:

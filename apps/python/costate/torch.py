@@ -1,8 +1,8 @@
-"""Steps, rollouts and environments that PyTorch differentiates through, on the CPU.
+"""Differentiable steps, rollouts and environments for PyTorch, on the CPU.
 
-States are tensors x (n_env, nx). Gradients by them are by their numbers, as those of any tensor; a quaternion q in them means q/|q|, so
-they have no part along it. The `Batch` must be made with ambient=True. It computes in float64; other tensors are converted, and results
-have the type of x. Nothing of a step is kept for the way back but the state in which it began.
+States are tensors x (n_env, nx). Their gradients are ambient, as those of any tensor: a quaternion q in x means q/|q|, so the gradient has
+no component along q. The `Batch` must be created with ambient=True. It computes in float64; other tensors are converted, and results have
+the type of x. Of every step, only the state before it is kept for the backward pass.
 """
 import numpy
 import torch
@@ -15,17 +15,17 @@ __all__ = ["step", "rollout", "DifferentiableEnv"]
 def step(batch, x, u, parameters=None):
     """(x_next (n_env, nx), diverged (n_env) bool) after one control step from x (n_env, nx) under u (n_env, nu).
 
-    parameters (nparam), or (n_env, nparam) where the batch has room for them: theta, which the batch then keeps; None leaves it as it is.
-    No gradient goes through the step of an environment that has diverged."""
+    parameters: theta (nparam), or (n_env, nparam) if the batch has own_parameters; it stays set in the batch; None: unchanged.
+    No gradient passes through the step of a diverged environment."""
     states, completed = rollout(batch, x, u[None], parameters)
     return states[0], completed < 1
 
 
 def rollout(batch, x, u, parameters=None):
     """(states (n_steps, n_env, nx), completed (n_env) int32): the states after each control step from x (n_env, nx) under u (n_steps,
-    n_env, nu), and how many steps each environment made before it diverged; parameters as for `step`."""
+    n_env, nu), and the number of steps before each environment diverged; parameters as for `step`."""
     if not batch.ambient:
-        raise ValueError("gradients of tensors are ambient: make the batch with ambient=True")
+        raise ValueError("gradients of tensors are ambient: create the batch with ambient=True")
     return _Rollout.apply(x, u, parameters, batch)
 
 
@@ -83,11 +83,9 @@ class _Reward(torch.autograd.Function):
 
 
 class DifferentiableEnv:
-    """Environments like those of a `costate.gym.VectorEnv`, whose observations and rewards carry gradients back to all actions since the
-    last `detach()`.
+    """A `costate.gym.VectorEnv` whose observations and rewards are differentiable with respect to all actions since the last `detach()`.
 
-    task: a `costate.gym.Task` or its name; threads: 0 is one a core. Observations and rewards are of `dtype`, the states between them
-    float64.
+    task: a `costate.gym.Task` or its name; threads: 0 means one per core. Observations and rewards have type `dtype`, states float64.
     """
 
     def __init__(self, task, num_envs, threads=0, dtype=torch.float32):
@@ -95,22 +93,22 @@ class DifferentiableEnv:
         self.task, self.num_envs, self.dtype = self.env.task, num_envs, dtype
         self._episodes = self.env._episodes
         self._scale, self._offset = (torch.as_tensor(number, dtype=torch.float64) for number in (self.task.scale, self.task.offset))
-        self.x = None  # (num_envs, nx), with its graph
+        self.x = None  # (num_envs, nx), part of the graph
 
     def reset(self, *, seed=None, options=None):
-        """(observations, infos), as of a VectorEnv."""
+        """(observations, infos), as VectorEnv.reset."""
         _, infos = self.env.reset(seed=seed, options=options)
         self.x = torch.from_numpy(self.env.state)
         return self._observed(self.x), infos
 
     def detach(self):
-        """Cuts the graph here; returns the observations once more, without it."""
+        """Cuts the graph at the current state; returns the observations without their graph."""
         self.x = self.x.detach()
         return self._observed(self.x)
 
     def step(self, actions):
-        """(observations, rewards, terminated, truncated, infos) of a control step under actions (num_envs, nu); infos["final_obs"] has its
-        graph too. No gradient goes back across the start of an episode."""
+        """(observations, rewards, terminated, truncated, infos) of a control step under actions (num_envs, nu); infos["final_obs"] is part
+        of the graph. No gradient passes across the start of an episode."""
         x, t, actions = self.x, self._episodes.t, actions.to(torch.float64)
         x_next, diverged = step(self._episodes.batch, x, actions * self._scale + self._offset)
         rewards = torch.where(diverged, 0.0, _Reward.apply(x, actions, x_next, t, self.task))
@@ -129,7 +127,7 @@ class DifferentiableEnv:
 
 
 def _array(tensor):
-    """Its numbers as float64, without a copy where they are."""
+    """The tensor as a float64 array, without a copy if it is float64 already."""
     if tensor.device.type != "cpu":
-        raise ValueError(f"costate computes on the CPU, and a tensor is on {tensor.device}: call .cpu() on it")
+        raise ValueError(f"costate computes on the CPU, but a tensor is on {tensor.device}: call .cpu() on it")
     return tensor.detach().to(torch.float64).contiguous().numpy()

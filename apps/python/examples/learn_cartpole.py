@@ -1,4 +1,4 @@
-"""A cart learns to swing its pole up: SHAC, which has the gradients of the simulator, and PPO, which has not, on the same environment.
+"""A cart learns to swing up its pole: SHAC, which uses the gradients of the simulator, and PPO, which does not, on one environment.
 
 python3 learn_cartpole.py [--out out/learning] [--seeds 3] [--epochs 200] [--iterations 40] [--workers N]
 
@@ -19,7 +19,7 @@ ENOUGH = 7 / 8  # of the starts
 
 
 def learn(learner, seed, rounds):
-    """Rows of one training, in a process of its own."""
+    """Rows of one training; runs in its own process."""
     import torch
 
     import ppo
@@ -46,7 +46,7 @@ def plot(rows, out):
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-    for axis, column, label in zip(axes, (4, 5), ("return", "share of starts from which it is upright")):
+    for axis, column, label in zip(axes, (4, 5), ("return", "fraction of starts that end upright")):
         for learner, colour in (("SHAC", "tab:blue"), ("PPO", "tab:orange")):
             for seed in sorted({row[1] for row in rows if row[0] == learner}):
                 line = [(row[2], row[column]) for row in rows if row[:2] == (learner, seed)]
@@ -64,9 +64,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--out", type=Path, default=Path("out/learning"))
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--epochs", type=int, default=200, help="of SHAC, each 32 steps of 64 environments")
-    parser.add_argument("--iterations", type=int, default=40, help="of PPO, each 240 steps of 128 environments")
-    parser.add_argument("--workers", type=int, default=os.cpu_count(), help="trainings at a time")
+    parser.add_argument("--epochs", type=int, default=200, help="epochs of SHAC, each with 32 steps of 64 environments")
+    parser.add_argument("--iterations", type=int, default=40, help="iterations of PPO, each with 240 steps of 128 environments")
+    parser.add_argument("--workers", type=int, default=os.cpu_count(), help="number of parallel trainings")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
 

@@ -1,4 +1,4 @@
-"""What both learners share: networks, normalisation of observations, and how a policy is judged."""
+"""Shared by both learners: networks, normalization of observations, and evaluation of policies."""
 import numpy
 import torch
 from torch import nn
@@ -19,7 +19,7 @@ def perceptron(sizes):
 
 
 class Actor(nn.Module):
-    """A Gaussian around a perceptron; the environment gets its tanh."""
+    """A Gaussian policy with a perceptron as its mean; the action is the tanh of a sample."""
 
     def __init__(self, observations, actions, hidden=(64, 64), log_std=-1.0):
         super().__init__()
@@ -47,13 +47,13 @@ class Normaliser:
 
 
 class Judge:
-    """Runs a policy without its noise from the same eight starts."""
+    """Evaluates a policy without noise from the same eight starts."""
 
     def __init__(self, task, starts=8):
         self.env = gym.make_vec(task, starts, threads=1)
 
     def __call__(self, policy):
-        """(mean return, share of starts from which the pole is upright in the end: within 0.2 rad for the last half second)."""
+        """(mean return, fraction of starts with the pole upright at the end: within 0.2 rad for the last half second)."""
         observation, _ = self.env.reset(seed=1000)
         task = self.env.task
         returns, away = numpy.zeros(self.env.num_envs), []

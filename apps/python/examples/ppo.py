@@ -1,4 +1,4 @@
-"""Proximal policy optimization (Schulman et al. 2017), the baseline: it has the simulator's rewards only, not its gradients."""
+"""Proximal policy optimization (Schulman et al. 2017), the baseline: it uses rewards, not gradients of the simulator."""
 import time
 
 import torch
@@ -11,8 +11,8 @@ GAMMA, LAMBDA, CLIP, EPOCHS, MINIBATCH, LARGEST_NORM = 0.99, 0.95, 0.2, 10, 3840
 
 
 def advantages(rewards, values, following, over):
-    """Generalised advantage estimates (Schulman et al. 2016), arrays (steps, environments); `following` are values of the next states, 0
-    where an episode terminated; `over` where it ended."""
+    """Generalized advantage estimates (Schulman et al. 2016), arrays (steps, environments). `following`: values of the next states, 0
+    where an episode terminated; `over`: True where an episode ended."""
     result, after = torch.zeros_like(rewards), torch.zeros(rewards.shape[1])
     for t in reversed(range(len(rewards))):
         after = rewards[t] + GAMMA * following[t] - values[t] + GAMMA * LAMBDA * torch.where(over[t], 0.0, after)
@@ -21,8 +21,8 @@ def advantages(rewards, values, following, over):
 
 
 def collect(envs, observation, actor, critic, normaliser, steps):
-    """What the policy did: normalised observations, actions before tanh, their log-probabilities, rewards, values, values that follow,
-    ends, and the observations that were reached."""
+    """Samples of the policy: normalized observations, actions before tanh, their log-probabilities, rewards, values, values of the next
+    states, ends, and the final observations."""
     rows = []
     for _ in range(steps):
         known = normaliser(observation)
@@ -39,7 +39,7 @@ def collect(envs, observation, actor, critic, normaliser, steps):
 
 
 def train(task, seed, iterations=40, num_envs=128, steps=240, rate=3e-4, reward_scale=0.01, threads=1, report=lambda row: None):
-    """Rows (environment steps, seconds, mean return, share upright), one every iteration."""
+    """Rows (environment steps, seconds, mean return, fraction upright), one per iteration."""
     torch.manual_seed(seed)
     envs, judge = gym.make_vec(task, num_envs, threads), Judge(task)
     size = envs.task.observation_size

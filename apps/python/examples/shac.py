@@ -1,5 +1,5 @@
 """Short-horizon actor-critic (Xu et al., Accelerated Policy Learning with Parallel Differentiable Simulation, ICLR 2022): the policy
-follows the gradient of the next 32 rewards, through the simulator, and of a critic at their end."""
+follows the gradient of the next 32 rewards, through the simulator, and of a critic's value at their end."""
 import copy
 import time
 
@@ -16,7 +16,7 @@ CRITIC_ITERATIONS, CRITIC_BATCHES, TARGET_KEPT = 16, 4, 0.2
 
 
 def segment_loss(env, observation, actor, target, normaliser):
-    """The loss of the policy over a horizon, and what the critic learns from: observations, rewards, values that follow, ends."""
+    """The loss of the policy over a horizon, and the data of the critic: observations, rewards, values of the next states, ends."""
     steps, loss, returns, discount = [], 0.0, torch.zeros(env.num_envs), torch.ones(env.num_envs)
     seen = []
     for t in range(HORIZON):
@@ -38,7 +38,7 @@ def segment_loss(env, observation, actor, target, normaliser):
 
 
 def td_lambda(rewards, values, ends):
-    """What the critic should say at each step: exponential averages of all n-step returns."""
+    """The targets of the critic at each step: exponential averages of all n-step returns."""
     result, after = [], values[-1]
     for reward, value, end in zip(reversed(rewards), reversed(values), reversed(ends)):
         after = reward + GAMMA * torch.where(end, value, (1 - LAMBDA) * value + LAMBDA * after)
@@ -47,7 +47,7 @@ def td_lambda(rewards, values, ends):
 
 
 def train(task, seed, epochs=200, num_envs=64, actor_rate=2e-3, critic_rate=2e-3, threads=1, report=lambda row: None):
-    """Rows (environment steps, seconds, mean return, share upright), one every five epochs."""
+    """Rows (environment steps, seconds, mean return, fraction upright), one per five epochs."""
     torch.manual_seed(seed)
     env, judge = DifferentiableEnv(task, num_envs, threads), Judge(task)
     size = env.task.observation_size

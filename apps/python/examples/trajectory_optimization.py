@@ -1,4 +1,4 @@
-"""Swings a pendulum of two links up by the gradient of a rollout and scipy's L-BFGS: python3 trajectory_optimization.py
+"""Swings up a pendulum of two links with the gradient of a rollout and scipy's L-BFGS: python3 trajectory_optimization.py
 
 300 torques, one a joint in each of 150 control steps of 1/60 s, are to bring the tip upright and to rest. The loss and its exact gradient
 cost one rollout and one reverse sweep.

@@ -1,4 +1,4 @@
-// Bundles the page's script and style sheet and writes both as C++ that the program is linked with.
+// Bundles the page's script and style sheet and writes both as C++ source of the program.
 // Usage: node build.mjs NODE_MODULES OUTPUT.cpp
 import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -25,7 +25,7 @@ async function bundle(entry) {
   return result.outputFiles[0].text;
 }
 
-// Raw literals in pieces, which compilers like better than one long one.
+// Raw literals in pieces, because compilers limit the length of a literal.
 function literal(text) {
   const pieces = text.match(/[^]{1,8000}/gu) ?? [""];
   return pieces.map((piece) => `R"costate(${piece})costate"`).join("\n");

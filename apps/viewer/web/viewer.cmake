@@ -1,5 +1,5 @@
-# The viewer: npm fetches three.js and esbuild when CMake configures, as package-lock.json has them; esbuild bundles the page when
-# the program is built. Sets viewer_assets to the source file that holds it, or COSTATE_WITH_VIEWER to OFF.
+# The viewer: npm fetches three.js and esbuild (versions of package-lock.json) when CMake configures; esbuild bundles the page when the
+# program is built. Sets viewer_assets to the source file of the page, or COSTATE_WITH_VIEWER to OFF.
 set(viewer_source ${CMAKE_CURRENT_SOURCE_DIR}/viewer/web)
 set(viewer_build ${CMAKE_CURRENT_BINARY_DIR}/view)
 set(viewer_modules ${viewer_build}/node_modules)

@@ -44,12 +44,12 @@ std::string bytes_of(const std::filesystem::path& file) {
     std::ifstream in(file, std::ios::binary);
     std::string bytes(static_cast<size_t>(size), '\0');
     if (!in.read(bytes.data(), static_cast<std::streamsize>(size)))
-        throw MeshFileError(name + " cannot be read", "check its rights");
+        throw MeshFileError(name + " cannot be read", "check its permissions");
     return bytes;
 }
 
-// Whether a text that starts as an ASCII STL does not end as one, which assimp passes over. A binary one
-// tells its length: 84 bytes and 50 a triangle.
+// True if a text starts as an ASCII STL but does not end as one, which assimp ignores. A binary STL is
+// recognized by its length: 84 bytes, and 50 bytes per triangle.
 bool cut_short(const std::string& bytes) {
     std::uint32_t count = 0;
     if (bytes.size() >= 84) std::memcpy(&count, bytes.data() + 80, 4);
@@ -62,7 +62,7 @@ bool cut_short(const std::string& bytes) {
 
 #ifdef COSTATE_HAVE_ASSIMP
 
-// A mesh file leads to no other: materials and textures stay closed.
+// Keeps assimp from opening other files, such as materials and textures.
 struct NoOtherFiles : Assimp::IOSystem {
     bool Exists(const char*) const override { return false; }
     char getOsSeparator() const override { return '/'; }
@@ -70,12 +70,12 @@ struct NoOtherFiles : Assimp::IOSystem {
     void Close(Assimp::IOStream*) override {}
 };
 
-// Gathers triangles; vertices are told apart by where they are.
+// Collects triangles; vertices at the same position are merged.
 class Gatherer {
 public:
     explicit Gatherer(std::string name) : name_(std::move(name)) {}
 
-    // X: from the axes of the mesh to those of the file
+    // X transforms from the frame of the mesh to that of the file.
     void add(const aiMesh& mesh, const Eigen::Matrix4d& X) {
         std::vector<int> index;
         for (unsigned i = 0; i < mesh.mNumVertices; ++i) {
@@ -89,7 +89,8 @@ public:
             std::array<int, 3> corners{};
             for (size_t k = 0; k < 3; ++k) {
                 if (face.mIndices[k] >= index.size())
-                    throw MeshFileError(name_ + " names a vertex it does not have", "export it again");
+                    throw MeshFileError(name_ + " refers to a vertex that it does not contain",
+                                        "export it again");
                 corners[k] = index[face.mIndices[k]];
             }
             if (mirrored) std::swap(corners[1], corners[2]);
@@ -100,7 +101,7 @@ public:
     }
     TriangleMesh take() {
         if (mesh_.triangles.empty())
-            throw MeshFileError(name_ + " holds no triangle that has an area", "export a surface");
+            throw MeshFileError(name_ + " has no triangle with an area", "export a surface");
         return std::move(mesh_);
     }
 
@@ -133,7 +134,7 @@ Eigen::Matrix4d matrix(const aiMatrix4x4& m) {
 TriangleMesh parse_here(const std::string& bytes, const std::string& type, const std::string& name) {
     Assimp::Importer importer;
     importer.SetIOHandler(new NoOtherFiles);  // the importer owns it
-    // would turn z up into y up
+    // keeps the up axis of the file
     importer.SetPropertyBool(AI_CONFIG_IMPORT_COLLADA_IGNORE_UP_DIRECTION, true);
     const aiScene* scene =
         importer.ReadFileFromMemory(bytes.data(), bytes.size(), aiProcess_Triangulate, type.c_str());
@@ -156,8 +157,7 @@ TriangleMesh parse_here(const std::string& bytes, const std::string& type, const
     return gatherer.take();
 }
 
-// What goes from the process that reads to the one that asked: a size and that many items, or a size and a
-// text.
+// The encoding of results for the parent process: a size and that many items, or a size and a text.
 template <class Items> void pack(std::string& out, const Items& items) {
     const size_t size = items.size();
     out.append(reinterpret_cast<const char*>(&size), sizeof size);
@@ -175,7 +175,8 @@ template <class Items> bool unpack(const std::string& in, size_t& at, Items& ite
     return true;
 }
 
-// What is wrong and the remedy, the vertices and the triangles: either two are empty.
+// The encoded result of reading: fault, remedy, vertices and triangles. Either the first two or the last two
+// are empty.
 std::string packed_result(const std::string& bytes, const std::string& type, const std::string& name) {
     std::string what, remedy, out;
     TriangleMesh mesh;
@@ -195,8 +196,8 @@ std::string packed_result(const std::string& bytes, const std::string& type, con
     return out;
 }
 
-// The process that reads: with a minute, a GiB and 40 times the file on top of what it starts with, and
-// nothing on the terminal.
+// Runs in the child process: reads the mesh and writes the result to `to`. Limits: one minute of CPU time;
+// beyond the memory at its start, 1 GiB and 40 times the size of the file; no output on the terminal.
 [[noreturn]] void answer(int to, const std::string& bytes, const std::string& type, const std::string& name) {
     const auto limit = [](auto resource, rlim_t most) {
         const rlimit both{most, most};
@@ -222,10 +223,11 @@ std::string packed_result(const std::string& bytes, const std::string& type, con
     _exit(0);
 }
 
-// In a process of its own: assimp 5.2 crashes on some broken DAE files.
+// Parses in a child process, because assimp 5.2 crashes on some broken DAE files.
 TriangleMesh parse(const std::string& bytes, const std::string& type, const std::string& name) {
     int ends[2];
-    if (pipe(ends) != 0) throw MeshFileError("no pipe to read " + name + " through", "close other files");
+    if (pipe(ends) != 0)
+        throw MeshFileError("opening a pipe to read " + name + " failed", "close other files");
     const pid_t reader = fork();
     if (reader == 0) answer(ends[1], bytes, type, name);
     close(ends[1]);
@@ -237,7 +239,8 @@ TriangleMesh parse(const std::string& bytes, const std::string& type, const std:
         in.append(part, n < 0 ? 0 : static_cast<size_t>(n));
     }
     close(ends[0]);
-    if (reader < 0) throw MeshFileError("no process to read " + name + " in", "end other processes");
+    if (reader < 0)
+        throw MeshFileError("starting a process to read " + name + " failed", "end other processes");
     while (waitpid(reader, nullptr, 0) < 0 && errno == EINTR) {
     }
     std::string what, remedy;
@@ -253,7 +256,7 @@ TriangleMesh parse(const std::string& bytes, const std::string& type, const std:
 #else
 
 TriangleMesh parse(const std::string&, const std::string&, const std::string& name) {
-    throw MeshFileError("this build of costate cannot read " + name + ", it has no assimp",
+    throw MeshFileError("this build of costate cannot read " + name + " without assimp",
                         "install libassimp-dev and build again, or give vertices instead of a file");
 }
 

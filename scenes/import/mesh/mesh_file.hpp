@@ -1,4 +1,4 @@
-// Meshes in files: the triangles of an OBJ, STL (ASCII or binary) or DAE, read by assimp.
+// Mesh files: the triangles of an OBJ, STL (ASCII or binary) or DAE file, read by assimp.
 #pragma once
 
 #include <array>
@@ -12,12 +12,12 @@
 namespace costate {
 
 struct TriangleMesh {
-    // in the axes and the unit of the file; of DAE, which names its unit, in m
+    // in the axes and the unit of the file; in m for DAE, which states its unit
     std::vector<Vec3<double>> vertices;
-    std::vector<std::array<int, 3>> triangles;  // corners, anticlockwise from outside
+    std::vector<std::array<int, 3>> triangles;  // corners, anticlockwise seen from outside
 };
 
-// What is wrong with a file, which it names, in one line.
+// A fault of a mesh file in one line that names the file.
 struct MeshFileError : std::runtime_error {
     MeshFileError(const std::string& what, std::string what_to_do)
         : std::runtime_error(what),
@@ -27,9 +27,9 @@ struct MeshFileError : std::runtime_error {
 
 inline constexpr size_t max_triangles = 1'000'000;
 
-// All that the file shows, as one mesh: corners at one place are one vertex, polygons are cut into triangles,
-// what has no area is left out. Opens no other file. Coordinates have the 24 bits of single precision. Throws
-// MeshFileError.
+// All surfaces of the file as one mesh. Corners at the same position are merged, polygons are triangulated,
+// and triangles without area are dropped. Opens no other file. Coordinates have single precision (24 bits).
+// Throws MeshFileError.
 TriangleMesh read_mesh_file(const std::filesystem::path& file);
 
 }  // namespace costate

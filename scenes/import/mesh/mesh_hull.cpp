@@ -9,16 +9,16 @@ namespace costate {
 namespace {
 
 constexpr double shallow =
-    0.01;  // of the extent; far above what single precision takes from flat faces, 1e-7 of the coordinates
-constexpr size_t looked_at = 20'000;  // triangles
+    0.01;  // of the extent; far above the error of flat faces in single precision, 1e-7 of the coordinates
+constexpr size_t looked_at = 20'000;  // triangles to test
 
-// Whether a point lies farther than `depth` below the surface of a hull.
+// Tests whether a point is deeper than `depth` below the surface of a hull.
 class Depth {
 public:
     Depth(const Hull& hull, double depth) : hull_(hull), depth_(depth) {}
 
-    // From face to face downwards, from the one that was near the point before, and if that leads to none
-    // near enough by all faces.
+    // Walks from the nearest face of the previous point to neighbours that are nearer to this one. Tests all
+    // faces if the walk ends at a face that is too far.
     bool deeper(const Vec3<double>& x) {
         for (int from = -1; from != near_;) {
             if (below(near_, x) <= depth_) return false;
@@ -44,8 +44,8 @@ private:
     int near_ = 0;
 };
 
-// By corners and middles of triangles and of their sides, as many as are quick to look at. Corners alone
-// would not do: those of an extruded L are all on the surface of its hull.
+// Tests corners, edge midpoints and centres of a sample of triangles. Testing only corners would not suffice:
+// those of an extruded L are all on the surface of its hull.
 bool is_convex(const TriangleMesh& mesh, const Hull& hull) {
     Depth depth(hull, shallow * 2 * hull.half.maxCoeff());
     const size_t stride = 1 + mesh.triangles.size() / looked_at;

@@ -1,4 +1,4 @@
-// The convex hulls that meshes are collided with.
+// Convex hulls of meshes, for collision.
 #pragma once
 
 #include <filesystem>
@@ -12,19 +12,19 @@ namespace costate {
 
 struct MeshHull {
     std::vector<Vec3<double>> vertices;  // of the hull, in the axes and the unit of the file
-    bool convex = true;                  // whether the mesh is its own hull, to a hundredth of its extent
+    bool convex = true;                  // the mesh equals its hull to within a hundredth of its extent
 };
 
-// The hull of a mesh with at most so many vertices, its outermost ones. Throws MeshFileError
-// (scenes/import/mesh/mesh_file.hpp) on what is no mesh or has no volume.
+// The hull of a mesh, limited to its outermost `most_vertices` vertices. Throws MeshFileError
+// (scenes/import/mesh/mesh_file.hpp) if the file is not a mesh or has no volume.
 MeshHull read_mesh_hull(const std::filesystem::path& file,
                         int most_vertices = std::numeric_limits<int>::max());
 
-// convex_hull for points that may be read again.
+// convex_hull with a cache (HullsReadOnce).
 std::shared_ptr<const Hull> shared_hull(const std::vector<Vec3<double>>& points);
 
-// While one of these lives, what is read on its thread is read once: a file whose mesh many bodies have, and
-// points of which one hull was made already. Loading a model reads it several times.
+// While an object of this class lives, its thread reads each mesh file once and computes each hull once.
+// Bodies share meshes, and loading a model reads it several times.
 class HullsReadOnce {
 public:
     HullsReadOnce();

@@ -7,7 +7,7 @@
 namespace costate {
 namespace {
 
-// The corners of a triangle, seen from a point.
+// The corners of a triangle relative to a point, as columns.
 Mat3<double> corners_from(const TriangleMesh& mesh, const std::array<int, 3>& triangle,
                           const Vec3<double>& from) {
     Mat3<double> corners;
@@ -32,8 +32,8 @@ Vec3<double> centre_of_surface(const TriangleMesh& mesh) {
     return first / whole;
 }
 
-// Of a triangle its area; of the pyramid between it and the origin its volume, negative if the triangle is
-// seen from outside.
+// Area of a triangle (shell), or volume of the pyramid between triangle and origin. The volume is positive
+// for legacy; otherwise it is negative if the origin sees the triangle from outside.
 double measure(const Mat3<double>& corners, MeshInertia kind) {
     if (kind == MeshInertia::shell) return area(corners);
     const double volume = corners.determinant() / 6;
@@ -53,10 +53,13 @@ TriangleMesh hull_surface(const std::vector<Vec3<double>>& points) {
     return mesh;
 }
 
-// Corners a, b, c and s = a + b + c. A triangle of area w has the first moment w/3 s, and the integral of x
-// x^T w/12 (a a^T + b b^T + c c^T + s s^T); the pyramid of volume w that it makes with the origin has w/4 s
-// and w/20
-// (...). First the centre of mass, by pyramids at the centre of the surface; then volume and moments, by
+// Let a, b, c be the corners of a triangle and s = a + b + c.
+//
+//                                  integral of x     integral of x x^T
+// triangle of area w               w/3 s             w/12 (a a^T + b b^T + c c^T + s s^T)
+// pyramid of volume w to origin    w/4 s             w/20 (a a^T + b b^T + c c^T + s s^T)
+//
+// The centre of mass follows from pyramids at the centre of the surface, then volume and moments from
 // pyramids at the centre of mass.
 MassProperties<double> mesh_mass(const TriangleMesh& mesh, MeshInertia kind) {
     if (kind == MeshInertia::convex) return mesh_mass(hull_surface(mesh.vertices), MeshInertia::exact);

@@ -26,7 +26,7 @@ std::vector<fs::path> upwards(fs::path folder) {
     return out;
 }
 
-// The robot's own package, or its folder.
+// The package of the robot, or its folder if it is not in a package.
 fs::path own_package(const fs::path& robot) {
     std::error_code error;
     for (const fs::path& folder : upwards(robot))
@@ -45,7 +45,7 @@ std::vector<fs::path> ros_packages() {
     return out;
 }
 
-// Folders that may be the package.
+// Candidate folders of the package `name`.
 std::vector<fs::path> packages(const std::string& name, const fs::path& robot,
                                const std::vector<fs::path>& search) {
     std::vector<fs::path> out;
@@ -100,7 +100,7 @@ MeshPath find_mesh(const std::string& name, const fs::path& robot_folder,
             std::ranges::any_of(roots, [&](const fs::path& root) { return within(file, root); });
         const bool is_there = fs::is_regular_file(file, error);
         if (allowed && is_there) return {file, true, true};
-        // there or not: it climbs
+        // paths that lead out of the folders are refused whether or not the file exists
         leads_out = leads_out || (!allowed && (is_there || fs::path(rest).is_relative()));
     }
     return {{}, !leads_out, true};

@@ -1,4 +1,4 @@
-// Which file a robot description means by the name of a mesh.
+// The file that the name of a mesh in a robot description refers to.
 #pragma once
 
 #include <filesystem>
@@ -9,16 +9,16 @@
 namespace costate {
 
 struct MeshPath {
-    std::filesystem::path file;  // empty if there is none
-    bool allowed = true;         // false: it leads out of the folders of the robot
-    bool known_scheme = true;    // false: something like http://
+    std::filesystem::path file;  // empty: not found
+    bool allowed = true;         // false: outside the folders of the robot
+    bool known_scheme = true;    // false: for example http://
 };
 
-// Names are paths from the robot's folder or from a folder of the search path, package://<package>/<path> (or
-// model://), or file://<path>. A package is a folder of its name, sought among the robot's own folders
-// upwards and beside each, then in the search path and in $ROS_PACKAGE_PATH. Whatever the name, the file must
-// lie in the robot's folder, its package (the folder upwards that holds package.xml, or the one over a folder
-// "urdf"), a package that was found by its name, or the search path.
+// Names are paths relative to the robot's folder or to a folder of the search path,
+// package://<package>/<path> (or model://), or file://<path>. A package is a folder with its name. It is
+// looked up among the ancestors of the robot's folder and their siblings, then in the search path and in
+// $ROS_PACKAGE_PATH. Whatever the name, the file must be in the robot's folder, in its package (the ancestor
+// with a package.xml, or the parent of a folder "urdf"), in a package found by name, or in the search path.
 MeshPath find_mesh(const std::string& name, const std::filesystem::path& robot_folder,
                    const std::vector<std::filesystem::path>& search);
 

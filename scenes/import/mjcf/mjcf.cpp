@@ -7,7 +7,7 @@
 namespace costate {
 namespace {
 
-// Sections that show, measure or tune but do not move anything
+// Sections that are read, or that do not affect the motion
 constexpr std::initializer_list<const char*> read_sections = {
     "compiler", "option",   "default", "asset",  "worldbody", "contact", "equality",
     "actuator", "keyframe", "size",    "visual", "statistic", "custom",  "include"};
@@ -17,8 +17,8 @@ void warn_sections(const MjcfContext& context) {
         if (std::find(read_sections.begin(), read_sections.end(), section.name()) != read_sections.end())
             continue;
         for (const XmlElement& e : context.files.children(section))
-            e.warn(context.warnings, "in <" + section.name() + "> has no counterpart here and is left out",
-                   "remove it to be rid of this");
+            e.warn(context.warnings, "in <" + section.name() + "> is not supported and is ignored",
+                   "remove it to silence this");
     }
 }
 

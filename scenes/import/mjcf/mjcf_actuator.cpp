@@ -1,5 +1,5 @@
-// Actuators of MJCF by one affine law, f = gain ctrl + b_0 + b_1 l + b_2 l', which shortcuts (motor,
-// position, velocity) and defaults set piece by piece, whatever their kind.
+// Actuators of MJCF. All have the affine law f = gain ctrl + b_0 + b_1 l + b_2 l'; shortcuts (motor,
+// position, velocity) and defaults set parts of it, whatever the kind of the actuator.
 #include <algorithm>
 
 #include "scenes/import/mjcf/mjcf_model.hpp"
@@ -18,7 +18,7 @@ struct Law {
     double gain = 1;
     Vec3<double> bias = Vec3<double>::Zero();
     bool affine_bias = false;
-    std::optional<XmlAttribute> unlike;  // says that it is not of this kind
+    std::optional<XmlAttribute> unlike;  // attribute that makes the law not affine
 };
 
 Vec3<double> first_three(const XmlAttribute& a) {
@@ -48,7 +48,7 @@ void apply_general(const XmlElement& e, Law& law, bool& affine_gain, Vec3<double
         law.unlike = e.find("gainprm") ? e.find("gainprm") : e.find("gaintype");
 }
 
-// The law after one layer of defaults, or after the element itself.
+// The parts of the law that one layer of defaults, or the element itself, sets.
 Law law_of(const MjcfAttributes& a) {
     Law law;
     bool affine_gain = false;
@@ -76,12 +76,12 @@ Law law_of(const MjcfAttributes& a) {
     return law;
 }
 
-// Whether a scene has such actuators; if not, there is a warning.
+// True if costate supports the actuator; warns if not.
 bool has_counterpart(const MjcfContext& context, const MjcfAttributes& a, const Law& law,
                      std::optional<XmlAttribute>& joint) {
     const XmlElement& e = a.element();
     const auto left_out = [&](const std::string& what) {
-        return e.warn(context.warnings, what + " has no counterpart here and is left out",
+        return e.warn(context.warnings, what + " is not supported and is ignored",
                       "use motor, position, velocity or general on a joint"),
                false;
     };
@@ -93,7 +93,7 @@ bool has_counterpart(const MjcfContext& context, const MjcfAttributes& a, const 
     return true;
 }
 
-// The law as a scene names it
+// Writes the law with the keys of a scene.
 void put_law(const Law& law, Json& out) {
     const Vec3<double>& b = law.bias;
     if (law.gain == 1 && b.isZero(0)) {
@@ -108,7 +108,7 @@ void put_law(const Law& law, Json& out) {
     }
 }
 
-// A range as given, or as much of a joint's own range as "inheritrange" says.
+// Writes the control limits: "ctrlrange", or the share of the joint's range given by "inheritrange".
 void put_control_limits(const MjcfContext& context, const MjcfAttributes& a, const MjcfJoint& joint,
                         Json& out) {
     if (!context.flags.clampctrl) return;
@@ -126,7 +126,7 @@ void put_control_limits(const MjcfContext& context, const MjcfAttributes& a, con
     }
 }
 
-// The narrower of the actuator's own range and the joint's.
+// Writes the force limits: the intersection of the actuator's and the joint's ranges.
 void put_force_limits(const MjcfContext& context, const MjcfAttributes& a, const MjcfJoint& joint,
                       double gear, Json& out) {
     double lower = -unlimited, upper = unlimited;
@@ -166,7 +166,7 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
             const MjcfJoint& joint = index.joint(*joint_name);
             if (joint.type == MjcfJointType::free || joint.type == MjcfJointType::ball) {
                 e.warn(context.warnings,
-                       "drives a joint of several dofs, has no counterpart here and is left out",
+                       "drives a joint of several dofs, which is not supported, and is ignored",
                        "use hinges");
                 continue;
             }
@@ -174,15 +174,16 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
             if (const auto given = a.find("gear")) gear = given->numbers(1, 6)[0];
             controls.back() = e.has("name") ? e["name"].text() : names.take(joint.name);
             Json actuator{{"name", controls.back()}, {"joint", joint.name}};
-            law.bias[0] += law.bias[1] * gear * joint.ref;  // our coordinate is 0 at the reference
+            law.bias[0] += law.bias[1] * gear * joint.ref;  // costate's coordinate is 0 at the reference
             put_law(law, actuator);
             if (gear != 1) actuator["gear"] = gear;
             put_control_limits(context, a, joint, actuator);
             put_force_limits(context, a, joint, gear, actuator);
             if (++per_joint[joint.name] == 2 && joint.force_upper < unlimited)
-                e.warn(context.warnings,
-                       "shares \"actuatorfrcrange\" with another actuator, which holds for each alone here",
-                       "use one");
+                e.warn(
+                    context.warnings,
+                    "shares \"actuatorfrcrange\" with another actuator; the range applies to each separately",
+                    "use one");
             put_item(out, "actuators", e, actuator);
         }
 }

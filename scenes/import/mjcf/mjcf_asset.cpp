@@ -9,15 +9,14 @@ namespace {
 
 constexpr std::int64_t max_samples = 1'000'000;
 
-// Three corners a triangle, by their number among the vertices.
+// Triangles as three vertex indices each.
 std::vector<std::array<int, 3>> read_faces(const XmlAttribute& a, size_t vertices) {
     const std::vector<double> x = a.numbers(0, 3 * max_samples);
-    if (x.size() % 3 != 0) a.fail("has a triangle without three corners", "write three numbers a triangle");
+    if (x.size() % 3 != 0) a.fail("has a triangle without three corners", "write three numbers per triangle");
     std::vector<std::array<int, 3>> triangles(x.size() / 3);
     for (size_t i = 0; i < x.size(); ++i) {
         if (!(x[i] >= 0) || !(x[i] < static_cast<double>(vertices)) || x[i] != std::floor(x[i]))
-            a.fail("names a vertex that is not there",
-                   "use whole numbers from 0, below the number of vertices");
+            a.fail("has an invalid vertex index", "use whole numbers from 0, below the number of vertices");
         triangles[i / 3][i % 3] = static_cast<int>(x[i]);
     }
     return triangles;
@@ -43,10 +42,10 @@ void read_mesh_asset(MjcfContext& context, const XmlElement& e) {
     if (const auto turn = a.find("refquat")) {
         const std::vector<double> q = turn->numbers(4);
         const double norm = Eigen::Vector4d(q[0], q[1], q[2], q[3]).stableNorm();
-        if (!(norm > 1e-14)) turn->fail("has no direction", "write 1 0 0 0 for no turn");
+        if (!(norm > 1e-14)) turn->fail("has no direction", "write 1 0 0 0 for the identity");
         mesh.refquat = {q[0] / norm, Vec3<double>(q[1], q[2], q[3]) / norm};
     }
-    // MuJoCo takes -1 for no limit
+    // -1 means no limit in MuJoCo
     if (const auto most = a.find("maxhullvert")) {
         const std::int64_t n = most->integer(-1, max_samples);
         if (n >= 0 && n < 4) most->fail("is too few for a body", "use 4 or more, or -1 for no limit");
@@ -55,7 +54,7 @@ void read_mesh_asset(MjcfContext& context, const XmlElement& e) {
     if (const auto vertices = a.find("vertex")) {
         const std::vector<double> x = vertices->numbers(12, 3 * max_samples);
         if (x.size() % 3 != 0)
-            vertices->fail("has a point without three coordinates", "write three numbers a point");
+            vertices->fail("has a point without three coordinates", "write three numbers per point");
         for (size_t i = 0; i < x.size(); i += 3)
             mesh.vertices.emplace_back(x[i], x[i + 1], x[i + 2]);
     } else if (!file) {
@@ -69,14 +68,14 @@ void read_mesh_asset(MjcfContext& context, const XmlElement& e) {
         e.fail("is the second mesh named \"" + name + "\"", "rename one of the two");
 }
 
-// A grid of heights from 0 to 1, its first row the farthest along y, over a rectangle and times the highest
-// elevation.
+// Heights in MJCF are a grid of values from 0 to 1, times the greatest elevation, over a rectangle. The first
+// row has the largest y.
 void read_height_field(MjcfContext& context, const XmlElement& e) {
     const std::string name =
         e.has("name") ? e["name"].word() : std::filesystem::path(e["file"].word()).stem().string();
     Json& field = context.hfields[name];
     if (!e.has("elevation")) {
-        e.warn(context.warnings, "with heights in a file, or none, has no counterpart here and is left out",
+        e.warn(context.warnings, "without \"elevation\" is not supported and is ignored",
                "give its \"elevation\"");
         return;
     }
@@ -119,8 +118,8 @@ void read_assets(MjcfContext& context) {
                 const auto rgba = context.defaults.attributes(e).find("rgba");
                 context.materials[e["name"].word()] = rgba ? Json(rgba->numbers(4)) : Json(nullptr);
             } else if (e.name() != "texture") {
-                e.warn(context.warnings, "in <asset> has no counterpart here and is left out",
-                       "remove it to be rid of this");
+                e.warn(context.warnings, "in <asset> is not supported and is ignored",
+                       "remove it to silence this");
             }
         }
 }

@@ -1,4 +1,4 @@
-// Bodies of MJCF: the tree, what is in each, and what it weighs.
+// Bodies of MJCF: the tree, the contents of each body, and masses.
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t max_bodies_of_a_file = 100000, max_joints = 6;
 
-// What a <body> or <frame> passes on to what is in it.
+// Context that a <body> or <frame> passes to its contents.
 struct Surroundings {
     int body = 0;
     MjcfPose frame;  // in the body
@@ -48,8 +48,7 @@ private:
             else if (kind == "inertial" && in.body > 0)
                 inertial(child, in);
             else if (kind != "camera" && kind != "light")
-                child.warn(context_.warnings, "has no counterpart here and is left out",
-                           "remove it to be rid of this");
+                child.warn(context_.warnings, "is not supported and is ignored", "remove it to silence this");
         }
     }
 
@@ -64,7 +63,7 @@ private:
                       {"name", "childclass", "pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "user"},
                       {"body", "frame", "joint", "freejoint", "geom", "site", "inertial", "camera", "light",
                        "include", "composite", "flexcomp", "replicate", "attach", "plugin"});
-        if (bodies_.size() > max_bodies_of_a_file) e.fail("is one body too many", "use at most 100000");
+        if (bodies_.size() > max_bodies_of_a_file) e.fail("exceeds the 100000 bodies of a file", "use fewer");
         const MjcfPose pose = in.frame * read_mjcf_pose(MjcfAttributes(e, {}), context_.compiler);
         const MjcfPose world = bodies_[in.body].world * pose;
         const int index = static_cast<int>(bodies_.size());
@@ -87,15 +86,15 @@ private:
     }
 
     void joint(const XmlElement& e, const Surroundings& in) {
-        if (in.body == 0) e.fail("stands in the world, which cannot move", "put it into a <body>");
+        if (in.body == 0) e.fail("is in the world, which cannot move", "put it into a <body>");
         MjcfBody& body = bodies_[in.body];
         MjcfJoint joint = read_mjcf_joint(context_, context_.defaults.attributes(e, in.childclass));
         const bool free = joint.type == MjcfJointType::free;
         if (free && body.parent != 0)
             e.fail("is free, but its body is not in the world", "move the body there or use other joints");
         if (!body.joints.empty() && (free || body.joints[0].type == MjcfJointType::free))
-            e.fail("stands beside a free joint", "a free joint is the only one of its body");
-        if (body.joints.size() == max_joints) e.fail("is one joint too many", "give a body at most 6");
+            e.fail("is combined with a free joint", "give a free joint its own body");
+        if (body.joints.size() == max_joints) e.fail("exceeds the 6 joints of a body", "use fewer");
         if (!free) {
             joint.pos = in.frame.p + rotation_matrix(in.frame.q) * joint.pos;
             joint.axis = rotation_matrix(in.frame.q) * joint.axis;
@@ -111,7 +110,7 @@ private:
 
     void site(const XmlElement& e, const Surroundings& in) {
         if (in.body == 0)
-            return e.warn(context_.warnings, "in the world has no counterpart here and is left out",
+            return e.warn(context_.warnings, "in the world is not supported and is ignored",
                           "put it into a body");
         const MjcfAttributes a = context_.defaults.attributes(e, in.childclass);
         MjcfPose pose = read_mjcf_pose(a, context_.compiler);
@@ -130,7 +129,7 @@ private:
             {});
         MjcfBody& body = bodies_[in.body];
         if (!(body.mass_element == body.element))
-            e.fail("is the second one of its body", "keep one of the two");
+            e.fail("is the second <inertial> of its body", "keep one of the two");
         const MjcfPose pose = read_mjcf_pose(MjcfAttributes(e, {}), context_.compiler);
         if (!e.has("pos")) e.fail("has no \"pos\"", "add it");
         Mat3<double> I = e.vec3_or("diaginertia", Vec3<double>::Zero()).asDiagonal();
@@ -156,7 +155,7 @@ MassProperties<double> mass_of(const MjcfContext& context, const MjcfGeom& geom)
     return {density * unit.m, unit.c, density * unit.I};
 }
 
-// The inertia as a body can have it, or an error.
+// Makes the inertia of a body physical where the compiler's options ask for it; otherwise reports an error.
 void check_inertia(const MjcfContext& context, MjcfBody& body) {
     Mat3<double>& I = body.mass.I;
     I = 0.5 * (I + I.transpose());
@@ -220,8 +219,8 @@ void set_masses(const MjcfContext& context, std::vector<MjcfBody>& bodies) {
         carried[i] += bodies[i].mass.m;
         carried[bodies[i].parent] += carried[i];
         if (!bodies[i].joints.empty() && !(carried[i] > 0))
-            bodies[i].mass_element.fail("moves but has no mass, nor has anything it carries",
-                                        "give it an <inertial> or geoms of some density");
+            bodies[i].mass_element.fail("moves, but neither this body nor any body it carries has mass",
+                                        "give it an <inertial> or geoms with a density");
     }
 }
 

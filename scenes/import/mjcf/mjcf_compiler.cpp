@@ -6,7 +6,7 @@
 namespace costate {
 namespace {
 
-// Options of MuJoCo's compiler that do not change what is simulated.
+// Options of MuJoCo's compiler that are read, or that do not affect the simulation.
 constexpr std::initializer_list<const char*> compiler_keys = {
     "angle",       "autolimits",   "eulerseq",     "inertiafromgeom",   "balanceinertia",
     "boundmass",   "boundinertia", "settotalmass", "coordinate",        "meshdir",
@@ -37,7 +37,7 @@ void read_one(const XmlElement& e, MjcfCompiler& c) {
     if (const auto a = e.find("assetdir")) c.meshdir = a->text();
     if (const auto a = e.find("meshdir")) c.meshdir = a->text();
     if (const auto a = e.find("coordinate"); a && a->choice({"local", "global"}) == 1)
-        a->fail("is no longer MJCF", "save the model with local coordinates, as MuJoCo 2.3.3 or older does");
+        a->fail("is obsolete", "save the model with local coordinates, as MuJoCo 2.3.3 or older does");
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ Quaternion<double> turn_of_z(const Vec3<double>& direction) {
 }
 
 Quaternion<double> read_mjcf_orientation(const MjcfAttributes& attributes, const MjcfCompiler& c) {
-    // The innermost element that has any of them
+    // The attribute of the innermost layer that has one of them
     std::optional<XmlAttribute> found;
     for (size_t i = attributes.layers().size(); i-- > 0 && !found;)
         for (const char* name : {"quat", "axisangle", "euler", "xyaxes", "zaxis"})
@@ -88,14 +88,15 @@ Quaternion<double> read_mjcf_orientation(const MjcfAttributes& attributes, const
     if (a.name() == "quat") {
         const std::vector<double> q = a.numbers(4);
         const double norm = std::hypot(std::hypot(q[0], q[1]), std::hypot(q[2], q[3]));
-        if (!(norm > 1e-14) || !std::isfinite(norm)) a.fail("has no direction", "write 1 0 0 0 for no turn");
+        if (!(norm > 1e-14) || !std::isfinite(norm))
+            a.fail("has no direction", "write 1 0 0 0 for the identity");
         return {q[0] / norm, Vec3<double>(q[1], q[2], q[3]) / norm};
     }
     if (a.name() == "axisangle") {
         const std::vector<double> x = a.numbers(4);
         return quaternion_exp<double>(c.angle(x[3]) * direction({x[0], x[1], x[2]}));
     }
-    if (a.name() == "euler") {  // lower case: about axes that turn along; upper case: about fixed ones
+    if (a.name() == "euler") {  // lower case: rotating axes; upper case: fixed axes
         const Vec3<double> angles = a.vec3();
         Quaternion<double> q = Quaternion<double>::identity();
         for (int k = 0; k < 3; ++k) {

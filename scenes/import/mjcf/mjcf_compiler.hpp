@@ -1,4 +1,4 @@
-// The <compiler> of a model: how its numbers are meant. And poses, which depend on that.
+// The <compiler> of a model: units and conventions of its numbers. Also poses, which depend on them.
 #pragma once
 
 #include "core/math/rotation.hpp"
@@ -16,19 +16,19 @@ struct MjcfCompiler {
     std::string eulerseq = "xyz";
     InertiaFromGeom inertiafromgeom = InertiaFromGeom::automatic;
     bool balanceinertia = false;
-    bool exactmeshinertia = false;  // of meshes that do not say; MuJoCo before 3.3
-    // kg, kg m^2: less than that is raised to it, in bodies that move
+    bool exactmeshinertia = false;  // default of meshes without "inertia"; MuJoCo before 3.3
+    // kg, kg m^2: lower bounds for moving bodies
     double boundmass = 0, boundinertia = 0;
-    double settotalmass = -1;             // kg, negative: as it is
-    int group_least = 0, group_most = 5;  // of geoms that count for the inertia of their body
+    double settotalmass = -1;             // kg; negative: masses are not scaled
+    int group_least = 0, group_most = 5;  // groups of the geoms that contribute to the inertia of their body
     std::filesystem::path meshdir;
 
-    double angle(double x) const;  // of the file, in rad
+    double angle(double x) const;  // from the file's unit to rad
 };
 
 MjcfCompiler read_compiler(const MjcfFiles& files, Warnings& warnings);
 
-// A frame in another: origin, m, and unit quaternion.
+// Pose of a frame in another: origin, m, and unit quaternion.
 struct MjcfPose {
     Vec3<double> p = Vec3<double>::Zero();
     Quaternion<double> q = Quaternion<double>::identity();
@@ -37,14 +37,14 @@ struct MjcfPose {
 MjcfPose operator*(const MjcfPose& a, const MjcfPose& b);
 MjcfPose inverse(const MjcfPose& a);
 
-// The shortest turn of the z axis to a direction
+// The shortest rotation that takes the z axis to a direction
 Quaternion<double> turn_of_z(const Vec3<double>& direction);
 
 // "pos" and one of "quat", "axisangle", "euler", "xyaxes", "zaxis"
 Quaternion<double> read_mjcf_orientation(const MjcfAttributes& a, const MjcfCompiler& compiler);
 MjcfPose read_mjcf_pose(const MjcfAttributes& a, const MjcfCompiler& compiler);
 
-// As scenes say it; what is zero is left out.
+// A quaternion as in a scene file.
 Json to_json(const Quaternion<double>& q);
 void put_pose(Json& object, const MjcfPose& pose);
 

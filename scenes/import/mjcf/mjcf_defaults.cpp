@@ -12,7 +12,7 @@ constexpr const char* actuators[] = {"general", "motor",    "position", "velocit
 
 constexpr size_t max_layers = 200;
 
-// Whether a default of one name holds for an element of another.
+// True if a default of one element name applies to an element of another name.
 bool holds_for(const std::string& default_name, const std::string& element) {
     if (is_actuator(element)) return is_actuator(default_name);
     const bool equality = element == "connect" || element == "weld" || element == "flex";
@@ -61,13 +61,13 @@ MjcfDefaults::MjcfDefaults(const MjcfFiles& files) : classes_{{-1, {}}}, index_{
     for (const XmlElement& section : files.children(files.root(), "default")) {
         if (const auto name = section.find("class")) {
             const auto [it, added] = index_.emplace(name->word(), 0);
-            if (!added && it->second != 0) name->fail("names a class twice", "rename one of the two");
+            if (!added && it->second != 0) name->fail("defines a class twice", "rename one of the two");
         }
         read(files, section, 0);
     }
 }
 
-// The content of a class
+// Reads the contents of a class.
 void MjcfDefaults::read(const MjcfFiles& files, const XmlElement& element, int at) {
     for (const XmlElement& child : files.children(element)) {
         if (child.name() != "default") {
@@ -78,7 +78,7 @@ void MjcfDefaults::read(const MjcfFiles& files, const XmlElement& element, int a
         const XmlAttribute name = child["class"];
         const int index = static_cast<int>(classes_.size());
         if (!index_.emplace(name.word(), index).second)
-            name.fail("names a class twice", "rename one of the two");
+            name.fail("defines a class twice", "rename one of the two");
         classes_.push_back({at, {}});
         read(files, child, index);
     }
@@ -90,7 +90,7 @@ int MjcfDefaults::index(const XmlAttribute& name) const {
     std::vector<std::string> names;
     for (const auto& [known, i] : index_)
         names.push_back(known);
-    name.fail("names no class of defaults" + suggestion(name.text(), names),
+    name.fail("is not a class of defaults" + suggestion(name.text(), names),
               "correct it or define the class");
 }
 
@@ -99,7 +99,7 @@ void MjcfDefaults::check_class(const XmlAttribute& name) const { index(name); }
 MjcfAttributes MjcfDefaults::attributes(const XmlElement& element, const std::string& childclass) const {
     int at = childclass.empty() ? 0 : index_.at(childclass);
     if (const auto own = element.find("class")) at = index(*own);
-    std::vector<XmlElement> found;  // from the inside out
+    std::vector<XmlElement> found;  // innermost class first
     for (; at >= 0; at = classes_[at].parent) {
         const std::vector<XmlElement>& elements = classes_[at].elements;
         for (size_t i = elements.size(); i-- > 0;)

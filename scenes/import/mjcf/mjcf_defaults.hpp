@@ -1,6 +1,5 @@
-// MJCF's defaults: a tree of classes, each of which may say what an element of some kind has where it says
-// nothing itself. An attribute is sought in the element, then in its class, then in the classes around that
-// one.
+// MJCF's defaults: a tree of classes with default attributes per kind of element. An attribute is looked up
+// in the element, then in its class, then in the enclosing classes.
 #pragma once
 
 #include <map>
@@ -9,7 +8,7 @@
 
 namespace costate {
 
-// An element on top of the defaults that are in force for it.
+// The attributes of an element, with the defaults that apply to it.
 class MjcfAttributes {
 public:
     MjcfAttributes(const XmlElement& element, std::vector<XmlElement> defaults)
@@ -40,11 +39,12 @@ class MjcfDefaults {
 public:
     explicit MjcfDefaults(const MjcfFiles& files);
 
-    // The element's own class, else the one that the bodies around it set for their content (empty: none).
+    // The element with the defaults of its own class, otherwise of `childclass`, which enclosing bodies set
+    // for their contents (empty: none).
     MjcfAttributes attributes(const XmlElement& element, const std::string& childclass = {}) const;
-    void check_class(const XmlAttribute& name) const;  // fails if there is no such class
+    void check_class(const XmlAttribute& name) const;  // fails if the class does not exist
 
-    // Every element inside a class
+    // All elements inside classes
     const std::vector<XmlElement>& all() const { return all_; }
 
 private:
@@ -60,7 +60,7 @@ private:
     std::vector<XmlElement> all_;
 };
 
-// The elements that make an actuator; a default for one holds for all.
+// True for elements that define an actuator. A default for one of them applies to all.
 bool is_actuator(const std::string& element);
 
 }  // namespace costate

@@ -5,14 +5,14 @@
 namespace costate {
 namespace {
 
-// connect: the anchor is in the first body, where the second one has it at the reference. weld: the second
-// body keeps its pose in the first, as it is at the reference or as "relpose" says; the anchor is in the
-// second.
+// connect: the anchor is given in the first body; the point of the second body coincides with it at the
+// reference configuration. weld: the second body keeps its pose in the first, that of the reference
+// configuration or "relpose"; the anchor is given in the second body.
 Json connect_or_weld(const MjcfAttributes& a, const MjcfIndex& index) {
     const XmlElement& e = a.element();
     const MjcfBody &one = index.body(e["body1"]),
                    &two = e.has("body2") ? index.body(e["body2"]) : index.bodies[0];
-    MjcfPose relative = inverse(one.world) * two.world;  // of two in one
+    MjcfPose relative = inverse(one.world) * two.world;  // pose of two in one
     Json out{{"body_a", one.name}, {"body_b", two.name}};
     if (e.name() == "connect") {
         const Vec3<double> anchor = e["anchor"].vec3();
@@ -23,9 +23,9 @@ Json connect_or_weld(const MjcfAttributes& a, const MjcfIndex& index) {
     if (const auto given = a.find("relpose")) {
         const std::vector<double> x = given->numbers(7);
         const Eigen::Vector4d q(x[3], x[4], x[5], x[6]);
-        if (!q.isZero(0)) {  // zeros: as at the reference
+        if (!q.isZero(0)) {  // zeros: that of the reference configuration
             const double norm = q.stableNorm();
-            if (!(norm > 1e-14)) given->fail("has no orientation", "write 1 0 0 0 for no turn");
+            if (!(norm > 1e-14)) given->fail("has no orientation", "write 1 0 0 0 for the identity");
             relative = {{x[0], x[1], x[2]}, {q[0] / norm, q.tail<3>() / norm}};
         }
     }
@@ -36,7 +36,8 @@ Json connect_or_weld(const MjcfAttributes& a, const MjcfIndex& index) {
     return out;
 }
 
-// q_1 = c_0 + c_1 q_2, both from their reference; a joint held alone is coupled to another by nothing.
+// q_1 = c_0 + c_1 q_2, both relative to their reference. Without joint2, joint1 is held at c_0: a coupling to
+// any other joint with c_1 = 0.
 Json coupling(const MjcfContext& context, const MjcfAttributes& a, const MjcfIndex& index) {
     const XmlElement& e = a.element();
     const MjcfJoint& one = index.one_dof_joint(e["joint1"]);
@@ -46,7 +47,7 @@ Json coupling(const MjcfContext& context, const MjcfAttributes& a, const MjcfInd
         const std::vector<double> x = given->numbers(1, 5);
         std::copy(x.begin(), x.end(), c.begin());
         if (two != nullptr && (c[2] != 0 || c[3] != 0 || c[4] != 0))
-            context.warnings.add(given->place(), "couplings of joints beyond a ratio have no counterpart",
+            context.warnings.add(given->place(), "couplings with higher-order coefficients are not supported",
                                  "give two coefficients");
     }
     if (two == nullptr)
@@ -56,7 +57,7 @@ Json coupling(const MjcfContext& context, const MjcfAttributes& a, const MjcfInd
                     (joint.type == MjcfJointType::slide || joint.type == MjcfJointType::hinge))
                     two = &joint, c[1] = 0;
     if (two == nullptr) {
-        e.warn(context.warnings, "holds the only joint of the model and is left out", "remove the joint");
+        e.warn(context.warnings, "holds the only joint of the model and is ignored", "remove the joint");
         return {};
     }
     Json out{{"joint_a", one.name}, {"joint_b", two->name}};
@@ -82,8 +83,8 @@ void read_equalities(const MjcfContext& context, const MjcfIndex& index, Importe
             if ((kind != "connect" && kind != "weld" && kind != "joint") || sites ||
                 !a.boolean_or("active", true)) {
                 e.warn(context.warnings,
-                       sites ? "between sites has no counterpart here and is left out"
-                             : "is inactive or has no counterpart here, and is left out",
+                       sites ? "between sites is not supported and is ignored"
+                             : "is inactive or not supported, and is ignored",
                        "use connect, weld or joint");
                 continue;
             }
@@ -107,7 +108,7 @@ void read_excludes(const MjcfContext& context, const MjcfIndex& index, ImportedM
             if (e.name() == "exclude")
                 put_item(out, "exclude", e, {index.body(e["body1"]).name, index.body(e["body2"]).name});
             else
-                e.warn(context.warnings, "in <contact> has no counterpart here and is left out",
+                e.warn(context.warnings, "in <contact> is not supported and is ignored",
                        "use contype and conaffinity of geoms");
         }
 }

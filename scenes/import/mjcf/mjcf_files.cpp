@@ -47,7 +47,7 @@ void MjcfFiles::read_includes(const XmlElement& element, int depth) {
         if (!seen_.insert(fs::canonical(file, error)).second)
             name.fail("is included again, or includes itself", "include each file once");
         if (documents_.size() == max_included_files || depth == max_include_depth)
-            child.fail("includes more than 1000 files, or more than 20 within each other", "include fewer");
+            child.fail("exceeds 1000 included files, or a nesting depth of 20", "include fewer");
         documents_.push_back(read_xml(file));
         includes_.emplace_back(child, documents_.size() - 1);
         read_includes(documents_.back().root(), depth + 1);

@@ -1,4 +1,4 @@
-// A model and the files it includes, as one tree.
+// A model file and its included files as one tree.
 #pragma once
 
 #include <filesystem>
@@ -10,18 +10,19 @@ namespace costate {
 
 class MjcfFiles {
 public:
-    // Reads what the model includes, each file once, from the model's folder or below.
+    // Reads the included files, which must be in the model's folder or below. No file may be included twice.
     MjcfFiles(const XmlElement& root, const std::filesystem::path& folder);
 
     const XmlElement& root() const { return root_; }
     const std::filesystem::path& folder() const { return folder_; }
 
-    // In the place of an <include> stand the children of the file's outermost element.
+    // The children of an element; an <include> is replaced by the children of the included file's root
+    // element.
     std::vector<XmlElement> children(const XmlElement& element) const;
     std::vector<XmlElement> children(const XmlElement& element, std::string_view name) const;
 
-    // A path that an attribute names, relative to the model's folder and in it, whatever links lie on the
-    // way.
+    // The path that an attribute names, relative to `below` in the model's folder. It must be in that folder,
+    // also after symbolic links are resolved.
     std::filesystem::path inside(const XmlAttribute& name, const std::filesystem::path& below = {}) const;
 
 private:
@@ -30,8 +31,8 @@ private:
     XmlElement root_;
     std::filesystem::path folder_;
     std::vector<XmlDocument> documents_;
-    std::vector<std::pair<XmlElement, size_t>> includes_;  // the <include>, its document
-    std::set<std::filesystem::path> seen_;                 // canonical
+    std::vector<std::pair<XmlElement, size_t>> includes_;  // <include> element, index of its document
+    std::set<std::filesystem::path> seen_;                 // canonical paths
 };
 
 }  // namespace costate

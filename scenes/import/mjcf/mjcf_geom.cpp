@@ -1,5 +1,5 @@
-// Geoms of MJCF as shapes. Contacts differ: MuJoCo takes the larger friction and margin of a pair, a scene
-// the product and the sum. The square root and the half make them the same between equals.
+// Geoms of MJCF as shapes. MuJoCo takes the larger friction and margin of a pair, costate the product and the
+// sum. The importer uses square root and half, which agree for pairs of equal geoms.
 #include <cmath>
 
 #include "scenes/format/names.hpp"
@@ -14,7 +14,7 @@ constexpr std::initializer_list<const char*> geom_keys = {
     "margin", "gap",      "fromto",   "pos",     "quat",        "axisangle",   "xyaxes", "zaxis",
     "euler",  "mesh",     "hfield",   "rgba",    "user",        "shellinertia"};
 
-// Which size a type needs; of those with an axis, the one that follows from "fromto".
+// The number of sizes of a type, and the size along its axis, which "fromto" can give.
 struct KnownGeom {
     const char* name;
     GeomType type;
@@ -50,7 +50,7 @@ Vec3<double> read_size(const MjcfAttributes& a, const KnownGeom& known, MjcfPose
     for (size_t i = 0; i < known.sizes; ++i)
         if (!(size[static_cast<int>(i)] > 0)) {
             if (!given) a.element().fail(std::string("is a ") + known.name + " without \"size\"", "add it");
-            given->fail("is not enough for a " + std::string(known.name),
+            given->fail("is incomplete for a " + std::string(known.name),
                         "write " + std::to_string(known.sizes) + " numbers above 0");
         }
     return size;
@@ -77,13 +77,12 @@ void read_contact(const MjcfContext& context, const MjcfAttributes& a, MjcfGeom&
 
     warn_of_softness(context, a);
     if (const auto condim = a.find("condim"); condim && condim->integer(1, 6) != 3)
-        context.warnings.add(
-            condim->place(),
-            "contacts of condim other than 3 have no counterpart: all have friction along the surface alone",
-            "use condim=\"3\"");
+        context.warnings.add(condim->place(),
+                             "condim other than 3 is not supported; contacts have only tangential friction",
+                             "use condim=\"3\"");
 }
 
-// Shape and pose of a mesh or a height field, which are assets
+// Writes shape and pose of a mesh or a height field, which are assets.
 void put_asset(const MjcfContext& context, const MjcfAttributes& a, GeomType type, MjcfGeom& geom) {
     const char* key = type == GeomType::mesh ? "mesh" : "hfield";
     const auto name = a.find(key);
@@ -93,7 +92,7 @@ void put_asset(const MjcfContext& context, const MjcfAttributes& a, GeomType typ
     if (type == GeomType::hfield) {
         const auto field = context.hfields.find(name->word());
         if (field == context.hfields.end())
-            name->fail("names no height field among the assets", "correct it or add the <hfield>");
+            name->fail("is not a height field among the assets", "correct it or add the <hfield>");
         geom.shape = field->second;
         return;
     }
@@ -117,7 +116,7 @@ void warn_of_softness(const MjcfContext& context, const MjcfAttributes& a) {
         if (x != values)
             context.warnings.add(
                 found->place(),
-                "softness and mixing of constraints (solref, solimp, solmix, priority) have no counterpart",
+                "softness and mixing of constraints (solref, solimp, solmix, priority) are not supported",
                 "see \"contact\" of scenes");
     }
 }
@@ -140,7 +139,7 @@ MjcfGeom read_mjcf_geom(const MjcfContext& context, const MjcfAttributes& a) {
         put_asset(context, a, known.type, geom);
     } else if (a.has("mesh")) {
         e.warn(context.warnings,
-               "fits a " + std::string(known.name) + " to a mesh, has no counterpart here and is left out",
+               "fits a " + std::string(known.name) + " to a mesh, which is not supported, and is ignored",
                "give it its size");
         geom.shape = nullptr;
         return geom;
@@ -163,7 +162,7 @@ MjcfGeom read_mjcf_geom(const MjcfContext& context, const MjcfAttributes& a) {
         geom.shell = geom.mesh != nullptr;
         if (!geom.shell)
             context.warnings.add(shell->place(),
-                                 "shells other than of meshes have no counterpart; the geom is solid",
+                                 "shells of geoms other than meshes are not supported; the geom is solid",
                                  "give the body an <inertial>");
     }
     if (const auto mass = a.find("mass")) geom.mass = mass->nonnegative();

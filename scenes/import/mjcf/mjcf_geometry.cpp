@@ -7,11 +7,10 @@ namespace {
 
 const double pi = std::acos(-1.0);
 
-// A cylinder and two half balls, each with its share of the mass. A half ball's centre is 3/8 r beyond the
-// cylinder's end, so with the length L of the cylinder, moving it there adds L^2/4 + 3/8 r L to its moment
-// per mass about an axis across.
+// A cylinder of length L and two half balls of radius r. The centre of a half ball is 3/8 r beyond the end of
+// the cylinder, which adds L^2/4 + 3/8 r L to its moment per mass about a transverse axis.
 Solid capsule(double r, double L) {
-    // of the volume, by length at the same cross-section
+    // share of the half balls in the volume; volumes divided by pi r^2
     const double ends = 4.0 / 3 * r, share = ends / (ends + L);
     const double ball = 0.4 * r * r;
     const double across = (1 - share) * (3 * r * r + L * L) / 12 + share * (ball + L * (3 * r + 2 * L) / 8);
@@ -48,7 +47,7 @@ MassProperties<double> combined(const std::vector<Part>& parts) {
     if (!(sum.m > 0)) return MassProperties<double>::zero();
     const Vec3<double> c = sum.h / sum.m;
     MassProperties<double> body{sum.m, c, Mat3<double>::Zero()};
-    for (const Part& part : parts)  // again about the centre of mass, where nothing cancels
+    for (const Part& part : parts)  // again about the centre of mass, which avoids cancellation
         body.I += place_inertia(Transform<double>{part.X.R, part.X.p - c}, part.mass).I;
     return body;
 }

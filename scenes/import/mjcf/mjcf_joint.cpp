@@ -1,5 +1,5 @@
-// Joints of MJCF. Coordinates are shifted so that 0 is the reference, where bodies are as the text places
-// them: limits and springs move with them.
+// Joints of MJCF. Coordinates are shifted to be 0 at the reference configuration, in which the file places
+// the bodies. Limits and springs are shifted accordingly.
 #include <cmath>
 
 #include "scenes/import/mjcf/mjcf_model.hpp"
@@ -31,14 +31,14 @@ constexpr std::initializer_list<const char*> joint_keys = {"name",
                                                            "actuatorfrclimited",
                                                            "align"};
 
-// One number, or more for polynomials, of which only the first has a counterpart.
+// The linear coefficient; more numbers are a polynomial, which is not supported.
 double read_linear(const MjcfContext& context, const MjcfAttributes& a, const char* name) {
     const auto found = a.find(name);
     if (!found) return 0;
     const std::vector<double> x = found->numbers(1, 16);
     for (size_t i = 1; i < x.size(); ++i)
         if (x[i] != 0)
-            context.warnings.add(found->place(), "nonlinear " + found->name() + " has no counterpart",
+            context.warnings.add(found->place(), "nonlinear " + found->name() + " is not supported",
                                  "give one number");
     if (x[0] < 0) found->fail("must not be negative", "use 0 or more");
     return x[0];
@@ -57,7 +57,7 @@ void read_limits(const MjcfContext& context, const MjcfAttributes& a, MjcfJoint&
     if (!context.flags.limit) return;
     if (joint.type != MjcfJointType::ball) {
         joint.properties["limits"] = Json{lower - joint.ref, upper - joint.ref};
-    } else if (upper < std::acos(-1.0)) {  // no turn is farther than pi
+    } else if (upper < std::acos(-1.0)) {  // rotations have angles up to pi
         joint.properties["greatest_angle"] = upper;
     }
 }
@@ -67,7 +67,7 @@ void read_spring(const MjcfContext& context, const MjcfAttributes& a, MjcfJoint&
     if (stiffness == 0 || !context.flags.spring) return;
     if (joint.type == MjcfJointType::free || joint.type == MjcfJointType::ball) {
         context.warnings.add(a.find("stiffness")->place(),
-                             "springs of free and ball joints have no counterpart", "set stiffness=\"0\"");
+                             "springs of free and ball joints are not supported", "set stiffness=\"0\"");
         return;
     }
     double rest = a.number_or("springref", 0);
@@ -86,7 +86,7 @@ bool is_limited(const MjcfAttributes& a, const char* limited, const char* range,
     const auto found = a.find(range);
     if (!found || found->numbers(2) == std::vector<double>{0, 0}) return false;
     if (!compiler.autolimits)
-        found->fail("is there, but not whether it counts",
+        found->fail("does not say whether it applies",
                     std::string("set autolimits=\"true\" of <compiler>, or ") + limited);
     return true;
 }
@@ -94,7 +94,7 @@ bool is_limited(const MjcfAttributes& a, const char* limited, const char* range,
 std::pair<double, double> read_mjcf_range(const XmlAttribute& a) {
     const std::vector<double> x = a.numbers(2);
     if (!(x[0] < x[1]))
-        a.fail("is not a range: the first number is not below the second", "write the lower end first");
+        a.fail("is not a range: the first number is not less than the second", "write the lower end first");
     return {x[0], x[1]};
 }
 

@@ -1,4 +1,4 @@
-// States that a model of MJCF names.
+// Keyframes of MJCF.
 #include "scenes/import/mjcf/mjcf_model.hpp"
 #include "scenes/import/mjcf/mjcf_names.hpp"
 
@@ -7,7 +7,7 @@ namespace {
 
 struct Entry {
     const MjcfJoint* joint;
-    int q, v;  // its first entries
+    int q, v;  // index of its first entry in qpos and qvel
 };
 
 // Joints in the order of MuJoCo's qpos and qvel
@@ -32,7 +32,7 @@ std::vector<double> exactly(const XmlAttribute& a, int size, const char* of) {
     const std::vector<double> x = a.numbers(0, 1'000'000);
     if (x.size() != static_cast<size_t>(size))
         a.fail("has " + std::to_string(x.size()) + " numbers, but " + of + " " + std::to_string(size),
-               "give one for each");
+               "write one number for each");
     return x;
 }
 

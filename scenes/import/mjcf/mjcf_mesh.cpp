@@ -1,4 +1,4 @@
-// Meshes of MJCF: hulls to collide with, files to look at, and what they weigh as solids.
+// Meshes of MJCF: hulls for collision, files for visuals, and mass properties.
 #include <algorithm>
 
 #include "collision/shapes/hull.hpp"
@@ -10,7 +10,7 @@
 namespace costate {
 namespace {
 
-// Calls read() and places what it complains about.
+// Calls read() and adds the place to its errors.
 template <class Read> auto placed(const XmlElement& where, Read&& read) {
     try {
         return read();
@@ -25,8 +25,7 @@ std::filesystem::path file_of(const MjcfContext& context, const MjcfMesh& mesh) 
     const XmlAttribute name = mesh.element["file"];
     const MeshPath found = find_mesh((context.compiler.meshdir / name.word()).generic_string(),
                                      context.files.folder(), context.search);
-    if (!found.allowed)
-        name.fail("leads out of the model's folder", "name the folder it may lie in with --search");
+    if (!found.allowed) name.fail("leads out of the model's folder", "name its folder with --search");
     if (!found.known_scheme) name.fail("is not a path", "name a file in the model's folder");
     return found.file;
 }
@@ -36,11 +35,11 @@ std::filesystem::path file_of(const MjcfContext& context, const MjcfMesh& mesh) 
 const MjcfMesh& find_mesh_asset(const MjcfContext& context, const XmlAttribute& name) {
     const auto it = context.meshes.find(name.word());
     if (it == context.meshes.end())
-        name.fail("names no mesh among the assets", "correct it or add the <mesh>");
+        name.fail("is not a mesh among the assets", "correct it or add the <mesh>");
     return it->second;
 }
 
-// R^T and the scale do not change places unless the scale is the same along all axes.
+// The pose of a mesh in its geom. R^T and the scale commute only if the scale is uniform.
 MjcfPose mesh_pose(const MjcfMesh& mesh) {
     const bool turned = !mesh.refquat.v.isZero(0);
     const Vec3<double>& s = mesh.scale;
@@ -56,12 +55,12 @@ Json mesh_shape(const MjcfContext& context, const MjcfMesh& mesh, bool visual) {
     if (!inline_mesh && file.empty()) {
         context.warnings.add(
             mesh.element["file"].place(),
-            "there is no file for mesh \"" + mesh.element["file"].word() + "\", which is left out",
-            "name the folder it is in with --search");
+            "there is no file for mesh \"" + mesh.element["file"].word() + "\", which is ignored",
+            "name its folder with --search");
         return {};
     }
     Json out{{"type", "mesh"}};
-    if (visual && inline_mesh) return {};  // viewers read files
+    if (visual && inline_mesh) return {};  // visuals must be files
     if (visual) {
         out["file"] = file.string();
         if (!mesh.scale.isOnes(0)) out["scale"] = to_json(mesh.scale);
@@ -77,24 +76,24 @@ Json mesh_shape(const MjcfContext& context, const MjcfMesh& mesh, bool visual) {
             context.warnings.add(
                 mesh.element.place(),
                 "mesh \"" + mesh.element["file"].word() + "\" is not convex; its convex hull is used",
-                "MuJoCo does the same; split it into convex parts for more");
+                "split it into convex parts if the hull is too coarse; MuJoCo uses the hull, too");
         vertices = hull.vertices;
     }
-    // A mirrored mesh is mirrored here: scales of shapes are positive.
+    // The scale of a shape is positive, so mirroring goes into the vertices.
     for (const Vec3<double>& v : vertices)
         out["vertices"].push_back(to_json(Vec3<double>(v.cwiseProduct(mesh.scale.cwiseSign()))));
     if (!mesh.scale.cwiseAbs().isOnes(0)) out["scale"] = to_json(Vec3<double>(mesh.scale.cwiseAbs()));
     return out;
 }
 
-// At scale and turned right side out again if that mirrors it.
+// The triangles of a mesh, scaled; a mirroring scale reverses their orientation.
 TriangleMesh triangles_of(const MjcfContext& context, const MjcfMesh& asset) {
     TriangleMesh mesh{asset.vertices, asset.triangles};
     if (asset.vertices.empty()) {
         const std::filesystem::path file = file_of(context, asset);
         if (file.empty())
-            asset.element["file"].fail("is not there, but bodies need its mass",
-                                       "name the folder it is in with --search");
+            asset.element["file"].fail("is missing, but a body needs its mass",
+                                       "name its folder with --search");
         mesh = placed(asset.element, [&] { return read_mesh_file(file); });
     } else if (mesh.triangles.empty()) {
         mesh = placed(asset.element, [&] { return hull_surface(asset.vertices); });
@@ -122,12 +121,12 @@ MassProperties<double> mesh_solid(const MjcfContext& context, const MjcfMesh& as
     };
     if (kind == MeshInertia::exact && (!(mass.m > 0) || !unphysical(mass.I).empty())) {
         warn(
-            "inertia=\"exact\" gives an impossible inertia and is read as \"legacy\", because a mesh is not "
+            "inertia=\"exact\" gives an unphysical inertia and is read as \"legacy\", because a mesh is not "
             "closed:",
             "close it, or write inertia=\"convex\" or \"shell\"");
         mass = solid(MeshInertia::legacy);
     } else if ((kind == MeshInertia::exact || kind == MeshInertia::legacy) && !is_closed(mesh)) {
-        warn("the mass of a body is a guess, because a mesh is not closed:",
+        warn("the mass of a body is an estimate, because a mesh is not closed:",
              "close it, write inertia=\"convex\" or \"shell\", or give the body an <inertial>");
     }
     if (!(mass.m > 0))

@@ -1,5 +1,5 @@
-// A model in MJCF's terms, between its XML and the scene that it becomes: names are settled, units are SI,
-// defaults are in place.
+// The intermediate form of an MJCF model, between XML and scene: names are assigned, units are SI, defaults
+// are applied.
 #pragma once
 
 #include "core/model/model.hpp"
@@ -18,43 +18,43 @@ struct MjcfJoint {
     std::string name;
     MjcfJointType type = MjcfJointType::hinge;
     Vec3<double> pos = Vec3<double>::Zero(), axis = Vec3<double>::UnitZ();  // in the body
-    // MuJoCo's coordinate where ours is 0
+    // MuJoCo's coordinate at which costate's coordinate is 0
     double ref = 0;
-    // limits, damping, ... as a scene says them
+    // limits, damping, ... with the keys of a scene
     Json properties;
-    std::optional<std::pair<double, double>> range = {};  // of MuJoCo's coordinate, limit or not; rad or m
+    std::optional<std::pair<double, double>> range = {};       // "range" in MuJoCo's coordinate; rad or m
     double force_lower = -unlimited, force_upper = unlimited;  // of its actuators, N m or N
-    // not of the file, nor in its keyframes
+    // added by set_base: not in the file and its keyframes
     bool added = false;
     bool locked() const { return properties.contains("locked"); }
 };
 
-// A vertex v of the file, or of the text, is at scale R^T (v - p) in a geom, with refpos p and the rotation R
-// of refquat.
+// A vertex v of the file or of "vertex" is at scale R^T (v - p) in the geom, with p = refpos and R the
+// rotation of refquat.
 struct MjcfMesh {
     XmlElement element;
     Vec3<double> scale = Vec3<double>::Ones(), refpos = Vec3<double>::Zero();
     Quaternion<double> refquat = Quaternion<double>::identity();
-    std::vector<Vec3<double>> vertices = {};         // where there is no file
-    std::vector<std::array<int, 3>> triangles = {};  // of these, none: those of their hull
+    std::vector<Vec3<double>> vertices = {};         // if there is no file
+    std::vector<std::array<int, 3>> triangles = {};  // of these vertices; empty: those of their hull
     MeshInertia inertia = MeshInertia::legacy;
-    int most_vertices = std::numeric_limits<int>::max();  // of its hull
+    int most_vertices = std::numeric_limits<int>::max();  // most vertices of its hull
 };
 
 struct MjcfGeom {
     XmlElement element;
     std::string name;
     MjcfPose pose;  // in the body
-    // as a scene says it, but for its name and place; null: it has no counterpart
+    // with the keys of a scene, without name and pose; null: not supported
     Json shape;
-    Json rgba = nullptr;                        // null: none of its own
+    Json rgba = nullptr;                        // null: default colour
     std::int64_t contype = 1, conaffinity = 1;  // 32 bits each
-    // What it weighs, if it counts for the inertia of its body: as a solid of this density, kg/m^3, or of
-    // this mass, kg
+    // Mass properties, if the geom contributes to the inertia of its body: a solid of given density, kg/m^3,
+    // or mass, kg
     bool counts = false;
     Solid solid = {};
-    const MjcfMesh* mesh = nullptr;  // a solid in its place
-    bool shell = false;              // of the mesh, whatever that says itself
+    const MjcfMesh* mesh = nullptr;  // mesh whose solid gives the mass
+    bool shell = false;              // overrides "inertia" of the mesh
     double density = 1000;
     std::optional<double> mass = {};
     bool visual() const { return contype == 0 && conaffinity == 0; }
@@ -70,26 +70,26 @@ struct MjcfBody {
     XmlElement element;
     std::string name;
     int parent = -1;
-    MjcfPose pose = {}, world = {};  // in the parent and in the world, with all joints at their reference
+    MjcfPose pose = {}, world = {};  // in the parent and in the world, in the reference configuration
     std::vector<MjcfJoint> joints = {};
     std::vector<MjcfGeom> geoms = {};
     std::vector<MjcfSite> sites = {};
     MassProperties<double> mass = MassProperties<double>::zero();
-    XmlElement mass_element;  // that gives the mass
+    XmlElement mass_element;  // <inertial>, otherwise the <body>: the place of faults of the mass
 };
 
-// What <flag> of <option> leaves switched on.
+// The features that <flag> of <option> leaves enabled.
 struct MjcfFlags {
     bool contact = true, limit = true, frictionloss = true, equality = true;
     bool spring = true, damper = true, gravity = true;
-    bool actuation = true, clampctrl = true;  // actuators, and the ranges of their controls
+    bool actuation = true, clampctrl = true;  // actuators; ranges of their controls
 };
 
-// What has been named, to be found by whoever refers to it.
+// Bodies and joints by name, for references.
 class MjcfIndex {
 public:
     explicit MjcfIndex(const std::vector<MjcfBody>& bodies);
-    const MjcfBody& body(const XmlAttribute& name) const;  // these fail if there is none
+    const MjcfBody& body(const XmlAttribute& name) const;  // these fail if the name is unknown
     const MjcfJoint& joint(const XmlAttribute& name) const;
     const MjcfJoint& one_dof_joint(const XmlAttribute& name) const;
 
@@ -100,15 +100,15 @@ private:
     std::map<std::string, const MjcfJoint*> by_joint_;
 };
 
-// What bodies are read with.
+// Context for reading bodies.
 struct MjcfContext {
     const MjcfFiles& files;
     const MjcfCompiler& compiler;
     const MjcfDefaults& defaults;
     const MjcfFlags flags;
     Warnings& warnings;
-    std::vector<std::filesystem::path> search;  // folders that meshes may lie in or below
-    int hull_vertices;                          // at most, of a hull
+    std::vector<std::filesystem::path> search;  // folders to search for meshes
+    int hull_vertices;                          // most vertices of a hull
     std::map<std::string, Json> materials;      // rgba
     std::map<std::string, MjcfMesh> meshes;
     std::map<std::string, Json> hfields;  // as shapes
@@ -116,49 +116,48 @@ struct MjcfContext {
 
 void read_assets(MjcfContext& context);
 
-// The mesh that an attribute names, where its own frame is in its geom's, and what it is in a scene (null:
-// there is no file).
-std::string mesh_name(const XmlElement& mesh);  // its own, or that of its file; may be empty
+// Mesh assets: their name, the asset that an attribute names, the pose of the mesh in its geom, and its shape
+// with the keys of a scene (null: no file).
+std::string mesh_name(const XmlElement& mesh);  // "name", or that of its file; may be empty
 const MjcfMesh& find_mesh_asset(const MjcfContext& context, const XmlAttribute& name);
 MjcfPose mesh_pose(const MjcfMesh& mesh);
 Json mesh_shape(const MjcfContext& context, const MjcfMesh& mesh, bool visual);
-// What a mesh at scale weighs at density 1, in its own frame
+// Mass properties of a scaled mesh at density 1, in the frame of the mesh
 MassProperties<double> mesh_solid(const MjcfContext& context, const MjcfMesh& mesh, MeshInertia kind);
 
-// The world first, then bodies in the order of the text.
+// The world first, then bodies in the order of the file.
 std::vector<MjcfBody> read_bodies(const MjcfContext& context);
 MjcfJoint read_mjcf_joint(const MjcfContext& context, const MjcfAttributes& a);
 MjcfGeom read_mjcf_geom(const MjcfContext& context, const MjcfAttributes& a);
 
-// Mass of each body, from its <inertial> or its geoms, as the compiler's options have it.
+// Sets the mass of each body from its <inertial> or its geoms, according to the compiler's options.
 void set_masses(const MjcfContext& context, std::vector<MjcfBody>& bodies);
 
-// Names for what has none, after its body; two of one kind with the same name are an error.
+// Names unnamed things after their body. Equal names of one kind are an error.
 void settle_names(std::vector<MjcfBody>& bodies);
 
-// A root that the caller wants to be fixed or to float: locks its free joint, or gives it one.
+// Makes the root fixed (locks its free joint) or floating (adds a free joint), if the caller asks for it.
 void set_base(Base base, std::vector<MjcfBody>& bodies);
 
-// Warns of what says how hard constraints are (solref, solimp, ...), if it is not what MuJoCo takes without a
-// word.
+// Warns of constraint softness (solref, solimp, ...) that differs from MuJoCo's defaults.
 void warn_of_softness(const MjcfContext& context, const MjcfAttributes& a);
 
-// Groups and masks that let two geoms meet where (contype of one & conaffinity of the other) is not 0 either
-// way round; none do where contacts are switched off.
+// Sets groups and masks so that two geoms collide if (contype of one & conaffinity of the other) != 0 in
+// either order. With contacts disabled, no geoms collide.
 void set_groups(const MjcfFlags& flags, std::vector<MjcfBody>& bodies);
 
-// "limited" and its like: by itself, or by whether there is a range and autolimits.
+// The value of "limited" and similar attributes; by default, true if there is a range and autolimits is set.
 bool is_limited(const MjcfAttributes& a, const char* limited, const char* range,
                 const MjcfCompiler& compiler);
 std::pair<double, double> read_mjcf_range(const XmlAttribute& a);
 
-// What MJCF becomes: a model and the world around it.
+// Writes the bodies into the model.
 void put_bodies(const std::vector<MjcfBody>& bodies, ImportedModel& out);
 
-// The name of each actuator, in the order of MuJoCo's ctrl; empty where it has no counterpart.
+// The name of each actuator, in the order of MuJoCo's ctrl; empty: not supported.
 using MjcfControls = std::vector<std::string>;
 
-// Appends to a list of the model, and notes where it came from.
+// Appends to a list of the model and records the source of the item.
 void put_item(ImportedModel& out, const char* list, const XmlElement& from, const Json& item);
 
 // The other sections

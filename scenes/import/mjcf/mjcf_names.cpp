@@ -1,4 +1,4 @@
-// Names for what MJCF leaves without one, and groups for what may touch.
+// Names of unnamed things in MJCF, and collision groups.
 #include "scenes/import/mjcf/mjcf_names.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ const Item& find_named(const std::map<std::string, const Item*>& items, const ch
     std::vector<std::string> names;
     for (const auto& [known, item] : items)
         names.push_back(known);
-    name.fail(std::string("names no ") + kind + suggestion(name.text(), names), "correct it");
+    name.fail(std::string("is not a ") + kind + suggestion(name.text(), names), "correct it");
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ const Item& find_named(const std::map<std::string, const Item*>& items, const ch
 void MjcfNames::add(const XmlElement& where, const std::string& name) {
     if (name.empty()) return;
     if (name.find('*') != std::string::npos || name == "world")
-        where.fail("has the name \"" + name + "\", which means something else here", "rename it");
+        where.fail("has the reserved name \"" + name + "\"", "rename it");
     if (!names_.insert(name).second)
         where.fail(std::string("is the second ") + kind_ + " named \"" + name + "\"",
                    "rename one of the two");
@@ -84,9 +84,10 @@ void settle_names(std::vector<MjcfBody>& bodies) {
     }
 }
 
-// A scene's shapes meet where each one's mask has a bit of the other's group, so every pair of contype and
-// conaffinity becomes a group of its own, and its mask those that it meets. (1, 1), MuJoCo's default, is
-// group 1, that of shapes of a scene that say nothing; it also meets groups that the model does not use.
+// Shapes of a scene collide if the mask of each has a bit of the other's group. Therefore every pair
+// (contype, conaffinity) becomes a group, and its mask is the set of groups with which it collides. MuJoCo's
+// default (1, 1) becomes group 1, the default group of scenes; it also collides with groups that the model
+// does not use.
 void set_groups(const MjcfFlags& flags, std::vector<MjcfBody>& bodies) {
     using Kind = std::pair<std::int64_t, std::int64_t>;  // contype, conaffinity
     std::vector<Kind> kinds{{1, 1}};

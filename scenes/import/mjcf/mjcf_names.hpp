@@ -1,4 +1,4 @@
-// Names of one kind of thing, each once. MJCF leaves many things without a name.
+// Unique names of one kind of thing, many of which MJCF leaves unnamed.
 #pragma once
 
 #include <map>
@@ -12,16 +12,15 @@ class MjcfNames {
 public:
     explicit MjcfNames(const char* kind) : kind_(kind) {}
 
-    // A name that the text gives (empty: none), which must be new.
+    // Adds a name of the file (empty: none), which must be new.
     void add(const XmlElement& where, const std::string& name);
-    // The wish if it is free, else that with a number behind it. To be asked once all names of the text are
-    // known.
+    // `wish` if it is not in use, otherwise `wish` with a number. Call after all names of the file are added.
     std::string take(const std::string& wish);
 
 private:
     const char* kind_;
     std::set<std::string> names_;
-    std::map<std::string, int> next_;  // number to try for a wish
+    std::map<std::string, int> next_;  // next number to try for a wish
 };
 
 }  // namespace costate

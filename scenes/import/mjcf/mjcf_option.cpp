@@ -1,4 +1,4 @@
-// <option> of MJCF: the world that the model stands in, and what of its physics is switched off.
+// <option> of MJCF: time step, gravity, and disabled features.
 #include <algorithm>
 
 #include "scenes/import/mjcf/mjcf_model.hpp"
@@ -6,7 +6,7 @@
 namespace costate {
 namespace {
 
-// What a flag switches, besides what has no counterpart; and what a scene does instead of that.
+// The features that a flag disables, and the consequence of disable="..." that deserves a warning.
 struct KnownFlag {
     const char* name;
     std::vector<bool MjcfFlags::*> switches;
@@ -26,7 +26,7 @@ const std::vector<KnownFlag>& known_flags() {
         {"gravity", {&F::gravity}, nullptr},
         {"clampctrl", {&F::clampctrl}, nullptr},
         {"actuation", {&F::actuation}, "leaves out all actuators"},
-        {"filterparent", {}, "has no counterpart: a body never touches its parent"}};
+        {"filterparent", {}, "is not supported: a body never collides with its parent"}};
     return table;
 }
 
@@ -38,7 +38,7 @@ template <class Use> void for_each_option(const MjcfFiles& files, Use use) {
 }  // namespace
 
 MjcfFlags read_flags(const MjcfFiles& files, Warnings& warnings) {
-    std::map<std::string, XmlAttribute> given;  // the last of each name
+    std::map<std::string, XmlAttribute> given;  // the last one of each name
     for_each_option(files, [&](const XmlElement& option) {
         for (const XmlElement& element : files.children(option, "flag"))
             for (const XmlAttribute& flag : element.attributes())
@@ -48,7 +48,7 @@ MjcfFlags read_flags(const MjcfFiles& files, Warnings& warnings) {
     for (const auto& [name, flag] : given) {
         if (flag.choice({"disable", "enable"}) == 1) continue;
         const auto known = std::ranges::find(known_flags(), name, &KnownFlag::name);
-        if (known == known_flags().end()) continue;  // how MuJoCo computes, not what
+        if (known == known_flags().end()) continue;  // does not affect the model
         for (bool MjcfFlags::*off : known->switches)
             flags.*off = false;
         if (known->consequence != nullptr)
@@ -58,7 +58,7 @@ MjcfFlags read_flags(const MjcfFiles& files, Warnings& warnings) {
     return flags;
 }
 
-// Settings of MuJoCo's solver say nothing here; forces and integrators that have no counterpart do.
+// Reads time step and gravity. Warns of unsupported forces and integrators; solver settings are ignored.
 void read_option(const MjcfContext& context, Json& scene) {
     for_each_option(context.files, [&](const XmlElement& e) {
         if (const auto a = e.find("timestep")) scene["time_step"] = a->positive();
@@ -68,13 +68,13 @@ void read_option(const MjcfContext& context, Json& scene) {
                 const std::vector<double> x = a->numbers(1, 3);
                 if (std::any_of(x.begin(), x.end(), [](double y) { return y != 0; }))
                     context.warnings.add(a->place(),
-                                         "forces of a medium (wind, density, viscosity) have no counterpart",
-                                         "leave them out");
+                                         "forces of a medium (wind, density, viscosity) are not supported",
+                                         "remove them");
             }
         if (const auto a = e.find("integrator"); a && a->text() != "Euler")
             context.warnings.add(a->place(),
                                  "integrator=\"" + a->text() +
-                                     "\" has no counterpart: a step is semi-implicit Euler, of first order",
+                                     "\" is not supported: a step is semi-implicit Euler, of first order",
                                  "use a smaller timestep where that matters");
     });
     if (!scene.contains("gravity")) scene["gravity"] = {0, 0, -9.81};

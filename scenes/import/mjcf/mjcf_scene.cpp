@@ -1,4 +1,4 @@
-// Bodies of MJCF as a scene says them.
+// Bodies of MJCF with the keys of a scene.
 #include <algorithm>
 
 #include "scenes/format/known_keys.hpp"
@@ -26,9 +26,9 @@ Json joint_to_json(const MjcfJoint& joint, const MjcfPose& pose) {
     return out;
 }
 
-// MuJoCo turns a body about points of its own, one joint after the other; ours are at the origins of a chain
-// of frames, which at the reference all have the body's axes. Where the last of them is not at the body's
-// origin, a fixed joint leads back to it.
+// In MuJoCo, joints of a body rotate it about points of its own, one joint after the other. Here, joints are
+// at the origins of a chain of frames, which all have the body's axes at the reference configuration. If the
+// last of them is not at the body's origin, a fixed joint leads back to it.
 Json joints_to_json(const MjcfBody& body) {
     Json chain = Json::array();
     MjcfPose next = body.pose;
@@ -59,14 +59,14 @@ Json shape_to_json(const MjcfGeom& geom) {
     return out;
 }
 
-// Sites are for scenes whose bodies have them.
+// True if the format of scenes has sites.
 bool scenes_have_sites() {
     return std::ranges::any_of(known_keys(), [](const KnownKeys& k) {
         return k.kind == std::string("body") && std::ranges::find(k.keys, "sites") != k.keys.end();
     });
 }
 
-// A body, and below "/bodies/<index>" where its parts came from
+// A body; also records the sources of its parts below `pointer`, "/bodies/<index>".
 Json body_to_json(const MjcfBody& body, const std::string& parent, const std::string& pointer,
                   std::map<std::string, std::string>& places) {
     Json out{{"name", body.name}};

@@ -9,42 +9,42 @@
 namespace costate {
 namespace {
 
-// The <limit> of a revolute or prismatic joint, if it limits where the joint may go.
+// The <limit> of a revolute or prismatic joint, if it has a position range.
 std::optional<XmlElement> range_of(const UrdfJoint& joint) {
     if (joint.type != UrdfType::revolute && joint.type != UrdfType::prismatic) return {};
     const auto limit = joint.element.child("limit");
     return limit && (limit->has("lower") || limit->has("upper")) ? limit : std::nullopt;
 }
 
-// A joint between 0 and 0.
+// True for a joint with the range [0, 0].
 bool is_locked(const UrdfJoint& joint) {
     const auto limit = range_of(joint);
     return limit && limit->number_or("lower", 0) == 0 && limit->number_or("upper", 0) == 0;
 }
 
-// "limits" of a revolute or prismatic joint.
+// Writes "limits" of a revolute or prismatic joint.
 void put_limits(const UrdfJoint& joint, Json& out, Warnings& warnings) {
     if (joint.type != UrdfType::revolute && joint.type != UrdfType::prismatic) return;
     const auto limit = range_of(joint);
     if (!limit) {
-        joint.element.warn(warnings, "has no limits, so that it moves without",
+        joint.element.warn(warnings, "has no limits and moves without them",
                            "give it <limit lower=... upper=.../>");
         return;
     }
     const double lower = limit->number_or("lower", 0), upper = limit->number_or("upper", 0);
     if (is_locked(joint)) {
-        limit->warn(warnings, "leaves the joint nowhere to go; it is locked",
+        limit->warn(warnings, "has an empty range, so the joint is locked",
                     "give it a range, or make the joint fixed");
         out["locked"] = true;
     } else if (!(lower < upper)) {
-        limit->fail("has a lower end that is not below the upper one",
+        limit->fail("has a lower end that is not below the upper end",
                     "swap them, or make the joint continuous");
     } else {
         out["limits"] = Json::array({lower, upper});
     }
 }
 
-// <dynamics>, which older files call <joint_properties>.
+// Writes damping and friction from <dynamics>, called <joint_properties> in older files.
 void put_dynamics(const UrdfJoint& joint, Json& out) {
     for (const char* name : {"dynamics", "joint_properties"})
         if (const auto dynamics = joint.element.child(name)) {
@@ -62,7 +62,7 @@ void put_axis(const UrdfJoint& joint, Json& out) {
     out["axis"] = to_json(axis.stableNormalized());
 }
 
-// A floating joint whose parent moves: six joints in a row that can do the same.
+// A floating joint whose parent moves, as a chain: three prismatic joints and a spherical one.
 Json floating_chain(const UrdfJoint& joint) {
     Json chain = Json::array();
     for (const auto& [end, axis] :
@@ -82,7 +82,7 @@ bool has_mass(const XmlElement& link) {
     return inertial && inertial->only("mass")["value"].number() > 0;
 }
 
-// How the root stands in the world: whether it floats.
+// True if the root floats.
 bool floats(const UrdfLink& root, const ImportOptions& options) {
     if (root.name == "world" && options.base == Base::floating)
         root.element.fail("is named \"world\" and cannot float", "rename it, or use a fixed base");
@@ -90,13 +90,13 @@ bool floats(const UrdfLink& root, const ImportOptions& options) {
     return root.name != "world" && has_mass(root.element);
 }
 
-// The name of a link's body: "world" is taken.
+// The name of a link's body; "world" is reserved.
 std::string body_name(const UrdfLink& link) { return link.name == "world" ? "world_link" : link.name; }
 
 struct Importer {
     const UrdfTree tree;
     const bool floating;       // the root
-    const bool root_is_world;  // and no body of its own
+    const bool root_is_world;  // the root is the world, not a body
     const LinkReader reader;
     Warnings& warnings;
     ImportedModel out;
@@ -104,7 +104,7 @@ struct Importer {
     const UrdfLink& link(int index) const { return tree.links[index]; }
     const UrdfJoint& joint(int index) const { return tree.joints[index]; }
 
-    // Appends to a list of the model, and returns the JSON pointer of what is new.
+    // Appends to a list of the model and returns the JSON pointer of the new item.
     std::string add(const char* list, Json value, const XmlElement& element) {
         Json& items = out.model[list];
         const std::string pointer = std::string("/") + list + "/" + std::to_string(items.size());
@@ -113,7 +113,7 @@ struct Importer {
         return pointer;
     }
 
-    // "joint" or "joints" of the body that a joint carries
+    // Writes "joint" or "joints" of the body that a joint carries.
     void put_joint(const UrdfJoint& j, Json& body) {
         static constexpr const char* types[] = {"revolute", "continuous", "prismatic",
                                                 "fixed",    "free",       "planar"};
@@ -123,7 +123,7 @@ struct Importer {
         }
         Json object{{"name", j.name}, {"type", types[static_cast<size_t>(j.type)]}};
         Transform<double> X = read_origin(j.element);
-        if (j.type == UrdfType::floating) {  // it starts at the world, from where its parent stands for good
+        if (j.type == UrdfType::floating) {  // a free joint starts at the world: compose the fixed parents
             for (int before = j.parent; before != tree.root; before = joint(link(before).joint).parent)
                 X = compose(read_origin(joint(link(before).joint).element), X);
             body.erase("parent");
@@ -137,10 +137,10 @@ struct Importer {
         body["joint"] = std::move(object);
     }
 
-    // What carries a link: its joint, or how the root stands in the world.
+    // Writes the joint that carries a link; for the root, the joint to the world.
     void put_carrier(const UrdfLink& l, Json& body) {
         if (l.joint < 0) {
-            const bool taken = tree.joint(l.name) != nullptr;  // a joint without name has its body's
+            const bool taken = tree.joint(l.name) != nullptr;  // an unnamed joint takes the body's name
             if (floating || taken)
                 body["joint"] =
                     Json{{"name", l.name + (taken ? ".base" : "")}, {"type", floating ? "free" : "fixed"}};
@@ -170,8 +170,8 @@ struct Importer {
             out.places[pointer + place] = where;
     }
 
-    // Where the root is the world, the bodies on it are trees of their own, which "self_collision" does not
-    // reach.
+    // If the root is the world, its children are separate trees, between which "self_collision" has no
+    // effect; "exclude" keeps them from colliding.
     void keep_trees_apart() {
         std::vector<std::vector<std::string>> trees;
         for (const int index : tree.order) {
@@ -191,12 +191,12 @@ struct Importer {
         const XmlAttribute name = mimic["joint"];
         const UrdfJoint* other = tree.joint(name.text());
         if (other == nullptr)
-            name.fail("names no joint" + suggestion(name.text(), tree.joint_names()), "correct it");
-        if (other == &j) name.fail("is the joint itself", "name another joint");
+            name.fail("is not a joint" + suggestion(name.text(), tree.joint_names()), "correct it");
+        if (other == &j) name.fail("is the same joint", "name another joint");
         for (const UrdfJoint* coupled : {&j, other})
             if (!coupled->one_dof())
-                mimic.fail("couples a joint that is " + coupled->element["type"].text(),
-                           "couple joints of one axis");
+                mimic.fail("couples a joint of type " + coupled->element["type"].text(),
+                           "couple joints with one axis");
         Json coupling{
             {"name", j.name + ".mimic"}, {"type", "coupling"}, {"joint_a", j.name}, {"joint_b", other->name}};
         coupling["ratio"] = mimic.number_or("multiplier", 1),
@@ -217,7 +217,7 @@ struct Importer {
     }
 };
 
-// Whether a root link is no more than a name for the world.
+// True if a root link is just a name for the world.
 bool is_world(const UrdfLink& root) {
     const auto holds = [&](const char* what) { return root.element.children(what).size() > 0; };
     return root.name == "world" && !has_mass(root.element) && !holds("collision") && !holds("visual");

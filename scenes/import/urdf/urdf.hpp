@@ -1,23 +1,20 @@
-// URDF, the robot descriptions of ROS (http://wiki.ros.org/urdf/XML), as the JSON value of a model.
+// Importer of URDF, the robot descriptions of ROS (http://wiki.ros.org/urdf/XML).
 //
-// - Every link is a body and every joint the joint that carries it; links on fixed joints stay bodies. A root
-// link named "world"
-//   that holds nothing is the world. Any other root floats if it has mass, else it is fixed;
-//   ImportOptions::base overrules.
-// - Revolute, continuous and prismatic joints with an effort limit above 0 get a motor (N m or N at the
-// joint) whose control is
-//   limited to it. A joint that mimics another gets an equality that couples the two, and no motor. Velocity
-//   limits are for controllers and are left out.
-// - A floating joint is free where all before it is fixed, else three prismatic joints <name>.x, .y, .z and a
-// spherical one.
-// - Links of one robot do not touch each other, as they do not in Bullet and Gazebo, unless
-// ImportOptions::self_collision
-//   asks for it; then all may but a link and the one that carries it.
-// - A mesh that is collided with is its convex hull, its vertices in the model; a mesh that is only seen is
-// named by its file.
-// - Beyond the specification, as others write it: <capsule> and <plane> geometry, <contact> with
-// lateral_friction and restitution,
-//   <joint_properties> for <dynamics>.
+// Links and joints: every link is a body; links on fixed joints stay bodies. A root link named "world"
+// without contents is the world. Any other root floats if it has mass and is fixed otherwise;
+// ImportOptions::base overrides this. A floating joint is free if its parent is fixed to the world; otherwise
+// it becomes three prismatic joints <name>.x, .y, .z and a spherical joint.
+//
+// Actuators: revolute, continuous and prismatic joints with an effort limit above 0 get a motor (N m or N at
+// the joint) with this control limit. A joint that mimics another gets a coupling instead. Velocity limits
+// concern controllers and are ignored.
+//
+// Collisions: links of one robot do not collide with each other, as in Bullet and Gazebo. With
+// ImportOptions::self_collision, all links collide except a link and its parent. Collision meshes become
+// convex hulls with their vertices in the model; visual meshes stay files.
+//
+// Supported extensions: <capsule> and <plane> geometry, <contact> with lateral_friction and restitution,
+// <joint_properties> instead of <dynamics>.
 #pragma once
 
 #include "scenes/import/import_options.hpp"

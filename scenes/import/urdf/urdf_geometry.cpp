@@ -1,4 +1,4 @@
-// Geometry of links: what they touch others with, and what is seen of them.
+// Geometry of links: collision shapes and visuals.
 #include <Eigen/Geometry>
 
 #include "scenes/import/mesh/mesh_file.hpp"
@@ -9,18 +9,18 @@
 namespace costate {
 namespace {
 
-// The one child that says what a <geometry> is.
+// The child of <geometry> that defines it.
 XmlElement geometry_of(const XmlElement& element, Warnings& warnings) {
     const XmlElement geometry = element.only("geometry");
     const std::vector<XmlElement> children = geometry.children();
     if (children.empty()) geometry.fail("is empty", "put a box, cylinder, sphere, capsule or mesh into it");
     for (size_t k = 1; k < children.size(); ++k)
-        children[k].warn(warnings, "is a second geometry in one place and is left out",
+        children[k].warn(warnings, "is a second geometry of one element and is ignored",
                          "put it into a <" + element.name() + "> of its own");
     return children[0];
 }
 
-// Type and sizes of what is no mesh; false if it is something else.
+// Writes type and size of a sphere, box, cylinder or capsule; false for other geometry.
 bool put_primitive(const XmlElement& g, Json& out) {
     if (g.name() == "box") {
         const Vec3<double> size = g["size"].vec3();
@@ -45,18 +45,17 @@ Vec3<double> read_scale(const XmlElement& mesh) {
 std::optional<std::filesystem::path> LinkReader::mesh(const XmlElement& element, const char* role) const {
     const XmlAttribute name = element["filename"];
     const MeshPath found = find_mesh(name.word(), folder, options.search);
-    if (!found.allowed)
-        name.fail("leads out of the robot's folder", "name the folder it may lie in with --search");
+    if (!found.allowed) name.fail("leads out of the robot's folder", "name its folder with --search");
     if (!found.known_scheme)
         name.fail("is not a path", "use package://, file:// or a path from the robot's folder");
     if (!found.file.empty()) return found.file;
-    warnings.add(name.place(), std::string(role) + " mesh is left out, because there is no file",
-                 "name the folder it is in with --search", name.word());
+    warnings.add(name.place(), std::string(role) + " mesh is ignored, because there is no file",
+                 "name its folder with --search", name.word());
     return {};
 }
 
-// The hull of a mesh as "vertices" and "scale". A mirrored one is mirrored here: scales of shapes are
-// positive.
+// Writes the hull of a mesh as "vertices" and "scale". The scale of a shape is positive, so mirroring goes
+// into the vertices.
 bool LinkReader::put_hull(const XmlElement& element, Json& shape) const {
     const Vec3<double> scale = read_scale(element), sign = scale.cwiseSign();
     const auto file = mesh(element, "collision");
@@ -74,7 +73,7 @@ bool LinkReader::put_hull(const XmlElement& element, Json& shape) const {
     }
     if (!hull.convex)
         warnings.add(element.place(),
-                     "mesh \"" + element["filename"].word() + "\" is not convex, and its convex hull is used",
+                     "mesh \"" + element["filename"].word() + "\" is not convex; its convex hull is used",
                      "split it into convex parts, a <collision> each");
     shape["type"] = "mesh";
     Json& vertices = shape["vertices"] = Json::array();
@@ -98,7 +97,7 @@ std::optional<Json> LinkReader::shape(const XmlElement& collision) const {
         X.R = X.R * Eigen::Quaterniond::FromTwoVectors(Vec3<double>::UnitZ(), normal.stableNormalized())
                         .toRotationMatrix();
     } else if (!put_primitive(g, out)) {
-        g.warn(warnings, "is not a geometry known here and is left out",
+        g.warn(warnings, "is not a known geometry and is ignored",
                "use a box, cylinder, sphere, capsule or mesh");
         return {};
     }
@@ -122,7 +121,7 @@ void LinkReader::put_shapes(const XmlElement& link, Json& body,
         places["/shapes/" + std::to_string(shapes.size())] = collision.place();
         shapes.push_back(std::move(*s));
     }
-    for (size_t k = 0; shapes.size() > 1 && k < shapes.size(); ++k)  // one alone has its body's name
+    for (size_t k = 0; shapes.size() > 1 && k < shapes.size(); ++k)  // a single shape has its body's name
         shapes[k]["name"] = link["name"].text() + "." + std::to_string(k + 1);
     if (!shapes.empty()) body["shapes"] = std::move(shapes);
 }
@@ -139,7 +138,7 @@ void LinkReader::put_colour(const XmlElement& visual, Json& out) const {
     else if (named != materials.end())
         out["rgba"] = named->second;
     else
-        material->warn(warnings, "\"" + name + "\" has no colour anywhere", "give it a <color>");
+        material->warn(warnings, "\"" + name + "\" has no colour", "give it a <color>");
 }
 
 void LinkReader::put_visuals(const XmlElement& link, Json& body) const {
@@ -150,7 +149,7 @@ void LinkReader::put_visuals(const XmlElement& link, Json& body) const {
         Json out = Json::object();
         put_colour(visual, out);
         if (g.name() == "sphere" && g["radius"].number() == 0) {
-            g.warn(warnings, "that is a point cannot be seen and is left out", "give it a radius");
+            g.warn(warnings, "with radius 0 is invisible and is ignored", "give it a radius");
             continue;
         }
         if (g.name() == "mesh") {
@@ -160,7 +159,7 @@ void LinkReader::put_visuals(const XmlElement& link, Json& body) const {
             out["type"] = "mesh", out["file"] = file->string();
             if (!scale.isOnes(0)) out["scale"] = to_json(scale);
         } else if (!put_primitive(g, out)) {
-            g.warn(warnings, "is not a geometry known here and is left out",
+            g.warn(warnings, "is not a known geometry and is ignored",
                    "use a box, cylinder, sphere, capsule or mesh");
             continue;
         }

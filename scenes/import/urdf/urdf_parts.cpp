@@ -43,11 +43,11 @@ void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std:
         I = inertia_matrix(six);
         const std::string reason = I.isZero(0) ? "" : unphysical(I);
         if (!reason.empty())
-            inertia->fail(reason, "use six zeros for a point mass, or the inertia of a real solid");
+            inertia->fail(reason, "use six zeros for a point mass, or the inertia of a solid");
         if (m == 0 && !I.isZero(0))
-            inertia->warn(warnings, "belongs to a link without mass and is left out",
-                          "give the link mass, or no inertia");
-        // about the centre of mass, from the axes of <origin> to those of the link
+            inertia->warn(warnings, "belongs to a link without mass and is ignored",
+                          "give the link mass, or remove the inertia");
+        // about the centre of mass; rotated from the axes of <origin> to those of the link
         I = Mat3<double>(X.R * I * X.R.transpose());
     }
     if (m == 0) return;

@@ -1,4 +1,4 @@
-// The parts of links and joints that stand alone: frames, inertials, geometry, materials.
+// Parts of links and joints: frames, inertials, geometry, materials.
 #pragma once
 
 #include <array>
@@ -8,19 +8,19 @@
 
 namespace costate {
 
-// <origin> of an element: rpy in rad about the fixed axes x, y, z, in this order. None: the identity.
+// <origin> of an element: rpy in rad about the fixed axes x, y, z, in this order. Identity if it is absent.
 Transform<double> read_origin(const XmlElement& element);
 
-// "position" and "quaternion" of an object, where they are not those of the identity.
+// Writes "position" and "quaternion" of an object, unless they are those of the identity.
 void put_pose(Json& object, const Transform<double>& X);
 
-// "mass", "com" and "inertia" of a body. `places`: of what, relative to the body.
+// Writes "mass", "com" and "inertia" of a body. `places`: sources, with pointers relative to the body.
 void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std::string>& places,
                   Warnings& warnings);
 
 using Materials = std::map<std::string, std::array<double, 4>>;  // red, green, blue, opacity
 
-// The colours that the file gives names, anywhere.
+// The named colours of the whole file.
 Materials read_materials(const XmlElement& robot);
 
 struct LinkReader {
@@ -29,9 +29,9 @@ struct LinkReader {
     const Materials& materials;
     Warnings& warnings;
 
-    // "shapes" of a body, what it touches others with
+    // Writes "shapes" of a body.
     void put_shapes(const XmlElement& link, Json& body, std::map<std::string, std::string>& places) const;
-    // "visuals" of a body, what is seen of it
+    // Writes "visuals" of a body.
     void put_visuals(const XmlElement& link, Json& body) const;
 
 private:

@@ -9,13 +9,13 @@ namespace {
 
 constexpr size_t max_links = 4096;
 
-// A name for a link or joint: in use once, and fit for a model.
+// The name of a link or joint: unique, and valid in a model.
 std::string new_name(const XmlElement& element, const std::map<std::string, int>& index) {
     const XmlAttribute name = element["name"];
     if (name.word() != name.text()) name.fail("begins or ends with white space", "rename it");
-    if (name.text().find('*') != std::string::npos) name.fail("has a * in it", "rename it");
+    if (name.text().find('*') != std::string::npos) name.fail("contains a *", "rename it");
     if (index.contains(name.text()))
-        name.fail("is the name of a " + element.name() + " already", "rename one of the two");
+        name.fail("is the name of another " + element.name() + ", too", "rename one of the two");
     return name.text();
 }
 
@@ -25,14 +25,14 @@ int UrdfTree::find_link(const XmlElement& joint, const char* role) const {
     const XmlAttribute name = joint.only(role)["link"];
     const auto it = link_index_.find(name.text());
     if (it != link_index_.end()) return it->second;
-    name.fail("names no link" + suggestion(name.text(), names_of(links, &UrdfLink::name)),
+    name.fail("is not a link" + suggestion(name.text(), names_of(links, &UrdfLink::name)),
               "correct it or add the link");
 }
 
 UrdfTree::UrdfTree(const XmlElement& robot) {
     for (const XmlElement& element : robot.children("link")) {
         const std::string name = new_name(element, link_index_);
-        if (links.size() == max_links) element.fail("is one link too many: 4096 are the most", "use fewer");
+        if (links.size() == max_links) element.fail("exceeds the 4096 links of a robot", "use fewer");
         link_index_[name] = static_cast<int>(links.size());
         links.push_back({element, name, -1, {}});
     }
@@ -45,7 +45,7 @@ UrdfTree::UrdfTree(const XmlElement& robot) {
         UrdfLink& link = links[child];
         if (link.joint >= 0)
             element.fail("\"" + name + "\" carries link \"" + link.name + "\", which joint \"" +
-                             joints[link.joint].name + "\" carries already",
+                             joints[link.joint].name + "\" already carries",
                          "a link has one parent: remove one of the two");
         joint_index_[name] = static_cast<int>(joints.size());
         link.joint = static_cast<int>(joints.size());
@@ -61,7 +61,7 @@ UrdfTree::UrdfTree(const XmlElement& robot) {
     root = static_cast<int>(first - links.begin());
     if (const auto second = std::find_if(first + 1, links.end(), is_root); second != links.end())
         second->element.fail(
-            "\"" + second->name + "\" is joined to nothing, and \"" + first->name + "\" is the root already",
+            "\"" + second->name + "\" has no joint to a parent, but \"" + first->name + "\" is the root",
             "add a joint between them");
 
     std::vector<bool> reached(links.size());

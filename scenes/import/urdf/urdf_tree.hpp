@@ -1,5 +1,5 @@
-// The tree that links and joints of a URDF make, checked: every name once, one parent at most, one root, no
-// cycle.
+// The tree of links and joints of a URDF, validated: unique names, at most one parent per link, one root, no
+// cycles.
 #pragma once
 
 #include <map>
@@ -15,8 +15,8 @@ enum class UrdfType { revolute, continuous, prismatic, fixed, floating, planar }
 struct UrdfLink {
     XmlElement element;
     std::string name;
-    int joint = -1;             // that carries it, -1 for the root
-    std::vector<int> children;  // joints, in the order of the file
+    int joint = -1;             // joint that carries it, -1 for the root
+    std::vector<int> children;  // joints to its children, in the order of the file
 };
 
 struct UrdfJoint {
@@ -36,9 +36,9 @@ struct UrdfTree {
     int root = 0;
 
     explicit UrdfTree(const XmlElement& robot);
-    const UrdfJoint* joint(const std::string& name) const;  // null if there is none
+    const UrdfJoint* joint(const std::string& name) const;  // null if the name is unknown
     std::vector<std::string> joint_names() const;
-    bool is_fixed(int link) const;  // against the root, by joints alone
+    bool is_fixed(int link) const;  // all joints from the root to the link are fixed
 
 private:
     std::map<std::string, int> link_index_, joint_index_;

@@ -21,7 +21,7 @@ std::string_view trimmed(std::string_view text) {
                                            : text.substr(begin, text.find_last_not_of(white) - begin + 1);
 }
 
-// What was given, short enough for a message.
+// A text shortened for a message.
 std::string shortened(std::string_view text) {
     std::string out = "\"";
     out.append(text.substr(0, 40)).append(text.size() > 40 ? "...\"" : "\"");
@@ -34,20 +34,21 @@ std::string in_brackets(std::string_view name) { return std::string(1, '<').appe
     throw SceneError(one_line(file + ":" + std::to_string(std::max(line, 1)) + ": " + message));
 }
 
-// What the parser stumbled over, and the remedy.
+// The fault that the parser found, and the remedy.
 const char* parsing_error(tinyxml2::XMLError error) {
     switch (error) {
-        case tinyxml2::XML_ERROR_EMPTY_DOCUMENT: return "there is no element in it; name a robot description";
+        case tinyxml2::XML_ERROR_EMPTY_DOCUMENT: return "the file has no element; name a robot description";
         case tinyxml2::XML_ERROR_MISMATCHED_ELEMENT:
-            return "an element is closed under another name; close it under its own";
+            return "the closing tag does not match its element; use the same name";
         case tinyxml2::XML_ERROR_PARSING_ATTRIBUTE:
-            return "an attribute is given twice or does not read name=\"value\"; check quotes before here";
-        case tinyxml2::XML_ERROR_PARSING_COMMENT: return "a comment does not end; close it with -->";
-        case tinyxml2::XML_ERROR_PARSING_CDATA: return "a CDATA section does not end; close it with ]]>";
+            return "an attribute is given twice or is not of the form name=\"value\"; check the quotes "
+                   "before it";
+        case tinyxml2::XML_ERROR_PARSING_COMMENT: return "unclosed comment; close it with -->";
+        case tinyxml2::XML_ERROR_PARSING_CDATA: return "unclosed CDATA section; close it with ]]>";
         case tinyxml2::XML_ERROR_PARSING_DECLARATION:
-            return "a declaration does not end or is not at the start; close it with ?>";
+            return "a declaration is not closed or not at the start; close it with ?>";
         case tinyxml2::XML_ELEMENT_DEPTH_EXCEEDED: return "elements are nested deeper than 98; flatten them";
-        default: return "the text ends too early or a tag is not closed; check what is open here";
+        default: return "the text ends too early or a tag is not closed; check the open tags";
     }
 }
 
@@ -97,7 +98,7 @@ std::vector<double> XmlAttribute::numbers(size_t least, size_t most) const {
         if (error == std::errc::result_out_of_range || (error == std::errc() && !std::isfinite(x)))
             fail("is beyond the range of numbers", "use finite numbers");
         if (error != std::errc() || end != digits.data() + digits.size())
-            fail("is not a number where one is due", "write numbers with spaces between");
+            fail("is not a list of numbers", "write numbers with spaces between them");
         out.push_back(x);
         rest = trimmed(rest.substr(token.size()));
     }
@@ -216,7 +217,7 @@ std::vector<XmlElement> XmlElement::children(std::string_view name) const {
 
 std::optional<XmlElement> XmlElement::child(std::string_view name) const {
     const std::vector<XmlElement> found = children(name);
-    if (found.size() > 1) found[1].fail("is here a second time", "keep one of them");
+    if (found.size() > 1) found[1].fail("is given a second time", "keep one of them");
     return found.empty() ? std::nullopt : std::optional(found[0]);
 }
 
@@ -231,7 +232,7 @@ void XmlElement::warn_others(Warnings& warnings, std::initializer_list<const cha
         return std::find(known.begin(), known.end(), name) != known.end();
     };
     const auto left_out = [&](const std::string& place, const std::string& what) {
-        warnings.add(place, what + " has no counterpart here and is left out", "remove it to be rid of this");
+        warnings.add(place, what + " is not supported and is ignored", "remove it to silence this");
     };
     for (const XmlAttribute& a : this->attributes())
         if (!among(attributes, a.name()) && !a.name().starts_with("xmlns"))
@@ -249,10 +250,10 @@ XmlDocument::XmlDocument(const std::string& text, const std::string& file)
         error != tinyxml2::XML_SUCCESS)
         fail_at(file, document_->ErrorLineNum(), std::string("broken XML: ") + parsing_error(error));
     const tinyxml2::XMLElement* root = document_->RootElement();
-    if (root == nullptr) fail_at(file, 1, "there is no element in it; name a robot description");
+    if (root == nullptr) fail_at(file, 1, "the file has no element; name a robot description");
     if (const auto* second = root->NextSiblingElement())
         fail_at(file, second->GetLineNum(),
-                in_brackets(second->Name()) + " stands beside the first element; put all into one");
+                in_brackets(second->Name()) + " is a second root element; put all elements into one");
 }
 XmlDocument::~XmlDocument() = default;
 XmlDocument::XmlDocument(XmlDocument&&) noexcept = default;

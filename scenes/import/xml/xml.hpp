@@ -1,6 +1,6 @@
-// XML as importers read it: robot descriptions of unknown origin. What is broken, hostile or out of range is
-// a SceneError in one line, "<file>:<line>: what; remedy". No entity is expanded, no document type is
-// accepted, and size, number of elements and depth are bounded before anything is built from them.
+// Safe reading of XML files of unknown origin. Broken, hostile or out-of-range input throws a SceneError of
+// one line, "<file>:<line>: fault; remedy". Entities are not expanded, document types are refused, and size,
+// number of elements and depth are bounded before a tree is built.
 #pragma once
 
 #include <filesystem>
@@ -22,11 +22,11 @@ namespace costate {
 
 inline constexpr size_t max_xml_bytes = 64 << 20, max_xml_elements = 1'000'000;
 
-// What an importer left out, or put something else for. The same complaint about several places is one line,
-// with the `example` of the first.
+// Warnings about what an importer ignored or replaced. The same warning at several places becomes one line
+// with the `example` of the first place.
 class Warnings {
 public:
-    explicit Warnings(bool strict = false) : strict_(strict) {}  // strict: the first one is an error
+    explicit Warnings(bool strict = false) : strict_(strict) {}  // strict: the first warning is an error
     void add(const std::string& place, const std::string& what, const std::string& remedy,
              const std::string& example = "");
     std::vector<std::string> lines() const;
@@ -35,13 +35,13 @@ public:
 private:
     struct Entry {
         std::string place, what, remedy, example;
-        int more = 0;  // places beside the first
+        int more = 0;  // further places
     };
     std::vector<Entry> entries_;
     bool strict_;
 };
 
-// One attribute, as its own value: importers may keep it, for example as a default.
+// One attribute, copied: it may outlive its element, for example as a default.
 class XmlAttribute {
 public:
     XmlAttribute(std::string name, std::string text, std::string element, const std::string& file, int line)
@@ -58,7 +58,7 @@ public:
     [[noreturn]] void fail(const std::string& what, const std::string& remedy) const;
 
     std::string word() const;  // a text that is not empty
-    double number() const;     // finite, like all numbers here
+    double number() const;     // finite, as are all numbers of this class
     double positive() const;
     double nonnegative() const;
     std::int64_t integer(std::int64_t lower, std::int64_t upper) const;
@@ -74,7 +74,7 @@ private:
     int line_;
 };
 
-// An element of a document, which must outlive it. Its attributes are found like the members of a JSON object
+// An element of a document, which must outlive it. Attributes are accessed like the members of a JSON object
 // (scenes/format/json.hpp).
 class XmlElement {
 public:
@@ -86,14 +86,14 @@ public:
     int line() const;
     const std::string& file() const { return *file_; }
     std::string place() const { return *file_ + ":" + std::to_string(line()); }
-    std::string text() const;  // between its tags, without the white space around it
+    std::string text() const;  // between its tags, trimmed
     [[noreturn]] void fail(const std::string& what, const std::string& remedy) const;
     void warn(Warnings& warnings, const std::string& what, const std::string& remedy) const;
 
     // Attributes
     bool has(const char* attribute) const { return find(attribute).has_value(); }
     std::optional<XmlAttribute> find(const char* attribute) const;
-    XmlAttribute operator[](const char* attribute) const;  // must be there
+    XmlAttribute operator[](const char* attribute) const;  // fails if it is absent
     std::vector<XmlAttribute> attributes() const;
     std::string text_or(const char* attribute, const std::string& otherwise) const;
     double number_or(const char* attribute, double otherwise) const;
@@ -104,9 +104,9 @@ public:
     std::vector<XmlElement> children() const;
     std::vector<XmlElement> children(std::string_view name) const;
     std::optional<XmlElement> child(std::string_view name) const;  // fails if there are several
-    XmlElement only(std::string_view name) const;                  // must be there, once
+    XmlElement only(std::string_view name) const;                  // fails unless there is exactly one
 
-    // Warns of every attribute and child that is not among these: they have no counterpart.
+    // Warns of every attribute and child that is not in these lists: they are not supported.
     void warn_others(Warnings& warnings, std::initializer_list<const char*> attributes,
                      std::initializer_list<const char*> children) const;
 
@@ -117,7 +117,7 @@ private:
     const std::string* file_;
 };
 
-// A whole file in memory. It may be moved; its elements stay where they are.
+// A parsed file. Moving the document keeps its elements valid.
 class XmlDocument {
 public:
     XmlDocument(const std::string& text, const std::string& file);  // `file` is the name in messages

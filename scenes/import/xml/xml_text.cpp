@@ -17,8 +17,7 @@ namespace {
         one_line(file + ":" + std::to_string(1 + std::count(text.begin(), at, '\n')) + ": " + message));
 }
 
-// Length of the UTF-8 character at `i`, 0 if there is none (RFC 3629: no surrogates, no longer form than
-// needed).
+// Length of the UTF-8 character at `i`; 0 if it is invalid (RFC 3629: no surrogates, no overlong forms).
 size_t character_length(const std::string& text, size_t i) {
     const auto byte = [&](size_t k) { return k < text.size() ? static_cast<unsigned char>(text[k]) : 0u; };
     const unsigned first = byte(i);
@@ -60,7 +59,7 @@ void check_xml_text(const std::string& text, const std::string& file) {
         const unsigned char c = static_cast<unsigned char>(text[i]);
         if ((c < 32 && c != '\t' && c != '\n' && c != '\r') || c == 127)
             fail_at(text, i, file, "is a binary file; name a robot description, which is text");
-        if (c == '<' && ++elements > 2 * max_xml_elements)  // a tag at each end
+        if (c == '<' && ++elements > 2 * max_xml_elements)  // two tags per element
             fail_at(text, i, file,
                     "has more than " + std::to_string(max_xml_elements) + " elements; split it");
         const size_t length = character_length(text, i);
@@ -74,7 +73,7 @@ void check_xml_text(const std::string& text, const std::string& file) {
     for (const char* kind : {"<!DOCTYPE", "<!ENTITY"})
         if (const size_t at = text.find(kind); at != std::string::npos)
             fail_at(text, at, file,
-                    std::string("has a ") + kind + "> declaration, which no robot needs; remove it");
+                    std::string("has a ") + kind + "> declaration, which is not allowed; remove it");
 }
 
 }  // namespace costate

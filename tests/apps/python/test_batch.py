@@ -135,7 +135,7 @@ class BatchTest(unittest.TestCase):
             batch.step(self.x.astype("f"), self.u[0])
         frozen = self.x.copy()
         frozen.flags.writeable = False
-        with self.assertRaisesRegex(ValueError, "out is written to, and is read-only"):
+        with self.assertRaisesRegex(ValueError, "out is an output but read-only"):
             batch.step(self.x, self.u[0], out=frozen)
         with self.assertRaisesRegex(costate.BadArgument, "not finite"):
             batch.step(self.x, self.u[0] * numpy.nan)

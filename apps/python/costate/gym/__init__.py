@@ -1,11 +1,11 @@
-"""Environments for reinforcement learning, with Gymnasium's semantics whether or not Gymnasium is there.
+"""Environments for reinforcement learning with the semantics of Gymnasium, which need not be installed.
 
     from costate import gym
     env = gym.make("hopper")                      # one environment
     envs = gym.make_vec("ant", 64, threads=2)     # 64, stepped together
 
-Names: "pendulum-1" to "pendulum-7", "cartpole-swing-up", "hopper", "half-cheetah", "ant", "quadruped"; an own `Task` will do as well.
-`step_with_jacobian` gives the derivatives of a step; `costate.torch.DifferentiableEnv` lets PyTorch go through many.
+Names: "pendulum-1" to "pendulum-7", "cartpole-swing-up", "hopper", "half-cheetah", "ant", "quadruped"; or your own `Task`.
+`step_with_jacobian` returns the derivatives of a step; `costate.torch.DifferentiableEnv` differentiates many steps with PyTorch.
 """
 from .env import Env
 from .episodes import Jacobian
@@ -33,5 +33,5 @@ def make(task):
 
 
 def make_vec(task, num_envs, threads=0):
-    """A `VectorEnv` of a task or its name; threads: 0 is one a core."""
+    """A `VectorEnv` of a task or its name; threads: 0 means one per core."""
     return VectorEnv(make_task(task) if isinstance(task, str) else task, num_envs, threads)

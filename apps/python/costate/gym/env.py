@@ -31,13 +31,13 @@ class Env(EnvBase):
         return self._episodes.observation()[0], {}
 
     def step(self, action):
-        """(observation, reward, terminated, truncated, info) of a control step. info["diverged"]: the state would not be finite; it stays
-        what it was, the reward is 0 and the episode is over."""
+        """(observation, reward, terminated, truncated, info) of a control step. info["diverged"]: the next state would not be finite; the
+        state does not change, the reward is 0 and the episode terminates."""
         reward, terminated, truncated, diverged = (part[0].item() for part in self._episodes.step(numpy.asarray(action, float)[None]))
         return self._episodes.observation()[0], reward, terminated, truncated, {"diverged": True} if diverged else {}
 
     def step_with_jacobian(self, action):
-        """What `step` returns, and the `Jacobian` of that step."""
+        """The results of `step`, and the `Jacobian` of that step."""
         jacobian = self._episodes.jacobian(0, self._episodes.actions(numpy.asarray(action, float)[None]))
         return (*self.step(action), jacobian)
 

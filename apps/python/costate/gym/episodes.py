@@ -1,4 +1,4 @@
-"""The states of n environments of a task, how they start and when they end."""
+"""The states of n environments of a task: start, steps and end of episodes."""
 from typing import NamedTuple
 
 import numpy
@@ -7,18 +7,18 @@ from ..batch import Batch
 
 
 class Jacobian(NamedTuple):
-    """Of one control step, by the state (2 nv) in which it began, tangent vectors of (q, v), and by the action (nu)."""
+    """Derivatives of one control step with respect to the state before it, a tangent vector (2 nv) of (q, v), and to the action (nu)."""
 
     state_by_state: numpy.ndarray  # (2 nv, 2 nv)
     state_by_action: numpy.ndarray  # (2 nv, nu)
-    observation_by_state: numpy.ndarray  # (observation size, 2 nv): of the observation after the step
+    observation_by_state: numpy.ndarray  # (observation size, 2 nv), for the observation after the step
     observation_by_action: numpy.ndarray  # (observation size, nu)
     reward_by_state: numpy.ndarray  # (2 nv)
     reward_by_action: numpy.ndarray  # (nu)
 
 
 class Episodes:
-    """x (n, nx) are the states and t (n) the control steps since each started; both are replaced, never written to."""
+    """States x (n, nx) and numbers of control steps since the start, t (n); both arrays are replaced, never modified."""
 
     def __init__(self, task, n, threads):
         self.task, self.n = task, n
@@ -27,16 +27,16 @@ class Episodes:
         self.randoms = [numpy.random.default_rng() for _ in range(n)]
 
     def seed(self, seeds):
-        """seeds: n, those that are None change nothing."""
+        """Seeds the n generators; None leaves a generator unchanged."""
         for i, seed in enumerate(seeds):
             if seed is not None:
                 self.randoms[i] = numpy.random.default_rng(seed)
 
     def start(self, which, states=None, t=0):
-        """Those of `which` (n, bool) start anew, in states (nx or (n, nx)) if given, t steps (one number or n) after the start."""
+        """Restarts the environments `which` (n, bool), in states (nx or (n, nx)) if given, with t (a number or n) as their step count."""
         x = numpy.empty((self.n, self.task.model.nx)) if self.x is None else self.x.copy()
         if self.x is None and not which.all():
-            raise ValueError("the first reset must be of all environments")
+            raise ValueError("the first reset must include all environments")
         if states is not None:
             x[which] = numpy.broadcast_to(numpy.asarray(states, float), x.shape)[which]
         else:
@@ -47,7 +47,7 @@ class Episodes:
     def actions(self, actions):
         """As (n, nu) float64."""
         if self.x is None:
-            raise RuntimeError("reset() comes before step()")
+            raise RuntimeError("call reset() before step()")
         actions = numpy.ascontiguousarray(actions, float)
         if actions.shape != (self.n, self.task.model.nu):
             raise ValueError(f"actions must have shape {(self.n, self.task.model.nu)}, not {actions.shape}")
@@ -57,18 +57,18 @@ class Episodes:
         """(rewards, terminated, truncated, diverged), each (n), of a control step."""
         actions, x, t = self.actions(actions), self.x, self.t
         x_next, diverged = self.batch.step(x, self.task.control(actions))
-        with numpy.errstate(over="ignore", invalid="ignore"):  # of one that has diverged
+        with numpy.errstate(over="ignore", invalid="ignore"):  # rewards of diverged environments
             rewards = numpy.where(diverged, 0, self.task.reward(x, actions, x_next, t))
         return (rewards, *self.arrive(x_next, diverged), diverged)
 
     def arrive(self, x, diverged):
-        """(terminated, truncated) at the states after a control step. One that has diverged is over."""
+        """(terminated, truncated) at the states after a control step. A diverged environment is terminated."""
         self.x, self.t = x, self.t + 1
         terminated = diverged | self.task.terminated(x, self.t)
         return terminated, ~terminated & self.task.truncated(x, self.t)
 
     def restart(self, over, diverged):
-        """(observations, infos) after those that are over (n) have started anew."""
+        """(observations, infos) after a restart of the environments `over` (n)."""
         observations, infos = self.observation(), {}
         if diverged.any():
             infos.update(diverged=diverged, _diverged=diverged)
@@ -82,7 +82,7 @@ class Episodes:
         return self.task.observation(self.x, self.t)
 
     def jacobian(self, i, actions):
-        """The Jacobian of the control step that environment i would make under actions (n, nu)."""
+        """The Jacobian of the next control step of environment i under actions (n, nu), without advancing it."""
         task, model = self.task, self.task.model
         x, t, actions = self.x[i : i + 1], self.t[i : i + 1], actions[i : i + 1]
         u = task.control(actions)[0]
@@ -106,10 +106,10 @@ class Episodes:
 
 
 def _tangent_basis(model, q):
-    """The change (nq, nv) of q's numbers by tangent vectors."""
+    """The derivative (nq, nv) of the numbers of q with respect to tangent vectors."""
     return numpy.stack([model.gradient_to_tangent(q, row) for row in numpy.eye(model.nq)])
 
 
 def _to_tangent(task, ambient, basis):
-    """Gradients (..., 2 nv) from those by the numbers of a state (..., nx)."""
+    """Tangent gradients (..., 2 nv) from ambient gradients (..., nx)."""
     return numpy.concatenate([task.q(ambient) @ basis, task.v(ambient)], -1)

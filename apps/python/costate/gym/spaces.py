@@ -1,4 +1,4 @@
-"""What Gymnasium has, or, where it is absent, as much of it as environments need."""
+"""The classes of Gymnasium that environments need, or substitutes if Gymnasium is not installed."""
 import enum
 
 import numpy
@@ -12,7 +12,7 @@ except ImportError:
     gymnasium = None
 
     class EnvBase:
-        """Gymnasium's interface of an environment, what is left to do for a subclass apart."""
+        """Gymnasium's interface of environments, without the methods that subclasses implement."""
 
         metadata = {"render_modes": []}
         render_mode = None
@@ -24,7 +24,7 @@ except ImportError:
             return self
 
         def render(self):
-            raise NotImplementedError("environments are not drawn here")
+            raise NotImplementedError("environments cannot be rendered")
 
         def close(self):
             pass
@@ -44,7 +44,7 @@ except ImportError:
             self.closed = True
 
     class Box:
-        """All arrays of a shape and type between `low` and `high`, numbers or arrays."""
+        """The space of arrays of a shape and type between `low` and `high` (numbers or arrays)."""
 
         def __init__(self, low, high, shape=None, dtype=numpy.float32, seed=None):
             self.shape = tuple(shape) if shape is not None else numpy.broadcast(low, high).shape
@@ -56,7 +56,7 @@ except ImportError:
             self._random = numpy.random.default_rng(seed)
 
         def sample(self):
-            """Uniform where there are bounds, else normal."""
+            """A random sample: uniform between bounds, normal if unbounded."""
             bounded = numpy.isfinite(self.low) & numpy.isfinite(self.high)
             low, high = numpy.where(bounded, self.low, 0), numpy.where(bounded, self.high, 1)
             return numpy.where(bounded, self._random.uniform(low, high), self._random.normal(size=self.shape)).astype(self.dtype)
@@ -79,7 +79,7 @@ AutoresetMode = getattr(getattr(gymnasium, "vector", None), "AutoresetMode", Non
 if AutoresetMode is None:
 
     class AutoresetMode(enum.Enum):
-        """When a vector environment starts those anew that have ended; names and values are Gymnasium's."""
+        """When a vector environment resets ended episodes; names and values as in Gymnasium."""
 
         NEXT_STEP = "NextStep"
         SAME_STEP = "SameStep"

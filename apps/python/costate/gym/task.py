@@ -1,7 +1,7 @@
-"""What an environment is for: its scene, observations, rewards and ends, for n environments at once.
+"""Tasks of environments: scene, observations, rewards and ends, for n environments at once.
 
-Shapes: states x (n, nx), which are q (nq) and then v (nv); actions (n, nu); t (n) control steps since the start. Gradients by states are
-by their numbers (nx).
+Shapes: states x (n, nx), q (nq) followed by v (nv); actions (n, nu); t (n) control steps since the start. Gradients of states are ambient
+(nx).
 """
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from ..model import Model
 
 
 class RewardGradient(NamedTuple):
-    """Of every environment's reward by what it depends on."""
+    """Gradients of the rewards of all environments."""
 
     x: numpy.ndarray  # (n, nx)
     action: numpy.ndarray  # (n, nu)
@@ -19,13 +19,13 @@ class RewardGradient(NamedTuple):
 
 
 class Task:
-    """Base of the tasks. Actions are in [-1, 1]; those outside are for the model to clip, where its actuators are limited."""
+    """Base class of tasks. Actions are in [-1, 1]; limited actuators of the model clip others."""
 
     scene = None  # name or path
-    substeps = 1  # time steps of the scene in a control step
-    steps = 1000  # control steps until an episode is cut off
-    noise = 0.0  # of the start: uniform in +- noise on every tangent coordinate and velocity
-    scale, offset = 1.0, 0.0  # of the model's controls, offset + scale * action; numbers or (nu)
+    substeps = 1  # time steps per control step
+    steps = 1000  # control steps until an episode is truncated
+    noise = 0.0  # noise of the start: uniform in +- noise for every tangent coordinate and velocity
+    scale, offset = 1.0, 0.0  # the model's controls are offset + scale * action; numbers or (nu)
 
     def __init__(self):
         self.model = Model(self.scene)
@@ -49,13 +49,13 @@ class Task:
         return x[..., self.model.nq : self.model.nq + self.model.nv]
 
     def start(self, random):
-        """(q (nq), v (nv)) of an episode's start, drawn from a numpy.random.Generator."""
+        """(q (nq), v (nv)) at the start of an episode, drawn from a numpy.random.Generator."""
         q, v = self.home
         draw = random.uniform(-self.noise, self.noise, 2 * self.model.nv)
         return self.model.retract(q, draw[: self.model.nv]), v + draw[self.model.nv :]
 
     def control(self, action):
-        """u (..., nu) of the model; arrays or tensors."""
+        """The controls u (..., nu) of the model for an action; arrays or tensors."""
         return action * self.scale + self.offset
 
     def observation(self, x, t):
@@ -63,11 +63,11 @@ class Task:
         raise NotImplementedError
 
     def observation_vjp(self, x, t, bar):
-        """x_bar (n, nx) from the gradient `bar` by observations."""
+        """x_bar (n, nx) from the gradient `bar` with respect to observations."""
         raise NotImplementedError
 
     def reward(self, x, action, x_next, t):
-        """(n) of the control step from x to x_next, t steps after the start."""
+        """The rewards (n) of the control step from x to x_next, t steps after the start."""
         raise NotImplementedError
 
     def reward_gradient(self, x, action, x_next, t):
@@ -75,21 +75,21 @@ class Task:
         raise NotImplementedError
 
     def terminated(self, x, t):
-        """(n) bool: whether the episode is over at a state reached after t steps."""
+        """(n) bool: True if the episode terminates in a state reached after t steps."""
         return numpy.zeros(len(x), bool)
 
     def truncated(self, x, t):
-        """(n) bool: whether an episode that goes on is cut off at a state reached after t steps."""
+        """(n) bool: True if an episode that has not terminated is truncated in a state reached after t steps."""
         return t >= self.steps
 
     @staticmethod
     def no_gradient(x, action):
-        """Zeros, to be filled in."""
+        """A RewardGradient of zeros."""
         return RewardGradient(numpy.zeros(x.shape), numpy.zeros(action.shape), numpy.zeros(x.shape))
 
 
 class Coordinates:
-    """Observations that are coordinates and velocities, the first `unseen` coordinates left out."""
+    """Observations of coordinates and velocities, without the first `unseen` coordinates."""
 
     unseen = 0
 

@@ -1,4 +1,4 @@
-"""The tasks that are there. Each docstring says what is observed and rewarded, and where that is from."""
+"""The included tasks. Each docstring describes observations and rewards, and their source."""
 import math
 
 import numpy
@@ -34,7 +34,7 @@ class Pendulum(Task):
         return x_bar
 
     def _distance(self, x):
-        """D (n), and its gradient by q (n, links)."""
+        """D (n), and its gradient with respect to q (n, links)."""
         angle = numpy.cumsum(self.q(x), 1)
         along = self.length * numpy.stack([numpy.cos(angle), numpy.sin(angle)])  # links, their x and z
         miss_x, miss_z = along[0].sum(1), along[1].sum(1) - self.length * self.links

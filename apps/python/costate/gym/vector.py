@@ -7,11 +7,11 @@ from .spaces import AutoresetMode, Box, VectorEnvBase
 
 
 class VectorEnv(VectorEnvBase):
-    """num_envs environments of a task with Gymnasium's semantics, stepped by `threads` threads (0: one a core).
+    """num_envs environments of a task with Gymnasium's semantics, stepped by `threads` threads (0: one per core).
 
-    Autoreset is SAME_STEP: an environment that has ended starts anew within the same `step`, whose observation is the new one; the
-    last one of the episode is in infos["final_obs"] (num_envs, observation size), where infos["_final_obs"] is true. Environment i of a
-    VectorEnv with seed s does what an Env with seed s + i does, to the bit.
+    The autoreset mode is SAME_STEP: an environment whose episode ends is reset in the same `step`, which returns the new observation; the
+    last observation of the episode is in infos["final_obs"] (num_envs, observation size), where infos["_final_obs"] is true. Environment i
+    of a VectorEnv with seed s has the same results, bit by bit, as an Env with seed s + i.
     """
 
     metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
@@ -32,9 +32,9 @@ class VectorEnv(VectorEnvBase):
         return self._episodes.x.copy()
 
     def reset(self, *, seed=None, options=None):
-        """(observations, infos) of new episodes. seed: one, to which environment i adds i, or a list, one each. options: {"x": states
-        (nx) or (num_envs, nx) to start in, "t": control steps (num_envs) that count as done, so that episodes do not all end at once,
-        "reset_mask": (num_envs) bool, who starts anew}."""
+        """(observations, infos) of new episodes. seed: an integer, to which environment i adds i, or a list with one seed per environment.
+        options: {"x": initial states (nx) or (num_envs, nx); "t": initial step counts (num_envs), so that episodes do not all end at the
+        same time; "reset_mask": (num_envs) bool, the environments to reset}."""
         if seed is not None:
             seeds = [seed + i for i in range(self.num_envs)] if numpy.ndim(seed) == 0 else list(seed)
             if len(seeds) != self.num_envs:
@@ -48,13 +48,13 @@ class VectorEnv(VectorEnvBase):
     def step(self, actions):
         """(observations, rewards, terminated, truncated, infos) of a control step under actions (num_envs, nu).
 
-        infos["diverged"] (num_envs), there if any is: the state would not be finite, the reward is 0 and the episode is over."""
+        infos["diverged"] (num_envs), present if any has diverged: its state would not be finite, its reward is 0, its episode ends."""
         rewards, terminated, truncated, diverged = self._episodes.step(actions)
         observations, infos = self._episodes.restart(terminated | truncated, diverged)
         return observations, rewards, terminated, truncated, infos
 
     def step_with_jacobian(self, actions):
-        """What `step` returns, and the `Jacobian` of that step, arrays (num_envs, ...); of episodes that end in it too."""
+        """The results of `step`, and the `Jacobian` of that step with arrays (num_envs, ...), also for episodes that end in it."""
         actions = self._episodes.actions(actions)
         parts = [self._episodes.jacobian(i, actions) for i in range(self.num_envs)]
         return (*self.step(actions), Jacobian(*(numpy.stack(part) for part in zip(*parts))))

@@ -12,13 +12,13 @@ export const meaning = {
   world: "#b9bec4",
 };
 
-// Of several runs the last is in colour, and the one before it, as of "before" and "after", is grey.
+// The colour of a run: the last run is coloured, and the one before it grey, as in "before" and "after".
 export function runColour(index, count) {
   if (count === 1) return null;
   return index === count - 1 ? palette[0] : ["#8c8c8c", "#e69f00", "#009e73", "#cc79a7", "#56b4e9"][index % 5];
 }
 
-// Of a body: by its tree or its run, every other link of a chain a little lighter.
+// The colour of a body: that of its tree or its run; every other link of a chain is a little lighter.
 export function bodyColour(bodies, body, ofRun) {
   if (body < 0) return new Color(meaning.world);
   const colour = new Color(ofRun ?? palette[bodies[body].tree % palette.length]);

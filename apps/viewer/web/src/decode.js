@@ -1,6 +1,6 @@
-// From the text of the page to numbers: the inverse of apps/viewer/encoding.cpp, which describes the format.
+// Decodes the data of a page: the inverse of apps/viewer/encoding.hpp, which describes the format.
 
-// What is wrong with a file, in words for its reader.
+// A fault of a file, with a message for its reader.
 export class Damaged extends Error {}
 
 function bytesOfBase64(text) {
@@ -8,7 +8,7 @@ function bytesOfBase64(text) {
   try {
     binary = atob(text.trim());
   } catch {
-    throw new Damaged("its data are no base64 text: the file was cut off or changed");
+    throw new Damaged("its data are not base64 text: the file was cut off or changed");
   }
   const bytes = new Uint8Array(binary.length);
   for (let i = 0; i < bytes.length; ++i) bytes[i] = binary.charCodeAt(i);
@@ -21,7 +21,7 @@ async function inflate(bytes) {
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
     return new Uint8Array(await new Response(stream).arrayBuffer());
   } catch {
-    throw new Damaged("its data do not unpack: the file was cut off or changed");
+    throw new Damaged("its data cannot be decompressed: the file was cut off or changed");
   }
 }
 
@@ -29,14 +29,14 @@ async function inflate(bytes) {
 export async function unpack(text) {
   const bytes = await inflate(bytesOfBase64(text));
   const ascii = (from, to) => String.fromCharCode(...bytes.subarray(from, to));
-  if (bytes.length < 12 || ascii(0, 8) !== "costate1") throw new Damaged("its data are of another program or version");
+  if (bytes.length < 12 || ascii(0, 8) !== "costate1") throw new Damaged("its data belong to another program or version");
   const length = new DataView(bytes.buffer).getUint32(8, true);
   if (12 + length > bytes.length) throw new Damaged("its data end too early");
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(12, 12 + length)));
   return { header, planes: bytes.subarray(12 + length) };
 }
 
-// The residuals of a table, still as one column after the other, with the sign in the right place again.
+// The residuals of a table, column by column, with zigzag undone.
 function residuals(about, planes) {
   const count = about.rows * about.width;
   if (about.offset + count * about.planes > planes.length) throw new Damaged("a table of its data ends too early");
@@ -49,7 +49,7 @@ function residuals(about, planes) {
   return out;
 }
 
-// (rows x width) row by row, as wholes. Sums wrap at 2^32, as Int32Array does.
+// The integers of a table (rows x width), row by row. Sums wrap at 2^32, as in Int32Array.
 function wholes(about, planes) {
   const { rows, width } = about;
   const r = residuals(about, planes);
@@ -81,7 +81,7 @@ export function magnitudes(about, planes) {
   return new Float32Array(bits.buffer);
 }
 
-// Rows in groups, `counts` of them each.
+// A table whose rows form groups of `counts` rows.
 export function groups(about, planes, counts) {
   const { rows, width } = about;
   const r = residuals(about, planes);

@@ -1,4 +1,4 @@
-// The keyboard. In a page of its own the whole window listens, in a document only the viewer that has the focus.
+// Keyboard. In a page by itself the whole window listens; in a document, only the viewer with the focus does.
 import { switches } from "./panel.js";
 
 export function handleKeys(app) {
@@ -6,7 +6,7 @@ export function handleKeys(app) {
   app.parent.tabIndex = 0;
   (whole ? window : app.parent).addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.tagName === "SELECT") return;
-    if (event.key === " " && event.target.tagName === "BUTTON") return; // it presses the button
+    if (event.key === " " && event.target.tagName === "BUTTON") return; // space presses the button
     if (act(app, event)) event.preventDefault();
   });
 }

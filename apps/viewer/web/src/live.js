@@ -1,9 +1,9 @@
-// A page that is fed while a run goes on, by the events of its server (apps/cli/watch.cpp).
+// A live page, which receives the events of its server (apps/cli/watch.cpp) during a run.
 import { unpack } from "./decode.js";
 import { element } from "./panel.js";
 import { Run } from "./run.js";
 
-// What the program says where it sends no events: an EventSource does not tell.
+// The program's message if it refuses to send events, which an EventSource does not report.
 const refusal = () =>
   fetch("events").then(
     (response) => (response.ok ? response.body.cancel().then(() => "") : response.text()),
@@ -17,7 +17,7 @@ export function listen(parent, start, complain) {
   const plot = element("img", { className: "loss", alt: "loss by iteration" });
   const { body } = document;
   let app = null;
-  let queue = Promise.resolve(); // events are taken one after the other, also while one unpacks
+  let queue = Promise.resolve(); // handles events in order, although unpacking is asynchronous
   const on = (kind, act) =>
     source.addEventListener(kind, ({ data }) => {
       queue = queue.then(() => act(data)).catch((error) => (source.close(), complain(parent, error)));
@@ -58,8 +58,8 @@ export function listen(parent, start, complain) {
   source.onerror = () => {
     source.close();
     queue = queue.then(async () => {
-      if (app) news.textContent += " (the program has ended; what it sent stays)";
-      else complain(parent, new Error((await refusal()) || "the program that feeds it has ended"));
+      if (app) news.textContent += " (the program has ended; its last states remain)";
+      else complain(parent, new Error((await refusal()) || "the program that serves it has ended"));
     });
   };
 }

@@ -1,4 +1,4 @@
-// The page: unpacks the runs, and lets them be played. window.costate is what tests and image makers hold on to.
+// The page: unpacks the runs and plays them. Tests and screenshots use window.costate.
 import * as THREE from "three";
 import { runColour } from "./colours.js";
 import { Damaged, unpack } from "./decode.js";
@@ -32,7 +32,7 @@ class App {
     this.world = new World(this.picture, this.runs, this.scene.targets);
     const tree = largestTree(this.runs, this.scene.bodies);
     this.scale = Math.max(tree, 0.1 * this.world.radius);
-    this.thickness = 0.022 * (tree > 0.05 * this.world.radius ? tree : 0.8 * this.world.radius); // of sticks
+    this.thickness = 0.022 * (tree > 0.05 * this.world.radius ? tree : 0.8 * this.world.radius); // of the skeleton's sticks
     this.runColours = this.runs.map((_, i) => runColour(i, this.runs.length));
     this.build();
     this.plots = plots(this.runs, this.scene);
@@ -52,7 +52,7 @@ class App {
   build() {
     const drawn = new Set([...this.header.things.shapes, ...this.scene.visuals].map((shape) => shape.body));
     const bare = this.scene.bodies.some((_, b) => !drawn.has(b));
-    // what collides hides behind meshes that are there to be seen, if they cover all of it
+    // collision shapes start hidden if there are visual meshes, and visuals of every body with shapes
     const seen = new Set(this.scene.visuals.map((visual) => visual.body));
     const covered = this.scene.visuals.some((visual) => visual.type === "mesh") && this.header.things.shapes.every((shape) => shape.type === "plane" || seen.has(shape.body));
     this.shown = { shapes: !covered, looks: true, skeleton: bare, contacts: this.runs.length === 1, forces: this.runs.length === 1, gradients: false, controls: false, axes: false, centres: false, names: false };
@@ -79,13 +79,13 @@ class App {
     }
   }
 
-  // Everything as it is at `time`.
+  // Shows all runs at `time`.
   seek(time) {
     this.time = Math.min(this.end, Math.max(this.start, time));
     this.draw();
   }
 
-  // Draws once the browser is ready to, however often it is asked.
+  // Requests a redraw; several requests before the next frame of the browser become one.
   draw() {
     if (this.waiting) return;
     this.waiting = true;
@@ -113,7 +113,7 @@ class App {
     return this.end;
   }
 
-  // The runs have other frames than before. Who looks at the end goes on doing so.
+  // Call after the frames of runs changed. If the end was shown, the new end is shown.
   renew() {
     const atEnd = !this.playing && this.time >= this.end;
     this.end = Math.max(...this.runs.map((run) => run.end));
@@ -243,7 +243,7 @@ class App {
   }
 }
 
-// A message in the page's own place, never an empty screen.
+// Replaces the page by a message, so that the screen is never empty.
 function complain(parent, error) {
   const what = error instanceof Damaged ? error.message : `${error.message ?? error}`;
   const p = document.createElement("p");
@@ -252,7 +252,7 @@ function complain(parent, error) {
   parent.replaceChildren(p);
 }
 
-// Of #t=1.5&ui=0&sheet=12 what is asked for.
+// The options in the fragment of the URL, for example #t=1.5&ui=0&sheet=12.
 function wishes() {
   return new URLSearchParams(location.hash.slice(1));
 }
@@ -263,7 +263,7 @@ async function open() {
   try {
     const films = document.getElementById("films");
     if (films?.textContent === "live") return void listen(parent, (header, planes) => (window.costate = new App(parent, header, planes)), complain);
-    if (!films || films.textContent === "") throw new Damaged("it holds no data: the file was cut off");
+    if (!films || films.textContent === "") throw new Damaged("it has no data: the file was cut off");
     const { header, planes } = await unpack(films.textContent);
     films.remove();
     const wish = wishes();

@@ -1,11 +1,11 @@
-// Arrows and dots, any number of them, drawn over everything else.
+// Arrows, dots and labels, drawn over everything else.
 import * as THREE from "three";
 
 function material(colour, opacity) {
   return new THREE.MeshBasicMaterial({ color: colour, depthTest: false, transparent: true, opacity, toneMapped: false });
 }
 
-// A mesh of instances that grows as needed.
+// An instanced mesh that grows as needed.
 class Instances {
   constructor(geometry, colour, opacity = 0.9) {
     this.group = new THREE.Group();
@@ -74,7 +74,7 @@ export class Arrows {
     this.shafts.begin(most);
     this.heads.begin(most);
   }
-  // From a point along a vector, that long.
+  // Adds an arrow from a point p along a vector v, with the length of v.
   add(px, py, pz, vx, vy, vz) {
     direction.set(vx, vy, vz);
     const length = direction.length();
@@ -93,7 +93,7 @@ export class Arrows {
   }
 }
 
-// Names of things beside them, as text over the picture: whatever a name holds is shown as it is.
+// Names next to things, as plain text over the canvas, never as HTML.
 export class Labels {
   constructor(parent, most = 150) {
     this.box = parent.appendChild(document.createElement("div"));
@@ -101,7 +101,7 @@ export class Labels {
     this.most = most;
     this.items = [];
   }
-  // points: [x, y, z] each
+  // points: array of [x, y, z]
   update(names, points, camera, width, height) {
     const shown = Math.min(names.length, this.most);
     while (this.items.length < shown) this.items.push(this.box.appendChild(document.createElement("span")));

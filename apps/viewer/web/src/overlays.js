@@ -1,9 +1,9 @@
-// What is drawn over the bodies of a run: contacts, gradients, joint axes, centres of mass, names. Each can be switched.
+// Overlays of a run: contacts, gradients, joint axes, centres of mass, names. Each can be switched on and off.
 import * as THREE from "three";
 import { meaning } from "./colours.js";
 import { Arrows, Dots } from "./marks.js";
 
-// How many of the decades below the largest arrow are told apart, and how long what is smaller is still drawn.
+// The number of decades below the largest arrow that are distinguished, and the length of smaller arrows.
 const decades = 4;
 const shortest = 0.15;
 
@@ -14,7 +14,7 @@ function largest(vectors) {
   return most;
 }
 
-// The length that half of the vectors do not reach.
+// The median length of the vectors.
 function median(vectors) {
   const lengths = [];
   const stride = 3 * Math.max(1, Math.floor(vectors.length / 3 / 20000));
@@ -23,14 +23,14 @@ function median(vectors) {
   return lengths[lengths.length >> 1] || 0;
 }
 
-// From a magnitude to a length of up to 1: logarithmic, so that a gradient that explodes or dies can be followed.
+// The arrow length in [0, 1] of a magnitude: logarithmic, so that exploding and vanishing gradients stay visible.
 function logarithmic(magnitude, most) {
   if (!(magnitude > 0) || !(most > 0)) return 0;
   return Math.max(shortest, 1 + ((1 - shortest) * Math.log10(magnitude / most)) / decades);
 }
 
 export class Overlays {
-  // `scale`: a length in the scene, m, that arrows are measured by.
+  // `scale`: reference length of arrows in the scene, m.
   constructor(run, scene, scale) {
     this.run = run;
     this.scene = scene;
@@ -53,12 +53,12 @@ export class Overlays {
     }
   }
 
-  // Again when a run that goes on has more of them.
+  // Updates the scale of forces; call again when the run has grown.
   measure() {
     if (this.run.contacts) this.usualForce = median(this.run.contactForces);
   }
 
-  // Which of them this run has at all.
+  // The overlays that the run has.
   static available(runs, scene) {
     return {
       contacts: runs.some((run) => run.contacts),
@@ -81,7 +81,7 @@ export class Overlays {
     this.eachContact(dots, (p, i) => dots.add(p[i], p[i + 1], p[i + 2]));
   }
 
-  // A force that half of them do not reach is a fifth of the scale long; none is longer than once.
+  // Draws forces: the median force has a fifth of the scale as its length, and the longest arrow the whole scale.
   forces(arrows) {
     const f = this.run.contactForces;
     this.eachContact(arrows, (p, i) => {
@@ -99,7 +99,7 @@ export class Overlays {
     part.end();
   }
 
-  // On each body, at its mass centre: the way a push would raise the loss fastest.
+  // Draws at each body's centre of mass the direction of a push that increases the loss fastest.
   gradients(arrows) {
     const { run } = this;
     const g = run.impulseGradients;
@@ -115,7 +115,7 @@ export class Overlays {
     arrows.end();
   }
 
-  // On each driven joint, along its axis: the way (right-hand rule for turns) its control would raise the loss.
+  // Draws at each driven joint, along its axis, the direction (right-hand rule for rotations) of a control that increases the loss.
   controls(arrows) {
     const { run, scene } = this;
     const n = scene.actuators.length;
@@ -150,16 +150,16 @@ export class Overlays {
     dots.end();
   }
 
-  // What the arrows' lengths mean, for the legend.
+  // The legend of the arrow lengths.
   legend(shown) {
     const lines = [];
     const number = (x) => (x !== 0 && (x < 0.01 || x >= 1e4) ? x.toExponential(1) : Number(x.toPrecision(2)).toString());
     if (shown.forces && this.run.contacts && this.usualForce > 0)
       lines.push(`contact force: ${number(this.usualForce)} N is ${number(0.2 * this.scale)} m long`);
     if (shown.gradients && this.run.impulseGradients)
-      lines.push(`gradient of the loss by a push at a mass centre: longest ${number(this.mostGradient)} per N s, logarithmic over ${decades} decades`);
+      lines.push(`gradient of the loss with respect to a push at a mass centre: longest ${number(this.mostGradient)} per N s, logarithmic over ${decades} decades`);
     if (shown.controls && this.run.controlGradients)
-      lines.push(`gradient by controls: longest ${number(this.mostControl)} per unit and s, logarithmic`);
+      lines.push(`gradient with respect to controls: longest ${number(this.mostControl)} per unit and s, logarithmic`);
     return lines;
   }
 }

@@ -1,4 +1,4 @@
-// The controls of the page: what is written on it, switches, the bar below. Names are put in as text, never as HTML.
+// The controls of the page: texts, switches, and the bar below. Names are inserted as text, never as HTML.
 
 export function element(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
@@ -13,12 +13,12 @@ export function element(tag, attributes = {}, ...children) {
 
 export const switches = [
   ["shapes", "shapes", "s"],
-  ["looks", "what is only seen", "v"],
+  ["looks", "visual geometry", "v"],
   ["skeleton", "skeleton", "k"],
   ["contacts", "contact points", "c"],
   ["forces", "contact forces", "i"],
   ["gradients", "gradient on bodies", "g"],
-  ["controls", "gradient by controls", "u"],
+  ["controls", "gradient of controls", "u"],
   ["axes", "joint axes", "j"],
   ["centres", "centres of mass", "m"],
   ["names", "names", "n"],
@@ -30,14 +30,14 @@ const help = [
   ["home, end", "first, last frame"],
   ["+ \u2212", "faster, slower"],
   ["f", "follow the next body; esc: none"],
-  ["r", "camera back to its start"],
+  ["r", "reset the camera"],
   ["1\u20139", "runs"],
-  ["drag, wheel, pinch", "turn, zoom; right button: move"],
-  ["double click", "follow the body there"],
+  ["drag, wheel, pinch", "rotate, zoom; right button: pan"],
+  ["double click", "follow the clicked body"],
 ];
 
 export class Panel {
-  // `app`: what the controls act on (main.js)
+  // `app`: the application that the controls act on (main.js)
   constructor(parent, app) {
     this.app = app;
     const { scene, runs } = app;
@@ -63,7 +63,7 @@ export class Panel {
     this.follow = element("select", { title: "body that the camera follows", onchange: (e) => app.followBody(Number(e.target.value)) });
     this.follow.append(element("option", { value: -1 }, "follow nothing"));
     scene.bodies.slice(0, 500).forEach((body, b) => this.follow.append(element("option", { value: b }, `follow ${body.name}`)));
-    this.rate = element("span", { className: "rate", title: "frames drawn a second" });
+    this.rate = element("span", { className: "rate", title: "frames drawn per second" });
     const keys = element("dl", { className: "keys" });
     for (const [key, what] of help) keys.append(element("dt", {}, key), element("dd", {}, what));
     this.box = element(
@@ -98,7 +98,7 @@ export class Panel {
     for (const speed of speeds) this.speed.append(element("option", { value: speed }, `${speed}\u00d7`));
     this.speed.value = 1;
     this.speeds = speeds;
-    this.plot = element("select", { title: "what the time line shows", onchange: (e) => app.choosePlot(Number(e.target.value)) });
+    this.plot = element("select", { title: "plot of the time line", onchange: (e) => app.choosePlot(Number(e.target.value)) });
     this.plot.append(element("option", { value: -1 }, "no plot"));
     app.plots.forEach((plot, i) => this.plot.append(element("option", { value: i }, plot.name)));
     this.line = element("div", { className: "line" });
@@ -106,9 +106,9 @@ export class Panel {
       "footer",
       { className: "bar" },
       element("div", { className: "buttons" },
-        element("button", { title: "a frame back (left)", onclick: () => app.step(-1) }, "\u2190"),
+        element("button", { title: "previous frame (left)", onclick: () => app.step(-1) }, "\u2190"),
         this.play,
-        element("button", { title: "a frame on (right)", onclick: () => app.step(1) }, "\u2192"),
+        element("button", { title: "next frame (right)", onclick: () => app.step(1) }, "\u2192"),
         this.time,
         this.speed,
         ...(app.plots.length > 0 ? [this.plot] : []),
@@ -118,7 +118,7 @@ export class Panel {
     return this.bar;
   }
 
-  // What has to be said of the runs.
+  // Shows the notes of the runs.
   say() {
     const { runs, scene } = this.app;
     for (const note of scene.notes) this.notes.append(element("li", {}, note));

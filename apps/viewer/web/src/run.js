@@ -1,4 +1,4 @@
-// One run: its tables, and where its bodies are at a time.
+// One run: its tables, and the poses of its bodies at a time.
 import { groups, magnitudes, table } from "./decode.js";
 
 export class Run {
@@ -12,7 +12,7 @@ export class Run {
     this.positions = table(t.positions, planes);
     this.quaternions = table(t.quaternions, planes);
     this.controls = table(t.controls, planes);
-    this.matrices = new Float64Array(16 * bodies); // column by column, of every body at the time last asked for
+    this.matrices = new Float64Array(16 * bodies); // column-major pose of every body at the time of the last moveTo
     this.frame = 0;
     this.visible = true;
     if (t.contacts) {
@@ -28,13 +28,13 @@ export class Run {
     }
   }
 
-  // Takes the tables of a run of the same scene in place of its own; marks and shapes stay.
+  // Replaces the tables by those of another run of the same scene; marks and shapes stay.
   take(other) {
     for (const name of ["about", "label", "times", "positions", "quaternions", "controls", "contacts", "contactPoints", "contactForces", "firstContact"])
       this[name] = other[name];
   }
 
-  // The frames of a run that goes on where this one ends, without its first, which is the last of this one.
+  // Appends the frames of a run that continues this one, without its first frame, which equals the last one here.
   append(other) {
     const join = (a, b, repeated) => {
       const out = new a.constructor(a.length + b.length - repeated);
@@ -68,7 +68,7 @@ export class Run {
     return this.times[this.frames - 1];
   }
 
-  // The last frame that is not later; a time within a billionth of the run's end of a frame is that frame's.
+  // The last frame at or before `time`, with a tolerance of a billionth of the run's duration.
   frameAt(time) {
     const slack = 1e-9 * Math.max(1e-9, this.end - this.start);
     let low = 0;
@@ -81,7 +81,7 @@ export class Run {
     return low;
   }
 
-  // Fills `matrices`: straight lines between frames, and the normalised straight line between quaternions.
+  // Computes `matrices` by linear interpolation between frames; quaternions are interpolated linearly and normalized.
   moveTo(time) {
     const f = (this.frame = this.frameAt(time));
     const g = Math.min(f + 1, this.frames - 1);
@@ -117,7 +117,7 @@ export class Run {
     }
   }
 
-  // The world coordinates of a point of a body where it was last moved to.
+  // The world coordinates of a point of a body after the last moveTo.
   place(body, point, out) {
     const m = this.matrices;
     const o = 16 * body;

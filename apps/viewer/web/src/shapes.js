@@ -1,16 +1,16 @@
-// The shapes of one run, as few objects for the graphics card: all that have the same geometry are instances of one mesh.
+// The shapes of one run. Shapes with the same geometry are instances of one mesh, which keeps drawing cheap.
 import * as THREE from "three";
 import { bodyColour } from "./colours.js";
 
-// Of unit size, round ones with `n` sides.
+// Geometries of unit size; round ones have `n` sides.
 const unitGeometry = {
   sphere: (n) => new THREE.SphereGeometry(1, n, Math.ceil(0.6 * n)),
   ellipsoid: (n) => new THREE.SphereGeometry(1, n, Math.ceil(0.6 * n)),
   box: () => new THREE.BoxGeometry(2, 2, 2),
-  cylinder: (n) => new THREE.CylinderGeometry(1, 1, 2, n).rotateX(Math.PI / 2), // three's lie along y, ours along z
+  cylinder: (n) => new THREE.CylinderGeometry(1, 1, 2, n).rotateX(Math.PI / 2), // along y in three.js, along z here
 };
 
-// So many that all together stay cheap to draw.
+// The number of sides of round shapes: smaller for many instances, which keeps drawing cheap.
 function sides(instances) {
   return Math.max(8, Math.min(36, Math.round(Math.sqrt(400000 / instances))));
 }
@@ -20,7 +20,7 @@ function triangles({ vertices, triangles: corners }) {
   corners.forEach((v, i) => position.set(vertices.slice(3 * v, 3 * v + 3), 3 * i));
   const geometry = new THREE.BufferGeometry();
   geometry.setAttribute("position", new THREE.BufferAttribute(position, 3));
-  geometry.computeVertexNormals(); // no corner is shared, so faces are flat
+  geometry.computeVertexNormals(); // corners are not shared, so faces are flat
   return geometry;
 }
 
@@ -35,7 +35,7 @@ function kind(shape, geometries) {
     case "box":
     case "ellipsoid":
       return { key: shape.type, make: unitGeometry[shape.type], scale: [a, b, c] };
-    case "capsule": // its caps do not stretch
+    case "capsule": // caps must not be stretched
       return {
         key: `capsule ${a} ${b}`,
         make: (n) => new THREE.CapsuleGeometry(a, 2 * b, Math.ceil(n / 4), n).rotateX(Math.PI / 2),
@@ -45,11 +45,11 @@ function kind(shape, geometries) {
     case "terrain":
       return { key: `geometry ${shape.geometry}`, make: () => triangles(geometries[shape.geometry]), scale: [a, b, c] };
   }
-  return null; // planes are ground
+  return null; // planes are drawn as ground
 }
 
 export class Shapes {
-  // `shapes` as in the page's data; of `run`, in the colour `ofRun` if it is not alone.
+  // `shapes` as in the page's data; `ofRun`: colour of the run if there are several runs.
   constructor(shapes, bodies, geometries, { ofRun = null, opacity = 1 } = {}) {
     this.group = new THREE.Group();
     this.meshes = [];
@@ -77,7 +77,7 @@ export class Shapes {
       });
       const mesh = new THREE.InstancedMesh(make(sides(items.length)), material, items.length);
       mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
-      mesh.frustumCulled = false; // its instances go anywhere
+      mesh.frustumCulled = false; // its instances may be anywhere
       mesh.castShadow = opacity === 1;
       mesh.receiveShadow = true;
       items.forEach((item, i) => mesh.setColorAt(i, item.colour));
@@ -87,7 +87,7 @@ export class Shapes {
     }
   }
 
-  // After run.moveTo.
+  // Call after run.moveTo.
   update(matrices) {
     for (const { mesh, items } of this.meshes) {
       const out = mesh.instanceMatrix.array;
@@ -110,7 +110,7 @@ export class Shapes {
         for (let column = 0; column < 4; ++column) out[16 * i + 4 * column + 3] = column === 3 ? 1 : 0;
       }
       mesh.instanceMatrix.needsUpdate = true;
-      mesh.boundingSphere = null; // picking computes it anew
+      mesh.boundingSphere = null; // recomputed by picking
     }
   }
 
@@ -121,8 +121,8 @@ export class Shapes {
   }
 }
 
-// Sticks from every body's parent to the body, and from there to where loops close and to its
-// shapes, or else its mass centre.
+// Sticks from every body's parent to the body, and from the body to the anchors of loops and to its
+// shapes (or its mass centre if it has no shapes).
 export class Skeleton {
   constructor(run, bodies, ofRun, thickness, opacity = 1) {
     this.group = new THREE.Group();

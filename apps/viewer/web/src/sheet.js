@@ -1,10 +1,10 @@
-// A contact sheet: moments of the run at equal distances in time, each with its time, as one picture.
+// A contact sheet: one image with moments of the run at equal distances in time, each with its time.
 import { element } from "./panel.js";
 
 export function showSheet(app, wanted) {
   const count = Math.min(100, Math.max(1, Math.round(wanted) || 1));
   const sheet = element("canvas", { className: "sheet" });
-  app.draw = () => {}; // the sheet takes the place of the moving picture
+  app.draw = () => {}; // the sheet replaces the animation
   app.parent.replaceChildren(sheet);
   const paint = () => drawSheet(app, sheet, count);
   new ResizeObserver(paint).observe(app.parent);
@@ -24,7 +24,7 @@ function drawSheet(app, sheet, count) {
   const c = sheet.getContext("2d");
   c.fillStyle = "#fff";
   c.fillRect(0, 0, sheet.width, sheet.height);
-  // The renderer draws in the shape of one moment, and what it drew is copied.
+  // The renderer draws one moment at a time, and its image is copied.
   renderer.setSize(w / ratio, h / ratio);
   camera.aspect = w / h;
   camera.updateProjectionMatrix();

@@ -1,7 +1,7 @@
-// The time line: where the run is, and over it a plot against time, of the adjoint's norm or of a control and its gradient.
+// The time line: the current time, and a plot over time of the norm of the adjoint or of a control and its gradient.
 import { palette } from "./colours.js";
 
-const pad = 10; // px beside the plot
+const pad = 10; // px on both sides of the plot
 
 function niceStep(span, most) {
   const power = 10 ** Math.floor(Math.log10(span / most));
@@ -50,7 +50,7 @@ export class Timeline {
     this.background = null;
   }
 
-  // The plot does not change from frame to frame.
+  // Draws the plot, which does not change from frame to frame.
   drawBackground() {
     this.background = document.createElement("canvas");
     this.background.width = this.canvas.width;
@@ -145,7 +145,7 @@ export class Timeline {
   }
 }
 
-// The plots that the runs have.
+// The available plots of the runs.
 export function plots(runs, scene) {
   const out = [];
   if (runs.some((run) => run.adjointNorms)) {
@@ -166,7 +166,7 @@ export function plots(runs, scene) {
     out.push({ name: `control ${actuator.name}`, lines: [{ label: `${actuator.name}${unit}`, values: (run) => column(run.controls, run, k) }] });
     if (runs.some((run) => run.controlGradients))
       out.push({
-        name: `gradient by ${actuator.name}`,
+        name: `gradient of ${actuator.name}`,
         lines: [{ label: `\u2202L/\u2202u(${actuator.name}) / h`, values: (run) => column(run.controlGradients, run, k) }],
       });
   });

@@ -1,9 +1,9 @@
-// What surrounds the bodies: renderer, light with shadows, ground with its grid, camera.
+// The surroundings of the bodies: renderer, light with shadows, ground with a grid, camera.
 import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 
-// The box that all runs stay in with their shapes and `targets`: {box, middle, radius}. What flies off beyond a hundred times
-// the radius of the start is not waited for.
+// The bounding box of all runs with their shapes and `targets`: {box, middle, radius}. Bodies beyond a hundred times
+// the radius of the start are ignored.
 export function bounds(runs, targets) {
   const start = new THREE.Box3();
   const all = new THREE.Box3();
@@ -37,7 +37,7 @@ function extent(shape) {
   return shape.type === "sphere" ? a : Math.hypot(a, b, c);
 }
 
-// How far each body reaches from its origin.
+// The radius of each body about its origin.
 function reaches(run) {
   const reach = new Float64Array(run.bodies);
   for (const shape of [...run.things.shapes, ...run.visuals])
@@ -47,7 +47,7 @@ function reaches(run) {
   return reach;
 }
 
-// Half the size of the largest tree of bodies as it starts, by which marks are measured.
+// Half the size of the largest tree of bodies at the start, the reference length of marks.
 export function largestTree(runs, bodies) {
   const [run] = runs;
   const reach = reaches(run);
@@ -61,12 +61,12 @@ export function largestTree(runs, bodies) {
   return [...boxes.values()].reduce((most, box) => Math.max(most, 0.5 * box.getSize(p).length()), 0);
 }
 
-// The length of a cell of the grid: a power of ten that gives the scene a few cells.
+// The size of a grid cell: the power of ten that gives the scene a few cells.
 function cellSize(radius) {
   return 10 ** Math.round(Math.log10(radius / 2.5));
 }
 
-// A square whose picture repeats in every cell.
+// The texture of one grid cell, repeated.
 function gridTexture(cells) {
   const canvas = document.createElement("canvas");
   canvas.width = canvas.height = 256;
@@ -105,7 +105,7 @@ export class World {
     this.controls = new OrbitControls(this.camera, this.renderer.domElement);
     this.controls.minDistance = radius / 20;
     this.controls.maxDistance = radius * 60;
-    this.untouched = true; // the camera is where it starts
+    this.untouched = true; // the user has not moved the camera
     this.controls.addEventListener("start", () => (this.untouched = false));
     this.light(radius);
     this.ground(runs[0].things.shapes, box.min.z);
@@ -123,7 +123,7 @@ export class World {
     this.scene.add(this.sun, this.sun.target);
   }
 
-  // Planes of the scene; without one, a pale grid under everything that nothing touches.
+  // The planes of the scene; without planes, a pale grid below everything, which does not collide.
   ground(shapes, lowest) {
     const cell = cellSize(this.radius);
     const cells = 2 * Math.ceil((60 * this.radius) / cell);
@@ -150,10 +150,10 @@ export class World {
     this.scene.fog = new THREE.Fog("#f6f7f8", 14 * this.radius, 50 * this.radius);
   }
 
-  // As near as it can be with the whole box in view, some room around it.
+  // Moves the camera as near as possible with the whole box in view and a margin.
   home() {
     const size = this.box.getSize(new THREE.Vector3());
-    // from the middle to the camera, so that the longer side of the ground lies across
+    // direction from the middle to the camera, with the longer side of the box across the view
     const back = (size.y > 1.5 * size.x ? new THREE.Vector3(1, -0.5, 0.42) : new THREE.Vector3(0.5, -1, 0.42)).normalize();
     const right = new THREE.Vector3(0, 0, 1).cross(back).normalize();
     const up = back.clone().cross(right);
@@ -172,7 +172,7 @@ export class World {
     this.controls.update();
   }
 
-  // For runs that have grown: the camera sees them all, if it was not moved, and reaches as far.
+  // Call when runs have grown: extends the range of the camera and, unless the user moved it, shows all runs.
   fit(runs, targets) {
     Object.assign(this, bounds(runs, targets));
     this.controls.maxDistance = 60 * this.radius;
@@ -181,7 +181,7 @@ export class World {
     if (this.untouched) this.home();
   }
 
-  // The camera keeps its place beside what moved by that much.
+  // Moves the camera by the displacement of the body that it follows.
   shift(by) {
     this.untouched = false;
     this.controls.target.add(by);
@@ -200,7 +200,7 @@ export class World {
   }
 
   render() {
-    // light and shadows where the camera looks
+    // center light and shadows where the camera looks
     const reach = Math.min(1.3 * this.radius + this.controls.target.distanceTo(this.middle), 4 * this.radius);
     const camera = this.sun.shadow.camera;
     if (camera.right !== reach) {
