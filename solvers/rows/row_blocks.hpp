@@ -190,6 +190,7 @@ template <class T> void sort_into_islands(const Model& m, int most_dense_rows, R
         block.island = number;
         block.row = next.row;
         next.row += block.rows;
+        if (block.kind == RowKind::contact) rows.contact_row[block.index] = block.row;
     }
     for (size_t t = 0; t < parent.size(); ++t) {
         const int number = island_of[find_root(parent, static_cast<int>(t))];

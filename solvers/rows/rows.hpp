@@ -34,6 +34,7 @@ void find_blocks(const World& w, const T* theta, const StateView<T>& x, const Co
         return value_of(gap) < std::max(w.settings.margin, 2 * h * approach);
     };
     rows.unsorted.clear();
+    rows.contact_row.resize(contacts.points.size());
     for (size_t c = 0; c < contacts.points.size(); ++c) {
         const ContactPoint<T>& point = contacts.points[c];
         RowBlock& block = add(RowKind::contact, c, 3, last_dof(point.body_a), last_dof(point.body_b));
@@ -262,9 +263,7 @@ void make_rows(const World& w, const T* theta, const StateView<T>& x,
     rows.chain_dof.clear();
     rows.chain_sign.clear();
     rows.J.clear();
-    rows.contact_row.resize(contacts.points.size());
     for (RowBlock& block : rows.blocks) {
-        if (block.kind == RowKind::contact) rows.contact_row[block.index] = block.row;
         append_chain(w.model, block, rows);
         if (rows.J.size() + static_cast<size_t>(block.rows * block.length) > std::numeric_limits<int>::max())
             throw std::length_error(
