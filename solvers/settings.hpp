@@ -9,10 +9,6 @@ namespace costate {
 // contacts is the faster from 2 to 36 dofs.
 enum class ForwardDynamics { automatic, aba, crba };
 
-// pgs: projected Gauss-Seidel, a number of sweeps. lcp: the same boxed problem, exactly. ncp: friction cones,
-// exactly.
-enum class SolverType { pgs, lcp, ncp };
-
 // Where in the step the gyroscopic bias of a free rigid body is evaluated: at its beginning, or in effect at
 // its middle (core/dynamics/gyroscopic.hpp).
 enum class Gyroscopic { explicit_bias, midpoint };
@@ -25,6 +21,30 @@ enum class ImpulseGradient { automatic, swept, implicit };
 // The problem that a solver solves: impulses of friction in a box of two tangents, in the cone of Coulomb
 // with De Saxce's correction, or in the cone without it.
 enum class FrictionLaw { box, cone, relaxed_cone };
+
+// Contact solvers: one row of the table below each.
+enum class SolverType { pgs, lcp, ncp };
+struct SolverKind {
+    SolverType type;
+    const char* name;  // in scenes
+    FrictionLaw law;   // of a cone: without De Saxce's correction where Settings::relaxed is set
+    bool sweeps;       // runs a number of sweeps, converged or not, that can be pulled back themselves
+};
+inline constexpr SolverKind solver_kinds[] = {
+    {SolverType::pgs, "pgs", FrictionLaw::box, true},    // projected Gauss-Seidel
+    {SolverType::lcp, "lcp", FrictionLaw::box, false},   // pivoting
+    {SolverType::ncp, "ncp", FrictionLaw::cone, false},  // a first-order method, then Newton's
+};
+constexpr const SolverKind& solver_kind(SolverType type) {
+    for (const SolverKind& kind : solver_kinds)
+        if (kind.type == type) return kind;
+    return solver_kinds[0];
+}
+static_assert([] {
+    for (const SolverKind& kind : solver_kinds)
+        if (&solver_kind(kind.type) != &kind) return false;
+    return true;
+}());
 
 enum class ConeMethod { gauss_seidel, admm };
 

@@ -33,12 +33,11 @@ struct World {
     }
 
     bool implicit_gradient() const {
-        return settings.solver != SolverType::pgs || settings.gradient == ImpulseGradient::implicit;
+        return !solver_kind(settings.solver).sweeps || settings.gradient == ImpulseGradient::implicit;
     }
     FrictionLaw friction_law() const {
-        return settings.solver != SolverType::ncp
-                   ? FrictionLaw::box
-                   : (settings.relaxed ? FrictionLaw::relaxed_cone : FrictionLaw::cone);
+        const FrictionLaw law = solver_kind(settings.solver).law;
+        return law == FrictionLaw::cone && settings.relaxed ? FrictionLaw::relaxed_cone : law;
     }
 
     // The time step in theta, s; of a covector theta_bar its entry.

@@ -98,7 +98,7 @@ SolverRecord solver_record(Rollout<Simulation>& rollout, const RolloutInputs& be
 void warn_of_unconverged(const World& w, const SolverRecord& solver) {
     if (!solver.notable(w)) return;
     const char* remedy = "raise \"compliance\" in \"contact\", or shorten \"time_step\"";
-    if (w.settings.solver == SolverType::pgs)
+    if (solver_kind(w.settings.solver).sweeps)
         remedy = "raise \"sweeps\" in \"solver\", or set its \"type\" to \"lcp\"";
     std::fprintf(stderr,
                  "costate: warning: %d steps of the optimized rollout have unsolved contacts, "

@@ -19,7 +19,7 @@ struct SolverRecord {
     // True if users should be told: an exact solver failed, or sweeps left a visible velocity error.
     bool notable(const World& w) const {
         constexpr double seen = 1e-3;  // m/s
-        return unconverged > 0 && (w.settings.solver != SolverType::pgs || residual > seen);
+        return unconverged > 0 && (!solver_kind(w.settings.solver).sweeps || residual > seen);
     }
     Report report() const { return {{"largest_residual", residual}, {"unconverged_steps", unconverged}}; }
     template <class Archive> void transfer(Archive& a) { a(residual), a(unconverged); }

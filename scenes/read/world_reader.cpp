@@ -37,17 +37,19 @@ Settings read_settings(const Node& scene) {
     s.time_step = scene.positive_or("time_step", s.time_step);
     if (const auto solver = scene.find("solver")) {
         solver->expect_keys("solver");
-        constexpr SolverType solvers[] = {SolverType::pgs, SolverType::lcp, SolverType::ncp};
+        std::vector<std::string> names;
+        for (const SolverKind& kind : solver_kinds)
+            names.emplace_back(kind.name);
         if (const auto type = solver->find("type"))
-            s.solver = solvers[type->choice({"pgs", "lcp", "ncp"})];
+            s.solver = solver_kinds[type->choice(names)].type;
         else if (solver->has("sweeps") || solver->has("tolerance"))
             s.solver = SolverType::pgs;  // "sweeps" and "tolerance" imply pgs
         constexpr ImpulseGradient gradients[] = {ImpulseGradient::automatic, ImpulseGradient::swept,
                                                  ImpulseGradient::implicit};
         if (const auto gradient = solver->find("gradient")) {
             s.gradient = gradients[gradient->choice({"automatic", "swept", "implicit"})];
-            if (s.solver != SolverType::pgs && s.gradient == ImpulseGradient::swept)
-                gradient->fail("\"swept\" requires pgs; lcp and ncp have no sweeps",
+            if (!solver_kind(s.solver).sweeps && s.gradient == ImpulseGradient::swept)
+                gradient->fail("\"swept\" requires pgs; exact solvers have no sweeps",
                                "use \"implicit\" or \"automatic\"");
         }
         constexpr ConeMethod methods[] = {ConeMethod::gauss_seidel, ConeMethod::admm};
@@ -56,7 +58,7 @@ Settings read_settings(const Node& scene) {
         if (const auto relaxed = solver->find("relaxed")) s.relaxed = relaxed->boolean();
         if (const auto aware = solver->find("complementarity_aware")) {
             s.complementarity_aware = aware->boolean();
-            if (s.complementarity_aware && s.solver == SolverType::pgs &&
+            if (s.complementarity_aware && solver_kind(s.solver).sweeps &&
                 s.gradient != ImpulseGradient::implicit)
                 aware->fail("needs a gradient by the active set",
                             "use \"gradient\": \"implicit\", or type lcp or ncp");

@@ -6,10 +6,10 @@
 // started, and their gradient.
 #pragma once
 
-#include "solvers/complementarity/cone.hpp"
 #include "solvers/complementarity/cone_sweeps.hpp"
 #include "solvers/complementarity/laws.hpp"
 #include "solvers/complementarity/pgs.hpp"
+#include "solvers/complementarity/solver.hpp"
 #include "solvers/step/delassus.hpp"
 
 namespace costate {
@@ -36,8 +36,7 @@ template <class T> struct ImpulseScratch {
     std::vector<unsigned char> swept;  // per island: pulled back through its sweeps
     std::vector<T> start;              // where the solver started, of a large island
     FrictionLaw law = FrictionLaw::box;
-    LcpScratch lcp;
-    ConeScratch cone;
+    SolverScratch solver;
     // bars
     ElasticScratch<T> elastic;
     std::vector<T> lambda_bar, b_bar;  // (rows)
@@ -96,7 +95,7 @@ void solve_island(const World& w, const MlcpView<T>& p, size_t island, ImpulseSc
     ActiveSet<T>& set = s.sets[island];
     for (int r = 0; r < p.rows; ++r)
         if (p.drops(r)) lambda[r] = T(0);
-    if (w.settings.solver == SolverType::pgs) {
+    if (solver_kind(w.settings.solver).sweeps) {
         pgs(p, w.settings.sweeps, w.settings.tolerance, s.tapes[island], lambda);
         s.swept[island] = 1;
         if (!w.implicit_gradient()) return;
@@ -107,9 +106,7 @@ void solve_island(const World& w, const MlcpView<T>& p, size_t island, ImpulseSc
     if (p.factored != nullptr) s.start.assign(lambda, lambda + p.rows);
     if (std::all_of(lambda, lambda + p.rows, [](const T& x) { return x == T(0); }))
         pgs(p, guessing_sweeps, 0, s.tapes[island], lambda);
-    s.status.push_back(w.settings.solver == SolverType::lcp
-                           ? lcp(p, s.lcp, set, lambda)
-                           : cone(p, w.friction_law(), w.settings.cone_method, s.cone, set, lambda));
+    s.status.push_back(solve_exactly(p, w.settings, w.friction_law(), s.solver, set, lambda));
     if (p.factored == nullptr || s.status.back() != SolverStatus::unsolved) return;
     s.swept[island] = 1;
     std::copy(s.start.begin(), s.start.end(), lambda);
@@ -167,7 +164,7 @@ void solve_impulses(const World& w, const Rows<T>& rows, const DelassusScratch<T
     s.law = w.friction_law();
     for (size_t i = 0; i < rows.islands.size(); ++i)
         solve_island(w, island_problem(rows, d, s, i), i, s, s.lambda.data() + rows.islands[i].row);
-    if (w.settings.solver == SolverType::pgs && s.any_swept())
+    if (solver_kind(w.settings.solver).sweeps && s.any_swept())
         std::ranges::fill(s.swept, 1);  // all have sweeps
     if constexpr (std::is_same_v<T, double>) {
         for (size_t i = 0; i < rows.islands.size(); ++i)

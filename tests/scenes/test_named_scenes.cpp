@@ -80,7 +80,7 @@ double total_mass(const Scene& s, const std::string& pattern) {
 
 }  // namespace
 
-TEST_CASE("scenes: the schema names every joint, actuator and term of the tables") {
+TEST_CASE("scenes: the schema names every joint, actuator, term and contact solver of the tables") {
     const Json defs = read_json(test::shipped_folder() / "scene.schema.json")["$defs"];
     const auto named = [&](const char* kind, const char* key) {
         const auto names = defs[kind]["properties"][key]["enum"].get<std::vector<std::string>>();
@@ -92,6 +92,10 @@ TEST_CASE("scenes: the schema names every joint, actuator and term of the tables
     for (const TermTraits& traits : term_traits)
         terms.insert(traits.name);
     CHECK(named("term", "term") == terms);
+    std::set<std::string> solvers;
+    for (const SolverKind& kind : solver_kinds)
+        solvers.insert(kind.name);
+    CHECK(named("solver", "type") == solvers);
     for (const JointKind& kind : joint_kinds)
         CHECK(named("joint", "type").count(kind.name) == 1);
 }

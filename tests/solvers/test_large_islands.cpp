@@ -312,7 +312,8 @@ TEST_CASE("a large island: a heap of humanoids is solved exactly by a small mult
         const FactoredOperator<double>& A = exact.delassus.factored[i];
         const double entries = static_cast<double>(A.start[A.rows] - A.start[0]), sweep = 2 * entries;
         const double work =
-            (solver == SolverType::lcp ? exact.impulses.lcp.large : exact.impulses.cone.large).work;
+            (solver == SolverType::lcp ? exact.impulses.solver.lcp.large : exact.impulses.solver.cone.large)
+                .work;
         MESSAGE("status ", static_cast<int>(exact.impulses.status[i]), ", work of ", work / sweep,
                 " sweeps, residual ", solver_residual(w, exact));
         CHECK(work <= most_work_of_an_entry * entries + 150 * sweep);

@@ -60,7 +60,8 @@ template <class T> T rollout_loss(const Scene& s, int steps, const T* variables)
     namespace costate {                                                                                      \
     template <> SolverStatus lcp(const MlcpView<T>&, LcpScratch&, ActiveSet<T>&, T*) { std::abort(); }       \
     template <>                                                                                              \
-    SolverStatus cone(const MlcpView<T>&, FrictionLaw, ConeMethod, ConeScratch&, ActiveSet<T>&, T*) {        \
+    SolverStatus solve_exactly(const MlcpView<T>&, const Settings&, FrictionLaw, SolverScratch&,             \
+                               ActiveSet<T>&, T*) {                                                          \
         std::abort();                                                                                        \
     }                                                                                                        \
     template <> void linearise_at(const MlcpView<T>&, FrictionLaw, ActiveSet<T>&, const T*) {                \
