@@ -23,7 +23,7 @@ enum class ImpulseGradient { automatic, swept, implicit };
 enum class FrictionLaw { box, cone, relaxed_cone };
 
 // Contact solvers: one row of the table below each.
-enum class SolverType { pgs, lcp, ncp };
+enum class SolverType { pgs, lcp, ncp, apgd };
 struct SolverKind {
     SolverType type;
     const char* name;  // in scenes
@@ -31,9 +31,10 @@ struct SolverKind {
     bool sweeps;       // runs a number of sweeps, converged or not, that can be pulled back themselves
 };
 inline constexpr SolverKind solver_kinds[] = {
-    {SolverType::pgs, "pgs", FrictionLaw::box, true},    // projected Gauss-Seidel
-    {SolverType::lcp, "lcp", FrictionLaw::box, false},   // pivoting
-    {SolverType::ncp, "ncp", FrictionLaw::cone, false},  // a first-order method, then Newton's
+    {SolverType::pgs, "pgs", FrictionLaw::box, true},              // projected Gauss-Seidel
+    {SolverType::lcp, "lcp", FrictionLaw::box, false},             // pivoting
+    {SolverType::ncp, "ncp", FrictionLaw::cone, false},            // a first-order method, then Newton's
+    {SolverType::apgd, "apgd", FrictionLaw::relaxed_cone, false},  // accelerated projected gradient descent
 };
 constexpr const SolverKind& solver_kind(SolverType type) {
     for (const SolverKind& kind : solver_kinds)

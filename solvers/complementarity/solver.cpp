@@ -11,6 +11,7 @@ SolverStatus solve_exactly(const MlcpView<T>& p, const Settings& settings, Frict
         case SolverType::pgs: break;  // solvers/complementarity/pgs.hpp
         case SolverType::lcp: return lcp(p, w.lcp, set, x);
         case SolverType::ncp: return cone(p, law, settings.cone_method, w.cone, set, x);
+        case SolverType::apgd: return apgd(p, w, set, x);
     }
     assert(!"sweeps do not solve exactly");
     return SolverStatus::unsolved;

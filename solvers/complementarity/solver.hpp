@@ -6,10 +6,21 @@
 
 namespace costate {
 
+struct ApgdScratch {
+    Eigen::VectorXd y, gradient, next, s;  // (rows)
+};
+
 struct SolverScratch {
     LcpScratch lcp;
     ConeScratch cone;
+    ApgdScratch apgd;
 };
+
+// Accelerated projected gradient descent on the convex problem of the relaxed cone, in place, to a residual
+// of `tolerance`, m/s, or for 200 iterations: solvers/complementarity/apgd.cpp
+void apgd_inplace(const MlcpView<double>& p, double tolerance, ApgdScratch& work, double* x);
+// The same, and Newton's method on the active set that it finds. x, set: as below.
+template <class T> SolverStatus apgd(const MlcpView<T>& p, SolverScratch& work, ActiveSet<T>& set, T* x);
 
 // x (rows): in, a guess of the impulses; out, the solution by the law of friction `law`. set: its active set,
 // ready for the adjoint (solvers/complementarity/active_set.hpp). Deterministic. Instantiated for double and

@@ -159,7 +159,7 @@ int run(const ToyState& t) {
 // Every combination of solver, gradient, impact, awareness of complementarity and warm start.
 template <class Visit> void for_each_setting(const Visit& visit) {
     Settings s = test::sweeping();
-    for (const SolverType solver : {SolverType::pgs, SolverType::lcp, SolverType::ncp})
+    for (const SolverType solver : {SolverType::pgs, SolverType::lcp, SolverType::ncp, SolverType::apgd})
         for (const ImpulseGradient gradient : {ImpulseGradient::swept, ImpulseGradient::implicit})
             for (const Impact impact : {Impact::start, Impact::elastic, Impact::located})
                 for (const bool aware : {false, true})

@@ -1,7 +1,7 @@
 // Exact solvers on problems that have a solution, on one that has none, and where boxes and cones differ.
 #include <doctest/doctest.h>
 
-#include "solvers/complementarity/cone.hpp"
+#include "solvers/complementarity/solver.hpp"
 #include "tests/support/contact_problems.hpp"
 
 using namespace costate;
@@ -11,21 +11,21 @@ namespace {
 
 struct NamedSolver {
     const char* name;
+    SolverType type;
     FrictionLaw law;
-    ConeMethod method;
     double share;  // of the problems that it must solve, of 10 000
+    ConeMethod method = ConeMethod::gauss_seidel;
 };
 
 double residual_after(const NamedSolver& m, const ContactProblem& p) {
-    LcpScratch box;
-    ConeScratch round;
+    SolverScratch work;
     ActiveSet<double> set;
+    Settings settings;
+    settings.solver = m.type;
+    settings.cone_method = m.method;
     std::vector<double> x(p.b.size());
     gauss_seidel_inplace(p.view(), 10, x.data());
-    if (m.law == FrictionLaw::box)
-        lcp(p.view(), box, set, x.data());
-    else
-        cone(p.view(), m.law, m.method, round, set, x.data());
+    solve_exactly(p.view(), settings, m.law, work, set, x.data());
     for (const double impulse : x)
         REQUIRE(std::isfinite(impulse));
     return mlcp_residual(p.view(), x.data(), m.law) / (1 + p.b.cwiseAbs().maxCoeff());
@@ -36,10 +36,11 @@ double residual_after(const NamedSolver& m, const ContactProblem& p) {
 // A = J M^-1 J^T + R, b = -J v* + slack: scattered contacts, stacks, stacks in which each body is heavier
 // than the one below, up to 10^4 from bottom to top, and bodies on many more points than they need.
 TEST_CASE("exact solvers: problems with a solution are solved to round-off") {
-    const NamedSolver methods[] = {{"lcp", FrictionLaw::box, ConeMethod::gauss_seidel, 1},
-                                   {"ncp, Gauss-Seidel", FrictionLaw::cone, ConeMethod::gauss_seidel, 0.998},
-                                   {"ncp, ADMM", FrictionLaw::cone, ConeMethod::admm, 0.998},
-                                   {"relaxed", FrictionLaw::relaxed_cone, ConeMethod::gauss_seidel, 0.985}};
+    const NamedSolver methods[] = {{"lcp", SolverType::lcp, FrictionLaw::box, 1},
+                                   {"ncp, Gauss-Seidel", SolverType::ncp, FrictionLaw::cone, 0.998},
+                                   {"ncp, ADMM", SolverType::ncp, FrictionLaw::cone, 0.998, ConeMethod::admm},
+                                   {"ncp, relaxed", SolverType::ncp, FrictionLaw::relaxed_cone, 0.985},
+                                   {"apgd", SolverType::apgd, FrictionLaw::relaxed_cone, 0.985}};
     for (const NamedSolver& m : methods) {
         CAPTURE(m.name);
         int solved = 0, all = 0;
@@ -50,6 +51,19 @@ TEST_CASE("exact solvers: problems with a solution are solved to round-off") {
         CHECK(solved >= m.share * all);
         MESSAGE(m.name << ": " << solved << " of " << all);
     }
+}
+
+TEST_CASE("apgd: its iterations alone come close to the solution of the convex problem") {
+    for (const Family family : {Family::scattered, Family::stacked})
+        for (unsigned seed = 0; seed < 20; ++seed) {
+            CAPTURE(seed);
+            const ContactProblem p = contact_problem(family, seed);
+            ApgdScratch work;
+            std::vector<double> x(p.b.size());
+            const double before = mlcp_residual(p.view(), x.data(), FrictionLaw::relaxed_cone);
+            apgd_inplace(p.view(), 0, work, x.data());
+            CHECK(mlcp_residual(p.view(), x.data(), FrictionLaw::relaxed_cone) <= 1e-2 * before);
+        }
 }
 
 // Two planes that close on a body from both sides: no impulse opens both. What comes back is finite and says

@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "scenes/scene.hpp"
-#include "solvers/complementarity/cone.hpp"
 #include "solvers/complementarity/laws.hpp"
+#include "solvers/complementarity/solver.hpp"
 #include "solvers/step/step.hpp"
 #include "tests/support/contact_problems.hpp"
 #include "tests/support/scene_text.hpp"
@@ -26,12 +26,15 @@ constexpr NamedSolver exact_solvers[] = {
     {"lcp", SolverType::lcp, FrictionLaw::box, ConeMethod::gauss_seidel},
     {"ncp", SolverType::ncp, FrictionLaw::cone, ConeMethod::gauss_seidel},
     {"ncp by ADMM", SolverType::ncp, FrictionLaw::cone, ConeMethod::admm},
-    {"relaxed", SolverType::ncp, FrictionLaw::relaxed_cone, ConeMethod::gauss_seidel}};
+    {"relaxed", SolverType::ncp, FrictionLaw::relaxed_cone, ConeMethod::gauss_seidel},
+    {"apgd", SolverType::apgd, FrictionLaw::relaxed_cone, ConeMethod::gauss_seidel}};
 
 SolverStatus solve(const NamedSolver& m, const MlcpView<double>& p, ActiveSet<double>& set, double* x) {
-    LcpScratch box;
-    ConeScratch round;
-    return m.law == FrictionLaw::box ? lcp(p, box, set, x) : cone(p, m.law, m.method, round, set, x);
+    SolverScratch work;
+    Settings settings;
+    settings.solver = m.type;
+    settings.cone_method = m.method;
+    return solve_exactly(p, settings, m.law, work, set, x);
 }
 
 // Some of friction, tangential velocity, normal velocity and all velocities set to zero, by the bits of

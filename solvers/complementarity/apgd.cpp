@@ -1,0 +1,87 @@
+// Accelerated projected gradient descent (Mazhar, Heyn, Negrut & Tasora, Using Nesterov's method to accelerate
+// multibody dynamics with friction and contact, ACM Trans. Graph. 34, 2015, algorithm 1) on the convex problem
+//
+//   min x.(A x/2 + b)   over the cones and bounds
+//
+// whose solution obeys the law of the relaxed cone. It multiplies by A and needs no factors of it.
+#include "solvers/complementarity/solver.hpp"
+
+namespace costate {
+
+namespace {
+
+constexpr int most_iterations = 200, most_halvings = 30;
+
+void project_inplace(const MlcpView<double>& p, double* x) {
+    for (int r = 0; r < p.rows; ++r) {
+        if (p.drops(r)) {
+            x[r] = 0;
+        } else if (p.contact_at(r)) {
+            project_on_cone_inplace(p.mu[r + 1], x + r);
+            r += 2;
+        } else if (p.normal[r] == unilateral_row) {
+            x[r] = std::max(0.0, x[r]);
+        } else if (p.normal[r] == boxed_row) {
+            x[r] = std::clamp(x[r], -p.mu[r], p.mu[r]);
+        }
+    }
+}
+
+using Vector = Eigen::Map<Eigen::VectorXd>;
+using ConstVector = Eigen::Map<const Eigen::VectorXd>;
+
+// x.(A x/2 + b), where s = A x + b
+double objective(const MlcpView<double>& p, const Eigen::VectorXd& x, const Eigen::VectorXd& s) {
+    return x.dot(s + ConstVector(p.b, p.rows)) / 2;
+}
+
+}  // namespace
+
+void apgd_inplace(const MlcpView<double>& p, double tolerance, ApgdScratch& w, double* start) {
+    Vector x(start, p.rows);
+    project_inplace(p, start);
+    w.y = x;
+    for (Eigen::VectorXd* it : {&w.gradient, &w.next, &w.s})
+        it->resize(p.rows);
+    double theta = 1, lipschitz = 0;
+    for (int r = 0; r < p.rows; ++r)
+        lipschitz = std::max(lipschitz, p.diagonal(r));
+    for (int k = 0; k < most_iterations && mlcp_residual(p, start, FrictionLaw::relaxed_cone) > tolerance;
+         ++k) {
+        mlcp_velocity(p, w.y.data(), w.gradient.data());
+        const double before = objective(p, w.y, w.gradient);
+        // the step 1/L, with L doubled until the quadratic of that curvature bounds the objective
+        for (int i = 0; i < most_halvings; ++i, lipschitz *= 2) {
+            w.next = w.y - w.gradient / lipschitz;
+            project_inplace(p, w.next.data());
+            mlcp_velocity(p, w.next.data(), w.s.data());
+            const auto moved = w.next - w.y;
+            if (objective(p, w.next, w.s) <=
+                before + w.gradient.dot(moved) + lipschitz / 2 * moved.squaredNorm())
+                break;
+        }
+        // Nesterov's momentum, from rest again where it climbs (O'Donoghue & Candes 2015)
+        const double theta_next = (-theta * theta + theta * std::sqrt(theta * theta + 4)) / 2;
+        const double momentum = theta * (1 - theta) / (theta * theta + theta_next);
+        const bool climbs = w.gradient.dot(w.next - x) > 0;
+        w.y = w.next;
+        if (!climbs) w.y += momentum * (w.next - x);
+        theta = climbs ? 1 : theta_next;
+        lipschitz *= 0.9;
+        x = w.next;
+    }
+}
+
+template <class T> SolverStatus apgd(const MlcpView<T>& p, SolverScratch& w, ActiveSet<T>& set, T* x) {
+    return with_values(
+        p, set, x, [&](const MlcpView<double>& values, ActiveSet<double>& found, double* start) {
+            apgd_inplace(values, acceptable_residual(values, start), w.apgd, start);
+            return cone(values, FrictionLaw::relaxed_cone, ConeMethod::gauss_seidel, w.cone, found, start);
+        });
+}
+
+template SolverStatus apgd(const MlcpView<double>&, SolverScratch&, ActiveSet<double>&, double*);
+template SolverStatus apgd(const MlcpView<Dual<double>>&, SolverScratch&, ActiveSet<Dual<double>>&,
+                           Dual<double>*);
+
+}  // namespace costate
