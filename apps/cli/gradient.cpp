@@ -126,7 +126,7 @@ Report parameters_report(const Scene& s, const VecX<double>& theta_bar) {
 [[noreturn]] void complain_about(const AdjointDivergence& d, const Model& m) {
     std::string what = "the adjoint is not finite at the beginning of step " + std::to_string(d.step) + ": ";
     what += tangent_entry_name(m, d.entry);
-    if (!d.row.empty()) what += "; the first row with such an adjoint is " + d.row;
+    if (!d.row.empty()) what += "; the first row with such an adjoint is the " + d.row;
     throw DivergenceError(what);
 }
 

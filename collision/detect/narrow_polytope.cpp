@@ -304,7 +304,7 @@ private:
 
 // The closest points of two polytopes by GJK or EPA.
 struct Closest {
-    bool beyond = false;  // farther apart than `reach`; the other members are then not set
+    bool beyond = false;  // farther apart than `enough`; the other members are then not set
     bool found = false;
     Vec n;              // unit, from b to a
     double separation;  // along n, m
