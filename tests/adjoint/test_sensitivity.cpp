@@ -58,7 +58,7 @@ TEST_CASE("reverse sweep: what a visitor sees adds up to the gradient") {
 TEST_CASE("gradient by a push: of one link it is what its motor's gradient says") {
     Pushed p("pendulum_1", 200);
     const World& w = p.scene.world;
-    const double h = p.scene.world.h(theta);
+    const double h = p.scene.world.h(p.scene.theta);
     for (const size_t t : {size_t{0}, size_t{57}, size_t{199}}) {
         Kinematics<double> k(w.model);
         const VecX<double> x = p.rollout.state(static_cast<int>(t), p.scene.theta, p.scene.z0);

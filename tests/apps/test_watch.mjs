@@ -157,7 +157,7 @@ const tests = {
       [["bounce", "--port", "70000"], /--port/],
       [["bounce", "--speed", "0"], /--speed/],
       [["box_stack", "--optimize"], /nothing to optimize/],
-      [["bounce", "--optimize", "--speed", "1"], /of a simulation/],
+      [["bounce", "--optimize", "--speed", "1"], /cannot be combined with --optimize/],
       [["bounce", "--host", "no such host", "--port", "0"], /cannot listen/],
     ]) {
       const { status, stderr } = spawnSync(program, ["watch", ...args], { encoding: "utf8", timeout: 20000, killSignal: "SIGKILL" });

@@ -22,7 +22,7 @@ class InstallTest(unittest.TestCase):
             out = python(WHERE, "/", PYTHONPATH=str(SOURCE), COSTATE_LIBRARY=given)
             self.assertRegex(out.stdout, r"libcostate\.so\S* 15$", out.stderr)
         bad = python(WHERE, "/", PYTHONPATH=str(SOURCE), COSTATE_LIBRARY="/nowhere")
-        self.assertIn("ImportError: costate: $COSTATE_LIBRARY is /nowhere, and libcostate.so is not there", bad.stderr)
+        self.assertIn("ImportError: costate: $COSTATE_LIBRARY is /nowhere, but libcostate.so is not there", bad.stderr)
         other = python(WHERE, "/", PYTHONPATH=str(SOURCE), COSTATE_LIBRARY="/bin/true")
         self.assertIn("ImportError: costate: ", other.stderr)
 
