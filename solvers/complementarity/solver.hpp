@@ -1,6 +1,7 @@
-// The exact contact solvers by type. A solver has a row in solvers/settings.hpp, its work in SolverScratch, and
-// a case in solver.cpp.
+// The exact contact solvers by type. A solver has a row in solvers/settings.hpp and, here, its work and its case.
 #pragma once
+
+#include <cassert>
 
 #include "solvers/complementarity/cone.hpp"
 
@@ -23,10 +24,18 @@ void apgd_inplace(const MlcpView<double>& p, double tolerance, ApgdScratch& work
 template <class T> SolverStatus apgd(const MlcpView<T>& p, SolverScratch& work, ActiveSet<T>& set, T* x);
 
 // x (rows): in, a guess of the impulses; out, the solution by the law of friction `law`. set: its active set,
-// ready for the adjoint (solvers/complementarity/active_set.hpp). Deterministic. Instantiated for double and
-// Dual<double>.
+// ready for the adjoint (solvers/complementarity/active_set.hpp). Deterministic. T: double or Dual<double>.
 template <class T>
-SolverStatus solve_exactly(const MlcpView<T>& p, const Settings& settings, FrictionLaw law,
-                           SolverScratch& work, ActiveSet<T>& set, T* x);
+SolverStatus solve_exactly(const MlcpView<T>& p, const Settings& settings, FrictionLaw law, SolverScratch& w,
+                           ActiveSet<T>& set, T* x) {
+    switch (settings.solver) {
+        case SolverType::pgs: break;  // runs sweeps: solvers/complementarity/pgs.hpp
+        case SolverType::lcp: return lcp(p, w.lcp, set, x);
+        case SolverType::ncp: return cone(p, law, settings.cone_method, w.cone, set, x);
+        case SolverType::apgd: return apgd(p, w, set, x);
+    }
+    assert(!"sweeps do not solve exactly");
+    return SolverStatus::unsolved;
+}
 
 }  // namespace costate
