@@ -1,4 +1,4 @@
-// The exact contact solvers by type. A solver has a row in solvers/settings.hpp and, here, its work and its case.
+// The exact contact solvers by type. A solver has a row in solvers/settings.hpp, and its work and its case here.
 #pragma once
 
 #include <cassert>
