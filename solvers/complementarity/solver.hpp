@@ -1,4 +1,4 @@
-// The exact contact solvers by type. A solver has a row in solvers/settings.hpp, and its work and its case here.
+// The exact contact solvers by type. A solver has a row in solvers/settings.hpp, its work and its case here.
 #pragma once
 
 #include <cassert>
