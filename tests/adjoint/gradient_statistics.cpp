@@ -221,19 +221,26 @@ struct Verdict {
 };
 
 Verdict judge(const Vector& column, const Differences& fd) {
+    const auto vague = [](const Limit& limit) {
+        return 20 * limit.known_to > 1e-2 * std::max(1e-6, largest(limit.value));
+    };
     const auto agrees = [&](const Vector& a, const Limit& b) {
         return apart(a, b.value) <= std::max(1e-5 * std::max(1e-6, largest(b.value)), 20 * b.known_to);
     };
     Verdict v{clean, apart(column, fd.central.value) / std::max(1e-6, largest(fd.central.value))};
     if (agrees(column, fd.central)) {
-        if (20 * fd.central.known_to > 1e-2 * std::max(1e-6, largest(fd.central.value)) && v.error > 1e-5)
-            v.is = noisy;
+        if (vague(fd.central) && v.error > 1e-5) v.is = noisy;
         return v;
     }
     const bool one_sided = agrees(column, fd.below) || agrees(column, fd.above);
     const Limit& rougher = fd.below.known_to > fd.above.known_to ? fd.below : fd.above;
     const Limit& finer = fd.below.known_to > fd.above.known_to ? fd.above : fd.below;
-    v.is = one_sided ? kink : agrees(finer.value, rougher) ? wrong : ties;
+    if (one_sided)
+        v.is = kink;
+    else if (vague(finer))
+        v.is = noisy;
+    else
+        v.is = agrees(finer.value, rougher) ? wrong : ties;
     return v;
 }
 
