@@ -10,7 +10,7 @@ namespace costate {
 
 namespace {
 
-constexpr int most_iterations = 200, most_halvings = 30;
+constexpr int max_iterations = 200, max_doublings = 30;
 
 void project_inplace(const MlcpView<double>& p, double* x) {
     for (int r = 0; r < p.rows; ++r) {
@@ -28,47 +28,45 @@ void project_inplace(const MlcpView<double>& p, double* x) {
 }
 
 using Vector = Eigen::Map<Eigen::VectorXd>;
-using ConstVector = Eigen::Map<const Eigen::VectorXd>;
 
 // x.(A x/2 + b), where s = A x + b
-double objective(const MlcpView<double>& p, const Eigen::VectorXd& x, const Eigen::VectorXd& s) {
-    return x.dot(s + ConstVector(p.b, p.rows)) / 2;
+double objective(const MlcpView<double>& p, const Vector& x, const Vector& s) {
+    return x.dot(s + Eigen::Map<const Eigen::VectorXd>(p.b, p.rows)) / 2;
 }
 
 }  // namespace
 
 void apgd_inplace(const MlcpView<double>& p, double tolerance, ApgdScratch& w, double* start) {
-    Vector x(start, p.rows);
-    project_inplace(p, start);
-    w.y = x;
-    for (Eigen::VectorXd* it : {&w.gradient, &w.next, &w.s})
+    for (std::vector<double>* it : {&w.y, &w.gradient, &w.next, &w.s})
         it->resize(p.rows);
+    Vector x(start, p.rows), y(w.y.data(), p.rows), gradient(w.gradient.data(), p.rows),
+        next(w.next.data(), p.rows), s(w.s.data(), p.rows);
+    project_inplace(p, start);
+    y = x;
     double theta = 1, lipschitz = 0;
     for (int r = 0; r < p.rows; ++r)
         lipschitz = std::max(lipschitz, p.diagonal(r));
-    for (int k = 0; k < most_iterations && mlcp_residual(p, start, FrictionLaw::relaxed_cone) > tolerance;
+    for (int k = 0; k < max_iterations && mlcp_residual(p, start, FrictionLaw::relaxed_cone) > tolerance;
          ++k) {
-        mlcp_velocity(p, w.y.data(), w.gradient.data());
-        const double before = objective(p, w.y, w.gradient);
+        mlcp_velocity(p, y.data(), gradient.data());
+        const double before = objective(p, y, gradient);
         // the step 1/L, with L doubled until the quadratic of that curvature bounds the objective
-        for (int i = 0; i < most_halvings; ++i, lipschitz *= 2) {
-            w.next = w.y - w.gradient / lipschitz;
-            project_inplace(p, w.next.data());
-            mlcp_velocity(p, w.next.data(), w.s.data());
-            const auto moved = w.next - w.y;
-            if (objective(p, w.next, w.s) <=
-                before + w.gradient.dot(moved) + lipschitz / 2 * moved.squaredNorm())
-                break;
+        for (int i = 0; i < max_doublings; ++i, lipschitz *= 2) {
+            next = y - gradient / lipschitz;
+            project_inplace(p, next.data());
+            mlcp_velocity(p, next.data(), s.data());
+            const double bound = before + gradient.dot(next - y) + lipschitz / 2 * (next - y).squaredNorm();
+            if (objective(p, next, s) <= bound) break;
         }
         // Nesterov's momentum, from rest again where it climbs (O'Donoghue & Candes 2015)
         const double theta_next = (-theta * theta + theta * std::sqrt(theta * theta + 4)) / 2;
         const double momentum = theta * (1 - theta) / (theta * theta + theta_next);
-        const bool climbs = w.gradient.dot(w.next - x) > 0;
-        w.y = w.next;
-        if (!climbs) w.y += momentum * (w.next - x);
+        const bool climbs = gradient.dot(next - x) > 0;
+        y = next;
+        if (!climbs) y += momentum * (next - x);
         theta = climbs ? 1 : theta_next;
         lipschitz *= 0.9;
-        x = w.next;
+        x = next;
     }
 }
 

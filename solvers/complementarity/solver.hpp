@@ -8,7 +8,7 @@
 namespace costate {
 
 struct ApgdScratch {
-    Eigen::VectorXd y, gradient, next, s;  // (rows)
+    std::vector<double> y, gradient, next, s;  // (rows)
 };
 
 struct SolverScratch {
