@@ -98,9 +98,7 @@ struct Query {
         const Shape &sa = shape(a), &sb = shape(b);
         const Vec3<double> size_a = size(a), size_b = size(b);
         const double margins = margin(a) + margin(b);
-        const double all = std::numeric_limits<double>::infinity();
-        const double within =
-            in_closed_form(sa.type, sb.type) ? all : (is_plane(sa) ? reach(b, a) : reach(a, b));
+        const double within = is_plane(sa) ? reach(b, a) : reach(a, b);
         const FeatureList list = closest_features(sa, sb, X_WS[a], X_WS[b], size_a, size_b, within);
         for (int i = 0; i < list.count; ++i) {
             const FeaturePair f = list.pair(i, a, b);

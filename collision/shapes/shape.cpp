@@ -21,13 +21,6 @@ const char* shape_type_name(ShapeType type) {
     return "?";
 }
 
-bool pair_supported(ShapeType a, ShapeType b) {
-    const auto unbounded = [](ShapeType type) {
-        return type == ShapeType::plane || type == ShapeType::terrain;
-    };
-    return !unbounded(a) || !unbounded(b);
-}
-
 double bounding_radius(const Shape& shape, const Vec3<double>& size) {
     const auto corner = [&](const auto& extent) {
         return (extent.centre.cwiseAbs() + extent.half).cwiseProduct(size).norm();

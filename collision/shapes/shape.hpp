@@ -29,8 +29,8 @@ inline constexpr ShapeType all_shape_types[] = {ShapeType::plane, ShapeType::sph
 
 const char* shape_type_name(ShapeType type);
 
-// True if contacts between the two types, in any order, are supported: all pairs except planes and terrains
-// among each other.
+// True if contacts between the two types, in any order, are supported, i.e. if the table of pairs in
+// collision/detect/narrow.cpp has them: all pairs except planes and terrains among each other.
 bool pair_supported(ShapeType a, ShapeType b);
 
 struct Shape {
