@@ -14,6 +14,8 @@ namespace {
 //
 // on a plane    both ends of a capsule; the four lowest vertices of a box
 // sphere, box   face, edge or vertex by the region of the centre; inside the box, the nearest face
+// sphere, cylinder   side, cap or rim by the region of the centre; inside, the nearer of side and cap. Ties,
+//               and centres on the axis, go to the cap.
 // capsules      both edges if the closest points are inside both segments; otherwise an end and an edge,
 //               or two ends. Segments within 1e-6 rad of parallel use the closest end instead of edges;
 //               ties to 1e-9 of the distance go to a.
@@ -27,7 +29,8 @@ namespace {
 using Vec = Vec3<double>;
 using Pose = Transform<double>;
 
-constexpr double surface = 1e-9;  // m; a centre up to this distance outside a box counts as on its surface
+constexpr double surface =
+    1e-9;  // m; a centre up to this distance outside a box or cylinder counts as on its surface
 constexpr double parallel_sine2 = 1e-12;  // segments with a squared sine up to this count as parallel
 constexpr double tie = 1e-9;  // squared distances with a relative difference up to this count as equal
 
@@ -111,6 +114,24 @@ Feature nearest_on_box(const Vec& c, const Vec& size) {
 FeatureList sphere_on_box(const Placed& sphere, const Placed& box) {
     FeatureList list;
     list.add(vertex_feature(0), nearest_on_box(box.X.R.transpose() * (sphere.X.p - box.X.p), box.size));
+    return list;
+}
+
+FeatureList sphere_on_cylinder(const Placed& sphere, const Placed& cylinder) {
+    const Vec c = cylinder.X.R.transpose() * (sphere.X.p - cylinder.X.p);
+    const double across = std::hypot(c.x(), c.y());
+    const double beside = across - cylinder.size.x(), over = std::abs(c.z()) - cylinder.size.y();
+    const int cap = c.z() < 0 ? 0 : 1;
+    FeatureList list;
+    if (beside > surface && over > surface) {
+        const double outward = beside / across;
+        const Vec from_rim(outward * c.x(), outward * c.y(), cap == 0 ? -over : over);
+        list.add(vertex_feature(0), curve_feature(cap), cylinder.X.R * from_rim.normalized());
+    } else if (beside > over && across > degenerate_length) {
+        list.add(vertex_feature(0), edge_feature(cylinder_axis));
+    } else {
+        list.add(vertex_feature(0), face_feature(cap));
+    }
     return list;
 }
 
@@ -320,7 +341,7 @@ constexpr PairRow pair_rows[] = {
     {sphere, sphere, 1, closed, cases<sphere_on_sphere>},
     {sphere, capsule, 1, closed, cases<sphere_on_capsule>},
     {sphere, box, 1, closed, cases<sphere_on_box>},
-    {sphere, cylinder, 1, implicit, search<curved_points>},
+    {sphere, cylinder, 1, closed, cases<sphere_on_cylinder>},
     {sphere, ellipsoid, 1, implicit, search<curved_points>},
     {sphere, mesh, 1, closed, search<polytope_points>},
     {sphere, terrain, 4, closed, search_in_order<terrain_points>},
