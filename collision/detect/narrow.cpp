@@ -404,6 +404,14 @@ constexpr const PairEntry& entry_of(ShapeType a, ShapeType b) {
     return pair_entries[static_cast<size_t>(a)][static_cast<size_t>(b)];
 }
 
+constexpr bool every_bounded_shape_meets_all() {
+    for (const ShapeKind& a : shape_kinds)
+        for (const ShapeKind& b : shape_kinds)
+            if (!a.unbounded && entry_of(a.type, b.type).row == nullptr) return false;
+    return true;
+}
+static_assert(every_bounded_shape_meets_all());
+
 }  // namespace
 
 bool pair_supported(ShapeType a, ShapeType b) { return entry_of(a, b).row != nullptr; }
