@@ -54,7 +54,7 @@ const std::vector<KnownKeys>& known_keys() {
          {"name", "parent", "joint", "joints", "mass", "com", "inertia", "shapes", "visuals", "sites"}},
         {"site", {"name", "position", "quaternion", "rpy_deg"}},
         {"joint",
-         {"name", "type", "axis", "axis2", "pitch", "position", "quaternion", "rpy_deg", "limits",
+         {"name", "type", "axis", "axis2", "axes", "pitch", "position", "quaternion", "rpy_deg", "limits",
           "greatest_angle", "limit_stiffness", "limit_damping", "damping", "armature", "stiffness", "rest",
           "dry_friction", "locked"}},
         {"shape", with_sizes({"name", "type", "position", "quaternion", "rpy_deg", "friction", "restitution",

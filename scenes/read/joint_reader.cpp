@@ -26,8 +26,8 @@ struct JointFormat {
 };
 
 // The keys that only some types have.
-constexpr const char* type_keys[] = {"axis",  "limits", "stiffness",     "rest",
-                                     "axis2", "pitch",  "greatest_angle"};
+constexpr const char* type_keys[] = {"axis",  "limits", "stiffness", "rest",
+                                     "axis2", "axes",   "pitch",     "greatest_angle"};
 
 // A direction that must not be parallel to the one before.
 Vec3<double> read_next_axis(const Node& node, const Vec3<double>& before, const char* name) {
@@ -59,6 +59,20 @@ Links planar_links(const Node& joint, const Vec3<double>& axis) {
             {JointType::revolute, axis}};
 }
 
+// At coordinate 0 the axes must not be in one plane: about its normal the joint could not turn.
+Links gimbal_links(const Node& joint, const Vec3<double>&) {
+    Mat3<double> axes;
+    const Node given = joint["axes"];
+    const std::vector<Node> directions = given.items(3);
+    for (int k = 0; k < 3; ++k)
+        axes.col(k) = read_direction(directions[k]);
+    if (std::abs(axes.determinant()) < 1e-6)
+        given.fail("are in one plane (gimbal lock)", "use directions that span the space");
+    return {{JointType::revolute, axes.col(0)},
+            {JointType::revolute, axes.col(1)},
+            {JointType::revolute, axes.col(2)}};
+}
+
 const std::vector<JointFormat>& joint_formats() {
     static const std::vector<JointFormat> table{
         {"fixed", false, {}, one_link<JointType::fixed>},
@@ -69,6 +83,7 @@ const std::vector<JointFormat>& joint_formats() {
         {"continuous", false, {"axis", "stiffness", "rest"}, one_link<JointType::revolute>},
         {"helical", false, {"axis", "pitch", "limits", "stiffness", "rest"}, one_link<JointType::helical>},
         {"universal", true, {"axis", "axis2", "limits", "stiffness", "rest"}, universal_links},
+        {"gimbal", true, {"axes", "limits", "stiffness", "rest"}, gimbal_links},
         {"cylindrical", true, {"axis", "limits", "stiffness", "rest"}, cylindrical_links},
         {"planar", true, {"axis", "axis2", "limits", "stiffness", "rest"}, planar_links},
     };
