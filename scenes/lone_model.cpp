@@ -8,27 +8,6 @@
 namespace costate {
 namespace {
 
-// Support function of a shape: its greatest extent from its origin along d, a unit vector in its axes.
-// -infinity for planes and terrains.
-double reach(const Shape& shape, const Vec3<double>& size, const Vec3<double>& d) {
-    switch (shape.type) {
-        case ShapeType::sphere: return size.x();
-        case ShapeType::capsule: return size.x() + size.y() * std::abs(d.z());
-        case ShapeType::cylinder: return size.x() * std::hypot(d.x(), d.y()) + size.y() * std::abs(d.z());
-        case ShapeType::box: return size.dot(d.cwiseAbs());
-        case ShapeType::ellipsoid: return size.cwiseProduct(d).norm();
-        case ShapeType::mesh: {
-            double most = -std::numeric_limits<double>::infinity();
-            for (const Vec3<double>& v : shape.hull->vertices)
-                most = std::max(most, d.dot(size.cwiseProduct(v)));
-            return most;
-        }
-        case ShapeType::plane:
-        case ShapeType::terrain: break;
-    }
-    return -std::numeric_limits<double>::infinity();
-}
-
 // Height of the lowest point of all moving bodies; none if they have no shapes.
 std::optional<double> lowest_point(const World& world, const VecX<double>& theta, const VecX<double>& q) {
     const Model& m = world.model;
@@ -38,7 +17,8 @@ std::optional<double> lowest_point(const World& world, const VecX<double>& theta
     std::optional<double> lowest;
     for (size_t n = 0; n < world.shapes.shapes.size(); ++n) {
         const Shape& shape = world.shapes.shapes[n];
-        if (shape.body < 0 || m.bodies[shape.body].last_dof < 0) continue;
+        const auto reach = shape_kind(shape.type).reach;
+        if (shape.body < 0 || m.bodies[shape.body].last_dof < 0 || reach == nullptr) continue;
         const int i = static_cast<int>(n);
         const Mat3<double> R = k.X[shape.body].R;
         const Vec3<double> origin =

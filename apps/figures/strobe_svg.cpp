@@ -78,22 +78,15 @@ std::vector<Point> outline(const View& view, const Solid& solid) {
 std::string draw_shape(const View& view, const Shape& shape, const Vec3<double>& size,
                        const Transform<double>& X) {
     const auto half_segment = [&] { return Vec3<double>(size.y() * X.R.col(2)); };
-    switch (shape.type) {
-        case ShapeType::sphere: {
-            const Point c = view.place(X.p);
-            return print("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>", c.x(), c.y(),
-                         std::max(2.0, view.scale() * size.x()));
-        }
-        case ShapeType::capsule:
-            return line(view.place(Vec3<double>(X.p - half_segment())),
-                        view.place(Vec3<double>(X.p + half_segment())), 2 * view.scale() * size.x());
-        case ShapeType::plane:
-        case ShapeType::terrain: return "";
-        case ShapeType::box:
-        case ShapeType::cylinder:
-        case ShapeType::ellipsoid:
-        case ShapeType::mesh: break;
+    if (shape.type == ShapeType::sphere) {
+        const Point c = view.place(X.p);
+        return print("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>", c.x(), c.y(),
+                     std::max(2.0, view.scale() * size.x()));
     }
+    if (shape.type == ShapeType::capsule)
+        return line(view.place(Vec3<double>(X.p - half_segment())),
+                    view.place(Vec3<double>(X.p + half_segment())), 2 * view.scale() * size.x());
+    if (shape_kind(shape.type).unbounded) return "";
     std::string polygon = "<polygon points=\"";
     for (const Point& p : outline(view, Solid(shape, X, size)))
         polygon += print("%.1f,%.1f ", p.x(), p.y());

@@ -108,7 +108,7 @@ inline Vec3<double> box_side(const Feature& f) {
     return s;
 }
 
-inline bool is_round(ShapeType type) { return type == ShapeType::sphere || type == ShapeType::capsule; }
+inline bool is_round(ShapeType type) { return shape_kind(type).round; }
 
 // True if the feature is swept by the radius size[0].
 inline bool is_swept(ShapeType type, const Feature& f) {
@@ -119,14 +119,8 @@ inline bool is_swept(ShapeType type, const Feature& f) {
 
 // The hull whose features the shape has; null for planes, ellipsoids and terrains.
 inline const Hull* hull_of(const Shape& shape) {
-    switch (shape.type) {
-        case ShapeType::sphere: return &point_hull();
-        case ShapeType::capsule: return &segment_hull();
-        case ShapeType::box: return &cube_hull();
-        case ShapeType::cylinder: return &prism_hull();
-        case ShapeType::mesh: return shape.hull.get();
-        default: return nullptr;
-    }
+    const ShapeKind& kind = shape_kind(shape.type);
+    return kind.unit_hull == nullptr ? shape.hull.get() : &kind.unit_hull();
 }
 
 // The edge and the face of a side.

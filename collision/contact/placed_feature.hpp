@@ -28,8 +28,11 @@ template <class T> Vec3<T> shape_scale(const ShapeType& type, const Vec3<T>& siz
         case ShapeType::box:
         case ShapeType::mesh:
         case ShapeType::terrain: return size;
-        default: return Vec3<T>::Zero();
+        case ShapeType::plane:
+        case ShapeType::sphere:
+        case ShapeType::ellipsoid: break;
     }
+    return Vec3<T>::Zero();
 }
 // size_bar += (d scale/d size)^T scale_bar
 template <class T>
@@ -44,7 +47,9 @@ void shape_scale_adj(const ShapeType& type, const Vec3<T>&, const Vec3<T>& scale
         case ShapeType::box:
         case ShapeType::mesh:
         case ShapeType::terrain: size_bar += scale_bar; break;
-        default: break;
+        case ShapeType::plane:
+        case ShapeType::sphere:
+        case ShapeType::ellipsoid: break;
     }
 }
 
@@ -102,7 +107,7 @@ inline FeatureGeometry feature_geometry(const Shape& shape, Feature f) {
 }
 
 // True if the directions of edges and faces depend on the scale.
-inline bool turns_with_size(ShapeType type) { return type == ShapeType::mesh || type == ShapeType::terrain; }
+inline bool turns_with_size(ShapeType type) { return shape_kind(type).turns_with_size; }
 
 // (s1 s2, s2 s0, s0 s1): scales normals if s scales points
 template <class T> Vec3<T> cofactors(const Vec3<T>& s) {

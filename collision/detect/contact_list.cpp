@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "collision/contact/contact.hpp"
-#include "collision/detect/narrow_parts.hpp"
 
 namespace costate {
 namespace {
@@ -121,19 +120,6 @@ FeatureList ContactList::chosen() {
         list.add(p.on_a, p.on_b, p.normal);
     }
     return list;
-}
-
-FeatureList general_features(const Solid& a, const Solid& b, double reach) {
-    ContactList list(*a.shape, *b.shape, reach);
-    if (b.type() == ShapeType::plane)
-        face_points(b, 0, a, false, list);
-    else if (b.type() == ShapeType::terrain)
-        terrain_points(a, b, list);
-    else if (a.is_curved() || b.is_curved())
-        curved_points(a, b, list);
-    else
-        polytope_points(a, b, list);
-    return list.chosen();
 }
 
 }  // namespace costate

@@ -64,23 +64,18 @@ struct Query {
         const Shape& it = shape(i);
         const Vec3<double> s = size(i);
         const Mat3<double>& R = X_WS[i].R;
-        Vec3<double> middle = X_WS[i].p, extent = Vec3<double>::Constant(s.x());
+        Vec3<double> middle = X_WS[i].p, extent;
         const auto stretched = [&](const auto& data) {
             middle += R * s.cwiseProduct(data.centre);
             extent = R.cwiseAbs() * s.cwiseProduct(data.half);
         };
-        switch (it.type) {
-            case ShapeType::plane:
-            case ShapeType::sphere: break;
-            case ShapeType::capsule: extent += s.y() * R.col(2).cwiseAbs(); break;
-            case ShapeType::box: extent = R.cwiseAbs() * s; break;
-            case ShapeType::ellipsoid: extent = (R.cwiseAbs2() * s.cwiseAbs2()).cwiseSqrt(); break;
-            case ShapeType::cylinder:
-                extent = s.x() * (Vec3<double>::Ones() - R.col(2).cwiseAbs2()).cwiseMax(0).cwiseSqrt() +
-                         s.y() * R.col(2).cwiseAbs();
-                break;
-            case ShapeType::mesh: stretched(*it.hull); break;
-            case ShapeType::terrain: stretched(*it.terrain); break;
+        if (it.hull) {
+            stretched(*it.hull);
+        } else if (it.terrain) {
+            stretched(*it.terrain);
+        } else {
+            for (int k = 0; k < 3; ++k)
+                extent[k] = shape_kind(it.type).reach(it, s, R.row(k));
         }
         extent.array() += growth(i);
         return {middle - extent, middle + extent};
@@ -98,9 +93,7 @@ struct Query {
         const Shape &sa = shape(a), &sb = shape(b);
         const Vec3<double> size_a = size(a), size_b = size(b);
         const double margins = margin(a) + margin(b);
-        const double all = std::numeric_limits<double>::infinity();
-        const double within =
-            in_closed_form(sa.type, sb.type) ? all : (is_plane(sa) ? reach(b, a) : reach(a, b));
+        const double within = is_plane(sa) ? reach(b, a) : reach(a, b);
         const FeatureList list = closest_features(sa, sb, X_WS[a], X_WS[b], size_a, size_b, within);
         for (int i = 0; i < list.count; ++i) {
             const FeaturePair f = list.pair(i, a, b);

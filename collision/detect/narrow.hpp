@@ -30,30 +30,24 @@ struct FeatureList {
     }
 };
 
-// True if a few cases decide the pair: sphere, capsule and box with each other and with a plane, except two
-// boxes.
-inline bool in_closed_form(ShapeType a, ShapeType b) {
-    return std::max(a, b) <= ShapeType::box && std::min(a, b) < ShapeType::box;
-}
+// How the normal of a contact follows from its features: by a closed form, or as the direction of the largest
+// separation of two support functions (collision/contact/curved.hpp).
+enum class NormalForm { closed, implicit };
 
-// The closest features of two shapes of supported types, at any distance; pairs without a closed form may
-// omit features that are not closer than `reach`. X_a, X_b: poses of the shapes in a common frame; size_a,
+// A supported pair of types, from the table in narrow.cpp.
+struct PairKind {
+    int most_points;    // largest number of contacts, 1 to 4
+    NormalForm normal;  // implicit if any of its contacts has an implicit normal
+    bool in_cases;      // a few cases select the features, without a search and at any distance
+};
+PairKind pair_kind(ShapeType a, ShapeType b);
+
+// The closest features of two shapes of supported types, at any distance; pairs whose features are
+// searched may omit features that are not closer than `reach`. X_a, X_b: poses of the shapes in a common frame; size_a,
 // size_b: their sizes, m. At most four points per pair, selected deterministically; ties go to the lower
 // index.
 //
-// In closed form:
-//
-// on a plane    both ends of a capsule; the four lowest vertices of a box
-// sphere, box   face, edge or vertex by the region of the centre; inside the box, the nearest face
-// capsules      both edges if the closest points are inside both segments; otherwise an end and an edge,
-//               or two ends. Segments within 1e-6 rad of parallel use the closest end instead of edges;
-//               ties to 1e-9 of the distance go to a.
-// capsule, box  the closest features, and each end that is over a face; if the segment intersects the
-//               box, the features on the axis of least overlap among faces and crossed edges
-//
-// Other shapes on a plane: the lowest vertices, or the lowest points of curves. A cylinder stands on corners
-// of its inscribed prism and lies on the lowest points of both rims. Polytopes, curves and terrains: see
-// narrow_polytope.cpp, narrow_curved.cpp and narrow_terrain.cpp.
+// What each pair selects stands in narrow.cpp, at the functions of its table.
 FeatureList closest_features(const Shape& sa, const Shape& sb, const Transform<double>& X_a,
                              const Transform<double>& X_b, const Vec3<double>& size_a,
                              const Vec3<double>& size_b,

@@ -163,7 +163,7 @@ struct FaceQuery {
 
 void face_points(const Solid& ref, int face, const Solid& other, bool ref_is_a, ContactList& list) {
     const FaceQuery query(ref, face, other, ref_is_a, list);
-    if (other.type() == ShapeType::ellipsoid) return query.curve(0);
+    if (other.is_smooth()) return query.curve(0);
     if (other.type() == ShapeType::cylinder) return query.cylinder();
     if (const int g = other.face_along(-query.n); g >= 0 && ref.type() != ShapeType::plane) {
         query.vertex(other.support_vertex(-query.n));  // need not belong to the face g

@@ -1,13 +1,10 @@
-// The parts of the narrow phase without closed form. Each adds points to a list.
+// The searches of the narrow phase. Each adds points to a list.
 #pragma once
 
 #include "collision/contact/placed_feature.hpp"
 #include "collision/detect/contact_list.hpp"
 
 namespace costate {
-
-// All pairs without a closed form; a plane or a terrain must be the second shape.
-FeatureList general_features(const Solid& a, const Solid& b, double reach);
 
 // Adds the points of `other` over a face of `ref`, measured along the normal of the face. ref_is_a: `ref` is
 // the first shape of the pair.

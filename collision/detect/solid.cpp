@@ -90,29 +90,15 @@ Vec Solid::centre() const {
 }
 
 Vec Solid::support(const Vec& d) const {
-    const Vec l = X.R.transpose() * d;
-    switch (type()) {
-        case ShapeType::sphere: return X.p;
-        case ShapeType::capsule: return X.p + X.R.col(2) * (l.z() < 0 ? -size.y() : size.y());
-        case ShapeType::box: {
-            const auto side = [&](int k) { return l[k] < 0 ? -size[k] : size[k]; };
-            return X.R * Vec(side(0), side(1), side(2)) + X.p;
-        }
-        case ShapeType::ellipsoid:
-            return X.R * size.cwiseProduct(normalise<double>(size.cwiseProduct(l))) + X.p;
-        case ShapeType::cylinder: {
-            const double across = std::hypot(l.x(), l.y()),
-                         k = across > degenerate_length ? size.x() / across : 0;
-            return X.R * Vec(k * l.x(), k * l.y(), l.z() < 0 ? -size.y() : size.y()) + X.p;
-        }
-        default: return vertex(support_vertex(d));
-    }
+    const auto support = shape_kind(type()).support;
+    if (support == nullptr) return vertex(support_vertex(d));
+    return X.R * support(size, X.R.transpose() * d) + X.p;
 }
 
 Feature Solid::feature_along(const Vec& d, double tol) const {
     const double along_axis = d.dot(X.R.col(2));
     if (type() == ShapeType::sphere) return vertex_feature(0);
-    if (type() == ShapeType::ellipsoid) return curve_feature(0);
+    if (is_smooth()) return curve_feature(0);
     if (type() == ShapeType::capsule)
         return std::abs(along_axis) < tol ? edge_feature(0) : vertex_feature(along_axis < 0 ? 0 : 1);
     const int face = face_along(d);

@@ -50,7 +50,8 @@ struct Solid {
         hull = tables.view(), only_side = number;
     }
     ShapeType type() const { return shape->type; }
-    bool is_curved() const { return type() == ShapeType::cylinder || type() == ShapeType::ellipsoid; }
+    bool is_curved() const { return shape_kind(type()).curved; }
+    bool is_smooth() const { return is_curved() && shape_kind(type()).unit_hull == nullptr; }
 
     // In the common frame.
     Vec3<double> vertex(int i) const { return X.R * scale.cwiseProduct(hull.vertices[i]) + X.p; }

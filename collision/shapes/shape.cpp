@@ -2,48 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
-#include <limits>
 
 namespace costate {
-
-const char* shape_type_name(ShapeType type) {
-    switch (type) {
-        case ShapeType::plane: return "plane";
-        case ShapeType::sphere: return "sphere";
-        case ShapeType::capsule: return "capsule";
-        case ShapeType::box: return "box";
-        case ShapeType::cylinder: return "cylinder";
-        case ShapeType::ellipsoid: return "ellipsoid";
-        case ShapeType::mesh: return "mesh";
-        case ShapeType::terrain: return "terrain";
-    }
-    return "?";
-}
-
-bool pair_supported(ShapeType a, ShapeType b) {
-    const auto unbounded = [](ShapeType type) {
-        return type == ShapeType::plane || type == ShapeType::terrain;
-    };
-    return !unbounded(a) || !unbounded(b);
-}
-
-double bounding_radius(const Shape& shape, const Vec3<double>& size) {
-    const auto corner = [&](const auto& extent) {
-        return (extent.centre.cwiseAbs() + extent.half).cwiseProduct(size).norm();
-    };
-    switch (shape.type) {
-        case ShapeType::plane: return std::numeric_limits<double>::infinity();
-        case ShapeType::sphere: return size.x();
-        case ShapeType::capsule: return size.x() + size.y();
-        case ShapeType::box: return size.norm();
-        case ShapeType::cylinder: return std::hypot(size.x(), size.y());
-        case ShapeType::ellipsoid: return size.maxCoeff();
-        case ShapeType::mesh: return corner(*shape.hull);
-        case ShapeType::terrain: return corner(*shape.terrain);
-    }
-    return 0;
-}
 
 int ShapeSet::index(std::string_view name) const {
     const auto it =

@@ -7,30 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "collision/shapes/hull.hpp"
-#include "collision/shapes/terrain.hpp"
+#include "collision/shapes/shape_kind.hpp"
 #include "core/model/model.hpp"
 
 namespace costate {
 
-// Shape types with their three sizes, m; unused sizes are 0 and have no effect.
-//   plane      none; the half space below its xy plane is solid, z is the outward normal
-//   sphere     radius
-//   capsule    radius, half length of its segment; its axis is z
-//   box        half extents
-//   cylinder   radius, half length; its axis is z
-//   ellipsoid  semi-axes along x, y, z
-//   mesh       scale factors along x, y, z of a convex hull
-//   terrain    scale factors along x, y, z of a surface of triangles; belongs to the world
-enum class ShapeType { plane, sphere, capsule, box, cylinder, ellipsoid, mesh, terrain };
-inline constexpr ShapeType all_shape_types[] = {ShapeType::plane, ShapeType::sphere,   ShapeType::capsule,
-                                                ShapeType::box,   ShapeType::cylinder, ShapeType::ellipsoid,
-                                                ShapeType::mesh,  ShapeType::terrain};
-
-const char* shape_type_name(ShapeType type);
-
-// True if contacts between the two types, in any order, are supported: all pairs except planes and terrains
-// among each other.
+// True if contacts between the two types, in any order, are supported, i.e. if the table of pairs in
+// collision/detect/narrow.cpp has them: all pairs except planes and terrains among each other.
 bool pair_supported(ShapeType a, ShapeType b);
 
 struct Shape {
@@ -45,7 +28,9 @@ struct Shape {
 };
 
 // The largest distance of a point of the shape from its origin, m; infinite for a plane.
-double bounding_radius(const Shape& shape, const Vec3<double>& size);
+inline double bounding_radius(const Shape& shape, const Vec3<double>& size) {
+    return shape_kind(shape.type).bounding_radius(shape, size);
+}
 
 // Data that determines which shapes may collide; see build_shapes.
 struct CollisionFilter {

@@ -1,5 +1,8 @@
 #include "scenes/format/known_keys.hpp"
 
+#include <algorithm>
+
+#include "collision/shapes/shape_kind.hpp"
 #include "core/model/actuator.hpp"
 
 namespace costate {
@@ -8,6 +11,20 @@ namespace {
 std::vector<std::string> with_quantities(std::vector<std::string> keys) {
     for (const ActuatorQuantity& quantity : actuator_quantities())
         keys.push_back(quantity.name);
+    return keys;
+}
+
+// Adds the keys of sizes and, for shapes, of data; "file" and the sizes of all types that visuals may have.
+std::vector<std::string> with_sizes(std::vector<std::string> keys, bool visuals) {
+    const auto add = [&](const char* key) {
+        if (key != nullptr && std::ranges::find(keys, key) == keys.end()) keys.emplace_back(key);
+    };
+    for (const ShapeKind& kind : shape_kinds) {
+        if (visuals && !kind.visual) continue;
+        std::ranges::for_each(kind.sizes, add, &SizeKey::name);
+        for (const ShapeFormat& format : kind.formats)
+            if (!visuals) std::ranges::for_each(format.data, add);
+    }
     return keys;
 }
 
@@ -37,16 +54,13 @@ const std::vector<KnownKeys>& known_keys() {
          {"name", "parent", "joint", "joints", "mass", "com", "inertia", "shapes", "visuals", "sites"}},
         {"site", {"name", "position", "quaternion", "rpy_deg"}},
         {"joint",
-         {"name", "type", "axis", "axis2", "pitch", "position", "quaternion", "rpy_deg", "limits",
+         {"name", "type", "axis", "axis2", "axes", "pitch", "position", "quaternion", "rpy_deg", "limits",
           "greatest_angle", "limit_stiffness", "limit_damping", "damping", "armature", "stiffness", "rest",
           "dry_friction", "locked"}},
-        {"shape", {"name",     "type",       "radius",  "half_length", "half_extents",  "semi_axes",
-                   "vertices", "triangles",  "file",    "heights",     "cell",          "scale",
-                   "position", "quaternion", "rpy_deg", "friction",    "restitution",   "stiffness",
-                   "damping",  "margin",     "group",   "mask",        "self_collision"}},
-        {"visual",
-         {"type", "radius", "half_length", "half_extents", "semi_axes", "file", "scale", "position",
-          "quaternion", "rpy_deg", "rgba"}},
+        {"shape", with_sizes({"name", "type", "position", "quaternion", "rpy_deg", "friction", "restitution",
+                              "stiffness", "damping", "margin", "group", "mask", "self_collision"},
+                             false)},
+        {"visual", with_sizes({"type", "file", "position", "quaternion", "rpy_deg", "rgba"}, true)},
         {"actuator", with_quantities({"name", "joint", "type", "gear", "control_limits", "force_limits",
                                       "body", "axis", "position", "drag"})},
         {"equality",

@@ -1,5 +1,6 @@
 #include "scenes/read/joint_reader.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <tuple>
 
@@ -8,62 +9,85 @@
 namespace costate {
 namespace {
 
-// The joint types of the format, in the order of the names in read_joint.
-enum class Kind {
-    fixed,
-    revolute,
-    prismatic,
-    spherical,
-    free,
-    continuous,
-    helical,
-    universal,
-    cylindrical,
-    planar
-};
-
 // One link of a joint: a joint type of the core and its axis.
 struct Link {
     JointType type = JointType::fixed;
     Vec3<double> axis = Vec3<double>::UnitZ();
 };
+using Links = std::vector<Link>;
 
-bool is_chain(Kind kind) {
-    return kind == Kind::universal || kind == Kind::cylindrical || kind == Kind::planar;
+// A joint type of the format.
+struct JointFormat {
+    const char* name;
+    bool chain;                     // of joints <joint>.1, <joint>.2, ...
+    std::vector<const char*> keys;  // those of type_keys that it has
+    // the links of a joint with this "axis", or z
+    Links (*links)(const Node& joint, const Vec3<double>& axis);
+};
+
+// The keys that only some types have.
+constexpr const char* type_keys[] = {"axis",  "limits", "stiffness", "rest",
+                                     "axis2", "axes",   "pitch",     "greatest_angle"};
+
+// A direction that must not be parallel to the one before.
+Vec3<double> read_next_axis(const Node& node, const Vec3<double>& before, const char* name) {
+    const Vec3<double> axis = read_direction(node);
+    if (axis.cross(before).norm() < 1e-6)
+        node.fail(std::string("is parallel to ") + name, "use another direction");
+    return axis;
 }
 
-// "axis2", which must not be parallel to the first axis.
-Vec3<double> read_second_axis(const Node& node, const Vec3<double>& axis) {
-    const Vec3<double> second = read_direction(node);
-    if (second.cross(axis).norm() < 1e-6) node.fail("is parallel to \"axis\"", "use another direction");
-    return second;
+template <JointType type> Links one_link(const Node&, const Vec3<double>& axis) { return {{type, axis}}; }
+
+Links universal_links(const Node& joint, const Vec3<double>& axis) {
+    return {{JointType::revolute, axis},
+            {JointType::revolute, read_next_axis(joint["axis2"], axis, "\"axis\"")}};
 }
 
-std::vector<Link> links_of(const Node& node, Kind kind, const Vec3<double>& axis) {
-    switch (kind) {
-        case Kind::fixed: return {{JointType::fixed, axis}};
-        case Kind::revolute:
-        case Kind::continuous: return {{JointType::revolute, axis}};
-        case Kind::prismatic: return {{JointType::prismatic, axis}};
-        case Kind::spherical: return {{JointType::spherical, axis}};
-        case Kind::free: return {{JointType::free, axis}};
-        case Kind::helical: return {{JointType::helical, axis}};
-        case Kind::universal:
-            return {{JointType::revolute, axis},
-                    {JointType::revolute, read_second_axis(node["axis2"], axis)}};
-        case Kind::cylindrical: return {{JointType::prismatic, axis}, {JointType::revolute, axis}};
-        case Kind::planar: {  // first direction: axis2 made normal to the axis; second: axis x first
-            const auto given = node.find("axis2");
-            const Vec3<double> otherwise =
-                std::abs(axis.x()) < 0.9 ? Vec3<double>::UnitX() : Vec3<double>::UnitY();
-            const Vec3<double> along = given ? read_second_axis(*given, axis) : otherwise;
-            const Vec3<double> first = (along - along.dot(axis) * axis).normalized();
-            return {{JointType::prismatic, first},
-                    {JointType::prismatic, axis.cross(first)},
-                    {JointType::revolute, axis}};
-        }
-    }
-    return {};
+Links cylindrical_links(const Node&, const Vec3<double>& axis) {
+    return {{JointType::prismatic, axis}, {JointType::revolute, axis}};
+}
+
+// First direction: axis2 made normal to the axis; second: axis x first.
+Links planar_links(const Node& joint, const Vec3<double>& axis) {
+    const auto given = joint.find("axis2");
+    const Vec3<double> otherwise = std::abs(axis.x()) < 0.9 ? Vec3<double>::UnitX() : Vec3<double>::UnitY();
+    const Vec3<double> along = given ? read_next_axis(*given, axis, "\"axis\"") : otherwise;
+    const Vec3<double> first = (along - along.dot(axis) * axis).normalized();
+    return {{JointType::prismatic, first},
+            {JointType::prismatic, axis.cross(first)},
+            {JointType::revolute, axis}};
+}
+
+// At coordinate 0 the axes must not be in one plane: about its normal the joint could not turn.
+Links gimbal_links(const Node& joint, const Vec3<double>&) {
+    Mat3<double> axes;
+    const Node given = joint["axes"];
+    const std::vector<Node> directions = given.items(3);
+    for (int k = 0; k < 3; ++k)
+        axes.col(k) = read_direction(directions[k]);
+    if (std::abs(axes.determinant()) < 1e-6)
+        given.fail("are in one plane (gimbal lock)", "use directions that span the space");
+    return {{JointType::revolute, axes.col(0)},
+            {JointType::revolute, axes.col(1)},
+            {JointType::revolute, axes.col(2)}};
+}
+
+const std::vector<JointFormat>& joint_formats() {
+    static const std::vector<JointFormat> table{
+        {"fixed", false, {}, one_link<JointType::fixed>},
+        {"revolute", false, {"axis", "limits", "stiffness", "rest"}, one_link<JointType::revolute>},
+        {"prismatic", false, {"axis", "limits", "stiffness", "rest"}, one_link<JointType::prismatic>},
+        {"spherical", false, {"greatest_angle"}, one_link<JointType::spherical>},
+        {"free", false, {}, one_link<JointType::free>},
+        {"continuous", false, {"axis", "stiffness", "rest"}, one_link<JointType::revolute>},
+        {"helical", false, {"axis", "pitch", "limits", "stiffness", "rest"}, one_link<JointType::helical>},
+        {"universal", true, {"axis", "axis2", "limits", "stiffness", "rest"}, universal_links},
+        {"gimbal", true, {"axes", "limits", "stiffness", "rest"}, gimbal_links},
+        {"cylindrical", true, {"axis", "limits", "stiffness", "rest"}, cylindrical_links},
+        {"planar", true, {"axis", "axis2", "limits", "stiffness", "rest"}, planar_links},
+    };
+    return table;
 }
 
 // One number for all dofs, or one number per dof.
@@ -89,44 +113,41 @@ void read_limits(const Node& node, std::vector<BodySpec>& links) {
 }
 
 // Refuses the keys that a joint type does not use.
-void forbid_others(const Node& node, Kind kind, const std::string& type) {
-    const std::string because = "the joint is " + type;
-    const bool axis = kind != Kind::fixed && kind != Kind::spherical && kind != Kind::free;
-    if (!axis) node.forbid({"axis", "limits", "stiffness", "rest"}, because);
-    if (kind != Kind::universal && kind != Kind::planar) node.forbid({"axis2"}, because);
-    if (kind == Kind::continuous) node.forbid({"limits"}, because);
-    if (kind != Kind::helical) node.forbid({"pitch"}, because);
-    if (kind != Kind::spherical) node.forbid({"greatest_angle"}, because);
+void forbid_others(const Node& node, const JointFormat& format) {
+    for (const char* key : type_keys)
+        if (std::ranges::find(format.keys, std::string_view(key)) == format.keys.end())
+            node.forbid({key}, std::string("the joint is ") + format.name);
 }
 
 // The joint of a node as links; their bodies are named by the caller. One link has the name of the joint,
 // several have numbered names.
 std::vector<BodySpec> read_joint(const Node& node, const std::string& otherwise, bool at_world) {
     node.expect_keys("joint");
-    const Kind kind = static_cast<Kind>(
-        node["type"].choice({"fixed", "revolute", "prismatic", "spherical", "free", "continuous", "helical",
-                             "universal", "cylindrical", "planar"}));
+    std::vector<std::string> types;
+    for (const JointFormat& format : joint_formats())
+        types.emplace_back(format.name);
+    const JointFormat& format = joint_formats()[node["type"].choice(types)];
     const auto own = node.find("name");
     const std::string name = own ? read_name(*own) : otherwise;
-    if (kind == Kind::free && !at_world)
-        node["type"].fail("the parent of a free joint is the world",
-                          "leave out \"parent\", or use another type");
-    forbid_others(node, kind, node["type"].text());
+    forbid_others(node, format);
     const auto direction = node.find("axis");
     const Vec3<double> axis = direction ? read_direction(*direction) : Vec3<double>::UnitZ();
 
     std::vector<BodySpec> links;
-    for (const Link& link : links_of(node, kind, axis)) {
+    for (const Link& link : format.links(node, axis)) {
+        if (link.type == JointType::free && !at_world)
+            node["type"].fail("the parent of a free joint is the world",
+                              "leave out \"parent\", or use another type");
         BodySpec spec;
         spec.joint = link.type;
         spec.axis = link.axis;
-        spec.joint_name = is_chain(kind) ? name + "." + std::to_string(links.size() + 1) : name;
+        spec.joint_name = format.chain ? name + "." + std::to_string(links.size() + 1) : name;
         links.push_back(spec);
     }
     const Transform<double> X = read_pose(node);
     links[0].placement = X.p;
     links[0].R_PB = X.R;
-    if (kind == Kind::helical) links[0].pitch = node["pitch"].number();
+    if (links[0].joint == JointType::helical) links[0].pitch = node["pitch"].number();
     if (const auto limits = node.find("limits")) read_limits(*limits, links);
     if (const auto angle = node.find("greatest_angle")) {
         links[0].upper = angle->positive();
@@ -150,9 +171,9 @@ std::vector<BodySpec> read_joint(const Node& node, const std::string& otherwise,
                             {"stiffness", &BodySpec::stiffness, true},
                             {"rest", &BodySpec::rest, false},
                             {"dry_friction", &BodySpec::dry_friction, true}}) {
-        const int nv = is_chain(kind) ? static_cast<int>(links.size()) : joint_nv(links[0].joint);
+        const int nv = format.chain ? static_cast<int>(links.size()) : joint_nv(links[0].joint);
         const std::vector<double> values = read_per_dof(node, p.key, nv, p.nonnegative);
-        if (is_chain(kind) && !values.empty())
+        if (format.chain && !values.empty())
             for (size_t k = 0; k < links.size(); ++k)
                 links[k].*p.values = {values[k]};
         else

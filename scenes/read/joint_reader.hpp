@@ -10,7 +10,7 @@ namespace costate {
 // The links that carry a body, from the parent on: each link is the parent of the next, and the last one is
 // the body itself. They follow from the "joint" or the "joints" of `body`; a body without either is fixed.
 // `body_name` is the name of the last link; the others are <body>.1, <body>.2, ... The joints of a joint with
-// several links (universal, cylindrical, planar) are <joint>.1, <joint>.2, ...
+// several links (such as universal) are <joint>.1, <joint>.2, ...
 std::vector<BodySpec> read_joints(const Node& body, const std::string& body_name, bool at_world);
 
 // The first body on the path from `body` to the world, `body` included, that moves relative to its parent; -1

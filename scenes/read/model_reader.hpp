@@ -29,8 +29,9 @@ ModelInput read_model(const Node& node);
 // A shape, without its body. `otherwise` is the default of its name.
 ShapeSpec read_shape(const Node& node, const std::string& otherwise);
 
-// Three positive numbers.
-Vec3<double> positive3(const Node& node);
+// The size of a shape or visual, 0 where it has no number. Reads positive numbers, or any factors if
+// `mirrors`.
+Vec3<double> read_size(const Node& node, const ShapeKind& kind, bool mirrors);
 
 // Reads the surface of a shape or of the ground: friction, and restitution or stiffness and damping.
 void read_surface(const Node& node, ShapeSpec& shape);

@@ -14,23 +14,34 @@ namespace {
 
 constexpr size_t max_vertices = 100'000, max_heights = 1'000'000;
 
+// A type in files, and its row in the table.
 struct KnownShape {
-    const char* name;
-    ShapeType type;
-    std::vector<const char*> keys;  // of its size
+    const ShapeKind* kind;
+    ShapeFormat format;
+
+    bool has(const char* key) const {
+        const auto same = [&](const char* other) {
+            return other != nullptr && std::string_view(other) == key;
+        };
+        return std::ranges::any_of(format.data, same) ||
+               std::ranges::any_of(kind->sizes, same, &SizeKey::name);
+    }
+    // Refuses the keys of the data and size of `other` that this type does not have.
+    void forbid_keys_of(const KnownShape& other, const Node& node) const {
+        const auto forbid = [&](const char* key) {
+            if (key != nullptr && !has(key)) node.forbid({key}, std::string("the shape is a ") + format.name);
+        };
+        std::ranges::for_each(other.format.data, forbid);
+        std::ranges::for_each(other.kind->sizes, forbid, &SizeKey::name);
+    }
 };
-const std::vector<KnownShape>& known_shapes() {
-    static const std::vector<KnownShape> table{
-        {"sphere", ShapeType::sphere, {"radius"}},
-        {"capsule", ShapeType::capsule, {"radius", "half_length"}},
-        {"cylinder", ShapeType::cylinder, {"radius", "half_length"}},
-        {"box", ShapeType::box, {"half_extents"}},
-        {"ellipsoid", ShapeType::ellipsoid, {"semi_axes"}},
-        {"mesh", ShapeType::mesh, {"vertices", "file", "scale"}},
-        {"height_field", ShapeType::terrain, {"heights", "cell", "scale"}},
-        {"triangle_mesh", ShapeType::terrain, {"vertices", "triangles", "file", "scale"}},
-        {"plane", ShapeType::plane, {}}};
-    return table;
+
+std::vector<KnownShape> known_shapes() {
+    std::vector<KnownShape> all;
+    for (const ShapeKind& kind : shape_kinds)
+        for (const ShapeFormat& format : kind.formats)
+            if (format.name != nullptr) all.push_back({&kind, format});
+    return all;
 }
 
 // The mesh of the file that a shape names, relative to the folder of the document.
@@ -120,9 +131,20 @@ std::shared_ptr<const Terrain> read_height_field(const Node& node) {
 
 }  // namespace
 
-Vec3<double> positive3(const Node& node) {
-    const std::vector<Node> three = node.items(3);
-    return {three[0].positive(), three[1].positive(), three[2].positive()};
+Vec3<double> read_size(const Node& node, const ShapeKind& kind, bool mirrors) {
+    Vec3<double> size = Vec3<double>::Zero();
+    for (const SizeKey& key : kind.sizes) {
+        if (key.name == nullptr) continue;
+        if (key.factors && !node.has(key.name)) {
+            size.segment(key.first, key.count).setOnes();
+            continue;
+        }
+        const Node value = node[key.name];
+        const std::vector<Node> numbers = key.count == 1 ? std::vector<Node>{value} : value.items(key.count);
+        for (int k = 0; k < key.count; ++k)
+            size[key.first + k] = key.factors && mirrors ? numbers[k].number() : numbers[k].positive();
+    }
+    return size;
 }
 
 void read_surface(const Node& node, ShapeSpec& s) {
@@ -136,33 +158,21 @@ void read_surface(const Node& node, ShapeSpec& s) {
 
 ShapeSpec read_shape(const Node& node, const std::string& otherwise) {
     node.expect_keys("shape");
-    const KnownShape& known = known_shapes()[  // in the order of the table
-        node["type"].choice({"sphere", "capsule", "cylinder", "box", "ellipsoid", "mesh", "height_field",
-                             "triangle_mesh", "plane"})];
-    for (const KnownShape& other : known_shapes())
-        for (const char* key : other.keys)
-            if (std::ranges::find(known.keys, std::string_view(key)) == known.keys.end())
-                node.forbid({key}, std::string("the shape is a ") + known.name);
+    const std::vector<KnownShape> shapes = known_shapes();
+    std::vector<std::string> names;
+    for (const KnownShape& shape : shapes)
+        names.emplace_back(shape.format.name);
+    const KnownShape& known = shapes[node["type"].choice(names)];
+    for (const KnownShape& other : shapes)
+        known.forbid_keys_of(other, node);
     ShapeSpec s;
-    s.type = known.type;
+    s.type = known.kind->type;
     const auto name = node.find("name");
     s.name = name ? read_name(*name) : otherwise;
-    switch (s.type) {
-        case ShapeType::plane: break;
-        case ShapeType::sphere: s.size[0] = node["radius"].positive(); break;
-        case ShapeType::capsule:
-        case ShapeType::cylinder:
-            s.size = {node["radius"].positive(), node["half_length"].positive(), 0};
-            break;
-        case ShapeType::box: s.size = positive3(node["half_extents"]); break;
-        case ShapeType::ellipsoid: s.size = positive3(node["semi_axes"]); break;
-        case ShapeType::mesh: s.hull = read_hull(node); break;
-        case ShapeType::terrain:
-            s.terrain =
-                node["type"].text() == "height_field" ? read_height_field(node) : read_triangle_mesh(node);
-            break;
-    }
-    if (s.hull || s.terrain) s.size = node.has("scale") ? positive3(node["scale"]) : Vec3<double>(1, 1, 1);
+    if (s.type == ShapeType::mesh) s.hull = read_hull(node);
+    if (s.type == ShapeType::terrain)
+        s.terrain = known.has("heights") ? read_height_field(node) : read_triangle_mesh(node);
+    s.size = read_size(node, *known.kind, false);
     const Transform<double> X = read_pose(node);
     s.R_BS = X.R;
     s.position = X.p;

@@ -1,28 +1,30 @@
 // Visual geometry of bodies.
+#include <algorithm>
+
 #include "scenes/read/model_reader.hpp"
 
 namespace costate {
 namespace {
 
-constexpr ShapeType types[] = {ShapeType::sphere, ShapeType::capsule,   ShapeType::cylinder,
-                               ShapeType::box,    ShapeType::ellipsoid, ShapeType::mesh};
+std::vector<const ShapeKind*> visual_kinds() {
+    std::vector<const ShapeKind*> kinds;
+    for (const ShapeKind& kind : shape_kinds)
+        if (kind.visual) kinds.push_back(&kind);
+    return kinds;
+}
 
-// Reads the size of a visual and refuses the size keys of other types.
-Vec3<double> read_size(const Node& node, ShapeType type) {
-    const std::string because = "the visual is a " + node["type"].text();
-    const bool round = type == ShapeType::sphere || type == ShapeType::capsule || type == ShapeType::cylinder;
-    if (!round) node.forbid({"radius"}, because);
-    if (!round || type == ShapeType::sphere) node.forbid({"half_length"}, because);
-    if (type != ShapeType::box) node.forbid({"half_extents"}, because);
-    if (type != ShapeType::ellipsoid) node.forbid({"semi_axes"}, because);
-    if (type != ShapeType::mesh) node.forbid({"file", "scale"}, because);
-    switch (type) {
-        case ShapeType::sphere: return {node["radius"].positive(), 0, 0};
-        case ShapeType::box: return positive3(node["half_extents"]);
-        case ShapeType::ellipsoid: return positive3(node["semi_axes"]);
-        case ShapeType::mesh: return node.vec3_or("scale", {1, 1, 1});
-        default: return {node["radius"].positive(), node["half_length"].positive(), 0};
-    }
+// Refuses the size keys of other types.
+void forbid_others(const Node& node, const ShapeKind& kind) {
+    const std::string because = std::string("the visual is a ") + kind.name;
+    for (const ShapeKind* other : visual_kinds())
+        for (const SizeKey& key : other->sizes) {
+            const auto same = [&](const SizeKey& own) {
+                return own.name != nullptr && std::string_view(own.name) == key.name;
+            };
+            if (key.name != nullptr && std::ranges::none_of(kind.sizes, same))
+                node.forbid({key.name}, because);
+        }
+    if (kind.type != ShapeType::mesh) node.forbid({"file"}, because);
 }
 
 }  // namespace
@@ -30,8 +32,14 @@ Vec3<double> read_size(const Node& node, ShapeType type) {
 Visual read_visual(const Node& node) {
     node.expect_keys("visual");
     Visual visual;
-    visual.type = types[node["type"].choice({"sphere", "capsule", "cylinder", "box", "ellipsoid", "mesh"})];
-    visual.size = read_size(node, visual.type);
+    const std::vector<const ShapeKind*> kinds = visual_kinds();
+    std::vector<std::string> names;
+    for (const ShapeKind* kind : kinds)
+        names.emplace_back(kind->name);
+    const ShapeKind& kind = *kinds[node["type"].choice(names)];
+    forbid_others(node, kind);
+    visual.type = kind.type;
+    visual.size = read_size(node, kind, true);
     visual.X_BV = read_pose(node);
     if (visual.type == ShapeType::mesh) {
         const std::string file = node["file"].text();

@@ -105,9 +105,11 @@ TEST_CASE("detect: every gap is GJK's distance, and EPA's where a core lies in a
     Rng g(1);
     for (const ShapeType ta : all_shape_types)
         for (const ShapeType tb : all_shape_types) {
-            if (!pair_supported(ta, tb) || !in_closed_form(ta, tb)) continue;
+            if (!pair_supported(ta, tb) || !pair_kind(ta, tb).in_cases) continue;
             CAPTURE(std::string(shape_type_name(ta)));
             CAPTURE(std::string(shape_type_name(tb)));
+            // Bullet's search converges slowly on a curved surface
+            const double accuracy = ta == ShapeType::cylinder || tb == ShapeType::cylinder ? 1e-5 : 1e-12;
             int separated = 0, inside = 0, inexact = 0;
             for (int trial = 0; trial < 2000; ++trial) {
                 const Placed a = random_placed(g, ta, 0.6), b = random_placed(g, tb, 0.6);
@@ -117,8 +119,8 @@ TEST_CASE("detect: every gap is GJK's distance, and EPA's where a core lies in a
                     distance + (is_round(ta) ? a.size.x() : 0) + (is_round(tb) ? b.size.x() : 0);
                 if (std::abs(cores) < 1e-3) continue;
                 ++(cores > 0 ? separated : inside);
-                if (std::abs(distance - oracle) > 1e-12) ++inexact;
-                CHECK(distance < oracle + 1e-12);
+                if (std::abs(distance - oracle) > accuracy) ++inexact;
+                CHECK(distance < oracle + accuracy);
             }
             CHECK(inexact <= 4);  // Bullet's searches stop early now and then, at too large a distance
             CHECK(separated > 500);
@@ -135,8 +137,8 @@ TEST_CASE(
     Rng g(11);
     for (const ShapeType ta : all_shape_types)
         for (const ShapeType tb : all_shape_types) {
-            if (in_closed_form(ta, tb) || ta == ShapeType::terrain || tb == ShapeType::terrain) continue;
-            if (!pair_supported(ta, tb)) continue;
+            if (!pair_supported(ta, tb) || pair_kind(ta, tb).in_cases) continue;
+            if (ta == ShapeType::terrain || tb == ShapeType::terrain) continue;
             CAPTURE(std::string(shape_type_name(ta)));
             CAPTURE(std::string(shape_type_name(tb)));
             int separated = 0, inexact = 0;

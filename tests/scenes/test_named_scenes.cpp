@@ -80,7 +80,7 @@ double total_mass(const Scene& s, const std::string& pattern) {
 
 }  // namespace
 
-TEST_CASE("scenes: the schema names every joint, actuator, term and contact solver of the tables") {
+TEST_CASE("scenes: the schema names every joint, shape, actuator, term and contact solver of the tables") {
     const Json defs = read_json(test::shipped_folder() / "scene.schema.json")["$defs"];
     const auto named = [&](const char* kind, const char* key) {
         const auto names = defs[kind]["properties"][key]["enum"].get<std::vector<std::string>>();
@@ -88,6 +88,14 @@ TEST_CASE("scenes: the schema names every joint, actuator, term and contact solv
     };
     const std::vector<std::string> actuators = actuator_type_names();
     CHECK(named("actuator", "type") == std::set<std::string>(actuators.begin(), actuators.end()));
+    std::set<std::string> shapes, visuals;
+    for (const ShapeKind& kind : shape_kinds) {
+        if (kind.visual) visuals.insert(kind.name);
+        for (const ShapeFormat& format : kind.formats)
+            if (format.name != nullptr) shapes.insert(format.name);
+    }
+    CHECK(named("shape", "type") == shapes);
+    CHECK(named("visual", "type") == visuals);
     std::set<std::string> terms;
     for (const TermTraits& traits : term_traits)
         terms.insert(traits.name);

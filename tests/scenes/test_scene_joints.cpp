@@ -130,6 +130,17 @@ TEST_CASE("scene joints: wrong joints and equalities") {
         {R"({"type": "universal"})", "", "has no \"axis2\"", "add it"},
         {R"({"type": "universal", "axis2": [0, 0, -3]})", "axis2", "is parallel to \"axis\"",
          "use another direction"},
+        {R"({"type": "gimbal"})", "", "has no \"axes\"", "add it"},
+        {R"({"type": "gimbal", "axes": [[1, 0, 0], [0, 1, 0]]})", "axes", "must have 3 entries, has 2",
+         "give all"},
+        {R"({"type": "gimbal", "axes": [[1, 0, 0], [0, 0, 0], [0, 0, 1]]})", "axes/1", "has no direction",
+         "use for example"},
+        {R"({"type": "gimbal", "axes": [[0, 0, 1], [1, 0, 0], [0, 0, 1]]})", "axes",
+         "are in one plane (gimbal lock)", "use directions that span the space"},
+        {R"({"type": "gimbal", "axis": [1, 0, 0], "axes": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]})", "axis",
+         "the joint is gimbal", "remove it"},
+        {R"({"type": "universal", "axis2": [1, 0, 0], "axes": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]})", "axes",
+         "the joint is universal", "remove it"},
         {R"({"type": "cylindrical", "axis2": [1, 0, 0]})", "axis2", "the joint is cylindrical", "remove it"},
         {R"({"type": "cylindrical", "damping": [1, 2, 3]})", "damping", "must have 2 entries, has 3",
          "give all"},
@@ -200,7 +211,7 @@ TEST_CASE("scene joints: wrong joints and equalities") {
                     "test.json#/equalities/1: ", "there is already a equality named \"e\"", "rename");
 }
 
-TEST_CASE("scene joints: planar, universal and cylindrical joints move as they say") {
+TEST_CASE("scene joints: planar, universal, gimbal and cylindrical joints move as they say") {
     const auto ball_at = [](const char* joint, std::initializer_list<double> q) {
         Scene s = with_ball_joint(joint);
         std::copy(q.begin(), q.end(), s.x0.data() + 2);
@@ -226,9 +237,85 @@ TEST_CASE("scene joints: planar, universal and cylindrical joints move as they s
           turn(z, 0.4));
     check(ball_at(R"({"type": "universal", "axis": [1, 0, 0], "axis2": [0, 1, 0]})", {0.3, 0.4}), home,
           turn(x, 0.3) * turn(y, 0.4));
+    check(ball_at(R"({"type": "gimbal", "axes": [[0, 0, 2], [0, 1, 0], [1, 0, 0]]})", {0.3, 0.4, 0.5}), home,
+          turn(z, 0.3) * turn(y, 0.4) * turn(x, 0.5));
     check(ball_at(R"({"type": "cylindrical", "axis": [0, 1, 0]})", {2, 0.4}), home + 2 * y, turn(y, 0.4));
     check(ball_at(R"({"type": "helical", "pitch": 0.5, "axis": [0, 1, 0]})", {0.4}), home + 0.2 * y,
           turn(y, 0.4));
+}
+
+namespace {
+
+// The ball on one gimbal of every property, or on three hinges with massless bodies between, with a servo on
+// the second axis and a term on the body.
+Scene gimbal_scene(bool written_out) {
+    Json json = base();
+    json["steps"] = 200;
+    json["initial"] = Json::object();
+    json["models"][1]["model"] =
+        parse_json(R"({"bodies": [{"name": "ball", "mass": 0.5, "com": [0.1, 0.02, 0.2],
+        "inertia": [0.02, 0.03, 0.025, 0.001, 0.002, -0.001],
+        "joint": {"name": "neck", "type": "gimbal", "axes": [[0, 0.2, 1], [0, 1, 0], [1, 0, 0.1]],
+                  "rpy_deg": [10, 20, 30], "limits": [null, [-0.2, 0.45], [-1, 1]], "limit_stiffness": 50,
+                  "damping": [0.01, 0.02, 0.03], "armature": 0.001, "stiffness": [0.5, 0, 0.7],
+                  "rest": [0.1, 0, -0.2], "dry_friction": [0, 0.01, 0]}}],
+        "actuators": [{"name": "servo", "joint": "neck.2", "type": "servo", "kp": 2, "kd": 0.1}]})",
+                   "gimbal");
+    if (written_out) {
+        Json& bodies = json["models"][1]["model"]["bodies"];
+        Json ball = bodies[0];
+        bodies = parse_json(R"([
+            {"name": "one",
+             "joint": {"name": "neck.1", "type": "revolute", "axis": [0, 0.2, 1], "rpy_deg": [10, 20, 30],
+                       "damping": 0.01, "armature": 0.001, "stiffness": 0.5, "rest": 0.1}},
+            {"name": "two", "parent": "one",
+             "joint": {"name": "neck.2", "type": "revolute", "axis": [0, 1, 0], "limits": [-0.2, 0.45],
+                       "limit_stiffness": 50, "damping": 0.02, "armature": 0.001, "dry_friction": 0.01}}])",
+                            "hinges");
+        ball["parent"] = "two";
+        ball["joint"] =
+            parse_json(R"({"name": "neck.3", "type": "revolute", "axis": [1, 0, 0.1], "limits": [-1, 1],
+                                       "limit_stiffness": 50, "damping": 0.03, "armature": 0.001,
+                                       "stiffness": 0.7, "rest": -0.2})",
+                       "hinge");
+        bodies.push_back(ball);
+    }
+    json["initial"] = parse_json(R"({"joints": {"ball/neck.1": 0.3, "ball/neck.2": 0.4, "ball/neck.3": -0.6},
+                                     "velocities": {"ball/neck.*": 2}})",
+                                 "initial");
+    json["controls"] = parse_json(R"([{"actuators": ["ball/servo"], "initial": 0.2}])", "controls");
+    json["parameters"] = Json::array();
+    json["objective"] =
+        parse_json(R"([{"term": "position", "body": "ball", "point": [0.3, 0.1, 0.2], "target": [1, 2, 3]}])",
+                   "objective");
+    if (written_out) json["objective"][0]["body"] = "ball/ball";
+    return scene_of(json);
+}
+
+}  // namespace
+
+TEST_CASE("scene joints: a gimbal is three hinges, with the same motion and gradients") {
+    const Scene gimbal = gimbal_scene(false), hinges = gimbal_scene(true);
+    CHECK((gimbal.world.model.nq == 5 && gimbal.world.model.nv == 5));
+    CHECK((gimbal.x0 == hinges.x0 && gimbal.x0[4] == -0.6));
+    REQUIRE(gimbal.theta.size() == hinges.theta.size());
+    double losses[2];
+    Gradient gradients[2];
+    for (const Scene* s : {&gimbal, &hinges}) {
+        Simulation simulation(s->world, s->objective);
+        Rollout<Simulation> rollout(simulation, s->plan, s->steps);
+        const int k = s == &hinges;
+        losses[k] = rollout.forward(s->theta, s->x0, s->z0);
+        rollout.backward(s->theta, s->z0, gradients[k]);
+    }
+    CHECK(losses[0] == doctest::Approx(losses[1]).epsilon(1e-13));
+    const auto check = [](const VecX<double>& x, const VecX<double>& y) {
+        CHECK(x.norm() > 1e-3);
+        CHECK((x - y).norm() <= 1e-11 * y.norm());
+    };
+    check(gradients[0].controls, gradients[1].controls);
+    check(gradients[0].initial_state, gradients[1].initial_state);
+    check(gradients[0].parameters, gradients[1].parameters);
 }
 
 TEST_CASE("scene joints: a coupling of a scene makes one joint follow another, and a weld carries a body") {
