@@ -41,18 +41,18 @@ std::string label_of(const std::string& path, const std::vector<std::string>& al
     return std::count_if(all.begin(), all.end(), same) > 1 ? path : p.stem().string();
 }
 
-std::vector<Film> films_of(const Scene& scene, const std::vector<std::string>& runs, const Overlays& overlays,
-                           int most_frames) {
-    std::vector<Film> films;
+std::vector<FrameSequence> sequences_of(const Scene& scene, const std::vector<std::string>& runs,
+                                        const Overlays& overlays, int most_frames) {
+    std::vector<FrameSequence> sequences;
     for (const std::string& run : runs)
-        films.push_back(
-            film_trajectory(scene, read_trajectory(run, scene), label_of(run, runs), overlays, most_frames));
-    if (!films.empty()) return films;
+        sequences.push_back(frames_of_trajectory(scene, read_trajectory(run, scene), label_of(run, runs),
+                                                 overlays, most_frames));
+    if (!sequences.empty()) return sequences;
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene));
-    films.push_back(
-        film_rollout(scene, rollout, {scene.theta, scene.x0, scene.z0}, "simulation", overlays, most_frames));
-    return films;
+    sequences.push_back(frames_of_rollout(scene, rollout, {scene.theta, scene.x0, scene.z0}, "simulation",
+                                          overlays, most_frames));
+    return sequences;
 }
 
 int view(const Arguments& a) {
@@ -71,24 +71,24 @@ int view(const Arguments& a) {
     const Scene scene = a.load();
     const std::string out = a.text("out").value_or(png ? "" : scene.file.stem().string() + ".html");
 
-    std::vector<Film> films;
+    std::vector<FrameSequence> sequences;
     try {
-        films = films_of(scene, runs, overlays, most_frames);
+        sequences = sequences_of(scene, runs, overlays, most_frames);
     } catch (const DivergenceError& e) {
         throw DivergenceError(std::string(e.what()) + "; costate view --steps shows the steps before it");
     }
-    const std::string page = view_page(scene, films);
+    const std::string page = view_page(scene, sequences);
     OutputFiles files;
     if (!out.empty()) files.write(out, page);
     if (png) files.write(*png, photograph(page, picture));
     files.commit();
 
     Report shown = Report::array();
-    for (const Film& film : films)
-        shown.push_back({{"label", film.label},
-                         {"states", film.states},
-                         {"frames", film.frames()},
-                         {"every", film.every}});
+    for (const FrameSequence& sequence : sequences)
+        shown.push_back({{"label", sequence.label},
+                         {"states", sequence.states},
+                         {"frames", sequence.frames()},
+                         {"every", sequence.every}});
     const Report report{{"name", scene.name},
                         {"bodies", scene.world.model.bodies.size()},
                         {"runs", shown},
@@ -99,11 +99,12 @@ int view(const Arguments& a) {
         std::fputs(to_text(report).c_str(), stdout);
         return done;
     }
-    for (const Film& film : films) {
-        std::printf("%s, %s: %d frames", scene.name.c_str(), film.label.c_str(), film.frames());
-        if (film.every > 1) std::printf(" of %d states, every %dth and the last", film.states, film.every);
+    for (const FrameSequence& sequence : sequences) {
+        std::printf("%s, %s: %d frames", scene.name.c_str(), sequence.label.c_str(), sequence.frames());
+        if (sequence.every > 1)
+            std::printf(" of %d states, every %dth and the last", sequence.states, sequence.every);
         std::printf("\n");
-        for (const std::string& note : film.notes)
+        for (const std::string& note : sequence.notes)
             std::printf("%s\n", note.c_str());
     }
     if (!out.empty())

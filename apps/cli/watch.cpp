@@ -57,9 +57,9 @@ std::string text_of(const Report& report) {
 }
 
 // Sends the new frames, preceded by the last frame already sent.
-void send_frames(Feed& feed, const Scene& scene, Film& film) {
-    feed.add("frames", pack_films(scene, {film}));
-    keep_last_frame(film, static_cast<int>(scene.world.model.bodies.size()), scene.world.nu());
+void send_frames(Feed& feed, const Scene& scene, FrameSequence& sequence) {
+    feed.add("frames", encode_frames(scene, {sequence}));
+    keep_last_frame(sequence, static_cast<int>(scene.world.model.bodies.size()), scene.world.nu());
 }
 
 void watch_simulation(const Scene& scene, double speed, int most_frames, Feed& feed,
@@ -68,15 +68,15 @@ void watch_simulation(const Scene& scene, double speed, int most_frames, Feed& f
     Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene));
     const Stopwatch watch;
     double next = 0;
-    const auto filmed = [&](Film& film) {
-        const double ahead = film.times.back() / speed - watch.seconds();
+    const auto on_frame = [&](FrameSequence& sequence) {
+        const double ahead = sequence.times.back() / speed - watch.seconds();
         signals.wait(std::max(0.0, ahead));
-        if (watch.seconds() < next || film.frames() < 2) return;
-        send_frames(feed, scene, film);
+        if (watch.seconds() < next || sequence.frames() < 2) return;
+        send_frames(feed, scene, sequence);
         next = watch.seconds() + between_events;
     };
-    Film rest = film_rollout(scene, rollout, {scene.theta, scene.x0, scene.z0}, "simulation", {true, false},
-                             most_frames, filmed);
+    FrameSequence rest = frames_of_rollout(scene, rollout, {scene.theta, scene.x0, scene.z0}, "simulation",
+                                           {true, false}, most_frames, on_frame);
     send_frames(feed, scene, rest);
     const std::string loss = rest.has_loss ? print(", loss %.6g", rest.loss) : "";
     feed.replace("news", text_of({{"text", print("%d steps", scene.steps) + loss}, {"done", true}}));
@@ -84,10 +84,11 @@ void watch_simulation(const Scene& scene, double speed, int most_frames, Feed& f
 
 // Sends the run before optimization and the best run so far. `rollout` must not be the optimizer's, whose
 // states are still needed.
-void send_best(Feed& feed, const Scene& scene, Rollout<Simulation>& rollout, const Film& before,
+void send_best(Feed& feed, const Scene& scene, Rollout<Simulation>& rollout, const FrameSequence& before,
                const RolloutInputs& best, const OptimizeResult& r) {
-    const Film now = film_rollout(scene, rollout, best, "best so far", {true, false}, most_frames_of_best);
-    feed.replace("runs", pack_films(scene, {before, now}));
+    const FrameSequence now =
+        frames_of_rollout(scene, rollout, best, "best so far", {true, false}, most_frames_of_best);
+    feed.replace("runs", encode_frames(scene, {before, now}));
     feed.replace("plot", text_of({{"svg", plot_svg(loss_curve("Loss of " + scene.name, r.losses, ""))}}));
 }
 
@@ -101,7 +102,8 @@ void watch_optimization(const Scene& scene, Feed& feed, const HeldSignals& signa
     Simulation simulation(scene.world, scene.objective), shown(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene)),
         to_show(shown, scene.plan, checkpoint_schedule(scene));
-    const Film before = film_rollout(scene, to_show, start, "start", {true, false}, most_frames_of_best);
+    const FrameSequence before =
+        frames_of_rollout(scene, to_show, start, "start", {true, false}, most_frames_of_best);
     double next = 0, sent = unlimited;
     const auto news = [&](const OptimizeResult& r, bool done) {
         const std::string more = done ? ", " + r.stopped : "";

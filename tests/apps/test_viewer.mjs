@@ -262,7 +262,7 @@ const tests = {
     assert.deepEqual(empty.said, []);
     await empty.close();
     const html = readFileSync(make("full.html", file), "utf8");
-    const data = html.indexOf('id="films">') + 11;
+    const data = html.indexOf('id="frames">') + 12;
     const changed = html.slice(0, data + 400) + (html[data + 400] === "A" ? "B" : "A") + html.slice(data + 401);
     for (const damaged of [html.slice(0, data + 300), html.slice(0, data), changed]) {
       writeFileSync(at("damaged.html"), damaged);

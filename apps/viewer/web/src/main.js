@@ -261,11 +261,11 @@ async function open() {
   const parent = document.getElementById("viewer");
   const began = performance.now();
   try {
-    const films = document.getElementById("films");
-    if (films?.textContent === "live") return void listen(parent, (header, planes) => (window.costate = new App(parent, header, planes)), complain);
-    if (!films || films.textContent === "") throw new Damaged("it has no data: the file was cut off");
-    const { header, planes } = await unpack(films.textContent);
-    films.remove();
+    const encoded = document.getElementById("frames");
+    if (encoded?.textContent === "live") return void listen(parent, (header, planes) => (window.costate = new App(parent, header, planes)), complain);
+    if (!encoded || encoded.textContent === "") throw new Damaged("it has no data: the file was cut off");
+    const { header, planes } = await unpack(encoded.textContent);
+    encoded.remove();
     const wish = wishes();
     document.body.classList.toggle("bare", wish.get("ui") === "0");
     const app = new App(parent, header, planes);
