@@ -64,10 +64,10 @@ int view(const Arguments& a) {
     if (!png && (a.text("at") || sheet || a.text("size")))
         throw UsageError("--at, --sheet and --size require --png FILE");
     if (a.text("at") && sheet) throw UsageError("--at and --sheet cannot be combined: leave one out");
-    PictureSettings picture;
-    picture.time = a.number("at");
-    picture.moments = sheet ? a.integer("sheet", 12, 1, 100) : 0;
-    if (const auto size = a.text("size")) set_size(*size, picture);
+    ScreenshotSettings image;
+    image.time = a.number("at");
+    image.sheet_images = sheet ? a.integer("sheet", 12, 1, 100) : 0;
+    if (const auto size = a.text("size")) set_size(*size, image);
     const Scene scene = a.load();
     const std::string out = a.text("out").value_or(png ? "" : scene.file.stem().string() + ".html");
 
@@ -80,7 +80,7 @@ int view(const Arguments& a) {
     const std::string page = view_page(scene, sequences);
     OutputFiles files;
     if (!out.empty()) files.write(out, page);
-    if (png) files.write(*png, photograph(page, picture));
+    if (png) files.write(*png, screenshot(page, image));
     files.commit();
 
     Report shown = Report::array();
@@ -110,7 +110,7 @@ int view(const Arguments& a) {
     if (!out.empty())
         std::printf("%.2f MB in %s; open it in a browser\n", 1e-6 * static_cast<double>(page.size()),
                     out.c_str());
-    if (png) std::printf("%d x %d pixels in %s\n", picture.width, picture.height, png->c_str());
+    if (png) std::printf("%d x %d pixels in %s\n", image.width, image.height, png->c_str());
     return done;
 }
 

@@ -11,29 +11,29 @@
 
 namespace costate {
 
-void Feed::append(const std::string& kind, const std::string& data) {
+void EventLog::append(const std::string& kind, const std::string& data) {
     events_.push_back({++last_, kind, data});
     changed_.notify_all();
 }
 
-void Feed::add(const std::string& kind, const std::string& data) {
+void EventLog::add(const std::string& kind, const std::string& data) {
     const std::lock_guard lock(mutex_);
     append(kind, data);
 }
 
-void Feed::replace(const std::string& kind, const std::string& data) {
+void EventLog::replace(const std::string& kind, const std::string& data) {
     const std::lock_guard lock(mutex_);
     std::erase_if(events_, [&](const Event& e) { return e.kind == kind; });
     append(kind, data);
 }
 
-void Feed::close() {
+void EventLog::close() {
     const std::lock_guard lock(mutex_);
     closed_ = true;
     changed_.notify_all();
 }
 
-bool Feed::next(size_t& last, std::string& text) {
+bool EventLog::next(size_t& last, std::string& text) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, std::chrono::seconds(1), [&] { return closed_ || last_ > last; });
     text.clear();
@@ -46,13 +46,13 @@ bool Feed::next(size_t& last, std::string& text) {
 struct PageServer::Listening {
     httplib::Server server;
     std::thread thread;
-    Feed& feed;
+    EventLog& events;
     std::atomic<int> streams = 0;  // number of open event streams
     int port = 0;
 
-    explicit Listening(Feed& f) : feed(f) {}
+    explicit Listening(EventLog& log) : events(log) {}
     ~Listening() {
-        feed.close();
+        events.close();
         server.stop();
         if (thread.joinable()) thread.join();
     }
@@ -88,7 +88,7 @@ bool is_foreign(const std::string& host_header) {
            !host.starts_with("[");
 }
 
-void send_events(Feed& feed, std::atomic<int>& streams, httplib::Response& response) {
+void send_events(EventLog& events, std::atomic<int>& streams, httplib::Response& response) {
     response.set_header("Cache-Control", "no-store");
     const auto stream = std::make_shared<const OpenStream>(streams);
     if (!stream->granted()) {
@@ -99,9 +99,9 @@ void send_events(Feed& feed, std::atomic<int>& streams, httplib::Response& respo
         return;
     }
     response.set_chunked_content_provider(
-        "text/event-stream", [&feed, stream, last = size_t{0}](size_t, httplib::DataSink& sink) mutable {
+        "text/event-stream", [&events, stream, last = size_t{0}](size_t, httplib::DataSink& sink) mutable {
             std::string text;
-            const bool open = feed.next(last, text);
+            const bool open = events.next(last, text);
             // a comment, which detects closed pages
             if (text.empty()) text = ":\n\n";
             if (!sink.is_writable() || !sink.write(text.data(), text.size())) return false;
@@ -112,8 +112,8 @@ void send_events(Feed& feed, std::atomic<int>& streams, httplib::Response& respo
 
 }  // namespace
 
-PageServer::PageServer(const std::string& host, int port, std::string page, Feed& feed)
-    : listening_(std::make_unique<Listening>(feed)) {
+PageServer::PageServer(const std::string& host, int port, std::string page, EventLog& events)
+    : listening_(std::make_unique<Listening>(events)) {
     httplib::Server& server = listening_->server;
     server.new_task_queue = [] { return new httplib::ThreadPool(most_threads); };
     server.set_keep_alive_max_count(1);
@@ -138,10 +138,10 @@ PageServer::PageServer(const std::string& host, int port, std::string page, Feed
     server.Get("/", [page = std::move(page)](const httplib::Request&, httplib::Response& response) {
         response.set_content(page, "text/html; charset=utf-8");
     });
-    server.Get("/events",
-               [&feed, &streams = listening_->streams](const httplib::Request&, httplib::Response& response) {
-                   send_events(feed, streams, response);
-               });
+    server.Get("/events", [&events, &streams = listening_->streams](const httplib::Request&,
+                                                                    httplib::Response& response) {
+        send_events(events, streams, response);
+    });
     listening_->port =
         port == 0 ? server.bind_to_any_port(host) : (server.bind_to_port(host, port) ? port : -1);
     if (listening_->port < 0)

@@ -11,7 +11,7 @@ namespace costate {
 
 namespace {
 
-using Json = Packer::Json;
+using Json = TableEncoder::Json;
 
 double largest(const std::vector<double>& numbers) {
     double most = 0;
@@ -44,28 +44,29 @@ std::vector<double> decades(const std::vector<double>& norms) {
     return out;
 }
 
-Json encode_sequence(const FrameSequence& sequence, double quantum, int bodies, int nu, Packer& packer) {
+Json encode_sequence(const FrameSequence& sequence, double quantum, int bodies, int nu,
+                     TableEncoder& encoder) {
     const auto relative = [](const std::vector<double>& numbers, int bits) {
         return std::ldexp(std::max(largest(numbers), 1e-30), -bits);
     };
-    Json tables{
-        {"times", packer.table(sequence.times, 1, relative(sequence.times, 30), Prediction::line)},
-        {"positions", packer.table(sequence.positions, 3 * bodies, quantum, Prediction::line)},
-        {"quaternions",
-         packer.table(sequence.quaternions, 4 * bodies, std::ldexp(1.0, -17), Prediction::line)},
-        {"controls", packer.table(sequence.controls, nu, relative(sequence.controls, 18), Prediction::line)}};
+    Json tables{{"times", encoder.table(sequence.times, 1, relative(sequence.times, 30), Prediction::line)},
+                {"positions", encoder.table(sequence.positions, 3 * bodies, quantum, Prediction::line)},
+                {"quaternions",
+                 encoder.table(sequence.quaternions, 4 * bodies, std::ldexp(1.0, -17), Prediction::line)},
+                {"controls",
+                 encoder.table(sequence.controls, nu, relative(sequence.controls, 18), Prediction::line)}};
     if (sequence.has_contacts) {
         tables["contacts"] =
-            packer.table({sequence.contacts.begin(), sequence.contacts.end()}, 1, 1, Prediction::last);
-        tables["contact_points"] = packer.groups(sequence.contact_points, 3,
-                                                 std::max(quantum, std::ldexp(1.0, -16)), sequence.contacts);
-        tables["contact_forces"] = packer.groups(sequence.contact_forces, 3,
-                                                 relative(sequence.contact_forces, 16), sequence.contacts);
+            encoder.table({sequence.contacts.begin(), sequence.contacts.end()}, 1, 1, Prediction::last);
+        tables["contact_points"] = encoder.groups(sequence.contact_points, 3,
+                                                  std::max(quantum, std::ldexp(1.0, -16)), sequence.contacts);
+        tables["contact_forces"] = encoder.groups(sequence.contact_forces, 3,
+                                                  relative(sequence.contact_forces, 16), sequence.contacts);
     }
     if (sequence.has_gradient) {
-        tables["adjoint_norms"] = packer.table(decades(sequence.adjoint_norms), 2, 1e-3, Prediction::last);
-        tables["impulse_gradients"] = packer.magnitudes(sequence.impulse_gradients, 3 * bodies);
-        tables["control_gradients"] = packer.magnitudes(sequence.control_gradients, nu);
+        tables["adjoint_norms"] = encoder.table(decades(sequence.adjoint_norms), 2, 1e-3, Prediction::last);
+        tables["impulse_gradients"] = encoder.magnitudes(sequence.impulse_gradients, 3 * bodies);
+        tables["control_gradients"] = encoder.magnitudes(sequence.control_gradients, nu);
     }
     Json run{{"label", sequence.label},
              {"states", sequence.states},
@@ -123,22 +124,22 @@ std::string html(const std::string& text) {
 }
 
 std::string encode_frames(const Scene& scene, const std::vector<FrameSequence>& sequences) {
-    Packer packer;
-    const Json things = describe_things(scene, sequences.front().theta);
+    TableEncoder encoder;
+    const Json objects = describe_objects(scene, sequences.front().theta);
     Json runs = Json::array();
     const double quantum = position_quantum(sequences);
     for (const FrameSequence& sequence : sequences) {
         runs.push_back(encode_sequence(sequence, quantum, static_cast<int>(scene.world.model.bodies.size()),
-                                       scene.world.nu(), packer));
-        if (Json own = describe_things(scene, sequence.theta); own != things)
-            runs.back()["things"] = std::move(own);
+                                       scene.world.nu(), encoder));
+        if (Json own = describe_objects(scene, sequence.theta); own != objects)
+            runs.back()["objects"] = std::move(own);
     }
     Json header{{"generator", "costate " COSTATE_VERSION_TEXT},
                 {"scene", describe_scene(scene)},
-                {"things", things},
+                {"objects", objects},
                 {"time_step", sequences.front().theta[scene.world.time_step.at(0)]},
                 {"runs", std::move(runs)}};
-    return packer.finish(header);
+    return encoder.finish(header);
 }
 
 std::string view_page(const Scene& scene, const std::vector<FrameSequence>& sequences) {

@@ -88,7 +88,7 @@ bool run(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-void set_size(const std::string& text, PictureSettings& settings) {
+void set_size(const std::string& text, ScreenshotSettings& settings) {
     int used = 0;
     const bool good = std::sscanf(text.c_str(), "%5dx%5d%n", &settings.width, &settings.height, &used) == 2 &&
                       used == static_cast<int>(text.size());
@@ -98,9 +98,9 @@ void set_size(const std::string& text, PictureSettings& settings) {
                          text + "'");
 }
 
-bool can_photograph() { return !find_browser().empty(); }
+bool can_screenshot() { return !find_browser().empty(); }
 
-std::string photograph(const std::string& page, const PictureSettings& settings, int density) {
+std::string screenshot(const std::string& page, const ScreenshotSettings& settings, int density) {
     const std::string browser = find_browser();
     if (browser.empty())
         throw UsageError(
@@ -110,7 +110,7 @@ std::string photograph(const std::string& page, const PictureSettings& settings,
     std::ofstream(folder.path / "page.html", std::ios::binary) << page;
     std::string url = "file://" + (folder.path / "page.html").string() + "#ui=0";
     if (settings.time) url += "&t=" + std::to_string(*settings.time);
-    if (settings.moments > 0) url += "&sheet=" + std::to_string(settings.moments);
+    if (settings.sheet_images > 0) url += "&sheet=" + std::to_string(settings.sheet_images);
     const fs::path png = folder.path / "page.png";
     std::vector<std::string> arguments{
         browser,

@@ -109,7 +109,7 @@ export class Overlays {
       const i = 3 * (run.frame * run.bodies + b);
       const size = Math.hypot(g[i], g[i + 1], g[i + 2]);
       const factor = (0.5 * this.scale * logarithmic(size, this.mostGradient)) / size;
-      run.place(b, run.things.bodies[b].com, p);
+      run.place(b, run.objects.bodies[b].com, p);
       if (factor > 0) arrows.add(...p, factor * g[i], factor * g[i + 1], factor * g[i + 2]);
     }
     arrows.end();
@@ -146,7 +146,7 @@ export class Overlays {
   centres(dots) {
     const p = [0, 0, 0];
     dots.begin(this.run.bodies);
-    for (let b = 0; b < this.run.bodies; ++b) dots.add(...this.run.place(b, this.run.things.bodies[b].com, p));
+    for (let b = 0; b < this.run.bodies; ++b) dots.add(...this.run.place(b, this.run.objects.bodies[b].com, p));
     dots.end();
   }
 
