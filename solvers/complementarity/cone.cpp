@@ -96,7 +96,7 @@ SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method
         if (newton(p, law, w, x)) return SolverStatus::pivoted;
     }
     for (int round = 0;
-         law == FrictionLaw::cone && round < most_boxes && w.work < most_work && turned_boxes(p, w.boxes, x);
+         law == FrictionLaw::cone && round < most_boxes && w.work < most_work && rotated_boxes(p, w.boxes, x);
          ++round) {
         w.work += w.boxes.lcp.work;
         if (newton(p, law, w, x)) return SolverStatus::boxed;

@@ -9,8 +9,8 @@
 
 namespace costate {
 
-// Work of turned_boxes.
-struct TurnedBoxes {
+// Work of rotated_boxes.
+struct RotatedBoxes {
     std::vector<double> A, b, x, s, cosine, sine;
     LcpScratch lcp;
     ActiveSet<double> set;
@@ -20,7 +20,7 @@ struct ConeScratch {
     double work = 0;                         // factorisations of the last call, as LcpScratch::work
     std::vector<double> x, s, before, best;  // iterates
     ActiveSet<double> set;
-    TurnedBoxes boxes;
+    RotatedBoxes boxes;
     LargeScratch large;
     Eigen::MatrixXd shifted;  // of ADMM: A + rho, factored in place
     Eigen::VectorXd primal, split, dual, rhs;
@@ -35,7 +35,7 @@ SolverStatus cone(const MlcpView<T>& p, FrictionLaw law, ConeMethod method, Cone
 
 // Solves the boxed problem with its rows along the slip of x, in place: a step towards a solution of the
 // cone's law.
-bool turned_boxes(const MlcpView<double>& p, TurnedBoxes& work, double* x);
+bool rotated_boxes(const MlcpView<double>& p, RotatedBoxes& work, double* x);
 
 // For the few problems on which those fail: Newton's method on the equation x = projection of x - s,
 // smoothed, while the smoothing is taken away. Allocates. False if it gets stuck.

@@ -10,29 +10,29 @@ namespace {
 
 // Rows t and t + 1 of the square matrix A and of b (and the columns of A) turned: (a, b) -> (c a + s b, c b -
 // s a)
-void turn_rows_inplace(int rows, int t, double c, double s, double* A, double* b) {
-    const auto turn = [&](double& x, double& y) {
+void rotate_rows_inplace(int rows, int t, double c, double s, double* A, double* b) {
+    const auto rotate = [&](double& x, double& y) {
         const double was = x;
         x = c * x + s * y;
         y = c * y - s * was;
     };
     for (int i = 0; i < rows; ++i)
-        turn(A[t * rows + i], A[(t + 1) * rows + i]);
+        rotate(A[t * rows + i], A[(t + 1) * rows + i]);
     for (int i = 0; i < rows; ++i)
-        turn(A[i * rows + t], A[i * rows + t + 1]);
-    turn(b[t], b[t + 1]);
+        rotate(A[i * rows + t], A[i * rows + t + 1]);
+    rotate(b[t], b[t + 1]);
 }
 
 }  // namespace
 
-bool turned_boxes(const MlcpView<double>& p, TurnedBoxes& w, double* x) {
+bool rotated_boxes(const MlcpView<double>& p, RotatedBoxes& w, double* x) {
     const size_t n = p.rows;
     w.A.assign(p.A, p.A + n * n);
     w.b.assign(p.b, p.b + n);
     w.x.assign(x, x + n);
     w.s.resize(n);
-    const MlcpView<double> turned{p.rows, w.A.data(), w.b.data(), p.mu, p.normal, p.first_row, p.dropped};
-    w.cosine.assign(n, 1);  // of row t: (t1, t2) = (c x - s y, s x + c y) of the turned ones
+    const MlcpView<double> rotated{p.rows, w.A.data(), w.b.data(), p.mu, p.normal, p.first_row, p.dropped};
+    w.cosine.assign(n, 1);  // of row t: (t1, t2) = (c x - s y, s x + c y) of the rotated ones
     w.sine.assign(n, 0);
     mlcp_velocity(p, x, w.s.data());
     for (int r = 0; r < p.rows; ++r) {
@@ -50,7 +50,7 @@ bool turned_boxes(const MlcpView<double>& p, TurnedBoxes& w, double* x) {
             c = w.s[t] / slip;
             s = w.s[t + 1] / slip;
         }
-        turn_rows_inplace(p.rows, t, c, s, w.A.data(), w.b.data());
+        rotate_rows_inplace(p.rows, t, c, s, w.A.data(), w.b.data());
         const double x1 = w.x[t], x2 = w.x[t + 1];
         w.x[t] = c * x1 + s * x2;
         w.x[t + 1] = c * x2 - s * x1;
@@ -58,7 +58,7 @@ bool turned_boxes(const MlcpView<double>& p, TurnedBoxes& w, double* x) {
         w.sine[t] = s;
         r += 2;
     }
-    const bool solved = lcp(turned, w.lcp, w.set, w.x.data()) != SolverStatus::unsolved;
+    const bool solved = lcp(rotated, w.lcp, w.set, w.x.data()) != SolverStatus::unsolved;
     std::copy(w.x.begin(), w.x.end(), x);
     for (int r = 0; r < p.rows; ++r) {
         if (!p.contact_at(r)) continue;

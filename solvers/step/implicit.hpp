@@ -21,7 +21,7 @@ namespace costate {
 // that bears load though the loss would fall if it opened. The second is the other side of complementarity
 // (Werling et al. 2021, section IV-D): a drone that rests on the ground has no gradient by its thrust in the
 // first.
-enum class Labels { solved, relabelled };
+enum class ContactLabels { solved, relabelled };
 
 // set.state less the contacts whose normal row the loss wants pushed apart: loss_by_impulse (rows) is J M^-1
 // v0.
@@ -42,7 +42,7 @@ void relabel(const MlcpView<T>& p, const ActiveSet<T>& found, const T* loss_by_i
 // Covectors of the impulses and of v+ -> s_bar (b_bar in the scratch), mu_bar, and s.w.
 template <class T>
 void constrained_response(const World& w, const T* L, Rows<T>& rows, const DelassusScratch<T>& d,
-                          ImpulseScratch<T>& s, const T* v_next_bar, Labels labels) {
+                          ImpulseScratch<T>& s, const T* v_next_bar, ContactLabels labels) {
     const auto solve = [&] { ltl_solve_inplace(w.model, L, 0, w.nv(), s.w.data()); };
     std::copy(v_next_bar, v_next_bar + w.nv(), s.w.begin());
     if (rows.islands.empty()) return solve();
@@ -56,7 +56,7 @@ void constrained_response(const World& w, const T* L, Rows<T>& rows, const Delas
     for (size_t i = 0; i < rows.islands.size(); ++i) {
         const int row = rows.islands[i].row, end = row + rows.islands[i].rows;
         const MlcpView<T> p = island_problem(rows, d, s, i);
-        const bool relabelled = labels == Labels::relabelled;
+        const bool relabelled = labels == ContactLabels::relabelled;
         if (relabelled) relabel(p, s.sets[i], s.b_bar.data() + row, s.lambda.data() + row, s.relabelled[i]);
         std::fill(s.b_bar.begin() + row, s.b_bar.begin() + end, T(0));
         solve_active_set_adj(p, relabelled ? s.relabelled[i] : s.sets[i], s.lambda.data() + row,

@@ -40,9 +40,9 @@ template <class T> struct ImpulseScratch {
     ConeScratch cone;
     // bars
     ElasticScratch<T> elastic;
-    std::vector<T> lambda_bar, b_bar;  // (rows)
-    std::vector<T> w;                  // (nv) M^-1 v+_bar
-    std::vector<T> late;               // (nv) solvers/step/located_impact.hpp
+    std::vector<T> lambda_bar, b_bar;    // (rows)
+    std::vector<T> w;                    // (nv) M^-1 v+_bar
+    std::vector<T> impact_displacement;  // (nv) solvers/step/located_impact.hpp
     bool any_swept() const {
         return std::ranges::any_of(swept, [](unsigned char it) { return it != 0; });
     }
@@ -52,7 +52,7 @@ template <class T> struct ImpulseScratch {
           sets(tapes.size()),
           relabelled(tapes.size()),
           w(dv),
-          late(dv) {}
+          impact_displacement(dv) {}
 };
 
 template <class T>

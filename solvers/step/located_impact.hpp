@@ -26,33 +26,33 @@ void for_each_located_row(const World& w, const T* theta, const T* q, const Cont
     }
 }
 
-// s.late = M^-1 sum t J^T lambda, taken off the displacement.
+// s.impact_displacement = M^-1 sum t J^T lambda, taken off the displacement.
 template <class T>
-void late_displacement(const World& w, const T* theta, const T* q, const T* L,
-                       const ContactScratch<T>& contacts, const Rows<T>& rows, ImpulseScratch<T>& s,
-                       T* displacement) {
+void impact_displacement(const World& w, const T* theta, const T* q, const T* L,
+                         const ContactScratch<T>& contacts, const Rows<T>& rows, ImpulseScratch<T>& s,
+                         T* displacement) {
     if (!rows.located) return;
-    std::fill(s.late.begin(), s.late.end(), T(0));
+    std::fill(s.impact_displacement.begin(), s.impact_displacement.end(), T(0));
     for_each_located_row(w, theta, q, contacts, rows,
                          [&](int row, int length, const int* dofs, int values, const T& t, int) {
                              for (int i = 0; i < length; ++i)
-                                 s.late[dofs[i]] += t * s.lambda[row] * rows.J[values + i];
+                                 s.impact_displacement[dofs[i]] += t * s.lambda[row] * rows.J[values + i];
                          });
-    ltl_solve_inplace(w.model, L, 0, w.nv(), s.late.data());
+    ltl_solve_inplace(w.model, L, 0, w.nv(), s.impact_displacement.data());
     for (int j = 0; j < w.nv(); ++j)
-        displacement[j] -= s.late[j];
+        displacement[j] -= s.impact_displacement[j];
 }
 // With y = -M^-1 displacement_bar:
-//   lambda_bar += t J y,   J_bar += t lambda y^T,   t_bar += lambda J y,   M_bar -= y late^T
+//   lambda_bar += t J y,   J_bar += t lambda y^T,   t_bar += lambda J y,   M_bar -= y impact_displacement^T
 template <class T>
-void late_displacement_adj(const World& w, const T* theta, const T* q, const T* L,
-                           const ContactScratch<T>& contacts, Rows<T>& rows, ImpulseScratch<T>& s,
-                           const T* displacement_bar, T* M_bar) {
+void impact_displacement_adj(const World& w, const T* theta, const T* q, const T* L,
+                             const ContactScratch<T>& contacts, Rows<T>& rows, ImpulseScratch<T>& s,
+                             const T* displacement_bar, T* M_bar) {
     if (!rows.located) return;
     for (int j = 0; j < w.nv(); ++j)
         s.w[j] = -displacement_bar[j];
     ltl_solve_inplace(w.model, L, 0, w.nv(), s.w.data());
-    ltl_solve_inplace_adj(w.model, 0, w.nv(), s.late.data(), s.w.data(), M_bar);
+    ltl_solve_inplace_adj(w.model, 0, w.nv(), s.impact_displacement.data(), s.w.data(), M_bar);
     for_each_located_row(w, theta, q, contacts, rows,
                          [&](int row, int length, const int* dofs, int values, const T& t, int first) {
                              const T& lambda = s.lambda[row];

@@ -78,7 +78,7 @@ void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>
     for (size_t n = 0; n < s.v_next.size(); ++n)
         s.displacement[n] = h * (s.v_next[n] + s.recovery.w[n]);
     std::ranges::copy(s.v_next, v_next);
-    late_displacement(w, theta, q, free.M.data(), s.contacts, s.rows, s.impulses, s.displacement.data());
+    impact_displacement(w, theta, q, free.M.data(), s.contacts, s.rows, s.impulses, s.displacement.data());
     retract(w.model, q, s.displacement.data(), q_next);
     keep_impulses(w, s.contacts, s.rows, s.impulses, x_next + w.nq() + w.nv());
 }
@@ -91,8 +91,8 @@ template <class T>
 void pull_back_configuration(const World& w, const T* theta, const T* q, const T* q_next_bar,
                              StepScratch<T>& s, T* theta_bar, T* q_bar) {
     retract_adj(w.model, q, s.displacement.data(), q_next_bar, q_bar, s.displacement_bar.data());
-    late_displacement_adj(w, theta, q, s.free_motion.M.data(), s.contacts, s.rows, s.impulses,
-                          s.displacement_bar.data(), s.free_motion.M_bar.data());
+    impact_displacement_adj(w, theta, q, s.free_motion.M.data(), s.contacts, s.rows, s.impulses,
+                            s.displacement_bar.data(), s.free_motion.M_bar.data());
     for (int j = 0; j < w.nv(); ++j) {
         w.h(theta_bar) += s.displacement_bar[j] * (s.v_next[j] + s.recovery.w[j]);
         s.displacement_bar[j] *= w.h(theta);
@@ -134,7 +134,7 @@ template <class T> void pull_back_impulses(const World& w, StepScratch<T>& s, T*
 // 10, 9, 8, 4 and 3 backwards at once, by the equations that v+ and the impulses obey
 // (solvers/step/implicit.hpp).
 template <class T>
-void pull_back_equations(const World& w, const T* theta, const T* v, StepScratch<T>& s, Labels labels,
+void pull_back_equations(const World& w, const T* theta, const T* v, StepScratch<T>& s, ContactLabels labels,
                          T* theta_bar, T* v_bar) {
     FreeMotionScratch<T>& free = s.free_motion;
     std::fill(s.v_free_bar.begin(), s.v_free_bar.end(), T(0));
@@ -191,7 +191,7 @@ template <class T> bool by_equations(const World& w, const StepScratch<T>& s) {
 // The stages of `step` from the last to the first.
 template <class T>
 void pull_back_step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
-                    const T* x_next_bar, Labels labels, T* theta_bar, T* x_bar, T* u_bar) {
+                    const T* x_next_bar, ContactLabels labels, T* theta_bar, T* x_bar, T* u_bar) {
     const StateView<T> at(w, x);
     const StateBars<T> bar(w, x_bar);
     FreeMotionScratch<T>& free = s.free_motion;
@@ -240,7 +240,7 @@ void pull_back_both_ways(const World& w, const T* theta, const T* x, const T* u,
                          const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar) {
     TwoWays<T>& both = s.two_ways;
     both.keep_seeds(s.bar, s.impulses.lambda_bar, s.contacts.points_bar);
-    for (const Labels labels : {Labels::solved, Labels::relabelled}) {
+    for (const ContactLabels labels : {ContactLabels::solved, ContactLabels::relabelled}) {
         typename TwoWays<T>::Way& way = both.ways[static_cast<int>(labels)];
         way.clear(w);
         s.clear_bars();
@@ -267,7 +267,7 @@ void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratc
 template <class T>
 void step_adj_as_solved(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
                         const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar) {
-    pull_back_step(w, theta, x, u, s, x_next_bar, Labels::solved, theta_bar, x_bar, u_bar);
+    pull_back_step(w, theta, x, u, s, x_next_bar, ContactLabels::solved, theta_bar, x_bar, u_bar);
 }
 
 template <class T> void observe(const World& w, const T* theta, const T* x, StepScratch<T>& s) {
