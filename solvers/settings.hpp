@@ -52,7 +52,7 @@ struct Settings {
     ForwardDynamics forward_dynamics = ForwardDynamics::automatic;
     Gyroscopic gyroscopic = Gyroscopic::midpoint;
     // larger islands do not multiply out their Delassus operator: solvers/step/delassus.hpp
-    int most_dense_rows = 128;
+    int max_dense_rows = 128;
     double time_step = 1e-3;    // s
     double compliance = 1e-6;   // R on the diagonal of the Delassus operator, 1/kg
     double erp = 0.2;           // share of a penetration taken back per step

@@ -27,7 +27,7 @@ DiskStore::DiskStore(const DiskSettings& settings, int numbers_per_state, int st
       compressed_(settings.compressed),
       nx_(numbers_per_state),
       per_chunk_(states_per_chunk(nx_)),
-      most_states_(states),
+      max_states_(states),
       offsets_{0} {
     offsets_.reserve(static_cast<size_t>((states - 1) / per_chunk_) + 2);
     checksum(nullptr, 0);  // throws in builds without checksums
@@ -164,7 +164,7 @@ void DiskStore::check_places() const {
     const bool rises =
         chunks >= 0 && offsets_[0] == 0 && std::ranges::adjacent_find(offsets_, too_short) == offsets_.end();
     // Chunks are filled in order; only the last may be in memory without being in the file.
-    const bool fits = states_ >= 0 && states_ <= most_states_;
+    const bool fits = states_ >= 0 && states_ <= max_states_;
     const int due = fits ? (states_ + per_chunk_ - 1) / per_chunk_ : 0;  // chunks
     const bool all_there = here_.dirty ? here_.chunk == due - 1 && due - 1 <= chunks : due <= chunks;
     if (!rises || offsets_.back() > file_.size() || !fits || !all_there)

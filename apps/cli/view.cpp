@@ -42,23 +42,23 @@ std::string label_of(const std::string& path, const std::vector<std::string>& al
 }
 
 std::vector<FrameSequence> sequences_of(const Scene& scene, const std::vector<std::string>& runs,
-                                        const Overlays& overlays, int most_frames) {
+                                        const Overlays& overlays, int max_frames) {
     std::vector<FrameSequence> sequences;
     for (const std::string& run : runs)
         sequences.push_back(frames_of_trajectory(scene, read_trajectory(run, scene), label_of(run, runs),
-                                                 overlays, most_frames));
+                                                 overlays, max_frames));
     if (!sequences.empty()) return sequences;
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene));
     sequences.push_back(frames_of_rollout(scene, rollout, {scene.theta, scene.x0, scene.z0}, "simulation",
-                                          overlays, most_frames));
+                                          overlays, max_frames));
     return sequences;
 }
 
 int view(const Arguments& a) {
     const std::vector<std::string> runs = a.texts("run");
     const Overlays overlays = overlays_of(a.text("overlays").value_or("contacts,gradient"));
-    const int most_frames = a.integer("frames", 10000, 2, 1000000);
+    const int max_frames = a.integer("frames", 10000, 2, 1000000);
     const std::optional<std::string> png = a.text("png");
     const bool sheet = a.text("sheet").has_value();
     if (!png && (a.text("at") || sheet || a.text("size")))
@@ -73,7 +73,7 @@ int view(const Arguments& a) {
 
     std::vector<FrameSequence> sequences;
     try {
-        sequences = sequences_of(scene, runs, overlays, most_frames);
+        sequences = sequences_of(scene, runs, overlays, max_frames);
     } catch (const DivergenceError& e) {
         throw DivergenceError(std::string(e.what()) + "; costate view --steps shows the steps before it");
     }

@@ -20,7 +20,7 @@ namespace {
 
 constexpr double between_events = 0.1;         // s
 constexpr double between_optimizations = 0.5;  // s
-constexpr int most_frames_of_best = 400;
+constexpr int max_frames_of_best = 400;
 
 // Blocks the signals that stop the program, also in threads started later; wait() receives them.
 class HeldSignals {
@@ -62,7 +62,7 @@ void send_frames(EventLog& events, const Scene& scene, FrameSequence& sequence) 
     keep_last_frame(sequence, static_cast<int>(scene.world.model.bodies.size()), scene.world.nu());
 }
 
-void watch_simulation(const Scene& scene, double speed, int most_frames, EventLog& events,
+void watch_simulation(const Scene& scene, double speed, int max_frames, EventLog& events,
                       const HeldSignals& signals) {
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene));
@@ -76,7 +76,7 @@ void watch_simulation(const Scene& scene, double speed, int most_frames, EventLo
         next = watch.seconds() + between_events;
     };
     FrameSequence rest = frames_of_rollout(scene, rollout, {scene.theta, scene.x0, scene.z0}, "simulation",
-                                           {true, false}, most_frames, on_frame);
+                                           {true, false}, max_frames, on_frame);
     send_frames(events, scene, rest);
     const std::string loss = rest.has_loss ? print(", loss %.6g", rest.loss) : "";
     events.replace("status", text_of({{"text", print("%d steps", scene.steps) + loss}, {"done", true}}));
@@ -87,7 +87,7 @@ void watch_simulation(const Scene& scene, double speed, int most_frames, EventLo
 void send_best(EventLog& events, const Scene& scene, Rollout<Simulation>& rollout,
                const FrameSequence& before, const RolloutInputs& best, const OptimizeResult& r) {
     const FrameSequence now =
-        frames_of_rollout(scene, rollout, best, "best so far", {true, false}, most_frames_of_best);
+        frames_of_rollout(scene, rollout, best, "best so far", {true, false}, max_frames_of_best);
     events.replace("runs", encode_frames(scene, {before, now}));
     events.replace("plot", text_of({{"svg", plot_svg(loss_curve("Loss of " + scene.name, r.losses, ""))}}));
 }
@@ -103,7 +103,7 @@ void watch_optimization(const Scene& scene, EventLog& events, const HeldSignals&
     Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene)),
         to_show(shown, scene.plan, checkpoint_schedule(scene));
     const FrameSequence before =
-        frames_of_rollout(scene, to_show, start, "start", {true, false}, most_frames_of_best);
+        frames_of_rollout(scene, to_show, start, "start", {true, false}, max_frames_of_best);
     double next = 0, sent = unlimited;
     const auto send_status = [&](const OptimizeResult& r, bool done) {
         const std::string more = done ? ", " + r.stopped : "";
@@ -125,7 +125,7 @@ void watch_optimization(const Scene& scene, EventLog& events, const HeldSignals&
 
 int watch(const Arguments& a) {
     const std::string host = a.text("host").value_or("127.0.0.1");
-    const int port = a.integer("port", 8000, 0, 65535), most_frames = a.integer("frames", 10000, 2, 1000000);
+    const int port = a.integer("port", 8000, 0, 65535), max_frames = a.integer("frames", 10000, 2, 1000000);
     const double speed = a.number("speed").value_or(unlimited);
     if (!(speed > 0)) throw UsageError("--speed takes a number above 0");
     const bool optimization = a.text("optimize").has_value();
@@ -152,7 +152,7 @@ int watch(const Arguments& a) {
             if (optimization)
                 watch_optimization(scene, events, signals);
             else
-                watch_simulation(scene, speed, most_frames, events, signals);
+                watch_simulation(scene, speed, max_frames, events, signals);
         } catch (const DivergenceError& e) {
             events.replace("status", text_of({{"text", e.what()}, {"done", true}}));
             std::fprintf(stderr, "costate: %s\n", e.what());

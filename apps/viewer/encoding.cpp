@@ -15,9 +15,9 @@ namespace {
 // x/quantum rounded, modulo 2^32; 0 for NaN
 std::uint32_t whole(double x, double quantum) {
     if (std::isnan(x)) return 0;
-    constexpr double most = 2147483647;
+    constexpr double limit = 2147483647;
     return static_cast<std::uint32_t>(
-        static_cast<std::int32_t>(std::lround(std::clamp(x / quantum, -most, most))));
+        static_cast<std::int32_t>(std::lround(std::clamp(x / quantum, -limit, limit))));
 }
 
 // 0, -1, 1, -2, ... -> 0, 1, 2, 3, ...

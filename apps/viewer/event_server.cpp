@@ -60,14 +60,14 @@ struct PageServer::Listening {
 
 namespace {
 
-constexpr int most_threads = 64;  // each holds one connection
+constexpr int max_threads = 64;  // each holds one connection
 // event streams: they stay open as long as their pages; the other threads serve other requests
-constexpr int most_streams = 48;
+constexpr int max_streams = 48;
 
 // Counts an open stream during its life.
 class OpenStream {
 public:
-    explicit OpenStream(std::atomic<int>& count) : count_(count), granted_(++count <= most_streams) {}
+    explicit OpenStream(std::atomic<int>& count) : count_(count), granted_(++count <= max_streams) {}
     ~OpenStream() { --count_; }
     OpenStream(const OpenStream&) = delete;
     OpenStream& operator=(const OpenStream&) = delete;
@@ -93,7 +93,7 @@ void send_events(EventLog& events, std::atomic<int>& streams, httplib::Response&
     const auto stream = std::make_shared<const OpenStream>(streams);
     if (!stream->granted()) {
         response.status = 503;
-        response.set_content("There are already " + std::to_string(most_streams) +
+        response.set_content("There are already " + std::to_string(max_streams) +
                                  " open pages: close one and reload this page.\n",
                              "text/plain");
         return;
@@ -115,7 +115,7 @@ void send_events(EventLog& events, std::atomic<int>& streams, httplib::Response&
 PageServer::PageServer(const std::string& host, int port, std::string page, EventLog& events)
     : listening_(std::make_unique<Listening>(events)) {
     httplib::Server& server = listening_->server;
-    server.new_task_queue = [] { return new httplib::ThreadPool(most_threads); };
+    server.new_task_queue = [] { return new httplib::ThreadPool(max_threads); };
     server.set_keep_alive_max_count(1);
     // The default options of the library would let a second server listen on the same port.
     server.set_socket_options([](socket_t socket) {

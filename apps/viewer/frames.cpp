@@ -16,8 +16,8 @@ namespace costate {
 
 namespace {
 
-constexpr int most_poses = 2'000'000;      // over all bodies and frames, about 10 MB in a page
-constexpr size_t most_contacts = 400'000;  // over all frames
+constexpr int max_poses = 2'000'000;      // over all bodies and frames, about 10 MB in a page
+constexpr size_t max_contacts = 400'000;  // over all frames
 
 void append(std::vector<double>& to, const Vec3<double>& x) { to.insert(to.end(), {x.x(), x.y(), x.z()}); }
 
@@ -51,7 +51,7 @@ public:
     // Records the contacts of the last step.
     void contacts() {
         int count = 0;
-        for (int i = 0; i < y_.contacts() && sequence_.contact_points.size() / 3 < most_contacts; ++i) {
+        for (int i = 0; i < y_.contacts() && sequence_.contact_points.size() / 3 < max_contacts; ++i) {
             const ContactObservation<double> c = y_.contact(i);
             if (c.impulse.isZero(0)) continue;
             append(sequence_.contact_points, c.point);
@@ -59,7 +59,7 @@ public:
             ++count;
         }
         sequence_.contacts.push_back(count);
-        if (sequence_.contact_points.size() / 3 >= most_contacts && sequence_.notes.empty())
+        if (sequence_.contact_points.size() / 3 >= max_contacts && sequence_.notes.empty())
             sequence_.notes.push_back("Contacts after " + std::to_string(sequence_.times.back()) +
                                       " s are not shown: there are too many.");
     }
@@ -128,9 +128,9 @@ void add_gradient(const Scene& scene, Rollout<Simulation>& rollout, const Rollou
 
 }  // namespace
 
-int frame_stride(const World& w, int states, int most) {
+int frame_stride(const World& w, int states, int max_frames) {
     const int bodies = std::max<int>(1, static_cast<int>(w.model.bodies.size()));
-    const int frames = std::max(2, std::min(most, std::max(100, most_poses / bodies)));
+    const int frames = std::max(2, std::min(max_frames, std::max(100, max_poses / bodies)));
     return std::max(1, (states - 2) / (frames - 1) + 1);
 }
 
@@ -148,13 +148,13 @@ void keep_last_frame(FrameSequence& sequence, int bodies, int nu) {
 }
 
 FrameSequence frames_of_rollout(const Scene& scene, Rollout<Simulation>& rollout, const RolloutInputs& in,
-                                const std::string& label, const Overlays& overlays, int most_frames,
+                                const std::string& label, const Overlays& overlays, int max_frames,
                                 const std::function<void(FrameSequence&)>& on_frame) {
     FrameSequence sequence;
     sequence.label = label;
     sequence.theta = in.theta;
     sequence.states = scene.steps + 1;
-    sequence.every = frame_stride(scene.world, sequence.states, most_frames);
+    sequence.every = frame_stride(scene.world, sequence.states, max_frames);
     sequence.has_contacts = overlays.contacts;
     sequence.has_loss = !scene.objective.empty();
     const double h = in.theta[scene.world.time_step.at(0)];
@@ -175,13 +175,13 @@ FrameSequence frames_of_rollout(const Scene& scene, Rollout<Simulation>& rollout
 }
 
 FrameSequence frames_of_trajectory(const Scene& scene, const Trajectory& trajectory, const std::string& label,
-                                   const Overlays& overlays, int most_frames) {
+                                   const Overlays& overlays, int max_frames) {
     const World& w = scene.world;
     FrameSequence sequence;
     sequence.label = label;
     sequence.theta = scene.theta;
     sequence.states = static_cast<int>(trajectory.times.size());
-    sequence.every = frame_stride(w, sequence.states, most_frames);
+    sequence.every = frame_stride(w, sequence.states, max_frames);
     sequence.has_contacts = overlays.contacts && trajectory.complete;
     if (sequence.states == 0)
         sequence.notes.push_back("The trajectory is empty; the scene is shown at its start.");

@@ -45,15 +45,15 @@ struct FrameSequence {
     int frames() const { return static_cast<int>(times.size()); }
 };
 
-// The least stride that gives at most `most` frames; larger for worlds with many bodies, to limit the size of
+// The least stride that gives at most `max_frames` frames; larger for worlds with many bodies, to limit the size of
 // the page.
-int frame_stride(const World& w, int states, int most);
+int frame_stride(const World& w, int states, int max_frames);
 
 // Records a rollout of the scene with these inputs, and a backward pass if the gradient is requested. Throws
 // DivergenceError. on_frame(sequence) is called after every frame but the last; without the gradient, it may
 // remove all frames but this one.
 FrameSequence frames_of_rollout(const Scene& scene, Rollout<Simulation>& rollout, const RolloutInputs& in,
-                                const std::string& label, const Overlays& overlays, int most_frames,
+                                const std::string& label, const Overlays& overlays, int max_frames,
                                 const std::function<void(FrameSequence&)>& on_frame = {});
 
 // Removes all frames but the last.
@@ -62,6 +62,6 @@ void keep_last_frame(FrameSequence& sequence, int bodies, int nu);
 // Records a trajectory that was read from a file: poses from its coordinates, contacts by running the step of
 // each frame.
 FrameSequence frames_of_trajectory(const Scene& scene, const Trajectory& trajectory, const std::string& label,
-                                   const Overlays& overlays, int most_frames);
+                                   const Overlays& overlays, int max_frames);
 
 }  // namespace costate

@@ -13,7 +13,7 @@ namespace costate {
 
 namespace {
 
-constexpr size_t most_controls = 24;  // drawn controls
+constexpr size_t max_controls = 24;  // drawn controls
 
 std::string number(double x) { return print("%.8g", x); }
 
@@ -110,16 +110,16 @@ bool have_viewer() { return true; }
 
 std::string optimization_report(const Optimization& o, Rollout<Simulation>& rollout) {
     const Scene& s = o.scene;
-    constexpr int most_frames = 2000;
-    std::vector<FrameSequence> sequences{frames_of_rollout(s, rollout, o.start, "before", {}, most_frames),
-                                         frames_of_rollout(s, rollout, o.best, "after", {}, most_frames)};
+    constexpr int max_frames = 2000;
+    std::vector<FrameSequence> sequences{frames_of_rollout(s, rollout, o.start, "before", {}, max_frames),
+                                         frames_of_rollout(s, rollout, o.best, "after", {}, max_frames)};
     std::string before = "<h1>" + html(s.name) + "</h1>\n<p>" + html(s.description) + "</p>\n" +
                          result_table(o) + "<h2>Before and after</h2>\n";
     std::string after = "<h2>Loss and gradient</h2>\n", controls;
     size_t left_out = 0, drawn = 0;
     for (const auto& [name, plot] : optimization_plots(o)) {
         const bool control = name.starts_with("control_");
-        if (control && ++drawn > most_controls)
+        if (control && ++drawn > max_controls)
             ++left_out;
         else
             (control ? controls : after) += "<figure>" + plot_svg(plot) + "</figure>\n";

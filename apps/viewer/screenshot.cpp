@@ -26,7 +26,7 @@ namespace costate {
 
 namespace {
 
-constexpr int most_seconds = 60;
+constexpr int max_seconds = 60;
 
 // The browser: $COSTATE_CHROMIUM, or the first one in the PATH; empty if there is none.
 std::string find_browser() {
@@ -59,7 +59,7 @@ struct Folder {
     Folder& operator=(const Folder&) = delete;
 };
 
-// Runs a program without output for at most `most_seconds`; true if it succeeds.
+// Runs a program without output for at most `max_seconds`; true if it succeeds.
 bool run(const std::vector<std::string>& arguments) {
     std::vector<char*> argv;
     for (const std::string& a : arguments)
@@ -73,7 +73,7 @@ bool run(const std::vector<std::string>& arguments) {
     const int failed = posix_spawn(&child, argv[0], &quiet, nullptr, argv.data(), environ);
     posix_spawn_file_actions_destroy(&quiet);
     if (failed != 0) return false;
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(most_seconds);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(max_seconds);
     int status = 0;
     while (waitpid(child, &status, WNOHANG) == 0) {
         if (std::chrono::steady_clock::now() > deadline) {

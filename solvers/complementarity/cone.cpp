@@ -8,8 +8,8 @@ namespace costate {
 
 namespace {
 
-constexpr int first_sweeps = 20, more_sweeps = 400, most_rounds = 2, most_boxes = 40, most_newton_steps = 30,
-              most_halvings = 6, large_admm_iterations = 50;
+constexpr int first_sweeps = 20, more_sweeps = 400, max_rounds = 2, max_boxes = 40, max_newton_steps = 30,
+              max_halvings = 6, large_admm_iterations = 50;
 
 // A row between constant bounds, one-sided or free, to where its own equation holds.
 double one_row(const MlcpView<double>& p, const double* x, int r, double s) {
@@ -55,7 +55,7 @@ bool newton(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* 
     w.set.state.resize(n);
     w.s.resize(n);
     double residual = mlcp_residual(p, x, law);
-    for (int k = 0; k < most_newton_steps; ++k) {
+    for (int k = 0; k < max_newton_steps; ++k) {
         mlcp_velocity(p, x, w.s.data());
         classify(p, law, x, w.s.data(), w.set.state.data());
         w.before.assign(x, x + n);
@@ -63,7 +63,7 @@ bool newton(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* 
         solve_active_set(p, w.set, w.x.data());
         w.work += factorisation_work(w.set.active.size());
         double length = 1, now = mlcp_residual(p, w.x.data(), law);
-        for (int i = 0; i < most_halvings && !(now < residual); ++i) {
+        for (int i = 0; i < max_halvings && !(now < residual); ++i) {
             length /= 2;
             for (size_t r = 0; r < n; ++r)
                 x[r] = w.before[r] + length * (w.x[r] - w.before[r]);
@@ -87,7 +87,7 @@ SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method
     }
     w.work = 0;
     if (mlcp_residual(p, x, law) < 1e-3 && newton(p, law, w, x)) return SolverStatus::guessed;
-    for (int round = 0; round < most_rounds; ++round) {
+    for (int round = 0; round < max_rounds; ++round) {
         const int effort = round == 0 ? first_sweeps : more_sweeps;
         if (method == ConeMethod::admm)
             cone_admm_inplace(p, law, effort, acceptable_residual(p, x), w, x);
@@ -96,7 +96,7 @@ SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method
         if (newton(p, law, w, x)) return SolverStatus::pivoted;
     }
     for (int round = 0;
-         law == FrictionLaw::cone && round < most_boxes && w.work < most_work && rotated_boxes(p, w.boxes, x);
+         law == FrictionLaw::cone && round < max_boxes && w.work < max_work && rotated_boxes(p, w.boxes, x);
          ++round) {
         w.work += w.boxes.lcp.work;
         if (newton(p, law, w, x)) return SolverStatus::boxed;

@@ -7,7 +7,7 @@ namespace costate {
 namespace {
 
 constexpr double least_compliance = 1e-10;  // of a row's diagonal
-constexpr int most_refinements = 5, most_dense_dofs = 200;
+constexpr int max_refinements = 5, max_dense_dofs = 200;
 
 // out = X Y of n x n matrices, row-major
 void multiply(const double* X, const double* Y, int n, double* out) {
@@ -20,7 +20,7 @@ void multiply(const double* X, const double* Y, int n, double* out) {
 }
 // z <- X z or X^T z
 template <bool transposed> void apply_inplace(const double* X, int n, double* z) {
-    double out[RowGroup::most] = {};
+    double out[RowGroup::max_rows] = {};
     for (int i = 0; i < n; ++i)
         for (int k = 0; k < n; ++k)
             out[i] += (transposed ? X[k * n + i] : X[i * n + k]) * z[k];
@@ -29,7 +29,7 @@ template <bool transposed> void apply_inplace(const double* X, int n, double* z)
 
 // By elimination with pivots.
 void invert(const double* X, int n, double* inverse) {
-    double rest[RowGroup::most * RowGroup::most];
+    double rest[RowGroup::max_rows * RowGroup::max_rows];
     std::copy(X, X + n * n, rest);
     for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j)
@@ -63,7 +63,7 @@ void invert(const double* X, int n, double* inverse) {
 double FactoredSolver::expected_work(const FactoredOperator<double>& A) {
     A_ = &A;
     dofs_ = A.dofs;
-    by_trees_ = dofs_ > most_dense_dofs;
+    by_trees_ = dofs_ > max_dense_dofs;
     const double n = dofs_;
     if (!by_trees_) return n * n * n / 3;
     find_pattern();
@@ -100,7 +100,7 @@ void FactoredSolver::eliminate_rows(double share) {
     }
     for (RowGroup& g : groups) {
         const int n = g.count;
-        double B[RowGroup::most * RowGroup::most];
+        double B[RowGroup::max_rows * RowGroup::max_rows];
         for (int i = 0; i < n; ++i)
             for (int j = 0; j < n; ++j) {
                 const int r = rows_[g.first + j];
@@ -116,7 +116,7 @@ void FactoredSolver::eliminate_rows(double share) {
 void FactoredSolver::add_products(const RowGroup& g) {
     const int first_row = rows_[g.first], length = A_->length(first_row);
     const int* column = A_->column + A_->start[first_row];
-    const double* W[RowGroup::most];
+    const double* W[RowGroup::max_rows];
     for (int i = 0; i < g.count; ++i)
         W[i] = A_->W + A_->start[rows_[g.first + i]];
     int split = by_trees_ && length > 0 ? 1 : length;
@@ -135,7 +135,7 @@ void FactoredSolver::add_products(const RowGroup& g) {
                 col = A_->tree[tree_b];
             }
             for (int b = begin[part_b]; b < begin[part_b + 1]; ++b) {
-                double CW[RowGroup::most] = {};
+                double CW[RowGroup::max_rows] = {};
                 for (int i = 0; i < g.count; ++i)
                     for (int j = 0; j < g.count; ++j)
                         CW[i] += g.C[i * g.count + j] * W[j][b];
@@ -186,7 +186,7 @@ template <bool transposed> void FactoredSolver::solve_dofs_inplace() {
 template <bool transposed> void FactoredSolver::once_inplace(double* z) {
     std::ranges::fill(y_, 0.0);
     for (const RowGroup& g : groups) {
-        double part[RowGroup::most];
+        double part[RowGroup::max_rows];
         std::copy_n(z + g.first, g.count, part);
         if (transposed)
             apply_inplace<true>(g.C, g.count, part);
@@ -197,7 +197,7 @@ template <bool transposed> void FactoredSolver::once_inplace(double* z) {
     }
     solve_dofs_inplace<transposed>();
     for (const RowGroup& g : groups) {
-        double part[RowGroup::most];
+        double part[RowGroup::max_rows];
         for (int i = 0; i < g.count; ++i)
             part[i] = A_->dot(rows_[g.first + i], y_.data());
         double* out = z + g.first;
@@ -217,14 +217,14 @@ template <bool transposed> void FactoredSolver::once_inplace(double* z) {
 template <bool transposed> void FactoredSolver::product(const double* z, double* f) {
     std::ranges::fill(y_, 0.0);
     for (const RowGroup& g : groups) {
-        double part[RowGroup::most];
+        double part[RowGroup::max_rows];
         std::copy_n(z + g.first, g.count, part);
         if (transposed) apply_inplace<true>(g.P, g.count, part);
         for (int i = 0; i < g.count; ++i)
             A_->add(rows_[g.first + i], part[i], y_.data());
     }
     for (const RowGroup& g : groups) {
-        double part[RowGroup::most], rest[RowGroup::most], moved[RowGroup::most];
+        double part[RowGroup::max_rows], rest[RowGroup::max_rows], moved[RowGroup::max_rows];
         std::copy_n(z + g.first, g.count, rest);
         std::copy_n(z + g.first, g.count, moved);
         apply_inplace<transposed>(g.K, g.count, rest);
@@ -256,7 +256,7 @@ template <bool transposed> void FactoredSolver::refine_inplace(double* z) {
             std::ranges::copy(last_, z);
             return;
         }
-        if (k == most_refinements || size == 0 || !(size < before / 2)) return;
+        if (k == max_refinements || size == 0 || !(size < before / 2)) return;
         before = size;
         last_.assign(z, z + n);
         once_inplace<transposed>(rest_.data());

@@ -20,10 +20,10 @@ namespace costate {
 
 // Of the rows of one contact, or of one row: at most three, that follow each other.
 struct RowGroup {
-    static constexpr int most = 3;
-    int first = 0, count = 0;                         // in the order of the equations
-    double P[most * most] = {}, K[most * most] = {};  // (count x count, row-major)
-    double B_inverse[most * most] = {}, C[most * most] = {};
+    static constexpr int max_rows = 3;
+    int first = 0, count = 0;                                         // in the order of the equations
+    double P[max_rows * max_rows] = {}, K[max_rows * max_rows] = {};  // (count x count, row-major)
+    double B_inverse[max_rows * max_rows] = {}, C[max_rows * max_rows] = {};
 };
 
 class FactoredSolver {

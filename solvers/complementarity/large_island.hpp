@@ -2,7 +2,7 @@
 // Gauss-Seidel until the states of the rows settle, then Newton's method on those, exact for the box; where
 // that gets stuck, Newton's method on smoothed equations.
 //
-// The work is bounded: after most_work_of_an_entry multiplications for each number of J nothing more is
+// The work is bounded: after max_work_of_an_entry multiplications for each number of J nothing more is
 // begun, and the smoothed equations not without room for 25 factorisations. So time grows with the island and
 // no faster, and what is not solved then is left to sweeps that can be pulled back
 // (solvers/step/impulses.hpp).
@@ -23,7 +23,7 @@ enum class SolverStatus : unsigned char {
 
 // Of a heap of 250 spheres this is about 60 factorisations, of one of 1000 about 10; of 1500 sweeps the work
 // is the same.
-inline constexpr double most_work_of_an_entry = 6e4;
+inline constexpr double max_work_of_an_entry = 6e4;
 
 struct LargeScratch {
     double work = 0;                         // multiplications of the last call, in factorisations and sweeps
@@ -45,12 +45,12 @@ void settle_large(const MlcpView<double>& p, FrictionLaw law, SolverStatus statu
 
 // Newton's method on the states that each iterate points to, in place, with a step that is halved until the
 // residual falls. False, at the best iterate, where none does.
-bool newton_inplace(const MlcpView<double>& p, FrictionLaw law, LargeScratch& work, double most_work,
+bool newton_inplace(const MlcpView<double>& p, FrictionLaw law, LargeScratch& work, double max_work,
                     double* x);
 
 // Newton's method on smoothed equations while the smoothing is taken away, then that on the states. x: out;
 // false if it gets stuck.
-bool smoothed_newton(const MlcpView<double>& p, FrictionLaw law, LargeScratch& work, double most_work,
+bool smoothed_newton(const MlcpView<double>& p, FrictionLaw law, LargeScratch& work, double max_work,
                      double* x);
 
 // x after `sweeps` sweeps of projected Gauss-Seidel on the boxed problem, in place.

@@ -12,7 +12,7 @@ namespace costate {
 
 namespace {
 
-constexpr int most_steps = 100, most_halvings = 12;
+constexpr int max_steps = 100, max_halvings = 12;
 constexpr double least_smoothing = 1e-12, try_newton = 1e-4, expected_steps = 25;
 
 // d of row r
@@ -119,17 +119,17 @@ private:
 
 }  // namespace
 
-bool smoothed_newton(const MlcpView<double>& p, FrictionLaw law, LargeScratch& w, double most_work,
+bool smoothed_newton(const MlcpView<double>& p, FrictionLaw law, LargeScratch& w, double max_work,
                      double* x) {
     const size_t n = p.rows;
-    if (w.work + expected_steps * w.smoothed.expected_work(*p.factored) > most_work) return false;
+    if (w.work + expected_steps * w.smoothed.expected_work(*p.factored) > max_work) return false;
     SmoothedEquations equations(p, law, w);
     double scale = 0;
     for (size_t r = 0; r < n; ++r)
         scale = std::max(scale, std::abs(p.b[r]) * w.scale[r]);
     w.trial.assign(n, 0);
     double e = scale;
-    for (int k = 0; k < most_steps && e > least_smoothing * scale && w.work < most_work; ++k) {
+    for (int k = 0; k < max_steps && e > least_smoothing * scale && w.work < max_work; ++k) {
         const double start = equations.evaluate(w.trial.data(), e);
         w.smoothed.factor(*p.factored, w.rows);
         w.work += w.smoothed.work();
@@ -137,7 +137,7 @@ bool smoothed_newton(const MlcpView<double>& p, FrictionLaw law, LargeScratch& w
         w.start = w.trial;
         w.smoothed.solve_inplace(w.step.data());
         double length = 1, now = start;
-        for (int i = 0; i < most_halvings; ++i, length /= 2) {
+        for (int i = 0; i < max_halvings; ++i, length /= 2) {
             for (size_t r = 0; r < n; ++r)
                 w.trial[r] = w.start[r] - length * w.step[r];
             now = equations.evaluate(w.trial.data(), e);
@@ -148,7 +148,7 @@ bool smoothed_newton(const MlcpView<double>& p, FrictionLaw law, LargeScratch& w
         e *= length == 1 ? 0.1 : 0.5;
         if (e > try_newton * scale) continue;
         std::ranges::copy(w.trial, x);
-        if (newton_inplace(p, law, w, most_work, x)) return true;
+        if (newton_inplace(p, law, w, max_work, x)) return true;
     }
     return false;
 }

@@ -4,7 +4,7 @@ namespace costate {
 
 namespace {
 
-constexpr int most_pivots = 40, sweeps_between = 100;
+constexpr int max_pivots = 40, sweeps_between = 100;
 
 // Pivots from the states that x points to. True if x is a solution then, and `set` its active set; else x is
 // the best one seen.
@@ -17,7 +17,7 @@ bool pivot(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& set, dou
     mlcp_velocity(p, x, set.s.data());
     classify(p, FrictionLaw::box, x, set.s.data(), set.state.data());
     double best = mlcp_residual(p, x);
-    for (int k = 0; k < most_pivots && w.work < most_work; ++k, ++pivots) {
+    for (int k = 0; k < max_pivots && w.work < max_work; ++k, ++pivots) {
         solve_active_set(p, set, w.x.data());
         w.work += factorisation_work(set.active.size());
         const double residual = mlcp_residual(p, w.x.data());
@@ -51,7 +51,7 @@ SolverStatus solve(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& 
         if (pivot(p, w, set, x, pivots)) return SolverStatus::pivoted;
     }
     w.best.assign(x, x + p.rows);
-    if (w.work < most_work && lemke(p, w.tableau, x, w.work) && pivot(p, w, set, x, pivots))
+    if (w.work < max_work && lemke(p, w.tableau, x, w.work) && pivot(p, w, set, x, pivots))
         return SolverStatus::lemke;
     if (!(mlcp_residual(p, x) < mlcp_residual(p, w.best.data()))) std::ranges::copy(w.best, x);
     settle_inplace(p, FrictionLaw::box, set, x);

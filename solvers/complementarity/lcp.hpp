@@ -3,7 +3,7 @@
 // contradict it change sides (block principal pivoting, Judice & Pires 1994). Where that does not end, a
 // number of Gauss-Seidel sweeps give another guess, and at last Lemke's method, which finds a solution
 // whenever the compliance is positive (the problem is copositive then; Stewart & Trinkle 1996). Where all
-// that would take more than most_work, the best iterate is the result.
+// that would take more than max_work, the best iterate is the result.
 #pragma once
 
 #include "solvers/complementarity/large_island.hpp"
@@ -13,7 +13,7 @@ namespace costate {
 // Factorisations and pivots of a small island's problem, in multiplications, after which no further way is
 // tried: of a hundred rows it is about a tenth of a second. Large islands have a bound of their own
 // (solvers/complementarity/large_island.hpp).
-inline constexpr double most_work = 2e8;
+inline constexpr double max_work = 2e8;
 
 inline double factorisation_work(size_t rows) {
     const double n = static_cast<double>(rows);

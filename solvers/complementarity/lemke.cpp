@@ -40,7 +40,7 @@ bool complementary_pivoting(Eigen::Map<Matrix>& t, std::vector<int>& basis, doub
     if (t.col(q).minCoeff(&row) >= 0) return true;
     int leaving = basis[row];
     swap_in(row, z0);
-    for (int pivots = 0; pivots < 50 * n && work < most_work; ++pivots) {
+    for (int pivots = 0; pivots < 50 * n && work < max_work; ++pivots) {
         work += static_cast<double>(t.size());
         const int entering = leaving < n ? leaving + n : leaving - n;  // the complement of who left
         row = -1;

@@ -80,12 +80,12 @@ struct Equations {
 }  // namespace
 
 bool smoothing_newton(const MlcpView<double>& p, FrictionLaw law, double* x_out, double& work) {
-    constexpr int most_steps = 200, most_halvings = 12;
+    constexpr int max_steps = 200, max_halvings = 12;
     Equations equations(p, law);
     const double scale = equations.b.cwiseAbs().maxCoeff();
     Eigen::VectorXd x = Eigen::VectorXd::Zero(p.rows), before;
     double e = scale;
-    for (int k = 0; k < most_steps && e > 1e-12 * scale && work < most_work; ++k) {
+    for (int k = 0; k < max_steps && e > 1e-12 * scale && work < max_work; ++k) {
         work += factorisation_work(static_cast<size_t>(p.rows));
         equations.evaluate(x, e, true);
         const double start = equations.H.norm();
@@ -93,7 +93,7 @@ bool smoothing_newton(const MlcpView<double>& p, FrictionLaw law, double* x_out,
         if (!step.allFinite()) return false;
         before = x;
         double length = 1, now = start;
-        for (int i = 0; i < most_halvings; ++i, length /= 2) {
+        for (int i = 0; i < max_halvings; ++i, length /= 2) {
             x = before - length * step;
             equations.evaluate(x, e, false);
             now = equations.H.norm();

@@ -20,7 +20,7 @@ enum class RowKind : unsigned char {
     weld,          // two frames are one: three rows for the points, three for the axes
 };
 
-inline constexpr size_t most_rows_of_a_block = 6;
+inline constexpr size_t max_rows_of_a_block = 6;
 
 struct RowBlock {
     RowKind kind = RowKind::contact;
@@ -91,19 +91,19 @@ template <class T> struct Rows {
           tree_dof(tree_parent) {
         const Model& m = w.model;
         const size_t contacts = 4 * w.shapes.shapes.size(), joints = m.limits.size() + m.dry_dofs.size(),
-                     most_blocks = contacts + joints + m.equalities.size();
-        const size_t most_rows = 3 * contacts + joints + 6 * m.equalities.size();
-        blocks.reserve(most_blocks);
-        unsorted.reserve(most_blocks);
+                     max_blocks = contacts + joints + m.equalities.size();
+        const size_t max_rows = 3 * contacts + joints + 6 * m.equalities.size();
+        blocks.reserve(max_blocks);
+        unsorted.reserve(max_blocks);
         contact_row.reserve(contacts);
         islands.reserve(m.trees.size());
         filled.reserve(m.trees.size());
         island_trees.reserve(m.trees.size());
         for (auto* per_row : {&beta, &v_before, &recovery, &R, &error, &mu, &beta_bar, &recovery_bar, &R_bar,
                               &mu_bar, &time_bar})
-            per_row->reserve(most_rows);
-        normal.reserve(most_rows);
-        dropped.reserve(most_rows);
+            per_row->reserve(max_rows);
+        normal.reserve(max_rows);
+        dropped.reserve(max_rows);
     }
 };
 
@@ -116,8 +116,8 @@ inline int find_root(std::vector<int>& parent, int i) {
 }
 
 // Sorts the blocks by island, an island named by its first tree, and numbers the rows. Islands of more than
-// `most_dense_rows` rows are factored.
-template <class T> void sort_into_islands(const Model& m, int most_dense_rows, Rows<T>& rows) {
+// `max_dense_rows` rows are factored.
+template <class T> void sort_into_islands(const Model& m, int max_dense_rows, Rows<T>& rows) {
     const auto tree_of = [&](int dof) { return dof < 0 ? -1 : m.bodies[m.dofs[dof].body].tree; };
     std::vector<int>& parent = rows.tree_parent;
     for (size_t t = 0; t < parent.size(); ++t)
@@ -167,7 +167,7 @@ template <class T> void sort_into_islands(const Model& m, int most_dense_rows, R
         island.tree = end.tree;
         island.delassus = end.delassus;
         island.responses = end.responses;
-        island.factored = of.rows > most_dense_rows;
+        island.factored = of.rows > max_dense_rows;
         end.row += of.rows;
         end.block += of.blocks;
         end.tree += of.trees;

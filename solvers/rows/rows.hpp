@@ -250,7 +250,7 @@ void make_rows(const World& w, const T* theta, const StateView<T>& x,
     rows.recovers = false;
     // 1.1 blocks, islands
     find_blocks(w, theta, x, contacts, rows);
-    sort_into_islands(w.model, w.settings.most_dense_rows, rows);
+    sort_into_islands(w.model, w.settings.max_dense_rows, rows);
     const size_t n = rows.count;
     rows.beta.assign(n, T(0));
     rows.v_before.assign(n, T(0));
@@ -287,8 +287,8 @@ void make_rows_adj(const World& w, const T* theta, const StateView<T>& x, const 
                    const Kinematics<T>& k, ContactScratch<T>& contacts, Rows<T>& rows,
                    const RowBars<T>& bar) {
     for (const RowBlock& block : rows.blocks) {
-        T error_bar[most_rows_of_a_block];
-        std::fill(error_bar, error_bar + most_rows_of_a_block, T(0));
+        T error_bar[max_rows_of_a_block];
+        std::fill(error_bar, error_bar + max_rows_of_a_block, T(0));
         // 1.3 bias, and what is not the world's compliance
         if (block.unilateral())
             block_bias_adj(w, theta, x, v_free, block, contacts, rows, bar);

@@ -33,7 +33,7 @@ template <class T> struct DelassusScratch {
     std::vector<T> Y;      // (rows x dofs of the island) M^-1 J^T, islands after each other
     std::vector<T> G;      // (rows x dofs of the island) (A_bar + A_bar^T) Y
     explicit DelassusScratch(const World& w)
-        : work(most_rows_of_a_block * static_cast<size_t>(w.nv()), T(0)),
+        : work(max_rows_of_a_block * static_cast<size_t>(w.nv()), T(0)),
           along(w.nv()),
           swept(along) {
         factored.reserve(w.model.trees.size());

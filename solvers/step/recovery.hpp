@@ -21,7 +21,7 @@
 namespace costate {
 
 inline constexpr double recovery_compliance = 100;  // c
-inline constexpr int recovery_sweeps = 50, most_dofs_recovered_exactly = 200;
+inline constexpr int recovery_sweeps = 50, max_dofs_recovered_exactly = 200;
 
 template <class T> struct RecoveryScratch {
     std::vector<T> b, kappa;                    // (rows) s + rho, m/s; N s
@@ -101,7 +101,7 @@ void recover_island(const Rows<T>& rows, const DelassusScratch<T>& d, const Impu
     const Island& island = rows.islands[i];
     const MlcpView<T> p = recovery_problem(rows, d, impulses, s, i);
     T* kappa = s.kappa.data() + island.row;
-    const bool exactly = !island.factored || island.dofs <= most_dofs_recovered_exactly;
+    const bool exactly = !island.factored || island.dofs <= max_dofs_recovered_exactly;
     const bool solved = exactly && lcp(p, s.lcp, s.sets[i], kappa) != SolverStatus::unsolved;
     s.swept[i] = island.factored && !solved;
     if (s.swept[i] == 0) return;

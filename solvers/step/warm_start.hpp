@@ -41,7 +41,7 @@ inline int warm_place(const World& w, const RowBlock& block, int n) {
         case RowKind::limit:
         case RowKind::ball_limit: return limits + 2 * block.index + (block.side < 0 ? 1 : 0);
         case RowKind::dry_friction: return dry + block.index;
-        default: return equalities + static_cast<int>(most_rows_of_a_block) * block.index;
+        default: return equalities + static_cast<int>(max_rows_of_a_block) * block.index;
     }
 }
 
