@@ -11,16 +11,17 @@ namespace {
 constexpr int first_sweeps = 20, more_sweeps = 400, max_rounds = 2, max_boxes = 40, max_newton_steps = 30,
               max_halvings = 6, large_admm_iterations = 50;
 
-// A row between constant bounds, one-sided or free, to where its own equation holds.
+// The new impulse of a free or unilateral row or of a row with constant bounds: the solution of its own
+// equation.
 double one_row(const MlcpView<double>& p, const double* x, int r, double s) {
     const double y = x[r] - s / p.diagonal(r);
     if (p.normal[r] == unilateral_row) return std::max(0.0, y);
     return p.normal[r] == free_row ? y : std::clamp(y, -p.mu[r], p.mu[r]);
 }
 
-// The three rows of a contact: of the cone the normal impulse to where the normal velocity is 0, then the
-// friction along the slip into the disk that the new normal impulse allows; of the relaxed cone a projected
-// gradient step of all three.
+// Updates the three rows of a contact. Cone: the normal impulse such that the normal velocity is 0, then a
+// step of the friction against the slip, projected on the disk of the new normal impulse. Relaxed cone: a
+// projected gradient step of all three rows.
 void contact_update_inplace(const MlcpView<double>& p, FrictionLaw law, int n, const double* x,
                             SweptVelocity<double>& s) {
     const double mu = p.mu[n + 1];
@@ -48,8 +49,7 @@ void contact_update_inplace(const MlcpView<double>& p, FrictionLaw law, int n, c
     s.set(n + 2, t2);
 }
 
-// Newton's method on the states that each iterate points to, with a step that is halved until the residual
-// falls.
+// Newton's method on the states suggested by each iterate. Steps are halved until the residual decreases.
 bool newton(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x) {
     const size_t n = p.rows;
     w.set.state.resize(n);
@@ -126,10 +126,14 @@ double cone_gauss_seidel_inplace(const MlcpView<double>& p, FrictionLaw law, int
     return residual;
 }
 
-// min over z in the cones of z.(A z/2 + b + shift), split as x = z with the scaled dual y; shift = mu |s_T|
-// on the normal row of the cone (De Saxce) follows the iterate. The penalty rho keeps within 1e-6 to 1e6 of
-// the mean diagonal: where contacts are jammed it would shrink until A + rho is no longer positive definite
-// to working precision. Ends with the best finite iterate.
+// ADMM for
+//
+//   min over z in the cones of z.(A z/2 + b + shift)
+//
+// split as x = z with the scaled dual y. On the normal row of a cone, shift = mu |s_T| (De Saxce) follows the
+// iterate. The penalty rho stays within 1e-6 to 1e6 of the mean diagonal: with jammed contacts it would
+// shrink until A + rho is no longer positive definite in working precision. Ends with the best finite
+// iterate.
 double cone_admm_inplace(const MlcpView<double>& p, FrictionLaw law, int iterations, double tolerance,
                          ConeScratch& w, double* x) {
     using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;

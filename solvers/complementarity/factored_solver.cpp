@@ -6,7 +6,7 @@ namespace costate {
 
 namespace {
 
-constexpr double least_compliance = 1e-10;  // of a row's diagonal
+constexpr double least_compliance = 1e-10;  // relative to a row's diagonal
 constexpr int max_refinements = 5, max_dense_dofs = 200;
 
 // out = X Y of n x n matrices, row-major
@@ -27,7 +27,7 @@ template <bool transposed> void apply_inplace(const double* X, int n, double* z)
     std::copy(out, out + n, z);
 }
 
-// By elimination with pivots.
+// The inverse, by elimination with pivots.
 void invert(const double* X, int n, double* inverse) {
     double rest[RowGroup::max_rows * RowGroup::max_rows];
     std::copy(X, X + n * n, rest);
@@ -112,7 +112,7 @@ void FactoredSolver::eliminate_rows(double share) {
     }
 }
 
-// H += W^T C W of a group. Its dofs are of one tree, or of one and then of another.
+// H += W^T C W for a group. Its dofs belong to one tree, or first to one tree and then to another.
 void FactoredSolver::add_products(const RowGroup& g) {
     const int first_row = rows_[g.first], length = A_->length(first_row);
     const int* column = A_->column + A_->start[first_row];
@@ -127,7 +127,7 @@ void FactoredSolver::add_products(const RowGroup& g) {
         for (int part_a = 0; part_a < 2; ++part_a) {
             if (begin[part_a] == begin[part_a + 1] || begin[part_b] == begin[part_b + 1]) continue;
             BlockFactor::Block H{dense_.data(), dofs_, 1};
-            int row = 0, col = 0;  // where H starts
+            int row = 0, col = 0;  // first row and column of H
             if (by_trees_) {
                 const int tree_a = tree_of_[column[begin[part_a]]], tree_b = tree_of_[column[begin[part_b]]];
                 H = blocks_.block(tree_a, tree_b);
@@ -149,7 +149,8 @@ void FactoredSolver::add_products(const RowGroup& g) {
         }
 }
 
-// The pattern of H, from all rows of A, active or not, so that the active sets of one step share it.
+// The pattern of H from all rows of A, active or not, so that all active sets of a step have the same
+// pattern.
 void FactoredSolver::find_pattern() {
     tree_of_.resize(dofs_);
     for (int t = 0; t < A_->trees; ++t)
@@ -165,8 +166,8 @@ void FactoredSolver::find_pattern() {
     blocks_.analyse(A_->tree, A_->trees, touching_);
 }
 
-// y <- H^-1 y or H^-T y. As it is where H has no factors: whoever asked for a step of Newton's method finds
-// that it does not help.
+// y <- H^-1 y or H^-T y. Leaves y unchanged if H has no factors; Newton's method then finds that its step
+// does not decrease the residual.
 template <bool transposed> void FactoredSolver::solve_dofs_inplace() {
     if (!by_trees_) {
         if (transposed)
@@ -182,7 +183,8 @@ template <bool transposed> void FactoredSolver::solve_dofs_inplace() {
         blocks_.solve_inplace(y_.data());
 }
 
-// z of the equations at the head of this file, or of those of G^T, which are B^T z + W W^T P^T z = f.
+// Solves the equations of solvers/complementarity/factored_solver.hpp for z, or those of G^T,
+// B^T z + W W^T P^T z = f.
 template <bool transposed> void FactoredSolver::once_inplace(double* z) {
     std::ranges::fill(y_, 0.0);
     for (const RowGroup& g : groups) {

@@ -5,9 +5,9 @@ namespace costate {
 namespace {
 
 constexpr int max_newton_steps = 30, max_halvings = 8;
-constexpr double near = 1e-3;  // m/s: a guess this good may have the right states
+constexpr double near = 1e-3;  // m/s: a guess with a smaller residual may have the right states
 
-// Of all rows together: with many contacts the largest residual rises now and then on the way down.
+// Norm of all residuals. With many contacts the largest residual may rise while the iterates converge.
 double residual_norm(const MlcpView<double>& p, FrictionLaw law, const double* x) {
     double sum = 0;
     for_each_residual(p, x, law, [&](int, double e) { sum += e * e; });

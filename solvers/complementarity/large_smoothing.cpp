@@ -1,10 +1,10 @@
 // Newton's method on smoothed equations, as in solvers/complementarity/smoothing_newton.cpp, for large
-// islands and all laws of friction. But for A no equation leaves its contact, so that
-// solvers/complementarity/factored_solver.hpp has the steps. Rows are scaled to a diagonal of about 1, x = d
-// x' and s' = d s, with mu in the d of a cone's normal row.
+// islands and all laws of friction. Except for A, an equation has variables of one contact only, so
+// solvers/complementarity/factored_solver.hpp computes the steps. Rows are scaled to a diagonal of about 1: x
+// = d x' and s' = d s, with mu in the d of a cone's normal row.
 //
-//   row r           x'_r - phi(x'_r - s'_r),   or phi within bounds, of friction within mu x_n, x_n as it is
-//   contact         x' - P(x' - s' - e_n |s'_T|)     the last term of the cone alone, smoothed by e
+//   row r           x'_r - phi(x'_r - s'_r)          or phi within bounds, for friction mu x_n
+//   contact         x' - P(x' - s' - e_n |s'_T|)     |s'_T| smoothed by e; without it for the relaxed cone
 #include "solvers/complementarity/large_island.hpp"
 #include "solvers/complementarity/smoothing.hpp"
 
@@ -36,7 +36,7 @@ public:
             w.scale[r] = scale_of(p, law, r);
         }
     }
-    // The norm of the equations at x, which are left in w.equations, and the groups of their Jacobian in
+    // Norm of the equations at x. Leaves the equations in w.equations, and the groups of their Jacobian in
     // w.smoothed.
     double evaluate(const double* x, double e) {
         mlcp_velocity(p_, x, w_.s.data());
@@ -89,7 +89,7 @@ private:
         }
     }
 
-    // Row i of the group, whose first may be the normal row of the others.
+    // Row i of the group. The first row of the group may be the normal row of the others.
     void row(const double* x, const Smoothed& phi, int i, RowGroup& g) {
         const int r = g.first + i;
         const double X = x[r] / d(r), y = X - s(r);

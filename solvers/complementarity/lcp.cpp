@@ -6,8 +6,8 @@ namespace {
 
 constexpr int max_pivots = 40, sweeps_between = 100;
 
-// Pivots from the states that x points to. True if x is a solution then, and `set` its active set; else x is
-// the best one seen.
+// Pivots, starting from the states suggested by x. True if x is then a solution, and `set` its active set.
+// Otherwise x is the best iterate.
 bool pivot(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& set, double* x, int& pivots) {
     const size_t n = p.rows;
     set.state.resize(n);
@@ -28,7 +28,7 @@ bool pivot(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& set, dou
         }
         classify(p, FrictionLaw::box, w.x.data(), set.s.data(), w.state.data());
         if (solved && w.state == set.state) return true;
-        if (solved || w.state == set.state) {  // rows in two states; or all is found but for round-off
+        if (solved || w.state == set.state) {  // rows in two states, or solved up to round-off
             settle_inplace(p, FrictionLaw::box, set, x);
             return mlcp_residual(p, x) <= 10 * acceptable_residual(p, x);
         }

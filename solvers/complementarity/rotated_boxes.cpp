@@ -1,15 +1,15 @@
-// A solution of the cone's law is one of the box's law, once the friction rows of every contact are turned so
-// that the first lies along its slip: there the box and the disk of the cone meet, and the second row has no
-// slip and no force. So the boxed problem, which can always be solved, is solved again and again with rows
-// turned to the slip found last.
+// A solution of the cone's law also solves the box's law if the friction rows of every contact are rotated
+// such that the first row is along its slip: there the box touches the disk of the cone, and the second row
+// has no slip and no force. The boxed problem, which always has a solution, is therefore solved repeatedly
+// with rows rotated to the slip of the last solution.
 #include "solvers/complementarity/cone.hpp"
 
 namespace costate {
 
 namespace {
 
-// Rows t and t + 1 of the square matrix A and of b (and the columns of A) turned: (a, b) -> (c a + s b, c b -
-// s a)
+// Rotates rows t and t + 1 of the square matrix A and of b, and the columns of A:
+//   (a, b) -> (c a + s b, c b - s a)
 void rotate_rows_inplace(int rows, int t, double c, double s, double* A, double* b) {
     const auto rotate = [&](double& x, double& y) {
         const double was = x;
@@ -32,12 +32,12 @@ bool rotated_boxes(const MlcpView<double>& p, RotatedBoxes& w, double* x) {
     w.x.assign(x, x + n);
     w.s.resize(n);
     const MlcpView<double> rotated{p.rows, w.A.data(), w.b.data(), p.mu, p.normal, p.first_row, p.dropped};
-    w.cosine.assign(n, 1);  // of row t: (t1, t2) = (c x - s y, s x + c y) of the rotated ones
+    w.cosine.assign(n, 1);  // of row t: (t1, t2) = (c x - s y, s x + c y) of rotated rows (x, y)
     w.sine.assign(n, 0);
     mlcp_velocity(p, x, w.s.data());
     for (int r = 0; r < p.rows; ++r) {
         if (!p.contact_at(r)) continue;
-        if (p.drops(r + 1) || p.drops(r + 2)) {  // one direction is left at most: box and cone are the same
+        if (p.drops(r + 1) || p.drops(r + 2)) {  // at most one direction is left: box and cone agree
             r += 2;
             continue;
         }

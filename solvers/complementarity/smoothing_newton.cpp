@@ -1,7 +1,7 @@
-// With x' = (mu x_n, x_T) and s' = (s_n/mu, s_T) a friction cone and its dual become the cone L of |z_T| <=
-// z_n, and a solution is x' = P(x' - s'), where P projects on L. The smoothed projection
-// (solvers/complementarity/smoothing.hpp) makes the equation smooth; it is solved for e -> 0. De Saxce's
-// shift |s_T| is smoothed likewise.
+// With x' = (mu x_n, x_T) and s' = (s_n/mu, s_T), a friction cone and its dual both become the cone L =
+// {|z_T| <= z_n}, and a solution satisfies x' = P(x' - s') with the projection P on L. The smoothed
+// projection (solvers/complementarity/smoothing.hpp) makes the equation smooth. It is solved for e -> 0. De
+// Saxce's shift |s_T| is smoothed in the same way.
 #include <Eigen/LU>
 
 #include "solvers/complementarity/cone.hpp"
@@ -36,7 +36,7 @@ struct Equations {
         b = d.cwiseProduct(Eigen::Map<const Eigen::VectorXd>(p.b, p.rows));
     }
 
-    // H and, where asked, J = dH/dx'
+    // H, and J = dH/dx' if `with_jacobian`
     void evaluate(const Eigen::VectorXd& x, double e, bool with_jacobian) {
         const Smoothed phi{e};
         const Eigen::VectorXd s = A * x + b;
