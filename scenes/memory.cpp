@@ -31,7 +31,7 @@ Schedule checkpoint_schedule(const Scene& s, std::int64_t disk_bytes) {
     const std::int64_t budget = s.memory_bytes == 0 ? there / 2 : std::min(s.memory_bytes, there);
     const Schedule in_memory = Schedule::within(budget, each, s.steps);
     const std::int64_t on_disk =
-        std::min<std::int64_t>(disk_bytes / DiskStore::most_file_bytes(s.world.nx()), s.steps);
+        std::min<std::int64_t>(disk_bytes / DiskStore::max_file_bytes(s.world.nx()), s.steps);
     if (on_disk < 1) return in_memory;
     const std::int64_t left =
         budget - static_cast<std::int64_t>(DiskStore::bytes(s.world.nx(), static_cast<int>(on_disk)));

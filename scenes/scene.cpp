@@ -163,7 +163,8 @@ bool rename_every_optimise(Json& scene) {
     return renamed;
 }
 
-Scene load_alone(const ImportedModel& model, const std::filesystem::path& file, std::optional<int> steps) {
+Scene load_lone_model(const ImportedModel& model, const std::filesystem::path& file,
+                      std::optional<int> steps) {
     std::map<std::string, std::string> places;
     for (const auto& [pointer, place] : model.places)
         places["/models/0/model" + pointer] = place;
@@ -201,13 +202,13 @@ Scene load_scene(const std::string& path_or_name, std::optional<int> steps, cons
                  std::optional<int> steps_if_none) {
     const HullsReadOnce once;
     const std::filesystem::path file = find_scene(path_or_name);
-    if (is_robot_file(file)) return load_alone(import_model(file, options), file, steps);
+    if (is_robot_file(file)) return load_lone_model(import_model(file, options), file, steps);
     const Json value = read_json(file);
     if (!value.is_object() || !value.contains("bodies") || value.contains("models"))
         return scene_from_json(value, file, steps, options, steps_if_none);
     const std::string shown = file.string();
     read_model(Node(value, shown));  // so that errors name places in the model file
-    return load_alone({value, value.value("world", Json::object()), {}, {}, {}}, file, steps);
+    return load_lone_model({value, value.value("world", Json::object()), {}, {}, {}}, file, steps);
 }
 
 }  // namespace costate

@@ -1,6 +1,6 @@
-// World: everything a step reads that is not differentiable: topology, shapes, settings. It is const after it
-// is built, and threads share it. The differentiable numbers are in theta, whose layout the model and the
-// shapes have registered.
+// World: everything a step reads that is not differentiable: topology, shapes, settings. A built world is
+// const and shared by threads. The differentiable numbers are in theta; the model and the shapes register its
+// layout.
 #pragma once
 
 #include "collision/shapes/shape.hpp"
@@ -12,9 +12,9 @@ struct World {
     Model model;
     ShapeSet shapes;
     Settings settings;
-    ParameterSlice time_step, compliance, erp, slop, recovery_speed;  // in units of the settings
+    ParameterSlice time_step, compliance, erp, slop, recovery_speed;  // units as in Settings
 
-    // Registers the settings that theta holds.
+    // Registers the settings that are parameters.
     World(Model m, ShapeSet s, const Settings& options)
         : model(std::move(m)),
           shapes(std::move(s)),
@@ -40,17 +40,17 @@ struct World {
         return law == FrictionLaw::cone && settings.relaxed ? FrictionLaw::relaxed_cone : law;
     }
 
-    // The time step in theta, s; of a covector theta_bar its entry.
+    // The entry of theta, or of its covector theta_bar, for the time step, s.
     template <class T> T& h(T* theta) const { return theta[time_step.at(0)]; }
     template <class T> const T& h(const VecX<T>& theta) const { return theta[time_step.at(0)]; }
 
     int nq() const { return model.nq; }
     int nv() const { return model.nv; }
     int nu() const { return model.nu; }
-    // numbers of a state: q, v, and what a warm start keeps
+    // size of a state: q, v, and the data of a warm start
     int nx() const { return model.nq + model.nv + warm_numbers(); }
-    int ndx() const { return nx() - nq() + nv(); }  // numbers of its tangent; those of the kept keys are 0
-    // whether entry i of a state names a contact whose impulses it keeps
+    int ndx() const { return nx() - nq() + nv(); }  // size of its tangent; entries of keys are 0
+    // true if entry i of a state is the key of a contact with stored impulses
     bool is_key(int i) const { return i >= nq() + nv() && i < nq() + nv() + warm_contacts(); }
     int np() const { return model.layout.size(); }
     int warm_contacts() const { return settings.warm_start ? settings.warm_contacts : 0; }
@@ -64,7 +64,7 @@ struct World {
 // The parts of a state by name.
 template <class T> struct StateView {
     const T *q, *v;  // (nq), (nv)
-    const T* kept;   // impulses of a warm start: solvers/step/warm_start.hpp
+    const T* kept;   // data of a warm start: solvers/step/warm_start.hpp
     StateView(const World& w, const T* x) : q(x), v(x + w.nq()), kept(x + w.nq() + w.nv()) {}
 };
 // The parts of a state's covector by name.

@@ -30,8 +30,8 @@ int thread_count(const BatchOptions& o) {
 
 Schedule control_step_schedule(const World& w, const BatchOptions& o) {
     if (o.checkpoint_bytes == 0) return Schedule::every_step(o.substeps);
-    const size_t state = static_cast<size_t>(w.nx()) * sizeof(double);
-    const size_t threads = static_cast<size_t>(thread_count(o)), each = o.checkpoint_bytes / threads;
+    const size_t state = w.nx() * sizeof(double);
+    const size_t threads = thread_count(o), each = o.checkpoint_bytes / threads;
     if (each < state)
         throw std::invalid_argument("checkpoint_bytes is " + std::to_string(o.checkpoint_bytes) +
                                     "; the least is " + std::to_string(state * threads) +
@@ -73,7 +73,7 @@ Batch::Batch(const World& w, const VecX<double>& theta, const VecX<double>& x0, 
 Batch::~Batch() = default;
 
 size_t Batch::bytes(const World& w, const BatchOptions& o) {
-    const size_t n = static_cast<size_t>(checked(o).n_env), nx = w.nx(), np = w.np();
+    const size_t n = checked(o).n_env, nx = w.nx(), np = w.np();
     const size_t threads = thread_count(o), slots = control_step_schedule(w, o).slots();
     const size_t numbers = n * (2 * nx + np + 1) + parameter_rows(o) * np;
     return sizeof(double) * (numbers + threads * Lane::numbers(w, static_cast<int>(slots))) +

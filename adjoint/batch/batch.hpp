@@ -66,11 +66,11 @@ public:
 
     const World& world() const { return world_; }
     const BatchOptions& options() const { return options_; }
-    size_t n_env() const { return static_cast<size_t>(options_.n_env); }
-    size_t nx() const { return static_cast<size_t>(world_.nx()); }
-    size_t ndx() const { return static_cast<size_t>(world_.ndx()); }
-    size_t nu() const { return static_cast<size_t>(world_.nu()); }
-    size_t np() const { return static_cast<size_t>(world_.np()); }
+    size_t n_env() const { return options_.n_env; }
+    size_t nx() const { return world_.nx(); }
+    size_t ndx() const { return world_.ndx(); }
+    size_t nu() const { return world_.nu(); }
+    size_t np() const { return world_.np(); }
     // numbers of covectors: (ndx) and (6) where the coordinates are tangent
     size_t state_bar_width() const { return coordinates_.state_width(world_); }
     size_t pose_bar_width() const { return coordinates_.pose_width(); }
@@ -90,7 +90,7 @@ public:
         for (size_t k = 0; k < n; ++k)
             start(k, x_next_.data() + k * nx());
         for (size_t k = 0; k < n; ++k)
-            begin_anew(envs ? static_cast<size_t>(envs[k]) : k, x_next_.data() + k * nx());
+            begin_anew(envs ? envs[k] : k, x_next_.data() + k * nx());
     }
 
     // One control step: from x (n_env x nx), quaternions of any length, and u (n_env x nu) to x_next (n_env x

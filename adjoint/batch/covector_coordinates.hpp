@@ -13,7 +13,7 @@ namespace costate {
 class CovectorCoordinates {  // never deleted through a pointer to it
 public:
     // How many numbers a covector of a state has, and one of a pose (7: position, quaternion).
-    virtual size_t state_width(const World& w) const { return static_cast<size_t>(w.ndx()); }
+    virtual size_t state_width(const World& w) const { return w.ndx(); }
     virtual size_t pose_width() const { return 6; }
 
     // At the state x (nx): given (state_width) to tangent (ndx), and back.

@@ -26,9 +26,9 @@ Lane::Lane(const World& w, WorkspacePool& workspaces, const ControlPlan& plan, c
 
 size_t Lane::numbers(const World& w, int slots) {
     const size_t nx = w.nx(), ndx = w.ndx(), nu = w.nu(), np = w.np();
-    return (static_cast<size_t>(slots) + 4) * nx + 2 * nu + 2 * ndx  // rollout
-           + np                                                      // steps
-           + nu + ndx + np                                           // gradient
+    return (slots + 4) * nx + 2 * nu + 2 * ndx  // rollout
+           + np                                 // steps
+           + nu + ndx + np                      // gradient
            + np + nu + 2 * ndx;
 }
 

@@ -82,7 +82,7 @@ public:
             Lane& lane = *lanes_[thread];
             if (lane.error) return;
             try {
-                work(lane, static_cast<size_t>(i));
+                work(lane, i);
             } catch (...) {
                 lane.error = std::current_exception();
             }

@@ -143,8 +143,7 @@ int Batch::backward(int steps, const double* x, const double* u, const int* comp
     const Reverse reverse{*this, x, u, states_bar, x_bar, u_bar, theta_bar_rows(theta_bar, of)};
     lanes_->for_each(n_env(), [&](Lane& lane, size_t e) {
         const int done = completed ? completed[e] : steps;
-        const bool finite =
-            reverse.environment(lane, e, static_cast<size_t>(done), static_cast<size_t>(steps));
+        const bool finite = reverse.environment(lane, e, static_cast<size_t>(done), steps);
         outcome_[e] = finite ? EnvironmentStatus::ok : EnvironmentStatus::diverged;
     });
     sum_theta_bar(theta_bar, of);

@@ -21,7 +21,7 @@ public:
         append(&value, sizeof value);
     }
     template <class T> void operator()(const std::vector<T>& v) { sized(v.data(), v.size()); }
-    template <class T> void operator()(const VecX<T>& v) { sized(v.data(), static_cast<size_t>(v.size())); }
+    template <class T> void operator()(const VecX<T>& v) { sized(v.data(), v.size()); }
     void operator()(const std::string& s) { sized(s.data(), s.size()); }
     template <class V> void of_known_size(const V& v) { (*this)(v); }
     std::vector<char> bytes;
@@ -56,7 +56,7 @@ public:
     }
     template <class T> void operator()(VecX<T>& v) {
         v.resize(static_cast<Eigen::Index>(size(sizeof(T))));
-        take(v.data(), static_cast<size_t>(v.size()) * sizeof(T));
+        take(v.data(), v.size() * sizeof(T));
     }
 
     void operator()(std::string& s) {

@@ -16,7 +16,7 @@ public:
     CheckpointStore(int numbers_per_state, const Schedule& schedule, const DiskSettings& disk = {})
         : nx_(numbers_per_state),
           bytes_(bytes(schedule, numbers_per_state)),
-          data_(nx_ * static_cast<size_t>(schedule.slots())) {
+          data_(nx_ * schedule.slots()) {
         if (schedule.disk_slots() > 0)
             disk_ = std::make_unique<DiskStore>(disk, numbers_per_state, schedule.disk_slots());
     }

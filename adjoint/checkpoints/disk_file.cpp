@@ -61,7 +61,7 @@ void DiskFile::write(std::int64_t offset, const void* bytes, size_t n) {
         if (written == 0) fail("write", path_, reason(ENOSPC));
         from += written;
         offset += written;
-        n -= static_cast<size_t>(written);
+        n -= written;
     }
 }
 
@@ -74,7 +74,7 @@ void DiskFile::read(std::int64_t offset, void* bytes, size_t n) const {
             fail("read", path_, "it ends at byte " + std::to_string(offset) + ", which is too early");
         to += got;
         offset += got;
-        n -= static_cast<size_t>(got);
+        n -= got;
     }
 }
 

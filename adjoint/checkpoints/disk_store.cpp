@@ -27,13 +27,13 @@ DiskStore::DiskStore(const DiskSettings& settings, int numbers_per_state, int st
       compressed_(settings.compressed),
       nx_(numbers_per_state),
       per_chunk_(states_per_chunk(nx_)),
-      most_states_(states),
+      max_states_(states),
       offsets_{0} {
     offsets_.reserve(static_cast<size_t>((states - 1) / per_chunk_) + 2);
     checksum(nullptr, 0);  // throws in builds without checksums
     if (compressed_ && !have_compression()) compress(nullptr, 0, 0);
     for (Chunk* c : {&here_, &beside_})
-        c->numbers.resize(nx_ * static_cast<size_t>(per_chunk_));
+        c->numbers.resize(nx_ * per_chunk_);
 }
 
 DiskStore::~DiskStore() {
@@ -43,12 +43,12 @@ DiskStore::~DiskStore() {
 size_t DiskStore::bytes(int numbers_per_state, int states) {
     const size_t nx = numbers_per_state;
     const int per_chunk = states_per_chunk(nx);
-    return 2 * nx * static_cast<size_t>(per_chunk) * sizeof(double) +
+    return 2 * nx * per_chunk * sizeof(double) +
            (static_cast<size_t>((states - 1) / per_chunk) + 2) * sizeof(std::int64_t);
 }
 
 std::int64_t DiskStore::file_bytes(int numbers_per_state, int states) {
-    const std::int64_t per_chunk = states_per_chunk(static_cast<size_t>(numbers_per_state)),
+    const std::int64_t per_chunk = states_per_chunk(numbers_per_state),
                        each = std::int64_t{numbers_per_state} * 8;
     return states * each + (states + per_chunk - 1) / per_chunk * static_cast<std::int64_t>(sizeof(Header));
 }
@@ -106,9 +106,9 @@ void DiskStore::turn_to(int chunk) {
 
 // Chunks are consecutive in the file: header, then states. The checksum covers everything except itself.
 void DiskStore::save(Chunk& c, int states) {
-    const size_t numbers = static_cast<size_t>(states) * nx_, raw = numbers * sizeof(double);
+    const size_t numbers = states * nx_, raw = numbers * sizeof(double);
     std::vector<char> packed;
-    if (compressed_) packed = compress(c.numbers.data(), nx_, static_cast<size_t>(states));
+    if (compressed_) packed = compress(c.numbers.data(), nx_, states);
     const size_t length = compressed_ ? packed.size() : raw;
     std::vector<char> bytes(sizeof(Header) + length);
     if (length > 0)
@@ -150,7 +150,7 @@ void DiskStore::load(Chunk& c, int chunk, int states) {
         fail("the header does not match these states");
     if (!compressed_)
         std::memcpy(c.numbers.data(), packed, length);
-    else if (!decompress(packed, length, c.numbers.data(), nx_, static_cast<size_t>(h.states)))
+    else if (!decompress(packed, length, c.numbers.data(), nx_, h.states))
         fail("the compressed data do not contain this number of states");
     c.chunk = chunk;
     traffic_.bytes_read += size;
@@ -164,7 +164,7 @@ void DiskStore::check_places() const {
     const bool rises =
         chunks >= 0 && offsets_[0] == 0 && std::ranges::adjacent_find(offsets_, too_short) == offsets_.end();
     // Chunks are filled in order; only the last may be in memory without being in the file.
-    const bool fits = states_ >= 0 && states_ <= most_states_;
+    const bool fits = states_ >= 0 && states_ <= max_states_;
     const int due = fits ? (states_ + per_chunk_ - 1) / per_chunk_ : 0;  // chunks
     const bool all_there = here_.dirty ? here_.chunk == due - 1 && due - 1 <= chunks : due <= chunks;
     if (!rises || offsets_.back() > file_.size() || !fits || !all_there)

@@ -42,7 +42,7 @@ public:
     static size_t bytes(int numbers_per_state, int states);             // of memory
     static std::int64_t file_bytes(int numbers_per_state, int states);  // uncompressed
     // upper bound for a state, uncompressed
-    static std::int64_t most_file_bytes(int numbers_per_state) {
+    static std::int64_t max_file_bytes(int numbers_per_state) {
         return std::int64_t{numbers_per_state} * 8 + 16;
     }
 
@@ -82,7 +82,7 @@ private:
     DiskFile file_;
     const bool compressed_;
     const size_t nx_;
-    const int per_chunk_, most_states_;
+    const int per_chunk_, max_states_;
     int states_ = 0;
     std::vector<std::int64_t> offsets_;  // start of each chunk in the file, and end of the last one
     Chunk here_, beside_;                // beside_ belongs to the other thread while it works

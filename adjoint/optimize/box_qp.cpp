@@ -16,7 +16,7 @@ Eigen::MatrixXd BoxQp::response(const Eigen::MatrixXd& B) const {
 
 BoxQp solve_box_qp(const Eigen::MatrixXd& H, const VecX<double>& g, const VecX<double>& lower,
                    const VecX<double>& upper, const VecX<double>& start) {
-    constexpr int most_iterations = 100;
+    constexpr int max_iterations = 100;
     constexpr double armijo = 0.1, least_step = 1e-20, tolerance = 1e-12;
     BoxQp qp;
     const auto inside = [&](const VecX<double>& y) {
@@ -25,7 +25,7 @@ BoxQp solve_box_qp(const Eigen::MatrixXd& H, const VecX<double>& g, const VecX<d
     const auto value = [&](const VecX<double>& y) { return g.dot(y) + 0.5 * y.dot(H * y); };
     qp.x = inside(start);
     std::vector<int> factored;
-    for (int iteration = 0; iteration < most_iterations; ++iteration) {
+    for (int iteration = 0; iteration < max_iterations; ++iteration) {
         const VecX<double> gradient = g + H * qp.x;
         qp.free.clear();
         for (int i = 0; i < static_cast<int>(g.size()); ++i)

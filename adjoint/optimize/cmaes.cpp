@@ -46,7 +46,7 @@ void cmaes(Problem& p) {
     const double first = p.value(v.start());
 
     pagmo::population population(pagmo::problem(fitness), 0, o.seed);
-    const pagmo::vector_double origin(static_cast<size_t>(v.size()), 0.0);
+    const pagmo::vector_double origin(v.size(), 0.0);
     for (int k = 0; k < size; ++k)
         population.push_back(origin, {first});
     constexpr double smallest_move = 1e-13;

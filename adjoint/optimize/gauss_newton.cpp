@@ -30,9 +30,9 @@ namespace {
 // the others are solved again for the remaining r.
 VecX<double> bounded_step(const Eigen::MatrixXd& J, const VecX<double>& r, double mu,
                           const VecX<double>& lower, const VecX<double>& upper) {
-    constexpr int most_rounds = 10;
+    constexpr int max_rounds = 10;
     VecX<double> d = VecX<double>::Zero(lower.size()), is_free = VecX<double>::Ones(lower.size());
-    for (int round = 0; round < most_rounds; ++round) {
+    for (int round = 0; round < max_rounds; ++round) {
         const Eigen::MatrixXd J_free = J * is_free.asDiagonal();
         Eigen::MatrixXd A = J_free * J_free.transpose();
         A.diagonal().array() += mu;
@@ -48,9 +48,9 @@ VecX<double> bounded_step(const Eigen::MatrixXd& J, const VecX<double>& r, doubl
 }
 
 void by_rows(Problem& p, const Objective& components) {
-    constexpr double good = 0.6;        // of |r|: a step that leaves more triggers a new Jacobian
-    constexpr double least = 0.999;     // of |r|: an accepted step leaves at most this
-    constexpr int most_rejections = 8;  // in a row
+    constexpr double good = 0.6;       // of |r|: a step that leaves more triggers a new Jacobian
+    constexpr double least = 0.999;    // of |r|: an accepted step leaves at most this
+    constexpr int max_rejections = 8;  // in a row
     const auto count = static_cast<int>(components.size());
     const VecX<double>&lower = p.variables.lower(), &upper = p.variables.upper();
 
@@ -66,7 +66,7 @@ void by_rows(Problem& p, const Objective& components) {
     note_gradient();
     double damping = 0.1;  // mu in units of the mean eigenvalue of J J^T
     bool stale = false;
-    for (int rejections = 0; rejections < most_rejections;) {
+    for (int rejections = 0; rejections < max_rejections;) {
         if (stale && p.result.gradient_evaluations + count <= p.settings.max_gradient_evaluations) {
             J = p.jacobian(y, components);  // the last loss was that of y, otherwise J would not be stale
             stale = false;
@@ -105,7 +105,7 @@ void by_rows(Problem& p, const Objective& components) {
 
 void by_columns(Problem& p) {
     constexpr double least_damping = 1e-16, least_scale = 1e-12;
-    constexpr int most_rejections = 12;  // in a row
+    constexpr int max_rejections = 12;  // in a row
     const VecX<double>&lower = p.variables.lower(), &upper = p.variables.upper();
     ForwardProducts products(p.world(), p.objective(), p.rollout().plan(), p.variables, p.rollout().steps());
 
@@ -120,7 +120,7 @@ void by_columns(Problem& p) {
         const VecX<double> diagonal = normal.H.diagonal(),
                            D = diagonal.cwiseMax(least_scale * diagonal.maxCoeff());
         double after = unlimited;
-        for (int rejections = 0; rejections < most_rejections; ++rejections, damping *= 4) {
+        for (int rejections = 0; rejections < max_rejections; ++rejections, damping *= 4) {
             if (const char* why = p.budget_spent()) return void(p.result.stopped = why);
             Eigen::MatrixXd H = normal.H;
             H.diagonal() += damping * D;

@@ -7,7 +7,7 @@ namespace costate {
 
 namespace {
 
-constexpr double least_regularisation = 1e-9, most_regularisation = 1e9;  // in units of unit_
+constexpr double least_regularisation = 1e-9, max_regularisation = 1e9;  // in units of unit_
 
 }  // namespace
 
@@ -52,7 +52,7 @@ bool TrajectoryOptimizer::start(const VecX<double>& x0, const Eigen::MatrixXd& U
     X_.resize(world_.nx(), steps() + 1);
     X_trial_ = X_;
     X_.col(0) = x0;
-    stages_.resize(static_cast<size_t>(steps()) + 1);
+    stages_.resize(steps() + 1);
     penalty_ = 0;
     linearised_ = false;
     merit_ = {};
@@ -204,7 +204,7 @@ bool TrajectoryOptimizer::iterate() {
     constexpr double armijo = 1e-4, factor = 5;
     constexpr int halvings = 10;
     if (!linearised_) linearise();
-    for (; regularisation_ <= most_regularisation; regularisation_ *= factor) {
+    for (; regularisation_ <= max_regularisation; regularisation_ *= factor) {
         if (!sweep_back()) continue;
         sweep_forward();
         double length = 1;
@@ -218,7 +218,7 @@ bool TrajectoryOptimizer::iterate() {
             U_.swap(U_trial_);
             linearised_ = false;
             if (n == 0) regularisation_ = std::max(regularisation_ / factor, least_regularisation);
-            if (n > 3) regularisation_ = std::min(regularisation_ * factor, most_regularisation);
+            if (n > 3) regularisation_ = std::min(regularisation_ * factor, max_regularisation);
             return true;
         }
     }

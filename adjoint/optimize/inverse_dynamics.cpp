@@ -7,8 +7,8 @@ namespace costate {
 
 InverseDynamics inverse_dynamics(const World& w, const VecX<double>& theta, const VecX<double>& x,
                                  const VecX<double>& v_target, const VecX<double>& start, double tolerance,
-                                 int most_iterations) {
-    constexpr int most_rejections = 12;  // in a row
+                                 int max_iterations) {
+    constexpr int max_rejections = 12;  // in a row
     constexpr double least_scale = 1e-12;
     const int nv = w.nv(), nu = w.nu();
     VecX<double> lower = VecX<double>::Constant(nu, -unlimited),
@@ -28,7 +28,7 @@ InverseDynamics inverse_dynamics(const World& w, const VecX<double>& theta, cons
     InverseDynamics result{start.cwiseMax(lower).cwiseMin(upper), 0};
     result.residual = run(result.u);
     for (double damping = 1e-3;
-         result.residual > tolerance && result.residual < unlimited && result.iterations < most_iterations;
+         result.residual > tolerance && result.residual < unlimited && result.iterations < max_iterations;
          damping *= 0.01) {
         ++result.iterations;
         run(result.u);  // recomputes the intermediates
@@ -37,7 +37,7 @@ InverseDynamics inverse_dynamics(const World& w, const VecX<double>& theta, cons
         const VecX<double> g = J.transpose() * r,
                            D = JJ.diagonal().cwiseMax(least_scale * JJ.diagonal().maxCoeff());
         bool better = false;
-        for (int rejections = 0; !better && rejections < most_rejections; ++rejections) {
+        for (int rejections = 0; !better && rejections < max_rejections; ++rejections) {
             Eigen::MatrixXd H = JJ;
             H.diagonal() += damping * D;
             const BoxQp qp = solve_box_qp(H, g, lower - result.u, upper - result.u, VecX<double>::Zero(nu));

@@ -19,6 +19,6 @@ struct InverseDynamics {
 // `start` (nu) is clamped to the limits; v_target is (nv). Ends when the residual is at most the tolerance.
 InverseDynamics inverse_dynamics(const World& w, const VecX<double>& theta, const VecX<double>& x,
                                  const VecX<double>& v_target, const VecX<double>& start,
-                                 double tolerance = 1e-5, int most_iterations = 20);
+                                 double tolerance = 1e-5, int max_iterations = 20);
 
 }  // namespace costate

@@ -46,7 +46,7 @@ VecX<double> Problem::residuals(const Objective& components) {
     VecX<double> r(static_cast<Eigen::Index>(components.size()));
     for (size_t k = 0; k < components.size(); ++k) {
         const Objective component{components[k]};
-        const Simulation::Looking looking(rollout_.step(), component);
+        const Simulation::ScopedObjective scoped(rollout_.step(), component);
         r[static_cast<Eigen::Index>(k)] =
             rollout_.step().finish(rollout_.steps(), inputs_.theta.data(), rollout_.last_state().data());
     }
@@ -57,7 +57,7 @@ Eigen::MatrixXd Problem::jacobian(const VecX<double>& y, const Objective& compon
     Eigen::MatrixXd J(static_cast<Eigen::Index>(components.size()), variables.size());
     for (size_t k = 0; k < components.size(); ++k) {
         const Objective component{components[k]};
-        const Simulation::Looking looking(rollout_.step(), component);
+        const Simulation::ScopedObjective scoped(rollout_.step(), component);
         ++result.gradient_evaluations;
         rollout_.backward(inputs_.theta, inputs_.z, gradient_);
         J.row(static_cast<Eigen::Index>(k)) = variables.pull_back(y, gradient_).transpose();

@@ -62,7 +62,7 @@ std::string why_no_shooting(const ControlPlan& plan, const ParameterMap& paramet
 void shoot(Problem& p) {
     constexpr double closed = 1e-8;  // defects count as closed if their sum is below this
     constexpr double still = 1e-9;   // improvements below this, relative to the cost, count as none
-    constexpr int most_still = 3;    // iterations in a row without improvement
+    constexpr int max_still = 3;     // iterations in a row without improvement
     const Rollout<Simulation>& rollout = p.rollout();
     const World& world = p.world();
     VecX<double> y = p.variables.start();
@@ -77,7 +77,7 @@ void shoot(Problem& p) {
         TrajectoryOptimizer trajectory(world, p.objective(), inputs.theta, table.settings);
         trajectory.start(inputs.x0, table.controls(y));
         int quiet = 0;
-        for (double before = trajectory.cost(); quiet < most_still && !spent(); before = trajectory.cost()) {
+        for (double before = trajectory.cost(); quiet < max_still && !spent(); before = trajectory.cost()) {
             const int runs = trajectory.runs();
             const bool better = trajectory.iterate();
             ++p.result.gradient_evaluations;

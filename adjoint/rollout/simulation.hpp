@@ -50,11 +50,11 @@ public:
 
     // The share of the loss of the final state, after t steps.
     double finish(int t, const double* theta, const double* x) {
-        look(theta, x);
+        observe_state(theta, x);
         return objective_value<double>(world_, *objective_, false, t, theta, x, nullptr, scratch_);
     }
     void finish_adj(int t, const double* theta, const double* x, double* theta_bar, double* x_bar) {
-        look(theta, x);
+        observe_state(theta, x);
         scratch_.clear_bars();
         objective_value_adj<double>(world_, *objective_, false, t, theta, x, nullptr, 1.0, scratch_,
                                     theta_bar, x_bar, nullptr);
@@ -62,16 +62,16 @@ public:
     }
 
     // Replaces the objective of a simulation during the life of this object.
-    class Looking {
+    class ScopedObjective {
     public:
-        Looking(Simulation& simulation, const Objective& at)
+        ScopedObjective(Simulation& simulation, const Objective& objective)
             : simulation_(simulation),
               before_(simulation.objective_) {
-            simulation_.objective_ = &at;
+            simulation_.objective_ = &objective;
         }
-        ~Looking() { simulation_.objective_ = before_; }
-        Looking(const Looking&) = delete;
-        Looking& operator=(const Looking&) = delete;
+        ~ScopedObjective() { simulation_.objective_ = before_; }
+        ScopedObjective(const ScopedObjective&) = delete;
+        ScopedObjective& operator=(const ScopedObjective&) = delete;
 
     private:
         Simulation& simulation_;
@@ -81,13 +81,13 @@ public:
     const World& world() const { return world_; }
     const Objective& objective() const { return *objective_; }
     const StepScratch<double>& scratch() const { return scratch_; }
-    // of the last step, or of a state that was looked at: then poses only
+    // of the last step, or of a state observed without a step: then poses only
     Observation<double> observation() const { return {world_, scratch_}; }
 
 private:
     // Observes a state without a step. This overwrites only poses and velocities; those of the last step are
     // saved for its adjoint.
-    void look(const double* theta, const double* x) {
+    void observe_state(const double* theta, const double* x) {
         if (!observing_) {
             std::swap(scratch_.kinematics, aside_);
             observing_ = true;

@@ -119,10 +119,10 @@ void write_results(const std::filesystem::path& directory, Rollout<Simulation>& 
     files.write(directory / "result.json", to_text(report));
     files.write(directory / "loss.svg",
                 plot_svg(loss_curve(s.name + losses + (unit.empty() ? "" : " " + unit), r.losses, unit)));
-    MotionPicture picture(s);
-    picture.add("before", rollout, start);
-    picture.add("after", rollout, best);
-    files.write(directory / "motion.svg", picture.svg());
+    StrobeFigure figure(s);
+    figure.add("before", rollout, start);
+    figure.add("after", rollout, best);
+    files.write(directory / "motion.svg", figure.svg());
     write_trajectory(files.open(directory / "before.csv"), rollout, s, start);
     write_trajectory(files.open(directory / "after.csv"), rollout, s, best);
     files.commit();
@@ -136,10 +136,10 @@ void write_plots(const std::filesystem::path& directory, const Optimization& o) 
         const std::string svg = plot_svg(plot);
         files.write(directory / (name + ".svg"), svg);
         files.write(directory / (name + ".csv"), plot_csv(plot));
-        const PictureSettings size{static_cast<int>(plot.width), static_cast<int>(plot.height), {}, 0};
-        if (can_photograph())
+        const ScreenshotSettings size{static_cast<int>(plot.width), static_cast<int>(plot.height), {}, 0};
+        if (can_screenshot())
             files.write(directory / (name + ".png"),
-                        photograph("<!doctype html><meta charset=\"utf-8\"><body style=\"margin:0\">" + svg,
+                        screenshot("<!doctype html><meta charset=\"utf-8\"><body style=\"margin:0\">" + svg,
                                    size, 3));
     }
     files.commit();
@@ -307,7 +307,7 @@ int optimize(const Arguments& a) {
     if (out) std::printf("result.json, loss.svg, motion.svg, before.csv and after.csv in %s\n", out->c_str());
     if (plots)
         std::printf("plots as SVG and CSV%s in %s\n",
-                    can_photograph() ? " and PNG" : " (for PNG install Chromium)", plots->c_str());
+                    can_screenshot() ? " and PNG" : " (for PNG install Chromium)", plots->c_str());
     if (page) std::printf("report in %s; open it in a browser\n", page->c_str());
     return done;
 }

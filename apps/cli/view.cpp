@@ -41,54 +41,54 @@ std::string label_of(const std::string& path, const std::vector<std::string>& al
     return std::count_if(all.begin(), all.end(), same) > 1 ? path : p.stem().string();
 }
 
-std::vector<Film> films_of(const Scene& scene, const std::vector<std::string>& runs, const Overlays& overlays,
-                           int most_frames) {
-    std::vector<Film> films;
+std::vector<FrameSequence> sequences_of(const Scene& scene, const std::vector<std::string>& runs,
+                                        const Overlays& overlays, int max_frames) {
+    std::vector<FrameSequence> sequences;
     for (const std::string& run : runs)
-        films.push_back(
-            film_trajectory(scene, read_trajectory(run, scene), label_of(run, runs), overlays, most_frames));
-    if (!films.empty()) return films;
+        sequences.push_back(frames_of_trajectory(scene, read_trajectory(run, scene), label_of(run, runs),
+                                                 overlays, max_frames));
+    if (!sequences.empty()) return sequences;
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene));
-    films.push_back(
-        film_rollout(scene, rollout, {scene.theta, scene.x0, scene.z0}, "simulation", overlays, most_frames));
-    return films;
+    sequences.push_back(frames_of_rollout(scene, rollout, {scene.theta, scene.x0, scene.z0}, "simulation",
+                                          overlays, max_frames));
+    return sequences;
 }
 
 int view(const Arguments& a) {
     const std::vector<std::string> runs = a.texts("run");
     const Overlays overlays = overlays_of(a.text("overlays").value_or("contacts,gradient"));
-    const int most_frames = a.integer("frames", 10000, 2, 1000000);
+    const int max_frames = a.integer("frames", 10000, 2, 1000000);
     const std::optional<std::string> png = a.text("png");
     const bool sheet = a.text("sheet").has_value();
     if (!png && (a.text("at") || sheet || a.text("size")))
         throw UsageError("--at, --sheet and --size require --png FILE");
     if (a.text("at") && sheet) throw UsageError("--at and --sheet cannot be combined: leave one out");
-    PictureSettings picture;
-    picture.time = a.number("at");
-    picture.moments = sheet ? a.integer("sheet", 12, 1, 100) : 0;
-    if (const auto size = a.text("size")) set_size(*size, picture);
+    ScreenshotSettings image;
+    image.time = a.number("at");
+    image.sheet_images = sheet ? a.integer("sheet", 12, 1, 100) : 0;
+    if (const auto size = a.text("size")) set_size(*size, image);
     const Scene scene = a.load();
     const std::string out = a.text("out").value_or(png ? "" : scene.file.stem().string() + ".html");
 
-    std::vector<Film> films;
+    std::vector<FrameSequence> sequences;
     try {
-        films = films_of(scene, runs, overlays, most_frames);
+        sequences = sequences_of(scene, runs, overlays, max_frames);
     } catch (const DivergenceError& e) {
         throw DivergenceError(std::string(e.what()) + "; costate view --steps shows the steps before it");
     }
-    const std::string page = view_page(scene, films);
+    const std::string page = view_page(scene, sequences);
     OutputFiles files;
     if (!out.empty()) files.write(out, page);
-    if (png) files.write(*png, photograph(page, picture));
+    if (png) files.write(*png, screenshot(page, image));
     files.commit();
 
     Report shown = Report::array();
-    for (const Film& film : films)
-        shown.push_back({{"label", film.label},
-                         {"states", film.states},
-                         {"frames", film.frames()},
-                         {"every", film.every}});
+    for (const FrameSequence& sequence : sequences)
+        shown.push_back({{"label", sequence.label},
+                         {"states", sequence.states},
+                         {"frames", sequence.frames()},
+                         {"every", sequence.every}});
     const Report report{{"name", scene.name},
                         {"bodies", scene.world.model.bodies.size()},
                         {"runs", shown},
@@ -99,17 +99,18 @@ int view(const Arguments& a) {
         std::fputs(to_text(report).c_str(), stdout);
         return done;
     }
-    for (const Film& film : films) {
-        std::printf("%s, %s: %d frames", scene.name.c_str(), film.label.c_str(), film.frames());
-        if (film.every > 1) std::printf(" of %d states, every %dth and the last", film.states, film.every);
+    for (const FrameSequence& sequence : sequences) {
+        std::printf("%s, %s: %d frames", scene.name.c_str(), sequence.label.c_str(), sequence.frames());
+        if (sequence.every > 1)
+            std::printf(" of %d states, every %dth and the last", sequence.states, sequence.every);
         std::printf("\n");
-        for (const std::string& note : film.notes)
+        for (const std::string& note : sequence.notes)
             std::printf("%s\n", note.c_str());
     }
     if (!out.empty())
         std::printf("%.2f MB in %s; open it in a browser\n", 1e-6 * static_cast<double>(page.size()),
                     out.c_str());
-    if (png) std::printf("%d x %d pixels in %s\n", picture.width, picture.height, png->c_str());
+    if (png) std::printf("%d x %d pixels in %s\n", image.width, image.height, png->c_str());
     return done;
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr double between_events = 0.1;         // s
 constexpr double between_optimizations = 0.5;  // s
-constexpr int most_frames_of_best = 400;
+constexpr int max_frames_of_best = 400;
 
 // Blocks the signals that stop the program, also in threads started later; wait() receives them.
 class HeldSignals {
@@ -57,73 +57,75 @@ std::string text_of(const Report& report) {
 }
 
 // Sends the new frames, preceded by the last frame already sent.
-void send_frames(Feed& feed, const Scene& scene, Film& film) {
-    feed.add("frames", pack_films(scene, {film}));
-    keep_last_frame(film, static_cast<int>(scene.world.model.bodies.size()), scene.world.nu());
+void send_frames(EventLog& events, const Scene& scene, FrameSequence& sequence) {
+    events.add("frames", encode_frames(scene, {sequence}));
+    keep_last_frame(sequence, static_cast<int>(scene.world.model.bodies.size()), scene.world.nu());
 }
 
-void watch_simulation(const Scene& scene, double speed, int most_frames, Feed& feed,
+void watch_simulation(const Scene& scene, double speed, int max_frames, EventLog& events,
                       const HeldSignals& signals) {
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene));
     const Stopwatch watch;
     double next = 0;
-    const auto filmed = [&](Film& film) {
-        const double ahead = film.times.back() / speed - watch.seconds();
+    const auto on_frame = [&](FrameSequence& sequence) {
+        const double ahead = sequence.times.back() / speed - watch.seconds();
         signals.wait(std::max(0.0, ahead));
-        if (watch.seconds() < next || film.frames() < 2) return;
-        send_frames(feed, scene, film);
+        if (watch.seconds() < next || sequence.frames() < 2) return;
+        send_frames(events, scene, sequence);
         next = watch.seconds() + between_events;
     };
-    Film rest = film_rollout(scene, rollout, {scene.theta, scene.x0, scene.z0}, "simulation", {true, false},
-                             most_frames, filmed);
-    send_frames(feed, scene, rest);
+    FrameSequence rest = frames_of_rollout(scene, rollout, {scene.theta, scene.x0, scene.z0}, "simulation",
+                                           {true, false}, max_frames, on_frame);
+    send_frames(events, scene, rest);
     const std::string loss = rest.has_loss ? print(", loss %.6g", rest.loss) : "";
-    feed.replace("news", text_of({{"text", print("%d steps", scene.steps) + loss}, {"done", true}}));
+    events.replace("status", text_of({{"text", print("%d steps", scene.steps) + loss}, {"done", true}}));
 }
 
 // Sends the run before optimization and the best run so far. `rollout` must not be the optimizer's, whose
 // states are still needed.
-void send_best(Feed& feed, const Scene& scene, Rollout<Simulation>& rollout, const Film& before,
-               const RolloutInputs& best, const OptimizeResult& r) {
-    const Film now = film_rollout(scene, rollout, best, "best so far", {true, false}, most_frames_of_best);
-    feed.replace("runs", pack_films(scene, {before, now}));
-    feed.replace("plot", text_of({{"svg", plot_svg(loss_curve("Loss of " + scene.name, r.losses, ""))}}));
+void send_best(EventLog& events, const Scene& scene, Rollout<Simulation>& rollout,
+               const FrameSequence& before, const RolloutInputs& best, const OptimizeResult& r) {
+    const FrameSequence now =
+        frames_of_rollout(scene, rollout, best, "best so far", {true, false}, max_frames_of_best);
+    events.replace("runs", encode_frames(scene, {before, now}));
+    events.replace("plot", text_of({{"svg", plot_svg(loss_curve("Loss of " + scene.name, r.losses, ""))}}));
 }
 
 Variables variables_of(const Scene& s) {
     return {s.world, s.plan, s.parameters, s.initial_state, {s.theta, s.x0, s.z0}};
 }
 
-void watch_optimization(const Scene& scene, Feed& feed, const HeldSignals& signals) {
+void watch_optimization(const Scene& scene, EventLog& events, const HeldSignals& signals) {
     const RolloutInputs start{scene.theta, scene.x0, scene.z0};
     const Variables variables = variables_of(scene);
     Simulation simulation(scene.world, scene.objective), shown(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene)),
         to_show(shown, scene.plan, checkpoint_schedule(scene));
-    const Film before = film_rollout(scene, to_show, start, "start", {true, false}, most_frames_of_best);
+    const FrameSequence before =
+        frames_of_rollout(scene, to_show, start, "start", {true, false}, max_frames_of_best);
     double next = 0, sent = unlimited;
-    const auto news = [&](const OptimizeResult& r, bool done) {
+    const auto send_status = [&](const OptimizeResult& r, bool done) {
         const std::string more = done ? ", " + r.stopped : "";
         const std::string text = print("%d iterations, %d losses, %d gradients, loss %.6g", r.iterations,
                                        r.loss_evaluations, r.gradient_evaluations, r.final_loss);
-        feed.replace("news", text_of({{"text", text + more}, {"done", done}}));
+        events.replace("status", text_of({{"text", text + more}, {"done", done}}));
     };
     const OptimizeResult result = optimize(rollout, variables, scene.optimize, [&](const OptimizeResult& r) {
         signals.wait(0);
         if (r.loss_seconds.back() < next) return;
-        news(r, false);
-        if (r.final_loss < sent) send_best(feed, scene, to_show, before, variables.inputs(r.y), r);
+        send_status(r, false);
+        if (r.final_loss < sent) send_best(events, scene, to_show, before, variables.inputs(r.y), r);
         sent = r.final_loss;
         next = r.loss_seconds.back() + between_optimizations;
     });
-    send_best(feed, scene, to_show, before, variables.inputs(result.y), result);
-    news(result, true);
+    send_best(events, scene, to_show, before, variables.inputs(result.y), result);
+    send_status(result, true);
 }
 
 int watch(const Arguments& a) {
     const std::string host = a.text("host").value_or("127.0.0.1");
-    const int port = a.integer("port", 8000, 0, 65535), most_frames = a.integer("frames", 10000, 2, 1000000);
+    const int port = a.integer("port", 8000, 0, 65535), max_frames = a.integer("frames", 10000, 2, 1000000);
     const double speed = a.number("speed").value_or(unlimited);
     if (!(speed > 0)) throw UsageError("--speed takes a number above 0");
     const bool optimization = a.text("optimize").has_value();
@@ -135,8 +137,8 @@ int watch(const Arguments& a) {
                          " has no control, parameter or initial state with \"optimize\"");
 
     const HeldSignals signals;
-    Feed feed;
-    const PageServer server(host, port, live_page(scene), feed);
+    EventLog events;
+    const PageServer server(host, port, live_page(scene), events);
     const std::string name = host.find(':') == std::string::npos ? host : "[" + host + "]";
     const std::string url = "http://" + name + ":" + std::to_string(server.port()) + "/";
     if (a.json())
@@ -148,11 +150,11 @@ int watch(const Arguments& a) {
     try {
         try {
             if (optimization)
-                watch_optimization(scene, feed, signals);
+                watch_optimization(scene, events, signals);
             else
-                watch_simulation(scene, speed, most_frames, feed, signals);
+                watch_simulation(scene, speed, max_frames, events, signals);
         } catch (const DivergenceError& e) {
-            feed.replace("news", text_of({{"text", e.what()}, {"done", true}}));
+            events.replace("status", text_of({{"text", e.what()}, {"done", true}}));
             std::fprintf(stderr, "costate: %s\n", e.what());
             code = diverged;
         }

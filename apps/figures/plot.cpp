@@ -36,12 +36,12 @@ double round_up(double x) {
     return 10 * power;
 }
 
-Axis linear_axis(double lower, double upper, int most_ticks, double finest) {
+Axis linear_axis(double lower, double upper, int max_ticks, double finest) {
     if (!(upper > lower)) {
         lower -= 0.5 * std::max(std::abs(lower), 1e-3);
         upper += 0.5 * std::max(std::abs(upper), 1e-3);
     }
-    const double step = std::max(round_up((upper - lower) / most_ticks), finest);
+    const double step = std::max(round_up((upper - lower) / max_ticks), finest);
     Axis axis{step * std::floor(lower / step + 1e-9), step * std::ceil(upper / step - 1e-9), false, {}};
     const auto count = static_cast<int>(std::lround((axis.upper - axis.lower) / step));
     for (int k = 0; k <= count; ++k) {

@@ -95,7 +95,7 @@ std::string draw_shape(const View& view, const Shape& shape, const Vec3<double>&
 
 }  // namespace
 
-void MotionPicture::add(const std::string& label, Rollout<Simulation>& rollout, const RolloutInputs& in) {
+void StrobeFigure::add(const std::string& label, Rollout<Simulation>& rollout, const RolloutInputs& in) {
     const Model& m = scene_.world.model;
     const Observation<double> y = rollout.step().observation();
     Run run{label, {}};
@@ -111,7 +111,7 @@ void MotionPicture::add(const std::string& label, Rollout<Simulation>& rollout, 
     runs_.push_back(std::move(run));
 }
 
-std::string MotionPicture::svg() const {
+std::string StrobeFigure::svg() const {
     const Model& m = scene_.world.model;
     const ShapeSet& set = scene_.world.shapes;
     // bounds of the drawing: all bodies at all times, and the targets

@@ -12,9 +12,9 @@
 
 namespace costate {
 
-class MotionPicture {
+class StrobeFigure {
 public:
-    explicit MotionPicture(const Scene& scene) : scene_(scene) {}
+    explicit StrobeFigure(const Scene& scene) : scene_(scene) {}
 
     // Runs a rollout and stores its poses. Runs are drawn in the order in which they are added, the last one
     // in colour.

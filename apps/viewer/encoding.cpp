@@ -15,9 +15,9 @@ namespace {
 // x/quantum rounded, modulo 2^32; 0 for NaN
 std::uint32_t whole(double x, double quantum) {
     if (std::isnan(x)) return 0;
-    constexpr double most = 2147483647;
+    constexpr double limit = 2147483647;
     return static_cast<std::uint32_t>(
-        static_cast<std::int32_t>(std::lround(std::clamp(x / quantum, -most, most))));
+        static_cast<std::int32_t>(std::lround(std::clamp(x / quantum, -limit, limit))));
 }
 
 // 0, -1, 1, -2, ... -> 0, 1, 2, 3, ...
@@ -36,7 +36,7 @@ std::vector<std::uint32_t> predicted(const std::vector<std::uint32_t>& x, size_t
 
 }  // namespace
 
-Packer::Json Packer::append(const std::vector<std::uint32_t>& residuals, int width, Json about) {
+TableEncoder::Json TableEncoder::append(const std::vector<std::uint32_t>& residuals, int width, Json about) {
     const size_t columns = width, rows = residuals.size() / std::max<size_t>(1, columns);
     assert(rows * columns == residuals.size());
     std::uint32_t all = 0;
@@ -52,8 +52,8 @@ Packer::Json Packer::append(const std::vector<std::uint32_t>& residuals, int wid
     return about;
 }
 
-Packer::Json Packer::table(const std::vector<double>& numbers, int width, double quantum,
-                           Prediction prediction) {
+TableEncoder::Json TableEncoder::table(const std::vector<double>& numbers, int width, double quantum,
+                                       Prediction prediction) {
     std::vector<std::uint32_t> x(numbers.size());
     for (size_t i = 0; i < x.size(); ++i)
         x[i] = whole(numbers[i], quantum);
@@ -61,7 +61,7 @@ Packer::Json Packer::table(const std::vector<double>& numbers, int width, double
                   {{"code", "table"}, {"quantum", quantum}, {"order", static_cast<int>(prediction)}});
 }
 
-Packer::Json Packer::magnitudes(const std::vector<double>& numbers, int width) {
+TableEncoder::Json TableEncoder::magnitudes(const std::vector<double>& numbers, int width) {
     std::vector<std::uint32_t> x(numbers.size());
     for (size_t i = 0; i < x.size(); ++i) {
         const float value = std::isfinite(numbers[i]) ? static_cast<float>(numbers[i]) : 0.0f;
@@ -72,8 +72,8 @@ Packer::Json Packer::magnitudes(const std::vector<double>& numbers, int width) {
                   {{"code", "magnitudes"}, {"order", 1}});
 }
 
-Packer::Json Packer::groups(const std::vector<double>& numbers, int width, double quantum,
-                            const std::vector<int>& counts) {
+TableEncoder::Json TableEncoder::groups(const std::vector<double>& numbers, int width, double quantum,
+                                        const std::vector<int>& counts) {
     std::vector<std::uint32_t> x(numbers.size()), r;
     for (size_t i = 0; i < x.size(); ++i)
         x[i] = whole(numbers[i], quantum);
@@ -90,7 +90,7 @@ Packer::Json Packer::groups(const std::vector<double>& numbers, int width, doubl
     return append(r, width, {{"code", "groups"}, {"quantum", quantum}});
 }
 
-std::string Packer::finish(const Json& header) const {
+std::string TableEncoder::finish(const Json& header) const {
     const std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
     std::string bytes = "costate1";
     for (int k = 0; k < 4; ++k)
@@ -98,13 +98,13 @@ std::string Packer::finish(const Json& header) const {
     bytes += text;
     bytes += planes_;
     uLongf size = compressBound(static_cast<uLong>(bytes.size()));
-    std::string packed(size, '\0');
-    if (compress2(reinterpret_cast<Bytef*>(packed.data()), &size,
+    std::string deflated(size, '\0');
+    if (compress2(reinterpret_cast<Bytef*>(deflated.data()), &size,
                   reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uLong>(bytes.size()),
                   Z_BEST_COMPRESSION) != Z_OK)
         throw std::bad_alloc();
-    packed.resize(size);
-    return base64(packed);
+    deflated.resize(size);
+    return base64(deflated);
 }
 
 std::string base64(const std::string& bytes) {

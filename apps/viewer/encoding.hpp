@@ -20,7 +20,7 @@ namespace costate {
 
 enum class Prediction { none, last, line };
 
-class Packer {
+class TableEncoder {
 public:
     using Json = nlohmann::ordered_json;
 

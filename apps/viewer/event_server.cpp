@@ -11,29 +11,29 @@
 
 namespace costate {
 
-void Feed::append(const std::string& kind, const std::string& data) {
+void EventLog::append(const std::string& kind, const std::string& data) {
     events_.push_back({++last_, kind, data});
     changed_.notify_all();
 }
 
-void Feed::add(const std::string& kind, const std::string& data) {
+void EventLog::add(const std::string& kind, const std::string& data) {
     const std::lock_guard lock(mutex_);
     append(kind, data);
 }
 
-void Feed::replace(const std::string& kind, const std::string& data) {
+void EventLog::replace(const std::string& kind, const std::string& data) {
     const std::lock_guard lock(mutex_);
     std::erase_if(events_, [&](const Event& e) { return e.kind == kind; });
     append(kind, data);
 }
 
-void Feed::close() {
+void EventLog::close() {
     const std::lock_guard lock(mutex_);
     closed_ = true;
     changed_.notify_all();
 }
 
-bool Feed::next(size_t& last, std::string& text) {
+bool EventLog::next(size_t& last, std::string& text) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, std::chrono::seconds(1), [&] { return closed_ || last_ > last; });
     text.clear();
@@ -46,13 +46,13 @@ bool Feed::next(size_t& last, std::string& text) {
 struct PageServer::Listening {
     httplib::Server server;
     std::thread thread;
-    Feed& feed;
+    EventLog& events;
     std::atomic<int> streams = 0;  // number of open event streams
     int port = 0;
 
-    explicit Listening(Feed& f) : feed(f) {}
+    explicit Listening(EventLog& log) : events(log) {}
     ~Listening() {
-        feed.close();
+        events.close();
         server.stop();
         if (thread.joinable()) thread.join();
     }
@@ -60,14 +60,14 @@ struct PageServer::Listening {
 
 namespace {
 
-constexpr int most_threads = 64;  // each holds one connection
+constexpr int max_threads = 64;  // each holds one connection
 // event streams: they stay open as long as their pages; the other threads serve other requests
-constexpr int most_streams = 48;
+constexpr int max_streams = 48;
 
 // Counts an open stream during its life.
 class OpenStream {
 public:
-    explicit OpenStream(std::atomic<int>& count) : count_(count), granted_(++count <= most_streams) {}
+    explicit OpenStream(std::atomic<int>& count) : count_(count), granted_(++count <= max_streams) {}
     ~OpenStream() { --count_; }
     OpenStream(const OpenStream&) = delete;
     OpenStream& operator=(const OpenStream&) = delete;
@@ -88,20 +88,20 @@ bool is_foreign(const std::string& host_header) {
            !host.starts_with("[");
 }
 
-void send_events(Feed& feed, std::atomic<int>& streams, httplib::Response& response) {
+void send_events(EventLog& events, std::atomic<int>& streams, httplib::Response& response) {
     response.set_header("Cache-Control", "no-store");
     const auto stream = std::make_shared<const OpenStream>(streams);
     if (!stream->granted()) {
         response.status = 503;
-        response.set_content("There are already " + std::to_string(most_streams) +
+        response.set_content("There are already " + std::to_string(max_streams) +
                                  " open pages: close one and reload this page.\n",
                              "text/plain");
         return;
     }
     response.set_chunked_content_provider(
-        "text/event-stream", [&feed, stream, last = size_t{0}](size_t, httplib::DataSink& sink) mutable {
+        "text/event-stream", [&events, stream, last = size_t{0}](size_t, httplib::DataSink& sink) mutable {
             std::string text;
-            const bool open = feed.next(last, text);
+            const bool open = events.next(last, text);
             // a comment, which detects closed pages
             if (text.empty()) text = ":\n\n";
             if (!sink.is_writable() || !sink.write(text.data(), text.size())) return false;
@@ -112,10 +112,10 @@ void send_events(Feed& feed, std::atomic<int>& streams, httplib::Response& respo
 
 }  // namespace
 
-PageServer::PageServer(const std::string& host, int port, std::string page, Feed& feed)
-    : listening_(std::make_unique<Listening>(feed)) {
+PageServer::PageServer(const std::string& host, int port, std::string page, EventLog& events)
+    : listening_(std::make_unique<Listening>(events)) {
     httplib::Server& server = listening_->server;
-    server.new_task_queue = [] { return new httplib::ThreadPool(most_threads); };
+    server.new_task_queue = [] { return new httplib::ThreadPool(max_threads); };
     server.set_keep_alive_max_count(1);
     // The default options of the library would let a second server listen on the same port.
     server.set_socket_options([](socket_t socket) {
@@ -138,10 +138,10 @@ PageServer::PageServer(const std::string& host, int port, std::string page, Feed
     server.Get("/", [page = std::move(page)](const httplib::Request&, httplib::Response& response) {
         response.set_content(page, "text/html; charset=utf-8");
     });
-    server.Get("/events",
-               [&feed, &streams = listening_->streams](const httplib::Request&, httplib::Response& response) {
-                   send_events(feed, streams, response);
-               });
+    server.Get("/events", [&events, &streams = listening_->streams](const httplib::Request&,
+                                                                    httplib::Response& response) {
+        send_events(events, streams, response);
+    });
     listening_->port =
         port == 0 ? server.bind_to_any_port(host) : (server.bind_to_port(host, port) ? port : -1);
     if (listening_->port < 0)

@@ -11,14 +11,14 @@
 namespace costate {
 
 // A sequence of events, kept for pages that are opened later. Thread-safe.
-class Feed {
+class EventLog {
 public:
     void add(const std::string& kind, const std::string& data);      // data: one line
     void replace(const std::string& kind, const std::string& data);  // discards earlier events of this kind
     void close();
 
     // Sets `text` to the events after number `last` and advances `last`. Waits up to a second for an event.
-    // False after the feed is closed.
+    // False after the log is closed.
     bool next(size_t& last, std::string& text);
 
 private:
@@ -37,8 +37,8 @@ private:
 class PageServer {
 public:
     // Starts serving in its own threads. Port 0: any free port. Throws UsageError if it cannot listen.
-    PageServer(const std::string& host, int port, std::string page, Feed& feed);
-    ~PageServer();  // closes the feed and frees the port
+    PageServer(const std::string& host, int port, std::string page, EventLog& events);
+    ~PageServer();  // closes the event log and frees the port
     PageServer(const PageServer&) = delete;
     PageServer& operator=(const PageServer&) = delete;
     int port() const;

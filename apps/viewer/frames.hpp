@@ -1,4 +1,4 @@
-// Film: the recorded frames of one run for a page. A frame is a state of the run, at a fixed stride of steps.
+// The recorded frames of one run, for a page. A frame is a state of the run, at a fixed stride of steps.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ struct Overlays {
     bool contacts = true, gradient = true;
 };
 
-struct Film {
+struct FrameSequence {
     std::string label;
     VecX<double> theta;         // parameters of the run
     int states = 0, every = 1;  // number of states of the run; frames are every `every`-th state and the last
@@ -45,23 +45,23 @@ struct Film {
     int frames() const { return static_cast<int>(times.size()); }
 };
 
-// The least stride that gives at most `most` frames; larger for worlds with many bodies, to limit the size of
+// The least stride that gives at most `max_frames` frames; larger for worlds with many bodies, to limit the size of
 // the page.
-int frame_stride(const World& w, int states, int most);
+int frame_stride(const World& w, int states, int max_frames);
 
 // Records a rollout of the scene with these inputs, and a backward pass if the gradient is requested. Throws
-// DivergenceError. filmed(film) is called after every frame but the last; without the gradient, it may remove
-// all frames but this one.
-Film film_rollout(const Scene& scene, Rollout<Simulation>& rollout, const RolloutInputs& in,
-                  const std::string& label, const Overlays& overlays, int most_frames,
-                  const std::function<void(Film&)>& filmed = {});
+// DivergenceError. on_frame(sequence) is called after every frame but the last; without the gradient, it may
+// remove all frames but this one.
+FrameSequence frames_of_rollout(const Scene& scene, Rollout<Simulation>& rollout, const RolloutInputs& in,
+                                const std::string& label, const Overlays& overlays, int max_frames,
+                                const std::function<void(FrameSequence&)>& on_frame = {});
 
 // Removes all frames but the last.
-void keep_last_frame(Film& film, int bodies, int nu);
+void keep_last_frame(FrameSequence& sequence, int bodies, int nu);
 
 // Records a trajectory that was read from a file: poses from its coordinates, contacts by running the step of
 // each frame.
-Film film_trajectory(const Scene& scene, const Trajectory& trajectory, const std::string& label,
-                     const Overlays& overlays, int most_frames);
+FrameSequence frames_of_trajectory(const Scene& scene, const Trajectory& trajectory, const std::string& label,
+                                   const Overlays& overlays, int max_frames);
 
 }  // namespace costate

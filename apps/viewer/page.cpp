@@ -11,7 +11,7 @@ namespace costate {
 
 namespace {
 
-using Json = Packer::Json;
+using Json = TableEncoder::Json;
 
 double largest(const std::vector<double>& numbers) {
     double most = 0;
@@ -20,13 +20,13 @@ double largest(const std::vector<double>& numbers) {
     return most;
 }
 
-// Quantum of positions: a millionth of the extent of the films, or more if far positions would not fit.
-double position_quantum(const std::vector<Film>& films) {
+// Quantum of positions: a millionth of the extent of all frames, or more if far positions would not fit.
+double position_quantum(const std::vector<FrameSequence>& sequences) {
     double extent = 0, farthest = 0;
     Vec3<double> lower = Vec3<double>::Constant(unlimited), upper = -lower;
-    for (const Film& film : films)
-        for (size_t i = 0; i + 2 < film.positions.size(); i += 3) {
-            const Eigen::Map<const Vec3<double>> p(film.positions.data() + i);
+    for (const FrameSequence& sequence : sequences)
+        for (size_t i = 0; i + 2 < sequence.positions.size(); i += 3) {
+            const Eigen::Map<const Vec3<double>> p(sequence.positions.data() + i);
             lower = lower.cwiseMin(p);
             upper = upper.cwiseMax(p);
         }
@@ -44,41 +44,43 @@ std::vector<double> decades(const std::vector<double>& norms) {
     return out;
 }
 
-Json pack_film(const Film& film, double quantum, int bodies, int nu, Packer& packer) {
+Json encode_sequence(const FrameSequence& sequence, double quantum, int bodies, int nu,
+                     TableEncoder& encoder) {
     const auto relative = [](const std::vector<double>& numbers, int bits) {
         return std::ldexp(std::max(largest(numbers), 1e-30), -bits);
     };
-    Json tables{
-        {"times", packer.table(film.times, 1, relative(film.times, 30), Prediction::line)},
-        {"positions", packer.table(film.positions, 3 * bodies, quantum, Prediction::line)},
-        {"quaternions", packer.table(film.quaternions, 4 * bodies, std::ldexp(1.0, -17), Prediction::line)},
-        {"controls", packer.table(film.controls, nu, relative(film.controls, 18), Prediction::line)}};
-    if (film.has_contacts) {
+    Json tables{{"times", encoder.table(sequence.times, 1, relative(sequence.times, 30), Prediction::line)},
+                {"positions", encoder.table(sequence.positions, 3 * bodies, quantum, Prediction::line)},
+                {"quaternions",
+                 encoder.table(sequence.quaternions, 4 * bodies, std::ldexp(1.0, -17), Prediction::line)},
+                {"controls",
+                 encoder.table(sequence.controls, nu, relative(sequence.controls, 18), Prediction::line)}};
+    if (sequence.has_contacts) {
         tables["contacts"] =
-            packer.table({film.contacts.begin(), film.contacts.end()}, 1, 1, Prediction::last);
-        tables["contact_points"] =
-            packer.groups(film.contact_points, 3, std::max(quantum, std::ldexp(1.0, -16)), film.contacts);
-        tables["contact_forces"] =
-            packer.groups(film.contact_forces, 3, relative(film.contact_forces, 16), film.contacts);
+            encoder.table({sequence.contacts.begin(), sequence.contacts.end()}, 1, 1, Prediction::last);
+        tables["contact_points"] = encoder.groups(sequence.contact_points, 3,
+                                                  std::max(quantum, std::ldexp(1.0, -16)), sequence.contacts);
+        tables["contact_forces"] = encoder.groups(sequence.contact_forces, 3,
+                                                  relative(sequence.contact_forces, 16), sequence.contacts);
     }
-    if (film.has_gradient) {
-        tables["adjoint_norms"] = packer.table(decades(film.adjoint_norms), 2, 1e-3, Prediction::last);
-        tables["impulse_gradients"] = packer.magnitudes(film.impulse_gradients, 3 * bodies);
-        tables["control_gradients"] = packer.magnitudes(film.control_gradients, nu);
+    if (sequence.has_gradient) {
+        tables["adjoint_norms"] = encoder.table(decades(sequence.adjoint_norms), 2, 1e-3, Prediction::last);
+        tables["impulse_gradients"] = encoder.magnitudes(sequence.impulse_gradients, 3 * bodies);
+        tables["control_gradients"] = encoder.magnitudes(sequence.control_gradients, nu);
     }
-    Json run{{"label", film.label},
-             {"states", film.states},
-             {"every", film.every},
-             {"notes", film.notes},
+    Json run{{"label", sequence.label},
+             {"states", sequence.states},
+             {"every", sequence.every},
+             {"notes", sequence.notes},
              {"tables", std::move(tables)}};
-    if (film.has_loss) run["loss"] = film.loss;
+    if (sequence.has_loss) run["loss"] = sequence.loss;
     return run;
 }
 
-// The script precedes the films, so it can report that they end too early. If the script is missing, the text
-// in #viewer stays.
+// The script precedes the encoded frames, so it can report that they end too early. If the script is missing,
+// the text in #viewer stays.
 std::string page(const std::string& title, const char* body_class, const std::string& before,
-                 const std::string& films, const std::string& after) {
+                 const std::string& frames, const std::string& after) {
     std::string out =
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<link rel=\"icon\" "
@@ -97,8 +99,8 @@ std::string page(const std::string& title, const char* body_class, const std::st
     out += after;
     out += "<script>";
     out += viewer_script();
-    out += "</script>\n<script type=\"text/plain\" id=\"films\">";
-    out += films;
+    out += "</script>\n<script type=\"text/plain\" id=\"frames\">";
+    out += frames;
     return out += "</script>\n</body>\n</html>\n";
 }
 
@@ -121,34 +123,34 @@ std::string html(const std::string& text) {
     return out;
 }
 
-std::string pack_films(const Scene& scene, const std::vector<Film>& films) {
-    Packer packer;
-    const Json things = describe_things(scene, films.front().theta);
+std::string encode_frames(const Scene& scene, const std::vector<FrameSequence>& sequences) {
+    TableEncoder encoder;
+    const Json objects = describe_objects(scene, sequences.front().theta);
     Json runs = Json::array();
-    const double quantum = position_quantum(films);
-    for (const Film& film : films) {
-        runs.push_back(pack_film(film, quantum, static_cast<int>(scene.world.model.bodies.size()),
-                                 scene.world.nu(), packer));
-        if (Json own = describe_things(scene, film.theta); own != things)
-            runs.back()["things"] = std::move(own);
+    const double quantum = position_quantum(sequences);
+    for (const FrameSequence& sequence : sequences) {
+        runs.push_back(encode_sequence(sequence, quantum, static_cast<int>(scene.world.model.bodies.size()),
+                                       scene.world.nu(), encoder));
+        if (Json own = describe_objects(scene, sequence.theta); own != objects)
+            runs.back()["objects"] = std::move(own);
     }
     Json header{{"generator", "costate " COSTATE_VERSION_TEXT},
                 {"scene", describe_scene(scene)},
-                {"things", things},
-                {"time_step", films.front().theta[scene.world.time_step.at(0)]},
+                {"objects", objects},
+                {"time_step", sequences.front().theta[scene.world.time_step.at(0)]},
                 {"runs", std::move(runs)}};
-    return packer.finish(header);
+    return encoder.finish(header);
 }
 
-std::string view_page(const Scene& scene, const std::vector<Film>& films) {
-    return page(scene.name, "whole", "", pack_films(scene, films), "");
+std::string view_page(const Scene& scene, const std::vector<FrameSequence>& sequences) {
+    return page(scene.name, "whole", "", encode_frames(scene, sequences), "");
 }
 
 std::string live_page(const Scene& scene) { return page(scene.name, "whole", "", "live", ""); }
 
 std::string document_page(const std::string& title, const std::string& before, const Scene& scene,
-                          const std::vector<Film>& films, const std::string& after) {
-    return page(title, "document", before, pack_films(scene, films), after);
+                          const std::vector<FrameSequence>& sequences, const std::string& after) {
+    return page(title, "document", before, encode_frames(scene, sequences), after);
 }
 
 }  // namespace costate

@@ -13,7 +13,7 @@ namespace costate {
 
 namespace {
 
-constexpr size_t most_controls = 24;  // drawn controls
+constexpr size_t max_controls = 24;  // drawn controls
 
 std::string number(double x) { return print("%.8g", x); }
 
@@ -110,16 +110,16 @@ bool have_viewer() { return true; }
 
 std::string optimization_report(const Optimization& o, Rollout<Simulation>& rollout) {
     const Scene& s = o.scene;
-    constexpr int most_frames = 2000;
-    std::vector<Film> films{film_rollout(s, rollout, o.start, "before", {}, most_frames),
-                            film_rollout(s, rollout, o.best, "after", {}, most_frames)};
+    constexpr int max_frames = 2000;
+    std::vector<FrameSequence> sequences{frames_of_rollout(s, rollout, o.start, "before", {}, max_frames),
+                                         frames_of_rollout(s, rollout, o.best, "after", {}, max_frames)};
     std::string before = "<h1>" + html(s.name) + "</h1>\n<p>" + html(s.description) + "</p>\n" +
                          result_table(o) + "<h2>Before and after</h2>\n";
     std::string after = "<h2>Loss and gradient</h2>\n", controls;
     size_t left_out = 0, drawn = 0;
     for (const auto& [name, plot] : optimization_plots(o)) {
         const bool control = name.starts_with("control_");
-        if (control && ++drawn > most_controls)
+        if (control && ++drawn > max_controls)
             ++left_out;
         else
             (control ? controls : after) += "<figure>" + plot_svg(plot) + "</figure>\n";
@@ -128,7 +128,7 @@ std::string optimization_report(const Optimization& o, Rollout<Simulation>& roll
     if (left_out > 0) after += "<p>" + std::to_string(left_out) + " more controls are not drawn.</p>\n";
     after += "<h2>Optimized variables</h2>\n" + variables_table(o) + "<h2>Settings and versions</h2>\n" +
              settings_table(o) + "<h2>Command</h2>\n<pre>" + html(o.command) + "</pre>\n" + source_of(s);
-    return document_page(s.name + ", optimized", before, s, films, after);
+    return document_page(s.name + ", optimized", before, s, sequences, after);
 }
 
 }  // namespace costate

@@ -83,7 +83,7 @@ std::vector<const Shape*> distinct_geometries(const ShapeSet& set) {
 
 }  // namespace
 
-Json describe_things(const Scene& scene, const VecX<double>& theta) {
+Json describe_objects(const Scene& scene, const VecX<double>& theta) {
     const Model& m = scene.world.model;
     const ShapeSet& set = scene.world.shapes;
     Json bodies = Json::array(), shapes = Json::array();

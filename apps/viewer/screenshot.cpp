@@ -26,7 +26,7 @@ namespace costate {
 
 namespace {
 
-constexpr int most_seconds = 60;
+constexpr int max_seconds = 60;
 
 // The browser: $COSTATE_CHROMIUM, or the first one in the PATH; empty if there is none.
 std::string find_browser() {
@@ -59,7 +59,7 @@ struct Folder {
     Folder& operator=(const Folder&) = delete;
 };
 
-// Runs a program without output for at most `most_seconds`; true if it succeeds.
+// Runs a program without output for at most `max_seconds`; true if it succeeds.
 bool run(const std::vector<std::string>& arguments) {
     std::vector<char*> argv;
     for (const std::string& a : arguments)
@@ -73,7 +73,7 @@ bool run(const std::vector<std::string>& arguments) {
     const int failed = posix_spawn(&child, argv[0], &quiet, nullptr, argv.data(), environ);
     posix_spawn_file_actions_destroy(&quiet);
     if (failed != 0) return false;
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(most_seconds);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(max_seconds);
     int status = 0;
     while (waitpid(child, &status, WNOHANG) == 0) {
         if (std::chrono::steady_clock::now() > deadline) {
@@ -88,7 +88,7 @@ bool run(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-void set_size(const std::string& text, PictureSettings& settings) {
+void set_size(const std::string& text, ScreenshotSettings& settings) {
     int used = 0;
     const bool good = std::sscanf(text.c_str(), "%5dx%5d%n", &settings.width, &settings.height, &used) == 2 &&
                       used == static_cast<int>(text.size());
@@ -98,9 +98,9 @@ void set_size(const std::string& text, PictureSettings& settings) {
                          text + "'");
 }
 
-bool can_photograph() { return !find_browser().empty(); }
+bool can_screenshot() { return !find_browser().empty(); }
 
-std::string photograph(const std::string& page, const PictureSettings& settings, int density) {
+std::string screenshot(const std::string& page, const ScreenshotSettings& settings, int density) {
     const std::string browser = find_browser();
     if (browser.empty())
         throw UsageError(
@@ -110,7 +110,7 @@ std::string photograph(const std::string& page, const PictureSettings& settings,
     std::ofstream(folder.path / "page.html", std::ios::binary) << page;
     std::string url = "file://" + (folder.path / "page.html").string() + "#ui=0";
     if (settings.time) url += "&t=" + std::to_string(*settings.time);
-    if (settings.moments > 0) url += "&sheet=" + std::to_string(settings.moments);
+    if (settings.sheet_images > 0) url += "&sheet=" + std::to_string(settings.sheet_images);
     const fs::path png = folder.path / "page.png";
     std::vector<std::string> arguments{
         browser,

@@ -6,20 +6,20 @@
 
 namespace costate {
 
-struct PictureSettings {
+struct ScreenshotSettings {
     int width = 1280, height = 800;  // pixels
     std::optional<double> time;      // of the run, s
-    int moments = 0;                 // number of images in a contact sheet; 0: a single image
+    int sheet_images = 0;            // number of images in a contact sheet; 0: a single image
 };
 
 // Parses a size like "1280x800". Throws UsageError.
-void set_size(const std::string& text, PictureSettings& settings);
+void set_size(const std::string& text, ScreenshotSettings& settings);
 
 // True if a browser is found.
-bool can_photograph();
+bool can_screenshot();
 
 // The page as PNG with `density` image pixels per page pixel. Throws UsageError if there is no browser, or if
 // it does not write an image.
-std::string photograph(const std::string& page, const PictureSettings& settings, int density = 1);
+std::string screenshot(const std::string& page, const ScreenshotSettings& settings, int density = 1);
 
 }  // namespace costate

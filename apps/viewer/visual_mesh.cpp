@@ -26,8 +26,8 @@ TriangleMesh clustered(const TriangleMesh& mesh, double cell) {
 
 }  // namespace
 
-TriangleMesh simplified(TriangleMesh mesh, size_t most) {
-    if (mesh.triangles.size() <= most) return mesh;
+TriangleMesh simplified(TriangleMesh mesh, size_t limit) {
+    if (mesh.triangles.size() <= limit) return mesh;
     Vec3<double> lower = mesh.vertices[0], upper = lower;
     for (const Vec3<double>& v : mesh.vertices) {
         lower = lower.cwiseMin(v);
@@ -35,7 +35,7 @@ TriangleMesh simplified(TriangleMesh mesh, size_t most) {
     }
     for (double cells = 256;; cells *= 0.8) {
         TriangleMesh coarser = clustered(mesh, (upper - lower).maxCoeff() / cells);
-        if (coarser.triangles.size() <= most) return coarser;
+        if (coarser.triangles.size() <= limit) return coarser;
     }
 }
 
@@ -47,7 +47,7 @@ VisualMeshes read_visual_meshes(const std::vector<Visual>& visuals) {
         if (v.type != ShapeType::mesh) continue;
         const auto [it, is_new] = known.try_emplace(v.file, -1);
         if (is_new) try {
-                out.meshes.push_back(simplified(read_mesh_file(v.file), most_triangles));
+                out.meshes.push_back(simplified(read_mesh_file(v.file), max_visual_triangles));
                 it->second = static_cast<int>(out.meshes.size()) - 1;
             } catch (const MeshFileError& e) {
                 out.notes.push_back(std::string("Not shown: ") + e.what() + ".");

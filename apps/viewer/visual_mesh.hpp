@@ -7,17 +7,17 @@
 namespace costate {
 
 struct VisualMeshes {
-    std::vector<TriangleMesh> meshes;  // one per file, with at most most_triangles each
+    std::vector<TriangleMesh> meshes;  // one per file, with at most max_visual_triangles each
     std::vector<int> of_visual;        // (visuals) index into meshes; -1: not a mesh, or unreadable
     std::vector<std::string> notes;    // one sentence per unreadable file
 };
 
-inline constexpr size_t most_triangles = 20'000;
+inline constexpr size_t max_visual_triangles = 20'000;
 
 VisualMeshes read_visual_meshes(const std::vector<Visual>& visuals);
 
-// The mesh with vertices merged within the cells of a grid. The grid is made coarser until at most `most`
+// The mesh with vertices merged within the cells of a grid. The grid is made coarser until at most `limit`
 // triangles are left.
-TriangleMesh simplified(TriangleMesh mesh, size_t most);
+TriangleMesh simplified(TriangleMesh mesh, size_t limit);
 
 }  // namespace costate

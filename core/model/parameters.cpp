@@ -9,7 +9,7 @@ namespace costate {
 ParameterSlice ParameterLayout::add(std::string_view group, const std::vector<std::string>& names,
                                     std::string_view quantity, int width, ParameterRange range,
                                     const std::vector<double>& values) {
-    assert(values.size() == names.size() * static_cast<size_t>(width));
+    assert(values.size() == names.size() * width);
     const ParameterSlice slice{size(), width};
     for (size_t i = 0; i < names.size(); ++i) {
         std::string path(group);

@@ -15,12 +15,12 @@ template <class T> struct Slip {
     }
 };
 
-// What the equations of row r say: F, and dF = sum of P[i] ds[row_s + i] + sum of K[i] dx[row_x[i]] + r_mu
-// dmu[row_mu].
+// The equation of a row:
+//   F,   dF = sum of P[i] ds[row_s + i] + sum of K[i] dx[row_x[i]] + r_mu dmu[row_mu]
 template <class T> struct Equation {
     T F{}, P[3] = {T(0), T(0), T(0)}, K[2] = {T(0), T(0)}, r_mu{};
     int row_s = 0, count_s = 0, row_x[2] = {0, 0}, count_x = 0, row_mu = 0;
-    // rows that follow each other
+    // the rows of P are contiguous
     void ds(int row, const T& d) { P[count_s++] = d, row_s = count_s == 1 ? row : row_s; }
     void dx(int row, const T& d) { K[count_x] = d, row_x[count_x++] = row; }
 };
@@ -83,7 +83,7 @@ Equation<T> equation(const MlcpView<T>& p, const std::vector<RowState>& state, c
     return e;
 }
 
-// The right-hand side -F in set.work and, row by row, G.
+// Assembles the right-hand side -F in set.work, and G row by row.
 template <class T> void assemble_dense(const MlcpView<T>& p, ActiveSet<T>& set, const T* x) {
     const size_t n = set.active.size();
     set.G.resize(n * n);
@@ -102,7 +102,7 @@ template <class T> void assemble_dense(const MlcpView<T>& p, ActiveSet<T>& set, 
     }
 }
 
-// The same with P and K of every contact instead of G.
+// The same with P and K for every contact instead of G.
 template <class T> void assemble_groups(const MlcpView<T>& p, ActiveSet<T>& set, const T* x) {
     const int n = static_cast<int>(set.active.size());
     std::vector<RowGroup>& groups = set.factored.groups;
@@ -128,7 +128,7 @@ template <class T> void assemble_groups(const MlcpView<T>& p, ActiveSet<T>& set,
     }
 }
 
-// Whether G is that of the step wherever x moves.
+// True if G does not depend on x.
 template <class T> bool is_linear(const ActiveSet<T>& set) {
     return std::ranges::none_of(set.state,
                                 [](RowState s) { return s == RowState::sliding || s == RowState::dilating; });
@@ -143,7 +143,7 @@ void factor_dense(ActiveSet<Dual<double>>& set) {
     set.solver.factor(values.data(), static_cast<int>(set.active.size()));
 }
 
-// Linearises the equations at x, ready to be solved.
+// Linearises the equations at x, and factors G.
 template <class T> void assemble(const MlcpView<T>& p, ActiveSet<T>& set, const T* x) {
     if (p.factored == nullptr) {
         assemble_dense(p, set, x);
@@ -159,8 +159,7 @@ template <class T> void assemble(const MlcpView<T>& p, ActiveSet<T>& set, const 
     }
 }
 
-// G z, or G^T z, on the active rows, of a factored A; the derivatives of G by what p and x are made of come
-// with it.
+// G z or G^T z on the active rows, for a factored A, with the derivatives of G carried by p and x.
 template <class T>
 std::vector<T> product(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, bool transposed,
                        const std::vector<T>& z) {
@@ -194,7 +193,7 @@ std::vector<T> product(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, bool
     return result;
 }
 
-// set.work <- G^-1 set.work or G^-T set.work, at the x of the assembly
+// set.work <- G^-1 set.work or G^-T set.work, with x as in `assemble`
 template <class T>
 void solve_equations_inplace(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, bool transposed) {
     const int n = static_cast<int>(set.active.size());
@@ -262,14 +261,14 @@ void solve_active_set_adj(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, c
 
 void active_set_response(const MlcpView<double>& p, ActiveSet<double>& set, const double* x, int columns,
                          const double* ds, double* dx) {
-    const size_t n = set.active.size(), width = static_cast<size_t>(columns);
+    const size_t n = set.active.size(), width = columns;
     if (!is_linear(set)) assemble(p, set, x);
     set.columns.assign(n * width, 0);
     for (size_t i = 0; i < n; ++i) {
         const Equation<double> e = equation(p, set.state, x, set.s.data(), set.active[i]);
         for (int k = 0; k < e.count_s; ++k)
             for (size_t c = 0; c < width; ++c)
-                set.columns[i * width + c] -= e.P[k] * ds[static_cast<size_t>(e.row_s + k) * width + c];
+                set.columns[i * width + c] -= e.P[k] * ds[(e.row_s + k) * width + c];
     }
     if (p.factored == nullptr) {
         set.solver.solve_columns_inplace(set.columns.data(), columns);
@@ -285,7 +284,7 @@ void active_set_response(const MlcpView<double>& p, ActiveSet<double>& set, cons
     for (size_t r = 0; r < set.state.size(); ++r)
         if (set.state[r] == RowState::separating) std::fill_n(dx + r * width, width, 0.0);
     for (size_t i = 0; i < n; ++i)
-        std::copy_n(set.columns.data() + i * width, width, dx + static_cast<size_t>(set.active[i]) * width);
+        std::copy_n(set.columns.data() + i * width, width, dx + set.active[i] * width);
 }
 
 template <class T>

@@ -1,20 +1,20 @@
-// The solution of an island's problem as a function of the problem, on its active set: every row is in one of
-// a few states, and in each it obeys an equation F = 0 that can be differentiated,
+// The solution of an island's problem as a function of the problem, on its active set. Every row is in one of
+// a few states, and each state has a differentiable equation F = 0:
 //
 //   separating       x_r = 0
 //   clamping         s_r = 0
-//   lower, upper     x_r = -+ mu x_n, or -+ mu of a boxed row
-//   sliding (t1,t2)  x_T + mu x_n u = 0,   u = s_T/|s_T|   (of the cone)
-//   dilating (n)     s_n - mu |s_T| = 0                    (of the relaxed cone, with sliding tangents)
+//   lower, upper     x_r = -+ mu x_n, or -+ mu for a boxed row
+//   sliding (t1,t2)  x_T + mu x_n u = 0,   u = s_T/|s_T|   (cone)
+//   dilating (n)     s_n - mu |s_T| = 0                    (relaxed cone, with sliding tangents)
 //
-// dF = P ds + K dx + r_mu dmu. With s = A x + b, G = P A + K gives Newton's step -G^-1 F, which is how the
-// solvers end, exact for the box; and backwards, with G^T z = -x_bar and s_bar = P^T z,
+// dF = P ds + K dx + r_mu dmu. With s = A x + b and G = P A + K, Newton's step is -G^-1 F. The solvers end
+// with this step, which is exact for the box. In reverse, with G^T z = -x_bar and s_bar = P^T z:
 //
 //   b_bar += s_bar,   A_bar += s_bar x^T,   mu_bar += r_mu^T z.
 //
-// (Werling et al. 2021, section IV; Le Lidec et al. 2024, section III.) Where G is singular, redundant
-// contacts, the solves are least squares. A row in two states at once, x = 0 and s = 0, counts as separating,
-// and one at its bound with s = 0 as clamping: the gradient there is one of the one-sided ones.
+// (Werling et al. 2021, section IV; Le Lidec et al. 2024, section III.) Redundant contacts make G singular;
+// the solves are then least squares. A row in two states at once counts as separating if x = 0 and s = 0, and
+// as clamping if it is at its bound with s = 0. The gradient there is one of the one-sided derivatives.
 #pragma once
 
 #include "solvers/complementarity/factored_solver.hpp"
@@ -22,7 +22,7 @@
 
 namespace costate {
 
-// A factored operator in plain numbers, with room of its own to work in.
+// The values of a factored operator, with its own work space.
 struct FactoredValues {
     std::vector<size_t> start;
     std::vector<double> W, R, diagonal, along, swept, velocity;
@@ -52,48 +52,48 @@ enum class RowState : signed char { lower = -1, clamping = 0, upper = 1, separat
 template <class T> struct ActiveSet {
     std::vector<RowState> state;  // (rows)
     std::vector<int> active;      // rows that are not separating
-    std::vector<T> G;             // (active x active) row-major; of a dense A
+    std::vector<T> G;             // (active x active) row-major, for a dense A
     std::vector<T> s;             // (rows) A x + b
     std::vector<T> work;          // (active)
     std::vector<T> settled;       // (rows)
-    std::vector<T> s_bar;         // (rows) work of whoever pulls back
+    std::vector<T> s_bar;         // (rows) work of adjoints
     DenseSolver solver;           // of G
-    FactoredSolver factored;      // of G where A is factored
-    FactoredValues values;        // that factored A in plain numbers
+    FactoredSolver factored;      // of G, for a factored A
+    FactoredValues values;        // the values of a factored A
     std::vector<double> columns;  // right-hand sides of active_set_response
 };
 
-// x <- x - G^-1 F(x) on set.state, separating rows to 0; leaves G and its factors for the adjoint.
+// x <- x - G^-1 F(x) for the states set.state; separating rows become 0. Leaves G and its factors for the
+// adjoint.
 template <class T> void solve_active_set(const MlcpView<T>& p, ActiveSet<T>& set, T* x);
 
-// Adds to s_bar (rows), the covector of s with x held, and to mu_bar (rows), at a solution x that
-// solve_active_set has left.
+// Adds to s_bar (rows), the covector of s with x held constant, and to mu_bar (rows), at a solution x of
+// solve_active_set.
 template <class T>
 void solve_active_set_adj(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, const T* x_bar, T* s_bar,
                           T* mu_bar);
 
-// Forwards: the rows move by ds (rows x columns, row-major) with x held, and the solution by dx (rows x
-// columns).
+// Forward derivative: dx (rows x columns) of the solution, from ds (rows x columns, row-major), the
+// derivative of s with x held constant.
 void active_set_response(const MlcpView<double>& p, ActiveSet<double>& set, const double* x, int columns,
                          const double* ds, double* dx);
 
-// The states that x, not yet a solution, points to: those of the projection of x - s/a, where a is the row's
-// diagonal. `s` (rows).
+// The states suggested by x, which need not be a solution: those of the projection of x - s/a, where a is the
+// row's diagonal. `s` (rows).
 template <class T>
 void classify(const MlcpView<T>& p, FrictionLaw law, const T* x, const T* s, RowState* state);
 
-// Leaves the active set that x points to in `set`, linearised, and in set.settled the x of a Newton step on
-// it.
+// Linearises the active set suggested by x in `set`. set.settled gets the result of a Newton step from x.
 template <class T> void linearise_at(const MlcpView<T>& p, FrictionLaw law, ActiveSet<T>& set, const T* x);
 
-// The same for the states that set.state already has.
+// The same for the given states set.state.
 template <class T> void linearise_states(const MlcpView<T>& p, ActiveSet<T>& set, const T* x);
 
-// As linearise_at, and takes that step where it helps.
+// As linearise_at, and takes the Newton step if it decreases the residual.
 void settle_inplace(const MlcpView<double>& p, FrictionLaw law, ActiveSet<double>& set, double* x);
 
-// Solves in plain numbers, by solve(values, set, x), which leaves x's active set linearised in `set`; then
-// lets every scalar see the solution, by a Newton step in T on that set.
+// Solves for the values by solve(values, set, x), which leaves the active set of x linearised in `set`. A
+// Newton step in the scalar T on this set then gives the solution its derivatives.
 template <class T, class Solve>
 auto with_values(const MlcpView<T>& p, ActiveSet<T>& set, T* x, const Solve& solve) {
     if constexpr (std::is_same_v<T, double>) {

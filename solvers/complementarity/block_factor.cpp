@@ -16,7 +16,7 @@ void BlockFactor::analyse(const int* start, int blocks, std::vector<std::pair<in
     start_.assign(start, start + blocks + 1);
     touching_ = touching;
     order();
-    // the panels
+    // layout of the panels
     size_t diagonal = 0, panel = 0;
     int most = 0;
     work_ = 0;
@@ -44,7 +44,8 @@ void BlockFactor::analyse(const int* start, int blocks, std::vector<std::pair<in
     product_.resize(most);
 }
 
-// Whoever has the fewest rows beside it is next; then all beside it touch each other.
+// Minimum degree: the block with the fewest rows in neighbouring blocks is next. Its elimination connects its
+// neighbours.
 void BlockFactor::order() {
     const size_t blocks = start_.size() - 1;
     const auto size = [&](int i) { return start_[i + 1] - start_[i]; };
@@ -145,7 +146,7 @@ bool BlockFactor::factor_diagonal(const Column& c) {
     return true;
 }
 
-// The lower panel X times D^-1, column by column: X U^-1, then L^-1, then the pivots.
+// The lower panel X <- X D^-1, column by column: X U^-1, then L^-1, then the pivots.
 void BlockFactor::divide_panel(const Column& c) {
     const int n = c.size, rows = c.below;
     const double* D = diagonal_.data() + c.diagonal;
@@ -195,8 +196,8 @@ void multiply_rows(const double* X, int stride, int rows, const double* y, int s
 
 }  // namespace
 
-// to -= left right^T, where right are the rows of c's block `from` and left those of the blocks behind it,
-// whose places in the panel of the target differ.
+// to -= left right^T. right: the rows of c's block `from`. left: the rows of the blocks after it, which are
+// at other positions in the target's panel.
 void BlockFactor::subtract_products(const Column& c, size_t from, const double* left, const double* right,
                                     double* to, const Column& target) {
     const size_t end = c.first + c.count;
@@ -276,7 +277,7 @@ void BlockFactor::solve_diagonal_transposed_inplace(const Column& c, double* y) 
         std::swap(y[k], y[pivots[k]]);
 }
 
-// visit(b, other, X, size): column b of c's panel beside the part of y of each block below
+// visit(b, other, X, size): column b of c's panel and the part of y, for each block below
 template <class Visit>
 void BlockFactor::for_each_below(const Column& c, const std::vector<double>& panel, double* y,
                                  const Visit& visit) const {
@@ -288,7 +289,7 @@ void BlockFactor::for_each_below(const Column& c, const std::vector<double>& pan
     }
 }
 
-// Through one panel downwards, through the other upwards: L then U, or U^T then L^T.
+// One panel downwards, then the other upwards: L then U, or U^T then L^T.
 template <bool transposed> void BlockFactor::solve_both_ways_inplace(double* y) const {
     for (const Column& c : columns_) {
         double* own = y + start_[c.block];

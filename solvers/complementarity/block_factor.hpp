@@ -1,11 +1,12 @@
-// LU factors of a sparse matrix of dense blocks whose pattern is symmetric, as that of a heap: a block for
-// each tree, and one for each two trees that touch. Blocks are eliminated by minimum degree (George & Liu
-// 1989), one after the other with what they fill in: with D the block of the diagonal,
+// LU factors of a sparse matrix of dense blocks with a symmetric pattern, such as a heap's: a block for each
+// tree, and one for each pair of touching trees. Blocks are eliminated one by one, with fill-in, in the order
+// of minimum degree (George & Liu 1989). With D the block on the diagonal,
 //
-//   H = L (D + U),   L_ik = H_ik D_k^-1,   H_ij -= L_ik U_kj    for all i, j that k is left with
+//   H = L (D + U),   L_ik = H_ik D_k^-1
+//   H_ij -= L_ik U_kj    for all later i, j connected to k
 //
-// Pivots are sought within D, so H should be about as good without pivots from elsewhere. Nothing is
-// allocated for a pattern that takes no more room than one seen before.
+// Pivots are chosen within D, so H should need no pivots from other blocks. Allocates only if a pattern needs
+// more memory than all before.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +17,18 @@ namespace costate {
 
 class BlockFactor {
 public:
-    // Where the entries of a block stand: that of row a and column b is data[a * row + b * column].
+    // A block. The entry of row a and column b is data[a * row + b * column].
     struct Block {
         double* data;
         int row, column;
         double& operator()(int a, int b) const { return data[a * row + b * column]; }
     };
 
-    // start (blocks + 1): first row of each block; touching: the blocks beside the diagonal, each two once or
-    // more often, either way round. Does nothing where all is as in the last call.
+    // start (blocks + 1): first row of each block. touching: pairs of blocks off the diagonal, in any order,
+    // possibly repeated. Does nothing if the pattern is that of the last call.
     void analyse(const int* start, int blocks, std::vector<std::pair<int, int>>& touching);
     void set_identity();
-    Block block(int i, int j);                       // of H, to be filled before `factor`
+    Block block(int i, int j);                       // of H; fill before `factor`
     bool factor();                                   // false if a pivot is 0 or not finite
     void solve_inplace(double* y) const;             // y <- H^-1 y
     void solve_transposed_inplace(double* y) const;  // y <- H^-T y
@@ -36,10 +37,10 @@ public:
 private:
     // One block column and, transposed, its block row, in the order of elimination.
     struct Column {
-        int block, size;         // its number in start_, and its width
+        int block, size;         // its index in start_, and its width
         int below;               // rows of its panels, which are (below x size), column-major
         size_t first, count;     // its blocks below: left_[first ... first + count)
-        size_t diagonal, panel;  // where D and the panels start
+        size_t diagonal, panel;  // offsets of D and the panels
     };
     void order();
     bool factor_diagonal(const Column& c);
@@ -56,12 +57,12 @@ private:
 
     std::vector<int> start_;
     std::vector<std::pair<int, int>> touching_;
-    std::vector<std::vector<int>> neighbours_;  // while ordering
-    std::vector<std::pair<int, int>> queue_;    // (degree, block): a heap, with entries out of date
+    std::vector<std::vector<int>> neighbours_;  // during the ordering
+    std::vector<std::pair<int, int>> queue_;    // (degree, block): a heap, with outdated entries
     std::vector<int> degree_, place_, merged_;  // (blocks): -1 once eliminated; the column of each
     std::vector<Column> columns_;
-    std::vector<int> left_;                         // columns that each column is left with, in order
-    std::vector<int> offset_;                       // as left_: their first rows in the panels of the column
+    std::vector<int> left_;                         // blocks below each column, in order
+    std::vector<int> offset_;                       // as left_: their first rows in the column's panels
     std::vector<double> diagonal_, lower_, upper_;  // D and its factors; H_ik and L_ik; H_ki^T
     std::vector<int> pivots_;                       // as start_
     std::vector<double> product_;                   // work

@@ -8,19 +8,20 @@ namespace costate {
 
 namespace {
 
-constexpr int first_sweeps = 20, more_sweeps = 400, most_rounds = 2, most_boxes = 40, most_newton_steps = 30,
-              most_halvings = 6, large_admm_iterations = 50;
+constexpr int first_sweeps = 20, more_sweeps = 400, max_rounds = 2, max_boxes = 40, max_newton_steps = 30,
+              max_halvings = 6, large_admm_iterations = 50;
 
-// A row between constant bounds, one-sided or free, to where its own equation holds.
+// The new impulse of a free or unilateral row or of a row with constant bounds: the solution of its own
+// equation.
 double one_row(const MlcpView<double>& p, const double* x, int r, double s) {
     const double y = x[r] - s / p.diagonal(r);
     if (p.normal[r] == unilateral_row) return std::max(0.0, y);
     return p.normal[r] == free_row ? y : std::clamp(y, -p.mu[r], p.mu[r]);
 }
 
-// The three rows of a contact: of the cone the normal impulse to where the normal velocity is 0, then the
-// friction along the slip into the disk that the new normal impulse allows; of the relaxed cone a projected
-// gradient step of all three.
+// Updates the three rows of a contact. Cone: the normal impulse such that the normal velocity is 0, then a
+// step of the friction against the slip, projected on the disk of the new normal impulse. Relaxed cone: a
+// projected gradient step of all three rows.
 void contact_update_inplace(const MlcpView<double>& p, FrictionLaw law, int n, const double* x,
                             SweptVelocity<double>& s) {
     const double mu = p.mu[n + 1];
@@ -48,14 +49,13 @@ void contact_update_inplace(const MlcpView<double>& p, FrictionLaw law, int n, c
     s.set(n + 2, t2);
 }
 
-// Newton's method on the states that each iterate points to, with a step that is halved until the residual
-// falls.
+// Newton's method on the states suggested by each iterate. Steps are halved until the residual decreases.
 bool newton(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x) {
     const size_t n = p.rows;
     w.set.state.resize(n);
     w.s.resize(n);
     double residual = mlcp_residual(p, x, law);
-    for (int k = 0; k < most_newton_steps; ++k) {
+    for (int k = 0; k < max_newton_steps; ++k) {
         mlcp_velocity(p, x, w.s.data());
         classify(p, law, x, w.s.data(), w.set.state.data());
         w.before.assign(x, x + n);
@@ -63,7 +63,7 @@ bool newton(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* 
         solve_active_set(p, w.set, w.x.data());
         w.work += factorisation_work(w.set.active.size());
         double length = 1, now = mlcp_residual(p, w.x.data(), law);
-        for (int i = 0; i < most_halvings && !(now < residual); ++i) {
+        for (int i = 0; i < max_halvings && !(now < residual); ++i) {
             length /= 2;
             for (size_t r = 0; r < n; ++r)
                 x[r] = w.before[r] + length * (w.x[r] - w.before[r]);
@@ -87,7 +87,7 @@ SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method
     }
     w.work = 0;
     if (mlcp_residual(p, x, law) < 1e-3 && newton(p, law, w, x)) return SolverStatus::guessed;
-    for (int round = 0; round < most_rounds; ++round) {
+    for (int round = 0; round < max_rounds; ++round) {
         const int effort = round == 0 ? first_sweeps : more_sweeps;
         if (method == ConeMethod::admm)
             cone_admm_inplace(p, law, effort, acceptable_residual(p, x), w, x);
@@ -96,7 +96,7 @@ SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method
         if (newton(p, law, w, x)) return SolverStatus::pivoted;
     }
     for (int round = 0;
-         law == FrictionLaw::cone && round < most_boxes && w.work < most_work && turned_boxes(p, w.boxes, x);
+         law == FrictionLaw::cone && round < max_boxes && w.work < max_work && rotated_boxes(p, w.boxes, x);
          ++round) {
         w.work += w.boxes.lcp.work;
         if (newton(p, law, w, x)) return SolverStatus::boxed;
@@ -126,10 +126,14 @@ double cone_gauss_seidel_inplace(const MlcpView<double>& p, FrictionLaw law, int
     return residual;
 }
 
-// min over z in the cones of z.(A z/2 + b + shift), split as x = z with the scaled dual y; shift = mu |s_T|
-// on the normal row of the cone (De Saxce) follows the iterate. The penalty rho keeps within 1e-6 to 1e6 of
-// the mean diagonal: where contacts are jammed it would shrink until A + rho is no longer positive definite
-// to working precision. Ends with the best finite iterate.
+// ADMM for
+//
+//   min over z in the cones of z.(A z/2 + b + shift)
+//
+// split as x = z with the scaled dual y. On the normal row of a cone, shift = mu |s_T| (De Saxce) follows the
+// iterate. The penalty rho stays within 1e-6 to 1e6 of the mean diagonal: with jammed contacts it would
+// shrink until A + rho is no longer positive definite in working precision. Ends with the best finite
+// iterate.
 double cone_admm_inplace(const MlcpView<double>& p, FrictionLaw law, int iterations, double tolerance,
                          ConeScratch& w, double* x) {
     using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;

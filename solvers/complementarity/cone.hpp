@@ -1,7 +1,7 @@
-// The problem with friction cones, the nonlinear one of Signorini's and Coulomb's laws or its convex
-// relaxation (Le Lidec et al. 2024, section II; Carpentier et al. 2024): a first-order method until the
-// states of the contacts settle, then Newton's method on those. First-order methods are projected
-// Gauss-Seidel, contact by contact, and ADMM.
+// Solver of the problem with friction cones: the nonlinear problem of Signorini's and Coulomb's laws, or its
+// convex relaxation (Le Lidec et al. 2024, section II; Carpentier et al. 2024). A first-order method runs
+// until the states of the contacts settle, then Newton's method on these states. First-order methods are
+// projected Gauss-Seidel, contact by contact, and ADMM.
 #pragma once
 
 #include "solvers/complementarity/active_set.hpp"
@@ -9,22 +9,22 @@
 
 namespace costate {
 
-// Work of turned_boxes.
-struct TurnedBoxes {
+// Work of rotated_boxes.
+struct RotatedBoxes {
     std::vector<double> A, b, x, s, cosine, sine;
     LcpScratch lcp;
     ActiveSet<double> set;
 };
 
 struct ConeScratch {
-    double work = 0;                         // factorisations of the last call, as LcpScratch::work
+    double work = 0;                         // of the last call, as LcpScratch::work
     std::vector<double> x, s, before, best;  // iterates
     ActiveSet<double> set;
-    TurnedBoxes boxes;
+    RotatedBoxes boxes;
     LargeScratch large;
-    Eigen::MatrixXd shifted;  // of ADMM: A + rho, factored in place
+    Eigen::MatrixXd shifted;  // ADMM: A + rho, factored in place
     Eigen::VectorXd primal, split, dual, rhs;
-    FactoredSolver shifted_factor;  // of A + rho, where A is factored
+    FactoredSolver shifted_factor;  // ADMM: of A + rho, for a factored A
     std::vector<int> rows;
 };
 
@@ -33,12 +33,12 @@ template <class T>
 SolverStatus cone(const MlcpView<T>& p, FrictionLaw law, ConeMethod method, ConeScratch& work,
                   ActiveSet<T>& set, T* x);
 
-// Solves the boxed problem with its rows along the slip of x, in place: a step towards a solution of the
-// cone's law.
-bool turned_boxes(const MlcpView<double>& p, TurnedBoxes& work, double* x);
+// Solves the boxed problem with friction rows along and across the slip of x, in place: a step towards a
+// solution of the cone's law.
+bool rotated_boxes(const MlcpView<double>& p, RotatedBoxes& work, double* x);
 
-// For the few problems on which those fail: Newton's method on the equation x = projection of x - s,
-// smoothed, while the smoothing is taken away. Allocates. False if it gets stuck.
+// For the few problems on which the other methods fail: Newton's method on the smoothed equation
+// x = projection of x - s, with decreasing smoothing. Allocates. False if it gets stuck.
 bool smoothing_newton(const MlcpView<double>& p, FrictionLaw law, double* x, double& work);
 double cone_admm_inplace(const MlcpView<double>& p, FrictionLaw law, int iterations, double tolerance,
                          ConeScratch& work, double* x);

@@ -6,7 +6,7 @@ namespace costate {
 
 namespace {
 
-// The kinds of updates of a sweep. visit(r, kind, rows) from the first to the last, or back.
+// Kinds of updates in a sweep. visit(r, kind, rows) from the first update to the last, or in reverse.
 enum class Update { normal, tangents, cone, row };
 
 template <class T, class Visit>
@@ -46,7 +46,7 @@ void for_each_update_backwards(const MlcpView<T>& p, FrictionLaw law, const Visi
 
 int rows_of(Update kind) { return kind == Update::cone ? 3 : (kind == Update::tangents ? 2 : 1); }
 
-// l, and how much of each row's A_rr it has
+// l, and its derivative by each row's A_rr
 template <class T> struct Step {
     T l{};
     double share = 1;
@@ -64,8 +64,7 @@ template <class T> T norm(const T& a, const T& b) {
     return sqrt(a * a + b * b);
 }
 
-// What an update makes of z = x - s/l: the value within the bounds, in place. x_n: of tangents, the impulse
-// of their normal row.
+// Projects z = x - s/l on the bounds, in place. x_n: for tangents, the impulse of their normal row.
 template <class T> void bound_inplace(const MlcpView<T>& p, Update kind, int r, const T& x_n, T* z) {
     if (kind == Update::tangents) {
         const T bound = p.mu[r] * x_n;
@@ -95,7 +94,7 @@ template <class T> void bound_inplace(const MlcpView<T>& p, Update kind, int r, 
             z[0] = -p.mu[r];
     }
 }
-// z: as above before the bounds; z_bar: in, the covector of the result, out, that of z.
+// z: the value before the projection. z_bar: in, the covector of the result; out, of z.
 template <class T>
 void bound_inplace_adj(const MlcpView<T>& p, Update kind, int r, const T& x_n, const T* z, T* z_bar,
                        T& x_n_bar, T* mu_bar) {
@@ -134,7 +133,7 @@ void bound_inplace_adj(const MlcpView<T>& p, Update kind, int r, const T& x_n, c
     }
 }
 
-// s of the rows of an update, and z = x - s/l; 0 of rows that are left out.
+// s for the rows of an update, and z = x - s/l; 0 for dropped rows.
 template <class T>
 void unbounded_values(const MlcpView<T>& p, Update kind, int r, const Step<T>& step, const T* x, const T* y,
                       T* s, T* z) {
@@ -150,7 +149,7 @@ template <class T> bool moves_nothing(const MlcpView<T>& p, Update kind, int r) 
     return kind == Update::tangents && p.drops(r) && p.drops(r + 1);
 }
 
-// x, and y with it, from those before the update
+// Updates x, and y with it.
 template <class T> void update(const MlcpView<T>& p, Update kind, int r, T* x, T* y) {
     if (moves_nothing(p, kind, r)) return;
     T s[3], z[3];
@@ -163,7 +162,7 @@ template <class T> void update(const MlcpView<T>& p, Update kind, int r, T* x, T
     }
 }
 
-// Takes x and y back to those before the update, x_bar and y_bar with them.
+// Restores x and y before the update, and pulls x_bar and y_bar back.
 template <class T>
 void update_adj(const MlcpView<T>& p, Update kind, int r, const T* x_before, T* x, T* y, ConeTape<T>& tape,
                 T* x_bar, const OperatorBar<T>& bar, T* b_bar, T* mu_bar) {
@@ -184,7 +183,7 @@ void update_adj(const MlcpView<T>& p, Update kind, int r, const T* x_before, T* 
         A.add(r + i, -moved, y);
         x[r + i] = x_before[r + i];
     }
-    // the bounds, z = x - s/l
+    // projection on the bounds, z = x - s/l
     const Step<T> step(p, kind, r);
     unbounded_values(p, kind, r, step, x, y, s, z);
     T x_n_bar(0);
@@ -253,7 +252,7 @@ void cone_sweeps_adj(const MlcpView<T>& p, FrictionLaw law, ConeTape<T>& tape, T
 }
 
 int cone_code(const MlcpView<double>& p, int r, const double* x) {
-    constexpr double near = 1e-9;  // of the bound
+    constexpr double near = 1e-9;  // relative to the bound
     if (p.drops(r) || p.normal[r] == free_row) return 0;
     if (p.normal[r] == boxed_row) return std::abs(x[r]) >= p.mu[r] ? 1 : 0;
     if (p.normal[r] == unilateral_row) return x[r] == 0 ? 1 : 0;

@@ -3,7 +3,7 @@
 namespace costate {
 
 namespace {
-constexpr double round_off = 1e-13;  // of the largest entry: pivots below it mean a rank that is not full
+constexpr double round_off = 1e-13;  // relative to the largest entry: smaller pivots mean a deficient rank
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 }  // namespace
 

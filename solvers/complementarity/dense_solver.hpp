@@ -1,6 +1,6 @@
-// Solves square systems that may be singular: LU with partial pivoting, and where that meets a pivot of
-// round-off size the least squares solution of least norm, by a complete orthogonal decomposition.
-// Deterministic either way. Only the second allocates.
+// Solves square systems that may be singular: by LU with partial pivoting, or, if a pivot is of round-off
+// size, by a complete orthogonal decomposition, which gives the least squares solution of least norm. Both
+// are deterministic. Only the decomposition allocates.
 #pragma once
 
 #include <vector>
@@ -27,8 +27,8 @@ private:
     Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> orthogonal_;
 };
 
-// x <- G^-1 x in the scalar T, from the factors of the values of G: for a dual number d = G^-1 (x_dot - G_dot
-// x).
+// x <- G^-1 x in the scalar T, from the factors of the values of G. The derivative part of a dual number is
+// d = G^-1 (x_dot - G_dot x).
 inline void solve_inplace(const DenseSolver& f, const double*, int, double* x) { f.solve_inplace(x); }
 inline void solve_transposed_inplace(const DenseSolver& f, const double*, int, double* x) {
     f.solve_transposed_inplace(x);

@@ -6,8 +6,8 @@ namespace costate {
 
 namespace {
 
-constexpr double least_compliance = 1e-10;  // of a row's diagonal
-constexpr int most_refinements = 5, most_dense_dofs = 200;
+constexpr double least_compliance = 1e-10;  // relative to a row's diagonal
+constexpr int max_refinements = 5, max_dense_dofs = 200;
 
 // out = X Y of n x n matrices, row-major
 void multiply(const double* X, const double* Y, int n, double* out) {
@@ -20,16 +20,16 @@ void multiply(const double* X, const double* Y, int n, double* out) {
 }
 // z <- X z or X^T z
 template <bool transposed> void apply_inplace(const double* X, int n, double* z) {
-    double out[RowGroup::most] = {};
+    double out[RowGroup::max_rows] = {};
     for (int i = 0; i < n; ++i)
         for (int k = 0; k < n; ++k)
             out[i] += (transposed ? X[k * n + i] : X[i * n + k]) * z[k];
     std::copy(out, out + n, z);
 }
 
-// By elimination with pivots.
+// The inverse, by elimination with pivots.
 void invert(const double* X, int n, double* inverse) {
-    double rest[RowGroup::most * RowGroup::most];
+    double rest[RowGroup::max_rows * RowGroup::max_rows];
     std::copy(X, X + n * n, rest);
     for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j)
@@ -63,7 +63,7 @@ void invert(const double* X, int n, double* inverse) {
 double FactoredSolver::expected_work(const FactoredOperator<double>& A) {
     A_ = &A;
     dofs_ = A.dofs;
-    by_trees_ = dofs_ > most_dense_dofs;
+    by_trees_ = dofs_ > max_dense_dofs;
     const double n = dofs_;
     if (!by_trees_) return n * n * n / 3;
     find_pattern();
@@ -100,7 +100,7 @@ void FactoredSolver::eliminate_rows(double share) {
     }
     for (RowGroup& g : groups) {
         const int n = g.count;
-        double B[RowGroup::most * RowGroup::most];
+        double B[RowGroup::max_rows * RowGroup::max_rows];
         for (int i = 0; i < n; ++i)
             for (int j = 0; j < n; ++j) {
                 const int r = rows_[g.first + j];
@@ -112,11 +112,11 @@ void FactoredSolver::eliminate_rows(double share) {
     }
 }
 
-// H += W^T C W of a group. Its dofs are of one tree, or of one and then of another.
+// H += W^T C W for a group. Its dofs belong to one tree, or first to one tree and then to another.
 void FactoredSolver::add_products(const RowGroup& g) {
     const int first_row = rows_[g.first], length = A_->length(first_row);
     const int* column = A_->column + A_->start[first_row];
-    const double* W[RowGroup::most];
+    const double* W[RowGroup::max_rows];
     for (int i = 0; i < g.count; ++i)
         W[i] = A_->W + A_->start[rows_[g.first + i]];
     int split = by_trees_ && length > 0 ? 1 : length;
@@ -127,7 +127,7 @@ void FactoredSolver::add_products(const RowGroup& g) {
         for (int part_a = 0; part_a < 2; ++part_a) {
             if (begin[part_a] == begin[part_a + 1] || begin[part_b] == begin[part_b + 1]) continue;
             BlockFactor::Block H{dense_.data(), dofs_, 1};
-            int row = 0, col = 0;  // where H starts
+            int row = 0, col = 0;  // first row and column of H
             if (by_trees_) {
                 const int tree_a = tree_of_[column[begin[part_a]]], tree_b = tree_of_[column[begin[part_b]]];
                 H = blocks_.block(tree_a, tree_b);
@@ -135,7 +135,7 @@ void FactoredSolver::add_products(const RowGroup& g) {
                 col = A_->tree[tree_b];
             }
             for (int b = begin[part_b]; b < begin[part_b + 1]; ++b) {
-                double CW[RowGroup::most] = {};
+                double CW[RowGroup::max_rows] = {};
                 for (int i = 0; i < g.count; ++i)
                     for (int j = 0; j < g.count; ++j)
                         CW[i] += g.C[i * g.count + j] * W[j][b];
@@ -149,7 +149,8 @@ void FactoredSolver::add_products(const RowGroup& g) {
         }
 }
 
-// The pattern of H, from all rows of A, active or not, so that the active sets of one step share it.
+// The pattern of H from all rows of A, active or not, so that all active sets of a step have the same
+// pattern.
 void FactoredSolver::find_pattern() {
     tree_of_.resize(dofs_);
     for (int t = 0; t < A_->trees; ++t)
@@ -165,8 +166,8 @@ void FactoredSolver::find_pattern() {
     blocks_.analyse(A_->tree, A_->trees, touching_);
 }
 
-// y <- H^-1 y or H^-T y. As it is where H has no factors: whoever asked for a step of Newton's method finds
-// that it does not help.
+// y <- H^-1 y or H^-T y. Leaves y unchanged if H has no factors; Newton's method then finds that its step
+// does not decrease the residual.
 template <bool transposed> void FactoredSolver::solve_dofs_inplace() {
     if (!by_trees_) {
         if (transposed)
@@ -182,11 +183,12 @@ template <bool transposed> void FactoredSolver::solve_dofs_inplace() {
         blocks_.solve_inplace(y_.data());
 }
 
-// z of the equations at the head of this file, or of those of G^T, which are B^T z + W W^T P^T z = f.
+// Solves the equations of solvers/complementarity/factored_solver.hpp for z, or those of G^T,
+// B^T z + W W^T P^T z = f.
 template <bool transposed> void FactoredSolver::once_inplace(double* z) {
     std::ranges::fill(y_, 0.0);
     for (const RowGroup& g : groups) {
-        double part[RowGroup::most];
+        double part[RowGroup::max_rows];
         std::copy_n(z + g.first, g.count, part);
         if (transposed)
             apply_inplace<true>(g.C, g.count, part);
@@ -197,7 +199,7 @@ template <bool transposed> void FactoredSolver::once_inplace(double* z) {
     }
     solve_dofs_inplace<transposed>();
     for (const RowGroup& g : groups) {
-        double part[RowGroup::most];
+        double part[RowGroup::max_rows];
         for (int i = 0; i < g.count; ++i)
             part[i] = A_->dot(rows_[g.first + i], y_.data());
         double* out = z + g.first;
@@ -217,14 +219,14 @@ template <bool transposed> void FactoredSolver::once_inplace(double* z) {
 template <bool transposed> void FactoredSolver::product(const double* z, double* f) {
     std::ranges::fill(y_, 0.0);
     for (const RowGroup& g : groups) {
-        double part[RowGroup::most];
+        double part[RowGroup::max_rows];
         std::copy_n(z + g.first, g.count, part);
         if (transposed) apply_inplace<true>(g.P, g.count, part);
         for (int i = 0; i < g.count; ++i)
             A_->add(rows_[g.first + i], part[i], y_.data());
     }
     for (const RowGroup& g : groups) {
-        double part[RowGroup::most], rest[RowGroup::most], moved[RowGroup::most];
+        double part[RowGroup::max_rows], rest[RowGroup::max_rows], moved[RowGroup::max_rows];
         std::copy_n(z + g.first, g.count, rest);
         std::copy_n(z + g.first, g.count, moved);
         apply_inplace<transposed>(g.K, g.count, rest);
@@ -256,7 +258,7 @@ template <bool transposed> void FactoredSolver::refine_inplace(double* z) {
             std::ranges::copy(last_, z);
             return;
         }
-        if (k == most_refinements || size == 0 || !(size < before / 2)) return;
+        if (k == max_refinements || size == 0 || !(size < before / 2)) return;
         before = size;
         last_.assign(z, z + n);
         once_inplace<transposed>(rest_.data());

@@ -1,15 +1,15 @@
-// Solves the equations G z = f of an active set, G = P A + K, where A = W W^T + R is factored. P and K do not
-// leave the rows of one contact, so that with y = W^T z
+// Solves the equations G z = f of an active set, G = P A + K, for a factored A = W W^T + R. P and K are block
+// diagonal, one block per contact. With y = W^T z
 //
 //   B z + P W y = f,      B = P R + K
 //   z = B^-1 f - C W y,   C = B^-1 P
 //   H y = W^T B^-1 f,     H = 1 + W^T C W
 //
-// and H has the size of the island's dofs and the pattern of the bodies that touch (the Woodbury identity).
-// It is factored dense where dofs are few, else tree by tree (solvers/complementarity/block_factor.hpp).
-// Where B^-1 is large, R being 1e-6, round-off is too, and steps of refinement take it away. R counts as at
-// least 1e-10 of the diagonal in B, also refined away: of equations without a solution of their own,
-// redundant rows without compliance, the result is a finite compromise. Deterministic.
+// (the Woodbury identity). H has the size of the island's dofs and the pattern of the bodies that touch. It
+// is factored densely if there are few dofs, otherwise by trees (solvers/complementarity/block_factor.hpp).
+// B^-1 is large, because R is about 1e-6; iterative refinement removes its round-off. In B, R is at least
+// 1e-10 of the diagonal, also corrected by refinement. Equations without a unique solution, from redundant
+// rows without compliance, then give a finite result. Deterministic.
 #pragma once
 
 #include "solvers/complementarity/block_factor.hpp"
@@ -18,25 +18,25 @@
 
 namespace costate {
 
-// Of the rows of one contact, or of one row: at most three, that follow each other.
+// P, K and their products for the rows of one contact, or for a single row: at most three contiguous rows.
 struct RowGroup {
-    static constexpr int most = 3;
-    int first = 0, count = 0;                         // in the order of the equations
-    double P[most * most] = {}, K[most * most] = {};  // (count x count, row-major)
-    double B_inverse[most * most] = {}, C[most * most] = {};
+    static constexpr int max_rows = 3;
+    int first = 0, count = 0;                                         // rows of the equations
+    double P[max_rows * max_rows] = {}, K[max_rows * max_rows] = {};  // (count x count, row-major)
+    double B_inverse[max_rows * max_rows] = {}, C[max_rows * max_rows] = {};
 };
 
 class FactoredSolver {
 public:
-    std::vector<RowGroup> groups;  // to be filled with P and K before `factor`
+    std::vector<RowGroup> groups;  // fill with P and K before `factor`
 
-    // rows: of A, in the order in which the groups name them. A stays where it is until the last solve.
+    // rows: indices in A, in the order of the groups. A must exist until the last solve.
     void factor(const FactoredOperator<double>& A, const std::vector<int>& rows);
     void solve_inplace(double* z) { refine_inplace<false>(z); }            // z <- G^-1 z
     void solve_transposed_inplace(double* z) { refine_inplace<true>(z); }  // z <- G^-T z
 
-    double expected_work(const FactoredOperator<double>& A);  // multiplications of a factorisation of A
-    double work() const { return work_; }                     // those of the last one
+    double expected_work(const FactoredOperator<double>& A);  // multiplications of a factorisation
+    double work() const { return work_; }                     // multiplications of the last factorisation
 
 private:
     void find_pattern();
@@ -50,14 +50,14 @@ private:
     int dofs_ = 0;
     double work_ = 0;
     bool by_trees_ = false;
-    bool factored_ = false;  // whether H by blocks has factors: not if its entries are not finite
+    bool factored_ = false;  // H by blocks has factors; false if entries are not finite
     const FactoredOperator<double>* A_ = nullptr;
     std::vector<int> rows_;
     std::vector<double> y_;                // (dofs)
     std::vector<double> f_, rest_, last_;  // (rows)
     std::vector<double> dense_;            // H
     DenseSolver dense_factor_;
-    BlockFactor blocks_;        // H where dofs are many
+    BlockFactor blocks_;        // H, if there are many dofs
     std::vector<int> tree_of_;  // (dofs)
     std::vector<std::pair<int, int>> touching_;
 };

@@ -4,10 +4,10 @@ namespace costate {
 
 namespace {
 
-constexpr int most_newton_steps = 30, most_halvings = 8;
-constexpr double near = 1e-3;  // m/s: a guess this good may have the right states
+constexpr int max_newton_steps = 30, max_halvings = 8;
+constexpr double near = 1e-3;  // m/s: a guess with a smaller residual may have the right states
 
-// Of all rows together: with many contacts the largest residual rises now and then on the way down.
+// Norm of all residuals. With many contacts the largest residual may rise while the iterates converge.
 double residual_norm(const MlcpView<double>& p, FrictionLaw law, const double* x) {
     double sum = 0;
     for_each_residual(p, x, law, [&](int, double e) { sum += e * e; });
@@ -20,13 +20,12 @@ bool solved(const MlcpView<double>& p, FrictionLaw law, const double* x) {
 
 }  // namespace
 
-bool newton_inplace(const MlcpView<double>& p, FrictionLaw law, LargeScratch& w, double most_work,
-                    double* x) {
+bool newton_inplace(const MlcpView<double>& p, FrictionLaw law, LargeScratch& w, double max_work, double* x) {
     const size_t n = p.rows;
     w.set.state.resize(n);
     w.s.resize(n);
     double residual = residual_norm(p, law, x);
-    for (int k = 0; k < most_newton_steps && w.work < most_work; ++k) {
+    for (int k = 0; k < max_newton_steps && w.work < max_work; ++k) {
         if (solved(p, law, x)) return true;
         mlcp_velocity(p, x, w.s.data());
         classify(p, law, x, w.s.data(), w.set.state.data());
@@ -36,7 +35,7 @@ bool newton_inplace(const MlcpView<double>& p, FrictionLaw law, LargeScratch& w,
         w.work += w.set.factored.work();
         double length = 1, now = residual_norm(p, law, w.x.data());
         std::ranges::copy(w.x, x);
-        for (int i = 0; i < most_halvings && !(now < residual); ++i) {
+        for (int i = 0; i < max_halvings && !(now < residual); ++i) {
             length /= 2;
             for (size_t r = 0; r < n; ++r)
                 x[r] = w.before[r] + length * (w.x[r] - w.before[r]);
@@ -60,19 +59,19 @@ void settle_large(const MlcpView<double>& p, FrictionLaw law, SolverStatus statu
 
 SolverStatus solve_large(const MlcpView<double>& p, FrictionLaw law, LargeScratch& w, double* x) {
     const double entries = static_cast<double>(p.factored->start[p.rows] - p.factored->start[0]),
-                 most = most_work_of_an_entry * entries;
+                 limit = max_work_of_an_entry * entries;
     w.work = 0;
-    if (mlcp_residual(p, x, law) < near && newton_inplace(p, law, w, most, x)) return SolverStatus::guessed;
+    if (mlcp_residual(p, x, law) < near && newton_inplace(p, law, w, limit, x)) return SolverStatus::guessed;
     for (const int sweeps : {50, 100}) {
         if (law == FrictionLaw::box)
             gauss_seidel_inplace(p, sweeps, x);
         else
             cone_gauss_seidel_inplace(p, law, sweeps, acceptable_residual(p, x), x);
         w.work += 2 * entries * sweeps;
-        if (newton_inplace(p, law, w, most, x)) return SolverStatus::pivoted;
+        if (newton_inplace(p, law, w, limit, x)) return SolverStatus::pivoted;
     }
     w.best.assign(x, x + p.rows);
-    if (smoothed_newton(p, law, w, most, x)) return SolverStatus::smoothed;
+    if (smoothed_newton(p, law, w, limit, x)) return SolverStatus::smoothed;
     std::ranges::copy(w.best, x);
     return SolverStatus::unsolved;
 }

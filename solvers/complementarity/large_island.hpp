@@ -1,11 +1,10 @@
-// The problem of a large island, whose A is factored, by any law of friction: sweeps of projected
-// Gauss-Seidel until the states of the rows settle, then Newton's method on those, exact for the box; where
-// that gets stuck, Newton's method on smoothed equations.
+// Solver of a large island, with a factored A and any law of friction: sweeps of projected Gauss-Seidel until
+// the states of the rows settle, then Newton's method on these states, exact for the box. If this gets stuck,
+// Newton's method on smoothed equations.
 //
-// The work is bounded: after most_work_of_an_entry multiplications for each number of J nothing more is
-// begun, and the smoothed equations not without room for 25 factorisations. So time grows with the island and
-// no faster, and what is not solved then is left to sweeps that can be pulled back
-// (solvers/step/impulses.hpp).
+// The work is bounded: no method starts after max_work_of_an_entry multiplications for each entry of J, and
+// the smoothed equations require work for 25 factorisations. Time is therefore proportional to the size of
+// the island. An unsolved island gets sweeps that can be pulled back (solvers/step/impulses.hpp).
 #pragma once
 
 #include "solvers/complementarity/active_set.hpp"
@@ -14,22 +13,22 @@ namespace costate {
 
 enum class SolverStatus : unsigned char {
     guessed,   // the guess was right
-    pivoted,   // found by changing sides
+    pivoted,   // found by pivoting
     lemke,     // found by Lemke's method
-    boxed,     // found by boxes turned to the slip
+    boxed,     // found by boxes rotated to the slip
     smoothed,  // found by Newton's method on smoothed equations
-    unsolved,  // none of the above: the impulses of Gauss-Seidel, finite, with the residual they have
+    unsolved,  // no method succeeded: finite impulses of Gauss-Seidel, with their residual
 };
 
-// Of a heap of 250 spheres this is about 60 factorisations, of one of 1000 about 10; of 1500 sweeps the work
-// is the same.
-inline constexpr double most_work_of_an_entry = 6e4;
+// The work of about 60 factorisations for a heap of 250 spheres, of about 10 for 1000 spheres, and of 1500
+// sweeps for either.
+inline constexpr double max_work_of_an_entry = 6e4;
 
 struct LargeScratch {
     double work = 0;                         // multiplications of the last call, in factorisations and sweeps
     std::vector<double> x, s, before, best;  // iterates
     ActiveSet<double> set;
-    // of the smoothed equations
+    // for the smoothed equations
     std::vector<double> scale, equations, step, start, trial;  // (rows)
     std::vector<int> rows;
     FactoredSolver smoothed;
@@ -38,26 +37,26 @@ struct LargeScratch {
 // x (rows): in, a guess of the impulses; out, the solution or the best iterate.
 SolverStatus solve_large(const MlcpView<double>& p, FrictionLaw law, LargeScratch& work, double* x);
 
-// The active set at the x of solve_large, as settle_inplace leaves it. Where there is no solution, no row is
-// in it.
+// Computes the active set at the x of solve_large, as settle_inplace does. It is empty if there is no
+// solution.
 void settle_large(const MlcpView<double>& p, FrictionLaw law, SolverStatus status, ActiveSet<double>& set,
                   double* x);
 
-// Newton's method on the states that each iterate points to, in place, with a step that is halved until the
-// residual falls. False, at the best iterate, where none does.
-bool newton_inplace(const MlcpView<double>& p, FrictionLaw law, LargeScratch& work, double most_work,
+// Newton's method on the states suggested by each iterate, in place. Steps are halved until the residual
+// decreases. False, with the best iterate, if no step decreases it.
+bool newton_inplace(const MlcpView<double>& p, FrictionLaw law, LargeScratch& work, double max_work,
                     double* x);
 
-// Newton's method on smoothed equations while the smoothing is taken away, then that on the states. x: out;
-// false if it gets stuck.
-bool smoothed_newton(const MlcpView<double>& p, FrictionLaw law, LargeScratch& work, double most_work,
+// Newton's method on smoothed equations with decreasing smoothing, then on the states. x: out. False if it
+// gets stuck.
+bool smoothed_newton(const MlcpView<double>& p, FrictionLaw law, LargeScratch& work, double max_work,
                      double* x);
 
-// x after `sweeps` sweeps of projected Gauss-Seidel on the boxed problem, in place.
+// Runs `sweeps` sweeps of projected Gauss-Seidel on the boxed problem from x, in place.
 void gauss_seidel_inplace(const MlcpView<double>& p, int sweeps, double* x);
 
-// At most `sweeps` sweeps by the law of a cone from x, in place, until the residual is `tolerance`; returns
-// the residual, m/s.
+// Runs at most `sweeps` sweeps with the law of a cone from x, in place, until the residual is at most
+// `tolerance`. Returns the residual, m/s.
 double cone_gauss_seidel_inplace(const MlcpView<double>& p, FrictionLaw law, int sweeps, double tolerance,
                                  double* x);
 

@@ -1,10 +1,10 @@
 // Newton's method on smoothed equations, as in solvers/complementarity/smoothing_newton.cpp, for large
-// islands and all laws of friction. But for A no equation leaves its contact, so that
-// solvers/complementarity/factored_solver.hpp has the steps. Rows are scaled to a diagonal of about 1, x = d
-// x' and s' = d s, with mu in the d of a cone's normal row.
+// islands and all laws of friction. Except for A, an equation has variables of one contact only, so
+// solvers/complementarity/factored_solver.hpp computes the steps. Rows are scaled to a diagonal of about 1: x
+// = d x' and s' = d s, with mu in the d of a cone's normal row.
 //
-//   row r           x'_r - phi(x'_r - s'_r),   or phi within bounds, of friction within mu x_n, x_n as it is
-//   contact         x' - P(x' - s' - e_n |s'_T|)     the last term of the cone alone, smoothed by e
+//   row r           x'_r - phi(x'_r - s'_r)          or phi within bounds, for friction mu x_n
+//   contact         x' - P(x' - s' - e_n |s'_T|)     |s'_T| smoothed by e; without it for the relaxed cone
 #include "solvers/complementarity/large_island.hpp"
 #include "solvers/complementarity/smoothing.hpp"
 
@@ -12,7 +12,7 @@ namespace costate {
 
 namespace {
 
-constexpr int most_steps = 100, most_halvings = 12;
+constexpr int max_steps = 100, max_halvings = 12;
 constexpr double least_smoothing = 1e-12, try_newton = 1e-4, expected_steps = 25;
 
 // d of row r
@@ -36,7 +36,7 @@ public:
             w.scale[r] = scale_of(p, law, r);
         }
     }
-    // The norm of the equations at x, which are left in w.equations, and the groups of their Jacobian in
+    // Norm of the equations at x. Leaves the equations in w.equations, and the groups of their Jacobian in
     // w.smoothed.
     double evaluate(const double* x, double e) {
         mlcp_velocity(p_, x, w_.s.data());
@@ -89,7 +89,7 @@ private:
         }
     }
 
-    // Row i of the group, whose first may be the normal row of the others.
+    // Row i of the group. The first row of the group may be the normal row of the others.
     void row(const double* x, const Smoothed& phi, int i, RowGroup& g) {
         const int r = g.first + i;
         const double X = x[r] / d(r), y = X - s(r);
@@ -119,17 +119,17 @@ private:
 
 }  // namespace
 
-bool smoothed_newton(const MlcpView<double>& p, FrictionLaw law, LargeScratch& w, double most_work,
+bool smoothed_newton(const MlcpView<double>& p, FrictionLaw law, LargeScratch& w, double max_work,
                      double* x) {
     const size_t n = p.rows;
-    if (w.work + expected_steps * w.smoothed.expected_work(*p.factored) > most_work) return false;
+    if (w.work + expected_steps * w.smoothed.expected_work(*p.factored) > max_work) return false;
     SmoothedEquations equations(p, law, w);
     double scale = 0;
     for (size_t r = 0; r < n; ++r)
         scale = std::max(scale, std::abs(p.b[r]) * w.scale[r]);
     w.trial.assign(n, 0);
     double e = scale;
-    for (int k = 0; k < most_steps && e > least_smoothing * scale && w.work < most_work; ++k) {
+    for (int k = 0; k < max_steps && e > least_smoothing * scale && w.work < max_work; ++k) {
         const double start = equations.evaluate(w.trial.data(), e);
         w.smoothed.factor(*p.factored, w.rows);
         w.work += w.smoothed.work();
@@ -137,7 +137,7 @@ bool smoothed_newton(const MlcpView<double>& p, FrictionLaw law, LargeScratch& w
         w.start = w.trial;
         w.smoothed.solve_inplace(w.step.data());
         double length = 1, now = start;
-        for (int i = 0; i < most_halvings; ++i, length /= 2) {
+        for (int i = 0; i < max_halvings; ++i, length /= 2) {
             for (size_t r = 0; r < n; ++r)
                 w.trial[r] = w.start[r] - length * w.step[r];
             now = equations.evaluate(w.trial.data(), e);
@@ -148,7 +148,7 @@ bool smoothed_newton(const MlcpView<double>& p, FrictionLaw law, LargeScratch& w
         e *= length == 1 ? 0.1 : 0.5;
         if (e > try_newton * scale) continue;
         std::ranges::copy(w.trial, x);
-        if (newton_inplace(p, law, w, most_work, x)) return true;
+        if (newton_inplace(p, law, w, max_work, x)) return true;
     }
     return false;
 }

@@ -7,14 +7,14 @@ namespace costate {
 
 namespace {
 
-constexpr double round_off = 1e-9;  // of a bound, as a share of it, and of the largest impulse times 1e-6
+constexpr double round_off = 1e-9;  // relative to a bound, and to 1e-6 times the largest impulse
 
 double friction_bound(const MlcpView<double>& p, const double* x, int r) {
     return p.mu[r] * (p.normal[r] >= 0 ? std::max(0.0, x[p.normal_of(r)]) : 1);
 }
 
-// A row whose impulse lies between -bound and bound: at rest below the bound, and pushed against its velocity
-// s at it.
+// A row with an impulse between -bound and bound: at rest below the bound; at the bound the impulse acts
+// against its velocity s.
 BrokenLaw broken_friction(const MlcpView<double>& p, const double* x, int r, double s, double tolerance) {
     const double bound = friction_bound(p, x, r), room = tolerance / p.diagonal(r);
     if (s > tolerance && x[r] > -bound + room)
@@ -24,7 +24,7 @@ BrokenLaw broken_friction(const MlcpView<double>& p, const double* x, int r, dou
     return {nullptr, 0, 0};
 }
 
-// The friction of a cone: at rest below mu x_n; else mu x_n against the slip.
+// The friction of a cone: at rest below mu x_n, otherwise mu x_n against the slip.
 BrokenLaw broken_cone(const MlcpView<double>& p, const double* x, int n, const double* s, double tolerance) {
     const double mu = p.mu[n + 1], bound = mu * std::max(0.0, x[n]), slip = std::hypot(s[1], s[2]);
     if (slip <= tolerance) return {nullptr, 0, 0};

@@ -4,10 +4,10 @@ namespace costate {
 
 namespace {
 
-constexpr int most_pivots = 40, sweeps_between = 100;
+constexpr int max_pivots = 40, sweeps_between = 100;
 
-// Pivots from the states that x points to. True if x is a solution then, and `set` its active set; else x is
-// the best one seen.
+// Pivots, starting from the states suggested by x. True if x is then a solution, and `set` its active set.
+// Otherwise x is the best iterate.
 bool pivot(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& set, double* x, int& pivots) {
     const size_t n = p.rows;
     set.state.resize(n);
@@ -17,7 +17,7 @@ bool pivot(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& set, dou
     mlcp_velocity(p, x, set.s.data());
     classify(p, FrictionLaw::box, x, set.s.data(), set.state.data());
     double best = mlcp_residual(p, x);
-    for (int k = 0; k < most_pivots && w.work < most_work; ++k, ++pivots) {
+    for (int k = 0; k < max_pivots && w.work < max_work; ++k, ++pivots) {
         solve_active_set(p, set, w.x.data());
         w.work += factorisation_work(set.active.size());
         const double residual = mlcp_residual(p, w.x.data());
@@ -28,7 +28,7 @@ bool pivot(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& set, dou
         }
         classify(p, FrictionLaw::box, w.x.data(), set.s.data(), w.state.data());
         if (solved && w.state == set.state) return true;
-        if (solved || w.state == set.state) {  // rows in two states; or all is found but for round-off
+        if (solved || w.state == set.state) {  // rows in two states, or solved up to round-off
             settle_inplace(p, FrictionLaw::box, set, x);
             return mlcp_residual(p, x) <= 10 * acceptable_residual(p, x);
         }
@@ -51,7 +51,7 @@ SolverStatus solve(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& 
         if (pivot(p, w, set, x, pivots)) return SolverStatus::pivoted;
     }
     w.best.assign(x, x + p.rows);
-    if (w.work < most_work && lemke(p, w.tableau, x, w.work) && pivot(p, w, set, x, pivots))
+    if (w.work < max_work && lemke(p, w.tableau, x, w.work) && pivot(p, w, set, x, pivots))
         return SolverStatus::lemke;
     if (!(mlcp_residual(p, x) < mlcp_residual(p, w.best.data()))) std::ranges::copy(w.best, x);
     settle_inplace(p, FrictionLaw::box, set, x);

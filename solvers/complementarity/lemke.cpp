@@ -1,5 +1,8 @@
-// Lemke's complementary pivoting (Cottle, Pang & Stone, The Linear Complementarity Problem, 1992,
-// algorithm 4.4.5) on the boxed problem in the form of Stewart & Trinkle: w = M z + q >= 0, z >= 0, w.z = 0,
+// Lemke's complementary pivoting (Cottle, Pang & Stone, The Linear Complementarity Problem, 1992, algorithm
+// 4.4.5) on the boxed problem in the form of Stewart & Trinkle,
+//
+//   w = M z + q >= 0,   z >= 0,   w.z = 0
+//
 // where a row between bounds has x = d+ - d- and
 //
 //   w_n  = s_n             >= 0  with  x_n >= 0      unilateral
@@ -8,8 +11,8 @@
 //   w_g  = mu x_n - d+ - d- >= 0 with gamma >= 0
 //
 // z.Mz = x.Ax + sum of mu x_n gamma >= 0 for z >= 0, so with positive compliance the method ends in a
-// solution. Free rows are eliminated first. Rows are scaled, and q is perturbed so that no two ratios are
-// equal: only the sides of the result are looked at.
+// solution. Free rows are eliminated first. Rows are scaled. q is perturbed so that no two ratios are equal,
+// because only the states of the result are used.
 #include <Eigen/LU>
 
 #include "solvers/complementarity/lcp.hpp"
@@ -18,7 +21,7 @@ namespace costate {
 
 namespace {
 
-// x = E z + e without the free rows, which follow from the others.
+// x = E z + e without the free rows, which follow from the other rows.
 struct Variables {
     std::vector<int> free, bounded, unilateral;
     int size() const { return static_cast<int>(unilateral.size() + 3 * bounded.size()); }
@@ -40,9 +43,9 @@ bool complementary_pivoting(Eigen::Map<Matrix>& t, std::vector<int>& basis, doub
     if (t.col(q).minCoeff(&row) >= 0) return true;
     int leaving = basis[row];
     swap_in(row, z0);
-    for (int pivots = 0; pivots < 50 * n && work < most_work; ++pivots) {
+    for (int pivots = 0; pivots < 50 * n && work < max_work; ++pivots) {
         work += static_cast<double>(t.size());
-        const int entering = leaving < n ? leaving + n : leaving - n;  // the complement of who left
+        const int entering = leaving < n ? leaving + n : leaving - n;  // complement of the last one
         row = -1;
         double least = 0;
         for (int i = 0; i < n; ++i) {
@@ -81,7 +84,7 @@ bool lemke(const MlcpView<double>& p, std::vector<double>& tableau, double* x, d
     kept.insert(kept.end(), v.bounded.begin(), v.bounded.end());
     const Eigen::Map<const Matrix> A(p.A, p.rows, p.rows);
     const Eigen::Map<const Eigen::VectorXd> b(p.b, p.rows);
-    // s on the kept rows, scaled to a diagonal of 1: x = d x', s' = d s. Then the free rows eliminated.
+    // s on the kept rows, scaled to a diagonal of 1: x = d x', s' = d s; then eliminate the free rows
     const Eigen::VectorXd d = A.diagonal()(kept).cwiseSqrt().cwiseInverse();
     Eigen::MatrixXd S = A(kept, kept);
     Eigen::VectorXd c = b(kept);
@@ -113,7 +116,7 @@ bool lemke(const MlcpView<double>& p, std::vector<double>& tableau, double* x, d
             M(gamma, static_cast<int>(normal - v.unilateral.begin())) =
                 p.mu[r] * d[normal - v.unilateral.begin()] / d[unilateral + i];
     }
-    // so that no two ratios are equal: whoever called looks at the sides only
+    // so that no two ratios are equal; the caller uses only the states
     const double scale = q.cwiseAbs().maxCoeff();
     for (int i = 0; i < n; ++i)
         q[i] += scale * 1e-8 * (1 + std::fmod(0.618034 * (i + 1), 1.0));

@@ -1,16 +1,18 @@
-// The complementarity problem of an island, which every solver takes, and the residual of a vector in it.
-// Find x with s = A x + b and, row by row,
+// The complementarity problem of an island, the input of every solver, and its residual. Find x with s = A x
+// + b and, row by row,
 //
 //   free rows         s = 0
 //   unilateral rows   x >= 0,   s >= 0,   x s = 0
 //   boxed rows        -mu <= x <= mu
 //   friction rows     -mu x_n <= x <= mu x_n
 //
-// where for the last two s >= 0 at the lower bound, s <= 0 at the upper and s = 0 between. By the law of the
-// cone the two friction rows T of a normal row n go together: |x_T| <= mu x_n, and if s_T is not 0 then
-// x_T = -mu x_n s_T/|s_T|. The relaxed cone is a convex problem: where a contact slides it has
-// s_n = mu |s_T| instead of s_n = 0, so sliding bodies lift off (Anitescu 2006; De Saxce's correction makes
-// the difference).
+// where boxed and friction rows have s >= 0 at the lower bound, s <= 0 at the upper bound and s = 0 between.
+// The law of the cone couples the two friction rows T of a normal row n:
+//
+//   |x_T| <= mu x_n,   x_T = -mu x_n s_T/|s_T| if s_T is not 0
+//
+// The relaxed cone is a convex problem without De Saxce's correction: a sliding contact has s_n = mu |s_T|
+// instead of s_n = 0, so sliding bodies lift off (Anitescu 2006).
 #pragma once
 
 #include <algorithm>
@@ -23,14 +25,14 @@
 
 namespace costate {
 
-// What `normal` says of a row that leans on no normal row.
+// Values of `normal` for rows without a normal row.
 inline constexpr int unilateral_row = -1, boxed_row = -2, free_row = -3;
 
-// A = W W^T + R of a large island, never multiplied out: a row of W is that of J M^-1/2, and stays on the
-// dofs that move the row.
+// A = W W^T + R of a large island, never multiplied out. W is J M^-1/2. Its row r is nonzero only on the dofs
+// that move row r.
 template <class T> struct FactoredOperator {
-    int rows, dofs;  // of the island
-    // (rows + 1) row r of W is W[start[r] ... start[r + 1]); the rows of a contact have the same columns
+    int rows, dofs;  // numbers in the island
+    // (rows + 1) row r of W is W[start[r] ... start[r + 1]); all rows of a contact have the same columns
     const size_t* start;
     const int* column;  // as W: 0 ... dofs - 1
     const T* W;         // kg^-1/2
@@ -39,7 +41,7 @@ template <class T> struct FactoredOperator {
     T* along;           // (dofs) work: W^T x
     T* swept;           // (dofs) work of SweptVelocity
     T* velocity;        // (rows) work
-    const int* tree;    // (trees + 1) the first dof of each tree of the island
+    const int* tree;    // (trees + 1) first dof of each tree of the island, then dofs
     int trees;
     int length(int r) const { return static_cast<int>(start[r + 1] - start[r]); }
     // W_r . y
@@ -56,22 +58,22 @@ template <class T> struct FactoredOperator {
     }
 };
 
-// A is symmetric with a positive diagonal: of a small island rows x rows, row-major; of a large one factored.
+// A is symmetric with a positive diagonal. Small islands: rows x rows, row-major. Large islands: factored.
 template <class T> struct MlcpView {
     int rows;
-    const T* A;   // null where it is factored
+    const T* A;   // null if factored
     const T* b;   // (rows)
-    const T* mu;  // (rows) of friction and boxed rows; of a cone the first friction row's counts
-    // (rows) index of a friction row's normal row in the caller's numbering, or one of the above
+    const T* mu;  // (rows) of friction and boxed rows; a cone uses that of its first friction row
+    // (rows) index of a friction row's normal row in the caller's numbering, or one of the values above
     const int* normal;
-    int first_row;  // of the island in that numbering
-    // (rows) 1: x is 0, as no impulse moves the row (solvers/step/delassus.hpp); null: none
+    int first_row;  // first row of the island in this numbering
+    // (rows) 1: x is 0, because no impulse moves the row (solvers/step/delassus.hpp); null: no such rows
     const unsigned char* dropped = nullptr;
     const FactoredOperator<T>* factored = nullptr;
     bool drops(int r) const { return dropped != nullptr && dropped[r] != 0; }
     int normal_of(int r) const { return normal[r] - first_row; }
     const T& diagonal(int r) const { return factored != nullptr ? factored->diagonal[r] : A[r * rows + r]; }
-    // of a dense A, or of a factored one where r and s are rows of one contact
+    // A_rs; for a factored A only if r and s are rows of one contact
     T a(int r, int s) const {
         if (factored == nullptr) return A[r * rows + s];
         if (r == s) return factored->diagonal[r];
@@ -80,14 +82,14 @@ template <class T> struct MlcpView {
             sum += factored->W[factored->start[r] + k] * factored->W[factored->start[s] + k];
         return sum;
     }
-    // whether row r is the normal of a contact that can open: the two after it are its friction
+    // true if row r is the normal of a contact that can open; the next two rows are then its friction
     bool contact_at(int r) const {
         return r + 2 < rows && !drops(r) && normal[r] == unilateral_row && normal[r + 1] == first_row + r &&
                normal[r + 2] == first_row + r;
     }
 };
 
-// y = A x, of a factored A
+// y = A x, for a factored A
 template <class T> void operator_product(const MlcpView<T>& p, const T* x, T* y) {
     const FactoredOperator<T>& A = *p.factored;
     std::fill(A.along, A.along + A.dofs, T(0));
@@ -98,7 +100,7 @@ template <class T> void operator_product(const MlcpView<T>& p, const T* x, T* y)
 }
 
 // s = A x + b
-template <class T> T row_velocity(const MlcpView<T>& p, const T* x, int r) {  // of a dense A
+template <class T> T row_velocity(const MlcpView<T>& p, const T* x, int r) {  // for a dense A
     T s = p.b[r];
     for (int c = 0; c < p.rows; ++c)
         s += p.A[r * p.rows + c] * x[c];
@@ -139,7 +141,7 @@ private:
     T* x_;
 };
 
-// The point of the cone |x_T| <= mu x_n that is nearest to x, in place.
+// Projects x on the cone |x_T| <= mu x_n, in place.
 inline void project_on_cone_inplace(double mu, double* x) {
     const double tangent = std::hypot(x[1], x[2]);
     if (x[0] >= 0 && tangent <= mu * x[0]) return;
@@ -153,8 +155,8 @@ inline void project_on_cone_inplace(double mu, double* x) {
     x[2] *= mu * n / tangent;
 }
 
-// visit(r, e): how far rows are from a solution as velocities, the entries of (x - projection of x - s/a) a,
-// where a is the row's diagonal; those of a cone have one a. Infinite where x or s is not a number.
+// visit(r, e) with the residuals of all rows as velocities: e = |x - projection of (x - s/a)| a, where a is
+// the row's diagonal. The rows of a cone share one a. Infinite if s is not finite.
 template <class T, class Visit>
 void for_each_residual(const MlcpView<T>& p, const T* x, FrictionLaw law, const Visit& visit) {
     if (p.factored != nullptr) mlcp_velocity(p, x, p.factored->velocity);
@@ -189,7 +191,7 @@ void for_each_residual(const MlcpView<T>& p, const T* x, FrictionLaw law, const 
     }
 }
 
-// The largest of them.
+// The largest residual, m/s.
 template <class T>
 double mlcp_residual(const MlcpView<T>& p, const T* x, FrictionLaw law = FrictionLaw::box) {
     double worst = 0;
@@ -197,11 +199,11 @@ double mlcp_residual(const MlcpView<T>& p, const T* x, FrictionLaw law = Frictio
     return worst;
 }
 
-// What the residual of a solution may be: 1e-11 of the velocities, and the round-off of A x where impulses
-// are huge, up to 1e-6 of them: where it is more, nothing is left to judge by, as on the way to infinity of a
-// problem that has no solution.
+// Tolerance for the residual of a solution: 1e-11 of the velocities, plus the round-off of A x for huge
+// impulses, up to 1e-6 of the velocities. With more round-off the residual has no meaning, as when the
+// iterates of a problem without a solution diverge.
 template <class T> double acceptable_residual(const MlcpView<T>& p, const T* x) {
-    double b = 0, largest = 0;  // of the sums of |A_rc x_c|, or of |W||W^T||x| where A is factored
+    double b = 0, largest = 0;  // largest: of the sums of |A_rc x_c|, or of |W||W^T||x| for a factored A
     if (p.factored != nullptr) {
         const FactoredOperator<T>& A = *p.factored;
         std::fill(A.along, A.along + A.dofs, T(0));

@@ -2,9 +2,9 @@
 
 #include "core/math/dual.hpp"
 
-// The recurrences read what they wrote a moment ago, one number at a time. Loads of two numbers at once would
-// have to wait for both stores to reach the cache, so this file is compiled without loop vectorisation: the
-// sweep is 2.5 times as fast.
+// The recurrences read numbers that were just stored one by one. Vector loads of two numbers would have to
+// wait until both stores reach the cache. This file is therefore compiled without loop vectorisation, which
+// makes the sweep 2.5 times as fast.
 
 namespace costate {
 

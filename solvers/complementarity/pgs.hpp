@@ -1,18 +1,25 @@
-// Boxed MLCP by projected Gauss-Seidel, and its sweep backwards: the gradient of what ran, converged or not.
+// Projected Gauss-Seidel for the boxed MLCP, and its reverse sweeps: the gradient of the sweeps that ran,
+// converged or not.
 //
-// One row update of the problem of solvers/complementarity/mlcp.hpp, bounds lo and hi, of friction rows by
-// the current x of their normal row:
-//   y = -(b_r + sum over s != r of A_rs x_s)/A_rr,   x_r <- clamp(y, lo, hi).
+// One row update of the problem in solvers/complementarity/mlcp.hpp, with bounds lo and hi, for friction rows
+// from the current x of their normal row:
 //
-// The iterate is a window that slides over a tape: every update appends the new x_r, and the rows - 1 numbers
-// before it are the values that the next row reads, oldest first. So no old value is ever lost, the row's
-// coefficients are stored in that cyclic order, and the sum ends with the number that was computed last,
-// which keeps the latency chain short. Backwards the same holds for z_r = (adjoint of y_r)/A_rr, appended
-// from the last row of the last sweep to the first.
+//   y = -(b_r + sum over s != r of A_rs x_s)/A_rr
+//   x_r <- clamp(y, lo, hi)
 //
-// Where A = W W^T + R is factored, the updates are the same with sum over s of A_rs x_s = W_r y + R_r x_r and
-// y = W^T x kept up to date. Backwards y retraces its way, and eta = -sum of z_s W_s over the updates met so
-// far is its covector: what a row has been read by since its own next update is eta less the eta of then.
+// The iterate is a window that slides over a tape. Every update appends the new x_r, and the rows - 1 numbers
+// before it are the values that the next row reads, oldest first. No old value is lost. The row's
+// coefficients are stored in this cyclic order, and the sum ends with the number computed last, which keeps
+// the latency chain short. In reverse, the same holds for z_r = (adjoint of y_r)/A_rr, appended from the last
+// row of the last sweep to the first.
+//
+// For a factored A = W W^T + R the updates are the same, with y = W^T x updated along with x and
+//
+//   sum over s of A_rs x_s = W_r y + R_r x_r
+//
+// In reverse, y is restored update by update, and its covector is eta = -sum of z_s W_s over the updates
+// processed so far. The rows that read x_r between two of its updates contribute the difference of the two
+// eta.
 #pragma once
 
 #include "solvers/complementarity/mlcp.hpp"
@@ -20,36 +27,36 @@
 namespace costate {
 
 template <class T> struct PgsTape {
-    int sweeps = 0;  // done
-    // rows x (rows - 1): -A_rs/A_rr for s = r + 1, ..., r - 1 cyclically; of a dense A
+    int sweeps = 0;  // number of sweeps that ran
+    // rows x (rows - 1): -A_rs/A_rr for s = r + 1, ..., r - 1 cyclically; for a dense A
     std::vector<T> coefficients;
-    std::vector<T> inverse;  // (rows) 1/A_rr, 0 where the row is left out
+    std::vector<T> inverse;  // (rows) 1/A_rr, 0 for dropped rows
     std::vector<T> x;        // ((1 + sweeps) rows) the iterates
     // reverse
     std::vector<T> z;      // ((1 + sweeps) rows), in the order of the reverse sweep
-    std::vector<T> extra;  // (rows) what reaches x_r other than through the rows that read it
+    std::vector<T> extra;  // (rows) covector of x_r, without the part through rows that read x_r
     std::vector<T> A_bar;  // (rows x rows), each row from s = r + 1 to s = r cyclically
-    // of a factored A
+    // for a factored A
     std::vector<T> eta;       // (dofs)
-    std::vector<T> eta_then;  // as W: on each row's columns the eta when its next update had been met
+    std::vector<T> eta_then;  // as W: on each row's columns, eta after its last reversed update
 };
 
-// Covectors of A (rows x rows, not symmetric), or of W and R (rows) where A is factored.
+// Covectors of A (rows x rows, not symmetric), or of W and R (rows) for a factored A.
 template <class T> struct OperatorBar { T *A = nullptr, *W = nullptr, *R = nullptr; };
 
-// x (rows): where the sweeps start, then the solution, which is the last `rows` numbers of the tape. Stops
-// early when no entry moves by more than `tolerance` in a sweep; tolerance 0 runs all sweeps. Instantiated
-// for double and Dual<double>.
+// x (rows): in, the start; out, the solution, also the last `rows` numbers of the tape. Stops early if no
+// entry changes by more than `tolerance` in a sweep; tolerance 0 runs all sweeps. Instantiated for double and
+// Dual<double>.
 template <class T> void pgs(const MlcpView<T>& p, int max_sweeps, double tolerance, PgsTape<T>& tape, T* x);
-// Adds to the bars of the operator, to b_bar and mu_bar (rows). x_bar (rows): the covector of the solution,
-// then that of the start. A row at x = mu x_n = 0 counts as clamped.
+// Adds to the covectors of the operator, and to b_bar and mu_bar (rows). x_bar (rows): in, the covector of
+// the solution; out, of the start. A row at x = mu x_n = 0 counts as clamped.
 template <class T>
 void pgs_adj(const MlcpView<T>& p, PgsTape<T>& tape, T* x_bar, const OperatorBar<T>& operator_bar, T* b_bar,
              T* mu_bar);
 
-// Where the clamp of a row left it: -1 at lo, +1 at hi, 0 free. `x` points at the row's new value on the
-// tape. Between bounds of 0 the side that the row was clamped to is in the sign of its zero: with it the
-// gradient by mu = 0 is that of mu > 0.
+// Result of a row's clamp: -1 at lo, +1 at hi, 0 free. `x` points to the row's new value on the tape. If both
+// bounds are 0, the sign of the zero is the side of the clamp; the gradient by mu at mu = 0 is then the limit
+// of mu > 0.
 template <class T> int clamp_code(const MlcpView<T>& p, int r, const T* x) {
     if (p.normal[r] == unilateral_row) return x[0] == T(0) ? -1 : 0;
     if (p.normal[r] == free_row) return 0;

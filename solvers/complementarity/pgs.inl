@@ -1,5 +1,5 @@
-// The bodies of solvers/complementarity/pgs.hpp's templates, for the files that instantiate them:
-// solvers/complementarity/pgs.cpp for double and Dual<double>.
+// Definitions of the templates of solvers/complementarity/pgs.hpp, for the files that instantiate them.
+// solvers/complementarity/pgs.cpp does for double and Dual<double>.
 #pragma once
 
 #include "solvers/complementarity/pgs.hpp"
@@ -11,7 +11,7 @@ namespace {
 template <class T> void pgs_prepare(const MlcpView<T>& p, int max_sweeps, PgsTape<T>& tape) {
     const size_t m = p.rows;
     tape.inverse.resize(m);
-    tape.x.resize((1 + static_cast<size_t>(max_sweeps)) * m);
+    tape.x.resize((1 + max_sweeps) * m);
     if (p.factored != nullptr) {
         for (int r = 0; r < p.rows; ++r) {
             T diagonal = p.factored->R[r];
@@ -32,22 +32,22 @@ template <class T> void pgs_prepare(const MlcpView<T>& p, int max_sweeps, PgsTap
     }
 }
 
-// sum + c[i] x[i], the last term added last
+// sum of c[i] x[i], starting from `sum`, in the order of i
 template <class T> T ordered_dot(T sum, const T* c, const T* x, int n) {
     for (int i = 0; i < n; ++i)
         sum += c[i] * x[i];
     return sum;
 }
-// The same with c read backwards.
+// The same with c in reverse order.
 template <class T> T ordered_dot_reversed(T sum, const T* c, const T* x, int n) {
     for (int i = 0; i < n; ++i)
         sum += c[n - 1 - i] * x[i];
     return sum;
 }
 
-// max(y, lo), and y between -bound and bound. At a bound the result is the bound: a dual number has the
-// bound's derivative, as the adjoint has. Numbers are the same either way, so they take the comparisons that
-// are one instruction; NaN stays.
+// max(y, lo), and y clamped between -bound and bound. If y is at the bound, a dual number gets the bound's
+// derivative, as in the adjoint. For plain numbers both are equal, so they use comparisons that compile to
+// one instruction. NaN stays NaN.
 template <class T> T at_least(const T& y, const T& lo) {
     if constexpr (std::is_arithmetic_v<T>)
         return y < lo ? lo : y;
@@ -61,7 +61,7 @@ template <class T> T within(const T& y, const T& bound) {
         return bound <= y ? bound : (y <= -bound ? T(-bound) : y);
 }
 
-// The value that an update writes: y between the bounds of row r, x_n the current impulse of its normal row.
+// The value of an update: y clamped to the bounds of row r. x_n: the current impulse of its normal row.
 template <class T, class NormalImpulse>
 T clamped(const MlcpView<T>& p, int r, const T& y, const NormalImpulse& x_n) {
     if (p.normal[r] == unilateral_row) return at_least(y, T(0));
@@ -69,8 +69,7 @@ T clamped(const MlcpView<T>& p, int r, const T& y, const NormalImpulse& x_n) {
     return within(y, p.normal[r] == boxed_row ? p.mu[r] : T(p.mu[r] * x_n()));
 }
 
-// g: the covector of x_r at a bound, where clamp_code left it at `code`. To that of the bound: x_r = code mu
-// x_n, or code mu.
+// Adds g, the covector of x_r at a bound, to the covectors of the bound: x_r = code mu x_n, or code mu.
 template <class T>
 void bound_adj(const MlcpView<T>& p, int r, int code, const T* x, const T& g, T* extra, T* mu_bar) {
     const T t = T(code) * g;
@@ -82,7 +81,7 @@ void bound_adj(const MlcpView<T>& p, int r, int code, const T* x, const T& g, T*
     mu_bar[r] += x[p.normal_of(r) - r] * t;
 }
 
-// z of every update, the last one first.
+// Computes z of every update, from the last to the first.
 template <class T> void reverse_sweeps(const MlcpView<T>& p, PgsTape<T>& tape, T* mu_bar) {
     const int m = p.rows;
     T* z = tape.z.data() + m;
@@ -103,9 +102,9 @@ template <class T> void reverse_sweeps(const MlcpView<T>& p, PgsTape<T>& tape, T
 }
 
 //   A_bar_rs -= z_r x_s,   b_bar_r -= z_r
-// with the x that the update read, and for s = r the one it wrote: a window of the tape.
+// with the x that the update has read, and for s = r the x that it has written: a window of the tape.
 template <class T> void accumulate_bars(const MlcpView<T>& p, PgsTape<T>& tape, T* A_bar, T* b_bar) {
-    const size_t m = p.rows, updates = static_cast<size_t>(tape.sweeps) * m;
+    const size_t m = p.rows, updates = tape.sweeps * m;
     tape.A_bar.assign(m * m, T(0));
     for (size_t n = 0; n < updates; ++n) {
         const T& z = tape.z[updates + m - 1 - n];
@@ -119,7 +118,7 @@ template <class T> void accumulate_bars(const MlcpView<T>& p, PgsTape<T>& tape, 
             A_bar[r * m + (r + 1 + i) % m] += tape.A_bar[r * m + i];
 }
 
-// Whether the last of two iterates of `rows` impulses is where the sweeps may stop.
+// True if the sweeps may stop after two iterates `before` and `now` of `rows` impulses.
 template <class T> bool settled(const T* now, const T* before, int rows, double tolerance) {
     if (tolerance <= 0) return false;
     double moved = 0;
@@ -132,7 +131,7 @@ template <class T>
 void factored_sweeps(const MlcpView<T>& p, int max_sweeps, double tolerance, PgsTape<T>& tape) {
     const FactoredOperator<T>& A = *p.factored;
     const int m = p.rows;
-    T *y = A.swept, *x = tape.x.data() + m;  // where the next value goes: the one before stands at x - m
+    T *y = A.swept, *x = tape.x.data() + m;  // x: the next value; x[-m]: the row's previous value
     std::fill(y, y + A.dofs, T(0));
     for (int r = 0; r < m; ++r)
         A.add(r, tape.x[r], y);
@@ -153,8 +152,8 @@ void factored_sweeps(const MlcpView<T>& p, int max_sweeps, double tolerance, Pgs
     }
 }
 
-// One update of row r backwards, at its new value x[0] and the y that it left: what `extra` and eta hold
-// flows to the operator, to b, to the bounds and to the rows it read.
+// Reverse of one update of row r, with its new value x[0] and the y after it: from `extra` and eta to the
+// covectors of the operator, of b, of the bounds and of the rows that the update has read.
 template <class T>
 void factored_update_adj(const MlcpView<T>& p, int r, const T* x, const T* y, PgsTape<T>& tape,
                          const OperatorBar<T>& bar, T* b_bar, T* mu_bar) {
@@ -197,7 +196,7 @@ void factored_sweeps_adj(const MlcpView<T>& p, PgsTape<T>& tape, T* x_bar, const
             A.add(r, x[r - m] - x[r], y);
         }
     }
-    for (int r = 0; r < m; ++r) {  // the start was read by the rows above, in the first sweep
+    for (int r = 0; r < m; ++r) {  // in the first sweep, earlier rows have read the start
         const T* then = tape.eta_then.data() + (A.start[r] - A.start[0]);
         if (p.drops(r)) {
             x_bar[r] = T(0);
@@ -223,7 +222,7 @@ template <class T> void pgs(const MlcpView<T>& p, int max_sweeps, double toleran
         std::copy_n(tape.x.data() + static_cast<size_t>(tape.sweeps) * static_cast<size_t>(m), m, x);
         return;
     }
-    // the row about to be updated stands first, and its new value goes behind the window
+    // the window starts with the row to be updated; its new value is appended
     T* window = tape.x.data();
     for (tape.sweeps = 0; tape.sweeps < max_sweeps;) {
         for (int r = 0; r < m; ++r, ++window) {
@@ -245,7 +244,7 @@ void pgs_adj(const MlcpView<T>& p, PgsTape<T>& tape, T* x_bar, const OperatorBar
     tape.z.assign(static_cast<size_t>(tape.sweeps + 1) * static_cast<size_t>(p.rows), T(0));
     reverse_sweeps(p, tape, mu_bar);
     accumulate_bars(p, tape, bar.A, b_bar);
-    for (int r = 0; r < p.rows; ++r) {  // the start was read by the rows above, in the first sweep
+    for (int r = 0; r < p.rows; ++r) {  // in the first sweep, earlier rows have read the start
         x_bar[r] = tape.extra[r];
         for (int s = 0; s < r; ++s)
             x_bar[r] -= p.A[s * p.rows + r] * tape.z[tape.z.size() - 1 - s];

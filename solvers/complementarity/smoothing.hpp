@@ -1,6 +1,9 @@
-// The projections of smoothed complementarity: on the half line and on the cone |z_T| <= z_n, with phi(l) =
-// (l + sqrt(l^2 + 4 e^2))/2 in place of max(0, l), which it tends to as e -> 0 (Chen, Sun & Sun 2003;
-// Hayashi, Yamashita & Fukushima 2005).
+// Smoothed projections on the half line and on the cone |z_T| <= z_n (Chen, Sun & Sun 2003; Hayashi,
+// Yamashita & Fukushima 2005). max(0, l) is replaced by
+//
+//   phi(l) = (l + sqrt(l^2 + 4 e^2))/2
+//
+// which tends to max(0, l) as e -> 0.
 #pragma once
 
 #include <cmath>
@@ -13,13 +16,14 @@ struct Smoothed {
     double e;
     double value(double l) const { return (l + std::sqrt(l * l + 4 * e * e)) / 2; }
     double slope(double l) const { return (1 + l / std::sqrt(l * l + 4 * e * e)) / 2; }
-    // between -bound and bound, bound >= 0
+    // projection between -bound and bound, bound >= 0
     double value_within(double l, double bound) const { return value(l + bound) - value(l - bound) - bound; }
     double slope_within(double l, double bound) const { return slope(l + bound) - slope(l - bound); }
     double slope_by_bound(double l, double bound) const { return slope(l + bound) + slope(l - bound) - 1; }
 };
 
-// P(z) and its Jacobian. z has l = z_n +- |z_T| with the frame u = z_T/|z_T|, and P takes phi(l) of each.
+// P(z) and its Jacobian D. The spectral values of z are l = z_n +- |z_T| with the direction u = z_T/|z_T|;
+// those of P are phi(l).
 inline void project_smoothly(const Smoothed& phi, const Eigen::Vector3d& z, Eigen::Vector3d& P,
                              Eigen::Matrix3d& D) {
     const double length = std::hypot(z[1], z[2]), high = z[0] + length, low = z[0] - length;

@@ -1,7 +1,7 @@
-// With x' = (mu x_n, x_T) and s' = (s_n/mu, s_T) a friction cone and its dual become the cone L of |z_T| <=
-// z_n, and a solution is x' = P(x' - s'), where P projects on L. The smoothed projection
-// (solvers/complementarity/smoothing.hpp) makes the equation smooth; it is solved for e -> 0. De Saxce's
-// shift |s_T| is smoothed likewise.
+// With x' = (mu x_n, x_T) and s' = (s_n/mu, s_T), a friction cone and its dual both become the cone L =
+// {|z_T| <= z_n}, and a solution satisfies x' = P(x' - s') with the projection P on L. The smoothed
+// projection (solvers/complementarity/smoothing.hpp) makes the equation smooth. It is solved for e -> 0. De
+// Saxce's shift |s_T| is smoothed in the same way.
 #include <Eigen/LU>
 
 #include "solvers/complementarity/cone.hpp"
@@ -36,7 +36,7 @@ struct Equations {
         b = d.cwiseProduct(Eigen::Map<const Eigen::VectorXd>(p.b, p.rows));
     }
 
-    // H and, where asked, J = dH/dx'
+    // H, and J = dH/dx' if `with_jacobian`
     void evaluate(const Eigen::VectorXd& x, double e, bool with_jacobian) {
         const Smoothed phi{e};
         const Eigen::VectorXd s = A * x + b;
@@ -80,20 +80,20 @@ struct Equations {
 }  // namespace
 
 bool smoothing_newton(const MlcpView<double>& p, FrictionLaw law, double* x_out, double& work) {
-    constexpr int most_steps = 200, most_halvings = 12;
+    constexpr int max_steps = 200, max_halvings = 12;
     Equations equations(p, law);
     const double scale = equations.b.cwiseAbs().maxCoeff();
     Eigen::VectorXd x = Eigen::VectorXd::Zero(p.rows), before;
     double e = scale;
-    for (int k = 0; k < most_steps && e > 1e-12 * scale && work < most_work; ++k) {
-        work += factorisation_work(static_cast<size_t>(p.rows));
+    for (int k = 0; k < max_steps && e > 1e-12 * scale && work < max_work; ++k) {
+        work += factorisation_work(p.rows);
         equations.evaluate(x, e, true);
         const double start = equations.H.norm();
         const Eigen::VectorXd step = equations.J.partialPivLu().solve(equations.H);
         if (!step.allFinite()) return false;
         before = x;
         double length = 1, now = start;
-        for (int i = 0; i < most_halvings; ++i, length /= 2) {
+        for (int i = 0; i < max_halvings; ++i, length /= 2) {
             x = before - length * step;
             equations.evaluate(x, e, false);
             now = equations.H.norm();

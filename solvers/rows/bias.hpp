@@ -1,17 +1,17 @@
-// The bias of a unilateral row: the solver asks for J v+ + beta >= 0, so -beta is the least velocity along
-// the row after the step. Of rigid rows:
+// The bias beta of a unilateral row. The solver enforces J v+ + beta >= 0, so -beta is the least velocity
+// along the row after the step. For rigid rows:
 //
-//   case      where                                 beta                        rho
+//   case      condition                             beta                        rho
 //   bounce    v < -rest_speed and gap + h v < 0     e v                         0
-//   located   the same, gap > 0, Impact::located    e (v + t a) - (h - t) a     0
+//   located   as bounce, gap > 0, Impact::located   e (v + t a) - (h - t) a     0
 //   open      gap >= 0                              gap/h                       0
 //   slop      -slop <= gap < 0                      0                           0
 //   recover   gap < -slop                           0                           erp (gap + slop)/h
-//   capped    where that is below -recovery_speed   0                           -recovery_speed
+//   capped    rho of recover < -recovery_speed      0                           -recovery_speed
 //
-// with t = -gap/v and a = (v_free - v)/h. rho is the velocity by which the row is moved in position and which
-// is not kept (solvers/step/recovery.hpp). Of rows with springs (solvers/rows/compliance.hpp), which have no
-// restitution, slop or cap:
+// with t = -gap/v and a = (v_free - v)/h. The velocity rho moves the row in position only; it is not part of
+// v+ (solvers/step/recovery.hpp). Rows with springs (solvers/rows/compliance.hpp) have no restitution, slop
+// or cap:
 //
 //   open      gap >= 0                              gap/h                       0
 //   pressed   gap < 0                               erp gap/h, erp of springs   0
@@ -24,7 +24,7 @@ namespace costate {
 
 enum class BiasCase : unsigned char { bounce, open, slop, recover, capped, pressed, located };
 
-// Whether the bias moves the row by position, within the step, instead of by a velocity that stays.
+// True if the bias moves the row in position within the step, and not by a velocity that is part of v+.
 inline bool by_position(BiasCase bias) { return bias == BiasCase::recover || bias == BiasCase::capped; }
 
 template <> struct BarOf<BiasCase> { using type = NoBar; };
@@ -43,14 +43,14 @@ BiasCase bias_case(const World& w, const T* theta, bool springs, const T& gap, c
                : BiasCase::recover;
 }
 
-// When a gap closes, s.
+// Time from the beginning of the step until a gap closes, s.
 template <class T> T impact_time(const T& gap, const T& v) { return -gap / v; }
 template <class T> void impact_time_adj(const T& gap, const T& v, const T& t_bar, T& gap_bar, T& v_bar) {
     gap_bar -= t_bar / v;
     v_bar += t_bar * gap / (v * v);
 }
 
-// The numbers that a bias is made of; of an adjoint their covectors.
+// Inputs of a bias; in an adjoint, their covectors.
 template <class T> struct BiasInputs {
     T gap;                   // m or rad
     T v, v_free;             // J v at the start of the step and J v_f, m/s or rad/s
@@ -60,7 +60,7 @@ template <class T> struct BiasInputs {
     static BiasInputs zero() { return {T(0), T(0), T(0), T(0), T(0), T(0), T(0), T(0)}; }
 };
 
-// beta, or rho of a case that is by_position
+// beta; for cases that are by_position, rho
 template <class T> T row_bias(const BiasCase& which, const BiasInputs<T>& in) {
     switch (which) {
         case BiasCase::bounce: return in.restitution * in.v;

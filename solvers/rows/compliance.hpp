@@ -1,8 +1,8 @@
-// How a unilateral row gives, v+ + beta + R lambda = 0 while lambda > 0: its compliance R, and the share erp
-// of a penetration that beta takes back in a step. Both are the world's, or those of springs with dampers,
-// one on each compliant side in series:
+// Compliance R of a unilateral row, v+ + beta + R lambda = 0 while lambda > 0, and the share erp of a
+// penetration that beta removes in a step. Both are settings of the world, or follow from springs with
+// dampers, one on each compliant side, in series:
 //
-//   element i    f = k_i x_i + d_i x_i',   x_i its compression, m;   f >= 0 the same in all, sum x_i = -gap
+//   element i    f = k_i x_i + d_i x_i',   x_i its compression, m;   f >= 0 equal in all, sum x_i = -gap
 //   implicit     lambda = h f at the end of the step, x_i+ = x_i + h x_i'
 //                =>   x_i' = (lambda/h - k_i x_i)/(h k_i + d_i)
 //   summed       v+ = -sum x_i'   =>   R = sum 1/(h (h k_i + d_i)),   beta = -sum k_i x_i/(h k_i + d_i)
@@ -12,10 +12,10 @@
 //   beta = erp gap/h,   erp = h^2 k R
 //
 // For one element R = 1/(h^2 k + h d) and erp = h k/(h k + d) (Smith, Open Dynamics Engine User Guide, "ERP
-// and CFM"). So f = -k gap at rest. The balance holds during motion for one element, and for several of equal
-// d_i/k_i. A rigid side adds nothing to the sums. While the gap is open x_i = 0, and only what closes during
-// the step is compressed: beta = gap/h, and the contact touches at the end of the step or not at all. The
-// friction rows of a contact keep the world's R.
+// and CFM"). At rest f = -k gap. During motion the balance holds for one element, and for several with equal
+// d_i/k_i. A rigid side adds nothing to the sums. While the gap is open, x_i = 0 and beta = gap/h: only the
+// part of the motion beyond the gap compresses the springs, and the contact touches at the end of the step or
+// not at all. The friction rows of a contact keep the world's R.
 #pragma once
 
 #include "core/math/bar.hpp"
@@ -23,13 +23,13 @@
 
 namespace costate {
 
-// Where the stiffness, N/m or N m/rad, and the damping, N s/m or N m s/rad, of a row's elements stand in
-// theta; none: rigid.
+// Indices in theta of the stiffness, N/m or N m/rad, and the damping, N s/m or N m s/rad, of a row's
+// elements. A row without elements is rigid.
 struct Springs {
     int count = 0;
     int stiffness[2] = {-1, -1}, damping[2] = {-1, -1};
     bool any() const { return count > 0; }
-    // Element n of two slices, if there is one.
+    // Adds element n of two slices; n < 0 adds nothing.
     void add(const ParameterSlice& k, const ParameterSlice& d, int n) {
         if (n >= 0) {
             stiffness[count] = k.at(n);
@@ -42,7 +42,7 @@ struct Springs {
 template <class T> T element_compliance(const T& k, const T& d, const T& h) {
     return T(1) / (h * (h * k + d));
 }
-// R_bar R^2 times the derivatives of h (h k + d), negative
+// -R_bar R^2 times the derivatives of h (h k + d)
 template <class T>
 void element_compliance_adj(const T& k, const T& d, const T& h, const T& R_bar, T& k_bar, T& d_bar,
                             T& h_bar) {

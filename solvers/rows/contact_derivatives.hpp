@@ -1,22 +1,24 @@
-// The derivatives of a contact's rows by the configuration, forwards: how its point, frame and gap move when
-// one of its two bodies does, what that does to J v, and to the generalised force J^T lambda. Le Lidec et al.
-// 2024, appendices C and D; here the point slides along its features and the frame turns with the normal.
+// Forward derivatives of a contact's rows by the configuration: of its point, frame and gap by a motion of
+// one of its two bodies, and from these the derivatives of J v and of the generalised force J^T lambda (Le
+// Lidec et al. 2024, appendices C and D). Here the point also slides along its features, and the frame
+// rotates with the normal.
 //
-// A dof that moves one end does so by its axis S. One that moves both ends together carries point, normal and
-// relative velocity along as a whole, and changes neither gap nor normal row. But tangents are made from axes
-// of the world: where it turns the normal by w x n, they follow contact_tangents(n) and not w, and differ
-// from those that turn with the robot by a rotation about the normal (frame_twist).
+// A dof that moves one end moves it along the axis S. A dof that moves both ends together carries the point,
+// the normal and the relative velocity along rigidly, and changes neither the gap nor the normal row. The
+// tangents, however, are constructed from world axes: if the dof rotates the normal by w x n, they follow
+// contact_tangents(n) and not w. They differ from tangents fixed to the robot by a rotation about the normal
+// (frame_twist).
 #pragma once
 
 #include "solvers/rows/contact_rows.hpp"
 
 namespace costate {
 
-// Point, normal and gap of a contact by a twist of either end, each in its own common frame: rows are
-// (moment, force) pairs.
+// Derivatives of a contact's point, normal and gap by a twist of either end, each in the common frame of that
+// end. Rows are (moment, force) pairs.
 template <class T> struct ContactDerivatives {
     Force<T> point[2][3], normal[2][3], gap[2];  // [end a, end b]
-    Mat3<T> t1, t2;                              // tangents by the normal
+    Mat3<T> t1, t2;                              // of the tangents by the normal
 };
 
 template <class T>
@@ -35,7 +37,7 @@ ContactDerivatives<T> contact_derivatives(const World& w, const T* theta, const 
         Vec3<T> unused_a = Vec3<T>::Zero(), unused_b = unused_a;
         contact_adj(set.shapes[f.a], set.shapes[f.b], f, X_a, X_b, size_a, size_b, seed, a, b, unused_a,
                     unused_b);
-        b.ang -= c.to_b.cross(b.lin);  // the same wrench about the origin of b's frame
+        b.ang -= c.to_b.cross(b.lin);  // the wrench about the origin of b's frame
         (i < 3 ? D.point[0][i] : i < 6 ? D.normal[0][i - 3] : D.gap[0]) = a;
         (i < 3 ? D.point[1][i] : i < 6 ? D.normal[1][i - 3] : D.gap[1]) = b;
     }
@@ -50,9 +52,9 @@ ContactDerivatives<T> contact_derivatives(const World& w, const T* theta, const 
     return D;
 }
 
-// How a contact moves with one dof.
+// Derivatives of a contact by one dof.
 template <class T> struct ContactMotion {
-    Vec3<T> point, direction[3];  // and its three directions
+    Vec3<T> point, direction[3];  // direction: normal, t1, t2
     T gap;
 };
 template <class T>
@@ -68,9 +70,9 @@ ContactMotion<T> contact_motion(const ContactDerivatives<T>& D, bool end_b, cons
     return d;
 }
 
-// How the tangents turn about the normal, seen from a robot that turns as a whole: by frame_twist(c) . w =
-// twist,
-//   t1_dot = w x t1 + twist t2,   t2_dot = w x t2 - twist t1   where   n_dot = w x n
+// Rotation of the tangents about the normal, relative to a robot that rotates as a whole with w. With
+// n_dot = w x n and twist = frame_twist(c) . w:
+//   t1_dot = w x t1 + twist t2,   t2_dot = w x t2 - twist t1
 template <class T> Vec3<T> frame_twist(const ContactPoint<T>& c) {
     const Vec3<T>& n = c.geometry.normal;
     Vec3<T> n_bar = Vec3<T>::Zero();  // t2 . t1_dot = n_bar . n_dot
@@ -78,7 +80,7 @@ template <class T> Vec3<T> frame_twist(const ContactPoint<T>& c) {
     return n.cross(n_bar) - n;
 }
 
-// Velocity of one end's point against the other's, and the relative rotation.
+// Velocity of a's contact point relative to b's, and relative angular velocity.
 template <class T> struct RelativeMotion {
     Vec3<T> velocity, rotation;
     RelativeMotion(const ContactPoint<T>& c, const Motion<T>& a, const Motion<T>& b)
@@ -86,8 +88,8 @@ template <class T> struct RelativeMotion {
           rotation(a.ang - b.ang) {}
 };
 
-// J_r v by the dof with axis S that carries one end, V the velocity of that end and V_behind of the frame
-// that stays behind.
+// Derivative of J_r v by the dof with axis S that moves one end. V: velocity of this end. V_behind: velocity
+// of the frame that the dof does not move.
 template <class T>
 T row_velocity_derivative(const ContactPoint<T>& c, int row, const ContactMotion<T>& d, bool end_b,
                           const Motion<T>& S, const RelativeMotion<T>& v, const Motion<T>& V,
@@ -98,11 +100,11 @@ T row_velocity_derivative(const ContactPoint<T>& c, int row, const ContactMotion
            (end_b ? -carried : carried);
 }
 
-// The wrench on end a of the impulses lambda (3), about either end's common origin; end b has its opposite.
+// The linear impulse on end a from the impulses lambda (3), N s; end b has its opposite.
 template <class T> Vec3<T> contact_impulse(const ContactPoint<T>& c, const T* lambda) {
     return lambda[0] * c.direction(0) + lambda[1] * c.direction(1) + lambda[2] * c.direction(2);
 }
-// And its derivative.
+// Derivative of its wrench about the common origin of the end.
 template <class T>
 Force<T> wrench_derivative(const ContactPoint<T>& c, const T* lambda, const ContactMotion<T>& d, bool on_b) {
     const Vec3<T> f = contact_impulse(c, lambda),

@@ -1,5 +1,5 @@
-// The three rows of a contact: the unit forces F_r = (p x d, d) of its normal and tangents at the contact
-// point p.
+// The three rows of a contact: unit forces F_r = (p x d, d) along the normal and the tangents d at the
+// contact point p.
 #pragma once
 
 #include "solvers/complementarity/mlcp.hpp"
@@ -7,12 +7,12 @@
 
 namespace costate {
 
-// About the origin of a's or b's common frame.
+// F_r about the origin of a's common frame, or of b's (on_b).
 template <class T> Force<T> row_force(const ContactPoint<T>& c, int row, bool on_b) {
     return point_force<T>(on_b ? Vec3<T>(c.geometry.point - c.to_b) : c.geometry.point, c.direction(row));
 }
 
-// J, friction of the tangent rows, and the normal row they lean on.
+// Sets J, and for the tangent rows the friction coefficient and the index of the normal row.
 template <class T>
 void contact_rows(const Kinematics<T>& k, const ContactPoint<T>& c, const RowBlock& block, Rows<T>& rows) {
     for (int r = 0; r < 3; ++r)
@@ -22,7 +22,7 @@ void contact_rows(const Kinematics<T>& k, const ContactPoint<T>& c, const RowBlo
     rows.mu[row + 1] = rows.mu[row + 2] = c.friction;
     rows.normal[row + 1] = rows.normal[row + 2] = block.row;
 }
-// From rows.J_bar and mu_bar.
+// Input: rows.J_bar, rows.mu_bar. Adds to c_bar and bar.
 template <class T>
 void contact_rows_adj(const Kinematics<T>& k, const ContactPoint<T>& c, const RowBlock& block,
                       const Rows<T>& rows, ContactPointBar<T>& c_bar, KinematicsBar<T>& bar) {

@@ -1,6 +1,6 @@
-// Contacts of a step: which features meet, and the frame, gap and friction of each, in the common frame of
-// body a's tree (bodies of the world are at rest in every frame). Covectors of body b are moved to the common
-// frame of its own tree.
+// Contacts of a step: pairs of features, and the frame, gap and friction of each contact in the common frame
+// of body a's tree (bodies of the world are at rest in every frame). Covectors of body b are expressed in the
+// common frame of b's tree.
 #pragma once
 
 #include "collision/contact/contact.hpp"
@@ -14,11 +14,11 @@ namespace costate {
 template <class T> struct ContactPoint {
     FeaturePair features;
     int body_a, body_b;   // -1: the world
-    Vec3<T> to_b;         // origin of b's common frame in a's, m
+    Vec3<T> to_b;         // origin of b's common frame in a's common frame, m
     Contact<T> geometry;  // point and normal in a's common frame, gap; the normal points from b to a
     Tangents<T> tangents;
     T friction, restitution;
-    bool b_bounces;  // the larger restitution, which counts, is b's
+    bool b_bounces;  // restitution is b's, the larger one
     // direction of row 0 (normal), 1, 2 (tangents)
     const Vec3<T>& direction(int row) const {
         return row == 0 ? geometry.normal : (row == 1 ? tangents.t1 : tangents.t2);
@@ -39,7 +39,7 @@ template <class T> struct ContactPointBar {
 
 template <class T> struct ContactScratch {
     Detection detection;
-    std::vector<double> theta;            // parameters as plain numbers, where T is none
+    std::vector<double> theta;            // values of the parameters, if T is not double
     std::vector<Transform<double>> X_WS;  // (shapes)
     std::vector<Motion<double>> V_WS;     // (shapes) at the shape's origin
     std::vector<Transform<T>> X_CS;       // (shapes) in the common frame of the body's tree
@@ -67,7 +67,7 @@ Transform<T> shape_pose(const World& w, const T* theta, const Kinematics<T>& k, 
                             load3(theta + w.shapes.position.at(shape))};
     return it.body < 0 ? X_BS : compose(k.X[it.body], X_BS);
 }
-// X_CS: what the forward returned. A turn in the shape's axes is one about its origin.
+// X_CS: the result of the forward. A rotation in the shape's axes is about its origin.
 template <class T>
 void shape_pose_adj(const World& w, const T* theta, const Kinematics<T>& k, int shape,
                     const Transform<T>& X_CS, const Force<T>& X_bar, KinematicsBar<T>& bar, T* theta_bar) {
@@ -82,7 +82,7 @@ void shape_pose_adj(const World& w, const T* theta, const Kinematics<T>& k, int 
     bar.X[body] += X_bar;
 }
 
-// Every shape's X_CS, and its world pose and twist as plain numbers for detect.
+// Every shape's X_CS, and the values of its world pose and twist for detect.
 template <class T>
 void place_shapes(const World& w, const T* theta, const Kinematics<T>& k, ContactScratch<T>& s) {
     for (size_t n = 0; n < w.shapes.shapes.size(); ++n) {
@@ -98,7 +98,7 @@ void place_shapes(const World& w, const T* theta, const Kinematics<T>& k, Contac
     }
 }
 
-// The features in contact, by values alone.
+// The pairs of features in contact. Detection reads only values, no derivatives.
 template <class T> void detect_contacts(const World& w, const T* theta, ContactScratch<T>& s) {
     const double h = value_of(w.h(theta));
     if constexpr (std::is_same_v<T, double>) {
@@ -111,7 +111,7 @@ template <class T> void detect_contacts(const World& w, const T* theta, ContactS
     }
 }
 
-// Pose of shape n as the contact sees it, in a's common frame.
+// Pose of a shape in a's common frame. to_it: origin of the shape's common frame in a's.
 template <class T> Transform<T> seen_from_a(const ContactScratch<T>& s, int shape, const Vec3<T>& to_it) {
     const Transform<T>& X = s.X_CS[shape];
     return {X.R, X.p + to_it};
@@ -159,11 +159,11 @@ void contact_point_adj(const World& w, const T* theta, const Kinematics<T>& k, c
     add3(theta_bar + set.size.at(f.a), size_a_bar);
     add3(theta_bar + set.size.at(f.b), size_b_bar);
     shape_pose_adj(w, theta, k, f.a, s.X_CS[f.a], a_bar, bar, theta_bar);
-    b_bar.ang -= c.to_b.cross(b_bar.lin);  // the same wrench about the origin of b's frame
+    b_bar.ang -= c.to_b.cross(b_bar.lin);  // the wrench about the origin of b's frame
     shape_pose_adj(w, theta, k, f.b, s.X_CS[f.b], b_bar, bar, theta_bar);
 }
 
-// All contacts of the features found.
+// One contact for each detected pair of features.
 template <class T>
 void make_contacts(const World& w, const T* theta, const Kinematics<T>& k, ContactScratch<T>& s) {
     s.points.clear();

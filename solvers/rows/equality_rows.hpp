@@ -1,4 +1,4 @@
-// Rows that hold two bodies together: connect (two points are one) and weld (two frames are one).
+// Rows that hold two bodies together: connect (two points coincide) and weld (two frames coincide).
 #pragma once
 
 #include "solvers/complementarity/mlcp.hpp"
@@ -6,8 +6,8 @@
 
 namespace costate {
 
-// The rotation from the axes of b to those of a, e = sum over the axes of b_k x a_k / 2: the rotation vector
-// where it is small
+// Rotation from the axes of b to those of a, equal to the rotation vector for small angles:
+//   e = sum over the axes k of b_k x a_k / 2
 template <class T> Vec3<T> rotation_error(const Transform<T>& a, const Transform<T>& b) {
     Vec3<T> e = Vec3<T>::Zero();
     for (int k = 0; k < 3; ++k)
@@ -25,10 +25,10 @@ void rotation_error_adj(const Transform<T>& a, const Transform<T>& b, const Vec3
     }
 }
 
-// The two ends of an equality: frames at the anchors, each in the common frame of its own tree.
+// The two ends of an equality: frames at the anchors, each in the common frame of its body's tree.
 template <class T> struct EqualityEnds {
     Transform<T> a, b;
-    Vec3<T> to_b;  // origin of b's common frame in a's
+    Vec3<T> to_b;  // origin of b's common frame in a's common frame
 };
 template <class T> Transform<T> body_in_common_frame(const Kinematics<T>& k, int body) {
     return body < 0 ? Transform<T>::identity() : k.X[body];
@@ -43,8 +43,8 @@ EqualityEnds<T> equality_ends(const World& w, const T* theta, const Kinematics<T
             compose(body_in_common_frame(k, e.body_b), at_b),
             common_origin(w.model, k, e.body_b) - common_origin(w.model, k, e.body_a)};
 }
-// The anchors move with their bodies, and within them with their parameters; the frame at b turns about
-// itself.
+// The anchors move with their bodies, and in their bodies with their parameters. The rotation parameters turn
+// the frame at b about its origin.
 template <class T>
 void equality_ends_adj(const World& w, const T* theta, const Kinematics<T>& k, int index,
                        const EqualityEnds<T>& ends, const Force<T>& a_bar, const Force<T>& b_bar,
@@ -65,8 +65,8 @@ void equality_ends_adj(const World& w, const T* theta, const Kinematics<T>& k, i
     end(e.body_b, w.model.anchor_b.at(index), b_bar);
 }
 
-// Rows along the world's axes at the two anchors; of a weld three more for the axes. error (rows): a's place
-// relative to b's.
+// Rows along the world's axes at the two anchors; a weld has three more rows for the rotation. error (rows):
+// pose of a relative to b.
 template <class T>
 void equality_rows(const World& w, const T* theta, const Kinematics<T>& k, const RowBlock& block,
                    Rows<T>& rows, T* error) {

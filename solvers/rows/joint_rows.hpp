@@ -1,4 +1,4 @@
-// Rows within one joint or between two: limits, the greatest angle of a spherical joint, dry friction,
+// Rows of one joint or of two joints: limits, the maximal angle of a spherical joint, dry friction,
 // couplings.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace costate {
 
-// The way left to an end of a range, rad or m; side: +1 the lower end, -1 the upper.
+// Distance to an end of the range, rad or m. side: +1 lower end, -1 upper end.
 template <class T> T limit_gap(const JointLimit& l, const T* theta, const T* q, int side) {
     return side > 0 ? q[l.q] - theta[l.range.lower] : theta[l.range.upper] - q[l.q];
 }
@@ -44,7 +44,7 @@ void ball_limit_row(const JointLimit& l, const T* q, const RowBlock& block, Rows
     const Vec3<T> n = normalise(ball_rotation(l, q));
     T* J = jacobian_row(rows, block, 0);
     for (int c = 0; c < 3; ++c)
-        J[2 - c] = -n[c];  // a chain goes from the last dof to the first
+        J[2 - c] = -n[c];  // a chain is ordered from the last dof to the first
 }
 template <class T>
 void ball_limit_row_adj(const JointLimit& l, const T* q, const RowBlock& block, const Rows<T>& rows,

@@ -1,6 +1,6 @@
-// Blocks of constraint rows and the islands they form. A block is what one contact, limit, friction or
-// equality contributes; its rows of the Jacobian J are stored on its chain, the dofs that move either of its
-// two ends, from the last to the first. Blocks that share a tree belong to one island; rows are numbered
+// Blocks of constraint rows and the islands they form. A block holds the rows of one contact, limit, dry
+// friction or equality. Its rows of the Jacobian J are stored on its chain: the dofs that move either of its
+// two ends, from the last to the first. Blocks that share a tree belong to one island. Rows are numbered
 // island by island.
 #pragma once
 
@@ -13,27 +13,27 @@ namespace costate {
 enum class RowKind : unsigned char {
     contact,       // normal and two tangents
     limit,         // one end of the range of a one-dof joint
-    ball_limit,    // the greatest angle of a spherical joint
+    ball_limit,    // the maximal angle of a spherical joint
     dry_friction,  // of one dof
     coupling,      // of two one-dof joints
-    connect,       // two points are one: three rows
-    weld,          // two frames are one: three rows for the points, three for the axes
+    connect,       // two points coincide: three rows
+    weld,          // two frames coincide: three rows for the points, three for the axes
 };
 
-inline constexpr size_t most_rows_of_a_block = 6;
+inline constexpr size_t max_rows_of_a_block = 6;
 
 struct RowBlock {
     RowKind kind = RowKind::contact;
-    int index = 0;                 // of the contact, Model::limits, Model::dry_dofs or Model::equalities
-    int side = 0;                  // of a limit: +1 at the lower end, -1 at the upper
-    int rows = 1, row = 0;         // how many, and the first
-    int last_a = -1, last_b = -1;  // the dofs where its chain ends, -1: nothing moves that end
-    int chain = 0, length = 0;     // its dofs: chain_dof[chain ... chain + length)
+    int index = 0;                 // in the contacts, Model::limits, Model::dry_dofs or Model::equalities
+    int side = 0;                  // for a limit: +1 lower end, -1 upper end
+    int rows = 1, row = 0;         // number of rows, and the first
+    int last_a = -1, last_b = -1;  // last dof that moves each end; -1: none
+    int chain = 0, length = 0;     // its dofs are chain_dof[chain ... chain + length)
     int values = 0;                // J and Z of its rows: values[row * length + position in the chain]
     int island = 0;
-    Springs springs;                 // of a unilateral first row, which is rigid without
+    Springs springs;                 // of a unilateral first row; none: rigid
     BiasCase bias = BiasCase::open;  // of a unilateral first row
-    // of an equality: bit r says that row r recovers at the fastest recovery speed
+    // for an equality: bit r is set if row r recovers at the maximal recovery speed
     unsigned char capped = 0;
     bool unilateral() const {
         return kind == RowKind::contact || kind == RowKind::limit || kind == RowKind::ball_limit;
@@ -45,9 +45,9 @@ struct Island {
     int block = 0, blocks = 0;  // contiguous blocks
     int tree = 0, trees = 0;    // island_trees[tree ... tree + trees)
     int dofs = 0;               // of its trees, counted tree by tree
-    bool factored = false;      // its Delassus operator is not multiplied out (solvers/step/delassus.hpp)
-    size_t delassus = 0;        // where its square matrix starts in the array of all of them, if it is
-    size_t responses = 0;       // where its M^-1 J^T (rows x dofs) starts in the array of all of them, then
+    bool factored = false;      // the Delassus operator stays factored (solvers/step/delassus.hpp)
+    size_t delassus = 0;        // if not factored: offset of its square matrix in the array of all islands
+    size_t responses = 0;       // if not factored: offset of its M^-1 J^T (rows x dofs) in the array of all
 };
 
 template <class T> struct Rows {
@@ -55,59 +55,59 @@ template <class T> struct Rows {
     std::vector<Island> islands;
     std::vector<int> contact_row;  // (contacts) the first of its three rows
     std::vector<int> chain_dof;
-    std::vector<signed char> chain_sign;  // +1: moves the first end, -1: the second, 0: both, together
+    std::vector<signed char> chain_sign;  // +1: moves the first end, -1: the second, 0: both together
     std::vector<int> island_trees;
     std::vector<T> J;               // on the chains
     std::vector<T> beta, v_before;  // (rows) bias; J v at the start of the step (normal and limit rows)
-    // (rows) velocity by which an error is taken back in position: solvers/step/recovery.hpp
+    // (rows) velocity that removes an error in position: solvers/step/recovery.hpp
     std::vector<T> recovery;
     std::vector<T> R;      // (rows) compliance, 1/kg or 1/(kg m^2)
     std::vector<T> error;  // (rows) of equalities, m or rad
-    // (rows) friction coefficient of tangent rows; bound of boxed rows, N s or N m s
+    // (rows) for tangent rows the friction coefficient, for boxed rows the bound, N s or N m s
     std::vector<T> mu;
-    // (rows) row of the normal of a tangent row, or what else bounds the row
-    // (solvers/complementarity/pgs.hpp)
+    // (rows) for a tangent row the normal row, else unilateral_row, boxed_row or free_row
+    // (solvers/complementarity/mlcp.hpp)
     std::vector<int> normal;
-    // (rows) 1: no impulse moves the row, and it has none (solvers/step/delassus.hpp)
+    // (rows) 1: no impulse can move the row; its impulse is 0 (solvers/step/delassus.hpp)
     std::vector<unsigned char> dropped;
     std::vector<int> tree_parent;    // (trees) union-find
-    std::vector<int> tree_island;    // (trees) of a root: its island, -1: none
-    std::vector<int> tree_dof;       // (trees) its first dof as its island counts them
-    std::vector<Island> filled;      // work: where the next row, block and tree of each island go
-    std::vector<RowBlock> unsorted;  // as found, before islands are known
+    std::vector<int> tree_island;    // (trees) for a root: its island, -1: none
+    std::vector<int> tree_dof;       // (trees) index of its first dof in its island
+    std::vector<Island> filled;      // work: next free row, block and tree of each island
+    std::vector<RowBlock> unsorted;  // in the order of detection, before islands are known
     int count = 0;
-    // of all Delassus operators that are multiplied out, and of their M^-1 J^T
+    // total size of all dense Delassus operators, and of their M^-1 J^T
     size_t delassus_size = 0, responses_size = 0;
-    bool located = false;   // an impact inside the step
-    bool recovers = false;  // some row lies deeper than the slop, or is an equality with an error
+    bool located = false;   // some contact has an impact inside the step
+    bool recovers = false;  // some row is deeper than the slop, or is an equality with an error
     // bars
     std::vector<T> J_bar, beta_bar, recovery_bar, R_bar, mu_bar;
-    std::vector<T> time_bar;  // (rows) of the time of a located impact, at its first row
+    std::vector<T> time_bar;  // (rows) at the first row of a block: of the time of its located impact
 
-    // Room for what the world can hold at first; more than this allocates once and stays.
+    // Reserves space for a typical number of contacts. A step with more rows allocates once.
     explicit Rows(const World& w)
         : tree_parent(w.model.trees.size()),
           tree_island(tree_parent),
           tree_dof(tree_parent) {
         const Model& m = w.model;
         const size_t contacts = 4 * w.shapes.shapes.size(), joints = m.limits.size() + m.dry_dofs.size(),
-                     most_blocks = contacts + joints + m.equalities.size();
-        const size_t most_rows = 3 * contacts + joints + 6 * m.equalities.size();
-        blocks.reserve(most_blocks);
-        unsorted.reserve(most_blocks);
+                     max_blocks = contacts + joints + m.equalities.size();
+        const size_t max_rows = 3 * contacts + joints + 6 * m.equalities.size();
+        blocks.reserve(max_blocks);
+        unsorted.reserve(max_blocks);
         contact_row.reserve(contacts);
         islands.reserve(m.trees.size());
         filled.reserve(m.trees.size());
         island_trees.reserve(m.trees.size());
         for (auto* per_row : {&beta, &v_before, &recovery, &R, &error, &mu, &beta_bar, &recovery_bar, &R_bar,
                               &mu_bar, &time_bar})
-            per_row->reserve(most_rows);
-        normal.reserve(most_rows);
-        dropped.reserve(most_rows);
+            per_row->reserve(max_rows);
+        normal.reserve(max_rows);
+        dropped.reserve(max_rows);
     }
 };
 
-// Halves the way to the root for those who ask next.
+// Root of a union-find tree, with path halving.
 inline int find_root(std::vector<int>& parent, int i) {
     const auto up = [&](int n) -> int& { return parent[n]; };
     for (; up(i) != i; i = up(i))
@@ -115,9 +115,9 @@ inline int find_root(std::vector<int>& parent, int i) {
     return i;
 }
 
-// Sorts the blocks by island, an island named by its first tree, and numbers the rows. Islands of more than
-// `most_dense_rows` rows are factored.
-template <class T> void sort_into_islands(const Model& m, int most_dense_rows, Rows<T>& rows) {
+// Sorts the blocks by island, numbers islands by their first tree, and numbers the rows. Islands of more than
+// `max_dense_rows` rows are factored.
+template <class T> void sort_into_islands(const Model& m, int max_dense_rows, Rows<T>& rows) {
     const auto tree_of = [&](int dof) { return dof < 0 ? -1 : m.bodies[m.dofs[dof].body].tree; };
     std::vector<int>& parent = rows.tree_parent;
     for (size_t t = 0; t < parent.size(); ++t)
@@ -130,7 +130,7 @@ template <class T> void sort_into_islands(const Model& m, int most_dense_rows, R
         parent[std::max(ra, rb)] = std::min(ra, rb);
     }
 
-    // islands in the order of their roots, with how many blocks and trees each has
+    // islands in the order of their roots, with their numbers of blocks and trees
     std::vector<int>& island_of = rows.tree_island;
     std::ranges::fill(island_of, -1);
     rows.islands.clear();
@@ -158,7 +158,7 @@ template <class T> void sort_into_islands(const Model& m, int most_dense_rows, R
         island.dofs += m.trees[t].dof_end - m.trees[t].dof_begin;
     }
 
-    // where each begins
+    // first row, block and tree of each island
     Island end;
     for (Island& island : rows.islands) {
         const Island of = island;
@@ -167,7 +167,7 @@ template <class T> void sort_into_islands(const Model& m, int most_dense_rows, R
         island.tree = end.tree;
         island.delassus = end.delassus;
         island.responses = end.responses;
-        island.factored = of.rows > most_dense_rows;
+        island.factored = of.rows > max_dense_rows;
         end.row += of.rows;
         end.block += of.blocks;
         end.tree += of.trees;
@@ -179,7 +179,7 @@ template <class T> void sort_into_islands(const Model& m, int most_dense_rows, R
     rows.delassus_size = end.delassus;
     rows.responses_size = end.responses;
 
-    // blocks and trees in their places
+    // sort blocks and trees
     rows.blocks.resize(rows.unsorted.size());
     rows.island_trees.resize(end.tree);
     rows.filled.assign(rows.islands.begin(), rows.islands.end());
@@ -199,7 +199,7 @@ template <class T> void sort_into_islands(const Model& m, int most_dense_rows, R
     }
 }
 
-// The dofs on the way from the world to either end of the block, from the last to the first.
+// The dofs on the path from the world to either end of the block, from the last to the first.
 template <class T> void append_chain(const Model& m, RowBlock& block, Rows<T>& rows) {
     int a = block.last_a, b = block.last_b;
     block.chain = static_cast<int>(rows.chain_dof.size());
@@ -214,19 +214,21 @@ template <class T> void append_chain(const Model& m, RowBlock& block, Rows<T>& r
     block.length = static_cast<int>(rows.chain_dof.size()) - block.chain;
 }
 
-// Where J of a block's row stands.
+// J of a row of the block (length).
 template <class T> T* jacobian_row(Rows<T>& rows, const RowBlock& block, int row) {
     return rows.J.data() + block.values + row * block.length;
 }
 
-// The same of its covector.
+// J_bar of a row of the block (length).
 template <class T> const T* jacobian_row_bar(const Rows<T>& rows, const RowBlock& block, int row) {
     return rows.J_bar.data() + block.values + row * block.length;
 }
 
-// One row of J for a force that acts on the first end of the block as F_a and on the second as -F_b, each
-// about the origin of its common frame:
-//   J_rj = S_j . F_a of the first end's dofs, -S_j . F_b of the second's, 0 of dofs that move both together
+// One row of J for a force F_a on the first end of the block and -F_b on the second, each about the origin of
+// its common frame:
+//   J_rj =  S_j . F_a   for dofs of the first end
+//   J_rj = -S_j . F_b   for dofs of the second end
+//   J_rj =  0           for dofs that move both together
 template <class T>
 void force_row(const Kinematics<T>& k, const Rows<T>& rows, const RowBlock& block, const Force<T>& F_a,
                const Force<T>& F_b, T* J) {

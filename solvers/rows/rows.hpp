@@ -1,5 +1,4 @@
-// Constraint rows of a step: what they are, their Jacobian, their bias, their compliance, and what bounds
-// their impulses.
+// Constraint rows of a step: their Jacobian, bias and compliance, and the bounds of their impulses.
 #pragma once
 
 #include <limits>
@@ -12,7 +11,7 @@
 
 namespace costate {
 
-// The blocks of the step: every contact found, the ends of joint ranges within reach, dry friction,
+// The blocks of the step: every detected contact, the ends of joint ranges within reach, dry friction,
 // equalities.
 template <class T>
 void find_blocks(const World& w, const T* theta, const StateView<T>& x, const ContactScratch<T>& contacts,
@@ -74,7 +73,7 @@ void find_blocks(const World& w, const T* theta, const StateView<T>& x, const Co
     }
 }
 
-// Of a unilateral block's first row: the distance that it keeps from closing, m or rad, and its restitution.
+// Gap, m or rad, and restitution of a unilateral block's first row.
 template <class T>
 T block_gap(const World& w, const T* theta, const RowBlock& block, const T* q,
             const ContactScratch<T>& contacts) {
@@ -92,7 +91,7 @@ BiasInputs<T> bias_inputs(const World& w, const T* theta, const T& gap, const T&
     return {gap, v, v_free, restitution, erp, theta[w.slop.at(0)], theta[w.recovery_speed.at(0)], w.h(theta)};
 }
 
-// Covectors of what rows are made of.
+// Covectors of the inputs of rows.
 template <class T> struct RowBars {
     T* theta;   // (np)
     T *q, *v;   // (nv)
@@ -100,7 +99,7 @@ template <class T> struct RowBars {
     KinematicsBar<T>& kinematics;
 };
 
-// Bias and compliance of a unilateral block's first row, after its Jacobian.
+// Bias and compliance of a unilateral block's first row. Call after block_rows.
 template <class T>
 void block_bias(const World& w, const T* theta, const StateView<T>& x, const T* v_free,
                 const ContactScratch<T>& contacts, RowBlock& block, Rows<T>& rows) {
@@ -126,7 +125,8 @@ void block_bias(const World& w, const T* theta, const StateView<T>& x, const T* 
         row_bias(block.bias, bias_inputs(w, theta, gap, v_before, located ? along(v_free) : T(0),
                                          block_restitution(block, contacts), c.erp));
 }
-// From rows.beta_bar, recovery_bar, R_bar and time_bar; adds to rows.J_bar and to bars of theta, q, v, v_free.
+// Input: rows.beta_bar, recovery_bar, R_bar and time_bar. Adds to rows.J_bar and to the covectors of theta,
+// q, v and v_free.
 template <class T>
 void block_bias_adj(const World& w, const T* theta, const StateView<T>& x, const T* v_free,
                     const RowBlock& block, ContactScratch<T>& contacts, Rows<T>& rows,
@@ -173,8 +173,8 @@ void block_bias_adj(const World& w, const T* theta, const StateView<T>& x, const
     }
 }
 
-// An equality takes back its error by position (solvers/step/recovery.hpp), erp of it a step, but no faster
-// than recovery_speed: its row has beta = 0 and recovery = erp error/h.
+// An equality removes its error in position (solvers/step/recovery.hpp): the share erp per step, but no
+// faster than recovery_speed. Its rows have beta = 0 and recovery = erp error/h.
 template <class T>
 void equality_bias(const World& w, const T* theta, const T* error, RowBlock& block, Rows<T>& rows) {
     const T& fastest = theta[w.recovery_speed.at(0)];
@@ -204,7 +204,7 @@ void equality_bias_adj(const World& w, const T* theta, const RowBlock& block, co
     }
 }
 
-// 1.2 Jacobian and bounds of a block; of an equality also its error (rows).
+// 1.2 Jacobian and bounds of a block; for an equality also its error (rows).
 template <class T>
 void block_rows(const World& w, const T* theta, const T* q, const Kinematics<T>& k,
                 const ContactScratch<T>& contacts, const RowBlock& block, Rows<T>& rows, T* error) {
@@ -250,7 +250,7 @@ void make_rows(const World& w, const T* theta, const StateView<T>& x,
     rows.recovers = false;
     // 1.1 blocks, islands
     find_blocks(w, theta, x, contacts, rows);
-    sort_into_islands(w.model, w.settings.most_dense_rows, rows);
+    sort_into_islands(w.model, w.settings.max_dense_rows, rows);
     const size_t n = rows.count;
     rows.beta.assign(n, T(0));
     rows.v_before.assign(n, T(0));
@@ -274,22 +274,22 @@ void make_rows(const World& w, const T* theta, const StateView<T>& x,
         T* error = rows.error.data() + block.row;
         // 1.2 Jacobian, bounds, errors
         block_rows(w, theta, x.q, k, contacts, block, rows, error);
-        // 1.3 bias, and what is not the world's compliance
+        // 1.3 bias, and the compliance of springs
         if (block.unilateral())
             block_bias(w, theta, x, v_free, contacts, block, rows);
         else
             equality_bias(w, theta, error, block, rows);
     }
 }
-// From rows.J_bar, beta_bar, R_bar and mu_bar to the contacts' bars, the axes, q, v and theta.
+// From rows.J_bar, beta_bar, R_bar and mu_bar: adds to the bars of contacts, kinematics, q, v and theta.
 template <class T>
 void make_rows_adj(const World& w, const T* theta, const StateView<T>& x, const T* v_free,
                    const Kinematics<T>& k, ContactScratch<T>& contacts, Rows<T>& rows,
                    const RowBars<T>& bar) {
     for (const RowBlock& block : rows.blocks) {
-        T error_bar[most_rows_of_a_block];
-        std::fill(error_bar, error_bar + most_rows_of_a_block, T(0));
-        // 1.3 bias, and what is not the world's compliance
+        T error_bar[max_rows_of_a_block];
+        std::fill(error_bar, error_bar + max_rows_of_a_block, T(0));
+        // 1.3 bias, and the compliance of springs
         if (block.unilateral())
             block_bias_adj(w, theta, x, v_free, block, contacts, rows, bar);
         else
@@ -298,7 +298,7 @@ void make_rows_adj(const World& w, const T* theta, const StateView<T>& x, const 
             bar.theta[w.compliance.at(0)] += rows.R_bar[block.row + r];
         // 1.2 Jacobian, bounds, errors
         block_rows_adj(w, theta, x.q, k, contacts, block, rows, error_bar, bar);
-        // 1.1 blocks, islands: decided, nothing flows
+        // 1.1 blocks, islands: discrete, no derivative
     }
 }
 

@@ -1,13 +1,16 @@
-// The Delassus operator A = J M^-1 J^T + R of each island, through the factor M = L^T D L: with Z = L^-T J^T,
-// which stays on the chain of its row, A = Z^T D^-1 Z + R. R is the rows' compliance, an absolute diagonal.
+// The Delassus operator A = J M^-1 J^T + R of each island, from the factor M = L^T D L:
 //
-// Of a large island A is not multiplied out but kept as W W^T + R with W = Z D^-1/2: memory and time grow
-// with the rows, not with their square, whatever the rows share: many bodies in a heap, or one body in many
+//   Z = L^-T J^T,   A = Z^T D^-1 Z + R
+//
+// Each column of Z is nonzero only on the chain of its row. R is the rows' compliance, added to the diagonal.
+//
+// For a large island A is not multiplied out but kept as W W^T + R with W = Z D^-1/2. Memory and time then
+// grow with the number of rows and not with its square, for many bodies in a heap as for one body with many
 // contacts.
 //
-// A row whose J M^-1 J^T is at most 1e-12 of its island's largest is dropped: its impulse is 0 and nothing is
-// differentiated by it. Such are contacts between links whose joint cannot open them, and friction across the
-// plane of a planar robot.
+// A row whose entry of J M^-1 J^T on the diagonal is at most 1e-12 of the largest of its island is dropped:
+// its impulse is 0 and has no derivative. Examples are contacts between links whose joint cannot open them,
+// and friction perpendicular to the plane of a planar robot.
 #pragma once
 
 #include "core/dynamics/ltl.hpp"
@@ -17,30 +20,30 @@ namespace costate {
 
 template <class T> struct DelassusScratch {
     std::vector<T> Z;     // as rows.J
-    std::vector<T> A;     // islands after each other, square, row-major; of those that are not factored
-    std::vector<T> work;  // (most rows of a block x nv) zero between uses
-    // of factored islands
-    std::vector<T> W, diagonal;  // as rows.J; (rows) of A
-    std::vector<int> column;     // as rows.J: the dof as its island counts them
-    std::vector<size_t> start;   // (rows + 1) where each row starts in W
-    std::vector<int> tree;       // islands after each other: the first dof of each tree, and behind the last
-    std::vector<T> along, swept, velocity;      // (nv), (nv), (rows) work of whoever multiplies
+    std::vector<T> A;     // dense islands one after the other: square, row-major
+    std::vector<T> work;  // (max_rows_of_a_block x nv) zero between uses
+    // for factored islands
+    std::vector<T> W, diagonal;                 // as rows.J; (rows) diagonal of A
+    std::vector<int> column;                    // as rows.J: index of the dof in its island
+    std::vector<size_t> start;                  // (rows + 1) offset of each row in W
+    std::vector<int> tree;                      // per island: first dof of each tree, then the number of dofs
+    std::vector<T> along, swept, velocity;      // (nv), (nv), (rows) work of products with A
     std::vector<FactoredOperator<T>> factored;  // (islands)
     // bars
     std::vector<T> A_bar;  // as A
     std::vector<T> W_bar;  // as W
-    std::vector<T> L_bar;  // (mass_matrix_size) of the factor
-    std::vector<T> Y;      // (rows x dofs of the island) M^-1 J^T, islands after each other
+    std::vector<T> L_bar;  // (mass_matrix_size) covector of the factor
+    std::vector<T> Y;      // (rows x dofs of the island) M^-1 J^T, islands one after the other
     std::vector<T> G;      // (rows x dofs of the island) (A_bar + A_bar^T) Y
     explicit DelassusScratch(const World& w)
-        : work(most_rows_of_a_block * static_cast<size_t>(w.nv()), T(0)),
+        : work(max_rows_of_a_block * w.nv(), T(0)),
           along(w.nv()),
           swept(along) {
         factored.reserve(w.model.trees.size());
     }
 };
 
-// A dof as its island counts them.
+// Index of a dof in its island.
 template <class T> int dof_in_island(const Model& m, const Rows<T>& rows, int dof) {
     const size_t tree = m.bodies[m.dofs[dof].body].tree;
     return rows.tree_dof[tree] + dof - m.trees[tree].dof_begin;
@@ -70,8 +73,8 @@ void half_solve_block(const World& w, const T* L, const Rows<T>& rows, const Row
     }
 }
 
-// The rows of A of an island's block n, and their mirror images: scatter D^-1 Z, meet every block from n on,
-// clear.
+// The rows of A for an island's block n, and the transposed entries: scatter D^-1 Z, multiply with every
+// block from n on, clear.
 template <class T>
 void delassus_of_block(const World& w, const T* L, const Rows<T>& rows, const Island& island, int n,
                        DelassusScratch<T>& s) {
@@ -103,7 +106,7 @@ void delassus_of_block(const World& w, const T* L, const Rows<T>& rows, const Is
             s.work[r * nv + chain[i]] = T(0);
 }
 
-// visit(tree, its first dof as the island counts them)
+// visit(tree, index of its first dof in the island)
 template <class T, class Visit>
 void for_each_tree(const World& w, const Rows<T>& rows, const Island& island, const Visit& visit) {
     for (int t = island.tree; t < island.tree + island.trees; ++t) {
@@ -131,7 +134,8 @@ void unit_responses(const World& w, const T* L, const Rows<T>& rows, const Islan
     }
 }
 
-// On one tree of the island: G = (A_bar + A_bar^T) Y,   M_bar -= Y^T G/2 on the pattern, symmetrised
+// On one tree of the island:
+//   G = (A_bar + A_bar^T) Y,   M_bar -= Y^T G/2 on the pattern, symmetrised
 template <class T>
 void delassus_bars_of_tree(const World& w, const Island& island, const Tree& tree, int first,
                            DelassusScratch<T>& s, T* M_bar) {
@@ -158,8 +162,7 @@ void delassus_bars_of_tree(const World& w, const Island& island, const Tree& tre
     }
 }
 
-// rows.dropped from the diagonal of A, which has no R yet. A contact that cannot be opened has no friction
-// either.
+// Sets rows.dropped from the diagonal of A without R. A contact that cannot open has no friction either.
 template <class T, class Diagonal>
 void drop_rows(const Island& island, const Diagonal& diagonal, Rows<T>& rows) {
     double largest = 0;
@@ -197,7 +200,7 @@ void island_delassus_adj(const World& w, const T* L, Rows<T>& rows, const Island
     const T* A_bar = s.A_bar.data() + island.delassus;
     for (int r = 0; r < island.rows; ++r)
         rows.R_bar[island.row + r] += A_bar[r * island.rows + r];
-    // 1.2 A = J Y, with what flows through the Y inside: G, and all of M_bar
+    // 1.2 A = J Y, including the derivative through Y: G, and all of M_bar
     unit_responses(w, L, rows, island, s);
     for_each_tree(w, rows, island, [&](const Tree& tree, int first) {
         delassus_bars_of_tree(w, island, tree, first, s, M_bar);
@@ -213,7 +216,7 @@ void island_delassus_adj(const World& w, const T* L, Rows<T>& rows, const Island
     }
 }
 
-// visit(row, its block, where its values start) of an island
+// visit(row, its block, offset of its values) for the rows of an island
 template <class T, class Visit>
 void for_each_row_of(const Rows<T>& rows, const Island& island, const Visit& visit) {
     for (int n = island.block; n < island.block + island.blocks; ++n) {
@@ -223,7 +226,7 @@ void for_each_row_of(const Rows<T>& rows, const Island& island, const Visit& vis
     }
 }
 
-// The same without multiplying out: W = Z D^-1/2, the diagonal of W W^T + R.
+// The factored operator: W = Z D^-1/2, and the diagonal of W W^T + R.
 template <class T>
 void factored_delassus(const World& w, const T* L, Rows<T>& rows, const Island& island,
                        DelassusScratch<T>& s) {
@@ -251,14 +254,14 @@ void factored_delassus(const World& w, const T* L, Rows<T>& rows, const Island& 
     for (int r = island.row; r < island.row + island.rows; ++r)
         s.diagonal[r] += rows.R[r];
 }
-// From s.W_bar:
+// Input: s.W_bar.
 //   Z_bar = W_bar D^-1/2,   D_bar -= W_bar W/(2 D),   J_bar += L^-1 Z_bar,   L_bar -= Z J_bar^T
-// below the diagonal. Covectors of the factor add up in s.L_bar, those of D on its diagonal.
+// with L below its diagonal. Covectors of the factor are summed in s.L_bar, those of D on its diagonal.
 template <class T>
 void factored_delassus_adj(const World& w, const T* L, Rows<T>& rows, const Island& island,
                            DelassusScratch<T>& s) {
     using std::sqrt;
-    // 1.3 diagonal: whoever reads it knows it as a function of W and R
+    // 1.3 diagonal: its readers differentiate it as a function of W and R
     // 1.2 W = Z D^-1/2
     for_each_row_of(rows, island, [&](size_t, const RowBlock& b, size_t values) {
         const int* chain = rows.chain_dof.data() + b.chain;
@@ -269,7 +272,7 @@ void factored_delassus_adj(const World& w, const T* L, Rows<T>& rows, const Isla
             x[chain[i]] = W_bar / sqrt(D);
             s.L_bar[dof.row + dof.depth] -= T(0.5) * W_bar * s.W[values + i] / D;
         }
-        // 1.1 Z = L^-T J^T, from the root on
+        // 1.1 Z = L^-T J^T, starting at the root
         for (int i = b.length; i-- > 0;) {
             const Dof& dof = w.model.dofs[chain[i]];
             const T* row = L + dof.row;
@@ -288,7 +291,7 @@ void factored_delassus_adj(const World& w, const T* L, Rows<T>& rows, const Isla
     });
 }
 
-// The operator of island i, once factored_delassus has been there.
+// The operator of island i. Call after factored_delassus.
 template <class T>
 FactoredOperator<T> factored_operator(const World& w, const Rows<T>& rows, size_t i, DelassusScratch<T>& s) {
     const Island& island = rows.islands[i];

@@ -1,7 +1,7 @@
-// The motion without contact impulses: (M + h B) a = tau - c - B v, damping implicit through B. Two ways to
-// the same a: the articulated-body algorithm, or the bias force by RNEA and the factor of the mass matrix,
-// which contacts need anyway. Here are their adjoints operator by operator; that through the equations of
-// motion is in solvers/step/implicit.hpp. All agree to round-off.
+// The motion without contact impulses: (M + h B) a = tau - c - B v, with implicit damping through B. Two
+// algorithms give the same a: the articulated-body algorithm, or the bias force by RNEA and the factor of the
+// mass matrix, which contacts need anyway. This file has their adjoints operator by operator. The adjoint
+// through the equations of motion is in solvers/step/implicit.hpp. All agree to round-off.
 #pragma once
 
 #include "core/dynamics/aba.hpp"
@@ -16,7 +16,7 @@ template <class T> struct FreeMotionScratch {
     CrbaScratch<T> crba;
     AbaScratch<T> aba;
     std::vector<T> M;                // (mass_matrix_size) factor of M + h B
-    std::vector<T> bias, rhs, d, a;  // (nv) c; tau - B v (- c); armature + h B; acceleration
+    std::vector<T> bias, rhs, d, a;  // (nv) c; tau - B v; armature + h B; acceleration
     std::vector<T> zero;             // (nv) stays zero
     // bars
     std::vector<T> M_bar;                          // (mass_matrix_size)
@@ -50,7 +50,7 @@ void mass_matrix(const World& w, const T* theta, const Kinematics<T>& k, const T
     }
     ltl_factor_inplace(w.model, s.M.data());
 }
-// From s.M_bar, the covector of M + h B.
+// Input: s.M_bar, the covector of M + h B.
 template <class T>
 void mass_matrix_adj(const World& w, const T* theta, const Kinematics<T>& k, const T* B,
                      FreeMotionScratch<T>& s, KinematicsBar<T>& bar, T* theta_bar, T* B_bar) {
@@ -65,7 +65,7 @@ void mass_matrix_adj(const World& w, const T* theta, const Kinematics<T>& k, con
     crba_adj(w.model, k, s.crba, s.M_bar.data(), bar, theta_bar);
 }
 
-// s.a from tau, v and B
+// Computes s.a from tau, v and B.
 template <class T>
 void free_acceleration(const World& w, const T* theta, const Kinematics<T>& k, const T* v, const T* tau,
                        const T* B, FreeMotionScratch<T>& s) {
@@ -83,7 +83,7 @@ void free_acceleration(const World& w, const T* theta, const Kinematics<T>& k, c
         s.a[n] = s.rhs[n] - s.bias[n];
     ltl_solve_inplace(m, s.M.data(), 0, m.nv, s.a.data());
 }
-// From s.a_bar; adds to s.M_bar what flows through the factor.
+// Input: s.a_bar. Also adds the part through the factor to s.M_bar.
 template <class T>
 void free_acceleration_adj(const World& w, const T* theta, const Kinematics<T>& k, const T* v, const T* B,
                            FreeMotionScratch<T>& s, KinematicsBar<T>& bar, T* theta_bar, T* v_bar, T* tau_bar,

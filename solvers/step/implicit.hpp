@@ -1,30 +1,29 @@
-// The adjoint of a step's dynamics through the equations that its result obeys,
+// The adjoint of a step's dynamics through the equations that its result satisfies:
 //
 //   r = M (v+ - v) + h [c + B v+ - tau] - J^T lambda = 0
 //   s = J v+ + beta + R lambda,   complementary to lambda
 //
-// instead of through the operators that led there. With v0 the covector of v+, and the active set's own
-// adjoint s_bar,
+// With v0 the covector of v+, and s_bar from the adjoint of the active set:
 //
 //   lambda_bar += J M^-1 v0,   w = M^-1 (v0 + J^T s_bar)
 //
-// and then, with v+, lambda, w and s_bar held, all other bars are those of -w.r + s_bar.s: one adjoint of
-// RNEA at the acceleration (v+ - v)/h, and J_bar += s_bar v+^T + lambda w^T for the rows. M has h B on its
-// diagonal where it is inverted.
+// All other covectors are the derivatives of -w.r + s_bar.s with v+, lambda, w and s_bar held constant: one
+// adjoint of RNEA at the acceleration (v+ - v)/h, and J_bar += s_bar v+^T + lambda w^T for the rows. M
+// includes h B on its diagonal when it is inverted.
 #pragma once
 
 #include "solvers/step/impulses.hpp"
 
 namespace costate {
 
-// Which active set a step is pulled back through: the one that it ended in, or that with every contact open
-// that bears load though the loss would fall if it opened. The second is the other side of complementarity
-// (Werling et al. 2021, section IV-D): a drone that rests on the ground has no gradient by its thrust in the
-// first.
-enum class Labels { solved, relabelled };
+// The active set through which a step is pulled back. solved: the active set of the solution. relabelled: the
+// same, but loaded contacts are open if opening them would decrease the loss, the other side of
+// complementarity (Werling et al. 2021, section IV-D). A drone that rests on the ground has no gradient by
+// its thrust through the active set of the solution.
+enum class ContactLabels { solved, relabelled };
 
-// set.state less the contacts whose normal row the loss wants pushed apart: loss_by_impulse (rows) is J M^-1
-// v0.
+// found.state, but separating for contacts at which a further normal impulse would decrease the loss.
+// loss_by_impulse (rows) is J M^-1 v0.
 template <class T>
 void relabel(const MlcpView<T>& p, const ActiveSet<T>& found, const T* loss_by_impulse, const T* x,
              ActiveSet<T>& out) {
@@ -39,10 +38,10 @@ void relabel(const MlcpView<T>& p, const ActiveSet<T>& found, const T* loss_by_i
     linearise_states(p, out, x);
 }
 
-// Covectors of the impulses and of v+ -> s_bar (b_bar in the scratch), mu_bar, and s.w.
+// From the covectors of the impulses and of v+: s_bar (b_bar in the scratch), mu_bar, and s.w.
 template <class T>
 void constrained_response(const World& w, const T* L, Rows<T>& rows, const DelassusScratch<T>& d,
-                          ImpulseScratch<T>& s, const T* v_next_bar, Labels labels) {
+                          ImpulseScratch<T>& s, const T* v_next_bar, ContactLabels labels) {
     const auto solve = [&] { ltl_solve_inplace(w.model, L, 0, w.nv(), s.w.data()); };
     std::copy(v_next_bar, v_next_bar + w.nv(), s.w.begin());
     if (rows.islands.empty()) return solve();
@@ -56,7 +55,7 @@ void constrained_response(const World& w, const T* L, Rows<T>& rows, const Delas
     for (size_t i = 0; i < rows.islands.size(); ++i) {
         const int row = rows.islands[i].row, end = row + rows.islands[i].rows;
         const MlcpView<T> p = island_problem(rows, d, s, i);
-        const bool relabelled = labels == Labels::relabelled;
+        const bool relabelled = labels == ContactLabels::relabelled;
         if (relabelled) relabel(p, s.sets[i], s.b_bar.data() + row, s.lambda.data() + row, s.relabelled[i]);
         std::fill(s.b_bar.begin() + row, s.b_bar.begin() + end, T(0));
         solve_active_set_adj(p, relabelled ? s.relabelled[i] : s.sets[i], s.lambda.data() + row,
@@ -70,7 +69,7 @@ void constrained_response(const World& w, const T* L, Rows<T>& rows, const Delas
     solve();
 }
 
-// The covectors of the rows from s_bar and w, with v+ and lambda held. Returns w . J^T lambda.
+// Adds the covectors of the rows from s_bar and w, with v+ and lambda held constant. Returns w . J^T lambda.
 template <class T>
 T pull_back_row_velocities(Rows<T>& rows, const ImpulseScratch<T>& s,
                            const T* v_next)  // (nv)

@@ -1,9 +1,9 @@
-// From the free velocity to the impulses and the velocity they leave:
+// From the free velocity to the impulses and their velocity:
 //   b = J v_f + beta,   lambda = MLCP(A, b) island by island,   dv = M^-1 J^T lambda
 //
-// What an exact solver leaves unsolved of a large island is not pulled back through equations that do not
-// hold: such an island gets the impulses of 200 sweeps, by its law of friction and from where the solver
-// started, and their gradient.
+// If an exact solver fails on a large island, its equations do not hold and have no valid adjoint. The island
+// then gets the impulses of 200 sweeps with its friction law, from the solver's start, and the gradient of
+// these sweeps.
 #pragma once
 
 #include "solvers/complementarity/cone_sweeps.hpp"
@@ -14,7 +14,7 @@
 
 namespace costate {
 
-// Of the gradient of elastic impacts: solvers/step/located_impact.hpp
+// For the gradient of elastic impacts: solvers/step/located_impact.hpp
 template <class T> struct ElasticScratch {
     std::vector<const RowBlock*> bouncing;
     std::vector<double> G, y;  // (bouncing x bouncing, row-major), (bouncing)
@@ -24,24 +24,24 @@ template <class T> struct ElasticScratch {
 
 template <class T> struct ImpulseScratch {
     std::vector<T> b, lambda;  // (rows) m/s; N s
-    // (blocks) where the start of each was found: solvers/step/warm_start.hpp
+    // (blocks) position of each block's start among the stored impulses: solvers/step/warm_start.hpp
     std::vector<int> warm;
-    std::vector<std::pair<double, int>> warm_slots;  // key of a contact and its place, sorted
+    std::vector<std::pair<double, int>> warm_slots;  // key and slot of each stored contact, sorted
     std::vector<T> dv;                               // (nv) velocity from the impulses
-    std::vector<ConeTape<T>> tapes;                  // per island, of sweeps
-    std::vector<ActiveSet<T>> sets;                  // per island, where the gradient is implicit
-    // per island: with the contacts separating that the loss wants open
+    std::vector<ConeTape<T>> tapes;                  // per island with sweeps
+    std::vector<ActiveSet<T>> sets;                  // per island with an implicit gradient
+    // per island: relabelled as in solvers/step/implicit.hpp
     std::vector<ActiveSet<T>> relabelled;
-    std::vector<SolverStatus> status;  // per island, of exact solvers
-    std::vector<unsigned char> swept;  // per island: pulled back through its sweeps
-    std::vector<T> start;              // where the solver started, of a large island
+    std::vector<SolverStatus> status;  // per island, for exact solvers
+    std::vector<unsigned char> swept;  // per island: 1 if pulled back through its sweeps
+    std::vector<T> start;              // start of the solver, for a large island
     FrictionLaw law = FrictionLaw::box;
     SolverScratch solver;
     // bars
     ElasticScratch<T> elastic;
-    std::vector<T> lambda_bar, b_bar;  // (rows)
-    std::vector<T> w;                  // (nv) M^-1 v+_bar
-    std::vector<T> late;               // (nv) solvers/step/located_impact.hpp
+    std::vector<T> lambda_bar, b_bar;    // (rows)
+    std::vector<T> w;                    // (nv) M^-1 v+_bar
+    std::vector<T> impact_displacement;  // (nv) solvers/step/located_impact.hpp
     bool any_swept() const {
         return std::ranges::any_of(swept, [](unsigned char it) { return it != 0; });
     }
@@ -51,7 +51,7 @@ template <class T> struct ImpulseScratch {
           sets(tapes.size()),
           relabelled(tapes.size()),
           w(dv),
-          late(dv) {}
+          impact_displacement(dv) {}
 };
 
 template <class T>
@@ -69,7 +69,8 @@ MlcpView<T> island_problem(const Rows<T>& rows, const DelassusScratch<T>& d, con
             island.factored ? &d.factored[i] : nullptr};
 }
 
-// y_r = sum over the chain of J_rj x_j, per row
+// visit(block, row, length, dofs, values) for every row: J_rj is rows.J[values + i] at j = dofs[i], i <
+// length.
 template <class T, class Visit> void for_each_row_of_block(const Rows<T>& rows, const Visit& visit) {
     for (const RowBlock& block : rows.blocks)
         for (int r = 0; r < block.rows; ++r)
@@ -82,14 +83,14 @@ template <class T, class Visit> void for_each_row(const Rows<T>& rows, const Vis
     });
 }
 
-// Sweeps by which exact solvers guess where they have no warm start.
+// Sweeps for the initial guess of exact solvers without a warm start.
 inline constexpr int guessing_sweeps = 10;
 
-// Sweeps of a large island that is not solved: residuals of 1e-6 m/s in heaps, and ten times a step of pgs in
-// time.
+// Sweeps for a large unsolved island. In heaps they leave residuals of 1e-6 m/s and take ten times the time
+// of a step with pgs.
 inline constexpr int unsolved_sweeps = 200;
 
-// From lambda, at which the solver starts, to the solution.
+// lambda (rows): in, the start; out, the solution.
 template <class T>
 void solve_island(const World& w, const MlcpView<T>& p, size_t island, ImpulseScratch<T>& s, T* lambda) {
     ActiveSet<T>& set = s.sets[island];
@@ -116,11 +117,11 @@ void solve_island(const World& w, const MlcpView<T>& p, size_t island, ImpulseSc
         cone_sweeps(p, w.friction_law(), unsolved_sweeps, s.tapes[island], lambda);
 }
 
-// Through the active set of a solution x to the bars of the operator, b and mu:
+// Pulls x_bar back through the active set of a solution x to the covectors of the operator, b and mu:
 //   b_bar += s_bar,   A_bar += s_bar x^T
-// and of a factored A
+// For a factored A
 //   W_bar += s_bar (W^T x)^T + x (W^T s_bar)^T,   R_bar += s_bar x
-// x_bar (rows): then 0, as the start does not matter.
+// x_bar (rows): out, 0, because the solution does not depend on the start.
 template <class T>
 void pull_back_solution(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, T* x_bar,
                         const OperatorBar<T>& bar, T* b_bar, T* mu_bar) {
@@ -150,7 +151,7 @@ void pull_back_solution(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, T* 
     }
 }
 
-// s.b and s.lambda, from where that stands
+// Computes s.b and s.lambda. s.lambda is also the start.
 template <class T>
 void solve_impulses(const World& w, const Rows<T>& rows, const DelassusScratch<T>& d, const T* v_free,
                     ImpulseScratch<T>& s) {
@@ -165,7 +166,7 @@ void solve_impulses(const World& w, const Rows<T>& rows, const DelassusScratch<T
     for (size_t i = 0; i < rows.islands.size(); ++i)
         solve_island(w, island_problem(rows, d, s, i), i, s, s.lambda.data() + rows.islands[i].row);
     if (solver_kind(w.settings.solver).sweeps && s.any_swept())
-        std::ranges::fill(s.swept, 1);  // all have sweeps
+        std::ranges::fill(s.swept, 1);  // every island has sweeps to pull back
     if constexpr (std::is_same_v<T, double>) {
         for (size_t i = 0; i < rows.islands.size(); ++i)
             assert_lawful(island_problem(rows, d, s, i), w.friction_law(),
@@ -173,8 +174,8 @@ void solve_impulses(const World& w, const Rows<T>& rows, const DelassusScratch<T
                           !s.status.empty() && s.status[i] != SolverStatus::unsolved);
     }
 }
-// Sweeps backwards, and of islands that were solved the active set: from s.lambda_bar to A_bar, J_bar,
-// beta_bar, mu_bar, the free velocity's covector and, in its place, the start's.
+// Through the sweeps in reverse, or through the active set for islands that were solved: from s.lambda_bar to
+// A_bar, J_bar, beta_bar, mu_bar and v_free_bar. s.lambda_bar then holds the covector of the start.
 template <class T>
 void solve_impulses_adj(Rows<T>& rows, DelassusScratch<T>& d, const T* v_free, ImpulseScratch<T>& s,
                         T* v_free_bar) {

@@ -25,7 +25,7 @@ bool has_closed_form(const World& w, const StepScratch<double>& s) {
     return std::ranges::none_of(w.model.actuators, [](const Actuator& a) { return !a.on_joint; });
 }
 
-// Rows of q+ from those of v+, where displacement_is_h_v: q+ = retract(q, d), d = h v+.
+// Rows of q+ from those of v+, if displacement_is_h_v: q+ = retract(q, d), d = h v+.
 void retract_rows(const World& w, const double* theta, const double* x, const StepScratch<double>& s,
                   StepJacobian& J) {
     const int nv = w.nv();
@@ -49,7 +49,7 @@ void retract_rows(const World& w, const double* theta, const double* x, const St
         });
 }
 
-// X <- M^-1 X, all columns at once
+// X <- M^-1 X, for all columns together
 void ltl_solve_columns_inplace(const Model& m, const double* L, StepJacobian::Matrix& X) {
     const Eigen::Index width = X.cols();
     const auto subtract = [&](int i, double l, int k) {
@@ -70,7 +70,7 @@ void ltl_solve_columns_inplace(const Model& m, const double* L, StepJacobian::Ma
     }
 }
 
-// h times the derivatives of the gyroscopic torques, by the angular velocities that they depend on.
+// Adds h times the derivatives of the gyroscopic torques by the angular velocities.
 void gyroscopic_columns(const World& w, const double* theta, const double* v, StepJacobian& J) {
     const double h = w.h(theta);
     for_each_free_rotation(w.model, [&](int body, int dof, TurnsAbout about) {
@@ -86,8 +86,8 @@ void gyroscopic_columns(const World& w, const double* theta, const double* v, St
     });
 }
 
-// -dr of the joint forces and of inverse dynamics at (v+ - v)/h, by q, v and u. By v without what M^-1 makes
-// the identity.
+// -dr of the joint forces and of inverse dynamics at (v+ - v)/h, by q, v and u. The term M dv is left out:
+// M^-1 makes it the identity.
 void dynamics_columns(const World& w, const double* theta, const double* x, StepScratch<double>& s,
                       StepJacobian& J) {
     const Model& m = w.model;
@@ -97,13 +97,13 @@ void dynamics_columns(const World& w, const double* theta, const double* x, Step
     for (size_t j = 0; j < free.a.size(); ++j)
         free.a[j] = (s.v_next[j] - v[j]) / h;
     rnea(m, theta, s.kinematics, v, free.a.data(), free.rnea, free.unused.data());
-    if (!needs_mass_matrix(w)) {  // the step went by ABA
+    if (!needs_mass_matrix(w)) {  // the step used ABA
         crba(m, theta, s.kinematics, free.crba, J.L.data());
         for (const Dof& dof : m.dofs)
             J.L[dof.row + dof.depth] += h * s.B[&dof - m.dofs.data()];
         ltl_factor_inplace(m, J.L.data());
     }
-    // the upper half of by_x, which the retraction writes at the end, is room for two square matrices
+    // the upper half of by_x is written last, by the retraction; until then it holds two square matrices
     double *by_q = J.by_x.data(), *by_v = by_q + nv * nv;
     rnea_derivatives(m, theta, s.kinematics, free.crba.Ic, free.rnea, v, free.a.data(), J.dynamics, by_q,
                      by_v);
@@ -128,7 +128,7 @@ void dynamics_columns(const World& w, const double* theta, const double* x, Step
     }
 }
 
-// Velocities that contacts ask for.
+// Velocities for the derivatives of contacts.
 void velocity_frames(const World& w, const double* x, const StepScratch<double>& s, StepJacobian& J) {
     const Model& m = w.model;
     const Kinematics<double>& k = s.kinematics;
@@ -157,7 +157,7 @@ void velocity_frames(const World& w, const double* x, const StepScratch<double>&
     }
 }
 
-// Whether dof j turns with dof k, both on the way to one end.
+// True if dof j moves with dof k. Both are on the path to one end.
 bool turns_with(const Model& m, int j, int k) {
     if (j >= k) return true;
     const Dof &a = m.dofs[j], &b = m.dofs[k];
@@ -165,14 +165,14 @@ bool turns_with(const Model& m, int j, int k) {
     return a.body == b.body && j >= body.v0 + dofs_carried_by_parent(body);
 }
 
-// Of the dofs that move both ends together: they turn the frame against the robot by `twist` about the
-// normal.
+// Columns of the dofs that move both ends together: they rotate the frame relative to the robot by `twist`
+// about the normal.
 void twisted_frame_columns(const StepScratch<double>& s, const RowBlock& block, const ContactPoint<double>& c,
                            const RelativeMotion<double>& next, StepJacobian& J) {
     const double* lambda = s.impulses.lambda.data() + block.row;
     const int* dofs = s.rows.chain_dof.data() + block.chain;
     const signed char* sign = s.rows.chain_sign.data() + block.chain;
-    if (block.length == 0 || sign[block.length - 1] != 0) return;  // the chain ends with them
+    if (block.length == 0 || sign[block.length - 1] != 0) return;  // such dofs are at the end of the chain
     const double* tangent_row[] = {s.rows.J.data() + block.values + block.length,
                                    s.rows.J.data() + block.values + 2 * block.length};
     const Tangents<double>& t = c.tangents;
@@ -189,7 +189,7 @@ void twisted_frame_columns(const StepScratch<double>& s, const RowBlock& block, 
     }
 }
 
-// ds of a contact's three rows by q and, through the bias, by v; and d(J^T lambda) by q into the columns of
+// ds of a contact's three rows by q and, through the bias, by v. Adds d(J^T lambda) by q to the columns of
 // -dr.
 void contact_columns(const World& w, const double* theta, const StepScratch<double>& s, const RowBlock& block,
                      double beta_gap, double beta_v, StepJacobian& J) {
@@ -238,7 +238,7 @@ void contact_columns(const World& w, const double* theta, const StepScratch<doub
     }
 }
 
-// ds of every row by q and v, with v+ and lambda held; d(J^T lambda).
+// ds of every row by q and v, with v+ and lambda held constant, and d(J^T lambda).
 void row_columns(const World& w, const double* theta, const double* x, const StepScratch<double>& s,
                  StepJacobian& J) {
     J.ds.setZero(s.rows.count, 2 * w.nv() + w.nu());

@@ -1,10 +1,10 @@
-// Impacts located inside a step. A contact that bounces is met at t = -gap/v, v = J v the speed at which it
-// closes; before that the body is carried by the free velocity, after it by what the impulse leaves:
+// Impacts located inside a step. A gap that closes with the velocity v_n = J v closes at t = -gap/v_n. Before
+// t the body moves with the free velocity, after t with the velocity after the impulse:
 //
 //   q+ = retract(q, h v+ - sum over bouncing contacts of t M^-1 J^T lambda)
 //
-// and the row's bias (solvers/rows/bias.hpp) turns round the speed at t. The derivative of such a step by q
-// and v tends to the saltation matrix as h -> 0, which that of a step that bounces at its beginning does not.
+// The row's bias (solvers/rows/bias.hpp) reverses the velocity at t. As h -> 0, the derivative of such a step
+// by q and v tends to the saltation matrix. The derivative of a step that bounces at its beginning does not.
 // M has h B on its diagonal.
 #pragma once
 
@@ -13,7 +13,8 @@
 
 namespace costate {
 
-// visit(row, length, dofs, values, t) for every row of the contacts that bounce inside the step.
+// visit(row, length, dofs, values, t, first row of the block) for every row of the contacts that bounce
+// inside the step.
 template <class T, class Visit>
 void for_each_located_row(const World& w, const T* theta, const T* q, const ContactScratch<T>& contacts,
                           const Rows<T>& rows, const Visit& visit) {
@@ -26,33 +27,34 @@ void for_each_located_row(const World& w, const T* theta, const T* q, const Cont
     }
 }
 
-// s.late = M^-1 sum t J^T lambda, taken off the displacement.
+// Subtracts s.impact_displacement = M^-1 sum t J^T lambda from the displacement.
 template <class T>
-void late_displacement(const World& w, const T* theta, const T* q, const T* L,
-                       const ContactScratch<T>& contacts, const Rows<T>& rows, ImpulseScratch<T>& s,
-                       T* displacement) {
+void impact_displacement(const World& w, const T* theta, const T* q, const T* L,
+                         const ContactScratch<T>& contacts, const Rows<T>& rows, ImpulseScratch<T>& s,
+                         T* displacement) {
     if (!rows.located) return;
-    std::fill(s.late.begin(), s.late.end(), T(0));
+    std::fill(s.impact_displacement.begin(), s.impact_displacement.end(), T(0));
     for_each_located_row(w, theta, q, contacts, rows,
                          [&](int row, int length, const int* dofs, int values, const T& t, int) {
                              for (int i = 0; i < length; ++i)
-                                 s.late[dofs[i]] += t * s.lambda[row] * rows.J[values + i];
+                                 s.impact_displacement[dofs[i]] += t * s.lambda[row] * rows.J[values + i];
                          });
-    ltl_solve_inplace(w.model, L, 0, w.nv(), s.late.data());
+    ltl_solve_inplace(w.model, L, 0, w.nv(), s.impact_displacement.data());
     for (int j = 0; j < w.nv(); ++j)
-        displacement[j] -= s.late[j];
+        displacement[j] -= s.impact_displacement[j];
 }
 // With y = -M^-1 displacement_bar:
-//   lambda_bar += t J y,   J_bar += t lambda y^T,   t_bar += lambda J y,   M_bar -= y late^T
+//   lambda_bar += t J y,   J_bar += t lambda y^T,   t_bar += lambda J y
+//   M_bar -= y impact_displacement^T
 template <class T>
-void late_displacement_adj(const World& w, const T* theta, const T* q, const T* L,
-                           const ContactScratch<T>& contacts, Rows<T>& rows, ImpulseScratch<T>& s,
-                           const T* displacement_bar, T* M_bar) {
+void impact_displacement_adj(const World& w, const T* theta, const T* q, const T* L,
+                             const ContactScratch<T>& contacts, Rows<T>& rows, ImpulseScratch<T>& s,
+                             const T* displacement_bar, T* M_bar) {
     if (!rows.located) return;
     for (int j = 0; j < w.nv(); ++j)
         s.w[j] = -displacement_bar[j];
     ltl_solve_inplace(w.model, L, 0, w.nv(), s.w.data());
-    ltl_solve_inplace_adj(w.model, 0, w.nv(), s.late.data(), s.w.data(), M_bar);
+    ltl_solve_inplace_adj(w.model, 0, w.nv(), s.impact_displacement.data(), s.w.data(), M_bar);
     for_each_located_row(w, theta, q, contacts, rows,
                          [&](int row, int length, const int* dofs, int values, const T& t, int first) {
                              const T& lambda = s.lambda[row];
@@ -67,16 +69,16 @@ void late_displacement_adj(const World& w, const T* theta, const T* q, const T* 
                          });
 }
 
-// Whether a block has bounced at the beginning of the step.
+// True if a block has bounced at the beginning of the step.
 template <class T> bool bounces(const RowBlock& block, const ImpulseScratch<T>& s) {
     return block.bias == BiasCase::bounce && value_of(s.lambda[block.row]) > 0;
 }
 
-// The covector of q+ where a step has bounced at its beginning and its gradient is to be that of an elastic
-// impact all the same (Werling et al. 2021, section VI and appendix E):
+// The covector of q+ if a step has bounced at its beginning and gets the gradient of an elastic impact
+// (Werling et al. 2021, section VI and appendix E):
 //   dq+/dq = X,   dq+/dv = h X,   X = 1 - sum y_i J_i^T J_i
-// with the y for which J_i X J_i^T = -e_i J_i J_i^T on the rows that bounce. `d` (nv): displacement_bar in,
-// X^T displacement_bar out.
+// with y such that J_i X J_i^T = -e_i J_i J_i^T on the rows that bounce. `d` (nv): in, displacement_bar; out,
+// X^T displacement_bar.
 template <class T>
 void elastic_displacement_inplace(const Rows<T>& rows, const ContactScratch<T>& contacts,
                                   ImpulseScratch<T>& s, T* d) {

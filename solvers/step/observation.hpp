@@ -1,5 +1,5 @@
-// y of a step: what may be asked of it besides the next state. It is put together here and nowhere else;
-// objectives, recordings, the C API and the viewer read y, and not the scratch of a step.
+// The observation y of a step: its results besides the next state. Objectives, recordings, the C API and the
+// viewer read y and not the scratch of a step.
 #pragma once
 
 #include "solvers/step/step.hpp"
@@ -36,8 +36,8 @@ template <class T> ContactObservation<T> observe_contact(const World& w, const S
         y.impulse += lambda[r] * c.direction(r);
     return y;
 }
-// Seeds the covectors of contact points and impulses. The origin of a common frame does not move with the
-// configuration: poses turn and shift in it.
+// Seeds the covectors of contact points and impulses. The origin of a common frame does not depend on the
+// configuration, because covectors of poses are taken in this frame.
 template <class T> void observe_contact_adj(StepScratch<T>& s, int i, const ContactObservationBar<T>& y_bar) {
     const ContactPoint<T>& c = s.contacts.points[i];
     ContactPointBar<T>& bar = s.contacts.points_bar[i];
@@ -51,7 +51,7 @@ template <class T> void observe_contact_adj(StepScratch<T>& s, int i, const Cont
     bar.geometry.gap += y_bar.gap;
 }
 
-// Whether a contact is one of the shape's; -1 stands for all.
+// True if the shape is one of the pair. shape -1: always true.
 inline bool touches(const FeaturePair& f, int shape) { return shape < 0 || f.a == shape || f.b == shape; }
 
 // Sum of the normal impulses of the shape's contacts, N s
@@ -68,7 +68,7 @@ template <class T> void normal_impulse_adj(StepScratch<T>& s, int shape, const T
             s.impulses.lambda_bar[b.row] += sum_bar;
 }
 
-// y of one step. Valid until the scratch takes the next.
+// y of one step, valid until the next step with the same scratch.
 template <class T> class Observation {
 public:
     Observation(const World& w, const StepScratch<T>& s) : w_(w), s_(s) {}
@@ -79,11 +79,11 @@ public:
 
     int contacts() const { return static_cast<int>(s_.contacts.points.size()); }
     ContactObservation<T> contact(int i) const { return observe_contact(w_, s_, i); }
-    T normal_impulse(int shape) const { return costate::normal_impulse(s_, shape); }  // N s; -1: of all
+    T normal_impulse(int shape) const { return costate::normal_impulse(s_, shape); }  // N s; -1: all
 
-    int rows() const { return s_.rows.count; }  // of constraints
+    int rows() const { return s_.rows.count; }  // number of constraint rows
     SolverOutcome solver() const { return solver_outcome(w_, s_); }
-    int sweeps() const { return solver_sweeps(s_); }  // the most of an island; 0 of exact solvers
+    int sweeps() const { return solver_sweeps(s_); }  // maximum over the islands; 0 for exact solvers
 
 private:
     const World& w_;

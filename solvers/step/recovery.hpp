@@ -1,19 +1,20 @@
-// Errors are taken back by position. What lies deeper than the slop is moved apart within the step, what an
-// equality holds together is moved together, and none of that motion is left as velocity (split impulses:
-// Guendelman, Bridson & Fedkiw 2003, and Catto's engines). The step's velocity v+ leaves such rows with J v+
-// >= 0, or = 0; a second problem, on these two kinds of rows and without friction, asks for the rest:
+// Recovery from errors of position. Bodies that are deeper than the slop are moved apart within the step, the
+// ends of an equality are moved together, and none of this motion remains as velocity (split impulses:
+// Guendelman, Bridson & Fedkiw 2003, and Catto's engines). The step's velocity v+ satisfies J v+ >= 0 on such
+// rows, or = 0 on equalities. A second problem on these two kinds of rows, without friction, gives the
+// motion:
 //
 //   s = J v+ + beta + R lambda >= 0                                  residual velocity of the step's rows
-//   w = M^-1 J^T kappa                                               velocity that is not kept
+//   w = M^-1 J^T kappa                                               velocity of the recovery, not part of v+
 //   s + rho + J w + c R kappa >= 0, complementary to kappa >= 0      rho: rows.recovery
 //   q+ = retract(q, h (v+ + w))
 //
-// with = 0 for the rows of equalities. The compliance is c = 100 times that of the step, so that errors which
-// cannot all be met are shared out and not amplified. Whatever solves the step, this problem is solved
-// exactly and pulled back through its active set. An island of more than 200 dofs takes 50 sweeps of
-// projected Gauss-Seidel instead, whose time is proportional to its rows, and their reverse sweep: there
-// kappa = PGS(W W^T + c R, s + rho) as in solvers/complementarity/pgs.hpp. Steps without such a row skip all
-// this. M has h B on its diagonal.
+// with = 0 for the rows of equalities. The compliance is c = 100 times that of the step, so that
+// contradictory errors are distributed and not amplified. With every contact solver this problem is solved
+// exactly and pulled back through its active set. A factored island of more than 200 dofs gets 50 sweeps of
+// projected Gauss-Seidel instead, with time proportional to its rows, and their reverse sweeps: kappa = PGS(W
+// W^T + c R, s + rho) as in solvers/complementarity/pgs.hpp. A step without such rows skips the recovery. M
+// has h B on its diagonal.
 #pragma once
 
 #include "solvers/step/impulses.hpp"
@@ -21,21 +22,21 @@
 namespace costate {
 
 inline constexpr double recovery_compliance = 100;  // c
-inline constexpr int recovery_sweeps = 50, most_dofs_recovered_exactly = 200;
+inline constexpr int recovery_sweeps = 50, max_dofs_recovered_exactly = 200;
 
 template <class T> struct RecoveryScratch {
     std::vector<T> b, kappa;                    // (rows) s + rho, m/s; N s
-    std::vector<unsigned char> dropped;         // (rows) also friction, which has no part in it
+    std::vector<unsigned char> dropped;         // (rows) rows.dropped, and all friction rows
     std::vector<T> A;                           // as the dense Delassus operators, with c R
     std::vector<T> R, diagonal;                 // (rows) c R; the diagonal of A
     std::vector<FactoredOperator<T>> factored;  // (islands)
-    std::vector<T> w;                           // (nv) velocity that is not kept
+    std::vector<T> w;                           // (nv) velocity of the recovery
     std::vector<ActiveSet<T>> sets;             // per island
-    std::vector<PgsTape<T>> tapes;              // per island, of sweeps
-    std::vector<unsigned char> swept;           // per island: recovered by sweeps
+    std::vector<PgsTape<T>> tapes;              // per island with sweeps
+    std::vector<unsigned char> swept;           // per island: 1 if recovered by sweeps
     LcpScratch lcp;
     // bars
-    std::vector<T> R_bar;                     // (rows) of c R, by sweeps
+    std::vector<T> R_bar;                     // (rows) of c R, from the sweeps
     std::vector<T> kappa_bar, s_bar, mu_bar;  // (rows)
     std::vector<T> w_bar;                     // (nv)
     explicit RecoveryScratch(const World& world)
@@ -68,7 +69,7 @@ MlcpView<T> recovery_problem(const Rows<T>& rows, const DelassusScratch<T>& d,
     return p;
 }
 
-// The operators of the islands with c R in place of R.
+// Operators of the islands with c R instead of R.
 template <class T>
 void soften(const Rows<T>& rows, const DelassusScratch<T>& d, const ImpulseScratch<T>& impulses,
             RecoveryScratch<T>& s) {
@@ -94,14 +95,14 @@ void soften(const Rows<T>& rows, const DelassusScratch<T>& d, const ImpulseScrat
     }
 }
 
-// kappa of island i, from 0.
+// Computes kappa of island i, starting from 0.
 template <class T>
 void recover_island(const Rows<T>& rows, const DelassusScratch<T>& d, const ImpulseScratch<T>& impulses,
                     RecoveryScratch<T>& s, size_t i) {
     const Island& island = rows.islands[i];
     const MlcpView<T> p = recovery_problem(rows, d, impulses, s, i);
     T* kappa = s.kappa.data() + island.row;
-    const bool exactly = !island.factored || island.dofs <= most_dofs_recovered_exactly;
+    const bool exactly = !island.factored || island.dofs <= max_dofs_recovered_exactly;
     const bool solved = exactly && lcp(p, s.lcp, s.sets[i], kappa) != SolverStatus::unsolved;
     s.swept[i] = island.factored && !solved;
     if (s.swept[i] == 0) return;
@@ -109,7 +110,7 @@ void recover_island(const Rows<T>& rows, const DelassusScratch<T>& d, const Impu
     pgs(p, recovery_sweeps, 0, s.tapes[i], kappa);
 }
 
-// s.w from the impulses of the step; 0 where no row recovers.
+// Computes s.w from the impulses of the step. 0 if no row recovers.
 template <class T>
 void recover_positions(const World& w, const T* L, const Rows<T>& rows, const DelassusScratch<T>& d,
                        const ImpulseScratch<T>& impulses,
@@ -118,7 +119,7 @@ void recover_positions(const World& w, const T* L, const Rows<T>& rows, const De
     std::fill(s.w.begin(), s.w.end(), T(0));
     s.swept.assign(rows.islands.size(), 0);
     if (!rows.recovers) return;
-    // 1 what the rows are left with
+    // 1 residual velocity of the rows
     s.b.assign(rows.beta.size(), T(0));
     s.kappa.assign(rows.beta.size(), T(0));
     s.dropped = rows.dropped;
@@ -145,8 +146,8 @@ void recover_positions(const World& w, const T* L, const Rows<T>& rows, const De
 // From w_bar, with y = M^-1 w_bar, kappa_bar = J y, s_bar by the active set, z = M^-1 (w_bar + J^T s_bar):
 //   J_bar += s_bar (v+ + w)^T + kappa z^T,   M_bar -= z w^T,   beta_bar, rho_bar += s_bar
 //   R_bar += s_bar (lambda + c kappa),   lambda_bar += R s_bar,   v+_bar += J^T s_bar
-// Of an island recovered by sweeps s_bar is the covector of their b, z = y, J_bar has s_bar v+^T, R_bar has
-// c times that of the sweeps' c R, and W_bar adds up in d.W_bar.
+// For an island recovered by sweeps, s_bar is the covector of their b, z = y, J_bar has s_bar v+^T, R_bar has
+// c times the covector of the sweeps' c R, and d.W_bar accumulates W_bar.
 template <class T>
 void recover_positions_adj(const World& w, const T* L, Rows<T>& rows, DelassusScratch<T>& d,
                            ImpulseScratch<T>& impulses, RecoveryScratch<T>& s,
@@ -165,7 +166,7 @@ void recover_positions_adj(const World& w, const T* L, Rows<T>& rows, DelassusSc
     });
     // 2 kappa
     s.s_bar.assign(s.kappa.size(), T(0));
-    s.mu_bar.assign(s.kappa.size(), T(0));  // stays zero: no row with a bound takes part
+    s.mu_bar.assign(s.kappa.size(), T(0));  // stays zero: rows with a bound are dropped
     s.R_bar.assign(s.kappa.size(), T(0));
     for (size_t i = 0; i < rows.islands.size(); ++i) {
         const Island& island = rows.islands[i];
@@ -188,7 +189,7 @@ void recover_positions_adj(const World& w, const T* L, Rows<T>& rows, DelassusSc
     });
     ltl_solve_inplace(w.model, L, 0, w.nv(), s.w_bar.data());
     ltl_solve_inplace_adj(w.model, 0, w.nv(), s.w.data(), s.w_bar.data(), M_bar);
-    // 1 what the rows are left with
+    // 1 residual velocity of the rows
     for_each_row_of_block(rows, [&](const RowBlock& block, int row, int length, const int* dofs, int values) {
         const size_t r = row;
         const T &s_bar = s.s_bar[r], &kappa = s.kappa[r], &lambda = impulses.lambda[r];

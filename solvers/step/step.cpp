@@ -6,14 +6,14 @@ namespace costate {
 
 namespace {
 
-// Which side of the recovery's complementarity row r of island i is on. A row that the step has just closed
-// and that the recovery does not push is on both, up to round-off; there both sides have one derivative, as
-// its s is 0 and stays 0.
+// The side of the recovery's complementarity for row r of island i. A row that the step has just closed and
+// the recovery does not push is on both sides up to round-off. Both sides then have the same derivative,
+// because s is 0 and stays 0.
 std::uint64_t recovery_branch(const StepScratch<double>& s, size_t i, int r) {
     constexpr double tie = 1e-10;  // m/s
     const Island& island = s.rows.islands[i];
     if (!recovers(s.rows, island)) return 0;
-    if (s.recovery.swept[i] != 0) {  // whether it is pushed, by the sweeps
+    if (s.recovery.swept[i] != 0) {  // one bit per sweep: the row is pushed
         std::uint64_t pushed = 1;
         const PgsTape<double>& tape = s.recovery.tapes[i];
         for (int k = 1; k <= tape.sweeps; ++k)
@@ -74,7 +74,7 @@ std::uint64_t branch_hash(const StepScratch<double>& s) {
         for (int k = 0; k < tape.sweeps; ++k)
             for (int r = 0; r < p.rows; ++r, ++x) {
                 const int code = clamp_code(p, r, x);
-                // bounds of 0 are one
+                // both bounds of 0 are the same
                 mix(static_cast<std::uint64_t>((*x == 0 ? std::abs(code) : code) + 1));
             }
     }

@@ -1,4 +1,4 @@
-// One time step, and its adjoint: the same ten lines read upwards.
+// One time step, and its adjoint: the same ten stages in reverse order.
 //
 //   M (v_f - v) + h [c + B v_f - tau] = 0         free velocity, damping implicit
 //   lambda = MLCP(J M^-1 J^T + R, J v_f + beta)   impulses, N s
@@ -7,9 +7,8 @@
 //
 // M has h B on its diagonal throughout.
 //
-// A step is a pure function of (x, u, theta) and always leaves its intermediates in the scratch; `step_adj`
-// reads them. Going backwards over time means running the same compiled `step` from a stored state, then
-// `step_adj`.
+// A step is a pure function of (x, u, theta). It leaves its intermediates in the scratch, where `step_adj`
+// reads them. The backward pass runs the same compiled `step` from a stored state, then `step_adj`.
 #pragma once
 
 #include "core/dynamics/gyroscopic.hpp"
@@ -23,8 +22,8 @@
 
 namespace costate {
 
-// Of a step that is pulled back through two sets of contacts: what the objective has seeded, and the covectors
-// of (theta, x, u) that each way gives.
+// For a step that is pulled back through two active sets: the covectors seeded by the objective, and the
+// covectors of (theta, x, u) from each active set.
 template <class T> struct TwoWays {
     struct Way {
         std::vector<T> theta, x, u;
@@ -65,8 +64,8 @@ template <class T> struct TwoWays {
     }
 };
 
-// All intermediates of a step, grouped by stage. One a thread; nothing is allocated once a step has been seen
-// with as many rows.
+// All intermediates of a step, grouped by stage. Each thread needs its own scratch. A step allocates only if
+// it has more rows than all before.
 template <class T> struct StepScratch {
     std::vector<Saturation> saturations;  // 1 (nu)
     std::vector<T> tau, B;                // 1 (nv) joint forces; implicit damping
@@ -78,9 +77,9 @@ template <class T> struct StepScratch {
     DelassusScratch<T> delassus;          // 8
     ImpulseScratch<T> impulses;           // 9, 10
     RecoveryScratch<T> recovery;          // 10
-    std::vector<T> v_next, displacement;  // 10 (nv) v+; h (v+ + w), less what located impacts take off
-    // Covectors that the caller may seed between clear_bars and step_adj: of poses and velocities at the
-    // start of the step here, of impulses in impulses.lambda_bar, of contact points in contacts.points_bar.
+    std::vector<T> v_next, displacement;  // 10 (nv) v+; h (v+ + w) - impact_displacement
+    // Covectors that the caller may seed between clear_bars and step_adj: `bar` for poses and velocities at
+    // the start of the step, impulses.lambda_bar for impulses, contacts.points_bar for contact points.
     KinematicsBar<T> bar;
     std::vector<T> v_next_bar, displacement_bar, v_free_bar, tau_bar, B_bar;  // (nv)
     TwoWays<T> two_ways;
@@ -92,63 +91,64 @@ template <class T> struct StepScratch {
 template <class T>
 void step(const World& w,
           const T* theta,     // (np)
-          const T* x,         // (nx) q, v, and what a warm start keeps
+          const T* x,         // (nx) q, v, and the data of a warm start
           const T* u,         // (nu)
           StepScratch<T>& s,  // out
           T* x_next);         // out (nx)
 
-// After step(w, theta, x, u, s, ...), s.clear_bars() and whatever the objective seeds.
+// Call after step(w, theta, x, u, s, ...), s.clear_bars() and the seeding of the objective.
 template <class T>
 void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
-              const T* x_next_bar,  // (ndx) covector of (q+, v+) and the kept impulses; keys have none
+              const T* x_next_bar,  // (ndx) covector of (q+, v+) and the stored impulses; 0 for keys
               T* theta_bar,         // (np) +=
-              T* x_bar,             // (ndx) += covector of (q, v) and the kept impulses
+              T* x_bar,             // (ndx) += covector of (q, v) and the stored impulses
               T* u_bar);            // (nu) +=
 
-// The same through the active set that the step ended in, whatever Settings::complementarity_aware asks for.
-// Linear in x_next_bar, which the choice between two active sets is not: this is the derivative of what ran.
+// The same through the active set of the solution, regardless of Settings::complementarity_aware. It is the
+// derivative of the step that ran, and linear in x_next_bar. The choice between two active sets is not
+// linear.
 template <class T>
 void step_adj_as_solved(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
                         const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar);
 
-// Whether q+ is given the gradient of an elastic impact.
+// True if q+ gets the gradient of an elastic impact.
 template <class T> bool has_elastic_gradient(const World& w, const StepScratch<T>& s) {
     return w.settings.impact == Impact::elastic &&
            std::ranges::any_of(s.rows.blocks, [&](const RowBlock& b) { return bounces(b, s.impulses); });
 }
 
-// Whether q+ = retract(q, h v+), and is pulled back as that: neither moved by anything else nor given the
-// gradient of another motion.
+// True if q+ = retract(q, h v+) and is pulled back as this function: without located impacts, recovery or the
+// gradient of an elastic impact.
 template <class T> bool displacement_is_h_v(const World& w, const StepScratch<T>& s) {
     return !s.rows.located && !s.rows.recovers && !has_elastic_gradient(w, s);
 }
 
-// Poses and velocities at a state, without a step: what an objective may ask of the last state of a rollout.
+// Computes poses and velocities at a state without a step, for the objective at the last state of a rollout.
 template <class T> void observe(const World& w, const T* theta, const T* x, StepScratch<T>& s);
 template <class T>
 void observe_adj(const World& w, const T* theta, const T* x, StepScratch<T>& s, T* theta_bar, T* x_bar);
 
-// A hash of every branch the step took: features, rows, bias cases, saturation, clamps of every sweep. Two
-// steps with equal hashes ran through the same smooth pieces.
+// A hash of every branch of the step: features, rows, bias cases, saturation, clamps of every sweep. Steps
+// with equal hashes evaluate the same smooth function.
 std::uint64_t branch_hash(const StepScratch<double>& s);
 
-// Whether a step with rows is pulled back through the equations that its impulses obey. All islands must be
-// solved, else the sweeps of those that are not are pulled back themselves: at 100 times the acceptable
-// residual, gradients by the equations are off by up to 1e-3.
+// True if a step with rows is pulled back through the equations of its impulses. This requires that all
+// islands are solved; otherwise sweeps are pulled back. At 100 times the acceptable residual, gradients by
+// the equations have errors of up to 1e-3.
 template <class T> bool has_implicit_gradient(const World& w, const StepScratch<T>& s) {
     return w.implicit_gradient() && !s.impulses.any_swept();
 }
 
-// How the islands' complementarity problems were left.
+// Result of the islands' complementarity problems.
 struct SolverOutcome {
-    double residual = 0;  // the largest, m/s
-    // whether all are solved: exact solvers say so, of sweeps the residual is acceptable
+    double residual = 0;  // largest over the islands, m/s
+    // all islands are solved: reported by exact solvers, judged by the residual for sweeps
     bool converged = true;
 };
 SolverOutcome solver_outcome(const World& w, const StepScratch<double>& s);
 inline double solver_residual(const World& w, const StepScratch<double>& s) {
     return solver_outcome(w, s).residual;
 }
-int solver_sweeps(const StepScratch<double>& s);  // the most that any took; 0 of exact solvers
+int solver_sweeps(const StepScratch<double>& s);  // maximum over the islands; 0 for exact solvers
 
 }  // namespace costate

@@ -1,5 +1,5 @@
-// The bodies of solvers/step/step.hpp's templates, for the files that instantiate them: solvers/step/step.cpp
-// for double and Dual<double>.
+// Definitions of the templates of solvers/step/step.hpp, for the files that instantiate them.
+// solvers/step/step.cpp does for double and Dual<double>.
 #pragma once
 
 #include "solvers/step/step.hpp"
@@ -49,7 +49,7 @@ void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>
     // 1 joint forces
     actuation(w.model, theta, q, v, u, s.saturations.data(), s.tau.data(), s.B.data());
     if (w.settings.gyroscopic == Gyroscopic::midpoint) gyroscopic_torques(w.model, theta, h, v, s.tau.data());
-    // 2 poses, axes, velocities; what pushes along them
+    // 2 poses, axes, velocities, thrust
     kinematics(w.model, theta, q, v, s.kinematics);
     thrust(w.model, theta, s.kinematics, s.saturations.data(), u, s.tau.data());
     // 3 mass matrix and its factor
@@ -67,7 +67,7 @@ void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>
     make_rows(w, theta, at, s.v_free.data(), s.kinematics, s.contacts, s.rows);
     // 8 Delassus operator
     delassus(w, free.M.data(), s.rows, s.delassus);
-    // 9 impulses, from those of the last step
+    // 9 impulses, starting from those of the last step
     warm_start(w, at.kept, s.contacts, s.rows, s.impulses);
     solve_impulses(w, s.rows, s.delassus, s.v_free.data(), s.impulses);
     // 10 velocity with impulses, configuration
@@ -78,28 +78,28 @@ void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>
     for (size_t n = 0; n < s.v_next.size(); ++n)
         s.displacement[n] = h * (s.v_next[n] + s.recovery.w[n]);
     std::ranges::copy(s.v_next, v_next);
-    late_displacement(w, theta, q, free.M.data(), s.contacts, s.rows, s.impulses, s.displacement.data());
+    impact_displacement(w, theta, q, free.M.data(), s.contacts, s.rows, s.impulses, s.displacement.data());
     retract(w.model, q, s.displacement.data(), q_next);
     keep_impulses(w, s.contacts, s.rows, s.impulses, x_next + w.nq() + w.nv());
 }
 
 namespace {
 
-// q+ = retract(q, displacement), where displacement = h (v+ + w) less what located impacts take off. Leaves
-// the covector of h v+ and h w in s.displacement_bar.
+// Adjoint of q+ = retract(q, displacement) with displacement = h (v+ + w) - impact_displacement. Leaves the
+// covector of v+ and of w in s.displacement_bar.
 template <class T>
 void pull_back_configuration(const World& w, const T* theta, const T* q, const T* q_next_bar,
                              StepScratch<T>& s, T* theta_bar, T* q_bar) {
     retract_adj(w.model, q, s.displacement.data(), q_next_bar, q_bar, s.displacement_bar.data());
-    late_displacement_adj(w, theta, q, s.free_motion.M.data(), s.contacts, s.rows, s.impulses,
-                          s.displacement_bar.data(), s.free_motion.M_bar.data());
+    impact_displacement_adj(w, theta, q, s.free_motion.M.data(), s.contacts, s.rows, s.impulses,
+                            s.displacement_bar.data(), s.free_motion.M_bar.data());
     for (int j = 0; j < w.nv(); ++j) {
         w.h(theta_bar) += s.displacement_bar[j] * (s.v_next[j] + s.recovery.w[j]);
         s.displacement_bar[j] *= w.h(theta);
     }
 }
 
-// The same with the gradient of an elastic impact: q+ depends on q and v of the start, and not on v+.
+// The same with the gradient of an elastic impact: q+ depends on q and v at the start, and not on v+.
 template <class T>
 void pull_back_elastic_configuration(const World& w, const T* theta, const StateView<T>& x,
                                      const T* q_next_bar, StepScratch<T>& s, T* theta_bar,
@@ -117,31 +117,31 @@ void pull_back_elastic_configuration(const World& w, const T* theta, const State
     }
 }
 
-// 10, 9 and 8 backwards operator by operator: from the covector of v+ to those of the rows, of the factor of
-// M and of the free velocity.
+// Reverse of 10, 9 and 8 operator by operator: from the covector of v+ to the covectors of the rows, of the
+// factor of M and of the free velocity.
 template <class T> void pull_back_impulses(const World& w, StepScratch<T>& s, T* kept_bar) {
     FreeMotionScratch<T>& free = s.free_motion;
     // 10 velocity with impulses
     s.v_free_bar = s.v_next_bar;
     apply_impulses_adj(w, free.M.data(), s.rows, s.impulses, s.v_next_bar.data(), free.M_bar.data());
-    // 9 impulses, from those of the last step
+    // 9 impulses, starting from those of the last step
     solve_impulses_adj(s.rows, s.delassus, s.v_free.data(), s.impulses, s.v_free_bar.data());
     warm_start_adj(w, s.rows, s.impulses, kept_bar);
     // 8 Delassus operator
     delassus_adj(w, free.M.data(), s.rows, s.delassus, free.M_bar.data());
 }
 
-// 10, 9, 8, 4 and 3 backwards at once, by the equations that v+ and the impulses obey
+// Reverse of 10, 9, 8, 4 and 3 together, by the equations that v+ and the impulses satisfy
 // (solvers/step/implicit.hpp).
 template <class T>
-void pull_back_equations(const World& w, const T* theta, const T* v, StepScratch<T>& s, Labels labels,
+void pull_back_equations(const World& w, const T* theta, const T* v, StepScratch<T>& s, ContactLabels labels,
                          T* theta_bar, T* v_bar) {
     FreeMotionScratch<T>& free = s.free_motion;
     std::fill(s.v_free_bar.begin(), s.v_free_bar.end(), T(0));
     constrained_response(w, free.M.data(), s.rows, s.delassus, s.impulses, s.v_next_bar.data(), labels);
-    // s_bar.s, and w.J^T lambda
+    // the terms s_bar.s and w.J^T lambda
     const T power = pull_back_row_velocities(s.rows, s.impulses, s.v_next.data());
-    // -w.r: inverse dynamics at a = (v+ - v)/h
+    // the term -w.r: inverse dynamics at a = (v+ - v)/h
     const T& h = w.h(theta);
     T& h_bar = w.h(theta_bar);
     const std::vector<T>& response = s.impulses.w;
@@ -163,7 +163,7 @@ void pull_back_equations(const World& w, const T* theta, const T* v, StepScratch
     if (s.recovery.any_swept()) delassus_adj(w, free.M.data(), s.rows, s.delassus, free.M_bar.data());
 }
 
-// 4 and 3 backwards operator by operator: from s.v_free_bar and the covector of the factor of M.
+// Reverse of 4 and 3 operator by operator: from s.v_free_bar and the covector of the factor of M.
 template <class T>
 void pull_back_free_motion(const World& w, const T* theta, const T* v, StepScratch<T>& s, T* theta_bar,
                            T* v_bar) {
@@ -180,8 +180,8 @@ void pull_back_free_motion(const World& w, const T* theta, const T* v, StepScrat
     mass_matrix_adj(w, theta, s.kinematics, s.B.data(), free, s.bar, theta_bar, s.B_bar.data());
 }
 
-// Whether v+ is pulled back through the equations of motion: of a step with rows as has_implicit_gradient
-// says, without rows unless ABA was asked for.
+// True if v+ is pulled back through the equations of motion: with rows if has_implicit_gradient, without rows
+// unless the setting is ABA.
 template <class T> bool by_equations(const World& w, const StepScratch<T>& s) {
     if (!needs_mass_matrix(w)) return false;
     return has_implicit_gradient(w, s) ||
@@ -191,7 +191,7 @@ template <class T> bool by_equations(const World& w, const StepScratch<T>& s) {
 // The stages of `step` from the last to the first.
 template <class T>
 void pull_back_step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
-                    const T* x_next_bar, Labels labels, T* theta_bar, T* x_bar, T* u_bar) {
+                    const T* x_next_bar, ContactLabels labels, T* theta_bar, T* x_bar, T* u_bar) {
     const StateView<T> at(w, x);
     const StateBars<T> bar(w, x_bar);
     FreeMotionScratch<T>& free = s.free_motion;
@@ -216,13 +216,13 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
                   RowBars<T>{theta_bar, bar.q, bar.v, s.v_free_bar.data(), s.bar});
     // 6 contact points, normals, gaps
     make_contacts_adj(w, theta, s.kinematics, s.contacts, s.bar, theta_bar);
-    // 5 features that meet: decided, nothing flows
-    // 4 velocity without impulses, 3 mass matrix; located impacts and recovery depend on M by themselves
+    // 5 features that meet: discrete, no derivative
+    // 4 velocity without impulses, 3 mass matrix; located impacts and recovery depend on M directly
     const bool by_mass_matrix = s.rows.located || s.rows.recovers;
-    if (implicit && by_mass_matrix)  // pull_back_equations has written over it
+    if (implicit && by_mass_matrix)  // pull_back_equations has overwritten s.free_motion
         free_acceleration(w, theta, s.kinematics, at.v, s.tau.data(), s.B.data(), free);
     if (!implicit || by_mass_matrix) pull_back_free_motion(w, theta, at.v, s, theta_bar, bar.v);
-    // 2 poses, axes, velocities; what pushes along them
+    // 2 poses, axes, velocities, thrust
     thrust_adj(w.model, theta, s.kinematics, s.saturations.data(), u, s.tau_bar.data(), s.bar, theta_bar,
                u_bar);
     kinematics_adj(w.model, theta, at.q, at.v, s.kinematics, s.bar, theta_bar, bar.q, bar.v);
@@ -234,13 +234,13 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
                   theta_bar, bar.q, bar.v, u_bar);
 }
 
-// Through both sets of contacts, keeping the larger gradient, by |q_bar|^2 + |tau_bar|^2/h.
+// Pulls back through both active sets and adds the larger gradient, measured by |q_bar|^2 + |tau_bar|^2/h.
 template <class T>
 void pull_back_both_ways(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
                          const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar) {
     TwoWays<T>& both = s.two_ways;
     both.keep_seeds(s.bar, s.impulses.lambda_bar, s.contacts.points_bar);
-    for (const Labels labels : {Labels::solved, Labels::relabelled}) {
+    for (const ContactLabels labels : {ContactLabels::solved, ContactLabels::relabelled}) {
         typename TwoWays<T>::Way& way = both.ways[static_cast<int>(labels)];
         way.clear(w);
         s.clear_bars();
@@ -267,7 +267,7 @@ void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratc
 template <class T>
 void step_adj_as_solved(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
                         const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar) {
-    pull_back_step(w, theta, x, u, s, x_next_bar, Labels::solved, theta_bar, x_bar, u_bar);
+    pull_back_step(w, theta, x, u, s, x_next_bar, ContactLabels::solved, theta_bar, x_bar, u_bar);
 }
 
 template <class T> void observe(const World& w, const T* theta, const T* x, StepScratch<T>& s) {

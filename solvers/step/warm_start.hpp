@@ -1,22 +1,22 @@
-// Warm start: the impulses that a step found, from which the next step's solver starts. They are part of the
-// state, so a step stays a pure function of its arguments, and checkpoints and gradients hold all of it.
-// A state then holds, behind (q, v),
+// Warm start: the next step's solver starts from the impulses of this step. They are part of the state, so a
+// step stays a pure function of its arguments, and checkpoints and gradients are complete. With a warm start,
+// a state has after (q, v):
 //
-//   keys (contacts)                          of the features that met, in the order of detection; 0: none
-//   impulses (3 contacts)                    (normal, t1, t2) of each of them, N s
+//   keys (contacts)                          of the pairs of features, in the order of detection; 0: none
+//   impulses (3 contacts)                    (normal, t1, t2) of each contact, N s
 //   impulses of joint limits, dry friction
-//   and equalities                           each at its own place
+//   and equalities                           each at a fixed position
 //
-// and its tangent has as many numbers in the same places behind those of q and v. Keys have no derivative:
-// their entries are 0 in tangents and covectors that come out, and are not read in those that go in. Contacts
-// beyond the capacity start from 0.
+// Its tangent has the same entries after those of q and v. Keys have no derivative: their entries are 0 in
+// output tangents and covectors, and not read from input tangents and covectors. Contacts beyond the capacity
+// start from 0.
 #pragma once
 
 #include "solvers/step/impulses.hpp"
 
 namespace costate {
 
-// A whole number below 2^53, which a double holds exactly.
+// A positive integer up to 2^52, exact in a double.
 inline double feature_key(const FeaturePair& f) {
     std::uint64_t hash = 0;
     for (const std::uint64_t part :
@@ -31,7 +31,7 @@ inline double feature_key(const FeaturePair& f) {
     return static_cast<double>((hash >> 12) + 1);
 }
 
-// Where the impulses of a block stand behind the keys, for the n-th contact where it is one; -1: nowhere.
+// Position of a block's impulses after the keys, -1: none. n: slot of the contact, if the block is a contact.
 inline int warm_place(const World& w, const RowBlock& block, int n) {
     const Model& m = w.model;
     const int limits = 3 * w.warm_contacts(), dry = limits + 2 * static_cast<int>(m.limits.size()),
@@ -41,12 +41,12 @@ inline int warm_place(const World& w, const RowBlock& block, int n) {
         case RowKind::limit:
         case RowKind::ball_limit: return limits + 2 * block.index + (block.side < 0 ? 1 : 0);
         case RowKind::dry_friction: return dry + block.index;
-        default: return equalities + static_cast<int>(most_rows_of_a_block) * block.index;
+        default: return equalities + static_cast<int>(max_rows_of_a_block) * block.index;
     }
 }
 
-// warm (numbers behind (q, v), or null) -> s.lambda, where the solver starts; s.warm (blocks): where each
-// block found it, -1: nowhere
+// Computes s.lambda, the start of the solver, from warm, the entries after (q, v), null if none. s.warm
+// (blocks): position of each block's impulses, -1: none.
 template <class T>
 void warm_start(const World& w, const T* warm, const ContactScratch<T>& contacts, const Rows<T>& rows,
                 ImpulseScratch<T>& s) {
@@ -61,7 +61,7 @@ void warm_start(const World& w, const T* warm, const ContactScratch<T>& contacts
     for (size_t n = 0; n < rows.blocks.size(); ++n) {
         const RowBlock& block = rows.blocks[n];
         int slot = block.index;
-        if (block.kind == RowKind::contact) {  // mostly where it was
+        if (block.kind == RowKind::contact) {  // usually in the same slot as in the last step
             const double key = feature_key(contacts.points[block.index].features);
             if (slot >= capacity || value_of(warm[slot]) != key) {
                 const auto found = std::ranges::lower_bound(s.warm_slots, std::pair(key, 0));
@@ -73,7 +73,7 @@ void warm_start(const World& w, const T* warm, const ContactScratch<T>& contacts
             std::copy_n(warm + capacity + s.warm[n], block.rows, s.lambda.begin() + block.row);
     }
 }
-// lambda_bar: the covector of the start; warm_bar (numbers behind (q, v)) += that of the kept impulses
+// Input: s.lambda_bar, the covector of the start. Adds to warm_bar, the covector of the stored impulses.
 template <class T>
 void warm_start_adj(const World& w, const Rows<T>& rows, const ImpulseScratch<T>& s, T* warm_bar) {
     for (size_t n = 0; w.settings.warm_start && n < rows.blocks.size(); ++n)
@@ -83,7 +83,7 @@ void warm_start_adj(const World& w, const Rows<T>& rows, const ImpulseScratch<T>
         }
 }
 
-// The solution -> what the next step starts from.
+// Stores the solution for the start of the next step.
 template <class T>
 void keep_impulses(const World& w, const ContactScratch<T>& contacts, const Rows<T>& rows,
                    const ImpulseScratch<T>& s, T* warm_next) {

@@ -146,12 +146,12 @@ TEST_CASE("batch: poses and velocities of frames, and their reverse") {
     const int site = static_cast<int>(m.bodies.size()), frames[] = {m.body_index("body1"), site};
     constexpr size_t n = std::size(frames);
     CaseBatch batch(c, {.n_env = batch_size, .threads = 2, .own_parameters = true});
-    const auto look = [&](const VecX<double>& x) {
+    const auto frames_at = [&](const VecX<double>& x) {
         std::pair<VecX<double>, VecX<double>> out(batch_size * n * 7, batch_size * n * 6);
         batch.poses(x.data(), frames, n, out.first.data(), out.second.data());
         return out;
     };
-    const auto [poses, velocities] = look(c.x);
+    const auto [poses, velocities] = frames_at(c.x);
     StepScratch<double> s(c.w);
     for (size_t e = 0; e < batch_size; ++e) {
         observe(c.w, c.theta.data() + e * c.np, c.x.data() + e * c.nx, s);
@@ -177,7 +177,7 @@ TEST_CASE("batch: poses and velocities of frames, and their reverse") {
         VecX<double> x(c.x.size());
         for (size_t e = 0; e < batch_size; ++e)
             retract_state(c.w, c.x.data() + e * c.nx, by.data() + e * c.ndx, x.data() + e * c.nx);
-        const auto [p, v] = look(x);
+        const auto [p, v] = frames_at(x);
         double sum = velocities_bar.dot(v);
         for (size_t i = 0; i < batch_size * n; ++i)
             sum += rows_of(poses_bar, i, 6).head(3).dot(rows_of(p, i, 7).head(3));

@@ -202,7 +202,7 @@ TEST_CASE("checkpointing: the first adjoint that is not finite is named by step,
     impulses.weight = std::numeric_limits<double>::infinity();
     {
         const Objective with_impulses{impulses};
-        const Simulation::Looking looking(simulation, with_impulses);
+        const Simulation::ScopedObjective scoped(simulation, with_impulses);
         rollout.backward(s.theta, s.z0, g);
         REQUIRE(rollout.adjoint_divergence());
         CHECK(rollout.adjoint_divergence().step == s.steps - 1);
@@ -212,7 +212,7 @@ TEST_CASE("checkpointing: the first adjoint that is not finite is named by step,
     }
     for (Term& term : large)
         term.weight = std::numeric_limits<double>::infinity();
-    const Simulation::Looking looking(simulation, large);
+    const Simulation::ScopedObjective scoped(simulation, large);
     rollout.backward(s.theta, s.z0, g);
     CHECK(rollout.adjoint_divergence().step == s.steps);
     CHECK(rollout.adjoint_divergence().row.empty());

@@ -91,10 +91,10 @@ TEST_CASE("schedule: binomial takes as many evaluations as the formula says") {
 TEST_CASE("schedule: binomial takes the fewest evaluations that any order of checkpoints does") {
     // Of n steps whose first state is in one of s slots: run d, store, do the rest with a slot less, come
     // back for the d.
-    constexpr int most_steps = 90, most_slots = 12;
-    std::vector<std::vector<std::int64_t>> fewest(most_slots + 1, std::vector<std::int64_t>(most_steps + 1));
-    for (int s = 1; s <= most_slots; ++s)
-        for (int n = 1; n <= most_steps; ++n) {
+    constexpr int max_steps = 90, max_slots = 12;
+    std::vector<std::vector<std::int64_t>> fewest(max_slots + 1, std::vector<std::int64_t>(max_steps + 1));
+    for (int s = 1; s <= max_slots; ++s)
+        for (int n = 1; n <= max_steps; ++n) {
             std::int64_t& best = fewest[s][n];
             best = std::int64_t{n} * (n + 1) / 2;
             for (int d = 1; s > 1 && d < n; ++d)
@@ -219,12 +219,12 @@ TEST_CASE("schedule: two tiers write every segment's state to disk once and read
 }
 
 TEST_CASE("schedule: blocks of steps whose intermediates are kept take the fewest evaluations") {
-    constexpr int most_steps = 60, most_slots = 6;
+    constexpr int max_steps = 60, max_slots = 6;
     for (const int kept : {1, 2, 3, 7, 100}) {
-        std::vector<std::vector<std::int64_t>> fewest(most_slots + 1,
-                                                      std::vector<std::int64_t>(most_steps + 1));
-        for (int s = 1; s <= most_slots; ++s)
-            for (int n = 1; n <= most_steps; ++n) {
+        std::vector<std::vector<std::int64_t>> fewest(max_slots + 1,
+                                                      std::vector<std::int64_t>(max_steps + 1));
+        for (int s = 1; s <= max_slots; ++s)
+            for (int n = 1; n <= max_steps; ++n) {
                 std::int64_t& best = fewest[s][n];
                 best = n <= kept ? n : n + fewest[s][n - kept];
                 for (int d = 1; s > 1 && d < n; ++d)

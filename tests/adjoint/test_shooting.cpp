@@ -129,7 +129,7 @@ TEST_CASE("shooting: normal equations have the gradient of the loss, and J^T J o
     Term part = scene.objective[0];
     part.axes = Vec3<double>(0, 0, 1);
     const Objective one{part};
-    const Simulation::Looking looking(simulation, one);
+    const Simulation::ScopedObjective scoped(simulation, one);
     const double squared = rollout.forward(in.theta, in.x0, in.z);
     const NormalEquations of_one =
         ForwardProducts(scene.world, one, scene.plan, variables, scene.steps).at(y);

@@ -196,7 +196,7 @@ const tests = {
   async "what is only seen of a body is shown, in its colour, and can be switched off"() {
     const seen = ball("b", [0, 0, 0.5]);
     seen.model.bodies[0].visuals = [{ type: "box", half_extents: [0.3, 0.02, 0.02], position: [0, 0, 0.4], rgba: [0, 0.8, 0, 1] }];
-    const { page, said, close } = await open(make("looks.html", scene("looks.json", balls([seen]))), { hash: "#ui=0" });
+    const { page, said, close } = await open(make("visuals.html", scene("visuals.json", balls([seen]))), { hash: "#ui=0" });
     const green = async () => spot(await page.screenshot(), (r, g, b) => g > 60 && g > 2 * r && g > 2 * b).count;
     assert.ok((await green()) > 200, `${await green()} green pixels`);
     await page.keyboard.press("v");
@@ -214,7 +214,7 @@ const tests = {
     seen.model.bodies[0].visuals = [plate("plate.obj"), plate("plate.obj"), plate("broken.stl")];
     const { page, said, close } = await open(make("meshes.html", scene("meshes.json", balls([seen]))), { hash: "#ui=0" });
     assert.equal(await page.evaluate(() => costate.scene.geometries.length), 1);
-    assert.deepEqual(await page.evaluate(() => [costate.shown.shapes, costate.shown.looks]), [false, true]);
+    assert.deepEqual(await page.evaluate(() => [costate.shown.shapes, costate.shown.visuals]), [false, true]);
     assert.ok(spot(await page.screenshot(), (r, g, b) => g > 60 && g > 2 * r && g > 2 * b).count > 200);
     assert.match(await page.locator(".notes").textContent(), /Not shown: .*broken\.stl/);
     assert.deepEqual(said, []);
@@ -262,7 +262,7 @@ const tests = {
     assert.deepEqual(empty.said, []);
     await empty.close();
     const html = readFileSync(make("full.html", file), "utf8");
-    const data = html.indexOf('id="films">') + 11;
+    const data = html.indexOf('id="frames">') + 12;
     const changed = html.slice(0, data + 400) + (html[data + 400] === "A" ? "B" : "A") + html.slice(data + 401);
     for (const damaged of [html.slice(0, data + 300), html.slice(0, data), changed]) {
       writeFileSync(at("damaged.html"), damaged);

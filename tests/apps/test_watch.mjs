@@ -76,7 +76,7 @@ const tests = {
     await page.waitForSelector("body[data-done='1']", { state: "attached" });
     await page.waitForFunction(() => costate.runs[0].frames === 2501);
     assert.ok(Math.abs((await page.evaluate(() => costate.time)) - 2.5) < 1e-6);
-    assert.match(await page.locator(".news").textContent(), /^2500 steps, loss /);
+    assert.match(await page.locator(".status").textContent(), /^2500 steps, loss /);
     const times = await page.evaluate(() => Array.from(costate.runs[0].times));
     times.forEach((t, k) => assert.ok(Math.abs(t - 0.001 * k) < 1e-6, `frame ${k} is at ${t}`));
     // what it holds is what `simulate` writes
@@ -109,14 +109,14 @@ const tests = {
     const began = Date.now();
     assert.equal(await stop("SIGTERM"), 0);
     assert.ok(Date.now() - began < 3000, "it ends at once, with a page open");
-    await page.waitForFunction(() => document.querySelector(".news").textContent.includes("the program has ended"));
+    await page.waitForFunction(() => document.querySelector(".status").textContent.includes("the program has ended"));
   },
 
   async "an optimization shows the start and the best so far, and its loss"() {
     const { url, stop } = await watch("throw", "--optimize", "--port", "0");
     const { page, said } = await open(url);
     await page.waitForSelector("body[data-done='1']", { state: "attached" });
-    assert.match(await page.locator(".news").textContent(), /^\d+ iterations, \d+ losses, \d+ gradients, loss 0\.000\d+, target loss reached$/);
+    assert.match(await page.locator(".status").textContent(), /^\d+ iterations, \d+ losses, \d+ gradients, loss 0\.000\d+, target loss reached$/);
     await page.waitForFunction(() => costate.runs[1].about.loss < 0.001);
     assert.deepEqual(await page.evaluate(() => costate.runs.map((run) => run.label)), ["start", "best so far"]);
     const miss = await page.evaluate(() => {

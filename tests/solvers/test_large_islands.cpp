@@ -70,9 +70,9 @@ struct Result {
     bool factored = false, swept = false, recovered_by_sweeps = false;
 };
 
-Result step_and_pull_back(Heap heap, int most_dense_rows) {
+Result step_and_pull_back(Heap heap, int max_dense_rows) {
     World& w = heap.world;
-    w.settings.most_dense_rows = most_dense_rows;
+    w.settings.max_dense_rows = max_dense_rows;
     StepScratch<double> s(w);
     Result r{VecX<double>(w.nx()), VecX<double>::Zero(w.ndx()), VecX<double>::Zero(w.np())};
     step(w, heap.theta.data(), heap.x.data(), heap.u.data(), s, r.next.data());
@@ -133,7 +133,7 @@ TEST_CASE("a large island: the step and its gradient are those of the Delassus o
 
 // <x_bar+, dx+> = <x_bar, dx>
 Result dual_numbers_and_adjoint_agree(Heap heap) {
-    heap.world.settings.most_dense_rows = 0;
+    heap.world.settings.max_dense_rows = 0;
     const World& w = heap.world;
     const Result r = step_and_pull_back(heap, 0);
     Rng g(3);
@@ -203,7 +203,7 @@ TEST_CASE(
 TEST_CASE("a large island: a closed-form Jacobian is that of the adjoints") {
     Settings settings;
     settings.solver = SolverType::lcp;
-    settings.most_dense_rows = 0;
+    settings.max_dense_rows = 0;
     const Heap heap = sphere_heap(2, 2e-4, settings);
     const World& w = heap.world;
     StepScratch<double> s(w);
@@ -316,7 +316,7 @@ TEST_CASE("a large island: a heap of humanoids is solved exactly by a small mult
                 .work;
         MESSAGE("status ", static_cast<int>(exact.impulses.status[i]), ", work of ", work / sweep,
                 " sweeps, residual ", solver_residual(w, exact));
-        CHECK(work <= most_work_of_an_entry * entries + 150 * sweep);
+        CHECK(work <= max_work_of_an_entry * entries + 150 * sweep);
         CHECK(work <= 3000 * sweep);
         CHECK(exact.impulses.status[i] != SolverStatus::unsolved);
     }

@@ -52,9 +52,9 @@ ToyState bouncing_state(Rng& g, SolverType solver) {
 }
 
 // M, J, impulses -> displacement.
-struct LateDisplacementPass : ContactStage {
+struct ImpactDisplacementPass : ContactStage {
     std::vector<double> displacement_bar;
-    LateDisplacementPass(Rng& g, Regime)
+    ImpactDisplacementPass(Rng& g, Regime)
         : ContactStage(bouncing_state(g, SolverType::pgs), ForwardDynamics::crba),
           displacement_bar(s.displacement.size()) {
         in.add_along_direction(g, [&](Inputs& all) { all.add(M, M_dual, s.free_motion.M_bar); });
@@ -66,12 +66,12 @@ struct LateDisplacementPass : ContactStage {
     void run_duals() override {
         factor_duals();
         std::ranges::fill(d.displacement, D(0));
-        late_displacement(w, theta.data(), x.data(), d.free_motion.M.data(), d.contacts, d.rows, d.impulses,
-                          d.displacement.data());
+        impact_displacement(w, theta.data(), x.data(), d.free_motion.M.data(), d.contacts, d.rows, d.impulses,
+                            d.displacement.data());
     }
     void run_adjoint() override {
-        late_displacement_adj(w, t.theta.data(), q(), L(), s.contacts, s.rows, s.impulses,
-                              displacement_bar.data(), s.free_motion.M_bar.data());
+        impact_displacement_adj(w, t.theta.data(), q(), L(), s.contacts, s.rows, s.impulses,
+                                displacement_bar.data(), s.free_motion.M_bar.data());
     }
 };
 
@@ -105,7 +105,7 @@ TEST_CASE("analytic 13, one bounce located in its step: value and gradient O(h)"
     }
 }
 
-TEST_CASE("adjoint: late_displacement") { check_pass<LateDisplacementPass>(1e-11); }
+TEST_CASE("adjoint: impact_displacement") { check_pass<ImpactDisplacementPass>(1e-11); }
 
 // Across the bounce the elastic gradient has dq+/dq = -e, dq+/dv = -e h, dv+/dv = -e, and 0 for dv+/dq where
 // the saltation matrix has the velocity that gravity gives by the time that the impact moves, -(1 + e) g/v-:

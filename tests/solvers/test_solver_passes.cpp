@@ -154,7 +154,7 @@ struct SolveImpulsesPass : SolvingStage {
         const auto add = [&](const auto& numbers, auto& duals, auto& bars) {
             in.add_along_direction(g, [&](Inputs& all) { all.add(numbers, duals, bars); });
         };
-        if (most_dense_rows > 0)
+        if (max_dense_rows > 0)
             add(s.delassus.A, d.delassus.A, s.delassus.A_bar);
         else
             add(s.delassus.W, d.delassus.W, s.delassus.W_bar), add(s.rows.R, d.rows.R, s.rows.R_bar);
@@ -303,12 +303,12 @@ TEST_CASE("adjoint: island_delassus") { check_pass<IslandDelassusPass>(1e-11); }
 TEST_CASE("adjoint: delassus") { check_pass<DelassusPass>(1e-11); }
 TEST_CASE("adjoint: solve_impulses") { check_pass<SolveImpulsesPass>(1e-11); }
 TEST_CASE("adjoint: large islands") {
-    ContactStage::most_dense_rows = 0;
+    ContactStage::max_dense_rows = 0;
     check_pass<FactoredDelassusPass>(1e-11);
     check_pass<LargeDelassusPass>(1e-11);
     check_pass<SolveImpulsesPass>(1e-11);
     check_pass<StepPass<ForwardDynamics::crba>>(1e-11);
-    ContactStage::most_dense_rows = Settings().most_dense_rows;
+    ContactStage::max_dense_rows = Settings().max_dense_rows;
 }
 TEST_CASE("adjoint: apply_impulses") { check_pass<ApplyImpulsesPass>(1e-11); }
 TEST_CASE("adjoint: mass_matrix") { check_pass<MassMatrixPass>(1e-12); }

@@ -92,7 +92,7 @@ struct ContactStage : StagePass {
     std::vector<double> M;  // with h B, before its factor
     std::vector<D> M_dual;
 
-    static inline int most_dense_rows = Settings().most_dense_rows;  // 0: every island is factored
+    static inline int max_dense_rows = Settings().max_dense_rows;  // 0: every island is factored
 
     ContactStage(Rng& g, Regime r, ForwardDynamics dynamics = ForwardDynamics::crba)
         : ContactStage(busy_contact_state(g, r), dynamics) {}
@@ -106,7 +106,7 @@ struct ContactStage : StagePass {
           x_next(w.nx()),
           next(w.nx()) {
         t.world.settings.forward_dynamics = dynamics;
-        t.world.settings.most_dense_rows = most_dense_rows;
+        t.world.settings.max_dense_rows = max_dense_rows;
         step(w, t.theta.data(), t.x.data(), t.u.data(), s, next.data());
         step(w, theta.data(), x.data(), u.data(), d, x_next.data());
         M = unfactored(m, s.free_motion.M), M_dual = unfactored(m, d.free_motion.M);

@@ -26,7 +26,7 @@ async function inflate(bytes) {
 }
 
 // {header, planes}
-export async function unpack(text) {
+export async function decode(text) {
   const bytes = await inflate(bytesOfBase64(text));
   const ascii = (from, to) => String.fromCharCode(...bytes.subarray(from, to));
   if (bytes.length < 12 || ascii(0, 8) !== "costate1") throw new Damaged("its data belong to another program or version");

@@ -1,5 +1,5 @@
 // A live page, which receives the events of its server (apps/cli/watch.cpp) during a run.
-import { unpack } from "./decode.js";
+import { decode } from "./decode.js";
 import { element } from "./panel.js";
 import { Run } from "./run.js";
 
@@ -13,11 +13,11 @@ const refusal = () =>
 export function listen(parent, start, complain) {
   parent.querySelector(".message").textContent = "Waiting for the first states.";
   const source = new EventSource("events");
-  const news = element("li", { className: "news" });
+  const status = element("li", { className: "status" });
   const plot = element("img", { className: "loss", alt: "loss by iteration" });
   const { body } = document;
   let app = null;
-  let queue = Promise.resolve(); // handles events in order, although unpacking is asynchronous
+  let queue = Promise.resolve(); // handles events in order, although decoding is asynchronous
   const on = (kind, act) =>
     source.addEventListener(kind, ({ data }) => {
       queue = queue.then(() => act(data)).catch((error) => (source.close(), complain(parent, error)));
@@ -25,40 +25,40 @@ export function listen(parent, start, complain) {
 
   function open({ header, planes }, looping) {
     app = start(header, planes);
-    app.panel.notes.prepend(news);
+    app.panel.notes.prepend(status);
     app.looping = looping;
     if (looping) app.togglePlay();
     else app.seek(app.end);
     document.documentElement.dataset.ready = "1";
   }
-  const runsOf = ({ header, planes }) => header.runs.map((about) => new Run(about, header.things, app.scene.bodies.length, planes));
+  const runsOf = ({ header, planes }) => header.runs.map((about) => new Run(about, header.objects, app.scene.bodies.length, planes));
 
   on("frames", async (data) => {
-    const pack = await unpack(data);
-    if (!app) return open(pack, false);
-    app.runs[0].append(runsOf(pack)[0]);
+    const decoded = await decode(data);
+    if (!app) return open(decoded, false);
+    app.runs[0].append(runsOf(decoded)[0]);
     app.renew();
   });
   on("runs", async (data) => {
-    const pack = await unpack(data);
-    if (!app) return open(pack, true);
-    runsOf(pack).forEach((run, i) => app.runs[i].take(run));
+    const decoded = await decode(data);
+    if (!app) return open(decoded, true);
+    runsOf(decoded).forEach((run, i) => app.runs[i].take(run));
     app.renew();
   });
   on("plot", (data) => {
     plot.src = `data:image/svg+xml,${encodeURIComponent(JSON.parse(data).svg)}`;
     if (app && !plot.isConnected) app.picture.append(plot);
   });
-  on("news", (data) => {
+  on("status", (data) => {
     const { text, done } = JSON.parse(data);
-    news.textContent = text;
+    status.textContent = text;
     body.dataset.done = done ? "1" : "";
     if (done) source.close();
   });
   source.onerror = () => {
     source.close();
     queue = queue.then(async () => {
-      if (app) news.textContent += " (the program has ended; its last states remain)";
+      if (app) status.textContent += " (the program has ended; its last states remain)";
       else complain(parent, new Error((await refusal()) || "the program that serves it has ended"));
     });
   };

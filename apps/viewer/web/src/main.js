@@ -1,7 +1,7 @@
-// The page: unpacks the runs and plays them. Tests and screenshots use window.costate.
+// The page: decodes the runs and plays them. Tests and screenshots use window.costate.
 import * as THREE from "three";
 import { runColour } from "./colours.js";
-import { Damaged, unpack } from "./decode.js";
+import { Damaged, decode } from "./decode.js";
 import { handleKeys } from "./keys.js";
 import { Labels } from "./marks.js";
 import { Overlays } from "./overlays.js";
@@ -18,7 +18,7 @@ class App {
     this.parent = parent;
     this.header = header;
     this.scene = header.scene;
-    this.runs = header.runs.map((about) => new Run(about, header.things, this.scene.bodies.length, planes));
+    this.runs = header.runs.map((about) => new Run(about, header.objects, this.scene.bodies.length, planes));
     for (const run of this.runs) run.visuals = this.scene.visuals;
     this.start = Math.min(...this.runs.map((run) => run.start));
     this.end = Math.max(...this.runs.map((run) => run.end));
@@ -50,20 +50,20 @@ class App {
 
   // The objects of every run.
   build() {
-    const drawn = new Set([...this.header.things.shapes, ...this.scene.visuals].map((shape) => shape.body));
+    const drawn = new Set([...this.header.objects.shapes, ...this.scene.visuals].map((shape) => shape.body));
     const bare = this.scene.bodies.some((_, b) => !drawn.has(b));
     // collision shapes start hidden if there are visual meshes, and visuals of every body with shapes
     const seen = new Set(this.scene.visuals.map((visual) => visual.body));
-    const covered = this.scene.visuals.some((visual) => visual.type === "mesh") && this.header.things.shapes.every((shape) => shape.type === "plane" || seen.has(shape.body));
-    this.shown = { shapes: !covered, looks: true, skeleton: bare, contacts: this.runs.length === 1, forces: this.runs.length === 1, gradients: false, controls: false, axes: false, centres: false, names: false };
-    this.available = { ...Overlays.available(this.runs, this.scene), shapes: this.header.things.shapes.length > 0, looks: this.scene.visuals.length > 0, skeleton: this.scene.bodies.length > 0, names: this.scene.bodies.length > 0 };
+    const covered = this.scene.visuals.some((visual) => visual.type === "mesh") && this.header.objects.shapes.every((shape) => shape.type === "plane" || seen.has(shape.body));
+    this.shown = { shapes: !covered, visuals: true, skeleton: bare, contacts: this.runs.length === 1, forces: this.runs.length === 1, gradients: false, controls: false, axes: false, centres: false, names: false };
+    this.available = { ...Overlays.available(this.runs, this.scene), shapes: this.header.objects.shapes.length > 0, visuals: this.scene.visuals.length > 0, skeleton: this.scene.bodies.length > 0, names: this.scene.bodies.length > 0 };
     this.runs.forEach((run, i) => {
       const opacity = this.runs.length > 1 && i + 1 < this.runs.length ? 0.45 : 1;
-      run.shapes = new Shapes(run.things.shapes, this.scene.bodies, this.scene.geometries, { ofRun: this.runColours[i], opacity });
-      run.looks = new Shapes(this.scene.visuals, this.scene.bodies, this.scene.geometries, { ofRun: this.runColours[i], opacity });
+      run.shapes = new Shapes(run.objects.shapes, this.scene.bodies, this.scene.geometries, { ofRun: this.runColours[i], opacity });
+      run.visualShapes = new Shapes(this.scene.visuals, this.scene.bodies, this.scene.geometries, { ofRun: this.runColours[i], opacity });
       run.skeleton = new Skeleton(run, this.scene.bodies, this.runColours[i], this.thickness, opacity);
       run.overlays = new Overlays(run, this.scene, this.scale);
-      this.world.scene.add(run.shapes.group, run.looks.group, run.skeleton.group, run.overlays.group);
+      this.world.scene.add(run.shapes.group, run.visualShapes.group, run.skeleton.group, run.overlays.group);
     });
     const arm = 0.05 * this.scale;
     for (const target of this.scene.targets) {
@@ -161,10 +161,10 @@ class App {
     for (const run of this.runs) {
       run.moveTo(this.time);
       run.shapes.group.visible = run.visible && this.shown.shapes;
-      run.looks.group.visible = run.visible && this.shown.looks;
+      run.visualShapes.group.visible = run.visible && this.shown.visuals;
       run.skeleton.group.visible = run.visible && this.shown.skeleton;
       if (run.shapes.group.visible) run.shapes.update(run.matrices);
-      if (run.looks.group.visible) run.looks.update(run.matrices);
+      if (run.visualShapes.group.visible) run.visualShapes.update(run.matrices);
       if (run.skeleton.group.visible) run.skeleton.update();
       run.overlays.update(this.shown);
     }
@@ -173,7 +173,7 @@ class App {
   drawLabels() {
     if (!this.shown.names) return this.labels.hide();
     const run = this.runs.findLast((r) => r.visible) ?? this.runs[0];
-    const points = this.scene.bodies.map((_, b) => run.place(b, run.things.bodies[b].com, [0, 0, 0]));
+    const points = this.scene.bodies.map((_, b) => run.place(b, run.objects.bodies[b].com, [0, 0, 0]));
     this.labels.update(this.scene.bodies.map((body) => body.name), points, this.world.camera, this.world.width, this.world.height);
   }
 
@@ -232,7 +232,7 @@ class App {
     const at = new THREE.Vector2(((event.clientX - box.left) / box.width) * 2 - 1, 1 - ((event.clientY - box.top) / box.height) * 2);
     const ray = new THREE.Raycaster();
     ray.setFromCamera(at, this.world.camera);
-    const hits = this.runs.filter((run) => run.visible).flatMap((run) => [run.shapes.pick(ray), run.looks.pick(ray)]).filter((hit) => hit && hit.body >= 0);
+    const hits = this.runs.filter((run) => run.visible).flatMap((run) => [run.shapes.pick(ray), run.visualShapes.pick(ray)]).filter((hit) => hit && hit.body >= 0);
     hits.sort((a, b) => a.distance - b.distance);
     if (hits.length > 0) this.followBody(hits[0].body);
   }
@@ -253,7 +253,7 @@ function complain(parent, error) {
 }
 
 // The options in the fragment of the URL, for example #t=1.5&ui=0&sheet=12.
-function wishes() {
+function pageOptions() {
   return new URLSearchParams(location.hash.slice(1));
 }
 
@@ -261,18 +261,18 @@ async function open() {
   const parent = document.getElementById("viewer");
   const began = performance.now();
   try {
-    const films = document.getElementById("films");
-    if (films?.textContent === "live") return void listen(parent, (header, planes) => (window.costate = new App(parent, header, planes)), complain);
-    if (!films || films.textContent === "") throw new Damaged("it has no data: the file was cut off");
-    const { header, planes } = await unpack(films.textContent);
-    films.remove();
-    const wish = wishes();
-    document.body.classList.toggle("bare", wish.get("ui") === "0");
+    const encoded = document.getElementById("frames");
+    if (encoded?.textContent === "live") return void listen(parent, (header, planes) => (window.costate = new App(parent, header, planes)), complain);
+    if (!encoded || encoded.textContent === "") throw new Damaged("it has no data: the file was cut off");
+    const { header, planes } = await decode(encoded.textContent);
+    encoded.remove();
+    const options = pageOptions();
+    document.body.classList.toggle("bare", options.get("ui") === "0");
     const app = new App(parent, header, planes);
     window.costate = app;
-    app.seek(Number(wish.get("t") ?? app.start));
+    app.seek(Number(options.get("t") ?? app.start));
     app.drawNow();
-    if (wish.has("sheet")) showSheet(app, Number(wish.get("sheet")));
+    if (options.has("sheet")) showSheet(app, Number(options.get("sheet")));
     app.openedIn = performance.now() - began;
   } catch (error) {
     complain(parent, error);

@@ -26,8 +26,8 @@ class Instances {
     this.mesh.renderOrder = 10;
     this.group.add(this.mesh);
   }
-  begin(most) {
-    this.reserve(most);
+  begin(maxCount) {
+    this.reserve(maxCount);
     this.mesh.count = 0;
   }
   add(matrix) {
@@ -52,8 +52,8 @@ export class Dots {
     this.instances = new Instances(new THREE.SphereGeometry(1, 14, 10), colour);
     this.group = this.instances.group;
   }
-  begin(most) {
-    this.instances.begin(most);
+  begin(maxCount) {
+    this.instances.begin(maxCount);
   }
   add(x, y, z) {
     this.instances.add(matrix.makeScale(this.radius, this.radius, this.radius).setPosition(x, y, z));
@@ -70,9 +70,9 @@ export class Arrows {
     this.heads = new Instances(new THREE.ConeGeometry(1, 1, 14).rotateX(Math.PI / 2).translate(0, 0, -0.5), colour);
     this.group = new THREE.Group().add(this.shafts.group, this.heads.group);
   }
-  begin(most) {
-    this.shafts.begin(most);
-    this.heads.begin(most);
+  begin(maxCount) {
+    this.shafts.begin(maxCount);
+    this.heads.begin(maxCount);
   }
   // Adds an arrow from a point p along a vector v, with the length of v.
   add(px, py, pz, vx, vy, vz) {
@@ -95,15 +95,15 @@ export class Arrows {
 
 // Names next to things, as plain text over the canvas, never as HTML.
 export class Labels {
-  constructor(parent, most = 150) {
+  constructor(parent, maxNames = 150) {
     this.box = parent.appendChild(document.createElement("div"));
     this.box.className = "labels";
-    this.most = most;
+    this.maxNames = maxNames;
     this.items = [];
   }
   // points: array of [x, y, z]
   update(names, points, camera, width, height) {
-    const shown = Math.min(names.length, this.most);
+    const shown = Math.min(names.length, this.maxNames);
     while (this.items.length < shown) this.items.push(this.box.appendChild(document.createElement("span")));
     this.items.forEach((item, i) => {
       if (i >= shown) return (item.style.display = "none");

@@ -49,7 +49,7 @@ export class Overlays {
     this.measure();
     if (run.impulseGradients) {
       this.mostGradient = largest(run.impulseGradients);
-      this.mostControl = run.controlGradients.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+      this.maxControl = run.controlGradients.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
     }
   }
 
@@ -109,7 +109,7 @@ export class Overlays {
       const i = 3 * (run.frame * run.bodies + b);
       const size = Math.hypot(g[i], g[i + 1], g[i + 2]);
       const factor = (0.5 * this.scale * logarithmic(size, this.mostGradient)) / size;
-      run.place(b, run.things.bodies[b].com, p);
+      run.place(b, run.objects.bodies[b].com, p);
       if (factor > 0) arrows.add(...p, factor * g[i], factor * g[i + 1], factor * g[i + 2]);
     }
     arrows.end();
@@ -122,7 +122,7 @@ export class Overlays {
     arrows.begin(n);
     scene.actuators.forEach((actuator, k) => {
       const g = run.controlGradients ? run.controlGradients[run.frame * n + k] : 0;
-      const length = 0.4 * this.scale * logarithmic(Math.abs(g), this.mostControl) * Math.sign(g);
+      const length = 0.4 * this.scale * logarithmic(Math.abs(g), this.maxControl) * Math.sign(g);
       if (length !== 0) this.alongAxis(arrows, actuator.body, length);
     });
     arrows.end();
@@ -146,7 +146,7 @@ export class Overlays {
   centres(dots) {
     const p = [0, 0, 0];
     dots.begin(this.run.bodies);
-    for (let b = 0; b < this.run.bodies; ++b) dots.add(...this.run.place(b, this.run.things.bodies[b].com, p));
+    for (let b = 0; b < this.run.bodies; ++b) dots.add(...this.run.place(b, this.run.objects.bodies[b].com, p));
     dots.end();
   }
 
@@ -159,7 +159,7 @@ export class Overlays {
     if (shown.gradients && this.run.impulseGradients)
       lines.push(`gradient of the loss with respect to a push at a mass centre: longest ${number(this.mostGradient)} per N s, logarithmic over ${decades} decades`);
     if (shown.controls && this.run.controlGradients)
-      lines.push(`gradient with respect to controls: longest ${number(this.mostControl)} per unit and s, logarithmic`);
+      lines.push(`gradient with respect to controls: longest ${number(this.maxControl)} per unit and s, logarithmic`);
     return lines;
   }
 }

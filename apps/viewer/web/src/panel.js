@@ -13,7 +13,7 @@ export function element(tag, attributes = {}, ...children) {
 
 export const switches = [
   ["shapes", "shapes", "s"],
-  ["looks", "visual geometry", "v"],
+  ["visuals", "visual geometry", "v"],
   ["skeleton", "skeleton", "k"],
   ["contacts", "contact points", "c"],
   ["forces", "contact forces", "i"],

@@ -2,11 +2,11 @@
 import { groups, magnitudes, table } from "./decode.js";
 
 export class Run {
-  constructor(about, things, bodies, planes) {
+  constructor(about, objects, bodies, planes) {
     const t = about.tables;
     this.about = about;
     this.label = about.label;
-    this.things = about.things ?? things;
+    this.objects = about.objects ?? objects;
     this.bodies = bodies;
     this.times = table(t.times, planes, Float64Array);
     this.positions = table(t.positions, planes);

@@ -132,13 +132,13 @@ export class Skeleton {
       if (body.parent >= 0) this.sticks.push({ from: [body.parent, null], to: [i, null], body: i });
     });
     const drawn = new Set();
-    for (const { body, p } of run.things.shapes) {
+    for (const { body, p } of run.objects.shapes) {
       drawn.add(body);
       if (body >= 0 && Math.hypot(...p) > 0) this.sticks.push({ from: [body, null], to: [body, p], body });
     }
-    for (const { body, p } of run.things.anchors) this.sticks.push({ from: [body, null], to: [body, p], body });
+    for (const { body, p } of run.objects.anchors) this.sticks.push({ from: [body, null], to: [body, p], body });
     bodies.forEach((_, i) => {
-      if (!drawn.has(i)) this.sticks.push({ from: [i, null], to: [i, run.things.bodies[i].com], body: i, knob: true });
+      if (!drawn.has(i)) this.sticks.push({ from: [i, null], to: [i, run.objects.bodies[i].com], body: i, knob: true });
     });
     const material = () => new THREE.MeshStandardMaterial({ roughness: 0.6, transparent: opacity < 1, opacity });
     const count = this.sticks.length;

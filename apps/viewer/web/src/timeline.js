@@ -3,9 +3,9 @@ import { palette } from "./colours.js";
 
 const pad = 10; // px on both sides of the plot
 
-function niceStep(span, most) {
-  const power = 10 ** Math.floor(Math.log10(span / most));
-  return [1, 2, 5, 10].map((m) => m * power).find((step) => span / step <= most) ?? span;
+function niceStep(span, maxSteps) {
+  const power = 10 ** Math.floor(Math.log10(span / maxSteps));
+  return [1, 2, 5, 10].map((m) => m * power).find((step) => span / step <= maxSteps) ?? span;
 }
 
 export class Timeline {

@@ -19,7 +19,7 @@ export function bounds(runs, targets) {
       const frame = frames > 1 ? Math.round((k * (run.frames - 1)) / (frames - 1)) : 0;
       for (let b = 0; b < run.bodies; ++b) ball(frame === 0 ? start : all, p.fromArray(run.positions, 3 * (frame * run.bodies + b)), reach[b]);
     }
-    for (const shape of run.things.shapes)
+    for (const shape of run.objects.shapes)
       if (shape.body < 0 && shape.type !== "plane" && shape.type !== "terrain") ball(start, p.fromArray(shape.p), extent(shape));
   }
   for (const target of targets) start.expandByPoint(p.fromArray(target.p));
@@ -40,10 +40,10 @@ function extent(shape) {
 // The radius of each body about its origin.
 function reaches(run) {
   const reach = new Float64Array(run.bodies);
-  for (const shape of [...run.things.shapes, ...run.visuals])
+  for (const shape of [...run.objects.shapes, ...run.visuals])
     if (shape.body >= 0 && shape.type !== "mesh")
       reach[shape.body] = Math.max(reach[shape.body], Math.hypot(...shape.p) + extent(shape));
-  run.things.bodies.forEach((body, b) => (reach[b] = Math.max(reach[b], Math.hypot(...body.com))));
+  run.objects.bodies.forEach((body, b) => (reach[b] = Math.max(reach[b], Math.hypot(...body.com))));
   return reach;
 }
 
@@ -108,7 +108,7 @@ export class World {
     this.untouched = true; // the user has not moved the camera
     this.controls.addEventListener("start", () => (this.untouched = false));
     this.light(radius);
-    this.ground(runs[0].things.shapes, box.min.z);
+    this.ground(runs[0].objects.shapes, box.min.z);
     this.resize();
   }
 
