@@ -52,9 +52,9 @@ int Batch::rollout(int steps, const double* x, const double* u, double* states, 
         residual_[e] = 0;
         unconverged_[e] = 0;
         int done = 0;
-        const auto after = [&](int t) { return states + static_cast<size_t>(t) * row + e * nx(); };
+        const auto after = [&](int t) { return states + t * row + e * nx(); };
         while (done < steps && (x || status_[e] == EnvironmentStatus::ok) &&
-               control_step(lane, e, u + (static_cast<size_t>(done) * n_env() + e) * nu(), last, last))
+               control_step(lane, e, u + (done * n_env() + e) * nu(), last, last))
             std::copy_n(last, nx(), after(done++));
         outcome_[e] = done == steps ? EnvironmentStatus::ok : EnvironmentStatus::diverged;
         if (completed) completed[e] = done;

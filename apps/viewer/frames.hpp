@@ -45,8 +45,8 @@ struct FrameSequence {
     int frames() const { return static_cast<int>(times.size()); }
 };
 
-// The least stride that gives at most `max_frames` frames; larger for worlds with many bodies, to limit the size of
-// the page.
+// The least stride that gives at most `max_frames` frames; larger for worlds with many bodies, to limit the
+// size of the page.
 int frame_stride(const World& w, int states, int max_frames);
 
 // Records a rollout of the scene with these inputs, and a backward pass if the gradient is requested. Throws

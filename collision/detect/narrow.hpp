@@ -42,10 +42,10 @@ struct PairKind {
 };
 PairKind pair_kind(ShapeType a, ShapeType b);
 
-// The closest features of two shapes of supported types, at any distance; pairs whose features are
-// searched may omit features that are not closer than `reach`. X_a, X_b: poses of the shapes in a common frame; size_a,
-// size_b: their sizes, m. At most four points per pair, selected deterministically; ties go to the lower
-// index.
+// The closest features of two shapes of supported types, at any distance; pairs whose features are searched
+// may omit features that are not closer than `reach`. X_a, X_b: poses of the shapes in a common frame;
+// size_a, size_b: their sizes, m. At most four points per pair, selected deterministically; ties go to the
+// lower index.
 //
 // What each pair selects stands in narrow.cpp, at the functions of its table.
 FeatureList closest_features(const Shape& sa, const Shape& sb, const Transform<double>& X_a,

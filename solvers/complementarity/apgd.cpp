@@ -1,5 +1,6 @@
-// Accelerated projected gradient descent (Mazhar, Heyn, Negrut & Tasora, Using Nesterov's method to accelerate
-// multibody dynamics with friction and contact, ACM Trans. Graph. 34, 2015, algorithm 1) on the convex problem
+// Accelerated projected gradient descent (Mazhar, Heyn, Negrut & Tasora, Using Nesterov's method to
+// accelerate multibody dynamics with friction and contact, ACM Trans. Graph. 34, 2015, algorithm 1) on the
+// convex problem
 //
 //   min x.(A x/2 + b)   over the cones and bounds
 //
