@@ -10,7 +10,7 @@ using namespace costate::test;
 
 namespace {
 
-constexpr double radius = 0.4, half_length = 0.3, sphere_radius = 0.25;
+constexpr double radius = 0.4, half_length = 0.3, probe_radius = 0.25;
 
 // The centre of the ball in the cylinder: distance from the axis and height, m.
 struct Case {
@@ -52,7 +52,7 @@ Placed cylinder_at(const Transform<double>& X) {
     return placed(ShapeType::cylinder, {radius, half_length, 0}, X);
 }
 Placed ball_at(const Vec3<double>& p) {
-    return placed(ShapeType::sphere, {sphere_radius, 0, 0}, {Mat3<double>::Identity(), p});
+    return placed(ShapeType::sphere, {probe_radius, 0, 0}, {Mat3<double>::Identity(), p});
 }
 
 // Distance of a point outside the cylinder, by the nearest of points all over its surface, m. Too large by at
@@ -100,11 +100,10 @@ TEST_CASE("sphere and cylinder: gap, point and normal of every region, in both o
             CHECK(swapped.items[0].on_a == list.items[0].on_b);
             const Contact<double> out = contact(sphere, can, list.pair(0, 0, 1)),
                                   back = contact(can, sphere, swapped.pair(0, 0, 1));
-            CHECK(std::abs(out.gap - (it.distance - sphere_radius)) < it.accuracy);
+            CHECK(std::abs(out.gap - (it.distance - probe_radius)) < it.accuracy);
             CHECK((out.normal - n).norm() < it.accuracy);
             // halfway between the surfaces
-            CHECK((out.point - (sphere.X.p - n * (0.5 * (it.distance + sphere_radius)))).norm() <
-                  it.accuracy);
+            CHECK((out.point - (sphere.X.p - n * (0.5 * (it.distance + probe_radius)))).norm() < it.accuracy);
             CHECK((back.gap == out.gap && back.normal == -out.normal && back.point == out.point));
         }
 }
@@ -114,7 +113,7 @@ TEST_CASE("sphere and cylinder: outside, the distance to the nearest of many poi
     for (int trial = 0; trial < 200; ++trial) {
         const Vec3<double> c(g.uniform(-1, 1), g.uniform(-1, 1), g.uniform(-1, 1));
         if (std::hypot(c.x(), c.y()) < radius + 0.05 && std::abs(c.z()) < half_length + 0.05) continue;
-        const double distance = gap(ball_at(c), cylinder_at(Transform<double>::identity())) + sphere_radius;
+        const double distance = gap(ball_at(c), cylinder_at(Transform<double>::identity())) + probe_radius;
         const double sampled = sampled_distance(c);
         CHECK(distance < sampled + 1e-12);
         CHECK(distance > sampled - 4e-4);
@@ -129,7 +128,7 @@ TEST_CASE("sphere and cylinder: a centre on the rim") {
         const FeatureList list = features(sphere, can);
         REQUIRE(list.count == 1);
         CHECK((list.items[0].on_b == top || list.items[0].on_b == side));
-        CHECK(std::abs(contact(sphere, can, list.pair(0, 0, 1)).gap + sphere_radius) < 1e-12);
+        CHECK(std::abs(contact(sphere, can, list.pair(0, 0, 1)).gap + probe_radius) < 1e-12);
     }
 }
 
