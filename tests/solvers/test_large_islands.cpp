@@ -161,7 +161,8 @@ TEST_CASE("a large island: dual numbers and the adjoint agree") {
     }
 }
 
-// An island that an exact solver leaves unsolved is pulled back through sweeps, so its equations need not hold.
+// An island that an exact solver leaves unsolved is pulled back through sweeps, so its equations need not
+// hold.
 TEST_CASE("a large island without a solution: dual numbers and the adjoint agree") {
     for (const NamedSettings& it : all_settings()) {
         if (of_a_solution(it.settings)) continue;
