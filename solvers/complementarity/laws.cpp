@@ -17,10 +17,8 @@ double friction_bound(const MlcpView<double>& p, const double* x, int r) {
 // against its velocity s.
 BrokenLaw broken_friction(const MlcpView<double>& p, const double* x, int r, double s, double tolerance) {
     const double bound = friction_bound(p, x, r), room = tolerance / p.diagonal(r);
-    if (s > tolerance && x[r] > -bound + room)
-        return {"friction at its bound opposes forward slip", r, s};
-    if (s < -tolerance && x[r] < bound - room)
-        return {"friction at its bound opposes backward slip", r, -s};
+    if (s > tolerance && x[r] > -bound + room) return {"friction at its bound opposes forward slip", r, s};
+    if (s < -tolerance && x[r] < bound - room) return {"friction at its bound opposes backward slip", r, -s};
     return {nullptr, 0, 0};
 }
 
@@ -70,8 +68,7 @@ BrokenLaw broken_law(const MlcpView<double>& p, FrictionLaw law, const double* x
         for (int i = 1; cone && i <= 2; ++i)
             s[i] = velocity[r + i];
         if (p.normal[r] == free_row) {
-            if (std::abs(s[0]) > tolerance)
-                return {"a free row does not move", r, std::abs(s[0])};
+            if (std::abs(s[0]) > tolerance) return {"a free row does not move", r, std::abs(s[0])};
         } else if (p.normal[r] == unilateral_row) {
             const double lift =
                 cone && law == FrictionLaw::relaxed_cone ? p.mu[r + 1] * std::hypot(s[1], s[2]) : 0;
