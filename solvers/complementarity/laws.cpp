@@ -17,10 +17,8 @@ double friction_bound(const MlcpView<double>& p, const double* x, int r) {
 // against its velocity s.
 BrokenLaw broken_friction(const MlcpView<double>& p, const double* x, int r, double s, double tolerance) {
     const double bound = friction_bound(p, x, r), room = tolerance / p.diagonal(r);
-    if (s > tolerance && x[r] > -bound + room)
-        return {"what slips forwards is pushed back with all its friction", r, s};
-    if (s < -tolerance && x[r] < bound - room)
-        return {"what slips backwards is pushed forwards with all its friction", r, -s};
+    if (s > tolerance && x[r] > -bound + room) return {"friction at its bound opposes forward slip", r, s};
+    if (s < -tolerance && x[r] < bound - room) return {"friction at its bound opposes backward slip", r, -s};
     return {nullptr, 0, 0};
 }
 
@@ -32,7 +30,7 @@ BrokenLaw broken_cone(const MlcpView<double>& p, const double* x, int n, const d
         if (p.drops(n + i)) continue;
         const double off = std::abs(x[n + i] + bound * s[i] / slip), room = tolerance / p.diagonal(n + i);
         if (off > room + bound * tolerance / slip)
-            return {"friction acts against the slip with all its bound", n + i, off};
+            return {"friction of a cone at its bound opposes the slip", n + i, off};
     }
     return {nullptr, 0, 0};
 }
@@ -45,7 +43,7 @@ BrokenLaw broken_bound(const MlcpView<double>& p, FrictionLaw law, const double*
         largest = std::max(largest, std::abs(x[r]));
     for (int r = 0; r < p.rows; ++r) {
         if (!std::isfinite(x[r])) return {"an impulse is finite", r, x[r]};
-        if (p.drops(r) && x[r] != 0) return {"a row that nothing moves has no impulse", r, std::abs(x[r])};
+        if (p.drops(r) && x[r] != 0) return {"a dropped row has no impulse", r, std::abs(x[r])};
         if (p.normal[r] == unilateral_row && x[r] < -1e-6 * round_off * largest)
             return {"a contact or a limit pushes and does not pull", r, -x[r]};
         if (p.normal[r] == unilateral_row || p.normal[r] == free_row) continue;
@@ -70,14 +68,13 @@ BrokenLaw broken_law(const MlcpView<double>& p, FrictionLaw law, const double* x
         for (int i = 1; cone && i <= 2; ++i)
             s[i] = velocity[r + i];
         if (p.normal[r] == free_row) {
-            if (std::abs(s[0]) > tolerance)
-                return {"what is held together stays together", r, std::abs(s[0])};
+            if (std::abs(s[0]) > tolerance) return {"a free row does not move", r, std::abs(s[0])};
         } else if (p.normal[r] == unilateral_row) {
             const double lift =
                 cone && law == FrictionLaw::relaxed_cone ? p.mu[r + 1] * std::hypot(s[1], s[2]) : 0;
-            if (s[0] - lift < -tolerance) return {"what touches does not close", r, lift - s[0]};
+            if (s[0] - lift < -tolerance) return {"a row does not close", r, lift - s[0]};
             if (s[0] - lift > tolerance && x[r] * p.diagonal(r) > tolerance)
-                return {"what pushes does not open", r, s[0] - lift};
+                return {"a row with an impulse does not open", r, s[0] - lift};
             if (!cone) continue;
             if (const BrokenLaw broken = broken_cone(p, x, r, s, tolerance)) return broken;
             r += 2;

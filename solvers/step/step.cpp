@@ -1,7 +1,5 @@
 #include "solvers/step/step.inl"
 
-#include "core/math/dual.hpp"
-
 namespace costate {
 
 namespace {
@@ -104,17 +102,6 @@ int solver_sweeps(const StepScratch<double>& s) {
     return most;
 }
 
-#define INSTANTIATE(T)                                                                                       \
-    template struct StepScratch<T>;                                                                          \
-    template void step(const World&, const T*, const T*, const T*, StepScratch<T>&, T*);                     \
-    template void step_adj(const World&, const T*, const T*, const T*, StepScratch<T>&, const T*, T*, T*,    \
-                           T*);                                                                              \
-    template void step_adj_as_solved(const World&, const T*, const T*, const T*, StepScratch<T>&, const T*,  \
-                                     T*, T*, T*);                                                            \
-    template void observe(const World&, const T*, const T*, StepScratch<T>&);                                \
-    template void observe_adj(const World&, const T*, const T*, StepScratch<T>&, T*, T*);
-INSTANTIATE(double)
-INSTANTIATE(Dual<double>)
-#undef INSTANTIATE
+COSTATE_INSTANTIATE_STEP(double)
 
 }  // namespace costate

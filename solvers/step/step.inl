@@ -1,5 +1,5 @@
-// Definitions of the templates of solvers/step/step.hpp, for the files that instantiate them.
-// solvers/step/step.cpp does for double and Dual<double>.
+// Definitions of the templates of solvers/step/step.hpp, for the files that instantiate them:
+// solvers/step/step.cpp for double, solvers/step/step_tangent.cpp for Dual<double>.
 #pragma once
 
 #include "solvers/step/step.hpp"
@@ -278,5 +278,15 @@ template <class T>
 void observe_adj(const World& w, const T* theta, const T* x, StepScratch<T>& s, T* theta_bar, T* x_bar) {
     kinematics_adj(w.model, theta, x, x + w.nq(), s.kinematics, s.bar, theta_bar, x_bar, x_bar + w.nv());
 }
+
+#define COSTATE_INSTANTIATE_STEP(T)                                                                          \
+    template struct StepScratch<T>;                                                                          \
+    template void step(const World&, const T*, const T*, const T*, StepScratch<T>&, T*);                     \
+    template void step_adj(const World&, const T*, const T*, const T*, StepScratch<T>&, const T*, T*, T*,    \
+                           T*);                                                                              \
+    template void step_adj_as_solved(const World&, const T*, const T*, const T*, StepScratch<T>&, const T*,  \
+                                     T*, T*, T*);                                                            \
+    template void observe(const World&, const T*, const T*, StepScratch<T>&);                                \
+    template void observe_adj(const World&, const T*, const T*, StepScratch<T>&, T*, T*);
 
 }  // namespace costate

@@ -1,19 +1,19 @@
-// Derivatives of steps through contact beside central differences, as a table: how far costate_step_vjp, _jvp
-// and _jacobian are from them, at random states, by every solver.
+// Prints a table of the errors of costate_step_vjp, _jvp and _jacobian against central differences through
+// contact, at random states, for every solver.
 //
 //   costate_gradient_statistics [--states N] [--seed S] [--rollout STEPS] FILE...
 //
-// A FILE is a robot or a scene. A robot is put above level ground with random joint angles and falls with
-// random controls; its states are those of steps that touch the ground or itself. A column of the Jacobian is
-// by one entry of q, v or u, or by one of some random parameters. Its central differences at eight steps from
-// 1e-4 to 3e-8 are extrapolated (Richardson), and the two of them that agree best say how far they are to be
-// trusted.
+// A FILE is a robot or a scene. A robot starts above level ground with random joint angles and falls with
+// random controls; its states are those of steps with contact. A column of the Jacobian is a derivative by
+// one entry of q, v or u, or by one of some random parameters. Its central differences at eight steps from
+// 1e-4 to 3e-8 are extrapolated (Richardson). The difference of the two values that agree best is the
+// accuracy of the reference.
 //
-//   clean   within 1e-5 of the column's largest entry, or within 20 times what the differences are known to
-//   noisy   the differences are known to no more than 1e-2
-//   kink    it is one of the two one-sided derivatives, which differ
-//   ties    these differ and it is neither: several branches meet
-//   WRONG   it differs from the differences, and these from both sides agree
+//   clean   within 1e-5 of the column's largest entry, or within 20 times the accuracy of the differences
+//   noisy   the accuracy of the differences is only 1e-2
+//   kink    equal to one of the two one-sided derivatives, which differ
+//   ties    the one-sided derivatives differ, and it is neither of them: several branches meet
+//   WRONG   different from the differences, although the differences from both sides agree
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -53,7 +53,7 @@ double apart(const Vector& a, const Vector& b) {
     return most;
 }
 
-// What a scene asks for beside the robot.
+// The parts of a scene in addition to the robot.
 struct Setting {
     const char* name;
     const char* changes;  // merged into the scene
@@ -71,7 +71,8 @@ constexpr Setting settings[] = {
     {"pgs implicit, 400 sweeps", R"({"solver": {"type": "pgs", "gradient": "implicit", "sweeps": 400}})"},
 };
 
-// A scene of its own beside the file, which may name nothing outside its folder; gone again once it is read.
+// A temporary scene in the folder of the file, because a scene must not refer to files outside its folder.
+// Removed after reading.
 class Model {
 public:
     Model(const std::filesystem::path& file, const Setting& setting) {
@@ -124,7 +125,7 @@ State stepped(const Model& m, const State& s) {
     return next;
 }
 
-// How many contacts of the step from s press.
+// Number of contacts with an impulse in the step of s.
 int pressing(const Model& m, const State& s) {
     std::vector<costate_contact> contacts(256);
     const int n =
@@ -136,8 +137,8 @@ int pressing(const Model& m, const State& s) {
     }));
 }
 
-// Dropped from where the file starts with turned joints; up to 30 steps after the first that touches. Fixed
-// robots touch nothing for long, and their states are those of a second at most.
+// The robot starts with random joint angles and falls. Up to 30 steps after the first step with contact.
+// Fixed robots may have no contact for a long time; their states are from at most one second.
 State random_state(const Model& m, std::mt19937_64& g) {
     std::normal_distribution<double> normal;
     State s{Vector(static_cast<size_t>(m.nq)), Vector(static_cast<size_t>(m.nv)),
@@ -156,7 +157,7 @@ State random_state(const Model& m, std::mt19937_64& g) {
     for (int t = 0; t < 1000; ++t) {
         if (pressing(m, s) > 0 && after-- <= 0) break;
         const State next = stepped(m, s);
-        if (largest(next.v) > 50) break;  // it whirls, and shows no more
+        if (largest(next.v) > 50) break;  // an instability, which tests nothing more
         s.q = next.q, s.v = next.v;
     }
     return s;
@@ -171,13 +172,14 @@ Vector change(const Model& m, const State& from, const State& to) {
     return d;
 }
 
-// Of the limit of differences, and how far it is known.
+// The limit of differences, and its accuracy.
 struct Limit {
     Vector value;
     double known_to = INFINITY;
 };
 
-// differences[k] at steps[k], falling, whose error falls like step^order. Each is extrapolated by the next.
+// differences[k] at decreasing steps[k], with errors proportional to step^order. Each is extrapolated with
+// the next.
 Limit limit_of(const std::vector<Vector>& differences, const Vector& steps, int order) {
     Limit best;
     Vector before;
@@ -195,7 +197,7 @@ Limit limit_of(const std::vector<Vector>& differences, const Vector& steps, int 
 // The derivatives of a step by one variable: from both sides, from below and from above.
 struct Differences {
     Limit central, below, above;
-    // moved(e): the change of the result where the variable moves by e
+    // moved(e): the change of the result if the variable changes by e
     explicit Differences(const std::function<Vector(double)>& moved) {
         const Vector steps{1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 3e-7, 1e-7, 3e-8};
         std::vector<Vector> both, lower, upper;
@@ -244,14 +246,14 @@ Verdict judge(const Vector& column, const Differences& fd) {
     return v;
 }
 
-// Of one way to derivatives, over states.
+// Statistics of one method over states.
 struct Tally {
     int states[classes] = {};
-    Vector errors;                   // of clean states, their worst column
-    std::vector<std::string> wrong;  // which columns
+    Vector errors;                   // for clean states: error of the worst column
+    std::vector<std::string> wrong;  // names of the columns
 };
 
-// What one state has shown: its worst column.
+// Result of one state: its worst column.
 struct Worst {
     Verdict v;
     std::string column;

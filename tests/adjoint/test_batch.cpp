@@ -1,4 +1,4 @@
-// Batches: the same bits as single steps and their adjoints, in every setting that a batch has.
+// Batches: the same bits as single steps and their adjoints, for every setting of a batch.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -61,7 +61,7 @@ TEST_CASE("batch: steps of the batch's own states are those of a rollout") {
     CHECK(states == expected.states);
     CHECK(std::ranges::equal(batch.states(), last));
 
-    // states of the caller's leave them alone
+    // steps from states of the caller do not change them
     CHECK(batch.step(c.x.data(), c.u.data(), x_next.data()) == 0);
     CHECK(x_next == rows_of(expected.states, 0, batch_size * c.nx));
     CHECK(std::ranges::equal(batch.states(), last));
@@ -80,12 +80,12 @@ TEST_CASE("batch: gradients by parameters, summed over environments in their ord
     CHECK(out.x_bar == each.x_bar);
 }
 
-TEST_CASE("batch: an environment that diverges leaves the others alone") {
+TEST_CASE("batch: an environment that diverges does not change the others") {
     constexpr size_t bad = 2;
     constexpr EnvironmentStatus ok = EnvironmentStatus::ok, diverged = EnvironmentStatus::diverged;
     BatchCase c(batch_settings(SolverType::pgs, false));
     const BatchResults expected = call_singly(c, true, 2);
-    // a force in the second control step that no limit holds back
+    // an unlimited force in the second control step
     const ParameterInterval limits = c.w.model.actuators[1].control;
     c.theta[static_cast<Eigen::Index>(bad * c.np) + limits.upper] = std::numeric_limits<double>::infinity();
     c.u[static_cast<Eigen::Index>((batch_size + bad) * c.nu) + 1] = std::numeric_limits<double>::max();
@@ -98,7 +98,7 @@ TEST_CASE("batch: an environment that diverges leaves the others alone") {
         CHECK(batch.rollout(batch_steps, nullptr, c.u.data(), out.states.data(), out.completed.data()) == 1);
         CHECK(batch.outcome() == std::vector{ok, ok, diverged, ok, ok});
         CHECK(batch.status() == batch.outcome());
-        CHECK(batch.step(nullptr, c.u.data(), nullptr) == 1);  // and it stays so
+        CHECK(batch.step(nullptr, c.u.data(), nullptr) == 1);  // and stays diverged
         CHECK(rows_of(out.states, bad, c.nx) == rows_of(expected.states, bad, c.nx));
         CHECK(std::ranges::equal(rows_of(out.states, 2 * batch_size + bad, c.nx),
                                  rows_of(expected.states, bad, c.nx)));
@@ -110,7 +110,7 @@ TEST_CASE("batch: an environment that diverges leaves the others alone") {
                        first.u_bar.data(), first.theta_bar.data(), Batch::ThetaBar::each);
         for (size_t e = 0; e < batch_size; ++e) {
             CAPTURE(e);
-            const BatchResults& of = e == bad ? first : expected;  // of the one step that it made
+            const BatchResults& of = e == bad ? first : expected;  // of its only completed control step
             CHECK(out.completed[e] == (e == bad ? 1 : batch_steps));
             CHECK(rows_of(out.x_bar, e, c.ndx) == rows_of(of.x_bar, e, c.ndx));
             CHECK(rows_of(out.theta_bar, e, c.np) == rows_of(of.theta_bar, e, c.np));

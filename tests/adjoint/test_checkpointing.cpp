@@ -1,5 +1,5 @@
-// Rollouts by schedules that store few states: the same gradient to the last bit as with all of them, at the
-// cost foretold.
+// Rollouts with schedules that store few states: the same bits of the gradient as with all states, at the
+// predicted cost.
 #include <doctest/doctest.h>
 
 #include <unistd.h>
@@ -23,7 +23,7 @@ namespace {
 struct Outcome {
     double loss = 0;
     Gradient gradient;
-    std::vector<double> bars;  // of every step's state and controls, as the reverse sweep shows them
+    std::vector<double> bars;  // of every step's state and controls, in the order of the reverse sweep
     bool operator==(const Outcome& other) const {
         return loss == other.loss && bars == other.bars && gradient.controls == other.gradient.controls &&
                gradient.initial_state == other.gradient.initial_state &&
@@ -55,7 +55,7 @@ std::vector<Schedule> schedules(int steps) {
 
 const std::filesystem::path temporary = std::filesystem::temp_directory_path();
 
-// As many simulations of a scene as a schedule keeps the intermediates of.
+// One simulation of a scene for each set of intermediates that a schedule keeps.
 struct Simulations {
     std::list<Simulation> all;
     std::vector<Simulation*> each;
@@ -67,7 +67,7 @@ struct Simulations {
 
 }  // namespace
 
-TEST_CASE("checkpointing: every schedule gives the same bits on scenes with contact, at the cost foretold") {
+TEST_CASE("checkpointing: every schedule gives the same bits on scenes with contact, at the predicted cost") {
     for (const auto& [name, steps] : {std::pair{"quadruped_stand", 200}, {"throw", 100}, {"box_stack", 12}}) {
         CAPTURE(name);
         const Scene s = load_scene(name, steps);
@@ -89,7 +89,7 @@ TEST_CASE("checkpointing: every schedule gives the same bits on scenes with cont
             CHECK(rollout.store().traffic().states_read == schedule.disk_reads());
             if (expected.bars.empty()) expected = first;
             CHECK(first == expected);
-            CHECK(outcome(s, rollout, loss) == expected);  // once more from the same forward
+            CHECK(outcome(s, rollout, loss) == expected);  // again from the same forward sweep
             CHECK(outcome(s, rollout, rollout.forward(s.theta, s.x0, s.z0)) == expected);
         }
     }
@@ -115,7 +115,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("checkpointing: a run that is packed between any two steps goes on elsewhere with the same bits") {
+TEST_CASE("checkpointing: a run saved between any two steps continues elsewhere with the same bits") {
     const Scene s = load_scene("throw", 60);
     for (const Schedule& schedule : schedules(s.steps)) {
         CAPTURE(schedule.name());
@@ -123,7 +123,7 @@ TEST_CASE("checkpointing: a run that is packed between any two steps goes on els
         const DiskSettings disk{{}, file, false, false}, again{{}, file, true, false};
         Simulations simulations(s, schedule);
         Rollout<Simulation> whole(simulations.each, s.plan, schedule, disk);
-        // The run is packed at one moment of its forward and one of its reverse sweep.
+        // the run is saved once in its forward sweep and once in its reverse sweep
         for (const int moment : {0, 1, 17, 59}) {
             ArchiveWriter forwards, backwards;
             Gradient g, from_forwards, from_backwards;
@@ -161,7 +161,7 @@ TEST_CASE("checkpointing: a run that is packed between any two steps goes on els
     }
 }
 
-TEST_CASE("checkpointing: adjoints are cut and clipped where that is asked for") {
+TEST_CASE("checkpointing: adjoints are truncated and clipped on request") {
     const Scene s = load_scene("throw", 40);
     Simulation simulation(s.world, s.objective);
     Rollout<Simulation> rollout(simulation, s.plan, s.steps);
@@ -184,7 +184,7 @@ TEST_CASE("checkpointing: adjoints are cut and clipped where that is asked for")
     rollout.limits = {.horizon = 15};
     rollout.backward(s.theta, s.z0, limited, note);
     for (int t = 0; t <= s.steps; ++t)
-        CHECK((norms[t] == 0) == (t <= 25));  // the loss is of the end
+        CHECK((norms[t] == 0) == (t <= 25));  // the loss is of the last state
     CHECK(limited.initial_state.norm() == 0);
 }
 
@@ -228,14 +228,14 @@ TEST_CASE("checkpointing: a hundred states serve 5000 steps of the quadruped") {
     stored.backward(s.theta, s.z0, all);
     CHECK(rollout.forward(s.theta, s.x0, s.z0) == loss);
     rollout.backward(s.theta, s.z0, few);
-    CHECK(rollout.evaluations().forward == 14898);  // 2.98 a step
+    CHECK(rollout.evaluations().forward == 14898);  // 2.98 per step
     CHECK(rollout.store().bytes() <= 64 * 1024);
     CHECK(all.controls == few.controls);
     CHECK(all.initial_state == few.initial_state);
     CHECK(all.parameters == few.parameters);
 }
 
-TEST_CASE("checkpointing: whatever runs between the sweeps costs a step and changes nothing") {
+TEST_CASE("checkpointing: a step between the sweeps costs one evaluation and changes nothing") {
     const Scene s = load_scene("throw", 120);
     for (const int slots : {120, 5}) {
         Simulation simulation(s.world, s.objective);
@@ -254,7 +254,7 @@ TEST_CASE("checkpointing: whatever runs between the sweeps costs a step and chan
     }
 }
 
-TEST_CASE("checkpointing: the end may be looked at between the sweeps") {
+TEST_CASE("checkpointing: the last state may be observed between the sweeps") {
     const Scene s = load_scene("throw", 120);
     Simulation simulation(s.world, s.objective);
     Rollout<Simulation> rollout(simulation, s.plan, Schedule::binomial(s.steps, 6));
@@ -270,7 +270,7 @@ TEST_CASE("checkpointing: the end may be looked at between the sweeps") {
           Schedule::binomial(s.steps, 6).forward_evaluations() - s.steps);
 }
 
-TEST_CASE("checkpointing: any state can be had, by steps from the nearest checkpoint") {
+TEST_CASE("checkpointing: any state is recomputed from the nearest checkpoint") {
     const Scene s = load_scene("throw", 100);
     Simulation simulation(s.world, s.objective);
     Rollout<Simulation> rollout(simulation, s.plan, Schedule::binomial(s.steps, 6));

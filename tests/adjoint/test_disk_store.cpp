@@ -1,4 +1,5 @@
-// Checkpoints in files, saved runs and streamed gradients: what comes back, and what is said where it cannot.
+// Checkpoints in files, saved runs and streamed gradients: stored data are read back, and faults give a
+// message.
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -22,7 +23,7 @@ namespace {
 
 constexpr int nx = 37;
 
-// States that change slowly, with numbers that are none among them.
+// States that change slowly, including NaN.
 std::vector<double> state(int slot) {
     std::vector<double> x(nx);
     for (int i = 0; i < nx; ++i)
@@ -52,7 +53,7 @@ void overwrite(const fs::path& file, const std::string& text) {
     std::ofstream(file, std::ios::binary) << text;
 }
 
-// As a full disk would: after so many bytes of a file no more can be written.
+// Limits the size of files, like a full disk.
 class SmallFiles {
 public:
     explicit SmallFiles(rlim_t bytes) {
@@ -69,11 +70,11 @@ private:
 
 }  // namespace
 
-TEST_CASE("disk store: states come back in any order, with the same bits, however many there are") {
+TEST_CASE("disk store: any number of states is read in any order, with the same bits") {
     const ScratchFolder folder("disk_store");
     for (const bool compressed : {false, true}) {
         if (compressed && !have_compression()) continue;
-        for (const int n : {1, 54, 55, 56, 110, 111, 1000}) {  // 55 are a chunk
+        for (const int n : {1, 54, 55, 56, 110, 111, 1000}) {  // a chunk has 55 states
             CAPTURE(n);
             DiskStore store({folder.path(), {}, false, compressed}, nx, n);
             std::vector<double> x(nx);
@@ -91,7 +92,7 @@ TEST_CASE("disk store: states come back in any order, with the same bits, howeve
                     store.read(t, x.data());
                     REQUIRE(same(x, state(t + sweep)));
                 }
-                // the later half once more
+                // the second half again
                 for (int t = n / 2; t < n; ++t)
                     store.write(t, state(2 * t).data());
                 for (const int t : {n - 1, n / 2, 0}) {
@@ -108,7 +109,7 @@ TEST_CASE("disk store: states come back in any order, with the same bits, howeve
     }
 }
 
-TEST_CASE("disk store: the file is as long as foretold") {
+TEST_CASE("disk store: the file has the predicted size") {
     const ScratchFolder folder("disk_store");
     for (const int n : {1, 55, 56, 200}) {
         DiskStore store({{}, folder.path("file"), false, false}, nx, n);
@@ -122,7 +123,7 @@ TEST_CASE("disk store: the file is as long as foretold") {
     }
 }
 
-TEST_CASE("disk store: what is corrupted, cut off, or finds no room is one line") {
+TEST_CASE("disk store: corrupted or truncated data and a full disk give one line") {
     const ScratchFolder folder("disk_store");
     const fs::path file = folder.path("file");
     for (const bool compressed : {false, true}) {
@@ -177,8 +178,8 @@ TEST_CASE("disk store: what is corrupted, cut off, or finds no room is one line"
           }).find("cannot write '" + (folder.path("nowhere")).string()) == 0);
 }
 
-// Every field of a chunk's header takes every kind of value, with a checksum that agrees.
-TEST_CASE("disk store: a header that does not fit its states is refused, whatever its checksum says") {
+// Every field of a chunk's header gets every kind of value, with a matching checksum.
+TEST_CASE("disk store: a header that contradicts its states is refused, even with a matching checksum") {
     const ScratchFolder folder("disk_store");
     const fs::path file = folder.path("file");
     constexpr std::uint32_t values[] = {0,    1,          2,          54,         55,        56,
@@ -221,8 +222,7 @@ TEST_CASE("disk store: a header that does not fit its states is refused, whateve
     }
 }
 
-// Every eight bytes of what a rollout has saved take every kind of value; the checksum of the file would
-// agree.
+// Every eight bytes of a saved rollout get every kind of value, as if the checksum of the file matched.
 TEST_CASE("saved run: bytes that do not fit the store are refused, or are read as what they were") {
     const ScratchFolder folder("disk_store");
     const fs::path file = folder.path("file");
@@ -272,14 +272,14 @@ TEST_CASE("saved run: two runs do not save to one file") {
     const RunLock next(file);
 }
 
-TEST_CASE("saved run: it comes back to whom it belongs, or one line says why not") {
+TEST_CASE("saved run: it is restored only into the run that saved it, otherwise one line gives the reason") {
     const ScratchFolder folder("disk_store");
     const fs::path file = folder.path("run");
     std::vector<char> run(1000, 'a');
     save_run(file, 7, run);
     CHECK(load_run(file, 7) == run);
     run[3] = 'b';
-    save_run(file, 7, run);  // over it
+    save_run(file, 7, run);  // overwrites the file
     CHECK(load_run(file, 7) == run);
     CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);
     const std::string good = content(file), name = "cannot resume '" + file.string() + "': ";
@@ -302,11 +302,11 @@ TEST_CASE("saved run: it comes back to whom it belongs, or one line says why not
                   save_run(file, 7, run);
               }).find("cannot write '" + file.string() + ".tmp': File too large") == 0);
     }
-    CHECK(content(file) == good);  // the one before stays
+    CHECK(content(file) == good);  // the previous file remains
     CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);
 }
 
-TEST_CASE("streamed gradient: a NumPy array, whole or not there, that a resumed run completes") {
+TEST_CASE("streamed gradient: a NumPy array, complete or absent, that a resumed run completes") {
     const ScratchFolder folder("disk_store");
     const fs::path file = folder.path("g.npy");
     constexpr int steps = 1000, nu = 3;
@@ -340,7 +340,7 @@ TEST_CASE("streamed gradient: a NumPy array, whole or not there, that a resumed 
     CHECK(text[127] == '\n');
     for (int t = 0; t < steps; ++t)
         CHECK(std::memcmp(text.data() + 128 + t * nu * 8, row(t).data(), nu * 8) == 0);
-    for (size_t at = 0; at < 128; ++at) {  // another array than this run's
+    for (size_t at = 0; at < 128; ++at) {  // an array of another run
         CAPTURE(at);
         std::string other = text;
         other[at] = static_cast<char>(other[at] ^ 1);
@@ -362,7 +362,7 @@ TEST_CASE("streamed gradient: a NumPy array, whole or not there, that a resumed 
         CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);
     }
     {
-        // it was killed between its last two acts
+        // the program was killed between its last two operations
         ControlGradientFile once_more(file, steps, nu, true, true);
         once_more.finish();
     }

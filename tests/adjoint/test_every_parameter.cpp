@@ -1,6 +1,6 @@
 // Every number of theta against central differences, in a world with every joint, shape, actuator and
-// equality; and the table of them, kept in tests/readme/parameter_table.md for scenes/README.md. A parameter
-// without adjoint, effect or line of the table fails here.
+// equality, and the table of all parameters in tests/readme/parameter_table.md for scenes/README.md. A
+// parameter without adjoint, effect or line of the table fails here.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using namespace costate::test;
 
 namespace {
 
-// Every rotation vector away from 0, where the exponential has no shortcut.
+// Every rotation vector differs from 0, where the exponential has a special case.
 void turn(const ParameterLayout& layout, VecX<double>& theta) {
     for (const ParameterLayout::Entry& e : layout.entries())
         if (e.path.ends_with("rotation"))
@@ -27,7 +27,7 @@ void turn(const ParameterLayout& layout, VecX<double>& theta) {
                 theta[e.offset + k] = 1e-3 * std::sin(1 + e.offset + k);
 }
 
-// "joints/*/limits[1]": what a number is, whatever it belongs to.
+// "joints/*/limits[1]": the kind of a number, without the name of its owner.
 std::string kind_of(const ParameterLayout::Entry& e, int k) {
     std::string kind = e.path.substr(0, e.path.find('/'));
     if (kind != "world" && kind != "contact") kind += "/*";
@@ -49,7 +49,7 @@ struct Trial {
     }
 };
 
-// What the parameters mean, for the table. A path without * belongs to the whole world.
+// Descriptions of the parameters for the table. A path without * belongs to the whole world.
 struct Meaning {
     const char *path, *text;
 };
@@ -144,7 +144,7 @@ void check_every_number(const VecX<double>& theta, Trial& run) {
     Gradient g;
     run.rollout.backward(theta, run.scene.z0, g);
     std::map<std::string, double>
-        effect;  // of each kind of number, the largest, by the noise of its difference
+        effect;  // largest effect of each kind of number, relative to the noise of its difference
     VecX<double> dead = theta;
     int stencils = 0, rejected = 0;
     for (const ParameterLayout::Entry& e : layout.entries())
@@ -191,10 +191,9 @@ TEST_CASE("every parameter: has an effect, and the gradient by it is that of cen
     check_every_number(theta, run);
 }
 
-TEST_CASE("every parameter: stands in the table of tests/readme/parameter_table.md") {
+TEST_CASE("every parameter: has a line in tests/readme/parameter_table.md") {
     const std::string table = parameter_table(rich_scene().world.model.layout);
-    CHECK(file_text("tests/readme/parameter_table.md") ==
-          table);  // where it is not, the table is what the report shows
+    CHECK(file_text("tests/readme/parameter_table.md") == table);  // otherwise the report has the new table
 }
 
 TEST_CASE(

@@ -1,5 +1,5 @@
-// Gradients of all scenes that are shipped against central differences, at a length by which what touches in
-// them has touched.
+// Gradients of all included scenes against central differences, over enough steps for their contacts to
+// occur.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -15,10 +15,10 @@ using namespace costate;
 
 namespace {
 
-// How a scene is checked. Boxes on each other rest on more corners than they need, and which of them bear
-// load is a tie that perturbations break: most stencils there say nothing. In a mechanism that is planar by
-// its joints and slides, friction across the plane locks or slips as soon as a parameter turns it out of its
-// plane by anything at all: parameters are then checked one by one, not in random directions.
+// Settings of the check of a scene. Stacked boxes have redundant contacts, and perturbations change the
+// loaded corners, so most stencils leave their smooth piece. A sliding planar mechanism has friction
+// perpendicular to its plane that sticks or slips as soon as a parameter rotates the mechanism out of its
+// plane; parameters are then checked one by one and not in random directions.
 struct Check {
     int steps = 60, components = 12, directions = 4;
     bool touches = true;
@@ -29,7 +29,7 @@ const std::map<std::string, Check> checks{
     {"ant", {40}},
     {"arm_7", {200, 12, 4, false}},
     {"atlas_stand", {40, 8, 2}},
-    {"biped_pushup", {4, 12, 4, true, 1e-6, 0.5}},  // hands and toes that bear all and barely do not slip
+    {"biped_pushup", {4, 12, 4, true, 1e-6, 0.5}},  // hands and toes bear all load and barely stick
     {"bounce", {800, 64, 16}},
     {"box_slide", {400, 64, 16}},
     {"box_slide_identification", {60, 24, 0}},
@@ -65,7 +65,7 @@ Check check_of(const std::string& name) {
     return name.rfind("pendulum_", 0) == 0 ? Check{500, 12, 4, false} : Check{};
 }
 
-// Whether a contact of the scene bears a load within its steps.
+// True if a contact of the scene is loaded within its steps.
 bool touches(const Scene& s) {
     bool touched = false;
     test::walk(s, s.steps, [&](const VecX<double>&, const StepScratch<double>& scratch) {
@@ -85,7 +85,8 @@ TEST_CASE("every scene: its gradient of every kind of variable is that of centra
         CAPTURE(name);
         const Check check = check_of(name);
         Scene scene = load_scene(name, check.steps);
-        scene.world.settings.complementarity_aware = false;  // which is not the gradient of what ran
+        scene.world.settings.complementarity_aware =
+            false;  // that is not the derivative of the step that ran
         CHECK(touches(scene) == check.touches);
         Simulation simulation(scene.world, scene.objective);
         Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);

@@ -1,6 +1,6 @@
-// States and gradients of scenes, to the last bit: a change of the code that means to change no result
-// changes no fingerprint here. tests/adjoint/fingerprints/table.json has them; a change that means to change
-// results writes the lines that this test prints into it.
+// States and gradients of scenes, bit for bit: a change of the code without an intended change of results
+// must not change these fingerprints in tests/adjoint/fingerprints/table.json. After an intended change,
+// replace the lines of the table by the lines that this test prints.
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -16,7 +16,7 @@ using namespace costate;
 
 namespace {
 
-// FNV-1a over the bits of numbers, with the two zeros told apart.
+// FNV-1a over the bits of numbers; the two zeros differ.
 class Fingerprint {
 public:
     void add(const double* x, Eigen::Index n) {

@@ -1,5 +1,5 @@
-// Hessian-vector products of rollouts: symmetric, and the third order of Taylor's remainder, with contact and
-// without.
+// Hessian-vector products of rollouts: symmetry, and third order of Taylor's remainder, with and without
+// contact.
 #include <doctest/doctest.h>
 
 #include "adjoint/check/hessian.hpp"
@@ -18,8 +18,8 @@ struct HessianCase {
     int steps;
     SolverType solver;
     double length;  // of directions
-    // along every number; else along controls, friction, and the first tree's speed along x: what slides or
-    // stands goes on
+    // true: directions of all numbers. false: controls, friction and the first tree's velocity along x, so
+    // that sliding and standing bodies stay in their state
     bool everything;
 };
 
@@ -34,7 +34,7 @@ struct Loss {
           rollout(simulation, scene.plan, scene.steps) {
         scene.world.settings.solver = c.solver;
     }
-    // Random, of parameters relative to their size.
+    // A random direction; for parameters relative to their size.
     Gradient direction(Rng& g, const HessianCase& c) const {
         Gradient d{VecX<double>(scene.z0.size()), VecX<double>::Zero(scene.world.ndx()),
                    VecX<double>::Zero(scene.world.np())};

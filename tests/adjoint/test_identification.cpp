@@ -1,7 +1,7 @@
-// Parameters are found again from recorded motion with noise: the *_identification scenes, from 50 % off. The
-// standard errors that noise and rows allow are those that scripts/bench/make_recordings.py prints; the
-// recordings are those files, so an estimate is one draw. And all ten inertial parameters of a hand, from its
-// exact motion.
+// Identification of parameters from recorded motion with noise: the *_identification scenes, starting with
+// errors of 50 %. scripts/bench/make_recordings.py prints the standard errors for the noise and the number of
+// rows. The recordings are fixed files, so an estimate is one draw. Also all ten inertial parameters of a
+// hand, from its exact motion.
 #include <doctest/doctest.h>
 
 #include <unistd.h>
@@ -45,8 +45,8 @@ void check_identification(const char* name, const std::vector<Found>& parameters
     CHECK(r.final_loss < 1e-3 * r.initial_loss);
 }
 
-// A hand on three hinges on a sled, every joint shaken by a motor: the sled's motion tells its mass, the
-// hinges' the rest.
+// A hand on three hinges on a sled; a motor shakes every joint. The sled's motion determines the mass, the
+// hinges' motion the other parameters.
 const char* const wrist_text = R"({
     "steps": 240, "time_step": 0.005,
     "models": [{"name": "wrist", "model": {
@@ -67,7 +67,7 @@ const char* const wrist_text = R"({
         {"actuators": ["wrist/b"], "schedule": [[0, -1.5], [0.2, 0], [0.4, 1], [0.6, -1.5], [0.8, -0.5], [1, 1], [1.2, -1]]},
         {"actuators": ["wrist/c"], "schedule": [[0, 1], [0.2, -1], [0.4, 0.6], [0.6, 0], [0.8, 0.6], [1, -1], [1.2, 1]]}]})";
 
-// Its positions at every step, as the text of a file.
+// Recorded positions at every step, as the text of a file.
 std::string recorded_positions(const Scene& s) {
     std::ostringstream out;
     out.precision(17);
@@ -117,7 +117,7 @@ TEST_CASE("identification: mass, centre of mass and inertia of a body as one" *
     CHECK((found.c - real.c).norm() < 1e-3 * real.c.norm());
     CHECK((found.I - real.I).norm() < 1e-3 * real.I.norm());
 
-    // A first step far too long ends somewhere, but with an answer.
+    // a far too long first step also ends with a result
     scene.optimize.learning_rate = 1;
     const OptimizeResult far = optimize(rollout, variables, scene.optimize);
     CHECK(far.final_loss <= far.initial_loss);
@@ -133,15 +133,15 @@ TEST_CASE("identification: masses, damping and dry friction of a double pendulum
                           {"joints/pendulum/elbow/dry_friction", 0.2, 9.5e-4}});
 }
 
-TEST_CASE("identification: mass and friction of a box that is pulled and let go" *
+TEST_CASE("identification: mass and friction of a box that is pulled and released" *
           doctest::skip(!have_lbfgs())) {
     check_identification("box_slide_identification",
                          {{"bodies/box/mass", 2, 2.4e-4}, {"shapes/box/friction", 0.3, 4.5e-4}});
 }
 
-TEST_CASE("identification: the true values leave the noise that the recordings were given") {
-    // loss/T of columns with noise sigma on every k-th row: between rows the variance falls to half, on
-    // average to (2 + 1/k^2)/3.
+TEST_CASE("identification: the residual at the true values is the noise of the recordings") {
+    // loss/T for columns with noise sigma on every k-th row: between rows the variance decreases to one half,
+    // on average to (2 + 1/k^2)/3
     struct Noise {
         const char* scene;
         double sigma;
@@ -151,7 +151,7 @@ TEST_CASE("identification: the true values leave the noise that the recordings w
          {Noise{"double_pendulum_identification", 2e-3, 2, 5}, {"box_slide_identification", 1e-3, 1, 10}}) {
         CAPTURE(n.scene);
         const Scene scene = load_scene(n.scene);
-        const VecX<double> truth = scene.world.model.layout.nominal();  // what the models say
+        const VecX<double> truth = scene.world.model.layout.nominal();  // values of the models
         Simulation simulation(scene.world, scene.objective);
         Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
         const double mean =

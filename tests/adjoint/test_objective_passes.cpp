@@ -1,4 +1,4 @@
-// The dot-product test of controls, objective terms, and of a step with its share of the loss.
+// The dot-product test of controls, of objective terms, and of a step with its share of the loss.
 #include "adjoint/objective/objective.hpp"
 #include "adjoint/objective/signal_values.hpp"
 #include "adjoint/rollout/controls.hpp"
@@ -40,7 +40,7 @@ struct EvaluatePass : StagePass {
 
 constexpr int last_step = 2;  // of recordings
 
-// A term of a kind, about whatever the stage's world has of it.
+// A term of a kind, with a subject from the stage's world.
 Term random_term(const World& w, Rng& g, TermKind kind, TermNorm norm, bool running, bool at_site = false) {
     Term term;
     term.kind = kind, term.norm = norm, term.running = running;
@@ -71,8 +71,8 @@ Term random_term(const World& w, Rng& g, TermKind kind, TermNorm norm, bool runn
 
 bool is_at_point(TermKind kind) { return traits_of(kind).subject == TermSubject::point; }
 
-// Everything that a term may read, each kind along a direction: poses, velocities, inertias, gravity, the
-// place of a site, q, v, u, impulses, and the time step.
+// All inputs of terms, each kind along a direction: poses, velocities, inertias, gravity, the position of a
+// site, q, v, u, impulses, and the time step.
 struct TermStage : ContactStage {
     D value;
     double value_bar = 0;
@@ -92,8 +92,8 @@ struct TermStage : ContactStage {
     }
 };
 
-// A term reads one of the inputs; a velocity also the pose of its point, momentum and energy two as well; at
-// a site its place, too.
+// A term reads one input. A velocity also reads the pose of its point; momentum and energy also read two
+// inputs; terms at a site also read its position.
 struct TermValuePass : TermStage {
     static inline TermKind kind = TermKind::position;
     static inline TermNorm norm = TermNorm::squared;
@@ -118,14 +118,14 @@ struct TermValuePass : TermStage {
     }
 };
 
-// The difference of one signal to some value of it.
+// The difference of a signal from a value.
 struct SignalDifferencePass : TermStage {
     static inline size_t which = 0;
     Signal signal;
     std::vector<double> recorded;
     D r[3];
     double r_bar[3] = {};
-    int inputs_without_effect = 9;  // of 10; all for the impulse of a shape that touches nothing
+    int inputs_without_effect = 9;  // of 10; all for the impulse of a shape without contact
     SignalDifferencePass(Rng& g, Regime r0) : TermStage(g, r0), signal(all_signals(w).at(which)) {
         const Quaternion<double> q = Probe<Quaternion<double>>::random(g, Regime::random);
         recorded = signal.is_rotation() ? std::vector<double>{q.w, q.v.x(), q.v.y(), q.v.z()}
@@ -161,7 +161,7 @@ Objective terms_of_every_kind(const World& w, Rng& g) {
 
 template <bool running> struct ObjectiveValuePass : TermStage {
     Objective objective;
-    // of a final state: controls, impulses, the time step
+    // for a final state: controls, impulses, the time step
     static constexpr int inputs_without_effect = running ? 0 : 3;
     ObjectiveValuePass(Rng& g, Regime r) : TermStage(g, r), objective(terms_of_every_kind(w, g)) {}
     void run_duals() override {
@@ -175,9 +175,8 @@ template <bool running> struct ObjectiveValuePass : TermStage {
     }
 };
 
-// State, controls, parameters -> what Simulation makes of them, against the same calls on dual numbers. Its
-// adjoint is that of a loss with factor 1, so covectors are divided by the loss's before and multiplied
-// after.
+// State, controls, parameters -> results of Simulation, against the same calls on dual numbers. Its adjoint
+// is for a loss with factor 1, so covectors are divided by the loss's covector before and multiplied after.
 struct SimulationStage : ContactStage {
     Objective objective;
     Simulation simulation;

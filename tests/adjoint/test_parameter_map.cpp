@@ -1,5 +1,5 @@
-// Variables of an optimizer in place of parameters: the map and its adjoint, its inverse, and that every
-// point is a real body.
+// Variables of an optimizer instead of parameters: the map and its adjoint, its inverse, and that every point
+// is a physically consistent body.
 #include <Eigen/Eigenvalues>
 
 #include "adjoint/check/gradcheck.hpp"
@@ -50,7 +50,7 @@ LogCholesky<double> random_point(Rng& g, double spread) {
     return y;
 }
 
-// [Sigma h; h^T m] about the body's origin, by its definition out of mass, centre of mass and inertia.
+// [Sigma h; h^T m] about the body's origin, by its definition from mass, centre of mass and inertia.
 Eigen::Matrix4d pseudo_inertia(const MassProperties<double>& B) {
     const RigidInertia<double> I = place_inertia(Transform<double>::identity(), B);
     Eigen::Matrix4d J;
@@ -77,7 +77,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("parameter map: every point is a body that can exist, and every body is one point") {
+TEST_CASE("parameter map: every point is a physically consistent body, and every body is one point") {
     Rng g(2);
     for (int n = 0; n < 2000; ++n) {
         const LogCholesky<double> y = random_point(g, 1.2);
@@ -147,7 +147,7 @@ TEST_CASE("parameter map: a scene's body moves as a whole; its gradient against 
     CHECK(r.optimized.taylor_order >= 1.95);
     CHECK(r.optimized.rejected < 0.1);
 
-    // An optimizer sees the same map.
+    // an optimizer uses the same map
     const Variables variables(s.world, s.plan, s.parameters, s.initial_state, {s.theta, s.x0, s.z0});
     const Eigen::Index torques = variables.size() - 31;
     CHECK(variables.start().tail(31) == y);

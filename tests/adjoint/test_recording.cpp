@@ -1,4 +1,5 @@
-// Recordings: how rows come to steps, what the term makes of a motion, and what is said of wrong files.
+// Recordings: interpolation of rows at steps, the value of the term for a motion, and messages about wrong
+// files.
 #include <sstream>
 
 #include "adjoint/check/gradcheck.hpp"
@@ -26,7 +27,7 @@ std::string term_of(const std::string& columns, const std::string& more = "") {
     return R"({"term": "recording", "file": "motion.csv", "columns": [)" + columns + "]" + more + "}";
 }
 
-// What the scene's motion is, in all signals and at all steps, as the text of a file.
+// The scene's motion in all signals and at all steps, as the text of a file.
 std::string recorded(const Scene& s, double shift = 0) {
     std::ostringstream out;
     out.precision(17);
@@ -62,12 +63,11 @@ double loss_of(const Scene& s) {
 
 }  // namespace
 
-TEST_CASE(
-    "recording: rows come to steps by straight lines, rotations by the shortest turn at constant speed") {
+TEST_CASE("recording: rows are interpolated linearly, rotations by the shortest rotation at constant speed") {
     const std::vector<Signal> signals{{SignalKind::position, 0, 0, {"a"}},
                                       {SignalKind::rotation, 1, 1, {"w", "x", "y", "z"}}};
     const double angle = 1.2, half = angle / 2;
-    // The second quaternion is minus that of a turn about z.
+    // the second quaternion is minus that of a rotation about z
     const std::vector<std::vector<double>> rows{{1, 1, 0, 0, 0},
                                                 {3, -std::cos(half), 0, 0, -std::sin(half)},
                                                 {3, -std::cos(half), 0, 0, -std::sin(half)}};
@@ -81,7 +81,7 @@ TEST_CASE(
         CHECK(r.at(t)[1] * r.at(t)[4] ==
               doctest::Approx(std::cos(share * half) * std::sin(share * half)).epsilon(1e-14));
     }
-    // Rows beyond the steps do not count, and a step at a row takes the row itself.
+    // rows beyond the steps do not count, and a step at the time of a row uses the row
     const Recording part =
         resample(signals, {-1, 0, 0.125, 9}, {rows[2], rows[0], rows[1], rows[0]}, 0, 1, 0.125);
     CHECK((part.at(0)[0] == 1 && part.at(1)[0] == 3));
@@ -129,7 +129,7 @@ TEST_CASE("recording: gradient against central differences, while running and at
     }
 }
 
-TEST_CASE("recording: tables as others write them") {
+TEST_CASE("recording: tables in the formats of other programs") {
     const Table t = parse_csv("time, \"a, \"\"b\"\"\" ,c\r\n0,1,2\r\n\r\n  1 , \"2\" ,-3e2\r\n", "t.csv");
     CHECK(t.columns == std::vector<std::string>{"time", "a, \"b\"", "c"});
     CHECK(t.rows == std::vector<std::vector<double>>{{0, 1, 2}, {1, 2, -300}});

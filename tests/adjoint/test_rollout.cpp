@@ -1,4 +1,4 @@
-// Rollouts: on a toy step without physics, then on worlds in contact.
+// Rollouts of a toy step without physics, and of worlds in contact.
 #include <doctest/doctest.h>
 
 #include "adjoint/check/gradcheck.hpp"
@@ -51,7 +51,7 @@ ControlPlan every_step(int nu, int steps) {
 
 }  // namespace
 
-TEST_CASE("rollout: gradient of a toy step against dual numbers, and what it costs") {
+TEST_CASE("rollout: gradient of a toy step against dual numbers, and its cost") {
     constexpr int steps = 50;
     const ControlPlan plan = every_step(1, steps);
     ToyStep step;
@@ -138,7 +138,7 @@ struct ToyRollout {
                 if (!running && (kind == TermKind::effort || kind == TermKind::impulse)) continue;
                 Term term;
                 term.kind = kind, term.running = running;
-                // controls must stand out of round-off
+                // the effect of controls must exceed round-off
                 term.weight = kind == TermKind::effort ? 500 : (running ? 2.0 : 0.5);
                 term.norm = running ? TermNorm::squared : TermNorm::distance;
                 term.body = t.world.model.body_index(running ? "body0" : "body5");
@@ -156,7 +156,7 @@ struct ToyRollout {
 
 }  // namespace
 
-TEST_CASE("rollout: replay is the same bits, and nothing depends on what ran before") {
+TEST_CASE("rollout: replay gives the same bits and does not depend on earlier runs") {
     constexpr int steps = 100;
     ToyRollout a(4, steps);
     std::vector<std::uint64_t> hashes;
@@ -200,7 +200,7 @@ TEST_CASE("rollout: gradient of every kind of term through contact against centr
 }
 
 TEST_CASE("rollout: tangent against adjoint over 1000 smooth steps") {
-    // A swinging double pendulum with dual numbers all the way, against the adjoint.
+    // a swinging double pendulum on dual numbers against the adjoint
     Rng g(7);
     Model m = toy_model(g, {JointType::revolute, JointType::revolute}, {-1, 0});
     ShapeSet none = build_shapes(m, {});

@@ -1,4 +1,4 @@
-// What optimizers make of gradients: the tasks of named scenes, and small problems whose solution is known.
+// Results of optimizers with gradients: tasks of included scenes, and small problems with a known solution.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ Scene cart(const char* more) {
     return scene_from_json(scene, "cart.json");
 }
 
-constexpr double push_to = 0.5 * 1.01;  // m, where 1 N takes the cart: h^2 F/m n (n + 1)/2
+constexpr double push_to = 0.5 * 1.01;  // m, displacement of the cart by 1 N: h^2 F/m n (n + 1)/2
 
 struct MethodCase {
     const char* name;
@@ -58,7 +58,7 @@ const MethodCase methods[] = {{"gradient_descent", Method::gradient_descent, 1},
                               {"gauss_newton", Method::gauss_newton, 1},
                               {"cmaes", Method::cmaes, 1}};
 
-// Runs a scene of few steps by every method there is.
+// Runs a scene of few steps with every available method.
 template <class Check> void by_every_method(const char* more, Check&& check) {
     for (const MethodCase& m : methods) {
         if ((m.method == Method::lbfgs && !have_lbfgs()) || (m.method == Method::cmaes && !have_cmaes()))
@@ -88,7 +88,7 @@ TEST_CASE("scene gradients: the arm learns to throw") {
     CHECK(r.loss_evaluations <= 60);
 }
 
-TEST_CASE("scene gradients: Gauss-Newton says which term it cannot take") {
+TEST_CASE("scene gradients: Gauss-Newton names an unsuitable term") {
     Term term;
     term.name = "lift", term.kind = TermKind::height;
     CHECK_THROWS_WITH_AS(check_least_squares({term}), "the term \"lift\" is not a sum of squares",
@@ -123,8 +123,8 @@ TEST_CASE("scene gradients: friction is found from where a car with locked wheel
           doctest::Approx(0.2 / (4.9 * 1.001)).epsilon(1e-4));
 }
 
-// Resting on rigid ground the drone's height has no derivative by its thrust; the gradient that lets contacts
-// go has one.
+// At rest on rigid ground, the drone's height has no derivative by its thrust. The complementarity-aware
+// gradient has one.
 TEST_CASE("scene gradients: a drone takes off by the complementarity-aware gradient, and stays without it") {
     Run aware(load_scene("drone_takeoff")), plain(load_scene("drone_takeoff"));
     plain.scene.world.settings.complementarity_aware = false;
@@ -209,7 +209,7 @@ TEST_CASE(
     CHECK(run.variables.lower()[0] == doctest::Approx(std::log(1e-4)));
     CHECK(run.variables.start()[0] == doctest::Approx(std::log(1e-3)));
     VecX<double> y = run.variables.start();
-    // away from the start, where retract bends
+    // away from the start, where retract is nonlinear
     for (int i = 1; i < 12; ++i)
         y[i] = 0.1 * i * (i % 2 == 0 ? 1 : -1);
     run.loss(y);

@@ -1,4 +1,4 @@
-// Schedules without physics: an executor of integers that complains of whatever cannot be done.
+// Schedules without physics: an executor on integers that reports every invalid action.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -53,8 +53,8 @@ struct Machine {
     }
 };
 
-// Every step is reversed once, from the last to the first, in slots that hold what is read; returns the
-// evaluations.
+// Checks that every step is reversed once, from the last to the first, and that slots hold the states that
+// are read. Returns the evaluations.
 std::int64_t run(Schedule& s, int length_that_comes = nothing) {
     Machine m(s);
     while (!s.reverses_next() && m.state != length_that_comes)
@@ -66,7 +66,7 @@ std::int64_t run(Schedule& s, int length_that_comes = nothing) {
     while (!s.done())
         m.perform(s.next());
     REQUIRE(m.to_reverse == 0);
-    // it asks for no more slots than it fills
+    // it requests no more slots than it fills
     if (!s.is_online())
         CHECK(std::ranges::count(m.memory, nothing) + std::ranges::count(m.disk, nothing) == 0);
     CHECK(m.evaluations == s.forward_evaluations());
@@ -77,7 +77,7 @@ std::int64_t run(Schedule& s, int length_that_comes = nothing) {
 
 }  // namespace
 
-TEST_CASE("schedule: binomial takes as many evaluations as the formula says") {
+TEST_CASE("schedule: binomial takes the number of evaluations of the formula") {
     const struct {
         int steps, slots, evaluations;
     } cases[] = {{10, 3, 25}, {100, 5, 416}, {250, 25, 723}, {5000, 100, 14898}, {1, 1, 1}, {7, 1, 28}};
@@ -89,8 +89,8 @@ TEST_CASE("schedule: binomial takes as many evaluations as the formula says") {
 }
 
 TEST_CASE("schedule: binomial takes the fewest evaluations that any order of checkpoints does") {
-    // Of n steps whose first state is in one of s slots: run d, store, do the rest with a slot less, come
-    // back for the d.
+    // n steps with the first state in one of s slots: run d steps, store, reverse the rest with one slot
+    // less, then reverse the d steps
     constexpr int max_steps = 90, max_slots = 12;
     std::vector<std::vector<std::int64_t>> fewest(max_slots + 1, std::vector<std::int64_t>(max_steps + 1));
     for (int s = 1; s <= max_slots; ++s)
@@ -135,7 +135,8 @@ TEST_CASE("schedule: nothing to do") {
 }
 
 TEST_CASE(
-    "schedule: long ones are counted without being run, and a million states in a row are short to note") {
+    "schedule: long schedules are counted without running them, and a million consecutive states are stored "
+    "compactly") {
     CHECK(Schedule::binomial(1'000'000'000, 1).forward_evaluations() == 500'000'000'500'000'000);
     CHECK(Schedule::binomial(1'000'000'000, 1'000'000'000).forward_evaluations() == 1'999'999'999);
     CHECK(Schedule::binomial(1'000'000'000, 999'999'998).forward_evaluations() == 2'000'000'000);  // r = 2
@@ -148,7 +149,7 @@ TEST_CASE(
 TEST_CASE("schedule: a reverse sweep may follow another") {
     const struct {
         Schedule schedule;
-        int again;  // evaluations of a further sweep, if its checkpoints stay; 0: all
+        int again;  // evaluations of another sweep with the same checkpoints; 0: all
     } cases[] = {{Schedule::every_step(20), 20},      {Schedule::binomial(20, 19), 21},
                  {Schedule::binomial(20, 18), 0},     {Schedule::binomial(20, 4), 0},
                  {Schedule::every_kth(20, 5), 0},     {Schedule::every_kth(20, 20), 20},
@@ -168,7 +169,7 @@ TEST_CASE("schedule: a reverse sweep may follow another") {
             CHECK(m.evaluations == (again > 0 ? again : s.forward_evaluations()));
         }
     }
-    // in the middle of a first sweep too
+    // also in the middle of a first sweep
     Schedule s = Schedule::binomial(20, 4);
     Machine m(s);
     for (int k = 0; k < 3; ++k)
@@ -179,7 +180,7 @@ TEST_CASE("schedule: a reverse sweep may follow another") {
     CHECK(m.to_reverse == 0);
 }
 
-TEST_CASE("schedule: the nearest checkpoint is the last that is stored and not later") {
+TEST_CASE("schedule: the nearest checkpoint is the last stored state at or before a step") {
     for (Schedule s : {Schedule::every_step(60), Schedule::binomial(60, 7), Schedule::binomial(60, 3),
                        Schedule::binomial(60, 4, 5), Schedule::every_kth(60, 9),
                        Schedule::two_tiers(60, 9, 3), Schedule::two_tiers(60, 1, 1), Schedule::online(7)}) {
@@ -240,7 +241,7 @@ TEST_CASE("schedule: blocks of steps whose intermediates are kept take the fewes
     CHECK(run(s) == 2 * 5000 - 100);
 }
 
-TEST_CASE("schedule: online, no step is evaluated more often than if the length had been known") {
+TEST_CASE("schedule: online schedules evaluate no step more often than those of known length") {
     for (int slots = 1; slots <= 9; ++slots)
         for (int n = 1; n <= 150; ++n) {
             CAPTURE(slots);
@@ -270,7 +271,7 @@ TEST_CASE("schedule: online, no step is evaluated more often than if the length 
     CHECK(run(long_one, 77) == 2 * 77 - 1);  // every state is stored
 }
 
-TEST_CASE("schedule: bytes choose it") {
+TEST_CASE("schedule: the memory limit selects the schedule") {
     CHECK(Schedule::within(5000 * 296, 296, 5000).stores_every_step());
     const Schedule less = Schedule::within(5000 * 296 - 1, 296, 5000);
     CHECK(less.slots() == 4999);
@@ -284,7 +285,7 @@ TEST_CASE("schedule: bytes choose it") {
     CHECK(Schedule::within(10 * 296, 296, 1000, 99).forward_evaluations() <
           Schedule::binomial(1000, 10).forward_evaluations());
     CHECK(Schedule::within(10 * 296, 296, 1000, 1'000'000).forward_evaluations() == 1999);
-    CHECK(Schedule::within(100 * 296, 296, 1000, 1).disk_slots() == 0);  // would only cost
+    CHECK(Schedule::within(100 * 296, 296, 1000, 1).disk_slots() == 0);  // disk would only cost time
     CHECK(Schedule::within(1000 * 296, 296, 1000, 1000).stores_every_step());
     CHECK(Schedule::online(9).name() == std::string("online"));
     CHECK(Schedule::two_tiers(9, 2, 2).name() == std::string("two tiers"));

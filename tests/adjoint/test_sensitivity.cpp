@@ -1,4 +1,4 @@
-// The gradient by a push during a step against what motors and central differences say, and the visits of a
+// The gradient by a push during a step against those by motors and central differences, and the visits of a
 // reverse sweep.
 #include <doctest/doctest.h>
 
@@ -44,7 +44,7 @@ struct Pushed {
 
 }  // namespace
 
-TEST_CASE("reverse sweep: what a visitor sees adds up to the gradient") {
+TEST_CASE("reverse sweep: the covectors passed to a visitor sum to the gradient") {
     Pushed p("throw", 60);
     CHECK(p.x_bars[0] == p.gradient.initial_state);
     VecX<double> z_bar = VecX<double>::Zero(p.scene.plan.size());
@@ -53,9 +53,9 @@ TEST_CASE("reverse sweep: what a visitor sees adds up to the gradient") {
     CHECK(z_bar == p.gradient.controls);
 }
 
-// A force on a link at the arm r from its only joint, about the axis a, is a torque of a . (r x f): so what a
-// torque does to the loss, per unit of its time integral, makes a x r times that of a force.
-TEST_CASE("gradient by a push: of one link it is what its motor's gradient says") {
+// A force f on a link at the arm r from its only joint, with axis a, has the torque a . (r x f). The gradient
+// by a force is therefore a x r times the gradient by the torque, both per unit of the time integral.
+TEST_CASE("gradient by a push: for one link it follows from the gradient by its motor") {
     Pushed p("pendulum_1", 200);
     const World& w = p.scene.world;
     const double h = p.scene.world.h(p.scene.theta);

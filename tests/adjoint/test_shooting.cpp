@@ -1,4 +1,4 @@
-// Optimizers by the Jacobians of steps: box QPs, least squares by forward products, iLQR and multiple
+// Optimizers that use Jacobians of steps: box QPs, least squares by forward products, iLQR and multiple
 // shooting.
 #include <doctest/doctest.h>
 
@@ -91,7 +91,7 @@ TEST_CASE("shooting: a box QP ends where its optimality conditions hold") {
                .solved);
 }
 
-// An arm that swings into a ball: residuals of all kinds, running and at the end, by controls, start and
+// An arm that swings into a ball: running and final residuals of all kinds, by controls, initial state and
 // parameters.
 TEST_CASE("shooting: normal equations have the gradient of the loss, and J^T J of its residuals") {
     Json json = base();
@@ -194,7 +194,7 @@ TEST_CASE(
     CHECK(why_no_shooting(wrong.plan, {}, {}) == "it optimizes controls that are not \"per_step\"");
 }
 
-TEST_CASE("shooting: segments that are off are brought together, also of bodies that turn") {
+TEST_CASE("shooting: gaps between segments are closed, also for rotating bodies") {
     Json json = parse_json(R"({
         "steps": 40, "time_step": 0.02, "gravity": [0, 0, 0],
         "models": [{"name": "top", "model": {"bodies": [
@@ -280,7 +280,7 @@ TEST_CASE(
         step(w, scene.theta.data(), scene.x0.data(), found.u.data(), scratch, next.data());
         CHECK((next.segment(w.nq(), w.nv()) - v).norm() == found.residual);
     }
-    // No servo lifts all of it at once: as near as it gets, with an answer.
+    // no servo can lift the whole load: the result is the nearest possible
     const VecX<double> up = VecX<double>::Constant(w.nv(), 10);
     const InverseDynamics best = inverse_dynamics(w, scene.theta, scene.x0, up, start);
     step(w, scene.theta.data(), scene.x0.data(), start.data(), scratch, next.data());

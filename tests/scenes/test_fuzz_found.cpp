@@ -1,4 +1,4 @@
-// Inputs on which a loader, or a step of what it loaded, went wrong once, and those that fuzzing starts from
+// Inputs on which a loader, or a step of the loaded scene, failed under fuzzing, and the seeds of fuzzing
 // (scripts/check/fuzz.sh).
 #include <doctest/doctest.h>
 
@@ -17,7 +17,7 @@ std::vector<fs::path> inputs(const fs::path& folder) {
     return out;
 }
 
-TEST_CASE("what fuzzing found is loaded and stepped, or refused in one line that says where and what to do") {
+TEST_CASE("inputs found by fuzzing are loaded and stepped, or refused in one line with place and remedy") {
     const std::vector<fs::path> all = inputs("tests/fuzz/found");
     CHECK(all.size() > 0);
     for (const fs::path& file : all) {
@@ -26,7 +26,7 @@ TEST_CASE("what fuzzing found is loaded and stepped, or refused in one line that
     }
 }
 
-TEST_CASE("the seeds of fuzzing that use all of a format are loaded") {
+TEST_CASE("the seeds of fuzzing, which use every part of a format, are loaded") {
     const std::vector<fs::path> all = inputs("tests/fuzz/seeds");
     CHECK(all.size() >= 3);
     for (const fs::path& file : all) {

@@ -1,4 +1,4 @@
-// MJCF that is wrong or means harm: one line each, with file and line.
+// Wrong or hostile MJCF: each fault gives one line of message with file and line.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -10,14 +10,14 @@
 namespace costate::test {
 namespace {
 
-// The complaint about what stands inside <mujoco>, whose first line is 2
+// The message about the content of <mujoco>, which starts at line 2
 void refuse_mjcf(const std::string& inside, int line, const std::string& what, const std::string& remedy) {
     check_complaint(complaint([&] { mjcf(inside); }), "m.xml:" + std::to_string(line) + ": ", what, remedy);
 }
 void refuse_in_body(const std::string& inside, const std::string& what, const std::string& remedy) {
     refuse_mjcf("<worldbody><body name='b'>\n" + inside + "\n</body></worldbody>", 3, what, remedy);
 }
-// The complaint of the loader, about what came from MJCF
+// The loader's message about a model from MJCF
 void refuse_loading(const std::filesystem::path& file, const std::string& begin, const std::string& what,
                     const std::string& remedy) {
     check_complaint(complaint([&] { load_scene(file.string()); }), begin, what, remedy);
@@ -175,7 +175,7 @@ struct HostileFolder {
     }
 };
 
-TEST_CASE("hostile MJCF: includes that go round, come twice, climb out, or are no text") {
+TEST_CASE("hostile MJCF: includes that are cyclic, repeated, outside the folder, or not text") {
     const HostileFolder folder;
     const std::string outside = "<mujocoinclude>" + one_body("") + "</mujocoinclude>";
     folder.write("outside.xml", outside);
@@ -218,7 +218,7 @@ TEST_CASE("hostile MJCF: includes that go round, come twice, climb out, or are n
                    at("main.xml") + ":3: ", "broken XML", "check");
 }
 
-TEST_CASE("hostile MJCF: meshes that are not there, climb out or are none") {
+TEST_CASE("hostile MJCF: meshes that are missing, outside the folder or not meshes") {
     const HostileFolder folder;
     folder.write("outside.obj", "v 0 0 0\n");
     const auto refuse = [&](const std::string& mesh, const std::string& what, const std::string& remedy) {
@@ -236,7 +236,7 @@ TEST_CASE("hostile MJCF: meshes that are not there, climb out or are none") {
 #endif
 }
 
-TEST_CASE("hostile MJCF: much of everything is refused or read in good time") {
+TEST_CASE("hostile MJCF: huge inputs are refused or read in short time") {
     const auto begin = std::chrono::steady_clock::now();
     std::string deep = "<worldbody>";
     for (int i = 0; i < 95; ++i)
@@ -256,7 +256,7 @@ TEST_CASE("hostile MJCF: much of everything is refused or read in good time") {
     CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
 }
 
-TEST_CASE("hostile MJCF: what only the loader finds is still placed in the file") {
+TEST_CASE("hostile MJCF: faults found by the loader also have a line of the file") {
     const HostileFolder folder;
     const auto main =
         folder.write("robot/main.xml",

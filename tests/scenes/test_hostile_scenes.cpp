@@ -1,4 +1,4 @@
-// Scenes that ask for more than a machine has: refused in one line, before the memory is taken.
+// Scenes that need more memory than a machine has: refused in one line before allocation.
 #include "tests/support/scene_text.hpp"
 
 namespace costate::test {
@@ -27,7 +27,7 @@ TEST_CASE("hostile scenes: chains whose mass matrix is too large") {
     CHECK(scene_of(chain(100, 10)).world.nv() == 1000);
 }
 
-TEST_CASE("hostile scenes: knots without end") {
+TEST_CASE("hostile scenes: too many knots") {
     Json scene = chain(1, 20);
     scene["models"][0]["model"]["actuators"] =
         parse_json(R"([{"joint": "b0", "type": "motor"}])", "actuators");
@@ -36,7 +36,7 @@ TEST_CASE("hostile scenes: knots without end") {
                     "test.json#/controls/0: ", "more than 10000000 knots", "use fewer");
 }
 
-TEST_CASE("hostile scenes: names that a terminal or a table would stumble over") {
+TEST_CASE("hostile scenes: names with control characters for terminals or tables") {
     for (const char* name : {"\"a\\nb\"", "\"\\u001b[2Ja\""})
         for (const char* of :
              {"/models/0/name", "/models/0/model/bodies/0/name", "/models/0/model/actuators/0/name"}) {
@@ -49,7 +49,7 @@ TEST_CASE("hostile scenes: names that a terminal or a table would stumble over")
         }
 }
 
-TEST_CASE("hostile scenes: a direction counts at any length, also where its square is no number") {
+TEST_CASE("hostile scenes: a direction may have any length, even if its square overflows") {
     const Scene scene = changed({{"/ground", R"({"normal": [1e200, 0, 0]})"},
                                  {"/models/0/model/bodies/0/joint/axis", "[0, 1e308, 0]"}});
     CHECK((scene.world.shapes.shapes[0].R_BS.col(2) - Vec3<double>::UnitX()).norm() < 1e-15);

@@ -1,4 +1,4 @@
-// Robots in URDF that cannot be: each gets one line with the file, the line and a remedy.
+// Impossible robots in URDF: each gives one line of message with the file, the line and a remedy.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -12,7 +12,7 @@ const std::string link_a = urdf_link("a"), link_b = urdf_link("b"), link_c = urd
 
 TEST_CASE("hostile URDF: truncated, not XML, no robot") {
     const std::string whole = urdf_robot(link_a + link_b + urdf_joint("j", "revolute", "a", "b"));
-    CHECK(urdf_complaint(whole) == "");  // nothing to complain about
+    CHECK(urdf_complaint(whole) == "");  // no message
     for (size_t length = 0; length + 2 < whole.size(); length += 7) {
         const std::string message = urdf_complaint(whole.substr(0, length));
         CAPTURE(message);
@@ -64,7 +64,7 @@ TEST_CASE("hostile URDF: missing links and joints, duplicate and unfit names") {
     refuse_urdf(urdf_robot(link_a + link_b + link_c + urdf_joint("j", "planar", "a", "b", "") +
                            urdf_joint("k", "continuous", "a", "c", "<mimic joint='j'/>")),
                 6, "couples a joint of type planar", "couple joints with one axis");
-    // what the loader itself complains about has the line too
+    // messages of the loader also have the line
     refuse_urdf(urdf_robot(link_a + link_b + urdf_joint("world", "continuous", "a", "b", "")), 4,
                 "the name \"world\" is reserved", "rename it");
     refuse_urdf(urdf_robot(urdf_link("world") + urdf_link("world_link") +
@@ -152,7 +152,7 @@ TEST_CASE("hostile URDF: huge counts and deep chains end soon") {
     CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
 }
 
-TEST_CASE("hostile URDF: paths that climb out") {
+TEST_CASE("hostile URDF: paths outside the folder") {
     const ScratchFolder folder("climb");
     folder.write("secret/wedge.obj", wedge_obj());
     folder.write("robot/meshes/wedge.obj", wedge_obj());
@@ -178,7 +178,7 @@ TEST_CASE("hostile URDF: paths that climb out") {
     check_complaint(load(""), begin, "is empty", "fill it in");
     folder.write("robot/meshes/broken.stl", "solid nothing\n");
     CHECK(load("meshes/broken.stl").compare(0, begin.size(), begin) == 0);
-    CHECK(load("meshes") == "no complaint");  // a folder is no file: a warning that there is none
+    CHECK(load("meshes") == "no complaint");  // a folder is not a file: a warning about a missing file
 }
 
 }  // namespace

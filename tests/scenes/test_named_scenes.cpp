@@ -1,5 +1,5 @@
-// The schema, and the scenes and models that are shipped: they obey it, load, and do what their descriptions
-// say.
+// The schema, and the included scenes and models: they satisfy the schema, load, and move as in their
+// descriptions.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -17,7 +17,8 @@ using namespace costate;
 
 namespace {
 
-// Whether a value obeys a schema, by the words that ours uses; the reason why not, or an empty text.
+// Validates a value against a schema, for the keywords used by our schema. Returns the fault, or an empty
+// text.
 std::string disobeys(const Json& schema, const Json& s, const Json& value, const std::string& at) {
     const auto any = [&](const Json& options) {
         return std::count_if(options.begin(), options.end(),
@@ -157,7 +158,7 @@ TEST_CASE("scenes: ten boxes on each other stay there") {
     const Scene s = load_scene("box_stack", 500);  // a second
     StepScratch<double> scratch(s.world);
     VecX<double> x = s.x0, next(x.size());
-    const VecX<double> u;  // nothing is driven
+    const VecX<double> u;  // no actuators
     for (int t = 0; t < s.steps; ++t, x.swap(next))
         step(s.world, s.theta.data(), x.data(), u.data(), scratch, next.data());
     VecX<double> moved(s.world.nv());

@@ -1,5 +1,4 @@
-// Compliant shapes and joint limits of scenes: their gradients, what the loader makes of them, and what it
-// says of wrong ones.
+// Compliant shapes and joint limits in scenes: gradients, loading, and messages about faults.
 #include "adjoint/check/gradcheck.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
@@ -9,7 +8,7 @@ using namespace costate;
 
 namespace {
 
-// A box thrown askew onto soft ground, whose arm swings into soft limits.
+// A box thrown obliquely onto soft ground; its arm swings into soft limits.
 const char* const soft_text = R"({
     "time_step": 0.002, "steps": 150, "ground": {"friction": 0.4, "stiffness": 2000, "damping": 15},
     "models": [
@@ -51,7 +50,7 @@ TEST_CASE("scene compliance: the gradient of a soft landing against central diff
     }
 }
 
-TEST_CASE("scene compliance: what scenes say of it, and what is said of wrong ones") {
+TEST_CASE("scene compliance: loading, and messages about faults") {
     const Scene soft = changed({{"/ground/stiffness", "5000"},
                                 {"/ground/damping", "3"},
                                 {"/models/0/model/bodies/0/joint/limit_stiffness", "40"},

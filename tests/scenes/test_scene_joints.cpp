@@ -1,4 +1,4 @@
-// Joints and equalities of the scene format: what the loader makes of them, and what it says of wrong ones.
+// Joints and equalities of the scene format: loading, and messages about faults.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,7 @@ using namespace costate;
 
 namespace {
 
-// The base with other joints of the ball and what more a test wants; "null" takes a joint away.
+// The base with other joints of the ball and further changes; "null" removes a joint.
 Scene with_ball_joint(const char* joint,
                       std::initializer_list<std::pair<const char*, const char*>> more = {}) {
     Json json = base();
@@ -72,7 +72,7 @@ TEST_CASE("scene joints: joints of several links, of several joints, and locked 
     CHECK((s.world.model.nv == 6 && joints(s) == Names{"ball.1", "ball/lift", "ball.3.1", "ball.3.2"}));
     CHECK(s.world.model.bodies[4].name == "ball.3");
 
-    // A body does not touch its parent, however many links are between.
+    // a body does not collide with its parent, even with links in between
     const Scene arm =
         changed({{"/models/0/model/bodies/1/joint/type", "\"planar\""},
                  {"/initial/joints", "{}"},
@@ -86,7 +86,7 @@ TEST_CASE("scene joints: joints of several links, of several joints, and locked 
         CHECK(std::minmax(a, b) != std::minmax(upper, tip));
 }
 
-TEST_CASE("scene joints: equalities stand where the scene starts, with the parameters it sets") {
+TEST_CASE("scene joints: equalities hold at the start of the scene, with its parameters") {
     const Scene s = changed(
         {{"/models/0/rpy_deg", "[0, 0, 90]"},
          {"/models/0/model/equalities",

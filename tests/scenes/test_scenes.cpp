@@ -1,4 +1,4 @@
-// Scenes: what the loader makes of them, and what it says of wrong ones.
+// Scenes: loading, and messages about faults.
 #include <doctest/doctest.h>
 
 #include "scenes/format/names.hpp"
@@ -6,7 +6,7 @@
 
 using namespace costate;
 
-TEST_CASE("scenes: what a scene says is what is built") {
+TEST_CASE("scenes: the world has the values of the scene") {
     const Scene s = scene_of(base());
     const Model& m = s.world.model;
     CHECK(s.name == "test");
@@ -24,7 +24,7 @@ TEST_CASE("scenes: what a scene says is what is built") {
     CHECK(s.theta[s.world.shapes.friction.at(2)] == 0.7);
     CHECK(s.x0.head<9>() == (VecX<double>(9) << 0, 0.25, 1, 0, 0.5, 1, 0, 0, 0).finished());
     CHECK(s.x0.segment<3>(9 + 2) == Vec3<double>(1, 2, 3));
-    CHECK(s.z0.size() == 101);  // a torque a step, and the servo held where it starts
+    CHECK(s.z0.size() == 101);  // one torque per step, and a constant servo target
     CHECK(s.z0[0] == 0.5);
     CHECK(s.z0[100] == 0.25);
     CHECK((s.plan.channels()[0].optimize && !s.plan.channels()[1].optimize));
@@ -32,7 +32,7 @@ TEST_CASE("scenes: what a scene says is what is built") {
     CHECK(scene_from_json(base(), "test.json", 7).steps == 7);
 }
 
-TEST_CASE("scenes: one without steps needs none where its length is given, or where none is asked for") {
+TEST_CASE("scenes: \"steps\" is optional if the caller gives a length or needs none") {
     Json endless = base();
     endless.erase("steps");
     CHECK(complaint([&] { scene_from_json(endless, "test.json"); }).find("has no \"steps\"") !=

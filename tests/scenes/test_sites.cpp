@@ -1,4 +1,4 @@
-// Sites: named frames of bodies in scenes, in objectives, and gradients by where they are.
+// Sites, the named frames of bodies: in scenes, in objectives, and gradients by their positions.
 #include <doctest/doctest.h>
 
 #include "adjoint/check/gradcheck.hpp"
@@ -48,7 +48,7 @@ struct SiteRun {
 
 }  // namespace
 
-TEST_CASE("sites: what a scene says is where they are") {
+TEST_CASE("sites: they have the positions of the scene") {
     const Scene s = with_sites("[]", R"([{"path": "sites/arm/grip/position", "value": [0.1, -0.2, 0.4]}])");
     const Model& m = s.world.model;
     REQUIRE(m.sites.size() == 2);

@@ -1,4 +1,4 @@
-// Where a scene starts with shapes in each other or joints beyond their limits, it says so.
+// Warnings about scenes that start with overlapping shapes or with joints beyond their limits.
 #include <doctest/doctest.h>
 
 #include "tests/support/scene_text.hpp"

@@ -1,4 +1,4 @@
-// URDF in small: what becomes of inertials, joints, mimics, bases and geometry, against hand formulas.
+// Small URDF robots: inertials, joints, mimics, bases and geometry against formulas.
 #include <doctest/doctest.h>
 
 #include "adjoint/rollout/rollout.hpp"
@@ -90,7 +90,7 @@ TEST_CASE("URDF joints: types, axes, limits, dynamics, motors, placement") {
     REQUIRE(m.bodies.size() == 5);  // the link named "world" is the world
     const auto body = [&](const char* joint) { return m.bodies[m.joint_index(std::string("r/") + joint)]; };
     CHECK(body("turn").axis == Vec3<double>(0, 0.6, 0.8));
-    CHECK(body("wheel").axis == Vec3<double>(1, 0, 0));  // what URDF takes for granted
+    CHECK(body("wheel").axis == Vec3<double>(1, 0, 0));  // the default of URDF
     CHECK(body("slide").axis == Vec3<double>(0, 0, -1));
     CHECK(body("slide").joint == JointType::prismatic);
     CHECK((body("glue").joint == JointType::fixed && body("stuck").joint == JointType::fixed));
@@ -232,7 +232,7 @@ TEST_CASE("URDF links without mass") {
     CHECK(cross.world.nv() == 2);
 }
 
-TEST_CASE("a model alone is put on the ground") {
+TEST_CASE("a lone model is put on the ground") {
     const std::string ball =
         urdf_inertial() +
         "<collision><origin xyz='0 0 0.2'/><geometry><sphere radius='0.3'/></geometry></collision>";
@@ -241,7 +241,7 @@ TEST_CASE("a model alone is put on the ground") {
     CHECK(drop.world.shapes.index("ground") >= 0);
     CHECK(drop.x0[2] == doctest::Approx(0.1 + 0.3 - 0.2).epsilon(1e-14));
     CHECK(drop.warnings.empty());
-    CHECK(end_of(drop)[2] == doctest::Approx(0.1).epsilon(1e-2));  // it has come to lie on the ground
+    CHECK(end_of(drop)[2] == doctest::Approx(0.1).epsilon(1e-2));  // it lies on the ground
 
     // joints start within their limits, the lowest point counts them in
     const std::string arm =
@@ -259,7 +259,7 @@ TEST_CASE("a model alone is put on the ground") {
     const Scene held = urdf_scene(urdf_robot(content), fixed);
     CHECK(held.theta[held.world.shapes.position.at(held.world.shapes.index("ground")) + 2] ==
           doctest::Approx(-std::cos(1.5) - 0.1 * (std::sin(1.5) + std::cos(1.5))).epsilon(1e-14));
-    CHECK(urdf_scene(urdf_robot(urdf_link("a"))).warnings.size() == 1);  // nothing to touch the ground with
+    CHECK(urdf_scene(urdf_robot(urdf_link("a"))).warnings.size() == 1);  // no shapes
 
     // so is a model in JSON
     const ScratchFolder folder("alone");

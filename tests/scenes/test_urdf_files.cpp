@@ -1,5 +1,4 @@
-// Geometry of URDF: primitives, contact, meshes in files and where they are sought, what is seen, and the way
-// through JSON.
+// Geometry of URDF: primitives, contact, mesh files and their search path, visuals, and conversion to JSON.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -66,7 +65,7 @@ TEST_CASE("URDF visuals: kept with their colours for a viewer") {
     CHECK(scene.visuals[2].rgba == std::array<double, 4>{0.5, 0.5, 0.5, 1});
     for (const Visual& visual : scene.visuals)
         CHECK(visual.body == 0);
-    CHECK(scene.world.shapes.pairs().empty());  // nothing of it is touched
+    CHECK(scene.world.shapes.pairs().empty());  // visuals do not collide
 }
 
 TEST_CASE("visuals in JSON are checked") {

@@ -1,5 +1,5 @@
-// The models that are shipped: their figures, and that their robots stand, fall, hover and throw as their
-// scenes say. A table of them is printed here and kept in tests/readme/zoo_table.md for scenes/README.md.
+// The included models: their figures, and that their robots stand, fall, hover and throw as described by
+// their scenes. This test prints the table of models in tests/readme/zoo_table.md for scenes/README.md.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -22,7 +22,7 @@ struct Figures {
     const char* model;
     int dofs, actuators;
     double mass;         // kg
-    const char* origin;  // as its source says
+    const char* origin;  // as named by its source
 };
 const Figures zoo[] = {
     {"ant", 14, 8, 0.91088, "Gymnasium"},

@@ -1,6 +1,6 @@
-// A program of its own: counts every call of the allocator, Bullet's included, while steps run.
-// Nothing may be allocated in `step` and `step_adj` once a rollout has been seen, a rollout takes what its
-// checkpoints take, and what `costate bench` says of the heap is what was asked of it.
+// A separate program that counts every call of the allocator, including Bullet's, while steps run. `step` and
+// `step_adj` must not allocate after a first rollout, a rollout may allocate only its checkpoints, and the
+// heap sizes of `costate bench` must be the requested bytes.
 #include <malloc.h>
 
 #include <cerrno>
@@ -19,10 +19,10 @@
 
 namespace {
 bool counting = false;
-long calls = 0, bytes = 0;  // while counting; bytes asked for
-long live = 0;              // bytes that are held, always
+long calls = 0, bytes = 0;  // while counting; bytes requested
+long live = 0;              // allocated bytes, always counted
 
-// glibc's own allocator behind the names that are replaced below
+// glibc's allocator, called by the replacements below
 extern "C" void* __libc_malloc(size_t);
 extern "C" void* __libc_calloc(size_t, size_t);
 extern "C" void* __libc_realloc(void*, size_t);
@@ -56,10 +56,10 @@ using namespace costate::test;
 
 constexpr ShapeType moving_types[] = {ShapeType::sphere,   ShapeType::capsule,   ShapeType::box,
                                       ShapeType::cylinder, ShapeType::ellipsoid, ShapeType::mesh};
-bool met[8][8];  // types of shapes that were in contact
+bool met[8][8];  // pairs of shape types that were in contact
 
-// Two free bodies of every type of shape thrown together on a hill of triangles, between a plane and a height
-// field.
+// Two free bodies of every type of shape, thrown together on a hill of triangles, between a plane and a
+// height field.
 ToyState every_shape_state(unsigned seed) {
     Rng g(seed);
     ModelBuilder builder;
@@ -96,8 +96,8 @@ ToyState every_shape_state(unsigned seed) {
     return t;
 }
 
-// Spheres in a cube of 4 x 4 x 4 on the ground, 1 mm deep in each other, thrown about: one island of hundreds
-// of rows.
+// A cube of 4 x 4 x 4 spheres on the ground with overlaps of 1 mm and random velocities: one island of
+// hundreds of rows.
 ToyState sphere_heap_state(const Settings& settings) {
     Rng g(9);
     constexpr double radius = 0.05, pitch = 2 * radius - 1e-3;
@@ -127,8 +127,8 @@ ToyState sphere_heap_state(const Settings& settings) {
     return t;
 }
 
-// Steps and adjoints of a rollout, twice: the second time every call of the allocator counts. Returns the
-// number of contacts.
+// Runs the steps and adjoints of a rollout twice, and counts every call of the allocator in the second run.
+// Returns the number of contacts.
 int run(const ToyState& t) {
     const World& w = t.world;
     StepScratch<double> s(w);
@@ -156,8 +156,8 @@ int run(const ToyState& t) {
     return contacts / 2;
 }
 
-// Every combination of solver, gradient, impact, awareness of complementarity and warm start. The states have
-// no singular active set, whose least-squares solution allocates.
+// Visits every combination of solver, gradient, impact, complementarity-aware gradient and warm start. The
+// states have no singular active set, whose least-squares solution allocates.
 template <class Visit> void for_each_setting(const Visit& visit) {
     Settings s = test::sweeping();
     for (const SolverType solver : {SolverType::pgs, SolverType::lcp, SolverType::ncp, SolverType::apgd})
@@ -174,7 +174,7 @@ template <class Visit> void for_each_setting(const Visit& visit) {
                     }
 }
 
-// Every moving type with every other, with itself, with a plane and with terrain.
+// True if contacts of every moving type with every moving type, with a plane and with terrain have occurred.
 bool all_pairs_met() {
     bool all = true;
     for (const ShapeType a : {ShapeType::plane, ShapeType::sphere, ShapeType::capsule, ShapeType::box,
@@ -186,8 +186,8 @@ bool all_pairs_met() {
         }
     return all;
 }
-// A rollout takes the bytes of its checkpoints and a state or so more; a gradient of twice as many steps
-// takes none for the steps.
+// A rollout allocates the bytes of its checkpoints and little more. A gradient of twice as many steps
+// allocates nothing for the additional steps.
 bool rollouts_take_their_checkpoints() {
     const ToyState t = toy_contact_state(1);
     const Objective none;
@@ -217,8 +217,9 @@ bool rollouts_take_their_checkpoints() {
     return taken[1] <= taken[0] + 4096;
 }
 
-// A batch steps, rolls out, pulls back and looks at frames; the second time every call of the allocator
-// counts. On one thread: of several, one that had no work the first time allocates when it gets some.
+// A batch steps, rolls out, pulls back and observes frames twice; every call of the allocator in the second
+// run counts. It uses one thread: with several, a thread without work in the first run would allocate in the
+// second.
 bool batches_allocate_nothing() {
     constexpr int n_env = 4, steps = 3;
     const ToyState t = toy_contact_state(3);
@@ -243,15 +244,15 @@ bool batches_allocate_nothing() {
     return calls == before;
 }
 
-// heap_bytes() against what was counted, of a World, its scratch and what steps make of that.
+// heap_bytes() against the count for a World, its scratch and the growth of the scratch by steps.
 bool heap_figures_agree() {
     const std::int64_t figure_before = heap_bytes();
-    if (figure_before == 0) return true;  // none on this system
+    if (figure_before == 0) return true;  // not available on this system
     const long before = live;
     const ToyState t = toy_contact_state(2);
     const Objective none;
     const Simulation simulation(t.world, none);
-    const std::vector<double> large(1 << 20);  // which is mapped, not taken from the heap's pool
+    const std::vector<double> large(1 << 20);  // large enough to be mapped, not taken from the heap's pool
     const long counted_bytes = live - before, figure = heap_bytes() - figure_before;
     std::printf("%ld bytes were counted, and the heap's figure rose by %ld\n", counted_bytes, figure);
     return std::abs(figure - counted_bytes) <= counted_bytes / 50 + 16384;
@@ -259,7 +260,7 @@ bool heap_figures_agree() {
 }  // namespace
 
 int main() {
-    // The counter must see what it is for.
+    // The counter must count an allocation.
     counting = true;
     delete new volatile int(1);
     std::free(std::malloc(1));

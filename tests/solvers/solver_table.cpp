@@ -1,6 +1,6 @@
-// How exact solvers of contact problems are, and how long they take, beside sweeps: a table of problems that
-// have a solution, as many of each family of tests/support/contact_problems.hpp.
-//   costate_solver_table [PROBLEMS]    10 000 if not said
+// Prints a table of the accuracy and time of exact contact solvers and of sweeps, on problems with a
+// solution, equally many from each family of tests/support/contact_problems.hpp.
+//   costate_solver_table [PROBLEMS]    default: 10 000
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -20,7 +20,7 @@ constexpr Family families[] = {Family::scattered, Family::stacked, Family::heavy
 struct Method {
     std::string name;
     std::function<void(const ContactProblem&, double*)> solve;
-    std::vector<double> box = {}, cone = {};  // residuals by either law, over 1 + the largest entry of b
+    std::vector<double> box = {}, cone = {};  // residuals by each law, divided by 1 + the largest entry of b
     std::vector<double> times = {};           // us
 };
 
@@ -37,7 +37,7 @@ std::vector<Method> all_methods() {
         all.push_back(
             {"`pgs`, " + std::to_string(sweeps) + " sweeps",
              [=](const ContactProblem& p, double* x) mutable { pgs(p.view(), sweeps, 0, tape, x); }});
-    // the others as in a step without a warm start, where sweeps make the guess
+    // exact solvers start as in a step without a warm start: from the guess of a few sweeps
     ActiveSet<double> set;
     LcpScratch box;
     all.push_back({"`lcp`", [=](const ContactProblem& p, double* x) mutable {

@@ -1,4 +1,4 @@
-// The dot-product test of a solution on its active set, by the box, the cone and the relaxed cone.
+// The dot-product test of a solution on its active set, for the box, the cone and the relaxed cone.
 #include <doctest/doctest.h>
 
 #include "solvers/complementarity/cone.hpp"
@@ -10,7 +10,8 @@ using namespace costate::test;
 
 namespace {
 
-// Every entry of A, b and mu -> the solution. Only what the rows that are not separating read has an effect.
+// Every entry of A, b and mu -> the solution. Only entries read by rows that are not separating have an
+// effect.
 struct ActiveSetPass : StagePass {
     static inline FrictionLaw law = FrictionLaw::box;
     static inline int met[6] = {};
@@ -26,7 +27,7 @@ struct ActiveSetPass : StagePass {
     int inputs_without_effect = 0;
 
     ActiveSetPass(Rng&, Regime) {
-        do {  // until no state is nearly another
+        do {  // until no row is close to another state
             p = contact_problem(Family::scattered, ++seed);
             x.assign(p.b.size(), 0.0);
             solve<double>(p.view(), set, x);

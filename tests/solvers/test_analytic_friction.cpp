@@ -1,4 +1,4 @@
-// Sliding, sticking, rolling and standing with a known answer. h is the step, t = n h.
+// Sliding, sticking, rolling and standing bodies with a known answer. h is the step, t = n h.
 #include "solvers/step/step.hpp"
 #include "tests/support/analytic.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 constexpr double mass = 0.8;
 const Vec3<double> half(0.2, 0.15, 0.05);
 
-// A flat box on the ground, gravity tilted by a about y: down the slope is +x.
+// A flat box on the ground with gravity tilted by a about y: down the slope is +x.
 AnalyticCase incline(double h, double a, double mu) {
     AnalyticScene scene(rigid(h, 400, 1e-12), g0 * Vec3<double>(std::sin(a), 0, -std::cos(a)));
     scene.add_ground(mu);
@@ -23,7 +23,7 @@ AnalyticCase incline(double h, double a, double mu) {
     return c;
 }
 
-// The derivative by the tilt, which turns gravity.
+// The derivative by the tilt, which rotates gravity.
 double to_tilt(const Sensitivity& s, double a) {
     return g0 * (std::cos(a) * s.to("world/gravity", 0) + std::sin(a) * s.to("world/gravity", 2));
 }
@@ -54,8 +54,11 @@ Impulse impulse(const AnalyticCase& c, const VecX<double>& x, int kind) {
 
 }  // namespace
 
-// Slides if mu < tan a:   s = g (sin a - mu cos a) t (t + h)/2,   ds/dmu = -g cos a t (t + h)/2,
-//   ds/da = g (cos a + mu sin a) t (t + h)/2,   ds/dm = 0
+// Slides if mu < tan a:
+//   s = g (sin a - mu cos a) t (t + h)/2
+//   ds/dmu = -g cos a t (t + h)/2
+//   ds/da = g (cos a + mu sin a) t (t + h)/2
+//   ds/dm = 0
 TEST_CASE("analytic 9, block slides down an incline") {
     const double h = 1e-3, a = 30 * pi / 180, mu = 0.35;
     const int n = 200;
@@ -69,8 +72,10 @@ TEST_CASE("analytic 9, block slides down an incline") {
     CHECK(error(s.to_v("box", 0), n * h) <= 1e-9);
 }
 
-// Sticks if mu >= tan a: s = 0 and so its derivatives;   f_t = m g sin a,   df_t/da = m g cos a,   df_t/dm =
-// g sin a
+// Sticks if mu >= tan a: s and its derivatives are 0, and
+//   f_t = m g sin a
+//   df_t/da = m g cos a
+//   df_t/dm = g sin a
 TEST_CASE("analytic 9, block sticks on an incline, threshold within 0.1 degrees") {
     const double h = 1e-3, a = 20 * pi / 180;
     const AnalyticCase c = incline(h, a, 0.5);
@@ -96,10 +101,11 @@ TEST_CASE("analytic 9, block sticks on an incline, threshold within 0.1 degrees"
                 g0 * (std::sin(limit + near) - mu * std::cos(limit + near)) * sum) <= 1e-9);
 }
 
-// v_n = v - n mu g h until that would turn round, N = floor(v/(mu g h)) steps:   d = h sum of v_n = N h v -
-// mu g h^2 N (N + 1)/2,
-//   dd/dmu = -g h^2 N (N + 1)/2,   dd/dv = N h;   as h -> 0   v^2/(2 mu g) - v h/2,   -v^2/(2 mu^2 g), v/(mu
-//   g);   dd/dm = 0
+// v_n = v - n mu g h until the velocity would change its sign, after N = floor(v/(mu g h)) steps:
+//   d = h sum of v_n = N h v - mu g h^2 N (N + 1)/2    -> v^2/(2 mu g) - v h/2   as h -> 0
+//   dd/dmu = -g h^2 N (N + 1)/2                        -> -v^2/(2 mu^2 g)
+//   dd/dv = N h                                        -> v/(mu g)
+//   dd/dm = 0
 TEST_CASE("analytic 10, friction stops a block") {
     const double h = 1e-3, mu = 0.4, v = 1.2;
     AnalyticCase c = incline(h, 0, mu);
@@ -132,9 +138,14 @@ AnalyticCase ball_on_incline(double h, double a, double mu) {
 
 }  // namespace
 
-// t* = 2v/(7 mu g),  v' = 5v/7,  x(T) = 5vT/7 + 2v^2/(49 mu g):
-//   dx/dmu = -2v^2/(49 mu^2 g),   dx/dv = 5T/7 + 4v/(49 mu g),   dv'/dmu = 0,   dv'/dv = 5/7,   dx/dm = 0
-// Stepped, slipping for N = floor(t*/h) steps: dx/dmu = -g h^2 N (N + 1)/2,   dx/dv = N h + (T - N h) 5/7
+// It slips until t* = 2v/(7 mu g), then rolls with v' = 5v/7:
+//   x(T) = 5vT/7 + 2v^2/(49 mu g)
+//   dx/dmu = -2v^2/(49 mu^2 g)
+//   dx/dv = 5T/7 + 4v/(49 mu g)
+//   dv'/dmu = 0,   dv'/dv = 5/7,   dx/dm = 0
+// Stepped, slipping for N = floor(t*/h) steps:
+//   dx/dmu = -g h^2 N (N + 1)/2
+//   dx/dv = N h + (T - N h) 5/7
 TEST_CASE("analytic 11, ball slips, then rolls") {
     const double mu = 0.05, v = 2, T = 1.5;
     for (const double h : {1e-3, 5e-4, 2.5e-4}) {
@@ -160,8 +171,11 @@ TEST_CASE("analytic 11, ball slips, then rolls") {
     }
 }
 
-// a = (5/7) g sin a,   x = (5/14) g sin a t (t + h),   dx/da = (5/14) g cos a t (t + h),   dx/dmu = 0,   f =
-// (2/7) m g sin a; slips from tan a = (7/2) mu on
+// The acceleration is (5/7) g sin a. Slips for tan a > (7/2) mu.
+//   x = (5/14) g sin a t (t + h)
+//   dx/da = (5/14) g cos a t (t + h)
+//   dx/dmu = 0
+//   f = (2/7) m g sin a
 TEST_CASE("analytic 12, sphere rolls down an incline") {
     const double h = 1e-3, a = 25 * pi / 180, mu = 0.5;
     const int n = 400;
@@ -176,7 +190,7 @@ TEST_CASE("analytic 12, sphere rolls down an incline") {
     const double limit = std::atan(3.5 * mu), near = 0.1 * pi / 180;
     const auto slip = [&](double angle) {
         const VecX<double> end = states(ball_on_incline(h, angle, mu), 100).back();
-        return end[7] - 0.125 * end[11];  // v_x - r omega_y: turned about y alone
+        return end[7] - 0.125 * end[11];  // v_x - r omega_y, for a rotation about y
     };
     CHECK(std::abs(slip(limit - near)) <= 1e-12);
     CHECK(slip(limit + near) > 1e-3);
@@ -208,9 +222,11 @@ AnalyticCase column(int k, double h) {
 
 }  // namespace
 
-// From rest to rest the impulses under body i over N steps are those of all weight above it, i included,
-// exactly:
-//   sum of lambda = N h g sum of m_j,   d/dm_j = N h g for j >= i, 0 below;   d/dg = N h sum of m_j
+// From rest to rest, the impulses under body i over N steps are exactly those of the weight of body i and all
+// bodies above it:
+//   sum of lambda = N h g sum of m_j over j >= i
+//   d/dm_j = N h g for j >= i, 0 below
+//   d/dg = N h sum of m_j over j >= i
 TEST_CASE("analytic 18, column of six bodies: force under each is the weight above") {
     const double h = 1e-3;
     const int k = 6, n = 150;
@@ -234,8 +250,13 @@ TEST_CASE("analytic 18, column of six bodies: force under each is the weight abo
 }
 
 // A slab (M) pulled over the ground by F, n balls (m) rolling on it, D = M (3.5/m + n/M):
-//   f1 = mu1 (M + n m) g from the ground,   f2 = (F - f1)/D on a ball, at most mu2 m g,   a1 = (F - f1 - n
-//   f2)/M,   a2 = f2/m, da1/dF = (1 - n/D)/M,   da2/dF = 1/(m D),   da1/dmu1 = -(M + n m) g da1/dF
+//   f1 = mu1 (M + n m) g         from the ground
+//   f2 = (F - f1)/D              on a ball, at most mu2 m g
+//   a1 = (F - f1 - n f2)/M
+//   a2 = f2/m
+//   da1/dF = (1 - n/D)/M
+//   da2/dF = 1/(m D)
+//   da1/dmu1 = -(M + n m) g da1/dF
 TEST_CASE("analytic 19, balls rolling on a slab that is pulled") {
     const double h = 1e-3, M = 10, m = 0.7, mu1 = 0.4, F = 90, r = 0.1;
     const int n = 9, steps = 100;

@@ -1,12 +1,12 @@
 // Impacts with a known answer. h is the step.
 //
-// A step sees an impact whole: if the gap would close during the step (gap + h v < 0), the velocity of its
-// beginning is turned round and carries the body away from where it is, so the impact takes place at the
-// beginning of a step and its step number k is a constant of the gradient. Values err by O(h), as the time of
-// impact does. Gradients by what changes the velocities alone (restitution, masses, friction) are right up to
-// O(h). Gradients that act through the time of impact (initial height and velocity) lack the term of the
-// moving impact, (v+ - v-) dt1: they are the gradients of the motion that was stepped, exactly, and do not
-// tend to the physical ones however small h is.
+// If the gap would close during a step (gap + h v < 0), the step reverses the velocity of its beginning and
+// moves the body with the reversed velocity. The impact thus takes place at the beginning of a step, and its
+// step number k is a constant of the gradient. Values have an error of O(h), like the time of impact.
+// Gradients by parameters that change only velocities (restitution, masses, friction) are right up to O(h).
+// Gradients through the time of impact (initial height and velocity) lack the term of the moving impact, (v+
+// - v-) dt1: they are the exact gradients of the stepped motion and do not tend to the physical gradients as
+// h -> 0.
 #include "solvers/step/jacobian.hpp"
 #include "tests/support/analytic.hpp"
 
@@ -28,9 +28,9 @@ AnalyticCase bouncing_ball(double h, double z0, double v0, double e) {
     return c;
 }
 
-// The stepped motion of a ball's gap z and velocity v over the ground, with the derivative by one of (z0, v0,
-// e):
-//   v+ = -e v if z + h v < 0,   max(v - h g, -z/h) otherwise;   z+ = z + h v+
+// The stepped motion of a ball's gap z and velocity v over the ground, with the derivative by z0, v0 or e:
+//   v+ = -e v if z + h v < 0, max(v - h g, -z/h) otherwise
+//   z+ = z + h v+
 struct SteppedBounce {
     double h, e, z, v, dz, dv, de;
     int impacts = 0;
@@ -47,11 +47,16 @@ struct SteppedBounce {
 
 }  // namespace
 
-// Physical: w = sqrt(v0^2 + 2 g z0), t1 = (v0 + w)/g, s = T - t1, v_T = e w - g s:   z = e w s - g s^2/2,
-//   dz/dz0 = e g s/w - v_T/w,   dz/dv0 = e v0 s/w - v_T (1 + v0/w)/g,   dz/de = w s
-// Stepped, impact at the beginning of step k, j = N - k - 1 steps after it:   v_k = v0 - k h g,
-//   z_N = z_k - (j + 1) h e v_k - g h^2 j (j + 1)/2,   dz/dz0 = 1,   dz/dv0 = h (k - (j + 1) e),   dz/de =
-//   -(j + 1) h v_k
+// Physical, with w = sqrt(v0^2 + 2 g z0), t1 = (v0 + w)/g, s = T - t1, v_T = e w - g s:
+//   z = e w s - g s^2/2
+//   dz/dz0 = e g s/w - v_T/w
+//   dz/dv0 = e v0 s/w - v_T (1 + v0/w)/g
+//   dz/de = w s
+// Stepped, with the impact at the beginning of step k, j = N - k - 1 steps after it, v_k = v0 - k h g:
+//   z_N = z_k - (j + 1) h e v_k - g h^2 j (j + 1)/2
+//   dz/dz0 = 1
+//   dz/dv0 = h (k - (j + 1) e)
+//   dz/de = -(j + 1) h v_k
 TEST_CASE("analytic 13, one bounce: value O(h), gradient of the stepped motion exactly") {
     const double z0 = 1, v0 = 0.5, e = 0.8, T = 0.8;
     const double w = std::sqrt(v0 * v0 + 2 * g0 * z0), t1 = (v0 + w) / g0, s = T - t1, v_T = e * w - g0 * s;
@@ -81,9 +86,10 @@ TEST_CASE("analytic 13, one bounce: value O(h), gradient of the stepped motion e
     }
 }
 
-// Saltation matrix of (z, v) at an impact with v-:   [[-e, 0], [-(1 + e) g/v-, -e]].
-// The step of the impact has [[1, -e h], [0, -e]], any other [[1, h], [0, 1]]: the product agrees with it in
-// dv+/dv- alone.
+// Jacobians of (z, v). Only dv+/dv- of their product agrees with the saltation matrix.
+//   saltation matrix at an impact with v-    [[-e, 0], [-(1 + e) g/v-, -e]]
+//   step of the impact                       [[1, -e h], [0, -e]]
+//   other steps                              [[1, h], [0, 1]]
 TEST_CASE("analytic 14, Jacobian across an impact: the stepped one exactly, not the saltation matrix") {
     using Mat2 = Eigen::Matrix2d;
     const double e = 0.6, v0 = -3;
@@ -108,13 +114,13 @@ TEST_CASE("analytic 14, Jacobian across an impact: the stepped one exactly, not 
         CHECK((product - expected).norm() <= 1e-12 * expected.norm());
         CHECK(std::abs(product(1, 1) - saltation(1, 1)) <= 1e-12);
         CHECK(std::abs(product(0, 0) - saltation(0, 0)) >= 1.5);                              // 1 + e
-        CHECK(std::abs(product(1, 0) - saltation(1, 0)) >= 0.9 * std::abs(saltation(1, 0)));  // 0 instead
+        CHECK(std::abs(product(1, 0) - saltation(1, 0)) >= 0.9 * std::abs(saltation(1, 0)));  // it is 0
     }
 }
 
 namespace {
 
-// When a ball dropped from H comes to rest.
+// The time at which a ball dropped from H comes to rest.
 double rest_time(double h, double H, double e, std::vector<double>* heights = nullptr) {
     const AnalyticCase c = bouncing_ball(h, H, 0, e);
     const std::vector<VecX<double>> x = states(c, static_cast<int>(3.5 / h));
@@ -129,9 +135,11 @@ double rest_time(double h, double H, double e, std::vector<double>* heights = nu
 
 }  // namespace
 
-// Heights e^(2n) H, at rest after T = sqrt(2H/g) (1 + e)/(1 - e):   dT/de = 2 sqrt(2H/g)/(1 - e)^2.
-// In the stepped motion T is a count of steps, which has no gradient; the physical one shows in a difference
-// of values. Heights have the gradient of the stepped motion.
+// Heights e^(2n) H, at rest after the time T:
+//   T = sqrt(2H/g) (1 + e)/(1 - e)
+//   dT/de = 2 sqrt(2H/g)/(1 - e)^2
+// In the stepped motion T is a number of steps without a gradient; a difference of values has the physical
+// gradient. Heights have the gradient of the stepped motion.
 TEST_CASE("analytic 15, bounce heights and Zeno time") {
     const double H = 1, e = 0.7, fall = std::sqrt(2 * H / g0), h = 1e-4;
     std::vector<double> heights;
@@ -160,13 +168,13 @@ TEST_CASE("analytic 15, bounce heights and Zeno time") {
 
 namespace {
 
-// Balls in line along d at the distances `at`, without gravity, the first one moving at u.
+// Balls in line along d at the distances `at`, without gravity; the first ball moves with velocity u.
 AnalyticCase balls(const std::vector<double>& masses, const std::vector<double>& at, const Vec3<double>& d,
                    double u, double e, double h = 1e-3) {
     AnalyticScene scene(rigid(h), Vec3<double>::Zero());
     const auto name = [](size_t i) { return "ball" + std::to_string(i); };
     for (size_t i = 0; i < masses.size(); ++i)
-        // a pair has the larger
+        // a pair has the larger of two restitutions
         scene.add_ball(name(i), masses[i], sphere_radius, 1, i % 2 == 0 ? e : 0.5 * e);
     AnalyticCase c = scene.build();
     for (size_t i = 0; i < masses.size(); ++i)
@@ -195,8 +203,13 @@ double to_speed(const Sensitivity& s, const Vec3<double>& d) {
 
 }  // namespace
 
-// v1' = (m1 - e m2) u/M,   v2' = (1 + e) m1 u/M,   M = m1 + m2:   dv2'/dm2 = -(1 + e) m1 u/M^2,   dv2'/dm1 =
-// (1 + e) m2 u/M^2, dv1'/de = -m2 u/M,   d(m1 v1' + m2 v2')/de = 0
+// With M = m1 + m2:
+//   v1' = (m1 - e m2) u/M
+//   v2' = (1 + e) m1 u/M
+//   dv2'/dm1 = (1 + e) m2 u/M^2
+//   dv2'/dm2 = -(1 + e) m1 u/M^2
+//   dv1'/de = -m2 u/M
+//   d(m1 v1' + m2 v2')/de = 0
 TEST_CASE("analytic 16, two balls meet head on") {
     const double m1 = 1.3, m2 = 0.4, M = m1 + m2, e = 0.6, u = 2;
     for (const Vec3<double>& d : {Vec3<double>(1, 0, 0), Vec3<double>(2.0 / 3, -1.0 / 3, 2.0 / 3)}) {
@@ -216,8 +229,9 @@ TEST_CASE("analytic 16, two balls meet head on") {
     }
 }
 
-// e = 1, equal masses. One impact after the other (gaps wider than a step's travel): the last ball takes u.
-// All at once (touching): v2 - v1 = u, v3 = v2, v1 + v2 + v3 = u:   -u/3, 2u/3, 2u/3
+// e = 1, equal masses. Impacts one after the other (gaps wider than the travel of a step): the last ball gets
+// u. Simultaneous impacts (touching balls): v2 - v1 = u, v3 = v2, v1 + v2 + v3 = u, so the velocities are
+// -u/3, 2u/3 and 2u/3.
 TEST_CASE("analytic 16, cradle: one after the other, and all at once") {
     const double u = 2;
     const Vec3<double> d(1, 0, 0);
@@ -234,7 +248,8 @@ TEST_CASE("analytic 16, cradle: one after the other, and all at once") {
 
 namespace {
 
-// Sphere against the ground, without gravity or spin, `gap` above it when the step of the impact begins.
+// A sphere hits the ground without gravity or spin. `gap`: its gap at the beginning of the step of the
+// impact.
 AnalyticCase oblique(double mu, double e, double v_t, double v_n, double gap) {
     AnalyticScene scene(rigid(1e-3), Vec3<double>::Zero());
     scene.add_ground(mu, e);
@@ -246,9 +261,11 @@ AnalyticCase oblique(double mu, double e, double v_t, double v_n, double gap) {
 
 }  // namespace
 
-// Slides: v_t' = v_t - mu (1 + e) |v_n|.   Grips, its effective mass at the contact being 2m/7: v_t' = 5
-// v_t/7. The contact point is half the gap below the sphere, on a lever l = r + gap/2: above the ground, v_t'
-// = v_t/(1 + (2/5)(r/l)^2).
+// It slides, or it grips with an effective mass of 2m/7 at the contact:
+//   slides    v_t' = v_t - mu (1 + e) |v_n|
+//   grips     v_t' = 5 v_t/7
+// The contact point is half the gap below the sphere, on a lever l = r + gap/2. Above the ground it grips
+// with v_t' = v_t/(1 + (2/5)(r/l)^2).
 TEST_CASE("analytic 17, oblique bounce of a sphere: slides and grips") {
     const double e = 0.5, v_n = -2, v_t = 3;
     for (const double mu : {0.1, 1.0}) {
@@ -274,11 +291,13 @@ TEST_CASE("analytic 17, oblique bounce of a sphere: slides and grips") {
     CHECK(error(t.to_v("ball", 0), share) <= 1e-12);
 }
 
-// e = 1, the second at rest. Physical: they swap, so the second ends where the first would have been, one
-// diameter on:
-//   x_f = x1 + v0 T + 2r,   d x_f/d(x1, x2, v0, u0) = (1, 0, T, 0)
-// Stepped, impact at the beginning of step k: the second has u0 until then and v0 after:
-//   x_f = x2 + k h u0 + (N - k) h v0,   d x_f/d(x1, x2, v0, u0) = (0, 1, (N - k) h, k h)
+// e = 1, the second ball at rest. Physical: the balls swap their velocities, so the second ends one diameter
+// beyond the end of an undisturbed first ball:
+//   x_f = x1 + v0 T + 2r
+//   d x_f/d(x1, x2, v0, u0) = (1, 0, T, 0)
+// Stepped, with the impact at the beginning of step k: the second ball has u0 before and v0 after it:
+//   x_f = x2 + k h u0 + (N - k) h v0
+//   d x_f/d(x1, x2, v0, u0) = (0, 1, (N - k) h, k h)
 TEST_CASE("analytic 21, two equal balls in line: value O(h), gradient of the stepped motion exactly") {
     const double x1 = 0.1, x2 = 0.8, v0 = 1.7, T = 0.6;
     for (const double h : {1e-3, 5e-4, 2.5e-4}) {

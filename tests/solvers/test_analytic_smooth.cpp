@@ -10,8 +10,10 @@ using namespace costate::test;
 namespace {
 
 // K(k) and E(k) by the arithmetic-geometric mean:
-//   a, b <- (a + b)/2, sqrt(a b) from 1, sqrt(1 - k^2);   K = pi/(2 a),   E = K (1 - sum of 2^(n-1) c_n^2),
+//   a, b <- (a + b)/2, sqrt(a b)   from 1, sqrt(1 - k^2)
 //   c_0 = k,   c_n+1 = (a_n - b_n)/2
+//   K = pi/(2 a)
+//   E = K (1 - sum of 2^(n-1) c_n^2)
 std::pair<double, double> elliptic(double k) {
     double a = 1, b = std::sqrt(1 - k * k), sum = 0.5 * k * k, power = 1;
     for (int n = 0; n < 8; ++n, power *= 2) {
@@ -31,7 +33,8 @@ AnalyticCase free_particle(double h) {
 
 }  // namespace
 
-// v_n = v0 - n h g,   z_n = z0 + n h v0 - g h^2 n (n + 1)/2
+//   v_n = v0 - n h g
+//   z_n = z0 + n h v0 - g h^2 n (n + 1)/2
 TEST_CASE("analytic 1, free fall: exact") {
     const double h = 1e-3, z0 = 1.3, v0 = 2.1;
     for (const int n : {1, 7, 1000}) {
@@ -53,8 +56,9 @@ TEST_CASE("analytic 1, free fall: exact") {
 
 namespace {
 
-// Where the parabola of the steps comes down, by its last node above the ground: z + s w - g s (s + h)/2 = 0,
-// x + s u, with (x, z) and (u, w) the node's position and velocity.
+// The point x + s u at which the parabola of the steps reaches the ground, from the last node above the
+// ground with position (x, z) and velocity (u, w):
+//   z + s w - g s (s + h)/2 = 0
 struct Landing {
     double range, by_angle, by_speed;
 };
@@ -77,8 +81,10 @@ Landing landing(double h, double speed, double angle) {
 
 }  // namespace
 
-// R_h = v cos a (2 v sin a/g - h), exactly, from case 1's parabola;   dR/da -> 2 v^2 cos(2a)/g,   dR/dv ->
-// 2R/v
+// Exactly from the parabola of case 1, and as h -> 0:
+//   R_h = v cos a (2 v sin a/g - h)
+//   dR/da -> 2 v^2 cos(2a)/g
+//   dR/dv -> 2R/v
 TEST_CASE("analytic 2, projectile: the discrete landing exactly, the range with order 1") {
     const double v = 5;
     for (const double a : {30 * pi / 180, 45 * pi / 180, 70 * pi / 180}) {
@@ -102,8 +108,10 @@ TEST_CASE("analytic 2, projectile: the discrete landing exactly, the range with 
     }
 }
 
-// m' = m + h d:   x_n = A^n x_0,   A = [[1 - h^2 k/m', h m/m'], [-h k/m', m/m']],   d(A^n) = sum of A^(n-1-j)
-// dA A^j with k = stiffness + kp, d = damping + kd, m with armature
+// With k = stiffness + kp, d = damping + kd, m with armature, and m' = m + h d:
+//   A = [[1 - h^2 k/m', h m/m'], [-h k/m', m/m']]
+//   x_n = A^n x_0
+//   d(A^n) = sum of A^(n-1-j) dA A^j
 TEST_CASE("analytic 3, spring and damper, passive and by a servo: exact") {
     const double h = 5e-3, m = 1.3, armature = 0.2, stiffness = 30, damping = 0.4, kp = 25, kd = 0.9,
                  x0 = 0.7, v0 = -1.1;
@@ -156,7 +164,8 @@ namespace {
 struct Period {
     double T, by_angle, by_length, by_gravity;
 };
-// Four times the time from rest at the angle a to the bottom, q = 0 between two steps by a straight line.
+// Four times the time from rest at the angle a to the bottom. q = 0 is interpolated linearly between two
+// steps.
 Period period(double h, double a, double l) {
     AnalyticScene scene({.time_step = h});
     BodySpec bob = solid("bob", JointType::revolute, 1.7, Vec3<double>::Zero(), Vec3<double>::UnitY());
@@ -180,9 +189,13 @@ Period period(double h, double a, double l) {
 
 }  // namespace
 
-// T = 4/Omega K(k),  Omega = sqrt(m g l/I),  k = sin(a/2):   dT/da = (2/Omega)(E - (1 - k^2) K)/(k sqrt(1 -
-// k^2)), for a point mass (I = m l^2) dT/dl = T/(2l),   dT/dg = -T/(2g). T_h = T + 2h + O(h^2): from rest,
-// v_n is the velocity half a step early. The 2h has no derivative: gradients are O(h^2).
+// With Omega = sqrt(m g l/I) and k = sin(a/2), for a point mass I = m l^2:
+//   T = 4/Omega K(k)
+//   dT/da = (2/Omega)(E - (1 - k^2) K)/(k sqrt(1 - k^2))
+//   dT/dl = T/(2l)
+//   dT/dg = -T/(2g)
+// T_h = T + 2h + O(h^2), because v_n after a start from rest is the velocity half a step earlier. The term 2h
+// has no derivative, so errors of gradients are O(h^2).
 TEST_CASE("analytic 4, period of a pendulum: order 1, 1e-5 extrapolated") {
     const double a = 60 * pi / 180;
     for (const double l : {1.0, 0.4}) {
@@ -212,8 +225,7 @@ TEST_CASE("analytic 4, period of a pendulum: order 1, 1e-5 extrapolated") {
 
 namespace {
 
-// n links in a straight line, turned by an angle from hanging, at rest: point masses at the ends of massless
-// rods.
+// n links in a straight line at rest, at an angle from hanging: point masses at the ends of massless rods.
 AnalyticCase pendulum_chain(int n, double h, double angle) {
     AnalyticScene scene({.time_step = h});
     for (int i = 0; i < n; ++i) {
@@ -243,7 +255,7 @@ Objective energy(const AnalyticCase& c, int n) {
 
 }  // namespace
 
-// E(x_N) -> E(x_0), and what is conserved has a conserved gradient: d E(x_N)/d x_0 -> grad E(x_0)
+// E(x_N) -> E(x_0). A conserved quantity has a conserved gradient: d E(x_N)/d x_0 -> grad E(x_0)
 TEST_CASE("analytic 7, n-link pendulum: the drift of energy and of its gradient halves with h") {
     for (const int n : {1, 2, 5, 16, 64}) {
         CAPTURE(n);
@@ -264,10 +276,12 @@ TEST_CASE("analytic 7, n-link pendulum: the drift of energy and of its gradient 
     }
 }
 
-// An arm at rest: v+ = h M^-1 (u - g(q)), so the torque that keeps it there is g(q), and by the implicit
-// function theorem
-//   du/dq = -(dv+/du)^-1 dv+/dq = dg/dq,   du/dm = -(dv+/du)^-1 dv+/dm = dg/dm
-//   g = (g0 (m1 c1 sin q1 + m2 (l sin q1 + c2 sin(q1 + q2))), g0 m2 c2 sin(q1 + q2)), q from hanging
+// An arm at rest: v+ = h M^-1 (u - g(q)), so the torque that keeps the arm at rest is g(q). By the implicit
+// function theorem, with q measured from hanging:
+//   du/dq = -(dv+/du)^-1 dv+/dq = dg/dq
+//   du/dm = -(dv+/du)^-1 dv+/dm = dg/dm
+//   g_1 = g0 (m1 c1 sin q1 + m2 (l sin q1 + c2 sin(q1 + q2)))
+//   g_2 = g0 m2 c2 sin(q1 + q2)
 TEST_CASE("analytic 20, torques that hold an arm: exact") {
     const double m1 = 1.2, m2 = 0.8, c1 = 0.25, c2 = 0.2, l = 0.45, q1 = 0.9, q2 = -2.1;
     AnalyticScene scene({.time_step = 2e-3});

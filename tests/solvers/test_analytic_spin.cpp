@@ -1,4 +1,4 @@
-// Turning bodies with a known answer: free bodies, a heavy top, a chain that only its own motors move. h is
+// Rotating bodies with a known answer: free bodies, a heavy top, a chain moved only by its own motors. h is
 // the step.
 #include <complex>
 
@@ -19,7 +19,7 @@ AnalyticCase free_body(double h, const Vec3<double>& inertia, const Vec3<double>
     return c;
 }
 
-// The angle about axis k at which a free body ends, counted from one radian before.
+// The final angle of a free body about axis k, relative to one radian before.
 Sensitivity turn(const AnalyticCase& c, int steps, int k) {
     const VecX<double> end = states(c, steps).back(), back = -VecX<double>::Unit(6, 3 + k);
     Term t;
@@ -29,8 +29,10 @@ Sensitivity turn(const AnalyticCase& c, int steps, int k) {
     return loss(c, steps, {t});
 }
 
-// L = R I omega in the world, and its derivative by the first orientation and angular velocity (6 columns):
-// dL = R (I d omega - [I omega]x d phi), d phi and d omega the last, by the first.
+// L = R I omega in world axes, and its derivative by the initial orientation and angular velocity (6
+// columns):
+//   dL = R (I d omega - [I omega]x d phi)
+// where d phi and d omega are the derivatives of the final state.
 struct AngularMomentum {
     Vec3<double> L;
     Eigen::Matrix<double, 3, 6> by_first;
@@ -54,7 +56,7 @@ AngularMomentum angular_momentum(const AnalyticCase& c, int steps, const Vec3<do
 }  // namespace
 
 // E = omega . I omega/2 and L = R I omega are conserved, so grad Q(x_N) pulled back to x_0 tends to grad
-// Q(x_0)
+// Q(x_0) for Q = E and the components of L.
 TEST_CASE(
     "analytic 5, torque-free body about its middle axis: drift of energy, momentum and their gradients "
     "halves with h") {
@@ -86,9 +88,11 @@ TEST_CASE(
         CHECK(first_order(errors));
 }
 
-// I1 = I2: nu = (I3 - I1) omega3/I1 and z = omega1 + i omega2 turns at it: dz/dt = i nu z. The step keeps
-// omega3 and makes z_n = (1 + i h nu)^n z_0 exactly; the phase, n atan(h nu), is nu t to order 2.   d z_n = n
-// (1 + i h nu)^(n-1) i h d nu z_0
+// I1 = I2: z = omega1 + i omega2 rotates with the rate nu = (I3 - I1) omega3/I1, dz/dt = i nu z. The step
+// conserves omega3, and exactly
+//   z_n = (1 + i h nu)^n z_0
+//   d z_n = n (1 + i h nu)^(n-1) i h d nu z_0
+// The phase n atan(h nu) is nu t to order 2.
 TEST_CASE("analytic 5, axisymmetric body: exact, body rate") {
     using Complex = std::complex<double>;
     const double h = 1e-3, I1 = 0.2, I3 = 0.3, spin = 5;
@@ -140,7 +144,7 @@ Precession precession(const Top& top, double Omega, const Precession& exact, dou
     const Sensitivity x = position(c, steps, "top", 0, {0, 0, 1}),
                       y = position(c, steps, "top", 1, {0, 0, 1});
     const double scale = 1 / (T * (x.value * x.value + y.value * y.value));
-    // of the parameter itself, and of the first state that follows it through Omega
+    // by the parameter directly, and through the initial state, which depends on Omega
     const auto along = [&](double dOmega, const auto& direct) {
         const auto d = [&](const Sensitivity& r) { return direct(r) - s * dOmega * r.to_v("top", 0); };
         return (x.value * d(y) - y.value * d(x)) * scale;
@@ -157,9 +161,10 @@ Precession precession(const Top& top, double Omega, const Precession& exact, dou
 
 }  // namespace
 
-// I1 cos a Omega^2 - I3 omega3 Omega + m g l = 0:   Omega = [I3 omega3 -+ sqrt(I3^2 omega3^2 - 4 I1 m g l cos
-// a)]/(2 I1 cos a), d Omega = (I3 Omega d omega3 + omega3 Omega d I3 - m l dg + I1 sin a Omega^2 da)/(2 I1
-// cos a Omega - I3 omega3)
+//   I1 cos a Omega^2 - I3 omega3 Omega + m g l = 0
+//   Omega = [I3 omega3 -+ sqrt(I3^2 omega3^2 - 4 I1 m g l cos a)]/(2 I1 cos a)
+//   d Omega = (I3 Omega d omega3 + omega3 Omega d I3 - m l dg + I1 sin a Omega^2 da)
+//             /(2 I1 cos a Omega - I3 omega3)
 TEST_CASE("analytic 6, heavy top in steady precession, slow and fast: order 1") {
     for (const bool fast : {false, true}) {
         CAPTURE(fast);
@@ -187,7 +192,7 @@ TEST_CASE("analytic 6, heavy top in steady precession, slow and fast: order 1") 
 
 namespace {
 
-// Four bodies in a row without gravity, each with a motor on the joint to the one before.
+// Four bodies in a row without gravity. A motor drives the joint between each body and the previous body.
 AnalyticCase chain(double h, JointType joint, const Vec3<double>& axis) {
     AnalyticScene scene({.gyroscopic = Gyroscopic::explicit_bias, .time_step = h}, Vec3<double>::Zero());
     for (int i = 0; i < 4; ++i) {
@@ -205,8 +210,8 @@ AnalyticCase chain(double h, JointType joint, const Vec3<double>& axis) {
 }
 const Vec3<double> chain_com(0.1, 0, 0);
 
-// Sums over bodies and their gradients by the three motor torques, in the plane: momentum p, first moment r,
-// and L = sum of m (x v_y - y v_x) + I omega.
+// Sums over the bodies in the plane, and their gradients by the three motor torques: momentum p, first moment
+// r, and L = sum of m (x v_y - y v_x) + I omega.
 struct Totals {
     double L = 0;
     Eigen::Vector2d p = Eigen::Vector2d::Zero(), r = Eigen::Vector2d::Zero();
@@ -241,8 +246,8 @@ Totals totals(const AnalyticCase& c, int steps, bool turning) {
 
 }  // namespace
 
-// p stays what it was, r moves along a line, dp/du = dr/du = 0: exactly where the mass matrix is constant, on
-// one line.
+// p is constant, r moves along a line, dp/du = dr/du = 0: exactly if the mass matrix is constant, as for a
+// telescope.
 TEST_CASE("analytic 8, telescope in zero gravity: momentum is exact") {
     const AnalyticCase c = chain(1e-3, JointType::prismatic, Vec3<double>::UnitX());
     const int steps = 500;
@@ -254,9 +259,10 @@ TEST_CASE("analytic 8, telescope in zero gravity: momentum is exact") {
     CHECK(t.r_u.norm() <= 1e-11);
 }
 
-// The same with L, dL/du = 0 for joints that turn: with order 1. The momenta are linear in v through M(q),
-// and a step takes M at its beginning: M(q_n) (v_n+1 - v_n) + h c = h tau differs from M(q_n+1) v_n+1 -
-// M(q_n) v_n = h tau by O(h^2).
+// The same, and dL/du = 0, with order 1 for revolute joints. The momenta are linear in v through M(q), and a
+// step evaluates M at its beginning. These two equations differ by O(h^2):
+//   M(q_n) (v_n+1 - v_n) + h c = h tau
+//   M(q_n+1) v_n+1 - M(q_n) v_n = h tau
 TEST_CASE("analytic 8, chain in zero gravity moved by its own torques") {
     std::array<double, 3> p, p_u, L, L_u, r, r_u;
     size_t k = 0;

@@ -1,4 +1,5 @@
-// LU factors by blocks against Eigen's of the whole matrix: random graphs of blocks of one to seven rows.
+// LU factors by blocks against Eigen's LU of the whole matrix, for random graphs of blocks with one to seven
+// rows.
 #include "solvers/complementarity/block_factor.hpp"
 
 #include <doctest/doctest.h>
@@ -24,7 +25,7 @@ struct Case {
             if (const int i = any(), j = any(); i != j) touching.emplace_back(i, j);
         H.setIdentity(start.back(), start.back());
     }
-    // Fills both with numbers of the given size.
+    // Fills both matrices with random numbers of the given size.
     void fill(Rng& g, double size, BlockFactor& factor) {
         factor.analyse(start.data(), static_cast<int>(start.size()) - 1, touching);
         factor.set_identity();
@@ -49,7 +50,7 @@ struct Case {
 
 TEST_CASE("block factors solve with the matrix and its transpose") {
     Rng g(5);
-    BlockFactor factor;  // the same for all, as a pattern that changes meets it
+    BlockFactor factor;  // one object for all patterns, as in a simulation
     for (const int blocks : {1, 2, 3, 10, 40, 10, 1}) {
         Case c(g, blocks);
         for (int trial = 0; trial < 3; ++trial) {
@@ -66,7 +67,7 @@ TEST_CASE("block factors solve with the matrix and its transpose") {
     }
 }
 
-TEST_CASE("block factors say so where there are none") {
+TEST_CASE("block factors: a singular matrix is reported") {
     Rng g(6);
     BlockFactor factor;
     Case c(g, 3);
@@ -76,7 +77,7 @@ TEST_CASE("block factors say so where there are none") {
     CHECK(!factor.factor());
 }
 
-// A chain of blocks fills nothing in, in whatever order it is numbered: the work grows as its length.
+// A chain of blocks has no fill-in for any numbering: the work is proportional to its length.
 TEST_CASE("block factors: a chain is eliminated without fill") {
     const auto work = [](int blocks) {
         std::vector<int> start{0};

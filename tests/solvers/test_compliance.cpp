@@ -1,4 +1,4 @@
-// Contacts and joint limits with springs: answers of the implicit spring and damper, exactly, and their
+// Contacts and joint limits with springs: exact values of the implicit spring and damper, and their
 // gradients.
 #include "tests/support/analytic.hpp"
 
@@ -12,14 +12,14 @@ using Mat2 = Eigen::Matrix2d;
 
 constexpr double mass = 0.7, ball_radius = 0.125;
 
-// A ball over the ground, each with a stiffness and damping, or rigid.
+// A ball above the ground. Each has a stiffness and damping, or is rigid.
 struct Spring {
     double k = unlimited, d = 0;
 };
 AnalyticCase ball_on_ground(double h, const Spring& ball_spring, const Spring& ground_spring) {
     AnalyticScene scene(rigid(h));
     ShapeSpec ground = shape("ground", ShapeType::plane, Vec3<double>::Zero(), 1, 0.5);
-    // a restitution that has no effect
+    // this restitution has no effect
     ShapeSpec skin = shape("ball", ShapeType::sphere, {ball_radius, 0, 0}, 1, 0.5);
     ground.stiffness = ground_spring.k, ground.damping = ground_spring.d;
     skin.stiffness = ball_spring.k, skin.damping = ball_spring.d;
@@ -29,17 +29,18 @@ AnalyticCase ball_on_ground(double h, const Spring& ball_spring, const Spring& g
     return scene.build();
 }
 
-// A mass m that presses on a spring and damper by its weight, gap z <= 0 and velocity v. With D = 1 + (h d +
-// h^2 k)/m,
-//   v+ = (v - h g - h k z/m)/D,   z+ = z + h v+
-// or x+ = A x + b, of which the derivative by one of k, d, h, m follows by the product rule.
+// A mass m that presses on a spring and damper by its weight, with gap z <= 0 and velocity v:
+//   D = 1 + (h d + h^2 k)/m
+//   v+ = (v - h g - h k z/m)/D
+//   z+ = z + h v+
+// or x+ = A x + b. Its derivative by k, d, h or m follows by the product rule.
 struct ImplicitSpring {
     double k, d, h, m = mass;
     Mat2 A() const { return (Mat2() << D() - h * h * k / m, h, -h * k / m, 1).finished() / D(); }
     Vec2 b() const { return Vec2(-h * h * g0, -h * g0) / D(); }
     double D() const { return 1 + (h * d + h * h * k) / m; }
 };
-// What D, A D and b D change by, so that A' = ((A D)' - A D')/D.
+// Derivatives of D, A D and b D, so that A' = ((A D)' - A D')/D.
 struct Slope {
     double dD;
     Mat2 dAD;
@@ -62,7 +63,7 @@ Slope by_mass(const ImplicitSpring& s) {
     return {dD, (Mat2() << -s.h * s.d / (s.m * s.m), 0, s.h * s.k / (s.m * s.m), 0).finished(), Vec2::Zero()};
 }
 
-// (z, v) after n steps from x, all of them pressed, and its derivative along a slope.
+// (z, v) after n pressed steps from x, and its derivative along a slope.
 Vec2 after(const ImplicitSpring& s, Vec2 x, int n) {
     for (; n > 0; --n)
         x = s.A() * x + s.b();
@@ -79,7 +80,7 @@ Vec2 derivative_after(const ImplicitSpring& s, const Slope& by, Vec2 x, int n) {
 
 }  // namespace
 
-TEST_CASE("compliance: a ball at rest on a compliant plane has sunk by m g/k") {
+TEST_CASE("compliance: a ball at rest on a compliant plane sinks by m g/k") {
     const Spring soft{350, 20};
     AnalyticCase c = ball_on_ground(2e-3, {}, soft);
     const double depth = mass * g0 / soft.k;
@@ -88,7 +89,7 @@ TEST_CASE("compliance: a ball at rest on a compliant plane has sunk by m g/k") {
     CHECK(error(ball_radius - still[2], depth) <= 1e-14);
     CHECK(std::abs(still[c.world.nq() + 2]) <= 1e-15);
 
-    c.q("ball", 2) = ball_radius + 0.01;  // and comes to rest there, whatever the damping
+    c.q("ball", 2) = ball_radius + 0.01;  // the ball comes to rest with any damping
     const Sensitivity z = position(c, 2500, "ball", 2);
     CHECK(error(ball_radius - z.value, depth) <= 1e-12);
     CHECK(error(z.to("shapes/ground/stiffness"), mass * g0 / (soft.k * soft.k)) <= 1e-10);
@@ -126,12 +127,12 @@ TEST_CASE("compliance: a pressed contact is the implicit spring and damper, and 
         }
 }
 
-// From the gap z > 0 the step that touches compresses only what it closes: lambda = -(h k + d)(z + h v+), so
-// with f = v - h g
-//   v+ = (f - (h k + d) z/m)/D,   D = 1 + (h d + h^2 k)/m
-// and nothing is felt before.
-TEST_CASE("compliance: nothing is felt at a distance, and the touching step compresses what it closes") {
-    // a damper that acted before would be felt h + d/k = 76 steps away
+// From the gap z > 0, the step that touches compresses the spring only by the motion beyond the gap,
+// lambda = -(h k + d)(z + h v+). With f = v - h g and D = 1 + (h d + h^2 k)/m:
+//   v+ = (f - (h k + d) z/m)/D
+// There is no force before the contact.
+TEST_CASE("compliance: no force at a distance, and the touching step compresses only beyond the gap") {
+    // a damper that acts at a distance would have an effect from h + d/k = 76 steps before
     const double h = 1e-3, k = 400, d = 30, v = -2;
     AnalyticCase c = ball_on_ground(h, {}, {k, d});
     const auto touching = [&](double z) {
@@ -146,8 +147,10 @@ TEST_CASE("compliance: nothing is felt at a distance, and the touching step comp
     }
 }
 
-// Of a pressed pair R = R_a + R_b with R_i = 1/(h (h k_i + d_i)), beta = h k R gap with 1/k = 1/k_a + 1/k_b.
-// Equal d/k: the pair is the single spring (k, d) with 1/d = 1/d_a + 1/d_b.
+// A pressed pair has
+//   R = R_a + R_b,   R_i = 1/(h (h k_i + d_i))
+//   beta = h k R gap,   1/k = 1/k_a + 1/k_b
+// For equal d/k the pair is a single spring (k, d) with 1/d = 1/d_a + 1/d_b.
 TEST_CASE("compliance: two compliant shapes are springs in series") {
     const double h = 1e-3;
     const int n = 40;
@@ -158,13 +161,13 @@ TEST_CASE("compliance: two compliant shapes are springs in series") {
     c.q("ball", 2) = ball_radius + start[0], c.v("ball", 2) = start[1];
     const Sensitivity z = position(c, n, "ball", 2);
     CHECK(error(z.value - ball_radius, after(s, start, n)[0]) <= 1e-12);
-    // scaled all alike, the pair stays one spring
+    // with all scaled equally, the pair is still one spring
     const double scaling = a.k * z.to("shapes/ball/stiffness") + a.d * z.to("shapes/ball/damping") +
                            b.k * z.to("shapes/ground/stiffness") + b.d * z.to("shapes/ground/damping");
     CHECK(error(scaling, s.k * derivative_after(s, by_stiffness(s), start, n)[0] +
                              s.d * derivative_after(s, by_damping(s), start, n)[0]) <= 1e-11);
 
-    // At rest on both, dampings that have nothing to do with each other.
+    // at rest on both, with unrelated dampings
     const Spring one{500, 40}, other{800, 90};
     AnalyticCase rest = ball_on_ground(h, one, other);
     rest.q("ball", 2) = ball_radius;
@@ -173,7 +176,7 @@ TEST_CASE("compliance: two compliant shapes are springs in series") {
     CHECK(error(depth.to("shapes/ball/stiffness"), mass * g0 / (one.k * one.k)) <= 1e-8);
     CHECK(error(depth.to("shapes/ground/stiffness"), mass * g0 / (other.k * other.k)) <= 1e-8);
 
-    // A very stiff shape adds nothing.
+    // a very stiff shape adds no compliance
     AnalyticCase with_rigid = ball_on_ground(h, a, {}), with_stiff = ball_on_ground(h, a, {1e15, 0});
     with_rigid.q("ball", 2) = with_stiff.q("ball", 2) = ball_radius + 0.01;
     CHECK((states(with_rigid, 100).back() - states(with_stiff, 100).back()).norm() <= 1e-10);
@@ -181,9 +184,10 @@ TEST_CASE("compliance: two compliant shapes are springs in series") {
 
 namespace {
 
-// z after T seconds of m z'' = -m g + max(0, -k z - d z') below z = 0, from a height z0 with the velocity v0,
-// one bounce: a fall, then about -m g/k the oscillation e^(-c t) (A cos w t + B sin w t) until it no longer
-// presses, then a flight.
+// z after T seconds with one bounce, from the height z0 with the velocity v0:
+//   m z'' = -m g + max(0, -k z - d z') below z = 0
+// A fall, then the oscillation e^(-c t) (A cos w t + B sin w t) about -m g/k until the contact opens, then a
+// flight.
 double height_after_bounce(double k, double d, double z0, double v0, double T) {
     const double v1 = -std::sqrt(v0 * v0 + 2 * g0 * z0), t1 = (v0 - v1) / g0, sunk = mass * g0 / k;
     const double c = d / (2 * mass), w = std::sqrt(k / mass - c * c), A = sunk, B = (v1 + c * A) / w;
@@ -208,7 +212,7 @@ double height_after_bounce(double k, double d, double z0, double v0, double T) {
 
 }  // namespace
 
-// Unlike those of a rigid impact (analytic 13), which stay off by the term of the moving impact.
+// The gradients of a rigid impact (analytic 13) do not: they lack the term of the moving impact.
 TEST_CASE(
     "compliance: gradients through the time of a bounce tend to those of the spring as the step shrinks") {
     const double z0 = 0.3, v0 = 0.5, T = 0.6, e = 1e-6;
@@ -222,7 +226,7 @@ TEST_CASE(
             (z_T(spring.k, spring.d, z0, v0 + e) - z_T(spring.k, spring.d, z0, v0 - e)) / (2 * e),
             (z_T(spring.k + 0.01, spring.d, z0, v0) - z_T(spring.k - 0.01, spring.d, z0, v0)) / 0.02,
             (z_T(spring.k, spring.d + e, z0, v0) - z_T(spring.k, spring.d - e, z0, v0)) / (2 * e)};
-        // O(h), with a factor that depends on where in a step it touches
+        // O(h), with a factor that depends on the time of contact within a step
         const double per_step[] = {80, 600, 250, 0.05, 5};
         for (const double h : {8e-5, 2e-5, 5e-6}) {
             CAPTURE(h);

@@ -1,5 +1,5 @@
-// Sweeps by the law of a cone on a factored operator: the dot-product test, stopped on the way or not, with
-// contacts in every state; and that they tend to a solution.
+// Sweeps by the law of a cone on a factored operator: the dot-product test, converged or not, with contacts
+// in every state, and convergence to a solution.
 #include "solvers/complementarity/cone_sweeps.hpp"
 
 #include <algorithm>
@@ -12,13 +12,12 @@ using namespace costate::test;
 
 namespace {
 
-// W, R, b, mu, the start, each along a random direction -> the result, of an island of six contacts, a limit,
-// a boxed and a free row, of which one contact cannot be opened and another has one tangent that nothing
-// moves.
+// W, R, b, mu, the start, each along a random direction -> the result. The island has six contacts, a limit,
+// a boxed row and a free row. One contact cannot open, and another contact has one dropped tangent.
 struct ConeSweepsPass : StagePass {
     static inline int sweeps = 20;
     static inline FrictionLaw law = FrictionLaw::cone;
-    static inline int open = 0, held = 0, sliding = 0;  // contacts met at the end
+    static inline int open = 0, held = 0, sliding = 0;  // contacts at the end
 
     static constexpr int contacts = 6, rows = 3 * contacts + 3, dofs = 30, first_row = 4, width = 12;
     std::vector<int> normal, column;
@@ -83,7 +82,7 @@ struct ConeSweepsPass : StagePass {
         for (size_t i = 0; i < rows; ++i) {
             const bool unilateral = normal[i] == unilateral_row;
             b[i] = g.around_zero(r) - (unilateral ? (i % 2 == 0 ? 1.0 : -1.0) : 0);
-            if (dropped[i] != 0) b[i] = 0;  // what nothing moves does not move
+            if (dropped[i] != 0) b[i] = 0;  // rows that nothing moves have no velocity
             if (!unilateral && normal[i] != free_row) mu[i] = i % 3 == 2 ? mu[i - 1] : g.uniform(0.2, 0.8);
             if (dropped[i] == 0) start[i] = unilateral ? g.uniform(0, 1) : 0;
         }
@@ -91,7 +90,8 @@ struct ConeSweepsPass : StagePass {
             start_bar.assign(rows, 0), solution_bar.assign(rows, 0);
         W_dual.resize(W.size()), R_dual.resize(rows), b_dual.resize(rows), mu_dual.resize(rows),
             start_dual.resize(rows), solution_dual.resize(rows);
-        // Whether a single number matters depends on which contacts are open; a direction of all always does.
+        // A single number may have no effect, depending on the open contacts. A direction of all numbers has
+        // one.
         const auto add = [&](auto& x, auto& dual, auto& bar) {
             in.add_along_direction(g, [&](Inputs& all) { all.add<double>(x, dual, bar); });
         };
@@ -142,7 +142,7 @@ TEST_CASE("adjoint: cone_sweeps") {
         CHECK(met >= 5);
 }
 
-TEST_CASE("cone sweeps tend to a solution, and keep within the bounds on the way") {
+TEST_CASE("cone sweeps converge to a solution, and every iterate is within the bounds") {
     Rng g(11);
     for (const FrictionLaw law : {FrictionLaw::cone, FrictionLaw::relaxed_cone})
         for (int trial = 0; trial < 20; ++trial) {

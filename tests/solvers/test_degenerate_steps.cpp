@@ -1,6 +1,6 @@
-// Steps where things coincide: faces, edges, axes and centres of two bodies in one place, gaps, slip and
-// errors that are 0 to the last bit, joints exactly at the ends of their ranges. The step and its gradient
-// are finite and the same again; where two smooth pieces meet the gradient is that of one of them.
+// Steps in degenerate states: coinciding faces, edges, axes and centres of two bodies, gaps, slip and errors
+// of exactly 0, joints exactly at the ends of their ranges. The step and its gradient are finite and
+// reproducible. Where two smooth pieces meet, the gradient is that of one of them.
 #include <cstring>
 
 #include <doctest/doctest.h>
@@ -19,7 +19,7 @@ ToyState toy(AnalyticCase c) {
     return {std::move(c.world), std::move(c.theta), std::move(c.x), std::move(c.u)};
 }
 
-// Finite, and the same bits on a second run and in a fresh scratch.
+// Checks that a step is finite and gives the same bits in a second run and with a fresh scratch.
 void check_regular(const ToyState& t, StepScratch<double>& s, Stream& g) {
     const VecX<double> w = random_vector(t.world.ndx(), g, Regime::random), next = run_step(t, s);
     const std::uint64_t hash = branch_hash(s);
@@ -38,7 +38,7 @@ void check_regular(const ToyState& t, StepScratch<double>& s, Stream& g) {
     }
 }
 
-// A number from few, so that what is drawn twice is often the same.
+// A number from a small set, so that two draws are often equal.
 double lattice(Stream& g) { return g.pick({0.0, 0.0, 0.1, -0.1, 0.2, 0.3}); }
 
 ShapeSpec lattice_shape(Stream& g, ShapeType type, const std::string& name) {
@@ -75,7 +75,7 @@ TEST_CASE("degenerate steps: two shapes of every pair of types on a lattice, ove
     int configurations = 0, touching = 0;
     for (const ShapeType ta : all_shape_types) {
         for (const ShapeType tb : all_shape_types) {
-            // they stand in the world, as b
+            // shapes of the world, as b
             if (ta == ShapeType::terrain || ta == ShapeType::plane) continue;
             for (int trial = 0; trial < 25; ++trial) {
                 Stream g(static_cast<std::uint64_t>(ta) * 8 + static_cast<std::uint64_t>(tb), "lattice",
@@ -108,7 +108,7 @@ TEST_CASE("degenerate steps: two shapes of every pair of types on a lattice, ove
     CHECK(touching > configurations / 2);
 }
 
-// Joints at the ends of their ranges, at rest and without error to the last bit, frames in one place.
+// Joints exactly at the ends of their ranges, at rest and without error, with coinciding frames.
 TEST_CASE("degenerate steps: joints, equalities, friction and actuators exactly at their bounds") {
     for (int trial = 0; trial < 300; ++trial) {
         CAPTURE(trial);
@@ -162,7 +162,7 @@ TEST_CASE("degenerate steps: joints, equalities, friction and actuators exactly 
 
 namespace {
 
-// A state where two smooth pieces of the step meet, and the direction across.
+// A state where two smooth pieces of the step meet, and the direction across the boundary.
 struct KinkyState {
     const char* name;
     ToyState t;
@@ -175,7 +175,7 @@ struct KinkyState {
           du(VecX<double>::Zero(t.world.nu())) {}
 };
 
-// and other numbers that are sums of few powers of two, so that gaps are exact
+// all numbers are sums of few powers of two, so that gaps are exact
 constexpr double exact_radius = 0.125;
 
 AnalyticCase resting_ball(double gap, double restitution = 0, double fall = 0) {
@@ -245,7 +245,7 @@ std::vector<KinkyState> kinky_states() {
 }  // namespace
 
 TEST_CASE(
-    "degenerate steps: where two pieces meet the gradient is of one of them, and no stencil spans both") {
+    "degenerate steps: where two pieces meet, the gradient is that of one piece, and no stencil spans both") {
     for (KinkyState& k : kinky_states()) {
         CAPTURE(std::string(k.name));
         Stream g(1, k.name);
@@ -274,11 +274,11 @@ TEST_CASE(
             CHECK(std::min(std::abs(rate - right), std::abs(rate - left)) <= 1e-5 * (size + 1e-3));
             sharpest = std::max(sharpest, std::abs(right - left) / size);
         }
-        CHECK(sharpest > 1e-4);  // it is a kink
+        CHECK(sharpest > 1e-4);  // the derivative has a jump
     }
 }
 
-TEST_CASE("degenerate steps: without friction the gradient by it is that of a little of it") {
+TEST_CASE("degenerate steps: the gradient by friction at 0 is that at a small friction") {
     KinkyState k("no friction", resting_ball(-0.001));
     const int friction = k.t.world.shapes.friction.at(1);
     k.t.theta[friction] = 0, k.dtheta[friction] = 1;

@@ -1,5 +1,5 @@
-// What exact solvers of contact have to show: weights carried, heavy on light, problems without a solution,
-// box against cone.
+// Exact contact solvers: supported weights, heavy bodies on light ones, problems without a solution, box
+// against cone.
 #include <random>
 
 #include "solvers/step/observation.hpp"
@@ -20,7 +20,7 @@ double weight_above(const World& w, const VecX<double>& theta, int first) {
     return mass * g0;
 }
 
-// The force of the world on what stands on it, N.
+// The force of the world on the bodies that stand on it, N.
 Vec3<double> force_of_ground(const Scene& s, const StepScratch<double>& scratch) {
     Vec3<double> sum = Vec3<double>::Zero();
     for (int i = 0; i < static_cast<int>(scratch.contacts.points.size()); ++i) {
@@ -45,7 +45,7 @@ AnalyticScene& with_box(AnalyticScene& scene, const std::string& name, double ma
     return scene;
 }
 
-// Boxes on each other, the smaller on the larger, with gaps of 0.1 mm.
+// A tower of boxes, smaller ones on larger ones, with gaps of 0.1 mm.
 AnalyticCase tower(SolverType solver, const std::vector<double>& masses) {
     AnalyticScene scene(exactly(solver, 1e-3, 1e-12));
     scene.add_ground();
@@ -59,7 +59,7 @@ AnalyticCase tower(SolverType solver, const std::vector<double>& masses) {
     return c;
 }
 
-// The force on box i by what is below, N, in one step from x, and its gradient by the parameters.
+// The force on box i from below, N, in one step from x, and its gradient by the parameters.
 std::pair<double, VecX<double>> force_under(const AnalyticCase& c, const VecX<double>& x, int i) {
     const World& w = c.world;
     StepScratch<double> s(w);
@@ -88,12 +88,12 @@ namespace {
 struct Stance {
     const char* name;
     int steps;
-    double tolerance;  // of the biped, which still sways by half a millimetre a second
+    double tolerance;  // for the biped, which still sways by 0.5 mm/s
 };
 
 }  // namespace
 
-TEST_CASE("exact contact: forces under what stands sum to its weight") {
+TEST_CASE("exact contact: contact forces on a standing robot sum to its weight") {
     for (const SolverType solver : exact_solvers)
         for (const Stance& stance : {Stance{"quadruped_stand", 5000, 1e-8},
                                      {"go1_stand", 3000, 1e-6},
@@ -110,7 +110,8 @@ TEST_CASE("exact contact: forces under what stands sum to its weight") {
         }
 }
 
-// Row 18: force under box i = g sum of m_j over j >= i,   d/dm_j = g for j >= i, 0 below
+//   force under box i = g sum of m_j over j >= i
+//   d/dm_j = g for j >= i, 0 below
 TEST_CASE("analytic 18, exact contact: towers in which each box is heavier than the one below, 1 to 100") {
     for (const SolverType solver : exact_solvers)
         for (const std::vector<double>& masses :
@@ -134,8 +135,8 @@ TEST_CASE("analytic 18, exact contact: towers in which each box is heavier than 
 
 namespace {
 
-// J J^T of fewer velocities than rows, without compliance, in which what opens one contact closes another: no
-// impulse opens both.
+// J J^T with fewer velocities than rows, without compliance. A velocity that opens one contact closes
+// another, so no impulse opens both.
 void check_hopeless(SolverType solver, unsigned seed) {
     std::mt19937 g(seed);
     std::normal_distribution<double> gauss;
@@ -169,7 +170,7 @@ void check_hopeless(SolverType solver, unsigned seed) {
 
 }  // namespace
 
-TEST_CASE("exact contact: problems without a solution end with a word and finite impulses") {
+TEST_CASE("exact contact: problems without a solution end with a status and finite impulses") {
     for (const SolverType solver : exact_solvers)
         for (unsigned seed = 0; seed < 300; ++seed) {
             CAPTURE(seed);
@@ -177,8 +178,8 @@ TEST_CASE("exact contact: problems without a solution end with a word and finite
         }
 }
 
-// Nothing gives, and each face pushes the ball into the other: the step stops it, and the recovery from both
-// faces has no solution.
+// Without compliance each face pushes the ball into the other. The step stops the ball, and the recovery from
+// both faces has no solution.
 TEST_CASE(
     "exact contact: a ball that overlaps two faces of a gap too narrow stays finite, and so does its "
     "gradient") {
@@ -209,7 +210,8 @@ TEST_CASE(
 
 namespace {
 
-// By how far a block of this speed slides on, m, at an angle to the tangents, and its derivative by friction.
+// Distance that a block with this speed slides, m, at an angle to the tangents, and its derivative by
+// friction.
 std::pair<double, double> braking_distance(SolverType solver, double speed, double mu, double angle,
                                            double h) {
     AnalyticScene scene(exactly(solver, h, 1e-12));
@@ -219,7 +221,7 @@ std::pair<double, double> braking_distance(SolverType solver, double speed, doub
                  c.v("block", 1) = speed * std::sin(angle);
     const int steps = static_cast<int>(1.1 * speed / (mu * g0 * h));
     const Sensitivity x = position(c, steps, "block", 0), y = position(c, steps, "block", 1);
-    CHECK(x.last.tail(c.world.nv()).cwiseAbs().maxCoeff() <= 1e-9);  // it stands
+    CHECK(x.last.tail(c.world.nv()).cwiseAbs().maxCoeff() <= 1e-9);  // at rest
     const auto along = [&](double by_x, double by_y) {
         return std::cos(angle) * by_x + std::sin(angle) * by_y;
     };
@@ -228,8 +230,9 @@ std::pair<double, double> braking_distance(SolverType solver, double speed, doub
 
 }  // namespace
 
-// Braked by a = mu g, or sqrt(2) mu g, over N = floor(v/(a h)) steps: d = N h v - a h^2 N (N + 1)/2,   dd/dmu
-// = -(a/mu) h^2 N (N + 1)/2
+// Braked by a = mu g, or sqrt(2) mu g, over N = floor(v/(a h)) steps:
+//   d = N h v - a h^2 N (N + 1)/2
+//   dd/dmu = -(a/mu) h^2 N (N + 1)/2
 TEST_CASE(
     "exact contact: at 45 degrees to the tangents a box of friction brakes sqrt(2) times harder than a "
     "cone") {

@@ -1,4 +1,5 @@
-// Exact solvers on problems that have a solution, on one that has none, and where boxes and cones differ.
+// Exact solvers on problems with a solution, on a problem without one, and on a problem where box and cone
+// differ.
 #include <doctest/doctest.h>
 
 #include "solvers/complementarity/solver.hpp"
@@ -13,7 +14,7 @@ struct NamedSolver {
     const char* name;
     SolverType type;
     FrictionLaw law;
-    double share;  // of the problems that it must solve, of 10 000
+    double share;  // share of 10 000 problems that must be solved
     ConeMethod method = ConeMethod::gauss_seidel;
 };
 
@@ -33,8 +34,9 @@ double residual_after(const NamedSolver& m, const ContactProblem& p) {
 
 }  // namespace
 
-// A = J M^-1 J^T + R, b = -J v* + slack: scattered contacts, stacks, stacks in which each body is heavier
-// than the one below, up to 10^4 from bottom to top, and bodies on many more points than they need.
+// A = J M^-1 J^T + R, b = -J v* + slack: scattered contacts, stacks, stacks with a mass ratio of up to 10^4
+// from bottom to top in which each body is heavier than the one below, and bodies on many more points than
+// necessary.
 TEST_CASE("exact solvers: problems with a solution are solved to round-off") {
     const NamedSolver methods[] = {{"lcp", SolverType::lcp, FrictionLaw::box, 1},
                                    {"ncp, Gauss-Seidel", SolverType::ncp, FrictionLaw::cone, 0.998},
@@ -66,9 +68,9 @@ TEST_CASE("apgd: its iterations alone come close to the solution of the convex p
         }
 }
 
-// Two planes that close on a body from both sides: no impulse opens both. What comes back is finite and says
-// so.
-TEST_CASE("exact solvers: a wedge without compliance has no solution, and is told") {
+// Two planes close on a body from both sides, and no impulse opens both. The result is finite and reported as
+// unsolved.
+TEST_CASE("exact solvers: a wedge without compliance has no solution and is reported as unsolved") {
     const double A[4] = {1, -1, -1, 1}, b[2] = {-1, -1}, mu[2] = {0, 0};
     const int normal[2] = {unilateral_row, unilateral_row};
     const MlcpView<double> p{2, A, b, mu, normal, 0};
@@ -85,8 +87,8 @@ TEST_CASE("exact solvers: a wedge without compliance has no solution, and is tol
     CHECK(std::isfinite(s_bar[0] + s_bar[1]));
 }
 
-// A block that slides at 45 degrees to the tangents: the box lets friction be sqrt(2) mu N, the cone mu N.
-// The relaxed cone makes it lift off at mu times its slip.
+// A block slides at 45 degrees to the tangents. Friction is sqrt(2) mu N with the box and mu N with the cone.
+// With the relaxed cone the block lifts off at mu times its slip.
 TEST_CASE("exact solvers: box, cone and relaxed cone on a block that slides diagonally") {
     const double A[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, b[3] = {-1, 3, 3}, mu[3] = {0, 0.5, 0.5};
     const int normal[3] = {unilateral_row, 0, 0};

@@ -1,5 +1,5 @@
-// Gradients through the equations of the active set against central differences, one step at a time, in every
-// scene that has contact.
+// Gradients of single steps through the equations of the active set against central differences, in every
+// scene with contact.
 #include <doctest/doctest.h>
 
 #include <random>
@@ -12,15 +12,15 @@ using namespace costate;
 
 namespace {
 
-// Where a step starts, or a direction from there, or a covector.
+// Inputs of a step, or a direction of them, or their covector.
 struct StepInputs {
     VecX<double> theta, x, u;
 };
 
-// Of weights.(q+, v+) along a direction: by step_adj, and by central differences where the steps to both
-// sides take the same branches.
+// Derivative of weights.(q+, v+) along a direction: by step_adj, and by central differences if the steps to
+// both sides take the same branches.
 struct StepSlope {
-    double adjoint = 0, difference = 0, spread = 0;  // spread: of the two differences that agree best
+    double adjoint = 0, difference = 0, spread = 0;  // spread: between the two differences that agree best
     bool smooth = false;
 };
 
@@ -36,7 +36,8 @@ StepSlope slope_through_step(const World& w, const StepInputs& at, const VecX<do
              bar.u.data());
     StepSlope slope;
     slope.adjoint = bar.theta.dot(d.theta) + bar.x.dot(d.x) + bar.u.dot(d.u);
-    // Central differences from 1e-7 on as far as branches allow, each extrapolated by the one before.
+    // Central differences with steps from 1e-7 up to the next branch, each extrapolated with the previous
+    // one.
     double last = 0, last_extrapolated = 0, e = 1e-7;
     for (int k = 0; k < 6; ++k, e *= 4) {
         double side[2];
@@ -65,7 +66,7 @@ bool bears(const StepScratch<double>& s) {
     return false;
 }
 
-// States of a scene in which a contact bears, spread over its first steps, with what its plan does there.
+// States of a scene with a loaded contact, spread over its first steps, with their controls.
 std::vector<StepInputs> bearing_states(const Scene& s, size_t most) {
     std::vector<StepInputs> all, chosen;
     StepScratch<double> scratch(s.world);
@@ -80,15 +81,15 @@ std::vector<StepInputs> bearing_states(const Scene& s, size_t most) {
     return chosen;
 }
 
-// How many directions were tried, and along how many both slopes could be compared; along how many of these
-// sweeps converged, or an exact solver was asked.
+// Numbers of tried directions, of directions with two comparable slopes, and of those with converged sweeps
+// or an exact solver.
 struct Compared {
     int scenes = 0, states = 0, tried = 0, compared = 0, converged = 0;
-    int sharp = 0;  // of those compared, whose differences are known well enough to refuse an error of 1e-6
+    int sharp = 0;  // compared, with differences accurate enough to detect an error of 1e-6
 };
 
-// Along random directions of states, controls and parameters (each by a share of itself), from states of a
-// rollout with noise on their velocities, to random weights of q+ and v+.
+// Random directions of states, controls and parameters (relative to their size), from states of a rollout
+// with noise on the velocities, and random weights of q+ and v+.
 Compared compare_slopes(const std::vector<SolverType>& solvers, unsigned seed) {
     std::mt19937 g(seed);
     std::normal_distribution<double> gauss;
@@ -113,7 +114,7 @@ Compared compare_slopes(const std::vector<SolverType>& solvers, unsigned seed) {
             ++all.states;
             for (const SolverType solver : solvers) {
                 w.settings.solver = solver;
-                w.settings.sweeps = all.states % 2 == 0 ? 30 : 300;  // often too few, and often enough
+                w.settings.sweeps = all.states % 2 == 0 ? 30 : 300;  // 30 are often too few, 300 often enough
                 const VecX<double> weights = random(w.ndx());
                 for (const StepInputs& d : {StepInputs{none.theta, random(w.ndx()), none.u},
                                             {none.theta, none.x, random(w.nu())},
@@ -128,7 +129,7 @@ Compared compare_slopes(const std::vector<SolverType>& solvers, unsigned seed) {
                     CAPTURE(slope.spread);
                     CAPTURE(slope.adjoint);
                     CAPTURE(slope.difference);
-                    // a difference that is known to its spread refuses what is beyond 20 times that
+                    // reject an error larger than 20 times the spread of the difference
                     CHECK(std::abs(slope.adjoint - slope.difference) <=
                           std::max(1e-6 * size, 20 * slope.spread));
                     if (20 * slope.spread <= 1e-6 * size) ++all.sharp;

@@ -1,5 +1,4 @@
-// Closed-form Jacobians: of inverse dynamics, and of whole steps with contacts, joint limits and dry
-// friction.
+// Closed-form Jacobians of inverse dynamics, and of whole steps with contacts, joint limits and dry friction.
 #include <doctest/doctest.h>
 
 #include "solvers/step/jacobian.hpp"
@@ -17,7 +16,7 @@ double apart(const StepJacobian::Matrix& A, const StepJacobian::Matrix& B) {
     return A.size() == 0 ? 0 : (A - B).cwiseAbs().maxCoeff() / std::max(1.0, B.cwiseAbs().maxCoeff());
 }
 
-// Of a step, column by column, by dual numbers: (2 nv) x (2 nv + nu)
+// Jacobian of a step, column by column, by dual numbers: (2 nv) x (2 nv + nu)
 StepJacobian::Matrix pushed(const ToyState& t) {
     const World& w = t.world;
     StepScratch<D> s(w);
@@ -112,7 +111,7 @@ TEST_CASE("Jacobian of a step: that of dual numbers, by every solver whose gradi
         CHECK(met > 5);
 }
 
-TEST_CASE("Jacobian of a step: where nothing touches, by either way of the dynamics") {
+TEST_CASE("Jacobian of a step: without contact, by either forward dynamics") {
     for (const ForwardDynamics dynamics : {ForwardDynamics::aba, ForwardDynamics::crba})
         for (unsigned seed = 1; seed <= 5; ++seed) {
             CAPTURE(seed);
@@ -130,7 +129,7 @@ TEST_CASE("Jacobian of a step: where nothing touches, by either way of the dynam
         }
 }
 
-TEST_CASE("Jacobian of a step: sweeps and equalities go by adjoints") {
+TEST_CASE("Jacobian of a step: sweeps and equalities are computed by adjoints") {
     check_step(toy_contact_state(3), 1e-10);
     Settings lcp;
     lcp.solver = SolverType::lcp;

@@ -1,6 +1,6 @@
-// The Jacobian of a step beside its products: every row by the adjoint (J^T e), random combinations of its
-// columns by dual numbers (J d). By every solver, impact and way of the dynamics; on random worlds in
-// contact, the toy worlds, the rich scene and all shipped scenes.
+// The Jacobian of a step against its products: every row by the adjoint (J^T e), random combinations of its
+// columns by dual numbers (J d). For every solver, impact and forward dynamics; on random worlds in contact,
+// the toy worlds, the rich scene and all included scenes.
 #include <doctest/doctest.h>
 
 #include "adjoint/rollout/state.hpp"
@@ -22,7 +22,7 @@ struct Variant {
     Settings settings;
 };
 
-// Every way to the impulses and to their derivatives.
+// Every combination of solver and gradient.
 std::vector<Variant> solver_variants() {
     std::vector<Variant> all{{"pgs", {}}, {"pgs implicit", {}}, {"lcp", {}},
                              {"ncp", {}}, {"ncp by admm", {}},  {"ncp relaxed", {}}};
@@ -39,7 +39,7 @@ bool has_implicit_gradient(const Settings& s) {
     return s.solver != SolverType::pgs || s.gradient == ImpulseGradient::implicit;
 }
 
-// All combinations with what else a step can be asked for.
+// All combinations with the other settings of a step.
 std::vector<Variant> step_variants() {
     std::vector<Variant> all;
     for (const Impact impact : {Impact::start, Impact::elastic, Impact::located})
@@ -54,7 +54,7 @@ std::vector<Variant> step_variants() {
     return all;
 }
 
-// A variant keeps the world's own numbers.
+// A variant keeps the numerical settings of the world.
 void set_variant(Settings& s, const Variant& v) {
     s.solver = v.settings.solver, s.gradient = v.settings.gradient;
     s.cone_method = v.settings.cone_method, s.relaxed = v.settings.relaxed;
@@ -64,8 +64,7 @@ void set_variant(Settings& s, const Variant& v) {
     s.warm_start = false;
 }
 
-// The largest difference, by columns: relative to the column's largest entry, or to `least` if that is
-// larger.
+// The largest difference over the columns, relative to the larger of the column's largest entry and `least`.
 double gap_between(const Matrix& A, const Matrix& B, double least = 1) {
     double worst = 0;
     for (Eigen::Index i = 0; i < B.cols(); ++i) {
@@ -75,23 +74,23 @@ double gap_between(const Matrix& A, const Matrix& B, double least = 1) {
     return worst;
 }
 
-// How far the Jacobian is from its products.
+// Errors of the Jacobian against its products.
 struct Errors {
     double rows_x = 0, rows_u = 0, rows_theta = 0;  // from adjoints
     double along = 0;                               // from dual numbers
-    double condition = 1;                           // of the islands' active sets, the largest
-    // Solves lose as many digits as the condition has.
+    double condition = 1;                           // largest condition of the islands' active sets
+    // Solves lose accuracy in proportion to the condition.
     double bound() const { return 1e-12 + 1e-14 * condition; }
-    // A Newton step on dual numbers also moves the solution, by what that has lost.
+    // A Newton step on dual numbers also moves the solution, by its error.
     bool within_bounds() const {
         return std::max({rows_x, rows_u, rows_theta}) <= bound() &&
                (condition > 1e6 || along <= 10 * bound());
     }
 };
 
-// What the states have shown.
+// Totals over the states.
 struct Tally {
-    int states = 0, sharp = 0;  // of those the well-conditioned
+    int states = 0, sharp = 0;  // sharp: well-conditioned states
     int contacts = 0, sliding_on_itself = 0, located = 0, bounces = 0;
     int equalities = 0, limits = 0, sprung = 0, thrusters = 0;
     void add(const World& w, const StepScratch<double>& s) {
@@ -114,7 +113,7 @@ struct Tally {
     }
 };
 
-// Whether the step has what its kind of impact treats in its own way.
+// True if the step has an impact that its setting treats specially.
 bool shows_impact(const StepScratch<double>& s, Impact impact) {
     return std::ranges::any_of(s.rows.blocks, [&](const RowBlock& b) {
         const BiasCase wanted = impact == Impact::located ? BiasCase::located : BiasCase::bounce;
@@ -122,7 +121,7 @@ bool shows_impact(const StepScratch<double>& s, Impact impact) {
     });
 }
 
-// Of the systems that implicit derivatives are solved by.
+// Condition of the systems of implicit derivatives.
 double condition(const StepScratch<double>& s) {
     double worst = 1;
     for (size_t i = 0; i < s.rows.islands.size(); ++i) {
@@ -135,7 +134,7 @@ double condition(const StepScratch<double>& s) {
     return worst;
 }
 
-// A step's Jacobian beside all rows by step_adj, and beside dual numbers along random directions.
+// A step's Jacobian against all rows by step_adj, and against dual numbers along random directions.
 Errors compare(const ToyState& t, Stream& g, Tally& tally) {
     const World& w = t.world;
     const int nv = w.nv();
@@ -147,8 +146,7 @@ Errors compare(const ToyState& t, Stream& g, Tally& tally) {
     Matrix by_theta;
     step_jacobian_by_adjoints(w, t.theta.data(), t.x.data(), t.u.data(), s, by_adjoints, &by_theta);
 
-    // The complementarity-aware adjoint chooses its active set by the covector, and is no product with a
-    // matrix.
+    // The complementarity-aware adjoint is not linear in its covector, so it is not a product with a matrix.
     ToyState solved = t;
     solved.world.settings.complementarity_aware = false;
     Matrix rows_x(2 * nv, 2 * nv), rows_u(2 * nv, w.nu()), rows_theta(2 * nv, w.np());
@@ -161,12 +159,12 @@ Errors compare(const ToyState& t, Stream& g, Tally& tally) {
     e.condition = condition(s);
     e.rows_x = std::max(gap_between(J.by_x, rows_x), gap_between(by_adjoints.by_x, rows_x));
     e.rows_u = std::max(gap_between(J.by_u, rows_u), gap_between(by_adjoints.by_u, rows_u));
-    // by the parameters' logarithms; columns are small differences of large numbers
+    // by the logarithms of parameters; columns are small differences of large numbers
     const VecX<double> scale = t.theta.cwiseAbs().cwiseMax(1e-2);
     rows_theta *= scale.asDiagonal();
     e.rows_theta = gap_between(by_theta * scale.asDiagonal(), rows_theta, rows_theta.cwiseAbs().maxCoeff());
-    // An elastic impact has the gradient of another motion, and sweeps with implicit gradients that of their
-    // limit.
+    // An elastic impact has the gradient of another motion, and sweeps with implicit gradients have the
+    // gradient of their limit.
     const bool swept = w.settings.solver == SolverType::pgs;
     if (w.settings.impact == Impact::elastic || (swept && w.implicit_gradient())) return e;
     StepScratch<D> dual(w);
@@ -180,7 +178,7 @@ Errors compare(const ToyState& t, Stream& g, Tally& tally) {
         const VecX<double> product = J.by_x * dx + J.by_u * du + by_theta * dtheta;
         const VecX<double> sizes = J.by_x.cwiseAbs() * dx.cwiseAbs() + J.by_u.cwiseAbs() * du.cwiseAbs() +
                                    by_theta.cwiseAbs() * dtheta.cwiseAbs();
-        if (!same_branches(s, dual)) continue;  // sums on dual numbers round differently
+        if (!same_branches(s, dual)) continue;  // sums of dual numbers round differently
         e.along =
             std::max(e.along, (product - pushed).cwiseAbs().maxCoeff() / std::max(1.0, sizes.maxCoeff()));
     }
@@ -202,7 +200,7 @@ void check_products(const ToyState& t, const Variant& v, Stream& g, Tally& tally
     tally.sharp += e.condition < 1e3;
 }
 
-// The first step of a scene that presses on a contact, at most 300 steps on; else the last of those.
+// The first step of a scene with a loaded contact among the first 300 steps, otherwise the last of these.
 ToyState bearing_state(const Scene& s) {
     ToyState t{s.world, s.theta, s.x0.head(s.world.nq() + s.world.nv()), VecX<double>::Zero(s.world.nu())};
     t.world.settings.warm_start = false;
@@ -290,9 +288,9 @@ TEST_CASE(
     CHECK(2 * tally.sharp > tally.states);
 }
 
-// A sphere on a slide and a planar joint, in the air, that grazes the sphere it is carried by: tangents are
-// made from axes of the world, which do not turn with the two.
-TEST_CASE("Jacobian of a step: self-contact under a box of friction turns in the frame of the world") {
+// A sphere on a slide and a planar joint in the air grazes its parent sphere. Tangents are made from world
+// axes, which do not rotate with the two spheres.
+TEST_CASE("Jacobian of a step: self-contact with a friction box has tangents from world axes") {
     const Scene scene = scene_from_json(
         parse_json(R"({"name": "w", "steps": 10, "gravity": [0, 0, 0], "solver": {"type": "lcp"},
         "models": [{"name": "base", "position": [0, 0, 1], "model": {"bodies": [

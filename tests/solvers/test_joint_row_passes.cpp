@@ -1,4 +1,4 @@
-// The dot-product test of the rows that are no contacts: limits of spherical joints, dry friction, couplings,
+// The dot-product test of rows other than contacts: limits of spherical joints, dry friction, couplings,
 // connects, welds.
 #include "solvers/step/step.hpp"
 #include "tests/support/contact_stage.hpp"
@@ -8,11 +8,11 @@ using namespace costate::test;
 
 namespace {
 
-// A toy state with rows of every such kind.
+// A toy state with rows of every kind but contacts.
 ToyState state_with_all_joint_rows(Rng& g) {
     for (;;) {
         Settings settings = sweeping();
-        settings.recovery_speed = 1e6;  // no error is taken back at the fastest speed
+        settings.recovery_speed = 1e6;  // no error reaches the maximal recovery speed
         ToyState t = toy_joint_row_state(static_cast<unsigned>(g.engine()), settings);
         StepScratch<double> s(t.world);
         VecX<double> next(t.world.nx());
@@ -46,7 +46,7 @@ struct JointRowStage : ContactStage {
     void add_jacobian_out(const RowBlock& b) {
         out.add<double>(d.rows.J.data() + b.values, s.rows.J_bar.data() + b.values, b.rows * b.length);
     }
-    // Errors have no bars in the scratch: the passes that make them get theirs here.
+    // Covectors of errors, which the scratch does not have.
     VecX<double> error_bar = VecX<double>::Zero(static_cast<Eigen::Index>(s.rows.error.size()));
     void clear_bars() override { ContactStage::clear_bars(), error_bar.setZero(); }
     void add_error_out(const RowBlock& b) {
@@ -97,7 +97,7 @@ struct BallGapPass : JointRowStage {
     void run_duals() override { y = ball_gap(ball(), theta.data(), x.data()); }
     void run_adjoint() override { ball_gap_adj(ball(), q(), y_bar, theta_bar.data(), q_bar()); }
 };
-// Configuration, ends -> the ways left to both ends of a range.
+// Configuration, ends -> gaps to both ends of a range.
 struct LimitGapPass : ContactStage {
     D y[2];
     double y_bar[2] = {0, 0};
@@ -206,7 +206,7 @@ struct EqualityRowsPass : JointRowStage {
     }
 };
 
-// Everything at once.
+// All of these together.
 struct BlockRowsPass : JointRowStage {
     BlockRowsPass(Rng& g, Regime r) : JointRowStage(g, r) {
         add_configuration_along_direction(g), add_axes_along_direction(g), add_poses_along_direction(g),

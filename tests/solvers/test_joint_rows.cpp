@@ -1,4 +1,4 @@
-// What equalities, dry friction and limits of spherical joints do to a motion.
+// Effects of equalities, dry friction and limits of spherical joints on a motion.
 #include <doctest/doctest.h>
 
 #include "solvers/step/step.hpp"
@@ -24,7 +24,7 @@ World build(const ModelBuilder& builder, int sweeps = 200) {
     return World(std::move(m), std::move(none), settings);
 }
 
-// A world that steps from rest, or from the velocities given.
+// A world that steps from rest or from given velocities.
 struct RowTrial {
     World w;
     VecX<double> theta, x, u;
@@ -129,13 +129,13 @@ TEST_CASE(
     CHECK(std::abs(v()) < 1e-8);
     motion.u[0] = 1.9;
     motion.run(100);
-    CHECK(std::abs(v()) < 1e-5);  // the compliance of the row creeps
+    CHECK(std::abs(v()) < 1e-5);  // creep by the row's compliance
     motion.u[0] = 3;
     motion.run(100);
     CHECK(v() == doctest::Approx(0.1).epsilon(1e-3));  // (3 - 2) N on 1 kg for 0.1 s
 }
 
-TEST_CASE("joint rows: a pendulum on a spherical joint swings to its greatest angle and not beyond") {
+TEST_CASE("joint rows: a pendulum on a spherical joint swings up to its maximal angle and not beyond") {
     ModelBuilder builder;
     BodySpec pendulum = rod("pendulum", -1, JointType::spherical, {0, 0, 0});
     pendulum.upper = 0.5;

@@ -1,5 +1,5 @@
-// Islands whose Delassus operator is not multiplied out: the same step and the same gradient as by the dense
-// operator, memory that grows with the contacts, and exact solvers that end.
+// Islands with a factored Delassus operator: the same step and gradient as with the dense operator, memory
+// proportional to the contacts, and bounded work of exact solvers.
 #include <fstream>
 
 #include <doctest/doctest.h>
@@ -23,7 +23,7 @@ struct Heap {
     VecX<double> theta, x, u;
 };
 
-// Spheres in a box-shaped heap on the ground, `overlap` deep in each other, with random velocities.
+// A box-shaped heap of spheres on the ground that overlap by `overlap`, with random velocities.
 Heap sphere_heap(int side, double overlap, const Settings& settings) {
     Rng g(7);
     ModelBuilder builder;
@@ -114,7 +114,7 @@ std::vector<NamedSettings> all_settings() {
 
 }  // namespace
 
-TEST_CASE("a large island: the step and its gradient are those of the Delassus operator multiplied out") {
+TEST_CASE("a large island: the step and its gradient are those of the dense Delassus operator") {
     for (const NamedSettings& it : all_settings()) {
         CAPTURE(it.name);
         const Heap heap = sphere_heap(3, 2e-4, it.settings);
@@ -161,13 +161,14 @@ TEST_CASE("a large island: dual numbers and the adjoint agree") {
     }
 }
 
-// An island that an exact solver leaves unsolved is pulled back through sweeps, so its equations need not hold.
+// An island that an exact solver leaves unsolved is pulled back through sweeps, so its equations need not
+// hold.
 TEST_CASE("a large island without a solution: dual numbers and the adjoint agree") {
     for (const NamedSettings& it : all_settings()) {
         if (of_a_solution(it.settings)) continue;
         CAPTURE(it.name);
         const Result r = dual_numbers_and_adjoint_agree(sphere_heap(3, radius, it.settings));
-        CHECK((r.swept || it.settings.relaxed));  // the convex problem is solved here too
+        CHECK((r.swept || it.settings.relaxed));  // the convex problem has a solution
     }
 }
 
@@ -215,9 +216,9 @@ TEST_CASE("a large island: a closed-form Jacobian is that of the adjoints") {
     CHECK((closed.by_x - adjoints.by_x).norm() <= 1e-9 * adjoints.by_x.norm());
 }
 
-// More than 23 000 contacts in one island: the square of their rows has more numbers than an int counts, and
-// takes 39 GB.
-TEST_CASE("a large island: 216 spheres in one place make a step") {
+// More than 23 000 contacts in one island: a dense operator would have more entries than an int can count,
+// and take 39 GB.
+TEST_CASE("a large island: a step of 216 spheres at one point") {
     Settings settings;
     settings.sweeps = 3;
     Heap heap = sphere_heap(6, 2 * radius - 1e-6, settings);
@@ -230,8 +231,7 @@ TEST_CASE("a large island: 216 spheres in one place make a step") {
     CHECK(s.delassus.W.size() == s.rows.J.size());
 }
 
-// Whatever a heap is like, exact solvers end with finite impulses: here each sphere is inside dozens of
-// others.
+// Exact solvers end with finite impulses for any heap: here each sphere overlaps dozens of others.
 TEST_CASE("a large island: exact solvers end on a jammed heap") {
     for (const NamedSettings& it : all_settings()) {
         CAPTURE(it.name);
@@ -245,8 +245,7 @@ TEST_CASE("a large island: exact solvers end on a jammed heap") {
 
 namespace {
 
-// Four folded humanoids of capsules and spheres, whose parts touch each other, lie in a box of four walls on
-// one another.
+// Four folded humanoids of capsules and spheres with self-contact, piled up between four walls.
 Json humanoid_heap() {
     Json model = Json::parse(std::ifstream("scenes/library/models/humanoid.json"));
     for (Json& body : model["bodies"])
@@ -280,7 +279,7 @@ Json humanoid_heap() {
 
 }  // namespace
 
-// The stated bound of solvers/complementarity/large_island.hpp, in multiplications and not in seconds.
+// The bound stated in solvers/complementarity/large_island.hpp, in multiplications and not in seconds.
 TEST_CASE("a large island: a heap of humanoids is solved exactly by a small multiple of the work of sweeps") {
     Scene scene = scene_from_json(humanoid_heap(), "scenes/heap.json");
     World& w = scene.world;

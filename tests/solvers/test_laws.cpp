@@ -1,5 +1,5 @@
-// The laws of contact, on every solution of every solver: on problems with zeros wherever zeros can be, and
-// along every shipped scene.
+// The laws of contact for every solution of every solver: on problems with zeros in all inputs, and along
+// every included scene.
 #include <doctest/doctest.h>
 
 #include "scenes/scene.hpp"
@@ -37,8 +37,7 @@ SolverStatus solve(const NamedSolver& m, const MlcpView<double>& p, ActiveSet<do
     return solve_exactly(p, settings, m.law, work, set, x);
 }
 
-// Some of friction, tangential velocity, normal velocity and all velocities set to zero, by the bits of
-// `zeros`.
+// Sets friction, tangential velocity, normal velocity or all velocities to zero, by the bits of `zeros`.
 ContactProblem with_zeros(ContactProblem p, unsigned zeros, std::mt19937& g) {
     const auto some = [&] { return std::bernoulli_distribution(0.7)(g); };
     for (int r = 0; r < p.b.size(); r += 3) {
@@ -78,7 +77,7 @@ TEST_CASE(
     }
 }
 
-// Friction is 0 and nothing slips: the contact lets go as soon as it is not pressed.
+// Without friction and slip, the contact opens as soon as it is not pressed.
 TEST_CASE("laws: a contact without friction and without slip does not pull") {
     const double A[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, b[3] = {1.5, 0, 0}, mu[3] = {0, 0, 0};
     const int normal[3] = {unilateral_row, 0, 0};
@@ -96,8 +95,8 @@ TEST_CASE("laws: a contact without friction and without slip does not pull") {
     CHECK(mlcp_residual<double>({3, A, b, mu, normal, 0}, unloaded, FrictionLaw::cone) > 1);
 }
 
-// By every number of b and by mu, where friction is 0 and what is pressed does not slip.
-TEST_CASE("laws: without friction no tangential impulse depends on anything") {
+// Derivatives by every number of b and by mu, for a pressed contact without friction and slip.
+TEST_CASE("laws: without friction the tangential impulses have no derivative") {
     // A (1, 0, 0) + b = 0
     const double A[9] = {1, 0.1, 0.2, 0.1, 1, 0, 0.2, 0, 1}, b[3] = {-1, 0.1, 0.2}, mu[3] = {0, 0, 0};
     const int normal[3] = {unilateral_row, 0, 0};
@@ -159,9 +158,9 @@ TEST_CASE("laws: along every shipped scene, by every solver") {
     CHECK(unsolved <= problems / 1000);
 }
 
-// Five spheres in a row, each 1 mm from the next: the first hits, and after four elastic impacts only the
-// last one moves. Without compliance, whose share of an impulse would stay as velocity.
-TEST_CASE("laws: Newton's cradle of five hands the speed on, by every solver") {
+// Five spheres in a row with gaps of 1 mm. The first sphere moves, and after four elastic impacts only the
+// last one moves. There is no compliance, because it would leave a share of each impulse as velocity.
+TEST_CASE("laws: Newton's cradle of five passes the speed on, by every solver") {
     for (const char* solver : {R"({"type": "pgs"})", R"({"type": "lcp"})", R"({"type": "ncp"})",
                                R"({"type": "ncp", "method": "admm"})"}) {
         CAPTURE(std::string(solver));
@@ -196,7 +195,8 @@ TEST_CASE("laws: a ball thrown up from a floor without friction flies") {
     }
 }
 
-// A disc on a vertical hinge overlaps the floor by 1 mm, which no impulse can mend: nothing may hold it.
+// A disc on a vertical hinge overlaps the floor by 1 mm. No impulse can open this contact, so the contact
+// must not brake the disc.
 TEST_CASE("laws: contact that its joint cannot open carries no impulse and holds nothing") {
     for (const char* solver : {"pgs", "lcp", "ncp"}) {
         CAPTURE(std::string(solver));
@@ -218,8 +218,8 @@ TEST_CASE("laws: contact that its joint cannot open carries no impulse and holds
     }
 }
 
-// 125 spheres that touch all their neighbours, some a little deep: one island of hundreds of rows, in which
-// Newton's method meets equations that cannot be factored.
+// 125 spheres that touch all their neighbours, some with an overlap: one island of hundreds of rows, in which
+// Newton's method has equations that cannot be factored.
 TEST_CASE("laws: a block of touching spheres gets finite impulses within their bounds, by every solver") {
     std::mt19937 g(125);
     std::uniform_real_distribution<double> off(-1e-4, 1e-4);

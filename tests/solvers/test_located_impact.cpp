@@ -1,4 +1,4 @@
-// Impacts located inside the step, and the elastic gradient of those that are not: against what is known of
+// Impacts located inside the step, and the elastic gradient of other impacts, against the known motion of
 // bouncing balls.
 #include "solvers/step/jacobian.hpp"
 #include "solvers/step/step.hpp"
@@ -25,7 +25,7 @@ AnalyticCase dropped_ball(double h, double z0, double v0, double e, Impact impac
     return c;
 }
 
-// Two equal balls in line without gravity, the second at rest, perfectly elastic.
+// Two equal, perfectly elastic balls in line without gravity, the second at rest.
 AnalyticCase two_balls(double h, double x1, double x2, double v0, Impact impact) {
     Settings s = rigid(h);
     s.rest_speed = 1e-3, s.impact = impact;
@@ -37,7 +37,7 @@ AnalyticCase two_balls(double h, double x1, double x2, double v0, Impact impact)
     return c;
 }
 
-// A toy world in which something bounces inside its step.
+// A toy world with a located impact.
 ToyState bouncing_state(Rng& g, SolverType solver) {
     for (;;) {
         Settings settings = sweeping();
@@ -79,7 +79,7 @@ struct ImpactErrors {
     double value, by_z0, by_v0, by_e;
 };
 
-// Of row 13: one bounce, height at T.
+// Analytic case 13: one bounce, height at T.
 ImpactErrors one_bounce(double h, Impact impact) {
     const double z0 = 1, v0 = 0.5, e = 0.8, T = 0.8;
     const double w = std::sqrt(v0 * v0 + 2 * g0 * z0), t1 = (v0 + w) / g0, s = T - t1, v_T = e * w - g0 * s;
@@ -107,9 +107,10 @@ TEST_CASE("analytic 13, one bounce located in its step: value and gradient O(h)"
 
 TEST_CASE("adjoint: impact_displacement") { check_pass<ImpactDisplacementPass>(1e-11); }
 
-// Across the bounce the elastic gradient has dq+/dq = -e, dq+/dv = -e h, dv+/dv = -e, and 0 for dv+/dq where
-// the saltation matrix has the velocity that gravity gives by the time that the impact moves, -(1 + e) g/v-:
-// exact without gravity (row 21), not with it.
+// Across the bounce the elastic gradient has
+//   dq+/dq = -e,   dq+/dv = -e h,   dv+/dq = 0,   dv+/dv = -e
+// The saltation matrix has dv+/dq = -(1 + e) g/v-, from gravity and the shift of the impact time. The elastic
+// gradient is therefore exact only without gravity (analytic case 21).
 TEST_CASE(
     "analytic 13, the elastic gradient of a bounce: that of a motion without gravity, the value unchanged") {
     const double e = 0.8, T = 0.8;
@@ -130,7 +131,7 @@ TEST_CASE("analytic 14, the Jacobian across a located impact tends to the saltat
     for (const double h : {1e-3, 2.5e-4, 6.25e-5}) {
         CAPTURE(h);
         const AnalyticCase c = dropped_ball(h, z0, v0, e, Impact::located);
-        const int steps = static_cast<int>(std::lround(0.008 / h));  // the impact at 3.5 ms
+        const int steps = static_cast<int>(std::lround(0.008 / h));  // the impact is at 3.5 ms
         const std::vector<VecX<double>> x = states(c, steps);
         Eigen::Matrix2d product = Eigen::Matrix2d::Identity();
         for (int n = 0; n < steps; ++n) {
@@ -160,8 +161,7 @@ TEST_CASE("analytic 15, heights of bounces: located impacts have their gradient 
     CHECK(std::abs(z.to("shapes/ground/restitution") - 2 * e * H) <= 20 * h);
 }
 
-TEST_CASE(
-    "analytic 21, two equal balls in line: located, and by the elastic gradient, as they do in nature") {
+TEST_CASE("analytic 21, two equal balls in line: the located and the elastic gradient are the physical one") {
     const double x1 = 0.1, x2 = 0.8, v0 = 1.7, T = 0.6;
     for (const Impact impact : {Impact::located, Impact::elastic})
         for (const double h : {1e-3, 5e-4}) {

@@ -1,6 +1,6 @@
-// What a change of description does to a trajectory and its gradient, no formula needed: the world turned
-// about gravity and moved, its bodies in another order, other units, twice in one scene, saved and loaded
-// half-way.
+// Effects of a change of description on a trajectory and its gradient, without a formula: the world rotated
+// about gravity and moved, its bodies in another order, other units, two copies in one scene, saved and
+// loaded half-way.
 #include <cstdio>
 #include <cstdlib>
 
@@ -14,14 +14,14 @@ namespace {
 
 const int steps = 150;
 
-// joints/x.0/... for joints/x.1/... and the other way round: the dofs of a free joint along x and y.
+// Swaps joints/x.0/... and joints/x.1/..., the dofs of a free joint along x and y.
 std::string swap_xy(std::string path) {
     const size_t dot = path.find('.');
     if (dot != std::string::npos && path[dot + 1] < '2') path[dot + 1] = path[dot + 1] == '0' ? '1' : '0';
     return path;
 }
 
-// Whether a rotation is one in the world's axes: of what stands in the world and is not turned with the view.
+// True if a rotation is in world axes: for objects of the world, which do not rotate with the view.
 bool turns_in_world(const World& w, const std::string& path) {
     if (path == "shapes/ground/rotation") return true;
     for (const Body& b : w.model.bodies)
@@ -29,8 +29,7 @@ bool turns_in_world(const World& w, const std::string& path) {
     return false;
 }
 
-// Positions and the rest of the last state of the yard `b`, seen as in view, against that of `a`; then the
-// same of gradients.
+// Compares the last state and the gradient of the yard `b`, described by `view`, with those of `a`.
 void check_same(const AnalyticCase& a, const Sensitivity& of_a, const AnalyticCase& b,
                 const Sensitivity& of_b, const View& view, double tolerance) {
     CHECK(std::abs(of_a.value - of_b.value) <= tolerance * std::abs(of_a.value));
@@ -78,7 +77,7 @@ void check_same(const AnalyticCase& a, const Sensitivity& of_a, const AnalyticCa
 
 }  // namespace
 
-TEST_CASE("metamorphic: in the yard everything meets what it is there to meet") {
+TEST_CASE("metamorphic: all intended contacts of the yard occur") {
     const AnalyticCase c = yard();
     const VecX<double> end = states(c, steps).back();
     const auto speed = [&](const char* body, int k) {
@@ -101,7 +100,7 @@ TEST_CASE(
         CAPTURE(quarters);
         View plain, view;
         view.quarters = quarters, view.move = {3.7, -1.2, 0.8};
-        // the tangents of other normals turn with them by half turns only
+        // the tangents of other normals rotate with them only for half turns
         plain.oblique = view.oblique = quarters % 2 == 0;
         const AnalyticCase a = yard(plain, 500), b = yard(view, 500);
         const Sensitivity of_a = loss(a, steps, goal(a, plain, "")), of_b = loss(b, steps, goal(b, view, ""));
@@ -123,7 +122,7 @@ namespace {
 // The unit of a parameter.
 double unit_of(const std::string& path, const View& view) {
     const std::string quantity = path.substr(path.rfind('/') + 1);
-    // of a free joint, else an angle
+    // of a free joint, otherwise an angle
     const bool linear = path.find('.') != std::string::npos && path[path.find('.') + 1] < '3';
     const double inertia = view.mass * view.length * view.length, per_dof = linear ? view.mass : inertia;
     if (quantity == "mass") return view.mass;
@@ -151,8 +150,8 @@ double unit_of(const std::string& path, const View& view) {
     return 1;
 }
 
-// The state of the free bodies and of the arm, and the gradient, from the units of `view` to those of View{}:
-// bit by bit if its units are powers of two, to `tolerance` otherwise.
+// Compares the state of the free bodies and of the arm, and the gradient, after conversion from the units of
+// `view` to those of View{}: equal bits if the units are powers of two, otherwise equal up to `tolerance`.
 void check_units(const View& view, double tolerance) {
     const AnalyticCase a = yard(), b = yard(view);
     const World& w = a.world;
@@ -198,9 +197,9 @@ TEST_CASE("metamorphic: other units of mass, length and time; powers of two give
     check_units(view, 1e-9);
 }
 
-// Away from each other on a common ground. What is a copy's own is the same bits; what they share is the sum
+// The copies are far apart on a common ground. Values of one copy have equal bits; shared values are the sum
 // of both.
-TEST_CASE("metamorphic: two copies of a world in one scene, each as if alone") {
+TEST_CASE("metamorphic: two copies of a world in one scene move like a single copy") {
     const View here;
     View there;
     there.move = {30, -20, 0}, there.quarters = 1;
@@ -248,8 +247,8 @@ TEST_CASE("metamorphic: two copies of a world in one scene, each as if alone") {
     CHECK(error(of_both.to("world/gravity", 2), gravity) <= 1e-12);
 }
 
-// A state is all that the next step reads: written out as text, read back into a new world, the rollout and
-// its gradient go on with the same bits.
+// The next step reads only the state. After writing the state as text and reading it into a new world, the
+// rollout and its gradient continue with the same bits.
 TEST_CASE("metamorphic: saved and loaded half-way") {
     const AnalyticCase whole = yard();
     const Objective terms = goal(whole, {}, "");

@@ -1,4 +1,4 @@
-// What a step says of its contacts.
+// Observations of a step's contacts.
 #include "solvers/step/observation.hpp"
 
 #include "tests/support/contact_stage.hpp"
@@ -8,7 +8,7 @@ using namespace costate::test;
 
 namespace {
 
-// Points, frames, gaps, impulses -> what is said of contacts.
+// Points, frames, gaps, impulses -> observations of contacts.
 struct ObserveContactPass : ContactStage {
     std::vector<ContactObservation<D>> y;
     std::vector<ContactObservationBar<double>> y_bar;
@@ -17,7 +17,7 @@ struct ObserveContactPass : ContactStage {
             ContactPoint<double>& c = s.contacts.points[i];
             ContactPoint<D>& dual = d.contacts.points[i];
             ContactPointBar<double>& bar = s.contacts.points_bar[i];
-            // in the regime of rest nothing pushes along some tangents
+            // at rest some tangential impulses are 0
             in.add_along_direction(g, [&](Inputs& all) {
                 all.add(c.geometry.normal, dual.geometry.normal, bar.geometry.normal);
                 all.add(c.tangents.t1, dual.tangents.t1, bar.tangents.t1);
@@ -48,7 +48,7 @@ struct ObserveContactPass : ContactStage {
 
 TEST_CASE("adjoint: observe_contact") { check_pass<ObserveContactPass>(1e-12); }
 
-TEST_CASE("an observation says of contacts what the step has found") {
+TEST_CASE("an observation has the contacts of the step") {
     Rng g(4);
     const ObserveContactPass stage(g, Regime::random);
     const Observation<double> y(stage.w, stage.s);

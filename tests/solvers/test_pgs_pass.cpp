@@ -1,5 +1,5 @@
-// The dot-product test of the projected Gauss-Seidel solver, converged or stopped on the way, with rows of
-// every kind in every state.
+// The dot-product test of the projected Gauss-Seidel solver, converged or not, with rows of every kind in
+// every state.
 #include "solvers/complementarity/pgs.hpp"
 
 #include <algorithm>
@@ -11,13 +11,12 @@ using namespace costate::test;
 
 namespace {
 
-// Every entry of A (symmetric where it stands, moved entry by entry), b, mu, the start -> solution of one
-// island: contacts and limits in turn, most of them pressed together, some pulled apart, one limit that
-// nothing moves.
+// Every entry of A (symmetric, but moved entry by entry), b, mu, the start -> solution of one island:
+// alternating contacts and limits, most of them pressed together, some pulled apart, and one dropped limit.
 struct PgsPass : StagePass {
     static inline int sweeps = 50;
     static inline double tolerance = 0;
-    // rows met at the end
+    // rows at the end
     static inline int free = 0, clamped = 0, sticking = 0, sliding_up = 0, sliding_down = 0;
 
     static constexpr int rows = 14, first_row = 5, left_out = 7;
@@ -27,7 +26,7 @@ struct PgsPass : StagePass {
     std::vector<D> A_dual, b_dual, mu_dual, start_dual, solution_dual;
     PgsTape<double> tape;
     PgsTape<D> tape_dual;
-    // what only rows at a bound read, or only with an x that is 0; friction of other rows
+    // inputs read only by rows at a bound, or multiplied by x = 0; friction of other rows
     int inputs_without_effect = 0;
 
     PgsPass(Rng& g, Regime r)
@@ -124,8 +123,8 @@ TEST_CASE("adjoint: pgs") {
 
 namespace {
 
-// One normal row and one friction row, friction coefficient mu; b of the friction row. The derivative of its
-// impulse by mu.
+// One normal row and one friction row with friction coefficient mu; b: of the friction row. Returns the
+// derivative of the friction impulse by mu.
 struct SmallPgs {
     double value, by_mu, by_mu_dual, by_b, by_b_dual;
     SmallPgs(double mu, double b_normal, double b_friction) {
@@ -151,7 +150,7 @@ struct SmallPgs {
 
 }  // namespace
 
-TEST_CASE("pgs: the gradient by a friction coefficient of 0 is that by a small one") {
+TEST_CASE("pgs: the gradient at a friction coefficient of 0 is that at a small one") {
     for (const double b : {-0.7, 0.7}) {
         const SmallPgs none(0, -1, b), little(1e-6, -1, b);
         CHECK(none.value == 0);
@@ -161,7 +160,7 @@ TEST_CASE("pgs: the gradient by a friction coefficient of 0 is that by a small o
     }
 }
 
-// Between two bounds of 0 the row is clamped, whatever the scalar.
+// With two bounds of 0 the row is clamped for every scalar.
 TEST_CASE("pgs: a row without slip under no load is clamped for numbers and duals alike") {
     for (const double mu : {0.0, 0.5}) {
         const SmallPgs p(mu, 1, 0);

@@ -23,11 +23,11 @@ using namespace costate::test;
 namespace {
 
 constexpr int states_per_world = 20, central_every = 5;
-// m; the least overlap of a curved shape that is buried deeper may be along either of two normals
+// m; the least overlap of a deeper curved shape may be along either of two normals
 constexpr double deep = 0.01;
 constexpr double adjoint_tolerance = 1e-9, central_tolerance = 1e-6;  // relative to the terms of the sums
 
-// What the states showed, and how well the checks came out.
+// Statistics of the states and the errors of the checks.
 struct Tally {
     int worlds = 0, states = 0, with_contacts = 0, sticking = 0, sliding = 0, separating = 0;
     int stencils = 0, rejected = 0, ties = 0, rough = 0, deep = 0;
@@ -61,7 +61,7 @@ bool same_bits(const StepBars& a, const StepBars& b) {
     return same_bits(a.theta, b.theta) && same_bits(a.x, b.x) && same_bits(a.u, b.u);
 }
 
-// A world with its scratches, and the checks of its states. A check returns what is wrong, or nothing.
+// A world with its scratches, and the checks of its states. A check returns an error message, or nothing.
 class Checker {
 public:
     Checker(std::uint64_t seed, const WorldSize& size, Tally& tally)
@@ -95,7 +95,7 @@ public:
 
         std::string wrong = check_bits(t, index, next, hash, bars, w);
         const VecX<double> zt = 0 * relative, zx = 0 * dx, zu = 0 * du;
-        // parameters that are 0 move, too
+        // parameters that are 0 are also moved
         const VecX<double> dtheta = relative + 1e-2 * random_vector(t.world.np(), g, Regime::random);
         if (wrong.empty()) wrong = check_adjoint(t, bars, w, "state", zt, dx, zu);
         if (wrong.empty()) wrong = check_adjoint(t, bars, w, "controls", zt, zx, du);
@@ -136,12 +136,12 @@ private:
         }
         const double forward = y.dot(w), backward = bars.pair(dtheta, dx, du);
         double scale = sizes(y, w, bars, dtheta, dx, du);
-        // what impulses undo of the free motion: an actuator between welded bodies moves nothing
+        // the part of the free motion that impulses cancel: an actuator between welded bodies moves nothing
         for (int j = 0; j < t.world.nv(); ++j)
             scale += (std::abs(duals_.v_free[j].d) + std::abs(duals_.impulses.dv[j].d)) *
                      std::abs(w[t.world.nv() + j]);
-        // and the round-off of the rows by which impulses act, about 1e-16 per metre: some hold what cannot
-        // move and have no bound
+        // and the round-off of the Jacobian, about 1e-16 per metre: impulses on rows that cannot move have no
+        // bound
         for (const D& x : duals_.impulses.lambda)
             scale += 1e-5 * std::abs(x.d);
         for (const D& x : duals_.recovery.kappa)
@@ -159,8 +159,7 @@ private:
         return s;
     }
 
-    // The largest gap of a contact that the step on numbers found and that on dual numbers did not, or the
-    // other way round.
+    // The largest gap of a contact found by only one of the steps on numbers and on dual numbers.
     double shallowest_apart() const {
         double gap = -std::numeric_limits<double>::infinity();
         const auto missing = [&gap](const auto& from, const auto& in) {
@@ -174,8 +173,8 @@ private:
         return gap;
     }
 
-    // Whether the sweeps grew round-off a hundred thousand times, as they do on rows that contradict each
-    // other: the impulses of the steps on numbers and on dual numbers, which round differently, tell.
+    // True if the sweeps amplified round-off a hundred thousand times, as on contradictory rows. Measured by
+    // the difference of impulses between steps on numbers and on dual numbers, which round differently.
     bool grows_roundoff() const {
         const auto parts = [](const std::vector<double>& x, const std::vector<D>& y) {
             double largest = 0, apart = 0;
@@ -189,7 +188,7 @@ private:
                (used_.rows.recovers && parts(used_.recovery.kappa, duals_.recovery.kappa));
     }
 
-    // The smaller steps are for worlds that bend within 1e-6.
+    // The smaller steps are for worlds with strong curvature within 1e-6.
     std::string check_central(const ToyState& t, const VecX<double>& next, std::uint64_t hash,
                               const StepBars& bars, const VecX<double>& w, const VecX<double>& dtheta,
                               const VecX<double>& dx, const VecX<double>& du) {
@@ -203,7 +202,7 @@ private:
         const double adjoint = bars.pair(dtheta, dx, du),
                      scale = 1 + sizes(VecX<double>::Constant(1, adjoint), VecX<double>::Ones(1), bars,
                                        dtheta, dx, du);
-        double roundoff = 0;  // of the velocities, from impulses that push against each other
+        double roundoff = 0;  // of the velocities, from opposing impulses
         for (const double x : used_.impulses.lambda)
             roundoff += 1e-15 * std::abs(x);
         double fd = 0, error = std::numeric_limits<double>::infinity();
@@ -223,7 +222,7 @@ private:
         return s;
     }
 
-    // The sum of the terms' sizes of both sides of <J d, w> = <d, J* w>.
+    // The sum of the absolute terms on both sides of <J d, w> = <d, J* w>.
     static double sizes(const VecX<double>& y, const VecX<double>& w, const StepBars& b,
                         const VecX<double>& dtheta, const VecX<double>& dx, const VecX<double>& du) {
         const auto sum = [](const VecX<double>& p, const VecX<double>& q) {
@@ -243,7 +242,7 @@ std::string check_case(const RandomCase& c, Tally& tally) {
     return Checker(c.world, c.size, tally).check(c.state, true);
 }
 
-// The failure, its shrunk form, and how to see it again.
+// The failure, its shrunk form, and the command that replays it.
 std::string report(RandomCase c, const std::string& wrong) {
     Tally unused;
     c.size = shrink(c.size, [&](const WorldSize& size) {
@@ -286,7 +285,7 @@ TEST_CASE("properties: a step of random worlds, its adjoint, its bits") {
             tally.pairs.size(), " pairs of shape types; ", tally.ties, " ties, ", tally.rough, " too rough, ",
             tally.deep, " too deep");
     if (states < 10000 || failures > 0) return;
-    // the states show what a step can meet, and the checks are not spared
+    // the states cover the cases of a step, and few checks are skipped
     CHECK(tally.states >= 10000);
     CHECK(tally.with_contacts > tally.states / 2);
     for (const int contacts : {tally.sticking, tally.sliding, tally.separating})
@@ -295,7 +294,7 @@ TEST_CASE("properties: a step of random worlds, its adjoint, its bits") {
     CHECK(tally.biases.size() == 5);
     CHECK(tally.joints.size() == 6);
     CHECK(tally.pairs.size() >= 30);  // of 33
-    // of them 4 % have a contact deeper than the slop that neither closes nor parts, without gravity: its row
+    // 4 % of them have a contact deeper than the slop that neither closes nor opens, without gravity: its row
     // is on both sides
     CHECK(tally.ties + tally.rough <= tally.states / 20);
     CHECK(tally.deep <= tally.states / 50000);
@@ -303,8 +302,8 @@ TEST_CASE("properties: a step of random worlds, its adjoint, its bits") {
     CHECK(tally.rejected <= tally.stencils / 20);
 }
 
-// splitmix64 from 0 as its author publishes it; the rest follows from it.
-TEST_CASE("properties: a seed is the same numbers everywhere") {
+// splitmix64 from 0 as published by its author; all other numbers follow from it.
+TEST_CASE("properties: a seed gives the same numbers on every platform") {
     Stream g(0);
     CHECK(g.bits() == 0xe220a8397b1dcdafu);
     CHECK(g.bits() == 0x6e789e6aa1b965f4u);

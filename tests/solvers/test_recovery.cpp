@@ -1,4 +1,5 @@
-// Recovery from penetration moves things apart and leaves no speed; equalities that cannot be met do no harm.
+// Recovery from penetration moves bodies apart and leaves no velocity; equalities without a solution stay
+// stable.
 #include "scenes/scene.hpp"
 #include "solvers/step/step.hpp"
 #include "tests/support/contact_stage.hpp"
@@ -12,7 +13,7 @@ using namespace costate::test;
 
 namespace {
 
-// A toy world in which contacts lie deeper than the slop.
+// A toy world with contacts deeper than the slop.
 ToyState deep_state(Rng& g, SolverType solver) {
     for (;;) {
         Settings settings = sweeping();
@@ -28,7 +29,7 @@ ToyState deep_state(Rng& g, SolverType solver) {
     }
 }
 
-// M, J, R, bias, recovery, impulses, v+ -> the velocity that is not kept.
+// M, J, R, bias, recovery, impulses, v+ -> the velocity of the recovery.
 struct RecoverPositionsPass : ContactStage {
     std::vector<double> v_next, v_next_bar, w_bar;
     std::vector<D> v_next_dual;
@@ -76,7 +77,7 @@ Scene sunken_box(const std::string& solver, double depth) {
 
 TEST_CASE("adjoint: recover_positions") { check_pass<RecoverPositionsPass>(1e-10); }
 
-TEST_CASE("recovery: a box that starts inside the ground comes up to it and does not jump") {
+TEST_CASE("recovery: a box that starts inside the ground rises to the surface and does not jump") {
     for (const char* solver : solvers)
         for (const double depth : {0.001, 0.005, 0.05}) {
             CAPTURE(std::string(solver));
@@ -119,8 +120,8 @@ TEST_CASE("recovery: the gradient of a step out of penetration is that of dual n
     }
 }
 
-// Seven dofs in a closed chain, held by a weld and by a coupling whose offset the chain cannot meet.
-TEST_CASE("recovery: a closed chain that cannot be closed comes to rest near where it began") {
+// Seven dofs in a closed chain, with a weld and a coupling whose offset contradicts the closed chain.
+TEST_CASE("recovery: a closed chain that cannot be closed comes to rest near its start") {
     for (const char* solver : solvers) {
         CAPTURE(std::string(solver));
         std::string bodies;

@@ -7,7 +7,7 @@ using namespace costate::test;
 
 namespace {
 
-// Inputs of stages that read contacts.
+// Inputs of the stages that read contacts.
 struct RowsStage : ContactStage {
     using ContactStage::ContactStage;
     const ContactPoint<double>& point(const RowBlock& b) const { return s.contacts.points[b.index]; }
@@ -28,7 +28,7 @@ struct RowsStage : ContactStage {
             in.add(point(b).friction, dual(b).friction, bar(b).friction);
         }
     }
-    // Which of them matter is decided block by block.
+    // The inputs with an effect are chosen for each block.
     void add_what_bias_reads(Rng& g) {
         in.add_along_direction(g, [&](Inputs& all) { add_configuration(all); });
         in.add_along_direction(g, [&](Inputs& all) { add_velocity(all); });
@@ -71,7 +71,7 @@ struct ContactRowsPass : RowsStage {
     }
 };
 
-// World's compliance and erp or springs, time step -> how each unilateral row gives.
+// The world's compliance and erp, or springs; time step -> compliance and erp of each unilateral row.
 struct RowCompliancePass : RowsStage {
     std::vector<RowCompliance<D>> c;
     std::vector<RowCompliance<double>> c_bar;

@@ -1,4 +1,4 @@
-// Links of a URDF and what they touch.
+// Contacts between the links of a URDF model.
 #include <doctest/doctest.h>
 
 #include "tests/support/urdf_text.hpp"
@@ -6,7 +6,7 @@
 namespace costate::test {
 namespace {
 
-// Three balls of 0.1 m on a fixed base, the first and the third 0.15 m apart, and another on the world
+// Three balls of 0.1 m on a fixed base, the first and the third 0.15 m apart, and another ball on the world
 std::string chain(const std::string& root) {
     const std::string ball =
         urdf_inertial() + "<collision><geometry><sphere radius='0.1'/></geometry></collision>";
@@ -24,7 +24,7 @@ std::string chain(const std::string& root) {
                       urdf_joint("jd", "revolute", root, "d", at("0.05")));
 }
 
-TEST_CASE("URDF: links do not touch each other unless that is asked for, and then not their neighbours") {
+TEST_CASE("URDF: self-collision is off by default, and never between neighbouring links") {
     const ScratchFolder folder("self_collision");
     const auto pairs = [](const Scene& scene) {
         std::string text;
@@ -54,7 +54,7 @@ TEST_CASE("URDF: links do not touch each other unless that is asked for, and the
         CHECK(pairs(of_scene()) == "");
         scene["models"][0]["self_collision"] = true;
         CHECK(pairs(of_scene()) == "ac ad bd cd ");
-        // two copies of it still meet each other
+        // two copies of the robot still collide
         scene["models"][0]["self_collision"] = false;
         scene["models"].push_back({{"name", "s"}, {"file", "robot.urdf"}, {"position", {5, 0, 0}}});
         CHECK(of_scene().world.shapes.pairs().size() == 16);

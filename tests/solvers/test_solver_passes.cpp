@@ -1,5 +1,5 @@
-// The dot-product test of every stage of the step, and of the step itself. The solver alone:
-// tests/solvers/test_pgs_pass.cpp; the rows: tests/solvers/test_row_passes.cpp.
+// The dot-product test of every stage of the step, and of the step itself. Other tests: of the solver in
+// tests/solvers/test_pgs_pass.cpp, of the rows in tests/solvers/test_row_passes.cpp.
 #include "solvers/step/step.hpp"
 #include "tests/support/contact_stage.hpp"
 
@@ -8,7 +8,7 @@ using namespace costate::test;
 
 namespace {
 
-// Poses of bodies, places of shapes -> poses of shapes.
+// Poses of bodies, poses of shapes in bodies -> poses of shapes.
 struct ShapePosePass : ContactStage {
     std::vector<Force<double>> X_bar;
     int inputs_without_effect = 6;  // one link has no shape
@@ -29,9 +29,9 @@ struct ShapePosePass : ContactStage {
     }
 };
 
-// Poses of bodies, parameters of shapes -> contacts of the features that meet.
+// Poses of bodies, parameters of shapes -> contacts of the detected features.
 struct MakeContactsPass : ContactStage {
-    int inputs_without_effect = 0;  // bodies that touch nothing
+    int inputs_without_effect = 0;  // bodies without contact
     MakeContactsPass(Rng& g, Regime r) : ContactStage(g, r) {
         in.add(s.kinematics.X, d.kinematics.X, s.bar.X);
         for (int body = 0; body < static_cast<int>(m.bodies.size()); ++body) {
@@ -75,7 +75,7 @@ struct ContactPointPass : MakeContactsPass {
     }
 };
 
-// Inputs of stages that solve with the mass matrix.
+// Inputs of the stages that solve with the mass matrix.
 struct SolvingStage : ContactStage {
     int inputs_without_effect = 0;  // entries of M of trees without rows
     using ContactStage::ContactStage;
@@ -216,10 +216,10 @@ struct MassMatrixPass : ContactStage {
 };
 
 // S, V, I, v, joint forces, damping, gravity, armature, time step -> accelerations without impulses, through
-// the factor of the mass matrix where the dynamics read it.
+// the factor of the mass matrix if the dynamics use it.
 template <ForwardDynamics dynamics> struct FreeAccelerationPass : ContactStage {
-    // velocities of the three free roots' translation, undamped here; mass and first moment along gravity of
-    // the first link
+    // translational velocities of the three free roots, which are undamped; mass and first moment along
+    // gravity of the first link
     static constexpr int inputs_without_effect = 3 * 3 + 2;
     FreeAccelerationPass(Rng& g, Regime r) : ContactStage(g, r, dynamics) {
         in.add(s.kinematics.S, d.kinematics.S, s.bar.S), in.add(s.kinematics.V, d.kinematics.V, s.bar.V);
@@ -244,8 +244,8 @@ template <ForwardDynamics dynamics> struct FreeAccelerationPass : ContactStage {
     }
 };
 
-// All parameters, each kind along a direction, state and controls -> next state, and what else an objective
-// may ask of a step.
+// All parameters, each kind along a direction, state and controls -> next state, and the other results of a
+// step that an objective may read.
 template <ForwardDynamics dynamics> struct StepPass : ContactStage {
     StepPass(Rng& g, Regime r) : ContactStage(g, r, dynamics) {
         add_configuration(in), add_velocity(in);

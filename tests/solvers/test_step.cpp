@@ -1,5 +1,5 @@
-// A whole contact step: its adjoint against dual numbers with the active features frozen, and against central
-// differences through the real detector.
+// A whole contact step: its adjoint against dual numbers with fixed active features, and against central
+// differences through the detector.
 #include <doctest/doctest.h>
 
 #include "solvers/step/jacobian.hpp"
@@ -13,12 +13,12 @@ using namespace costate::test;
 
 namespace {
 
-// Of parameters: their own size, or 0.1 where they are 0.
+// Scale of parameters: their size, or 0.1 if they are 0.
 VecX<double> scales(const ToyState& t) {
     return t.theta.unaryExpr([](double x) { return x == 0 ? 0.1 : std::abs(x); });
 }
 
-// <J d, w> = <d, J* w> for the state, the controls and every parameter by itself.
+// <J d, w> = <d, J* w> for the state, the controls and every single parameter.
 void check_step(const ToyState& t, StepScratch<double>& s, unsigned seed, double tolerance = 1e-11) {
     StepScratch<D> sd(t.world);
     Rng g(seed + 1000);
@@ -49,7 +49,7 @@ void check_step(const ToyState& t, StepScratch<double>& s, unsigned seed, double
 
 namespace {
 
-// Whether the stencil stayed on one smooth piece; then the two derivatives along a random direction agree.
+// Compares both derivatives along a random direction. False if the stencil left the smooth piece.
 bool check_differences(const ToyState& t, StepScratch<double>& s, unsigned seed) {
     Rng g(seed + 2000);
     const VecX<double> next_bar = random_vector(t.world.ndx(), g, Regime::random);
@@ -74,7 +74,7 @@ bool check_differences(const ToyState& t, StepScratch<double>& s, unsigned seed)
 
 }  // namespace
 
-TEST_CASE("step: adjoint against dual numbers, features frozen") {
+TEST_CASE("step: adjoint against dual numbers with fixed features") {
     int contacts = 0, limits = 0;
     for (const ForwardDynamics dynamics : {ForwardDynamics::crba, ForwardDynamics::aba}) {
         for (unsigned seed = 1; seed <= 60; ++seed) {
@@ -117,7 +117,7 @@ TEST_CASE("step: adjoint of equalities, dry friction and ball limits against dua
 
 namespace {
 
-// Exact solvers, whose adjoints go through the equations of their active sets.
+// Exact solvers have adjoints through the equations of their active sets.
 std::vector<Settings> exact_solvers() {
     std::vector<Settings> all(4, sweeping());
     all[0].solver = SolverType::lcp;
@@ -135,11 +135,11 @@ TEST_CASE("step: adjoint through exact solvers against dual numbers and central 
         int used = 0, states[6] = {};
         for (unsigned seed = 1; seed <= 40; ++seed) {
             CAPTURE(seed);
-            Settings soft = settings;  // the equalities of those states cannot all be met
+            Settings soft = settings;  // the equalities of these states contradict each other
             soft.compliance = 1e-2;
             for (const ToyState& t : {toy_contact_state(seed, settings), toy_joint_row_state(seed, soft)}) {
                 StepScratch<double> s(t.world);
-                // boxes on four points each: a condition number of 1e5, by the compliance
+                // boxes on four points each: a condition number of 1e5, limited by the compliance
                 check_step(t, s, seed, 1e-8);
                 CHECK(solver_residual(t.world, s) <= 1e-10);
                 used += check_differences(t, s, seed);
@@ -154,11 +154,11 @@ TEST_CASE("step: adjoint through exact solvers against dual numbers and central 
         CHECK(states[static_cast<int>(RowState::separating) + 1] > 100);
         CHECK((states[static_cast<int>(RowState::sliding) + 1] > 20) == cone);
         CHECK((states[static_cast<int>(RowState::dilating) + 1] > 10) == settings.relaxed);
-        CHECK(states[static_cast<int>(RowState::upper) + 1] > 10);  // dry friction, where cones are round
+        CHECK(states[static_cast<int>(RowState::upper) + 1] > 10);  // dry friction; cones have no such rows
     }
 }
 
-TEST_CASE("step: where the sweeps converge, their adjoint and the implicit one are the same") {
+TEST_CASE("step: with converged sweeps their adjoint equals the implicit one") {
     int compared = 0;
     for (unsigned seed = 1; seed <= 40; ++seed) {
         CAPTURE(seed);
@@ -235,7 +235,7 @@ TEST_CASE("step: adjoint of equalities, dry friction and ball limits against cen
     CHECK(used >= 10);
 }
 
-TEST_CASE("step: a pure function of its arguments") {
+TEST_CASE("step: is a pure function of its arguments") {
     for (unsigned seed = 1; seed <= 20; ++seed) {
         const ToyState t = toy_contact_state(seed), other = toy_contact_state(seed + 100);
         StepScratch<double> fresh(t.world), used(t.world);

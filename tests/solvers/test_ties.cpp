@@ -1,4 +1,4 @@
-// Where several features are equally close: finite, and the gradient is one of the one-sided ones.
+// Several equally close features: contacts are finite, and the gradient is one of the one-sided derivatives.
 #include <cmath>
 
 #include "collision/contact/contact.hpp"
@@ -15,7 +15,7 @@ TEST_CASE("contact: at a tie the gap's derivative is a one-sided one, and everyt
                 box = shape_of(ShapeType::box);
     const Shape plane = shape_of(ShapeType::plane), cylinder = shape_of(ShapeType::cylinder);
     const Shape egg = shape_of(ShapeType::ellipsoid), mesh = cube_mesh();
-    enum Pieces { two, many, a_continuum };  // of the gap that meet here
+    enum Pieces { two, many, a_continuum };  // number of smooth pieces of the gap that meet
     struct Tie {
         std::string name;
         Placed a, b;
@@ -107,8 +107,7 @@ TEST_CASE("contact: at a tie the gap's derivative is a one-sided one, and everyt
                         A, B, sa, sb);
             CHECK(std::isfinite(A.ang.sum() + A.lin.sum() + B.ang.sum() + B.lin.sum() + sa.sum() + sb.sum()));
             if (k < 6 || tie.pieces == a_continuum) continue;
-            // The gap along a translation of a to either side: any, or along the normal where many pieces
-            // meet.
+            // The gap along a translation of a to either side: any, or along the normal if many pieces meet.
             for (int trial = 0; trial < 20; ++trial) {
                 const Vec3<double> d = tie.pieces == two ? g.vec3(Regime::random) : c.normal;
                 const double step = 1e-6, rate = A.lin.dot(d);

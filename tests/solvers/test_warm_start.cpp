@@ -1,5 +1,4 @@
-// Warm start: what a state keeps of its impulses, by which features they are found again, and that gradients
-// know all of it.
+// Warm start: the impulses stored in a state, their assignment by features, and gradients that include them.
 #include "adjoint/checkpoints/schedule.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
@@ -12,7 +11,7 @@ using namespace costate::test;
 
 namespace {
 
-// A busy state that has seen a step already, its impulses a little wrong.
+// A state with many contacts after a step, with perturbed impulses.
 ToyState warm_state(Rng& g, Regime r) {
     ToyState t = busy_contact_state(g, r);
     const World& w = t.world;
@@ -38,7 +37,7 @@ struct WarmStage : ContactStage {
     }
 };
 
-// Kept impulses -> where the solver starts.
+// Stored impulses -> start of the solver.
 struct WarmStartPass : WarmStage {
     WarmStartPass(Rng& g, Regime r) : WarmStage(g, r) {
         in.add_along_direction(g, [&](Inputs& all) { add_kept(all); });
@@ -48,7 +47,7 @@ struct WarmStartPass : WarmStage {
     void run_adjoint() override { warm_start_adj(w, s.rows, s.impulses, x_bar.data() + 2 * w.nv()); }
 };
 
-// Impulses -> what is kept.
+// Impulses -> stored impulses.
 struct KeepImpulsesPass : WarmStage {
     KeepImpulsesPass(Rng& g, Regime r) : WarmStage(g, r) {
         in.add(s.impulses.lambda, d.impulses.lambda, s.impulses.lambda_bar);
@@ -60,7 +59,7 @@ struct KeepImpulsesPass : WarmStage {
     void run_adjoint() override { keep_impulses_adj(w, s.rows, x_next_bar.data() + 2 * w.nv(), s.impulses); }
 };
 
-// State with its impulses, controls -> next state with its own, by a few sweeps.
+// State with impulses, controls -> next state with impulses, by a few sweeps.
 struct WarmStepPass : WarmStage {
     WarmStepPass(Rng& g, Regime r) : WarmStage(g, r) {
         add_configuration(in), add_velocity(in);
@@ -81,7 +80,7 @@ struct WarmStepPass : WarmStage {
     }
 };
 
-// The scene with the solver asked for, and room for what its states keep.
+// The scene with the given solver and a sufficient capacity for stored contacts.
 Scene warm_scene(const char* name, int steps, SolverType solver, int sweeps, bool warm = true) {
     Scene s = load_scene(name, steps);
     s.world.settings.solver = solver, s.world.settings.sweeps = sweeps, s.world.settings.warm_start = warm;
@@ -105,7 +104,7 @@ TEST_CASE("adjoint: warm_start") { check_pass<WarmStartPass>(1e-14); }
 TEST_CASE("adjoint: keep_impulses") { check_pass<KeepImpulsesPass>(1e-14); }
 TEST_CASE("adjoint: step with a warm start") { check_pass<WarmStepPass>(1e-11); }
 
-TEST_CASE("warm start: a key is whole, fits a double and tells features apart") {
+TEST_CASE("warm start: a key is an integer, exact in a double, and distinguishes features") {
     FeaturePair f;
     f.a = 1, f.b = 2, f.on_a = vertex_feature(3), f.on_b = face_feature(0);
     const double key = feature_key(f);
@@ -113,7 +112,7 @@ TEST_CASE("warm start: a key is whole, fits a double and tells features apart") 
     CHECK(key < 9007199254740992.0);
     CHECK(key == std::floor(key));
     f.normal = {1, 0, 0};
-    CHECK(feature_key(f) == key);  // follows from the rest
+    CHECK(feature_key(f) == key);  // not part of the key
     std::vector<FeaturePair> others(6, f);
     ++others[0].a, ++others[1].b, ++others[2].on_a.index, ++others[3].on_b.index;
     others[4].on_a.kind = FeatureKind::edge, others[5].on_b.kind = FeatureKind::side;
@@ -121,7 +120,7 @@ TEST_CASE("warm start: a key is whole, fits a double and tells features apart") 
         CHECK(feature_key(other) != key);
 }
 
-TEST_CASE("warm start: a step is still a pure function, and contacts beyond the room start from 0") {
+TEST_CASE("warm start: a step is still a pure function, and contacts beyond the capacity start from 0") {
     Rng g(4);
     ToyState t = warm_state(g, Regime::random);
     StepScratch<double> fresh(t.world), used(t.world);
@@ -146,7 +145,7 @@ TEST_CASE("warm start: a step is still a pure function, and contacts beyond the 
             CHECK((s.impulses.warm[n] >= 0) == (s.rows.blocks[n].index == 0));
 }
 
-TEST_CASE("warm start: two sweeps do the work of fifty where little changes") {
+TEST_CASE("warm start: two sweeps are as good as fifty in a slow motion") {
     const double cold = worst_residual(warm_scene("quadruped_stand", 300, SolverType::pgs, 2, false)),
                  warm = worst_residual(warm_scene("quadruped_stand", 300, SolverType::pgs, 2));
     CHECK(warm < 0.02 * cold);

@@ -1,5 +1,5 @@
-// Worlds with a known answer: a short way to build one, to roll it out under constant controls, and to read a
-// number of its last state together with the gradient of that number.
+// Worlds with a known answer: construction, rollout with constant controls, and a number of the last state
+// with its gradient.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -19,7 +19,7 @@ inline constexpr double pi = 3.14159265358979323846;
 
 using MatX = Eigen::MatrixXd;
 
-// A world, its parameters, the state it starts from, and controls that stay as they are.
+// A world, its parameters, its initial state, and constant controls.
 struct AnalyticCase {
     World world;
     VecX<double> theta, x, u;
@@ -40,10 +40,10 @@ struct AnalyticCase {
     double time_step() const { return world.h(theta); }
 };
 
-// Contact as the formulas mean it: rigid, no slop, every approach bounces that is not rest.
+// Contact as in the formulas: rigid, no slop, every approach bounces.
 inline Settings rigid(double h, int sweeps = 50, double compliance = 0) {
     Settings s = sweeping();
-    s.gyroscopic = Gyroscopic::explicit_bias;  // whose recurrences are known in closed form
+    s.gyroscopic = Gyroscopic::explicit_bias;  // its recurrences have a closed form
     s.time_step = h, s.sweeps = sweeps, s.compliance = compliance, s.slop = 0;
     return s;
 }
@@ -68,7 +68,8 @@ inline ShapeSpec shape(const std::string& name, ShapeType type, const Vec3<doubl
     return s;
 }
 
-// Bodies, shapes and motors in the order they are added; children name their parent in BodySpec::parent.
+// Bodies, shapes and motors in the order in which they are added. Children name their parent in
+// BodySpec::parent.
 class AnalyticScene {
 public:
     explicit AnalyticScene(const Settings& settings, const Vec3<double>& gravity = {0, 0, -g0})
@@ -82,7 +83,7 @@ public:
         a.name = "motor" + std::to_string(motors_++), a.body = body;
         builder_.add_actuator(a);
     }
-    // On a body by name, or on the world: "".
+    // Adds a shape to a body by name, or to the world: "".
     void add(const ShapeSpec& s, const std::string& body = "") {
         shapes_.push_back(s), carriers_.push_back(body);
     }
@@ -117,7 +118,7 @@ private:
     int motors_ = 0;
 };
 
-// One knot a control: it holds.
+// One knot per control: a constant.
 inline ControlPlan held_controls(const AnalyticCase& c, int steps) {
     ControlChannel held;
     held.times = {0};
@@ -138,7 +139,7 @@ struct Sensitivity {
     double to_u(int k = 0) const { return g.controls[k]; }
 };
 
-// The loss of a rollout. The case must outlive what is returned.
+// The loss of a rollout. The case must outlive the result.
 inline Sensitivity loss(const AnalyticCase& c, int steps, const Objective& objective) {
     const ControlPlan plan = held_controls(c, steps);
     Simulation simulation(c.world, objective);
@@ -149,7 +150,7 @@ inline Sensitivity loss(const AnalyticCase& c, int steps, const Objective& objec
     return s;
 }
 
-// to which side of a target all coordinates are, so that distance is a coordinate plus this
+// offset of a target beyond all coordinates, so that a distance is a coordinate plus this offset
 inline constexpr double afar = 64;
 
 inline Term point_term(const AnalyticCase& c, TermKind kind, std::string_view body, int axis,
@@ -173,8 +174,7 @@ inline Sensitivity velocity(const AnalyticCase& c, int steps, std::string_view b
     s.value -= afar;
     return s;
 }
-// Entry k of the last q of a joint, where it has as many entries as v; and of the last v, which must not
-// vanish.
+// Entry k of the last q of a joint with as many entries in q as in v; and of its last v, which must not be 0.
 inline Sensitivity coordinate(const AnalyticCase& c, int steps, std::string_view body, int k = 0) {
     Term t;
     t.kind = TermKind::configuration, t.norm = TermNorm::distance, t.dofs = {c.body(body).v0 + k};
@@ -196,7 +196,7 @@ inline Sensitivity rate(const AnalyticCase& c, int steps, std::string_view body,
     return s;
 }
 
-// Every state of a rollout, the first included.
+// Every state of a rollout, including the first.
 inline std::vector<VecX<double>> states(const AnalyticCase& c, int steps) {
     const ControlPlan plan = held_controls(c, steps);
     const Objective none;
@@ -234,12 +234,12 @@ inline MotionJacobian step_jacobian(const AnalyticCase& c, const VecX<double>& x
     return J;
 }
 
-// |x - expected| relative to the expected value, or absolute where that is zero.
+// |x - expected| relative to the expected value, or absolute if the expected value is zero.
 inline double error(double x, double expected) {
     return std::abs(x - expected) / (expected == 0 ? 1.0 : std::abs(expected));
 }
 
-// Whether errors at h, h/2 and h/4 fall like h.
+// True if errors at h, h/2 and h/4 decrease like h.
 inline bool first_order(const std::array<double, 3>& e, double tolerance = 0.1) {
     return std::abs(std::log2(e[0] / e[1]) - 1) <= tolerance &&
            std::abs(std::log2(e[1] / e[2]) - 1) <= tolerance;

@@ -1,4 +1,4 @@
-// Environments of a batch that differ, what they give by single calls, and what a batch gives.
+// Different environments of a batch, their results by single calls, and their results by a batch.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -15,8 +15,8 @@ inline VecX<double> rows_of(const VecX<double>& all, size_t at, size_t width) {
     return all.segment(static_cast<Eigen::Index>(at * width), static_cast<Eigen::Index>(width));
 }
 
-// A world in contact, environments that differ in state and parameters, their controls, and a covector of
-// every state that they reach.
+// A world in contact, environments with different states and parameters, their controls, and a covector of
+// every state after a step.
 struct BatchCase {
     ToyState t;
     VecX<double> theta;       // (n_env x np)
@@ -42,7 +42,7 @@ struct BatchCase {
     }
 };
 
-// What a batch gives, or single calls.
+// Results of a batch or of single calls.
 struct BatchResults {
     VecX<double> states;        // (n_steps x n_env x nx)
     VecX<double> x_bar, u_bar;  // (n_env x ndx), (n_steps x n_env x nu)
@@ -57,8 +57,8 @@ struct BatchResults {
           theta_bar(batch_size * c.np) {}
 };
 
-// Environment e by `step` and `step_adj`: time steps are summed from the last to the first, then control
-// steps.
+// Environment e by `step` and `step_adj`. Gradients are summed over time steps from the last to the first,
+// then over control steps.
 inline void call_singly(const BatchCase& c, size_t e, const double* theta, int substeps, BatchResults& out) {
     StepScratch<double> s(c.w);
     std::vector<VecX<double>> x{rows_of(c.x, e, c.nx)};
@@ -100,7 +100,7 @@ inline BatchResults call_singly(const BatchCase& c, bool own_parameters, int sub
     return out;
 }
 
-// All its environments begin in the same state.
+// A batch with the same state in all environments.
 struct CaseBatch : Batch {
     CaseBatch(const BatchCase& c, const BatchOptions& o) : Batch(c.w, c.t.theta, c.t.x, o) {
         if (o.own_parameters) set_own_parameters(c.theta.data());
@@ -109,7 +109,7 @@ struct CaseBatch : Batch {
 
 inline void pull_back(const BatchCase& c, Batch& batch, BatchResults& out,
                       Batch::ThetaBar of = Batch::ThetaBar::each) {
-    VecX<double> begins(c.x.size() * batch_steps);  // the states in which control steps begin
+    VecX<double> begins(c.x.size() * batch_steps);  // the states at the beginning of control steps
     begins << c.x, out.states.head(c.x.size() * (batch_steps - 1));
     batch.backward(batch_steps, begins.data(), c.u.data(), out.completed.data(), c.states_bar.data(),
                    out.x_bar.data(), out.u_bar.data(), out.theta_bar.data(), of);

@@ -1,10 +1,10 @@
-// The test of an operator pair, from its signatures alone.
+// The test of an operator pair, generated from its signatures.
 //
-// For random inputs x, tangents dx and output covectors w:  <J dx, w> on dual numbers (no step size) against
-// <dx, J* w> from the hand-written adjoint, to 1e-12. Bars start non-zero, so an adjoint that overwrites
-// fails; inputs are compared before and after. Three regimes, as manif does: neutral elements, 1e-8 away from
-// them, and random. Every input must matter; of an operator with cases, that read some of their inputs each,
-// in one random draw at least.
+// For random inputs x, tangents dx and output covectors w: <J dx, w> by dual numbers (no step size) against
+// <dx, J* w> by the hand-written adjoint, to 1e-12. Bars start at values other than zero, so an adjoint that
+// overwrites them fails. Inputs are compared before and after. Three regimes as in manif: neutral elements,
+// 1e-8 away from them, and random. Every input must have an effect, for an operator with cases in at least
+// one random draw.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace costate::test {
 
-// The signature that duality demands of the adjoint of O f(const I&...).
+// The required signature of the adjoint of O f(const I&...).
 template <class F> struct AdjointOf;
 template <class O, class... I> struct AdjointOf<O (*)(const I&...)> {
     using type = void (*)(const I&..., const Bar<O>&, Bar<I>&...);
@@ -39,7 +39,7 @@ inline bool duals_agree(const Covector& x_dot, const Covector& x_bar, const Cove
     return std::abs(pairing(y_dot, y_bar) - pairing(x_dot, x_bar)) <= tolerance * scale + 1e-15;
 }
 
-// Sets matters[k] if input k does.
+// Sets matters[k] if input k has an effect.
 template <class O, class... I, size_t... K>
 void check_adjoint_in(Regime regime, unsigned seed, std::vector<bool>& matters, O (*)(const I&...),
                       typename Probe<O>::Lifted (*f_dual)(const typename Probe<I>::Lifted&...),
@@ -73,7 +73,7 @@ void check_adjoint_in(Regime regime, unsigned seed, std::vector<bool>& matters, 
         for (size_t i = 0; i < prior[k].size(); ++i)
             x_bar[k][i] -= prior[k][i];
 
-    // Argument by argument, so that the report names the one that is wrong.
+    // by argument, so that the report names the wrong argument
     for (size_t k = 0; k < sizeof...(I); ++k) {
         CAPTURE(k);
         std::vector<Covector> only{Covector(static_cast<size_t>(Probe<I>::size))...};
@@ -100,14 +100,13 @@ void check_adjoint(O (*f)(const I&...),
     }
 }
 
-// A pass works on scratch arrays, so its adaptor flattens it. An adaptor is built from (Rng&, Regime) and
-// offers
+// A pass works on scratch arrays, which its adaptor flattens. An adaptor is constructed from (Rng&, Regime)
+// and has
 //   int inputs() / outputs()                                    sizes of tangent and result
 //   Covector forward(const Covector& x_dot)                     J x_dot, on dual numbers
 //   Covector adjoint(const Covector& y_bar, const Covector& prior)  prior + J* y_bar
-//   double roundoff                                         an effect no larger is none; 0 if not given
-//   int inputs_without_effect                               where the case has some, with the reason; static
-//   or its own
+//   double roundoff                                         smaller effects do not count; optional, 0
+//   int inputs_without_effect                               optional, static or not; a comment has the reason
 template <class Adaptor> void check_pass(double tolerance) {
     for (const Regime regime : {Regime::neutral, Regime::near_neutral, Regime::random})
         for (unsigned seed = 1; seed <= 5; ++seed) {

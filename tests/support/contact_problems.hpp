@@ -1,6 +1,6 @@
-// Contact problems that have a solution by construction: A = J M^-1 J^T + R and b = -J v* + slack, so that
-// the velocity v* keeps every contact open. Rigid bodies of unit size touch each other and the ground at
-// random points.
+// Contact problems with a solution by construction: A = J M^-1 J^T + R and b = -J v* + slack, so that the
+// velocity v* keeps every contact open. Rigid bodies of unit size touch each other and the ground at random
+// points.
 #pragma once
 
 #include <random>
@@ -50,7 +50,7 @@ inline ContactProblem contact_problem(Family family, unsigned seed) {
             if (a != b) touches.push_back({a, b, -0.5 * n + 0.1 * vector(), 0.5 * n + 0.1 * vector(), n});
         }
         if (touches.empty()) touches.push_back({0, -1, {0, 0, -0.5}, Eigen::Vector3d::Zero(), {0, 0, 1}});
-    } else {  // boxes on each other, or one on the ground with many more points than it needs
+    } else {  // stacked boxes, or a box on the ground with redundant points
         const int corners = family == Family::redundant ? integer(4, 10) : integer(3, 4);
         for (int i = 0; i < bodies; ++i)
             for (int c = 0; c < corners; ++c) {

@@ -1,6 +1,6 @@
-// ContactStage: a world in contact whose step has been run on numbers and on dual numbers, as the ground of
-// the tests of the step's stages. A stage lifts its own inputs there and runs alone, so an error is found in
-// the stage that makes it.
+// ContactStage: a world in contact after a step on numbers and on dual numbers, the base of the tests of the
+// step's stages. A stage lifts its own inputs and runs separately, so that an error is found in the stage
+// that causes it.
 #pragma once
 
 #include "solvers/step/step.hpp"
@@ -11,7 +11,7 @@
 
 namespace costate::test {
 
-// Does the state show all that a step can meet?
+// True if the state has all cases of a step.
 inline bool is_busy(const World& w, const StepScratch<double>& s) {
     bool between_trees = false, within_tree = false, lower = false, upper = false, bounce = false,
          recover = false, stop = false;
@@ -37,8 +37,9 @@ inline bool is_busy(const World& w, const StepScratch<double>& s) {
            recover && pressed && series && soft_stop;
 }
 
-// A toy state that touches between moving trees, within one tree and at both ends of joint ranges, in several
-// islands, with a servo and a motor on either side of saturation. Regimes: at rest, almost at rest, moving.
+// A toy state with contacts between moving trees and within one tree, joints at both ends of their ranges,
+// several islands, and a servo and a motor on either side of saturation. Regimes: at rest, almost at rest,
+// moving.
 inline ToyState busy_contact_state(Rng& g, Regime r) {
     Settings settings = sweeping();
     settings.sweeps = g.uniform(0, 1) < 0.5 ? 4 : 50;
@@ -48,7 +49,7 @@ inline ToyState busy_contact_state(Rng& g, Regime r) {
         const Model& m = t.world.model;
         double *q = t.x.data(), *v = q + m.nq;
         q[m.limits[0].q] = t.theta[m.limits[0].range.lower] + 0.01 * g.normal();
-        // presses on its spring
+        // a pressed spring
         q[m.limits[1].q] = t.theta[m.limits[1].range.upper] + std::abs(0.01 * g.normal());
         StepScratch<double> s(t.world);
         VecX<double> next(t.world.nx());
@@ -89,7 +90,7 @@ struct ContactStage : StagePass {
     StepScratch<D> d;
     VecX<D> theta, x, u, x_next;
     VecX<double> next, theta_bar, x_bar, u_bar, x_next_bar;
-    std::vector<double> M;  // with h B, before its factor
+    std::vector<double> M;  // with h B, not factored
     std::vector<D> M_dual;
 
     static inline int max_dense_rows = Settings().max_dense_rows;  // 0: every island is factored
@@ -156,8 +157,8 @@ struct ContactStage : StagePass {
                 add_interval(all, a.control), add_interval(all, a.force);
         });
     }
-    // Stiffness, then damping, of compliant shapes and of the one compliant limit: a spring that is let go
-    // matters to nothing.
+    // Stiffness, then damping, of compliant shapes and of the compliant limit. A spring without contact has
+    // no effect.
     void add_springs(Rng& g) {
         const auto shapes =
             std::ranges::count_if(w.shapes.shapes, [](const Shape& shape) { return shape.spring >= 0; });
@@ -180,7 +181,7 @@ struct ContactStage : StagePass {
     void add_velocity(Inputs& to) { to.add(v(), x.data() + w.nq(), v_bar(), w.nv()); }
     void add_controls(Inputs& to) { to.add(t.u.data(), u.data(), u_bar.data(), w.nu()); }
 
-    // Poses and velocities as outputs, in a common frame that stays where it is when the root moves.
+    // Poses and velocities as outputs, in a common frame that does not move with the root.
     Vec3<D> moved(int body) const {
         return common_origin(m, d.kinematics, body) - common_origin(m, s.kinematics, body).cast<D>();
     }

@@ -1,4 +1,4 @@
-// Small linear programs, as oracles.
+// Small linear programs as references for tests.
 #pragma once
 
 #include <cmath>
@@ -10,10 +10,9 @@ namespace costate::test {
 
 using MatrixX = Eigen::MatrixXd;
 
-// The x that maximises c . x subject to A x <= b and -1 <= x_i <= 1, none if there is no such x. Rows are
-// added one by one: one that the best x so far violates holds with equality, which takes a variable out
-// (Seidel, "Small-dimensional linear programming and convex hulls made easy", 1991). Quick for a handful of
-// variables.
+// The x that maximises c . x subject to A x <= b and -1 <= x_i <= 1; empty if infeasible. Rows are added one
+// by one. A row violated by the best x so far holds with equality, which eliminates a variable (Seidel,
+// "Small-dimensional linear programming and convex hulls made easy", 1991). Fast for a few variables.
 inline std::optional<VecX<double>> maximise(const MatrixX& A, const VecX<double>& b, const VecX<double>& c) {
     constexpr double tolerance = 1e-13;
     const Eigen::Index n = c.size();

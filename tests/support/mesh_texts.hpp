@@ -36,8 +36,8 @@ inline std::string ascii_stl(const std::vector<FileTriangle>& triangles) {
     return out.str();
 }
 
-// 80 bytes of any text, the number of triangles; per triangle normal, corners and two bytes: little-endian,
-// as the machine here
+// 80 bytes of any text, the number of triangles; per triangle the normal, the corners and two bytes.
+// Little-endian, like the test machine.
 inline std::string binary_stl(const std::vector<FileTriangle>& triangles) {
     std::string out(80, ' ');
     const auto put = [&](const auto& value) {
@@ -55,7 +55,7 @@ inline std::string binary_stl(const std::vector<FileTriangle>& triangles) {
     return out;
 }
 
-// In centimetres, z up; the node mirrors y, and the list of corners takes that back.
+// In centimetres, z up. The node mirrors y, and the list of corners is mirrored back.
 inline std::string wedge_dae() {
     return R"(<?xml version="1.0" encoding="utf-8"?>
 <COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">

@@ -1,4 +1,4 @@
-// Models of MJCF given as text.
+// MJCF models given as text.
 #pragma once
 
 #include <cmath>
@@ -24,7 +24,7 @@ struct MjcfText {
     Scene scene() const { return scene_from_json(scene_json(), "m.json"); }
 };
 
-// What stands inside <mujoco>
+// Imports the content of <mujoco>.
 inline MjcfText mjcf(const std::string& inside, bool strict = false) {
     const XmlDocument document("<mujoco model=\"m\">\n" + inside + "\n</mujoco>", "m.xml");
     Warnings warnings(strict);
@@ -33,7 +33,7 @@ inline MjcfText mjcf(const std::string& inside, bool strict = false) {
     return out;
 }
 
-// One body with a hinge and a ball of 1 kg, and what else stands in it
+// One body with a hinge, a ball of 1 kg and more content.
 inline std::string one_body(const std::string& inside, const std::string& joint = "<joint/>") {
     return "<worldbody><body name=\"b\">" + joint + "<geom size=\".1\" mass=\"1\"/>" + inside +
            "</body></worldbody>";

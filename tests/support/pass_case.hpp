@@ -1,4 +1,4 @@
-// What the tests of core's passes share: a world in a random state, and a cursor that flattens scratch
+// Shared parts of the tests of core's passes: a world in a random state, and a cursor that flattens scratch
 // arrays.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace costate::test {
 
-// A flat covector read or written front to back.
+// A flat covector, read or written from front to back.
 struct Cursor {
     const double* in;
     double* out;
@@ -47,7 +47,7 @@ struct Cursor {
     }
 };
 
-// A world in a random state, with its kinematics done.
+// A world in a random state, with its kinematics.
 struct PassCase {
     Model m;
     VecX<double> theta, q, v;
@@ -60,7 +60,7 @@ struct PassCase {
           k(m) {
         kinematics(m, theta.data(), q.data(), v.data(), k);
     }
-    // S, V and I of the kinematics: what the dynamics passes read.
+    // S, V and I of the kinematics, the inputs of the dynamics passes.
     int kinematic_inputs() const { return 6 * m.nv + 16 * static_cast<int>(m.bodies.size()); }
     Kinematics<D> lift(Cursor& c) const {
         Kinematics<D> lifted(m);
@@ -90,7 +90,7 @@ struct PassCase {
         for (const auto& x : b.I)
             c.put<RigidInertia<double>>(x);
     }
-    // Slices of theta that a pass reads.
+    // Slices of theta read by a pass.
     VecX<double> slice(const ParameterSlice& s, int count) const {
         return theta.segment(s.offset, s.width * count);
     }

@@ -1,7 +1,7 @@
-// Probe<X>: how the adjoint test walks through a type: random values, a lift to dual numbers along a tangent,
-// the tangent of a dual result, and the two conversions between bars and plain covectors. Tangents follow the
-// library's conventions: left twists for Transform, body rotation vectors for Quaternion, six numbers for a
-// symmetric matrix.
+// Probe<X>: the operations of the adjoint test on a type: random values, a lift to dual numbers along a
+// tangent, the tangent of a dual result, and the conversions between bars and plain covectors. Tangents
+// follow the library's conventions: left twists for Transform, body rotation vectors for Quaternion, six
+// numbers for a symmetric matrix.
 #pragma once
 
 #include <random>
@@ -15,7 +15,7 @@ namespace costate::test {
 using D = Dual<double>;
 using Covector = std::vector<double>;
 
-// small: where series for small angles still serve, and their last terms count.
+// small: in the range of series for small angles, with significant last terms.
 enum class Regime { neutral, near_neutral, small, random };
 inline double scale_of(Regime r) {
     return r == Regime::neutral ? 0 : (r == Regime::near_neutral ? 1e-8 : (r == Regime::small ? 4e-3 : 1));
@@ -217,7 +217,7 @@ template <> struct Probe<Transform<double>> {
     static void covector(const Force<double>& b, double* c) { Probe<Motion<double>>::covector(b, c); }
 };
 
-// The two ten-parameter types differ in the name of their vector only.
+// The two ten-parameter types differ only in the name of their vector.
 template <class X, class XD> struct TenParameterProbe {
     static constexpr int size = 10;
     using Lifted = XD;
@@ -259,7 +259,7 @@ template <> struct Probe<ArticulatedInertia<double>> {
         SymmetricProbe::tangent(x.I, d), Probe<Mat3<double>>::tangent(x.H, d + 6),
             SymmetricProbe::tangent(x.M, d + 15);
     }
-    // H stands twice in the 6x6 matrix.
+    // H occurs twice in the 6x6 matrix.
     static ArticulatedInertia<double> bar(const double* c) {
         return {SymmetricProbe::bar(c), 0.5 * Probe<Mat3<double>>::bar(c + 6), SymmetricProbe::bar(c + 15)};
     }

@@ -1,12 +1,11 @@
-// Probes of the types of collision.
+// Probes for the types of collision/.
 #pragma once
 
 #include "tests/support/sample_shapes.hpp"
 
 namespace costate::test {
 
-// Enumerators: no tangent. Only what any type and every regime can be asked: features that move with the
-// size.
+// Enumerators: no tangent. Only values valid for any type and regime: features that move with the size.
 template <class X> struct EnumeratorProbe {
     static constexpr int size = 0;
     using Lifted = X;

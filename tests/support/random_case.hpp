@@ -1,4 +1,4 @@
-// The name of one random case, by which it is replayed, and how a failing one is made smaller.
+// The name of a random case, which replays it, and the shrinking of a failing case.
 #pragma once
 
 #include <cstdio>
@@ -34,7 +34,7 @@ struct RandomCase {
     }
 };
 
-// The smallest size that still fails when each number is lowered by itself, again and again.
+// The smallest failing size, found by repeatedly decreasing each number.
 inline WorldSize shrink(WorldSize size, const std::function<bool(const WorldSize&)>& fails) {
     for (bool smaller = true; smaller;) {
         smaller = false;

@@ -1,5 +1,5 @@
-// States of random worlds in which things touch: floating trees are laid on the ground, on obstacles and on
-// each other, equalities made to hold almost, then everything is shaken by more or less.
+// States of random worlds with contacts: floating trees are placed on the ground, on obstacles and on each
+// other, equalities hold approximately, then everything is perturbed.
 #pragma once
 
 #include "solvers/step/step.hpp"
@@ -10,7 +10,7 @@ namespace costate::test {
 
 namespace random_world {
 
-// Poses of a configuration, and the gaps of pairs of shapes there.
+// Poses of a configuration, and gaps of pairs of shapes.
 struct Poses {
     const ToyState& t;
     Kinematics<double> k;
@@ -30,8 +30,8 @@ struct Poses {
     }
 };
 
-// Moves the floating tree until its nearest shape is `target` from shape `other`; along z first if `other` is
-// unbounded.
+// Moves the floating tree until its nearest shape has the gap `target` to shape `other`; first along z if
+// `other` is unbounded.
 inline void lay_tree(ToyState& t, const Tree& tree, int other, const Vec3<double>& from, double target) {
     const ShapeSet& set = t.world.shapes;
     double* p = t.x.data() + t.world.model.bodies[tree.body_begin].q0;
@@ -56,7 +56,7 @@ inline void lay_tree(ToyState& t, const Tree& tree, int other, const Vec3<double
     }
 }
 
-// Gaps from one centimetre deep to almost out of reach.
+// Gaps from an overlap of one centimetre to almost out of reach.
 inline double random_gap(Stream& g) {
     switch (g.below(4)) {
         case 0: return -g.magnitude(-4, -2);
@@ -77,7 +77,7 @@ inline void lay_trees(ToyState& t, std::uint64_t seed) {
         if (g.chance(0.2)) d.segment<3>(root.v0 + 3).setZero();
         const VecX<double> q = t.x.head(w.nq());
         retract(w.model, q.data(), d.data(), t.x.data());
-        std::vector<int> others;  // shapes of the world and of the trees before
+        std::vector<int> others;  // shapes of the world and of earlier trees
         for (size_t i = 0; i < w.shapes.shapes.size(); ++i)
             if (w.shapes.shapes[i].body < tree.body_begin && w.shapes.shapes[i].type != ShapeType::plane)
                 others.push_back(static_cast<int>(i));
@@ -92,7 +92,7 @@ inline void lay_trees(ToyState& t, std::uint64_t seed) {
     }
 }
 
-// Most equalities hold but for an error of a millimetre.
+// Most equalities hold up to an error of a millimetre.
 inline void close_equalities(ToyState& t, std::uint64_t seed) {
     Model& m = t.world.model;
     const Poses poses(t);
@@ -113,7 +113,7 @@ inline void close_equalities(ToyState& t, std::uint64_t seed) {
 
 }  // namespace random_world
 
-// A world whose t.x is where its states are shaken from.
+// A world with the unperturbed state in t.x.
 inline ToyState random_touching_world(std::uint64_t seed, const WorldSize& size,
                                       const WorldExtras& extras = {}) {
     ToyState t = make_random_world(seed, size, extras);
@@ -122,9 +122,8 @@ inline ToyState random_touching_world(std::uint64_t seed, const WorldSize& size,
     return t;
 }
 
-// State and controls number `index` around those of `base`: shaken by anything from 1e-5 to 0.3, at rest or
-// moving; one in three has then gone some steps, so that it rests, rolls or slides as a rollout would have
-// it.
+// State and controls number `index` around those of `base`: perturbed by 1e-5 to 0.3, at rest or moving. One
+// in three runs some steps, so that it rests, rolls or slides as in a rollout.
 inline ToyState random_state(const ToyState& base, std::uint64_t seed, int index, StepScratch<double>& s) {
     const World& w = base.world;
     Stream g(seed, "state", index);
@@ -138,8 +137,8 @@ inline ToyState random_state(const ToyState& base, std::uint64_t seed, int index
     VecX<double> next;
     for (int k = 0; k < steps; ++k) {
         next = run_step(t, s);
-        // faster than that it is an explosion of too stiff a servo, or of the undamped whirl of a light body,
-        // and shows no more
+        // faster states are instabilities of too stiff servos or of light bodies that spin without damping,
+        // and test nothing more
         if (!next.allFinite() || !(next.tail(w.nv()).array().abs() < 30).all()) break;
         t.x = next;
     }

@@ -1,8 +1,8 @@
 // Random worlds: trees of bodies on joints of every type, actuators, equalities, limits, friction and shapes
-// of every type, with numbers over several decades. A world is a function of its seed and its size; every
-// body, shape, row and actuator draws from a stream of its own, so a smaller size of the same seed leaves out
-// the last of them and keeps the rest: that is how a failing case shrinks. Whatever is added later draws from
-// a new stream and leaves the worlds of old seeds as they are.
+// of every type, with numbers over several decades. A world is a function of its seed and its size. Every
+// body, shape, row and actuator has its own stream, so a smaller size of the same seed leaves out the last
+// ones and keeps the rest; this is how a failing case shrinks. Additions to this file draw from new streams
+// and leave the worlds of old seeds unchanged.
 #pragma once
 
 #include <algorithm>
@@ -14,17 +14,16 @@
 
 namespace costate::test {
 
-// At most so many; a body counts once however many joints carry it, a world shape counts as one of the
-// shapes.
+// Upper limits. A body counts once for any number of joints, a shape of the world counts as a shape.
 struct WorldSize {
     int bodies = 8, shapes = 24, equalities = 3, actuators = 6;
     bool operator==(const WorldSize&) const = default;
 };
 
-// What worlds have besides where it is asked for.
+// Optional parts of worlds.
 struct WorldExtras {
-    bool springs = false;    // some shapes and joint limits give
-    bool thrusters = false;  // that push bodies, beside other actuators
+    bool springs = false;    // some shapes and joint limits are compliant
+    bool thrusters = false;  // on bodies, in addition to other actuators
 };
 
 namespace random_world {
@@ -35,7 +34,7 @@ inline void add_spring(Stream& g, double& stiffness, double& damping) {
     damping = g.chance(0.2) ? 0 : g.magnitude(-1, 1.5);
 }
 
-// The joints that carry a body, one after the other: some bodies have several.
+// The joints of a body in series; some bodies have several.
 inline std::vector<JointType> joints_of_body(Stream& g, bool root) {
     using J = JointType;
     switch (g.below(root ? 14 : 9)) {
@@ -45,14 +44,14 @@ inline std::vector<JointType> joints_of_body(Stream& g, bool root) {
         case 3: return {J::helical};
         case 4: return {J::spherical};
         case 5: return {J::revolute, J::revolute};                 // universal
-        case 6: return {J::prismatic, J::revolute};                // cylindrical, or a sledge that turns
+        case 6: return {J::prismatic, J::revolute};                // cylindrical, or a rotating sledge
         case 7: return {J::prismatic, J::prismatic, J::revolute};  // planar
         case 8: return {J::prismatic, J::spherical};
         default: return {J::free};
     }
 }
 
-// One number a dof where there are any.
+// One number per dof, if the joint has dofs.
 inline std::vector<double> per_dof(Stream& g, double probability, int nv, double lo, double hi) {
     std::vector<double> x;
     if (g.chance(probability))
@@ -79,8 +78,8 @@ inline BodySpec random_link(Stream& g, JointType joint) {
     return s;
 }
 
-// Body `index` with the joints that carry it, all but the last of them on links without mass. handles: of the
-// bodies before it.
+// Body `index` with its joints; all joints but the last are on links without mass. handles: of the previous
+// bodies.
 inline int add_body(ModelBuilder& builder, std::uint64_t seed, int index, const std::vector<int>& handles,
                     const WorldExtras& extras) {
     Stream g(seed, "body", index), springs(seed, "limit springs", index);
@@ -116,7 +115,7 @@ inline int add_body(ModelBuilder& builder, std::uint64_t seed, int index, const 
     return parent;
 }
 
-// The body with dofs that carries body i, -1 if it stands in the world.
+// The nearest body with dofs at or above body i, -1 if body i is fixed to the world.
 inline int mover(const ModelBuilder& builder, int i) {
     while (i >= 0 && joint_nv(builder.bodies()[i].joint) == 0)
         i = builder.bodies()[i].parent;
@@ -189,7 +188,7 @@ inline ShapeSpec random_shape(Stream& g, const std::string& name, int body) {
     return s;
 }
 
-// A plane, a slab or a terrain, a little askew at times.
+// A plane, a slab or a terrain, sometimes slightly tilted.
 inline ShapeSpec random_ground(std::uint64_t seed) {
     Stream g(seed, "ground");
     ShapeSpec s = random_shape(g, "ground", -1);

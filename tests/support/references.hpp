@@ -1,5 +1,4 @@
-// Figures of other engines, in files that do not ship with the tests: $COSTATE_REFERENCE_DIR says where they
-// are.
+// Results of other engines in files outside the repository, in the folder $COSTATE_REFERENCE_DIR.
 #pragma once
 
 #include <cstdlib>
@@ -11,7 +10,7 @@
 
 namespace costate::test {
 
-// Empty, and said so, without that variable.
+// The folder; empty, with a message, without this variable.
 inline std::filesystem::path reference_folder() {
     const char* folder = std::getenv("COSTATE_REFERENCE_DIR");
     if (folder == nullptr) MESSAGE("COSTATE_REFERENCE_DIR is not set: nothing to compare with");

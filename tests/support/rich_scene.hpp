@@ -1,4 +1,4 @@
-// A world with every type of joint, shape, actuator and equality, on which every parameter has an effect.
+// A world with every type of joint, shape, actuator and equality, in which every parameter has an effect.
 #pragma once
 
 #include "core/dynamics/kinematics.hpp"
@@ -7,7 +7,7 @@
 
 namespace costate::test {
 
-// A body of one shape that slides and turns on the ground, from a height at which it touches.
+// A body with one shape that slides and rotates on the ground. Its initial height has contact.
 inline Json slider(const char* name, const char* shape, double x, double height) {
     Json body = parse_json(
         R"({"mass": 0.8, "com": [0.01, -0.02, 0.01], "inertia": [0.006, 0.007, 0.008, 0.001, -0.0005, 0.0007],
@@ -21,8 +21,8 @@ inline Json slider(const char* name, const char* shape, double x, double height)
                 {"model", {{"bodies", {body}}}}};
 }
 
-// An arm of links on joints of all types, a lever that carries a load and a follower with a lamp, with
-// actuators and equalities.
+// An arm of links on joints of all types, a lever with a load and a follower with a lamp, with actuators and
+// equalities.
 inline Json every_joint() {
     return parse_json(R"({"name": "arm", "position": [0, 5, 2], "rpy_deg": [20, 30, 40], "model": {
         "bodies": [
@@ -64,8 +64,8 @@ inline Json every_joint() {
                       "arm");
 }
 
-// The arm at the ends of its ranges, and a body of every shape that slides on the ground or on hills; all
-// weigh in the objective.
+// The arm at the ends of its ranges, and a body of every shape that slides on the ground or on hills. The
+// objective depends on all of them.
 inline Scene rich_scene() {
     Json scene = parse_json(R"({
         "steps": 60, "time_step": 0.002, "gravity": [0.2, -0.3, -9.81],

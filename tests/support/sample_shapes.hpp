@@ -1,4 +1,4 @@
-// Shapes of every type at random, for the tests of collision.
+// Random shapes of every type, for the tests of collision/.
 #pragma once
 
 #include <limits>
@@ -43,7 +43,7 @@ template <class G> Shape random_mesh(G& g, int n) {
     return s;
 }
 
-// A square grid of n x n heights between 0 and `height`, of the side 2.
+// A square grid of n x n heights between 0 and `height`, with side 2.
 template <class G> Shape random_terrain(G& g, int n, double height) {
     std::vector<double> heights;
     for (int i = 0; i < n * n; ++i)
@@ -80,7 +80,7 @@ inline Transform<double> moved(const Transform<double>& X, const double* d) {
     return {R * X.R, R * X.p + P3::bar(d + 3)};
 }
 
-// The smallest gap of the features that meet.
+// The smallest gap of the detected features.
 inline double gap(const Placed& a, const Placed& b) {
     const FeatureList list = features(a, b);
     double smallest = std::numeric_limits<double>::infinity();
@@ -89,7 +89,7 @@ inline double gap(const Placed& a, const Placed& b) {
     return smallest;
 }
 
-// Two shapes at random; on a terrain the other lies at most about 0.05 deep.
+// Two random shapes. The overlap with a terrain is at most about 0.05.
 inline std::pair<Placed, Placed> random_pair(Rng& g, ShapeType ta, ShapeType tb, double spread) {
     std::pair<Placed, Placed> pair{random_placed(g, ta, spread), random_placed(g, tb, spread)};
     auto& [a, b] = pair;

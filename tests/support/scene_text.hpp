@@ -1,4 +1,4 @@
-// A small scene to be changed, and what is said of wrong ones.
+// A small scene that tests modify, and the messages about wrong scenes.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -35,7 +35,7 @@ inline Json base() { return parse_json(base_text, "base"); }
 inline Scene scene_of(const Json& json) { return scene_from_json(json, "test.json"); }
 inline Scene scene_of_text(const std::string& text) { return scene_of(parse_json(text, "test")); }
 
-// The base with some values changed; "null" takes one away, a pointer that ends in /- appends.
+// The base with some values changed. "null" removes a value, a pointer that ends in /- appends one.
 inline Scene changed(std::initializer_list<std::pair<const char*, const char*>> changes) {
     Json json = base();
     for (const auto& [pointer, value] : changes) {
@@ -57,7 +57,8 @@ template <class Call> std::string complaint(Call&& call) {
     return "no complaint";
 }
 
-// The message is one line, begins with `begin`, says `what` and, after a semicolon, the remedy.
+// Checks that the message is one line that begins with `begin`, contains `what` and, after a semicolon, the
+// remedy.
 inline void check_complaint(const std::string& message, const std::string& begin, const std::string& what,
                             const std::string& remedy) {
     CAPTURE(message);

@@ -1,4 +1,4 @@
-// A folder for the files of a test, which goes away with it.
+// A temporary folder for the files of a test, removed by the destructor.
 #pragma once
 
 #include <unistd.h>

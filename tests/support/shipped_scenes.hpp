@@ -1,4 +1,4 @@
-// The folder of the scenes that the project ships.
+// The folder of the included scenes.
 #pragma once
 
 #include "scenes/scene.hpp"

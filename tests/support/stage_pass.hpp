@@ -1,6 +1,5 @@
-// StagePass: an adaptor for check_pass made of lists of places. A place is where an input or output of the
-// pass stands three times: as a number, as a dual number and as a covector. Whoever derives fills the lists
-// and runs the pass each way.
+// StagePass: an adaptor for check_pass from lists of inputs and outputs. Each entry refers to a number, a
+// dual number and a covector. Derived classes fill the lists and run the pass in both directions.
 #pragma once
 
 #include <functional>
@@ -14,7 +13,7 @@ class Inputs {
 public:
     struct Place {
         int size;
-        // the dual number becomes the number moved along a tangent
+        // sets the dual number to the number moved along a tangent
         std::function<void(const double*)> lift;
         std::function<void(const double*)> set_bar;
         std::function<void(double*)> get_bar;
@@ -35,8 +34,8 @@ public:
              std::vector<Bar<X>>& bar) {
         add<X>(x.data(), dual.data(), bar.data(), static_cast<int>(x.size()));
     }
-    // All that `fill` adds as one input, which moves it along a random direction: where a single number may
-    // not matter, but some of them must.
+    // Combines everything that `fill` adds into one input along a random direction, if single numbers may
+    // have no effect but all together must.
     void add_along_direction(Rng& g, const std::function<void(Inputs&)>& fill) {
         const auto all = std::make_shared<Inputs>();
         fill(*all);
@@ -121,12 +120,12 @@ struct StagePass {
     Inputs in;
     Outputs out;
     StagePass() = default;
-    StagePass(const StagePass&) = delete;  // the lists point into it
+    StagePass(const StagePass&) = delete;  // the lists point into this object
     StagePass& operator=(const StagePass&) = delete;
     virtual ~StagePass() = default;
 
     virtual void run_duals() = 0;
-    virtual void clear_bars() {}  // of everything, before those of the lists are set
+    virtual void clear_bars() {}  // clears all bars, before those of the lists are set
     virtual void run_adjoint() = 0;
 
     int inputs() const { return in.size(); }

@@ -19,7 +19,7 @@ inline VecX<double> run_step(const ToyState& t, StepScratch<double>& s) {
     return next;
 }
 
-// The adjoint alone, of the step that s has just run.
+// The adjoint of the step that s has just run.
 inline StepBars step_bars(const ToyState& t, StepScratch<double>& s, const VecX<double>& next_bar) {
     s.clear_bars();
     StepBars b{VecX<double>::Zero(t.world.np()), VecX<double>::Zero(t.world.ndx()),
@@ -34,7 +34,7 @@ inline StepBars run_step_adjoint(const ToyState& t, StepScratch<double>& s, cons
     return step_bars(t, s, next_bar);
 }
 
-// J (dtheta, dx, du) by dual numbers.
+// The product J (dtheta, dx, du) by dual numbers.
 inline VecX<double> push_step(const ToyState& t, StepScratch<D>& s, const VecX<double>& dtheta,
                               const VecX<double>& dx, const VecX<double>& du) {
     const VecX<D> theta = lift_vector(t.theta, dtheta.data()), x = lift_state(t.world.model, t.x, dx.data()),
@@ -63,8 +63,8 @@ inline VecX<double> state_difference(const Model& m, const VecX<double>& from, c
     return d;
 }
 
-// Whether a step on dual numbers took every branch as the one on numbers did. Their sums round differently,
-// so where two branches meet they may part.
+// True if a step on dual numbers took the same branches as the step on numbers. Their sums round differently,
+// so they may differ where two branches meet.
 inline bool same_branches(const StepScratch<double>& s, const StepScratch<D>& d) {
     if (s.contacts.detection.features != d.contacts.detection.features ||
         s.rows.blocks.size() != d.rows.blocks.size())
@@ -89,7 +89,7 @@ inline bool same_branches(const StepScratch<double>& s, const StepScratch<D>& d)
             }
             if (s.recovery.sets[i].state[n] == d.recovery.sets[i].state[n]) continue;
             const double push = s.recovery.kappa[island.row + r] * s.recovery.diagonal[island.row + r];
-            // else it is on both sides: see branch_hash
+            // otherwise the row is on both sides: see branch_hash
             if (std::max(push, s.recovery.sets[i].s[n]) > 1e-10) return false;
         }
     }
@@ -102,7 +102,7 @@ inline bool same_branches(const StepScratch<double>& s, const StepScratch<D>& d)
             const double* x = tape.x.data() + p.rows + n;
             const D* y = d.impulses.tapes[i].x.data() + p.rows + n;
             const int a = clamp_code(p, n % p.rows, x), b = clamp_code(q, n % p.rows, y);
-            // both ends are one, as in branch_hash
+            // both bounds are the same, as in branch_hash
             const bool between_zeros = *x == 0 && *y == D(0) && a != 0 && b != 0;
             if (a != b && !between_zeros) return false;
         }

@@ -1,6 +1,7 @@
-// A stream of random numbers that is the same with every compiler and library, so that a seed names the same
-// case everywhere (the distributions of <random> are not specified to that point). splitmix64 by S. Vigna,
-// after Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
+// A stream of random numbers that is the same with every compiler and library, so that a seed gives the same
+// case on every platform (the standard does not specify the algorithms of the distributions in <random>).
+// splitmix64 by S. Vigna, after Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
+// 2014.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +11,11 @@
 
 namespace costate::test {
 
-// Offers what random_mass, random_mesh, ... ask of a generator.
+// Has the generator interface of random_mass, random_mesh, ...
 class Stream {
 public:
     explicit Stream(std::uint64_t seed) : state_(seed) {}
-    // Streams of different purpose or index have nothing to do with each other: what one draws moves no
-    // other.
+    // Streams of different purpose or index are independent: draws from one do not change another.
     Stream(std::uint64_t seed, std::string_view purpose, int index = 0) : state_(seed) {
         for (const char c : purpose)
             state_ = bits() ^ static_cast<unsigned char>(c);
@@ -39,7 +39,7 @@ public:
     template <class X> X pick(std::initializer_list<X> values) {
         return values.begin()[below(static_cast<int>(values.size()))];
     }
-    // Of mean 0 and variance 1, at most 3: the sum of three uniform numbers.
+    // Mean 0, variance 1, absolute value at most 3: the sum of three uniform numbers.
     double normal() {
         const double a = uniform(-1, 1), b = uniform(-1, 1), c = uniform(-1, 1);
         return a + b + c;

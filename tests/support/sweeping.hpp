@@ -1,5 +1,4 @@
-// Settings of tests that are about sweeps: what is stepped is what 50 sweeps of projected Gauss-Seidel make
-// of it.
+// Settings for tests of sweeps: 50 sweeps of projected Gauss-Seidel, converged or not.
 #pragma once
 
 #include "solvers/world.hpp"

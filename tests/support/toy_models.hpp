@@ -7,9 +7,9 @@
 
 namespace costate::test {
 
-// G: Rng, or Stream
+// G: Rng or Stream
 template <class G> MassProperties<double> random_mass(G& g) {
-    // Positive definite and within the triangle inequality: the inertia of a cloud of points.
+    // the inertia of a cloud of points: positive definite, and satisfies the triangle inequality
     Mat3<double> cloud = Mat3<double>::Zero();
     for (int k = 0; k < 4; ++k) {
         const Vec3<double> r = 0.2 * g.vec3(Regime::random);

@@ -24,7 +24,7 @@ inline ShapeSpec toy_shape(Rng& g, const std::string& name, ShapeType type, int 
     return s;
 }
 
-// Turns whatever can be turned, so that no rotation vector of theta is zero.
+// Sets all rotation vectors of theta to values other than zero.
 inline void turn_all(ToyState& t, Rng& g) {
     const Model& m = t.world.model;
     const auto turn = [&](const ParameterSlice& slice, size_t count) {
@@ -35,9 +35,9 @@ inline void turn_all(ToyState& t, Rng& g) {
     turn(m.weld_rotation, m.equalities.size()), turn(t.world.shapes.rotation, t.world.shapes.shapes.size());
 }
 
-// A sphere, a capsule and a box in the air, an arm of three links with round ends and joint limits, over a
-// ground plane, and a fixed sphere; the capsule, the fixed sphere and one of the limits give. Everything
-// placed so that about half of the pairs that can touch do, with random velocities.
+// A sphere, a capsule and a box in the air, an arm of three links with round ends and joint limits, above a
+// ground plane, and a fixed sphere. The capsule, the fixed sphere and one of the limits are compliant. About
+// half of the possible pairs are in contact; velocities are random.
 inline ToyState toy_contact_state(unsigned seed, const Settings& settings = sweeping()) {
     Rng g(seed);
     using J = JointType;
@@ -100,8 +100,8 @@ inline ToyState toy_contact_state(unsigned seed, const Settings& settings = swee
     return t;
 }
 
-// Two arms and a free body held together by every kind of equality, with dry friction that sticks and slips
-// and a spherical joint at the end of its range; no contacts.
+// Two arms and a free body with every kind of equality, dry friction that sticks and slips, and a spherical
+// joint at the end of its range; no contacts.
 inline ToyState toy_joint_row_state(unsigned seed, const Settings& settings = sweeping()) {
     Rng g(seed);
     using J = JointType;

@@ -1,4 +1,4 @@
-// Small robots as URDF text, and what is said of wrong ones.
+// Small robots as URDF text, and the messages about wrong robots.
 #pragma once
 
 #include "scenes/read/robot_file.hpp"
@@ -7,7 +7,7 @@
 
 namespace costate::test {
 
-// A mass, a link, a joint, to be put together.
+// A mass, a link and a joint, the parts of a robot.
 inline std::string urdf_inertial(const std::string& mass = "1") {
     return "<inertial><mass value='" + mass + "'/><inertia ixx='0.1' iyy='0.1' izz='0.1'/></inertial>";
 }
@@ -24,13 +24,13 @@ inline std::string urdf_robot(const std::string& content) {
     return "<robot name='r'>\n" + content + "</robot>\n";
 }
 
-// Writes a text to "robot.urdf" in a folder of its own and imports it.
+// Writes a text to "robot.urdf" in a temporary folder and imports it.
 inline ImportedModel import_text(const std::string& text, const ImportOptions& options = {}) {
     const ScratchFolder folder("urdf");
     return import_model(folder.write("robot.urdf", text), options);
 }
 
-// The complaint about a text, from the name of its file on: "robot.urdf:<line>: what; remedy".
+// The message about a text, starting with the file name: "robot.urdf:<line>: fault; remedy".
 inline std::string urdf_complaint(const std::string& text, const ImportOptions& options = {}) {
     const std::string message = complaint([&] { import_text(text, options); });
     return message.substr(std::min(message.find("robot.urdf"), message.size()));

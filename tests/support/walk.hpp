@@ -1,4 +1,4 @@
-// A scene run forwards by its steps alone, for tests that look at states and contacts.
+// A forward run of a scene by single steps, for tests that read states and contacts.
 #pragma once
 
 #include "scenes/scene.hpp"
@@ -6,8 +6,8 @@
 
 namespace costate::test {
 
-// The state (nx) after some steps; each(x, scratch) is called with the state that every step starts from and
-// what it left behind.
+// The state (nx) after some steps. each(x, scratch) is called with the initial state of every step and its
+// scratch after the step.
 template <class Each> VecX<double> walk(const Scene& s, int steps, Each&& each) {
     StepScratch<double> scratch(s.world);
     VecX<double> x = s.x0, next(x.size()), u(s.world.nu());

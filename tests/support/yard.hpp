@@ -1,5 +1,5 @@
-// A yard: bodies of all kinds that fall, slide, roll and collide on a ground, and ways to describe the same
-// yard differently.
+// A yard: bodies of all kinds that fall, slide, roll and collide on a ground, and different descriptions of
+// the same yard.
 #pragma once
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 
 namespace costate::test {
 
-// How a yard is described: turned by quarters of a turn about z, moved, its bodies in another order, in other
-// units.
+// A description of a yard: rotated by quarter turns about z, moved, with its bodies in another order, in
+// other units.
 struct View {
     int quarters = 0;
     Vec3<double> move = Vec3<double>::Zero();
     double mass = 1, length = 1, time = 1;
     bool permuted = false;
-    bool oblique = true;  // with a pair of balls whose contact lies in no coordinate plane
+    bool oblique = true;  // with two balls whose contact normal is in no coordinate plane
 
     Mat3<double> R() const {
         const double c[4] = {1, 0, -1, 0}, s[4] = {0, 1, 0, -1};
@@ -36,7 +36,7 @@ struct View {
 inline Settings settings_of(const View& view, int sweeps) {
     Settings s = sweeping();
     s.time_step = 1e-3 * view.time, s.sweeps = sweeps;
-    s.compliance = 0.05 / view.mass;  // so soft that the impulses are unique and the sweeps converge
+    s.compliance = 0.05 / view.mass;  // soft enough for unique impulses and converging sweeps
     s.slop *= view.length, s.margin *= view.length;
     s.recovery_speed *= view.speed(), s.rest_speed *= view.speed();
     return s;
@@ -70,8 +70,8 @@ inline const std::vector<Start> starts{
     {"high", {2, -1, 0.33}, {0.1, 0.2, 0.3}, {0.2, -0.1, -1.5}, {0.4, 1, 2}},
     {"low", {2.06, -1.04, 0.1002}, {0.2, 0.1, 0}, {0, 0, 0}, {0, 0, 0}}};
 
-// On the ground: a tripod that slides and turns, a tumbling crate, a log, two balls that collide in the xz
-// plane, an arm with a servo whose tip drags along; one ball that falls askew on another.
+// On the ground: a tripod that slides and rotates, a tumbling crate, a log, two balls that collide in the xz
+// plane, an arm with a servo and a dragging tip; one ball falls obliquely on another.
 inline void add_yard(AnalyticScene& scene, const View& view, const std::string& tag) {
     std::vector<int> order{0, 1, 2, 3, 4, 7, 5, 6};
     if (!view.oblique) order.resize(6);
@@ -81,7 +81,7 @@ inline void add_yard(AnalyticScene& scene, const View& view, const std::string& 
         const auto free = [&](double m, const Vec3<double>& inertia) {
             scene.add(body_of(view, name, JointType::free, m, inertia));
         };
-        // no two that meet have the same: the larger one counts
+        // different for all colliding bodies; the larger one counts
         const auto round = [&](double r, double restitution) {
             scene.add(shape_of(view, name, ShapeType::sphere, {r, 0, 0}, Vec3<double>::Zero(), restitution),
                       name);
@@ -169,7 +169,7 @@ inline AnalyticCase yard(const View& view = {}, int sweeps = 50) {
     return c;
 }
 
-// Where every body ends and how fast, and what the ground gave: a length squared.
+// Final positions and velocities of all bodies, and the impulses of the ground: a length squared.
 inline Objective goal(const AnalyticCase& c, const View& view, const std::string& tag) {
     Objective terms;
     for (const Body& b : c.world.model.bodies) {
