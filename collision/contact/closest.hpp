@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/math/bar.hpp"
+#include "core/math/normalise.hpp"
 
 namespace costate {
 
@@ -13,23 +14,8 @@ template <class T> struct Contact {
 
 template <class T> struct PointPair { Vec3<T> a, b; };
 
-inline constexpr double degenerate_length = 1e-12;  // a vector up to this length has no direction
 // lines with a squared sine up to this have no unique closest points
 inline constexpr double degenerate_sine2 = 1e-13;
-
-// n = v/|v|;  the constant z if |v| <= degenerate_length
-template <class T> Vec3<T> normalise(const Vec3<T>& v) {
-    const T length = safe_norm(v);
-    if (!(value_of(length) > degenerate_length)) return Vec3<T>::UnitZ();
-    return v / length;
-}
-// v_bar += (n_bar - n (n . n_bar))/|v|;  0 if n is constant
-template <class T> void normalise_adj(const Vec3<T>& v, const Vec3<T>& n_bar, Vec3<T>& v_bar) {
-    const T length = safe_norm(v);
-    if (!(value_of(length) > degenerate_length)) return;
-    const Vec3<T> n = v / length;
-    v_bar += (n_bar - n * n.dot(n_bar)) / length;
-}
 
 // The point nearest to x on the line through q along the unit vector w:   y = q + w (w . (x - q))
 template <class T> Vec3<T> closest_on_line(const Vec3<T>& x, const Vec3<T>& q, const Vec3<T>& w) {

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "collision/contact/closest.hpp"
 #include "collision/shapes/shape.hpp"
+#include "core/math/normalise.hpp"
 
 namespace costate::shape_functions {
 namespace {

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Refuses an #include that breaks the order of the folders, or a package outside the one place that may know it."""
+"""Refuses an #include that breaks the order of the folders, subfolders that include each other in a circle, or a
+package outside the one place that may know it."""
 import pathlib
 import re
 import sys
@@ -29,8 +30,28 @@ def complaint(file, header):
     return None
 
 
+def circle(includes):
+    """Folders that include each other in a circle, in order, or None. includes: folder -> folders."""
+    done = set()
+
+    def search(folder, path):
+        if folder in path:
+            return path[path.index(folder):] + [folder]
+        if folder in done:
+            return None
+        done.add(folder)
+        for target in sorted(includes.get(folder, ())):
+            found = search(target, path + [folder])
+            if found:
+                return found
+        return None
+
+    return next(filter(None, (search(folder, []) for folder in sorted(includes))), None)
+
+
 def check(root):
     errors = []
+    includes = {}
     for path in sorted(p for folder in FOLDERS for p in (root / folder).rglob("*") if p.suffix in SUFFIXES):
         file = path.relative_to(root).as_posix()
         for number, line in enumerate(path.read_text().splitlines(), 1):
@@ -38,6 +59,13 @@ def check(root):
             reason = include and complaint(file, include[1])
             if reason:
                 errors.append(f"{file}:{number}: {include[1]}: {reason}")
+            elif include and file.split("/")[0] != "tests" and (root / include[1]).is_file():
+                here, there = (pathlib.PurePosixPath(name).parent.as_posix() for name in (file, include[1]))
+                if here != there:
+                    includes.setdefault(here, set()).add(there)
+    found = circle(includes)
+    if found:
+        errors.append("folders include each other: " + " -> ".join(found))
     return errors
 
 
@@ -71,6 +99,14 @@ def self_test():
             path.write_text(line + "\n")
             errors = check(pathlib.Path(root))
             assert bool(errors) == refused, (file, line, errors)
+
+
+    with tempfile.TemporaryDirectory() as root:
+        for file, header in ("core/a/x.hpp", "core/b/y.hpp"), ("core/b/y.hpp", "core/c/z.hpp"), ("core/c/z.hpp", "core/a/x.hpp"):
+            path = pathlib.Path(root, file)
+            path.parent.mkdir(parents=True)
+            path.write_text(f'#include "{header}"\n')
+        assert check(pathlib.Path(root)) == ["folders include each other: core/a -> core/b -> core/c -> core/a"]
 
 
 if __name__ == "__main__":

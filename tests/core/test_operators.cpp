@@ -3,6 +3,7 @@
 #include "core/dynamics/gyroscopic.hpp"
 #include "core/dynamics/queries.hpp"
 #include "core/dynamics/rnea.hpp"
+#include "core/math/normalise.hpp"
 #include "core/model/log_cholesky.hpp"
 #include "solvers/rows/bias.hpp"
 #include "solvers/rows/compliance.hpp"
