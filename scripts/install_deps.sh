@@ -36,6 +36,8 @@ if [ "${1:-}" = --tests ]; then
     tool clang-format clang-format
     library python3-numpy
     library python3-torch
+    library python3-scipy
+    library python3-matplotlib
 fi
 if [ "${1:-}" = --compare ]; then
     library libadolc-dev
