@@ -159,7 +159,7 @@ template <class T> void assemble(const MlcpView<T>& p, ActiveSet<T>& set, const 
     }
 }
 
-// G z or G^T z on the active rows, for a factored A, with the derivatives of G carried by p and x.
+// G z or G^T z on the active rows, with the derivatives of G carried by p and x.
 template <class T>
 std::vector<T> product(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, bool transposed,
                        const std::vector<T>& z) {
@@ -193,40 +193,36 @@ std::vector<T> product(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, bool
     return result;
 }
 
+// z <- G^-1 z or G^-T z, for the values of G
+template <class T> void solve_values(const MlcpView<T>& p, ActiveSet<T>& set, bool transposed, double* z) {
+    if (p.factored == nullptr)
+        transposed ? set.solver.solve_transposed_inplace(z) : set.solver.solve_inplace(z);
+    else
+        transposed ? set.factored.solve_transposed_inplace(z) : set.factored.solve_inplace(z);
+}
+
 // set.work <- G^-1 set.work or G^-T set.work, with x as in `assemble`
 template <class T>
 void solve_equations_inplace(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, bool transposed) {
-    const int n = static_cast<int>(set.active.size());
-    if (p.factored == nullptr) {
-        if (transposed)
-            solve_transposed_inplace(set.solver, set.G.data(), n, set.work.data());
-        else
-            solve_inplace(set.solver, set.G.data(), n, set.work.data());
-        return;
-    }
-    const auto solve = [&](double* z) {
-        transposed ? set.factored.solve_transposed_inplace(z) : set.factored.solve_inplace(z);
-    };
     if constexpr (std::is_same_v<T, double>) {
-        solve(set.work.data());
+        solve_values(p, set, transposed, set.work.data());
     } else {  // d = G^-1 (f_dot - G_dot z)
         std::vector<double> part(set.work.size());
         std::vector<T> z(set.work.size());
         std::ranges::transform(set.work, part.begin(), [](const T& f) { return f.v; });
-        solve(part.data());
+        solve_values(p, set, transposed, part.data());
         std::ranges::copy(part, z.begin());
         const std::vector<T> moved = product(p, set, x, transposed, z);
         for (size_t i = 0; i < part.size(); ++i)
             part[i] = set.work[i].d - moved[i].d;
-        solve(part.data());
+        solve_values(p, set, transposed, part.data());
         for (size_t i = 0; i < part.size(); ++i)
             set.work[i] = {z[i].v, part[i]};
     }
 }
 
-}  // namespace
-
-template <class T> void solve_active_set(const MlcpView<T>& p, ActiveSet<T>& set, T* x) {
+// Lists the active rows. The others get no impulse.
+template <class T> void activate(const MlcpView<T>& p, ActiveSet<T>& set, T* x) {
     set.active.clear();
     for (int r = 0; r < p.rows; ++r)
         if (set.state[r] == RowState::separating)
@@ -234,11 +230,31 @@ template <class T> void solve_active_set(const MlcpView<T>& p, ActiveSet<T>& set
         else
             set.active.push_back(r);
     set.s.resize(p.rows);
+}
+
+}  // namespace
+
+template <class T> void solve_active_set(const MlcpView<T>& p, ActiveSet<T>& set, T* x) {
+    activate(p, set, x);
     mlcp_velocity(p, x, set.s.data());
     assemble(p, set, x);
     solve_equations_inplace(p, set, x, false);
     for (size_t i = 0; i < set.active.size(); ++i)
         x[set.active[i]] += set.work[i];
+    mlcp_velocity(p, x, set.s.data());
+}
+
+void differentiate_solution(const MlcpView<Dual<double>>& p, ActiveSet<Dual<double>>& set, Dual<double>* x) {
+    activate(p, set, x);
+    for (int r = 0; r < p.rows; ++r)
+        x[r].d = 0;
+    mlcp_velocity(p, x, set.s.data());
+    assemble(p, set, x);
+    std::vector<double> z(set.active.size());
+    std::ranges::transform(set.work, z.begin(), [](const Dual<double>& f) { return f.d; });
+    solve_values(p, set, false, z.data());
+    for (size_t i = 0; i < z.size(); ++i)
+        x[set.active[i]].d = z[i];
     mlcp_velocity(p, x, set.s.data());
 }
 
@@ -293,6 +309,9 @@ void classify(const MlcpView<T>& p, FrictionLaw law, const T* x_at, const T* s_a
     const auto x = [&](int r) { return value_of(x_at[r]); };
     const auto s = [&](int r) { return value_of(s_at[r]); };
     const auto step = [&](int r) { return x(r) - s(r) / diagonal(r); };
+    double no_slip = 0;  // slower slip is round-off, and its direction has no meaning
+    for (int r = 0; r < p.rows; ++r)
+        no_slip = std::max(no_slip, 1e-10 * std::abs(value_of(p.b[r])));
     for (int r = 0; r < p.rows; ++r) {
         if (p.drops(r)) {
             state[r] = RowState::separating;
@@ -304,9 +323,9 @@ void classify(const MlcpView<T>& p, FrictionLaw law, const T* x_at, const T* s_a
             const double tangent = std::hypot(x(r + 1) - s(r + 1) / a, x(r + 2) - s(r + 2) / a);
             const bool sticks = n > 0 && tangent <= mu * n;
             const bool breaks = !sticks && mu * tangent <= -n;
-            RowState friction = sticks || slip == 0 ? RowState::clamping : RowState::sliding;
+            RowState friction = sticks || slip <= no_slip ? RowState::clamping : RowState::sliding;
             // no friction, whichever way it will slip
-            if (breaks || (mu == 0 && slip == 0)) friction = RowState::separating;
+            if (breaks || (mu == 0 && slip <= no_slip)) friction = RowState::separating;
             state[r] = breaks ? RowState::separating : RowState::clamping;
             if (friction == RowState::sliding && law == FrictionLaw::relaxed_cone)
                 state[r] = RowState::dilating;

@@ -17,6 +17,7 @@
 // as clamping if it is at its bound with s = 0. The gradient there is one of the one-sided derivatives.
 #pragma once
 
+#include "core/math/dual.hpp"
 #include "solvers/complementarity/factored_solver.hpp"
 #include "solvers/complementarity/mlcp.hpp"
 
@@ -67,6 +68,11 @@ template <class T> struct ActiveSet {
 // adjoint.
 template <class T> void solve_active_set(const MlcpView<T>& p, ActiveSet<T>& set, T* x);
 
+// The derivatives of a solution x with the states set.state: x_dot = -G^-1 F_dot. The values of x stay.
+// (A Newton step in dual numbers adds -G^-1 G_dot z, where z is the change of the values. z has the size of
+// round-off, but G_dot has no bound if slip speeds have that size too.)
+void differentiate_solution(const MlcpView<Dual<double>>& p, ActiveSet<Dual<double>>& set, Dual<double>* x);
+
 // Adds to s_bar (rows), the covector of s with x held constant, and to mu_bar (rows), at a solution x of
 // solve_active_set.
 template <class T>
@@ -92,8 +98,7 @@ template <class T> void linearise_states(const MlcpView<T>& p, ActiveSet<T>& set
 // As linearise_at, and takes the Newton step if it decreases the residual.
 void settle_inplace(const MlcpView<double>& p, FrictionLaw law, ActiveSet<double>& set, double* x);
 
-// Solves for the values by solve(values, set, x), which leaves the active set of x linearised in `set`. A
-// Newton step in the scalar T on this set then gives the solution its derivatives.
+// Solves for the values by solve(values, set, x), which leaves the active set of x linearised in `set`.
 template <class T, class Solve>
 auto with_values(const MlcpView<T>& p, ActiveSet<T>& set, T* x, const Solve& solve) {
     if constexpr (std::is_same_v<T, double>) {
@@ -115,7 +120,7 @@ auto with_values(const MlcpView<T>& p, ActiveSet<T>& set, T* x, const Solve& sol
                   found, start.data());
         std::copy(start.begin(), start.end(), x);
         set.state = found.state;
-        solve_active_set(p, set, x);
+        differentiate_solution(p, set, x);
         return status;
     }
 }

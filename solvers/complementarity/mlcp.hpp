@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "core/math/linalg.hpp"
@@ -89,8 +90,13 @@ template <class T> struct MlcpView {
     }
 };
 
-// y = A x, for a factored A
+// y = A x
 template <class T> void operator_product(const MlcpView<T>& p, const T* x, T* y) {
+    if (p.factored == nullptr) {
+        for (int r = 0; r < p.rows; ++r)
+            y[r] = std::inner_product(x, x + p.rows, p.A + r * p.rows, T(0));
+        return;
+    }
     const FactoredOperator<T>& A = *p.factored;
     std::fill(A.along, A.along + A.dofs, T(0));
     for (int r = 0; r < p.rows; ++r)

@@ -9,7 +9,8 @@
 // 1e-4 to 3e-8 are extrapolated (Richardson). The difference of the two values that agree best is the
 // accuracy of the reference.
 //
-//   clean   within 1e-5 of the column's largest entry, or within 20 times the accuracy of the differences
+//   clean   within 1e-5 of the column's largest entry, or of 0.1 if that is larger, or within 20 times the
+//           accuracy of the differences
 //   noisy   the accuracy of the differences is only 1e-2
 //   kink    equal to one of the two one-sided derivatives, which differ
 //   ties    the one-sided derivatives differ, and it is neither of them: several branches meet
@@ -224,12 +225,12 @@ struct Verdict {
 
 Verdict judge(const Vector& column, const Differences& fd) {
     const auto vague = [](const Limit& limit) {
-        return 20 * limit.known_to > 1e-2 * std::max(1e-6, largest(limit.value));
+        return 20 * limit.known_to > 1e-2 * std::max(0.1, largest(limit.value));
     };
     const auto agrees = [&](const Vector& a, const Limit& b) {
-        return apart(a, b.value) <= std::max(1e-5 * std::max(1e-6, largest(b.value)), 20 * b.known_to);
+        return apart(a, b.value) <= std::max(1e-5 * std::max(0.1, largest(b.value)), 20 * b.known_to);
     };
-    Verdict v{clean, apart(column, fd.central.value) / std::max(1e-6, largest(fd.central.value))};
+    Verdict v{clean, apart(column, fd.central.value) / std::max(0.1, largest(fd.central.value))};
     if (agrees(column, fd.central)) {
         if (vague(fd.central) && v.error > 1e-5) v.is = noisy;
         return v;

@@ -81,10 +81,8 @@ struct Errors {
     double condition = 1;                           // largest condition of the islands' active sets
     // Solves lose accuracy in proportion to the condition.
     double bound() const { return 1e-12 + 1e-14 * condition; }
-    // A Newton step on dual numbers also moves the solution, by its error.
     bool within_bounds() const {
-        return std::max({rows_x, rows_u, rows_theta}) <= bound() &&
-               (condition > 1e6 || along <= 10 * bound());
+        return std::max({rows_x, rows_u, rows_theta}) <= bound() && along <= 10 * bound();
     }
 };
 
@@ -314,6 +312,41 @@ TEST_CASE("Jacobian of a step: self-contact with a friction box has tangents fro
         Stream g(1);
         check_products(t, v, g, tally);
         CHECK(tally.sliding_on_itself == 1);
+    }
+}
+
+// A rigid board has many more contacts than it needs. Some of them end on their friction bound with a slip of
+// round-off size, whose direction has no meaning. The islands are large, so `condition` does not know them.
+TEST_CASE("Jacobian of a step: a board on fifty spheres, by every solver") {
+    std::string spheres;
+    for (int i = 0; i < 50; ++i)
+        spheres += std::string(i == 0 ? "" : ",") + R"({"name": ")" + std::to_string(i) +
+                   R"(", "type": "sphere", "radius": 0.02, "friction": 0.6, "position": [)" +
+                   std::to_string(0.05 * (i / 5) - 0.2) + "," + std::to_string(0.07 * (i % 5) - 0.15) +
+                   ",0]}";
+    const Scene scene =
+        scene_from_json(parse_json(R"({"name": "board", "steps": 10, "time_step": 0.002, "ground": true,
+        "models": [{"name": "m", "model": {"bodies": [{"name": "board", "joint": {"type": "free"}, "mass": 4,
+            "inertia": [0.1, 0.2, 0.3, 0, 0, 0], "shapes": [)" +
+                                       spheres + "]}]}}]}",
+                                   "board"),
+                        "board.json");
+    for (const Variant& v : solver_variants()) {
+        CAPTURE(std::string(v.name));
+        ToyState t{scene.world, scene.theta, scene.x0, VecX<double>::Zero(0)};
+        set_variant(t.world.settings, v);
+        t.x[2] = 0.02, t.x[t.world.nq()] = 0.01;
+        StepScratch<double> scratch(t.world);
+        Stream g(1);
+        Tally tally;
+        for (int k = 0; k < 10; ++k) {
+            CAPTURE(k);
+            const Errors e = compare(t, g, tally);
+            CHECK(std::max({e.rows_x, e.rows_u, e.rows_theta}) <= 1e-8);
+            CHECK(e.along <= 1e-8);
+            t.x = run_step(t, scratch);
+        }
+        CHECK(tally.contacts > 100);
     }
 }
 
