@@ -4,6 +4,7 @@
 #include <array>
 #include <bitset>
 #include <cmath>
+#include <optional>
 
 #include "collision/contact/support.hpp"
 #include "collision/detect/narrow_parts.hpp"
@@ -26,6 +27,55 @@ constexpr double near_cosine = 0.999;     // an axis may be replaced by a face n
 constexpr double near_gap = 1e-3;
 constexpr double near_gap_floor = 1e-7;  // m
 
+// The sides of a face, in the plane of the face.
+class FacePolygon {
+public:
+    // A point seen along the normal of the face.
+    struct Seen {
+        double x, y;
+    };
+
+    FacePolygon(const Solid& s, int face)
+        : solid_(s),
+          first_(s.hull.faces[face].first),
+          count_(s.hull.faces[face].count),
+          normal_(s.normal(face)),
+          along_x_(s.edge_direction(s.hull.sides[first_].edge).normalized()),
+          along_y_(normal_.cross(along_x_)) {
+        for (int k = 0; k < std::min<int>(count_, kept); ++k)
+            sides_[k] = make_side(k);
+    }
+    int count() const { return count_; }
+    Seen see(const Vec& x) const { return {along_x_.dot(x), along_y_.dot(x)}; }
+    // Distance of the point beyond the line through a side, m.
+    double beyond(int k, const Seen& p) const {
+        const Side side = k < kept ? sides_[k] : make_side(k);
+        return side.x * p.x + side.y * p.y - side.offset;
+    }
+    bool contains(const Vec& x) const {
+        const Seen p = see(x);
+        for (int k = 0; k < count_; ++k)
+            if (beyond(k, p) > on_side) return false;
+        return true;
+    }
+
+private:
+    static constexpr int kept = 512;  // further sides are made again for every point
+    struct Side {
+        double x, y, offset;  // outward unit normal in the plane, m
+    };
+    Side make_side(int k) const {
+        const HullSide& it = solid_.hull.sides[first_ + k];
+        const Seen tail = see(solid_.vertex(it.tail)), head = see(solid_.vertex(it.head));
+        const double x = head.y - tail.y, y = tail.x - head.x, length = std::hypot(x, y);
+        return {x / length, y / length, (x * tail.x + y * tail.y) / length};
+    }
+    const Solid& solid_;
+    int first_, count_;
+    Vec normal_, along_x_, along_y_;
+    std::array<Side, kept> sides_;
+};
+
 struct FaceQuery {
     const Solid &ref, &other;
     int face;
@@ -33,6 +83,7 @@ struct FaceQuery {
     ContactList& list;
     Vec n;      // outward normal of the face
     Vec below;  // a point on the face
+    std::optional<FacePolygon> polygon_of_ref;
 
     FaceQuery(const Solid& r, int f, const Solid& o, bool first, ContactList& points)
         : ref(r),
@@ -41,7 +92,9 @@ struct FaceQuery {
           ref_is_a(first),
           list(points),
           n(r.normal(f)),
-          below(r.face_point(f)) {}
+          below(r.face_point(f)) {
+        if (r.type() != ShapeType::plane) polygon_of_ref.emplace(r, f);
+    }
 
     void offer(const Feature& on_ref, const Feature& on_other) const {
         if (ref_is_a)
@@ -51,13 +104,16 @@ struct FaceQuery {
     }
     bool near(const Vec& x) const { return n.dot(x - below) - other.radius < list.reach(); }
 
-    int sides() const { return ref.type() == ShapeType::plane ? 0 : ref.hull.faces[face].count; }
+    bool has_sides() const { return polygon_of_ref.has_value(); }
     int side(int k) const { return ref.hull.faces[face].first + k; }
+    bool within(const Vec& x) const {
+        const bool circle = ref.type() == ShapeType::cylinder;
+        return circle || !has_sides() ? ref.within(face_feature(face), x) : polygon_of_ref->contains(x);
+    }
 
     void vertex(int i) const {
         const Vec x = other.vertex(i);
-        if (near(x) && other.sharp_vertex(i) && ref.within(face_feature(face), x))
-            offer(face_feature(face), vertex_feature(i));
+        if (near(x) && other.sharp_vertex(i) && within(x)) offer(face_feature(face), vertex_feature(i));
     }
 
     // Finds the vertices of a large hull near the plane, in the order of their indices. They are connected by
@@ -89,17 +145,18 @@ struct FaceQuery {
 
     // The crossings of the segment from x to y with the sides, by clipping (Cyrus and Beck).
     void crossings(const Vec& x, const Vec& y, const Feature& edge) const {
+        if (!near(x) && !near(y)) return;
+        const FacePolygon::Seen start = polygon_of_ref->see(x), end = polygon_of_ref->see(y);
         double from = 0, to = 1;
         int enters = -1, leaves = -1;
-        for (int k = 0; k < sides(); ++k) {
-            const HullSide& it = ref.hull.sides[side(k)];
-            const Vec tail = ref.vertex(it.tail), out = (ref.vertex(it.head) - tail).cross(n);
-            const double start = out.dot(x - tail), rate = out.dot(y - x);
-            if (std::abs(rate) <= on_side * out.norm()) {
-                if (start > on_side * out.norm()) return;
+        for (int k = 0; k < polygon_of_ref->count(); ++k) {
+            const double at_start = polygon_of_ref->beyond(k, start), at_end = polygon_of_ref->beyond(k, end),
+                         rate = at_end - at_start;
+            if (std::abs(rate) <= on_side) {
+                if (at_start > on_side) return;
                 continue;
             }
-            const double t = -start / rate;
+            const double t = -at_start / rate;
             if (rate < 0 && t > from) {
                 from = t;
                 enters = k;
@@ -121,9 +178,12 @@ struct FaceQuery {
     // opposite.
     void own_vertices(int g) const {
         if (!(n.dot(other.normal(g)) < -parallel_cosine)) return;
-        for (int k = 0; k < sides(); ++k) {
+        const FacePolygon over(other, g);
+        for (int k = 0; k < polygon_of_ref->count(); ++k) {
             const int v = ref.hull.sides[side(k)].tail;
-            if (ref.sharp_vertex(v) && other.within(face_feature(g), ref.vertex(v)))
+            const bool circle = other.type() == ShapeType::cylinder;
+            const Vec x = ref.vertex(v);
+            if (ref.sharp_vertex(v) && (circle ? other.within(face_feature(g), x) : over.contains(x)))
                 offer(vertex_feature(v), face_feature(g));
         }
     }
@@ -133,15 +193,15 @@ struct FaceQuery {
         for (int j = 0; j < over.count; ++j) {
             const HullSide& it = other.hull.sides[over.first + j];
             vertex(it.tail);
-            if (sides() > 0 && other.sharp_side(it.edge))
+            if (has_sides() && other.sharp_side(it.edge))
                 crossings(other.vertex(it.tail), other.vertex(it.head), edge_feature(it.edge));
         }
-        if (sides() > 0) own_vertices(g);
+        if (has_sides()) own_vertices(g);
     }
 
     void curve(int i) const {
         const Vec x = support_point<double>(*other.shape, curve_feature(i), other.X, other.size, -n);
-        if (ref.within(face_feature(face), x)) offer(face_feature(face), curve_feature(i));
+        if (within(x)) offer(face_feature(face), curve_feature(i));
     }
 
     // For an upright cylinder: the corners of the inscribed prism's cap and the lowest point of the rim. For
@@ -153,7 +213,7 @@ struct FaceQuery {
         if (sine > upright_sine) curve(lower);
         if (sine < flat_sine) polygon(lower);
         if (std::abs(cosine) < flat_sine) curve(1 - lower);
-        if (std::abs(cosine) < side_line_cosine && sides() > 0)
+        if (std::abs(cosine) < side_line_cosine && has_sides())
             crossings(other.X.p - other.size.y() * z, other.X.p + other.size.y() * z,
                       edge_feature(cylinder_axis));
     }
@@ -172,7 +232,7 @@ void face_points(const Solid& ref, int face, const Solid& other, bool ref_is_a, 
     if (query.vertices_by_walk()) return;
     for (size_t i = 0; i < other.hull.vertices.size(); ++i)
         query.vertex(static_cast<int>(i));
-    if (query.sides() > 0 && !other.hull.edges.empty())
+    if (query.has_sides() && !other.hull.edges.empty())
         query.crossings(other.vertex(0), other.vertex(1), edge_feature(0));
 }
 
