@@ -318,9 +318,9 @@ void classify(const MlcpView<T>& p, FrictionLaw law, const T* x_at, const T* s_a
         } else if (p.normal[r] == free_row) {
             state[r] = RowState::clamping;
         } else if (law != FrictionLaw::box && p.contact_at(r)) {
-            const double mu = value_of(p.mu[r + 1]), a = diagonal(r), slip = std::hypot(s(r + 1), s(r + 2));
+            const double mu = value_of(p.mu[r + 1]), a = diagonal(r), slip = length_of(s(r + 1), s(r + 2));
             const double n = x(r) - (s(r) + (law == FrictionLaw::cone ? mu * slip : 0)) / a;
-            const double tangent = std::hypot(x(r + 1) - s(r + 1) / a, x(r + 2) - s(r + 2) / a);
+            const double tangent = length_of(x(r + 1) - s(r + 1) / a, x(r + 2) - s(r + 2) / a);
             const bool sticks = n > 0 && tangent <= mu * n;
             const bool breaks = !sticks && mu * tangent <= -n;
             RowState friction = sticks || slip <= no_slip ? RowState::clamping : RowState::sliding;

@@ -8,7 +8,7 @@ namespace costate {
 
 namespace {
 
-constexpr int first_sweeps = 20, more_sweeps = 400, max_rounds = 2, max_boxes = 40, max_newton_steps = 30,
+constexpr int first_sweeps = 20, more_sweeps = 400, max_boxes = 40, max_newton_steps = 10, max_full_steps = 4,
               max_halvings = 6, large_admm_iterations = 50;
 
 // The new impulse of a free or unilateral row or of a row with constant bounds: the solution of its own
@@ -37,10 +37,10 @@ void contact_update_inplace(const MlcpView<double>& p, FrictionLaw law, int n, c
     }
     s.set(n, std::max(0.0, x[n] - s(n) / p.diagonal(n)));
     const double a = p.diagonal(n + 1), b = p.a(n + 1, n + 2), c = p.diagonal(n + 2);
-    const double step = (a + c) / 2 + std::hypot((a - c) / 2, b);  // the larger eigenvalue
+    const double step = (a + c) / 2 + length_of((a - c) / 2, b);  // the larger eigenvalue
     if (p.drops(n + 1) && p.drops(n + 2)) return;
     double t1 = x[n + 1] - s(n + 1) / step, t2 = x[n + 2] - s(n + 2) / step;
-    const double length = std::hypot(t1, t2), bound = mu * x[n];
+    const double length = length_of(t1, t2), bound = mu * x[n];
     if (length > bound) {
         t1 *= bound / length;
         t2 *= bound / length;
@@ -49,32 +49,46 @@ void contact_update_inplace(const MlcpView<double>& p, FrictionLaw law, int n, c
     s.set(n + 2, t2);
 }
 
-// Newton's method on the states suggested by each iterate. Steps are halved until the residual decreases.
+// Newton's method on the states suggested by each iterate. Full steps at first, which usually reach the right
+// states even if the residual increases on the way; then, from the best iterate, steps that are halved until
+// the residual decreases. True if x is then a solution; otherwise x is the best iterate.
 bool newton(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x) {
     const size_t n = p.rows;
     w.set.state.resize(n);
     w.s.resize(n);
     double residual = mlcp_residual(p, x, law);
-    for (int k = 0; k < max_newton_steps; ++k) {
-        mlcp_velocity(p, x, w.s.data());
-        classify(p, law, x, w.s.data(), w.set.state.data());
-        w.before.assign(x, x + n);
-        w.x = w.before;
+    // w.x <- Newton's step from `at`, and its residual
+    const auto step_from = [&](const double* at) {
+        mlcp_velocity(p, at, w.s.data());
+        classify(p, law, at, w.s.data(), w.set.state.data());
+        w.x.assign(at, at + n);
         solve_active_set(p, w.set, w.x.data());
         w.work += factorisation_work(w.set.active.size());
-        double length = 1, now = mlcp_residual(p, w.x.data(), law);
+        return mlcp_residual(p, w.x.data(), law);
+    };
+    w.full.assign(x, x + n);
+    for (int k = 0; k < max_full_steps; ++k) {
+        const double now = step_from(w.full.data());
+        std::swap(w.full, w.x);
+        if (!(now < residual)) continue;
+        const bool slow = now > residual / 2;
+        residual = now;
+        std::ranges::copy(w.full, x);
+        const double acceptable = acceptable_residual(p, x);
+        if (residual <= 1e-3 * acceptable || (slow && residual <= acceptable)) return true;
+    }
+    for (int k = 0; k < max_newton_steps && residual > acceptable_residual(p, x); ++k) {
+        w.before.assign(x, x + n);
+        double length = 1, now = step_from(x);
         for (int i = 0; i < max_halvings && !(now < residual); ++i) {
             length /= 2;
             for (size_t r = 0; r < n; ++r)
                 x[r] = w.before[r] + length * (w.x[r] - w.before[r]);
             now = mlcp_residual(p, x, law);
         }
-        if (!(now < residual)) return std::ranges::copy(w.before, x), residual <= acceptable_residual(p, x);
+        if (!(now < residual)) return std::ranges::copy(w.before, x), false;
         if (length == 1) std::ranges::copy(w.x, x);
-        const bool slow = now > residual / 2;
         residual = now;
-        if (residual <= 1e-3 * acceptable_residual(p, x) || (slow && residual <= acceptable_residual(p, x)))
-            return true;
     }
     return residual <= acceptable_residual(p, x);
 }
@@ -87,20 +101,21 @@ SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method
     }
     w.work = 0;
     if (mlcp_residual(p, x, law) < 1e-3 && newton(p, law, w, x)) return SolverStatus::guessed;
-    for (int round = 0; round < max_rounds; ++round) {
-        const int effort = round == 0 ? first_sweeps : more_sweeps;
+    const auto sweep = [&](int sweeps) {
         if (method == ConeMethod::admm)
-            cone_admm_inplace(p, law, effort, acceptable_residual(p, x), w, x);
+            cone_admm_inplace(p, law, sweeps, acceptable_residual(p, x), w, x);
         else
-            cone_gauss_seidel_inplace(p, law, effort, acceptable_residual(p, x), x);
-        if (newton(p, law, w, x)) return SolverStatus::pivoted;
-    }
+            cone_gauss_seidel_inplace(p, law, sweeps, acceptable_residual(p, x), x);
+        return newton(p, law, w, x);
+    };
+    if (sweep(first_sweeps)) return SolverStatus::pivoted;
     for (int round = 0;
          law == FrictionLaw::cone && round < max_boxes && w.work < max_work && rotated_boxes(p, w.boxes, x);
          ++round) {
         w.work += w.boxes.lcp.work;
         if (newton(p, law, w, x)) return SolverStatus::boxed;
     }
+    if (sweep(more_sweeps)) return SolverStatus::pivoted;
     w.best.assign(x, x + p.rows);
     if (smoothing_newton(p, law, x, w.work) && newton(p, law, w, x)) return SolverStatus::smoothed;
     if (!(mlcp_residual(p, x, law) < mlcp_residual(p, w.best.data(), law))) std::ranges::copy(w.best, x);
@@ -176,7 +191,7 @@ double cone_admm_inplace(const MlcpView<double>& p, FrictionLaw law, int iterati
         }
         for (int r = 0; r < p.rows; ++r) {
             const double shift = law == FrictionLaw::cone && p.contact_at(r)
-                                     ? p.mu[r + 1] * std::hypot(rhs[r + 1], rhs[r + 2])
+                                     ? p.mu[r + 1] * length_of(rhs[r + 1], rhs[r + 2])
                                      : 0;
             rhs[r] = -b[r] - shift + rho * (z[r] - y[r]);
             if (shift != 0) {

@@ -17,8 +17,8 @@ struct RotatedBoxes {
 };
 
 struct ConeScratch {
-    double work = 0;                         // of the last call, as LcpScratch::work
-    std::vector<double> x, s, before, best;  // iterates
+    double work = 0;                               // of the last call, as LcpScratch::work
+    std::vector<double> x, s, full, before, best;  // iterates
     ActiveSet<double> set;
     RotatedBoxes boxes;
     LargeScratch large;

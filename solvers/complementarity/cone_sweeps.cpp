@@ -257,7 +257,7 @@ int cone_code(const MlcpView<double>& p, int r, const double* x) {
     if (p.normal[r] == boxed_row) return std::abs(x[r]) >= p.mu[r] ? 1 : 0;
     if (p.normal[r] == unilateral_row) return x[r] == 0 ? 1 : 0;
     const int n = p.normal_of(r);
-    return x[n] == 0 || std::hypot(x[n + 1], x[n + 2]) < (1 - near) * p.mu[n + 1] * x[n] ? 0 : 1;
+    return x[n] == 0 || length_of(x[n + 1], x[n + 2]) < (1 - near) * p.mu[n + 1] * x[n] ? 0 : 1;
 }
 
 #define INSTANTIATE(T)                                                                                       \

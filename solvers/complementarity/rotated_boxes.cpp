@@ -42,8 +42,8 @@ bool rotated_boxes(const MlcpView<double>& p, RotatedBoxes& w, double* x) {
             continue;
         }
         const int t = r + 1;
-        const double bound = p.mu[t] * x[r], force = std::hypot(x[t], x[t + 1]),
-                     slip = std::hypot(w.s[t], w.s[t + 1]);
+        const double bound = p.mu[t] * x[r], force = length_of(x[t], x[t + 1]),
+                     slip = length_of(w.s[t], w.s[t + 1]);
         double c = 1, s = 0;
         if (force > (1 - 1e-6) * bound && force > 0) c = -x[t] / force, s = -x[t + 1] / force;
         if (slip > 1e-9 && force <= (1 + 1e-6) * bound) {
