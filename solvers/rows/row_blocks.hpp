@@ -53,7 +53,9 @@ struct Island {
 template <class T> struct Rows {
     std::vector<RowBlock> blocks;
     std::vector<Island> islands;
-    std::vector<int> contact_row;  // (contacts) the first of its three rows
+    std::vector<RowBlock> found;       // all blocks of the step, in the order of detection
+    std::vector<unsigned char> waits;  // (found) 1: has no rows: solvers/rows/waiting_blocks.hpp
+    std::vector<int> contact_row;      // (contacts) the first of its three rows, -1: waits
     std::vector<int> chain_dof;
     std::vector<signed char> chain_sign;  // +1: moves the first end, -1: the second, 0: both together
     std::vector<int> island_trees;
@@ -74,7 +76,8 @@ template <class T> struct Rows {
     std::vector<int> tree_island;    // (trees) for a root: its island, -1: none
     std::vector<int> tree_dof;       // (trees) index of its first dof in its island
     std::vector<Island> filled;      // work: next free row, block and tree of each island
-    std::vector<RowBlock> unsorted;  // in the order of detection, before islands are known
+    std::vector<RowBlock> unsorted;  // blocks with rows, in the order of detection, before islands are known
+    std::vector<Motion<double>> twists, twists_free;  // (bodies) work of waiting blocks
     int count = 0;
     // total size of all dense Delassus operators, and of their M^-1 J^T
     size_t delassus_size = 0, responses_size = 0;
@@ -94,7 +97,11 @@ template <class T> struct Rows {
                      max_blocks = contacts + joints + m.equalities.size();
         const size_t max_rows = 3 * contacts + joints + 6 * m.equalities.size();
         blocks.reserve(max_blocks);
+        found.reserve(max_blocks);
+        waits.reserve(max_blocks);
         unsorted.reserve(max_blocks);
+        twists.reserve(m.bodies.size());
+        twists_free.reserve(m.bodies.size());
         contact_row.reserve(contacts);
         islands.reserve(m.trees.size());
         filled.reserve(m.trees.size());
@@ -115,9 +122,14 @@ inline int find_root(std::vector<int>& parent, int i) {
     return i;
 }
 
-// Sorts the blocks by island, numbers islands by their first tree, and numbers the rows. Islands of more than
-// `max_dense_rows` rows are factored.
+// Sorts the blocks that do not wait by island, numbers islands by their first tree, and numbers the rows.
+// Islands of more than `max_dense_rows` rows are factored.
 template <class T> void sort_into_islands(const Model& m, int max_dense_rows, Rows<T>& rows) {
+    rows.unsorted.clear();
+    for (size_t i = 0; i < rows.found.size(); ++i)
+        if (!rows.waits[i]) rows.unsorted.push_back(rows.found[i]);
+    std::ranges::fill(rows.contact_row, -1);
+
     const auto tree_of = [&](int dof) { return dof < 0 ? -1 : m.bodies[m.dofs[dof].body].tree; };
     std::vector<int>& parent = rows.tree_parent;
     for (size_t t = 0; t < parent.size(); ++t)

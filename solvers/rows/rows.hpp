@@ -12,7 +12,7 @@
 namespace costate {
 
 // The blocks of the step: every detected contact, the ends of joint ranges within reach, dry friction,
-// equalities.
+// equalities. None waits.
 template <class T>
 void find_blocks(const World& w, const T* theta, const StateView<T>& x, const ContactScratch<T>& contacts,
                  Rows<T>& rows) {
@@ -26,13 +26,13 @@ void find_blocks(const World& w, const T* theta, const StateView<T>& x, const Co
         block.rows = count;
         block.last_a = last_a;
         block.last_b = last_b;
-        return rows.unsorted.emplace_back(block);
+        return rows.found.emplace_back(block);
     };
     const auto last_dof = [&](int body) { return body < 0 ? -1 : m.bodies[body].last_dof; };
     const auto near = [&](const T& gap, double approach) {
         return value_of(gap) < std::max(w.settings.margin, 2 * h * approach);
     };
-    rows.unsorted.clear();
+    rows.found.clear();
     rows.contact_row.resize(contacts.points.size());
     for (size_t c = 0; c < contacts.points.size(); ++c) {
         const ContactPoint<T>& point = contacts.points[c];
@@ -71,6 +71,7 @@ void find_blocks(const World& w, const T* theta, const StateView<T>& x, const Co
             case EqualityType::coupling: add(RowKind::coupling, n, 1, e.v_a, e.v_b); break;
         }
     }
+    rows.waits.assign(rows.found.size(), 0);
 }
 
 // Gap, m or rad, and restitution of a unilateral block's first row.
@@ -242,14 +243,14 @@ void block_rows_adj(const World& w, const T* theta, const T* q, const Kinematics
     }
 }
 
+// Call after find_blocks, and hold_back_blocks if blocks may wait.
 template <class T>
 void make_rows(const World& w, const T* theta, const StateView<T>& x,
                const T* v_free,  // (nv)
                const Kinematics<T>& k, const ContactScratch<T>& contacts, Rows<T>& rows) {
     rows.located = false;
     rows.recovers = false;
-    // 1.1 blocks, islands
-    find_blocks(w, theta, x, contacts, rows);
+    // 1.1 islands
     sort_into_islands(w.model, w.settings.max_dense_rows, rows);
     const size_t n = rows.count;
     rows.beta.assign(n, T(0));
@@ -298,7 +299,7 @@ void make_rows_adj(const World& w, const T* theta, const StateView<T>& x, const 
             bar.theta[w.compliance.at(0)] += rows.R_bar[block.row + r];
         // 1.2 Jacobian, bounds, errors
         block_rows_adj(w, theta, x.q, k, contacts, block, rows, error_bar, bar);
-        // 1.1 blocks, islands: discrete, no derivative
+        // 1.1 islands: discrete, no derivative
     }
 }
 

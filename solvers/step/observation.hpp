@@ -23,7 +23,7 @@ template <class T> struct ContactObservationBar {
 // Contact i of the step, in the order of detection.
 template <class T> ContactObservation<T> observe_contact(const World& w, const StepScratch<T>& s, int i) {
     const ContactPoint<T>& c = s.contacts.points[i];
-    const T* lambda = s.impulses.lambda.data() + s.rows.contact_row[i];
+    const int row = s.rows.contact_row[i];
     ContactObservation<T> y;
     y.features = c.features;
     y.body_a = c.body_a;
@@ -32,8 +32,8 @@ template <class T> ContactObservation<T> observe_contact(const World& w, const S
     y.normal = c.geometry.normal;
     y.gap = c.geometry.gap;
     y.impulse.setZero();
-    for (int r = 0; r < 3; ++r)
-        y.impulse += lambda[r] * c.direction(r);
+    for (int r = 0; row >= 0 && r < 3; ++r)
+        y.impulse += s.impulses.lambda[row + r] * c.direction(r);
     return y;
 }
 // Seeds the covectors of contact points and impulses. The origin of a common frame does not depend on the
@@ -42,7 +42,7 @@ template <class T> void observe_contact_adj(StepScratch<T>& s, int i, const Cont
     const ContactPoint<T>& c = s.contacts.points[i];
     ContactPointBar<T>& bar = s.contacts.points_bar[i];
     const int row = s.rows.contact_row[i];
-    for (int r = 0; r < 3; ++r) {
+    for (int r = 0; row >= 0 && r < 3; ++r) {
         s.impulses.lambda_bar[row + r] += c.direction(r).dot(y_bar.impulse);
         bar.direction(r) += s.impulses.lambda[row + r] * y_bar.impulse;
     }

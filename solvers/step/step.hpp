@@ -14,6 +14,7 @@
 #include "core/dynamics/gyroscopic.hpp"
 #include "core/dynamics/integrate.hpp"
 #include "core/dynamics/thrust.hpp"
+#include "solvers/rows/waiting_blocks.hpp"
 #include "solvers/step/free_motion.hpp"
 #include "solvers/step/implicit.hpp"
 #include "solvers/step/located_impact.hpp"

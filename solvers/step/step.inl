@@ -64,19 +64,26 @@ void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>
     // 6 contact points, normals, gaps
     make_contacts(w, theta, s.kinematics, s.contacts);
     // 7 constraint rows
-    make_rows(w, theta, at, s.v_free.data(), s.kinematics, s.contacts, s.rows);
-    // 8 Delassus operator
-    delassus(w, free.M.data(), s.rows, s.delassus);
-    // 9 impulses, starting from those of the last step
-    warm_start(w, at.kept, s.contacts, s.rows, s.impulses);
-    solve_impulses(w, s.rows, s.delassus, s.v_free.data(), s.impulses);
-    // 10 velocity with impulses, configuration
-    apply_impulses(w, free.M.data(), s.rows, s.delassus, s.impulses);
-    for (size_t n = 0; n < s.v_next.size(); ++n)
-        s.v_next[n] = s.v_free[n] + s.impulses.dv[n];
-    recover_positions(w, free.M.data(), s.rows, s.delassus, s.impulses, s.v_next.data(), s.recovery);
-    for (size_t n = 0; n < s.v_next.size(); ++n)
-        s.displacement[n] = h * (s.v_next[n] + s.recovery.w[n]);
+    find_blocks(w, theta, at, s.contacts, s.rows);
+    hold_back_blocks(w, theta, at, s.v_free.data(), s.kinematics, s.contacts, s.rows);
+    do {
+        make_rows(w, theta, at, s.v_free.data(), s.kinematics, s.contacts, s.rows);
+        // 8 Delassus operator
+        delassus(w, free.M.data(), s.rows, s.delassus);
+        // 9 impulses, starting from those of the last step
+        warm_start(w, at.kept, s.contacts, s.rows, s.impulses);
+        solve_impulses(w, s.rows, s.delassus, s.v_free.data(), s.impulses);
+        // 10 velocity with impulses, configuration
+        apply_impulses(w, free.M.data(), s.rows, s.delassus, s.impulses);
+        for (size_t n = 0; n < s.v_next.size(); ++n)
+            s.v_next[n] = s.v_free[n] + s.impulses.dv[n];
+        recover_positions(w, free.M.data(), s.rows, s.delassus, s.impulses, s.v_next.data(), s.recovery);
+        for (size_t n = 0; n < s.v_next.size(); ++n)
+            s.displacement[n] = s.v_next[n] + s.recovery.w[n];
+    } while (
+        wake_blocks(w, theta, at, s.v_next.data(), s.displacement.data(), s.kinematics, s.contacts, s.rows));
+    for (T& d : s.displacement)
+        d *= h;
     std::ranges::copy(s.v_next, v_next);
     impact_displacement(w, theta, q, free.M.data(), s.contacts, s.rows, s.impulses, s.displacement.data());
     retract(w.model, q, s.displacement.data(), q_next);

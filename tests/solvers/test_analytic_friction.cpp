@@ -43,7 +43,8 @@ Impulse impulse(const AnalyticCase& c, const VecX<double>& x, int kind) {
     step(w, c.theta.data(), x.data(), c.u.data(), s, next.data());
     s.clear_bars();
     for (int i = 0; i < static_cast<int>(s.contacts.points.size()); ++i) {
-        const size_t row = s.rows.contact_row[i] + kind;
+        if (s.rows.contact_row[i] < 0) continue;
+        const int row = s.rows.contact_row[i] + kind;
         sum.value += s.impulses.lambda[row];
         s.impulses.lambda_bar[row] = 1;
     }

@@ -72,7 +72,8 @@ std::pair<double, VecX<double>> force_under(const AnalyticCase& c, const VecX<do
     for (int n = 0; n < static_cast<int>(s.contacts.points.size()); ++n) {
         const ContactPoint<double>& point = s.contacts.points[n];
         if (std::max(point.body_a, point.body_b) != i) continue;
-        const size_t row = s.rows.contact_row[n];
+        const int row = s.rows.contact_row[n];
+        if (row < 0) continue;
         sum += s.impulses.lambda[row] / c.time_step();
         s.impulses.lambda_bar[row] = 1 / c.time_step();
     }

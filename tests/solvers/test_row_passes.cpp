@@ -121,8 +121,10 @@ struct MakeRowsPass : RowsStage {
         out.add<double>(d.rows.mu, s.rows.mu_bar);
     }
     void run_duals() override {
-        make_rows(w, theta.data(), StateView<D>(w, x.data()), d.v_free.data(), d.kinematics, d.contacts,
-                  d.rows);
+        const StateView<D> at(w, x.data());
+        find_blocks(w, theta.data(), at, d.contacts, d.rows);
+        hold_back_blocks(w, theta.data(), at, d.v_free.data(), d.kinematics, d.contacts, d.rows);
+        make_rows(w, theta.data(), at, d.v_free.data(), d.kinematics, d.contacts, d.rows);
     }
     void run_adjoint() override {
         make_rows_adj(w, t.theta.data(), state(), s.v_free.data(), s.kinematics, s.contacts, s.rows,

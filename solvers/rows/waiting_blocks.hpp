@@ -1,0 +1,109 @@
+// Blocks that wait outside the problem. Detection finds contacts and ends of joint ranges within a margin
+// around the motion, most of which no impulse of this step touches. A unilateral block waits if its gap stays
+// open by the free velocity, with some reserve. After the solve, its gap must stay open by the solution as
+// well; otherwise the block takes part, and the problem is solved again. So the solution is that of all rows:
+// the impulse of a waiting row is 0, and its velocity s = J v+ + gap/h is positive.
+#pragma once
+
+#include "solvers/rows/rows.hpp"
+
+namespace costate {
+
+// m/s or rad/s; a gap that stays open by a lower velocity may be closed by other impulses of the step.
+inline constexpr double reserve = 0.1;
+
+// The twists of the bodies at the velocity v (nv), in the common frames of their trees.
+template <class T>
+void body_twists(const Model& m, const Kinematics<T>& k, const T* v, std::vector<Motion<double>>& twists) {
+    twists.resize(m.bodies.size());
+    for (size_t i = 0; i < twists.size(); ++i) {
+        const Body& b = m.bodies[i];
+        twists[i] = b.parent < 0 ? Motion<double>::zero() : twists[b.parent];
+        for (int j = b.v0; j < b.v0 + b.nv; ++j) {
+            twists[i].ang += value_of(v[j]) * values(k.S[j].ang);
+            twists[i].lin += value_of(v[j]) * values(k.S[j].lin);
+        }
+    }
+}
+
+// How fast a gap opens: along the row, and the slip by which the relaxed cone dilates it.
+struct Opening {
+    double along, dilation;  // m/s or rad/s
+};
+
+template <class T>
+Opening block_opening(const World& w, const RowBlock& block, const T* q, const T* v,
+                      const std::vector<Motion<double>>& twists, const ContactScratch<T>& contacts) {
+    if (block.kind == RowKind::contact) {
+        const ContactPoint<T>& c = contacts.points[block.index];
+        const Vec3<double> point = values(c.geometry.point), normal = values(c.geometry.normal);
+        Vec3<double> velocity = Vec3<double>::Zero();
+        if (c.body_a >= 0) velocity += point_velocity(twists[c.body_a], point);
+        if (c.body_b >= 0) velocity -= point_velocity<double>(twists[c.body_b], point - values(c.to_b));
+        const double along = normal.dot(velocity);
+        const bool relaxed = w.friction_law() == FrictionLaw::relaxed_cone;
+        return {along, relaxed ? value_of(c.friction) * (velocity - along * normal).norm() : 0};
+    }
+    const JointLimit& l = w.model.limits[block.index];
+    if (block.kind == RowKind::limit) return {block.side * value_of(v[l.v]), 0};
+    const Vec3<double> axis = normalise<double>(values(ball_rotation(l, q)));
+    return {-axis.dot(values(load3(v + l.v))), 0};
+}
+
+// The velocity that keeps a gap from closing in the step: gap/h, m/s or rad/s.
+template <class T>
+double gap_velocity(const World& w, const T* theta, const RowBlock& block, const T* q,
+                    const ContactScratch<T>& contacts) {
+    return value_of(block_gap(w, theta, block, q, contacts)) / value_of(w.h(theta));
+}
+
+inline bool stays_open(double gap_velocity, const Opening& o) {
+    return gap_velocity + 2 * std::min(o.along, 0.0) - o.dilation > reserve;
+}
+
+// Chooses the blocks that wait, by the velocity at the start of the step and the free velocity v_free (nv).
+// Call after find_blocks.
+template <class T>
+void hold_back_blocks(const World& w, const T* theta, const StateView<T>& x, const T* v_free,
+                      const Kinematics<T>& k, const ContactScratch<T>& contacts, Rows<T>& rows) {
+    rows.waits.assign(rows.found.size(), 0);
+    bool twists = false;
+    for (size_t i = 0; i < rows.found.size(); ++i) {
+        const RowBlock& block = rows.found[i];
+        if (!block.unilateral()) continue;
+        const double gap = gap_velocity(w, theta, block, x.q, contacts);
+        if (gap <= reserve) continue;
+        if (!twists) {
+            body_twists(w.model, k, x.v, rows.twists);
+            body_twists(w.model, k, v_free, rows.twists_free);
+            twists = true;
+        }
+        rows.waits[i] = stays_open(gap, block_opening(w, block, x.q, x.v, rows.twists, contacts)) &&
+                        stays_open(gap, block_opening(w, block, x.q, v_free, rows.twists_free, contacts));
+    }
+}
+
+// False if all waiting gaps stay open by the solution: by v_next (nv), and by the motion with recovery, moved
+// (nv). Otherwise blocks whose gaps close, or nearly close, no longer wait.
+template <class T>
+bool wake_blocks(const World& w, const T* theta, const StateView<T>& x, const T* v_next, const T* moved,
+                 const Kinematics<T>& k, const ContactScratch<T>& contacts, Rows<T>& rows) {
+    if (std::ranges::none_of(rows.waits, [](unsigned char it) { return it != 0; })) return false;
+    bool closes = false;
+    for (const T* v : {v_next, moved}) {
+        if (v == moved && !rows.recovers) continue;
+        body_twists(w.model, k, v, rows.twists);
+        for (size_t i = 0; i < rows.found.size(); ++i) {
+            if (rows.waits[i] == 0) continue;
+            const double gap = gap_velocity(w, theta, rows.found[i], x.q, contacts);
+            const Opening o = block_opening(w, rows.found[i], x.q, v, rows.twists, contacts);
+            if (!stays_open(gap, o)) rows.waits[i] = 2;
+            closes = closes || gap + o.along - o.dilation < 0;
+        }
+    }
+    for (unsigned char& waits : rows.waits)
+        if (waits == 2) waits = closes ? 0 : 1;
+    return closes;
+}
+
+}  // namespace costate
