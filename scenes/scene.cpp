@@ -198,17 +198,38 @@ Scene scene_from_json(const nlohmann::ordered_json& value, const std::filesystem
     return scene;
 }
 
-Scene load_scene(const std::string& path_or_name, std::optional<int> steps, const ImportOptions& options,
-                 std::optional<int> steps_if_none) {
-    const HullsReadOnce once;
-    const std::filesystem::path file = find_scene(path_or_name);
-    if (is_robot_file(file)) return load_lone_model(import_model(file, options), file, steps);
-    const Json value = read_json(file);
+namespace {
+
+// The scene of a JSON value that is a scene or a model.
+Scene load_value(const Json& value, const std::filesystem::path& file, std::optional<int> steps,
+                 const ImportOptions& options, std::optional<int> steps_if_none) {
     if (!value.is_object() || !value.contains("bodies") || value.contains("models"))
         return scene_from_json(value, file, steps, options, steps_if_none);
     const std::string shown = file.string();
     read_model(Node(value, shown));  // so that errors name places in the model file
     return load_lone_model({value, value.value("world", Json::object()), {}, {}, {}}, file, steps);
+}
+
+}  // namespace
+
+Scene load_scene(const std::string& path_or_name, std::optional<int> steps, const ImportOptions& options,
+                 std::optional<int> steps_if_none) {
+    const HullsReadOnce once;
+    const std::filesystem::path file = find_scene(path_or_name);
+    if (is_robot_file(file)) return load_lone_model(import_model(file, options), file, steps);
+    return load_value(read_json(file), file, steps, options, steps_if_none);
+}
+
+Scene parse_scene(const std::string& text, TextFormat format, const std::filesystem::path& file,
+                  const ImportOptions& options, std::optional<int> steps_if_none) {
+    const HullsReadOnce once;
+    const size_t first =
+        text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");  // XML may begin with a byte order mark
+    const bool xml = first != std::string::npos && text[first] == '<';
+    if (format == TextFormat::json || (format == TextFormat::automatic && !xml))
+        return load_value(parse_json(text, file.string()), file, {}, options, steps_if_none);
+    const char* root = format == TextFormat::urdf ? "robot" : format == TextFormat::mjcf ? "mujoco" : nullptr;
+    return load_lone_model(parse_model(text, file, options, root), file, {});
 }
 
 }  // namespace costate

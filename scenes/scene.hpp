@@ -49,6 +49,14 @@ struct Scene {
 Scene load_scene(const std::string& path_or_name, std::optional<int> steps = {},
                  const ImportOptions& options = {}, std::optional<int> steps_if_none = {});
 
+// The format of a text; automatic: JSON, or XML whose root element is <robot> or <mujoco>.
+enum class TextFormat { automatic, json, urdf, mjcf };
+
+// Loads a scene or a model from a text in memory, as load_scene does from a file. `file` is its name in
+// messages; relative paths in the text start in the folder of `file`. Throws SceneError.
+Scene parse_scene(const std::string& text, TextFormat format, const std::filesystem::path& file,
+                  const ImportOptions& options = {}, std::optional<int> steps_if_none = {});
+
 // Loads a scene from a JSON value. Messages name `file`; model files are relative to its folder.
 Scene scene_from_json(const nlohmann::ordered_json& value, const std::filesystem::path& file,
                       std::optional<int> steps = {}, const ImportOptions& options = {},

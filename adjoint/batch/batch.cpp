@@ -80,6 +80,10 @@ size_t Batch::bytes(const World& w, const BatchOptions& o) {
            (2 * sizeof(EnvironmentStatus) + sizeof(int)) * n;
 }
 
+bool Batch::is_here() const { return lanes_->is_here(); }
+
+void Batch::set_interrupt(Interrupt interrupt) { lanes_->set_interrupt(std::move(interrupt)); }
+
 void Batch::set_parameters(const double* theta) {
     std::copy_n(theta, np(), theta_.begin());
     theta_stride_ = 0;

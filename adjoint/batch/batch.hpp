@@ -9,8 +9,9 @@
 // step began, no gradient goes through that step, and all others go on as ever.
 //
 // One thread at a time may call a batch. Once each of its threads has seen as many contacts as there are,
-// calls allocate nothing. A call that throws, for want of memory, may have written a part of its outputs; the
-// batch's own states are as before.
+// calls allocate nothing. A call that throws, for want of memory or as CallInterrupted, may have written a part of
+// its outputs; the batch's own states are as before. After fork(), calls on a batch with several threads
+// throw ForkedProcess.
 #pragma once
 
 #include <cassert>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "adjoint/batch/covector_coordinates.hpp"
+#include "adjoint/batch/interrupt.hpp"
 #include "adjoint/batch/workspace.hpp"
 #include "adjoint/checkpoints/schedule.hpp"
 
@@ -75,6 +77,12 @@ public:
     size_t state_bar_width() const { return coordinates_.state_width(world_); }
     size_t pose_bar_width() const { return coordinates_.pose_width(); }
 
+    // False in a process that does not have the threads of this batch, after fork().
+    bool is_here() const;
+    // Asked by the calling thread between control steps, every 20 ms: whether `step`, `rollout`, `backward`
+    // or `jacobian` ends with CallInterrupted. Empty: never.
+    void set_interrupt(Interrupt interrupt);
+
     // Parameters of all calls after it: one set theta (np), or with own_parameters theta (n_env x np).
     void set_parameters(const double* theta);
     void set_own_parameters(const double* theta);
@@ -126,6 +134,15 @@ public:
                  double* theta_bar,         // out, shaped as `of` says, or null
                  ThetaBar of = ThetaBar::sum);
 
+    // The Jacobian of one control step from x (n_env x nx; null: the batch's own states) under u (n_env x nu),
+    // in tangent coordinates, whatever the coordinates of covectors. Environments with which[e] = 0 are left
+    // out, with their rows untouched (null: none). One that diverges has Jacobians of zero; returns how many.
+    int jacobian(const double* x, const double* u,
+                 const unsigned char* which,  // (n_env), or null
+                 double* by_x,                // out (n_env x ndx x ndx), or null
+                 double* by_u,                // out (n_env x ndx x nu), or null
+                 double* by_theta);           // out (n_env x ndx x np), or null
+
     // Where frames are in states x (n_env x nx; null: the batch's own): frames (n) are bodies, counted from
     // 0, then sites, counted on from the number of bodies. Either output may be null.
     void poses(const double* x, const int* frames, size_t n,
@@ -142,6 +159,7 @@ public:
 private:
     struct Reverse;
     bool control_step(Lane& lane, size_t e, const double* u, const double* from, double* to);
+    bool control_step_jacobian(Lane& lane, size_t e, const double* x, const double* u, bool by_theta) const;
     int finish_step(bool own);
     int count_diverged() const;
     void begin_anew(size_t e, const double* x);

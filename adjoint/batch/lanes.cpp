@@ -34,9 +34,28 @@ size_t Lane::numbers(const World& w, int slots) {
 
 Lanes::Lanes(const World& w, WorkspacePool& workspaces, const Schedule& schedule, int threads)
     : plan_(held_controls(w, schedule.steps())),
-      pool_(threads) {
+      pool_(new ThreadPool(threads)) {
     for (int i = 0; i < threads; ++i)
         lanes_.push_back(std::make_unique<Lane>(w, workspaces, plan_, schedule));
+}
+
+void Lanes::set_interrupt(Interrupt interrupt) {
+    interrupt_ = std::move(interrupt);
+    pool_->set_idle(interrupt_ ? std::function<void()>([this] { ask_interrupt(); }) : nullptr);
+}
+
+void Lanes::begin_call() {
+    if (!interrupt_) return;
+    interrupted_ = false;
+    asked_ = std::chrono::steady_clock::now();
+}
+
+void Lanes::ask_interrupt() {
+    constexpr std::chrono::milliseconds pause(20);
+    const auto now = std::chrono::steady_clock::now();
+    if (interrupted_ || now - asked_ < pause) return;
+    if (interrupt_()) interrupted_ = true;
+    asked_ = now;
 }
 
 void Lanes::rethrow() {

@@ -2,13 +2,18 @@
 // nothing that it did before, so results have the same bits whichever lane computes them.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "adjoint/batch/interrupt.hpp"
 #include "adjoint/batch/thread_pool.hpp"
 #include "adjoint/batch/workspace.hpp"
 #include "adjoint/rollout/rollout.hpp"
+#include "solvers/step/jacobian.hpp"
 
 namespace costate {
 
@@ -54,16 +59,27 @@ private:
     long runs_ = 0;
 };
 
+// The Jacobians of the last time step, and of all time steps of a control step up to it: by_x (ndx x ndx),
+// by_u (ndx x nu), by_theta (ndx x np).
+struct ControlStepJacobian {
+    using Matrix = StepJacobian::Matrix;
+    StepJacobian closed_form;
+    Matrix step_by_x, step_by_u, step_by_theta;
+    Matrix by_x, by_u, by_theta;
+    explicit ControlStepJacobian(const World& w) : closed_form(w) {}
+};
+
 // What a thread works in.
 struct Lane {
     BorrowedWorkspace workspace;
     TimeSteps steps;
     Rollout<TimeSteps> rollout;  // of one control step
     Gradient gradient;
-    VecX<double> theta;    // (np) of the environment
-    VecX<double> u;        // (nu)
-    VecX<double> x_bar;    // (ndx) of the state in which a control step began
-    VecX<double> end_bar;  // (ndx) of the one in which it ended
+    VecX<double> theta;                           // (np) of the environment
+    VecX<double> u;                               // (nu)
+    VecX<double> x_bar;                           // (ndx) of the state in which a control step began
+    VecX<double> end_bar;                         // (ndx) of the one in which it ended
+    std::optional<ControlStepJacobian> jacobian;  // made where one is first asked for
     std::exception_ptr error;
 
     Lane(const World& w, WorkspacePool& workspaces, const ControlPlan& plan, const Schedule& schedule);
@@ -78,7 +94,8 @@ public:
 
     // work(lane, i) for each i < n. What one of them throws is thrown here, after all others are done.
     template <class Work> void for_each(size_t n, const Work& work) {
-        pool_.run(static_cast<int>(n), [&](int thread, int i) {
+        begin_call();
+        pool_->run(static_cast<int>(n), [&](int thread, int i) {
             Lane& lane = *lanes_[thread];
             if (lane.error) return;
             try {
@@ -90,12 +107,28 @@ public:
         rethrow();
     }
 
+    bool is_here() const { return pool_->is_here(); }
+
+    // `interrupt` is asked by the calling thread, every 20 ms. None: an empty function.
+    void set_interrupt(Interrupt interrupt);
+    // To be called by `work` between control steps. Throws CallInterrupted once `interrupt` has returned true.
+    void check_interrupt(const Lane& lane) {
+        if (!interrupt_) return;
+        if (&lane == lanes_.front().get()) ask_interrupt();
+        if (interrupted_.load(std::memory_order_relaxed)) throw CallInterrupted();
+    }
+
 private:
+    void begin_call();
+    void ask_interrupt();
     void rethrow();
 
     const ControlPlan plan_;  // one control, held
     std::vector<std::unique_ptr<Lane>> lanes_;
-    ThreadPool pool_;
+    OwnedThreadPool pool_;
+    Interrupt interrupt_;
+    std::atomic<bool> interrupted_{false};
+    std::chrono::steady_clock::time_point asked_;  // by the calling thread, which alone reads and writes it
 };
 
 }  // namespace costate

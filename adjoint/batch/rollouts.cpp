@@ -11,6 +11,7 @@ namespace costate {
 // The control step of environment e from one state (nx) to another, which may have the same place; false if
 // it diverges, and then `to` is as it was.
 bool Batch::control_step(Lane& lane, size_t e, const double* u, const double* from, double* to) {
+    lanes_->check_interrupt(lane);
     VecX<double>& x = lane.workspace->x;
     VecX<double>& x_next = lane.workspace->x_next;
     for (int k = 0; k < options_.substeps; ++k, x.swap(x_next)) {
@@ -88,6 +89,7 @@ struct Batch::Reverse {
 // but for the last step lane.x_bar, which then is that of the state before. False if something is not finite.
 bool Batch::Reverse::control_step(Lane& lane, size_t t, size_t e, bool last) const {
     const Batch& b = batch;
+    b.lanes_->check_interrupt(lane);
     VecX<double>& x0 = lane.workspace->x;
     normalize_state(b.world_, x + row(t, e) * b.nx(), x0.data());
     lane.u = Eigen::Map<const VecX<double>>(u + row(t, e) * b.nu(), lane.u.size());

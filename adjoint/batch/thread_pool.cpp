@@ -1,12 +1,20 @@
 #include "adjoint/batch/thread_pool.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <system_error>
 
 namespace costate {
 
-ThreadPool::ThreadPool(int threads) {
+ForkedProcess::ForkedProcess()
+    : std::runtime_error(
+          "its threads are in the process that called fork(); create a new one in this process, or use one "
+          "thread") {}
+
+ThreadPool::ThreadPool(int threads) : process_(getpid()) {
     helpers_.reserve(threads - 1);
     try {
         for (int thread = 1; thread < threads; ++thread)
@@ -22,6 +30,8 @@ ThreadPool::ThreadPool(int threads) {
 
 ThreadPool::~ThreadPool() { stop(); }
 
+bool ThreadPool::is_here() const { return helpers_.empty() || process_ == getpid(); }
+
 void ThreadPool::stop() {
     {
         const std::lock_guard lock(mutex_);
@@ -33,6 +43,7 @@ void ThreadPool::stop() {
 }
 
 void ThreadPool::run(int n, Call call, const void* work) {
+    if (!is_here()) throw ForkedProcess();
     constexpr int shares = 8;  // a thread, so that one with hard environments leaves others to the rest
     {
         const std::lock_guard lock(mutex_);
@@ -46,8 +57,20 @@ void ThreadPool::run(int n, Call call, const void* work) {
     }
     begin_.notify_all();
     share(0);
+    wait();
+}
+
+// Until all helpers have ended this round.
+void ThreadPool::wait() {
+    constexpr std::chrono::milliseconds pause(20);
     std::unique_lock lock(mutex_);
-    end_.wait(lock, [&] { return busy_ == 0; });
+    const auto done = [&] { return busy_ == 0; };
+    if (!idle_) return end_.wait(lock, done);
+    while (!end_.wait_for(lock, pause, done)) {
+        lock.unlock();
+        idle_();
+        lock.lock();
+    }
 }
 
 void ThreadPool::help(int thread) {

@@ -164,6 +164,13 @@ int costate_batch_set_parameters(costate_batch* batch, const double* theta, size
     });
 }
 
+int costate_batch_set_interrupt(costate_batch* batch, int (*interrupt)(void* data), void* data) {
+    return with_batch(__func__, batch, [&](SharedBatch& s) -> int {
+        s.batch.set_interrupt(interrupt ? Interrupt([=] { return interrupt(data) != 0; }) : Interrupt());
+        return COSTATE_OK;
+    });
+}
+
 int costate_batch_state(costate_batch* batch, double* x, int* status) {
     return with_batch(__func__, batch, [&](SharedBatch& s) -> int {
         const Batch& b = s.batch;

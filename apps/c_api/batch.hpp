@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "adjoint/batch/batch.hpp"
+#include "adjoint/batch/thread_pool.hpp"
 #include "apps/c_api/ambient.hpp"
 #include "apps/c_api/model.hpp"
 
@@ -24,12 +25,20 @@ struct SharedBatch {
 
 Handles<costate_batch, SharedBatch>& batches();
 
-// Runs a call on a batch while no other does.
+// Runs a call on a batch while no other does. After fork(), a batch without its threads is refused before its
+// mutex is touched, which a thread of the other process may have held.
 template <class Call> int with_batch(const char* function, costate_batch* handle, const Call& call) noexcept {
     return guarded(function, [&]() -> int {
         const std::shared_ptr<SharedBatch> batch = batches().get(handle);
+        if (!batch->batch.is_here())
+            throw Failure(COSTATE_BAD_HANDLE,
+                          std::string("the batch cannot be used: ") + ForkedProcess().what());
         const std::lock_guard lock(batch->mutex);
-        return call(*batch);
+        try {
+            return call(*batch);
+        } catch (const CallInterrupted& e) {
+            throw Failure(COSTATE_INTERRUPTED, e.what());
+        }
     });
 }
 

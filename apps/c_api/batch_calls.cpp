@@ -87,6 +87,18 @@ int costate_batch_backward(costate_batch* batch, int n_steps, const double* x, c
     });
 }
 
+int costate_batch_jacobian(costate_batch* batch, const double* x, const double* u, const unsigned char* which,
+                           double* by_x, double* by_u, double* by_theta, int* status) {
+    return with_batch(__func__, batch, [&](SharedBatch& s) -> int {
+        const Batch& b = s.batch;
+        if (x) check_states(b, "x", x, 1);
+        check_rows("u", u, 1, b.n_env(), b.nu());
+        const int diverged = s.with_parameters().jacobian(x, u, which, by_x, by_u, by_theta);
+        write_status(b.outcome(), status);
+        return diverged;
+    });
+}
+
 int costate_batch_poses(costate_batch* batch, const double* x, const int* frames, size_t n, double* poses,
                         double* velocities) {
     return with_batch(__func__, batch, [&](SharedBatch& s) -> int {

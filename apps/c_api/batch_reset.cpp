@@ -19,6 +19,18 @@ VecX<double> named_start(const Scene& scene, const char* keyframe) {
     return x;
 }
 
+// The environments exist, and none is there twice.
+void check_once(const int* envs, size_t n, size_t n_env) {
+    std::vector<bool> seen(n_env);
+    for (size_t k = 0; k < n; ++k) {
+        check_index("environment", envs[k], n_env);
+        if (seen[envs[k]])
+            throw Failure(COSTATE_BAD_ARGUMENT,
+                          "envs has environment " + std::to_string(envs[k]) + " more than once");
+        seen[envs[k]] = true;
+    }
+}
+
 }  // namespace
 }  // namespace costate::c_api
 
@@ -48,10 +60,10 @@ int costate_batch_reset(costate_batch* batch, const int* envs, size_t n, const c
             throw Failure(COSTATE_BAD_ARGUMENT,
                           noise ? "seeds is null, noise is not" : "noise is null, seeds is not");
         if (noise) check_finite("noise", noise, w.ndx());
+        if (envs) check_once(envs, n, n_env);
         const VecX<double> start = named_start(s.model->scene, keyframe);
         VecX<double> state(w.nx());
         b.reset(envs, n, [&](size_t k, double* out) {
-            if (envs) check_index("environment", envs[k], n_env);
             state = start;
             if (x) read_state(w, "x", x + (x_size == nx ? 0 : k * nx), state.data());
             if (noise) perturb_state(w, noise, seeds[k], state.data());

@@ -63,7 +63,8 @@ enum costate_status {
     COSTATE_DIVERGED = -4,   /* a result is not finite */
     COSTATE_NO_MEMORY = -5,
     COSTATE_BAD_VERSION = -6, /* header and library are incompatible */
-    COSTATE_INTERNAL = -7     /* a fault of the library */
+    COSTATE_INTERNAL = -7,    /* a fault of the library */
+    COSTATE_INTERRUPTED = -8  /* ended by the function given to costate_batch_set_interrupt */
 };
 
 /* Kinds of named things. */
@@ -96,6 +97,26 @@ COSTATE_API int costate_version(int header);
  * the program may terminate, because the JSON library allocates memory when it frees values. */
 COSTATE_API int costate_model_load(const char* path, costate_model** model);
 COSTATE_API int costate_model_free(costate_model* model); /* null is allowed */
+
+/* How a robot is read; zeros mean the defaults. Later versions may add fields at the end. */
+typedef struct costate_load_options {
+    size_t size;               /* sizeof(costate_load_options) */
+    const char* base;          /* of a URDF or MJCF robot: "fixed" or "floating"; null: as the file says */
+    const char* const* search; /* (n_search) folders to search for meshes and packages */
+    size_t n_search;
+    int strict;         /* 1: unsupported elements of URDF and MJCF files are errors, not warnings */
+    int self_collision; /* 1: the links of a URDF collide with each other, except a link and its parent */
+    int hull_vertices;  /* largest number of vertices of the hull of a mesh, 4 or more; 0: no limit */
+} costate_load_options;
+
+/* costate_model_load with options, which may be null. */
+COSTATE_API int costate_model_load_with(const char* path, const costate_load_options* options,
+                                        costate_model** model);
+/* The same from a text in memory (n bytes). format: "json", "urdf" or "mjcf"; null: as the text begins.
+ * name: the path that stands for the text in messages; relative paths in the text start in its folder, and a
+ * robot without a name is called as it; null: "text". */
+COSTATE_API int costate_model_parse(const char* text, size_t n, const char* format, const char* name,
+                                    const costate_load_options* options, costate_model** model);
 
 COSTATE_API int costate_model_nq(const costate_model* model);
 COSTATE_API int costate_model_nv(const costate_model* model);
@@ -231,8 +252,12 @@ COSTATE_API int costate_contacts(const costate_model* model, const double* q, co
  * A batch has its own states, which costate_batch_reset sets. Step, rollout and poses use them if `x` is
  * null. If x is given, the own states do not change, so one batch can serve any number of states.
  *
- * A call that returns COSTATE_NO_MEMORY may have written part of its outputs; the batch's own states are
- * unchanged. Threads do not survive fork(): every process must create its own batches. */
+ * A call that returns COSTATE_NO_MEMORY or COSTATE_INTERRUPTED may have written part of its outputs; the
+ * batch's own states are unchanged.
+ *
+ * Threads do not survive fork(). In the child process, calls on a batch with several threads return
+ * COSTATE_BAD_HANDLE; it may be freed, and batches created in the child work. Batches of one thread work in
+ * both processes. */
 
 typedef struct costate_batch_options {
     int n_env;
@@ -259,7 +284,12 @@ COSTATE_API int costate_batch_free(costate_batch* batch); /* null is allowed */
  * all later calls. */
 COSTATE_API int costate_batch_set_parameters(costate_batch* batch, const double* theta, size_t n);
 
-/* Resets the environments `envs` (n; null: all n_env): to x (nx for all of them, or n x nx) if given,
+/* `interrupt` is asked during calls on the batch, by the calling thread, between control steps and at most
+ * every 20 ms: if it returns a number other than 0, the call ends with COSTATE_INTERRUPTED within a control
+ * step of each thread. It must not call the batch. `data` is passed to it. Null: nothing is asked. */
+COSTATE_API int costate_batch_set_interrupt(costate_batch* batch, int (*interrupt)(void* data), void* data);
+
+/* Resets the environments `envs` (n, each at most once; null: all n_env): to x (nx for all of them, or n x nx) if given,
  * otherwise to the keyframe, otherwise to the initial state of the file; without x, there are no kept
  * impulses. noise (ndx) and seeds (n) are both given or both null: the state is displaced by a tangent vector
  * whose entry i is noise[i] times a number in [-1, 1] that depends only on the environment's seed. */
@@ -305,6 +335,15 @@ COSTATE_API int costate_batch_residuals(costate_batch* batch, double* residual, 
 COSTATE_API int costate_batch_backward(costate_batch* batch, int n_steps, const double* x, const double* u,
                                        const int* completed, const double* states_bar, double* x_bar,
                                        double* u_bar, double* theta_bar, size_t theta_size);
+
+/* The Jacobian of a control step from x (n_env x nx; null: the batch's own states) under u (n_env x nu), with
+ * rows x_next, in tangent vectors, also if the batch is ambient: by_x (n_env x ndx x ndx), by_u (n_env x ndx
+ * x nu), by_theta (n_env x ndx x nparam); each may be null. It does not advance the states. which (n_env),
+ * or null for all: environments whose entry is 0 are left out, and their outputs unchanged. status (n_env) or
+ * null. An environment that diverges has zeros. Returns the number of diverged environments. */
+COSTATE_API int costate_batch_jacobian(costate_batch* batch, const double* x, const double* u,
+                                       const unsigned char* which, double* by_x, double* by_u,
+                                       double* by_theta, int* status);
 
 /* Poses and velocities of frames in states x (n_env x nx). frames (n) are indices of bodies, from 0, or of
  * sites, from the number of bodies on. poses (n_env x n x 7): origin, m, world axes, and quaternion (w >= 0).

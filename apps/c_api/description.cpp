@@ -1,10 +1,73 @@
 // Loading, sizes, names and parameters.
+#include <cstring>
+
 #include "apps/c_api/model.hpp"
 
 namespace costate::c_api {
 namespace {
 
 using Shared = std::shared_ptr<SharedModel>;
+
+constexpr int steps_if_none = 1000;  // nothing here follows the scene's own controls
+
+costate_model* add(Scene scene) { return models().add(std::make_shared<SharedModel>(std::move(scene))); }
+
+bool read_flag(const char* name, int flag) {
+    if (flag != 0 && flag != 1)
+        throw Failure(COSTATE_BAD_ARGUMENT,
+                      std::string(name) + " is " + std::to_string(flag) + ", it may be 0 or 1");
+    return flag != 0;
+}
+
+// The options of a caller whose header may have fewer fields, or more.
+costate_load_options known_options(const costate_load_options& given) {
+    if (given.size < sizeof given.size)
+        throw Failure(COSTATE_BAD_ARGUMENT, "options.size must be sizeof(costate_load_options)");
+    costate_load_options known{};
+    std::memcpy(&known, &given, std::min(given.size, sizeof known));
+    const char* bytes = reinterpret_cast<const char*>(&given);
+    for (size_t i = sizeof known; i < given.size; ++i)
+        if (bytes[i] != 0)
+            throw Failure(COSTATE_BAD_VERSION,
+                          "options has a field that this version of the library does not know");
+    return known;
+}
+
+ImportOptions read_options(const costate_load_options* options) {
+    ImportOptions out;
+    if (!options) return out;
+    const costate_load_options given = known_options(*options);
+    if (const std::string base = given.base ? given.base : ""; !base.empty()) {
+        if (base != "fixed" && base != "floating")
+            throw Failure(COSTATE_BAD_ARGUMENT, "base is \"" + base + "\", it may be fixed or floating");
+        out.base = base == "fixed" ? Base::fixed : Base::floating;
+    }
+    check_given("search", given.search, given.n_search);
+    for (size_t i = 0; i < given.n_search; ++i) {
+        check_given("a folder of search", given.search[i]);
+        if (std::error_code error; !std::filesystem::is_directory(given.search[i], error))
+            throw Failure(COSTATE_BAD_ARGUMENT, "search: there is no folder " + std::string(given.search[i]));
+        out.search.emplace_back(given.search[i]);
+    }
+    out.strict = read_flag("strict", given.strict);
+    out.self_collision = read_flag("self_collision", given.self_collision);
+    if (given.hull_vertices != 0) {
+        if (given.hull_vertices < 4)
+            throw Failure(COSTATE_BAD_ARGUMENT, "hull_vertices is " + std::to_string(given.hull_vertices) +
+                                                    ", the least is 4, and 0 means no limit");
+        out.hull_vertices = given.hull_vertices;
+    }
+    return out;
+}
+
+TextFormat read_format(const char* format) {
+    const std::string name = format ? format : "";
+    if (name.empty()) return TextFormat::automatic;
+    if (name == "json") return TextFormat::json;
+    if (name == "urdf") return TextFormat::urdf;
+    if (name == "mjcf") return TextFormat::mjcf;
+    throw Failure(COSTATE_BAD_ARGUMENT, "format is \"" + name + "\", it may be json, urdf or mjcf");
+}
 
 int count(const SharedModel& model, int kind) {
     const Model& m = model.scene.world.model;
@@ -48,8 +111,27 @@ int costate_model_load(const char* path, costate_model** model) {
     return guarded(__func__, [&]() -> int {
         check_given("path", path);
         check_given("model", model);
-        constexpr int steps_if_none = 1000;  // nothing here follows the scene's own controls
-        *model = models().add(std::make_shared<SharedModel>(load_scene(path, {}, {}, steps_if_none)));
+        *model = add(load_scene(path, {}, {}, steps_if_none));
+        return COSTATE_OK;
+    });
+}
+
+int costate_model_load_with(const char* path, const costate_load_options* options, costate_model** model) {
+    return guarded(__func__, [&]() -> int {
+        check_given("path", path);
+        check_given("model", model);
+        *model = add(load_scene(path, {}, read_options(options), steps_if_none));
+        return COSTATE_OK;
+    });
+}
+
+int costate_model_parse(const char* text, size_t n, const char* format, const char* name,
+                        const costate_load_options* options, costate_model** model) {
+    return guarded(__func__, [&]() -> int {
+        check_given("text", text, n);
+        check_given("model", model);
+        *model = add(parse_scene(std::string(text, n), read_format(format), name ? name : "text",
+                                 read_options(options), steps_if_none));
         return COSTATE_OK;
     });
 }

@@ -18,9 +18,10 @@ bool is_robot_file(const std::filesystem::path& file) {
 }
 
 #ifdef COSTATE_HAVE_TINYXML2
-ImportedModel import_model(const std::filesystem::path& file, const ImportOptions& options) {
+namespace {
+
+ImportedModel import_document(const XmlDocument& document, const ImportOptions& options) {
     const HullsReadOnce once;
-    const XmlDocument document = read_xml(file);
     const XmlElement root = document.root();
     Warnings warnings(options.strict);
     ImportedModel out;
@@ -31,15 +32,40 @@ ImportedModel import_model(const std::filesystem::path& file, const ImportOption
     else
         root.fail("is not a robot description", "name a file that begins with <robot> or <mujoco>");
     out.warnings = warnings.lines();
-    const std::string name = file.string();
-    read_model(Node(out.model, name, &out.places));  // the loader reports the remaining faults
+    read_model(Node(out.model, document.file(), &out.places));  // the loader reports the remaining faults
     return out;
 }
+
+}  // namespace
+
+ImportedModel import_model(const std::filesystem::path& file, const ImportOptions& options) {
+    return import_document(read_xml(file), options);
+}
+
+ImportedModel parse_model(const std::string& text, const std::filesystem::path& file,
+                          const ImportOptions& options, const char* root) {
+    const XmlDocument document(text, file.string());
+    if (root && document.root().name() != root)
+        document.root().fail("is not the root element <" + std::string(root) + "> of this format",
+                             "name the text's own format");
+    return import_document(document, options);
+}
 #else
-ImportedModel import_model(const std::filesystem::path& file, const ImportOptions&) {
+namespace {
+
+[[noreturn]] void refuse(const std::filesystem::path& file) {
     throw SceneError(file.string() +
                      ": this build cannot read URDF or MJCF, because TinyXML-2 was missing; install "
                      "libtinyxml2-dev and build again");
+}
+
+}  // namespace
+
+ImportedModel import_model(const std::filesystem::path& file, const ImportOptions&) { refuse(file); }
+
+ImportedModel parse_model(const std::string&, const std::filesystem::path& file, const ImportOptions&,
+                          const char*) {
+    refuse(file);
 }
 #endif
 

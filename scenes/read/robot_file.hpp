@@ -13,4 +13,9 @@ bool is_robot_file(const std::filesystem::path& file);
 // Throws SceneError.
 ImportedModel import_model(const std::filesystem::path& file, const ImportOptions& options = {});
 
+// The same from a text in memory. `file` is its name in messages; relative paths start in its folder. `root`
+// is the name that the root element must have, or null.
+ImportedModel parse_model(const std::string& text, const std::filesystem::path& file,
+                          const ImportOptions& options, const char* root);
+
 }  // namespace costate

@@ -116,6 +116,9 @@ static void resets(const Case* c, costate_batch* b, int nx) {
     const uint64_t seeds[n_env] = {0};
     CHECK_FAILS(costate_batch_reset(b, strange, 2, NULL, NULL, 0, NULL, NULL), COSTATE_BAD_ARGUMENT,
                 "no environment 3");
+    const int twice[3] = {1, 2, 1};
+    CHECK_FAILS(costate_batch_reset(b, twice, 3, NULL, NULL, 0, NULL, NULL), COSTATE_BAD_ARGUMENT,
+                "environment 1 more than once");
     CHECK_FAILS(costate_batch_reset(b, NULL, 2, NULL, NULL, 0, NULL, NULL), COSTATE_BAD_ARGUMENT,
                 "n must be 3");
     CHECK_FAILS(costate_batch_reset(b, strange, 4, NULL, NULL, 0, NULL, NULL), COSTATE_BAD_ARGUMENT,
