@@ -1,4 +1,5 @@
-"""Packs the library (from $COSTATE_LIBRARY or the source tree's build/) and the included scenes into the wheel."""
+"""Packs the library (from $COSTATE_LIBRARY or the source tree's build/), the program if it is there (from $COSTATE_PROGRAM or
+build/), and the included scenes into the wheel."""
 import os
 import shutil
 import sys
@@ -19,11 +20,19 @@ def library():
     return path
 
 
+def program():
+    """The path of the program, which draws the pages of costate.view; None if it is not built."""
+    path = Path(os.environ.get("COSTATE_PROGRAM", ROOT / "build/costate"))
+    return path if path.is_file() else None
+
+
 class BuildWithLibrary(build_py):
     def run(self):
         super().run()
         package = Path(self.build_lib) / "costate"
         shutil.copyfile(library(), package / "libcostate.so")
+        if program():
+            shutil.copy(program(), package / "costate")  # with its permission to be executed
         scenes = package / "scenes"
         shutil.rmtree(scenes, ignore_errors=True)
         library_of_scenes = ROOT / "scenes/library"

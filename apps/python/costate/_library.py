@@ -1,18 +1,29 @@
 """libcostate.so: its location, and its functions with the types of costate.h."""
+from __future__ import annotations
+
 import ctypes
 import os
-from ctypes import c_char_p, c_int, c_size_t, c_void_p, POINTER
+from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_void_p
 from pathlib import Path
+from typing import Any, Dict, Iterator, List, Optional
 
 from .errors import BY_STATUS, BadVersion, Internal
 
 HEADER = 100  # COSTATE_VERSION of the costate.h that the prototypes below follow
+VERSION = f"{HEADER // 10000}.{HEADER // 100 % 100}.{HEADER % 100}"
 NAME = "libcostate.so"
 SONAME = f"{NAME}.{HEADER // 10000}.{HEADER // 100 % 100}"
 
 _here = Path(__file__).resolve().parent
-_handle, _size, _array = c_void_p, c_size_t, c_void_p  # arrays are passed by address; _arrays.py checks them
+_handle, _size = c_void_p, c_size_t
 
+
+class _array:
+    """The type of arguments that are numpy arrays, checked by _arrays.py, or None. They stay alive during the call."""
+
+    @staticmethod
+    def from_param(array: Any) -> Optional[c_void_p]:
+        return None if array is None else c_void_p(array.ctypes.data)
 
 
 class BatchOptions(ctypes.Structure):
@@ -22,9 +33,19 @@ class BatchOptions(ctypes.Structure):
                 ("checkpoint_bytes", c_size_t)]
 
 
-PROTOTYPES = {
+class LoadOptions(ctypes.Structure):
+    """costate_load_options"""
+
+    _fields_ = [("size", c_size_t), ("base", c_char_p), ("search", POINTER(c_char_p)), ("n_search", c_size_t),
+                ("strict", c_int), ("self_collision", c_int), ("hull_vertices", c_int)]
+
+
+INTERRUPT = ctypes.CFUNCTYPE(c_int, c_void_p)  # int (*)(void* data)
+
+PROTOTYPES: Dict[str, List[Any]] = {
     "costate_version": [c_int],
-    "costate_model_load": [c_char_p, POINTER(_handle)],
+    "costate_model_load_with": [c_char_p, POINTER(LoadOptions), POINTER(_handle)],
+    "costate_model_parse": [c_char_p, _size, c_char_p, c_char_p, POINTER(LoadOptions), POINTER(_handle)],
     "costate_model_free": [_handle],
     "costate_model_nq": [_handle],
     "costate_model_nv": [_handle],
@@ -54,24 +75,26 @@ PROTOTYPES = {
     "costate_state_step_vjp": [_handle] + 6 * [_array],
     "costate_state_step_jvp": [_handle] + 6 * [_array],
     "costate_state_step_jacobian": [_handle] + 5 * [_array],
-    "costate_state_residual": [_handle] + 3 * [_array],
+    "costate_state_residual": [_handle] + 2 * [_array] + [POINTER(c_double)],
     "costate_contacts": [_handle] + 4 * [_array] + [_size],
     "costate_batch_bytes": [_handle, POINTER(BatchOptions), POINTER(_size)],
     "costate_batch_create": [_handle, POINTER(BatchOptions), POINTER(_handle)],
     "costate_batch_free": [_handle],
     "costate_batch_set_parameters": [_handle, _array, _size],
+    "costate_batch_set_interrupt": [_handle, INTERRUPT, c_void_p],
     "costate_batch_reset": [_handle, _array, _size, c_char_p, _array, _size, _array, _array],
     "costate_batch_state": [_handle] + 2 * [_array],
     "costate_batch_step": [_handle] + 4 * [_array],
     "costate_batch_rollout": [_handle, c_int] + 4 * [_array],
     "costate_batch_residuals": [_handle] + 2 * [_array],
     "costate_batch_backward": [_handle, c_int] + 7 * [_array] + [_size],
+    "costate_batch_jacobian": [_handle] + 7 * [_array],
     "costate_batch_poses": [_handle] + 2 * [_array] + [_size] + 2 * [_array],
     "costate_batch_poses_vjp": [_handle] + 2 * [_array] + [_size] + 4 * [_array] + [_size],
 }
 
 
-def candidates():
+def candidates() -> Iterator[Path]:
     """Possible paths of the library. The first existing one is used; if none exists, the system's loader searches."""
     own = os.environ.get("COSTATE_LIBRARY")
     if own:
@@ -81,7 +104,7 @@ def candidates():
     yield _here.parents[2] / "build/apps/c_api" / NAME  # in the source tree
 
 
-def find():
+def find() -> str:
     """The library's path, or its bare name for the system's loader."""
     paths = list(candidates())
     for path in paths:
@@ -92,7 +115,7 @@ def find():
     return SONAME
 
 
-def load():
+def load() -> ctypes.CDLL:
     path = find()
     try:
         library = ctypes.CDLL(path)
@@ -117,8 +140,8 @@ def load():
 library = load()
 
 
-def check(status):
+def check(status: int) -> int:
     """Returns the count of a status; raises the exception of a negative status."""
     if status < 0:
-        raise BY_STATUS.get(status, Internal)(library.costate_last_error().decode())
+        raise BY_STATUS.get(status, Internal)(library.costate_last_error().decode(errors="replace"))
     return status

@@ -1,13 +1,18 @@
 """Many environments of one model, stepped together by a pool of threads."""
+from __future__ import annotations
+
 import ctypes
-import os
 import weakref
-from typing import NamedTuple, Optional
+from typing import Any, Callable, Collection, Generator, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy
+import numpy.typing
 
-from ._arrays import address, output
-from ._library import BatchOptions, check, library
+from ._arrays import Array, ArrayLike, Integers, Mask, check_type, check_wanted, integer, integers, mask, numbers, output
+from ._arrays import suggestion
+from ._library import INTERRUPT, BatchOptions, check, library
+from .errors import BadArgument
+from .model import Model
 
 _ALL = ("x", "u", "parameters")
 
@@ -15,9 +20,18 @@ _ALL = ("x", "u", "parameters")
 class BatchGradient(NamedTuple):
     """Gradient with respect to the inputs of a rollout; None for inputs that were not requested."""
 
-    x: Optional[numpy.ndarray]  # of the states before the rollout: (n_env, nx) if the batch is ambient, otherwise (n_env, ndx)
-    u: Optional[numpy.ndarray]  # (n_steps, n_env, nu)
-    parameters: Optional[numpy.ndarray]  # (nparam), or (n_env, nparam)
+    x: Optional[Array]  # of the states before the rollout: (n_env, nx) if the batch is ambient, otherwise (n_env, ndx)
+    u: Optional[Array]  # (n_steps, n_env, nu)
+    parameters: Optional[Array]  # (nparam), or (n_env, nparam)
+
+
+class BatchJacobian(NamedTuple):
+    """Jacobians of one control step in tangent vectors, with rows x_next."""
+
+    by_state: Array  # (n_env, ndx, ndx)
+    by_control: Array  # (n_env, ndx, nu)
+    by_parameters: Optional[Array]  # (n_env, ndx, nparam)
+    diverged: Mask  # (n_env): their Jacobians are zero
 
 
 class Batch:
@@ -33,146 +47,273 @@ class Batch:
     ambient: gradients of states are ambient (nx), for f(q/|q|) if there are quaternions; otherwise tangent (ndx).
     checkpoint_bytes: memory of all threads for states between time steps of a control step; 0: enough for all. Less memory
         takes more time and gives the same bits.
+
+    Arrays are taken and returned as by `Model`. A signal such as control-C ends a call of the main thread within a control
+    step: the exception of its handler is raised, the batch's own states are unchanged, and a given `out` may be partly
+    written. After os.fork(), a batch of several threads raises BadHandle in the child, where a new one can be created; a
+    batch of one thread works in both processes. A batch can be pickled and copied: the copy has a copy of the model, the
+    same parameters and the same states of its own, but does not remember which have diverged. As a context manager, it is
+    closed at the end.
     """
 
-    def __init__(self, model, n_env, threads=0, substeps=1, own_parameters=False, ambient=False, checkpoint_bytes=0):
-        options = BatchOptions(n_env, threads, substeps, own_parameters, ambient, checkpoint_bytes)
+    def __init__(self, model: Model, n_env: int, threads: int = 0, substeps: int = 1, own_parameters: bool = False,
+                 ambient: bool = False, checkpoint_bytes: int = 0) -> None:
+        options = _options(model, n_env, threads, substeps, own_parameters, ambient, checkpoint_bytes)
         self.bytes = _bytes(model, options)  # its memory, without the workspaces of threads
         handle = ctypes.c_void_p()
         check(library.costate_batch_create(model._handle, ctypes.byref(options), ctypes.byref(handle)))
         self._handle = handle
-        self.close = weakref.finalize(self, library.costate_batch_free, handle)  # frees it early; later calls raise BadHandle
-        self.model, self.n_env, self.substeps, self.ambient = model, n_env, substeps, ambient
+        self._signals = _Signals(handle)
+        self._finalizer = weakref.finalize(self, library.costate_batch_free, handle)
+        self.model, self.ambient = model, bool(ambient)
+        self.n_env: int = options.n_env
+        self.substeps: int = max(options.substeps, 1)
+        self.own_parameters = bool(own_parameters)
+        self._threads, self._checkpoint_bytes = options.n_threads, checkpoint_bytes
+        self._parameters: Optional[Array] = None  # those of set_parameters
         self.nx, self.ndx, self.nu, self.nparam = model.nx, model.ndx, model.nu, model.nparam
-        self._x, self._u, self._n = (n_env, self.nx), (n_env, self.nu), (n_env,)
+        self._x, self._u, self._n = (self.n_env, self.nx), (self.n_env, self.nu), (self.n_env,)
 
-    def __repr__(self):
-        return f"<costate.Batch: {self.n_env} of {self.model.source!r}>"
+    def close(self) -> None:
+        """Frees the batch early; later calls raise BadHandle."""
+        self._finalizer()
+
+    def __enter__(self) -> Batch:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        options = (self.n_env, self._threads, self.substeps, self.own_parameters, self.ambient, self._checkpoint_bytes)
+        return _restored, (type(self), self.model, options, self._parameters, self.state()[0])
+
+    def __repr__(self) -> str:
+        return (f"<costate.Batch: {self.n_env} of {self.model.source!r}, {self.substeps} time steps per control step"
+                f"{', ambient' if self.ambient else ''}{'' if self._finalizer.alive else ', closed'}>")
 
     @staticmethod
-    def bytes_of(model, n_env, threads=0, substeps=1, own_parameters=False, ambient=False, checkpoint_bytes=0):
+    def bytes_of(model: Model, n_env: int, threads: int = 0, substeps: int = 1, own_parameters: bool = False,
+                 ambient: bool = False, checkpoint_bytes: int = 0) -> int:
         """The memory of such a batch in bytes, without the workspaces of threads."""
-        return _bytes(model, BatchOptions(n_env, threads, substeps, own_parameters, ambient, checkpoint_bytes))
+        return _bytes(model, _options(model, n_env, threads, substeps, own_parameters, ambient, checkpoint_bytes))
 
-    def set_parameters(self, theta):
-        """Sets theta for all later calls: (nparam) for all environments; (n_env, nparam) with `own_parameters`; None: the parameters of
-        the model at the time of each call."""
+    def set_parameters(self, theta: Optional[ArrayLike]) -> None:
+        """Sets theta for all later calls: (nparam) for all environments; (n_env, nparam) with `own_parameters`; None: the
+        parameters of the model at the time of each call."""
         if theta is None:
             check(library.costate_batch_set_parameters(self._handle, None, 0))
+            self._parameters = None
             return
         shape = (self.nparam,) if numpy.ndim(theta) == 1 else (self.n_env, self.nparam)
-        check(library.costate_batch_set_parameters(self._handle, address("theta", theta, shape), theta.size))
+        given = numbers("theta", theta, shape)
+        check(library.costate_batch_set_parameters(self._handle, given, given.size))
+        self._parameters = given.copy()
 
-    # ---- States of its own -----------------------------------------------------------------------------------------------------------
+    # ---- States of its own --------------------------------------------------------------------------------------------
 
-    def reset(self, envs=None, x=None, keyframe=None, noise=None, seeds=None):
-        """Resets environments `envs` (int32; None: all): to x (nx) or (len(envs), nx) if given, otherwise to the keyframe, otherwise to
-        the initial state of the file.
+    def reset(self, envs: Optional[ArrayLike] = None, x: Optional[ArrayLike] = None, keyframe: Optional[str] = None,
+              noise: Optional[ArrayLike] = None, seeds: Optional[ArrayLike] = None) -> None:
+        """Resets environments `envs`: to x (nx) or (n, nx) if given, otherwise to the keyframe, otherwise to the initial
+        state of the file.
 
-        noise (ndx) and seeds (uint64, len(envs)): the state is displaced by a tangent vector whose entry i is noise[i] times a number in
+        envs: indices (n), each at most once, or a mask (n_env) of booleans, of which n are true; None: all.
+        noise (ndx) and seeds (n): the state is displaced by a tangent vector whose entry i is noise[i] times a number in
         [-1, 1] that depends only on the environment's seed."""
-        n = self.n_env if envs is None else len(envs)
-        where = None if envs is None else address("envs", envs, (n,), numpy.int32)
-        shape = (self.nx,) if x is not None and numpy.ndim(x) == 1 else (n, self.nx)
+        which, n = self._which(envs)
+        start = None
+        if x is not None:
+            start = numbers("x", x, (self.nx,) if numpy.ndim(x) == 1 else (n, self.nx))
         check(library.costate_batch_reset(
-            self._handle, where, n, None if keyframe is None else keyframe.encode(), None if x is None else address("x", x, shape),
-            0 if x is None else x.size, None if noise is None else address("noise", noise, (self.ndx,)),
-            None if seeds is None else address("seeds", seeds, (n,), numpy.uint64)))
+            self._handle, which, n, None if keyframe is None else keyframe.encode(), start,
+            0 if start is None else start.size, None if noise is None else numbers("noise", noise, (self.ndx,)),
+            None if seeds is None else integers("seeds", seeds, (n,), numpy.uint64)))
 
-    def state(self):
-        """(x (n_env, nx), diverged (n_env) bool): the batch's own states, and which have diverged since their last reset."""
+    def _which(self, envs: Optional[ArrayLike]) -> Tuple[Optional[Integers], int]:
+        """Indices of environments (None: all) and their number, from indices or a mask."""
+        if envs is None:
+            return None, self.n_env
+        given = numpy.asarray(envs)
+        if given.dtype == numpy.bool_:
+            given = numpy.flatnonzero(mask("envs", given, self.n_env))
+        which: Integers = integers("envs", given, (None,))
+        return which, len(which)
+
+    def state(self) -> Tuple[Array, Mask]:
+        """(x (n_env, nx), diverged (n_env) bool): the batch's own states, and which have diverged since their last
+        reset."""
         x, status = numpy.empty(self._x), numpy.empty(self._n, numpy.int32)
-        check(library.costate_batch_state(self._handle, x.ctypes.data, status.ctypes.data))
+        check(library.costate_batch_state(self._handle, x, status))
         return x, status != 0
 
-    def advance(self, u, out=None):
+    def advance(self, u: ArrayLike, out: Optional[Array] = None) -> Tuple[Array, Mask]:
         """Advances the batch's own states by one control step under u (n_env, nu); returns the same as `step`."""
         return self._step(None, u, out)
 
-    def residuals(self):
+    def residuals(self) -> Tuple[Array, Integers]:
         """(residual, unconverged) of the solver in the last `advance`, `step` or `rollout`: the largest velocity error
         (n_env), m/s, and the number of time steps without convergence (n_env) int32."""
         residual, unconverged = numpy.empty(self._n), numpy.empty(self._n, numpy.int32)
-        check(library.costate_batch_residuals(self._handle, residual.ctypes.data, unconverged.ctypes.data))
+        check(library.costate_batch_residuals(self._handle, residual, unconverged))
         return residual, unconverged
 
-    # ---- States of the caller ----------------------------------------------------------------------------------------------------------
+    # ---- States of the caller -----------------------------------------------------------------------------------------
 
-    def step(self, x, u, out=None):
+    def step(self, x: ArrayLike, u: ArrayLike, out: Optional[Array] = None) -> Tuple[Array, Mask]:
         """(x_next (n_env, nx), diverged (n_env) bool) after one control step from x (n_env, nx) under u (n_env, nu).
 
         out: an array for x_next, which may be x."""
-        return self._step(address("x", x, self._x), u, out)
+        return self._step(numbers("x", x, self._x), u, out)
 
-    def _step(self, x, u, out):
-        x_next, where = output("out", out, self._x)
-        status = numpy.empty(self._n, numpy.int32)
-        check(library.costate_batch_step(self._handle, x, address("u", u, self._u), where, status.ctypes.data))
+    def _step(self, x: Optional[Array], u: ArrayLike, out: Optional[Array]) -> Tuple[Array, Mask]:
+        x_next, status = output("out", out, self._x), numpy.empty(self._n, numpy.int32)
+        self._run(library.costate_batch_step, x, numbers("u", u, self._u), x_next, status)
         return x_next, status != 0
 
-    def rollout(self, x, u, out=None):
-        """(states (n_steps, n_env, nx), completed (n_env) int32): the states after each control step from x (n_env, nx) under u (n_steps,
-        n_env, nu), and the number of steps before each environment diverged."""
-        n_steps = len(u)
-        states, where = output("out", out, (n_steps, *self._x))
+    def rollout(self, x: ArrayLike, u: ArrayLike, out: Optional[Array] = None) -> Tuple[Array, Integers]:
+        """(states (n_steps, n_env, nx), completed (n_env) int32): the states after each control step from x (n_env, nx)
+        under u (n_steps, n_env, nu), and the number of steps before each environment diverged."""
+        controls = numbers("u", u, (None, *self._u))
+        states = output("out", out, (len(controls), *self._x))
         completed = numpy.empty(self._n, numpy.int32)
-        check(library.costate_batch_rollout(self._handle, n_steps, address("x", x, self._x), address("u", u, (n_steps, *self._u)), where,
-                                            completed.ctypes.data))
+        self._run(library.costate_batch_rollout, len(controls), numbers("x", x, self._x), controls, states, completed)
         return states, completed
 
-    def backward(self, x, u, states_bar, completed=None, wanted=_ALL, each=False):
+    def backward(self, x: ArrayLike, u: ArrayLike, states_bar: ArrayLike, completed: Optional[ArrayLike] = None,
+                 wanted: Collection[str] = _ALL, each: bool = False) -> BatchGradient:
         """Pulls back the gradient of a function of all states of a rollout.
 
-        x (n_steps, n_env, nx): the states before each control step; u (n_steps, n_env, nu) and `completed` as in the rollout; states_bar
-        (n_steps, n_env, nx or ndx): gradients of the states after each step. `wanted` names the fields of the returned BatchGradient to
-        compute; the gradient of parameters is summed over environments unless `each`."""
-        n_steps, width = len(u), self.nx if self.ambient else self.ndx
+        x (n_steps, n_env, nx): the states before each control step; u (n_steps, n_env, nu) and `completed` as in the
+        rollout; states_bar (n_steps, n_env, nx or ndx): gradients of the states after each step. `wanted` names the fields
+        of the returned BatchGradient to compute; the gradient of parameters is summed over environments unless `each`."""
+        check_wanted(wanted, _ALL)
+        width, controls = self.nx if self.ambient else self.ndx, numbers("u", u, (None, *self._u))
+        n_steps = len(controls)
         sizes = ((self.n_env, width), (n_steps, *self._u), (self.n_env, self.nparam) if each else (self.nparam,))
         bars = BatchGradient(*(numpy.empty(size) if name in wanted else None for name, size in zip(_ALL, sizes)))
-        check(library.costate_batch_backward(
-            self._handle, n_steps, address("x", x, (n_steps, *self._x)), address("u", u, (n_steps, *self._u)),
-            None if completed is None else address("completed", completed, self._n, numpy.int32),
-            address("states_bar", states_bar, (n_steps, self.n_env, width)), *(None if bar is None else bar.ctypes.data for bar in bars),
-            0 if bars.parameters is None else bars.parameters.size))
+        self._run(library.costate_batch_backward, n_steps, numbers("x", x, (n_steps, *self._x)), controls,
+                  None if completed is None else integers("completed", completed, self._n),
+                  numbers("states_bar", states_bar, (n_steps, self.n_env, width)), *bars,
+                  0 if bars.parameters is None else bars.parameters.size)
         return bars
 
-    # ---- Frames ------------------------------------------------------------------------------------------------------------------------
+    def jacobian(self, x: ArrayLike, u: ArrayLike, envs: Optional[ArrayLike] = None,
+                 parameters: bool = False) -> BatchJacobian:
+        """The BatchJacobian of one control step from x (n_env, nx) under u (n_env, nu), by all threads.
 
-    def frames(self, names):
+        Rows and columns are tangent vectors (ndx) of states, also if the batch is ambient. envs: environments to compute,
+        as for `reset`; the Jacobians of others are zero. by_parameters is None unless `parameters`."""
+        n, which = self.n_env, None
+        indices, _ = self._which(envs)
+        if indices is not None:
+            which = numpy.zeros(n, bool)
+            which[indices] = True
+        sizes = (n, self.ndx, self.ndx), (n, self.ndx, self.nu), (n, self.ndx, self.nparam)
+        by_x, by_u, by_theta = (numpy.zeros(size) if wanted else None for size, wanted in zip(sizes, (1, 1, parameters)))
+        status = numpy.empty(n, numpy.int32)
+        self._run(library.costate_batch_jacobian, numbers("x", x, self._x), numbers("u", u, self._u), which, by_x, by_u,
+                  by_theta, status)
+        assert by_x is not None and by_u is not None
+        return BatchJacobian(by_x, by_u, by_theta, status != 0)
+
+    def _run(self, function: Callable[..., int], *arguments: Any) -> None:
+        """A call that may take long: signals end it."""
+        self._signals.check(function(self._handle, *arguments))
+
+    # ---- Frames -------------------------------------------------------------------------------------------------------
+
+    def frames(self, names: Sequence[str]) -> Integers:
         """Indices (int32) of bodies and sites by their names, for `poses`."""
         known = self.model.bodies + self.model.sites
-        missing = [name for name in names if name not in known]
-        if missing:
-            raise ValueError(f"there is no body or site {missing[0]!r}; there are {', '.join(known)}")
+        for name in names:
+            if name not in known:
+                raise BadArgument(f"there is no body or site {name!r}{suggestion(name, known)}")
         return numpy.array([known.index(name) for name in names], numpy.int32)
 
-    def poses(self, x, frames):
-        """(poses (n_env, n, 7): origin, m, and quaternion (w >= 0); velocities (n_env, n, 6): of the origin, m/s, and angular, rad/s), all
-        in world axes, of frames (n) in states x (n_env, nx)."""
-        n = len(frames)
+    def poses(self, x: ArrayLike, frames: ArrayLike) -> Tuple[Array, Array]:
+        """(poses (n_env, n, 7): origin, m, and quaternion (w >= 0); velocities (n_env, n, 6): of the origin, m/s, and
+        angular, rad/s), all in world axes, of frames (n) in states x (n_env, nx)."""
+        which: Integers = integers("frames", frames, (None,))
+        n = len(which)
         poses, velocities = numpy.empty((self.n_env, n, 7)), numpy.empty((self.n_env, n, 6))
-        check(library.costate_batch_poses(self._handle, address("x", x, self._x), address("frames", frames, (n,), numpy.int32), n,
-                                          poses.ctypes.data, velocities.ctypes.data))
+        check(library.costate_batch_poses(self._handle, numbers("x", x, self._x), which, n, poses, velocities))
         return poses, velocities
 
-    def poses_vjp(self, x, frames, poses_bar=None, velocities_bar=None, wanted=("x", "parameters"), each=False):
-        """The BatchGradient (with u = None) of a function of poses and velocities, from its gradients poses_bar and velocities_bar; None:
-        zeros.
+    def poses_vjp(self, x: ArrayLike, frames: ArrayLike, poses_bar: Optional[ArrayLike] = None,
+                  velocities_bar: Optional[ArrayLike] = None, wanted: Collection[str] = ("x", "parameters"),
+                  each: bool = False) -> BatchGradient:
+        """The BatchGradient (with u = None) of a function of poses and velocities, from its gradients poses_bar and
+        velocities_bar; None: zeros.
 
-        poses_bar is (n_env, n, 7) if the batch is ambient, otherwise (n_env, n, 6): origin, and rotation in axes of the frame."""
-        n, width = len(frames), 7 if self.ambient else 6
+        poses_bar is (n_env, n, 7) if the batch is ambient, otherwise (n_env, n, 6): origin, and rotation in axes of the
+        frame."""
+        check_wanted(wanted, ("x", "parameters"))
+        which: Integers = integers("frames", frames, (None,))
+        n, width = len(which), 7 if self.ambient else 6
         x_bar = numpy.empty((self.n_env, self.nx if self.ambient else self.ndx)) if "x" in wanted else None
         theta_bar = numpy.empty((self.n_env, self.nparam) if each else (self.nparam,)) if "parameters" in wanted else None
         check(library.costate_batch_poses_vjp(
-            self._handle, address("x", x, self._x), address("frames", frames, (n,), numpy.int32), n,
-            None if poses_bar is None else address("poses_bar", poses_bar, (self.n_env, n, width)),
-            None if velocities_bar is None else address("velocities_bar", velocities_bar, (self.n_env, n, 6)),
-            None if x_bar is None else x_bar.ctypes.data, None if theta_bar is None else theta_bar.ctypes.data,
-            0 if theta_bar is None else theta_bar.size))
+            self._handle, numbers("x", x, self._x), which, n,
+            None if poses_bar is None else numbers("poses_bar", poses_bar, (self.n_env, n, width)),
+            None if velocities_bar is None else numbers("velocities_bar", velocities_bar, (self.n_env, n, 6)),
+            x_bar, theta_bar, 0 if theta_bar is None else theta_bar.size))
         return BatchGradient(x_bar, None, theta_bar)
 
 
-def _bytes(model, options):
+class _Signals:
+    """Lets Python's signal handlers run during calls of the library, and raises what they raise.
+
+    The library asks between control steps, by calling `send` of a generator that waits inside a try statement. So an
+    exception of a handler, which Python may raise at the very first instruction of a callback, is always caught."""
+
+    def __init__(self, handle: ctypes.c_void_p) -> None:
+        self._caught: List[BaseException] = []
+        self._asked = INTERRUPT(_answers(self._caught).send)
+        self._asked(None)  # enters the try statement
+        check(library.costate_batch_set_interrupt(handle, self._asked, None))
+
+    def check(self, status: int) -> None:
+        if self._caught:
+            error = self._caught.pop()
+            self._caught.clear()
+            raise error
+        check(status)
+
+
+def _answers(caught: List[BaseException]) -> Generator[int, Any, None]:
+    """Yields 1 after a handler has raised an exception, which it adds to `caught`, otherwise 0."""
+    answer = 0
+    while True:
+        try:
+            while True:
+                yield answer
+                answer = 0
+        except GeneratorExit:
+            return
+        except BaseException as error:
+            # without this frame in its traceback, which would be cleared together with the traceback
+            caught.append(error.with_traceback(error.__traceback__ and error.__traceback__.tb_next))
+            answer = 1
+
+
+def _options(model: Model, n_env: int, threads: int, substeps: int, own_parameters: bool, ambient: bool,
+             checkpoint_bytes: int) -> BatchOptions:
+    check_type("model", model, Model, "costate.Model(file or name) loads one")
+    if checkpoint_bytes < 0:
+        raise BadArgument(f"checkpoint_bytes is {checkpoint_bytes}, the least is 0")
+    return BatchOptions(integer("n_env", n_env), integer("threads", threads), integer("substeps", substeps),
+                        bool(own_parameters), bool(ambient), checkpoint_bytes)
+
+
+def _bytes(model: Model, options: BatchOptions) -> int:
     size = ctypes.c_size_t()
     check(library.costate_batch_bytes(model._handle, ctypes.byref(options), ctypes.byref(size)))
-    return size.value
+    return int(size.value)
+
+
+def _restored(kind: Any, model: Model, options: Tuple[Any, ...], parameters: Optional[Array], x: Array) -> Any:
+    batch = kind(model, *options)
+    if parameters is not None:
+        batch.set_parameters(parameters)
+    batch.reset(x=x)
+    return batch

@@ -1,10 +1,13 @@
 """Exceptions for the statuses of the library."""
+from __future__ import annotations
+
+from typing import Dict, Optional, Tuple, Type
 
 
 class Error(Exception):
     """Base of all exceptions of the library; `str()` is the sentence of `costate_last_error()`."""
 
-    status = None
+    status: Optional[int] = None
 
 
 class BadArgument(Error, ValueError):
@@ -14,7 +17,7 @@ class BadArgument(Error, ValueError):
 
 
 class BadHandle(Error, ValueError):
-    """The model or batch has been closed."""
+    """The model or batch has been closed, or the batch belongs to the process that called fork()."""
 
     status = -2
 
@@ -49,8 +52,15 @@ class Internal(Error, RuntimeError):
     status = -7
 
 
+class Interrupted(Error):
+    """A call on a batch was ended between two control steps. Python raises the exception of the signal instead."""
+
+    status = -8
+
+
 class ModelWarning(UserWarning):
     """A warning about an unsupported element of a file or about its initial state."""
 
 
-BY_STATUS = {kind.status: kind for kind in (BadArgument, BadHandle, BadFile, Diverged, NoMemory, BadVersion, Internal)}
+_KINDS: Tuple[Type[Error], ...] = (BadArgument, BadHandle, BadFile, Diverged, NoMemory, BadVersion, Internal, Interrupted)
+BY_STATUS: Dict[Optional[int], Type[Error]] = {kind.status: kind for kind in _KINDS}

@@ -1,61 +1,132 @@
 """Models, and functions of one state."""
+from __future__ import annotations
+
 import ctypes
+import json
 import os
 import warnings
 import weakref
-from typing import NamedTuple, Optional
+from pathlib import Path
+from typing import Any, Collection, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type, Union
 
 import numpy
+import numpy.typing
 
-from ._arrays import address
-from ._library import check, library
-from .errors import ModelWarning
+from ._arrays import Array, ArrayLike, check_wanted, index, integer, numbers
+from ._library import LoadOptions, check, library
+from .errors import BadFile, ModelWarning
 
 _BODY, _JOINT, _ACTUATOR, _PARAMETER, _WARNING, _SITE, _KEYFRAME = range(7)  # enum costate_kind
 _ALL = ("q", "v", "u", "parameters")
 
-_CONTACT = numpy.dtype([("body_a", numpy.int32), ("body_b", numpy.int32), ("point", float, 3), ("normal", float, 3), ("gap", float),
-                        ("impulse", float, 3)])  # costate_contact
+_CONTACT = numpy.dtype([("body_a", numpy.int32), ("body_b", numpy.int32), ("point", float, 3), ("normal", float, 3),
+                        ("gap", float), ("impulse", float, 3)])  # costate_contact
+
+PathLike = Union[str, "os.PathLike[str]"]
 
 
 class StepGradient(NamedTuple):
     """Gradient with respect to the inputs of a step; None for inputs that were not requested."""
 
-    q: Optional[numpy.ndarray]  # (nv)
-    v: Optional[numpy.ndarray]  # (nv)
-    u: Optional[numpy.ndarray]  # (nu)
-    parameters: Optional[numpy.ndarray]  # (nparam)
+    q: Optional[Array]  # (nv)
+    v: Optional[Array]  # (nv)
+    u: Optional[Array]  # (nu)
+    parameters: Optional[Array]  # (nparam)
 
 
 class StateGradient(NamedTuple):
     """Gradient with respect to the inputs of a step of a whole state; None for inputs that were not requested."""
 
-    x: Optional[numpy.ndarray]  # (ndx)
-    u: Optional[numpy.ndarray]  # (nu)
-    parameters: Optional[numpy.ndarray]  # (nparam)
+    x: Optional[Array]  # (ndx)
+    u: Optional[Array]  # (nu)
+    parameters: Optional[Array]  # (nparam)
 
 
 class StepJacobian(NamedTuple):
     """Jacobian of (q_next, v_next) with respect to the inputs of a step. For whole states, ndx replaces 2 nv."""
 
-    by_state: numpy.ndarray  # (2 nv, 2 nv), columns (q, v)
-    by_control: numpy.ndarray  # (2 nv, nu)
-    by_parameters: Optional[numpy.ndarray]  # (2 nv, nparam)
+    by_state: Array  # (2 nv, 2 nv), columns (q, v)
+    by_control: Array  # (2 nv, nu)
+    by_parameters: Optional[Array]  # (2 nv, nparam)
+
+
+class Source(NamedTuple):
+    """Where a model comes from: everything that loads it again."""
+
+    text: Optional[bytes]  # the contents of the file; None for the name of an included scene
+    name: str  # of the scene, or the path that stands for the text
+    format: Optional[str]
+    base: Optional[str]
+    search: Tuple[str, ...]
+    strict: bool
+    self_collision: bool
+    hull_vertices: Optional[int]
 
 
 class Model:
     """The contents of a file, including parameters. Any number of threads may use one model.
 
-    `source` is the path of a scene (JSON), a URDF or an MJCF file, or the name of an included scene. `warnings` lists
-    unsupported elements of the file and problems of its initial state; each is also issued as a ModelWarning.
+    source: the path of a scene (JSON), a URDF or an MJCF file, or the name of an included scene. `Model.from_string` takes
+        the contents themselves.
+    base: "fixed" or "floating" for the root of a URDF or MJCF robot; None: as the file says.
+    search: folders to search for meshes and packages, subfolders included.
+    strict: unsupported elements of URDF and MJCF files raise BadFile instead of a ModelWarning.
+    self_collision: the links of a URDF collide with each other, except a link and its parent.
+    hull_vertices: the largest number of vertices of the hull of a mesh, 4 or more; None: no limit.
+
+    The options apply to every robot that a scene includes. Raises BadFile if the file is missing or invalid, and
+    BadArgument for an option that is not allowed. `warnings` lists unsupported elements of the file and problems of its
+    initial state; each is also issued as a ModelWarning.
+
+    Functions take arrays of float64 without a copy, and convert other numbers: lists, integers, float32, strided arrays,
+    tensors of the CPU. They return new arrays of float64. A model can be pickled and copied: the copy is read from the same
+    text with the same options, and has the same parameters. As a context manager, it is closed at the end.
     """
 
-    def __init__(self, source):
-        handle = ctypes.c_void_p()
-        check(library.costate_model_load(os.fsencode(source), ctypes.byref(handle)))
-        self._handle = handle
-        self.close = weakref.finalize(self, library.costate_model_free, handle)  # frees it early; later calls raise BadHandle
-        self.source = os.fspath(source)
+    def __init__(self, source: PathLike, *, base: Optional[str] = None, search: Sequence[PathLike] = (), strict: bool = False,
+                 self_collision: bool = False, hull_vertices: Optional[int] = None) -> None:
+        name = os.fspath(source)
+        if not isinstance(name, str):
+            raise TypeError(f"source must be a path or a name, not {type(source).__name__}")
+        self._load(Source(_read(name), name, None, base, _folders(search), strict, self_collision, hull_vertices), warn=True)
+
+    @classmethod
+    def from_string(cls: Type[Model], text: Union[str, bytes, Mapping[str, Any]], format: Optional[str] = None,
+                    name: PathLike = "text", *, base: Optional[str] = None, search: Sequence[PathLike] = (),
+                    strict: bool = False, self_collision: bool = False, hull_vertices: Optional[int] = None) -> Model:
+        """A model from the text of a scene, a URDF or an MJCF file, or from a dict that holds the JSON value of a scene.
+
+        format: "json", "urdf" or "mjcf"; None: as the text begins. name: the path that stands for the text in messages;
+        relative paths in the text start in its folder, and a robot without a name is called as it. Other options as for
+        `Model`."""
+        if isinstance(text, Mapping):
+            if format not in (None, "json"):
+                raise ValueError(f"a dict has the format json, not {format}")
+            text, format = json.dumps(text), "json"
+        if isinstance(text, str):
+            text = text.encode()
+        model = cls.__new__(cls)
+        model._load(Source(bytes(text), os.fspath(name), format, base, _folders(search), strict, self_collision,
+                           hull_vertices), warn=True)
+        return model
+
+    def _load(self, source: Source, warn: bool) -> None:
+        folders = [os.fsencode(folder) for folder in source.search]
+        options = LoadOptions(ctypes.sizeof(LoadOptions), None if source.base is None else source.base.encode(),
+                              (ctypes.c_char_p * len(folders))(*folders), len(folders), bool(source.strict),
+                              bool(source.self_collision),
+                              0 if source.hull_vertices is None else integer("hull_vertices", source.hull_vertices))
+        handle, name = ctypes.c_void_p(), os.fsencode(source.name)
+        if source.text is None:
+            status = library.costate_model_load_with(name, ctypes.byref(options), ctypes.byref(handle))
+        else:
+            status = library.costate_model_parse(source.text, len(source.text),
+                                                 None if source.format is None else source.format.encode(), name,
+                                                 ctypes.byref(options), ctypes.byref(handle))
+        check(status)
+        self._handle, self._source = handle, source
+        self._finalizer = weakref.finalize(self, library.costate_model_free, handle)
+        self.source = source.name
         self.nq = check(library.costate_model_nq(handle))
         self.nv = check(library.costate_model_nv(handle))
         self.nu = check(library.costate_model_nu(handle))
@@ -70,218 +141,258 @@ class Model:
         self.sites = self._names(_SITE)  # named frames on bodies
         self.keyframes = self._names(_KEYFRAME)  # named states of the file, for example "robot/home"
         self.warnings = self._names(_WARNING)  # about unsupported elements and the initial state
-        for line in self.warnings:
-            warnings.warn(line, ModelWarning, stacklevel=2)
+        for line in self.warnings if warn else ():
+            warnings.warn(line, ModelWarning, stacklevel=3)
         self._q, self._v, self._u = (self.nq,), (self.nv,), (self.nu,)
         self._x, self._dx, self._theta = (self.nx,), (self.ndx,), (self.nparam,)
 
-    def __repr__(self):
-        return f"<costate.Model {self.source!r}: nq {self.nq}, nv {self.nv}, nu {self.nu}>"
+    def close(self) -> None:
+        """Frees the model early; later calls raise BadHandle. Batches of the model go on."""
+        self._finalizer()
 
-    def _names(self, kind):
+    def __enter__(self) -> Model:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        source = self._source
+        if source.text is not None:
+            source = source._replace(name=os.path.abspath(source.name))
+        return _restored, (type(self), source, self.parameters)
+
+    def __repr__(self) -> str:
+        return (f"<costate.Model {self.source!r}: {len(self.bodies)} bodies, nq {self.nq}, nv {self.nv}, nu {self.nu}"
+                f"{'' if self._finalizer.alive else ', closed'}>")
+
+    def _names(self, kind: int) -> List[str]:
         names = []
-        for index in range(check(library.costate_model_count(self._handle, kind))):
-            buffer = ctypes.create_string_buffer(1 + check(library.costate_model_name(self._handle, kind, index, None, 0)))
-            check(library.costate_model_name(self._handle, kind, index, buffer, len(buffer)))
+        for i in range(check(library.costate_model_count(self._handle, kind))):
+            buffer = ctypes.create_string_buffer(1 + check(library.costate_model_name(self._handle, kind, i, None, 0)))
+            check(library.costate_model_name(self._handle, kind, i, buffer, len(buffer)))
             names.append(buffer.value.decode())
         return names
 
-    def joint_slices(self, joint):
+    def joint_slices(self, joint: Union[str, int]) -> Tuple[slice, slice]:
         """The numbers of a joint (its name or index): slices of q and of v."""
         layout = (ctypes.c_int * 4)()
-        check(library.costate_model_joint(self._handle, _index(self.joints, joint, "joint"), layout))
+        check(library.costate_model_joint(self._handle, index(self.joints, joint, "joint"), layout))
         return slice(layout[0], layout[0] + layout[1]), slice(layout[2], layout[2] + layout[3])
 
     @property
-    def parameters(self):
+    def parameters(self) -> Array:
         """theta (nparam), a copy; the setter checks ranges. `parameter_names` has their names."""
         theta = numpy.empty(self.nparam)
-        check(library.costate_model_get_parameters(self._handle, theta.ctypes.data, self.nparam))
+        check(library.costate_model_get_parameters(self._handle, theta, self.nparam))
         return theta
 
     @parameters.setter
-    def parameters(self, theta):
-        check(library.costate_model_set_parameters(self._handle, address("theta", theta, (self.nparam,)), self.nparam))
+    def parameters(self, theta: ArrayLike) -> None:
+        check(library.costate_model_set_parameters(self._handle, numbers("theta", theta, self._theta), self.nparam))
 
-    def set_parameter(self, name, value):
-        """Sets one parameter by its name."""
+    def set_parameter(self, name: str, value: float) -> None:
+        """Sets one parameter by its name. Raises BadArgument if there is no such parameter or the value is not allowed."""
         theta = self.parameters
-        theta[_index(self.parameter_names, name, "parameter")] = value
+        theta[index(self.parameter_names, name, "parameter")] = value
         self.parameters = theta
 
-    def initial_state(self):
+    def initial_state(self) -> Tuple[Array, Array]:
         """The initial state (q (nq), v (nv)) of the file."""
         q, v = numpy.empty(self.nq), numpy.empty(self.nv)
-        check(library.costate_model_initial_state(self._handle, q.ctypes.data, v.ctypes.data))
+        check(library.costate_model_initial_state(self._handle, q, v))
         return q, v
 
-    def state(self, q, v):
+    def state(self, q: ArrayLike, v: ArrayLike) -> Array:
         """The whole state x (nx) of q (nq) and v (nv), with no kept impulses."""
-        self._state(q, v)
-        return numpy.concatenate([q, v, numpy.zeros(self.nx - self.nq - self.nv)])
+        return numpy.concatenate([*self._state(q, v), numpy.zeros(self.nx - self.nq - self.nv)])
 
-    # ---- Configurations ----------------------------------------------------------------------------------------------------------
+    # ---- Configurations ----------------------------------------------------------------------------------------------
 
-    def retract(self, q, d):
+    def retract(self, q: ArrayLike, d: ArrayLike) -> Array:
         """q (nq) displaced by the tangent vector d (nv)."""
         q_next = numpy.empty(self.nq)
-        check(library.costate_retract(self._handle, address("q", q, self._q), address("d", d, self._v), q_next.ctypes.data))
+        check(library.costate_retract(self._handle, numbers("q", q, self._q), numbers("d", d, self._v), q_next))
         return q_next
 
-    def difference(self, a, b):
+    def difference(self, a: ArrayLike, b: ArrayLike) -> Array:
         """The shortest d (nv) with retract(a, d) = b; a, b (nq)."""
         d = numpy.empty(self.nv)
-        check(library.costate_difference(self._handle, address("a", a, self._q), address("b", b, self._q), d.ctypes.data))
+        check(library.costate_difference(self._handle, numbers("a", a, self._q), numbers("b", b, self._q), d))
         return d
 
-    def gradient_to_tangent(self, q, ambient):
+    def gradient_to_tangent(self, q: ArrayLike, ambient: ArrayLike) -> Array:
         """The tangent gradient (nv) at q (nq) of a function of q/|q| with the ambient gradient `ambient` (nq)."""
         tangent = numpy.empty(self.nv)
-        check(library.costate_gradient_to_tangent(self._handle, address("q", q, self._q), address("ambient", ambient, self._q),
-                                                  tangent.ctypes.data))
+        check(library.costate_gradient_to_tangent(self._handle, numbers("q", q, self._q),
+                                                  numbers("ambient", ambient, self._q), tangent))
         return tangent
 
-    def gradient_to_ambient(self, q, tangent):
+    def gradient_to_ambient(self, q: ArrayLike, tangent: ArrayLike) -> Array:
         """The ambient gradient (nq) for a tangent gradient (nv), without components along quaternions."""
         ambient = numpy.empty(self.nq)
-        check(library.costate_gradient_to_ambient(self._handle, address("q", q, self._q), address("tangent", tangent, self._v),
-                                                  ambient.ctypes.data))
+        check(library.costate_gradient_to_ambient(self._handle, numbers("q", q, self._q),
+                                                  numbers("tangent", tangent, self._v), ambient))
         return ambient
 
-    def body_pose(self, q, body):
+    def body_pose(self, q: ArrayLike, body: Union[str, int]) -> Tuple[Array, Array]:
         """World position (3), m, and quaternion (4, w x y z, w >= 0) of a body (its name or index)."""
         position, quaternion = numpy.empty(3), numpy.empty(4)
-        check(library.costate_body_pose(self._handle, address("q", q, self._q), _index(self.bodies, body, "body"),
-                                        position.ctypes.data, quaternion.ctypes.data))
+        check(library.costate_body_pose(self._handle, numbers("q", q, self._q), index(self.bodies, body, "body"), position,
+                                        quaternion))
         return position, quaternion
 
-    # ---- Dynamics without contact, springs, damping and actuators: M(q) a + c(q, v) = tau ------------------------------------------
+    # ---- Dynamics without contact, springs, damping and actuators: M(q) a + c(q, v) = tau -----------------------------
 
-    def forward_dynamics(self, q, v, tau):
+    def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Array:
         """Accelerations a (nv) under joint forces tau (nv)."""
         a = numpy.empty(self.nv)
-        check(library.costate_forward_dynamics(self._handle, *self._state(q, v), address("tau", tau, self._v), a.ctypes.data))
+        check(library.costate_forward_dynamics(self._handle, *self._state(q, v), numbers("tau", tau, self._v), a))
         return a
 
-    def inverse_dynamics(self, q, v, a):
+    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """Joint forces tau (nv) that give accelerations a (nv)."""
         tau = numpy.empty(self.nv)
-        check(library.costate_inverse_dynamics(self._handle, *self._state(q, v), address("a", a, self._v), tau.ctypes.data))
+        check(library.costate_inverse_dynamics(self._handle, *self._state(q, v), numbers("a", a, self._v), tau))
         return tau
 
-    def mass_matrix(self, q):
+    def mass_matrix(self, q: ArrayLike) -> Array:
         """M (nv, nv), armature included."""
         M = numpy.empty((self.nv, self.nv))
-        check(library.costate_mass_matrix(self._handle, address("q", q, self._q), M.ctypes.data))
+        check(library.costate_mass_matrix(self._handle, numbers("q", q, self._q), M))
         return M
 
-    def forward_dynamics_derivatives(self, q, v, tau):
+    def forward_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Tuple[Array, Array, Array]:
         """(da_dq, da_dv, da_dtau), each (nv, nv); row i belongs to a_i."""
-        J = [numpy.empty((self.nv, self.nv)) for _ in range(3)]
-        check(library.costate_forward_dynamics_derivatives(self._handle, *self._state(q, v), address("tau", tau, self._v),
-                                                           *(part.ctypes.data for part in J)))
-        return tuple(J)
+        by_q, by_v, by_tau = (numpy.empty((self.nv, self.nv)) for _ in range(3))
+        check(library.costate_forward_dynamics_derivatives(self._handle, *self._state(q, v), numbers("tau", tau, self._v),
+                                                           by_q, by_v, by_tau))
+        return by_q, by_v, by_tau
 
-    # ---- A time step with everything the file describes ----------------------------------------------------------------------------
+    # ---- A time step with everything the file describes ---------------------------------------------------------------
     # It neither uses nor keeps impulses of a warm start; to continue from the last step, use the functions of whole states.
 
-    def step(self, q, v, u):
+    def step(self, q: ArrayLike, v: ArrayLike, u: ArrayLike) -> Tuple[Array, Array]:
         """(q_next, v_next) one time step after (q (nq), v (nv)) with controls u (nu)."""
         q_next, v_next = numpy.empty(self.nq), numpy.empty(self.nv)
-        check(library.costate_step(self._handle, *self._state(q, v), address("u", u, self._u), q_next.ctypes.data, v_next.ctypes.data))
+        check(library.costate_step(self._handle, *self._state(q, v), numbers("u", u, self._u), q_next, v_next))
         return q_next, v_next
 
-    def step_vjp(self, q, v, u, q_next_bar, v_next_bar, wanted=_ALL):
+    def step_vjp(self, q: ArrayLike, v: ArrayLike, u: ArrayLike, q_next_bar: ArrayLike, v_next_bar: ArrayLike,
+                 wanted: Collection[str] = _ALL) -> StepGradient:
         """Pulls the gradient of a function of (q_next, v_next), q_next_bar and v_next_bar (nv), back through the step.
 
         `wanted` names the fields of the returned StepGradient to compute."""
+        check_wanted(wanted, _ALL)
         sizes = dict(zip(_ALL, (self.nv, self.nv, self.nu, self.nparam)))
         bars = StepGradient(*(numpy.empty(sizes[name]) if name in wanted else None for name in _ALL))
-        check(library.costate_step_vjp(self._handle, *self._state(q, v), address("u", u, self._u),
-                                       address("q_next_bar", q_next_bar, self._v), address("v_next_bar", v_next_bar, self._v),
-                                       *(None if bar is None else bar.ctypes.data for bar in bars)))
+        check(library.costate_step_vjp(self._handle, *self._state(q, v), numbers("u", u, self._u),
+                                       numbers("q_next_bar", q_next_bar, self._v),
+                                       numbers("v_next_bar", v_next_bar, self._v), *bars))
         return bars
 
-    def step_jvp(self, q, v, u, q_dot=None, v_dot=None, u_dot=None, theta_dot=None):
-        """The derivative (q_next_dot, v_next_dot), each (nv), along q_dot, v_dot (nv), u_dot (nu), theta_dot (nparam); None: zeros."""
-        along = (("q_dot", q_dot, self._v), ("v_dot", v_dot, self._v), ("u_dot", u_dot, self._u),
-                 ("theta_dot", theta_dot, self._theta))
+    def step_jvp(self, q: ArrayLike, v: ArrayLike, u: ArrayLike, q_dot: Optional[ArrayLike] = None,
+                 v_dot: Optional[ArrayLike] = None, u_dot: Optional[ArrayLike] = None,
+                 theta_dot: Optional[ArrayLike] = None) -> Tuple[Array, Array]:
+        """The derivative (q_next_dot, v_next_dot), each (nv), along q_dot, v_dot (nv), u_dot (nu), theta_dot (nparam);
+        None: zeros."""
         q_next_dot, v_next_dot = numpy.empty(self.nv), numpy.empty(self.nv)
-        check(library.costate_step_jvp(self._handle, *self._state(q, v), address("u", u, self._u),
-                                       *(None if dot is None else address(name, dot, shape) for name, dot, shape in along),
-                                       q_next_dot.ctypes.data, v_next_dot.ctypes.data))
+        check(library.costate_step_jvp(self._handle, *self._state(q, v), numbers("u", u, self._u),
+                                       _optional("q_dot", q_dot, self._v), _optional("v_dot", v_dot, self._v),
+                                       _optional("u_dot", u_dot, self._u), _optional("theta_dot", theta_dot, self._theta),
+                                       q_next_dot, v_next_dot))
         return q_next_dot, v_next_dot
 
-    def step_jacobian(self, q, v, u, parameters=False):
+    def step_jacobian(self, q: ArrayLike, v: ArrayLike, u: ArrayLike, parameters: bool = False) -> StepJacobian:
         """The StepJacobian at (q, v, u); by_parameters is None unless `parameters`."""
-        rows = 2 * self.nv
-        J = StepJacobian(numpy.empty((rows, rows)), numpy.empty((rows, self.nu)),
-                         numpy.empty((rows, self.nparam)) if parameters else None)
-        check(library.costate_step_jacobian(self._handle, *self._state(q, v), address("u", u, self._u),
-                                            *(None if part is None else part.ctypes.data for part in J)))
+        J = self._empty_jacobian(2 * self.nv, parameters)
+        check(library.costate_step_jacobian(self._handle, *self._state(q, v), numbers("u", u, self._u), *J))
         return J
 
-    def state_step(self, x, u):
+    def state_step(self, x: ArrayLike, u: ArrayLike) -> Array:
         """The whole state x_next (nx) one time step after x (nx) with controls u (nu)."""
         x_next = numpy.empty(self.nx)
-        check(library.costate_state_step(self._handle, *self._whole(x, u), x_next.ctypes.data))
+        check(library.costate_state_step(self._handle, *self._whole(x, u), x_next))
         return x_next
 
-    def state_step_vjp(self, x, u, x_next_bar, wanted=("x", "u", "parameters")):
+    def state_step_vjp(self, x: ArrayLike, u: ArrayLike, x_next_bar: ArrayLike,
+                       wanted: Collection[str] = ("x", "u", "parameters")) -> StateGradient:
         """Pulls the gradient x_next_bar (ndx) of a function of x_next back through the step from x (nx).
 
         `wanted` names the fields of the returned StateGradient to compute."""
         sizes = {"x": self.ndx, "u": self.nu, "parameters": self.nparam}
+        check_wanted(wanted, tuple(sizes))
         bars = StateGradient(*(numpy.empty(size) if name in wanted else None for name, size in sizes.items()))
-        outputs = (None if bar is None else bar.ctypes.data for bar in bars)
         check(library.costate_state_step_vjp(self._handle, *self._whole(x, u),
-                                             address("x_next_bar", x_next_bar, self._dx), *outputs))
+                                             numbers("x_next_bar", x_next_bar, self._dx), *bars))
         return bars
 
-    def state_step_jvp(self, x, u, x_dot=None, u_dot=None, theta_dot=None):
+    def state_step_jvp(self, x: ArrayLike, u: ArrayLike, x_dot: Optional[ArrayLike] = None,
+                       u_dot: Optional[ArrayLike] = None, theta_dot: Optional[ArrayLike] = None) -> Array:
         """The derivative (ndx) of x_next along x_dot (ndx), u_dot (nu), theta_dot (nparam); None: zeros."""
-        along = (("x_dot", x_dot, self._dx), ("u_dot", u_dot, self._u), ("theta_dot", theta_dot, self._theta))
         x_next_dot = numpy.empty(self.ndx)
-        directions = (None if dot is None else address(name, dot, shape) for name, dot, shape in along)
-        check(library.costate_state_step_jvp(self._handle, *self._whole(x, u), *directions, x_next_dot.ctypes.data))
+        check(library.costate_state_step_jvp(self._handle, *self._whole(x, u), _optional("x_dot", x_dot, self._dx),
+                                             _optional("u_dot", u_dot, self._u),
+                                             _optional("theta_dot", theta_dot, self._theta), x_next_dot))
         return x_next_dot
 
-    def state_step_jacobian(self, x, u, parameters=False):
-        """The StepJacobian at the whole state x (nx), in tangent vectors (ndx); by_parameters is None unless `parameters`."""
-        J = StepJacobian(numpy.empty((self.ndx, self.ndx)), numpy.empty((self.ndx, self.nu)),
-                         numpy.empty((self.ndx, self.nparam)) if parameters else None)
-        check(library.costate_state_step_jacobian(self._handle, *self._whole(x, u),
-                                                  *(None if part is None else part.ctypes.data for part in J)))
+    def state_step_jacobian(self, x: ArrayLike, u: ArrayLike, parameters: bool = False) -> StepJacobian:
+        """The StepJacobian at the whole state x (nx), in tangent vectors (ndx); by_parameters is None unless
+        `parameters`."""
+        J = self._empty_jacobian(self.ndx, parameters)
+        check(library.costate_state_step_jacobian(self._handle, *self._whole(x, u), *J))
         return J
 
-    def residual(self, x, u):
+    def residual(self, x: ArrayLike, u: ArrayLike) -> Tuple[float, bool]:
         """(residual, converged) of the solver of contacts, limits and loops in the step from x (nx): the largest velocity
         error, m/s, and True if the solver has converged."""
         residual = ctypes.c_double()
-        left = check(library.costate_state_residual(self._handle, *self._whole(x, u), ctypes.addressof(residual)))
+        left = check(library.costate_state_residual(self._handle, *self._whole(x, u), ctypes.byref(residual)))
         return residual.value, left == 0
 
-    def contacts(self, q, v, u):
+    def contacts(self, q: ArrayLike, v: ArrayLike, u: ArrayLike) -> numpy.typing.NDArray[numpy.void]:
         """The contacts of the step from (q, v, u) without kept impulses: an array with fields body_a, body_b (-1: the
         world), point (3, m, world), normal (3, from b to a), gap (m, negative if they overlap), impulse (3, of the step,
         on a, N s)."""
-        where = (*self._state(q, v), address("u", u, self._u))
+        where = (*self._state(q, v), numbers("u", u, self._u))
         contacts = numpy.empty(check(library.costate_contacts(self._handle, *where, None, 0)), _CONTACT)
-        check(library.costate_contacts(self._handle, *where, contacts.ctypes.data, len(contacts)))
+        check(library.costate_contacts(self._handle, *where, contacts, len(contacts)))
         return contacts
 
-    def _state(self, q, v):
-        return address("q", q, self._q), address("v", v, self._v)
+    def _state(self, q: ArrayLike, v: ArrayLike) -> Tuple[Array, Array]:
+        return numbers("q", q, self._q), numbers("v", v, self._v)
 
-    def _whole(self, x, u):
-        return address("x", x, self._x), address("u", u, self._u)
+    def _whole(self, x: ArrayLike, u: ArrayLike) -> Tuple[Array, Array]:
+        return numbers("x", x, self._x), numbers("u", u, self._u)
+
+    def _empty_jacobian(self, n: int, parameters: bool) -> StepJacobian:
+        return StepJacobian(numpy.empty((n, n)), numpy.empty((n, self.nu)),
+                            numpy.empty((n, self.nparam)) if parameters else None)
 
 
-def _index(names, given, what):
-    """The index of a name; an index is returned unchanged."""
-    if not isinstance(given, str):
-        return int(given)
+def _optional(name: str, given: Optional[ArrayLike], shape: Tuple[int, ...]) -> Optional[Array]:
+    return None if given is None else numbers(name, given, shape)
+
+
+def _folders(search: Sequence[PathLike]) -> Tuple[str, ...]:
+    if isinstance(search, (str, os.PathLike)):
+        raise TypeError(f"search must be a list of folders, such as [{search!r}]")
+    return tuple(os.fspath(folder) for folder in search)
+
+
+def _read(name: str) -> Optional[bytes]:
+    """The contents of a file, or None if there is no such file: then the library looks for a scene of this name."""
+    if not os.path.isfile(name):
+        return None
     try:
-        return names.index(given)
-    except ValueError:
-        raise ValueError(f"there is no {what} {given!r}; there are {', '.join(names)}") from None
+        return Path(name).read_bytes()
+    except OSError as error:
+        raise BadFile(f"{name}: cannot be read: {error.strerror}") from None
+
+
+def _restored(kind: Type[Model], source: Source, parameters: Array) -> Model:
+    model = kind.__new__(kind)
+    model._load(source, warn=False)
+    if not numpy.array_equal(model.parameters, parameters):
+        model.parameters = parameters
+    return model

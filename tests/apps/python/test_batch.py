@@ -1,4 +1,6 @@
 """Batches: the bits of single calls, gradients against central differences, and bad input."""
+import copy
+import pickle
 import unittest
 
 import numpy
@@ -99,6 +101,54 @@ class BatchTest(unittest.TestCase):
         batch.reset()
         numpy.testing.assert_array_equal(batch.state()[0], numpy.repeat(start[None], self.n, 0))
 
+    def test_environments_to_reset_are_indices_or_a_mask(self):
+        batch, n = costate.Batch(self.m, 8), 8
+        start, other = batch.state()[0], states(self.m, 8, 1)
+        for envs in (numpy.array([1, 0, 0, 0, 1, 0, 0, 1], bool), [True, 0 > 1, False, False, True, False, False, True],
+                     [4, 0, 7], numpy.array([0, 4, 7], numpy.uint8), numpy.array([7, 4, 0])):
+            batch.reset(x=other)
+            batch.reset(envs=envs)
+            moved = (batch.state()[0] != other).any(1)
+            self.assertEqual(numpy.flatnonzero(moved).tolist(), [0, 4, 7])
+            numpy.testing.assert_array_equal(batch.state()[0][moved], start[moved])
+        batch.reset(envs=numpy.arange(n) == 3, x=other[5:6])
+        numpy.testing.assert_array_equal(batch.state()[0][3], batch.state()[0][5])
+        batch.reset(envs=[])
+        batch.reset(envs=numpy.zeros(n, bool))
+        before = batch.state()[0]
+        for envs, error, sentence in (([1, 2, 1], costate.BadArgument, "environment 1 more than once"),
+                                      ([8], costate.BadArgument, "no environment 8"), ([-1], costate.BadArgument, "-1"),
+                                      ([2**40], costate.BadArgument, "envs has numbers beyond"),
+                                      ([0.0], TypeError, "envs must hold integers, not float64"),
+                                      (numpy.ones(7, bool), ValueError, r"envs must have shape \(8,\), not \(7,\)")):
+            with self.assertRaisesRegex(error, sentence):
+                batch.reset(envs=envs)
+        numpy.testing.assert_array_equal(batch.state()[0], before)
+
+    def test_a_copy_has_parameters_and_states(self):
+        batch = costate.Batch(self.m, self.n, threads=2, substeps=SUBSTEPS, own_parameters=True, ambient=True)
+        theta = numpy.repeat(self.m.parameters[None], self.n, 0)
+        theta[2, self.m.parameter_names.index("bodies/robot/trunk/mass")] += 2
+        batch.set_parameters(theta)
+        batch.reset(x=self.x)
+        want = batch.advance(self.u[0])[0]
+        for other in (pickle.loads(pickle.dumps(batch)), copy.deepcopy(batch)):
+            self.assertEqual((other.n_env, other.substeps, other.ambient), (self.n, SUBSTEPS, True))
+            numpy.testing.assert_array_equal(other.state()[0], want)
+            numpy.testing.assert_array_equal(other.advance(self.u[1])[0], batch.step(want, self.u[1])[0])
+
+    def test_other_numbers_are_converted(self):
+        batch = costate.Batch(self.m, self.n)
+        single = self.x.astype("f")
+        want = batch.step(single.astype(float), self.u[0])[0]
+        for x in (single, single.tolist(), numpy.asfortranarray(single)):
+            numpy.testing.assert_array_equal(batch.step(x, self.u[0].tolist())[0], want)
+        states, completed = batch.rollout(single, self.u.tolist())
+        x = numpy.stack([single, states[0].astype("f")])
+        got = batch.backward(x, self.u, self.bar.astype("f"), completed.tolist())
+        want = batch.backward(x.astype(float), self.u, self.bar.astype("f").astype(float), completed)
+        numpy.testing.assert_array_equal(got.x, want.x)
+
     def test_one_that_diverges_stays_and_stops_no_other(self):
         batch = costate.Batch(self.m, self.n, ambient=True)
         x = self.x.copy()
@@ -131,16 +181,29 @@ class BatchTest(unittest.TestCase):
         self.assertEqual(batch.bytes, costate.Batch.bytes_of(self.m, self.n))
         with self.assertRaisesRegex(ValueError, r"u must have shape \(4, 12\), not \(3, 12\)"):
             batch.step(self.x, self.u[0, :3])
-        with self.assertRaisesRegex(TypeError, "x must be of float64, not float32"):
-            batch.step(self.x.astype("f"), self.u[0])
         frozen = self.x.copy()
         frozen.flags.writeable = False
-        with self.assertRaisesRegex(ValueError, "out is an output but read-only"):
-            batch.step(self.x, self.u[0], out=frozen)
+        for out in (frozen, numpy.repeat(self.x, 2, 1)[:, ::2]):
+            with self.assertRaisesRegex(ValueError, "out is an output and must be C-contiguous and writable"):
+                batch.step(self.x, self.u[0], out=out)
+        with self.assertRaisesRegex(TypeError, "out is an output and must be a numpy array of float64"):
+            batch.step(self.x, self.u[0], out=self.x.astype("f"))
+        with self.assertRaisesRegex(ValueError, "wanted has 'z'; possible are x, u, parameters"):
+            batch.backward(self.x[None], self.u[:1], self.bar[:1], wanted=("z",))
+        with self.assertRaisesRegex(ValueError, r"u must have shape \(n, 4, 12\), not \(4, 12\)"):
+            batch.rollout(self.x, self.u[0])
         with self.assertRaisesRegex(costate.BadArgument, "not finite"):
             batch.step(self.x, self.u[0] * numpy.nan)
-        with self.assertRaises(costate.BadArgument):
-            costate.Batch(self.m, 0)
+        for n in (0, -1, 2**32 + 4, 2**40):
+            with self.assertRaisesRegex(costate.BadArgument, f"n_env is {n}"):
+                costate.Batch(self.m, n)
+        for n in (4.0, "4", None, True):
+            with self.assertRaisesRegex(TypeError, "n_env must be an integer"):
+                costate.Batch(self.m, n)
+        with self.assertRaisesRegex(costate.BadArgument, "checkpoint_bytes is -1"):
+            costate.Batch(self.m, 4, checkpoint_bytes=-1)
+        with self.assertRaisesRegex(TypeError, "model must be a costate.Model, not str: costate.Model"):
+            costate.Batch("go1_stand", 4)
         own = self.m.parameters
         with self.assertRaises(costate.BadArgument):
             batch.set_parameters(numpy.repeat(own[None], self.n, 0))

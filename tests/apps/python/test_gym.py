@@ -1,4 +1,8 @@
 """Environments: Gymnasium's semantics, rewards and observations differentiated against central differences."""
+import copy
+import pickle
+import subprocess
+import sys
 import unittest
 
 import numpy
@@ -51,6 +55,53 @@ class TaskTest(unittest.TestCase):
         self.assertEqual((len(rewards), truncated), (100, False))
         self.assertAlmostEqual(start[0], 0.5 * 2**2)
         self.assertAlmostEqual(sum(rewards), start[0] - 2 * env.task._distance(env.state[None])[0][0])
+
+
+class Falling(gym.Task):
+    """A cart without a reward of its own, of which tests make tasks with faults."""
+
+    scene = "cartpole"
+
+    def observation(self, x, t):
+        return x.copy()
+
+
+class OwnTaskTest(unittest.TestCase):
+    def test_a_missing_method_names_itself(self):
+        env = gym.make(Falling())
+        env.reset(seed=0)
+        with self.assertRaisesRegex(NotImplementedError, r"^Falling must define reward\(x, action, x_next, t\)$"):
+            env.step([0])
+        Rewarded = type("Rewarded", (Falling,), {"reward": lambda self, x, action, x_next, t: x_next[:, 0]})
+        env = gym.make(Rewarded())
+        env.reset(seed=0)
+        env.step([0])
+        with self.assertRaisesRegex(NotImplementedError, r"^Rewarded must define observation_vjp\(x, t, bar\), or derive from"):
+            env.step_with_jacobian([0])
+        with self.assertRaisesRegex(NotImplementedError, "Task must define `scene`"):
+            gym.Task()
+        with self.assertRaisesRegex(NotImplementedError, r"Silent must define observation\(x, t\)"):
+            type("Silent", (gym.Task,), {"scene": "cartpole"})()
+        with self.assertRaisesRegex(NotImplementedError, "costate.view"):
+            env.render()
+
+    def test_results_of_another_shape_are_refused_with_both_shapes(self):
+        n = 3
+
+        def stepped(**methods):
+            envs = gym.make_vec(type("Own", (Falling,), {"reward": lambda self, x, *_: x[:, 0], **methods})(), n)
+            envs.reset(seed=0)
+            return envs.step(numpy.zeros((n, 1)))
+
+        self.assertEqual(stepped()[1].shape, (n,))
+        for method, result in (("reward", lambda x: x[:, :1]), ("reward", lambda x: x[0, 0]),
+                               ("terminated", lambda x: x[:, :1] > 9), ("truncated", lambda x: x[0, 0] > 9)):
+            shape = result(numpy.zeros((n, 4))).shape
+            with self.assertRaises(ValueError) as caught:
+                stepped(**{method: lambda self, x, *_: result(x)})
+            self.assertEqual(str(caught.exception), f"Own.{method} must return shape (3,), not {shape}")
+        with self.assertRaisesRegex(ValueError, r"Own.observation must return shape \(1, size\), not \(4,\)"):
+            stepped(observation=lambda self, x, t: x[0])
 
 
 class EnvTest(unittest.TestCase):
@@ -121,6 +172,87 @@ class EnvTest(unittest.TestCase):
                 numpy.testing.assert_allclose(rows, want, atol=1e-5 * max(1, numpy.abs(want).max()))
 
 
+    def test_observations_may_be_float32(self):
+        env, double = gym.make("ant", dtype=numpy.float32), gym.make("ant")
+        observation, _ = env.reset(seed=1)
+        numpy.testing.assert_array_equal(observation, double.reset(seed=1)[0].astype("f"))
+        for space in (env.observation_space, env.action_space):
+            self.assertEqual(space.dtype, numpy.float32)
+        action = env.action_space.sample()
+        self.assertEqual(action.dtype, numpy.float32)
+        observation, reward, *_ = env.step(action)
+        self.assertIn(observation, env.observation_space)
+        self.assertEqual((observation.dtype, reward), (numpy.float32, double.step(action)[1]))
+        envs = gym.make_vec("ant", 2, dtype="float32")
+        self.assertEqual(envs.reset(seed=1)[0].dtype, numpy.float32)
+        envs.reset(options={"x": envs.state * [1, 1, 9, *[1] * 26]})
+        observations, rewards, _, _, infos = envs.step(numpy.zeros((2, 8)))
+        self.assertEqual([part.dtype for part in (observations, rewards, infos["final_obs"])], ["float32", "float64", "float32"])
+
+    def test_copies_go_on_as_the_original(self):
+        for env, action in ((gym.make("hopper"), numpy.full(3, 0.2)), (gym.make_vec("hopper", 2), numpy.full((2, 3), 0.2))):
+            env.reset(seed=4)
+            env.step(action)
+            copies = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
+            want = [env.step(action)[0], env.reset()[0]]
+            for other in copies:
+                numpy.testing.assert_array_equal([other.step(action)[0], other.reset()[0]], want)
+
+    def test_environments_say_what_they_are(self):
+        env = gym.make("ant")
+        self.assertEqual(repr(env), "<costate.gym.Env of <Ant on 'ant': 27 observations, 8 actions>>")
+        self.assertRegex(repr(gym.make_vec("ant", 3)), "^<costate.gym.VectorEnv: 3 of <Ant .*SAME_STEP>$")
+        with env:
+            env.reset(seed=0)
+        with self.assertRaisesRegex(ValueError, "freed"):
+            env.step(numpy.zeros(8))
+
+
+class RandomizationTest(unittest.TestCase):
+    RANGES = {"bodies/*/mass": (0.5, 1.5), "joints/*/damping": (2, 3)}
+
+    def test_parameters_are_drawn_at_every_start_from_the_seed(self):
+        env = gym.make("ant", randomize=self.RANGES)
+        nominal, names = env.task.model.parameters, env.task.model.parameter_names
+        draws = []
+        for seed in (3, 3, 4, None):
+            env.reset(seed=seed)
+            draws.append(env.parameters)
+        numpy.testing.assert_array_equal(draws[0], draws[1])
+        self.assertTrue((draws[1] != draws[2]).any() and (draws[2] != draws[3]).any())
+        for name, before, theta in zip(names, nominal, draws[0]):
+            factor = theta / before if before != 0 else 1
+            mass, damping = name.endswith("/mass"), name.startswith("joints/") and name.endswith("/damping")
+            low, high = (0.5, 1.5) if mass else (2, 3) if damping and before != 0 else (1, 1)
+            self.assertTrue(low <= factor <= high, name)
+            self.assertEqual(factor != 1, (mass or damping) and before != 0, name)
+
+    def test_environments_step_with_their_own_parameters(self):
+        n = 3
+        envs, singles = gym.make_vec("hopper", n, randomize=self.RANGES), [gym.make("hopper") for _ in range(n)]
+        envs.reset(seed=7)
+        self.assertEqual(len({theta.tobytes() for theta in envs.parameters}), n)
+        action = numpy.full((n, 3), 0.3)
+        singles[0].reset(seed=0)
+        for single, x, theta in zip(singles, envs.state, envs.parameters):
+            single.task.model.parameters = theta
+            single.reset(options={"x": x})
+        *got, J = envs.step_with_jacobian(action)
+        for i, single in enumerate(singles):
+            observation, reward, *_, one = single.step_with_jacobian(action[i])
+            numpy.testing.assert_array_equal(observation, got[0][i])
+            self.assertEqual(reward, got[1][i])
+            numpy.testing.assert_allclose(J.state_by_state[i], one.state_by_state, atol=1e-14)
+
+    def test_patterns_and_ranges_are_checked(self):
+        with self.assertRaisesRegex(ValueError, "no parameter is named 'bodies/none/mass'"):
+            gym.make("ant", randomize={"bodies/none/mass": (1, 2)})
+        with self.assertRaisesRegex(ValueError, "the lower end comes first"):
+            gym.make("ant", randomize={"bodies/*/mass": (2, 1)})
+        with self.assertRaisesRegex(ValueError, "mass must be 0 or more"):
+            gym.make("ant", randomize={"bodies/*/mass": (-2, -1)}).reset(seed=0)
+
+
 class VectorEnvTest(unittest.TestCase):
     def test_it_has_the_bits_of_single_environments(self):
         n = 3
@@ -182,3 +314,88 @@ class VectorEnvTest(unittest.TestCase):
         J = envs.step_with_jacobian(actions)[-1]
         self.assertEqual(J.observation_by_action.shape, (2, 17, 6))
         numpy.testing.assert_array_equal(J.reward_by_action[1], env.step_with_jacobian(actions[1])[-1].reward_by_action)
+
+    def test_next_step_resets_in_the_step_after_the_end(self):
+        same, later = (gym.make_vec("ant", 3, threads=1, autoreset_mode=mode) for mode in ("SAME_STEP", gym.AutoresetMode.NEXT_STEP))
+        self.assertIs(later.metadata["autoreset_mode"], gym.AutoresetMode.NEXT_STEP)
+        self.assertIs(gym.VectorEnv.metadata["autoreset_mode"], gym.AutoresetMode.SAME_STEP)
+        for envs in (same, later):
+            envs.reset(seed=0)
+            high = envs.state
+            high[1, 2] = 1.7
+            envs.reset(options={"x": high, "reset_mask": [False, True, False]})
+        actions = numpy.full((3, 8), 0.1)
+        reset, rewards, *ends, infos = same.step(actions)
+        last, same_rewards, *same_ends, no_infos = later.step(actions)
+        numpy.testing.assert_array_equal(last, infos["final_obs"])
+        numpy.testing.assert_array_equal(same_rewards, rewards)
+        numpy.testing.assert_array_equal(same_ends, ends)
+        self.assertEqual(no_infos, {})
+        fresh, rewards, *ends, infos, J = later.step_with_jacobian(actions)
+        numpy.testing.assert_array_equal(fresh[1], reset[1])
+        self.assertEqual((rewards[1], numpy.any(ends), infos, later._episodes.t.tolist()), (0, False, {}, [2, 0, 2]))
+        self.assertTrue(J.state_by_state[0].any() and not J.state_by_state[1].any())
+        numpy.testing.assert_array_equal(same.step(actions)[0][[0, 2]], fresh[[0, 2]])
+        numpy.testing.assert_array_equal(later.step(actions)[0][1], same.state[1, 2:])  # its first step
+        self.assertEqual(later._episodes.t.tolist(), [3, 1, 3])
+
+    def test_disabled_resets_only_when_asked(self):
+        envs = gym.make_vec("ant", 2, autoreset_mode="Disabled")
+        envs.reset(seed=0)
+        high = envs.state
+        high[1, 2] = 1.7
+        envs.reset(options={"x": high})
+        for _ in range(2):
+            observations, _, terminated, _, infos = envs.step(numpy.zeros((2, 8)))
+            self.assertEqual((terminated.tolist(), infos), ([False, True], {}))
+        observations, _ = envs.reset(options={"reset_mask": terminated})
+        self.assertLess(observations[1, 0], 1)
+        with self.assertRaisesRegex(ValueError, "no autoreset mode 'never'; there are NEXT_STEP, SAME_STEP, DISABLED"):
+            gym.make_vec("ant", 2, autoreset_mode="never")
+
+
+class GymnasiumTest(unittest.TestCase):
+    def test_ids_name_the_tasks(self):
+        self.assertEqual(gym.IDS["HalfCheetah-v0"], "half-cheetah")
+        self.assertEqual(sorted(gym.IDS.values()), sorted(gym.TASKS))
+        for name in ("costate/Pendulum1-v0", "Pendulum1-v0", "pendulum-1"):
+            self.assertEqual(gym.make_task(name).links, 1)
+
+    def test_gymnasium_makes_them(self):
+        code = """if True:
+            import gymnasium, numpy, costate.gym
+            from gymnasium.utils.env_checker import check_env
+            costate.gym.register()
+            env = gymnasium.make("costate/Ant-v0", dtype="float32")
+            check_env(env.unwrapped, skip_render_check=True)
+            observation, _ = env.reset(seed=1)
+            assert (observation == costate.gym.make("ant").reset(seed=1)[0].astype("f")).all()
+            envs = gymnasium.make_vec("costate/Hopper-v0", num_envs=3, vectorization_mode="vector_entry_point")
+            observations, *_ = (envs.reset(seed=0), envs.step(envs.action_space.sample()))[1]
+            assert observations.shape == (3, 11) and isinstance(envs.unwrapped, costate.gym.VectorEnv)
+            print("made")"""
+        try:
+            import gymnasium
+        except ImportError:
+            self.skipTest("gymnasium is not installed")
+        out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        self.assertEqual(out.stdout, "made\n", out.stderr)
+
+    def test_the_plugin_registers_without_a_namespace(self):
+        code = """if True:
+            import sys, types
+            made = []
+            sys.modules["gymnasium"] = types.SimpleNamespace(register=lambda **spec: made.append(spec))
+            import costate.gym
+            costate.gym._register()
+            costate.gym.register()
+            names = [spec["id"] for spec in made]
+            assert names == [*costate.gym.IDS, *("costate/" + name for name in costate.gym.IDS)], names
+            spec = made[0]
+            module, function = spec["entry_point"].split(":")
+            assert getattr(sys.modules[module], function)(**spec["kwargs"]).task.links == 1
+            module, function = spec["vector_entry_point"].split(":")
+            assert getattr(sys.modules[module], function)(num_envs=2, **spec["kwargs"]).num_envs == 2
+            print("registered")"""
+        out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        self.assertEqual(out.stdout, "registered\n", out.stderr)

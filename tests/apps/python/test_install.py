@@ -35,6 +35,16 @@ class InstallTest(unittest.TestCase):
             self.assertEqual(out.returncode, 0, out.stderr)
             out = python(WHERE, folder, PYTHONPATH=str(target))
             self.assertEqual(out.stdout.split(), [str(target / "costate/libcostate.so"), "15"], out.stderr)
+            self.assertTrue((target / "costate/py.typed").is_file())
+            (entry_points,) = target.glob("costate-*.dist-info/entry_points.txt")
+            self.assertIn("[gymnasium.envs]\ncostate = costate.gym:_register\n", entry_points.read_text())
+            code = ("import costate, costate.viewer, os; path = costate.viewer.program(); "
+                    "print(path, os.access(path, os.X_OK), costate.__version__)")
+            program = python(code, folder, PYTHONPATH=str(target), PATH="")
+            if Path(os.environ.get("COSTATE_PROGRAM", "")).is_file():
+                self.assertEqual(program.stdout.split()[:2], [str(target / "costate/costate"), "True"], program.stderr)
+            else:
+                self.assertIn("costate: there is no program at", program.stderr)
             out = python("import costate; print(costate.Model('ant').source, __import__('os').environ['COSTATE_SCENES'])", folder,
                          PYTHONPATH=str(target))
             self.assertEqual(out.stdout.split(), ["ant", str(target / "costate/scenes")], out.stderr)

@@ -12,6 +12,19 @@ def central(f, x, step=1e-6):
     return numpy.stack([(f(x + d) - f(x - d)) / (2 * step) for d in step * numpy.eye(len(x))], 1)
 
 
+class Exchanged:
+    """An array of another library, which numpy knows by DLPack only."""
+
+    def __init__(self, array):
+        self._array = array
+
+    def __dlpack__(self, **options):
+        return self._array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self._array.__dlpack_device__()
+
+
 class ModelTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -108,26 +121,61 @@ class ModelTest(unittest.TestCase):
         self.near(contacts["normal"], numpy.array([0, 0, 1.0]), 1e-15)
         self.assertAlmostEqual(contacts["impulse"][:, 2].sum() / (25 * 9.81e-3), 1, delta=0.01)
 
-    def test_arrays_are_neither_copied_nor_converted(self):
+    def test_numbers_of_all_kinds_are_taken(self):
+        m, q, v, u = self.m, self.q, self.v, self.u
+        want = numpy.concatenate(m.step(q, v, u))
+        strided, other_end = numpy.repeat(v, 2)[::2], v.astype(v.dtype.newbyteorder())
+        for given in (list(v), tuple(v), strided, other_end, Exchanged(v), v.view(numpy.recarray)):
+            numpy.testing.assert_array_equal(numpy.concatenate(m.step(q, given, u)), want)
+        single = q.astype(numpy.float32)
+        numpy.testing.assert_array_equal(m.step(single, v, u)[1], m.step(single.astype(float), v, u)[1])
+        pendulum = costate.Model("pendulum_2")
+        for zeros in ([0, 0], numpy.zeros(2, numpy.int8), numpy.zeros(2, numpy.uint64)):
+            numpy.testing.assert_array_equal(pendulum.mass_matrix(zeros), pendulum.mass_matrix(numpy.zeros(2)))
+
+    def test_what_is_not_such_an_array_of_numbers_is_refused(self):
         m, q, v, u = self.m, self.q, self.v, self.u
         with self.assertRaisesRegex(ValueError, r"q must have shape \(19,\), not \(18,\)"):
             m.step(v, v, u)
-        with self.assertRaisesRegex(TypeError, "q must be of float64, not float32"):
-            m.step(q.astype(numpy.float32), v, u)
-        with self.assertRaisesRegex(TypeError, "u must be a numpy array of float64 .* not list"):
-            m.step(q, v, list(u))
-        with self.assertRaisesRegex(ValueError, "v must be C-contiguous"):
-            m.step(q, numpy.repeat(v, 2)[::2], u)
+        for wrong in (v.astype(complex), v > 0, list(map(str, v)), None, object()):
+            with self.subTest(wrong=wrong), self.assertRaisesRegex(TypeError, "v must hold numbers, not"):
+                m.step(q, wrong, u)
+        with self.assertRaisesRegex(TypeError, "u is a list that numpy cannot convert"):
+            m.step(q, v, [[0.0], 0.0])
+        with self.assertRaisesRegex(ValueError, "wanted has 'z'; possible are q, v, u, parameters"):
+            m.step_vjp(q, v, u, v, v, wanted=("z",))
+        with self.assertRaisesRegex(ValueError, "wanted has 'q'; possible are x, u, parameters"):
+            m.state_step_vjp(numpy.concatenate([q, v]), u, numpy.zeros(36), wanted=("q",))
+        with self.assertRaisesRegex(TypeError, r"wanted must be a list of names, such as \('q',\)"):
+            m.step_vjp(q, v, u, v, v, wanted="q")
+
+    def test_an_index_is_an_integer_in_range(self):
+        m = self.m
+        numpy.testing.assert_array_equal(m.body_pose(self.q, numpy.int64(3))[0], m.body_pose(self.q, m.bodies[3])[0])
+        for wrong, sentence in ((3.7, "body must be an integer, not 3.7"), (True, "not True"), (None, "not None")):
+            with self.assertRaisesRegex(TypeError, sentence):
+                m.body_pose(self.q, wrong)
+        for wrong in (99, -1, 2**31 - 1):
+            with self.assertRaisesRegex(costate.BadArgument, f"there is no body {wrong}; there are 13, the first is 0"):
+                m.body_pose(self.q, wrong)
+        with self.assertRaisesRegex(costate.BadArgument, "body is 4294967297"):
+            m.body_pose(self.q, 2**32 + 1)
+
+    def test_an_unknown_name_gets_the_nearest_in_one_line(self):
+        for given, nearest in (("bodies/trunk/mass", "bodies/robot/trunk/mass"), ("world/gravty[2]", "world/gravity[2]")):
+            with self.assertRaises(costate.BadArgument) as caught:
+                self.m.set_parameter(given, 1)
+            self.assertEqual(str(caught.exception), f"there is no parameter {given!r}; the nearest is {nearest}")
+        with self.assertRaisesRegex(ValueError, "no body 'pendulum/link3'; there are pendulum/link1, pendulum/link2$"):
+            costate.Model("pendulum_2").body_pose([0, 0], "pendulum/link3")
 
     def test_what_goes_wrong_is_an_exception_with_a_sentence(self):
         with self.assertRaisesRegex(costate.BadFile, "nothing"):
             costate.Model("nothing")
         with self.assertRaisesRegex(costate.BadArgument, "not finite"):
             self.m.step(self.q * numpy.nan, self.v, self.u)
-        with self.assertRaisesRegex(ValueError, "no body 'robot/head'; there are robot/trunk"):
-            self.m.body_pose(self.q, "robot/head")
-        with self.assertRaises(costate.BadArgument):
-            self.m.body_pose(self.q, 99)
+        with self.assertRaisesRegex(ValueError, "no body 'robot/trnk'; the nearest is robot/trunk$"):
+            self.m.body_pose(self.q, "robot/trnk")
         m = costate.Model("cartpole")
         m.close()
         m.close()

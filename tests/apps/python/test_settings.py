@@ -9,6 +9,7 @@ import costate
 import settings
 
 
+JACOBIAN_ROUND_OFF = 1e-12
 WITH_GAZEBO = '''<robot name="r">
   <gazebo/>
   <link name="a">
@@ -72,6 +73,35 @@ class SettingsTest(unittest.TestCase):
                 if "elastic" not in name:
                     near(self, bar @ m.state_step_jvp(x, u, dot, u_dot), g.x @ dot + g.u @ u_dot, 1e-9)
                 self.assertIsNone(m.state_step_vjp(x, u, bar, wanted=("u",)).x)
+
+    def test_jacobians_of_all_environments_are_the_columns_of_adjoints(self):
+        for name, m in settings.models():
+            x, u = start(m)
+            random = numpy.random.default_rng(6)
+            us = u + 0.1 * random.normal(size=(3, m.nu))
+            xs = numpy.stack([m.state_step(x, one) for one in us])
+            ndx = m.ndx
+            many = costate.Batch(m, 3 * ndx, threads=2, substeps=2)  # a row of the Jacobian in each
+            rows = numpy.repeat(xs, ndx, 0), numpy.repeat(us, ndx, 0)
+            bars = numpy.tile(numpy.eye(ndx), (3, 1))
+            want = many.backward(rows[0][None], rows[1][None], bars[None], each=True)
+            for threads in (1, 2):
+                for ambient in (False, True):
+                    with self.subTest(name, threads=threads, ambient=ambient):
+                        batch = costate.Batch(m, 3, threads=threads, substeps=2, ambient=ambient)
+                        J = batch.jacobian(xs, us, parameters=True)
+                        near(self, J.by_state.reshape(-1, ndx), want.x, JACOBIAN_ROUND_OFF)
+                        near(self, J.by_control.reshape(-1, m.nu), want.u[0], JACOBIAN_ROUND_OFF)
+                        near(self, J.by_parameters.reshape(-1, m.nparam), want.parameters, JACOBIAN_ROUND_OFF)
+                        self.assertFalse(J.diverged.any())
+            some = batch.jacobian(xs, us, envs=[False, True, False])
+            self.assertIsNone(some.by_parameters)
+            numpy.testing.assert_array_equal(some.by_state[1], J.by_state[1])
+            self.assertTrue((some.by_state[[0, 2]] == 0).all() and (some.by_control[[0, 2]] == 0).all())
+            far = xs.copy()
+            far[2, m.nq : m.nq + m.nv] = 1e200
+            J = batch.jacobian(far, us)
+            self.assertEqual((J.diverged.tolist(), J.by_state[2].any(), J.by_state[0].any()), ([False, False, True], False, True))
 
     def test_ambient_gradients_of_every_environment_are_those_by_the_numbers_of_its_state(self):
         for warm in (False, True):

@@ -92,6 +92,91 @@ class TorchTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "ambient=True"):
             differentiable.step(batch, torch.zeros(1, 4), torch.zeros(1, 1))
 
+    def test_arrays_and_lists_are_constant_tensors(self):
+        batch, x, u = case("cartpole")
+        want, _ = differentiable.rollout(batch, x, u)
+        (gradient,) = torch.autograd.grad(want.sum(), u)
+        for states in (x.detach().numpy(), x.tolist()):
+            got, _ = differentiable.rollout(batch, states, u)
+            numpy.testing.assert_array_equal(got.detach(), want.detach())
+            numpy.testing.assert_array_equal(torch.autograd.grad(got.sum(), u)[0], gradient)
+        got, diverged = differentiable.step(batch, x.tolist(), u[0].tolist())
+        self.assertFalse(got.requires_grad or diverged.any())
+        numpy.testing.assert_array_equal(got, want[0].detach())
+        with self.assertRaisesRegex(TypeError, "x must be a tensor or an array of numbers, not str"):
+            differentiable.rollout(batch, "x", u)
+        with self.assertRaisesRegex(TypeError, "batch must be a costate.Batch, not Model"):
+            differentiable.rollout(batch.model, x, u)
+        # and the other way round: tensors where numbers are wanted, arrays where tensors are
+        numpy.testing.assert_array_equal(batch.rollout(x.detach(), u.detach().float().double())[0][0].shape, want[0].shape)
+        self.assertIsInstance(torch.from_dlpack(batch.rollout(x.detach(), u.detach())[0]), torch.Tensor)
+        with self.assertRaisesRegex(TypeError, "x is a Tensor that numpy cannot convert: .*requires grad"):
+            batch.step(x, u[0].detach())
+
+    def test_poses_pass_gradcheck(self):
+        batch, x, _ = case("quadruped_stand")
+        frames = batch.frames([batch.model.bodies[0], batch.model.bodies[-1]])
+        poses, velocities = differentiable.poses(batch, x, frames)
+        numpy.testing.assert_array_equal(poses.detach(), batch.poses(x.detach(), frames)[0])
+        self.assertTrue(torch.autograd.gradcheck(lambda x: differentiable.poses(batch, x, frames), (x,), atol=1e-6))
+        self.assertIs(differentiable.poses(batch, x.float(), frames)[1].dtype, torch.float32)
+
+    def test_a_task_of_torch_functions_needs_no_derivatives(self):
+        class Written(differentiable.TorchTask, type(costate.gym.make_task("cartpole-swing-up"))):
+            """The cart that swings up, its functions written again for tensors."""
+
+            def torch_observation(self, x, t):
+                return torch.stack([x[:, 0], x[:, 2], torch.cos(x[:, 1]), torch.sin(x[:, 1]), x[:, 3]], 1)
+
+            def torch_reward(self, x, action, x_next, t):
+                angle = (x_next[:, 1] + numpy.pi) % (2 * numpy.pi) - numpy.pi
+                away = torch.stack([x_next[:, 0], angle, x_next[:, 2], x_next[:, 3]], 1)
+                return -(away**2) @ torch.tensor(self.weights)
+
+        ours, theirs = Written(), costate.gym.make_task("cartpole-swing-up")
+        self.assertEqual(ours.observation_size, theirs.observation_size)
+        actions = torch.tensor(numpy.random.default_rng(1).uniform(-1, 1, (3, N, 1)), requires_grad=True)
+        results = []
+        for task in (ours, theirs):
+            env = differentiable.DifferentiableEnv(task, N, threads=1, dtype=torch.float64)
+            env.reset(seed=0)
+            total = 0
+            for action in actions:
+                observations, rewards, *_ = env.step(action)
+                total = total + rewards.sum() + (observations**2).sum()
+            results.append((total.detach().numpy(), torch.autograd.grad(total, actions)[0].numpy()))
+        for a, b in zip(*results):
+            numpy.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+        plain = [costate.gym.make(task) for task in (ours, theirs)]
+        for env in plain:
+            env.reset(seed=0)
+        for a, b in zip(*(env.step_with_jacobian([0.3])[-1] for env in plain)):
+            numpy.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+
+    def test_a_network_in_a_reward_is_trained_and_faults_are_named(self):
+        class Learned(differentiable.TorchTask):
+            scene = "cartpole"
+            layer = torch.nn.Linear(4, 1).double()
+
+            def torch_observation(self, x, t):
+                return x
+
+            def torch_reward(self, x, action, x_next, t):
+                return self.layer(x_next)
+
+        env = differentiable.DifferentiableEnv(Learned(), N)
+        env.reset(seed=0)
+        with self.assertRaisesRegex(ValueError, r"Learned.torch_reward must return shape \(2,\), not \(2, 1\)"):
+            env.step(torch.zeros(N, 1))
+        Learned.torch_reward = lambda self, x, action, x_next, t: self.layer(x_next)[:, 0]
+        env.reset(seed=0)
+        env.step(torch.zeros(N, 1))[1].sum().backward()
+        self.assertTrue((Learned.layer.weight.grad != 0).any())
+        self.assertRegex(repr(env), "DifferentiableEnv: 2 of <Learned")
+        del Learned.torch_reward
+        with self.assertRaisesRegex(NotImplementedError, "Learned must define torch_reward"):
+            env.step(torch.zeros(N, 1))
+
     def test_environments_carry_gradients_across_steps_and_not_across_episodes(self):
         for name in ("cartpole-swing-up", "ant"):
             with self.subTest(name):

@@ -1,53 +1,79 @@
 """One environment."""
+from __future__ import annotations
+
+from typing import Any, Dict, NoReturn, Optional, Tuple
+
 import numpy
 
-from .episodes import Episodes
-from .spaces import Box, EnvBase
+from .._arrays import Array, ArrayLike
+from .episodes import Episodes, Jacobian, only
+from .spaces import NOT_RENDERED, Box, EnvBase
+from .task import Ranges, Task
 
 
 class Env(EnvBase):
-    """A task as an environment with Gymnasium's semantics. Observations and actions are float64, actions in [-1, 1]."""
+    """A task as an environment with Gymnasium's semantics. Actions are in [-1, 1].
 
-    metadata = {"render_modes": []}
+    dtype: type of observations and actions in the spaces, float64 or float32; states and rewards are float64.
+    randomize: ranges of factors of the model's parameters, drawn at the start of every episode, for example
+        {"bodies/*/mass": (0.8, 1.2)}; `parameters` has those of the present episode.
+    """
+
+    metadata: Dict[str, Any] = {"render_modes": []}
     render_mode = None
 
-    def __init__(self, task):
-        self.task = task
-        self._episodes = Episodes(task, 1, threads=1)
-        self.observation_space = Box(-numpy.inf, numpy.inf, (task.observation_size,), numpy.float64)
-        self.action_space = Box(-1.0, 1.0, (task.model.nu,), numpy.float64)
+    def __init__(self, task: Task, dtype: Any = numpy.float64, randomize: Optional[Ranges] = None) -> None:
+        self.task, self.dtype = task, numpy.dtype(dtype)
+        self._episodes = Episodes(task, 1, threads=1, randomize=randomize)
+        self.observation_space = Box(-numpy.inf, numpy.inf, (task.observation_size,), self.dtype.type)
+        self.action_space = Box(-1.0, 1.0, (task.model.nu,), self.dtype.type)
         self._np_random, self._np_random_seed = self._episodes.randoms[0], None
 
     @property
-    def state(self):
+    def state(self) -> Array:
         """x (nx), a copy."""
-        return self._episodes.x[0].copy()
+        x: Array = self._episodes.x[0].copy()
+        return x
 
-    def reset(self, *, seed=None, options=None):
+    @property
+    def parameters(self) -> Array:
+        """theta (nparam) of the present episode."""
+        own = self._episodes.parameters
+        theta: Array = self.task.model.parameters if own is None else own[0].copy()
+        return theta
+
+    def reset(self, *, seed: Optional[int] = None, options: Optional[Dict[str, Any]] = None) -> Tuple[Any, Dict[str, Any]]:
         """(observation, info) of a new episode. options: {"x": the state (nx) to start in}."""
         self._episodes.seed([seed])
         self._np_random, self._np_random_seed = self._episodes.randoms[0], seed
-        self._episodes.start(numpy.ones(1, bool), _only(options, "x").get("x"))
-        return self._episodes.observation()[0], {}
+        self._episodes.start(numpy.ones(1, bool), only(options, "x").get("x"))
+        return self._observation(), {}
 
-    def step(self, action):
-        """(observation, reward, terminated, truncated, info) of a control step. info["diverged"]: the next state would not be finite; the
-        state does not change, the reward is 0 and the episode terminates."""
-        reward, terminated, truncated, diverged = (part[0].item() for part in self._episodes.step(numpy.asarray(action, float)[None]))
-        return self._episodes.observation()[0], reward, terminated, truncated, {"diverged": True} if diverged else {}
+    def step(self, action: ArrayLike) -> Tuple[Any, float, bool, bool, Dict[str, Any]]:
+        """(observation, reward, terminated, truncated, info) of a control step. info["diverged"]: the next state would not
+        be finite; the state does not change, the reward is 0 and the episode terminates."""
+        reward, terminated, truncated, diverged = (part[0].item() for part in self._episodes.step(self._actions(action)))
+        return self._observation(), reward, terminated, truncated, {"diverged": True} if diverged else {}
 
-    def step_with_jacobian(self, action):
+    def step_with_jacobian(self, action: ArrayLike) -> Tuple[Any, float, bool, bool, Dict[str, Any], Jacobian]:
         """The results of `step`, and the `Jacobian` of that step."""
-        jacobian = self._episodes.jacobian(0, self._episodes.actions(numpy.asarray(action, float)[None]))
-        return (*self.step(action), jacobian)
+        jacobian = self._episodes.jacobian(self._actions(action))
+        return (*self.step(action), Jacobian(*(part[0] for part in jacobian)))
 
-    def close(self):
+    def close(self) -> None:
         self._episodes.batch.close()
 
+    def render(self) -> NoReturn:
+        """Environments do not render: NotImplementedError, which names `costate.view`."""
+        raise NotImplementedError(NOT_RENDERED)
 
-def _only(options, *known):
-    options = options or {}
-    for key in options:
-        if key not in known:
-            raise ValueError(f"reset() has no option {key!r}; there are {', '.join(known)}")
-    return options
+    def __repr__(self) -> str:
+        return f"<costate.gym.Env of {self.task!r}>"
+
+    __str__ = __repr__
+
+    def _actions(self, action: ArrayLike) -> Array:
+        return numpy.asarray(action, float)[None]
+
+    def _observation(self) -> Any:
+        return self._episodes.observation()[0].astype(self.dtype)

@@ -1,115 +1,158 @@
 """The states of n environments of a task: start, steps and end of episodes."""
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy
+import numpy.typing
 
+from .._arrays import Array, ArrayLike, Mask
 from ..batch import Batch
+from .task import Randomization, Ranges, Steps, Task
+
+Infos = Dict[str, Any]
 
 
 class Jacobian(NamedTuple):
-    """Derivatives of one control step with respect to the state before it, a tangent vector (2 nv) of (q, v), and to the action (nu)."""
+    """Derivatives of one control step with respect to the state before it, a tangent vector (ndx), and to the action (nu).
+    Those of a VectorEnv have the environment first."""
 
-    state_by_state: numpy.ndarray  # (2 nv, 2 nv)
-    state_by_action: numpy.ndarray  # (2 nv, nu)
-    observation_by_state: numpy.ndarray  # (observation size, 2 nv), for the observation after the step
-    observation_by_action: numpy.ndarray  # (observation size, nu)
-    reward_by_state: numpy.ndarray  # (2 nv)
-    reward_by_action: numpy.ndarray  # (nu)
+    state_by_state: Array  # (ndx, ndx)
+    state_by_action: Array  # (ndx, nu)
+    observation_by_state: Array  # (observation size, ndx), for the observation after the step
+    observation_by_action: Array  # (observation size, nu)
+    reward_by_state: Array  # (ndx)
+    reward_by_action: Array  # (nu)
 
 
 class Episodes:
-    """States x (n, nx) and numbers of control steps since the start, t (n); both arrays are replaced, never modified."""
+    """States x (n, nx) and numbers of control steps since the start, t (n); both arrays are replaced, never modified.
 
-    def __init__(self, task, n, threads):
+    randomize: ranges of factors of parameters, as of Randomization; each environment then has its own parameters (n, nparam),
+    drawn at the start of every episode."""
+
+    def __init__(self, task: Task, n: int, threads: int, randomize: Optional[Ranges] = None) -> None:
         self.task, self.n = task, n
-        self.batch = Batch(task.model, n, threads=threads, substeps=task.substeps, ambient=True)
-        self.x, self.t = None, None
+        self._randomization = Randomization(task.model, randomize) if randomize else None
+        self.batch = Batch(task.model, n, threads=threads, substeps=task.substeps, ambient=True,
+                           own_parameters=self._randomization is not None)
+        self.parameters: Optional[Array] = None
+        if self._randomization is not None:
+            self.parameters = numpy.repeat(self._randomization.nominal[None], n, 0)
+        self._x: Optional[Array] = None
+        self.t: Steps = numpy.zeros(n, int)
         self.randoms = [numpy.random.default_rng() for _ in range(n)]
 
-    def seed(self, seeds):
+    @property
+    def x(self) -> Array:
+        if self._x is None:
+            raise RuntimeError("call reset() before step()")
+        return self._x
+
+    def seed(self, seeds: Sequence[Optional[int]]) -> None:
         """Seeds the n generators; None leaves a generator unchanged."""
         for i, seed in enumerate(seeds):
             if seed is not None:
                 self.randoms[i] = numpy.random.default_rng(seed)
 
-    def start(self, which, states=None, t=0):
-        """Restarts the environments `which` (n, bool), in states (nx or (n, nx)) if given, with t (a number or n) as their step count."""
-        x = numpy.empty((self.n, self.task.model.nx)) if self.x is None else self.x.copy()
-        if self.x is None and not which.all():
+    def start(self, which: Mask, states: Optional[ArrayLike] = None, t: Union[int, ArrayLike] = 0) -> None:
+        """Restarts the environments `which` (n, bool), in states (nx or (n, nx)) if given, with t (a number or n) as their
+        step count."""
+        x = numpy.empty((self.n, self.task.model.nx)) if self._x is None else self._x.copy()
+        if self._x is None and not which.all():
             raise ValueError("the first reset must include all environments")
+        self._draw_parameters(which)
         if states is not None:
             x[which] = numpy.broadcast_to(numpy.asarray(states, float), x.shape)[which]
         else:
             for i in numpy.flatnonzero(which):
                 x[i] = self.task.state(*self.task.start(self.randoms[i]))
-        self.x, self.t = x, numpy.where(which, t, 0 if self.t is None else self.t)
+        self._x, self.t = x, numpy.where(which, t, self.t)
 
-    def actions(self, actions):
+    def _draw_parameters(self, which: Mask) -> None:
+        if self._randomization is None or self.parameters is None:
+            return
+        self.parameters = self.parameters.copy()
+        for i in numpy.flatnonzero(which):
+            self.parameters[i] = self._randomization.draw(self.randoms[i])
+        self.batch.set_parameters(self.parameters)
+
+    def actions(self, actions: ArrayLike) -> Array:
         """As (n, nu) float64."""
-        if self.x is None:
-            raise RuntimeError("call reset() before step()")
-        actions = numpy.ascontiguousarray(actions, float)
-        if actions.shape != (self.n, self.task.model.nu):
-            raise ValueError(f"actions must have shape {(self.n, self.task.model.nu)}, not {actions.shape}")
-        return actions
+        given = numpy.ascontiguousarray(actions, float)
+        if given.shape != (self.n, self.task.model.nu):
+            raise ValueError(f"actions must have shape {(self.n, self.task.model.nu)}, not {given.shape}")
+        return given
 
-    def step(self, actions):
+    def step(self, given: ArrayLike) -> Tuple[Array, Mask, Mask, Mask]:
         """(rewards, terminated, truncated, diverged), each (n), of a control step."""
-        actions, x, t = self.actions(actions), self.x, self.t
+        x, t, actions = self.x, self.t, self.actions(given)
         x_next, diverged = self.batch.step(x, self.task.control(actions))
         with numpy.errstate(over="ignore", invalid="ignore"):  # rewards of diverged environments
-            rewards = numpy.where(diverged, 0, self.task.reward(x, actions, x_next, t))
-        return (rewards, *self.arrive(x_next, diverged), diverged)
+            rewards = self.task.shaped("reward", self.task.reward(x, actions, x_next, t), self.n)
+        return (numpy.where(diverged, 0, rewards), *self.arrive(x_next, diverged), diverged)
 
-    def arrive(self, x, diverged):
+    def arrive(self, x: Array, diverged: Mask) -> Tuple[Mask, Mask]:
         """(terminated, truncated) at the states after a control step. A diverged environment is terminated."""
-        self.x, self.t = x, self.t + 1
-        terminated = diverged | self.task.terminated(x, self.t)
-        return terminated, ~terminated & self.task.truncated(x, self.t)
+        self._x, self.t = x, self.t + 1
+        terminated: Mask = diverged | self.task.shaped("terminated", self.task.terminated(x, self.t), self.n)
+        return terminated, ~terminated & self.task.shaped("truncated", self.task.truncated(x, self.t), self.n)
 
-    def restart(self, over, diverged):
+    def hold(self, which: Mask, x: Array, t: Steps) -> None:
+        """Takes environments back to states x (n, nx) and step counts t (n)."""
+        self._x, self.t = numpy.where(which[:, None], x, self.x), numpy.where(which, t, self.t)
+
+    def restart(self, over: Mask, diverged: Mask) -> Tuple[Array, Infos]:
         """(observations, infos) after a restart of the environments `over` (n)."""
-        observations, infos = self.observation(), {}
-        if diverged.any():
-            infos.update(diverged=diverged, _diverged=diverged)
+        observations, infos = self.observation(), divergence(diverged)
         if over.any():
             infos.update(final_obs=observations, _final_obs=over, final_info=dict(infos), _final_info=over)
             self.start(over)
             observations = numpy.where(over[:, None], self.observation(), observations)
         return observations, infos
 
-    def observation(self):
-        return self.task.observation(self.x, self.t)
+    def observation(self) -> Array:
+        observed: Array = self.task.shaped("observation", self.task.observation(self.x, self.t), self.n,
+                                           self.task.observation_size)
+        return observed
 
-    def jacobian(self, i, actions):
-        """The Jacobian of the next control step of environment i under actions (n, nu), without advancing it."""
-        task, model = self.task, self.task.model
-        x, t, actions = self.x[i : i + 1], self.t[i : i + 1], actions[i : i + 1]
-        u = task.control(actions)[0]
-        q, v = task.q(x[0]).copy(), task.v(x[0]).copy()
-        start = _tangent_basis(model, q)
-        by_x, by_u = numpy.eye(2 * model.nv), numpy.zeros((2 * model.nv, model.nu))
-        for _ in range(task.substeps):
-            J = model.step_jacobian(q, v, u)
-            by_x, by_u = J.by_state @ by_x, J.by_state @ by_u + J.by_control
-            q, v = model.step(q, v, u)
-        by_action = by_u * task.scale
-        x_next, end = task.state(q, v)[None], _tangent_basis(model, q)
+    def jacobian(self, given: ArrayLike) -> Jacobian:
+        """The Jacobian, with arrays (n, ...), of the next control step, without advancing it."""
+        task, n, actions = self.task, self.n, self.actions(given)
+        u = task.control(actions)
+        J = self.batch.jacobian(self.x, u)
+        by_x, by_action = J.by_state, J.by_control * task.scale
+        x_next, _ = self.batch.step(self.x, u)
+        start, end = self._tangent_basis(self.x), self._tangent_basis(x_next)
 
-        rows = numpy.eye(task.observation_size)
-        state = numpy.repeat(x_next, len(rows), 0), numpy.repeat(t + 1, len(rows))
-        observation = _to_tangent(task, task.observation_vjp(*state, rows), end)
-        reward = task.reward_gradient(x, actions, x_next, t)
-        by_next = _to_tangent(task, reward.x_next, end)[0]
+        m = task.observation_size
+        rows = [task.observation_vjp(x_next, self.t + 1, numpy.broadcast_to(row, (n, m))) for row in numpy.eye(m)]
+        observation = numpy.stack([self._to_tangent(row, end) for row in rows], 1)
+        reward = task.reward_gradient(self.x, actions, x_next, self.t)
+        by_next = self._to_tangent(reward.x_next, end)[:, None]
         return Jacobian(by_x, by_action, observation @ by_x, observation @ by_action,
-                        _to_tangent(task, reward.x, start)[0] + by_next @ by_x, reward.action[0] + by_next @ by_action)
+                        self._to_tangent(reward.x, start) + (by_next @ by_x)[:, 0], reward.action + (by_next @ by_action)[:, 0])
+
+    def _tangent_basis(self, x: Array) -> Array:
+        """The derivatives (n, nq, nv) of the numbers of q with respect to tangent vectors."""
+        model = self.task.model
+        return numpy.array([[model.gradient_to_tangent(q, row) for row in numpy.eye(model.nq)] for q in self.task.q(x)])
+
+    def _to_tangent(self, ambient: Array, basis: Array) -> Array:
+        """Tangent gradients (n, ndx) from ambient gradients (n, nx)."""
+        q_bar = (self.task.q(ambient)[:, None] @ basis)[:, 0]
+        return numpy.concatenate([q_bar, ambient[:, self.task.model.nq :]], 1)
 
 
-def _tangent_basis(model, q):
-    """The derivative (nq, nv) of the numbers of q with respect to tangent vectors."""
-    return numpy.stack([model.gradient_to_tangent(q, row) for row in numpy.eye(model.nq)])
+def divergence(diverged: Mask) -> Infos:
+    """The infos about environments that have diverged."""
+    return {"diverged": diverged, "_diverged": diverged} if diverged.any() else {}
 
 
-def _to_tangent(task, ambient, basis):
-    """Tangent gradients (..., 2 nv) from ambient gradients (..., nx)."""
-    return numpy.concatenate([task.q(ambient) @ basis, task.v(ambient)], -1)
+def only(options: Optional[Dict[str, Any]], *known: str) -> Dict[str, Any]:
+    """The options of a reset, of which no others are known."""
+    options = options or {}
+    for key in options:
+        if key not in known:
+            raise ValueError(f"reset() has no option {key!r}; there are {', '.join(known)}")
+    return options

@@ -1,9 +1,13 @@
 """The included tasks. Each docstring describes observations and rewards, and their source."""
+from __future__ import annotations
+
 import math
+from typing import Tuple
 
 import numpy
 
-from .task import Coordinates, Task
+from .._arrays import Array, Mask
+from .task import Coordinates, RewardGradient, Steps, Task
 
 
 class Pendulum(Task):
@@ -18,22 +22,22 @@ class Pendulum(Task):
     steps = 100
     length = 0.5  # m, of a link
 
-    def __init__(self, links):
+    def __init__(self, links: int) -> None:
         self.links = links
         self.scene = f"pendulum_{links}"
         super().__init__()
 
-    def observation(self, x, t):
+    def observation(self, x: Array, t: Steps) -> Array:
         q = self.q(x)
         return numpy.concatenate([numpy.cos(q), numpy.sin(q), self.v(x), 1 - t[:, None] / self.steps], 1)
 
-    def observation_vjp(self, x, t, bar):
+    def observation_vjp(self, x: Array, t: Steps, bar: Array) -> Array:
         cos_bar, sin_bar, v_bar, _ = numpy.split(bar, self.links * numpy.arange(1, 4), 1)
         x_bar, q = numpy.zeros(x.shape), self.q(x)
         self.q(x_bar)[:], self.v(x_bar)[:] = numpy.cos(q) * sin_bar - numpy.sin(q) * cos_bar, v_bar
         return x_bar
 
-    def _distance(self, x):
+    def _distance(self, x: Array) -> Tuple[Array, Array]:
         """D (n), and its gradient with respect to q (n, links)."""
         angle = numpy.cumsum(self.q(x), 1)
         along = self.length * numpy.stack([numpy.cos(angle), numpy.sin(angle)])  # links, their x and z
@@ -41,19 +45,19 @@ class Pendulum(Task):
         by_angle = 2 * (miss_z[:, None] * along[0] - miss_x[:, None] * along[1])
         return miss_x**2 + miss_z**2, numpy.cumsum(by_angle[:, ::-1], 1)[:, ::-1]
 
-    def _weight(self, t):
+    def _weight(self, t: Steps) -> Array:
         return numpy.where(t + 1 >= self.steps, 2.0, 1.0)
 
-    def reward(self, x, action, x_next, t):
+    def reward(self, x: Array, action: Array, x_next: Array, t: Steps) -> Array:
         return self._distance(x)[0] - self._weight(t) * self._distance(x_next)[0]
 
-    def reward_gradient(self, x, action, x_next, t):
+    def reward_gradient(self, x: Array, action: Array, x_next: Array, t: Steps) -> RewardGradient:
         g = self.no_gradient(x, action)
         self.q(g.x)[:] = self._distance(x)[1]
         self.q(g.x_next)[:] = -self._weight(t)[:, None] * self._distance(x_next)[1]
         return g
 
-    def terminated(self, x, t):
+    def terminated(self, x: Array, t: Steps) -> Mask:
         return t >= self.steps
 
 
@@ -71,29 +75,30 @@ class CartpoleSwingUp(Task):
     weights = numpy.array([0.05, 1, 0.01, 0.1])  # of x, a, x', a'
     scale = 30.0  # N
 
-    def start(self, random):
+    def start(self, random: numpy.random.Generator) -> Tuple[Array, Array]:
         draw = random.uniform(-1, 1, 4)
         return numpy.array([0, math.pi]) + [0.1, 0.3] * draw[:2], 0.1 * draw[2:]
 
-    def observation(self, x, t):
+    def observation(self, x: Array, t: Steps) -> Array:
         return numpy.stack([x[:, 0], x[:, 2], numpy.cos(x[:, 1]), numpy.sin(x[:, 1]), x[:, 3]], 1)
 
-    def observation_vjp(self, x, t, bar):
+    def observation_vjp(self, x: Array, t: Steps, bar: Array) -> Array:
         x_bar = numpy.zeros(x.shape)
         x_bar[:, [0, 2, 3]] = bar[:, [0, 1, 4]]
         x_bar[:, 1] = numpy.cos(x[:, 1]) * bar[:, 3] - numpy.sin(x[:, 1]) * bar[:, 2]
         return x_bar
 
     @staticmethod
-    def _from_upright(x):
+    def _from_upright(x: Array) -> Array:
         away = x[:, :4].copy()
         away[:, 1] = wrapped(away[:, 1])
         return away
 
-    def reward(self, x, action, x_next, t):
-        return -(self._from_upright(x_next) ** 2) @ self.weights
+    def reward(self, x: Array, action: Array, x_next: Array, t: Steps) -> Array:
+        result: Array = -(self._from_upright(x_next) ** 2) @ self.weights
+        return result
 
-    def reward_gradient(self, x, action, x_next, t):
+    def reward_gradient(self, x: Array, action: Array, x_next: Array, t: Steps) -> RewardGradient:
         g = self.no_gradient(x, action)
         g.x_next[:, :4] = -2 * self.weights * self._from_upright(x_next)
         return g
@@ -114,16 +119,17 @@ class Hopper(Coordinates, Task):
     upright = 1.21  # m
     lean = math.radians(30)
 
-    def _lift(self, x):
+    def _lift(self, x: Array) -> Array:
         return numpy.clip(x[:, 1] - self.upright + 0.3, -1, 0.3)
 
-    def reward(self, x, action, x_next, t):
+    def reward(self, x: Array, action: Array, x_next: Array, t: Steps) -> Array:
         lift = self._lift(x_next)
         height = numpy.where(lift < 0, -200 * lift**2, lift)
         posture = 1 - (x_next[:, 2] / self.lean) ** 2
-        return self.v(x_next)[:, 0] + height + posture - 0.1 * numpy.sum(action**2, 1)
+        result: Array = self.v(x_next)[:, 0] + height + posture - 0.1 * numpy.sum(action**2, 1)
+        return result
 
-    def reward_gradient(self, x, action, x_next, t):
+    def reward_gradient(self, x: Array, action: Array, x_next: Array, t: Steps) -> RewardGradient:
         g = self.no_gradient(x, action)
         lift = self._lift(x_next)
         self.v(g.x_next)[:, 0] = 1
@@ -132,7 +138,7 @@ class Hopper(Coordinates, Task):
         g.action[:] = -0.2 * action
         return g
 
-    def terminated(self, x, t):
+    def terminated(self, x: Array, t: Steps) -> Mask:
         return x[:, 1] < self.upright - 0.45
 
 
@@ -142,10 +148,11 @@ class Runner(Coordinates, Task):
     cost = 0.0
     alive = 0.0
 
-    def reward(self, x, action, x_next, t):
-        return (x_next[:, 0] - x[:, 0]) / self.control_step - self.cost * numpy.sum(action**2, 1) + self.alive
+    def reward(self, x: Array, action: Array, x_next: Array, t: Steps) -> Array:
+        result: Array = (x_next[:, 0] - x[:, 0]) / self.control_step - self.cost * numpy.sum(action**2, 1) + self.alive
+        return result
 
-    def reward_gradient(self, x, action, x_next, t):
+    def reward_gradient(self, x: Array, action: Array, x_next: Array, t: Steps) -> RewardGradient:
         g = self.no_gradient(x, action)
         g.x[:, 0] = -1 / self.control_step
         g.x_next[:, 0] = 1 / self.control_step
@@ -179,7 +186,7 @@ class Ant(Runner):
     cost = 0.5
     alive = 1.0
 
-    def terminated(self, x, t):
+    def terminated(self, x: Array, t: Steps) -> Mask:
         return (x[:, 2] < 0.2) | (x[:, 2] > 1)
 
 
@@ -198,15 +205,16 @@ class Quadruped(Coordinates, Task):
     speed = numpy.array([0.5, 0])  # m/s
     scale = 0.4  # rad
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.offset = self.home[0][7:]
 
-    def reward(self, x, action, x_next, t):
+    def reward(self, x: Array, action: Array, x_next: Array, t: Steps) -> Array:
         slip = numpy.sum((self.v(x_next)[:, :2] - self.speed) ** 2, 1)
-        return 1 - 4 * slip - 4 * _tilt(x_next) - 0.05 * numpy.sum(action**2, 1)
+        result: Array = 1 - 4 * slip - 4 * _tilt(x_next) - 0.05 * numpy.sum(action**2, 1)
+        return result
 
-    def reward_gradient(self, x, action, x_next, t):
+    def reward_gradient(self, x: Array, action: Array, x_next: Array, t: Steps) -> RewardGradient:
         g = self.no_gradient(x, action)
         self.v(g.x_next)[:, :2] = -8 * (self.v(x_next)[:, :2] - self.speed)
         quaternion = x_next[:, 3:7]
@@ -216,15 +224,16 @@ class Quadruped(Coordinates, Task):
         g.action[:] = -0.1 * action
         return g
 
-    def terminated(self, x, t):
+    def terminated(self, x: Array, t: Steps) -> Mask:
         return x[:, 2] < 0.25
 
 
-def _tilt(x):
+def _tilt(x: Array) -> Array:
     """(n) half of 1 - cosine of the angle between the vertical axes of a free body and of the world."""
-    return numpy.sum(x[:, 4:6] ** 2, 1) / numpy.sum(x[:, 3:7] ** 2, 1)
+    result: Array = numpy.sum(x[:, 4:6] ** 2, 1) / numpy.sum(x[:, 3:7] ** 2, 1)
+    return result
 
 
-def wrapped(angle):
+def wrapped(angle: Array) -> Array:
     """The same angle in [-pi, pi)."""
     return (angle + math.pi) % (2 * math.pi) - math.pi

@@ -1,63 +1,124 @@
 """Many environments, stepped together."""
+from __future__ import annotations
+
+from typing import Any, Dict, List, NoReturn, Optional, Tuple
+
 import numpy
 
-from .env import _only
-from .episodes import Episodes, Jacobian
-from .spaces import AutoresetMode, Box, VectorEnvBase
+from .._arrays import Array, ArrayLike, Mask, mask
+from .episodes import Episodes, divergence, only
+from .spaces import NOT_RENDERED, AutoresetMode, Box, VectorEnvBase
+from .task import Ranges, Task
+
+Step = Tuple[Any, Array, Mask, Mask, Dict[str, Any]]
 
 
 class VectorEnv(VectorEnvBase):
     """num_envs environments of a task with Gymnasium's semantics, stepped by `threads` threads (0: one per core).
 
-    The autoreset mode is SAME_STEP: an environment whose episode ends is reset in the same `step`, which returns the new observation; the
-    last observation of the episode is in infos["final_obs"] (num_envs, observation size), where infos["_final_obs"] is true. Environment i
-    of a VectorEnv with seed s has the same results, bit by bit, as an Env with seed s + i.
+    autoreset_mode, of type AutoresetMode or its name, says when an environment whose episode has ended is reset.
+    SAME_STEP: in the same `step`, which returns the new observation; the last observation of the episode is in
+    infos["final_obs"] (num_envs, observation size), where infos["_final_obs"] is true. NEXT_STEP: in the next `step`, which
+    ignores its action and returns the new observation with a reward of 0. DISABLED: never; call `reset` with the option
+    "reset_mask".
+
+    Environment i of a VectorEnv with seed s has the same results, bit by bit, as an Env with seed s + i. dtype and
+    randomize as for `Env`.
     """
 
-    metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
+    metadata: Dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
     render_mode = None
     spec = None
 
-    def __init__(self, task, num_envs, threads=0):
-        self.task, self.num_envs = task, num_envs
-        self._episodes = Episodes(task, num_envs, threads)
-        self.single_observation_space = Box(-numpy.inf, numpy.inf, (task.observation_size,), numpy.float64)
-        self.single_action_space = Box(-1.0, 1.0, (task.model.nu,), numpy.float64)
-        self.observation_space = Box(-numpy.inf, numpy.inf, (num_envs, task.observation_size), numpy.float64)
-        self.action_space = Box(-1.0, 1.0, (num_envs, task.model.nu), numpy.float64)
+    def __init__(self, task: Task, num_envs: int, threads: int = 0, autoreset_mode: Any = AutoresetMode.SAME_STEP,
+                 dtype: Any = numpy.float64, randomize: Optional[Ranges] = None) -> None:
+        self.task, self.num_envs, self.dtype = task, num_envs, numpy.dtype(dtype)
+        self._mode = _mode(autoreset_mode)
+        self.metadata = {**self.metadata, "autoreset_mode": self._mode}
+        self._episodes = Episodes(task, num_envs, threads, randomize)
+        self._over: Mask = numpy.zeros(num_envs, bool)  # which reset in the next step
+        shape, kind = (task.observation_size,), self.dtype.type
+        self.single_observation_space = Box(-numpy.inf, numpy.inf, shape, kind)
+        self.single_action_space = Box(-1.0, 1.0, (task.model.nu,), kind)
+        self.observation_space = Box(-numpy.inf, numpy.inf, (num_envs, *shape), kind)
+        self.action_space = Box(-1.0, 1.0, (num_envs, task.model.nu), kind)
 
     @property
-    def state(self):
+    def state(self) -> Array:
         """x (num_envs, nx), a copy."""
         return self._episodes.x.copy()
 
-    def reset(self, *, seed=None, options=None):
-        """(observations, infos) of new episodes. seed: an integer, to which environment i adds i, or a list with one seed per environment.
-        options: {"x": initial states (nx) or (num_envs, nx); "t": initial step counts (num_envs), so that episodes do not all end at the
-        same time; "reset_mask": (num_envs) bool, the environments to reset}."""
+    @property
+    def parameters(self) -> Array:
+        """theta (num_envs, nparam) of the present episodes."""
+        own = self._episodes.parameters
+        return numpy.repeat(self.task.model.parameters[None], self.num_envs, 0) if own is None else own.copy()
+
+    def reset(self, *, seed: Any = None,
+              options: Optional[Dict[str, Any]] = None) -> Tuple[Any, Dict[str, Any]]:
+        """(observations, infos) of new episodes. seed: an integer, to which environment i adds i, or a list with one seed
+        per environment. options: {"x": initial states (nx) or (num_envs, nx); "t": initial step counts (num_envs), so that
+        episodes do not all end at the same time; "reset_mask": (num_envs) bool, the environments to reset}."""
         if seed is not None:
-            seeds = [seed + i for i in range(self.num_envs)] if numpy.ndim(seed) == 0 else list(seed)
+            seeds: List[Optional[int]] = [seed + i for i in range(self.num_envs)] if numpy.ndim(seed) == 0 else list(seed)
             if len(seeds) != self.num_envs:
                 raise ValueError(f"{len(seeds)} seeds for {self.num_envs} environments")
             self._episodes.seed(seeds)
-        options = _only(options, "x", "t", "reset_mask")
-        which = numpy.asarray(options.get("reset_mask", numpy.ones(self.num_envs, bool)), bool)
+        options = only(options, "x", "t", "reset_mask")
+        which = mask("reset_mask", options.get("reset_mask", numpy.ones(self.num_envs, bool)), self.num_envs)
         self._episodes.start(which, options.get("x"), options.get("t", 0))
-        return self._episodes.observation(), {}
+        self._over = self._over & ~which
+        return self._cast(self._episodes.observation()), {}
 
-    def step(self, actions):
+    def step(self, actions: ArrayLike) -> Step:
         """(observations, rewards, terminated, truncated, infos) of a control step under actions (num_envs, nu).
 
-        infos["diverged"] (num_envs), present if any has diverged: its state would not be finite, its reward is 0, its episode ends."""
-        rewards, terminated, truncated, diverged = self._episodes.step(actions)
-        observations, infos = self._episodes.restart(terminated | truncated, diverged)
-        return observations, rewards, terminated, truncated, infos
+        infos["diverged"] (num_envs), present if any has diverged: its state would not be finite, its reward is 0, its
+        episode ends."""
+        episodes, fresh = self._episodes, self._over
+        if fresh.any():
+            episodes.start(fresh)
+        x, t = episodes.x, episodes.t
+        rewards, terminated, truncated, diverged = episodes.step(actions)
+        if fresh.any():  # NEXT_STEP: these have been reset and take no step
+            episodes.hold(fresh, x, t)
+            rewards = numpy.where(fresh, 0, rewards)
+            terminated, truncated, diverged = terminated & ~fresh, truncated & ~fresh, diverged & ~fresh
+        over = terminated | truncated
+        if self._mode is AutoresetMode.SAME_STEP:
+            observations, infos = episodes.restart(over, diverged)
+        else:
+            observations, infos = episodes.observation(), divergence(diverged)
+            self._over = over if self._mode is AutoresetMode.NEXT_STEP else self._over
+        if "final_obs" in infos:
+            infos["final_obs"] = self._cast(infos["final_obs"])
+        return self._cast(observations), rewards, terminated, truncated, infos
 
-    def step_with_jacobian(self, actions):
-        """The results of `step`, and the `Jacobian` of that step with arrays (num_envs, ...), also for episodes that end in it."""
-        actions = self._episodes.actions(actions)
-        parts = [self._episodes.jacobian(i, actions) for i in range(self.num_envs)]
-        return (*self.step(actions), Jacobian(*(numpy.stack(part) for part in zip(*parts))))
+    def step_with_jacobian(self, actions: ArrayLike) -> Tuple[Any, ...]:
+        """The results of `step`, and the `Jacobian` of that step with arrays (num_envs, ...), also for episodes that end in
+        it; zeros for environments that are only reset."""
+        jacobian, fresh = self._episodes.jacobian(actions), self._over
+        for part in jacobian:
+            part[fresh] = 0
+        return (*self.step(actions), jacobian)
 
-    def close_extras(self, **_):
+    def close_extras(self, **_: Any) -> None:
         self._episodes.batch.close()
+
+    def render(self) -> NoReturn:
+        """Environments do not render: NotImplementedError, which names `costate.view`."""
+        raise NotImplementedError(NOT_RENDERED)
+
+    def __repr__(self) -> str:
+        return f"<costate.gym.VectorEnv: {self.num_envs} of {self.task!r}, {self._mode.name}>"
+
+    def _cast(self, observations: Array) -> Any:
+        return observations.astype(self.dtype, copy=False)
+
+
+def _mode(given: Any) -> Any:
+    """The AutoresetMode of this name or value."""
+    for mode in AutoresetMode:
+        if given in (mode, mode.name, mode.value):
+            return mode
+    raise ValueError(f"there is no autoreset mode {given!r}; there are {', '.join(mode.name for mode in AutoresetMode)}")
