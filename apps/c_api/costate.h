@@ -74,9 +74,10 @@ enum costate_kind {
     COSTATE_ACTUATOR = 2,
     COSTATE_PARAMETER =
         3, /* one for each number of theta, for example "bodies/ball/mass" or "bodies/ball/com[2]" */
-    COSTATE_WARNING = 4, /* warnings about unsupported elements of the file and about the start */
-    COSTATE_SITE = 5,    /* named frames on bodies */
-    COSTATE_KEYFRAME = 6 /* named states of the file, for example "robot/home" */
+    COSTATE_WARNING = 4,  /* warnings about unsupported elements of the file and about the start */
+    COSTATE_SITE = 5,     /* named frames on bodies */
+    COSTATE_KEYFRAME = 6, /* named states of the file, for example "robot/home" */
+    COSTATE_VARIABLE = 7  /* the variables of a scene, for example "controls/arm/torque1[3]" */
 };
 
 typedef struct costate_model costate_model; /* opaque; never an address to be followed */
@@ -355,6 +356,56 @@ COSTATE_API int costate_batch_poses(costate_batch* batch, const double* x, const
 COSTATE_API int costate_batch_poses_vjp(costate_batch* batch, const double* x, const int* frames, size_t n,
                                         const double* poses_bar, const double* velocities_bar, double* x_bar,
                                         double* theta_bar, size_t theta_size);
+
+/* ---- Scenes: the objective of a file, as a function of its variables ----
+ *
+ * A scene is a model whose file has controls and an objective. Its rollout has a number of time steps, and
+ * its variables y (n) are what the file marks with "optimize": controls, at knots or at every step, then
+ * parameters, or their logarithms, then entries of the tangent of the initial state. All else has the values
+ * of the file, and of costate_model_set_parameters. Calls are independent of each other: several threads may
+ * evaluate the same scene. */
+
+/* A function that is asked during a call, at most every 20 ms; unless it returns 0, the call ends with
+ * COSTATE_INTERRUPTED. */
+typedef struct costate_interrupt {
+    int (*ask)(void* data);
+    void* data;
+} costate_interrupt;
+
+/* Time steps of the rollout; 1000 if the file has none. */
+COSTATE_API int costate_scene_steps(const costate_model* model);
+/* The variables of the file y (n), and their bounds lower, upper (n), which may be infinite; each may be null.
+ * Returns n. COSTATE_VARIABLE has their names. */
+COSTATE_API int costate_scene_variables(const costate_model* model, double* y, double* lower, double* upper);
+/* The loss (1) at y (n) and its gradient (n); each may be null, and without gradient nothing is pulled back.
+ * interrupt may be null; it is asked between time steps. */
+COSTATE_API int costate_scene_gradient(const costate_model* model, const double* y, double* loss,
+                                       double* gradient, const costate_interrupt* interrupt);
+/* The rollout at y (n): states (steps + 1 x nx), controls (steps x nu) or null. */
+COSTATE_API int costate_scene_rollout(const costate_model* model, const double* y, double* states,
+                                      double* controls, const costate_interrupt* interrupt);
+
+/* Zeros mean what the file says under "optimize". Later versions may add fields at the end. */
+typedef struct costate_optimize_options {
+    size_t size;        /* sizeof(costate_optimize_options) */
+    const char* method; /* for example "lbfgs" */
+    int iterations, max_loss_evaluations;
+    double learning_rate;
+    double* losses; /* out: the best loss so far, at the start and after each iteration, as many as fit */
+    size_t n_losses;
+    const costate_interrupt* interrupt; /* asked after each iteration; may be null */
+} costate_optimize_options;
+
+typedef struct costate_optimize_result {
+    double initial_loss, final_loss, seconds;
+    int iterations, loss_evaluations, gradient_evaluations;
+    char stopped[96]; /* the reason for stopping */
+} costate_optimize_result;
+
+/* Minimizes the loss, starting from the variables of the file: y (n) are the best variables found. options and
+ * result may be null. */
+COSTATE_API int costate_scene_optimize(const costate_model* model, const costate_optimize_options* options,
+                                       double* y, costate_optimize_result* result);
 
 #ifdef __cplusplus
 }

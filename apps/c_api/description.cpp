@@ -1,7 +1,7 @@
 // Loading, sizes, names and parameters.
-#include <cstring>
-
+#include "adjoint/rollout/divergence.hpp"
 #include "apps/c_api/model.hpp"
+#include "apps/c_api/options.hpp"
 
 namespace costate::c_api {
 namespace {
@@ -19,24 +19,10 @@ bool read_flag(const char* name, int flag) {
     return flag != 0;
 }
 
-// The options of a caller whose header may have fewer fields, or more.
-costate_load_options known_options(const costate_load_options& given) {
-    if (given.size < sizeof given.size)
-        throw Failure(COSTATE_BAD_ARGUMENT, "options.size must be sizeof(costate_load_options)");
-    costate_load_options known{};
-    std::memcpy(&known, &given, std::min(given.size, sizeof known));
-    const char* bytes = reinterpret_cast<const char*>(&given);
-    for (size_t i = sizeof known; i < given.size; ++i)
-        if (bytes[i] != 0)
-            throw Failure(COSTATE_BAD_VERSION,
-                          "options has a field that this version of the library does not know");
-    return known;
-}
-
 ImportOptions read_options(const costate_load_options* options) {
     ImportOptions out;
     if (!options) return out;
-    const costate_load_options given = known_options(*options);
+    const costate_load_options given = known_options("costate_load_options", *options);
     if (const std::string base = given.base ? given.base : ""; !base.empty()) {
         if (base != "fixed" && base != "floating")
             throw Failure(COSTATE_BAD_ARGUMENT, "base is \"" + base + "\", it may be fixed or floating");
@@ -69,6 +55,28 @@ TextFormat read_format(const char* format) {
     throw Failure(COSTATE_BAD_ARGUMENT, "format is \"" + name + "\", it may be json, urdf or mjcf");
 }
 
+// The number of optimized controls: knots, or steps.
+int control_variables(const Scene& scene) {
+    int n = 0;
+    for (const ControlChannel& c : scene.plan.channels())
+        n += c.optimize ? c.size : 0;
+    return n;
+}
+
+// Of variable i of a scene, in the order of Variables.
+std::string variable_name(const Scene& scene, int i) {
+    const Model& m = scene.world.model;
+    for (size_t n = 0; n < scene.plan.channels().size(); ++n) {
+        const ControlChannel& c = scene.plan.channels()[n];
+        if (!c.optimize) continue;
+        if (i < c.size) return "controls/" + m.actuators[n].name + "[" + std::to_string(i) + "]";
+        i -= c.size;
+    }
+    const int parameters = size_of(scene.parameters);
+    if (i < parameters) return costate::variable_name(m, scene.parameters, i);
+    return "initial/" + tangent_entry_name(m, scene.initial_state[i - parameters]);
+}
+
 int count(const SharedModel& model, int kind) {
     const Model& m = model.scene.world.model;
     switch (kind) {
@@ -79,6 +87,9 @@ int count(const SharedModel& model, int kind) {
         case COSTATE_WARNING: return static_cast<int>(model.scene.warnings.size());
         case COSTATE_SITE: return static_cast<int>(m.sites.size());
         case COSTATE_KEYFRAME: return static_cast<int>(model.scene.keyframes.size());
+        case COSTATE_VARIABLE:
+            return control_variables(model.scene) + size_of(model.scene.parameters) +
+                   static_cast<int>(model.scene.initial_state.size());
         default:
             throw Failure(COSTATE_BAD_ARGUMENT,
                           "there is no kind " + std::to_string(kind) + "; see enum costate_kind");
@@ -95,6 +106,7 @@ std::string name(const SharedModel& model, int kind, int index) {
         case COSTATE_PARAMETER: return m.layout.element_name(index);
         case COSTATE_SITE: return m.sites[i].name;
         case COSTATE_KEYFRAME: return model.scene.keyframes[i].name;
+        case COSTATE_VARIABLE: return variable_name(model.scene, index);
         default: return model.scene.warnings[i];
     }
 }

@@ -5,8 +5,8 @@
     q, v = model.initial_state()
     q_next, v_next = model.step(q, v, numpy.zeros(model.nu))
 
-`costate.Model` computes with one state, `costate.Batch` with many, `costate.transition` linearizes a step, `costate.view`
-writes a page that replays states; `costate.gym` has environments, `costate.torch` functions for PyTorch (import both by
+`costate.Model` computes with one state, `costate.Batch` with many, `costate.Scene` with the objective of a file;
+`costate.transition` linearizes a step, `costate.view` writes a page that replays states; `costate.gym` has environments, `costate.torch` functions for PyTorch (import both by
 name). Results are arrays of float64 in SI units. Arguments may be anything that numpy converts; arrays of float64 that are
 C-contiguous are passed without a copy.
 
@@ -25,8 +25,9 @@ from .errors import (BadArgument, BadFile, BadHandle, BadVersion, Diverged, Erro
                      NoMemory)
 from .linear import Transition, transition
 from .model import Model, StateGradient, StepGradient, StepJacobian
+from .scene import Optimization, Scene
 from .viewer import view
 
-__all__ = ["Model", "Batch", "BatchGradient", "BatchJacobian", "StateGradient", "StepGradient", "StepJacobian", "Transition",
-           "transition", "view", "ModelWarning", "Error", "BadArgument", "BadFile", "BadHandle", "BadVersion", "Diverged",
-           "Internal", "Interrupted", "NoMemory", "__version__"]
+__all__ = ["Model", "Batch", "Scene", "Optimization", "BatchGradient", "BatchJacobian", "StateGradient", "StepGradient",
+           "StepJacobian", "Transition", "transition", "view", "ModelWarning", "Error", "BadArgument", "BadFile", "BadHandle",
+           "BadVersion", "Diverged", "Internal", "Interrupted", "NoMemory", "__version__"]

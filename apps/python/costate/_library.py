@@ -42,6 +42,28 @@ class LoadOptions(ctypes.Structure):
 
 INTERRUPT = ctypes.CFUNCTYPE(c_int, c_void_p)  # int (*)(void* data)
 
+
+class Interrupt(ctypes.Structure):
+    """costate_interrupt"""
+
+    _fields_ = [("ask", INTERRUPT), ("data", c_void_p)]
+
+
+class OptimizeOptions(ctypes.Structure):
+    """costate_optimize_options"""
+
+    _fields_ = [("size", c_size_t), ("method", c_char_p), ("iterations", c_int), ("max_loss_evaluations", c_int),
+                ("learning_rate", c_double), ("losses", POINTER(c_double)), ("n_losses", c_size_t),
+                ("interrupt", POINTER(Interrupt))]
+
+
+class OptimizeResult(ctypes.Structure):
+    """costate_optimize_result"""
+
+    _fields_ = [("initial_loss", c_double), ("final_loss", c_double), ("seconds", c_double), ("iterations", c_int),
+                ("loss_evaluations", c_int), ("gradient_evaluations", c_int), ("stopped", ctypes.c_char * 96)]
+
+
 PROTOTYPES: Dict[str, List[Any]] = {
     "costate_version": [c_int],
     "costate_model_load_with": [c_char_p, POINTER(LoadOptions), POINTER(_handle)],
@@ -91,6 +113,11 @@ PROTOTYPES: Dict[str, List[Any]] = {
     "costate_batch_jacobian": [_handle] + 7 * [_array],
     "costate_batch_poses": [_handle] + 2 * [_array] + [_size] + 2 * [_array],
     "costate_batch_poses_vjp": [_handle] + 2 * [_array] + [_size] + 4 * [_array] + [_size],
+    "costate_scene_steps": [_handle],
+    "costate_scene_variables": [_handle] + 3 * [_array],
+    "costate_scene_gradient": [_handle, _array, POINTER(c_double), _array, POINTER(Interrupt)],
+    "costate_scene_rollout": [_handle] + 3 * [_array] + [POINTER(Interrupt)],
+    "costate_scene_optimize": [_handle, POINTER(OptimizeOptions), _array, POINTER(OptimizeResult)],
 }
 
 

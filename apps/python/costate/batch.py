@@ -3,14 +3,15 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from typing import Any, Callable, Collection, Generator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Collection, NamedTuple, Optional, Sequence, Tuple
 
 import numpy
 import numpy.typing
 
 from ._arrays import Array, ArrayLike, Integers, Mask, check_type, check_wanted, integer, integers, mask, numbers, output
 from ._arrays import suggestion
-from ._library import INTERRUPT, BatchOptions, check, library
+from ._library import BatchOptions, check, library
+from ._signals import Signals
 from .errors import BadArgument
 from .model import Model
 
@@ -63,7 +64,8 @@ class Batch:
         handle = ctypes.c_void_p()
         check(library.costate_batch_create(model._handle, ctypes.byref(options), ctypes.byref(handle)))
         self._handle = handle
-        self._signals = _Signals(handle)
+        self._signals = Signals()
+        check(library.costate_batch_set_interrupt(handle, self._signals.asked, None))
         self._finalizer = weakref.finalize(self, library.costate_batch_free, handle)
         self.model, self.ambient = model, bool(ambient)
         self.n_env: int = options.n_env
@@ -258,42 +260,6 @@ class Batch:
             None if velocities_bar is None else numbers("velocities_bar", velocities_bar, (self.n_env, n, 6)),
             x_bar, theta_bar, 0 if theta_bar is None else theta_bar.size))
         return BatchGradient(x_bar, None, theta_bar)
-
-
-class _Signals:
-    """Lets Python's signal handlers run during calls of the library, and raises what they raise.
-
-    The library asks between control steps, by calling `send` of a generator that waits inside a try statement. So an
-    exception of a handler, which Python may raise at the very first instruction of a callback, is always caught."""
-
-    def __init__(self, handle: ctypes.c_void_p) -> None:
-        self._caught: List[BaseException] = []
-        self._asked = INTERRUPT(_answers(self._caught).send)
-        self._asked(None)  # enters the try statement
-        check(library.costate_batch_set_interrupt(handle, self._asked, None))
-
-    def check(self, status: int) -> None:
-        if self._caught:
-            error = self._caught.pop()
-            self._caught.clear()
-            raise error
-        check(status)
-
-
-def _answers(caught: List[BaseException]) -> Generator[int, Any, None]:
-    """Yields 1 after a handler has raised an exception, which it adds to `caught`, otherwise 0."""
-    answer = 0
-    while True:
-        try:
-            while True:
-                yield answer
-                answer = 0
-        except GeneratorExit:
-            return
-        except BaseException as error:
-            # without this frame in its traceback, which would be cleared together with the traceback
-            caught.append(error.with_traceback(error.__traceback__ and error.__traceback__.tb_next))
-            answer = 1
 
 
 def _options(model: Model, n_env: int, threads: int, substeps: int, own_parameters: bool, ambient: bool,

@@ -16,7 +16,7 @@ from ._arrays import Array, ArrayLike, check_wanted, index, integer, numbers
 from ._library import LoadOptions, check, library
 from .errors import BadFile, ModelWarning
 
-_BODY, _JOINT, _ACTUATOR, _PARAMETER, _WARNING, _SITE, _KEYFRAME = range(7)  # enum costate_kind
+_BODY, _JOINT, _ACTUATOR, _PARAMETER, _WARNING, _SITE, _KEYFRAME, _VARIABLE = range(8)  # enum costate_kind
 _ALL = ("q", "v", "u", "parameters")
 
 _CONTACT = numpy.dtype([("body_a", numpy.int32), ("body_b", numpy.int32), ("point", float, 3), ("normal", float, 3),
@@ -140,6 +140,8 @@ class Model:
         self.parameter_names = self._names(_PARAMETER)  # for example "bodies/ball/mass" or "bodies/ball/com[2]"
         self.sites = self._names(_SITE)  # named frames on bodies
         self.keyframes = self._names(_KEYFRAME)  # named states of the file, for example "robot/home"
+        # what the file marks with "optimize" (see costate.Scene), for example "controls/arm/torque1[3]"
+        self.variables = self._names(_VARIABLE)
         self.warnings = self._names(_WARNING)  # about unsupported elements and the initial state
         for line in self.warnings if warn else ():
             warnings.warn(line, ModelWarning, stacklevel=3)

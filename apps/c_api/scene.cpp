@@ -1,0 +1,232 @@
+// The objective of a scene as a function of its variables, and its minimization.
+#include <cstring>
+
+#include "adjoint/objective/objective.hpp"
+#include "adjoint/optimize/optimize.hpp"
+#include "adjoint/rollout/divergence.hpp"
+#include "apps/c_api/model.hpp"
+#include "apps/c_api/options.hpp"
+#include "scenes/format/names.hpp"
+#include "scenes/memory.hpp"
+
+namespace costate::c_api {
+namespace {
+
+// The function of a caller that is asked whether to end a call; asked at most every 20 ms.
+class Asked {
+public:
+    explicit Asked(const costate_interrupt* given)
+        : given_(given && given->ask ? *given : costate_interrupt{}) {}
+    void check() {
+        constexpr std::chrono::milliseconds pause(20);
+        if (!given_.ask) return;
+        const auto now = std::chrono::steady_clock::now();
+        if (now - last_ < pause) return;
+        last_ = now;
+        if (given_.ask(given_.data) != 0) throw Failure(COSTATE_INTERRUPTED, "interrupted");
+    }
+
+private:
+    const costate_interrupt given_;
+    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+// The rollout of a scene with the parameters that the model has now, for one call.
+class SceneRun {
+public:
+    SceneRun(const costate_model* handle, const costate_interrupt* interrupt)
+        : model_(models().get(handle)),
+          asked_(interrupt),
+          variables_(scene().world, scene().plan, scene().parameters, scene().initial_state,
+                     {*model_->parameters(), scene().x0, scene().z0}),
+          simulation_(scene().world, scene().objective),
+          rollout_(simulation_, scene().plan, checkpoint_schedule(scene())) {
+        check_result("a variable of the parameters", variables_.start());
+    }
+    const Scene& scene() const { return model_->scene; }
+    const Variables& variables() const { return variables_; }
+    Rollout<Simulation>& rollout() { return rollout_; }
+    Asked& asked() { return asked_; }
+
+    // Runs the scene with the variables y (n); visits every step with its state and controls.
+    template <class Visit> double forward(const double* y, const Visit& visit) {
+        check_finite("y", y, variables_.size());
+        y_ = Eigen::Map<const VecX<double>>(y, variables_.size());
+        inputs_ = variables_.inputs(y_);
+        check_parameters(*model_, inputs_.theta.data());
+        const double loss = rollout_.forward(inputs_.theta, inputs_.x0, inputs_.z,
+                                             [&](int t, const double* x, const double* u) {
+                                                 asked_.check();
+                                                 visit(t, x, u);
+                                             });
+        if (rollout_.divergence()) throw DivergenceError(scene().world.model, rollout_.divergence());
+        return loss;
+    }
+    // The gradient with respect to y of the last `forward`.
+    VecX<double> backward() {
+        Gradient gradient;
+        rollout_.backward(inputs_.theta, inputs_.z, gradient,
+                          [&](int, const double*, const double*) { asked_.check(); });
+        return variables_.pull_back(y_, gradient);
+    }
+
+private:
+    const std::shared_ptr<SharedModel> model_;
+    Asked asked_;
+    const Variables variables_;
+    Simulation simulation_;
+    Rollout<Simulation> rollout_;
+    VecX<double> y_;
+    RolloutInputs inputs_;
+};
+
+// A call on a scene, whose divergence has a status of its own.
+template <class Call> int with_scene(const char* function, const Call& call) noexcept {
+    return guarded(function, [&]() -> int {
+        try {
+            return call();
+        } catch (const DivergenceError& e) {
+            throw Failure(COSTATE_DIVERGED, e.what());
+        }
+    });
+}
+
+// What the file says, with the changes of the caller.
+OptimizeSettings read_settings(const Scene& scene, const costate_optimize_options& given) {
+    OptimizeSettings settings = scene.optimize;
+    if (given.method) {
+        const std::vector<std::string>& names = method_names();
+        const auto it = std::ranges::find(names, given.method);
+        if (it == names.end())
+            throw Failure(COSTATE_BAD_ARGUMENT, "there is no method \"" + std::string(given.method) + "\"" +
+                                                    suggestion(given.method, names));
+        settings.method = static_cast<Method>(it - names.begin());
+    }
+    if (given.iterations < 0 || given.max_loss_evaluations < 0 || !(given.learning_rate >= 0))
+        throw Failure(COSTATE_BAD_ARGUMENT, "iterations, losses and rates must be 0 or more");
+    if (given.iterations > 0) settings.iterations = given.iterations;
+    if (given.max_loss_evaluations > 0) settings.max_loss_evaluations = given.max_loss_evaluations;
+    if (given.learning_rate > 0) settings.learning_rate = given.learning_rate;
+    return settings;
+}
+
+// Fails if the method cannot minimize this objective over these variables.
+void check_method(const Scene& scene, const OptimizeSettings& settings) {
+    const std::string name = method_names()[static_cast<size_t>(settings.method)];
+    const auto refuse = [&](const std::string& why) {
+        throw Failure(COSTATE_BAD_ARGUMENT, name + " cannot minimize this objective: " + why);
+    };
+    switch (settings.method) {
+        case Method::lbfgs:
+            if (!have_lbfgs()) refuse("this build has no NLopt; use adam");
+            break;
+        case Method::cmaes:
+            if (!have_cmaes()) refuse("this build has no pagmo; use adam");
+            break;
+        case Method::gauss_newton: try { check_least_squares(scene.objective);
+            } catch (const std::invalid_argument& e) {
+                refuse(e.what());
+            }
+            if (residual_components(scene.objective).size() >
+                static_cast<size_t>(settings.max_gradient_evaluations))
+                refuse("\"max_gradient_evaluations\" is too small for one Jacobian");
+            break;
+        case Method::ilqr:
+        case Method::multiple_shooting:
+        case Method::receding_horizon: {
+            const std::string why = why_no_shooting(scene.plan, scene.parameters, scene.initial_state);
+            if (!why.empty()) refuse(why);
+            break;
+        }
+        default: break;
+    }
+}
+
+void write_result(const OptimizeResult& r, const costate_optimize_options& options,
+                  costate_optimize_result* out) {
+    for (size_t i = 0; i < r.losses.size() && i < options.n_losses; ++i)
+        options.losses[i] = r.losses[i];
+    if (!out) return;
+    *out = {};
+    out->initial_loss = r.initial_loss;
+    out->final_loss = r.final_loss;
+    out->seconds = r.seconds;
+    out->iterations = r.iterations;
+    out->loss_evaluations = r.loss_evaluations;
+    out->gradient_evaluations = r.gradient_evaluations;
+    std::strncpy(out->stopped, r.stopped.c_str(), sizeof out->stopped - 1);
+}
+
+}  // namespace
+}  // namespace costate::c_api
+
+using namespace costate;
+using namespace costate::c_api;
+
+extern "C" {
+
+int costate_scene_steps(const costate_model* model) {
+    return guarded(__func__, [&] { return models().get(model)->scene.steps; });
+}
+
+int costate_scene_variables(const costate_model* model, double* y, double* lower, double* upper) {
+    return with_scene(__func__, [&]() -> int {
+        const SceneRun run(model, nullptr);
+        write(run.variables().start(), y);
+        write(run.variables().lower(), lower);
+        write(run.variables().upper(), upper);
+        return run.variables().size();
+    });
+}
+
+int costate_scene_gradient(const costate_model* model, const double* y, double* loss, double* gradient,
+                           const costate_interrupt* interrupt) {
+    return with_scene(__func__, [&]() -> int {
+        SceneRun run(model, interrupt);
+        const double value = run.forward(y, [](int, const double*, const double*) {});
+        if (gradient) {
+            const VecX<double> g = run.backward();
+            check_result("the gradient", g);
+            write(g, gradient);
+        }
+        if (loss) *loss = value;
+        return COSTATE_OK;
+    });
+}
+
+int costate_scene_rollout(const costate_model* model, const double* y, double* states, double* controls,
+                          const costate_interrupt* interrupt) {
+    return with_scene(__func__, [&]() -> int {
+        SceneRun run(model, interrupt);
+        const World& w = run.scene().world;
+        check_given("states", states);
+        run.forward(y, [&](int t, const double* x, const double* u) {
+            std::copy_n(x, w.nx(), states + static_cast<size_t>(t) * w.nx());
+            if (controls && u) std::copy_n(u, w.nu(), controls + static_cast<size_t>(t) * w.nu());
+        });
+        return COSTATE_OK;
+    });
+}
+
+int costate_scene_optimize(const costate_model* model, const costate_optimize_options* options, double* y,
+                           costate_optimize_result* result) {
+    return with_scene(__func__, [&]() -> int {
+        const costate_optimize_options given =
+            options ? known_options("costate_optimize_options", *options) : costate_optimize_options{};
+        SceneRun run(model, given.interrupt);
+        const OptimizeSettings settings = read_settings(run.scene(), given);
+        check_method(run.scene(), settings);
+        check_given("losses", given.losses, given.n_losses);
+        if (run.variables().size() == 0)
+            throw Failure(COSTATE_BAD_ARGUMENT,
+                          "nothing to optimize: the file marks no control, parameter or initial state with "
+                          "\"optimize\"");
+        check_given("y", y);
+        const OptimizeResult r = optimize(run.rollout(), run.variables(), settings,
+                                          [&](const OptimizeResult&) { run.asked().check(); });
+        write(r.y, y);
+        write_result(r, given, result);
+        return COSTATE_OK;
+    });
+}
+}

@@ -1,0 +1,44 @@
+"""Python's signal handlers during long calls of the library, such as control-C."""
+from __future__ import annotations
+
+from typing import Any, Generator, List
+
+from ._library import INTERRUPT
+from ._library import check as check_status
+
+
+class Signals:
+    """Lets Python's signal handlers run during calls of the library, and raises what they raise.
+
+    The library calls `asked` from time to time and ends the call if it returns 1. `asked` is `send` of a generator that
+    waits inside a try statement. So an exception of a handler, which Python may raise at the very first instruction of a
+    callback, is always caught. An object serves one call at a time."""
+
+    def __init__(self) -> None:
+        self._caught: List[BaseException] = []
+        self.asked = INTERRUPT(_answers(self._caught).send)
+        self.asked(None)  # enters the try statement
+
+    def check(self, status: int) -> int:
+        """Raises the exception of a handler, or that of a negative status."""
+        if self._caught:
+            error = self._caught.pop()
+            self._caught.clear()
+            raise error
+        return check_status(status)
+
+
+def _answers(caught: List[BaseException]) -> Generator[int, Any, None]:
+    """Yields 1 after a handler has raised an exception, which it adds to `caught`, otherwise 0."""
+    answer = 0
+    while True:
+        try:
+            while True:
+                yield answer
+                answer = 0
+        except GeneratorExit:
+            return
+        except BaseException as error:
+            # without this frame in its traceback, which would be cleared together with the traceback
+            caught.append(error.with_traceback(error.__traceback__ and error.__traceback__.tb_next))
+            answer = 1

@@ -1,0 +1,137 @@
+"""The objective of a scene, as a function of its variables, and its minimization."""
+from __future__ import annotations
+
+import ctypes
+from ctypes import byref
+from typing import Any, Mapping, NamedTuple, Optional, Tuple, Union
+
+import numpy
+
+from ._arrays import Array, ArrayLike, integer, numbers
+from ._library import Interrupt, OptimizeOptions, OptimizeResult, check, library
+from ._signals import Signals
+from .model import Model, PathLike
+
+
+class Optimization(NamedTuple):
+    """The result of `Scene.optimize`."""
+
+    y: Array  # (n) the best variables found
+    loss: float  # at y
+    initial_loss: float
+    losses: Array  # (iterations + 1) the best loss so far, at the start and after each iteration
+    iterations: int
+    loss_evaluations: int
+    gradient_evaluations: int
+    seconds: float
+    stopped: str  # the reason for stopping
+
+
+class Scene:
+    """A file with controls and an objective: the loss of its rollout as a function of variables y (n).
+
+        scene = costate.Scene("throw")
+        result = scene.optimize()
+        states, controls = scene.rollout(result.y)
+        costate.view(scene.model, states, controls)
+
+    y holds what the file marks with "optimize": controls, at knots or at every step, then parameters, or their logarithms,
+    then entries of the tangent of the initial state; `variables` has their names. All else has the values of the file, and
+    of `model.parameters`.
+
+    source: a `Model`, a path or a name, or a dict with the contents of a file; options as of `Model`. Several threads may
+    use one scene. Control-C ends `loss`, `gradient` and `rollout` within a time step, `optimize` after an iteration.
+    """
+
+    def __init__(self, source: Union[Model, PathLike, Mapping[str, Any]], **options: Any) -> None:
+        if isinstance(source, Model):
+            if options:
+                raise TypeError(f"{', '.join(options)}: give options to the model")
+            self.model = source
+        elif isinstance(source, Mapping):
+            self.model = Model.from_string(source, **options)
+        else:
+            self.model = Model(source, **options)
+        self.variables = self.model.variables
+        self.steps = check(library.costate_scene_steps(self.model._handle))  # time steps of the rollout
+
+    def __repr__(self) -> str:
+        return f"<costate.Scene {self.model.source!r}: {self.steps} steps, {len(self.variables)} variables>"
+
+    @property
+    def start(self) -> Array:
+        """The variables (n) of the file, within their bounds."""
+        y = numpy.empty(len(self.variables))
+        check(library.costate_scene_variables(self.model._handle, y, None, None))
+        return y
+
+    @property
+    def bounds(self) -> Tuple[Array, Array]:
+        """The lowest and highest values (n) of the variables, which may be infinite."""
+        lower, upper = numpy.empty((2, len(self.variables)))
+        check(library.costate_scene_variables(self.model._handle, None, lower, upper))
+        return lower, upper
+
+    def loss(self, y: ArrayLike) -> float:
+        """The loss at y (n). Raises Diverged if a state of the rollout is not finite."""
+        return self._evaluate(y, None)
+
+    def gradient(self, y: ArrayLike) -> Array:
+        """The gradient (n) of the loss at y (n)."""
+        return self.loss_and_gradient(y)[1]
+
+    def loss_and_gradient(self, y: ArrayLike) -> Tuple[float, Array]:
+        """The loss at y (n) and its gradient (n), as scipy.optimize.minimize takes them with jac=True."""
+        gradient = numpy.empty(len(self.variables))
+        return self._evaluate(y, gradient), gradient
+
+    def rollout(self, y: ArrayLike) -> Tuple[Array, Array]:
+        """(states (steps + 1, nx), controls (steps, nu)) of the rollout at y (n)."""
+        states, controls = numpy.empty((self.steps + 1, self.model.nx)), numpy.empty((self.steps, self.model.nu))
+        signals = Signals()
+        signals.check(library.costate_scene_rollout(self.model._handle, self._y(y), states, controls,
+                                                    byref(Interrupt(signals.asked, None))))
+        return states, controls
+
+    def optimize(self, method: Optional[str] = None, iterations: Optional[int] = None,
+                 max_loss_evaluations: Optional[int] = None, learning_rate: Optional[float] = None) -> Optimization:
+        """Minimizes the loss from the variables of the file; None: what the file says.
+
+        method: "lbfgs", "gauss_newton", "ilqr", "multiple_shooting", "receding_horizon", "adam", "momentum",
+        "gradient_descent" or "cmaes". Raises BadArgument if it cannot minimize this objective over these variables, and
+        Diverged if the first rollout diverges."""
+        signals, y, result = Signals(), numpy.empty(len(self.variables)), OptimizeResult()
+        interrupt = Interrupt(signals.asked, None)
+        losses = numpy.empty(_LOSSES)
+        options = OptimizeOptions(ctypes.sizeof(OptimizeOptions), None if method is None else method.encode(),
+                                  _positive("iterations", iterations),
+                                  _positive("max_loss_evaluations", max_loss_evaluations),
+                                  0.0 if learning_rate is None else float(learning_rate),
+                                  losses.ctypes.data_as(ctypes.POINTER(ctypes.c_double)), len(losses),
+                                  ctypes.pointer(interrupt))
+        signals.check(library.costate_scene_optimize(self.model._handle, byref(options), y, byref(result)))
+        return Optimization(y, result.final_loss, result.initial_loss, losses[: result.iterations + 1].copy(),
+                            result.iterations, result.loss_evaluations, result.gradient_evaluations, result.seconds,
+                            result.stopped.decode())
+
+    def _y(self, y: ArrayLike) -> Array:
+        return numbers("y", y, (len(self.variables),))
+
+    def _evaluate(self, y: ArrayLike, gradient: Optional[Array]) -> float:
+        loss, signals = ctypes.c_double(), Signals()
+        signals.check(library.costate_scene_gradient(self.model._handle, self._y(y), byref(loss), gradient,
+                                                     byref(Interrupt(signals.asked, None))))
+        return loss.value
+
+
+_LOSSES = 100_000  # more iterations are not recorded
+
+
+def _positive(name: str, given: Optional[int]) -> int:
+    """The number for the library, in which 0 means what the file says."""
+    if given is None:
+        return 0
+    value = integer(name, given)
+    if value < 1:
+        raise ValueError(f"{name} is {value}, the least is 1")
+    return value

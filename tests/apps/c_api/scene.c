@@ -1,0 +1,89 @@
+/* The objective of a scene: variables, gradient, rollout, optimization; and what is refused. */
+#include "check.h"
+
+static costate_model* m;
+static int n;
+static double *y, *gradient;
+
+static int at_once(void* data) {
+    ++*(int*)data;
+    return 1;
+}
+
+static void values(void) {
+    double *lower = numbers(n), *upper = numbers(n), *other = numbers(n), loss = 0, more = 0, less = 0;
+    CHECK(costate_scene_variables(m, y, lower, upper) == n);
+    char name[64];
+    CHECK(costate_model_count(m, COSTATE_VARIABLE) == n);
+    CHECK(costate_model_name(m, COSTATE_VARIABLE, 0, name, sizeof name) > 0);
+    CHECK(strcmp(name, "controls/arm/torque1[0]") == 0);
+    for (int i = 0; i < n; ++i)
+        CHECK(lower[i] <= y[i] && y[i] <= upper[i]);
+
+    CHECK(costate_scene_gradient(m, y, &loss, gradient, NULL) == COSTATE_OK && loss > 1);
+    const int i = n / 2;
+    memcpy(other, y, (size_t)n * sizeof *y);
+    other[i] = y[i] + 1e-5;
+    CHECK(costate_scene_gradient(m, other, &more, NULL, NULL) == COSTATE_OK);
+    other[i] = y[i] - 1e-5;
+    CHECK(costate_scene_gradient(m, other, &less, NULL, NULL) == COSTATE_OK);
+    CHECK_NEAR((more - less) / 2e-5, gradient[i], 1e-4 * largest(gradient, n));
+
+    other[i] = NAN;
+    CHECK_FAILS(costate_scene_gradient(m, other, &loss, NULL, NULL), COSTATE_BAD_ARGUMENT, "is not finite");
+    CHECK_FAILS(costate_scene_gradient(m, NULL, &loss, NULL, NULL), COSTATE_BAD_ARGUMENT, "y is null");
+    free(lower), free(upper), free(other);
+}
+
+static void rollouts(void) {
+    const int steps = costate_scene_steps(m), nx = costate_model_nx(m), nu = costate_model_nu(m);
+    CHECK(steps == 1000);
+    double *states = numbers((steps + 1) * nx), *controls = numbers(steps * nu), *next = numbers(nx);
+    CHECK(costate_scene_rollout(m, y, states, controls, NULL) == COSTATE_OK);
+    CHECK(costate_state_step(m, states + (steps - 1) * nx, controls + (steps - 1) * nu, next) == COSTATE_OK);
+    for (int i = 0; i < nx; ++i)
+        CHECK_NEAR(states[steps * nx + i], next[i], 1e-14);
+    CHECK_FAILS(costate_scene_rollout(m, y, NULL, controls, NULL), COSTATE_BAD_ARGUMENT, "states is null");
+    free(states), free(controls), free(next);
+}
+
+static void optimizations(void) {
+    double losses[4] = {0}, final = 0;
+    costate_optimize_options o = {0};
+    costate_optimize_result r;
+    CHECK_FAILS(costate_scene_optimize(m, &o, y, &r), COSTATE_BAD_ARGUMENT,
+                "sizeof(costate_optimize_options)");
+    o.size = sizeof o, o.method = "gradient_descent", o.iterations = 3, o.losses = losses, o.n_losses = 4;
+    CHECK(costate_scene_optimize(m, &o, y, &r) == COSTATE_OK);
+    CHECK(r.iterations == 3 && losses[0] == r.initial_loss && losses[3] == r.final_loss);
+    CHECK(r.final_loss < r.initial_loss && r.stopped[0] != '\0');
+    CHECK(costate_scene_gradient(m, y, &final, NULL, NULL) == COSTATE_OK && final == r.final_loss);
+
+    o.method = "newton";
+    CHECK_FAILS(costate_scene_optimize(m, &o, y, &r), COSTATE_BAD_ARGUMENT, "no method \"newton\"");
+    o.method = "ilqr";
+    CHECK_FAILS(costate_scene_optimize(m, &o, y, &r), COSTATE_BAD_ARGUMENT, "ilqr cannot minimize");
+    o.method = "adam", o.iterations = -1;
+    CHECK_FAILS(costate_scene_optimize(m, &o, y, &r), COSTATE_BAD_ARGUMENT, "must be 0 or more");
+    o.iterations = 1000000;
+    int asked = 0;
+    const costate_interrupt interrupt = {at_once, &asked};
+    o.interrupt = &interrupt, o.max_loss_evaluations = 1000000;
+    const double before = y[0];
+    CHECK_FAILS(costate_scene_optimize(m, &o, y, &r), COSTATE_INTERRUPTED, "interrupted");
+    CHECK(asked == 1 && y[0] == before);
+}
+
+int main(void) {
+    CHECK(costate_model_load("throw", &m) == COSTATE_OK);
+    n = costate_scene_variables(m, NULL, NULL, NULL);
+    CHECK(n > 0);
+    y = numbers(n), gradient = numbers(n);
+    values();
+    rollouts();
+    optimizations();
+    CHECK(costate_model_free(m) == COSTATE_OK);
+    CHECK_FAILS(costate_scene_steps(m), COSTATE_BAD_HANDLE, "freed");
+    free(y), free(gradient);
+    return failures ? 1 : 0;
+}

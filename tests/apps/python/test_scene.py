@@ -1,0 +1,119 @@
+"""Objectives of scenes: losses and gradients against central differences, rollouts, and optimizations."""
+import os
+import signal
+import threading
+import time
+import unittest
+
+import numpy
+
+import costate
+
+LEARNED = {
+    "steps": 200,
+    "models": [{"name": "arm", "model": {
+        "bodies": [{"name": "link", "joint": {"name": "joint", "type": "revolute", "axis": [0, 1, 0]}, "mass": 1,
+                    "com": [0, 0, -0.5], "inertia": [0.1, 0.1, 0.01, 0, 0, 0]}],
+        "actuators": [{"name": "motor", "joint": "joint", "type": "motor"}]}}],
+    "controls": [{"actuators": ["arm/motor"], "optimize": {"knots": 3}, "initial": 0.5}],
+    "objective": [{"term": "position", "body": "arm/link", "point": [0, 0, -1], "target": [0.6, 0, -0.8]}],
+}
+
+
+def with_lbfgs():
+    try:
+        costate.Scene("throw").optimize("lbfgs", iterations=1)
+    except costate.BadArgument as error:
+        return "no NLopt" not in str(error)
+    return True
+
+
+class SceneTest(unittest.TestCase):
+    def test_a_scene_has_variables_a_loss_and_its_gradient(self):
+        for name, step in (("throw", 1e-5), ("double_pendulum_identification", 1e-6), ("box_slide_identification", 1e-6)):
+            with self.subTest(name):
+                scene = costate.Scene(name)
+                y, (lower, upper) = scene.start, scene.bounds
+                self.assertEqual(y.shape, (len(scene.variables),))
+                self.assertTrue((lower <= y).all() and (y <= upper).all())
+                loss, gradient = scene.loss_and_gradient(y)
+                self.assertEqual(scene.loss(y), loss)
+                numpy.testing.assert_array_equal(scene.gradient(y.tolist()), gradient)
+                direction = gradient / numpy.linalg.norm(gradient)
+                change = (scene.loss(y + step * direction) - scene.loss(y - step * direction)) / (2 * step)
+                self.assertAlmostEqual(change / (gradient @ direction), 1, delta=1e-4)
+
+    def test_the_rollout_is_that_of_the_model(self):
+        scene = costate.Scene("throw")
+        m, (states, controls) = scene.model, scene.rollout(scene.start)
+        self.assertEqual((states.shape, controls.shape), ((scene.steps + 1, m.nx), (scene.steps, m.nu)))
+        numpy.testing.assert_array_equal(states[0], m.state(*m.initial_state()))
+        for t in (0, 1, 500, scene.steps - 1):
+            numpy.testing.assert_allclose(m.state_step(states[t], controls[t]), states[t + 1], atol=1e-14)
+        self.assertRegex(scene.variables[0], r"^controls/arm/torque\d\[0\]$")
+
+    def test_variables_have_names(self):
+        for name in ("throw", "double_pendulum_identification", "golf"):
+            scene = costate.Scene(name)
+            self.assertEqual(len(set(scene.variables)), len(scene.variables), scene.variables)
+        self.assertIn("bodies/", " ".join(costate.Scene("double_pendulum_identification").variables))
+        self.assertRegex(" ".join(costate.Scene("golf").variables), "initial/|controls/|bodies/|joints/")
+
+    @unittest.skipUnless(with_lbfgs(), "the library is built without NLopt")
+    def test_the_throw_arrives(self):
+        scene = costate.Scene("throw")
+        result = scene.optimize()
+        self.assertGreater(result.initial_loss, 1)
+        self.assertLess(result.loss, 2e-3)
+        self.assertEqual(result.loss, scene.loss(result.y))
+        self.assertEqual((result.losses[0], result.losses[-1]), (result.initial_loss, result.loss))
+        self.assertEqual(len(result.losses), result.iterations + 1)
+        self.assertTrue((numpy.diff(result.losses) <= 0).all() and result.stopped and result.gradient_evaluations > 0)
+
+    def test_settings_replace_those_of_the_file(self):
+        scene = costate.Scene(LEARNED)
+        self.assertEqual(scene.variables, [f"controls/arm/motor[{k}]" for k in range(3)])
+        result = scene.optimize("gradient_descent", iterations=5, learning_rate=0.5)
+        self.assertEqual(result.iterations, 5)
+        self.assertLess(result.loss, result.initial_loss)
+        self.assertLess(scene.optimize("adam", iterations=20).loss, result.initial_loss)
+        for options, sentence in (({"method": "lbgfs"}, 'there is no method "lbgfs".*lbfgs'),
+                                  ({"method": "ilqr"}, "ilqr cannot minimize this objective")):
+            with self.assertRaisesRegex(costate.BadArgument, sentence):
+                scene.optimize(**options)
+        with self.assertRaisesRegex(ValueError, "iterations is 0, the least is 1"):
+            scene.optimize(iterations=0)
+        with self.assertRaisesRegex(costate.BadArgument, "nothing to optimize"):
+            costate.Scene({key: LEARNED[key] for key in LEARNED if key != "controls"}).optimize("adam")
+        with self.assertRaisesRegex(ValueError, r"y must have shape \(3,\), not \(2,\)"):
+            scene.loss([0, 0])
+        with self.assertRaisesRegex(costate.BadArgument, r"y\[1\] is not finite"):
+            scene.loss([0, numpy.nan, 0])
+        with self.assertRaisesRegex(costate.Diverged, "step"):
+            scene.loss([1e300, 1e300, 1e300])
+
+    def test_parameters_of_the_model_count(self):
+        scene = costate.Scene(LEARNED)
+        before = scene.loss(scene.start)
+        scene.model.set_parameter("bodies/arm/link/mass", 2)
+        self.assertNotEqual(scene.loss(scene.start), before)
+        self.assertIs(costate.Scene(scene.model).model, scene.model)
+        with self.assertRaisesRegex(TypeError, "base: give options to the model"):
+            costate.Scene(scene.model, base="fixed")
+
+    def test_control_c_ends_an_optimization(self):
+        scene = costate.Scene({**LEARNED, "steps": 20000})
+        for call in (lambda: scene.optimize("adam", iterations=10**6), lambda: [scene.gradient(scene.start) for _ in range(10**6)]):
+            sent = []
+
+            def send():
+                sent.append(time.monotonic())
+                os.kill(os.getpid(), signal.SIGINT)
+
+            timer = threading.Timer(0.3, send)
+            timer.start()
+            with self.assertRaises(KeyboardInterrupt):
+                call()
+            self.assertLess(time.monotonic() - sent[0], 5)
+            timer.join()
+        self.assertTrue(numpy.isfinite(scene.loss(scene.start)))
