@@ -164,9 +164,12 @@ int costate_batch_set_parameters(costate_batch* batch, const double* theta, size
     });
 }
 
-int costate_batch_set_interrupt(costate_batch* batch, int (*interrupt)(void* data), void* data) {
+int costate_batch_set_interrupt(costate_batch* batch, const costate_interrupt* interrupt) {
     return with_batch(__func__, batch, [&](SharedBatch& s) -> int {
-        s.batch.set_interrupt(interrupt ? Interrupt([=] { return interrupt(data) != 0; }) : Interrupt());
+        if (!interrupt || !interrupt->ask)
+            s.batch.set_interrupt({});
+        else
+            s.batch.set_interrupt([given = *interrupt] { return given.ask(given.data) != 0; });
         return COSTATE_OK;
     });
 }

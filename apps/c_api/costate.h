@@ -64,7 +64,7 @@ enum costate_status {
     COSTATE_NO_MEMORY = -5,
     COSTATE_BAD_VERSION = -6, /* header and library are incompatible */
     COSTATE_INTERNAL = -7,    /* a fault of the library */
-    COSTATE_INTERRUPTED = -8  /* ended by the function given to costate_batch_set_interrupt */
+    COSTATE_INTERRUPTED = -8  /* ended by a costate_interrupt of the caller */
 };
 
 /* Kinds of named things. */
@@ -79,6 +79,13 @@ enum costate_kind {
     COSTATE_KEYFRAME = 6, /* named states of the file, for example "robot/home" */
     COSTATE_VARIABLE = 7  /* the variables of a scene, for example "controls/arm/torque1[3]" */
 };
+
+/* A function of the caller that is asked during a long call, by the calling thread, at most every 20 ms; unless
+ * it returns 0, the call ends with COSTATE_INTERRUPTED. `data` is passed to it. */
+typedef struct costate_interrupt {
+    int (*ask)(void* data);
+    void* data;
+} costate_interrupt;
 
 typedef struct costate_model costate_model; /* opaque; never an address to be followed */
 typedef struct costate_batch costate_batch;
@@ -285,10 +292,9 @@ COSTATE_API int costate_batch_free(costate_batch* batch); /* null is allowed */
  * all later calls. */
 COSTATE_API int costate_batch_set_parameters(costate_batch* batch, const double* theta, size_t n);
 
-/* `interrupt` is asked during calls on the batch, by the calling thread, between control steps and at most
- * every 20 ms: if it returns a number other than 0, the call ends with COSTATE_INTERRUPTED within a control
- * step of each thread. It must not call the batch. `data` is passed to it. Null: nothing is asked. */
-COSTATE_API int costate_batch_set_interrupt(costate_batch* batch, int (*interrupt)(void* data), void* data);
+/* `interrupt` is asked during calls on the batch, between control steps; such a call ends within a control
+ * step of each thread. It must not call the batch. It is copied; null: nothing is asked. */
+COSTATE_API int costate_batch_set_interrupt(costate_batch* batch, const costate_interrupt* interrupt);
 
 /* Resets the environments `envs` (n, each at most once; null: all n_env): to x (nx for all of them, or n x nx) if given,
  * otherwise to the keyframe, otherwise to the initial state of the file; without x, there are no kept
@@ -364,13 +370,6 @@ COSTATE_API int costate_batch_poses_vjp(costate_batch* batch, const double* x, c
  * parameters, or their logarithms, then entries of the tangent of the initial state. All else has the values
  * of the file, and of costate_model_set_parameters. Calls are independent of each other: several threads may
  * evaluate the same scene. */
-
-/* A function that is asked during a call, at most every 20 ms; unless it returns 0, the call ends with
- * COSTATE_INTERRUPTED. */
-typedef struct costate_interrupt {
-    int (*ask)(void* data);
-    void* data;
-} costate_interrupt;
 
 /* Time steps of the rollout; 1000 if the file has none. */
 COSTATE_API int costate_scene_steps(const costate_model* model);

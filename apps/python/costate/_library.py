@@ -103,7 +103,7 @@ PROTOTYPES: Dict[str, List[Any]] = {
     "costate_batch_create": [_handle, POINTER(BatchOptions), POINTER(_handle)],
     "costate_batch_free": [_handle],
     "costate_batch_set_parameters": [_handle, _array, _size],
-    "costate_batch_set_interrupt": [_handle, INTERRUPT, c_void_p],
+    "costate_batch_set_interrupt": [_handle, POINTER(Interrupt)],
     "costate_batch_reset": [_handle, _array, _size, c_char_p, _array, _size, _array, _array],
     "costate_batch_state": [_handle] + 2 * [_array],
     "costate_batch_step": [_handle] + 4 * [_array],

@@ -3,21 +3,22 @@ from __future__ import annotations
 
 from typing import Any, Generator, List
 
-from ._library import INTERRUPT
+from ._library import INTERRUPT, Interrupt
 from ._library import check as check_status
 
 
 class Signals:
     """Lets Python's signal handlers run during calls of the library, and raises what they raise.
 
-    The library calls `asked` from time to time and ends the call if it returns 1. `asked` is `send` of a generator that
-    waits inside a try statement. So an exception of a handler, which Python may raise at the very first instruction of a
-    callback, is always caught. An object serves one call at a time."""
+    The library calls a callback from time to time and ends the call if it returns 1. The callback is `send` of a generator
+    that waits inside a try statement. So an exception of a handler, which Python may raise at the very first instruction of
+    a callback, is always caught. An object serves one call at a time."""
 
     def __init__(self) -> None:
         self._caught: List[BaseException] = []
-        self.asked = INTERRUPT(_answers(self._caught).send)
-        self.asked(None)  # enters the try statement
+        answers = _answers(self._caught)
+        next(answers)  # enters the try statement
+        self.interrupt = Interrupt(INTERRUPT(answers.send), None)  # keeps the callback alive
 
     def check(self, status: int) -> int:
         """Raises the exception of a handler, or that of a negative status."""

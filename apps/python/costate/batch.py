@@ -65,7 +65,7 @@ class Batch:
         check(library.costate_batch_create(model._handle, ctypes.byref(options), ctypes.byref(handle)))
         self._handle = handle
         self._signals = Signals()
-        check(library.costate_batch_set_interrupt(handle, self._signals.asked, None))
+        check(library.costate_batch_set_interrupt(handle, ctypes.byref(self._signals.interrupt)))
         self._finalizer = weakref.finalize(self, library.costate_batch_free, handle)
         self.model, self.ambient = model, bool(ambient)
         self.n_env: int = options.n_env

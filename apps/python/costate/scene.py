@@ -8,7 +8,7 @@ from typing import Any, Mapping, NamedTuple, Optional, Tuple, Union
 import numpy
 
 from ._arrays import Array, ArrayLike, integer, numbers
-from ._library import Interrupt, OptimizeOptions, OptimizeResult, check, library
+from ._library import OptimizeOptions, OptimizeResult, check, library
 from ._signals import Signals
 from .model import Model, PathLike
 
@@ -90,7 +90,7 @@ class Scene:
         states, controls = numpy.empty((self.steps + 1, self.model.nx)), numpy.empty((self.steps, self.model.nu))
         signals = Signals()
         signals.check(library.costate_scene_rollout(self.model._handle, self._y(y), states, controls,
-                                                    byref(Interrupt(signals.asked, None))))
+                                                    byref(signals.interrupt)))
         return states, controls
 
     def optimize(self, method: Optional[str] = None, iterations: Optional[int] = None,
@@ -101,14 +101,13 @@ class Scene:
         "gradient_descent" or "cmaes". Raises BadArgument if it cannot minimize this objective over these variables, and
         Diverged if the first rollout diverges."""
         signals, y, result = Signals(), numpy.empty(len(self.variables)), OptimizeResult()
-        interrupt = Interrupt(signals.asked, None)
         losses = numpy.empty(_LOSSES)
         options = OptimizeOptions(ctypes.sizeof(OptimizeOptions), None if method is None else method.encode(),
                                   _positive("iterations", iterations),
                                   _positive("max_loss_evaluations", max_loss_evaluations),
                                   0.0 if learning_rate is None else float(learning_rate),
                                   losses.ctypes.data_as(ctypes.POINTER(ctypes.c_double)), len(losses),
-                                  ctypes.pointer(interrupt))
+                                  ctypes.pointer(signals.interrupt))
         signals.check(library.costate_scene_optimize(self.model._handle, byref(options), y, byref(result)))
         return Optimization(y, result.final_loss, result.initial_loss, losses[: result.iterations + 1].copy(),
                             result.iterations, result.loss_evaluations, result.gradient_evaluations, result.seconds,
@@ -120,7 +119,7 @@ class Scene:
     def _evaluate(self, y: ArrayLike, gradient: Optional[Array]) -> float:
         loss, signals = ctypes.c_double(), Signals()
         signals.check(library.costate_scene_gradient(self.model._handle, self._y(y), byref(loss), gradient,
-                                                     byref(Interrupt(signals.asked, None))))
+                                                     byref(signals.interrupt)))
         return loss.value
 
 

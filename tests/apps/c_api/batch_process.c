@@ -38,7 +38,8 @@ static void interrupts(int threads) {
     double before[n_env * most], after[n_env * most];
     CHECK(costate_batch_state(b, before, NULL) == 0);
     int left = 3;
-    CHECK(costate_batch_set_interrupt(b, count_down, &left) == COSTATE_OK);
+    const costate_interrupt interrupt = {count_down, &left};
+    CHECK(costate_batch_set_interrupt(b, &interrupt) == COSTATE_OK);
     const double begin = seconds();
     CHECK_FAILS(costate_batch_rollout(b, long_run, NULL, u, states, NULL), COSTATE_INTERRUPTED,
                 "control steps");
@@ -48,7 +49,7 @@ static void interrupts(int threads) {
 
     /* the batch goes on, and short calls do not ask */
     CHECK(costate_batch_step(b, x, u, states, NULL) == 0 && left == 0);
-    CHECK(costate_batch_set_interrupt(b, NULL, NULL) == COSTATE_OK);
+    CHECK(costate_batch_set_interrupt(b, NULL) == COSTATE_OK);
     CHECK(costate_batch_rollout(b, 100, NULL, u, states, NULL) >= 0 && left == 0);
     CHECK(costate_batch_free(b) == COSTATE_OK);
     free(u), free(states);

@@ -113,7 +113,7 @@ class VectorEnv(VectorEnvBase):
         return f"<costate.gym.VectorEnv: {self.num_envs} of {self.task!r}, {self._mode.name}>"
 
     def _cast(self, observations: Array) -> Any:
-        return observations.astype(self.dtype, copy=False)
+        return observations.astype(self.dtype)
 
 
 def _mode(given: Any) -> Any:
