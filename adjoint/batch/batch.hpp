@@ -9,9 +9,9 @@
 // step began, no gradient goes through that step, and all others go on as ever.
 //
 // One thread at a time may call a batch. Once each of its threads has seen as many contacts as there are,
-// calls allocate nothing. A call that throws, for want of memory or as CallInterrupted, may have written a part of
-// its outputs; the batch's own states are as before. After fork(), calls on a batch with several threads
-// throw ForkedProcess.
+// calls other than `jacobian` allocate nothing. A call that throws, for want of memory or as CallInterrupted,
+// may have written a part of its outputs; the batch's own states are as before. After fork(), calls on a
+// batch with several threads throw ForkedProcess.
 #pragma once
 
 #include <cassert>

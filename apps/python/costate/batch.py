@@ -11,7 +11,7 @@ import numpy.typing
 from ._arrays import Array, ArrayLike, Integers, Mask, check_type, check_wanted, integer, integers, mask, numbers, output
 from ._arrays import suggestion
 from ._library import BatchOptions, check, library
-from ._signals import Signals
+from ._signals import Signals, in_main_thread
 from .errors import BadArgument
 from .model import Model
 
@@ -65,7 +65,7 @@ class Batch:
         check(library.costate_batch_create(model._handle, ctypes.byref(options), ctypes.byref(handle)))
         self._handle = handle
         self._signals = Signals()
-        check(library.costate_batch_set_interrupt(handle, ctypes.byref(self._signals.interrupt)))
+        self._asks = False  # whether the library asks for signals
         self._finalizer = weakref.finalize(self, library.costate_batch_free, handle)
         self.model, self.ambient = model, bool(ambient)
         self.n_env: int = options.n_env
@@ -219,7 +219,10 @@ class Batch:
         return BatchJacobian(by_x, by_u, by_theta, status != 0)
 
     def _run(self, function: Callable[..., int], *arguments: Any) -> None:
-        """A call that may take long: signals end it."""
+        """A call that may take long: signals end it if it is of the main thread."""
+        if in_main_thread() is not self._asks:
+            check(library.costate_batch_set_interrupt(self._handle, self._signals.asked()))
+            self._asks = in_main_thread()
         self._signals.check(function(self._handle, *arguments))
 
     # ---- Frames -------------------------------------------------------------------------------------------------------

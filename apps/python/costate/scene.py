@@ -9,7 +9,7 @@ import numpy
 
 from ._arrays import Array, ArrayLike, integer, numbers
 from ._library import OptimizeOptions, OptimizeResult, check, library
-from ._signals import Signals
+from ._signals import Signals, in_main_thread
 from .model import Model, PathLike
 
 
@@ -90,7 +90,7 @@ class Scene:
         states, controls = numpy.empty((self.steps + 1, self.model.nx)), numpy.empty((self.steps, self.model.nu))
         signals = Signals()
         signals.check(library.costate_scene_rollout(self.model._handle, self._y(y), states, controls,
-                                                    byref(signals.interrupt)))
+                                                    signals.asked()))
         return states, controls
 
     def optimize(self, method: Optional[str] = None, iterations: Optional[int] = None,
@@ -107,7 +107,7 @@ class Scene:
                                   _positive("max_loss_evaluations", max_loss_evaluations),
                                   0.0 if learning_rate is None else float(learning_rate),
                                   losses.ctypes.data_as(ctypes.POINTER(ctypes.c_double)), len(losses),
-                                  ctypes.pointer(signals.interrupt))
+                                  ctypes.pointer(signals.interrupt) if in_main_thread() else None)
         signals.check(library.costate_scene_optimize(self.model._handle, byref(options), y, byref(result)))
         return Optimization(y, result.final_loss, result.initial_loss, losses[: result.iterations + 1].copy(),
                             result.iterations, result.loss_evaluations, result.gradient_evaluations, result.seconds,
@@ -119,7 +119,7 @@ class Scene:
     def _evaluate(self, y: ArrayLike, gradient: Optional[Array]) -> float:
         loss, signals = ctypes.c_double(), Signals()
         signals.check(library.costate_scene_gradient(self.model._handle, self._y(y), byref(loss), gradient,
-                                                     byref(signals.interrupt)))
+                                                     signals.asked()))
         return loss.value
 
 

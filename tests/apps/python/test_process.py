@@ -2,6 +2,8 @@
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 import unittest
@@ -48,6 +50,18 @@ class SignalTest(unittest.TestCase):
         x = numpy.repeat(self.x[None], STEPS, 0)
         bar = numpy.ones((STEPS, 32, self.batch.ndx))
         self.assertLess(self.interrupted(lambda: self.batch.backward(x, self.u, bar)), 1)
+
+    def test_a_program_ends_while_another_thread_computes(self):
+        code = """if True:
+            import threading, time, numpy, costate
+            batch = costate.Batch(costate.Model("go1_stand"), 32, threads=2, substeps=20)
+            scene = costate.Scene("throw")
+            x, u = batch.state()[0], numpy.zeros((2000, 32, 12))
+            for work in (lambda: batch.rollout(x, u), lambda: scene.optimize("adam", iterations=10**6)):
+                threading.Thread(target=work, daemon=True).start()
+            time.sleep(0.3)"""
+        out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+        self.assertEqual((out.returncode, out.stderr), (0, ""))
 
     def test_other_handlers_run_and_the_call_goes_on(self):
         seen = []
