@@ -296,10 +296,10 @@ COSTATE_API int costate_batch_set_parameters(costate_batch* batch, const double*
  * step of each thread. It must not call the batch. It is copied; null: nothing is asked. */
 COSTATE_API int costate_batch_set_interrupt(costate_batch* batch, const costate_interrupt* interrupt);
 
-/* Resets the environments `envs` (n, each at most once; null: all n_env): to x (nx for all of them, or n x nx) if given,
- * otherwise to the keyframe, otherwise to the initial state of the file; without x, there are no kept
- * impulses. noise (ndx) and seeds (n) are both given or both null: the state is displaced by a tangent vector
- * whose entry i is noise[i] times a number in [-1, 1] that depends only on the environment's seed. */
+/* Resets the environments `envs` (n, each at most once; null: all n_env): to x (nx for all of them, or n x nx)
+ * if given, otherwise to the keyframe, otherwise to the initial state of the file; without x, there are no
+ * kept impulses. noise (ndx) and seeds (n) are both given or both null: the state is displaced by a tangent
+ * vector whose entry i is noise[i] times a number in [-1, 1] that depends only on the environment's seed. */
 COSTATE_API int costate_batch_reset(costate_batch* batch, const int* envs, size_t n, const char* keyframe,
                                     const double* x, size_t x_size, const double* noise,
                                     const uint64_t* seeds);

@@ -1,5 +1,5 @@
-"""Packs the library (from $COSTATE_LIBRARY or the source tree's build/), the program if it is there (from $COSTATE_PROGRAM or
-build/), and the included scenes into the wheel."""
+"""Packs the library (from $COSTATE_LIBRARY or the source tree's build/), the program if it is there (from
+$COSTATE_PROGRAM or build/), and the included scenes into the wheel."""
 import os
 import shutil
 import sys
@@ -15,8 +15,9 @@ def library():
     given = Path(os.environ.get("COSTATE_LIBRARY", ROOT / "build/apps/c_api"))
     path = given / "libcostate.so" if given.is_dir() else given
     if not path.is_file():
-        sys.exit(f"costate: {path} does not exist; build it (cmake --build build --target costate_c), or say where it is: "
-                 "COSTATE_LIBRARY=/path/to/libcostate.so")
+        sys.exit(
+            f"costate: {path} does not exist; build it (cmake --build build --target costate_c), or say where "
+            "it is: COSTATE_LIBRARY=/path/to/libcostate.so")
     return path
 
 
@@ -36,7 +37,8 @@ class BuildWithLibrary(build_py):
         scenes = package / "scenes"
         shutil.rmtree(scenes, ignore_errors=True)
         library_of_scenes = ROOT / "scenes/library"
-        for file in (path for pattern in ("*.json", "models/*", "recordings/*") for path in library_of_scenes.glob(pattern)):
+        for file in (path for pattern in ("*.json", "models/*", "recordings/*")
+                     for path in library_of_scenes.glob(pattern)):
             target = scenes / file.relative_to(library_of_scenes)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, target)

@@ -6,28 +6,31 @@
     q_next, v_next = model.step(q, v, numpy.zeros(model.nu))
 
 `costate.Model` computes with one state, `costate.Batch` with many, `costate.Scene` with the objective of a file;
-`costate.transition` linearizes a step, `costate.view` writes a page that replays states; `costate.gym` has environments, `costate.torch` functions for PyTorch (import both by
-name). Results are arrays of float64 in SI units. Arguments may be anything that numpy converts; arrays of float64 that are
-C-contiguous are passed without a copy.
+`costate.transition` linearizes a step, `costate.view` writes a page that replays states; `costate.gym` has
+environments, `costate.torch` functions for PyTorch (import both by name). Results are arrays of float64 in SI
+units. Arguments may be anything that numpy converts; arrays of float64 that are C-contiguous are passed without a
+copy.
 
 nq: numbers of a configuration q, including quaternions (w x y z)
 nv: numbers of a velocity, a joint force, or a tangent vector
 nx: numbers of a whole state x = (q, v), followed by the impulses that a model with a warm start keeps
 ndx: numbers of a tangent vector of x
 
-A free joint has q = (position, quaternion) and v = (velocity of its origin in world axes, angular velocity in body axes).
-Gradients with respect to q are tangent vectors (nv), except in `costate.torch`, where a gradient has the shape of its
-tensor.
+A free joint has q = (position, quaternion) and v = (velocity of its origin in world axes, angular velocity in body
+axes). Gradients with respect to q are tangent vectors (nv), except in `costate.torch`, where a gradient has the
+shape of its tensor.
 """
 from ._library import VERSION as __version__
 from .batch import Batch, BatchGradient, BatchJacobian
-from .errors import (BadArgument, BadFile, BadHandle, BadVersion, Diverged, Error, Internal, Interrupted, ModelWarning,
-                     NoMemory)
+from .errors import (BadArgument, BadFile, BadHandle, BadVersion, Diverged, Error, Internal, Interrupted,
+                     ModelWarning, NoMemory)
 from .linear import Transition, transition
 from .model import Model, StateGradient, StepGradient, StepJacobian
 from .scene import Optimization, Scene
 from .viewer import view
 
-__all__ = ["Model", "Batch", "Scene", "Optimization", "BatchGradient", "BatchJacobian", "StateGradient", "StepGradient",
-           "StepJacobian", "Transition", "transition", "view", "ModelWarning", "Error", "BadArgument", "BadFile", "BadHandle",
-           "BadVersion", "Diverged", "Internal", "Interrupted", "NoMemory", "__version__"]
+__all__ = [
+    "Model", "Batch", "Scene", "Optimization", "BatchGradient", "BatchJacobian", "StateGradient", "StepGradient",
+    "StepJacobian", "Transition", "transition", "view", "ModelWarning", "Error", "BadArgument", "BadFile",
+    "BadHandle", "BadVersion", "Diverged", "Internal", "Interrupted", "NoMemory", "__version__"
+]

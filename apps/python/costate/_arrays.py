@@ -20,8 +20,8 @@ _LARGEST_INT = 2**31 - 1
 
 
 def numbers(name: str, given: ArrayLike, shape: Shape) -> Array:
-    """`given` as a C-contiguous array of float64 and this shape. Only what is not such an array already is copied: lists,
-    integers, float32, strided arrays, tensors of the CPU."""
+    """`given` as a C-contiguous array of float64 and this shape. Only what is not such an array already is copied:
+    lists, integers, float32, strided arrays, tensors of the CPU."""
     array: Array = given if type(given) is numpy.ndarray else _foreign(name, given)
     if array.dtype != numpy.float64:
         if array.dtype.kind not in "iuf":
@@ -93,7 +93,8 @@ def index(names: Sequence[str], given: Union[str, int], what: str) -> int:
 
 
 def suggestion(name: str, names: Collection[str]) -> str:
-    """The names that an unknown name may mean, as the end of a sentence: all if they are few, otherwise the nearest."""
+    """The names that an unknown name may mean, as the end of a sentence: all if they are few, otherwise the
+    nearest."""
     if len(names) <= 8:
         return f"; there are {', '.join(names)}" if names else "; there are none"
     last = name.rsplit("/", 1)[-1]
@@ -122,7 +123,7 @@ def _foreign(name: str, given: Any) -> Any:
             try:
                 return numpy.from_dlpack(given)
             except (BufferError, RuntimeError, TypeError, ValueError):
-                pass  # a type or device that DLPack or numpy does not exchange; the sentence of the next line says why
+                pass  # numpy does not exchange this type or device; the next line says why
         return numpy.asarray(given)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise TypeError(f"{name} is a {type(given).__name__} that numpy cannot convert: {error}") from None
@@ -130,5 +131,6 @@ def _foreign(name: str, given: Any) -> Any:
 
 def _check_shape(name: str, array: Any, shape: Shape) -> None:
     if array.ndim != len(shape) or any(want is not None and want != n for want, n in zip(shape, array.shape)):
-        shown = "(" + ", ".join("n" if n is None else str(n) for n in shape) + ("," if len(shape) == 1 else "") + ")"
+        sizes = ", ".join("n" if n is None else str(n) for n in shape)
+        shown = f"({sizes},)" if len(shape) == 1 else f"({sizes})"
         raise ValueError(f"{name} must have shape {shown}, not {array.shape}")

@@ -19,7 +19,8 @@ _handle, _size = c_void_p, c_size_t
 
 
 class _array:
-    """The type of arguments that are numpy arrays, checked by _arrays.py, or None. They stay alive during the call."""
+    """The type of arguments that are numpy arrays, checked by _arrays.py, or None. They stay alive during the
+    call."""
 
     @staticmethod
     def from_param(array: Any) -> Optional[c_void_p]:
@@ -29,8 +30,8 @@ class _array:
 class BatchOptions(ctypes.Structure):
     """costate_batch_options"""
 
-    _fields_ = [("n_env", c_int), ("n_threads", c_int), ("substeps", c_int), ("own_parameters", c_int), ("ambient", c_int),
-                ("checkpoint_bytes", c_size_t)]
+    _fields_ = [("n_env", c_int), ("n_threads", c_int), ("substeps", c_int), ("own_parameters", c_int),
+                ("ambient", c_int), ("checkpoint_bytes", c_size_t)]
 
 
 class LoadOptions(ctypes.Structure):
@@ -122,7 +123,8 @@ PROTOTYPES: Dict[str, List[Any]] = {
 
 
 def candidates() -> Iterator[Path]:
-    """Possible paths of the library. The first existing one is used; if none exists, the system's loader searches."""
+    """Possible paths of the library. The first existing one is used; if none exists, the system's loader
+    searches."""
     own = os.environ.get("COSTATE_LIBRARY")
     if own:
         yield from (Path(own), Path(own) / NAME)
@@ -148,8 +150,9 @@ def load() -> ctypes.CDLL:
         library = ctypes.CDLL(path)
     except OSError as error:
         looked = ", ".join(map(str, candidates()))
-        raise ImportError(f"costate: {error}; looked for {looked}. Build it (cmake --build build --target costate_c), or say "
-                          "where it is: COSTATE_LIBRARY=/path/to/libcostate.so") from None
+        raise ImportError(
+            f"costate: {error}; looked for {looked}. Build it (cmake --build build --target costate_c), or say "
+            "where it is: COSTATE_LIBRARY=/path/to/libcostate.so") from None
     library.costate_last_error.argtypes, library.costate_last_error.restype = [], c_char_p
     for name, arguments in PROTOTYPES.items():
         try:

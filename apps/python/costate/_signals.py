@@ -12,12 +12,12 @@ from ._library import check as check_status
 class Signals:
     """Lets Python's signal handlers run during calls of the library, and raises what they raise.
 
-    The library calls a callback from time to time and ends the call if it returns 1. The callback is `send` of a generator
-    that waits inside a try statement. So an exception of a handler, which Python may raise at the very first instruction of
-    a callback, is always caught. An object serves one call at a time.
+    The library calls a callback from time to time and ends the call if it returns 1. The callback is `send` of a
+    generator that waits inside a try statement. So an exception of a handler, which Python may raise at the very
+    first instruction of a callback, is always caught. An object serves one call at a time.
 
-    Handlers run in the main thread only, so calls of other threads ask nothing: a callback in a thread that still runs when
-    the interpreter ends would abort the program."""
+    Handlers run in the main thread only, so calls of other threads ask nothing: a callback in a thread that still
+    runs when the interpreter ends would abort the program."""
 
     def __init__(self) -> None:
         self._caught: List[BaseException] = []

@@ -8,8 +8,8 @@ from typing import Any, Callable, Collection, NamedTuple, Optional, Sequence, Tu
 import numpy
 import numpy.typing
 
-from ._arrays import Array, ArrayLike, Integers, Mask, check_type, check_wanted, integer, integers, mask, numbers, output
-from ._arrays import suggestion
+from ._arrays import Array, ArrayLike, Integers, Mask, check_type, check_wanted
+from ._arrays import integer, integers, mask, numbers, output, suggestion
 from ._library import BatchOptions, check, library
 from ._signals import Signals, in_main_thread
 from .errors import BadArgument
@@ -21,7 +21,7 @@ _ALL = ("x", "u", "parameters")
 class BatchGradient(NamedTuple):
     """Gradient with respect to the inputs of a rollout; None for inputs that were not requested."""
 
-    x: Optional[Array]  # of the states before the rollout: (n_env, nx) if the batch is ambient, otherwise (n_env, ndx)
+    x: Optional[Array]  # of the states before the rollout: (n_env, ndx), or (n_env, nx) if the batch is ambient
     u: Optional[Array]  # (n_steps, n_env, nu)
     parameters: Optional[Array]  # (nparam), or (n_env, nparam)
 
@@ -38,23 +38,23 @@ class BatchJacobian(NamedTuple):
 class Batch:
     """n_env environments of a model. A control step is `substeps` time steps with the same control.
 
-    A state x has nx numbers: q, v, and the impulses kept by a model with a warm start; its tangent vectors have ndx. All
-    results have the same bits for any number of threads and any division into batches. An environment diverges if a state
-    would not be finite: it stays in the state at the beginning of that control step, and no gradient passes through the
-    step; other environments are not affected.
+    A state x has nx numbers: q, v, and the impulses kept by a model with a warm start; its tangent vectors have
+    ndx. All results have the same bits for any number of threads and any division into batches. An environment
+    diverges if a state would not be finite: it stays in the state at the beginning of that control step, and no
+    gradient passes through the step; other environments are not affected.
 
     threads: number of working threads, the calling one included; 0: one per core.
     own_parameters: each environment may have its own parameters (see `set_parameters`).
     ambient: gradients of states are ambient (nx), for f(q/|q|) if there are quaternions; otherwise tangent (ndx).
-    checkpoint_bytes: memory of all threads for states between time steps of a control step; 0: enough for all. Less memory
-        takes more time and gives the same bits.
+    checkpoint_bytes: memory of all threads for states between time steps of a control step; 0: enough for all.
+        Less memory takes more time and gives the same bits.
 
-    Arrays are taken and returned as by `Model`. A signal such as control-C ends a call of the main thread within a control
-    step: the exception of its handler is raised, the batch's own states are unchanged, and a given `out` may be partly
-    written. After os.fork(), a batch of several threads raises BadHandle in the child, where a new one can be created; a
-    batch of one thread works in both processes. A batch can be pickled and copied: the copy has a copy of the model, the
-    same parameters and the same states of its own, but does not remember which have diverged. As a context manager, it is
-    closed at the end.
+    Arrays are taken and returned as by `Model`. A signal such as control-C ends a call of the main thread within a
+    control step: the exception of its handler is raised, the batch's own states are unchanged, and a given `out`
+    may be partly written. After os.fork(), a batch of several threads raises BadHandle in the child, where a new
+    one can be created; a batch of one thread works in both processes. A batch can be pickled and copied: the copy
+    has a copy of the model, the same parameters and the same states of its own, but does not remember which have
+    diverged. As a context manager, it is closed at the end.
     """
 
     def __init__(self, model: Model, n_env: int, threads: int = 0, substeps: int = 1, own_parameters: bool = False,
@@ -75,6 +75,7 @@ class Batch:
         self._parameters: Optional[Array] = None  # those of set_parameters
         self.nx, self.ndx, self.nu, self.nparam = model.nx, model.ndx, model.nu, model.nparam
         self._x, self._u, self._n = (self.n_env, self.nx), (self.n_env, self.nu), (self.n_env,)
+        self._theta = (self.nparam,)
 
     def close(self) -> None:
         """Frees the batch early; later calls raise BadHandle."""
@@ -87,12 +88,14 @@ class Batch:
         self.close()
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        options = (self.n_env, self._threads, self.substeps, self.own_parameters, self.ambient, self._checkpoint_bytes)
+        options = (self.n_env, self._threads, self.substeps, self.own_parameters, self.ambient,
+                   self._checkpoint_bytes)
         return _restored, (type(self), self.model, options, self._parameters, self.state()[0])
 
     def __repr__(self) -> str:
-        return (f"<costate.Batch: {self.n_env} of {self.model.source!r}, {self.substeps} time steps per control step"
-                f"{', ambient' if self.ambient else ''}{'' if self._finalizer.alive else ', closed'}>")
+        kind, state = ", ambient" if self.ambient else "", "" if self._finalizer.alive else ", closed"
+        return (f"<costate.Batch: {self.n_env} of {self.model.source!r}, {self.substeps} time steps "
+                f"per control step{kind}{state}>")
 
     @staticmethod
     def bytes_of(model: Model, n_env: int, threads: int = 0, substeps: int = 1, own_parameters: bool = False,
@@ -101,27 +104,28 @@ class Batch:
         return _bytes(model, _options(model, n_env, threads, substeps, own_parameters, ambient, checkpoint_bytes))
 
     def set_parameters(self, theta: Optional[ArrayLike]) -> None:
-        """Sets theta for all later calls: (nparam) for all environments; (n_env, nparam) with `own_parameters`; None: the
-        parameters of the model at the time of each call."""
+        """Sets theta for all later calls: (nparam) for all environments; (n_env, nparam) with `own_parameters`;
+        None: the parameters of the model at the time of each call."""
         if theta is None:
             check(library.costate_batch_set_parameters(self._handle, None, 0))
             self._parameters = None
             return
-        shape = (self.nparam,) if numpy.ndim(theta) == 1 else (self.n_env, self.nparam)
+        shape = self._theta if numpy.ndim(theta) == 1 else (self.n_env, self.nparam)
         given = numbers("theta", theta, shape)
         check(library.costate_batch_set_parameters(self._handle, given, given.size))
         self._parameters = given.copy()
 
-    # ---- States of its own --------------------------------------------------------------------------------------------
+    # ---- States of its own --------------------------------------------------------------------------------------
 
-    def reset(self, envs: Optional[ArrayLike] = None, x: Optional[ArrayLike] = None, keyframe: Optional[str] = None,
-              noise: Optional[ArrayLike] = None, seeds: Optional[ArrayLike] = None) -> None:
-        """Resets environments `envs`: to x (nx) or (n, nx) if given, otherwise to the keyframe, otherwise to the initial
-        state of the file.
+    def reset(self, envs: Optional[ArrayLike] = None, x: Optional[ArrayLike] = None,
+              keyframe: Optional[str] = None, noise: Optional[ArrayLike] = None,
+              seeds: Optional[ArrayLike] = None) -> None:
+        """Resets environments `envs`: to x (nx) or (n, nx) if given, otherwise to the keyframe, otherwise to the
+        initial state of the file.
 
         envs: indices (n), each at most once, or a mask (n_env) of booleans, of which n are true; None: all.
-        noise (ndx) and seeds (n): the state is displaced by a tangent vector whose entry i is noise[i] times a number in
-        [-1, 1] that depends only on the environment's seed."""
+        noise (ndx) and seeds (n): the state is displaced by a tangent vector whose entry i is noise[i] times a
+        number in [-1, 1] that depends only on the environment's seed."""
         which, n = self._which(envs)
         start = None
         if x is not None:
@@ -153,16 +157,17 @@ class Batch:
         return self._step(None, u, out)
 
     def residuals(self) -> Tuple[Array, Integers]:
-        """(residual, unconverged) of the solver in the last `advance`, `step` or `rollout`: the largest velocity error
-        (n_env), m/s, and the number of time steps without convergence (n_env) int32."""
+        """(residual, unconverged) of the solver in the last `advance`, `step` or `rollout`: the largest velocity
+        error (n_env), m/s, and the number of time steps without convergence (n_env) int32."""
         residual, unconverged = numpy.empty(self._n), numpy.empty(self._n, numpy.int32)
         check(library.costate_batch_residuals(self._handle, residual, unconverged))
         return residual, unconverged
 
-    # ---- States of the caller -----------------------------------------------------------------------------------------
+    # ---- States of the caller -----------------------------------------------------------------------------------
 
     def step(self, x: ArrayLike, u: ArrayLike, out: Optional[Array] = None) -> Tuple[Array, Mask]:
-        """(x_next (n_env, nx), diverged (n_env) bool) after one control step from x (n_env, nx) under u (n_env, nu).
+        """(x_next (n_env, nx), diverged (n_env) bool) after one control step from x (n_env, nx) under u (n_env,
+        nu).
 
         out: an array for x_next, which may be x."""
         return self._step(numbers("x", x, self._x), u, out)
@@ -173,21 +178,23 @@ class Batch:
         return x_next, status != 0
 
     def rollout(self, x: ArrayLike, u: ArrayLike, out: Optional[Array] = None) -> Tuple[Array, Integers]:
-        """(states (n_steps, n_env, nx), completed (n_env) int32): the states after each control step from x (n_env, nx)
-        under u (n_steps, n_env, nu), and the number of steps before each environment diverged."""
+        """(states (n_steps, n_env, nx), completed (n_env) int32): the states after each control step from x
+        (n_env, nx) under u (n_steps, n_env, nu), and the number of steps before each environment diverged."""
         controls = numbers("u", u, (None, *self._u))
         states = output("out", out, (len(controls), *self._x))
         completed = numpy.empty(self._n, numpy.int32)
-        self._run(library.costate_batch_rollout, len(controls), numbers("x", x, self._x), controls, states, completed)
+        self._run(library.costate_batch_rollout, len(controls), numbers("x", x, self._x), controls, states,
+                  completed)
         return states, completed
 
     def backward(self, x: ArrayLike, u: ArrayLike, states_bar: ArrayLike, completed: Optional[ArrayLike] = None,
                  wanted: Collection[str] = _ALL, each: bool = False) -> BatchGradient:
         """Pulls back the gradient of a function of all states of a rollout.
 
-        x (n_steps, n_env, nx): the states before each control step; u (n_steps, n_env, nu) and `completed` as in the
-        rollout; states_bar (n_steps, n_env, nx or ndx): gradients of the states after each step. `wanted` names the fields
-        of the returned BatchGradient to compute; the gradient of parameters is summed over environments unless `each`."""
+        x (n_steps, n_env, nx): the states before each control step; u (n_steps, n_env, nu) and `completed` as in
+        the rollout; states_bar (n_steps, n_env, nx or ndx): gradients of the states after each step. `wanted`
+        names the fields of the returned BatchGradient to compute; the gradient of parameters is summed over
+        environments unless `each`."""
         check_wanted(wanted, _ALL)
         width, controls = self.nx if self.ambient else self.ndx, numbers("u", u, (None, *self._u))
         n_steps = len(controls)
@@ -203,18 +210,19 @@ class Batch:
                  parameters: bool = False) -> BatchJacobian:
         """The BatchJacobian of one control step from x (n_env, nx) under u (n_env, nu), by all threads.
 
-        Rows and columns are tangent vectors (ndx) of states, also if the batch is ambient. envs: environments to compute,
-        as for `reset`; the Jacobians of others are zero. by_parameters is None unless `parameters`."""
+        Rows and columns are tangent vectors (ndx) of states, also if the batch is ambient. envs: environments to
+        compute, as for `reset`; the Jacobians of others are zero. by_parameters is None unless `parameters`."""
         n, which = self.n_env, None
         indices, _ = self._which(envs)
         if indices is not None:
             which = numpy.zeros(n, bool)
             which[indices] = True
         sizes = (n, self.ndx, self.ndx), (n, self.ndx, self.nu), (n, self.ndx, self.nparam)
-        by_x, by_u, by_theta = (numpy.zeros(size) if wanted else None for size, wanted in zip(sizes, (1, 1, parameters)))
+        by_x, by_u, by_theta = (numpy.zeros(size) if wanted else None
+                                for size, wanted in zip(sizes, (1, 1, parameters)))
         status = numpy.empty(n, numpy.int32)
-        self._run(library.costate_batch_jacobian, numbers("x", x, self._x), numbers("u", u, self._u), which, by_x, by_u,
-                  by_theta, status)
+        self._run(library.costate_batch_jacobian, numbers("x", x, self._x), numbers("u", u, self._u), which, by_x,
+                  by_u, by_theta, status)
         assert by_x is not None and by_u is not None
         return BatchJacobian(by_x, by_u, by_theta, status != 0)
 
@@ -225,7 +233,7 @@ class Batch:
             self._asks = in_main_thread()
         self._signals.check(function(self._handle, *arguments))
 
-    # ---- Frames -------------------------------------------------------------------------------------------------------
+    # ---- Frames -------------------------------------------------------------------------------------------------
 
     def frames(self, names: Sequence[str]) -> Integers:
         """Indices (int32) of bodies and sites by their names, for `poses`."""
@@ -236,8 +244,8 @@ class Batch:
         return numpy.array([known.index(name) for name in names], numpy.int32)
 
     def poses(self, x: ArrayLike, frames: ArrayLike) -> Tuple[Array, Array]:
-        """(poses (n_env, n, 7): origin, m, and quaternion (w >= 0); velocities (n_env, n, 6): of the origin, m/s, and
-        angular, rad/s), all in world axes, of frames (n) in states x (n_env, nx)."""
+        """(poses (n_env, n, 7): origin, m, and quaternion (w >= 0); velocities (n_env, n, 6): of the origin, m/s,
+        and angular, rad/s), all in world axes, of frames (n) in states x (n_env, nx)."""
         which: Integers = integers("frames", frames, (None,))
         n = len(which)
         poses, velocities = numpy.empty((self.n_env, n, 7)), numpy.empty((self.n_env, n, 6))
@@ -247,16 +255,18 @@ class Batch:
     def poses_vjp(self, x: ArrayLike, frames: ArrayLike, poses_bar: Optional[ArrayLike] = None,
                   velocities_bar: Optional[ArrayLike] = None, wanted: Collection[str] = ("x", "parameters"),
                   each: bool = False) -> BatchGradient:
-        """The BatchGradient (with u = None) of a function of poses and velocities, from its gradients poses_bar and
-        velocities_bar; None: zeros.
+        """The BatchGradient (with u = None) of a function of poses and velocities, from its gradients poses_bar
+        and velocities_bar; None: zeros.
 
-        poses_bar is (n_env, n, 7) if the batch is ambient, otherwise (n_env, n, 6): origin, and rotation in axes of the
-        frame."""
+        poses_bar is (n_env, n, 7) if the batch is ambient, otherwise (n_env, n, 6): origin, and rotation in axes
+        of the frame."""
         check_wanted(wanted, ("x", "parameters"))
         which: Integers = integers("frames", frames, (None,))
         n, width = len(which), 7 if self.ambient else 6
         x_bar = numpy.empty((self.n_env, self.nx if self.ambient else self.ndx)) if "x" in wanted else None
-        theta_bar = numpy.empty((self.n_env, self.nparam) if each else (self.nparam,)) if "parameters" in wanted else None
+        theta_bar = None
+        if "parameters" in wanted:
+            theta_bar = numpy.empty((self.n_env, self.nparam) if each else self._theta)
         check(library.costate_batch_poses_vjp(
             self._handle, numbers("x", x, self._x), which, n,
             None if poses_bar is None else numbers("poses_bar", poses_bar, (self.n_env, n, width)),

@@ -1,7 +1,7 @@
 """Exceptions for the statuses of the library."""
 from __future__ import annotations
 
-from typing import Dict, Optional, Tuple, Type
+from typing import Dict, List, Optional, Type
 
 
 class Error(Exception):
@@ -62,5 +62,7 @@ class ModelWarning(UserWarning):
     """A warning about an unsupported element of a file or about its initial state."""
 
 
-_KINDS: Tuple[Type[Error], ...] = (BadArgument, BadHandle, BadFile, Diverged, NoMemory, BadVersion, Internal, Interrupted)
+_KINDS: List[Type[Error]] = [
+    BadArgument, BadHandle, BadFile, Diverged, NoMemory, BadVersion, Internal, Interrupted
+]
 BY_STATUS: Dict[Optional[int], Type[Error]] = {kind.status: kind for kind in _KINDS}

@@ -22,13 +22,13 @@ def transition(model: Model, x: ArrayLike, u: ArrayLike, substeps: int = 1,
                joints: Optional[Sequence[str]] = None) -> Transition:
     """The Transition of `substeps` time steps from x (nx) under u (nu), in closed form.
 
-    It replaces mjd_transitionFD of MuJoCo, whose matrices have the same layout for models without activations: rows and
-    columns are (dq, dv), and a free joint has dq = (translation in world axes, rotation in body axes). Impulses kept by a
-    warm start follow after dv.
+    It replaces mjd_transitionFD of MuJoCo, whose matrices have the same layout for models without activations:
+    rows and columns are (dq, dv), and a free joint has dq = (translation in world axes, rotation in body axes).
+    Impulses kept by a warm start follow after dv.
 
-    joints: names of all joints with degrees of freedom, in the order in which the rows and columns are wanted, such as the
-        order of joints of an mjModel; names without a prefix will do if they are unique. None: the order of
-        `model.joints`. Columns of B have the order of `model.actuators`."""
+    joints: names of all joints with degrees of freedom, in the order in which the rows and columns are wanted,
+        such as the order of joints of an mjModel; names without a prefix will do if they are unique. None: the
+        order of `model.joints`. Columns of B have the order of `model.actuators`."""
     check_type("model", model, Model, "costate.Model(file or name) loads one")
     steps = integer("substeps", substeps)
     if steps < 1:
@@ -46,7 +46,8 @@ def transition(model: Model, x: ArrayLike, u: ArrayLike, substeps: int = 1,
 
 
 def _order(model: Model, joints: Sequence[str]) -> numpy.typing.NDArray[numpy.intp]:
-    """Indices into a tangent vector of a state: dofs in the order of the joints, for q and for v, then the rest."""
+    """Indices into a tangent vector of a state: dofs in the order of the joints, for q and for v, then the
+    rest."""
     dofs: List[int] = []
     for given in joints:
         found = [name for name in model.joints if name == given or name.endswith("/" + given)]
@@ -55,6 +56,7 @@ def _order(model: Model, joints: Sequence[str]) -> numpy.typing.NDArray[numpy.in
         v = model.joint_slices(found[0])[1]
         dofs.extend(range(v.start, v.stop))
     if sorted(dofs) != list(range(model.nv)):
-        raise BadArgument(f"joints have {len(set(dofs))} different degrees of freedom of {model.nv}; name every moving joint once")
+        raise BadArgument(f"joints have {len(set(dofs))} different degrees of freedom of {model.nv}; "
+                          "name every moving joint once")
     at = numpy.array(dofs, numpy.intp)
     return numpy.concatenate([at, model.nv + at, numpy.arange(2 * model.nv, model.ndx)])

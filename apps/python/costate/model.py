@@ -19,8 +19,8 @@ from .errors import BadFile, ModelWarning
 _BODY, _JOINT, _ACTUATOR, _PARAMETER, _WARNING, _SITE, _KEYFRAME, _VARIABLE = range(8)  # enum costate_kind
 _ALL = ("q", "v", "u", "parameters")
 
-_CONTACT = numpy.dtype([("body_a", numpy.int32), ("body_b", numpy.int32), ("point", float, 3), ("normal", float, 3),
-                        ("gap", float), ("impulse", float, 3)])  # costate_contact
+_CONTACT = numpy.dtype([("body_a", numpy.int32), ("body_b", numpy.int32), ("point", float, 3),
+                        ("normal", float, 3), ("gap", float), ("impulse", float, 3)])  # costate_contact
 
 PathLike = Union[str, "os.PathLike[str]"]
 
@@ -66,8 +66,8 @@ class Source(NamedTuple):
 class Model:
     """The contents of a file, including parameters. Any number of threads may use one model.
 
-    source: the path of a scene (JSON), a URDF or an MJCF file, or the name of an included scene. `Model.from_string` takes
-        the contents themselves.
+    source: the path of a scene (JSON), a URDF or an MJCF file, or the name of an included scene.
+        `Model.from_string` takes the contents themselves.
     base: "fixed" or "floating" for the root of a URDF or MJCF robot; None: as the file says.
     search: folders to search for meshes and packages, subfolders included.
     strict: unsupported elements of URDF and MJCF files raise BadFile instead of a ModelWarning.
@@ -75,30 +75,34 @@ class Model:
     hull_vertices: the largest number of vertices of the hull of a mesh, 4 or more; None: no limit.
 
     The options apply to every robot that a scene includes. Raises BadFile if the file is missing or invalid, and
-    BadArgument for an option that is not allowed. `warnings` lists unsupported elements of the file and problems of its
-    initial state; each is also issued as a ModelWarning.
+    BadArgument for an option that is not allowed. `warnings` lists unsupported elements of the file and problems
+    of its initial state; each is also issued as a ModelWarning.
 
-    Functions take arrays of float64 without a copy, and convert other numbers: lists, integers, float32, strided arrays,
-    tensors of the CPU. They return new arrays of float64. A model can be pickled and copied: the copy is read from the same
-    text with the same options, and has the same parameters. As a context manager, it is closed at the end.
+    Functions take arrays of float64 without a copy, and convert other numbers: lists, integers, float32, strided
+    arrays, tensors of the CPU. They return new arrays of float64. A model can be pickled and copied: the copy is
+    read from the same text with the same options, and has the same parameters. As a context manager, it is closed
+    at the end.
     """
 
-    def __init__(self, source: PathLike, *, base: Optional[str] = None, search: Sequence[PathLike] = (), strict: bool = False,
-                 self_collision: bool = False, hull_vertices: Optional[int] = None) -> None:
+    def __init__(self, source: PathLike, *, base: Optional[str] = None, search: Sequence[PathLike] = (),
+                 strict: bool = False, self_collision: bool = False, hull_vertices: Optional[int] = None) -> None:
         name = os.fspath(source)
         if not isinstance(name, str):
             raise TypeError(f"source must be a path or a name, not {type(source).__name__}")
-        self._load(Source(_read(name), name, None, base, _folders(search), strict, self_collision, hull_vertices), warn=True)
+        self._load(Source(_read(name), name, None, base, _folders(search), strict, self_collision, hull_vertices),
+                   warn=True)
 
     @classmethod
     def from_string(cls: Type[Model], text: Union[str, bytes, Mapping[str, Any]], format: Optional[str] = None,
                     name: PathLike = "text", *, base: Optional[str] = None, search: Sequence[PathLike] = (),
-                    strict: bool = False, self_collision: bool = False, hull_vertices: Optional[int] = None) -> Model:
-        """A model from the text of a scene, a URDF or an MJCF file, or from a dict that holds the JSON value of a scene.
+                    strict: bool = False, self_collision: bool = False,
+                    hull_vertices: Optional[int] = None) -> Model:
+        """A model from the text of a scene, a URDF or an MJCF file, or from a dict that holds the JSON value of a
+        scene.
 
-        format: "json", "urdf" or "mjcf"; None: as the text begins. name: the path that stands for the text in messages;
-        relative paths in the text start in its folder, and a robot without a name is called as it. Other options as for
-        `Model`."""
+        format: "json", "urdf" or "mjcf"; None: as the text begins. name: the path that stands for the text in
+        messages; relative paths in the text start in its folder, and a robot without a name is called as it. Other
+        options as for `Model`."""
         if isinstance(text, Mapping):
             if format not in (None, "json"):
                 raise ValueError(f"a dict has the format json, not {format}")
@@ -112,10 +116,11 @@ class Model:
 
     def _load(self, source: Source, warn: bool) -> None:
         folders = [os.fsencode(folder) for folder in source.search]
-        options = LoadOptions(ctypes.sizeof(LoadOptions), None if source.base is None else source.base.encode(),
-                              (ctypes.c_char_p * len(folders))(*folders), len(folders), bool(source.strict),
-                              bool(source.self_collision),
-                              0 if source.hull_vertices is None else integer("hull_vertices", source.hull_vertices))
+        options = LoadOptions(
+            ctypes.sizeof(LoadOptions), None if source.base is None else source.base.encode(),
+            (ctypes.c_char_p * len(folders))(*folders), len(folders), bool(source.strict),
+            bool(source.self_collision),
+            0 if source.hull_vertices is None else integer("hull_vertices", source.hull_vertices))
         handle, name = ctypes.c_void_p(), os.fsencode(source.name)
         if source.text is None:
             status = library.costate_model_load_with(name, ctypes.byref(options), ctypes.byref(handle))
@@ -165,13 +170,15 @@ class Model:
         return _restored, (type(self), source, self.parameters)
 
     def __repr__(self) -> str:
-        return (f"<costate.Model {self.source!r}: {len(self.bodies)} bodies, nq {self.nq}, nv {self.nv}, nu {self.nu}"
-                f"{'' if self._finalizer.alive else ', closed'}>")
+        state = "" if self._finalizer.alive else ", closed"
+        return (f"<costate.Model {self.source!r}: {len(self.bodies)} bodies, nq {self.nq}, nv {self.nv}, "
+                f"nu {self.nu}{state}>")
 
     def _names(self, kind: int) -> List[str]:
         names = []
         for i in range(check(library.costate_model_count(self._handle, kind))):
-            buffer = ctypes.create_string_buffer(1 + check(library.costate_model_name(self._handle, kind, i, None, 0)))
+            length = check(library.costate_model_name(self._handle, kind, i, None, 0))
+            buffer = ctypes.create_string_buffer(length + 1)
             check(library.costate_model_name(self._handle, kind, i, buffer, len(buffer)))
             names.append(buffer.value.decode())
         return names
@@ -191,10 +198,12 @@ class Model:
 
     @parameters.setter
     def parameters(self, theta: ArrayLike) -> None:
-        check(library.costate_model_set_parameters(self._handle, numbers("theta", theta, self._theta), self.nparam))
+        check(library.costate_model_set_parameters(self._handle, numbers("theta", theta, self._theta),
+                                                   self.nparam))
 
     def set_parameter(self, name: str, value: float) -> None:
-        """Sets one parameter by its name. Raises BadArgument if there is no such parameter or the value is not allowed."""
+        """Sets one parameter by its name. Raises BadArgument if there is no such parameter or the value is not
+        allowed."""
         theta = self.parameters
         theta[index(self.parameter_names, name, "parameter")] = value
         self.parameters = theta
@@ -209,7 +218,7 @@ class Model:
         """The whole state x (nx) of q (nq) and v (nv), with no kept impulses."""
         return numpy.concatenate([*self._state(q, v), numpy.zeros(self.nx - self.nq - self.nv)])
 
-    # ---- Configurations ----------------------------------------------------------------------------------------------
+    # ---- Configurations -----------------------------------------------------------------------------------------
 
     def retract(self, q: ArrayLike, d: ArrayLike) -> Array:
         """q (nq) displaced by the tangent vector d (nv)."""
@@ -240,11 +249,12 @@ class Model:
     def body_pose(self, q: ArrayLike, body: Union[str, int]) -> Tuple[Array, Array]:
         """World position (3), m, and quaternion (4, w x y z, w >= 0) of a body (its name or index)."""
         position, quaternion = numpy.empty(3), numpy.empty(4)
-        check(library.costate_body_pose(self._handle, numbers("q", q, self._q), index(self.bodies, body, "body"), position,
-                                        quaternion))
+        check(
+            library.costate_body_pose(self._handle, numbers("q", q, self._q), index(self.bodies, body, "body"),
+                                      position, quaternion))
         return position, quaternion
 
-    # ---- Dynamics without contact, springs, damping and actuators: M(q) a + c(q, v) = tau -----------------------------
+    # ---- Dynamics without contact, springs, damping and actuators: M(q) a + c(q, v) = tau -----------------------
 
     def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Array:
         """Accelerations a (nv) under joint forces tau (nv)."""
@@ -264,15 +274,18 @@ class Model:
         check(library.costate_mass_matrix(self._handle, numbers("q", q, self._q), M))
         return M
 
-    def forward_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Tuple[Array, Array, Array]:
+    def forward_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike,
+                                     tau: ArrayLike) -> Tuple[Array, Array, Array]:
         """(da_dq, da_dv, da_dtau), each (nv, nv); row i belongs to a_i."""
         by_q, by_v, by_tau = (numpy.empty((self.nv, self.nv)) for _ in range(3))
-        check(library.costate_forward_dynamics_derivatives(self._handle, *self._state(q, v), numbers("tau", tau, self._v),
-                                                           by_q, by_v, by_tau))
+        check(
+            library.costate_forward_dynamics_derivatives(self._handle, *self._state(q, v),
+                                                         numbers("tau", tau, self._v), by_q, by_v, by_tau))
         return by_q, by_v, by_tau
 
-    # ---- A time step with everything the file describes ---------------------------------------------------------------
-    # It neither uses nor keeps impulses of a warm start; to continue from the last step, use the functions of whole states.
+    # ---- A time step with everything the file describes ---------------------------------------------------------
+    # It neither uses nor keeps impulses of a warm start; to continue from the last step, use the functions of
+    # whole states.
 
     def step(self, q: ArrayLike, v: ArrayLike, u: ArrayLike) -> Tuple[Array, Array]:
         """(q_next, v_next) one time step after (q (nq), v (nv)) with controls u (nu)."""
@@ -282,7 +295,8 @@ class Model:
 
     def step_vjp(self, q: ArrayLike, v: ArrayLike, u: ArrayLike, q_next_bar: ArrayLike, v_next_bar: ArrayLike,
                  wanted: Collection[str] = _ALL) -> StepGradient:
-        """Pulls the gradient of a function of (q_next, v_next), q_next_bar and v_next_bar (nv), back through the step.
+        """Pulls the gradient of a function of (q_next, v_next), q_next_bar and v_next_bar (nv), back through the
+        step.
 
         `wanted` names the fields of the returned StepGradient to compute."""
         check_wanted(wanted, _ALL)
@@ -296,13 +310,14 @@ class Model:
     def step_jvp(self, q: ArrayLike, v: ArrayLike, u: ArrayLike, q_dot: Optional[ArrayLike] = None,
                  v_dot: Optional[ArrayLike] = None, u_dot: Optional[ArrayLike] = None,
                  theta_dot: Optional[ArrayLike] = None) -> Tuple[Array, Array]:
-        """The derivative (q_next_dot, v_next_dot), each (nv), along q_dot, v_dot (nv), u_dot (nu), theta_dot (nparam);
-        None: zeros."""
+        """The derivative (q_next_dot, v_next_dot), each (nv), along q_dot, v_dot (nv), u_dot (nu), theta_dot
+        (nparam); None: zeros."""
         q_next_dot, v_next_dot = numpy.empty(self.nv), numpy.empty(self.nv)
-        check(library.costate_step_jvp(self._handle, *self._state(q, v), numbers("u", u, self._u),
-                                       _optional("q_dot", q_dot, self._v), _optional("v_dot", v_dot, self._v),
-                                       _optional("u_dot", u_dot, self._u), _optional("theta_dot", theta_dot, self._theta),
-                                       q_next_dot, v_next_dot))
+        check(
+            library.costate_step_jvp(self._handle, *self._state(q, v), numbers("u", u, self._u),
+                                     _optional("q_dot", q_dot, self._v), _optional("v_dot", v_dot, self._v),
+                                     _optional("u_dot", u_dot, self._u),
+                                     _optional("theta_dot", theta_dot, self._theta), q_next_dot, v_next_dot))
         return q_next_dot, v_next_dot
 
     def step_jacobian(self, q: ArrayLike, v: ArrayLike, u: ArrayLike, parameters: bool = False) -> StepJacobian:
@@ -346,16 +361,16 @@ class Model:
         return J
 
     def residual(self, x: ArrayLike, u: ArrayLike) -> Tuple[float, bool]:
-        """(residual, converged) of the solver of contacts, limits and loops in the step from x (nx): the largest velocity
-        error, m/s, and True if the solver has converged."""
+        """(residual, converged) of the solver of contacts, limits and loops in the step from x (nx): the largest
+        velocity error, m/s, and True if the solver has converged."""
         residual = ctypes.c_double()
         left = check(library.costate_state_residual(self._handle, *self._whole(x, u), ctypes.byref(residual)))
         return residual.value, left == 0
 
     def contacts(self, q: ArrayLike, v: ArrayLike, u: ArrayLike) -> numpy.typing.NDArray[numpy.void]:
-        """The contacts of the step from (q, v, u) without kept impulses: an array with fields body_a, body_b (-1: the
-        world), point (3, m, world), normal (3, from b to a), gap (m, negative if they overlap), impulse (3, of the step,
-        on a, N s)."""
+        """The contacts of the step from (q, v, u) without kept impulses: an array with fields body_a, body_b (-1:
+        the world), point (3, m, world), normal (3, from b to a), gap (m, negative if they overlap), impulse (3, of
+        the step, on a, N s)."""
         where = (*self._state(q, v), numbers("u", u, self._u))
         contacts = numpy.empty(check(library.costate_contacts(self._handle, *where, None, 0)), _CONTACT)
         check(library.costate_contacts(self._handle, *where, contacts, len(contacts)))
@@ -383,7 +398,8 @@ def _folders(search: Sequence[PathLike]) -> Tuple[str, ...]:
 
 
 def _read(name: str) -> Optional[bytes]:
-    """The contents of a file, or None if there is no such file: then the library looks for a scene of this name."""
+    """The contents of a file, or None if there is no such file: then the library looks for a scene of this
+    name."""
     if not os.path.isfile(name):
         return None
     try:

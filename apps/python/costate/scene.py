@@ -35,12 +35,13 @@ class Scene:
         states, controls = scene.rollout(result.y)
         costate.view(scene.model, states, controls)
 
-    y holds what the file marks with "optimize": controls, at knots or at every step, then parameters, or their logarithms,
-    then entries of the tangent of the initial state; `variables` has their names. All else has the values of the file, and
-    of `model.parameters`.
+    y holds what the file marks with "optimize": controls, at knots or at every step, then parameters, or their
+    logarithms, then entries of the tangent of the initial state; `variables` has their names. All else has the
+    values of the file, and of `model.parameters`.
 
-    source: a `Model`, a path or a name, or a dict with the contents of a file; options as of `Model`. Several threads may
-    use one scene. Control-C ends `loss`, `gradient` and `rollout` within a time step, `optimize` after an iteration.
+    source: a `Model`, a path or a name, or a dict with the contents of a file; options as of `Model`. Several
+    threads may use one scene. Control-C ends `loss`, `gradient` and `rollout` within a time step, `optimize` after
+    an iteration.
     """
 
     def __init__(self, source: Union[Model, PathLike, Mapping[str, Any]], **options: Any) -> None:
@@ -94,12 +95,13 @@ class Scene:
         return states, controls
 
     def optimize(self, method: Optional[str] = None, iterations: Optional[int] = None,
-                 max_loss_evaluations: Optional[int] = None, learning_rate: Optional[float] = None) -> Optimization:
+                 max_loss_evaluations: Optional[int] = None,
+                 learning_rate: Optional[float] = None) -> Optimization:
         """Minimizes the loss from the variables of the file; None: what the file says.
 
         method: "lbfgs", "gauss_newton", "ilqr", "multiple_shooting", "receding_horizon", "adam", "momentum",
-        "gradient_descent" or "cmaes". Raises BadArgument if it cannot minimize this objective over these variables, and
-        Diverged if the first rollout diverges."""
+        "gradient_descent" or "cmaes". Raises BadArgument if it cannot minimize this objective over these
+        variables, and Diverged if the first rollout diverges."""
         signals, y, result = Signals(), numpy.empty(len(self.variables)), OptimizeResult()
         losses = numpy.empty(_LOSSES)
         options = OptimizeOptions(ctypes.sizeof(OptimizeOptions), None if method is None else method.encode(),
@@ -109,9 +111,9 @@ class Scene:
                                   losses.ctypes.data_as(ctypes.POINTER(ctypes.c_double)), len(losses),
                                   ctypes.pointer(signals.interrupt) if in_main_thread() else None)
         signals.check(library.costate_scene_optimize(self.model._handle, byref(options), y, byref(result)))
-        return Optimization(y, result.final_loss, result.initial_loss, losses[: result.iterations + 1].copy(),
-                            result.iterations, result.loss_evaluations, result.gradient_evaluations, result.seconds,
-                            result.stopped.decode())
+        return Optimization(y, result.final_loss, result.initial_loss, losses[:result.iterations + 1].copy(),
+                            result.iterations, result.loss_evaluations, result.gradient_evaluations,
+                            result.seconds, result.stopped.decode())
 
     def _y(self, y: ArrayLike) -> Array:
         return numbers("y", y, (len(self.variables),))

@@ -1,9 +1,9 @@
 """Differentiable steps, rollouts, poses and environments for PyTorch, on the CPU.
 
-States are tensors x (n_env, nx). Their gradients are ambient, as those of any tensor: a quaternion q in x means q/|q|, so
-the gradient has no component along q. The `Batch` must be created with ambient=True. It computes in float64; other tensors
-are converted, and results have the type of x. Arrays and lists are taken as constant tensors. Of every step, only the state
-before it is kept for the backward pass.
+States are tensors x (n_env, nx). Their gradients are ambient, as those of any tensor: a quaternion q in x means
+q/|q|, so the gradient has no component along q. The `Batch` must be created with ambient=True. It computes in
+float64; other tensors are converted, and results have the type of x. Arrays and lists are taken as constant
+tensors. Of every step, only the state before it is kept for the backward pass.
 """
 from __future__ import annotations
 
@@ -22,18 +22,21 @@ __all__ = ["step", "rollout", "poses", "TorchTask", "DifferentiableEnv"]
 Numbers = Union[torch.Tensor, ArrayLike]
 
 
-def step(batch: Batch, x: Numbers, u: Numbers, parameters: Optional[Numbers] = None) -> Tuple[torch.Tensor, torch.Tensor]:
+def step(batch: Batch, x: Numbers, u: Numbers,
+         parameters: Optional[Numbers] = None) -> Tuple[torch.Tensor, torch.Tensor]:
     """(x_next (n_env, nx), diverged (n_env) bool) after one control step from x (n_env, nx) under u (n_env, nu).
 
-    parameters: theta (nparam), or (n_env, nparam) if the batch has own_parameters; it stays set in the batch; None:
-    unchanged. No gradient passes through the step of a diverged environment."""
+    parameters: theta (nparam), or (n_env, nparam) if the batch has own_parameters; it stays set in the batch;
+    None: unchanged. No gradient passes through the step of a diverged environment."""
     states, completed = rollout(batch, x, _tensor("u", u)[None], parameters)
     return states[0], completed < 1
 
 
-def rollout(batch: Batch, x: Numbers, u: Numbers, parameters: Optional[Numbers] = None) -> Tuple[torch.Tensor, torch.Tensor]:
-    """(states (n_steps, n_env, nx), completed (n_env) int32): the states after each control step from x (n_env, nx) under u
-    (n_steps, n_env, nu), and the number of steps before each environment diverged; parameters as for `step`."""
+def rollout(batch: Batch, x: Numbers, u: Numbers,
+            parameters: Optional[Numbers] = None) -> Tuple[torch.Tensor, torch.Tensor]:
+    """(states (n_steps, n_env, nx), completed (n_env) int32): the states after each control step from x (n_env,
+    nx) under u (n_steps, n_env, nu), and the number of steps before each environment diverged; parameters as for
+    `step`."""
     _check_ambient(batch)
     theta = None if parameters is None else _tensor("parameters", parameters)
     states, completed = _Rollout.apply(_tensor("x", x), _tensor("u", u), theta, batch)
@@ -41,8 +44,9 @@ def rollout(batch: Batch, x: Numbers, u: Numbers, parameters: Optional[Numbers] 
 
 
 def poses(batch: Batch, x: Numbers, frames: ArrayLike) -> Tuple[torch.Tensor, torch.Tensor]:
-    """(poses (n_env, n, 7): origin, m, and quaternion (w >= 0); velocities (n_env, n, 6): of the origin, m/s, and angular,
-    rad/s), all in world axes, of frames (n) in states x (n_env, nx). `batch.frames(names)` has the indices of frames."""
+    """(poses (n_env, n, 7): origin, m, and quaternion (w >= 0); velocities (n_env, n, 6): of the origin, m/s, and
+    angular, rad/s), all in world axes, of frames (n) in states x (n_env, nx). `batch.frames(names)` has the
+    indices of frames."""
     _check_ambient(batch)
     where, velocities = _Poses.apply(_tensor("x", x), frames, batch)
     return where, velocities
@@ -86,7 +90,8 @@ class _Poses(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     @torch.autograd.function.once_differentiable  # type: ignore[misc]
-    def backward(ctx: Any, poses_bar: torch.Tensor, velocities_bar: torch.Tensor) -> Tuple[Optional[torch.Tensor], ...]:
+    def backward(ctx: Any, poses_bar: torch.Tensor,
+                 velocities_bar: torch.Tensor) -> Tuple[Optional[torch.Tensor], ...]:
         (x,) = ctx.saved_tensors
         bar = ctx.batch.poses_vjp(_array(x), ctx.frames, _array(poses_bar), _array(velocities_bar), ("x",)).x
         return torch.from_numpy(bar).to(x.dtype), None, None
@@ -95,20 +100,23 @@ class _Poses(torch.autograd.Function):  # type: ignore[misc]
 class TorchTask(Task):
     """A task whose observations and rewards are functions of tensors, which need no derivatives by hand.
 
-    A subclass defines `torch_observation` and `torch_reward`. It works in `costate.gym` too, also `step_with_jacobian`. In a
-    `DifferentiableEnv` both functions become part of the graph, so networks in them are trained as well."""
+    A subclass defines `torch_observation` and `torch_reward`. It works in `costate.gym` too, also
+    `step_with_jacobian`. In a `DifferentiableEnv` both functions become part of the graph, so networks in them are
+    trained as well."""
 
     def torch_observation(self, x: torch.Tensor, t: torch.Tensor) -> torch.Tensor:
         """(n, observation_size) of states x (n, nx) float64, t (n) steps after the start."""
         self._missing("torch_observation(x, t)")
 
-    def torch_reward(self, x: torch.Tensor, action: torch.Tensor, x_next: torch.Tensor, t: torch.Tensor) -> torch.Tensor:
+    def torch_reward(self, x: torch.Tensor, action: torch.Tensor, x_next: torch.Tensor,
+                     t: torch.Tensor) -> torch.Tensor:
         """The rewards (n) of the control step from x to x_next (n, nx) float64 under action (n, nu)."""
         self._missing("torch_reward(x, action, x_next, t)")
 
     def observation(self, x: Array, t: Steps) -> Array:
         with torch.no_grad():
-            observed: Array = self.torch_observation(torch.from_numpy(x), torch.as_tensor(t)).to(torch.float64).numpy()
+            observed: Array = self.torch_observation(torch.from_numpy(x),
+                                                     torch.as_tensor(t)).to(torch.float64).numpy()
         return observed
 
     def observation_vjp(self, x: Array, t: Steps, bar: Array) -> Array:
@@ -143,7 +151,8 @@ class _Observation(torch.autograd.Function):  # type: ignore[misc]
     def forward(ctx: Any, x: torch.Tensor, t: Steps, task: Task) -> torch.Tensor:
         ctx.t, ctx.task = t, task
         ctx.save_for_backward(x)
-        return torch.from_numpy(task.shaped("observation", task.observation(_array(x), t), len(t), task.observation_size))
+        return torch.from_numpy(
+            task.shaped("observation", task.observation(_array(x), t), len(t), task.observation_size))
 
     @staticmethod
     @torch.autograd.function.once_differentiable  # type: ignore[misc]
@@ -154,10 +163,12 @@ class _Observation(torch.autograd.Function):  # type: ignore[misc]
 
 class _Reward(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
-    def forward(ctx: Any, x: torch.Tensor, action: torch.Tensor, x_next: torch.Tensor, t: Steps, task: Task) -> torch.Tensor:
+    def forward(ctx: Any, x: torch.Tensor, action: torch.Tensor, x_next: torch.Tensor, t: Steps,
+                task: Task) -> torch.Tensor:
         ctx.t, ctx.task = t, task
         ctx.save_for_backward(x, action, x_next)
-        return torch.from_numpy(task.shaped("reward", task.reward(_array(x), _array(action), _array(x_next), t), len(t)))
+        return torch.from_numpy(
+            task.shaped("reward", task.reward(_array(x), _array(action), _array(x_next), t), len(t)))
 
     @staticmethod
     @torch.autograd.function.once_differentiable  # type: ignore[misc]
@@ -167,11 +178,11 @@ class _Reward(torch.autograd.Function):  # type: ignore[misc]
 
 
 class DifferentiableEnv:
-    """A `costate.gym.VectorEnv` whose observations and rewards are differentiable with respect to all actions since the last
-    `detach()`.
+    """A `costate.gym.VectorEnv` whose observations and rewards are differentiable with respect to all actions
+    since the last `detach()`.
 
-    task: a `costate.gym.Task` or its name, for your own one most easily a `TorchTask`; threads: 0 means one per core.
-    Observations and rewards have type `dtype`, states float64. randomize as for `costate.gym.Env`.
+    task: a `costate.gym.Task` or its name, for your own one most easily a `TorchTask`; threads: 0 means one per
+    core. Observations and rewards have type `dtype`, states float64. randomize as for `costate.gym.Env`.
     """
 
     def __init__(self, task: Union[Task, str], num_envs: int, threads: int = 0, dtype: torch.dtype = torch.float32,
@@ -190,7 +201,8 @@ class DifferentiableEnv:
     def close(self) -> None:
         self.env.close()
 
-    def reset(self, *, seed: Any = None, options: Optional[Dict[str, Any]] = None) -> Tuple[torch.Tensor, Dict[str, Any]]:
+    def reset(self, *, seed: Any = None,
+              options: Optional[Dict[str, Any]] = None) -> Tuple[torch.Tensor, Dict[str, Any]]:
         """(observations, infos), as VectorEnv.reset."""
         _, infos = self.env.reset(seed=seed, options=options)
         self.x = torch.from_numpy(self.env.state)
@@ -201,7 +213,9 @@ class DifferentiableEnv:
         self.x = self._started().detach()
         return self._observed(self.x)
 
-    def step(self, actions: torch.Tensor) -> Tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, Dict[str, Any]]:
+    def step(
+            self, actions: torch.Tensor
+    ) -> Tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, Dict[str, Any]]:
         """(observations, rewards, terminated, truncated, infos) of a control step under actions (num_envs, nu);
         infos["final_obs"] is part of the graph. No gradient passes across the start of an episode."""
         x, t, actions = self._started(), self._episodes.t, _tensor("actions", actions).to(torch.float64)
@@ -215,7 +229,8 @@ class DifferentiableEnv:
             x_next = torch.where(torch.from_numpy(over)[:, None], torch.from_numpy(self.env.state), x_next)
             observations = self._observed(x_next)
         self.x = x_next
-        return observations, rewards.to(self.dtype), torch.from_numpy(terminated), torch.from_numpy(truncated), infos
+        return observations, rewards.to(
+            self.dtype), torch.from_numpy(terminated), torch.from_numpy(truncated), infos
 
     def _started(self) -> torch.Tensor:
         if self.x is None:
@@ -254,7 +269,8 @@ def _tensor(name: str, given: Numbers) -> torch.Tensor:
     try:
         return torch.as_tensor(numpy.asarray(given, float))
     except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} must be a tensor or an array of numbers, not {type(given).__name__}: {error}") from None
+        raise TypeError(
+            f"{name} must be a tensor or an array of numbers, not {type(given).__name__}: {error}") from None
 
 
 def _array(tensor: torch.Tensor) -> Array:

@@ -20,7 +20,8 @@ _here = Path(__file__).resolve().parent
 
 
 def program() -> str:
-    """The path of the program: $COSTATE_PROGRAM, the one in the wheel or the source tree, or the one on the PATH."""
+    """The path of the program: $COSTATE_PROGRAM, the one in the wheel or the source tree, or the one on the
+    PATH."""
     own = os.environ.get("COSTATE_PROGRAM")
     places = [Path(own)] if own else [_here / "costate", _here.parents[2] / "build/costate"]
     for path in places:
@@ -28,29 +29,32 @@ def program() -> str:
             return str(path)
     found = None if own else shutil.which("costate")
     if found is None:
-        raise FileNotFoundError(f"costate: there is no program at {', '.join(map(str, places))}"
-                                f"{'' if own else ' or on the PATH'}; build it (cmake --build build --target costate), or say "
-                                "where it is: COSTATE_PROGRAM=/path/to/costate")
+        raise FileNotFoundError(
+            f"costate: there is no program at {', '.join(map(str, places))}"
+            f"{'' if own else ' or on the PATH'}; build it (cmake --build build --target costate), or say "
+            "where it is: COSTATE_PROGRAM=/path/to/costate")
     return found
 
 
-def view(model: Model, states: ArrayLike, controls: Optional[ArrayLike] = None, *, time_step: Optional[float] = None,
-         out: Optional[PathLike] = None, png: Optional[PathLike] = None, open_page: bool = False) -> str:
+def view(model: Model, states: ArrayLike, controls: Optional[ArrayLike] = None, *,
+         time_step: Optional[float] = None, out: Optional[PathLike] = None, png: Optional[PathLike] = None,
+         open_page: bool = False) -> str:
     """Writes one HTML page that replays states of a model, and returns its path. The page needs no network.
 
     states: (n, nx) or (n, nq + nv), in time; of a rollout of a batch, states[:, i] is environment i.
-    controls: (n, nu) or (n - 1, nu), those of the step from each state; with them, the page also shows contacts and their
-        forces.
+    controls: (n, nu) or (n - 1, nu), those of the step from each state; with them, the page also shows contacts
+        and their forces.
     time_step: seconds between two states; None: that of the model.
     out: the name of the page; None: the name of the model in a new temporary folder.
     png: also write an image of the first state, which needs Chromium.
     open_page: also open the page in a browser.
 
-    The program `costate` makes the page; FileNotFoundError if there is none. Parameters that were changed in Python do not
-    change what is drawn. A model from a string may not name other files by relative paths."""
+    The program `costate` makes the page; FileNotFoundError if there is none. Parameters that were changed in
+    Python do not change what is drawn. A model from a string may not name other files by relative paths."""
     check_type("model", model, Model, "costate.Model(file or name) loads one")
     rows = _trajectory(model, states, controls)
-    step = model.parameters[model.parameter_names.index("world/time_step")] if time_step is None else float(time_step)
+    if time_step is None:
+        time_step = float(model.parameters[model.parameter_names.index("world/time_step")])
     if out is None:
         out = Path(tempfile.mkdtemp(prefix="costate-")) / (Path(model.source).stem + ".html")
     with tempfile.TemporaryDirectory(prefix="costate-") as folder:
@@ -61,7 +65,7 @@ def view(model: Model, states: ArrayLike, controls: Optional[ArrayLike] = None, 
         with run.open("w", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(names[: 1 + rows.shape[1]])
-            writer.writerows([repr(i * step), *map(repr, row)] for i, row in enumerate(rows.tolist()))
+            writer.writerows([repr(i * time_step), *map(repr, row)] for i, row in enumerate(rows.tolist()))
         image = [] if png is None else ["--png", os.fspath(png)]
         _run("view", *scene, "--run", str(run), "--overlays", "contacts", "--out", os.fspath(out), *image)
     if open_page:

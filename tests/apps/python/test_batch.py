@@ -55,8 +55,8 @@ class BatchTest(unittest.TestCase):
             q_bar, v_bar, theta = numpy.zeros(nv), numpy.zeros(nv), 0
             for t in (1, 0):
                 start = (self.x, after[0])[t][i]
-                bar = self.m.step_vjp(start[:19].copy(), start[19:].copy(), self.u[t, i], q_bar + self.bar[t, i, :nv],
-                                      v_bar + self.bar[t, i, nv:])
+                bar = self.m.step_vjp(start[:19].copy(), start[19:].copy(), self.u[t, i],
+                                      q_bar + self.bar[t, i, :nv], v_bar + self.bar[t, i, nv:])
                 q_bar, v_bar, theta = bar.q, bar.v, theta + bar.parameters
                 numpy.testing.assert_array_equal(g.u[t, i], bar.u)
             numpy.testing.assert_array_equal(g.x[i], numpy.concatenate([q_bar, v_bar]))
@@ -93,7 +93,8 @@ class BatchTest(unittest.TestCase):
         batch = costate.Batch(self.m, self.n, substeps=SUBSTEPS)
         batch.reset(x=self.x)
         numpy.testing.assert_array_equal(batch.advance(self.u[0])[0], batch.step(self.x, self.u[0])[0])
-        batch.reset(envs=numpy.array([1], numpy.int32), noise=numpy.full(self.m.ndx, 0.1), seeds=numpy.array([7], numpy.uint64))
+        batch.reset(envs=numpy.array([1], numpy.int32), noise=numpy.full(self.m.ndx, 0.1),
+                    seeds=numpy.array([7], numpy.uint64))
         noisy, diverged = batch.state()
         start = numpy.concatenate(self.m.initial_state())
         self.assertTrue(0 < numpy.abs(noisy[1] - start).max() <= 0.11 and not diverged.any())
@@ -104,8 +105,10 @@ class BatchTest(unittest.TestCase):
     def test_environments_to_reset_are_indices_or_a_mask(self):
         batch, n = costate.Batch(self.m, 8), 8
         start, other = batch.state()[0], states(self.m, 8, 1)
-        for envs in (numpy.array([1, 0, 0, 0, 1, 0, 0, 1], bool), [True, 0 > 1, False, False, True, False, False, True],
-                     [4, 0, 7], numpy.array([0, 4, 7], numpy.uint8), numpy.array([7, 4, 0])):
+        for envs in (numpy.array([1, 0, 0, 0, 1, 0, 0, 1],
+                                 bool), [True, 0 > 1, False, False, True, False, False,
+                                         True], [4, 0, 7], numpy.array([0, 4, 7],
+                                                                       numpy.uint8), numpy.array([7, 4, 0])):
             batch.reset(x=other)
             batch.reset(envs=envs)
             moved = (batch.state()[0] != other).any(1)
@@ -117,10 +120,12 @@ class BatchTest(unittest.TestCase):
         batch.reset(envs=numpy.zeros(n, bool))
         before = batch.state()[0]
         for envs, error, sentence in (([1, 2, 1], costate.BadArgument, "environment 1 more than once"),
-                                      ([8], costate.BadArgument, "no environment 8"), ([-1], costate.BadArgument, "-1"),
-                                      ([2**40], costate.BadArgument, "envs has numbers beyond"),
+                                      ([8], costate.BadArgument, "no environment 8"),
+                                      ([-1], costate.BadArgument, "-1"), ([2**40], costate.BadArgument,
+                                                                          "envs has numbers beyond"),
                                       ([0.0], TypeError, "envs must hold integers, not float64"),
-                                      (numpy.ones(7, bool), ValueError, r"envs must have shape \(8,\), not \(7,\)")):
+                                      (numpy.ones(7,
+                                                  bool), ValueError, r"envs must have shape \(8,\), not \(7,\)")):
             with self.assertRaisesRegex(error, sentence):
                 batch.reset(envs=envs)
         numpy.testing.assert_array_equal(batch.state()[0], before)
@@ -157,7 +162,8 @@ class BatchTest(unittest.TestCase):
         self.assertEqual(diverged.tolist(), [False, True, False, False])
         numpy.testing.assert_array_equal(after[1], x[1])
         numpy.testing.assert_array_equal(after[2], batch.step(self.x, self.u[0])[0][2])
-        g = batch.backward(x[None], self.u[:1], numpy.ones((1, self.n, self.m.nx)), completed=(~diverged).astype(numpy.int32))
+        g = batch.backward(x[None], self.u[:1], numpy.ones((1, self.n, self.m.nx)),
+                           completed=(~diverged).astype(numpy.int32))
         self.assertTrue((g.u[0, 1] == 0).all() and (g.u[0, 2] != 0).any())
 
     def test_poses_and_their_reverse(self):
@@ -171,7 +177,8 @@ class BatchTest(unittest.TestCase):
         g = batch.poses_vjp(self.x, frames, bar).x
         d = numpy.zeros(self.m.nv)
         d[7] = 1e-6
-        up, down = (self.m.body_pose(self.m.retract(self.x[1, :19].copy(), e), "robot/FR_calf")[0][2] for e in (d, -d))
+        up, down = (self.m.body_pose(self.m.retract(self.x[1, :19].copy(), e), "robot/FR_calf")[0][2]
+                    for e in (d, -d))
         self.assertAlmostEqual(g[1, 7], (up - down) / 2e-6, delta=1e-8)
         with self.assertRaisesRegex(ValueError, "no body or site 'robot/head'"):
             batch.frames(["robot/head"])

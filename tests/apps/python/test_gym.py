@@ -20,29 +20,39 @@ def central(f, x):
 
 class TaskTest(unittest.TestCase):
     def test_every_reward_and_observation_has_its_gradient(self):
-        sizes = {"pendulum-3": 10, "cartpole-swing-up": 5, "hopper": 11, "half-cheetah": 17, "ant": 27, "quadruped": 35}
+        sizes = {
+            "pendulum-3": 10, "cartpole-swing-up": 5, "hopper": 11, "half-cheetah": 17, "ant": 27, "quadruped": 35
+        }
         for name, size in sizes.items():
             with self.subTest(name):
                 task, random, n = gym.make_task(name), numpy.random.default_rng(0), 6
                 self.assertEqual(task.observation_size, size)
-                x = numpy.array([task.state(*task.start(random)) for _ in range(n)]) + 0.05 * random.normal(size=(n, task.model.nx))
+                x = numpy.array([task.state(*task.start(random))
+                                 for _ in range(n)]) + 0.05 * random.normal(size=(n, task.model.nx))
                 x_next, action = x + 0.2 * random.normal(size=x.shape), random.uniform(-1, 1, (n, task.model.nu))
                 t = numpy.array([0, 1, 2, 3, task.steps - 1, task.steps - 1])
                 g = task.reward_gradient(x, action, x_next, t)
-                numpy.testing.assert_allclose(g.x, central(lambda z: task.reward(z, action, x_next, t), x), atol=1e-6)
-                numpy.testing.assert_allclose(g.action, central(lambda z: task.reward(x, z, x_next, t), action), atol=1e-6)
-                numpy.testing.assert_allclose(g.x_next, central(lambda z: task.reward(x, action, z, t), x_next), atol=1e-6)
+                numpy.testing.assert_allclose(g.x, central(lambda z: task.reward(z, action, x_next, t), x),
+                                              atol=1e-6)
+                numpy.testing.assert_allclose(g.action, central(lambda z: task.reward(x, z, x_next, t), action),
+                                              atol=1e-6)
+                numpy.testing.assert_allclose(g.x_next, central(lambda z: task.reward(x, action, z, t), x_next),
+                                              atol=1e-6)
                 bar = random.normal(size=(n, size))
                 numpy.testing.assert_allclose(task.observation_vjp(x, t, bar),
-                                              central(lambda z: (task.observation(z, t) * bar).sum(1), x), atol=1e-6)
+                                              central(lambda z: (task.observation(z, t) * bar).sum(1), x),
+                                              atol=1e-6)
 
     def test_a_hopper_has_both_sides_of_its_reward(self):
         task = gym.make_task("hopper")
         x = numpy.repeat(task.state(*task.home)[None], 3, 0)
-        x[:, 1] = task.upright + numpy.array([0.2, -0.1, -0.4])  # above the clip, below it, and where the leg has sunk
+        x[:, 1] = task.upright + numpy.array([0.2, -0.1, -0.4
+                                              ])  # above the clip, below it, and where the leg has sunk
         x[:, 2], action = 0, numpy.zeros((3, 3))
-        numpy.testing.assert_allclose(task.reward(x, action, x, numpy.zeros(3)), [1.3, 1.2, 1 - 200 * 0.01], atol=1e-12)
-        numpy.testing.assert_allclose(task.reward_gradient(x, action, x, numpy.zeros(3)).x_next[:, 1], [0, 1, 40], atol=1e-9)
+        numpy.testing.assert_allclose(task.reward(x, action, x, numpy.zeros(3)), [1.3, 1.2, 1 - 200 * 0.01],
+                                      atol=1e-12)
+        numpy.testing.assert_allclose(
+            task.reward_gradient(x, action, x, numpy.zeros(3)).x_next[:, 1], [0, 1, 40], atol=1e-9)
 
     def test_a_pendulum_returns_at_most_half_the_square_of_its_links(self):
         env = gym.make("pendulum-2")
@@ -76,7 +86,8 @@ class OwnTaskTest(unittest.TestCase):
         env = gym.make(Rewarded())
         env.reset(seed=0)
         env.step([0])
-        with self.assertRaisesRegex(NotImplementedError, r"^Rewarded must define observation_vjp\(x, t, bar\), or derive from"):
+        with self.assertRaisesRegex(NotImplementedError,
+                                    r"^Rewarded must define observation_vjp\(x, t, bar\), or derive from"):
             env.step_with_jacobian([0])
         with self.assertRaisesRegex(NotImplementedError, "Task must define `scene`"):
             gym.Task()
@@ -155,7 +166,8 @@ class EnvTest(unittest.TestCase):
                 x_next = env.state
 
                 def after(d, a):
-                    start = numpy.concatenate([model.retract(x[: model.nq].copy(), d[: model.nv]), x[model.nq :] + d[model.nv :]])
+                    start = numpy.concatenate(
+                        [model.retract(x[:model.nq].copy(), d[:model.nv]), x[model.nq:] + d[model.nv:]])
                     env.reset(options={"x": start})
                     observation, reward, *_ = env.step(a)
                     moved = model.difference(x_next[: model.nq].copy(), env.state[: model.nq].copy())
@@ -164,11 +176,13 @@ class EnvTest(unittest.TestCase):
                 zero = numpy.zeros(2 * model.nv)
                 numpy.testing.assert_array_equal(after(zero, action)[2 * model.nv : -1], outcome[0])
                 rows = numpy.concatenate([J.state_by_state, J.observation_by_state, J.reward_by_state[None]])
-                want = numpy.stack([(after(d, action) - after(-d, action)) / (2 * STEP) for d in STEP * numpy.eye(2 * model.nv)], 1)
+                want = numpy.stack([(after(d, action) - after(-d, action)) / (2 * STEP)
+                                    for d in STEP * numpy.eye(2 * model.nv)], 1)
                 numpy.testing.assert_allclose(rows, want, atol=1e-5 * numpy.abs(want).max())
                 rows = numpy.concatenate([J.state_by_action, J.observation_by_action, J.reward_by_action[None]])
                 turns = STEP * numpy.eye(model.nu)
-                want = numpy.stack([(after(zero, action + d) - after(zero, action - d)) / (2 * STEP) for d in turns], 1)
+                want = numpy.stack([(after(zero, action + d) - after(zero, action - d)) / (2 * STEP)
+                                    for d in turns], 1)
                 numpy.testing.assert_allclose(rows, want, atol=1e-5 * max(1, numpy.abs(want).max()))
 
 
@@ -187,10 +201,12 @@ class EnvTest(unittest.TestCase):
         self.assertEqual(envs.reset(seed=1)[0].dtype, numpy.float32)
         envs.reset(options={"x": envs.state * [1, 1, 9, *[1] * 26]})
         observations, rewards, _, _, infos = envs.step(numpy.zeros((2, 8)))
-        self.assertEqual([part.dtype for part in (observations, rewards, infos["final_obs"])], ["float32", "float64", "float32"])
+        self.assertEqual([part.dtype for part in (observations, rewards, infos["final_obs"])],
+                         ["float32", "float64", "float32"])
 
     def test_copies_go_on_as_the_original(self):
-        for env, action in ((gym.make("hopper"), numpy.full(3, 0.2)), (gym.make_vec("hopper", 2), numpy.full((2, 3), 0.2))):
+        for env, action in ((gym.make("hopper"), numpy.full(3, 0.2)), (gym.make_vec("hopper",
+                                                                                    2), numpy.full((2, 3), 0.2))):
             env.reset(seed=4)
             env.step(action)
             copies = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
@@ -290,7 +306,8 @@ class VectorEnvTest(unittest.TestCase):
         x[0, 3] = 1e200
         envs.reset(options={"x": x})
         observations, rewards, terminated, _, infos = envs.step(numpy.zeros((2, 1)))
-        self.assertEqual((infos["diverged"].tolist(), terminated.tolist(), rewards[0]), ([True, False], [True, False], 0))
+        self.assertEqual((infos["diverged"].tolist(), terminated.tolist(), rewards[0]),
+                         ([True, False], [True, False], 0))
         self.assertTrue(numpy.isfinite(observations).all() and rewards[1] < 0)
 
     def test_episodes_are_cut_off_at_their_own_times(self):
@@ -313,10 +330,12 @@ class VectorEnvTest(unittest.TestCase):
         actions = numpy.full((2, 6), 0.2)
         J = envs.step_with_jacobian(actions)[-1]
         self.assertEqual(J.observation_by_action.shape, (2, 17, 6))
-        numpy.testing.assert_array_equal(J.reward_by_action[1], env.step_with_jacobian(actions[1])[-1].reward_by_action)
+        numpy.testing.assert_array_equal(J.reward_by_action[1],
+                                         env.step_with_jacobian(actions[1])[-1].reward_by_action)
 
     def test_next_step_resets_in_the_step_after_the_end(self):
-        same, later = (gym.make_vec("ant", 3, threads=1, autoreset_mode=mode) for mode in ("SAME_STEP", gym.AutoresetMode.NEXT_STEP))
+        same, later = (gym.make_vec("ant", 3, threads=1, autoreset_mode=mode)
+                       for mode in ("SAME_STEP", gym.AutoresetMode.NEXT_STEP))
         self.assertIs(later.metadata["autoreset_mode"], gym.AutoresetMode.NEXT_STEP)
         self.assertIs(gym.VectorEnv.metadata["autoreset_mode"], gym.AutoresetMode.SAME_STEP)
         for envs in (same, later):
@@ -333,7 +352,8 @@ class VectorEnvTest(unittest.TestCase):
         self.assertEqual(no_infos, {})
         fresh, rewards, *ends, infos, J = later.step_with_jacobian(actions)
         numpy.testing.assert_array_equal(fresh[1], reset[1])
-        self.assertEqual((rewards[1], numpy.any(ends), infos, later._episodes.t.tolist()), (0, False, {}, [2, 0, 2]))
+        self.assertEqual((rewards[1], numpy.any(ends), infos, later._episodes.t.tolist()),
+                         (0, False, {}, [2, 0, 2]))
         self.assertTrue(J.state_by_state[0].any() and not J.state_by_state[1].any())
         numpy.testing.assert_array_equal(same.step(actions)[0][[0, 2]], fresh[[0, 2]])
         numpy.testing.assert_array_equal(later.step(actions)[0][1], same.state[1, 2:])  # its first step
@@ -350,7 +370,8 @@ class VectorEnvTest(unittest.TestCase):
             self.assertEqual((terminated.tolist(), infos), ([False, True], {}))
         observations, _ = envs.reset(options={"reset_mask": terminated})
         self.assertLess(observations[1, 0], 1)
-        with self.assertRaisesRegex(ValueError, "no autoreset mode 'never'; there are NEXT_STEP, SAME_STEP, DISABLED"):
+        with self.assertRaisesRegex(ValueError,
+                                    "no autoreset mode 'never'; there are NEXT_STEP, SAME_STEP, DISABLED"):
             gym.make_vec("ant", 2, autoreset_mode="never")
 
 

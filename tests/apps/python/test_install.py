@@ -1,4 +1,5 @@
-"""Where the library is found, and pip's installation, which takes library and scenes along and asks no package index."""
+"""Where the library is found, and pip's installation, which takes library and scenes along and asks no package
+index."""
 import os
 import subprocess
 import sys
@@ -12,8 +13,12 @@ WHERE = "import costate, costate._library; print(costate._library.find(), costat
 
 
 def python(code, cwd, **environment):
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("COSTATE_") and key != "PYTHONPATH"}
-    return subprocess.run([sys.executable, "-c", code], cwd=cwd, env={**kept, **environment}, capture_output=True, text=True)
+    kept = {
+        key: value
+        for key, value in os.environ.items() if not key.startswith("COSTATE_") and key != "PYTHONPATH"
+    }
+    return subprocess.run([sys.executable, "-c", code], cwd=cwd, env={**kept, **environment}, capture_output=True,
+                          text=True)
 
 
 class InstallTest(unittest.TestCase):
@@ -22,15 +27,20 @@ class InstallTest(unittest.TestCase):
             out = python(WHERE, "/", PYTHONPATH=str(SOURCE), COSTATE_LIBRARY=given)
             self.assertRegex(out.stdout, r"libcostate\.so\S* 15$", out.stderr)
         bad = python(WHERE, "/", PYTHONPATH=str(SOURCE), COSTATE_LIBRARY="/nowhere")
-        self.assertIn("ImportError: costate: $COSTATE_LIBRARY is /nowhere, but libcostate.so is not there", bad.stderr)
+        self.assertIn("ImportError: costate: $COSTATE_LIBRARY is /nowhere, but libcostate.so is not there",
+                      bad.stderr)
         other = python(WHERE, "/", PYTHONPATH=str(SOURCE), COSTATE_LIBRARY="/bin/true")
         self.assertIn("ImportError: costate: ", other.stderr)
 
     def test_pip_installs_library_and_scenes_without_an_index(self):
         with tempfile.TemporaryDirectory() as folder:
             target = Path(folder) / "site"
-            pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-index", "--no-deps",
-                   "--disable-pip-version-check", "--target", str(target), str(SOURCE)]
+            pip = [
+                sys.executable, "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-index",
+                "--no-deps", "--disable-pip-version-check", "--target",
+                str(target),
+                str(SOURCE)
+            ]
             out = subprocess.run(pip, capture_output=True, text=True)
             self.assertEqual(out.returncode, 0, out.stderr)
             out = python(WHERE, folder, PYTHONPATH=str(target))
@@ -42,9 +52,11 @@ class InstallTest(unittest.TestCase):
                     "print(path, os.access(path, os.X_OK), costate.__version__)")
             program = python(code, folder, PYTHONPATH=str(target), PATH="")
             if Path(os.environ.get("COSTATE_PROGRAM", "")).is_file():
-                self.assertEqual(program.stdout.split()[:2], [str(target / "costate/costate"), "True"], program.stderr)
+                self.assertEqual(program.stdout.split()[:2], [str(target / "costate/costate"), "True"],
+                                 program.stderr)
             else:
                 self.assertIn("costate: there is no program at", program.stderr)
-            out = python("import costate; print(costate.Model('ant').source, __import__('os').environ['COSTATE_SCENES'])", folder,
-                         PYTHONPATH=str(target))
+            out = python(
+                "import costate; print(costate.Model('ant').source, __import__('os').environ['COSTATE_SCENES'])",
+                folder, PYTHONPATH=str(target))
             self.assertEqual(out.stdout.split(), ["ant", str(target / "costate/scenes")], out.stderr)

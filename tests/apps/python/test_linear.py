@@ -28,13 +28,14 @@ class TransitionTest(unittest.TestCase):
                 end = after(numpy.zeros(m.ndx), u)
 
                 def change(a, b):
-                    return numpy.concatenate([m.difference(b[: m.nq], a[: m.nq]), a[m.nq :] - b[m.nq :]]) / (2 * STEP)
+                    return numpy.concatenate([m.difference(b[:m.nq], a[:m.nq]), a[m.nq:] - b[m.nq:]]) / (2 * STEP)
 
                 A, B = costate.transition(m, x, u, substeps)
                 zero = numpy.zeros(m.ndx)
                 want = numpy.stack([change(after(d, u), after(-d, u)) for d in STEP * numpy.eye(m.ndx)], 1)
                 numpy.testing.assert_allclose(A, want, atol=2e-5 * numpy.abs(want).max())
-                want = numpy.stack([change(after(zero, u + d), after(zero, u - d)) for d in STEP * numpy.eye(m.nu)], 1)
+                want = numpy.stack(
+                    [change(after(zero, u + d), after(zero, u - d)) for d in STEP * numpy.eye(m.nu)], 1)
                 numpy.testing.assert_allclose(B, want, atol=2e-5 * max(1, numpy.abs(want).max()))
                 self.assertEqual(end.shape, (m.nx,))
 
@@ -60,8 +61,9 @@ class TransitionTest(unittest.TestCase):
         numpy.testing.assert_array_equal(B_there, B[at])
         short = [name.split("/")[-1] for name in order]
         numpy.testing.assert_array_equal(costate.transition(m, x, u, joints=short).A, A_there)
-        for joints, sentence in ((moving[1:], "12 different degrees of freedom of 18"), (["hip"] + moving, "0 joints are named"),
-                                 (moving + moving[:1], "name every moving joint once")):
+        for joints, sentence in ((moving[1:], "12 different degrees of freedom of 18"),
+                                 (["hip"] + moving, "0 joints are named"), (moving + moving[:1],
+                                                                            "name every moving joint once")):
             with self.assertRaisesRegex(costate.BadArgument, sentence):
                 costate.transition(m, x, u, joints=joints)
 

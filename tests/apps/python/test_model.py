@@ -82,7 +82,8 @@ class ModelTest(unittest.TestCase):
         bias = m.inverse_dynamics(self.q, self.v, numpy.zeros(m.nv))
         self.near(m.mass_matrix(self.q) @ a + bias, tau, 1e-11)
         by_q, by_v, by_tau = m.forward_dynamics_derivatives(self.q, self.v, tau)
-        self.near(by_q, central(lambda d: m.forward_dynamics(m.retract(self.q, d), self.v, tau), numpy.zeros(m.nv)), 1e-6)
+        self.near(by_q, central(lambda d: m.forward_dynamics(m.retract(self.q, d), self.v, tau),
+                                numpy.zeros(m.nv)), 1e-6)
         self.near(by_v, central(lambda v: m.forward_dynamics(self.q, v, tau), self.v), 1e-6)
         self.near(by_tau @ m.mass_matrix(self.q), numpy.eye(m.nv), 1e-11)
 
@@ -97,7 +98,7 @@ class ModelTest(unittest.TestCase):
 
         J = m.step_jacobian(*state, parameters=True)
         zero = numpy.zeros(m.nv)
-        self.near(J.by_state[:, : m.nv], central(lambda d: after(m.retract(self.q, d), self.v, self.u), zero), 1e-5)
+        self.near(J.by_state[:, :m.nv], central(lambda d: after(m.retract(self.q, d), self.v, self.u), zero), 1e-5)
         self.near(J.by_state[:, m.nv :], central(lambda v: after(self.q, v, self.u), self.v), 1e-5)
         self.near(J.by_control, central(lambda u: after(self.q, self.v, u), self.u), 1e-5)
         bar = self.random.normal(size=2 * m.nv)
@@ -151,22 +152,27 @@ class ModelTest(unittest.TestCase):
 
     def test_an_index_is_an_integer_in_range(self):
         m = self.m
-        numpy.testing.assert_array_equal(m.body_pose(self.q, numpy.int64(3))[0], m.body_pose(self.q, m.bodies[3])[0])
+        numpy.testing.assert_array_equal(
+            m.body_pose(self.q, numpy.int64(3))[0],
+            m.body_pose(self.q, m.bodies[3])[0])
         for wrong, sentence in ((3.7, "body must be an integer, not 3.7"), (True, "not True"), (None, "not None")):
             with self.assertRaisesRegex(TypeError, sentence):
                 m.body_pose(self.q, wrong)
         for wrong in (99, -1, 2**31 - 1):
-            with self.assertRaisesRegex(costate.BadArgument, f"there is no body {wrong}; there are 13, the first is 0"):
+            with self.assertRaisesRegex(costate.BadArgument,
+                                        f"there is no body {wrong}; there are 13, the first is 0"):
                 m.body_pose(self.q, wrong)
         with self.assertRaisesRegex(costate.BadArgument, "body is 4294967297"):
             m.body_pose(self.q, 2**32 + 1)
 
     def test_an_unknown_name_gets_the_nearest_in_one_line(self):
-        for given, nearest in (("bodies/trunk/mass", "bodies/robot/trunk/mass"), ("world/gravty[2]", "world/gravity[2]")):
+        for given, nearest in (("bodies/trunk/mass", "bodies/robot/trunk/mass"), ("world/gravty[2]",
+                                                                                  "world/gravity[2]")):
             with self.assertRaises(costate.BadArgument) as caught:
                 self.m.set_parameter(given, 1)
             self.assertEqual(str(caught.exception), f"there is no parameter {given!r}; the nearest is {nearest}")
-        with self.assertRaisesRegex(ValueError, "no body 'pendulum/link3'; there are pendulum/link1, pendulum/link2$"):
+        with self.assertRaisesRegex(ValueError,
+                                    "no body 'pendulum/link3'; there are pendulum/link1, pendulum/link2$"):
             costate.Model("pendulum_2").body_pose([0, 0], "pendulum/link3")
 
     def test_what_goes_wrong_is_an_exception_with_a_sentence(self):
@@ -185,7 +191,9 @@ class ModelTest(unittest.TestCase):
 
     def test_threads_share_a_model(self):
         want, got = self.m.step(self.q, self.v, self.u)[1], []
-        threads = [threading.Thread(target=lambda: got.append(self.m.step(self.q, self.v, self.u)[1])) for _ in range(4)]
+        threads = [
+            threading.Thread(target=lambda: got.append(self.m.step(self.q, self.v, self.u)[1])) for _ in range(4)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:

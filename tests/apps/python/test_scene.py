@@ -30,7 +30,8 @@ def with_lbfgs():
 
 class SceneTest(unittest.TestCase):
     def test_a_scene_has_variables_a_loss_and_its_gradient(self):
-        for name, step in (("throw", 1e-5), ("double_pendulum_identification", 1e-6), ("box_slide_identification", 1e-6)):
+        for name, step in (("throw", 1e-5), ("double_pendulum_identification", 1e-6), ("box_slide_identification",
+                                                                                       1e-6)):
             with self.subTest(name):
                 scene = costate.Scene(name)
                 y, (lower, upper) = scene.start, scene.bounds
@@ -68,7 +69,8 @@ class SceneTest(unittest.TestCase):
         self.assertEqual(result.loss, scene.loss(result.y))
         self.assertEqual((result.losses[0], result.losses[-1]), (result.initial_loss, result.loss))
         self.assertEqual(len(result.losses), result.iterations + 1)
-        self.assertTrue((numpy.diff(result.losses) <= 0).all() and result.stopped and result.gradient_evaluations > 0)
+        self.assertTrue((numpy.diff(result.losses) <= 0).all() and result.stopped
+                        and result.gradient_evaluations > 0)
 
     def test_settings_replace_those_of_the_file(self):
         scene = costate.Scene(LEARNED)
@@ -103,7 +105,8 @@ class SceneTest(unittest.TestCase):
 
     def test_control_c_ends_an_optimization(self):
         scene = costate.Scene({**LEARNED, "steps": 20000})
-        for call in (lambda: scene.optimize("adam", iterations=10**6), lambda: [scene.gradient(scene.start) for _ in range(10**6)]):
+        for call in (lambda: scene.optimize("adam", iterations=10**6),
+                     lambda: [scene.gradient(scene.start) for _ in range(10**6)]):
             sent = []
 
             def send():

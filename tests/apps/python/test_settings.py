@@ -101,7 +101,8 @@ class SettingsTest(unittest.TestCase):
             far = xs.copy()
             far[2, m.nq : m.nq + m.nv] = 1e200
             J = batch.jacobian(far, us)
-            self.assertEqual((J.diverged.tolist(), J.by_state[2].any(), J.by_state[0].any()), ([False, False, True], False, True))
+            self.assertEqual((J.diverged.tolist(), J.by_state[2].any(), J.by_state[0].any()),
+                             ([False, False, True], False, True))
 
     def test_ambient_gradients_of_every_environment_are_those_by_the_numbers_of_its_state(self):
         for warm in (False, True):
@@ -140,4 +141,3 @@ class SettingsTest(unittest.TestCase):
         for warning in caught:
             self.assertIs(warning.category, costate.ModelWarning)
             self.assertEqual(warning.filename, __file__)
-

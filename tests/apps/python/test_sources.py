@@ -47,7 +47,8 @@ class SourceTest(unittest.TestCase):
         for given in (SCENE, json.dumps(SCENE), json.dumps(SCENE).encode()):
             m = costate.Model.from_string(given)
             self.assertEqual((m.nq, m.nv, m.bodies, m.source), (7, 6, ["ball"], "text"))
-        self.assertEqual(costate.Model.from_string(SCENE, "json", "folder/one ball.json").source, "folder/one ball.json")
+        self.assertEqual(
+            costate.Model.from_string(SCENE, "json", "folder/one ball.json").source, "folder/one ball.json")
         with self.assertRaisesRegex(costate.BadFile, r"one\.json#/models/0/mdel: unknown key"):
             costate.Model.from_string({"models": [{"mdel": 1}]}, name="one.json")
         with self.assertRaisesRegex(costate.BadArgument, "format is \"yaml\", it may be json, urdf or mjcf"):

@@ -33,22 +33,29 @@ class TorchTest(unittest.TestCase):
             with self.subTest(name):
                 batch, x, u = case(name)
                 first = u[0].detach().requires_grad_()
-                self.assertTrue(torch.autograd.gradcheck(lambda x, u: differentiable.step(batch, x, u)[0], (x, first)))
-                self.assertTrue(torch.autograd.gradcheck(lambda x, u: differentiable.rollout(batch, x, u)[0], (x, u)))
+                self.assertTrue(
+                    torch.autograd.gradcheck(lambda x, u: differentiable.step(batch, x, u)[0], (x, first)))
+                self.assertTrue(
+                    torch.autograd.gradcheck(lambda x, u: differentiable.rollout(batch, x, u)[0], (x, u)))
 
     def test_parameters_have_gradients_for_all_and_for_each(self):
         model = costate.Model("cartpole")
         batch = costate.Batch(model, N, substeps=SUBSTEPS, own_parameters=True, ambient=True)
-        x, u = torch.tensor([[0, 0.5, 0, 0.1], [0.1, 2, 0.3, 0]], dtype=torch.float64), torch.ones(T, N, 1, dtype=torch.float64)
+        x, u = torch.tensor([[0, 0.5, 0, 0.1], [0.1, 2, 0.3, 0]],
+                            dtype=torch.float64), torch.ones(T, N, 1, dtype=torch.float64)
         theta = torch.tensor(model.parameters)
         mass = model.parameter_names.index("bodies/cartpole/pole/mass")
 
         def of_mass(m):  # (1) or (N, 1)
             moved = torch.zeros(m.shape[:-1] + (model.nparam,), dtype=torch.float64) + theta
-            return differentiable.rollout(batch, x, u, torch.cat([moved[..., :mass], m, moved[..., mass + 1 :]], -1))[0]
+            return differentiable.rollout(batch, x, u, torch.cat([moved[..., :mass], m, moved[..., mass + 1:]],
+                                                                 -1))[0]
 
-        self.assertTrue(torch.autograd.gradcheck(of_mass, torch.tensor([0.2], dtype=torch.float64, requires_grad=True)))
-        self.assertTrue(torch.autograd.gradcheck(of_mass, torch.tensor([[0.2], [0.3]], dtype=torch.float64, requires_grad=True)))
+        self.assertTrue(
+            torch.autograd.gradcheck(of_mass, torch.tensor([0.2], dtype=torch.float64, requires_grad=True)))
+        self.assertTrue(
+            torch.autograd.gradcheck(of_mass, torch.tensor([[0.2], [0.3]], dtype=torch.float64,
+                                                           requires_grad=True)))
 
     def test_float32_agrees_with_float64(self):
         batch, x, u = case("quadruped_stand")
@@ -108,7 +115,9 @@ class TorchTest(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "batch must be a costate.Batch, not Model"):
             differentiable.rollout(batch.model, x, u)
         # and the other way round: tensors where numbers are wanted, arrays where tensors are
-        numpy.testing.assert_array_equal(batch.rollout(x.detach(), u.detach().float().double())[0][0].shape, want[0].shape)
+        numpy.testing.assert_array_equal(
+            batch.rollout(x.detach(),
+                          u.detach().float().double())[0][0].shape, want[0].shape)
         self.assertIsInstance(torch.from_dlpack(batch.rollout(x.detach(), u.detach())[0]), torch.Tensor)
         with self.assertRaisesRegex(TypeError, "x is a Tensor that numpy cannot convert: .*requires grad"):
             batch.step(x, u[0].detach())
@@ -118,7 +127,8 @@ class TorchTest(unittest.TestCase):
         frames = batch.frames([batch.model.bodies[0], batch.model.bodies[-1]])
         poses, velocities = differentiable.poses(batch, x, frames)
         numpy.testing.assert_array_equal(poses.detach(), batch.poses(x.detach(), frames)[0])
-        self.assertTrue(torch.autograd.gradcheck(lambda x: differentiable.poses(batch, x, frames), (x,), atol=1e-6))
+        self.assertTrue(torch.autograd.gradcheck(lambda x: differentiable.poses(batch, x, frames), (x,),
+                                                 atol=1e-6))
         self.assertIs(differentiable.poses(batch, x.float(), frames)[1].dtype, torch.float32)
 
     def test_a_task_of_torch_functions_needs_no_derivatives(self):
@@ -193,7 +203,8 @@ class TorchTest(unittest.TestCase):
                             result = result + infos["final_obs"].sum()
                     return result
 
-                actions = torch.tensor(numpy.random.default_rng(0).uniform(-1, 1, (4, N, env.task.model.nu)), requires_grad=True)
+                actions = torch.tensor(
+                    numpy.random.default_rng(0).uniform(-1, 1, (4, N, env.task.model.nu)), requires_grad=True)
                 self.assertTrue(torch.autograd.gradcheck(total, actions, atol=1e-4))
                 env.reset(seed=0)
                 for action in actions[:3]:
@@ -201,7 +212,8 @@ class TorchTest(unittest.TestCase):
                 self.assertTrue((torch.autograd.grad(observations.sum(), actions)[0] == 0).all())
 
     def test_its_steps_are_those_of_a_vector_environment(self):
-        env, plain = differentiable.DifferentiableEnv("ant", N, dtype=torch.float64), costate.gym.make_vec("ant", N)
+        env, plain = differentiable.DifferentiableEnv("ant", N,
+                                                      dtype=torch.float64), costate.gym.make_vec("ant", N)
         numpy.testing.assert_array_equal(env.reset(seed=3)[0], plain.reset(seed=3)[0])
         action = numpy.full((N, 8), 0.3)
         for ours, theirs in zip(env.step(torch.tensor(action))[:4], plain.step(action)[:4]):

@@ -21,7 +21,8 @@ def public(module):
             yield name, thing
         for method, of in vars(thing).items() if inspect.isclass(thing) else ():
             function = getattr(of, "__func__", getattr(of, "fget", of))
-            if inspect.isfunction(function) and function.__module__.startswith("costate") and not issubclass(thing, tuple):
+            if inspect.isfunction(function) and function.__module__.startswith("costate") and not issubclass(
+                    thing, tuple):
                 if not method.startswith("_") or method == "__init__":
                     yield f"{name}.{method}", function
 
@@ -33,7 +34,9 @@ class TypesTest(unittest.TestCase):
             for name, function in public(module):
                 with self.subTest(name):
                     hints = typing.get_type_hints(function)
-                    wanted = {p for p in inspect.signature(function).parameters if p not in ("self", "cls")} | {"return"}
+                    wanted = {p
+                              for p in inspect.signature(function).parameters
+                              if p not in ("self", "cls")} | {"return"}
                     self.assertEqual(wanted - set(hints), set())
                     seen += 1
         self.assertGreater(seen, 70)
@@ -41,14 +44,22 @@ class TypesTest(unittest.TestCase):
 
     @unittest.skipUnless(importlib.util.find_spec("mypy"), "mypy is not installed (apt-get install python3-mypy)")
     def test_mypy_accepts_the_package_strictly(self):
-        mypy = [sys.executable, "-m", "mypy", "--strict", "--config-file", "pyproject.toml", "--cache-dir=/dev/null", "costate"]
+        mypy = [
+            sys.executable, "-m", "mypy", "--strict", "--config-file", "pyproject.toml", "--cache-dir=/dev/null",
+            "costate"
+        ]
         out = subprocess.run(mypy, cwd=PACKAGE, capture_output=True, text=True)
         self.assertEqual(out.returncode, 0, out.stdout + out.stderr)
 
     @unittest.skipUnless(importlib.util.find_spec("mypy"), "mypy is not installed (apt-get install python3-mypy)")
     def test_mypy_knows_what_users_get(self):
-        code = "import costate\nm = costate.Model('ant', base=3)\nq, v = m.initial_state()\nreveal_type(q)\nm.body_pose(q, 1.5)\n"
-        mypy = [sys.executable, "-m", "mypy", "--strict", "--config-file", "pyproject.toml", "--cache-dir=/dev/null", "-c", code]
+        code = "\n".join(("import costate", "m = costate.Model('ant', base=3)", "q, v = m.initial_state()",
+                          "reveal_type(q)", "m.body_pose(q, 1.5)"))
+        mypy = [
+            sys.executable, "-m", "mypy", "--strict", "--config-file", "pyproject.toml", "--cache-dir=/dev/null",
+            "-c", code
+        ]
         out = subprocess.run(mypy, cwd=PACKAGE, capture_output=True, text=True).stdout
-        for expected in ('"base" to "Model" has incompatible type "int"', "numpy.floating", '"body_pose" of "Model"'):
+        for expected in ('"base" to "Model" has incompatible type "int"', "numpy.floating",
+                         '"body_pose" of "Model"'):
             self.assertIn(expected, out)

@@ -22,7 +22,8 @@ def program_has_a_viewer():
     return "--run" in subprocess.run([path, "view", "--help"], capture_output=True, text=True).stdout
 
 
-@unittest.skipUnless(program_has_a_viewer(), "there is no program with a viewer (cmake --build build --target costate)")
+@unittest.skipUnless(program_has_a_viewer(),
+                     "there is no program with a viewer (cmake --build build --target costate)")
 class ViewTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -43,7 +44,8 @@ class ViewTest(unittest.TestCase):
 
     def test_a_model_from_a_string_and_kept_impulses(self):
         scene = json.loads((Path(__file__).parent.parent / "settings_scene.json").read_text())
-        m = costate.Model.from_string({**scene, "solver": {**settings.SOLVERS["lcp"], "warm_start": True, "warm_contacts": 4}})
+        m = costate.Model.from_string(
+            {**scene, "solver": {**settings.SOLVERS["lcp"], "warm_start": True, "warm_contacts": 4}})
         x = m.state(*m.initial_state())
         self.assertGreater(m.nx, m.nq + m.nv)
         costate.view(m, [x, m.state_step(x, numpy.zeros(m.nu))], out=self.out)

@@ -4,9 +4,9 @@
     env = gym.make("hopper")                      # one environment
     envs = gym.make_vec("ant", 64, threads=2)     # 64, stepped together
 
-Names: "pendulum-1" to "pendulum-7", "cartpole-swing-up", "hopper", "half-cheetah", "ant", "quadruped"; or your own `Task`.
-An installed package registers them with Gymnasium as "costate/Pendulum1-v0", "costate/HalfCheetah-v0" and so on; from the
-source tree, `costate.gym.register()` does. `step_with_jacobian` returns the derivatives of a step;
+Names: "pendulum-1" to "pendulum-7", "cartpole-swing-up", "hopper", "half-cheetah", "ant", "quadruped"; or your own
+`Task`. An installed package registers them with Gymnasium as "costate/Pendulum1-v0", "costate/HalfCheetah-v0" and
+so on; from the source tree, `costate.gym.register()` does. `step_with_jacobian` returns the derivatives of a step;
 `costate.torch.DifferentiableEnv` differentiates many steps with PyTorch.
 """
 from __future__ import annotations
@@ -47,14 +47,17 @@ def make(task: Union[Task, str], dtype: Any = numpy.float64, randomize: Optional
     return Env(make_task(task) if isinstance(task, str) else task, dtype, randomize)
 
 
-def make_vec(task: Union[Task, str], num_envs: int, threads: int = 0, autoreset_mode: Any = AutoresetMode.SAME_STEP,
-             dtype: Any = numpy.float64, randomize: Optional[Ranges] = None) -> VectorEnv:
+def make_vec(task: Union[Task, str], num_envs: int, threads: int = 0,
+             autoreset_mode: Any = AutoresetMode.SAME_STEP, dtype: Any = numpy.float64,
+             randomize: Optional[Ranges] = None) -> VectorEnv:
     """A `VectorEnv` of a task or its name; threads: 0 means one per core; the rest as for `VectorEnv`."""
-    return VectorEnv(make_task(task) if isinstance(task, str) else task, num_envs, threads, autoreset_mode, dtype, randomize)
+    chosen = make_task(task) if isinstance(task, str) else task
+    return VectorEnv(chosen, num_envs, threads, autoreset_mode, dtype, randomize)
 
 
 def register() -> None:
-    """Registers all tasks with Gymnasium, whose `make` and `make_vec` then know them as "costate/Ant-v0" and so on."""
+    """Registers all tasks with Gymnasium, whose `make` and `make_vec` then know them as "costate/Ant-v0" and so
+    on."""
     _register("costate/")
 
 

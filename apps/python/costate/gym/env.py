@@ -42,7 +42,8 @@ class Env(EnvBase):
         theta: Array = self.task.model.parameters if own is None else own[0].copy()
         return theta
 
-    def reset(self, *, seed: Optional[int] = None, options: Optional[Dict[str, Any]] = None) -> Tuple[Any, Dict[str, Any]]:
+    def reset(self, *, seed: Optional[int] = None,
+              options: Optional[Dict[str, Any]] = None) -> Tuple[Any, Dict[str, Any]]:
         """(observation, info) of a new episode. options: {"x": the state (nx) to start in}."""
         self._episodes.seed([seed])
         self._np_random, self._np_random_seed = self._episodes.randoms[0], seed
@@ -50,9 +51,10 @@ class Env(EnvBase):
         return self._observation(), {}
 
     def step(self, action: ArrayLike) -> Tuple[Any, float, bool, bool, Dict[str, Any]]:
-        """(observation, reward, terminated, truncated, info) of a control step. info["diverged"]: the next state would not
-        be finite; the state does not change, the reward is 0 and the episode terminates."""
-        reward, terminated, truncated, diverged = (part[0].item() for part in self._episodes.step(self._actions(action)))
+        """(observation, reward, terminated, truncated, info) of a control step. info["diverged"]: the next state
+        would not be finite; the state does not change, the reward is 0 and the episode terminates."""
+        reward, terminated, truncated, diverged = (part[0].item()
+                                                   for part in self._episodes.step(self._actions(action)))
         return self._observation(), reward, terminated, truncated, {"diverged": True} if diverged else {}
 
     def step_with_jacobian(self, action: ArrayLike) -> Tuple[Any, float, bool, bool, Dict[str, Any], Jacobian]:

@@ -14,8 +14,8 @@ Infos = Dict[str, Any]
 
 
 class Jacobian(NamedTuple):
-    """Derivatives of one control step with respect to the state before it, a tangent vector (ndx), and to the action (nu).
-    Those of a VectorEnv have the environment first."""
+    """Derivatives of one control step with respect to the state before it, a tangent vector (ndx), and to the
+    action (nu). Those of a VectorEnv have the environment first."""
 
     state_by_state: Array  # (ndx, ndx)
     state_by_action: Array  # (ndx, nu)
@@ -26,10 +26,11 @@ class Jacobian(NamedTuple):
 
 
 class Episodes:
-    """States x (n, nx) and numbers of control steps since the start, t (n); both arrays are replaced, never modified.
+    """States x (n, nx) and numbers of control steps since the start, t (n); both arrays are replaced, never
+    modified.
 
-    randomize: ranges of factors of parameters, as of Randomization; each environment then has its own parameters (n, nparam),
-    drawn at the start of every episode."""
+    randomize: ranges of factors of parameters, as of Randomization; each environment then has its own parameters
+    (n, nparam), drawn at the start of every episode."""
 
     def __init__(self, task: Task, n: int, threads: int, randomize: Optional[Ranges] = None) -> None:
         self.task, self.n = task, n
@@ -56,8 +57,8 @@ class Episodes:
                 self.randoms[i] = numpy.random.default_rng(seed)
 
     def start(self, which: Mask, states: Optional[ArrayLike] = None, t: Union[int, ArrayLike] = 0) -> None:
-        """Restarts the environments `which` (n, bool), in states (nx or (n, nx)) if given, with t (a number or n) as their
-        step count."""
+        """Restarts the environments `which` (n, bool), in states (nx or (n, nx)) if given, with t (a number or n)
+        as their step count."""
         x = numpy.empty((self.n, self.task.model.nx)) if self._x is None else self._x.copy()
         if self._x is None and not which.all():
             raise ValueError("the first reset must include all environments")
@@ -131,12 +132,14 @@ class Episodes:
         reward = task.reward_gradient(self.x, actions, x_next, self.t)
         by_next = self._to_tangent(reward.x_next, end)[:, None]
         return Jacobian(by_x, by_action, observation @ by_x, observation @ by_action,
-                        self._to_tangent(reward.x, start) + (by_next @ by_x)[:, 0], reward.action + (by_next @ by_action)[:, 0])
+                        self._to_tangent(reward.x, start) + (by_next @ by_x)[:, 0],
+                        reward.action + (by_next @ by_action)[:, 0])
 
     def _tangent_basis(self, x: Array) -> Array:
         """The derivatives (n, nq, nv) of the numbers of q with respect to tangent vectors."""
         model = self.task.model
-        return numpy.array([[model.gradient_to_tangent(q, row) for row in numpy.eye(model.nq)] for q in self.task.q(x)])
+        return numpy.array([[model.gradient_to_tangent(q, row) for row in numpy.eye(model.nq)]
+                            for q in self.task.q(x)])
 
     def _to_tangent(self, ambient: Array, basis: Array) -> Array:
         """Tangent gradients (n, ndx) from ambient gradients (n, nx)."""

@@ -1,7 +1,7 @@
 """Tasks of environments: scene, observations, rewards and ends, for n environments at once.
 
-Shapes: states x (n, nx), q (nq) followed by v (nv); actions (n, nu); t (n) control steps since the start. Gradients of
-states are ambient (nx). `costate.torch.TorchTask` differentiates rewards and observations by itself.
+Shapes: states x (n, nx), q (nq) followed by v (nv); actions (n, nu); t (n) control steps since the start.
+Gradients of states are ambient (nx). `costate.torch.TorchTask` differentiates rewards and observations by itself.
 """
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ class Task:
         parameters = dict(zip(self.model.parameter_names, self.model.parameters))
         self.control_step = self.substeps * parameters["world/time_step"]  # s
         self.home = self.model.initial_state()
-        first = self.shaped("observation", self.observation(self.state(*self.home)[None], numpy.zeros(1, int)), 1, None)
+        first = self.shaped("observation", self.observation(self.state(*self.home)[None], numpy.zeros(1, int)), 1,
+                            None)
         self.observation_size: int = first.shape[1]
 
     def load(self) -> Model:
@@ -100,7 +101,8 @@ class Task:
         return t >= self.steps
 
     def shaped(self, method: str, result: Any, *shape: Optional[int]) -> Any:
-        """What a method of the task has returned, as an array; ValueError if its shape is another one. None: any size."""
+        """What a method of the task has returned, as an array; ValueError if its shape is another one. None: any
+        size."""
         array = numpy.asarray(result)
         if array.ndim != len(shape) or any(want not in (None, n) for want, n in zip(shape, array.shape)):
             wanted = ", ".join("size" if n is None else str(n) for n in shape) + ("," if len(shape) == 1 else "")
@@ -142,8 +144,8 @@ Ranges = Mapping[str, Tuple[float, float]]
 class Randomization:
     """Parameters of environments: those of the model times factors drawn at the start of every episode.
 
-    ranges: for each pattern of parameter names, in which * stands for any characters, the least and the largest factor.
-    Every number that a pattern matches has its own factor, uniform in this range."""
+    ranges: for each pattern of parameter names, in which * stands for any characters, the least and the largest
+    factor. Every number that a pattern matches has its own factor, uniform in this range."""
 
     def __init__(self, model: Model, ranges: Ranges) -> None:
         self.nominal = model.parameters
@@ -152,9 +154,11 @@ class Randomization:
         for pattern, (low, high) in ranges.items():
             found = [i for i, name in enumerate(model.parameter_names) if _matches(pattern, name)]
             if not found:
-                raise ValueError(f"randomize: no parameter is named {pattern!r}, for example {model.parameter_names[0]!r}")
+                raise ValueError(
+                    f"randomize: no parameter is named {pattern!r}, for example {model.parameter_names[0]!r}")
             if not low <= high:
-                raise ValueError(f"randomize: {pattern!r} has the range ({low}, {high}); the lower end comes first")
+                raise ValueError(
+                    f"randomize: {pattern!r} has the range ({low}, {high}); the lower end comes first")
             self._at = numpy.concatenate([self._at, numpy.array(found, numpy.int32)])
             self._low = numpy.concatenate([self._low, numpy.full(len(found), low, float)])
             self._high = numpy.concatenate([self._high, numpy.full(len(found), high, float)])

@@ -11,11 +11,13 @@ from .task import Coordinates, RewardGradient, Steps, Task
 
 
 class Pendulum(Task):
-    """A pendulum of n links with a motor of 10 N m at every joint, swung up from horizontal in 100 steps of 1/60 s (Qiao et al. 2021).
+    """A pendulum of n links with a motor of 10 N m at every joint, swung up from horizontal in 100 steps of 1/60 s
+    (Qiao et al. 2021).
 
-    With D the squared distance of the tip from upright, the reward is D before less D now, and D less once more at the end; no
-    return is above n^2/2. The end is part of the task, so observations hold the time that is left, and episodes terminate.
-    Observed (3 n + 1): cosines and sines of the joints' angles, their velocities, the share of the time that is left.
+    With D the squared distance of the tip from upright, the reward is D before less D now, and D less once more at
+    the end; no return is above n^2/2. The end is part of the task, so observations hold the time that is left, and
+    episodes terminate. Observed (3 n + 1): cosines and sines of the joints' angles, their velocities, the share of
+    the time that is left.
     """
 
     substeps = 40
@@ -62,11 +64,11 @@ class Pendulum(Task):
 
 
 class CartpoleSwingUp(Task):
-    """A cart on a rail of 2 m to either side swings up its pole and balances it, 240 steps of 1/50 s (Le Lidec et al. 2024; the force of
-    30 N and the springs at the rail's ends are ours).
+    """A cart on a rail of 2 m to either side swings up its pole and balances it, 240 steps of 1/50 s (Le Lidec et
+    al. 2024; the force of 30 N and the springs at the rail's ends are ours).
 
-    Reward: -(a^2 + 0.1 a'^2 + 0.05 x^2 + 0.01 x'^2), a in [-pi, pi] the pole's angle from upright. It starts near hanging, and never
-    terminates. Observed (5): x, x', cosine and sine of a, a'.
+    Reward: -(a^2 + 0.1 a'^2 + 0.05 x^2 + 0.01 x'^2), a in [-pi, pi] the pole's angle from upright. It starts near
+    hanging, and never terminates. Observed (5): x, x', cosine and sine of a, a'.
     """
 
     scene = "cartpole_rail"
@@ -105,11 +107,12 @@ class CartpoleSwingUp(Task):
 
 
 class Hopper(Coordinates, Task):
-    """A leg that hops in a plane, 1000 steps of 0.016 s (reward of Le Lidec et al. 2024; h is the height of the torso above that of
-    the upright leg, 1.21 m).
+    """A leg that hops in a plane, 1000 steps of 0.016 s (reward of Le Lidec et al. 2024; h is the height of the
+    torso above that of the upright leg, 1.21 m).
 
-    Reward: forward speed + height + posture - 0.1 |action|^2; with D = h + 0.3 clipped to [-1, 0.3], height is D, or -200 D^2 where
-    D < 0; posture is 1 - (pitch/30 degrees)^2. Terminates at h < -0.45. Observed (11): coordinates without x, velocities.
+    Reward: forward speed + height + posture - 0.1 |action|^2; with D = h + 0.3 clipped to [-1, 0.3], height is D,
+    or -200 D^2 where D < 0; posture is 1 - (pitch/30 degrees)^2. Terminates at h < -0.45. Observed (11):
+    coordinates without x, velocities.
     """
 
     scene = "hopper"
@@ -149,7 +152,8 @@ class Runner(Coordinates, Task):
     alive = 0.0
 
     def reward(self, x: Array, action: Array, x_next: Array, t: Steps) -> Array:
-        result: Array = (x_next[:, 0] - x[:, 0]) / self.control_step - self.cost * numpy.sum(action**2, 1) + self.alive
+        speed = (x_next[:, 0] - x[:, 0]) / self.control_step
+        result: Array = speed - self.cost * numpy.sum(action**2, 1) + self.alive
         return result
 
     def reward_gradient(self, x: Array, action: Array, x_next: Array, t: Steps) -> RewardGradient:
@@ -161,7 +165,8 @@ class Runner(Coordinates, Task):
 
 
 class HalfCheetah(Runner):
-    """Half a cheetah runs in a plane, 1000 steps of 0.05 s (Gymnasium's reward: forward speed - 0.1 |action|^2). Never terminates.
+    """Half a cheetah runs in a plane, 1000 steps of 0.05 s (Gymnasium's reward: forward speed - 0.1 |action|^2).
+    Never terminates.
 
     Observed (17): coordinates without x, velocities.
     """
@@ -174,7 +179,8 @@ class HalfCheetah(Runner):
 
 
 class Ant(Runner):
-    """An ant walks, 1000 steps of 0.05 s, torques 150 N m (reward of Qiao et al. 2021: forward speed - 0.5 |action|^2 + 1).
+    """An ant walks, 1000 steps of 0.05 s, torques 150 N m (reward of Qiao et al. 2021: forward speed - 0.5
+    |action|^2 + 1).
 
     Terminates where the torso is below 0.2 or above 1 m. Observed (27): coordinates without x and y, velocities.
     """
@@ -191,10 +197,12 @@ class Ant(Runner):
 
 
 class Quadruped(Coordinates, Task):
-    """A quadruped walks forward at 0.5 m/s, 500 steps of 0.02 s; actions turn the targets of its servos by up to 0.4 rad from standing.
+    """A quadruped walks forward at 0.5 m/s, 500 steps of 0.02 s; actions turn the targets of its servos by up to
+    0.4 rad from standing.
 
-    Reward (ours): 1 - 4 |(x', y') - (0.5, 0)|^2 - 2 (1 - cosine of the trunk's tilt) - 0.05 |action|^2, velocities in the world.
-    Terminates where the trunk is below 0.25 m. Observed (35): coordinates without x and y, velocities.
+    Reward (ours): 1 - 4 |(x', y') - (0.5, 0)|^2 - 2 (1 - cosine of the trunk's tilt) - 0.05 |action|^2, velocities
+    in the world. Terminates where the trunk is below 0.25 m. Observed (35): coordinates without x and y,
+    velocities.
     """
 
     scene = "quadruped_stand"

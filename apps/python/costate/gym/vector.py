@@ -18,9 +18,9 @@ class VectorEnv(VectorEnvBase):
 
     autoreset_mode, of type AutoresetMode or its name, says when an environment whose episode has ended is reset.
     SAME_STEP: in the same `step`, which returns the new observation; the last observation of the episode is in
-    infos["final_obs"] (num_envs, observation size), where infos["_final_obs"] is true. NEXT_STEP: in the next `step`, which
-    ignores its action and returns the new observation with a reward of 0. DISABLED: never; call `reset` with the option
-    "reset_mask".
+    infos["final_obs"] (num_envs, observation size), where infos["_final_obs"] is true. NEXT_STEP: in the next
+    `step`, which ignores its action and returns the new observation with a reward of 0. DISABLED: never; call
+    `reset` with the option "reset_mask".
 
     Environment i of a VectorEnv with seed s has the same results, bit by bit, as an Env with seed s + i. dtype and
     randomize as for `Env`.
@@ -56,11 +56,13 @@ class VectorEnv(VectorEnvBase):
 
     def reset(self, *, seed: Any = None,
               options: Optional[Dict[str, Any]] = None) -> Tuple[Any, Dict[str, Any]]:
-        """(observations, infos) of new episodes. seed: an integer, to which environment i adds i, or a list with one seed
-        per environment. options: {"x": initial states (nx) or (num_envs, nx); "t": initial step counts (num_envs), so that
-        episodes do not all end at the same time; "reset_mask": (num_envs) bool, the environments to reset}."""
+        """(observations, infos) of new episodes. seed: an integer, to which environment i adds i, or a list with
+        one seed per environment. options: {"x": initial states (nx) or (num_envs, nx); "t": initial step counts
+        (num_envs), so that episodes do not all end at the same time; "reset_mask": (num_envs) bool, the
+        environments to reset}."""
         if seed is not None:
-            seeds: List[Optional[int]] = [seed + i for i in range(self.num_envs)] if numpy.ndim(seed) == 0 else list(seed)
+            each = [seed + i for i in range(self.num_envs)] if numpy.ndim(seed) == 0 else seed
+            seeds: List[Optional[int]] = list(each)
             if len(seeds) != self.num_envs:
                 raise ValueError(f"{len(seeds)} seeds for {self.num_envs} environments")
             self._episodes.seed(seeds)
@@ -73,8 +75,8 @@ class VectorEnv(VectorEnvBase):
     def step(self, actions: ArrayLike) -> Step:
         """(observations, rewards, terminated, truncated, infos) of a control step under actions (num_envs, nu).
 
-        infos["diverged"] (num_envs), present if any has diverged: its state would not be finite, its reward is 0, its
-        episode ends."""
+        infos["diverged"] (num_envs), present if any has diverged: its state would not be finite, its reward is 0,
+        its episode ends."""
         episodes, fresh = self._episodes, self._over
         if fresh.any():
             episodes.start(fresh)
@@ -95,8 +97,8 @@ class VectorEnv(VectorEnvBase):
         return self._cast(observations), rewards, terminated, truncated, infos
 
     def step_with_jacobian(self, actions: ArrayLike) -> Tuple[Any, ...]:
-        """The results of `step`, and the `Jacobian` of that step with arrays (num_envs, ...), also for episodes that end in
-        it; zeros for environments that are only reset."""
+        """The results of `step`, and the `Jacobian` of that step with arrays (num_envs, ...), also for episodes
+        that end in it; zeros for environments that are only reset."""
         jacobian, fresh = self._episodes.jacobian(actions), self._over
         for part in jacobian:
             part[fresh] = 0
@@ -121,4 +123,5 @@ def _mode(given: Any) -> Any:
     for mode in AutoresetMode:
         if given in (mode, mode.name, mode.value):
             return mode
-    raise ValueError(f"there is no autoreset mode {given!r}; there are {', '.join(mode.name for mode in AutoresetMode)}")
+    known = ", ".join(mode.name for mode in AutoresetMode)
+    raise ValueError(f"there is no autoreset mode {given!r}; there are {known}")
