@@ -1,4 +1,5 @@
-/* What reinforcement learning asks of batches: resets, parameters of each environment, one that diverges. */
+/* What reinforcement learning asks of batches: resets, parameters of each environment, one that diverges,
+ * Jacobians. */
 #include <stdint.h>
 
 #include "check.h"
@@ -210,6 +211,56 @@ static void divergence(void) {
     close_case(&c);
 }
 
+/* The Jacobians of a control step of one time step are those of single calls, for the environments asked for. */
+static void jacobians(void) {
+    Case c = open_case("go1_stand", 0.05, 0.1);
+    const int n_env = 3, nx = c.nq + c.nv, ndx = 2 * c.nv, of_x = ndx * ndx, of_u = ndx * c.nu,
+              of_theta = ndx * c.np;
+    double *x = numbers(n_env * nx), *u = numbers(n_env * c.nu), *one = numbers(of_theta);
+    double *by_x = numbers(n_env * of_x), *by_u = numbers(n_env * of_u),
+           *by_theta = numbers(n_env * of_theta);
+    for (int e = 0; e < n_env; ++e) {
+        memcpy(x + e * nx, c.q, (size_t)c.nq * sizeof *x);
+        memcpy(x + e * nx + c.nq, c.v, (size_t)c.nv * sizeof *x);
+        memcpy(u + e * c.nu, c.u, (size_t)c.nu * sizeof *u);
+        x[e * nx + 2] -= 0.01 * e;
+    }
+    for (int threads = 1; threads <= 2; ++threads) {
+        costate_batch* b = open_batch(&c, n_env, threads, 0);
+        CHECK(costate_batch_jacobian(b, x, u, NULL, by_x, by_u, by_theta, NULL) == 0);
+        for (int e = 0; e < n_env; ++e) {
+            const double *xe = x + e * nx, *ue = u + e * c.nu;
+            CHECK(costate_state_step_jacobian(c.model, xe, ue, one, NULL, NULL) == COSTATE_OK);
+            CHECK(same(by_x + e * of_x, one, of_x) && largest(one, of_x) >= 1);
+            CHECK(costate_state_step_jacobian(c.model, xe, ue, NULL, one, NULL) == COSTATE_OK);
+            CHECK(same(by_u + e * of_u, one, of_u));
+            CHECK(costate_state_step_jacobian(c.model, xe, ue, NULL, NULL, one) == COSTATE_OK);
+            CHECK(same(by_theta + e * of_theta, one, of_theta));
+        }
+
+        /* on its own states, which do not move; others than those asked for keep what was there */
+        CHECK(costate_batch_reset(b, NULL, 3, NULL, x, (size_t)(n_env * nx), NULL, NULL) == COSTATE_OK);
+        const unsigned char which[3] = {0, 1, 0};
+        int status[3];
+        by_x[0] = 17;
+        memcpy(one, by_x + of_x, (size_t)of_x * sizeof *one);
+        by_x[of_x] = 18;
+        CHECK(costate_batch_jacobian(b, NULL, u, which, by_x, NULL, NULL, status) == 0);
+        CHECK(by_x[0] == 17 && same(by_x + of_x, one, of_x) && status[0] == COSTATE_OK);
+
+        double* far = noises(n_env * nx, 1e200);
+        CHECK(costate_batch_jacobian(b, far, u, which, by_x, by_u, NULL, status) == 1);
+        CHECK(status[1] == COSTATE_DIVERGED && status[0] == COSTATE_OK && largest(by_u + of_u, of_u) == 0);
+        CHECK(largest(by_x + of_x, of_x) == 0 && by_x[0] == 17);
+        CHECK_FAILS(costate_batch_jacobian(b, x, NULL, NULL, by_x, by_u, NULL, NULL), COSTATE_BAD_ARGUMENT,
+                    "u is null");
+        CHECK(costate_batch_free(b) == COSTATE_OK);
+        free(far);
+    }
+    free(x), free(u), free(one), free(by_x), free(by_u), free(by_theta);
+    close_case(&c);
+}
+
 /* The batch goes on where its model's handle is gone. */
 static void model_freed(void) {
     Case c = open_case("throw", 0, 0);
@@ -230,6 +281,7 @@ int main(void) {
     resets();
     own_parameters();
     divergence();
+    jacobians();
     model_freed();
     return failures ? 1 : 0;
 }
