@@ -27,7 +27,13 @@ def learn(learner, seed, rounds):
 
     torch.set_num_threads(1)
     train = {"SHAC": shac.train, "PPO": ppo.train}[learner]
-    return [(learner, seed, *row) for row in train("cartpole-swing-up", seed, rounds)]
+
+    def report(row):
+        steps, seconds, best, upright = row
+        print(f"{learner} seed {seed}: {steps} steps, {seconds:.0f} s, return {best:.0f}, "
+              f"upright from {8 * upright:.0f} of 8 starts", file=sys.stderr, flush=True)
+
+    return [(learner, seed, *row) for row in train("cartpole-swing-up", seed, rounds, report=report)]
 
 
 def median_of(rows, learner, column):
