@@ -7,7 +7,8 @@ tensors. Of every step, only the state before it is kept for the backward pass.
 """
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Tuple, Union
+import contextlib
+from typing import Any, Dict, Iterator, Optional, Tuple, Union
 
 import numpy
 import torch
@@ -61,7 +62,7 @@ class _Rollout(torch.autograd.Function):  # type: ignore[misc]
             batch.set_parameters(_array(parameters))
         states, steps = batch.rollout(_array(x), _array(u))
         ctx.starts = numpy.concatenate([_array(x)[None], states[:-1]])
-        ctx.completed = steps
+        ctx.completed, ctx.theta = steps, _parameters(batch)
         ctx.save_for_backward(x, u, parameters)
         completed = torch.from_numpy(steps)
         ctx.mark_non_differentiable(completed)
@@ -72,10 +73,9 @@ class _Rollout(torch.autograd.Function):  # type: ignore[misc]
     def backward(ctx: Any, states_bar: torch.Tensor, _: torch.Tensor) -> Tuple[Optional[torch.Tensor], ...]:
         x, u, parameters = ctx.saved_tensors
         wanted = [name for name, needed in zip(("x", "u", "parameters"), ctx.needs_input_grad) if needed]
-        if parameters is not None:
-            ctx.batch.set_parameters(_array(parameters))
-        bars = ctx.batch.backward(ctx.starts, _array(u), _array(states_bar), ctx.completed, wanted,
-                                  each=parameters is not None and parameters.dim() == 2)
+        with _with_parameters(ctx.batch, ctx.theta):
+            bars = ctx.batch.backward(ctx.starts, _array(u), _array(states_bar), ctx.completed, wanted,
+                                      each=parameters is not None and parameters.dim() == 2)
         return *(None if bar is None else torch.from_numpy(bar).to(given.dtype)
                  for bar, given in zip(bars, (x, u, parameters))), None
 
@@ -83,7 +83,7 @@ class _Rollout(torch.autograd.Function):  # type: ignore[misc]
 class _Poses(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, frames: ArrayLike, batch: Batch) -> Tuple[torch.Tensor, torch.Tensor]:
-        ctx.batch, ctx.frames = batch, frames
+        ctx.batch, ctx.frames, ctx.theta = batch, frames, _parameters(batch)
         ctx.save_for_backward(x)
         where, velocities = (torch.from_numpy(part).to(x.dtype) for part in batch.poses(_array(x), frames))
         return where, velocities
@@ -93,7 +93,8 @@ class _Poses(torch.autograd.Function):  # type: ignore[misc]
     def backward(ctx: Any, poses_bar: torch.Tensor,
                  velocities_bar: torch.Tensor) -> Tuple[Optional[torch.Tensor], ...]:
         (x,) = ctx.saved_tensors
-        bar = ctx.batch.poses_vjp(_array(x), ctx.frames, _array(poses_bar), _array(velocities_bar), ("x",)).x
+        with _with_parameters(ctx.batch, ctx.theta):
+            bar = ctx.batch.poses_vjp(_array(x), ctx.frames, _array(poses_bar), _array(velocities_bar), ("x",)).x
         return torch.from_numpy(bar).to(x.dtype), None, None
 
 
@@ -271,6 +272,28 @@ def _tensor(name: str, given: Numbers) -> torch.Tensor:
     except (TypeError, ValueError) as error:
         raise TypeError(
             f"{name} must be a tensor or an array of numbers, not {type(given).__name__}: {error}") from None
+
+
+def _parameters(batch: Batch) -> Optional[Array]:
+    """The parameters with which the batch computes now: its own, or those of its model. None if the model has been
+    closed, so that they cannot change."""
+    if batch._parameters is None and batch.model._finalizer.alive:
+        return batch.model.parameters
+    return batch._parameters
+
+
+@contextlib.contextmanager
+def _with_parameters(batch: Batch, theta: Optional[Array]) -> Iterator[None]:
+    """Gives the batch parameters of an earlier call, and then those that it has now again."""
+    now, present = batch._parameters, _parameters(batch)
+    if theta is None or present is None or numpy.array_equal(theta, present):
+        yield
+        return
+    batch.set_parameters(theta)
+    try:
+        yield
+    finally:
+        batch.set_parameters(now)
 
 
 def _array(tensor: torch.Tensor) -> Array:

@@ -57,6 +57,26 @@ class TorchTest(unittest.TestCase):
             torch.autograd.gradcheck(of_mass, torch.tensor([[0.2], [0.3]], dtype=torch.float64,
                                                            requires_grad=True)))
 
+    def test_a_gradient_is_that_of_the_parameters_at_the_time_of_the_rollout(self):
+        batch, x, u = case("cartpole")
+        model, mass = batch.model, batch.model.parameter_names.index("bodies/cartpole/pole/mass")
+        light, heavy = model.parameters, model.parameters
+        heavy[mass] *= 2
+
+        def gradient(change):
+            states, _ = differentiable.rollout(batch, x, u)
+            change()
+            return torch.autograd.grad(states.sum(), u)[0].numpy()
+
+        want = gradient(lambda: None)
+        for change in (lambda: setattr(model, "parameters", heavy), lambda: batch.set_parameters(heavy)):
+            numpy.testing.assert_array_equal(gradient(change), want)
+            self.assertFalse(numpy.array_equal(gradient(lambda: None), want))  # the change stays
+            model.parameters = light
+            batch.set_parameters(None)
+        numpy.testing.assert_array_equal(gradient(model.close), want)
+        numpy.testing.assert_array_equal(gradient(lambda: None), want)  # the batch goes on
+
     def test_float32_agrees_with_float64(self):
         batch, x, u = case("quadruped_stand")
 
@@ -188,9 +208,10 @@ class TorchTest(unittest.TestCase):
             env.step(torch.zeros(N, 1))
 
     def test_environments_carry_gradients_across_steps_and_not_across_episodes(self):
-        for name in ("cartpole-swing-up", "ant"):
-            with self.subTest(name):
-                env = differentiable.DifferentiableEnv(name, N, threads=1, dtype=torch.float64)
+        heavier = {"bodies/*/mass": (1.5, 3)}
+        for name, randomize in (("cartpole-swing-up", None), ("ant", None), ("cartpole-swing-up", heavier)):
+            with self.subTest(name, randomize=randomize):
+                env = differentiable.DifferentiableEnv(name, N, 1, torch.float64, randomize)
                 env.task.steps = 3
 
                 def total(actions):
