@@ -286,7 +286,7 @@ def _parameters(batch: Batch) -> Optional[Array]:
 def _with_parameters(batch: Batch, theta: Optional[Array]) -> Iterator[None]:
     """Gives the batch parameters of an earlier call, and then those that it has now again."""
     now, present = batch._parameters, _parameters(batch)
-    if theta is None or present is None or numpy.array_equal(theta, present):
+    if theta is None or present is not None and numpy.array_equal(theta, present):
         yield
         return
     batch.set_parameters(theta)
