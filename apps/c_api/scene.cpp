@@ -1,4 +1,6 @@
 // The objective of a scene as a function of its variables, and its minimization.
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "adjoint/objective/objective.hpp"
