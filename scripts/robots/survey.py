@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Tries robot files of others: which load, which run, and why the rest are refused.
+
+    scripts/robots/survey.py build/costate FOLDER... [--out survey.tsv] [--limit 10] [--seconds 2] [-- OPTION...]
+
+Every *.xml and *.urdf below the folders (or named by itself) whose root element is one of a robot description goes
+through `info`, then through `simulate` for two simulated seconds. OPTIONs after -- go to both commands, for example
+--strict. Results: runs; slow (not done within the limit of processor time); diverged; refused (exit code 2, with
+the message); crashed (any other end). The table of kinds joins refusals that differ only in names and numbers.
+"""
+import argparse
+import collections
+import csv
+import json
+import pathlib
+import re
+import resource
+import subprocess
+import sys
+import time
+
+ROOT = re.compile(r"<(?![?!])([\w:.-]+)")  # the first element, after declarations and comments
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+ROOTS = {"robot", "mujoco", "mujocoinclude"}
+COLUMNS = ["file", "result", "seconds", "dof", "shapes", "warnings", "message"]
+MORE_THAN_ENOUGH = 60  # s of waiting for each second of processor time, on a loaded machine
+
+
+def is_robot(file):
+    """True if the root element of a file is one of a robot description."""
+    text = COMMENT.sub("", file.read_bytes()[:200000].decode("utf-8", "replace"))
+    root = ROOT.search(text)
+    return root is not None and root.group(1) in ROOTS
+
+
+def robots_below(paths):
+    for path in paths:
+        files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.suffix in (".xml", ".urdf"))
+        yield from (file for file in files if is_robot(file))
+
+
+def run(command, limit):
+    """Exit code (None: over the limit of processor time), output, errors, seconds of processor time."""
+    def bound():
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", preexec_fn=bound,
+                              timeout=limit * MORE_THAN_ENOUGH)
+        code = done.returncode
+    except subprocess.TimeoutExpired as late:
+        done, code = late, None
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    if code is not None and code < 0 and seconds > 0.9 * limit:
+        code = None
+    return code, done.stdout or "", done.stderr or "", seconds
+
+
+def lines_of(errors, warnings):
+    prefix = "costate: warning: "
+    lines = [line for line in errors.splitlines() if line.startswith("costate: ")]
+    return [line for line in lines if line.startswith(prefix) == warnings]
+
+
+def failure(code, errors):
+    """Result and message of a command that did not end with 0."""
+    messages = lines_of(errors, warnings=False)
+    message = messages[-1].removeprefix("costate: ") if messages else f"exit code {code}"
+    return {None: "slow", 2: "refused", 3: "diverged"}.get(code, "crashed"), "" if code is None else message
+
+
+def survey(program, file, options):
+    row = {"file": str(file)}
+    code, out, errors, seconds = run([program, "info", str(file), "--json", *options.command], options.limit)
+    row["warnings"] = len(lines_of(errors, warnings=True))
+    if code == 0:
+        facts = json.loads(out)
+        row["dof"], row["shapes"] = facts["nv"], facts["shapes"]
+        steps = max(1, round(options.seconds / facts["time_step"]))
+        code, out, errors, seconds = run(
+            [program, "simulate", str(file), "--json", "--steps", str(steps), *options.command], options.limit)
+    row["seconds"] = f"{seconds:.2f}"
+    row["result"], row["message"] = ("runs", "") if code == 0 else failure(code, errors)
+    return row
+
+
+def kind(message):
+    """A refusal without file, line, names, numbers and remedy."""
+    text = re.sub(r"^\S+?(:\d+|#\S*): ", "", message).split("; ")[0]
+    text = re.sub(r"(\s*/\S+)+\s", " FILE ", text)
+    text = re.sub(r'"[^"]*"?', '"..."', text)
+    return re.sub(r"-?\d[\d.e+-]*", "N", text)[:100]
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    arguments.add_argument("program")
+    arguments.add_argument("folders", nargs="+", type=pathlib.Path)
+    arguments.add_argument("--out", default="survey.tsv", help="the rows (default survey.tsv)")
+    arguments.add_argument("--limit", type=int, default=10, help="processor time of a command, s (default 10)")
+    arguments.add_argument("--seconds", type=float, default=2, help="simulated time, s (default 2)")
+    given = sys.argv[1:]
+    cut = given.index("--") if "--" in given else len(given)
+    options = arguments.parse_args(given[:cut])
+    options.command = given[cut + 1:]
+
+    started, rows = time.monotonic(), []
+    with open(options.out, "w", newline="") as out:
+        writer = csv.DictWriter(out, COLUMNS, delimiter="\t", restval="")
+        writer.writeheader()
+        for file in robots_below(options.folders):
+            rows.append(survey(options.program, file, options))
+            writer.writerow(rows[-1])
+            out.flush()
+    results = collections.Counter(row["result"] for row in rows)
+    print(f"{len(rows)} files in {time.monotonic() - started:.0f} s: "
+          + ", ".join(f"{count} {result}" for result, count in results.most_common()))
+    kinds = collections.Counter((row["result"], kind(row["message"])) for row in rows if row["message"])
+    for (result, what), count in kinds.most_common():
+        print(f"{count:5}  {result:9} {what}")
+
+
+if __name__ == "__main__":
+    main()
