@@ -174,7 +174,7 @@ Scene load_lone_model(const ImportedModel& model, const std::filesystem::path& f
     Json scene = scene_of_model(model, instance_name(model.model, file));
     put_on_ground(scene, read_scene(Node(scene, shown, &places), file, steps, {}));
     Scene out = read_scene(Node(scene, shown, &places), file, steps, {});
-    out.warnings = model.warnings;
+    out.warnings.insert(out.warnings.begin(), model.warnings.begin(), model.warnings.end());
     const bool floats =
         std::ranges::any_of(out.world.model.bodies, [](const Body& b) { return b.joint == JointType::free; });
     if (floats && !out.world.shapes.any_pair)

@@ -1,6 +1,7 @@
 #include "scenes/format/inertia.hpp"
 
 #include <Eigen/Eigenvalues>
+#include <cmath>
 #include <sstream>
 
 namespace costate {
@@ -22,6 +23,46 @@ std::string unphysical(const Mat3<double>& inertia) {
         return "violates the triangle inequality: its " + are.str() +
                ", the largest greater than the sum of the others";
     return {};
+}
+
+namespace {
+
+constexpr double nearly_zero = 1e-12, round_off = 1e-6, least_moment = 1e-3;  // of the largest moment
+
+std::string in_words(const Vec3<double>& moments) {
+    std::ostringstream out;
+    out << moments[0] << ", " << moments[1] << ", " << moments[2];
+    return out.str();
+}
+
+}  // namespace
+
+std::string make_physical(Mat3<double>& inertia, double mass) {
+    const Eigen::SelfAdjointEigenSolver<Mat3<double>> principal(inertia);
+    const Vec3<double> before = principal.eigenvalues();  // ascending
+    const double largest = before[2];
+    Vec3<double> moments = before;
+    if (!(largest > 0)) {
+        inertia = solid_ball(mass);
+        moments.setConstant(inertia(0, 0));
+    } else {
+        for (double& moment : moments)
+            if (moment < nearly_zero * largest)
+                moment = (moment < -round_off * largest ? least_moment : round_off) * largest;
+        const double excess = moments[2] - moments[0] - moments[1];
+        if (excess > 0.5 * round_off * largest) moments += excess / 3 * Vec3<double>(1, 1, -1);
+        const Mat3<double>& R = principal.eigenvectors();
+        if (moments != before) inertia = R * moments.asDiagonal() * R.transpose();
+    }
+    if ((moments - before).cwiseAbs().maxCoeff() <= 2 * round_off * std::abs(largest)) return {};
+    return "its principal moments " + in_words(before) + " are those of no solid and become " +
+           in_words(moments);
+}
+
+Mat3<double> solid_ball(double mass) {
+    constexpr double pi = 3.14159265358979323846, density = 1000;
+    const double radius = std::cbrt(3 * mass / (4 * pi * density));
+    return 0.4 * mass * radius * radius * Mat3<double>::Identity();
 }
 
 }  // namespace costate

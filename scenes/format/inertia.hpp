@@ -14,4 +14,14 @@ Mat3<double> inertia_matrix(const double* six);
 // moment is larger than the sum of the other two. Empty if the matrix is a valid inertia.
 std::string unphysical(const Mat3<double>& inertia);
 
+// Replaces an inertia that no solid has by a near one with the same principal axes. Let c be the largest
+// principal moment. A moment that is not positive becomes c/1000, or c/10^6 if it is 0 up to round-off. If the
+// largest then exceeds the sum of the others, all three change by the same amount so that they are equal: the
+// nearest inertia that obeys the triangle inequality. If no moment is positive, the inertia is that of
+// solid_ball. Returns the change in words, or nothing if there is none beyond round-off (10^-6 c).
+std::string make_physical(Mat3<double>& inertia, double mass);
+
+// The inertia of a ball of a mass with the density of water, kg m^2; for masses without inertia.
+Mat3<double> solid_ball(double mass);
+
 }  // namespace costate

@@ -204,7 +204,6 @@ ModelInput read_model(const Node& node) {
     for (const char* key : {"name", "description", "source"})
         node.prose_or(key, "");
     const std::vector<Node> bodies = node["bodies"].items();
-    if (bodies.empty()) node["bodies"].fail("a model needs a body", "add one");
     if (bodies.size() > max_bodies_of_a_model) node["bodies"].fail("more than 100000 bodies", "use fewer");
     ModelNames names;
     for (const Node& body : bodies)

@@ -20,14 +20,13 @@ bool is_robot_file(const std::filesystem::path& file) {
 #ifdef COSTATE_HAVE_TINYXML2
 namespace {
 
-ImportedModel import_document(const XmlDocument& document, const ImportOptions& options) {
+ImportedModel import_document(const XmlDocument& document, const ImportOptions& options, Warnings& warnings) {
     const HullsReadOnce once;
     const XmlElement root = document.root();
-    Warnings warnings(options.strict);
     ImportedModel out;
     if (root.name() == "robot")
         out = import_urdf(document, options, warnings);
-    else if (root.name() == "mujoco")
+    else if (root.name() == "mujoco" || root.name() == "mujocoinclude")
         out = import_mjcf(document, options, warnings);
     else
         root.fail("is not a robot description", "name a file that begins with <robot> or <mujoco>");
@@ -39,16 +38,18 @@ ImportedModel import_document(const XmlDocument& document, const ImportOptions& 
 }  // namespace
 
 ImportedModel import_model(const std::filesystem::path& file, const ImportOptions& options) {
-    return import_document(read_xml(file), options);
+    Warnings warnings(options.strict);
+    return import_document(read_xml(file, &warnings), options, warnings);
 }
 
 ImportedModel parse_model(const std::string& text, const std::filesystem::path& file,
                           const ImportOptions& options, const char* root) {
-    const XmlDocument document(text, file.string());
+    Warnings warnings(options.strict);
+    const XmlDocument document(text, file.string(), &warnings);
     if (root && document.root().name() != root)
         document.root().fail("is not the root element <" + std::string(root) + "> of this format",
                              "name the text's own format");
-    return import_document(document, options);
+    return import_document(document, options, warnings);
 }
 #else
 namespace {

@@ -316,7 +316,9 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder, co
         for (const Node& equality : equalities->items())
             add_equality(a, equality, read_equality(equality, a.builder.bodies()));
     Model model = a.builder.build();
-    if (model.nv == 0) scene["models"].fail("no body in the world can move", "add a body with a joint");
+    if (model.nv == 0)
+        a.warnings.push_back(scene.place() +
+                             ": no body can move, so a simulation changes nothing; add a body with a joint");
 
     if (const auto exclude = scene.find("exclude"))
         for (auto& pair : read_exclude(*exclude, names_of(model.bodies, &Body::name)))

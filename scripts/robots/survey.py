@@ -15,6 +15,7 @@ import json
 import pathlib
 import re
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -53,7 +54,7 @@ def run(command, limit):
         done, code = late, None
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    if code is not None and code < 0 and seconds > 0.9 * limit:
+    if code in (-signal.SIGKILL, -signal.SIGXCPU):
         code = None
     return code, done.stdout or "", done.stderr or "", seconds
 

@@ -26,8 +26,8 @@ struct MjcfText {
 
 // Imports the content of <mujoco>.
 inline MjcfText mjcf(const std::string& inside, bool strict = false) {
-    const XmlDocument document("<mujoco model=\"m\">\n" + inside + "\n</mujoco>", "m.xml");
     Warnings warnings(strict);
+    const XmlDocument document("<mujoco model=\"m\">\n" + inside + "\n</mujoco>", "m.xml", &warnings);
     MjcfText out{import_mjcf(document, {}, warnings), {}};
     out.warnings = warnings.lines();
     return out;

@@ -62,11 +62,34 @@ bool is_convex(const TriangleMesh& mesh, const Hull& hull) {
     return true;
 }
 
+constexpr double thickness_of_flat = 0.01;  // of the extent
+
+// A flat mesh with the vertices of a second layer behind it, against the normal of its triangles.
+MeshHull thickened(const TriangleMesh& mesh, int most_vertices) {
+    Vec3<double> normal = Vec3<double>::Zero(), lower = mesh.vertices.at(0), upper = lower;
+    for (const auto& [a, b, c] : mesh.triangles)
+        normal += (mesh.vertices[b] - mesh.vertices[a]).cross(mesh.vertices[c] - mesh.vertices[a]);
+    for (const Vec3<double>& v : mesh.vertices) {
+        lower = lower.cwiseMin(v);
+        upper = upper.cwiseMax(v);
+    }
+    if (!(normal.norm() > 0)) throw std::invalid_argument("no area");
+    const double thickness = thickness_of_flat * (upper - lower).maxCoeff();
+    std::vector<Vec3<double>> points = mesh.vertices;
+    for (const Vec3<double>& v : mesh.vertices)
+        points.push_back(v - thickness * normal.stableNormalized());
+    return {convex_hull(points, most_vertices)->vertices, true, thickness};
+}
+
 MeshHull hull_of_file(const std::filesystem::path& file, int most_vertices) {
     const TriangleMesh mesh = read_mesh_file(file);
     try {
         const std::shared_ptr<const Hull> hull = convex_hull(mesh.vertices, most_vertices);
         return {hull->vertices, is_convex(mesh, *hull)};
+    } catch (const std::invalid_argument&) {
+    }
+    try {
+        return thickened(mesh, most_vertices);
     } catch (const std::invalid_argument&) {
         throw MeshFileError(file.string() + " spans no volume", "use a mesh of a body");
     }

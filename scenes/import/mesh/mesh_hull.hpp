@@ -13,10 +13,12 @@ namespace costate {
 struct MeshHull {
     std::vector<Vec3<double>> vertices;  // of the hull, in the axes and the unit of the file
     bool convex = true;                  // the mesh equals its hull to within a hundredth of its extent
+    double thickness = 0;                // given to a flat mesh, in the unit of the file
 };
 
-// The hull of a mesh, limited to its outermost `most_vertices` vertices. Throws MeshFileError
-// (scenes/import/mesh/mesh_file.hpp) if the file is not a mesh or has no volume.
+// The hull of a mesh, limited to its outermost `most_vertices` vertices. A flat mesh is given a thickness of a
+// hundredth of its extent, behind its surface. Throws MeshFileError (scenes/import/mesh/mesh_file.hpp) if the
+// file is not a mesh or has no area.
 MeshHull read_mesh_hull(const std::filesystem::path& file,
                         int most_vertices = std::numeric_limits<int>::max());
 

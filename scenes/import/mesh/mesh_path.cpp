@@ -26,11 +26,12 @@ std::vector<fs::path> upwards(fs::path folder) {
     return out;
 }
 
-// The package of the robot, or its folder if it is not in a package.
+// The package or repository of the robot, or its folder if it is in neither.
 fs::path own_package(const fs::path& robot) {
     std::error_code error;
     for (const fs::path& folder : upwards(robot))
-        if (fs::is_regular_file(folder / "package.xml", error)) return folder;
+        if (fs::is_regular_file(folder / "package.xml", error) || fs::exists(folder / ".git", error))
+            return folder;
     return robot.filename() == "urdf" ? robot.parent_path() : robot;
 }
 

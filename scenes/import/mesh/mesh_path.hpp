@@ -1,4 +1,4 @@
-// The file that the name of a mesh in a robot description refers to.
+// The file that the name of a mesh, or of an included file, in a robot description refers to.
 #pragma once
 
 #include <filesystem>
@@ -17,8 +17,9 @@ struct MeshPath {
 // Names are paths relative to the robot's folder or to a folder of the search path,
 // package://<package>/<path> (or model://), or file://<path>. A package is a folder with its name. It is
 // looked up among the ancestors of the robot's folder and their siblings, then in the search path and in
-// $ROS_PACKAGE_PATH. Whatever the name, the file must be in the robot's folder, in its package (the ancestor
-// with a package.xml, or the parent of a folder "urdf"), in a package found by name, or in the search path.
+// $ROS_PACKAGE_PATH. Whatever the name, the file must be in the robot's folder, in its package or repository
+// (the nearest ancestor with a package.xml or .git, otherwise the parent of a folder "urdf"), in a package found
+// by name, or in the search path.
 MeshPath find_mesh(const std::string& name, const std::filesystem::path& robot_folder,
                    const std::vector<std::filesystem::path>& search);
 

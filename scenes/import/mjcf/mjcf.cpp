@@ -9,8 +9,8 @@ namespace {
 
 // Sections that are read, or that do not affect the motion
 constexpr std::initializer_list<const char*> read_sections = {
-    "compiler", "option",   "default", "asset",  "worldbody", "contact", "equality",
-    "actuator", "keyframe", "size",    "visual", "statistic", "custom",  "include"};
+    "compiler", "option", "default", "asset",     "worldbody", "contact", "equality", "actuator",
+    "keyframe", "size",   "visual",  "statistic", "custom",    "sensor",  "include"};
 
 void warn_sections(const MjcfContext& context) {
     for (const XmlElement& section : context.files.children(context.files.root())) {
@@ -22,11 +22,23 @@ void warn_sections(const MjcfContext& context) {
     }
 }
 
+// True if names of a file are missing here: it has elements that make bodies and are not supported, or that
+// rename them.
+bool is_incomplete(const MjcfFiles& files, const XmlElement& element) {
+    for (const XmlElement& child : files.children(element)) {
+        const std::string kind = child.name();
+        if (kind == "composite" || kind == "flexcomp" || kind == "attach" || kind == "replicate" ||
+            is_incomplete(files, child))
+            return true;
+    }
+    return false;
+}
+
 }  // namespace
 
 ImportedModel import_mjcf(const XmlDocument& document, const ImportOptions& options, Warnings& warnings) {
     const std::filesystem::path file = document.file();
-    const MjcfFiles files(document.root(), file.parent_path());
+    const MjcfFiles files(document, options.search);
     const MjcfCompiler compiler = read_compiler(files, warnings);
     const MjcfDefaults defaults(files);
     MjcfContext context{files,
@@ -51,12 +63,14 @@ ImportedModel import_mjcf(const XmlDocument& document, const ImportOptions& opti
     out.places[""] = document.root().place();
     out.model["name"] = document.root().text_or("model", file.stem().string());
     put_bodies(bodies, out);
-    const MjcfIndex index(bodies);
+    const bool no_joints =
+        std::ranges::all_of(bodies, [](const MjcfBody& body) { return body.joints.empty(); });
+    const MjcfIndex index(bodies, no_joints || is_incomplete(files, files.root()));
     MjcfControls controls;
     read_actuators(context, index, out, controls);
     read_equalities(context, index, out);
     read_excludes(context, index, out);
-    put_keyframes(context, bodies, controls, out);
+    put_keyframes(context, index, controls, out);
     read_option(context, out.scene);
     return out;
 }

@@ -163,7 +163,13 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
             Law law = law_of(a);
             if (!is_actuator(e.name()) || !has_counterpart(context, a, law, joint_name)) continue;
             e.warn_others(context.warnings, actuator_keys, {});
+            if (index.left_out(a)) {
+                e.warn(context.warnings, "refers to a part that is left out or replicated, and is ignored",
+                       "replace that part");
+                continue;
+            }
             const MjcfJoint& joint = index.joint(*joint_name);
+            if (joint.locked()) continue;
             if (joint.type == MjcfJointType::free || joint.type == MjcfJointType::ball) {
                 e.warn(context.warnings,
                        "drives a joint of several dofs, which is not supported, and is ignored",

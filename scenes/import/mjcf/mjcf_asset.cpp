@@ -24,10 +24,11 @@ std::vector<std::array<int, 3>> read_faces(const XmlAttribute& a, size_t vertice
 
 void read_mesh_asset(MjcfContext& context, const XmlElement& e) {
     const MjcfAttributes a = context.defaults.attributes(e);
-    e.warn_others(context.warnings,
-                  {"name", "class", "file", "content_type", "scale", "vertex", "face", "normal", "texcoord",
-                   "smoothnormal", "refpos", "refquat", "maxhullvert", "inertia", "material"},
-                  {});
+    e.warn_others(
+        context.warnings,
+        {"name", "class", "file", "content_type", "scale", "vertex", "face", "normal", "texcoord",
+         "smoothnormal", "refpos", "refquat", "maxhullvert", "inertia", "material", "builtin", "params"},
+        {"plugin"});
     MjcfMesh mesh{.element = e};
     const auto file = a.find("file");
     constexpr MeshInertia kinds[] = {MeshInertia::legacy, MeshInertia::convex, MeshInertia::exact,
@@ -58,7 +59,12 @@ void read_mesh_asset(MjcfContext& context, const XmlElement& e) {
         for (size_t i = 0; i < x.size(); i += 3)
             mesh.vertices.emplace_back(x[i], x[i + 1], x[i + 2]);
     } else if (!file) {
-        e.fail("has neither \"file\" nor \"vertex\"", "add one");
+        mesh.left_out = true;
+        e.warn(context.warnings,
+               e.has("builtin")
+                   ? "with \"builtin\" is not supported; its geoms have no shape and no mass"
+                   : "without file and vertices is not supported; its geoms have no shape and no mass",
+               "give it a \"file\" or \"vertex\"");
     }
     if (const auto faces = a.find("face"); faces && !mesh.vertices.empty())
         mesh.triangles = read_faces(*faces, mesh.vertices.size());

@@ -16,6 +16,7 @@ struct Surroundings {
     int body = 0;
     MjcfPose frame;  // in the body
     std::string childclass;
+    std::string suffix;  // appended to names by <replicate>
 };
 
 class BodyReader {
@@ -24,10 +25,10 @@ public:
 
     std::vector<MjcfBody> read() {
         const std::vector<XmlElement> worlds = context_.files.children(context_.files.root(), "worldbody");
-        if (worlds.empty()) context_.files.root().fail("has no <worldbody>", "add it");
-        bodies_.push_back({.element = worlds[0], .name = "world", .mass_element = worlds[0]});
+        const XmlElement first = worlds.empty() ? context_.files.root() : worlds[0];
+        bodies_.push_back({.element = first, .name = "world", .mass_element = first});
         for (const XmlElement& world : worlds)
-            content(world, {});
+            content(world, {0, {}, {}, {}});
         return std::move(bodies_);
     }
 
@@ -47,6 +48,8 @@ private:
                 site(child, in);
             else if (kind == "inertial" && in.body > 0)
                 inertial(child, in);
+            else if (kind == "replicate")
+                replicate(child, in);
             else if (kind != "camera" && kind != "light")
                 child.warn(context_.warnings, "is not supported and is ignored", "remove it to silence this");
         }
@@ -58,22 +61,58 @@ private:
         return given ? given->text() : in.childclass;
     }
 
+    // The name of an element; empty if it has none.
+    static std::string named(const XmlElement& e, const Surroundings& in) {
+        return e.has("name") ? e["name"].text() + in.suffix : "";
+    }
+
     void body(const XmlElement& e, const Surroundings& in) {
         e.warn_others(context_.warnings,
-                      {"name", "childclass", "pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "user"},
+                      {"name", "childclass", "pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "user",
+                       "mocap", "sleep"},
                       {"body", "frame", "joint", "freejoint", "geom", "site", "inertial", "camera", "light",
                        "include", "composite", "flexcomp", "replicate", "attach", "plugin"});
         if (bodies_.size() > max_bodies_of_a_file) e.fail("exceeds the 100000 bodies of a file", "use fewer");
-        const MjcfPose pose = in.frame * read_mjcf_pose(MjcfAttributes(e, {}), context_.compiler);
+        const MjcfAttributes a(e, {});
+        const MjcfPose pose = in.frame * in_body(a, read_mjcf_pose(a, context_.compiler), in.body);
         const MjcfPose world = bodies_[in.body].world * pose;
         const int index = static_cast<int>(bodies_.size());
         bodies_.push_back({.element = e,
-                           .name = e.text_or("name", ""),
+                           .name = named(e, in),
                            .parent = in.body,
                            .pose = pose,
                            .world = world,
                            .mass_element = e});
-        content(e, {index, {}, childclass(e, in)});
+        content(e, {index, {}, childclass(e, in), in.suffix});
+    }
+
+    // The pose that an element gives, in its body. Global coordinates are taken from the world to the body, but
+    // an element without a position is where its body is: for a body without one, its parent.
+    MjcfPose in_body(const MjcfAttributes& a, const MjcfPose& given, int body) const {
+        if (!context_.compiler.global || (!a.has("pos") && !a.has("fromto"))) return given;
+        return inverse(bodies_[body].world) * given;
+    }
+
+    // The contents, repeated with a pose that advances by "offset" and turns by "euler" from one to the next.
+    // The k-th repetition appends k to names, with as many digits as the last one has.
+    void replicate(const XmlElement& e, const Surroundings& in) {
+        e.warn_others(context_.warnings, {"count", "offset", "euler", "sep", "childclass"},
+                      {"body", "frame", "joint", "freejoint", "geom", "site", "camera", "light", "include",
+                       "composite", "flexcomp", "replicate", "attach", "plugin"});
+        const auto count = e["count"].integer(1, max_bodies_of_a_file);
+        const size_t digits = std::to_string(count).size();
+        MjcfPose step = {e.vec3_or("offset", Vec3<double>::Zero()), Quaternion<double>::identity()};
+        if (const auto euler = e.find("euler")) step.q = read_mjcf_euler(*euler, context_.compiler);
+        MjcfPose pose{Vec3<double>::Zero(), Quaternion<double>::identity()};
+        for (std::int64_t k = 0; k < count; ++k, pose = pose * step) {
+            Surroundings inside{in.body, in.frame * pose, childclass(e, in), {}};
+            if (++repetitions_ > max_bodies_of_a_file)
+                e.fail("exceeds 100000 repetitions in a file", "use fewer");
+            const std::string number = std::to_string(k);
+            inside.suffix =
+                e.text_or("sep", "") + std::string(digits - number.size(), '0') + number + in.suffix;
+            content(e, inside);
+        }
     }
 
     void frame(const XmlElement& e, const Surroundings& in) {
@@ -82,13 +121,16 @@ private:
                       {"body", "frame", "joint", "freejoint", "geom", "site", "camera", "light", "include",
                        "composite", "flexcomp", "replicate", "attach", "plugin"});
         content(e, {in.body, in.frame * read_mjcf_pose(MjcfAttributes(e, {}), context_.compiler),
-                    childclass(e, in)});
+                    childclass(e, in), in.suffix});
     }
 
     void joint(const XmlElement& e, const Surroundings& in) {
         if (in.body == 0) e.fail("is in the world, which cannot move", "put it into a <body>");
         MjcfBody& body = bodies_[in.body];
-        MjcfJoint joint = read_mjcf_joint(context_, context_.defaults.attributes(e, in.childclass));
+        const MjcfAttributes a = context_.defaults.attributes(e, in.childclass);
+        if (const auto type = a.find("type"); type && type->text() == "fixed") return;  // of Bullet: no joint
+        MjcfJoint joint = read_mjcf_joint(context_, a);
+        joint.name = named(e, in);
         const bool free = joint.type == MjcfJointType::free;
         if (free && body.parent != 0)
             e.fail("is free, but its body is not in the world", "move the body there or use other joints");
@@ -96,6 +138,8 @@ private:
             e.fail("is combined with a free joint", "give a free joint its own body");
         if (body.joints.size() == max_joints) e.fail("exceeds the 6 joints of a body", "use fewer");
         if (!free) {
+            joint.pos = in_body(a, MjcfPose{joint.pos}, in.body).p;
+            if (context_.compiler.global) joint.axis = rotation_matrix(inverse(body.world).q) * joint.axis;
             joint.pos = in.frame.p + rotation_matrix(in.frame.q) * joint.pos;
             joint.axis = rotation_matrix(in.frame.q) * joint.axis;
         }
@@ -103,14 +147,16 @@ private:
     }
 
     void geom(const XmlElement& e, const Surroundings& in) {
-        MjcfGeom geom = read_mjcf_geom(context_, context_.defaults.attributes(e, in.childclass));
-        geom.pose = in.frame * geom.pose;
+        const MjcfAttributes a = context_.defaults.attributes(e, in.childclass);
+        MjcfGeom geom = read_mjcf_geom(context_, a);
+        geom.name = named(e, in);
+        geom.pose = in.frame * in_body(a, geom.pose, in.body);
         bodies_[in.body].geoms.push_back(std::move(geom));
     }
 
     void site(const XmlElement& e, const Surroundings& in) {
         if (in.body == 0)
-            return e.warn(context_.warnings, "in the world is not supported and is ignored",
+            return e.note(context_.warnings, "in the world is not supported and is ignored",
                           "put it into a body");
         const MjcfAttributes a = context_.defaults.attributes(e, in.childclass);
         MjcfPose pose = read_mjcf_pose(a, context_.compiler);
@@ -119,7 +165,7 @@ private:
             const Vec3<double> from(x[0], x[1], x[2]), to(x[3], x[4], x[5]);
             pose = {0.5 * (from + to), turn_of_z(from - to)};
         }
-        bodies_[in.body].sites.push_back({e, e.text_or("name", ""), in.frame * pose});
+        bodies_[in.body].sites.push_back({e, named(e, in), in.frame * in_body(a, pose, in.body)});
     }
 
     void inertial(const XmlElement& e, const Surroundings& in) {
@@ -130,8 +176,11 @@ private:
         MjcfBody& body = bodies_[in.body];
         if (!(body.mass_element == body.element))
             e.fail("is the second <inertial> of its body", "keep one of the two");
-        const MjcfPose pose = read_mjcf_pose(MjcfAttributes(e, {}), context_.compiler);
-        if (!e.has("pos")) e.fail("has no \"pos\"", "add it");
+        const MjcfAttributes a(e, {});
+        const MjcfPose pose = in_body(a, read_mjcf_pose(a, context_.compiler), in.body);
+        if (!e.has("pos"))
+            e.warn(context_.warnings, "has no \"pos\"; the centre of mass is put at the body's origin",
+                   "add it");
         Mat3<double> I = e.vec3_or("diaginertia", Vec3<double>::Zero()).asDiagonal();
         if (const auto full = e.find("fullinertia")) {
             if (e.has("diaginertia")) full->fail("gives the inertia a second time", "keep one of the two");
@@ -144,6 +193,7 @@ private:
 
     const MjcfContext& context_;
     std::vector<MjcfBody> bodies_;
+    size_t repetitions_ = 0;  // of all <replicate>
 };
 
 MassProperties<double> mass_of(const MjcfContext& context, const MjcfGeom& geom) {
@@ -164,9 +214,9 @@ void check_inertia(const MjcfContext& context, MjcfBody& body) {
     const bool positive = reason.find("not positive") == std::string::npos;
     if (positive && context.compiler.balanceinertia)
         I = I.trace() / 3 * Mat3<double>::Identity();
-    else
-        body.mass_element.fail("has an inertia that " + reason,
-                               positive ? "correct it, or set balanceinertia of <compiler>" : "correct it");
+    else if (const std::string change = make_physical(I, body.mass.m); !change.empty())
+        context.warnings.add(body.mass_element.place(), "inertia of body \"" + body.name + "\": " + change,
+                             "correct it, or set balanceinertia of <compiler>");
 }
 
 }  // namespace
@@ -218,9 +268,14 @@ void set_masses(const MjcfContext& context, std::vector<MjcfBody>& bodies) {
     for (size_t i = bodies.size(); i-- > 1;) {
         carried[i] += bodies[i].mass.m;
         carried[bodies[i].parent] += carried[i];
-        if (!bodies[i].joints.empty() && !(carried[i] > 0))
-            bodies[i].mass_element.fail("moves, but neither this body nor any body it carries has mass",
-                                        "give it an <inertial> or geoms with a density");
+        if (bodies[i].joints.empty() || carried[i] > 0) continue;
+        for (MjcfJoint& joint : bodies[i].joints)
+            joint.properties["locked"] = true;
+        context.warnings.add(bodies[i].mass_element.place(),
+                             "body \"" + bodies[i].name +
+                                 "\" moves, but neither it nor any body it carries has "
+                                 "mass; its joints are locked",
+                             "give it an <inertial> or geoms with a density");
     }
 }
 

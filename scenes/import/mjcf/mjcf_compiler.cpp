@@ -36,8 +36,7 @@ void read_one(const XmlElement& e, MjcfCompiler& c) {
     }
     if (const auto a = e.find("assetdir")) c.meshdir = a->text();
     if (const auto a = e.find("meshdir")) c.meshdir = a->text();
-    if (const auto a = e.find("coordinate"); a && a->choice({"local", "global"}) == 1)
-        a->fail("is obsolete", "save the model with local coordinates, as MuJoCo 2.3.3 or older does");
+    if (const auto a = e.find("coordinate")) c.global = a->choice({"local", "global"}) == 1;
 }
 
 }  // namespace
@@ -70,6 +69,19 @@ Quaternion<double> turn_of_z(const Vec3<double>& direction) {
     return quaternion_exp<double>(angle * axis);
 }
 
+Quaternion<double> read_mjcf_euler(const XmlAttribute& a, const MjcfCompiler& c) {
+    const Vec3<double> angles = a.vec3();
+    Quaternion<double> q = Quaternion<double>::identity();
+    for (int k = 0; k < 3; ++k) {
+        const char axis = c.eulerseq[k];
+        const bool turning = axis >= 'x';
+        const Quaternion<double> turn =
+            quaternion_exp<double>(c.angle(angles[k]) * Vec3<double>::Unit(axis - (turning ? 'x' : 'X')));
+        q = turning ? quaternion_product(q, turn) : quaternion_product(turn, q);
+    }
+    return q;
+}
+
 Quaternion<double> read_mjcf_orientation(const MjcfAttributes& attributes, const MjcfCompiler& c) {
     // The attribute of the innermost layer that has one of them
     std::optional<XmlAttribute> found;
@@ -96,18 +108,7 @@ Quaternion<double> read_mjcf_orientation(const MjcfAttributes& attributes, const
         const std::vector<double> x = a.numbers(4);
         return quaternion_exp<double>(c.angle(x[3]) * direction({x[0], x[1], x[2]}));
     }
-    if (a.name() == "euler") {  // lower case: rotating axes; upper case: fixed axes
-        const Vec3<double> angles = a.vec3();
-        Quaternion<double> q = Quaternion<double>::identity();
-        for (int k = 0; k < 3; ++k) {
-            const char axis = c.eulerseq[k];
-            const bool turning = axis >= 'x';
-            const Quaternion<double> turn =
-                quaternion_exp<double>(c.angle(angles[k]) * Vec3<double>::Unit(axis - (turning ? 'x' : 'X')));
-            q = turning ? quaternion_product(q, turn) : quaternion_product(turn, q);
-        }
-        return q;
-    }
+    if (a.name() == "euler") return read_mjcf_euler(a, c);
     if (a.name() == "zaxis") return turn_of_z(direction(a.vec3()));
     const std::vector<double> two = a.numbers(6);
     Mat3<double> R;

@@ -21,6 +21,7 @@ struct MjcfCompiler {
     double boundmass = 0, boundinertia = 0;
     double settotalmass = -1;             // kg; negative: masses are not scaled
     int group_least = 0, group_most = 5;  // groups of the geoms that contribute to the inertia of their body
+    bool global = false;                  // poses are given in the world, as in MuJoCo 2.3.3 and older
     std::filesystem::path meshdir;
 
     double angle(double x) const;  // from the file's unit to rad
@@ -42,6 +43,7 @@ Quaternion<double> turn_of_z(const Vec3<double>& direction);
 
 // "pos" and one of "quat", "axisangle", "euler", "xyaxes", "zaxis"
 Quaternion<double> read_mjcf_orientation(const MjcfAttributes& a, const MjcfCompiler& compiler);
+Quaternion<double> read_mjcf_euler(const XmlAttribute& a, const MjcfCompiler& compiler);
 MjcfPose read_mjcf_pose(const MjcfAttributes& a, const MjcfCompiler& compiler);
 
 // A quaternion as in a scene file.

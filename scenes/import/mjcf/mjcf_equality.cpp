@@ -8,14 +8,15 @@ namespace {
 // connect: the anchor is given in the first body; the point of the second body coincides with it at the
 // reference configuration. weld: the second body keeps its pose in the first, that of the reference
 // configuration or "relpose"; the anchor is given in the second body.
-Json connect_or_weld(const MjcfAttributes& a, const MjcfIndex& index) {
+Json connect_or_weld(const MjcfAttributes& a, const MjcfIndex& index, bool global) {
     const XmlElement& e = a.element();
     const MjcfBody &one = index.body(e["body1"]),
                    &two = e.has("body2") ? index.body(e["body2"]) : index.bodies[0];
     MjcfPose relative = inverse(one.world) * two.world;  // pose of two in one
     Json out{{"body_a", one.name}, {"body_b", two.name}};
     if (e.name() == "connect") {
-        const Vec3<double> anchor = e["anchor"].vec3();
+        Vec3<double> anchor = e["anchor"].vec3();
+        if (global) anchor = (inverse(one.world) * MjcfPose{anchor}).p;
         out["point_a"] = to_json(anchor);
         out["point_b"] = to_json(Vec3<double>((inverse(relative) * MjcfPose{anchor}).p));
         return out;
@@ -42,6 +43,10 @@ Json coupling(const MjcfContext& context, const MjcfAttributes& a, const MjcfInd
     const XmlElement& e = a.element();
     const MjcfJoint& one = index.one_dof_joint(e["joint1"]);
     const MjcfJoint* two = e.has("joint2") ? &index.one_dof_joint(e["joint2"]) : nullptr;
+    if (one.locked() || (two != nullptr && two->locked())) {
+        e.warn(context.warnings, "couples a locked joint and is ignored", "give the joint mass to move");
+        return {};
+    }
     std::vector<double> c{0, 1, 0, 0, 0};
     if (const auto given = a.find("polycoef")) {
         const std::vector<double> x = given->numbers(1, 5);
@@ -88,11 +93,17 @@ void read_equalities(const MjcfContext& context, const MjcfIndex& index, Importe
                        "use connect, weld or joint");
                 continue;
             }
+            if (const auto name = index.left_out(a)) {
+                e.warn(context.warnings, "refers to a part that is left out or replicated, and is ignored",
+                       "replace that part");
+                continue;
+            }
             e.warn_others(context.warnings,
                           {"name", "class", "active", "solref", "solimp", "body1", "body2", "anchor",
                            "relpose", "torquescale", "joint1", "joint2", "polycoef"},
                           {});
-            const Json what = kind == "joint" ? coupling(context, a, index) : connect_or_weld(a, index);
+            const Json what = kind == "joint" ? coupling(context, a, index)
+                                              : connect_or_weld(a, index, context.compiler.global);
             if (what.empty()) continue;
             warn_of_softness(context, a);
             Json equality{{"name", e.has("name") ? e["name"].text() : names.take(kind)},
@@ -105,6 +116,7 @@ void read_equalities(const MjcfContext& context, const MjcfIndex& index, Importe
 void read_excludes(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out) {
     for (const XmlElement& section : context.files.children(context.files.root(), "contact"))
         for (const XmlElement& e : context.files.children(section)) {
+            if (e.name() == "exclude" && index.left_out(MjcfAttributes(e, {}))) continue;
             if (e.name() == "exclude")
                 put_item(out, "exclude", e, {index.body(e["body1"]).name, index.body(e["body2"]).name});
             else

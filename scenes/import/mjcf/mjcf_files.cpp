@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "scenes/import/mesh/mesh_path.hpp"
+
 namespace costate {
 namespace {
 
@@ -12,27 +14,28 @@ constexpr int max_include_depth = 20;
 
 }  // namespace
 
-MjcfFiles::MjcfFiles(const XmlElement& root, const fs::path& folder)
-    : root_(root),
-      folder_(folder.empty() ? "." : folder) {
+MjcfFiles::MjcfFiles(const XmlDocument& document, const std::vector<fs::path>& search)
+    : root_(document.root()),
+      folder_(fs::path(document.file()).parent_path()),
+      search_(search),
+      warnings_(document.warnings()) {
+    if (folder_.empty()) folder_ = ".";
     std::error_code error;
-    seen_.insert(fs::weakly_canonical(root.file(), error));
-    read_includes(root, 0);
+    seen_.insert(fs::weakly_canonical(document.file(), error));
+    read_includes(root_, 0);
 }
 
-fs::path MjcfFiles::inside(const XmlAttribute& name, const fs::path& below) const {
-    const fs::path given = (below / name.word()).lexically_normal();
-    if (given.is_absolute() || *given.begin() == "..")
+fs::path MjcfFiles::find(const XmlAttribute& name) const {
+    const MeshPath found = find_mesh(name.word(), folder_, search_);
+    if (!found.allowed)
         name.fail("leads out of the model's folder",
-                  "keep files in it or below, and name them by relative paths");
+                  "name its folder with --search, or keep it in the model's folder or below");
+    const fs::path beside = (folder_ / name.word()).lexically_normal();
+    if (found.file.empty())
+        name.fail("there is no file " + beside.string(),
+                  "correct the path, or name its folder with --search");
     std::error_code error;
-    if (!fs::is_regular_file(folder_ / given, error))
-        name.fail("there is no file " + (folder_ / given).string(), "correct the path");
-    const fs::path relative =
-        fs::relative(fs::canonical(folder_ / given, error), fs::canonical(folder_, error), error);
-    if (relative.empty() || *relative.begin() == "..")
-        name.fail("leads out of the model's folder", "copy the file into it");
-    return given;
+    return fs::equivalent(beside, found.file, error) ? beside : found.file;  // messages show the given path
 }
 
 void MjcfFiles::read_includes(const XmlElement& element, int depth) {
@@ -42,13 +45,13 @@ void MjcfFiles::read_includes(const XmlElement& element, int depth) {
             continue;
         }
         const XmlAttribute name = child["file"];
-        const fs::path file = folder_ / inside(name);
+        const fs::path file = find(name);
         std::error_code error;
         if (!seen_.insert(fs::canonical(file, error)).second)
             name.fail("is included again, or includes itself", "include each file once");
         if (documents_.size() == max_included_files || depth == max_include_depth)
             child.fail("exceeds 1000 included files, or a nesting depth of 20", "include fewer");
-        documents_.push_back(read_xml(file));
+        documents_.push_back(read_xml(file, warnings_));
         includes_.emplace_back(child, documents_.size() - 1);
         read_includes(documents_.back().root(), depth + 1);
     }

@@ -10,8 +10,9 @@ namespace costate {
 
 class MjcfFiles {
 public:
-    // Reads the included files, which must be in the model's folder or below. No file may be included twice.
-    MjcfFiles(const XmlElement& root, const std::filesystem::path& folder);
+    // Reads the included files, which must be in the model's folder or below, in its package or in a folder of
+    // `search`. No file may be included twice.
+    MjcfFiles(const XmlDocument& document, const std::vector<std::filesystem::path>& search);
 
     const XmlElement& root() const { return root_; }
     const std::filesystem::path& folder() const { return folder_; }
@@ -21,15 +22,15 @@ public:
     std::vector<XmlElement> children(const XmlElement& element) const;
     std::vector<XmlElement> children(const XmlElement& element, std::string_view name) const;
 
-    // The path that an attribute names, relative to `below` in the model's folder. It must be in that folder,
-    // also after symbolic links are resolved.
-    std::filesystem::path inside(const XmlAttribute& name, const std::filesystem::path& below = {}) const;
-
 private:
+    // The file that an attribute names, relative to the model's folder
+    std::filesystem::path find(const XmlAttribute& name) const;
     void read_includes(const XmlElement& element, int depth);
 
     XmlElement root_;
     std::filesystem::path folder_;
+    std::vector<std::filesystem::path> search_;
+    Warnings* warnings_;
     std::vector<XmlDocument> documents_;
     std::vector<std::pair<XmlElement, size_t>> includes_;  // <include> element, index of its document
     std::set<std::filesystem::path> seen_;                 // canonical paths

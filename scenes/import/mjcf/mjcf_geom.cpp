@@ -28,7 +28,8 @@ constexpr KnownGeom known_geoms[] = {{"plane", GeomType::plane, 0, -1},
                                      {"ellipsoid", GeomType::ellipsoid, 3, 2},
                                      {"cylinder", GeomType::cylinder, 2, 1},
                                      {"box", GeomType::box, 3, 2},
-                                     {"mesh", GeomType::mesh, 0, -1}};
+                                     {"mesh", GeomType::mesh, 0, -1},
+                                     {"sdf", GeomType::mesh, 0, -1}};
 
 Vec3<double> read_size(const MjcfAttributes& a, const KnownGeom& known, MjcfPose& pose) {
     Vec3<double> size = Vec3<double>::Zero();
@@ -123,11 +124,12 @@ void warn_of_softness(const MjcfContext& context, const MjcfAttributes& a) {
 
 MjcfGeom read_mjcf_geom(const MjcfContext& context, const MjcfAttributes& a) {
     const XmlElement& e = a.element();
-    e.warn_others(context.warnings, geom_keys, {});
+    e.warn_others(context.warnings, geom_keys, {"plugin"});
     const auto named = a.find("type");
-    const KnownGeom& known = known_geoms[named ? named->choice({"plane", "hfield", "sphere", "capsule",
-                                                                "ellipsoid", "cylinder", "box", "mesh"})
-                                               : 2];
+    const KnownGeom& known =
+        known_geoms[named ? named->choice({"plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder",
+                                           "box", "mesh", "sdf"})
+                          : 2];
     MjcfGeom geom{.element = e,
                   .name = e.text_or("name", ""),
                   .pose = read_mjcf_pose(a, context.compiler),
@@ -155,6 +157,7 @@ MjcfGeom read_mjcf_geom(const MjcfContext& context, const MjcfAttributes& a) {
              material && context.materials.contains(material->text()))
         geom.rgba = context.materials.at(material->text());
     const std::int64_t group = a.integer_or("group", 0, -1000000, 1000000);
+    if (geom.mesh != nullptr && geom.mesh->left_out) geom.mesh = nullptr;
     geom.counts = (geom.mesh != nullptr || geom.solid.volume > 0) && group >= context.compiler.group_least &&
                   group <= context.compiler.group_most;
     geom.density = a.nonnegative_or("density", 1000);

@@ -28,6 +28,15 @@ Json slice(const std::vector<double>& x, int begin, int count) {
     return std::vector<double>(x.begin() + begin, x.begin() + begin + count);
 }
 
+// The quaternion of a keyframe at `begin` of qpos; the identity for a zero one, as MuJoCo reads it.
+Json turn(const XmlAttribute& a, const std::vector<double>& qpos, int begin, Warnings& warnings) {
+    if (Eigen::Map<const Eigen::Vector4d>(qpos.data() + begin).stableNorm() > 1e-14)
+        return slice(qpos, begin, 4);
+    warnings.add(a.place(), "a quaternion of a keyframe is zero and is read as the identity",
+                 "write 1 0 0 0");
+    return {1, 0, 0, 0};
+}
+
 std::vector<double> exactly(const XmlAttribute& a, int size, const char* of) {
     const std::vector<double> x = a.numbers(0, 1'000'000);
     if (x.size() != static_cast<size_t>(size))
@@ -36,10 +45,10 @@ std::vector<double> exactly(const XmlAttribute& a, int size, const char* of) {
     return x;
 }
 
-Json position(const Entry& e, const std::vector<double>& qpos) {
+Json position(const Entry& e, const XmlAttribute& a, const std::vector<double>& qpos, Warnings& warnings) {
     if (e.joint->type == MjcfJointType::free)
-        return {{"position", slice(qpos, e.q, 3)}, {"quaternion", slice(qpos, e.q + 3, 4)}};
-    if (e.joint->type == MjcfJointType::ball) return {{"quaternion", slice(qpos, e.q, 4)}};
+        return {{"position", slice(qpos, e.q, 3)}, {"quaternion", turn(a, qpos, e.q + 3, warnings)}};
+    if (e.joint->type == MjcfJointType::ball) return {{"quaternion", turn(a, qpos, e.q, warnings)}};
     return qpos[e.q] - e.joint->ref;
 }
 
@@ -52,10 +61,10 @@ Json velocity(const Entry& e, const std::vector<double>& qvel) {
 
 }  // namespace
 
-void put_keyframes(const MjcfContext& context, const std::vector<MjcfBody>& bodies,
-                   const MjcfControls& controls, ImportedModel& out) {
+void put_keyframes(const MjcfContext& context, const MjcfIndex& index, const MjcfControls& controls,
+                   ImportedModel& out) {
     int nq, nv;
-    const std::vector<Entry> joints = entries(bodies, nq, nv);
+    const std::vector<Entry> joints = entries(index.bodies, nq, nv);
     MjcfNames names("keyframe");
     const std::vector<XmlElement> sections = context.files.children(context.files.root(), "keyframe");
     for (const XmlElement& section : sections)
@@ -63,12 +72,21 @@ void put_keyframes(const MjcfContext& context, const std::vector<MjcfBody>& bodi
             names.add(e, e.text_or("name", ""));
     for (const XmlElement& section : sections)
         for (const XmlElement& e : context.files.children(section, "key")) {
+            const auto fits = [&](const char* name, int size) {
+                return !e.has(name) || e[name].numbers(0, 1'000'000).size() == static_cast<size_t>(size);
+            };
+            if (index.incomplete() &&
+                !(fits("qpos", nq) && fits("qvel", nv) && fits("ctrl", static_cast<int>(controls.size())))) {
+                e.warn(context.warnings, "of a model of which parts are left out is ignored", "remove it");
+                continue;
+            }
             e.warn_others(context.warnings, {"name", "time", "qpos", "qvel", "ctrl"}, {});
             Json key{{"name", e.has("name") ? e["name"].text() : names.take("key")}};
             if (const auto a = e.find("qpos")) {
                 const std::vector<double> qpos = exactly(*a, nq, "the joints have");
                 for (const Entry& entry : joints)
-                    if (!entry.joint->locked()) key["joints"][entry.joint->name] = position(entry, qpos);
+                    if (!entry.joint->locked())
+                        key["joints"][entry.joint->name] = position(entry, *a, qpos, context.warnings);
             }
             if (const auto a = e.find("qvel")) {
                 const std::vector<double> qvel = exactly(*a, nv, "the joints' velocities have");

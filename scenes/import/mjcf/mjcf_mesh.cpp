@@ -50,13 +50,15 @@ MjcfPose mesh_pose(const MjcfMesh& mesh) {
 }
 
 Json mesh_shape(const MjcfContext& context, const MjcfMesh& mesh, bool visual) {
+    if (mesh.left_out) return {};
     const bool inline_mesh = !mesh.vertices.empty();
     const std::filesystem::path file = inline_mesh ? "" : file_of(context, mesh);
     if (!inline_mesh && file.empty()) {
-        context.warnings.add(
+        const auto warn = visual ? &Warnings::note : &Warnings::add;
+        (context.warnings.*warn)(
             mesh.element["file"].place(),
             "there is no file for mesh \"" + mesh.element["file"].word() + "\", which is ignored",
-            "name its folder with --search");
+            "name its folder with --search", "");
         return {};
     }
     Json out{{"type", "mesh"}};
@@ -72,6 +74,10 @@ Json mesh_shape(const MjcfContext& context, const MjcfMesh& mesh, bool visual) {
         vertices = placed(mesh.element, [&] { return convex_hull(mesh.vertices, most)->vertices; });
     } else {
         const MeshHull hull = placed(mesh.element, [&] { return read_mesh_hull(file, most); });
+        if (hull.thickness > 0)
+            context.warnings.add(mesh.element.place(),
+                                 "a flat mesh is given a thickness of a hundredth of its extent:",
+                                 "use a mesh with a volume", mesh.element["file"].word());
         if (!hull.convex)
             context.warnings.add(
                 mesh.element.place(),

@@ -39,6 +39,7 @@ struct MjcfMesh {
     std::vector<std::array<int, 3>> triangles = {};  // of these vertices; empty: those of their hull
     MeshInertia inertia = MeshInertia::legacy;
     int most_vertices = std::numeric_limits<int>::max();  // most vertices of its hull
+    bool left_out = false;  // made by a plugin or by the compiler, which is not supported: no vertices
 };
 
 struct MjcfGeom {
@@ -88,7 +89,11 @@ struct MjcfFlags {
 // Bodies and joints by name, for references.
 class MjcfIndex {
 public:
-    explicit MjcfIndex(const std::vector<MjcfBody>& bodies);
+    // `incomplete`: some names of the file do not exist, because parts of it are left out or replicated
+    MjcfIndex(const std::vector<MjcfBody>& bodies, bool incomplete);
+    bool incomplete() const { return incomplete_; }
+    // The reference of an element to a name that does not exist for this reason
+    std::optional<XmlAttribute> left_out(const MjcfAttributes& a) const;
     const MjcfBody& body(const XmlAttribute& name) const;  // these fail if the name is unknown
     const MjcfJoint& joint(const XmlAttribute& name) const;
     const MjcfJoint& one_dof_joint(const XmlAttribute& name) const;
@@ -98,6 +103,7 @@ public:
 private:
     std::map<std::string, const MjcfBody*> by_body_;
     std::map<std::string, const MjcfJoint*> by_joint_;
+    bool incomplete_;
 };
 
 // Context for reading bodies.
@@ -167,7 +173,7 @@ void read_equalities(const MjcfContext& context, const MjcfIndex& index, Importe
 void read_excludes(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out);
 MjcfFlags read_flags(const MjcfFiles& files, Warnings& warnings);
 void read_option(const MjcfContext& context, Json& scene);
-void put_keyframes(const MjcfContext& context, const std::vector<MjcfBody>& bodies,
-                   const MjcfControls& controls, ImportedModel& out);
+void put_keyframes(const MjcfContext& context, const MjcfIndex& index, const MjcfControls& controls,
+                   ImportedModel& out);
 
 }  // namespace costate

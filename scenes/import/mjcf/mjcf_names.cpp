@@ -38,12 +38,23 @@ std::string MjcfNames::take(const std::string& wish) {
     return name;
 }
 
-MjcfIndex::MjcfIndex(const std::vector<MjcfBody>& all) : bodies(all) {
+MjcfIndex::MjcfIndex(const std::vector<MjcfBody>& all, bool incomplete)
+    : bodies(all),
+      incomplete_(incomplete) {
     for (const MjcfBody& body : bodies) {
         by_body_[body.name] = &body;
         for (const MjcfJoint& joint : body.joints)
             by_joint_[joint.name] = &joint;
     }
+}
+
+std::optional<XmlAttribute> MjcfIndex::left_out(const MjcfAttributes& a) const {
+    if (!incomplete_) return {};
+    for (const char* key : {"body1", "body2"})
+        if (const auto name = a.find(key); name && !by_body_.contains(name->text())) return name;
+    for (const char* key : {"joint", "jointinparent", "joint1", "joint2"})
+        if (const auto name = a.find(key); name && !by_joint_.contains(name->text())) return name;
+    return {};
 }
 
 const MjcfBody& MjcfIndex::body(const XmlAttribute& name) const { return find_named(by_body_, "body", name); }

@@ -1,5 +1,6 @@
 // Bodies of MJCF with the keys of a scene.
 #include <algorithm>
+#include <set>
 
 #include "scenes/format/known_keys.hpp"
 #include "scenes/import/mjcf/mjcf_model.hpp"
@@ -29,7 +30,9 @@ Json joint_to_json(const MjcfJoint& joint, const MjcfPose& pose) {
 // In MuJoCo, joints of a body rotate it about points of its own, one joint after the other. Here, joints are
 // at the origins of a chain of frames, which all have the body's axes at the reference configuration. If the
 // last of them is not at the body's origin, a fixed joint leads back to it.
-Json joints_to_json(const MjcfBody& body) {
+//
+// A body without joints has a fixed joint with the body's name, or another one if that name is taken.
+Json joints_to_json(const MjcfBody& body, const std::set<std::string>& joint_names) {
     Json chain = Json::array();
     MjcfPose next = body.pose;
     Vec3<double> at = Vec3<double>::Zero();  // in the body
@@ -46,6 +49,10 @@ Json joints_to_json(const MjcfBody& body) {
     }
     if (!at.isZero(0) || body.joints.empty()) {
         Json fixed{{"type", "fixed"}};
+        std::string name = body.name;
+        while (joint_names.contains(name))
+            name += ".fixed";
+        if (name != body.name) fixed["name"] = name;
         put_pose(fixed, next * MjcfPose{-at});
         chain.push_back(fixed);
     }
@@ -67,11 +74,11 @@ bool scenes_have_sites() {
 }
 
 // A body; also records the sources of its parts below `pointer`, "/bodies/<index>".
-Json body_to_json(const MjcfBody& body, const std::string& parent, const std::string& pointer,
-                  std::map<std::string, std::string>& places) {
+Json body_to_json(const MjcfBody& body, const std::set<std::string>& joint_names, const std::string& parent,
+                  const std::string& pointer, std::map<std::string, std::string>& places) {
     Json out{{"name", body.name}};
     if (parent != "world") out["parent"] = parent;
-    const Json chain = joints_to_json(body);
+    const Json chain = joints_to_json(body, joint_names);
     if (chain.size() > 1)
         out["joints"] = chain;
     else if (chain[0] != Json{{"type", "fixed"}})
@@ -112,8 +119,12 @@ Json body_to_json(const MjcfBody& body, const std::string& parent, const std::st
 
 void put_bodies(const std::vector<MjcfBody>& bodies, ImportedModel& out) {
     Json& list = out.model["bodies"] = Json::array();
+    std::set<std::string> joint_names;
+    for (const MjcfBody& body : bodies)
+        for (const MjcfJoint& joint : body.joints)
+            joint_names.insert(joint.name);
     for (size_t i = 1; i < bodies.size(); ++i)
-        list.push_back(body_to_json(bodies[i], bodies[bodies[i].parent].name,
+        list.push_back(body_to_json(bodies[i], joint_names, bodies[bodies[i].parent].name,
                                     "/bodies/" + std::to_string(i - 1), out.places));
     for (const MjcfGeom& geom : bodies[0].geoms)
         if (!geom.visual() && !geom.shape.is_null()) {

@@ -1,7 +1,11 @@
 #include "scenes/import/urdf/urdf.hpp"
 
+#include <Eigen/Geometry>
 #include <algorithm>
+#include <array>
+#include <set>
 
+#include "scenes/format/inertia.hpp"
 #include "scenes/format/names.hpp"
 #include "scenes/import/urdf/urdf_parts.hpp"
 #include "scenes/import/urdf/urdf_tree.hpp"
@@ -16,10 +20,12 @@ std::optional<XmlElement> range_of(const UrdfJoint& joint) {
     return limit && (limit->has("lower") || limit->has("upper")) ? limit : std::nullopt;
 }
 
-// True for a joint with the range [0, 0].
-bool is_locked(const UrdfJoint& joint) {
+// The coordinate of a joint whose range is one number.
+std::optional<double> only_coordinate(const UrdfJoint& joint) {
     const auto limit = range_of(joint);
-    return limit && limit->number_or("lower", 0) == 0 && limit->number_or("upper", 0) == 0;
+    if (!limit) return {};
+    const double lower = limit->number_or("lower", 0), upper = limit->number_or("upper", 0);
+    return lower == upper ? std::optional(lower) : std::nullopt;
 }
 
 // Writes "limits" of a revolute or prismatic joint.
@@ -32,16 +38,11 @@ void put_limits(const UrdfJoint& joint, Json& out, Warnings& warnings) {
         return;
     }
     const double lower = limit->number_or("lower", 0), upper = limit->number_or("upper", 0);
-    if (is_locked(joint)) {
-        limit->warn(warnings, "has an empty range, so the joint is locked",
-                    "give it a range, or make the joint fixed");
-        out["locked"] = true;
-    } else if (!(lower < upper)) {
-        limit->fail("has a lower end that is not below the upper end",
+    if (lower > upper)
+        limit->warn(warnings, "has a lower end above the upper end, so the joint moves without limits",
                     "swap them, or make the joint continuous");
-    } else {
+    else
         out["limits"] = Json::array({lower, upper});
-    }
 }
 
 // Writes damping and friction from <dynamics>, called <joint_properties> in older files.
@@ -55,11 +56,21 @@ void put_dynamics(const UrdfJoint& joint, Json& out) {
         }
 }
 
-void put_axis(const UrdfJoint& joint, Json& out) {
+Vec3<double> axis_of(const UrdfJoint& joint) {
     const auto element = joint.element.child("axis");
     const Vec3<double> axis = element ? (*element)["xyz"].vec3() : Vec3<double>::UnitX();
     if (!(axis.norm() > 1e-12)) element->fail("has no direction", "use for example xyz=\"0 0 1\"");
-    out["axis"] = to_json(axis.stableNormalized());
+    return axis.stableNormalized();
+}
+
+// The pose of the link that a joint with one dof carries, at a coordinate of the joint.
+Transform<double> pose_at(const UrdfJoint& joint, double q) {
+    Transform<double> motion = Transform<double>::identity();
+    if (joint.type == UrdfType::prismatic)
+        motion.p = q * axis_of(joint);
+    else
+        motion.R = Eigen::AngleAxisd(q, axis_of(joint)).toRotationMatrix();
+    return compose(read_origin(joint.element), motion);
 }
 
 // A floating joint whose parent moves, as a chain: three prismatic joints and a spherical one.
@@ -93,10 +104,50 @@ bool floats(const UrdfLink& root, const ImportOptions& options) {
 // The name of a link's body; "world" is reserved.
 std::string body_name(const UrdfLink& link) { return link.name == "world" ? "world_link" : link.name; }
 
+// Warns of elements that a parent may have once and has several times; the first one counts.
+void warn_of_repeated(const XmlElement& parent, Warnings& warnings) {
+    std::set<std::string> seen;
+    for (const XmlElement& child : parent.children()) {
+        const std::string name = child.name();
+        if (name == "visual" || name == "collision") {
+            warn_of_repeated(child, warnings);
+            continue;
+        }
+        if (!seen.insert(name).second)
+            child.warn(warnings, "is given a second time; the first one counts", "keep one of them");
+    }
+}
+
+// Mass of each link and of all that it carries.
+std::vector<double> carried_masses(const UrdfTree& tree) {
+    std::vector<double> carried(tree.links.size());
+    for (size_t k = tree.order.size(); k-- > 0;) {
+        const int index = tree.order[k];
+        const UrdfLink& link = tree.links[index];
+        if (const auto inertial = link.element.child("inertial"))
+            carried[index] += inertial->only("mass")["value"].number();
+        if (link.joint >= 0) carried[tree.joints[link.joint].parent] += carried[index];
+    }
+    return carried;
+}
+
+// Warns of settings in <gazebo> that change the motion; sensors, plugins and colours do not.
+void warn_of_gazebo(const XmlElement& robot, Warnings& warnings) {
+    constexpr std::array moving{
+        "mu1",           "mu2",    "kp",     "kd",      "gravity", "turnGravityOff",  "selfCollide",
+        "dampingFactor", "static", "maxVel", "stopCfm", "stopErp", "springStiffness", "springReference"};
+    for (const XmlElement& gazebo : robot.children("gazebo"))
+        for (const XmlElement& setting : gazebo.children())
+            if (std::ranges::find(moving, setting.name()) != moving.end())
+                setting.warn(warnings, "in <gazebo> is not supported and is ignored",
+                             "remove it to silence this");
+}
+
 struct Importer {
     const UrdfTree tree;
-    const bool floating;       // the root
-    const bool root_is_world;  // the root is the world, not a body
+    const std::vector<double> carried;  // mass of each link and of all that it carries
+    const bool floating;                // the root
+    const bool root_is_world;           // the root is the world, not a body
     const LinkReader reader;
     Warnings& warnings;
     ImportedModel out;
@@ -113,10 +164,48 @@ struct Importer {
         return pointer;
     }
 
+    // The coordinate at which a joint with one dof is locked: because its range is one number, because it
+    // moves no mass, or because it mimics a locked joint.
+    std::optional<double> locked_at(const UrdfJoint& j, int depth = 0) const {
+        if (j.type == UrdfType::fixed && depth > 0) return 0;
+        if (!j.one_dof()) return {};
+        if (const auto q = only_coordinate(j)) return q;
+        const auto mimic = j.element.child("mimic");
+        const UrdfJoint* leader = mimic && depth < 100 ? tree.joint(mimic->text_or("joint", "")) : nullptr;
+        if (leader != nullptr && leader != &j)
+            if (const auto q = locked_at(*leader, depth + 1))
+                return mimic->number_or("multiplier", 1) * *q + mimic->number_or("offset", 0);
+        if (moves_mass(j)) return {};
+        const auto limit = range_of(j);
+        const double lower = limit ? limit->number_or("lower", 0) : 0,
+                     upper = limit ? limit->number_or("upper", 0) : 0;
+        return lower < upper ? std::clamp(0.0, lower, upper) : 0;
+    }
+    bool moves_mass(const UrdfJoint& j) const { return carried[j.child] > 0; }
+
+    void warn_of_lock(const UrdfJoint& j) {
+        if (only_coordinate(j))
+            range_of(j)->warn(warnings, "has an empty range, so the joint is locked",
+                              "give it a range, or make the joint fixed");
+        else if (!moves_mass(j))
+            warnings.add(j.element.place(),
+                         "joint \"" + j.name + "\" moves only links without mass and is locked",
+                         "give the links mass, or make the joint fixed");
+        else
+            j.element.warn(warnings, "mimics a locked joint and is locked, too", "make it fixed");
+    }
+
     // Writes "joint" or "joints" of the body that a joint carries.
     void put_joint(const UrdfJoint& j, Json& body) {
-        static constexpr const char* types[] = {"revolute", "continuous", "prismatic",
-                                                "fixed",    "free",       "planar"};
+        static constexpr const char* types[] = {"revolute", "continuous", "prismatic", "fixed",
+                                                "free",     "planar",     "spherical"};
+        const std::optional<double> held = locked_at(j);
+        if (held || (j.type != UrdfType::fixed && !moves_mass(j))) {
+            warn_of_lock(j);
+            body["joint"] = Json{{"name", j.name}, {"type", "fixed"}};
+            put_pose(body["joint"], held ? pose_at(j, *held) : read_origin(j.element));
+            return;
+        }
         if (j.type == UrdfType::floating && (floating || !tree.is_fixed(j.parent))) {
             body["joints"] = floating_chain(j);
             return;
@@ -129,7 +218,11 @@ struct Importer {
             body.erase("parent");
         }
         put_pose(object, X);
-        if (j.has_axis()) put_axis(j, object);
+        if (j.has_axis()) object["axis"] = to_json(axis_of(j));
+        if (j.type == UrdfType::spherical)
+            if (const auto limit = j.element.child("limit");
+                limit && (limit->has("lower") || limit->has("upper")))
+                limit->warn(warnings, "of a spherical joint is not supported and is ignored", "remove it");
         if (j.type != UrdfType::fixed) {
             put_limits(j, object, warnings);
             put_dynamics(j, object);
@@ -147,13 +240,34 @@ struct Importer {
             return;
         }
         const UrdfJoint& j = joint(l.joint);
-        j.element.warn_others(
-            warnings, {"name", "type"},
-            {"parent", "child", "origin", "axis", "limit", "dynamics", "joint_properties", "mimic"});
+        j.element.warn_others(warnings, {"name", "type"},
+                              {"parent", "child", "origin", "axis", "limit", "dynamics", "joint_properties",
+                               "mimic", "safety_controller", "calibration"});
         if (const auto limit = j.element.child("limit"))
             limit->warn_others(warnings, {"lower", "upper", "effort", "velocity"}, {});
         if (j.parent != tree.root || !root_is_world) body["parent"] = body_name(link(j.parent));
         put_joint(j, body);
+    }
+
+    // A joint that turns a single point mass about itself moves no inertia. The point mass then becomes a ball.
+    void give_inertia(const UrdfLink& l, Json& body) {
+        if (!body.contains("inertia") || body["inertia"] != Json::array({0., 0., 0., 0., 0., 0.})) return;
+        const double mass = body["mass"].get<double>();
+        if (carried[static_cast<size_t>(&l - tree.links.data())] > mass) return;
+        const UrdfType type =
+            l.joint < 0 ? floating ? UrdfType::floating : UrdfType::fixed : joint(l.joint).type;
+        if (type == UrdfType::fixed || type == UrdfType::prismatic) return;
+        Vec3<double> arm = Vec3<double>::Zero();
+        if (body.contains("com"))
+            for (int k = 0; k < 3; ++k)
+                arm[k] = body["com"][k].get<double>();
+        const bool one_axis = l.joint >= 0 && joint(l.joint).has_axis();
+        if (one_axis && axis_of(joint(l.joint)).cross(arm).norm() > 1e-9) return;
+        const double I = solid_ball(mass)(0, 0);
+        body["inertia"] = Json::array({I, I, I, 0., 0., 0.});
+        warnings.add(l.element.place(),
+                     "link \"" + l.name + "\" turns but has no inertia; that of a ball of water is used",
+                     "write its inertia");
     }
 
     void add_body(const UrdfLink& l) {
@@ -163,6 +277,7 @@ struct Importer {
         if (l.joint >= 0) places["/joint"] = places["/joints"] = joint(l.joint).element.place();
         put_carrier(l, body);
         put_inertial(l.element, body, places, warnings);
+        give_inertia(l, body);
         reader.put_shapes(l.element, body, places);
         reader.put_visuals(l.element, body);
         const std::string pointer = add("bodies", std::move(body), l.element);
@@ -191,8 +306,13 @@ struct Importer {
         const XmlAttribute name = mimic["joint"];
         const UrdfJoint* other = tree.joint(name.text());
         if (other == nullptr)
-            name.fail("is not a joint" + suggestion(name.text(), tree.joint_names()), "correct it");
+            return warnings.add(name.place(),
+                                "joint \"" + j.name + "\" mimics \"" + name.text() +
+                                    "\", which is not a joint" + suggestion(name.text(), tree.joint_names()) +
+                                    ", and moves by itself",
+                                "correct the name");
         if (other == &j) name.fail("is the same joint", "name another joint");
+        if (j.type == UrdfType::fixed || locked_at(j)) return;
         for (const UrdfJoint* coupled : {&j, other})
             if (!coupled->one_dof())
                 mimic.fail("couples a joint of type " + coupled->element["type"].text(),
@@ -206,7 +326,7 @@ struct Importer {
 
     void add_motor(const UrdfJoint& j) {
         const auto limit = j.element.child("limit");
-        if (!limit || !j.one_dof() || is_locked(j)) return;
+        if (!limit || !j.one_dof() || locked_at(j)) return;
         const double effort = limit->nonnegative_or("effort", 0);
         if (effort == 0) return;
         Json motor{{"name", j.name},
@@ -227,14 +347,22 @@ bool is_world(const UrdfLink& root) {
 
 ImportedModel import_urdf(const XmlDocument& document, const ImportOptions& options, Warnings& warnings) {
     const XmlElement robot = document.root();
-    robot.warn_others(warnings, {"name", "version"}, {"link", "joint", "material"});
+    robot.warn_others(warnings, {"name", "version"}, {"link", "joint", "material", "transmission", "gazebo"});
+    warn_of_gazebo(robot, warnings);
     const std::filesystem::path file = document.file();
     const UrdfTree tree(robot);
     const UrdfLink& root = tree.links[tree.root];
     const Materials materials = read_materials(robot);
+    for (const XmlElement& part : robot.children())
+        if (part.name() == "link" || part.name() == "joint") warn_of_repeated(part, warnings);
     const bool floating = floats(root, options);
-    Importer importer{tree,     floating, is_world(root), {file.parent_path(), options, materials, warnings},
-                      warnings, {}};
+    Importer importer{tree,
+                      carried_masses(tree),
+                      floating,
+                      is_world(root),
+                      {file.parent_path(), options, materials, warnings},
+                      warnings,
+                      {}};
 
     Json& model = importer.out.model;
     importer.out.places[""] = robot.place();

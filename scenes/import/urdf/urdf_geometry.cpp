@@ -49,8 +49,11 @@ std::optional<std::filesystem::path> LinkReader::mesh(const XmlElement& element,
     if (!found.known_scheme)
         name.fail("is not a path", "use package://, file:// or a path from the robot's folder");
     if (!found.file.empty()) return found.file;
-    warnings.add(name.place(), std::string(role) + " mesh is ignored, because there is no file",
-                 "name its folder with --search", name.word());
+    const std::string what = std::string(role) + " mesh is ignored, because there is no file";
+    if (role == std::string_view("visual"))
+        warnings.note(name.place(), what, "name its folder with --search", name.word());
+    else
+        warnings.add(name.place(), what, "name its folder with --search", name.word());
     return {};
 }
 
@@ -71,6 +74,10 @@ bool LinkReader::put_hull(const XmlElement& element, Json& shape) const {
         return false;
 #endif
     }
+    if (hull.thickness > 0)
+        warnings.add(element["filename"].place(),
+                     "a flat collision mesh is given a thickness of a hundredth of its extent",
+                     "use a mesh with a volume", element["filename"].word());
     if (!hull.convex)
         warnings.add(element.place(),
                      "mesh \"" + element["filename"].word() + "\" is not convex; its convex hull is used",
@@ -84,7 +91,8 @@ bool LinkReader::put_hull(const XmlElement& element, Json& shape) const {
 }
 
 std::optional<Json> LinkReader::shape(const XmlElement& collision) const {
-    collision.warn_others(warnings, {"name"}, {"origin", "geometry"});
+    collision.warn_others(warnings, {"name", "group", "concave"},
+                          {"origin", "geometry", "material", "verbose"});
     const XmlElement g = geometry_of(collision, warnings);
     Transform<double> X = read_origin(collision);
     Json out = Json::object();
@@ -108,7 +116,10 @@ std::optional<Json> LinkReader::shape(const XmlElement& collision) const {
 void LinkReader::put_shapes(const XmlElement& link, Json& body,
                             std::map<std::string, std::string>& places) const {
     const std::optional<XmlElement> contact = link.child("contact");
-    if (contact) contact->warn_others(warnings, {}, {"lateral_friction", "restitution"});
+    if (contact)
+        contact->warn_others(
+            warnings, {},
+            {"lateral_friction", "restitution", "friction_anchor", "contact_cfm", "contact_erp"});
     Json shapes = Json::array();
     for (const XmlElement& collision : link.children("collision")) {
         std::optional<Json> s = shape(collision);
@@ -129,7 +140,6 @@ void LinkReader::put_shapes(const XmlElement& link, Json& body,
 void LinkReader::put_colour(const XmlElement& visual, Json& out) const {
     const auto material = visual.child("material");
     if (!material) return;
-    material->warn_others(warnings, {"name"}, {"color"});
     const std::string name = material->text_or("name", "");
     const auto own = material->child("color");
     const auto named = materials.find(name);
@@ -138,18 +148,17 @@ void LinkReader::put_colour(const XmlElement& visual, Json& out) const {
     else if (named != materials.end())
         out["rgba"] = named->second;
     else
-        material->warn(warnings, "\"" + name + "\" has no colour", "give it a <color>");
+        material->note(warnings, "\"" + name + "\" has no colour", "give it a <color>");
 }
 
 void LinkReader::put_visuals(const XmlElement& link, Json& body) const {
     Json visuals = Json::array();
     for (const XmlElement& visual : link.children("visual")) {
-        visual.warn_others(warnings, {"name"}, {"origin", "geometry", "material"});
         const XmlElement g = geometry_of(visual, warnings);
         Json out = Json::object();
         put_colour(visual, out);
         if (g.name() == "sphere" && g["radius"].number() == 0) {
-            g.warn(warnings, "with radius 0 is invisible and is ignored", "give it a radius");
+            g.note(warnings, "with radius 0 is invisible and is ignored", "give it a radius");
             continue;
         }
         if (g.name() == "mesh") {
@@ -159,7 +168,7 @@ void LinkReader::put_visuals(const XmlElement& link, Json& body) const {
             out["type"] = "mesh", out["file"] = file->string();
             if (!scale.isOnes(0)) out["scale"] = to_json(scale);
         } else if (!put_primitive(g, out)) {
-            g.warn(warnings, "is not a known geometry and is ignored",
+            g.note(warnings, "is not a known geometry and is ignored",
                    "use a box, cylinder, sphere, capsule or mesh");
             continue;
         }

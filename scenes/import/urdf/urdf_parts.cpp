@@ -34,27 +34,31 @@ void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std:
     const Transform<double> X = read_origin(*inertial);
     Mat3<double> I = Mat3<double>::Zero();
     const std::optional<XmlElement> inertia = inertial->child("inertia");
-    if (!inertia && m > 0)
-        inertial->fail("has a mass but no <inertia>", "add it, about the centre of mass, kg m^2");
+    if (!inertia && m > 0) {
+        I = solid_ball(m);
+        inertial->warn(warnings, "has a mass but no <inertia>; that of a ball of water is used",
+                       "add it, about the centre of mass, kg m^2");
+    }
     if (inertia) {
         const double six[] = {(*inertia)["ixx"].number(),   (*inertia)["iyy"].number(),
                               (*inertia)["izz"].number(),   inertia->number_or("ixy", 0),
                               inertia->number_or("ixz", 0), inertia->number_or("iyz", 0)};
         I = inertia_matrix(six);
-        const std::string reason = I.isZero(0) ? "" : unphysical(I);
-        if (!reason.empty())
-            inertia->fail(reason, "use six zeros for a point mass, or the inertia of a solid");
+        if (m > 0 && !I.isZero(0))
+            if (const std::string change = make_physical(I, m); !change.empty())
+                warnings.add(inertia->place(), "inertia of link \"" + link["name"].text() + "\": " + change,
+                             "write that of a solid, or six zeros for a point mass");
         if (m == 0 && !I.isZero(0))
             inertia->warn(warnings, "belongs to a link without mass and is ignored",
                           "give the link mass, or remove the inertia");
-        // about the centre of mass; rotated from the axes of <origin> to those of the link
-        I = Mat3<double>(X.R * I * X.R.transpose());
     }
+    // about the centre of mass; rotated from the axes of <origin> to those of the link
+    I = Mat3<double>(X.R * I * X.R.transpose());
     if (m == 0) return;
     body["mass"] = m;
     if (!X.p.isZero(0)) body["com"] = to_json(X.p);
     body["inertia"] = Json::array({I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2)});
-    places["/mass"] = mass.place(), places["/inertia"] = inertia->place();
+    places["/mass"] = mass.place(), places["/inertia"] = (inertia ? *inertia : *inertial).place();
 }
 
 Materials read_materials(const XmlElement& robot) {

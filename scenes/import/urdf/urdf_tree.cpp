@@ -39,8 +39,8 @@ UrdfTree::UrdfTree(const XmlElement& robot) {
     if (links.empty()) robot.fail("has no <link>", "add one");
     for (const XmlElement& element : robot.children("joint")) {
         const std::string name = new_name(element, joint_index_);
-        const auto type = static_cast<UrdfType>(
-            element["type"].choice({"revolute", "continuous", "prismatic", "fixed", "floating", "planar"}));
+        const auto type = static_cast<UrdfType>(element["type"].choice(
+            {"revolute", "continuous", "prismatic", "fixed", "floating", "planar", "spherical"}));
         const int parent = find_link(element, "parent"), child = find_link(element, "child");
         UrdfLink& link = links[child];
         if (link.joint >= 0)

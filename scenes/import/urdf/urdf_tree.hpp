@@ -10,7 +10,8 @@
 
 namespace costate {
 
-enum class UrdfType { revolute, continuous, prismatic, fixed, floating, planar };
+// `spherical` is an extension of Bullet
+enum class UrdfType { revolute, continuous, prismatic, fixed, floating, planar, spherical };
 
 struct UrdfLink {
     XmlElement element;
@@ -25,8 +26,10 @@ struct UrdfJoint {
     UrdfType type;
     int parent, child;  // links
 
-    bool has_axis() const { return type != UrdfType::fixed && type != UrdfType::floating; }
-    bool one_dof() const { return has_axis() && type != UrdfType::planar; }
+    bool has_axis() const { return one_dof() || type == UrdfType::planar; }
+    bool one_dof() const {
+        return type == UrdfType::revolute || type == UrdfType::continuous || type == UrdfType::prismatic;
+    }
 };
 
 struct UrdfTree {

@@ -54,13 +54,22 @@ const char* parsing_error(tinyxml2::XMLError error) {
 
 }  // namespace
 
-void Warnings::add(const std::string& place, const std::string& what, const std::string& remedy,
-                   const std::string& example) {
-    const auto same = [&](const Entry& e) { return e.what == what && e.remedy == remedy; };
+void Warnings::enter(Entry entry) {
+    const auto same = [&](const Entry& e) { return e.what == entry.what && e.remedy == entry.remedy; };
     if (const auto it = std::find_if(entries_.begin(), entries_.end(), same); it != entries_.end())
         return void(++it->more);
-    entries_.push_back({place, what, remedy, example});
-    if (strict_) throw SceneError(lines().front());
+    entries_.push_back(std::move(entry));
+}
+
+void Warnings::note(const std::string& place, const std::string& what, const std::string& remedy,
+                    const std::string& example) {
+    enter({place, what, remedy, example});
+}
+
+void Warnings::add(const std::string& place, const std::string& what, const std::string& remedy,
+                   const std::string& example) {
+    enter({place, what, remedy, example});
+    if (strict_) throw SceneError(lines().back());
 }
 
 std::vector<std::string> Warnings::lines() const {
@@ -76,7 +85,8 @@ std::vector<std::string> Warnings::lines() const {
 }
 
 void XmlAttribute::fail(const std::string& what, const std::string& remedy) const {
-    fail_at(*file_, line_, name_ + "=" + shortened(text_) + " of <" + element_ + "> " + what + "; " + remedy);
+    fail_at(source_->file, line_,
+            name_ + "=" + shortened(text_) + " of <" + element_ + "> " + what + "; " + remedy);
 }
 
 std::string XmlAttribute::word() const {
@@ -85,28 +95,48 @@ std::string XmlAttribute::word() const {
     return std::string(text);
 }
 
-std::vector<double> XmlAttribute::numbers(size_t least, size_t most) const {
+std::vector<double> XmlAttribute::all_numbers(size_t most, bool commas) const {
     std::vector<double> out;
-    std::string_view rest = trimmed(text_);
-    while (!rest.empty()) {
-        if (out.size() == most) break;
+    std::string spaced = text_;
+    if (commas) std::replace(spaced.begin(), spaced.end(), ',', ' ');
+    std::string_view rest = trimmed(spaced);
+    while (!rest.empty() && out.size() <= most) {
         const std::string_view token = rest.substr(0, rest.find_first_of(white));
         const std::string_view digits =
             token.substr(token.size() > 1 && token[0] == '+' && token[1] != '-' ? 1 : 0);
         double x = 0;
-        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), x);
+        auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), x);
         if (error == std::errc::result_out_of_range || (error == std::errc() && !std::isfinite(x)))
             fail("is beyond the range of numbers", "use finite numbers");
+        const bool full_stop =
+            std::string_view(end, digits.data() + digits.size()) == "." && source_->warnings != nullptr;
+        if (error == std::errc() && full_stop) {
+            source_->warnings->note(place(), "the full stop after a number is ignored in", "remove it",
+                                    name_ + "=\"" + text_ + "\"");
+            ++end;
+        }
         if (error != std::errc() || end != digits.data() + digits.size())
             fail("is not a list of numbers", "write numbers with spaces between them");
         out.push_back(x);
         rest = trimmed(rest.substr(token.size()));
     }
-    if (out.size() >= least && rest.empty()) return out;
+    return out;
+}
+
+std::vector<double> XmlAttribute::numbers(size_t least, size_t most) const {
+    // Commas only count as separators if they give the right number of numbers: "0,5" is not 0 and 5.
+    const bool commas = source_->warnings != nullptr && text_.find(',') != std::string::npos && least > 1;
+    const std::vector<double> out = all_numbers(most, commas);
+    if (out.size() >= least && out.size() <= most) {
+        if (commas)
+            source_->warnings->note(place(), "commas between numbers are read as spaces in", "write spaces",
+                                    name_ + "=\"" + text_ + "\"");
+        return out;
+    }
     std::string remedy = "write ";
     remedy += std::to_string(least);
     if (most > least) remedy.append(" to ").append(std::to_string(most));
-    fail(rest.empty() ? "has too few numbers" : "has too many numbers", remedy);
+    fail(out.size() < least ? "has too few numbers" : "has too many numbers", remedy);
 }
 
 double XmlAttribute::number() const { return numbers(1)[0]; }
@@ -135,7 +165,11 @@ std::int64_t XmlAttribute::integer(std::int64_t lower, std::int64_t upper) const
 bool XmlAttribute::boolean() const { return choice({"false", "true", "0", "1"}) % 2 == 1; }
 
 Vec3<double> XmlAttribute::vec3() const {
-    const std::vector<double> x = numbers(3);
+    const bool forgiving = source_->warnings != nullptr && text_.find(',') == std::string::npos;
+    const std::vector<double> x = numbers(3, forgiving ? 4 : 3);
+    if (x.size() > 3)
+        source_->warnings->add(place(), "only the first three numbers are read of", "write three",
+                               name_ + "=\"" + text_ + "\"");
     return {x[0], x[1], x[2]};
 }
 
@@ -156,28 +190,35 @@ std::string XmlElement::text() const {
 }
 
 void XmlElement::fail(const std::string& what, const std::string& remedy) const {
-    fail_at(*file_, line(), in_brackets(name()) + " " + what + "; " + remedy);
+    fail_at(source_->file, line(), in_brackets(name()) + " " + what + "; " + remedy);
 }
 
 void XmlElement::warn(Warnings& warnings, const std::string& what, const std::string& remedy) const {
     warnings.add(place(), in_brackets(name()) + " " + what, remedy);
 }
 
+void XmlElement::note(Warnings& warnings, const std::string& what, const std::string& remedy) const {
+    warnings.note(place(), in_brackets(name()) + " " + what, remedy);
+}
+
 std::optional<XmlAttribute> XmlElement::find(const char* attribute) const {
     const tinyxml2::XMLAttribute* a = element_->FindAttribute(attribute);
-    if (a == nullptr) return {};
-    return XmlAttribute(a->Name(), a->Value(), name(), *file_, a->GetLineNum());
+    if (a == nullptr || trimmed(a->Value()).empty()) return {};
+    return XmlAttribute(a->Name(), a->Value(), name(), *source_, a->GetLineNum());
 }
 
 XmlAttribute XmlElement::operator[](const char* attribute) const {
     if (auto a = find(attribute)) return *a;
+    if (const tinyxml2::XMLAttribute* a = element_->FindAttribute(attribute))
+        XmlAttribute(a->Name(), a->Value(), name(), *source_, a->GetLineNum())
+            .fail("is empty", "fill it in or remove it");
     fail(std::string("has no \"") + attribute + "\"", "add it");
 }
 
 std::vector<XmlAttribute> XmlElement::attributes() const {
     std::vector<XmlAttribute> out;
     for (const tinyxml2::XMLAttribute* a = element_->FirstAttribute(); a != nullptr; a = a->Next())
-        out.emplace_back(a->Name(), a->Value(), name(), *file_, a->GetLineNum());
+        out.emplace_back(a->Name(), a->Value(), name(), *source_, a->GetLineNum());
     return out;
 }
 
@@ -204,7 +245,7 @@ Vec3<double> XmlElement::vec3_or(const char* attribute, const Vec3<double>& othe
 std::vector<XmlElement> XmlElement::children() const {
     std::vector<XmlElement> out;
     for (const auto* e = element_->FirstChildElement(); e != nullptr; e = e->NextSiblingElement())
-        out.emplace_back(*e, *file_);
+        out.emplace_back(*e, *source_);
     return out;
 }
 
@@ -217,7 +258,6 @@ std::vector<XmlElement> XmlElement::children(std::string_view name) const {
 
 std::optional<XmlElement> XmlElement::child(std::string_view name) const {
     const std::vector<XmlElement> found = children(name);
-    if (found.size() > 1) found[1].fail("is given a second time", "keep one of them");
     return found.empty() ? std::nullopt : std::optional(found[0]);
 }
 
@@ -242,10 +282,10 @@ void XmlElement::warn_others(Warnings& warnings, std::initializer_list<const cha
             left_out(e.place(), in_brackets(e.name()) + " in " + in_brackets(name()));
 }
 
-XmlDocument::XmlDocument(const std::string& text, const std::string& file)
-    : file_(std::make_unique<const std::string>(file)),
+XmlDocument::XmlDocument(const std::string& given, const std::string& file, Warnings* warnings)
+    : source_(new XmlSource{file, warnings}),
       document_(std::make_unique<tinyxml2::XMLDocument>()) {
-    check_xml_text(text, file);
+    const std::string text = checked_xml_text(given, file, warnings);
     if (const tinyxml2::XMLError error = document_->Parse(text.data(), text.size());
         error != tinyxml2::XML_SUCCESS)
         fail_at(file, document_->ErrorLineNum(), std::string("broken XML: ") + parsing_error(error));
@@ -258,9 +298,9 @@ XmlDocument::XmlDocument(const std::string& text, const std::string& file)
 XmlDocument::~XmlDocument() = default;
 XmlDocument::XmlDocument(XmlDocument&&) noexcept = default;
 
-XmlElement XmlDocument::root() const { return {*document_->RootElement(), *file_}; }
+XmlElement XmlDocument::root() const { return {*document_->RootElement(), *source_}; }
 
-XmlDocument read_xml(const std::filesystem::path& file) {
+XmlDocument read_xml(const std::filesystem::path& file, Warnings* warnings) {
     std::error_code error;
     const std::string name = file.string();
     if (!std::filesystem::is_regular_file(file, error))
@@ -271,7 +311,7 @@ XmlDocument read_xml(const std::filesystem::path& file) {
     std::ifstream in(file, std::ios::binary);
     if (!in) throw SceneError(one_line(name + ": cannot be read; check its permissions"));
     const std::string text{std::istreambuf_iterator<char>(in), {}};
-    return {text, name};
+    return {text, name, warnings};
 }
 
 }  // namespace costate

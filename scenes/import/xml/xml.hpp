@@ -22,13 +22,17 @@ namespace costate {
 
 inline constexpr size_t max_xml_bytes = 64 << 20, max_xml_elements = 1'000'000;
 
-// Warnings about what an importer ignored or replaced. The same warning at several places becomes one line
-// with the `example` of the first place.
+// Warnings about what an importer ignored, replaced or guessed. The same warning at several places becomes one
+// line with the `example` of the first place.
 class Warnings {
 public:
-    explicit Warnings(bool strict = false) : strict_(strict) {}  // strict: the first warning is an error
+    explicit Warnings(bool strict = false) : strict_(strict) {}
+    // Something that may change the motion; an error if strict
     void add(const std::string& place, const std::string& what, const std::string& remedy,
              const std::string& example = "");
+    // Something that cannot change the motion, such as a colour
+    void note(const std::string& place, const std::string& what, const std::string& remedy,
+              const std::string& example = "");
     std::vector<std::string> lines() const;
     bool empty() const { return entries_.empty(); }
 
@@ -37,24 +41,32 @@ private:
         std::string place, what, remedy, example;
         int more = 0;  // further places
     };
+    void enter(Entry entry);
     std::vector<Entry> entries_;
     bool strict_;
+};
+
+// The file of a document. With `warnings`, slips that leave no doubt about the meaning are warnings instead of
+// errors: bytes that are not UTF-8, commas between numbers, numbers beyond those of a vector.
+struct XmlSource {
+    std::string file;  // its name in messages
+    Warnings* warnings = nullptr;
 };
 
 // One attribute, copied: it may outlive its element, for example as a default.
 class XmlAttribute {
 public:
-    XmlAttribute(std::string name, std::string text, std::string element, const std::string& file, int line)
+    XmlAttribute(std::string name, std::string text, std::string element, const XmlSource& source, int line)
         : name_(std::move(name)),
           text_(std::move(text)),
           element_(std::move(element)),
-          file_(&file),
+          source_(&source),
           line_(line) {}
 
     const std::string& name() const { return name_; }
     const std::string& text() const { return text_; }
     int line() const { return line_; }
-    std::string place() const { return *file_ + ":" + std::to_string(line_); }
+    std::string place() const { return source_->file + ":" + std::to_string(line_); }
     [[noreturn]] void fail(const std::string& what, const std::string& remedy) const;
 
     std::string word() const;  // a text that is not empty
@@ -69,26 +81,30 @@ public:
     int choice(std::initializer_list<const char*> names) const;  // index of the text among the names
 
 private:
+    // All numbers of the text. With `commas`, a comma also separates numbers.
+    std::vector<double> all_numbers(size_t most, bool commas) const;
+
     std::string name_, text_, element_;
-    const std::string* file_;
+    const XmlSource* source_;
     int line_;
 };
 
 // An element of a document, which must outlive it. Attributes are accessed like the members of a JSON object
-// (scenes/format/json.hpp).
+// (scenes/format/json.hpp). An attribute without text counts as absent.
 class XmlElement {
 public:
-    XmlElement(const tinyxml2::XMLElement& element, const std::string& file)
+    XmlElement(const tinyxml2::XMLElement& element, const XmlSource& source)
         : element_(&element),
-          file_(&file) {}
+          source_(&source) {}
 
     std::string name() const;
     int line() const;
-    const std::string& file() const { return *file_; }
-    std::string place() const { return *file_ + ":" + std::to_string(line()); }
+    const std::string& file() const { return source_->file; }
+    std::string place() const { return source_->file + ":" + std::to_string(line()); }
     std::string text() const;  // between its tags, trimmed
     [[noreturn]] void fail(const std::string& what, const std::string& remedy) const;
     void warn(Warnings& warnings, const std::string& what, const std::string& remedy) const;
+    void note(Warnings& warnings, const std::string& what, const std::string& remedy) const;
 
     // Attributes
     bool has(const char* attribute) const { return find(attribute).has_value(); }
@@ -103,8 +119,8 @@ public:
     // Children
     std::vector<XmlElement> children() const;
     std::vector<XmlElement> children(std::string_view name) const;
-    std::optional<XmlElement> child(std::string_view name) const;  // fails if there are several
-    XmlElement only(std::string_view name) const;                  // fails unless there is exactly one
+    std::optional<XmlElement> child(std::string_view name) const;  // the first one
+    XmlElement only(std::string_view name) const;                  // the first one; fails if there is none
 
     // Warns of every attribute and child that is not in these lists: they are not supported.
     void warn_others(Warnings& warnings, std::initializer_list<const char*> attributes,
@@ -114,24 +130,26 @@ public:
 
 private:
     const tinyxml2::XMLElement* element_;
-    const std::string* file_;
+    const XmlSource* source_;
 };
 
 // A parsed file. Moving the document keeps its elements valid.
 class XmlDocument {
 public:
-    XmlDocument(const std::string& text, const std::string& file);  // `file` is the name in messages
+    // `file` is the name in messages. For `warnings`, which must outlive the document, see XmlSource.
+    XmlDocument(const std::string& text, const std::string& file, Warnings* warnings = nullptr);
     ~XmlDocument();
     XmlDocument(XmlDocument&&) noexcept;
 
-    const std::string& file() const { return *file_; }
+    const std::string& file() const { return source_->file; }
+    Warnings* warnings() const { return source_->warnings; }
     XmlElement root() const;
 
 private:
-    std::unique_ptr<const std::string> file_;
+    std::unique_ptr<const XmlSource> source_;
     std::unique_ptr<tinyxml2::XMLDocument> document_;
 };
 
-XmlDocument read_xml(const std::filesystem::path& file);
+XmlDocument read_xml(const std::filesystem::path& file, Warnings* warnings = nullptr);
 
 }  // namespace costate

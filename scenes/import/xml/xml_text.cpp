@@ -43,9 +43,42 @@ std::string declared_encoding(const std::string& text) {
     return head.substr(quote + 1, head.find(head[quote], quote + 1) - quote - 1);
 }
 
+bool is_control(char c) {
+    return (static_cast<unsigned char>(c) < 32 && c != '\t' && c != '\n' && c != '\r') || c == 127;
+}
+
+bool is_control_or_white(char c) { return is_control(c) || std::isspace(static_cast<unsigned char>(c)); }
+
+// The text with spaces for control characters, and with other bytes than UTF-8 read as Latin-1.
+std::string repaired(const std::string& text, const std::string& file, Warnings& warnings) {
+    std::string out;
+    out.reserve(text.size());
+    int line = 1;
+    const auto note = [&](const char* what, const char* remedy) {
+        warnings.note(file + ":" + std::to_string(line), what, remedy);
+    };
+    for (size_t i = 0; i < text.size();) {
+        line += text[i] == '\n';
+        const size_t length = character_length(text, i);
+        const auto byte = static_cast<unsigned char>(text[i]);
+        if (length == 0) {
+            note("the file is not UTF-8 and is read as Latin-1", "save it as UTF-8");
+            out += static_cast<char>(0xc0 | byte >> 6);
+            out += static_cast<char>(0x80 | (byte & 0x3f));
+        } else if (is_control(text[i]) && text[i] != '\0') {
+            note("a control character is read as a space", "remove it");
+            out += ' ';
+        } else {
+            out.append(text, i, length);
+        }
+        i += std::max<size_t>(length, 1);
+    }
+    return out;
+}
+
 }  // namespace
 
-void check_xml_text(const std::string& text, const std::string& file) {
+std::string checked_xml_text(std::string text, const std::string& file, Warnings* warnings) {
     if (text.size() > max_xml_bytes)
         fail_at(text, 0, file,
                 "is larger than " + std::to_string(max_xml_bytes >> 20) + " MB; name a robot description");
@@ -53,11 +86,18 @@ void check_xml_text(const std::string& text, const std::string& file) {
     if (start.starts_with("\xff\xfe") || start.starts_with("\xfe\xff") ||
         start.starts_with(std::string_view("<\0", 2)) || start.starts_with(std::string_view("\0<", 2)))
         fail_at(text, 0, file, "is UTF-16; save it as UTF-8");
+    if (const auto end = std::find(text.rbegin(), text.rend(), '>').base();
+        end != text.begin() && std::any_of(end, text.end(), is_control) &&
+        std::all_of(end, text.end(), is_control_or_white))
+        text.erase(end, text.end());
+    const std::string_view head = std::string_view(text).substr(0, 200);
+    const bool repairs = warnings != nullptr && head.find('<') != head.npos;
+    if (repairs) text = repaired(text, file, *warnings);
     bool ascii = true;
     size_t elements = 0;
     for (size_t i = text.starts_with("\xef\xbb\xbf") ? 3 : 0; i < text.size();) {  // after a byte-order mark
-        const unsigned char c = static_cast<unsigned char>(text[i]);
-        if ((c < 32 && c != '\t' && c != '\n' && c != '\r') || c == 127)
+        const char c = text[i];
+        if (is_control(c))
             fail_at(text, i, file, "is a binary file; name a robot description, which is text");
         if (c == '<' && ++elements > 2 * max_xml_elements)  // two tags per element
             fail_at(text, i, file,
@@ -68,12 +108,15 @@ void check_xml_text(const std::string& text, const std::string& file) {
         i += length;
     }
     const std::string encoding = declared_encoding(text);
-    if (encoding != "utf-8" && encoding != "utf8" && encoding != "us-ascii" && encoding != "ascii" && !ascii)
+    const bool latin = repairs && encoding == "iso-8859-1";
+    if (!latin && encoding != "utf-8" && encoding != "utf8" && encoding != "us-ascii" &&
+        encoding != "ascii" && !ascii)
         fail_at(text, 0, file, "declares the encoding " + encoding.substr(0, 40) + "; save it as UTF-8");
     for (const char* kind : {"<!DOCTYPE", "<!ENTITY"})
         if (const size_t at = text.find(kind); at != std::string::npos)
             fail_at(text, at, file,
                     std::string("has a ") + kind + "> declaration, which is not allowed; remove it");
+    return text;
 }
 
 }  // namespace costate

@@ -1,0 +1,416 @@
+// Robot files with slips that other software accepts: what is read, what the warning says, and that "strict"
+// refuses what changes the motion.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "adjoint/rollout/rollout.hpp"
+#include "adjoint/rollout/simulation.hpp"
+#include "scenes/format/inertia.hpp"
+#include "tests/support/mjcf_text.hpp"
+#include "tests/support/urdf_text.hpp"
+
+namespace costate::test {
+namespace {
+
+// The model of a URDF text, which must give exactly one warning that contains `warning` (empty: none), and must
+// be refused if strict, unless the warning cannot change the motion.
+Json repaired_urdf(const std::string& text, const std::string& warning, bool harmless = false) {
+    CAPTURE(text);
+    const ImportedModel imported = import_text(text);
+    REQUIRE(imported.warnings.size() == (warning.empty() ? 0 : 1));
+    if (!warning.empty()) {
+        CAPTURE(imported.warnings[0]);
+        CHECK(imported.warnings[0].find(warning) != std::string::npos);
+    }
+    ImportOptions strict;
+    strict.strict = true;
+    CHECK((urdf_complaint(text, strict) == "") == (harmless || warning.empty()));
+    return imported.model;
+}
+
+// The same for the content of <mujoco>
+MjcfText repaired_mjcf(const std::string& inside, const std::string& warning, bool harmless = false) {
+    CAPTURE(inside);
+    const MjcfText m = mjcf(inside);
+    REQUIRE(m.warnings.size() == (warning.empty() ? 0 : 1));
+    if (!warning.empty()) {
+        CAPTURE(m.warnings[0]);
+        CHECK(m.warnings[0].find(warning) != std::string::npos);
+    }
+    CHECK((complaint([&] { mjcf(inside, true); }) == "no complaint") == (harmless || warning.empty()));
+    return m;
+}
+
+const std::string link_a = urdf_link("a"), link_b = urdf_link("b");
+
+std::string joint_of(const std::string& type, const std::string& content) {
+    return urdf_robot(link_a + link_b + urdf_joint("j", type, "a", "b", content));
+}
+
+VecX<double> end_of(const Scene& scene) {
+    Simulation simulation(scene.world, scene.objective);
+    Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
+    VecX<double> last;
+    rollout.forward(scene.theta, scene.x0, scene.z0, [&](int, const double* x, const double*) {
+        last = Eigen::Map<const VecX<double>>(x, scene.world.nx());
+    });
+    return last;
+}
+
+TEST_CASE("repairs: inertias of no solid become near ones of the same axes") {
+    const auto repaired = [](const Vec3<double>& moments, double mass = 1) {
+        // in turned axes, to see that they are kept
+        const Mat3<double> R = Eigen::AngleAxisd(0.7, Vec3<double>(1, 2, 3).normalized()).toRotationMatrix();
+        Mat3<double> I = R * moments.asDiagonal() * R.transpose();
+        const bool changed = !make_physical(I, mass).empty();
+        const Mat3<double> back = R.transpose() * I * R;
+        CHECK((back - Mat3<double>(back.diagonal().asDiagonal())).norm() < 1e-12 * back.norm());
+        CHECK(unphysical(I) == "");
+        return std::pair(Vec3<double>(back.diagonal()), changed);
+    };
+    const auto close = [](const std::pair<Vec3<double>, bool>& result, const Vec3<double>& wanted,
+                          bool changed) {
+        CAPTURE(result.first.transpose());
+        CHECK((result.first - wanted).norm() < 1e-12 * wanted.norm());
+        CHECK(result.second == changed);
+    };
+    close(repaired({1, 2, 2.5}), {1, 2, 2.5}, false);
+    close(repaired({1e-9, 2, 2}), {1e-9, 2, 2}, false);  // thin, but a solid
+    // The nearest that obeys the triangle inequality: t (1, 1, -1) with 3 t = 4 - 1 - 2
+    close(repaired({1, 2, 4}), {4. / 3, 7. / 3, 11. / 3}, true);
+    close(repaired({1, 1, 2 + 1e-7}), {1, 1, 2 + 1e-7}, false);  // digits of a decimal
+    close(repaired({-1, 2, 2}), {0.002, 2, 2}, true);
+    close(repaired({0, 2, 2}), {2e-6, 2, 2}, false);
+    close(repaired({-1e-7, 2, 2}), {2e-6, 2, 2}, false);
+    // A ball of water of 4/3 pi 0.3^3 1000 kg has the radius 0.3 m
+    const double mass = 4. / 3 * std::acos(-1.0) * 27;
+    close(repaired({-1, -2, -3}, mass), Vec3<double>::Constant(0.4 * mass * 0.09), true);
+    close(repaired({0, 0, -3}, mass), Vec3<double>::Constant(0.4 * mass * 0.09), true);
+}
+
+TEST_CASE("repairs: inertias in URDF and MJCF") {
+    const auto urdf = [](const std::string& inertia) {
+        return urdf_robot(urdf_link("a", "<inertial><mass value='1'/><inertia " + inertia + "/></inertial>"));
+    };
+    const Json a =
+        repaired_urdf(urdf("ixx='1' iyy='2' izz='4'"),
+                      "inertia of link \"a\": its principal moments 1, 2, 4 are those of no solid and "
+                      "become 1.33333, 2.33333, 3.66667; write that of a solid");
+    CHECK(json_equals(a["bodies"][0]["inertia"], {4. / 3, 7. / 3, 11. / 3, 0, 0, 0}));
+    repaired_urdf(urdf("ixx='1' iyy='1' izz='2.000001'"), "");
+    const double ball = solid_ball(1)(0, 0);
+    CHECK(json_equals(
+        repaired_urdf(urdf_robot(urdf_link("a", "<inertial><mass value='1'/></inertial>")),
+                      "has a mass but no <inertia>; that of a ball of water is used")["bodies"][0]["inertia"],
+        {ball, ball, ball, 0, 0, 0}));
+    const MjcfText m = repaired_mjcf(
+        "<worldbody><body name='b'><joint/><inertial pos='0 0 0' mass='1' diaginertia='1 2 "
+        "4'/></body></worldbody>",
+        "inertia of body \"b\": its principal moments 1, 2, 4 are those of no solid and become 1.33333");
+    CHECK(json_equals(m.body(0)["inertia"], {4. / 3, 7. / 3, 11. / 3, 0, 0, 0}));
+    // balanceinertia is MuJoCo's rule, and needs no warning
+    const MjcfText balanced = repaired_mjcf(
+        "<compiler balanceinertia='true'/><worldbody><body name='b'><joint/><inertial pos='0 0 0' mass='1' "
+        "diaginertia='1 2 4'/></body></worldbody>",
+        "");
+    CHECK(json_equals(balanced.body(0)["inertia"], {7. / 3, 7. / 3, 7. / 3, 0, 0, 0}));
+    CHECK_FALSE(
+        repaired_mjcf("<worldbody><body><joint/><inertial mass='1' diaginertia='1 1 1'/></body></worldbody>",
+                      "has no \"pos\"; the centre of mass is put at the body's origin")
+            .body(0)
+            .contains("com"));
+}
+
+TEST_CASE("repairs: a point mass that turns about itself becomes a ball, others stay points") {
+    const std::string point = "<mass value='1'/><inertia ixx='0' iyy='0' izz='0'/></inertial>";
+    const double ball = solid_ball(1)(0, 0);
+    const Json free =
+        repaired_urdf(urdf_robot(urdf_link("a", "<inertial>" + point)), "turns but has no inertia");
+    CHECK(json_equals(free["bodies"][0]["inertia"], {ball, ball, ball, 0, 0, 0}));
+    const auto hinged = [&](const std::string& xyz) {
+        return urdf_robot(link_a + urdf_link("b", "<inertial><origin xyz='" + xyz + "'/>" + point) +
+                          urdf_joint("j", "continuous", "a", "b", "<axis xyz='0 0 1'/>"));
+    };
+    CHECK(repaired_urdf(hinged("0 0 1"), "turns but has no inertia")["bodies"][1]["inertia"][0] == ball);
+    CHECK(repaired_urdf(hinged("1 0 0"), "")["bodies"][1]["inertia"][0] == 0);
+}
+
+TEST_CASE("repairs: joints that move no mass are locked, and the rest moves as without them") {
+    const std::string limits = "<axis xyz='0 0 1'/><limit lower='-1' upper='1' effort='5' velocity='2'/>";
+    const std::string arm =
+        "<link name='world'/>" +
+        urdf_link(
+            "b",
+            "<inertial><origin xyz='0 1 0'/><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial>") +
+        urdf_joint("swing", "continuous", "world", "b", "<origin xyz='0 1 0'/><axis xyz='1 0 0'/>");
+    const std::string finger =
+        urdf_link("finger", "") + urdf_joint("grip", "revolute", "b", "finger", limits);
+    const Json model =
+        repaired_urdf(urdf_robot(arm + finger), "joint \"grip\" moves only links without mass and is locked");
+    CHECK(model["bodies"][1]["joint"]["type"] == "fixed");
+    CHECK(model.value("actuators", Json::array()).empty());
+    const auto run = [](const std::string& text) {
+        const ScratchFolder folder("repairs");
+        return end_of(load_scene(folder.write("robot.urdf", text).string(), 200));
+    };
+    const VecX<double> with = run(urdf_robot(arm + finger)), without = run(urdf_robot(arm));
+    CHECK(with == without);
+    CHECK(without.norm() > 0.1);
+
+    const MjcfText m = repaired_mjcf(
+        "<worldbody><body name='b'><joint name='j'/><site name='s'/></body>"
+        "<body><freejoint/><geom size='.1'/></body></worldbody>"
+        "<actuator><motor joint='j'/></actuator><keyframe><key qpos='1 0 0 0 1 0 0 0'/></keyframe>",
+        "body \"b\" moves, but neither it nor any body it carries has mass; its joints are locked");
+    CHECK(m.body(0)["joint"]["locked"] == true);
+    CHECK(m.scene().world.nv() == 6);
+}
+
+TEST_CASE("repairs: limits of URDF joints, as Bullet reads them") {
+    const Json loose = repaired_urdf(joint_of("revolute", "<limit lower='1' upper='-1' effort='2'/>"),
+                                     "lower end above the upper end, so the joint moves without limits");
+    CHECK_FALSE(loose["bodies"][1]["joint"].contains("limits"));
+    CHECK(loose["actuators"].size() == 1);
+    // A range of one number holds the joint there
+    const Json held = repaired_urdf(
+        joint_of("prismatic",
+                 "<origin xyz='1 0 0'/><axis xyz='0 1 0'/><limit lower='2' upper='2' effort='2'/>"),
+        "has an empty range, so the joint is locked");
+    CHECK(held["bodies"][1]["joint"]["type"] == "fixed");
+    CHECK(json_equals(held["bodies"][1]["joint"]["position"], {1, 2, 0}));
+    CHECK_FALSE(held.contains("actuators"));
+    const double half = std::acos(-1.0) / 4;
+    const Json turned =
+        repaired_urdf(joint_of("revolute", "<axis xyz='0 0 2'/><limit lower='" + std::to_string(2 * half) +
+                                               "' upper='" + std::to_string(2 * half) + "'/>"),
+                      "has an empty range");
+    CHECK(std::abs(turned["bodies"][1]["joint"]["quaternion"][3].get<double>() - std::sin(half)) < 1e-6);
+    // What mimics a held joint is held at the place that follows from it
+    const std::string follower =
+        urdf_link("c") + urdf_joint("k", "prismatic", "a", "c",
+                                    "<axis xyz='0 0 1'/><mimic joint='j' multiplier='3' "
+                                    "offset='0.5'/>");
+    const std::string leader = urdf_joint("j", "prismatic", "a", "b", "<limit lower='2' upper='2'/>");
+    const ImportedModel both = import_text(urdf_robot(link_a + link_b + leader + follower));
+    CHECK(both.warnings.size() == 2);
+    CHECK(json_equals(both.model["bodies"][2]["joint"]["position"], {0, 0, 6.5}));
+}
+
+TEST_CASE("repairs: spherical joints of Bullet, repeated elements, mimics of unknown joints") {
+    const Json ball = repaired_urdf(joint_of("spherical", "<limit lower='0.2' upper='.8'/>"),
+                                    "<limit> of a spherical joint is not supported");
+    CHECK(ball["bodies"][1]["joint"]["type"] == "spherical");
+    const Json two = repaired_urdf(joint_of("continuous", "<axis xyz='0 1 0'/>\n<axis xyz='0 0 1'/>"),
+                                   "<axis> is given a second time; the first one counts");
+    CHECK(json_equals(two["bodies"][1]["joint"]["axis"], {0, 1, 0}));
+    const Json alone = repaired_urdf(joint_of("continuous", "<mimic joint='i'/>"),
+                                     "joint \"j\" mimics \"i\", which is not a joint");
+    CHECK_FALSE(alone.contains("equalities"));
+}
+
+TEST_CASE("repairs: numbers with commas, full stops or a fourth one; empty attributes; odd bytes") {
+    const auto at = [](const Json& model) { return model["bodies"][1]["joint"]["position"]; };
+    CHECK(json_equals(at(repaired_urdf(joint_of("continuous", "<origin xyz='0.07, 0, -0.69'/>"),
+                                       "commas between numbers are read as spaces", true)),
+                      {0.07, 0, -0.69}));
+    CHECK(json_equals(at(repaired_urdf(joint_of("continuous", "<origin xyz='1 -2. 3.5.'/>"),
+                                       "the full stop after a number is ignored", true)),
+                      {1, -2, 3.5}));
+    CHECK(json_equals(at(repaired_urdf(joint_of("continuous", "<origin xyz='1 2 3 4'/>"),
+                                       "only the first three numbers are read")),
+                      {1, 2, 3}));
+    // A decimal comma is not a separator
+    refuse_urdf(joint_of("continuous", "<origin xyz='1,5 0 0'/>"), 4, "has too many numbers", "write 3");
+    refuse_urdf(joint_of("continuous", "<dynamics damping='0,5'/>"), 4, "is not a list of numbers", "write");
+    repaired_urdf(joint_of("continuous", "<dynamics damping=' '/>"), "", true);
+    repaired_mjcf(one_body("<geom size='.1' mass='1' rgba=''/>"), "");
+    repaired_urdf(urdf_robot(link_a) + '\0' + "\n", "");
+    repaired_urdf(
+        "<!-- Gr\xfc\xdf"
+        "e -->\n" +
+            urdf_robot(link_a),
+        "is not UTF-8 and is read as Latin-1", true);
+    repaired_urdf("<!-- a\x01 -->\n" + urdf_robot(link_a), "a control character is read as a space", true);
+}
+
+TEST_CASE("repairs: what cannot change the motion is passed over, what can is said") {
+    const std::string extras =
+        "<transmission><actuator name='m'/></transmission><gazebo reference='a'><sensor name='s'/>"
+        "<material>Gazebo/Blue</material></gazebo>";
+    const std::string link = urdf_link(
+        "a", urdf_inertial() +
+                 "<collision><geometry><sphere radius='1'/></geometry><material name='m'/></collision>"
+                 "<visual><geometry><teapot/></geometry></visual>");
+    repaired_urdf(urdf_robot(link + extras), "<teapot> is not a known geometry", true);
+    repaired_urdf(joint_of("continuous", "<safety_controller k_velocity='1'/>"), "");
+    repaired_urdf(urdf_robot(link_a + "<gazebo reference='a'><mu1>0.3</mu1></gazebo>"),
+                  "<mu1> in <gazebo> is not supported");
+    repaired_mjcf("<sensor><gyro site='s'/></sensor>" + one_body(""), "");
+}
+
+TEST_CASE("repairs: files in which nothing moves load, and can stand in a scene") {
+    const std::string table =
+        urdf_robot(urdf_link("t", "<collision><geometry><box size='1 1 0.2'/></geometry></collision>"));
+    const ScratchFolder folder("repairs");
+    const Scene alone = load_scene(folder.write("table.urdf", table).string(), 10);
+    CHECK(alone.world.nv() == 0);
+    REQUIRE(alone.warnings.size() == 1);
+    CHECK(alone.warnings[0].find("no body can move, so a simulation changes nothing") != std::string::npos);
+    CHECK(end_of(alone).size() == 0);
+    folder.write("scene.json", R"({"steps": 400, "models": [{"name": "table", "file": "table.urdf"},
+        {"name": "ball", "position": [0, 0, 0.35], "model": {"bodies": [{"name": "ball", "joint": {"type": "free"},
+         "mass": 1, "inertia": [0.1, 0.1, 0.1, 0, 0, 0], "shapes": [{"type": "sphere", "radius": 0.2}]}]}}]})");
+    const VecX<double> end = end_of(load_scene(folder.path("scene.json").string()));
+    CHECK(std::abs(end[2] - 0.3) < 1e-3);  // the ball lies on the table
+
+    for (const char* text : {"<mujoco/>", "<mujoco><worldbody><geom size='1'/></worldbody></mujoco>",
+                             "<mujocoinclude><asset/></mujocoinclude>"}) {
+        const Scene scene = load_scene(folder.write("floor.xml", text).string(), 3);
+        CHECK(scene.world.nv() == 0);
+        CHECK(end_of(scene).size() == 0);
+    }
+    const Scene part = load_scene(
+        folder.write("part.xml", "<mujocoinclude>" + one_body("") + "</mujocoinclude>").string(), 3);
+    CHECK(part.world.nv() == 1);
+}
+
+TEST_CASE("repairs: files of the robot's package or repository") {
+    for (const char* mark : {"package.xml", ".git/HEAD"}) {
+        const ScratchFolder folder("repairs");
+        folder.write("stls/wedge.obj", wedge_obj());
+        folder.write("parts/ball.xml", "<mujocoinclude>" + one_body("") + "</mujocoinclude>");
+        const std::string mesh =
+            "<collision><geometry><mesh filename='../stls/wedge.obj'/></geometry></collision>";
+        const auto urdf =
+            folder.write("robots/robot.urdf", urdf_robot(urdf_link("a", urdf_inertial() + mesh)));
+        const auto mjcf = folder.write(
+            "robots/robot.xml",
+            "<mujoco><compiler meshdir='../stls'/><asset><mesh file='wedge.obj'/></asset><worldbody><body>"
+            "<freejoint/><geom type='mesh' mesh='wedge'/></body></worldbody><include "
+            "file='../parts/ball.xml'/></mujoco>");
+        for (const auto& file : {urdf, mjcf}) {
+            CHECK(complaint([&] { import_model(file); }).find("leads out of the") != std::string::npos);
+            ImportOptions search;
+            search.search = {folder.path("stls"), folder.path("parts")};
+            CHECK(complaint([&] { import_model(file, search); }) == "no complaint");
+        }
+        folder.write(mark, "");
+        for (const auto& file : {urdf, mjcf})
+            CHECK(complaint([&] { import_model(file); }) == "no complaint");
+    }
+}
+
+#ifdef COSTATE_HAVE_ASSIMP
+TEST_CASE("repairs: a flat collision mesh is as thick as a hundredth of its extent, behind its surface") {
+    const ScratchFolder folder("repairs");
+    folder.write("plate.obj", "v 0 0 1\nv 2 0 1\nv 2 1 1\nv 0 1 1\nf 1 2 3\nf 1 3 4\n");
+    const std::string mesh = "<collision><geometry><mesh filename='plate.obj'/></geometry></collision>";
+    const ImportedModel imported =
+        import_model(folder.write("robot.urdf", urdf_robot(urdf_link("a", urdf_inertial() + mesh))));
+    REQUIRE(imported.warnings.size() == 1);
+    CHECK(imported.warnings[0].find("a flat collision mesh is given a thickness") != std::string::npos);
+    double least = 1, most = 0;
+    for (const Json& vertex : imported.model["bodies"][0]["shapes"][0]["vertices"]) {
+        least = std::min(least, vertex[2].get<double>());
+        most = std::max(most, vertex[2].get<double>());
+    }
+    CHECK(most == 1);
+    CHECK(std::abs(least - 0.98) < 1e-12);
+}
+#endif
+
+TEST_CASE("repairs: MJCF with global coordinates is the same model") {
+    const MjcfText local = mjcf(
+        "<worldbody><body name='a' pos='1 0 1'><joint name='j' axis='0 1 0'/>"
+        "<geom type='capsule' fromto='0 0 0 1 0 1' size='.1'/><body name='b' pos='1 0 1'>"
+        "<joint name='k' pos='0 0 .5' axis='1 0 0'/><geom size='.2' pos='0 1 0'/></body></body></worldbody>");
+    const MjcfText global = mjcf(
+        "<compiler coordinate='global'/><worldbody><body name='a' pos='1 0 1'><joint name='j' axis='0 1 0'/>"
+        "<geom type='capsule' fromto='1 0 1 2 0 2' size='.1'/><body name='b' pos='2 0 2'>"
+        "<joint name='k' pos='2 0 2.5' axis='1 0 0'/><geom size='.2' pos='2 1 "
+        "2'/></body></body></worldbody>");
+    CHECK(global.warnings.empty());
+    CHECK((end_of(local.scene()) - end_of(global.scene())).norm() < 1e-12);
+    CHECK(global.body(1) == local.body(1));
+    // A body without a position has the frame of its parent; its contents are where the file says.
+    const MjcfText unplaced = mjcf(
+        "<compiler coordinate='global'/><worldbody><body name='a' pos='1 0 1'><joint name='j' axis='0 1 0'/>"
+        "<geom type='capsule' fromto='1 0 1 2 0 2' size='.1'/><body name='b'>"
+        "<joint name='k' pos='2 0 2.5' axis='1 0 0'/><geom size='.2' pos='2 1 "
+        "2'/></body></body></worldbody>");
+    CHECK((end_of(local.scene()) - end_of(unplaced.scene())).norm() < 1e-9);
+}
+
+TEST_CASE("repairs: MJCF joints of type fixed, zero quaternions of keyframes, meshes without data") {
+    CHECK_FALSE(repaired_mjcf(
+                    "<worldbody><body name='b'><joint type='fixed'/><geom size='.1'/></body></worldbody>", "")
+                    .body(0)
+                    .contains("joint"));
+    const MjcfText m = repaired_mjcf(
+        "<worldbody><body name='b'><freejoint name='f'/><geom size='.1'/></body></worldbody>"
+        "<keyframe><key name='k' qpos='1 2 3 0 0 0 0'/></keyframe>",
+        "a quaternion of a keyframe is zero and is read as the identity");
+    CHECK(json_equals(m.imported.model["keyframes"][0]["joints"]["f"]["quaternion"], {1, 0, 0, 0}));
+    const MjcfText none = repaired_mjcf(
+        "<asset><mesh name='m' builtin='supertorus' params='9 .2 1 1'/></asset><worldbody><body><freejoint/>"
+        "<geom type='mesh' mesh='m'/><geom size='.1'/></body></worldbody>",
+        "<mesh> with \"builtin\" is not supported; its geoms have no shape and no mass");
+    CHECK(none.body(0)["shapes"].size() == 1);
+}
+
+TEST_CASE("repairs: references to parts that are left out go with them") {
+    const std::string inside =
+        "<worldbody><body name='b'><joint name='j'/><geom size='.1'/></body>%</worldbody>"
+        "<equality><connect body1='b' body2='cord_9' anchor='0 0 0'/></equality>"
+        "<contact><exclude body1='b' body2='cord_1'/></contact>"
+        "<actuator><motor joint='cord_joint'/></actuator>"
+        "<keyframe><key qpos='1 2 3'/></keyframe>";
+    const auto with = [&](const std::string& part) {
+        return inside.substr(0, inside.find('%')) + part + inside.substr(inside.find('%') + 1);
+    };
+    const MjcfText m = mjcf(with("<body><composite prefix='cord_'/></body>"));
+    CHECK(m.warnings.size() == 4);  // composite, connect, motor, key
+    CHECK_FALSE(m.imported.model.contains("equalities"));
+    const std::string whole = complaint([&] { mjcf(with("")); });
+    CAPTURE(whole);
+    CHECK(whole.find("is not a") != std::string::npos);
+}
+
+TEST_CASE("repairs: <replicate> repeats its contents, each turned and moved from the one before") {
+    const MjcfText m = repaired_mjcf(
+        "<worldbody><replicate count='2' offset='0 1 0' euler='90 0 0'><replicate count='2' sep='-' "
+        "offset='1 0 0' "
+        "euler='0 90 0'><body name='Alice'><freejoint/><geom "
+        "size='.1'/></body></replicate></replicate></worldbody>",
+        "");
+    // names and poses of the example in MuJoCo's reference
+    const double h = std::sqrt(0.5);
+    const std::vector<std::pair<std::string, std::vector<double>>> wanted{
+        {"Alice-00", {0, 0, 0, 1, 0, 0, 0}},
+        {"Alice-10", {1, 0, 0, h, 0, h, 0}},
+        {"Alice-01", {0, 1, 0, h, h, 0, 0}},
+        {"Alice-11", {1, 1, 0, .5, .5, .5, .5}}};
+    const Scene scene = m.scene();
+    REQUIRE(m.imported.model["bodies"].size() == 4);
+    for (const auto& [name, pose] : wanted) {
+        CAPTURE(name);
+        const int body = scene.world.model.body_index("m/" + name);
+        REQUIRE(body >= 0);
+        const VecX<double> q = scene.x0.segment<7>(scene.world.model.bodies[body].q0);
+        CHECK((q - Eigen::Map<const VecX<double>>(pose.data(), 7)).norm() < 1e-12);
+    }
+}
+
+TEST_CASE("repairs: a fixed body of MJCF may have the name of a joint of another") {
+    const Scene scene =
+        mjcf(
+            "<worldbody><body name='door'><geom size='.1'/><body name='leaf'><joint name='door'/>"
+            "<geom size='.1'/></body></body></worldbody>")
+            .scene();
+    CHECK(scene.world.nv() == 1);
+    CHECK(scene.world.model.joint_index("m/door") == scene.world.model.body_index("m/leaf"));
+}
+
+}  // namespace
+}  // namespace costate::test
