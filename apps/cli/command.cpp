@@ -129,10 +129,10 @@ void print_warnings(const std::vector<std::string>& warnings) {
         std::fprintf(stderr, "costate: warning: %s\n", warning.c_str());
 }
 
-Scene Arguments::load() const {
+Scene Arguments::load(bool quiet) const {
     Scene scene = load_scene(
         scene_, text("steps") ? std::optional<int>(integer("steps", 1, 1)) : std::nullopt, import_options());
-    print_warnings(scene.warnings);
+    if (!quiet) print_warnings(scene.warnings);
     if (const auto given = text("memory")) {
         const std::optional<std::int64_t> bytes = parse_memory(*given);
         if (!bytes)

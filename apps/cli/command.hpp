@@ -48,8 +48,8 @@ public:
     const std::string& help_text() const { return help_text_; }
     bool json() const { return json_; }
     const std::string& line() const { return line_; }  // the whole command, quoted for a shell
-    // The scene with the number of steps and the memory of the arguments. Warnings go to stderr.
-    Scene load() const;
+    // The scene with the number of steps and the memory of the arguments. Warnings go to stderr, unless `quiet`.
+    Scene load(bool quiet = false) const;
     const std::string& scene() const { return scene_; }
     ImportOptions import_options() const;
 

@@ -69,8 +69,16 @@ void print_tree(const Scene& s) {
     print_table(rows);
 }
 
+// What reading the files changed, guessed or left out.
+void print_changes(const std::vector<std::string>& warnings) {
+    if (warnings.empty()) return;
+    std::printf("\nchanged, guessed or left out:\n");
+    for (const std::string& warning : warnings)
+        std::printf("  %s\n", warning.c_str());
+}
+
 int info(const Arguments& a) {
-    const Scene scene = a.load();
+    const Scene scene = a.load(true);
     const World& w = scene.world;
     const Model& m = w.model;
     const auto joints = std::count_if(m.bodies.begin(), m.bodies.end(),
@@ -99,7 +107,8 @@ int info(const Arguments& a) {
                             {"parameters", w.np()},
                             {"variables", variables},
                             {"steps", scene.steps},
-                            {"time_step", time_step}};
+                            {"time_step", time_step},
+                            {"warnings", scene.warnings}};
         std::fputs(to_text(report).c_str(), stdout);
         return done;
     }
@@ -112,6 +121,7 @@ int info(const Arguments& a) {
         m.sites.size());
     std::printf("parameters %d, variables to optimize %zu\n\n", w.np(), variables);
     print_tree(scene);
+    print_changes(scene.warnings);
     return done;
 }
 

@@ -55,6 +55,7 @@ TextTable read_csv_table(const std::filesystem::path& file) {
     std::string line;
     for (int number = 1; std::getline(in, line); ++number) {
         const std::string place = file.string() + ":" + std::to_string(number);
+        if (number == 1 && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);  // a byte-order mark
         if (!line.empty() && line.back() == '\r') line.pop_back();
         if (line.empty()) continue;
         if (!split(line, fields))

@@ -61,7 +61,8 @@ std::vector<std::string> split(const std::string& line, const std::string& file,
 
 Table parse_csv(const std::string& text, const std::string& shown) {
     Table table;
-    std::istringstream in(text);
+    std::istringstream in(
+        text.substr(text.starts_with("\xef\xbb\xbf") ? 3 : 0));  // without a byte-order mark
     std::string line;
     int number = 0;
     while (std::getline(in, line)) {

@@ -119,7 +119,7 @@ std::string number_text(double x) {
 
 Json parse_json(const std::string& text, const std::string& file) {
     StrictBuilder builder(text, file);
-    Json::sax_parse(text, &builder);
+    Json::sax_parse(text, &builder, Json::input_format_t::json, true, true);
     return builder.take();
 }
 

@@ -1,5 +1,5 @@
-// Strict JSON: duplicate keys, numbers beyond the range of double and excessive nesting are errors. Every
-// error names the file and the place in it.
+// Strict JSON, except that comments are ignored (// to the end of the line, and /* */): duplicate keys, numbers
+// beyond the range of double and excessive nesting are errors. Every error names the file and the place in it.
 #pragma once
 
 #include <filesystem>

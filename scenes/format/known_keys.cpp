@@ -32,10 +32,9 @@ std::vector<std::string> with_sizes(std::vector<std::string> keys, bool visuals)
 
 const std::vector<KnownKeys>& known_keys() {
     static const std::vector<KnownKeys> table{
-        {"scene",
-         {"name", "description", "source", "time_step", "steps", "gravity", "solver", "contact", "ground",
-          "shapes", "models", "equalities", "exclude", "initial", "controls", "parameters", "objective",
-          "memory", "optimize"}},
+        {"scene", {"$schema", "name",     "description", "source",    "time_step", "steps",      "gravity",
+                   "solver",  "contact",  "ground",      "shapes",    "models",    "equalities", "exclude",
+                   "initial", "controls", "parameters",  "objective", "memory",    "optimize"}},
         {"solver",
          {"type", "gradient", "method", "relaxed", "complementarity_aware", "sweeps", "tolerance",
           "warm_start", "warm_contacts", "impact", "forward_dynamics", "gyroscopic"}},
@@ -46,8 +45,8 @@ const std::vector<KnownKeys>& known_keys() {
           "copies"}},
         {"copies", {"count", "offset"}},
         {"model",
-         {"name", "description", "source", "bodies", "actuators", "equalities", "exclude", "keyframes",
-          "world"}},
+         {"$schema", "name", "description", "source", "bodies", "actuators", "equalities", "exclude",
+          "keyframes", "world"}},
         {"model_world", {"time_step", "gravity", "shapes"}},
         {"keyframe", {"name", "joints", "velocities", "controls"}},
         {"body",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "scenes/format/names.hpp"
 #include "scenes/read/model_reader.hpp"
@@ -124,8 +125,61 @@ void forbid_import_options(const Node& instance) {
     instance.forbid({"self_collision"}, "in a JSON model, each shape has its own \"self_collision\"");
 }
 
+// Moves the shapes of an MJCF file that are fixed in the world into a fixed body of the model, so that they come
+// with the instance. Planes are the floor of the file's own world and stay behind. True if there are planes.
+bool take_surroundings(ImportedModel& robot) {
+    Json walls = Json::array();
+    bool floor = false;
+    for (const Json& shape : robot.scene.value("shapes", Json::array()))
+        shape["type"] == "plane" ? void(floor = true) : walls.push_back(shape);
+    if (walls.empty()) return floor;
+    Json& bodies = robot.model["bodies"];
+    std::string name = "surroundings";
+    while (std::ranges::any_of(bodies, [&](const Json& body) { return body["name"] == name; }))
+        name += "_";
+    bodies.push_back({{"name", name}, {"shapes", walls}});
+    if (!robot.model.contains("exclude")) return floor;
+    Json more = Json::array();
+    for (Json pair : robot.model["exclude"])
+        for (Json& body : pair)
+            if (body == "world") {
+                body = name;
+                more.push_back(pair);
+            }
+    robot.model["exclude"].insert(robot.model["exclude"].end(), more.begin(), more.end());
+    return floor;
+}
+
+std::string shown(const Json& value) { return one_line(value.dump()); }
+
+// Warns of what a file says about the world and a scene that names it does not take over.
+void warn_of_world(const Node& scene, const ImportedModel& robot, bool floor, const std::string& file,
+                   std::vector<std::string>& warnings) {
+    std::vector<std::string> parts, keys;
+    if (floor && !scene.has("ground") && !scene.has("shapes")) {
+        parts.emplace_back("floor");
+        keys.emplace_back("\"ground\": true");
+    }
+    for (const auto& [key, name, otherwise] :
+         {std::tuple("time_step", "time step", Json(Settings{}.time_step)),
+          {"gravity", "gravity", Json{0, 0, -9.81}}}) {
+        if (scene.has(key) || !robot.scene.contains(key) || robot.scene[key] == otherwise) continue;
+        parts.push_back(std::string(name) + " " + shown(robot.scene[key]));
+        keys.push_back("\"" + std::string(key) + "\": " + shown(robot.scene[key]));
+    }
+    if (parts.empty()) return;
+    const auto listed = [](const std::vector<std::string>& items) {
+        std::string text = items[0];
+        for (size_t k = 1; k < items.size(); ++k)
+            text += (k + 1 < items.size() ? ", " : " and ") + items[k];
+        return text;
+    };
+    warnings.push_back(file + ": the scene does not take over the file's " + listed(parts) +
+                       "; to have them, write " + listed(keys) + " into the scene");
+}
+
 // The model of an instance, inline or from a file in the scene's folder or below.
-ModelInput read_instance_model(const Node& instance, const std::filesystem::path& folder,
+ModelInput read_instance_model(const Node& scene, const Node& instance, const std::filesystem::path& folder,
                                const ImportOptions& options, std::vector<std::string>& warnings) {
     if (const auto model = instance.find("model")) {
         if (const auto file = instance.find("file"))
@@ -141,8 +195,9 @@ ModelInput read_instance_model(const Node& instance, const std::filesystem::path
         constexpr Base bases[] = {Base::fixed, Base::floating};
         if (const auto base = instance.find("base")) chosen.base = bases[base->choice({"fixed", "floating"})];
         if (const auto self = instance.find("self_collision")) chosen.self_collision = self->boolean();
-        const ImportedModel robot = import_model(file, chosen);
+        ImportedModel robot = import_model(file, chosen);
         warnings.insert(warnings.end(), robot.warnings.begin(), robot.warnings.end());
+        warn_of_world(scene, robot, take_surroundings(robot), name, warnings);
         return read_model(Node(robot.model, name, &robot.places));
     }
     forbid_import_options(instance);
@@ -271,11 +326,11 @@ size_t mass_matrix_size(const Node& where, const std::vector<BodySpec>& bodies) 
     return size;
 }
 
-void read_instance(const Node& node, const std::filesystem::path& folder, const ImportOptions& options,
-                   Assembly& a) {
+void read_instance(const Node& scene, const Node& node, const std::filesystem::path& folder,
+                   const ImportOptions& options, Assembly& a) {
     node.expect_keys("instance");
     const std::string name = read_name(node["name"]);
-    const ModelInput model = read_instance_model(node, folder, options, a.warnings);
+    const ModelInput model = read_instance_model(scene, node, folder, options, a.warnings);
     Transform<double> X = read_pose(node);
     const std::optional<Node> copies = node.find("copies");
     size_t count = 1;
@@ -311,7 +366,7 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder, co
             add_world_shape(a, shape, read_shape(shape, ""));
         }
     for (const Node& instance : scene["models"].items())
-        read_instance(instance, folder, options, a);
+        read_instance(scene, instance, folder, options, a);
     if (const auto equalities = scene.find("equalities"))
         for (const Node& equality : equalities->items())
             add_equality(a, equality, read_equality(equality, a.builder.bodies()));

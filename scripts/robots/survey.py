@@ -59,15 +59,10 @@ def run(command, limit):
     return code, done.stdout or "", done.stderr or "", seconds
 
 
-def lines_of(errors, warnings):
-    prefix = "costate: warning: "
-    lines = [line for line in errors.splitlines() if line.startswith("costate: ")]
-    return [line for line in lines if line.startswith(prefix) == warnings]
-
-
 def failure(code, errors):
     """Result and message of a command that did not end with 0."""
-    messages = lines_of(errors, warnings=False)
+    messages = [line for line in errors.splitlines()
+                if line.startswith("costate: ") and not line.startswith("costate: warning: ")]
     message = messages[-1].removeprefix("costate: ") if messages else f"exit code {code}"
     return {None: "slow", 2: "refused", 3: "diverged"}.get(code, "crashed"), "" if code is None else message
 
@@ -75,10 +70,10 @@ def failure(code, errors):
 def survey(program, file, options):
     row = {"file": str(file)}
     code, out, errors, seconds = run([program, "info", str(file), "--json", *options.command], options.limit)
-    row["warnings"] = len(lines_of(errors, warnings=True))
     if code == 0:
         facts = json.loads(out)
         row["dof"], row["shapes"] = facts["nv"], facts["shapes"]
+        row["warnings"] = len(facts["warnings"])
         steps = max(1, round(options.seconds / facts["time_step"]))
         code, out, errors, seconds = run(
             [program, "simulate", str(file), "--json", "--steps", str(steps), *options.command], options.limit)

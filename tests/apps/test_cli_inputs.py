@@ -50,12 +50,25 @@ class Inputs(Cli):
         self.assertEqual([float(first["hopper/leg.z"]), float(first["hopper/ankle"])], [1, 0.3])
 
     def test_warnings_and_strict(self):
-        robot = self.robot(ROBOT.replace("</robot>", "  <gazebo/>\n</robot>"))
-        p = subprocess.run([PROGRAM, "info", robot], capture_output=True, text=True, cwd=self.folder)
+        robot = self.robot(ROBOT.replace("</robot>", "  <loop_joint/>\n</robot>"))
+        p = subprocess.run([PROGRAM, "plan", robot], capture_output=True, text=True, cwd=self.folder)
         self.assertEqual(p.returncode, DONE)
-        self.assertRegex(p.stderr, r"\Acostate: warning: [^\n]*thrower.urdf:11: <gazebo> in <robot> is not supported[^\n]*\n\Z")
-        self.refuse("info", robot, "--strict", because=r"thrower.urdf:11: <gazebo>")
-        self.refuse("convert", robot, "--strict", "-o", "x.json", because=r"thrower.urdf:11: <gazebo>")
+        said = r"[^\n]*thrower.urdf:11: <loop_joint> in <robot> is not supported[^\n]*\n\Z"
+        self.assertRegex(p.stderr, r"\Acostate: warning: " + said)
+        self.assertRegex(self.run_costate("info", robot), r"\nchanged, guessed or left out:\n  " + said)
+        self.assertEqual(len(self.report("info", robot)["warnings"]), 1)
+        self.refuse("info", robot, "--strict", because=r"thrower.urdf:11: <loop_joint>")
+        self.refuse("convert", robot, "--strict", "-o", "x.json", because=r"thrower.urdf:11: <loop_joint>")
+
+    def test_what_cannot_move(self):
+        table = self.write("table.urdf", "<robot name='t'><link name='t'/></robot>")
+        if "TinyXML-2" in subprocess.run([PROGRAM, "info", table], capture_output=True, text=True, cwd=self.folder).stderr:
+            self.skipTest("built without TinyXML-2")
+        self.assertEqual(self.report("info", table)["nv"], 0)
+        p = subprocess.run([PROGRAM, "simulate", table, "--out", "a.csv"], capture_output=True, text=True, cwd=self.folder)
+        self.assertEqual(p.returncode, DONE)
+        self.assertIn("no body can move, so a simulation changes nothing", p.stderr)
+        self.assertEqual((self.folder / "a.csv").read_text().splitlines()[0], "time")
 
     def test_bad_robots(self):
         self.robot()

@@ -7,6 +7,8 @@
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
 #include "scenes/format/inertia.hpp"
+#include "scenes/import/mesh/mesh_file.hpp"
+#include "scenes/import/mesh/mesh_mass.hpp"
 #include "tests/support/mjcf_text.hpp"
 #include "tests/support/urdf_text.hpp"
 
@@ -320,6 +322,45 @@ TEST_CASE("repairs: a flat collision mesh is as thick as a hundredth of its exte
 }
 #endif
 
+TEST_CASE("repairs: MSH files, MuJoCo's own format of meshes") {
+    const auto file = [](std::int32_t vertices, std::vector<float> numbers,
+                         std::vector<std::int32_t> corners) {
+        const std::int32_t counts[] = {vertices, 1, 1, static_cast<std::int32_t>(corners.size() / 3)};
+        std::string bytes(reinterpret_cast<const char*>(counts), sizeof counts);
+        bytes.append(reinterpret_cast<const char*>(numbers.data()), 4 * numbers.size());
+        return bytes.append(reinterpret_cast<const char*>(corners.data()), 4 * corners.size());
+    };
+    const std::vector<float> corner{0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, /* normal */ 0, 0, 1, /* texture */ 0,
+                                    0};
+    const std::vector<std::int32_t> faces{0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
+    const ScratchFolder folder("repairs");
+    const auto read = [&](const std::string& bytes) { return read_mesh_file(folder.write("m.msh", bytes)); };
+    const TriangleMesh mesh = read(file(4, corner, faces));
+    REQUIRE(mesh.vertices.size() == 4);
+    CHECK(mesh.vertices[3] == Vec3<double>(0, 0, 3));
+    CHECK(mesh.triangles.size() == 4);
+    CHECK(mesh.triangles[1] == std::array<int, 3>{0, 1, 3});
+    CHECK(std::abs(mesh_mass(mesh, MeshInertia::exact).m - 1) < 1e-12);  // a sixth of 1 x 2 x 3
+    const auto refuse = [&](const std::string& bytes, const char* what) {
+        std::string said;
+        try {
+            read(bytes);
+        } catch (const MeshFileError& e) {
+            said = e.what();
+        }
+        CAPTURE(said);
+        CHECK(said.find(what) != std::string::npos);
+    };
+    refuse("MSH", "cut short");
+    refuse(file(5, corner, faces), "does not have the size");
+    refuse(file(-4, corner, faces), "has no vertices");
+    refuse(file(4, corner, {0, 1, 4}), "refers to a vertex");
+    refuse(file(4, corner, {}), "has no triangle");
+    std::vector<float> infinite = corner;
+    infinite[1] = std::numeric_limits<float>::infinity();
+    refuse(file(4, infinite, faces), "is not finite");
+}
+
 TEST_CASE("repairs: MJCF with global coordinates is the same model") {
     const MjcfText local = mjcf(
         "<worldbody><body name='a' pos='1 0 1'><joint name='j' axis='0 1 0'/>"
@@ -410,6 +451,52 @@ TEST_CASE("repairs: a fixed body of MJCF may have the name of a joint of another
             .scene();
     CHECK(scene.world.nv() == 1);
     CHECK(scene.world.model.joint_index("m/door") == scene.world.model.body_index("m/leaf"));
+}
+
+TEST_CASE("a scene takes the walls of an MJCF file, and says that floor, time step and gravity stay behind") {
+    const ScratchFolder folder("repairs");
+    folder.write("room.xml",
+                 "<mujoco><option timestep='0.004' gravity='0 0 -1'/><worldbody><geom name='floor' "
+                 "type='plane' size='1 1 1'/>"
+                 "<geom name='shelf' type='box' size='1 1 .1' pos='0 0 1'/><body name='ball' pos='0 0 "
+                 "1.2'><freejoint/>"
+                 "<geom size='.1' mass='1'/></body></worldbody></mujoco>");
+    const auto load = [&](const std::string& more) {
+        return load_scene(
+            folder
+                .write("scene.json", "{" + more + R"("$schema": "scene.schema.json", "steps": 1500,
+            "models": [{"name": "room", "file": "room.xml", "position": [3, 0, 0.5]} // in the next room
+        ]})")
+                .string());
+    };
+    const Scene scene = load("");
+    REQUIRE(scene.warnings.size() == 1);
+    CHECK(scene.warnings[0].find(
+              "room.xml: the scene does not take over the file's floor, time step 0.004 and gravity "
+              "[0.0,0.0,-1.0]; to have them, write \"ground\": true, \"time_step\": 0.004 and \"gravity\": "
+              "[0.0,0.0,-1.0] into the scene") != std::string::npos);
+    const VecX<double> end = end_of(scene);  // the ball lies on the shelf, which came with the instance
+    CHECK((end.head<3>() - Vec3<double>(3, 0, 1.7)).norm() < 1e-3);
+    CHECK(load("\"ground\": true, \"time_step\": 0.004, \"gravity\": [0, 0, -1], ").warnings.empty());
+}
+
+TEST_CASE("an arm that floats because its root has mass is noted, a walking robot is not") {
+    std::string chain = link_a;
+    for (const char* name : {"b", "c", "d"}) {
+        const std::string parent(1, static_cast<char>(name[0] - 1));
+        chain += urdf_link(name) + urdf_joint(std::string("j") + name, "continuous", parent, name);
+    }
+    repaired_urdf(urdf_robot(chain), "the root \"a\" floats, because it has mass; --base fixed mounts it",
+                  true);
+    repaired_urdf(urdf_robot(chain + urdf_link("leg") + urdf_joint("hip", "continuous", "a", "leg")), "");
+}
+
+TEST_CASE("paths that are no files") {
+    const ScratchFolder folder("repairs");
+    const std::string path = folder.path("").string();
+    CHECK(complaint([&] { load_scene(path); }).find("is a folder; name a file in it") != std::string::npos);
+    CHECK(complaint([&] { load_scene(path + "/none.xml"); }).find("there is no such file") !=
+          std::string::npos);
 }
 
 }  // namespace

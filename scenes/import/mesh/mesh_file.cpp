@@ -60,6 +60,45 @@ bool cut_short(const std::string& bytes) {
     return end == std::string::npos || tail.find("facet", end) != std::string::npos;
 }
 
+// An MSH file: four counts (32-bit integers) of vertices, normals, texture coordinates and triangles; then, in
+// single precision, 3, 3 and 2 numbers of each; then three vertex indices of each triangle.
+TriangleMesh parse_msh(const std::string& bytes, const std::string& name) {
+    const auto broken = [&](const std::string& what) -> MeshFileError {
+        return {name + " " + what, "export it again"};
+    };
+    std::array<std::int32_t, 4> counts{};
+    if (bytes.size() < sizeof counts) throw broken("is cut short");
+    std::memcpy(counts.data(), bytes.data(), sizeof counts);
+    const auto [vertices, normals, texture, triangles] = counts;
+    if (std::ranges::min(counts) < 0 || vertices == 0) throw broken("has no vertices");
+    const std::uint64_t numbers = 3ull * static_cast<std::uint64_t>(vertices) +
+                                  3ull * static_cast<std::uint64_t>(normals) +
+                                  2ull * static_cast<std::uint64_t>(texture),
+                        corners = 3ull * static_cast<std::uint64_t>(triangles);
+    if (bytes.size() != sizeof counts + 4 * (numbers + corners))
+        throw broken("does not have the size that it states");
+    if (static_cast<std::uint64_t>(triangles) > max_triangles)
+        throw broken("has more than 1000000 triangles");
+    TriangleMesh mesh;
+    const char* at = bytes.data() + sizeof counts;
+    for (std::int32_t i = 0; i < vertices; ++i, at += 12) {
+        std::array<float, 3> x{};
+        std::memcpy(x.data(), at, sizeof x);
+        mesh.vertices.emplace_back(x[0], x[1], x[2]);
+        if (!mesh.vertices.back().allFinite()) throw broken("has a vertex that is not finite");
+    }
+    at = bytes.data() + sizeof counts + 4 * numbers;
+    for (std::int32_t i = 0; i < triangles; ++i, at += 12) {
+        std::array<std::int32_t, 3> corner{};
+        std::memcpy(corner.data(), at, sizeof corner);
+        if (std::ranges::min(corner) < 0 || std::ranges::max(corner) >= vertices)
+            throw broken("refers to a vertex that it does not contain");
+        mesh.triangles.push_back({corner[0], corner[1], corner[2]});
+    }
+    if (mesh.triangles.empty()) throw broken("has no triangle");
+    return mesh;
+}
+
 #ifdef COSTATE_HAVE_ASSIMP
 
 // Keeps assimp from opening other files, such as materials and textures.
@@ -266,10 +305,11 @@ TriangleMesh parse(const std::string&, const std::string&, const std::string& na
 
 TriangleMesh read_mesh_file(const std::filesystem::path& file) {
     const std::string type = lower(file.extension().string());
-    if (type != ".obj" && type != ".stl" && type != ".dae")
-        throw MeshFileError(file.string() + " is neither .obj nor .stl nor .dae",
+    if (type != ".obj" && type != ".stl" && type != ".dae" && type != ".msh")
+        throw MeshFileError(file.string() + " is neither .obj nor .stl nor .dae nor .msh",
                             "convert it to one of these");
     const std::string bytes = bytes_of(file);
+    if (type == ".msh") return parse_msh(bytes, file.string());
     if (type == ".stl" && cut_short(bytes))
         throw MeshFileError(file.string() + " ends before \"endsolid\"", "export it again");
     return parse(bytes, type, file.string());

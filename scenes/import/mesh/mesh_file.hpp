@@ -1,4 +1,5 @@
-// Mesh files: the triangles of an OBJ, STL (ASCII or binary) or DAE file, read by assimp.
+// Mesh files: the triangles of an OBJ, STL (ASCII or binary) or DAE file, read by assimp, or of an MSH file, the
+// binary format of MuJoCo (XML reference, asset/mesh).
 #pragma once
 
 #include <array>

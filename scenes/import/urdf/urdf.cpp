@@ -143,6 +143,21 @@ void warn_of_gazebo(const XmlElement& robot, Warnings& warnings) {
                              "remove it to silence this");
 }
 
+// True for a floating robot that looks like an arm, which is usually mounted: a single chain of joints leaves the
+// root, and is at least three long.
+bool looks_mounted(const UrdfTree& tree) {
+    constexpr int least = 3;
+    int index = tree.root;
+    for (int moving = 0; moving < least;) {
+        const std::vector<int>& children = tree.links[index].children;
+        if (children.size() != 1) return false;
+        const UrdfJoint& joint = tree.joints[children[0]];
+        moving += joint.type != UrdfType::fixed;
+        index = joint.child;
+    }
+    return true;
+}
+
 struct Importer {
     const UrdfTree tree;
     const std::vector<double> carried;  // mass of each link and of all that it carries
@@ -371,6 +386,9 @@ ImportedModel import_urdf(const XmlDocument& document, const ImportOptions& opti
     const std::string stands =
         floating ? "floats, because it has mass" : "is fixed, because it is the world or has no mass";
     if (options.base == Base::automatic) model["description"] = "the root \"" + root.name + "\" " + stands;
+    if (options.base == Base::automatic && floating && looks_mounted(tree))
+        warnings.note(root.element.place(), "the root \"" + root.name + "\" floats, because it has mass",
+                      "--base fixed mounts it");
     model["source"] = "URDF file " + file.filename().string();
     model["bodies"] = Json::array();
     for (const int index : tree.order)

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "scenes/format/files.hpp"
 #include "scenes/format/names.hpp"
 #include "scenes/import/xml/xml_text.hpp"
 
@@ -303,8 +304,7 @@ XmlElement XmlDocument::root() const { return {*document_->RootElement(), *sourc
 XmlDocument read_xml(const std::filesystem::path& file, Warnings* warnings) {
     std::error_code error;
     const std::string name = file.string();
-    if (!std::filesystem::is_regular_file(file, error))
-        throw SceneError(one_line(name + ": there is no such file; check the path"));
+    expect_file(file);
     if (std::filesystem::file_size(file, error) > max_xml_bytes)
         fail_at(name, 1,
                 "is larger than " + std::to_string(max_xml_bytes >> 20) + " MB; name a robot description");

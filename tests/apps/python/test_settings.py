@@ -10,8 +10,8 @@ import settings
 
 
 JACOBIAN_ROUND_OFF = 1e-12
-WITH_GAZEBO = '''<robot name="r">
-  <gazebo/>
+WITH_LOOP = '''<robot name="r">
+  <loop_joint/>
   <link name="a">
     <inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
     <collision><geometry><sphere radius="0.1"/></geometry></collision>
@@ -126,7 +126,7 @@ class SettingsTest(unittest.TestCase):
 
     def test_a_file_that_asks_for_too_much_warns(self):
         with tempfile.NamedTemporaryFile("w", suffix=".urdf") as file:
-            file.write(WITH_GAZEBO)
+            file.write(WITH_LOOP)
             file.flush()
             try:
                 with warnings.catch_warnings(record=True) as caught:
@@ -137,7 +137,7 @@ class SettingsTest(unittest.TestCase):
                     self.skipTest(str(error))
                 raise
         self.assertEqual([str(w.message) for w in caught], m.warnings)
-        self.assertRegex(m.warnings[0], "<gazebo>")
+        self.assertRegex(m.warnings[0], "<loop_joint>")
         for warning in caught:
             self.assertIs(warning.category, costate.ModelWarning)
             self.assertEqual(warning.filename, __file__)
