@@ -57,7 +57,8 @@ Arguments::Arguments(const Command& command, int argc, const char* const* argv) 
     add("search", "folders of meshes and packages for URDF and MJCF files, separated by :",
         cxxopts::value<std::string>(), "DIRS");
     add("self-collision", "let the links of a URDF collide with each other, except a link and its parent");
-    add("strict", "refuse URDF and MJCF files with unsupported elements");
+    add("strict",
+        "refuse URDF and MJCF files of which something that may change the motion is left out or guessed");
     add("hull-vertices",
         "largest number of vertices of a mesh's hull in URDF and MJCF files, 4 or more (default: all)",
         cxxopts::value<std::string>(), "N");

@@ -16,7 +16,7 @@ struct ImportOptions {
     std::vector<std::filesystem::path> search = {};
     bool self_collision = false;                          // collisions between the links of a URDF
     int hull_vertices = std::numeric_limits<int>::max();  // most vertices of the hull of a mesh
-    bool strict = false;                                  // warnings are errors
+    bool strict = false;                                  // warnings of what may change the motion are errors
 };
 
 }  // namespace costate

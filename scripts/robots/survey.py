@@ -3,10 +3,11 @@
 
     scripts/robots/survey.py build/costate FOLDER... [--out survey.tsv] [--limit 10] [--seconds 2] [-- OPTION...]
 
-Every *.xml and *.urdf below the folders (or named by itself) whose root element is one of a robot description goes
-through `info`, then through `simulate` for two simulated seconds. OPTIONs after -- go to both commands, for example
---strict. Results: runs; slow (not done within the limit of processor time); diverged; refused (exit code 2, with
-the message); crashed (any other end). The table of kinds joins refusals that differ only in names and numbers.
+Every *.xml and *.urdf below the folders (or named by itself) whose root element is one of a robot description
+goes through `info`, then through `simulate` for two simulated seconds. OPTIONs after -- go to both commands, for
+example --strict. Results: runs; slow (not done within the limit of processor time); diverged; refused (exit code
+2, with the message); crashed (any other end). The table of kinds joins refusals that differ only in names and
+numbers.
 """
 import argparse
 import collections
