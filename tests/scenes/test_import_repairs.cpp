@@ -303,6 +303,21 @@ TEST_CASE("repairs: files of the robot's package or repository") {
     }
 }
 
+TEST_CASE("repairs: package:// finds the robot's own package in a folder of another name") {
+    const ScratchFolder folder("repairs");
+    folder.write("clone/package.xml", "");
+    folder.write("clone/meshes/wedge.obj", wedge_obj());
+    const auto shapes = [&](const std::string& mesh) {
+        const std::string link =
+            urdf_inertial() + "<collision><geometry><mesh filename='" + mesh + "'/></geometry></collision>";
+        return import_model(folder.write("clone/urdf/robot.urdf", urdf_robot(urdf_link("a", link))))
+            .model["bodies"][0]
+            .contains("shapes");
+    };
+    CHECK(shapes("package://original/meshes/wedge.obj"));
+    CHECK_FALSE(shapes("package://original/meshes/none.obj"));
+}
+
 #ifdef COSTATE_HAVE_ASSIMP
 TEST_CASE("repairs: a flat collision mesh is as thick as a hundredth of its extent, behind its surface") {
     const ScratchFolder folder("repairs");

@@ -84,6 +84,9 @@ MeshPath find_mesh(const std::string& name, const fs::path& robot_folder,
             candidates.push_back(folder / fs::path(rest.substr(slash + 1)).relative_path());
             roots.push_back(real(folder));
         }
+        // the robot's own package may lie in a folder of another name, such as a renamed clone
+        if (const fs::path own = own_package(robot); own != robot)
+            candidates.push_back(own / fs::path(rest.substr(slash + 1)).relative_path());
     } else if (scheme.empty() || scheme == "file") {
         candidates.push_back(robot / rest);
         if (fs::path(rest).is_relative())

@@ -17,9 +17,10 @@ struct MeshPath {
 // Names are paths relative to the robot's folder or to a folder of the search path,
 // package://<package>/<path> (or model://), or file://<path>. A package is a folder with its name. It is
 // looked up among the ancestors of the robot's folder and their siblings, then in the search path and in
-// $ROS_PACKAGE_PATH. Whatever the name, the file must be in the robot's folder, in its package or repository
-// (the nearest ancestor with a package.xml or .git, otherwise the parent of a folder "urdf"), in a package found
-// by name, or in the search path.
+// $ROS_PACKAGE_PATH; at last it is taken for the robot's own package, whose folder may have another name.
+// Whatever the name, the file must be in the robot's folder, in its package or repository (the nearest ancestor
+// with a package.xml or .git, otherwise the parent of a folder "urdf"), in a package found by name, or in the
+// search path.
 MeshPath find_mesh(const std::string& name, const std::filesystem::path& robot_folder,
                    const std::vector<std::filesystem::path>& search);
 
