@@ -8,6 +8,8 @@ namespace costate {
 namespace {
 
 constexpr double round_off = 1e-9;  // relative to a bound, and to 1e-6 times the largest impulse
+constexpr double tolerance_of_solvers =
+    1e-11;  // as acceptable_residual, relative to 1 + the largest velocity
 
 double friction_bound(const MlcpView<double>& p, const double* x, int r) {
     return p.mu[r] * (p.normal[r] >= 0 ? std::max(0.0, x[p.normal_of(r)]) : 1);
@@ -38,9 +40,11 @@ BrokenLaw broken_cone(const MlcpView<double>& p, const double* x, int n, const d
 }  // namespace
 
 BrokenLaw broken_bound(const MlcpView<double>& p, FrictionLaw law, const double* x) {
-    double largest = 0;
-    for (int r = 0; r < p.rows; ++r)
+    double largest = 0, fastest = 0;
+    for (int r = 0; r < p.rows; ++r) {
         largest = std::max(largest, std::abs(x[r]));
+        fastest = std::max(fastest, std::abs(p.b[r]));
+    }
     for (int r = 0; r < p.rows; ++r) {
         if (!std::isfinite(x[r])) return {"an impulse is finite", r, x[r]};
         if (p.drops(r) && x[r] != 0) return {"a dropped row has no impulse", r, std::abs(x[r])};
@@ -51,8 +55,9 @@ BrokenLaw broken_bound(const MlcpView<double>& p, FrictionLaw law, const double*
         const double bound = friction_bound(p, x, r);
         const double size =
             of_cone ? std::hypot(x[p.normal_of(r) + 1], x[p.normal_of(r) + 2]) : std::abs(x[r]);
-        if (size > bound + round_off * (bound + 1e-6 * largest))
-            return {"friction stays within its bound", r, size - bound};
+        const double room =
+            round_off * (bound + 1e-6 * largest) + tolerance_of_solvers * (1 + fastest) / p.diagonal(r);
+        if (size > bound + room) return {"friction stays within its bound", r, size - bound};
     }
     return {nullptr, 0, 0};
 }

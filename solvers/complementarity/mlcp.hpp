@@ -210,8 +210,9 @@ double mlcp_residual(const MlcpView<T>& p, const T* x, FrictionLaw law = Frictio
 }
 
 // Tolerance for the residual of a solution: 1e-11 of the velocities, plus the round-off of A x for huge
-// impulses, up to 1e-6 of the velocities. With more round-off the residual has no meaning, as when the
-// iterates of a problem without a solution diverge.
+// impulses, up to 1e-6 of the velocities. Negative, so that no residual is acceptable, if round-off alone
+// reaches 1e-2 of the velocities: then the residual has no meaning, as when the iterates of a problem without
+// a solution diverge.
 template <class T> double acceptable_residual(const MlcpView<T>& p, const T* x) {
     double b = 0, largest = 0;  // largest: of the sums of |A_rc x_c|, or of |W||W^T||x| for a factored A
     if (p.factored != nullptr) {
@@ -234,7 +235,9 @@ template <class T> double acceptable_residual(const MlcpView<T>& p, const T* x) 
         b = std::max(b, std::abs(value_of(p.b[r])));
         largest = std::max(largest, sum);
     }
-    return std::min(1e-11 * (1 + b) + 4e-16 * largest, 1e-6 * (1 + b));
+    const double round_off = 4e-16 * largest;
+    if (!(round_off < 1e-2 * (1 + b))) return -1;
+    return std::min(1e-11 * (1 + b) + round_off, 1e-6 * (1 + b));
 }
 
 }  // namespace costate

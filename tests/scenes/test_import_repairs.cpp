@@ -44,10 +44,10 @@ MjcfText repaired_mjcf(const std::string& inside, const std::string& warning, bo
     return m;
 }
 
-const std::string link_a = urdf_link("a"), link_b = urdf_link("b");
+const std::string first_link = urdf_link("a"), second_link = urdf_link("b");
 
 std::string joint_of(const std::string& type, const std::string& content) {
-    return urdf_robot(link_a + link_b + urdf_joint("j", type, "a", "b", content));
+    return urdf_robot(first_link + second_link + urdf_joint("j", type, "a", "b", content));
 }
 
 VecX<double> end_of(const Scene& scene) {
@@ -131,7 +131,7 @@ TEST_CASE("repairs: a point mass that turns about itself becomes a ball, others 
         repaired_urdf(urdf_robot(urdf_link("a", "<inertial>" + point)), "turns but has no inertia");
     CHECK(json_equals(free["bodies"][0]["inertia"], {ball, ball, ball, 0, 0, 0}));
     const auto hinged = [&](const std::string& xyz) {
-        return urdf_robot(link_a + urdf_link("b", "<inertial><origin xyz='" + xyz + "'/>" + point) +
+        return urdf_robot(first_link + urdf_link("b", "<inertial><origin xyz='" + xyz + "'/>" + point) +
                           urdf_joint("j", "continuous", "a", "b", "<axis xyz='0 0 1'/>"));
     };
     CHECK(repaired_urdf(hinged("0 0 1"), "turns but has no inertia")["bodies"][1]["inertia"][0] == ball);
@@ -194,7 +194,7 @@ TEST_CASE("repairs: limits of URDF joints, as Bullet reads them") {
                                     "<axis xyz='0 0 1'/><mimic joint='j' multiplier='3' "
                                     "offset='0.5'/>");
     const std::string leader = urdf_joint("j", "prismatic", "a", "b", "<limit lower='2' upper='2'/>");
-    const ImportedModel both = import_text(urdf_robot(link_a + link_b + leader + follower));
+    const ImportedModel both = import_text(urdf_robot(first_link + second_link + leader + follower));
     CHECK(both.warnings.size() == 2);
     CHECK(json_equals(both.model["bodies"][2]["joint"]["position"], {0, 0, 6.5}));
 }
@@ -227,13 +227,14 @@ TEST_CASE("repairs: numbers with commas, full stops or a fourth one; empty attri
     refuse_urdf(joint_of("continuous", "<dynamics damping='0,5'/>"), 4, "is not a list of numbers", "write");
     repaired_urdf(joint_of("continuous", "<dynamics damping=' '/>"), "", true);
     repaired_mjcf(one_body("<geom size='.1' mass='1' rgba=''/>"), "");
-    repaired_urdf(urdf_robot(link_a) + '\0' + "\n", "");
+    repaired_urdf(urdf_robot(first_link) + '\0' + "\n", "");
     repaired_urdf(
         "<!-- Gr\xfc\xdf"
         "e -->\n" +
-            urdf_robot(link_a),
+            urdf_robot(first_link),
         "is not UTF-8 and is read as Latin-1", true);
-    repaired_urdf("<!-- a\x01 -->\n" + urdf_robot(link_a), "a control character is read as a space", true);
+    repaired_urdf("<!-- a\x01 -->\n" + urdf_robot(first_link), "a control character is read as a space",
+                  true);
 }
 
 TEST_CASE("repairs: what cannot change the motion is passed over, what can is said") {
@@ -246,7 +247,7 @@ TEST_CASE("repairs: what cannot change the motion is passed over, what can is sa
                  "<visual><geometry><teapot/></geometry></visual>");
     repaired_urdf(urdf_robot(link + extras), "<teapot> is not a known geometry", true);
     repaired_urdf(joint_of("continuous", "<safety_controller k_velocity='1'/>"), "");
-    repaired_urdf(urdf_robot(link_a + "<gazebo reference='a'><mu1>0.3</mu1></gazebo>"),
+    repaired_urdf(urdf_robot(first_link + "<gazebo reference='a'><mu1>0.3</mu1></gazebo>"),
                   "<mu1> in <gazebo> is not supported");
     repaired_mjcf("<sensor><gyro site='s'/></sensor>" + one_body(""), "");
 }
@@ -496,7 +497,7 @@ TEST_CASE("a scene takes the walls of an MJCF file, and says that floor, time st
 }
 
 TEST_CASE("an arm that floats because its root has mass is noted, a walking robot is not") {
-    std::string chain = link_a;
+    std::string chain = first_link;
     for (const char* name : {"b", "c", "d"}) {
         const std::string parent(1, static_cast<char>(name[0] - 1));
         chain += urdf_link(name) + urdf_joint(std::string("j") + name, "continuous", parent, name);

@@ -123,7 +123,7 @@ struct MakeRowsPass : RowsStage {
     void run_duals() override {
         const StateView<D> at(w, x.data());
         find_blocks(w, theta.data(), at, d.contacts, d.rows);
-        hold_back_blocks(w, theta.data(), at, d.v_free.data(), d.kinematics, d.contacts, d.rows);
+        d.rows.waits = s.rows.waits;
         make_rows(w, theta.data(), at, d.v_free.data(), d.kinematics, d.contacts, d.rows);
     }
     void run_adjoint() override {
