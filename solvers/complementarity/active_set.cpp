@@ -16,10 +16,10 @@ template <class T> struct Slip {
 };
 
 // The equation of a row:
-//   F,   dF = sum of P[i] ds[row_s + i] + sum of K[i] dx[row_x[i]] + r_mu dmu[row_mu]
+//   F,   dF = sum of P[i] ds[row_s + i] + sum of K[i] dx[row_x[i]] + r_bound dbound[row_bound]
 template <class T> struct Equation {
-    T F{}, P[3] = {T(0), T(0), T(0)}, K[2] = {T(0), T(0)}, r_mu{};
-    int row_s = 0, count_s = 0, row_x[2] = {0, 0}, count_x = 0, row_mu = 0;
+    T F{}, P[3] = {T(0), T(0), T(0)}, K[2] = {T(0), T(0)}, r_bound{};
+    int row_s = 0, count_s = 0, row_x[2] = {0, 0}, count_x = 0, row_bound = 0;
     // the rows of P are contiguous
     void ds(int row, const T& d) { P[count_s++] = d, row_s = count_s == 1 ? row : row_s; }
     void dx(int row, const T& d) { K[count_x] = d, row_x[count_x++] = row; }
@@ -30,7 +30,7 @@ Equation<T> equation(const MlcpView<T>& p, const std::vector<RowState>& state, c
                      int r) {
     Equation<T> e;
     const RowState at = state[r];
-    e.row_mu = r;
+    e.row_bound = r;
     switch (at) {
         case RowState::separating:
             e.F = x[r];
@@ -44,39 +44,39 @@ Equation<T> equation(const MlcpView<T>& p, const std::vector<RowState>& state, c
         case RowState::upper: {
             const T side(static_cast<int>(at));
             e.dx(r, T(1));
-            if (p.normal[r] == boxed_row) {
-                e.F = x[r] - side * p.mu[r];
-                e.r_mu = -side;
+            if (p.type[r] == RowType::boxed) {
+                e.F = x[r] - side * p.max_impulse(r);
+                e.r_bound = -side;
                 break;
             }
             const int n = p.normal_of(r);
-            e.F = x[r] - side * p.mu[r] * x[n];
-            e.dx(n, -side * p.mu[r]);
-            e.r_mu = -side * x[n];
+            e.F = x[r] - side * p.mu(r) * x[n];
+            e.dx(n, -side * p.mu(r));
+            e.r_bound = -side * x[n];
             break;
         }
         case RowState::sliding: {
             const int n = p.normal_of(r), t = n + 1, i = r - t;
             const Slip<T> slip(s, t);
-            const T &mu = p.mu[t], scale = mu * x[n] / slip.speed;
+            const T &mu = p.mu(t), scale = mu * x[n] / slip.speed;
             e.F = x[r] + mu * x[n] * slip.u[i];
             for (int j = 0; j < 2; ++j)
                 e.ds(t + j, scale * (T(i == j ? 1 : 0) - slip.u[i] * slip.u[j]));
             e.dx(r, T(1));
             e.dx(n, mu * slip.u[i]);
-            e.r_mu = x[n] * slip.u[i];
-            e.row_mu = t;
+            e.r_bound = x[n] * slip.u[i];
+            e.row_bound = t;
             break;
         }
         case RowState::dilating: {
             const Slip<T> slip(s, r + 1);
-            const T& mu = p.mu[r + 1];
+            const T& mu = p.mu(r + 1);
             e.F = s[r] - mu * slip.speed;
             e.ds(r, T(1));
             for (int j = 0; j < 2; ++j)
                 e.ds(r + 1 + j, -mu * slip.u[j]);
-            e.r_mu = -slip.speed;
-            e.row_mu = r + 1;
+            e.r_bound = -slip.speed;
+            e.row_bound = r + 1;
             break;
         }
     }
@@ -110,7 +110,7 @@ template <class T> void assemble_groups(const MlcpView<T>& p, ActiveSet<T>& set,
     set.work.resize(set.active.size());
     for (int i = 0; i < n; ++i) {
         const int r = set.active[i];
-        if (p.normal[r] < 0) groups.push_back({i});
+        if (p.type[r] != RowType::friction) groups.push_back({i});
         ++groups.back().count;  // friction rows follow their normal row
     }
     for (RowGroup& g : groups) {
@@ -260,7 +260,7 @@ void differentiate_solution(const MlcpView<Dual<double>>& p, ActiveSet<Dual<doub
 
 template <class T>
 void solve_active_set_adj(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, const T* x_bar, T* s_bar,
-                          T* mu_bar) {
+                          T* bound_bar) {
     const size_t n = set.active.size();
     if (!is_linear(set)) assemble(p, set, x);
     for (size_t i = 0; i < n; ++i)
@@ -271,7 +271,7 @@ void solve_active_set_adj(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, c
         const T& z = set.work[i];
         for (int k = 0; k < e.count_s; ++k)
             s_bar[e.row_s + k] += e.P[k] * z;
-        mu_bar[e.row_mu] += e.r_mu * z;
+        bound_bar[e.row_bound] += e.r_bound * z;
     }
 }
 
@@ -315,10 +315,10 @@ void classify(const MlcpView<T>& p, FrictionLaw law, const T* x_at, const T* s_a
     for (int r = 0; r < p.rows; ++r) {
         if (p.drops(r)) {
             state[r] = RowState::separating;
-        } else if (p.normal[r] == free_row) {
+        } else if (p.type[r] == RowType::free) {
             state[r] = RowState::clamping;
         } else if (law != FrictionLaw::box && p.contact_at(r)) {
-            const double mu = value_of(p.mu[r + 1]), a = diagonal(r), slip = length_of(s(r + 1), s(r + 2));
+            const double mu = value_of(p.mu(r + 1)), a = diagonal(r), slip = length_of(s(r + 1), s(r + 2));
             const double n = x(r) - (s(r) + (law == FrictionLaw::cone ? mu * slip : 0)) / a;
             const double tangent = length_of(x(r + 1) - s(r + 1) / a, x(r + 2) - s(r + 2) / a);
             const bool sticks = n > 0 && tangent <= mu * n;
@@ -332,16 +332,17 @@ void classify(const MlcpView<T>& p, FrictionLaw law, const T* x_at, const T* s_a
             for (int t = r + 1; t <= r + 2; ++t)
                 state[t] = p.drops(t) ? RowState::separating : friction;
             r += 2;
-        } else if (p.normal[r] == unilateral_row) {
+        } else if (p.type[r] == RowType::unilateral) {
             state[r] = step(r) > 0 ? RowState::clamping : RowState::separating;
         } else {
-            const bool boxed = p.normal[r] == boxed_row;
+            const bool boxed = p.type[r] == RowType::boxed;
             const int n = boxed ? r : p.normal_of(r);
             if (!boxed && state[n] == RowState::separating) {
                 state[r] = RowState::separating;
                 continue;
             }
-            const double bound = value_of(p.mu[r]) * (boxed ? 1 : std::max(0.0, x(n))), y = step(r);
+            const double bound = boxed ? value_of(p.max_impulse(r)) : value_of(p.mu(r)) * std::max(0.0, x(n)),
+                         y = step(r);
             state[r] = y > bound ? RowState::upper : (y < -bound ? RowState::lower : RowState::clamping);
             // no friction, whichever way it will slip
             if (bound == 0 && y == 0) state[r] = RowState::separating;

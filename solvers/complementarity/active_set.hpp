@@ -3,14 +3,14 @@
 //
 //   separating       x_r = 0
 //   clamping         s_r = 0
-//   lower, upper     x_r = -+ mu x_n, or -+ mu for a boxed row
+//   lower, upper     x_r = -+ mu x_n, or -+ its largest impulse for a boxed row
 //   sliding (t1,t2)  x_T + mu x_n u = 0,   u = s_T/|s_T|   (cone)
 //   dilating (n)     s_n - mu |s_T| = 0                    (relaxed cone, with sliding tangents)
 //
-// dF = P ds + K dx + r_mu dmu. With s = A x + b and G = P A + K, Newton's step is -G^-1 F. The solvers end
+// dF = P ds + K dx + r_bound dbound, where the bound is mu or the largest impulse. With s = A x + b and G = P A + K, Newton's step is -G^-1 F. The solvers end
 // with this step, which is exact for the box. In reverse, with G^T z = -x_bar and s_bar = P^T z:
 //
-//   b_bar += s_bar,   A_bar += s_bar x^T,   mu_bar += r_mu^T z.
+//   b_bar += s_bar,   A_bar += s_bar x^T,   bound_bar += r_bound^T z.
 //
 // (Werling et al. 2021, section IV; Le Lidec et al. 2024, section III.) Redundant contacts make G singular;
 // the solves are then least squares. A row in two states at once counts as separating if x = 0 and s = 0, and
@@ -73,11 +73,11 @@ template <class T> void solve_active_set(const MlcpView<T>& p, ActiveSet<T>& set
 // round-off, but G_dot has no bound if slip speeds have that size too.)
 void differentiate_solution(const MlcpView<Dual<double>>& p, ActiveSet<Dual<double>>& set, Dual<double>* x);
 
-// Adds to s_bar (rows), the covector of s with x held constant, and to mu_bar (rows), at a solution x of
+// Adds to s_bar (rows), the covector of s with x held constant, and to bound_bar (rows), at a solution x of
 // solve_active_set.
 template <class T>
 void solve_active_set_adj(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, const T* x_bar, T* s_bar,
-                          T* mu_bar);
+                          T* bound_bar);
 
 // Forward derivative: dx (rows x columns) of the solution, from ds (rows x columns, row-major), the
 // derivative of s with x held constant.
@@ -110,13 +110,13 @@ auto with_values(const MlcpView<T>& p, ActiveSet<T>& set, T* x, const Solve& sol
             return to;
         };
         const std::vector<double> A = values(p.A, p.factored != nullptr ? 0 : p.rows * p.rows),
-                                  b = values(p.b, p.rows), mu = values(p.mu, p.rows);
+                                  b = values(p.b, p.rows), bound = values(p.bound, p.rows);
         std::vector<double> start = values(x, p.rows);
         if (p.factored != nullptr) set.values.take(*p.factored);
         ActiveSet<double> found;
         const auto status =
-            solve(MlcpView<double>{p.rows, A.data(), b.data(), mu.data(), p.normal, p.first_row, p.dropped,
-                                   p.factored != nullptr ? &set.values.view : nullptr},
+            solve(MlcpView<double>{p.rows, A.data(), b.data(), p.type, p.normal, bound.data(), p.first_row,
+                                   p.dropped, p.factored != nullptr ? &set.values.view : nullptr},
                   found, start.data());
         std::copy(start.begin(), start.end(), x);
         set.state = found.state;

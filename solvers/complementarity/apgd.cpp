@@ -18,12 +18,12 @@ void project_inplace(const MlcpView<double>& p, double* x) {
         if (p.drops(r)) {
             x[r] = 0;
         } else if (p.contact_at(r)) {
-            project_on_cone_inplace(p.mu[r + 1], x + r);
+            project_on_cone_inplace(p.mu(r + 1), x + r);
             r += 2;
-        } else if (p.normal[r] == unilateral_row) {
+        } else if (p.type[r] == RowType::unilateral) {
             x[r] = std::max(0.0, x[r]);
-        } else if (p.normal[r] == boxed_row) {
-            x[r] = std::clamp(x[r], -p.mu[r], p.mu[r]);
+        } else if (p.type[r] == RowType::boxed) {
+            x[r] = std::clamp(x[r], -p.max_impulse(r), p.max_impulse(r));
         }
     }
 }

@@ -15,8 +15,8 @@ constexpr int first_sweeps = 20, more_sweeps = 400, max_boxes = 40, max_newton_s
 // equation.
 double one_row(const MlcpView<double>& p, const double* x, int r, double s) {
     const double y = x[r] - s / p.diagonal(r);
-    if (p.normal[r] == unilateral_row) return std::max(0.0, y);
-    return p.normal[r] == free_row ? y : std::clamp(y, -p.mu[r], p.mu[r]);
+    if (p.type[r] == RowType::unilateral) return std::max(0.0, y);
+    return p.type[r] == RowType::free ? y : std::clamp(y, -p.max_impulse(r), p.max_impulse(r));
 }
 
 // Updates the three rows of a contact. Cone: the normal impulse such that the normal velocity is 0, then a
@@ -24,7 +24,7 @@ double one_row(const MlcpView<double>& p, const double* x, int r, double s) {
 // projected gradient step of all three rows.
 void contact_update_inplace(const MlcpView<double>& p, FrictionLaw law, int n, const double* x,
                             SweptVelocity<double>& s) {
-    const double mu = p.mu[n + 1];
+    const double mu = p.mu(n + 1);
     if (law == FrictionLaw::relaxed_cone) {
         double y[3];
         const double step = p.diagonal(n) + p.diagonal(n + 1) + p.diagonal(n + 2);
@@ -191,7 +191,7 @@ double cone_admm_inplace(const MlcpView<double>& p, FrictionLaw law, int iterati
         }
         for (int r = 0; r < p.rows; ++r) {
             const double shift = law == FrictionLaw::cone && p.contact_at(r)
-                                     ? p.mu[r + 1] * length_of(rhs[r + 1], rhs[r + 2])
+                                     ? p.mu(r + 1) * length_of(rhs[r + 1], rhs[r + 2])
                                      : 0;
             rhs[r] = -b[r] - shift + rho * (z[r] - y[r]);
             if (shift != 0) {
@@ -210,12 +210,12 @@ double cone_admm_inplace(const MlcpView<double>& p, FrictionLaw law, int iterati
         split = primal + y;
         for (int r = 0; r < p.rows; ++r) {
             if (p.contact_at(r)) {
-                project_on_cone_inplace(p.mu[r + 1], split.data() + r);
+                project_on_cone_inplace(p.mu(r + 1), split.data() + r);
                 r += 2;
-            } else if (p.normal[r] == unilateral_row)
+            } else if (p.type[r] == RowType::unilateral)
                 split[r] = std::max(0.0, split[r]);
-            else if (p.normal[r] == boxed_row)
-                split[r] = std::clamp(split[r], -p.mu[r], p.mu[r]);
+            else if (p.type[r] == RowType::boxed)
+                split[r] = std::clamp(split[r], -p.max_impulse(r), p.max_impulse(r));
             else if (p.drops(r))
                 split[r] = 0;
         }

@@ -67,13 +67,13 @@ template <class T> T norm(const T& a, const T& b) {
 // Projects z = x - s/l on the bounds, in place. x_n: for tangents, the impulse of their normal row.
 template <class T> void bound_inplace(const MlcpView<T>& p, Update kind, int r, const T& x_n, T* z) {
     if (kind == Update::tangents) {
-        const T bound = p.mu[r] * x_n;
+        const T bound = p.mu(r) * x_n;
         const bool slides = z[0] * z[0] + z[1] * z[1] > bound * bound;
         const T scale = slides ? T(bound / norm(z[0], z[1])) : T(1);
         z[0] *= scale;
         z[1] *= scale;
     } else if (kind == Update::cone) {
-        const T& mu = p.mu[r + 1];
+        const T& mu = p.mu(r + 1);
         const bool moves = z[1] != T(0) || z[2] != T(0);
         const T tangent = moves ? norm(z[1], z[2]) : T(0);
         if (z[0] >= T(0) && tangent <= mu * z[0]) return;
@@ -85,30 +85,30 @@ template <class T> void bound_inplace(const MlcpView<T>& p, Update kind, int r, 
         const T scale = mu * z[0] / tangent;
         z[1] *= scale;
         z[2] *= scale;
-    } else if (kind == Update::normal || p.normal[r] == unilateral_row) {
+    } else if (kind == Update::normal || p.type[r] == RowType::unilateral) {
         if (z[0] < T(0)) z[0] = T(0);
-    } else if (p.normal[r] == boxed_row) {
-        if (z[0] > p.mu[r])
-            z[0] = p.mu[r];
-        else if (z[0] < -p.mu[r])
-            z[0] = -p.mu[r];
+    } else if (p.type[r] == RowType::boxed) {
+        if (z[0] > p.max_impulse(r))
+            z[0] = p.max_impulse(r);
+        else if (z[0] < -p.max_impulse(r))
+            z[0] = -p.max_impulse(r);
     }
 }
 // z: the value before the projection. z_bar: in, the covector of the result; out, of z.
 template <class T>
 void bound_inplace_adj(const MlcpView<T>& p, Update kind, int r, const T& x_n, const T* z, T* z_bar,
-                       T& x_n_bar, T* mu_bar) {
+                       T& x_n_bar, T* bound_bar) {
     if (kind == Update::tangents) {
-        const T bound = p.mu[r] * x_n;
+        const T bound = p.mu(r) * x_n;
         if (!(z[0] * z[0] + z[1] * z[1] > bound * bound)) return;
         const T length = norm(z[0], z[1]), u[2] = {z[0] / length, z[1] / length};
         const T along = u[0] * z_bar[0] + u[1] * z_bar[1];
-        mu_bar[r] += along * x_n;
-        x_n_bar += along * p.mu[r];
+        bound_bar[r] += along * x_n;
+        x_n_bar += along * p.mu(r);
         for (int i = 0; i < 2; ++i)
             z_bar[i] = bound / length * (z_bar[i] - u[i] * along);
     } else if (kind == Update::cone) {
-        const T& mu = p.mu[r + 1];
+        const T& mu = p.mu(r + 1);
         const bool moves = z[1] != T(0) || z[2] != T(0);
         const T tangent = moves ? norm(z[1], z[2]) : T(0);
         if (z[0] >= T(0) && tangent <= mu * z[0]) return;
@@ -119,16 +119,16 @@ void bound_inplace_adj(const MlcpView<T>& p, Update kind, int r, const T& x_n, c
         const T width = T(1) + mu * mu, n = (z[0] + mu * tangent) / width,
                 u[2] = {z[1] / tangent, z[2] / tangent};
         const T along = u[0] * z_bar[1] + u[1] * z_bar[2], n_bar = z_bar[0] + mu * along;
-        mu_bar[r + 1] += n * along + n_bar * (tangent - T(2) * mu * n) / width;
+        bound_bar[r + 1] += n * along + n_bar * (tangent - T(2) * mu * n) / width;
         z_bar[0] = n_bar / width;
         for (int i = 0; i < 2; ++i)
             z_bar[i + 1] = u[i] * mu * n_bar / width + mu * n / tangent * (z_bar[i + 1] - u[i] * along);
-    } else if (kind == Update::normal || p.normal[r] == unilateral_row) {
+    } else if (kind == Update::normal || p.type[r] == RowType::unilateral) {
         if (z[0] < T(0)) z_bar[0] = T(0);
-    } else if (p.normal[r] == boxed_row) {
-        const int side = z[0] > p.mu[r] ? 1 : (z[0] < -p.mu[r] ? -1 : 0);
+    } else if (p.type[r] == RowType::boxed) {
+        const int side = z[0] > p.max_impulse(r) ? 1 : (z[0] < -p.max_impulse(r) ? -1 : 0);
         if (side == 0) return;
-        mu_bar[r] += T(side) * z_bar[0];
+        bound_bar[r] += T(side) * z_bar[0];
         z_bar[0] = T(0);
     }
 }
@@ -165,7 +165,7 @@ template <class T> void update(const MlcpView<T>& p, Update kind, int r, T* x, T
 // Restores x and y before the update, and pulls x_bar and y_bar back.
 template <class T>
 void update_adj(const MlcpView<T>& p, Update kind, int r, const T* x_before, T* x, T* y, ConeTape<T>& tape,
-                T* x_bar, const OperatorBar<T>& bar, T* b_bar, T* mu_bar) {
+                T* x_bar, const OperatorBar<T>& bar, T* b_bar, T* bound_bar) {
     if (moves_nothing(p, kind, r)) return;
     const FactoredOperator<T>& A = *p.factored;
     const int rows = rows_of(kind);
@@ -187,7 +187,7 @@ void update_adj(const MlcpView<T>& p, Update kind, int r, const T* x_before, T* 
     const Step<T> step(p, kind, r);
     unbounded_values(p, kind, r, step, x, y, s, z);
     T x_n_bar(0);
-    bound_inplace_adj(p, kind, r, kind == Update::tangents ? x[r - 1] : T(0), z, z_bar, x_n_bar, mu_bar);
+    bound_inplace_adj(p, kind, r, kind == Update::tangents ? x[r - 1] : T(0), z, z_bar, x_n_bar, bound_bar);
     if (kind == Update::tangents) x_bar[r - 1] += x_n_bar;
     T l_bar(0);
     for (int i = 0; i < rows; ++i)
@@ -226,7 +226,7 @@ void cone_sweeps(const MlcpView<T>& p, FrictionLaw law, int sweeps, ConeTape<T>&
 
 template <class T>
 void cone_sweeps_adj(const MlcpView<T>& p, FrictionLaw law, ConeTape<T>& tape, T* x_bar,
-                     const OperatorBar<T>& bar, T* b_bar, T* mu_bar) {
+                     const OperatorBar<T>& bar, T* b_bar, T* bound_bar) {
     const FactoredOperator<T>& A = *p.factored;
     const size_t m = p.rows;
     tape.y_bar.assign(A.dofs, T(0));
@@ -238,7 +238,7 @@ void cone_sweeps_adj(const MlcpView<T>& p, FrictionLaw law, ConeTape<T>& tape, T
             A.add(r, x[r], y);
         tape.now.assign(x, x + m);
         for_each_update_backwards(p, law, [&](Update kind, int r) {
-            update_adj(p, kind, r, x - m, tape.now.data(), y, tape, x_bar, bar, b_bar, mu_bar);
+            update_adj(p, kind, r, x - m, tape.now.data(), y, tape, x_bar, bar, b_bar, bound_bar);
         });
     }
     // y = W^T x at the start; A_rr = W_r.W_r + R_r
@@ -253,11 +253,11 @@ void cone_sweeps_adj(const MlcpView<T>& p, FrictionLaw law, ConeTape<T>& tape, T
 
 int cone_code(const MlcpView<double>& p, int r, const double* x) {
     constexpr double near = 1e-9;  // relative to the bound
-    if (p.drops(r) || p.normal[r] == free_row) return 0;
-    if (p.normal[r] == boxed_row) return std::abs(x[r]) >= p.mu[r] ? 1 : 0;
-    if (p.normal[r] == unilateral_row) return x[r] == 0 ? 1 : 0;
+    if (p.drops(r) || p.type[r] == RowType::free) return 0;
+    if (p.type[r] == RowType::boxed) return std::abs(x[r]) >= p.max_impulse(r) ? 1 : 0;
+    if (p.type[r] == RowType::unilateral) return x[r] == 0 ? 1 : 0;
     const int n = p.normal_of(r);
-    return x[n] == 0 || length_of(x[n + 1], x[n + 2]) < (1 - near) * p.mu[n + 1] * x[n] ? 0 : 1;
+    return x[n] == 0 || length_of(x[n + 1], x[n + 2]) < (1 - near) * p.mu(n + 1) * x[n] ? 0 : 1;
 }
 
 #define INSTANTIATE(T)                                                                                       \

@@ -28,10 +28,10 @@ template <class T> struct ConeTape : PgsTape<T> {  // x: the iterates
 // Dual<double>.
 template <class T>
 void cone_sweeps(const MlcpView<T>& p, FrictionLaw law, int sweeps, ConeTape<T>& tape, T* x);
-// Adds to W_bar, R_bar, b_bar and mu_bar. x_bar (rows): in, the covector of the result; out, of the start.
+// Adds to W_bar, R_bar, b_bar and bound_bar. x_bar (rows): in, the covector of the result; out, of the start.
 template <class T>
 void cone_sweeps_adj(const MlcpView<T>& p, FrictionLaw law, ConeTape<T>& tape, T* x_bar,
-                     const OperatorBar<T>& bar, T* b_bar, T* mu_bar);
+                     const OperatorBar<T>& bar, T* b_bar, T* bound_bar);
 
 // 1 if row r of an iterate x (rows) is at a bound, 0 if it is free.
 int cone_code(const MlcpView<double>& p, int r, const double* x);

@@ -17,10 +17,10 @@ constexpr double least_smoothing = 1e-12, try_newton = 1e-4, expected_steps = 25
 
 // d of row r
 double scale_of(const MlcpView<double>& p, FrictionLaw law, int r) {
-    const int n = p.normal[r] >= 0 && law != FrictionLaw::box ? p.normal_of(r) : r;
+    const int n = p.type[r] == RowType::friction && law != FrictionLaw::box ? p.normal_of(r) : r;
     if (p.drops(n)) return 1;
     const double root = std::sqrt(p.diagonal(n));
-    return 1 / (law != FrictionLaw::box && p.contact_at(r) ? root * std::max(p.mu[r + 1], 1e-6) : root);
+    return 1 / (law != FrictionLaw::box && p.contact_at(r) ? root * std::max(p.mu(r + 1), 1e-6) : root);
 }
 
 class SmoothedEquations {
@@ -45,7 +45,7 @@ public:
             RowGroup& g = w_.smoothed.groups.emplace_back();
             g.first = r;
             g.count = 1;
-            while (r + g.count < p_.rows && p_.normal[r + g.count] == p_.first_row + r)
+            while (r + g.count < p_.rows && p_.has_normal(r + g.count, r))
                 ++g.count;  // its friction
             if (law_ != FrictionLaw::box && p_.contact_at(r))
                 contact(x, Smoothed{e}, g);
@@ -96,15 +96,15 @@ private:
         double value = y, slope = 1, by_normal = 0;
         if (p_.drops(r)) {
             value = slope = 0;
-        } else if (p_.normal[r] == unilateral_row) {
+        } else if (p_.type[r] == RowType::unilateral) {
             value = phi.value(y);
             slope = phi.slope(y);
-        } else if (p_.normal[r] != free_row) {
-            const bool boxed = p_.normal[r] == boxed_row;
-            const double bound = p_.mu[r] * (boxed ? 1 : std::max(0.0, x[g.first])) / d(r);
+        } else if (p_.type[r] != RowType::free) {
+            const bool boxed = p_.type[r] == RowType::boxed;
+            const double bound = (boxed ? p_.max_impulse(r) : p_.mu(r) * std::max(0.0, x[g.first])) / d(r);
             value = phi.value_within(y, bound);
             slope = phi.slope_within(y, bound);
-            if (!boxed && x[g.first] > 0) by_normal = phi.slope_by_bound(y, bound) * p_.mu[r] / d(r);
+            if (!boxed && x[g.first] > 0) by_normal = phi.slope_by_bound(y, bound) * p_.mu(r) / d(r);
         }
         H(r) = X - value;
         g.P[g.count * i + i] = slope * d(r);

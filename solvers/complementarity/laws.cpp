@@ -11,14 +11,10 @@ constexpr double round_off = 1e-9;  // relative to a bound, and to 1e-6 times th
 constexpr double tolerance_of_solvers =
     1e-11;  // as acceptable_residual, relative to 1 + the largest velocity
 
-double friction_bound(const MlcpView<double>& p, const double* x, int r) {
-    return p.mu[r] * (p.normal[r] >= 0 ? std::max(0.0, x[p.normal_of(r)]) : 1);
-}
-
 // A row with an impulse between -bound and bound: at rest below the bound; at the bound the impulse acts
 // against its velocity s.
 BrokenLaw broken_friction(const MlcpView<double>& p, const double* x, int r, double s, double tolerance) {
-    const double bound = friction_bound(p, x, r), room = tolerance / p.diagonal(r);
+    const double bound = p.largest_impulse(r, x), room = tolerance / p.diagonal(r);
     if (s > tolerance && x[r] > -bound + room) return {"friction at its bound opposes forward slip", r, s};
     if (s < -tolerance && x[r] < bound - room) return {"friction at its bound opposes backward slip", r, -s};
     return {nullptr, 0, 0};
@@ -26,7 +22,7 @@ BrokenLaw broken_friction(const MlcpView<double>& p, const double* x, int r, dou
 
 // The friction of a cone: at rest below mu x_n, otherwise mu x_n against the slip.
 BrokenLaw broken_cone(const MlcpView<double>& p, const double* x, int n, const double* s, double tolerance) {
-    const double mu = p.mu[n + 1], bound = mu * std::max(0.0, x[n]), slip = std::hypot(s[1], s[2]);
+    const double mu = p.mu(n + 1), bound = mu * std::max(0.0, x[n]), slip = std::hypot(s[1], s[2]);
     if (slip <= tolerance) return {nullptr, 0, 0};
     for (int i = 1; i <= 2; ++i) {
         if (p.drops(n + i)) continue;
@@ -48,11 +44,12 @@ BrokenLaw broken_bound(const MlcpView<double>& p, FrictionLaw law, const double*
     for (int r = 0; r < p.rows; ++r) {
         if (!std::isfinite(x[r])) return {"an impulse is finite", r, x[r]};
         if (p.drops(r) && x[r] != 0) return {"a dropped row has no impulse", r, std::abs(x[r])};
-        if (p.normal[r] == unilateral_row && x[r] < -1e-6 * round_off * largest)
+        if (p.type[r] == RowType::unilateral && x[r] < -1e-6 * round_off * largest)
             return {"a contact or a limit pushes and does not pull", r, -x[r]};
-        if (p.normal[r] == unilateral_row || p.normal[r] == free_row) continue;
-        const bool of_cone = law != FrictionLaw::box && p.normal[r] >= 0 && p.contact_at(p.normal_of(r));
-        const double bound = friction_bound(p, x, r);
+        if (p.type[r] == RowType::unilateral || p.type[r] == RowType::free) continue;
+        const bool of_cone =
+            law != FrictionLaw::box && p.type[r] == RowType::friction && p.contact_at(p.normal_of(r));
+        const double bound = p.largest_impulse(r, x);
         const double size =
             of_cone ? std::hypot(x[p.normal_of(r) + 1], x[p.normal_of(r) + 2]) : std::abs(x[r]);
         const double room =
@@ -72,11 +69,11 @@ BrokenLaw broken_law(const MlcpView<double>& p, FrictionLaw law, const double* x
         double s[3] = {velocity[r], 0, 0};
         for (int i = 1; cone && i <= 2; ++i)
             s[i] = velocity[r + i];
-        if (p.normal[r] == free_row) {
+        if (p.type[r] == RowType::free) {
             if (std::abs(s[0]) > tolerance) return {"a free row does not move", r, std::abs(s[0])};
-        } else if (p.normal[r] == unilateral_row) {
+        } else if (p.type[r] == RowType::unilateral) {
             const double lift =
-                cone && law == FrictionLaw::relaxed_cone ? p.mu[r + 1] * std::hypot(s[1], s[2]) : 0;
+                cone && law == FrictionLaw::relaxed_cone ? p.mu(r + 1) * std::hypot(s[1], s[2]) : 0;
             if (s[0] - lift < -tolerance) return {"a row does not close", r, lift - s[0]};
             if (s[0] - lift > tolerance && x[r] * p.diagonal(r) > tolerance)
                 return {"a row with an impulse does not open", r, s[0] - lift};

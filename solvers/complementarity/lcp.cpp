@@ -66,12 +66,12 @@ void gauss_seidel_inplace(const MlcpView<double>& p, int sweeps, double* x) {
         for (int r = 0; r < p.rows; ++r) {
             if (p.drops(r)) continue;
             const double y = x[r] - s(r) / p.diagonal(r);
-            if (p.normal[r] == unilateral_row)
+            if (p.type[r] == RowType::unilateral)
                 s.set(r, std::max(0.0, y));
-            else if (p.normal[r] == free_row)
+            else if (p.type[r] == RowType::free)
                 s.set(r, y);
             else {
-                const double bound = p.mu[r] * (p.normal[r] == boxed_row ? 1 : x[p.normal_of(r)]);
+                const double bound = p.largest_impulse(r, x);
                 s.set(r, std::clamp(y, -bound, bound));
             }
         }

@@ -72,9 +72,9 @@ bool lemke(const MlcpView<double>& p, std::vector<double>& tableau, double* x, d
     Variables v;
     for (int r = 0; r < p.rows; ++r) {
         if (p.drops(r)) continue;
-        (p.normal[r] == free_row         ? v.free
-         : p.normal[r] == unilateral_row ? v.unilateral
-                                         : v.bounded)
+        (p.type[r] == RowType::free         ? v.free
+         : p.type[r] == RowType::unilateral ? v.unilateral
+                                            : v.bounded)
             .push_back(r);
     }
     const int n = v.size(), unilateral = static_cast<int>(v.unilateral.size()),
@@ -107,14 +107,14 @@ bool lemke(const MlcpView<double>& p, std::vector<double>& tableau, double* x, d
     for (int i = 0; i < bounded; ++i) {
         const int r = v.bounded[i], up = unilateral + i, down = up + bounded, gamma = down + bounded;
         M(up, gamma) = M(down, gamma) = 1, M(gamma, up) = M(gamma, down) = -1;
-        if (p.normal[r] == boxed_row) {
-            q[gamma] = p.mu[r] / d[unilateral + i];
+        if (p.type[r] == RowType::boxed) {
+            q[gamma] = p.max_impulse(r) / d[unilateral + i];
             continue;
         }
         const auto normal = std::ranges::find(v.unilateral, p.normal_of(r));
         if (normal != v.unilateral.end())
             M(gamma, static_cast<int>(normal - v.unilateral.begin())) =
-                p.mu[r] * d[normal - v.unilateral.begin()] / d[unilateral + i];
+                p.mu(r) * d[normal - v.unilateral.begin()] / d[unilateral + i];
     }
     // so that no two ratios are equal; the caller uses only the states
     const double scale = q.cwiseAbs().maxCoeff();

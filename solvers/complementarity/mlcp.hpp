@@ -3,7 +3,7 @@
 //
 //   free rows         s = 0
 //   unilateral rows   x >= 0,   s >= 0,   x s = 0
-//   boxed rows        -mu <= x <= mu
+//   boxed rows        -bound <= x <= bound
 //   friction rows     -mu x_n <= x <= mu x_n
 //
 // where boxed and friction rows have s >= 0 at the lower bound, s <= 0 at the upper bound and s = 0 between.
@@ -16,6 +16,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -30,8 +31,7 @@ namespace costate {
 // which takes several times as long.
 inline double length_of(double x, double y) { return std::sqrt(x * x + y * y); }
 
-// Values of `normal` for rows without a normal row.
-inline constexpr int unilateral_row = -1, boxed_row = -2, free_row = -3;
+enum class RowType : unsigned char { free, unilateral, boxed, friction };
 
 // A = W W^T + R of a large island, never multiplied out. W is J M^-1/2. Its row r is nonzero only on the dofs
 // that move row r.
@@ -66,17 +66,32 @@ template <class T> struct FactoredOperator {
 // A is symmetric with a positive diagonal. Small islands: rows x rows, row-major. Large islands: factored.
 template <class T> struct MlcpView {
     int rows;
-    const T* A;   // null if factored
-    const T* b;   // (rows)
-    const T* mu;  // (rows) of friction and boxed rows; a cone uses that of its first friction row
-    // (rows) index of a friction row's normal row in the caller's numbering, or one of the values above
-    const int* normal;
-    int first_row;  // first row of the island in this numbering
+    const T* A;           // null if factored
+    const T* b;           // (rows)
+    const RowType* type;  // (rows)
+    const int* normal;    // (rows) of a friction row: its normal row, in the caller's numbering
+    const T* bound;       // (rows) of a friction row: mu; of a boxed row: the largest impulse
+    int first_row;        // first row of the island in this numbering
     // (rows) 1: x is 0, because no impulse moves the row (solvers/step/delassus.hpp); null: no such rows
     const unsigned char* dropped = nullptr;
     const FactoredOperator<T>* factored = nullptr;
     bool drops(int r) const { return dropped != nullptr && dropped[r] != 0; }
     int normal_of(int r) const { return normal[r] - first_row; }
+    // Friction coefficient of a friction row. A cone uses that of its first one.
+    const T& mu(int r) const {
+        assert(type[r] == RowType::friction);
+        return bound[r];
+    }
+    // of a boxed row
+    const T& max_impulse(int r) const {
+        assert(type[r] == RowType::boxed);
+        return bound[r];
+    }
+    // Bound of |x_r| of a boxed or friction row at the impulses x, or at none if x_n pulls.
+    double largest_impulse(int r, const T* x) const {
+        if (type[r] == RowType::boxed) return value_of(max_impulse(r));
+        return value_of(mu(r)) * std::max(0.0, value_of(x[normal_of(r)]));
+    }
     const T& diagonal(int r) const { return factored != nullptr ? factored->diagonal[r] : A[r * rows + r]; }
     // A_rs; for a factored A only if r and s are rows of one contact
     T a(int r, int s) const {
@@ -87,10 +102,12 @@ template <class T> struct MlcpView {
             sum += factored->W[factored->start[r] + k] * factored->W[factored->start[s] + k];
         return sum;
     }
+    // true if row r is friction of the normal row n
+    bool has_normal(int r, int n) const { return type[r] == RowType::friction && normal_of(r) == n; }
     // true if row r is the normal of a contact that can open; the next two rows are then its friction
     bool contact_at(int r) const {
-        return r + 2 < rows && !drops(r) && normal[r] == unilateral_row && normal[r + 1] == first_row + r &&
-               normal[r + 2] == first_row + r;
+        return r + 2 < rows && !drops(r) && type[r] == RowType::unilateral && has_normal(r + 1, r) &&
+               has_normal(r + 2, r);
     }
 };
 
@@ -179,7 +196,7 @@ void for_each_residual(const MlcpView<T>& p, const T* x, FrictionLaw law, const 
         if (p.drops(r)) continue;
         const double diagonal = value_of(p.diagonal(r));
         if (law != FrictionLaw::box && p.contact_at(r)) {
-            const double mu = value_of(p.mu[r + 1]);
+            const double mu = value_of(p.mu(r + 1));
             double s[3] = {velocity(r), velocity(r + 1), velocity(r + 2)}, y[3];
             if (law == FrictionLaw::cone) s[0] += mu * length_of(s[1], s[2]);
             for (int i = 0; i < 3; ++i)
@@ -191,12 +208,13 @@ void for_each_residual(const MlcpView<T>& p, const T* x, FrictionLaw law, const 
             continue;
         }
         const double target = value_of(x[r]) - velocity(r) / diagonal;
-        const double bound =
-            p.normal[r] == free_row
-                ? std::abs(target)
-                : value_of(p.mu[r]) * (p.normal[r] >= 0 ? std::max(0.0, value_of(x[p.normal_of(r)])) : 1);
-        const double projected =
-            p.normal[r] == unilateral_row ? std::max(0.0, target) : std::clamp(target, -bound, bound);
+        double projected = target;
+        if (p.type[r] == RowType::unilateral) {
+            projected = std::max(0.0, target);
+        } else if (p.type[r] != RowType::free) {
+            const double bound = p.largest_impulse(r, x);
+            projected = std::clamp(target, -bound, bound);
+        }
         visit(r, std::abs(value_of(x[r]) - projected) * diagonal);
     }
 }

@@ -48,19 +48,19 @@ template <class T> struct OperatorBar { T *A = nullptr, *W = nullptr, *R = nullp
 // entry changes by more than `tolerance` in a sweep; tolerance 0 runs all sweeps. Instantiated for double and
 // Dual<double>.
 template <class T> void pgs(const MlcpView<T>& p, int max_sweeps, double tolerance, PgsTape<T>& tape, T* x);
-// Adds to the covectors of the operator, and to b_bar and mu_bar (rows). x_bar (rows): in, the covector of
+// Adds to the covectors of the operator, and to b_bar and bound_bar (rows). x_bar (rows): in, the covector of
 // the solution; out, of the start. A row at x = mu x_n = 0 counts as clamped.
 template <class T>
 void pgs_adj(const MlcpView<T>& p, PgsTape<T>& tape, T* x_bar, const OperatorBar<T>& operator_bar, T* b_bar,
-             T* mu_bar);
+             T* bound_bar);
 
 // Result of a row's clamp: -1 at lo, +1 at hi, 0 free. `x` points to the row's new value on the tape. If both
 // bounds are 0, the sign of the zero is the side of the clamp; the gradient by mu at mu = 0 is then the limit
 // of mu > 0.
 template <class T> int clamp_code(const MlcpView<T>& p, int r, const T* x) {
-    if (p.normal[r] == unilateral_row) return x[0] == T(0) ? -1 : 0;
-    if (p.normal[r] == free_row) return 0;
-    const T bound = p.normal[r] == boxed_row ? p.mu[r] : T(p.mu[r] * x[p.normal_of(r) - r]);
+    if (p.type[r] == RowType::unilateral) return x[0] == T(0) ? -1 : 0;
+    if (p.type[r] == RowType::free) return 0;
+    const T bound = p.type[r] == RowType::boxed ? p.max_impulse(r) : T(p.mu(r) * x[p.normal_of(r) - r]);
     if (std::signbit(value_of(x[0]))) return x[0] == -bound ? -1 : 0;
     return x[0] == bound ? 1 : 0;
 }

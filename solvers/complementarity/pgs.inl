@@ -64,25 +64,25 @@ template <class T> T within(const T& y, const T& bound) {
 // The value of an update: y clamped to the bounds of row r. x_n: the current impulse of its normal row.
 template <class T, class NormalImpulse>
 T clamped(const MlcpView<T>& p, int r, const T& y, const NormalImpulse& x_n) {
-    if (p.normal[r] == unilateral_row) return at_least(y, T(0));
-    if (p.normal[r] == free_row) return y;
-    return within(y, p.normal[r] == boxed_row ? p.mu[r] : T(p.mu[r] * x_n()));
+    if (p.type[r] == RowType::unilateral) return at_least(y, T(0));
+    if (p.type[r] == RowType::free) return y;
+    return within(y, p.type[r] == RowType::boxed ? p.max_impulse(r) : T(p.mu(r) * x_n()));
 }
 
 // Adds g, the covector of x_r at a bound, to the covectors of the bound: x_r = code mu x_n, or code mu.
 template <class T>
-void bound_adj(const MlcpView<T>& p, int r, int code, const T* x, const T& g, T* extra, T* mu_bar) {
+void bound_adj(const MlcpView<T>& p, int r, int code, const T* x, const T& g, T* extra, T* bound_bar) {
     const T t = T(code) * g;
-    if (p.normal[r] == boxed_row) {
-        mu_bar[r] += t;
+    if (p.type[r] == RowType::boxed) {
+        bound_bar[r] += t;
         return;
     }
-    extra[p.normal_of(r)] += p.mu[r] * t;
-    mu_bar[r] += x[p.normal_of(r) - r] * t;
+    extra[p.normal_of(r)] += p.mu(r) * t;
+    bound_bar[r] += x[p.normal_of(r) - r] * t;
 }
 
 // Computes z of every update, from the last to the first.
-template <class T> void reverse_sweeps(const MlcpView<T>& p, PgsTape<T>& tape, T* mu_bar) {
+template <class T> void reverse_sweeps(const MlcpView<T>& p, PgsTape<T>& tape, T* bound_bar) {
     const int m = p.rows;
     T* z = tape.z.data() + m;
     const T* x = tape.x.data() + static_cast<size_t>(tape.sweeps + 1) * static_cast<size_t>(m);
@@ -95,8 +95,8 @@ template <class T> void reverse_sweeps(const MlcpView<T>& p, PgsTape<T>& tape, T
             extra = T(0);
             const int code = clamp_code(p, r, x);
             z[0] = code == 0 ? g : T(0);
-            if (code == 0 || p.normal[r] == unilateral_row) continue;
-            bound_adj<T>(p, r, code, x, g * p.A[r * m + r], tape.extra.data(), mu_bar);
+            if (code == 0 || p.type[r] == RowType::unilateral) continue;
+            bound_adj<T>(p, r, code, x, g * p.A[r * m + r], tape.extra.data(), bound_bar);
         }
     }
 }
@@ -156,7 +156,7 @@ void factored_sweeps(const MlcpView<T>& p, int max_sweeps, double tolerance, Pgs
 // covectors of the operator, of b, of the bounds and of the rows that the update has read.
 template <class T>
 void factored_update_adj(const MlcpView<T>& p, int r, const T* x, const T* y, PgsTape<T>& tape,
-                         const OperatorBar<T>& bar, T* b_bar, T* mu_bar) {
+                         const OperatorBar<T>& bar, T* b_bar, T* bound_bar) {
     const FactoredOperator<T>& A = *p.factored;
     T& extra = tape.extra[r];
     T* then = tape.eta_then.data() + (A.start[r] - A.start[0]);
@@ -174,12 +174,13 @@ void factored_update_adj(const MlcpView<T>& p, int r, const T* x, const T* y, Pg
         bar.W[k] += x[0] * (eta - then[i]) - z * y[A.column[k]];
         then[i] = eta;
     }
-    if (code != 0 && p.normal[r] != unilateral_row) bound_adj(p, r, code, x, g, tape.extra.data(), mu_bar);
+    if (code != 0 && p.type[r] != RowType::unilateral)
+        bound_adj(p, r, code, x, g, tape.extra.data(), bound_bar);
 }
 
 template <class T>
 void factored_sweeps_adj(const MlcpView<T>& p, PgsTape<T>& tape, T* x_bar, const OperatorBar<T>& bar,
-                         T* b_bar, T* mu_bar) {
+                         T* b_bar, T* bound_bar) {
     const FactoredOperator<T>& A = *p.factored;
     const int m = p.rows;
     tape.eta.assign(A.dofs, T(0));
@@ -192,7 +193,7 @@ void factored_sweeps_adj(const MlcpView<T>& p, PgsTape<T>& tape, T* x_bar, const
             A.add(r, x[r], y);
         for (int r = m; r-- > 0;) {
             if (p.drops(r)) continue;
-            factored_update_adj(p, r, x + r, y, tape, bar, b_bar, mu_bar);
+            factored_update_adj(p, r, x + r, y, tape, bar, b_bar, bound_bar);
             A.add(r, x[r - m] - x[r], y);
         }
     }
@@ -238,11 +239,11 @@ template <class T> void pgs(const MlcpView<T>& p, int max_sweeps, double toleran
 
 template <class T>
 void pgs_adj(const MlcpView<T>& p, PgsTape<T>& tape, T* x_bar, const OperatorBar<T>& bar, T* b_bar,
-             T* mu_bar) {
+             T* bound_bar) {
     tape.extra.assign(x_bar, x_bar + p.rows);
-    if (p.factored != nullptr) return factored_sweeps_adj(p, tape, x_bar, bar, b_bar, mu_bar);
+    if (p.factored != nullptr) return factored_sweeps_adj(p, tape, x_bar, bar, b_bar, bound_bar);
     tape.z.assign(static_cast<size_t>(tape.sweeps + 1) * static_cast<size_t>(p.rows), T(0));
-    reverse_sweeps(p, tape, mu_bar);
+    reverse_sweeps(p, tape, bound_bar);
     accumulate_bars(p, tape, bar.A, b_bar);
     for (int r = 0; r < p.rows; ++r) {  // in the first sweep, earlier rows have read the start
         x_bar[r] = tape.extra[r];

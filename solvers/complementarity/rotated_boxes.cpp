@@ -31,7 +31,8 @@ bool rotated_boxes(const MlcpView<double>& p, RotatedBoxes& w, double* x) {
     w.b.assign(p.b, p.b + n);
     w.x.assign(x, x + n);
     w.s.resize(n);
-    const MlcpView<double> rotated{p.rows, w.A.data(), w.b.data(), p.mu, p.normal, p.first_row, p.dropped};
+    const MlcpView<double> rotated{p.rows,   w.A.data(), w.b.data(),  p.type,
+                                   p.normal, p.bound,    p.first_row, p.dropped};
     w.cosine.assign(n, 1);  // of row t: (t1, t2) = (c x - s y, s x + c y) of rotated rows (x, y)
     w.sine.assign(n, 0);
     mlcp_velocity(p, x, w.s.data());
@@ -42,7 +43,7 @@ bool rotated_boxes(const MlcpView<double>& p, RotatedBoxes& w, double* x) {
             continue;
         }
         const int t = r + 1;
-        const double bound = p.mu[t] * x[r], force = length_of(x[t], x[t + 1]),
+        const double bound = p.mu(t) * x[r], force = length_of(x[t], x[t + 1]),
                      slip = length_of(w.s[t], w.s[t + 1]);
         double c = 1, s = 0;
         if (force > (1 - 1e-6) * bound && force > 0) c = -x[t] / force, s = -x[t + 1] / force;

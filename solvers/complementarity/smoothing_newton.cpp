@@ -29,7 +29,7 @@ struct Equations {
             d[r] = p.a(r, r) > 0 ? 1 / std::sqrt(p.a(r, r)) : 0;
             if (!p.contact_at(r)) continue;
             d[r + 1] = d[r + 2] = d[r];
-            d[r] /= std::max(p.mu[r + 1], 1e-6);
+            d[r] /= std::max(p.mu(r + 1), 1e-6);
             r += 2;
         }
         A = d.asDiagonal() * Eigen::Map<const RowMajor>(p.A, p.rows, p.rows) * d.asDiagonal();
@@ -60,12 +60,13 @@ struct Equations {
                 r += 2;
                 continue;
             }
-            const double y = x[r] - s[r], bound = p.normal[r] == boxed_row && d[r] > 0 ? p.mu[r] / d[r] : 0;
+            const double y = x[r] - s[r],
+                         bound = p.type[r] == RowType::boxed && d[r] > 0 ? p.max_impulse(r) / d[r] : 0;
             double value = y, slope = 1;
-            if (p.normal[r] == unilateral_row) {
+            if (p.type[r] == RowType::unilateral) {
                 value = phi.value(y);
                 slope = phi.slope(y);
-            } else if (p.normal[r] == boxed_row) {
+            } else if (p.type[r] == RowType::boxed) {
                 value = phi.value_within(y, bound);
                 slope = phi.slope_within(y, bound);
             }

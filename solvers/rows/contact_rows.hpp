@@ -2,7 +2,6 @@
 // contact point p.
 #pragma once
 
-#include "solvers/complementarity/mlcp.hpp"
 #include "solvers/rows/row_blocks.hpp"
 
 namespace costate {
@@ -19,15 +18,16 @@ void contact_rows(const Kinematics<T>& k, const ContactPoint<T>& c, const RowBlo
         force_row(k, rows, block, row_force(c, r, false), row_force(c, r, true),
                   jacobian_row(rows, block, r));
     const size_t row = block.row;
-    rows.mu[row + 1] = rows.mu[row + 2] = c.friction;
+    rows.bound[row + 1] = rows.bound[row + 2] = c.friction;
+    rows.type[row + 1] = rows.type[row + 2] = RowType::friction;
     rows.normal[row + 1] = rows.normal[row + 2] = block.row;
 }
-// Input: rows.J_bar, rows.mu_bar. Adds to c_bar and bar.
+// Input: rows.J_bar, rows.bound_bar. Adds to c_bar and bar.
 template <class T>
 void contact_rows_adj(const Kinematics<T>& k, const ContactPoint<T>& c, const RowBlock& block,
                       const Rows<T>& rows, ContactPointBar<T>& c_bar, KinematicsBar<T>& bar) {
     const size_t row = block.row;
-    c_bar.friction += rows.mu_bar[row + 1] + rows.mu_bar[row + 2];
+    c_bar.friction += rows.bound_bar[row + 1] + rows.bound_bar[row + 2];
     for (int r = 0; r < 3; ++r) {
         Motion<T> F_a_bar = Motion<T>::zero(), F_b_bar = Motion<T>::zero();
         force_row_adj(k, rows, block, row_force(c, r, false), row_force(c, r, true),

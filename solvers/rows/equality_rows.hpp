@@ -79,7 +79,7 @@ void equality_rows(const World& w, const T* theta, const Kinematics<T>& k, const
                   jacobian_row(rows, block, r));
     }
     for (int r = 0; r < block.rows; ++r)
-        rows.normal[block.row + r] = free_row;
+        rows.type[block.row + r] = RowType::free;
     if (block.kind != RowKind::weld) return;
     const Vec3<T> turned = rotation_error(ends.a, ends.b);
     for (int r = 3; r < 6; ++r) {

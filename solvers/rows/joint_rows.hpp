@@ -60,14 +60,14 @@ template <class T>
 void dry_friction_row(const World& w, const T* theta, const RowBlock& block, Rows<T>& rows) {
     const size_t row = block.row;
     jacobian_row(rows, block, 0)[0] = T(1);
-    rows.normal[row] = boxed_row;
-    rows.mu[row] = w.h(theta) * theta[w.model.dry_friction.at(block.last_a)];
+    rows.type[row] = RowType::boxed;
+    rows.bound[row] = w.h(theta) * theta[w.model.dry_friction.at(block.last_a)];
 }
 template <class T>
 void dry_friction_row_adj(const World& w, const T* theta, const RowBlock& block, const Rows<T>& rows,
                           T* theta_bar) {
     const int f = w.model.dry_friction.at(block.last_a);
-    const T& bound_bar = rows.mu_bar[block.row];
+    const T& bound_bar = rows.bound_bar[block.row];
     theta_bar[f] += w.h(theta) * bound_bar;
     w.h(theta_bar) += theta[f] * bound_bar;
 }
@@ -84,7 +84,7 @@ void coupling_row(const World& w, const T* theta, const T* q, const RowBlock& bl
         const int j = rows.chain_dof[block.chain + i];
         J[i] = j == e.v_a ? T(1) : (j == e.v_b ? T(-c[1]) : T(0));
     }
-    rows.normal[block.row] = free_row;
+    rows.type[block.row] = RowType::free;
 }
 template <class T>
 void coupling_row_adj(const World& w, const T* theta, const T* q, const RowBlock& block, const Rows<T>& rows,

@@ -4,6 +4,7 @@
 // island by island.
 #pragma once
 
+#include "solvers/complementarity/mlcp.hpp"
 #include "solvers/rows/bias.hpp"
 #include "solvers/rows/compliance.hpp"
 #include "solvers/rows/contacts.hpp"
@@ -63,13 +64,11 @@ template <class T> struct Rows {
     std::vector<T> beta, v_before;  // (rows) bias; J v at the start of the step (normal and limit rows)
     // (rows) velocity that removes an error in position: solvers/step/recovery.hpp
     std::vector<T> recovery;
-    std::vector<T> R;      // (rows) compliance, 1/kg or 1/(kg m^2)
-    std::vector<T> error;  // (rows) of equalities, m or rad
-    // (rows) for tangent rows the friction coefficient, for boxed rows the bound, N s or N m s
-    std::vector<T> mu;
-    // (rows) for a tangent row the normal row, else unilateral_row, boxed_row or free_row
-    // (solvers/complementarity/mlcp.hpp)
-    std::vector<int> normal;
+    std::vector<T> R;           // (rows) compliance, 1/kg or 1/(kg m^2)
+    std::vector<T> error;       // (rows) of equalities, m or rad
+    std::vector<RowType> type;  // (rows)
+    std::vector<int> normal;    // (rows) of a friction row: its normal row
+    std::vector<T> bound;  // (rows) of a friction row: mu; of a boxed row: its largest impulse, N s or N m s
     // (rows) 1: no impulse can move the row; its impulse is 0 (solvers/step/delassus.hpp)
     std::vector<unsigned char> dropped;
     std::vector<int> tree_parent;    // (trees) union-find
@@ -84,7 +83,7 @@ template <class T> struct Rows {
     bool located = false;   // some contact has an impact inside the step
     bool recovers = false;  // some row is deeper than the slop, or is an equality with an error
     // bars
-    std::vector<T> J_bar, beta_bar, recovery_bar, R_bar, mu_bar;
+    std::vector<T> J_bar, beta_bar, recovery_bar, R_bar, bound_bar;
     std::vector<T> time_bar;  // (rows) at the first row of a block: of the time of its located impact
 
     // Reserves space for a typical number of contacts. A step with more rows allocates once.
@@ -106,9 +105,10 @@ template <class T> struct Rows {
         islands.reserve(m.trees.size());
         filled.reserve(m.trees.size());
         island_trees.reserve(m.trees.size());
-        for (auto* per_row : {&beta, &v_before, &recovery, &R, &error, &mu, &beta_bar, &recovery_bar, &R_bar,
-                              &mu_bar, &time_bar})
+        for (auto* per_row : {&beta, &v_before, &recovery, &R, &error, &bound, &beta_bar, &recovery_bar,
+                              &R_bar, &bound_bar, &time_bar})
             per_row->reserve(max_rows);
+        type.reserve(max_rows);
         normal.reserve(max_rows);
         dropped.reserve(max_rows);
     }

@@ -255,8 +255,9 @@ void make_rows(const World& w, const T* theta, const StateView<T>& x,
     const size_t n = rows.count;
     rows.beta.assign(n, T(0));
     rows.v_before.assign(n, T(0));
-    rows.mu.assign(n, T(0));
-    rows.normal.assign(n, unilateral_row);
+    rows.bound.assign(n, T(0));
+    rows.type.assign(n, RowType::unilateral);
+    rows.normal.resize(n);
     rows.dropped.assign(n, 0);
     rows.recovery.assign(n, T(0));
     rows.R.assign(n, theta[w.compliance.at(0)]);
@@ -282,7 +283,7 @@ void make_rows(const World& w, const T* theta, const StateView<T>& x,
             equality_bias(w, theta, error, block, rows);
     }
 }
-// From rows.J_bar, beta_bar, R_bar and mu_bar: adds to the bars of contacts, kinematics, q, v and theta.
+// From rows.J_bar, beta_bar, R_bar and bound_bar: adds to the bars of contacts, kinematics, q, v and theta.
 template <class T>
 void make_rows_adj(const World& w, const T* theta, const StateView<T>& x, const T* v_free,
                    const Kinematics<T>& k, ContactScratch<T>& contacts, Rows<T>& rows,

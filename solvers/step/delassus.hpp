@@ -171,7 +171,7 @@ void drop_rows(const Island& island, const Diagonal& diagonal, Rows<T>& rows) {
     for (int r = 0; r < island.rows; ++r) {
         const size_t row = island.row + r;
         rows.dropped[row] = value_of(diagonal(r)) <= 1e-12 * largest;
-        if (rows.normal[row] >= 0 && rows.dropped[rows.normal[row]]) rows.dropped[row] = 1;
+        if (rows.type[row] == RowType::friction && rows.dropped[rows.normal[row]]) rows.dropped[row] = 1;
     }
 }
 

@@ -31,14 +31,14 @@ void relabel(const MlcpView<T>& p, const ActiveSet<T>& found, const T* loss_by_i
     out.s.resize(found.s.size());
     for (int r = 0; r < p.rows; ++r) {
         RowState& state = out.state[r];
-        if (p.normal[r] == unilateral_row && loss_by_impulse[r] < T(0)) state = RowState::separating;
-        if (p.normal[r] >= 0 && out.state[p.normal_of(r)] == RowState::separating)
+        if (p.type[r] == RowType::unilateral && loss_by_impulse[r] < T(0)) state = RowState::separating;
+        if (p.type[r] == RowType::friction && out.state[p.normal_of(r)] == RowState::separating)
             state = RowState::separating;
     }
     linearise_states(p, out, x);
 }
 
-// From the covectors of the impulses and of v+: s_bar (b_bar in the scratch), mu_bar, and s.w.
+// From the covectors of the impulses and of v+: s_bar (b_bar in the scratch), bound_bar, and s.w.
 template <class T>
 void constrained_response(const World& w, const T* L, Rows<T>& rows, const DelassusScratch<T>& d,
                           ImpulseScratch<T>& s, const T* v_next_bar, ContactLabels labels) {
@@ -59,7 +59,7 @@ void constrained_response(const World& w, const T* L, Rows<T>& rows, const Delas
         if (relabelled) relabel(p, s.sets[i], s.b_bar.data() + row, s.lambda.data() + row, s.relabelled[i]);
         std::fill(s.b_bar.begin() + row, s.b_bar.begin() + end, T(0));
         solve_active_set_adj(p, relabelled ? s.relabelled[i] : s.sets[i], s.lambda.data() + row,
-                             s.lambda_bar.data() + row, s.b_bar.data() + row, rows.mu_bar.data() + row);
+                             s.lambda_bar.data() + row, s.b_bar.data() + row, rows.bound_bar.data() + row);
     }
     std::copy(v_next_bar, v_next_bar + w.nv(), s.w.begin());
     for_each_row(rows, [&](int row, int length, const int* dofs, int values) {

@@ -62,8 +62,9 @@ MlcpView<T> island_problem(const Rows<T>& rows, const DelassusScratch<T>& d, con
     return {island.rows,
             island.factored ? nullptr : d.A.data() + island.delassus,
             s.b.data() + r,
-            rows.mu.data() + r,
+            rows.type.data() + r,
             rows.normal.data() + r,
+            rows.bound.data() + r,
             r,
             rows.dropped.data() + r,
             island.factored ? &d.factored[i] : nullptr};
@@ -124,10 +125,10 @@ void solve_island(const World& w, const MlcpView<T>& p, size_t island, ImpulseSc
 // x_bar (rows): out, 0, because the solution does not depend on the start.
 template <class T>
 void pull_back_solution(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, T* x_bar,
-                        const OperatorBar<T>& bar, T* b_bar, T* mu_bar) {
+                        const OperatorBar<T>& bar, T* b_bar, T* bound_bar) {
     set.s_bar.assign(p.rows, T(0));
     const T* s_bar = set.s_bar.data();
-    solve_active_set_adj(p, set, x, x_bar, set.s_bar.data(), mu_bar);
+    solve_active_set_adj(p, set, x, x_bar, set.s_bar.data(), bound_bar);
     std::fill(x_bar, x_bar + p.rows, T(0));
     for (int r = 0; r < p.rows; ++r)
         b_bar[r] += s_bar[r];
@@ -175,7 +176,7 @@ void solve_impulses(const World& w, const Rows<T>& rows, const DelassusScratch<T
     }
 }
 // Through the sweeps in reverse, or through the active set for islands that were solved: from s.lambda_bar to
-// A_bar, J_bar, beta_bar, mu_bar and v_free_bar. s.lambda_bar then holds the covector of the start.
+// A_bar, J_bar, beta_bar, bound_bar and v_free_bar. s.lambda_bar then holds the covector of the start.
 template <class T>
 void solve_impulses_adj(Rows<T>& rows, DelassusScratch<T>& d, const T* v_free, ImpulseScratch<T>& s,
                         T* v_free_bar) {
@@ -189,13 +190,13 @@ void solve_impulses_adj(Rows<T>& rows, DelassusScratch<T>& d, const T* v_free, I
             bar = {d.A_bar.data() + island.delassus, nullptr, nullptr};
         const MlcpView<T> p = island_problem(rows, d, s, i);
         T *lambda_bar = s.lambda_bar.data() + island.row, *b_bar = s.b_bar.data() + island.row,
-          *mu_bar = rows.mu_bar.data() + island.row;
+          *bound_bar = rows.bound_bar.data() + island.row;
         if (s.swept[i] == 0)
-            pull_back_solution(p, s.sets[i], s.lambda.data() + island.row, lambda_bar, bar, b_bar, mu_bar);
+            pull_back_solution(p, s.sets[i], s.lambda.data() + island.row, lambda_bar, bar, b_bar, bound_bar);
         else if (s.law == FrictionLaw::box)
-            pgs_adj(p, s.tapes[i], lambda_bar, bar, b_bar, mu_bar);
+            pgs_adj(p, s.tapes[i], lambda_bar, bar, b_bar, bound_bar);
         else
-            cone_sweeps_adj(p, s.law, s.tapes[i], lambda_bar, bar, b_bar, mu_bar);
+            cone_sweeps_adj(p, s.law, s.tapes[i], lambda_bar, bar, b_bar, bound_bar);
     }
     for_each_row(rows, [&](int row, int length, const int* dofs, int values) {
         const T& b_bar = s.b_bar[row];

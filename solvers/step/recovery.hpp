@@ -36,9 +36,9 @@ template <class T> struct RecoveryScratch {
     std::vector<unsigned char> swept;           // per island: 1 if recovered by sweeps
     LcpScratch lcp;
     // bars
-    std::vector<T> R_bar;                     // (rows) of c R, from the sweeps
-    std::vector<T> kappa_bar, s_bar, mu_bar;  // (rows)
-    std::vector<T> w_bar;                     // (nv)
+    std::vector<T> R_bar;                        // (rows) of c R, from the sweeps
+    std::vector<T> kappa_bar, s_bar, bound_bar;  // (rows)
+    std::vector<T> w_bar;                        // (nv)
     explicit RecoveryScratch(const World& world)
         : w(world.nv(), T(0)),
           sets(world.model.trees.size()),
@@ -124,7 +124,7 @@ void recover_positions(const World& w, const T* L, const Rows<T>& rows, const De
     s.kappa.assign(rows.beta.size(), T(0));
     s.dropped = rows.dropped;
     for (size_t r = 0; r < s.dropped.size(); ++r)
-        if (rows.normal[r] >= 0 || rows.normal[r] == boxed_row) s.dropped[r] = 1;
+        if (rows.type[r] == RowType::friction || rows.type[r] == RowType::boxed) s.dropped[r] = 1;
     for_each_row(rows, [&](int row, int length, const int* dofs, int values) {
         const size_t r = row;
         s.b[r] = rows.beta[r] + rows.R[r] * impulses.lambda[r] + rows.recovery[r];
@@ -166,7 +166,7 @@ void recover_positions_adj(const World& w, const T* L, Rows<T>& rows, DelassusSc
     });
     // 2 kappa
     s.s_bar.assign(s.kappa.size(), T(0));
-    s.mu_bar.assign(s.kappa.size(), T(0));  // stays zero: rows with a bound are dropped
+    s.bound_bar.assign(s.kappa.size(), T(0));  // stays zero: rows with a bound are dropped
     s.R_bar.assign(s.kappa.size(), T(0));
     for (size_t i = 0; i < rows.islands.size(); ++i) {
         const Island& island = rows.islands[i];
@@ -174,12 +174,12 @@ void recover_positions_adj(const World& w, const T* L, Rows<T>& rows, DelassusSc
         if (s.swept[i] != 0) {
             const OperatorBar<T> bar{nullptr, d.W_bar.data(), s.R_bar.data() + island.row};
             pgs_adj(recovery_problem(rows, d, impulses, s, i), s.tapes[i], s.kappa_bar.data() + island.row,
-                    bar, s.s_bar.data() + island.row, s.mu_bar.data() + island.row);
+                    bar, s.s_bar.data() + island.row, s.bound_bar.data() + island.row);
             continue;
         }
         solve_active_set_adj(recovery_problem(rows, d, impulses, s, i), s.sets[i],
                              s.kappa.data() + island.row, s.kappa_bar.data() + island.row,
-                             s.s_bar.data() + island.row, s.mu_bar.data() + island.row);
+                             s.s_bar.data() + island.row, s.bound_bar.data() + island.row);
     }
     const auto exact = [&](const RowBlock& block) { return s.swept[block.island] == 0; };
     std::copy(w_bar, w_bar + w.nv(), s.w_bar.begin());

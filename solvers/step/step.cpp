@@ -20,7 +20,7 @@ std::uint64_t recovery_branch(const StepScratch<double>& s, size_t i, int r) {
     }
     const MlcpView<double> p = recovery_problem(s.rows, s.delassus, s.impulses, s.recovery, i);
     const size_t row = island.row + r;
-    if (p.normal[r] == free_row) return 0;
+    if (p.type[r] == RowType::free) return 0;
     if (s.recovery.kappa[row] * p.diagonal(r) > tie) return 1;
     return s.recovery.sets[i].s[r] > tie ? 2 : 3;
 }

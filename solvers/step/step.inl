@@ -30,8 +30,8 @@ template <class T> void StepScratch<T>::clear_bars() {
     rows.beta_bar.assign(rows.beta.size(), T(0));
     rows.recovery_bar.assign(rows.beta.size(), T(0));
     rows.R_bar.assign(rows.R.size(), T(0));
-    rows.mu_bar.assign(rows.mu.size(), T(0));
-    rows.time_bar.assign(rows.mu.size(), T(0));
+    rows.bound_bar.assign(rows.bound.size(), T(0));
+    rows.time_bar.assign(rows.bound.size(), T(0));
     delassus.A_bar.assign(delassus.A.size(), T(0));
     delassus.W_bar.assign(delassus.W.size(), T(0));
     impulses.lambda_bar.assign(impulses.lambda.size(), T(0));

@@ -1,4 +1,4 @@
-// Which shapes may meet.
+// Which shapes may meet, and the table of shape types.
 #include <algorithm>
 
 #include <doctest/doctest.h>
@@ -98,4 +98,13 @@ TEST_CASE("build_shapes: groups, masks and self-collision") {
     CHECK(pairs([](auto& s) { s[3].mask = 2, s[1].group = 2; }) == "tl ub ");
     CHECK(pairs([](auto& s) { s[3].group = 1u << 31; }) == "tl tb ub lb ");
     CHECK(pairs([](auto& s) { s[3].group = 0; }) == "tl ");
+}
+
+TEST_CASE("shape kinds: every record has the functions and names its type needs") {
+    for (const ShapeKind& kind : shape_kinds) {
+        CAPTURE(kind.name);
+        CHECK(kind.bounding_radius != nullptr);
+        CHECK((kind.reach == nullptr) == kind.unbounded);
+        CHECK(kind.formats[0].name != nullptr);
+    }
 }

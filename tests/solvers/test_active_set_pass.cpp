@@ -53,7 +53,7 @@ struct ActiveSetPass : StagePass {
         if (mlcp_residual(view, x.data(), law) > 1e-12) return false;
         for (int r = 0; r < view.rows; ++r) {
             const double s = set.s[r] / view.a(r, r);
-            if (view.normal[r] == unilateral_row) {
+            if (view.type[r] == RowType::unilateral) {
                 if (std::abs(x[r]) + std::abs(s) < 1e-2) return false;
                 continue;
             }
@@ -89,8 +89,9 @@ struct ActiveSetPass : StagePass {
             x_dual[i] = x[i];
         const int n = static_cast<int>(b.size());
         set_dual.state = set.state;
-        solve_active_set<D>({n, A_dual.data(), b_dual.data(), mu_dual.data(), p.normal.data(), 0}, set_dual,
-                            x_dual.data());
+        solve_active_set<D>(
+            {n, A_dual.data(), b_dual.data(), p.type.data(), p.normal.data(), mu_dual.data(), 0}, set_dual,
+            x_dual.data());
     }
     void run_adjoint() override {
         std::ranges::fill(s_bar, 0.0);

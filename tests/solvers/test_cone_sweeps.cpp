@@ -20,6 +20,7 @@ struct ConeSweepsPass : StagePass {
     static inline int open = 0, held = 0, sliding = 0;  // contacts at the end
 
     static constexpr int contacts = 6, rows = 3 * contacts + 3, dofs = 30, first_row = 4, width = 12;
+    std::vector<RowType> type;
     std::vector<int> normal, column;
     std::vector<size_t> start_of;
     std::vector<unsigned char> dropped;
@@ -56,14 +57,17 @@ struct ConeSweepsPass : StagePass {
                p.velocity.data(),
                nullptr,
                0};
-        p.view = {rows, nullptr, b_.data(), mu_.data(), normal.data(), first_row, dropped.data(), nullptr};
+        p.view = {rows,       nullptr,   b_.data(),      type.data(), normal.data(),
+                  mu_.data(), first_row, dropped.data(), nullptr};
         return p;
     }
 
     ConeSweepsPass(Rng& g, Regime r) : dropped(rows), b(rows), mu(rows), start(rows) {
         for (int i = 0; i < contacts; ++i)
-            normal.insert(normal.end(), {unilateral_row, first_row + 3 * i, first_row + 3 * i});
-        normal.insert(normal.end(), {unilateral_row, boxed_row, free_row});
+            type.insert(type.end(), {RowType::unilateral, RowType::friction, RowType::friction}),
+                normal.insert(normal.end(), 3, first_row + 3 * i);
+        type.insert(type.end(), {RowType::unilateral, RowType::boxed, RowType::free});
+        normal.resize(rows);
         dropped[3] = dropped[4] = dropped[5] = dropped[8] = 1;
         start_of.push_back(0);
         for (int row = 0; row < rows; ++row) {
@@ -80,10 +84,10 @@ struct ConeSweepsPass : StagePass {
             if (dropped[row] != 0) std::fill_n(W.begin() + width * row, width, 0.0);
         R.assign(rows, 0.1);
         for (size_t i = 0; i < rows; ++i) {
-            const bool unilateral = normal[i] == unilateral_row;
+            const bool unilateral = type[i] == RowType::unilateral;
             b[i] = g.around_zero(r) - (unilateral ? (i % 2 == 0 ? 1.0 : -1.0) : 0);
             if (dropped[i] != 0) b[i] = 0;  // rows that nothing moves have no velocity
-            if (!unilateral && normal[i] != free_row) mu[i] = i % 3 == 2 ? mu[i - 1] : g.uniform(0.2, 0.8);
+            if (!unilateral && type[i] != RowType::free) mu[i] = i % 3 == 2 ? mu[i - 1] : g.uniform(0.2, 0.8);
             if (dropped[i] == 0) start[i] = unilateral ? g.uniform(0, 1) : 0;
         }
         W_bar.assign(W.size(), 0), R_bar.assign(rows, 0), b_bar.assign(rows, 0), mu_bar.assign(rows, 0),

@@ -150,14 +150,15 @@ void check_hopeless(SolverType solver, unsigned seed) {
     for (double& entry : b)
         entry = gauss(g);
     J.row(3) = -J.row(0), b[0] = b[3] = -1;
+    std::vector<RowType> type;
     std::vector<int> normal;
     for (int c = 0; c < contacts; ++c) {
         mu[3 * c + 1] = mu[3 * c + 2] = 0.5;
-        for (int r = 0; r < 3; ++r)
-            normal.push_back(r == 0 ? unilateral_row : 3 * c);
+        type.insert(type.end(), {RowType::unilateral, RowType::friction, RowType::friction});
+        normal.insert(normal.end(), 3, 3 * c);
     }
     const MatX A = J * J.transpose();  // symmetric: row-major too
-    const MlcpView<double> p{rows, A.data(), b.data(), mu.data(), normal.data(), 0};
+    const MlcpView<double> p{rows, A.data(), b.data(), type.data(), normal.data(), mu.data(), 0};
     LcpScratch box;
     ConeScratch round;
     ActiveSet<double> set;

@@ -72,8 +72,9 @@ TEST_CASE("apgd: its iterations alone come close to the solution of the convex p
 // unsolved.
 TEST_CASE("exact solvers: a wedge without compliance has no solution and is reported as unsolved") {
     const double A[4] = {1, -1, -1, 1}, b[2] = {-1, -1}, mu[2] = {0, 0};
-    const int normal[2] = {unilateral_row, unilateral_row};
-    const MlcpView<double> p{2, A, b, mu, normal, 0};
+    const RowType type[2] = {RowType::unilateral, RowType::unilateral};
+    const int normal[2] = {};
+    const MlcpView<double> p{2, A, b, type, normal, mu, 0};
     LcpScratch box;
     ConeScratch round;
     ActiveSet<double> set;
@@ -91,8 +92,9 @@ TEST_CASE("exact solvers: a wedge without compliance has no solution and is repo
 // With the relaxed cone the block lifts off at mu times its slip.
 TEST_CASE("exact solvers: box, cone and relaxed cone on a block that slides diagonally") {
     const double A[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, b[3] = {-1, 3, 3}, mu[3] = {0, 0.5, 0.5};
-    const int normal[3] = {unilateral_row, 0, 0};
-    const MlcpView<double> p{3, A, b, mu, normal, 0};
+    const RowType type[3] = {RowType::unilateral, RowType::friction, RowType::friction};
+    const int normal[3] = {};
+    const MlcpView<double> p{3, A, b, type, normal, mu, 0};
     LcpScratch box;
     ConeScratch round;
     ActiveSet<double> set;

@@ -137,7 +137,7 @@ struct DryFrictionRowPass : JointRowStage {
             add_parameters({m.dry_friction.at(j), 1}, 1);
         add_parameters(w.time_step, 1);
         for_each({RowKind::dry_friction}, [&](const RowBlock& b) {
-            out.add<double>(d.rows.mu.data() + b.row, s.rows.mu_bar.data() + b.row, 1);
+            out.add<double>(d.rows.bound.data() + b.row, s.rows.bound_bar.data() + b.row, 1);
         });
     }
     void run_duals() override {
@@ -213,7 +213,7 @@ struct BlockRowsPass : JointRowStage {
             add_anchors(0, 3);
         add_parameters({m.coupling.at(3), 2}, 2), add_parameters(w.time_step, 1);
         out.add<double>(d.rows.J, s.rows.J_bar);
-        out.add<double>(d.rows.mu, s.rows.mu_bar);
+        out.add<double>(d.rows.bound, s.rows.bound_bar);
         out.add<double>(d.rows.error.data(), error_bar.data(), static_cast<int>(error_bar.size()));
     }
     void run_duals() override {

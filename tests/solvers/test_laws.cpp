@@ -80,31 +80,33 @@ TEST_CASE(
 // Without friction and slip, the contact opens as soon as it is not pressed.
 TEST_CASE("laws: a contact without friction and without slip does not pull") {
     const double A[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, b[3] = {1.5, 0, 0}, mu[3] = {0, 0, 0};
-    const int normal[3] = {unilateral_row, 0, 0};
+    const RowType type[3] = {RowType::unilateral, RowType::friction, RowType::friction};
+    const int normal[3] = {};
     for (const NamedSolver& m : exact_solvers) {
         CAPTURE(std::string(m.name));
         ActiveSet<double> set;
         double x[3] = {0, 0, 0};
-        CHECK(solve(m, {3, A, b, mu, normal, 0}, set, x) != SolverStatus::unsolved);
+        CHECK(solve(m, {3, A, b, type, normal, mu, 0}, set, x) != SolverStatus::unsolved);
         CHECK(x[0] == 0);
     }
     double pulling[3] = {-1.5, 0, 0};
     project_on_cone_inplace(0, pulling);
     CHECK(pulling[0] == 0);
     const double unloaded[3] = {-1.5, 0, 0};
-    CHECK(mlcp_residual<double>({3, A, b, mu, normal, 0}, unloaded, FrictionLaw::cone) > 1);
+    CHECK(mlcp_residual<double>({3, A, b, type, normal, mu, 0}, unloaded, FrictionLaw::cone) > 1);
 }
 
 // Derivatives by every number of b and by mu, for a pressed contact without friction and slip.
 TEST_CASE("laws: without friction the tangential impulses have no derivative") {
     // A (1, 0, 0) + b = 0
     const double A[9] = {1, 0.1, 0.2, 0.1, 1, 0, 0.2, 0, 1}, b[3] = {-1, 0.1, 0.2}, mu[3] = {0, 0, 0};
-    const int normal[3] = {unilateral_row, 0, 0};
+    const RowType type[3] = {RowType::unilateral, RowType::friction, RowType::friction};
+    const int normal[3] = {};
     const double b_at_rest[3] = {-1, -0.1, -0.2};
     for (const NamedSolver& m : exact_solvers)
         for (const double* at : {b, b_at_rest}) {
             CAPTURE(std::string(m.name));
-            const MlcpView<double> p{3, A, at, mu, normal, 0};
+            const MlcpView<double> p{3, A, at, type, normal, mu, 0};
             ActiveSet<double> set;
             double x[3] = {0, 0, 0};
             REQUIRE(solve(m, p, set, x) != SolverStatus::unsolved);

@@ -20,7 +20,9 @@ struct PgsPass : StagePass {
     static inline int free = 0, clamped = 0, sticking = 0, sliding_up = 0, sliding_down = 0;
 
     static constexpr int rows = 14, first_row = 5, left_out = 7;
-    const std::vector<int> normal{-1, 5, 5, -1, -1, 9, 9, -1, -1, 13, 13, -1, 16, 16};
+    static constexpr RowType u = RowType::unilateral, f = RowType::friction;
+    const std::vector<RowType> type{u, f, f, u, u, f, f, u, u, f, f, u, f, f};
+    const std::vector<int> normal{0, 5, 5, 0, 0, 9, 9, 0, 0, 13, 13, 0, 16, 16};
     std::vector<unsigned char> dropped;
     std::vector<double> A, b, mu, start, A_bar, b_bar, mu_bar, start_bar, solution, solution_bar;
     std::vector<D> A_dual, b_dual, mu_dual, start_dual, solution_dual;
@@ -54,8 +56,8 @@ struct PgsPass : StagePass {
         Eigen::Map<Eigen::Matrix<double, rows, rows>>(A.data()) = 0.1 * G * G.transpose();
         for (size_t i = 0; i < rows; ++i) {
             A[i * rows + i] += 0.1;
-            b[i] = g.around_zero(r) - (normal[i] < 0 ? 1 : 0);
-            if (normal[i] >= 0) mu[i] = g.uniform(0.2, 1);
+            b[i] = g.around_zero(r) - (type[i] != RowType::friction ? 1 : 0);
+            if (type[i] == RowType::friction) mu[i] = g.uniform(0.2, 1);
             start[i] = g.around_zero(r);
         }
         in.add(A, A_dual, A_bar), in.add(b, b_dual, b_bar), in.add(mu, mu_dual, mu_bar);
@@ -67,14 +69,15 @@ struct PgsPass : StagePass {
     }
     template <class T>
     MlcpView<T> view(const std::vector<T>& A_, const std::vector<T>& b_, const std::vector<T>& mu_) const {
-        return {rows, A_.data(), b_.data(), mu_.data(), normal.data(), first_row, dropped.data()};
+        return {rows,          A_.data(),  b_.data(), type.data(),
+                normal.data(), mu_.data(), first_row, dropped.data()};
     }
     int count_inputs_with_effect() {
         std::vector<bool> A_matters(A.size()), b_matters(rows), mu_matters(rows), start_matters(rows);
         for (size_t n = 0; n < static_cast<size_t>(tape.sweeps) * rows; ++n) {
             const size_t row = n % rows;
             const double* x = tape.x.data() + n + rows;
-            const bool unilateral = normal[row] < 0;
+            const bool unilateral = type[row] != RowType::friction;
             const double bound =
                 unilateral ? 0 : mu[row] * x[normal[row] - first_row - static_cast<int>(row)];
             const bool moves = row != left_out && (unilateral ? *x > 0 : std::abs(*x) < bound);
@@ -129,9 +132,10 @@ struct SmallPgs {
     double value, by_mu, by_mu_dual, by_b, by_b_dual;
     SmallPgs(double mu, double b_normal, double b_friction) {
         const double A[4] = {2, 0, 0, 3}, b[2] = {b_normal, b_friction}, mus[2] = {0, mu};
-        const int normal[2] = {unilateral_row, 0};
+        const RowType type[2] = {RowType::unilateral, RowType::friction};
+        const int normal[2] = {};
         double x[2] = {}, bar[2] = {0, 1}, A_bar[4] = {}, b_bar[2] = {}, mu_bar[2] = {};
-        const MlcpView<double> p{2, A, b, mus, normal, 0};
+        const MlcpView<double> p{2, A, b, type, normal, mus, 0};
         PgsTape<double> tape;
         pgs(p, 4, 0, tape, x);
         pgs_adj(p, tape, bar, {A_bar}, b_bar, mu_bar);
@@ -141,7 +145,7 @@ struct SmallPgs {
             const D b_dual[2] = {b_normal, {b_friction, d_b}}, mu_dual[2] = {0.0, {mu, d_mu}};
             D y[2];
             PgsTape<D> duals;
-            pgs(MlcpView<D>{2, A_dual, b_dual, mu_dual, normal, 0}, 4, 0, duals, y);
+            pgs(MlcpView<D>{2, A_dual, b_dual, type, normal, mu_dual, 0}, 4, 0, duals, y);
             return y[1].d;
         };
         by_b_dual = along(1, 0), by_mu_dual = along(0, 1);

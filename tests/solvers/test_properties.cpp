@@ -46,7 +46,7 @@ struct Tally {
             const FeaturePair& f = s.contacts.points[block.index].features;
             pairs.insert(std::minmax(w.shapes.shapes[f.a].type, w.shapes.shapes[f.b].type));
             const double* x = s.impulses.lambda.data() + block.row;
-            const double bound = s.rows.mu[block.row + 1] * x[0];
+            const double bound = s.rows.bound[block.row + 1] * x[0];
             (x[0] == 0 ? separating
                        : (std::abs(x[1]) < bound && std::abs(x[2]) < bound ? sticking : sliding)) += 1;
         }

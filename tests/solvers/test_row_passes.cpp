@@ -57,7 +57,7 @@ struct ContactRowsPass : RowsStage {
         for (const RowBlock& b : s.rows.blocks) {
             if (b.kind != RowKind::contact) continue;
             out.add<double>(d.rows.J.data() + b.values, s.rows.J_bar.data() + b.values, 3 * b.length);
-            out.add<double>(d.rows.mu.data() + b.row, s.rows.mu_bar.data() + b.row, 3);
+            out.add<double>(d.rows.bound.data() + b.row, s.rows.bound_bar.data() + b.row, 3);
         }
     }
     void run_duals() override {
@@ -118,7 +118,7 @@ struct MakeRowsPass : RowsStage {
         out.add<double>(d.rows.beta, s.rows.beta_bar);
         out.add<double>(d.rows.recovery, s.rows.recovery_bar);
         out.add<double>(d.rows.R, s.rows.R_bar);
-        out.add<double>(d.rows.mu, s.rows.mu_bar);
+        out.add<double>(d.rows.bound, s.rows.bound_bar);
     }
     void run_duals() override {
         const StateView<D> at(w, x.data());

@@ -159,7 +159,7 @@ struct SolveImpulsesPass : SolvingStage {
         else
             add(s.delassus.W, d.delassus.W, s.delassus.W_bar), add(s.rows.R, d.rows.R, s.rows.R_bar);
         add(s.rows.beta, d.rows.beta, s.rows.beta_bar);
-        add(s.rows.mu, d.rows.mu, s.rows.mu_bar);
+        add(s.rows.bound, d.rows.bound, s.rows.bound_bar);
         add(s.v_free, d.v_free, v_free_bar);
         add_jacobian(g);
         out.add<double>(d.impulses.lambda, s.impulses.lambda_bar);

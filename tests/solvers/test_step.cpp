@@ -107,7 +107,7 @@ TEST_CASE("step: adjoint of equalities, dry friction and ball limits against dua
             const double x = std::abs(s.impulses.lambda[block.row]);
             ball_limits += block.kind == RowKind::ball_limit && x > 0;
             if (block.kind != RowKind::dry_friction) continue;
-            (x == s.rows.mu[block.row] ? slipping : sticking) += 1;
+            (x == s.rows.bound[block.row] ? slipping : sticking) += 1;
         }
     }
     CHECK(ball_limits > 5);
@@ -213,7 +213,7 @@ TEST_CASE("step: adjoint against central differences through the detector") {
         for (const RowBlock& block : s.rows.blocks) {
             if (block.kind != RowKind::contact) continue;
             const double* x = s.impulses.lambda.data() + block.row;
-            const double bound = s.rows.mu[block.row + 1] * x[0];
+            const double bound = s.rows.bound[block.row + 1] * x[0];
             (x[0] == 0 ? separating
                        : (std::abs(x[1]) < bound && std::abs(x[2]) < bound ? sticking : sliding)) += 1;
         }

@@ -15,9 +15,10 @@ struct ContactProblem {
     using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
     Matrix A;
     Eigen::VectorXd b, mu;
+    std::vector<RowType> type;
     std::vector<int> normal;
     MlcpView<double> view() const {
-        return {static_cast<int>(b.size()), A.data(), b.data(), mu.data(), normal.data(), 0};
+        return {static_cast<int>(b.size()), A.data(), b.data(), type.data(), normal.data(), mu.data(), 0};
     }
 };
 
@@ -75,7 +76,8 @@ inline ContactProblem contact_problem(Family family, unsigned seed) {
             if (t.b >= 0)
                 J.block<1, 3>(3 * c + r, 6 * t.b) = -t.p_b.cross(d).transpose(),
                                              J.block<1, 3>(3 * c + r, 6 * t.b + 3) = -d.transpose();
-            p.normal.push_back(r == 0 ? unilateral_row : 3 * c);
+            p.type.push_back(r == 0 ? RowType::unilateral : RowType::friction);
+            p.normal.push_back(3 * c);
         }
         p.mu[3 * c + 1] = p.mu[3 * c + 2] = friction;
     }
