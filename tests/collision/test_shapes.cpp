@@ -103,8 +103,8 @@ TEST_CASE("build_shapes: groups, masks and self-collision") {
 TEST_CASE("shape kinds: every record has the functions and names its type needs") {
     for (const ShapeKind& kind : shape_kinds) {
         CAPTURE(kind.name);
-        CHECK(kind.bounding_radius != nullptr);
-        CHECK((kind.reach == nullptr) == kind.unbounded);
-        CHECK(kind.formats[0].name != nullptr);
+        CHECK(bool(kind.bounding_radius));
+        CHECK(bool(kind.reach) != kind.unbounded);
+        CHECK(bool(kind.formats[0].name));
     }
 }
