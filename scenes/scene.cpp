@@ -165,8 +165,9 @@ bool rename_every_optimise(Json& scene) {
     return renamed;
 }
 
-Scene load_lone_model(const ImportedModel& model, const std::filesystem::path& file,
-                      std::optional<int> steps) {
+Scene load_lone_model(const ImportedModel& model, const std::filesystem::path& file, std::optional<int> steps,
+                      std::optional<ContactLaw> law) {
+    const ImportOptions options{.law = law};  // the others are for importers
     std::map<std::string, std::string> places;
     for (const auto& [pointer, place] : model.places)
         places["/models/0/model" + pointer] = place;
@@ -174,8 +175,8 @@ Scene load_lone_model(const ImportedModel& model, const std::filesystem::path& f
     if (const auto whole = model.places.find(""); whole != model.places.end()) places[""] = whole->second;
     const std::string shown = file.string();
     Json scene = scene_of_model(model, instance_name(model.model, file));
-    put_on_ground(scene, read_scene(Node(scene, shown, &places), file, steps, {}));
-    Scene out = read_scene(Node(scene, shown, &places), file, steps, {});
+    put_on_ground(scene, read_scene(Node(scene, shown, &places), file, steps, options));
+    Scene out = read_scene(Node(scene, shown, &places), file, steps, options);
     out.warnings.insert(out.warnings.begin(), model.warnings.begin(), model.warnings.end());
     const bool floats =
         std::ranges::any_of(out.world.model.bodies, [](const Body& b) { return b.joint == JointType::free; });
@@ -209,7 +210,8 @@ Scene load_value(const Json& value, const std::filesystem::path& file, std::opti
         return scene_from_json(value, file, steps, options, steps_if_none);
     const std::string shown = file.string();
     read_model(Node(value, shown));  // so that errors name places in the model file
-    return load_lone_model({value, value.value("world", Json::object()), {}, {}, {}}, file, steps);
+    return load_lone_model({value, value.value("world", Json::object()), {}, {}, {}}, file, steps,
+                           options.law);
 }
 
 }  // namespace
@@ -218,7 +220,7 @@ Scene load_scene(const std::string& path_or_name, std::optional<int> steps, cons
                  std::optional<int> steps_if_none) {
     const HullsReadOnce once;
     const std::filesystem::path file = find_scene(path_or_name);
-    if (is_robot_file(file)) return load_lone_model(import_model(file, options), file, steps);
+    if (is_robot_file(file)) return load_lone_model(import_model(file, options), file, steps, options.law);
     return load_value(read_json(file), file, steps, options, steps_if_none);
 }
 
@@ -231,7 +233,7 @@ Scene parse_scene(const std::string& text, TextFormat format, const std::filesys
     if (format == TextFormat::json || (format == TextFormat::automatic && !xml))
         return load_value(parse_json(text, file.string()), file, {}, options, steps_if_none);
     const char* root = format == TextFormat::urdf ? "robot" : format == TextFormat::mjcf ? "mujoco" : nullptr;
-    return load_lone_model(parse_model(text, file, options, root), file, {});
+    return load_lone_model(parse_model(text, file, options, root), file, {}, options.law);
 }
 
 }  // namespace costate

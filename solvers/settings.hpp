@@ -1,5 +1,9 @@
-// All settings of a step: solver, gradient, contact. This header has no dependencies.
+// All settings of a step: solver, gradient, contact. This header includes no other of costate.
 #pragma once
+
+#include <iterator>
+#include <optional>
+#include <string_view>
 
 namespace costate {
 
@@ -20,6 +24,17 @@ enum class ImpulseGradient { automatic, swept, implicit };
 // Friction impulses lie in a box of two tangents, in Coulomb's cone with De Saxce's correction, or in the
 // cone without this correction.
 enum class FrictionLaw { box, cone, relaxed_cone };
+
+// rigid: contacts and limits are rigid, or springs where they have a stiffness; equalities and dry friction are
+// rigid. mujoco: all constraints are soft, with the impedance and the reference of MuJoCo
+// (solvers/rows/soft_rows.hpp).
+enum class ContactLaw { rigid, mujoco };
+inline constexpr const char* contact_law_names[] = {"rigid", "mujoco"};  // by ContactLaw
+constexpr std::optional<ContactLaw> contact_law(std::string_view name) {
+    for (size_t i = 0; i < std::size(contact_law_names); ++i)
+        if (name == contact_law_names[i]) return static_cast<ContactLaw>(i);
+    return std::nullopt;
+}
 
 // Contact solvers: one row of the table below each.
 enum class SolverType { pgs, lcp, ncp, apgd };
@@ -72,6 +87,9 @@ struct Settings {
     int warm_contacts = 32;  // with a warm start: capacity of a state, contacts
     ForwardDynamics forward_dynamics = ForwardDynamics::automatic;
     Gyroscopic gyroscopic = Gyroscopic::midpoint;
+    ContactLaw law = ContactLaw::rigid;
+    double impratio =
+        1;  // of ContactLaw::mujoco: compliance of a contact's normal row over that of its friction
     // the Delassus operator of an island with more rows stays factored: solvers/step/delassus.hpp
     int max_dense_rows = 128;
     double time_step = 1e-3;    // s

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "collision/shapes/shape.hpp"
+#include "core/dynamics/inverse_weights.hpp"
 #include "solvers/settings.hpp"
 
 namespace costate {
@@ -12,6 +13,7 @@ struct World {
     Model model;
     ShapeSet shapes;
     Settings settings;
+    InverseWeights inverse_weights;                                   // if the model is soft
     ParameterSlice time_step, compliance, erp, slop, recovery_speed;  // units as in Settings
 
     // Registers the settings that are parameters.
@@ -30,6 +32,7 @@ struct World {
             add("contact", "recovery_speed", ParameterRange::nonnegative, settings.recovery_speed);
         if (settings.forward_dynamics == ForwardDynamics::automatic)
             settings.forward_dynamics = ForwardDynamics::crba;
+        if (model.soft) inverse_weights = costate::inverse_weights(model);
     }
 
     bool implicit_gradient() const {

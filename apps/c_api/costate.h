@@ -115,6 +115,7 @@ typedef struct costate_load_options {
     int strict;         /* 1: unsupported elements of URDF and MJCF files are errors, not warnings */
     int self_collision; /* 1: the links of a URDF collide with each other, except a link and its parent */
     int hull_vertices;  /* largest number of vertices of the hull of a mesh, 4 or more; 0: no limit */
+    const char* law;    /* of contact: "rigid" or "mujoco"; null: as the scene says */
 } costate_load_options;
 
 /* costate_model_load with options, which may be null. */

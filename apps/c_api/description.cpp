@@ -43,6 +43,11 @@ ImportOptions read_options(const costate_load_options* options) {
                                                     ", the least is 4, and 0 means no limit");
         out.hull_vertices = given.hull_vertices;
     }
+    if (const std::string law = given.law ? given.law : ""; !law.empty()) {
+        out.law = contact_law(law);
+        if (!out.law)
+            throw Failure(COSTATE_BAD_ARGUMENT, "law is \"" + law + "\", it may be rigid or mujoco");
+    }
     return out;
 }
 

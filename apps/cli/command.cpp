@@ -38,7 +38,8 @@ Arguments::Arguments(const Command& command, int argc, const char* const* argv) 
         line_ += " " + shell_word(argv[i]);
     cxxopts::Options options(std::string("costate ") + command.name, std::string(command.summary) + "\n");
     std::vector<std::string> names{"--steps",  "--base",          "--search", "--self-collision",
-                                   "--strict", "--hull-vertices", "--json",   "--help"};
+                                   "--strict", "--hull-vertices", "--law",    "--json",
+                                   "--help"};
     auto add = options.custom_help("SCENE [OPTION...]").positional_help("").add_options();
     for (const Option& o : command.options) {
         const std::string name = o.letter == nullptr ? o.name : std::string(o.letter) + "," + o.name;
@@ -62,6 +63,8 @@ Arguments::Arguments(const Command& command, int argc, const char* const* argv) 
     add("hull-vertices",
         "largest number of vertices of a mesh's hull in URDF and MJCF files, 4 or more (default: all)",
         cxxopts::value<std::string>(), "N");
+    add("law", "law of contact: rigid or mujoco (default: as the scene says, otherwise rigid)",
+        cxxopts::value<std::string>(), "LAW");
     add("json", "print one JSON object to stdout and nothing else");
     add("help", "print this");
     options.add_options("positional")(
@@ -112,6 +115,10 @@ ImportOptions Arguments::import_options() const {
         if (base != "fixed" && base != "floating")
             throw UsageError("--base takes fixed or floating, not '" + *base + "'");
         options.base = base == "fixed" ? Base::fixed : Base::floating;
+    }
+    if (const auto law = text("law")) {
+        options.law = contact_law(*law);
+        if (!options.law) throw UsageError("--law takes rigid or mujoco, not '" + *law + "'");
     }
     if (text("hull-vertices")) options.hull_vertices = static_cast<int>(integer("hull-vertices", 4, 4));
     for (std::string rest = text("search").value_or(""); !rest.empty();) {

@@ -76,6 +76,12 @@ void register_parameters(Model& model, const std::vector<ShapeSpec>& specs, Shap
     set.stiffness =
         model.layout.add("shapes", compliant, "stiffness", 1, ParameterRange::positive, stiffness);
     set.damping = model.layout.add("shapes", compliant, "damping", 1, ParameterRange::nonnegative, damping);
+    if (model.soft) {
+        std::vector<Softness> softness;
+        for (const ShapeSpec& s : specs)
+            softness.push_back(s.softness);
+        set.softness = add_softness(model.layout, "shapes", names, "", softness);
+    }
     for (size_t n = 0; n < specs.size(); ++n) {
         if (specs[n].type == ShapeType::plane)
             model.layout.set_no_effect(set.size, static_cast<int>(n), "a plane has no size", "remove it");
@@ -93,7 +99,16 @@ ShapeSet build_shapes(Model& model, const std::vector<ShapeSpec>& specs,
     for (const ShapeSpec& s : specs) {
         assert((s.type != ShapeType::mesh || s.hull) && (s.type != ShapeType::terrain || s.terrain) &&
                "a shape without its data");
-        set.shapes.push_back({s.name, s.type, s.body, s.R_BS, s.hull, s.terrain});
+        Shape& shape = set.shapes.emplace_back();
+        shape = {.name = s.name,
+                 .type = s.type,
+                 .body = s.body,
+                 .R_BS = s.R_BS,
+                 .hull = s.hull,
+                 .terrain = s.terrain,
+                 .frictionless = s.frictionless,
+                 .priority = s.priority,
+                 .mixing_weight = s.mixing_weight};
         CollisionFilter m{moving_body(model, s.body), -1, -1, s.group, s.mask, s.self_collision};
         if (m.body >= 0) m.parent = moving_parent(model, m.body);
         if (s.body >= 0) m.tree = model.bodies[s.body].tree;

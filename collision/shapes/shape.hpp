@@ -25,6 +25,9 @@ struct Shape {
     std::shared_ptr<const Hull> hull = nullptr;        // of a mesh
     std::shared_ptr<const Terrain> terrain = nullptr;  // of a terrain
     int spring = -1;                                   // index among the compliant shapes, -1: rigid
+    bool frictionless = false;                         // a contact of two such shapes has no friction
+    int priority = 0;          // of a soft contact's parameters: those of the shape with the higher one
+    double mixing_weight = 1;  // of its parameters in a soft contact
 };
 
 // The largest distance of a point of the shape from its origin, m; infinite for a plane.
@@ -52,6 +55,7 @@ struct ShapeSet {
     // dimensionless; dimensionless; m, see ShapeSpec
     ParameterSlice size, position, rotation, friction, restitution, margin;
     ParameterSlice stiffness, damping;  // per compliant shape: N/m and N s/m of a contact point
+    SoftnessSlices softness;            // per shape, if the model is soft
 
     // True if shapes a and b may collide; a must move, and a < b if both move.
     bool is_pair(int a, int b) const;
@@ -71,6 +75,10 @@ struct ShapeSpec {
     double friction = 1, restitution = 0;
     // N/m, N s/m of a contact point; unlimited: rigid, damping unused
     double stiffness = unlimited, damping = 0;
+    Softness softness;  // used if the model is soft, as are the next two numbers
+    int priority = 0;
+    double mixing_weight = 1;
+    bool frictionless = false;
     double margin = 0;  // m; gaps are measured between surfaces grown by it
     // two shapes may collide if the mask of each has a bit of the other's group
     std::uint32_t group = 1, mask = ~0u;
@@ -80,8 +88,8 @@ struct ShapeSpec {
 };
 
 // Registers the shapes' parameters in model.layout as "shapes/<name>/size", ".../position", ".../rotation",
-// ".../friction", ".../restitution" and ".../margin", and for compliant shapes also ".../stiffness" and
-// ".../damping". Determines which pairs may collide. Bodies joined by fixed joints count as one body, or as
+// ".../friction", ".../restitution" and ".../margin", for compliant shapes also ".../stiffness" and
+// ".../damping", and in a soft model ".../solref" and ".../solimp". Determines which pairs may collide. Bodies joined by fixed joints count as one body, or as
 // the world. Excluded are pairs within a body or within the world, of a body and its parent (unless the
 // parent is the world), of bodies in `excluded` (by name; "world" is the world), and pairs that groups, masks
 // or self_collision exclude.

@@ -271,6 +271,7 @@ Model ModelBuilder::build() const {
     m.weld_rotation =
         m.layout.add("equalities", names, "rotation", 3, Range::any, std::vector<double>(3 * names.size()));
     m.coupling = m.layout.add("equalities", names, "coupling", 2, Range::any, coupling);
+    const std::vector<std::string> names_of_equalities = names;
 
     std::vector<double> limit_stiffness, limit_damping;
     names.clear();
@@ -284,6 +285,25 @@ Model ModelBuilder::build() const {
     }
     m.limit_stiffness = m.layout.add("joints", names, "limit_stiffness", 1, Range::positive, limit_stiffness);
     m.limit_damping = m.layout.add("joints", names, "limit_damping", 1, Range::nonnegative, limit_damping);
+
+    m.soft = soft_;
+    if (m.soft) {
+        std::vector<std::string> limited, dry;
+        std::vector<Softness> of_limits, of_dry, of_equalities;
+        for (const JointLimit& l : m.limits) {
+            limited.push_back(joints[l.body]);
+            of_limits.push_back(specs[l.body]->limit_softness);
+        }
+        for (const int j : m.dry_dofs) {
+            dry.push_back(dofs[j]);
+            of_dry.push_back(specs[m.dofs[j].body]->dry_softness);
+        }
+        for (const EqualitySpec& s : equalities_)
+            of_equalities.push_back(s.softness);
+        m.limit_softness = add_softness(m.layout, "joints", limited, "limit_", of_limits);
+        m.dry_softness = add_softness(m.layout, "joints", dry, "friction_", of_dry);
+        m.equality_softness = add_softness(m.layout, "equalities", names_of_equalities, "", of_equalities);
+    }
 
     std::vector<double> site_position;
     names.clear();

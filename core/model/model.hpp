@@ -8,6 +8,7 @@
 #include "core/math/inertia.hpp"
 #include "core/model/actuator.hpp"
 #include "core/model/joint.hpp"
+#include "core/model/softness.hpp"
 
 namespace costate {
 
@@ -83,6 +84,7 @@ struct Model {
     std::vector<Site> sites;
     int nq = 0, nv = 0, nu = 0;
     int mass_matrix_size = 0;  // entries of the mass matrix on its sparsity pattern
+    bool soft = false;         // all constraints are soft by MuJoCo's law (solvers/rows/soft_rows.hpp)
 
     ParameterLayout layout;
     // Every element has an entry in every slice; Entry::no_effect marks entries without effect.
@@ -98,8 +100,10 @@ struct Model {
     // per equality: m in a; m in b; of welds rad in the axes of a; c_0 and c_1 of couplings
     ParameterSlice anchor_a, anchor_b, weld_rotation, coupling;
     ParameterSlice limit_stiffness, limit_damping;  // per compliant limit: N m/rad or N/m; N m s/rad or N s/m
-    ParameterSlice site_position;                   // per site: m in its body
-    ParameterSlice gravity;                         // m/s^2, world axes
+    // if soft: per limit, per dof with dry friction, per equality
+    SoftnessSlices limit_softness, dry_softness, equality_softness;
+    ParameterSlice site_position;  // per site: m in its body
+    ParameterSlice gravity;        // m/s^2, world axes
 
     // true if a step may have constraint rows even without contacts
     bool has_joint_rows() const { return !limits.empty() || !dry_dofs.empty() || !equalities.empty(); }
@@ -127,6 +131,7 @@ struct BodySpec {
     // limits of a one-dof joint; upper: greatest angle of a spherical joint
     double lower = -unlimited, upper = unlimited;
     double limit_stiffness = unlimited, limit_damping = 0;  // unlimited: rigid, damping unused
+    Softness limit_softness, dry_softness;                  // used if the model is soft
 };
 
 struct EqualitySpec {
@@ -136,6 +141,7 @@ struct EqualitySpec {
     Vec3<double> anchor_a = Vec3<double>::Zero(), anchor_b = Vec3<double>::Zero();
     Mat3<double> R_ba = Mat3<double>::Identity();
     double offset = 0, ratio = 1;  // of a coupling
+    Softness softness;             // used if the model is soft
 };
 
 struct SiteSpec {
@@ -154,6 +160,7 @@ public:
     int add_equality(EqualitySpec spec);
     int add_site(SiteSpec spec);
     void set_gravity(const Vec3<double>& g) { gravity_ = g; }
+    void set_soft(bool soft) { soft_ = soft; }
     Model build() const;
 
     const std::vector<BodySpec>& bodies() const { return bodies_; }
@@ -164,6 +171,7 @@ private:
     std::vector<EqualitySpec> equalities_;
     std::vector<SiteSpec> sites_;
     Vec3<double> gravity_{0, 0, -9.81};
+    bool soft_ = false;
 };
 
 }  // namespace costate

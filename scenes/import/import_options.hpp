@@ -1,9 +1,12 @@
-// Options of the importers.
+// Options of importers, and of reading in general.
 #pragma once
 
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <vector>
+
+#include "solvers/settings.hpp"
 
 namespace costate {
 
@@ -17,6 +20,7 @@ struct ImportOptions {
     bool self_collision = false;                          // collisions between the links of a URDF
     int hull_vertices = std::numeric_limits<int>::max();  // most vertices of the hull of a mesh
     bool strict = false;                                  // warnings of what may change the motion are errors
+    std::optional<ContactLaw> law = {};                   // instead of the scene's
 };
 
 }  // namespace costate

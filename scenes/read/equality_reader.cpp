@@ -44,6 +44,7 @@ EqualityInput read_equality(const Node& node, const std::vector<BodySpec>& bodie
     spec.name = read_name(node["name"]);
     constexpr EqualityType types[] = {EqualityType::connect, EqualityType::weld, EqualityType::coupling};
     spec.type = types[node["type"].choice({"connect", "weld", "coupling"})];
+    spec.softness = read_softness(node, "solref", "solimp");
     const std::string because = "the equality is a " + node["type"].text();
     if (spec.type != EqualityType::weld) node.forbid({"quaternion", "rpy_deg"}, because);
     if (spec.type == EqualityType::coupling) {

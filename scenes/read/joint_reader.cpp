@@ -160,6 +160,8 @@ std::vector<BodySpec> read_joint(const Node& node, const std::string& otherwise,
     for (BodySpec& link : links) {
         link.limit_stiffness = limit_stiffness;
         link.limit_damping = limit_damping;
+        link.limit_softness = read_softness(node, "limit_solref", "limit_solimp");
+        link.dry_softness = read_softness(node, "friction_solref", "friction_solimp");
     }
     struct PerDof {
         const char* key;
@@ -240,6 +242,26 @@ std::pair<double, double> read_spring(const Node& node, const char* stiffness, c
     if (d && !k)
         d->fail(std::string("has no effect without \"") + stiffness + "\"", "give both, or remove it");
     return {k ? k->positive() : unlimited, d ? d->nonnegative() : 0};
+}
+
+Softness read_softness(const Node& node, const char* solref, const char* solimp) {
+    Softness s;
+    if (const auto reference = node.find(solref)) {
+        const std::vector<double> x = reference->numbers(2);
+        if (!(x[0] > 0 && x[1] > 0) && !(x[0] <= 0 && x[1] <= 0))
+            reference->fail("mixes the two formats of MuJoCo",
+                            "write a time constant and a damping ratio above 0, or two numbers not above 0");
+        std::ranges::copy(x, s.solref.begin());
+    }
+    if (const auto impedance = node.find(solimp)) {
+        const std::vector<double> x = impedance->numbers(5);
+        if (!(std::min({x[0], x[1], x[2], x[3]}) >= 0 && x[0] <= 1 && x[1] <= 1 && x[3] <= 1 && x[4] >= 1))
+            impedance->fail("is not a solimp of MuJoCo",
+                            "write two impedances from 0 to 1, a width, a midpoint from 0 to 1 and a power "
+                            "of at least 1");
+        std::ranges::copy(x, s.solimp.begin());
+    }
+    return s;
 }
 
 }  // namespace costate

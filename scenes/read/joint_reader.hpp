@@ -27,4 +27,7 @@ Vec3<double> read_direction(const Node& node);
 // and 0.
 std::pair<double, double> read_spring(const Node& node, const char* stiffness, const char* damping);
 
+// Softness by MuJoCo's law from two optional keys; defaults as in MuJoCo.
+Softness read_softness(const Node& node, const char* solref, const char* solimp);
+
 }  // namespace costate

@@ -171,6 +171,7 @@ void check_world(const Node& world) {
     world.expect_keys("model_world");
     world.positive_or("time_step", 1);
     world.vec3_or("gravity", Vec3<double>::Zero());
+    if (const auto contact = world.find("contact")) contact->expect_keys("contact");
     NameTable names("shape");
     if (const auto shapes = world.find("shapes"))
         for (const Node& shape : shapes->items()) {

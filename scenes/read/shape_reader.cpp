@@ -154,6 +154,11 @@ void read_surface(const Node& node, ShapeSpec& s) {
     std::tie(s.stiffness, s.damping) = read_spring(node, "stiffness", "damping");
     if (s.stiffness < unlimited)
         node.forbid({"restitution"}, "a shape with \"stiffness\" bounces by its spring");
+    s.softness = read_softness(node, "solref", "solimp");
+    s.mixing_weight = node.nonnegative_or("solmix", 1);
+    if (const auto priority = node.find("priority"))
+        s.priority = static_cast<int>(priority->integer(-1000000, 1000000));
+    if (const auto frictionless = node.find("frictionless")) s.frictionless = frictionless->boolean();
 }
 
 ShapeSpec read_shape(const Node& node, const std::string& otherwise) {

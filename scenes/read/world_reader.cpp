@@ -33,7 +33,7 @@ struct Assembly {
         equality_names{"equality"}, sites{"site"};
 };
 
-Settings read_settings(const Node& scene) {
+Settings read_settings(const Node& scene, const ImportOptions& options) {
     Settings s;
     s.time_step = scene.positive_or("time_step", s.time_step);
     if (const auto solver = scene.find("solver")) {
@@ -90,6 +90,16 @@ Settings read_settings(const Node& scene) {
         s.recovery_speed = contact->nonnegative_or("recovery_speed", s.recovery_speed);
         s.rest_speed = contact->nonnegative_or("rest_speed", s.rest_speed);
         s.margin = contact->nonnegative_or("margin", s.margin);
+        if (const auto law = contact->find("law"))
+            s.law = static_cast<ContactLaw>(law->choice({contact_law_names[0], contact_law_names[1]}));
+        s.impratio = contact->positive_or("impratio", s.impratio);
+    }
+    s.law = options.law.value_or(s.law);
+    if (s.law == ContactLaw::mujoco) {
+        if (s.impact != Impact::start)
+            scene["solver"]["impact"].fail("has no effect: soft contacts have no restitution",
+                                           "remove it, or \"law\" of \"contact\"");
+        s.relaxed = true;  // MuJoCo's problem is convex
     }
     return s;
 }
@@ -359,6 +369,8 @@ void read_instance(const Node& scene, const Node& node, const std::filesystem::p
 WorldInput read_world(const Node& scene, const std::filesystem::path& folder, const ImportOptions& options) {
     Assembly a;
     a.builder.set_gravity(scene.vec3_or("gravity", {0, 0, -9.81}));
+    const Settings settings = read_settings(scene, options);
+    a.builder.set_soft(settings.law == ContactLaw::mujoco);
     if (const auto ground = scene.find("ground")) read_ground(*ground, a);
     if (const auto shapes = scene.find("shapes"))
         for (const Node& shape : shapes->items()) {
@@ -400,7 +412,7 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder, co
         if (const auto start = a.start.controls.find(model.actuators[n].name);
             start != a.start.controls.end())
             controls[n] = start->second;
-    return {World(std::move(model), std::move(shapes), read_settings(scene)),
+    return {World(std::move(model), std::move(shapes), settings),
             q,
             v,
             std::move(controls),

@@ -117,6 +117,39 @@ template <class T> Transform<T> seen_from_a(const ContactScratch<T>& s, int shap
     return {X.R, X.p + to_it};
 }
 
+// Friction coefficient of a contact of shapes a and b: 0 if both are frictionless, else the product of their
+// coefficients. By MuJoCo's law it is the larger coefficient or that of the shape with the higher priority,
+// squared: importers of MJCF store square roots.
+enum class FrictionRule : unsigned char { none, product, of_a, of_b };
+inline FrictionRule friction_rule(const World& w, const Shape& a, const Shape& b, bool a_is_larger) {
+    const bool by_priority = w.model.soft && a.priority != b.priority, of_a = a.priority > b.priority;
+    if (by_priority ? (of_a ? a : b).frictionless : a.frictionless && b.frictionless)
+        return FrictionRule::none;
+    if (!w.model.soft) return FrictionRule::product;
+    return (by_priority ? of_a : a_is_larger) ? FrictionRule::of_a : FrictionRule::of_b;
+}
+template <class T> T pair_friction(FrictionRule rule, const T& a, const T& b) {
+    switch (rule) {
+        case FrictionRule::none: return T(0);
+        case FrictionRule::product: return a * b;
+        case FrictionRule::of_a: return a * a;
+        case FrictionRule::of_b: return b * b;
+    }
+    return T(0);
+}
+template <class T>
+void pair_friction_adj(FrictionRule rule, const T& a, const T& b, const T& out_bar, NoBar&, T& a_bar,
+                       T& b_bar) {
+    if (rule == FrictionRule::product) {
+        a_bar += out_bar * b;
+        b_bar += out_bar * a;
+    } else if (rule == FrictionRule::of_a) {
+        a_bar += T(2) * out_bar * a;
+    } else if (rule == FrictionRule::of_b) {
+        b_bar += T(2) * out_bar * b;
+    }
+}
+
 template <class T>
 ContactPoint<T> contact_point(const World& w, const T* theta, const Kinematics<T>& k,
                               const ContactScratch<T>& s, const FeaturePair& f) {
@@ -131,7 +164,8 @@ ContactPoint<T> contact_point(const World& w, const T* theta, const Kinematics<T
                          load3(theta + set.size.at(f.b)));
     c.geometry.gap -= theta[set.margin.at(f.a)] + theta[set.margin.at(f.b)];
     c.tangents = contact_tangents(c.geometry.normal);
-    c.friction = theta[set.friction.at(f.a)] * theta[set.friction.at(f.b)];
+    const T &mu_a = theta[set.friction.at(f.a)], &mu_b = theta[set.friction.at(f.b)];
+    c.friction = pair_friction(friction_rule(w, a, b, mu_a > mu_b), mu_a, mu_b);
     const T &e_a = theta[set.restitution.at(f.a)], &e_b = theta[set.restitution.at(f.b)];
     c.b_bounces = e_a < e_b;
     c.restitution = c.b_bounces ? e_b : e_a;
@@ -146,8 +180,10 @@ void contact_point_adj(const World& w, const T* theta, const Kinematics<T>& k, c
     const FeaturePair& f = c.features;
     const Shape &a = set.shapes[f.a], &b = set.shapes[f.b];
     theta_bar[set.restitution.at(c.b_bounces ? f.b : f.a)] += out_bar.restitution;
-    theta_bar[set.friction.at(f.a)] += out_bar.friction * theta[set.friction.at(f.b)];
-    theta_bar[set.friction.at(f.b)] += out_bar.friction * theta[set.friction.at(f.a)];
+    const T &mu_a = theta[set.friction.at(f.a)], &mu_b = theta[set.friction.at(f.b)];
+    NoBar none;
+    pair_friction_adj(friction_rule(w, a, b, mu_a > mu_b), mu_a, mu_b, out_bar.friction, none,
+                      theta_bar[set.friction.at(f.a)], theta_bar[set.friction.at(f.b)]);
     Contact<T> g_bar = out_bar.geometry;
     theta_bar[set.margin.at(f.a)] -= g_bar.gap;
     theta_bar[set.margin.at(f.b)] -= g_bar.gap;

@@ -8,6 +8,7 @@
 #include "solvers/rows/bias.hpp"
 #include "solvers/rows/compliance.hpp"
 #include "solvers/rows/contacts.hpp"
+#include "solvers/rows/soft_law.hpp"
 
 namespace costate {
 
@@ -33,6 +34,7 @@ struct RowBlock {
     int values = 0;                // J and Z of its rows: values[row * length + position in the chain]
     int island = 0;
     Springs springs;                 // of a unilateral first row; none: rigid
+    SoftElements soft;               // if the model is soft
     BiasCase bias = BiasCase::open;  // of a unilateral first row
     // for an equality: bit r is set if row r recovers at the maximal recovery speed
     unsigned char capped = 0;

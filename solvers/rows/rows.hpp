@@ -8,11 +8,23 @@
 #include "solvers/rows/contact_rows.hpp"
 #include "solvers/rows/equality_rows.hpp"
 #include "solvers/rows/joint_rows.hpp"
+#include "solvers/rows/soft_rows.hpp"
 
 namespace costate {
 
+// The softness of a contact: of the shape with the higher priority, or the mean by the shapes' weights.
+inline SoftElements soft_elements(const ShapeSet& set, int a, int b) {
+    const Shape &first = set.shapes[a], &second = set.shapes[b];
+    SoftElements e;
+    if (first.priority >= second.priority) e.add(set.softness, a);
+    if (second.priority >= first.priority) e.add(set.softness, b);
+    const double sum = first.mixing_weight + second.mixing_weight;
+    e.weight = sum > 0 ? first.mixing_weight / sum : 0.5;
+    return e;
+}
+
 // The blocks of the step: every detected contact, the ends of joint ranges within reach, dry friction,
-// equalities. None waits.
+// equalities. None waits. Soft contacts and limits take part only where they overlap.
 template <class T>
 void find_blocks(const World& w, const T* theta, const StateView<T>& x, const ContactScratch<T>& contacts,
                  Rows<T>& rows) {
@@ -36,9 +48,11 @@ void find_blocks(const World& w, const T* theta, const StateView<T>& x, const Co
     rows.contact_row.resize(contacts.points.size());
     for (size_t c = 0; c < contacts.points.size(); ++c) {
         const ContactPoint<T>& point = contacts.points[c];
+        if (m.soft && point.geometry.gap >= T(0)) continue;  // no force before the surfaces overlap
         RowBlock& block = add(RowKind::contact, c, 3, last_dof(point.body_a), last_dof(point.body_b));
         for (const int shape : {point.features.a, point.features.b})
             block.springs.add(w.shapes.stiffness, w.shapes.damping, w.shapes.shapes[shape].spring);
+        if (m.soft) block.soft = soft_elements(w.shapes, point.features.a, point.features.b);
     }
     for (size_t n = 0; n < m.limits.size(); ++n) {
         const JointLimit& l = m.limits[n];
@@ -46,21 +60,28 @@ void find_blocks(const World& w, const T* theta, const StateView<T>& x, const Co
             const Vec3<double> n_axis = normalise<double>(values(ball_rotation(l, q)));
             const double approach = n_axis.x() * value_of(v[l.v]) + n_axis.y() * value_of(v[l.v + 1]) +
                                     n_axis.z() * value_of(v[l.v + 2]);
-            if (near(ball_gap(l, theta, q), approach))
-                add(RowKind::ball_limit, n, 1, l.v + 2, -1)
-                    .springs.add(m.limit_stiffness, m.limit_damping, l.spring);
+            const T gap = ball_gap(l, theta, q);
+            if (m.soft ? gap < T(0) : near(gap, approach)) {
+                RowBlock& block = add(RowKind::ball_limit, n, 1, l.v + 2, -1);
+                block.springs.add(m.limit_stiffness, m.limit_damping, l.spring);
+                if (m.soft) block.soft.add(m.limit_softness, static_cast<int>(n));
+            }
             continue;
         }
         for (const int side : {1, -1}) {
             if ((side > 0 ? l.range.lower : l.range.upper) < 0) continue;
-            if (!near(limit_gap(l, theta, q, side), -side * value_of(v[l.v]))) continue;
+            const T gap = limit_gap(l, theta, q, side);
+            if (!(m.soft ? gap < T(0) : near(gap, -side * value_of(v[l.v])))) continue;
             RowBlock& block = add(RowKind::limit, n, 1, l.v, -1);
             block.side = side;
             block.springs.add(m.limit_stiffness, m.limit_damping, l.spring);
+            if (m.soft) block.soft.add(m.limit_softness, static_cast<int>(n));
         }
     }
-    for (size_t n = 0; n < m.dry_dofs.size(); ++n)
-        add(RowKind::dry_friction, n, 1, m.dry_dofs[n], -1);
+    for (size_t n = 0; n < m.dry_dofs.size(); ++n) {
+        RowBlock& block = add(RowKind::dry_friction, n, 1, m.dry_dofs[n], -1);
+        if (m.soft) block.soft.add(m.dry_softness, static_cast<int>(n));
+    }
     for (size_t n = 0; n < m.equalities.size(); ++n) {
         const Equality& e = m.equalities[n];
         switch (e.type) {
@@ -70,6 +91,7 @@ void find_blocks(const World& w, const T* theta, const StateView<T>& x, const Co
             case EqualityType::weld: add(RowKind::weld, n, 6, last_dof(e.body_a), last_dof(e.body_b)); break;
             case EqualityType::coupling: add(RowKind::coupling, n, 1, e.v_a, e.v_b); break;
         }
+        if (m.soft) rows.found.back().soft.add(m.equality_softness, static_cast<int>(n));
     }
     rows.waits.assign(rows.found.size(), 0);
 }
@@ -81,6 +103,25 @@ T block_gap(const World& w, const T* theta, const RowBlock& block, const T* q,
     if (block.kind == RowKind::contact) return contacts.points[block.index].geometry.gap;
     const JointLimit& l = w.model.limits[block.index];
     return block.kind == RowKind::limit ? limit_gap(l, theta, q, block.side) : ball_gap(l, theta, q);
+}
+// The gap of a unilateral block, 0 for others.
+template <class T>
+T unilateral_gap(const World& w, const T* theta, const RowBlock& block, const T* q,
+                 const ContactScratch<T>& contacts) {
+    return block.unilateral() ? block_gap(w, theta, block, q, contacts) : T(0);
+}
+template <class T>
+void unilateral_gap_adj(const World& w, const RowBlock& block, const T* q, const T& gap_bar,
+                        ContactScratch<T>& contacts, T* theta_bar, T* q_bar) {
+    if (block.kind == RowKind::contact) {
+        contacts.points_bar[block.index].geometry.gap += gap_bar;
+    } else if (block.unilateral()) {
+        const JointLimit& l = w.model.limits[block.index];
+        if (block.kind == RowKind::limit)
+            limit_gap_adj(l, block.side, gap_bar, theta_bar, q_bar);
+        else
+            ball_gap_adj(l, q, gap_bar, theta_bar, q_bar);
+    }
 }
 template <class T> T block_restitution(const RowBlock& block, const ContactScratch<T>& contacts) {
     return block.kind == RowKind::contact ? contacts.points[block.index].restitution : T(0);
@@ -150,17 +191,8 @@ void block_bias_adj(const World& w, const T* theta, const StateView<T>& x, const
     bar.theta[w.slop.at(0)] += in_bar.slop;
     bar.theta[w.recovery_speed.at(0)] += in_bar.recovery_speed;
     w.h(bar.theta) += in_bar.h;
-    if (block.kind == RowKind::contact) {
-        ContactPointBar<T>& point_bar = contacts.points_bar[block.index];
-        point_bar.geometry.gap += in_bar.gap;
-        point_bar.restitution += in_bar.restitution;
-    } else {
-        const JointLimit& l = w.model.limits[block.index];
-        if (block.kind == RowKind::limit)
-            limit_gap_adj(l, block.side, in_bar.gap, bar.theta, bar.q);
-        else
-            ball_gap_adj(l, x.q, in_bar.gap, bar.theta, bar.q);
-    }
+    if (block.kind == RowKind::contact) contacts.points_bar[block.index].restitution += in_bar.restitution;
+    unilateral_gap_adj(w, block, x.q, in_bar.gap, contacts, bar.theta, bar.q);
     // 2 compliance
     row_compliance_adj(w, theta, block.springs, RowCompliance<T>{rows.R_bar[row], in_bar.erp}, bar.theta);
     // 1 velocity along the row
@@ -243,6 +275,20 @@ void block_rows_adj(const World& w, const T* theta, const T* q, const Kinematics
     }
 }
 
+// Rows without effect, and an empty J. compliance: of all rows.
+template <class T> void clear_rows(const T& compliance, Rows<T>& rows) {
+    const size_t n = rows.count;
+    for (auto* zeros : {&rows.beta, &rows.v_before, &rows.bound, &rows.recovery, &rows.error})
+        zeros->assign(n, T(0));
+    rows.type.assign(n, RowType::unilateral);
+    rows.normal.resize(n);
+    rows.dropped.assign(n, 0);
+    rows.R.assign(n, compliance);
+    rows.chain_dof.clear();
+    rows.chain_sign.clear();
+    rows.J.clear();
+}
+
 // Call after find_blocks, and hold_back_blocks if blocks may wait.
 template <class T>
 void make_rows(const World& w, const T* theta, const StateView<T>& x,
@@ -252,19 +298,7 @@ void make_rows(const World& w, const T* theta, const StateView<T>& x,
     rows.recovers = false;
     // 1.1 islands
     sort_into_islands(w.model, w.settings.max_dense_rows, rows);
-    const size_t n = rows.count;
-    rows.beta.assign(n, T(0));
-    rows.v_before.assign(n, T(0));
-    rows.bound.assign(n, T(0));
-    rows.type.assign(n, RowType::unilateral);
-    rows.normal.resize(n);
-    rows.dropped.assign(n, 0);
-    rows.recovery.assign(n, T(0));
-    rows.R.assign(n, theta[w.compliance.at(0)]);
-    rows.error.assign(n, T(0));
-    rows.chain_dof.clear();
-    rows.chain_sign.clear();
-    rows.J.clear();
+    clear_rows(theta[w.compliance.at(0)], rows);
     for (RowBlock& block : rows.blocks) {
         append_chain(w.model, block, rows);
         if (rows.J.size() + static_cast<size_t>(block.rows * block.length) > std::numeric_limits<int>::max())
@@ -277,7 +311,10 @@ void make_rows(const World& w, const T* theta, const StateView<T>& x,
         // 1.2 Jacobian, bounds, errors
         block_rows(w, theta, x.q, k, contacts, block, rows, error);
         // 1.3 bias, and the compliance of springs
-        if (block.unilateral())
+        if (block.soft.any())
+            soft_rows(w, theta, x.v, contacts, block, unilateral_gap(w, theta, block, x.q, contacts), error,
+                      rows);
+        else if (block.unilateral())
             block_bias(w, theta, x, v_free, contacts, block, rows);
         else
             equality_bias(w, theta, error, block, rows);
@@ -292,11 +329,18 @@ void make_rows_adj(const World& w, const T* theta, const StateView<T>& x, const 
         T error_bar[max_rows_of_a_block];
         std::fill(error_bar, error_bar + max_rows_of_a_block, T(0));
         // 1.3 bias, and the compliance of springs
-        if (block.unilateral())
+        const T* error = rows.error.data() + block.row;
+        if (block.soft.any()) {
+            T gap_bar(0);
+            soft_rows_adj(w, theta, x.v, contacts, block, unilateral_gap(w, theta, block, x.q, contacts),
+                          error, rows, bar.theta, bar.v, gap_bar, error_bar);
+            unilateral_gap_adj(w, block, x.q, gap_bar, contacts, bar.theta, bar.q);
+        } else if (block.unilateral()) {
             block_bias_adj(w, theta, x, v_free, block, contacts, rows, bar);
-        else
-            equality_bias_adj(w, theta, block, rows.error.data() + block.row, rows, bar.theta, error_bar);
-        for (int r = block.unilateral() ? 1 : 0; r < block.rows; ++r)
+        } else {
+            equality_bias_adj(w, theta, block, error, rows, bar.theta, error_bar);
+        }
+        for (int r = block.unilateral() ? 1 : 0; r < block.rows && !block.soft.any(); ++r)
             bar.theta[w.compliance.at(0)] += rows.R_bar[block.row + r];
         // 1.2 Jacobian, bounds, errors
         block_rows_adj(w, theta, x.q, k, contacts, block, rows, error_bar, bar);

@@ -35,6 +35,18 @@ inline void turn_all(ToyState& t, Rng& g) {
     turn(m.weld_rotation, m.equalities.size()), turn(t.world.shapes.rotation, t.world.shapes.shapes.size());
 }
 
+// Near MuJoCo's defaults, some in the direct format; its own random numbers.
+inline Softness toy_softness(unsigned seed) {
+    Rng g(seed + 1000);
+    const bool direct = g.uniform(0, 1) < 0.3;
+    Softness s;
+    s.solref = direct ? std::array{-g.uniform(100, 1000), -g.uniform(5, 50)}
+                      : std::array{g.uniform(0.005, 0.05), g.uniform(0.5, 2)};
+    s.solimp = {g.uniform(0.5, 0.9), g.uniform(0.9, 0.99), g.uniform(0.02, 0.1), g.uniform(0.3, 0.7),
+                g.uniform(1, 3)};
+    return s;
+}
+
 // A sphere, a capsule and a box in the air, an arm of three links with round ends and joint limits, above a
 // ground plane, and a fixed sphere. The capsule, the fixed sphere and one of the limits are compliant. About
 // half of the possible pairs are in contact; velocities are random.
@@ -53,6 +65,7 @@ inline ToyState toy_contact_state(unsigned seed, const Settings& settings = swee
         if (i >= 4) s.placement = 0.15 * g.vec3(Regime::random).normalized();
         if (i >= 3) s.lower = -0.05, s.upper = 0.06;
         if (i == 4) s.limit_stiffness = 1e3, s.limit_damping = 2;
+        s.limit_softness = toy_softness(seed + static_cast<unsigned>(i));
         builder.add_body(s);
     }
     for (const int i : {3, 4, 5}) {
@@ -64,6 +77,7 @@ inline ToyState toy_contact_state(unsigned seed, const Settings& settings = swee
         builder.add_actuator(a);
     }
     builder.add_site({"tool", 4, {0.1, -0.2, 0.3}, Mat3<double>::Identity()});
+    builder.set_soft(settings.law == ContactLaw::mujoco);
     Model m = builder.build();
     std::vector<ShapeSpec> shapes{
         toy_shape(g, "ground", ShapeType::plane, -1, Vec3<double>::Zero()),
@@ -76,6 +90,11 @@ inline ToyState toy_contact_state(unsigned seed, const Settings& settings = swee
     shapes.back().position = {0.2, 0, 0.05};
     for (const size_t i : {2, 6})
         shapes[i].stiffness = 2e3, shapes[i].damping = 1.5 * static_cast<double>(i);
+    for (size_t i = 0; i < shapes.size(); ++i) {
+        shapes[i].softness = toy_softness(seed + static_cast<unsigned>(i));
+        shapes[i].priority = i == 4 ? 1 : 0;
+        shapes[i].mixing_weight = 1 + static_cast<double>(i);
+    }
     ShapeSet set = build_shapes(m, shapes, {{"body1", "body2"}, {"body2", "body3"}});
     ToyState t{World(std::move(m), std::move(set), settings), {}, {}, {}};
     t.theta = t.world.model.layout.nominal();
@@ -114,6 +133,7 @@ inline ToyState toy_joint_row_state(unsigned seed, const Settings& settings = sw
             s.placement.setZero(), s.R_PB.setIdentity(), s.damping.clear(), s.stiffness.clear();
         if (joints[i] == J::spherical) s.upper = 0.6;
         if (i == 0 || i == 2 || i == 5) s.dry_friction = {i == 0 ? 1e7 : g.uniform(0.01, 1)};
+        s.dry_softness = s.limit_softness = toy_softness(seed + static_cast<unsigned>(i));
         builder.add_body(s);
     }
     const auto equality = [&](const char* name, EqualityType type, int a, int b) {
@@ -122,6 +142,7 @@ inline ToyState toy_joint_row_state(unsigned seed, const Settings& settings = sw
         e.anchor_a = 0.2 * g.vec3(Regime::random), e.anchor_b = 0.2 * g.vec3(Regime::random);
         e.R_ba = rotation_matrix(quaternion_exp<double>(0.3 * g.vec3(Regime::random)));
         e.offset = 0.1, e.ratio = g.uniform(0.5, 2);
+        e.softness = toy_softness(seed + static_cast<unsigned>(a));
         builder.add_equality(e);
     };
     equality("loop", EqualityType::connect, 2, 5);
@@ -129,6 +150,7 @@ inline ToyState toy_joint_row_state(unsigned seed, const Settings& settings = sw
     equality("pin", EqualityType::connect, 3, -1);
     equality("gears", EqualityType::coupling, 0, 4);
     equality("crank", EqualityType::coupling, 5, 4);
+    builder.set_soft(settings.law == ContactLaw::mujoco);
     Model m = builder.build();
     ShapeSet none = build_shapes(m, {});
     ToyState t{World(std::move(m), std::move(none), settings), {}, {}, {}};

@@ -61,6 +61,7 @@ class Source(NamedTuple):
     strict: bool
     self_collision: bool
     hull_vertices: Optional[int]
+    law: Optional[str]
 
 
 class Model:
@@ -73,6 +74,7 @@ class Model:
     strict: unsupported elements of URDF and MJCF files raise BadFile instead of a ModelWarning.
     self_collision: the links of a URDF collide with each other, except a link and its parent.
     hull_vertices: the largest number of vertices of the hull of a mesh, 4 or more; None: no limit.
+    law: of contact, "rigid" or "mujoco"; None: as the scene says.
 
     The options apply to every robot that a scene includes. Raises BadFile if the file is missing or invalid, and
     BadArgument for an option that is not allowed. `warnings` lists unsupported elements of the file and problems
@@ -85,18 +87,19 @@ class Model:
     """
 
     def __init__(self, source: PathLike, *, base: Optional[str] = None, search: Sequence[PathLike] = (),
-                 strict: bool = False, self_collision: bool = False, hull_vertices: Optional[int] = None) -> None:
+                 strict: bool = False, self_collision: bool = False, hull_vertices: Optional[int] = None,
+                 law: Optional[str] = None) -> None:
         name = os.fspath(source)
         if not isinstance(name, str):
             raise TypeError(f"source must be a path or a name, not {type(source).__name__}")
-        self._load(Source(_read(name), name, None, base, _folders(search), strict, self_collision, hull_vertices),
-                   warn=True)
+        self._load(Source(_read(name), name, None, base, _folders(search), strict, self_collision, hull_vertices,
+                          law), warn=True)
 
     @classmethod
     def from_string(cls: Type[Model], text: Union[str, bytes, Mapping[str, Any]], format: Optional[str] = None,
                     name: PathLike = "text", *, base: Optional[str] = None, search: Sequence[PathLike] = (),
                     strict: bool = False, self_collision: bool = False,
-                    hull_vertices: Optional[int] = None) -> Model:
+                    hull_vertices: Optional[int] = None, law: Optional[str] = None) -> Model:
         """A model from the text of a scene, a URDF or an MJCF file, or from a dict that holds the JSON value of a
         scene.
 
@@ -111,7 +114,7 @@ class Model:
             text = text.encode()
         model = cls.__new__(cls)
         model._load(Source(bytes(text), os.fspath(name), format, base, _folders(search), strict, self_collision,
-                           hull_vertices), warn=True)
+                           hull_vertices, law), warn=True)
         return model
 
     def _load(self, source: Source, warn: bool) -> None:
@@ -120,7 +123,8 @@ class Model:
             ctypes.sizeof(LoadOptions), None if source.base is None else source.base.encode(),
             (ctypes.c_char_p * len(folders))(*folders), len(folders), bool(source.strict),
             bool(source.self_collision),
-            0 if source.hull_vertices is None else integer("hull_vertices", source.hull_vertices))
+            0 if source.hull_vertices is None else integer("hull_vertices", source.hull_vertices),
+            None if source.law is None else source.law.encode())
         handle, name = ctypes.c_void_p(), os.fsencode(source.name)
         if source.text is None:
             status = library.costate_model_load_with(name, ctypes.byref(options), ctypes.byref(handle))

@@ -9,8 +9,7 @@
 // becomes a group. Geoms that collide with nothing are visuals. If contacts are disabled, shapes stay shapes.
 //
 // Friction and margin: MuJoCo takes the maximum over two geoms, costate the product and the sum. The importer
-// uses square root and half, which agree for equal geoms. Priority, softness, torsional and rolling friction
-// are not supported.
+// uses square root and half, which agree for equal geoms. Torsional and rolling friction are not supported.
 //
 // Ignored without a warning: cameras, lights, textures, solver settings. What <flag> of <option> disables is
 // left out. Files must be in the model's folder or below; meshes also in ImportOptions::search.

@@ -105,10 +105,10 @@ void read_equalities(const MjcfContext& context, const MjcfIndex& index, Importe
             const Json what = kind == "joint" ? coupling(context, a, index)
                                               : connect_or_weld(a, index, context.compiler.global);
             if (what.empty()) continue;
-            warn_of_softness(context, a);
             Json equality{{"name", e.has("name") ? e["name"].text() : names.take(kind)},
                           {"type", kind == "joint" ? "coupling" : kind}};
             equality.update(what);
+            put_softness(context, a, "solref", "solimp", "", equality);
             put_item(out, "equalities", e, equality);
         }
 }

@@ -4,6 +4,7 @@
 
 #include "scenes/format/names.hpp"
 #include "scenes/import/mjcf/mjcf_model.hpp"
+#include "solvers/rows/soft_law.hpp"
 
 namespace costate {
 namespace {
@@ -76,10 +77,16 @@ void read_contact(const MjcfContext& context, const MjcfAttributes& a, MjcfGeom&
     const double margin = a.nonnegative_or("margin", 0) - a.number_or("gap", 0);
     if (margin > 0) geom.shape["margin"] = 0.5 * margin;
 
-    warn_of_softness(context, a);
-    if (const auto condim = a.find("condim"); condim && condim->integer(1, 6) != 3)
-        context.warnings.add(condim->place(),
-                             "condim other than 3 is not supported; contacts have only tangential friction",
+    put_softness(context, a, "solref", "solimp", "", geom.shape);
+    if (const double solmix = a.nonnegative_or("solmix", 1); solmix != 1) geom.shape["solmix"] = solmix;
+    if (const auto priority = a.integer_or("priority", 0, -1000000, 1000000); priority != 0)
+        geom.shape["priority"] = priority;
+    const auto condim = a.find("condim");
+    if (!condim) return;
+    const auto rows = condim->integer(1, 6);
+    if (rows == 1) geom.shape["frictionless"] = true;
+    if (rows > 3)
+        context.warnings.add(condim->place(), "torsional and rolling friction are not supported",
                              "use condim=\"3\"");
 }
 
@@ -104,22 +111,32 @@ void put_asset(const MjcfContext& context, const MjcfAttributes& a, GeomType typ
 
 }  // namespace
 
-void warn_of_softness(const MjcfContext& context, const MjcfAttributes& a) {
-    const std::vector<double> ref{0.02, 1}, imp{0.9, 0.95, 0.001, 0.5, 2};
-    const std::pair<const char*, std::vector<double>> usual[] = {
-        {"solref", ref},         {"solimp", imp},         {"solreflimit", ref}, {"solimplimit", imp},
-        {"solreffriction", ref}, {"solimpfriction", imp}, {"solmix", {1}},      {"priority", {0}}};
-    for (const auto& [name, values] : usual) {
+void put_softness(const MjcfContext& context, const MjcfAttributes& a, const char* solref, const char* solimp,
+                  const std::string& prefix, Json& out) {
+    const auto put = [&](const char* name, const auto& usual, const char* key, const auto& allowed) {
         const auto found = a.find(name);
-        if (!found) continue;
-        std::vector<double> x = found->numbers(1, values.size());
-        x.insert(x.end(), values.begin() + static_cast<std::ptrdiff_t>(x.size()), values.end());
-        if (x != values)
-            context.warnings.add(
-                found->place(),
-                "softness and mixing of constraints (solref, solimp, solmix, priority) are not supported",
-                "see \"contact\" of scenes");
-    }
+        if (!found) return;
+        std::vector<double> x = found->numbers(1, usual.size());
+        x.insert(x.end(), usual.begin() + static_cast<std::ptrdiff_t>(x.size()), usual.end());
+        allowed(x);
+        if (std::equal(x.begin(), x.end(), usual.begin())) return;
+        out[prefix + key] = x;
+        context.warnings.add(
+            found->place(),
+            "constraints are rigid here; solref and solimp are used by \"law\": \"mujoco\" alone",
+            "set it in \"contact\" of the scene");
+    };
+    const Softness usual;
+    put(solref, usual.solref, "solref", [](std::vector<double>& x) {
+        if ((x[0] > 0) != (x[1] > 0))
+            x.assign(Softness().solref.begin(), Softness().solref.end());  // as MuJoCo
+    });
+    put(solimp, usual.solimp, "solimp", [](std::vector<double>& x) {
+        for (const size_t share : {0, 1, 3})
+            x[share] = std::clamp(x[share], least_impedance, greatest_impedance);
+        x[2] = std::max(x[2], 0.0);
+        x[4] = std::max(x[4], 1.0);
+    });
 }
 
 MjcfGeom read_mjcf_geom(const MjcfContext& context, const MjcfAttributes& a) {

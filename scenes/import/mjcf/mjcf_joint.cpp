@@ -60,6 +60,7 @@ void read_limits(const MjcfContext& context, const MjcfAttributes& a, MjcfJoint&
     } else if (upper < std::acos(-1.0)) {  // rotations have angles up to pi
         joint.properties["greatest_angle"] = upper;
     }
+    put_softness(context, a, "solreflimit", "solimplimit", "limit_", joint.properties);
 }
 
 void read_spring(const MjcfContext& context, const MjcfAttributes& a, MjcfJoint& joint) {
@@ -116,7 +117,6 @@ MjcfJoint read_mjcf_joint(const MjcfContext& context, const MjcfAttributes& a) {
         a.find("axis")->fail("has no direction", "write an axis of any length but 0");
     if (has_axis) joint.ref = a.number_or("ref", 0);
     if (joint.type == MjcfJointType::hinge) joint.ref = context.compiler.angle(joint.ref);
-    if (joint.type != MjcfJointType::free) warn_of_softness(context, a);
     read_limits(context, a, joint);
     read_spring(context, a, joint);
     const auto put = [&](const char* theirs, const char* ours, bool on) {
@@ -125,6 +125,8 @@ MjcfJoint read_mjcf_joint(const MjcfContext& context, const MjcfAttributes& a) {
     put("damping", "damping", context.flags.damper);
     put("armature", "armature", true);
     put("frictionloss", "dry_friction", context.flags.frictionloss);
+    if (joint.properties.contains("dry_friction"))
+        put_softness(context, a, "solreffriction", "solimpfriction", "friction_", joint.properties);
     if (is_limited(a, "actuatorfrclimited", "actuatorfrcrange", context.compiler))
         if (const auto range = a.find("actuatorfrcrange"))
             std::tie(joint.force_lower, joint.force_upper) = read_mjcf_range(*range);

@@ -145,8 +145,10 @@ void settle_names(std::vector<MjcfBody>& bodies);
 // Makes the root fixed (locks its free joint) or floating (adds a free joint), if the caller asks for it.
 void set_base(Base base, std::vector<MjcfBody>& bodies);
 
-// Warns of constraint softness (solref, solimp, ...) that differs from MuJoCo's defaults.
-void warn_of_softness(const MjcfContext& context, const MjcfAttributes& a);
+// Writes the attributes solref and solimp under their names in models, with a prefix, unless they are MuJoCo's
+// defaults. They take part in scenes with MuJoCo's law of contact; a warning says so.
+void put_softness(const MjcfContext& context, const MjcfAttributes& a, const char* solref, const char* solimp,
+                  const std::string& prefix, Json& out);
 
 // Sets groups and masks so that two geoms collide if (contype of one & conaffinity of the other) != 0 in
 // either order. With contacts disabled, no geoms collide.

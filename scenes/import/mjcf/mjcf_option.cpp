@@ -63,6 +63,7 @@ void read_option(const MjcfContext& context, Json& scene) {
     for_each_option(context.files, [&](const XmlElement& e) {
         if (const auto a = e.find("timestep")) scene["time_step"] = a->positive();
         if (const auto a = e.find("gravity")) scene["gravity"] = to_json(a->vec3());
+        if (const auto a = e.find("impratio")) scene["contact"]["impratio"] = a->positive();
         for (const char* medium : {"wind", "density", "viscosity"})
             if (const auto a = e.find(medium)) {
                 const std::vector<double> x = a->numbers(1, 3);

@@ -18,7 +18,13 @@ typedef struct {
 /* Whether the gradient is that of the step: of an elastic impact it is not, by its definition. */
 static inline int is_step_gradient(const Settings* s) { return s->impact != 1; }
 
-enum { solver_count = 5, impact_count = 3, settings_count = solver_count * 2 * (impact_count + 1) };
+/* the impacts, ground with stiffness, MuJoCo's law of contact */
+enum {
+    solver_count = 5,
+    impact_count = 3,
+    ground_count = 5,
+    settings_count = solver_count * 2 * ground_count
+};
 
 /* tests/apps/settings_scene.json with these settings, at a state near its first. */
 static inline Case open_settings(int index, Settings* s) {
@@ -27,13 +33,15 @@ static inline Case open_settings(int index, Settings* s) {
         "\"type\": \"lcp\"", "\"type\": \"ncp\"", "\"type\": \"ncp\", \"method\": \"admm\""};
     static const char* const solver_names[solver_count] = {"pgs", "pgs implicit", "lcp", "ncp", "ncp admm"};
     static const char* const impacts[impact_count] = {"start", "elastic", "located"};
-    const int solver = index % solver_count, ground = index / solver_count % (impact_count + 1);
-    const int stiff = ground == impact_count;
-    s->warm_start = index / solver_count / (impact_count + 1);
-    s->impact = stiff ? 0 : ground;
+    const int solver = index % solver_count, ground = index / solver_count % ground_count;
+    const int stiff = ground == impact_count, soft = ground == impact_count + 1;
+    s->warm_start = index / solver_count / ground_count;
+    s->impact = stiff || soft ? 0 : ground;
     s->exact = solver >= 2;
     snprintf(s->name, sizeof s->name, "%s%s, %s", solver_names[solver], s->warm_start ? ", warm" : "",
-             stiff ? "stiffness" : impacts[s->impact]);
+             stiff  ? "stiffness"
+             : soft ? "MuJoCo's law"
+                    : impacts[s->impact]);
 
     static char rest[1 << 14];
     FILE* scene = fopen("tests/apps/settings_scene.json", "r");
@@ -45,9 +53,9 @@ static inline Case open_settings(int index, Settings* s) {
     FILE* out = file < 0 ? NULL : fdopen(file, "w");
     if (!out) abort();
     fprintf(out,
-            "{\"solver\": {%s, \"warm_start\": %s, \"warm_contacts\": 4, \"impact\": \"%s\"},\n \"ground\": "
-            "{%s},%s",
-            solvers[solver], s->warm_start ? "true" : "false", impacts[s->impact],
+            "{\"solver\": {%s, \"warm_start\": %s, \"warm_contacts\": 4, \"impact\": \"%s\"},\n \"contact\": "
+            "{\"law\": \"%s\"}, \"ground\": {%s},%s",
+            solvers[solver], s->warm_start ? "true" : "false", impacts[s->impact], soft ? "mujoco" : "rigid",
             stiff ? "\"friction\": 0.7, \"stiffness\": 5000, \"damping\": 20"
                   : "\"friction\": 0.7, \"restitution\": 0.4",
             strchr(rest, '{') + 1);

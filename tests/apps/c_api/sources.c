@@ -60,7 +60,11 @@ static void options(void) {
     CHECK_FAILS(velocities(&o), COSTATE_BAD_ARGUMENT, "strict is 2");
     o.strict = 0, o.hull_vertices = 3;
     CHECK_FAILS(velocities(&o), COSTATE_BAD_ARGUMENT, "the least is 4");
-    o.hull_vertices = 0, o.n_search = 1;
+    o.hull_vertices = 0, o.law = "soft";
+    CHECK_FAILS(velocities(&o), COSTATE_BAD_ARGUMENT, "law is \"soft\"");
+    o.law = "mujoco";
+    CHECK(velocities(&o) == 7);
+    o.law = NULL, o.n_search = 1;
     CHECK_FAILS(velocities(&o), COSTATE_BAD_ARGUMENT, "search is null");
     const char* folders[] = {"tests", "nowhere"};
     o.search = folders, o.n_search = 2;

@@ -1,0 +1,171 @@
+// costate_law_beside_mujoco [--undamped] [--seconds S] [--csv FILE.csv] FILE.xml...: the motion of the same MJCF file in
+// costate with "law": "mujoco" and in MuJoCo; a table in Markdown with the largest difference of joint
+// coordinates, rad or m, up to several times.
+//
+// Both start at rest in keyframe 0, or where the file starts, with the keyframe's controls, or 0, and run at
+// the file's time step. MuJoCo runs with elliptic cones, Newton's method to 1e-12 and semi-implicit Euler steps.
+// --undamped sets the damping of joints to 0 in both: MuJoCo finds the forces of contact without it and damps
+// the step afterwards, costate does both at once.
+// Coordinates of free and ball joints are those of their position and quaternion. --csv writes all
+// coordinates over time: q of costate, then those of MuJoCo.
+#include <costate.h>
+#include <mujoco/mujoco.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+using Vector = std::vector<double>;
+
+void check(int status) {
+    if (status < 0) throw std::runtime_error(costate_last_error());
+}
+
+// MuJoCo's coordinates of every step; those of hinges and slides from the reference configuration.
+std::vector<Vector> run_mujoco(const std::string& file, double seconds, bool damped, Vector& controls,
+                               double& time_step) {
+    char error[1000] = "";
+    const std::unique_ptr<mjModel, decltype(&mj_deleteModel)> m(
+        mj_loadXML(file.c_str(), nullptr, error, sizeof error), mj_deleteModel);
+    if (!m) throw std::runtime_error(std::string("MuJoCo: ") + error);
+    m->opt.integrator = mjINT_EULER;
+    m->opt.cone = mjCONE_ELLIPTIC;
+    m->opt.solver = mjSOL_NEWTON;
+    m->opt.tolerance = 1e-12;
+    m->opt.iterations = 500;
+    if (!damped) std::fill_n(m->dof_damping, m->nv, 0);
+    const std::unique_ptr<mjData, decltype(&mj_deleteData)> d(mj_makeData(m.get()), mj_deleteData);
+    if (m->nkey > 0) {
+        mj_resetDataKeyframe(m.get(), d.get(), 0);
+        std::fill_n(d->qvel, m->nv, 0);
+        controls.assign(m->key_ctrl, m->key_ctrl + m->nu);
+    } else {
+        controls.assign(m->nu, 0);
+    }
+    std::ranges::copy(controls, d->ctrl);
+    time_step = m->opt.timestep;
+    std::vector<Vector> all;
+    for (int k = 0; k <= static_cast<int>(std::lround(seconds / time_step)); ++k) {
+        Vector& q = all.emplace_back(d->qpos, d->qpos + m->nq);
+        for (int j = 0; j < m->njnt; ++j)
+            if (m->jnt_type[j] == mjJNT_HINGE || m->jnt_type[j] == mjJNT_SLIDE)
+                q[m->jnt_qposadr[j]] -= m->qpos0[m->jnt_qposadr[j]];
+        mj_step(m.get(), d.get());
+    }
+    return all;
+}
+
+// From the coordinates `start`, at rest.
+std::vector<Vector> run_costate(const std::string& file, int steps, bool damped, const Vector& start,
+                                const Vector& controls) {
+    costate_load_options options{};
+    options.size = sizeof options;
+    options.law = "mujoco";
+    costate_model* loaded = nullptr;
+    check(costate_model_load_with(file.c_str(), &options, &loaded));
+    const std::unique_ptr<costate_model, decltype(&costate_model_free)> model(loaded, costate_model_free);
+    if (costate_model_nu(loaded) != static_cast<int>(controls.size()))
+        throw std::runtime_error("costate leaves out some of the file's actuators");
+    if (!damped) {
+        Vector theta(costate_model_nparam(loaded));
+        check(costate_model_get_parameters(loaded, theta.data(), theta.size()));
+        for (size_t i = 0; i < theta.size(); ++i) {
+            char name[512];
+            check(costate_model_name(loaded, COSTATE_PARAMETER, static_cast<int>(i), name, sizeof name));
+            if (std::string(name).starts_with("joints/") && std::string(name).ends_with("/damping"))
+                theta[i] = 0;
+        }
+        check(costate_model_set_parameters(loaded, theta.data(), theta.size()));
+    }
+    const auto nq = static_cast<size_t>(costate_model_nq(loaded));
+    if (start.size() != nq) throw std::runtime_error("the two have different numbers of coordinates");
+    Vector x(costate_model_nx(loaded)), next = x;
+    std::ranges::copy(start, x.begin());
+    std::vector<Vector> all;
+    for (int k = 0; k <= steps; ++k) {
+        all.emplace_back(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(nq));
+        check(costate_step(loaded, x.data(), x.data() + nq, controls.data(), next.data(), next.data() + nq));
+        x = next;
+    }
+    return all;
+}
+
+double apart(const Vector& a, const Vector& b) {
+    double most = 0;
+    for (size_t i = 0; i < a.size(); ++i)
+        most = std::max(most, std::abs(a[i] - b[i]));
+    return most;
+}
+
+void compare(const std::string& file, double seconds, bool damped, const char* csv) {
+    Vector controls;
+    double h = 0;
+    const std::vector<Vector> theirs = run_mujoco(file, seconds, damped, controls, h);
+    const std::vector<Vector> ours =
+        run_costate(file, static_cast<int>(theirs.size()) - 1, damped, theirs[0], controls);
+    std::printf("| %s | %zu |", file.c_str(), theirs[0].size());
+    double most = 0, moved = 0;
+    size_t k = 0;
+    for (const double until : {h, 0.05, 0.2, 0.5, 1.0, 2.0}) {
+        if (until > seconds + h / 2) break;
+        for (; k < ours.size() && static_cast<double>(k) * h <= until + h / 2; ++k) {
+            most = std::max(most, apart(ours[k], theirs[k]));
+            moved = std::max(moved, apart(theirs[k], theirs[0]));
+        }
+        std::printf(" %.1e |", most);
+    }
+    std::printf(" %.2f |\n", moved);
+    std::fflush(stdout);
+    if (csv == nullptr) return;
+    std::ofstream out(csv);
+    for (size_t i = 0; i < ours.size(); ++i) {
+        out << static_cast<double>(i) * h;
+        for (const Vector* q : {&ours[i], &theirs[i]})
+            for (const double x : *q)
+                out << ',' << x;
+        out << '\n';
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    double seconds = 2;
+    const char* csv = nullptr;
+    int first = 1;
+    const bool damped = argc < 2 || std::strcmp(argv[1], "--undamped") != 0;
+    if (!damped) ++first;
+    for (; first + 1 < argc && argv[first][0] == '-'; first += 2) {
+        if (std::strcmp(argv[first], "--seconds") == 0) seconds = std::atof(argv[first + 1]);
+        if (std::strcmp(argv[first], "--csv") == 0) csv = argv[first + 1];
+    }
+    if (first >= argc || !(seconds > 0)) {
+        std::fprintf(
+            stderr,
+            "usage: costate_law_beside_mujoco [--undamped] [--seconds S] [--csv FILE.csv] FILE.xml...\n");
+        return 2;
+    }
+    std::printf("MuJoCo %s\n\n", mj_versionString());
+    std::printf(
+        "| file | coordinates | one step | 0.05 s | 0.2 s | 0.5 s | 1 s | 2 s | largest motion |\n"
+        "|---|---|---|---|---|---|---|---|---|\n");
+    int failures = 0;
+    for (int i = first; i < argc; ++i) {
+        try {
+            compare(argv[i], seconds, damped, csv);
+        } catch (const std::exception& e) {
+            std::fprintf(stderr, "%s: %s\n", argv[i], e.what());
+            ++failures;
+        }
+    }
+    return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,157 @@
+// MuJoCo's law of contact in scenes, and softness, priority and condim of MJCF files.
+#include <doctest/doctest.h>
+
+#include "solvers/step/step.hpp"
+#include "tests/support/mjcf_text.hpp"
+
+using namespace costate;
+using namespace costate::test;
+
+namespace {
+
+double parameter(const Scene& scene, const std::string& path, int number = 0) {
+    const auto* entry = scene.world.model.layout.find(path);
+    REQUIRE(entry != nullptr);
+    return scene.theta[entry->offset + number];
+}
+
+// The state after n steps without controls.
+VecX<double> simulated(const Scene& scene, int n) {
+    const World& w = scene.world;
+    StepScratch<double> s(w);
+    VecX<double> x = scene.x0, next = x;
+    const VecX<double> u = VecX<double>::Zero(w.nu());
+    for (int k = 0; k < n; ++k) {
+        step(w, scene.theta.data(), x.data(), u.data(), s, next.data());
+        x = next;
+    }
+    return x;
+}
+
+}  // namespace
+
+TEST_CASE("MuJoCo's law: softness is read with MuJoCo's defaults, and its numbers are parameters") {
+    const Scene rigid = changed({});
+    CHECK(rigid.world.model.layout.find("shapes/ground/solref") == nullptr);
+    const Scene soft = changed({{"/contact", R"({"law": "mujoco", "impratio": 10})"},
+                                {"/ground/solref", "[0.01, 2]"},
+                                {"/models/0/model/bodies/0/joint/limit_solimp", "[0.8, 0.9, 0.01, 0.4, 3]"}});
+    CHECK(soft.world.settings.impratio == 10);
+    CHECK(soft.world.friction_law() == FrictionLaw::relaxed_cone);
+    CHECK(
+        (parameter(soft, "shapes/ground/solref") == 0.01 && parameter(soft, "shapes/ground/solref", 1) == 2));
+    CHECK(parameter(soft, "shapes/ball/solref") == 0.02);
+    CHECK(parameter(soft, "joints/arm/shoulder/limit_solimp", 3) == 0.4);
+    CHECK(parameter(soft, "joints/arm/shoulder/limit_solref") == 0.02);
+}
+
+TEST_CASE("MuJoCo's law: what is wrong in it") {
+    CHECK_THROWS_WITH(changed({{"/contact", R"({"law": "soft"})"}}), doctest::Contains("mujoco"));
+    CHECK_THROWS_WITH(changed({{"/ground/solref", "[0.01, -2]"}}), doctest::Contains("mixes"));
+    CHECK_THROWS_WITH(changed({{"/ground/solimp", "[0.9, 1.5, 0.001, 0.5, 2]"}}),
+                      doctest::Contains("solimp"));
+    CHECK_THROWS_WITH(
+        changed({{"/contact", R"({"law": "mujoco"})"}, {"/solver", R"({"impact": "located"})"}}),
+        doctest::Contains("no restitution"));
+}
+
+TEST_CASE("MJCF: softness, mixing and condim are kept unless they are MuJoCo's defaults") {
+    const MjcfText m = mjcf(
+        "<option impratio='5'/><default><geom solref='.01 1' solimp='.8 .9'/></default><worldbody><body>"
+        "<joint range='-1 1' limited='true' solreflimit='-100 -10' frictionloss='1' solimpfriction='.5'/>"
+        "<geom size='.1' mass='1' solmix='2' priority='3' condim='1'/></body></worldbody>");
+    const Json &joint = m.body(0)["joint"], &shape = m.body(0)["shapes"][0];
+    CHECK(json_equals(shape["solref"], {.01, 1}));
+    CHECK(json_equals(shape["solimp"], {.8, .9, .001, .5, 2}));
+    CHECK((shape["solmix"] == 2 && shape["priority"] == 3 && shape["frictionless"] == true));
+    CHECK(json_equals(joint["limit_solref"], {-100, -10}));
+    CHECK(json_equals(joint["friction_solimp"], {.5, .95, .001, .5, 2}));
+    CHECK(!joint.contains("limit_solimp"));
+    CHECK(m.imported.scene["contact"]["impratio"] == 5);
+    REQUIRE(!m.warnings.empty());
+    CHECK(m.warnings[0].find("\"law\": \"mujoco\"") != std::string::npos);
+    CHECK_NOTHROW(m.scene());
+}
+
+// Balls on a plane that is tilted by 30 degrees: condim="1" glides, the friction of a contact is the larger one
+// or that of the higher priority.
+TEST_CASE("MuJoCo's law: friction is the larger of a pair, by priority, or none with condim 1") {
+    const auto slides = [](const char* law, const std::string& box, const std::string& floor) {
+        const MjcfText m = mjcf(
+            "<option timestep='.001' gravity='4.905 0 -8.4957'/><worldbody><geom type='plane' size='1 1 1' " +
+            floor + "/><body pos='0 0 .1'><freejoint/><geom type='box' size='.1 .1 .1' mass='1' " + box +
+            "/></body></worldbody>");
+        Json json = m.scene_json();
+        json["contact"]["law"] = law;
+        const Scene scene = scene_from_json(json, "m.json");
+        return simulated(scene, 500)[0] > 0.05;
+    };
+    for (const char* law : {"rigid", "mujoco"}) {
+        CAPTURE(law);
+        CHECK(slides(law, "friction='.3'", "friction='.3'"));
+        CHECK(!slides(law, "friction='.9'", "friction='.9'"));
+        CHECK(slides(law, "friction='.9' condim='1'", "friction='.9' condim='1'"));
+        CHECK(!slides(law, "friction='.9' condim='1'", "friction='.9'"));
+    }
+    CHECK(slides("rigid", "friction='.1'", "friction='.9'"));
+    CHECK(!slides("mujoco", "friction='.1'", "friction='.9'"));
+    CHECK(slides("mujoco", "friction='.1' priority='1'", "friction='.9'"));
+    CHECK(!slides("mujoco", "friction='.9' priority='1'", "friction='.1'"));
+    CHECK(slides("mujoco", "friction='.9' condim='1' priority='1'", "friction='.9'"));
+}
+
+// Coordinates after n steps of MuJoCo 2.2.2 with elliptic cones, Newton's method to 1e-14 and Euler steps.
+TEST_CASE("MuJoCo's law: motions are those of MuJoCo") {
+    struct Motion {
+        const char* what;
+        const char* inside;
+        int steps;
+        std::vector<double> q;
+    };
+    const Motion motions[] = {
+        {"a ball that slides and rolls",
+         "<option timestep='.002' impratio='3'/><worldbody><geom type='plane' size='1 1 1' friction='.2' "
+         "solref='.01 .8' "
+         "solmix='2'/><body pos='0 0 .3'><freejoint/><geom type='sphere' size='.1' mass='1' friction='.3' "
+         "solimp='.7 "
+         ".9 .01 .3 3'/></body></worldbody><keyframe><key name='home' qpos='0 0 .12 1 0 0 0' qvel='1 .5 0 0 "
+         "3 "
+         "0'/></keyframe>",
+         300,
+         {0.492848341389337, 0.22353008021141, 0.0997274641129271, -0.749891136625786, -0.295174327004264,
+          0.591263363596509, -0.0307088709692976}},
+        {"an arm at its limits, with dry friction",
+         "<option timestep='.002'/><worldbody><body pos='0 0 1'><joint axis='0 1 0' range='-60 60' "
+         "limited='true' "
+         "frictionloss='.3' armature='.01' solreffriction='.05 1'/><geom type='capsule' fromto='0 0 0 .3 0 "
+         "-.1' "
+         "size='.03' mass='1'/><body pos='.3 0 -.1'><joint axis='0 1 0' solreflimit='-2000 -30' range='-30 "
+         "30' "
+         "limited='true'/><geom type='capsule' fromto='0 0 0 .3 0 0' size='.03' "
+         "mass='.5'/></body></body></worldbody>",
+         500,
+         {1.05127651594465, 0.492221362010208}},
+        {"a loop of two links, and a coupled third",
+         "<option timestep='.002'/><default><geom type='capsule' size='.03' mass='1' "
+         "contype='0'/></default><worldbody>"
+         "<body name='a' pos='0 0 1'><joint axis='0 1 0'/><geom fromto='0 0 0 .3 0 0'/></body>"
+         "<body name='b' pos='.7 0 1'><joint name='k' axis='0 1 0'/><geom fromto='0 0 0 -.35 0 0'/></body>"
+         "<body name='c' pos='0 0 2'><joint name='l' axis='1 0 0'/><geom fromto='0 0 0 0 .3 "
+         "0'/></body></worldbody>"
+         "<equality><connect body1='a' body2='b' anchor='.3 0 0'/>"
+         "<joint joint1='l' joint2='k' polycoef='.1 .5 0 0 0' solref='.05 1'/></equality>",
+         300,
+         {0.0607269584114713, -0.0455656777884177, 0.0673335991096019}}};
+    for (const Motion& motion : motions) {
+        CAPTURE(motion.what);
+        Json json = mjcf(motion.inside).scene_json();
+        json["contact"]["law"] = "mujoco";
+        const VecX<double> x = simulated(scene_from_json(json, "m.json"), motion.steps);
+        const double turn =
+            motion.q.size() == 7 && x[3] * motion.q[3] < 0 ? -1 : 1;  // q and -q are one rotation
+        for (size_t i = 0; i < motion.q.size(); ++i) {
+            CAPTURE(i);
+            CHECK(std::abs((i >= 3 ? turn : 1) * x[static_cast<Eigen::Index>(i)] - motion.q[i]) < 1e-10);
+        }
+    }
+}
