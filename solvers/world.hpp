@@ -5,6 +5,8 @@
 
 #include "collision/shapes/shape.hpp"
 #include "core/dynamics/inverse_weights.hpp"
+#include "solvers/push.hpp"
+#include "solvers/sensor.hpp"
 #include "solvers/settings.hpp"
 
 namespace costate {
@@ -15,6 +17,8 @@ struct World {
     Settings settings;
     InverseWeights inverse_weights;                                   // if the model is soft
     ParameterSlice time_step, compliance, erp, slop, recovery_speed;  // units as in Settings
+    std::vector<Sensor> sensors;
+    std::vector<Push> pushes;
 
     // Registers the settings that are parameters.
     World(Model m, ShapeSet s, const Settings& options)
@@ -34,6 +38,10 @@ struct World {
             settings.forward_dynamics = ForwardDynamics::crba;
         if (model.soft) inverse_weights = costate::inverse_weights(model);
     }
+
+    // Before the world is shared: adds a sensor, and a push with its parameters.
+    void add_sensor(Sensor sensor);
+    void add_push(const PushSpec& push);
 
     bool implicit_gradient() const {
         return !solver_kind(settings.solver).sweeps || settings.gradient == ImpulseGradient::implicit;
@@ -56,6 +64,12 @@ struct World {
     // true if entry i of a state is the key of a contact with stored impulses
     bool is_key(int i) const { return i >= nq() + nv() && i < nq() + nv() + warm_contacts(); }
     int np() const { return model.layout.size(); }
+    // numbers of the sensors
+    int ny() const { return sensors.empty() ? 0 : sensors.back().offset + sensors.back().size; }
+    bool sensors_read_step() const { return sensors_read(SensorReads::step); }
+    bool sensors_read(SensorReads what) const {  // or more than this
+        return std::ranges::any_of(sensors, [&](const Sensor& s) { return traits_of(s.kind).reads >= what; });
+    }
     int warm_contacts() const { return settings.warm_start ? settings.warm_contacts : 0; }
     int warm_numbers() const {
         if (!settings.warm_start) return 0;

@@ -16,6 +16,7 @@
 
 #include <cassert>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -28,6 +29,40 @@ namespace costate {
 
 class Lanes;
 struct Lane;
+
+// What a rollout of a batch reads and writes. Null pointers are left out; those of inputs are zeros.
+struct BatchRun {
+    int steps = 1;
+    const double* x = nullptr;         // (n_env x nx), or null: the batch's own states
+    const double* u = nullptr;         // (steps x n_env x nu)
+    const double* wrenches = nullptr;  // (steps x n_env x bodies x 6) external force and torque, as in `step`
+    double* states = nullptr;          // out (steps x n_env x nx) after each control step
+    double* y = nullptr;       // out (steps x n_env x ny) sensors at the beginning of each control step
+    int* completed = nullptr;  // out (n_env)
+};
+
+// The gradient of a function of the states and sensors of a run, and where it goes.
+struct BatchSeeds {
+    const double* states_bar = nullptr;  // (steps x n_env x state_bar_width), or null: zeros
+    const double* y_bar = nullptr;       // (steps x n_env x ny), or null: zeros
+    // Instead of both: called for t = steps - 1, ..., 0 by the calling thread, with the states (n_env x nx)
+    // after control step t and the sensors y (n_env x ny) at its beginning. It adds to states_bar (n_env x
+    // state_bar_width) and y_bar (n_env x ny), which are zero. False ends the call with CallInterrupted.
+    std::function<bool(int t, const double* states, const double* y, double* states_bar, double* y_bar)> at;
+};
+struct BatchGradients {
+    double* x_bar = nullptr;         // out (n_env x state_bar_width) of the first states
+    double* u_bar = nullptr;         // out (steps x n_env x nu)
+    double* wrenches_bar = nullptr;  // out (steps x n_env x bodies x 6)
+    double* theta_bar = nullptr;     // out (np), or (n_env x np)
+};
+
+// The direction of a derivative of a run, and of a gradient of it. Null: zeros.
+struct BatchDirection {
+    const double* x = nullptr;      // (n_env x ndx)
+    const double* u = nullptr;      // (steps x n_env x nu)
+    const double* theta = nullptr;  // (np)
+};
 
 enum class EnvironmentStatus { ok, diverged };
 
@@ -143,6 +178,35 @@ public:
                  double* by_u,                // out (n_env x ndx x nu), or null
                  double* by_theta);           // out (n_env x ndx x np), or null
 
+    // The sensors of states x (n_env x nx; null: the batch's own) under u (n_env x nu) and wrenches (n_env x
+    // bodies x 6; null: none), in the first time step of a control step: y (n_env x ny). Returns how many
+    // environments diverge in it; their sensors are zero.
+    int sensors(const double* x, const double* u, const double* wrenches, double* y);
+    // Reverse of `sensors`, of y_bar (n_env x ny). of.u_bar and of.wrenches_bar have one control step.
+    int sensors_backward(const double* x, const double* u, const double* wrenches, const double* y_bar,
+                         const BatchGradients& out, ThetaBar of = ThetaBar::sum);
+    // The Jacobians of the sensors in tangent coordinates, as `jacobian` has those of control steps:
+    // by_x (n_env x ny x ndx), by_u (n_env x ny x nu), by_theta (n_env x ny x np).
+    int sensors_jacobian(const double* x, const double* u, const unsigned char* which, double* by_x,
+                         double* by_u, double* by_theta);
+
+    // `rollout` with external wrenches and sensors.
+    int run(const BatchRun& run);
+    // Reverse of `run`, without the states of its steps: they are computed again from those that fit into so
+    // many bytes (0: all), with the same bits. run.states and run.y are not written. Throws
+    // std::invalid_argument if the bytes hold no state of all environments.
+    int run_backward(const BatchRun& run, const BatchSeeds& seeds, const BatchGradients& out, size_t bytes,
+                     ThetaBar of = ThetaBar::sum);
+    // The derivative of `run` along a direction, by dual numbers: states_dot (steps x n_env x ndx), y_dot
+    // (steps x n_env x ny), in tangent coordinates. Environments that diverge have zeros from there on.
+    int run_jvp(const BatchRun& run, const BatchDirection& along, double* states_dot, double* y_dot);
+    // The derivative along a direction of the gradient that `backward` returns, for states_bar (steps x n_env x
+    // ndx) and its own derivative states_bar_dot (null: 0): Hessian-vector products, by the reverse on dual
+    // numbers, in tangent coordinates. x_bar is that of a tangent at x, evaluated at 0, as in
+    // adjoint/check/hessian.hpp. Each thread stores the states of all time steps of an environment, twice.
+    int run_hvp(const BatchRun& run, const BatchDirection& along, const double* states_bar,
+                const double* states_bar_dot, const BatchGradients& out_dot, ThetaBar of = ThetaBar::sum);
+
     // Where frames are in states x (n_env x nx; null: the batch's own): frames (n) are bodies, counted from
     // 0, then sites, counted on from the number of bodies. Either output may be null.
     void poses(const double* x, const int* frames, size_t n,
@@ -158,7 +222,15 @@ public:
 
 private:
     struct Reverse;
-    bool control_step(Lane& lane, size_t e, const double* u, const double* from, double* to);
+    struct RunReverse;
+    bool control_step(Lane& lane, size_t e, const double* u, const double* from, double* to,
+                      const double* wrenches = nullptr);
+    bool read_sensors(Lane& lane, size_t e, const double* x, const double* u, const double* wrenches,
+                      double* y) const;
+    bool pull_back_sensors(Lane& lane, size_t e, const double* x, const double* u, const double* wrenches,
+                           const double* y_bar, double* x_bar, double* u_bar, double* wrenches_bar,
+                           double* theta_bar) const;
+    size_t wrenches_width() const { return 6 * world_.model.bodies.size(); }
     bool control_step_jacobian(Lane& lane, size_t e, const double* x, const double* u, bool by_theta) const;
     int finish_step(bool own);
     int count_diverged() const;

@@ -33,14 +33,15 @@ public:
 
     double run(int, const double* theta, const double* x, const double* u, double* x_next) {
         ++runs_;
-        step(world_, theta, x, u, scratch_, x_next);
+        step(world_, theta, x, u, scratch_, x_next, wrenches);
         return 0;
     }
     void run_adj(int, const double* theta, const double* x, const double* u, const double* x_next_bar,
                  double* theta_bar, double* x_bar, double* u_bar) {
         scratch_.clear_bars();
         by_theta_.setZero();
-        step_adj(world_, theta, x, u, scratch_, x_next_bar, by_theta_.data(), x_bar, u_bar);
+        step_adj(world_, theta, x, u, scratch_, x_next_bar, by_theta_.data(), x_bar, u_bar, wrenches,
+                 wrenches_bar);
         for (int i = 0; i < np(); ++i)
             theta_bar[i] += by_theta_[i];
     }
@@ -50,7 +51,9 @@ public:
             x_bar[i] += end_bar[i];
     }
 
-    const double* end_bar = nullptr;  // (ndx)
+    const double* end_bar = nullptr;   // (ndx)
+    const double* wrenches = nullptr;  // (bodies x 6) that act during the control step, or null
+    double* wrenches_bar = nullptr;    // (bodies x 6) +=, or null
 
 private:
     const World& world_;

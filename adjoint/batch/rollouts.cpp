@@ -10,13 +10,14 @@ namespace costate {
 
 // The control step of environment e from one state (nx) to another, which may have the same place; false if
 // it diverges, and then `to` is as it was.
-bool Batch::control_step(Lane& lane, size_t e, const double* u, const double* from, double* to) {
+bool Batch::control_step(Lane& lane, size_t e, const double* u, const double* from, double* to,
+                         const double* wrenches) {
     lanes_->check_interrupt(lane);
     VecX<double>& x = lane.workspace->x;
     VecX<double>& x_next = lane.workspace->x_next;
     for (int k = 0; k < options_.substeps; ++k, x.swap(x_next)) {
-        costate::step(world_, parameters(e), k == 0 ? from : x.data(), u, lane.workspace->step,
-                      x_next.data());
+        costate::step(world_, parameters(e), k == 0 ? from : x.data(), u, lane.workspace->step, x_next.data(),
+                      wrenches);
         if (!x_next.allFinite()) return false;
         const SolverOutcome solved = solver_outcome(world_, lane.workspace->step);
         residual_[e] = std::max(residual_[e], solved.residual);
@@ -93,6 +94,7 @@ bool Batch::Reverse::control_step(Lane& lane, size_t t, size_t e, bool last) con
     VecX<double>& x0 = lane.workspace->x;
     normalize_state(b.world_, x + row(t, e) * b.nx(), x0.data());
     lane.u = Eigen::Map<const VecX<double>>(u + row(t, e) * b.nu(), lane.u.size());
+    lane.steps.wrenches = nullptr;
     lane.rollout.forward(lane.theta, x0, lane.u);
     if (lane.rollout.divergence()) return false;
 

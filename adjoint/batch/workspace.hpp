@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/math/dual.hpp"
+#include "solvers/sensors/sensors.hpp"
 #include "solvers/step/step.hpp"
 
 namespace costate {
@@ -16,8 +17,9 @@ namespace costate {
 struct Workspace {
     StepScratch<double> step;
     std::optional<StepScratch<Dual<double>>> dual;  // of tangents; made where one is first asked for
-    VecX<double> x, x_next;                         // (nx)
-    explicit Workspace(const World& w) : step(w), x(w.nx()), x_next(w.nx()) {}
+    SensorScratch<double> sensors;
+    VecX<double> x, x_next;  // (nx)
+    explicit Workspace(const World& w) : step(w), sensors(w), x(w.nx()), x_next(w.nx()) {}
 };
 
 // Workspaces of a world that nobody has now: as many as were ever taken at once. Any thread may call.

@@ -1,5 +1,6 @@
 #include "adjoint/check/hessian.hpp"
 
+#include "adjoint/rollout/state.hpp"
 #include "core/math/dual.hpp"
 
 namespace costate {
@@ -25,6 +26,7 @@ void split(const VecX<D>& x, VecX<double>& dot, VecX<double>* value) {
 Gradient hessian_vector_product(const World& w, const Objective& objective, const ControlPlan& plan,
                                 int steps, const VecX<double>& theta, const VecX<double>& x0,
                                 const VecX<double>& z, const Gradient& direction, Gradient* gradient) {
+    refuse_pushes(w);
     const VecX<D> theta_d = lift(theta, direction.parameters), z_d = lift(z, direction.controls),
                   start = x0.cast<D>();
     const VecX<D> step_q = lift(VecX<double>::Zero(w.nv()), direction.initial_state.head(w.nv()));

@@ -52,6 +52,7 @@ ForwardProducts::ForwardProducts(const World& w, const Objective& objective, con
       jacobian_(w),
       terms_(w, objective) {
     refuse_warm_start(w);
+    refuse_pushes(w);
 }
 
 void ForwardProducts::add(const Eigen::MatrixXd& X, const Eigen::MatrixXd& U, const Eigen::MatrixXd& Theta,

@@ -21,6 +21,7 @@ TrajectoryOptimizer::TrajectoryOptimizer(const World& w, const Objective& object
       jacobian_(w),
       terms_(w, objective) {
     refuse_warm_start(w);
+    refuse_pushes(w);
     range_ = 0.5 * (settings_.upper - settings_.lower);
     for (double& r : range_)
         if (!(r < unlimited)) r = 1;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "adjoint/objective/objective.hpp"
+#include "solvers/pushes.hpp"
 #include "solvers/step/row_name.hpp"
 
 namespace costate {
@@ -15,7 +16,9 @@ public:
         : world_(world),
           objective_(&objective),
           scratch_(world),
-          aside_(world.model) {}
+          aside_(world.model),
+          wrenches_(world.pushes.empty() ? 0 : 6 * world.model.bodies.size()),
+          wrenches_bar_(wrenches_) {}
 
     int nx() const { return world_.nx(); }    // size of a state
     int ndx() const { return world_.ndx(); }  // size of its covector
@@ -26,7 +29,7 @@ public:
     double run(int t, const double* theta, const double* x, const double* u, double* x_next) {
         observing_ = false;
         ++runs_;
-        step(world_, theta, x, u, scratch_, x_next);
+        step(world_, theta, x, u, scratch_, x_next, wrenches(t, theta));
         return objective_value(world_, *objective_, true, t, theta, x, u, scratch_);
     }
     // number of runs; while it does not change, the intermediates are those of the same step
@@ -42,7 +45,10 @@ public:
         scratch_.clear_bars();
         objective_value_adj(world_, *objective_, true, t, theta, x, u, 1.0, scratch_, theta_bar, x_bar,
                             u_bar);
-        step_adj(world_, theta, x, u, scratch_, x_next_bar, theta_bar, x_bar, u_bar);
+        std::fill(wrenches_bar_.begin(), wrenches_bar_.end(), 0.0);
+        step_adj(world_, theta, x, u, scratch_, x_next_bar, theta_bar, x_bar, u_bar, wrenches(t, theta),
+                 wrenches_bar_.data());
+        push_wrenches_adj(world_, t * world_.settings.time_step, wrenches_bar_.data(), theta_bar);
     }
     std::string first_bad_row() const {
         return costate::first_bad_row(world_, scratch_);
@@ -85,6 +91,13 @@ public:
     Observation<double> observation() const { return {world_, scratch_}; }
 
 private:
+    // The external wrenches of step t; null: none
+    const double* wrenches(int t, const double* theta) {
+        if (wrenches_.empty()) return nullptr;
+        std::fill(wrenches_.begin(), wrenches_.end(), 0.0);
+        push_wrenches(world_, theta, t * world_.settings.time_step, wrenches_.data());
+        return wrenches_.data();
+    }
     // Observes a state without a step. This overwrites only poses and velocities; those of the last step are
     // saved for its adjoint.
     void observe_state(const double* theta, const double* x) {
@@ -99,6 +112,7 @@ private:
     const Objective* objective_;
     StepScratch<double> scratch_;
     Kinematics<double> aside_;
+    std::vector<double> wrenches_, wrenches_bar_;  // (bodies x 6); empty without pushes
     bool observing_ = false;
     long runs_ = 0;
 };

@@ -12,6 +12,12 @@
 
 namespace costate {
 
+// Refuses pushes, for methods that do not apply them.
+inline void refuse_pushes(const World& w) {
+    if (!w.pushes.empty())
+        throw std::invalid_argument("this method does not support \"pushes\"; remove them from the scene");
+}
+
 // Refuses warm starts, for methods based on step Jacobians, which cover only q and v.
 inline void refuse_warm_start(const World& w) {
     if (w.settings.warm_start)

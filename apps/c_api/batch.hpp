@@ -48,6 +48,10 @@ void check_rows(const char* name, const double* values, size_t times, size_t row
 // The same of states, whose quaternions have a direction.
 void check_states(const Batch& batch, const char* name, const double* x, size_t times);
 
+int check_step_count(int n_steps);
+// Which gradients by parameters so many numbers hold.
+Batch::ThetaBar check_theta_bar(const Batch& b, const double* theta_bar, size_t size);
+
 // Of each environment (n_env), where the caller wants it: COSTATE_OK or COSTATE_DIVERGED
 void write_status(const std::vector<EnvironmentStatus>& status, int* out);
 

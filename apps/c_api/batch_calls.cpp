@@ -4,12 +4,6 @@
 namespace costate::c_api {
 namespace {
 
-int check_step_count(int n_steps) {
-    if (n_steps < 1)
-        throw Failure(COSTATE_BAD_ARGUMENT, "n_steps is " + std::to_string(n_steps) + ", the least is 1");
-    return n_steps;
-}
-
 void check_completed(const Batch& b, const int* completed, int n_steps) {
     for (size_t e = 0; completed && e < b.n_env(); ++e)
         if (completed[e] < 0 || completed[e] > n_steps)
@@ -18,7 +12,20 @@ void check_completed(const Batch& b, const int* completed, int n_steps) {
                                                     std::to_string(n_steps) + " steps");
 }
 
-// Which gradients by parameters so many numbers hold.
+void check_frames(const Model& m, const int* frames, size_t n) {
+    check_given("frames", frames, n);
+    for (size_t i = 0; i < n; ++i)
+        check_index("frame", frames[i], m.bodies.size() + m.sites.size());
+}
+
+}  // namespace
+
+int check_step_count(int n_steps) {
+    if (n_steps < 1)
+        throw Failure(COSTATE_BAD_ARGUMENT, "n_steps is " + std::to_string(n_steps) + ", the least is 1");
+    return n_steps;
+}
+
 Batch::ThetaBar check_theta_bar(const Batch& b, const double* theta_bar, size_t size) {
     const size_t np = b.np(), all = b.n_env() * np;
     if (!theta_bar && size == 0) return Batch::ThetaBar::sum;
@@ -31,13 +38,6 @@ Batch::ThetaBar check_theta_bar(const Batch& b, const double* theta_bar, size_t 
     return size == all ? Batch::ThetaBar::each : Batch::ThetaBar::sum;
 }
 
-void check_frames(const Model& m, const int* frames, size_t n) {
-    check_given("frames", frames, n);
-    for (size_t i = 0; i < n; ++i)
-        check_index("frame", frames[i], m.bodies.size() + m.sites.size());
-}
-
-}  // namespace
 }  // namespace costate::c_api
 
 using namespace costate;

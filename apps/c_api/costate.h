@@ -20,6 +20,8 @@
  *     "warm_start"; then it has keys that identify contacts, and the impulses of the last step, from which
  * the solver starts. Zeros mean no kept impulses. ndx = nx - nq + nv: numbers of a tangent vector of x: (nv)
  * for q, then one for each number of x after q. The entries of keys are 0 in outputs and ignored in inputs.
+ * ny: numbers y of all sensors of the file, one sensor after the other
+ * nbody: bodies, costate_model_count(model, COSTATE_BODY)
  * nparam: parameters theta (masses, lengths, friction, ...), each with a name
  *
  * A free joint has q = (position, quaternion) and v = (velocity of the origin in world axes, angular velocity
@@ -77,7 +79,8 @@ enum costate_kind {
     COSTATE_WARNING = 4,  /* warnings about unsupported elements of the file and about the start */
     COSTATE_SITE = 5,     /* named frames on bodies */
     COSTATE_KEYFRAME = 6, /* named states of the file, for example "robot/home" */
-    COSTATE_VARIABLE = 7  /* the variables of a scene, for example "controls/arm/torque1[3]" */
+    COSTATE_VARIABLE = 7, /* the variables of a scene, for example "controls/arm/torque1[3]" */
+    COSTATE_SENSOR = 8    /* outputs of the file, for example "robot/imu_gyro" */
 };
 
 /* A function of the caller that is asked during a long call, by the calling thread, at most every 20 ms; unless
@@ -131,6 +134,7 @@ COSTATE_API int costate_model_nq(const costate_model* model);
 COSTATE_API int costate_model_nv(const costate_model* model);
 COSTATE_API int costate_model_nu(const costate_model* model);
 COSTATE_API int costate_model_nx(const costate_model* model);
+COSTATE_API int costate_model_ny(const costate_model* model);
 COSTATE_API int costate_model_nparam(const costate_model* model);
 /* The number of things of an enum costate_kind. */
 COSTATE_API int costate_model_count(const costate_model* model, int kind);
@@ -142,6 +146,11 @@ COSTATE_API int costate_model_name(const costate_model* model, int kind, int ind
 
 /* The numbers of joint `joint`: layout[4] = {first in q, count in q, first in v, count in v}. */
 COSTATE_API int costate_model_joint(const costate_model* model, int joint, int* layout);
+
+/* The numbers of sensor `sensor`: layout[2] = {first in y, count}. Copies its type, for example "gyro", and
+ * returns its length, as costate_model_name does for names. */
+COSTATE_API int costate_model_sensor(const costate_model* model, int sensor, int* layout, char* type,
+                                     size_t size);
 
 /* theta (n), n = nparam. Changed values must be in range: masses nonnegative, time steps positive, lower ends
  * below upper ends, and every joint must move some inertia. */
@@ -233,6 +242,37 @@ COSTATE_API int costate_state_step_jacobian(const costate_model* model, const do
  * is. */
 COSTATE_API int costate_state_residual(const costate_model* model, const double* x, const double* u,
                                        double* residual);
+
+/* ---- A time step with external wrenches and sensors ----
+ *
+ * (x, u, wrenches, theta) -> (x_next, y);  x, x_next (nx), u (nu), y (ny), covectors and directions of x (ndx)
+ *
+ * wrenches (nbody x 6): the external force at the centre of mass of each body, N, then a torque, N m, both in
+ * world axes; null: none. Sensors read the state x and the control u; accelerations are (v_next - v)/h, and
+ * forces are those of the step. Their types, frames and units are in scenes/README.md. "pushes" of a scene do
+ * not act here: they belong to its own rollout.
+ *
+ * A pointer may be null: outputs that are not wanted; u, if neither the step nor a sensor needs it; covectors and
+ * directions, which then are zeros. If x_next, or its covector or derivative, is null and no sensor depends on
+ * the step, no step is made. */
+COSTATE_API int costate_observe(const costate_model* model, const double* x, const double* u,
+                                const double* wrenches, double* x_next, double* y);
+/* Reverse mode, from x_next_bar (ndx) and y_bar (ny). Out, overwritten: x_bar (ndx), u_bar (nu), wrenches_bar
+ * (nbody x 6), theta_bar (nparam), which includes the positions "sites/NAME/position" and rotation vectors
+ * "sites/NAME/rotation" of sensors. */
+COSTATE_API int costate_observe_vjp(const costate_model* model, const double* x, const double* u,
+                                    const double* wrenches, const double* x_next_bar, const double* y_bar,
+                                    double* x_bar, double* u_bar, double* wrenches_bar, double* theta_bar);
+/* Forward mode along x_dot (ndx), u_dot (nu), wrenches_dot (nbody x 6), theta_dot (nparam). Out: x_next_dot
+ * (ndx), y_dot (ny). */
+COSTATE_API int costate_observe_jvp(const costate_model* model, const double* x, const double* u,
+                                    const double* wrenches, const double* x_dot, const double* u_dot,
+                                    const double* wrenches_dot, const double* theta_dot, double* x_next_dot,
+                                    double* y_dot);
+/* The Jacobian of the sensors: by_x (ny x ndx), by_u (ny x nu), by_theta (ny x nparam); C and D of the
+ * linearized system, of which costate_state_step_jacobian has A and B. */
+COSTATE_API int costate_observe_jacobian(const costate_model* model, const double* x, const double* u,
+                                         double* by_x, double* by_u, double* by_theta);
 
 typedef struct costate_contact {
     int body_a, body_b; /* -1: the world */
@@ -352,6 +392,85 @@ COSTATE_API int costate_batch_backward(costate_batch* batch, int n_steps, const 
 COSTATE_API int costate_batch_jacobian(costate_batch* batch, const double* x, const double* u,
                                        const unsigned char* which, double* by_x, double* by_u,
                                        double* by_theta, int* status);
+
+/* The sensors of states x (n_env x nx; null: the batch's own) under u (n_env x nu) and wrenches (n_env x nbody x
+ * 6; null: none), in the first time step of a control step: y (n_env x ny). It does not advance the states. status
+ * (n_env) or null. An environment that diverges in this time step has zeros. Returns the number of these. */
+COSTATE_API int costate_batch_sensors(costate_batch* batch, const double* x, const double* u,
+                                      const double* wrenches, double* y, int* status);
+/* Reverse mode of costate_batch_sensors, from y_bar (n_env x ny). Out, overwritten, each may be null: x_bar, as
+ * in costate_batch_backward; u_bar (n_env x nu); wrenches_bar (n_env x nbody x 6); theta_bar as there. */
+COSTATE_API int costate_batch_sensors_vjp(costate_batch* batch, const double* x, const double* u,
+                                          const double* wrenches, const double* y_bar, double* x_bar,
+                                          double* u_bar, double* wrenches_bar, double* theta_bar,
+                                          size_t theta_size);
+/* The Jacobians of the sensors, like costate_batch_jacobian: by_x (n_env x ny x ndx), by_u (n_env x ny x nu),
+ * by_theta (n_env x ny x nparam). With A and B of that function they are C and D of the linearized system. */
+COSTATE_API int costate_batch_sensors_jacobian(costate_batch* batch, const double* x, const double* u,
+                                               const unsigned char* which, double* by_x, double* by_u,
+                                               double* by_theta, int* status);
+
+/* A rollout: what it reads and writes. Zeros and null pointers mean the default. Later versions may add fields at
+ * the end. */
+typedef struct costate_run {
+    size_t size;            /* sizeof(costate_run) */
+    int n_steps;            /* control steps */
+    const double* x;        /* (n_env x nx); null: the batch's own states, which advance */
+    const double* u;        /* (n_steps x n_env x nu) */
+    const double* wrenches; /* (n_steps x n_env x nbody x 6), held for a control step; null: none */
+    double* states;         /* out (n_steps x n_env x nx), after each control step; null: not wanted */
+    double* y;      /* out (n_steps x n_env x ny), sensors at the beginning of each control step, in its first
+                               time step; null: not wanted */
+    int* completed; /* out (n_env), as in costate_batch_rollout; null: not wanted */
+} costate_run;
+
+/* costate_batch_rollout with external wrenches and sensors; states have the same bits. */
+COSTATE_API int costate_batch_run(costate_batch* batch, const costate_run* run);
+
+/* The gradient of a function of the states and sensors of a run. Later versions may add fields at the end. */
+typedef struct costate_run_gradient {
+    size_t size; /* sizeof(costate_run_gradient) */
+    size_t
+        max_bytes; /* of the states of all environments that are stored; 0: those before each control step */
+    const double* states_bar; /* (n_steps x n_env x ndx) of the states after each control step; null: zeros */
+    const double* y_bar;      /* (n_steps x n_env x ny) of the sensors; null: zeros */
+    /* If not null, asked instead for t = n_steps - 1, ..., 0, by the calling thread: states (n_env x nx) after
+     * control step t and y (n_env x ny) at its beginning; it adds the gradients by both to states_bar (n_env x
+     * ndx) and y_bar (n_env x ny), which are zero. Unless it returns 0, the call ends with
+     * COSTATE_INTERRUPTED. `data` is passed to it. It must not call the batch. */
+    int (*seed)(void* data, int t, const double* states, const double* y, double* states_bar, double* y_bar);
+    void* data;
+    double* x_bar;        /* out (n_env x ndx), of the first states */
+    double* u_bar;        /* out (n_steps x n_env x nu) */
+    double* wrenches_bar; /* out (n_steps x n_env x nbody x 6) */
+    double* theta_bar;    /* out (theta_size) as in costate_batch_backward */
+    size_t theta_size;
+} costate_run_gradient;
+
+/* Reverse mode of costate_batch_run. run->states and run->y are not written, and the states of the batch do not
+ * change: the run is made again, from the states that fit into max_bytes. All budgets give the same bits, those of
+ * costate_batch_rollout and costate_batch_backward. COSTATE_BAD_ARGUMENT if max_bytes holds no state of all
+ * environments. Returns the number of environments with zero gradients, as there. */
+COSTATE_API int costate_batch_run_vjp(costate_batch* batch, const costate_run* run,
+                                      const costate_run_gradient* gradient);
+
+/* Forward mode of costate_batch_run, in tangent vectors: the derivatives of states, states_dot (n_steps x n_env x
+ * ndx), and of sensors, y_dot (n_steps x n_env x ny), each may be null, along x_dot (n_env x ndx), u_dot (n_steps x
+ * n_env x nu) and theta_dot (nparam, the same for all environments); null means zeros. An environment that diverges
+ * has zeros from there on. Returns the number of these. */
+COSTATE_API int costate_batch_jvp(costate_batch* batch, const costate_run* run, const double* x_dot,
+                                  const double* u_dot, const double* theta_dot, double* states_dot,
+                                  double* y_dot);
+
+/* Hessian-vector products of a run, in tangent vectors: the derivative along (x_dot, u_dot, theta_dot), as above,
+ * of the gradients that costate_batch_backward returns for states_bar (n_steps x n_env x ndx), whose own
+ * derivative along the direction is states_bar_dot (null: 0). Out, each may be null: x_bar_dot (n_env x ndx), of
+ * the gradient by a tangent at x, evaluated at 0; u_bar_dot (n_steps x n_env x nu); theta_bar_dot as theta_bar.
+ * Each thread stores the states of all time steps of one environment, twice. */
+COSTATE_API int costate_batch_hvp(costate_batch* batch, const costate_run* run, const double* x_dot,
+                                  const double* u_dot, const double* theta_dot, const double* states_bar,
+                                  const double* states_bar_dot, double* x_bar_dot, double* u_bar_dot,
+                                  double* theta_bar_dot, size_t theta_size);
 
 /* Poses and velocities of frames in states x (n_env x nx). frames (n) are indices of bodies, from 0, or of
  * sites, from the number of bodies on. poses (n_env x n x 7): origin, m, world axes, and quaternion (w >= 0).

@@ -95,6 +95,7 @@ int count(const SharedModel& model, int kind) {
         case COSTATE_VARIABLE:
             return control_variables(model.scene) + size_of(model.scene.parameters) +
                    static_cast<int>(model.scene.initial_state.size());
+        case COSTATE_SENSOR: return static_cast<int>(model.scene.world.sensors.size());
         default:
             throw Failure(COSTATE_BAD_ARGUMENT,
                           "there is no kind " + std::to_string(kind) + "; see enum costate_kind");
@@ -112,6 +113,7 @@ std::string name(const SharedModel& model, int kind, int index) {
         case COSTATE_SITE: return m.sites[i].name;
         case COSTATE_KEYFRAME: return model.scene.keyframes[i].name;
         case COSTATE_VARIABLE: return variable_name(model.scene, index);
+        case COSTATE_SENSOR: return model.scene.world.sensors[i].name;
         default: return model.scene.warnings[i];
     }
 }
@@ -176,6 +178,10 @@ int costate_model_nx(const costate_model* model) {
     return guarded(__func__, [&] { return models().get(model)->scene.world.nx(); });
 }
 
+int costate_model_ny(const costate_model* model) {
+    return guarded(__func__, [&] { return models().get(model)->scene.world.ny(); });
+}
+
 int costate_model_nparam(const costate_model* model) {
     return guarded(__func__, [&] { return models().get(model)->scene.world.np(); });
 }
@@ -196,6 +202,24 @@ int costate_model_name(const costate_model* model, int kind, int index, char* bu
                                                     std::to_string(text.size() + 1));
         if (size > 0) std::copy(text.c_str(), text.c_str() + text.size() + 1, buffer);
         return static_cast<int>(text.size());
+    });
+}
+
+int costate_model_sensor(const costate_model* model, int sensor, int* layout, char* type, size_t size) {
+    return guarded(__func__, [&]() -> int {
+        const Shared shared = models().get(model);
+        const std::vector<Sensor>& sensors = shared->scene.world.sensors;
+        check_given("layout", layout);
+        check_given("type", type, size);
+        check_index("sensor", sensor, sensors.size());
+        const std::string name = traits_of(sensors[sensor].kind).name;
+        if (type && size < name.size() + 1)
+            throw Failure(COSTATE_BAD_ARGUMENT, "the buffer is smaller than the " +
+                                                    std::to_string(name.size() + 1) + " bytes of the type");
+        layout[0] = sensors[sensor].offset;
+        layout[1] = sensors[sensor].size;
+        if (type) std::copy_n(name.c_str(), name.size() + 1, type);
+        return static_cast<int>(name.size());
     });
 }
 

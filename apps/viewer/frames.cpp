@@ -190,14 +190,16 @@ FrameSequence frames_of_trajectory(const Scene& scene, const Trajectory& traject
             "Contacts are unknown, because the trajectory has no velocities and controls.");
     StepScratch<double> scratch(w);
     FrameRecorder recorder(scene, {w, scratch}, sequence.theta, sequence);
-    VecX<double> unused(w.nx());
+    VecX<double> unused(w.nx()), wrenches(6 * static_cast<Eigen::Index>(w.model.bodies.size()));
     for (int n = 0; n < sequence.states; ++n) {
         if (!recorder.records(n)) continue;
         const VecX<double>&x = trajectory.states[n], &u = trajectory.controls[n];
         const bool last = n == sequence.states - 1;
-        if (sequence.has_contacts && !last)
-            step(w, sequence.theta.data(), x.data(), u.data(), scratch, unused.data());
-        else
+        if (sequence.has_contacts && !last) {
+            wrenches.setZero();
+            push_wrenches(w, sequence.theta.data(), trajectory.times[n], wrenches.data());
+            step(w, sequence.theta.data(), x.data(), u.data(), scratch, unused.data(), wrenches.data());
+        } else
             observe(w, sequence.theta.data(), x.data(), scratch);
         recorder.pose(trajectory.times[n]);
         if (last) {

@@ -6,12 +6,29 @@
 
 namespace costate {
 
+// Pose X_CS of a site in the common frame of its tree.
+template <class T> Transform<T> site_frame(const Model& m, const T* theta, const Kinematics<T>& k, int site) {
+    const Site& s = m.sites[site];
+    return compose(k.X[s.body], Transform<T>{turned(cast<T>(s.R_BS), load3(theta + m.site_rotation.at(site))),
+                                             load3(theta + m.site_position.at(site))});
+}
+// X_CS: the result of the forward. A rotation in the site's axes is about its origin.
+template <class T>
+void site_frame_adj(const Model& m, const T* theta, const Kinematics<T>& k, int site,
+                    const Transform<T>& X_CS, const Force<T>& X_bar, KinematicsBar<T>& bar, T* theta_bar) {
+    const int body = m.sites[site].body, rotation = m.site_rotation.at(site);
+    Vec3<T> rotation_bar = Vec3<T>::Zero();
+    quaternion_exp_adj<T>(load3(theta + rotation), X_CS.R.transpose() * (X_bar.ang - X_CS.p.cross(X_bar.lin)),
+                          rotation_bar);
+    add3(theta_bar + rotation, rotation_bar);
+    add3<T>(theta_bar + m.site_position.at(site), k.X[body].R.transpose() * X_bar.lin);
+    bar.X[body] += X_bar;
+}
+
 // Pose of a site in the world: axes, and origin in m.
 template <class T> Transform<T> site_pose(const Model& m, const T* theta, const Kinematics<T>& k, int site) {
-    const Site& s = m.sites[site];
-    const Transform<T>& X = k.X[s.body];
-    const Vec3<T> p = transform_point<T>(X, load3(theta + m.site_position.at(site)));
-    return {X.R * cast<T>(s.R_BS), k.origin[m.bodies[s.body].tree] + p};
+    const Transform<T> X = site_frame(m, theta, k, site);
+    return {X.R, k.origin[m.bodies[m.sites[site].body].tree] + X.p};
 }
 
 // The orientation of a frame as a quaternion with w >= 0      (Shepperd 1978: from its largest component)
@@ -39,6 +56,13 @@ template <class T> Quaternion<T> orientation(const Transform<T>& X) {
 // A rotation d of the frame in A is the rotation R^T d in its own axes:  X_bar.ang += R q_bar
 template <class T> void orientation_adj(const Transform<T>& X, const Vec3<T>& q_bar, Force<T>& X_bar) {
     X_bar.ang += X.R * q_bar;
+}
+
+// The covector of d in q <- q exp(d), from that of the four numbers of q:
+//   dw = -v . d/2,   dv = (w d + v x d)/2
+template <class T> Vec3<T> quaternion_numbers_bar(const Quaternion<T>& q, const T* numbers_bar) {
+    const Vec3<T> v_bar = load3(numbers_bar + 1);
+    return T(0.5) * (q.w * v_bar - q.v.cross(v_bar) - numbers_bar[0] * q.v);
 }
 
 // The bodies [begin, end).

@@ -95,6 +95,9 @@ void name_what_has_no_effect(Model& m) {
                 m.layout.set_no_effect(m.actuator.*quantity.slice, n,
                                        std::string("an actuator of type ") + kind.name + " has none", remove);
     }
+    for (size_t i = 0; i < m.sites.size(); ++i)
+        m.layout.set_no_effect(m.site_rotation, static_cast<int>(i),
+                               "objectives do not depend on the axes of a site", "remove it");
     for (size_t i = 0; i < m.equalities.size(); ++i) {
         const EqualityType type = m.equalities[i].type;
         const int n = static_cast<int>(i);
@@ -113,6 +116,7 @@ void name_what_has_no_effect(Model& m) {
 int Model::body_index(std::string_view name) const { return index_by(bodies, &Body::name, name); }
 int Model::joint_index(std::string_view name) const { return index_by(bodies, &Body::joint_name, name); }
 int Model::actuator_index(std::string_view name) const { return index_by(actuators, &Actuator::name, name); }
+int Model::site_index(std::string_view name) const { return index_by(sites, &Site::name, name); }
 
 VecX<double> Model::neutral_configuration() const {
     VecX<double> q = VecX<double>::Zero(nq);
@@ -313,6 +317,8 @@ Model ModelBuilder::build() const {
         site_position.insert(site_position.end(), s.position.begin(), s.position.end());
     }
     m.site_position = m.layout.add("sites", names, "position", 3, Range::any, site_position);
+    m.site_rotation =
+        m.layout.add("sites", names, "rotation", 3, Range::any, std::vector<double>(3 * names.size()));
     m.gravity =
         m.layout.add("world", {""}, "gravity", 3, Range::any, {gravity_.x(), gravity_.y(), gravity_.z()});
     name_what_has_no_effect(m);

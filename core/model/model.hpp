@@ -66,7 +66,8 @@ struct Equality {
     int q_a = 0, v_a = 0, q_b = 0, v_b = 0;  // of a coupling: entries of the two one-dof joints
 };
 
-// A named frame on a body, for objectives and queries; its position in the body is a parameter.
+// A named frame on a body, for objectives, queries and sensors. Its axes in the body are R_BS exp(rotation);
+// its position and this rotation vector are parameters.
 struct Site {
     std::string name;
     int body = 0;
@@ -102,14 +103,15 @@ struct Model {
     ParameterSlice limit_stiffness, limit_damping;  // per compliant limit: N m/rad or N/m; N m s/rad or N s/m
     // if soft: per limit, per dof with dry friction, per equality
     SoftnessSlices limit_softness, dry_softness, equality_softness;
-    ParameterSlice site_position;  // per site: m in its body
-    ParameterSlice gravity;        // m/s^2, world axes
+    ParameterSlice site_position, site_rotation;  // per site: m in its body; rad in its axes
+    ParameterSlice gravity;                       // m/s^2, world axes
 
     // true if a step may have constraint rows even without contacts
     bool has_joint_rows() const { return !limits.empty() || !dry_dofs.empty() || !equalities.empty(); }
     int body_index(std::string_view name) const;      // -1 if there is none
     int joint_index(std::string_view name) const;     // the body that the joint carries, -1 if there is none
     int actuator_index(std::string_view name) const;  // -1 if there is none
+    int site_index(std::string_view name) const;      // -1 if there is none
     // true if the actuator drives a prismatic joint
     bool slides(const Actuator& a) const { return bodies[a.body].joint == JointType::prismatic; }
     VecX<double> neutral_configuration() const;  // (nq): zeros and unit quaternions

@@ -32,9 +32,14 @@ std::vector<std::string> with_sizes(std::vector<std::string> keys, bool visuals)
 
 const std::vector<KnownKeys>& known_keys() {
     static const std::vector<KnownKeys> table{
-        {"scene", {"$schema", "name",     "description", "source",    "time_step", "steps",      "gravity",
-                   "solver",  "contact",  "ground",      "shapes",    "models",    "equalities", "exclude",
-                   "initial", "controls", "parameters",  "objective", "memory",    "optimize"}},
+        {"scene", {"$schema",    "name",     "description", "source",   "time_step",  "steps",
+                   "gravity",    "solver",   "contact",     "ground",   "shapes",     "models",
+                   "equalities", "exclude",  "initial",     "controls", "parameters", "objective",
+                   "memory",     "optimize", "sensors",     "pushes"}},
+        {"sensor",
+         {"name", "type", "body", "site", "joint", "actuator", "bodies", "radius", "cutoff", "size",
+          "spacing"}},
+        {"push", {"name", "body", "times", "force", "torque"}},
         {"solver",
          {"type", "gradient", "method", "relaxed", "complementarity_aware", "sweeps", "tolerance",
           "warm_start", "warm_contacts", "impact", "forward_dynamics", "gyroscopic"}},
@@ -49,7 +54,7 @@ const std::vector<KnownKeys>& known_keys() {
         {"copies", {"count", "offset"}},
         {"model",
          {"$schema", "name", "description", "source", "bodies", "actuators", "equalities", "exclude",
-          "keyframes", "world"}},
+          "keyframes", "sensors", "world"}},
         {"model_world", {"time_step", "gravity", "shapes", "contact"}},
         {"keyframe", {"name", "joints", "velocities", "controls"}},
         {"body",

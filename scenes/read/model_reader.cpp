@@ -165,6 +165,20 @@ ActuatorSpec read_actuator(const Node& node, const ModelInput& model, ModelNames
     return a;
 }
 
+SensorSubjects subjects_of(const ModelInput& model) {
+    SensorSubjects out{names_of(model.bodies, &BodySpec::name),
+                       names_of(model.sites, &SiteSpec::name),
+                       names_of(model.bodies, &BodySpec::joint_name),
+                       names_of(model.actuators, &ActuatorSpec::name),
+                       {},
+                       {}};
+    for (const BodySpec& b : model.bodies)
+        out.joint_dofs.push_back(joint_nv(b.joint));
+    for (const ActuatorSpec& a : model.actuators)
+        out.actuator_on_joint.push_back(actuator_kind(a.type).on_joint);
+    return out;
+}
+
 // Checks the "world" of a model, so that errors name places in the model file; the scene made of the model
 // reads it again.
 void check_world(const Node& world) {
@@ -219,6 +233,14 @@ ModelInput read_model(const Node& node) {
             model.equalities.push_back(read_equality(equality, model.bodies));
             names.equalities.add(equality, model.equalities.back().spec.name);
         }
+    if (const auto sensors = node.find("sensors")) {
+        const SensorSubjects subjects = subjects_of(model);
+        NameTable sensor_names("sensor");
+        for (const Node& sensor : sensors->items()) {
+            model.sensors.push_back(read_sensor(sensor, subjects));
+            sensor_names.add(sensor["name"], model.sensors.back().sensor.name);
+        }
+    }
     if (const auto exclude = node.find("exclude"))
         for (auto& pair : read_exclude(*exclude, names_of(model.bodies, &BodySpec::name)))
             model.excluded.push_back(std::move(pair));

@@ -7,6 +7,7 @@
 #include "scenes/format/visual.hpp"
 #include "scenes/read/equality_reader.hpp"
 #include "scenes/read/keyframe_reader.hpp"
+#include "scenes/read/sensor_reader.hpp"
 
 namespace costate {
 
@@ -18,6 +19,7 @@ struct ModelInput {
     std::vector<EqualityInput> equalities;
     std::vector<ShapeSpec> shapes;                              // `body` indexes bodies
     std::vector<SiteSpec> sites;                                // `body` indexes bodies
+    std::vector<SensorSpec> sensors;                            // of its own names
     std::vector<std::pair<std::string, std::string>> excluded;  // bodies, or "world"
     std::vector<Visual> visuals;                                // `body` indexes bodies
     std::vector<Keyframe> keyframes;                            // of its joints and actuators

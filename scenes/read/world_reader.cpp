@@ -27,10 +27,11 @@ struct Assembly {
     std::vector<EqualityInput> equalities;  // bodies are handles of the builder
     std::vector<Visual> visuals;
     std::vector<std::string> visual_bodies;  // body of each visual
-    std::vector<std::string> warnings;       // of imported models
-    size_t mass_matrix = 0;                  // nonzeros of its sparsity pattern
+    std::vector<SensorSpec> sensors;
+    std::vector<std::string> warnings;  // of imported models
+    size_t mass_matrix = 0;             // nonzeros of its sparsity pattern
     NameTable bodies{"body"}, joints{"joint"}, actuators{"actuator"}, shape_names{"shape"},
-        equality_names{"equality"}, sites{"site"};
+        equality_names{"equality"}, sites{"site"}, sensor_names{"sensor"};
 };
 
 Settings read_settings(const Node& scene, const ImportOptions& options) {
@@ -297,6 +298,14 @@ void add_copy(const Node& where, const ModelInput& model, const std::string& own
         a.sites.add(where, spec.name);
         a.builder.add_site(spec);
     }
+    for (SensorSpec spec : model.sensors) {
+        spec.sensor.name = full(spec.sensor.name);
+        for (std::string* name :
+             {&spec.body, &spec.site, &spec.joint, &spec.actuator, &spec.body_a, &spec.body_b})
+            if (!name->empty() && *name != "world") *name = full(*name);
+        a.sensor_names.add(where, spec.sensor.name);
+        a.sensors.push_back(std::move(spec));
+    }
     for (EqualityInput input : model.equalities) {
         input.spec.name = full(input.spec.name);
         add_equality(a, where, placed(input, handles, X));
@@ -412,7 +421,19 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder, co
         if (const auto start = a.start.controls.find(model.actuators[n].name);
             start != a.start.controls.end())
             controls[n] = start->second;
-    return {World(std::move(model), std::move(shapes), settings),
+    World world(std::move(model), std::move(shapes), settings);
+    for (const SensorSpec& sensor : a.sensors)
+        add_sensor(sensor, world);
+    if (const auto sensors = scene.find("sensors")) {
+        const SensorSubjects subjects = subjects_of(world.model);
+        for (const Node& node : sensors->items()) {
+            const SensorSpec sensor = read_sensor(node, subjects);
+            a.sensor_names.add(node["name"], sensor.sensor.name);
+            add_sensor(sensor, world);
+        }
+    }
+    read_pushes(scene, world);
+    return {std::move(world),
             q,
             v,
             std::move(controls),

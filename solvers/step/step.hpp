@@ -14,6 +14,7 @@
 #include "core/dynamics/gyroscopic.hpp"
 #include "core/dynamics/integrate.hpp"
 #include "core/dynamics/thrust.hpp"
+#include "core/dynamics/wrenches.hpp"
 #include "solvers/rows/waiting_blocks.hpp"
 #include "solvers/step/free_motion.hpp"
 #include "solvers/step/implicit.hpp"
@@ -27,21 +28,24 @@ namespace costate {
 // covectors of (theta, x, u) from each active set.
 template <class T> struct TwoWays {
     struct Way {
-        std::vector<T> theta, x, u;
+        std::vector<T> theta, x, u, wrenches;
         double size = 0;
         void clear(const World& w) {
             theta.assign(w.np(), T(0));
             x.assign(w.ndx(), T(0));
             u.assign(w.nu(), T(0));
+            wrenches.assign(6 * w.model.bodies.size(), T(0));
             size = 0;
         }
-        void add_to(T* theta_bar, T* x_bar, T* u_bar) const {
+        void add_to(T* theta_bar, T* x_bar, T* u_bar, T* wrenches_bar) const {
             for (size_t i = 0; i < theta.size(); ++i)
                 theta_bar[i] += theta[i];
             for (size_t i = 0; i < x.size(); ++i)
                 x_bar[i] += x[i];
             for (size_t i = 0; i < u.size(); ++i)
                 u_bar[i] += u[i];
+            for (size_t i = 0; wrenches_bar != nullptr && i < wrenches.size(); ++i)
+                wrenches_bar[i] += wrenches[i];
         }
     };
     Way ways[2];
@@ -50,15 +54,20 @@ template <class T> struct TwoWays {
     KinematicsBar<T> bar;
     std::vector<T> lambda_bar;
     std::vector<ContactPointBar<T>> points_bar;
+    std::vector<Motion<T>> wrenches_bar;
     explicit TwoWays(const World& w) : bar(w.model) {}
     void keep_seeds(const KinematicsBar<T>& of_poses, const std::vector<T>& of_impulses,
-                    const std::vector<ContactPointBar<T>>& of_points) {
+                    const std::vector<ContactPointBar<T>>& of_points,
+                    const std::vector<Motion<T>>& of_wrenches) {
+        wrenches_bar = of_wrenches;
         bar = of_poses;
         lambda_bar = of_impulses;
         points_bar = of_points;
     }
     void restore_seeds(KinematicsBar<T>& of_poses, std::vector<T>& of_impulses,
-                       std::vector<ContactPointBar<T>>& of_points) const {
+                       std::vector<ContactPointBar<T>>& of_points,
+                       std::vector<Motion<T>>& of_wrenches) const {
+        of_wrenches = wrenches_bar;
         of_poses = bar;
         of_impulses = lambda_bar;
         of_points = points_bar;
@@ -71,6 +80,8 @@ template <class T> struct StepScratch {
     std::vector<Saturation> saturations;  // 1 (nu)
     std::vector<T> tau, B;                // 1 (nv) joint forces; implicit damping
     Kinematics<T> kinematics;             // 2
+    bool pushed = false;                  // 2 whether external wrenches act
+    std::vector<Force<T>> wrenches;       // 2 (bodies) those, in the common frame
     FreeMotionScratch<T> free_motion;     // 3, 4
     std::vector<T> v_free;                // 4 (nv)
     ContactScratch<T> contacts;           // 5, 6
@@ -82,6 +93,7 @@ template <class T> struct StepScratch {
     // Covectors that the caller may seed between clear_bars and step_adj: `bar` for poses and velocities at
     // the start of the step, impulses.lambda_bar for impulses, contacts.points_bar for contact points.
     KinematicsBar<T> bar;
+    std::vector<Motion<T>> wrenches_bar;  // (bodies), may be seeded if external wrenches act
     std::vector<T> v_next_bar, displacement_bar, v_free_bar, tau_bar, B_bar;  // (nv)
     TwoWays<T> two_ways;
 
@@ -95,22 +107,28 @@ void step(const World& w,
           const T* x,         // (nx) q, v, and the data of a warm start
           const T* u,         // (nu)
           StepScratch<T>& s,  // out
-          T* x_next);         // out (nx)
+          T* x_next,          // out (nx)
+          // (bodies x 6) external force, N, at the centre of mass, and torque, N m, world axes; null: none
+          const T* wrenches = nullptr);
 
-// Call after step(w, theta, x, u, s, ...), s.clear_bars() and the seeding of the objective.
+// Call after step(w, theta, x, u, s, ...), s.clear_bars() and the seeding of the objective, with the same
+// wrenches as the step.
 template <class T>
 void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
               const T* x_next_bar,  // (ndx) covector of (q+, v+) and the stored impulses; 0 for keys
               T* theta_bar,         // (np) +=
               T* x_bar,             // (ndx) += covector of (q, v) and the stored impulses
-              T* u_bar);            // (nu) +=
+              T* u_bar,             // (nu) +=
+              const T* wrenches = nullptr,
+              T* wrenches_bar = nullptr);  // (bodies x 6) +=, or null
 
 // The same through the active set of the solution, regardless of Settings::complementarity_aware. It is the
 // derivative of the step that ran, and linear in x_next_bar. The choice between two active sets is not
 // linear.
 template <class T>
 void step_adj_as_solved(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
-                        const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar);
+                        const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar, const T* wrenches = nullptr,
+                        T* wrenches_bar = nullptr);
 
 // True if q+ gets the gradient of an elastic impact.
 template <class T> bool has_elastic_gradient(const World& w, const StepScratch<T>& s) {

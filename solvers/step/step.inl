@@ -10,6 +10,7 @@ template <class T>
 StepScratch<T>::StepScratch(const World& w)
     : saturations(w.nu()),
       kinematics(w.model),
+      wrenches(w.model.bodies.size(), Force<T>::zero()),
       free_motion(w.model),
       contacts(w),
       rows(w),
@@ -17,6 +18,7 @@ StepScratch<T>::StepScratch(const World& w)
       impulses(w),
       recovery(w),
       bar(w.model),
+      wrenches_bar(w.model.bodies.size(), Motion<T>::zero()),
       two_ways(w) {
     for (auto* x : {&tau, &B, &v_free, &v_next, &displacement, &v_next_bar, &displacement_bar, &v_free_bar,
                     &tau_bar, &B_bar})
@@ -35,13 +37,47 @@ template <class T> void StepScratch<T>::clear_bars() {
     delassus.A_bar.assign(delassus.A.size(), T(0));
     delassus.W_bar.assign(delassus.W.size(), T(0));
     impulses.lambda_bar.assign(impulses.lambda.size(), T(0));
+    std::fill(wrenches_bar.begin(), wrenches_bar.end(), Motion<T>::zero());
     std::fill(free_motion.M_bar.begin(), free_motion.M_bar.end(), T(0));
     for (auto* x : {&displacement_bar, &tau_bar, &B_bar})
         std::fill(x->begin(), x->end(), T(0));
 }
 
+namespace {
+
+// Places the external wrenches (bodies x 6) in the common frames and adds them to the joint forces.
+template <class T> void push_bodies(const World& w, const T* theta, const T* wrenches, StepScratch<T>& s) {
+    s.pushed = wrenches != nullptr;
+    if (!s.pushed) return;
+    for (size_t i = 0; i < s.wrenches.size(); ++i)
+        s.wrenches[i] =
+            external_wrench<T>(s.kinematics.X[i], load3(theta + w.model.com.at(static_cast<int>(i))),
+                               load3(wrenches + 6 * i), load3(wrenches + 6 * i + 3));
+    apply_wrenches(w.model, s.kinematics, s.wrenches, s.tau.data());
+}
 template <class T>
-void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s, T* x_next) {
+void push_bodies_adj(const World& w, const T* theta, const T* wrenches, StepScratch<T>& s, T* theta_bar,
+                     T* wrenches_bar) {
+    if (!s.pushed) return;
+    apply_wrenches_adj(w.model, s.kinematics, s.wrenches, s.tau_bar.data(), s.bar, s.wrenches_bar);
+    for (size_t i = 0; i < s.wrenches.size(); ++i) {
+        const int com = w.model.com.at(static_cast<int>(i));
+        Vec3<T> com_bar = Vec3<T>::Zero(), f_bar = com_bar, n_bar = com_bar;
+        external_wrench_adj<T>(s.kinematics.X[i], load3(theta + com), load3(wrenches + 6 * i),
+                               load3(wrenches + 6 * i + 3), s.wrenches_bar[i], s.bar.X[i], com_bar, f_bar,
+                               n_bar);
+        add3(theta_bar + com, com_bar);
+        if (wrenches_bar == nullptr) continue;
+        add3(wrenches_bar + 6 * i, f_bar);
+        add3(wrenches_bar + 6 * i + 3, n_bar);
+    }
+}
+
+}  // namespace
+
+template <class T>
+void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s, T* x_next,
+          const T* wrenches) {
     const StateView<T> at(w, x);
     const T *q = at.q, *v = at.v, &h = w.h(theta);
     T *q_next = x_next, *v_next = x_next + w.nq();
@@ -49,9 +85,10 @@ void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>
     // 1 joint forces
     actuation(w.model, theta, q, v, u, s.saturations.data(), s.tau.data(), s.B.data());
     if (w.settings.gyroscopic == Gyroscopic::midpoint) gyroscopic_torques(w.model, theta, h, v, s.tau.data());
-    // 2 poses, axes, velocities, thrust
+    // 2 poses, axes, velocities, thrust, external wrenches
     kinematics(w.model, theta, q, v, s.kinematics);
     thrust(w.model, theta, s.kinematics, s.saturations.data(), u, s.tau.data());
+    push_bodies(w, theta, wrenches, s);
     // 3 mass matrix and its factor
     mass_matrix(w, theta, s.kinematics, s.B.data(), free);
     // 4 velocity without impulses
@@ -198,7 +235,8 @@ template <class T> bool by_equations(const World& w, const StepScratch<T>& s) {
 // The stages of `step` from the last to the first.
 template <class T>
 void pull_back_step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
-                    const T* x_next_bar, ContactLabels labels, T* theta_bar, T* x_bar, T* u_bar) {
+                    const T* x_next_bar, ContactLabels labels, T* theta_bar, T* x_bar, T* u_bar,
+                    const T* wrenches, T* wrenches_bar) {
     const StateView<T> at(w, x);
     const StateBars<T> bar(w, x_bar);
     FreeMotionScratch<T>& free = s.free_motion;
@@ -229,7 +267,8 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
     if (implicit && by_mass_matrix)  // pull_back_equations has overwritten s.free_motion
         free_acceleration(w, theta, s.kinematics, at.v, s.tau.data(), s.B.data(), free);
     if (!implicit || by_mass_matrix) pull_back_free_motion(w, theta, at.v, s, theta_bar, bar.v);
-    // 2 poses, axes, velocities, thrust
+    // 2 poses, axes, velocities, thrust, external wrenches
+    push_bodies_adj(w, theta, wrenches, s, theta_bar, wrenches_bar);
     thrust_adj(w.model, theta, s.kinematics, s.saturations.data(), u, s.tau_bar.data(), s.bar, theta_bar,
                u_bar);
     kinematics_adj(w.model, theta, at.q, at.v, s.kinematics, s.bar, theta_bar, bar.q, bar.v);
@@ -244,37 +283,42 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
 // Pulls back through both active sets and adds the larger gradient, measured by |q_bar|^2 + |tau_bar|^2/h.
 template <class T>
 void pull_back_both_ways(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
-                         const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar) {
+                         const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar, const T* wrenches,
+                         T* wrenches_bar) {
     TwoWays<T>& both = s.two_ways;
-    both.keep_seeds(s.bar, s.impulses.lambda_bar, s.contacts.points_bar);
+    both.keep_seeds(s.bar, s.impulses.lambda_bar, s.contacts.points_bar, s.wrenches_bar);
     for (const ContactLabels labels : {ContactLabels::solved, ContactLabels::relabelled}) {
         typename TwoWays<T>::Way& way = both.ways[static_cast<int>(labels)];
         way.clear(w);
         s.clear_bars();
-        both.restore_seeds(s.bar, s.impulses.lambda_bar, s.contacts.points_bar);
-        pull_back_step(w, theta, x, u, s, x_next_bar, labels, way.theta.data(), way.x.data(), way.u.data());
+        both.restore_seeds(s.bar, s.impulses.lambda_bar, s.contacts.points_bar, s.wrenches_bar);
+        pull_back_step(w, theta, x, u, s, x_next_bar, labels, way.theta.data(), way.x.data(), way.u.data(),
+                       wrenches, way.wrenches.data());
         for (int j = 0; j < w.nv(); ++j) {
             const double q_bar = value_of(way.x[j]), tau_bar = value_of(s.tau_bar[j]);
             way.size += q_bar * q_bar + tau_bar * tau_bar / value_of(w.h(theta));
         }
     }
-    both.larger().add_to(theta_bar, x_bar, u_bar);
+    both.larger().add_to(theta_bar, x_bar, u_bar, wrenches_bar);
 }
 
 }  // namespace
 
 template <class T>
 void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s, const T* x_next_bar,
-              T* theta_bar, T* x_bar, T* u_bar) {
+              T* theta_bar, T* x_bar, T* u_bar, const T* wrenches, T* wrenches_bar) {
     if (w.settings.complementarity_aware && has_implicit_gradient(w, s) && !s.rows.islands.empty())
-        return pull_back_both_ways(w, theta, x, u, s, x_next_bar, theta_bar, x_bar, u_bar);
-    step_adj_as_solved(w, theta, x, u, s, x_next_bar, theta_bar, x_bar, u_bar);
+        return pull_back_both_ways(w, theta, x, u, s, x_next_bar, theta_bar, x_bar, u_bar, wrenches,
+                                   wrenches_bar);
+    step_adj_as_solved(w, theta, x, u, s, x_next_bar, theta_bar, x_bar, u_bar, wrenches, wrenches_bar);
 }
 
 template <class T>
 void step_adj_as_solved(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
-                        const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar) {
-    pull_back_step(w, theta, x, u, s, x_next_bar, ContactLabels::solved, theta_bar, x_bar, u_bar);
+                        const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar, const T* wrenches,
+                        T* wrenches_bar) {
+    pull_back_step(w, theta, x, u, s, x_next_bar, ContactLabels::solved, theta_bar, x_bar, u_bar, wrenches,
+                   wrenches_bar);
 }
 
 template <class T> void observe(const World& w, const T* theta, const T* x, StepScratch<T>& s) {
@@ -288,11 +332,11 @@ void observe_adj(const World& w, const T* theta, const T* x, StepScratch<T>& s, 
 
 #define COSTATE_INSTANTIATE_STEP(T)                                                                          \
     template struct StepScratch<T>;                                                                          \
-    template void step(const World&, const T*, const T*, const T*, StepScratch<T>&, T*);                     \
+    template void step(const World&, const T*, const T*, const T*, StepScratch<T>&, T*, const T*);           \
     template void step_adj(const World&, const T*, const T*, const T*, StepScratch<T>&, const T*, T*, T*,    \
-                           T*);                                                                              \
+                           T*, const T*, T*);                                                                \
     template void step_adj_as_solved(const World&, const T*, const T*, const T*, StepScratch<T>&, const T*,  \
-                                     T*, T*, T*);                                                            \
+                                     T*, T*, T*, const T*, T*);                                              \
     template void observe(const World&, const T*, const T*, StepScratch<T>&);                                \
     template void observe_adj(const World&, const T*, const T*, StepScratch<T>&, T*, T*);
 

@@ -3,11 +3,13 @@
 #include "core/dynamics/gyroscopic.hpp"
 #include "core/dynamics/queries.hpp"
 #include "core/dynamics/rnea.hpp"
+#include "core/dynamics/wrenches.hpp"
 #include "core/math/normalise.hpp"
 #include "core/model/log_cholesky.hpp"
 #include "solvers/rows/bias.hpp"
 #include "solvers/rows/compliance.hpp"
 #include "solvers/rows/equality_rows.hpp"
+#include "solvers/sensors/frame_sensors.hpp"
 #include "tests/support/check_adjoint.hpp"
 #include "tests/support/probe_contact.hpp"
 

@@ -101,6 +101,10 @@ TEST_CASE("scenes: the schema names every joint, shape, actuator, term and conta
     for (const TermTraits& traits : term_traits)
         terms.insert(traits.name);
     CHECK(named("term", "term") == terms);
+    std::set<std::string> sensors;
+    for (const SensorTraits& traits : sensor_traits)
+        sensors.insert(traits.name);
+    CHECK(named("sensor", "type") == sensors);
     std::set<std::string> solvers;
     for (const SolverKind& kind : solver_kinds)
         solvers.insert(kind.name);

@@ -21,16 +21,18 @@ axes). Gradients with respect to q are tangent vectors (nv), except in `costate.
 shape of its tensor.
 """
 from ._library import VERSION as __version__
+from ._batch_runs import Rollout, RunBars, SensorJacobian
 from .batch import Batch, BatchGradient, BatchJacobian
 from .errors import (BadArgument, BadFile, BadHandle, BadVersion, Diverged, Error, Internal, Interrupted,
                      ModelWarning, NoMemory)
 from .linear import Transition, transition
-from .model import Model, StateGradient, StepGradient, StepJacobian
+from .model import Model, ObservationGradient, StateGradient, StepGradient, StepJacobian
 from .scene import Optimization, Scene
 from .viewer import view
 
 __all__ = [
-    "Model", "Batch", "Scene", "Optimization", "BatchGradient", "BatchJacobian", "StateGradient", "StepGradient",
+    "Model", "Batch", "Scene", "Optimization", "BatchGradient", "BatchJacobian", "ObservationGradient",
+    "Rollout", "RunBars", "SensorJacobian", "StateGradient", "StepGradient",
     "StepJacobian", "Transition", "transition", "view", "ModelWarning", "Error", "BadArgument", "BadFile",
     "BadHandle", "BadVersion", "Diverged", "Internal", "Interrupted", "NoMemory", "__version__"
 ]

@@ -51,6 +51,25 @@ class Interrupt(ctypes.Structure):
     _fields_ = [("ask", INTERRUPT), ("data", c_void_p)]
 
 
+class Run(ctypes.Structure):
+    """costate_run"""
+
+    _fields_ = [("size", c_size_t), ("n_steps", c_int), ("x", c_void_p), ("u", c_void_p), ("wrenches", c_void_p),
+                ("states", c_void_p), ("y", c_void_p), ("completed", c_void_p)]
+
+
+_doubles = POINTER(c_double)
+SEED = ctypes.CFUNCTYPE(c_int, c_void_p, c_int, _doubles, _doubles, _doubles, _doubles)  # costate_run_gradient.seed
+
+
+class RunGradient(ctypes.Structure):
+    """costate_run_gradient"""
+
+    _fields_ = [("size", c_size_t), ("max_bytes", c_size_t), ("states_bar", c_void_p), ("y_bar", c_void_p),
+                ("seed", SEED), ("data", c_void_p), ("x_bar", c_void_p), ("u_bar", c_void_p),
+                ("wrenches_bar", c_void_p), ("theta_bar", c_void_p), ("theta_size", c_size_t)]
+
+
 class OptimizeOptions(ctypes.Structure):
     """costate_optimize_options"""
 
@@ -75,10 +94,12 @@ PROTOTYPES: Dict[str, List[Any]] = {
     "costate_model_nv": [_handle],
     "costate_model_nu": [_handle],
     "costate_model_nx": [_handle],
+    "costate_model_ny": [_handle],
     "costate_model_nparam": [_handle],
     "costate_model_count": [_handle, c_int],
     "costate_model_name": [_handle, c_int, c_int, c_char_p, _size],
     "costate_model_joint": [_handle, c_int, POINTER(c_int)],
+    "costate_model_sensor": [_handle, c_int, POINTER(c_int), c_char_p, _size],
     "costate_model_get_parameters": [_handle, _array, _size],
     "costate_model_set_parameters": [_handle, _array, _size],
     "costate_model_initial_state": [_handle, _array, _array],
@@ -100,6 +121,10 @@ PROTOTYPES: Dict[str, List[Any]] = {
     "costate_state_step_jvp": [_handle] + 6 * [_array],
     "costate_state_step_jacobian": [_handle] + 5 * [_array],
     "costate_state_residual": [_handle] + 2 * [_array] + [POINTER(c_double)],
+    "costate_observe": [_handle] + 5 * [_array],
+    "costate_observe_vjp": [_handle] + 9 * [_array],
+    "costate_observe_jvp": [_handle] + 9 * [_array],
+    "costate_observe_jacobian": [_handle] + 5 * [_array],
     "costate_contacts": [_handle] + 4 * [_array] + [_size],
     "costate_batch_bytes": [_handle, POINTER(BatchOptions), POINTER(_size)],
     "costate_batch_create": [_handle, POINTER(BatchOptions), POINTER(_handle)],
@@ -113,6 +138,13 @@ PROTOTYPES: Dict[str, List[Any]] = {
     "costate_batch_residuals": [_handle] + 2 * [_array],
     "costate_batch_backward": [_handle, c_int] + 7 * [_array] + [_size],
     "costate_batch_jacobian": [_handle] + 7 * [_array],
+    "costate_batch_sensors": [_handle] + 5 * [_array],
+    "costate_batch_sensors_vjp": [_handle] + 8 * [_array] + [_size],
+    "costate_batch_sensors_jacobian": [_handle] + 7 * [_array],
+    "costate_batch_run": [_handle, POINTER(Run)],
+    "costate_batch_run_vjp": [_handle, POINTER(Run), POINTER(RunGradient)],
+    "costate_batch_jvp": [_handle, POINTER(Run)] + 5 * [_array],
+    "costate_batch_hvp": [_handle, POINTER(Run)] + 8 * [_array] + [_size],
     "costate_batch_poses": [_handle] + 2 * [_array] + [_size] + 2 * [_array],
     "costate_batch_poses_vjp": [_handle] + 2 * [_array] + [_size] + 4 * [_array] + [_size],
     "costate_scene_steps": [_handle],

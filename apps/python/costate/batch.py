@@ -10,6 +10,8 @@ import numpy.typing
 
 from ._arrays import Array, ArrayLike, Integers, Mask, check_type, check_wanted
 from ._arrays import integer, integers, mask, numbers, output, suggestion
+from ._batch_runs import Rollout, RunBars, Seed, SensorJacobian
+from . import _batch_runs
 from ._library import BatchOptions, check, library
 from ._signals import Signals, in_main_thread
 from .errors import BadArgument
@@ -225,6 +227,56 @@ class Batch:
                   by_u, by_theta, status)
         assert by_x is not None and by_u is not None
         return BatchJacobian(by_x, by_u, by_theta, status != 0)
+
+    # ---- Sensors and external wrenches --------------------------------------------------------------------------
+
+    def sensors(self, x: ArrayLike, u: Optional[ArrayLike] = None, wrenches: Optional[ArrayLike] = None) -> Array:
+        """y (n_env, ny): the sensors of states x (n_env, nx) under u (n_env, nu) and wrenches (n_env, n_bodies, 6;
+        see `Model.observe`), in the first time step of a control step. u may be None if no sensor needs it."""
+        return _batch_runs.sensors(self, x, u, wrenches)
+
+    def sensors_vjp(self, x: ArrayLike, y_bar: ArrayLike, u: Optional[ArrayLike] = None,
+                    wrenches: Optional[ArrayLike] = None,
+                    wanted: Collection[str] = ("x", "u", "wrenches", "parameters"), each: bool = False) -> RunBars:
+        """The RunBars of a function of the sensors, from its gradient y_bar (n_env, ny)."""
+        return _batch_runs.sensors_vjp(self, x, y_bar, u, wrenches, wanted, each)
+
+    def sensors_jacobian(self, x: ArrayLike, u: Optional[ArrayLike] = None,
+                         parameters: bool = False) -> SensorJacobian:
+        """The SensorJacobian at states x (n_env, nx) under u (n_env, nu)."""
+        return _batch_runs.sensors_jacobian(self, x, u, parameters)
+
+    def run(self, x: ArrayLike, u: ArrayLike, wrenches: Optional[ArrayLike] = None) -> Rollout:
+        """The Rollout from x (n_env, nx) under u (n_steps, n_env, nu) and external wrenches (n_steps, n_env,
+        n_bodies, 6), each held for a control step: `rollout` with sensors."""
+        return _batch_runs.run(self, x, u, wrenches)
+
+    def run_vjp(self, x: ArrayLike, u: ArrayLike, states_bar: Optional[ArrayLike] = None,
+                y_bar: Optional[ArrayLike] = None, seed: Optional[Seed] = None,
+                wrenches: Optional[ArrayLike] = None, max_bytes: int = 0,
+                wanted: Collection[str] = ("x", "u", "wrenches", "parameters"), each: bool = False) -> RunBars:
+        """The RunBars of a function of the states and sensors of `run`, which is made again: from its gradients
+        states_bar (n_steps, n_env, ndx) and y_bar (n_steps, n_env, ny), None for zeros, or from seed(t, states, y)
+        -> (states_bar, y_bar), asked from the last control step to the first, with the states after it and the
+        sensors at its beginning, so that no array of all states is needed.
+
+        max_bytes: memory for states of all environments; 0: for those before each control step. Less memory takes
+        more time and gives the same bits."""
+        return _batch_runs.run_vjp(self, x, u, states_bar, y_bar, seed, wrenches, max_bytes, wanted, each)
+
+    def jvp(self, x: ArrayLike, u: ArrayLike, x_dot: Optional[ArrayLike] = None, u_dot: Optional[ArrayLike] = None,
+            theta_dot: Optional[ArrayLike] = None, wrenches: Optional[ArrayLike] = None) -> Tuple[Array, Array]:
+        """The derivative (states_dot (n_steps, n_env, ndx), y_dot (n_steps, n_env, ny)) of `run` along x_dot
+        (n_env, ndx), u_dot (n_steps, n_env, nu) and theta_dot (nparam); None: zeros. In tangent vectors."""
+        return _batch_runs.jvp(self, x, u, x_dot, u_dot, theta_dot, wrenches)
+
+    def hvp(self, x: ArrayLike, u: ArrayLike, states_bar: ArrayLike, x_dot: Optional[ArrayLike] = None,
+            u_dot: Optional[ArrayLike] = None, theta_dot: Optional[ArrayLike] = None,
+            states_bar_dot: Optional[ArrayLike] = None) -> RunBars:
+        """Hessian-vector products: the derivative along (x_dot, u_dot, theta_dot) of the gradient that `backward`
+        returns for states_bar (n_steps, n_env, ndx), whose own derivative is states_bar_dot (None: zeros). In
+        tangent vectors; `wrenches` of the result is None."""
+        return _batch_runs.hvp(self, x, u, states_bar, states_bar_dot, x_dot, u_dot, theta_dot)
 
     def _run(self, function: Callable[..., int], *arguments: Any) -> None:
         """A call that may take long: signals end it if it is of the main thread."""

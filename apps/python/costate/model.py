@@ -16,7 +16,7 @@ from ._arrays import Array, ArrayLike, check_wanted, index, integer, numbers
 from ._library import LoadOptions, check, library
 from .errors import BadFile, ModelWarning
 
-_BODY, _JOINT, _ACTUATOR, _PARAMETER, _WARNING, _SITE, _KEYFRAME, _VARIABLE = range(8)  # enum costate_kind
+_BODY, _JOINT, _ACTUATOR, _PARAMETER, _WARNING, _SITE, _KEYFRAME, _VARIABLE, _SENSOR = range(9)  # enum costate_kind
 _ALL = ("q", "v", "u", "parameters")
 
 _CONTACT = numpy.dtype([("body_a", numpy.int32), ("body_b", numpy.int32), ("point", float, 3),
@@ -39,6 +39,15 @@ class StateGradient(NamedTuple):
 
     x: Optional[Array]  # (ndx)
     u: Optional[Array]  # (nu)
+    parameters: Optional[Array]  # (nparam)
+
+
+class ObservationGradient(NamedTuple):
+    """Gradient with respect to the inputs of a step with sensors; None for inputs that were not requested."""
+
+    x: Optional[Array]  # (ndx)
+    u: Optional[Array]  # (nu)
+    wrenches: Optional[Array]  # (n_bodies, 6)
     parameters: Optional[Array]  # (nparam)
 
 
@@ -140,6 +149,7 @@ class Model:
         self.nv = check(library.costate_model_nv(handle))
         self.nu = check(library.costate_model_nu(handle))
         self.nparam = check(library.costate_model_nparam(handle))
+        self.ny = check(library.costate_model_ny(handle))  # numbers of all sensors
         # size of a whole state x = (q, v, kept), the states of batches; kept is empty without a warm start
         self.nx = check(library.costate_model_nx(handle))
         self.ndx = self.nx - self.nq + self.nv  # size of a tangent vector of x
@@ -148,6 +158,7 @@ class Model:
         self.actuators = self._names(_ACTUATOR)
         self.parameter_names = self._names(_PARAMETER)  # for example "bodies/ball/mass" or "bodies/ball/com[2]"
         self.sites = self._names(_SITE)  # named frames on bodies
+        self.sensors = self._names(_SENSOR)  # outputs of the file; `sensor_slice` has their numbers in y
         self.keyframes = self._names(_KEYFRAME)  # named states of the file, for example "robot/home"
         # what the file marks with "optimize" (see costate.Scene), for example "controls/arm/torque1[3]"
         self.variables = self._names(_VARIABLE)
@@ -192,6 +203,19 @@ class Model:
         layout = (ctypes.c_int * 4)()
         check(library.costate_model_joint(self._handle, index(self.joints, joint, "joint"), layout))
         return slice(layout[0], layout[0] + layout[1]), slice(layout[2], layout[2] + layout[3])
+
+    def sensor_slice(self, sensor: Union[str, int]) -> slice:
+        """The numbers of a sensor (its name or index) in y."""
+        layout = (ctypes.c_int * 2)()
+        check(library.costate_model_sensor(self._handle, index(self.sensors, sensor, "sensor"), layout, None, 0))
+        return slice(layout[0], layout[0] + layout[1])
+
+    def sensor_type(self, sensor: Union[str, int]) -> str:
+        """The type of a sensor (its name or index), for example "gyro"."""
+        layout, buffer = (ctypes.c_int * 2)(), ctypes.create_string_buffer(64)
+        which = index(self.sensors, sensor, "sensor")
+        check(library.costate_model_sensor(self._handle, which, layout, buffer, len(buffer)))
+        return buffer.value.decode()
 
     @property
     def parameters(self) -> Array:
@@ -363,6 +387,55 @@ class Model:
         J = self._empty_jacobian(self.ndx, parameters)
         check(library.costate_state_step_jacobian(self._handle, *self._whole(x, u), *J))
         return J
+
+    # ---- A time step with external wrenches and sensors ---------------------------------------------------------
+    # wrenches (n_bodies, 6): the force at the centre of mass of each body, N, and a torque, N m, in world axes;
+    # None: none. Sensors y (ny) read the state x (nx), the control u (nu), and accelerations and forces of the step.
+
+    def observe(self, x: ArrayLike, u: ArrayLike, wrenches: Optional[ArrayLike] = None) -> Tuple[Array, Array]:
+        """(x_next (nx), y (ny)): the state after a time step, and the sensors at its beginning."""
+        x_next, y = numpy.empty(self.nx), numpy.empty(self.ny)
+        check(library.costate_observe(self._handle, *self._whole(x, u), self._wrenches(wrenches), x_next, y))
+        return x_next, y
+
+    def observe_vjp(self, x: ArrayLike, u: ArrayLike, x_next_bar: Optional[ArrayLike] = None,
+                    y_bar: Optional[ArrayLike] = None, wrenches: Optional[ArrayLike] = None,
+                    wanted: Collection[str] = ("x", "u", "wrenches", "parameters")) -> ObservationGradient:
+        """Pulls the gradients x_next_bar (ndx) and y_bar (ny) of a function of x_next and y back; None: zeros.
+
+        `wanted` names the fields of the returned ObservationGradient to compute."""
+        shapes = {"x": self._dx, "u": self._u, "wrenches": (len(self.bodies), 6), "parameters": self._theta}
+        check_wanted(wanted, tuple(shapes))
+        bars = ObservationGradient(*(numpy.empty(shape) if name in wanted else None
+                                     for name, shape in shapes.items()))
+        check(library.costate_observe_vjp(self._handle, *self._whole(x, u), self._wrenches(wrenches),
+                                          _optional("x_next_bar", x_next_bar, self._dx),
+                                          _optional("y_bar", y_bar, (self.ny,)), *bars))
+        return bars
+
+    def observe_jvp(self, x: ArrayLike, u: ArrayLike, x_dot: Optional[ArrayLike] = None,
+                    u_dot: Optional[ArrayLike] = None, wrenches_dot: Optional[ArrayLike] = None,
+                    theta_dot: Optional[ArrayLike] = None,
+                    wrenches: Optional[ArrayLike] = None) -> Tuple[Array, Array]:
+        """The derivative (x_next_dot (ndx), y_dot (ny)) along x_dot (ndx), u_dot (nu), wrenches_dot (n_bodies, 6)
+        and theta_dot (nparam); None: zeros."""
+        x_next_dot, y_dot = numpy.empty(self.ndx), numpy.empty(self.ny)
+        check(library.costate_observe_jvp(self._handle, *self._whole(x, u), self._wrenches(wrenches),
+                                          _optional("x_dot", x_dot, self._dx), _optional("u_dot", u_dot, self._u),
+                                          self._wrenches(wrenches_dot),
+                                          _optional("theta_dot", theta_dot, self._theta), x_next_dot, y_dot))
+        return x_next_dot, y_dot
+
+    def observe_jacobian(self, x: ArrayLike, u: ArrayLike, parameters: bool = False) -> StepJacobian:
+        """The Jacobian of y: by_state (ny, ndx) and by_control (ny, nu), which are C and D of the linearized
+        system, and by_parameters (ny, nparam), None unless `parameters`."""
+        J = StepJacobian(numpy.empty((self.ny, self.ndx)), numpy.empty((self.ny, self.nu)),
+                         numpy.empty((self.ny, self.nparam)) if parameters else None)
+        check(library.costate_observe_jacobian(self._handle, *self._whole(x, u), *J))
+        return J
+
+    def _wrenches(self, given: Optional[ArrayLike]) -> Optional[Array]:
+        return _optional("wrenches", given, (len(self.bodies), 6))
 
     def residual(self, x: ArrayLike, u: ArrayLike) -> Tuple[float, bool]:
         """(residual, converged) of the solver of contacts, limits and loops in the step from x (nx): the largest

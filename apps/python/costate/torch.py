@@ -18,7 +18,7 @@ from .batch import Batch
 from .gym import make_vec
 from .gym.task import Ranges, RewardGradient, Steps, Task
 
-__all__ = ["step", "rollout", "poses", "TorchTask", "DifferentiableEnv"]
+__all__ = ["step", "rollout", "poses", "sensors", "TorchTask", "DifferentiableEnv"]
 
 Numbers = Union[torch.Tensor, ArrayLike]
 
@@ -51,6 +51,44 @@ def poses(batch: Batch, x: Numbers, frames: ArrayLike) -> Tuple[torch.Tensor, to
     _check_ambient(batch)
     where, velocities = _Poses.apply(_tensor("x", x), frames, batch)
     return where, velocities
+
+
+def sensors(batch: Batch, x: Numbers, u: Numbers, wrenches: Optional[Numbers] = None,
+            parameters: Optional[Numbers] = None) -> torch.Tensor:
+    """y (n_env, ny): the sensors of states x (n_env, nx) under u (n_env, nu) and external wrenches (n_env, n_bodies,
+    6), in the first time step of a control step, as `Batch.sensors`; parameters as for `step`."""
+    _check_ambient(batch)
+    tensors = (None if given is None else _tensor(name, given)
+               for name, given in (("wrenches", wrenches), ("parameters", parameters)))
+    y: torch.Tensor = _Sensors.apply(_tensor("x", x), _tensor("u", u), *tensors, batch)
+    return y
+
+
+class _Sensors(torch.autograd.Function):  # type: ignore[misc]
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, u: torch.Tensor, wrenches: Optional[torch.Tensor],
+                parameters: Optional[torch.Tensor], batch: Batch) -> torch.Tensor:
+        ctx.batch = batch
+        if parameters is not None:
+            batch.set_parameters(_array(parameters))
+        ctx.theta = _parameters(batch)
+        ctx.save_for_backward(x, u, wrenches, parameters)
+        y = batch.sensors(_array(x), _array(u), None if wrenches is None else _array(wrenches))
+        return torch.from_numpy(y).to(x.dtype)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable  # type: ignore[misc]
+    def backward(ctx: Any, y_bar: torch.Tensor) -> Tuple[Optional[torch.Tensor], ...]:
+        given = ctx.saved_tensors
+        x, u, wrenches, parameters = given
+        names = ("x", "u", "wrenches", "parameters")
+        wanted = [name for name, needed in zip(names, ctx.needs_input_grad) if needed]
+        with _with_parameters(ctx.batch, ctx.theta):
+            bars = ctx.batch.sensors_vjp(_array(x), _array(y_bar), _array(u),
+                                         None if wrenches is None else _array(wrenches), wanted,
+                                         each=parameters is not None and parameters.dim() == 2)
+        return *(None if bar is None else torch.from_numpy(bar).to(tensor.dtype)
+                 for bar, tensor in zip(bars, given)), None
 
 
 class _Rollout(torch.autograd.Function):  # type: ignore[misc]

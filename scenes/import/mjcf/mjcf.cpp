@@ -70,6 +70,7 @@ ImportedModel import_mjcf(const XmlDocument& document, const ImportOptions& opti
     read_actuators(context, index, out, controls);
     read_equalities(context, index, out);
     read_excludes(context, index, out);
+    read_sensors(context, index, out);
     put_keyframes(context, index, controls, out);
     read_option(context, out.scene);
     return out;

@@ -165,7 +165,22 @@ private:
             const Vec3<double> from(x[0], x[1], x[2]), to(x[3], x[4], x[5]);
             pose = {0.5 * (from + to), turn_of_z(from - to)};
         }
-        bodies_[in.body].sites.push_back({e, named(e, in), in.frame * in_body(a, pose, in.body)});
+        bodies_[in.body].sites.push_back({e, named(e, in), in.frame * in_body(a, pose, in.body), radius(a)});
+    }
+
+    // Of a ball that contains the shape of a site: a sphere of 5 mm if nothing is given
+    static double radius(const MjcfAttributes& a) {
+        Vec3<double> size = Vec3<double>::Constant(0.005);
+        if (const auto given = a.find("size")) {
+            const std::vector<double> numbers = given->numbers(1, 3);
+            std::copy(numbers.begin(), numbers.end(), size.begin());
+        }
+        const auto type = a.find("type");
+        const std::string shape = type ? type->text() : "sphere";
+        if (shape == "box") return size.norm();
+        if (shape == "ellipsoid") return size.maxCoeff();
+        if (shape == "capsule") return size[0] + size[1];
+        return shape == "cylinder" ? std::hypot(size[0], size[1]) : size[0];
     }
 
     void inertial(const XmlElement& e, const Surroundings& in) {

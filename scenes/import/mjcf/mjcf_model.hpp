@@ -65,6 +65,7 @@ struct MjcfSite {
     XmlElement element;
     std::string name;
     MjcfPose pose;  // in the body
+    double radius;  // of a ball around it that contains its shape, m
 };
 
 struct MjcfBody {
@@ -172,6 +173,7 @@ void put_item(ImportedModel& out, const char* list, const XmlElement& from, cons
 void read_actuators(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out,
                     MjcfControls& controls);
 void read_equalities(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out);
+void read_sensors(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out);
 void read_excludes(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out);
 MjcfFlags read_flags(const MjcfFiles& files, Warnings& warnings);
 void read_option(const MjcfContext& context, Json& scene);

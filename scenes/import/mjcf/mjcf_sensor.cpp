@@ -1,0 +1,120 @@
+// The <sensor> section. Sensors of one section share their names with nothing else.
+#include <algorithm>
+#include <set>
+
+#include "scenes/import/mjcf/mjcf_model.hpp"
+#include "scenes/import/mjcf/mjcf_names.hpp"
+
+namespace costate {
+namespace {
+
+// A kind of MuJoCo's, ours, and the attribute of the thing that it is attached to.
+struct SensorName {
+    const char *theirs, *ours, *attribute, *key;
+};
+constexpr SensorName sensor_names[] = {
+    {"accelerometer", "accelerometer", "site", "site"},
+    {"velocimeter", "velocimeter", "site", "site"},
+    {"gyro", "gyro", "site", "site"},
+    {"force", "force", "site", "site"},
+    {"torque", "torque", "site", "site"},
+    {"touch", "touch", "site", "site"},
+    {"jointpos", "joint_position", "joint", "joint"},
+    {"jointvel", "joint_velocity", "joint", "joint"},
+    {"ballquat", "joint_position", "joint", "joint"},
+    {"ballangvel", "joint_velocity", "joint", "joint"},
+    {"jointactuatorfrc", "joint_effort", "joint", "joint"},
+    {"actuatorpos", "actuator_position", "actuator", "actuator"},
+    {"actuatorvel", "actuator_velocity", "actuator", "actuator"},
+    {"actuatorfrc", "actuator_force", "actuator", "actuator"},
+    {"framepos", "frame_position", "objname", nullptr},
+    {"framequat", "frame_quaternion", "objname", nullptr},
+    {"framexaxis", "frame_x_axis", "objname", nullptr},
+    {"frameyaxis", "frame_y_axis", "objname", nullptr},
+    {"framezaxis", "frame_z_axis", "objname", nullptr},
+    {"framelinvel", "frame_linear_velocity", "objname", nullptr},
+    {"frameangvel", "frame_angular_velocity", "objname", nullptr},
+    {"framelinacc", "frame_linear_acceleration", "objname", nullptr},
+    {"frameangacc", "frame_angular_acceleration", "objname", nullptr},
+    {"subtreecom", "centre_of_mass", "body", "body"},
+    {"subtreelinvel", "centre_of_mass_velocity", "body", "body"},
+    {"subtreeangmom", "angular_momentum", "body", "body"},
+};
+
+// The names of the things in the model that a sensor may be attached to, by the key of a scene.
+using ModelNames = std::map<std::string, std::set<std::string>>;
+
+ModelNames names_in(const Json& model) {
+    ModelNames names;
+    const auto add = [&](const char* key, const Json& item) {
+        if (item.contains("name")) names[key].insert(item["name"].get<std::string>());
+    };
+    for (const Json& body : model["bodies"]) {
+        add("body", body);
+        if (body.contains("joint")) add("joint", body["joint"]);
+        for (const Json& joint : body.value("joints", Json::array()))
+            add("joint", joint);
+        for (const Json& site : body.value("sites", Json::array()))
+            add("site", site);
+    }
+    for (const Json& actuator : model.value("actuators", Json::array()))
+        add("actuator", actuator);
+    return names;
+}
+
+// Of a frame sensor: "site" or "body"; null if the kind of object is not supported. The frame of a body is
+// that of its joints ("xbody"); "body" is the frame of its inertia.
+const char* frame_key(const XmlElement& e) {
+    if (e.has("reftype") || e.has("refname")) return nullptr;
+    const std::string type = e.text_or("objtype", "");
+    return type == "site" ? "site" : type == "xbody" ? "body" : nullptr;
+}
+
+double touch_radius(const MjcfIndex& index, const std::string& site) {
+    for (const MjcfBody& body : index.bodies)
+        for (const MjcfSite& s : body.sites)
+            if (s.name == site) return s.radius;
+    return 0;
+}
+
+}  // namespace
+
+void read_sensors(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out) {
+    const ModelNames known = names_in(out.model);
+    MjcfNames names("sensor");
+    const std::vector<XmlElement> sections = context.files.children(context.files.root(), "sensor");
+    for (const XmlElement& section : sections)
+        for (const XmlElement& e : context.files.children(section))
+            names.add(e, e.text_or("name", ""));
+    for (const XmlElement& section : sections)
+        for (const XmlElement& e : context.files.children(section)) {
+            const std::string kind = e.name();
+            const auto* row = std::ranges::find_if(
+                sensor_names, [&](const SensorName& name) { return name.theirs == kind; });
+            const bool supported = row != std::end(sensor_names);
+            const char* key = supported ? (row->key ? row->key : frame_key(e)) : nullptr;
+            if (key == nullptr) {
+                e.note(context.warnings, "is a sensor that is not supported and is left out",
+                       "use one of scenes/README.md, on a site or an \"xbody\"");
+                continue;
+            }
+            const std::string on = e[row->attribute].text();
+            const bool whole_world = std::string_view(key) == "body" && on == "world" && row->key;
+            const auto of_kind = known.find(key);
+            if (!whole_world && (of_kind == known.end() || !of_kind->second.contains(on))) {
+                e.note(context.warnings, "measures a part that is left out, and is left out",
+                       "remove it to silence this");
+                continue;
+            }
+            if (e.number_or("cutoff", 0) > 0)
+                e.note(context.warnings, "has a cutoff, which is ignored", "remove it to silence this");
+            Json sensor{{"name", e.has("name") ? e["name"].text() : names.take(on + "_" + row->ours)},
+                        {"type", row->ours}};
+            if (!whole_world) sensor[key] = on;
+            if (kind == "touch")
+                if (const double radius = touch_radius(index, on); radius > 0) sensor["radius"] = radius;
+            put_item(out, "sensors", e, sensor);
+        }
+}
+
+}  // namespace costate

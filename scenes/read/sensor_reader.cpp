@@ -1,0 +1,196 @@
+#include "scenes/read/sensor_reader.hpp"
+
+#include <algorithm>
+
+#include "scenes/format/names.hpp"
+
+namespace costate {
+namespace {
+
+constexpr int most_points = 10000;     // of a height scan
+constexpr double default_cutoff = 10;  // m
+constexpr size_t most_knots = 100000;  // of a push
+
+std::vector<std::string> kind_names() {
+    std::vector<std::string> names;
+    for (const SensorTraits& kind : sensor_traits)
+        names.emplace_back(kind.name);
+    return names;
+}
+
+std::string known(const Node& name, const char* kind, const std::vector<std::string>& names) {
+    return names[resolve_one(name, kind, names)];
+}
+
+void read_frame(const Node& node, const SensorSubjects& subjects, SensorSpec& spec) {
+    if (const auto site = node.find("site")) {
+        node.forbid({"body"}, "the site is on a body");
+        spec.site = known(*site, "site", subjects.sites);
+        return;
+    }
+    if (!node.has("body")) node.fail("is attached to nothing", "give it \"site\" or \"body\"");
+    spec.body = known(node["body"], "body", subjects.bodies);
+}
+
+void read_joint(const Node& node, const SensorSubjects& subjects, bool axis, SensorSpec& spec) {
+    const int joint = resolve_one(node["joint"], "joint", subjects.joints);
+    if (axis ? subjects.joint_dofs[joint] != 1 : subjects.joint_dofs[joint] == 0)
+        node["joint"].fail(axis ? "is not a joint with one dof" : "is a fixed joint", "name another joint");
+    spec.joint = subjects.joints[joint];
+}
+
+void read_actuator(const Node& node, const SensorSubjects& subjects, bool drive, SensorSpec& spec) {
+    const int actuator = resolve_one(node["actuator"], "actuator", subjects.actuators);
+    if (drive && !subjects.actuator_on_joint[actuator])
+        node["actuator"].fail("drives no joint", "name an actuator on a joint");
+    spec.actuator = subjects.actuators[actuator];
+}
+
+void read_bodies(const Node& node, const SensorSubjects& subjects, SensorSpec& spec) {
+    const std::vector<Node> two = node["bodies"].items(2);
+    const auto end = [&](const Node& name) {
+        return name.text() == "world" ? "world" : known(name, "body", subjects.bodies);
+    };
+    spec.body_a = end(two[0]);
+    spec.body_b = end(two[1]);
+    if (spec.body_a == spec.body_b) two[1].fail("is the same body", "name another body");
+}
+
+void read_grid(const Node& node, Sensor& s) {
+    const std::vector<Node> size = node["size"].items(2);
+    s.rows = static_cast<int>(size[0].integer(1, most_points));
+    s.columns = static_cast<int>(size[1].integer(1, most_points));
+    if (s.rows * static_cast<std::int64_t>(s.columns) > most_points)
+        node["size"].fail("has more than 10000 points", "use fewer");
+    const std::vector<Node> spacing = node["spacing"].items(2);
+    s.spacing_x = spacing[0].positive();
+    s.spacing_y = spacing[1].positive();
+}
+
+}  // namespace
+
+SensorSpec read_sensor(const Node& node, const SensorSubjects& subjects) {
+    node.expect_keys("sensor");
+    SensorSpec spec;
+    Sensor& s = spec.sensor;
+    s.name = read_name(node["name"]);
+    s.kind = static_cast<SensorKind>(node["type"].choice(kind_names()));
+    const SensorSubject subject = traits_of(s.kind).subject;
+    const std::string because = "the sensor is of type " + node["type"].text();
+    const auto unless = [&](bool allowed, std::initializer_list<const char*> keys) {
+        if (!allowed) node.forbid(keys, because);
+    };
+    const bool framed = subject == SensorSubject::frame || subject == SensorSubject::scan;
+    const bool joint = subject == SensorSubject::joint || subject == SensorSubject::axis;
+    const bool actuator = subject == SensorSubject::drive || subject == SensorSubject::actuator;
+    unless(framed, {"site"});
+    unless(framed || subject == SensorSubject::subtree, {"body"});
+    unless(joint, {"joint"});
+    unless(actuator, {"actuator"});
+    unless(subject == SensorSubject::bodies, {"bodies"});
+    unless(subject == SensorSubject::scan, {"size", "spacing"});
+    unless(subject == SensorSubject::scan || subject == SensorSubject::bodies, {"cutoff"});
+    unless(s.kind == SensorKind::touch || s.kind == SensorKind::contact_force, {"radius"});
+    if (framed) read_frame(node, subjects, spec);
+    if (joint) read_joint(node, subjects, subject == SensorSubject::axis, spec);
+    if (actuator) read_actuator(node, subjects, subject == SensorSubject::drive, spec);
+    if (subject == SensorSubject::bodies) read_bodies(node, subjects, spec);
+    if (subject == SensorSubject::scan) read_grid(node, s);
+    if (const auto body = node.find("body"); body && subject == SensorSubject::subtree)
+        spec.body = known(*body, "body", subjects.bodies);
+    s.cutoff = node.positive_or("cutoff", default_cutoff);
+    s.radius = node.nonnegative_or("radius", 0);
+    return spec;
+}
+
+SensorSubjects subjects_of(const Model& m) {
+    SensorSubjects out{names_of(m.bodies, &Body::name),
+                       names_of(m.sites, &Site::name),
+                       names_of(m.bodies, &Body::joint_name),
+                       names_of(m.actuators, &Actuator::name),
+                       {},
+                       {}};
+    for (const Body& b : m.bodies)
+        out.joint_dofs.push_back(b.nv);
+    for (const Actuator& a : m.actuators)
+        out.actuator_on_joint.push_back(a.on_joint);
+    return out;
+}
+
+void add_sensor(const SensorSpec& spec, World& world) {
+    const Model& m = world.model;
+    Sensor s = spec.sensor;
+    if (!spec.body.empty()) s.body = m.body_index(spec.body);
+    if (!spec.site.empty()) {
+        s.site = m.site_index(spec.site);
+        s.body = m.sites[s.site].body;
+    }
+    if (!spec.joint.empty()) s.body = m.joint_index(spec.joint);
+    if (!spec.actuator.empty()) {
+        s.actuator = m.actuator_index(spec.actuator);
+        s.body = m.actuators[s.actuator].body;
+    }
+    if (traits_of(s.kind).subject == SensorSubject::subtree) {
+        const int bodies = static_cast<int>(m.bodies.size());
+        s.bodies = {std::max(s.body, 0), bodies};
+        if (s.body >= 0) {
+            // bodies are in depth-first order: the subtree ends before the first that s.body does not carry
+            const auto carried = [&](int i) {
+                while (i > s.body)
+                    i = m.bodies[i].parent;
+                return i == s.body;
+            };
+            s.bodies.end = s.body + 1;
+            while (s.bodies.end < bodies && carried(s.bodies.end))
+                ++s.bodies.end;
+        }
+    }
+    const auto shapes = [&](const std::string& name) {
+        const int body = name == "world" ? -1 : m.body_index(name);
+        std::vector<int> all;
+        for (size_t n = 0; n < world.shapes.shapes.size(); ++n)
+            if (world.shapes.shapes[n].body == body) all.push_back(static_cast<int>(n));
+        return all;
+    };
+    if (!spec.body_a.empty()) {
+        s.shapes_a = shapes(spec.body_a);
+        s.shapes_b = shapes(spec.body_b);
+    }
+    world.add_sensor(std::move(s));
+}
+
+void read_pushes(const Node& scene, World& world) {
+    const auto pushes = scene.find("pushes");
+    if (!pushes) return;
+    NameTable names("push");
+    for (const Node& node : pushes->items()) {
+        node.expect_keys("push");
+        PushSpec push;
+        push.name = read_name(node["name"]);
+        names.add(node["name"], push.name);
+        push.body = resolve_one(node["body"], "body", names_of(world.model.bodies, &Body::name));
+        push.times = node["times"].numbers();
+        if (push.times.size() < 2 || push.times.size() > most_knots ||
+            !std::is_sorted(push.times.begin(), push.times.end(), std::less_equal<>()))
+            node["times"].fail("must be two or more increasing times", "for example [0.5, 0.6]");
+        if (!node.has("force") && !node.has("torque"))
+            node.fail("has no effect", "give it \"force\" or \"torque\"");
+        const auto knots = [&](const char* key) {
+            std::vector<Vec3<double>> values(push.times.size(), Vec3<double>::Zero());
+            const auto given = node.find(key);
+            if (!given) return values;
+            const bool constant =
+                given->is_array() && !given->value().empty() && given->value()[0].is_number();
+            if (constant) return std::vector<Vec3<double>>(push.times.size(), given->vec3());
+            const std::vector<Node> items = given->items(static_cast<int>(push.times.size()));
+            for (size_t k = 0; k < items.size(); ++k)
+                values[k] = items[k].vec3();
+            return values;
+        };
+        push.force = knots("force");
+        push.torque = knots("torque");
+        world.add_push(push);
+    }
+}
+
+}  // namespace costate

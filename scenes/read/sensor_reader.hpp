@@ -1,0 +1,35 @@
+// Sensors of a model or a scene, and pushes of a scene.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scenes/format/json.hpp"
+#include "solvers/world.hpp"
+
+namespace costate {
+
+// What sensors may be attached to, by name.
+struct SensorSubjects {
+    std::vector<std::string> bodies, sites, joints, actuators;
+    std::vector<int> joint_dofs;          // per joint
+    std::vector<bool> actuator_on_joint;  // per actuator
+};
+
+// A sensor whose subject has a name and no index yet; empty: none, and for a subtree the world.
+struct SensorSpec {
+    Sensor sensor;
+    std::string body, site, joint, actuator;
+    std::string body_a, body_b;  // of a distance; "world" is the world
+};
+
+SensorSpec read_sensor(const Node& node, const SensorSubjects& subjects);
+
+SensorSubjects subjects_of(const Model& m);
+// Adds the sensor to the world, which has its subject.
+void add_sensor(const SensorSpec& spec, World& world);
+
+// "pushes" of a scene
+void read_pushes(const Node& scene, World& world);
+
+}  // namespace costate

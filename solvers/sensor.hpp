@@ -1,0 +1,58 @@
+// Sensors: the outputs y of a model, as data. Values and adjoints are in solvers/sensors/.
+//
+// Sensors read the state at the beginning of a step, its control, and the accelerations and forces of the
+// step: a = (v+ - v)/h, and impulses divided by h.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/dynamics/queries.hpp"
+
+namespace costate {
+
+// frame: a site or the frame of a body. axis: a joint with one dof. drive: an actuator on a joint. subtree: a
+// body and all that it carries, or the world. scan: a frame and a grid.
+enum class SensorSubject { frame, subtree, joint, axis, drive, actuator, bodies, scan };
+enum class SensorReads { state, control, step };
+
+enum class SensorKind {
+#define SENSOR(name, subject, size, reads, unit) name,
+#include "solvers/sensor_kinds.inc"
+#undef SENSOR
+};
+
+struct SensorTraits {
+    const char* name;  // in files
+    SensorSubject subject;
+    int size;  // numbers; 0: depends on the sensor
+    SensorReads reads;
+    const char* unit;
+};
+
+inline constexpr SensorTraits sensor_traits[] = {
+#define SENSOR(name, subject, size, reads, unit)                                                             \
+    {#name, SensorSubject::subject, size, SensorReads::reads, unit},
+#include "solvers/sensor_kinds.inc"
+#undef SENSOR
+};
+inline constexpr const SensorTraits& traits_of(SensorKind kind) {
+    return sensor_traits[static_cast<size_t>(kind)];
+}
+
+struct Sensor {
+    std::string name;
+    SensorKind kind = SensorKind::frame_position;
+    int body = -1;  // of the frame, or whose joint it is
+    int site = -1;  // the frame; -1: the body's
+    int actuator = -1;
+    BodyRange bodies;           // the subtree
+    double radius = 0;          // touch, contact_force: counts contacts within it, m; 0: all of the body
+    double cutoff = unlimited;  // distance, height_scan: greatest value, m
+    std::vector<int> shapes_a, shapes_b;  // distance
+    int rows = 0, columns = 0;            // height_scan: points along x and y of the heading frame
+    double spacing_x = 0, spacing_y = 0;  // m
+    int offset = 0, size = 0;             // its numbers in y
+};
+
+}  // namespace costate

@@ -1,0 +1,54 @@
+// Forces of contacts on the body of a frame. A contact counts if it is within the sensor's radius of the
+// frame's origin, without derivative.
+#pragma once
+
+#include "solvers/sensors/frame_sensors.hpp"
+
+namespace costate {
+
+// 1 if contact c pushes the sensor's body as body a, -1 as body b, 0 if it does not count.
+template <class T> int contact_side(const SensorInputs<T>& in, const Sensor& s, int c) {
+    const ContactPoint<T>& p = in.s.contacts.points[c];
+    if (in.s.rows.contact_row[c] < 0 || (p.body_a != s.body && p.body_b != s.body)) return 0;
+    if (s.radius > 0) {
+        const Vec3<T> to_body = common_origin(in.w.model, in.k(), s.body),
+                      to_point = common_origin(in.w.model, in.k(), p.body_a);
+        const Vec3<T> apart = to_point + p.geometry.point - to_body - sensor_frame(in, s).p;
+        if (value_of(apart.squaredNorm()) > s.radius * s.radius) return 0;
+    }
+    return p.body_a == s.body ? 1 : -1;
+}
+
+// sum lambda_n / h
+template <class T> void touch(const SensorInputs<T>& in, const Sensor& s, T* y) {
+    y[0] = T(0);
+    for (int c = 0; c < static_cast<int>(in.s.contacts.points.size()); ++c)
+        if (contact_side(in, s, c) != 0)
+            y[0] += in.s.impulses.lambda[in.s.rows.contact_row[c]] / in.w.h(in.theta);
+}
+template <class T>
+void touch_adj(const SensorInputs<T>& in, const Sensor& s, const T* y_bar, const SensorBars<T>& bar) {
+    const T& h = in.w.h(in.theta);
+    for (int c = 0; c < static_cast<int>(in.s.contacts.points.size()); ++c) {
+        if (contact_side(in, s, c) == 0) continue;
+        const int row = in.s.rows.contact_row[c];
+        bar.s.impulses.lambda_bar[row] += y_bar[0] / h;
+        in.w.h(bar.theta) -= y_bar[0] * in.s.impulses.lambda[row] / (h * h);
+    }
+}
+
+template <class T> void contact_force(const SensorInputs<T>& in, const Sensor& s, T* y) {
+    Vec3<T> sum = Vec3<T>::Zero();
+    for (int c = 0; c < static_cast<int>(in.s.contacts.points.size()); ++c)
+        if (const int side = contact_side(in, s, c); side != 0)
+            sum += T(side) * contact_force_on_a(in.w, in.theta, in.s, c);
+    write3(sum, y);
+}
+template <class T>
+void contact_force_adj(const SensorInputs<T>& in, const Sensor& s, const T* y_bar, const SensorBars<T>& bar) {
+    for (int c = 0; c < static_cast<int>(in.s.contacts.points.size()); ++c)
+        if (const int side = contact_side(in, s, c); side != 0)
+            contact_force_on_a_adj<T>(in.w, in.theta, bar.s, c, T(side) * load3(y_bar), bar.theta);
+}
+
+}  // namespace costate

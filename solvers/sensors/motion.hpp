@@ -1,0 +1,211 @@
+// Accelerations of bodies, and wrenches across joints, of a step.
+#pragma once
+
+#include "core/dynamics/rnea.hpp"
+#include "solvers/sensors/sensors.hpp"
+
+namespace costate {
+
+// A_i = A_P + S_i a + V x (S v),   A_world = -g,   a = (v+ - v)/h
+template <class T>
+void body_accelerations(const World& w, const T* theta, const T* v, const StepScratch<T>& s,
+                        SensorScratch<T>& out) {
+    for (int j = 0; j < w.nv(); ++j)
+        out.a[j] = (s.v_next[j] - v[j]) / w.h(theta);
+    for (size_t i = 0; i < w.model.bodies.size(); ++i) {
+        const Body& b = w.model.bodies[i];
+        Motion<T>& A = out.A[i];
+        A = (b.parent < 0 ? gravity_acceleration(w.model, theta) : out.A[b.parent]) +
+            velocity_product(w.model, static_cast<int>(i), s.kinematics, v);
+        for (int j = b.v0; j < b.v0 + b.nv; ++j)
+            A += out.a[j] * s.kinematics.S[j];
+    }
+}
+// Modifies out.A_bar, the covector of A.
+template <class T>
+void body_accelerations_adj(const World& w, const T* theta, const T* v, StepScratch<T>& s,
+                            SensorScratch<T>& out, T* theta_bar, T* v_bar, T* v_next_bar) {
+    const T& h = w.h(theta);
+    for (size_t i = w.model.bodies.size(); i-- > 0;) {
+        const Body& b = w.model.bodies[i];
+        const Force<T>& A_bar = out.A_bar[i];
+        for (int j = b.v0; j < b.v0 + b.nv; ++j) {
+            const T a_bar = dot(s.kinematics.S[j], A_bar);
+            s.bar.S[j] += out.a[j] * A_bar;
+            v_next_bar[j] += a_bar / h;
+            v_bar[j] -= a_bar / h;
+            w.h(theta_bar) -= a_bar * out.a[j] / h;
+        }
+        velocity_product_adj(w.model, static_cast<int>(i), s.kinematics, v, A_bar, s.bar, v_bar);
+        if (b.parent >= 0)
+            out.A_bar[b.parent] += A_bar;
+        else
+            add3<T>(theta_bar + w.model.gravity.at(0), -A_bar.lin);
+    }
+}
+
+// The force of contact c on its body a during the step, N, world axes: f = sum lambda_r d_r / h
+template <class T>
+Vec3<T> contact_force_on_a(const World& w, const T* theta, const StepScratch<T>& s, int c) {
+    Vec3<T> f = Vec3<T>::Zero();
+    const int row = s.rows.contact_row[c];
+    for (int r = 0; row >= 0 && r < 3; ++r)
+        f += (s.impulses.lambda[row + r] / w.h(theta)) * s.contacts.points[c].direction(r);
+    return f;
+}
+template <class T>
+void contact_force_on_a_adj(const World& w, const T* theta, StepScratch<T>& s, int c, const Vec3<T>& f_bar,
+                            T* theta_bar) {
+    const int row = s.rows.contact_row[c];
+    if (row < 0) return;
+    const T& h = w.h(theta);
+    w.h(theta_bar) -= f_bar.dot(contact_force_on_a(w, theta, s, c)) / h;
+    for (int r = 0; r < 3; ++r) {
+        s.impulses.lambda_bar[row + r] += s.contacts.points[c].direction(r).dot(f_bar) / h;
+        s.contacts.points_bar[c].direction(r) += (s.impulses.lambda[row + r] / h) * f_bar;
+    }
+}
+
+// Subtracts from F (bodies) the wrenches of contacts on bodies: f at the point on a, -f on b.
+template <class T>
+void subtract_contacts(const World& w, const T* theta, const StepScratch<T>& s, SensorScratch<T>& out) {
+    for (size_t n = 0; n < s.contacts.points.size(); ++n) {
+        const ContactPoint<T>& c = s.contacts.points[n];
+        const Vec3<T> f = contact_force_on_a(w, theta, s, static_cast<int>(n));
+        if (c.body_a >= 0) out.F[c.body_a] -= point_force(c.geometry.point, f);
+        if (c.body_b >= 0) out.F[c.body_b] += point_force<T>(c.geometry.point - c.to_b, f);
+    }
+}
+template <class T>
+void subtract_contacts_adj(const World& w, const T* theta, StepScratch<T>& s, const SensorScratch<T>& out,
+                           T* theta_bar) {
+    for (size_t n = 0; n < s.contacts.points.size(); ++n) {
+        const ContactPoint<T>& c = s.contacts.points[n];
+        if (s.rows.contact_row[n] < 0) continue;
+        const Vec3<T> f = contact_force_on_a(w, theta, s, static_cast<int>(n));
+        Vec3<T> f_bar = Vec3<T>::Zero(), p_bar = Vec3<T>::Zero();
+        if (c.body_a >= 0) point_force_adj(c.geometry.point, f, T(-1) * out.F_bar[c.body_a], p_bar, f_bar);
+        if (c.body_b >= 0)
+            point_force_adj<T>(c.geometry.point - c.to_b, f, out.F_bar[c.body_b], p_bar, f_bar);
+        s.contacts.points_bar[n].geometry.point += p_bar;
+        contact_force_on_a_adj(w, theta, s, static_cast<int>(n), f_bar, theta_bar);
+    }
+}
+
+// The force of an equality on its body a, and the torque of a weld, world axes. J of its rows is that of unit
+// forces along the axes at the anchors, then of unit torques.
+template <class T>
+Force<T> equality_force(const World& w, const T* theta, const StepScratch<T>& s, const RowBlock& block) {
+    const T* lambda = s.impulses.lambda.data() + block.row;
+    const T& h = w.h(theta);
+    Force<T> f = Force<T>::zero();
+    for (int r = 0; r < block.rows; ++r)
+        (r < 3 ? f.lin[r] : f.ang[r - 3]) = lambda[r] / h;
+    return f;
+}
+template <class T>
+void equality_force_adj(const World& w, const T* theta, StepScratch<T>& s, const RowBlock& block,
+                        const Motion<T>& f_bar, T* theta_bar) {
+    const T& h = w.h(theta);
+    w.h(theta_bar) -= dot(f_bar, equality_force(w, theta, s, block)) / h;
+    for (int r = 0; r < block.rows; ++r)
+        s.impulses.lambda_bar[block.row + r] += (r < 3 ? f_bar.lin[r] : f_bar.ang[r - 3]) / h;
+}
+
+inline bool is_joined(const RowBlock& b) { return b.kind == RowKind::connect || b.kind == RowKind::weld; }
+
+// Subtracts the wrenches of equalities: f at the anchor of a, -f at that of b, and the torques of welds.
+template <class T>
+void subtract_equalities(const World& w, const T* theta, const StepScratch<T>& s, SensorScratch<T>& out) {
+    for (const RowBlock& block : s.rows.blocks) {
+        if (!is_joined(block)) continue;
+        const Equality& e = w.model.equalities[block.index];
+        const EqualityEnds<T> ends = equality_ends(w, theta, s.kinematics, block.index);
+        const Force<T> f = equality_force(w, theta, s, block), torque{f.ang, Vec3<T>::Zero()};
+        if (e.body_a >= 0) out.F[e.body_a] -= point_force(ends.a.p, f.lin) + torque;
+        if (e.body_b >= 0) out.F[e.body_b] += point_force(ends.b.p, f.lin) + torque;
+    }
+}
+template <class T>
+void subtract_equalities_adj(const World& w, const T* theta, StepScratch<T>& s, const SensorScratch<T>& out,
+                             T* theta_bar) {
+    for (const RowBlock& block : s.rows.blocks) {
+        if (!is_joined(block)) continue;
+        const Equality& e = w.model.equalities[block.index];
+        const EqualityEnds<T> ends = equality_ends(w, theta, s.kinematics, block.index);
+        const Force<T> f = equality_force(w, theta, s, block);
+        Motion<T> f_bar = Motion<T>::zero();
+        const auto end = [&](int body, const Vec3<T>& p, const T& sign) {
+            Vec3<T> p_bar = Vec3<T>::Zero();
+            if (body < 0) return p_bar;
+            const Motion<T> W_bar = sign * out.F_bar[body];
+            point_force_adj(p, f.lin, W_bar, p_bar, f_bar.lin);
+            f_bar.ang += W_bar.ang;
+            return p_bar;
+        };
+        const Vec3<T> a_bar = end(e.body_a, ends.a.p, T(-1)), b_bar = end(e.body_b, ends.b.p, T(1));
+        equality_ends_adj(w, theta, s.kinematics, block.index, ends, point_force(ends.a.p, a_bar),
+                          point_force(ends.b.p, b_bar), s.bar, theta_bar);
+        equality_force_adj(w, theta, s, block, f_bar, theta_bar);
+    }
+}
+
+// Subtracts the wrenches x U of thrusters, U = (r x d + drag d, d), as core/dynamics/thrust.hpp names them.
+template <class T> void subtract_thrusters(const SensorInputs<T>& in, SensorScratch<T>& out) {
+    for (int n = 0; n < in.w.nu(); ++n) {
+        const Actuator& a = in.w.model.actuators[n];
+        if (a.on_joint) continue;
+        const Transform<T>& X = in.k().X[a.body];
+        const Vec3<T> d = rotate(X, cast<T>(a.axis)), r = transform_point(X, cast<T>(a.position));
+        const T x = thrust_force(in.w.model, in.theta, in.s.saturations[n], in.u, n);
+        out.F[a.body] -= Force<T>{x * (r.cross(d) + T(a.drag) * d), x * d};
+    }
+}
+template <class T> void subtract_thrusters_adj(const SensorInputs<T>& in, const SensorBars<T>& bar) {
+    for (int n = 0; n < in.w.nu(); ++n) {
+        const Actuator& a = in.w.model.actuators[n];
+        if (a.on_joint) continue;
+        const Transform<T>& X = in.k().X[a.body];
+        const Vec3<T> axis = cast<T>(a.axis), position = cast<T>(a.position);
+        const Vec3<T> d = rotate(X, axis), r = transform_point(X, position);
+        const T x = thrust_force(in.w.model, in.theta, in.s.saturations[n], in.u, n), drag(a.drag);
+        const Motion<T> W_bar = T(-1) * bar.scratch.F_bar[a.body];
+        thrust_force_adj(in.w.model, in.theta, in.s.saturations[n], in.u, n,
+                         dot(W_bar, Force<T>{r.cross(d) + drag * d, d}), bar.theta, bar.u);
+        Vec3<T> unused = Vec3<T>::Zero();
+        rotate_adj(X, axis, Vec3<T>(x * (W_bar.lin + W_bar.ang.cross(r) + drag * W_bar.ang)),
+                   bar.s.bar.X[a.body], unused);
+        transform_point_adj(X, position, Vec3<T>(x * d.cross(W_bar.ang)), bar.s.bar.X[a.body], unused);
+    }
+}
+
+// F_i = I_i A_i + V_i x* I_i V_i - external wrenches on i, summed over the bodies that i carries.
+// Call after body_accelerations.
+template <class T> void joint_wrenches(const SensorInputs<T>& in, SensorScratch<T>& out) {
+    const Kinematics<T>& k = in.k();
+    for (size_t i = 0; i < out.F.size(); ++i) {
+        out.F[i] = apply(k.I[i], out.A[i]) + gyroscopic_force(k.I[i], k.V[i]);
+        if (in.s.pushed) out.F[i] -= in.s.wrenches[i];
+    }
+    subtract_contacts(in.w, in.theta, in.s, out);
+    subtract_equalities(in.w, in.theta, in.s, out);
+    subtract_thrusters(in, out);
+    for (size_t i = out.F.size(); i-- > 0;)
+        if (const int parent = in.w.model.bodies[i].parent; parent >= 0) out.F[parent] += out.F[i];
+}
+// Modifies F_bar, the covector of F.
+template <class T> void joint_wrenches_adj(const SensorInputs<T>& in, const SensorBars<T>& bar) {
+    const Kinematics<T>& k = in.k();
+    SensorScratch<T>& out = bar.scratch;
+    for (size_t i = 0; i < out.F.size(); ++i) {
+        if (const int parent = in.w.model.bodies[i].parent; parent >= 0) out.F_bar[i] += out.F_bar[parent];
+        gyroscopic_force_adj(k.I[i], k.V[i], out.F_bar[i], bar.s.bar.I[i], bar.s.bar.V[i]);
+        apply_adj(k.I[i], out.A[i], out.F_bar[i], bar.s.bar.I[i], out.A_bar[i]);
+        if (in.s.pushed) bar.s.wrenches_bar[i] -= out.F_bar[i];
+    }
+    subtract_thrusters_adj(in, bar);
+    subtract_equalities_adj(in.w, in.theta, bar.s, out, bar.theta);
+    subtract_contacts_adj(in.w, in.theta, bar.s, out, bar.theta);
+}
+
+}  // namespace costate

@@ -1,0 +1,61 @@
+// The values y of a world's sensors at a step, and their adjoint.
+//
+// Call after `step`. If no sensor reads the step, `observe` suffices; if none reads the control, u may be
+// null. The functions of the kinds (solvers/sensor_kinds.inc) have in common the arguments SensorInputs and
+// SensorBars; y is the part of the vector of outputs that belongs to the sensor.
+#pragma once
+
+#include "solvers/step/step.hpp"
+
+namespace costate {
+
+// What several sensors read, in the common frame of each tree, and its covectors.
+template <class T> struct SensorScratch {
+    std::vector<T> a;              // (nv) (v+ - v)/h
+    std::vector<Motion<T>> A;      // (bodies) spatial accelerations, less gravity
+    std::vector<Force<T>> F;       // (bodies) wrench of the parent on the body
+    std::vector<Force<T>> A_bar;   // (bodies)
+    std::vector<Motion<T>> F_bar;  // (bodies)
+    explicit SensorScratch(const World& w)
+        : a(w.nv()),
+          A(w.model.bodies.size()),
+          F(A.size()),
+          A_bar(A.size()),
+          F_bar(A.size()) {}
+};
+
+template <class T> struct SensorInputs {
+    const World& w;
+    const T *theta, *x, *u;  // (np), (nx), (nu)
+    const StepScratch<T>& s;
+    const SensorScratch<T>& scratch;
+
+    const T* v() const { return x + w.nq(); }
+    const Kinematics<T>& k() const { return s.kinematics; }
+};
+// Covectors to add to. Those of poses, impulses and contacts are the seeds of step_adj.
+template <class T> struct SensorBars {
+    StepScratch<T>& s;
+    SensorScratch<T>& scratch;
+    T *theta, *x, *u;  // (np), (2 nv), (nu)
+    T* v_next;         // (nv)
+};
+
+// y (ny) of all sensors.
+template <class T>
+void sensor_values(const World& w,
+                   const T* theta,  // (np)
+                   const T* x,      // (nx)
+                   const T* u,      // (nu)
+                   const StepScratch<T>& s, SensorScratch<T>& scratch,
+                   T* y);  // out (ny)
+// Call between clear_bars and step_adj. Adds to the scratch's covectors, and to those of the arguments.
+template <class T>
+void sensor_values_adj(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
+                       SensorScratch<T>& scratch, const T* y_bar,
+                       T* theta_bar,    // (np) +=
+                       T* x_bar,        // (ndx) +=
+                       T* u_bar,        // (nu) +=
+                       T* x_next_bar);  // (ndx) +=, of the state after the step
+
+}  // namespace costate

@@ -1,0 +1,307 @@
+// Sensors: the dot-product test of every kind through a step, and what mechanics says of their values.
+#include "solvers/pushes.hpp"
+#include "solvers/sensors/distance_sensors.hpp"
+#include "solvers/sensors/sensors.hpp"
+
+#include "collision/shapes/terrain.hpp"
+#include "tests/support/contact_stage.hpp"
+#include "tests/support/step_derivatives.hpp"
+
+using namespace costate;
+using namespace costate::test;
+
+namespace {
+
+constexpr int kinds = static_cast<int>(std::size(sensor_traits));
+
+std::vector<int> shapes_of(const World& w, int body) {
+    std::vector<int> all;
+    for (size_t n = 0; n < w.shapes.shapes.size(); ++n)
+        if (w.shapes.shapes[n].body == body) all.push_back(static_cast<int>(n));
+    return all;
+}
+
+// A sensor on each of several subjects of a world.
+void add_sensors(World& w, SensorKind kind) {
+    const Model& m = w.model;
+    const int bodies = static_cast<int>(m.bodies.size());
+    Sensor s;
+    s.name = "y" + std::to_string(w.sensors.size());
+    s.kind = kind;
+    switch (traits_of(kind).subject) {
+        case SensorSubject::scan:
+            s.rows = 2, s.columns = 3, s.spacing_x = 0.03, s.spacing_y = 0.02;
+            s.cutoff = 10;
+            [[fallthrough]];
+        case SensorSubject::frame:
+            for (size_t n = 0; n < m.sites.size(); ++n) {
+                Sensor at = s;
+                at.site = static_cast<int>(n), at.body = m.sites[n].body;
+                w.add_sensor(at);
+            }
+            for (const int body : {0, 2, bodies - 1}) {
+                s.body = body;
+                w.add_sensor(s);
+            }
+            return;
+        case SensorSubject::subtree:
+            s.bodies = {bodies - 3, bodies};
+            w.add_sensor(s);
+            s.bodies = {0, bodies};
+            w.add_sensor(s);
+            return;
+        case SensorSubject::joint:
+            for (const int body : {0, bodies - 1}) {
+                s.body = body;
+                w.add_sensor(s);
+            }
+            return;
+        case SensorSubject::axis:
+        case SensorSubject::drive:
+        case SensorSubject::actuator:
+            for (int n = 0; n < m.nu; ++n) {
+                const Actuator& a = m.actuators[n];
+                if (!a.on_joint && traits_of(kind).subject != SensorSubject::actuator) continue;
+                s.actuator = n, s.body = a.body;
+                w.add_sensor(s);
+            }
+            return;
+        case SensorSubject::bodies:
+            for (int a = 0; a < bodies; ++a)
+                for (int b = -1; b < a; ++b) {
+                    s.shapes_a = shapes_of(w, a), s.shapes_b = shapes_of(w, b);
+                    if (!s.shapes_a.empty() && !s.shapes_b.empty()) w.add_sensor(s);
+                }
+            return;
+    }
+}
+
+void add_all_sensors(World& w) {
+    for (int kind = 0; kind < kinds; ++kind)
+        add_sensors(w, static_cast<SensorKind>(kind));
+}
+
+// Every input of a step -> the sensors of one kind, or of all kinds.
+struct SensorPass : ContactStage {
+    static inline int kind = -1;  // -1: all
+    SensorScratch<double> scratch;
+    SensorScratch<D> scratch_dual;
+    std::vector<D> y;
+    std::vector<double> y_bar;
+    int inputs_without_effect = 2;  // of all sensors: erp and slop correct positions, which no sensor reads
+
+    SensorPass(Rng& g, Regime r) : ContactStage(g, r), scratch(w), scratch_dual(w) {
+        for (int i = 0; i < 3; ++i)
+            t.theta[m.site_rotation.at(0) + i] = g.normal();
+        theta = t.theta.cast<D>();
+        if (kind < 0)
+            add_all_sensors(t.world);
+        else
+            add_sensors(t.world, static_cast<SensorKind>(kind));
+        y.resize(w.ny()), y_bar.resize(w.ny());
+        const int bodies = static_cast<int>(m.bodies.size()),
+                  shapes = static_cast<int>(w.shapes.shapes.size());
+        add_configuration(in), add_velocity(in);
+        in.add_along_direction(g, [&](Inputs& all) { add_controls(all); });
+        for (const auto& slice : {m.mass, m.com, m.inertia, m.placement, m.rotation, m.axis_rotation})
+            add_parameters_along_direction(g, slice, bodies);
+        for (const auto& slice : {m.damping, m.armature, m.stiffness, m.rest})
+            add_parameters_along_direction(g, slice, m.nv);
+        for (const auto& slice : {m.actuator.gear, m.actuator.kp, m.actuator.kd})
+            add_parameters_along_direction(g, slice, m.nu);
+        for (const auto& slice : {m.gravity, w.time_step, w.compliance, w.erp, w.slop})
+            add_parameters(slice, 1);
+        for (const auto& slice : {w.shapes.size, w.shapes.position, w.shapes.rotation, w.shapes.friction,
+                                  w.shapes.restitution, w.shapes.margin})
+            add_parameters_along_direction(g, slice, shapes);
+        add_parameters(m.site_position, 1), add_parameters(m.site_rotation, 1);
+        add_springs(g);
+        out.add<double>(y, y_bar);
+        if (kind >= 0) inputs_without_effect = count_without_effect();
+    }
+    int count_without_effect() {
+        int count = 0;
+        for (int i = 0; i < inputs(); ++i) {
+            Covector only(static_cast<size_t>(inputs()));
+            only[i] = 1;
+            count += norm(forward(only)) == 0;
+        }
+        return count;
+    }
+    void run_duals() override {
+        step(w, theta.data(), x.data(), u.data(), d, x_next.data());
+        sensor_values(w, theta.data(), x.data(), u.data(), d, scratch_dual, y.data());
+    }
+    void run_adjoint() override {
+        std::vector<double> values(y.size());
+        sensor_values(w, t.theta.data(), t.x.data(), t.u.data(), s, scratch, values.data());
+        sensor_values_adj(w, t.theta.data(), t.x.data(), t.u.data(), s, scratch, y_bar.data(),
+                          theta_bar.data(), x_bar.data(), u_bar.data(), x_next_bar.data());
+        step_adj(w, t.theta.data(), t.x.data(), t.u.data(), s, x_next_bar.data(), theta_bar.data(),
+                 x_bar.data(), u_bar.data());
+    }
+};
+
+// The pose of a body, and position and rotation of a site on it -> the pose of the site.
+struct SiteFramePass : ContactStage {
+    Transform<D> pose;
+    Force<double> pose_bar = Force<double>::zero();
+    SiteFramePass(Rng& g, Regime r) : ContactStage(g, r) {
+        for (int i = 0; i < 3; ++i)
+            t.theta[m.site_rotation.at(0) + i] = g.around_zero(r);
+        theta = t.theta.cast<D>();
+        const size_t body = m.sites[0].body;
+        in.add<Transform<double>>(s.kinematics.X[body], d.kinematics.X[body], s.bar.X[body]);
+        add_parameters(m.site_position, 1), add_parameters(m.site_rotation, 1);
+        out.add<Transform<double>>(pose, pose_bar);
+    }
+    void run_duals() override { pose = site_frame(m, theta.data(), d.kinematics, 0); }
+    void run_adjoint() override {
+        const Transform<double> X = site_frame(m, t.theta.data(), s.kinematics, 0);
+        site_frame_adj(m, t.theta.data(), s.kinematics, 0, X, pose_bar, s.bar, theta_bar.data());
+    }
+};
+
+// Joint axes and wrenches on bodies -> joint forces.
+struct ApplyWrenchesPass : ContactStage {
+    static constexpr int inputs_without_effect =
+        3;  // the force on the first link, whose axis is at its origin
+    std::vector<Force<double>> W;
+    std::vector<Force<D>> W_dual;
+    std::vector<Motion<double>> W_bar;
+    VecX<D> tau;
+    VecX<double> tau_bar;
+    ApplyWrenchesPass(Rng& g, Regime r)
+        : ContactStage(g, r),
+          W(m.bodies.size()),
+          W_dual(W.size()),
+          W_bar(W.size()),
+          tau(m.nv),
+          tau_bar(m.nv) {
+        for (Force<double>& each : W)
+            each = {g.vec3(Regime::random), g.vec3(Regime::random)};
+        in.add(s.kinematics.S, d.kinematics.S, s.bar.S);
+        in.add(W, W_dual, W_bar);
+        out.add<double>(tau.data(), tau_bar.data(), m.nv);
+    }
+    void run_duals() override {
+        tau.setZero();
+        apply_wrenches(m, d.kinematics, W_dual, tau.data());
+    }
+    void run_adjoint() override { apply_wrenches_adj(m, s.kinematics, W, tau_bar.data(), s.bar, W_bar); }
+};
+
+// Knots of a push -> the wrench between the first two of three.
+struct PushWrenchesPass : StagePass {
+    static constexpr int inputs_without_effect = 6;  // those of the third knot
+    static constexpr double time = 0.17;
+    World w;
+    VecX<double> theta, theta_bar, wrenches_bar;
+    VecX<D> theta_dual, wrenches;
+    explicit PushWrenchesPass(Rng& g, Regime) : w(toy_contact_state(1).world) {
+        PushSpec push{"shove", 2, {0.1, 0.3, 0.4}, {}, {}};
+        for (int k = 0; k < 3; ++k)
+            push.force.push_back(g.vec3(Regime::random)), push.torque.push_back(g.vec3(Regime::random));
+        w.add_push(push);
+        theta = w.model.layout.nominal(), theta_bar.setZero(w.np()), theta_dual = theta.cast<D>();
+        wrenches.resize(6 * static_cast<Eigen::Index>(w.model.bodies.size()));
+        wrenches_bar.setZero(wrenches.size());
+        for (const ParameterSlice& slice : {w.pushes[0].force, w.pushes[0].torque})
+            in.add(theta.data() + slice.offset, theta_dual.data() + slice.offset,
+                   theta_bar.data() + slice.offset, 9);
+        out.add<double>(wrenches.data(), wrenches_bar.data(), static_cast<int>(wrenches.size()));
+    }
+    void run_duals() override {
+        wrenches.setZero();
+        push_wrenches(w, theta_dual.data(), time, wrenches.data());
+    }
+    void run_adjoint() override { push_wrenches_adj(w, time, wrenches_bar.data(), theta_bar.data()); }
+};
+
+// Directional derivatives of all sensors of a toy state by dual numbers against the adjoint, with an external
+// wrench on every body. Branches must agree.
+void check_toy_sensors(ToyState t, unsigned seed) {
+    CAPTURE(seed);
+    Rng g(seed);
+    World& w = t.world;
+    add_all_sensors(w);
+    const auto bodies = static_cast<Eigen::Index>(w.model.bodies.size());
+    const VecX<double> wrenches = random_vector(static_cast<int>(6 * bodies), g, Regime::random),
+                       y_bar = random_vector(w.ny(), g, Regime::random);
+    for (size_t n = 0; n < w.model.sites.size(); ++n)
+        t.theta[w.model.site_rotation.at(static_cast<int>(n))] = g.normal();
+
+    StepScratch<double> s(w);
+    SensorScratch<double> scratch(w);
+    VecX<double> next(w.nx()), y(w.ny());
+    step(w, t.theta.data(), t.x.data(), t.u.data(), s, next.data(), wrenches.data());
+    sensor_values(w, t.theta.data(), t.x.data(), t.u.data(), s, scratch, y.data());
+    StepBars bar{VecX<double>::Zero(w.np()), VecX<double>::Zero(w.ndx()), VecX<double>::Zero(w.nu())};
+    VecX<double> next_bar = VecX<double>::Zero(w.ndx()), wrenches_bar = VecX<double>::Zero(wrenches.size());
+    s.clear_bars();
+    sensor_values_adj(w, t.theta.data(), t.x.data(), t.u.data(), s, scratch, y_bar.data(), bar.theta.data(),
+                      bar.x.data(), bar.u.data(), next_bar.data());
+    step_adj(w, t.theta.data(), t.x.data(), t.u.data(), s, next_bar.data(), bar.theta.data(), bar.x.data(),
+             bar.u.data(), wrenches.data(), wrenches_bar.data());
+
+    StepScratch<D> d(w);
+    SensorScratch<D> scratch_dual(w);
+    for (int trial = 0; trial < 5; ++trial) {
+        const VecX<double> dtheta = random_vector(w.np(), g, Regime::random),
+                           dx = random_vector(w.ndx(), g, Regime::random),
+                           du = random_vector(w.nu(), g, Regime::random),
+                           dw = random_vector(static_cast<int>(6 * bodies), g, Regime::random);
+        const VecX<D> theta = lift_vector(t.theta, dtheta.data()), x = lift_state(w.model, t.x, dx.data()),
+                      u = lift_vector(t.u, du.data()), pushed = lift_vector(wrenches, dw.data());
+        VecX<D> next_dual(w.nx()), y_dual(w.ny());
+        step(w, theta.data(), x.data(), u.data(), d, next_dual.data(), pushed.data());
+        if (!same_branches(s, d)) continue;
+        sensor_values(w, theta.data(), x.data(), u.data(), d, scratch_dual, y_dual.data());
+        double forward = 0, size = 0;
+        for (Eigen::Index i = 0; i < y.size(); ++i) {
+            CHECK(y_dual[i].v == doctest::Approx(y[i]).epsilon(1e-9));
+            forward += y_dual[i].d * y_bar[i];
+            size += std::abs(y_dual[i].d * y_bar[i]);
+        }
+        const double reverse = bar.pair(dtheta, dx, du) + wrenches_bar.dot(dw);
+        CHECK(std::abs(forward - reverse) <= 1e-10 * (size + std::abs(reverse)));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("adjoint: site_frame") { check_pass<SiteFramePass>(1e-12); }
+TEST_CASE("adjoint: apply_wrenches") { check_pass<ApplyWrenchesPass>(1e-12); }
+TEST_CASE("adjoint: push_wrenches") { check_pass<PushWrenchesPass>(1e-12); }
+TEST_CASE("pushes: they act between their first and their last knot") {
+    Rng g(3);
+    PushWrenchesPass pass(g, Regime::random);
+    const auto at = [&](double time) {
+        VecX<double> wrenches = VecX<double>::Zero(pass.wrenches.size());
+        push_wrenches(pass.w, pass.theta.data(), time, wrenches.data());
+        return wrenches;
+    };
+    CHECK((at(0.0999).isZero() && at(0.4).isZero()));
+    const VecX<double> knot = pass.theta.segment(pass.w.pushes[0].force.offset + 3, 3);
+    CHECK((at(0.3).segment(12, 3) - knot).norm() < 1e-15);
+}
+
+TEST_CASE("adjoint: all sensors") {
+    SensorPass::kind = -1;
+    check_pass<SensorPass>(1e-11);
+}
+TEST_CASE("adjoint: every kind of sensor") {
+    for (SensorPass::kind = 0; SensorPass::kind < kinds; ++SensorPass::kind) {
+        CAPTURE(sensor_traits[SensorPass::kind].name);
+        check_pass<SensorPass>(1e-11);
+    }
+    SensorPass::kind = -1;
+}
+TEST_CASE("adjoint: sensors and external wrenches, with contacts") {
+    for (unsigned seed = 1; seed <= 6; ++seed)
+        check_toy_sensors(toy_contact_state(seed), seed);
+}
+TEST_CASE("adjoint: sensors and external wrenches, with equalities") {
+    for (unsigned seed = 1; seed <= 6; ++seed)
+        check_toy_sensors(toy_joint_row_state(seed), seed);
+}
