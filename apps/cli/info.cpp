@@ -69,6 +69,24 @@ void print_tree(const Scene& s) {
     print_table(rows);
 }
 
+void print_sensors(const World& w) {
+    if (w.sensors.empty()) return;
+    std::printf("\n");
+    std::vector<Row> rows{{"sensor", "type", "numbers", "unit", "on"}};
+    for (const Sensor& s : w.sensors) {
+        const SensorTraits& traits = traits_of(s.kind);
+        const Model& m = w.model;
+        const bool joint = traits.subject == SensorSubject::joint || traits.subject == SensorSubject::axis;
+        const std::string on = s.site >= 0       ? "site " + m.sites[s.site].name
+                               : s.actuator >= 0 ? "actuator " + m.actuators[s.actuator].name
+                               : joint           ? "joint " + m.bodies[s.body].joint_name
+                               : s.body >= 0     ? "body " + m.bodies[s.body].name
+                                                 : "";
+        rows.push_back({s.name, traits.name, std::to_string(s.size), traits.unit, on});
+    }
+    print_table(rows);
+}
+
 // What reading the files changed, guessed or left out.
 void print_changes(const std::vector<std::string>& warnings) {
     if (warnings.empty()) return;
@@ -104,6 +122,7 @@ int info(const Arguments& a) {
                             {"shapes", w.shapes.shapes.size()},
                             {"shape_pairs", w.shapes.pairs().size()},
                             {"sites", m.sites.size()},
+                            {"sensors", w.sensors.size()},
                             {"parameters", w.np()},
                             {"variables", variables},
                             {"steps", scene.steps},
@@ -121,6 +140,7 @@ int info(const Arguments& a) {
         m.sites.size());
     std::printf("parameters %d, variables to optimize %zu\n\n", w.np(), variables);
     print_tree(scene);
+    print_sensors(w);
     print_changes(scene.warnings);
     return done;
 }

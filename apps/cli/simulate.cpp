@@ -22,12 +22,19 @@ Format format_of(const std::string& out) {
     throw UsageError("--out takes a name ending in .csv or .json, or - for CSV on stdout, not '" + out + "'");
 }
 
-// State and controls, or the signals whose columns match the comma-separated patterns; all components of a
-// rotation are kept together.
-std::vector<Signal> signals_to_write(const World& w, const std::optional<std::string>& patterns) {
-    if (!patterns) return state_signals(w.model);
-    std::vector<Signal> all = all_signals(w), chosen;
-    std::vector<bool> wanted(all.size());
+struct Columns {
+    std::vector<Signal> signals;
+    std::vector<size_t> sensors;  // numbers of sensors
+};
+
+// State and controls, or the signals and sensors whose columns match the comma-separated patterns; all
+// components of a rotation are kept together.
+Columns columns_to_write(const World& w, const std::optional<std::string>& patterns) {
+    if (!patterns) return {state_signals(w.model), {}};
+    std::vector<Signal> all = all_signals(w);
+    const std::vector<std::string> outputs = sensor_columns(w);
+    Columns chosen;
+    std::vector<bool> wanted(all.size()), wanted_outputs(outputs.size());
     for (size_t begin = 0, end = 0; begin <= patterns->size(); begin = end + 1) {
         end = std::min(patterns->find(',', begin), patterns->size());
         const std::string pattern = patterns->substr(begin, end - begin);
@@ -35,12 +42,18 @@ std::vector<Signal> signals_to_write(const World& w, const std::optional<std::st
         for (size_t i = 0; i < all.size(); ++i)
             for (const std::string& name : all[i].names)
                 if (matches(pattern, name)) wanted[i] = found = true;
-        if (!found)
-            throw UsageError("--columns: there is no column '" + pattern + "'" +
-                             suggestion(pattern, column_names(all)));
+        for (size_t i = 0; i < outputs.size(); ++i)
+            if (matches(pattern, outputs[i])) wanted_outputs[i] = found = true;
+        if (!found) {
+            std::vector<std::string> names = column_names(all);
+            names.insert(names.end(), outputs.begin(), outputs.end());
+            throw UsageError("--columns: there is no column '" + pattern + "'" + suggestion(pattern, names));
+        }
     }
     for (size_t i = 0; i < all.size(); ++i)
-        if (wanted[i]) chosen.push_back(std::move(all[i]));
+        if (wanted[i]) chosen.signals.push_back(std::move(all[i]));
+    for (size_t i = 0; i < outputs.size(); ++i)
+        if (wanted_outputs[i]) chosen.sensors.push_back(i);
     return chosen;
 }
 
@@ -53,7 +66,7 @@ int simulate(const Arguments& a) {
     const std::optional<std::string> from = a.text("from");
     const Scene scene = from ? load_replay(*from, a.import_options()) : a.load();
     const double time_step = scene.theta[scene.world.time_step.offset];
-    const std::vector<Signal> signals = signals_to_write(scene.world, a.text("columns"));
+    const Columns columns = columns_to_write(scene.world, a.text("columns"));
 
     Simulation simulation(scene.world, scene.objective);
     // No gradient is computed: a few checkpoints suffice, from which report_divergence finds the last steps.
@@ -62,8 +75,8 @@ int simulate(const Arguments& a) {
     std::optional<TrajectoryWriter> writer;
     if (out) {
         if (!to_stdout) files.emplace();
-        writer.emplace(to_stdout ? stdout : files->open(*out), format, simulation, signals,
-                       scene.theta.data(), time_step, scene.steps, every);
+        writer.emplace(to_stdout ? stdout : files->open(*out), format, simulation, columns.signals,
+                       scene.theta.data(), time_step, scene.steps, every, columns.sensors);
     }
     double loss = 0, seconds = 0;
     SolverRecord solver;
@@ -114,7 +127,8 @@ const Command simulate_command{
      {"from", "FILE", "replay the last steps of a diverged rollout, instead of SCENE"},
      {"every", "K", "write every K-th state and the last (default 1)"},
      {"columns", "LIST",
-      "comma-separated patterns of columns, including pose(BODY).*, site(SITE).* and impulse(SHAPE); "
+      "comma-separated patterns of columns, including pose(BODY).*, site(SITE).*, impulse(SHAPE) and "
+      "sensor(SENSOR)*; "
       "default: "
       "state and controls"}},
     simulate};

@@ -27,9 +27,17 @@ void append(std::string& line, double number) {
 
 }  // namespace
 
+std::vector<std::string> sensor_columns(const World& w) {
+    std::vector<std::string> names;
+    for (const Sensor& s : w.sensors)
+        for (int k = 0; k < s.size; ++k)
+            names.push_back("sensor(" + s.name + ")" + (s.size > 1 ? "[" + std::to_string(k) + "]" : ""));
+    return names;
+}
+
 TrajectoryWriter::TrajectoryWriter(std::FILE* out, Format format, const Simulation& simulation,
                                    std::vector<Signal> signals, const double* theta, double time_step,
-                                   int steps, int every)
+                                   int steps, int every, std::vector<size_t> sensors)
     : out_(out),
       format_(format),
       simulation_(simulation),
@@ -37,8 +45,14 @@ TrajectoryWriter::TrajectoryWriter(std::FILE* out, Format format, const Simulati
       theta_(theta),
       time_step_(time_step),
       steps_(steps),
-      every_(every) {
+      every_(every),
+      sensors_(std::move(sensors)),
+      sensor_scratch_(simulation.world()),
+      y_(static_cast<size_t>(simulation.world().ny())) {
     std::vector<std::string> columns = column_names(signals_);
+    const std::vector<std::string> outputs = sensor_columns(simulation.world());
+    for (const size_t i : sensors_)
+        columns.push_back(outputs[i]);
     row_.resize(columns.size());
     columns.insert(columns.begin(), "time");
     if (format_ == Format::json) {
@@ -66,6 +80,10 @@ void TrajectoryWriter::operator()(int t, const double* x, const double* u) {
         }
         value += c.width();
     }
+    if (t < steps_ && !sensors_.empty())
+        sensor_values(simulation_.world(), theta_, x, u, simulation_.scratch(), sensor_scratch_, y_.data());
+    for (const size_t i : sensors_)
+        *value++ = y_[i];
     if (t % every_ != 0 && t != steps_) return;
     line_.clear();
     if (format_ == Format::json) line_ += rows_ > 0 ? ",\n    [" : "\n    [";

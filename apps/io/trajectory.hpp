@@ -3,7 +3,8 @@
 // Columns: time in s, then signals of adjoint/objective/signal.hpp. By default these are the coordinates of
 // every joint, then their velocities, then the controls. A row holds the state at its time, and controls and
 // impulses of the step that starts there; the last row repeats the controls and impulses of the row before
-// it.
+// it. Numbers of sensors follow the signals: sensor(<sensor>), or sensor(<sensor>)[0], [1], ..., where it has
+// several; they belong to the step, too.
 #pragma once
 
 #include <cstdio>
@@ -11,17 +12,22 @@
 #include <vector>
 
 #include "adjoint/rollout/simulation.hpp"
+#include "solvers/sensors/sensors.hpp"
 
 namespace costate {
+
+// The columns of all sensors, in the order of their numbers.
+std::vector<std::string> sensor_columns(const World& w);
 
 class TrajectoryWriter {
 public:
     enum class Format { csv, json };
 
     // Writes rows for every `every`-th of `steps` steps and for the last state. `simulation` is that of the
-    // rollout.
+    // rollout. sensors: indices of numbers of sensors.
     TrajectoryWriter(std::FILE* out, Format format, const Simulation& simulation, std::vector<Signal> signals,
-                     const double* theta, double time_step, int steps, int every = 1);
+                     const double* theta, double time_step, int steps, int every = 1,
+                     std::vector<size_t> sensors = {});
 
     // Visitor of a rollout: step, state (q, v), and controls (nullptr after the last step).
     void operator()(int t, const double* x, const double* u);
@@ -38,6 +44,9 @@ private:
     double time_step_;
     int steps_, every_, rows_ = 0;
     std::vector<double> row_;  // one value per column
+    std::vector<size_t> sensors_;
+    SensorScratch<double> sensor_scratch_;
+    std::vector<double> y_;  // (ny)
     std::string line_;
 };
 

@@ -216,6 +216,25 @@ class Commands(Cli):
             self.assertEqual(row[-2:], ["0", "0.1"])
         self.refuse("simulate", "boat.json", "--out", "b.csv", "--columns", "site(m/bw).x", because=r'm/bw.*"site\(m/bow\)')
 
+    def test_sensors(self):
+        scene = json.loads(changed(["sensors"], [{"name": "height", "type": "height_scan", "body": "m", "size": [1, 1],
+                                                  "spacing": [1, 1]},
+                                                 {"name": "speed", "type": "frame_linear_velocity", "body": "m"}]))
+        scene["pushes"] = [{"name": "shove", "body": "m", "times": [0, 10], "force": [1, 0, 0]}]
+        (self.folder / "boat.json").write_text(json.dumps(scene))
+        self.assertEqual(self.report("info", "boat.json")["sensors"], 2)
+        self.assertRegex(self.run_costate("info", "boat.json"), r"speed +frame_linear_velocity +3 +m/s +body m")
+        self.run_costate("simulate", "boat.json", "--out", "a.csv", "--columns", "d(*).x,sensor(speed)*")
+        header, *rows = csv.reader((self.folder / "a.csv").read_text().splitlines())
+        self.assertEqual(header[2:], ["sensor(speed)[0]", "sensor(speed)[1]", "sensor(speed)[2]"])
+        for row in rows[:-1]:
+            self.assertEqual(row[1], row[2])
+        self.assertGreater(float(rows[-1][1]), float(rows[0][1]))  # the push
+        self.refuse("simulate", "boat.json", "--out", "b.csv", "--columns", "sensor(sped)*", because=r"sensor\(speed\)")
+        scene["sensors"][0]["type"] = "hight_scan"
+        (self.folder / "boat.json").write_text(json.dumps(scene))
+        self.refuse("info", "boat.json", because="/sensors/0/type.*height_scan")
+
     def test_columns(self):
         text = self.run_costate("simulate", "box_slide", "--steps", 4, "--columns", "impulse(box),pose(b*).z,pose(*).qw", "--out", "-")
         header, *rows = csv.reader(text.splitlines())

@@ -8,6 +8,7 @@ import unittest
 import numpy
 
 from costate import gym
+from costate.gym.sb3 import make_sb3
 
 STEP = 1e-6
 
@@ -420,3 +421,34 @@ class GymnasiumTest(unittest.TestCase):
             print("registered")"""
         out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         self.assertEqual(out.stdout, "registered\n", out.stderr)
+
+
+class SB3Test(unittest.TestCase):
+    """The rules of Stable-Baselines3's VecEnv, as its documentation states them."""
+
+    def test_steps_and_resets(self):
+        n = 3
+        env, plain = make_sb3("hopper", n), gym.make_vec("hopper", n, dtype="float32")
+        self.assertEqual((env.num_envs, env.observation_space.shape, env.action_space.shape), (n, plain.single_observation_space.shape, (3,)))
+        self.assertEqual(env.seed(5), [5, 6, 7])
+        first, (wanted, _) = env.reset(), plain.reset(seed=5)
+        numpy.testing.assert_array_equal(first, wanted)
+        ends = 0
+        for t in range(300):
+            actions = numpy.random.default_rng(t).uniform(-1, 1, (n, 3)).astype(numpy.float32)
+            got, want = env.step(actions), plain.step(actions)
+            numpy.testing.assert_array_equal(got[0], want[0])
+            self.assertTrue(got[1].dtype == numpy.float32 and got[2].dtype == bool and len(got[3]) == n)
+            numpy.testing.assert_array_equal(got[2], want[2] | want[3])
+            for i in range(n):
+                self.assertEqual("terminal_observation" in got[3][i], bool(got[2][i]))
+                if got[2][i]:
+                    ends += 1
+                    numpy.testing.assert_array_equal(got[3][i]["terminal_observation"], want[4]["final_obs"][i])
+                    self.assertEqual(got[3][i]["TimeLimit.truncated"], bool(want[3][i] and not want[2][i]))
+        self.assertGreater(ends, 0)
+        self.assertEqual(env.get_attr("num_envs", [0, 2]), [n, n])
+        self.assertEqual(env.env_is_wrapped(object), [False] * n)
+        with self.assertRaisesRegex(ValueError, "the same attributes"):
+            env.set_attr("render_mode", None, 0)
+        env.close()
