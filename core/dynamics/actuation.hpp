@@ -8,6 +8,7 @@
 #pragma once
 
 #include "core/dynamics/kinematics.hpp"
+#include "core/dynamics/tendon.hpp"
 
 namespace costate {
 
@@ -26,12 +27,52 @@ inline int end_of(const ParameterInterval& limits, Side side) {
 // The active piece of an actuator's piecewise characteristic.
 struct Saturation {
     Side control = Side::within, force = Side::within;
-    bool implicit = true;  // b_2 <= 0; matters only if the force is within its limits
+    // b_2 <= 0 and not on a tendon, whose velocity couples joints; matters only if the force is within its
+    // limits
+    bool implicit = true;
 };
 
 template <class T>
 const T& clamped_control(const Actuator& a, const T* theta, const Saturation& s, const T& ctrl) {
     return s.control == Side::within ? ctrl : theta[end_of(a.control, s.control)];
+}
+
+// Coordinate, velocity and force of what an actuator drives, before the gear: a joint or a tendon.
+template <class T> T driven_coordinate(const Model& m, const T* theta, const Actuator& a, const T* q) {
+    return a.tendon < 0 ? q[a.q] : tendon_length(m.tendons[a.tendon], theta, q);
+}
+template <class T>
+void driven_coordinate_adj(const Model& m, const T* theta, const Actuator& a, const T* q, const T& bar,
+                           T* theta_bar, T* q_bar) {
+    if (a.tendon < 0)
+        q_bar[a.v] += bar;
+    else
+        tendon_length_adj(m.tendons[a.tendon], theta, q, bar, theta_bar, q_bar);
+}
+template <class T> T driven_velocity(const Model& m, const T* theta, const Actuator& a, const T* v) {
+    return a.tendon < 0 ? v[a.v] : tendon_velocity(m.tendons[a.tendon], theta, v);
+}
+template <class T>
+void driven_velocity_adj(const Model& m, const T* theta, const Actuator& a, const T* v, const T& bar,
+                         T* theta_bar, T* v_bar) {
+    if (a.tendon < 0)
+        v_bar[a.v] += bar;
+    else
+        tendon_velocity_adj(m.tendons[a.tendon], theta, v, bar, theta_bar, v_bar);
+}
+template <class T> void drive(const Model& m, const T* theta, const Actuator& a, const T& force, T* tau) {
+    if (a.tendon < 0)
+        tau[a.v] += force;
+    else
+        pull_tendon(m.tendons[a.tendon], theta, force, tau);
+}
+template <class T>
+void drive_adj(const Model& m, const T* theta, const Actuator& a, const T& force, const T* tau_bar,
+               T* theta_bar, T& force_bar) {
+    if (a.tendon < 0)
+        force_bar += tau_bar[a.v];
+    else
+        pull_tendon_adj(m.tendons[a.tendon], theta, force, tau_bar, theta_bar, force_bar);
 }
 
 template <class T>
@@ -41,14 +82,15 @@ Saturation saturation(const Model& m, const T* theta, const T* q, const T* v, co
     const T& gear = theta[m.actuator.gear.at(n)];
     Saturation s;
     s.control = side_of(value_of(ctrl[n]), a.control, theta);
-    const T f = law.gain * clamped_control(a, theta, s, ctrl[n]) + law.b0 + law.b1 * gear * q[a.q] +
-                law.b2 * gear * v[a.v];
+    const T f = law.gain * clamped_control(a, theta, s, ctrl[n]) + law.b0 +
+                law.b1 * gear * driven_coordinate(m, theta, a, q) +
+                law.b2 * gear * driven_velocity(m, theta, a, v);
     s.force = side_of(value_of(f), a.force, theta);
-    s.implicit = s.force != Side::within || value_of(law.b2) <= 0;
+    s.implicit = s.force != Side::within || (value_of(law.b2) <= 0 && a.tendon < 0);
     return s;
 }
 
-// Adds one actuator to tau and B of its dof.
+// Adds one actuator to tau and B of its dofs.
 template <class T>
 void actuator_force(const Model& m, const T* theta, const T* q, const T* v, const T* ctrl,
                     const Saturation& s, int n, T* tau, T* B) {
@@ -56,11 +98,13 @@ void actuator_force(const Model& m, const T* theta, const T* q, const T* v, cons
     const ActuatorLaw<T> law = actuator_law(a.type, m.actuator, theta, n);
     const T& gear = theta[m.actuator.gear.at(n)];
     if (s.force != Side::within) {
-        tau[a.v] += gear * theta[end_of(a.force, s.force)];
+        drive<T>(m, theta, a, gear * theta[end_of(a.force, s.force)], tau);
         return;
     }
-    const T f = law.gain * clamped_control(a, theta, s, ctrl[n]) + law.b0 + law.b1 * gear * q[a.q];
-    tau[a.v] += gear * (s.implicit ? f : T(f + law.b2 * gear * v[a.v]));
+    const T f = law.gain * clamped_control(a, theta, s, ctrl[n]) + law.b0 +
+                law.b1 * gear * driven_coordinate(m, theta, a, q);
+    drive<T>(m, theta, a, gear * (s.implicit ? f : T(f + law.b2 * gear * driven_velocity(m, theta, a, v))),
+             tau);
     if (s.implicit) B[a.v] -= law.b2 * gear * gear;
 }
 template <class T>
@@ -69,18 +113,22 @@ void actuator_force_adj(const Model& m, const T* theta, const T* q, const T* v, 
                         T* v_bar, T* ctrl_bar) {
     const Actuator& a = m.actuators[n];
     const ActuatorLaw<T> law = actuator_law(a.type, m.actuator, theta, n);
-    const T &gear = theta[m.actuator.gear.at(n)], &t = tau_bar[a.v];
-    T& gear_bar = theta_bar[m.actuator.gear.at(n)];
+    const T& gear = theta[m.actuator.gear.at(n)];
+    T &gear_bar = theta_bar[m.actuator.gear.at(n)], t(0);
     if (s.force != Side::within) {
+        drive_adj<T>(m, theta, a, gear * theta[end_of(a.force, s.force)], tau_bar, theta_bar, t);
         gear_bar += t * theta[end_of(a.force, s.force)];
         theta_bar[end_of(a.force, s.force)] += t * gear;
         return;
     }
-    const T control = clamped_control(a, theta, s, ctrl[n]), length = gear * q[a.q], speed = gear * v[a.v],
-            f_bar = gear * t;
+    const T control = clamped_control(a, theta, s, ctrl[n]), coordinate = driven_coordinate(m, theta, a, q),
+            length = gear * coordinate, speed = gear * driven_velocity(m, theta, a, v),
+            f = law.gain * control + law.b0 + law.b1 * length;
+    drive_adj<T>(m, theta, a, gear * (s.implicit ? f : T(f + law.b2 * speed)), tau_bar, theta_bar, t);
+    const T f_bar = gear * t;
     ActuatorLaw<T> bar{f_bar * control, f_bar, f_bar * length, T(0)};
-    gear_bar += t * (law.gain * control + law.b0 + law.b1 * length) + f_bar * law.b1 * q[a.q];
-    q_bar[a.v] += f_bar * law.b1 * gear;
+    gear_bar += t * f + f_bar * law.b1 * coordinate;
+    driven_coordinate_adj<T>(m, theta, a, q, f_bar * law.b1 * gear, theta_bar, q_bar);
     (s.control == Side::within ? ctrl_bar[n] : theta_bar[end_of(a.control, s.control)]) += f_bar * law.gain;
     if (s.implicit) {
         bar.b2 = -B_bar[a.v] * gear * gear;
@@ -88,7 +136,7 @@ void actuator_force_adj(const Model& m, const T* theta, const T* q, const T* v, 
     } else {
         bar.b2 = f_bar * speed;
         gear_bar += T(2) * t * law.b2 * speed;
-        v_bar[a.v] += f_bar * law.b2 * gear;
+        driven_velocity_adj<T>(m, theta, a, v, f_bar * law.b2 * gear, theta_bar, v_bar);
     }
     actuator_law_adj(a.type, m.actuator, theta, n, bar, theta_bar);
 }
@@ -108,6 +156,8 @@ void actuation(const Model& m, const T* theta,
     }
     for (const Body& b : m.bodies)
         if (b.nv == 1) tau[b.v0] = theta[m.stiffness.at(b.v0)] * (theta[m.rest.at(b.v0)] - q[b.q0]);
+    for (size_t i = 0; i < m.tendons.size(); ++i)
+        tendon_spring(m, theta, q, static_cast<int>(i), tau);
     for (int n = 0; n < m.nu; ++n) {
         saturations[n] = saturation(m, theta, q, v, ctrl, n);
         if (m.actuators[n].on_joint) actuator_force(m, theta, q, v, ctrl, saturations[n], n, tau, B);
@@ -122,6 +172,8 @@ void actuation_adj(const Model& m, const T* theta, const T* q, const T* v, const
         if (m.actuators[n].on_joint)
             actuator_force_adj(m, theta, q, v, ctrl, saturations[n], n, tau_bar, B_bar, theta_bar, q_bar,
                                v_bar, ctrl_bar);
+    for (size_t i = 0; i < m.tendons.size(); ++i)
+        tendon_spring_adj(m, theta, q, static_cast<int>(i), tau_bar, theta_bar, q_bar);
     for (const Body& b : m.bodies) {
         if (b.nv != 1) continue;
         const int j = b.v0;

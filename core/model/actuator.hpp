@@ -9,6 +9,7 @@
 //   velocity  f = kd (ctrl - l')              ctrl in rad/s or m/s
 //   general   gain and bias as given          (MuJoCo's general actuator in its affine form)
 //   dc_motor  f = stall_torque (ctrl - l' / no_load_speed)    ctrl is the fraction of the rated voltage
+// An actuator on a fixed tendon has the tendon's length in place of q (core/dynamics/tendon.hpp).
 // A thruster instead applies a force f = ctrl, N, at a point of its body along an axis
 // (core/dynamics/thrust.hpp).
 #pragma once
@@ -38,8 +39,10 @@ struct ActuatorSpec {
     double force_lower = -unlimited, force_upper = unlimited;
     // of a thruster, in its body: unit vector of the force; point of application, m
     Vec3<double> axis = Vec3<double>::UnitZ(), position = Vec3<double>::Zero();
-    // of a thruster: moment about the axis per unit of force, m
+    // of a thruster: moment about the axis per unit of force, m; further moment per unit of force, m
     double drag = 0;
+    Vec3<double> moment = Vec3<double>::Zero();
+    int tendon = -1;  // handle of the tendon that it drives instead of a joint
 };
 
 struct Actuator {
@@ -51,7 +54,8 @@ struct Actuator {
     ParameterInterval control, force;
     // of a thruster
     Vec3<double> axis = Vec3<double>::UnitZ(), position = Vec3<double>::Zero();
-    double drag = 0;
+    Vec3<double> moment = Vec3<double>::Zero();  // per unit of force, m, in its body
+    int tendon = -1;                             // index of the tendon that it drives instead of a joint
 };
 
 // The parameters of all actuators, one slice per quantity. Every actuator has an entry in every slice;

@@ -145,6 +145,11 @@ int ModelBuilder::add_site(SiteSpec spec) {
     return static_cast<int>(sites_.size()) - 1;
 }
 
+int ModelBuilder::add_tendon(TendonSpec spec) {
+    tendons_.push_back(std::move(spec));
+    return static_cast<int>(tendons_.size()) - 1;
+}
+
 int ModelBuilder::add_actuator(ActuatorSpec spec) {
     assert(spec.body >= 0);
     assert(!actuator_kind(spec.type).on_joint || joint_nv(bodies_[spec.body].joint) == 1);
@@ -230,7 +235,8 @@ Model ModelBuilder::build() const {
                                {},
                                s.axis,
                                s.position,
-                               s.drag});
+                               s.drag * s.axis + s.moment,
+                               s.tendon});
         names.push_back(s.name);
         gear.push_back(s.gear);
     }
@@ -250,6 +256,29 @@ Model ModelBuilder::build() const {
         m.actuators[n].force =
             m.layout.add_interval("actuators", s.name, "force_limits", s.force_lower, s.force_upper);
     }
+
+    std::vector<double> tendon_stiffness, tendon_rest;
+    names.clear();
+    for (const TendonSpec& s : tendons_) {
+        Tendon& tendon = m.tendons.emplace_back();
+        tendon.name = s.name;
+        std::vector<double> coefficients;
+        for (const auto& [handle, coefficient] : s.joints) {
+            const Body& b = m.bodies[index[handle]];
+            assert(b.nv == 1);
+            tendon.joints.push_back({b.q0, b.v0});
+            coefficients.push_back(coefficient);
+        }
+        tendon.coefficients = m.layout
+                                  .add("tendons", {s.name}, "coefficients",
+                                       static_cast<int>(coefficients.size()), Range::any, coefficients)
+                                  .offset;
+        names.push_back(s.name);
+        tendon_stiffness.push_back(s.stiffness);
+        tendon_rest.push_back(s.rest);
+    }
+    m.tendon_stiffness = m.layout.add("tendons", names, "stiffness", 1, Range::nonnegative, tendon_stiffness);
+    m.tendon_rest = m.layout.add("tendons", names, "rest", 1, Range::any, tendon_rest);
 
     std::vector<double> anchor_a, anchor_b, coupling;
     names.clear();

@@ -66,6 +66,16 @@ struct Equality {
     int q_a = 0, v_a = 0, q_b = 0, v_b = 0;  // of a coupling: entries of the two one-dof joints
 };
 
+// A fixed tendon (core/dynamics/tendon.hpp): the joints with an axis that it runs over.
+struct TendonJoint {
+    int q = 0, v = 0;
+};
+struct Tendon {
+    std::string name;
+    std::vector<TendonJoint> joints;
+    int coefficients = 0;  // index in theta of c_0, c_1, ...
+};
+
 // A named frame on a body, for objectives, queries and sensors. Its axes in the body are R_BS exp(rotation);
 // its position and this rotation vector are parameters.
 struct Site {
@@ -82,6 +92,7 @@ struct Model {
     std::vector<JointLimit> limits;
     std::vector<int> dry_dofs;  // dofs with dry friction
     std::vector<Equality> equalities;
+    std::vector<Tendon> tendons;
     std::vector<Site> sites;
     int nq = 0, nv = 0, nu = 0;
     int mass_matrix_size = 0;  // entries of the mass matrix on its sparsity pattern
@@ -103,8 +114,9 @@ struct Model {
     ParameterSlice limit_stiffness, limit_damping;  // per compliant limit: N m/rad or N/m; N m s/rad or N s/m
     // if soft: per limit, per dof with dry friction, per equality
     SoftnessSlices limit_softness, dry_softness, equality_softness;
-    ParameterSlice site_position, site_rotation;  // per site: m in its body; rad in its axes
-    ParameterSlice gravity;                       // m/s^2, world axes
+    ParameterSlice tendon_stiffness, tendon_rest;  // per tendon: N/m and m, or N m/rad and rad
+    ParameterSlice site_position, site_rotation;   // per site: m in its body; rad in its axes
+    ParameterSlice gravity;                        // m/s^2, world axes
 
     // true if a step may have constraint rows even without contacts
     bool has_joint_rows() const { return !limits.empty() || !dry_dofs.empty() || !equalities.empty(); }
@@ -146,6 +158,12 @@ struct EqualitySpec {
     Softness softness;             // used if the model is soft
 };
 
+struct TendonSpec {
+    std::string name;
+    std::vector<std::pair<int, double>> joints;  // handle of the body that the joint carries; coefficient
+    double stiffness = 0, rest = 0;
+};
+
 struct SiteSpec {
     std::string name;
     int body = -1;  // handle
@@ -161,6 +179,7 @@ public:
     int add_actuator(ActuatorSpec spec);
     int add_equality(EqualitySpec spec);
     int add_site(SiteSpec spec);
+    int add_tendon(TendonSpec spec);  // returns the handle for actuators
     void set_gravity(const Vec3<double>& g) { gravity_ = g; }
     void set_soft(bool soft) { soft_ = soft; }
     Model build() const;
@@ -171,6 +190,7 @@ private:
     std::vector<BodySpec> bodies_;
     std::vector<ActuatorSpec> actuators_;
     std::vector<EqualitySpec> equalities_;
+    std::vector<TendonSpec> tendons_;
     std::vector<SiteSpec> sites_;
     Vec3<double> gravity_{0, 0, -9.81};
     bool soft_ = false;

@@ -22,7 +22,9 @@ double neutral_control(const Model& model, int actuator, const VecX<double>& x0,
     const Actuator& a = model.actuators[actuator];
     if (const auto& given = start[actuator]) return *given;
     const bool holds_position = actuator_kind(a.type).control == ControlMeaning::position;
-    return holds_position ? model.layout.nominal()[model.actuator.gear.at(actuator)] * x0[a.q] : 0;
+    if (!holds_position) return 0;
+    const VecX<double> theta = model.layout.nominal();
+    return theta[model.actuator.gear.at(actuator)] * driven_coordinate(model, theta.data(), a, x0.data());
 }
 
 Channel read_schedule(const Node& schedule) {

@@ -38,7 +38,7 @@ MassProperties<double> read_mass(const Node& body) {
 // The names of a model under construction, and the node from which each body was read.
 struct ModelNames {
     NameTable bodies{"body"}, joints{"joint"}, shapes{"shape"}, actuators{"actuator"}, equalities{"equality"},
-        sites{"site"};
+        tendons{"tendon"}, sites{"site"};
     std::vector<Node> nodes;
 };
 
@@ -137,10 +137,16 @@ ActuatorSpec read_actuator(const Node& node, const ModelInput& model, ModelNames
     const ActuatorKind& kind = actuator_kind(a.type);
     const std::string because = "the actuator is of type " + node["type"].text();
     if (kind.on_joint)
-        node.forbid({"body", "axis", "position", "drag"}, because);
+        node.forbid({"body", "axis", "position", "drag", "moment"}, because);
     else
-        node.forbid({"joint"}, because);
-    a.body = kind.on_joint ? names.joints.index(node["joint"]) : names.bodies.index(node["body"]);
+        node.forbid({"joint", "tendon"}, because);
+    if (const auto tendon = node.find("tendon")) {
+        node.forbid({"joint"}, "the actuator drives a tendon");
+        a.tendon = names.tendons.index(*tendon);
+        a.body = model.tendons[a.tendon].joints[0].first;
+    } else {
+        a.body = kind.on_joint ? names.joints.index(node["joint"]) : names.bodies.index(node["body"]);
+    }
     const BodySpec& body = model.bodies[a.body];
     if (kind.on_joint && joint_nv(body.joint) != 1)
         node["joint"].fail(
@@ -149,9 +155,14 @@ ActuatorSpec read_actuator(const Node& node, const ModelInput& model, ModelNames
     if (!kind.on_joint && moving_body(model.bodies, a.body) < 0)
         node["body"].fail("a thruster needs a body that moves, but this body is fixed", "name another body");
     const auto name = node.find("name");
-    a.name = name ? read_name(*name) : kind.on_joint ? body.joint_name : body.name;
+    a.name = name            ? read_name(*name)
+             : a.tendon >= 0 ? model.tendons[a.tendon].name
+             : kind.on_joint ? body.joint_name
+                             : body.name;
     names.actuators.add(node, a.name);
     if (!kind.on_joint) {
+        a.moment = node.vec3_or("moment", Vec3<double>::Zero());
+        if (node.has("moment") && !node.has("axis")) a.axis.setZero();  // a moment alone
         if (const auto axis = node.find("axis")) a.axis = read_direction(*axis);
         a.position = node.vec3_or("position", Vec3<double>::Zero());
         a.drag = node.number_or("drag", 0);
@@ -163,6 +174,24 @@ ActuatorSpec read_actuator(const Node& node, const ModelInput& model, ModelNames
     if (const auto limits = node.find("force_limits"))
         std::tie(a.force_lower, a.force_upper) = read_range(*limits);
     return a;
+}
+
+TendonSpec read_tendon(const Node& node, const ModelInput& model, ModelNames& names) {
+    node.expect_keys("tendon");
+    TendonSpec t;
+    t.name = read_name(node["name"]);
+    names.tendons.add(node, t.name);
+    for (const Node& joint : node["joints"].items()) {
+        joint.expect_keys("tendon_joint");
+        const int body = names.joints.index(joint["joint"]);
+        if (joint_nv(model.bodies[body].joint) != 1)
+            joint["joint"].fail("has no axis, so a tendon cannot run over it", "name a joint with an axis");
+        t.joints.emplace_back(body, joint["coefficient"].number());
+    }
+    if (t.joints.empty()) node["joints"].fail("is empty", "name at least one joint and its coefficient");
+    t.stiffness = node.nonnegative_or("stiffness", 0);
+    t.rest = node.number_or("rest", 0);
+    return t;
 }
 
 SensorSubjects subjects_of(const ModelInput& model) {
@@ -225,6 +254,9 @@ ModelInput read_model(const Node& node) {
         read_body(body, model, names);
     check_masses(names.nodes, model.bodies);
     model.one_body = bodies.size() == 1;
+    if (const auto tendons = node.find("tendons"))
+        for (const Node& tendon : tendons->items())
+            model.tendons.push_back(read_tendon(tendon, model, names));
     if (const auto actuators = node.find("actuators"))
         for (const Node& actuator : actuators->items())
             model.actuators.push_back(read_actuator(actuator, model, names));

@@ -14,7 +14,8 @@ namespace costate {
 struct ModelInput {
     // parents first; the placement of a free body is its start
     std::vector<BodySpec> bodies;
-    std::vector<ActuatorSpec> actuators;  // `body` indexes bodies
+    std::vector<TendonSpec> tendons;      // their joints index bodies
+    std::vector<ActuatorSpec> actuators;  // `body` indexes bodies, `tendon` tendons
     // of `bodies`; "world" is the model's own frame
     std::vector<EqualityInput> equalities;
     std::vector<ShapeSpec> shapes;                              // `body` indexes bodies

@@ -31,7 +31,7 @@ struct Assembly {
     std::vector<std::string> warnings;  // of imported models
     size_t mass_matrix = 0;             // nonzeros of its sparsity pattern
     NameTable bodies{"body"}, joints{"joint"}, actuators{"actuator"}, shape_names{"shape"},
-        equality_names{"equality"}, sites{"site"}, sensor_names{"sensor"};
+        equality_names{"equality"}, tendons{"tendon"}, sites{"site"}, sensor_names{"sensor"};
 };
 
 Settings read_settings(const Node& scene, const ImportOptions& options) {
@@ -286,8 +286,17 @@ void add_copy(const Node& where, const ModelInput& model, const std::string& own
         }
         handles.push_back(a.builder.add_body(spec));
     }
+    std::vector<int> tendons;
+    for (TendonSpec spec : model.tendons) {
+        spec.name = full(spec.name);
+        for (auto& [body, coefficient] : spec.joints)
+            body = handles[body];
+        a.tendons.add(where, spec.name);
+        tendons.push_back(a.builder.add_tendon(spec));
+    }
     for (ActuatorSpec spec : model.actuators) {
         spec.name = full(spec.name);
+        if (spec.tendon >= 0) spec.tendon = tendons[spec.tendon];
         spec.body = handles[spec.body];
         a.actuators.add(where, spec.name);
         a.builder.add_actuator(spec);

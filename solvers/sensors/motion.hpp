@@ -150,15 +150,13 @@ void subtract_equalities_adj(const World& w, const T* theta, StepScratch<T>& s, 
     }
 }
 
-// Subtracts the wrenches x U of thrusters, U = (r x d + drag d, d), as core/dynamics/thrust.hpp names them.
+// Subtracts the wrenches of thrusters.
 template <class T> void subtract_thrusters(const SensorInputs<T>& in, SensorScratch<T>& out) {
     for (int n = 0; n < in.w.nu(); ++n) {
         const Actuator& a = in.w.model.actuators[n];
         if (a.on_joint) continue;
-        const Transform<T>& X = in.k().X[a.body];
-        const Vec3<T> d = rotate(X, cast<T>(a.axis)), r = transform_point(X, cast<T>(a.position));
         const T x = thrust_force(in.w.model, in.theta, in.s.saturations[n], in.u, n);
-        out.F[a.body] -= Force<T>{x * (r.cross(d) + T(a.drag) * d), x * d};
+        out.F[a.body] -= x * unit_thrust(a, in.k().X[a.body]);
     }
 }
 template <class T> void subtract_thrusters_adj(const SensorInputs<T>& in, const SensorBars<T>& bar) {
@@ -166,16 +164,11 @@ template <class T> void subtract_thrusters_adj(const SensorInputs<T>& in, const 
         const Actuator& a = in.w.model.actuators[n];
         if (a.on_joint) continue;
         const Transform<T>& X = in.k().X[a.body];
-        const Vec3<T> axis = cast<T>(a.axis), position = cast<T>(a.position);
-        const Vec3<T> d = rotate(X, axis), r = transform_point(X, position);
-        const T x = thrust_force(in.w.model, in.theta, in.s.saturations[n], in.u, n), drag(a.drag);
+        const T x = thrust_force(in.w.model, in.theta, in.s.saturations[n], in.u, n);
         const Motion<T> W_bar = T(-1) * bar.scratch.F_bar[a.body];
-        thrust_force_adj(in.w.model, in.theta, in.s.saturations[n], in.u, n,
-                         dot(W_bar, Force<T>{r.cross(d) + drag * d, d}), bar.theta, bar.u);
-        Vec3<T> unused = Vec3<T>::Zero();
-        rotate_adj(X, axis, Vec3<T>(x * (W_bar.lin + W_bar.ang.cross(r) + drag * W_bar.ang)),
-                   bar.s.bar.X[a.body], unused);
-        transform_point_adj(X, position, Vec3<T>(x * d.cross(W_bar.ang)), bar.s.bar.X[a.body], unused);
+        thrust_force_adj(in.w.model, in.theta, in.s.saturations[n], in.u, n, dot(W_bar, unit_thrust(a, X)),
+                         bar.theta, bar.u);
+        unit_thrust_adj<T>(a, X, x * W_bar, bar.s.bar.X[a.body]);
     }
 }
 

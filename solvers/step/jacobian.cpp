@@ -87,6 +87,19 @@ void gyroscopic_columns(const World& w, const double* theta, const double* v, St
     });
 }
 
+// visit(dof, coefficient) for the joints of a tendon, and for those that an actuator drives.
+template <class Visit> void for_each_joint(const Tendon& tendon, const double* theta, const Visit& visit) {
+    for (size_t i = 0; i < tendon.joints.size(); ++i)
+        visit(tendon.joints[i].v, theta[tendon.coefficients + static_cast<int>(i)]);
+}
+template <class Visit>
+void for_each_driven(const Model& m, const double* theta, const Actuator& a, const Visit& visit) {
+    if (a.tendon < 0)
+        visit(a.v, 1.0);
+    else
+        for_each_joint(m.tendons[a.tendon], theta, visit);
+}
+
 // -dr of the joint forces and of inverse dynamics at (v+ - v)/h, by q, v and u. The term M dv is left out:
 // M^-1 makes it the identity.
 void dynamics_columns(const World& w, const double* theta, const double* x, StepScratch<double>& s,
@@ -123,10 +136,20 @@ void dynamics_columns(const World& w, const double* theta, const double* x, Step
         if (at.force != Side::within) continue;
         const ActuatorLaw<double> law = actuator_law(a.type, m.actuator, theta, n);
         const double gear = theta[m.actuator.gear.at(n)];
-        J.response(a.v, a.v) += h * gear * gear * law.b1;
-        if (!at.implicit) J.response(a.v, nv + a.v) += h * gear * gear * law.b2;
-        if (at.control == Side::within) J.response(a.v, 2 * nv + n) += h * gear * law.gain;
+        for_each_driven(m, theta, a, [&](int i, double c_i) {
+            for_each_driven(m, theta, a, [&](int j, double c_j) {
+                J.response(i, j) += h * gear * gear * law.b1 * c_i * c_j;
+                if (!at.implicit) J.response(i, nv + j) += h * gear * gear * law.b2 * c_i * c_j;
+            });
+            if (at.control == Side::within) J.response(i, 2 * nv + n) += h * gear * law.gain * c_i;
+        });
     }
+    for (size_t n = 0; n < m.tendons.size(); ++n)
+        for_each_joint(m.tendons[n], theta, [&](int i, double c_i) {
+            for_each_joint(m.tendons[n], theta, [&](int j, double c_j) {
+                J.response(i, j) -= h * theta[m.tendon_stiffness.at(static_cast<int>(n))] * c_i * c_j;
+            });
+        });
 }
 
 // Velocities for the derivatives of contacts.

@@ -3,14 +3,15 @@
 #include <algorithm>
 
 #include "scenes/import/mjcf/mjcf_model.hpp"
+#include "scenes/import/mjcf/mjcf_tendon.hpp"
 
 namespace costate {
 namespace {
 
 // Sections that are read, or that do not affect the motion
 constexpr std::initializer_list<const char*> read_sections = {
-    "compiler", "option", "default", "asset",     "worldbody", "contact", "equality", "actuator",
-    "keyframe", "size",   "visual",  "statistic", "custom",    "sensor",  "include"};
+    "compiler", "option",   "default", "asset",  "worldbody", "contact", "equality", "actuator",
+    "tendon",   "keyframe", "size",    "visual", "statistic", "custom",  "sensor",   "include"};
 
 void warn_sections(const MjcfContext& context) {
     for (const XmlElement& section : context.files.children(context.files.root())) {
@@ -67,6 +68,7 @@ ImportedModel import_mjcf(const XmlDocument& document, const ImportOptions& opti
         std::ranges::all_of(bodies, [](const MjcfBody& body) { return body.joints.empty(); });
     const MjcfIndex index(bodies, no_joints || is_incomplete(files, files.root()));
     MjcfControls controls;
+    read_tendons(context, index, out);
     read_actuators(context, index, out, controls);
     read_equalities(context, index, out);
     read_excludes(context, index, out);

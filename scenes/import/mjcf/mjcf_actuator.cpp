@@ -4,15 +4,17 @@
 
 #include "scenes/import/mjcf/mjcf_model.hpp"
 #include "scenes/import/mjcf/mjcf_names.hpp"
+#include "scenes/import/mjcf/mjcf_tendon.hpp"
 
 namespace costate {
 namespace {
 
 constexpr std::initializer_list<const char*> actuator_keys = {
-    "name",       "class",    "group",       "ctrllimited",  "forcelimited", "actlimited",    "ctrlrange",
-    "forcerange", "actrange", "lengthrange", "gear",         "joint",        "jointinparent", "user",
-    "kp",         "kv",       "dyntype",     "gaintype",     "biastype",     "dynprm",        "gainprm",
-    "biasprm",    "actearly", "actdim",      "inheritrange", "nsample"};
+    "name",       "class",    "group",       "ctrllimited", "forcelimited", "actlimited",    "ctrlrange",
+    "forcerange", "actrange", "lengthrange", "gear",        "joint",        "jointinparent", "site",
+    "refsite",    "tendon",   "user",        "kp",          "kv",           "dyntype",       "gaintype",
+    "biastype",   "dynprm",   "gainprm",     "biasprm",     "actearly",     "actdim",        "inheritrange",
+    "nsample"};
 
 struct Law {
     double gain = 1;
@@ -76,19 +78,16 @@ Law law_of(const MjcfAttributes& a) {
     return law;
 }
 
-// True if costate supports the actuator; warns if not.
-bool has_counterpart(const MjcfContext& context, const MjcfAttributes& a, const Law& law,
-                     std::optional<XmlAttribute>& joint) {
+// True if costate supports the law of the actuator; warns if not.
+bool has_counterpart(const MjcfContext& context, const MjcfAttributes& a, const Law& law) {
     const XmlElement& e = a.element();
     const auto left_out = [&](const std::string& what) {
         return e.warn(context.warnings, what + " is not supported and is ignored",
-                      "use motor, position, velocity or general on a joint"),
+                      "use motor, position, velocity or general on a joint, a fixed tendon or a site"),
                false;
     };
     if (e.name() != "motor" && e.name() != "position" && e.name() != "velocity" && e.name() != "general")
         return left_out("as an actuator");
-    joint = a.find("joint") ? a.find("joint") : a.find("jointinparent");
-    if (!joint) return left_out("that drives no joint");
     if (law.unlike) return left_out("with " + law.unlike->name() + "=\"" + law.unlike->text() + "\"");
     return true;
 }
@@ -108,14 +107,16 @@ void put_law(const Law& law, Json& out) {
     }
 }
 
-// Writes the control limits: "ctrlrange", or the share of the joint's range given by "inheritrange".
-void put_control_limits(const MjcfContext& context, const MjcfAttributes& a, const MjcfJoint& joint,
+// Writes the control limits: "ctrlrange", or the share of the joint's range given by "inheritrange". joint: null
+// if it drives none.
+void put_control_limits(const MjcfContext& context, const MjcfAttributes& a, const MjcfJoint* joint,
                         Json& out) {
     if (!context.flags.clampctrl) return;
     if (const auto share = a.find("inheritrange");
         share && share->number() > 0 && a.element().name() == "position") {
-        if (!joint.range) share->fail("has no range to inherit", "give the joint a range");
-        const auto [lower, upper] = *joint.range;
+        if (joint == nullptr || !joint->range)
+            share->fail("has no range to inherit", "give the joint a range");
+        const auto [lower, upper] = *joint->range;
         const double middle = 0.5 * (lower + upper), half = 0.5 * (upper - lower) * share->number();
         out["control_limits"] = Json{middle - half, middle + half};
     } else if (is_limited(a, "ctrllimited", "ctrlrange", context.compiler)) {
@@ -127,7 +128,7 @@ void put_control_limits(const MjcfContext& context, const MjcfAttributes& a, con
 }
 
 // Writes the force limits: the intersection of the actuator's and the joint's ranges.
-void put_force_limits(const MjcfContext& context, const MjcfAttributes& a, const MjcfJoint& joint,
+void put_force_limits(const MjcfContext& context, const MjcfAttributes& a, const MjcfJoint* joint,
                       double gear, Json& out) {
     double lower = -unlimited, upper = unlimited;
     if (is_limited(a, "forcelimited", "forcerange", context.compiler)) {
@@ -136,12 +137,42 @@ void put_force_limits(const MjcfContext& context, const MjcfAttributes& a, const
                              "add it or write forcelimited=\"false\"");
         std::tie(lower, upper) = read_mjcf_range(*a.find("forcerange"));
     }
-    if (joint.force_upper < unlimited && gear != 0) {
-        const auto [least, most] = std::minmax({joint.force_lower / gear, joint.force_upper / gear});
+    if (joint != nullptr && joint->force_upper < unlimited && gear != 0) {
+        const auto [least, most] = std::minmax({joint->force_lower / gear, joint->force_upper / gear});
         lower = std::max(lower, least);
         upper = std::min(upper, most);
     }
     if (lower < upper && upper < unlimited) out["force_limits"] = Json{lower, upper};
+}
+
+// Writes a thruster for an actuator at a site, whose six gears are a force and a moment in the site's axes. False,
+// with a warning, if it is none: if the force follows the site's position or velocity, or another site.
+bool put_thruster(const MjcfContext& context, const MjcfAttributes& a, const MjcfIndex& index, const Law& law,
+                  Json& out) {
+    const XmlElement& e = a.element();
+    const auto [body, site] = index.site(*a.find("site"));
+    std::vector<double> gear{1, 0, 0, 0, 0, 0};
+    if (const auto given = a.find("gear")) {
+        const std::vector<double> x = given->numbers(1, 6);
+        std::copy(x.begin(), x.end(), gear.begin());
+    }
+    const Mat3<double> R = rotation_matrix(site->pose.q);
+    const Vec3<double> force = R * Vec3<double>(gear[0], gear[1], gear[2]),
+                       moment = R * Vec3<double>(gear[3], gear[4], gear[5]);
+    const double size = force.norm() > 0 ? force.norm() : moment.norm();
+    if (a.has("refsite") || !law.bias.isZero(0) || size == 0) {
+        e.warn(context.warnings,
+               "at a site is supported as a force in proportion to its control, and is ignored",
+               "use motor without refsite");
+        return false;
+    }
+    out["type"] = "thruster";
+    out["body"] = body->name;
+    out["position"] = to_json(site->pose.p);
+    if (force.norm() > 0) out["axis"] = to_json(Vec3<double>(force / size));
+    if (moment.norm() > 0) out["moment"] = to_json(Vec3<double>(moment / size));
+    if (law.gain * size != 1) out["gear"] = law.gain * size;
+    return true;
 }
 
 }  // namespace
@@ -159,13 +190,52 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
             const MjcfAttributes a = context.defaults.attributes(e);
             controls.emplace_back();
             if (!context.flags.actuation) continue;
-            std::optional<XmlAttribute> joint_name;
             Law law = law_of(a);
-            if (!is_actuator(e.name()) || !has_counterpart(context, a, law, joint_name)) continue;
+            if (!is_actuator(e.name()) || !has_counterpart(context, a, law)) continue;
             e.warn_others(context.warnings, actuator_keys, {});
             if (index.left_out(a)) {
                 e.warn(context.warnings, "refers to a part that is left out or replicated, and is ignored",
                        "replace that part");
+                continue;
+            }
+            const std::string wish = e.has("name") ? e["name"].text() : "";
+            if (a.has("site")) {
+                if (index.site(*a.find("site")).first == &index.bodies[0]) continue;  // pushes the world
+                Json actuator{{"name", wish.empty() ? names.take(a.find("site")->text()) : wish}};
+                if (!put_thruster(context, a, index, law, actuator)) continue;
+                put_control_limits(context, a, nullptr, actuator);
+                if (is_limited(a, "forcelimited", "forcerange", context.compiler) && law.gain != 0) {
+                    const auto [lower, upper] = read_mjcf_range(*a.find("forcerange"));
+                    const auto [least, most] = std::minmax({lower / law.gain, upper / law.gain});
+                    actuator["force_limits"] = Json{least, most};
+                }
+                controls.back() = actuator["name"].get<std::string>();
+                put_item(out, "actuators", e, actuator);
+                continue;
+            }
+            if (a.has("tendon")) {
+                const std::string tendon = a.find("tendon")->text();
+                if (!has_tendon(out, tendon)) {
+                    e.warn(context.warnings, "drives a tendon that is not supported, and is ignored",
+                           "use a fixed tendon over hinges and slides");
+                    continue;
+                }
+                double gear = 1;
+                if (const auto given = a.find("gear")) gear = given->numbers(1, 6)[0];
+                controls.back() = wish.empty() ? names.take(tendon) : wish;
+                Json actuator{{"name", controls.back()}, {"tendon", tendon}};
+                law.bias[0] += law.bias[1] * gear * tendon_offset(context, index, tendon);
+                put_law(law, actuator);
+                if (gear != 1) actuator["gear"] = gear;
+                put_control_limits(context, a, nullptr, actuator);
+                put_force_limits(context, a, nullptr, gear, actuator);
+                put_item(out, "actuators", e, actuator);
+                continue;
+            }
+            const auto joint_name = a.find("joint") ? a.find("joint") : a.find("jointinparent");
+            if (!joint_name) {
+                e.warn(context.warnings, "that drives no joint is not supported and is ignored",
+                       "drive a joint, a fixed tendon or a site");
                 continue;
             }
             const MjcfJoint& joint = index.joint(*joint_name);
@@ -183,8 +253,8 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
             law.bias[0] += law.bias[1] * gear * joint.ref;  // costate's coordinate is 0 at the reference
             put_law(law, actuator);
             if (gear != 1) actuator["gear"] = gear;
-            put_control_limits(context, a, joint, actuator);
-            put_force_limits(context, a, joint, gear, actuator);
+            put_control_limits(context, a, &joint, actuator);
+            put_force_limits(context, a, &joint, gear, actuator);
             if (++per_joint[joint.name] == 2 && joint.force_upper < unlimited)
                 e.warn(
                     context.warnings,

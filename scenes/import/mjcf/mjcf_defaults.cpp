@@ -16,7 +16,8 @@ constexpr size_t max_layers = 200;
 bool holds_for(const std::string& default_name, const std::string& element) {
     if (is_actuator(element)) return is_actuator(default_name);
     const bool equality = element == "connect" || element == "weld" || element == "flex";
-    return default_name == (equality ? "equality" : element);
+    const bool tendon = element == "fixed" || element == "spatial";
+    return default_name == (equality ? "equality" : tendon ? "tendon" : element);
 }
 
 }  // namespace

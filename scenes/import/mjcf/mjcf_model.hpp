@@ -98,12 +98,14 @@ public:
     const MjcfBody& body(const XmlAttribute& name) const;  // these fail if the name is unknown
     const MjcfJoint& joint(const XmlAttribute& name) const;
     const MjcfJoint& one_dof_joint(const XmlAttribute& name) const;
+    std::pair<const MjcfBody*, const MjcfSite*> site(const XmlAttribute& name) const;
 
     const std::vector<MjcfBody>& bodies;
 
 private:
     std::map<std::string, const MjcfBody*> by_body_;
     std::map<std::string, const MjcfJoint*> by_joint_;
+    std::map<std::string, const MjcfSite*> by_site_;
     bool incomplete_;
 };
 

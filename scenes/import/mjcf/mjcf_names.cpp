@@ -45,6 +45,8 @@ MjcfIndex::MjcfIndex(const std::vector<MjcfBody>& all, bool incomplete)
         by_body_[body.name] = &body;
         for (const MjcfJoint& joint : body.joints)
             by_joint_[joint.name] = &joint;
+        for (const MjcfSite& site : body.sites)
+            by_site_[site.name] = &site;
     }
 }
 
@@ -54,12 +56,21 @@ std::optional<XmlAttribute> MjcfIndex::left_out(const MjcfAttributes& a) const {
         if (const auto name = a.find(key); name && !by_body_.contains(name->text())) return name;
     for (const char* key : {"joint", "jointinparent", "joint1", "joint2"})
         if (const auto name = a.find(key); name && !by_joint_.contains(name->text())) return name;
+    if (const auto name = a.find("site"); name && !by_site_.contains(name->text())) return name;
     return {};
 }
 
 const MjcfBody& MjcfIndex::body(const XmlAttribute& name) const { return find_named(by_body_, "body", name); }
 const MjcfJoint& MjcfIndex::joint(const XmlAttribute& name) const {
     return find_named(by_joint_, "joint", name);
+}
+
+std::pair<const MjcfBody*, const MjcfSite*> MjcfIndex::site(const XmlAttribute& name) const {
+    const MjcfSite& found = find_named(by_site_, "site", name);
+    for (const MjcfBody& body : bodies)
+        for (const MjcfSite& site : body.sites)
+            if (&site == &found) return {&body, &site};
+    return {};
 }
 
 const MjcfJoint& MjcfIndex::one_dof_joint(const XmlAttribute& name) const {

@@ -1,0 +1,16 @@
+// Fixed tendons of MJCF.
+#pragma once
+
+#include "scenes/import/mjcf/mjcf_model.hpp"
+
+namespace costate {
+
+// Writes the fixed tendons; warns of others, and of limits, damping and dry friction.
+void read_tendons(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out);
+
+bool has_tendon(const ImportedModel& model, const std::string& name);
+
+// MuJoCo's length of a tendon minus costate's, whose coordinates are 0 at the reference configuration.
+double tendon_offset(const MjcfContext& context, const MjcfIndex& index, const std::string& name);
+
+}  // namespace costate
