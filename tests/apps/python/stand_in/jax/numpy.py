@@ -1,0 +1,1 @@
+from numpy import asarray  # noqa: F401
