@@ -1,5 +1,8 @@
 #include "scenes/scene.hpp"
 
+#include <dlfcn.h>
+#include <link.h>
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -20,22 +23,29 @@ namespace {
 
 inline constexpr std::int64_t max_steps = 1'000'000'000;
 
-// Folders of named scenes, in order of precedence. The path relative to the running program finds an
-// installation that was moved, or installed under a prefix other than the configured one.
+// The file of the shared library or of the program that holds this function; empty if it is unknown.
+std::filesystem::path running_object() {
+    Dl_info info{};
+    link_map* object = nullptr;
+    const auto here = reinterpret_cast<const void*>(&running_object);
+    std::error_code error;
+    if (dladdr1(here, &info, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) != 0 &&
+        object->l_name[0] != 0)
+        return std::filesystem::canonical(object->l_name, error);
+    return std::filesystem::read_symlink("/proc/self/exe", error);  // the program's name in the list is empty
+}
+
+// Folders of named scenes, in order of precedence: $COSTATE_SCENES, share/costate/scenes in the folder of the
+// running library or program or in one of the three above it (PREFIX/lib/ARCHITECTURE), and as installed.
 std::vector<std::filesystem::path> scene_folders() {
     std::vector<std::filesystem::path> folders;
     if (const char* own = std::getenv("COSTATE_SCENES"); own && *own) folders.emplace_back(own);
-#ifdef COSTATE_SOURCE_SCENES
-    folders.emplace_back(COSTATE_SOURCE_SCENES);
-#endif
-#ifdef COSTATE_PROGRAM_TO_SCENES
-    std::error_code error;
-    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-    if (!error) folders.push_back((program.parent_path() / COSTATE_PROGRAM_TO_SCENES).lexically_normal());
-#endif
-#ifdef COSTATE_INSTALL_SCENES
+    std::filesystem::path above = running_object();
+    for (int level = 0; level < 4 && above.has_relative_path(); ++level) {
+        above = above.parent_path();
+        folders.push_back(above / COSTATE_DATA_FOLDER / "costate/scenes");
+    }
     folders.emplace_back(COSTATE_INSTALL_SCENES);
-#endif
     return folders;
 }
 

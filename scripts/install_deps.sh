@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing, and only those; with --tests also what only tests need, with --compare the tools of
-# automatic differentiation. Says nothing when nothing is missing.
+# automatic differentiation, with --wheel, --debian and --site what these are made with. Says nothing when nothing is missing.
 set -euo pipefail
 
 missing=()
@@ -25,7 +25,6 @@ library libcpp-httplib-dev
 library libcxxopts-dev
 library nlohmann-json3-dev
 library doctest-dev
-library libnlopt-cxx-dev
 library libpagmo-dev
 library libtinyxml2-dev
 library libassimp-dev
@@ -39,6 +38,26 @@ if [ "${1:-}" = --tests ]; then
     library python3-torch
     library python3-scipy
     library python3-matplotlib
+fi
+if [ "${1:-}" = --wheel ]; then
+    tool patchelf patchelf
+    tool debootstrap debootstrap
+fi
+if [ "${1:-}" = --debian ]; then
+    tool dpkg-buildpackage dpkg-dev
+    tool dh debhelper
+    tool lintian lintian
+    tool debootstrap debootstrap
+    library dh-python
+    library python3-all
+fi
+if [ "${1:-}" = --site ]; then
+    library doxygen
+    library python3-sphinx
+    library python3-breathe
+    library python3-myst-parser
+    library python3-sphinx-rtd-theme
+    library python3-numpy
 fi
 if [ "${1:-}" = --compare ]; then
     library libadolc-dev

@@ -1,5 +1,7 @@
 // Covariance matrix adaptation (CMA-ES; Hansen & Ostermeier 2001) by pagmo, the gradient-free baseline. An
 // iteration is a generation; each individual costs one evaluation of the loss.
+#include "adjoint/optimize/cmaes.hpp"
+
 #include "adjoint/optimize/problem.hpp"
 
 #ifdef COSTATE_HAVE_PAGMO
@@ -32,10 +34,6 @@ struct Fitness {
     }
 };
 
-}  // namespace
-
-bool have_cmaes() { return true; }
-
 void cmaes(Problem& p) {
     const Variables& v = p.variables;
     const OptimizeSettings& o = p.settings;
@@ -62,14 +60,13 @@ void cmaes(Problem& p) {
     }
 }
 
+}  // namespace
+
+void use_cmaes() { set_cmaes(cmaes); }
+
 #else
 
-bool have_cmaes() { return false; }
-
-void cmaes(Problem&) {
-    throw std::runtime_error(
-        "this build has no CMA-ES, because pagmo was missing; choose a method with gradients");
-}
+void use_cmaes() {}
 
 #endif
 

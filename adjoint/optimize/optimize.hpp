@@ -65,7 +65,6 @@ OptimizeResult optimize(Rollout<Simulation>& rollout, const Variables& variables
 std::string why_no_shooting(const ControlPlan& plan, const ParameterMap& parameters,
                             const std::vector<int>& initial_state);
 
-bool have_lbfgs();  // true if the library was built with NLopt
-bool have_cmaes();  // true if the library was built with pagmo
+bool have_cmaes();  // true after use_cmaes() of adjoint/optimize/cmaes.hpp, in a build with pagmo
 
 }  // namespace costate

@@ -61,9 +61,10 @@ private:
 
 // The methods. Each sets result.stopped to the reason for stopping and appends to result.losses after every
 // iteration.
+void lbfgs(Problem& problem);
 void gauss_newton(Problem& problem);
-void shoot(Problem& problem);   // ilqr and multiple_shooting
-void recede(Problem& problem);  // receding_horizon
-void cmaes(Problem& problem);   // throws std::runtime_error in a build without pagmo
+void shoot(Problem& problem);              // ilqr and multiple_shooting
+void recede(Problem& problem);             // receding_horizon
+void set_cmaes(void (*method)(Problem&));  // the method of Method::cmaes, which has a library of its own
 
 }  // namespace costate

@@ -119,11 +119,8 @@ void check_method(const Scene& scene, const OptimizeSettings& settings) {
         throw Failure(COSTATE_BAD_ARGUMENT, name + " cannot minimize this objective: " + why);
     };
     switch (settings.method) {
-        case Method::lbfgs:
-            if (!have_lbfgs()) refuse("this build has no NLopt; use adam");
-            break;
         case Method::cmaes:
-            if (!have_cmaes()) refuse("this build has no pagmo; use adam");
+            if (!have_cmaes()) refuse("CMA-ES is a method of the program costate alone; use lbfgs");
             break;
         case Method::gauss_newton: try { check_least_squares(scene.objective);
             } catch (const std::invalid_argument& e) {

@@ -33,40 +33,37 @@ std::string shell_word(const std::string& word) {
 
 }  // namespace
 
+const std::vector<Option> common_options{
+    {"steps", "N", "number of time steps, instead of the scene's"},
+    {"base", "HOW",
+     "base of a URDF or MJCF robot: fixed or floating (default: as in the file; a URDF root floats if it has "
+     "mass)"},
+    {"search", "DIRS", "folders of meshes and packages for URDF and MJCF files, separated by :"},
+    {"self-collision", nullptr,
+     "let the links of a URDF collide with each other, except a link and its parent"},
+    {"strict", nullptr,
+     "refuse URDF and MJCF files of which something that may change the motion is left out or guessed"},
+    {"hull-vertices", "N",
+     "largest number of vertices of a mesh's hull in URDF and MJCF files, 4 or more (default: all)"},
+    {"law", "LAW", "law of contact: rigid or mujoco (default: as the scene says, otherwise rigid)"},
+    {"json", nullptr, "print one JSON object to stdout and nothing else"},
+    {"help", nullptr, "print this"}};
+
 Arguments::Arguments(const Command& command, int argc, const char* const* argv) {
     for (int i = 0; i < argc; ++i)
         line_ += " " + shell_word(argv[i]);
     cxxopts::Options options(std::string("costate ") + command.name, std::string(command.summary) + "\n");
-    std::vector<std::string> names{"--steps",  "--base",          "--search", "--self-collision",
-                                   "--strict", "--hull-vertices", "--law",    "--json",
-                                   "--help"};
+    std::vector<std::string> names;
     auto add = options.custom_help("SCENE [OPTION...]").positional_help("").add_options();
-    for (const Option& o : command.options) {
-        const std::string name = o.letter == nullptr ? o.name : std::string(o.letter) + "," + o.name;
-        if (o.value == nullptr)
-            add(name, o.help);
-        else
-            add(name, o.help, cxxopts::value<std::string>(), o.value);
-        names.push_back(std::string("--") + o.name);
-    }
-    add("steps", "number of time steps, instead of the scene's", cxxopts::value<std::string>(), "N");
-    add("base",
-        "base of a URDF or MJCF robot: fixed or floating (default: as in the file; a URDF root floats if it "
-        "has "
-        "mass)",
-        cxxopts::value<std::string>(), "HOW");
-    add("search", "folders of meshes and packages for URDF and MJCF files, separated by :",
-        cxxopts::value<std::string>(), "DIRS");
-    add("self-collision", "let the links of a URDF collide with each other, except a link and its parent");
-    add("strict",
-        "refuse URDF and MJCF files of which something that may change the motion is left out or guessed");
-    add("hull-vertices",
-        "largest number of vertices of a mesh's hull in URDF and MJCF files, 4 or more (default: all)",
-        cxxopts::value<std::string>(), "N");
-    add("law", "law of contact: rigid or mujoco (default: as the scene says, otherwise rigid)",
-        cxxopts::value<std::string>(), "LAW");
-    add("json", "print one JSON object to stdout and nothing else");
-    add("help", "print this");
+    for (const std::vector<Option>* table : {&command.options, &common_options})
+        for (const Option& o : *table) {
+            const std::string name = o.letter == nullptr ? o.name : std::string(o.letter) + "," + o.name;
+            if (o.value == nullptr)
+                add(name, o.help);
+            else
+                add(name, o.help, cxxopts::value<std::string>(), o.value);
+            names.push_back(std::string("--") + o.name);
+        }
     options.add_options("positional")(
         "scene", "a scene, the name of an included scene, or a model: JSON, URDF or MJCF",
         cxxopts::value<std::string>());

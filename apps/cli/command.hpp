@@ -27,6 +27,8 @@ inline constexpr Option memory_option{
     "memory", "BYTES",
     "memory for checkpoints, for example 64M, instead of the scene's (auto: half of the machine's)"};
 
+extern const std::vector<Option> common_options;  // of all commands
+
 class Arguments;
 
 struct Command {

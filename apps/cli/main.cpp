@@ -5,8 +5,10 @@
 #include <exception>
 #include <new>
 
+#include "adjoint/optimize/cmaes.hpp"
 #include "adjoint/rollout/divergence.hpp"
 #include "apps/cli/command.hpp"
+#include "apps/cli/reference.hpp"
 #include "apps/io/output.hpp"
 #include "scenes/format/names.hpp"
 
@@ -34,7 +36,9 @@ void print_help() {
         line += " " + name;
     }
     std::printf(" %s\n\n", line.c_str());
-    std::puts("  costate COMMAND --help   the options of a command\n  costate --version");
+    std::puts(
+        "  costate COMMAND --help   the options of a command\n  costate --version\n  costate --man | man -l "
+        "-      this as a page\n  costate --completion SHELL    completion for bash or zsh");
     std::puts("\nExit codes: 0 done, 1 a check failed, 2 bad input, 3 the rollout diverged");
 }
 
@@ -42,6 +46,13 @@ int run(int argc, const char* const* argv) {
     const std::string name = argc > 1 ? argv[1] : "";
     if (name == "--help" || name == "-h") return print_help(), done;
     if (name == "--version") return std::puts("costate " COSTATE_VERSION_TEXT), done;
+    if (name == "--man") return std::fputs(man_page(commands).c_str(), stdout), done;
+    if (name == "--completion") {
+        const std::string shell = argc > 2 ? argv[2] : "";
+        if (shell != "bash" && shell != "zsh") throw UsageError("--completion takes bash or zsh");
+        return std::fputs((shell == "bash" ? bash_completion : zsh_completion)(commands).c_str(), stdout),
+               done;
+    }
     if (name.empty()) throw UsageError("no command, see costate --help");
     std::vector<std::string> names;
     for (const Command* c : commands) {
@@ -52,7 +63,8 @@ int run(int argc, const char* const* argv) {
         return c->run(arguments);
     }
     if (name.starts_with("-"))
-        throw UsageError("unknown option '" + name + "'" + suggestion(name, {"--help", "--version"}));
+        throw UsageError("unknown option '" + name + "'" +
+                         suggestion(name, {"--help", "--version", "--man", "--completion"}));
     throw UsageError("unknown command '" + name + "'" + suggestion(name, names));
 }
 
@@ -67,6 +79,7 @@ int complain(const char* what, ExitCode code) {
 
 int main(int argc, char** argv) {
     using namespace costate;
+    use_cmaes();
     try {
         const int code = run(argc, argv);
         if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)

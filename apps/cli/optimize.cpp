@@ -226,10 +226,6 @@ int optimize(const Arguments& a) {
     const int points = a.integer("landscape", 0, 2, 10000);
     if (!page && !plots && (points > 0 || !others.empty()))
         throw UsageError("--compare and --landscape require --report or --plots");
-    if (scene.optimize.method == Method::lbfgs && !have_lbfgs())
-        throw UsageError(
-            "this build has no L-BFGS, because NLopt was missing: use --method adam, momentum or "
-            "gradient_descent");
     if (scene.optimize.method == Method::cmaes && !have_cmaes())
         throw UsageError("this build has no CMA-ES: install libpagmo-dev, configure and build again");
     if (scene.optimize.method == Method::gauss_newton) check_gauss_newton(scene);

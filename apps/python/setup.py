@@ -1,6 +1,7 @@
 """Packs the library (from $COSTATE_LIBRARY or the source tree's build/), the program if it is there (from
 $COSTATE_PROGRAM or build/), and the included scenes into the wheel."""
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -9,6 +10,10 @@ from setuptools import Distribution, setup
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def version():
+    return re.search(r"project\(costate VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text())[1]
 
 
 def library():
@@ -34,7 +39,7 @@ class BuildWithLibrary(build_py):
         shutil.copyfile(library(), package / "libcostate.so")
         if program():
             shutil.copy(program(), package / "costate")  # with its permission to be executed
-        scenes = package / "scenes"
+        scenes = package / "share/costate/scenes"  # where the library looks for them
         shutil.rmtree(scenes, ignore_errors=True)
         library_of_scenes = ROOT / "scenes/library"
         for file in (path for pattern in ("*.json", "models/*", "recordings/*")
@@ -49,4 +54,4 @@ class BinaryDistribution(Distribution):
         return True
 
 
-setup(cmdclass={"build_py": BuildWithLibrary}, distclass=BinaryDistribution)
+setup(version=version(), cmdclass={"build_py": BuildWithLibrary}, distclass=BinaryDistribution)

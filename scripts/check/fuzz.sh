@@ -9,7 +9,7 @@ seconds="${1:-600}"
 command -v clang++ >/dev/null || { echo "fuzz.sh: there is no clang++; apt-get install clang" >&2 && exit 2; }
 cmake -S . -B build-fuzz -G Ninja -DCOSTATE_FUZZ=ON -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Debug \
     -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1 -D_GLIBCXX_ASSERTIONS" -DCOSTATE_BUILD_APPS=OFF -DCOSTATE_BUILD_TESTS=OFF \
-    -DCOSTATE_WITH_ASSIMP=OFF -DCOSTATE_WITH_NLOPT=OFF >/dev/null
+    -DCOSTATE_WITH_ASSIMP=OFF >/dev/null
 
 for loader in ${2:-urdf mjcf scene}; do
     corpus="build-fuzz/corpus/$loader" seeds="build-fuzz/seeds/$loader" words="build-fuzz/$loader.dict"

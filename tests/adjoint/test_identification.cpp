@@ -82,8 +82,7 @@ std::string recorded_positions(const Scene& s) {
 
 }  // namespace
 
-TEST_CASE("identification: mass, centre of mass and inertia of a body as one" *
-          doctest::skip(!have_lbfgs())) {
+TEST_CASE("identification: mass, centre of mass and inertia of a body as one") {
     const std::filesystem::path folder =
         std::filesystem::temp_directory_path() / ("costate_wrist_" + std::to_string(getpid()));
     std::filesystem::create_directories(folder);
@@ -124,8 +123,7 @@ TEST_CASE("identification: mass, centre of mass and inertia of a body as one" *
     CHECK(!far.stopped.empty());
 }
 
-TEST_CASE("identification: masses, damping and dry friction of a double pendulum" *
-          doctest::skip(!have_lbfgs())) {
+TEST_CASE("identification: masses, damping and dry friction of a double pendulum") {
     check_identification("double_pendulum_identification",
                          {{"bodies/pendulum/upper/mass", 1.2, 4.1e-4},
                           {"bodies/pendulum/lower/mass", 0.8, 4.6e-4},
@@ -133,8 +131,7 @@ TEST_CASE("identification: masses, damping and dry friction of a double pendulum
                           {"joints/pendulum/elbow/dry_friction", 0.2, 9.5e-4}});
 }
 
-TEST_CASE("identification: mass and friction of a box that is pulled and released" *
-          doctest::skip(!have_lbfgs())) {
+TEST_CASE("identification: mass and friction of a box that is pulled and released") {
     check_identification("box_slide_identification",
                          {{"bodies/box/mass", 2, 2.4e-4}, {"shapes/box/friction", 0.3, 4.5e-4}});
 }

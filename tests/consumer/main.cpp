@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "adjoint/rollout/rollout.hpp"
-#include "adjoint/rollout/simulation.hpp"
-#include "scenes/scene.hpp"
-#include "solvers/step/step.hpp"
+#include <costate/adjoint/rollout/rollout.hpp>
+#include <costate/adjoint/rollout/simulation.hpp>
+#include <costate/scenes/scene.hpp>
+#include <costate/solvers/step/step.hpp>
 
 namespace {
 

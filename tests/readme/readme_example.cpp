@@ -2,9 +2,9 @@
 // gradient of this distance?
 #include <cstdio>
 
-#include "adjoint/rollout/rollout.hpp"
-#include "adjoint/rollout/simulation.hpp"
-#include "scenes/scene.hpp"
+#include <costate/adjoint/rollout/rollout.hpp>
+#include <costate/adjoint/rollout/simulation.hpp>
+#include <costate/scenes/scene.hpp>
 
 int main() {
     using namespace costate;

@@ -195,8 +195,6 @@ def load() -> ctypes.CDLL:
         function.argtypes, function.restype = arguments, c_int
     if library.costate_version(HEADER) < 0:
         raise BadVersion(f"{path}: {library.costate_last_error().decode()}")
-    if "COSTATE_SCENES" not in os.environ and (_here / "scenes").is_dir():
-        os.environ["COSTATE_SCENES"] = str(_here / "scenes")  # the scenes of a wheel
     return library
 
 

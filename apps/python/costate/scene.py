@@ -99,8 +99,8 @@ class Scene:
                  learning_rate: Optional[float] = None) -> Optimization:
         """Minimizes the loss from the variables of the file; None: what the file says.
 
-        method: "lbfgs", "gauss_newton", "ilqr", "multiple_shooting", "receding_horizon", "adam", "momentum",
-        "gradient_descent" or "cmaes". Raises BadArgument if it cannot minimize this objective over these
+        method: "lbfgs", "gauss_newton", "ilqr", "multiple_shooting", "receding_horizon", "adam", "momentum" or
+        "gradient_descent". Raises BadArgument if it cannot minimize this objective over these
         variables, and Diverged if the first rollout diverges."""
         signals, y, result = Signals(), numpy.empty(len(self.variables)), OptimizeResult()
         losses = numpy.empty(_LOSSES)

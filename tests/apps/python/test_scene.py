@@ -20,14 +20,6 @@ LEARNED = {
 }
 
 
-def with_lbfgs():
-    try:
-        costate.Scene("throw").optimize("lbfgs", iterations=1)
-    except costate.BadArgument as error:
-        return "no NLopt" not in str(error)
-    return True
-
-
 class SceneTest(unittest.TestCase):
     def test_a_scene_has_variables_a_loss_and_its_gradient(self):
         for name, step in (("throw", 1e-5), ("double_pendulum_identification", 1e-6), ("box_slide_identification",
@@ -60,7 +52,6 @@ class SceneTest(unittest.TestCase):
         self.assertIn("bodies/", " ".join(costate.Scene("double_pendulum_identification").variables))
         self.assertRegex(" ".join(costate.Scene("golf").variables), "initial/|controls/|bodies/|joints/")
 
-    @unittest.skipUnless(with_lbfgs(), "the library is built without NLopt")
     def test_the_throw_arrives(self):
         scene = costate.Scene("throw")
         result = scene.optimize()

@@ -149,5 +149,5 @@ class SourceTest(unittest.TestCase):
 
     def test_the_version_is_that_of_the_library_and_of_the_package(self):
         self.assertRegex(costate.__version__, r"^\d+\.\d+\.\d+$")
-        project = Path(__file__).resolve().parents[3] / "apps/python/pyproject.toml"
-        self.assertIn(f'version = "{costate.__version__}"', project.read_text())
+        project = Path(__file__).resolve().parents[3] / "CMakeLists.txt"
+        self.assertIn(f"project(costate VERSION {costate.__version__} ", project.read_text())

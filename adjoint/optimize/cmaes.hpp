@@ -1,0 +1,8 @@
+// The library costate_cmaes. It is apart from the others because it links pagmo.
+#pragma once
+
+namespace costate {
+
+void use_cmaes();  // makes Method::cmaes available; does nothing in a build without pagmo
+
+}  // namespace costate
