@@ -1,3 +1,4 @@
+#include "core/dynamics/actuation.hpp"
 #include "scenes/format/names.hpp"
 #include "scenes/read/task_reader.hpp"
 
