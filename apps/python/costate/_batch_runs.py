@@ -74,7 +74,8 @@ def run(batch: Batch, x: ArrayLike, u: ArrayLike, wrenches: Optional[ArrayLike])
     given, n_steps, kept = _run(batch, x, u, wrenches)
     out = Rollout(numpy.empty((n_steps, batch.n_env, batch.nx)), numpy.empty((n_steps, batch.n_env, batch.model.ny)),
                   numpy.empty(batch.n_env, numpy.int32))
-    given.states, given.y, given.completed = (part.ctypes.data for part in out)
+    given.states, given.y = out.states.ctypes.data, out.sensors.ctypes.data
+    given.completed = out.completed.ctypes.data
     batch._run(library.costate_batch_run, ctypes.byref(given))
     del kept
     return out
@@ -96,9 +97,9 @@ def run_vjp(batch: Batch, x: ArrayLike, u: ArrayLike, states_bar: Optional[Array
             array = numbers(name, bar, shape)
             kept.append(array)
             setattr(gradient, name, array.ctypes.data)
-    for field, array in zip(("x_bar", "u_bar", "wrenches_bar", "theta_bar"), bars):
-        if array is not None:
-            setattr(gradient, field, array.ctypes.data)
+    for field, wanted_bar in zip(("x_bar", "u_bar", "wrenches_bar", "theta_bar"), bars):
+        if wanted_bar is not None:
+            setattr(gradient, field, wanted_bar.ctypes.data)
     gradient.theta_size = 0 if bars.parameters is None else bars.parameters.size
     failure = []
 

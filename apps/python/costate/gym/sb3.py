@@ -53,6 +53,7 @@ class SB3VecEnv(_Base):  # type: ignore[misc]
         super().__init__(envs.num_envs, envs.single_observation_space, envs.single_action_space)
         self._actions: Any = None
         self._seeds: Any = None
+        self.reset_infos: List[Dict[str, Any]] = []
 
     def seed(self, seed: Optional[int] = None) -> List[Optional[int]]:
         """Seeds the next `reset`: environment i with seed + i. Returns the seeds."""
