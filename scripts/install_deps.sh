@@ -25,6 +25,7 @@ library libcpp-httplib-dev
 library libcxxopts-dev
 library nlohmann-json3-dev
 library doctest-dev
+library libnlopt-cxx-dev
 library libpagmo-dev
 library libtinyxml2-dev
 library libassimp-dev

@@ -1,4 +1,4 @@
-// The library costate_cmaes. It is apart from the others because it links pagmo.
+// The library costate_external. It is apart from the others because it links pagmo and NLopt.
 #pragma once
 
 namespace costate {

@@ -105,15 +105,6 @@ private:
     Problem& p_;
 };
 
-// Whether a step along the gradient with the length of the point's own round-off promises no decrease that the loss
-// could show.
-bool at_round_off(const Point& at, const Eigen::Array<bool, Eigen::Dynamic, 1>& free) {
-    constexpr double smallest =
-        1e-7;  // relative length of a step: the root of the relative round-off of the loss
-    const double slope = free.select(at.g.array(), 0.0).matrix().norm();
-    return slope * smallest * std::max(1.0, at.y.norm()) <= 1e-10 * std::max(std::abs(at.value), 1e-16);
-}
-
 }  // namespace
 
 // Each iteration is a line search. The first goes along the gradient, and its first trial is one learning rate long.
@@ -132,15 +123,18 @@ void lbfgs(Problem& p) {
               (at.y.array() >= v.upper().array() && at.g.array() < 0));
         if ((free.select(at.g.array(), 0.0) == 0).all()) return void(p.result.stopped = "converged");
         const Point before = at;
-        const bool lower = search.descend(at, -inverse_hessian.apply(at.g, free));
+        const VecX<double> d = -inverse_hessian.apply(at.g, free);
+        const bool lower = search.descend(at, d);
         if (at.value < before.value) p.end_iteration();
         if (!p.result.stopped.empty()) return;
-        if (!lower && inverse_hessian.empty())
-            return void(p.result.stopped = at_round_off(at, free) ? "converged" : "the line search failed");
-        if (lower)
+        if (lower) {
             inverse_hessian.update(at.y - before.y, at.g - before.g);
-        else
+        } else {
+            // half of d g is the decrease that the quadratic model promises
+            if (-0.5 * d.dot(at.g) <= 1e-12 * std::abs(at.value)) return void(p.result.stopped = "converged");
+            if (inverse_hessian.empty()) return void(p.result.stopped = "the line search failed");
             inverse_hessian.clear();  // once more along the gradient
+        }
         if (const char* why = p.budget_spent()) return void(p.result.stopped = why);
     }
 }

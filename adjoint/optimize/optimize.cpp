@@ -54,10 +54,12 @@ void adam(Problem& p) {
     }
 }
 
+void (*lbfgs_method)(Problem&) = lbfgs;
 void (*cmaes_method)(Problem&) = nullptr;
 
 }  // namespace
 
+void set_lbfgs(void (*method)(Problem&)) { lbfgs_method = method; }
 void set_cmaes(void (*method)(Problem&)) { cmaes_method = method; }
 
 bool have_cmaes() { return cmaes_method != nullptr; }
@@ -153,7 +155,7 @@ OptimizeResult optimize(Rollout<Simulation>& rollout, const Variables& variables
                 throw std::runtime_error("CMA-ES is not linked; choose a method with gradients");
             cmaes_method(p);
             break;
-        case Method::lbfgs: lbfgs(p); break;
+        case Method::lbfgs: lbfgs_method(p); break;
     }
     p.result.seconds = p.seconds();
     return std::move(p.result);

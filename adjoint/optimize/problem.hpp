@@ -65,6 +65,7 @@ void lbfgs(Problem& problem);
 void gauss_newton(Problem& problem);
 void shoot(Problem& problem);              // ilqr and multiple_shooting
 void recede(Problem& problem);             // receding_horizon
+void set_lbfgs(void (*method)(Problem&));  // another one for Method::lbfgs
 void set_cmaes(void (*method)(Problem&));  // the method of Method::cmaes, which has a library of its own
 
 }  // namespace costate

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "adjoint/optimize/cmaes.hpp"
+#include "adjoint/optimize/nlopt_lbfgs.hpp"
 #include "adjoint/rollout/divergence.hpp"
 #include "apps/cli/command.hpp"
 #include "apps/cli/reference.hpp"
@@ -80,6 +81,7 @@ int complain(const char* what, ExitCode code) {
 int main(int argc, char** argv) {
     using namespace costate;
     use_cmaes();
+    use_nlopt();
     try {
         const int code = run(argc, argv);
         if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)

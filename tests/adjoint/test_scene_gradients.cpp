@@ -6,6 +6,7 @@
 #include "adjoint/check/gradcheck.hpp"
 #include "adjoint/objective/objective.hpp"
 #include "adjoint/optimize/cmaes.hpp"
+#include "adjoint/optimize/nlopt_lbfgs.hpp"
 #include "adjoint/optimize/optimize.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
@@ -145,7 +146,8 @@ TEST_CASE("scene gradients: a club learns to hit a ball three metres") {
     CHECK(r.iterations <= 50);
 }
 
-TEST_CASE("scene gradients: seven links come upright with 10 N m a joint") {
+TEST_CASE("scene gradients: seven links come upright with 10 N m a joint, by NLopt") {
+    if (!use_nlopt()) return;
     Run run(load_scene("pendulum_7"));
     run.scene.optimize.iterations = run.scene.optimize.max_loss_evaluations = 400;
     const OptimizeResult r = run.solve();
