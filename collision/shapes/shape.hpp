@@ -75,7 +75,7 @@ struct ShapeSpec {
     double friction = 1, restitution = 0;
     // N/m, N s/m of a contact point; unlimited: rigid, damping unused
     double stiffness = unlimited, damping = 0;
-    Softness softness;  // used if the model is soft, as are the next two numbers
+    Softness softness = {};  // used if the model is soft, as are the next two numbers
     int priority = 0;
     double mixing_weight = 1;
     bool frictionless = false;

@@ -145,7 +145,7 @@ struct BodySpec {
     // limits of a one-dof joint; upper: greatest angle of a spherical joint
     double lower = -unlimited, upper = unlimited;
     double limit_stiffness = unlimited, limit_damping = 0;  // unlimited: rigid, damping unused
-    Softness limit_softness, dry_softness;                  // used if the model is soft
+    Softness limit_softness = {}, dry_softness = {};        // used if the model is soft
 };
 
 struct EqualitySpec {
@@ -155,7 +155,7 @@ struct EqualitySpec {
     Vec3<double> anchor_a = Vec3<double>::Zero(), anchor_b = Vec3<double>::Zero();
     Mat3<double> R_ba = Mat3<double>::Identity();
     double offset = 0, ratio = 1;  // of a coupling
-    Softness softness;             // used if the model is soft
+    Softness softness = {};        // used if the model is soft
 };
 
 struct TendonSpec {
