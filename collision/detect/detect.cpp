@@ -34,6 +34,31 @@ btVector3 to_bullet(const Vec3<double>& v) { return {v.x(), v.y(), v.z()}; }
 
 bool is_plane(const Shape& s) { return s.type == ShapeType::plane; }
 
+// The axis-aligned box of a shape, grown by the distance within which it may have contacts.
+struct Bounds {
+    Vec3<double> lo, hi;  // m
+    bool overlaps(const Bounds& b) const {
+        return lo.x() <= b.hi.x() && lo.y() <= b.hi.y() && lo.z() <= b.hi.z() && b.lo.x() <= hi.x() &&
+               b.lo.y() <= hi.y() && b.lo.z() <= hi.z();
+    }
+};
+
+struct Sphere {
+    Vec3<double> centre;  // m, in the world
+    double radius;        // m
+    // False for spheres that are not numbers.
+    bool within(const Sphere& b, double distance) const {
+        const double most = radius + b.radius + distance;
+        return (centre - b.centre).squaredNorm() < most * most;
+    }
+};
+
+// A sphere around a group of shapes, and an upper bound for the growth of each (Query::growth).
+struct Group {
+    Sphere sphere;
+    double growth;  // m
+};
+
 // The inputs of detect, and its output list.
 struct Query {
     const ShapeSet& set;
@@ -41,7 +66,7 @@ struct Query {
     const Transform<double>* X_WS;
     const Motion<double>* V_WS;
     double h, min_margin;
-    std::vector<FeaturePair>& features;
+    Detection& out;
 
     const Shape& shape(int i) const { return set.shapes[i]; }
     Vec3<double> size(int i) const { return Eigen::Map<const Vec3<double>>(theta + set.size.at(i)); }
@@ -58,6 +83,39 @@ struct Query {
         const double radius = bounding_radius(shape(a), size(a)), distance = (X_WS[a].p - X_WS[b].p).norm();
         return std::max(min_margin, 2 * h * (speed(a, radius) + speed(b, distance + radius))) + margin(a) +
                margin(b);
+    }
+
+    Sphere sphere(int i) const {
+        const Shape& it = shape(i);
+        const Vec3<double> s = size(i);
+        const Transform<double>& X = X_WS[i];
+        const auto around_box = [&](const auto& data) {
+            return Sphere{X.p + X.R * s.cwiseProduct(data.centre), s.cwiseProduct(data.half).norm()};
+        };
+        if (it.hull) return around_box(*it.hull);
+        if (it.terrain) return around_box(*it.terrain);
+        return {X.p, bounding_radius(it, s)};
+    }
+
+    // A group moves as one rigid body.
+    Group group(int begin, int end, const std::vector<Sphere>& spheres) const {
+        const auto each = [&](const auto& visit) {
+            for (int k = begin; k < end; ++k)
+                visit(set.grouped[k]);
+        };
+        Group g{{Vec3<double>::Zero(), 0}, 0};
+        each([&](int i) { g.sphere.centre += spheres[i].centre; });
+        g.sphere.centre /= end - begin;
+        each([&](int i) {
+            const double radius = (spheres[i].centre - g.sphere.centre).norm() + spheres[i].radius;
+            g.sphere.radius = std::max(g.sphere.radius, radius);
+            g.growth = std::max(g.growth, margin(i));
+        });
+        const int first = set.grouped[begin];
+        const Motion<double>& V = V_WS[first];
+        const Vec3<double> v = point_velocity<double>(V, g.sphere.centre - X_WS[first].p);
+        g.growth += std::max(0.5 * min_margin, 2 * h * (v.norm() + V.ang.norm() * g.sphere.radius));
+        return g;
     }
 
     Bounds bounds(int i) const {
@@ -81,7 +139,12 @@ struct Query {
         return {middle - extent, middle + extent};
     }
 
-    // True if no point of a bounded shape is within reach of the plane.
+    // True if no point of a bounded shape is within reach of the plane. growth: of the shape's group.
+    bool clear_of_plane(int plane, const Sphere& sphere, double growth) const {
+        if (set.filters[plane].body >= 0) return false;
+        const double height = X_WS[plane].R.col(2).dot(sphere.centre - X_WS[plane].p) - sphere.radius;
+        return height >= growth + 0.5 * min_margin + margin(plane);
+    }
     bool clear_of_plane(int plane, int other, const Bounds& bounds) const {
         const Vec3<double> n = X_WS[plane].R.col(2), middle = 0.5 * (bounds.lo + bounds.hi),
                            half = bounds.hi - middle;
@@ -94,6 +157,7 @@ struct Query {
         const Vec3<double> size_a = size(a), size_b = size(b);
         const double margins = margin(a) + margin(b);
         const double within = is_plane(sa) ? reach(b, a) : reach(a, b);
+        ++out.pairs_tried;
         const FeatureList list = closest_features(sa, sb, X_WS[a], X_WS[b], size_a, size_b, within);
         for (int i = 0; i < list.count; ++i) {
             const FeaturePair f = list.pair(i, a, b);
@@ -101,17 +165,15 @@ struct Query {
             const Vec3<double> v_a = point_velocity<double>(V_WS[a], c.point - X_WS[a].p);
             const Vec3<double> v_b = point_velocity<double>(V_WS[b], c.point - X_WS[b].p);
             if (c.gap - margins < std::max(min_margin, 2 * h * c.normal.dot(v_b - v_a)))
-                features.push_back(f);
+                out.features.push_back(f);
         }
     }
 };
 
-}  // namespace
-
 // One tree leaf per bounded shape, with a box larger than the shape's bounds, so that most steps do not
 // change the tree. The tree depends on history; the reported pairs do not, because they are tested with the
 // exact bounds.
-struct Detection::Tree {
+struct BoundsTree {
     btDbvt dbvt;
     std::vector<btDbvtNode*> leaves;  // null for planes
 
@@ -154,10 +216,85 @@ private:
     }
 };
 
+}  // namespace
+
+struct Detection::Scratch {
+    std::vector<Sphere> spheres;         // (shapes) unset for planes
+    std::vector<Group> groups;           // as ShapeSet::group_end; empty if the tree is used
+    std::vector<Bounds> bounds;          // (shapes) set where asked for
+    std::vector<unsigned char> bounded;  // (shapes) 1: `bounds` is set
+    BoundsTree tree;
+
+    const Bounds& bounds_of(const Query& query, int i) {
+        if (bounded[i] == 0) bounds[i] = query.bounds(i), bounded[i] = 1;
+        return bounds[i];
+    }
+
+    void start(const Query& query) {
+        const ShapeSet& set = query.set;
+        bounds.resize(set.shapes.size());
+        bounded.assign(set.shapes.size(), 0);
+        groups.clear();
+        if (!set.group_pairs) return;
+        spheres.resize(set.shapes.size());
+        for (const int i : set.grouped)
+            spheres[i] = query.sphere(i);
+        for (size_t g = 0; g < set.group_end.size(); ++g)
+            groups.push_back(query.group(set.group_begin(g), set.group_end[g], spheres));
+    }
+
+    void try_planes(const Query& query) {
+        for (const auto& [a, b] : query.set.plane_pairs) {
+            const bool first = is_plane(query.shape(a));
+            const int plane = first ? a : b, other = first ? b : a;
+            if (!groups.empty() &&
+                query.clear_of_plane(plane, spheres[other], groups[query.set.group_of[other]].growth))
+                continue;
+            if (!query.clear_of_plane(plane, other, bounds_of(query, other))) query.try_pair(a, b);
+        }
+    }
+
+    // Groups whose spheres meet, then shapes whose spheres and boxes meet.
+    void try_groups(const Query& query) {
+        const ShapeSet& set = query.set;
+        for (const auto& [g, h] : *set.group_pairs) {
+            const double growth = groups[g].growth + groups[h].growth;
+            if (!groups[g].sphere.within(groups[h].sphere, growth)) continue;
+            for (int k = set.group_begin(g); k < set.group_end[g]; ++k)
+                for (int l = set.group_begin(h); l < set.group_end[h]; ++l) {
+                    int a = set.grouped[k], b = set.grouped[l];
+                    if (!spheres[a].within(spheres[b], growth)) continue;
+                    if (!bounds_of(query, a).overlaps(bounds_of(query, b))) continue;
+                    if (!set.is_pair(a, b)) std::swap(a, b);
+                    if (set.is_pair(a, b)) query.try_pair(a, b);
+                }
+        }
+    }
+
+    void try_tree(const Query& query) {
+        struct Pairs : btDbvt::ICollide {
+            const Query& query;
+            const std::vector<Bounds>& bounds;
+            Pairs(const Query& q, const std::vector<Bounds>& all) : query(q), bounds(all) {}
+            void Process(const btDbvtNode* first, const btDbvtNode* second) override {
+                int a = first->dataAsInt, b = second->dataAsInt;
+                if (!bounds[a].overlaps(bounds[b])) return;
+                if (!query.set.is_pair(a, b)) std::swap(a, b);
+                if (query.set.is_pair(a, b)) query.try_pair(a, b);
+            }
+        } pairs(query, bounds);
+        for (const int i : query.set.grouped)
+            bounds_of(query, i);
+        tree.update(query.set, bounds);
+        tree.dbvt.collideTTpersistentStack(tree.dbvt.m_root, tree.dbvt.m_root, pairs);
+    }
+};
+
 Detection::Detection() = default;
-Detection::Detection(const Detection& other) : features(other.features) {}
+Detection::Detection(const Detection& other) : features(other.features), pairs_tried(other.pairs_tried) {}
 Detection& Detection::operator=(const Detection& other) {
     features = other.features;
+    pairs_tried = other.pairs_tried;
     return *this;
 }
 Detection::Detection(Detection&&) noexcept = default;
@@ -167,33 +304,16 @@ Detection::~Detection() = default;
 void detect(const ShapeSet& set, const double* theta, const Transform<double>* X_WS,
             const Motion<double>* V_WS, double h, Detection& detection, double min_margin) {
     detection.features.clear();
-    const Query query{set, theta, X_WS, V_WS, h, min_margin, detection.features};
-    std::vector<Bounds>& bounds = detection.bounds_;
-    bounds.resize(set.shapes.size());
-    for (size_t i = 0; i < bounds.size(); ++i)
-        if (!is_plane(set.shapes[i])) bounds[i] = query.bounds(static_cast<int>(i));
-
-    for (const auto& [a, b] : set.plane_pairs) {
-        const bool first = is_plane(set.shapes[a]);
-        const int plane = first ? a : b, other = first ? b : a;
-        if (!query.clear_of_plane(plane, other, bounds[other])) query.try_pair(a, b);
-    }
-
-    struct Pairs : btDbvt::ICollide {
-        const Query& query;
-        const std::vector<Bounds>& bounds;
-        Pairs(const Query& q, const std::vector<Bounds>& all) : query(q), bounds(all) {}
-        void Process(const btDbvtNode* first, const btDbvtNode* second) override {
-            int a = first->dataAsInt, b = second->dataAsInt;
-            if (!bounds[a].overlaps(bounds[b])) return;
-            if (!query.set.is_pair(a, b)) std::swap(a, b);
-            if (query.set.is_pair(a, b)) query.try_pair(a, b);
-        }
-    } finite_pairs(query, bounds);
-    if (!detection.tree_) detection.tree_ = std::make_unique<Detection::Tree>();
-    detection.tree_->update(set, bounds);
-    btDbvt& dbvt = detection.tree_->dbvt;
-    dbvt.collideTTpersistentStack(dbvt.m_root, dbvt.m_root, finite_pairs);
+    detection.pairs_tried = 0;
+    if (!detection.scratch_) detection.scratch_ = std::make_unique<Detection::Scratch>();
+    Detection::Scratch& scratch = *detection.scratch_;
+    const Query query{set, theta, X_WS, V_WS, h, min_margin, detection};
+    scratch.start(query);
+    scratch.try_planes(query);
+    if (set.group_pairs)
+        scratch.try_groups(query);
+    else
+        scratch.try_tree(query);
     std::vector<FeaturePair>& found = detection.features;
     if (!std::is_sorted(found.begin(), found.end())) std::sort(found.begin(), found.end());
 }

@@ -10,19 +10,12 @@
 
 namespace costate {
 
-// The axis-aligned box of a shape, grown by the distance within which it may have contacts.
-struct Bounds {
-    Vec3<double> lo, hi;  // m
-    bool overlaps(const Bounds& b) const {
-        return (lo.array() <= b.hi.array()).all() && (b.lo.array() <= hi.array()).all();
-    }
-};
-
 // Result and scratch of detect, one per thread. A copy has fresh scratch. Memory is allocated only if a scene
 // has more contacts than before.
 class Detection {
 public:
     std::vector<FeaturePair> features;  // sorted; the contacts found by the last call
+    int pairs_tried = 0;                // pairs of shapes whose features the last call compared
 
     Detection();
     Detection(const Detection& other);
@@ -36,9 +29,8 @@ public:
 private:
     friend void detect(const ShapeSet&, const double*, const Transform<double>*, const Motion<double>*,
                        double, Detection&, double);
-    struct Tree;
-    std::vector<Bounds> bounds_;  // per shape
-    std::unique_ptr<Tree> tree_;
+    struct Scratch;
+    std::unique_ptr<Scratch> scratch_;
 };
 
 // Finds all contacts of candidate pairs with gap < max(min_margin, 2 h (approach speed at the contact

@@ -175,9 +175,7 @@ Vec settled(const Solid& a, const Solid& b, Vec n) {
 
 }  // namespace
 
-Apart gjk(const Core& a, const Core& b) {
-    return nearest_point(CoreDifference{a, b}, std::numeric_limits<double>::infinity());
-}
+Apart gjk(const Core& a, const Core& b, double enough) { return nearest_point(CoreDifference{a, b}, enough); }
 
 Apart gjk(const PolytopeDifference& difference, double enough) { return nearest_point(difference, enough); }
 
@@ -185,8 +183,9 @@ Apart gjk(const PolytopeDifference& difference, double enough) { return nearest_
 // curved cores shrunk until they are separate, and the best of many fixed directions. a is moved along the
 // direction until the cores are separate, and GJK runs again; n is the normal of the overlap if it does not
 // change. For large hulls, EPA computes the normal.
-Vec first_normal(const Solid& a, const Solid& b) {
-    const Apart apart = gjk({a}, {b});
+std::optional<Vec> first_normal(const Solid& a, const Solid& b, double enough) {
+    const Apart apart = gjk({a}, {b}, enough);
+    if (apart.distance > 0 && apart.distance >= enough) return std::nullopt;
     if (apart.distance > 0) return apart.n;
     if (a.hull.paths != nullptr || b.hull.paths != nullptr)
         return epa(CoreDifference{{a}, {b}}, apart, close_overlap).n;

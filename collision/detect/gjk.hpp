@@ -4,6 +4,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 
 #include "collision/detect/difference.hpp"
 
@@ -18,11 +19,12 @@ struct Apart {
     int count = 0;
 };
 
-Apart gjk(const Core& a, const Core& b);
 // Stops as soon as the distance is known to exceed `enough`; the result is then a lower bound above `enough`.
+Apart gjk(const Core& a, const Core& b, double enough = std::numeric_limits<double>::infinity());
 Apart gjk(const PolytopeDifference& difference, double enough = std::numeric_limits<double>::infinity());
 
-// An approximation of the unit n from b to a that maximizes the separation of two cores.
-Vec3<double> first_normal(const Solid& a, const Solid& b);
+// An approximation of the unit n from b to a that maximizes the separation of two cores; nothing if they are
+// farther apart than `enough`.
+std::optional<Vec3<double>> first_normal(const Solid& a, const Solid& b, double enough);
 
 }  // namespace costate

@@ -137,9 +137,8 @@ struct CurvedPair {
         return normalise<double>(t.n + (of_a ? -lean : lean) * normalise(out));
     }
 
-    Touch touch() const {
+    Touch touch(Vec n) const {
         Touch best, now;
-        Vec n = first_normal(a, b);
         double tol_a = first_tolerance, tol_b = first_tolerance;
         const double tolerance = exact * (1 + (a.X.p - b.X.p).norm());
         for (int k = 0; k < rounds; ++k) {
@@ -248,7 +247,9 @@ struct CurvedPair {
     }
 
     void offer_points() const {
-        Touch t = touch();
+        const std::optional<Vec> first = first_normal(a, b, list.reach() + a.radius + b.radius);
+        if (!first) return;
+        Touch t = touch(*first);
         if (!t.found && !touches_terrain())
             if (const Touch face = deepest_face(t.n); face.found) t = face;
         if (t.separation - a.radius - b.radius >= list.reach()) return;

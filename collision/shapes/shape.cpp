@@ -91,6 +91,44 @@ void register_parameters(Model& model, const std::vector<ShapeSpec>& specs, Shap
     }
 }
 
+void find_groups(ShapeSet& set) {
+    const int n = static_cast<int>(set.shapes.size());
+    for (int i = 0; i < n; ++i)
+        if (set.shapes[i].type != ShapeType::plane) set.grouped.push_back(i);
+    const auto body = [&](int i) { return set.filters[i].body; };
+    std::ranges::stable_sort(set.grouped, {}, body);
+    const int count = static_cast<int>(set.grouped.size());
+    for (int k = 0; k < count; ++k)
+        if (k + 1 == count || body(set.grouped[k]) < 0 || body(set.grouped[k]) != body(set.grouped[k + 1]))
+            set.group_end.push_back(k + 1);
+    set.group_of.assign(set.shapes.size(), -1);
+    for (size_t g = 0; g < set.group_end.size(); ++g)
+        for (int k = set.group_begin(g); k < set.group_end[g]; ++k)
+            set.group_of[set.grouped[k]] = static_cast<int>(g);
+}
+
+void find_group_pairs(ShapeSet& set) {
+    constexpr int most_groups = 400;  // with more, listing their pairs would take long
+    const int groups = static_cast<int>(set.group_end.size());
+    if (groups > most_groups) return;
+    const auto may_meet = [&](int g, int h) {
+        for (int i = set.group_begin(g); i < set.group_end[g]; ++i)
+            for (int j = set.group_begin(h); j < set.group_end[h]; ++j)
+                if (set.is_pair(set.grouped[i], set.grouped[j]) ||
+                    set.is_pair(set.grouped[j], set.grouped[i]))
+                    return true;
+        return false;
+    };
+    std::vector<std::pair<int, int>> pairs;
+    for (int g = 0; g < groups; ++g)
+        for (int h = g + 1; h < groups; ++h) {
+            if (!may_meet(g, h)) continue;
+            if (pairs.size() == max_group_pairs) return;
+            pairs.emplace_back(g, h);
+        }
+    set.group_pairs = std::move(pairs);
+}
+
 }  // namespace
 
 ShapeSet build_shapes(Model& model, const std::vector<ShapeSpec>& specs,
@@ -133,6 +171,8 @@ ShapeSet build_shapes(Model& model, const std::vector<ShapeSpec>& specs,
     for (int i = 0; i < n && !set.any_pair; ++i)
         for (int j = 0; j < n && !set.any_pair; ++j)
             set.any_pair = set.is_pair(i, j);
+    find_groups(set);
+    find_group_pairs(set);
     return set;
 }
 

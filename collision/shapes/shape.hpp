@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,6 +36,9 @@ inline double bounding_radius(const Shape& shape, const Vec3<double>& size) {
     return shape_kind(shape.type).bounding_radius(shape, size);
 }
 
+// Up to this number, testing all pairs of groups is not slower than a tree.
+inline constexpr size_t max_group_pairs = 2000;
+
 // Data that determines which shapes may collide; see build_shapes.
 struct CollisionFilter {
     int body = -1;    // the moving body to which the shape is fixed; -1: the world
@@ -51,6 +55,13 @@ struct ShapeSet {
         excluded;  // pairs of bodies as in the filters, (lesser, greater); sorted
     std::vector<std::pair<int, int>> plane_pairs;  // pairs with a plane, sorted
     bool any_pair = false;
+    // The shapes other than planes in groups: all shapes of a moving body, and each shape of the world alone.
+    std::vector<int> grouped;    // shapes, group by group
+    std::vector<int> group_end;  // (groups) end of each group in `grouped`
+    std::vector<int> group_of;   // (shapes) -1 for a plane
+    int group_begin(size_t group) const { return group == 0 ? 0 : group_end[group - 1]; }
+    // Pairs of groups with a pair of shapes; without a value if there are more than max_group_pairs.
+    std::optional<std::vector<std::pair<int, int>>> group_pairs;
     // per shape: m, or factors; m, the origin of the shape in its body; rad in the shape's axes;
     // dimensionless; dimensionless; m, see ShapeSpec
     ParameterSlice size, position, rotation, friction, restitution, margin;

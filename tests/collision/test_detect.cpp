@@ -15,7 +15,7 @@ using namespace costate::test;
 
 namespace {
 
-// A scene of free bodies that carry one shape each, and a moment of it.
+// A scene of free bodies that carry one or several shapes each, and a moment of it.
 struct Crowd {
     Model model;
     ShapeSet set;
@@ -23,8 +23,12 @@ struct Crowd {
     std::vector<Transform<double>> X;
     std::vector<Motion<double>> V;
     double h = 0.01;
+    size_t per_body;
+    std::vector<Transform<double>> on_body;  // pose of each shape on its body
 
-    Crowd(Rng& g, const std::vector<ShapeType>& types, bool ground, double spread, bool hills = true) {
+    Crowd(Rng& g, const std::vector<ShapeType>& types, bool ground, double spread, bool hills = true,
+          size_t shapes_per_body = 1)
+        : per_body(shapes_per_body) {
         ModelBuilder builder;
         std::vector<ShapeSpec> specs;
         for (const ShapeType type : types) {
@@ -35,7 +39,9 @@ struct Crowd {
             ShapeSpec s;
             s.name = "shape" + std::to_string(specs.size());
             s.type = type;
-            s.body = builder.add_body(body);
+            const bool first = specs.size() % per_body == 0;
+            s.body = first ? builder.add_body(body) : specs.back().body;
+            on_body.push_back(first ? Transform<double>::identity() : random_placed(g, type, 0.3).X);
             const Placed sample = random_placed(g, type, 1);
             s.size = sample.size, s.hull = sample.shape.hull, s.margin = g.uniform(0, 0.02);
             specs.push_back(s);
@@ -53,9 +59,18 @@ struct Crowd {
     void move(Rng& g, double spread, double speed) {
         X.clear(), V.clear();
         for (const Shape& s : set.shapes) {
-            X.push_back(s.body < 0 ? Transform<double>::identity() : random_placed(g, s.type, spread).X);
-            V.push_back({speed * g.vec3(Regime::random), speed * g.vec3(Regime::random)});
-            if (s.body < 0) V.back() = Motion<double>::zero();
+            const size_t i = X.size();
+            if (s.body < 0) {
+                X.push_back(Transform<double>::identity());
+                V.push_back(Motion<double>::zero());
+            } else if (i % per_body == 0) {
+                X.push_back(random_placed(g, s.type, spread).X);
+                V.push_back({speed * g.vec3(Regime::random), speed * g.vec3(Regime::random)});
+            } else {
+                const size_t root = i - i % per_body;
+                X.push_back(compose(X[root], on_body[i]));
+                V.push_back({V[root].ang, point_velocity<double>(V[root], X[i].p - X[root].p)});
+            }
         }
     }
     const std::vector<FeaturePair>& detect_with(Detection& d) const {
@@ -167,6 +182,33 @@ TEST_CASE(
         }
 }
 
+TEST_CASE(
+    "detect: with a reach, the deepest contact is the same if it is within it, and there is none otherwise") {
+    Rng g(12);
+    int within = 0, beyond = 0;
+    for (const ShapeType ta : all_shape_types)
+        for (const ShapeType tb : all_shape_types) {
+            if (!pair_supported(ta, tb) || pair_kind(ta, tb).in_cases) continue;
+            if (ta == ShapeType::terrain || tb == ShapeType::terrain) continue;
+            CAPTURE(std::string(shape_type_name(ta)));
+            CAPTURE(std::string(shape_type_name(tb)));
+            for (int trial = 0; trial < 200; ++trial) {
+                CAPTURE(trial);
+                const Placed a = random_placed(g, ta, 0.6), b = random_placed(g, tb, 0.6);
+                const FeatureList all = features(a, b);
+                REQUIRE(all.count >= 1);
+                const double gap = contact(a, b, all.pair(0, 0, 1)).gap, reach = 0.05;
+                if (std::abs(gap - reach) < 2e-3 * std::abs(gap) + 1e-6) continue;
+                const FeatureList near = closest_features(a.shape, b.shape, a.X, b.X, a.size, b.size, reach);
+                ++(gap < reach ? within : beyond);
+                CHECK((near.count > 0) == (gap < reach));
+                if (near.count > 0 && gap < reach) CHECK(near.pair(0, 0, 1) == all.pair(0, 0, 1));
+            }
+        }
+    CHECK(within > 1000);
+    CHECK(beyond > 1000);
+}
+
 TEST_CASE("detect: finds what brute force finds among 60 shapes") {
     Rng g(2);
     Crowd scene(g, mixture(g, 60), true, 1.5);
@@ -181,12 +223,48 @@ TEST_CASE("detect: finds what brute force finds among 60 shapes") {
     CHECK(found > 5000);
 }
 
+TEST_CASE("detect: finds what brute force finds among bodies with several shapes") {
+    Rng g(6);
+    size_t found = 0, tried = 0, pairs = 0;
+    for (const size_t per_body : {2, 3, 5}) {
+        Crowd scene(g, mixture(g, 45), true, 1.5, true, per_body);
+        REQUIRE(scene.set.group_end.size() == 45 / per_body + (45 % per_body > 0 ? 1 : 0) + 1);
+        REQUIRE(scene.set.group_pairs);
+        Detection d;
+        for (int trial = 0; trial < 100; ++trial) {
+            scene.move(g, trial % 2 == 0 ? 1.5 : 3, trial % 3);
+            CHECK(scene.detect_with(d) == scene.brute_force(0.01));
+            found += d.features.size();
+            tried += static_cast<size_t>(d.pairs_tried);
+            pairs += scene.set.pairs().size();
+        }
+    }
+    CHECK(found > 2000);
+    CHECK(5 * tried < pairs);
+}
+
+TEST_CASE("detect: finds what brute force finds where a tree finds the pairs") {
+    Rng g(7);
+    Crowd scene(g, mixture(g, 80), true, 2);
+    REQUIRE(!scene.set.group_pairs);
+    Detection d;
+    size_t found = 0;
+    for (int trial = 0; trial < 60; ++trial) {
+        scene.move(g, trial % 2 == 0 ? 2 : 4, trial % 3);
+        CHECK(scene.detect_with(d) == scene.brute_force(0.01));
+        found += d.features.size();
+    }
+    CHECK(found > 1000);
+}
+
 TEST_CASE("detect: nothing that ran before matters") {
     Rng g(3);
     std::vector<Crowd> scenes;
     scenes.emplace_back(g, mixture(g, 20), true, 1);
     scenes.emplace_back(g, mixture(g, 7), false, 1);
     scenes.emplace_back(g, mixture(g, 33), true, 1);
+    scenes.emplace_back(g, mixture(g, 70), true, 2);  // with a tree
+    scenes.emplace_back(g, mixture(g, 75), true, 2);
     Detection used;
     for (int trial = 0; trial < 300; ++trial) {
         Crowd& scene = scenes[g.engine() % scenes.size()];
