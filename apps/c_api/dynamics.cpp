@@ -1,5 +1,6 @@
 // Forward and inverse dynamics without contact.
 #include "apps/c_api/model.hpp"
+#include "core/dynamics/forward_dynamics_derivatives.hpp"
 #include "solvers/step/step.hpp"
 
 namespace costate::c_api {
@@ -81,8 +82,6 @@ int costate_mass_matrix(const costate_model* model, const double* q, double* M) 
     });
 }
 
-// M a + c - tau = 0 differentiated: with w row i of M^-1, the rows of a_i are -d(w . rnea(q, v, a)) with a
-// held fixed, and w.
 int costate_forward_dynamics_derivatives(const costate_model* model, const double* q, const double* v,
                                          const double* tau, double* da_dq, double* da_dv, double* da_dtau) {
     return guarded(__func__, [&]() -> int {
@@ -94,31 +93,23 @@ int costate_forward_dynamics_derivatives(const costate_model* model, const doubl
         FreeMotionScratch<double>& f = s.free_motion;
         const double* theta = use.theta();
         const VecX<double> a = acceleration(use, tau);
-        VecX<double> force(m.nv), unused_a = VecX<double>::Zero(m.nv),
-                                  unused_theta = VecX<double>::Zero(m.layout.size());
+        VecX<double> force(m.nv);
         rnea(m, theta, s.kinematics, use.v(), a.data(), f.rnea, force.data());
         crba(m, theta, s.kinematics, f.crba, f.M.data());
         if (!ltl_factor_inplace(m, f.M.data()))
             throw Failure(COSTATE_DIVERGED, "the mass matrix is not positive definite");
-
-        Matrix by_q = Matrix::Zero(m.nv, m.nv), by_v = by_q, by_tau = Matrix::Identity(m.nv, m.nv);
-        for (int i = 0; i < m.nv; ++i) {
-            double* w = by_tau.row(i).data();
-            ltl_solve_inplace(m, f.M.data(), 0, m.nv, w);
-            s.bar.set_zero();
-            rnea_adj(m, theta, s.kinematics, use.v(), a.data(), f.rnea, w, s.bar, unused_theta.data(),
-                     by_v.row(i).data(), unused_a.data());
-            kinematics_adj(m, theta, use.q(), use.v(), s.kinematics, s.bar, unused_theta.data(),
-                           by_q.row(i).data(), by_v.row(i).data());
-        }
-        by_q = -by_q;
-        by_v = -by_v;
-        check_result("da_dq", by_q);
-        check_result("da_dv", by_v);
-        check_result("da_dtau", by_tau);
-        write(by_q, da_dq);
-        write(by_v, da_dv);
-        write(by_tau, da_dtau);
+        ForwardDynamicsDerivatives<double> d(m);
+        forward_dynamics_derivatives(m, theta, s.kinematics, f.crba.Ic, f.M.data(), f.rnea, use.v(), a.data(),
+                                     d);
+        const auto give = [](const char* name, const std::vector<double>& matrix, double* out) {
+            const Eigen::Map<const VecX<double>> values(matrix.data(),
+                                                        static_cast<Eigen::Index>(matrix.size()));
+            check_result(name, values);
+            write(values, out);
+        };
+        give("da_dq", d.by_q, da_dq);
+        give("da_dv", d.by_v, da_dv);
+        give("da_dtau", d.by_tau, da_dtau);
         return COSTATE_OK;
     });
 }

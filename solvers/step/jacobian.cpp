@@ -50,27 +50,6 @@ void retract_rows(const World& w, const double* theta, const double* x, const St
         });
 }
 
-// X <- M^-1 X, for all columns together
-void ltl_solve_columns_inplace(const Model& m, const double* L, StepJacobian::Matrix& X) {
-    const Eigen::Index width = X.cols();
-    const auto subtract = [&](int i, double l, int k) {
-        double *to = X.data() + i * width, *from = X.data() + k * width;
-        for (Eigen::Index c = 0; c < width; ++c)
-            to[c] -= l * from[c];
-    };
-    for (int k = m.nv; k-- > 0;) {
-        const Dof& dof = m.dofs[k];
-        for (int i = dof.parent, d = dof.depth - 1; d >= 0; i = m.dofs[i].parent, --d)
-            subtract(i, L[dof.row + d], k);
-    }
-    for (int k = 0; k < m.nv; ++k) {
-        const Dof& dof = m.dofs[k];
-        X.row(k) /= L[dof.row + dof.depth];
-        for (int i = dof.parent, d = dof.depth - 1; d >= 0; i = m.dofs[i].parent, --d)
-            subtract(k, L[dof.row + d], i);
-    }
-}
-
 // Adds h times the derivatives of the gyroscopic torques by the angular velocities.
 void gyroscopic_columns(const World& w, const double* theta, const double* v, StepJacobian& J) {
     const double h = w.h(theta);
@@ -303,7 +282,7 @@ void step_jacobian(const World& w, const double* theta, const double* x, const d
     });
     // without impulses
     ltl_solve_columns_inplace(w.model, needs_mass_matrix(w) ? s.free_motion.M.data() : J.L.data(),
-                              J.response);
+                              static_cast<int>(J.response.cols()), J.response.data());
     for (int j = 0; j < nv; ++j)
         J.response(j, nv + j) += 1;
     // impulses

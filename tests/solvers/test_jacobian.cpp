@@ -1,6 +1,7 @@
 // Closed-form Jacobians of inverse dynamics, and of whole steps with contacts, joint limits and dry friction.
 #include <doctest/doctest.h>
 
+#include "core/dynamics/forward_dynamics_derivatives.hpp"
 #include "solvers/step/jacobian.hpp"
 #include "solvers/step/step.hpp"
 #include "tests/support/step_derivatives.hpp"
@@ -82,6 +83,49 @@ TEST_CASE("Jacobian of inverse dynamics: that of dual numbers, for every joint t
             dual_v.col(j) = column(zero, VecX<double>::Unit(m.nv, j));
         CHECK(apart(by_q, dual_q) <= 1e-12);
         CHECK(apart(by_v, dual_v) <= 1e-12);
+    }
+}
+
+TEST_CASE("Jacobian of forward dynamics: that of its adjoints, row by row, for every joint type") {
+    for (unsigned seed = 1; seed <= 10; ++seed) {
+        CAPTURE(seed);
+        Rng g(seed);
+        const Model m = toy_model(g);
+        const VecX<double> theta = m.layout.nominal(), v = random_vector(m.nv, g, Regime::random),
+                           a = random_vector(m.nv, g, Regime::random);
+        VecX<double> q(m.nq), tau(m.nv);
+        retract(m, m.neutral_configuration().data(), random_vector(m.nv, g, Regime::random).data(), q.data());
+        Kinematics<double> k(m);
+        RneaScratch<double> r(m);
+        CrbaScratch<double> c(m);
+        std::vector<double> L(m.mass_matrix_size);
+        kinematics(m, theta.data(), q.data(), v.data(), k);
+        crba(m, theta.data(), k, c, L.data());
+        REQUIRE(ltl_factor_inplace(m, L.data()));
+        rnea(m, theta.data(), k, v.data(), a.data(), r, tau.data());
+        ForwardDynamicsDerivatives<double> closed(m);
+        forward_dynamics_derivatives(m, theta.data(), k, c.Ic, L.data(), r, v.data(), a.data(), closed);
+
+        // M a + c - tau = 0: with w row i of M^-1, the rows of a_i are -d(w . rnea(q, v, a)) and w
+        StepJacobian::Matrix by_q = StepJacobian::Matrix::Zero(m.nv, m.nv), by_v = by_q,
+                             by_tau = StepJacobian::Matrix::Identity(m.nv, m.nv);
+        VecX<double> unused_a = VecX<double>::Zero(m.nv), unused_theta = VecX<double>::Zero(m.layout.size());
+        KinematicsBar<double> bar(m);
+        for (int i = 0; i < m.nv; ++i) {
+            double* w = by_tau.row(i).data();
+            ltl_solve_inplace(m, L.data(), 0, m.nv, w);
+            bar.set_zero();
+            rnea_adj(m, theta.data(), k, v.data(), a.data(), r, w, bar, unused_theta.data(),
+                     by_v.row(i).data(), unused_a.data());
+            kinematics_adj(m, theta.data(), q.data(), v.data(), k, bar, unused_theta.data(),
+                           by_q.row(i).data(), by_v.row(i).data());
+        }
+        const auto is = [&](const std::vector<double>& matrix) {
+            return StepJacobian::Matrix(Eigen::Map<const StepJacobian::Matrix>(matrix.data(), m.nv, m.nv));
+        };
+        CHECK(apart(is(closed.by_q), -by_q) <= 1e-12);
+        CHECK(apart(is(closed.by_v), -by_v) <= 1e-12);
+        CHECK(apart(is(closed.by_tau), by_tau) <= 1e-12);
     }
 }
 
