@@ -276,6 +276,7 @@ static void names(void) {
 }
 
 int main(void) {
+    settings_scene = "tests/apps/sensors_scene.json"; /* the same with sensors */
     names();
     for_each_settings(observations);
     for_each_settings(runs);

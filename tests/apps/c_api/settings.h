@@ -26,7 +26,9 @@ enum {
     settings_count = solver_count * 2 * ground_count
 };
 
-/* tests/apps/settings_scene.json with these settings, at a state near its first. */
+static const char* settings_scene = "tests/apps/settings_scene.json";
+
+/* The scene with these settings, at a state near its first. */
 static inline Case open_settings(int index, Settings* s) {
     static const char* const solvers[solver_count] = {
         "\"type\": \"pgs\", \"sweeps\": 20", "\"type\": \"pgs\", \"sweeps\": 500, \"gradient\": \"implicit\"",
@@ -44,7 +46,7 @@ static inline Case open_settings(int index, Settings* s) {
                     : impacts[s->impact]);
 
     static char rest[1 << 14];
-    FILE* scene = fopen("tests/apps/settings_scene.json", "r");
+    FILE* scene = fopen(settings_scene, "r");
     if (!scene) abort();
     rest[fread(rest, 1, sizeof rest - 1, scene)] = 0;
     fclose(scene);
