@@ -30,8 +30,11 @@ void append(std::string& line, double number) {
 std::vector<std::string> sensor_columns(const World& w) {
     std::vector<std::string> names;
     for (const Sensor& s : w.sensors)
-        for (int k = 0; k < s.size; ++k)
-            names.push_back("sensor(" + s.name + ")" + (s.size > 1 ? "[" + std::to_string(k) + "]" : ""));
+        for (int k = 0; k < s.size; ++k) {
+            std::string& name = names.emplace_back("sensor(");
+            name.append(s.name).append(")");
+            if (s.size > 1) name.append("[").append(std::to_string(k)).append("]");
+        }
     return names;
 }
 
