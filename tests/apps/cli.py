@@ -13,7 +13,7 @@ DONE, CHECK_FAILED, BAD_INPUT, DIVERGED = 0, 1, 2, 3
 
 KIND = {"max_relative_error", "taylor_order", "at_roundoff", "checked", "rejected", "stencils", "worst"}
 KEYS = {
-    "info": {"name", "description", "file", "bodies", "joints", "nq", "nv", "nu", "mass", "shapes", "shape_pairs", "sites", "warnings", "parameters",
+    "info": {"name", "description", "file", "bodies", "joints", "nq", "nv", "nu", "mass", "shapes", "shape_pairs", "sites", "sensors", "warnings", "parameters",
              "variables", "steps", "time_step"},
     "simulate": {"name", "steps", "duration", "loss", "solver", "seconds", "steps_per_second", "out"},
     "gradcheck": KIND | {"name", "steps", "loss", "objective", "seed", "variables", "seconds"},

@@ -217,14 +217,14 @@ class Commands(Cli):
         self.refuse("simulate", "boat.json", "--out", "b.csv", "--columns", "site(m/bw).x", because=r'm/bw.*"site\(m/bow\)')
 
     def test_sensors(self):
-        scene = json.loads(changed(["sensors"], [{"name": "height", "type": "height_scan", "body": "m", "size": [1, 1],
+        scene = json.loads(changed(["sensors"], [{"name": "height", "type": "height_scan", "body": "m/cart", "size": [1, 1],
                                                   "spacing": [1, 1]},
-                                                 {"name": "speed", "type": "frame_linear_velocity", "body": "m"}]))
-        scene["pushes"] = [{"name": "shove", "body": "m", "times": [0, 10], "force": [1, 0, 0]}]
+                                                 {"name": "speed", "type": "frame_linear_velocity", "body": "m/cart"}]))
+        scene["pushes"] = [{"name": "shove", "body": "m/cart", "times": [0, 10], "force": [20, 0, 0]}]
         (self.folder / "boat.json").write_text(json.dumps(scene))
         self.assertEqual(self.report("info", "boat.json")["sensors"], 2)
-        self.assertRegex(self.run_costate("info", "boat.json"), r"speed +frame_linear_velocity +3 +m/s +body m")
-        self.run_costate("simulate", "boat.json", "--out", "a.csv", "--columns", "d(*).x,sensor(speed)*")
+        self.assertRegex(self.run_costate("info", "boat.json"), r"speed +frame_linear_velocity +3 +m/s +body m/cart")
+        self.run_costate("simulate", "boat.json", "--out", "a.csv", "--columns", "d(*),sensor(speed)*")
         header, *rows = csv.reader((self.folder / "a.csv").read_text().splitlines())
         self.assertEqual(header[2:], ["sensor(speed)[0]", "sensor(speed)[1]", "sensor(speed)[2]"])
         for row in rows[:-1]:

@@ -249,7 +249,7 @@ TEST_CASE("repairs: what cannot change the motion is passed over, what can is sa
     repaired_urdf(joint_of("continuous", "<safety_controller k_velocity='1'/>"), "");
     repaired_urdf(urdf_robot(first_link + "<gazebo reference='a'><mu1>0.3</mu1></gazebo>"),
                   "<mu1> in <gazebo> is not supported");
-    repaired_mjcf("<sensor><gyro site='s'/></sensor>" + one_body(""), "");
+    repaired_mjcf("<sensor><gyro site='s'/></sensor>" + one_body("<site name='s'/>"), "");
 }
 
 TEST_CASE("repairs: files in which nothing moves load, and can stand in a scene") {

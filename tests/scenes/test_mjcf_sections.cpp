@@ -205,21 +205,23 @@ TEST_CASE("MJCF: gravity, time step, and what no scene can say") {
                       {0, 0, 0}));
 
     const MjcfText m = mjcf(
-        "<option viscosity='.1'/>\n<tendon>\n<fixed name='t'/>\n</tendon>\n<sensor>\n<gyro site='s'/>\n<gyro "
-        "site='s'/>\n</sensor>\n" +
+        "<option viscosity='.1'/>\n<tendon>\n<spatial name='t'/>\n</tendon>\n<sensor>\n<rangefinder "
+        "site='s'/>\n"
+        "<rangefinder site='s'/>\n</sensor>\n" +
         one_body("<plugin/>", "<joint springdamper='1 1'/>"));
-    REQUIRE(m.warnings.size() == 4);
+    REQUIRE(m.warnings.size() == 5);
     const auto says = [&](const std::string& begin) {
         return std::any_of(m.warnings.begin(), m.warnings.end(),
                            [&](const std::string& w) { return w.compare(0, begin.size(), begin) == 0; });
     };
     CHECK(says("m.xml:2: forces of a medium"));
-    CHECK(says("m.xml:4: <fixed> in <tendon> is not supported"));
+    CHECK(says("m.xml:4: <spatial> in <tendon> is not supported"));
+    CHECK(says("m.xml:7: <rangefinder>"));
     CHECK(says("m.xml:10: attribute \"springdamper\" of <joint>"));
     CHECK(says("m.xml:10: <plugin> is not supported"));
     CHECK(complaint([] {
-              mjcf("<tendon>\n<fixed name='t'/></tendon>" + one_body(""), true);
-          }).find("m.xml:3: <fixed> in <tendon>") == 0);
+              mjcf("<tendon>\n<spatial name='t'/></tendon>" + one_body(""), true);
+          }).find("m.xml:3: <spatial> in <tendon>") == 0);
     CHECK_NOTHROW(mjcf("<option solver='CG'/><size njmax='5'/><visual/><statistic extent='1'/>" +
                            one_body("<camera/><light/>"),
                        true));

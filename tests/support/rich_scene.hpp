@@ -74,7 +74,7 @@ inline Scene rich_scene() {
         "ground": {"friction": 0.7, "restitution": 0.1},
         "contact": {"slop": 0.0005, "recovery_speed": 0.3, "compliance": 0.01},
         "solver": {"sweeps": 40},
-        "pushes": [{"name": "shove", "body": "arm/slide", "times": [0.01, 0.03], "force": [[0.3, 0.2, 0.1], [-0.2, 0.1, 0.3]],
+        "pushes": [{"name": "shove", "body": "arm/lamp", "times": [0.01, 0.03], "force": [[0.3, 0.2, 0.1], [-0.2, 0.1, 0.3]],
                     "torque": [0.02, -0.03, 0.01]}],
         "shapes": [{"name": "hills", "type": "height_field", "cell": [0.5, 0.4], "friction": 0.6, "restitution": 0.05,
                     "margin": 0.001, "position": [-3, 0, 0.2], "rpy_deg": [2, 3, 4],
