@@ -157,9 +157,9 @@ std::string StrobeFigure::svg() const {
                                                               set.position.at(static_cast<int>(n))),
                     size(scene_.theta.data() + set.size.at(static_cast<int>(n))),
                     rotation(scene_.theta.data() + set.rotation.at(static_cast<int>(n)));
-                out +=
-                    draw_shape(view, s, size,
-                               compose<double>(poses[s.body], {turned<double>(s.R_BS, rotation), position}));
+                out += draw_shape(
+                    view, s, size,
+                    compose<double>(poses[s.body], {retract_rotation<double>(s.R_BS, rotation), position}));
             }
             out += "</g>\n";
         }

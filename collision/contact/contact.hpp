@@ -11,6 +11,7 @@
 #include <cassert>
 
 #include "collision/contact/curved.hpp"
+#include "core/math/dual.hpp"
 
 namespace costate {
 
@@ -125,7 +126,8 @@ void side_contact_adj(const RoundedFeature<T>& edge, const RoundedFeature<T>& si
     face_bar.direction += m_bar.cross(side.direction);
 }
 
-template <class T> Contact<T> turned(const Contact<T>& c) { return {c.point, -c.normal, c.gap}; }
+// The contact of b and a from that of a and b.
+template <class T> Contact<T> exchanged(const Contact<T>& c) { return {c.point, -c.normal, c.gap}; }
 
 // The contact of the features f1 and f2, normal from f2 to f1. n0: FeaturePair::normal in that direction.
 template <class T>
@@ -171,7 +173,8 @@ template <class T>
 Contact<T> contact(const Shape& sa, const Shape& sb, const FeaturePair& f, const Transform<T>& X_a,
                    const Transform<T>& X_b, const Vec3<T>& size_a, const Vec3<T>& size_b) {
     const FeatureOf<T> a{sa, f.on_a, X_a, size_a}, b{sb, f.on_b, X_b, size_b};
-    return a_first(f) ? contact_of(a, b, f, f.normal) : turned(contact_of(b, a, f, Vec3<double>(-f.normal)));
+    return a_first(f) ? contact_of(a, b, f, f.normal)
+                      : exchanged(contact_of(b, a, f, Vec3<double>(-f.normal)));
 }
 // The statements of `contact` in reverse order. X_a_bar, X_b_bar: covectors of twists in the common frame.
 template <class T>
@@ -184,7 +187,24 @@ void contact_adj(const Shape& sa, const Shape& sb, const FeaturePair& f, const T
     if (a_first(f))
         contact_of_adj(a, b, f, f.normal, out_bar, a_bar, b_bar);
     else
-        contact_of_adj(b, a, f, Vec3<double>(-f.normal), turned(out_bar), b_bar, a_bar);
+        contact_of_adj(b, a, f, Vec3<double>(-f.normal), exchanged(out_bar), b_bar, a_bar);
 }
+
+// Compiled in contact.cpp.
+extern template Contact<double> contact(const Shape&, const Shape&, const FeaturePair&,
+                                        const Transform<double>&, const Transform<double>&,
+                                        const Vec3<double>&, const Vec3<double>&);
+extern template void contact_adj(const Shape&, const Shape&, const FeaturePair&, const Transform<double>&,
+                                 const Transform<double>&, const Vec3<double>&, const Vec3<double>&,
+                                 const Contact<double>&, Force<double>&, Force<double>&, Vec3<double>&,
+                                 Vec3<double>&);
+extern template Contact<Dual<double>> contact(const Shape&, const Shape&, const FeaturePair&,
+                                              const Transform<Dual<double>>&, const Transform<Dual<double>>&,
+                                              const Vec3<Dual<double>>&, const Vec3<Dual<double>>&);
+extern template void contact_adj(const Shape&, const Shape&, const FeaturePair&,
+                                 const Transform<Dual<double>>&, const Transform<Dual<double>>&,
+                                 const Vec3<Dual<double>>&, const Vec3<Dual<double>>&,
+                                 const Contact<Dual<double>>&, Force<Dual<double>>&, Force<Dual<double>>&,
+                                 Vec3<Dual<double>>&, Vec3<Dual<double>>&);
 
 }  // namespace costate

@@ -10,8 +10,8 @@ namespace {
 
 using Vec = Vec3<double>;
 
-constexpr double same_point = 1e-7;  // m; two contacts this close with the same normal are one
-constexpr double tie = 1e-9;         // m; smaller differences count as ties
+constexpr double same_point = 1e-7;    // m; two contacts this close with the same normal are one
+constexpr double nearly_equal = 1e-9;  // m; smaller differences count as ties
 // penalty on the distance of a point: this factor times the excess of its gap over the least gap
 constexpr double depth_weight = 10;
 
@@ -66,7 +66,7 @@ void ContactList::unify() {
         const Point& p = points_[i];
         const bool repeated = std::any_of(points_.begin(), points_.begin() + kept, [&](const Point& q) {
             return (p.point - q.point).squaredNorm() < same_point * same_point &&
-                   p.normal.dot(q.normal) > 1 - tie;
+                   p.normal.dot(q.normal) > 1 - nearly_equal;
         });
         if (!repeated) points_[kept++] = p;
     }
@@ -83,11 +83,11 @@ void ContactList::reduce() {
     const double least = least_gap(0);
     const auto pick = [&](int k, auto&& distance) {
         int best = -1;
-        double most = tie;
+        double most = nearly_equal;
         for (int i = k; i < count_; ++i) {
             const Point& p = points_[i];
             const double value = distance(p) - (k == 0 ? 0 : depth_weight * (p.gap - least));
-            if (best < 0 || value > most + tie) {
+            if (best < 0 || value > most + nearly_equal) {
                 best = i;
                 most = value;
             }

@@ -11,8 +11,8 @@ namespace {
 
 using Vec = Vec3<double>;
 
-constexpr int iterations = 100;  // curved cores need many iterations
-constexpr double exact = 1e-14;  // relative to the squared distance
+constexpr int iterations = 100;               // curved cores need many iterations
+constexpr double distance2_accuracy = 1e-14;  // relative to the squared distance
 // squared distance, relative to the squared extent of the difference, below which the cores overlap
 constexpr double overlap2 = 1e-22;
 
@@ -112,7 +112,7 @@ template <class Difference> Apart nearest_point(const Difference& difference, do
         if (along > 0 && along * along > enough * enough * distance2)
             return answer(along / std::sqrt(distance2), v.normalized());
         // no point of the difference is nearer along v than w
-        if (k > 0 && (distance2 - along <= exact * distance2 || simplex.holds(p))) break;
+        if (k > 0 && (distance2 - along <= distance2_accuracy * distance2 || simplex.holds(p))) break;
         Simplex next = simplex;
         next.p[next.count++] = p;
         const Vec nearest = next.nearest();

@@ -32,7 +32,8 @@ using Pose = Transform<double>;
 constexpr double surface =
     1e-9;  // m; a centre up to this distance outside a box or cylinder counts as on its surface
 constexpr double parallel_sine2 = 1e-12;  // segments with a squared sine up to this count as parallel
-constexpr double tie = 1e-9;  // squared distances with a relative difference up to this count as equal
+constexpr double distance2_tie =
+    1e-9;  // squared distances with a relative difference up to this count as equal
 
 // A shape with its pose in the common frame and its size, m.
 struct Placed {
@@ -148,7 +149,7 @@ struct Closest {
     double distance2 = 0;
     void offer(const Vec& difference, const Feature& on_a, const Feature& on_b) {
         const double d2 = difference.squaredNorm();
-        if (list.count > 0 && !(d2 < distance2 * (1 - tie))) return;
+        if (list.count > 0 && !(d2 < distance2 * (1 - distance2_tie))) return;
         distance2 = d2;
         list.count = 0;
         list.add(on_a, on_b);
@@ -280,7 +281,7 @@ FeatureList capsule_on_box(const Placed& capsule, const Placed& box) {
 }
 
 // The list for the pair in swapped order.
-FeatureList turned(FeatureList list) {
+FeatureList exchanged(FeatureList list) {
     for (int i = 0; i < list.count; ++i) {
         auto& [on_a, on_b, normal] = list.items[i];
         std::swap(on_a, on_b);
@@ -372,10 +373,10 @@ constexpr PairRow pair_rows[] = {
     {mesh, terrain, 4, closed, search_in_order<terrain_points>},
 };
 
-// The row of a pair; `turned` if the row has the other order.
+// The row of a pair; `exchanged` if the row has the other order.
 struct PairEntry {
     const PairRow* row = nullptr;
-    bool turned = false;
+    bool exchanged = false;
 };
 
 constexpr size_t types = std::size(all_shape_types);
@@ -428,7 +429,7 @@ FeatureList closest_features(const Shape& sa, const Shape& sb, const Pose& X_a, 
     const Placed a{sa, X_a, size_a}, b{sb, X_b, size_b};
     const PairEntry& entry = entry_of(sa.type, sb.type);
     const Select select = entry.row->selection.select;
-    return entry.turned ? turned(select(b, a, reach)) : select(a, b, reach);
+    return entry.exchanged ? exchanged(select(b, a, reach)) : select(a, b, reach);
 }
 
 }  // namespace costate

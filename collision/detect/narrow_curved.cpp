@@ -17,7 +17,7 @@ using Vec = Vec3<double>;
 constexpr double first_tolerance = 0.02;  // rad; features with normals within this angle are tried first
 constexpr double least_tolerance = 1e-9;  // rad
 // accuracy of a separation, relative to the distance of the middles
-constexpr double exact = 1e-9;
+constexpr double curved_accuracy = 1e-9;
 constexpr double settled_normal =
     1e-8;                      // a normal has converged if another Newton step moves it by at most this
 constexpr double lean = 0.05;  // rad; tilt of the normal away from a face that is not in contact
@@ -140,7 +140,7 @@ struct CurvedPair {
     Touch touch(Vec n) const {
         Touch best, now;
         double tol_a = first_tolerance, tol_b = first_tolerance;
-        const double tolerance = exact * (1 + (a.X.p - b.X.p).norm());
+        const double tolerance = curved_accuracy * (1 + (a.X.p - b.X.p).norm());
         for (int k = 0; k < rounds; ++k) {
             now.on_a = a.feature_along(-n, tol_a);
             now.on_b = b.feature_along(n, tol_b);

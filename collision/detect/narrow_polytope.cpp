@@ -17,12 +17,12 @@ namespace {
 
 using Vec = Vec3<double>;
 
-constexpr double tie = 1e-9;              // m; smaller differences of separations count as ties
-constexpr double parallel_sine2 = 1e-12;  // edges with a squared sine up to this count as parallel
-constexpr double closed = 1e-7;           // m; vertices closer than this do not define a normal
-constexpr double exact = 1e-9;            // m, and relative: accuracy of a separation
+constexpr double separation_tie = 1e-9;         // m; smaller differences of separations count as ties
+constexpr double parallel_edges_sine2 = 1e-12;  // edges with a squared sine up to this count as parallel
+constexpr double contact_distance = 1e-7;       // m; vertices closer than this do not define a normal
+constexpr double separation_accuracy = 1e-9;    // m, and relative: accuracy of a separation
 // relative to the size: tolerance of vertices to the plane of their face, see convex_hull
-constexpr double flat = 3e-6;
+constexpr double face_tolerance = 3e-6;
 // accuracy of overlaps by EPA, relative to the size of both polytopes
 constexpr double exact_overlap = 1e-12;
 constexpr size_t few_pairs = 100;  // up to this number of edge pairs, testing all is not slower than GJK
@@ -64,7 +64,7 @@ struct PolytopePair {
                 const int f = of_a.faces[i];
                 const Vec n = -a.normal(f);
                 const double s = n.dot(a.face_point(f) - b.support(n));
-                if (s > best.separation + tie && b.allows(n, vertex_feature(b.support_vertex(n))))
+                if (s > best.separation + separation_tie && b.allows(n, vertex_feature(b.support_vertex(n))))
                     best = {s, n, f, -1};
             }
         };
@@ -73,7 +73,7 @@ struct PolytopePair {
                 const int f = of_b.faces[i];
                 const Vec n = b.normal(f);
                 const double s = n.dot(a.support(-n) - b.face_point(f));
-                if (s > best.separation + tie) best = {s, n, -1, f};
+                if (s > best.separation + separation_tie) best = {s, n, -1, f};
             }
         };
         if (b.triangle >= 0) {  // for a terrain, the face of the triangle takes precedence
@@ -104,7 +104,8 @@ struct PolytopePair {
         return axis.separation - separation(a, b, axis.n) < tolerance();
     }
     double tolerance() const {
-        return exact + flat * (bounding_radius(*a.shape, a.size) + bounding_radius(*b.shape, b.size));
+        return separation_accuracy +
+               face_tolerance * (bounding_radius(*a.shape, a.size) + bounding_radius(*b.shape, b.size));
     }
 
     Axis edge_axis() const {
@@ -123,7 +124,7 @@ struct PolytopePair {
                 if (!faces_straddle(a, e, for_normals(a, w))) continue;
                 Vec n = u.cross(w);
                 const double length2 = n.squaredNorm();
-                if (!(length2 > parallel_sine2 * u.squaredNorm() * w.squaredNorm())) continue;
+                if (!(length2 > parallel_edges_sine2 * u.squaredNorm() * w.squaredNorm())) continue;
                 n /= std::sqrt(length2);
                 const Vec in_b = b.X.R * b.scale.cwiseProduct(f.inward);
                 if (n.dot(f.left < 0 ? Vec(-in_a) : in_b) > 0) n = -n;
@@ -132,7 +133,7 @@ struct PolytopePair {
                 const Axis axis{s, n, i, j};
                 // the least overlap of two polytopes is on both edges; for part of a surface this need not
                 // hold
-                if (s > best.separation + tie && b.allows(n, edge_feature(axis.on_b)) &&
+                if (s > best.separation + separation_tie && b.allows(n, edge_feature(axis.on_b)) &&
                     (b.triangle < 0 || edges_cross(axis)) && on_support(axis))
                     best = axis;
             }
@@ -174,7 +175,7 @@ struct PolytopePair {
                 const double t = u.dot(x - tail) / u.squaredNorm();
                 const Vec y = tail + std::min(std::max(t, 0.0), 1.0) * u;
                 const double distance = (x - y).norm();
-                if (!(distance < best.distance - tie)) continue;
+                if (!(distance < best.distance - separation_tie)) continue;
                 const Feature on_v = vertex_feature(i);
                 const Feature on_e = t <= 0 ? vertex_feature(edge.tail)
                                             : (t >= 1 ? vertex_feature(edge.head) : edge_feature(j));
@@ -197,7 +198,8 @@ struct PolytopePair {
         // if the shapes overlap, or the face is part of a larger one, the axis suffices; otherwise the
         // closest point along the axis must be within the face
         const bool axis_counts = axis.separation <= 0 || (b.triangle >= 0 && axis.on_b >= 0);
-        if (axis_counts ? list.count() > before : found <= axis.separation + exact + 1e-3 * axis.separation)
+        if (axis_counts ? list.count() > before
+                        : found <= axis.separation + separation_accuracy + 1e-3 * axis.separation)
             return true;
         list.cut(before);
         return false;
@@ -209,7 +211,7 @@ struct PolytopePair {
             const int before = list.count();
             face_points(b, 0, a, false, list);
             list.drop_if(before, [&](const ContactList::Point& p) {
-                return p.gap + a.radius < axis.separation - closed;
+                return p.gap + a.radius < axis.separation - contact_distance;
             });
             return;
         }
@@ -222,22 +224,23 @@ struct PolytopePair {
     // False, without adding points, if the tested parts do not have the known separation.
     bool offer_points() const {
         const Axis face = face_axis(), edges = edge_axis();
-        const bool edges_lead = edges.separation > face.separation + tie;
+        const bool edges_lead = edges.separation > face.separation + separation_tie;
         const Axis& lead = edges_lead ? edges : face;
         if (lead.separation - a.radius - b.radius >= list.reach()) return true;
         // for separate polytopes, the distance of a vertex to the nearest part may exceed that of every axis
-        if (lead.separation < (known > closed ? 0 : known - tolerance())) return false;
+        if (lead.separation < (known > contact_distance ? 0 : known - tolerance())) return false;
         if (!edges_lead && offer_face(face)) return true;
         if (edges_lead && (lead.separation <= 0 || edges_cross(edges))) {
             if (!near_face_points(a, b, edges.n, edges.separation, list)) offer_edges(edges);
             return true;
         }
-        if (lead.separation > closed) {
+        if (lead.separation > contact_distance) {
             Nearest near;
             vertices_near(a, of_a.vertices, b, of_b.edges, 1, lead.n, near);
             vertices_near(b, of_b.vertices, a, of_a.edges, -1, lead.n, near);
-            const bool closest = near.distance > closed &&
-                                 separation(a, b, near.n) > near.distance - exact * (1 + near.distance);
+            const bool closest =
+                near.distance > contact_distance &&
+                separation(a, b, near.n) > near.distance - separation_accuracy * (1 + near.distance);
             if (closest) {
                 if (!b.allows(near.n, near.on_b)) return true;
                 if (!near_face_points(a, b, near.n, near.distance, list))
@@ -303,7 +306,7 @@ private:
 };
 
 // The closest points of two polytopes by GJK or EPA.
-struct Closest {
+struct ClosestPoints {
     bool beyond = false;  // farther apart than `enough`; the other members are then not set
     bool found = false;
     Vec n;              // unit, from b to a
@@ -311,7 +314,7 @@ struct Closest {
     DifferencePoint points[4];
     int count = 0;  // number of points of the difference whose hull contains its nearest point
 
-    Closest(const Solid& a, const Solid& b, double enough) {
+    ClosestPoints(const Solid& a, const Solid& b, double enough) {
         const PolytopeDifference difference(a, b);
         const Apart apart = gjk(difference, enough);
         beyond = apart.distance >= enough;
@@ -335,7 +338,7 @@ private:
 // Adds the points where two polytopes are closest, using the faces and edges at which GJK or EPA ends. False
 // if these are uncertain.
 bool offer_closest(const Solid& a, const Solid& b, ContactList& list) {
-    const Closest closest(a, b, list.reach() + a.radius + b.radius);
+    const ClosestPoints closest(a, b, list.reach() + a.radius + b.radius);
     if (closest.beyond) return true;
     if (!closest.found) return false;
     Zone on_a(a, -closest.n), on_b(b, closest.n);
@@ -355,7 +358,7 @@ void offer_on_triangle(const Solid& a, const Solid& triangle, ContactList& list)
     for (int k = 0; k < sides; ++k)
         sharp = sharp || triangle.sharp_side(k);
     if (sharp) {
-        const Closest closest(a, triangle, list.reach() + a.radius);
+        const ClosestPoints closest(a, triangle, list.reach() + a.radius);
         if (closest.beyond) return;
         if (closest.found) {
             zone.turn(-closest.n);

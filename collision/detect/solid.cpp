@@ -10,7 +10,8 @@ namespace {
 
 using Vec = Vec3<double>;
 
-constexpr double on_side = 1e-9;    // m; a point up to this distance beyond a side or an end counts as within
+constexpr double within_side =
+    1e-9;                           // m; a point up to this distance beyond a side or an end counts as within
 constexpr double rise_sine = 1e-6;  // sine of the angle from which a neighbour counts as rising
 
 }  // namespace
@@ -133,19 +134,19 @@ bool Solid::within(const Feature& f, const Vec& x) const {
         const Vec u = axis ? Vec(X.R.col(2)) : edge_direction(static_cast<int>(f.index));
         const Vec tail = axis ? Vec(X.p - size.y() * u) : vertex(hull.edges[f.index].tail);
         const double length = axis ? 2 * size.y() : u.norm(), along = u.dot(x - tail) / (axis ? 1 : length);
-        return along >= -on_side && along <= length + on_side;
+        return along >= -within_side && along <= length + within_side;
     }
     if (f.kind != FeatureKind::face || type() == ShapeType::plane) return true;
     if (type() == ShapeType::cylinder) {
         const Vec z = X.R.col(2);
-        return (x - X.p - z * z.dot(x - X.p)).norm() <= size.x() + on_side;
+        return (x - X.p - z * z.dot(x - X.p)).norm() <= size.x() + within_side;
     }
     const HullFace& face = hull.faces[f.index];
     const Vec n = normal(static_cast<int>(f.index));
     for (int k = 0; k < face.count; ++k) {
         const HullSide& side = hull.sides[face.first + k];
         const Vec tail = vertex(side.tail), out = (vertex(side.head) - tail).cross(n);
-        if (out.dot(x - tail) > on_side * out.norm()) return false;
+        if (out.dot(x - tail) > within_side * out.norm()) return false;
     }
     return true;
 }

@@ -47,7 +47,7 @@ Transform<T> body_pose(const Body& b, const JointParameters<T>& joint, const Vec
     const Mat3<T> R_P =
         is_identity(joint.rotation)
             ? P.R
-            : Mat3<T>(P.R * turned(cast<T>(b.R_PB), joint.rotation) * cast<T>(b.R_PB).transpose());
+            : Mat3<T>(P.R * retract_rotation(cast<T>(b.R_PB), joint.rotation) * cast<T>(b.R_PB).transpose());
     switch (b.joint) {
         case JointType::fixed: break;
         case JointType::revolute: return {R_P * joint_turn(b, joint, axis, q[0]), p};

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "core/dynamics/joint.hpp"
+#include "core/math/dual.hpp"
 #include "core/model/mass_properties.hpp"
 
 namespace costate {
@@ -128,5 +129,18 @@ void kinematics_adj(const Model& m, const T* theta, const T* q, const T* v, cons
             P_bar += cross_force(k.S[j], bar.S[j]);
     }
 }
+
+// Compiled in kinematics.cpp.
+extern template void kinematics(const Model&, const double*, const double*, const double*,
+                                Kinematics<double>&);
+extern template void kinematics_adj(const Model&, const double*, const double*, const double*,
+                                    const Kinematics<double>&, KinematicsBar<double>&, double*, double*,
+                                    double*);
+extern template void kinematics(const Model&, const Dual<double>*, const Dual<double>*, const Dual<double>*,
+                                Kinematics<Dual<double>>&);
+extern template void kinematics_adj(const Model&, const Dual<double>*, const Dual<double>*,
+                                    const Dual<double>*, const Kinematics<Dual<double>>&,
+                                    KinematicsBar<Dual<double>>&, Dual<double>*, Dual<double>*,
+                                    Dual<double>*);
 
 }  // namespace costate

@@ -9,8 +9,9 @@ namespace costate {
 // Pose X_CS of a site in the common frame of its tree.
 template <class T> Transform<T> site_frame(const Model& m, const T* theta, const Kinematics<T>& k, int site) {
     const Site& s = m.sites[site];
-    return compose(k.X[s.body], Transform<T>{turned(cast<T>(s.R_BS), load3(theta + m.site_rotation.at(site))),
-                                             load3(theta + m.site_position.at(site))});
+    return compose(k.X[s.body],
+                   Transform<T>{retract_rotation(cast<T>(s.R_BS), load3(theta + m.site_rotation.at(site))),
+                                load3(theta + m.site_position.at(site))});
 }
 // X_CS: the result of the forward. A rotation in the site's axes is about its origin.
 template <class T>

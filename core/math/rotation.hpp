@@ -101,8 +101,16 @@ template <class T> void quaternion_exp_adj(const Vec3<T>& d, const Vec3<T>& q_ba
 }
 
 // R exp(d), rad
-template <class T> Mat3<T> turned(const Mat3<T>& R, const Vec3<T>& d) {
+template <class T> Mat3<T> retract_rotation(const Mat3<T>& R, const Vec3<T>& d) {
     return is_identity(d) ? R : Mat3<T>(R * rotation_matrix(quaternion_exp(d)));
+}
+
+// The shortest rotation of the z axis onto a unit vector n; about x if n = -z.
+inline Mat3<double> rotation_of_z_onto(const Vec3<double>& n) {
+    const Vec3<double> axis(-n.y(), n.x(), 0);  // z x n
+    const double sine = axis.norm(), angle = std::atan2(sine, n.z());
+    return rotation_matrix(
+        quaternion_exp<double>(sine > 0 ? Vec3<double>(axis * (angle / sine)) : Vec3<double>(angle, 0, 0)));
 }
 
 // q+ = q exp(d), normalized

@@ -125,8 +125,7 @@ void read_ground(const Node& node, Assembly& a) {
     const Vec3<double> normal = node.vec3_or("normal", Vec3<double>::UnitZ());
     if (!(normal.norm() > 1e-12))
         node["normal"].fail("has no direction: its length is 0", "use [0, 0, 1] for level ground");
-    ground.R_BS = Eigen::Quaterniond::FromTwoVectors(Vec3<double>::UnitZ(), normal.stableNormalized())
-                      .toRotationMatrix();
+    ground.R_BS = rotation_of_z_onto(normal.stableNormalized());
     add_world_shape(a, node, ground);
 }
 

@@ -4,7 +4,7 @@ namespace costate {
 
 namespace {
 
-constexpr int max_newton_steps = 30, max_halvings = 8;
+constexpr int max_large_newton_steps = 30, max_step_halvings = 8;
 constexpr double near = 1e-3;  // m/s: a guess with a smaller residual may have the right states
 
 // Norm of all residuals. With many contacts the largest residual may rise while the iterates converge.
@@ -25,7 +25,7 @@ bool newton_inplace(const MlcpView<double>& p, FrictionLaw law, LargeScratch& w,
     w.set.state.resize(n);
     w.s.resize(n);
     double residual = residual_norm(p, law, x);
-    for (int k = 0; k < max_newton_steps && w.work < max_work; ++k) {
+    for (int k = 0; k < max_large_newton_steps && w.work < max_work; ++k) {
         if (solved(p, law, x)) return true;
         mlcp_velocity(p, x, w.s.data());
         classify(p, law, x, w.s.data(), w.set.state.data());
@@ -35,7 +35,7 @@ bool newton_inplace(const MlcpView<double>& p, FrictionLaw law, LargeScratch& w,
         w.work += w.set.factored.work();
         double length = 1, now = residual_norm(p, law, w.x.data());
         std::ranges::copy(w.x, x);
-        for (int i = 0; i < max_halvings && !(now < residual); ++i) {
+        for (int i = 0; i < max_step_halvings && !(now < residual); ++i) {
             length /= 2;
             for (size_t r = 0; r < n; ++r)
                 x[r] = w.before[r] + length * (w.x[r] - w.before[r]);

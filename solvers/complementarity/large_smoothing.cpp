@@ -12,7 +12,7 @@ namespace costate {
 
 namespace {
 
-constexpr int max_steps = 100, max_halvings = 12;
+constexpr int max_steps = 100, max_path_halvings = 12;
 constexpr double least_smoothing = 1e-12, try_newton = 1e-4, expected_steps = 25;
 
 // d of row r
@@ -137,7 +137,7 @@ bool smoothed_newton(const MlcpView<double>& p, FrictionLaw law, LargeScratch& w
         w.start = w.trial;
         w.smoothed.solve_inplace(w.step.data());
         double length = 1, now = start;
-        for (int i = 0; i < max_halvings; ++i, length /= 2) {
+        for (int i = 0; i < max_path_halvings; ++i, length /= 2) {
             for (size_t r = 0; r < n; ++r)
                 w.trial[r] = w.start[r] - length * w.step[r];
             now = equations.evaluate(w.trial.data(), e);

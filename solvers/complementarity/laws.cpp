@@ -7,7 +7,7 @@ namespace costate {
 
 namespace {
 
-constexpr double round_off = 1e-9;  // relative to a bound, and to 1e-6 times the largest impulse
+constexpr double law_round_off = 1e-9;  // relative to a bound, and to 1e-6 times the largest impulse
 constexpr double tolerance_of_solvers =
     1e-11;  // as acceptable_residual, relative to 1 + the largest velocity
 
@@ -44,7 +44,7 @@ BrokenLaw broken_bound(const MlcpView<double>& p, FrictionLaw law, const double*
     for (int r = 0; r < p.rows; ++r) {
         if (!std::isfinite(x[r])) return {"an impulse is finite", r, x[r]};
         if (p.drops(r) && x[r] != 0) return {"a dropped row has no impulse", r, std::abs(x[r])};
-        if (p.type[r] == RowType::unilateral && x[r] < -1e-6 * round_off * largest)
+        if (p.type[r] == RowType::unilateral && x[r] < -1e-6 * law_round_off * largest)
             return {"a contact or a limit pushes and does not pull", r, -x[r]};
         if (p.type[r] == RowType::unilateral || p.type[r] == RowType::free) continue;
         const bool of_cone =
@@ -53,7 +53,7 @@ BrokenLaw broken_bound(const MlcpView<double>& p, FrictionLaw law, const double*
         const double size =
             of_cone ? std::hypot(x[p.normal_of(r) + 1], x[p.normal_of(r) + 2]) : std::abs(x[r]);
         const double room =
-            round_off * (bound + 1e-6 * largest) + tolerance_of_solvers * (1 + fastest) / p.diagonal(r);
+            law_round_off * (bound + 1e-6 * largest) + tolerance_of_solvers * (1 + fastest) / p.diagonal(r);
         if (size > bound + room) return {"friction stays within its bound", r, size - bound};
     }
     return {nullptr, 0, 0};

@@ -63,7 +63,7 @@ template <class T> Vec3<T> common_origin(const Model& m, const Kinematics<T>& k,
 template <class T>
 Transform<T> shape_pose(const World& w, const T* theta, const Kinematics<T>& k, int shape) {
     const Shape& it = w.shapes.shapes[shape];
-    const Transform<T> X_BS{turned(cast<T>(it.R_BS), load3(theta + w.shapes.rotation.at(shape))),
+    const Transform<T> X_BS{retract_rotation(cast<T>(it.R_BS), load3(theta + w.shapes.rotation.at(shape))),
                             load3(theta + w.shapes.position.at(shape))};
     return it.body < 0 ? X_BS : compose(k.X[it.body], X_BS);
 }

@@ -37,7 +37,7 @@ template <class T>
 EqualityEnds<T> equality_ends(const World& w, const T* theta, const Kinematics<T>& k, int index) {
     const Equality& e = w.model.equalities[index];
     const Transform<T> at_a{Mat3<T>::Identity(), load3(theta + w.model.anchor_a.at(index))},
-        at_b{turned(cast<T>(e.R_ba), load3(theta + w.model.weld_rotation.at(index))),
+        at_b{retract_rotation(cast<T>(e.R_ba), load3(theta + w.model.weld_rotation.at(index))),
              load3(theta + w.model.anchor_b.at(index))};
     return {compose(body_in_common_frame(k, e.body_a), at_a),
             compose(body_in_common_frame(k, e.body_b), at_b),

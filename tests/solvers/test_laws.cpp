@@ -22,7 +22,7 @@ struct NamedSolver {
     ConeMethod method;
 };
 
-constexpr NamedSolver exact_solvers[] = {
+constexpr NamedSolver named_exact_solvers[] = {
     {"lcp", SolverType::lcp, FrictionLaw::box, ConeMethod::gauss_seidel},
     {"ncp", SolverType::ncp, FrictionLaw::cone, ConeMethod::gauss_seidel},
     {"ncp by ADMM", SolverType::ncp, FrictionLaw::cone, ConeMethod::admm},
@@ -54,7 +54,7 @@ ContactProblem with_zeros(ContactProblem p, unsigned zeros, std::mt19937& g) {
 TEST_CASE(
     "laws: problems with zeros in friction, slip, approach or everywhere are solved by the laws of contact") {
     std::mt19937 g(14);
-    for (const NamedSolver& m : exact_solvers) {
+    for (const NamedSolver& m : named_exact_solvers) {
         CAPTURE(std::string(m.name));
         int unsolved = 0, all = 0;
         for (const Family family : {Family::scattered, Family::stacked, Family::redundant})
@@ -82,7 +82,7 @@ TEST_CASE("laws: a contact without friction and without slip does not pull") {
     const double A[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, b[3] = {1.5, 0, 0}, mu[3] = {0, 0, 0};
     const RowType type[3] = {RowType::unilateral, RowType::friction, RowType::friction};
     const int normal[3] = {};
-    for (const NamedSolver& m : exact_solvers) {
+    for (const NamedSolver& m : named_exact_solvers) {
         CAPTURE(std::string(m.name));
         ActiveSet<double> set;
         double x[3] = {0, 0, 0};
@@ -103,7 +103,7 @@ TEST_CASE("laws: without friction the tangential impulses have no derivative") {
     const RowType type[3] = {RowType::unilateral, RowType::friction, RowType::friction};
     const int normal[3] = {};
     const double b_at_rest[3] = {-1, -0.1, -0.2};
-    for (const NamedSolver& m : exact_solvers)
+    for (const NamedSolver& m : named_exact_solvers)
         for (const double* at : {b, b_at_rest}) {
             CAPTURE(std::string(m.name));
             const MlcpView<double> p{3, A, at, type, normal, mu, 0};
@@ -126,7 +126,7 @@ TEST_CASE("laws: along every shipped scene, by every solver") {
     for (const std::string& name : shipped_scenes()) {
         CAPTURE(name);
         Scene scene = load_scene(name);
-        for (const NamedSolver& m : exact_solvers) {
+        for (const NamedSolver& m : named_exact_solvers) {
             CAPTURE(std::string(m.name));
             World& w = scene.world;
             w.settings.solver = m.type;

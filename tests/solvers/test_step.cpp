@@ -118,7 +118,7 @@ TEST_CASE("step: adjoint of equalities, dry friction and ball limits against dua
 namespace {
 
 // Exact solvers have adjoints through the equations of their active sets.
-std::vector<Settings> exact_solvers() {
+std::vector<Settings> exact_settings() {
     std::vector<Settings> all(4, sweeping());
     all[0].solver = SolverType::lcp;
     all[1].solver = all[2].solver = all[3].solver = SolverType::ncp;
@@ -129,7 +129,7 @@ std::vector<Settings> exact_solvers() {
 }  // namespace
 
 TEST_CASE("step: adjoint through exact solvers against dual numbers and central differences") {
-    for (const Settings& settings : exact_solvers()) {
+    for (const Settings& settings : exact_settings()) {
         CAPTURE(static_cast<int>(settings.solver));
         CAPTURE(settings.relaxed);
         int used = 0, states[6] = {};
@@ -249,7 +249,7 @@ TEST_CASE("step: is a pure function of its arguments") {
 }
 
 TEST_CASE("step: its Jacobian is that of dual numbers, column by column") {
-    std::vector<Settings> solvers = exact_solvers();
+    std::vector<Settings> solvers = exact_settings();
     solvers.emplace_back();  // and the sweeps
     for (const Settings& settings : solvers) {
         for (unsigned seed = 1; seed <= 3; ++seed) {

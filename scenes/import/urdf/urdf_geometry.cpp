@@ -102,8 +102,7 @@ std::optional<Json> LinkReader::shape(const XmlElement& collision) const {
         const Vec3<double> normal = g.vec3_or("normal", Vec3<double>::UnitZ());
         if (!(normal.norm() > 1e-12)) g["normal"].fail("has no direction", "use 0 0 1");
         out["type"] = "plane";
-        X.R = X.R * Eigen::Quaterniond::FromTwoVectors(Vec3<double>::UnitZ(), normal.stableNormalized())
-                        .toRotationMatrix();
+        X.R = X.R * rotation_of_z_onto(normal.stableNormalized());
     } else if (!put_primitive(g, out)) {
         g.warn(warnings, "is not a known geometry and is ignored",
                "use a box, cylinder, sphere, capsule or mesh");
