@@ -10,7 +10,7 @@ for name in ${1:-address thread}; do
         thread) flags="-fsanitize=thread" ;;
         *) echo "sanitize.sh: no sanitizer is named $name: address or thread" >&2 && exit 2 ;;
     esac
-    cmake -S . -B "build-$name" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS="$flags" \
+    cmake -S . -B "build-$name" -G Ninja -DCMAKE_UNITY_BUILD=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS="$flags" \
         -DCMAKE_CXX_FLAGS="$flags -Wno-maybe-uninitialized" -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1 -fno-omit-frame-pointer" \
         -DCMAKE_C_FLAGS_DEBUG="-O1 -g -fno-omit-frame-pointer" >/dev/null
     cmake --build "build-$name" --target costate_c_tests --parallel "$(nproc)"
