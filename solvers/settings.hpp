@@ -98,7 +98,7 @@ struct Settings {
     double slop = 1e-4;         // penetration that is not removed, m
     double recovery_speed = 1;  // upper limit of the speed of recovery, m/s
     double rest_speed = 0.05;   // slower approaches do not bounce, m/s
-    double margin = 0.01;       // contacts are found while gap < max(margin, 2 h approach speed), m or rad
+    double margin = 0.01;       // contacts count while gap < max(margin, 2 h approach speed), m or rad
 };
 
 }  // namespace costate

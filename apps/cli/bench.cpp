@@ -53,6 +53,7 @@ int bench(const Arguments& a) {
     if (a.text("batch"))
         return bench_batch(a, a.integer("batch", 1, 1, 1 << 20), a.integer("threads", 1, 1, 1024), repeat);
     if (a.text("jacobian")) return bench_jacobian(a, repeat + 1);
+    if (a.text("stages")) return bench_stages(a, repeat);
     if (a.text("threads")) throw UsageError("--threads requires --batch; add --batch N");
     const std::int64_t heap_before = heap_bytes();
     const Scene s = a.load();
@@ -80,62 +81,67 @@ int bench(const Arguments& a) {
     const double gradient_norm =
         std::sqrt(g.controls.squaredNorm() + g.initial_state.squaredNorm() + g.parameters.squaredNorm());
 
-    Times forward, backward, replayed, forward_cpu, backward_cpu;  // cpu: processor time
+    Times forward, backward, replayed, forward_cpu, backward_cpu, replayed_cpu;  // cpu: processor time
     {
         Progress progress("bench " + s.name);
-        const auto time = [&](Times& times, Times* cpu, const auto& work) {
+        const auto time = [&](Times& times, Times& cpu, const auto& work) {
             const Stopwatch watch;
             const std::clock_t begin = std::clock();
             work();
             times.us.push_back(1e6 * watch.seconds() / s.steps);
-            if (cpu != nullptr)
-                cpu->us.push_back(1e6 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC / s.steps);
+            cpu.us.push_back(1e6 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC / s.steps);
         };
         for (int k = 0; k < repeat; ++k) {
-            time(forward, &forward_cpu, [&] { rollout.forward(s.theta, s.x0, s.z0); });
-            time(backward, &backward_cpu, [&] { rollout.backward(s.theta, s.z0, g); });
-            time(replayed, nullptr, [&] { replay(simulation, s, x, u, x_next); });
+            time(forward, forward_cpu, [&] { rollout.forward(s.theta, s.x0, s.z0); });
+            time(backward, backward_cpu, [&] { rollout.backward(s.theta, s.z0, g); });
+            time(replayed, replayed_cpu, [&] { replay(simulation, s, x, u, x_next); });
             if (progress.due()) progress.draw((k + 1.0) / repeat);
         }
     }
     const size_t bytes = rollout.store().bytes_per_checkpoint();
-    const Report report{
-        {"name", s.name},
-        {"steps", s.steps},
-        {"repeat", repeat},
-        {"forward_us", forward.median()},
-        {"backward_us", backward.median()},
-        {"replay_us", replayed.median()},
-        {"minimum",
-         {{"forward_us", forward.minimum()},
-          {"backward_us", backward.minimum()},
-          {"replay_us", replayed.minimum()}}},
-        {"bytes_per_checkpoint", bytes},
-        {"checkpoint_bytes", rollout.store().bytes()},
-        {"forward_evaluations", evaluations},
-        {"disk", to_report(traffic)},
-        {"memory",
-         {{"model", owners.model},
-          {"scratch", owners.scratch},
-          {"checkpoints", owners.checkpoints},
-          {"controls", owners.controls},
-          {"gradients", owners.gradients}}},
-        {"peak_rss_mb", peak_rss_mb()},
-        {"sweeps", sweeps},
-        {"processor", {{"forward_us", forward_cpu.median()}, {"backward_us", backward_cpu.median()}}},
-        {"residual", solver.residual},
-        {"unconverged_steps", solver.unconverged},
-        {"gradient_norm", gradient_norm},
-        {"native", COSTATE_NATIVE == 1},
-        {"compiler", compiler}};
+    const Report report{{"name", s.name},
+                        {"steps", s.steps},
+                        {"repeat", repeat},
+                        {"forward_us", forward.median()},
+                        {"backward_us", backward.median()},
+                        {"replay_us", replayed.median()},
+                        {"minimum",
+                         {{"forward_us", forward.minimum()},
+                          {"backward_us", backward.minimum()},
+                          {"replay_us", replayed.minimum()}}},
+                        {"bytes_per_checkpoint", bytes},
+                        {"checkpoint_bytes", rollout.store().bytes()},
+                        {"forward_evaluations", evaluations},
+                        {"disk", to_report(traffic)},
+                        {"memory",
+                         {{"model", owners.model},
+                          {"scratch", owners.scratch},
+                          {"checkpoints", owners.checkpoints},
+                          {"controls", owners.controls},
+                          {"gradients", owners.gradients}}},
+                        {"peak_rss_mb", peak_rss_mb()},
+                        {"sweeps", sweeps},
+                        {"processor",
+                         {{"forward_us", forward_cpu.median()},
+                          {"backward_us", backward_cpu.median()},
+                          {"replay_us", replayed_cpu.median()}}},
+                        {"residual", solver.residual},
+                        {"unconverged_steps", solver.unconverged},
+                        {"gradient_norm", gradient_norm},
+                        {"native", COSTATE_NATIVE == 1},
+                        {"compiler", compiler}};
     if (a.json()) {
         std::fputs(to_text(report).c_str(), stdout);
         return done;
     }
     std::printf("%s: %d steps, median (minimum) of %d\n\n", s.name.c_str(), s.steps, repeat);
-    std::printf("forward          %8.2f us/step  (%.2f)\n", forward.median(), forward.minimum());
-    std::printf("replay + adjoint %8.2f us/step  (%.2f)\n", backward.median(), backward.minimum());
-    std::printf("replay           %8.2f us/step  (%.2f)\n\n", replayed.median(), replayed.minimum());
+    const auto print = [](const char* name, const Times& wall, const Times& cpu, const char* end) {
+        std::printf("%-16s %8.2f us/step  (%.2f), %.2f of the processor%s", name, wall.median(),
+                    wall.minimum(), cpu.median(), end);
+    };
+    print("forward", forward, forward_cpu, "\n");
+    print("replay + adjoint", backward, backward_cpu, "\n");
+    print("replay", replayed, replayed_cpu, "\n\n");
     std::printf("checkpoints      %zu bytes, %zu each\n", rollout.store().bytes(), bytes);
     if (traffic.states_written > 0)
         std::printf("on disk          %lld states written, %lld read; compressed by a factor of %.2f\n",
@@ -166,6 +172,8 @@ const Command bench_command{
      {"threads", "M", "threads of the batch (default 1)"},
      {"jacobian", nullptr,
       "time the Jacobian of a step instead, compared with central differences and Ridders' method"},
+     {"stages", nullptr,
+      "report the share of each stage of a step, the pairs of shapes compared, contacts and rows"},
      memory_option,
      slots_option,
      disk_option,

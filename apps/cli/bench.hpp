@@ -1,5 +1,5 @@
 // Shared parts of the benchmarks of `costate bench`: a rollout, a batch of environments, the Jacobian of a
-// step.
+// step, the stages of a step.
 #pragma once
 
 #include <algorithm>
@@ -24,5 +24,8 @@ int bench_batch(const Arguments& a, int n_env, int threads, int repeat);
 
 // Times the Jacobian of a step and difference quotients.
 int bench_jacobian(const Arguments& a, int repeat);
+
+// Times the stages of a step.
+int bench_stages(const Arguments& a, int repeat);
 
 }  // namespace costate

@@ -66,23 +66,40 @@ struct Query {
     const Transform<double>* X_WS;
     const Motion<double>* V_WS;
     double h, min_margin;
+    const double* nearing_of;  // (shapes) m; null: min_margin/2 each
     Detection& out;
 
     const Shape& shape(int i) const { return set.shapes[i]; }
     Vec3<double> size(int i) const { return Eigen::Map<const Vec3<double>>(theta + set.size.at(i)); }
 
     double margin(int i) const { return theta[set.margin.at(i)]; }
+    // Of a terrain the whole margin: which of its triangles count depends on how far it is searched.
+    double nearing(int i) const {
+        if (nearing_of == nullptr) return 0.5 * min_margin;
+        return shape(i).terrain ? min_margin : nearing_of[i];
+    }
     // Upper bound for the speed of the shape's points within a radius of its origin.
     double speed(int i, double radius) const { return V_WS[i].lin.norm() + V_WS[i].ang.norm() * radius; }
     // The distance from the surface within which the shape may have contacts.
     double growth(int i) const {
-        return std::max(0.5 * min_margin, 2 * h * speed(i, bounding_radius(shape(i), size(i)))) + margin(i);
+        return std::max(nearing(i), 2 * h * speed(i, bounding_radius(shape(i), size(i)))) + margin(i);
     }
-    // Upper bound for the gaps of the pair's contacts; a must be bounded.
+    // The gap up to which a pair has contacts that approach at this speed.
+    double gap_limit(int a, int b, double approach) const {
+        return std::max(std::min(min_margin, nearing(a) + nearing(b)), 2 * h * approach);
+    }
+    // Upper bound for the gaps of the pair's contacts; a must be bounded. From the relative velocity at points
+    // within a's radius and the gap; with a terrain, from the speeds of both.
     double reach(int a, int b) const {
-        const double radius = bounding_radius(shape(a), size(a)), distance = (X_WS[a].p - X_WS[b].p).norm();
-        return std::max(min_margin, 2 * h * (speed(a, radius) + speed(b, distance + radius))) + margin(a) +
-               margin(b);
+        const double margins = margin(a) + margin(b), radius = bounding_radius(shape(a), size(a));
+        if (shape(a).terrain || shape(b).terrain) {
+            const double distance = (X_WS[a].p - X_WS[b].p).norm();
+            return gap_limit(a, b, speed(a, radius) + speed(b, distance + radius)) + margins;
+        }
+        const Vec3<double> lin = V_WS[a].lin - point_velocity<double>(V_WS[b], X_WS[a].p - X_WS[b].p);
+        const double turn = (V_WS[a].ang - V_WS[b].ang).norm();
+        const double approach = (lin.norm() + turn * (radius + margins)) / (1 - std::min(2 * h * turn, 0.5));
+        return gap_limit(a, b, approach) + margins;
     }
 
     Sphere sphere(int i) const {
@@ -104,17 +121,19 @@ struct Query {
                 visit(set.grouped[k]);
         };
         Group g{{Vec3<double>::Zero(), 0}, 0};
+        double nearest = 0;
         each([&](int i) { g.sphere.centre += spheres[i].centre; });
         g.sphere.centre /= end - begin;
         each([&](int i) {
             const double radius = (spheres[i].centre - g.sphere.centre).norm() + spheres[i].radius;
             g.sphere.radius = std::max(g.sphere.radius, radius);
             g.growth = std::max(g.growth, margin(i));
+            nearest = std::max(nearest, nearing(i));
         });
         const int first = set.grouped[begin];
         const Motion<double>& V = V_WS[first];
         const Vec3<double> v = point_velocity<double>(V, g.sphere.centre - X_WS[first].p);
-        g.growth += std::max(0.5 * min_margin, 2 * h * (v.norm() + V.ang.norm() * g.sphere.radius));
+        g.growth += std::max(nearest, 2 * h * (v.norm() + V.ang.norm() * g.sphere.radius));
         return g;
     }
 
@@ -143,7 +162,7 @@ struct Query {
     bool clear_of_plane(int plane, const Sphere& sphere, double growth) const {
         if (set.filters[plane].body >= 0) return false;
         const double height = X_WS[plane].R.col(2).dot(sphere.centre - X_WS[plane].p) - sphere.radius;
-        return height >= growth + 0.5 * min_margin + margin(plane);
+        return height >= growth + nearing(plane) + margin(plane);
     }
     bool clear_of_plane(int plane, int other, const Bounds& bounds) const {
         const Vec3<double> n = X_WS[plane].R.col(2), middle = 0.5 * (bounds.lo + bounds.hi),
@@ -152,11 +171,14 @@ struct Query {
     }
 
     // Selects features by values, then evaluates the closed form of each.
-    void try_pair(int a, int b) const {
+    // spheres: of all shapes, if they are known.
+    void try_pair(int a, int b, const std::vector<Sphere>& spheres) const {
         const Shape &sa = shape(a), &sb = shape(b);
         const Vec3<double> size_a = size(a), size_b = size(b);
         const double margins = margin(a) + margin(b);
         const double within = is_plane(sa) ? reach(b, a) : reach(a, b);
+        if (!spheres.empty() && !is_plane(sa) && !is_plane(sb) && !spheres[a].within(spheres[b], within))
+            return;
         ++out.pairs_tried;
         const FeatureList list = closest_features(sa, sb, X_WS[a], X_WS[b], size_a, size_b, within);
         for (int i = 0; i < list.count; ++i) {
@@ -164,8 +186,7 @@ struct Query {
             const Contact<double> c = contact(sa, sb, f, X_WS[a], X_WS[b], size_a, size_b);
             const Vec3<double> v_a = point_velocity<double>(V_WS[a], c.point - X_WS[a].p);
             const Vec3<double> v_b = point_velocity<double>(V_WS[b], c.point - X_WS[b].p);
-            if (c.gap - margins < std::max(min_margin, 2 * h * c.normal.dot(v_b - v_a)))
-                out.features.push_back(f);
+            if (c.gap - margins < gap_limit(a, b, c.normal.dot(v_b - v_a))) out.features.push_back(f);
         }
     }
 };
@@ -235,6 +256,7 @@ struct Detection::Scratch {
         bounds.resize(set.shapes.size());
         bounded.assign(set.shapes.size(), 0);
         groups.clear();
+        spheres.clear();
         if (!set.group_pairs) return;
         spheres.resize(set.shapes.size());
         for (const int i : set.grouped)
@@ -250,7 +272,7 @@ struct Detection::Scratch {
             if (!groups.empty() &&
                 query.clear_of_plane(plane, spheres[other], groups[query.set.group_of[other]].growth))
                 continue;
-            if (!query.clear_of_plane(plane, other, bounds_of(query, other))) query.try_pair(a, b);
+            if (!query.clear_of_plane(plane, other, bounds_of(query, other))) query.try_pair(a, b, spheres);
         }
     }
 
@@ -266,7 +288,7 @@ struct Detection::Scratch {
                     if (!spheres[a].within(spheres[b], growth)) continue;
                     if (!bounds_of(query, a).overlaps(bounds_of(query, b))) continue;
                     if (!set.is_pair(a, b)) std::swap(a, b);
-                    if (set.is_pair(a, b)) query.try_pair(a, b);
+                    if (set.is_pair(a, b)) query.try_pair(a, b, spheres);
                 }
         }
     }
@@ -275,14 +297,15 @@ struct Detection::Scratch {
         struct Pairs : btDbvt::ICollide {
             const Query& query;
             const std::vector<Bounds>& bounds;
-            Pairs(const Query& q, const std::vector<Bounds>& all) : query(q), bounds(all) {}
+            const std::vector<Sphere>& spheres;
+            Pairs(const Query& q, const Scratch& s) : query(q), bounds(s.bounds), spheres(s.spheres) {}
             void Process(const btDbvtNode* first, const btDbvtNode* second) override {
                 int a = first->dataAsInt, b = second->dataAsInt;
                 if (!bounds[a].overlaps(bounds[b])) return;
                 if (!query.set.is_pair(a, b)) std::swap(a, b);
-                if (query.set.is_pair(a, b)) query.try_pair(a, b);
+                if (query.set.is_pair(a, b)) query.try_pair(a, b, spheres);
             }
-        } pairs(query, bounds);
+        } pairs(query, *this);
         for (const int i : query.set.grouped)
             bounds_of(query, i);
         tree.update(query.set, bounds);
@@ -302,12 +325,13 @@ Detection& Detection::operator=(Detection&&) noexcept = default;
 Detection::~Detection() = default;
 
 void detect(const ShapeSet& set, const double* theta, const Transform<double>* X_WS,
-            const Motion<double>* V_WS, double h, Detection& detection, double min_margin) {
+            const Motion<double>* V_WS, double h, Detection& detection, double min_margin,
+            const double* nearing) {
     detection.features.clear();
     detection.pairs_tried = 0;
     if (!detection.scratch_) detection.scratch_ = std::make_unique<Detection::Scratch>();
     Detection::Scratch& scratch = *detection.scratch_;
-    const Query query{set, theta, X_WS, V_WS, h, min_margin, detection};
+    const Query query{set, theta, X_WS, V_WS, h, min_margin, nearing, detection};
     scratch.start(query);
     scratch.try_planes(query);
     if (set.group_pairs)

@@ -28,21 +28,24 @@ public:
 
 private:
     friend void detect(const ShapeSet&, const double*, const Transform<double>*, const Motion<double>*,
-                       double, Detection&, double);
+                       double, Detection&, double, const double*);
     struct Scratch;
     std::unique_ptr<Scratch> scratch_;
 };
 
-// Finds all contacts of candidate pairs with gap < max(min_margin, 2 h (approach speed at the contact
-// point)). Bounding boxes never exclude such a contact: the tight box of a shape is grown by
-// max(min_margin/2, 2 h (bound of the speeds of its points)), so the boxes overlap. Gaps are measured between
+// Finds all contacts of candidate pairs with gap < max(min(min_margin, sum of their `nearing`), 2 h (approach
+// speed at the contact point)). Bounding boxes never exclude such a contact: the tight box of a shape is grown
+// by max(nearing, 2 h (bound of the speeds of its points)), so the boxes overlap. Gaps are measured between
 // surfaces grown by the margins of the shapes, and the boxes include these margins.
 //   theta  the parameters, for the sizes and margins
 //   X_WS   per shape, its pose in the world
 //   V_WS   per shape, its twist at its own origin, world axes; m/s, rad/s
 //   h      time step, s;  min_margin  m
+//   nearing  (shapes) the part of a gap that is left to what changes the velocity of the shape in the step, m;
+//            null: min_margin/2 each
 void detect(const ShapeSet& set, const double* theta, const Transform<double>* X_WS,
-            const Motion<double>* V_WS, double h, Detection& detection, double min_margin = 0.01);
+            const Motion<double>* V_WS, double h, Detection& detection, double min_margin = 0.01,
+            const double* nearing = nullptr);
 
 // Signed distance of two shapes other than terrains, m, by Bullet's GJK, and by EPA if their cores overlap. A
 // plane counts as a cube of half extent 10 m. Reference for tests, not used by detect.

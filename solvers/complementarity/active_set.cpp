@@ -91,14 +91,17 @@ template <class T> void assemble_dense(const MlcpView<T>& p, ActiveSet<T>& set, 
     for (size_t i = 0; i < n; ++i) {
         const Equation<T> e = equation(p, set.state, x, set.s.data(), set.active[i]);
         set.work[i] = -e.F;
-        for (size_t j = 0; j < n; ++j) {
-            const int c = set.active[j];
-            T& g = set.G[i * n + j] = T(0);
-            for (int k = 0; k < e.count_s; ++k)
-                g += e.P[k] * p.A[(e.row_s + k) * p.rows + c];
-            for (int k = 0; k < e.count_x; ++k)
-                if (e.row_x[k] == c) g += e.K[k];
-        }
+        T* g = set.G.data() + i * n;
+        const auto multiply = [&](const T& P, int row, bool first) {
+            const T* A = p.A + row * p.rows;
+            for (size_t j = 0; j < n; ++j)
+                g[j] = (first ? T(0) : g[j]) + P * A[set.active[j]];
+        };
+        if (e.count_s == 0) std::fill_n(g, n, T(0));
+        for (int k = 0; k < e.count_s; ++k)
+            multiply(e.P[k], e.row_s + k, k == 0);
+        for (int k = 0; k < e.count_x; ++k)
+            if (set.state[e.row_x[k]] != RowState::separating) g[set.position[e.row_x[k]]] += e.K[k];
     }
 }
 
@@ -224,24 +227,46 @@ void solve_equations_inplace(const MlcpView<T>& p, ActiveSet<T>& set, const T* x
 // Lists the active rows. The others get no impulse.
 template <class T> void activate(const MlcpView<T>& p, ActiveSet<T>& set, T* x) {
     set.active.clear();
+    set.position.resize(p.rows);
     for (int r = 0; r < p.rows; ++r)
-        if (set.state[r] == RowState::separating)
+        if (set.state[r] == RowState::separating) {
             x[r] = T(0);
-        else
+        } else {
+            set.position[r] = static_cast<int>(set.active.size());
             set.active.push_back(r);
+        }
     set.s.resize(p.rows);
+}
+
+// factored: set.solver already has the factor of G.
+template <class T> void newton_step(const MlcpView<T>& p, ActiveSet<T>& set, T* x, bool factored) {
+    activate(p, set, x);
+    mlcp_velocity(p, x, set.s.data());
+    if (factored) {
+        set.work.clear();
+        for (const int r : set.active)
+            set.work.push_back(-equation(p, set.state, x, set.s.data(), r).F);
+    } else {
+        assemble(p, set, x);
+    }
+    solve_equations_inplace(p, set, x, false);
+    for (size_t i = 0; i < set.active.size(); ++i)
+        x[set.active[i]] += set.work[i];
+    mlcp_velocity(p, x, set.s.data());
 }
 
 }  // namespace
 
 template <class T> void solve_active_set(const MlcpView<T>& p, ActiveSet<T>& set, T* x) {
-    activate(p, set, x);
-    mlcp_velocity(p, x, set.s.data());
-    assemble(p, set, x);
-    solve_equations_inplace(p, set, x, false);
-    for (size_t i = 0; i < set.active.size(); ++i)
-        x[set.active[i]] += set.work[i];
-    mlcp_velocity(p, x, set.s.data());
+    newton_step(p, set, x, false);
+}
+
+bool solve_states(const MlcpView<double>& p, ActiveSet<double>& set, const std::vector<RowState>& states,
+                  bool has_factor, double* x) {
+    const bool factored = has_factor && p.factored == nullptr && is_linear(set) && set.state == states;
+    set.state = states;
+    newton_step(p, set, x, factored);
+    return !factored;
 }
 
 void differentiate_solution(const MlcpView<Dual<double>>& p, ActiveSet<Dual<double>>& set, Dual<double>* x) {
@@ -350,12 +375,21 @@ void classify(const MlcpView<T>& p, FrictionLaw law, const T* x_at, const T* s_a
     }
 }
 
-template <class T> void linearise_at(const MlcpView<T>& p, FrictionLaw law, ActiveSet<T>& set, const T* x) {
+namespace {
+
+// set.state from x
+template <class T> void classify_at(const MlcpView<T>& p, FrictionLaw law, ActiveSet<T>& set, const T* x) {
     const size_t n = p.rows;
     set.state.resize(n);
     set.s.resize(n);
     mlcp_velocity(p, x, set.s.data());
     classify(p, law, x, set.s.data(), set.state.data());
+}
+
+}  // namespace
+
+template <class T> void linearise_at(const MlcpView<T>& p, FrictionLaw law, ActiveSet<T>& set, const T* x) {
+    classify_at(p, law, set, x);
     linearise_states(p, set, x);
 }
 
@@ -365,8 +399,19 @@ template <class T> void linearise_states(const MlcpView<T>& p, ActiveSet<T>& set
     mlcp_velocity(p, x, set.s.data());
 }
 
-void settle_inplace(const MlcpView<double>& p, FrictionLaw law, ActiveSet<double>& set, double* x) {
-    linearise_at(p, law, set, x);
+void settle_inplace(const MlcpView<double>& p, FrictionLaw law, ActiveSet<double>& set, double* x,
+                    ActiveSet<double>* factored) {
+    classify_at(p, law, set, x);
+    if (factored != nullptr && p.factored == nullptr && is_linear(*factored) &&
+        factored->state == set.state) {
+        std::swap(set.G, factored->G);
+        std::swap(set.solver, factored->solver);
+        set.settled.assign(x, x + p.rows);
+        newton_step(p, set, set.settled.data(), true);
+        mlcp_velocity(p, x, set.s.data());
+    } else {
+        linearise_states(p, set, x);
+    }
     if (!(mlcp_residual(p, set.settled.data(), law) <= mlcp_residual(p, x, law))) return;
     std::ranges::copy(set.settled, x);
     mlcp_velocity(p, x, set.s.data());

@@ -53,6 +53,7 @@ enum class RowState : signed char { lower = -1, clamping = 0, upper = 1, separat
 template <class T> struct ActiveSet {
     std::vector<RowState> state;  // (rows)
     std::vector<int> active;      // rows that are not separating
+    std::vector<int> position;    // (rows) of each row in `active`; of others undefined
     std::vector<T> G;             // (active x active) row-major, for a dense A
     std::vector<T> s;             // (rows) A x + b
     std::vector<T> work;          // (active)
@@ -67,6 +68,10 @@ template <class T> struct ActiveSet {
 // x <- x - G^-1 F(x) for the states set.state; separating rows become 0. Leaves G and its factors for the
 // adjoint.
 template <class T> void solve_active_set(const MlcpView<T>& p, ActiveSet<T>& set, T* x);
+// The same for the given states. has_factor: `set` has the factor of this problem for its states; it is used again if
+// the states are the same and determine G. True if G was factored.
+bool solve_states(const MlcpView<double>& p, ActiveSet<double>& set, const std::vector<RowState>& states,
+                  bool has_factor, double* x);
 
 // The derivatives of a solution x with the states set.state: x_dot = -G^-1 F_dot. The values of x stay.
 // (A Newton step in dual numbers adds -G^-1 G_dot z, where z is the change of the values. z has the size of
@@ -95,8 +100,10 @@ template <class T> void linearise_at(const MlcpView<T>& p, FrictionLaw law, Acti
 // The same for the given states set.state.
 template <class T> void linearise_states(const MlcpView<T>& p, ActiveSet<T>& set, const T* x);
 
-// As linearise_at, and takes the Newton step if it decreases the residual.
-void settle_inplace(const MlcpView<double>& p, FrictionLaw law, ActiveSet<double>& set, double* x);
+// As linearise_at, and takes the Newton step if it decreases the residual. factored: a set with the factor of
+// the same problem, which is taken over if it has the same states and they determine G.
+void settle_inplace(const MlcpView<double>& p, FrictionLaw law, ActiveSet<double>& set, double* x,
+                    ActiveSet<double>* factored = nullptr);
 
 // Solves for the values by solve(values, set, x), which leaves the active set of x linearised in `set`.
 template <class T, class Solve>

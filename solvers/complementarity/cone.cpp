@@ -8,8 +8,8 @@ namespace costate {
 
 namespace {
 
-constexpr int first_sweeps = 20, more_sweeps = 400, max_boxes = 40, max_newton_steps = 10, max_full_steps = 4,
-              max_halvings = 6, large_admm_iterations = 50;
+constexpr int first_sweeps = 20, second_sweeps = 100, more_sweeps = 400, max_boxes = 40, newton_steps = 10,
+              last_newton_steps = 30, max_full_steps = 4, max_halvings = 6, large_admm_iterations = 50;
 
 // The new impulse of a free or unilateral row or of a row with constant bounds: the solution of its own
 // equation.
@@ -52,18 +52,21 @@ void contact_update_inplace(const MlcpView<double>& p, FrictionLaw law, int n, c
 // Newton's method on the states suggested by each iterate. Full steps at first, which usually reach the right
 // states even if the residual increases on the way; then, from the best iterate, steps that are halved until
 // the residual decreases. True if x is then a solution; otherwise x is the best iterate.
-bool newton(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x) {
+bool newton(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x,
+            int max_steps = newton_steps) {
     const size_t n = p.rows;
-    w.set.state.resize(n);
+    w.states.resize(n);
     w.s.resize(n);
     double residual = mlcp_residual(p, x, law);
+    bool has_factor = false;
     // w.x <- Newton's step from `at`, and its residual
     const auto step_from = [&](const double* at) {
         mlcp_velocity(p, at, w.s.data());
-        classify(p, law, at, w.s.data(), w.set.state.data());
+        classify(p, law, at, w.s.data(), w.states.data());
         w.x.assign(at, at + n);
-        solve_active_set(p, w.set, w.x.data());
-        w.work += factorisation_work(w.set.active.size());
+        if (solve_states(p, w.set, w.states, has_factor, w.x.data()))
+            w.work += factorisation_work(w.set.active.size());
+        has_factor = true;
         return mlcp_residual(p, w.x.data(), law);
     };
     w.full.assign(x, x + n);
@@ -77,7 +80,7 @@ bool newton(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* 
         const double acceptable = acceptable_residual(p, x);
         if (residual <= 1e-3 * acceptable || (slow && residual <= acceptable)) return true;
     }
-    for (int k = 0; k < max_newton_steps && residual > acceptable_residual(p, x); ++k) {
+    for (int k = 0; k < max_steps && residual > acceptable_residual(p, x); ++k) {
         w.before.assign(x, x + n);
         double length = 1, now = step_from(x);
         for (int i = 0; i < max_halvings && !(now < residual); ++i) {
@@ -93,6 +96,38 @@ bool newton(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* 
     return residual <= acceptable_residual(p, x);
 }
 
+SolverStatus solve_dense(const MlcpView<double>& p, FrictionLaw law, ConeMethod method, ConeScratch& w,
+                         double* x) {
+    const auto sweep = [&](int sweeps) {
+        if (method == ConeMethod::admm)
+            cone_admm_inplace(p, law, sweeps, acceptable_residual(p, x), w, x);
+        else
+            cone_gauss_seidel_inplace(p, law, sweeps, acceptable_residual(p, x), x);
+    };
+    const auto by_boxes = [&](bool by_pivots) {
+        for (int round = 0; law == FrictionLaw::cone && round < max_boxes && w.work < max_work &&
+                            rotated_boxes(p, w.boxes, x, by_pivots);
+             ++round) {
+            w.work += w.boxes.lcp.work;
+            if (newton(p, law, w, x)) return true;
+        }
+        return false;
+    };
+    for (const int sweeps : {first_sweeps, second_sweeps}) {
+        sweep(sweeps);
+        if (newton(p, law, w, x)) return SolverStatus::pivoted;
+        if (by_boxes(true)) return SolverStatus::boxed;
+    }
+    if (by_boxes(false)) return SolverStatus::boxed;
+    sweep(more_sweeps);
+    if (newton(p, law, w, x, last_newton_steps)) return SolverStatus::pivoted;
+    w.best.assign(x, x + p.rows);
+    if (smoothing_newton(p, law, x, w.work) && newton(p, law, w, x, last_newton_steps))
+        return SolverStatus::smoothed;
+    if (!(mlcp_residual(p, x, law) < mlcp_residual(p, w.best.data(), law))) std::ranges::copy(w.best, x);
+    return SolverStatus::unsolved;
+}
+
 SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method, ConeScratch& w, double* x) {
     if (p.factored != nullptr) {
         if (method == ConeMethod::admm)
@@ -101,25 +136,12 @@ SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method
     }
     w.work = 0;
     if (mlcp_residual(p, x, law) < 1e-3 && newton(p, law, w, x)) return SolverStatus::guessed;
-    const auto sweep = [&](int sweeps) {
-        if (method == ConeMethod::admm)
-            cone_admm_inplace(p, law, sweeps, acceptable_residual(p, x), w, x);
-        else
-            cone_gauss_seidel_inplace(p, law, sweeps, acceptable_residual(p, x), x);
-        return newton(p, law, w, x);
-    };
-    if (sweep(first_sweeps)) return SolverStatus::pivoted;
-    for (int round = 0;
-         law == FrictionLaw::cone && round < max_boxes && w.work < max_work && rotated_boxes(p, w.boxes, x);
-         ++round) {
-        w.work += w.boxes.lcp.work;
-        if (newton(p, law, w, x)) return SolverStatus::boxed;
+    if (w.free_rows.eliminate(p, x)) {
+        const SolverStatus status = solve_dense(w.free_rows.rest(), law, method, w, w.free_rows.rest_x());
+        w.free_rows.restore(p, x);
+        if (status != SolverStatus::unsolved && newton(p, law, w, x)) return status;
     }
-    if (sweep(more_sweeps)) return SolverStatus::pivoted;
-    w.best.assign(x, x + p.rows);
-    if (smoothing_newton(p, law, x, w.work) && newton(p, law, w, x)) return SolverStatus::smoothed;
-    if (!(mlcp_residual(p, x, law) < mlcp_residual(p, w.best.data(), law))) std::ranges::copy(w.best, x);
-    return SolverStatus::unsolved;
+    return solve_dense(p, law, method, w, x);
 }
 
 }  // namespace
@@ -250,7 +272,8 @@ SolverStatus cone(const MlcpView<T>& p, FrictionLaw law, ConeMethod method, Cone
                            if (values.factored != nullptr)
                                settle_large(values, law, status, found, start);
                            else
-                               settle_inplace(values, law, found, start);
+                               settle_inplace(values, law, found, start,
+                                              status == SolverStatus::unsolved ? nullptr : &w.set);
                            return status;
                        });
 }

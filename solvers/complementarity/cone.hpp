@@ -5,6 +5,7 @@
 #pragma once
 
 #include "solvers/complementarity/active_set.hpp"
+#include "solvers/complementarity/free_rows.hpp"
 #include "solvers/complementarity/lcp.hpp"
 
 namespace costate {
@@ -20,6 +21,8 @@ struct ConeScratch {
     double work = 0;                               // of the last call, as LcpScratch::work
     std::vector<double> x, s, full, before, best;  // iterates
     ActiveSet<double> set;
+    std::vector<RowState> states;  // (rows) of the next step
+    FreeRows free_rows;
     RotatedBoxes boxes;
     LargeScratch large;
     Eigen::MatrixXd shifted;  // ADMM: A + rho, factored in place
@@ -34,8 +37,8 @@ SolverStatus cone(const MlcpView<T>& p, FrictionLaw law, ConeMethod method, Cone
                   ActiveSet<T>& set, T* x);
 
 // Solves the boxed problem with friction rows along and across the slip of x, in place: a step towards a
-// solution of the cone's law.
-bool rotated_boxes(const MlcpView<double>& p, RotatedBoxes& work, double* x);
+// solution of the cone's law. by_pivots: gives up where pivots alone do not solve it.
+bool rotated_boxes(const MlcpView<double>& p, RotatedBoxes& work, double* x, bool by_pivots);
 
 // For the few problems on which the other methods fail: Newton's method on the smoothed equation
 // x = projection of x - s, with decreasing smoothing. Allocates. False if it gets stuck.

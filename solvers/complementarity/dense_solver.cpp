@@ -1,36 +1,46 @@
 #include "solvers/complementarity/dense_solver.hpp"
 
+#include "core/math/instruction_sets.hpp"
+
 namespace costate {
 
 namespace {
 constexpr double round_off = 1e-13;  // relative to the largest entry: smaller pivots mean a deficient rank
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+// LU with partial pivoting, in place. False if a pivot is of round-off size.
+COSTATE_EVERY_INSTRUCTION_SET
+bool factor_lu(double* lu, size_t n, int* pivots) {
+    double largest = 0;
+    for (size_t i = 0; i < n * n; ++i)
+        largest = std::max(largest, std::abs(lu[i]));
+    for (size_t k = 0; k < n; ++k) {
+        size_t p = k;
+        for (size_t i = k + 1; i < n; ++i)
+            if (std::abs(lu[i * n + k]) > std::abs(lu[p * n + k])) p = i;
+        pivots[k] = static_cast<int>(p);
+        double* row_k = lu + k * n;
+        if (p != k) std::swap_ranges(row_k, row_k + n, lu + p * n);
+        if (!(std::abs(row_k[k]) > round_off * largest)) return false;
+        for (size_t i = k + 1; i < n; ++i) {
+            double* __restrict row_i = lu + i * n;
+            const double* __restrict from = row_k;
+            if (row_i[k] == 0) continue;
+            const double l = row_i[k] /= from[k];
+            for (size_t j = k + 1; j < n; ++j)
+                row_i[j] -= l * from[j];
+        }
+    }
+    return true;
+}
 }  // namespace
 
 void DenseSolver::factor(const double* G, int n) {
     const size_t size = n;
     n_ = n;
-    full_rank_ = true;
     lu_.assign(G, G + size * size);
     pivots_.resize(size);
-    double largest = 0;
-    for (const double x : lu_)
-        largest = std::max(largest, std::abs(x));
-    for (size_t k = 0; k < size && full_rank_; ++k) {
-        size_t p = k;
-        for (size_t i = k + 1; i < size; ++i)
-            if (std::abs(lu_[i * size + k]) > std::abs(lu_[p * size + k])) p = i;
-        pivots_[k] = static_cast<int>(p);
-        full_rank_ = std::abs(lu_[p * size + k]) > round_off * largest;
-        double* row_k = lu_.data() + k * size;
-        if (p != k) std::swap_ranges(row_k, row_k + size, lu_.data() + p * size);
-        for (size_t i = k + 1; i < size; ++i) {
-            double* row_i = lu_.data() + i * size;
-            const double l = row_i[k] /= row_k[k];
-            for (size_t j = k + 1; j < size; ++j)
-                row_i[j] -= l * row_k[j];
-        }
-    }
+    full_rank_ = factor_lu(lu_.data(), size, pivots_.data());
     if (!full_rank_) orthogonal_.compute(Eigen::Map<const RowMajor>(G, n, n));
 }
 

@@ -4,7 +4,7 @@ namespace costate {
 
 namespace {
 
-constexpr int max_pivots = 40, sweeps_between = 100;
+constexpr int max_pivots = 40, max_stalled = 10, sweeps_between = 100;
 
 // Pivots, starting from the states suggested by x. True if x is then a solution, and `set` its active set.
 // Otherwise x is the best iterate.
@@ -17,12 +17,15 @@ bool pivot(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& set, dou
     mlcp_velocity(p, x, set.s.data());
     classify(p, FrictionLaw::box, x, set.s.data(), set.state.data());
     double best = mlcp_residual(p, x);
-    for (int k = 0; k < max_pivots && w.work < max_work; ++k, ++pivots) {
+    for (int k = 0, stalled = 0; k < max_pivots && stalled < max_stalled && w.work < max_work;
+         ++k, ++pivots) {
         solve_active_set(p, set, w.x.data());
         w.work += factorisation_work(set.active.size());
         const double residual = mlcp_residual(p, w.x.data());
         const bool solved = residual <= acceptable_residual(p, w.x.data());
+        ++stalled;
         if (solved || residual < best) {
+            stalled = 0;
             best = residual;
             std::ranges::copy(w.x, x);
         }
@@ -59,6 +62,12 @@ SolverStatus solve(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& 
 }
 
 }  // namespace
+
+bool lcp_by_pivots(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& set, double* x) {
+    w.work = 0;
+    int pivots = 0;
+    return pivot(p, w, set, x, pivots);
+}
 
 void gauss_seidel_inplace(const MlcpView<double>& p, int sweeps, double* x) {
     SweptVelocity<double> s(p, x);

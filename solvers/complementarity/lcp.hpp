@@ -32,6 +32,10 @@ struct LcpScratch {
 // order of rows and the result are deterministic. Instantiated for double and Dual<double>.
 template <class T> SolverStatus lcp(const MlcpView<T>& p, LcpScratch& work, ActiveSet<T>& set, T* x);
 
+// The first part of `lcp`: pivots from the states that x suggests. True if x is then a solution; otherwise x is
+// the best iterate.
+bool lcp_by_pivots(const MlcpView<double>& p, LcpScratch& work, ActiveSet<double>& set, double* x);
+
 // Lemke's method on the problem as a linear complementarity problem. False if it ends in a ray or after too
 // many pivots. Adds its multiplications to `work`.
 bool lemke(const MlcpView<double>& p, std::vector<double>& tableau, double* x, double& work);

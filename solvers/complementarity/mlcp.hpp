@@ -126,6 +126,29 @@ template <class T> void operator_product(const MlcpView<T>& p, const T* x, T* y)
         y[r] = A.R[r] * x[r] + A.dot(r, A.along);
 }
 
+// sum[i] += term(A_rc, x_c) over c, for the rows r = first + i of a dense A, i < rows_together or to the last.
+// Four rows at once take a third of the time of one after the other, with the same sums.
+inline constexpr int rows_together = 4;
+template <class T, class Sum, class Term>
+void add_row_terms(const MlcpView<T>& p, const T* x, int first, const Term& term, Sum* sum) {
+    const T* A = p.A + first * p.rows;
+    const int n = p.rows;
+    if (first + rows_together > n) {
+        for (int i = 0; first + i < n; ++i)
+            for (int c = 0; c < n; ++c)
+                sum[i] += term(A[i * n + c], x[c]);
+        return;
+    }
+    Sum s0 = sum[0], s1 = sum[1], s2 = sum[2], s3 = sum[3];
+    for (int c = 0; c < n; ++c) {
+        s0 += term(A[c], x[c]);
+        s1 += term(A[n + c], x[c]);
+        s2 += term(A[2 * n + c], x[c]);
+        s3 += term(A[3 * n + c], x[c]);
+    }
+    sum[0] = s0, sum[1] = s1, sum[2] = s2, sum[3] = s3;
+}
+
 // s = A x + b
 template <class T> T row_velocity(const MlcpView<T>& p, const T* x, int r) {  // for a dense A
     T s = p.b[r];
@@ -133,10 +156,17 @@ template <class T> T row_velocity(const MlcpView<T>& p, const T* x, int r) {  //
         s += p.A[r * p.rows + c] * x[c];
     return s;
 }
+// The rows from `first` on, at most rows_together, of a dense A.
+template <class T> void row_velocities(const MlcpView<T>& p, const T* x, int first, T* s) {
+    for (int i = 0; i < rows_together && first + i < p.rows; ++i)
+        s[i] = p.b[first + i];
+    add_row_terms(
+        p, x, first, [](const T& a, const T& y) { return a * y; }, s);
+}
 template <class T> void mlcp_velocity(const MlcpView<T>& p, const T* x, T* s) {
     if (p.factored == nullptr) {
-        for (int r = 0; r < p.rows; ++r)
-            s[r] = row_velocity(p, x, r);
+        for (int r = 0; r < p.rows; r += rows_together)
+            row_velocities(p, x, r, s + r);
         return;
     }
     operator_product(p, x, s);
@@ -187,8 +217,11 @@ inline void project_on_cone_inplace(double mu, double* x) {
 template <class T, class Visit>
 void for_each_residual(const MlcpView<T>& p, const T* x, FrictionLaw law, const Visit& visit) {
     if (p.factored != nullptr) mlcp_velocity(p, x, p.factored->velocity);
+    T some[rows_together] = {};  // velocities of the rows from `first` on, for a dense A
+    int first = -rows_together;
     const auto velocity = [&](int r) {
-        const double s = value_of(p.factored != nullptr ? p.factored->velocity[r] : row_velocity(p, x, r));
+        if (p.factored == nullptr && r >= first + rows_together) row_velocities(p, x, first = r, some);
+        const double s = value_of(p.factored != nullptr ? p.factored->velocity[r] : some[r - first]);
         if (!std::isfinite(s)) visit(r, std::numeric_limits<double>::infinity());
         return s;
     };
@@ -240,18 +273,23 @@ template <class T> double acceptable_residual(const MlcpView<T>& p, const T* x) 
             for (size_t k = A.start[r]; k < A.start[r + 1]; ++k)
                 A.along[A.column[k]] += T(std::abs(value_of(A.W[k]) * value_of(x[r])));
     }
-    for (int r = 0; r < p.rows; ++r) {
-        double sum = 0;
-        if (p.factored != nullptr) {
-            const FactoredOperator<T>& A = *p.factored;
+    for (int r = 0; r < p.rows; ++r)
+        b = std::max(b, std::abs(value_of(p.b[r])));
+    if (p.factored != nullptr) {
+        const FactoredOperator<T>& A = *p.factored;
+        for (int r = 0; r < p.rows; ++r) {
+            double sum = 0;
             for (size_t k = A.start[r]; k < A.start[r + 1]; ++k)
                 sum += std::abs(value_of(A.W[k])) * value_of(A.along[A.column[k]]);
-        } else {
-            for (int c = 0; c < p.rows; ++c)
-                sum += std::abs(value_of(p.A[r * p.rows + c]) * value_of(x[c]));
+            largest = std::max(largest, sum);
         }
-        b = std::max(b, std::abs(value_of(p.b[r])));
-        largest = std::max(largest, sum);
+    } else {
+        for (int r = 0; r < p.rows; r += rows_together) {
+            double sum[rows_together] = {};
+            add_row_terms(
+                p, x, r, [](const T& a, const T& y) { return std::abs(value_of(a) * value_of(y)); }, sum);
+            largest = std::max(largest, *std::max_element(sum, sum + rows_together));
+        }
     }
     const double round_off = 4e-16 * largest;
     if (!(round_off < 1e-2 * (1 + b))) return -1;

@@ -25,7 +25,7 @@ void rotate_rows_inplace(int rows, int t, double c, double s, double* A, double*
 
 }  // namespace
 
-bool rotated_boxes(const MlcpView<double>& p, RotatedBoxes& w, double* x) {
+bool rotated_boxes(const MlcpView<double>& p, RotatedBoxes& w, double* x, bool by_pivots) {
     const size_t n = p.rows;
     w.A.assign(p.A, p.A + n * n);
     w.b.assign(p.b, p.b + n);
@@ -59,7 +59,8 @@ bool rotated_boxes(const MlcpView<double>& p, RotatedBoxes& w, double* x) {
         w.sine[t] = s;
         r += 2;
     }
-    const bool solved = lcp(rotated, w.lcp, w.set, w.x.data()) != SolverStatus::unsolved;
+    const bool solved = by_pivots ? lcp_by_pivots(rotated, w.lcp, w.set, w.x.data())
+                                  : lcp(rotated, w.lcp, w.set, w.x.data()) != SolverStatus::unsolved;
     std::copy(w.x.begin(), w.x.end(), x);
     for (int r = 0; r < p.rows; ++r) {
         if (!p.contact_at(r)) continue;

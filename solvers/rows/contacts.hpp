@@ -43,12 +43,18 @@ template <class T> struct ContactScratch {
     std::vector<Transform<double>> X_WS;  // (shapes)
     std::vector<Motion<double>> V_WS;     // (shapes) at the shape's origin
     std::vector<Transform<T>> X_CS;       // (shapes) in the common frame of the body's tree
+    std::vector<double> nearing;          // (shapes) see detect; empty: contacts of the whole margin
+    std::vector<Motion<double>> twists;   // (bodies) changes of velocity
     std::vector<ContactPoint<T>> points;
     std::vector<ContactPointBar<T>> points_bar;
     explicit ContactScratch(const World& w)
         : X_WS(w.shapes.shapes.size()),
           V_WS(w.shapes.shapes.size()),
-          X_CS(w.shapes.shapes.size()) {}
+          X_CS(w.shapes.shapes.size()),
+          nearing(w.shapes.shapes.size()),
+          twists(w.model.bodies.size()) {
+        nearing.clear();
+    }
 };
 
 template <class T> Vec3<double> values(const Vec3<T>& x) {
@@ -98,16 +104,21 @@ void place_shapes(const World& w, const T* theta, const Kinematics<T>& k, Contac
     }
 }
 
-// The pairs of features in contact. Detection reads only values, no derivatives.
+// The pairs of features in contact. Detection reads only values, no derivatives. A soft law pushes only where
+// surfaces overlap at the start of the step.
 template <class T> void detect_contacts(const World& w, const T* theta, ContactScratch<T>& s) {
-    const double h = value_of(w.h(theta));
+    const double h = w.model.soft ? 0 : value_of(w.h(theta)), margin = w.model.soft ? 0 : w.settings.margin;
+    const double* nearing = s.nearing.empty() ? nullptr : s.nearing.data();
+    const auto detect_by = [&](const double* values) {
+        detect(w.shapes, values, s.X_WS.data(), s.V_WS.data(), h, s.detection, margin, nearing);
+    };
     if constexpr (std::is_same_v<T, double>) {
-        detect(w.shapes, theta, s.X_WS.data(), s.V_WS.data(), h, s.detection, w.settings.margin);
+        detect_by(theta);
     } else {
         s.theta.resize(w.np());
         for (size_t i = 0; i < s.theta.size(); ++i)
             s.theta[i] = value_of(theta[i]);
-        detect(w.shapes, s.theta.data(), s.X_WS.data(), s.V_WS.data(), h, s.detection, w.settings.margin);
+        detect_by(s.theta.data());
     }
 }
 

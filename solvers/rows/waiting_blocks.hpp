@@ -5,26 +5,10 @@
 // the impulse of a waiting row is 0, and its velocity s = J v+ + gap/h is positive.
 #pragma once
 
+#include "solvers/rows/contact_reach.hpp"
 #include "solvers/rows/rows.hpp"
 
 namespace costate {
-
-// m/s or rad/s; a gap that stays open by a lower velocity may be closed by other impulses of the step.
-inline constexpr double reserve = 0.1;
-
-// The twists of the bodies at the velocity v (nv), in the common frames of their trees.
-template <class T>
-void body_twists(const Model& m, const Kinematics<T>& k, const T* v, std::vector<Motion<double>>& twists) {
-    twists.resize(m.bodies.size());
-    for (size_t i = 0; i < twists.size(); ++i) {
-        const Body& b = m.bodies[i];
-        twists[i] = b.parent < 0 ? Motion<double>::zero() : twists[b.parent];
-        for (int j = b.v0; j < b.v0 + b.nv; ++j) {
-            twists[i].ang += value_of(v[j]) * values(k.S[j].ang);
-            twists[i].lin += value_of(v[j]) * values(k.S[j].lin);
-        }
-    }
-}
 
 // How fast a gap opens: along the row, and the slip by which the relaxed cone dilates it.
 struct Opening {

@@ -73,6 +73,33 @@ void half_solve_block(const World& w, const T* L, const Rows<T>& rows, const Row
     }
 }
 
+// The first position in a chain at which one of some rows of x (rows x nv) is not 0: bodies of different limbs
+// share only the dofs of the trunk.
+template <class T> int first_shared_dof(const T* x, size_t nv, int rows, const int* chain, int length) {
+    int i = 0;
+    if constexpr (std::is_arithmetic_v<T>) {
+        const auto zero = [&](int dof) {
+            for (int r = 0; r < rows; ++r)
+                if (x[r * nv + dof] != 0) return false;
+            return true;
+        };
+        while (i < length && zero(chain[i]))
+            ++i;
+    }
+    return i;
+}
+
+// sum[r] += Z . x_r on a chain, for a number of rows of x (rows x nv)
+template <int count, class T>
+void add_products(const T* Z, const T* x, size_t nv, const int* chain, int first, int length, T* sum) {
+    T total[count];
+    std::copy_n(sum, count, total);
+    for (int i = first; i < length; ++i)
+        for (int r = 0; r < count; ++r)
+            total[r] += Z[i] * x[r * nv + chain[i]];
+    std::copy_n(total, count, sum);
+}
+
 // The rows of A for an island's block n, and the transposed entries: scatter D^-1 Z, multiply with every
 // block from n on, clear.
 template <class T>
@@ -90,16 +117,21 @@ void delassus_of_block(const World& w, const T* L, const Rows<T>& rows, const Is
     for (int o = n; o < island.block + island.blocks; ++o) {
         const RowBlock& other = rows.blocks[o];
         const int* other_chain = rows.chain_dof.data() + other.chain;
-        for (int r = 0; r < b.rows; ++r)
-            for (int q = 0; q < other.rows; ++q) {
-                const T* Z = s.Z.data() + other.values + q * other.length;
-                const T* x = s.work.data() + r * nv;
-                T sum(0);
-                for (int i = 0; i < other.length; ++i)
-                    sum += Z[i] * x[other_chain[i]];
-                const int row = b.row - island.row + r, col = other.row - island.row + q;
-                A[row * island.rows + col] = A[col * island.rows + row] = sum;
+        const int first = first_shared_dof(s.work.data(), nv, b.rows, other_chain, other.length);
+        for (int q = 0; q < other.rows; ++q) {
+            const T* Z = s.Z.data() + other.values + q * other.length;
+            T sum[max_rows_of_a_block] = {};
+            int r = 0;
+            for (; r + 3 <= b.rows; r += 3)
+                add_products<3>(Z, s.work.data() + r * nv, nv, other_chain, first, other.length, sum + r);
+            for (; r < b.rows; ++r)
+                add_products<1>(Z, s.work.data() + r * nv, nv, other_chain, first, other.length, sum + r);
+            const int col = other.row - island.row + q;
+            for (r = 0; r < b.rows; ++r) {
+                const int row = b.row - island.row + r;
+                A[row * island.rows + col] = A[col * island.rows + row] = sum[r];
             }
+        }
     }
     for (int r = 0; r < b.rows; ++r)
         for (int i = 0; i < b.length; ++i)

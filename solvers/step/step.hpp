@@ -20,6 +20,7 @@
 #include "solvers/step/implicit.hpp"
 #include "solvers/step/located_impact.hpp"
 #include "solvers/step/recovery.hpp"
+#include "solvers/step/stage_clock.hpp"
 #include "solvers/step/warm_start.hpp"
 
 namespace costate {
@@ -96,6 +97,7 @@ template <class T> struct StepScratch {
     std::vector<Motion<T>> wrenches_bar;  // (bodies), may be seeded if external wrenches act
     std::vector<T> v_next_bar, displacement_bar, v_free_bar, tau_bar, B_bar;  // (nv)
     TwoWays<T> two_ways;
+    StageClock* clock = nullptr;  // times the stages of `step`, if it is set
 
     explicit StepScratch(const World& w);
     void clear_bars();  // after `step`, before seeding

@@ -82,49 +82,69 @@ void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>
     const T *q = at.q, *v = at.v, &h = w.h(theta);
     T *q_next = x_next, *v_next = x_next + w.nq();
     FreeMotionScratch<T>& free = s.free_motion;
+    const auto lap = [&s](Stage stage) {
+        if (s.clock != nullptr) s.clock->lap(stage);
+    };
+    if (s.clock != nullptr) s.clock->start();
     // 1 joint forces
     actuation(w.model, theta, q, v, u, s.saturations.data(), s.tau.data(), s.B.data());
     if (w.settings.gyroscopic == Gyroscopic::midpoint) gyroscopic_torques(w.model, theta, h, v, s.tau.data());
+    lap(Stage::joint_forces);
     // 2 poses, axes, velocities, thrust, external wrenches
     kinematics(w.model, theta, q, v, s.kinematics);
     thrust(w.model, theta, s.kinematics, s.saturations.data(), u, s.tau.data());
     push_bodies(w, theta, wrenches, s);
+    lap(Stage::kinematics);
     // 3 mass matrix and its factor
     mass_matrix(w, theta, s.kinematics, s.B.data(), free);
+    lap(Stage::mass_matrix);
     // 4 velocity without impulses
     free_acceleration(w, theta, s.kinematics, v, s.tau.data(), s.B.data(), free);
     for (int j = 0; j < w.nv(); ++j)
         s.v_free[j] = v[j] + h * free.a[j];
+    lap(Stage::free_velocity);
     // 5 features that meet
     place_shapes(w, theta, s.kinematics, s.contacts);
-    detect_contacts(w, theta, s.contacts);
-    // 6 contact points, normals, gaps
-    make_contacts(w, theta, s.kinematics, s.contacts);
-    // 7 constraint rows
-    find_blocks(w, theta, at, s.contacts, s.rows);
-    hold_back_blocks(w, theta, at, s.v_free.data(), s.kinematics, s.contacts, s.rows);
+    expect_change(w, theta, v, s.v_free.data(), s.kinematics, s.contacts);
     do {
-        make_rows(w, theta, at, s.v_free.data(), s.kinematics, s.contacts, s.rows);
-        // 8 Delassus operator
-        delassus(w, free.M.data(), s.rows, s.delassus);
-        // 9 impulses, starting from those of the last step
-        warm_start(w, at.kept, s.contacts, s.rows, s.impulses);
-        solve_impulses(w, s.rows, s.delassus, s.v_free.data(), s.impulses);
-        // 10 velocity with impulses, configuration
-        apply_impulses(w, free.M.data(), s.rows, s.delassus, s.impulses);
-        for (size_t n = 0; n < s.v_next.size(); ++n)
-            s.v_next[n] = s.v_free[n] + s.impulses.dv[n];
-        recover_positions(w, free.M.data(), s.rows, s.delassus, s.impulses, s.v_next.data(), s.recovery);
-        for (size_t n = 0; n < s.v_next.size(); ++n)
-            s.displacement[n] = s.v_next[n] + s.recovery.w[n];
+        detect_contacts(w, theta, s.contacts);
+        lap(Stage::detection);
+        // 6 contact points, normals, gaps
+        make_contacts(w, theta, s.kinematics, s.contacts);
+        lap(Stage::contacts);
+        // 7 constraint rows
+        find_blocks(w, theta, at, s.contacts, s.rows);
+        hold_back_blocks(w, theta, at, s.v_free.data(), s.kinematics, s.contacts, s.rows);
+        do {
+            make_rows(w, theta, at, s.v_free.data(), s.kinematics, s.contacts, s.rows);
+            lap(Stage::rows);
+            // 8 Delassus operator
+            delassus(w, free.M.data(), s.rows, s.delassus);
+            lap(Stage::delassus);
+            // 9 impulses, starting from those of the last step
+            warm_start(w, at.kept, s.contacts, s.rows, s.impulses);
+            solve_impulses(w, s.rows, s.delassus, s.v_free.data(), s.impulses);
+            lap(Stage::impulses);
+            // 10 velocity with impulses, configuration
+            apply_impulses(w, free.M.data(), s.rows, s.delassus, s.impulses);
+            for (size_t n = 0; n < s.v_next.size(); ++n)
+                s.v_next[n] = s.v_free[n] + s.impulses.dv[n];
+            recover_positions(w, free.M.data(), s.rows, s.delassus, s.impulses, s.v_next.data(), s.recovery);
+            for (size_t n = 0; n < s.v_next.size(); ++n)
+                s.displacement[n] = s.v_next[n] + s.recovery.w[n];
+            lap(Stage::motion);
+        } while (wake_blocks(w, theta, at, s.v_next.data(), s.displacement.data(), s.kinematics, s.contacts,
+                             s.rows));
     } while (
-        wake_blocks(w, theta, at, s.v_next.data(), s.displacement.data(), s.kinematics, s.contacts, s.rows));
+        exceeds_reach(w, theta, v, s.v_next.data(), s.kinematics, s.contacts) ||
+        (s.rows.recovers && exceeds_reach(w, theta, v, s.displacement.data(), s.kinematics, s.contacts)));
     for (T& d : s.displacement)
         d *= h;
     std::ranges::copy(s.v_next, v_next);
     impact_displacement(w, theta, q, free.M.data(), s.contacts, s.rows, s.impulses, s.displacement.data());
     retract(w.model, q, s.displacement.data(), q_next);
     keep_impulses(w, s.contacts, s.rows, s.impulses, x_next + w.nq() + w.nv());
+    lap(Stage::motion);
 }
 
 namespace {

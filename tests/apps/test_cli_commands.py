@@ -126,6 +126,17 @@ class Commands(Cli):
         for owner in ["model", "scratch", "gradients"]:  # of a box
             self.assertTrue(100 < r["memory"][owner] < 1e6, owner)
 
+    def test_bench_of_stages(self):
+        r = json.loads(self.run_costate("bench", "box_slide", "--stages", "--steps", 30, "--repeat", 2, "--json"))
+        self.assertEqual(len(r["shares"]), 10)
+        self.assertAlmostEqual(sum(r["shares"].values()), 1)
+        self.assertTrue(all(share > 0 for share in r["shares"].values()))
+        self.assertGreater(r["step_us"], 0)
+        self.assertGreater(r["processor"]["step_us"], 0)
+        # a box lies on the ground with four corners
+        self.assertEqual((r["pairs_tried"], r["contacts_found"], r["contacts_pushing"], r["rows"]), (1, 4, 4, 12))
+        self.assertRegex(self.run_costate("bench", "box_slide", "--stages", "--steps", 30, "--repeat", 1), "detection .*%")
+
     def test_bench_of_a_batch(self):
         r = json.loads(self.run_costate("bench", "box_slide", "--batch", 3, "--threads", 2, "--steps", 20, "--repeat", 2, "--json"))
         self.assertEqual([r[k] for k in ["batch", "threads", "steps", "repeat", "same_bits"]], [3, 2, 20, 2, True])

@@ -77,11 +77,17 @@ struct Crowd {
         detect(set, theta.data(), X.data(), V.data(), h, d);
         return d.features;
     }
+    const std::vector<FeaturePair>& detect_with(Detection& d, const std::vector<double>& nearing) const {
+        detect(set, theta.data(), X.data(), V.data(), h, d, 0.01, nearing.data());
+        return d.features;
+    }
     // Two nested loops, no bounds.
-    std::vector<FeaturePair> brute_force(double min_margin) const {
+    std::vector<FeaturePair> brute_force(double margin, const std::vector<double>& nearing = {}) const {
         std::vector<FeaturePair> found;
         for (const auto& [a, b] : set.pairs()) {
             const auto i = static_cast<size_t>(a), j = static_cast<size_t>(b);
+            const bool whole = nearing.empty() || set.shapes[i].terrain || set.shapes[j].terrain;
+            const double min_margin = whole ? margin : std::min(margin, nearing[i] + nearing[j]);
             const Vec3<double> size_a = theta.segment<3>(set.size.at(a)),
                                size_b = theta.segment<3>(set.size.at(b));
             const Shape &sa = set.shapes[i], &sb = set.shapes[j];
@@ -255,6 +261,27 @@ TEST_CASE("detect: finds what brute force finds where a tree finds the pairs") {
         found += d.features.size();
     }
     CHECK(found > 1000);
+}
+
+TEST_CASE("detect: finds what brute force finds where each shape has a reach of its own") {
+    Rng g(8);
+    Crowd robot(g, mixture(g, 24), true, 1, true, 4), crowd(g, mixture(g, 80), true, 2);
+    REQUIRE(robot.set.group_pairs);
+    REQUIRE(!crowd.set.group_pairs);
+    Detection d;
+    size_t found = 0, all = 0;
+    for (int trial = 0; trial < 120; ++trial) {
+        Crowd& scene = trial % 3 == 0 ? crowd : robot;
+        scene.move(g, trial % 2 == 0 ? 1 : 2, 0.2 * (trial % 3));
+        std::vector<double> nearing(scene.X.size());
+        for (double& x : nearing)
+            x = g.uniform(0, 1) < 0.3 ? 0 : g.uniform(0, 0.02);
+        CHECK(scene.detect_with(d, nearing) == scene.brute_force(0.01, nearing));
+        found += d.features.size();
+        all += scene.detect_with(d).size();
+    }
+    CHECK(found > 1000);
+    CHECK(found < all);
 }
 
 TEST_CASE("detect: nothing that ran before matters") {
