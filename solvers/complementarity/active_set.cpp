@@ -402,10 +402,10 @@ template <class T> void linearise_states(const MlcpView<T>& p, ActiveSet<T>& set
 void settle_inplace(const MlcpView<double>& p, FrictionLaw law, ActiveSet<double>& set, double* x,
                     ActiveSet<double>* factored) {
     classify_at(p, law, set, x);
-    if (factored != nullptr && p.factored == nullptr && is_linear(*factored) &&
-        factored->state == set.state) {
-        std::swap(set.G, factored->G);
-        std::swap(set.solver, factored->solver);
+    if (factored != nullptr && p.factored == nullptr && factored->solver.full_rank() &&
+        is_linear(*factored) && factored->state == set.state) {
+        set.G = factored->G;
+        set.solver.take_factor(factored->solver);
         set.settled.assign(x, x + p.rows);
         newton_step(p, set, set.settled.data(), true);
         mlcp_velocity(p, x, set.s.data());

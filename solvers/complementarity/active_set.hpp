@@ -101,7 +101,7 @@ template <class T> void linearise_at(const MlcpView<T>& p, FrictionLaw law, Acti
 template <class T> void linearise_states(const MlcpView<T>& p, ActiveSet<T>& set, const T* x);
 
 // As linearise_at, and takes the Newton step if it decreases the residual. factored: a set with the factor of
-// the same problem, which is taken over if it has the same states and they determine G.
+// the same problem, which is taken over if it has the same states, they determine G, and G has full rank.
 void settle_inplace(const MlcpView<double>& p, FrictionLaw law, ActiveSet<double>& set, double* x,
                     ActiveSet<double>* factored = nullptr);
 

@@ -1,5 +1,7 @@
 #include "solvers/complementarity/dense_solver.hpp"
 
+#include <cassert>
+
 #include "core/math/instruction_sets.hpp"
 
 namespace costate {
@@ -42,6 +44,14 @@ void DenseSolver::factor(const double* G, int n) {
     pivots_.resize(size);
     full_rank_ = factor_lu(lu_.data(), size, pivots_.data());
     if (!full_rank_) orthogonal_.compute(Eigen::Map<const RowMajor>(G, n, n));
+}
+
+void DenseSolver::take_factor(const DenseSolver& other) {
+    assert(other.full_rank_);
+    n_ = other.n_;
+    full_rank_ = true;
+    lu_ = other.lu_;
+    pivots_ = other.pivots_;
 }
 
 void DenseSolver::solve_inplace(double* x) const {

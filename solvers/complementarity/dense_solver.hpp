@@ -12,6 +12,7 @@ namespace costate {
 class DenseSolver {
 public:
     void factor(const double* G, int n);                       // (n x n, row-major)
+    void take_factor(const DenseSolver& other);                // of full rank
     void solve_inplace(double* x) const;                       // x <- G^-1 x
     void solve_transposed_inplace(double* x) const;            // x <- G^-T x
     void solve_columns_inplace(double* X, int columns) const;  // X <- G^-1 X (n x columns, row-major)
