@@ -7,9 +7,9 @@
 
 `costate.Model` computes with one state, `costate.Batch` with many, `costate.Scene` with the objective of a file;
 `costate.transition` linearizes a step, `costate.view` writes a page that replays states; `costate.gym` has
-environments, `costate.torch` functions for PyTorch (import both by name). Results are arrays of float64 in SI
-units. Arguments may be anything that numpy converts; arrays of float64 that are C-contiguous are passed without a
-copy.
+environments, `costate.torch` functions for PyTorch, `costate.learn` learners (import these by name). Results are
+arrays of float64 in SI units. Arguments may be anything that numpy converts; arrays of float64 that are C-contiguous
+are passed without a copy.
 
 nq: numbers of a configuration q, including quaternions (w x y z)
 nv: numbers of a velocity, a joint force, or a tangent vector

@@ -252,6 +252,15 @@ class DifferentiableEnv:
         self.x = self._started().detach()
         return self._observed(self.x)
 
+    def snapshot(self) -> Dict[str, Any]:
+        """All that later steps depend on, without their graph, as VectorEnv.snapshot."""
+        return self.env.snapshot()
+
+    def restore(self, snapshot: Dict[str, Any]) -> None:
+        """Goes on from a snapshot of an environment of the same task and size; the graph is cut."""
+        self.env.restore(snapshot)
+        self.x = torch.from_numpy(self.env.state)
+
     def step(
             self, actions: torch.Tensor
     ) -> Tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, Dict[str, Any]]:

@@ -4,6 +4,7 @@ import pickle
 import subprocess
 import sys
 import unittest
+from functools import partial
 
 import numpy
 
@@ -359,6 +360,29 @@ class VectorEnvTest(unittest.TestCase):
         numpy.testing.assert_array_equal(same.step(actions)[0][[0, 2]], fresh[[0, 2]])
         numpy.testing.assert_array_equal(later.step(actions)[0][1], same.state[1, 2:])  # its first step
         self.assertEqual(later._episodes.t.tolist(), [3, 1, 3])
+
+    def test_a_snapshot_goes_on_with_the_same_bits(self):
+        for mode, randomize in (("SAME_STEP", None), ("NEXT_STEP", {"bodies/*/mass": (0.8, 1.2)})):
+            with self.subTest(mode):
+                make = partial(gym.make_vec, "hopper", 6, 1, mode, randomize=randomize)
+                envs, later = make(), make()
+                actions = numpy.random.default_rng(0).uniform(-1, 1, (60, 6, 3))
+                for part in (envs, later):
+                    part.reset(seed=0, options={"t": 990 + numpy.arange(6)})
+                for action in actions[:5]:
+                    envs.step(action)
+                snapshot = envs.snapshot()
+                wanted = [envs.step(action) for action in actions[5:]]
+                later.restore(snapshot)
+                numpy.testing.assert_array_equal(later.observation(), later.task.observation(later.state, 0))
+                for action, (observations, rewards, terminated, truncated, _) in zip(actions[5:], wanted):
+                    found = later.step(action)
+                    numpy.testing.assert_array_equal(found[0], observations)
+                    numpy.testing.assert_array_equal(found[1:4], (rewards, terminated, truncated))
+                self.assertTrue(any(step[3].any() for step in wanted))
+                numpy.testing.assert_array_equal(later.parameters, envs.parameters)
+                with self.assertRaisesRegex(ValueError, "the snapshot is of other environments"):
+                    gym.make_vec("hopper", 5, randomize=randomize).restore(snapshot)
 
     def test_disabled_resets_only_when_asked(self):
         envs = gym.make_vec("ant", 2, autoreset_mode="Disabled")

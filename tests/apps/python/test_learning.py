@@ -1,13 +1,171 @@
-"""The examples that need PyTorch, matplotlib and scipy."""
+"""Learners of policies, and the examples that need PyTorch, matplotlib and scipy."""
 import csv
 import tempfile
 import unittest
 from pathlib import Path
 
+import numpy
+import torch
+
+from costate import learn
+from costate.gym import Pendulum
+from costate.torch import TorchTask
 from test_examples import EXAMPLES, run
+from test_view import program_has_a_viewer
+
+torch.set_num_threads(1)
+SMALL = {"num_envs": 16, "hidden": (16,), "critic_hidden": (16,), "reward_scale": 1.0}
+SHAC = learn.SHACSettings(epochs=10, horizon=20, rate=1e-2, critic_rate=5e-3, outliers=10.0, **SMALL)
+PPO = learn.PPOSettings(epochs=20, horizon=80, minibatch=320, rate=5e-3, **SMALL)
 
 
-class LearningTest(unittest.TestCase):
+class Hold(TorchTask):
+    """A pendulum is to stay at 0.5 rad above horizontal, from random starts."""
+
+    scene, substeps, steps, noise = "pendulum_1", 20, 40, 0.5
+
+    def torch_observation(self, x, t):
+        return x
+
+    def torch_reward(self, x, action, x_next, t):
+        return -(x_next[:, 0] - 0.5) ** 2 - 0.01 * x_next[:, 1] ** 2
+
+
+def in_double_precision(learner):
+    """The same learner, computing in float64."""
+    for part in (learner.actor, learner.critic, learner.target, learner.normalizer):
+        part.double()
+    learner.envs.dtype = torch.float64
+    return learner
+
+
+def loss_of_shac(rewards, values, ends, discount):
+    """Equation 5 for (horizon, num_envs), a sum at a time."""
+    total = 0.0
+    for r, v, over in zip(rewards.T.tolist(), values.T.tolist(), ends.T.tolist()):
+        weight = 1.0
+        for t in range(len(r)):
+            total += weight * (r[t] + discount * v[t] * over[t])
+            weight = 1.0 if over[t] else weight * discount
+    return -total / rewards.numel()
+
+
+class LearnerTest(unittest.TestCase):
+    def test_both_learn_to_hold_a_pendulum(self):
+        for kind, settings, enough in ((learn.SHAC, SHAC, -20), (learn.PPO, PPO, -36)):
+            for seed in (0, 1):
+                with self.subTest(kind.name, seed=seed):
+                    learner = kind(Hold(), seed, settings)
+                    start = learn.evaluate(learner.task, learner.policy).returns.mean()
+                    row = learn.train(learner, every=settings.epochs)[-1]
+                    self.assertLess(start, -45)
+                    self.assertGreater(row["return"], enough)
+                    self.assertEqual((row["epoch"], row["length"]), (settings.epochs, 40))
+
+    def test_the_gradient_of_the_loss_of_shac_is_that_of_finite_differences(self):
+        for task, horizon, t in (("pendulum-2", 12, [0, 92, 94, 96]), ("hopper", 5, 0)):  # some episodes end
+            with self.subTest(task):
+                learner = in_double_precision(
+                    learn.SHAC(task, 3, learn.SHACSettings(num_envs=4, horizon=horizon, hidden=(8,),
+                                                           critic_hidden=(8,))))
+                learner.envs.reset(seed=0, options={"t": t})
+                before, parameters = learner.snapshot(), list(learner.actor.parameters())
+                value, _, (_, rewards, values, ends) = learner.loss()
+                self.assertAlmostEqual(value.item(), loss_of_shac(rewards, values, ends, 0.99), places=6)
+                self.assertEqual(ends[:-1].sum(), 3 if task == "pendulum-2" else 0)
+                value.backward()
+                random = torch.Generator().manual_seed(0)
+                along = [torch.randn(p.shape, generator=random, dtype=torch.float64) for p in parameters]
+                gradient = sum((p.grad * d).sum() for p, d in zip(parameters, along)).item()
+
+                def loss(size):
+                    learner.restore(before)
+                    with torch.no_grad():
+                        for p, d in zip(parameters, along):
+                            p.add_(d, alpha=size)
+                    return learner.loss()[0].item()
+
+                difference = (loss(1e-6) - loss(-1e-6)) / 2e-6
+                self.assertGreater(abs(difference), 1e-3)
+                self.assertAlmostEqual(gradient / difference, 1, delta=1e-5)
+
+    def test_a_run_that_resumes_gives_the_same_bits(self):
+        for kind, settings in ((learn.SHAC, SHAC), (learn.PPO, PPO)):
+            with self.subTest(kind.name), tempfile.TemporaryDirectory() as folder:
+                save, curve = Path(folder, "run.pt"), Path(folder, "curve.csv")
+                whole = kind("cartpole-swing-up", 5, settings)
+                wanted = learn.train(whole, every=1, until=3)
+                learn.train(kind("cartpole-swing-up", 5, settings), every=1, until=2, save=save, curve=curve)
+                later = kind("cartpole-swing-up", 5, settings)
+                rows = learn.train(later, every=1, until=3, save=save, resume=True, curve=curve)
+                for mine, theirs in zip(later.actor.parameters(), whole.actor.parameters()):
+                    self.assertTrue(torch.equal(mine, theirs))
+                seconds = [{**row, "processor seconds": 0} for row in rows]
+                self.assertEqual(seconds, [{**row, "processor seconds": 0} for row in wanted])
+                lines = list(csv.DictReader(curve.read_text().splitlines()))
+                self.assertEqual([line["return"] for line in lines], [repr(row["return"]) for row in rows])
+                with self.assertRaisesRegex(ValueError, "the snapshot has seed = 5, this learner 6"):
+                    learn.load(kind("cartpole-swing-up", 6, settings), save)
+
+    def test_gradients_of_states_are_limited_to_a_multiple_of_their_median(self):
+        learner = learn.SHAC("pendulum-1", 0, learn.SHACSettings(num_envs=5, outliers=2.0))
+        bar = torch.tensor([[3.0, 4.0], [0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, -2.0]])
+        limited = learner._without_outliers(bar)
+        numpy.testing.assert_allclose(limited[0], [1.2, 1.6], rtol=1e-6)
+        self.assertTrue(torch.equal(limited[1:], bar[1:]))
+
+    def test_targets_are_averages_of_the_returns_of_n_steps(self):
+        settings = learn.SHACSettings(num_envs=1, horizon=3, discount=0.9, trace=0.8)
+        learner = learn.SHAC("pendulum-1", 0, settings)
+        r, v = torch.tensor([[1.0], [2.0], [3.0]]), torch.tensor([[5.0], [7.0], [11.0]])
+        end = torch.tensor([[False], [False], [True]])
+        one, two, three = 1 + 0.9 * 5, 1 + 0.9 * 2 + 0.81 * 7, 1 + 0.9 * 2 + 0.81 * 3 + 0.729 * 11
+        wanted = 0.2 * one + 0.16 * two + 0.64 * three
+        self.assertAlmostEqual(learner.targets(r, v, end)[0].item(), wanted, places=5)
+        ended = torch.tensor([[True], [False], [True]])
+        self.assertAlmostEqual(learner.targets(r, v, ended)[0].item(), one, places=5)
+
+    def test_advantages_are_averages_of_the_gains_of_n_steps(self):
+        learner = learn.PPO("pendulum-1", 0, learn.PPOSettings(num_envs=1, horizon=2, discount=0.9, trace=0.8))
+        r, v, next_v = (torch.tensor(part) for part in ([[1.0], [2.0]], [[4.0], [5.0]], [[5.0], [7.0]]))
+        first, second = 1 + 0.9 * 5 - 4, 2 + 0.9 * 7 - 5
+        for over, wanted in ((False, first + 0.72 * second), (True, first)):
+            found = learner.advantages(r, v, next_v, torch.tensor([[over], [False]]))
+            numpy.testing.assert_allclose(found.flatten(), [wanted, second], rtol=1e-6)
+
+    def test_observations_are_normalized_by_their_running_mean_and_variance(self):
+        x = 3 + 2 * torch.randn(100, 7, 2, generator=torch.Generator().manual_seed(0))
+        normalizer = learn.Normalizer(2)
+        for part in x.split(30):
+            normalizer.update(part)
+        known = normalizer(x).flatten(0, 1)
+        numpy.testing.assert_allclose(known.mean(0), [0, 0], atol=1e-5)
+        numpy.testing.assert_allclose(known.std(0, unbiased=False), [1, 1], atol=1e-4)
+
+    def test_an_episode_counts_until_its_end(self):
+        class Early(Pendulum):
+            def terminated(self, x, t):
+                return t >= 5 + 5 * (numpy.arange(len(x)) % 2)
+
+        found = learn.evaluate(Early(1), lambda observations: torch.zeros(len(observations), 1), starts=2)
+        self.assertEqual(found.lengths.tolist(), [5, 10])
+        self.assertEqual((found.states.shape, found.controls.shape), ((11, 2, 2), (10, 2, 1)))
+        task, t = Early(1), numpy.zeros(1, int)
+        sums = [sum(task.reward(found.states[k, i : i + 1], None, found.states[k + 1, i : i + 1], t)[0]
+                    for k in range(n)) for i, n in enumerate(found.lengths)]
+        numpy.testing.assert_allclose(found.returns, sums, rtol=1e-12)
+
+
+    @unittest.skipUnless(program_has_a_viewer(), "there is no program with a viewer")
+    def test_an_episode_becomes_a_page(self):
+        learner = learn.SHAC("hopper", 0, SHAC)
+        found = learn.evaluate(learner.task, learner.policy, starts=2)
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(learn.replay(learner.task, found, Path(folder, "page.html"), start=1))
+            self.assertIn("<html", page.read_text())
+
+
+class ExampleTest(unittest.TestCase):
     def test_a_pendulum_is_swung_up_by_the_gradient_of_its_rollout(self):
         out = run(EXAMPLES / "trajectory_optimization.py")
         self.assertEqual(out.returncode, 0, out.stdout + out.stderr)
@@ -15,9 +173,27 @@ class LearningTest(unittest.TestCase):
 
     def test_learners_write_curves_and_figures(self):
         with tempfile.TemporaryDirectory() as folder:
-            out = run(EXAMPLES / "learn_cartpole.py", "--out", folder, "--seeds", 1, "--epochs", 5, "--iterations", 1, "--workers", 2)
+            out = run(EXAMPLES / "learn_cartpole.py", "--out", folder, "--seeds", 0, "--until", 5, "--workers", 2,
+                      "--set", "ppo.epochs=1")
             self.assertEqual(out.returncode, 0, out.stderr)
-            rows = list(csv.DictReader(open(Path(folder) / "learning.csv")))
-            self.assertEqual([(row["learner"], row["environment steps"]) for row in rows], [("PPO", "30720"), ("SHAC", "10240")])
-            self.assertTrue(all(-9000 < float(row["return"]) < 0 and 0 <= float(row["upright"]) <= 1 for row in rows))
+            rows = list(csv.DictReader(Path(folder, "learning.csv").read_text().splitlines()))
+            self.assertEqual([(row["learner"], row["environment steps"]) for row in rows],
+                             [("PPO", "30720"), ("SHAC", "10240")])
+            self.assertTrue(all(-9000 < float(row["return"]) < 0 and 0 <= float(row["upright"]) <= 1
+                                for row in rows))
             self.assertGreater((Path(folder) / "learning.png").stat().st_size, 10000)
+            self.assertIn("upright from", out.stdout)
+
+    def test_a_hopper_learns_and_its_run_resumes(self):
+        small = ("--learners", "shac", "--seeds", 0, "--set", "shac.num_envs=8", "shac.horizon=8", "shac.every=1")
+        with tempfile.TemporaryDirectory() as folder:
+            for more in (("--until", 1, "--save"), ("--until", 2, "--resume")):
+                out = run(EXAMPLES / "learn_hopper.py", "--out", folder, *small, *more)
+                self.assertEqual(out.returncode, 0, out.stderr)
+            self.assertEqual(out.stderr.count("seed 0: return"), 1)  # the first epoch is not repeated
+            rows = list(csv.DictReader(Path(folder, "learning.csv").read_text().splitlines()))
+            self.assertEqual([row["environment steps"] for row in rows], ["64", "128"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -10,6 +10,11 @@ from pathlib import Path
 import costate
 import costate.gym
 
+MODULES = [costate, costate.gym]
+if importlib.util.find_spec("torch"):
+    import costate.learn
+
+    MODULES.append(costate.learn)
 PACKAGE = Path(__file__).resolve().parents[3] / "apps/python"
 
 
@@ -30,7 +35,7 @@ def public(module):
 class TypesTest(unittest.TestCase):
     def test_every_public_function_has_all_its_hints(self):
         seen = 0
-        for module in (costate, costate.gym):
+        for module in MODULES:
             for name, function in public(module):
                 with self.subTest(name):
                     hints = typing.get_type_hints(function)

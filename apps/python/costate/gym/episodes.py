@@ -70,6 +70,24 @@ class Episodes:
                 x[i] = self.task.state(*self.task.start(self.randoms[i]))
         self._x, self.t = x, numpy.where(which, t, self.t)
 
+    def snapshot(self) -> Dict[str, Any]:
+        """All that later steps depend on."""
+        return {"x": self.x.copy(), "t": self.t.copy(), "randoms": [r.bit_generator.state for r in self.randoms],
+                "parameters": None if self.parameters is None else self.parameters.copy()}
+
+    def restore(self, snapshot: Dict[str, Any]) -> None:
+        """Goes on from a snapshot of as many environments of the same task."""
+        x, t = numpy.array(snapshot["x"], float), numpy.array(snapshot["t"], int)
+        own = snapshot["parameters"] is not None
+        if x.shape != (self.n, self.task.model.nx) or own != (self.parameters is not None):
+            raise ValueError(f"the snapshot is of other environments: it has states {x.shape}")
+        self._x, self.t = x, t
+        for random, state in zip(self.randoms, snapshot["randoms"]):
+            random.bit_generator.state = state
+        if self.parameters is not None:
+            self.parameters = numpy.array(snapshot["parameters"], float)
+            self.batch.set_parameters(self.parameters)
+
     def _draw_parameters(self, which: Mask) -> None:
         if self._randomization is None or self.parameters is None:
             return

@@ -104,6 +104,19 @@ class VectorEnv(VectorEnvBase):
             part[fresh] = 0
         return (*self.step(actions), jacobian)
 
+    def observation(self) -> Any:
+        """The present observations (num_envs, observation size), as the last `reset` or `step` returned them."""
+        return self._cast(self._episodes.observation())
+
+    def snapshot(self) -> Dict[str, Any]:
+        """All that later steps depend on: states, step counts, parameters and generators of random numbers."""
+        return {**self._episodes.snapshot(), "over": self._over.copy()}
+
+    def restore(self, snapshot: Dict[str, Any]) -> None:
+        """Goes on from a snapshot of a VectorEnv of the same task and size, with the same bits."""
+        self._episodes.restore(snapshot)
+        self._over = numpy.array(snapshot["over"], bool)
+
     def close_extras(self, **_: Any) -> None:
         self._episodes.batch.close()
 

@@ -1,0 +1,21 @@
+"""Learners of policies, each in one short file with its paper and equations. Needs PyTorch.
+
+    from costate import learn
+    learner = learn.SHAC("cartpole-swing-up", seed=0)
+    rows = learn.train(learner, every=5, save="swing.pt", resume=True, curve="swing.csv")
+    learn.evaluate(learner.task, learner.policy).returns
+
+`SHAC` follows gradients of the simulator, `PPO` is the baseline that uses rewards only. A task is a name of
+`costate.gym`, a `costate.gym.Task`, or, with observation and reward as functions of tensors, a
+`costate.torch.TorchTask`. One call of the library steps all environments.
+"""
+from .command import Experiment, command
+from .learner import Learner, Settings
+from .networks import Actor, Normalizer, perceptron
+from .ppo import PPO, PPOSettings
+from .runs import Evaluation, evaluate, load, replay, store, train, write_curve
+from .shac import SHAC, SHACSettings
+
+__all__ = ["Learner", "Settings", "PPO", "PPOSettings", "SHAC", "SHACSettings", "Actor", "Normalizer",
+           "perceptron", "Evaluation", "evaluate", "replay", "train", "store", "load", "write_curve", "Experiment",
+           "command"]

@@ -1,0 +1,164 @@
+"""The command line of experiments: which learners learn a task, with which seeds, and what is written."""
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import dataclasses
+import importlib.util
+import json
+import multiprocessing
+import os
+import statistics
+import sys
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+
+import torch
+
+from ..gym.task import Task
+from .learner import Learner, Settings
+from .runs import Evaluation, Row, evaluate, load, replay, train, write_curve
+
+Trial = Tuple[Callable[..., Learner], Settings, int]
+
+
+class Experiment(NamedTuple):
+    """Learners of one task. Its functions must be importable by name, so that trainings may run in processes."""
+
+    task: Callable[[], Task]
+    learners: Dict[str, Trial]  # name -> (learner, settings, epochs between evaluations)
+    measure: Optional[Callable[[Evaluation], Dict[str, float]]] = None  # more columns of the curve
+    summary: Optional[Callable[[List[Row]], str]] = None  # the end of the line that is printed about a curve
+
+
+def command(experiment: Experiment, description: str, out: str, arguments: Optional[Sequence[str]] = None) -> int:
+    """Runs an experiment with the options of a command line; `--help` lists them."""
+    options = _parser(experiment, description, out).parse_args(arguments)
+    experiment = experiment._replace(learners=dict(experiment.learners))
+    for setting in options.set:
+        _override(experiment, setting)
+    folder = options.out
+    folder.mkdir(parents=True, exist_ok=True)
+    trials = [(name, seed) for name in options.learners for seed in options.seeds]
+    curves = {}
+    for (name, seed), rows in _finished(experiment, trials, options):
+        if rows:
+            curves[name, seed] = rows
+            more = experiment.summary(rows) if experiment.summary else ""
+            print(f"{name} seed {seed}: {_sentence(rows[-1])}{more}", flush=True)
+    rows = [row for key in sorted(curves) for row in curves[key]]
+    if rows:
+        write_curve(folder / "learning.csv", rows)
+        written = ["learning.csv"]
+        if importlib.util.find_spec("matplotlib"):
+            written += plot(rows, folder)
+        print(f"wrote {folder}/{', '.join(written)}")
+    return 0
+
+
+def _finished(experiment: Experiment, trials: List[Tuple[str, int]],
+              options: Any) -> Iterator[Tuple[Tuple[str, int], List[Row]]]:
+    """Trials and their curves, as they finish: in this process, or in several."""
+    workers = min(options.workers, len(trials))
+    if workers == 1:
+        for trial in trials:
+            yield trial, _learn(experiment, *trial, options)
+        return
+    context = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(workers, context) as pool:
+        jobs = {pool.submit(_learn, experiment, *trial, options): trial for trial in trials}
+        for job in concurrent.futures.as_completed(jobs):
+            yield jobs[job], job.result()
+
+
+_COLUMNS = {"learner", "seed", "epoch", "environment steps", "processor seconds", "return", "spread", "length"}
+
+
+def _parser(experiment: Experiment, description: str, out: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=description)
+    names = list(experiment.learners)
+    parser.add_argument("--out", type=Path, default=Path(out), help="folder of what is written")
+    parser.add_argument("--learners", nargs="+", choices=names, default=names)
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
+    parser.add_argument("--until", type=int, help="stop after this many epochs")
+    parser.add_argument("--save", action="store_true", help="write OUT/LEARNER-SEED.pt at every evaluation")
+    parser.add_argument("--resume", action="store_true", help="go on from these files; implies --save")
+    parser.add_argument("--view", action="store_true", help="write a page of each learned policy by costate.view")
+    parser.add_argument("--workers", type=int, default=os.cpu_count(),
+                        help="number of parallel trainings")
+    parser.add_argument("--set", nargs="+", default=[], metavar="LEARNER.NAME=VALUE",
+                        help="other settings, as JSON")
+    return parser
+
+
+def _override(experiment: Experiment, setting: str) -> None:
+    """Replaces one setting of one learner, from a text such as shac.epochs=5."""
+    key, _, value = setting.partition("=")
+    name, _, field = key.partition(".")
+    if name not in experiment.learners:
+        known = ", ".join(experiment.learners)
+        raise SystemExit(f"--set {setting}: there is no learner {name!r}; there are {known}")
+    kind, settings, every = experiment.learners[name]
+    if field == "every":
+        experiment.learners[name] = kind, settings, int(value)
+        return
+    fields = [each.name for each in dataclasses.fields(settings)]
+    if field not in fields:
+        known = ", ".join(["every", *fields])
+        raise SystemExit(f"--set {setting}: {name} has no setting {field!r}; there are {known}")
+    number = json.loads(value)
+    new = tuple(number) if isinstance(number, list) else number
+    experiment.learners[name] = kind, dataclasses.replace(settings, **{field: new}), every
+
+
+def _learn(experiment: Experiment, name: str, seed: int, options: Any) -> List[Row]:
+    """The curve of one training, on one thread."""
+    torch.set_num_threads(1)
+    folder, (kind, settings, every) = options.out, experiment.learners[name]
+    learner = kind(experiment.task(), seed, settings)
+
+    def report(row: Row) -> None:
+        print(f"{name} seed {seed}: {_sentence(row)}", file=sys.stderr, flush=True)
+
+    kept = folder / f"{name}-{seed}.pt"
+    rows = train(learner, every, until=options.until, save=kept if options.save or options.resume else None,
+                 resume=options.resume, curve=folder / f"{name}-{seed}.csv", measure=experiment.measure,
+                 report=report)
+    if options.view:
+        replay(learner.task, evaluate(learner.task, learner.policy), folder / f"{name}-{seed}.html")
+    return rows
+
+
+def _sentence(row: Row) -> str:
+    return (f"return {row['return']:.4g} +- {row['spread']:.2g} after {row['environment steps']} steps, "
+            f"{row['processor seconds']:.0f} s of processor time")
+
+
+def plot(rows: List[Row], folder: Path) -> List[str]:
+    """Writes learning.svg and learning.png: the return, and the columns of the experiment's measure, by
+    environment steps; thick lines are medians over seeds. Returns their names."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    columns = ["return", *(column for column in rows[0] if column not in _COLUMNS)]
+    figure, axes = pyplot.subplots(1, len(columns), figsize=(4.5 * len(columns), 3.6), layout="constrained",
+                                   squeeze=False)
+    for axis, column in zip(axes[0], columns):
+        for i, name in enumerate(sorted({row["learner"] for row in rows}, reverse=True)):
+            mine = [row for row in rows if row["learner"] == name]
+            for seed in sorted({row["seed"] for row in mine}):
+                line = [(row["environment steps"], row[column]) for row in mine if row["seed"] == seed]
+                axis.plot(*zip(*line), color=f"C{i}", alpha=0.3, linewidth=1)
+            steps = sorted({row["environment steps"] for row in mine})
+            medians = [statistics.median([float(row[column]) for row in mine if row["environment steps"] == n])
+                       for n in steps]
+            axis.plot(steps, medians, color=f"C{i}", linewidth=2, label=f"{name}, median of seeds")
+        axis.set(xlabel="environment steps", ylabel=column, xscale="log")
+        axis.grid(alpha=0.3)
+    axes[0][0].legend()
+    for name in ("learning.svg", "learning.png"):
+        figure.savefig(folder / name, dpi=150)
+    pyplot.close(figure)
+    return ["learning.svg", "learning.png"]
