@@ -273,7 +273,11 @@ static void names(void) {
     CHECK_FAILS(costate_model_sensor(c.model, 10, layout, NULL, 0), COSTATE_BAD_ARGUMENT,
                 "there is no sensor 10");
     CHECK_FAILS(costate_model_sensor(c.model, 0, layout, name, 3), COSTATE_BAD_ARGUMENT, "smaller");
-    CHECK_FAILS(costate_observe(c.model, c.q, NULL, NULL, NULL, NULL), COSTATE_BAD_ARGUMENT, "u is null");
+    double* x = numbers(costate_model_nx(c.model));
+    memcpy(x, c.q, (size_t)c.nq * sizeof *x);
+    memcpy(x + c.nq, c.v, (size_t)c.nv * sizeof *x);
+    CHECK_FAILS(costate_observe(c.model, x, NULL, NULL, NULL, NULL), COSTATE_BAD_ARGUMENT, "u is null");
+    free(x);
     close_case(&c);
 }
 
