@@ -212,10 +212,10 @@ template <class T>
 void equality_bias(const World& w, const T* theta, const T* error, RowBlock& block, Rows<T>& rows) {
     const T& fastest = theta[w.recovery_speed.at(0)];
     block.capped = 0;
+    rows.recovers = rows.recovers || block.kind != RowKind::dry_friction;
     for (int r = 0; r < block.rows; ++r) {
         T& recovery = rows.recovery[block.row + r];
         recovery = theta[w.erp.at(0)] * error[r] / w.h(theta);
-        rows.recovers = rows.recovers || value_of(recovery) != 0;
         if (std::abs(value_of(recovery)) <= value_of(fastest)) continue;
         recovery = value_of(recovery) > 0 ? fastest : -fastest;
         block.capped = static_cast<unsigned char>(block.capped | 1 << r);

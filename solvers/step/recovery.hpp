@@ -49,9 +49,11 @@ template <class T> struct RecoveryScratch {
     }
 };
 
+// True if a row of the island is deeper than the slop, or of an equality: its error may be exactly 0, but not
+// the derivative of its recovery.
 template <class T> bool recovers(const Rows<T>& rows, const Island& island) {
     for (int r = island.row; r < island.row + island.rows; ++r)
-        if (rows.recovery[r] != T(0)) return true;
+        if (rows.recovery[r] != T(0) || rows.type[r] == RowType::free) return true;
     return false;
 }
 

@@ -151,3 +151,35 @@ TEST_CASE("recovery: a closed chain that cannot be closed comes to rest near its
         CHECK(fastest < 50);
     }
 }
+
+// Two hinges of inertia I are geared one to one, J = (1, -1). At rest with the error e, a step of length h
+// moves q by -erp e M^-1 J^T/(J M^-1 J^T + 100 R), also at e = 0:
+//   dq+/dq = 1 - erp J^T J/(2 + 100 R I)
+TEST_CASE("recovery: an equality that is met exactly has the derivative of its recovery") {
+    const double I = 0.1, erp = 0.2, R = 1e-6, expected = erp / (2 + 100 * R * I);
+    for (const char* solver : solvers) {
+        const Scene scene =
+            scene_of_text(R"({"name": "gears", "steps": 1, "time_step": 0.01, "gravity": [0, 0, 0],
+            "contact": {"erp": 0.2, "compliance": 1e-6}, "solver": )" +
+                          std::string(solver) + R"(, "models": [{"name": "r", "model": {"bodies": [
+            {"name": "a", "joint": {"type": "continuous", "axis": [0, 0, 1]}, "mass": 1, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]},
+            {"name": "b", "joint": {"type": "continuous", "axis": [0, 0, 1]}, "mass": 1, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}],
+            "equalities": [{"name": "gear", "type": "coupling", "joint_a": "a", "joint_b": "b"}]}}]})");
+        CAPTURE(std::string(solver));
+        for (const double error : {0.0, 1e-12, 1e-3}) {
+            CAPTURE(error);
+            VecX<double> x = scene.x0, next(4), x_next_bar = VecX<double>::Unit(4, 0),
+                         x_bar = VecX<double>::Zero(4), theta_bar = VecX<double>::Zero(scene.world.np()),
+                         none(0);
+            x << 0.3 + error, 0.3, 0, 0;
+            StepScratch<double> s(scene.world);
+            step(scene.world, scene.theta.data(), x.data(), none.data(), s, next.data());
+            CHECK(next[0] == doctest::Approx(x[0] - expected * error).epsilon(1e-12));
+            s.clear_bars();
+            step_adj(scene.world, scene.theta.data(), x.data(), none.data(), s, x_next_bar.data(),
+                     theta_bar.data(), x_bar.data(), none.data());
+            CHECK(x_bar[0] == doctest::Approx(1 - expected).epsilon(1e-9));
+            CHECK(x_bar[1] == doctest::Approx(expected).epsilon(1e-9));
+        }
+    }
+}
