@@ -70,11 +70,13 @@ struct World {
     bool sensors_read(SensorReads what) const {  // or more than this
         return std::ranges::any_of(sensors, [&](const Sensor& s) { return traits_of(s.kind).reads >= what; });
     }
+    int contact_rows() const { return shapes.condim; }  // the largest number of rows of a contact
     int warm_contacts() const { return settings.warm_start ? settings.warm_contacts : 0; }
     int warm_numbers() const {
         if (!settings.warm_start) return 0;
-        return 4 * settings.warm_contacts + static_cast<int>(2 * model.limits.size() + model.dry_dofs.size() +
-                                                             6 * model.equalities.size());
+        return (1 + contact_rows()) * settings.warm_contacts +
+               static_cast<int>(2 * model.limits.size() + model.dry_dofs.size() +
+                                6 * model.equalities.size());
     }
 };
 

@@ -51,7 +51,7 @@ int moving_body(const Model& model, const std::string& name) {
 
 void register_parameters(Model& model, const std::vector<ShapeSpec>& specs, ShapeSet& set) {
     std::vector<std::string> names, compliant;
-    std::vector<double> size, position, friction, restitution, margin, stiffness, damping;
+    std::vector<double> size, position, friction, restitution, margin, stiffness, damping, torsional, rolling;
     for (const ShapeSpec& s : specs) {
         names.push_back(s.name);
         size.insert(size.end(), s.size.begin(), s.size.end());
@@ -59,6 +59,9 @@ void register_parameters(Model& model, const std::vector<ShapeSpec>& specs, Shap
         friction.push_back(s.friction);
         restitution.push_back(s.restitution);
         margin.push_back(s.margin);
+        torsional.push_back(s.torsional_friction);
+        rolling.push_back(s.rolling_friction);
+        set.condim = std::max(set.condim, s.condim);
         if (s.stiffness == unlimited) continue;
         set.shapes[names.size() - 1].spring = static_cast<int>(compliant.size());
         compliant.push_back(s.name);
@@ -76,6 +79,13 @@ void register_parameters(Model& model, const std::vector<ShapeSpec>& specs, Shap
     set.stiffness =
         model.layout.add("shapes", compliant, "stiffness", 1, ParameterRange::positive, stiffness);
     set.damping = model.layout.add("shapes", compliant, "damping", 1, ParameterRange::nonnegative, damping);
+    if (set.condim > 3) {
+        const auto add = [&](const char* quantity, const std::vector<double>& values) {
+            return model.layout.add("shapes", names, quantity, 1, ParameterRange::nonnegative, values);
+        };
+        set.torsional_friction = add("torsional_friction", torsional);
+        set.rolling_friction = add("rolling_friction", rolling);
+    }
     if (model.soft) {
         std::vector<Softness> softness;
         for (const ShapeSpec& s : specs)
@@ -144,7 +154,7 @@ ShapeSet build_shapes(Model& model, const std::vector<ShapeSpec>& specs,
                  .R_BS = s.R_BS,
                  .hull = s.hull,
                  .terrain = s.terrain,
-                 .frictionless = s.frictionless,
+                 .condim = s.condim,
                  .priority = s.priority,
                  .mixing_weight = s.mixing_weight};
         CollisionFilter m{moving_body(model, s.body), -1, -1, s.group, s.mask, s.self_collision};

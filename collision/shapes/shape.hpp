@@ -26,7 +26,7 @@ struct Shape {
     std::shared_ptr<const Hull> hull = nullptr;        // of a mesh
     std::shared_ptr<const Terrain> terrain = nullptr;  // of a terrain
     int spring = -1;                                   // index among the compliant shapes, -1: rigid
-    bool frictionless = false;                         // a contact of two such shapes has no friction
+    int condim = 3;                                    // see ShapeSpec
     int priority = 0;          // of a soft contact's parameters: those of the shape with the higher one
     double mixing_weight = 1;  // of its parameters in a soft contact
 };
@@ -66,7 +66,10 @@ struct ShapeSet {
     // dimensionless; dimensionless; m, see ShapeSpec
     ParameterSlice size, position, rotation, friction, restitution, margin;
     ParameterSlice stiffness, damping;  // per compliant shape: N/m and N s/m of a contact point
-    SoftnessSlices softness;            // per shape, if the model is soft
+    int condim = 3;                     // the largest of the shapes, at least 3
+    // per shape, if condim is above 3: m
+    ParameterSlice torsional_friction, rolling_friction;
+    SoftnessSlices softness;  // per shape, if the model is soft
 
     // True if shapes a and b may collide; a must move, and a < b if both move.
     bool is_pair(int a, int b) const;
@@ -89,8 +92,11 @@ struct ShapeSpec {
     Softness softness = {};  // used if the model is soft, as are the next two numbers
     int priority = 0;
     double mixing_weight = 1;
-    bool frictionless = false;
-    double margin = 0;  // m; gaps are measured between surfaces grown by it
+    // Number of rows of a contact, which has the larger one of its shapes: 1, no friction; 3, friction against
+    // sliding; 4, also against spinning about the normal; 6, also against rolling.
+    int condim = 3;
+    double torsional_friction = 0, rolling_friction = 0;  // m; coefficients of the last two
+    double margin = 0;                                    // m; gaps are measured between surfaces grown by it
     // two shapes may collide if the mask of each has a bit of the other's group
     std::uint32_t group = 1, mask = ~0u;
     bool self_collision = true;                        // false: never collides with shapes of its own tree
@@ -100,8 +106,9 @@ struct ShapeSpec {
 
 // Registers the shapes' parameters in model.layout as "shapes/<name>/size", ".../position", ".../rotation",
 // ".../friction", ".../restitution" and ".../margin", for compliant shapes also ".../stiffness" and
-// ".../damping", and in a soft model ".../solref" and ".../solimp". Determines which pairs may collide. Bodies joined by fixed joints count as one body, or as
-// the world. Excluded are pairs within a body or within the world, of a body and its parent (unless the
+// ".../damping", if the condim of any shape is above 3 ".../torsional_friction" and ".../rolling_friction", and
+// in a soft model ".../solref" and ".../solimp". Determines which pairs may collide. Bodies joined by fixed
+// joints count as one body, or as the world. Excluded are pairs within a body or within the world, of a body and its parent (unless the
 // parent is the world), of bodies in `excluded` (by name; "world" is the world), and pairs that groups, masks
 // or self_collision exclude.
 ShapeSet build_shapes(Model& model, const std::vector<ShapeSpec>& specs,

@@ -7,6 +7,7 @@
 #include "scenes/import/mesh/mesh_hull.hpp"
 #include "scenes/read/joint_reader.hpp"
 #include "scenes/read/model_reader.hpp"
+#include "solvers/complementarity/mlcp.hpp"
 
 namespace costate {
 
@@ -158,7 +159,13 @@ void read_surface(const Node& node, ShapeSpec& s) {
     s.mixing_weight = node.nonnegative_or("solmix", 1);
     if (const auto priority = node.find("priority"))
         s.priority = static_cast<int>(priority->integer(-1000000, 1000000));
-    if (const auto frictionless = node.find("frictionless")) s.frictionless = frictionless->boolean();
+    s.torsional_friction = node.nonnegative_or("torsional_friction", 0);
+    s.rolling_friction = node.nonnegative_or("rolling_friction", 0);
+    s.condim = s.rolling_friction > 0 ? 6 : (s.torsional_friction > 0 ? 4 : 3);
+    if (const auto condim = node.find("condim")) {
+        s.condim = static_cast<int>(condim->integer(1, max_contact_rows));
+        if (s.condim == 2 || s.condim == 5) condim->fail("is not a number of rows", "use 1, 3, 4 or 6");
+    }
 }
 
 ShapeSpec read_shape(const Node& node, const std::string& otherwise) {

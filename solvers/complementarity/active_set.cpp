@@ -4,21 +4,25 @@ namespace costate {
 
 namespace {
 
-// Slip direction and speed of the friction rows t, t + 1.
+// Slip direction and speed of the friction rows t ... t + rows - 1.
 template <class T> struct Slip {
-    T speed, u[2];
-    Slip(const T* s, int t) {
+    int rows;
+    T speed, u[max_friction_rows];
+    Slip(const T* s, int t, int rows) : rows(rows) {
         using std::sqrt;
-        speed = sqrt(s[t] * s[t] + s[t + 1] * s[t + 1]);
-        u[0] = s[t] / speed;
-        u[1] = s[t + 1] / speed;
+        T squared = s[t] * s[t];
+        for (int i = 1; i < rows; ++i)
+            squared += s[t + i] * s[t + i];
+        speed = sqrt(squared);
+        for (int i = 0; i < rows; ++i)
+            u[i] = s[t + i] / speed;
     }
 };
 
 // The equation of a row:
 //   F,   dF = sum of P[i] ds[row_s + i] + sum of K[i] dx[row_x[i]] + r_bound dbound[row_bound]
 template <class T> struct Equation {
-    T F{}, P[3] = {T(0), T(0), T(0)}, K[2] = {T(0), T(0)}, r_bound{};
+    T F{}, P[max_contact_rows] = {}, K[2] = {}, r_bound{};
     int row_s = 0, count_s = 0, row_x[2] = {0, 0}, count_x = 0, row_bound = 0;
     // the rows of P are contiguous
     void ds(int row, const T& d) { P[count_s++] = d, row_s = count_s == 1 ? row : row_s; }
@@ -57,10 +61,10 @@ Equation<T> equation(const MlcpView<T>& p, const std::vector<RowState>& state, c
         }
         case RowState::sliding: {
             const int n = p.normal_of(r), t = n + 1, i = r - t;
-            const Slip<T> slip(s, t);
+            const Slip<T> slip(s, t, p.friction_rows(n));
             const T &mu = p.mu(t), scale = mu * x[n] / slip.speed;
             e.F = x[r] + mu * x[n] * slip.u[i];
-            for (int j = 0; j < 2; ++j)
+            for (int j = 0; j < slip.rows; ++j)
                 e.ds(t + j, scale * (T(i == j ? 1 : 0) - slip.u[i] * slip.u[j]));
             e.dx(r, T(1));
             e.dx(n, mu * slip.u[i]);
@@ -69,11 +73,11 @@ Equation<T> equation(const MlcpView<T>& p, const std::vector<RowState>& state, c
             break;
         }
         case RowState::dilating: {
-            const Slip<T> slip(s, r + 1);
+            const Slip<T> slip(s, r + 1, p.friction_rows(r));
             const T& mu = p.mu(r + 1);
             e.F = s[r] - mu * slip.speed;
             e.ds(r, T(1));
-            for (int j = 0; j < 2; ++j)
+            for (int j = 0; j < slip.rows; ++j)
                 e.ds(r + 1 + j, -mu * slip.u[j]);
             e.r_bound = -slip.speed;
             e.row_bound = r + 1;
@@ -342,10 +346,13 @@ void classify(const MlcpView<T>& p, FrictionLaw law, const T* x_at, const T* s_a
             state[r] = RowState::separating;
         } else if (p.type[r] == RowType::free) {
             state[r] = RowState::clamping;
-        } else if (law != FrictionLaw::box && p.contact_at(r)) {
-            const double mu = value_of(p.mu(r + 1)), a = diagonal(r), slip = length_of(s(r + 1), s(r + 2));
+        } else if (const int rows = law != FrictionLaw::box ? p.friction_rows(r) : 0; rows > 0) {
+            const double mu = value_of(p.mu(r + 1)), a = diagonal(r), slip = length_of(s_at + r + 1, rows);
             const double n = x(r) - (s(r) + (law == FrictionLaw::cone ? mu * slip : 0)) / a;
-            const double tangent = length_of(x(r + 1) - s(r + 1) / a, x(r + 2) - s(r + 2) / a);
+            double target[max_friction_rows];
+            for (int i = 0; i < rows; ++i)
+                target[i] = x(r + 1 + i) - s(r + 1 + i) / a;
+            const double tangent = length_of(target, rows);
             const bool sticks = n > 0 && tangent <= mu * n;
             const bool breaks = !sticks && mu * tangent <= -n;
             RowState friction = sticks || slip <= no_slip ? RowState::clamping : RowState::sliding;
@@ -354,9 +361,9 @@ void classify(const MlcpView<T>& p, FrictionLaw law, const T* x_at, const T* s_a
             state[r] = breaks ? RowState::separating : RowState::clamping;
             if (friction == RowState::sliding && law == FrictionLaw::relaxed_cone)
                 state[r] = RowState::dilating;
-            for (int t = r + 1; t <= r + 2; ++t)
+            for (int t = r + 1; t <= r + rows; ++t)
                 state[t] = p.drops(t) ? RowState::separating : friction;
-            r += 2;
+            r += rows;
         } else if (p.type[r] == RowType::unilateral) {
             state[r] = step(r) > 0 ? RowState::clamping : RowState::separating;
         } else {

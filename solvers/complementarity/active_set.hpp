@@ -4,8 +4,8 @@
 //   separating       x_r = 0
 //   clamping         s_r = 0
 //   lower, upper     x_r = -+ mu x_n, or -+ its largest impulse for a boxed row
-//   sliding (t1,t2)  x_T + mu x_n u = 0,   u = s_T/|s_T|   (cone)
-//   dilating (n)     s_n - mu |s_T| = 0                    (relaxed cone, with sliding tangents)
+//   sliding (T)      x_T + mu x_n u = 0,   u = s_T/|s_T|   (cone)
+//   dilating (n)     s_n - mu |s_T| = 0                    (relaxed cone, with sliding friction)
 //
 // dF = P ds + K dx + r_bound dbound, where the bound is mu or the largest impulse. With s = A x + b and G = P A + K, Newton's step is -G^-1 F. The solvers end
 // with this step, which is exact for the box. In reverse, with G^T z = -x_bar and s_bar = P^T z:

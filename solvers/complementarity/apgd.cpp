@@ -17,9 +17,9 @@ void project_inplace(const MlcpView<double>& p, double* x) {
     for (int r = 0; r < p.rows; ++r) {
         if (p.drops(r)) {
             x[r] = 0;
-        } else if (p.contact_at(r)) {
-            project_on_cone_inplace(p.mu(r + 1), x + r);
-            r += 2;
+        } else if (const int friction = p.friction_rows(r); friction > 0) {
+            project_on_cone_inplace(p.mu(r + 1), friction, x + r);
+            r += friction;
         } else if (p.type[r] == RowType::unilateral) {
             x[r] = std::max(0.0, x[r]);
         } else if (p.type[r] == RowType::boxed) {

@@ -19,34 +19,46 @@ double one_row(const MlcpView<double>& p, const double* x, int r, double s) {
     return p.type[r] == RowType::free ? y : std::clamp(y, -p.max_impulse(r), p.max_impulse(r));
 }
 
-// Updates the three rows of a contact. Cone: the normal impulse such that the normal velocity is 0, then a
-// step of the friction against the slip, projected on the disk of the new normal impulse. Relaxed cone: a
-// projected gradient step of all three rows.
-void contact_update_inplace(const MlcpView<double>& p, FrictionLaw law, int n, const double* x,
+// An upper bound for the eigenvalues of A on the friction rows t ... t + rows - 1; the largest one of two rows.
+double friction_step(const MlcpView<double>& p, int t, int rows) {
+    if (rows == 2) {
+        const double a = p.diagonal(t), b = p.a(t, t + 1), c = p.diagonal(t + 1);
+        return (a + c) / 2 + length_of((a - c) / 2, b);
+    }
+    double largest = 0;
+    for (int i = t; i < t + rows; ++i) {
+        double sum = 0;
+        for (int j = t; j < t + rows; ++j)
+            sum += std::abs(p.a(i, j));
+        largest = std::max(largest, sum);
+    }
+    return largest;
+}
+
+// Updates the rows of a contact. Cone: the normal impulse such that the normal velocity is 0, then a step of
+// the friction against the slip, projected on the disk of the new normal impulse. Relaxed cone: a projected
+// gradient step of all rows.
+void contact_update_inplace(const MlcpView<double>& p, FrictionLaw law, int n, int friction, const double* x,
                             SweptVelocity<double>& s) {
     const double mu = p.mu(n + 1);
+    double y[max_contact_rows], step = 0;
     if (law == FrictionLaw::relaxed_cone) {
-        double y[3];
-        const double step = p.diagonal(n) + p.diagonal(n + 1) + p.diagonal(n + 2);
-        for (int i = 0; i < 3; ++i)
-            y[i] = x[n + i] - s(n + i) / step;
-        project_on_cone_inplace(mu, y);
-        for (int i = 0; i < 3; ++i)
+        for (int i = 0; i <= friction; ++i)
+            step += p.diagonal(n + i);
+        for (int i = 0; i <= friction; ++i)
+            y[i] = p.drops(n + i) ? 0 : x[n + i] - s(n + i) / step;
+        project_on_cone_inplace(mu, friction, y);
+        for (int i = 0; i <= friction; ++i)
             s.set(n + i, y[i]);
         return;
     }
     s.set(n, std::max(0.0, x[n] - s(n) / p.diagonal(n)));
-    const double a = p.diagonal(n + 1), b = p.a(n + 1, n + 2), c = p.diagonal(n + 2);
-    const double step = (a + c) / 2 + length_of((a - c) / 2, b);  // the larger eigenvalue
-    if (p.drops(n + 1) && p.drops(n + 2)) return;
-    double t1 = x[n + 1] - s(n + 1) / step, t2 = x[n + 2] - s(n + 2) / step;
-    const double length = length_of(t1, t2), bound = mu * x[n];
-    if (length > bound) {
-        t1 *= bound / length;
-        t2 *= bound / length;
-    }
-    s.set(n + 1, t1);
-    s.set(n + 2, t2);
+    step = friction_step(p, n + 1, friction);
+    for (int i = 1; i <= friction; ++i)
+        y[i] = p.drops(n + i) ? 0 : x[n + i] - s(n + i) / step;
+    const double length = length_of(y + 1, friction), bound = mu * x[n];
+    for (int i = 1; i <= friction; ++i)
+        s.set(n + i, length > bound ? y[i] * (bound / length) : y[i]);
 }
 
 // Newton's method on the states suggested by each iterate. Full steps at first, which usually reach the right
@@ -152,9 +164,9 @@ double cone_gauss_seidel_inplace(const MlcpView<double>& p, FrictionLaw law, int
     SweptVelocity<double> s(p, x);
     for (int k = 0; k < sweeps && residual > tolerance; ++k) {
         for (int r = 0; r < p.rows; ++r) {
-            if (p.contact_at(r)) {
-                contact_update_inplace(p, law, r, x, s);
-                r += 2;
+            if (const int friction = p.friction_rows(r); friction > 0) {
+                contact_update_inplace(p, law, r, friction, x, s);
+                r += friction;
             } else if (!p.drops(r))
                 s.set(r, one_row(p, x, r, s(r)));
         }
@@ -212,14 +224,12 @@ double cone_admm_inplace(const MlcpView<double>& p, FrictionLaw law, int iterati
             mlcp_velocity(p, x, rhs.data());
         }
         for (int r = 0; r < p.rows; ++r) {
-            const double shift = law == FrictionLaw::cone && p.contact_at(r)
-                                     ? p.mu(r + 1) * length_of(rhs[r + 1], rhs[r + 2])
-                                     : 0;
+            const int friction = law == FrictionLaw::cone ? p.friction_rows(r) : 0;
+            const double shift = friction > 0 ? p.mu(r + 1) * length_of(rhs.data() + r + 1, friction) : 0;
             rhs[r] = -b[r] - shift + rho * (z[r] - y[r]);
-            if (shift != 0) {
-                rhs[r + 1] = -b[r + 1] + rho * (z[r + 1] - y[r + 1]);
-                rhs[r + 2] = -b[r + 2] + rho * (z[r + 2] - y[r + 2]);
-                r += 2;
+            for (int i = 0; i < friction; ++i) {
+                ++r;
+                rhs[r] = -b[r] + rho * (z[r] - y[r]);
             }
         }
         primal = rhs;
@@ -231,9 +241,9 @@ double cone_admm_inplace(const MlcpView<double>& p, FrictionLaw law, int iterati
         }
         split = primal + y;
         for (int r = 0; r < p.rows; ++r) {
-            if (p.contact_at(r)) {
-                project_on_cone_inplace(p.mu(r + 1), split.data() + r);
-                r += 2;
+            if (const int friction = p.friction_rows(r); friction > 0) {
+                project_on_cone_inplace(p.mu(r + 1), friction, split.data() + r);
+                r += friction;
             } else if (p.type[r] == RowType::unilateral)
                 split[r] = std::max(0.0, split[r]);
             else if (p.type[r] == RowType::boxed)

@@ -12,7 +12,8 @@ namespace costate {
 
 // Work of rotated_boxes.
 struct RotatedBoxes {
-    std::vector<double> A, b, x, s, cosine, sine;
+    std::vector<double> A, b, x, s;
+    std::vector<double> u;  // (rows) of friction: the direction of the slip
     LcpScratch lcp;
     ActiveSet<double> set;
 };

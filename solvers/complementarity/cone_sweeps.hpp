@@ -5,13 +5,13 @@
 // With y = W^T x updated along with x, a row's velocity is s = b + R x + W y. The updates are
 //
 //   normal row            x_n <- max(0, x_n - s_n/A_nn)
-//   tangential rows       x_T <- P(x_T - s_T/l), P the projection on the disk of radius mu x_n
+//   friction rows         x_T <- P(x_T - s_T/l), P the projection on the ball of radius mu x_n
 //   relaxed cone          x   <- P(x - s/l), P the projection on the cone |x_T| <= mu x_n
 //   other rows            x_r <- x_r - s_r/A_rr, clamped to the bounds of the row
 //
-// s_T is evaluated after the update of the normal row. For tangents l is 1.1 times the mean of their A_tt, so
-// that sweeps also converge if the two rows are dependent. For the relaxed cone l is the sum of the three
-// A_rr. In reverse, y_bar is the covector of y.
+// s_T is evaluated after the update of the normal row. For two friction rows l is 1.1 times the mean of their
+// A_tt, so that sweeps also converge if the rows are dependent; for more of them, and for the relaxed cone, l
+// is the sum of A_rr. In reverse, y_bar is the covector of y.
 #pragma once
 
 #include "solvers/complementarity/pgs.hpp"

@@ -18,9 +18,9 @@
 
 namespace costate {
 
-// P, K and their products for the rows of one contact, or for a single row: at most three contiguous rows.
+// P, K and their products for the rows of one contact, or for a single row.
 struct RowGroup {
-    static constexpr int max_rows = 3;
+    static constexpr int max_rows = max_contact_rows;
     int first = 0, count = 0;                                         // rows of the equations
     double P[max_rows * max_rows] = {}, K[max_rows * max_rows] = {};  // (count x count, row-major)
     double B_inverse[max_rows * max_rows] = {}, C[max_rows * max_rows] = {};

@@ -65,26 +65,27 @@ private:
     double& H(int r) { return w_.equations[r]; }
 
     void contact(const double* x, const Smoothed& phi, RowGroup& g) {
-        const int n = g.first;
-        const double slip = std::sqrt(s(n + 1) * s(n + 1) + s(n + 2) * s(n + 2) + phi.e * phi.e);
-        Eigen::Vector3d X, z, P;
-        Eigen::Matrix3d D, shift = Eigen::Matrix3d::Identity();  // ds' with De Saxce's term
-        for (int i = 0; i < 3; ++i) {
+        const int n = g.first, rows = g.count;
+        ContactVector X(rows), S(rows), z, P;
+        ContactMatrix D, shift = ContactMatrix::Identity(rows, rows);  // ds' with De Saxce's term
+        for (int i = 0; i < rows; ++i) {
             X[i] = x[n + i] / d(n + i);
-            z[i] = X[i] - s(n + i);
+            S[i] = s(n + i);
         }
+        z = X - S;
         if (law_ == FrictionLaw::cone) {
+            const double slip = length_of(length_of(S.data() + 1, rows - 1), phi.e);
             z[0] -= slip;
-            shift(0, 1) = s(n + 1) / slip;
-            shift(0, 2) = s(n + 2) / slip;
+            for (int i = 1; i < rows; ++i)
+                shift(0, i) = S[i] / slip;
         }
         project_smoothly(phi, z, P, D);
         shift = (D * shift).eval();
-        for (int i = 0; i < 3; ++i) {
+        for (int i = 0; i < rows; ++i) {
             H(n + i) = X[i] - P[i];
-            for (int j = 0; j < 3; ++j) {
-                g.P[3 * i + j] = shift(i, j) * d(n + j);
-                g.K[3 * i + j] = ((i == j ? 1 : 0) - D(i, j)) / d(n + j);
+            for (int j = 0; j < rows; ++j) {
+                g.P[rows * i + j] = shift(i, j) * d(n + j);
+                g.K[rows * i + j] = ((i == j ? 1 : 0) - D(i, j)) / d(n + j);
             }
         }
     }

@@ -20,15 +20,16 @@ BrokenLaw broken_friction(const MlcpView<double>& p, const double* x, int r, dou
     return {nullptr, 0, 0};
 }
 
-// The friction of a cone: at rest below mu x_n, otherwise mu x_n against the slip.
-BrokenLaw broken_cone(const MlcpView<double>& p, const double* x, int n, const double* s, double tolerance) {
-    const double mu = p.mu(n + 1), bound = mu * std::max(0.0, x[n]), slip = std::hypot(s[1], s[2]);
+// The friction rows of a cone: at rest below mu x_n, otherwise mu x_n against the slip s.
+BrokenLaw broken_cone(const MlcpView<double>& p, const double* x, int n, const double* s, int friction,
+                      double tolerance) {
+    const double mu = p.mu(n + 1), bound = mu * std::max(0.0, x[n]), slip = length_of(s, friction);
     if (slip <= tolerance) return {nullptr, 0, 0};
-    for (int i = 1; i <= 2; ++i) {
-        if (p.drops(n + i)) continue;
-        const double off = std::abs(x[n + i] + bound * s[i] / slip), room = tolerance / p.diagonal(n + i);
+    for (int i = 0, r = n + 1; i < friction; ++i, ++r) {
+        if (p.drops(r)) continue;
+        const double off = std::abs(x[r] + bound * s[i] / slip), room = tolerance / p.diagonal(r);
         if (off > room + bound * tolerance / slip)
-            return {"friction of a cone at its bound opposes the slip", n + i, off};
+            return {"friction of a cone at its bound opposes the slip", r, off};
     }
     return {nullptr, 0, 0};
 }
@@ -51,7 +52,7 @@ BrokenLaw broken_bound(const MlcpView<double>& p, FrictionLaw law, const double*
             law != FrictionLaw::box && p.type[r] == RowType::friction && p.contact_at(p.normal_of(r));
         const double bound = p.largest_impulse(r, x);
         const double size =
-            of_cone ? std::hypot(x[p.normal_of(r) + 1], x[p.normal_of(r) + 2]) : std::abs(x[r]);
+            of_cone ? length_of(x + p.normal_of(r) + 1, p.friction_rows(p.normal_of(r))) : std::abs(x[r]);
         const double room =
             law_round_off * (bound + 1e-6 * largest) + tolerance_of_solvers * (1 + fastest) / p.diagonal(r);
         if (size > bound + room) return {"friction stays within its bound", r, size - bound};
@@ -65,22 +66,21 @@ BrokenLaw broken_law(const MlcpView<double>& p, FrictionLaw law, const double* x
     mlcp_velocity(p, x, velocity.data());
     for (int r = 0; r < p.rows; ++r) {
         if (p.drops(r)) continue;
-        const bool contact = p.contact_at(r), cone = contact && law != FrictionLaw::box;
-        double s[3] = {velocity[r], 0, 0};
-        for (int i = 1; cone && i <= 2; ++i)
-            s[i] = velocity[r + i];
+        const int friction = law == FrictionLaw::box ? 0 : p.friction_rows(r);
+        const double s = velocity[r], *slip = velocity.data() + r + 1;
         if (p.type[r] == RowType::free) {
-            if (std::abs(s[0]) > tolerance) return {"a free row does not move", r, std::abs(s[0])};
+            if (std::abs(s) > tolerance) return {"a free row does not move", r, std::abs(s)};
         } else if (p.type[r] == RowType::unilateral) {
-            const double lift =
-                cone && law == FrictionLaw::relaxed_cone ? p.mu(r + 1) * std::hypot(s[1], s[2]) : 0;
-            if (s[0] - lift < -tolerance) return {"a row does not close", r, lift - s[0]};
-            if (s[0] - lift > tolerance && x[r] * p.diagonal(r) > tolerance)
-                return {"a row with an impulse does not open", r, s[0] - lift};
-            if (!cone) continue;
-            if (const BrokenLaw broken = broken_cone(p, x, r, s, tolerance)) return broken;
-            r += 2;
-        } else if (const BrokenLaw broken = broken_friction(p, x, r, s[0], tolerance)) {
+            const double lift = friction > 0 && law == FrictionLaw::relaxed_cone
+                                    ? p.mu(r + 1) * length_of(slip, friction)
+                                    : 0;
+            if (s - lift < -tolerance) return {"a row does not close", r, lift - s};
+            if (s - lift > tolerance && x[r] * p.diagonal(r) > tolerance)
+                return {"a row with an impulse does not open", r, s - lift};
+            if (friction == 0) continue;
+            if (const BrokenLaw broken = broken_cone(p, x, r, slip, friction, tolerance)) return broken;
+            r += friction;
+        } else if (const BrokenLaw broken = broken_friction(p, x, r, s, tolerance)) {
             return broken;
         }
     }

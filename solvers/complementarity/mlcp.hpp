@@ -7,7 +7,7 @@
 //   friction rows     -mu x_n <= x <= mu x_n
 //
 // where boxed and friction rows have s >= 0 at the lower bound, s <= 0 at the upper bound and s = 0 between.
-// The law of the cone couples the two friction rows T of a normal row n:
+// The law of the cone couples the friction rows T of a normal row n:
 //
 //   |x_T| <= mu x_n,   x_T = -mu x_n s_T/|s_T| if s_T is not 0
 //
@@ -27,9 +27,18 @@
 
 namespace costate {
 
-// |(x, y)|. Impulses and velocities have squares within the range of doubles, so this need not be std::hypot,
-// which takes several times as long.
+// Normal, two tangents, torsional and two rolling rows (solvers/rows/contact_rows.hpp).
+inline constexpr int max_contact_rows = 6, max_friction_rows = max_contact_rows - 1;
+
+// |(x, y)| and |x|. Impulses and velocities have squares within the range of doubles, so this need not be
+// std::hypot, which takes several times as long.
 inline double length_of(double x, double y) { return std::sqrt(x * x + y * y); }
+template <class T> double length_of(const T* x, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; ++i)
+        sum += value_of(x[i]) * value_of(x[i]);
+    return std::sqrt(sum);
+}
 
 enum class RowType : unsigned char { free, unilateral, boxed, friction };
 
@@ -104,11 +113,15 @@ template <class T> struct MlcpView {
     }
     // true if row r is friction of the normal row n
     bool has_normal(int r, int n) const { return type[r] == RowType::friction && normal_of(r) == n; }
-    // true if row r is the normal of a contact that can open; the next two rows are then its friction
-    bool contact_at(int r) const {
-        return r + 2 < rows && !drops(r) && type[r] == RowType::unilateral && has_normal(r + 1, r) &&
-               has_normal(r + 2, r);
+    // Number of friction rows, which follow row r, if it is the normal of a contact that can open; otherwise 0.
+    int friction_rows(int r) const {
+        if (drops(r) || type[r] != RowType::unilateral) return 0;
+        int count = 0;
+        while (r + count + 1 < rows && has_normal(r + count + 1, r))
+            ++count;
+        return count;
     }
+    bool contact_at(int r) const { return friction_rows(r) > 0; }
 };
 
 // y = A x
@@ -198,18 +211,18 @@ private:
     T* x_;
 };
 
-// Projects x on the cone |x_T| <= mu x_n, in place.
-inline void project_on_cone_inplace(double mu, double* x) {
-    const double tangent = length_of(x[1], x[2]);
+// Projects x = (x_n, x_T) on the cone |x_T| <= mu x_n, in place. friction: number of rows T
+inline void project_on_cone_inplace(double mu, int friction, double* x) {
+    const double tangent = length_of(x + 1, friction);
     if (x[0] >= 0 && tangent <= mu * x[0]) return;
     if (mu * tangent <= -x[0]) {
-        x[0] = x[1] = x[2] = 0;
+        std::fill_n(x, 1 + friction, 0.0);
         return;
     }
-    const double n = (x[0] + mu * tangent) / (1 + mu * mu);
+    const double n = (x[0] + mu * tangent) / (1 + mu * mu), scale = mu * n / tangent;
     x[0] = n;
-    x[1] *= mu * n / tangent;
-    x[2] *= mu * n / tangent;
+    for (int i = 1; i <= friction; ++i)
+        x[i] *= scale;
 }
 
 // visit(r, e) with the residuals of all rows as velocities: e = |x - projection of (x - s/a)| a, where a is
@@ -228,16 +241,18 @@ void for_each_residual(const MlcpView<T>& p, const T* x, FrictionLaw law, const 
     for (int r = 0; r < p.rows; ++r) {
         if (p.drops(r)) continue;
         const double diagonal = value_of(p.diagonal(r));
-        if (law != FrictionLaw::box && p.contact_at(r)) {
+        if (const int friction = law != FrictionLaw::box ? p.friction_rows(r) : 0; friction > 0) {
             const double mu = value_of(p.mu(r + 1));
-            double s[3] = {velocity(r), velocity(r + 1), velocity(r + 2)}, y[3];
-            if (law == FrictionLaw::cone) s[0] += mu * length_of(s[1], s[2]);
-            for (int i = 0; i < 3; ++i)
+            double s[max_contact_rows], y[max_contact_rows];
+            for (int i = 0; i <= friction; ++i)
+                s[i] = velocity(r + i);
+            if (law == FrictionLaw::cone) s[0] += mu * length_of(s + 1, friction);
+            for (int i = 0; i <= friction; ++i)
                 y[i] = value_of(x[r + i]) - s[i] / diagonal;
-            project_on_cone_inplace(mu, y);
-            for (int i = 0; i < 3; ++i)
+            project_on_cone_inplace(mu, friction, y);
+            for (int i = 0; i <= friction; ++i)
                 visit(r + i, std::abs(value_of(x[r + i]) - y[i]) * diagonal);
-            r += 2;
+            r += friction;
             continue;
         }
         const double target = value_of(x[r]) - velocity(r) / diagonal;

@@ -1,26 +1,63 @@
-// A solution of the cone's law also solves the box's law if the friction rows of every contact are rotated
-// such that the first row is along its slip: there the box touches the disk of the cone, and the second row
-// has no slip and no force. The boxed problem, which always has a solution, is therefore solved repeatedly
-// with rows rotated to the slip of the last solution.
+// A solution of the cone's law also solves the box's law if the friction rows of every contact are reflected
+// such that the first row is along its slip: there the box touches the ball of the cone, and the other rows
+// have no slip and no force. The boxed problem, which always has a solution, is therefore solved repeatedly
+// with rows reflected to the slip of the last solution.
 #include "solvers/complementarity/cone.hpp"
 
 namespace costate {
 
 namespace {
 
-// Rotates rows t and t + 1 of the square matrix A and of b, and the columns of A:
-//   (a, b) -> (c a + s b, c b - s a)
-void rotate_rows_inplace(int rows, int t, double c, double s, double* A, double* b) {
-    const auto rotate = [&](double& x, double& y) {
-        const double was = x;
-        x = c * x + s * y;
-        y = c * y - s * was;
-    };
-    for (int i = 0; i < rows; ++i)
-        rotate(A[t * rows + i], A[(t + 1) * rows + i]);
-    for (int i = 0; i < rows; ++i)
-        rotate(A[i * rows + t], A[i * rows + t + 1]);
-    rotate(b[t], b[t + 1]);
+// y <- H y for the reflection that exchanges the unit vector u (n) and the first axis. y_i = y[i * stride]. With
+// u_0 <= 0:
+//   H = 1 - w w^T/(1 - u_0),   w = e_0 - u
+void reflect_inplace(const double* u, int n, double* y, int stride) {
+    double along = y[0];
+    for (int i = 0; i < n; ++i)
+        along -= u[i] * y[i * stride];
+    along /= 1 - u[0];
+    y[0] -= along;
+    for (int i = 0; i < n; ++i)
+        y[i * stride] += along * u[i];
+}
+
+// Reflects the rows and columns t ... t + n - 1 of the square matrix A, and these entries of b and x.
+void reflect_rows_inplace(int rows, int t, int n, const double* u, double* A, double* b, double* x) {
+    for (int c = 0; c < rows; ++c)
+        reflect_inplace(u, n, A + t * rows + c, rows);
+    for (int r = 0; r < rows; ++r)
+        reflect_inplace(u, n, A + r * rows + t, 1);
+    reflect_inplace(u, n, b + t, 1);
+    reflect_inplace(u, n, x + t, 1);
+}
+
+// Direction of the slip s (n) at the impulses x (n), or against x where nothing slips; the sign with u_0 <= 0,
+// as the box is symmetric. s of dropped rows becomes 0.
+void slip_direction(const unsigned char* dropped, double* s, const double* x, int n, double bound,
+                    double* u) {
+    for (int i = 0; i < n && dropped != nullptr; ++i)
+        if (dropped[i] != 0) s[i] = 0;
+    const double force = length_of(x, n), slip = length_of(s, n);
+    std::fill_n(u, n, 0.0);
+    u[0] = -1;
+    const double* along = force > (1 - 1e-6) * bound && force > 0 ? x : nullptr;
+    if (slip > 1e-9 && force <= (1 + 1e-6) * bound) along = s;
+    if (along == nullptr) return;
+    const double length = along == x ? force : slip;
+    for (int i = 0; i < n; ++i)
+        u[i] = (along[0] > 0 ? -along[i] : along[i]) / length;
+}
+
+// visit(t, n) for the friction rows t ... t + n - 1 of every contact, of which row t is not dropped.
+template <class Visit> void for_each_friction(const MlcpView<double>& p, const Visit& visit) {
+    for (int r = 0; r < p.rows; ++r) {
+        const int end = r + 1 + p.friction_rows(r);
+        int t = r + 1;
+        while (t < end && p.drops(t))
+            ++t;
+        if (t < end) visit(t, end - t);
+        r = end - 1;
+    }
 }
 
 }  // namespace
@@ -31,44 +68,19 @@ bool rotated_boxes(const MlcpView<double>& p, RotatedBoxes& w, double* x, bool b
     w.b.assign(p.b, p.b + n);
     w.x.assign(x, x + n);
     w.s.resize(n);
-    const MlcpView<double> rotated{p.rows,   w.A.data(), w.b.data(),  p.type,
-                                   p.normal, p.bound,    p.first_row, p.dropped};
-    w.cosine.assign(n, 1);  // of row t: (t1, t2) = (c x - s y, s x + c y) of rotated rows (x, y)
-    w.sine.assign(n, 0);
+    w.u.resize(n);
+    const MlcpView<double> reflected{p.rows,   w.A.data(), w.b.data(),  p.type,
+                                     p.normal, p.bound,    p.first_row, p.dropped};
     mlcp_velocity(p, x, w.s.data());
-    for (int r = 0; r < p.rows; ++r) {
-        if (!p.contact_at(r)) continue;
-        if (p.drops(r + 1) || p.drops(r + 2)) {  // at most one direction is left: box and cone agree
-            r += 2;
-            continue;
-        }
-        const int t = r + 1;
-        const double bound = p.mu(t) * x[r], force = length_of(x[t], x[t + 1]),
-                     slip = length_of(w.s[t], w.s[t + 1]);
-        double c = 1, s = 0;
-        if (force > (1 - 1e-6) * bound && force > 0) c = -x[t] / force, s = -x[t + 1] / force;
-        if (slip > 1e-9 && force <= (1 + 1e-6) * bound) {
-            c = w.s[t] / slip;
-            s = w.s[t + 1] / slip;
-        }
-        rotate_rows_inplace(p.rows, t, c, s, w.A.data(), w.b.data());
-        const double x1 = w.x[t], x2 = w.x[t + 1];
-        w.x[t] = c * x1 + s * x2;
-        w.x[t + 1] = c * x2 - s * x1;
-        w.cosine[t] = c;
-        w.sine[t] = s;
-        r += 2;
-    }
-    const bool solved = by_pivots ? lcp_by_pivots(rotated, w.lcp, w.set, w.x.data())
-                                  : lcp(rotated, w.lcp, w.set, w.x.data()) != SolverStatus::unsolved;
+    for_each_friction(p, [&](int t, int rows) {
+        slip_direction(p.dropped != nullptr ? p.dropped + t : nullptr, w.s.data() + t, x + t, rows,
+                       p.mu(t) * x[p.normal_of(t)], w.u.data() + t);
+        reflect_rows_inplace(p.rows, t, rows, w.u.data() + t, w.A.data(), w.b.data(), w.x.data());
+    });
+    const bool solved = by_pivots ? lcp_by_pivots(reflected, w.lcp, w.set, w.x.data())
+                                  : lcp(reflected, w.lcp, w.set, w.x.data()) != SolverStatus::unsolved;
     std::copy(w.x.begin(), w.x.end(), x);
-    for (int r = 0; r < p.rows; ++r) {
-        if (!p.contact_at(r)) continue;
-        const size_t t = r + 1;
-        x[t] = w.cosine[t] * w.x[t] - w.sine[t] * w.x[t + 1];
-        x[t + 1] = w.sine[t] * w.x[t] + w.cosine[t] * w.x[t + 1];
-        r += 2;
-    }
+    for_each_friction(p, [&](int t, int rows) { reflect_inplace(w.u.data() + t, rows, x + t, 1); });
     return solved;
 }
 

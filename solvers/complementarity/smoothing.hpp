@@ -10,6 +10,8 @@
 
 #include <Eigen/Core>
 
+#include "solvers/complementarity/mlcp.hpp"
+
 namespace costate {
 
 struct Smoothed {
@@ -22,20 +24,31 @@ struct Smoothed {
     double slope_by_bound(double l, double bound) const { return slope(l + bound) + slope(l - bound) - 1; }
 };
 
+// The rows of a contact: (normal, friction).
+using ContactVector = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, max_contact_rows, 1>;
+using ContactMatrix =
+    Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, max_contact_rows, max_contact_rows>;
+
 // P(z) and its Jacobian D. The spectral values of z are l = z_n +- |z_T| with the direction u = z_T/|z_T|;
 // those of P are phi(l).
-inline void project_smoothly(const Smoothed& phi, const Eigen::Vector3d& z, Eigen::Vector3d& P,
-                             Eigen::Matrix3d& D) {
-    const double length = std::hypot(z[1], z[2]), high = z[0] + length, low = z[0] - length;
-    const Eigen::Vector2d u = length > 0 ? Eigen::Vector2d(z.tail<2>() / length) : Eigen::Vector2d(1, 0);
+inline void project_smoothly(const Smoothed& phi, const ContactVector& z, ContactVector& P,
+                             ContactMatrix& D) {
+    const Eigen::Index friction = z.size() - 1;
+    const double length = z.tail(friction).stableNorm(), high = z[0] + length, low = z[0] - length;
+    ContactVector u = ContactVector::Unit(friction, 0);
+    if (length > 0) u = z.tail(friction) / length;
     const double b = (phi.slope(high) + phi.slope(low)) / 2, c = (phi.slope(high) - phi.slope(low)) / 2;
     const double a =
         length > 1e-9 * (std::abs(z[0]) + phi.e) ? (phi.value(high) - phi.value(low)) / (high - low) : b;
+    P.resize(1 + friction);
     P[0] = (phi.value(high) + phi.value(low)) / 2;
-    P.tail<2>() = (phi.value(high) - phi.value(low)) / 2 * u;
+    P.tail(friction) = (phi.value(high) - phi.value(low)) / 2 * u;
+    D.resize(1 + friction, 1 + friction);
     D(0, 0) = b;
-    D.block<1, 2>(0, 1) = c * u.transpose(), D.block<2, 1>(1, 0) = c * u;
-    D.block<2, 2>(1, 1) = a * Eigen::Matrix2d::Identity() + (b - a) * u * u.transpose();
+    D.row(0).tail(friction) = c * u.transpose();
+    D.col(0).tail(friction) = c * u;
+    D.bottomRightCorner(friction, friction) =
+        a * ContactMatrix::Identity(friction, friction) + (b - a) * u * u.transpose();
 }
 
 }  // namespace costate

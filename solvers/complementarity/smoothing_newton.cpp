@@ -18,19 +18,20 @@ struct Equations {
     Eigen::VectorXd d, b, H;
     Eigen::MatrixXd A, J;
 
-    Equations(const MlcpView<double>& problem, FrictionLaw friction)
+    Equations(const MlcpView<double>& problem, FrictionLaw friction_law)
         : p(problem),
-          law(friction),
+          law(friction_law),
           d(p.rows),
           H(p.rows),
           J(p.rows, p.rows) {
         using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
         for (int r = 0; r < p.rows; ++r) {
             d[r] = p.a(r, r) > 0 ? 1 / std::sqrt(p.a(r, r)) : 0;
-            if (!p.contact_at(r)) continue;
-            d[r + 1] = d[r + 2] = d[r];
+            const int friction = p.friction_rows(r);
+            if (friction == 0) continue;
+            d.segment(r + 1, friction).setConstant(d[r]);
             d[r] /= std::max(p.mu(r + 1), 1e-6);
-            r += 2;
+            r += friction;
         }
         A = d.asDiagonal() * Eigen::Map<const RowMajor>(p.A, p.rows, p.rows) * d.asDiagonal();
         b = d.cwiseProduct(Eigen::Map<const Eigen::VectorXd>(p.b, p.rows));
@@ -41,23 +42,24 @@ struct Equations {
         const Smoothed phi{e};
         const Eigen::VectorXd s = A * x + b;
         for (int r = 0; r < p.rows; ++r) {
-            if (p.contact_at(r)) {
-                const Eigen::Vector2d s_T = s.segment<2>(r + 1);
+            if (const int friction = p.friction_rows(r); friction > 0) {
+                const int rows = 1 + friction;
+                const ContactVector s_T = s.segment(r + 1, friction);
                 const double slip = std::sqrt(s_T.squaredNorm() + e * e);
-                Eigen::Vector3d z = x.segment<3>(r) - s.segment<3>(r), P;
+                ContactVector z = x.segment(r, rows) - s.segment(r, rows), P;
                 if (law == FrictionLaw::cone) z[0] -= slip;
-                Eigen::Matrix3d D;
+                ContactMatrix D;
                 project_smoothly(phi, z, P, D);
-                H.segment<3>(r) = x.segment<3>(r) - P;
+                H.segment(r, rows) = x.segment(r, rows) - P;
                 if (with_jacobian) {
-                    Eigen::MatrixXd z_dot = -A.middleRows(r, 3);
+                    Eigen::MatrixXd z_dot = -A.middleRows(r, rows);
                     if (law == FrictionLaw::cone)
-                        z_dot.row(0) -= s_T.transpose() / slip * A.middleRows(r + 1, 2);
-                    z_dot.middleCols(r, 3) += Eigen::Matrix3d::Identity();
-                    J.middleRows(r, 3) = -D * z_dot;
-                    J.block(r, r, 3, 3) += Eigen::Matrix3d::Identity();
+                        z_dot.row(0) -= s_T.transpose() / slip * A.middleRows(r + 1, friction);
+                    z_dot.middleCols(r, rows) += ContactMatrix::Identity(rows, rows);
+                    J.middleRows(r, rows) = -D * z_dot;
+                    J.block(r, r, rows, rows) += ContactMatrix::Identity(rows, rows);
                 }
-                r += 2;
+                r += friction;
                 continue;
             }
             const double y = x[r] - s[r],

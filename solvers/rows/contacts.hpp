@@ -17,23 +17,30 @@ template <class T> struct ContactPoint {
     Vec3<T> to_b;         // origin of b's common frame in a's common frame, m
     Contact<T> geometry;  // point and normal in a's common frame, gap; the normal points from b to a
     Tangents<T> tangents;
+    int rows;  // 3, 4 or 6, see solvers/rows/contact_rows.hpp
     T friction, restitution;
-    bool b_bounces;  // restitution is b's, the larger one
-    // direction of row 0 (normal), 1, 2 (tangents)
+    T torsional_arm, rolling_arm;  // coefficients of torsional and rolling friction over that of sliding, m
+    bool b_bounces;                // restitution is b's, the larger one
+    // direction of rows 0 and 3 (normal), 1 and 4, 2 and 5 (tangents)
     const Vec3<T>& direction(int row) const {
-        return row == 0 ? geometry.normal : (row == 1 ? tangents.t1 : tangents.t2);
+        return row % 3 == 0 ? geometry.normal : (row % 3 == 1 ? tangents.t1 : tangents.t2);
     }
 };
 
 template <class T> struct ContactPointBar {
     Contact<T> geometry;
     Tangents<T> tangents;
-    T friction, restitution;
+    T friction, restitution, torsional_arm, rolling_arm;
     static ContactPointBar zero() {
-        return {{Vec3<T>::Zero(), Vec3<T>::Zero(), T(0)}, {Vec3<T>::Zero(), Vec3<T>::Zero()}, T(0), T(0)};
+        return {{Vec3<T>::Zero(), Vec3<T>::Zero(), T(0)},
+                {Vec3<T>::Zero(), Vec3<T>::Zero()},
+                T(0),
+                T(0),
+                T(0),
+                T(0)};
     }
     Vec3<T>& direction(int row) {
-        return row == 0 ? geometry.normal : (row == 1 ? tangents.t1 : tangents.t2);
+        return row % 3 == 0 ? geometry.normal : (row % 3 == 1 ? tangents.t1 : tangents.t2);
     }
 };
 
@@ -128,16 +135,25 @@ template <class T> Transform<T> seen_from_a(const ContactScratch<T>& s, int shap
     return {X.R, X.p + to_it};
 }
 
-// Friction coefficient of a contact of shapes a and b: 0 if both are frictionless, else the product of their
-// coefficients. By MuJoCo's law it is the larger coefficient or that of the shape with the higher priority,
-// squared: importers of MJCF store square roots.
+// The shape whose parameters a contact has by MuJoCo's law: the one with the higher priority; none: both.
+inline const Shape* prior_shape(const World& w, const Shape& a, const Shape& b) {
+    if (!w.model.soft || a.priority == b.priority) return nullptr;
+    return a.priority > b.priority ? &a : &b;
+}
+inline int pair_condim(const World& w, const Shape& a, const Shape& b) {
+    const Shape* prior = prior_shape(w, a, b);
+    return prior != nullptr ? prior->condim : std::max(a.condim, b.condim);
+}
+
+// Friction coefficient of a contact of shapes a and b: the product of their coefficients. By MuJoCo's law it
+// is the larger coefficient or that of the shape with the higher priority, squared: importers of MJCF store
+// square roots.
 enum class FrictionRule : unsigned char { none, product, of_a, of_b };
 inline FrictionRule friction_rule(const World& w, const Shape& a, const Shape& b, bool a_is_larger) {
-    const bool by_priority = w.model.soft && a.priority != b.priority, of_a = a.priority > b.priority;
-    if (by_priority ? (of_a ? a : b).frictionless : a.frictionless && b.frictionless)
-        return FrictionRule::none;
+    if (pair_condim(w, a, b) == 1) return FrictionRule::none;
     if (!w.model.soft) return FrictionRule::product;
-    return (by_priority ? of_a : a_is_larger) ? FrictionRule::of_a : FrictionRule::of_b;
+    const Shape* prior = prior_shape(w, a, b);
+    return (prior != nullptr ? prior == &a : a_is_larger) ? FrictionRule::of_a : FrictionRule::of_b;
 }
 template <class T> T pair_friction(FrictionRule rule, const T& a, const T& b) {
     switch (rule) {
@@ -161,6 +177,30 @@ void pair_friction_adj(FrictionRule rule, const T& a, const T& b, const T& out_b
     }
 }
 
+// Torsional or rolling friction of a contact, m: the larger coefficient of its shapes, or that of the prior one.
+inline int coefficient_of_pair(const World& w, const ParameterSlice& slice, const FeaturePair& f,
+                               bool a_is_larger) {
+    const Shape &a = w.shapes.shapes[f.a], &b = w.shapes.shapes[f.b];
+    const Shape* prior = prior_shape(w, a, b);
+    return slice.at((prior != nullptr ? prior == &a : a_is_larger) ? f.a : f.b);
+}
+template <class T>
+T friction_arm(const World& w, const T* theta, const ParameterSlice& slice, const FeaturePair& f,
+               const T& friction) {
+    const bool a_is_larger = theta[slice.at(f.a)] > theta[slice.at(f.b)];
+    if (value_of(friction) == 0) return T(0);
+    return theta[coefficient_of_pair(w, slice, f, a_is_larger)] / friction;
+}
+template <class T>
+void friction_arm_adj(const World& w, const T* theta, const ParameterSlice& slice, const FeaturePair& f,
+                      const T& friction, const T& out_bar, T& friction_bar, T* theta_bar) {
+    const bool a_is_larger = theta[slice.at(f.a)] > theta[slice.at(f.b)];
+    if (value_of(friction) == 0) return;
+    const int chosen = coefficient_of_pair(w, slice, f, a_is_larger);
+    theta_bar[chosen] += out_bar / friction;
+    friction_bar -= out_bar * theta[chosen] / (friction * friction);
+}
+
 template <class T>
 ContactPoint<T> contact_point(const World& w, const T* theta, const Kinematics<T>& k,
                               const ContactScratch<T>& s, const FeaturePair& f) {
@@ -177,6 +217,9 @@ ContactPoint<T> contact_point(const World& w, const T* theta, const Kinematics<T
     c.tangents = contact_tangents(c.geometry.normal);
     const T &mu_a = theta[set.friction.at(f.a)], &mu_b = theta[set.friction.at(f.b)];
     c.friction = pair_friction(friction_rule(w, a, b, mu_a > mu_b), mu_a, mu_b);
+    c.rows = std::max(3, pair_condim(w, a, b));
+    c.torsional_arm = c.rows > 3 ? friction_arm(w, theta, set.torsional_friction, f, c.friction) : T(0);
+    c.rolling_arm = c.rows > 4 ? friction_arm(w, theta, set.rolling_friction, f, c.friction) : T(0);
     const T &e_a = theta[set.restitution.at(f.a)], &e_b = theta[set.restitution.at(f.b)];
     c.b_bounces = e_a < e_b;
     c.restitution = c.b_bounces ? e_b : e_a;
@@ -193,7 +236,14 @@ void contact_point_adj(const World& w, const T* theta, const Kinematics<T>& k, c
     theta_bar[set.restitution.at(c.b_bounces ? f.b : f.a)] += out_bar.restitution;
     const T &mu_a = theta[set.friction.at(f.a)], &mu_b = theta[set.friction.at(f.b)];
     NoBar none;
-    pair_friction_adj(friction_rule(w, a, b, mu_a > mu_b), mu_a, mu_b, out_bar.friction, none,
+    T friction_bar = out_bar.friction;
+    if (c.rows > 3)
+        friction_arm_adj(w, theta, set.torsional_friction, f, c.friction, out_bar.torsional_arm, friction_bar,
+                         theta_bar);
+    if (c.rows > 4)
+        friction_arm_adj(w, theta, set.rolling_friction, f, c.friction, out_bar.rolling_arm, friction_bar,
+                         theta_bar);
+    pair_friction_adj(friction_rule(w, a, b, mu_a > mu_b), mu_a, mu_b, friction_bar, none,
                       theta_bar[set.friction.at(f.a)], theta_bar[set.friction.at(f.b)]);
     Contact<T> g_bar = out_bar.geometry;
     theta_bar[set.margin.at(f.a)] -= g_bar.gap;

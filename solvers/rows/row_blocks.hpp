@@ -13,7 +13,7 @@
 namespace costate {
 
 enum class RowKind : unsigned char {
-    contact,       // normal and two tangents
+    contact,       // normal, two tangents, torsional, two rolling rows: three, four or six
     limit,         // one end of the range of a one-dof joint
     ball_limit,    // the maximal angle of a spherical joint
     dry_friction,  // of one dof
@@ -22,7 +22,7 @@ enum class RowKind : unsigned char {
     weld,          // two frames coincide: three rows for the points, three for the axes
 };
 
-inline constexpr size_t max_rows_of_a_block = 6;
+inline constexpr size_t max_rows_of_a_block = max_contact_rows;
 
 struct RowBlock {
     RowKind kind = RowKind::contact;
@@ -58,7 +58,7 @@ template <class T> struct Rows {
     std::vector<Island> islands;
     std::vector<RowBlock> found;       // all blocks of the step, in the order of detection
     std::vector<unsigned char> waits;  // (found) 1: has no rows: solvers/rows/waiting_blocks.hpp
-    std::vector<int> contact_row;      // (contacts) the first of its three rows, -1: waits
+    std::vector<int> contact_row;      // (contacts) the first of its rows, -1: waits
     std::vector<int> chain_dof;
     std::vector<signed char> chain_sign;  // +1: moves the first end, -1: the second, 0: both together
     std::vector<int> island_trees;
@@ -83,7 +83,7 @@ template <class T> struct Rows {
     // total size of all dense Delassus operators, and of their M^-1 J^T
     size_t delassus_size = 0, responses_size = 0;
     bool located = false;   // some contact has an impact inside the step
-    bool recovers = false;  // some row is deeper than the slop, or is an equality with an error
+    bool recovers = false;  // some row is deeper than the slop, or of an equality
     // bars
     std::vector<T> J_bar, beta_bar, recovery_bar, R_bar, bound_bar;
     std::vector<T> time_bar;  // (rows) at the first row of a block: of the time of its located impact
@@ -96,7 +96,7 @@ template <class T> struct Rows {
         const Model& m = w.model;
         const size_t contacts = 4 * w.shapes.shapes.size(), joints = m.limits.size() + m.dry_dofs.size(),
                      max_blocks = contacts + joints + m.equalities.size();
-        const size_t max_rows = 3 * contacts + joints + 6 * m.equalities.size();
+        const size_t max_rows = w.contact_rows() * contacts + joints + 6 * m.equalities.size();
         blocks.reserve(max_blocks);
         found.reserve(max_blocks);
         waits.reserve(max_blocks);

@@ -49,7 +49,8 @@ void find_blocks(const World& w, const T* theta, const StateView<T>& x, const Co
     for (size_t c = 0; c < contacts.points.size(); ++c) {
         const ContactPoint<T>& point = contacts.points[c];
         if (m.soft && point.geometry.gap >= T(0)) continue;  // no force before the surfaces overlap
-        RowBlock& block = add(RowKind::contact, c, 3, last_dof(point.body_a), last_dof(point.body_b));
+        RowBlock& block =
+            add(RowKind::contact, c, point.rows, last_dof(point.body_a), last_dof(point.body_b));
         for (const int shape : {point.features.a, point.features.b})
             block.springs.add(w.shapes.stiffness, w.shapes.damping, w.shapes.shapes[shape].spring);
         if (m.soft) block.soft = soft_elements(w.shapes, point.features.a, point.features.b);

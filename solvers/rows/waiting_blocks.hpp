@@ -25,8 +25,14 @@ Opening block_opening(const World& w, const RowBlock& block, const T* q, const T
         if (c.body_a >= 0) velocity += point_velocity(twists[c.body_a], point);
         if (c.body_b >= 0) velocity -= point_velocity<double>(twists[c.body_b], point - values(c.to_b));
         const double along = normal.dot(velocity);
-        const bool relaxed = w.friction_law() == FrictionLaw::relaxed_cone;
-        return {along, relaxed ? value_of(c.friction) * (velocity - along * normal).norm() : 0};
+        if (w.friction_law() != FrictionLaw::relaxed_cone) return {along, 0};
+        Vec3<double> rotation = Vec3<double>::Zero();
+        if (c.body_a >= 0) rotation += twists[c.body_a].ang;
+        if (c.body_b >= 0) rotation -= twists[c.body_b].ang;
+        const double spin = normal.dot(rotation);
+        const double slip[] = {(velocity - along * normal).norm(), value_of(c.torsional_arm) * spin,
+                               value_of(c.rolling_arm) * (rotation - spin * normal).norm()};
+        return {along, value_of(c.friction) * length_of(slip, 3)};
     }
     const JointLimit& l = w.model.limits[block.index];
     if (block.kind == RowKind::limit) return {block.side * value_of(v[l.v]), 0};

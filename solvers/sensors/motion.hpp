@@ -66,14 +66,45 @@ void contact_force_on_a_adj(const World& w, const T* theta, StepScratch<T>& s, i
     }
 }
 
-// Subtracts from F (bodies) the wrenches of contacts on bodies: f at the point on a, -f on b.
+// The couple of its torsional and rolling friction on a, N m, world axes: sum lambda_r rho_r d_r / h
+template <class T>
+Vec3<T> contact_couple_on_a(const World& w, const T* theta, const StepScratch<T>& s, int i) {
+    const ContactPoint<T>& c = s.contacts.points[i];
+    Vec3<T> couple = Vec3<T>::Zero();
+    const int row = s.rows.contact_row[i];
+    for (int r = 3; row >= 0 && r < c.rows; ++r)
+        couple += (s.impulses.lambda[row + r] / w.h(theta) * couple_arm(c, r)) * c.direction(r);
+    return couple;
+}
+template <class T>
+void contact_couple_on_a_adj(const World& w, const T* theta, StepScratch<T>& s, int i,
+                             const Vec3<T>& couple_bar, T* theta_bar) {
+    const ContactPoint<T>& c = s.contacts.points[i];
+    ContactPointBar<T>& bar = s.contacts.points_bar[i];
+    const int row = s.rows.contact_row[i];
+    if (row < 0 || c.rows == 3) return;
+    const T& h = w.h(theta);
+    w.h(theta_bar) -= couple_bar.dot(contact_couple_on_a(w, theta, s, i)) / h;
+    for (int r = 3; r < c.rows; ++r) {
+        const T &lambda = s.impulses.lambda[row + r], &arm = couple_arm(c, r);
+        const T along = c.direction(r).dot(couple_bar) / h;
+        s.impulses.lambda_bar[row + r] += arm * along;
+        (r == 3 ? bar.torsional_arm : bar.rolling_arm) += lambda * along;
+        bar.direction(r) += (lambda * arm / h) * couple_bar;
+    }
+}
+
+// Subtracts from F (bodies) the wrenches of contacts on bodies: f at the point and the couple on a, the
+// opposite on b.
 template <class T>
 void subtract_contacts(const World& w, const T* theta, const StepScratch<T>& s, SensorScratch<T>& out) {
     for (size_t n = 0; n < s.contacts.points.size(); ++n) {
         const ContactPoint<T>& c = s.contacts.points[n];
-        const Vec3<T> f = contact_force_on_a(w, theta, s, static_cast<int>(n));
-        if (c.body_a >= 0) out.F[c.body_a] -= point_force(c.geometry.point, f);
-        if (c.body_b >= 0) out.F[c.body_b] += point_force<T>(c.geometry.point - c.to_b, f);
+        const int i = static_cast<int>(n);
+        const Vec3<T> f = contact_force_on_a(w, theta, s, i);
+        const Force<T> couple{contact_couple_on_a(w, theta, s, i), Vec3<T>::Zero()};
+        if (c.body_a >= 0) out.F[c.body_a] -= point_force(c.geometry.point, f) + couple;
+        if (c.body_b >= 0) out.F[c.body_b] += point_force<T>(c.geometry.point - c.to_b, f) + couple;
     }
 }
 template <class T>
@@ -82,13 +113,20 @@ void subtract_contacts_adj(const World& w, const T* theta, StepScratch<T>& s, co
     for (size_t n = 0; n < s.contacts.points.size(); ++n) {
         const ContactPoint<T>& c = s.contacts.points[n];
         if (s.rows.contact_row[n] < 0) continue;
-        const Vec3<T> f = contact_force_on_a(w, theta, s, static_cast<int>(n));
-        Vec3<T> f_bar = Vec3<T>::Zero(), p_bar = Vec3<T>::Zero();
-        if (c.body_a >= 0) point_force_adj(c.geometry.point, f, T(-1) * out.F_bar[c.body_a], p_bar, f_bar);
-        if (c.body_b >= 0)
+        const int i = static_cast<int>(n);
+        const Vec3<T> f = contact_force_on_a(w, theta, s, i);
+        Vec3<T> f_bar = Vec3<T>::Zero(), p_bar = Vec3<T>::Zero(), couple_bar = Vec3<T>::Zero();
+        if (c.body_a >= 0) {
+            point_force_adj(c.geometry.point, f, T(-1) * out.F_bar[c.body_a], p_bar, f_bar);
+            couple_bar -= out.F_bar[c.body_a].ang;
+        }
+        if (c.body_b >= 0) {
             point_force_adj<T>(c.geometry.point - c.to_b, f, out.F_bar[c.body_b], p_bar, f_bar);
+            couple_bar += out.F_bar[c.body_b].ang;
+        }
         s.contacts.points_bar[n].geometry.point += p_bar;
-        contact_force_on_a_adj(w, theta, s, static_cast<int>(n), f_bar, theta_bar);
+        contact_force_on_a_adj(w, theta, s, i, f_bar, theta_bar);
+        contact_couple_on_a_adj(w, theta, s, i, couple_bar, theta_bar);
     }
 }
 

@@ -20,9 +20,10 @@ bool has_closed_form(const World& w, const StepScratch<double>& s) {
     if (w.model.soft) return false;
     if (!displacement_is_h_v(w, s)) return false;
     if (!s.rows.blocks.empty() && !has_implicit_gradient(w, s)) return false;
-    for (const RowBlock& b : s.rows.blocks)
-        if (b.kind != RowKind::contact && b.kind != RowKind::limit && b.kind != RowKind::dry_friction)
-            return false;
+    for (const RowBlock& b : s.rows.blocks) {
+        const bool sliding = b.kind == RowKind::contact && b.rows == 3;
+        if (!sliding && b.kind != RowKind::limit && b.kind != RowKind::dry_friction) return false;
+    }
     return std::ranges::none_of(w.model.actuators, [](const Actuator& a) { return !a.on_joint; });
 }
 

@@ -24,8 +24,9 @@ std::string row_name(const World& w, const StepScratch<double>& s, int row) {
         case RowKind::contact: {
             const FeaturePair& f = s.contacts.points[index].features;
             const auto name = [&](int shape) { return "'" + w.shapes.shapes[shape].name + "'"; };
-            return "contact of " + name(f.a) + " and " + name(f.b) +
-                   (row == block->row ? ", normal" : ", tangent");
+            constexpr const char* parts[] = {"normal",    "tangent", "tangent",
+                                             "torsional", "rolling", "rolling"};
+            return "contact of " + name(f.a) + " and " + name(f.b) + ", " + parts[row - block->row];
         }
         case RowKind::limit:
         case RowKind::ball_limit: return "limit of joint '" + m.bodies[m.limits[index].body].joint_name + "'";

@@ -3,7 +3,7 @@
 // a state has after (q, v):
 //
 //   keys (contacts)                          of the pairs of features, in the order of detection; 0: none
-//   impulses (3 contacts)                    (normal, t1, t2) of each contact, N s
+//   impulses (contact_rows contacts)         of the rows of each contact, N s
 //   impulses of joint limits, dry friction
 //   and equalities                           each at a fixed position
 //
@@ -34,10 +34,11 @@ inline double feature_key(const FeaturePair& f) {
 // Position of a block's impulses after the keys, -1: none. n: slot of the contact, if the block is a contact.
 inline int warm_place(const World& w, const RowBlock& block, int n) {
     const Model& m = w.model;
-    const int limits = 3 * w.warm_contacts(), dry = limits + 2 * static_cast<int>(m.limits.size()),
+    const int limits = w.contact_rows() * w.warm_contacts(),
+              dry = limits + 2 * static_cast<int>(m.limits.size()),
               equalities = dry + static_cast<int>(m.dry_dofs.size());
     switch (block.kind) {
-        case RowKind::contact: return n < w.warm_contacts() ? 3 * n : -1;
+        case RowKind::contact: return n < w.warm_contacts() ? w.contact_rows() * n : -1;
         case RowKind::limit:
         case RowKind::ball_limit: return limits + 2 * block.index + (block.side < 0 ? 1 : 0);
         case RowKind::dry_friction: return dry + block.index;

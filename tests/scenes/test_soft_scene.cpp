@@ -63,7 +63,7 @@ TEST_CASE("MJCF: softness, mixing and condim are kept unless they are MuJoCo's d
     const Json &joint = m.body(0)["joint"], &shape = m.body(0)["shapes"][0];
     CHECK(json_equals(shape["solref"], {.01, 1}));
     CHECK(json_equals(shape["solimp"], {.8, .9, .001, .5, 2}));
-    CHECK((shape["solmix"] == 2 && shape["priority"] == 3 && shape["frictionless"] == true));
+    CHECK((shape["solmix"] == 2 && shape["priority"] == 3 && shape["condim"] == 1));
     CHECK(json_equals(joint["limit_solref"], {-100, -10}));
     CHECK(json_equals(joint["friction_solimp"], {.5, .95, .001, .5, 2}));
     CHECK(!joint.contains("limit_solimp"));
@@ -71,6 +71,24 @@ TEST_CASE("MJCF: softness, mixing and condim are kept unless they are MuJoCo's d
     REQUIRE(!m.warnings.empty());
     CHECK(m.warnings[0].find("\"law\": \"mujoco\"") != std::string::npos);
     CHECK_NOTHROW(m.scene());
+}
+
+TEST_CASE("MJCF: torsional and rolling friction are kept if a contact of the file has them") {
+    const auto shape = [](const std::string& first, const std::string& second) {
+        return mjcf("<worldbody><body><freejoint/><geom size='.1' " + first + "/><geom size='.2' " + second +
+                    "/></body></worldbody>")
+            .body(0)["shapes"][0];
+    };
+    const Json rolling = shape("condim='6' friction='.81 .02'", "");
+    CHECK((rolling["condim"] == 6 && rolling["friction"] == 0.9));
+    CHECK((rolling["torsional_friction"] == 0.02 && rolling["rolling_friction"] == 0.0001));
+    const Json beside = shape("", "condim='4'");
+    CHECK((beside["condim"] == 3 && beside["torsional_friction"] == 0.005));
+    CHECK(!beside.contains("rolling_friction"));
+    const Json sliding = shape("friction='1 .1 .1'", "condim='1'");
+    CHECK((!sliding.contains("condim") && !sliding.contains("torsional_friction")));
+    CHECK_THROWS_WITH(shape("condim='5'", ""), doctest::Contains("use 1, 3, 4 or 6"));
+    CHECK_THROWS_WITH(shape("friction='1 -1'", ""), doctest::Contains("must not be negative"));
 }
 
 // Balls on a plane that is tilted by 30 degrees: condim="1" glides, the friction of a contact is the larger one

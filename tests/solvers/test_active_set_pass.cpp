@@ -15,6 +15,7 @@ namespace {
 struct ActiveSetPass : StagePass {
     static inline FrictionLaw law = FrictionLaw::box;
     static inline int met[6] = {};
+    static inline int condim = 3;
     static inline unsigned seed = 0;
 
     ContactProblem p;
@@ -28,7 +29,7 @@ struct ActiveSetPass : StagePass {
 
     ActiveSetPass(Rng&, Regime) {
         do {  // until no row is close to another state
-            p = contact_problem(Family::scattered, ++seed);
+            p = contact_problem(Family::scattered, ++seed, condim);
             x.assign(p.b.size(), 0.0);
             solve<double>(p.view(), set, x);
         } while (!clear_cut());
@@ -59,9 +60,11 @@ struct ActiveSetPass : StagePass {
             }
             const size_t n = view.normal_of(r);
             if (x[n] == 0) continue;
-            const double force = law == FrictionLaw::box ? std::abs(x[r]) : std::hypot(x[n + 1], x[n + 2]);
-            const double slip =
-                law == FrictionLaw::box ? std::abs(s) : std::hypot(set.s[n + 1], set.s[n + 2]);
+            const auto length = [&](const std::vector<double>& rows) {
+                return length_of(rows.data() + n + 1, condim - 1);
+            };
+            const double force = law == FrictionLaw::box ? std::abs(x[r]) : length(x);
+            const double slip = law == FrictionLaw::box ? std::abs(s) : length(set.s);
             if (std::abs(p.mu[r] * x[n] - force) + slip < 1e-2) return false;
         }
         return true;
@@ -108,12 +111,14 @@ struct ActiveSetPass : StagePass {
 }  // namespace
 
 TEST_CASE("adjoint: solve_active_set") {
-    for (const FrictionLaw law : {FrictionLaw::box, FrictionLaw::cone, FrictionLaw::relaxed_cone}) {
-        CAPTURE(static_cast<int>(law));
-        ActiveSetPass::law = law;
-        for (int i = 0; i < 20; ++i)
-            check_pass<ActiveSetPass>(1e-9);
-    }
+    for (const FrictionLaw law : {FrictionLaw::box, FrictionLaw::cone, FrictionLaw::relaxed_cone})
+        for (const int condim : {3, 4, 6}) {
+            CAPTURE(static_cast<int>(law));
+            CAPTURE(condim);
+            ActiveSetPass::law = law, ActiveSetPass::condim = condim;
+            for (int i = 0; i < (condim == 3 ? 20 : 6); ++i)
+                check_pass<ActiveSetPass>(1e-9);
+        }
     for (const int met : ActiveSetPass::met)
         CHECK(met >= 10);
 }

@@ -199,6 +199,108 @@ TEST_CASE("analytic 12, sphere rolls down an incline") {
 
 namespace {
 
+// A ball on flat ground with the coefficients mu_s of torsional and mu_r of rolling friction, m.
+AnalyticCase resisted_ball(double h, SolverType solver, double torsional, double rolling) {
+    Settings settings = rigid(h, 200, 1e-12);
+    settings.solver = solver;
+    AnalyticScene scene(settings);
+    scene.add_ground(0.8);
+    scene.add(ball("ball", mass, 0.125));
+    ShapeSpec surface = shape("ball", ShapeType::sphere, {0.125, 0, 0});
+    surface.condim = rolling > 0 ? 6 : 4;
+    surface.torsional_friction = torsional, surface.rolling_friction = rolling;
+    scene.add(surface, "ball");
+    AnalyticCase c = scene.build();
+    c.q("ball", 2) = 0.125;
+    return c;
+}
+
+}  // namespace
+
+// A spinning ball, I = 2/5 m r^2, keeps its place:
+//   w = w_0 - mu_s m g t/I until w = 0
+//   dw/dmu_s = -m g t/I,   dw/dw_0 = 1,   dw/dmu = 0
+TEST_CASE("analytic 13, torsional friction stops a spin") {
+    const double h = 1e-3, mu_s = 0.004, w0 = 1.5, r = 0.125, slowing = g0 / (0.4 * r * r);
+    for (const SolverType solver : {SolverType::pgs, SolverType::lcp, SolverType::ncp}) {
+        CAPTURE(static_cast<int>(solver));
+        AnalyticCase c = resisted_ball(h, solver, mu_s, 0);
+        c.v("ball", 5) = w0;
+        const int n = 150;
+        const Sensitivity w = rate(c, n, "ball", 5);
+        CHECK(error(w.value, w0 - mu_s * slowing * n * h) <= 1e-9);
+        CHECK(error(w.to("shapes/ball/torsional_friction"), -slowing * n * h) <= 1e-9);
+        CHECK(error(w.to_v("ball", 5), 1) <= 1e-9);
+        CHECK(std::abs(w.to("shapes/ball/friction")) <= 1e-9);
+        const VecX<double> end = states(c, 300).back();
+        CHECK(std::abs(end[c.world.nq() + c.body("ball").v0 + 5]) <= 1e-9);  // at rest
+    }
+}
+
+// A ball that rolls without slip is slowed down by the couple mu_r m g and the friction F that keeps it
+// rolling:
+//   m a = -F,   I a/r = F r - mu_r m g   =>   a = -(5/7) mu_r g/r
+// In the box, the couple and F are bounded each by itself.
+TEST_CASE("analytic 13, rolling friction slows down a ball") {
+    const double h = 1e-3, mu_r = 0.005, v0 = 1, r = 0.125;
+    const int n = 200;
+    for (const SolverType solver : {SolverType::pgs, SolverType::lcp}) {
+        CAPTURE(static_cast<int>(solver));
+        AnalyticCase c = resisted_ball(h, solver, 0, mu_r);
+        c.v("ball", 0) = v0, c.v("ball", 4) = v0 / r;
+        const Sensitivity v = velocity(c, n, "ball", 0);
+        const double slowing = 5.0 / 7 * g0 / r * n * h;
+        CHECK(error(v.value, v0 - mu_r * slowing) <= 1e-8);
+        CHECK(error(v.to("shapes/ball/rolling_friction"), -slowing) <= 1e-8);
+        CHECK(std::abs(v.to("shapes/ground/friction")) <= 1e-8);
+    }
+}
+
+// In the elliptic cone a sliding and spinning ball has both at once. With the slip v and the arm rho = mu_s/mu
+// force and couple are against (v, rho w), with (x_t/mu)^2 + (n/mu_s)^2 = x_n^2:
+//   v' = -mu N/M v/s,   w' = -mu N/I rho^2 w/s,   s = sqrt(v^2 + rho^2 w^2)
+// The ball is on two sliders and a hinge about the normal, so nothing else is coupled. N is the weight that
+// rests on the ground, M the mass that slides.
+TEST_CASE("analytic 13, force and couple share the elliptic cone") {
+    const double h = 1e-4, mu = 0.8, mu_s = 0.05, rho = mu_s / mu, I = 0.02, N = (0.3 + mass) * g0,
+                 M = 0.5 + mass;
+    Settings settings = rigid(h, 200, 1e-12);
+    settings.solver = SolverType::ncp;
+    AnalyticScene scene(settings);
+    scene.add_ground(mu);
+    const auto link = [&](const char* name, JointType joint, const Vec3<double>& axis, int parent, double m) {
+        BodySpec b = solid(name, joint, m, Vec3<double>::Constant(I), axis);
+        b.parent = parent;
+        return scene.add(b);
+    };
+    const int x = link("x", JointType::prismatic, Vec3<double>::UnitX(), -1, 0.2);
+    const int z = link("z", JointType::prismatic, Vec3<double>::UnitZ(), x, 0.3);
+    link("ball", JointType::revolute, Vec3<double>::UnitZ(), z, mass);
+    ShapeSpec surface = shape("ball", ShapeType::sphere, {0.1, 0, 0});
+    surface.condim = 4, surface.torsional_friction = mu_s;
+    scene.add(surface, "ball");
+    AnalyticCase c = scene.build();
+    c.q("z") = 0.1, c.v("x") = 1, c.v("ball") = 20;
+    const int n = 500;
+    double v = 1, w = 20;  // the step's implicit rule: friction is against the velocity at its end
+    for (int k = 0; k < n; ++k) {
+        double v_next = v, w_next = w;
+        for (int i = 0; i < 200; ++i) {
+            const double s = std::hypot(v_next, rho * w_next);
+            v_next = v - h * mu * N / M * v_next / s;
+            w_next = w - h * mu * N / I * rho * rho * w_next / s;
+        }
+        v = v_next, w = w_next;
+    }
+    const VecX<double> end = states(c, n).back();
+    CHECK(end[c.world.nq() + c.body("x").v0] == doctest::Approx(v).epsilon(1e-6));
+    CHECK(end[c.world.nq() + c.body("ball").v0] == doctest::Approx(w).epsilon(1e-6));
+    CHECK(v < 0.9);
+    CHECK(w < 19.9);
+}
+
+namespace {
+
 // A column of plates on vertical sliders, each standing on a foot that touches the plate below (the ground
 // for the first): a ball, or a capsule lying on its side, which touches at both ends.
 AnalyticCase column(int k, double h) {

@@ -13,13 +13,15 @@ using namespace costate::test;
 namespace {
 
 // W, R, b, mu, the start, each along a random direction -> the result. The island has six contacts, a limit,
-// a boxed row and a free row. One contact cannot open, and another contact has one dropped tangent.
+// a boxed row and a free row. One contact cannot open, and another contact has one dropped friction row.
 struct ConeSweepsPass : StagePass {
     static inline int sweeps = 20;
     static inline FrictionLaw law = FrictionLaw::cone;
+    static inline int condim = 3;                       // rows of a contact
     static inline int open = 0, held = 0, sliding = 0;  // contacts at the end
 
-    static constexpr int contacts = 6, rows = 3 * contacts + 3, dofs = 30, first_row = 4, width = 12;
+    static constexpr int contacts = 6, dofs = 30, first_row = 4, width = 12;
+    const int friction = condim - 1, rows = condim * contacts + 3;
     std::vector<RowType> type;
     std::vector<int> normal, column;
     std::vector<size_t> start_of;
@@ -39,7 +41,7 @@ struct ConeSweepsPass : StagePass {
                        const std::vector<T>& mu_) const {
         Problem<T> p;
         p.along.resize(dofs), p.swept.resize(dofs), p.velocity.resize(rows);
-        for (size_t r = 0; r < rows; ++r) {
+        for (int r = 0; r < rows; ++r) {
             T sum = R_[r];
             for (size_t k = start_of[r]; k < start_of[r + 1]; ++k)
                 sum += W_[k] * W_[k];
@@ -64,15 +66,16 @@ struct ConeSweepsPass : StagePass {
 
     ConeSweepsPass(Rng& g, Regime r) : dropped(rows), b(rows), mu(rows), start(rows) {
         for (int i = 0; i < contacts; ++i)
-            type.insert(type.end(), {RowType::unilateral, RowType::friction, RowType::friction}),
-                normal.insert(normal.end(), 3, first_row + 3 * i);
+            type.push_back(RowType::unilateral), type.insert(type.end(), friction, RowType::friction),
+                normal.insert(normal.end(), condim, first_row + condim * i);
         type.insert(type.end(), {RowType::unilateral, RowType::boxed, RowType::free});
         normal.resize(rows);
-        dropped[3] = dropped[4] = dropped[5] = dropped[8] = 1;
+        std::fill_n(dropped.begin() + condim, condim, 1);
+        dropped[3 * condim - 1] = 1;
         start_of.push_back(0);
         for (int row = 0; row < rows; ++row) {
             for (int k = 0; k < width; ++k)
-                column.push_back(2 * (std::min(row, 3 * contacts) / 3) + k + (k > 5 ? 6 : 0));
+                column.push_back(2 * (std::min(row, condim * contacts) / condim) + k + (k > 5 ? 6 : 0));
             start_of.push_back(column.size());
         }
         for (int& j : column)
@@ -83,11 +86,14 @@ struct ConeSweepsPass : StagePass {
         for (int row = 0; row < rows; ++row)
             if (dropped[row] != 0) std::fill_n(W.begin() + width * row, width, 0.0);
         R.assign(rows, 0.1);
-        for (size_t i = 0; i < rows; ++i) {
+        for (int i = 0; i < rows; ++i) {
             const bool unilateral = type[i] == RowType::unilateral;
             b[i] = g.around_zero(r) - (unilateral ? (i % 2 == 0 ? 1.0 : -1.0) : 0);
             if (dropped[i] != 0) b[i] = 0;  // rows that nothing moves have no velocity
-            if (!unilateral && type[i] != RowType::free) mu[i] = i % 3 == 2 ? mu[i - 1] : g.uniform(0.2, 0.8);
+            if (!unilateral && type[i] != RowType::free)
+                mu[i] = i < condim * contacts && i % condim > 1 ? mu[i - 1]
+                        : condim == 3                           ? g.uniform(0.2, 0.8)
+                                                                : g.uniform(0.05, 0.2);
             if (dropped[i] == 0) start[i] = unilateral ? g.uniform(0, 1) : 0;
         }
         W_bar.assign(W.size(), 0), R_bar.assign(rows, 0), b_bar.assign(rows, 0), mu_bar.assign(rows, 0),
@@ -109,11 +115,11 @@ struct ConeSweepsPass : StagePass {
         Problem<double> p = problem(W, R, b, mu);
         p.view.factored = &p.A;
         cone_sweeps(p.view, law, sweeps, tape, solution.data());
-        for (int i = 0; i < rows - 3; i += 3) {
+        for (int i = 0; i < rows - 3; i += condim) {
             if (dropped[i] != 0) continue;
-            const double bound = mu[i + 1] * solution[i];
-            const double friction = std::hypot(solution[i + 1], solution[i + 2]);
-            (bound == 0 ? open : friction < (1 - 1e-9) * bound ? held : sliding) += 1;
+            const double bound = mu[i + 1] * solution[i],
+                         force = length_of(solution.data() + i + 1, friction);
+            (bound == 0 ? open : force < (1 - 1e-9) * bound ? held : sliding) += 1;
         }
     }
     void run_duals() override {
@@ -128,7 +134,7 @@ struct ConeSweepsPass : StagePass {
         p.view.factored = &p.A;
         cone_sweeps_adj(p.view, law, tape, x_bar.data(), {nullptr, W_bar.data(), R_bar.data()}, b_bar.data(),
                         mu_bar.data());
-        for (size_t r = 0; r < rows; ++r)
+        for (int r = 0; r < rows; ++r)
             start_bar[r] += x_bar[r];
     }
 };
@@ -137,11 +143,13 @@ struct ConeSweepsPass : StagePass {
 
 TEST_CASE("adjoint: cone_sweeps") {
     for (const FrictionLaw law : {FrictionLaw::cone, FrictionLaw::relaxed_cone})
-        for (const int sweeps : {1, 2, 20}) {
-            CAPTURE(sweeps);
-            ConeSweepsPass::law = law, ConeSweepsPass::sweeps = sweeps;
-            check_pass<ConeSweepsPass>(1e-11);
-        }
+        for (const int condim : {3, 4, 6})
+            for (const int sweeps : {1, 2, 20}) {
+                CAPTURE(sweeps);
+                CAPTURE(condim);
+                ConeSweepsPass::law = law, ConeSweepsPass::sweeps = sweeps, ConeSweepsPass::condim = condim;
+                check_pass<ConeSweepsPass>(1e-11);
+            }
     for (const int met : {ConeSweepsPass::open, ConeSweepsPass::held, ConeSweepsPass::sliding})
         CHECK(met >= 5);
 }
@@ -151,11 +159,12 @@ TEST_CASE("cone sweeps converge to a solution, and every iterate is within the b
     for (const FrictionLaw law : {FrictionLaw::cone, FrictionLaw::relaxed_cone})
         for (int trial = 0; trial < 20; ++trial) {
             ConeSweepsPass::law = law, ConeSweepsPass::sweeps = 2000;
+            ConeSweepsPass::condim = trial < 10 ? 3 : (trial < 15 ? 4 : 6);
             const ConeSweepsPass pass(g, Regime::random);
             auto p = pass.problem(pass.W, pass.R, pass.b, pass.mu);
             p.view.factored = &p.A;
             for (int k = 0; k <= 2000; k += 100)
-                CHECK(!broken_bound(p.view, law, pass.tape.x.data() + k * ConeSweepsPass::rows));
+                CHECK(!broken_bound(p.view, law, pass.tape.x.data() + k * pass.rows));
             CHECK(mlcp_residual(p.view, pass.solution.data(), law) <= 1e-9);
         }
 }

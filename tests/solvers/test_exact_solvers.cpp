@@ -55,6 +55,26 @@ TEST_CASE("exact solvers: problems with a solution are solved to round-off") {
     }
 }
 
+TEST_CASE("exact solvers: problems with torsional and rolling friction are solved to round-off") {
+    const NamedSolver methods[] = {{"lcp", SolverType::lcp, FrictionLaw::box, 1},
+                                   {"ncp, Gauss-Seidel", SolverType::ncp, FrictionLaw::cone, 0.985},
+                                   {"ncp, ADMM", SolverType::ncp, FrictionLaw::cone, 0.985, ConeMethod::admm},
+                                   {"ncp, relaxed", SolverType::ncp, FrictionLaw::relaxed_cone, 0.975},
+                                   {"apgd", SolverType::apgd, FrictionLaw::relaxed_cone, 0.975}};
+    for (const int condim : {4, 6})
+        for (const NamedSolver& m : methods) {
+            CAPTURE(m.name);
+            CAPTURE(condim);
+            int solved = 0, all = 0;
+            for (const Family family :
+                 {Family::scattered, Family::stacked, Family::heavy_on_light, Family::redundant})
+                for (unsigned seed = 0; seed < 40; ++seed, ++all)
+                    solved += residual_after(m, contact_problem(family, seed, condim)) <= 1e-10;
+            CHECK(solved >= m.share * all);
+            MESSAGE(m.name << ", condim " << condim << ": " << solved << " of " << all);
+        }
+}
+
 TEST_CASE("apgd: its iterations alone come close to the solution of the convex problem") {
     for (const Family family : {Family::scattered, Family::stacked})
         for (unsigned seed = 0; seed < 20; ++seed) {

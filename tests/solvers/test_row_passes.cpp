@@ -26,6 +26,8 @@ struct RowsStage : ContactStage {
             in.add(point(b).tangents.t1, dual(b).tangents.t1, bar(b).tangents.t1);
             in.add(point(b).tangents.t2, dual(b).tangents.t2, bar(b).tangents.t2);
             in.add(point(b).friction, dual(b).friction, bar(b).friction);
+            if (b.rows > 3) in.add(point(b).torsional_arm, dual(b).torsional_arm, bar(b).torsional_arm);
+            if (b.rows > 4) in.add(point(b).rolling_arm, dual(b).rolling_arm, bar(b).rolling_arm);
         }
     }
     // The inputs with an effect are chosen for each block.
@@ -56,8 +58,8 @@ struct ContactRowsPass : RowsStage {
         add_axes(g), add_frames_and_friction();
         for (const RowBlock& b : s.rows.blocks) {
             if (b.kind != RowKind::contact) continue;
-            out.add<double>(d.rows.J.data() + b.values, s.rows.J_bar.data() + b.values, 3 * b.length);
-            out.add<double>(d.rows.bound.data() + b.row, s.rows.bound_bar.data() + b.row, 3);
+            out.add<double>(d.rows.J.data() + b.values, s.rows.J_bar.data() + b.values, b.rows * b.length);
+            out.add<double>(d.rows.bound.data() + b.row, s.rows.bound_bar.data() + b.row, b.rows);
         }
     }
     void run_duals() override {

@@ -32,6 +32,7 @@ struct ShapePosePass : ContactStage {
 // Poses of bodies, parameters of shapes -> contacts of the detected features.
 struct MakeContactsPass : ContactStage {
     int inputs_without_effect = 0;  // bodies without contact
+    int shapes() const { return static_cast<int>(w.shapes.shapes.size()); }
     MakeContactsPass(Rng& g, Regime r) : ContactStage(g, r) {
         in.add(s.kinematics.X, d.kinematics.X, s.bar.X);
         for (int body = 0; body < static_cast<int>(m.bodies.size()); ++body) {
@@ -42,13 +43,20 @@ struct MakeContactsPass : ContactStage {
         }
         for (const ParameterSlice& slice : {w.shapes.size, w.shapes.position, w.shapes.rotation,
                                             w.shapes.friction, w.shapes.restitution, w.shapes.margin})
-            add_parameters_along_direction(g, slice, static_cast<int>(w.shapes.shapes.size()));
+            add_parameters_along_direction(g, slice, shapes());
+        const auto any = [&](int rows) {
+            return std::ranges::any_of(s.contacts.points, [&](const auto& c) { return c.rows >= rows; });
+        };
+        if (any(4)) add_parameters_along_direction(g, w.shapes.torsional_friction, shapes());
+        if (any(6)) add_parameters_along_direction(g, w.shapes.rolling_friction, shapes());
         for (size_t c = 0; c < s.contacts.points.size(); ++c) {
             const ContactPoint<D>& point = d.contacts.points[c];
             ContactPointBar<double>& bar = s.contacts.points_bar[c];
             out.add<Contact<double>>(point.geometry, bar.geometry);
             out.add<Tangents<double>>(point.tangents, bar.tangents);
             out.add<double>(point.friction, bar.friction);
+            if (point.rows > 3) out.add<double>(point.torsional_arm, bar.torsional_arm);
+            if (point.rows > 4) out.add<double>(point.rolling_arm, bar.rolling_arm);
             out.add<double>(point.restitution, bar.restitution);
         }
     }

@@ -22,7 +22,8 @@ struct ContactProblem {
     }
 };
 
-inline ContactProblem contact_problem(Family family, unsigned seed) {
+// condim: rows of each contact, as of a shape; torsional and rolling arms are up to 0.2.
+inline ContactProblem contact_problem(Family family, unsigned seed, int condim = 3) {
     std::mt19937 g(seed);
     std::normal_distribution<double> gauss;
     std::uniform_real_distribution<double> uniform;
@@ -62,24 +63,29 @@ inline ContactProblem contact_problem(Family family, unsigned seed) {
             }
     }
     const int contacts = static_cast<int>(touches.size());
-    Eigen::MatrixXd J = Eigen::MatrixXd::Zero(3 * contacts, 6 * bodies);
+    Eigen::MatrixXd J = Eigen::MatrixXd::Zero(condim * contacts, 6 * bodies);
     ContactProblem p;
-    p.mu.setZero(3 * contacts);
-    const double friction = uniform(g);
+    p.mu.setZero(condim * contacts);
+    const double friction = uniform(g), torsional = condim > 3 ? 0.2 * uniform(g) : 0,
+                 rolling = condim > 4 ? 0.2 * uniform(g) : 0;
     for (int c = 0; c < contacts; ++c) {
         const Touch& t = touches[c];
-        const Eigen::Vector3d t1 = t.n.unitOrthogonal(), t2 = t.n.cross(t1);
-        for (int r = 0; r < 3; ++r) {
-            const Eigen::Vector3d d = r == 0 ? t.n : (r == 1 ? t1 : t2);
-            J.block<1, 3>(3 * c + r, 6 * t.a) = t.p_a.cross(d).transpose(),
-                                         J.block<1, 3>(3 * c + r, 6 * t.a + 3) = d.transpose();
-            if (t.b >= 0)
-                J.block<1, 3>(3 * c + r, 6 * t.b) = -t.p_b.cross(d).transpose(),
-                                             J.block<1, 3>(3 * c + r, 6 * t.b + 3) = -d.transpose();
+        const Eigen::Vector3d t1 = t.n.unitOrthogonal(), directions[3] = {t.n, t1, t.n.cross(t1)};
+        for (int r = 0; r < condim; ++r) {
+            const Eigen::Vector3d& d = directions[r % 3];
+            const int row = condim * c + r;
+            const auto put = [&](int body, const Eigen::Vector3d& point, double sign) {
+                Eigen::Vector3d moment = point.cross(d), force = d;
+                if (r >= 3) moment = (r == 3 ? torsional : rolling) * d, force.setZero();
+                J.block<1, 3>(row, 6 * body) = sign * moment.transpose();
+                J.block<1, 3>(row, 6 * body + 3) = sign * force.transpose();
+            };
+            put(t.a, t.p_a, 1);
+            if (t.b >= 0) put(t.b, t.p_b, -1);
             p.type.push_back(r == 0 ? RowType::unilateral : RowType::friction);
-            p.normal.push_back(3 * c);
+            p.normal.push_back(condim * c);
+            if (r > 0) p.mu[row] = friction;
         }
-        p.mu[3 * c + 1] = p.mu[3 * c + 2] = friction;
     }
     p.A = J * inverse_mass.asDiagonal() * J.transpose();
     p.A.diagonal().array() += 1e-6;
@@ -88,7 +94,7 @@ inline ContactProblem contact_problem(Family family, unsigned seed) {
         x = gauss(g);
     p.b = -J * v;
     for (int c = 0; c < contacts; ++c)
-        p.b[3 * c] += uniform(g) < 0.5 ? 0 : uniform(g);
+        p.b[condim * c] += uniform(g) < 0.5 ? 0 : uniform(g);
     return p;
 }
 

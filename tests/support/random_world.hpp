@@ -223,6 +223,13 @@ inline std::vector<ShapeSpec> random_shapes(std::uint64_t seed, const WorldSize&
         shapes.push_back(random_shape(g, "obstacle" + std::to_string(k), -1));
         shapes.back().position = {g.uniform(-0.5, 0.5), g.uniform(-0.5, 0.5), g.uniform(0, 0.3)};
     }
+    Stream spin(seed, "torsional and rolling friction");
+    const bool any_spin = spin.chance(0.3);
+    for (ShapeSpec& s : shapes) {
+        s.condim = any_spin ? spin.pick({1, 3, 4, 6, 6}) : 3;
+        s.torsional_friction = spin.magnitude(-3, -1);
+        s.rolling_friction = spin.chance(0.2) ? 0.0 : spin.magnitude(-4, -2);
+    }
     Stream springs(seed, "springs");
     for (ShapeSpec& s : shapes)
         if (extras.springs && springs.chance(0.4)) add_spring(springs, s.stiffness, s.damping);

@@ -106,7 +106,10 @@ inline Scene rich_scene() {
         R"({"type": "capsule", "radius": 0.05, "half_length": 0.1, "restitution": 0.02, "rpy_deg": [80, 5, 0]})",
         1, 0.08));
     models.push_back(slider("can", R"({"type": "cylinder", "radius": 0.08, "half_length": 0.1})", 2, 0.095));
-    models.push_back(slider("crate", R"({"type": "box", "half_extents": [0.1, 0.12, 0.08]})", 3, 0.08));
+    models.push_back(slider("crate",
+                            R"({"type": "box", "half_extents": [0.1, 0.12, 0.08], "torsional_friction": 0.02,
+        "rolling_friction": 0.01})",
+                            3, 0.08));
     models.push_back(slider(
         "egg", R"({"type": "ellipsoid", "semi_axes": [0.1, 0.12, 0.08], "stiffness": 3000, "damping": 10})",
         4, 0.07));

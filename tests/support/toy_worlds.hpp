@@ -48,7 +48,8 @@ inline Softness toy_softness(unsigned seed) {
 }
 
 // A sphere, a capsule and a box in the air, an arm of three links with round ends and joint limits, above a
-// ground plane, and a fixed sphere. The capsule, the fixed sphere and one of the limits are compliant. About
+// ground plane, and a fixed sphere. The capsule, the fixed sphere and one of the limits are compliant. In half
+// of the worlds contacts of the sphere have torsional friction, and those of the box also rolling friction. About
 // half of the possible pairs are in contact; velocities are random.
 inline ToyState toy_contact_state(unsigned seed, const Settings& settings = sweeping()) {
     Rng g(seed);
@@ -88,6 +89,12 @@ inline ToyState toy_contact_state(unsigned seed, const Settings& settings = swee
         toy_shape(g, "elbow", ShapeType::capsule, m.body_index("body3"), {0.05, 0.05, 0}),
         toy_shape(g, "post", ShapeType::sphere, -1, {0.1, 0, 0})};
     shapes.back().position = {0.2, 0, 0.05};
+    if (seed / 2 % 2 == 0) {
+        Rng own(seed + 2000);
+        shapes[1].condim = 4, shapes[3].condim = 6;
+        for (ShapeSpec& it : shapes)
+            it.torsional_friction = own.uniform(0.01, 0.1), it.rolling_friction = own.uniform(0.005, 0.05);
+    }
     for (const size_t i : {2, 6})
         shapes[i].stiffness = 2e3, shapes[i].damping = 1.5 * static_cast<double>(i);
     for (size_t i = 0; i < shapes.size(); ++i) {

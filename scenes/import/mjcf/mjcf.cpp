@@ -59,6 +59,7 @@ ImportedModel import_mjcf(const XmlDocument& document, const ImportOptions& opti
     settle_names(bodies);
     set_masses(context, bodies);
     set_groups(context.flags, bodies);
+    put_friction(bodies);
 
     ImportedModel out;
     out.places[""] = document.root().place();

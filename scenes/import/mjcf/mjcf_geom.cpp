@@ -1,5 +1,6 @@
 // Geoms of MJCF as shapes. MuJoCo takes the larger friction and margin of a pair, costate the product and the
 // sum. The importer uses square root and half, which agree for pairs of equal geoms.
+#include <algorithm>
 #include <cmath>
 
 #include "scenes/format/names.hpp"
@@ -70,10 +71,13 @@ Json shape_of(const KnownGeom& known, const Vec3<double>& size) {
 }
 
 void read_contact(const MjcfContext& context, const MjcfAttributes& a, MjcfGeom& geom) {
-    double friction = 1;
-    if (const auto f = a.find("friction")) friction = f->numbers(1, 3)[0];
-    if (friction < 0) a.find("friction")->fail("must not be negative", "use 0 or more");
-    if (friction != 1) geom.shape["friction"] = std::sqrt(friction);
+    if (const auto given = a.find("friction")) {
+        const std::vector<double> numbers = given->numbers(1, 3);
+        for (const double number : numbers)
+            if (number < 0) given->fail("must not be negative", "use 0 or more");
+        std::ranges::copy(numbers, geom.friction.begin());
+    }
+    if (geom.friction[0] != 1) geom.shape["friction"] = std::sqrt(geom.friction[0]);
     const double margin = a.nonnegative_or("margin", 0) - a.number_or("gap", 0);
     if (margin > 0) geom.shape["margin"] = 0.5 * margin;
 
@@ -83,11 +87,8 @@ void read_contact(const MjcfContext& context, const MjcfAttributes& a, MjcfGeom&
         geom.shape["priority"] = priority;
     const auto condim = a.find("condim");
     if (!condim) return;
-    const auto rows = condim->integer(1, 6);
-    if (rows == 1) geom.shape["frictionless"] = true;
-    if (rows > 3)
-        context.warnings.add(condim->place(), "torsional and rolling friction are not supported",
-                             "use condim=\"3\"");
+    geom.condim = static_cast<int>(condim->integer(1, 6));
+    if (geom.condim == 2 || geom.condim == 5) condim->fail("is not a number of rows", "use 1, 3, 4 or 6");
 }
 
 // Writes shape and pose of a mesh or a height field, which are assets.
@@ -110,6 +111,20 @@ void put_asset(const MjcfContext& context, const MjcfAttributes& a, GeomType typ
 }
 
 }  // namespace
+
+void put_friction(std::vector<MjcfBody>& bodies) {
+    int largest = 3;
+    for (const MjcfBody& body : bodies)
+        for (const MjcfGeom& geom : body.geoms)
+            largest = std::max(largest, geom.condim);
+    for (MjcfBody& body : bodies)
+        for (MjcfGeom& geom : body.geoms) {
+            if (geom.visual() || geom.shape.is_null()) continue;
+            if (geom.condim != 3 || largest > 3) geom.shape["condim"] = geom.condim;
+            if (largest > 3) geom.shape["torsional_friction"] = geom.friction[1];
+            if (largest > 4) geom.shape["rolling_friction"] = geom.friction[2];
+        }
+}
 
 void put_softness(const MjcfContext& context, const MjcfAttributes& a, const char* solref, const char* solimp,
                   const std::string& prefix, Json& out) {

@@ -2,6 +2,8 @@
 // are applied.
 #pragma once
 
+#include <array>
+
 #include "core/model/model.hpp"
 #include "scenes/import/import_options.hpp"
 #include "scenes/import/imported_model.hpp"
@@ -50,6 +52,8 @@ struct MjcfGeom {
     Json shape;
     Json rgba = nullptr;                        // null: default colour
     std::int64_t contype = 1, conaffinity = 1;  // 32 bits each
+    int condim = 3;
+    std::array<double, 3> friction{1, 0.005, 0.0001};  // sliding; torsional and rolling, m
     // Mass properties, if the geom contributes to the inertia of its body: a solid of given density, kg/m^3,
     // or mass, kg
     bool counts = false;
@@ -156,6 +160,9 @@ void put_softness(const MjcfContext& context, const MjcfAttributes& a, const cha
 // Sets groups and masks so that two geoms collide if (contype of one & conaffinity of the other) != 0 in
 // either order. With contacts disabled, no geoms collide.
 void set_groups(const MjcfFlags& flags, std::vector<MjcfBody>& bodies);
+
+// Writes the condim of shapes, and torsional and rolling friction if any contact of the file has them.
+void put_friction(std::vector<MjcfBody>& bodies);
 
 // The value of "limited" and similar attributes; by default, true if there is a range and autolimits is set.
 bool is_limited(const MjcfAttributes& a, const char* limited, const char* range,

@@ -13,7 +13,7 @@
 // ImportOptions::self_collision, all links collide except a link and its parent. Collision meshes become
 // convex hulls with their vertices in the model; visual meshes stay files.
 //
-// Supported extensions: <capsule> and <plane> geometry, <contact> with lateral_friction and restitution,
+// Supported extensions: <capsule> and <plane> geometry, <contact> with lateral_friction, spinning_friction, rolling_friction and restitution,
 // <joint_properties> instead of <dynamics>.
 #pragma once
 

@@ -116,15 +116,17 @@ void LinkReader::put_shapes(const XmlElement& link, Json& body,
                             std::map<std::string, std::string>& places) const {
     const std::optional<XmlElement> contact = link.child("contact");
     if (contact)
-        contact->warn_others(
-            warnings, {},
-            {"lateral_friction", "restitution", "friction_anchor", "contact_cfm", "contact_erp"});
+        contact->warn_others(warnings, {},
+                             {"lateral_friction", "restitution", "rolling_friction", "spinning_friction",
+                              "friction_anchor", "contact_cfm", "contact_erp"});
     Json shapes = Json::array();
     for (const XmlElement& collision : link.children("collision")) {
         std::optional<Json> s = shape(collision);
         if (!s) continue;
         for (const auto& [element, key] :
-             {std::pair("lateral_friction", "friction"), std::pair("restitution", "restitution")})
+             {std::pair("lateral_friction", "friction"), std::pair("restitution", "restitution"),
+              std::pair("spinning_friction", "torsional_friction"),
+              std::pair("rolling_friction", "rolling_friction")})
             if (const auto given = contact ? contact->child(element) : std::nullopt)
                 (*s)[key] = (*given)["value"].nonnegative();
         if (!options.self_collision) (*s)["self_collision"] = false;
