@@ -24,10 +24,10 @@ def compared(m, robot, q, v, step):
 
 
 @case("stack-of-tasks/pinocchio#2247", "A frame held in six directions",
-      "Derivatives of the constrained acceleration and of the contact forces were wrong in release 3.0.0 for constraints "
-      "of six dimensions; those of three were right. #2300 mended it.",
-      "A floating tree whose last body is welded to the world while it moves: the Jacobian of a step, q+ and v+; the truth "
-      "solves the constrained equations in numpy, with complex steps.")
+      "Derivatives of the constrained acceleration and of the contact forces were wrong in release "
+      "3.0.0 for constraints of six dimensions; only these seemed affected. #2300 mended it.",
+      "A floating tree whose last body is welded to the world while it moves: the Jacobian of a "
+      "step, q+ and v+; the truth solves the constrained equations in numpy, with complex steps.")
 def weld():
     m = scene(TREE, {"equalities": [{"name": "hold", "type": "weld", "body_a": "d", "body_b": "world"}]}, time_step=H)
     robot, random = Robot(TREE), numpy.random.default_rng(1)
@@ -45,9 +45,11 @@ def weld():
 
 
 @case(GENESIS, "Genesis audit: velocities in a closed loop",
-      "The reverse of equality constraints dropped the term of their acceleration that is quadratic in the velocities.",
-      "A loop of three links closed by a point, and a ball joint in it, moving: the Jacobian of a step; the truth as in "
-      "the case before. costate closes loops in velocity, so the term enters through the derivative of J(q).", pull=True)
+      "The reverse of equality constraints dropped the term of their acceleration that is quadratic "
+      "in the velocities.",
+      "A loop of three links closed by a point, and a ball joint in it, moving: the Jacobian of a "
+      "step; the truth as in the case before. costate closes loops in velocity, so the term enters "
+      "through the derivative of J(q).", pull=True)
 def closed_loop():
     rod = {"mass": 0.6, "com": [0.2, 0.05, 0], "inertia": [0.01, 0.012, 0.014, 0.001, 0, 0]}
     bodies = [{"name": "a", "joint": {"type": "continuous", "axis": [0, 0, 1]}, **rod},
@@ -70,9 +72,10 @@ def closed_loop():
 
 
 @case(GENESIS, "Genesis audit: two branches of one tree",
-      "The reverse of constraints counted the degrees of freedom of common ancestors twice, once for each body of a pair.",
-      "Two arms of one floating body press their spheres together without friction: the Jacobian of a step; the truth "
-      "solves the contact in numpy.", pull=True)
+      "The reverse of constraints counted the degrees of freedom of common ancestors twice, once "
+      "for each body of a pair.",
+      "Two arms of one floating body press their spheres together without friction: the Jacobian of "
+      "a step; the truth solves the contact in numpy.", pull=True)
 def shared_ancestors():
     arm = {"mass": 0.5, "com": [0, 0, -0.2], "inertia": [0.01, 0.012, 0.004, 0, 0, 0],
            "shapes": [{"type": "sphere", "radius": 0.1, "position": [0, 0, -0.4], "frictionless": True}]}
@@ -111,10 +114,11 @@ def shared_ancestors():
 
 
 @case("stack-of-tasks/pinocchio#1540", "The knee at an impact",
-      "The derivative of the velocities after an impact was zero in the columns of the joints next to the ground, the "
-      "knees; differences showed that it is not.",
-      "A floating trunk with a leg of hip, thigh and knee, whose foot hits the ground at 2 m/s and sticks: the Jacobian of the velocities after "
-      "it; the truth is v+ = v_f - M^-1 J' (J M^-1 J' + R)^-1 J v_f in numpy.")
+      "A user found the derivative of the velocities after an impact to be zero in the columns of "
+      "the joints next to the ground, the knees, while differences were not.",
+      "A floating trunk with a leg of hip, thigh and knee, whose foot hits the ground at 2 m/s and "
+      "sticks: the Jacobian of the velocities after it; the truth is v+ = v_f - M^-1 J' (J M^-1 J' "
+      "+ R)^-1 J v_f in numpy.")
 def knee():
     links = [{"mass": 1.2, "com": [0, 0.01, -0.05], "inertia": [0.01, 0.012, 0.004, 0, 0, 0]},
              {"mass": 0.8, "com": [0.02, 0, -0.15], "inertia": [0.008, 0.009, 0.002, 0, 0, 0]},

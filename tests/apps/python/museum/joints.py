@@ -11,10 +11,10 @@ GENESIS = "Genesis-Embodied-AI/genesis-world#3087"
 
 
 @case(GENESIS, "Genesis audit: replay from a checkpoint",
-      "Restoring a checkpoint updated poses but not the velocities of links, so that every gradient over several steps "
-      "had an error that no step size explained.",
-      "Three links over 300 steps with little memory, so that most steps are replayed; the truth is Lagrange's "
-      "equations of the arm.", pull=True)
+      "Restoring a checkpoint updated poses but not the velocities of links, so that every gradient "
+      "over several steps had an error that no step size explained.",
+      "Three links over 300 steps with little memory, so that most steps are replayed; the truth is "
+      "Lagrange's equations of the arm.", pull=True)
 def checkpoints():
     n, h, steps = 3, 0.002, 300
     bodies = [{"name": f"l{i}", "joint": {"type": "continuous", "axis": [0, -1, 0]}, "mass": 1,
@@ -44,10 +44,10 @@ def checkpoints():
 
 
 @case(GENESIS, "Genesis audit: a slider with an offset",
-      "The reverse of forward kinematics sent the position's gradient of a slide joint into the wrong rotation; with an "
-      "offset, quaternion gradients of the chain were wrong by 2 %.",
-      "A ball joint, an offset slider and a hinge: the position of the last frame and its gradient by all coordinates; "
-      "the truth is forward kinematics in complex numbers.", pull=True)
+      "The reverse of forward kinematics sent the position's gradient of a slide joint into the "
+      "wrong rotation; with an offset, quaternion gradients of the chain were wrong by 2 %.",
+      "A ball joint, an offset slider and a hinge: the position of the last frame and its gradient "
+      "by all coordinates; the truth is forward kinematics in complex numbers.", pull=True)
 def offset_slider():
     bodies = [{"name": "a", "joint": {"type": "spherical", "position": [0.1, 0.2, 0.3]}, "mass": 1,
                "inertia": [0.1] * 3 + [0] * 3},
@@ -68,9 +68,10 @@ def offset_slider():
 
 
 @case(GENESIS, "Genesis audit: springs and position control",
-      "The gradient that position control and joint stiffness send to the joint positions was computed and never used.",
-      "A hinge with spring, damper and servo: v+ = v + h (kp (u - q) - k (q - r) - (kd + d) v)/(I + h (kd + d)), by "
-      "hand with respect to state, control and gains.", pull=True)
+      "The gradient that position control and joint stiffness send to the joint positions was "
+      "computed and never used.",
+      "A hinge with spring, damper and servo: v+ = v + h (kp (u - q) - k (q - r) - (kd + d) v)/(I + "
+      "h (kd + d)), by hand with respect to state, control and gains.", pull=True)
 def springs():
     I, h, kp, kd, k, r, d = 0.3, 0.01, 20.0, 1.5, 7.0, 0.2, 0.4
     wheel = {"name": "w", "joint": {"type": "continuous", "axis": [0, 0, 1], "stiffness": k, "rest": r, "damping": d},
@@ -91,8 +92,8 @@ def springs():
 
 @case(GENESIS, "Genesis audit: the pose of a fixed root",
       "The list of gradient fixes also names the pose of links that are fixed to the world.",
-      "A root fixed to the world, which carries a ball joint and a slider: a step and its gradient by position and "
-      "rotation of the root; the truth is Newton and Euler's equations in numpy.", pull=True)
+      "A root fixed to the world, which carries a ball joint and a slider: a step and its gradient "
+      "by position and rotation of the root; the truth is Newton and Euler's equations in numpy.", pull=True)
 def fixed_root():
     h = 0.01
     root = {"name": "root", "joint": {"type": "fixed", "position": [0.1, 0, 0.5], "quaternion": [0.9, 0.3, 0.1, 0.2]},
@@ -122,9 +123,11 @@ def fixed_root():
 
 
 @case("Genesis-Embodied-AI/genesis-world#3089", "Different controls for different environments",
-      "Controls set for two groups of environments in the same step replaced each other, so that one group received no "
-      "gradient; and targets that change from step to step were replayed with the last one.",
-      "Three cart-poles in one batch, with different forces in every step; the truth is the cart-pole by hand.", pull=True)
+      "Controls set for two groups of environments in the same step replaced each other, so that "
+      "one group received no gradient; and targets that change from step to step were replayed with "
+      "the last one.",
+      "Three cart-poles in one batch, with different forces in every step; the truth is the "
+      "cart-pole by hand.", pull=True)
 def batch():
     h, n, steps = 0.01, 3, 15
     m, random = scene(CART, PUSHED, time_step=h), numpy.random.default_rng(2)
@@ -146,10 +149,10 @@ def batch():
 
 
 @case("Genesis-Embodied-AI/genesis-world#2150", "Forward kinematics of an arm",
-      "A user wanted to move an arm to a pose by the gradient of forward kinematics, and got no usable gradient of the "
-      "link's pose by the joint positions.",
-      "Position and orientation of the last of seven links, gradients with respect to all joints; the truth is forward "
-      "kinematics in complex numbers.")
+      "A user wanted to move an arm to a pose by the gradient of forward kinematics, and got no "
+      "usable gradient of the link's pose by the joint positions.",
+      "Position and orientation of the last of seven links, gradients with respect to all joints; "
+      "the truth is forward kinematics in complex numbers.")
 def forward_kinematics():
     axes = [[0, 0, 1], [0, 1, 0], [0.6, 0, 0.8], [1, 0, 0], [0, 0.8, 0.6], [0, 1, 0], [0, 0, 1]]
     bodies = [{"name": f"l{i}", "joint": {"type": "continuous", "axis": a, "position": [0.05, 0.02 * i, 0.2],
@@ -171,10 +174,11 @@ def forward_kinematics():
 
 
 @case("google-deepmind/mujoco_warp#1423", "Damping that is implicit",
-      "While this pull request was in work, the derivative by controls was exactly zero with the implicit integrator, and "
-      "that of implicitfast lacked the factor of the implicit damping; both were found by differences and mended.",
-      "A damped arm of two links with velocity servos, whose damping is implicit: one step and its Jacobian; the truth "
-      "solves (M + h B) a = τ - c - B v in numpy.", pull=True)
+      "While this pull request was in work, the derivative by controls was exactly zero with the "
+      "implicit integrator, and that of implicitfast lacked the factor of the implicit damping; "
+      "both were found by differences and mended.",
+      "A damped arm of two links with velocity servos, whose damping is implicit: one step and its "
+      "Jacobian; the truth solves (M + h B) a = τ - c - B v in numpy.", pull=True)
 def implicit_damping():
     h, kd = 0.01, [3.0, 2.0]
     bodies = [{"name": "a", "joint": {"type": "continuous", "axis": [0, 1, 0], "damping": 0.8}, "mass": 1,
@@ -196,10 +200,11 @@ def implicit_damping():
 
 
 @case("google-deepmind/mujoco#3606", "Limits of the right control",
-      "The analytic derivatives of actuators read the limits of another actuator's control if an actuator before had "
-      "several controls: a clamped control was then differentiated as if it were free.",
-      "Three motors of which the second is beyond its limit: its column is zero, the gradient by its limit is h gear/I, "
-      "and the others are not touched.", pull=True)
+      "The analytic derivatives of actuators read the limits of another actuator's control if an "
+      "actuator before had several controls: a clamped control was then differentiated as if it "
+      "were free.",
+      "Three motors of which the second is beyond its limit: its column is zero, the gradient by "
+      "its limit is h gear/I, and the others are not touched.", pull=True)
 def clamped_controls():
     h, I, gear = 0.01, 0.5, [2.0, 3.0, -1.5]
     bodies = [{"name": n, "joint": {"type": "continuous", "axis": [0, 0, 1]}, "mass": 1, "inertia": [I, I, I, 0, 0, 0]}
@@ -215,10 +220,10 @@ def clamped_controls():
 
 
 @case("RobotLocomotion/drake#10654", "A quaternion of length two",
-      "The Jacobian of a point's position by the numbers of a quaternion differed from that of automatic differentiation "
-      "if the quaternion was not normalized.",
-      "A free body with a quaternion of length two: the pose of a frame, by the seven numbers of q; the truth is the "
-      "rotation of q/|q| in complex numbers.")
+      "The Jacobian of a point's position by the numbers of a quaternion differed from that of "
+      "automatic differentiation if the quaternion was not normalized.",
+      "A free body with a quaternion of length two: the pose of a frame, by the seven numbers of q; "
+      "the truth is the rotation of q/|q| in complex numbers.")
 def long_quaternion():
     body = {**ball(), "sites": [{"name": "s", "position": [0.3, -0.2, 0.5]}]}
     m = scene([body])
@@ -236,8 +241,8 @@ def long_quaternion():
 
 @case("RobotLocomotion/drake#20405", "Normalization is part of the function",
       "A normalization divided by a norm without derivatives, and so lost a part of the gradient.",
-      "A step of a turning body from a quaternion of length 1.7: where a point is after it, by all numbers of q and v; "
-      "the truth is the step in complex numbers.")
+      "A step of a turning body from a quaternion of length 1.7: where a point is after it, by all "
+      "numbers of q and v; the truth is the step in complex numbers.")
 def normalization():
     h, arm = 0.05, numpy.array([0.3, -0.2, 0.5])
     m = scene([{**ball(), "sites": [{"name": "s", "position": list(arm)}]}], gravity=[0, 0, 0], time_step=h)
@@ -257,8 +262,9 @@ def normalization():
 
 @case("stack-of-tasks/pinocchio#2050", "The logarithm of no rotation",
       "With CasADi, the gradient of |log q|² was NaN at the identity, although it is zero there.",
-      "The squared angle between a body and a target after a step, by the angular velocity: at rest on the target, at "
-      "1e-9 rad/s and at 2 rad/s. The gradient is 2 h² ω, because the axis does not change.")
+      "The squared angle between a body and a target after a step, by the angular velocity: at rest "
+      "on the target, at 1e-9 rad/s and at 2 rad/s. The gradient is 2 h² ω, because the axis does "
+      "not change.")
 def logarithm():
     h, rows = 0.1, []
     for speed in (0.0, 1e-9, 2.0):
@@ -273,9 +279,10 @@ def logarithm():
 
 
 @case("JuliaGeometry/Rotations.jl#139", "The axis of no rotation",
-      "Axis and angle of a rotation had NaN derivatives at the identity, also those of the angle's limit from there.",
-      "A ball joint with a greatest angle, at exactly zero and close to the limit: a step's Jacobian is that of a free "
-      "joint at zero, and at the limit the velocity along the axis follows the gap by -1/h.")
+      "The conversion of a quaternion to an axis and an angle has NaN derivatives at the identity.",
+      "A ball joint with a greatest angle, at exactly zero and close to the limit: a step's "
+      "Jacobian is that of a free joint at zero, and at the limit the velocity along the axis "
+      "follows the gap by -1/h.")
 def axis_of_nothing():
     h, limit, I = 0.01, 1.0, 0.02
     body = {"name": "b", "joint": {"type": "spherical", "greatest_angle": limit}, "mass": 1,

@@ -15,9 +15,10 @@ G = -GRAVITY[2]
 
 
 @case("google/brax#387", "A ball in free fall",
-      "The gradient of the final position of a free-falling ball by its initial position was NaN with the "
-      "generalized pipeline; two other pipelines gave the right 1.",
-      "The Jacobian of 100 steps of a free ball; position and rotation after n steps grow by n h times the velocity.")
+      "The gradient of the final position of a free-falling ball by its initial position was NaN "
+      "with the generalized pipeline; two other pipelines gave the right 1.",
+      "The Jacobian of 100 steps of a free ball; position and rotation after n steps grow by n h "
+      "times the velocity.")
 def free_fall():
     m, n, h = scene([ball()], time_step=0.005), 100, 0.005
     got = costate.transition(m, m.state(*m.initial_state()), [], n).A
@@ -26,8 +27,8 @@ def free_fall():
 
 
 @case("google/brax#412", "A box on two sliders, pushed by a linear policy",
-      "The gradient of a squared position after one step by the two weights of a linear policy was NaN with the "
-      "generalized pipeline.",
+      "The gradient of a squared position after one step by the two weights of a linear policy was "
+      "NaN with the generalized pipeline.",
       "The same sliders and policy; x+ = x + h v + h² f/m gives the gradient by hand.")
 def policy_on_sliders():
     h, mass, w, x, v = 0.001, 1.3, numpy.array([0.7, -0.4]), 10.0, 0.3
@@ -56,9 +57,10 @@ def chain_step(phi, w, torque, n, h, mass=1.0, l=0.5, inertia=0.03):
 
 
 @case("google/brax#9", "An arm of four links",
-      "Gradients by the torques of a planar arm were fine with two and three links and NaN with four.",
-      "Four and seven links over 20 steps, the gradient of the height of the tip by all torques; the truth is "
-      "Lagrange's equations of the arm in absolute angles.")
+      "Gradients by the torques of a planar arm were fine with two and three links and NaN with "
+      "four.",
+      "Four and seven links over 20 steps, the gradient of the height of the tip by all torques; "
+      "the truth is Lagrange's equations of the arm in absolute angles.")
 def links():
     rows = []
     for n in (4, 7):
@@ -90,8 +92,8 @@ def links():
 
 @case("google-deepmind/mujoco#1377", "A pendulum without contact",
       "In MJX the gradient of a rollout of a plain pendulum was NaN.",
-      "The angle and speed after 200 steps by those at the start; the truth is the product of 2 x 2 matrices "
-      "[[1 - h² k cos θ, h], [-h k cos θ, 1]] along the swing.")
+      "The angle and speed after 200 steps by those at the start; the truth is the product of 2 x 2 "
+      "matrices [[1 - h² k cos θ, h], [-h k cos θ, 1]] along the swing.")
 def pendulum():
     h, mass, l, I, n = 0.002, 0.8, 0.6, 0.02, 200
     rod = {"name": "rod", "joint": {"type": "continuous", "axis": [0, -1, 0]}, "mass": mass, "com": [0, 0, -l],
@@ -108,9 +110,10 @@ def pendulum():
 
 
 @case("google-deepmind/mujoco#1349", "A branch without mass",
-      "The gradient of an MJX step became NaN during a descent. The reporter traced it to the `where` that computes the "
-      "centre of mass of a subtree.",
-      "A pendulum that carries a frame without mass; the gradient of the centre of mass and of a step, by hand.")
+      "The gradient of an MJX step became NaN during a descent. The reporter traced it to the "
+      "`where` that computes the centre of mass of a subtree.",
+      "A pendulum that carries a frame without mass; the gradient of the centre of mass and of a "
+      "step, by hand.")
 def massless_leaf():
     h, l, angle, speed = 0.01, 0.7, 0.5, 0.2
     bodies = [{"name": "rod", "joint": {"type": "continuous", "axis": [0, -1, 0]}, "mass": 1, "com": [0, 0, -l],
@@ -142,8 +145,8 @@ def cart_step(s, f, h, pole=0.1, cart=1.0, l=0.5, I=0.01):
 
 
 @case("google-deepmind/mujoco_playground#239", "A cart-pole at an ordinary state",
-      "The gradient of the cost of a cart-pole by a control sequence was NaN in single precision, without any "
-      "collision; in double precision it was finite.",
+      "The gradient of the cost of a cart-pole by a control sequence was NaN in single precision, "
+      "without any collision; in double precision it was finite.",
       "120 controls, final cost x² + 1 - cos θ; the truth is the cart-pole by hand.")
 def cart_pole():
     h, start = 0.01, numpy.array([0.1, 2.5, -0.2, 0.7])
@@ -160,8 +163,10 @@ def cart_pole():
 
 
 @case("Genesis-Embodied-AI/genesis-world#2069", "Gradients with respect to control forces",
-      "Gradients by the initial pose arrived, but those by control forces on a cart-pole did not: the graph was cut.",
-      "The gradient of a scene's loss by a force at each of ten steps; the truth is the cart-pole by hand.")
+      "Gradients by the initial pose arrived, but those by control forces on a cart-pole did not: "
+      "the graph was cut.",
+      "The gradient of a scene's loss by a force at each of ten steps; the truth is the cart-pole "
+      "by hand.")
 def control_forces():
     h, start, f = 0.01, numpy.array([0.0, 0.4, 0, 0]), 5 * numpy.cos(numpy.arange(10.0))
     s = costate.Scene({
@@ -204,10 +209,10 @@ def accelerations(robot, q, v, tau):
 
 
 @case("stack-of-tasks/pinocchio#607", "The same derivative, asked for five times",
-      "computeABADerivatives, called again with the same q, v and τ, returned larger and larger matrices: memory was "
-      "not cleared between calls.",
-      "Derivatives of the accelerations of a tree with all kinds of joints, five times; the truth is Newton and Euler's "
-      "equations in numpy, with complex steps.")
+      "computeABADerivatives, called again with the same q, v and τ, returned larger and larger "
+      "matrices: memory was not cleared between calls.",
+      "Derivatives of the accelerations of a tree with all kinds of joints, five times; the truth "
+      "is Newton and Euler's equations in numpy, with complex steps.")
 def called_again():
     m, robot, random = scene(TREE), Robot(TREE), numpy.random.default_rng(3)
     q, v, tau = random.normal(size=m.nq), random.normal(size=m.nv), random.normal(size=m.nv)
@@ -216,9 +221,10 @@ def called_again():
 
 
 @case("stack-of-tasks/pinocchio#770", "A ball joint that is not the root",
-      "Derivatives of joint velocities and accelerations were wrong for joints with several degrees of freedom away from "
-      "the root: a term S x S was taken as zero.",
-      "A chain of three ball joints, derivatives of the accelerations; the truth as in the case before.", pull=True)
+      "Derivatives of joint velocities and accelerations were wrong for joints with several degrees "
+      "of freedom away from the root: a term S x S was taken as zero.",
+      "A chain of three ball joints, derivatives of the accelerations; the truth as in the case "
+      "before.", pull=True)
 def ball_joints():
     bodies = [{**TREE[1], "name": f"b{i}", **({"parent": f"b{i - 1}"} if i else {})} for i in range(3)]
     if "parent" in bodies[0]:
@@ -230,10 +236,10 @@ def ball_joints():
 
 
 @case("stack-of-tasks/pinocchio#1473", "Momentum about the centre of mass",
-      "The derivative of the centroidal momentum differed from that of automatic differentiation and was not zero for a "
-      "displacement of the base; a fix followed.",
-      "The derivative of a floating tree's angular momentum about its centre of mass; the truth is the sum over the "
-      "bodies in numpy, with complex steps.")
+      "The derivative of the centroidal momentum differed from that of automatic differentiation "
+      "and was not zero for a displacement of the base; a fix followed.",
+      "The derivative of a floating tree's angular momentum about its centre of mass; the truth is "
+      "the sum over the bodies in numpy, with complex steps.")
 def centroidal_momentum():
     m = scene(TREE, {"sensors": [{"name": "L", "type": "angular_momentum"}]})
     robot, random = Robot(TREE), numpy.random.default_rng(7)
@@ -256,9 +262,10 @@ def centroidal_momentum():
 
 
 @case("NVIDIA/warp#471", "Forces on a robot arm",
-      "Gradients of a position loss by joint forces of an arm exploded: about 1e12 after one frame and 1e32 after two.",
-      "A published seven-joint arm (the included arm_7) over 12 steps, the gradient of all forces; the truth is Newton "
-      "and Euler's equations in numpy, with complex steps.")
+      "Gradients of a position loss by joint forces of an arm exploded: about 1e12 after one frame "
+      "and 1e32 after two.",
+      "A published seven-joint arm (the included arm_7) over 12 steps, the gradient of all forces; "
+      "the truth is Newton and Euler's equations in numpy, with complex steps.")
 def seven_joints():
     file = json.loads((LIBRARY / "models/arm_7.json").read_text())
     bodies, plain, h, steps = [], [], 0.001, 12
@@ -294,9 +301,11 @@ def seven_joints():
 
 
 @case("NVIDIA/warp#260", "A gradient by mass that depends on earlier calls",
-      "The gradient of an inverted pendulum's coordinates by a body's mass was too large and changed from call to call, "
-      "although the initial state was the same; a new integrator object changed it, too.",
-      "The pole's angle after 100 steps by the mass of the pole, three times; the truth is the cart-pole by hand.")
+      "The gradient of an inverted pendulum's coordinates by a body's mass was too large and "
+      "changed from call to call, although the initial state was the same; a new integrator object "
+      "changed it, too.",
+      "The pole's angle after 100 steps by the mass of the pole, three times; the truth is the "
+      "cart-pole by hand.")
 def mass_again():
     h, start, n = 0.01, numpy.array([0, 0.3, 0, 0.1]), 100
     m = scene(CART, PUSHED, time_step=h)
@@ -315,10 +324,11 @@ def mass_again():
 
 
 @case("isaac-sim/IsaacSim#839", "Friction in 23 joints",
-      "In Isaac Sim 6.1.0 joint friction is -f tanh(100 v). For a robot with 23 joints and no contact the backward pass "
-      "became NaN while the forward pass stayed finite.",
-      "A chain of 23 joints with dry friction in each, 20 steps, the gradient by friction and start; friction opposes "
-      "the motion with constant force, the truth is Newton and Euler's equations in numpy.")
+      "In Isaac Sim 6.1.0 joint friction is -f tanh(100 v). For a robot with 23 joints and no "
+      "contact the backward pass became NaN while the forward pass stayed finite.",
+      "A chain of 23 joints with dry friction in each, 20 steps, the gradient by friction and "
+      "start; friction opposes the motion with constant force, the truth is Newton and Euler's "
+      "equations in numpy.")
 def dry_joints():
     n, h, steps = 23, 0.001, 20
     axes = numpy.eye(3)
