@@ -1,5 +1,5 @@
-"""Public reports of wrong gradients of other engines, rebuilt: costate against independent truths. The cases are in
-museum/, the page that shows them is apps/site/museum.md."""
+"""Public reports of wrong gradients of other engines, rebuilt: costate against independent truths. The cases are
+in museum/, the page that shows them is apps/site/museum.md."""
 import unittest
 
 import numpy
@@ -41,6 +41,7 @@ class MuseumTest(unittest.TestCase):
                     self.assertFalse(Comparison(row.what, row.got * numpy.nan, row.truth).error() < TOLERANCE)
 
     def test_the_page_shows_all_cases(self):
-        self.assertEqual(PAGE.read_text(), written(), "write it again: python3 -m museum.page in tests/apps/python")
+        again = "write it again: python3 -m museum.page in tests/apps/python"
+        self.assertEqual(PAGE.read_text(), written(), again)
         self.assertGreaterEqual(len(CASES), 30)
         self.assertEqual(len({case.title for case in CASES}), len(CASES))

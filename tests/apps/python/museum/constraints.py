@@ -29,7 +29,8 @@ def compared(m, robot, q, v, step):
       "A floating tree whose last body is welded to the world while it moves: the Jacobian of a "
       "step, q+ and v+; the truth solves the constrained equations in numpy, with complex steps.")
 def weld():
-    m = scene(TREE, {"equalities": [{"name": "hold", "type": "weld", "body_a": "d", "body_b": "world"}]}, time_step=H)
+    hold = {"name": "hold", "type": "weld", "body_a": "d", "body_b": "world"}
+    m = scene(TREE, {"equalities": [hold]}, time_step=H)
     robot, random = Robot(TREE), numpy.random.default_rng(1)
     q, v = m.initial_state()[0], random.normal(size=m.nv)
     p0, R0 = (numpy.real(part) for part in robot.poses(robot.start(q))[0][3])
@@ -79,12 +80,11 @@ def closed_loop():
 def shared_ancestors():
     arm = {"mass": 0.5, "com": [0, 0, -0.2], "inertia": [0.01, 0.012, 0.004, 0, 0, 0],
            "shapes": [{"type": "sphere", "radius": 0.1, "position": [0, 0, -0.4], "frictionless": True}]}
+    hinge = {"type": "continuous", "axis": [0, 1, 0]}
     bodies = [{"name": "trunk", "joint": {"type": "free"}, "mass": 2, "com": [0.02, 0, 0.1],
                "inertia": [0.1, 0.08, 0.06, 0, 0.01, 0]},
-              {"name": "l", "parent": "trunk", "joint": {"type": "continuous", "axis": [0, 1, 0], "position": [-0.1, 0, 0]},
-               **arm},
-              {"name": "r", "parent": "trunk", "joint": {"type": "continuous", "axis": [0, 1, 0], "position": [0.1, 0.03, 0]},
-               **arm}]
+              {"name": "l", "parent": "trunk", "joint": {**hinge, "position": [-0.1, 0, 0]}, **arm},
+              {"name": "r", "parent": "trunk", "joint": {**hinge, "position": [0.1, 0.03, 0]}, **arm}]
     m, robot = scene(bodies, time_step=H), Robot(bodies)
     q = numpy.array([0, 0, 1, 0.9, 0.2, -0.3, 0.1, -0.0027, 0.0027])
     q[3:7] /= numpy.linalg.norm(q[3:7])

@@ -87,7 +87,8 @@ def sliding():
       "the normal; the truth is n = (p - c)/|p - c| in complex numbers.", pull=True)
 def turning_normal():
     h, r, big, body = 0.005, 0.1, 0.5, ball(radius=0.1, mass=0.8, frictionless=True)
-    m = scene([body], shapes=[{"name": "hill", "type": "sphere", "radius": big, "frictionless": True}], time_step=h)
+    m = scene([body], time_step=h,
+              shapes=[{"name": "hill", "type": "sphere", "radius": big, "frictionless": True}])
     robot, n = Robot([body]), numpy.array([0.36, 0.48, 0.8])
     q, v = numpy.append((r + big) * n, [1.0, 0, 0, 0]), numpy.array([0.9, -0.6, -0.06, 0.5, 0.4, 0.3])
 
@@ -159,7 +160,8 @@ def impratio():
         gap = pose[0][2] - r
         rows = point_rows(pose, J, numpy.array([pose[0][0], pose[0][1], gap / 2]))
         share = -gap / width
-        d = least + (most - least) * (0.5 * (share / 0.5)**2 if share.real < 0.5 else 1 - 0.5 * ((1 - share) / 0.5)**2)
+        assert share.real < 0.5
+        d = least + (most - least) * 0.5 * (share / 0.5)**2
         b, k = 2 / (most * t), 1 / (most * t * zeta)**2
         M, w = free_velocity(robot, x, v, 0, h)
         bias = (h * b - 1) * (rows @ v) + numpy.array([0, 0, h * k * d * gap])

@@ -2,7 +2,7 @@
 import numpy
 
 from .reference import Robot, derivative, length
-from .table import ball, case, scene
+from .table import case, scene
 
 
 def body(name, joint="free", **shape):

@@ -12,8 +12,8 @@ SLIDER = {"type": "prismatic", "axis": [1, 0, 0]}
 
 
 def falling(z, v, h, n, restitution=0.0):
-    """n steps of a falling point of height z and mass 1 whose impacts are located in their step: it falls until t, where
-    the gap closes, and flies on with the velocity after the impact (solvers/rows/bias.hpp)."""
+    """n steps of a falling point of height z and mass 1 whose impacts are located in their step: it falls until t,
+    where the gap closes, and flies on with the velocity after the impact (solvers/rows/bias.hpp)."""
     for _ in range(n):
         free, t, bias = v - h * G, 0, z / h
         if v.real < -0.05 and (z + h * v).real < 0:
@@ -26,8 +26,8 @@ def falling(z, v, h, n, restitution=0.0):
 
 
 def sprung(z, v, k, d, h, n):
-    """n steps of a falling point of mass 1 on a spring k with damper d, taken implicitly (solvers/rows/compliance.hpp):
-    f = -k z - d v at the end of the step, or none."""
+    """n steps of a falling point of mass 1 on a spring k with damper d, taken implicitly: f = -k z - d v at the
+    end of the step, or none (solvers/rows/compliance.hpp)."""
     for _ in range(n):
         free, pressed = v - h * G, z.real < 0
         # h k (z + h v+) + d v+ = -impulse/h in contact; an open gap is not compressed before it closes
@@ -42,7 +42,7 @@ def sprung(z, v, k, d, h, n):
       "The gradient of a ball's trajectory by the impulse on a capsule that hits it was NaN in MJX; "
       "other shapes were tried, too.",
       "A push in the first step, an impact, 60 steps in all; cost: the sum of the ball's x² and of "
-      "the force. The truth is the two bodies on a line, with an inelastic impact.")
+      "the squared force. The truth is the two bodies on a line, with an inelastic impact.")
 def struck():
     h, steps, masses, force = 0.01, 60, (1.0, 0.6), 180.0
     capsule = {"name": "a", "joint": {"type": "free"}, "mass": masses[0], "inertia": [0.02, 0.02, 0.01, 0, 0, 0],

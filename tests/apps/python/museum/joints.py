@@ -3,9 +3,9 @@ import numpy
 
 import costate
 
-from .reference import Robot, cross, derivative, dot, free_velocity, jacobian_by_state, length, matrix_of, turn_by
+from .reference import Robot, derivative, dot, free_velocity, matrix_of, turn_by
 from .smooth import CART, PUSHED, cart_step, chain_step
-from .table import ball, case, parameter, rollout_gradient, scene
+from .table import ball, case, parameter, scene
 
 GENESIS = "Genesis-Embodied-AI/genesis-world#3087"
 
@@ -49,12 +49,14 @@ def checkpoints():
       "A ball joint, an offset slider and a hinge: the position of the last frame and its gradient "
       "by all coordinates; the truth is forward kinematics in complex numbers.", pull=True)
 def offset_slider():
-    bodies = [{"name": "a", "joint": {"type": "spherical", "position": [0.1, 0.2, 0.3]}, "mass": 1,
-               "inertia": [0.1] * 3 + [0] * 3},
-              {"name": "b", "parent": "a", "joint": {"type": "prismatic", "axis": [0.6, 0, 0.8], "position": [0.4, -0.1, 0.2],
-                                                     "quaternion": [0.8, 0.6, 0, 0]}, "mass": 1, "inertia": [0.1] * 3 + [0] * 3},
-              {"name": "c", "parent": "b", "joint": {"type": "continuous", "axis": [0, 0.6, 0.8], "position": [0, 0.3, 0]},
-               "mass": 1, "inertia": [0.1] * 3 + [0] * 3, "sites": [{"name": "tip", "position": [0.2, 0.1, 0]}]}]
+    body = {"mass": 1, "inertia": [0.1] * 3 + [0] * 3}
+    slide = {"type": "prismatic", "axis": [0.6, 0, 0.8], "position": [0.4, -0.1, 0.2],
+             "quaternion": [0.8, 0.6, 0, 0]}
+    hinge = {"type": "continuous", "axis": [0, 0.6, 0.8], "position": [0, 0.3, 0]}
+    bodies = [{"name": "a", "joint": {"type": "spherical", "position": [0.1, 0.2, 0.3]}, **body},
+              {"name": "b", "parent": "a", "joint": slide, **body},
+              {"name": "c", "parent": "b", "joint": hinge, **body,
+               "sites": [{"name": "tip", "position": [0.2, 0.1, 0]}]}]
     m = scene(bodies, {"sensors": [{"name": "p", "type": "frame_position", "site": "tip"}]})
     robot, q = Robot(bodies), numpy.array([0.5, -0.3, 0.6, 0.4, 0.7, -0.8])
     at = robot.start(q)
@@ -74,9 +76,10 @@ def offset_slider():
       "h (kd + d)), by hand with respect to state, control and gains.", pull=True)
 def springs():
     I, h, kp, kd, k, r, d = 0.3, 0.01, 20.0, 1.5, 7.0, 0.2, 0.4
-    wheel = {"name": "w", "joint": {"type": "continuous", "axis": [0, 0, 1], "stiffness": k, "rest": r, "damping": d},
-             "mass": 1, "inertia": [I, I, I, 0, 0, 0]}
-    m = scene([wheel], {"actuators": [{"name": "s", "joint": "w", "type": "servo", "kp": kp, "kd": kd}]}, time_step=h)
+    joint = {"type": "continuous", "axis": [0, 0, 1], "stiffness": k, "rest": r, "damping": d}
+    wheel = {"name": "w", "joint": joint, "mass": 1, "inertia": [I, I, I, 0, 0, 0]}
+    servo = {"name": "s", "joint": "w", "type": "servo", "kp": kp, "kd": kd}
+    m = scene([wheel], {"actuators": [servo]}, time_step=h)
 
     def step(z):
         q, v, u, kp, kd, k, r, d = z
@@ -85,7 +88,8 @@ def springs():
 
     truth = derivative(step, [0.5, -0.8, 0.9, kp, kd, k, r, d])
     J = m.step_jacobian([0.5], [-0.8], [0.9], parameters=True)
-    names = ["actuators/r/s/kp", "actuators/r/s/kd", "joints/r/w/stiffness", "joints/r/w/rest", "joints/r/w/damping"]
+    names = ["actuators/r/s/kp", "actuators/r/s/kd"]
+    names += [f"joints/r/w/{number}" for number in ("stiffness", "rest", "damping")]
     return [("by the state", J.by_state, truth[:, :2]), ("by the control", J.by_control, truth[:, 2:3]),
             ("by gains", J.by_parameters[:, [parameter(m, name) for name in names]], truth[:, 3:])]
 
@@ -96,17 +100,18 @@ def springs():
       "by position and rotation of the root; the truth is Newton and Euler's equations in numpy.", pull=True)
 def fixed_root():
     h = 0.01
-    root = {"name": "root", "joint": {"type": "fixed", "position": [0.1, 0, 0.5], "quaternion": [0.9, 0.3, 0.1, 0.2]},
-            "mass": 1, "inertia": [0.1] * 3 + [0] * 3}
+    pose = {"position": [0.1, 0, 0.5], "quaternion": [0.9, 0.3, 0.1, 0.2]}
+    root = {"name": "root", "joint": {"type": "fixed", **pose}, "mass": 1, "inertia": [0.1] * 3 + [0] * 3}
+    slide = {"type": "prismatic", "axis": [0, 1, 0], "position": [0, 0, -0.3]}
     moving = [{"name": "a", "parent": "root", "joint": {"type": "spherical", "position": [0.2, 0, 0]}, "mass": 1,
                "com": [0.1, 0.2, -0.1], "inertia": [0.1, 0.12, 0.08, 0.01, 0, 0.005]},
-              {"name": "b", "parent": "a", "joint": {"type": "prismatic", "axis": [0, 1, 0], "position": [0, 0, -0.3]},
-               "mass": 0.7, "com": [0, 0.1, 0.1], "inertia": [0.05, 0.06, 0.04, 0, 0, 0], "sites": [{"name": "s"}]}]
+              {"name": "b", "parent": "a", "joint": slide, "mass": 0.7, "com": [0, 0.1, 0.1],
+               "inertia": [0.05, 0.06, 0.04, 0, 0, 0], "sites": [{"name": "s"}]}]
     m = scene([root, *moving], {"sensors": [{"name": "p", "type": "frame_position", "site": "s"}]}, time_step=h)
     # in the reference the root has a free joint that the step leaves alone
     robot = Robot([{**root, "joint": {"type": "free"}}, *moving])
     q, v = numpy.array([0.7, 0.2, -0.4, 0.5, 0.3]), numpy.array([0.5, -1, 0.8, 0.4])
-    at = robot.start(numpy.concatenate([root["joint"]["position"], root["joint"]["quaternion"], q]))
+    at = robot.start(numpy.concatenate([pose["position"], pose["quaternion"], q]))
 
     def step(d):
         x = robot.moved(at, numpy.append(d, numpy.zeros(4)))
@@ -186,8 +191,8 @@ def implicit_damping():
               {"name": "b", "parent": "a", "joint": {"type": "continuous", "axis": [1, 0, 0], "damping": 0.5,
                                                      "position": [0, 0, -0.6]}, "mass": 0.8, "com": [0, 0.1, -0.3],
                "inertia": [0.04, 0.05, 0.01, 0, 0, 0]}]
-    m = scene(bodies, {"actuators": [{"joint": b["name"], "type": "velocity", "kd": k} for b, k in zip(bodies, kd)]},
-              time_step=h)
+    servos = [{"joint": b["name"], "type": "velocity", "kd": k} for b, k in zip(bodies, kd)]
+    m = scene(bodies, {"actuators": servos}, time_step=h)
     damped = [{**b, "joint": {**b["joint"], "damping": b["joint"]["damping"] + k}} for b, k in zip(bodies, kd)]
     robot, q, v, u = Robot(damped), numpy.array([0.6, -0.9]), numpy.array([1.5, -2.0]), numpy.array([0.7, 1.1])
 
@@ -207,8 +212,8 @@ def implicit_damping():
       "its limit is h gear/I, and the others are not touched.", pull=True)
 def clamped_controls():
     h, I, gear = 0.01, 0.5, [2.0, 3.0, -1.5]
-    bodies = [{"name": n, "joint": {"type": "continuous", "axis": [0, 0, 1]}, "mass": 1, "inertia": [I, I, I, 0, 0, 0]}
-              for n in "abc"]
+    hinge = {"type": "continuous", "axis": [0, 0, 1]}
+    bodies = [{"name": n, "joint": hinge, "mass": 1, "inertia": [I, I, I, 0, 0, 0]} for n in "abc"]
     limits = [[-2, 2], [-0.5, 0.5], [-3, 3]]
     m = scene(bodies, {"actuators": [{"joint": b["name"], "type": "motor", "gear": g, "control_limits": r}
                                      for b, g, r in zip(bodies, gear, limits)]}, time_step=h)
@@ -255,8 +260,9 @@ def normalization():
     with costate.Batch(m, 1, threads=1, ambient=True) as b:
         x = m.state(q, v)[None]
         after, _ = b.rollout(x, numpy.zeros((1, 1, 0)))
-        pose = b.poses_vjp(after[0], b.frames(["r/s"]), numpy.append(bar, numpy.zeros(4))[None, None], wanted=("x",)).x
-        got = b.backward(x[None], numpy.zeros((1, 1, 0)), pose[None], wanted=("x",)).x[0]
+        bars = numpy.append(bar, numpy.zeros(4))[None, None]
+        bars = b.poses_vjp(after[0], b.frames(["r/s"]), bars, wanted=("x",)).x
+        got = b.backward(x[None], numpy.zeros((1, 1, 0)), bars[None], wanted=("x",)).x[0]
     return [("by q and v", got, derivative(value, numpy.append(q, v)))]
 
 
@@ -270,7 +276,8 @@ def logarithm():
     for speed in (0.0, 1e-9, 2.0):
         w = speed * numpy.array([0.6, 0, 0.8])
         s = costate.Scene({
-            "time_step": h, "steps": 1, "gravity": [0, 0, 0], "models": [{"name": "r", "model": {"bodies": [ball()]}}],
+            "time_step": h, "steps": 1, "gravity": [0, 0, 0],
+            "models": [{"name": "r", "model": {"bodies": [ball()]}}],
             "initial": {"velocities": {"r/ball": {"angular": list(w)}}, "optimize": {"velocities": ["r/*"]}},
             "objective": [{"term": "orientation", "body": "r/ball", "quaternion": [1, 0, 0, 0]}]})
         scale = speed or 1

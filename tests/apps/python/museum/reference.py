@@ -1,5 +1,5 @@
-"""An independent account of what costate should return: rigid bodies in numpy, without spatial vectors and without a
-line of costate, in complex arithmetic.
+"""An independent account of what costate should return: rigid bodies in numpy and complex arithmetic, without
+spatial vectors and without a line of costate.
 
 Derivatives are complex steps: f'(x) = Im f(x + i e)/e with e = 1e-30, without subtraction and therefore exact to
 round-off. Nothing here may conjugate or take an absolute value."""
@@ -54,8 +54,9 @@ def matrix_of(quaternion):
 class Robot:
     """The bodies of one or several models of a scene, as dicts, in the order of the scene.
 
-    A configuration is a list with an entry for each body: a number, a rotation matrix (spherical), (position,
-    rotation matrix) (free), or None (fixed). `start` makes one from q, `moved` displaces it by a tangent vector."""
+    A configuration is a list with an entry for each body: a number, a rotation matrix (spherical), a pair of
+    position and rotation matrix (free), or None (fixed). `start` makes one from q, `moved` displaces it by a
+    tangent vector."""
 
     def __init__(self, bodies):
         self.bodies, self.columns, n = bodies, [], 0
@@ -168,7 +169,8 @@ class Robot:
         return M, bias
 
     def damping(self):
-        return numpy.concatenate([numpy.full(c.stop - c.start, j.get("damping", 0)) for _, _, j, _, c in self._each()])
+        return numpy.concatenate([numpy.full(c.stop - c.start, joint.get("damping", 0))
+                                  for _, _, joint, _, c in self._each()])
 
 
 def inertia_of(body):
@@ -197,10 +199,11 @@ def point_rows(pose, jacobian, point):
 
 
 def jacobian_by_state(robot, step, q, v):
-    """Derivative of (q+, v+) by (q, v) of step(configuration, v) -> (configuration, v), columns and rows tangent."""
+    """Derivative of (q+, v+) by (q, v) of step(configuration, v) -> (configuration, v), in tangent vectors."""
     at, n = robot.start(q), robot.nv
     after = step(at, numpy.asarray(v, complex))[0]
-    after = [x if x is None else tuple(map(numpy.real, x)) if isinstance(x, tuple) else numpy.real(x) for x in after]
+    after = [tuple(numpy.real(part) for part in x) if isinstance(x, tuple) else x if x is None else numpy.real(x)
+             for x in after]
 
     def tangent(d):
         configuration, v_next = step(robot.moved(at, d[:n]), v + d[n:])

@@ -1,6 +1,5 @@
 """Motion without contact: free bodies, pendulums, arms."""
 import json
-import os
 from pathlib import Path
 
 import numpy
@@ -164,7 +163,7 @@ def cart_pole():
 
 @case("Genesis-Embodied-AI/genesis-world#2069", "Gradients with respect to control forces",
       "Gradients by the initial pose arrived, but those by control forces on a cart-pole did not: "
-      "the graph was cut.",
+      "the graph seemed to be broken.",
       "The gradient of a scene's loss by a force at each of ten steps; the truth is the cart-pole "
       "by hand.")
 def control_forces():
@@ -190,7 +189,8 @@ TREE = [{"name": "a", "joint": {"type": "free"}, "mass": 2, "com": [0.1, 0.02, -
         {"name": "b", "parent": "a", "joint": {"type": "spherical", "position": [0.3, 0.1, 0],
                                                "quaternion": [0.9, 0.1, 0.3, -0.2]},
          "mass": 1, "com": [0.2, 0, 0.1], "inertia": [0.1, 0.12, 0.08, 0.01, 0, 0.005]},
-        {"name": "c", "parent": "b", "joint": {"type": "prismatic", "axis": [0, 0.6, 0.8], "position": [0.3, 0.1, 0.2]},
+        {"name": "c", "parent": "b", "joint": {"type": "prismatic", "axis": [0, 0.6, 0.8],
+                                               "position": [0.3, 0.1, 0.2]},
          "mass": 1.5, "com": [0.2, 0.3, 0.1], "inertia": [0.1, 0.12, 0.08, 0.01, 0, 0.005]},
         {"name": "d", "parent": "c", "joint": {"type": "continuous", "axis": [0.6, 0, 0.8], "armature": 0.05,
                                                "damping": 0.3, "position": [0.1, 0.1, 0.2]},
@@ -250,8 +250,9 @@ def centroidal_momentum():
         poses, jacobians = robot.poses(robot.moved(at, z[:n]))
         w, parts = v + z[n:], []
         for b, (p, R), J in zip(TREE, poses, jacobians):
-            arm = R @ numpy.array(b["com"])
-            parts.append((b["mass"], p + arm, J[:3] @ w + numpy.cross(J[3:] @ w, arm), R @ inertia_of(b) @ R.T @ J[3:] @ w))
+            arm, turning = R @ numpy.array(b["com"]), J[3:] @ w
+            spin = R @ inertia_of(b) @ R.T @ turning
+            parts.append((b["mass"], p + arm, J[:3] @ w + numpy.cross(turning, arm), spin))
         total = sum(mass for mass, *_ in parts)
         centre = sum(mass * p for mass, p, *_ in parts) / total
         return sum(mass * numpy.cross(p - centre, u) + spin for mass, p, u, spin in parts)
@@ -280,7 +281,8 @@ def seven_joints():
             u = (R[:, k] + numpy.eye(3)[k]) / (2 * u[k])
             joint["quaternion"] = [0.0, *u]
         else:
-            joint["quaternion"] = [w, *(numpy.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]) / (4 * w))]
+            u = numpy.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]) / (4 * w)
+            joint["quaternion"] = [w, *u]
         bodies.append({k: b[k] for k in ("name", "parent", "mass", "com", "inertia") if k in b} | {"joint": joint})
     m = scene(bodies, {"actuators": [{"joint": b["joint"]["name"], "type": "motor"} for b in bodies]}, time_step=h)
     robot, random = Robot(bodies), numpy.random.default_rng(11)
@@ -325,15 +327,16 @@ def mass_again():
 
 @case("isaac-sim/IsaacSim#839", "Friction in 23 joints",
       "In Isaac Sim 6.1.0 joint friction is -f tanh(100 v). For a robot with 23 joints and no "
-      "contact the backward pass became NaN while the forward pass stayed finite.",
+      "contact the backward pass could become NaN while the forward pass stayed finite.",
       "A chain of 23 joints with dry friction in each, 20 steps, the gradient by friction and "
       "start; friction opposes the motion with constant force, the truth is Newton and Euler's "
       "equations in numpy.")
 def dry_joints():
     n, h, steps = 23, 0.001, 20
     axes = numpy.eye(3)
-    bodies = [{"name": f"b{i}", "joint": {"type": "continuous", "axis": list(axes[i % 3]), "dry_friction": 0.05 + 0.01 * i,
-                                          "armature": 0.2, **({"position": [0, 0, -0.1]} if i else {})},
+    bodies = [{"name": f"b{i}",
+               "joint": {"type": "continuous", "axis": list(axes[i % 3]), "dry_friction": 0.05 + 0.01 * i,
+                         "armature": 0.2, **({"position": [0, 0, -0.1]} if i else {})},
                "mass": 0.3, "com": [0.01, 0, -0.05], "inertia": [0.01, 0.012, 0.008, 0, 0, 0],
                **({"parent": f"b{i - 1}"} if i else {})} for i in range(n)]
     m, robot, random = scene(bodies, time_step=h), Robot(bodies), numpy.random.default_rng(23)

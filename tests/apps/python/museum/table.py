@@ -56,7 +56,8 @@ def scene(bodies, model=(), name="r", **keys):
 
 
 def ball(name="ball", radius=0.1, mass=1.0, joint="free", **shape):
-    return {"name": name, "joint": {"type": joint}, "mass": mass, "inertia": [0.4 * mass * radius**2] * 3 + [0] * 3,
+    return {"name": name, "joint": {"type": joint}, "mass": mass,
+            "inertia": [0.4 * mass * radius**2] * 3 + [0] * 3,
             "shapes": [{"type": "sphere", "radius": radius, **shape}]}
 
 
