@@ -86,9 +86,9 @@ def sliding():
       "A ball that slides without friction over a fixed ball: its Jacobian needs the derivative of "
       "the normal; the truth is n = (p - c)/|p - c| in complex numbers.", pull=True)
 def turning_normal():
-    h, r, big, body = 0.005, 0.1, 0.5, ball(radius=0.1, mass=0.8, frictionless=True)
+    h, r, big, body = 0.005, 0.1, 0.5, ball(radius=0.1, mass=0.8, condim=1)
     m = scene([body], time_step=h,
-              shapes=[{"name": "hill", "type": "sphere", "radius": big, "frictionless": True}])
+              shapes=[{"name": "hill", "type": "sphere", "radius": big, "condim": 1}])
     robot, n = Robot([body]), numpy.array([0.36, 0.48, 0.8])
     q, v = numpy.append((r + big) * n, [1.0, 0, 0, 0]), numpy.array([0.9, -0.6, -0.06, 0.5, 0.4, 0.3])
 

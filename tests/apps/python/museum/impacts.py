@@ -160,7 +160,7 @@ def bounce():
       "fall step by step.")
 def thrown():
     h, n, e, r = 0.01, 60, 0.8, 0.1
-    m = scene([ball(radius=r, restitution=e, frictionless=True)], ground={"friction": 0}, time_step=h,
+    m = scene([ball(radius=r, restitution=e, condim=1)], ground={"friction": 0}, time_step=h,
               solver={"impact": "located"})
     x = m.state([0, 0, 0.5 + r, 1, 0, 0, 0], [5, -2, 1.0, 0, 0, 0])
     got, one = costate.transition(m, x, [], n).A, numpy.eye(6)
