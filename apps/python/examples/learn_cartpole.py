@@ -30,8 +30,8 @@ def summary(rows):
 
 
 EXPERIMENT = learn.Experiment(partial(gym.make_task, "cartpole-swing-up"), {
-    "shac": (learn.SHAC, learn.SHACSettings(), 5),
-    "ppo": (learn.PPO, learn.PPOSettings(), 1),
+    "shac": learn.Trial(learn.SHAC, learn.SHACSettings(), 5),
+    "ppo": learn.Trial(learn.PPO, learn.PPOSettings(), 1),
 }, upright, summary)
 
 if __name__ == "__main__":

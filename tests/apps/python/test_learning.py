@@ -9,6 +9,7 @@ import torch
 
 from costate import learn
 from costate.gym import Pendulum
+from costate.learn.shac import without_outliers
 from costate.torch import TorchTask
 from test_examples import EXAMPLES, run
 from test_view import program_has_a_viewer
@@ -108,11 +109,46 @@ class LearnerTest(unittest.TestCase):
                     learn.load(kind("cartpole-swing-up", 6, settings), save)
 
     def test_gradients_of_states_are_limited_to_a_multiple_of_their_median(self):
-        learner = learn.SHAC("pendulum-1", 0, learn.SHACSettings(num_envs=5, outliers=2.0))
         bar = torch.tensor([[3.0, 4.0], [0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, -2.0]])
-        limited = learner._without_outliers(bar)
+        limited = without_outliers(bar, 2.0)
         numpy.testing.assert_allclose(limited[0], [1.2, 1.6], rtol=1e-6)
         self.assertTrue(torch.equal(limited[1:], bar[1:]))
+
+    def test_the_noise_of_gradients_is_their_variance_over_environments(self):
+        def learner(n):  # the noise of the policy is off
+            settings = learn.SHACSettings(num_envs=n, horizon=8, hidden=(4,), critic_hidden=(4,), log_std=-30.0)
+            return in_double_precision(learn.SHAC("pendulum-2", 1, settings))
+
+        t, x = numpy.array([0, 95, 50]), numpy.random.default_rng(0).normal(size=(3, 4))  # one episode ends
+        gradients = []
+        for i in range(3):
+            single = learner(1)
+            single.envs.reset(options={"x": x[i], "t": t[i : i + 1]})
+            single.loss()[0].backward()
+            gradients.append(torch.cat([p.grad.flatten() for p in single.actor.parameters()]).numpy())
+        mean = numpy.mean(gradients, 0)
+        wanted = sum(((g - mean) ** 2).sum() for g in gradients) / 2 / (mean**2).sum()
+        whole = learner(3)
+        before = whole.snapshot()
+        self.assertAlmostEqual(learn.gradient_noise(whole, whole.task, x, t) / wanted, 1, places=4)
+        self.assertGreater(abs(learn.gradient_noise(whole, whole.task, x, t, outliers=0.5) / wanted - 1), 0.01)
+        self.assertTrue(torch.equal(whole.snapshot()["random"], before["random"]))
+
+    def test_a_table_has_medians_over_seeds_and_when_goals_were_reached(self):
+        def row(name, seed, steps, value):
+            return {"learner": name, "seed": seed, "environment steps": steps, "processor seconds": steps / 10,
+                    "return": value, "noise": 2.0 * steps}
+
+        rows = [row("A", 0, 10, 1.0), row("A", 0, 20, 8.0), row("A", 1, 10, 6.0), row("A", 1, 20, 3.0),
+                row("A", 2, 10, 2.0), row("B", 0, 10, 1.0)]
+        a, b = learn.summarize(rows, (5.0, 7.0), ("noise",))
+        self.assertEqual((a["seeds"], a["return"], a["least"], a["most"], a["best"]), (3, 3.0, 2.0, 8.0, 6.0))
+        self.assertEqual((a["seeds to 5"], a["steps to 5"], a["seconds to 5"]), (2, 20, 2))
+        self.assertEqual((a["seeds to 7"], a["steps to 7"], a["noise"]), (1, numpy.inf, 20))
+        self.assertEqual((b["learner"], b["seeds"], b["steps to 5"]), ("B", 1, numpy.inf))
+        lines = learn.markdown([a, b]).splitlines()
+        self.assertTrue(lines[2].startswith("| A | 3 | 3 (2 to 8) | 6 |"), lines[2])
+        self.assertIn("| - |", lines[3])
 
     def test_targets_are_averages_of_the_returns_of_n_steps(self):
         settings = learn.SHACSettings(num_envs=1, horizon=3, discount=0.9, trace=0.8)
@@ -178,7 +214,7 @@ class ExampleTest(unittest.TestCase):
             self.assertEqual(out.returncode, 0, out.stderr)
             rows = list(csv.DictReader(Path(folder, "learning.csv").read_text().splitlines()))
             self.assertEqual([(row["learner"], row["environment steps"]) for row in rows],
-                             [("PPO", "30720"), ("SHAC", "10240")])
+                             [("SHAC", "10240"), ("PPO", "30720")])
             self.assertTrue(all(-9000 < float(row["return"]) < 0 and 0 <= float(row["upright"]) <= 1
                                 for row in rows))
             self.assertGreater((Path(folder) / "learning.png").stat().st_size, 10000)
@@ -187,12 +223,17 @@ class ExampleTest(unittest.TestCase):
     def test_a_hopper_learns_and_its_run_resumes(self):
         small = ("--learners", "shac", "--seeds", 0, "--set", "shac.num_envs=8", "shac.horizon=8", "shac.every=1")
         with tempfile.TemporaryDirectory() as folder:
-            for more in (("--until", 1, "--save"), ("--until", 2, "--resume")):
+            for more, epochs in ((("--until", 1, "--minutes", 0, "--save"), 0), (("--until", 1, "--resume"), 1),
+                                 (("--until", 3, "--minutes", 0, "--resume"), 0),
+                                 (("--until", 2, "--resume"), 1)):  # the first epoch is not repeated
                 out = run(EXAMPLES / "learn_hopper.py", "--out", folder, *small, *more)
                 self.assertEqual(out.returncode, 0, out.stderr)
-            self.assertEqual(out.stderr.count("seed 0: return"), 1)  # the first epoch is not repeated
+                self.assertEqual(out.stderr.count("seed 0: return"), epochs)
+                self.assertEqual("1 of 1 trainings have not reached their end" in out.stdout, epochs == 0)
             rows = list(csv.DictReader(Path(folder, "learning.csv").read_text().splitlines()))
             self.assertEqual([row["environment steps"] for row in rows], ["64", "128"])
+            self.assertTrue(all(float(row["noise pgs"]) > 0 for row in rows))
+            self.assertIn("| SHAC ncp | 1 |", Path(folder, "table.md").read_text())
 
 
 if __name__ == "__main__":

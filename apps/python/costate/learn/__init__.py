@@ -9,13 +9,15 @@
 `costate.gym`, a `costate.gym.Task`, or, with observation and reward as functions of tensors, a
 `costate.torch.TorchTask`. One call of the library steps all environments.
 """
-from .command import Experiment, command
+from .command import Experiment, Trial, command
 from .learner import Learner, Settings
 from .networks import Actor, Normalizer, perceptron
+from .noise import gradient_noise
 from .ppo import PPO, PPOSettings
 from .runs import Evaluation, evaluate, load, replay, store, train, write_curve
 from .shac import SHAC, SHACSettings
+from .table import markdown, summarize, write_table
 
 __all__ = ["Learner", "Settings", "PPO", "PPOSettings", "SHAC", "SHACSettings", "Actor", "Normalizer",
            "perceptron", "Evaluation", "evaluate", "replay", "train", "store", "load", "write_curve", "Experiment",
-           "command"]
+           "Trial", "command", "gradient_noise", "summarize", "markdown", "write_table"]

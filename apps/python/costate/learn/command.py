@@ -6,10 +6,12 @@ import concurrent.futures
 import dataclasses
 import importlib.util
 import json
+import math
 import multiprocessing
 import os
 import statistics
 import sys
+import time
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -17,43 +19,68 @@ import torch
 
 from ..gym.task import Task
 from .learner import Learner, Settings
-from .runs import Evaluation, Row, evaluate, load, replay, train, write_curve
+from .runs import Evaluation, Row, evaluate, replay, train, write_curve
+from .table import markdown, summarize, write_table
 
-Trial = Tuple[Callable[..., Learner], Settings, int]
+
+class Trial(NamedTuple):
+    """A learner with its settings."""
+
+    learner: Callable[..., Learner]
+    settings: Settings
+    every: int  # epochs between evaluations
+    task: Optional[Callable[[], Task]] = None  # another one than that of the experiment
+    label: Optional[str] = None  # in curves; None: the learner's name
 
 
 class Experiment(NamedTuple):
-    """Learners of one task. Its functions must be importable by name, so that trainings may run in processes."""
+    """Learners of a task, or of variants of one. Its functions must be importable by name, so that trainings may
+    run in processes."""
 
     task: Callable[[], Task]
-    learners: Dict[str, Trial]  # name -> (learner, settings, epochs between evaluations)
+    learners: Dict[str, Trial]  # by the names of the command line
     measure: Optional[Callable[[Evaluation], Dict[str, float]]] = None  # more columns of the curve
     summary: Optional[Callable[[List[Row]], str]] = None  # the end of the line that is printed about a curve
+    probe: Optional[Callable[[Learner], Dict[str, float]]] = None  # more columns, from the learner
+    goals: Tuple[float, ...] = ()  # returns; the table says when they were reached
 
 
 def command(experiment: Experiment, description: str, out: str, arguments: Optional[Sequence[str]] = None) -> int:
     """Runs an experiment with the options of a command line; `--help` lists them."""
     options = _parser(experiment, description, out).parse_args(arguments)
+    options.deadline = math.inf if options.minutes is None else time.time() + 60 * options.minutes
     experiment = experiment._replace(learners=dict(experiment.learners))
     for setting in options.set:
         _override(experiment, setting)
     folder = options.out
     folder.mkdir(parents=True, exist_ok=True)
-    trials = [(name, seed) for name in options.learners for seed in options.seeds]
+    trials = [(name, seed) for seed in options.seeds for name in options.learners]
     curves = {}
     for (name, seed), rows in _finished(experiment, trials, options):
         if rows:
             curves[name, seed] = rows
             more = experiment.summary(rows) if experiment.summary else ""
             print(f"{name} seed {seed}: {_sentence(rows[-1])}{more}", flush=True)
-    rows = [row for key in sorted(curves) for row in curves[key]]
+    rows = [row for name in options.learners for seed in options.seeds for row in curves.get((name, seed), [])]
     if rows:
         write_curve(folder / "learning.csv", rows)
-        written = ["learning.csv"]
+        lines = summarize(rows, experiment.goals, [column for column in rows[0] if column not in _COLUMNS])
+        print(markdown(lines), end="")
+        written = ["learning.csv", *write_table(lines, folder)]
         if importlib.util.find_spec("matplotlib"):
             written += plot(rows, folder)
         print(f"wrote {folder}/{', '.join(written)}")
+    done = {key: curves[key][-1]["epoch"] if key in curves else 0 for key in trials}
+    wanted = {name: _last(experiment.learners[name], options.until) for name in options.learners}
+    open_ones = sum(int(done[name, seed]) < wanted[name] for name, seed in trials)
+    if open_ones:
+        print(f"{open_ones} of {len(trials)} trainings have not reached their end; --resume goes on")
     return 0
+
+
+def _last(trial: Trial, until: Optional[int]) -> int:
+    """The epoch at which a training ends."""
+    return trial.settings.epochs if until is None else min(until, trial.settings.epochs)
 
 
 def _finished(experiment: Experiment, trials: List[Tuple[str, int]],
@@ -65,6 +92,8 @@ def _finished(experiment: Experiment, trials: List[Tuple[str, int]],
             yield trial, _learn(experiment, *trial, options)
         return
     context = multiprocessing.get_context("spawn")
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = "1"  # of the processes that start now
     with concurrent.futures.ProcessPoolExecutor(workers, context) as pool:
         jobs = {pool.submit(_learn, experiment, *trial, options): trial for trial in trials}
         for job in concurrent.futures.as_completed(jobs):
@@ -81,50 +110,56 @@ def _parser(experiment: Experiment, description: str, out: str) -> argparse.Argu
     parser.add_argument("--learners", nargs="+", choices=names, default=names)
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--until", type=int, help="stop after this many epochs")
+    parser.add_argument("--minutes", type=float, metavar="M",
+                        help="stop every training at its first evaluation after M minutes of this command, and "
+                        "begin no others; 0: only write the curves and the table of what is saved")
     parser.add_argument("--save", action="store_true", help="write OUT/LEARNER-SEED.pt at every evaluation")
     parser.add_argument("--resume", action="store_true", help="go on from these files; implies --save")
     parser.add_argument("--view", action="store_true", help="write a page of each learned policy by costate.view")
     parser.add_argument("--workers", type=int, default=os.cpu_count(),
                         help="number of parallel trainings")
     parser.add_argument("--set", nargs="+", default=[], metavar="LEARNER.NAME=VALUE",
-                        help="other settings, as JSON")
+                        help="other settings, as JSON; the learner * means all that have this setting")
     return parser
 
 
 def _override(experiment: Experiment, setting: str) -> None:
-    """Replaces one setting of one learner, from a text such as shac.epochs=5."""
+    """Replaces one setting of one learner, or of all, from a text such as shac.epochs=5."""
     key, _, value = setting.partition("=")
     name, _, field = key.partition(".")
-    if name not in experiment.learners:
+    if name != "*" and name not in experiment.learners:
         known = ", ".join(experiment.learners)
         raise SystemExit(f"--set {setting}: there is no learner {name!r}; there are {known}")
-    kind, settings, every = experiment.learners[name]
-    if field == "every":
-        experiment.learners[name] = kind, settings, int(value)
-        return
-    fields = [each.name for each in dataclasses.fields(settings)]
-    if field not in fields:
-        known = ", ".join(["every", *fields])
+    chosen = {name: trial for name, trial in experiment.learners.items() if key.startswith(("*.", f"{name}."))}
+    fields = {name: ["every", *(each.name for each in dataclasses.fields(trial.settings))]
+              for name, trial in chosen.items()}
+    if not any(field in known for known in fields.values()):
+        known = ", ".join(dict.fromkeys(each for known in fields.values() for each in known))
         raise SystemExit(f"--set {setting}: {name} has no setting {field!r}; there are {known}")
     number = json.loads(value)
     new = tuple(number) if isinstance(number, list) else number
-    experiment.learners[name] = kind, dataclasses.replace(settings, **{field: new}), every
+    for each, trial in chosen.items():
+        if field == "every":
+            experiment.learners[each] = trial._replace(every=int(new))
+        elif field in fields[each]:
+            settings = dataclasses.replace(trial.settings, **{field: new})
+            experiment.learners[each] = trial._replace(settings=settings)
 
 
 def _learn(experiment: Experiment, name: str, seed: int, options: Any) -> List[Row]:
     """The curve of one training, on one thread."""
     torch.set_num_threads(1)
-    folder, (kind, settings, every) = options.out, experiment.learners[name]
-    learner = kind(experiment.task(), seed, settings)
+    folder, trial = options.out, experiment.learners[name]
+    learner = trial.learner((trial.task or experiment.task)(), seed, trial.settings)
 
     def report(row: Row) -> None:
         print(f"{name} seed {seed}: {_sentence(row)}", file=sys.stderr, flush=True)
 
     kept = folder / f"{name}-{seed}.pt"
-    rows = train(learner, every, until=options.until, save=kept if options.save or options.resume else None,
+    rows = train(learner, trial.every, until=options.until, save=kept if options.save or options.resume else None,
                  resume=options.resume, curve=folder / f"{name}-{seed}.csv", measure=experiment.measure,
-                 report=report)
-    if options.view:
+                 probe=experiment.probe, label=trial.label, deadline=options.deadline, report=report)
+    if options.view and rows:
         replay(learner.task, evaluate(learner.task, learner.policy), folder / f"{name}-{seed}.html")
     return rows
 
@@ -135,18 +170,23 @@ def _sentence(row: Row) -> str:
 
 
 def plot(rows: List[Row], folder: Path) -> List[str]:
-    """Writes learning.svg and learning.png: the return, and the columns of the experiment's measure, by
-    environment steps; thick lines are medians over seeds. Returns their names."""
+    """Writes learning.svg and learning.png: the return, and the columns that an experiment adds, by environment
+    steps; thick lines are medians over seeds. Returns their names."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
     columns = ["return", *(column for column in rows[0] if column not in _COLUMNS)]
-    figure, axes = pyplot.subplots(1, len(columns), figsize=(4.5 * len(columns), 3.6), layout="constrained",
+    wide = min(len(columns), 3)
+    high = math.ceil(len(columns) / wide)
+    figure, grid = pyplot.subplots(high, wide, figsize=(4.5 * wide, 3.6 * high), layout="constrained",
                                    squeeze=False)
-    for axis, column in zip(axes[0], columns):
-        for i, name in enumerate(sorted({row["learner"] for row in rows}, reverse=True)):
+    axes = list(grid.flat)
+    for axis in axes[len(columns) :]:
+        axis.remove()
+    for axis, column in zip(axes, columns):
+        for i, name in enumerate(dict.fromkeys(row["learner"] for row in rows)):
             mine = [row for row in rows if row["learner"] == name]
             for seed in sorted({row["seed"] for row in mine}):
                 line = [(row["environment steps"], row[column]) for row in mine if row["seed"] == seed]
@@ -156,8 +196,11 @@ def plot(rows: List[Row], folder: Path) -> List[str]:
                        for n in steps]
             axis.plot(steps, medians, color=f"C{i}", linewidth=2, label=f"{name}, median of seeds")
         axis.set(xlabel="environment steps", ylabel=column, xscale="log")
+        values = [float(row[column]) for row in rows]
+        if min(values) > 0 and max(values) > 100 * min(values):
+            axis.set_yscale("log")
         axis.grid(alpha=0.3)
-    axes[0][0].legend()
+    axes[0].legend(fontsize="small")
     for name in ("learning.svg", "learning.png"):
         figure.savefig(folder / name, dpi=150)
     pyplot.close(figure)

@@ -86,7 +86,7 @@ class Learner:
                 raise ValueError(f"the snapshot has {key} = {snapshot['kind'].get(key)!r}, this learner {own!r}")
         self.epochs, self.steps, self.seconds = (snapshot[key] for key in ("epochs", "steps", "seconds"))
         self.random.set_state(snapshot["random"])
-        self.env.restore(snapshot["env"])
+        self.env.restore(_arrays(snapshot["env"]))
         for name in (*self.parts, *self.adams):
             getattr(self, name).load_state_dict(snapshot[name])
 
@@ -99,9 +99,18 @@ class Learner:
 
 
 def _plain(state: Any) -> Any:
-    """The same with tensors in place of arrays, which newer versions of PyTorch load without running code."""
+    """The same with tensors in place of arrays, which PyTorch loads without running code."""
     if isinstance(state, dict):
         return {key: _plain(value) for key, value in state.items()}
     if isinstance(state, (list, tuple)):
         return [_plain(value) for value in state]
     return torch.from_numpy(state.copy()) if isinstance(state, numpy.ndarray) else state
+
+
+def _arrays(state: Any) -> Any:
+    """The same with arrays in place of tensors."""
+    if isinstance(state, dict):
+        return {key: _arrays(value) for key, value in state.items()}
+    if isinstance(state, list):
+        return [_arrays(value) for value in state]
+    return state.numpy().copy() if isinstance(state, torch.Tensor) else state

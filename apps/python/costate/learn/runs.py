@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 import csv
+import math
 import os
+import time
 from pathlib import Path
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Union
 
@@ -60,27 +62,33 @@ def replay(task: Task, evaluation: Evaluation, out: PathLike, start: int = 0) ->
 def train(learner: Learner, every: int, *, until: Optional[int] = None, save: Optional[PathLike] = None,
           resume: bool = False, curve: Optional[PathLike] = None, starts: int = 8,
           measure: Optional[Callable[[Evaluation], Dict[str, float]]] = None,
-          report: Callable[[Row], None] = lambda row: None) -> List[Row]:
+          probe: Optional[Callable[[Learner], Dict[str, float]]] = None, label: Optional[str] = None,
+          deadline: float = math.inf, report: Callable[[Row], None] = lambda row: None) -> List[Row]:
     """Trains until `until` epochs, or the number in the learner's settings; returns the curve, with a row every
     `every` epochs: learner, seed, epoch, environment steps, processor seconds of learning, mean and standard
-    deviation of the returns of `evaluate`, mean length of episodes, and what `measure` adds.
+    deviation of the returns of `evaluate`, mean length of episodes, and what `measure` of the evaluation and
+    `probe` of the learner add.
 
     save: a file that every evaluation replaces; with `resume`, the run goes on from it if it exists, and gives the
-    same numbers as without interruption. curve: a CSV file of all rows. report: called with every new row."""
+    same numbers as without interruption. curve: a CSV file of all rows. label: the learner in the curve; None: its
+    name. deadline: a time as of time.time(); the run ends with the first evaluation after it. report: called with
+    every new row."""
     rows: List[Row] = []
     if resume and save is not None and os.path.isfile(save):
         rows = load(learner, save)
     last = learner.settings.epochs if until is None else min(until, learner.settings.epochs)
-    while learner.epochs < last:
+    while learner.epochs < last and (time.time() < deadline or learner.epochs % every != 0):
         learner.epoch()
         if learner.epochs % every == 0 or learner.epochs == learner.settings.epochs:
             found = evaluate(learner.task, learner.policy, starts)
             row: Row = {
-                "learner": learner.name, "seed": learner.seed, "epoch": learner.epochs,
+                "learner": learner.name if label is None else label, "seed": learner.seed, "epoch": learner.epochs,
                 "environment steps": learner.steps, "processor seconds": round(learner.seconds, 2),
                 "return": float(found.returns.mean()), "spread": float(found.returns.std()),
-                "length": float(found.lengths.mean()), **(measure(found) if measure else {})
+                "length": float(found.lengths.mean())
             }
+            for more in (measure(found) if measure else {}, probe(learner) if probe else {}):
+                row.update({column: float(value) for column, value in more.items()})
             rows.append(row)
             report(row)
             if save is not None:

@@ -17,6 +17,7 @@ import copy
 import dataclasses
 import math
 import time
+from functools import partial
 from typing import List, Tuple, Union
 
 import torch
@@ -87,7 +88,7 @@ class SHAC(Learner):
             action = torch.tanh(self.actor.sample(known, self.random))
             observation, reward, terminated, truncated, infos = self.envs.step(action)
             if self.shac.outliers < math.inf and self.envs.x is not None and self.envs.x.requires_grad:
-                self.envs.x.register_hook(self._without_outliers)
+                self.envs.x.register_hook(partial(without_outliers, outliers=self.shac.outliers))
             reward, reached = self.settings.reward_scale * reward, infos.get("final_obs", observation)
             value = torch.where(terminated, 0.0, self.target(self.normalizer(reached)).squeeze(1))
             over = terminated | truncated
@@ -97,12 +98,6 @@ class SHAC(Learner):
             returns, discount = torch.where(over, 0.0, returns), torch.where(over, 1.0, discount)
             rows.append((known.detach(), reward.detach(), value.detach(), ends))
         return loss / (horizon * n), torch.stack(seen), [torch.stack(part) for part in zip(*rows)]
-
-    def _without_outliers(self, bar: torch.Tensor) -> torch.Tensor:
-        """Gradients (num_envs, nx) of the states after a step, the largest scaled down (see `outliers`)."""
-        norm = bar.norm(dim=1, keepdim=True)
-        most = self.shac.outliers * norm.median()
-        return torch.where(norm > most, bar * (most / norm), bar)
 
     def targets(self, rewards: torch.Tensor, values: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
         """Equation 6 for (horizon, num_envs), as the recursion from the last step to the first."""
@@ -125,3 +120,11 @@ class SHAC(Learner):
         with torch.no_grad():
             for kept, new in zip(self.target.parameters(), self.critic.parameters()):
                 kept.lerp_(new, 1 - settings.target_kept)
+
+
+def without_outliers(bar: torch.Tensor, outliers: float) -> torch.Tensor:
+    """Gradients (n, nx) of the states of n environments, each scaled to at most `outliers` times the median of
+    their norms."""
+    norm = bar.norm(dim=1, keepdim=True)
+    most = outliers * norm.median()
+    return torch.where(norm > most, bar * (most / norm), bar)
