@@ -1,5 +1,6 @@
 """Learners of policies, and the examples that need PyTorch, matplotlib and scipy."""
 import csv
+import dataclasses
 import tempfile
 import unittest
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import numpy
 import torch
 
-from costate import learn
+from costate import gym, learn
 from costate.gym import Pendulum
 from costate.learn.shac import without_outliers
 from costate.torch import TorchTask
@@ -18,6 +19,9 @@ torch.set_num_threads(1)
 SMALL = {"num_envs": 16, "hidden": (16,), "critic_hidden": (16,), "reward_scale": 1.0}
 SHAC = learn.SHACSettings(epochs=10, horizon=20, rate=1e-2, critic_rate=5e-3, outliers=10.0, **SMALL)
 PPO = learn.PPOSettings(epochs=20, horizon=80, minibatch=320, rate=5e-3, **SMALL)
+SAC = learn.SACSettings(epochs=10, num_envs=8, horizon=10, batch=64, random_steps=160, rate=5e-3, hidden=(32,),
+                        critic_hidden=(32, 32), discount=0.95, target_rate=0.02)
+OPTIONS = {"enhance_samples": True, "critic_derivatives": 0.1, "enhance_policy": True}
 
 
 class Hold(TorchTask):
@@ -38,6 +42,30 @@ def in_double_precision(learner):
         part.double()
     learner.envs.dtype = torch.float64
     return learner
+
+
+def sac_in_double_precision(**options):
+    learner = learn.SAC("pendulum-2", 0, dataclasses.replace(SAC, **options))
+    for part in (learner.actor, learner.critic, learner.target, learner.normalizer):
+        part.double()
+    learner.normalizer.update(torch.randn(1000, 7, generator=learner.random))
+    learner.normalizer.double()
+    return learner
+
+
+def observation_jacobian(task, x, t):
+    """(n, observation size, ndx) of a task whose parts of x besides q and v are none, by central differences."""
+    model, rows = task.model, []
+    for d in 1e-6 * numpy.eye(2 * model.nv):
+        ends = []
+        for sign in (1, -1):
+            moved = x.copy()
+            for i in range(len(x)):
+                moved[i, : model.nq] = model.retract(x[i, : model.nq], sign * d[: model.nv])
+            moved[:, model.nq :] += sign * d[model.nv :]
+            ends.append(task.observation(moved, t))
+        rows.append((ends[0] - ends[1]) / 2e-6)
+    return numpy.stack(rows, 2)
 
 
 def loss_of_shac(rewards, values, ends, discount):
@@ -91,7 +119,10 @@ class LearnerTest(unittest.TestCase):
                 self.assertAlmostEqual(gradient / difference, 1, delta=1e-5)
 
     def test_a_run_that_resumes_gives_the_same_bits(self):
-        for kind, settings in ((learn.SHAC, SHAC), (learn.PPO, PPO)):
+        # its buffer is filled
+        sac = dataclasses.replace(SAC, num_envs=3, horizon=20, displacements=2, random_steps=30, capacity=100,
+                                  **OPTIONS)
+        for kind, settings in ((learn.SHAC, SHAC), (learn.PPO, PPO), (learn.SAC, sac)):
             with self.subTest(kind.name), tempfile.TemporaryDirectory() as folder:
                 save, curve = Path(folder, "run.pt"), Path(folder, "curve.csv")
                 whole = kind("cartpole-swing-up", 5, settings)
@@ -107,6 +138,109 @@ class LearnerTest(unittest.TestCase):
                 self.assertEqual([line["return"] for line in lines], [repr(row["return"]) for row in rows])
                 with self.assertRaisesRegex(ValueError, "the snapshot has seed = 5, this learner 6"):
                     learn.load(kind("cartpole-swing-up", 6, settings), save)
+
+    def test_sac_learns_to_hold_a_pendulum_with_derivatives_and_without(self):
+        for options in ({}, {"displacements": 2, **OPTIONS}):
+            with self.subTest(**options):
+                learner = learn.SAC(Hold(), 0, dataclasses.replace(SAC, **options))
+                start = learn.evaluate(learner.task, learner.policy).returns.mean()
+                row = learn.train(learner, every=10)[-1]
+                self.assertLess(start, -40)
+                self.assertGreater(row["return"], -22)
+                self.assertEqual((row["environment steps"], learner.buffer.added), (800, 800))
+
+    def test_displaced_transitions_are_those_of_the_simulator_to_second_order(self):
+        for task in ("pendulum-3", "quadruped"):  # the quadruped stands on its feet and has a quaternion
+            misses = []
+            for perturbation in (1e-5, 1e-6):
+                settings = dataclasses.replace(SAC, num_envs=2, displacements=3, perturbation=perturbation,
+                                               enhance_samples=True, random_steps=100)
+                learner = learn.SAC(task, 4, settings)
+                envs, model = learner.envs, learner.task.model
+                for _ in range(20):  # until the feet carry the weight
+                    envs.step(numpy.zeros((2, model.nu)))
+                state, t = envs.state, envs.snapshot()["t"]
+                made = learner.collect()
+                self.assertGreater(made["ds"].abs().max(), perturbation)
+                jacobian = observation_jacobian(learner.task, state, t)
+                miss = []
+                for i, k in numpy.ndindex(2, 3):
+                    moved = {name: (made[name][i] + made[f"d{name}"][i, k]).numpy()
+                             for name in ("s", "a", "r", "s'")}
+                    # the tangent vector whose displaced observation this is
+                    tangent = numpy.linalg.lstsq(jacobian[i], made["ds"][i, k].numpy(), rcond=None)[0]
+                    x = state[i].copy()
+                    x[: model.nq] = model.retract(x[: model.nq], tangent[: model.nv])
+                    x[model.nq :] += tangent[model.nv :]
+                    single = gym.make_vec(learner.task, 1, 1)
+                    single.reset(options={"x": x, "t": t[i : i + 1]})
+                    s = single.observation()[0]
+                    s_next, reward, _, _, _ = single.step(moved["a"][None])
+                    miss.append([numpy.abs(s - moved["s"]).max(), abs(reward[0] - moved["r"]),
+                                 numpy.abs(s_next[0] - moved["s'"]).max()])
+                misses.append(numpy.max(miss, 0))
+            with self.subTest(task):
+                self.assertTrue((misses[1] < 0.03 * misses[0] + 1e-12).all(), misses)
+                self.assertGreater(misses[0].max(), 1e-11)
+
+    def test_minibatches_have_displaced_transitions_as_often_as_others(self):
+        settings = dataclasses.replace(SAC, num_envs=1, displacements=3, enhance_samples=True)
+        learner = learn.SAC("pendulum-1", 0, settings)
+        learner.buffer.add(learner.collect())
+        batch = learner.buffer.sample(4000, learner.random)
+        moved = learner.displaced(batch)
+        choices = torch.cat([torch.zeros(4000, 1, 1), batch["da"]], 1) + batch["a"][:, None]
+        counts = (choices[..., 0] == moved["a"]).sum(0)
+        self.assertEqual(counts.sum(), 4000)
+        self.assertTrue(((counts - 1000).abs() < 150).all(), counts)
+        which = (choices[..., 0] == moved["a"]).int().argmax(1)
+        for name in ("s", "r", "s'"):  # all parts have the same displacement
+            none = torch.zeros_like(batch[f"d{name}"][:, :1])
+            wanted = batch[name] + torch.cat([none, batch[f"d{name}"]], 1)[torch.arange(4000), which]
+            self.assertTrue(torch.equal(moved[name], wanted), name)
+
+    def test_the_enhanced_gradient_of_a_policy_is_that_of_reward_and_value_by_the_action(self):
+        learner = sac_in_double_precision(enhance_policy=True, num_envs=1)
+        x, t = learner.envs.state, numpy.zeros(1, int)
+        batch = learner.collect()
+        seed = learner.random.get_state()
+
+        def worth(action):  # r + gamma V(s') with the same random numbers
+            learner.envs.reset(options={"x": x, "t": t})
+            after, reward, _, _, _ = learner.envs.step(action.numpy())
+            learner.random.set_state(seed)
+            return reward[0] + 0.95 * learner._value(torch.from_numpy(after)).item()
+
+        for distance in (0.0, 0.7):
+            action = (batch["a"] + distance * torch.tensor([[0.6, 0.8]])).requires_grad_(True)
+            (by_critic,) = torch.autograd.grad(
+                learner.critic(learner.normalizer(batch["s"]), action).min(0).values.sum(), action)
+            learner.random.set_state(seed)
+            (found,) = torch.autograd.grad(learner._gain(batch, action).sum(), action)
+            steps = 1e-5 * torch.eye(2, dtype=torch.float64)
+            physics = torch.tensor([(worth(batch["a"] + d) - worth(batch["a"] - d)) / 2e-5 for d in steps])
+            weight = numpy.exp(-distance)
+            wanted = weight * physics + (1 - weight) * by_critic[0]
+            self.assertTrue(torch.allclose(found[0], wanted, rtol=1e-5, atol=1e-7), (found, wanted))
+
+    def test_the_loss_of_a_critic_with_derivatives_has_the_errors_of_values_and_slopes(self):
+        learner = sac_in_double_precision(critic_derivatives=0.3, displacements=1, num_envs=3, perturbation=0.1)
+        batch, seed = learner.collect(), learner.random.get_state()
+        batch["on"] = torch.tensor([1.0, 0.0, 1.0], dtype=torch.float64)
+
+        def along(k):  # both Q and its target, k displacements away
+            moved = {name: batch[name] + k / 0.1 * batch[f"d{name}"][:, 0] for name in ("s", "a", "r", "s'")}
+            learner.random.set_state(seed)
+            with torch.no_grad():
+                target = moved["r"] + 0.95 * batch["on"] * learner._value(moved["s'"])
+                return learner.critic(learner.normalizer(moved["s"]), moved["a"]), target
+
+        (q, y), (ahead, y_ahead), (behind, y_behind) = along(0), along(1e-5), along(-1e-5)
+        slope = ((ahead - behind) - (y_ahead - y_behind)) / 2e-5
+        wanted = (((q - y) ** 2).mean(1) + 0.3 * (slope**2).mean(1)).sum().item()
+        learner.random.set_state(seed)
+        self.assertAlmostEqual(learner._critic_loss(batch).item() / wanted, 1, places=5)
+        self.assertGreater((slope**2).mean(), 0.01)
 
     def test_gradients_of_states_are_limited_to_a_multiple_of_their_median(self):
         bar = torch.tensor([[3.0, 4.0], [0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, -2.0]])
@@ -202,6 +336,15 @@ class LearnerTest(unittest.TestCase):
 
 
 class ExampleTest(unittest.TestCase):
+    def test_soft_actor_critic_runs_with_all_its_options(self):
+        small = ("--seeds", 0, "--workers", 1, "--set", "*.epochs=1", "*.horizon=20", "*.every=1", "*.batch=8",
+                 "*.random_steps=10", "*.updates=1", "*.hidden=[8]", "*.critic_hidden=[8]")
+        with tempfile.TemporaryDirectory() as folder:
+            out = run(EXAMPLES / "learn_ant.py", "--out", folder, *small)
+            self.assertEqual(out.returncode, 0, out.stderr)
+            for name in ("SAC", "SAC, enhanced samples", "SAC, critic with derivatives"):
+                self.assertIn(f"| {name} | 1 |", out.stdout)
+
     def test_a_pendulum_is_swung_up_by_the_gradient_of_its_rollout(self):
         out = run(EXAMPLES / "trajectory_optimization.py")
         self.assertEqual(out.returncode, 0, out.stdout + out.stderr)

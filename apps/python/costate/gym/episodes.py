@@ -137,21 +137,27 @@ class Episodes:
 
     def jacobian(self, given: ArrayLike) -> Jacobian:
         """The Jacobian, with arrays (n, ...), of the next control step, without advancing it."""
-        task, n, actions = self.task, self.n, self.actions(given)
+        task, actions = self.task, self.actions(given)
         u = task.control(actions)
         J = self.batch.jacobian(self.x, u)
         by_x, by_action = J.by_state, J.by_control * task.scale
         x_next, _ = self.batch.step(self.x, u)
         start, end = self._tangent_basis(self.x), self._tangent_basis(x_next)
-
-        m = task.observation_size
-        rows = [task.observation_vjp(x_next, self.t + 1, numpy.broadcast_to(row, (n, m))) for row in numpy.eye(m)]
-        observation = numpy.stack([self._to_tangent(row, end) for row in rows], 1)
+        observation = self._observation_jacobian(x_next, self.t + 1, end)
         reward = task.reward_gradient(self.x, actions, x_next, self.t)
         by_next = self._to_tangent(reward.x_next, end)[:, None]
         return Jacobian(by_x, by_action, observation @ by_x, observation @ by_action,
                         self._to_tangent(reward.x, start) + (by_next @ by_x)[:, 0],
                         reward.action + (by_next @ by_action)[:, 0])
+
+    def observation_jacobian(self) -> Array:
+        """The derivatives (n, observation size, ndx) of the present observations by the states."""
+        return self._observation_jacobian(self.x, self.t, self._tangent_basis(self.x))
+
+    def _observation_jacobian(self, x: Array, t: Steps, basis: Array) -> Array:
+        m = self.task.observation_size
+        rows = [self.task.observation_vjp(x, t, numpy.broadcast_to(row, (self.n, m))) for row in numpy.eye(m)]
+        return numpy.stack([self._to_tangent(row, basis) for row in rows], 1)
 
     def _tangent_basis(self, x: Array) -> Array:
         """The derivatives (n, nq, nv) of the numbers of q with respect to tangent vectors."""

@@ -108,6 +108,11 @@ class VectorEnv(VectorEnvBase):
         """The present observations (num_envs, observation size), as the last `reset` or `step` returned them."""
         return self._cast(self._episodes.observation())
 
+    def observation_jacobian(self) -> Array:
+        """The derivatives (num_envs, observation size, ndx) of the present observations by the states, as tangent
+        vectors."""
+        return self._episodes.observation_jacobian()
+
     def snapshot(self) -> Dict[str, Any]:
         """All that later steps depend on: states, step counts, parameters and generators of random numbers."""
         return {**self._episodes.snapshot(), "over": self._over.copy()}

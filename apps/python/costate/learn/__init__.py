@@ -15,9 +15,10 @@ from .networks import Actor, Normalizer, perceptron
 from .noise import gradient_noise
 from .ppo import PPO, PPOSettings
 from .runs import Evaluation, evaluate, load, replay, store, train, write_curve
+from .sac import SAC, SACSettings
 from .shac import SHAC, SHACSettings
 from .table import markdown, summarize, write_table
 
-__all__ = ["Learner", "Settings", "PPO", "PPOSettings", "SHAC", "SHACSettings", "Actor", "Normalizer",
+__all__ = ["Learner", "Settings", "PPO", "PPOSettings", "SAC", "SACSettings", "SHAC", "SHACSettings", "Actor", "Normalizer",
            "perceptron", "Evaluation", "evaluate", "replay", "train", "store", "load", "write_curve", "Experiment",
            "Trial", "command", "gradient_noise", "summarize", "markdown", "write_table"]

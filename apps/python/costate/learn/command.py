@@ -13,7 +13,7 @@ import statistics
 import sys
 import time
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import torch
 
@@ -31,6 +31,7 @@ class Trial(NamedTuple):
     every: int  # epochs between evaluations
     task: Optional[Callable[[], Task]] = None  # another one than that of the experiment
     label: Optional[str] = None  # in curves; None: the learner's name
+    published: Mapping[str, float] = {}  # columns of the table with the results of others
 
 
 class Experiment(NamedTuple):
@@ -43,6 +44,7 @@ class Experiment(NamedTuple):
     summary: Optional[Callable[[List[Row]], str]] = None  # the end of the line that is printed about a curve
     probe: Optional[Callable[[Learner], Dict[str, float]]] = None  # more columns, from the learner
     goals: Tuple[float, ...] = ()  # returns; the table says when they were reached
+    seeds: Tuple[int, ...] = (0, 1, 2)  # if the command line has no others
 
 
 def command(experiment: Experiment, description: str, out: str, arguments: Optional[Sequence[str]] = None) -> int:
@@ -65,6 +67,9 @@ def command(experiment: Experiment, description: str, out: str, arguments: Optio
     if rows:
         write_curve(folder / "learning.csv", rows)
         lines = summarize(rows, experiment.goals, [column for column in rows[0] if column not in _COLUMNS])
+        published = {curve[0]["learner"]: experiment.learners[name].published
+                     for (name, _), curve in curves.items()}
+        lines = [{**line, **published[line["learner"]]} for line in lines]
         print(markdown(lines), end="")
         written = ["learning.csv", *write_table(lines, folder)]
         if importlib.util.find_spec("matplotlib"):
@@ -108,7 +113,7 @@ def _parser(experiment: Experiment, description: str, out: str) -> argparse.Argu
     names = list(experiment.learners)
     parser.add_argument("--out", type=Path, default=Path(out), help="folder of what is written")
     parser.add_argument("--learners", nargs="+", choices=names, default=names)
-    parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
+    parser.add_argument("--seeds", nargs="+", type=int, default=list(experiment.seeds))
     parser.add_argument("--until", type=int, help="stop after this many epochs")
     parser.add_argument("--minutes", type=float, metavar="M",
                         help="stop every training at its first evaluation after M minutes of this command, and "
