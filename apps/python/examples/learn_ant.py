@@ -3,8 +3,8 @@
 python3 learn_ant.py [--learners sac enhanced derivatives] [--seeds 0 1 2 3] [--minutes 9] [--resume] [--view]
 
 Figure 5 of Qiao et al. (2021): sample enhancement adds nine displaced transitions to each, with a perturbation of
-0.01. The task is the ant of `costate.gym`, with their reward. There are 100 epochs of 1000 steps, with 20 updates a
-step as in MBPO, equal for all learners; --set '*.updates=4' takes a fifth of the time. `sac` has no derivatives,
+0.01. The task is the ant of `costate.gym`, with their reward. There are 100 epochs of 1000 steps, with 20 updates
+a step as in MBPO, equal for all learners; --set '*.updates=4' takes a fifth of the time. `sac` has no derivatives,
 `enhanced` has the displaced transitions, and the critic of `derivatives` is fitted to derivatives along the same
 displacements instead.
 """

@@ -5,9 +5,9 @@
     rows = learn.train(learner, every=5, save="swing.pt", resume=True, curve="swing.csv")
     learn.evaluate(learner.task, learner.policy).returns
 
-`SHAC` follows gradients of the simulator, `PPO` is the baseline that uses rewards only. A task is a name of
-`costate.gym`, a `costate.gym.Task`, or, with observation and reward as functions of tensors, a
-`costate.torch.TorchTask`. One call of the library steps all environments.
+`SHAC` follows gradients of the simulator through many steps. `PPO` and `SAC` are baselines that use rewards only;
+options of `SAC` add the Jacobian of each step. A task is a name of `costate.gym`, a `costate.gym.Task`, or,
+with observation and reward as functions of tensors, a `costate.torch.TorchTask`. One call of the library steps all environments.
 """
 from .command import Experiment, Trial, command
 from .learner import Learner, Settings
@@ -19,6 +19,6 @@ from .sac import SAC, SACSettings
 from .shac import SHAC, SHACSettings
 from .table import markdown, summarize, write_table
 
-__all__ = ["Learner", "Settings", "PPO", "PPOSettings", "SAC", "SACSettings", "SHAC", "SHACSettings", "Actor", "Normalizer",
-           "perceptron", "Evaluation", "evaluate", "replay", "train", "store", "load", "write_curve", "Experiment",
-           "Trial", "command", "gradient_noise", "summarize", "markdown", "write_table"]
+__all__ = ["Learner", "Settings", "PPO", "PPOSettings", "SAC", "SACSettings", "SHAC", "SHACSettings", "Actor",
+           "Normalizer", "perceptron", "Evaluation", "evaluate", "replay", "train", "store", "load", "write_curve",
+           "Experiment", "Trial", "command", "gradient_noise", "summarize", "markdown", "write_table"]

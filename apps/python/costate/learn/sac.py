@@ -4,21 +4,21 @@ simulator add to it.
 
 From a buffer of all transitions (s, a, r, s') two critics Q descend
 
-    (Q(s, a) - y)^2,   y = r + gamma V(s'),   V(s) = min Q'(s, a~) - alpha log pi(a~ | s),                  (5, 3)
+    (Q(s, a) - y)^2,   y = r + gamma V(s'),   V(s) = min Q'(s, a~) - alpha log pi(a~ | s),               (5, 3)
 
 with a~ an action of the policy, Q' slow copies of both critics, and V = 0 where the episode terminated. The policy
 descends alpha log pi(a~ | s) - min Q(s, a~) (9), and the temperature alpha descends
 -alpha (log pi(a~ | s) + H) (18), with H the entropy wanted.
 
-Three options use the Jacobian of each step. The first two are of Qiao, Liang, Koltun, Lin, Efficient Differentiable
-Simulation of Articulated Bodies, ICML 2021.
+Three options use the Jacobian of each step. The first two are of Qiao, Liang, Koltun, Lin, Efficient
+Differentiable Simulation of Articulated Bodies, ICML 2021.
 
 - Sample enhancement (12, 13): a small random displacement (ds, da) of a transition gives another one,
-  (s + ds, a + da, r + dr/d(s,a) (ds, da), s' + ds'/d(s,a) (ds, da)), right to second order.
-- Policy enhancement (14): the gradient by which an action of the policy improves is dr/da + gamma dV/ds' ds'/da, of
-  the action a0 that was taken, with weight exp(-|a~ - a0|). The rest of the weight is for dQ/da at a~ (ours).
+  (s + ds, a + da, r + dr/d(s,a) (ds, da), s' + ds'/d(s,a) (ds, da)), with an error of second order.
+- Policy enhancement (14): an action of the policy follows the gradient dr/da + gamma dV/ds' ds'/da at the action
+  a0 that was taken, with the weight exp(-|a~ - a0|). The rest of the weight is for dQ/da at a~ (ours).
 - A critic with derivatives: the critic also fits dy/d(s,a), along the displacements (Schramm, Perrin-Gilbert,
-  Carpentier, First-order Sobolev Reinforcement Learning, arXiv:2511.19165, 2025; as JAVE for dV/ds elsewhere).
+  Carpentier, First-order Sobolev Reinforcement Learning, arXiv:2511.19165, 2025; JAVE is the same for dV/ds).
 """
 from __future__ import annotations
 
@@ -52,6 +52,7 @@ class SACSettings(Settings):
     critic_hidden: Tuple[int, ...] = (256, 256)
     reward_scale: float = 1.0
     rate: float = 3e-4  # of all three Adams
+    falling: bool = False  # the rate falls linearly to 0 after the last epoch
     batch: int = 256
     updates: int = 1  # per step of an environment
     random_steps: int = 1000  # with uniform actions and no updates, at the start
@@ -108,6 +109,9 @@ class SAC(Learner):
 
     def epoch(self) -> None:
         start, settings = time.process_time(), self.sac
+        for adam in (self.adam, self.critic_adam, self.temperature_adam):
+            left = 1 - self.epochs / settings.epochs if settings.falling else 1.0
+            adam.param_groups[0]["lr"] = settings.rate * left
         for _ in range(settings.horizon):
             self.buffer.add(self.collect())
             if self.buffer.added > settings.random_steps:
