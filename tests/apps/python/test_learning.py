@@ -339,7 +339,8 @@ class ExampleTest(unittest.TestCase):
     def test_the_table_of_pendulums_has_the_published_numbers_beside_ours(self):
         with tempfile.TemporaryDirectory() as folder:
             out = run(EXAMPLES / "learn_pendulums.py", "--out", folder, "--learners", "enhanced-2", "plain-2",
-                      "--seeds", 3, "--workers", 1, "--set", "*.epochs=1", "*.every=1", "*.random_steps=90", "*.batch=8")
+                      "--seeds", 3, "--workers", 1, "--set", "*.epochs=1", "*.every=1", "*.random_steps=90",
+                      "*.batch=8")
             self.assertEqual(out.returncode, 0, out.stderr)
             lines = list(csv.DictReader(Path(folder, "table.csv").read_text().splitlines()))
             self.assertEqual([line["learner"] for line in lines],

@@ -7,7 +7,8 @@
 
 `SHAC` follows gradients of the simulator through many steps. `PPO` and `SAC` are baselines that use rewards only;
 options of `SAC` add the Jacobian of each step. A task is a name of `costate.gym`, a `costate.gym.Task`, or,
-with observation and reward as functions of tensors, a `costate.torch.TorchTask`. One call of the library steps all environments.
+with observation and reward as functions of tensors, a `costate.torch.TorchTask`. One call of the library steps all
+environments.
 """
 from .command import Experiment, Trial, command
 from .learner import Learner, Settings
