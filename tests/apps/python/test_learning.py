@@ -377,6 +377,17 @@ class ExampleTest(unittest.TestCase):
             self.assertGreater((Path(folder) / "learning.png").stat().st_size, 10000)
             self.assertIn("upright from", out.stdout)
 
+    def test_a_training_that_fails_does_not_end_the_others(self):
+        small = ("--seeds", 0, "--workers", 2, "--save", "--set", "*.epochs=1", "*.every=1", "*.num_envs=4",
+                 "*.horizon=4")
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "shac-0.pt").mkdir()  # where a file should be
+            out = run(EXAMPLES / "learn_cartpole.py", "--out", folder, *small)
+            self.assertEqual(out.returncode, 1, out.stderr)
+            self.assertIn("shac seed 0 has failed:", out.stderr)
+            self.assertIn("IsADirectoryError", out.stderr)
+            self.assertIn("| PPO | 1 |", out.stdout)
+
     def test_a_hopper_learns_and_its_run_resumes(self):
         small = ("--learners", "shac", "--seeds", 0, "--set", "shac.num_envs=8", "shac.horizon=8", "shac.every=1")
         with tempfile.TemporaryDirectory() as folder:

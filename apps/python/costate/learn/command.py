@@ -12,6 +12,7 @@ import os
 import statistics
 import sys
 import time
+import traceback
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
@@ -48,7 +49,8 @@ class Experiment(NamedTuple):
 
 
 def command(experiment: Experiment, description: str, out: str, arguments: Optional[Sequence[str]] = None) -> int:
-    """Runs an experiment with the options of a command line; `--help` lists them."""
+    """Runs an experiment with the options of a command line; `--help` lists them. Returns the exit status: 1 if a
+    training in another process has failed, which does not end the others."""
     options = _parser(experiment, description, out).parse_args(arguments)
     options.deadline = math.inf if options.minutes is None else time.time() + 60 * options.minutes
     experiment = experiment._replace(learners=dict(experiment.learners))
@@ -57,8 +59,9 @@ def command(experiment: Experiment, description: str, out: str, arguments: Optio
     folder = options.out
     folder.mkdir(parents=True, exist_ok=True)
     trials = [(name, seed) for seed in options.seeds for name in options.learners]
-    curves = {}
+    curves, failed = {}, 0
     for (name, seed), rows in _finished(experiment, trials, options):
+        failed += rows is None
         if rows:
             curves[name, seed] = rows
             more = experiment.summary(rows) if experiment.summary else ""
@@ -80,7 +83,7 @@ def command(experiment: Experiment, description: str, out: str, arguments: Optio
     open_ones = sum(int(done[name, seed]) < wanted[name] for name, seed in trials)
     if open_ones:
         print(f"{open_ones} of {len(trials)} trainings have not reached their end; --resume goes on")
-    return 0
+    return int(failed > 0)
 
 
 def _last(trial: Trial, until: Optional[int]) -> int:
@@ -89,8 +92,8 @@ def _last(trial: Trial, until: Optional[int]) -> int:
 
 
 def _finished(experiment: Experiment, trials: List[Tuple[str, int]],
-              options: Any) -> Iterator[Tuple[Tuple[str, int], List[Row]]]:
-    """Trials and their curves, as they finish: in this process, or in several."""
+              options: Any) -> Iterator[Tuple[Tuple[str, int], Optional[List[Row]]]]:
+    """Trials and their curves, as they finish: in this process, or in several. None for one that has failed."""
     workers = min(options.workers, len(trials))
     if workers == 1:
         for trial in trials:
@@ -102,7 +105,11 @@ def _finished(experiment: Experiment, trials: List[Tuple[str, int]],
     with concurrent.futures.ProcessPoolExecutor(workers, context) as pool:
         jobs = {pool.submit(_learn, experiment, *trial, options): trial for trial in trials}
         for job in concurrent.futures.as_completed(jobs):
-            yield jobs[job], job.result()
+            error = job.exception()
+            if error is not None:
+                print(f"{jobs[job][0]} seed {jobs[job][1]} has failed:", file=sys.stderr)
+                traceback.print_exception(type(error), error, error.__traceback__)
+            yield jobs[job], job.result() if error is None else None
 
 
 _COLUMNS = {"learner", "seed", "epoch", "environment steps", "processor seconds", "return", "spread", "length"}
