@@ -1,7 +1,10 @@
 // Prints a table of the errors of costate_step_vjp, _jvp and _jacobian against central differences through
 // contact, at random states, for every solver.
 //
-//   costate_gradient_statistics [--states N] [--seed S] [--rollout STEPS] FILE...
+//   costate_gradient_statistics [--states N] [--seed S] [--rollout STEPS] [--setting NAME] [--finite N] FILE...
+//
+// With --finite it only looks, in N states of every file, whether the step and a product of its adjoint are
+// finite; differences are not taken. --setting names one of the solvers below.
 //
 // A FILE is a robot or a scene. A robot starts above level ground with random joint angles and falls with
 // random controls; its states are those of steps with contact. A column of the Jacobian is a derivative by
@@ -28,6 +31,8 @@
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include <unistd.h>
 
 #include <costate.h>
 #include <nlohmann/json.hpp>
@@ -86,8 +91,8 @@ public:
         }
         if (json.value("ground", Json()).is_boolean()) json["ground"] = Json::object();
         json.merge_patch(Json::parse(setting.changes));
-        const std::filesystem::path beside =
-            file.parent_path() / ("gradient-statistics-" + file.stem().string() + ".json");
+        const std::filesystem::path beside = file.parent_path() / (".statistics-" + file.stem().string() +
+                                                                   "-" + std::to_string(getpid()) + ".json");
         std::ofstream(beside) << json.dump();
         const int status = costate_model_load(beside.c_str(), &model_);
         std::filesystem::remove(beside);
@@ -406,6 +411,76 @@ Verdict examine_rollout(const Model& m, const State& s, int steps, std::mt19937_
     return judge({slope}, fd);
 }
 
+bool finite(const Vector& x) {
+    return std::all_of(x.begin(), x.end(), [](double e) { return std::isfinite(e); });
+}
+
+struct FiniteCount {
+    long long states = 0, contacts = 0, diverged = 0;
+    std::vector<std::string> wrong;
+};
+
+// Falls of the robot from random starts, with controls that are random in every step, until `states` steps with
+// contact are counted, or nothing touches anything in ten falls of 300 steps each. A fall ends where a speed
+// exceeds 1000: that is an instability.
+void count_finite(const Model& m, long long states, std::mt19937_64& g, const std::string& where,
+                  FiniteCount& out) {
+    std::normal_distribution<double> normal;
+    const auto nv = static_cast<size_t>(m.nv);
+    const auto random = [&](size_t n, double size) {
+        Vector x(n);
+        for (double& e : x)
+            e = size * normal(g);
+        return x;
+    };
+    long long counted = 0;
+    for (int fall = 0, idle = 0; counted < states && idle < 10; ++fall, ++idle) {
+        State s{Vector(static_cast<size_t>(m.nq)), Vector(nv), Vector(static_cast<size_t>(m.nu))};
+        check(costate_model_initial_state(m.get(), s.q.data(), s.v.data()));
+        const Vector turn = random(nv, 0.3), q = s.q;
+        check(costate_retract(m.get(), q.data(), turn.data(), s.q.data()));
+        s.v = random(nv, 1);
+        for (int t = 0; t < 300 && counted < states; ++t) {
+            s.u = random(s.u.size(), 1);
+            const State next = stepped(m, s);
+            if (const int contacts = pressing(m, s); contacts > 0) {
+                const Vector q_bar = random(nv, 1), v_bar = random(nv, 1);
+                Vector x(2 * nv), u(s.u.size()), theta(static_cast<size_t>(m.nparam));
+                check(costate_step_vjp(m.get(), s.q.data(), s.v.data(), s.u.data(), q_bar.data(),
+                                       v_bar.data(), x.data(), x.data() + nv, u.data(), theta.data()));
+                if (!finite(next.q) || !finite(next.v) || !finite(x) || !finite(u) || !finite(theta))
+                    out.wrong.push_back(where + ", fall " + std::to_string(fall) + ", step " +
+                                        std::to_string(t));
+                ++counted, ++out.states, idle = 0;
+                out.contacts += contacts;
+            }
+            if (!(largest(next.v) < 1000)) {
+                ++out.diverged;
+                break;
+            }
+            s.q = next.q, s.v = next.v;
+        }
+    }
+}
+
+void print_finite(const std::vector<std::filesystem::path>& files, const std::vector<Setting>& chosen,
+                  long long states, unsigned long long seed) {
+    std::printf("| file | setting | states with contact | contacts | falls that diverged | not finite |\n");
+    std::printf("|---|---|---|---|---|---|\n");
+    for (const std::filesystem::path& file : files)
+        for (const Setting& setting : chosen) {
+            const Model m(file, setting);
+            std::mt19937_64 g(seed);
+            FiniteCount count;
+            count_finite(m, states, g, file.stem().string() + ", " + setting.name, count);
+            std::printf("| %s | %s | %lld | %lld | %lld | %zu |\n", file.stem().c_str(), setting.name,
+                        count.states, count.contacts, count.diverged, count.wrong.size());
+            for (const std::string& what : count.wrong)
+                std::printf("- %s\n", what.c_str());
+            std::fflush(stdout);
+        }
+}
+
 double percentile(Vector x, double share) {
     if (x.empty()) return NAN;
     std::sort(x.begin(), x.end());
@@ -422,7 +497,9 @@ void print_row(const char* setting, const char* way, const Tally& t) {
 
 int run(int argc, char** argv) {
     int states = 20, steps = 60;
+    long long finite_states = 0;
     unsigned long long seed = 1;
+    std::vector<Setting> chosen(std::begin(settings), std::end(settings));
     std::vector<std::filesystem::path> files;
     for (int i = 1; i < argc; ++i) {
         const auto number = [&] {
@@ -435,17 +512,30 @@ int run(int argc, char** argv) {
             seed = number();
         else if (std::strcmp(argv[i], "--rollout") == 0)
             steps = static_cast<int>(number());
-        else
+        else if (std::strcmp(argv[i], "--finite") == 0)
+            finite_states = static_cast<long long>(number());
+        else if (std::strcmp(argv[i], "--setting") == 0) {
+            if (i + 1 == argc) throw std::runtime_error("--setting takes a name");
+            const std::string name = argv[++i];
+            const auto other = [&](const Setting& s) { return s.name != name; };
+            chosen.erase(std::remove_if(chosen.begin(), chosen.end(), other), chosen.end());
+            if (chosen.empty()) throw std::runtime_error("no setting is named " + name);
+        } else
             files.emplace_back(argv[i]);
     }
     if (files.empty())
         throw std::runtime_error("name a robot or a scene; see tests/adjoint/gradient_statistics.cpp");
+    if (finite_states > 0) {
+        std::printf("seed %llu\n\n", seed);
+        print_finite(files, chosen, finite_states, seed);
+        return 0;
+    }
     std::printf("%zu files, %d states each, seed %llu; rollouts of %d steps\n\n", files.size(), states, seed,
                 steps);
     std::printf("| setting | derivatives | clean | noisy | kink | ties | WRONG | median | 90 %% | 99 %% |\n");
     std::printf("|---|---|---|---|---|---|---|---|---|---|\n");
     std::vector<std::string> wrongs;
-    for (const Setting& setting : settings) {
+    for (const Setting& setting : chosen) {
         Tally tallies[ways], rollouts;
         for (const std::filesystem::path& file : files) {
             Model m(file, setting);
