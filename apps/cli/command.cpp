@@ -192,4 +192,11 @@ std::optional<double> Arguments::nonnegative(const char* option) const {
     return value;
 }
 
+std::optional<double> Arguments::positive(const char* option) const {
+    const std::optional<double> value = number(option);
+    if (value && !(*value > 0))
+        throw UsageError(std::string("--") + option + " takes a number above 0, not '" + *text(option) + "'");
+    return value;
+}
+
 }  // namespace costate

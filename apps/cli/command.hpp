@@ -60,6 +60,7 @@ public:
     int integer(const char* option, int otherwise, int lower,
                 int upper = std::numeric_limits<int>::max()) const;
     std::optional<double> nonnegative(const char* option) const;
+    std::optional<double> positive(const char* option) const;
     std::optional<double> number(const char* option) const;
 
 private:

@@ -76,6 +76,7 @@ void register_parameters(Model& model, const std::vector<ShapeSpec>& specs, Shap
     set.restitution =
         model.layout.add("shapes", names, "restitution", 1, ParameterRange::nonnegative, restitution);
     set.margin = model.layout.add("shapes", names, "margin", 1, ParameterRange::nonnegative, margin);
+    set.larger_margin = model.soft;
     set.stiffness =
         model.layout.add("shapes", compliant, "stiffness", 1, ParameterRange::positive, stiffness);
     set.damping = model.layout.add("shapes", compliant, "damping", 1, ParameterRange::nonnegative, damping);

@@ -66,6 +66,7 @@ struct ShapeSet {
     // dimensionless; dimensionless; m, see ShapeSpec
     ParameterSlice size, position, rotation, friction, restitution, margin;
     ParameterSlice stiffness, damping;  // per compliant shape: N/m and N s/m of a contact point
+    bool larger_margin = false;         // see margin_shares
     int condim = 3;                     // the largest of the shapes, at least 3
     // per shape, if condim is above 3: m
     ParameterSlice torsional_friction, rolling_friction;
@@ -76,6 +77,16 @@ struct ShapeSet {
     // all pairs, sorted; their number is quadratic in the number of shapes
     std::vector<std::pair<int, int>> pairs() const;
     int index(std::string_view name) const;  // -1 if there is none
+    // How often the margins of shapes a and b count in that of their contact: once each, or in a soft model the
+    // larger one twice, as MuJoCo takes it (importers of MJCF store halves).
+    template <class T> std::pair<int, int> margin_shares(const T* theta, int a, int b) const {
+        if (!larger_margin) return {1, 1};
+        return theta[margin.at(a)] > theta[margin.at(b)] ? std::pair(2, 0) : std::pair(0, 2);
+    }
+    template <class T> T pair_margin(const T* theta, int a, int b) const {
+        const auto [of_a, of_b] = margin_shares(theta, a, b);
+        return T(of_a) * theta[margin.at(a)] + T(of_b) * theta[margin.at(b)];
+    }
 };
 
 // A shape to be added by build_shapes.

@@ -213,7 +213,7 @@ ContactPoint<T> contact_point(const World& w, const T* theta, const Kinematics<T
     c.to_b = common_origin(w.model, k, b.body) - common_origin(w.model, k, a.body);
     c.geometry = contact(a, b, f, s.X_CS[f.a], seen_from_a(s, f.b, c.to_b), load3(theta + set.size.at(f.a)),
                          load3(theta + set.size.at(f.b)));
-    c.geometry.gap -= theta[set.margin.at(f.a)] + theta[set.margin.at(f.b)];
+    c.geometry.gap -= set.pair_margin(theta, f.a, f.b);
     c.tangents = contact_tangents(c.geometry.normal);
     const T &mu_a = theta[set.friction.at(f.a)], &mu_b = theta[set.friction.at(f.b)];
     c.friction = pair_friction(friction_rule(w, a, b, mu_a > mu_b), mu_a, mu_b);
@@ -246,8 +246,9 @@ void contact_point_adj(const World& w, const T* theta, const Kinematics<T>& k, c
     pair_friction_adj(friction_rule(w, a, b, mu_a > mu_b), mu_a, mu_b, friction_bar, none,
                       theta_bar[set.friction.at(f.a)], theta_bar[set.friction.at(f.b)]);
     Contact<T> g_bar = out_bar.geometry;
-    theta_bar[set.margin.at(f.a)] -= g_bar.gap;
-    theta_bar[set.margin.at(f.b)] -= g_bar.gap;
+    const auto [of_a, of_b] = set.margin_shares(theta, f.a, f.b);
+    theta_bar[set.margin.at(f.a)] -= T(of_a) * g_bar.gap;
+    theta_bar[set.margin.at(f.b)] -= T(of_b) * g_bar.gap;
     contact_tangents_adj(c.geometry.normal, out_bar.tangents, g_bar.normal);
     Force<T> a_bar = Force<T>::zero(), b_bar = Force<T>::zero();
     Vec3<T> size_a_bar = Vec3<T>::Zero(), size_b_bar = Vec3<T>::Zero();

@@ -118,6 +118,25 @@ TEST_CASE("MuJoCo's law: friction is the larger of a pair, by priority, or none 
     CHECK(slides("mujoco", "friction='.9' condim='1' priority='1'", "friction='.9'"));
 }
 
+TEST_CASE("MuJoCo's law: the margin of a contact is the larger one") {
+    const auto gap = [](const char* law) {
+        const MjcfText m = mjcf(
+            "<worldbody><geom type='plane' size='1 1 1' margin='.004'/><body pos='0 0 .11'>"
+            "<freejoint/><geom size='.1' margin='.02' mass='1'/></body></worldbody>");
+        Json json = m.scene_json();
+        json["contact"]["law"] = law;
+        const Scene scene = scene_from_json(json, "m.json");
+        StepScratch<double> s(scene.world);
+        VecX<double> next(scene.world.nx());
+        const VecX<double> none(0);
+        step(scene.world, scene.theta.data(), scene.x0.data(), none.data(), s, next.data());
+        REQUIRE(s.contacts.points.size() == 1);
+        return s.contacts.points[0].geometry.gap;
+    };
+    CHECK(gap("mujoco") == doctest::Approx(0.01 - 0.02));
+    CHECK(gap("rigid") == doctest::Approx(0.01 - 0.01 - 0.002));
+}
+
 // Coordinates after n steps of MuJoCo 2.2.2 with elliptic cones, Newton's method to 1e-14 and Euler steps.
 TEST_CASE("MuJoCo's law: motions are those of MuJoCo") {
     struct Motion {

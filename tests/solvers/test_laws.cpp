@@ -185,10 +185,11 @@ TEST_CASE("laws: Newton's cradle of five passes the speed on, by every solver") 
                 "shapes": [{"type": "sphere", "radius": 0.05, "friction": 0, "restitution": 1}]}]}}],
             "initial": {"velocities": {"balls0/ball": {"linear": [1, 0, 0]}}}})");
         const VecX<double> v = walk(scene, 40).segment(scene.world.nq(), scene.world.nv());
-        for (int ball = 0; ball < 5; ++ball) {
-            CAPTURE(ball);
-            CHECK(std::abs(v[6 * ball] - (ball == 4 ? 1 : 0)) < 1e-9);
-        }
+        double worst = 0;
+        for (int ball = 0; ball < 5; ++ball)
+            worst = std::max(worst, std::abs(v[6 * ball] - (ball == 4 ? 1 : 0)));
+        CHECK(worst < 1e-9);
+        MESSAGE("cradle, " << std::string(solver) << ": largest error of a speed " << worst << " m/s");
     }
 }
 

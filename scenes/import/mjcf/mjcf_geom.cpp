@@ -1,5 +1,6 @@
 // Geoms of MJCF as shapes. MuJoCo takes the larger friction and margin of a pair, costate the product and the
-// sum. The importer uses square root and half, which agree for pairs of equal geoms.
+// sum, but by MuJoCo's law the larger ones. The importer uses square root and half, which agree for pairs of
+// equal geoms.
 #include <algorithm>
 #include <cmath>
 
