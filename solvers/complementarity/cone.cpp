@@ -108,6 +108,33 @@ bool newton(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* 
     return residual <= acceptable_residual(p, x);
 }
 
+// The impulses with which nothing slips that the guess x presses. True if x is then a solution, as of a robot
+// that stands or holds something.
+bool everything_sticks(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x) {
+    w.states.assign(p.rows, RowState::clamping);
+    for (int r = 0; r < p.rows; ++r) {
+        const int n = p.type[r] == RowType::friction ? p.normal_of(r) : r;
+        const bool open = p.type[n] == RowType::unilateral && !(x[n] > 0);
+        if (open || p.drops(r)) w.states[r] = RowState::separating;
+    }
+    w.x.assign(x, x + p.rows);
+    solve_states(p, w.set, w.states, false, w.x.data());
+    w.work += factorisation_work(w.set.active.size());
+    if (!(mlcp_residual(p, w.x.data(), law) <= acceptable_residual(p, w.x.data()))) return false;
+    std::ranges::copy(w.x, x);
+    return true;
+}
+
+// Newton's method from the solution of the box's law by pivots, which is that of the cone where nothing slips.
+bool newton_from_box(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x) {
+    w.boxes.x.assign(x, x + p.rows);
+    const bool solved = lcp_by_pivots(p, w.boxes.lcp, w.boxes.set, w.boxes.x.data());
+    w.work += w.boxes.lcp.work;
+    if (!solved) return false;
+    std::ranges::copy(w.boxes.x, x);
+    return newton(p, law, w, x);
+}
+
 SolverStatus solve_dense(const MlcpView<double>& p, FrictionLaw law, ConeMethod method, ConeScratch& w,
                          double* x) {
     const auto sweep = [&](int sweeps) {
@@ -148,6 +175,8 @@ SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method
     }
     w.work = 0;
     if (mlcp_residual(p, x, law) < 1e-3 && newton(p, law, w, x)) return SolverStatus::guessed;
+    if (everything_sticks(p, law, w, x)) return SolverStatus::guessed;
+    if (newton_from_box(p, law, w, x)) return SolverStatus::boxed;
     if (w.free_rows.eliminate(p, x)) {
         const SolverStatus status = solve_dense(w.free_rows.rest(), law, method, w, w.free_rows.rest_x());
         w.free_rows.restore(p, x);
