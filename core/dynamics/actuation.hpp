@@ -12,8 +12,6 @@
 
 namespace costate {
 
-enum class Side : unsigned char { within, lower, upper };
-
 template <class T> Side side_of(double x, const ParameterInterval& limits, const T* theta) {
     if (limits.lower >= 0 && x < value_of(theta[limits.lower])) return Side::lower;
     return limits.upper >= 0 && x > value_of(theta[limits.upper]) ? Side::upper : Side::within;
@@ -157,7 +155,7 @@ void actuation(const Model& m, const T* theta,
     for (const Body& b : m.bodies)
         if (b.nv == 1) tau[b.v0] = theta[m.stiffness.at(b.v0)] * (theta[m.rest.at(b.v0)] - q[b.q0]);
     for (size_t i = 0; i < m.tendons.size(); ++i)
-        tendon_spring(m, theta, q, static_cast<int>(i), tau);
+        passive_tendon(m, theta, q, v, static_cast<int>(i), tau);
     for (int n = 0; n < m.nu; ++n) {
         saturations[n] = saturation(m, theta, q, v, ctrl, n);
         if (m.actuators[n].on_joint) actuator_force(m, theta, q, v, ctrl, saturations[n], n, tau, B);
@@ -173,7 +171,7 @@ void actuation_adj(const Model& m, const T* theta, const T* q, const T* v, const
             actuator_force_adj(m, theta, q, v, ctrl, saturations[n], n, tau_bar, B_bar, theta_bar, q_bar,
                                v_bar, ctrl_bar);
     for (size_t i = 0; i < m.tendons.size(); ++i)
-        tendon_spring_adj(m, theta, q, static_cast<int>(i), tau_bar, theta_bar, q_bar);
+        passive_tendon_adj(m, theta, q, v, static_cast<int>(i), tau_bar, theta_bar, q_bar, v_bar);
     for (const Body& b : m.bodies) {
         if (b.nv != 1) continue;
         const int j = b.v0;

@@ -257,7 +257,7 @@ Model ModelBuilder::build() const {
             m.layout.add_interval("actuators", s.name, "force_limits", s.force_lower, s.force_upper);
     }
 
-    std::vector<double> tendon_stiffness, tendon_rest;
+    std::vector<double> tendon_stiffness, tendon_rest, tendon_slack, tendon_damping;
     names.clear();
     for (const TendonSpec& s : tendons_) {
         Tendon& tendon = m.tendons.emplace_back();
@@ -276,9 +276,13 @@ Model ModelBuilder::build() const {
         names.push_back(s.name);
         tendon_stiffness.push_back(s.stiffness);
         tendon_rest.push_back(s.rest);
+        tendon_slack.push_back(s.slack);
+        tendon_damping.push_back(s.damping);
     }
     m.tendon_stiffness = m.layout.add("tendons", names, "stiffness", 1, Range::nonnegative, tendon_stiffness);
     m.tendon_rest = m.layout.add("tendons", names, "rest", 1, Range::any, tendon_rest);
+    m.tendon_slack = m.layout.add("tendons", names, "slack", 1, Range::nonnegative, tendon_slack);
+    m.tendon_damping = m.layout.add("tendons", names, "damping", 1, Range::nonnegative, tendon_damping);
 
     std::vector<double> anchor_a, anchor_b, coupling;
     names.clear();

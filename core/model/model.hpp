@@ -114,9 +114,10 @@ struct Model {
     ParameterSlice limit_stiffness, limit_damping;  // per compliant limit: N m/rad or N/m; N m s/rad or N s/m
     // if soft: per limit, per dof with dry friction, per equality
     SoftnessSlices limit_softness, dry_softness, equality_softness;
-    ParameterSlice tendon_stiffness, tendon_rest;  // per tendon: N/m and m, or N m/rad and rad
-    ParameterSlice site_position, site_rotation;   // per site: m in its body; rad in its axes
-    ParameterSlice gravity;                        // m/s^2, world axes
+    // per tendon, with lengths in m or rad: N/m or N m/rad, m or rad, m or rad, N s/m or N m s/rad
+    ParameterSlice tendon_stiffness, tendon_rest, tendon_slack, tendon_damping;
+    ParameterSlice site_position, site_rotation;  // per site: m in its body; rad in its axes
+    ParameterSlice gravity;                       // m/s^2, world axes
 
     // true if a step may have constraint rows even without contacts
     bool has_joint_rows() const { return !limits.empty() || !dry_dofs.empty() || !equalities.empty(); }
@@ -161,7 +162,7 @@ struct EqualitySpec {
 struct TendonSpec {
     std::string name;
     std::vector<std::pair<int, double>> joints;  // handle of the body that the joint carries; coefficient
-    double stiffness = 0, rest = 0;
+    double stiffness = 0, rest = 0, slack = 0, damping = 0;
 };
 
 struct SiteSpec {

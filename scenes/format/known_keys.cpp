@@ -108,7 +108,7 @@ const std::vector<KnownKeys>& known_keys() {
         {"visual", with_sizes({"type", "file", "position", "quaternion", "rpy_deg", "rgba"}, true)},
         {"actuator", with_quantities({"name", "joint", "type", "gear", "control_limits", "force_limits",
                                       "body", "axis", "position", "drag", "moment", "tendon"})},
-        {"tendon", {"name", "joints", "stiffness", "rest"}},
+        {"tendon", {"name", "joints", "stiffness", "rest", "slack", "damping"}},
         {"tendon_joint", {"joint", "coefficient"}},
         {"equality",
          {"name", "type", "body_a", "body_b", "point_a", "point_b", "quaternion", "rpy_deg", "joint_a",

@@ -191,6 +191,8 @@ TendonSpec read_tendon(const Node& node, const ModelInput& model, ModelNames& na
     if (t.joints.empty()) node["joints"].fail("is empty", "name at least one joint and its coefficient");
     t.stiffness = node.nonnegative_or("stiffness", 0);
     t.rest = node.number_or("rest", 0);
+    t.slack = node.nonnegative_or("slack", 0);
+    t.damping = node.nonnegative_or("damping", 0);
     return t;
 }
 

@@ -124,12 +124,17 @@ void dynamics_columns(const World& w, const double* theta, const double* x, Step
             if (at.control == Side::within) J.response(i, 2 * nv + n) += h * gear * law.gain * c_i;
         });
     }
-    for (size_t n = 0; n < m.tendons.size(); ++n)
-        for_each_joint(m.tendons[n], theta, [&](int i, double c_i) {
-            for_each_joint(m.tendons[n], theta, [&](int j, double c_j) {
-                J.response(i, j) -= h * theta[m.tendon_stiffness.at(static_cast<int>(n))] * c_i * c_j;
+    for (int n = 0; n < static_cast<int>(m.tendons.size()); ++n) {
+        const Tendon& tendon = m.tendons[n];
+        const bool slack = spring_side(m, theta, n, tendon_length(tendon, theta, x)) == Side::within;
+        const double k = slack ? 0 : theta[m.tendon_stiffness.at(n)], d = theta[m.tendon_damping.at(n)];
+        for_each_joint(tendon, theta, [&](int i, double c_i) {
+            for_each_joint(tendon, theta, [&](int j, double c_j) {
+                J.response(i, j) -= h * k * c_i * c_j;
+                J.response(i, nv + j) -= h * d * c_i * c_j;
             });
         });
+    }
 }
 
 // Velocities for the derivatives of contacts.

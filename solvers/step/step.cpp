@@ -38,6 +38,8 @@ std::uint64_t branch_hash(const StepScratch<double>& s) {
     for (const Saturation side : s.saturations)
         mix(static_cast<std::uint64_t>(side.implicit) << 4 | static_cast<std::uint64_t>(side.control) << 2 |
             static_cast<std::uint64_t>(side.force));
+    for (const Side side : s.springs)
+        mix(static_cast<std::uint64_t>(side));
     for (const ContactPoint<double>& c : s.contacts.points)
         mix(static_cast<std::uint64_t>(tangent_axis(c.geometry.normal)));
     for (const RowBlock& b : s.rows.blocks) {

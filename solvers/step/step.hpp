@@ -80,6 +80,7 @@ template <class T> struct TwoWays {
 template <class T> struct StepScratch {
     std::vector<Saturation> saturations;  // 1 (nu)
     std::vector<T> tau, B;                // 1 (nv) joint forces; implicit damping
+    std::vector<Side> springs;            // 1 (tendons) where springs with slack pull
     Kinematics<T> kinematics;             // 2
     bool pushed = false;                  // 2 whether external wrenches act
     std::vector<Force<T>> wrenches;       // 2 (bodies) those, in the common frame

@@ -9,6 +9,7 @@ namespace costate {
 template <class T>
 StepScratch<T>::StepScratch(const World& w)
     : saturations(w.nu()),
+      springs(w.model.tendons.size(), Side::within),
       kinematics(w.model),
       wrenches(w.model.bodies.size(), Force<T>::zero()),
       free_motion(w.model),
@@ -44,6 +45,14 @@ template <class T> void StepScratch<T>::clear_bars() {
 }
 
 namespace {
+
+// Notes the sides on which the springs of tendons with slack pull.
+template <class T> void note_springs(const Model& m, const T* theta, const T* q, StepScratch<T>& s) {
+    for (int n = 0; n < static_cast<int>(m.tendons.size()); ++n)
+        s.springs[n] = value_of(theta[m.tendon_slack.at(n)]) == 0
+                           ? Side::within
+                           : spring_side(m, theta, n, tendon_length(m.tendons[n], theta, q));
+}
 
 // Places the external wrenches (bodies x 6) in the common frames and adds them to the joint forces.
 template <class T> void push_bodies(const World& w, const T* theta, const T* wrenches, StepScratch<T>& s) {
@@ -88,6 +97,7 @@ void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>
     if (s.clock != nullptr) s.clock->start();
     // 1 joint forces
     actuation(w.model, theta, q, v, u, s.saturations.data(), s.tau.data(), s.B.data());
+    note_springs(w.model, theta, q, s);
     if (w.settings.gyroscopic == Gyroscopic::midpoint) gyroscopic_torques(w.model, theta, h, v, s.tau.data());
     lap(Stage::joint_forces);
     // 2 poses, axes, velocities, thrust, external wrenches

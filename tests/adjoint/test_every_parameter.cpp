@@ -85,6 +85,8 @@ constexpr Meaning meanings[] = {
     {"tendons/*/coefficients", "of the joints of a fixed tendon, one number each"},
     {"tendons/*/stiffness", "of the spring along a tendon, N/m or N m/rad"},
     {"tendons/*/rest", "length at which it has no force, m or rad"},
+    {"tendons/*/slack", "further length without force, m or rad"},
+    {"tendons/*/damping", "of the damper along a tendon, N s/m or N m s/rad"},
     {"equalities/*/anchor_a", "of a connect or weld: the point in body a, m"},
     {"equalities/*/anchor_b", "the point in body b, m"},
     {"equalities/*/rotation",

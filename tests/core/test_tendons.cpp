@@ -6,20 +6,23 @@
 #include "tests/support/mjcf_text.hpp"
 #include "tests/support/stage_pass.hpp"
 #include "tests/support/toy_models.hpp"
+#include "tests/support/walk.hpp"
 
 using namespace costate;
 using namespace costate::test;
 
 namespace {
 
-// A chain of three joints and one beside it, two tendons, and an actuator of each law on one of them.
+// A chain of three joints and one beside it, three tendons, which near q = 0 are short, long and slack, and an
+// actuator of each law on one of them.
 Model tendon_model(Rng& g) {
     ModelBuilder builder;
     const int parents[] = {-1, 0, 1, -1};
     for (int i = 0; i < 4; ++i)
         builder.add_body(random_body(g, i, parents[i], i == 2 ? JointType::prismatic : JointType::revolute));
-    builder.add_tendon({"flexor", {{0, 1.0}, {1, -0.5}, {3, g.normal()}}, 20, 0.3});
-    builder.add_tendon({"extensor", {{2, 2.0}, {1, g.normal()}}, 0, 0});
+    builder.add_tendon({"flexor", {{0, 1.0}, {1, -0.5}, {3, g.normal()}}, 20, 0.3, 0.2, 0.5});
+    builder.add_tendon({"extensor", {{2, 2.0}, {1, g.normal()}}, 7, -0.4, 0.3, 0});
+    builder.add_tendon({"slack", {{2, 1.0}, {3, g.normal()}}, 9, -100, 200, 0.7});
     for (const ActuatorType type : {ActuatorType::motor, ActuatorType::servo, ActuatorType::velocity,
                                     ActuatorType::general, ActuatorType::servo}) {
         ActuatorSpec a;
@@ -74,16 +77,16 @@ struct TendonPass : StagePass {
 };
 
 const char* const hand =
-    R"(<default><geom contype='0' conaffinity='0'/><tendon stiffness='2'/></default><worldbody>
+    R"(<default><geom contype='0' conaffinity='0'/><tendon stiffness='2' damping='.3'/></default><worldbody>
     <body name='a'><joint name='near' ref='10' range='-90 90' limited='true' axis='0 1 0'/><geom type='capsule' size='.02' mass='.1' fromto='0 0 0 .1 0 0'/>
       <body name='b' pos='.1 0 0'><joint name='far' axis='0 1 0'/><geom type='capsule' size='.02' mass='.1' fromto='0 0 0 .1 0 0'/></body></body>
-  </worldbody><tendon><fixed name='pull' springlength='0.1'><joint joint='near' coef='1'/><joint joint='far' coef='-0.5'/></fixed>
+  </worldbody><tendon><fixed name='pull' springlength='0.1 0.2'><joint joint='near' coef='1'/><joint joint='far' coef='-0.5'/></fixed>
   <spatial name='rope'><site site='s'/></spatial></tendon>
   <actuator><position name='grip' tendon='pull' kp='5' kv='.1' ctrlrange='-1 1' ctrllimited='true'/><motor tendon='rope'/></actuator>)";
 
 }  // namespace
 
-TEST_CASE("adjoint: actuators and springs on tendons") { check_pass<TendonPass>(1e-12); }
+TEST_CASE("adjoint: actuators, springs and dampers on tendons") { check_pass<TendonPass>(1e-12); }
 
 TEST_CASE("MJCF: fixed tendons and their actuators; others are left out with a warning") {
     const MjcfText m = mjcf(hand);
@@ -92,20 +95,67 @@ TEST_CASE("MJCF: fixed tendons and their actuators; others are left out with a w
     CHECK((tendon["joints"][1]["joint"] == "far" && tendon["joints"][1]["coefficient"] == -0.5));
     const double ref = 10 * std::acos(-1.0) / 180;
     CHECK(json_value(tendon["rest"]) == doctest::Approx(0.1 - ref));
+    CHECK(json_value(tendon["slack"]) == doctest::Approx(0.1));
+    CHECK(tendon["damping"] == 0.3);
     REQUIRE(m.imported.model["actuators"].size() == 1);
     CHECK(m.imported.model["actuators"][0]["tendon"] == "pull");
     CHECK(m.warnings.size() == 2);
     const Scene scene = m.scene();
     const Model& model = scene.world.model;
     REQUIRE((model.tendons.size() == 1 && model.nu == 1));
-    // f = kp (u - l) - kv l' with l = q_near + ref - q_far/2, as in MuJoCo's coordinates; spring
-    const std::vector<double> q{0.2, -0.3}, v{1, 2}, u{0.4};
-    std::vector<double> tau(2), B(2);
-    Saturation s;
-    actuation(model, scene.theta.data(), q.data(), v.data(), u.data(), &s, tau.data(), B.data());
-    const double l = 0.2 + ref + 0.15, f = 5 * (0.4 - l) - 0.1 * (1 - 0.5 * 2) + 2 * (0.1 - l);
-    CHECK(tau[0] == doctest::Approx(f));
-    CHECK(tau[1] == doctest::Approx(-0.5 * f));
+    // f = kp (u - l) - kv l' with l = q_near + ref - q_far/2, as in MuJoCo's coordinates; spring and damper.
+    // l is 0.52, 0.17 and 0.02: above, within and below the lengths without force
+    const std::vector<double> v{1, -2}, u{0.4};
+    for (const double near : {0.2, -0.15, -0.3}) {
+        const std::vector<double> q{near, -0.3};
+        std::vector<double> tau(2), B(2);
+        Saturation s;
+        actuation(model, scene.theta.data(), q.data(), v.data(), u.data(), &s, tau.data(), B.data());
+        const double l = near + ref + 0.15, rate = 1 + 0.5 * 2,
+                     spring = near > 0      ? 2 * (0.2 - l)
+                              : near > -0.2 ? 0
+                                            : 2 * (0.1 - l),
+                     f = 5 * (0.4 - l) - 0.1 * rate + spring - 0.3 * rate;
+        CHECK(tau[0] == doctest::Approx(f));
+        CHECK(tau[1] == doctest::Approx(-0.5 * f));
+    }
+}
+
+TEST_CASE("MJCF: a spring of a tendon with unordered lengths is refused; disabled springs are left out") {
+    const auto with = [](const char* attributes, const char* before = "") {
+        return mjcf(std::string(before) + one_body("", "<joint name='h'/>") + "<tendon>\n<fixed name='t' " +
+                    attributes + "><joint joint='h' coef='2'/></fixed></tendon>");
+    };
+    CHECK(complaint([&] {
+              with("stiffness='1' springlength='2 1'");
+          }).find("m.xml:3: springlength=\"2 1\" of <fixed> has its lower") == 0);
+    const Json free = with("stiffness='1' damping='3' springlength='-1 -1'").imported.model["tendons"][0];
+    CHECK((!free.contains("rest") && !free.contains("slack") && free["damping"] == 3));
+    const Json off = with("stiffness='1' damping='3'", "<option><flag passive='disable'/></option>")
+                         .imported.model["tendons"][0];
+    CHECK((!off.contains("stiffness") && !off.contains("damping")));
+}
+
+// The energy that a damper takes is its power over time: a wheel of inertia I on a damped tendon slows down as
+// exp(-c^2 d t / I).
+TEST_CASE("tendons: a damper slows a wheel exponentially, with an error of first order in the time step") {
+    const auto error = [](double h) {
+        const Scene scene =
+            scene_from_json(parse_json(R"({"steps": )" + std::to_string(static_cast<int>(0.5 / h + 0.5)) +
+                                           R"(, "time_step": )" + std::to_string(h) +
+                                           R"(, "gravity": [0, 0, 0], "models": [{"name": "m", "model": {
+            "bodies": [{"name": "wheel", "joint": {"type": "revolute", "axis": [0, 0, 1]}, "mass": 1,
+                        "inertia": [0.1, 0.1, 0.2, 0, 0, 0]}],
+            "tendons": [{"name": "belt", "joints": [{"joint": "wheel", "coefficient": 0.5}], "damping": 3}]}}],
+            "initial": {"velocities": {"m/wheel": 2}}})",
+                                       "wheel"),
+                            "wheel.json");
+        const VecX<double> x = walk(scene, scene.steps);
+        return std::abs(x[1] - 2 * std::exp(-0.25 * 3 / 0.2 * 0.5));
+    };
+    const double coarse = error(2e-3), fine = error(1e-3);
+    CHECK(coarse < 5e-3);
+    CHECK(coarse / fine == doctest::Approx(2).epsilon(0.02));
 }
 
 TEST_CASE("tendons: the closed Jacobian of a step is that of the adjoints") {
@@ -132,8 +182,8 @@ TEST_CASE("MJCF: an actuator at a site is a thruster with its force and moment i
         "gainprm='.5'/><position site='c'/></actuator>");
     const Json& actuators = m.imported.model["actuators"];
     REQUIRE(actuators.size() == 2);
-    CHECK(
-        (actuators[0]["type"] == "thruster" && actuators[0]["body"] == "drone" && actuators[0]["gear"] == 2));
+    CHECK((actuators[0]["type"] == "thruster" && actuators[0]["body"] == "drone"));
+    CHECK(json_value(actuators[0]["gear"]) == doctest::Approx(2));
     CHECK(json_equals(actuators[0]["axis"], {0, 0, 1}));
     CHECK(json_equals(actuators[0]["moment"], {0, 0, .05}));
     CHECK(json_equals(actuators[1]["moment"], {0, 0, 1}));

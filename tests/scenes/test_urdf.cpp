@@ -20,7 +20,7 @@ MassProperties<double> properties(const Scene& scene, const std::string& body) {
     return mass_properties(scene.world.model, scene.theta.data(), index);
 }
 
-VecX<double> end_of(const Scene& scene) {
+VecX<double> state_at_end(const Scene& scene) {
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
     VecX<double> last;
@@ -165,7 +165,7 @@ TEST_CASE("URDF mimic joints follow") {
     CHECK(scene.x0[follow] == 0.3);
     Scene pushed = scene;
     pushed.x0[m.nq + lead] = 1;
-    const VecX<double> x = end_of(pushed);
+    const VecX<double> x = state_at_end(pushed);
     CHECK(std::abs(x[lead]) > 0.05);
     CHECK(x[follow] == doctest::Approx(0.3 - 2 * x[lead]).epsilon(1e-3));
 }
@@ -241,7 +241,7 @@ TEST_CASE("a lone model is put on the ground") {
     CHECK(drop.world.shapes.index("ground") >= 0);
     CHECK(drop.x0[2] == doctest::Approx(0.1 + 0.3 - 0.2).epsilon(1e-14));
     CHECK(drop.warnings.empty());
-    CHECK(end_of(drop)[2] == doctest::Approx(0.1).epsilon(1e-2));  // it lies on the ground
+    CHECK(state_at_end(drop)[2] == doctest::Approx(0.1).epsilon(1e-2));  // it lies on the ground
 
     // joints start within their limits, the lowest point counts them in
     const std::string arm =

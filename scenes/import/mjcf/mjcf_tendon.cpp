@@ -38,12 +38,31 @@ void warn_of_the_rest(const MjcfContext& context, const MjcfAttributes& a) {
         return given && given->numbers(1, 3)[0] != 0;
     };
     const bool limited = is_limited(a, "limited", "range", context.compiler);
-    for (const char* name : {"damping", "frictionloss", "armature"})
+    for (const char* name : {"frictionloss", "armature"})
         if (nonzero(name))
             context.warnings.add(a.find(name)->place(), std::string(name) + " of a tendon is not supported",
                                  "give it to the joints");
     if (limited && context.flags.limit)
         a.element().warn(context.warnings, "has limits, which are not supported", "limit the joints");
+}
+
+// Writes the spring and the damper. reference: the length in the reference configuration; offset: MuJoCo's
+// length minus costate's.
+void put_spring(const MjcfContext& context, const MjcfAttributes& a, double reference, double offset,
+                Json& tendon) {
+    if (const double damping = a.nonnegative_or("damping", 0); damping > 0 && context.flags.damper)
+        tendon["damping"] = damping;
+    const double stiffness = a.nonnegative_or("stiffness", 0);
+    if (!(stiffness > 0) || !context.flags.spring) return;
+    tendon["stiffness"] = stiffness;
+    std::vector<double> lengths{-1};
+    if (const auto given = a.find("springlength")) lengths = given->numbers(1, 2);
+    double lower = lengths.front() - offset, upper = lengths.back() - offset;
+    if (lengths.front() == -1 && lengths.back() == -1) lower = upper = reference;
+    if (lower > upper)
+        a.find("springlength")->fail("has its lower length above its upper one", "swap the two");
+    if (lower != 0) tendon["rest"] = lower;
+    if (upper > lower) tendon["slack"] = upper - lower;
 }
 
 }  // namespace
@@ -67,21 +86,7 @@ void read_tendons(const MjcfContext& context, const MjcfIndex& index, ImportedMo
         const MjcfAttributes a = context.defaults.attributes(e);
         warn_of_the_rest(context, a);
         Json tendon{{"name", e["name"].text()}, {"joints", joints}};
-        if (const double stiffness = a.nonnegative_or("stiffness", 0);
-            stiffness > 0 && context.flags.spring) {
-            std::vector<double> rest{-1};
-            if (const auto given = a.find("springlength")) rest = given->numbers(1, 2);
-            tendon["stiffness"] = stiffness;
-            if (rest.size() == 2 && rest[0] != rest[1])
-                context.warnings.add(
-                    a.find("springlength")->place(),
-                    "a range of lengths without force is not supported; its middle is the rest length",
-                    "give one number");
-            // -1: the length in the reference configuration, where costate's is 0
-            if (rest[0] != -1 || rest.size() == 2)
-                tendon["rest"] =
-                    0.5 * (rest.front() + rest.back()) - tendon_offset(context, index, e["name"].text());
-        }
+        put_spring(context, a, 0, tendon_offset(context, index, e["name"].text()), tendon);
         put_item(out, "tendons", e, tendon);
     }
 }

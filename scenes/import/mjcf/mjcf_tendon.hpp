@@ -5,7 +5,7 @@
 
 namespace costate {
 
-// Writes the fixed tendons; warns of others, and of limits, damping and dry friction.
+// Writes the fixed tendons; warns of others, and of limits, dry friction and armature.
 void read_tendons(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out);
 
 bool has_tendon(const ImportedModel& model, const std::string& name);
