@@ -3,7 +3,8 @@
 // Damping is implicit: it enters the step through the diagonal B (M + h B on the left-hand side), not through
 // tau. The velocity gain of an actuator that resists motion (b_2 <= 0) and is not saturated is implicit, too.
 // A saturated actuator contributes its limit to tau and nothing to B. Saturation is decided at (q, v) and is
-// part of the step's branch hash. At a limit, the derivative is that of the unsaturated side. Beyond a limit,
+// part of the step's branch hash. Spatial tendons and actuators on them follow the kinematics
+// (core/dynamics/spatial_tendon.hpp). At a limit, the derivative is that of the unsaturated side. Beyond a limit,
 // the derivative with respect to the clamped quantity is zero, and that with respect to the limit is not.
 #pragma once
 
@@ -25,7 +26,7 @@ inline int end_of(const ParameterInterval& limits, Side side) {
 // The active piece of an actuator's piecewise characteristic.
 struct Saturation {
     Side control = Side::within, force = Side::within;
-    // b_2 <= 0 and not on a tendon, whose velocity couples joints; matters only if the force is within its
+    // b_2 <= 0 and not on a tendon, whose velocity couples dofs; matters only if the force is within its
     // limits
     bool implicit = true;
 };
@@ -35,7 +36,7 @@ const T& clamped_control(const Actuator& a, const T* theta, const Saturation& s,
     return s.control == Side::within ? ctrl : theta[end_of(a.control, s.control)];
 }
 
-// Coordinate, velocity and force of what an actuator drives, before the gear: a joint or a tendon.
+// Coordinate, velocity and force of what an actuator drives, before the gear: a joint or a fixed tendon.
 template <class T> T driven_coordinate(const Model& m, const T* theta, const Actuator& a, const T* q) {
     return a.tendon < 0 ? q[a.q] : tendon_length(m.tendons[a.tendon], theta, q);
 }
@@ -73,72 +74,95 @@ void drive_adj(const Model& m, const T* theta, const Actuator& a, const T& force
         pull_tendon_adj(m.tendons[a.tendon], theta, force, tau_bar, theta_bar, force_bar);
 }
 
+// coordinate, velocity: of what the actuator drives
 template <class T>
-Saturation saturation(const Model& m, const T* theta, const T* q, const T* v, const T* ctrl, int n) {
+Saturation saturation(const Model& m, const T* theta, const T& coordinate, const T& velocity, const T* ctrl,
+                      int n) {
     const Actuator& a = m.actuators[n];
     const ActuatorLaw<T> law = actuator_law(a.type, m.actuator, theta, n);
     const T& gear = theta[m.actuator.gear.at(n)];
     Saturation s;
     s.control = side_of(value_of(ctrl[n]), a.control, theta);
-    const T f = law.gain * clamped_control(a, theta, s, ctrl[n]) + law.b0 +
-                law.b1 * gear * driven_coordinate(m, theta, a, q) +
-                law.b2 * gear * driven_velocity(m, theta, a, v);
+    const T f = law.gain * clamped_control(a, theta, s, ctrl[n]) + law.b0 + law.b1 * gear * coordinate +
+                law.b2 * gear * velocity;
     s.force = side_of(value_of(f), a.force, theta);
     s.implicit = s.force != Side::within || (value_of(law.b2) <= 0 && a.tendon < 0);
     return s;
 }
 
-// Adds one actuator to tau and B of its dofs.
+// What an actuator applies: the force gear f without the part that is implicit, and the implicit damping.
+template <class T> struct ActuatorOutput { T force, damping; };
+
+template <class T>
+ActuatorOutput<T> actuator_output(const Model& m, const T* theta, const T& coordinate, const T& velocity,
+                                  const T* ctrl, const Saturation& s, int n) {
+    const Actuator& a = m.actuators[n];
+    const ActuatorLaw<T> law = actuator_law(a.type, m.actuator, theta, n);
+    const T& gear = theta[m.actuator.gear.at(n)];
+    if (s.force != Side::within) return {gear * theta[end_of(a.force, s.force)], T(0)};
+    const T f = law.gain * clamped_control(a, theta, s, ctrl[n]) + law.b0 + law.b1 * gear * coordinate;
+    if (s.implicit) return {gear * f, -(law.b2 * gear * gear)};
+    return {gear * (f + law.b2 * gear * velocity), T(0)};
+}
+template <class T>
+void actuator_output_adj(const Model& m, const T* theta, const T& coordinate, const T& velocity,
+                         const T* ctrl, const Saturation& s, int n, const ActuatorOutput<T>& bar,
+                         T* theta_bar, T& coordinate_bar, T& velocity_bar, T* ctrl_bar) {
+    const Actuator& a = m.actuators[n];
+    const ActuatorLaw<T> law = actuator_law(a.type, m.actuator, theta, n);
+    const T& gear = theta[m.actuator.gear.at(n)];
+    T& gear_bar = theta_bar[m.actuator.gear.at(n)];
+    if (s.force != Side::within) {
+        gear_bar += bar.force * theta[end_of(a.force, s.force)];
+        theta_bar[end_of(a.force, s.force)] += bar.force * gear;
+        return;
+    }
+    const T control = clamped_control(a, theta, s, ctrl[n]), length = gear * coordinate,
+            speed = gear * velocity, f = law.gain * control + law.b0 + law.b1 * length,
+            f_bar = gear * bar.force;
+    ActuatorLaw<T> law_bar{f_bar * control, f_bar, f_bar * length, T(0)};
+    gear_bar += bar.force * f + f_bar * law.b1 * coordinate;
+    coordinate_bar += f_bar * law.b1 * gear;
+    (s.control == Side::within ? ctrl_bar[n] : theta_bar[end_of(a.control, s.control)]) += f_bar * law.gain;
+    if (s.implicit) {
+        law_bar.b2 = -bar.damping * gear * gear;
+        gear_bar -= T(2) * bar.damping * law.b2 * gear;
+    } else {
+        law_bar.b2 = f_bar * speed;
+        gear_bar += T(2) * bar.force * law.b2 * speed;
+        velocity_bar += f_bar * law.b2 * gear;
+    }
+    actuator_law_adj(a.type, m.actuator, theta, n, law_bar, theta_bar);
+}
+
+// Adds an actuator of a joint or a fixed tendon to tau and B of its dofs.
 template <class T>
 void actuator_force(const Model& m, const T* theta, const T* q, const T* v, const T* ctrl,
                     const Saturation& s, int n, T* tau, T* B) {
     const Actuator& a = m.actuators[n];
-    const ActuatorLaw<T> law = actuator_law(a.type, m.actuator, theta, n);
-    const T& gear = theta[m.actuator.gear.at(n)];
-    if (s.force != Side::within) {
-        drive<T>(m, theta, a, gear * theta[end_of(a.force, s.force)], tau);
-        return;
-    }
-    const T f = law.gain * clamped_control(a, theta, s, ctrl[n]) + law.b0 +
-                law.b1 * gear * driven_coordinate(m, theta, a, q);
-    drive<T>(m, theta, a, gear * (s.implicit ? f : T(f + law.b2 * gear * driven_velocity(m, theta, a, v))),
-             tau);
-    if (s.implicit) B[a.v] -= law.b2 * gear * gear;
+    const ActuatorOutput<T> out = actuator_output<T>(m, theta, driven_coordinate(m, theta, a, q),
+                                                     driven_velocity(m, theta, a, v), ctrl, s, n);
+    drive(m, theta, a, out.force, tau);
+    if (a.tendon < 0) B[a.v] += out.damping;
 }
 template <class T>
 void actuator_force_adj(const Model& m, const T* theta, const T* q, const T* v, const T* ctrl,
                         const Saturation& s, int n, const T* tau_bar, const T* B_bar, T* theta_bar, T* q_bar,
                         T* v_bar, T* ctrl_bar) {
     const Actuator& a = m.actuators[n];
-    const ActuatorLaw<T> law = actuator_law(a.type, m.actuator, theta, n);
-    const T& gear = theta[m.actuator.gear.at(n)];
-    T &gear_bar = theta_bar[m.actuator.gear.at(n)], t(0);
-    if (s.force != Side::within) {
-        drive_adj<T>(m, theta, a, gear * theta[end_of(a.force, s.force)], tau_bar, theta_bar, t);
-        gear_bar += t * theta[end_of(a.force, s.force)];
-        theta_bar[end_of(a.force, s.force)] += t * gear;
-        return;
-    }
-    const T control = clamped_control(a, theta, s, ctrl[n]), coordinate = driven_coordinate(m, theta, a, q),
-            length = gear * coordinate, speed = gear * driven_velocity(m, theta, a, v),
-            f = law.gain * control + law.b0 + law.b1 * length;
-    drive_adj<T>(m, theta, a, gear * (s.implicit ? f : T(f + law.b2 * speed)), tau_bar, theta_bar, t);
-    const T f_bar = gear * t;
-    ActuatorLaw<T> bar{f_bar * control, f_bar, f_bar * length, T(0)};
-    gear_bar += t * f + f_bar * law.b1 * coordinate;
-    driven_coordinate_adj<T>(m, theta, a, q, f_bar * law.b1 * gear, theta_bar, q_bar);
-    (s.control == Side::within ? ctrl_bar[n] : theta_bar[end_of(a.control, s.control)]) += f_bar * law.gain;
-    if (s.implicit) {
-        bar.b2 = -B_bar[a.v] * gear * gear;
-        gear_bar -= T(2) * B_bar[a.v] * law.b2 * gear;
-    } else {
-        bar.b2 = f_bar * speed;
-        gear_bar += T(2) * t * law.b2 * speed;
-        driven_velocity_adj<T>(m, theta, a, v, f_bar * law.b2 * gear, theta_bar, v_bar);
-    }
-    actuator_law_adj(a.type, m.actuator, theta, n, bar, theta_bar);
+    const T coordinate = driven_coordinate(m, theta, a, q), velocity = driven_velocity(m, theta, a, v);
+    ActuatorOutput<T> bar{T(0), a.tendon < 0 ? B_bar[a.v] : T(0)};
+    drive_adj<T>(m, theta, a, actuator_output(m, theta, coordinate, velocity, ctrl, s, n).force, tau_bar,
+                 theta_bar, bar.force);
+    T coordinate_bar(0), velocity_bar(0);
+    actuator_output_adj(m, theta, coordinate, velocity, ctrl, s, n, bar, theta_bar, coordinate_bar,
+                        velocity_bar, ctrl_bar);
+    if (s.force != Side::within) return;
+    driven_coordinate_adj(m, theta, a, q, coordinate_bar, theta_bar, q_bar);
+    if (!s.implicit) driven_velocity_adj(m, theta, a, v, velocity_bar, theta_bar, v_bar);
 }
 
+// Forces of joints, of fixed tendons and of the actuators on both.
 template <class T>
 void actuation(const Model& m, const T* theta,
                const T* q,               // (nq)
@@ -155,10 +179,13 @@ void actuation(const Model& m, const T* theta,
     for (const Body& b : m.bodies)
         if (b.nv == 1) tau[b.v0] = theta[m.stiffness.at(b.v0)] * (theta[m.rest.at(b.v0)] - q[b.q0]);
     for (size_t i = 0; i < m.tendons.size(); ++i)
-        passive_tendon(m, theta, q, v, static_cast<int>(i), tau);
+        if (!m.tendons[i].spatial()) passive_tendon(m, theta, q, v, static_cast<int>(i), tau);
     for (int n = 0; n < m.nu; ++n) {
-        saturations[n] = saturation(m, theta, q, v, ctrl, n);
-        if (m.actuators[n].on_joint) actuator_force(m, theta, q, v, ctrl, saturations[n], n, tau, B);
+        const Actuator& a = m.actuators[n];
+        if (m.drives_path(a)) continue;
+        saturations[n] = saturation<T>(m, theta, driven_coordinate(m, theta, a, q),
+                                       driven_velocity(m, theta, a, v), ctrl, n);
+        if (a.on_joint) actuator_force(m, theta, q, v, ctrl, saturations[n], n, tau, B);
     }
 }
 
@@ -167,11 +194,12 @@ void actuation_adj(const Model& m, const T* theta, const T* q, const T* v, const
                    const Saturation* saturations, const T* tau_bar, const T* B_bar, T* theta_bar, T* q_bar,
                    T* v_bar, T* ctrl_bar) {
     for (int n = m.nu; n-- > 0;)
-        if (m.actuators[n].on_joint)
+        if (m.actuators[n].on_joint && !m.drives_path(m.actuators[n]))
             actuator_force_adj(m, theta, q, v, ctrl, saturations[n], n, tau_bar, B_bar, theta_bar, q_bar,
                                v_bar, ctrl_bar);
     for (size_t i = 0; i < m.tendons.size(); ++i)
-        passive_tendon_adj(m, theta, q, v, static_cast<int>(i), tau_bar, theta_bar, q_bar, v_bar);
+        if (!m.tendons[i].spatial())
+            passive_tendon_adj(m, theta, q, v, static_cast<int>(i), tau_bar, theta_bar, q_bar, v_bar);
     for (const Body& b : m.bodies) {
         if (b.nv != 1) continue;
         const int j = b.v0;

@@ -9,7 +9,7 @@
 //   velocity  f = kd (ctrl - l')              ctrl in rad/s or m/s
 //   general   gain and bias as given          (MuJoCo's general actuator in its affine form)
 //   dc_motor  f = stall_torque (ctrl - l' / no_load_speed)    ctrl is the fraction of the rated voltage
-// An actuator on a fixed tendon has the tendon's length in place of q (core/dynamics/tendon.hpp).
+// An actuator on a tendon has the tendon's length in place of q (core/dynamics/tendon.hpp, spatial_tendon.hpp).
 // A thruster instead applies a force f = ctrl, N, at a point of its body along an axis
 // (core/dynamics/thrust.hpp).
 #pragma once

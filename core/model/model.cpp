@@ -70,6 +70,44 @@ void append_body(Model& m, const BodySpec& spec, int parent) {
     m.bodies.push_back(std::move(b));
 }
 
+// Adds the points of a spatial tendon that are fixed in the world to the parameters; returns where they begin.
+int add_world_points(ParameterLayout& layout, const TendonSpec& spec) {
+    std::vector<double> points;
+    for (const TendonBranchSpec& branch : spec.branches)
+        for (const TendonPointSpec& point : branch.points)
+            if (point.site < 0) points.insert(points.end(), point.position.begin(), point.position.end());
+    if (points.empty()) return 0;
+    return layout
+        .add("tendons", {spec.name}, "world_points", static_cast<int>(points.size()), ParameterRange::any,
+             points)
+        .offset;
+}
+
+// Adds the segments of a spatial tendon and the dofs that change its length. Sites and parameters are complete;
+// world_points: index of the first of its points of the world.
+void add_segments(Model& m, const TendonSpec& spec, int world_points, Tendon& tendon) {
+    int next = world_points;
+    for (const TendonBranchSpec& branch : spec.branches) {
+        assert(branch.points.size() >= 2);
+        TendonPoint last;
+        for (size_t i = 0; i < branch.points.size(); ++i) {
+            const int site = branch.points[i].site;
+            const TendonPoint point =
+                site < 0 ? TendonPoint{-1, next} : TendonPoint{m.sites[site].body, m.site_position.at(site)};
+            if (site < 0) next += 3;
+            if (i > 0) tendon.segments.push_back({last, point, branch.divisor});
+            last = point;
+        }
+    }
+    for (int j = 0; j < m.nv; ++j)
+        if (std::ranges::any_of(tendon.segments, [&](const TendonSegment& s) {
+                return m.moves(j, s.a.body) != m.moves(j, s.b.body);
+            }))
+            tendon.dofs.push_back(j);
+    tendon.first_arm = m.tendon_arms;
+    m.tendon_arms += static_cast<int>(tendon.dofs.size());
+}
+
 // Marks entries of theta that exist only because slices have an entry for every element.
 void name_what_has_no_effect(Model& m) {
     const char* remove = "remove it";
@@ -118,6 +156,13 @@ int Model::joint_index(std::string_view name) const { return index_by(bodies, &B
 int Model::actuator_index(std::string_view name) const { return index_by(actuators, &Actuator::name, name); }
 int Model::site_index(std::string_view name) const { return index_by(sites, &Site::name, name); }
 
+bool Model::moves(int j, int body) const {
+    int i = body < 0 ? -1 : bodies[body].last_dof;
+    while (i > j)
+        i = dofs[i].parent;
+    return i == j;
+}
+
 VecX<double> Model::neutral_configuration() const {
     VecX<double> q = VecX<double>::Zero(nq);
     for (const Body& b : bodies) {
@@ -152,7 +197,7 @@ int ModelBuilder::add_tendon(TendonSpec spec) {
 
 int ModelBuilder::add_actuator(ActuatorSpec spec) {
     assert(spec.body >= 0);
-    assert(!actuator_kind(spec.type).on_joint || joint_nv(bodies_[spec.body].joint) == 1);
+    assert(!actuator_kind(spec.type).on_joint || spec.tendon >= 0 || joint_nv(bodies_[spec.body].joint) == 1);
     actuators_.push_back(std::move(spec));
     return static_cast<int>(actuators_.size()) - 1;
 }
@@ -258,6 +303,7 @@ Model ModelBuilder::build() const {
     }
 
     std::vector<double> tendon_stiffness, tendon_rest, tendon_slack, tendon_damping;
+    std::vector<int> world_points;
     names.clear();
     for (const TendonSpec& s : tendons_) {
         Tendon& tendon = m.tendons.emplace_back();
@@ -269,10 +315,12 @@ Model ModelBuilder::build() const {
             tendon.joints.push_back({b.q0, b.v0});
             coefficients.push_back(coefficient);
         }
-        tendon.coefficients = m.layout
-                                  .add("tendons", {s.name}, "coefficients",
-                                       static_cast<int>(coefficients.size()), Range::any, coefficients)
-                                  .offset;
+        if (!coefficients.empty())
+            tendon.coefficients = m.layout
+                                      .add("tendons", {s.name}, "coefficients",
+                                           static_cast<int>(coefficients.size()), Range::any, coefficients)
+                                      .offset;
+        world_points.push_back(add_world_points(m.layout, s));
         names.push_back(s.name);
         tendon_stiffness.push_back(s.stiffness);
         tendon_rest.push_back(s.rest);
@@ -354,6 +402,8 @@ Model ModelBuilder::build() const {
         m.layout.add("sites", names, "rotation", 3, Range::any, std::vector<double>(3 * names.size()));
     m.gravity =
         m.layout.add("world", {""}, "gravity", 3, Range::any, {gravity_.x(), gravity_.y(), gravity_.z()});
+    for (size_t n = 0; n < tendons_.size(); ++n)
+        add_segments(m, tendons_[n], world_points[n], m.tendons[n]);
     name_what_has_no_effect(m);
     return m;
 }

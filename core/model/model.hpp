@@ -66,14 +66,30 @@ struct Equality {
     int q_a = 0, v_a = 0, q_b = 0, v_b = 0;  // of a coupling: entries of the two one-dof joints
 };
 
-// A fixed tendon (core/dynamics/tendon.hpp): the joints with an axis that it runs over.
+// A joint with an axis that a fixed tendon runs over.
 struct TendonJoint {
     int q = 0, v = 0;
 };
+// A point through which a spatial tendon runs: the origin of a site, or a point of the world.
+struct TendonPoint {
+    int body = -1;     // -1: the world
+    int position = 0;  // index in theta of its position in the body or in world axes, m
+};
+// A straight piece of a spatial tendon. A pulley divides its length by the divisor.
+struct TendonSegment {
+    TendonPoint a, b;
+    double divisor = 1;
+};
+// A fixed tendon has joints (core/dynamics/tendon.hpp), a spatial one segments
+// (core/dynamics/spatial_tendon.hpp).
 struct Tendon {
     std::string name;
     std::vector<TendonJoint> joints;
     int coefficients = 0;  // index in theta of c_0, c_1, ...
+    std::vector<TendonSegment> segments;
+    std::vector<int> dofs;  // of a spatial tendon, increasing: those that move one end of a segment alone
+    int first_arm = 0;      // its first moment arm among those of all spatial tendons
+    bool spatial() const { return !segments.empty(); }
 };
 
 // A named frame on a body, for objectives, queries and sensors. Its axes in the body are R_BS exp(rotation);
@@ -96,6 +112,7 @@ struct Model {
     std::vector<Site> sites;
     int nq = 0, nv = 0, nu = 0;
     int mass_matrix_size = 0;  // entries of the mass matrix on its sparsity pattern
+    int tendon_arms = 0;       // moment arms of all spatial tendons
     bool soft = false;         // all constraints are soft by MuJoCo's law (solvers/rows/soft_rows.hpp)
 
     ParameterLayout layout;
@@ -125,8 +142,14 @@ struct Model {
     int joint_index(std::string_view name) const;     // the body that the joint carries, -1 if there is none
     int actuator_index(std::string_view name) const;  // -1 if there is none
     int site_index(std::string_view name) const;      // -1 if there is none
-    // true if the actuator drives a prismatic joint
-    bool slides(const Actuator& a) const { return bodies[a.body].joint == JointType::prismatic; }
+    // true if the actuator drives a prismatic joint or a spatial tendon
+    bool slides(const Actuator& a) const {
+        return drives_path(a) || bodies[a.body].joint == JointType::prismatic;
+    }
+    // true if the actuator drives a spatial tendon
+    bool drives_path(const Actuator& a) const { return a.tendon >= 0 && tendons[a.tendon].spatial(); }
+    // true if dof j moves the body; -1: the world
+    bool moves(int j, int body) const;
     VecX<double> neutral_configuration() const;  // (nq): zeros and unit quaternions
 };
 
@@ -159,10 +182,22 @@ struct EqualitySpec {
     Softness softness = {};        // used if the model is soft
 };
 
+// A point of a spatial tendon: a site, or a point of the world, m.
+struct TendonPointSpec {
+    int site = -1;  // handle, -1: the world
+    Vec3<double> position = Vec3<double>::Zero();
+};
+// Points, at least two, between which a spatial tendon runs straight. The divisor is that of the pulley before it.
+struct TendonBranchSpec {
+    double divisor = 1;
+    std::vector<TendonPointSpec> points;
+};
+// A fixed tendon has joints, a spatial one branches.
 struct TendonSpec {
     std::string name;
     std::vector<std::pair<int, double>> joints;  // handle of the body that the joint carries; coefficient
     double stiffness = 0, rest = 0, slack = 0, damping = 0;
+    std::vector<TendonBranchSpec> branches = {};
 };
 
 struct SiteSpec {
@@ -180,7 +215,7 @@ public:
     int add_actuator(ActuatorSpec spec);
     int add_equality(EqualitySpec spec);
     int add_site(SiteSpec spec);
-    int add_tendon(TendonSpec spec);  // returns the handle for actuators
+    int add_tendon(TendonSpec spec);  // returns the handle for actuators; its sites must have been added
     void set_gravity(const Vec3<double>& g) { gravity_ = g; }
     void set_soft(bool soft) { soft_ = soft; }
     Model build() const;

@@ -1,4 +1,4 @@
-#include "core/dynamics/actuation.hpp"
+#include "core/dynamics/spatial_tendon.hpp"
 #include "scenes/format/names.hpp"
 #include "scenes/read/task_reader.hpp"
 
@@ -25,7 +25,12 @@ double neutral_control(const Model& model, int actuator, const VecX<double>& x0,
     const bool holds_position = actuator_kind(a.type).control == ControlMeaning::position;
     if (!holds_position) return 0;
     const VecX<double> theta = model.layout.nominal();
-    return theta[model.actuator.gear.at(actuator)] * driven_coordinate(model, theta.data(), a, x0.data());
+    const double gear = theta[model.actuator.gear.at(actuator)];
+    if (!model.drives_path(a)) return gear * driven_coordinate(model, theta.data(), a, x0.data());
+    Kinematics<double> k(model);
+    const VecX<double> at_rest = VecX<double>::Zero(model.nv);
+    kinematics(model, theta.data(), x0.data(), at_rest.data(), k);
+    return gear * path_length(model, theta.data(), k, model.tendons[a.tendon]);
 }
 
 Channel read_schedule(const Node& schedule) {

@@ -130,6 +130,15 @@ void read_quantities(const Node& node, const ActuatorKind& kind, const std::stri
     }
 }
 
+// A body that a tendon pulls: of its first joint or its first site.
+int body_of(const TendonSpec& tendon, const ModelInput& model) {
+    if (!tendon.joints.empty()) return tendon.joints[0].first;
+    for (const TendonBranchSpec& branch : tendon.branches)
+        for (const TendonPointSpec& point : branch.points)
+            if (point.site >= 0) return model.sites[point.site].body;
+    return 0;
+}
+
 ActuatorSpec read_actuator(const Node& node, const ModelInput& model, ModelNames& names) {
     node.expect_keys("actuator");
     ActuatorSpec a;
@@ -143,12 +152,12 @@ ActuatorSpec read_actuator(const Node& node, const ModelInput& model, ModelNames
     if (const auto tendon = node.find("tendon")) {
         node.forbid({"joint"}, "the actuator drives a tendon");
         a.tendon = names.tendons.index(*tendon);
-        a.body = model.tendons[a.tendon].joints[0].first;
+        a.body = body_of(model.tendons[a.tendon], model);
     } else {
         a.body = kind.on_joint ? names.joints.index(node["joint"]) : names.bodies.index(node["body"]);
     }
     const BodySpec& body = model.bodies[a.body];
-    if (kind.on_joint && joint_nv(body.joint) != 1)
+    if (kind.on_joint && a.tendon < 0 && joint_nv(body.joint) != 1)
         node["joint"].fail(
             "an actuator drives one dof, but this joint is " + std::string(joint_type_name(body.joint)),
             "name a joint with an axis");
@@ -176,11 +185,53 @@ ActuatorSpec read_actuator(const Node& node, const ModelInput& model, ModelNames
     return a;
 }
 
+// The branches of a spatial tendon: its sites and points of the world in order, and pulleys between them.
+std::vector<TendonBranchSpec> read_path(const Node& path, const ModelNames& names) {
+    std::vector<TendonBranchSpec> branches(1);
+    bool any_site = false;
+    const auto check_branch = [](const Node& last, const TendonBranchSpec& branch) {
+        if (branch.points.size() < 2)
+            last.fail("ends a branch of one point, which has no length", "give a branch at least two points");
+    };
+    const std::vector<Node> items = path.items();
+    for (const Node& item : items) {
+        item.expect_keys("tendon_path");
+        if (item.has("site") + item.has("world") + item.has("pulley") != 1)
+            item.fail("must be one thing", "give \"site\", \"world\" or \"pulley\"");
+        if (const auto divisor = item.find("pulley")) {
+            const bool first = &item == items.data();
+            if (!first) {
+                check_branch(item, branches.back());
+                branches.emplace_back();
+            }
+            branches.back().divisor = divisor->positive();
+            continue;
+        }
+        TendonPointSpec& point = branches.back().points.emplace_back();
+        if (const auto site = item.find("site"))
+            point.site = names.sites.index(*site), any_site = true;
+        else
+            point.position = item.vec3_or("world", Vec3<double>::Zero());
+    }
+    check_branch(path, branches.back());
+    if (!any_site) path.fail("runs over no site, so no body is pulled", "name a site of a body");
+    return branches;
+}
+
 TendonSpec read_tendon(const Node& node, const ModelInput& model, ModelNames& names) {
     node.expect_keys("tendon");
     TendonSpec t;
     t.name = read_name(node["name"]);
     names.tendons.add(node, t.name);
+    t.stiffness = node.nonnegative_or("stiffness", 0);
+    t.rest = node.number_or("rest", 0);
+    t.slack = node.nonnegative_or("slack", 0);
+    t.damping = node.nonnegative_or("damping", 0);
+    if (const auto path = node.find("path")) {
+        node.forbid({"joints"}, "a tendon with a path is spatial");
+        t.branches = read_path(*path, names);
+        return t;
+    }
     for (const Node& joint : node["joints"].items()) {
         joint.expect_keys("tendon_joint");
         const int body = names.joints.index(joint["joint"]);
@@ -189,10 +240,6 @@ TendonSpec read_tendon(const Node& node, const ModelInput& model, ModelNames& na
         t.joints.emplace_back(body, joint["coefficient"].number());
     }
     if (t.joints.empty()) node["joints"].fail("is empty", "name at least one joint and its coefficient");
-    t.stiffness = node.nonnegative_or("stiffness", 0);
-    t.rest = node.number_or("rest", 0);
-    t.slack = node.nonnegative_or("slack", 0);
-    t.damping = node.nonnegative_or("damping", 0);
     return t;
 }
 

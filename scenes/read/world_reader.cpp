@@ -285,9 +285,22 @@ void add_copy(const Node& where, const ModelInput& model, const std::string& own
         }
         handles.push_back(a.builder.add_body(spec));
     }
-    std::vector<int> tendons;
+    std::vector<int> sites, tendons;
+    for (SiteSpec spec : model.sites) {
+        spec.name = full(spec.name);
+        spec.body = handles[spec.body];
+        a.sites.add(where, spec.name);
+        sites.push_back(a.builder.add_site(spec));
+    }
     for (TendonSpec spec : model.tendons) {
         spec.name = full(spec.name);
+        for (TendonBranchSpec& branch : spec.branches)
+            for (TendonPointSpec& point : branch.points) {
+                if (point.site >= 0)
+                    point.site = sites[point.site];
+                else
+                    point.position = transform_point(X, point.position);
+            }
         for (auto& [body, coefficient] : spec.joints)
             body = handles[body];
         a.tendons.add(where, spec.name);
@@ -299,12 +312,6 @@ void add_copy(const Node& where, const ModelInput& model, const std::string& own
         spec.body = handles[spec.body];
         a.actuators.add(where, spec.name);
         a.builder.add_actuator(spec);
-    }
-    for (SiteSpec spec : model.sites) {
-        spec.name = full(spec.name);
-        spec.body = handles[spec.body];
-        a.sites.add(where, spec.name);
-        a.builder.add_site(spec);
     }
     for (SensorSpec spec : model.sensors) {
         spec.sensor.name = full(spec.sensor.name);

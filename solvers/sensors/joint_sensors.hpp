@@ -33,25 +33,33 @@ void joint_velocity_adj(const SensorInputs<T>& in, const Sensor& s, const T* y_b
         bar.x[in.w.nv() + b.v0 + j] += y_bar[j];
 }
 
+// The active piece of an actuator at (q, v, u).
+template <class T> Saturation saturation_now(const SensorInputs<T>& in, int n) {
+    const Model& m = in.w.model;
+    const Actuator& a = m.actuators[n];
+    return saturation<T>(m, in.theta, drive_length(m, in.theta, in.k(), a, in.x),
+                         drive_rate(m, in.theta, in.k(), a, in.v()), in.u, n);
+}
+
 // The force f of an actuator before its gear, by its law at (q, v, u) (core/model/actuator.hpp). A step with
 // implicit velocity gains applies the law at v+ instead.
 template <class T> T actuator_law_force(const SensorInputs<T>& in, int n) {
     const Model& m = in.w.model;
     const Actuator& a = m.actuators[n];
-    const Saturation side = saturation(m, in.theta, in.x, in.v(), in.u, n);
+    const Saturation side = saturation_now(in, n);
     if (side.force != Side::within) return in.theta[end_of(a.force, side.force)];
     const ActuatorLaw<T> law = actuator_law(a.type, m.actuator, in.theta, n);
     const T& gear = in.theta[m.actuator.gear.at(n)];
     const T f = law.gain * clamped_control(a, in.theta, side, in.u[n]);
     if (!a.on_joint) return f;
-    return f + law.b0 + law.b1 * gear * driven_coordinate(m, in.theta, a, in.x) +
-           law.b2 * gear * driven_velocity(m, in.theta, a, in.v());
+    return f + law.b0 + law.b1 * gear * drive_length(m, in.theta, in.k(), a, in.x) +
+           law.b2 * gear * drive_rate(m, in.theta, in.k(), a, in.v());
 }
 template <class T>
 void actuator_law_force_adj(const SensorInputs<T>& in, int n, const T& f_bar, const SensorBars<T>& bar) {
     const Model& m = in.w.model;
     const Actuator& a = m.actuators[n];
-    const Saturation side = saturation(m, in.theta, in.x, in.v(), in.u, n);
+    const Saturation side = saturation_now(in, n);
     if (side.force != Side::within) return void(bar.theta[end_of(a.force, side.force)] += f_bar);
     const ActuatorLaw<T> law = actuator_law(a.type, m.actuator, in.theta, n);
     const T& gear = in.theta[m.actuator.gear.at(n)];
@@ -60,13 +68,15 @@ void actuator_law_force_adj(const SensorInputs<T>& in, int n, const T& f_bar, co
         f_bar * law.gain;
     ActuatorLaw<T> law_bar{f_bar * control, T(0), T(0), T(0)};
     if (a.on_joint) {
-        const T q = driven_coordinate(m, in.theta, a, in.x), v = driven_velocity(m, in.theta, a, in.v());
+        const T q = drive_length(m, in.theta, in.k(), a, in.x),
+                v = drive_rate(m, in.theta, in.k(), a, in.v());
         law_bar.b0 = f_bar;
         law_bar.b1 = f_bar * gear * q;
         law_bar.b2 = f_bar * gear * v;
         bar.theta[m.actuator.gear.at(n)] += f_bar * (law.b1 * q + law.b2 * v);
-        driven_coordinate_adj<T>(m, in.theta, a, in.x, f_bar * law.b1 * gear, bar.theta, bar.x);
-        driven_velocity_adj<T>(m, in.theta, a, in.v(), f_bar * law.b2 * gear, bar.theta, bar.x + in.w.nv());
+        drive_length_adj<T>(m, in.theta, in.k(), a, in.x, f_bar * law.b1 * gear, bar.s.bar, bar.theta, bar.x);
+        drive_rate_adj<T>(m, in.theta, in.k(), a, in.v(), f_bar * law.b2 * gear, bar.s.bar, bar.theta,
+                          bar.x + in.w.nv());
     }
     actuator_law_adj(a.type, m.actuator, in.theta, n, law_bar, bar.theta);
 }
@@ -80,8 +90,8 @@ void actuator_force_adj(const SensorInputs<T>& in, const Sensor& s, const T* y_b
     actuator_law_force_adj(in, s.actuator, y_bar[0], bar);
 }
 
-// visit(n, coefficient) for the actuators that act on the joint of a body, with the index in theta of their
-// tendon's coefficient, or -1.
+// visit(n, coefficient) for the actuators that act on the joint of a body directly or by a fixed tendon, with the
+// index in theta of their tendon's coefficient, or -1.
 template <class T, class Visit>
 void for_each_actuator_of(const SensorInputs<T>& in, int body, const Visit& visit) {
     const Model& m = in.w.model;
@@ -96,12 +106,26 @@ void for_each_actuator_of(const SensorInputs<T>& in, int body, const Visit& visi
     }
 }
 
-// sum of c gear f over the actuators of the joint; c is the coefficient of a tendon, or 1
+// visit(n, tendon) for the actuators that act on a dof by a spatial tendon.
+template <class Visit> void for_each_path_on(const Model& m, int dof, const Visit& visit) {
+    for (int n = 0; n < m.nu; ++n)
+        if (const Actuator& a = m.actuators[n];
+            m.drives_path(a) && std::ranges::binary_search(m.tendons[a.tendon].dofs, dof))
+            visit(n, m.tendons[a.tendon]);
+}
+
+// sum of c gear f over the actuators of the joint; c is the coefficient or moment arm of a tendon, or 1
 template <class T> void joint_effort(const SensorInputs<T>& in, const Sensor& s, T* y) {
     y[0] = T(0);
     for_each_actuator_of(in, s.body, [&](int n, int c) {
         const T force = in.theta[in.w.model.actuator.gear.at(n)] * actuator_law_force(in, n);
         y[0] += c < 0 ? force : T(in.theta[c] * force);
+    });
+    const Model& m = in.w.model;
+    const int dof = m.bodies[s.body].v0;
+    for_each_path_on(m, dof, [&](int n, const Tendon& tendon) {
+        y[0] += path_arm(m, in.theta, in.k(), tendon, dof) * in.theta[m.actuator.gear.at(n)] *
+                actuator_law_force(in, n);
     });
 }
 template <class T>
@@ -113,12 +137,22 @@ void joint_effort_adj(const SensorInputs<T>& in, const Sensor& s, const T* y_bar
         bar.theta[gear] += force_bar * f;
         actuator_law_force_adj(in, n, T(force_bar * in.theta[gear]), bar);
     });
+    const Model& m = in.w.model;
+    const int dof = m.bodies[s.body].v0;
+    for_each_path_on(m, dof, [&](int n, const Tendon& tendon) {
+        const int gear = m.actuator.gear.at(n);
+        const T f = actuator_law_force(in, n), arm_bar = y_bar[0] * in.theta[gear] * f,
+                force_bar = y_bar[0] * path_arm(m, in.theta, in.k(), tendon, dof);
+        path_arm_adj(m, in.theta, in.k(), tendon, dof, arm_bar, bar.s.bar, bar.theta);
+        bar.theta[gear] += force_bar * f;
+        actuator_law_force_adj(in, n, T(force_bar * in.theta[gear]), bar);
+    });
 }
 
 template <class T> void actuator_position(const SensorInputs<T>& in, const Sensor& s, T* y) {
     const Model& m = in.w.model;
     y[0] = in.theta[m.actuator.gear.at(s.actuator)] *
-           driven_coordinate(m, in.theta, m.actuators[s.actuator], in.x);
+           drive_length(m, in.theta, in.k(), m.actuators[s.actuator], in.x);
 }
 template <class T>
 void actuator_position_adj(const SensorInputs<T>& in, const Sensor& s, const T* y_bar,
@@ -126,14 +160,14 @@ void actuator_position_adj(const SensorInputs<T>& in, const Sensor& s, const T* 
     const Model& m = in.w.model;
     const Actuator& a = m.actuators[s.actuator];
     const int gear = m.actuator.gear.at(s.actuator);
-    bar.theta[gear] += y_bar[0] * driven_coordinate(m, in.theta, a, in.x);
-    driven_coordinate_adj<T>(m, in.theta, a, in.x, y_bar[0] * in.theta[gear], bar.theta, bar.x);
+    bar.theta[gear] += y_bar[0] * drive_length(m, in.theta, in.k(), a, in.x);
+    drive_length_adj<T>(m, in.theta, in.k(), a, in.x, y_bar[0] * in.theta[gear], bar.s.bar, bar.theta, bar.x);
 }
 
 template <class T> void actuator_velocity(const SensorInputs<T>& in, const Sensor& s, T* y) {
     const Model& m = in.w.model;
     y[0] = in.theta[m.actuator.gear.at(s.actuator)] *
-           driven_velocity(m, in.theta, m.actuators[s.actuator], in.v());
+           drive_rate(m, in.theta, in.k(), m.actuators[s.actuator], in.v());
 }
 template <class T>
 void actuator_velocity_adj(const SensorInputs<T>& in, const Sensor& s, const T* y_bar,
@@ -141,8 +175,9 @@ void actuator_velocity_adj(const SensorInputs<T>& in, const Sensor& s, const T* 
     const Model& m = in.w.model;
     const Actuator& a = m.actuators[s.actuator];
     const int gear = m.actuator.gear.at(s.actuator);
-    bar.theta[gear] += y_bar[0] * driven_velocity(m, in.theta, a, in.v());
-    driven_velocity_adj<T>(m, in.theta, a, in.v(), y_bar[0] * in.theta[gear], bar.theta, bar.x + in.w.nv());
+    bar.theta[gear] += y_bar[0] * drive_rate(m, in.theta, in.k(), a, in.v());
+    drive_rate_adj<T>(m, in.theta, in.k(), a, in.v(), y_bar[0] * in.theta[gear], bar.s.bar, bar.theta,
+                      bar.x + in.w.nv());
 }
 
 }  // namespace costate

@@ -210,6 +210,64 @@ template <class T> void subtract_thrusters_adj(const SensorInputs<T>& in, const 
     }
 }
 
+// Length, rate and force along spatial tendon n at the step.
+template <class T> struct PathState { T length, rate, force; };
+template <class T> PathState<T> path_state(const SensorInputs<T>& in, int n) {
+    const Model& m = in.w.model;
+    const T &length = in.s.paths.length[n], rate = path_rate(m.tendons[n], in.s.paths, in.v());
+    return {length, rate, path_force(m, in.theta, length, rate, in.u, in.s.saturations.data(), n)};
+}
+
+// Subtracts the wrenches of spatial tendons: f u/divisor at the end b of a segment, -f u/divisor at the end a.
+template <class T> void subtract_paths(const SensorInputs<T>& in, SensorScratch<T>& out) {
+    const Model& m = in.w.model;
+    for (int n = 0; n < static_cast<int>(m.tendons.size()); ++n) {
+        if (!m.tendons[n].spatial()) continue;
+        const T force = path_state(in, n).force;
+        for (const TendonSegment& s : m.tendons[n].segments) {
+            const Vec3<T> d = segment_vector(m, in.theta, in.k(), s);
+            if (!has_direction(d)) continue;
+            const Vec3<T> f = (force / T(s.divisor)) * normalise(d);
+            if (s.a.body >= 0) out.F[s.a.body] += point_force(tendon_point(in.theta, in.k(), s.a), f);
+            if (s.b.body >= 0) out.F[s.b.body] -= point_force(tendon_point(in.theta, in.k(), s.b), f);
+        }
+    }
+}
+template <class T> void subtract_paths_adj(const SensorInputs<T>& in, const SensorBars<T>& bar) {
+    const Model& m = in.w.model;
+    const T* v = in.v();
+    for (int n = 0; n < static_cast<int>(m.tendons.size()); ++n) {
+        const Tendon& tendon = m.tendons[n];
+        if (!tendon.spatial()) continue;
+        const PathState<T> at = path_state(in, n);
+        T force_bar(0), length_bar(0), rate_bar(0);
+        for (const TendonSegment& s : tendon.segments) {
+            const Vec3<T> d = segment_vector(m, in.theta, in.k(), s);
+            if (!has_direction(d)) continue;
+            const Vec3<T> u = normalise(d), f = (at.force / T(s.divisor)) * u;
+            Vec3<T> f_bar = Vec3<T>::Zero(), d_bar = f_bar;
+            for (const auto& [end, sign] : {std::pair{&s.a, 1.0}, std::pair{&s.b, -1.0}}) {
+                if (end->body < 0) continue;
+                Vec3<T> p_bar = Vec3<T>::Zero();
+                point_force_adj<T>(tendon_point(in.theta, in.k(), *end), f,
+                                   T(sign) * bar.scratch.F_bar[end->body], p_bar, f_bar);
+                tendon_point_adj(in.theta, in.k(), *end, p_bar, bar.s.bar, bar.theta);
+            }
+            force_bar += f_bar.dot(u) / T(s.divisor);
+            normalise_adj<T>(d, (at.force / T(s.divisor)) * f_bar, d_bar);
+            segment_vector_adj(in.theta, in.k(), s, d_bar, bar.s.bar, bar.theta);
+        }
+        path_force_adj(m, in.theta, at.length, at.rate, in.u, in.s.saturations.data(), n, force_bar,
+                       bar.theta, length_bar, rate_bar, bar.u);
+        path_length_adj(m, in.theta, in.k(), tendon, length_bar, bar.s.bar, bar.theta);
+        for (size_t i = 0; i < tendon.dofs.size(); ++i) {
+            bar.x[in.w.nv() + tendon.dofs[i]] += rate_bar * in.s.paths.arm[tendon.first_arm + i];
+            path_arm_adj<T>(m, in.theta, in.k(), tendon, tendon.dofs[i], rate_bar * v[tendon.dofs[i]],
+                            bar.s.bar, bar.theta);
+        }
+    }
+}
+
 // F_i = I_i A_i + V_i x* I_i V_i - external wrenches on i, summed over the bodies that i carries.
 // Call after body_accelerations.
 template <class T> void joint_wrenches(const SensorInputs<T>& in, SensorScratch<T>& out) {
@@ -221,6 +279,7 @@ template <class T> void joint_wrenches(const SensorInputs<T>& in, SensorScratch<
     subtract_contacts(in.w, in.theta, in.s, out);
     subtract_equalities(in.w, in.theta, in.s, out);
     subtract_thrusters(in, out);
+    subtract_paths(in, out);
     for (size_t i = out.F.size(); i-- > 0;)
         if (const int parent = in.w.model.bodies[i].parent; parent >= 0) out.F[parent] += out.F[i];
 }
@@ -234,6 +293,7 @@ template <class T> void joint_wrenches_adj(const SensorInputs<T>& in, const Sens
         apply_adj(k.I[i], out.A[i], out.F_bar[i], bar.s.bar.I[i], out.A_bar[i]);
         if (in.s.pushed) bar.s.wrenches_bar[i] -= out.F_bar[i];
     }
+    subtract_paths_adj(in, bar);
     subtract_thrusters_adj(in, bar);
     subtract_equalities_adj(in.w, in.theta, bar.s, out, bar.theta);
     subtract_contacts_adj(in.w, in.theta, bar.s, out, bar.theta);

@@ -24,7 +24,8 @@ bool has_closed_form(const World& w, const StepScratch<double>& s) {
         const bool sliding = b.kind == RowKind::contact && b.rows == 3;
         if (!sliding && b.kind != RowKind::limit && b.kind != RowKind::dry_friction) return false;
     }
-    return std::ranges::none_of(w.model.actuators, [](const Actuator& a) { return !a.on_joint; });
+    return std::ranges::none_of(w.model.tendons, &Tendon::spatial) &&
+           std::ranges::all_of(w.model.actuators, &Actuator::on_joint);
 }
 
 // Rows of q+ from those of v+, if displacement_is_h_v: q+ = retract(q, d), d = h v+.

@@ -13,6 +13,7 @@
 
 #include "core/dynamics/gyroscopic.hpp"
 #include "core/dynamics/integrate.hpp"
+#include "core/dynamics/spatial_tendon.hpp"
 #include "core/dynamics/thrust.hpp"
 #include "core/dynamics/wrenches.hpp"
 #include "solvers/rows/waiting_blocks.hpp"
@@ -80,8 +81,9 @@ template <class T> struct TwoWays {
 template <class T> struct StepScratch {
     std::vector<Saturation> saturations;  // 1 (nu)
     std::vector<T> tau, B;                // 1 (nv) joint forces; implicit damping
-    std::vector<Side> springs;            // 1 (tendons) where springs with slack pull
     Kinematics<T> kinematics;             // 2
+    TendonPaths<T> paths;                 // 2
+    std::vector<Side> springs;            // 2 (tendons) where springs with slack pull
     bool pushed = false;                  // 2 whether external wrenches act
     std::vector<Force<T>> wrenches;       // 2 (bodies) those, in the common frame
     FreeMotionScratch<T> free_motion;     // 3, 4
@@ -96,6 +98,7 @@ template <class T> struct StepScratch {
     // the start of the step, impulses.lambda_bar for impulses, contacts.points_bar for contact points.
     KinematicsBar<T> bar;
     std::vector<Motion<T>> wrenches_bar;  // (bodies), may be seeded if external wrenches act
+    TendonPaths<T> paths_bar;
     std::vector<T> v_next_bar, displacement_bar, v_free_bar, tau_bar, B_bar;  // (nv)
     TwoWays<T> two_ways;
     StageClock* clock = nullptr;  // times the stages of `step`, if it is set

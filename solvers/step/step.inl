@@ -9,8 +9,9 @@ namespace costate {
 template <class T>
 StepScratch<T>::StepScratch(const World& w)
     : saturations(w.nu()),
-      springs(w.model.tendons.size(), Side::within),
       kinematics(w.model),
+      paths(w.model),
+      springs(w.model.tendons.size(), Side::within),
       wrenches(w.model.bodies.size(), Force<T>::zero()),
       free_motion(w.model),
       contacts(w),
@@ -20,6 +21,7 @@ StepScratch<T>::StepScratch(const World& w)
       recovery(w),
       bar(w.model),
       wrenches_bar(w.model.bodies.size(), Motion<T>::zero()),
+      paths_bar(w.model),
       two_ways(w) {
     for (auto* x : {&tau, &B, &v_free, &v_next, &displacement, &v_next_bar, &displacement_bar, &v_free_bar,
                     &tau_bar, &B_bar})
@@ -51,7 +53,9 @@ template <class T> void note_springs(const Model& m, const T* theta, const T* q,
     for (int n = 0; n < static_cast<int>(m.tendons.size()); ++n)
         s.springs[n] = value_of(theta[m.tendon_slack.at(n)]) == 0
                            ? Side::within
-                           : spring_side(m, theta, n, tendon_length(m.tendons[n], theta, q));
+                           : spring_side<T>(m, theta, n,
+                                            m.tendons[n].spatial() ? s.paths.length[n]
+                                                                   : tendon_length(m.tendons[n], theta, q));
 }
 
 // Places the external wrenches (bodies x 6) in the common frames and adds them to the joint forces.
@@ -97,11 +101,13 @@ void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>
     if (s.clock != nullptr) s.clock->start();
     // 1 joint forces
     actuation(w.model, theta, q, v, u, s.saturations.data(), s.tau.data(), s.B.data());
-    note_springs(w.model, theta, q, s);
     if (w.settings.gyroscopic == Gyroscopic::midpoint) gyroscopic_torques(w.model, theta, h, v, s.tau.data());
     lap(Stage::joint_forces);
-    // 2 poses, axes, velocities, thrust, external wrenches
+    // 2 poses, axes, velocities, spatial tendons, thrust, external wrenches
     kinematics(w.model, theta, q, v, s.kinematics);
+    place_tendons(w.model, theta, s.kinematics, s.paths);
+    pull_paths(w.model, theta, s.paths, v, u, s.saturations.data(), s.tau.data());
+    note_springs(w.model, theta, q, s);
     thrust(w.model, theta, s.kinematics, s.saturations.data(), u, s.tau.data());
     push_bodies(w, theta, wrenches, s);
     lap(Stage::kinematics);
@@ -297,10 +303,14 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
     if (implicit && by_mass_matrix)  // pull_back_equations has overwritten s.free_motion
         free_acceleration(w, theta, s.kinematics, at.v, s.tau.data(), s.B.data(), free);
     if (!implicit || by_mass_matrix) pull_back_free_motion(w, theta, at.v, s, theta_bar, bar.v);
-    // 2 poses, axes, velocities, thrust, external wrenches
+    // 2 poses, axes, velocities, spatial tendons, thrust, external wrenches
     push_bodies_adj(w, theta, wrenches, s, theta_bar, wrenches_bar);
     thrust_adj(w.model, theta, s.kinematics, s.saturations.data(), u, s.tau_bar.data(), s.bar, theta_bar,
                u_bar);
+    s.paths_bar.set_zero();
+    pull_paths_adj(w.model, theta, s.paths, at.v, u, s.saturations.data(), s.tau_bar.data(), s.paths_bar,
+                   theta_bar, bar.v, u_bar);
+    place_tendons_adj(w.model, theta, s.kinematics, s.paths_bar, s.bar, theta_bar);
     kinematics_adj(w.model, theta, at.q, at.v, s.kinematics, s.bar, theta_bar, bar.q, bar.v);
     // 1 joint forces
     if (w.settings.gyroscopic == Gyroscopic::midpoint)

@@ -83,6 +83,8 @@ constexpr Meaning meanings[] = {
     {"actuators/*/control_limits", "lower and upper, where the actuator has them"},
     {"actuators/*/force_limits", "lower and upper, before the gear, where the actuator has them"},
     {"tendons/*/coefficients", "of the joints of a fixed tendon, one number each"},
+    {"tendons/*/world_points",
+     "of the points of a spatial tendon that are fixed in the world, m, three numbers each"},
     {"tendons/*/stiffness", "of the spring along a tendon, N/m or N m/rad"},
     {"tendons/*/rest", "length at which it has no force, m or rad"},
     {"tendons/*/slack", "further length without force, m or rad"},

@@ -90,11 +90,11 @@ struct Errors {
 struct Tally {
     int states = 0, sharp = 0;  // sharp: well-conditioned states
     int contacts = 0, sliding_on_itself = 0, located = 0, bounces = 0;
-    int equalities = 0, limits = 0, sprung = 0, thrusters = 0;
+    int equalities = 0, limits = 0, sprung = 0, thrusters = 0, tendons = 0;
     void add(const World& w, const StepScratch<double>& s) {
         ++states;
         for (const Actuator& a : w.model.actuators)
-            thrusters += !a.on_joint;
+            thrusters += !a.on_joint, tendons += w.model.drives_path(a);
         for (const RowBlock& b : s.rows.blocks) {
             const double* lambda = s.impulses.lambda.data() + b.row;
             if (lambda[0] == 0) continue;
@@ -220,7 +220,7 @@ TEST_CASE("Jacobian of a step: its products on random worlds in contact, by ever
     for (int seed = 1; seed <= 500; ++seed) {
         CAPTURE(seed);
         const auto number = static_cast<std::uint64_t>(seed);
-        ToyState base = random_touching_world(number, {}, {true, seed % 3 == 0});
+        ToyState base = random_touching_world(number, {}, {true, seed % 3 == 0, seed % 5 == 0});
         if (base.world.nv() == 0) continue;
         const Variant& v = variants[static_cast<size_t>(seed) % variants.size()];
         set_variant(base.world.settings, v);
@@ -239,7 +239,8 @@ TEST_CASE("Jacobian of a step: its products on random worlds in contact, by ever
     CHECK(tally.contacts > 500);
     CHECK(tally.sliding_on_itself > 50);
     CHECK(tally.located > 5);
-    for (const int met : {tally.bounces, tally.equalities, tally.limits, tally.sprung, tally.thrusters})
+    for (const int met :
+         {tally.bounces, tally.equalities, tally.limits, tally.sprung, tally.thrusters, tally.tendons})
         CHECK(met > 50);
 }
 

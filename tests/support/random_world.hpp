@@ -24,6 +24,7 @@ struct WorldSize {
 struct WorldExtras {
     bool springs = false;    // some shapes and joint limits are compliant
     bool thrusters = false;  // on bodies, in addition to other actuators
+    bool tendons = false;    // spatial ones, with springs, dampers and actuators
 };
 
 namespace random_world {
@@ -152,6 +153,41 @@ inline void add_actuator(ModelBuilder& builder, std::uint64_t seed, int index) {
     builder.add_actuator(a);
 }
 
+// A spatial tendon through new sites of bodies and points of the world, on one or two branches, and an actuator.
+inline void add_spatial_tendon(ModelBuilder& builder, std::uint64_t seed, int index) {
+    Stream g(seed, "spatial tendon", index);
+    const int bodies = static_cast<int>(builder.bodies().size());
+    TendonSpec t;
+    t.name = "tendon" + std::to_string(index);
+    const int branches = g.pick({1, 1, 2});
+    int body = 0;
+    for (int b = 0; b < branches; ++b) {
+        TendonBranchSpec& branch = t.branches.emplace_back();
+        if (b > 0 || g.chance(0.2)) branch.divisor = g.uniform(1, 3);
+        const int points = 2 + g.below(3);
+        for (int i = 0; i < points; ++i) {
+            TendonPointSpec& point = branch.points.emplace_back();
+            point.position = 0.3 * g.vec3();
+            if ((b > 0 || i > 0) && g.chance(0.2)) continue;
+            body = g.below(bodies);
+            point.site = builder.add_site(
+                {t.name + "_" + std::to_string(b) + std::to_string(i), body, 0.1 * g.vec3(), g.rotation()});
+        }
+    }
+    t.stiffness = g.magnitude(-1, 2), t.damping = g.chance(0.3) ? 0.0 : g.magnitude(-2, 0);
+    t.rest = g.uniform(0, 2), t.slack = g.chance(0.4) ? g.uniform(0, 1) : 0.0;
+    ActuatorSpec a;
+    a.name = t.name, a.body = body;
+    a.tendon = builder.add_tendon(t);
+    a.type =
+        g.pick({ActuatorType::motor, ActuatorType::servo, ActuatorType::velocity, ActuatorType::general});
+    a.gear = g.pick({-1.0, 1.0}) * g.magnitude(-0.5, 0.5);
+    a.kp = g.magnitude(-1, 1), a.kd = g.magnitude(-2, 0), a.gain = g.normal();
+    a.bias = {g.normal(), g.normal(), g.uniform(-0.5, 0)};
+    if (g.chance(0.4)) a.force_lower = -g.magnitude(-1, 1), a.force_upper = g.magnitude(-1, 1);
+    builder.add_actuator(a);
+}
+
 inline void add_equality(ModelBuilder& builder, std::uint64_t seed, int index) {
     Stream g(seed, "equality", index);
     const int bodies = static_cast<int>(builder.bodies().size());
@@ -269,6 +305,8 @@ inline ToyState make_random_world(std::uint64_t seed, const WorldSize& size, con
         add_actuator(builder, seed, i);
     for (int i = 0; extras.thrusters && i < actuators / 2; ++i)
         add_thruster(builder, seed, i);
+    for (int i = 0; extras.tendons && i < 2; ++i)
+        add_spatial_tendon(builder, seed, i);
     for (int i = 0; i < equalities; ++i)
         add_equality(builder, seed, i);
     Model m = builder.build();

@@ -77,6 +77,7 @@ inline bool same_branches(const StepScratch<double>& s, const StepScratch<D>& d)
         return a.control == b.control && a.force == b.force;
     };
     if (!std::equal(s.saturations.begin(), s.saturations.end(), d.saturations.begin(), same)) return false;
+    if (s.springs != d.springs) return false;
     for (size_t i = 0; s.rows.recovers && i < s.rows.islands.size(); ++i) {
         const Island& island = s.rows.islands[i];
         if (s.recovery.swept[i] != d.recovery.swept[i]) return false;

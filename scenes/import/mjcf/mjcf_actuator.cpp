@@ -83,7 +83,7 @@ bool has_counterpart(const MjcfContext& context, const MjcfAttributes& a, const 
     const XmlElement& e = a.element();
     const auto left_out = [&](const std::string& what) {
         return e.warn(context.warnings, what + " is not supported and is ignored",
-                      "use motor, position, velocity or general on a joint, a fixed tendon or a site"),
+                      "use motor, position, velocity or general on a joint, a tendon or a site"),
                false;
     };
     if (e.name() != "motor" && e.name() != "position" && e.name() != "velocity" && e.name() != "general")
@@ -217,7 +217,7 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
                 const std::string tendon = a.find("tendon")->text();
                 if (!has_tendon(out, tendon)) {
                     e.warn(context.warnings, "drives a tendon that is not supported, and is ignored",
-                           "use a fixed tendon over hinges and slides");
+                           "use a fixed tendon over hinges and slides, or a spatial one over sites");
                     continue;
                 }
                 double gear = 1;
@@ -235,7 +235,7 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
             const auto joint_name = a.find("joint") ? a.find("joint") : a.find("jointinparent");
             if (!joint_name) {
                 e.warn(context.warnings, "that drives no joint is not supported and is ignored",
-                       "drive a joint, a fixed tendon or a site");
+                       "drive a joint, a tendon or a site");
                 continue;
             }
             const MjcfJoint& joint = index.joint(*joint_name);

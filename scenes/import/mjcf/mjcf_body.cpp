@@ -155,9 +155,6 @@ private:
     }
 
     void site(const XmlElement& e, const Surroundings& in) {
-        if (in.body == 0)
-            return e.note(context_.warnings, "in the world is not supported and is ignored",
-                          "put it into a body");
         const MjcfAttributes a = context_.defaults.attributes(e, in.childclass);
         MjcfPose pose = read_mjcf_pose(a, context_.compiler);
         if (const auto fromto = a.find("fromto")) {

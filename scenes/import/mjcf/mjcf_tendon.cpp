@@ -7,10 +7,10 @@
 namespace costate {
 namespace {
 
-std::vector<XmlElement> fixed_tendons(const MjcfContext& context) {
+std::vector<XmlElement> all_tendons(const MjcfContext& context) {
     std::vector<XmlElement> out;
     for (const XmlElement& section : context.files.children(context.files.root(), "tendon"))
-        for (const XmlElement& e : context.files.children(section, "fixed"))
+        for (const XmlElement& e : context.files.children(section))
             out.push_back(e);
     return out;
 }
@@ -20,7 +20,7 @@ struct TendonTerm {
     double coefficient;
 };
 
-// The joints of a tendon; none if it runs over one without an axis or over one that is left out.
+// The joints of a fixed tendon; none if it runs over one without an axis or over one that is left out.
 std::vector<TendonTerm> terms_of(const MjcfContext& context, const MjcfIndex& index, const XmlElement& e) {
     std::vector<TendonTerm> out;
     for (const XmlElement& term : context.files.children(e, "joint")) {
@@ -29,6 +29,68 @@ std::vector<TendonTerm> terms_of(const MjcfContext& context, const MjcfIndex& in
         if (joint.type == MjcfJointType::free || joint.type == MjcfJointType::ball) return {};
         out.push_back({&joint, term["coef"].number()});
     }
+    return out;
+}
+
+// MuJoCo's length of a fixed tendon minus costate's, whose coordinates are 0 at the reference configuration.
+double offset_of(const std::vector<TendonTerm>& terms) {
+    double offset = 0;
+    for (const TendonTerm& term : terms)
+        offset += term.coefficient * term.joint->ref;
+    return offset;
+}
+
+// The path of a spatial tendon, and its length in the reference configuration, m.
+struct MjcfPath {
+    Json path = Json::array();
+    double length = 0;
+    bool pulls = false;  // runs over a site of a body
+};
+
+// Nothing, with a warning, if the path has parts that are not supported or left out.
+std::optional<MjcfPath> path_of(const MjcfContext& context, const MjcfIndex& index, const XmlElement& e) {
+    MjcfPath out;
+    double divisor = 1;
+    const Vec3<double>* last = nullptr;
+    Vec3<double> at;
+    int on_branch = 0;
+    const auto end_branch = [&](const XmlElement& where) {
+        if (on_branch == 1)
+            where.fail("leaves a branch of <spatial> with one site", "give each branch at least two sites");
+        last = nullptr;
+        on_branch = 0;
+    };
+    for (const XmlElement& part : context.files.children(e)) {
+        const std::string kind = part.name();
+        if (kind == "pulley") {
+            end_branch(part);
+            divisor = part["divisor"].positive();
+            out.path.push_back({{"pulley", divisor}});
+            continue;
+        }
+        if (kind != "site") {
+            part.warn(context.warnings,
+                      "in <spatial> is not supported: the tendon and its actuators are ignored",
+                      "run the tendon over sites only");
+            return {};
+        }
+        if (index.left_out(MjcfAttributes(part, {}))) {
+            part.warn(context.warnings,
+                      "names a site that is left out: the tendon and its actuators are ignored",
+                      "replace the part that has it");
+            return {};
+        }
+        const auto [body, site] = index.site(part["site"]);
+        const bool world = body == &index.bodies[0];
+        out.pulls = out.pulls || !world;
+        out.path.push_back(world ? Json{{"world", to_json(site->pose.p)}} : Json{{"site", site->name}});
+        const Vec3<double> p = (body->world * site->pose).p;
+        if (last != nullptr) out.length += (p - at).norm() / divisor;
+        at = p;
+        last = &at;
+        ++on_branch;
+    }
+    end_branch(e);
     return out;
 }
 
@@ -68,25 +130,42 @@ void put_spring(const MjcfContext& context, const MjcfAttributes& a, double refe
 }  // namespace
 
 void read_tendons(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out) {
-    for (const XmlElement& section : context.files.children(context.files.root(), "tendon"))
-        for (const XmlElement& e : context.files.children(section))
-            if (e.name() != "fixed")
-                e.warn(context.warnings, "in <tendon> is not supported and is ignored", "use a fixed tendon");
-    for (const XmlElement& e : fixed_tendons(context)) {
-        Json joints = Json::array();
-        for (const TendonTerm& term : terms_of(context, index, e))
-            if (!term.joint->locked())
-                joints.push_back({{"joint", term.joint->name}, {"coefficient", term.coefficient}});
-        if (joints.empty() || !e.has("name")) {
-            e.warn(context.warnings,
-                   "in <tendon> runs over no hinge or slide, or has no name, and is ignored",
-                   "name it and its joints");
+    MjcfNames names("tendon");
+    for (const XmlElement& e : all_tendons(context))
+        names.add(e, e.text_or("name", ""));
+    for (const XmlElement& e : all_tendons(context)) {
+        const MjcfAttributes a = context.defaults.attributes(e);
+        Json tendon;
+        const auto name = [&] { return e.has("name") ? e["name"].text() : names.take("tendon"); };
+        if (e.name() == "fixed") {
+            Json joints = Json::array();
+            const std::vector<TendonTerm> terms = terms_of(context, index, e);
+            for (const TendonTerm& term : terms)
+                if (!term.joint->locked())
+                    joints.push_back({{"joint", term.joint->name}, {"coefficient", term.coefficient}});
+            if (joints.empty()) {
+                e.warn(context.warnings, "in <tendon> runs over no hinge or slide, and is ignored",
+                       "name its joints");
+                continue;
+            }
+            tendon = {{"name", name()}, {"joints", joints}};
+            put_spring(context, a, 0, offset_of(terms), tendon);
+        } else if (e.name() == "spatial") {
+            const std::optional<MjcfPath> path = path_of(context, index, e);
+            if (!path) continue;
+            if (!path->pulls) {
+                e.warn(context.warnings, "in <tendon> runs over no site of a body, and is ignored",
+                       "name its sites");
+                continue;
+            }
+            tendon = {{"name", name()}, {"path", path->path}};
+            put_spring(context, a, path->length, 0, tendon);
+        } else {
+            e.warn(context.warnings, "in <tendon> is not supported and is ignored",
+                   "use a fixed or a spatial tendon");
             continue;
         }
-        const MjcfAttributes a = context.defaults.attributes(e);
         warn_of_the_rest(context, a);
-        Json tendon{{"name", e["name"].text()}, {"joints", joints}};
-        put_spring(context, a, 0, tendon_offset(context, index, e["name"].text()), tendon);
         put_item(out, "tendons", e, tendon);
     }
 }
@@ -98,12 +177,10 @@ bool has_tendon(const ImportedModel& model, const std::string& name) {
 }
 
 double tendon_offset(const MjcfContext& context, const MjcfIndex& index, const std::string& name) {
-    double offset = 0;
-    for (const XmlElement& e : fixed_tendons(context))
-        if (e.text_or("name", "") == name)
-            for (const TendonTerm& term : terms_of(context, index, e))
-                offset += term.coefficient * term.joint->ref;
-    return offset;
+    for (const XmlElement& e : all_tendons(context))
+        if (e.name() == "fixed" && e.text_or("name", "") == name)
+            return offset_of(terms_of(context, index, e));
+    return 0;
 }
 
 }  // namespace costate

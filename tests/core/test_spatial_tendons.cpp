@@ -1,0 +1,524 @@
+// Spatial tendons: the dot-product tests of their passes and of a step with sensors, lengths and moment arms in
+// closed form, a fixed tendon in their place, energy, and files.
+#include <doctest/doctest.h>
+
+#include "core/dynamics/spatial_tendon.hpp"
+#include "solvers/sensors/sensors.hpp"
+#include "tests/support/mjcf_text.hpp"
+#include "tests/support/stage_pass.hpp"
+#include "tests/support/step_derivatives.hpp"
+#include "tests/support/walk.hpp"
+
+using namespace costate;
+using namespace costate::test;
+
+namespace {
+
+// Five bodies in three trees, two spatial tendons over them, one of which has a pulley and a point of the world,
+// a fixed tendon, and actuators of each law on them. The first actuator is saturated.
+Model rope_model(Rng& g) {
+    using J = JointType;
+    ModelBuilder builder;
+    const J joints[] = {J::revolute, J::revolute, J::spherical, J::free, J::prismatic};
+    const int parents[] = {-1, 0, 1, -1, -1};
+    std::vector<int> sites;
+    for (int i = 0; i < 5; ++i) {
+        BodySpec body = random_body(g, i, parents[i], joints[i]);
+        if (joints[i] == J::free) body.placement.setZero(), body.R_PB.setIdentity();
+        builder.add_body(body);
+        sites.push_back(builder.add_site(
+            {"site" + std::to_string(i), i, 0.3 * g.vec3(Regime::random), Mat3<double>::Identity()}));
+    }
+    const TendonPointSpec hook{-1, {1, 2, 3}};
+    builder.add_tendon({"rope",
+                        {},
+                        30,
+                        0.1,
+                        0.05,
+                        0.4,
+                        {{1, {hook, {sites[0]}, {sites[2]}}}, {2, {{sites[2]}, {sites[3]}, {sites[4]}}}}});
+    builder.add_tendon({"cord", {}, 20, 50, 0, 0.3, {{1, {{sites[1]}, {sites[2]}}}}});
+    builder.add_tendon({"belt", {{0, 0.7}, {4, -1.2}}, 10, 0.1, 0, 0.2});
+    using A = ActuatorType;
+    const std::pair<A, int> actuators[] = {{A::motor, 0},   {A::servo, 0}, {A::velocity, 1},
+                                           {A::general, 1}, {A::servo, 2}, {A::servo, -1}};
+    int count = 0;
+    for (const auto& [type, tendon] : actuators) {
+        ActuatorSpec a;
+        a.name = "actuator" + std::to_string(count++), a.type = type, a.body = 0;
+        a.tendon = tendon;
+        a.gear = g.uniform(0.5, 2), a.kp = 10, a.kd = 1, a.gain = 3, a.bias = {0.1, -2, -0.5};
+        if (type == A::motor) a.force_upper = 0.1;
+        builder.add_actuator(a);
+    }
+    return builder.build();
+}
+
+// Poses, axes and parameters -> lengths and moment arms.
+struct PathPass : StagePass {
+    Model m;
+    VecX<double> theta, theta_bar;
+    VecX<D> theta_dual;
+    Kinematics<double> k;
+    Kinematics<D> k_dual;
+    KinematicsBar<double> bar;
+    TendonPaths<double> paths, paths_bar;
+    TendonPaths<D> paths_dual;
+    VecX<double> q, v;
+    PathPass(Rng& g, Regime r, bool places = true)
+        : m(rope_model(g)),
+          theta(m.layout.nominal()),
+          theta_bar(VecX<double>::Zero(theta.size())),
+          theta_dual(theta.cast<D>()),
+          k(m),
+          k_dual(m),
+          bar(m),
+          paths(m),
+          paths_bar(m),
+          paths_dual(m),
+          q(random_configuration(m, g, r)),
+          v(random_vector(m.nv, g, r)) {
+        kinematics(m, theta.data(), q.data(), v.data(), k);
+        for (size_t i = 0; i < k.origin.size(); ++i)
+            k_dual.origin[i] = k.origin[i].cast<D>();
+        place_tendons(m, theta.data(), k, paths);
+        in.add_along_direction(g, [&](Inputs& all) {
+            all.add(theta.data(), theta_dual.data(), theta_bar.data(), static_cast<int>(theta.size()));
+        });
+        if (!places) return;
+        in.add_along_direction(g, [&](Inputs& all) { all.add(k.X, k_dual.X, bar.X); });
+        in.add_along_direction(g, [&](Inputs& all) { all.add(k.S, k_dual.S, bar.S); });
+        out.add<double>(paths_dual.length, paths_bar.length);
+        out.add<double>(paths_dual.arm, paths_bar.arm);
+    }
+    void clear_bars() override { bar.set_zero(); }
+    void run_duals() override { place_tendons(m, theta_dual.data(), k_dual, paths_dual); }
+    void run_adjoint() override { place_tendons_adj(m, theta.data(), k, paths_bar, bar, theta_bar.data()); }
+};
+
+// Lengths, arms, velocities, controls and parameters -> forces of dofs.
+struct PullPathsPass : PathPass {
+    VecX<double> ctrl, ctrl_bar, v_bar, tau, tau_bar;
+    VecX<D> v_dual, ctrl_dual, tau_dual;
+    std::vector<Saturation> sides;
+    PullPathsPass(Rng& g, Regime r)
+        : PathPass(g, r, false),
+          ctrl(VecX<double>::Constant(m.nu, 3)),
+          ctrl_bar(m.nu),
+          v_bar(m.nv),
+          tau(VecX<double>::Zero(m.nv)),
+          tau_bar(m.nv),
+          v_dual(m.nv),
+          ctrl_dual(m.nu),
+          tau_dual(m.nv),
+          sides(static_cast<size_t>(m.nu)) {
+        pull_paths(m, theta.data(), paths, v.data(), ctrl.data(), sides.data(), tau.data());
+        CHECK((sides[0].force == Side::upper && sides[1].force == Side::within && !sides[2].implicit));
+        in.add_along_direction(g, [&](Inputs& all) { all.add(v.data(), v_dual.data(), v_bar.data(), m.nv); });
+        in.add_along_direction(
+            g, [&](Inputs& all) { all.add(ctrl.data(), ctrl_dual.data(), ctrl_bar.data(), m.nu); });
+        in.add_along_direction(
+            g, [&](Inputs& all) { all.add(paths.length, paths_dual.length, paths_bar.length); });
+        in.add(paths.arm, paths_dual.arm, paths_bar.arm);
+        out.add<double>(tau_dual.data(), tau_bar.data(), m.nv);
+    }
+    void run_duals() override {
+        std::vector<Saturation> unused(sides.size());
+        tau_dual.setZero();
+        pull_paths(m, theta_dual.data(), paths_dual, v_dual.data(), ctrl_dual.data(), unused.data(),
+                   tau_dual.data());
+    }
+    void run_adjoint() override {
+        pull_paths_adj(m, theta.data(), paths, v.data(), ctrl.data(), sides.data(), tau_bar.data(), paths_bar,
+                       theta_bar.data(), v_bar.data(), ctrl_bar.data());
+    }
+};
+
+// Poses, axes, q, v and parameters -> length and rate of what every actuator drives.
+struct DrivePass : PathPass {
+    std::vector<double> v_all, q_bar, v_bar, y_bar;
+    std::vector<D> q_dual, v_dual, y;
+    DrivePass(Rng& g, Regime r)
+        : PathPass(g, r, false),
+          v_all(v.begin(), v.end()),
+          q_bar(m.nv),
+          v_bar(m.nv),
+          y_bar(2 * m.nu),
+          q_dual(m.nq),
+          v_dual(m.nv),
+          y(2 * m.nu) {
+        // of the joints with an axis, whose coordinates are numbers
+        in.add_along_direction(g, [&](Inputs& all) {
+            for (const Body& b : m.bodies)
+                if (b.nv == 1) all.add(q.data() + b.q0, q_dual.data() + b.q0, q_bar.data() + b.v0, 1);
+        });
+        in.add_along_direction(g, [&](Inputs& all) { all.add(v_all, v_dual, v_bar); });
+        in.add_along_direction(g, [&](Inputs& all) { all.add(k.X, k_dual.X, bar.X); });
+        in.add_along_direction(g, [&](Inputs& all) { all.add(k.S, k_dual.S, bar.S); });
+        out.add<double>(y, y_bar);
+    }
+    void run_duals() override {
+        for (int n = 0; n < m.nu; ++n) {
+            y[2 * n] = drive_length(m, theta_dual.data(), k_dual, m.actuators[n], q_dual.data());
+            y[2 * n + 1] = drive_rate(m, theta_dual.data(), k_dual, m.actuators[n], v_dual.data());
+        }
+    }
+    void run_adjoint() override {
+        for (int n = 0; n < m.nu; ++n) {
+            drive_length_adj(m, theta.data(), k, m.actuators[n], q.data(), y_bar[2 * n], bar,
+                             theta_bar.data(), q_bar.data());
+            drive_rate_adj(m, theta.data(), k, m.actuators[n], v_all.data(), y_bar[2 * n + 1], bar,
+                           theta_bar.data(), v_bar.data());
+        }
+    }
+};
+
+// State, controls and parameters -> the state after a step, and sensors of joints, actuators and wrenches.
+struct PathSensorPass {
+    ToyState t;
+    StepScratch<double> s;
+    SensorScratch<double> sensors;
+    VecX<double> direction;         // of theta
+    int inputs_without_effect = 1;  // the control of the saturated motor
+
+    static ToyState world(Rng& g, Regime r) {
+        Model m = rope_model(g);
+        ShapeSet set = build_shapes(m, {});
+        ToyState t{World(std::move(m), std::move(set), Settings()), {}, {}, {}};
+        const Model& model = t.world.model;
+        t.theta = model.layout.nominal();
+        t.x.resize(t.world.nx());
+        t.x << random_configuration(model, g, r), random_vector(model.nv, g, r);
+        t.u = VecX<double>::Constant(model.nu, 3);
+        const auto add = [&](SensorKind kind, int body, int actuator) {
+            Sensor sensor;
+            sensor.name = "y" + std::to_string(t.world.sensors.size());
+            sensor.kind = kind, sensor.body = body, sensor.actuator = actuator;
+            t.world.add_sensor(sensor);
+        };
+        for (const int body : {0, 1, 4})
+            add(SensorKind::joint_effort, body, -1);
+        for (int body = 0; body < 5; ++body)
+            add(SensorKind::force, body, -1), add(SensorKind::torque, body, -1);
+        for (int n = 0; n < model.nu; ++n)
+            for (const SensorKind kind :
+                 {SensorKind::actuator_position, SensorKind::actuator_velocity, SensorKind::actuator_force})
+                add(kind, model.actuators[n].body, n);
+        return t;
+    }
+    PathSensorPass(Rng& g, Regime r)
+        : t(world(g, r)),
+          s(t.world),
+          sensors(t.world),
+          direction(random_vector(t.world.np(), g, Regime::random).normalized()) {}
+
+    int inputs() const { return 2 * t.world.nv() + t.world.nu() + 1; }
+    int outputs() const { return 2 * t.world.nv() + t.world.ny(); }
+    Covector forward(const Covector& dot) const {
+        const World& w = t.world;
+        const VecX<double> theta_dot = dot.back() * direction;
+        const VecX<D> theta = lift_vector(t.theta, theta_dot.data()),
+                      x = lift_state(w.model, t.x, dot.data()), u = lift_vector(t.u, dot.data() + 2 * w.nv());
+        StepScratch<D> scratch(w);
+        SensorScratch<D> sensor_scratch(w);
+        VecX<D> next(w.nx());
+        std::vector<D> y(w.ny());
+        step(w, theta.data(), x.data(), u.data(), scratch, next.data());
+        sensor_values(w, theta.data(), x.data(), u.data(), scratch, sensor_scratch, y.data());
+        const VecX<double> next_dot = state_tangent(w.model, next);
+        Covector out(next_dot.begin(), next_dot.end());
+        for (const D& each : y)
+            out.push_back(each.d);
+        return out;
+    }
+    Covector adjoint(const Covector& y_bar, const Covector& prior) {
+        const World& w = t.world;
+        const int nx = 2 * w.nv();
+        VecX<double> theta_bar = prior.back() * direction,
+                     x_bar = Eigen::Map<const VecX<double>>(prior.data(), nx),
+                     u_bar = Eigen::Map<const VecX<double>>(prior.data() + nx, w.nu()),
+                     next_bar = Eigen::Map<const VecX<double>>(y_bar.data(), nx);
+        std::vector<double> y(w.ny());
+        run_step(t, s);
+        sensor_values(w, t.theta.data(), t.x.data(), t.u.data(), s, sensors, y.data());
+        s.clear_bars();
+        sensor_values_adj(w, t.theta.data(), t.x.data(), t.u.data(), s, sensors, y_bar.data() + nx,
+                          theta_bar.data(), x_bar.data(), u_bar.data(), next_bar.data());
+        step_adj(w, t.theta.data(), t.x.data(), t.u.data(), s, next_bar.data(), theta_bar.data(),
+                 x_bar.data(), u_bar.data());
+        Covector out(x_bar.begin(), x_bar.end());
+        out.insert(out.end(), u_bar.begin(), u_bar.end());
+        out.push_back(theta_bar.dot(direction));
+        return out;
+    }
+};
+
+// Length, moment arms of all dofs, and rate of the first tendon.
+struct PathValues {
+    double length, rate;
+    VecX<double> arm;
+    PathValues(const Scene& scene, const std::vector<double>& q, const std::vector<double>& v) {
+        const Model& m = scene.world.model;
+        Kinematics<double> k(m);
+        kinematics(m, scene.theta.data(), q.data(), v.data(), k);
+        TendonPaths<double> paths(m);
+        place_tendons(m, scene.theta.data(), k, paths);
+        const Tendon& tendon = m.tendons[0];
+        length = paths.length[0], rate = path_rate(tendon, paths, v.data());
+        arm = VecX<double>::Zero(m.nv);
+        for (size_t i = 0; i < tendon.dofs.size(); ++i)
+            arm[tendon.dofs[i]] = paths.arm[tendon.first_arm + i];
+    }
+};
+
+// Three sites: of the world at (3, 0, 0.5), and of two links of lengths 2 and 1 that turn about z.
+const char* const crane =
+    R"(<option gravity='0 0 0'/><default><geom contype='0' conaffinity='0'/></default><worldbody>
+  <site name='post' pos='3 0 .5'/>
+  <body name='a'><joint name='a' axis='0 0 1'/><geom size='.1' mass='1'/><site name='tip' pos='2 0 .5'/>
+    <body name='b' pos='2 0 0'><joint name='b' axis='0 0 1'/><geom size='.1' mass='1'/><site name='hook' pos='1 0 .5'/></body></body>
+  </worldbody>)";
+
+Scene one_slider(const std::string& tendons, const std::string& actuators) {
+    return scene_from_json(
+        parse_json(
+            R"({"steps": 200, "time_step": 0.002, "gravity": [0, 0, 0], "models": [{"name": "m",
+        "position": [0.3, 0.2, 0.1], "rpy_deg": [0, 0, 30], "model": {"bodies": [
+            {"name": "cart", "joint": {"type": "prismatic", "axis": [1, 0, 0]}, "mass": 2,
+             "inertia": [0.1, 0.1, 0.1, 0, 0, 0], "sites": [{"name": "eye", "position": [0.5, 0, 0]}]}],
+        "tendons": [)" +
+                tendons + R"(], "actuators": [)" + actuators +
+                R"(]}}], "initial": {"joints": {"m/cart": 0.1}, "velocities": {"m/cart": 0.4}},
+        "controls": [)" +
+                (actuators.empty() ? "" : R"({"actuators": ["*"], "initial": 0.7, "optimize": "held"})") +
+                "]}",
+            "slider"),
+        "slider.json");
+}
+
+std::string refused(const std::string& tendon) {
+    try {
+        one_slider(tendon, "");
+    } catch (const SceneError& e) {
+        return e.what();
+    }
+    return "";
+}
+
+bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("adjoint: lengths and moment arms of spatial tendons") { check_pass<PathPass>(1e-12); }
+TEST_CASE("adjoint: forces along spatial tendons") { check_pass<PullPathsPass>(1e-12); }
+TEST_CASE("adjoint: lengths and rates of what actuators drive") { check_pass<DrivePass>(1e-12); }
+TEST_CASE("adjoint: a step with spatial tendons and sensors of their forces") {
+    check_pass<PathSensorPass>(1e-11);
+}
+
+TEST_CASE("MJCF: length, rate and moment arm of a spatial tendon are those of the law of cosines") {
+    const MjcfText m =
+        mjcf(std::string(crane) + R"(<tendon><spatial name='t' stiffness='5' damping='2' springlength='1 1.5'>
+        <site site='post'/><site site='tip'/></spatial></tendon>)");
+    CHECK(m.warnings.empty());
+    CHECK(m.imported.model["tendons"][0]["path"] ==
+          Json::array({{{"world", {3.0, 0.0, 0.5}}}, {{"site", "tip"}}}));
+    for (const double a : {0.3, 1.2, -2.0}) {
+        const PathValues at(m.scene(), {a, 0.7}, {-1.5, 4});
+        const double l = std::sqrt(9 + 4 - 12 * std::cos(a)), arm = 6 * std::sin(a) / l;
+        CHECK(at.length == doctest::Approx(l).epsilon(1e-14));
+        CHECK(at.arm[0] == doctest::Approx(arm).epsilon(1e-13));
+        CHECK(at.arm[1] == 0);
+        CHECK(at.rate == doctest::Approx(-1.5 * arm).epsilon(1e-13));
+    }
+    // at lengths without force there is only the damper: tau = -arm d l'
+    const Scene scene = m.scene();
+    const double a = 0.2, l = std::sqrt(13 - 12 * std::cos(a)), arm = 6 * std::sin(a) / l;
+    REQUIRE((l > 1 && l < 1.5));
+    StepScratch<double> s(scene.world);
+    const double* nothing = nullptr;  // controls
+    VecX<double> x(4), next(4);
+    x << a, 0.7, -1.5, 4;
+    step(scene.world, scene.theta.data(), x.data(), nothing, s, next.data());
+    CHECK(s.tau[0] == doctest::Approx(-2 * arm * arm * -1.5).epsilon(1e-13));
+    CHECK(s.tau[1] == 0);
+}
+
+TEST_CASE("MJCF: a pulley divides the length of its branch; joints that both ends share have no arm") {
+    const MjcfText m = mjcf(std::string(crane) + R"(<tendon><spatial name='t'>
+        <site site='tip'/><site site='hook'/><pulley divisor='2'/><site site='post'/><site site='hook'/></spatial></tendon>
+        <actuator><motor name='winch' tendon='t' gear='3'/></actuator>)");
+    CHECK(m.warnings.empty());
+    const double a = 0.4, b = -0.9;
+    const Scene scene = m.scene();
+    const PathValues at(scene, {a, b}, {1, 2});
+    const double x = 2 * std::cos(a) + std::cos(a + b), y = 2 * std::sin(a) + std::sin(a + b),
+                 d = std::hypot(x - 3, y), by_b = ((x - 3) * -std::sin(a + b) + y * std::cos(a + b)) / d,
+                 by_a = ((x - 3) * -y + y * x) / d;
+    CHECK(at.length == doctest::Approx(1 + d / 2).epsilon(1e-14));
+    CHECK(at.arm[0] == doctest::Approx(by_a / 2).epsilon(1e-13));
+    CHECK(at.arm[1] == doctest::Approx(by_b / 2).epsilon(1e-13));
+    CHECK(at.rate == doctest::Approx(by_a / 2 + by_b).epsilon(1e-13));
+    // the force of the actuator along the tendon
+    StepScratch<double> s(scene.world);
+    VecX<double> state(4), next(4), u = VecX<double>::Constant(1, 0.5);
+    state << a, b, 1, 2;
+    step(scene.world, scene.theta.data(), state.data(), u.data(), s, next.data());
+    CHECK(s.tau[0] == doctest::Approx(3 * 0.5 * by_a / 2).epsilon(1e-13));
+    CHECK(s.tau[1] == doctest::Approx(3 * 0.5 * by_b / 2).epsilon(1e-13));
+}
+
+TEST_CASE("MJCF: the rest length of a spatial tendon is that of the reference configuration by default") {
+    const MjcfText m =
+        mjcf(std::string(crane) +
+             "<tendon><spatial stiffness='2'><pulley divisor='4'/><site site='post'/><site site='tip'/>"
+             "</spatial><spatial stiffness='1'><site site='tip'/><site site='hook'/></spatial></tendon>");
+    const Json& tendons = m.imported.model["tendons"];
+    REQUIRE(tendons.size() == 2);
+    CHECK((tendons[0]["name"] == "tendon" && tendons[1]["name"] == "tendon_2"));
+    CHECK(tendons[0]["path"][0] == Json{{"pulley", 4.0}});
+    CHECK(json_value(tendons[0]["rest"]) == doctest::Approx(0.25));
+    CHECK(json_value(tendons[1]["rest"]) == doctest::Approx(1));
+    const Scene scene = m.scene();
+    CHECK(scene.theta[scene.world.model.tendon_rest.at(1)] == doctest::Approx(1));
+}
+
+TEST_CASE("MJCF: spatial tendons that are not supported or wrong are named with their line") {
+    const auto with = [](const std::string& path, const char* attributes = "") {
+        return mjcf("<tendon><spatial name='t' " + std::string(attributes) + ">\n" + path +
+                    "\n</spatial></tendon><actuator><motor tendon='t'/></actuator><worldbody><site "
+                    "name='w'/></worldbody>" +
+                    one_body("<site name='s'/><site name='r' pos='1 0 0'/>"));
+    };
+    const auto warned = [&](const std::string& path, const char* attributes = "") {
+        const MjcfText m = with(path, attributes);
+        return m.warnings.empty() ? "" : m.warnings[0];
+    };
+    CHECK(warned("<site site='w'/><site site='s'/>").empty());
+    CHECK(has(warned("<site site='w'/><geom geom='g'/><site site='s'/>"),
+              "m.xml:3: <geom> in <spatial> is not supported"));
+    CHECK(with("<site site='w'/><geom geom='g'/><site site='s'/>").warnings.size() == 2);  // and its actuator
+    CHECK(has(warned("<site site='w'/><site site='w'/>"), "runs over no site of a body"));
+    CHECK(has(warned("<site site='w'/><site site='s'/>", "range='0 1' limited='true'"), "limits"));
+    CHECK(has(warned("<site site='w'/><site site='s'/>", "frictionloss='1'"),
+              "m.xml:2: frictionloss of a tendon"));
+    CHECK(has(complaint([&] { with("<site site='s'/>"); }), "with one site"));
+    CHECK(
+        has(complaint([&] { with("<site site='s'/><pulley divisor='2'/><site site='w'/><site site='r'/>"); }),
+            "m.xml:3: <pulley> leaves a branch"));
+    CHECK(has(complaint([&] { with("<site site='s'/><site site='r'/><pulley divisor='0'/>"); }),
+              "m.xml:3: divisor=\"0\" of <pulley>"));
+    CHECK(has(complaint([&] { with("<site site='s'/><site site='nowhere'/>"); }), "nowhere"));
+}
+
+TEST_CASE("spatial tendons: one along the axis of a slider moves it as a fixed tendon does") {
+    // path along the axis: the length is the coordinate plus 0.5 + 1.5
+    const auto moved = [](const char* spatial, double offset) {
+        const auto law = [&](const char* name, double rest) {
+            return R"({"name": ")" + std::string(name) + R"(", "stiffness": 30, "damping": 4, "rest": )" +
+                   std::to_string(rest) + R"(, "slack": 0.02, )" + spatial + "}";
+        };
+        const Scene s = one_slider(law("t", 0.15 + offset),
+                                   R"({"type": "servo", "tendon": "t", "kp": 5, "kd": 1, "gear": 0.5},
+               {"name": "m", "type": "general", "tendon": "t", "gain": 2, "bias": [)" +
+                                       std::to_string(offset) + R"(, -1, 0], "force_limits": [-3, 3]})");
+        // a servo's target is relative to the length
+        Scene shifted = s;
+        shifted.z0[0] += 0.5 * offset;
+        return walk(shifted, 200);
+    };
+    const VecX<double> fixed = moved(R"("joints": [{"joint": "cart", "coefficient": 1}])", 0),
+                       spatial = moved(R"("path": [{"world": [-1.5, 0, 0]}, {"site": "eye"}])", 2);
+    CHECK((fixed - spatial).cwiseAbs().maxCoeff() < 1e-12);
+    CHECK(std::abs(fixed[0] - 0.1) > 0.01);
+}
+
+TEST_CASE("spatial tendons: the energy of a mass on a spring is kept to first order in the time step") {
+    const auto drift = [](double h) {
+        const Scene s = scene_from_json(
+            parse_json(R"({"steps": 1, "time_step": )" + std::to_string(h) +
+                           R"(, "gravity": [0, 0, 0], "models": [{"name": "m", "model": {"bodies": [
+                {"name": "ball", "joint": {"type": "free", "position": [1, 0, 0]}, "mass": 0.5,
+                 "inertia": [0.01, 0.01, 0.01, 0, 0, 0], "sites": [{"name": "eye", "position": [0.1, 0.05, 0]}]}],
+                "tendons": [{"name": "spring", "stiffness": 20, "rest": 0.7,
+                             "path": [{"world": [0, 0, 0.2]}, {"site": "eye"}]}]}}],
+                "initial": {"velocities": {"m/ball": {"linear": [0, 1.5, 0.3], "angular": [1, 2, 3]}}}})",
+                       "spring"),
+            "spring.json");
+        const Model& m = s.world.model;
+        double first = 0, worst = 0;
+        bool any = false;
+        walk(s, static_cast<int>(2 / h + 0.5), [&](const VecX<double>& x, const StepScratch<double>& at) {
+            const double stretch = at.paths.length[0] - 0.7,
+                         energy =
+                             kinetic_energy(at.kinematics, BodyRange{0, static_cast<int>(m.bodies.size())}) +
+                             10 * stretch * stretch;
+            if (!any) first = energy, any = true;
+            worst = std::max(worst, std::abs(energy - first));
+            CHECK(x.allFinite());
+        });
+        return worst / first;
+    };
+    const double coarse = drift(2e-3), fine = drift(1e-3), finest = drift(5e-4);
+    CHECK(coarse < 0.03);
+    CHECK(coarse / fine == doctest::Approx(2).epsilon(0.1));
+    CHECK(fine / finest == doctest::Approx(2).epsilon(0.05));
+}
+
+TEST_CASE("spatial tendons: a tendon whose points coincide pulls nothing, and has zero derivatives") {
+    const Scene s = one_slider(
+        R"({"name": "t", "stiffness": 30, "rest": 0.4, "damping": 2, "path": [{"world": [0.6, 0, 0]}, {"site": "eye"}]})",
+        "");
+    StepScratch<double> scratch(s.world);
+    VecX<double> x = s.x0, next = x, bar = VecX<double>::Ones(2), x_bar = VecX<double>::Zero(2),
+                 theta_bar = VecX<double>::Zero(s.world.np()), u_bar(0);
+    const double* nothing = nullptr;  // controls
+    step(s.world, s.theta.data(), x.data(), nothing, scratch, next.data());
+    CHECK(scratch.paths.length[0] < 1e-15);
+    CHECK(next[1] == x[1]);
+    scratch.clear_bars();
+    step_adj(s.world, s.theta.data(), x.data(), nothing, scratch, bar.data(), theta_bar.data(), x_bar.data(),
+             u_bar.data());
+    CHECK((theta_bar.allFinite() && x_bar.allFinite()));
+    CHECK(theta_bar[s.world.model.tendon_stiffness.at(0)] == 0);
+}
+
+TEST_CASE("spatial tendons: a servo holds the length at the start by default") {
+    const Scene s = scene_from_json(
+        parse_json(R"({"steps": 5, "gravity": [0, 0, 0], "models": [{"name": "m", "model": {"bodies": [
+            {"name": "cart", "joint": {"type": "prismatic", "axis": [1, 0, 0]}, "mass": 2,
+             "inertia": [0.1, 0.1, 0.1, 0, 0, 0], "sites": [{"name": "eye", "position": [0.5, 1, 0]}]}],
+            "tendons": [{"name": "t", "path": [{"world": [0, 0, 0]}, {"site": "eye"}]}],
+            "actuators": [{"type": "servo", "tendon": "t", "kp": 100, "gear": 2}]}}],
+            "initial": {"joints": {"m/cart": 0.25}}})",
+                   "held"),
+        "held.json");
+    VecX<double> u(1);
+    s.plan.evaluate(s.z0.data(), 0, u.data());
+    CHECK(u[0] == doctest::Approx(2 * std::hypot(0.75, 1)));
+    CHECK(std::abs(walk(s, 5)[0] - 0.25) < 1e-12);
+}
+
+TEST_CASE("spatial tendons: what a path cannot be is said in one line") {
+    CHECK(refused(R"({"name": "t", "path": [{"site": "eye"}, {"world": [0, 0, 0]}]})").empty());
+    CHECK(has(refused(R"({"name": "t", "path": [{"site": "eye"}]})"),
+              "tendons/0/path: ends a branch of one point"));
+    CHECK(has(
+        refused(
+            R"({"name": "t", "path": [{"site": "eye"}, {"pulley": 2}, {"site": "eye"}, {"world": [1, 0, 0]}]})"),
+        "tendons/0/path/1: ends a branch"));
+    CHECK(has(refused(R"({"name": "t", "path": [{"site": "eye"}, {"world": [1, 0, 0]}, {"pulley": 0}]})"),
+              "tendons/0/path/2/pulley"));
+    CHECK(has(refused(R"({"name": "t", "path": [{"site": "eye", "pulley": 2}, {"site": "eye"}]})"),
+              "must be one thing"));
+    CHECK(has(refused(R"({"name": "t", "path": [{"world": [0, 0, 1]}, {"world": [0, 0, 0]}]})"),
+              "runs over no site"));
+    CHECK(has(refused(R"({"name": "t", "path": [{"site": "nose"}, {"world": [0, 0, 0]}]})"), "nose"));
+    CHECK(has(refused(R"({"name": "t", "path": [{"site": "eye"}, {"world": [0, 0]}]})"),
+              "tendons/0/path/1/world"));
+    CHECK(has(refused(R"({"name": "t", "joints": [], "path": [{"site": "eye"}, {"world": [0, 0, 0]}]})"),
+              "tendons/0/joints"));
+    CHECK(has(refused(R"({"name": "t"})"), "joints"));
+    CHECK(has(refused(R"({"name": "t", "damping": -1, "path": [{"site": "eye"}, {"world": [0, 0, 0]}]})"),
+              "tendons/0/damping"));
+}
