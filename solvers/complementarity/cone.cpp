@@ -108,8 +108,8 @@ bool newton(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* 
     return residual <= acceptable_residual(p, x);
 }
 
-// The impulses with which nothing slips that the guess x presses. True if x is then a solution, as of a robot
-// that stands or holds something.
+// The impulses w.x with which nothing slips that the guess x presses. True if they are a solution, as of a robot
+// that stands or holds something; then also in x.
 bool everything_sticks(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x) {
     w.states.assign(p.rows, RowState::clamping);
     for (int r = 0; r < p.rows; ++r) {
@@ -125,14 +125,23 @@ bool everything_sticks(const MlcpView<double>& p, FrictionLaw law, ConeScratch& 
     return true;
 }
 
-// Newton's method from the solution of the box's law by pivots, which is that of the cone where nothing slips.
+// Newton's method from the solution of the box's law, which is that of the cone where no contact slips, by a few
+// pivots that start at w.x. Call after everything_sticks.
 bool newton_from_box(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x) {
-    w.boxes.x.assign(x, x + p.rows);
-    const bool solved = lcp_by_pivots(p, w.boxes.lcp, w.boxes.set, w.boxes.x.data());
-    w.work += w.boxes.lcp.work;
-    if (!solved) return false;
-    std::ranges::copy(w.boxes.x, x);
-    return newton(p, law, w, x);
+    constexpr int max_pivots = 6;
+    w.s.resize(p.rows);
+    w.full = w.x;
+    for (int k = 0; k < max_pivots; ++k) {
+        mlcp_velocity(p, w.full.data(), w.s.data());
+        classify(p, FrictionLaw::box, w.full.data(), w.s.data(), w.states.data());
+        if (w.states == w.set.state) {
+            std::ranges::copy(w.full, x);
+            return newton(p, law, w, x);
+        }
+        if (solve_states(p, w.set, w.states, true, w.full.data()))
+            w.work += factorisation_work(w.set.active.size());
+    }
+    return false;
 }
 
 SolverStatus solve_dense(const MlcpView<double>& p, FrictionLaw law, ConeMethod method, ConeScratch& w,
