@@ -197,20 +197,20 @@ struct ForeignRobot {
 const std::vector<ForeignRobot>& foreign_robots() {
     // Meshes are missing because their files are not there.
     const std::string visual = "visual mesh is ignored", meshes = "collision mesh is ignored",
-                      spin = "spinning_friction", roll = "rolling_friction", colour = "no colour",
-                      stiff = "<stiffness>", soft = "<damping>", limits = "no limits", point = "radius 0";
+                      colour = "no colour", stiff = "<stiffness>", soft = "<damping>", limits = "no limits",
+                      point = "radius 0";
     static const std::vector<ForeignRobot> table{
         {"pinocchio/go1_quadruped.urdf", 18, {}},
         {"pinocchio/panda_arm.urdf", 9, {}},
         {"diffarticulated/ant/ant_torso1.urdf", 14, {limits, "armature"}},
         {"diffarticulated/franka_panda/panda.urdf",
          15,
-         {visual, meshes, "without mass", stiff, soft, spin, "floats"}},
-        {"diffarticulated/franka_panda/sphere2.urdf", 6, {visual, roll, spin}},
-        {"diffarticulated/ground/box_flat.urdf", 6, {visual, roll, spin}},
+         {visual, meshes, "without mass", stiff, soft, "floats"}},
+        {"diffarticulated/franka_panda/sphere2.urdf", 6, {visual}},
+        {"diffarticulated/ground/box_flat.urdf", 6, {visual}},
         {"diffarticulated/ground/plane_implicit.urdf", 0, {visual}},
-        {"diffarticulated/laikago/laikago_toes_limits.urdf", 18, {visual, meshes, stiff, soft, spin, point}},
-        {"diffarticulated/laikago/laikago_toes_zup.urdf", 18, {visual, meshes, stiff, soft, spin, point}},
+        {"diffarticulated/laikago/laikago_toes_limits.urdf", 18, {visual, meshes, stiff, soft, point}},
+        {"diffarticulated/laikago/laikago_toes_zup.urdf", 18, {visual, meshes, stiff, soft, point}},
         {"diffarticulated/pendulum/pendulum1.urdf", 1, {colour}},
         {"diffarticulated/pendulum/pendulum2.urdf", 2, {colour}},
         {"diffarticulated/pendulum/pendulum3.urdf", 3, {colour}},
@@ -219,7 +219,7 @@ const std::vector<ForeignRobot>& foreign_robots() {
         {"diffarticulated/pendulum/pendulum6.urdf", 6, {colour}},
         {"diffarticulated/pendulum/pendulum7.urdf", 7, {colour}},
         {"diffarticulated/punch/p2.urdf", 2, {visual, colour}},
-        {"diffarticulated/punch/sphere.urdf", 6, {visual, roll, spin}},
+        {"diffarticulated/punch/sphere.urdf", 6, {visual}},
         {"diffarticulated/racecar/racecar.urdf", 12, {visual, "second geometry"}},
     };
     return table;
