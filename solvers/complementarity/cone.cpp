@@ -154,7 +154,7 @@ SolverStatus solve_dense(const MlcpView<double>& p, FrictionLaw law, ConeMethod 
     };
     const auto by_boxes = [&](bool by_pivots) {
         for (int round = 0; law == FrictionLaw::cone && round < max_boxes && w.work < max_work &&
-                            rotated_boxes(p, w.boxes, x, by_pivots);
+                            reflected_boxes(p, w.boxes, x, by_pivots);
              ++round) {
             w.work += w.boxes.lcp.work;
             if (newton(p, law, w, x)) return true;

@@ -10,8 +10,8 @@
 
 namespace costate {
 
-// Work of rotated_boxes.
-struct RotatedBoxes {
+// Work of reflected_boxes.
+struct ReflectedBoxes {
     std::vector<double> A, b, x, s;
     std::vector<double> u;  // (rows) of friction: the direction of the slip
     LcpScratch lcp;
@@ -24,7 +24,7 @@ struct ConeScratch {
     ActiveSet<double> set;
     std::vector<RowState> states;  // (rows) of the next step
     FreeRows free_rows;
-    RotatedBoxes boxes;
+    ReflectedBoxes boxes;
     LargeScratch large;
     Eigen::MatrixXd shifted;  // ADMM: A + rho, factored in place
     Eigen::VectorXd primal, split, dual, rhs;
@@ -39,7 +39,7 @@ SolverStatus cone(const MlcpView<T>& p, FrictionLaw law, ConeMethod method, Cone
 
 // Solves the boxed problem with friction rows along and across the slip of x, in place: a step towards a
 // solution of the cone's law. by_pivots: gives up where pivots alone do not solve it.
-bool rotated_boxes(const MlcpView<double>& p, RotatedBoxes& work, double* x, bool by_pivots);
+bool reflected_boxes(const MlcpView<double>& p, ReflectedBoxes& work, double* x, bool by_pivots);
 
 // For the few problems on which the other methods fail: Newton's method on the smoothed equation
 // x = projection of x - s, with decreasing smoothing. Allocates. False if it gets stuck.

@@ -28,8 +28,8 @@ namespace costate {
 
 // For a step that is pulled back through two active sets: the covectors seeded by the objective, and the
 // covectors of (theta, x, u) from each active set.
-template <class T> struct TwoWays {
-    struct Way {
+template <class T> struct TwoActiveSets {
+    struct Pullback {
         std::vector<T> theta, x, u, wrenches;
         double size = 0;
         void clear(const World& w) {
@@ -50,14 +50,14 @@ template <class T> struct TwoWays {
                 wrenches_bar[i] += wrenches[i];
         }
     };
-    Way ways[2];
-    const Way& larger() const { return ways[ways[1].size > ways[0].size ? 1 : 0]; }
+    Pullback pullbacks[2];
+    const Pullback& larger() const { return pullbacks[pullbacks[1].size > pullbacks[0].size ? 1 : 0]; }
 
     KinematicsBar<T> bar;
     std::vector<T> lambda_bar;
     std::vector<ContactPointBar<T>> points_bar;
     std::vector<Motion<T>> wrenches_bar;
-    explicit TwoWays(const World& w) : bar(w.model) {}
+    explicit TwoActiveSets(const World& w) : bar(w.model) {}
     void keep_seeds(const KinematicsBar<T>& of_poses, const std::vector<T>& of_impulses,
                     const std::vector<ContactPointBar<T>>& of_points,
                     const std::vector<Motion<T>>& of_wrenches) {
@@ -100,7 +100,7 @@ template <class T> struct StepScratch {
     std::vector<Motion<T>> wrenches_bar;  // (bodies), may be seeded if external wrenches act
     TendonPaths<T> paths_bar;
     std::vector<T> v_next_bar, displacement_bar, v_free_bar, tau_bar, B_bar;  // (nv)
-    TwoWays<T> two_ways;
+    TwoActiveSets<T> two_active_sets;
     StageClock* clock = nullptr;  // times the stages of `step`, if it is set
 
     explicit StepScratch(const World& w);

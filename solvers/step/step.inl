@@ -22,7 +22,7 @@ StepScratch<T>::StepScratch(const World& w)
       bar(w.model),
       wrenches_bar(w.model.bodies.size(), Motion<T>::zero()),
       paths_bar(w.model),
-      two_ways(w) {
+      two_active_sets(w) {
     for (auto* x : {&tau, &B, &v_free, &v_next, &displacement, &v_next_bar, &displacement_bar, &v_free_bar,
                     &tau_bar, &B_bar})
         x->assign(w.nv(), T(0));
@@ -322,24 +322,24 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
 
 // Pulls back through both active sets and adds the larger gradient, measured by |q_bar|^2 + |tau_bar|^2/h.
 template <class T>
-void pull_back_both_ways(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
-                         const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar, const T* wrenches,
-                         T* wrenches_bar) {
-    TwoWays<T>& both = s.two_ways;
-    both.keep_seeds(s.bar, s.impulses.lambda_bar, s.contacts.points_bar, s.wrenches_bar);
+void pull_back_both_active_sets(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
+                                const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar, const T* wrenches,
+                                T* wrenches_bar) {
+    TwoActiveSets<T>& sets = s.two_active_sets;
+    sets.keep_seeds(s.bar, s.impulses.lambda_bar, s.contacts.points_bar, s.wrenches_bar);
     for (const ContactLabels labels : {ContactLabels::solved, ContactLabels::relabelled}) {
-        typename TwoWays<T>::Way& way = both.ways[static_cast<int>(labels)];
-        way.clear(w);
+        typename TwoActiveSets<T>::Pullback& pullback = sets.pullbacks[static_cast<int>(labels)];
+        pullback.clear(w);
         s.clear_bars();
-        both.restore_seeds(s.bar, s.impulses.lambda_bar, s.contacts.points_bar, s.wrenches_bar);
-        pull_back_step(w, theta, x, u, s, x_next_bar, labels, way.theta.data(), way.x.data(), way.u.data(),
-                       wrenches, way.wrenches.data());
+        sets.restore_seeds(s.bar, s.impulses.lambda_bar, s.contacts.points_bar, s.wrenches_bar);
+        pull_back_step(w, theta, x, u, s, x_next_bar, labels, pullback.theta.data(), pullback.x.data(),
+                       pullback.u.data(), wrenches, pullback.wrenches.data());
         for (int j = 0; j < w.nv(); ++j) {
-            const double q_bar = value_of(way.x[j]), tau_bar = value_of(s.tau_bar[j]);
-            way.size += q_bar * q_bar + tau_bar * tau_bar / value_of(w.h(theta));
+            const double q_bar = value_of(pullback.x[j]), tau_bar = value_of(s.tau_bar[j]);
+            pullback.size += q_bar * q_bar + tau_bar * tau_bar / value_of(w.h(theta));
         }
     }
-    both.larger().add_to(theta_bar, x_bar, u_bar, wrenches_bar);
+    sets.larger().add_to(theta_bar, x_bar, u_bar, wrenches_bar);
 }
 
 }  // namespace
@@ -348,8 +348,8 @@ template <class T>
 void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s, const T* x_next_bar,
               T* theta_bar, T* x_bar, T* u_bar, const T* wrenches, T* wrenches_bar) {
     if (w.settings.complementarity_aware && has_implicit_gradient(w, s) && !s.rows.islands.empty())
-        return pull_back_both_ways(w, theta, x, u, s, x_next_bar, theta_bar, x_bar, u_bar, wrenches,
-                                   wrenches_bar);
+        return pull_back_both_active_sets(w, theta, x, u, s, x_next_bar, theta_bar, x_bar, u_bar, wrenches,
+                                          wrenches_bar);
     step_adj_as_solved(w, theta, x, u, s, x_next_bar, theta_bar, x_bar, u_bar, wrenches, wrenches_bar);
 }
 

@@ -62,7 +62,7 @@ template <class Visit> void for_each_friction(const MlcpView<double>& p, const V
 
 }  // namespace
 
-bool rotated_boxes(const MlcpView<double>& p, RotatedBoxes& w, double* x, bool by_pivots) {
+bool reflected_boxes(const MlcpView<double>& p, ReflectedBoxes& w, double* x, bool by_pivots) {
     const size_t n = p.rows;
     w.A.assign(p.A, p.A + n * n);
     w.b.assign(p.b, p.b + n);
