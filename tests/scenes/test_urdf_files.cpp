@@ -43,6 +43,30 @@ TEST_CASE("URDF geometry: primitives, names, contact") {
     CHECK((normal - Vec3<double>::UnitX()).norm() < 1e-15);
 }
 
+TEST_CASE("URDF contact of Bullet: a spring takes the place of restitution, inertia is scaled") {
+    const auto link_with = [](const std::string& contact) {
+        return import_text(urdf_robot(urdf_link("a", urdf_inertial() + "<contact>" + contact + "</contact>" +
+                                                         collision("<sphere radius='1'/>"))));
+    };
+    const ImportedModel rigid = link_with("<restitution value='0.2'/><damping value='7'/>");
+    CHECK(rigid.warnings.empty());
+    CHECK(rigid.model["bodies"][0]["shapes"][0]["restitution"] == 0.2);
+    CHECK(!rigid.model["bodies"][0]["shapes"][0].contains("damping"));
+
+    const ImportedModel soft = link_with(
+        "<stiffness value='30000'/><damping value='1000'/><inertia_scaling value='3'/><restitution "
+        "value='0.2'/>");
+    REQUIRE(soft.warnings.size() == 1);
+    CHECK(soft.warnings[0].find("<restitution> beside <stiffness> is ignored") != std::string::npos);
+    const Json& shape = soft.model["bodies"][0]["shapes"][0];
+    CHECK((shape["stiffness"] == 30000 && shape["damping"] == 1000 && !shape.contains("restitution")));
+    for (size_t i = 0; i < 6; ++i)
+        CHECK(soft.model["bodies"][0]["inertia"][i].get<double>() ==
+              3 * rigid.model["bodies"][0]["inertia"][i].get<double>());
+    CHECK_THROWS_AS(link_with("<stiffness value='0'/>"), SceneError);
+    CHECK_THROWS_AS(link_with("<inertia_scaling value='-1'/>"), SceneError);
+}
+
 TEST_CASE("URDF visuals: kept with their colours for a viewer") {
     const UrdfFolder folder;
     folder.write("robot/wedge.obj", wedge_obj());

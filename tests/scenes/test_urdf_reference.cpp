@@ -197,20 +197,17 @@ struct ForeignRobot {
 const std::vector<ForeignRobot>& foreign_robots() {
     // Meshes are missing because their files are not there.
     const std::string visual = "visual mesh is ignored", meshes = "collision mesh is ignored",
-                      colour = "no colour", stiff = "<stiffness>", soft = "<damping>", limits = "no limits",
-                      point = "radius 0";
+                      colour = "no colour", limits = "no limits", point = "radius 0";
     static const std::vector<ForeignRobot> table{
         {"pinocchio/go1_quadruped.urdf", 18, {}},
         {"pinocchio/panda_arm.urdf", 9, {}},
         {"diffarticulated/ant/ant_torso1.urdf", 14, {limits, "armature"}},
-        {"diffarticulated/franka_panda/panda.urdf",
-         15,
-         {visual, meshes, "without mass", stiff, soft, "floats"}},
+        {"diffarticulated/franka_panda/panda.urdf", 15, {visual, meshes, "without mass", "floats"}},
         {"diffarticulated/franka_panda/sphere2.urdf", 6, {visual}},
         {"diffarticulated/ground/box_flat.urdf", 6, {visual}},
         {"diffarticulated/ground/plane_implicit.urdf", 0, {visual}},
-        {"diffarticulated/laikago/laikago_toes_limits.urdf", 18, {visual, meshes, stiff, soft, point}},
-        {"diffarticulated/laikago/laikago_toes_zup.urdf", 18, {visual, meshes, stiff, soft, point}},
+        {"diffarticulated/laikago/laikago_toes_limits.urdf", 18, {visual, meshes, point}},
+        {"diffarticulated/laikago/laikago_toes_zup.urdf", 18, {visual, meshes, point}},
         {"diffarticulated/pendulum/pendulum1.urdf", 1, {colour}},
         {"diffarticulated/pendulum/pendulum2.urdf", 2, {colour}},
         {"diffarticulated/pendulum/pendulum3.urdf", 3, {colour}},

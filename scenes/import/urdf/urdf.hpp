@@ -13,8 +13,9 @@
 // ImportOptions::self_collision, all links collide except a link and its parent. Collision meshes become
 // convex hulls with their vertices in the model; visual meshes stay files.
 //
-// Supported extensions: <capsule> and <plane> geometry, <contact> with lateral_friction, spinning_friction, rolling_friction and restitution,
-// <joint_properties> instead of <dynamics>.
+// Supported extensions: <capsule> and <plane> geometry, <joint_properties> instead of <dynamics>, and Bullet's
+// <contact> with lateral_friction, spinning_friction, rolling_friction, restitution, stiffness, damping and
+// inertia_scaling.
 #pragma once
 
 #include "scenes/import/import_options.hpp"

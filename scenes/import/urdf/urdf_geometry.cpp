@@ -112,23 +112,42 @@ std::optional<Json> LinkReader::shape(const XmlElement& collision) const {
     return out;
 }
 
+// Bullet's <contact> of a link, as keys of its shapes. A spring in the contact takes the place of restitution.
+Json LinkReader::read_contact(const XmlElement& link) const {
+    Json out = Json::object();
+    const std::optional<XmlElement> contact = link.child("contact");
+    if (!contact) return out;
+    contact->warn_others(
+        warnings, {},
+        {"lateral_friction", "restitution", "rolling_friction", "spinning_friction", "stiffness", "damping",
+         "inertia_scaling", "friction_anchor", "contact_cfm", "contact_erp"});
+    for (const auto& [element, key] :
+         {std::pair("lateral_friction", "friction"), std::pair("restitution", "restitution"),
+          std::pair("spinning_friction", "torsional_friction"),
+          std::pair("rolling_friction", "rolling_friction"), std::pair("stiffness", "stiffness"),
+          std::pair("damping", "damping")})
+        if (const auto given = contact->child(element)) out[key] = (*given)["value"].nonnegative();
+    const auto stiffness = contact->child("stiffness");
+    if (!stiffness) {
+        out.erase("damping");
+        return out;
+    }
+    (*stiffness)["value"].positive();
+    if (const auto restitution = contact->child("restitution"); restitution && out["restitution"] > 0)
+        restitution->warn(warnings, "beside <stiffness> is ignored: the spring bounces",
+                          "remove one of the two");
+    out.erase("restitution");
+    return out;
+}
+
 void LinkReader::put_shapes(const XmlElement& link, Json& body,
                             std::map<std::string, std::string>& places) const {
-    const std::optional<XmlElement> contact = link.child("contact");
-    if (contact)
-        contact->warn_others(warnings, {},
-                             {"lateral_friction", "restitution", "rolling_friction", "spinning_friction",
-                              "friction_anchor", "contact_cfm", "contact_erp"});
+    const Json contact = read_contact(link);
     Json shapes = Json::array();
     for (const XmlElement& collision : link.children("collision")) {
         std::optional<Json> s = shape(collision);
         if (!s) continue;
-        for (const auto& [element, key] :
-             {std::pair("lateral_friction", "friction"), std::pair("restitution", "restitution"),
-              std::pair("spinning_friction", "torsional_friction"),
-              std::pair("rolling_friction", "rolling_friction")})
-            if (const auto given = contact ? contact->child(element) : std::nullopt)
-                (*s)[key] = (*given)["value"].nonnegative();
+        s->update(contact);
         if (!options.self_collision) (*s)["self_collision"] = false;
         places["/shapes/" + std::to_string(shapes.size())] = collision.place();
         shapes.push_back(std::move(*s));

@@ -24,6 +24,17 @@ void put_pose(Json& object, const Transform<double>& X) {
     object["quaternion"] = Json::array({q.w(), q.x(), q.y(), q.z()});
 }
 
+namespace {
+
+// Bullet's factor of a link's inertia
+double inertia_scaling(const XmlElement& link) {
+    const auto contact = link.child("contact");
+    const auto scaling = contact ? contact->child("inertia_scaling") : std::nullopt;
+    return scaling ? (*scaling)["value"].positive() : 1;
+}
+
+}  // namespace
+
 void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std::string>& places,
                   Warnings& warnings) {
     const std::optional<XmlElement> inertial = link.child("inertial");
@@ -48,6 +59,7 @@ void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std:
             if (const std::string change = make_physical(I, m); !change.empty())
                 warnings.add(inertia->place(), "inertia of link \"" + link["name"].text() + "\": " + change,
                              "write that of a solid, or six zeros for a point mass");
+        I *= inertia_scaling(link);
         if (m == 0 && !I.isZero(0))
             inertia->warn(warnings, "belongs to a link without mass and is ignored",
                           "give the link mass, or remove the inertia");

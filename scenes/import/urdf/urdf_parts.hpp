@@ -35,6 +35,7 @@ struct LinkReader {
     void put_visuals(const XmlElement& link, Json& body) const;
 
 private:
+    Json read_contact(const XmlElement& link) const;
     std::optional<Json> shape(const XmlElement& collision) const;
     std::optional<std::filesystem::path> mesh(const XmlElement& element, const char* role) const;
     void put_colour(const XmlElement& visual, Json& out) const;
