@@ -42,4 +42,24 @@ template <class T> void push_wrenches_adj(const World& w, double time, const T* 
     }
 }
 
+// The external wrenches of a world's pushes at its steps.
+class PushesOfSteps {
+public:
+    explicit PushesOfSteps(const World& w)
+        : world_(w),
+          wrenches_(w.pushes.empty() ? 0 : 6 * w.model.bodies.size()) {}
+
+    // (bodies x 6) at the beginning of step t, valid until the next call; null without pushes
+    const double* at(int t, const double* theta) {
+        if (wrenches_.empty()) return nullptr;
+        std::fill(wrenches_.begin(), wrenches_.end(), 0.0);
+        push_wrenches(world_, theta, t * world_.settings.time_step, wrenches_.data());
+        return wrenches_.data();
+    }
+
+private:
+    const World& world_;
+    std::vector<double> wrenches_;
+};
+
 }  // namespace costate

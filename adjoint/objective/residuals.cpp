@@ -19,6 +19,12 @@ int dimension(const Term& term) {
     return 0;
 }
 
+// True if the term depends on coordinates, velocities or controls alone, and not on poses.
+bool is_of_coordinates(const Term& term) {
+    const TermSubject subject = traits_of(term.kind).subject;
+    return subject == TermSubject::joints || subject == TermSubject::actuators;
+}
+
 // True if the term depends on impulses, whose gradient needs the adjoint of the whole step.
 bool is_of_impulses(const Term& term) {
     if (term.kind == TermKind::impulse) return true;
@@ -27,20 +33,13 @@ bool is_of_impulses(const Term& term) {
                        [](const Signal& s) { return s.kind == SignalKind::impulse; });
 }
 
-// row (ndx + nu + np) += the gradient of the term's value
-void add_gradient(const World& w, const Term& term, int t, const double* theta, const double* x,
-                  const double* u, StepScratch<double>& s, double* row) {
-    double *x_bar = row, *u_bar = x_bar + w.ndx(), *theta_bar = u_bar + w.nu();
-    s.clear_bars();
-    term_value_adj<double>(w, term, t, theta, x, u, 1.0, s, theta_bar, x_bar, u_bar);
-    if (!u || !is_of_impulses(term)) return observe_adj(w, theta, x, s, theta_bar, x_bar);
-    const VecX<double> nothing = VecX<double>::Zero(w.ndx());
-    step_adj(w, theta, x, u, s, nothing.data(), theta_bar, x_bar, u_bar);
-}
-
 }  // namespace
 
-TermResiduals::TermResiduals(const World& w, const Objective& objective) : world_(w) {
+TermResiduals::TermResiduals(const World& w, const Objective& objective, Columns columns)
+    : world_(w),
+      pushes_(w),
+      of_parameters_(columns == Columns::and_parameters),
+      unused_(VecX<double>::Zero(of_parameters_ ? 0 : w.np())) {
     for (const Term& term : objective) {
         const bool square = term.norm != TermNorm::component && term.weight >= 0 && dimension(term) > 0;
         if (square) norms_.push_back(term.norm);
@@ -49,13 +48,30 @@ TermResiduals::TermResiduals(const World& w, const Objective& objective) : world
     }
 }
 
+// row += the gradient of the term's value
+void TermResiduals::add_gradient(const Term& term, int t, const double* theta, const double* x,
+                                 const double* u, StepScratch<double>& s, double* row) {
+    const World& w = world_;
+    double *x_bar = row, *u_bar = x_bar + w.ndx();
+    double* theta_bar = of_parameters_ ? u_bar + w.nu() : unused_.data();
+    if (is_of_coordinates(term))
+        return term_value_adj(w, term, t, theta, x, u, 1.0, s, theta_bar, x_bar, u_bar);
+    s.clear_bars();
+    term_value_adj(w, term, t, theta, x, u, 1.0, s, theta_bar, x_bar, u_bar);
+    if (!u || !is_of_impulses(term))
+        return observe_adj(w, theta, x, s, of_parameters_ ? theta_bar : nullptr, x_bar);
+    const VecX<double> nothing = VecX<double>::Zero(w.ndx());
+    step_adj(w, theta, x, u, s, nothing.data(), theta_bar, x_bar, u_bar, pushes_.at(t, theta));
+}
+
 void TermResiduals::linearise(bool running, int t, const double* theta, const double* x, const double* u,
                               StepScratch<double>& s, Residuals& out) {
     const World& w = world_;
     Eigen::Index rows = 0;
     for (const Term& term : squares_)
         if (term.running == running) rows += dimension(term);
-    const int columns = w.ndx() + w.nu() + w.np(), h_column = w.ndx() + w.nu() + w.time_step.at(0);
+    const int columns = w.ndx() + w.nu() + (of_parameters_ ? w.np() : 0);
+    const int h_column = w.ndx() + w.nu() + w.time_step.at(0);
     const double h = w.h(theta);
     out.r.setZero(rows);
     out.J.setZero(rows, columns);
@@ -65,9 +81,10 @@ void TermResiduals::linearise(bool running, int t, const double* theta, const do
     for (const Term& term : others_) {
         if (term.running != running) continue;
         VecX<double> gradient = VecX<double>::Zero(columns);
-        add_gradient(w, term, t, theta, x, u, s, gradient.data());
+        add_gradient(term, t, theta, x, u, s, gradient.data());
         out.linear += term.weight * (per_second(term) ? h : 1) * gradient;
-        if (per_second(term)) out.linear[h_column] += term.weight * term_value(w, term, t, theta, x, u, s);
+        if (of_parameters_ && per_second(term))
+            out.linear[h_column] += term.weight * term_value(w, term, t, theta, x, u, s);
     }
     Eigen::Index first = 0;
     for (size_t i = 0; i < squares_.size(); ++i) {
@@ -78,7 +95,7 @@ void TermResiduals::linearise(bool running, int t, const double* theta, const do
         auto J = out.J.middleRows(first, n);
         for (term.component = 0; term.component < n; ++term.component) {
             r[term.component] = term_value(w, term, t, theta, x, u, s);
-            add_gradient(w, term, t, theta, x, u, s, J.row(term.component).data());
+            add_gradient(term, t, theta, x, u, s, J.row(term.component).data());
         }
         const bool distance = norms_[i] == TermNorm::distance;
         const double size = r.norm(), weight = term.weight * (per_second(term) ? h : 1);
@@ -86,7 +103,7 @@ void TermResiduals::linearise(bool running, int t, const double* theta, const do
         const double scale = !distance ? std::sqrt(weight) : size > 0 ? std::sqrt(weight / (2 * size)) : 0;
         r *= scale;
         J *= scale;
-        if (per_second(term)) J.col(h_column) += r / (distance ? h : 2 * h);
+        if (of_parameters_ && per_second(term)) J.col(h_column) += r / (distance ? h : 2 * h);
         first += n;
     }
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "adjoint/objective/objective.hpp"
+#include "solvers/pushes.hpp"
 #include "solvers/step/jacobian.hpp"
 
 namespace costate {
@@ -15,13 +16,15 @@ namespace costate {
 struct Residuals {
     using Matrix = StepJacobian::Matrix;
     VecX<double> r;       // includes weights and, for running terms, the time step
-    Matrix J;             // with respect to (x, u, theta): (rows x (ndx + nu + np))
-    VecX<double> linear;  // (ndx + nu + np)
+    Matrix J;             // with respect to (x, u, theta), or (x, u): (rows x (ndx + nu + np)), or without np
+    VecX<double> linear;  // the same columns
 };
+
+enum class Columns { state_and_control, and_parameters };
 
 class TermResiduals {
 public:
-    TermResiduals(const World& w, const Objective& objective);
+    TermResiduals(const World& w, const Objective& objective, Columns columns);
 
     // Linearizes the running terms after `step` with the same (x, u), or the final terms after `observe`,
     // with u = nullptr. Overwrites the bars in the scratch.
@@ -29,7 +32,13 @@ public:
                    StepScratch<double>& s, Residuals& out);
 
 private:
+    void add_gradient(const Term& term, int t, const double* theta, const double* x, const double* u,
+                      StepScratch<double>& s, double* row);
+
     const World& world_;
+    PushesOfSteps pushes_;
+    const bool of_parameters_;
+    VecX<double> unused_;  // (np) without columns of parameters, their covector
     Objective squares_, others_;
     std::vector<TermNorm> norms_;  // original norms of squares_, whose norms are replaced by `component`
 };

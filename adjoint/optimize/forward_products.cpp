@@ -50,7 +50,7 @@ ForwardProducts::ForwardProducts(const World& w, const Objective& objective, con
       steps_(steps),
       scratch_(w),
       jacobian_(w),
-      terms_(w, objective) {
+      terms_(w, objective, Columns::and_parameters) {
     refuse_warm_start(w);
     refuse_pushes(w);
 }

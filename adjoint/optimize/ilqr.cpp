@@ -2,12 +2,18 @@
 
 #include "adjoint/optimize/box_qp.hpp"
 #include "adjoint/rollout/state.hpp"
+#include "core/math/products.hpp"
 
 namespace costate {
 
 namespace {
 
 constexpr double least_regularisation = 1e-9, max_regularisation = 1e9;  // in units of unit_
+
+// The transpose of a matrix that is stored by rows.
+Eigen::Map<const Eigen::MatrixXd> transpose_of(const StepJacobian::Matrix& M) {
+    return {M.data(), M.cols(), M.rows()};
+}
 
 }  // namespace
 
@@ -17,11 +23,11 @@ TrajectoryOptimizer::TrajectoryOptimizer(const World& w, const Objective& object
       objective_(objective),
       theta_(theta),
       settings_(settings),
+      pushes_(w),
       scratch_(w),
       jacobian_(w),
-      terms_(w, objective) {
+      terms_(w, objective, Columns::state_and_control) {
     refuse_warm_start(w);
-    refuse_pushes(w);
     range_ = 0.5 * (settings_.upper - settings_.lower);
     for (double& r : range_)
         if (!(r < unlimited)) r = 1;
@@ -29,7 +35,7 @@ TrajectoryOptimizer::TrajectoryOptimizer(const World& w, const Objective& object
 
 // Computes x_t+1 and returns the step's share of the objective; infinity if the state is not finite
 double TrajectoryOptimizer::take_step(int t, const double* x, const double* u, double* next) {
-    step(world_, theta_.data(), x, u, scratch_, next);
+    step(world_, theta_.data(), x, u, scratch_, next, pushes_.at(first_step_ + t, theta_.data()));
     for (int i = 0; i < world_.nx(); ++i)
         if (!std::isfinite(next[i])) return unlimited;
     return objective_value(world_, objective_, true, first_step_ + t, theta_.data(), x, u, scratch_);
@@ -60,8 +66,10 @@ bool TrajectoryOptimizer::start(const VecX<double>& x0, const Eigen::MatrixXd& U
     for (int t = 0; t < steps(); ++t) {
         merit_.cost += take_step(t, X_.col(t).data(), U_.col(t).data(), X_.col(t + 1).data());
         if (!(merit_.cost < unlimited)) return false;
+        linearise_step(t, X_.col(t + 1).data());
     }
     merit_.cost += finish(X_.col(steps()).data());
+    linearise_end();
     return true;
 }
 
@@ -94,37 +102,49 @@ TrajectoryOptimizer::Merit TrajectoryOptimizer::run(double length) {
     return m;
 }
 
-// Adds the quadratic model of the objective to a stage, from its residuals.
+// The quadratic model of the objective at a stage, from its residuals.
 void TrajectoryOptimizer::quadratic(const Residuals& r, Stage& stage) const {
     const int ndx = world_.ndx();
     std::vector<int> free = settings_.free;
     for (int& i : free)
         i += ndx;
-    const Eigen::MatrixXd J_x = r.J.leftCols(ndx), J_u = r.J(Eigen::all, free);
-    stage.l_x = 2 * J_x.transpose() * r.r + r.linear.head(ndx);
-    stage.l_u = 2 * J_u.transpose() * r.r + r.linear(free);
-    stage.l_xx = 2 * J_x.transpose() * J_x;
-    stage.l_ux = 2 * J_u.transpose() * J_x;
-    stage.l_uu = 2 * J_u.transpose() * J_u;
+    const VecX<double> gradient = 2 * (r.J.transpose() * r.r) + r.linear;
+    const Eigen::MatrixXd hessian = 2 * product(transpose_of(r.J), r.J);
+    stage.l_x = gradient.head(ndx);
+    stage.l_u = gradient(free);
+    stage.l_xx = hessian.topLeftCorner(ndx, ndx);
+    stage.l_ux = hessian(free, Eigen::seqN(0, ndx));
+    stage.l_uu = hessian(free, free);
+}
+
+// Call after the step from x_t with u_t, which ends in `next`.
+void TrajectoryOptimizer::linearise_step(int t, const double* next) {
+    Stage& stage = stages_[t];
+    const double *x = X_.col(t).data(), *u = U_.col(t).data();
+    terms_.linearise(true, first_step_ + t, theta_.data(), x, u, scratch_, residuals_);
+    quadratic(residuals_, stage);
+    step_jacobian(world_, theta_.data(), x, u, scratch_, jacobian_,
+                  pushes_.at(first_step_ + t, theta_.data()));
+    stage.A = jacobian_.by_x;
+    stage.B = jacobian_.by_u(Eigen::all, settings_.free);
+    stage.d.setZero(world_.ndx());
+    if (is_cut(t + 1)) state_difference(world_, X_.col(t + 1).data(), next, stage.d.data());
 }
 
 void TrajectoryOptimizer::linearise() {
-    const int ndx = world_.ndx();
     VecX<double> next(world_.nx());
     for (int t = 0; t < steps(); ++t) {
-        Stage& stage = stages_[t];
-        const double *x = X_.col(t).data(), *u = U_.col(t).data();
-        step(world_, theta_.data(), x, u, scratch_, next.data());
-        terms_.linearise(true, first_step_ + t, theta_.data(), x, u, scratch_, residuals_);
-        quadratic(residuals_, stage);
-        step_jacobian(world_, theta_.data(), x, u, scratch_, jacobian_);
-        stage.A = jacobian_.by_x;
-        stage.B = jacobian_.by_u(Eigen::all, settings_.free);
-        stage.d.setZero(ndx);
-        if (is_cut(t + 1)) state_difference(world_, X_.col(t + 1).data(), next.data(), stage.d.data());
+        step(world_, theta_.data(), X_.col(t).data(), U_.col(t).data(), scratch_, next.data(),
+             pushes_.at(first_step_ + t, theta_.data()));
+        linearise_step(t, next.data());
     }
-    Stage& end = stages_.back();
     observe(world_, theta_.data(), X_.col(steps()).data(), scratch_);
+    linearise_end();
+}
+
+// Call after `observe` of the final state.
+void TrajectoryOptimizer::linearise_end() {
+    Stage& end = stages_.back();
     terms_.linearise(false, first_step_ + steps(), theta_.data(), X_.col(steps()).data(), nullptr, scratch_,
                      residuals_);
     quadratic(residuals_, end);
@@ -154,13 +174,14 @@ bool TrajectoryOptimizer::sweep_back() {
     double curvature = 0;
     for (int t = steps() - 1; t >= 0; --t) {
         Stage& stage = stages_[t];
-        const Eigen::MatrixXd V_xx_A = V_xx * stage.A, V_xx_B = V_xx * stage.B;
+        const Eigen::MatrixXd A_V = product(transpose_of(stage.A), V_xx),
+                              B_V = product(transpose_of(stage.B), V_xx);
         const VecX<double> V_next = V_x + V_xx * stage.d;
         const VecX<double> Q_x = stage.l_x + stage.A.transpose() * V_next,
                            Q_u = stage.l_u + stage.B.transpose() * V_next;
-        const Eigen::MatrixXd Q_xx = stage.l_xx + stage.A.transpose() * V_xx_A,
-                              Q_ux = stage.l_ux + stage.B.transpose() * V_xx_A,
-                              Q_uu = stage.l_uu + stage.B.transpose() * V_xx_B;
+        const Eigen::MatrixXd Q_xx = stage.l_xx + product(A_V, stage.A),
+                              Q_ux = stage.l_ux + product(B_V, stage.A),
+                              Q_uu = stage.l_uu + product(B_V, stage.B);
         curvature += range_.cwiseAbs2().dot(Q_uu.diagonal());
         const VecX<double> u = U_.col(t)(settings_.free);
         if (stage.k.size() != u.size()) stage.k.setZero(u.size());
@@ -170,9 +191,10 @@ bool TrajectoryOptimizer::sweep_back() {
         if (!qp.solved || !qp.x.allFinite()) return false;
         stage.k = qp.x;
         stage.K = -qp.response(Q_ux);
-        V_x = Q_x + stage.K.transpose() * Q_u + (Q_ux + Q_uu * stage.K).transpose() * stage.k;
-        V_xx = Q_xx + stage.K.transpose() * (Q_uu * stage.K) + stage.K.transpose() * Q_ux +
-               Q_ux.transpose() * stage.K;
+        const Eigen::MatrixXd Kt = stage.K.transpose(), Q_xu = Q_ux.transpose(),
+                              R = Q_ux + product(Q_uu, stage.K);
+        V_x = Q_x + Kt * Q_u + R.transpose() * stage.k;
+        V_xx = Q_xx + product(Kt, R) + product(Q_xu, stage.K);
         V_xx = (0.5 * (V_xx + V_xx.transpose())).eval();
     }
     if (unit_ == 0) {

@@ -55,7 +55,7 @@ public:
 
 private:
     struct Stage {
-        Eigen::MatrixXd A, B;  // (ndx x ndx), (ndx x free)
+        StepJacobian::Matrix A, B;  // (ndx x ndx), (ndx x free)
         // gradients of the objective; the defect at the end of the step; the change of the controls
         VecX<double> l_x, l_u, d, k;
         Eigen::MatrixXd l_xx, l_ux, l_uu, K;
@@ -73,6 +73,8 @@ private:
     double take_step(int t, const double* x, const double* u, double* next);
     double finish(const double* x);
     void linearise();
+    void linearise_step(int t, const double* next);
+    void linearise_end();
     bool sweep_back();
     void sweep_forward();
     void quadratic(const Residuals& r, Stage& stage) const;
@@ -81,6 +83,7 @@ private:
     const Objective& objective_;
     const VecX<double>& theta_;
     const TrajectorySettings settings_;
+    PushesOfSteps pushes_;
     StepScratch<double> scratch_;
     StepJacobian jacobian_;
     TermResiduals terms_;

@@ -111,6 +111,7 @@ void recede(Problem& p) {
     const RolloutInputs inputs = p.variables.inputs(y);
     Eigen::MatrixXd U = table.controls(y);
     RecedingHorizon control(p.world(), p.objective(), inputs.theta, table.settings);
+    PushesOfSteps pushes(p.world());
     StepScratch<double> scratch(p.world());
     VecX<double> x = inputs.x0, next(p.world().nx());
     std::vector<double> seconds;
@@ -118,7 +119,8 @@ void recede(Problem& p) {
         const double before = p.seconds();
         U.col(t) = control.plan(x, U.middleCols(t, std::min(p.settings.horizon, rollout.steps() - t)), t);
         seconds.push_back(p.seconds() - before);
-        step(p.world(), inputs.theta.data(), x.data(), U.col(t).data(), scratch, next.data());
+        step(p.world(), inputs.theta.data(), x.data(), U.col(t).data(), scratch, next.data(),
+             pushes.at(t, inputs.theta.data()));
     }
     p.result.gradient_evaluations += rollout.steps();
     p.value(table.variables(U));

@@ -17,8 +17,8 @@ public:
           objective_(&objective),
           scratch_(world),
           aside_(world.model),
-          wrenches_(world.pushes.empty() ? 0 : 6 * world.model.bodies.size()),
-          wrenches_bar_(wrenches_) {}
+          pushes_(world),
+          wrenches_bar_(world.pushes.empty() ? 0 : 6 * world.model.bodies.size()) {}
 
     int nx() const { return world_.nx(); }    // size of a state
     int ndx() const { return world_.ndx(); }  // size of its covector
@@ -29,7 +29,7 @@ public:
     double run(int t, const double* theta, const double* x, const double* u, double* x_next) {
         observing_ = false;
         ++runs_;
-        step(world_, theta, x, u, scratch_, x_next, wrenches(t, theta));
+        step(world_, theta, x, u, scratch_, x_next, pushes_.at(t, theta));
         return objective_value(world_, *objective_, true, t, theta, x, u, scratch_);
     }
     // number of runs; while it does not change, the intermediates are those of the same step
@@ -46,7 +46,7 @@ public:
         objective_value_adj(world_, *objective_, true, t, theta, x, u, 1.0, scratch_, theta_bar, x_bar,
                             u_bar);
         std::fill(wrenches_bar_.begin(), wrenches_bar_.end(), 0.0);
-        step_adj(world_, theta, x, u, scratch_, x_next_bar, theta_bar, x_bar, u_bar, wrenches(t, theta),
+        step_adj(world_, theta, x, u, scratch_, x_next_bar, theta_bar, x_bar, u_bar, pushes_.at(t, theta),
                  wrenches_bar_.data());
         push_wrenches_adj(world_, t * world_.settings.time_step, wrenches_bar_.data(), theta_bar);
     }
@@ -91,13 +91,6 @@ public:
     Observation<double> observation() const { return {world_, scratch_}; }
 
 private:
-    // The external wrenches of step t; null: none
-    const double* wrenches(int t, const double* theta) {
-        if (wrenches_.empty()) return nullptr;
-        std::fill(wrenches_.begin(), wrenches_.end(), 0.0);
-        push_wrenches(world_, theta, t * world_.settings.time_step, wrenches_.data());
-        return wrenches_.data();
-    }
     // Observes a state without a step. This overwrites only poses and velocities; those of the last step are
     // saved for its adjoint.
     void observe_state(const double* theta, const double* x) {
@@ -112,7 +105,8 @@ private:
     const Objective* objective_;
     StepScratch<double> scratch_;
     Kinematics<double> aside_;
-    std::vector<double> wrenches_, wrenches_bar_;  // (bodies x 6); empty without pushes
+    PushesOfSteps pushes_;
+    std::vector<double> wrenches_bar_;  // (bodies x 6); empty without pushes
     bool observing_ = false;
     long runs_ = 0;
 };

@@ -90,7 +90,7 @@ void kinematics(const Model& m,    // topology
 template <class T>
 void kinematics_adj(const Model& m, const T* theta, const T* q, const T* v, const Kinematics<T>& k,
                     KinematicsBar<T>& bar,
-                    T* theta_bar,  // (parameters)
+                    T* theta_bar,  // (parameters), or null
                     T* q_bar,      // (nv) covector of retract(q, d)
                     T* v_bar)      // (nv)
 {
@@ -103,7 +103,7 @@ void kinematics_adj(const Model& m, const T* theta, const T* q, const T* v, cons
         // 1.3 inertia
         MassProperties<T> B_bar = MassProperties<T>::zero();
         place_inertia_adj(k.X[i], mass_properties(m, theta, body), bar.I[i], X_bar, B_bar);
-        mass_properties_adj(m, body, B_bar, theta_bar);
+        if (theta_bar) mass_properties_adj(m, body, B_bar, theta_bar);
         // 1.2 velocity
         for (int j = first; j < end; ++j) {
             bar.S[j] += v[j] * bar.V[i];
@@ -116,14 +116,15 @@ void kinematics_adj(const Model& m, const T* theta, const T* q, const T* v, cons
             X_bar += cross_force(k.S[j], bar.S[j]);
         for (int j = first; j < end; ++j)
             q_bar[j] += dot(k.S[j], X_bar);
-        add_joint_bars(m, theta, body, q + b.q0, root ? nullptr : &k.X[b.parent].R, k.X[body],
-                       k.S.data() + first, X_bar, pose_bar, bar.S.data() + first, theta_bar);
-        if (root) {
-            add3(theta_bar + m.placement.at(body), X_bar.lin);
-            continue;
+        const Mat3<T>* parent = root ? nullptr : &k.X[b.parent].R;
+        if (theta_bar) {
+            add_joint_bars(m, theta, body, q + b.q0, parent, k.X[body], k.S.data() + first, X_bar, pose_bar,
+                           bar.S.data() + first, theta_bar);
+            const Vec3<T> placement_bar = root ? X_bar.lin : Vec3<T>(parent->transpose() * X_bar.lin);
+            add3(theta_bar + m.placement.at(body), placement_bar);
         }
+        if (root) continue;
         Force<T>& P_bar = bar.X[b.parent];
-        add3<T>(theta_bar + m.placement.at(body), k.X[b.parent].R.transpose() * X_bar.lin);
         P_bar += X_bar;
         for (int j = first; j < carried; ++j)
             P_bar += cross_force(k.S[j], bar.S[j]);

@@ -17,7 +17,7 @@ StepJacobian::StepJacobian(const World& w)
 namespace {
 
 bool has_closed_form(const World& w, const StepScratch<double>& s) {
-    if (w.model.soft) return false;
+    if (w.model.soft || s.pushed) return false;
     if (!displacement_is_h_v(w, s)) return false;
     if (!s.rows.blocks.empty() && !has_implicit_gradient(w, s)) return false;
     for (const RowBlock& b : s.rows.blocks) {
@@ -277,8 +277,8 @@ void row_columns(const World& w, const double* theta, const double* x, const Ste
 }  // namespace
 
 void step_jacobian(const World& w, const double* theta, const double* x, const double* u,
-                   StepScratch<double>& s, StepJacobian& J) {
-    if (!has_closed_form(w, s)) return step_jacobian_by_adjoints(w, theta, x, u, s, J);
+                   StepScratch<double>& s, StepJacobian& J, const double* wrenches) {
+    if (!has_closed_form(w, s)) return step_jacobian_by_adjoints(w, theta, x, u, s, J, nullptr, wrenches);
     const int nv = w.nv(), columns = 2 * nv + w.nu(), rows = s.rows.count;
     J.response.setZero(nv, columns + rows);
     dynamics_columns(w, theta, x, s, J);
@@ -313,7 +313,8 @@ void step_jacobian(const World& w, const double* theta, const double* x, const d
 }
 
 void step_jacobian_by_adjoints(const World& w, const double* theta, const double* x, const double* u,
-                               StepScratch<double>& s, StepJacobian& J, StepJacobian::Matrix* by_theta) {
+                               StepScratch<double>& s, StepJacobian& J, StepJacobian::Matrix* by_theta,
+                               const double* wrenches) {
     const int nv = w.nv(), time_step = w.time_step.at(0);
     const double h = theta[time_step];
     if (by_theta != nullptr) by_theta->setZero(2 * nv, w.np());
@@ -325,7 +326,8 @@ void step_jacobian_by_adjoints(const World& w, const double* theta, const double
         theta_bar.setZero();
         next_bar[i] = 1;
         s.clear_bars();
-        step_adj_as_solved(w, theta, x, u, s, next_bar.data(), theta_bar.data(), x_bar.data(), u_bar.data());
+        step_adj_as_solved(w, theta, x, u, s, next_bar.data(), theta_bar.data(), x_bar.data(), u_bar.data(),
+                           wrenches);
         next_bar[i] = 0;
         J.by_x.row(i) = x_bar.head(2 * nv).transpose();
         J.by_u.row(i) = u_bar.transpose();

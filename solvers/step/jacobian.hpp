@@ -38,15 +38,15 @@ struct StepJacobian {
     Matrix ds, dlambda;  // (rows x 2 nv + nu)
 };
 
-// Call after step(w, theta, x, u, s, ...). Overwrites the covectors in the scratch. The data of a warm start
-// are held constant.
+// Call after step(w, theta, x, u, s, ...), with the same external wrenches. Overwrites the covectors in the
+// scratch. The data of a warm start are held constant.
 void step_jacobian(const World& w, const double* theta, const double* x, const double* u,
-                   StepScratch<double>& s, StepJacobian& J);
+                   StepScratch<double>& s, StepJacobian& J, const double* wrenches = nullptr);
 
 // The same by adjoints only. by_theta: if not null, also the columns of theta (2 nv x np).
 void step_jacobian_by_adjoints(const World& w, const double* theta, const double* x, const double* u,
                                StepScratch<double>& s, StepJacobian& J,
-                               StepJacobian::Matrix* by_theta = nullptr);
+                               StepJacobian::Matrix* by_theta = nullptr, const double* wrenches = nullptr);
 
 // The Jacobian of whole states, including the data of a warm start: by_x (ndx x ndx), by_u (ndx x nu),
 // by_theta (ndx x np), by ndx adjoints.

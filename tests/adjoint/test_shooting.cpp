@@ -159,10 +159,17 @@ TEST_CASE("shooting: the model of terms has the gradient of a loss that has no r
     StepScratch<double> scratch(scene.world);
     step(scene.world, scene.theta.data(), scene.x0.data(), u.data(), scratch, next.data());
     REQUIRE(normal_impulse(scratch, -1) > 0.01);
-    TermResiduals terms(scene.world, scene.objective);
+    TermResiduals terms(scene.world, scene.objective, Columns::and_parameters);
     Residuals r;
     terms.linearise(true, 0, scene.theta.data(), scene.x0.data(), u.data(), scratch, r);
     CHECK((2 * r.J.transpose() * r.r + r.linear - row).norm() < 1e-10 * row.norm());
+
+    TermResiduals without_parameters(scene.world, scene.objective, Columns::state_and_control);
+    Residuals part;
+    without_parameters.linearise(true, 0, scene.theta.data(), scene.x0.data(), u.data(), scratch, part);
+    CHECK(part.r == r.r);
+    CHECK(part.J == r.J.leftCols(part.J.cols()));
+    CHECK(part.linear == r.linear.head(scene.world.ndx() + scene.world.nu()));
 }
 
 TEST_CASE(
@@ -192,6 +199,37 @@ TEST_CASE(
         cart_text,
         R"({"controls": [{"actuators": ["*"], "optimize": "held"}], "objective": [{"term": "position", "body": "cart"}]})");
     CHECK(why_no_shooting(wrong.plan, {}, {}) == "it optimizes controls that are not \"per_step\"");
+}
+
+TEST_CASE("shooting: pushes act in iLQR, whose gradient is that of the rollout") {
+    Json json = base();
+    json["controls"][0]["optimize"] = "per_step";
+    json["pushes"] = parse_json(
+        R"([{"name": "kick", "body": "arm/lower", "times": [0, 1], "force": [30, 5, 20], "torque": [0, 2, 1]}])",
+        "pushes");
+    json["objective"] = parse_json(R"([
+        {"term": "position", "body": "arm/lower", "target": [1, 2, 3]}, {"term": "impulse", "weight": 0.5},
+        {"term": "velocity", "body": "ball", "weight": 0.3, "at": "running"}])",
+                                   "objective");
+    const Scene scene = scene_of(json);
+    Simulation simulation(scene.world, scene.objective);
+    Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
+    const double loss = rollout.forward(scene.theta, scene.x0, scene.z0);
+    Gradient gradient;
+    rollout.backward(scene.theta, scene.z0, gradient);
+
+    TrajectorySettings settings;
+    Eigen::MatrixXd U(scene.world.nu(), scene.steps);
+    for (int i = 0; i < scene.world.nu(); ++i)
+        settings.free.push_back(i);
+    settings.lower.setConstant(scene.world.nu(), -unlimited);
+    settings.upper.setConstant(scene.world.nu(), unlimited);
+    for (int t = 0; t < scene.steps; ++t)
+        scene.plan.evaluate(scene.z0.data(), t, U.col(t).data());
+    TrajectoryOptimizer optimizer(scene.world, scene.objective, scene.theta, settings);
+    REQUIRE(optimizer.start(scene.x0, U));
+    CHECK(optimizer.cost() == doctest::Approx(loss).epsilon(1e-12));
+    CHECK(optimizer.gradient_norm() == doctest::Approx(gradient.controls.norm()).epsilon(1e-8));
 }
 
 TEST_CASE("shooting: gaps between segments are closed, also for rotating bodies") {
