@@ -36,6 +36,7 @@ struct Command {
     const char* summary;          // one line
     std::vector<Option> options;  // in addition to SCENE and the options of all commands
     int (*run)(const Arguments&);
+    const char* instead_of_scene = nullptr;  // an option whose file includes the scene and its steps
 };
 
 extern const Command info_command, convert_command, simulate_command, gradcheck_command, gradient_command,

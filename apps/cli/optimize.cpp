@@ -7,8 +7,10 @@
 #include "apps/cli/replay.hpp"
 #include "apps/cli/solver_record.hpp"
 #include "apps/figures/strobe_svg.hpp"
+#include "apps/io/optimized_values.hpp"
 #include "apps/io/output.hpp"
 #include "apps/io/progress.hpp"
+#include "apps/io/scene_inputs.hpp"
 #include "apps/io/trajectory.hpp"
 #include "apps/viewer/report.hpp"
 #include "apps/viewer/screenshot.hpp"
@@ -37,45 +39,6 @@ std::string loss_unit(const Objective& objective) {
         case TermKind::height: return "m";
         default: return "";
     }
-}
-
-// The optimized parameters by path.
-Report parameter_values(const Scene& s, const RolloutInputs& best) {
-    Report values = Report::object();
-    const Model& m = s.world.model;
-    const auto add = [&](int index) { values[m.layout.element_name(index)] = best.theta[index]; };
-    for (const ParameterVariable& p : s.parameters) {
-        if (p.scale != ParameterScale::log_cholesky)
-            add(p.index);
-        else
-            for (const ParameterSlice& slice : {m.mass, m.com, m.inertia})
-                for (int k = 0; k < slice.width; ++k)
-                    add(slice.at(p.index) + k);
-    }
-    return values;
-}
-
-// The optimized controls by actuator: one number per step, or knots and their values.
-Report control_values(const Scene& s, const RolloutInputs& best) {
-    Report controls = Report::object();
-    for (size_t n = 0; n < s.plan.channels().size(); ++n) {
-        const ControlChannel& c = s.plan.channels()[n];
-        if (!c.optimize) continue;
-        const VecX<double> z = best.z.segment(c.offset, c.size);
-        Report& entry = controls[s.world.model.actuators[n].name];
-        if (!c.per_step) entry["times"] = c.times;
-        entry["values"] = std::vector<double>(z.begin(), z.end());
-    }
-    return controls;
-}
-
-// The initial state, by the names of a trajectory's columns.
-Report initial_values(const Scene& s, const RolloutInputs& best) {
-    const std::vector<std::string> columns = column_names(state_signals(s.world.model));
-    Report values = Report::object();
-    for (int i = 0; i < s.world.nq() + s.world.nv(); ++i)
-        values[columns[i]] = best.x0[i];
-    return values;
 }
 
 // Writes the trajectory of a rollout as CSV to an open file.
@@ -112,6 +75,7 @@ void write_results(const std::filesystem::path& directory, Rollout<Simulation>& 
     const std::string unit = loss_unit(s.objective);
     char losses[96];
     std::snprintf(losses, sizeof losses, ": %.3g to %.3g", r.initial_loss, r.final_loss);
+    report["time_step"] = s.world.settings.time_step;
     report["initial_state"] = initial_values(s, best);
     report["controls"] = control_values(s, best);
     OutputFiles files;
@@ -220,6 +184,7 @@ int optimize(const Arguments& a) {
     Scene scene = a.load();
     settings(scene.optimize);
     if (const int knots = a.integer("knots", 0, 2, 1'000'000); knots > 0) thin(scene, knots);
+    if (const auto from = a.text("from")) start_from(scene, *from);
     std::vector<Comparison> others;
     for (const std::string& file : a.texts("compare"))
         others.push_back(read_comparison(file));
@@ -322,6 +287,7 @@ const Command optimize_command{
      {"sigma", "X",
       "initial standard deviation of a variable, in units of its range if it is bounded (cmaes only)"},
      {"knots", "N", "replace per-step controls by N knots"},
+     {"from", "FILE", "start at the variables of an earlier run, from its result.json"},
      memory_option,
      {"out", "DIR", "write result.json, loss.svg, motion.svg, before.csv and after.csv to DIR", "o"},
      {"report", "FILE", "write an HTML page with results, plots, and the scene before and after in 3-D"},

@@ -87,7 +87,7 @@ class Optimize(Cli):
         self.assertEqual(self.files(), ["deep/out/" + n for n in names] + ["spring.json"])
         out = self.folder / "deep/out"
         result = json.loads((out / "result.json").read_text())
-        self.assertEqual(set(result), KEYS["optimize"] | {"controls", "initial_state"})
+        self.assertEqual(set(result), KEYS["optimize"] | {"controls", "initial_state", "time_step"})
         self.assertEqual({k: result[k] for k in r}, r)
         self.assertEqual(result["initial_state"], {"m/rail, front": 0.5, "d(m/rail, front)": 0})
         self.assertEqual(len(result["controls"]["m/push"]["values"]), 3)
