@@ -147,8 +147,8 @@ void TrajectoryOptimizer::linearise() {
 }
 
 bool TrajectoryOptimizer::sweep_back() {
-    VecX<double> V_x = stages_.back().l_x;
-    Eigen::MatrixXd V_xx = stages_.back().l_xx;
+    VecX<double> V_x = stages_.back().V_x = stages_.back().l_x;
+    Eigen::MatrixXd V_xx = stages_.back().V_xx = stages_.back().l_xx;
     const VecX<double> damping =
         regularisation_ * (unit_ > 0 ? unit_ : 1) * range_.cwiseAbs2().cwiseInverse();
     double curvature = 0;
@@ -174,6 +174,8 @@ bool TrajectoryOptimizer::sweep_back() {
         V_xx = Q_xx + stage.K.transpose() * (Q_uu * stage.K) + stage.K.transpose() * Q_ux +
                Q_ux.transpose() * stage.K;
         V_xx = (0.5 * (V_xx + V_xx.transpose())).eval();
+        stage.V_x = V_x;
+        stage.V_xx = V_xx;
     }
     if (unit_ == 0) {
         unit_ = curvature / (static_cast<double>(range_.size()) * steps());
@@ -199,6 +201,15 @@ void TrajectoryOptimizer::sweep_forward() {
     }
     if (merit_.defect > 1e-12) penalty_ = std::max(penalty_, 2 * (slope + 0.5 * curvature) / merit_.defect);
     slope_ = slope - penalty_ * merit_.defect;
+}
+
+bool TrajectoryOptimizer::close_loop() {
+    constexpr double factor = 100;
+    linearise();
+    for (regularisation_ = least_regularisation; regularisation_ <= max_regularisation;
+         regularisation_ *= factor)
+        if (sweep_back()) return true;
+    return false;
 }
 
 bool TrajectoryOptimizer::iterate() {

@@ -13,7 +13,8 @@
 namespace costate {
 
 // check_failed: a check that the user requested did not pass.
-enum ExitCode { done = 0, check_failed = 1, bad_input = 2, diverged = 3 };
+// interrupted: control-C ended an optimization early; its results are those so far.
+enum ExitCode { done = 0, check_failed = 1, bad_input = 2, diverged = 3, interrupted = 4 };
 
 struct Option {
     const char* name;

@@ -4,12 +4,12 @@
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
 #include "apps/cli/command.hpp"
+#include "apps/cli/optimize_session.hpp"
 #include "apps/cli/replay.hpp"
 #include "apps/cli/solver_record.hpp"
 #include "apps/figures/strobe_svg.hpp"
 #include "apps/io/optimized_values.hpp"
 #include "apps/io/output.hpp"
-#include "apps/io/progress.hpp"
 #include "apps/io/scene_inputs.hpp"
 #include "apps/io/trajectory.hpp"
 #include "apps/viewer/report.hpp"
@@ -178,6 +178,15 @@ std::function<void(OptimizeSettings&)> chosen_settings(const Arguments& a) {
     };
 }
 
+// Says if the run was interrupted.
+int exit_code(const OptimizeResult& r, const OptimizeSession& session) {
+    if (r.stopped != "interrupted") return done;
+    const std::string more = session.file() ? "; go on with --resume " + *session.file() : "";
+    std::fprintf(stderr, "costate: interrupted after %d iterations; the results are the best so far%s\n",
+                 r.iterations, more.c_str());
+    return interrupted;
+}
+
 int optimize(const Arguments& a) {
     const std::optional<std::string> out = a.text("out"), page = a.text("report"), plots = a.text("plots");
     const auto settings = chosen_settings(a);
@@ -212,10 +221,11 @@ int optimize(const Arguments& a) {
                          " has no control, parameter or initial state with \"optimize\"");
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene));
+    OptimizeSession session(a, scene);
     OptimizeResult r;
     try {
         Progress progress("optimize " + scene.name);
-        r = optimize(rollout, variables, scene.optimize, [&](const OptimizeResult& so_far) {
+        r = session.run(rollout, variables, scene.optimize, [&](const OptimizeResult& so_far) {
             if (!progress.due()) return;
             char note[32];
             std::snprintf(note, sizeof note, "loss %.4g", so_far.final_loss);
@@ -255,9 +265,10 @@ int optimize(const Arguments& a) {
     if (points > 0) story.landscape = landscape(rollout, scene, variables, r.y, points, story.loss_unit);
     if (plots) write_plots(*plots, story);
     if (page) write_report(*page, story, rollout);
+    session.finish(r);
     if (a.json()) {
         std::fputs(to_text(report).c_str(), stdout);
-        return done;
+        return exit_code(r, session);
     }
     std::printf("%s: loss %.6g -> %.6g in %d iterations of %s (%s)\n", scene.name.c_str(), r.initial_loss,
                 r.final_loss, r.iterations, report["method"].get<std::string>().c_str(), r.stopped.c_str());
@@ -270,7 +281,7 @@ int optimize(const Arguments& a) {
         std::printf("plots as SVG and CSV%s in %s\n",
                     can_screenshot() ? " and PNG" : " (for PNG install Chromium)", plots->c_str());
     if (page) std::printf("report in %s; open it in a browser\n", page->c_str());
-    return done;
+    return exit_code(r, session);
 }
 
 }  // namespace
@@ -289,6 +300,9 @@ const Command optimize_command{
      {"knots", "N", "replace per-step controls by N knots"},
      {"from", "FILE", "start at the variables of an earlier run, from its result.json"},
      memory_option,
+     save_run_option,
+     save_every_option,
+     resume_option,
      {"out", "DIR", "write result.json, loss.svg, motion.svg, before.csv and after.csv to DIR", "o"},
      {"report", "FILE", "write an HTML page with results, plots, and the scene before and after in 3-D"},
      {"plots", "DIR", "plot loss, gradient and controls as SVG, CSV, and PNG (if Chromium is installed)"},

@@ -1,11 +1,19 @@
 #!/usr/bin/env python3
-"""Runs of `costate` that begin with earlier ones: controls and starts from files. Usage: test_cli_runs.py PROGRAM"""
+"""Runs of `costate` that begin with earlier ones: controls and starts from files, and optimizations that are
+interrupted, killed and resumed. Usage: test_cli_runs.py PROGRAM"""
 import copy
 import csv
 import json
+import random
+import signal
+import subprocess
+import time
 import unittest
 
-from cli import Cli, SPRING
+from cli import BAD_INPUT, Cli, DONE, PROGRAM, SPRING
+
+INTERRUPTED = 4
+POLE = ["optimize", "cartpole_swingup"]
 
 
 class Trajectories(Cli):
@@ -78,6 +86,139 @@ class Trajectories(Cli):
         self.refuse("optimize", self.write("four.json", json.dumps(other)), "--from", "out/result.json", because="has 3 values, but the scene 4")
         self.refuse("optimize", self.scene, "--from", self.write("no.json", "{}"), because="no.json.*is not a result.json")
         self.refuse("optimize", "cartpole_swingup", "--from", "out/result.json", because='does not have "cartpole/force"')
+
+
+class Saved(Cli):
+    def setUp(self):
+        super().setUp()
+        if "install zlib1g-dev" in subprocess.run([PROGRAM, "optimize", self.scene, "--save", "run"], capture_output=True, text=True,
+                                                  cwd=self.folder).stderr:
+            self.skipTest("the build has no zlib")
+
+    def start(self, *arguments):
+        return subprocess.Popen([PROGRAM, *map(str, arguments)], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def wait_for(self, process, name):
+        while process.poll() is None and not (self.folder / name).exists():
+            time.sleep(0.001)
+
+    def result(self, folder):
+        """result.json without times."""
+        result = json.loads((self.folder / folder / "result.json").read_text())
+        for key in ["seconds", "loss_seconds"]:
+            result.pop(key)
+        if result["method"] == "receding_horizon":
+            result.pop("stopped")  # names the rate
+        return result
+
+    def killed_and_resumed(self, dice, what):
+        before = time.monotonic()
+        self.run_costate(*what, "--save", "other", "--out", "expected")
+        seconds = time.monotonic() - before
+        kills, options = 0, ["--save", "run", "--save-every", 0, "--out", "out"]
+        while kills < 8:
+            p = self.start(*what, *options)
+            self.wait_for(p, "run")
+            time.sleep(dice.uniform(0, 0.3 * seconds))
+            p.send_signal(signal.SIGKILL)
+            stderr = p.communicate()[1]
+            self.assertIn(p.returncode, (DONE, -signal.SIGKILL), stderr)
+            if p.returncode == DONE:
+                break
+            kills, options = kills + 1, ["--resume", "run", "--save-every", 0, "--out", "out"]
+        if kills == 8:
+            self.run_costate(*what, *options)
+        self.assertGreater(kills, 1, what)
+        self.assertEqual(self.result("out"), self.result("expected"), what)
+        self.assertEqual((self.folder / "out/after.csv").read_bytes(), (self.folder / "expected/after.csv").read_bytes())
+        self.assertFalse({"run", "run.lock", "other"} & set(self.files()), what)
+
+    def test_killed_at_any_moment(self):
+        dice = random.Random(11)
+        for method, *options in [("adam", "--iterations", 200), ("momentum", "--iterations", 200), ("gradient_descent", "--iterations", 200),
+                                 ("lbfgs", "--iterations", 200), ("gauss_newton", "--knots", 25, "--iterations", 40),
+                                 ("ilqr", "--iterations", 100), ("multiple_shooting", "--iterations", 100), ("receding_horizon",)]:
+            with self.subTest(method):
+                self.killed_and_resumed(dice, [*POLE, "--method", method, *options])
+        with self.subTest("gauss_newton by rows"):
+            self.killed_and_resumed(dice, ["optimize", "throw", "--method", "gauss_newton"])
+
+    def test_interrupted(self):
+        for number, name in [(signal.SIGINT, "lbfgs"), (signal.SIGTERM, "adam"), (signal.SIGINT, "ilqr"), (signal.SIGINT, "receding_horizon")]:
+            with self.subTest(name):
+                what = [*POLE, "--method", name, "--iterations", 250]
+                self.run_costate(*what, "--save", "other", "--out", "expected")
+                p = self.start(*what, "--save", "run", "--save-every", 0, "--out", "out")
+                self.wait_for(p, "run")
+                time.sleep(0.2)
+                p.send_signal(number)
+                stdout, stderr = p.communicate()
+                self.assertEqual(p.returncode, INTERRUPTED, stderr)
+                self.assertRegex(stderr, r"\Acostate: interrupted after \d+ iterations; the results are the best so far; go on with --resume run\n\Z")
+                self.assertIn("(interrupted)", stdout)
+                result = json.loads((self.folder / "out/result.json").read_text())
+                self.assertEqual(result["stopped"], "interrupted")
+                self.assertEqual(self.report("optimize", "cartpole_swingup", "--from", "out/result.json", "--iterations", 0)["initial_loss"],
+                                 result["final_loss"])
+                self.run_costate(*what, "--resume", "run", "--out", "out")
+                self.assertEqual(self.result("out"), self.result("expected"))
+
+    def test_interrupted_without_a_file(self):
+        for options in [[], ["--method", "cmaes"]]:  # NLopt's L-BFGS, and pagmo
+            p = self.start(*POLE, "--iterations", 100000, "--losses", 1000000, "--out", "out", *options)
+            time.sleep(1)
+            p.send_signal(signal.SIGINT)
+            stdout, stderr = p.communicate()
+            if "no CMA-ES" in stderr:
+                continue
+            self.assertEqual(p.returncode, INTERRUPTED, stderr)
+            result = json.loads((self.folder / "out/result.json").read_text())
+            self.assertEqual(result["stopped"], "interrupted")
+            self.assertLess(result["final_loss"], result["initial_loss"])
+
+    def test_second_signal_kills(self):
+        p = self.start("optimize", "quadruped_stand", "--steps", 200000, "--iterations", 5, "--out", "out")
+        time.sleep(0.5)  # within the first rollout, which no iteration ends
+        p.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        self.assertIsNone(p.poll())
+        p.send_signal(signal.SIGINT)
+        p.communicate()
+        self.assertEqual(p.returncode, -signal.SIGINT)
+        self.assertEqual(self.files(), ["spring.json"])
+
+    def test_another_scene_or_setting(self):
+        what = [*POLE, "--method", "adam", "--iterations", 100000]
+        p = self.start(*what, "--save", "run", "--save-every", 0)
+        self.wait_for(p, "run")
+        self.refuse(*what, "--save", "run", because="another run writes it")
+        p.send_signal(signal.SIGKILL)
+        p.communicate()
+        (self.folder / "run.lock").unlink()
+        for other in [[*POLE, "--method", "momentum", "--iterations", 100000], [*what[:-1], 50], [*what, "--steps", 400],
+                      ["optimize", self.scene, "--method", "adam", "--iterations", 100000]]:
+            self.refuse(*other, "--resume", "run", because="saved by another run; give the scene and options of that run")
+        run = (self.folder / "run").read_bytes()
+        (self.folder / "run").write_bytes(run[:-1])
+        self.refuse(*what, "--resume", "run", because="corrupted")
+        self.refuse(*what, "--save-every", 3, because="--save-every requires --save")
+        self.refuse(*what, "--resume", "gone", because="cannot read 'gone'")
+        cmaes = self.run_costate(*POLE, "--method", "cmaes", "--save", "x", code=BAD_INPUT)
+        self.assertRegex(cmaes, "no CMA-ES|pagmo keeps the state of CMA-ES to itself.*leave out --save")
+
+    def test_a_file_of_the_scene_changes(self):
+        target = copy.deepcopy(SPRING)
+        target["objective"] = [{"term": "recording", "file": "goal.csv", "columns": ["m/rail, front"]}]
+        self.write("goal.csv", 'time,"m/rail, front"\n0,0.5\n1,0\n')
+        scene = self.write("goal.json", json.dumps(target))
+        what = ["optimize", scene, "--iterations", 1000000, "--losses", 10000000]
+        p = self.start(*what, "--save", "run", "--save-every", 0)
+        self.wait_for(p, "run")
+        p.send_signal(signal.SIGKILL)
+        p.communicate()
+        (self.folder / "run.lock").unlink()
+        self.write("goal.csv", 'time,"m/rail, front"\n0,0.5\n1,0.1\n')
+        self.refuse(*what, "--resume", "run", because="cannot resume 'run': .*a file of the scene has changed")
 
 
 if __name__ == "__main__":
