@@ -216,6 +216,7 @@ bool TrajectoryOptimizer::iterate() {
     constexpr double armijo = 1e-4, factor = 5;
     constexpr int halvings = 10;
     if (!linearised_) linearise();
+    if (gradient_norm_ == 0 && merit_.defect == 0) return false;
     for (; regularisation_ <= max_regularisation; regularisation_ *= factor) {
         if (!sweep_back()) continue;
         sweep_forward();

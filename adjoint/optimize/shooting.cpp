@@ -129,7 +129,8 @@ void shoot(Problem& p) {
         shot.y = p.result.y;
         shot.begin();
     }
-    p.result.stopped = "no descent along the steps";
+    p.result.stopped =
+        shot.trajectory->gradient_norm() == 0 ? "gradient vanishes" : "no descent along the steps";
 }
 
 namespace {

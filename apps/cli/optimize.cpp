@@ -7,6 +7,7 @@
 #include "apps/cli/optimize_session.hpp"
 #include "apps/cli/replay.hpp"
 #include "apps/cli/solver_record.hpp"
+#include "apps/cli/stationary.hpp"
 #include "apps/figures/strobe_svg.hpp"
 #include "apps/io/optimized_values.hpp"
 #include "apps/io/output.hpp"
@@ -178,8 +179,12 @@ std::function<void(OptimizeSettings&)> chosen_settings(const Arguments& a) {
     };
 }
 
-// Says if the run was interrupted.
-int exit_code(const OptimizeResult& r, const OptimizeSession& session) {
+// Says if the run was interrupted or could not begin.
+int exit_code(const OptimizeResult& r, const OptimizeSession& session, const std::string& stationary) {
+    if (!stationary.empty()) {
+        std::fprintf(stderr, "costate: %s\n", stationary.c_str());
+        return check_failed;
+    }
     if (r.stopped != "interrupted") return done;
     const std::string more = session.file() ? "; go on with --resume " + *session.file() : "";
     std::fprintf(stderr, "costate: interrupted after %d iterations; the results are the best so far%s\n",
@@ -266,9 +271,10 @@ int optimize(const Arguments& a) {
     if (plots) write_plots(*plots, story);
     if (page) write_report(*page, story, rollout);
     session.finish(r);
+    const std::string stationary = why_stationary(scene, variables, rollout, r);
     if (a.json()) {
         std::fputs(to_text(report).c_str(), stdout);
-        return exit_code(r, session);
+        return exit_code(r, session, stationary);
     }
     std::printf("%s: loss %.6g -> %.6g in %d iterations of %s (%s)\n", scene.name.c_str(), r.initial_loss,
                 r.final_loss, r.iterations, report["method"].get<std::string>().c_str(), r.stopped.c_str());
@@ -281,7 +287,7 @@ int optimize(const Arguments& a) {
         std::printf("plots as SVG and CSV%s in %s\n",
                     can_screenshot() ? " and PNG" : " (for PNG install Chromium)", plots->c_str());
     if (page) std::printf("report in %s; open it in a browser\n", page->c_str());
-    return exit_code(r, session);
+    return exit_code(r, session, stationary);
 }
 
 }  // namespace
