@@ -1,6 +1,6 @@
 // Serialization of objects. A class lists its members once, for both directions:
 //     template <class Archive> void transfer(Archive& a) { a(steps_), a(states_); }
-// Supported are numbers, structs of numbers, vectors of either, and text. The bytes are specific to the
+// Supported are numbers, structs of numbers, vectors of either, matrices, and text. The bytes are specific to the
 // machine and the build. A reader throws std::runtime_error if the bytes do not match; further invariants are
 // checked in `transfer`.
 #pragma once
@@ -22,6 +22,10 @@ public:
     }
     template <class T> void operator()(const std::vector<T>& v) { sized(v.data(), v.size()); }
     template <class T> void operator()(const VecX<T>& v) { sized(v.data(), v.size()); }
+    void operator()(const Eigen::MatrixXd& m) {
+        (*this)(m.rows());
+        sized(m.data(), static_cast<size_t>(m.size()));
+    }
     void operator()(const std::string& s) { sized(s.data(), s.size()); }
     template <class V> void of_known_size(const V& v) { (*this)(v); }
     std::vector<char> bytes;
@@ -58,7 +62,16 @@ public:
         v.resize(static_cast<Eigen::Index>(size(sizeof(T))));
         take(v.data(), v.size() * sizeof(T));
     }
-
+    void operator()(Eigen::MatrixXd& m) {
+        Eigen::Index rows = 0;
+        VecX<double> numbers;
+        (*this)(rows);
+        (*this)(numbers);
+        if (rows < 0 || (rows == 0 ? numbers.size() != 0 : numbers.size() % rows != 0))
+            throw std::runtime_error("it contains a matrix of " + std::to_string(numbers.size()) +
+                                     " numbers in " + std::to_string(rows) + " rows");
+        m = numbers.reshaped(rows, rows == 0 ? 0 : numbers.size() / rows);
+    }
     void operator()(std::string& s) {
         s.resize(size(1));
         take(s.data(), s.size());

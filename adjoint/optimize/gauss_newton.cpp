@@ -47,6 +47,14 @@ VecX<double> bounded_step(const Eigen::MatrixXd& J, const VecX<double>& r, doubl
     return d;
 }
 
+struct ByRows {
+    VecX<double> y, r;
+    Eigen::MatrixXd J;
+    double damping = 0.1;  // mu in units of the mean eigenvalue of J J^T
+    bool stale = false;    // J must be computed again
+    template <class Archive> void transfer(Archive& a) { a(y), a(r), a(J), a(damping), a(stale); }
+};
+
 void by_rows(Problem& p, const Objective& components) {
     constexpr double good = 0.6;       // of |r|: a step that leaves more triggers a new Jacobian
     constexpr double least = 0.999;    // of |r|: an accepted step leaves at most this
@@ -54,18 +62,23 @@ void by_rows(Problem& p, const Objective& components) {
     const auto count = static_cast<int>(components.size());
     const VecX<double>&lower = p.variables.lower(), &upper = p.variables.upper();
 
-    VecX<double> y = p.variables.start();
-    p.value(y);
-    VecX<double> r = p.residuals(components);
-    Eigen::MatrixXd J = p.jacobian(y, components);
+    ByRows state;
+    auto& [y, r, J, damping, stale] = state;
+    const bool resumed = p.resume(state);
+    if (resumed) {
+        p.revisit(y);
+    } else {
+        y = p.variables.start();
+        p.value(y);
+        r = p.residuals(components);
+        J = p.jacobian(y, components);
+    }
     // The loss is |r| or |r|^2.
     const bool distance = p.objective().front().norm == TermNorm::distance;
     const auto note_gradient = [&] {
         p.note_gradient((J.transpose() * r).norm() * (distance ? 1 / std::max(r.norm(), 1e-300) : 2));
     };
-    note_gradient();
-    double damping = 0.1;  // mu in units of the mean eigenvalue of J J^T
-    bool stale = false;
+    if (!resumed) note_gradient();
     for (int rejections = 0; rejections < max_rejections;) {
         if (stale && p.result.gradient_evaluations + count <= p.settings.max_gradient_evaluations) {
             J = p.jacobian(y, components);  // the last loss was that of y, otherwise J would not be stale
@@ -98,10 +111,16 @@ void by_rows(Problem& p, const Objective& components) {
         damping *= after < 0.5 * before ? 0.1 : 0.3;
         stale = after > good * before;
         rejections = 0;
-        p.end_iteration();
+        p.end_iteration(state);
     }
     p.result.stopped = "no descent along the steps";
 }
+
+struct ByColumns {
+    VecX<double> y;
+    double loss = 0, damping = 1e-3;
+    template <class Archive> void transfer(Archive& a) { a(y), a(loss), a(damping); }
+};
 
 void by_columns(Problem& p) {
     constexpr double least_damping = 1e-16, least_scale = 1e-12;
@@ -109,8 +128,12 @@ void by_columns(Problem& p) {
     const VecX<double>&lower = p.variables.lower(), &upper = p.variables.upper();
     ForwardProducts products(p.world(), p.objective(), p.rollout().plan(), p.variables, p.rollout().steps());
 
-    VecX<double> y = p.variables.start();
-    double loss = p.value(y), damping = 1e-3;
+    ByColumns state;
+    auto& [y, loss, damping] = state;
+    if (!p.resume(state)) {
+        y = p.variables.start();
+        loss = p.value(y);
+    }
     while (true) {
         const NormalEquations normal = products.at(y);
         ++p.result.gradient_evaluations;
@@ -136,7 +159,7 @@ void by_columns(Problem& p) {
         if (!(after < loss)) return void(p.result.stopped = "no descent along the steps");
         loss = after;
         damping = std::max(0.1 * damping, least_damping);
-        p.end_iteration();
+        p.end_iteration(state);
     }
 }
 

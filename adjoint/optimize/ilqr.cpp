@@ -167,8 +167,8 @@ void TrajectoryOptimizer::linearise_end() {
 }
 
 bool TrajectoryOptimizer::sweep_back() {
-    VecX<double> V_x = stages_.back().l_x;
-    Eigen::MatrixXd V_xx = stages_.back().l_xx;
+    VecX<double> V_x = stages_.back().V_x = stages_.back().l_x;
+    Eigen::MatrixXd V_xx = stages_.back().V_xx = stages_.back().l_xx;
     const VecX<double> damping =
         regularisation_ * (unit_ > 0 ? unit_ : 1) * range_.cwiseAbs2().cwiseInverse();
     double curvature = 0;
@@ -196,6 +196,8 @@ bool TrajectoryOptimizer::sweep_back() {
         V_x = Q_x + Kt * Q_u + R.transpose() * stage.k;
         V_xx = Q_xx + product(Kt, R) + product(Q_xu, stage.K);
         V_xx = (0.5 * (V_xx + V_xx.transpose())).eval();
+        stage.V_x = V_x;
+        stage.V_xx = V_xx;
     }
     if (unit_ == 0) {
         unit_ = curvature / (static_cast<double>(range_.size()) * steps());
@@ -223,10 +225,20 @@ void TrajectoryOptimizer::sweep_forward() {
     slope_ = slope - penalty_ * merit_.defect;
 }
 
+bool TrajectoryOptimizer::close_loop() {
+    constexpr double factor = 100;
+    linearise();
+    for (regularisation_ = least_regularisation; regularisation_ <= max_regularisation;
+         regularisation_ *= factor)
+        if (sweep_back()) return true;
+    return false;
+}
+
 bool TrajectoryOptimizer::iterate() {
     constexpr double armijo = 1e-4, factor = 5;
     constexpr int halvings = 10;
     if (!linearised_) linearise();
+    if (gradient_norm_ == 0 && merit_.defect == 0) return false;
     for (; regularisation_ <= max_regularisation; regularisation_ *= factor) {
         if (!sweep_back()) continue;
         sweep_forward();

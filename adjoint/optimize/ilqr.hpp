@@ -20,6 +20,7 @@
 // plus a penalty on the defects.
 #pragma once
 
+#include "adjoint/checkpoints/archive.hpp"
 #include "adjoint/objective/residuals.hpp"
 
 namespace costate {
@@ -41,13 +42,37 @@ public:
     bool start(const VecX<double>& x0, const Eigen::MatrixXd& U, int first_step = 0);
     // False if no step reduces the merit.
     bool iterate();
+    // Linearizes the present trajectory and computes its gains and the cost to go, with as little regularization
+    // as possible. False if no regularization makes the sweep succeed.
+    bool close_loop();
+
+    // What the next iteration depends on
+    template <class Archive> void transfer(Archive& a) {
+        a(X_), a(U_), a(unit_), a(merit_), a(first_step_), a(regularisation_), a(penalty_);
+        a(gradient_norm_), a(runs_);
+        size_t count = stages_.size();
+        a(count);
+        if constexpr (std::is_same_v<Archive, ArchiveReader>) {
+            if (count != 0 && count != static_cast<size_t>(steps()) + 1)
+                throw std::runtime_error("its trajectory has another number of steps");
+            stages_.resize(count);
+            X_trial_ = X_;
+            U_trial_ = U_;
+            linearised_ = false;
+        }
+        for (Stage& stage : stages_)
+            a(stage.k);
+    }
 
     const std::vector<int>& free() const { return settings_.free; }
     int steps() const { return static_cast<int>(U_.cols()); }
     const Eigen::MatrixXd& controls() const { return U_; }             // (nu x steps)
     const Eigen::MatrixXd& states() const { return X_; }               // (nx x (steps + 1))
     const Eigen::MatrixXd& gain(int t) const { return stages_[t].K; }  // of the free controls: (free x ndx)
-    double cost() const { return merit_.cost; }                        // objective over all segments
+    // gradient (ndx) and Hessian (ndx x ndx) of the cost from step t on, after close_loop
+    const VecX<double>& cost_gradient(int t) const { return stages_[t].V_x; }
+    const Eigen::MatrixXd& cost_hessian(int t) const { return stages_[t].V_xx; }
+    double cost() const { return merit_.cost; }      // objective over all segments
     double defect() const { return merit_.defect; }  // sum of the absolute values of all defects
     int runs() const { return runs_; }               // number of runs of the whole trajectory
     // norm of the gradient of the cost with respect to the free controls, before the last iteration
@@ -58,7 +83,8 @@ private:
         StepJacobian::Matrix A, B;  // (ndx x ndx), (ndx x free)
         // gradients of the objective; the defect at the end of the step; the change of the controls
         VecX<double> l_x, l_u, d, k;
-        Eigen::MatrixXd l_xx, l_ux, l_uu, K;
+        Eigen::MatrixXd l_xx, l_ux, l_uu, K, V_xx;
+        VecX<double> V_x;
         VecX<double> dx, du;  // linear model: dx at the beginning of the step
     };
     struct Merit {

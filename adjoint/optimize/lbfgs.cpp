@@ -105,19 +105,32 @@ private:
     Problem& p_;
 };
 
+struct Lbfgs {
+    Point at;
+    InverseHessian inverse_hessian;
+    explicit Lbfgs(double scale) : inverse_hessian(scale) {}
+    template <class Archive> void transfer(Archive& a) {
+        a(at.y), a(at.g), a(at.value);
+        inverse_hessian.transfer(a);
+    }
+};
+
 }  // namespace
 
 // Each iteration is a line search. The first goes along the gradient, and its first trial is one learning rate long.
 void lbfgs(Problem& p) {
     const Variables& v = p.variables;
-    InverseHessian inverse_hessian(p.settings.learning_rate);
+    Lbfgs state(p.settings.learning_rate);
+    auto& [at, inverse_hessian] = state;
     LineSearch search(p);
-    Point at;
-    at.y = v.start();
-    at.value = p.value(at.y);
-    at.g = p.gradient(at.y);
-    if (const char* why = p.reason_to_stop(at.g)) return void(p.result.stopped = why);
+    if (!p.resume(state)) {
+        at.y = v.start();
+        at.value = p.value(at.y);
+        at.g = p.gradient(at.y);
+        if (const char* why = p.reason_to_stop(at.g)) return void(p.result.stopped = why);
+    }
     while (true) {
+        if (const char* why = p.budget_spent()) return void(p.result.stopped = why);
         const Eigen::Array<bool, Eigen::Dynamic, 1> free =
             !((at.y.array() <= v.lower().array() && at.g.array() > 0) ||
               (at.y.array() >= v.upper().array() && at.g.array() < 0));
@@ -125,17 +138,15 @@ void lbfgs(Problem& p) {
         const Point before = at;
         const VecX<double> d = -inverse_hessian.apply(at.g, free);
         const bool lower = search.descend(at, d);
-        if (at.value < before.value) p.end_iteration();
+        if (lower) inverse_hessian.update(at.y - before.y, at.g - before.g);
+        if (at.value < before.value) p.end_iteration(state);
         if (!p.result.stopped.empty()) return;
-        if (lower) {
-            inverse_hessian.update(at.y - before.y, at.g - before.g);
-        } else {
+        if (!lower) {
             // half of d g is the decrease that the quadratic model promises
             if (-0.5 * d.dot(at.g) <= 1e-12 * std::abs(at.value)) return void(p.result.stopped = "converged");
             if (inverse_hessian.empty()) return void(p.result.stopped = "the line search failed");
             inverse_hessian.clear();  // once more along the gradient
         }
-        if (const char* why = p.budget_spent()) return void(p.result.stopped = why);
     }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <stdexcept>
 
 #include "core/math/linalg.hpp"
 
@@ -18,6 +19,15 @@ public:
 
     // H g (n) of the free entries; the others are 0, in the result as in the pairs.
     VecX<double> apply(const VecX<double>& g, const Eigen::Array<bool, Eigen::Dynamic, 1>& free) const;
+
+    template <class Archive> void transfer(Archive& a) {
+        size_t count = pairs_.size();
+        a(count);
+        if (count > most) throw std::runtime_error("it contains too many pairs of L-BFGS");
+        pairs_.resize(count);
+        for (Pair& p : pairs_)
+            a(p.dy), a(p.dg);
+    }
 
     bool empty() const { return pairs_.empty(); }
     void clear() { pairs_.clear(); }

@@ -7,12 +7,24 @@ namespace {
 // Steepest descent with backtracking until the Armijo condition holds; the next iteration starts with a
 // longer step. With momentum (heavy ball), the direction is a decaying sum of gradients, reset if it does not
 // descend.
+struct Descent {
+    VecX<double> y, direction;
+    double value, rate;
+    template <class Archive> void transfer(Archive& a) { a(y), a(direction), a(value), a(rate); }
+};
+
 void descend(Problem& p, bool momentum) {
     const Variables& v = p.variables;
     const OptimizeSettings& o = p.settings;
-    VecX<double> y = v.start(), direction = VecX<double>::Zero(y.size());
-    double value = p.value(y), rate = o.learning_rate;
+    Descent state{v.start(), VecX<double>::Zero(v.size()), 0, o.learning_rate};
+    auto& [y, direction, value, rate] = state;
+    if (p.resume(state))
+        p.revisit(y);
+    else
+        value = p.value(y);
     while (true) {
+        if (p.result.iterations > 0 && p.result.loss_evaluations >= o.max_loss_evaluations)
+            return void(p.result.stopped = "loss evaluations used");
         const VecX<double> g = p.gradient(y);
         if (const char* why = p.reason_to_stop(g)) return void(p.result.stopped = why);
         direction = (momentum ? o.momentum : 0.0) * direction - g;
@@ -28,19 +40,27 @@ void descend(Problem& p, bool momentum) {
         y = trial;
         value = next;
         rate *= 2;
-        p.end_iteration();
-        if (p.result.loss_evaluations >= o.max_loss_evaluations)
-            return void(p.result.stopped = "loss evaluations used");
+        p.end_iteration(state);
     }
 }
+
+struct Moments {
+    VecX<double> y, m, s;
+    template <class Archive> void transfer(Archive& a) { a(y), a(m), a(s); }
+};
 
 // Kingma & Ba 2015, algorithm 1.
 void adam(Problem& p) {
     constexpr double decay1 = 0.9, decay2 = 0.999, epsilon = 1e-12;
     const Variables& v = p.variables;
-    VecX<double> y = v.start(), m = VecX<double>::Zero(y.size()), s = m;
-    p.value(y);
-    for (int t = 1;; ++t) {
+    Moments state{v.start(), VecX<double>::Zero(v.size()), VecX<double>::Zero(v.size())};
+    auto& [y, m, s] = state;
+    if (p.resume(state))
+        p.revisit(y);
+    else
+        p.value(y);
+    while (true) {
+        const int t = p.result.iterations + 1;
         const VecX<double> g = p.gradient(y);
         if (const char* why = p.reason_to_stop(g)) return void(p.result.stopped = why);
         m = decay1 * m + (1 - decay1) * g;
@@ -50,7 +70,7 @@ void adam(Problem& p) {
             p.settings.learning_rate * (m_scale * m).array() / ((s_scale * s).array().sqrt() + epsilon);
         y = y.cwiseMax(v.lower()).cwiseMin(v.upper());
         if (p.value(y) == unlimited) return void(p.result.stopped = "the rollout diverged");
-        p.end_iteration();
+        p.end_iteration(state);
     }
 }
 
@@ -139,26 +159,46 @@ VecX<double> Variables::pull_back(const VecX<double>& y, const Gradient& g) cons
     return y_bar;
 }
 
-OptimizeResult optimize(Rollout<Simulation>& rollout, const Variables& variables,
-                        const OptimizeSettings& settings, const Progress& progress) {
-    Problem p(rollout, variables, settings, progress);
-    switch (settings.method) {
-        case Method::gradient_descent: descend(p, false); break;
-        case Method::momentum: descend(p, true); break;
-        case Method::adam: adam(p); break;
-        case Method::gauss_newton: gauss_newton(p); break;
+namespace {
+
+void run(Problem& p, bool saved) {
+    switch (p.settings.method) {
+        case Method::gradient_descent: return descend(p, false);
+        case Method::momentum: return descend(p, true);
+        case Method::adam: return adam(p);
+        case Method::gauss_newton: return gauss_newton(p);
         case Method::ilqr:
-        case Method::multiple_shooting: shoot(p); break;
-        case Method::receding_horizon: recede(p); break;
+        case Method::multiple_shooting: return shoot(p);
+        case Method::receding_horizon: return recede(p);
         case Method::cmaes:
             if (!cmaes_method)
                 throw std::runtime_error("CMA-ES is not linked; choose a method with gradients");
-            cmaes_method(p);
-            break;
-        case Method::lbfgs: lbfgs_method(p); break;
+            return cmaes_method(p);
+        case Method::lbfgs: return saved ? lbfgs(p) : lbfgs_method(p);
+    }
+}
+
+}  // namespace
+
+OptimizeResult optimize(Rollout<Simulation>& rollout, const Variables& variables,
+                        const OptimizeSettings& settings, const Pauses& pauses) {
+    Problem p(rollout, variables, settings, pauses);
+    try {
+        run(p, pauses.save || !pauses.resume.empty());
+    } catch (const Interruption&) {
+        p.result.stopped = "interrupted";
     }
     p.result.seconds = p.seconds();
     return std::move(p.result);
+}
+
+OptimizeResult optimize(Rollout<Simulation>& rollout, const Variables& variables,
+                        const OptimizeSettings& settings, const OptimizeProgress& progress) {
+    return optimize(rollout, variables, settings, Pauses{progress, {}, {}, {}});
+}
+
+std::string why_not_saved(Method method) {
+    return method == Method::cmaes ? "pagmo keeps the state of CMA-ES to itself" : "";
 }
 
 }  // namespace costate

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -53,13 +54,40 @@ struct OptimizeResult {
     std::vector<int> gradient_iterations;
     VecX<double> y;       // variables with the best loss
     std::string stopped;  // reason for stopping
+
+    template <class Archive> void transfer(Archive& a) {
+        a(initial_loss), a(final_loss), a(iterations), a(loss_evaluations), a(gradient_evaluations);
+        a(seconds), a(losses), a(loss_seconds), a(gradient_norms), a(gradient_iterations), a(y);
+    }
 };
 
-// Calls progress(result so far) at the start and after every iteration. A rollout that diverges counts as an
-// infinite loss; if the first rollout diverges, DivergenceError is thrown.
+using OptimizeProgress = std::function<void(const OptimizeResult&)>;  // with the result so far
+
+// What happens between the iterations of a run. Every member may be empty.
+struct Pauses {
+    OptimizeProgress progress;          // at the start and after every iteration
+    std::function<bool()> interrupted;  // true ends the run with `stopped` = "interrupted"
+    // Given after every iteration a function that returns the run as bytes; `last`: before an interrupted run ends.
+    // A method whose state is inside a library of others is not saved (why_not_saved).
+    std::function<void(const std::function<std::vector<char>()>& bytes, bool last)> save;
+    // The bytes of a run with the same variables and settings, which goes on with the same bits; empty: a new run.
+    std::vector<char> resume;
+};
+
+struct ResumeError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+// A rollout that diverges counts as an infinite loss; if the first rollout diverges, DivergenceError is thrown. A run
+// that is saved or resumed uses the L-BFGS of lbfgs.cpp. Throws ResumeError if the bytes of `resume` do not belong
+// to this run.
 OptimizeResult optimize(Rollout<Simulation>& rollout, const Variables& variables,
-                        const OptimizeSettings& settings,
-                        const std::function<void(const OptimizeResult&)>& progress = {});
+                        const OptimizeSettings& settings, const Pauses& pauses);
+OptimizeResult optimize(Rollout<Simulation>& rollout, const Variables& variables,
+                        const OptimizeSettings& settings, const OptimizeProgress& progress = {});
+
+// Why runs of a method cannot be saved; empty if they can.
+std::string why_not_saved(Method method);
 
 // Why ilqr, multiple_shooting and receding_horizon cannot optimize these variables; empty if they can.
 std::string why_no_shooting(const ControlPlan& plan, const ParameterMap& parameters,

@@ -25,7 +25,7 @@ double Problem::loss(const VecX<double>& y) {
 void Problem::note_loss() {
     result.losses.push_back(result.final_loss);
     result.loss_seconds.push_back(seconds());
-    if (progress_) progress_(result);
+    if (pauses_.progress) pauses_.progress(result);
 }
 
 double Problem::value(const VecX<double>& y) {
@@ -70,9 +70,30 @@ void Problem::note_gradient(double norm) {
     result.gradient_iterations.push_back(result.iterations);
 }
 
-void Problem::end_iteration() {
+void Problem::count_iteration() {
     ++result.iterations;
     note_loss();
+}
+
+void Problem::end_iteration() {
+    count_iteration();
+    if (interrupted()) throw Interruption();
+}
+
+void Problem::revisit(const VecX<double>& y) {
+    inputs_ = variables.inputs(y);
+    loss_ = rollout_.forward(inputs_.theta, inputs_.x0, inputs_.z);
+}
+
+// The loss of the best variables shows changes of files that the scene names, too.
+void Problem::check_resumed() {
+    if (result.y.size() != variables.size())
+        throw ResumeError("it has " + std::to_string(result.y.size()) + " variables, but the scene " +
+                          std::to_string(variables.size()));
+    revisit(result.y);
+    if (loss_ != result.final_loss)
+        throw ResumeError("the loss of its variables was another one, so a file of the scene has changed");
+    before_ = result.seconds;
 }
 
 const char* Problem::budget_spent() const {

@@ -5,20 +5,22 @@
 
 #include <chrono>
 
+#include "adjoint/checkpoints/archive.hpp"
 #include "adjoint/optimize/optimize.hpp"
 
 namespace costate {
 
-using Progress = std::function<void(const OptimizeResult&)>;
+// Ends the run of an interrupted method.
+struct Interruption {};
 
 class Problem {
 public:
     Problem(Rollout<Simulation>& rollout, const Variables& moving, const OptimizeSettings& how,
-            const Progress& progress)
+            const Pauses& pauses)
         : variables(moving),
           settings(how),
           rollout_(rollout),
-          progress_(progress) {}
+          pauses_(pauses) {}
 
     // The loss, or half its square if the settings say so.
     double value(const VecX<double>& y);
@@ -35,12 +37,39 @@ public:
     const Objective& objective() const { return rollout_.step().objective(); }
     const World& world() const { return rollout_.step().world(); }
     const Rollout<Simulation>& rollout() const { return rollout_; }
-    // counts an iteration
+    // Counts an iteration. Throws Interruption if the run is interrupted.
     void end_iteration();
+    // Does so for a method that goes on from the members that its `state` transfers.
+    template <class State> void end_iteration(State& state) {
+        count_iteration();
+        if (save(state)) throw Interruption();
+    }
+    // Saves the run unless it has stopped. True if it is interrupted.
+    template <class State> bool save(State& state) {
+        if (!result.stopped.empty()) return false;
+        const bool last = interrupted();
+        if (pauses_.save) pauses_.save([&] { return bytes_of(state); }, last);
+        return last;
+    }
+    // Restores result and state of a resumed run; false if the run begins.
+    template <class State> bool resume(State& state) {
+        if (pauses_.resume.empty()) return false;
+        try {
+            ArchiveReader reader(pauses_.resume);
+            result.transfer(reader);
+            state.transfer(reader);
+            if (!reader.at_end()) throw std::runtime_error("it is longer than a run of this scene");
+        } catch (const std::runtime_error& e) {
+            throw ResumeError(e.what());
+        }
+        check_resumed();
+        return true;
+    }
+    void revisit(const VecX<double>& y);  // repeats the rollout of an earlier `value`, without counting it
     const char* reason_to_stop(const VecX<double>& gradient) const;  // nullptr: do not stop
     const char* budget_spent() const;                                // criteria without gradient
-    // since the start
-    double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+    // since the start, with the time before a resumed run was saved
+    double seconds() const { return before_ + std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
     const Variables& variables;
     const OptimizeSettings& settings;
@@ -48,12 +77,23 @@ public:
 
 private:
     using Clock = std::chrono::steady_clock;
+    template <class State> std::vector<char> bytes_of(State& state) {
+        ArchiveWriter writer;
+        result.seconds = seconds();
+        result.transfer(writer);
+        state.transfer(writer);
+        return std::move(writer.bytes);
+    }
+    bool interrupted() const { return pauses_.interrupted && pauses_.interrupted(); }
+    void check_resumed();
+    void count_iteration();
     double loss(const VecX<double>& y);
     void note_loss();
 
     const Clock::time_point begin_ = Clock::now();
+    double before_ = 0;
     Rollout<Simulation>& rollout_;
-    const Progress& progress_;
+    const Pauses& pauses_;
     double loss_ = 0;
     RolloutInputs inputs_;
     Gradient gradient_;

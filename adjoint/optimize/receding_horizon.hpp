@@ -26,6 +26,10 @@ public:
         return plan_.col(0);
     }
     const TrajectoryOptimizer& optimizer() const { return optimizer_; }
+    template <class Archive> void transfer(Archive& a) {
+        optimizer_.transfer(a);
+        a(plan_);
+    }
 
 private:
     TrajectoryOptimizer optimizer_;

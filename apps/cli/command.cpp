@@ -92,10 +92,11 @@ Arguments::Arguments(const Command& command, int argc, const char* const* argv) 
             throw UsageError("unknown option '" + name + "'" + suggestion(name, names));
         throw UsageError("unexpected argument '" + unknown + "': " + command.name + " takes one scene");
     }
-    if (given.count("scene") + given.count("from") == 0)
+    const bool included = command.instead_of_scene != nullptr && given.count(command.instead_of_scene) > 0;
+    if (given.count("scene") == 0 && !included)
         throw UsageError(std::string(command.name) +
                          " takes a scene: a file, or the name of an included scene");
-    if (given.count("from") > 0 && given.count("scene") + given.count("steps") > 0)
+    if (included && given.count("scene") + given.count("steps") > 0)
         throw UsageError("--from includes scene and steps: leave out SCENE and --steps");
     if (given.count("scene") > 0) scene_ = given["scene"].as<std::string>();
     for (const auto& argument : given.arguments())

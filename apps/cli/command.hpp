@@ -13,7 +13,8 @@
 namespace costate {
 
 // check_failed: a check that the user requested did not pass.
-enum ExitCode { done = 0, check_failed = 1, bad_input = 2, diverged = 3 };
+// interrupted: control-C ended an optimization early; its results are those so far.
+enum ExitCode { done = 0, check_failed = 1, bad_input = 2, diverged = 3, interrupted = 4 };
 
 struct Option {
     const char* name;
@@ -36,6 +37,7 @@ struct Command {
     const char* summary;          // one line
     std::vector<Option> options;  // in addition to SCENE and the options of all commands
     int (*run)(const Arguments&);
+    const char* instead_of_scene = nullptr;  // an option whose file includes the scene and its steps
 };
 
 extern const Command info_command, convert_command, simulate_command, gradcheck_command, gradient_command,

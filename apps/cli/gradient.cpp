@@ -1,16 +1,13 @@
 #include <cmath>
-#include <fstream>
-#include <iterator>
 
 #include "adjoint/checkpoints/control_gradient_file.hpp"
-#include "adjoint/checkpoints/saved_run.hpp"
 #include "adjoint/rollout/divergence.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
 #include "apps/cli/checkpointing.hpp"
 #include "apps/cli/replay.hpp"
+#include "apps/cli/run_saver.hpp"
 #include "apps/cli/solver_record.hpp"
-#include "apps/io/progress.hpp"
 
 namespace costate {
 
@@ -53,20 +50,10 @@ void restore(Run& run, const std::vector<char>& saved, const std::filesystem::pa
         fail("its gradient does not belong to this scene");
 }
 
-std::string content(const std::filesystem::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
-
 // A checksum of everything that the result depends on.
 std::uint32_t identity(const Scene& s, const Checkpointing& c, const AdjointLimits& limits, bool by_step) {
     ArchiveWriter all;
-    all(std::string(COSTATE_VERSION_TEXT));
-    all(content(s.file));
-    all(s.theta);
-    all(s.x0);
-    all(s.z0);
-    all(s.steps);
+    add_identity(all, s);
     all(std::string(c.schedule.name()));
     all(c.schedule.slots());
     all(c.schedule.disk_slots());
@@ -78,30 +65,14 @@ std::uint32_t identity(const Scene& s, const Checkpointing& c, const AdjointLimi
     return checksum(all.bytes.data(), all.bytes.size());
 }
 
-// Saves a run at intervals and spends at most a tenth of the time on saving.
-class Saver {
-public:
-    Saver(std::filesystem::path file, std::uint32_t of, double every)
-        : file_(std::move(file)),
-          of_(of),
-          every_(every) {}
-    bool due() const { return watch_.seconds() >= next_; }
-    void save(Run& run, ControlGradientFile* by_step) {
-        const double begin = watch_.seconds();
+void save(RunSaver& saver, Run& run, ControlGradientFile* by_step) {
+    saver.save([&] {
         if (by_step != nullptr) by_step->flush();
         ArchiveWriter writer;
         run.transfer(writer);
-        save_run(file_, of_, writer.bytes);
-        const double end = watch_.seconds();
-        next_ = end + std::max(every_, 9 * (end - begin));
-    }
-
-private:
-    std::filesystem::path file_;
-    std::uint32_t of_;
-    double every_, next_ = 0;
-    Stopwatch watch_;
-};
+        return std::move(writer.bytes);
+    });
+}
 
 Report to_report(const VecX<double>& v) { return std::vector<double>(v.begin(), v.end()); }
 
@@ -133,13 +104,13 @@ Report parameters_report(const Scene& s, const VecX<double>& theta_bar) {
 int gradient(const Arguments& a) {
     const std::optional<std::string> out = a.text("out"), by_step = a.text("by-step"),
                                      resume = a.text("resume");
-    const std::optional<std::string> save = a.text("save") ? a.text("save") : resume;
+    const std::optional<std::string> save_to = a.text("save") ? a.text("save") : resume;
     AdjointLimits limits;
     limits.horizon = a.integer("horizon", 0, 1);
     if (const auto clip = a.nonnegative("clip")) limits.clip = *clip;
     const double every = a.nonnegative("save-every").value_or(30);
-    if (a.text("save-every") && !save) throw UsageError("--save-every requires --save FILE");
-    if (save && !have_checksums())
+    if (a.text("save-every") && !save_to) throw UsageError("--save-every requires --save FILE");
+    if (save_to && !have_checksums())
         throw UsageError(
             "this build does not support saved runs: install zlib1g-dev, configure and build again");
     const Scene s = a.load();
@@ -148,19 +119,19 @@ int gradient(const Arguments& a) {
                          " has no objective and therefore no loss: name the model in a scene with an "
                          "\"objective\", or check gradients with costate gradcheck");
     if (by_step && s.world.nu() == 0) throw UsageError("--by-step: " + s.name + " has no controls");
-    for (const auto& file : {out, by_step, save})
+    for (const auto& file : {out, by_step, save_to})
         if (file) check_file(*file);
     OutputFiles files;  // defers signals until the locks are released
     std::optional<RunLock> lock, checkpoint_lock;
-    if (save) lock.emplace(*save);
+    if (save_to) lock.emplace(*save_to);
     Checkpointing how = chosen_checkpointing(a, s);
-    if (save && how.schedule.disk_slots() > 0) {
+    if (save_to && how.schedule.disk_slots() > 0) {
         how.disk.file =
-            how.disk.directory / (std::filesystem::path(*save).filename().string() + ".checkpoints");
+            how.disk.directory / (std::filesystem::path(*save_to).filename().string() + ".checkpoints");
         how.disk.resume = resume.has_value();
         checkpoint_lock.emplace(how.disk.file);
     }
-    const std::uint32_t of = save ? identity(s, how, limits, by_step.has_value()) : 0;
+    const std::uint32_t of = save_to ? identity(s, how, limits, by_step.has_value()) : 0;
     const std::vector<char> saved = resume ? load_run(*resume, of) : std::vector<char>();
 
     Simulations simulations(s, how.schedule);
@@ -168,20 +139,20 @@ int gradient(const Arguments& a) {
     rollout.limits = limits;
     Run run{rollout, {}, {}, {}};
     std::optional<ControlGradientFile> sink;
-    if (by_step) sink.emplace(*by_step, s.steps, s.world.nu(), save.has_value(), resume.has_value());
-    std::optional<Saver> saver;
-    if (save) saver.emplace(*save, of, every);
+    if (by_step) sink.emplace(*by_step, s.steps, s.world.nu(), save_to.has_value(), resume.has_value());
+    std::optional<RunSaver> saver;
+    if (save_to) saver.emplace(*save_to, of, every);
     if (resume) restore(run, saved, *resume, s);
 
     Progress progress("gradient " + s.name);
     const auto total = static_cast<double>(how.schedule.forward_evaluations() + s.steps);
     const auto between_steps = [&](int t) {
-        if (saver && saver->due()) saver->save(run, sink ? &*sink : nullptr);
+        if (saver && saver->due()) save(*saver, run, sink ? &*sink : nullptr);
         if (t % 16 != 0) return;
         try {
             OutputFiles::check_interrupted();
         } catch (const Interrupted&) {
-            if (saver) saver->save(run, sink ? &*sink : nullptr);
+            if (saver) save(*saver, run, sink ? &*sink : nullptr);
             throw;
         }
         const Evaluations& so_far = rollout.evaluations();
@@ -236,9 +207,9 @@ int gradient(const Arguments& a) {
         files.commit();
     }
     if (sink) sink->finish();
-    if (save) {
+    if (save_to) {
         std::error_code ignored;
-        for (const std::filesystem::path& done_with : {std::filesystem::path(*save), how.disk.file})
+        for (const std::filesystem::path& done_with : {std::filesystem::path(*save_to), how.disk.file})
             if (!done_with.empty()) std::filesystem::remove(done_with, ignored);
     }
     if (a.json()) {
@@ -278,8 +249,8 @@ const Command gradient_command{
      compress_option,
      {"save", "FILE",
       "save the run to FILE at intervals; with --disk also its checkpoints, as DIR/FILE.checkpoints"},
-     {"save-every", "SECONDS", "interval between saves (default 30)"},
-     {"resume", "FILE", "resume a saved run with the same scene and options, and go on saving to FILE"},
+     save_every_option,
+     resume_option,
      {"clip", "X", "scale adjoints with a norm above X to X"},
      {"horizon", "K", "truncate the adjoint: set it to 0 every K steps, counted from the end"}},
     gradient};

@@ -40,7 +40,7 @@ void print_help() {
     std::puts(
         "  costate COMMAND --help   the options of a command\n  costate --version\n  costate --man | man -l "
         "-      this as a page\n  costate --completion SHELL    completion for bash or zsh");
-    std::puts("\nExit codes: 0 done, 1 a check failed, 2 bad input, 3 the rollout diverged");
+    std::puts("\nExit codes: 0 done, 1 a check failed, 2 bad input, 3 the rollout diverged, 4 interrupted");
 }
 
 int run(int argc, const char* const* argv) {

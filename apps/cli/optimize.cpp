@@ -4,11 +4,14 @@
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
 #include "apps/cli/command.hpp"
+#include "apps/cli/optimize_session.hpp"
 #include "apps/cli/replay.hpp"
 #include "apps/cli/solver_record.hpp"
+#include "apps/cli/stationary.hpp"
 #include "apps/figures/strobe_svg.hpp"
+#include "apps/io/optimized_values.hpp"
 #include "apps/io/output.hpp"
-#include "apps/io/progress.hpp"
+#include "apps/io/scene_inputs.hpp"
 #include "apps/io/trajectory.hpp"
 #include "apps/viewer/report.hpp"
 #include "apps/viewer/screenshot.hpp"
@@ -37,45 +40,6 @@ std::string loss_unit(const Objective& objective) {
         case TermKind::height: return "m";
         default: return "";
     }
-}
-
-// The optimized parameters by path.
-Report parameter_values(const Scene& s, const RolloutInputs& best) {
-    Report values = Report::object();
-    const Model& m = s.world.model;
-    const auto add = [&](int index) { values[m.layout.element_name(index)] = best.theta[index]; };
-    for (const ParameterVariable& p : s.parameters) {
-        if (p.scale != ParameterScale::log_cholesky)
-            add(p.index);
-        else
-            for (const ParameterSlice& slice : {m.mass, m.com, m.inertia})
-                for (int k = 0; k < slice.width; ++k)
-                    add(slice.at(p.index) + k);
-    }
-    return values;
-}
-
-// The optimized controls by actuator: one number per step, or knots and their values.
-Report control_values(const Scene& s, const RolloutInputs& best) {
-    Report controls = Report::object();
-    for (size_t n = 0; n < s.plan.channels().size(); ++n) {
-        const ControlChannel& c = s.plan.channels()[n];
-        if (!c.optimize) continue;
-        const VecX<double> z = best.z.segment(c.offset, c.size);
-        Report& entry = controls[s.world.model.actuators[n].name];
-        if (!c.per_step) entry["times"] = c.times;
-        entry["values"] = std::vector<double>(z.begin(), z.end());
-    }
-    return controls;
-}
-
-// The initial state, by the names of a trajectory's columns.
-Report initial_values(const Scene& s, const RolloutInputs& best) {
-    const std::vector<std::string> columns = column_names(state_signals(s.world.model));
-    Report values = Report::object();
-    for (int i = 0; i < s.world.nq() + s.world.nv(); ++i)
-        values[columns[i]] = best.x0[i];
-    return values;
 }
 
 // Writes the trajectory of a rollout as CSV to an open file.
@@ -112,6 +76,7 @@ void write_results(const std::filesystem::path& directory, Rollout<Simulation>& 
     const std::string unit = loss_unit(s.objective);
     char losses[96];
     std::snprintf(losses, sizeof losses, ": %.3g to %.3g", r.initial_loss, r.final_loss);
+    report["time_step"] = s.world.settings.time_step;
     report["initial_state"] = initial_values(s, best);
     report["controls"] = control_values(s, best);
     OutputFiles files;
@@ -214,12 +179,26 @@ std::function<void(OptimizeSettings&)> chosen_settings(const Arguments& a) {
     };
 }
 
+// Says if the run was interrupted or could not begin.
+int exit_code(const OptimizeResult& r, const OptimizeSession& session, const std::string& stationary) {
+    if (!stationary.empty()) {
+        std::fprintf(stderr, "costate: %s\n", stationary.c_str());
+        return check_failed;
+    }
+    if (r.stopped != "interrupted") return done;
+    const std::string more = session.file() ? "; go on with --resume " + *session.file() : "";
+    std::fprintf(stderr, "costate: interrupted after %d iterations; the results are the best so far%s\n",
+                 r.iterations, more.c_str());
+    return interrupted;
+}
+
 int optimize(const Arguments& a) {
     const std::optional<std::string> out = a.text("out"), page = a.text("report"), plots = a.text("plots");
     const auto settings = chosen_settings(a);
     Scene scene = a.load();
     settings(scene.optimize);
     if (const int knots = a.integer("knots", 0, 2, 1'000'000); knots > 0) thin(scene, knots);
+    if (const auto from = a.text("from")) start_from(scene, *from);
     std::vector<Comparison> others;
     for (const std::string& file : a.texts("compare"))
         others.push_back(read_comparison(file));
@@ -247,10 +226,11 @@ int optimize(const Arguments& a) {
                          " has no control, parameter or initial state with \"optimize\"");
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene));
+    OptimizeSession session(a, scene);
     OptimizeResult r;
     try {
         Progress progress("optimize " + scene.name);
-        r = optimize(rollout, variables, scene.optimize, [&](const OptimizeResult& so_far) {
+        r = session.run(rollout, variables, scene.optimize, [&](const OptimizeResult& so_far) {
             if (!progress.due()) return;
             char note[32];
             std::snprintf(note, sizeof note, "loss %.4g", so_far.final_loss);
@@ -290,9 +270,11 @@ int optimize(const Arguments& a) {
     if (points > 0) story.landscape = landscape(rollout, scene, variables, r.y, points, story.loss_unit);
     if (plots) write_plots(*plots, story);
     if (page) write_report(*page, story, rollout);
+    session.finish(r);
+    const std::string stationary = why_stationary(scene, variables, rollout, r);
     if (a.json()) {
         std::fputs(to_text(report).c_str(), stdout);
-        return done;
+        return exit_code(r, session, stationary);
     }
     std::printf("%s: loss %.6g -> %.6g in %d iterations of %s (%s)\n", scene.name.c_str(), r.initial_loss,
                 r.final_loss, r.iterations, report["method"].get<std::string>().c_str(), r.stopped.c_str());
@@ -305,7 +287,7 @@ int optimize(const Arguments& a) {
         std::printf("plots as SVG and CSV%s in %s\n",
                     can_screenshot() ? " and PNG" : " (for PNG install Chromium)", plots->c_str());
     if (page) std::printf("report in %s; open it in a browser\n", page->c_str());
-    return done;
+    return exit_code(r, session, stationary);
 }
 
 }  // namespace
@@ -322,7 +304,11 @@ const Command optimize_command{
      {"sigma", "X",
       "initial standard deviation of a variable, in units of its range if it is bounded (cmaes only)"},
      {"knots", "N", "replace per-step controls by N knots"},
+     {"from", "FILE", "start at the variables of an earlier run, from its result.json"},
      memory_option,
+     save_run_option,
+     save_every_option,
+     resume_option,
      {"out", "DIR", "write result.json, loss.svg, motion.svg, before.csv and after.csv to DIR", "o"},
      {"report", "FILE", "write an HTML page with results, plots, and the scene before and after in 3-D"},
      {"plots", "DIR", "plot loss, gradient and controls as SVG, CSV, and PNG (if Chromium is installed)"},

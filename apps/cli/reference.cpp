@@ -143,7 +143,7 @@ std::string zsh_completion(const std::vector<const Command*>& commands) {
         for (const char c : escaped(o.help, "[]:\\"))
             help += c == '\'' ? std::string("'\\''") : std::string(1, c);
         std::string rest = "[" + help + "]";
-        if (o.value) rest += ":" + std::string(o.value) + ":" + (is_file(o) ? "_files" : "");
+        if (o.value) rest += std::string(":") + o.value + ":" + (is_file(o) ? "_files" : "");
         if (std::string(o.name) == "base") rest += "(fixed floating)";
         return o.letter ? "'(-" + std::string(o.letter) + " " + name + ")'{-" + o.letter + "," + name + "}'" +
                               rest + "'"

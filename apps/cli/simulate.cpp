@@ -7,6 +7,7 @@
 #include "apps/cli/solver_record.hpp"
 #include "apps/io/output.hpp"
 #include "apps/io/progress.hpp"
+#include "apps/io/scene_inputs.hpp"
 #include "apps/io/trajectory.hpp"
 #include "scenes/format/names.hpp"
 
@@ -57,6 +58,21 @@ Columns columns_to_write(const World& w, const std::optional<std::string>& patte
     return chosen;
 }
 
+// The scene, driven by the controls of a file if one is given.
+Scene chosen_scene(const Arguments& a) {
+    const std::optional<std::string> from = a.text("from"), controls = a.text("controls"),
+                                     how = a.text("interpolation");
+    if (how && !controls) throw UsageError("--interpolation requires --controls FILE");
+    if (from && controls) throw UsageError("--from includes the controls: leave out --controls");
+    if (from) return load_replay(*from, a.import_options());
+    const std::vector<std::string>& names = resampling_names();
+    const auto it = std::find(names.begin(), names.end(), how.value_or("hold"));
+    if (it == names.end()) throw UsageError("--interpolation takes hold or linear, not '" + *how + "'");
+    Scene scene = a.load();
+    if (controls) drive(scene, ControlFile(*controls), static_cast<Resampling>(it - names.begin()));
+    return scene;
+}
+
 int simulate(const Arguments& a) {
     const std::optional<std::string> out = a.text("out");
     const Format format = out ? format_of(*out) : Format::csv;
@@ -64,7 +80,7 @@ int simulate(const Arguments& a) {
     if (to_stdout && a.json()) throw UsageError("--out - and --json both write to stdout; leave one out");
     const int every = a.integer("every", 1, 1);
     const std::optional<std::string> from = a.text("from");
-    const Scene scene = from ? load_replay(*from, a.import_options()) : a.load();
+    const Scene scene = chosen_scene(a);
     const double time_step = scene.theta[scene.world.time_step.offset];
     const Columns columns = columns_to_write(scene.world, a.text("columns"));
 
@@ -125,12 +141,20 @@ const Command simulate_command{
     {{"out", "FILE",
       "write the states to FILE (.csv or .json), or - for CSV on stdout; default: print only a summary", "o"},
      {"from", "FILE", "replay the last steps of a diverged rollout, instead of SCENE"},
+     {"controls", "FILE",
+      "controls of every step from the columns u(ACTUATOR) of a CSV file, or from a result.json; the others "
+      "stay "
+      "those of the scene"},
+     {"interpolation", "HOW",
+      "between the rows of --controls: hold keeps the earlier value (default), linear follows a straight "
+      "line"},
      {"every", "K", "write every K-th state and the last (default 1)"},
      {"columns", "LIST",
       "comma-separated patterns of columns, including pose(BODY).*, site(SITE).*, impulse(SHAPE) and "
       "sensor(SENSOR)*; "
       "default: "
       "state and controls"}},
-    simulate};
+    simulate,
+    "from"};
 
 }  // namespace costate

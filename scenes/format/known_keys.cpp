@@ -119,6 +119,7 @@ const std::vector<KnownKeys>& known_keys() {
         {"pose", {"position", "quaternion", "rpy_deg"}},
         {"twist", {"linear", "angular"}},
         {"control", {"actuators", "optimize", "initial", "schedule"}},
+        {"control_values", {"file", "column", "interpolation"}},
         {"knots", {"knots"}},
         {"parameter", {"path", "value", "optimize", "lower", "upper", "scale"}},
         {"term",

@@ -1,5 +1,6 @@
 #include "core/dynamics/spatial_tendon.hpp"
 #include "scenes/format/names.hpp"
+#include "scenes/read/control_file.hpp"
 #include "scenes/read/task_reader.hpp"
 
 namespace costate {
@@ -9,10 +10,15 @@ inline constexpr std::int64_t max_decision_variables = 200'000'000;  // 1.6 GB
 // in all channels together; a knot is a time and a value
 inline constexpr size_t max_knots = 10'000'000;
 
-// A channel and the values of its decision variables: one for all steps, or one per knot.
+// A channel and the values of its decision variables: a single one for all, one per knot, or one per step.
 struct Channel {
     ControlChannel channel;
     std::vector<double> values;
+};
+
+struct Timing {
+    int steps;
+    double time_step;
 };
 
 Channel held(double value) { return {{false, {0}, false, 0, 0}, {value}}; }
@@ -66,14 +72,56 @@ Channel read_optimized(const Node& node, double value, double duration) {
     return c;
 }
 
-Channel read_channel(const Node& node, double neutral, double duration) {
-    const double value = node.number_or("initial", neutral);
+// The times at which the values of a channel apply, s.
+std::vector<double> value_times(const ControlChannel& c, const Timing& timing) {
+    if (!c.per_step) return c.times;
+    std::vector<double> times;
+    for (int t = 0; t < timing.steps; ++t)
+        times.push_back(t * timing.time_step);
+    return times;
+}
+
+std::vector<double> read_file(const Node& node, const std::string& actuator, const ControlChannel& c,
+                              const Timing& timing) {
+    node.expect_keys("control_values");
+    const ControlFile file(find_file(node["file"], node.folder()));
+    const std::string column = node.text_or("column", control_column(actuator));
+    if (!file.has(column))
+        (node.has("column") ? node["column"] : node["file"])
+            .fail("has no column \"" + column + "\"" + suggestion(column, file.columns()),
+                  "name it in \"column\"");
+    const auto how = node.find("interpolation");
+    file.expect_rollout(timing.steps, timing.time_step);
+    return file.sample(column, value_times(c, timing),
+                       how ? static_cast<Resampling>(how->choice(resampling_names())) : Resampling::hold);
+}
+
+std::vector<double> read_list(const Node& node, const ControlChannel& c, const Timing& timing) {
+    const size_t count = c.per_step ? static_cast<size_t>(timing.steps) : c.times.size();
+    std::vector<double> values = node.numbers();
+    if (values.size() != count)
+        node.fail("has " + std::to_string(values.size()) + " numbers for " + std::to_string(count) +
+                      (c.per_step ? " steps" : " knots"),
+                  "write one for each, or name a file, which is resampled");
+    return values;
+}
+
+Channel read_channel(const Node& node, const std::string& actuator, double neutral, const Timing& timing) {
     if (const auto schedule = node.find("schedule")) {
         node.forbid({"initial", "optimize"}, "a schedule prescribes all values");
         return read_schedule(*schedule);
     }
-    if (const auto optimize = node.find("optimize")) return read_optimized(*optimize, value, duration);
-    return held(value);
+    const auto initial = node.find("initial"), optimize = node.find("optimize");
+    const bool several = initial && (initial->is_array() || initial->is_object());
+    const double value = initial && !several ? initial->number() : neutral;
+    Channel c = optimize ? read_optimized(*optimize, value, timing.steps * timing.time_step) : held(value);
+    if (!several) return c;
+    if (!optimize) c.channel.per_step = true;
+    if (c.channel.per_step && timing.steps > max_decision_variables)
+        initial->fail("is too long for " + std::to_string(timing.steps) + " steps", "use fewer steps");
+    c.values = initial->is_array() ? read_list(*initial, c.channel, timing)
+                                   : read_file(*initial, actuator, c.channel, timing);
+    return c;
 }
 
 }  // namespace
@@ -99,8 +147,9 @@ ControlInput read_controls(const Node& scene, const World& world, const VecX<dou
                         pattern.fail("actuator \"" + names[i] + "\" is controlled twice",
                                      "name it in one place");
                     given[i] = true;
-                    channels[i] = read_channel(control, neutral_control(model, n, x0, start), steps * h);
-                    knots += channels[i].values.size();
+                    channels[i] =
+                        read_channel(control, names[i], neutral_control(model, n, x0, start), {steps, h});
+                    if (!channels[i].channel.per_step) knots += channels[i].values.size();
                     if (knots > max_knots) control.fail("makes more than 10000000 knots", "use fewer");
                 }
         }
@@ -118,8 +167,9 @@ ControlInput read_controls(const Node& scene, const World& world, const VecX<dou
     ControlInput input{ControlPlan(std::move(plan), steps, h), VecX<double>(size)};
     for (size_t n = 0; n < channels.size(); ++n) {
         const ControlChannel& c = input.plan.channels()[n];
+        const std::vector<double>& values = channels[n].values;
         for (int k = 0; k < c.size; ++k)
-            input.z0[c.offset + k] = channels[n].values[c.per_step ? 0 : static_cast<size_t>(k)];
+            input.z0[c.offset + k] = values[values.size() == 1 ? 0 : static_cast<size_t>(k)];
     }
     return input;
 }

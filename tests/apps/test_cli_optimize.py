@@ -7,7 +7,7 @@ import subprocess
 import unittest
 import xml.etree.ElementTree
 
-from cli import Cli, KEYS, PROGRAM
+from cli import CHECK_FAILED, Cli, KEYS, PROGRAM
 
 
 class Optimize(Cli):
@@ -87,7 +87,7 @@ class Optimize(Cli):
         self.assertEqual(self.files(), ["deep/out/" + n for n in names] + ["spring.json"])
         out = self.folder / "deep/out"
         result = json.loads((out / "result.json").read_text())
-        self.assertEqual(set(result), KEYS["optimize"] | {"controls", "initial_state"})
+        self.assertEqual(set(result), KEYS["optimize"] | {"controls", "initial_state", "time_step"})
         self.assertEqual({k: result[k] for k in r}, r)
         self.assertEqual(result["initial_state"], {"m/rail, front": 0.5, "d(m/rail, front)": 0})
         self.assertEqual(len(result["controls"]["m/push"]["values"]), 3)
@@ -96,6 +96,35 @@ class Optimize(Cli):
             last = list(csv.DictReader((out / name).read_text().splitlines()))[-1]
             self.assertAlmostEqual((float(last["m/rail, front"]) - 0.2) ** 2, result[key])
         self.run_costate("optimize", self.scene, "--out", "deep/out")  # over the old files
+
+    def test_a_gradient_of_zero_at_the_start(self):
+        ball = {"name": "ball", "joint": {"type": "prismatic", "axis": [1, 0, 0]}, "mass": 1, "inertia": [0.1, 0.1, 0.1, 0, 0, 0],
+                "shapes": [{"type": "sphere", "radius": 0.1}]}
+        driven = {"bodies": [ball], "actuators": [{"name": "push", "joint": "ball", "type": "motor", "control_limits": [-5, 5]}]}
+        scene = {"time_step": 0.01, "steps": 20, "controls": [{"actuators": ["*"], "optimize": "per_step", "initial": 0}],
+                 "models": [{"name": "near", "position": [0, 0, 2], "model": driven}, {"name": "far", "position": [3, 0, 2], "model": {"bodies": [ball]}}],
+                 "objective": [{"term": "position", "body": "far/ball", "target": [4, 0, 2]}]}
+        apart = self.write("apart.json", json.dumps(scene))
+        said = "no progress: the gradient is zero for all 20 variables at the start; "
+
+        def stderr(*arguments):
+            p = subprocess.run([PROGRAM, "optimize", *arguments, "--out", "out"], capture_output=True, text=True, cwd=self.folder)
+            self.assertEqual(p.returncode, CHECK_FAILED, p.stderr)
+            self.assertRegex(p.stdout, "0 iterations of .*gradient vanishes")
+            self.assertEqual(json.loads((self.folder / "out/result.json").read_text())["iterations"], 0)
+            return p.stderr
+        for method in ["lbfgs", "adam", "gauss_newton", "ilqr", "multiple_shooting"]:
+            with self.subTest(method):
+                self.assertRegex(stderr(apart, "--method", method), said + "nothing touches during the rollout: start with bodies that touch")
+        scene["controls"][0]["initial"] = 9
+        self.assertRegex(stderr(self.write("full.json", json.dumps(scene))), said + "20 of them are at their limits: start inside")
+        scene["controls"][0]["initial"], scene["models"][1]["position"] = 0, [0.25, 0, 2]
+        scene["models"][1]["model"] = driven
+        scene["controls"][0]["actuators"] = ["near/push"]
+        scene["exclude"] = [["near/ball", "far/ball"]]
+        self.assertRegex(stderr(self.write("alone.json", json.dumps(scene))), said + "if it is not the optimum, change \"initial\"")
+        scene["objective"][0]["target"] = [0.25, 0, 2]  # nothing to gain
+        self.run_costate("optimize", self.write("there.json", json.dumps(scene)))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,42 @@
+// What surrounds an optimization: it can be interrupted, saved and resumed.
+#pragma once
+
+#include "adjoint/optimize/optimize.hpp"
+#include "apps/cli/run_saver.hpp"
+
+namespace costate {
+
+inline constexpr Option save_run_option{
+    "save", "FILE",
+    "save the run to FILE at intervals (not with cmaes; lbfgs is then costate's own, not NLopt's)"};
+
+// While it lives, the first control-C, or SIGTERM, is only noted, and the second one kills.
+class NotedSignals {
+public:
+    NotedSignals();
+    ~NotedSignals();
+    NotedSignals(const NotedSignals&) = delete;
+    NotedSignals& operator=(const NotedSignals&) = delete;
+    static bool arrived();
+};
+
+class OptimizeSession {
+public:
+    // Checks --save, --save-every and --resume, locks the file and reads the saved run.
+    OptimizeSession(const Arguments& a, const Scene& scene);
+
+    // Optimizes until the end or until the first control-C.
+    OptimizeResult run(Rollout<Simulation>& rollout, const Variables& variables,
+                       const OptimizeSettings& settings, const OptimizeProgress& progress);
+    // Removes the file of a run that came to its end.
+    void finish(const OptimizeResult& r) const;
+    const std::optional<std::string>& file() const { return save_; }
+
+private:
+    std::optional<std::string> resume_, save_;
+    std::optional<RunLock> lock_;
+    std::optional<RunSaver> saver_;
+    std::vector<char> saved_;
+};
+
+}  // namespace costate

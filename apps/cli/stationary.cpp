@@ -1,0 +1,46 @@
+#include "apps/cli/stationary.hpp"
+
+#include <algorithm>
+
+#include "solvers/step/step.hpp"
+
+namespace costate {
+
+namespace {
+
+// True if a contact pushes in some step.
+bool touches(Rollout<Simulation>& rollout, const RolloutInputs& in) {
+    bool found = false;
+    rollout.forward(in.theta, in.x0, in.z, [&](int t, const double*, const double*) {
+        const StepScratch<double>& s = rollout.step().scratch();
+        found |= t < rollout.steps() && std::ranges::any_of(s.rows.contact_row, [&](int row) {
+                     return row >= 0 && s.impulses.lambda[row] > 0;
+                 });
+    });
+    return found;
+}
+
+}  // namespace
+
+std::string why_stationary(const Scene& s, const Variables& variables, Rollout<Simulation>& rollout,
+                           const OptimizeResult& r) {
+    const bool zero = !r.gradient_norms.empty() && r.gradient_norms.front() == 0;
+    if (!zero || r.final_loss < r.initial_loss || r.initial_loss == 0 ||
+        r.initial_loss <= s.optimize.target_loss)
+        return "";
+    const VecX<double>& y = variables.start();
+    const auto held =
+        ((y.array() <= variables.lower().array()) || (y.array() >= variables.upper().array())).count();
+    std::string why = "no progress: the gradient is zero for all " + std::to_string(variables.size()) +
+                      " variables at the start; ";
+    if (held > 0)
+        return why + std::to_string(held) + " of them are at their limits: start inside, with \"initial\"";
+    if (s.world.shapes.any_pair && !touches(rollout, variables.inputs(y)))
+        return why +
+               "nothing touches during the rollout: start with bodies that touch, run more \"steps\", or " +
+               "add a term for the distance between them";
+    return why + "if it is not the optimum, change \"initial\" of the controls a little, since a symmetric " +
+           "start has such a gradient, or use --method cmaes, which needs no gradient";
+}
+
+}  // namespace costate
