@@ -1,5 +1,5 @@
-// Receding-horizon control of a plant that differs from the planner's model: another world with other parameters, pushes
-// and a smaller time step, of which the planner knows measured states.
+// Receding-horizon control of a plant that differs from the planner's model: another world with other
+// parameters, pushes and a smaller time step, of which the planner knows measured states.
 #pragma once
 
 #include "adjoint/optimize/receding_horizon.hpp"
@@ -26,9 +26,9 @@ struct LoopRun {
     std::vector<double> processor_seconds;  // of planning, for each step
 };
 
-// Runs the loop from x0 (nq + nv or more). `guess` (nu x steps) starts the first plan and prescribes the controls that
-// are not optimized. A late measurement is brought to the present by the planner's model and the controls applied since.
-// Throws DivergenceError if the plant diverges.
+// Runs the loop from x0 (nq + nv or more). `guess` (nu x steps) starts the first plan and prescribes the controls
+// that are not optimized. A late measurement is brought to the present by the planner's model and the controls
+// applied since. Throws DivergenceError if the plant diverges.
 LoopRun run_loop(const World& w, const Objective& objective, const VecX<double>& theta,
                  const TrajectorySettings& limits, const Plant& plant, const VecX<double>& x0,
                  const Eigen::MatrixXd& guess, const LoopSettings& settings);

@@ -22,8 +22,8 @@ struct FeedbackError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// The law at variables y, which must be per-step controls alone (why_no_shooting). Throws FeedbackError if the
-// rollout diverges or the costs have no minimum along the controls.
+// The law at variables y, which must be per-step controls alone (why_no_shooting). Throws FeedbackError if
+// the rollout diverges or the costs have no minimum along the controls.
 Feedback feedback(const World& w, const Objective& objective, const ControlPlan& plan,
                   const Variables& variables, const VecX<double>& y, int steps);
 

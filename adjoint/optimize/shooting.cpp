@@ -21,7 +21,7 @@ std::string why_no_shooting(const ControlPlan& plan, const ParameterMap& paramet
 
 namespace {
 
-// The trajectory that an iteration improves. Multiple shooting goes on without segments once it has converged.
+// The trajectory that an iteration improves. Multiple shooting ends without segments once it has converged.
 struct Shot {
     const Problem& p;
     ControlTable& table;

@@ -13,7 +13,7 @@ using namespace costate;
 namespace {
 
 // A cart that a motor moves to its place: a linear system with quadratic costs.
-const char* const cart_text = R"({
+const char* const linear_cart = R"({
     "steps": 40, "time_step": 0.05,
     "models": [{"name": "cart", "model": {
         "bodies": [{"name": "cart", "joint": {"type": "prismatic", "axis": [1, 0, 0], "damping": 0.1}, "mass": 2,
@@ -25,28 +25,28 @@ const char* const cart_text = R"({
                   {"term": "effort", "weight": 0.01}],
     "optimize": {"method": "ilqr", "horizon": 20}})";
 
-Scene cart(double time_step = 0.05) {
-    Json json = parse_json(cart_text, "cart");
+Scene linear_scene(double time_step = 0.05) {
+    Json json = parse_json(linear_cart, "cart");
     json["time_step"] = time_step;
     return scene_from_json(json, "cart.json");
 }
 
-Variables variables_of(const Scene& s) {
+Variables start_variables(const Scene& s) {
     return {s.world, s.plan, s.parameters, s.initial_state, {s.theta, s.x0, s.z0}};
 }
 
-OptimizeResult solve(const Scene& s) {
+OptimizeResult optimum_of(const Scene& s) {
     Simulation simulation(s.world, s.objective);
     Rollout<Simulation> rollout(simulation, s.plan, s.steps);
-    return optimize(rollout, variables_of(s), s.optimize);
+    return optimize(rollout, start_variables(s), s.optimize);
 }
 
 Feedback law_at(const Scene& s, const OptimizeResult& r) {
-    return feedback(s.world, s.objective, s.plan, variables_of(s), r.y, s.steps);
+    return feedback(s.world, s.objective, s.plan, start_variables(s), r.y, s.steps);
 }
 
 LoopRun loop_of(const Scene& s, const Scene& plant, int substeps, LoopSettings settings) {
-    const Variables variables = variables_of(s);
+    const Variables variables = start_variables(s);
     const ControlTable table(s.plan, variables, s.steps);
     settings.steps = s.steps;
     settings.horizon = s.optimize.horizon;
@@ -57,14 +57,14 @@ LoopRun loop_of(const Scene& s, const Scene& plant, int substeps, LoopSettings s
 }  // namespace
 
 TEST_CASE("feedback: the cost to go and the gains of a linear system are exact") {
-    const Scene scene = cart();
-    const OptimizeResult best = solve(scene);
+    const Scene scene = linear_scene();
+    const OptimizeResult best = optimum_of(scene);
     const Feedback law = law_at(scene, best);
     REQUIRE((law.K.size() == 40 && law.V_x.size() == 41 && law.free == std::vector<int>{0}));
     const VecX<double> dx = (VecX<double>(2) << 0.3, -0.7).finished();
-    Scene moved = cart();
+    Scene moved = linear_scene();
     moved.x0 += dx;
-    const OptimizeResult other = solve(moved);
+    const OptimizeResult other = optimum_of(moved);
     const double change = law.V_x[0].dot(dx) + 0.5 * dx.dot(law.V_xx[0] * dx);
     CHECK(std::abs(change) > 0.01);
     CHECK(other.final_loss - best.final_loss == doctest::Approx(change).epsilon(1e-6));
@@ -78,11 +78,11 @@ TEST_CASE("feedback: the cost to go and the gains of a linear system are exact")
 }
 
 TEST_CASE("feedback: at limits the gains are zero") {
-    Scene scene = cart();
-    Json json = parse_json(cart_text, "cart");
+    Scene scene = linear_scene();
+    Json json = parse_json(linear_cart, "cart");
     json["models"][0]["model"]["actuators"][0]["control_limits"] = {-2, 2};
     scene = scene_from_json(json, "cart.json");
-    const Feedback law = law_at(scene, solve(scene));
+    const Feedback law = law_at(scene, optimum_of(scene));
     int held = 0;
     for (int t = 0; t < 40; ++t) {
         const bool at_limit = std::abs(law.controls(0, t)) == 2;
@@ -93,7 +93,7 @@ TEST_CASE("feedback: at limits the gains are zero") {
 }
 
 TEST_CASE("closed loop: the planner's own model as plant, late or early, is the rollout") {
-    const Scene scene = cart();
+    const Scene scene = linear_scene();
     const LoopRun now = loop_of(scene, scene, 1, {});
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
@@ -101,7 +101,7 @@ TEST_CASE("closed loop: the planner's own model as plant, late or early, is the 
     CHECK(rollout.forward(scene.theta, scene.x0, z) == now.loss);
     CHECK(rollout.last_state() == now.states.col(scene.steps));
     CHECK(now.processor_seconds.size() == 40);
-    CHECK(now.loss < 1.2 * solve(scene).final_loss);
+    CHECK(now.loss < 1.2 * optimum_of(scene).final_loss);
 
     LoopSettings late;
     late.delay = 7;
@@ -109,7 +109,7 @@ TEST_CASE("closed loop: the planner's own model as plant, late or early, is the 
 }
 
 TEST_CASE("closed loop: noise, pushes, other parameters and steps of the plant") {
-    const Scene scene = cart(), fine = cart(0.01);
+    const Scene scene = linear_scene(), fine = linear_scene(0.01);
     const double exact = loop_of(scene, scene, 1, {}).loss;
     LoopSettings noisy;
     noisy.noise = 0.02;
@@ -123,7 +123,7 @@ TEST_CASE("closed loop: noise, pushes, other parameters and steps of the plant")
     CHECK(finer.loss != exact);
     CHECK(finer.loss == doctest::Approx(exact).epsilon(0.05));
 
-    Scene pushed = cart();
+    Scene pushed = linear_scene();
     const Vec3<double> force(-10, 0, 0), zero = Vec3<double>::Zero();
     pushed.world.add_push({"kick", 0, {1, 1.2}, {force, force}, {zero, zero}});
     pushed.theta = pushed.world.model.layout.nominal();

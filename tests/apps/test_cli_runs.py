@@ -96,7 +96,8 @@ class Saved(Cli):
             self.skipTest("the build has no zlib")
 
     def start(self, *arguments):
-        return subprocess.Popen([PROGRAM, *map(str, arguments)], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return subprocess.Popen([PROGRAM, *map(str, arguments)], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # background jobs ignore it
 
     def wait_for(self, process, name):
         while process.poll() is None and not (self.folder / name).exists():
