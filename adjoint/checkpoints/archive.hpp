@@ -1,6 +1,6 @@
 // Serialization of objects. A class lists its members once, for both directions:
 //     template <class Archive> void transfer(Archive& a) { a(steps_), a(states_); }
-// Supported are numbers, structs of numbers, vectors of either, matrices, and text. The bytes are specific to the
+// Supported are numbers, structs of numbers, vectors of either, matrices, text. The bytes are specific to the
 // machine and the build. A reader throws std::runtime_error if the bytes do not match; further invariants are
 // checked in `transfer`.
 #pragma once

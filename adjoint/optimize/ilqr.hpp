@@ -42,8 +42,8 @@ public:
     bool start(const VecX<double>& x0, const Eigen::MatrixXd& U, int first_step = 0);
     // False if no step reduces the merit.
     bool iterate();
-    // Linearizes the present trajectory and computes its gains and the cost to go, with as little regularization
-    // as possible. False if no regularization makes the sweep succeed.
+    // Linearizes the present trajectory and computes its gains and the cost to go, with as little
+    // regularization as possible. False if no regularization makes the sweep succeed.
     bool close_loop();
 
     // What the next iteration depends on

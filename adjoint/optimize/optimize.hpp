@@ -67,10 +67,10 @@ using OptimizeProgress = std::function<void(const OptimizeResult&)>;  // with th
 struct Pauses {
     OptimizeProgress progress;          // at the start and after every iteration
     std::function<bool()> interrupted;  // true ends the run with `stopped` = "interrupted"
-    // Given after every iteration a function that returns the run as bytes; `last`: before an interrupted run ends.
-    // A method whose state is inside a library of others is not saved (why_not_saved).
+    // Given after every iteration a function that returns the run as bytes; `last`: before an interrupted run
+    // ends. A method whose state is inside a library of others is not saved (why_not_saved).
     std::function<void(const std::function<std::vector<char>()>& bytes, bool last)> save;
-    // The bytes of a run with the same variables and settings, which goes on with the same bits; empty: a new run.
+    // The bytes of a run with the same variables and settings, which goes on with the same bits; empty: none
     std::vector<char> resume;
 };
 
@@ -78,9 +78,9 @@ struct ResumeError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// A rollout that diverges counts as an infinite loss; if the first rollout diverges, DivergenceError is thrown. A run
-// that is saved or resumed uses the L-BFGS of lbfgs.cpp. Throws ResumeError if the bytes of `resume` do not belong
-// to this run.
+// A rollout that diverges counts as an infinite loss; if the first rollout diverges, DivergenceError is thrown.
+// A run that is saved or resumed uses the L-BFGS of lbfgs.cpp. Throws ResumeError if the bytes of `resume` do not
+// belong to this run.
 OptimizeResult optimize(Rollout<Simulation>& rollout, const Variables& variables,
                         const OptimizeSettings& settings, const Pauses& pauses);
 OptimizeResult optimize(Rollout<Simulation>& rollout, const Variables& variables,

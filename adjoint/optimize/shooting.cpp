@@ -4,52 +4,11 @@
 #include <cstdio>
 #include <optional>
 
+#include "adjoint/optimize/control_table.hpp"
 #include "adjoint/optimize/problem.hpp"
 #include "adjoint/optimize/receding_horizon.hpp"
 
 namespace costate {
-
-namespace {
-
-// Converts between the variables y of a plan and the controls of every step.
-class ControlTable {
-public:
-    ControlTable(const ControlPlan& plan, const Variables& variables, int steps)
-        : plan_(plan),
-          variables_(variables),
-          steps_(steps) {
-        for (size_t n = 0; n < plan.channels().size(); ++n)
-            if (plan.channels()[n].optimize) settings.free.push_back(static_cast<int>(n));
-        const auto moving = static_cast<Eigen::Index>(settings.free.size());
-        settings.lower.resize(moving);
-        settings.upper.resize(moving);
-        for (Eigen::Index i = 0; i < moving; ++i)
-            settings.lower[i] = variables.lower()[i * steps],
-            settings.upper[i] = variables.upper()[i * steps];
-    }
-    Eigen::MatrixXd controls(const VecX<double>& y) const {  // (nu x steps)
-        const VecX<double> z = variables_.inputs(y).z;
-        Eigen::MatrixXd U(plan_.nu(), steps_);
-        for (int t = 0; t < steps_; ++t)
-            plan_.evaluate(z.data(), t, U.col(t).data());
-        return U;
-    }
-    VecX<double> variables(const Eigen::MatrixXd& U) const {
-        VecX<double> y(variables_.size());
-        for (Eigen::Index i = 0; i < settings.lower.size(); ++i)
-            y.segment(i * steps_, steps_) = U.row(settings.free[i]).transpose();
-        return y;
-    }
-
-    TrajectorySettings settings;
-
-private:
-    const ControlPlan& plan_;
-    const Variables& variables_;
-    const int steps_;
-};
-
-}  // namespace
 
 std::string why_no_shooting(const ControlPlan& plan, const ParameterMap& parameters,
                             const std::vector<int>& initial_state) {
@@ -62,7 +21,7 @@ std::string why_no_shooting(const ControlPlan& plan, const ParameterMap& paramet
 
 namespace {
 
-// The trajectory that an iteration improves. Multiple shooting goes on without segments once it has converged.
+// The trajectory that an iteration improves. Multiple shooting ends without segments once it has converged.
 struct Shot {
     const Problem& p;
     ControlTable& table;

@@ -526,6 +526,13 @@ typedef struct costate_optimize_result {
 COSTATE_API int costate_scene_optimize(const costate_model* model, const costate_optimize_options* options,
                                        double* y, costate_optimize_result* result);
 
+/* The feedback law around the rollout at y (n), which must be per-step controls alone, as ilqr and multiple_shooting
+ * find them: u = u_t + K_t (x - x_t), with the difference in the tangent space. Writes K (steps x n_free x ndx) for
+ * the n_free optimized controls, in the order of the actuators, and the gradient (steps + 1 x ndx) and Hessian
+ * (steps + 1 x ndx x ndx) of the cost from each state on under this law; each may be null. Returns n_free. */
+COSTATE_API int costate_scene_feedback(const costate_model* model, const double* y, double* K, double* V_x,
+                                       double* V_xx);
+
 #ifdef __cplusplus
 }
 #endif

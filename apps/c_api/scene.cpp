@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "adjoint/objective/objective.hpp"
+#include "adjoint/optimize/feedback.hpp"
 #include "adjoint/optimize/optimize.hpp"
 #include "adjoint/rollout/divergence.hpp"
 #include "apps/c_api/model.hpp"
@@ -141,6 +142,24 @@ void check_method(const Scene& scene, const OptimizeSettings& settings) {
     }
 }
 
+Feedback feedback_law(const SceneRun& run, const VecX<double>& y) {
+    const Scene& s = run.scene();
+    try {
+        return feedback(s.world, s.objective, s.plan, run.variables(), y, s.steps);
+    } catch (const FeedbackError& e) {
+        throw Failure(COSTATE_DIVERGED, e.what());
+    } catch (const std::invalid_argument& e) {
+        throw Failure(COSTATE_BAD_ARGUMENT, e.what());
+    }
+}
+
+// Writes a matrix by rows and returns the place behind it.
+double* write_rows(const Eigen::MatrixXd& m, double* out) {
+    Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(out, m.rows(),
+                                                                                       m.cols()) = m;
+    return out + m.size();
+}
+
 void write_result(const OptimizeResult& r, const costate_optimize_options& options,
                   costate_optimize_result* out) {
     for (size_t i = 0; i < r.losses.size() && i < options.n_losses; ++i)
@@ -226,6 +245,27 @@ int costate_scene_optimize(const costate_model* model, const costate_optimize_op
         write(r.y, y);
         write_result(r, given, result);
         return COSTATE_OK;
+    });
+}
+
+int costate_scene_feedback(const costate_model* model, const double* y, double* K, double* V_x,
+                           double* V_xx) {
+    return with_scene(__func__, [&]() -> int {
+        const SceneRun run(model, nullptr);
+        const Scene& s = run.scene();
+        const std::string why = why_no_shooting(s.plan, s.parameters, s.initial_state);
+        if (!why.empty() || run.variables().size() == 0)
+            throw Failure(COSTATE_BAD_ARGUMENT, "a feedback law needs \"per_step\" controls alone, but " +
+                                                    (why.empty() ? "nothing is optimized" : why));
+        check_finite("y", y, run.variables().size());
+        const VecX<double> at = Eigen::Map<const VecX<double>>(y, run.variables().size());
+        const Feedback law = feedback_law(run, at);
+        for (size_t t = 0; t < law.V_x.size(); ++t) {
+            if (K && t < law.K.size()) K = write_rows(law.K[t], K);
+            if (V_x) V_x = write_rows(law.V_x[t].transpose(), V_x);
+            if (V_xx) V_xx = write_rows(law.V_xx[t], V_xx);
+        }
+        return static_cast<int>(law.free.size());
     });
 }
 }

@@ -3,12 +3,14 @@
 #include "adjoint/rollout/divergence.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
+#include "apps/cli/closed_loop.hpp"
 #include "apps/cli/command.hpp"
 #include "apps/cli/optimize_session.hpp"
 #include "apps/cli/replay.hpp"
 #include "apps/cli/solver_record.hpp"
 #include "apps/cli/stationary.hpp"
 #include "apps/figures/strobe_svg.hpp"
+#include "apps/io/controller.hpp"
 #include "apps/io/optimized_values.hpp"
 #include "apps/io/output.hpp"
 #include "apps/io/scene_inputs.hpp"
@@ -70,9 +72,15 @@ void warn_of_unconverged(const World& w, const SolverRecord& solver) {
                  solver.unconverged, solver.residual, remedy);
 }
 
+// True for the methods whose sweeps give a feedback law.
+bool has_feedback(const Scene& s) {
+    return s.optimize.method == Method::ilqr || s.optimize.method == Method::multiple_shooting;
+}
+
 void write_results(const std::filesystem::path& directory, Rollout<Simulation>& rollout, const Scene& s,
-                   const RolloutInputs& start, const RolloutInputs& best, const OptimizeResult& r,
+                   const Variables& variables, const RolloutInputs& start, const OptimizeResult& r,
                    Report report) {
+    const RolloutInputs best = variables.inputs(r.y);
     const std::string unit = loss_unit(s.objective);
     char losses[96];
     std::snprintf(losses, sizeof losses, ": %.3g to %.3g", r.initial_loss, r.final_loss);
@@ -90,6 +98,12 @@ void write_results(const std::filesystem::path& directory, Rollout<Simulation>& 
     files.write(directory / "motion.svg", figure.svg());
     write_trajectory(files.open(directory / "before.csv"), rollout, s, start);
     write_trajectory(files.open(directory / "after.csv"), rollout, s, best);
+    if (has_feedback(s)) try {
+            const Feedback law = feedback(s.world, s.objective, s.plan, variables, r.y, s.steps);
+            files.write(directory / "controller.json", to_text(controller_report(s, law)));
+        } catch (const FeedbackError& e) {
+            std::fprintf(stderr, "costate: warning: no controller.json: %s\n", e.what());
+        }
     files.commit();
 }
 
@@ -168,10 +182,14 @@ std::function<void(OptimizeSettings&)> chosen_settings(const Arguments& a) {
               seed = a.integer("seed", -1, 0);
     const double sigma = a.nonnegative("sigma").value_or(-1);
     if (sigma == 0) throw UsageError("--sigma takes a number above 0, not '0'");
+    const bool plant = wants_plant(a), noisy = a.text("noise").has_value();
     return [=, named = name.has_value()](OptimizeSettings& s) {
         if (named) s.method = method;
-        if (s.method != Method::cmaes && (seed >= 0 || sigma > 0))
-            throw UsageError("--seed and --sigma require --method cmaes");
+        if (s.method != Method::cmaes && sigma > 0) throw UsageError("--sigma requires --method cmaes");
+        if (s.method != Method::cmaes && seed >= 0 && !noisy)
+            throw UsageError("--seed requires --method cmaes or --noise");
+        if (s.method != Method::receding_horizon && plant)
+            throw UsageError("--plant, --noise, --delay and --push require --method receding_horizon");
         if (iterations >= 0) s.iterations = iterations;
         if (losses >= 0) s.max_loss_evaluations = losses;
         if (seed >= 0) s.seed = static_cast<unsigned>(seed);
@@ -224,6 +242,7 @@ int optimize(const Arguments& a) {
     if (variables.size() == 0)
         throw UsageError("nothing to optimize: " + scene.file.string() +
                          " has no control, parameter or initial state with \"optimize\"");
+    if (wants_plant(a)) return control_plant(a, scene, variables);
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene));
     OptimizeSession session(a, scene);
@@ -257,7 +276,7 @@ int optimize(const Arguments& a) {
                         {"losses", r.losses},
                         {"loss_seconds", r.loss_seconds}};
     warn_of_unconverged(scene.world, solver);
-    if (out) write_results(*out, rollout, scene, start, best, r, report);
+    if (out) write_results(*out, rollout, scene, variables, start, r, report);
     Optimization story{scene,
                        start,
                        best,
@@ -282,7 +301,9 @@ int optimize(const Arguments& a) {
                 r.loss_evaluations, r.gradient_evaluations, r.seconds);
     for (const auto& [path, value] : report["parameters"].items())
         std::printf("%s = %s\n", path.c_str(), value.dump().c_str());
-    if (out) std::printf("result.json, loss.svg, motion.svg, before.csv and after.csv in %s\n", out->c_str());
+    if (out)
+        std::printf("result.json, %sloss.svg, motion.svg, before.csv and after.csv in %s\n",
+                    has_feedback(scene) ? "controller.json, " : "", out->c_str());
     if (plots)
         std::printf("plots as SVG and CSV%s in %s\n",
                     can_screenshot() ? " and PNG" : " (for PNG install Chromium)", plots->c_str());
@@ -292,28 +313,43 @@ int optimize(const Arguments& a) {
 
 }  // namespace
 
+namespace {
+
+std::vector<Option> with_loop_options(std::vector<Option> options) {
+    const std::vector<Option> more = loop_options();
+    options.insert(options.end(), more.begin(), more.end());
+    return options;
+}
+
+}  // namespace
+
 const Command optimize_command{
-    "optimize",
-    "run a scene's optimization and write result.json, plots and trajectories",
-    {{"method", "NAME",
-      "gradient_descent, momentum, adam, lbfgs, gauss_newton, ilqr, multiple_shooting, receding_horizon or "
-      "cmaes, instead of the scene's"},
-     {"iterations", "N", "largest number of iterations, instead of the scene's"},
-     {"losses", "N", "largest number of evaluations of the loss, instead of the scene's"},
-     {"seed", "N", "random seed (cmaes only)"},
-     {"sigma", "X",
-      "initial standard deviation of a variable, in units of its range if it is bounded (cmaes only)"},
-     {"knots", "N", "replace per-step controls by N knots"},
-     {"from", "FILE", "start at the variables of an earlier run, from its result.json"},
-     memory_option,
-     save_run_option,
-     save_every_option,
-     resume_option,
-     {"out", "DIR", "write result.json, loss.svg, motion.svg, before.csv and after.csv to DIR", "o"},
-     {"report", "FILE", "write an HTML page with results, plots, and the scene before and after in 3-D"},
-     {"plots", "DIR", "plot loss, gradient and controls as SVG, CSV, and PNG (if Chromium is installed)"},
-     {"compare", "FILE", "add the loss of an earlier run, from its result.json; may be given several times"},
-     {"landscape", "N", "plot the loss at N points on the line through the start and the best point"}},
+    "optimize", "run a scene's optimization and write result.json, plots and trajectories",
+    with_loop_options(
+        {{"method", "NAME",
+          "gradient_descent, momentum, adam, lbfgs, gauss_newton, ilqr, multiple_shooting, receding_horizon "
+          "or "
+          "cmaes, instead of the scene's"},
+         {"iterations", "N", "largest number of iterations, instead of the scene's"},
+         {"losses", "N", "largest number of evaluations of the loss, instead of the scene's"},
+         {"seed", "N", "random seed of cmaes or --noise"},
+         {"sigma", "X",
+          "initial standard deviation of a variable, in units of its range if it is bounded (cmaes only)"},
+         {"knots", "N", "replace per-step controls by N knots"},
+         {"from", "FILE", "start at the variables of an earlier run, from its result.json"},
+         memory_option,
+         save_run_option,
+         save_every_option,
+         resume_option,
+         {"out", "DIR",
+          "write result.json, loss.svg, motion.svg, before.csv and after.csv to DIR, and after ilqr and "
+          "multiple_shooting the feedback law controller.json",
+          "o"},
+         {"report", "FILE", "write an HTML page with results, plots, and the scene before and after in 3-D"},
+         {"plots", "DIR", "plot loss, gradient and controls as SVG, CSV, and PNG (if Chromium is installed)"},
+         {"compare", "FILE",
+          "add the loss of an earlier run, from its result.json; may be given several times"},
+         {"landscape", "N", "plot the loss at N points on the line through the start and the best point"}}),
     optimize};
 
 }  // namespace costate

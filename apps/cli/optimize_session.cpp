@@ -1,7 +1,5 @@
 #include "apps/cli/optimize_session.hpp"
 
-#include <csignal>
-
 #include "apps/io/output.hpp"
 
 namespace costate {
@@ -31,13 +29,15 @@ NotedSignals::NotedSignals() {
     struct sigaction action = {};
     action.sa_handler = note;
     action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;  // the second one has the default effect
-    for (const int signal : noted)
-        sigaction(signal, &action, nullptr);
+    for (size_t i = 0; i < std::size(noted); ++i) {
+        sigaction(noted[i], nullptr, &before_[i]);
+        if (before_[i].sa_handler != SIG_IGN) sigaction(noted[i], &action, nullptr);
+    }
 }
 
 NotedSignals::~NotedSignals() {
-    for (const int signal : noted)
-        std::signal(signal, SIG_DFL);
+    for (size_t i = 0; i < std::size(noted); ++i)
+        sigaction(noted[i], &before_[i], nullptr);
 }
 
 bool NotedSignals::arrived() { return noted_signal != 0; }

@@ -1,6 +1,8 @@
 // What surrounds an optimization: it can be interrupted, saved and resumed.
 #pragma once
 
+#include <csignal>
+
 #include "adjoint/optimize/optimize.hpp"
 #include "apps/cli/run_saver.hpp"
 
@@ -10,7 +12,8 @@ inline constexpr Option save_run_option{
     "save", "FILE",
     "save the run to FILE at intervals (not with cmaes; lbfgs is then costate's own, not NLopt's)"};
 
-// While it lives, the first control-C, or SIGTERM, is only noted, and the second one kills.
+// While it lives, the first control-C, or SIGTERM, is only noted, and the second one kills. Signals that are
+// ignored, as those of background jobs may be, stay so.
 class NotedSignals {
 public:
     NotedSignals();
@@ -18,6 +21,9 @@ public:
     NotedSignals(const NotedSignals&) = delete;
     NotedSignals& operator=(const NotedSignals&) = delete;
     static bool arrived();
+
+private:
+    struct sigaction before_[2];
 };
 
 class OptimizeSession {

@@ -11,21 +11,20 @@ namespace costate {
 
 namespace {
 
-// A field of a CSV file, quoted if necessary.
-std::string quoted(const std::string& field) {
-    if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
-    std::string q(1, '"');
-    for (const char c : field)
-        q.append(c == '"' ? 2 : 1, c);
-    return q += '"';
-}
-
 void append(std::string& line, double number) {
     char digits[32];
     line.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
 }
 
 }  // namespace
+
+std::string csv_field(const std::string& field) {
+    if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
+    std::string q(1, '"');
+    for (const char c : field)
+        q.append(c == '"' ? 2 : 1, c);
+    return q += '"';
+}
 
 std::vector<std::string> sensor_columns(const World& w) {
     std::vector<std::string> names;
@@ -62,7 +61,7 @@ TrajectoryWriter::TrajectoryWriter(std::FILE* out, Format format, const Simulati
         line_ = "{\n  \"columns\": " + Report(columns).dump() + ",\n  \"rows\": [";
     } else {
         for (const std::string& name : columns)
-            (line_ += quoted(name)) += ',';
+            (line_ += csv_field(name)) += ',';
         line_.back() = '\n';
     }
     std::fputs(line_.c_str(), out_);

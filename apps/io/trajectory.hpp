@@ -16,6 +16,9 @@
 
 namespace costate {
 
+// A field of a CSV file, quoted if necessary.
+std::string csv_field(const std::string& field);
+
 // The columns of all sensors, in the order of their numbers.
 std::vector<std::string> sensor_columns(const World& w);
 

@@ -17,8 +17,8 @@ std::string control_column(const std::string& actuator);
 
 class ControlFile {
 public:
-    // A name that ends in .json is that of a result.json, other files are CSV with the column "time" in s. Throws
-    // SceneError with file, line and remedy.
+    // A name that ends in .json is that of a result.json, other files are CSV with the column "time" in s.
+    // Throws SceneError with file, line and remedy.
     explicit ControlFile(std::filesystem::path file);
 
     const std::filesystem::path& path() const { return file_; }
@@ -30,8 +30,8 @@ public:
     // Throws SceneError unless the file reaches from the first to the last step of such a rollout.
     void expect_rollout(int steps, double time_step) const;
 
-    // The values of a column at increasing times, s; outside of the file's times its first or last value. Knots of
-    // a result.json are always followed linearly.
+    // The values of a column at increasing times, s; outside of the file's times its first or last value. Knots
+    // of a result.json are always followed linearly.
     std::vector<double> sample(const std::string& column, const std::vector<double>& at,
                                Resampling how) const;
 

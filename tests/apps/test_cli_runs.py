@@ -96,7 +96,8 @@ class Saved(Cli):
             self.skipTest("the build has no zlib")
 
     def start(self, *arguments):
-        return subprocess.Popen([PROGRAM, *map(str, arguments)], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return subprocess.Popen([PROGRAM, *map(str, arguments)], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # background jobs ignore it
 
     def wait_for(self, process, name):
         while process.poll() is None and not (self.folder / name).exists():
@@ -219,6 +220,79 @@ class Saved(Cli):
         (self.folder / "run.lock").unlink()
         self.write("goal.csv", 'time,"m/rail, front"\n0,0.5\n1,0.1\n')
         self.refuse(*what, "--resume", "run", because="cannot resume 'run': .*a file of the scene has changed")
+
+
+class Loops(Cli):
+    LOOP = [*POLE, "--method", "receding_horizon", "--steps", 120]
+
+    def loop(self, *options):
+        return json.loads(self.run_costate(*self.LOOP, *options, "--json"))
+
+    def test_a_feedback_law_is_written(self):
+        what = [*POLE, "--steps", 60, "--iterations", 20, "--out", "out", "--method"]
+        for method in ["ilqr", "multiple_shooting"]:
+            with self.subTest(method):
+                self.assertIn("controller.json", self.run_costate(*what, method))
+                law = json.loads((self.folder / "out/controller.json").read_text())
+                self.assertEqual([law["actuators"], len(law["state"]), len(law["tangent"])], [["cartpole/force"], 4, 4])
+                self.assertEqual([len(law[k]) for k in ["states", "controls", "gains", "cost_gradients", "cost_hessians"]], [61, 60, 60, 61, 61])
+                last = list(csv.DictReader((self.folder / "out/after.csv").read_text().splitlines()))[-1]
+                self.assertEqual([float(last[name]) for name in law["state"]], law["states"][-1])
+                (self.folder / "out/controller.json").unlink()
+        self.assertNotIn("controller.json", self.run_costate(*what, "lbfgs"))
+        self.assertFalse((self.folder / "out/controller.json").exists())
+
+    def test_a_plant_like_the_model(self):
+        plain = self.report(*self.LOOP)["final_loss"]
+        r = self.loop("--plant", "cartpole_swingup", "--out", "out")
+        self.assertEqual([r["final_loss"], r["plant"], r["substeps"]], [plain, "cartpole_swingup", 1])
+        self.assertLess(r["final_loss"], r["initial_loss"])
+        self.assertGreater(r["planning"]["rate"], 1)
+        self.assertEqual(self.loop("--delay", 4)["final_loss"], plain)  # the model brings a late measurement to the present
+        rows = list(csv.DictReader((self.folder / "out/plant.csv").read_text().splitlines()))
+        self.assertEqual(len(rows), 121)
+        for controls in ["out/plant.csv", "out/result.json"]:
+            self.assertEqual(self.report("simulate", "cartpole_swingup", "--steps", 120, "--controls", controls)["loss"], plain)
+        self.assertRegex(self.run_costate(*self.LOOP, "--delay", 0), r"loss [\d.]+ with its start, [\d.]+ in closed loop of 120 steps\n[\d.e+]+ Hz by processor time")
+
+    def test_noise_and_pushes(self):
+        exact = self.loop("--delay", 0)["final_loss"]
+        noisy = [self.loop("--noise", 0.01, "--seed", seed)["final_loss"] for seed in [1, 1, 2]]
+        self.assertEqual(noisy[0], noisy[1])
+        self.assertEqual(len({exact, *noisy}), 3)
+        self.assertNotEqual(self.loop("--push", "cartpole/pole:0.5:0.1:5,0,0")["final_loss"], exact)
+        self.assertEqual(self.loop("--push", "cartpole/pole:2:0.1:5,0,0")["final_loss"], exact)  # after the end
+
+    def test_another_plant(self):
+        slow, body = copy.deepcopy(SPRING), {"actuators": ["*"], "optimize": "per_step", "initial": 0}
+        slow["controls"] = [body]
+        slow["objective"] = [{"term": "position", "body": "m/cart", "target": [0.2, 0, 0], "at": "running"}]
+        slow["steps"] = 60
+        fine = copy.deepcopy(slow)
+        fine["time_step"] = 0.002
+        fine["pushes"] = [{"name": "gust", "body": "m/cart", "times": [0.1, 0.2], "force": [3, 0, 0]}]
+        scene, plant = self.write("slow.json", json.dumps(slow)), self.write("fine.json", json.dumps(fine))
+        line = ["optimize", scene, "--method", "receding_horizon", "--plant"]
+        r = json.loads(self.run_costate(*line, plant, "--json"))
+        self.assertEqual(r["substeps"], 5)
+        calm = copy.deepcopy(fine)
+        calm.pop("pushes")
+        calm = json.loads(self.run_costate(*line, self.write("calm.json", json.dumps(calm)), "--json"))
+        self.assertNotEqual(calm["final_loss"], r["final_loss"])  # the plant's own pushes act
+        self.assertLess(calm["final_loss"], calm["initial_loss"])
+        for because, arguments in [
+            ("the plant has 2 coordinates.*spring.*1 coordinates|the plant has 2 coordinates", [*line, "cartpole_swingup"]),
+            ("does not divide", [*line, self.write("odd.json", json.dumps({**slow, "time_step": 0.003}))]),
+            ("no body of the plant is named 'm/cat', the nearest is \"m/cart\"", [*line, plant, "--push", "m/cat:0:1:1,2,3"]),
+            ("write five numbers", [*line, plant, "--push", "m/cart:0:1:1,2"]),
+            ("write four parts", [*line, plant, "--push", "hello"]),
+            ("duration above 0", [*line, plant, "--push", "m/cart:0:0:1,2,3"]),
+            ("require --method receding_horizon", ["optimize", scene, "--method", "adam", "--noise", 1]),
+            ("--save cannot be combined with a plant", [*line, plant, "--save", "run"]),
+            ("--seed requires", ["optimize", scene, "--method", "adam", "--seed", 1]),
+        ]:
+            with self.subTest(because):
+                self.refuse(*arguments, because=because)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ using namespace costate::test;
 namespace {
 
 // The base for 10 steps of 0.01 s, with one entry of "controls".
-Scene driven(const ScratchFolder& folder, const std::string& control) {
+Scene scene_driven(const ScratchFolder& folder, const std::string& control) {
     Json json = base();
     json["steps"] = 10;
     json["controls"] = parse_json(R"([{"actuators": ["arm/torque"], )" + control + "}]", "controls");
@@ -28,8 +28,8 @@ std::vector<double> controls_of(const Scene& s) {
     return out;
 }
 
-const char* const rows = "time,u(arm/torque),push\n0,0,1\n0.04,2,1\n0.08,6,-1\n0.1,6,-1\n";
-const char* const result =
+const char* const csv_rows = "time,u(arm/torque),push\n0,0,1\n0.04,2,1\n0.08,6,-1\n0.1,6,-1\n";
+const char* const result_text =
     R"({"steps": 5, "time_step": 0.02, "controls": {"arm/torque": {"values": [1, 2, 3, 4, 5]},
         "lift": {"times": [0, 0.1], "values": [0, 1]}}})";
 
@@ -37,9 +37,11 @@ const char* const result =
 
 TEST_CASE("control files: values of steps and knots from lists and files") {
     const ScratchFolder folder("controls");
-    folder.write("run.csv", rows);
-    folder.write("result.json", result);
-    const auto controls = [&](const std::string& control) { return controls_of(driven(folder, control)); };
+    folder.write("run.csv", csv_rows);
+    folder.write("result.json", result_text);
+    const auto controls = [&](const std::string& control) {
+        return controls_of(scene_driven(folder, control));
+    };
     using Values = std::vector<double>;
     CHECK(controls(R"("initial": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])") == Values{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
     const Values tent = controls(R"("optimize": {"knots": 3}, "initial": [0, 5, 0])");
@@ -57,12 +59,12 @@ TEST_CASE("control files: values of steps and knots from lists and files") {
     for (int t = 0; t < 10; ++t)
         CHECK(knots[t] == doctest::Approx(0.1 * t).epsilon(1e-14));
 
-    const Scene sampled = driven(folder, R"("optimize": {"knots": 2}, "initial": {"file": "run.csv"})");
+    const Scene sampled = scene_driven(folder, R"("optimize": {"knots": 2}, "initial": {"file": "run.csv"})");
     CHECK((sampled.z0[0] == 0 && sampled.z0[1] == 6));
     CHECK(sampled.plan.channels()[0].optimize);
-    const Scene prescribed = driven(folder, R"("initial": {"file": "run.csv"})");
+    const Scene prescribed = scene_driven(folder, R"("initial": {"file": "run.csv"})");
     CHECK((prescribed.plan.channels()[0].per_step && !prescribed.plan.channels()[0].optimize));
-    const Scene start = driven(folder, R"("optimize": "held", "initial": {"file": "run.csv"})");
+    const Scene start = scene_driven(folder, R"("optimize": "held", "initial": {"file": "run.csv"})");
     CHECK(start.z0[0] == 0);
 }
 
@@ -72,7 +74,7 @@ TEST_CASE("control files: a time that rounding moved still begins its row") {
     for (int t = 0; t <= 10; ++t)
         text += std::to_string(t * 0.01) + "," + std::to_string(t) + "\n";
     folder.write("run.csv", text);
-    const std::vector<double> u = controls_of(driven(folder, R"("initial": {"file": "run.csv"})"));
+    const std::vector<double> u = controls_of(scene_driven(folder, R"("initial": {"file": "run.csv"})"));
     for (int t = 0; t < 10; ++t)
         CHECK(u[t] == t);
 }
@@ -83,15 +85,15 @@ TEST_CASE("control files: messages about faults") {
         const char *control, *file, *begin, *what, *remedy;
     };
     const Wrong cases[] = {
-        {R"("initial": [1, 2])", rows, "test.json#/controls/0/initial", "2 numbers for 10 steps",
+        {R"("initial": [1, 2])", csv_rows, "test.json#/controls/0/initial", "2 numbers for 10 steps",
          "write one for each"},
-        {R"("optimize": {"knots": 3}, "initial": [1, 2])", rows, "test.json#/controls/0/initial",
+        {R"("optimize": {"knots": 3}, "initial": [1, 2])", csv_rows, "test.json#/controls/0/initial",
          "2 numbers for 3 knots", "write one for each"},
-        {R"("initial": {"file": "gone.csv"})", rows, "test.json#/controls/0/initial/file", "no file",
+        {R"("initial": {"file": "gone.csv"})", csv_rows, "test.json#/controls/0/initial/file", "no file",
          "correct"},
-        {R"("initial": {"file": "run.csv", "column": "pus"})", rows, "test.json#/controls/0/initial/column",
-         "the nearest is \"push\"", "name it"},
-        {R"("initial": {"file": "run.csv", "interpolation": "cubic"})", rows,
+        {R"("initial": {"file": "run.csv", "column": "pus"})", csv_rows,
+         "test.json#/controls/0/initial/column", "the nearest is \"push\"", "name it"},
+        {R"("initial": {"file": "run.csv", "interpolation": "cubic"})", csv_rows,
          "test.json#/controls/0/initial/interpolation", "cubic", "correct"},
         {R"("initial": {"file": "run.csv"})", "time,u(arm/torqu)\n0,1\n",
          "test.json#/controls/0/initial/file", "the nearest is \"u(arm/torqu)\"", "name it in \"column\""},
@@ -114,7 +116,7 @@ TEST_CASE("control files: messages about faults") {
         folder.write(
             std::string(c.control).find("result.json") == std::string::npos ? "run.csv" : "result.json",
             c.file);
-        std::string message = complaint([&] { driven(folder, c.control); });
+        std::string message = complaint([&] { scene_driven(folder, c.control); });
         if (const std::string path = folder.path("").string(); message.compare(0, path.size(), path) == 0)
             message.erase(0, path.size());
         check_complaint(message, c.begin, c.what, c.remedy);

@@ -27,12 +27,12 @@ from .errors import (BadArgument, BadFile, BadHandle, BadVersion, Diverged, Erro
                      ModelWarning, NoMemory)
 from .linear import Transition, transition
 from .model import Model, ObservationGradient, StateGradient, StepGradient, StepJacobian
-from .scene import Optimization, Scene
+from .scene import Feedback, Optimization, Scene, read_controller
 from .viewer import view
 
 __all__ = [
     "Model", "Batch", "Scene", "Optimization", "BatchGradient", "BatchJacobian", "ObservationGradient",
     "Rollout", "RunBars", "SensorJacobian", "StateGradient", "StepGradient",
-    "StepJacobian", "Transition", "transition", "view", "ModelWarning", "Error", "BadArgument", "BadFile",
+    "StepJacobian", "Transition", "transition", "view", "Feedback", "read_controller", "ModelWarning", "Error", "BadArgument", "BadFile",
     "BadHandle", "BadVersion", "Diverged", "Internal", "Interrupted", "NoMemory", "__version__"
 ]

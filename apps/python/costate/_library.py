@@ -152,6 +152,7 @@ PROTOTYPES: Dict[str, List[Any]] = {
     "costate_scene_gradient": [_handle, _array, POINTER(c_double), _array, POINTER(Interrupt)],
     "costate_scene_rollout": [_handle] + 3 * [_array] + [POINTER(Interrupt)],
     "costate_scene_optimize": [_handle, POINTER(OptimizeOptions), _array, POINTER(OptimizeResult)],
+    "costate_scene_feedback": [_handle] + 4 * [_array],
 }
 
 

@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import ctypes
+import json
+import os
 from ctypes import byref
 from typing import Any, Mapping, NamedTuple, Optional, Tuple, Union
 
@@ -25,6 +27,28 @@ class Optimization(NamedTuple):
     gradient_evaluations: int
     seconds: float
     stopped: str  # the reason for stopping
+
+
+class Feedback(NamedTuple):
+    """The law u = controls[t] + gains[t] @ d around a rollout, where d (ndx) is the difference of the state from
+    states[t] in the tangent space (`Model.difference` for configurations, then that of the velocities). The cost from
+    step t on under this law is that of the rollout + cost_gradients[t] @ d + d @ cost_hessians[t] @ d / 2."""
+
+    states: Array  # (steps + 1, nx)
+    controls: Array  # (steps, nu)
+    gains: Array  # (steps, n_free, ndx) of the optimized controls, in the order of the actuators
+    cost_gradients: Array  # (steps + 1, ndx)
+    cost_hessians: Array  # (steps + 1, ndx, ndx); empty if a file leaves them out
+
+
+def read_controller(file: PathLike) -> Feedback:
+    """The law of a controller.json, which `costate optimize --method ilqr --out` writes."""
+    with open(os.fspath(file), encoding="utf-8") as opened:
+        content = json.load(opened)
+    try:
+        return Feedback(*(numpy.array(content[key], dtype=float) for key in Feedback._fields))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{file} is not a controller.json of costate optimize") from error
 
 
 class Scene:
@@ -93,6 +117,17 @@ class Scene:
         signals.check(library.costate_scene_rollout(self.model._handle, self._y(y), states, controls,
                                                     signals.asked()))
         return states, controls
+
+    def feedback(self, y: ArrayLike) -> Feedback:
+        """The feedback law around the rollout at y (n), for example that of `optimize("ilqr")`. Raises BadArgument unless
+        the variables are per-step controls alone, and Diverged if there is no such law."""
+        at, n = self._y(y), len(self.variables)
+        m, free = self.model, n // self.steps
+        states, controls = self.rollout(at)
+        law = Feedback(states, controls, numpy.empty((self.steps, free, m.ndx)),
+                       numpy.empty((self.steps + 1, m.ndx)), numpy.empty((self.steps + 1, m.ndx, m.ndx)))
+        check(library.costate_scene_feedback(m._handle, at, *law[2:]))
+        return law
 
     def optimize(self, method: Optional[str] = None, iterations: Optional[int] = None,
                  max_loss_evaluations: Optional[int] = None,

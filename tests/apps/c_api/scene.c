@@ -63,6 +63,7 @@ static void optimizations(void) {
     CHECK_FAILS(costate_scene_optimize(m, &o, y, &r), COSTATE_BAD_ARGUMENT, "no method \"newton\"");
     o.method = "ilqr";
     CHECK_FAILS(costate_scene_optimize(m, &o, y, &r), COSTATE_BAD_ARGUMENT, "ilqr cannot minimize");
+    CHECK_FAILS(costate_scene_feedback(m, y, NULL, NULL, NULL), COSTATE_BAD_ARGUMENT, "not \"per_step\"");
     o.method = "adam", o.iterations = -1;
     CHECK_FAILS(costate_scene_optimize(m, &o, y, &r), COSTATE_BAD_ARGUMENT, "must be 0 or more");
     o.iterations = 1000000;

@@ -1,6 +1,8 @@
 """Objectives of scenes: losses and gradients against central differences, rollouts, and optimizations."""
+import json
 import os
 import signal
+import tempfile
 import threading
 import time
 import unittest
@@ -44,6 +46,37 @@ class SceneTest(unittest.TestCase):
         for t in (0, 1, 500, scene.steps - 1):
             numpy.testing.assert_allclose(m.state_step(states[t], controls[t]), states[t + 1], atol=1e-14)
         self.assertRegex(scene.variables[0], r"^controls/arm/torque\d\[0\]$")
+
+    def test_feedback_brings_a_pole_back(self):
+        scene = costate.Scene("cartpole_swingup")
+        law = scene.feedback(scene.optimize("ilqr", iterations=150).y)
+        m = scene.model
+        self.assertEqual([a.shape for a in law], [(501, 4), (500, 1), (500, 1, 4), (501, 4), (501, 4, 4)])
+
+        def last(gains):
+            x = law.states[0] + [0.02, 0.02, 0, 0]
+            for t in range(scene.steps):
+                x = m.state_step(x, law.controls[t] + gains[t] @ (x - law.states[t]))
+            return numpy.abs(x - law.states[-1]).max()
+        self.assertLess(last(law.gains), 0.05 * last(0 * law.gains))
+        with self.assertRaisesRegex(costate.BadArgument, 'not "per_step"'):
+            costate.Scene("throw").feedback(costate.Scene("throw").start)
+
+    def test_a_controller_is_read(self):
+        names = ("states", "controls", "gains", "cost_gradients", "cost_hessians")
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "controller.json")
+            with open(file, "w", encoding="utf-8") as out:
+                json.dump({"states": [[0, 1], [2, 3]], "controls": [[4]], "gains": [[[5, 6]]],
+                           "cost_gradients": [[7, 8], [9, 10]], "cost_hessians": []}, out)
+            law = costate.read_controller(file)
+            self.assertEqual([a.shape for a in law], [(2, 2), (1, 1), (1, 1, 2), (2, 2), (0,)])
+            self.assertEqual(law._fields, names)
+            self.assertEqual(law.gains[0, 0, 1], 6)
+            with open(file, "w", encoding="utf-8") as out:
+                out.write("{}")
+            with self.assertRaisesRegex(ValueError, "is not a controller.json"):
+                costate.read_controller(file)
 
     def test_variables_have_names(self):
         for name in ("throw", "double_pendulum_identification", "golf"):

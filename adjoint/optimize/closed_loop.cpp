@@ -1,0 +1,128 @@
+#include "adjoint/optimize/closed_loop.hpp"
+
+#include <ctime>
+#include <functional>
+#include <numbers>
+#include <random>
+
+#include "adjoint/rollout/divergence.hpp"
+#include "adjoint/rollout/simulation.hpp"
+#include "adjoint/rollout/state.hpp"
+
+namespace costate {
+namespace {
+
+double processor_seconds() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// Normal numbers that are the same on every machine (Box & Muller 1958).
+class Noise {
+public:
+    explicit Noise(unsigned seed) : bits_(seed) {}
+    double operator()() {
+        const double u = uniform(), v = uniform();
+        return std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v);
+    }
+
+private:
+    double uniform() { return (static_cast<double>(bits_() >> 11) + 0.5) * 0x1p-53; }
+    std::mt19937_64 bits_;
+};
+
+// The plant in its present state.
+class Machine {
+public:
+    Machine(const Plant& plant, const VecX<double>& x0)
+        : plant_(plant),
+          scratch_(plant.world),
+          x_(VecX<double>::Zero(plant.world.nx())),
+          next_(x_),
+          wrenches_(6 * plant.world.model.bodies.size()) {
+        x_.head(size()) = x0.head(size());
+    }
+    VecX<double> state() const { return x_.head(size()); }
+    // Applies the controls of the planner's step t.
+    void apply(int t, const VecX<double>& u) {
+        const World& w = plant_.world;
+        for (int k = 0; k < plant_.substeps; ++k, x_.swap(next_)) {
+            std::fill(wrenches_.begin(), wrenches_.end(), 0.0);
+            push_wrenches(w, plant_.theta.data(), (t * plant_.substeps + k) * w.settings.time_step,
+                          wrenches_.data());
+            step(w, plant_.theta.data(), x_.data(), u.data(), scratch_, next_.data(),
+                 w.pushes.empty() ? nullptr : wrenches_.data());
+            if (!next_.allFinite())
+                throw DivergenceError("the plant diverged in step " + std::to_string(t) +
+                                      " of the controller; shorten its \"time_step\", or change the start");
+        }
+    }
+
+private:
+    Eigen::Index size() const { return plant_.world.nq() + plant_.world.nv(); }
+    const Plant& plant_;
+    StepScratch<double> scratch_;
+    VecX<double> x_, next_;
+    std::vector<double> wrenches_;  // (bodies x 6)
+};
+
+using Choose = std::function<VecX<double>(int t, const LoopRun& so_far)>;
+
+LoopRun run(const World& w, const Objective& objective, const VecX<double>& theta, const Plant& plant,
+            const VecX<double>& x0, int steps, const Choose& choose) {
+    Machine machine(plant, x0);
+    Simulation judge(w, objective);
+    VecX<double> x = VecX<double>::Zero(w.nx()), unused(w.nx());
+    const Eigen::Index size = w.nq() + w.nv();
+    LoopRun out{Eigen::MatrixXd(size, steps + 1), Eigen::MatrixXd(w.nu(), steps), 0, {}};
+    for (int t = 0; t < steps; ++t) {
+        out.states.col(t) = x.head(size) = machine.state();
+        out.controls.col(t) = choose(t, out);
+        const VecX<double> u = out.controls.col(t);
+        out.loss += judge.run(t, theta.data(), x.data(), u.data(), unused.data());
+        machine.apply(t, u);
+    }
+    out.states.col(steps) = x.head(size) = machine.state();
+    out.loss += judge.finish(steps, theta.data(), x.data());
+    return out;
+}
+
+}  // namespace
+
+LoopRun run_plant(const World& w, const Objective& objective, const VecX<double>& theta, const Plant& plant,
+                  const VecX<double>& x0, const Eigen::MatrixXd& U) {
+    return run(w, objective, theta, plant, x0, static_cast<int>(U.cols()),
+               [&](int t, const LoopRun&) -> VecX<double> { return U.col(t); });
+}
+
+LoopRun run_loop(const World& w, const Objective& objective, const VecX<double>& theta,
+                 const TrajectorySettings& limits, const Plant& plant, const VecX<double>& x0,
+                 const Eigen::MatrixXd& guess, const LoopSettings& settings) {
+    RecedingHorizon control(w, objective, theta, limits);
+    StepScratch<double> scratch(w);
+    Noise noise(settings.seed);
+    std::vector<double> seconds;
+    VecX<double> d(w.ndx()), measured(w.nx()), next(w.nx());
+    const auto choose = [&](int t, const LoopRun& so_far) -> VecX<double> {
+        const int taken = std::max(0, t - settings.delay);
+        VecX<double> x = VecX<double>::Zero(w.nx());
+        x.head(so_far.states.rows()) = so_far.states.col(taken);
+        d.setZero();
+        for (int i = 0; i < 2 * w.nv(); ++i)
+            d[i] = settings.noise * noise();
+        retract_state(w, x.data(), d.data(), measured.data());
+        const double begin = processor_seconds();
+        for (int k = taken; k < t; ++k, measured.swap(next))
+            step(w, theta.data(), measured.data(), so_far.controls.col(k).data(), scratch, next.data());
+        const VecX<double> u =
+            control.plan(measured, guess.middleCols(t, std::min(settings.horizon, settings.steps - t)), t);
+        seconds.push_back(processor_seconds() - begin);
+        return u;
+    };
+    LoopRun out = run(w, objective, theta, plant, x0, settings.steps, choose);
+    out.processor_seconds = std::move(seconds);
+    return out;
+}
+
+}  // namespace costate

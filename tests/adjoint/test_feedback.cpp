@@ -1,0 +1,139 @@
+// Feedback laws of iLQR, and receding-horizon control of a plant.
+#include "adjoint/optimize/feedback.hpp"
+
+#include <doctest/doctest.h>
+
+#include "adjoint/optimize/closed_loop.hpp"
+#include "adjoint/optimize/control_table.hpp"
+#include "scenes/format/json.hpp"
+#include "scenes/scene.hpp"
+
+using namespace costate;
+
+namespace {
+
+// A cart that a motor moves to its place: a linear system with quadratic costs.
+const char* const linear_cart = R"({
+    "steps": 40, "time_step": 0.05,
+    "models": [{"name": "cart", "model": {
+        "bodies": [{"name": "cart", "joint": {"type": "prismatic", "axis": [1, 0, 0], "damping": 0.1}, "mass": 2,
+                    "inertia": [0, 0, 0, 0, 0, 0]}],
+        "actuators": [{"joint": "cart", "type": "motor"}]}}],
+    "controls": [{"actuators": ["*"], "optimize": "per_step", "initial": 0}],
+    "objective": [{"term": "configuration", "target": 1, "at": "running"},
+                  {"term": "joint_velocity", "weight": 3},
+                  {"term": "effort", "weight": 0.01}],
+    "optimize": {"method": "ilqr", "horizon": 20}})";
+
+Scene linear_scene(double time_step = 0.05) {
+    Json json = parse_json(linear_cart, "cart");
+    json["time_step"] = time_step;
+    return scene_from_json(json, "cart.json");
+}
+
+Variables start_variables(const Scene& s) {
+    return {s.world, s.plan, s.parameters, s.initial_state, {s.theta, s.x0, s.z0}};
+}
+
+OptimizeResult optimum_of(const Scene& s) {
+    Simulation simulation(s.world, s.objective);
+    Rollout<Simulation> rollout(simulation, s.plan, s.steps);
+    return optimize(rollout, start_variables(s), s.optimize);
+}
+
+Feedback law_at(const Scene& s, const OptimizeResult& r) {
+    return feedback(s.world, s.objective, s.plan, start_variables(s), r.y, s.steps);
+}
+
+LoopRun loop_of(const Scene& s, const Scene& plant, int substeps, LoopSettings settings) {
+    const Variables variables = start_variables(s);
+    const ControlTable table(s.plan, variables, s.steps);
+    settings.steps = s.steps;
+    settings.horizon = s.optimize.horizon;
+    return run_loop(s.world, s.objective, s.theta, table.settings, {plant.world, plant.theta, substeps}, s.x0,
+                    table.controls(variables.start()), settings);
+}
+
+}  // namespace
+
+TEST_CASE("feedback: the cost to go and the gains of a linear system are exact") {
+    const Scene scene = linear_scene();
+    const OptimizeResult best = optimum_of(scene);
+    const Feedback law = law_at(scene, best);
+    REQUIRE((law.K.size() == 40 && law.V_x.size() == 41 && law.free == std::vector<int>{0}));
+    const VecX<double> dx = (VecX<double>(2) << 0.3, -0.7).finished();
+    Scene moved = linear_scene();
+    moved.x0 += dx;
+    const OptimizeResult other = optimum_of(moved);
+    const double change = law.V_x[0].dot(dx) + 0.5 * dx.dot(law.V_xx[0] * dx);
+    CHECK(std::abs(change) > 0.01);
+    CHECK(other.final_loss - best.final_loss == doctest::Approx(change).epsilon(1e-6));
+    // the law alone, from the moved start, makes the controls that are optimal there
+    const Feedback there = law_at(moved, other);
+    for (int t = 0; t < 40; ++t) {
+        const VecX<double> u = law.controls.col(t) + law.K[t] * (there.states.col(t) - law.states.col(t));
+        CHECK(u[0] == doctest::Approx(there.controls(0, t)).epsilon(1e-5));
+        CHECK(there.K[t].isApprox(law.K[t], 1e-6));
+    }
+}
+
+TEST_CASE("feedback: at limits the gains are zero") {
+    Scene scene = linear_scene();
+    Json json = parse_json(linear_cart, "cart");
+    json["models"][0]["model"]["actuators"][0]["control_limits"] = {-2, 2};
+    scene = scene_from_json(json, "cart.json");
+    const Feedback law = law_at(scene, optimum_of(scene));
+    int held = 0;
+    for (int t = 0; t < 40; ++t) {
+        const bool at_limit = std::abs(law.controls(0, t)) == 2;
+        held += at_limit;
+        CHECK(law.K[t].isZero(0) == at_limit);
+    }
+    CHECK((held > 2 && held < 40));
+}
+
+TEST_CASE("closed loop: the planner's own model as plant, late or early, is the rollout") {
+    const Scene scene = linear_scene();
+    const LoopRun now = loop_of(scene, scene, 1, {});
+    Simulation simulation(scene.world, scene.objective);
+    Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
+    const VecX<double> z = now.controls.row(0).transpose();
+    CHECK(rollout.forward(scene.theta, scene.x0, z) == now.loss);
+    CHECK(rollout.last_state() == now.states.col(scene.steps));
+    CHECK(now.processor_seconds.size() == 40);
+    CHECK(now.loss < 1.2 * optimum_of(scene).final_loss);
+
+    LoopSettings late;
+    late.delay = 7;
+    CHECK(loop_of(scene, scene, 1, late).controls == now.controls);
+}
+
+TEST_CASE("closed loop: noise, pushes, other parameters and steps of the plant") {
+    const Scene scene = linear_scene(), fine = linear_scene(0.01);
+    const double exact = loop_of(scene, scene, 1, {}).loss;
+    LoopSettings noisy;
+    noisy.noise = 0.02;
+    const LoopRun first = loop_of(scene, scene, 1, noisy);
+    CHECK(first.controls == loop_of(scene, scene, 1, noisy).controls);
+    CHECK(first.loss > exact);
+    noisy.seed = 2;
+    CHECK(loop_of(scene, scene, 1, noisy).controls != first.controls);
+
+    const LoopRun finer = loop_of(scene, fine, 5, {});
+    CHECK(finer.loss != exact);
+    CHECK(finer.loss == doctest::Approx(exact).epsilon(0.05));
+
+    Scene pushed = linear_scene();
+    const Vec3<double> force(-10, 0, 0), zero = Vec3<double>::Zero();
+    pushed.world.add_push({"kick", 0, {1, 1.2}, {force, force}, {zero, zero}});
+    pushed.theta = pushed.world.model.layout.nominal();
+    const LoopRun kicked = loop_of(scene, pushed, 1, {});
+    CHECK(kicked.controls.leftCols(20) == loop_of(scene, scene, 1, {}).controls.leftCols(20));
+    CHECK(kicked.states(1, 24) < kicked.states(1, 20) - 0.3);
+    const LoopRun blind =
+        run_plant(scene.world, scene.objective, scene.theta, {pushed.world, pushed.theta, 1}, scene.x0,
+                  loop_of(scene, scene, 1, {}).controls);
+    // it comes back, which the same controls do not
+    CHECK(std::abs(kicked.states(0, 40) - 1) < 0.5 * std::abs(blind.states(0, 40) - 1));
+    CHECK(kicked.loss < blind.loss);
+}
