@@ -30,11 +30,13 @@ Method method_named(const std::string& name) {
 std::string loss_unit(const Objective& objective) {
     if (objective.size() != 1 || objective[0].running || objective[0].weight != 1) return "";
     const Term& term = objective[0];
-    const bool squared = term.norm == TermNorm::squared;
+    const TermNorm norm = norm_of(term);
+    if (norm == TermNorm::huber) return "";
+    const bool squared = norm == TermNorm::squared;
     switch (term.kind) {
         case TermKind::position: return squared ? "m\u00b2" : "m";
         case TermKind::velocity: return squared ? "m\u00b2/s\u00b2" : "m/s";
-        case TermKind::height: return "m";
+        case TermKind::height: return squared ? "m\u00b2" : "m";
         default: return "";
     }
 }
