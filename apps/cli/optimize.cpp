@@ -1,5 +1,6 @@
 #include "adjoint/optimize/optimize.hpp"
 #include "adjoint/objective/objective.hpp"
+#include "adjoint/optimize/term_losses.hpp"
 #include "adjoint/rollout/divergence.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
@@ -263,6 +264,12 @@ int optimize(const Arguments& a) {
     }
     const RolloutInputs best = variables.inputs(r.y);
     const SolverRecord solver = solver_record(rollout, best);
+    const auto terms = [&](const RolloutInputs& inputs) {
+        Report values = Report::object();
+        for (const auto& [name, loss] : term_losses(rollout, inputs))
+            values[name] = loss;
+        return values;
+    };
     const Report report{{"name", scene.name},
                         {"method", method_names()[static_cast<size_t>(scene.optimize.method)]},
                         {"steps", scene.steps},
@@ -275,6 +282,7 @@ int optimize(const Arguments& a) {
                         {"seconds", r.seconds},
                         {"stopped", r.stopped},
                         {"solver", solver.report()},
+                        {"terms", {{"before", terms(start)}, {"after", terms(best)}}},
                         {"parameters", parameter_values(scene, best)},
                         {"losses", r.losses},
                         {"loss_seconds", r.loss_seconds}};
