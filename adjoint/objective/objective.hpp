@@ -4,7 +4,8 @@
 //
 // A term depends on the state at the beginning of a step (whose poses and velocities are in the step's
 // scratch) and on the controls and contact impulses of the step. Impulse terms are sums in N s, without the
-// factor h, and are always running terms.
+// factor h, and are always running terms. A running term may count at some of the steps; at a single instant,
+// it has no factor h.
 #pragma once
 
 #include "adjoint/objective/signal_values.hpp"
@@ -17,26 +18,31 @@ template <class T>
 T term_value(const World& w, const Term& term, int t, const T* theta, const T* x, const T* u,
              const StepScratch<T>& s);
 
-// Adds to the scratch's covectors of poses, velocities, inertias and impulses, and to theta_bar, x_bar (2 nv)
-// and u_bar (nu).
+// Adds to the scratch's covectors (poses, velocities, inertias, impulses, contacts), and to theta_bar, x_bar
+// (2 nv), u_bar (nu) and x_next_bar (2 nv), of the state after the step; the last two are nullptr at the end.
 template <class T>
 void term_value_adj(const World& w, const Term& term, int t, const T* theta, const T* x, const T* u,
-                    const T& value_bar, StepScratch<T>& s, T* theta_bar, T* x_bar, T* u_bar);
+                    const T& value_bar, StepScratch<T>& s, T* theta_bar, T* x_bar, T* u_bar, T* x_next_bar);
 
-// w h l or w l, summed over the running or the final terms
+// The term's share of the loss at step t, or of the final state: w h l or w l; 0 if it does not count there.
+template <class T>
+T term_share(const World& w, const Term& term, bool running, int t, const T* theta, const T* x, const T* u,
+             const StepScratch<T>& s);
+
+// The sum of the shares of all terms.
 template <class T>
 T objective_value(const World& w, const Objective& objective, bool running, int t, const T* theta, const T* x,
                   const T* u, const StepScratch<T>& s);
 template <class T>
 void objective_value_adj(const World& w, const Objective& objective, bool running, int t, const T* theta,
                          const T* x, const T* u, const T& value_bar, StepScratch<T>& s, T* theta_bar,
-                         T* x_bar, T* u_bar);
+                         T* x_bar, T* u_bar, T* x_next_bar);
 
 // Throws std::invalid_argument, naming the term, unless the objective is a sum of squares or a single final
 // distance.
 void check_least_squares(const Objective& objective);
-// The scalar residuals of the final state: loss = sum r_k^2, or its root. Empty if a term is running or a
-// recording.
+// The scalar residuals of the final state: loss = sum r_k^2, or its root. Empty if a term is running, a
+// recording or has the norm `huber`.
 Objective residual_components(const Objective& objective);
 
 }  // namespace costate

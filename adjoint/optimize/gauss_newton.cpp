@@ -74,7 +74,7 @@ void by_rows(Problem& p, const Objective& components) {
         J = p.jacobian(y, components);
     }
     // The loss is |r| or |r|^2.
-    const bool distance = p.objective().front().norm == TermNorm::distance;
+    const bool distance = norm_of(p.objective().front()) == TermNorm::distance;
     const auto note_gradient = [&] {
         p.note_gradient((J.transpose() * r).norm() * (distance ? 1 / std::max(r.norm(), 1e-300) : 2));
     };

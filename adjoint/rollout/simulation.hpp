@@ -43,11 +43,12 @@ public:
             observing_ = false;
         }
         scratch_.clear_bars();
-        objective_value_adj(world_, *objective_, true, t, theta, x, u, 1.0, scratch_, theta_bar, x_bar,
-                            u_bar);
+        x_next_bar_.assign(x_next_bar, x_next_bar + ndx());
+        objective_value_adj(world_, *objective_, true, t, theta, x, u, 1.0, scratch_, theta_bar, x_bar, u_bar,
+                            x_next_bar_.data());
         std::fill(wrenches_bar_.begin(), wrenches_bar_.end(), 0.0);
-        step_adj(world_, theta, x, u, scratch_, x_next_bar, theta_bar, x_bar, u_bar, pushes_.at(t, theta),
-                 wrenches_bar_.data());
+        step_adj(world_, theta, x, u, scratch_, x_next_bar_.data(), theta_bar, x_bar, u_bar,
+                 pushes_.at(t, theta), wrenches_bar_.data());
         push_wrenches_adj(world_, t * world_.settings.time_step, wrenches_bar_.data(), theta_bar);
     }
     std::string first_bad_row() const {
@@ -63,7 +64,7 @@ public:
         observe_state(theta, x);
         scratch_.clear_bars();
         objective_value_adj<double>(world_, *objective_, false, t, theta, x, nullptr, 1.0, scratch_,
-                                    theta_bar, x_bar, nullptr);
+                                    theta_bar, x_bar, nullptr, nullptr);
         observe_adj(world_, theta, x, scratch_, theta_bar, x_bar);
     }
 
@@ -107,6 +108,7 @@ private:
     Kinematics<double> aside_;
     PushesOfSteps pushes_;
     std::vector<double> wrenches_bar_;  // (bodies x 6); empty without pushes
+    std::vector<double> x_next_bar_;    // (ndx) with that of the step's share of the loss
     bool observing_ = false;
     long runs_ = 0;
 };

@@ -1,5 +1,6 @@
 #include "adjoint/optimize/optimize.hpp"
 #include "adjoint/objective/objective.hpp"
+#include "adjoint/optimize/term_losses.hpp"
 #include "adjoint/rollout/divergence.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
@@ -35,11 +36,13 @@ Method method_named(const std::string& name) {
 std::string loss_unit(const Objective& objective) {
     if (objective.size() != 1 || objective[0].running || objective[0].weight != 1) return "";
     const Term& term = objective[0];
-    const bool squared = term.norm == TermNorm::squared;
+    const TermNorm norm = norm_of(term);
+    if (norm == TermNorm::huber) return "";
+    const bool squared = norm == TermNorm::squared;
     switch (term.kind) {
         case TermKind::position: return squared ? "m\u00b2" : "m";
         case TermKind::velocity: return squared ? "m\u00b2/s\u00b2" : "m/s";
-        case TermKind::height: return "m";
+        case TermKind::height: return squared ? "m\u00b2" : "m";
         default: return "";
     }
 }
@@ -260,6 +263,12 @@ int optimize(const Arguments& a) {
     }
     const RolloutInputs best = variables.inputs(r.y);
     const SolverRecord solver = solver_record(rollout, best);
+    const auto terms = [&](const RolloutInputs& inputs) {
+        Report values = Report::object();
+        for (const auto& [name, loss] : term_losses(rollout, inputs))
+            values[name] = loss;
+        return values;
+    };
     const Report report{{"name", scene.name},
                         {"method", method_names()[static_cast<size_t>(scene.optimize.method)]},
                         {"steps", scene.steps},
@@ -272,6 +281,7 @@ int optimize(const Arguments& a) {
                         {"seconds", r.seconds},
                         {"stopped", r.stopped},
                         {"solver", solver.report()},
+                        {"terms", {{"before", terms(start)}, {"after", terms(best)}}},
                         {"parameters", parameter_values(scene, best)},
                         {"losses", r.losses},
                         {"loss_seconds", r.loss_seconds}};

@@ -18,6 +18,12 @@ using Point = Eigen::Vector2d;
 
 constexpr double width = 720, height = 440, margin = 44, header = 52;
 
+// True if the term aims at a point at one time.
+bool is_goal(const Term& term) {
+    return term.kind == TermKind::position && (!term.running || term.instant) && term.reference.empty() &&
+           (term.axes.array() != 0).all();
+}
+
 // Projection from the world to the drawing: one horizontal axis and z, with the same scale.
 struct View {
     int axis;  // 0: x, 1: y
@@ -122,8 +128,7 @@ std::string StrobeFigure::svg() const {
             for (const auto& X : poses)
                 see(X.p);
     for (const Term& term : scene_.objective)
-        if (term.kind == TermKind::position && !term.running && (term.axes.array() != 0).all())
-            see(term.target);
+        if (is_goal(term)) see(term.target);
     bool ground = false;
     for (const Shape& s : set.shapes)
         ground = ground || s.type == ShapeType::plane;
@@ -179,7 +184,7 @@ std::string StrobeFigure::svg() const {
                run.label + "</text>\n";
     }
     for (const Term& term : scene_.objective) {
-        if (term.kind != TermKind::position || term.running || (term.axes.array() == 0).any()) continue;
+        if (!is_goal(term)) continue;
         const Point p = view.place(term.target);
         out += "<g stroke=\"#d55e00\">" + line(p - Point(7, 7), p + Point(7, 7), 2.5) +
                line(p - Point(7, -7), p + Point(7, -7), 2.5) + "</g>\n";

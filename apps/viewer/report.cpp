@@ -4,6 +4,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "adjoint/optimize/term_losses.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
 #include "apps/io/trajectory.hpp"
@@ -70,6 +71,15 @@ std::string result_table(const Optimization& o) {
            row("time", {print("%.3g s", r.seconds)}) + "</table>\n";
 }
 
+// The share of the loss of every term before and after.
+std::string terms_table(const Optimization& o, Rollout<Simulation>& rollout) {
+    const auto before = term_losses(rollout, o.start), after = term_losses(rollout, o.best);
+    std::string out = "<table>\n" + row("term of the loss", {"before", "after"}, "th");
+    for (size_t i = 0; i < before.size(); ++i)
+        out += row(before[i].first, {number(before[i].second), number(after[i].second)});
+    return out + "</table>\n";
+}
+
 std::string settings_table(const Optimization& o) {
     const Scene& s = o.scene;
     const Settings& w = s.world.settings;
@@ -114,7 +124,7 @@ std::string optimization_report(const Optimization& o, Rollout<Simulation>& roll
     std::vector<FrameSequence> sequences{frames_of_rollout(s, rollout, o.start, "before", {}, max_frames),
                                          frames_of_rollout(s, rollout, o.best, "after", {}, max_frames)};
     std::string before = "<h1>" + html(s.name) + "</h1>\n<p>" + html(s.description) + "</p>\n" +
-                         result_table(o) + "<h2>Before and after</h2>\n";
+                         result_table(o) + terms_table(o, rollout) + "<h2>Before and after</h2>\n";
     std::string after = "<h2>Loss and gradient</h2>\n", controls;
     size_t left_out = 0, drawn = 0;
     for (const auto& [name, plot] : optimization_plots(o)) {

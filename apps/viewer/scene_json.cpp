@@ -136,7 +136,7 @@ Json describe_scene(const Scene& scene) {
         actuators.push_back(
             {{"name", a.name}, {"body", a.body}, {"unit", control_unit(a.type, m.slides(a))}});
     for (const Term& t : scene.objective)
-        if (t.kind == TermKind::position && (t.axes.array() != 0).all())
+        if (t.kind == TermKind::position && t.reference.empty() && (t.axes.array() != 0).all())
             targets.push_back({{"name", t.name}, {"p", numbers(t.target)}});
     for (const Shape* s : distinct_geometries(scene.world.shapes))
         geometries.push_back(geometry(*s));

@@ -133,9 +133,6 @@ void name_what_has_no_effect(Model& m) {
                 m.layout.set_no_effect(m.actuator.*quantity.slice, n,
                                        std::string("an actuator of type ") + kind.name + " has none", remove);
     }
-    for (size_t i = 0; i < m.sites.size(); ++i)
-        m.layout.set_no_effect(m.site_rotation, static_cast<int>(i),
-                               "objectives do not depend on the axes of a site", "remove it");
     for (size_t i = 0; i < m.equalities.size(); ++i) {
         const EqualityType type = m.equalities[i].type;
         const int n = static_cast<int>(i);

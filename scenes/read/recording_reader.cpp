@@ -84,43 +84,114 @@ std::string seconds(double time) {
     return text.str();
 }
 
+// The rows of a file with a column "time", as `read` reads them.
+struct TimedRows {
+    std::vector<double> times;
+    std::vector<std::vector<double>> rows;
+};
+template <class Read>
+TimedRows timed_rows(const Table& table, const std::filesystem::path& file, const Read& read) {
+    const std::optional<size_t> time = find_name(table.columns, "time");
+    TimedRows out;
+    for (size_t row = 0; row < table.rows.size(); ++row) {
+        const double now = table.rows[row][*time];
+        if (row > 0 && !(now > out.times.back()))
+            fail_row(file, table.lines[row],
+                     "the time " + seconds(now) + " is not later than " + seconds(out.times.back()) +
+                         "; sort the rows");
+        out.times.push_back(now);
+        out.rows.push_back(read(row));
+    }
+    return out;
+}
+
+Table read_timed_table(const std::filesystem::path& file) {
+    Table table = read_csv(file);
+    if (!find_name(table.columns, "time"))
+        fail_row(file, 1, "has no column \"time\"; add the time of each row in s");
+    return table;
+}
+
+// Fails unless the rows cover the steps [first, last].
+void check_cover(const Node& where, const TimedRows& rows, int first, int last, double h) {
+    const double from = first * h, to = last * h, rounding = 1e-6 * h;
+    if (rows.times.front() > from + rounding)
+        where.fail("begins at " + seconds(rows.times.front()) + ", after the " + seconds(from) +
+                       " at which the term begins",
+                   "shift its times, or start the recording earlier");
+    if (rows.times.back() < to - rounding)
+        where.fail("ends at " + seconds(rows.times.back()) + ", before the " + seconds(to) +
+                       " at which the term ends",
+                   "use fewer \"steps\", or record longer");
+}
+void check_size(const Node& where, size_t width, int last) {
+    if (width * (static_cast<size_t>(last) + 1) > max_samples)
+        where.fail("needs " + std::to_string(width) + " columns at " + std::to_string(last + 1) +
+                       " times, more than 2e8 numbers",
+                   "use fewer \"steps\"");
+}
+
+// Rows [time, number, ...]
+TimedRows inline_rows(const Node& node, int width) {
+    TimedRows out;
+    for (const Node& row : node.items()) {
+        std::vector<double> numbers = row.numbers(width + 1);
+        if (!out.times.empty() && !(numbers[0] > out.times.back()))
+            row.fail("is not later than the row before", "sort the rows by time");
+        out.times.push_back(numbers[0]);
+        numbers.erase(numbers.begin());
+        out.rows.push_back(std::move(numbers));
+    }
+    if (out.times.empty()) node.fail("has no rows", "write [[time, number, ...], ...]");
+    return out;
+}
+
 }  // namespace
 
 Recording read_recording(const Node& term, const World& world, const std::filesystem::path& folder, int first,
                          int last) {
     const Node where = term["file"], patterns = term["columns"];
     const std::filesystem::path file = find_file(where, folder);
-    const Table table = read_csv(file);
-    const std::optional<size_t> time = find_name(table.columns, "time");
-    if (!time) fail_row(file, 1, "has no column \"time\"; add the time of each row in s");
+    const Table table = read_timed_table(file);
     const std::vector<Signal> signals = signals_of(
         patterns, world, chosen_columns(patterns, table.columns, column_names(all_signals(world))));
+    const double h = world.settings.time_step;
+    const TimedRows rows =
+        timed_rows(table, file, [&](size_t row) { return row_of(signals, table, row, file); });
+    check_cover(where, rows, first, last, h);
+    check_size(where, rows.rows[0].size(), last);
+    return resample(signals, rows.times, rows.rows, first, last, h);
+}
 
-    std::vector<double> times;
-    std::vector<std::vector<double>> rows;
-    for (size_t row = 0; row < table.rows.size(); ++row) {
-        const double now = table.rows[row][*time];
-        if (row > 0 && !(now > times.back()))
-            fail_row(file, table.lines[row],
-                     "the time " + seconds(now) + " is not later than " + seconds(times.back()) +
-                         "; sort the rows");
-        times.push_back(now);
-        rows.push_back(row_of(signals, table, row, file));
+Samples read_reference(const Node& node, int width, const std::filesystem::path& folder, int first, int last,
+                       double h) {
+    check_size(node, width, last);
+    if (!node.is_object()) {
+        const TimedRows rows = inline_rows(node, width);
+        return resample(rows.times, rows.rows, first, last, h);
     }
-    const double h = world.settings.time_step, from = first * h, to = last * h, rounding = 1e-6 * h;
-    if (times.front() > from + rounding)
-        where.fail("begins at " + seconds(times.front()) + ", after the " + seconds(from) +
-                       " at which the term begins",
-                   "shift its times, or start the recording earlier");
-    if (times.back() < to - rounding)
-        where.fail(
-            "ends at " + seconds(times.back()) + ", before the " + seconds(to) + " at which the term ends",
-            "use fewer \"steps\", or record longer");
-    if (rows[0].size() * (static_cast<size_t>(last) + 1) > max_samples)
-        where.fail("needs " + std::to_string(rows[0].size()) + " columns at " + std::to_string(last + 1) +
-                       " times, more than 2e8 numbers",
-                   "use fewer \"steps\"");
-    return resample(signals, times, rows, first, last, h);
+    node.expect_keys("reference");
+    const Node where = node["file"];
+    const std::filesystem::path file = find_file(where, folder);
+    const Table table = read_timed_table(file);
+    Names names = table.columns;
+    std::vector<size_t> columns;
+    std::erase(names, "time");
+    for (const Node& pattern : node["columns"].items())
+        for (const int c : resolve(pattern, pattern.text(), "column of the file", names))
+            columns.push_back(*find_name(table.columns, names[c]));
+    if (static_cast<int>(columns.size()) != width)
+        node["columns"].fail("names " + std::to_string(columns.size()) + " columns, but the term has " +
+                                 std::to_string(width) + " numbers",
+                             "name one column for each");
+    const TimedRows rows = timed_rows(table, file, [&](size_t row) {
+        std::vector<double> numbers;
+        for (const size_t c : columns)
+            numbers.push_back(table.rows[row][c]);
+        return numbers;
+    });
+    check_cover(where, rows, first, last, h);
+    return resample(rows.times, rows.rows, first, last, h);
 }
 
 }  // namespace costate

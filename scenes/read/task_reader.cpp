@@ -5,9 +5,6 @@
 
 #include "scenes/format/inertia.hpp"
 #include "scenes/format/names.hpp"
-#include "scenes/read/initial_reader.hpp"
-#include "scenes/read/model_reader.hpp"
-#include "scenes/read/recording_reader.hpp"
 
 namespace costate {
 namespace {
@@ -145,117 +142,6 @@ void claim(const Node& path, const World& world, std::vector<bool>& moves, int i
     moves[index] = true;
 }
 
-// "squared" by default
-TermNorm read_norm(const Node& node) {
-    const auto norm = node.find("norm");
-    return norm && norm->choice({"squared", "distance"}) == 1 ? TermNorm::distance : TermNorm::squared;
-}
-
-// Refuses the keys that a term does not use.
-void forbid_others(const Node& node, const TermTraits& traits) {
-    const std::string because = std::string("the term is ") + traits.name;
-    const auto unless = [&](bool meant, std::initializer_list<const char*> keys) {
-        if (!meant) node.forbid(keys, because);
-    };
-    const TermSubject subject = traits.subject;
-    unless(subject == TermSubject::point, {"point", "site"});
-    unless(subject == TermSubject::point || subject == TermSubject::body, {"body"});
-    unless(traits.has_target, {"axes"});
-    unless(traits.has_target || traits.kind == TermKind::configuration, {"target"});
-    unless(traits.kind == TermKind::orientation, {"quaternion", "rpy_deg"});
-    unless(subject == TermSubject::bodies, {"tree"});
-    unless(subject == TermSubject::joints, {"joints"});
-    unless(subject == TermSubject::actuators, {"actuators"});
-    unless(subject == TermSubject::shape, {"shape"});
-    unless(subject == TermSubject::file, {"file", "columns"});
-    if (traits.numbers == 0) node.forbid({"norm"}, because + ", which is linear");
-}
-
-std::vector<std::string> term_names() {
-    std::vector<std::string> names;
-    for (const TermTraits& traits : term_traits)
-        names.push_back(traits.name);
-    return names;
-}
-
-// The indices that the patterns under `key` match; all indices if the key is absent.
-std::vector<int> read_matches(const Node& node, const char* key, const char* kind,
-                              const std::vector<std::string>& names) {
-    std::vector<bool> chosen(names.size(), !node.has(key));
-    if (const auto patterns = node.find(key))
-        for (const Node& pattern : patterns->items())
-            for (const int i : resolve(pattern, pattern.text(), kind, names))
-                chosen[i] = true;
-    std::vector<int> out;
-    for (size_t i = 0; i < chosen.size(); ++i)
-        if (chosen[i]) out.push_back(static_cast<int>(i));
-    return out;
-}
-
-Term read_term(const Node& node, const World& world, const VecX<double>& x0,
-               const std::filesystem::path& folder, int steps) {
-    node.expect_keys("term");
-    const Model& model = world.model;
-    Term term;
-    const Node kind = node["term"];
-    term.kind = static_cast<TermKind>(kind.choice(term_names()));
-    const TermTraits& traits = traits_of(term.kind);
-    forbid_others(node, traits);
-    term.name = node.text_or("name", kind.text());
-    term.norm = read_norm(node);
-    term.weight = node.number_or("weight", 1);
-    term.running = traits.of_a_step || traits.subject == TermSubject::file;
-    if (const auto at = node.find("at")) term.running = at->choice({"end", "running"}) == 1;
-    if (traits.of_a_step && !term.running)
-        node["at"].fail("the final state has no " + kind.text() + ", because no step follows it",
-                        "use \"running\"");
-
-    if (traits.subject == TermSubject::file) {
-        term.recording =
-            read_recording(node, world, folder, term.running ? 0 : steps, term.running ? steps - 1 : steps);
-        for (const Signal& s : term.recording.signals)
-            if (s.is_of_a_step() && !term.running)
-                node["at"].fail("the final state has no \"" + s.names[0] + "\", because no step follows it",
-                                "use \"running\"");
-    }
-    if (const auto site = node.find("site")) {
-        node.forbid({"body", "point"}, "the site gives the point");
-        term.site = resolve_one(*site, "site", names_of(model.sites, &Site::name));
-        term.body = model.sites[term.site].body;
-    } else if (traits.subject == TermSubject::point || traits.subject == TermSubject::body)
-        term.body = resolve_one(node["body"], "body", names_of(model.bodies, &Body::name));
-    term.point = node.vec3_or("point", term.point);
-    if (traits.has_target) {
-        term.target = node.vec3_or("target", term.target);
-        term.axes = node.vec3_or("axes", term.axes);
-    }
-    if (term.kind == TermKind::orientation) term.orientation = read_orientation(node);
-    term.bodies = {0, static_cast<int>(model.bodies.size())};
-    if (const auto tree = node.find("tree")) {
-        const int body = resolve_one(*tree, "body", names_of(model.bodies, &Body::name));
-        const Tree& it = model.trees[model.bodies[body].tree];
-        term.bodies = {it.body_begin, it.body_end};
-    }
-    if (const auto shape = node.find("shape"))
-        term.shape = resolve_one(*shape, "shape", names_of(world.shapes.shapes, &Shape::name));
-    if (traits.subject == TermSubject::actuators)
-        term.controls =
-            read_matches(node, "actuators", "actuator", names_of(model.actuators, &Actuator::name));
-    if (traits.subject != TermSubject::joints) return term;
-
-    term.q_target = x0.head(model.nq);
-    for (const int i : read_matches(node, "joints", "joint", names_of(model.bodies, &Body::joint_name))) {
-        const Body& b = model.bodies[i];
-        for (int j = b.v0; j < b.v0 + b.nv; ++j)
-            term.dofs.push_back(j);
-        if (b.nv == 1 && node.has("target") && node["target"].is_number())
-            term.q_target[b.q0] = node["target"].number();
-    }
-    if (const auto target = node.find("target"); target && !target->is_number())
-        read_configuration(*target, model, term.q_target);
-    return term;
-}
-
 }  // namespace
 
 ParameterMap read_parameters(const Node& scene, const World& world, VecX<double>& theta) {
@@ -297,15 +183,6 @@ ParameterMap read_parameters(const Node& scene, const World& world, VecX<double>
                           "\" is a point, thin or flat, so its inertia has no log-Cholesky form",
                       "give it extent in all directions");
     return variables;
-}
-
-Objective read_objective(const Node& scene, const World& world, const VecX<double>& x0,
-                         const std::filesystem::path& folder, int steps) {
-    Objective objective;
-    if (const auto terms = scene.find("objective"))
-        for (const Node& term : terms->items())
-            objective.push_back(read_term(term, world, x0, folder, steps));
-    return objective;
 }
 
 }  // namespace costate

@@ -29,37 +29,38 @@ template <class T> const SensorFunctions<T>& functions_of(SensorKind kind) {
 }  // namespace
 
 template <class T>
-void sensor_values(const World& w, const T* theta, const T* x, const T* u, const StepScratch<T>& s,
-                   SensorScratch<T>& scratch, T* y) {
+void sensor_values(const World& w, const std::vector<Sensor>& sensors, const T* theta, const T* x, const T* u,
+                   const StepScratch<T>& s, SensorScratch<T>& scratch, T* y) {
     const SensorInputs<T> in{w, theta, x, u, s, scratch};
-    if (w.sensors_read_step()) {
+    if (reads_step(sensors)) {
         body_accelerations(w, theta, in.v(), s, scratch);
         joint_wrenches(in, scratch);
     }
-    for (const Sensor& sensor : w.sensors)
+    for (const Sensor& sensor : sensors)
         functions_of<T>(sensor.kind).value(in, sensor, y + sensor.offset);
 }
 
 template <class T>
-void sensor_values_adj(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
-                       SensorScratch<T>& scratch, const T* y_bar, T* theta_bar, T* x_bar, T* u_bar,
-                       T* x_next_bar) {
+void sensor_values_adj(const World& w, const std::vector<Sensor>& sensors, const T* theta, const T* x,
+                       const T* u, StepScratch<T>& s, SensorScratch<T>& scratch, const T* y_bar, T* theta_bar,
+                       T* x_bar, T* u_bar, T* x_next_bar) {
     const SensorInputs<T> in{w, theta, x, u, s, scratch};
-    const SensorBars<T> bar{s, scratch, theta_bar, x_bar, u_bar, x_next_bar + w.nv()};
+    const SensorBars<T> bar{s,     scratch, theta_bar,
+                            x_bar, u_bar,   x_next_bar != nullptr ? x_next_bar + w.nv() : nullptr};
     std::fill(scratch.A_bar.begin(), scratch.A_bar.end(), Force<T>::zero());
     std::fill(scratch.F_bar.begin(), scratch.F_bar.end(), Motion<T>::zero());
-    for (const Sensor& sensor : w.sensors)
+    for (const Sensor& sensor : sensors)
         functions_of<T>(sensor.kind).adjoint(in, sensor, y_bar + sensor.offset, bar);
-    if (w.sensors_read_step()) {
+    if (reads_step(sensors)) {
         joint_wrenches_adj(in, bar);
         body_accelerations_adj(w, theta, in.v(), s, scratch, theta_bar, x_bar + w.nv(), bar.v_next);
     }
 }
 
 #define COSTATE_INSTANTIATE_SENSORS(T)                                                                       \
-    template void sensor_values(const World&, const T*, const T*, const T*, const StepScratch<T>&,           \
-                                SensorScratch<T>&, T*);                                                      \
-    template void sensor_values_adj(const World&, const T*, const T*, const T*, StepScratch<T>&,             \
-                                    SensorScratch<T>&, const T*, T*, T*, T*, T*);
+    template void sensor_values(const World&, const std::vector<Sensor>&, const T*, const T*, const T*,      \
+                                const StepScratch<T>&, SensorScratch<T>&, T*);                               \
+    template void sensor_values_adj(const World&, const std::vector<Sensor>&, const T*, const T*, const T*,  \
+                                    StepScratch<T>&, SensorScratch<T>&, const T*, T*, T*, T*, T*);
 
 }  // namespace costate

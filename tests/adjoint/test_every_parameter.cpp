@@ -109,7 +109,8 @@ constexpr Meaning meanings[] = {
     {"shapes/*/rolling_friction", "coefficient of friction against rolling, m; likewise"},
     {"sites/*/position", "of its origin in the body, m"},
     {"sites/*/rotation",
-     "rotation vector relative to the model's orientation, its axes, rad; only sensors depend on it"},
+     "rotation vector relative to the model's orientation, its axes, rad; sensors and the term `orientation` "
+     "depend on it"},
     {"world/gravity", "m/s^2"},
     {"world/time_step", "s"},
     {"pushes/*/force", "of a push with two knots, world axes, N; three numbers for each knot"},

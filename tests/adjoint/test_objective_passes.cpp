@@ -40,6 +40,37 @@ struct EvaluatePass : StagePass {
 
 constexpr int last_step = 2;  // of recordings
 
+constexpr TermNorm norms[] = {TermNorm::squared, TermNorm::distance, TermNorm::linear, TermNorm::huber,
+                              TermNorm::component};
+
+// What a term makes of its numbers before the norm.
+enum class Making { plain, referred, bounded, length, bounded_length };
+
+Sensor sensor_of(const World& w, SensorKind kind, int offset = 0) {
+    Sensor s;
+    s.kind = kind, s.body = w.model.body_index("body4"), s.actuator = 1;
+    s.offset = offset, s.size = traits_of(kind).size;
+    return s;
+}
+
+// Gives a term a random target over time, bounds that its residual exceeds in part, and so on.
+void reshape(const World& w, Term& term, Rng& g, Making making) {
+    const int size = residual_size(term);
+    term.length = making == Making::length || making == Making::bounded_length;
+    const bool refers =
+        making == Making::referred && term.kind != TermKind::orientation && term.kind != TermKind::recording;
+    if (refers) term.reference.width = term.kind == TermKind::configuration ? w.nq() : size;
+    for (int k = 0; refers && k <= last_step; ++k) {
+        VecX<double> row = random_configuration(w.model, g, Regime::random);
+        if (term.kind != TermKind::configuration) row = VecX<double>::Random(size);
+        term.reference.values.insert(term.reference.values.end(), row.begin(), row.end());
+    }
+    if (refers && term.kind == TermKind::sensor) term.factors = g.vec3(Regime::random);
+    if (making != Making::bounded && making != Making::bounded_length) return;
+    term.lower = VecX<double>::Constant(residual_size(term), -0.05);
+    term.upper = VecX<double>::Constant(residual_size(term), 0.02);
+}
+
 // A term of a kind, with a subject from the stage's world.
 Term random_term(const World& w, Rng& g, TermKind kind, TermNorm norm, bool running, bool at_site = false) {
     Term term;
@@ -53,6 +84,14 @@ Term random_term(const World& w, Rng& g, TermKind kind, TermNorm norm, bool runn
     term.dofs = {1, 4, 18, 20}, term.controls = {0, 1, 2};
     term.q_target = random_configuration(w.model, g, Regime::random);
     term.bodies = {0, static_cast<int>(w.model.bodies.size()) - 1};
+    term.threshold = 0.3;
+    if (kind == TermKind::sensor) term.sensors = {sensor_of(w, SensorKind::frame_linear_velocity)};
+    if (kind == TermKind::power)
+        for (const int n : term.controls)
+            for (const SensorKind of : {SensorKind::actuator_force, SensorKind::actuator_velocity}) {
+                term.sensors.push_back(sensor_of(w, of, static_cast<int>(term.sensors.size())));
+                term.sensors.back().actuator = n;
+            }
     for (const Signal& s : all_signals(w))
         if (running || !s.is_of_a_step()) {
             term.recording.signals.push_back(s);
@@ -69,7 +108,9 @@ Term random_term(const World& w, Rng& g, TermKind kind, TermNorm norm, bool runn
     return term;
 }
 
-bool is_at_point(TermKind kind) { return traits_of(kind).subject == TermSubject::point; }
+bool is_at_point(TermKind kind) {
+    return traits_of(kind).subject == TermSubject::point || kind == TermKind::orientation;
+}
 
 // All inputs of terms, each kind along a direction: poses, velocities, inertias, gravity, the position of a
 // site, q, v, u, impulses, and the time step.
@@ -98,23 +139,37 @@ struct TermValuePass : TermStage {
     static inline TermKind kind = TermKind::position;
     static inline TermNorm norm = TermNorm::squared;
     static inline bool of_one_shape = false, at_site = false;
+    static inline Making making = Making::plain;
     Term term;
     static bool reads_two() {
         return kind == TermKind::velocity || kind == TermKind::linear_momentum ||
                kind == TermKind::angular_momentum || kind == TermKind::kinetic_energy ||
                kind == TermKind::potential_energy;
     }
+    static bool reads_site() { return at_site && kind != TermKind::orientation; }  // its position
     // of 10
     int inputs_without_effect =
-        kind == TermKind::recording && norm != TermNorm::component ? 4 : 9 - reads_two() - at_site;
+        kind == TermKind::recording && norm != TermNorm::component ? 4 : 9 - reads_two() - reads_site();
     TermValuePass(Rng& g, Regime r) : TermStage(g, r), term(random_term(w, g, kind, norm, true, at_site)) {
-        term.component = 1;
         if (of_one_shape) term.shape = w.shapes.index("box");
+        reshape(w, term, g, making);
+        term.component = std::min(1, residual_size(term) - 1);
+        if (making != Making::plain || kind == TermKind::sensor || kind == TermKind::power)
+            inputs_without_effect = count_without_effect();
+    }
+    int count_without_effect() {
+        int count = 0;
+        for (int i = 0; i < inputs(); ++i) {
+            Covector only(static_cast<size_t>(inputs()));
+            only[i] = 1;
+            count += costate::test::norm(forward(only)) == 0;
+        }
+        return count;
     }
     void run_duals() override { value = term_value(w, term, 1, theta.data(), x.data(), u.data(), d); }
     void run_adjoint() override {
         term_value_adj(w, term, 1, t.theta.data(), t.x.data(), t.u.data(), value_bar, s, theta_bar.data(),
-                       x_bar.data(), u_bar.data());
+                       x_bar.data(), u_bar.data(), x_next_bar.data());
     }
 };
 
@@ -149,13 +204,23 @@ struct SignalDifferencePass : TermStage {
 
 Objective terms_of_every_kind(const World& w, Rng& g) {
     Objective objective;
-    for (const TermNorm norm : {TermNorm::squared, TermNorm::distance, TermNorm::component})
+    for (const TermNorm norm : norms)
         for (const TermTraits& traits : term_traits)
             for (const bool running : {true, false}) {
                 const TermKind kind = traits.kind;
                 if (running || !traits.of_a_step) objective.push_back(random_term(w, g, kind, norm, running));
                 if (is_at_point(kind)) objective.push_back(random_term(w, g, kind, norm, running, true));
             }
+    for (const SensorKind kind : {SensorKind::accelerometer, SensorKind::force, SensorKind::contact_force}) {
+        Term term = random_term(w, g, TermKind::sensor, TermNorm::squared, true);
+        term.sensors = {sensor_of(w, kind)};
+        objective.push_back(term);
+    }
+    for (Term& term : objective)  // some have no factor h, or do not count
+        if (g.uniform(0, 1) < 0.2 && term.running) {
+            term.instant = true;
+            if (g.uniform(0, 1) < 0.3) term.first = last_step + 1;
+        }
     return objective;
 }
 
@@ -171,7 +236,8 @@ template <bool running> struct ObjectiveValuePass : TermStage {
     void run_adjoint() override {
         objective_value_adj<double>(w, objective, running, last_step, t.theta.data(), t.x.data(),
                                     running ? t.u.data() : nullptr, value_bar, s, theta_bar.data(),
-                                    x_bar.data(), running ? u_bar.data() : nullptr);
+                                    x_bar.data(), running ? u_bar.data() : nullptr,
+                                    running ? x_next_bar.data() : nullptr);
     }
 };
 
@@ -243,6 +309,24 @@ TEST_CASE("adjoint: term_value, normal_impulse, recording_residual") {
                 TermValuePass::at_site = special && is_at_point(kind);
                 check_pass<TermValuePass>(1e-12);
             }
+}
+TEST_CASE("adjoint: term_value with references, bounds and lengths") {
+    TermValuePass::of_one_shape = TermValuePass::at_site = false;
+    const auto check = [](TermKind kind, TermNorm norm, Making making) {
+        CAPTURE(traits_of(kind).name);
+        CAPTURE(static_cast<int>(norm));
+        CAPTURE(static_cast<int>(making));
+        TermValuePass::kind = kind, TermValuePass::norm = norm, TermValuePass::making = making;
+        check_pass<TermValuePass>(1e-12);
+    };
+    for (const TermTraits& traits : term_traits)
+        if (traits.kind != TermKind::recording) check(traits.kind, TermNorm::huber, Making::referred);
+    for (const TermNorm norm : norms)
+        check(TermKind::position, norm, Making::bounded_length);
+    for (const Making making : {Making::plain, Making::bounded, Making::length})
+        for (const TermNorm norm : {TermNorm::linear, TermNorm::huber})
+            check(TermKind::effort, norm, making);
+    TermValuePass::making = Making::plain;
 }
 TEST_CASE("adjoint: signal_difference") {
     Rng g(1);

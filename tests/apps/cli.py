@@ -20,7 +20,7 @@ KEYS = {
     "gradient": {"name", "steps", "loss", "gradient_norm", "largest_adjoint", "solver", "schedule", "forward_evaluations",
                  "checkpoint_bytes", "disk", "seconds"},
     "optimize": {"name", "method", "steps", "variables", "initial_loss", "final_loss", "iterations", "loss_evaluations",
-                 "gradient_evaluations", "seconds", "stopped", "solver", "parameters", "losses", "loss_seconds"},
+                 "gradient_evaluations", "seconds", "stopped", "solver", "terms", "parameters", "losses", "loss_seconds"},
     "bench": {"name", "steps", "repeat", "forward_us", "backward_us", "replay_us", "minimum", "bytes_per_checkpoint",
               "checkpoint_bytes", "forward_evaluations", "disk", "memory", "peak_rss_mb", "sweeps", "residual", "unconverged_steps", "gradient_norm",
               "processor", "native", "compiler"},

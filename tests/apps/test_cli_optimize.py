@@ -91,6 +91,8 @@ class Optimize(Cli):
         self.assertEqual({k: result[k] for k in r}, r)
         self.assertEqual(result["initial_state"], {"m/rail, front": 0.5, "d(m/rail, front)": 0})
         self.assertEqual(len(result["controls"]["m/push"]["values"]), 3)
+        for when, key in [("before", "initial_loss"), ("after", "final_loss")]:
+            self.assertAlmostEqual(sum(result["terms"][when].values()), result[key])
         self.assertTrue(xml.etree.ElementTree.parse(out / "loss.svg").getroot().tag.endswith("svg"))
         for name, key in [("before.csv", "initial_loss"), ("after.csv", "final_loss")]:
             last = list(csv.DictReader((out / name).read_text().splitlines()))[-1]

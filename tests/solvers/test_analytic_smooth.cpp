@@ -247,7 +247,7 @@ Objective energy(const AnalyticCase& c, int n) {
         Term kinetic = point_term(c, TermKind::velocity, name, 0, {0, 0, -1.0 / n}), potential = kinetic;
         kinetic.norm = TermNorm::squared, kinetic.axes.setOnes(), kinetic.target.setZero(),
         kinetic.weight = 0.5 / n;
-        potential.kind = TermKind::height, potential.weight = g0 / n;
+        potential.kind = TermKind::height, potential.norm = TermNorm::linear, potential.weight = g0 / n;
         terms.push_back(kinetic), terms.push_back(potential);
     }
     return terms;

@@ -135,6 +135,7 @@ inline Scene rich_scene() {
         add("position", near), add("velocity", {0.5, -0.6, 0.7});
     }
     scene["objective"].push_back({{"term", "position"}, {"site", "arm/tip"}, {"target", {7, -8, 9}}});
+    scene["objective"].push_back({{"term", "orientation"}, {"site", "arm/tip"}, {"rpy_deg", {20, 30, 50}}});
     scene["objective"].push_back({{"term", "configuration"}, {"target", 0.4}});
     return scene_from_json(scene, "rich.json");
 }

@@ -8,6 +8,7 @@
 #include "apps/beside/autodiff/active.hpp"
 #include "apps/beside/autodiff/compare.hpp"
 #include "solvers/complementarity/pgs.inl"
+#include "solvers/sensors/sensors.inl"
 #include "solvers/step/step.hpp"
 #include "solvers/step/step.inl"
 
