@@ -188,9 +188,8 @@ std::function<void(OptimizeSettings&)> chosen_settings(const Arguments& a) {
     const bool plant = wants_plant(a), noisy = a.text("noise").has_value();
     return [=, named = name.has_value()](OptimizeSettings& s) {
         if (named) s.method = method;
-        if (s.method != Method::cmaes && sigma > 0) throw UsageError("--sigma requires --method cmaes");
-        if (s.method != Method::cmaes && seed >= 0 && !noisy)
-            throw UsageError("--seed requires --method cmaes or --noise");
+        if (s.method != Method::cmaes && (sigma > 0 || (seed >= 0 && !noisy)))
+            throw UsageError("--sigma, and --seed without --noise, require --method cmaes");
         if (s.method != Method::receding_horizon && plant)
             throw UsageError("--plant, --noise, --delay and --push require --method receding_horizon");
         if (iterations >= 0) s.iterations = iterations;

@@ -289,7 +289,7 @@ class Loops(Cli):
             ("duration above 0", [*line, plant, "--push", "m/cart:0:0:1,2,3"]),
             ("require --method receding_horizon", ["optimize", scene, "--method", "adam", "--noise", 1]),
             ("--save cannot be combined with a plant", [*line, plant, "--save", "run"]),
-            ("--seed requires", ["optimize", scene, "--method", "adam", "--seed", 1]),
+            ("--seed without --noise, require --method cmaes", ["optimize", scene, "--method", "adam", "--seed", 1]),
         ]:
             with self.subTest(because):
                 self.refuse(*arguments, because=because)
