@@ -41,10 +41,11 @@ class Block:
         first = [int(numpy.argmax(self.groups == g)) for g in range(len(names))]
         self.origin = self._forward(self.base[first])
         start = self.base[first] if unknown.start is None else numpy.full(len(names), float(unknown.start))
-        if not ((unknown.lower <= start) & (start <= unknown.upper)).all():
+        within = numpy.clip(start, unknown.lower, unknown.upper)
+        if not numpy.allclose(within, start, rtol=1e-9, atol=0):
             raise BadArgument(f"{names[0]} starts at {start[0]:g}, outside of its bounds {unknown.lower:g} to "
                               f"{unknown.upper:g}")
-        self.y = self._forward(start)
+        self.y = self._forward(within)  # a value at its bound may be beyond by rounding
         self.lower, self.upper = (self._bound(bound) for bound in (unknown.lower, unknown.upper))
         self.mean, self.std = self.y, numpy.full(len(names), numpy.inf)
         if unknown.prior is not None:

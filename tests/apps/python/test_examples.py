@@ -1,11 +1,15 @@
 """The examples, as far as they are quick."""
+import json
+import os
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / "apps/python/examples"
+TOSSES = Path(os.environ.get("COSTATE_REFERENCE_DIR", "")) / "recordings/cube_tosses/tosses.csv.gz"
 
 
 def run(*arguments):
@@ -24,3 +28,22 @@ class ExampleTest(unittest.TestCase):
         self.assertEqual(lines[0], lines[1], sums[1].stderr)
         self.assertRegex(lines[0][0], r"largest gradient by a control [0-9.e-]+ m, checksum [0-9a-f]{8}")
         self.assertNotEqual(run(example, *small, "--limit", 1).returncode, 0)
+
+    def test_the_friction_of_the_cube_is_found_from_four_tosses(self):
+        if not TOSSES.is_file():
+            self.skipTest("the tosses are missing: set COSTATE_REFERENCE_DIR")
+        with tempfile.TemporaryDirectory() as folder:
+            command = (EXAMPLES / "cube_tosses.py", "--out", folder, "--laws", "box", "--tosses", 0, 4, "--test", 8)
+            out = run(*command)
+            rows = json.loads((Path(folder) / "rows.json").read_text())
+            self.assertEqual([(row["law"], row["tosses"]) for row in rows], [("box", 0), ("box", 4)], out.stderr)
+            self.assertLess(rows[1]["misfit"], 1)
+            self.assertLess(abs(dict(zip(rows[1]["names"], rows[1]["values"]))["shapes/ground/friction"] - 0.12), 0.02)
+            again = run(*command)  # nothing is left to do
+            self.assertEqual((again.returncode, again.stdout), (0, ""), again.stderr)
+
+    def test_the_cube_needs_its_recordings(self):
+        out = subprocess.run([sys.executable, str(EXAMPLES / "cube_tosses.py")], capture_output=True, text=True,
+                             env={**os.environ, "COSTATE_REFERENCE_DIR": "nowhere"})
+        self.assertEqual(out.returncode, 1)
+        self.assertRegex(out.stderr, "^the tosses are missing: set COSTATE_REFERENCE_DIR to the folder with ")
