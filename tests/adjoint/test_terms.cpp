@@ -31,12 +31,12 @@ Json json_with(const std::string& terms) {
 }
 Scene with(const std::string& terms) { return scene_of(json_with(terms)); }
 
-double loss_of(const Scene& s) {
+double loss_of_rollout(const Scene& s) {
     Simulation simulation(s.world, s.objective);
     Rollout<Simulation> rollout(simulation, s.plan, s.steps);
     return rollout.forward(s.theta, s.x0, s.z0);
 }
-double loss_of(const std::string& terms) { return loss_of(with(terms)); }
+double loss_of_rollout(const std::string& terms) { return loss_of_rollout(with(terms)); }
 
 // The height of the ball at every step.
 std::vector<double> heights() {
@@ -71,7 +71,7 @@ const char* const every_term = R"(
     {"term": "orientation", "body": "ball", "norm": "huber", "threshold": 0.01, "rpy_deg": [5, 0, 10], "at": "running"})";
 
 // A cart that a force drives, for the methods.
-const char* const cart_text = R"({"steps": 20, "time_step": 0.05, "gravity": [0, 0, 0],
+const char* const short_cart_text = R"({"steps": 20, "time_step": 0.05, "gravity": [0, 0, 0],
     "models": [{"name": "cart", "model": {"bodies": [
         {"name": "cart", "joint": {"type": "prismatic", "axis": [1, 0, 0]}, "mass": 1, "inertia": [1, 1, 1, 0, 0, 0]}],
       "sensors": [{"name": "force", "type": "actuator_force", "actuator": "cart"}],
@@ -79,7 +79,7 @@ const char* const cart_text = R"({"steps": 20, "time_step": 0.05, "gravity": [0,
     "controls": [{"actuators": ["*"], "optimize": "per_step", "initial": 0.1}]})";
 
 Scene cart(const std::string& terms, const char* method) {
-    Json json = parse_json(cart_text, "cart");
+    Json json = parse_json(short_cart_text, "cart");
     json["objective"] = parse_json("[" + terms + "]", "terms");
     json["optimize"] = {{"method", method}, {"iterations", 60}, {"segment", 7}, {"horizon", 20}};
     return scene_of(json);
@@ -95,34 +95,38 @@ TEST_CASE("terms: parts of the time add up, and an instant is the state at its t
             all += 0.01 * z[t];
         return all;
     };
-    CHECK(loss_of(ball(R"("at": "running", "until": 0.07)")) == doctest::Approx(sum(0, 7)).epsilon(1e-12));
-    CHECK(loss_of(ball(R"("at": "running", "from": 0.07)")) == doctest::Approx(sum(7, 20)).epsilon(1e-12));
-    CHECK(loss_of(ball(R"("at": "running", "from": 0.07, "until": 0.08)")) ==
+    CHECK(loss_of_rollout(ball(R"("at": "running", "until": 0.07)")) ==
+          doctest::Approx(sum(0, 7)).epsilon(1e-12));
+    CHECK(loss_of_rollout(ball(R"("at": "running", "from": 0.07)")) ==
+          doctest::Approx(sum(7, 20)).epsilon(1e-12));
+    CHECK(loss_of_rollout(ball(R"("at": "running", "from": 0.07, "until": 0.08)")) ==
           doctest::Approx(0.01 * z[7]).epsilon(1e-12));
     for (const int t : {0, 7, 19})
-        CHECK(loss_of(ball(R"("weight": 3, "at": )" + std::to_string(0.01 * t))) == 3 * z[t]);
-    CHECK(loss_of(ball(R"("at": 0.2)")) == z[20]);
+        CHECK(loss_of_rollout(ball(R"("weight": 3, "at": )" + std::to_string(0.01 * t))) == 3 * z[t]);
+    CHECK(loss_of_rollout(ball(R"("at": 0.2)")) == z[20]);
 }
 
 TEST_CASE("terms: bounds, lengths and norms have the values of their formulas") {
     const double z = heights()[20], excess = 0.5 - z;
     REQUIRE((z > 0.2 && z < 0.5));
-    CHECK(loss_of(ball(R"("lower": 0.2, "upper": 0.5)")) == 0);
-    CHECK(loss_of(ball(R"("lower": 0.5)")) == doctest::Approx(excess * excess).epsilon(1e-12));
-    CHECK(loss_of(ball(R"("lower": 0.5, "norm": "linear")")) == doctest::Approx(excess).epsilon(1e-12));
-    CHECK(loss_of(ball(R"("upper": 0.2, "norm": "distance")")) == doctest::Approx(z - 0.2).epsilon(1e-12));
-    CHECK(loss_of(ball(R"("target": 0.5, "norm": "huber", "threshold": 0.01)")) ==
+    CHECK(loss_of_rollout(ball(R"("lower": 0.2, "upper": 0.5)")) == 0);
+    CHECK(loss_of_rollout(ball(R"("lower": 0.5)")) == doctest::Approx(excess * excess).epsilon(1e-12));
+    CHECK(loss_of_rollout(ball(R"("lower": 0.5, "norm": "linear")")) ==
+          doctest::Approx(excess).epsilon(1e-12));
+    CHECK(loss_of_rollout(ball(R"("upper": 0.2, "norm": "distance")")) ==
+          doctest::Approx(z - 0.2).epsilon(1e-12));
+    CHECK(loss_of_rollout(ball(R"("target": 0.5, "norm": "huber", "threshold": 0.01)")) ==
           doctest::Approx(0.01 * (2 * excess - 0.01)).epsilon(1e-12));
-    CHECK(loss_of(ball(R"("target": 0.5, "norm": "huber", "threshold": 9)")) ==
+    CHECK(loss_of_rollout(ball(R"("target": 0.5, "norm": "huber", "threshold": 9)")) ==
           doctest::Approx(excess * excess).epsilon(1e-12));
     const std::string speed = R"({"term": "velocity", "body": "ball", "norm": "distance"})";
-    const double v = loss_of(speed);
+    const double v = loss_of_rollout(speed);
     REQUIRE(v > 0.1);
-    CHECK(loss_of(R"({"term": "velocity", "body": "ball", "length": true, "upper": 0.1})") ==
+    CHECK(loss_of_rollout(R"({"term": "velocity", "body": "ball", "length": true, "upper": 0.1})") ==
           doctest::Approx((v - 0.1) * (v - 0.1)).epsilon(1e-12));
     // an axis with a negative factor swaps the ends, and one with factor 0 has none
     const auto axes = [](const char* bounds) {
-        return loss_of(
+        return loss_of_rollout(
             std::string(R"({"term": "position", "body": "ball", "target": [0, 0, 0], "axes": [0, 0, -2], )") +
             bounds + "}");
     };
@@ -141,16 +145,19 @@ TEST_CASE("terms: a reference is linear between its rows, and the same from a fi
     }
     const std::string rows =
         R"("at": "running", "norm": "squared", "reference": [[0, 0.1], [0.1, 0.3], [0.3, 0.2]])";
-    CHECK(loss_of(ball(rows)) == doctest::Approx(expected).epsilon(1e-12));
+    CHECK(loss_of_rollout(ball(rows)) == doctest::Approx(expected).epsilon(1e-12));
     const auto of_file = [&](const std::string& reference) {
         return scene_from_json(
             json_with(ball(R"("at": "running", "norm": "squared", "reference": )" + reference)),
             folder.path("test.json"));
     };
-    CHECK(loss_of(of_file(R"({"file": "path.csv", "columns": ["z"]})")) == loss_of(ball(rows)));
+    CHECK(loss_of_rollout(of_file(R"({"file": "path.csv", "columns": ["z"]})")) ==
+          loss_of_rollout(ball(rows)));
     // a configuration has a target in each dof
-    CHECK(loss_of(R"({"term": "configuration", "joints": ["arm/elbow"], "reference": [[0.2, 0.4]]})") ==
-          doctest::Approx(loss_of(R"({"term": "configuration", "joints": ["arm/elbow"], "target": 0.4})")));
+    CHECK(
+        loss_of_rollout(R"({"term": "configuration", "joints": ["arm/elbow"], "reference": [[0.2, 0.4]]})") ==
+        doctest::Approx(
+            loss_of_rollout(R"({"term": "configuration", "joints": ["arm/elbow"], "target": 0.4})")));
 }
 
 TEST_CASE("terms: gradients of all kinds against central differences, and the loss by terms") {
@@ -166,7 +173,7 @@ TEST_CASE("terms: gradients of all kinds against central differences, and the lo
         sum += loss;
     }
     CHECK(losses[3].first == "position 2");
-    CHECK(sum == doctest::Approx(loss_of(s)).epsilon(1e-12));
+    CHECK(sum == doctest::Approx(loss_of_rollout(s)).epsilon(1e-12));
     const GradcheckReport r = gradcheck(rollout, s.theta, s.x0, s.z0);
     for (const GradcheckKind* k : {&r.controls, &r.initial_state, &r.parameters}) {
         CAPTURE(k->worst);
