@@ -158,7 +158,7 @@ void read_subject(const Node& node, const TermContext& in, Term& term) {
     const Model& model = in.world.model;
     const TermSubject subject = traits_of(term.kind).subject;
     if (const auto site = node.find("site")) {
-        node.forbid({"body", "point"}, "the site gives them");
+        node.forbid({"body", "point"}, "the site gives the point and the body");
         term.site = resolve_one(*site, "site", names_of(model.sites, &Site::name));
         term.body = model.sites[term.site].body;
     } else if (subject == TermSubject::point || subject == TermSubject::body)
