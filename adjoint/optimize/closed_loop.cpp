@@ -38,9 +38,9 @@ public:
     Machine(const Plant& plant, const VecX<double>& x0)
         : plant_(plant),
           scratch_(plant.world),
+          pushes_(plant.world),
           x_(VecX<double>::Zero(plant.world.nx())),
-          next_(x_),
-          wrenches_(6 * plant.world.model.bodies.size()) {
+          next_(x_) {
         x_.head(size()) = x0.head(size());
     }
     VecX<double> state() const { return x_.head(size()); }
@@ -48,11 +48,8 @@ public:
     void apply(int t, const VecX<double>& u) {
         const World& w = plant_.world;
         for (int k = 0; k < plant_.substeps; ++k, x_.swap(next_)) {
-            std::fill(wrenches_.begin(), wrenches_.end(), 0.0);
-            push_wrenches(w, plant_.theta.data(), (t * plant_.substeps + k) * w.settings.time_step,
-                          wrenches_.data());
             step(w, plant_.theta.data(), x_.data(), u.data(), scratch_, next_.data(),
-                 w.pushes.empty() ? nullptr : wrenches_.data());
+                 pushes_.at(t * plant_.substeps + k, plant_.theta.data()));
             if (!next_.allFinite())
                 throw DivergenceError("the plant diverged in step " + std::to_string(t) +
                                       " of the controller; shorten its \"time_step\", or change the start");
@@ -63,8 +60,8 @@ private:
     Eigen::Index size() const { return plant_.world.nq() + plant_.world.nv(); }
     const Plant& plant_;
     StepScratch<double> scratch_;
+    PushesOfSteps pushes_;
     VecX<double> x_, next_;
-    std::vector<double> wrenches_;  // (bodies x 6)
 };
 
 using Choose = std::function<VecX<double>(int t, const LoopRun& so_far)>;

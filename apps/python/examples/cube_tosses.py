@@ -3,8 +3,8 @@
 python3 cube_tosses.py --out tosses [--laws cone --tosses 4 8 --minutes 9]
 
 The tosses are those of Pfrommer, Halm, Posa, "ContactNets" (CoRL 2020), in
-$COSTATE_REFERENCE_DIR/recordings/cube_tosses/tosses.csv.gz. Each row of the table is written as soon as it is known,
-and rows that are there are not computed again: an interrupted run goes on.
+$COSTATE_REFERENCE_DIR/recordings/cube_tosses/tosses.csv.gz. Each row of the table is written as soon as it is
+known, and rows that are there are not computed again: an interrupted run goes on.
 
 A toss with many impacts is chaotic, so parameters are fitted to windows of 24 samples (0.16 s), each with its own
 start near the measured one. Predictions are rollouts of whole tosses. They start from the first measured state, or
@@ -41,9 +41,11 @@ BODY = [
 BOUNCE = [Unknown("shapes/ground/restitution", "linear", 0, 0.9)]
 SPRING = [Unknown("shapes/ground/stiffness", "log", 1e3, 1e7), Unknown("shapes/ground/damping", "log", 0.1, 1e4)]
 SOFT = [
-    Unknown("shapes/ground/solref[0]", "log", 2 / RATE / SUBSTEPS, 0.1), Unknown("shapes/ground/solref[1]", "log", 0.02, 2),
-    Unknown("shapes/ground/solimp[0]", "linear", 0.1, 0.99), Unknown("shapes/ground/solimp[1]", "linear", 0.1, 0.99),
-    Unknown("shapes/ground/solimp[2]", "log", 1e-4, 0.01)
+    Unknown("shapes/ground/solref[0]", "log", 2 / RATE / SUBSTEPS, 0.1),
+    Unknown("shapes/ground/solref[1]", "log", 0.02, 2),
+    Unknown("shapes/ground/solimp[0]", "linear", 0.1, 0.99),
+    Unknown("shapes/ground/solimp[1]", "linear", 0.1, 0.99),
+    Unknown("shapes/ground/solimp[2]", "log", 1e-4, 0.01),
 ]
 AUTHORS = ("cone", "cone, no restitution", "box", "box, pgs")  # laws for which the authors give parameters
 # solver, ground besides its friction, the rest of the scene, friction of the cube, unknowns
@@ -53,7 +55,8 @@ LAWS = {
     "cone, soft ground": ("ncp", {"stiffness": 5000, "damping": 20}, {}, 1, SPRING),
     "box": ("lcp", {"restitution": 0.125}, {}, 1, BOUNCE),
     "box, pgs": ("pgs", {"restitution": 0.125}, {}, 1, BOUNCE),
-    "mujoco": ("ncp", {"solref": [0.006, 0.5], "solimp": [0.5, 0.9, 0.002, 0.5, 2]}, {"contact": {"law": "mujoco"}}, 0, SOFT),
+    "mujoco": ("ncp", {"solref": [0.006, 0.5], "solimp": [0.5, 0.9, 0.002, 0.5, 2]},
+               {"contact": {"law": "mujoco"}}, 0, SOFT),
 }
 
 
