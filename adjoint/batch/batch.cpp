@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "adjoint/batch/lanes.hpp"
+#include "adjoint/batch/workers.hpp"
 #include "adjoint/rollout/state.hpp"
 
 namespace costate {
@@ -62,8 +62,8 @@ Batch::Batch(const World& w, const VecX<double>& theta, const VecX<double>& x0, 
       theta_(parameter_rows(o) * np()),
       theta_bar_(n_env() * np()),
       own_workspaces_(o.workspaces ? nullptr : std::make_unique<WorkspacePool>(w)),
-      lanes_(std::make_unique<Lanes>(w, o.workspaces ? *o.workspaces : *own_workspaces_,
-                                     control_step_schedule(w, o), thread_count(o))) {
+      workers_(std::make_unique<Workers>(w, o.workspaces ? *o.workspaces : *own_workspaces_,
+                                         control_step_schedule(w, o), thread_count(o))) {
     assert(theta.size() == w.np() && x0.size() == w.nx());
     set_parameters(theta.data());
     for (size_t e = 0; e < n_env(); ++e)
@@ -76,13 +76,13 @@ size_t Batch::bytes(const World& w, const BatchOptions& o) {
     const size_t n = checked(o).n_env, nx = w.nx(), np = w.np();
     const size_t threads = thread_count(o), slots = control_step_schedule(w, o).slots();
     const size_t numbers = n * (2 * nx + np + 1) + parameter_rows(o) * np;
-    return sizeof(double) * (numbers + threads * Lane::numbers(w, static_cast<int>(slots))) +
+    return sizeof(double) * (numbers + threads * Worker::numbers(w, static_cast<int>(slots))) +
            (2 * sizeof(EnvironmentStatus) + sizeof(int)) * n;
 }
 
-bool Batch::is_here() const { return lanes_->is_here(); }
+bool Batch::is_here() const { return workers_->is_here(); }
 
-void Batch::set_interrupt(Interrupt interrupt) { lanes_->set_interrupt(std::move(interrupt)); }
+void Batch::set_interrupt(Interrupt interrupt) { workers_->set_interrupt(std::move(interrupt)); }
 
 void Batch::set_parameters(const double* theta) {
     std::copy_n(theta, np(), theta_.begin());

@@ -27,8 +27,8 @@
 
 namespace costate {
 
-class Lanes;
-struct Lane;
+class Workers;
+struct Worker;
 
 // What a rollout of a batch reads and writes. Null pointers are left out; those of inputs are zeros.
 struct BatchRun {
@@ -223,19 +223,20 @@ public:
 private:
     struct Reverse;
     struct RunReverse;
-    bool control_step(Lane& lane, size_t e, const double* u, const double* from, double* to,
+    bool control_step(Worker& worker, size_t e, const double* u, const double* from, double* to,
                       const double* wrenches = nullptr);
-    bool read_sensors(Lane& lane, size_t e, const double* x, const double* u, const double* wrenches,
+    bool read_sensors(Worker& worker, size_t e, const double* x, const double* u, const double* wrenches,
                       double* y) const;
-    bool pull_back_sensors(Lane& lane, size_t e, const double* x, const double* u, const double* wrenches,
+    bool pull_back_sensors(Worker& worker, size_t e, const double* x, const double* u, const double* wrenches,
                            const double* y_bar, double* x_bar, double* u_bar, double* wrenches_bar,
                            double* theta_bar) const;
     size_t wrenches_width() const { return 6 * world_.model.bodies.size(); }
-    bool control_step_jacobian(Lane& lane, size_t e, const double* x, const double* u, bool by_theta) const;
+    bool control_step_jacobian(Worker& worker, size_t e, const double* x, const double* u,
+                               bool by_theta) const;
     int finish_step(bool own);
     int count_diverged() const;
     void begin_anew(size_t e, const double* x);
-    void observe_state(Lane& lane, size_t e, const double* x) const;
+    void observe_state(Worker& worker, size_t e, const double* x) const;
     double* theta_bar_rows(double* theta_bar, ThetaBar of);
     void sum_theta_bar(double* theta_bar, ThetaBar of) const;
 
@@ -250,7 +251,7 @@ private:
     size_t theta_stride_ = 0;                          // from the parameters of an environment to the next
     std::vector<double> theta_bar_;                    // (n_env x np) to be summed
     std::unique_ptr<WorkspacePool> own_workspaces_;    // where none are shared
-    std::unique_ptr<Lanes> lanes_;
+    std::unique_ptr<Workers> workers_;
 };
 
 }  // namespace costate

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "adjoint/batch/batch.hpp"
-#include "adjoint/batch/lanes.hpp"
+#include "adjoint/batch/workers.hpp"
 #include "adjoint/rollout/state.hpp"
 
 namespace costate {
@@ -51,16 +51,16 @@ void write_row(const Matrix& J, bool finite, size_t e, double* out) {
 
 }  // namespace
 
-// Of the control step of environment e from x (nx), in lane.jacobian; false if something is not finite.
-bool Batch::control_step_jacobian(Lane& lane, size_t e, const double* x, const double* u,
+// Of the control step of environment e from x (nx), in worker.jacobian; false if something is not finite.
+bool Batch::control_step_jacobian(Worker& worker, size_t e, const double* x, const double* u,
                                   bool by_theta) const {
-    lanes_->check_interrupt(lane);
-    if (!lane.jacobian) lane.jacobian.emplace(world_);
-    ControlStepJacobian& J = *lane.jacobian;
+    workers_->check_interrupt(worker);
+    if (!worker.jacobian) worker.jacobian.emplace(world_);
+    ControlStepJacobian& J = *worker.jacobian;
     J.by_x.setZero(world_.ndx(), world_.ndx());
     J.by_u.setZero(world_.ndx(), world_.nu());
     if (by_theta) J.by_theta.setZero(world_.ndx(), world_.np());
-    Workspace& s = *lane.workspace;
+    Workspace& s = *worker.workspace;
     normalize_state(world_, x, s.x.data());
     for (int k = 0; k < options_.substeps; ++k, s.x.swap(s.x_next)) {
         costate::step(world_, parameters(e), s.x.data(), u, s.step, s.x_next.data());
@@ -73,16 +73,16 @@ bool Batch::control_step_jacobian(Lane& lane, size_t e, const double* x, const d
 
 int Batch::jacobian(const double* x, const double* u, const unsigned char* which, double* by_x, double* by_u,
                     double* by_theta) {
-    lanes_->for_each(n_env(), [&](Lane& lane, size_t e) {
+    workers_->for_each(n_env(), [&](Worker& worker, size_t e) {
         outcome_[e] = EnvironmentStatus::ok;
         if (which && !which[e]) return;
         const double* from = (x ? x : x_.data()) + e * nx();
-        const bool finite = control_step_jacobian(lane, e, from, u + e * nu(), by_theta != nullptr) &&
+        const bool finite = control_step_jacobian(worker, e, from, u + e * nu(), by_theta != nullptr) &&
                             (x || status_[e] == EnvironmentStatus::ok);
         outcome_[e] = finite ? EnvironmentStatus::ok : EnvironmentStatus::diverged;
-        write_row(lane.jacobian->by_x, finite, e, by_x);
-        write_row(lane.jacobian->by_u, finite, e, by_u);
-        if (by_theta) write_row(lane.jacobian->by_theta, finite, e, by_theta);
+        write_row(worker.jacobian->by_x, finite, e, by_x);
+        write_row(worker.jacobian->by_u, finite, e, by_u);
+        if (by_theta) write_row(worker.jacobian->by_theta, finite, e, by_theta);
     });
     return count_diverged();
 }

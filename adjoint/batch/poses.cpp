@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "adjoint/batch/batch.hpp"
-#include "adjoint/batch/lanes.hpp"
+#include "adjoint/batch/workers.hpp"
 #include "adjoint/rollout/state.hpp"
 #include "core/dynamics/queries.hpp"
 
@@ -66,17 +66,17 @@ void velocity_backward(const Motion<double>& V, const Transform<double>& X, cons
 
 }  // namespace
 
-// Leaves poses and velocities in the lane's scratch, at a state of the caller's or the batch's own.
-void Batch::observe_state(Lane& lane, size_t e, const double* x) const {
-    Workspace& s = *lane.workspace;
+// Leaves poses and velocities in the worker's scratch, at a state of the caller's or the batch's own.
+void Batch::observe_state(Worker& worker, size_t e, const double* x) const {
+    Workspace& s = *worker.workspace;
     normalize_state(world_, (x ? x : x_.data()) + e * nx(), s.x.data());
     observe(world_, parameters(e), s.x.data(), s.step);
 }
 
 void Batch::poses(const double* x, const int* frames, size_t n, double* poses, double* velocities) {
-    lanes_->for_each(n_env(), [&](Lane& lane, size_t e) {
-        observe_state(lane, e, x);
-        const Kinematics<double>& k = lane.workspace->step.kinematics;
+    workers_->for_each(n_env(), [&](Worker& worker, size_t e) {
+        observe_state(worker, e, x);
+        const Kinematics<double>& k = worker.workspace->step.kinematics;
         for (size_t i = 0; i < n; ++i) {
             const BodyFrame frame(world_.model, parameters(e), frames[i]);
             write_pose(world_.model, k, frame, poses ? poses + (e * n + i) * 7 : nullptr);
@@ -89,13 +89,13 @@ void Batch::poses_backward(const double* x, const int* frames, size_t n, const d
                            const double* velocities_bar, double* x_bar, double* theta_bar, ThetaBar of) {
     const Model& m = world_.model;
     double* const rows = theta_bar_rows(theta_bar, of);
-    lanes_->for_each(n_env(), [&](Lane& lane, size_t e) {
-        observe_state(lane, e, x);
-        StepScratch<double>& s = lane.workspace->step;
-        VecX<double>& sum = lane.gradient.parameters;
+    workers_->for_each(n_env(), [&](Worker& worker, size_t e) {
+        observe_state(worker, e, x);
+        StepScratch<double>& s = worker.workspace->step;
+        VecX<double>& sum = worker.gradient.parameters;
         s.bar.set_zero();
         sum.setZero();
-        lane.x_bar.setZero();
+        worker.x_bar.setZero();
         for (size_t i = 0; i < n; ++i) {
             const BodyFrame frame(m, parameters(e), frames[i]);
             const size_t body = frame.body;
@@ -111,9 +111,9 @@ void Batch::poses_backward(const double* x, const int* frames, size_t n, const d
             transform_point_adj(s.kinematics.X[body], frame.origin, p_bar, s.bar.X[body], origin_bar);
             if (frame.site >= 0) add3(sum.data() + m.site_position.at(frame.site), origin_bar);
         }
-        observe_adj(world_, parameters(e), lane.workspace->x.data(), s, sum.data(), lane.x_bar.data());
+        observe_adj(world_, parameters(e), worker.workspace->x.data(), s, sum.data(), worker.x_bar.data());
         if (x_bar)
-            coordinates_.write_state_bar(world_, (x ? x : x_.data()) + e * nx(), lane.x_bar.data(),
+            coordinates_.write_state_bar(world_, (x ? x : x_.data()) + e * nx(), worker.x_bar.data(),
                                          x_bar + e * state_bar_width());
         if (rows) std::copy(sum.begin(), sum.end(), rows + e * np());
     });

@@ -3,23 +3,23 @@
 #include <algorithm>
 
 #include "adjoint/batch/batch.hpp"
-#include "adjoint/batch/lanes.hpp"
+#include "adjoint/batch/workers.hpp"
 #include "adjoint/rollout/state.hpp"
 
 namespace costate {
 
 // The control step of environment e from one state (nx) to another, which may have the same place; false if
 // it diverges, and then `to` is as it was.
-bool Batch::control_step(Lane& lane, size_t e, const double* u, const double* from, double* to,
+bool Batch::control_step(Worker& worker, size_t e, const double* u, const double* from, double* to,
                          const double* wrenches) {
-    lanes_->check_interrupt(lane);
-    VecX<double>& x = lane.workspace->x;
-    VecX<double>& x_next = lane.workspace->x_next;
+    workers_->check_interrupt(worker);
+    VecX<double>& x = worker.workspace->x;
+    VecX<double>& x_next = worker.workspace->x_next;
     for (int k = 0; k < options_.substeps; ++k, x.swap(x_next)) {
-        costate::step(world_, parameters(e), k == 0 ? from : x.data(), u, lane.workspace->step, x_next.data(),
-                      wrenches);
+        costate::step(world_, parameters(e), k == 0 ? from : x.data(), u, worker.workspace->step,
+                      x_next.data(), wrenches);
         if (!x_next.allFinite()) return false;
-        const SolverOutcome solved = solver_outcome(world_, lane.workspace->step);
+        const SolverOutcome solved = solver_outcome(world_, worker.workspace->step);
         residual_[e] = std::max(residual_[e], solved.residual);
         if (!solved.converged) ++unconverged_[e];
     }
@@ -28,7 +28,7 @@ bool Batch::control_step(Lane& lane, size_t e, const double* u, const double* fr
 }
 
 int Batch::step(const double* x, const double* u, double* x_next) {
-    lanes_->for_each(n_env(), [&](Lane& lane, size_t e) {
+    workers_->for_each(n_env(), [&](Worker& worker, size_t e) {
         const double *given = (x ? x : x_.data()) + e * nx(), *from = given;
         double* to = x_next_.data() + e * nx();
         residual_[e] = 0;
@@ -38,7 +38,7 @@ int Batch::step(const double* x, const double* u, double* x_next) {
             from = to;
         }
         const bool goes_on =
-            (x || status_[e] == EnvironmentStatus::ok) && control_step(lane, e, u + e * nu(), from, to);
+            (x || status_[e] == EnvironmentStatus::ok) && control_step(worker, e, u + e * nu(), from, to);
         if (!goes_on) std::copy_n(given, nx(), to);
         outcome_[e] = goes_on ? EnvironmentStatus::ok : EnvironmentStatus::diverged;
     });
@@ -48,7 +48,7 @@ int Batch::step(const double* x, const double* u, double* x_next) {
 
 int Batch::rollout(int steps, const double* x, const double* u, double* states, int* completed) {
     const size_t row = n_env() * nx();
-    lanes_->for_each(n_env(), [&](Lane& lane, size_t e) {
+    workers_->for_each(n_env(), [&](Worker& worker, size_t e) {
         double* last = x_next_.data() + e * nx();
         normalize_state(world_, (x ? x : x_.data()) + e * nx(), last);
         residual_[e] = 0;
@@ -56,7 +56,7 @@ int Batch::rollout(int steps, const double* x, const double* u, double* states, 
         int done = 0;
         const auto after = [&](int t) { return states + t * row + e * nx(); };
         while (done < steps && (x || status_[e] == EnvironmentStatus::ok) &&
-               control_step(lane, e, u + (done * n_env() + e) * nu(), last, last))
+               control_step(worker, e, u + (done * n_env() + e) * nu(), last, last))
             std::copy_n(last, nx(), after(done++));
         outcome_[e] = done == steps ? EnvironmentStatus::ok : EnvironmentStatus::diverged;
         if (completed) completed[e] = done;
@@ -82,30 +82,30 @@ struct Batch::Reverse {
     double *x_bar, *u_bar, *theta_bar;  // theta_bar (n_env x np)
 
     size_t row(size_t t, size_t e) const { return t * batch.n_env() + e; }
-    bool control_step(Lane& lane, size_t t, size_t e, bool last) const;
-    bool environment(Lane& lane, size_t e, size_t completed, size_t steps) const;
+    bool control_step(Worker& worker, size_t t, size_t e, bool last) const;
+    bool environment(Worker& worker, size_t e, size_t completed, size_t steps) const;
 };
 
 // Pulls back through control step t of environment e the covector of the state after it: what is given, and
-// but for the last step lane.x_bar, which then is that of the state before. False if something is not finite.
-bool Batch::Reverse::control_step(Lane& lane, size_t t, size_t e, bool last) const {
+// but for the last step worker.x_bar, which then is that of the state before. False if something is not finite.
+bool Batch::Reverse::control_step(Worker& worker, size_t t, size_t e, bool last) const {
     const Batch& b = batch;
-    b.lanes_->check_interrupt(lane);
-    VecX<double>& x0 = lane.workspace->x;
+    b.workers_->check_interrupt(worker);
+    VecX<double>& x0 = worker.workspace->x;
     normalize_state(b.world_, x + row(t, e) * b.nx(), x0.data());
-    lane.u = Eigen::Map<const VecX<double>>(u + row(t, e) * b.nu(), lane.u.size());
-    lane.steps.wrenches = nullptr;
-    lane.rollout.forward(lane.theta, x0, lane.u);
-    if (lane.rollout.divergence()) return false;
+    worker.u = Eigen::Map<const VecX<double>>(u + row(t, e) * b.nu(), worker.u.size());
+    worker.steps.wrenches = nullptr;
+    worker.rollout.forward(worker.theta, x0, worker.u);
+    if (worker.rollout.divergence()) return false;
 
-    b.coordinates_.read_state_bar(b.world_, lane.rollout.last_state().data(),
-                                  states_bar + row(t, e) * b.state_bar_width(), lane.end_bar.data());
-    if (!last) lane.end_bar += lane.x_bar;
-    lane.steps.end_bar = lane.end_bar.data();
-    Gradient& g = lane.gradient;
-    lane.rollout.backward(lane.theta, lane.u, g);
+    b.coordinates_.read_state_bar(b.world_, worker.rollout.last_state().data(),
+                                  states_bar + row(t, e) * b.state_bar_width(), worker.end_bar.data());
+    if (!last) worker.end_bar += worker.x_bar;
+    worker.steps.end_bar = worker.end_bar.data();
+    Gradient& g = worker.gradient;
+    worker.rollout.backward(worker.theta, worker.u, g);
 
-    lane.x_bar = g.initial_state;
+    worker.x_bar = g.initial_state;
     if (u_bar) std::copy(g.controls.begin(), g.controls.end(), u_bar + row(t, e) * b.nu());
     if (theta_bar) {
         Eigen::Map<VecX<double>> sum(theta_bar + e * b.np(), g.parameters.size());
@@ -119,25 +119,25 @@ bool Batch::Reverse::control_step(Lane& lane, size_t t, size_t e, bool last) con
 
 // From the last completed control step to the first; false if gradients are not finite, and then they are
 // zero.
-bool Batch::Reverse::environment(Lane& lane, size_t e, size_t completed, size_t steps) const {
+bool Batch::Reverse::environment(Worker& worker, size_t e, size_t completed, size_t steps) const {
     const Batch& b = batch;
-    lane.theta = Eigen::Map<const VecX<double>>(b.parameters(e), lane.theta.size());
+    worker.theta = Eigen::Map<const VecX<double>>(b.parameters(e), worker.theta.size());
     bool finite = true;
     for (size_t t = completed; finite && t-- > 0;)
-        finite = control_step(lane, t, e, t + 1 == completed);
+        finite = control_step(worker, t, e, t + 1 == completed);
     if (finite && completed > 0 && theta_bar)
-        finite = Eigen::Map<const VecX<double>>(theta_bar + e * b.np(), lane.theta.size()).allFinite();
+        finite = Eigen::Map<const VecX<double>>(theta_bar + e * b.np(), worker.theta.size()).allFinite();
 
     const size_t kept = finite ? completed : 0;
     if (kept == 0) {
-        lane.x_bar.setZero();
+        worker.x_bar.setZero();
         if (theta_bar) std::fill_n(theta_bar + e * b.np(), b.np(), 0.0);
     }
     if (u_bar)
         for (size_t t = kept; t < steps; ++t)
             std::fill_n(u_bar + row(t, e) * b.nu(), b.nu(), 0.0);
     if (x_bar)
-        b.coordinates_.write_state_bar(b.world_, x + e * b.nx(), lane.x_bar.data(),
+        b.coordinates_.write_state_bar(b.world_, x + e * b.nx(), worker.x_bar.data(),
                                        x_bar + e * b.state_bar_width());
     return finite;
 }
@@ -145,9 +145,9 @@ bool Batch::Reverse::environment(Lane& lane, size_t e, size_t completed, size_t 
 int Batch::backward(int steps, const double* x, const double* u, const int* completed,
                     const double* states_bar, double* x_bar, double* u_bar, double* theta_bar, ThetaBar of) {
     const Reverse reverse{*this, x, u, states_bar, x_bar, u_bar, theta_bar_rows(theta_bar, of)};
-    lanes_->for_each(n_env(), [&](Lane& lane, size_t e) {
+    workers_->for_each(n_env(), [&](Worker& worker, size_t e) {
         const int done = completed ? completed[e] : steps;
-        const bool finite = reverse.environment(lane, e, static_cast<size_t>(done), steps);
+        const bool finite = reverse.environment(worker, e, static_cast<size_t>(done), steps);
         outcome_[e] = finite ? EnvironmentStatus::ok : EnvironmentStatus::diverged;
     });
     sum_theta_bar(theta_bar, of);

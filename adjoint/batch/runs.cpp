@@ -7,7 +7,7 @@
 #include <string>
 
 #include "adjoint/batch/batch.hpp"
-#include "adjoint/batch/lanes.hpp"
+#include "adjoint/batch/workers.hpp"
 #include "adjoint/rollout/state.hpp"
 
 namespace costate {
@@ -28,7 +28,7 @@ Schedule run_schedule(int steps, size_t state_bytes, size_t bytes) {
 
 int Batch::run(const BatchRun& run) {
     const size_t ny = world_.ny(), width = wrenches_width(), row = n_env() * nx();
-    lanes_->for_each(n_env(), [&](Lane& lane, size_t e) {
+    workers_->for_each(n_env(), [&](Worker& worker, size_t e) {
         double* x = x_next_.data() + e * nx();
         normalize_state(world_, (run.x ? run.x : x_.data()) + e * nx(), x);
         residual_[e] = 0;
@@ -39,10 +39,10 @@ int Batch::run(const BatchRun& run) {
             const size_t at = static_cast<size_t>(t) * n_env() + e;
             const double *u = run.u + at * nu(), *wrenches = part(run.wrenches, at * width);
             if (run.y) {
-                goes_on = goes_on && read_sensors(lane, e, x, u, wrenches, run.y + at * ny);
+                goes_on = goes_on && read_sensors(worker, e, x, u, wrenches, run.y + at * ny);
                 if (!goes_on) std::fill_n(run.y + at * ny, ny, 0.0);
             }
-            goes_on = goes_on && control_step(lane, e, u, x, x, wrenches);
+            goes_on = goes_on && control_step(worker, e, u, x, x, wrenches);
             done += goes_on;
             if (run.states) std::copy_n(x, nx(), run.states + static_cast<size_t>(t) * row + e * nx());
         }
@@ -92,7 +92,7 @@ struct Batch::RunReverse {
     void begin();
     void forward(int t, bool first_sweep);
     void seed(int t);
-    bool environment(Lane& lane, int t, size_t e);
+    bool environment(Worker& worker, int t, size_t e);
     void reverse(int t);
     void finish();
 };
@@ -105,11 +105,11 @@ void Batch::RunReverse::begin() {
 }
 
 void Batch::RunReverse::forward(int t, bool first_sweep) {
-    b.lanes_->for_each(b.n_env(), [&](Lane& lane, size_t e) {
+    b.workers_->for_each(b.n_env(), [&](Worker& worker, size_t e) {
         if (first_sweep ? done[e] < t : done[e] <= t) return;
         if (first_sweep && !run.x && b.status_[e] != EnvironmentStatus::ok) return;
         double* state = of_env(x, e, b.nx());
-        const bool goes_on = b.control_step(lane, e, u(t, e), state, state, wrenches(t, e));
+        const bool goes_on = b.control_step(worker, e, u(t, e), state, state, wrenches(t, e));
         if (first_sweep && goes_on) done[e] = t + 1;
     });
 }
@@ -125,42 +125,43 @@ void Batch::RunReverse::seed(int t) {
         if (seeds.y_bar) std::copy_n(seeds.y_bar + at(t, 0) * ny, y_bar.size(), y_bar.begin());
         return;
     }
-    b.lanes_->for_each(b.n_env(), [&](Lane& lane, size_t e) {
+    b.workers_->for_each(b.n_env(), [&](Worker& worker, size_t e) {
         double* values = of_env(y, e, ny);
         if (ny == 0 || done[e] <= t ||
-            !b.read_sensors(lane, e, of_env(x, e, b.nx()), u(t, e), wrenches(t, e), values))
+            !b.read_sensors(worker, e, of_env(x, e, b.nx()), u(t, e), wrenches(t, e), values))
             std::fill_n(values, ny, 0.0);
     });
     if (!seeds.at(t, after.data(), y.data(), states_bar.data(), y_bar.data())) throw CallInterrupted();
 }
 
 // As Batch::Reverse::control_step, with wrenches and sensors.
-bool Batch::RunReverse::environment(Lane& lane, int t, size_t e) {
-    b.lanes_->check_interrupt(lane);
+bool Batch::RunReverse::environment(Worker& worker, int t, size_t e) {
+    b.workers_->check_interrupt(worker);
     const World& w = b.world_;
     const size_t ny = w.ny(), width = b.wrenches_width();
     VecX<double> x0(b.nx()), wrenches_bar = VecX<double>::Zero(width);
     normalize_state(w, of_env(x, e, b.nx()), x0.data());
-    lane.theta = Eigen::Map<const VecX<double>>(b.parameters(e), lane.theta.size());
-    lane.u = Eigen::Map<const VecX<double>>(u(t, e), lane.u.size());
-    lane.steps.wrenches = wrenches(t, e);
-    lane.steps.wrenches_bar = wrenches_bar.data();
-    lane.rollout.forward(lane.theta, x0, lane.u);
-    if (lane.rollout.divergence()) return false;
+    worker.theta = Eigen::Map<const VecX<double>>(b.parameters(e), worker.theta.size());
+    worker.u = Eigen::Map<const VecX<double>>(u(t, e), worker.u.size());
+    worker.steps.wrenches = wrenches(t, e);
+    worker.steps.wrenches_bar = wrenches_bar.data();
+    worker.rollout.forward(worker.theta, x0, worker.u);
+    if (worker.rollout.divergence()) return false;
 
-    b.coordinates_.read_state_bar(w, lane.rollout.last_state().data(),
-                                  of_env(states_bar, e, b.state_bar_width()), lane.end_bar.data());
-    Eigen::Map<VecX<double>> next_bar(of_env(x_bar, e, b.ndx()), lane.end_bar.size());
-    if (t + 1 < done[e]) lane.end_bar += next_bar;
-    lane.steps.end_bar = lane.end_bar.data();
-    Gradient& g = lane.gradient;
-    lane.rollout.backward(lane.theta, lane.u, g);
+    b.coordinates_.read_state_bar(w, worker.rollout.last_state().data(),
+                                  of_env(states_bar, e, b.state_bar_width()), worker.end_bar.data());
+    Eigen::Map<VecX<double>> next_bar(of_env(x_bar, e, b.ndx()), worker.end_bar.size());
+    if (t + 1 < done[e]) worker.end_bar += next_bar;
+    worker.steps.end_bar = worker.end_bar.data();
+    Gradient& g = worker.gradient;
+    worker.rollout.backward(worker.theta, worker.u, g);
     const double* sensors_bar = of_env(y_bar, e, ny);
     if (std::any_of(sensors_bar, sensors_bar + ny, [](double value) { return value != 0; })) {
         VecX<double> values(ny);
-        b.read_sensors(lane, e, x0.data(), u(t, e), wrenches(t, e), values.data());
-        b.pull_back_sensors(lane, e, x0.data(), u(t, e), wrenches(t, e), sensors_bar, g.initial_state.data(),
-                            g.controls.data(), wrenches_bar.data(), g.parameters.data());
+        b.read_sensors(worker, e, x0.data(), u(t, e), wrenches(t, e), values.data());
+        b.pull_back_sensors(worker, e, x0.data(), u(t, e), wrenches(t, e), sensors_bar,
+                            g.initial_state.data(), g.controls.data(), wrenches_bar.data(),
+                            g.parameters.data());
     }
     next_bar = g.initial_state;
     if (out.u_bar) std::ranges::copy(g.controls, out.u_bar + at(t, e) * b.nu());
@@ -177,9 +178,9 @@ bool Batch::RunReverse::environment(Lane& lane, int t, size_t e) {
 
 void Batch::RunReverse::reverse(int t) {
     seed(t);
-    b.lanes_->for_each(b.n_env(), [&](Lane& lane, size_t e) {
+    b.workers_->for_each(b.n_env(), [&](Worker& worker, size_t e) {
         if (finite[e] && done[e] > t) {
-            finite[e] = environment(lane, t, e);
+            finite[e] = environment(worker, t, e);
             return;
         }
         if (out.u_bar) std::fill_n(out.u_bar + at(t, e) * b.nu(), b.nu(), 0.0);

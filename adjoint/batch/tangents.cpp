@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "adjoint/batch/batch.hpp"
-#include "adjoint/batch/lanes.hpp"
 #include "adjoint/batch/outputs.hpp"
+#include "adjoint/batch/workers.hpp"
 #include "adjoint/rollout/state.hpp"
 
 namespace costate {
@@ -59,14 +59,14 @@ StepScratch<D>& dual_scratch(const World& w, Workspace& s) {
 
 int Batch::run_jvp(const BatchRun& run, const BatchDirection& along, double* states_dot, double* y_dot) {
     const size_t ny = world_.ny();
-    lanes_->for_each(n_env(), [&](Lane& lane, size_t e) {
+    workers_->for_each(n_env(), [&](Worker& worker, size_t e) {
         DualInputs in(world_, run, along, n_env(), e, parameters(e), run.x ? run.x : x_.data());
-        StepScratch<D>& scratch = dual_scratch(world_, *lane.workspace);
+        StepScratch<D>& scratch = dual_scratch(world_, *worker.workspace);
         SensorScratch<D> sensors(world_);
         VecX<D> next(world_.nx()), y(world_.ny());
         bool finite = run.x || status_[e] == EnvironmentStatus::ok;
         for (int t = 0; t < run.steps; ++t) {
-            lanes_->check_interrupt(lane);
+            workers_->check_interrupt(worker);
             const size_t at = static_cast<size_t>(t) * n_env() + e;
             const VecX<D> u = in.u(t);
             const D* pushed = in.pushed(t);
@@ -93,13 +93,13 @@ int Batch::run_hvp(const BatchRun& run, const BatchDirection& along, const doubl
                    const double* states_bar_dot, const BatchGradients& out_dot, ThetaBar of) {
     double* const rows = theta_bar_rows(out_dot.theta_bar, of);
     const int substeps = options_.substeps;
-    lanes_->for_each(n_env(), [&](Lane& lane, size_t e) {
+    workers_->for_each(n_env(), [&](Worker& worker, size_t e) {
         DualInputs in(world_, run, along, n_env(), e, parameters(e), run.x ? run.x : x_.data());
-        StepScratch<D>& scratch = dual_scratch(world_, *lane.workspace);
+        StepScratch<D>& scratch = dual_scratch(world_, *worker.workspace);
         std::vector<VecX<D>> states{in.x};  // before each time step
         bool finite = run.x || status_[e] == EnvironmentStatus::ok;
         for (int n = 0; finite && n < run.steps * substeps; ++n) {
-            lanes_->check_interrupt(lane);
+            workers_->check_interrupt(worker);
             const VecX<D> u = in.u(n / substeps);
             states.emplace_back(world_.nx());
             costate::step(world_, in.theta.data(), states[static_cast<size_t>(n)].data(), u.data(), scratch,
@@ -118,7 +118,7 @@ int Batch::run_hvp(const BatchRun& run, const BatchDirection& along, const doubl
             const D* pushed = in.pushed(t);
             for (int n = (t + 1) * substeps; finite && n-- > t * substeps;) {
                 const D* x = states[static_cast<size_t>(n)].data();
-                lanes_->check_interrupt(lane);
+                workers_->check_interrupt(worker);
                 costate::step(world_, in.theta.data(), x, u.data(), scratch, next.data(), pushed);
                 scratch.clear_bars();
                 before_bar.setZero();

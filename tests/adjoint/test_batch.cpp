@@ -5,7 +5,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "adjoint/batch/lanes.hpp"
+#include "adjoint/batch/workers.hpp"
 #include "adjoint/rollout/state.hpp"
 #include "core/dynamics/queries.hpp"
 #include "tests/support/batch_case.hpp"
@@ -196,18 +196,18 @@ TEST_CASE("batch: checkpoints that hold no state are refused") {
     CHECK(Batch::bytes(c.w, o) < Batch::bytes(c.w, {.n_env = batch_size, .threads = 2, .substeps = 8}));
 }
 
-TEST_CASE("lanes: all work is done once, and an exception arrives") {
+TEST_CASE("workers: all work is done once, and an exception arrives") {
     const BatchCase c(batch_settings(SolverType::pgs, false));
     WorkspacePool workspaces(c.w);
-    Lanes lanes(c.w, workspaces, Schedule::every_step(1), 3);
+    Workers workers(c.w, workspaces, Schedule::every_step(1), 3);
     constexpr size_t n = 1000;
     std::vector<std::atomic<int>> done(n);
     for (int k = 0; k < 100; ++k)
-        lanes.for_each(n, [&](Lane&, size_t i) { ++done[i]; });
+        workers.for_each(n, [&](Worker&, size_t i) { ++done[i]; });
     CHECK(std::ranges::all_of(done, [](const std::atomic<int>& times) { return times == 100; }));
-    const auto fails = [](Lane&, size_t i) {
+    const auto fails = [](Worker&, size_t i) {
         if (i == n / 2) throw std::runtime_error("half way");
     };
-    CHECK_THROWS_WITH(lanes.for_each(n, fails), "half way");
-    CHECK_NOTHROW(lanes.for_each(n, [](Lane&, size_t) {}));
+    CHECK_THROWS_WITH(workers.for_each(n, fails), "half way");
+    CHECK_NOTHROW(workers.for_each(n, [](Worker&, size_t) {}));
 }

@@ -1,5 +1,5 @@
-// The threads of a batch and what each of them works in. What a lane computes for an environment depends on
-// nothing that it did before, so results have the same bits whichever lane computes them.
+// The threads of a batch and what each of them works in. What a worker computes for an environment depends on
+// nothing that it did before, so results have the same bits whichever worker computes them.
 #pragma once
 
 #include <atomic>
@@ -73,7 +73,7 @@ struct ControlStepJacobian {
 };
 
 // What a thread works in.
-struct Lane {
+struct Worker {
     BorrowedWorkspace workspace;
     TimeSteps steps;
     Rollout<TimeSteps> rollout;  // of one control step
@@ -85,26 +85,26 @@ struct Lane {
     std::optional<ControlStepJacobian> jacobian;  // made where one is first asked for
     std::exception_ptr error;
 
-    Lane(const World& w, WorkspacePool& workspaces, const ControlPlan& plan, const Schedule& schedule);
-    // How many numbers a lane allocates but for its workspace, with checkpoints in so many slots.
+    Worker(const World& w, WorkspacePool& workspaces, const ControlPlan& plan, const Schedule& schedule);
+    // How many numbers a worker allocates but for its workspace, with checkpoints in so many slots.
     static size_t numbers(const World& w, int slots);
 };
 
-class Lanes {
+class Workers {
 public:
-    // `threads` lanes for control steps of so many time steps as the schedule has. Throws NoThread.
-    Lanes(const World& w, WorkspacePool& workspaces, const Schedule& schedule, int threads);
+    // `threads` workers for control steps of so many time steps as the schedule has. Throws NoThread.
+    Workers(const World& w, WorkspacePool& workspaces, const Schedule& schedule, int threads);
 
-    // work(lane, i) for each i < n. What one of them throws is thrown here, after all others are done.
+    // work(worker, i) for each i < n. What one of them throws is thrown here, after all others are done.
     template <class Work> void for_each(size_t n, const Work& work) {
         begin_call();
         pool_->run(static_cast<int>(n), [&](int thread, int i) {
-            Lane& lane = *lanes_[thread];
-            if (lane.error) return;
+            Worker& worker = *workers_[thread];
+            if (worker.error) return;
             try {
-                work(lane, i);
+                work(worker, i);
             } catch (...) {
-                lane.error = std::current_exception();
+                worker.error = std::current_exception();
             }
         });
         rethrow();
@@ -115,9 +115,9 @@ public:
     // `interrupt` is asked by the calling thread, every 20 ms. None: an empty function.
     void set_interrupt(Interrupt interrupt);
     // To be called by `work` between control steps. Throws CallInterrupted once `interrupt` has returned true.
-    void check_interrupt(const Lane& lane) {
+    void check_interrupt(const Worker& worker) {
         if (!interrupt_) return;
-        if (&lane == lanes_.front().get()) ask_interrupt();
+        if (&worker == workers_.front().get()) ask_interrupt();
         if (interrupted_.load(std::memory_order_relaxed)) throw CallInterrupted();
     }
 
@@ -127,7 +127,7 @@ private:
     void rethrow();
 
     const ControlPlan plan_;  // one control, held
-    std::vector<std::unique_ptr<Lane>> lanes_;
+    std::vector<std::unique_ptr<Worker>> workers_;
     OwnedThreadPool pool_;
     Interrupt interrupt_;
     std::atomic<bool> interrupted_{false};

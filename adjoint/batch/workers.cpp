@@ -1,4 +1,4 @@
-#include "adjoint/batch/lanes.hpp"
+#include "adjoint/batch/workers.hpp"
 
 namespace costate {
 namespace {
@@ -11,7 +11,7 @@ ControlPlan held_controls(const World& w, int steps) {
 
 }  // namespace
 
-Lane::Lane(const World& w, WorkspacePool& workspaces, const ControlPlan& plan, const Schedule& schedule)
+Worker::Worker(const World& w, WorkspacePool& workspaces, const ControlPlan& plan, const Schedule& schedule)
     : workspace(workspaces),
       steps(w, workspace->step),
       rollout(steps, plan, schedule),
@@ -24,7 +24,7 @@ Lane::Lane(const World& w, WorkspacePool& workspaces, const ControlPlan& plan, c
     gradient.parameters.resize(w.np());
 }
 
-size_t Lane::numbers(const World& w, int slots) {
+size_t Worker::numbers(const World& w, int slots) {
     const size_t nx = w.nx(), ndx = w.ndx(), nu = w.nu(), np = w.np();
     return (slots + 4) * nx + 2 * nu + 2 * ndx  // rollout
            + np                                 // steps
@@ -32,25 +32,25 @@ size_t Lane::numbers(const World& w, int slots) {
            + np + nu + 2 * ndx;
 }
 
-Lanes::Lanes(const World& w, WorkspacePool& workspaces, const Schedule& schedule, int threads)
+Workers::Workers(const World& w, WorkspacePool& workspaces, const Schedule& schedule, int threads)
     : plan_(held_controls(w, schedule.steps())),
       pool_(new ThreadPool(threads)) {
     for (int i = 0; i < threads; ++i)
-        lanes_.push_back(std::make_unique<Lane>(w, workspaces, plan_, schedule));
+        workers_.push_back(std::make_unique<Worker>(w, workspaces, plan_, schedule));
 }
 
-void Lanes::set_interrupt(Interrupt interrupt) {
+void Workers::set_interrupt(Interrupt interrupt) {
     interrupt_ = std::move(interrupt);
     pool_->set_idle(interrupt_ ? std::function<void()>([this] { ask_interrupt(); }) : nullptr);
 }
 
-void Lanes::begin_call() {
+void Workers::begin_call() {
     if (!interrupt_) return;
     interrupted_ = false;
     asked_ = std::chrono::steady_clock::now();
 }
 
-void Lanes::ask_interrupt() {
+void Workers::ask_interrupt() {
     constexpr std::chrono::milliseconds pause(20);
     const auto now = std::chrono::steady_clock::now();
     if (interrupted_ || now - asked_ < pause) return;
@@ -58,12 +58,12 @@ void Lanes::ask_interrupt() {
     asked_ = now;
 }
 
-void Lanes::rethrow() {
+void Workers::rethrow() {
     std::exception_ptr first;
-    for (const std::unique_ptr<Lane>& lane : lanes_) {
-        if (!lane->error) continue;
-        if (!first) first = lane->error;
-        lane->error = nullptr;
+    for (const std::unique_ptr<Worker>& worker : workers_) {
+        if (!worker->error) continue;
+        if (!first) first = worker->error;
+        worker->error = nullptr;
     }
     if (first) std::rethrow_exception(first);
 }
