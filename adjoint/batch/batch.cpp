@@ -59,11 +59,13 @@ Batch::Batch(const World& w, const VecX<double>& theta, const VecX<double>& x0, 
       outcome_(status_),
       residual_(n_env()),
       unconverged_(n_env()),
+      branches_(n_env()),
       theta_(parameter_rows(o) * np()),
       theta_bar_(n_env() * np()),
+      first_bar_(n_env() * ndx()),
       own_workspaces_(o.workspaces ? nullptr : std::make_unique<WorkspacePool>(w)),
       workers_(std::make_unique<Workers>(w, o.workspaces ? *o.workspaces : *own_workspaces_,
-                                         control_step_schedule(w, o), thread_count(o))) {
+                                         control_step_schedule(w, o), thread_count(o), o.n_env)) {
     assert(theta.size() == w.np() && x0.size() == w.nx());
     set_parameters(theta.data());
     for (size_t e = 0; e < n_env(); ++e)
@@ -73,11 +75,11 @@ Batch::Batch(const World& w, const VecX<double>& theta, const VecX<double>& x0, 
 Batch::~Batch() = default;
 
 size_t Batch::bytes(const World& w, const BatchOptions& o) {
-    const size_t n = checked(o).n_env, nx = w.nx(), np = w.np();
+    const size_t n = checked(o).n_env, nx = w.nx(), np = w.np(), ndx = w.ndx();
     const size_t threads = thread_count(o), slots = control_step_schedule(w, o).slots();
-    const size_t numbers = n * (2 * nx + np + 1) + parameter_rows(o) * np;
+    const size_t numbers = n * (2 * nx + np + ndx + 1) + parameter_rows(o) * np;
     return sizeof(double) * (numbers + threads * Worker::numbers(w, static_cast<int>(slots))) +
-           (2 * sizeof(EnvironmentStatus) + sizeof(int)) * n;
+           (2 * sizeof(EnvironmentStatus) + sizeof(int) + sizeof(std::uint64_t)) * n;
 }
 
 bool Batch::is_here() const { return workers_->is_here(); }

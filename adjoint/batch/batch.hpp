@@ -29,6 +29,9 @@ namespace costate {
 
 class Workers;
 struct Worker;
+struct ControlStep;
+struct Gradient;
+struct ReverseStep;
 
 // What a rollout of a batch reads and writes. Null pointers are left out; those of inputs are zeros.
 struct BatchRun {
@@ -221,10 +224,16 @@ public:
                         ThetaBar of = ThetaBar::sum);
 
 private:
-    struct Reverse;
     struct RunReverse;
-    bool control_step(Worker& worker, size_t e, const double* u, const double* from, double* to,
-                      const double* wrenches = nullptr);
+    // worker.forward, and worker.reverse: adjoint/batch/control_steps.cpp
+    void make_control_steps(Worker& worker);
+    bool control_step_in_lanes(Worker& worker, ControlStep* jobs);
+    bool control_step_alone(Worker& worker, const ControlStep& job);
+    void pull_back_control_steps(Worker& worker);
+    bool pull_back_in_lanes(Worker& worker, ReverseStep* jobs);
+    bool pull_back_alone(Worker& worker, ReverseStep& job);
+    void write_gradient(const Gradient& g, ReverseStep& job) const;
+    template <class Job> void set_lane_parameters(Worker& worker, const Job* jobs) const;
     bool read_sensors(Worker& worker, size_t e, const double* x, const double* u, const double* wrenches,
                       double* y) const;
     bool pull_back_sensors(Worker& worker, size_t e, const double* x, const double* u, const double* wrenches,
@@ -234,6 +243,8 @@ private:
     bool control_step_jacobian(Worker& worker, size_t e, const double* x, const double* u,
                                bool by_theta) const;
     int finish_step(bool own);
+    void finish_backward(size_t e, int steps, int completed, const double* x, double* x_bar, double* u_bar,
+                         double* theta_rows);
     int count_diverged() const;
     void begin_anew(size_t e, const double* x);
     void observe_state(Worker& worker, size_t e, const double* x) const;
@@ -247,9 +258,11 @@ private:
     std::vector<EnvironmentStatus> status_, outcome_;  // (n_env)
     std::vector<double> residual_;                     // (n_env) m/s
     std::vector<int> unconverged_;                     // (n_env)
+    std::vector<std::uint64_t> branches_;              // (n_env) of the last time step of each
     std::vector<double> theta_;                        // (np), or (n_env x np)
     size_t theta_stride_ = 0;                          // from the parameters of an environment to the next
     std::vector<double> theta_bar_;                    // (n_env x np) to be summed
+    std::vector<double> first_bar_;                    // (n_env x ndx) of states, on their way back
     std::unique_ptr<WorkspacePool> own_workspaces_;    // where none are shared
     std::unique_ptr<Workers> workers_;
 };

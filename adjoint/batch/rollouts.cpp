@@ -8,62 +8,36 @@
 
 namespace costate {
 
-// The control step of environment e from one state (nx) to another, which may have the same place; false if
-// it diverges, and then `to` is as it was.
-bool Batch::control_step(Worker& worker, size_t e, const double* u, const double* from, double* to,
-                         const double* wrenches) {
-    workers_->check_interrupt(worker);
-    VecX<double>& x = worker.workspace->x;
-    VecX<double>& x_next = worker.workspace->x_next;
-    for (int k = 0; k < options_.substeps; ++k, x.swap(x_next)) {
-        costate::step(world_, parameters(e), k == 0 ? from : x.data(), u, worker.workspace->step,
-                      x_next.data(), wrenches);
-        if (!x_next.allFinite()) return false;
-        const SolverOutcome solved = solver_outcome(world_, worker.workspace->step);
-        residual_[e] = std::max(residual_[e], solved.residual);
-        if (!solved.converged) ++unconverged_[e];
-    }
-    std::copy_n(x.data(), nx(), to);
-    return true;
-}
-
 int Batch::step(const double* x, const double* u, double* x_next) {
-    workers_->for_each(n_env(), [&](Worker& worker, size_t e) {
-        const double *given = (x ? x : x_.data()) + e * nx(), *from = given;
-        double* to = x_next_.data() + e * nx();
-        residual_[e] = 0;
-        unconverged_[e] = 0;
-        if (x) {
-            normalize_state(world_, given, to);
-            from = to;
+    workers_->for_each_chunk(n_env(), [&](Worker& worker, size_t first, size_t last) {
+        worker.forward.clear();
+        for (size_t e = first; e < last; ++e) {
+            const double* from = (x ? x : x_.data()) + e * nx();
+            double* to = x_next_.data() + e * nx();
+            if (x)
+                normalize_state(world_, from, to);
+            else
+                std::copy_n(from, nx(), to);
+            residual_[e] = 0;
+            unconverged_[e] = 0;
+            outcome_[e] = EnvironmentStatus::diverged;
+            if (x || status_[e] == EnvironmentStatus::ok)
+                worker.forward.push_back({e, u + e * nu(), to, to, nullptr});
         }
-        const bool goes_on =
-            (x || status_[e] == EnvironmentStatus::ok) && control_step(worker, e, u + e * nu(), from, to);
-        if (!goes_on) std::copy_n(given, nx(), to);
-        outcome_[e] = goes_on ? EnvironmentStatus::ok : EnvironmentStatus::diverged;
+        make_control_steps(worker);
+        for (const ControlStep& it : worker.forward) {
+            if (it.goes_on)
+                outcome_[it.e] = EnvironmentStatus::ok;
+            else
+                std::copy_n((x ? x : x_.data()) + it.e * nx(), nx(), it.to);
+        }
     });
     if (x_next) std::copy(x_next_.begin(), x_next_.end(), x_next);
     return finish_step(!x);
 }
 
 int Batch::rollout(int steps, const double* x, const double* u, double* states, int* completed) {
-    const size_t row = n_env() * nx();
-    workers_->for_each(n_env(), [&](Worker& worker, size_t e) {
-        double* last = x_next_.data() + e * nx();
-        normalize_state(world_, (x ? x : x_.data()) + e * nx(), last);
-        residual_[e] = 0;
-        unconverged_[e] = 0;
-        int done = 0;
-        const auto after = [&](int t) { return states + t * row + e * nx(); };
-        while (done < steps && (x || status_[e] == EnvironmentStatus::ok) &&
-               control_step(worker, e, u + (done * n_env() + e) * nu(), last, last))
-            std::copy_n(last, nx(), after(done++));
-        outcome_[e] = done == steps ? EnvironmentStatus::ok : EnvironmentStatus::diverged;
-        if (completed) completed[e] = done;
-        for (; done < steps; ++done)
-            std::copy_n(last, nx(), after(done));
-    });
-    return finish_step(!x);
+    return run({.steps = steps, .x = x, .u = u, .states = states, .completed = completed});
 }
 
 // Ends a call on the batch's own states, or on others.
@@ -75,83 +49,54 @@ int Batch::finish_step(bool own) {
     return count_diverged();
 }
 
-// What a call of `backward` reads and writes.
-struct Batch::Reverse {
-    const Batch& batch;
-    const double *x, *u, *states_bar;
-    double *x_bar, *u_bar, *theta_bar;  // theta_bar (n_env x np)
-
-    size_t row(size_t t, size_t e) const { return t * batch.n_env() + e; }
-    bool control_step(Worker& worker, size_t t, size_t e, bool last) const;
-    bool environment(Worker& worker, size_t e, size_t completed, size_t steps) const;
-};
-
-// Pulls back through control step t of environment e the covector of the state after it: what is given, and
-// but for the last step worker.x_bar, which then is that of the state before. False if something is not finite.
-bool Batch::Reverse::control_step(Worker& worker, size_t t, size_t e, bool last) const {
-    const Batch& b = batch;
-    b.workers_->check_interrupt(worker);
-    VecX<double>& x0 = worker.workspace->x;
-    normalize_state(b.world_, x + row(t, e) * b.nx(), x0.data());
-    worker.u = Eigen::Map<const VecX<double>>(u + row(t, e) * b.nu(), worker.u.size());
-    worker.steps.wrenches = nullptr;
-    worker.rollout.forward(worker.theta, x0, worker.u);
-    if (worker.rollout.divergence()) return false;
-
-    b.coordinates_.read_state_bar(b.world_, worker.rollout.last_state().data(),
-                                  states_bar + row(t, e) * b.state_bar_width(), worker.end_bar.data());
-    if (!last) worker.end_bar += worker.x_bar;
-    worker.steps.end_bar = worker.end_bar.data();
-    Gradient& g = worker.gradient;
-    worker.rollout.backward(worker.theta, worker.u, g);
-
-    worker.x_bar = g.initial_state;
-    if (u_bar) std::copy(g.controls.begin(), g.controls.end(), u_bar + row(t, e) * b.nu());
-    if (theta_bar) {
-        Eigen::Map<VecX<double>> sum(theta_bar + e * b.np(), g.parameters.size());
-        if (last)
-            sum = g.parameters;
-        else
-            sum += g.parameters;
-    }
-    return g.controls.allFinite() && g.initial_state.allFinite() && g.parameters.allFinite();
-}
-
-// From the last completed control step to the first; false if gradients are not finite, and then they are
-// zero.
-bool Batch::Reverse::environment(Worker& worker, size_t e, size_t completed, size_t steps) const {
-    const Batch& b = batch;
-    worker.theta = Eigen::Map<const VecX<double>>(b.parameters(e), worker.theta.size());
-    bool finite = true;
-    for (size_t t = completed; finite && t-- > 0;)
-        finite = control_step(worker, t, e, t + 1 == completed);
-    if (finite && completed > 0 && theta_bar)
-        finite = Eigen::Map<const VecX<double>>(theta_bar + e * b.np(), worker.theta.size()).allFinite();
-
-    const size_t kept = finite ? completed : 0;
-    if (kept == 0) {
-        worker.x_bar.setZero();
-        if (theta_bar) std::fill_n(theta_bar + e * b.np(), b.np(), 0.0);
-    }
-    if (u_bar)
-        for (size_t t = kept; t < steps; ++t)
-            std::fill_n(u_bar + row(t, e) * b.nu(), b.nu(), 0.0);
-    if (x_bar)
-        b.coordinates_.write_state_bar(b.world_, x + e * b.nx(), worker.x_bar.data(),
-                                       x_bar + e * b.state_bar_width());
-    return finite;
-}
-
+// Each control step is run again from the state in which it began, the last one first.
 int Batch::backward(int steps, const double* x, const double* u, const int* completed,
                     const double* states_bar, double* x_bar, double* u_bar, double* theta_bar, ThetaBar of) {
-    const Reverse reverse{*this, x, u, states_bar, x_bar, u_bar, theta_bar_rows(theta_bar, of)};
-    workers_->for_each(n_env(), [&](Worker& worker, size_t e) {
-        const int done = completed ? completed[e] : steps;
-        const bool finite = reverse.environment(worker, e, static_cast<size_t>(done), steps);
-        outcome_[e] = finite ? EnvironmentStatus::ok : EnvironmentStatus::diverged;
+    double* rows = theta_bar_rows(theta_bar, of);
+    std::fill(first_bar_.begin(), first_bar_.end(), 0.0);
+    workers_->for_each_chunk(n_env(), [&](Worker& worker, size_t first, size_t last) {
+        const auto row = [&](int t, size_t e) { return static_cast<size_t>(t) * n_env() + e; };
+        const auto done = [&](size_t e) { return completed ? completed[e] : steps; };
+        std::fill(outcome_.begin() + first, outcome_.begin() + last, EnvironmentStatus::ok);
+        for (int t = steps; t-- > 0;) {
+            worker.reverse.clear();
+            for (size_t e = first; e < last; ++e) {
+                if (t >= done(e) || outcome_[e] != EnvironmentStatus::ok) continue;
+                double* of_env = first_bar_.data() + e * ndx();
+                worker.reverse.push_back({e, x + row(t, e) * nx(), u + row(t, e) * nu(), nullptr,
+                                          states_bar + row(t, e) * state_bar_width(),
+                                          t + 1 < done(e) ? of_env : nullptr, of_env,
+                                          u_bar ? u_bar + row(t, e) * nu() : nullptr, nullptr,
+                                          rows ? rows + e * np() : nullptr, t + 1 < done(e)});
+            }
+            pull_back_control_steps(worker);
+            for (const ReverseStep& it : worker.reverse)
+                if (!it.finite) outcome_[it.e] = EnvironmentStatus::diverged;
+        }
+        for (size_t e = first; e < last; ++e)
+            finish_backward(e, steps, done(e), x + e * nx(), x_bar, u_bar, rows);
     });
     sum_theta_bar(theta_bar, of);
     return count_diverged();
+}
+
+// Zeros for control steps that were not completed, and for environments with a gradient that is not finite; writes
+// the gradient of the first state.
+void Batch::finish_backward(size_t e, int steps, int completed, const double* x, double* x_bar, double* u_bar,
+                            double* theta_rows) {
+    double* first_bar = first_bar_.data() + e * ndx();
+    double* theta_bar = theta_rows ? theta_rows + e * np() : nullptr;
+    if (theta_bar && completed > 0 &&
+        !Eigen::Map<const VecX<double>>(theta_bar, static_cast<Eigen::Index>(np())).allFinite())
+        outcome_[e] = EnvironmentStatus::diverged;
+    const int kept = outcome_[e] == EnvironmentStatus::ok ? completed : 0;
+    if (kept == 0) {
+        std::fill_n(first_bar, ndx(), 0.0);
+        if (theta_bar) std::fill_n(theta_bar, np(), 0.0);
+    }
+    for (int t = kept; u_bar && t < steps; ++t)
+        std::fill_n(u_bar + (static_cast<size_t>(t) * n_env() + e) * nu(), nu(), 0.0);
+    if (x_bar) coordinates_.write_state_bar(world_, x, first_bar, x_bar + e * state_bar_width());
 }
 
 }  // namespace costate

@@ -28,26 +28,38 @@ Schedule run_schedule(int steps, size_t state_bytes, size_t bytes) {
 
 int Batch::run(const BatchRun& run) {
     const size_t ny = world_.ny(), width = wrenches_width(), row = n_env() * nx();
-    workers_->for_each(n_env(), [&](Worker& worker, size_t e) {
-        double* x = x_next_.data() + e * nx();
-        normalize_state(world_, (run.x ? run.x : x_.data()) + e * nx(), x);
-        residual_[e] = 0;
-        unconverged_[e] = 0;
-        bool goes_on = run.x || status_[e] == EnvironmentStatus::ok;
-        int done = 0;
-        for (int t = 0; t < run.steps; ++t) {
-            const size_t at = static_cast<size_t>(t) * n_env() + e;
-            const double *u = run.u + at * nu(), *wrenches = part(run.wrenches, at * width);
-            if (run.y) {
-                goes_on = goes_on && read_sensors(worker, e, x, u, wrenches, run.y + at * ny);
-                if (!goes_on) std::fill_n(run.y + at * ny, ny, 0.0);
-            }
-            goes_on = goes_on && control_step(worker, e, u, x, x, wrenches);
-            done += goes_on;
-            if (run.states) std::copy_n(x, nx(), run.states + static_cast<size_t>(t) * row + e * nx());
+    workers_->for_each_chunk(n_env(), [&](Worker& worker, size_t first, size_t last) {
+        for (size_t e = first; e < last; ++e) {
+            normalize_state(world_, (run.x ? run.x : x_.data()) + e * nx(), x_next_.data() + e * nx());
+            residual_[e] = 0;
+            unconverged_[e] = 0;
+            outcome_[e] = run.x ? EnvironmentStatus::ok : status_[e];
+            if (run.completed) run.completed[e] = 0;
         }
-        outcome_[e] = done == run.steps ? EnvironmentStatus::ok : EnvironmentStatus::diverged;
-        if (run.completed) run.completed[e] = done;
+        for (int t = 0; t < run.steps; ++t) {
+            worker.forward.clear();
+            for (size_t e = first; e < last; ++e) {
+                const size_t at = static_cast<size_t>(t) * n_env() + e;
+                const double *u = run.u + at * nu(), *wrenches = part(run.wrenches, at * width);
+                double* x = x_next_.data() + e * nx();
+                bool goes_on = outcome_[e] == EnvironmentStatus::ok;
+                if (run.y) {
+                    goes_on = goes_on && read_sensors(worker, e, x, u, wrenches, run.y + at * ny);
+                    if (!goes_on) std::fill_n(run.y + at * ny, ny, 0.0);
+                }
+                outcome_[e] = EnvironmentStatus::diverged;
+                if (goes_on) worker.forward.push_back({e, u, x, x, wrenches});
+            }
+            make_control_steps(worker);
+            for (const ControlStep& it : worker.forward) {
+                if (!it.goes_on) continue;
+                outcome_[it.e] = EnvironmentStatus::ok;
+                if (run.completed) ++run.completed[it.e];
+            }
+            if (run.states)
+                std::copy_n(x_next_.data() + first * nx(), (last - first) * nx(),
+                            run.states + static_cast<size_t>(t) * row + first * nx());
+        }
     });
     return finish_step(!run.x);
 }
@@ -92,7 +104,6 @@ struct Batch::RunReverse {
     void begin();
     void forward(int t, bool first_sweep);
     void seed(int t);
-    bool environment(Worker& worker, int t, size_t e);
     void reverse(int t);
     void finish();
 };
@@ -105,12 +116,17 @@ void Batch::RunReverse::begin() {
 }
 
 void Batch::RunReverse::forward(int t, bool first_sweep) {
-    b.workers_->for_each(b.n_env(), [&](Worker& worker, size_t e) {
-        if (first_sweep ? done[e] < t : done[e] <= t) return;
-        if (first_sweep && !run.x && b.status_[e] != EnvironmentStatus::ok) return;
-        double* state = of_env(x, e, b.nx());
-        const bool goes_on = b.control_step(worker, e, u(t, e), state, state, wrenches(t, e));
-        if (first_sweep && goes_on) done[e] = t + 1;
+    b.workers_->for_each_chunk(b.n_env(), [&](Worker& worker, size_t first, size_t last) {
+        worker.forward.clear();
+        for (size_t e = first; e < last; ++e) {
+            if (first_sweep ? done[e] < t : done[e] <= t) continue;
+            if (first_sweep && !run.x && b.status_[e] != EnvironmentStatus::ok) continue;
+            double* state = of_env(x, e, b.nx());
+            worker.forward.push_back({e, u(t, e), state, state, wrenches(t, e)});
+        }
+        b.make_control_steps(worker);
+        for (const ControlStep& it : worker.forward)
+            if (first_sweep && it.goes_on) done[it.e] = t + 1;
     });
 }
 
@@ -134,58 +150,30 @@ void Batch::RunReverse::seed(int t) {
     if (!seeds.at(t, after.data(), y.data(), states_bar.data(), y_bar.data())) throw CallInterrupted();
 }
 
-// As Batch::Reverse::control_step, with wrenches and sensors.
-bool Batch::RunReverse::environment(Worker& worker, int t, size_t e) {
-    b.workers_->check_interrupt(worker);
-    const World& w = b.world_;
-    const size_t ny = w.ny(), width = b.wrenches_width();
-    VecX<double> x0(b.nx()), wrenches_bar = VecX<double>::Zero(width);
-    normalize_state(w, of_env(x, e, b.nx()), x0.data());
-    worker.theta = Eigen::Map<const VecX<double>>(b.parameters(e), worker.theta.size());
-    worker.u = Eigen::Map<const VecX<double>>(u(t, e), worker.u.size());
-    worker.steps.wrenches = wrenches(t, e);
-    worker.steps.wrenches_bar = wrenches_bar.data();
-    worker.rollout.forward(worker.theta, x0, worker.u);
-    if (worker.rollout.divergence()) return false;
-
-    b.coordinates_.read_state_bar(w, worker.rollout.last_state().data(),
-                                  of_env(states_bar, e, b.state_bar_width()), worker.end_bar.data());
-    Eigen::Map<VecX<double>> next_bar(of_env(x_bar, e, b.ndx()), worker.end_bar.size());
-    if (t + 1 < done[e]) worker.end_bar += next_bar;
-    worker.steps.end_bar = worker.end_bar.data();
-    Gradient& g = worker.gradient;
-    worker.rollout.backward(worker.theta, worker.u, g);
-    const double* sensors_bar = of_env(y_bar, e, ny);
-    if (std::any_of(sensors_bar, sensors_bar + ny, [](double value) { return value != 0; })) {
-        VecX<double> values(ny);
-        b.read_sensors(worker, e, x0.data(), u(t, e), wrenches(t, e), values.data());
-        b.pull_back_sensors(worker, e, x0.data(), u(t, e), wrenches(t, e), sensors_bar,
-                            g.initial_state.data(), g.controls.data(), wrenches_bar.data(),
-                            g.parameters.data());
-    }
-    next_bar = g.initial_state;
-    if (out.u_bar) std::ranges::copy(g.controls, out.u_bar + at(t, e) * b.nu());
-    if (out.wrenches_bar) std::ranges::copy(wrenches_bar, out.wrenches_bar + at(t, e) * width);
-    if (theta_bar) {
-        Eigen::Map<VecX<double>> sum(theta_bar + e * b.np(), g.parameters.size());
-        if (t + 1 == done[e])
-            sum = g.parameters;
-        else
-            sum += g.parameters;
-    }
-    return g.controls.allFinite() && g.initial_state.allFinite() && g.parameters.allFinite();
-}
-
 void Batch::RunReverse::reverse(int t) {
     seed(t);
-    b.workers_->for_each(b.n_env(), [&](Worker& worker, size_t e) {
-        if (finite[e] && done[e] > t) {
-            finite[e] = environment(worker, t, e);
-            return;
+    const size_t ny = b.world_.ny(), width = b.wrenches_width();
+    b.workers_->for_each_chunk(b.n_env(), [&](Worker& worker, size_t first, size_t last) {
+        worker.reverse.clear();
+        for (size_t e = first; e < last; ++e) {
+            double* u_bar = out.u_bar ? out.u_bar + at(t, e) * b.nu() : nullptr;
+            double* wrenches_bar = out.wrenches_bar ? out.wrenches_bar + at(t, e) * width : nullptr;
+            if (!finite[e] || done[e] <= t) {
+                if (u_bar) std::fill_n(u_bar, b.nu(), 0.0);
+                if (wrenches_bar) std::fill_n(wrenches_bar, width, 0.0);
+                continue;
+            }
+            double *next_bar = of_env(x_bar, e, b.ndx()), *sensors_bar = of_env(y_bar, e, ny);
+            const bool last_step = t + 1 == done[e],
+                       senses = std::any_of(sensors_bar, sensors_bar + ny, [](double it) { return it != 0; });
+            worker.reverse.push_back(
+                {e, of_env(x, e, b.nx()), u(t, e), wrenches(t, e), of_env(states_bar, e, b.state_bar_width()),
+                 last_step ? nullptr : next_bar, next_bar, u_bar, wrenches_bar,
+                 theta_bar ? theta_bar + e * b.np() : nullptr, !last_step, senses ? sensors_bar : nullptr});
         }
-        if (out.u_bar) std::fill_n(out.u_bar + at(t, e) * b.nu(), b.nu(), 0.0);
-        if (out.wrenches_bar)
-            std::fill_n(out.wrenches_bar + at(t, e) * b.wrenches_width(), b.wrenches_width(), 0.0);
+        b.pull_back_control_steps(worker);
+        for (const ReverseStep& it : worker.reverse)
+            finite[it.e] = it.finite;
     });
     after = x;  // of the step before
 }

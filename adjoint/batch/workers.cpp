@@ -1,24 +1,27 @@
 #include "adjoint/batch/workers.hpp"
 
 namespace costate {
-namespace {
 
-ControlPlan held_controls(const World& w, int steps) {
+ControlPlan held_controls(int n, int steps) {
     ControlChannel held;
     held.times = {0};
-    return ControlPlan(std::vector<ControlChannel>(w.nu(), held), steps, 1);
+    return ControlPlan(std::vector<ControlChannel>(n, held), steps, 1);
 }
 
-}  // namespace
-
-Worker::Worker(const World& w, WorkspacePool& workspaces, const ControlPlan& plan, const Schedule& schedule)
+Worker::Worker(const World& w, WorkspacePool& workspaces, const ControlPlan& plan, const Schedule& schedule,
+               int n_env)
     : workspace(workspaces),
       steps(w, workspace->step),
       rollout(steps, plan, schedule),
       theta(w.np()),
+      x0(w.nx()),
       u(w.nu()),
       x_bar(w.ndx()),
       end_bar(w.ndx()) {
+    forward.reserve(n_env);
+    reverse.reserve(n_env);
+    if (LaneStep* step = n_env > 1 ? workspace->lane_step(w) : nullptr; step && n_env >= step->width())
+        lanes.emplace(w, *step, schedule);
     gradient.controls.resize(w.nu());
     gradient.initial_state.resize(w.ndx());
     gradient.parameters.resize(w.np());
@@ -29,14 +32,14 @@ size_t Worker::numbers(const World& w, int slots) {
     return (slots + 4) * nx + 2 * nu + 2 * ndx  // rollout
            + np                                 // steps
            + nu + ndx + np                      // gradient
-           + np + nu + 2 * ndx;
+           + np + nx + nu + 2 * ndx;
 }
 
-Workers::Workers(const World& w, WorkspacePool& workspaces, const Schedule& schedule, int threads)
-    : plan_(held_controls(w, schedule.steps())),
+Workers::Workers(const World& w, WorkspacePool& workspaces, const Schedule& schedule, int threads, int n_env)
+    : plan_(held_controls(w.nu(), schedule.steps())),
       pool_(new ThreadPool(threads)) {
     for (int i = 0; i < threads; ++i)
-        workers_.push_back(std::make_unique<Worker>(w, workspaces, plan_, schedule));
+        workers_.push_back(std::make_unique<Worker>(w, workspaces, plan_, schedule, n_env));
 }
 
 void Workers::set_interrupt(Interrupt interrupt) {
@@ -45,6 +48,8 @@ void Workers::set_interrupt(Interrupt interrupt) {
 }
 
 void Workers::begin_call() {
+    for (const std::unique_ptr<Worker>& worker : workers_)
+        worker->has_lane_parameters = false;
     if (!interrupt_) return;
     interrupted_ = false;
     asked_ = std::chrono::steady_clock::now();

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "adjoint/batch/control_steps.hpp"
 #include "adjoint/batch/interrupt.hpp"
 #include "adjoint/batch/thread_pool.hpp"
 #include "adjoint/batch/workspace.hpp"
@@ -78,22 +79,30 @@ struct Worker {
     TimeSteps steps;
     Rollout<TimeSteps> rollout;  // of one control step
     Gradient gradient;
-    VecX<double> theta;                           // (np) of the environment
-    VecX<double> u;                               // (nu)
-    VecX<double> x_bar;                           // (ndx) of the state in which a control step began
-    VecX<double> end_bar;                         // (ndx) of the one in which it ended
+    VecX<double> theta;                // (np) of the environment
+    VecX<double> x0, u;                // (nx), (nu)
+    VecX<double> x_bar, end_bar;       // (ndx) of the states in which a control step began and ended
+    std::vector<ControlStep> forward;  // to be made together
+    std::vector<ReverseStep> reverse;
+    std::optional<LaneBlock> lanes;               // none: environments are stepped one by one
+    bool has_lane_parameters = false;             // those of all environments, set in this call
     std::optional<ControlStepJacobian> jacobian;  // made where one is first asked for
     std::exception_ptr error;
 
-    Worker(const World& w, WorkspacePool& workspaces, const ControlPlan& plan, const Schedule& schedule);
+    Worker(const World& w, WorkspacePool& workspaces, const ControlPlan& plan, const Schedule& schedule,
+           int n_env);
     // How many numbers a worker allocates but for its workspace, with checkpoints in so many slots.
     static size_t numbers(const World& w, int slots);
+    int width() const { return lanes ? lanes->width() : 1; }
 };
+
+// n controls, each held for so many time steps.
+ControlPlan held_controls(int n, int steps);
 
 class Workers {
 public:
     // `threads` workers for control steps of so many time steps as the schedule has. Throws NoThread.
-    Workers(const World& w, WorkspacePool& workspaces, const Schedule& schedule, int threads);
+    Workers(const World& w, WorkspacePool& workspaces, const Schedule& schedule, int threads, int n_env = 1);
 
     // work(worker, i) for each i < n. What one of them throws is thrown here, after all others are done.
     template <class Work> void for_each(size_t n, const Work& work) {
@@ -108,6 +117,13 @@ public:
             }
         });
         rethrow();
+    }
+
+    // The same for chunks of environments: work(worker, first, last), for first <= e < last of n.
+    template <class Work> void for_each_chunk(size_t n, const Work& work) {
+        const size_t chunk = std::min<size_t>(chunk_, (n + workers_.size() - 1) / workers_.size());
+        for_each((n + chunk - 1) / chunk,
+                 [&](Worker& worker, size_t i) { work(worker, i * chunk, std::min(n, (i + 1) * chunk)); });
     }
 
     bool is_here() const { return pool_->is_here(); }
@@ -126,6 +142,8 @@ private:
     void ask_interrupt();
     void rethrow();
 
+    // environments that a thread takes at once: enough to find some that take the same branches
+    static constexpr size_t chunk_ = 64;
     const ControlPlan plan_;  // one control, held
     std::vector<std::unique_ptr<Worker>> workers_;
     OwnedThreadPool pool_;

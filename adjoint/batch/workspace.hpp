@@ -9,7 +9,7 @@
 
 #include "core/math/dual.hpp"
 #include "solvers/sensors/sensors.hpp"
-#include "solvers/step/step.hpp"
+#include "solvers/step/lane_step.hpp"
 
 namespace costate {
 
@@ -20,6 +20,17 @@ struct Workspace {
     SensorScratch<double> sensors;
     VecX<double> x, x_next;  // (nx)
     explicit Workspace(const World& w) : step(w), sensors(w), x(w.nx()), x_next(w.nx()) {}
+
+    // Steps in lanes, made where they are first asked for; null where there are none.
+    LaneStep* lane_step(const World& w) {
+        if (!asked_for_lanes_) lanes_ = make_lane_step(w);
+        asked_for_lanes_ = true;
+        return lanes_.get();
+    }
+
+private:
+    std::unique_ptr<LaneStep> lanes_;
+    bool asked_for_lanes_ = false;
 };
 
 // Workspaces of a world that nobody has now: as many as were ever taken at once. Any thread may call.

@@ -85,7 +85,7 @@ void closest_of_lines_adj(const Vec3<T>& p, const Vec3<T>& u, const Vec3<T>& q, 
 template <class T>
 Vec3<T> pierce_plane(const Vec3<T>& p, const Vec3<T>& u, const Vec3<T>& s, const Vec3<T>& m) {
     const T rate = m.dot(u);
-    if (!(std::abs(value_of(rate)) > degenerate_length)) return p;
+    if (!(magnitude(value_of(rate)) > degenerate_length)) return p;
     return p + u * (m.dot(s - p) / rate);
 }
 // With t = m . (s - p)/(m . u) and k = u . x_bar/(m . u):
@@ -95,7 +95,7 @@ void pierce_plane_adj(const Vec3<T>& p, const Vec3<T>& u, const Vec3<T>& s, cons
                       const Vec3<T>& x_bar, Vec3<T>& p_bar, Vec3<T>& u_bar, Vec3<T>& s_bar, Vec3<T>& m_bar) {
     const T rate = m.dot(u);
     p_bar += x_bar;
-    if (!(std::abs(value_of(rate)) > degenerate_length)) return;
+    if (!(magnitude(value_of(rate)) > degenerate_length)) return;
     const T t = m.dot(s - p) / rate, k = u.dot(x_bar) / rate;
     p_bar -= k * m;
     u_bar += t * x_bar - k * t * m;

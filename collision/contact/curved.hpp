@@ -61,7 +61,7 @@ NormalEquation<T> normal_equation(const FeatureOf<T>& f1, const FeatureOf<T>& f2
         e.h11 = e.det = e.b1.dot(J(e.b1)) - along;
         e.h12 = e.b1.dot(J(e.b2));
         e.h22 = T(0);
-        e.solvable = std::abs(value_of(e.det)) > degenerate_curvature;
+        e.solvable = magnitude(value_of(e.det)) > degenerate_curvature;
     } else {
         const Tangents<T> t = contact_tangents(n);
         e.b1 = t.t1;
@@ -71,7 +71,7 @@ NormalEquation<T> normal_equation(const FeatureOf<T>& f1, const FeatureOf<T>& f2
         e.h12 = e.b1.dot(J2);
         e.h22 = e.b2.dot(J2) - along;
         e.det = e.h11 * e.h22 - e.h12 * e.h12;
-        e.solvable = std::abs(value_of(e.det)) > degenerate_curvature * degenerate_curvature;
+        e.solvable = magnitude(value_of(e.det)) > degenerate_curvature * degenerate_curvature;
     }
     return e;
 }

@@ -70,15 +70,18 @@ struct FeaturePair {
     friend bool operator==(const FeaturePair& f, const FeaturePair& g) { return (f <=> g) == 0; }
 };
 
-// A hash of the list, including order and length                          (finalizer of splitmix64)
+// The hash of a sequence that goes on with a word.                         (finalizer of splitmix64)
+inline std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
+    hash = (hash ^ word) + 0x9e3779b97f4a7c15u;
+    hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9u;
+    hash = (hash ^ (hash >> 27)) * 0x94d049bb133111ebu;
+    return hash ^ (hash >> 31);
+}
+
+// A hash of the list, including order and length.
 inline std::uint64_t hash_features(const std::vector<FeaturePair>& features) {
     std::uint64_t hash = features.size();
-    const auto mix = [&hash](std::uint64_t word) {
-        hash = (hash ^ word) + 0x9e3779b97f4a7c15u;
-        hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9u;
-        hash = (hash ^ (hash >> 27)) * 0x94d049bb133111ebu;
-        hash ^= hash >> 31;
-    };
+    const auto mix = [&hash](std::uint64_t word) { hash = mixed(hash, word); };
     const auto word = [](int shape, const Feature& f) {
         return std::uint64_t{static_cast<std::uint32_t>(shape)} << 40 ^
                std::uint64_t{static_cast<std::uint8_t>(f.kind)} << 32 ^ f.index;

@@ -10,7 +10,7 @@ template <class T> struct Tangents {
 };
 
 // The axis e from which the tangents are computed, 0 (x) or 1 (y): a branch on the value of n.
-template <class T> int tangent_axis(const Vec3<T>& n) { return std::abs(value_of(n.x())) < 0.9 ? 0 : 1; }
+template <class T> int tangent_axis(const Vec3<T>& n) { return magnitude(value_of(n.x())) < 0.9 ? 0 : 1; }
 
 // t1 = normalise(v),   v = e - n (e . n),   t2 = n x t1;   e = x if |n_x| < 0.9, otherwise y
 template <class T> Tangents<T> contact_tangents(const Vec3<T>& n) {

@@ -65,10 +65,12 @@ struct Simplex {
 
     // Minimum over the faces that separate the origin from the fourth corner; zero if there are none.
     Vec nearest_on_tetrahedron() {
-        Simplex best;
+        Simplex best = *this;
+        best.count = 0;
         Vec nearest = Vec::Zero();
         for (int out = 0; out < 4; ++out) {
-            Simplex face;
+            Simplex face = *this;
+            face.count = 0;
             for (int i = 0; i < 4; ++i)
                 if (i != out) face.p[face.count++] = p[i];
             const Vec n = (face.w(1) - face.w(0)).cross(face.w(2) - face.w(0));

@@ -13,7 +13,7 @@
 
 namespace costate {
 
-template <class T> Side side_of(double x, const ParameterInterval& limits, const T* theta) {
+template <class T> Side side_of(const Value<T>& x, const ParameterInterval& limits, const T* theta) {
     if (limits.lower >= 0 && x < value_of(theta[limits.lower])) return Side::lower;
     return limits.upper >= 0 && x > value_of(theta[limits.upper]) ? Side::upper : Side::within;
 }

@@ -61,8 +61,8 @@ void pull_tendon_adj(const Tendon& tendon, const T* theta, const T& f, const T* 
 
 // The side on which the spring of tendon n pulls at the length l: below rest, above rest + slack, or within.
 template <class T> Side spring_side(const Model& m, const T* theta, int n, const T& l) {
-    const double length = value_of(l), rest = value_of(theta[m.tendon_rest.at(n)]),
-                 slack = value_of(theta[m.tendon_slack.at(n)]);
+    const Value<T> length = value_of(l), rest = value_of(theta[m.tendon_rest.at(n)]),
+                   slack = value_of(theta[m.tendon_slack.at(n)]);
     return length <= rest ? Side::lower : length >= rest + slack ? Side::upper : Side::within;
 }
 

@@ -27,25 +27,31 @@ inline constexpr double small_angle2 = 1e-4;
 template <class T> T sinc(const T& a2) {
     using std::sin;
     using std::sqrt;
-    if (value_of(a2) < small_angle2) return T(1) - a2 / T(6) * (T(1) - a2 / T(20) * (T(1) - a2 / T(42)));
-    const T a = sqrt(a2);
-    return sin(a) / a;
+    return choose(
+        value_of(a2) < small_angle2,
+        [&] { return T(T(1) - a2 / T(6) * (T(1) - a2 / T(20) * (T(1) - a2 / T(42)))); },
+        [&] {
+            const T a = sqrt(a2);
+            return T(sin(a) / a);
+        });
 }
 
 // (1 - cos(a))/a^2
 template <class T> T cosc(const T& a2) {
     using std::cos;
     using std::sqrt;
-    if (value_of(a2) < small_angle2)
-        return T(0.5) * (T(1) - a2 / T(12) * (T(1) - a2 / T(30) * (T(1) - a2 / T(56))));
-    return (T(1) - cos(sqrt(a2))) / a2;
+    return choose(
+        value_of(a2) < small_angle2,
+        [&] { return T(T(0.5) * (T(1) - a2 / T(12) * (T(1) - a2 / T(30) * (T(1) - a2 / T(56))))); },
+        [&] { return T((T(1) - cos(sqrt(a2))) / a2); });
 }
 
 // (1 - sin(a)/a)/a^2
 template <class T> T sincc(const T& a2) {
-    if (value_of(a2) < small_angle2)
-        return T(1) / T(6) * (T(1) - a2 / T(20) * (T(1) - a2 / T(42) * (T(1) - a2 / T(72))));
-    return (T(1) - sinc(a2)) / a2;
+    return choose(
+        value_of(a2) < small_angle2,
+        [&] { return T(T(1) / T(6) * (T(1) - a2 / T(20) * (T(1) - a2 / T(42) * (T(1) - a2 / T(72))))); },
+        [&] { return T((T(1) - sinc(a2)) / a2); });
 }
 
 }  // namespace so3
@@ -71,7 +77,7 @@ template <class T> Quaternion<T> quaternion_product(const Quaternion<T>& a, cons
 
 // True if exp(d) is the identity for this scalar, including its derivatives, so that kernels may skip it.
 template <class T> bool is_identity(const Vec3<T>& d) {
-    if constexpr (std::is_floating_point_v<T>)
+    if constexpr (std::is_floating_point_v<T> || is_lanes<T>)
         return d.x() == T(0) && d.y() == T(0) && d.z() == T(0);
     else
         return false;

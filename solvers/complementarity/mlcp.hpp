@@ -22,6 +22,7 @@
 #include <numeric>
 #include <vector>
 
+#include "core/math/lanes.hpp"
 #include "core/math/linalg.hpp"
 #include "solvers/settings.hpp"
 
@@ -33,11 +34,12 @@ inline constexpr int max_contact_rows = 6, max_friction_rows = max_contact_rows 
 // |(x, y)| and |x|. Impulses and velocities have squares within the range of doubles, so this need not be
 // std::hypot, which takes several times as long.
 inline double length_of(double x, double y) { return std::sqrt(x * x + y * y); }
-template <class T> double length_of(const T* x, int n) {
-    double sum = 0;
+template <class T> Value<T> length_of(const T* x, int n) {
+    using std::sqrt;
+    Value<T> sum(0);
     for (int i = 0; i < n; ++i)
         sum += value_of(x[i]) * value_of(x[i]);
-    return std::sqrt(sum);
+    return sqrt(sum);
 }
 
 enum class RowType : unsigned char { free, unilateral, boxed, friction };
@@ -81,10 +83,11 @@ template <class T> struct MlcpView {
     const int* normal;    // (rows) of a friction row: its normal row, in the caller's numbering
     const T* bound;       // (rows) of a friction row: mu; of a boxed row: the largest impulse
     int first_row;        // first row of the island in this numbering
-    // (rows) 1: x is 0, because no impulse moves the row (solvers/step/delassus.hpp); null: no such rows
-    const unsigned char* dropped = nullptr;
+    // (rows) the lanes in which x is 0, because no impulse moves the row (solvers/step/delassus.hpp); null: none
+    const LaneBits* dropped = nullptr;
     const FactoredOperator<T>* factored = nullptr;
-    bool drops(int r) const { return dropped != nullptr && dropped[r] != 0; }
+    const LaneBits* lanes = nullptr;  // (rows) the lanes that have a row; null: all
+    Condition<T> drops(int r) const { return lanes_in<T>(dropped != nullptr ? dropped[r] : LaneBits{0}); }
     int normal_of(int r) const { return normal[r] - first_row; }
     // Friction coefficient of a friction row. A cone uses that of its first one.
     const T& mu(int r) const {

@@ -57,12 +57,21 @@ void pgs_adj(const MlcpView<T>& p, PgsTape<T>& tape, T* x_bar, const OperatorBar
 // Result of a row's clamp: -1 at lo, +1 at hi, 0 free. `x` points to the row's new value on the tape. If both
 // bounds are 0, the sign of the zero is the side of the clamp; the gradient by mu at mu = 0 is then the limit
 // of mu > 0.
-template <class T> int clamp_code(const MlcpView<T>& p, int r, const T* x) {
-    if (p.type[r] == RowType::unilateral) return x[0] == T(0) ? -1 : 0;
+template <class T> using ClampCode = std::conditional_t<is_lanes<T>, T, int>;
+template <class T> ClampCode<T> clamp_code(const MlcpView<T>& p, int r, const T* x) {
+    const auto at = [&](const T& bound, int code) {
+        if constexpr (is_lanes<T>)
+            return where(x[0] == bound, T(code), T(0));
+        else
+            return x[0] == bound ? code : 0;
+    };
+    if (p.type[r] == RowType::unilateral) return at(T(0), -1);
     if (p.type[r] == RowType::free) return 0;
     const T bound = p.type[r] == RowType::boxed ? p.max_impulse(r) : T(p.mu(r) * x[p.normal_of(r) - r]);
-    if (std::signbit(value_of(x[0]))) return x[0] == -bound ? -1 : 0;
-    return x[0] == bound ? 1 : 0;
+    if constexpr (is_lanes<T>)
+        return where(signbit(x[0]), at(-bound, -1), at(bound, 1));
+    else
+        return std::signbit(value_of(x[0])) ? at(-bound, -1) : at(bound, 1);
 }
 
 }  // namespace costate

@@ -17,13 +17,13 @@ template <class T> void pgs_prepare(const MlcpView<T>& p, int max_sweeps, PgsTap
             T diagonal = p.factored->R[r];
             for (size_t k = p.factored->start[r]; k < p.factored->start[r + 1]; ++k)
                 diagonal += p.factored->W[k] * p.factored->W[k];
-            tape.inverse[r] = p.drops(r) ? T(0) : T(1) / diagonal;
+            tape.inverse[r] = where(p.drops(r), T(0), T(T(1) / diagonal));
         }
         return;
     }
     tape.coefficients.resize(m * (m - 1));
     for (size_t r = 0; r < m; ++r) {
-        tape.inverse[r] = p.drops(static_cast<int>(r)) ? T(0) : T(1) / p.A[r * m + r];
+        tape.inverse[r] = where(p.drops(static_cast<int>(r)), T(0), T(T(1) / p.A[r * m + r]));
         T* c = tape.coefficients.data() + r * (m - 1);
         for (size_t s = r + 1; s < m; ++s)
             *c++ = -p.A[r * m + s] * tape.inverse[r];
@@ -49,14 +49,14 @@ template <class T> T ordered_dot_reversed(T sum, const T* c, const T* x, int n) 
 // derivative, as in the adjoint. For plain numbers both are equal, so they use comparisons that compile to
 // one instruction. NaN stays NaN.
 template <class T> T at_least(const T& y, const T& lo) {
-    if constexpr (std::is_arithmetic_v<T>)
-        return y < lo ? lo : y;
+    if constexpr (std::is_arithmetic_v<T> || is_lanes<T>)
+        return larger(y, lo);
     else
         return y <= lo ? lo : y;
 }
 template <class T> T within(const T& y, const T& bound) {
-    if constexpr (std::is_arithmetic_v<T>)
-        return y < -bound ? T(-bound) : (bound < y ? bound : y);
+    if constexpr (std::is_arithmetic_v<T> || is_lanes<T>)
+        return clamp_value(y, T(-bound), bound);
     else
         return bound <= y ? bound : (y <= -bound ? T(-bound) : y);
 }
@@ -71,8 +71,9 @@ T clamped(const MlcpView<T>& p, int r, const T& y, const NormalImpulse& x_n) {
 
 // Adds g, the covector of x_r at a bound, to the covectors of the bound: x_r = code mu x_n, or code mu.
 template <class T>
-void bound_adj(const MlcpView<T>& p, int r, int code, const T* x, const T& g, T* extra, T* bound_bar) {
-    const T t = T(code) * g;
+void bound_adj(const MlcpView<T>& p, int r, const ClampCode<T>& code, const T* x, const T& g, T* extra,
+               T* bound_bar) {
+    const T t = where(code == 0, T(0), T(T(code) * g));
     if (p.type[r] == RowType::boxed) {
         bound_bar[r] += t;
         return;
@@ -93,9 +94,9 @@ template <class T> void reverse_sweeps(const MlcpView<T>& p, PgsTape<T>& tape, T
             const T g = ordered_dot_reversed<T>(extra * tape.inverse[r],
                                                 tape.coefficients.data() + r * (m - 1), z - (m - 1), m - 1);
             extra = T(0);
-            const int code = clamp_code(p, r, x);
-            z[0] = code == 0 ? g : T(0);
-            if (code == 0 || p.type[r] == RowType::unilateral) continue;
+            const ClampCode<T> code = clamp_code(p, r, x);
+            z[0] = where(code == 0, g, T(0));
+            if (all(code == 0) || p.type[r] == RowType::unilateral) continue;
             bound_adj<T>(p, r, code, x, g * p.A[r * m + r], tape.extra.data(), bound_bar);
         }
     }
@@ -108,7 +109,7 @@ template <class T> void accumulate_bars(const MlcpView<T>& p, PgsTape<T>& tape, 
     tape.A_bar.assign(m * m, T(0));
     for (size_t n = 0; n < updates; ++n) {
         const T& z = tape.z[updates + m - 1 - n];
-        if (z == T(0)) continue;
+        if (all(z == T(0))) continue;
         b_bar[n % m] -= z;
         Eigen::Map<VecX<T>>(tape.A_bar.data() + n % m * m, p.rows) -=
             z * Eigen::Map<const VecX<T>>(tape.x.data() + n + 1, p.rows);
@@ -121,9 +122,9 @@ template <class T> void accumulate_bars(const MlcpView<T>& p, PgsTape<T>& tape, 
 // True if the sweeps may stop after two iterates `before` and `now` of `rows` impulses.
 template <class T> bool settled(const T* now, const T* before, int rows, double tolerance) {
     if (tolerance <= 0) return false;
-    double moved = 0;
+    Value<T> moved(0);
     for (int r = 0; r < rows; ++r)
-        moved = std::max(moved, std::abs(value_of(now[r]) - value_of(before[r])));
+        moved = larger(moved, magnitude<Value<T>>(value_of(now[r]) - value_of(before[r])));
     return moved <= tolerance;
 }
 
@@ -164,8 +165,8 @@ void factored_update_adj(const MlcpView<T>& p, int r, const T* x, const T* y, Pg
     extra = T(0);
     for (size_t k = A.start[r], i = 0; k < A.start[r + 1]; ++k, ++i)
         g += A.W[k] * (tape.eta[A.column[k]] - then[i]);
-    const int code = clamp_code(p, r, x);
-    const T z = code == 0 ? T(g * tape.inverse[r]) : T(0);
+    const ClampCode<T> code = clamp_code(p, r, x);
+    const T z = where(code == 0, T(g * tape.inverse[r]), T(0));
     b_bar[r] -= z;
     bar.R[r] -= z * x[0];
     for (size_t k = A.start[r], i = 0; k < A.start[r + 1]; ++k, ++i) {
@@ -174,7 +175,7 @@ void factored_update_adj(const MlcpView<T>& p, int r, const T* x, const T* y, Pg
         bar.W[k] += x[0] * (eta - then[i]) - z * y[A.column[k]];
         then[i] = eta;
     }
-    if (code != 0 && p.type[r] != RowType::unilateral)
+    if (any(code != 0) && p.type[r] != RowType::unilateral)
         bound_adj(p, r, code, x, g, tape.extra.data(), bound_bar);
 }
 

@@ -17,7 +17,10 @@
 //   pressed   gap < 0                               erp gap/h, erp of springs   0
 #pragma once
 
+#include <algorithm>
+
 #include "core/math/bar.hpp"
+#include "core/math/lanes.hpp"
 #include "solvers/world.hpp"
 
 namespace costate {
@@ -30,17 +33,47 @@ inline bool by_position(BiasCase bias) { return bias == BiasCase::recover || bia
 template <> struct BarOf<BiasCase> { using type = NoBar; };
 
 template <class T>
-BiasCase bias_case(const World& w, const T* theta, bool springs, const T& gap, const T& v) {
-    const double g = value_of(gap), speed = value_of(v), h = value_of(w.h(theta)),
-                 slop = value_of(theta[w.slop.at(0)]);
+BiasCase bias_case(const World& w, const T* theta, bool springs, const T& gap, const T& v, int i = 0) {
+    const auto at = [i](const T& x) { return lane(value_of(x), i); };
+    const double g = at(gap), speed = at(v), h = at(w.h(theta)), slop = at(theta[w.slop.at(0)]);
     if (springs) return g >= 0 ? BiasCase::open : BiasCase::pressed;
     if (speed < -w.settings.rest_speed && g + h * speed < 0)
         return w.settings.impact == Impact::located && g > 0 ? BiasCase::located : BiasCase::bounce;
     if (g >= 0) return BiasCase::open;
     if (g >= -slop) return BiasCase::slop;
-    return value_of(theta[w.erp.at(0)]) * (g + slop) < -value_of(theta[w.recovery_speed.at(0)]) * h
-               ? BiasCase::capped
-               : BiasCase::recover;
+    return at(theta[w.erp.at(0)]) * (g + slop) < -at(theta[w.recovery_speed.at(0)]) * h ? BiasCase::capped
+                                                                                        : BiasCase::recover;
+}
+
+// The case of a row in each lane. In lanes that do not have the row it is `slop`, whose bias is 0.
+struct BiasCases {
+    BiasCase of[max_lanes] = {};
+    BiasCases& operator=(BiasCase it) {
+        std::ranges::fill(of, it);
+        return *this;
+    }
+    // NOLINTNEXTLINE(google-explicit-constructor)
+    operator BiasCase() const { return of[0]; }
+};
+template <class T>
+BiasCases bias_cases(const World& w, const T* theta, bool springs, const T& gap, const T& v, LaneBits lanes) {
+    BiasCases cases;
+    for (int i = 0; i < lanes_of<T>; ++i)
+        cases.of[i] = (lanes >> i & 1) != 0 ? bias_case(w, theta, springs, gap, v, i) : BiasCase::slop;
+    return cases;
+}
+
+// The lanes in which a row has a case that satisfies `is`.
+template <class T, class Is> Condition<T> where_case(const BiasCases& cases, const Is& is) {
+    return lanes_where<T>([&](int i) { return is(cases.of[i]); });
+}
+// Calls visit(case, lanes that have it) once for each case.
+template <class T, class Visit> void for_each_case(const BiasCases& cases, const Visit& visit) {
+    for (int i = 0; i < lanes_of<T>; ++i) {
+        const BiasCase* first = std::find(cases.of, cases.of + i, cases.of[i]);
+        if (first != cases.of + i) continue;
+        visit(*first, where_case<T>(cases, [&](BiasCase it) { return it == *first; }));
+    }
 }
 
 // Time from the beginning of the step until a gap closes, s.
@@ -58,6 +91,9 @@ template <class T> struct BiasInputs {
     T slop, recovery_speed;  // m, m/s
     T h;                     // s
     static BiasInputs zero() { return {T(0), T(0), T(0), T(0), T(0), T(0), T(0), T(0)}; }
+    static constexpr T BiasInputs::*members[] = {
+        &BiasInputs::gap, &BiasInputs::v,    &BiasInputs::v_free,         &BiasInputs::restitution,
+        &BiasInputs::erp, &BiasInputs::slop, &BiasInputs::recovery_speed, &BiasInputs::h};
 };
 
 // beta; for cases that are by_position, rho

@@ -14,11 +14,11 @@ inline constexpr double reserve = 0.1;
 // The twists of the bodies in the common frames of their trees, at the joint velocities v(dof).
 template <class T, class Velocity>
 void twists_of(const Model& m, const Kinematics<T>& k, const Velocity& v,
-               std::vector<Motion<double>>& twists) {
+               std::vector<Motion<Value<T>>>& twists) {
     twists.resize(m.bodies.size());
     for (size_t i = 0; i < twists.size(); ++i) {
         const Body& b = m.bodies[i];
-        twists[i] = b.parent < 0 ? Motion<double>::zero() : twists[b.parent];
+        twists[i] = b.parent < 0 ? Motion<Value<T>>::zero() : twists[b.parent];
         for (int j = b.v0; j < b.v0 + b.nv; ++j) {
             twists[i].ang += v(j) * values(k.S[j].ang);
             twists[i].lin += v(j) * values(k.S[j].lin);
@@ -26,7 +26,7 @@ void twists_of(const Model& m, const Kinematics<T>& k, const Velocity& v,
     }
 }
 template <class T>
-void body_twists(const Model& m, const Kinematics<T>& k, const T* v, std::vector<Motion<double>>& twists) {
+void body_twists(const Model& m, const Kinematics<T>& k, const T* v, std::vector<Motion<Value<T>>>& twists) {
     twists_of(
         m, k, [v](int j) { return value_of(v[j]); }, twists);
 }
@@ -47,10 +47,12 @@ void each_change(const World& w, const T* theta, const T* from, const T* to, con
     for (size_t n = 0; n < w.shapes.shapes.size(); ++n) {
         const Shape& it = w.shapes.shapes[n];
         if (it.body < 0) continue;
-        const Motion<double>& change = s.twists[it.body];
-        const Vec3<double> size = values(load3(theta + w.shapes.size.at(static_cast<int>(n))));
-        visit(n, point_velocity(change, values(s.X_CS[n].p)).norm() +
-                     change.ang.norm() * bounding_radius(it, size));
+        const Motion<Value<T>>& change = s.twists[it.body];
+        const Vec3<Value<T>> size = values(load3(theta + w.shapes.size.at(static_cast<int>(n))));
+        const Value<T> radius = from_lanes<Value<T>>([&](int i) {
+            return bounding_radius(it, {lane(size[0], i), lane(size[1], i), lane(size[2], i)});
+        });
+        visit(n, point_velocity(change, values(s.X_CS[n].p)).norm() + change.ang.norm() * radius);
     }
 }
 
@@ -61,9 +63,9 @@ void expect_change(const World& w, const T* theta, const T* v, const T* v_free, 
     s.nearing.clear();
     if (!bounds_reach(w)) return;
     s.nearing.assign(w.shapes.shapes.size(), 0);
-    const double h = value_of(w.h(theta));
+    const Value<T> h = value_of(w.h(theta));
     each_change(w, theta, v, v_free, k, s,
-                [&](size_t n, double change) { s.nearing[n] = 2 * h * (change + reserve); });
+                [&](size_t n, const Value<T>& change) { s.nearing[n] = 2 * h * (change + reserve); });
 }
 
 // True if the change from v to v_next (nv) is more than expected for a shape whose contacts are not sought in the
@@ -72,11 +74,13 @@ template <class T>
 bool exceeds_reach(const World& w, const T* theta, const T* v, const T* v_next, const Kinematics<T>& k,
                    ContactScratch<T>& s) {
     if (s.nearing.empty()) return false;
-    const double h = value_of(w.h(theta));
+    const Value<T> h = value_of(w.h(theta));
     bool exceeds = false;
-    each_change(w, theta, v, v_next, k, s, [&](size_t n, double change) {
-        if (!(2 * h * change > s.nearing[n]) || s.nearing[n] >= w.settings.margin) return;
-        s.nearing[n] = 2 * h * (2 * change + reserve);
+    each_change(w, theta, v, v_next, k, s, [&](size_t n, const Value<T>& change) {
+        const Condition<Value<T>> farther =
+            (2 * h * change > s.nearing[n]) & (s.nearing[n] < w.settings.margin);
+        if (!any(farther)) return;
+        s.nearing[n] = where(farther, Value<T>(2 * h * (2 * change + reserve)), s.nearing[n]);
         exceeds = true;
     });
     return exceeds;

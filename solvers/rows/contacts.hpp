@@ -7,6 +7,7 @@
 #include "collision/contact/tangents.hpp"
 #include "collision/detect/detect.hpp"
 #include "core/dynamics/kinematics.hpp"
+#include "core/math/lanes.hpp"
 #include "solvers/world.hpp"
 
 namespace costate {
@@ -20,7 +21,7 @@ template <class T> struct ContactPoint {
     int rows;  // 3, 4 or 6, see solvers/rows/contact_rows.hpp
     T friction, restitution;
     T torsional_arm, rolling_arm;  // coefficients of torsional and rolling friction over that of sliding, m
-    bool b_bounces;                // restitution is b's, the larger one
+    Condition<T> b_bounces;        // restitution is b's, the larger one
     // direction of rows 0 and 3 (normal), 1 and 4, 2 and 5 (tangents)
     const Vec3<T>& direction(int row) const {
         return row % 3 == 0 ? geometry.normal : (row % 3 == 1 ? tangents.t1 : tangents.t2);
@@ -44,14 +45,25 @@ template <class T> struct ContactPointBar {
     }
 };
 
+// What detection reads of one lane.
+struct OneLane {
+    std::vector<Transform<double>> X_WS;
+    std::vector<Motion<double>> V_WS;
+    std::vector<double> nearing;
+    std::vector<FeaturePair> features;  // of all lanes before it
+};
+
 template <class T> struct ContactScratch {
     Detection detection;
-    std::vector<double> theta;            // values of the parameters, if T is not double
-    std::vector<Transform<double>> X_WS;  // (shapes)
-    std::vector<Motion<double>> V_WS;     // (shapes) at the shape's origin
-    std::vector<Transform<T>> X_CS;       // (shapes) in the common frame of the body's tree
-    std::vector<double> nearing;          // (shapes) see detect; empty: contacts of the whole margin
-    std::vector<Motion<double>> twists;   // (bodies) changes of velocity
+    std::vector<double> theta;              // (np) values of the parameters, if T is a dual number
+    std::vector<const double*> lane_theta;  // (lanes) those of each lane, if T is lanes
+    std::vector<Transform<Value<T>>> X_WS;  // (shapes)
+    std::vector<Motion<Value<T>>> V_WS;     // (shapes) at the shape's origin
+    std::vector<Transform<T>> X_CS;         // (shapes) in the common frame of the body's tree
+    std::vector<Value<T>> nearing;          // (shapes) see detect; empty: contacts of the whole margin
+    std::vector<Motion<Value<T>>> twists;   // (bodies) changes of velocity
+    OneLane one;
+    std::vector<LaneBits> lanes;  // (points) that have the contact
     std::vector<ContactPoint<T>> points;
     std::vector<ContactPointBar<T>> points_bar;
     explicit ContactScratch(const World& w)
@@ -64,7 +76,7 @@ template <class T> struct ContactScratch {
     }
 };
 
-template <class T> Vec3<double> values(const Vec3<T>& x) {
+template <class T> Vec3<Value<T>> values(const Vec3<T>& x) {
     return {value_of(x[0]), value_of(x[1]), value_of(x[2])};
 }
 
@@ -95,6 +107,22 @@ void shape_pose_adj(const World& w, const T* theta, const Kinematics<T>& k, int 
     bar.X[body] += X_bar;
 }
 
+template <class T> void take_lane(ContactScratch<T>& s, int i) {
+    const auto of_lane = [i](const auto& x) {
+        return x.unaryExpr([i](const auto& y) { return lane(y, i); });
+    };
+    const size_t shapes = s.X_WS.size();
+    s.one.X_WS.resize(shapes);
+    s.one.V_WS.resize(shapes);
+    s.one.nearing.resize(s.nearing.size());
+    for (size_t n = 0; n < shapes; ++n) {
+        s.one.X_WS[n] = {of_lane(s.X_WS[n].R), of_lane(s.X_WS[n].p)};
+        s.one.V_WS[n] = {of_lane(s.V_WS[n].ang), of_lane(s.V_WS[n].lin)};
+    }
+    for (size_t n = 0; n < s.nearing.size(); ++n)
+        s.one.nearing[n] = lane(s.nearing[n], i);
+}
+
 // Every shape's X_CS, and the values of its world pose and twist for detect.
 template <class T>
 void place_shapes(const World& w, const T* theta, const Kinematics<T>& k, ContactScratch<T>& s) {
@@ -104,28 +132,59 @@ void place_shapes(const World& w, const T* theta, const Kinematics<T>& k, Contac
         const Vec3<T> origin = common_origin(w.model, k, body);
         s.X_WS[n] = {s.X_CS[n].R.unaryExpr([](const T& x) { return value_of(x); }),
                      values<T>(origin + s.X_CS[n].p)};
-        s.V_WS[n] = Motion<double>::zero();
+        s.V_WS[n] = Motion<Value<T>>::zero();
         if (body < 0) continue;
         const Motion<T>& V = k.V[body];
         s.V_WS[n] = {values(V.ang), values(point_velocity(V, s.X_CS[n].p))};
     }
 }
 
-// The pairs of features in contact. Detection reads only values, no derivatives. A soft law pushes only where
-// surfaces overlap at the start of the step.
+// True if contacts of a pair of features take the same operations whichever start their normal has.
+inline bool needs_no_start(const FeaturePair& f) {
+    const bool curved = f.on_a.kind == FeatureKind::curve || f.on_b.kind == FeatureKind::curve;
+    return !curved || f.on_a.kind == FeatureKind::face || f.on_b.kind == FeatureKind::face;
+}
+
+// Merges the features found in lane i into those of the lanes before it, in the order of detection.
+template <class T> void add_features_of_lane(ContactScratch<T>& s, int i) {
+    for (const FeaturePair& f : s.detection.features) {
+        if (!needs_no_start(f)) throw LanesPart();
+        const auto place = std::ranges::lower_bound(s.one.features, f);
+        const auto n = place - s.one.features.begin();
+        if (place == s.one.features.end() || *place != f) {
+            s.one.features.insert(place, f);
+            s.lanes.insert(s.lanes.begin() + n, LaneBits{0});
+        }
+        s.lanes[static_cast<size_t>(n)] |= static_cast<LaneBits>(1 << i);
+    }
+}
+
+// The pairs of features in contact. Detection reads only values, no derivatives, and runs lane by lane. A soft law
+// pushes only where surfaces overlap at the start of the step.
 template <class T> void detect_contacts(const World& w, const T* theta, ContactScratch<T>& s) {
-    const double h = w.model.soft ? 0 : value_of(w.h(theta)), margin = w.model.soft ? 0 : w.settings.margin;
-    const double* nearing = s.nearing.empty() ? nullptr : s.nearing.data();
-    const auto detect_by = [&](const double* values) {
-        detect(w.shapes, values, s.X_WS.data(), s.V_WS.data(), h, s.detection, margin, nearing);
+    const double margin = w.model.soft ? 0 : w.settings.margin;
+    const auto detect_by = [&](const double* values, const Transform<double>* X_WS,
+                               const Motion<double>* V_WS, const double* nearing) {
+        const double h = w.model.soft ? 0 : values[w.time_step.at(0)];
+        detect(w.shapes, values, X_WS, V_WS, h, s.detection, margin, s.nearing.empty() ? nullptr : nearing);
     };
-    if constexpr (std::is_same_v<T, double>) {
-        detect_by(theta);
+    if constexpr (is_lanes<T>) {
+        for (int i = 0; i < lanes_of<T>; ++i) {
+            take_lane(s, i);
+            detect_by(s.lane_theta[i], s.one.X_WS.data(), s.one.V_WS.data(), s.one.nearing.data());
+            if (i == 0) s.lanes.clear(), s.one.features.clear();
+            add_features_of_lane(s, i);
+        }
+        s.detection.features = s.one.features;
+    } else if constexpr (std::is_same_v<T, double>) {
+        detect_by(theta, s.X_WS.data(), s.V_WS.data(), s.nearing.data());
+        s.lanes.assign(s.detection.features.size(), all_lanes<T>);
     } else {
         s.theta.resize(w.np());
         for (size_t i = 0; i < s.theta.size(); ++i)
             s.theta[i] = value_of(theta[i]);
-        detect_by(s.theta.data());
+        detect_by(s.theta.data(), s.X_WS.data(), s.V_WS.data(), s.nearing.data());
+        s.lanes.assign(s.detection.features.size(), all_lanes<T>);
     }
 }
 
@@ -216,13 +275,13 @@ ContactPoint<T> contact_point(const World& w, const T* theta, const Kinematics<T
     c.geometry.gap -= set.pair_margin(theta, f.a, f.b);
     c.tangents = contact_tangents(c.geometry.normal);
     const T &mu_a = theta[set.friction.at(f.a)], &mu_b = theta[set.friction.at(f.b)];
-    c.friction = pair_friction(friction_rule(w, a, b, mu_a > mu_b), mu_a, mu_b);
+    c.friction = pair_friction(friction_rule(w, a, b, w.model.soft && mu_a > mu_b), mu_a, mu_b);
     c.rows = std::max(3, pair_condim(w, a, b));
     c.torsional_arm = c.rows > 3 ? friction_arm(w, theta, set.torsional_friction, f, c.friction) : T(0);
     c.rolling_arm = c.rows > 4 ? friction_arm(w, theta, set.rolling_friction, f, c.friction) : T(0);
     const T &e_a = theta[set.restitution.at(f.a)], &e_b = theta[set.restitution.at(f.b)];
     c.b_bounces = e_a < e_b;
-    c.restitution = c.b_bounces ? e_b : e_a;
+    c.restitution = where(c.b_bounces, e_b, e_a);
     return c;
 }
 
@@ -233,7 +292,8 @@ void contact_point_adj(const World& w, const T* theta, const Kinematics<T>& k, c
     const ShapeSet& set = w.shapes;
     const FeaturePair& f = c.features;
     const Shape &a = set.shapes[f.a], &b = set.shapes[f.b];
-    theta_bar[set.restitution.at(c.b_bounces ? f.b : f.a)] += out_bar.restitution;
+    theta_bar[set.restitution.at(f.b)] += where(c.b_bounces, out_bar.restitution, T(0));
+    theta_bar[set.restitution.at(f.a)] += where(c.b_bounces, T(0), out_bar.restitution);
     const T &mu_a = theta[set.friction.at(f.a)], &mu_b = theta[set.friction.at(f.b)];
     NoBar none;
     T friction_bar = out_bar.friction;
@@ -243,7 +303,7 @@ void contact_point_adj(const World& w, const T* theta, const Kinematics<T>& k, c
     if (c.rows > 4)
         friction_arm_adj(w, theta, set.rolling_friction, f, c.friction, out_bar.rolling_arm, friction_bar,
                          theta_bar);
-    pair_friction_adj(friction_rule(w, a, b, mu_a > mu_b), mu_a, mu_b, friction_bar, none,
+    pair_friction_adj(friction_rule(w, a, b, w.model.soft && mu_a > mu_b), mu_a, mu_b, friction_bar, none,
                       theta_bar[set.friction.at(f.a)], theta_bar[set.friction.at(f.b)]);
     Contact<T> g_bar = out_bar.geometry;
     const auto [of_a, of_b] = set.margin_shares(theta, f.a, f.b);

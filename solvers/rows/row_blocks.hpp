@@ -33,9 +33,10 @@ struct RowBlock {
     int chain = 0, length = 0;     // its dofs are chain_dof[chain ... chain + length)
     int values = 0;                // J and Z of its rows: values[row * length + position in the chain]
     int island = 0;
-    Springs springs;                 // of a unilateral first row; none: rigid
-    SoftElements soft;               // if the model is soft
-    BiasCase bias = BiasCase::open;  // of a unilateral first row
+    LaneBits lanes = 0xff;  // that have it; in others its rows are zero
+    Springs springs;        // of a unilateral first row; none: rigid
+    SoftElements soft;      // if the model is soft
+    BiasCases bias;         // of a unilateral first row
     // for an equality: bit r is set if row r recovers at the maximal recovery speed
     unsigned char capped = 0;
     bool unilateral() const {
@@ -56,9 +57,10 @@ struct Island {
 template <class T> struct Rows {
     std::vector<RowBlock> blocks;
     std::vector<Island> islands;
-    std::vector<RowBlock> found;       // all blocks of the step, in the order of detection
-    std::vector<unsigned char> waits;  // (found) 1: has no rows: solvers/rows/waiting_blocks.hpp
-    std::vector<int> contact_row;      // (contacts) the first of its rows, -1: waits
+    std::vector<RowBlock> found;  // all blocks of the step, in the order of detection
+    std::vector<LaneBits> waits,
+        wakes;                     // (found) without rows in these lanes: solvers/rows/waiting_blocks.hpp
+    std::vector<int> contact_row;  // (contacts) the first of its rows, -1: waits
     std::vector<int> chain_dof;
     std::vector<signed char> chain_sign;  // +1: moves the first end, -1: the second, 0: both together
     std::vector<int> island_trees;
@@ -71,14 +73,15 @@ template <class T> struct Rows {
     std::vector<RowType> type;  // (rows)
     std::vector<int> normal;    // (rows) of a friction row: its normal row
     std::vector<T> bound;  // (rows) of a friction row: mu; of a boxed row: its largest impulse, N s or N m s
-    // (rows) 1: no impulse can move the row; its impulse is 0 (solvers/step/delassus.hpp)
-    std::vector<unsigned char> dropped;
+    std::vector<LaneBits> lanes;  // (rows) of their blocks
+    // (rows) lanes in which no impulse can move the row; its impulse is 0 (solvers/step/delassus.hpp)
+    std::vector<LaneBits> dropped;
     std::vector<int> tree_parent;    // (trees) union-find
     std::vector<int> tree_island;    // (trees) for a root: its island, -1: none
     std::vector<int> tree_dof;       // (trees) index of its first dof in its island
     std::vector<Island> filled;      // work: next free row, block and tree of each island
     std::vector<RowBlock> unsorted;  // blocks with rows, in the order of detection, before islands are known
-    std::vector<Motion<double>> twists, twists_free;  // (bodies) work of waiting blocks
+    std::vector<Motion<Value<T>>> twists, twists_free;  // (bodies) work of waiting blocks
     int count = 0;
     // total size of all dense Delassus operators, and of their M^-1 J^T
     size_t delassus_size = 0, responses_size = 0;
@@ -100,6 +103,7 @@ template <class T> struct Rows {
         blocks.reserve(max_blocks);
         found.reserve(max_blocks);
         waits.reserve(max_blocks);
+        wakes.reserve(max_blocks);
         unsorted.reserve(max_blocks);
         twists.reserve(m.bodies.size());
         twists_free.reserve(m.bodies.size());
@@ -113,6 +117,7 @@ template <class T> struct Rows {
         type.reserve(max_rows);
         normal.reserve(max_rows);
         dropped.reserve(max_rows);
+        lanes.reserve(max_rows);
     }
 };
 
@@ -128,8 +133,12 @@ inline int find_root(std::vector<int>& parent, int i) {
 // Islands of more than `max_dense_rows` rows are factored.
 template <class T> void sort_into_islands(const Model& m, int max_dense_rows, Rows<T>& rows) {
     rows.unsorted.clear();
-    for (size_t i = 0; i < rows.found.size(); ++i)
-        if (!rows.waits[i]) rows.unsorted.push_back(rows.found[i]);
+    for (size_t i = 0; i < rows.found.size(); ++i) {
+        const LaneBits lanes = rows.found[i].lanes & ~rows.waits[i] & all_lanes<T>;
+        if (lanes == 0) continue;
+        rows.unsorted.push_back(rows.found[i]);
+        rows.unsorted.back().lanes = lanes;
+    }
     std::ranges::fill(rows.contact_row, -1);
 
     const auto tree_of = [&](int dof) { return dof < 0 ? -1 : m.bodies[m.dofs[dof].body].tree; };

@@ -30,7 +30,7 @@ void find_blocks(const World& w, const T* theta, const StateView<T>& x, const Co
                  Rows<T>& rows) {
     const Model& m = w.model;
     const T *q = x.q, *v = x.v;
-    const double h = value_of(w.h(theta));
+    const Value<T> h = value_of(w.h(theta));
     const auto add = [&](RowKind kind, size_t index, int count, int last_a, int last_b) -> RowBlock& {
         RowBlock block;
         block.kind = kind;
@@ -41,16 +41,20 @@ void find_blocks(const World& w, const T* theta, const StateView<T>& x, const Co
         return rows.found.emplace_back(block);
     };
     const auto last_dof = [&](int body) { return body < 0 ? -1 : m.bodies[body].last_dof; };
-    const auto near = [&](const T& gap, double approach) {
-        return value_of(gap) < std::max(w.settings.margin, 2 * h * approach);
+    const auto near = [&](const T& gap, const Value<T>& approach) {
+        if (m.soft) return bits_of(gap < T(0));  // no force before the range ends
+        return bits_of(value_of(gap) < larger(Value<T>(w.settings.margin), Value<T>(2 * h * approach)));
     };
     rows.found.clear();
     rows.contact_row.resize(contacts.points.size());
     for (size_t c = 0; c < contacts.points.size(); ++c) {
         const ContactPoint<T>& point = contacts.points[c];
-        if (m.soft && point.geometry.gap >= T(0)) continue;  // no force before the surfaces overlap
+        LaneBits lanes = contacts.lanes[c];
+        if (m.soft) lanes &= bits_of(point.geometry.gap < T(0));  // no force before the surfaces overlap
+        if (lanes == 0) continue;
         RowBlock& block =
             add(RowKind::contact, c, point.rows, last_dof(point.body_a), last_dof(point.body_b));
+        block.lanes = lanes;
         for (const int shape : {point.features.a, point.features.b})
             block.springs.add(w.shapes.stiffness, w.shapes.damping, w.shapes.shapes[shape].spring);
         if (m.soft) block.soft = soft_elements(w.shapes, point.features.a, point.features.b);
@@ -58,12 +62,13 @@ void find_blocks(const World& w, const T* theta, const StateView<T>& x, const Co
     for (size_t n = 0; n < m.limits.size(); ++n) {
         const JointLimit& l = m.limits[n];
         if (l.ball) {
-            const Vec3<double> n_axis = normalise<double>(values(ball_rotation(l, q)));
-            const double approach = n_axis.x() * value_of(v[l.v]) + n_axis.y() * value_of(v[l.v + 1]) +
-                                    n_axis.z() * value_of(v[l.v + 2]);
+            const Vec3<Value<T>> n_axis = normalise<Value<T>>(values(ball_rotation(l, q)));
+            const Value<T> approach = n_axis.x() * value_of(v[l.v]) + n_axis.y() * value_of(v[l.v + 1]) +
+                                      n_axis.z() * value_of(v[l.v + 2]);
             const T gap = ball_gap(l, theta, q);
-            if (m.soft ? gap < T(0) : near(gap, approach)) {
+            if (const LaneBits lanes = near(gap, approach); lanes != 0) {
                 RowBlock& block = add(RowKind::ball_limit, n, 1, l.v + 2, -1);
+                block.lanes = lanes;
                 block.springs.add(m.limit_stiffness, m.limit_damping, l.spring);
                 if (m.soft) block.soft.add(m.limit_softness, static_cast<int>(n));
             }
@@ -72,8 +77,10 @@ void find_blocks(const World& w, const T* theta, const StateView<T>& x, const Co
         for (const int side : {1, -1}) {
             if ((side > 0 ? l.range.lower : l.range.upper) < 0) continue;
             const T gap = limit_gap(l, theta, q, side);
-            if (!(m.soft ? gap < T(0) : near(gap, -side * value_of(v[l.v])))) continue;
+            const LaneBits lanes = near(gap, -side * value_of(v[l.v]));
+            if (lanes == 0) continue;
             RowBlock& block = add(RowKind::limit, n, 1, l.v, -1);
+            block.lanes = lanes;
             block.side = side;
             block.springs.add(m.limit_stiffness, m.limit_damping, l.spring);
             if (m.soft) block.soft.add(m.limit_softness, static_cast<int>(n));
@@ -142,6 +149,11 @@ template <class T> struct RowBars {
     KinematicsBar<T>& kinematics;
 };
 
+// True if a block's impact is inside the step, in all lanes or none.
+template <class T> bool is_located(const RowBlock& block) {
+    return where_case<T>(block.bias, [](BiasCase it) { return it == BiasCase::located; });
+}
+
 // Bias and compliance of a unilateral block's first row. Call after block_rows.
 template <class T>
 void block_bias(const World& w, const T* theta, const StateView<T>& x, const T* v_free,
@@ -160,13 +172,19 @@ void block_bias(const World& w, const T* theta, const StateView<T>& x, const T* 
     rows.R[row] = c.R;
     // 3 bias
     const T gap = block_gap(w, theta, block, x.q, contacts);
-    block.bias = bias_case(w, theta, block.springs.any(), gap, v_before);
-    const bool located = block.bias == BiasCase::located;
+    block.bias = bias_cases(w, theta, block.springs.any(), gap, v_before, block.lanes);
+    const bool located = is_located<T>(block);
+    const Condition<T> position = where_case<T>(block.bias, by_position);
     rows.located = rows.located || located;
-    rows.recovers = rows.recovers || by_position(block.bias);
-    (by_position(block.bias) ? rows.recovery : rows.beta)[row] =
-        row_bias(block.bias, bias_inputs(w, theta, gap, v_before, located ? along(v_free) : T(0),
-                                         block_restitution(block, contacts), c.erp));
+    rows.recovers = rows.recovers || any(position);
+    const BiasInputs<T> in = bias_inputs(w, theta, gap, v_before, located ? along(v_free) : T(0),
+                                         block_restitution(block, contacts), c.erp);
+    T bias(0);
+    for_each_case<T>(block.bias, [&](BiasCase which, const Condition<T>& here) {
+        bias = where(here, row_bias(which, in), bias);
+    });
+    rows.recovery[row] = where(position, bias, T(0));
+    rows.beta[row] = where(position, T(0), bias);
 }
 // Input: rows.beta_bar, recovery_bar, R_bar and time_bar. Adds to rows.J_bar and to the covectors of theta,
 // q, v and v_free.
@@ -178,7 +196,7 @@ void block_bias_adj(const World& w, const T* theta, const StateView<T>& x, const
     const size_t row = block.row;
     // 3 bias
     T v_along(0);
-    const bool located = block.bias == BiasCase::located;
+    const bool located = is_located<T>(block);
     for (int i = 0; located && i < block.length; ++i)
         v_along += rows.J[block.values + i] * v_free[rows.chain_dof[block.chain + i]];
     const BiasInputs<T> in =
@@ -186,9 +204,15 @@ void block_bias_adj(const World& w, const T* theta, const StateView<T>& x, const
                     block_restitution(block, contacts), erp);
     BiasInputs<T> in_bar = BiasInputs<T>::zero();
     if (located) impact_time_adj(in.gap, in.v, rows.time_bar[row], in_bar.gap, in_bar.v);
-    NoBar none;
-    row_bias_adj(block.bias, in, (by_position(block.bias) ? rows.recovery_bar : rows.beta_bar)[row], none,
-                 in_bar);
+    const T bias_bar =
+        where(where_case<T>(block.bias, by_position), rows.recovery_bar[row], rows.beta_bar[row]);
+    for_each_case<T>(block.bias, [&](BiasCase which, const Condition<T>& here) {
+        NoBar none;
+        BiasInputs<T> part = BiasInputs<T>::zero();
+        row_bias_adj(which, in, bias_bar, none, part);
+        for (T BiasInputs<T>::*input : BiasInputs<T>::members)
+            in_bar.*input += where(here, part.*input, T(0));
+    });
     bar.theta[w.slop.at(0)] += in_bar.slop;
     bar.theta[w.recovery_speed.at(0)] += in_bar.recovery_speed;
     w.h(bar.theta) += in_bar.h;
@@ -217,7 +241,7 @@ void equality_bias(const World& w, const T* theta, const T* error, RowBlock& blo
     for (int r = 0; r < block.rows; ++r) {
         T& recovery = rows.recovery[block.row + r];
         recovery = theta[w.erp.at(0)] * error[r] / w.h(theta);
-        if (std::abs(value_of(recovery)) <= value_of(fastest)) continue;
+        if (magnitude(value_of(recovery)) <= value_of(fastest)) continue;
         recovery = value_of(recovery) > 0 ? fastest : -fastest;
         block.capped = static_cast<unsigned char>(block.capped | 1 << r);
     }
@@ -284,10 +308,39 @@ template <class T> void clear_rows(const T& compliance, Rows<T>& rows) {
     rows.type.assign(n, RowType::unilateral);
     rows.normal.resize(n);
     rows.dropped.assign(n, 0);
+    rows.lanes.resize(n);
     rows.R.assign(n, compliance);
     rows.chain_dof.clear();
     rows.chain_sign.clear();
     rows.J.clear();
+}
+
+// Zeroes the rows of a block in lanes that do not have it. Their impulses are then 0, and they take no part.
+template <class T> void mask_rows(const RowBlock& block, Rows<T>& rows) {
+    std::fill_n(rows.lanes.begin() + block.row, block.rows, block.lanes);
+    if (block.lanes == all_lanes<T>) return;
+    const Condition<T> here = lanes_in<T>(block.lanes);
+    for (int r = block.row; r < block.row + block.rows; ++r)
+        for (T* x : {&rows.beta[r], &rows.recovery[r], &rows.error[r]})
+            *x = where(here, *x, T(0));
+    for (int i = block.values; i < block.values + block.rows * block.length; ++i)
+        rows.J[i] = where(here, rows.J[i], T(0));
+}
+
+// The lanes that have rows.
+template <class T> LaneBits lanes_with_rows(const Rows<T>& rows) {
+    LaneBits some = 0;
+    for (const RowBlock& block : rows.blocks)
+        some |= block.lanes;
+    return some;
+}
+
+// Lanes with different rows are in one island: islands are solved and pulled back by themselves.
+template <class T> void check_lanes(const Model& m, const Rows<T>& rows) {
+    if constexpr (is_lanes<T>)
+        if (m.trees.size() > 1)
+            for (const RowBlock& block : rows.blocks)
+                if (block.lanes != all_lanes<T>) throw LanesPart();
 }
 
 // Call after find_blocks, and hold_back_blocks if blocks may wait.
@@ -299,6 +352,7 @@ void make_rows(const World& w, const T* theta, const StateView<T>& x,
     rows.recovers = false;
     // 1.1 islands
     sort_into_islands(w.model, w.settings.max_dense_rows, rows);
+    check_lanes(w.model, rows);
     clear_rows(theta[w.compliance.at(0)], rows);
     for (RowBlock& block : rows.blocks) {
         append_chain(w.model, block, rows);
@@ -319,6 +373,7 @@ void make_rows(const World& w, const T* theta, const StateView<T>& x,
             block_bias(w, theta, x, v_free, contacts, block, rows);
         else
             equality_bias(w, theta, error, block, rows);
+        mask_rows(block, rows);
     }
 }
 // From rows.J_bar, beta_bar, R_bar and bound_bar: adds to the bars of contacts, kinematics, q, v and theta.

@@ -11,44 +11,46 @@
 namespace costate {
 
 // How fast a gap opens: along the row, and the slip by which the relaxed cone dilates it.
-struct Opening {
-    double along, dilation;  // m/s or rad/s
+template <class V> struct Opening {
+    V along, dilation;  // m/s or rad/s
 };
 
 template <class T>
-Opening block_opening(const World& w, const RowBlock& block, const T* q, const T* v,
-                      const std::vector<Motion<double>>& twists, const ContactScratch<T>& contacts) {
+Opening<Value<T>> block_opening(const World& w, const RowBlock& block, const T* q, const T* v,
+                                const std::vector<Motion<Value<T>>>& twists,
+                                const ContactScratch<T>& contacts) {
+    using V = Value<T>;
     if (block.kind == RowKind::contact) {
         const ContactPoint<T>& c = contacts.points[block.index];
-        const Vec3<double> point = values(c.geometry.point), normal = values(c.geometry.normal);
-        Vec3<double> velocity = Vec3<double>::Zero();
+        const Vec3<V> point = values(c.geometry.point), normal = values(c.geometry.normal);
+        Vec3<V> velocity = Vec3<V>::Zero();
         if (c.body_a >= 0) velocity += point_velocity(twists[c.body_a], point);
-        if (c.body_b >= 0) velocity -= point_velocity<double>(twists[c.body_b], point - values(c.to_b));
-        const double along = normal.dot(velocity);
-        if (w.friction_law() != FrictionLaw::relaxed_cone) return {along, 0};
-        Vec3<double> rotation = Vec3<double>::Zero();
+        if (c.body_b >= 0) velocity -= point_velocity<V>(twists[c.body_b], point - values(c.to_b));
+        const V along = normal.dot(velocity);
+        if (w.friction_law() != FrictionLaw::relaxed_cone) return {along, V(0)};
+        Vec3<V> rotation = Vec3<V>::Zero();
         if (c.body_a >= 0) rotation += twists[c.body_a].ang;
         if (c.body_b >= 0) rotation -= twists[c.body_b].ang;
-        const double spin = normal.dot(rotation);
-        const double slip[] = {(velocity - along * normal).norm(), value_of(c.torsional_arm) * spin,
-                               value_of(c.rolling_arm) * (rotation - spin * normal).norm()};
+        const V spin = normal.dot(rotation);
+        const V slip[] = {(velocity - along * normal).norm(), value_of(c.torsional_arm) * spin,
+                          value_of(c.rolling_arm) * (rotation - spin * normal).norm()};
         return {along, value_of(c.friction) * length_of(slip, 3)};
     }
     const JointLimit& l = w.model.limits[block.index];
-    if (block.kind == RowKind::limit) return {block.side * value_of(v[l.v]), 0};
-    const Vec3<double> axis = normalise<double>(values(ball_rotation(l, q)));
-    return {-axis.dot(values(load3(v + l.v))), 0};
+    if (block.kind == RowKind::limit) return {block.side * value_of(v[l.v]), V(0)};
+    const Vec3<V> axis = normalise<V>(values(ball_rotation(l, q)));
+    return {-axis.dot(values(load3(v + l.v))), V(0)};
 }
 
 // The velocity that keeps a gap from closing in the step: gap/h, m/s or rad/s.
 template <class T>
-double gap_velocity(const World& w, const T* theta, const RowBlock& block, const T* q,
-                    const ContactScratch<T>& contacts) {
+Value<T> gap_velocity(const World& w, const T* theta, const RowBlock& block, const T* q,
+                      const ContactScratch<T>& contacts) {
     return value_of(block_gap(w, theta, block, q, contacts)) / value_of(w.h(theta));
 }
 
-inline bool stays_open(double gap_velocity, const Opening& o) {
-    return gap_velocity + 2 * std::min(o.along, 0.0) - o.dilation > reserve;
+template <class V> Condition<V> stays_open(const V& gap_velocity, const Opening<V>& o) {
+    return gap_velocity + 2 * smaller(o.along, V(0)) - o.dilation > reserve;
 }
 
 // Chooses the blocks that wait, by the velocity at the start of the step and the free velocity v_free (nv).
@@ -61,15 +63,18 @@ void hold_back_blocks(const World& w, const T* theta, const StateView<T>& x, con
     for (size_t i = 0; i < rows.found.size(); ++i) {
         const RowBlock& block = rows.found[i];
         if (!block.unilateral()) continue;
-        const double gap = gap_velocity(w, theta, block, x.q, contacts);
-        if (gap <= reserve) continue;
+        const Value<T> gap = gap_velocity(w, theta, block, x.q, contacts);
+        Condition<Value<T>> waits = gap > reserve;
+        if (!any(waits)) continue;
         if (!twists) {
             body_twists(w.model, k, x.v, rows.twists);
             body_twists(w.model, k, v_free, rows.twists_free);
             twists = true;
         }
-        rows.waits[i] = stays_open(gap, block_opening(w, block, x.q, x.v, rows.twists, contacts)) &&
-                        stays_open(gap, block_opening(w, block, x.q, v_free, rows.twists_free, contacts));
+        waits = waits & stays_open(gap, block_opening(w, block, x.q, x.v, rows.twists, contacts));
+        if (any(waits))
+            waits = waits & stays_open(gap, block_opening(w, block, x.q, v_free, rows.twists_free, contacts));
+        rows.waits[i] = bits_of(waits);
     }
 }
 
@@ -78,22 +83,24 @@ void hold_back_blocks(const World& w, const T* theta, const StateView<T>& x, con
 template <class T>
 bool wake_blocks(const World& w, const T* theta, const StateView<T>& x, const T* v_next, const T* moved,
                  const Kinematics<T>& k, const ContactScratch<T>& contacts, Rows<T>& rows) {
-    if (std::ranges::none_of(rows.waits, [](unsigned char it) { return it != 0; })) return false;
-    bool closes = false;
+    if (std::ranges::none_of(rows.waits, [](LaneBits it) { return it != 0; })) return false;
+    LaneBits closing = 0;
+    rows.wakes.assign(rows.waits.size(), 0);
     for (const T* v : {v_next, moved}) {
         if (v == moved && !rows.recovers) continue;
         body_twists(w.model, k, v, rows.twists);
         for (size_t i = 0; i < rows.found.size(); ++i) {
             if (rows.waits[i] == 0) continue;
-            const double gap = gap_velocity(w, theta, rows.found[i], x.q, contacts);
-            const Opening o = block_opening(w, rows.found[i], x.q, v, rows.twists, contacts);
-            if (!stays_open(gap, o)) rows.waits[i] = 2;
-            closes = closes || gap + o.along - o.dilation < 0;
+            const Value<T> gap = gap_velocity(w, theta, rows.found[i], x.q, contacts);
+            const Opening<Value<T>> o = block_opening(w, rows.found[i], x.q, v, rows.twists, contacts);
+            const Condition<Value<T>> here = lanes_in<Value<T>>(rows.waits[i]);
+            rows.wakes[i] |= bits_of(here & !stays_open(gap, o));
+            closing |= bits_of(here & (gap + o.along - o.dilation < 0));
         }
     }
-    for (unsigned char& waits : rows.waits)
-        if (waits == 2) waits = closes ? 0 : 1;
-    return closes;
+    for (size_t i = 0; i < rows.waits.size(); ++i)
+        rows.waits[i] &= static_cast<LaneBits>(~(rows.wakes[i] & closing));
+    return closing != 0;
 }
 
 }  // namespace costate

@@ -77,10 +77,10 @@ void half_solve_block(const World& w, const T* L, const Rows<T>& rows, const Row
 // share only the dofs of the trunk.
 template <class T> int first_shared_dof(const T* x, size_t nv, int rows, const int* chain, int length) {
     int i = 0;
-    if constexpr (std::is_arithmetic_v<T>) {
+    if constexpr (std::is_arithmetic_v<T> || is_lanes<T>) {
         const auto zero = [&](int dof) {
             for (int r = 0; r < rows; ++r)
-                if (x[r * nv + dof] != 0) return false;
+                if (any(x[r * nv + dof] != 0)) return false;
             return true;
         };
         while (i < length && zero(chain[i]))
@@ -197,13 +197,13 @@ void delassus_bars_of_tree(const World& w, const Island& island, const Tree& tre
 // Sets rows.dropped from the diagonal of A without R. A contact that cannot open has no friction either.
 template <class T, class Diagonal>
 void drop_rows(const Island& island, const Diagonal& diagonal, Rows<T>& rows) {
-    double largest = 0;
+    Value<T> largest(0);
     for (int r = 0; r < island.rows; ++r)
-        largest = std::max(largest, value_of(diagonal(r)));
+        largest = larger(largest, value_of(diagonal(r)));
     for (int r = 0; r < island.rows; ++r) {
         const size_t row = island.row + r;
-        rows.dropped[row] = value_of(diagonal(r)) <= 1e-12 * largest;
-        if (rows.type[row] == RowType::friction && rows.dropped[rows.normal[row]]) rows.dropped[row] = 1;
+        rows.dropped[row] = bits_of(value_of(diagonal(r)) <= 1e-12 * largest);
+        if (rows.type[row] == RowType::friction) rows.dropped[row] |= rows.dropped[rows.normal[row]];
     }
 }
 

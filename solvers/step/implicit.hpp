@@ -58,7 +58,7 @@ void constrained_response(const World& w, const T* L, Rows<T>& rows, const Delas
         const bool relabelled = labels == ContactLabels::relabelled;
         if (relabelled) relabel(p, s.sets[i], s.b_bar.data() + row, s.lambda.data() + row, s.relabelled[i]);
         std::fill(s.b_bar.begin() + row, s.b_bar.begin() + end, T(0));
-        solve_active_set_adj(p, relabelled ? s.relabelled[i] : s.sets[i], s.lambda.data() + row,
+        pull_back_active_set(p, relabelled ? s.relabelled[i] : s.sets[i], s.lambda.data() + row,
                              s.lambda_bar.data() + row, s.b_bar.data() + row, rows.bound_bar.data() + row);
     }
     std::copy(v_next_bar, v_next_bar + w.nv(), s.w.begin());

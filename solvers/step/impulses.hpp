@@ -7,6 +7,7 @@
 #pragma once
 
 #include "solvers/complementarity/cone_sweeps.hpp"
+#include "solvers/complementarity/lane_solvers.hpp"
 #include "solvers/complementarity/laws.hpp"
 #include "solvers/complementarity/pgs.hpp"
 #include "solvers/complementarity/solver.hpp"
@@ -26,10 +27,10 @@ template <class T> struct ImpulseScratch {
     std::vector<T> b, lambda;  // (rows) m/s; N s
     // (blocks) position of each block's start among the stored impulses: solvers/step/warm_start.hpp
     std::vector<int> warm;
-    std::vector<std::pair<double, int>> warm_slots;  // key and slot of each stored contact, sorted
-    std::vector<T> dv;                               // (nv) velocity from the impulses
-    std::vector<ConeTape<T>> tapes;                  // per island with sweeps
-    std::vector<ActiveSet<T>> sets;                  // per island with an implicit gradient
+    std::vector<std::pair<Value<T>, int>> warm_slots;  // key and slot of each stored contact, sorted
+    std::vector<T> dv;                                 // (nv) velocity from the impulses
+    std::vector<ConeTape<T>> tapes;                    // per island with sweeps
+    std::vector<ActiveSet<T>> sets;                    // per island with an implicit gradient
     // per island: relabelled as in solvers/step/implicit.hpp
     std::vector<ActiveSet<T>> relabelled;
     std::vector<SolverStatus> status;  // per island, for exact solvers
@@ -67,7 +68,8 @@ MlcpView<T> island_problem(const Rows<T>& rows, const DelassusScratch<T>& d, con
             rows.bound.data() + r,
             r,
             rows.dropped.data() + r,
-            island.factored ? &d.factored[i] : nullptr};
+            island.factored ? &d.factored[i] : nullptr,
+            rows.lanes.data() + r};
 }
 
 // visit(block, row, length, dofs, values) for every row: J_rj is rows.J[values + i] at j = dofs[i], i <
@@ -96,7 +98,7 @@ template <class T>
 void solve_island(const World& w, const MlcpView<T>& p, size_t island, ImpulseScratch<T>& s, T* lambda) {
     ActiveSet<T>& set = s.sets[island];
     for (int r = 0; r < p.rows; ++r)
-        if (p.drops(r)) lambda[r] = T(0);
+        lambda[r] = where(p.drops(r), T(0), lambda[r]);
     if (solver_kind(w.settings.solver).sweeps) {
         pgs(p, w.settings.sweeps, w.settings.tolerance, s.tapes[island], lambda);
         s.swept[island] = 1;
@@ -105,6 +107,8 @@ void solve_island(const World& w, const MlcpView<T>& p, size_t island, ImpulseSc
         s.swept[island] = !(mlcp_residual(p, lambda) <= acceptable_residual(p, lambda));
         return;
     }
+    if constexpr (is_lanes<T>)
+        if (p.factored != nullptr) throw LanesPart();
     if (p.factored != nullptr) s.start.assign(lambda, lambda + p.rows);
     if (std::all_of(lambda, lambda + p.rows, [](const T& x) { return x == T(0); }))
         pgs(p, guessing_sweeps, 0, s.tapes[island], lambda);
@@ -128,7 +132,7 @@ void pull_back_solution(const MlcpView<T>& p, ActiveSet<T>& set, const T* x, T* 
                         const OperatorBar<T>& bar, T* b_bar, T* bound_bar) {
     set.s_bar.assign(p.rows, T(0));
     const T* s_bar = set.s_bar.data();
-    solve_active_set_adj(p, set, x, x_bar, set.s_bar.data(), bound_bar);
+    pull_back_active_set(p, set, x, x_bar, set.s_bar.data(), bound_bar);
     std::fill(x_bar, x_bar + p.rows, T(0));
     for (int r = 0; r < p.rows; ++r)
         b_bar[r] += s_bar[r];

@@ -106,9 +106,9 @@ void elastic_displacement_inplace(const Rows<T>& rows, const ContactScratch<T>& 
     for (size_t i = 0; i < n; ++i) {
         const RowBlock& a = *e.bouncing[i];
         for (size_t j = 0; j < n; ++j) {
-            const double product = value_of(inner(a, *e.bouncing[j]));
+            const double product = lane(value_of(inner(a, *e.bouncing[j])), 0);
             e.G[i * n + j] = product * product;
-            if (i == j) e.y[i] = (1 + value_of(block_restitution(a, contacts))) * product;
+            if (i == j) e.y[i] = (1 + lane(value_of(block_restitution(a, contacts)), 0)) * product;
         }
     }
     e.solver.factor(e.G.data(), static_cast<int>(n));

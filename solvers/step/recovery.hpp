@@ -26,7 +26,7 @@ inline constexpr int recovery_sweeps = 50, max_dofs_recovered_exactly = 200;
 
 template <class T> struct RecoveryScratch {
     std::vector<T> b, kappa;                    // (rows) s + rho, m/s; N s
-    std::vector<unsigned char> dropped;         // (rows) rows.dropped, and all friction rows
+    std::vector<LaneBits> dropped;              // (rows) rows.dropped, and all friction rows
     std::vector<T> A;                           // as the dense Delassus operators, with c R
     std::vector<T> R, diagonal;                 // (rows) c R; the diagonal of A
     std::vector<FactoredOperator<T>> factored;  // (islands)
@@ -49,11 +49,16 @@ template <class T> struct RecoveryScratch {
     }
 };
 
-// True if a row of the island is deeper than the slop, or of an equality: its error may be exactly 0, but not
-// the derivative of its recovery.
-template <class T> bool recovers(const Rows<T>& rows, const Island& island) {
+// True if a row of the island is deeper than the slop in a lane, or of an equality: its error may be exactly 0, but
+// not the derivative of its recovery.
+template <class T> bool recovers_in_lane(const Rows<T>& rows, const Island& island, int i) {
     for (int r = island.row; r < island.row + island.rows; ++r)
-        if (rows.recovery[r] != T(0) || rows.type[r] == RowType::free) return true;
+        if (lane(value_of(rows.recovery[r]), i) != 0 || rows.type[r] == RowType::free) return true;
+    return false;
+}
+template <class T> bool recovers(const Rows<T>& rows, const Island& island) {
+    for (int i = 0; i < lanes_of<T>; ++i)
+        if (recovers_in_lane(rows, island, i)) return true;
     return false;
 }
 
@@ -105,6 +110,9 @@ void recover_island(const Rows<T>& rows, const DelassusScratch<T>& d, const Impu
     const MlcpView<T> p = recovery_problem(rows, d, impulses, s, i);
     T* kappa = s.kappa.data() + island.row;
     const bool exactly = !island.factored || island.dofs <= max_dofs_recovered_exactly;
+    if constexpr (is_lanes<T>)
+        for (int n = 0; n < lanes_of<T>; ++n)
+            s.sets[i].rests[n] = !recovers_in_lane(rows, island, n);
     const bool solved = exactly && lcp(p, s.lcp, s.sets[i], kappa) != SolverStatus::unsolved;
     s.swept[i] = island.factored && !solved;
     if (s.swept[i] == 0) return;
@@ -126,7 +134,7 @@ void recover_positions(const World& w, const T* L, const Rows<T>& rows, const De
     s.kappa.assign(rows.beta.size(), T(0));
     s.dropped = rows.dropped;
     for (size_t r = 0; r < s.dropped.size(); ++r)
-        if (rows.type[r] == RowType::friction || rows.type[r] == RowType::boxed) s.dropped[r] = 1;
+        if (rows.type[r] == RowType::friction || rows.type[r] == RowType::boxed) s.dropped[r] = all_lanes<T>;
     for_each_row(rows, [&](int row, int length, const int* dofs, int values) {
         const size_t r = row;
         s.b[r] = rows.beta[r] + rows.R[r] * impulses.lambda[r] + rows.recovery[r];
@@ -179,7 +187,7 @@ void recover_positions_adj(const World& w, const T* L, Rows<T>& rows, DelassusSc
                     bar, s.s_bar.data() + island.row, s.bound_bar.data() + island.row);
             continue;
         }
-        solve_active_set_adj(recovery_problem(rows, d, impulses, s, i), s.sets[i],
+        pull_back_active_set(recovery_problem(rows, d, impulses, s, i), s.sets[i],
                              s.kappa.data() + island.row, s.kappa_bar.data() + island.row,
                              s.s_bar.data() + island.row, s.bound_bar.data() + island.row);
     }

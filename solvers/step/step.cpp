@@ -1,4 +1,5 @@
 #include "solvers/step/step.inl"
+#include "solvers/step/lane_step.hpp"
 
 namespace costate {
 
@@ -28,29 +29,10 @@ std::uint64_t recovery_branch(const StepScratch<double>& s, size_t i, int r) {
 }  // namespace
 
 std::uint64_t branch_hash(const StepScratch<double>& s) {
-    std::uint64_t hash = s.contacts.detection.hash();
-    const auto mix = [&](std::uint64_t value) {  // splitmix64
-        hash = (hash ^ value) + 0x9e3779b97f4a7c15u;
-        hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9u;
-        hash = (hash ^ (hash >> 27)) * 0x94d049bb133111ebu;
-        hash ^= hash >> 31;
-    };
-    for (const Saturation side : s.saturations)
-        mix(static_cast<std::uint64_t>(side.implicit) << 4 | static_cast<std::uint64_t>(side.control) << 2 |
-            static_cast<std::uint64_t>(side.force));
-    for (const Side side : s.springs)
-        mix(static_cast<std::uint64_t>(side));
-    for (const ContactPoint<double>& c : s.contacts.points)
-        mix(static_cast<std::uint64_t>(tangent_axis(c.geometry.normal)));
-    for (const RowBlock& b : s.rows.blocks) {
-        mix(static_cast<std::uint64_t>(b.bias) | static_cast<std::uint64_t>(b.kind) << 8 |
-            static_cast<std::uint64_t>(b.side + 1) << 16 | static_cast<std::uint64_t>(b.capped) << 24 |
-            static_cast<std::uint64_t>(b.index) << 32);
-        if (b.kind == RowKind::contact && b.bias == BiasCase::bounce)
-            mix(static_cast<std::uint64_t>(s.contacts.points[b.index].b_bounces));
-    }
-    for (const unsigned char dropped : s.rows.dropped)
-        mix(dropped);
+    std::uint64_t hash = shared_branches(s);
+    const auto mix = [&](std::uint64_t value) { hash = mixed(hash, value); };
+    for (const RowBlock& b : s.rows.blocks)
+        mix(static_cast<std::uint64_t>(b.bias.of[0]));
     for (size_t i = 0; s.rows.recovers && i < s.rows.islands.size(); ++i)
         for (int r = 0; r < s.rows.islands[i].rows; ++r)
             mix(recovery_branch(s, i, r));

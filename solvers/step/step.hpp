@@ -31,7 +31,7 @@ namespace costate {
 template <class T> struct TwoActiveSets {
     struct Pullback {
         std::vector<T> theta, x, u, wrenches;
-        double size = 0;
+        Value<T> size = 0;
         void clear(const World& w) {
             theta.assign(w.np(), T(0));
             x.assign(w.ndx(), T(0));

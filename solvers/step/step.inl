@@ -335,7 +335,7 @@ void pull_back_both_active_sets(const World& w, const T* theta, const T* x, cons
         pull_back_step(w, theta, x, u, s, x_next_bar, labels, pullback.theta.data(), pullback.x.data(),
                        pullback.u.data(), wrenches, pullback.wrenches.data());
         for (int j = 0; j < w.nv(); ++j) {
-            const double q_bar = value_of(pullback.x[j]), tau_bar = value_of(s.tau_bar[j]);
+            const Value<T> q_bar = value_of(pullback.x[j]), tau_bar = value_of(s.tau_bar[j]);
             pullback.size += q_bar * q_bar + tau_bar * tau_bar / value_of(w.h(theta));
         }
     }

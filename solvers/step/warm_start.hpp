@@ -22,12 +22,8 @@ inline double feature_key(const FeaturePair& f) {
     for (const std::uint64_t part :
          {static_cast<std::uint64_t>(f.a), static_cast<std::uint64_t>(f.b),
           static_cast<std::uint64_t>(f.on_a.kind), static_cast<std::uint64_t>(f.on_a.index),
-          static_cast<std::uint64_t>(f.on_b.kind), static_cast<std::uint64_t>(f.on_b.index)}) {
-        hash = (hash ^ part) + 0x9e3779b97f4a7c15u;  // splitmix64
-        hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9u;
-        hash = (hash ^ (hash >> 27)) * 0x94d049bb133111ebu;
-        hash ^= hash >> 31;
-    }
+          static_cast<std::uint64_t>(f.on_b.kind), static_cast<std::uint64_t>(f.on_b.index)})
+        hash = mixed(hash, part);
     return static_cast<double>((hash >> 12) + 1);
 }
 
@@ -65,7 +61,7 @@ void warm_start(const World& w, const T* warm, const ContactScratch<T>& contacts
         if (block.kind == RowKind::contact) {  // usually in the same slot as in the last step
             const double key = feature_key(contacts.points[block.index].features);
             if (slot >= capacity || value_of(warm[slot]) != key) {
-                const auto found = std::ranges::lower_bound(s.warm_slots, std::pair(key, 0));
+                const auto found = std::ranges::lower_bound(s.warm_slots, std::pair<Value<T>, int>(key, 0));
                 slot = found != s.warm_slots.end() && found->first == key ? found->second : capacity;
             }
         }

@@ -1,0 +1,61 @@
+// Time steps of several environments of one world at once, in the lanes of vector registers (core/math/lanes.hpp).
+// Every lane gets the bits of `step` and `step_adj` by itself, whatever is in the lanes beside it.
+//
+// The environments of a step must take the same branches: equal contacts, equal sides of every case. Where they do
+// not, a call returns false, and the caller steps them one by one. Environments with equal `branches` in their last
+// steps seldom part in the next.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "solvers/step/step.hpp"
+
+namespace costate {
+
+// Arrays have the entry first and then the lane: x (nx x width). One thread at a time may use it.
+class LaneStep {
+public:
+    virtual ~LaneStep() = default;
+    virtual int width() const = 0;
+    // The parameters of each lane (width), each (np); they must outlive the next steps.
+    virtual void set_parameters(const double* const* theta) = 0;
+
+    // wrenches (6 bodies x width), or null. False if the lanes part; x_next is then unspecified.
+    virtual bool step(const double* x, const double* u, double* x_next, const double* wrenches = nullptr) = 0;
+    // The reverse of the last step, which returned true. Adds to the covectors as `step_adj` does; theta_bar (np x
+    // width), wrenches_bar or null. False if the lanes part; the covectors are then as before.
+    virtual bool step_adj(const double* x, const double* u, const double* x_next_bar, double* theta_bar,
+                          double* x_bar, double* u_bar, const double* wrenches = nullptr,
+                          double* wrenches_bar = nullptr) = 0;
+    virtual SolverOutcome outcome(int lane) const = 0;
+    virtual std::uint64_t branches() const = 0;
+};
+
+// For a world whose environments this machine steps in lanes, otherwise null. COSTATE_LANES=1 in the environment
+// turns lanes off.
+std::unique_ptr<LaneStep> make_lane_step(const World& w);
+
+// A hash of the branches of a step that lanes must share: features, rows, cases of bias, saturation.
+template <class T> std::uint64_t shared_branches(const StepScratch<T>& s) {
+    std::uint64_t hash = s.contacts.detection.hash();
+    const auto mix = [&](std::uint64_t value) { hash = mixed(hash, value); };
+    for (const Saturation side : s.saturations)
+        mix(static_cast<std::uint64_t>(side.implicit) << 4 | static_cast<std::uint64_t>(side.control) << 2 |
+            static_cast<std::uint64_t>(side.force));
+    for (const Side side : s.springs)
+        mix(static_cast<std::uint64_t>(side));
+    for (const ContactPoint<T>& c : s.contacts.points)
+        mix(static_cast<std::uint64_t>(tangent_axis(c.geometry.normal)));
+    for (const RowBlock& b : s.rows.blocks) {
+        mix(static_cast<std::uint64_t>(is_located<T>(b)) | static_cast<std::uint64_t>(b.kind) << 8 |
+            static_cast<std::uint64_t>(b.side + 1) << 16 | static_cast<std::uint64_t>(b.capped) << 24 |
+            static_cast<std::uint64_t>(b.index) << 32);
+        if (b.kind == RowKind::contact) mix(bits_of(s.contacts.points[b.index].b_bounces));
+    }
+    for (const unsigned char dropped : s.rows.dropped)
+        mix(dropped);
+    return hash;
+}
+
+}  // namespace costate

@@ -1,0 +1,80 @@
+// LaneStep for W lanes, for the files that instantiate it.
+#pragma once
+
+#include "core/math/lanes.hpp"
+#include "solvers/complementarity/pgs.inl"
+#include "solvers/step/lane_step.hpp"
+#include "solvers/step/step.inl"
+
+namespace costate {
+
+template <int W> class LaneStepOf final : public LaneStep {
+    using T = Lanes<W>;
+
+public:
+    explicit LaneStepOf(const World& w) : world_(w), scratch_(w), theta_(w.np()) {
+        bars_.clear(w);
+        scratch_.contacts.lane_theta.resize(W);
+    }
+    int width() const override { return W; }
+    void set_parameters(const double* const* theta) override {
+        std::copy_n(theta, W, scratch_.contacts.lane_theta.begin());
+        const bool shared = std::all_of(theta, theta + W, [&](const double* it) { return it == theta[0]; });
+        for (size_t n = 0; n < theta_.size(); ++n)
+            theta_[n] = shared ? T(theta[0][n]) : T::each([&](int i) { return theta[i][n]; });
+    }
+
+    bool step(const double* x, const double* u, double* x_next, const double* wrenches) override try {
+        costate::step(world_, theta_.data(), lanes(x), lanes(u), scratch_, lanes(x_next), lanes(wrenches));
+        return true;
+    } catch (const LanesPart&) {
+        return false;
+    }
+
+    bool step_adj(const double* x, const double* u, const double* x_next_bar, double* theta_bar,
+                  double* x_bar, double* u_bar, const double* wrenches, double* wrenches_bar) override try {
+        // a lane without rows is pulled back by the equations of motion, one with rows here by its sweeps
+        if (!scratch_.rows.blocks.empty() && !has_implicit_gradient(world_, scratch_) &&
+            lanes_with_rows(scratch_.rows) != all_lanes<T>)
+            return false;
+        bars_.clear(world_);
+        scratch_.clear_bars();
+        costate::step_adj(world_, theta_.data(), lanes(x), lanes(u), scratch_, lanes(x_next_bar),
+                          bars_.theta.data(), bars_.x.data(), bars_.u.data(), lanes(wrenches),
+                          wrenches_bar != nullptr ? bars_.wrenches.data() : nullptr);
+        bars_.add_to(lanes(theta_bar), lanes(x_bar), lanes(u_bar), lanes(wrenches_bar));
+        return true;
+    } catch (const LanesPart&) {
+        return false;
+    }
+
+    SolverOutcome outcome(int lane) const override {
+        SolverOutcome out;
+        LaneProblem one;
+        const bool exact = !scratch_.impulses.status.empty();
+        for (size_t i = 0; i < scratch_.rows.islands.size(); ++i) {
+            const T* lambda = scratch_.impulses.lambda.data() + scratch_.rows.islands[i].row;
+            const MlcpView<double> p = one.take(
+                island_problem(scratch_.rows, scratch_.delassus, scratch_.impulses, i), lambda, lane);
+            const double residual = mlcp_residual(p, one.x.data(), world_.friction_law());
+            out.residual = std::max(out.residual, residual);
+            if (!exact && residual > acceptable_residual(p, one.x.data())) out.converged = false;
+        }
+        for (size_t i = 0; exact && i < scratch_.rows.islands.size(); ++i)
+            if (scratch_.impulses.sets[i].status[lane] == SolverStatus::unsolved) out.converged = false;
+        return out;
+    }
+
+    std::uint64_t branches() const override { return shared_branches(scratch_); }
+
+private:
+    static const T* lanes(const double* x) { return reinterpret_cast<const T*>(x); }
+    static T* lanes(double* x) { return reinterpret_cast<T*>(x); }
+
+    const World& world_;
+    StepScratch<T> scratch_;
+    std::vector<T> theta_;
+    typename TwoActiveSets<T>::Pullback bars_;
+};
+
+}  // namespace costate
