@@ -6,10 +6,10 @@
     q_next, v_next = model.step(q, v, numpy.zeros(model.nu))
 
 `costate.Model` computes with one state, `costate.Batch` with many, `costate.Scene` with the objective of a file;
-`costate.identify` finds parameters from recordings, `costate.transition` linearizes a step, `costate.view` writes a page that replays states; `costate.gym` has
-environments, `costate.torch` functions for PyTorch, `costate.learn` learners (import these by name). Results are
-arrays of float64 in SI units. Arguments may be anything that numpy converts; arrays of float64 that are C-contiguous
-are passed without a copy.
+`costate.identify` finds parameters from recordings, `costate.transition` linearizes a step, `costate.view` writes a
+page that replays states; `costate.gym` has environments, `costate.torch` functions for PyTorch, `costate.learn`
+learners (import these by name). Results are arrays of float64 in SI units. Arguments may be anything that numpy
+converts; arrays of float64 that are C-contiguous are passed without a copy.
 
 nq: numbers of a configuration q, including quaternions (w x y z)
 nv: numbers of a velocity, a joint force, or a tangent vector
@@ -22,12 +22,14 @@ shape of its tensor.
 """
 from ._library import VERSION as __version__
 from ._batch_runs import Rollout, RunBars, SensorJacobian
+from ._instruments import Signal
 from ._recordings import Recording
+from ._results import Evaluation, Identification
 from ._unknowns import Unknown
 from .batch import Batch, BatchGradient, BatchJacobian
 from .errors import (BadArgument, BadFile, BadHandle, BadVersion, Diverged, Error, Internal, Interrupted,
                      ModelWarning, NoMemory)
-from .identify import Evaluation, Identification, evaluate, identify
+from .identify import evaluate, identify
 from .linear import Transition, transition
 from .model import Model, ObservationGradient, StateGradient, StepGradient, StepJacobian
 from .scene import Feedback, Optimization, Scene, read_controller
@@ -36,7 +38,7 @@ from .viewer import view
 __all__ = [
     "Model", "Batch", "Scene", "Optimization", "BatchGradient", "BatchJacobian", "ObservationGradient",
     "Rollout", "RunBars", "SensorJacobian", "StateGradient", "StepGradient",
-    "StepJacobian", "Transition", "transition", "view", "Feedback", "read_controller", "Recording", "Unknown",
-    "Identification", "Evaluation", "identify", "evaluate", "ModelWarning", "Error", "BadArgument", "BadFile",
+    "StepJacobian", "Transition", "transition", "view", "Feedback", "read_controller", "Recording", "Signal",
+    "Unknown", "Identification", "Evaluation", "identify", "evaluate", "ModelWarning", "Error", "BadArgument", "BadFile",
     "BadHandle", "BadVersion", "Diverged", "Internal", "Interrupted", "NoMemory", "__version__"
 ]

@@ -7,6 +7,7 @@ from typing import List, NamedTuple, Optional, Sequence, Tuple, Union
 import numpy
 
 from ._arrays import Array, Integers, suggestion
+from ._instruments import SignalBlock
 from .errors import BadArgument
 from .model import Model
 
@@ -117,15 +118,19 @@ def _moments(S: Array) -> Array:
 
 
 class Unknowns:
-    """All numbers y (p) that are identified in a model, with names, bounds and priors."""
+    """All numbers y (p) that are identified, first those of the model, then those of signals, with names, bounds and
+    priors."""
 
-    def __init__(self, model: Model, given: Sequence[Union[str, Unknown]]) -> None:
-        self.theta, self.blocks = model.parameters, []
+    def __init__(self, model: Model, given: Sequence[Union[str, Unknown]],
+                 of_signals: Sequence[SignalBlock] = ()) -> None:
+        self.theta = model.parameters
+        self.blocks: List[Union[Block, SignalBlock]] = []
         for entry in [given] if isinstance(given, (str, Unknown)) else given:
             unknown = Unknown(entry) if isinstance(entry, str) else entry
             if unknown.scale not in ("linear", "log"):
                 raise BadArgument(f"scale is {unknown.scale!r}, it may be linear or log")
             self.blocks += _blocks(model.parameter_names, unknown, self.theta)
+        self.blocks += of_signals
         self.names = [name for block in self.blocks for name in block.names]
         used = [int(i) for block in self.blocks for i in block.at]
         for i in used:

@@ -8,8 +8,8 @@ import numpy
 
 import costate
 from costate import Recording, Unknown, _recordings
+from costate._least_squares import Problem
 from costate._unknowns import Unknowns
-from costate.identify import _Problem
 
 SCENES = Path(__file__).resolve().parents[3] / "scenes/library"
 SUBSTEPS, STEPS = 10, 60
@@ -162,8 +162,8 @@ class IdentifyTest(unittest.TestCase):
                            [0.1] * 6 + [0] + [0.2] * 7, u)] * 2
         unknowns = Unknowns(m, ["bodies/f/body/pseudo_inertia", Unknown("bodies/f/link/inertia[0]", "log"), "joints/f/hinge/placement[*]",
                                 Unknown(["bodies/f/link/com[0]", "bodies/f/link/com[2]"], tied=True)])
-        tracks = _recordings.Tracks(m, given, dict.fromkeys(signals, 0.1), 5, 1, 999)
-        problem = _Problem(tracks, unknowns, numpy.inf)
+        tracks = _recordings.Tracks(m, given, dict.fromkeys(signals, 0.1), {}, 5, 1, 999)
+        problem = Problem(tracks, unknowns, numpy.inf)
         rows, free, h = problem.linearized(problem.first()), problem.free[0], 1e-6
 
         def residuals(dy, dx):
@@ -172,7 +172,7 @@ class IdentifyTest(unittest.TestCase):
             theta, _ = unknowns.parameters(unknowns.y + dy)
             starts = tracks.displaced(tracks.starts, d)
             prior = problem._start_prior(0, starts)[0]
-            return numpy.concatenate([tracks.weighted(tracks.rollouts(theta, starts)[1])[0], prior])
+            return numpy.concatenate([tracks.weighted(tracks.rollouts(theta, starts, problem.of_signals(unknowns.y + dy))[2])[0], prior])
 
         numpy.testing.assert_allclose(rows[0][0], residuals(0, 0), atol=1e-12)
         for which in range(8):
@@ -183,12 +183,12 @@ class IdentifyTest(unittest.TestCase):
 
     def test_forward_products_and_jacobians_of_steps_give_the_same(self):
         m, recordings = pendulum(), swings(pendulum(), n=1)
-        tracks = _recordings.Tracks(m, recordings, NOISE, SUBSTEPS, 1, 999)
+        tracks = _recordings.Tracks(m, recordings, NOISE, {}, SUBSTEPS, 1, 999)
         theta, by_y = Unknowns(m, [MASSES, DAMPING]).parameters(Unknowns(m, [MASSES, DAMPING]).y)
-        few = tracks.linearized(theta, by_y, tracks.starts)[1][0]
+        few = tracks.linearized(theta, by_y, tracks.starts, numpy.empty(0))[1][0]
         most, _recordings._FEW = _recordings._FEW, 0
         try:
-            many = tracks.linearized(theta, by_y, tracks.starts)[1][0]
+            many = tracks.linearized(theta, by_y, tracks.starts, numpy.empty(0))[1][0]
         finally:
             _recordings._FEW = most
         numpy.testing.assert_allclose(few, many, atol=1e-9 * numpy.abs(many).max())
