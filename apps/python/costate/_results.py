@@ -73,8 +73,8 @@ class Identification(NamedTuple):
 
     @property
     def loose(self) -> List[str]:
-        """The unknowns with bounds on both sides that the recordings determine no better than the bounds do."""
-        wide = self.standard_errors >= self.upper - self.lower
+        """The unknowns with bounds on both sides that the recordings determine, but no better than the bounds do."""
+        wide = (self.standard_errors >= self.upper - self.lower) & numpy.isfinite(self.standard_errors)
         return [name for name, each in zip(self.names, wide) if each]
 
     def entries(self, model: Model) -> List[Dict[str, Union[str, float]]]:
