@@ -4,26 +4,33 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import Union
+from typing import List, Mapping, Tuple
 
 from .errors import BadFile
 
 
-def write_whole(path: Union[str, "os.PathLike[str]"], text: str) -> None:
-    """Writes a file under another name in its folder, then renames it. Raises BadFile if that fails."""
-    target = Path(path)
+def write_whole(texts: Mapping[Path, str]) -> None:
+    """Writes files under other names in their folders, then renames them when all are complete. Raises BadFile if
+    one cannot be written: then none is."""
+    written: List[Tuple[str, Path]] = []
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    except OSError as error:
-        raise BadFile(f"{target}: cannot be written: {error.strerror}; choose a folder that exists and may be "
-                      "written") from None
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        for target, text in texts.items():
+            try:
+                handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+                written.append((name, target))
+                with os.fdopen(handle, "w", encoding="utf-8") as file:
+                    file.write(text)
+                if target.is_dir():
+                    raise IsADirectoryError(0, "there is a folder of this name")
+            except OSError as error:
+                raise BadFile(f"{target}: cannot be written: {error.strerror}; choose a folder that exists and may be "
+                              "written") from None
         mask = os.umask(0)
         os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)  # mkstemp lets only the owner read
-        os.replace(name, target)
-    except OSError as error:
-        os.unlink(name)
-        raise BadFile(f"{target}: cannot be written: {error.strerror}") from None
+        for name, target in written:
+            os.chmod(name, 0o666 & ~mask)  # mkstemp lets only the owner read
+            os.replace(name, target)
+    finally:
+        for name, _ in written:
+            if os.path.exists(name):
+                os.unlink(name)

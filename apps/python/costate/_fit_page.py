@@ -2,13 +2,11 @@
 from __future__ import annotations
 
 import html
-import os
-from typing import TYPE_CHECKING, List, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, List, Optional, Sequence, Tuple
 
 import numpy
 
 from ._arrays import Array
-from ._files import write_whole
 from ._svg import STYLE, Series, chart, label_width, shares, span
 
 if TYPE_CHECKING:
@@ -30,16 +28,15 @@ th { color: var(--faint); font-weight: normal; } th:nth-child(2), td:nth-child(2
 """
 
 
-def write_page(path: Union[str, "os.PathLike[str]"], found: Identification, held_out: Optional[Evaluation],
-               title: str) -> None:
-    """Writes the page; see Identification.report."""
+def page(found: Identification, held_out: Optional[Evaluation], title: str) -> str:
+    """The text of the page; see Identification.report."""
     parts = [f"<h1>{html.escape(title)}</h1>", _summary(found, held_out), _open_questions(found), _unknowns(found),
              _correlations(found), _errors(found.fit, held_out)]
     parts += _recordings("Recordings of the fit", found.fit)
     parts += [] if held_out is None else _recordings("Held-out recordings", held_out)
-    write_whole(path, f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
-                f'<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">'
-                f"<style>{STYLE}{_PAGE}</style></head><body>\n" + "\n".join(parts) + "\n</body></html>\n")
+    return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
+            f'<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">'
+            f"<style>{STYLE}{_PAGE}</style></head><body>\n" + "\n".join(parts) + "\n</body></html>\n")
 
 
 def _summary(found: Identification, held_out: Optional[Evaluation]) -> str:
@@ -159,8 +156,8 @@ def _signal(name: str, times: Array, measured: Array, predicted: Array, scaled: 
         a, b = measured[:, first:last], predicted[:, first:last]
         if to - from_ < last - first:  # quaternions: q and -q are the same rotation
             a = numpy.where((a * b).sum(1, keepdims=True) < 0, -a, a)
-        top = [Series(text, a[:, k], b[:, k]) for k, text in enumerate(_parts(size, tangent)[first:last])]
-        below = [Series(text, scaled[:, from_ + k]) for k, text in enumerate(_parts(tangent, tangent)[from_:to])]
+        top = [Series(text, a[:, k], b[:, k]) for k, text in enumerate(_parts(name, size, tangent)[first:last])]
+        below = [Series(text, scaled[:, from_ + k]) for k, text in enumerate(_parts(name, tangent, tangent)[from_:to])]
         limits = span([a.ravel(), b.ravel()])
         largest = max(3.0, *(abs(limit) for limit in span([scaled[:, from_:to].ravel()])))
         left = max(label_width(*limits), label_width(-largest, largest))
@@ -180,10 +177,13 @@ def _groups(size: int, tangent: int) -> List[Tuple[int, int, int, int]]:
     return [(k, min(k + width, size), k, min(k + width, size)) for k in range(0, size, width)]
 
 
-def _parts(size: int, tangent: int) -> Sequence[str]:
+def _parts(name: str, size: int, tangent: int) -> Sequence[str]:
+    """Names of the numbers of a signal, or of its tangent vector."""
     if size != tangent:
         return ["x", "y", "z", "qw", "qx", "qy", "qz"][-size:]
-    return {3: ["x", "y", "z"], 6: ["x", "y", "z", "rx", "ry", "rz"]}.get(size, [f"[{k}]" for k in range(size)])
+    turn = "w" if name.startswith("d(") else "r"
+    return {3: ["x", "y", "z"], 6: ["x", "y", "z", *(turn + axis for axis in "xyz")]}.get(
+        size, [f"[{k}]" for k in range(size)])
 
 
 def number(value: float, error: float = numpy.inf, digits: int = 5) -> str:

@@ -58,7 +58,8 @@ class Problem:
 
     def _robust(self, residuals: Array) -> Tuple[float, float]:
         """(loss, weight of the residuals in the linearized problem)"""
-        square, limit = float(residuals @ residuals), self.outliers
+        with numpy.errstate(over="ignore"):  # of a motion that goes too far
+            square, limit = float(residuals @ residuals), self.outliers
         size = numpy.sqrt(square / max(len(residuals), 1))
         if not size > limit:
             return square, 1.0

@@ -1,12 +1,14 @@
 """What identification and evaluation return."""
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Dict, List, NamedTuple, Optional, Union
 
 import numpy
 
 from ._arrays import Array, Mask
-from ._fit_page import write_page
+from ._files import write_whole
+from ._fit_page import page
 from ._instruments import Signal
 from ._recordings import Recording, Tracks
 from .model import Model, PathLike
@@ -85,7 +87,7 @@ class Identification(NamedTuple):
     def report(self, path: PathLike, held_out: Optional[Evaluation] = None, title: str = "Identification") -> None:
         """Writes one HTML page that needs no network: the unknowns, what the recordings leave open, correlations,
         and measured signals beside predicted ones. held_out: recordings that the fit did not use."""
-        write_page(path, self, held_out, title)
+        write_whole({Path(path): page(self, held_out, title)})
 
     def __str__(self) -> str:
         width = max(map(len, self.names), default=0)
