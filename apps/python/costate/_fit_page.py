@@ -42,7 +42,8 @@ def page(found: Identification, held_out: Optional[Evaluation], title: str) -> s
 def _summary(found: Identification, held_out: Optional[Evaluation]) -> str:
     samples = sum(int(numpy.isfinite(d).sum()) for one in found.differences for d in one.values())
     lines = [f"{len(found.names)} unknowns from {len(found.differences)} recordings with {samples} measured numbers; "
-             f"{found.iterations} iterations, {html.escape(found.stopped)}.",
+             f"{found.iterations} iterations, {found.simulations} passes of rollouts and {found.linearizations} with "
+             f"derivatives, {html.escape(found.stopped)}.",
              f"Misfit <b>{found.misfit:.3g}</b> of the stated noise (1: the model explains everything but the noise)."]
     if held_out is not None:
         lines.append(f"Held-out recordings: <b>{held_out.misfit:.3g}</b>.")

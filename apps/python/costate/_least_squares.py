@@ -21,7 +21,8 @@ class Problem:
     """Residuals of recordings, priors of their starts and priors of the unknowns.
 
     Each recording depends on y and on its own start only: the Jacobian is an arrow. A QR factorization of each
-    recording eliminates its start; what remains of all has the size of y."""
+    recording by its start, once for all dampings, leaves rows that depend on y only; of all recordings together they
+    reduce to a triangle of the size of y."""
 
     def __init__(self, tracks: Tracks, unknowns: Unknowns, outliers: float) -> None:
         if len(unknowns.y) == 0 and all(not track.noise.any() for track in tracks.tracks):
@@ -91,6 +92,34 @@ class Problem:
         return (point.y - self.unknowns.mean) / self.unknowns.std, numpy.diag(1 / self.unknowns.std)
 
 
+class _Factors(NamedTuple):
+    """The linearized problem, in which dw = (dy, 1) and the change of start i is d_i: the sum over recordings of
+    |R d + C dw|^2, and |rest dw|^2. Orthogonal transformations bring it to this form once for all dampings."""
+
+    starts: List[Tuple[Array, Array]]  # R (free, free), C (free, p + 1)
+    rest: Array  # (rows, p + 1), with the prior
+
+
+def _factors(rows: List[Tuple[Array, Array, Array]], prior: Tuple[Array, Array]) -> _Factors:
+    width = len(prior[0]) + 1
+    starts, waiting = [], [numpy.concatenate([prior[1], prior[0][:, None]], 1)]
+    for r, by_x, by_y in rows:
+        B = numpy.concatenate([by_y, r[:, None]], 1)
+        Q, R = numpy.linalg.qr(by_x)
+        C = Q.T @ B
+        starts.append((R, C))
+        waiting.append(B - Q @ C)
+        if sum(map(len, waiting)) > 2000 + 4 * width:
+            waiting = [_triangle(waiting)]
+    return _Factors(starts, _triangle(waiting))
+
+
+def _triangle(blocks: List[Array]) -> Array:
+    """A matrix with the same norms of its products as the rows of all blocks together."""
+    table = numpy.concatenate(blocks)
+    return numpy.asarray(numpy.linalg.qr(table, "r")) if len(table) > table.shape[1] else table
+
+
 def levenberg_marquardt(problem: Problem, iterations: int) -> Tuple[Point, Array, str]:
     point, damping = problem.first(), 1e-4
     if not numpy.isfinite(point.loss):
@@ -99,9 +128,9 @@ def levenberg_marquardt(problem: Problem, iterations: int) -> Tuple[Point, Array
     while len(losses) <= iterations:
         rows = problem.linearized(point)
         lengths = numpy.sqrt(sum((J * J).sum(0) for _, _, J in rows) + 1 / problem.unknowns.std**2)
-        scales = numpy.maximum(scales, lengths)
+        scales, factors = numpy.maximum(scales, lengths), _factors(rows, problem.prior(point))
         for _ in range(12):
-            trial, expected = _trial(problem, point, rows, damping, scales)
+            trial, expected = _trial(problem, point, factors, damping, scales)
             if expected <= 1e-12 * point.loss or trial.loss < point.loss:
                 break
             damping *= 8
@@ -116,36 +145,35 @@ def levenberg_marquardt(problem: Problem, iterations: int) -> Tuple[Point, Array
     return point, numpy.array(losses), stopped
 
 
-def _trial(problem: Problem, point: Point, rows: List[Tuple[Array, Array, Array]], damping: float,
-           scales: Array) -> Tuple[Point, float]:
+def _trial(problem: Problem, point: Point, factors: _Factors, damping: float, scales: Array) -> Tuple[Point, float]:
     """The point after a damped step within the bounds, and the decrease of the loss that the linearized problem
     expects."""
     p, unknowns = len(point.y), problem.unknowns
-    reduced: List[Array] = []
-    eliminated: List[Array] = []
-    for r, by_x, by_y in rows:
-        k = by_x.shape[1]
-        lengths = numpy.sqrt(damping * numpy.maximum((by_x * by_x).sum(0), 1e-300))
-        table = numpy.zeros((len(r) + k, k + p + 1))
-        table[:len(r)] = numpy.concatenate([by_x, by_y, r[:, None]], 1)
-        table[len(r):, :k] = numpy.diag(lengths)
-        R: Array = numpy.linalg.qr(table)[1]
-        eliminated.append(R[:k])
-        reduced.append(R[k:, k:])
-    r, J = problem.prior(point)
-    reduced.append(numpy.concatenate([J, r[:, None]], 1))
-    table = numpy.concatenate(reduced)
-    dy = _bounded(table[:, :p], table[:, p], numpy.sqrt(damping) * numpy.where(scales > 0, scales, 1),
+    eliminated, table = [], [factors.rest]
+    for R, C in factors.starts:
+        k = len(R)
+        lengths = numpy.sqrt(damping * numpy.maximum((R * R).sum(0), 1e-300))
+        Q, damped = numpy.linalg.qr(numpy.concatenate([R, numpy.diag(lengths)]), "complete")
+        both = Q[:k].T @ C
+        eliminated.append((damped[:k], both[:k]))
+        table.append(both[k:])
+    small = _triangle(table)
+    dy = _bounded(small[:, :p], small[:, p], numpy.sqrt(damping) * numpy.where(scales > 0, scales, 1),
                   unknowns.lower - point.y, unknowns.upper - point.y)
-    d, expected = numpy.zeros((len(rows), problem.tracks.model.ndx)), r @ r - (r + J @ dy) @ (r + J @ dy)
-    for i, ((r, by_x, by_y), R) in enumerate(zip(rows, eliminated)):
-        k = len(problem.free[i])
-        if k > 0:
-            d[i, problem.free[i]] = -numpy.linalg.solve(R[:, :k], R[:, k:k + p] @ dy + R[:, k + p])
-        after = r + by_x @ d[i, problem.free[i]] + by_y @ dy
-        expected += r @ r - after @ after
+    now, dw = numpy.zeros(p + 1), numpy.concatenate([dy, [1.0]])
+    now[p] = 1
+    d = numpy.zeros((len(factors.starts), problem.tracks.model.ndx))
+    expected = _decrease(factors.rest @ now, factors.rest @ dw)
+    for i, ((R, C), (upper, both)) in enumerate(zip(factors.starts, eliminated)):
+        change: Array = -numpy.linalg.solve(upper, both @ dw) if len(R) > 0 else numpy.zeros(0)
+        d[i, problem.free[i]] = change
+        expected += _decrease(C @ now, R @ change + C @ dw)
     trial = problem.point(point.y + dy, problem.tracks.displaced(point.starts, d) if d.any() else point.starts)
-    return trial, float(expected) / 2
+    return trial, expected / 2
+
+
+def _decrease(before: Array, after: Array) -> float:
+    return float(before @ before - after @ after)
 
 
 def _bounded(J: Array, r: Array, damping: Array, lower: Array, upper: Array) -> Array:

@@ -1,11 +1,10 @@
 """Outputs of a model that a recording may hold: of the state, of the pose of a frame, or of a sensor."""
 from __future__ import annotations
 
-from typing import Tuple
-
 import numpy
 
 from ._arrays import Array, suggestion
+from ._products import Products
 from ._rotations import Quaternions
 from .batch import Batch
 from .errors import BadArgument
@@ -57,13 +56,15 @@ class Output:
             return batch.poses(x, batch.frames([self.frame]))[0][:, 0]
         return batch.sensors(x, u)[:, self.x]
 
-    def jacobians(self, batch: Batch, x: Array, u: Array) -> Tuple[Array, Array]:
-        """By the state (n_env, tangent, ndx) and by parameters (n_env, tangent, nparam)."""
+    def sensitivities(self, batch: Batch, x: Array, u: Array, slopes: Array, by_y: Products) -> Array:
+        """The Jacobian (n_env, tangent, ndx + p) by what the states have the Jacobian slopes (n_env, ndx, ndx + p),
+        where the last p columns belong to y with theta's Jacobian by_y."""
         n, rows = batch.n_env, self.rotations.tangent
-        by_x, by_theta = numpy.zeros((n, rows, batch.ndx)), numpy.zeros((n, rows, batch.nparam))
         if self.kind == "state":
-            by_x[:, :, self.dx] = numpy.eye(rows)
-        elif self.kind == "sensor":
+            own: Array = slopes[:, self.dx].copy()
+            return own
+        by_x, by_theta = numpy.empty((n, rows, batch.ndx)), numpy.empty((n, rows, batch.nparam))
+        if self.kind == "sensor":
             J = batch.sensors_jacobian(x, u, parameters=True)
             assert J.by_parameters is not None
             by_x, by_theta = J.by_state[:, self.x], J.by_parameters[:, self.x]
@@ -74,4 +75,6 @@ class Output:
                 g = batch.poses_vjp(x, batch.frames([self.frame]), seed, each=True)
                 assert g.x is not None and g.parameters is not None
                 by_x[:, i], by_theta[:, i] = g.x, g.parameters
-        return by_x, by_theta
+        by_all: Array = by_x @ slopes
+        by_all[:, :, batch.ndx:] += by_y.product(by_theta)
+        return by_all

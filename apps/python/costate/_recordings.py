@@ -8,6 +8,7 @@ import numpy
 from ._arrays import Array, ArrayLike, Integers, numbers
 from ._instruments import Instruments, Signal
 from ._outputs import Output, configurations
+from ._products import Products
 from .batch import Batch
 from .errors import BadArgument
 from .model import Model
@@ -113,6 +114,7 @@ class Tracks:
         self.tracks = [Track(model, recording, self.outputs, self.instruments, f"recording {i}", h * substeps,
                              most_steps) for i, recording in enumerate(given)]
         self.starts = numpy.stack([track.start for track in self.tracks])
+        self.simulations = self.linearizations = 0  # passes over all recordings
         order = sorted(range(len(given)), key=lambda i: self.tracks[i].steps)
         self.groups = [order[i:i + _TOGETHER] for i in range(0, len(order), _TOGETHER)]
         self.batches = {len(group): Batch(model, len(group), threads, substeps) for group in self.groups}
@@ -127,6 +129,7 @@ class Tracks:
                  z: Array) -> Tuple[List[Array], List[Dict[str, Array]], List[Dict[str, Array]]]:
         """The states (steps + 1, nx) of each recording; what its instruments with unknowns z show (samples, size) by
         signal; and the differences (samples, tangent) from what was measured, inf after a divergence."""
+        self.simulations += 1
         states: List[Array] = [numpy.empty(0)] * len(self.tracks)
         shown: List[Dict[str, Array]] = [{} for _ in self.tracks]
         differences: List[Dict[str, Array]] = [{} for _ in self.tracks]
@@ -160,18 +163,20 @@ class Tracks:
         and of y, where by_y (nparam, p) is that of theta; z are the last of y."""
         residuals: List[Array] = [numpy.empty(0)] * len(self.tracks)
         jacobians: List[Array] = [numpy.empty(0)] * len(self.tracks)
+        products = Products(by_y)
+        self.linearizations += 1
         for group in self.groups:
             batch, u = self._ready(group, theta)
             noise = numpy.stack([self.tracks[i].noise for i in group])
-            states, slopes = _sensitivities(batch, starts[group], u, by_y, noise.max(0) > 0)
+            states, slopes = _sensitivities(batch, starts[group], u, products, noise.max(0) > 0)
             parts: Dict[int, List[Tuple[Array, Array]]] = {i: [] for i in group}
             for output in self.outputs.values():
-                self._linearize(output, batch, states, u, slopes, by_y, group, z, parts)
+                self._linearize(output, batch, states, u, slopes, products, group, z, parts)
             for i in group:
                 residuals[i], jacobians[i] = (numpy.concatenate(rows) for rows in zip(*parts[i]))
         return residuals, jacobians
 
-    def _linearize(self, output: Output, batch: Batch, states: Array, u: Array, slopes: Array, by_y: Array,
+    def _linearize(self, output: Output, batch: Batch, states: Array, u: Array, slopes: Array, by_y: Products,
                    group: List[int], z: Array, parts: Dict[int, List[Tuple[Array, Array]]]) -> None:
         """Appends the rows of a signal, for the recordings of the group that have it: step by step, because the
         derivatives of all steps may be large."""
@@ -187,8 +192,9 @@ class Tracks:
         used |= {int(k) - 1 for _, instrument, after, _ in which.values() if instrument is not None for k in after}
         past: Tuple[Array, Array] = (numpy.empty(0), numpy.empty(0))
         for k in sorted(used):
-            now = self._output(output, batch, states[k], u[min(k, len(u) - 1)] if len(u) else numpy.zeros(
-                (batch.n_env, batch.nu)), slopes[k], by_y)
+            held = u[min(k, len(u) - 1)] if len(u) else numpy.zeros((batch.n_env, batch.nu))
+            now = (output.values(batch, states[k], held),
+                   output.sensitivities(batch, states[k], held, slopes[k], by_y))
             for i, (j, instrument, after, share) in which.items():
                 at = numpy.flatnonzero(after == k).astype(numpy.int32)
                 if len(at) == 0:
@@ -203,14 +209,6 @@ class Tracks:
                         by_all[:, :, first + columns.start:first + columns.stop] += by_traits[kind]
                 parts[i].append(self._rows(output, self.tracks[i], at, values, by_all))
             past = now
-
-    def _output(self, output: Output, batch: Batch, x: Array, u: Array, slopes: Array,
-                by_y: Array) -> Tuple[Array, Array]:
-        """An output (n, size) after one step, and its Jacobian (n, tangent, ndx + p)."""
-        by_x, by_theta = output.jacobians(batch, x, u)
-        by_all = by_x @ slopes
-        by_all[:, :, batch.ndx:] += by_theta @ by_y
-        return output.values(batch, x, u), by_all
 
     def _rows(self, output: Output, track: Track, at: Integers, values: Array,
               by_all: Array) -> Tuple[Array, Array]:
@@ -247,25 +245,23 @@ class Tracks:
         return numpy.stack([output.values(batch, x, now) for x, now in zip(states, held)])
 
 
-def _sensitivities(batch: Batch, x: Array, u: Array, by_y: Array, wanted: Array) -> Tuple[Array, Array]:
+def _sensitivities(batch: Batch, x: Array, u: Array, by_y: Products, wanted: Array) -> Tuple[Array, Array]:
     """The states (steps + 1, n, nx) from x, and their derivatives (steps + 1, n, ndx, ndx + p) by the wanted entries
     of the start and by y: by forward products for few directions, otherwise by the Jacobian of every step."""
-    n, ndx, p = batch.n_env, batch.ndx, by_y.shape[1]
-    slopes = numpy.zeros((len(u) + 1, n, ndx, ndx + p))
+    n, ndx = batch.n_env, batch.ndx
+    slopes = numpy.zeros((len(u) + 1, n, ndx, ndx + by_y.p))
     starts = numpy.flatnonzero(wanted)
     slopes[0, :, starts, starts] = 1
     states = numpy.concatenate([x[None], batch.rollout(x, u)[0]])
-    moving = numpy.flatnonzero(by_y.any(0))  # the others are of signals
-    if len(starts) + len(moving) <= _FEW:
+    if len(starts) + len(by_y.moving) <= _FEW:
         for i in starts:
             slopes[1:, :, :, i] = batch.jvp(x, u, x_dot=numpy.tile(numpy.eye(ndx)[i], (n, 1)))[0]
-        for i in moving:
-            slopes[1:, :, :, ndx + i] = batch.jvp(x, u, theta_dot=by_y[:, i])[0]
+        for i in by_y.moving:
+            slopes[1:, :, :, ndx + i] = batch.jvp(x, u, theta_dot=by_y.by_y[:, i])[0]
         return states, slopes
-    used = numpy.flatnonzero(by_y.any(1))
     for k in range(len(u)):
-        J = batch.jacobian(states[k], u[k], parameters=len(used) > 0)
+        J = batch.jacobian(states[k], u[k], parameters=len(by_y.moving) > 0)
         slopes[k + 1] = J.by_state @ slopes[k]
         if J.by_parameters is not None:
-            slopes[k + 1, :, :, ndx:] += J.by_parameters[:, :, used] @ by_y[used]
+            slopes[k + 1, :, :, ndx:] += by_y.product(J.by_parameters)
     return states, slopes

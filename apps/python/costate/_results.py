@@ -55,6 +55,8 @@ class Identification(NamedTuple):
     losses: Array  # (iterations + 1) half the sum of squares of weighted residuals and priors
     iterations: int
     stopped: str  # the reason for stopping
+    simulations: int  # passes over all recordings that were rollouts
+    linearizations: int  # and those with derivatives by all unknowns and starts
 
     @property
     def differences(self) -> List[Dict[str, Array]]:

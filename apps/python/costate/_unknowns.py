@@ -24,7 +24,9 @@ class Unknown(NamedTuple):
     scale: str = "linear"  # "log": by the logarithm, for parameters that stay positive
     lower: float = -numpy.inf  # bounds of the value
     upper: float = numpy.inf
-    prior: Optional[Tuple[float, float]] = None  # mean and standard deviation, relative with "log"
+    # mean and standard deviation, relative with "log"; of a pseudo_inertia (1, s), relative to the model's body: s
+    # for mass and extents, s times the extent for the position of the centre and for shear
+    prior: Optional[Tuple[float, float]] = None
     tied: bool = False  # all have one number: they keep their differences, or with "log" their ratios
     start: Optional[float] = None  # value at which the search starts; None: that of the model
 
@@ -80,7 +82,7 @@ class InertiaBlock(Block):
     alpha, d (3), s (3), t (3) with m = e^(2 alpha), c = t, S = m L L^T, I = trace(S) 1 - S, where L is upper
     triangular with diagonal e^d and s12, s23, s13 above it (Rucker, Wensing, RA-L 2022, sec. III)."""
 
-    def __init__(self, path: str, at: Integers, theta: Array) -> None:
+    def __init__(self, unknown: Unknown, path: str, at: Integers, theta: Array) -> None:
         self.at, self.names = at, [f"{path}[{i}]" for i in range(10)]
         m, c, I = theta[at[0]], theta[at[1:4]], numpy.zeros((3, 3))
         for (i, j), moment in zip(_MOMENTS, theta[at[4:]]):
@@ -93,6 +95,13 @@ class InertiaBlock(Block):
         self.y = numpy.array([numpy.log(m) / 2, *numpy.log(numpy.diag(L)), *(L[i, j] for i, j in _FACTOR), *c])
         self.mean, self.std = self.y, numpy.full(10, numpy.inf)
         self.lower, self.upper = numpy.full(10, -numpy.inf), numpy.full(10, numpy.inf)
+        if unknown._replace(path="", prior=None) != Unknown(""):
+            raise BadArgument(f"{path} has no scale, bounds, tie or start; every point of its ten numbers is a body")
+        if unknown.prior is not None:
+            if unknown.prior[0] != 1:
+                raise BadArgument(f"the prior of {path} is {unknown.prior}; its mean is the model's body: give (1, s)")
+            extent = numpy.sqrt(numpy.trace(L @ L.T))
+            self.std = float(unknown.prior[1]) * numpy.array([0.5, *[1] * 3, *[extent] * 6])
 
     def values(self, y: Array) -> Tuple[Array, Array]:
         return y.copy(), numpy.ones(10)
@@ -161,7 +170,7 @@ def _blocks(known: List[str], unknown: Unknown, theta: Array) -> List[Block]:
     if len(paths) == 1 and paths[0].endswith(_INERTIA):
         stem = paths[0][:-len(_INERTIA)]
         bodies = [name[:-len("/mass")] for name in _matching(known, stem + "/mass")]
-        return [InertiaBlock(body + _INERTIA, numpy.array([known.index(f"{body}/{part}") for part in _BODY],
+        return [InertiaBlock(unknown, body + _INERTIA, numpy.array([known.index(f"{body}/{part}") for part in _BODY],
                                                           numpy.int32), theta) for body in bodies]
     names = list(dict.fromkeys(name for path in paths for name in _matching(known, path)))
     at = numpy.array([known.index(name) for name in names], numpy.int32)

@@ -88,7 +88,8 @@ def _report(problem: Problem, point: Point, losses: Array, stopped: str) -> Iden
     return Identification(
         unknowns.names, values, numpy.where(open_, numpy.inf, numpy.abs(slopes) * deviations),
         covariance / numpy.outer(safe, safe), undetermined, point.starts, theta, names, tracks.instruments.found(z),
-        evaluated(tracks, theta, point.starts, z), first, lower, upper, losses, len(losses) - 1, stopped)
+        evaluated(tracks, theta, point.starts, z), first, lower, upper, losses, len(losses) - 1, stopped,
+        tracks.simulations, tracks.linearizations)
 
 
 def _scale(lengths: Array, widths: Array) -> Array:

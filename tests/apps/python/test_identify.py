@@ -9,6 +9,7 @@ import numpy
 import costate
 from costate import Recording, Unknown, _recordings
 from costate._least_squares import Problem
+from costate._products import Products
 from costate._unknowns import Unknowns
 
 SCENES = Path(__file__).resolve().parents[3] / "scenes/library"
@@ -211,6 +212,24 @@ class IdentifyTest(unittest.TestCase):
         self.assertEqual(len(found.parameter_names), 10)
         costate.Model.from_string({**FLIER, "parameters": found.entries(m)})
 
+    def test_a_prior_of_a_pseudo_inertia_settles_what_a_hinge_hides(self):
+        m, link = pendulum(), "bodies/pendulum/lower/pseudo_inertia"
+        open_ = fit(m, swings(m), [link, DAMPING, FRICTION])
+        self.assertGreater(len(open_.undetermined), 3)  # a hinge shows its moment about the axis and two of the centre
+        known = fit(m, swings(m), [Unknown(link, prior=(1, 0.1)), DAMPING, FRICTION])
+        self.assertTrue(numpy.isfinite(known.standard_errors).all())
+        self.assertLess(dict(zip(known.names, known.standard_errors))[f"{link}[0]"], 0.0501)  # half of that of the mass
+        self.assertGreater(known.simulations, known.linearizations)
+        self.assertIn(known.linearizations - known.iterations, (1, 2))  # that of the report, and of a last step without a gain
+
+    def test_products_with_few_entries_are_those_with_all(self):
+        random = numpy.random.default_rng(0)
+        by_y = numpy.zeros((9, 7))
+        by_y[[0, 3, 3], [1, 0, 6]], by_y[4:7, 2:4], by_y[7:, 5] = (2, 3, 4), random.normal(size=(3, 2)), 5
+        J = random.normal(size=(2, 3, 9))
+        numpy.testing.assert_allclose(Products(by_y).product(J), J @ by_y, atol=1e-14)
+        self.assertEqual(sorted(Products(by_y).moving), [0, 1, 2, 3, 5, 6])
+
     def test_milliseconds_are_refused(self):
         m, one = pendulum(), swings(pendulum(), n=1)[0]
         with self.assertRaisesRegex(costate.BadArgument, "recording 0: samples are 40 s apart, 40000 time steps of 0.001 s; times are in "
@@ -234,6 +253,8 @@ class IdentifyTest(unittest.TestCase):
             ([one], [MASSES._replace(scale="ln")], "scale is 'ln', it may be linear or log"),
             ([one], [MASSES._replace(lower=5)], "outside of its bounds"),
             ([one], [Unknown("bodies/pendulum/upper/com[2]", "log")], "a logarithm needs a positive value"),
+            ([one], [Unknown("bodies/pendulum/upper/pseudo_inertia", "log")], "has no scale, bounds, tie or start"),
+            ([one], [Unknown("bodies/pendulum/upper/pseudo_inertia", prior=(2, 0.1))], r"its mean is the model's body: give \(1, s\)"),
         )
         for recordings, unknowns, sentence in cases:
             with self.subTest(sentence), self.assertRaisesRegex(costate.BadArgument, sentence):
