@@ -24,7 +24,8 @@ def public(module):
         thing = getattr(module, name)
         if inspect.isfunction(thing):
             yield name, thing
-        for method, of in vars(thing).items() if inspect.isclass(thing) else ():
+        own = [kind for kind in thing.__mro__ if kind.__module__.startswith("costate")] if inspect.isclass(thing) else []
+        for method, of in (item for kind in own for item in vars(kind).items()):
             function = getattr(of, "__func__", getattr(of, "fget", of))
             if inspect.isfunction(function) and function.__module__.startswith("costate") and not issubclass(
                     thing, tuple):
