@@ -72,8 +72,7 @@ def _open_questions(found: Identification) -> str:
     pairs = [(abs(c), i, j) for i, row in enumerate(table) for j, c in enumerate(row[:i]) if abs(c) >= _STRONG]
     for _, i, j in sorted(pairs, reverse=True)[:6]:
         lines.append(f"The errors of {_b(found.names[i])} and {_b(found.names[j])} have the correlation "
-                     f"{_signed(found.correlation[i, j], '.3f')}: "
-                     f"{'their difference' if found.correlation[i, j] > 0 else 'their sum'} is known better than each.")
+                     f"{_signed(found.correlation[i, j], '.3f')}: a combination of both is known better than each.")
     if not lines:
         return "<p>The recordings determine every unknown, and no value is at a bound.</p>"
     return "<ul class=\"warn\">" + "".join(f"<li>{line}</li>" for line in lines) + "</ul>"

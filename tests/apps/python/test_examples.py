@@ -42,6 +42,11 @@ class ExampleTest(unittest.TestCase):
             again = run(*command)  # nothing is left to do
             self.assertEqual((again.returncode, again.stdout), (0, ""), again.stderr)
 
+    def test_many_parameters_of_a_humanoid_are_found_with_few_passes(self):
+        out = run(EXAMPLES / "humanoid_parameters.py", "--seconds", 0.4, "--iterations", 1)
+        self.assertRegex(out.stdout, r"^240 unknowns from 2 windows, 0.4 s, on average 0.0 contacts; ", out.stderr)
+        self.assertIn("and 2 passes with derivatives; central differences would need 1144 rollouts", out.stdout)
+
     def test_the_cube_needs_its_recordings(self):
         out = subprocess.run([sys.executable, str(EXAMPLES / "cube_tosses.py")], capture_output=True, text=True,
                              env={**os.environ, "COSTATE_REFERENCE_DIR": "nowhere"})
