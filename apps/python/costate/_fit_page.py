@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 12  # recordings with charts
 _SAMPLES = 800  # of a chart
+_SAID = 6  # undetermined directions, and strong correlations, that are said in words
 _CELLS = 40  # unknowns of the picture of correlations
 _STRONG = 0.9  # correlations that are said in words
 _PAGE = """
@@ -52,17 +53,22 @@ def _summary(found: Identification, held_out: Optional[Evaluation]) -> str:
 
 def _open_questions(found: Identification) -> str:
     """What the recordings leave open, in words."""
-    lines = []
-    for direction in found.undetermined:
+    lines, errors = [], dict(zip(found.names, found.standard_errors))
+    for direction in found.undetermined[:_SAID]:
+        settled = all(numpy.isfinite(errors[name]) for name in direction)  # by a prior
         if len(direction) == 1:
-            lines.append(f"No recording shows {_b(next(iter(direction)))}: every value fits equally well. Give it a "
-                         "prior, take it out, or record a motion that depends on it.")
+            lines.append(f"No recording shows {_b(next(iter(direction)))}: every value fits equally well. "
+                         + ("Its prior settles it." if settled else
+                            "Give it a prior, take it out, or record a motion that depends on it."))
             continue
         largest = sorted(direction.items(), key=lambda item: -abs(item[1]))
         changes = [f"{_b(name)} {'rises' if change > 0 else 'falls'} by {abs(change):.3g}" for name, change in largest[:8]]
         more = f", and {len(largest) - 8} others change" if len(largest) > 8 else ""
         lines.append(f"No recording changes when together {', '.join(changes)}{more} (shares of the value with the scale "
-                     "\u201clog\u201d). Only other combinations are known: give one of them a prior, or take it out.")
+                     "\u201clog\u201d). " + ("Priors settle them." if settled else
+                                             "Only other combinations are known: give one a prior, or take it out."))
+    if len(found.undetermined) > _SAID:
+        lines.append(f"No recording changes along {len(found.undetermined) - _SAID} more combinations.")
     lines += [f"{_b(name)} is known no better than by its bounds." for name in found.loose]
     for name, value, lower, upper, at in zip(found.names, found.values, found.lower, found.upper, found.at_bounds):
         if at:
@@ -70,7 +76,7 @@ def _open_questions(found: Identification) -> str:
             lines.append(f"{_b(name)} ends at its {which} bound; its standard error does not hold there.")
     table = _known(found)[1]
     pairs = [(abs(c), i, j) for i, row in enumerate(table) for j, c in enumerate(row[:i]) if abs(c) >= _STRONG]
-    for _, i, j in sorted(pairs, reverse=True)[:6]:
+    for _, i, j in sorted(pairs, reverse=True)[:_SAID]:
         lines.append(f"The errors of {_b(found.names[i])} and {_b(found.names[j])} have the correlation "
                      f"{_signed(found.correlation[i, j], '.3f')}: a combination of both is known better than each.")
     if not lines:
@@ -85,7 +91,7 @@ def _unknowns(found: Identification) -> str:
     rows, open_ = [], {name for direction in found.undetermined for name in direction}
     for i, name in enumerate(found.names):
         error = found.standard_errors[i]
-        note = "undetermined" if name in open_ else "at its bound" if found.at_bounds[i] else (
+        note = ("undetermined" if numpy.isinf(error) else "by its prior") if name in open_ else "at its bound" if found.at_bounds[i] else (
             "no better than its bounds" if name in found.loose else "")
         rows.append([str(i + 1), html.escape(name), number(found.first[i]), number(found.values[i], error),
                      number(error, error, 2), _bound(found.lower[i]),

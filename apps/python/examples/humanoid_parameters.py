@@ -7,7 +7,7 @@ positions of these joints. The truth is drawn about the model: 10 % of each numb
 rest angles. The fit starts at the model and has these spreads as priors, because no motion alone shows all of them:
 only ratios of masses, inertias and gears act, and a hinge hides parts of an inertia.
 
-The humanoid floats without gravity and moves under smooth random torques. Its motion is cut into windows of 0.2 s. Each
+The humanoid floats without gravity and limits of joints, and moves under smooth random torques. Its motion is cut into windows of 0.2 s. Each
 starts from its first noisy sample, which is known with the noise of the sensors.
 
 With --ground, it falls and thrashes on the ground, and 18 coefficients of friction are unknown, too. This does not
@@ -32,8 +32,14 @@ ANGLE, POSITION, SPEED, TURN = 1e-3, 1e-3, 0.01, 0.02  # noise: rad, m, m/s, rad
 
 def humanoid(ground):
     model = costate.Model("humanoid")
-    for i in range(3 if not ground else 0):
-        model.set_parameter(f"world/gravity[{i}]", 0)
+    if not ground:
+        theta = model.parameters
+        for i, name in enumerate(model.parameter_names):
+            if "/limits[" in name and name.startswith("joints/"):
+                theta[i] = -100 if name.endswith("[0]") else 100
+            elif name.startswith("world/gravity"):
+                theta[i] = 0
+        model.parameters = theta
     return model
 
 
