@@ -108,6 +108,25 @@ void add_segments(Model& m, const TendonSpec& spec, int world_points, Tendon& te
     m.tendon_arms += static_cast<int>(tendon.dofs.size());
 }
 
+// Adds the medium and a drag box for each body that moves and has mass. specs: of each body of the model.
+void add_medium(Model& m, const MediumSpec& medium, const std::vector<const BodySpec*>& specs) {
+    std::vector<std::string> names;
+    std::vector<double> half_extents;
+    for (size_t i = 0; i < m.bodies.size(); ++i) {
+        const BodySpec& spec = *specs[i];
+        if (m.bodies[i].last_dof < 0 || spec.mass.m <= 0) continue;
+        m.drag_boxes.push_back({static_cast<int>(i), spec.drag_axes});
+        names.push_back(m.bodies[i].name);
+        half_extents.insert(half_extents.end(), spec.drag_box.begin(), spec.drag_box.end());
+    }
+    m.density = m.layout.add("world", {""}, "density", 1, ParameterRange::nonnegative, {medium.density});
+    m.viscosity =
+        m.layout.add("world", {""}, "viscosity", 1, ParameterRange::nonnegative, {medium.viscosity});
+    m.wind = m.layout.add("world", {""}, "wind", 3, ParameterRange::any,
+                          {medium.wind.x(), medium.wind.y(), medium.wind.z()});
+    m.drag_box = m.layout.add("bodies", names, "drag_box", 3, ParameterRange::nonnegative, half_extents);
+}
+
 // Marks entries of theta that exist only because slices have an entry for every element.
 void name_what_has_no_effect(Model& m) {
     const char* remove = "remove it";
@@ -399,6 +418,7 @@ Model ModelBuilder::build() const {
         m.layout.add("sites", names, "rotation", 3, Range::any, std::vector<double>(3 * names.size()));
     m.gravity =
         m.layout.add("world", {""}, "gravity", 3, Range::any, {gravity_.x(), gravity_.y(), gravity_.z()});
+    if (medium_) add_medium(m, *medium_, specs);
     for (size_t n = 0; n < tendons_.size(); ++n)
         add_segments(m, tendons_[n], world_points[n], m.tendons[n]);
     name_what_has_no_effect(m);

@@ -2,6 +2,7 @@
 // be shared by threads. All differentiable numbers are in the flat parameter vector, in the slices below.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -100,6 +101,13 @@ struct Site {
     Mat3<double> R_BS = Mat3<double>::Identity();
 };
 
+// The box by which the medium drags a body (core/dynamics/medium.hpp): its axes in the body. Its centre is the
+// centre of mass.
+struct DragBox {
+    int body = 0;
+    Mat3<double> R = Mat3<double>::Identity();
+};
+
 struct Model {
     std::vector<Body> bodies;  // parents before children, tree after tree
     std::vector<Dof> dofs;
@@ -110,6 +118,7 @@ struct Model {
     std::vector<Equality> equalities;
     std::vector<Tendon> tendons;
     std::vector<Site> sites;
+    std::vector<DragBox> drag_boxes;  // of bodies that move and have mass, if the world has a medium
     int nq = 0, nv = 0, nu = 0;
     int mass_matrix_size = 0;  // entries of the mass matrix on its sparsity pattern
     int tendon_arms = 0;       // moment arms of all spatial tendons
@@ -135,6 +144,8 @@ struct Model {
     ParameterSlice tendon_stiffness, tendon_rest, tendon_slack, tendon_damping;
     ParameterSlice site_position, site_rotation;  // per site: m in its body; rad in its axes
     ParameterSlice gravity;                       // m/s^2, world axes
+    // of the medium: kg/m^3; kg/(m s); its velocity, m/s, world axes; half extents of each drag box, m
+    ParameterSlice density, viscosity, wind, drag_box;
 
     // true if a step may have constraint rows even without contacts
     bool has_joint_rows() const { return !limits.empty() || !dry_dofs.empty() || !equalities.empty(); }
@@ -170,6 +181,9 @@ struct BodySpec {
     double lower = -unlimited, upper = unlimited;
     double limit_stiffness = unlimited, limit_damping = 0;  // unlimited: rigid, damping unused
     Softness limit_softness = {}, dry_softness = {};        // used if the model is soft
+    // half extents of its drag box, m, and the box's axes in the body; used if the world has a medium
+    Vec3<double> drag_box = Vec3<double>::Zero();
+    Mat3<double> drag_axes = Mat3<double>::Identity();
 };
 
 struct EqualitySpec {
@@ -207,6 +221,12 @@ struct SiteSpec {
     Mat3<double> R_BS = Mat3<double>::Identity();
 };
 
+// The medium in which the bodies of a world move.
+struct MediumSpec {
+    double density = 0, viscosity = 0;         // kg/m^3, kg/(m s)
+    Vec3<double> wind = Vec3<double>::Zero();  // its velocity, m/s, world axes
+};
+
 // Collects bodies, parents before children, and builds the model. Names must be unique. User input (masses,
 // names, limits) must be checked before.
 class ModelBuilder {
@@ -217,6 +237,7 @@ public:
     int add_site(SiteSpec spec);
     int add_tendon(TendonSpec spec);  // returns the handle for actuators; its sites must have been added
     void set_gravity(const Vec3<double>& g) { gravity_ = g; }
+    void set_medium(const MediumSpec& medium) { medium_ = medium; }
     void set_soft(bool soft) { soft_ = soft; }
     Model build() const;
 
@@ -229,6 +250,7 @@ private:
     std::vector<TendonSpec> tendons_;
     std::vector<SiteSpec> sites_;
     Vec3<double> gravity_{0, 0, -9.81};
+    std::optional<MediumSpec> medium_;
     bool soft_ = false;
 };
 

@@ -59,6 +59,12 @@ std::string make_physical(Mat3<double>& inertia, double mass) {
            in_words(moments);
 }
 
+Vec3<double> half_extents_of_inertia(double mass, const Vec3<double>& moments) {
+    // I_k = m (a_i^2 + a_j^2)/3
+    const double sum = moments.sum();
+    return ((sum - 2 * moments.array()).max(0) * (1.5 / mass)).sqrt();
+}
+
 Mat3<double> solid_ball(double mass) {
     constexpr double pi = 3.14159265358979323846, density = 1000;
     const double radius = std::cbrt(3 * mass / (4 * pi * density));

@@ -21,6 +21,10 @@ std::string unphysical(const Mat3<double>& inertia);
 // solid_ball. Returns the change in words, or nothing if there is none beyond round-off (10^-6 c).
 std::string make_physical(Mat3<double>& inertia, double mass);
 
+// Half extents, m, of the box of even density that has a mass and principal moments of inertia about its centre;
+// of moments that no box has, 0 where they would be imaginary.
+Vec3<double> half_extents_of_inertia(double mass, const Vec3<double>& moments);
+
 // The inertia of a ball of a mass with the density of water, kg m^2; for masses without inertia.
 Mat3<double> solid_ball(double mass);
 

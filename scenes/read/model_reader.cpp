@@ -1,39 +1,15 @@
 #include "scenes/read/model_reader.hpp"
 
 #include <algorithm>
-#include <sstream>
 
-#include "scenes/format/inertia.hpp"
 #include "scenes/format/names.hpp"
 #include "scenes/read/joint_reader.hpp"
+#include "scenes/read/mass_reader.hpp"
 
 namespace costate {
 namespace {
 
 inline constexpr size_t max_bodies_of_a_model = 100000, max_excluded = 1000000;
-
-MassProperties<double> read_mass(const Node& body) {
-    MassProperties<double> mass = MassProperties<double>::zero();
-    mass.m = body.number_or("mass", 0);
-    mass.c = body.vec3_or("com", Vec3<double>::Zero());
-    if (mass.m < 0) {
-        std::ostringstream is;
-        is << "must be positive, is " << mass.m;
-        body["mass"].fail(is.str(), "use a mass above 0 kg");
-    }
-    const std::optional<Node> inertia = body.find("inertia");
-    if (!inertia && mass.m > 0)
-        body.fail("has mass but no \"inertia\"", "give xx yy zz xy xz yz about its centre of mass, kg m^2");
-    if (!inertia) return mass;
-    mass.I = inertia_matrix(inertia->numbers(6).data());
-    if (mass.m == 0 && !mass.I.isZero(0))
-        inertia->fail("is not zero, but the mass is 0", "give the body mass, or remove the inertia");
-    const std::string reason = unphysical(mass.I);
-    if (!reason.empty() && !mass.I.isZero(0))
-        inertia->fail(reason,
-                      "use six zeros for a point mass, or the inertia of a solid about its centre of mass");
-    return mass;
-}
 
 // The names of a model under construction, and the node from which each body was read.
 struct ModelNames {
@@ -66,6 +42,7 @@ void read_body(const Node& node, ModelInput& model, ModelNames& names) {
     const std::string name = read_name(node["name"]);
     add_links(node, name, model, names);
     model.bodies.back().mass = read_mass(node);
+    read_drag_box(node, model.bodies.back());
     const int body = static_cast<int>(model.bodies.size()) - 1;
     if (const auto shapes = node.find("shapes"))
         for (const Node& shape : shapes->items()) {
@@ -263,6 +240,7 @@ void check_world(const Node& world) {
     world.expect_keys("model_world");
     world.positive_or("time_step", 1);
     world.vec3_or("gravity", Vec3<double>::Zero());
+    if (const auto medium = world.find("medium")) read_medium(*medium);
     if (const auto contact = world.find("contact")) contact->expect_keys("contact");
     NameTable names("shape");
     if (const auto shapes = world.find("shapes"))
@@ -273,6 +251,12 @@ void check_world(const Node& world) {
 }
 
 }  // namespace
+
+MediumSpec read_medium(const Node& node) {
+    node.expect_keys("medium");
+    return {node.nonnegative_or("density", 0), node.nonnegative_or("viscosity", 0),
+            node.vec3_or("wind", Vec3<double>::Zero())};
+}
 
 std::vector<std::pair<std::string, std::string>> read_exclude(const Node& node,
                                                               std::vector<std::string> bodies) {

@@ -42,6 +42,8 @@ void read_surface(const Node& node, ShapeSpec& shape);
 // A visual, without its body.
 Visual read_visual(const Node& node);
 
+MediumSpec read_medium(const Node& node);
+
 // Pairs of bodies that do not collide, from pairs of patterns; "world" counts as a body.
 std::vector<std::pair<std::string, std::string>> read_exclude(const Node& node,
                                                               std::vector<std::string> bodies);

@@ -172,7 +172,8 @@ void warn_of_world(const Node& scene, const ImportedModel& robot, bool floor, co
     }
     for (const auto& [key, name, otherwise] :
          {std::tuple("time_step", "time step", Json(Settings{}.time_step)),
-          {"gravity", "gravity", Json{0, 0, -9.81}}}) {
+          {"gravity", "gravity", Json{0, 0, -9.81}},
+          {"medium", "medium", nullptr}}) {
         if (scene.has(key) || !robot.scene.contains(key) || robot.scene[key] == otherwise) continue;
         parts.push_back(std::string(name) + " " + shown(robot.scene[key]));
         keys.push_back("\"" + std::string(key) + "\": " + shown(robot.scene[key]));
@@ -393,6 +394,7 @@ void read_instance(const Node& scene, const Node& node, const std::filesystem::p
 WorldInput read_world(const Node& scene, const std::filesystem::path& folder, const ImportOptions& options) {
     Assembly a;
     a.builder.set_gravity(scene.vec3_or("gravity", {0, 0, -9.81}));
+    if (const auto medium = scene.find("medium")) a.builder.set_medium(read_medium(*medium));
     const Settings settings = read_settings(scene, options);
     a.builder.set_soft(settings.law == ContactLaw::mujoco);
     if (const auto ground = scene.find("ground")) read_ground(*ground, a);

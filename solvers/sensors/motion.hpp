@@ -210,6 +210,19 @@ template <class T> void subtract_thrusters_adj(const SensorInputs<T>& in, const 
     }
 }
 
+// Subtracts the wrenches of the medium.
+template <class T> void subtract_medium(const SensorInputs<T>& in, SensorScratch<T>& out) {
+    const Model& m = in.w.model;
+    for (size_t n = 0; n < m.drag_boxes.size(); ++n)
+        out.F[m.drag_boxes[n].body] -= medium_wrench(m, in.theta, in.k(), static_cast<int>(n));
+}
+template <class T> void subtract_medium_adj(const SensorInputs<T>& in, const SensorBars<T>& bar) {
+    const Model& m = in.w.model;
+    for (size_t n = 0; n < m.drag_boxes.size(); ++n)
+        medium_wrench_adj<T>(m, in.theta, in.k(), static_cast<int>(n),
+                             T(-1) * bar.scratch.F_bar[m.drag_boxes[n].body], bar.s.bar, bar.theta);
+}
+
 // Length, rate and force along spatial tendon n at the step.
 template <class T> struct PathState { T length, rate, force; };
 template <class T> PathState<T> path_state(const SensorInputs<T>& in, int n) {
@@ -279,6 +292,7 @@ template <class T> void joint_wrenches(const SensorInputs<T>& in, SensorScratch<
     subtract_contacts(in.w, in.theta, in.s, out);
     subtract_equalities(in.w, in.theta, in.s, out);
     subtract_thrusters(in, out);
+    subtract_medium(in, out);
     subtract_paths(in, out);
     for (size_t i = out.F.size(); i-- > 0;)
         if (const int parent = in.w.model.bodies[i].parent; parent >= 0) out.F[parent] += out.F[i];
@@ -294,6 +308,7 @@ template <class T> void joint_wrenches_adj(const SensorInputs<T>& in, const Sens
         if (in.s.pushed) bar.s.wrenches_bar[i] -= out.F_bar[i];
     }
     subtract_paths_adj(in, bar);
+    subtract_medium_adj(in, bar);
     subtract_thrusters_adj(in, bar);
     subtract_equalities_adj(in.w, in.theta, bar.s, out, bar.theta);
     subtract_contacts_adj(in.w, in.theta, bar.s, out, bar.theta);

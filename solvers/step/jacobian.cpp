@@ -17,7 +17,7 @@ StepJacobian::StepJacobian(const World& w)
 namespace {
 
 bool has_closed_form(const World& w, const StepScratch<double>& s) {
-    if (w.model.soft || s.pushed) return false;
+    if (w.model.soft || s.pushed || !w.model.drag_boxes.empty()) return false;
     if (!displacement_is_h_v(w, s)) return false;
     if (!s.rows.blocks.empty() && !has_implicit_gradient(w, s)) return false;
     for (const RowBlock& b : s.rows.blocks) {

@@ -13,6 +13,7 @@
 
 #include "core/dynamics/gyroscopic.hpp"
 #include "core/dynamics/integrate.hpp"
+#include "core/dynamics/medium.hpp"
 #include "core/dynamics/spatial_tendon.hpp"
 #include "core/dynamics/thrust.hpp"
 #include "core/dynamics/wrenches.hpp"

@@ -103,12 +103,13 @@ void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>
     actuation(w.model, theta, q, v, u, s.saturations.data(), s.tau.data(), s.B.data());
     if (w.settings.gyroscopic == Gyroscopic::midpoint) gyroscopic_torques(w.model, theta, h, v, s.tau.data());
     lap(Stage::joint_forces);
-    // 2 poses, axes, velocities, spatial tendons, thrust, external wrenches
+    // 2 poses, axes, velocities, spatial tendons, thrust, medium, external wrenches
     kinematics(w.model, theta, q, v, s.kinematics);
     place_tendons(w.model, theta, s.kinematics, s.paths);
     pull_paths(w.model, theta, s.paths, v, u, s.saturations.data(), s.tau.data());
     note_springs(w.model, theta, q, s);
     thrust(w.model, theta, s.kinematics, s.saturations.data(), u, s.tau.data());
+    medium_forces(w.model, theta, s.kinematics, s.tau.data());
     push_bodies(w, theta, wrenches, s);
     lap(Stage::kinematics);
     // 3 mass matrix and its factor
@@ -303,8 +304,9 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
     if (implicit && by_mass_matrix)  // pull_back_equations has overwritten s.free_motion
         free_acceleration(w, theta, s.kinematics, at.v, s.tau.data(), s.B.data(), free);
     if (!implicit || by_mass_matrix) pull_back_free_motion(w, theta, at.v, s, theta_bar, bar.v);
-    // 2 poses, axes, velocities, spatial tendons, thrust, external wrenches
+    // 2 poses, axes, velocities, spatial tendons, thrust, medium, external wrenches
     push_bodies_adj(w, theta, wrenches, s, theta_bar, wrenches_bar);
+    medium_forces_adj(w.model, theta, s.kinematics, s.tau_bar.data(), s.bar, theta_bar);
     thrust_adj(w.model, theta, s.kinematics, s.saturations.data(), u, s.tau_bar.data(), s.bar, theta_bar,
                u_bar);
     s.paths_bar.set_zero();

@@ -112,6 +112,10 @@ constexpr Meaning meanings[] = {
      "rotation vector relative to the model's orientation, its axes, rad; sensors and the term `orientation` "
      "depend on it"},
     {"world/gravity", "m/s^2"},
+    {"world/density", "of the medium, kg/m^3"},
+    {"world/viscosity", "of the medium, kg/(m s)"},
+    {"world/wind", "velocity of the medium, world axes, m/s"},
+    {"bodies/*/drag_box", "half extents of the box by which the medium drags the body, m"},
     {"world/time_step", "s"},
     {"pushes/*/force", "of a push with two knots, world axes, N; three numbers for each knot"},
     {"pushes/*/torque", "of the same, world axes, N m"},

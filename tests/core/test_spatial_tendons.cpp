@@ -6,7 +6,7 @@
 #include "solvers/sensors/sensors.hpp"
 #include "tests/support/mjcf_text.hpp"
 #include "tests/support/stage_pass.hpp"
-#include "tests/support/step_derivatives.hpp"
+#include "tests/support/step_sensor_pass.hpp"
 #include "tests/support/walk.hpp"
 
 using namespace costate;
@@ -173,14 +173,8 @@ struct DrivePass : PathPass {
     }
 };
 
-// State, controls and parameters -> the state after a step, and sensors of joints, actuators and wrenches.
-struct PathSensorPass {
-    ToyState t;
-    StepScratch<double> s;
-    SensorScratch<double> sensors;
-    VecX<double> direction;         // of theta
-    int inputs_without_effect = 1;  // the control of the saturated motor
-
+// A step of the world of ropes, with sensors of joints, actuators and wrenches.
+struct PathSensorPass : StepSensorPass {
     static ToyState world(Rng& g, Regime r) {
         Model m = rope_model(g);
         ShapeSet set = build_shapes(m, {});
@@ -206,51 +200,8 @@ struct PathSensorPass {
                 add(kind, model.actuators[n].body, n);
         return t;
     }
-    PathSensorPass(Rng& g, Regime r)
-        : t(world(g, r)),
-          s(t.world),
-          sensors(t.world),
-          direction(random_vector(t.world.np(), g, Regime::random).normalized()) {}
-
-    int inputs() const { return 2 * t.world.nv() + t.world.nu() + 1; }
-    int outputs() const { return 2 * t.world.nv() + t.world.ny(); }
-    Covector forward(const Covector& dot) const {
-        const World& w = t.world;
-        const VecX<double> theta_dot = dot.back() * direction;
-        const VecX<D> theta = lift_vector(t.theta, theta_dot.data()),
-                      x = lift_state(w.model, t.x, dot.data()), u = lift_vector(t.u, dot.data() + 2 * w.nv());
-        StepScratch<D> scratch(w);
-        SensorScratch<D> sensor_scratch(w);
-        VecX<D> next(w.nx());
-        std::vector<D> y(w.ny());
-        step(w, theta.data(), x.data(), u.data(), scratch, next.data());
-        sensor_values(w, theta.data(), x.data(), u.data(), scratch, sensor_scratch, y.data());
-        const VecX<double> next_dot = state_tangent(w.model, next);
-        Covector out(next_dot.begin(), next_dot.end());
-        for (const D& each : y)
-            out.push_back(each.d);
-        return out;
-    }
-    Covector adjoint(const Covector& y_bar, const Covector& prior) {
-        const World& w = t.world;
-        const int nx = 2 * w.nv();
-        VecX<double> theta_bar = prior.back() * direction,
-                     x_bar = Eigen::Map<const VecX<double>>(prior.data(), nx),
-                     u_bar = Eigen::Map<const VecX<double>>(prior.data() + nx, w.nu()),
-                     next_bar = Eigen::Map<const VecX<double>>(y_bar.data(), nx);
-        std::vector<double> y(w.ny());
-        run_step(t, s);
-        sensor_values(w, t.theta.data(), t.x.data(), t.u.data(), s, sensors, y.data());
-        s.clear_bars();
-        sensor_values_adj(w, t.theta.data(), t.x.data(), t.u.data(), s, sensors, y_bar.data() + nx,
-                          theta_bar.data(), x_bar.data(), u_bar.data(), next_bar.data());
-        step_adj(w, t.theta.data(), t.x.data(), t.u.data(), s, next_bar.data(), theta_bar.data(),
-                 x_bar.data(), u_bar.data());
-        Covector out(x_bar.begin(), x_bar.end());
-        out.insert(out.end(), u_bar.begin(), u_bar.end());
-        out.push_back(theta_bar.dot(direction));
-        return out;
-    }
+    // the control of the saturated motor has no effect
+    PathSensorPass(Rng& g, Regime r) : StepSensorPass(world(g, r), g, 1) {}
 };
 
 // Length, moment arms of all dofs, and rate of the first tendon.

@@ -73,6 +73,7 @@ inline Json every_joint() {
 inline Scene rich_scene() {
     Json scene = parse_json(R"({
         "steps": 60, "time_step": 0.002, "gravity": [0.2, -0.3, -9.81],
+        "medium": {"density": 2, "viscosity": 0.1, "wind": [0.4, -0.3, 0.2]},
         "ground": {"friction": 0.7, "restitution": 0.1},
         "contact": {"slop": 0.0005, "recovery_speed": 0.3, "compliance": 0.01},
         "solver": {"sweeps": 40},

@@ -76,6 +76,7 @@ ImportedModel import_mjcf(const XmlDocument& document, const ImportOptions& opti
     read_sensors(context, index, out);
     put_keyframes(context, index, controls, out);
     read_option(context, out.scene);
+    if (out.scene.contains("medium")) put_drag_boxes(bodies, out);
     return out;
 }
 

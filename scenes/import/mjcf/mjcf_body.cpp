@@ -200,6 +200,7 @@ private:
         }
         const Mat3<double> R = rotation_matrix(pose.q);
         body.mass = {e["mass"].nonnegative(), pose.p, R * I * R.transpose()};
+        if (!e.has("fullinertia")) body.principal = pose.q;
         body.mass_element = e;
     }
 
@@ -257,12 +258,18 @@ void set_masses(const MjcfContext& context, std::vector<MjcfBody>& bodies) {
         MjcfBody& body = bodies[i];
         const bool given = !(body.mass_element == body.element);
         std::vector<Part> parts;
+        std::optional<Quaternion<double>> axes;  // of the last geom, unless it is a mesh
         if (c.inertiafromgeom == InertiaFromGeom::always ||
             (!given && c.inertiafromgeom == InertiaFromGeom::automatic))
             for (const MjcfGeom& geom : body.geoms)
-                if (geom.counts && geom.mass.value_or(geom.density) > 0)
+                if (geom.counts && geom.mass.value_or(geom.density) > 0) {
                     parts.push_back({geom.pose.transform(), mass_of(context, geom)});
-        if (!parts.empty()) body.mass = combined(parts);
+                    if (geom.mesh == nullptr) axes = geom.pose.q;
+                }
+        if (!parts.empty()) {
+            body.mass = combined(parts);
+            body.principal = parts.size() == 1 ? axes : std::nullopt;
+        }
         body.mass.m = std::max(body.mass.m, c.boundmass);
         if (c.boundinertia > 0 && body.mass.m > 0) {
             const Eigen::SelfAdjointEigenSolver<Mat3<double>> principal(body.mass.I);

@@ -82,6 +82,8 @@ struct MjcfBody {
     std::vector<MjcfSite> sites = {};
     MassProperties<double> mass = MassProperties<double>::zero();
     XmlElement mass_element;  // <inertial>, otherwise the <body>: the place of faults of the mass
+    // principal axes in the body, where the file gives them: of <inertial>, or of the body's only geom
+    std::optional<Quaternion<double>> principal = {};
 };
 
 // The features that <flag> of <option> leaves enabled.
@@ -171,6 +173,8 @@ std::pair<double, double> read_mjcf_range(const XmlAttribute& a);
 
 // Writes the bodies into the model.
 void put_bodies(const std::vector<MjcfBody>& bodies, ImportedModel& out);
+// Writes the boxes by which the medium drags the bodies, where the file gives their axes.
+void put_drag_boxes(const std::vector<MjcfBody>& bodies, ImportedModel& out);
 
 // The name of each actuator, in the order of MuJoCo's ctrl; empty: not supported.
 using MjcfControls = std::vector<std::string>;

@@ -58,20 +58,16 @@ MjcfFlags read_flags(const MjcfFiles& files, Warnings& warnings) {
     return flags;
 }
 
-// Reads time step and gravity. Warns of unsupported forces and integrators; solver settings are ignored.
+// Reads time step, gravity and medium. Warns of unsupported integrators; solver settings are ignored.
 void read_option(const MjcfContext& context, Json& scene) {
+    Json medium = Json::object();
     for_each_option(context.files, [&](const XmlElement& e) {
         if (const auto a = e.find("timestep")) scene["time_step"] = a->positive();
         if (const auto a = e.find("gravity")) scene["gravity"] = to_json(a->vec3());
         if (const auto a = e.find("impratio")) scene["contact"]["impratio"] = a->positive();
-        for (const char* medium : {"wind", "density", "viscosity"})
-            if (const auto a = e.find(medium)) {
-                const std::vector<double> x = a->numbers(1, 3);
-                if (std::any_of(x.begin(), x.end(), [](double y) { return y != 0; }))
-                    context.warnings.add(a->place(),
-                                         "forces of a medium (wind, density, viscosity) are not supported",
-                                         "remove them");
-            }
+        for (const char* quantity : {"density", "viscosity"})
+            if (const auto a = e.find(quantity)) medium[quantity] = a->nonnegative();
+        if (const auto a = e.find("wind")) medium["wind"] = to_json(a->vec3());
         if (const auto a = e.find("integrator"); a && a->text() != "Euler")
             context.warnings.add(a->place(),
                                  "integrator=\"" + a->text() +
@@ -80,6 +76,8 @@ void read_option(const MjcfContext& context, Json& scene) {
     });
     if (!scene.contains("gravity")) scene["gravity"] = {0, 0, -9.81};
     if (!context.flags.gravity) scene["gravity"] = {0, 0, 0};
+    const bool drags = medium.value("density", 0.0) > 0 || medium.value("viscosity", 0.0) > 0;
+    if (drags && (context.flags.spring || context.flags.damper)) scene["medium"] = medium;
     if (!scene.contains("time_step")) scene["time_step"] = 0.002;  // MuJoCo's default
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "scenes/format/inertia.hpp"
 #include "scenes/format/known_keys.hpp"
 #include "scenes/import/mjcf/mjcf_model.hpp"
 
@@ -132,6 +133,18 @@ void put_bodies(const std::vector<MjcfBody>& bodies, ImportedModel& out) {
             out.scene_places["/shapes/" + std::to_string(shapes.size())] = geom.element.place();
             shapes.push_back(shape_to_json(geom));
         }
+}
+
+void put_drag_boxes(const std::vector<MjcfBody>& bodies, ImportedModel& out) {
+    for (size_t i = 1; i < bodies.size(); ++i) {
+        const MassProperties<double>& mass = bodies[i].mass;
+        if (!bodies[i].principal || mass.m <= 0) continue;
+        const Mat3<double> R = rotation_matrix(*bodies[i].principal);
+        Json& box = out.model["bodies"][i - 1]["drag_box"];
+        box["half_extents"] =
+            to_json(half_extents_of_inertia(mass.m, (R.transpose() * mass.I * R).diagonal()));
+        box["quaternion"] = to_json(*bodies[i].principal);
+    }
 }
 
 void put_item(ImportedModel& out, const char* list, const XmlElement& from, const Json& item) {
