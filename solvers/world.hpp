@@ -36,7 +36,7 @@ struct World {
             add("contact", "recovery_speed", ParameterRange::nonnegative, settings.recovery_speed);
         if (settings.forward_dynamics == ForwardDynamics::automatic)
             settings.forward_dynamics = ForwardDynamics::crba;
-        if (model.soft) inverse_weights = costate::inverse_weights(model);
+        if (model.soft) inverse_weights = costate::inverse_weights(model, model.neutral_configuration());
     }
 
     // Before the world is shared: adds a sensor, and a push with its parameters.
@@ -76,7 +76,7 @@ struct World {
         if (!settings.warm_start) return 0;
         return (1 + contact_rows()) * settings.warm_contacts +
                static_cast<int>(2 * model.limits.size() + model.dry_dofs.size() +
-                                6 * model.equalities.size());
+                                6 * model.equalities.size() + 2 * model.tendon_limits.size());
     }
 };
 

@@ -1,13 +1,13 @@
 #include "core/dynamics/inverse_weights.hpp"
 
 #include "core/dynamics/crba.hpp"
+#include "core/dynamics/limited_tendons.hpp"
 #include "core/dynamics/ltl.hpp"
 
 namespace costate {
 
-InverseWeights inverse_weights(const Model& m) {
-    const VecX<double> theta = m.layout.nominal(), q = m.neutral_configuration(),
-                       at_rest = VecX<double>::Zero(m.nv);
+InverseWeights inverse_weights(const Model& m, const VecX<double>& q) {
+    const VecX<double> theta = m.layout.nominal(), at_rest = VecX<double>::Zero(m.nv);
     Kinematics<double> k(m);
     CrbaScratch<double> s(m);
     kinematics(m, theta.data(), q.data(), at_rest.data(), k);
@@ -53,6 +53,20 @@ InverseWeights inverse_weights(const Model& m) {
             const double mean = (out.dof[first] + out.dof[first + 1] + out.dof[first + 2]) / 3;
             std::fill_n(out.dof.begin() + first, 3, mean);
         }
+    }
+    TendonPaths<double> paths(m);
+    LimitedTendons<double> tendons(m);
+    place_tendons(m, theta.data(), k, paths);
+    measure_tendons(m, theta.data(), q.data(), paths, tendons);
+    for (const TendonLimit& limit : m.tendon_limits) {
+        const double* arm = tendons.arm.data() + limit.first_arm;
+        x.setZero();
+        for (size_t i = 0; i < limit.dofs.size(); ++i)
+            x[limit.dofs[i]] = arm[i];
+        ltl_solve_inplace(m, L.data(), 0, m.nv, x.data());
+        out.tendon.push_back(0);
+        for (size_t i = 0; i < limit.dofs.size(); ++i)
+            out.tendon.back() += x[limit.dofs[i]] * arm[i];
     }
     return out;
 }

@@ -1,5 +1,5 @@
-// Inverse weights: how much bodies and dofs move by a unit force in the neutral configuration, averaged over
-// directions. MuJoCo scales soft constraints by them (body_invweight0 and dof_invweight0 of mjModel).
+// Inverse weights: how much bodies, dofs and tendons move by a unit force in a reference configuration, averaged
+// over directions. MuJoCo scales soft constraints by them (body_invweight0 etc. of mjModel).
 #pragma once
 
 #include <vector>
@@ -14,11 +14,12 @@ struct InverseWeights {
     std::vector<double> translation, rotation;
     // (nv) diagonal of M^-1, averaged over the rotations and over the translations of a joint with several
     std::vector<double> dof;
+    std::vector<double> tendon;  // (tendon limits) r^T M^-1 r of its moment arms r
     double of_translation(int body) const { return body < 0 ? 0 : translation[body]; }
     double of_rotation(int body) const { return body < 0 ? 0 : rotation[body]; }
 };
 
-// At the nominal parameters of the model.
-InverseWeights inverse_weights(const Model& m);
+// At the nominal parameters of the model and a configuration q (nq).
+InverseWeights inverse_weights(const Model& m, const VecX<double>& q);
 
 }  // namespace costate

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <set>
 
 namespace costate {
 
@@ -106,6 +107,17 @@ void add_segments(Model& m, const TendonSpec& spec, int world_points, Tendon& te
             tendon.dofs.push_back(j);
     tendon.first_arm = m.tendon_arms;
     m.tendon_arms += static_cast<int>(tendon.dofs.size());
+}
+
+// Adds the dofs that change the length of a tendon with limits. Its segments are complete.
+void add_limit_dofs(Model& m, TendonLimit& limit) {
+    const Tendon& tendon = m.tendons[limit.tendon];
+    std::set<int> dofs(tendon.dofs.begin(), tendon.dofs.end());
+    for (const TendonJoint& joint : tendon.joints)
+        dofs.insert(joint.v);
+    limit.dofs.assign(dofs.begin(), dofs.end());
+    limit.first_arm = m.limit_arms;
+    m.limit_arms += static_cast<int>(dofs.size());
 }
 
 // Adds the medium and a drag box for each body that moves and has mass. specs: of each body of the model.
@@ -342,6 +354,10 @@ Model ModelBuilder::build() const {
         tendon_rest.push_back(s.rest);
         tendon_slack.push_back(s.slack);
         tendon_damping.push_back(s.damping);
+        if (s.lower > -unlimited || s.upper < unlimited)
+            m.tendon_limits.push_back({static_cast<int>(m.tendons.size()) - 1,
+                                       m.layout.add_interval("tendons", s.name, "limits", s.lower, s.upper),
+                                       {}});
     }
     m.tendon_stiffness = m.layout.add("tendons", names, "stiffness", 1, Range::nonnegative, tendon_stiffness);
     m.tendon_rest = m.layout.add("tendons", names, "rest", 1, Range::any, tendon_rest);
@@ -389,8 +405,8 @@ Model ModelBuilder::build() const {
 
     m.soft = soft_;
     if (m.soft) {
-        std::vector<std::string> limited, dry;
-        std::vector<Softness> of_limits, of_dry, of_equalities;
+        std::vector<std::string> limited, dry, limited_tendons;
+        std::vector<Softness> of_limits, of_dry, of_equalities, of_tendons;
         for (const JointLimit& l : m.limits) {
             limited.push_back(joints[l.body]);
             of_limits.push_back(specs[l.body]->limit_softness);
@@ -401,9 +417,14 @@ Model ModelBuilder::build() const {
         }
         for (const EqualitySpec& s : equalities_)
             of_equalities.push_back(s.softness);
+        for (const TendonLimit& l : m.tendon_limits) {
+            limited_tendons.push_back(m.tendons[l.tendon].name);
+            of_tendons.push_back(tendons_[l.tendon].limit_softness);
+        }
         m.limit_softness = add_softness(m.layout, "joints", limited, "limit_", of_limits);
         m.dry_softness = add_softness(m.layout, "joints", dry, "friction_", of_dry);
         m.equality_softness = add_softness(m.layout, "equalities", names_of_equalities, "", of_equalities);
+        m.tendon_limit_softness = add_softness(m.layout, "tendons", limited_tendons, "limit_", of_tendons);
     }
 
     std::vector<double> site_position;
@@ -421,6 +442,8 @@ Model ModelBuilder::build() const {
     if (medium_) add_medium(m, *medium_, specs);
     for (size_t n = 0; n < tendons_.size(); ++n)
         add_segments(m, tendons_[n], world_points[n], m.tendons[n]);
+    for (TendonLimit& limit : m.tendon_limits)
+        add_limit_dofs(m, limit);
     name_what_has_no_effect(m);
     return m;
 }

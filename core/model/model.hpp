@@ -101,6 +101,14 @@ struct Site {
     Mat3<double> R_BS = Mat3<double>::Identity();
 };
 
+// Limits of the length of a tendon, m or rad.
+struct TendonLimit {
+    int tendon = 0;
+    ParameterInterval range;
+    std::vector<int> dofs;  // increasing: those that change the length
+    int first_arm = 0;      // its first moment arm among those of all limits
+};
+
 // The box by which the medium drags a body (core/dynamics/medium.hpp): its axes in the body. Its centre is the
 // centre of mass.
 struct DragBox {
@@ -117,11 +125,13 @@ struct Model {
     std::vector<int> dry_dofs;  // dofs with dry friction
     std::vector<Equality> equalities;
     std::vector<Tendon> tendons;
+    std::vector<TendonLimit> tendon_limits;
     std::vector<Site> sites;
     std::vector<DragBox> drag_boxes;  // of bodies that move and have mass, if the world has a medium
     int nq = 0, nv = 0, nu = 0;
     int mass_matrix_size = 0;  // entries of the mass matrix on its sparsity pattern
     int tendon_arms = 0;       // moment arms of all spatial tendons
+    int limit_arms = 0;        // moment arms of all tendons with limits
     bool soft = false;         // all constraints are soft by MuJoCo's law (solvers/rows/soft_rows.hpp)
 
     ParameterLayout layout;
@@ -138,8 +148,8 @@ struct Model {
     // per equality: m in a; m in b; of welds rad in the axes of a; c_0 and c_1 of couplings
     ParameterSlice anchor_a, anchor_b, weld_rotation, coupling;
     ParameterSlice limit_stiffness, limit_damping;  // per compliant limit: N m/rad or N/m; N m s/rad or N s/m
-    // if soft: per limit, per dof with dry friction, per equality
-    SoftnessSlices limit_softness, dry_softness, equality_softness;
+    // if soft: per limit, per dof with dry friction, per equality, per limit of a tendon
+    SoftnessSlices limit_softness, dry_softness, equality_softness, tendon_limit_softness;
     // per tendon, with lengths in m or rad: N/m or N m/rad, m or rad, m or rad, N s/m or N m s/rad
     ParameterSlice tendon_stiffness, tendon_rest, tendon_slack, tendon_damping;
     ParameterSlice site_position, site_rotation;  // per site: m in its body; rad in its axes
@@ -148,7 +158,9 @@ struct Model {
     ParameterSlice density, viscosity, wind, drag_box;
 
     // true if a step may have constraint rows even without contacts
-    bool has_joint_rows() const { return !limits.empty() || !dry_dofs.empty() || !equalities.empty(); }
+    bool has_joint_rows() const {
+        return !limits.empty() || !dry_dofs.empty() || !equalities.empty() || !tendon_limits.empty();
+    }
     int body_index(std::string_view name) const;      // -1 if there is none
     int joint_index(std::string_view name) const;     // the body that the joint carries, -1 if there is none
     int actuator_index(std::string_view name) const;  // -1 if there is none
@@ -212,6 +224,8 @@ struct TendonSpec {
     std::vector<std::pair<int, double>> joints;  // handle of the body that the joint carries; coefficient
     double stiffness = 0, rest = 0, slack = 0, damping = 0;
     std::vector<TendonBranchSpec> branches = {};
+    double lower = -unlimited, upper = unlimited;  // limits of its length
+    Softness limit_softness = {};                  // used if the model is soft
 };
 
 struct SiteSpec {

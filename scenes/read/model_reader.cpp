@@ -204,6 +204,11 @@ TendonSpec read_tendon(const Node& node, const ModelInput& model, ModelNames& na
     t.rest = node.number_or("rest", 0);
     t.slack = node.nonnegative_or("slack", 0);
     t.damping = node.nonnegative_or("damping", 0);
+    if (const auto limits = node.find("limits"))
+        std::tie(t.lower, t.upper) = read_range(*limits);
+    else
+        node.forbid({"limit_solref", "limit_solimp"}, "the tendon has no \"limits\"");
+    t.limit_softness = read_softness(node, "limit_solref", "limit_solimp");
     if (const auto path = node.find("path")) {
         node.forbid({"joints"}, "a tendon with a path is spatial");
         t.branches = read_path(*path, names);

@@ -5,7 +5,7 @@
 #include <map>
 #include <sstream>
 
-#include "core/dynamics/kinematics.hpp"
+#include "core/dynamics/limited_tendons.hpp"
 #include "solvers/rows/contacts.hpp"
 
 namespace costate {
@@ -88,6 +88,30 @@ std::vector<Excess> beyond_limits(const World& world, const VecX<double>& theta,
     return found;
 }
 
+std::vector<Excess> tendons_beyond_limits(const World& world, const VecX<double>& theta,
+                                          const VecX<double>& x0) {
+    const Model& m = world.model;
+    const VecX<double> at_rest = VecX<double>::Zero(m.nv);
+    Kinematics<double> k(m);
+    TendonPaths<double> paths(m);
+    LimitedTendons<double> tendons(m);
+    kinematics(m, theta.data(), x0.data(), at_rest.data(), k);
+    place_tendons(m, theta.data(), k, paths);
+    measure_tendons(m, theta.data(), x0.data(), paths, tendons);
+    std::vector<Excess> found;
+    for (size_t n = 0; n < m.tendon_limits.size(); ++n) {
+        const TendonLimit& limit = m.tendon_limits[n];
+        const Tendon& tendon = m.tendons[limit.tendon];
+        double excess = 0;
+        if (limit.range.lower >= 0) excess = theta[limit.range.lower] - tendons.length[n];
+        if (limit.range.upper >= 0) excess = std::max(excess, tendons.length[n] - theta[limit.range.upper]);
+        if (!(excess > noted_excess)) continue;
+        found.push_back({excess, in_quotes(tendon.name) + " by " + rounded(excess) +
+                                     (tendon.spatial() ? " m" : " m or rad")});
+    }
+    return found;
+}
+
 }  // namespace
 
 std::vector<std::string> start_warnings(const World& world, const VecX<double>& theta,
@@ -97,6 +121,8 @@ std::vector<std::string> start_warnings(const World& world, const VecX<double>& 
         "separate them, or list bodies that may overlap under \"exclude\"");
     say(lines, "joints start beyond their limits:", beyond_limits(world, theta, x0),
         "change \"joints\" of \"initial\"");
+    say(lines, "tendons start beyond their limits:", tendons_beyond_limits(world, theta, x0),
+        "change \"joints\" of \"initial\", or \"limits\" of the tendon");
     return lines;
 }
 

@@ -431,6 +431,7 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder, co
         const Eigen::Quaterniond turn(X.R);
         q.segment<7>(b.q0) << X.p, turn.w(), turn.x(), turn.y(), turn.z();
     }
+    const VecX<double> reference = q;
     VecX<double> v = VecX<double>::Zero(model.nv);
     enter_keyframe(a.start, model, q.data(), v.data());
     std::vector<std::optional<double>> controls(model.actuators.size());
@@ -439,6 +440,7 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder, co
             start != a.start.controls.end())
             controls[n] = start->second;
     World world(std::move(model), std::move(shapes), settings);
+    if (world.model.soft) world.inverse_weights = inverse_weights(world.model, reference);
     for (const SensorSpec& sensor : a.sensors)
         add_sensor(sensor, world);
     if (const auto sensors = scene.find("sensors")) {

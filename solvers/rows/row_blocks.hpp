@@ -4,6 +4,9 @@
 // island by island.
 #pragma once
 
+#include <functional>
+
+#include "core/dynamics/limited_tendons.hpp"
 #include "solvers/complementarity/mlcp.hpp"
 #include "solvers/rows/bias.hpp"
 #include "solvers/rows/compliance.hpp"
@@ -16,6 +19,7 @@ enum class RowKind : unsigned char {
     contact,       // normal, two tangents, torsional, two rolling rows: three, four or six
     limit,         // one end of the range of a one-dof joint
     ball_limit,    // the maximal angle of a spherical joint
+    tendon_limit,  // one end of the range of a tendon's length
     dry_friction,  // of one dof
     coupling,      // of two one-dof joints
     connect,       // two points coincide: three rows
@@ -26,7 +30,7 @@ inline constexpr size_t max_rows_of_a_block = max_contact_rows;
 
 struct RowBlock {
     RowKind kind = RowKind::contact;
-    int index = 0;                 // in the contacts, Model::limits, Model::dry_dofs or Model::equalities
+    int index = 0;                 // in the contacts, or in the list of Model that the kind belongs to
     int side = 0;                  // for a limit: +1 lower end, -1 upper end
     int rows = 1, row = 0;         // number of rows, and the first
     int last_a = -1, last_b = -1;  // last dof that moves each end; -1: none
@@ -40,7 +44,8 @@ struct RowBlock {
     // for an equality: bit r is set if row r recovers at the maximal recovery speed
     unsigned char capped = 0;
     bool unilateral() const {
-        return kind == RowKind::contact || kind == RowKind::limit || kind == RowKind::ball_limit;
+        return kind == RowKind::contact || kind == RowKind::limit || kind == RowKind::ball_limit ||
+               kind == RowKind::tendon_limit;
     }
 };
 
@@ -76,6 +81,7 @@ template <class T> struct Rows {
     std::vector<LaneBits> lanes;  // (rows) of their blocks
     // (rows) lanes in which no impulse can move the row; its impulse is 0 (solvers/step/delassus.hpp)
     std::vector<LaneBits> dropped;
+    LimitedTendons<T> tendons, tendons_bar;  // at the step: the rows of their limits
     std::vector<int> tree_parent;    // (trees) union-find
     std::vector<int> tree_island;    // (trees) for a root: its island, -1: none
     std::vector<int> tree_dof;       // (trees) index of its first dof in its island
@@ -93,11 +99,14 @@ template <class T> struct Rows {
 
     // Reserves space for a typical number of contacts. A step with more rows allocates once.
     explicit Rows(const World& w)
-        : tree_parent(w.model.trees.size()),
+        : tendons(w.model),
+          tendons_bar(w.model),
+          tree_parent(w.model.trees.size()),
           tree_island(tree_parent),
           tree_dof(tree_parent) {
         const Model& m = w.model;
-        const size_t contacts = 4 * w.shapes.shapes.size(), joints = m.limits.size() + m.dry_dofs.size(),
+        const size_t contacts = 4 * w.shapes.shapes.size(),
+                     joints = m.limits.size() + m.dry_dofs.size() + m.tendon_limits.size(),
                      max_blocks = contacts + joints + m.equalities.size();
         const size_t max_rows = w.contact_rows() * contacts + joints + 6 * m.equalities.size();
         blocks.reserve(max_blocks);
@@ -148,9 +157,14 @@ template <class T> void sort_into_islands(const Model& m, int max_dense_rows, Ro
     for (RowBlock& block : rows.unsorted) {
         const int a = tree_of(block.last_a), b = tree_of(block.last_b);
         block.island = a >= 0 ? a : b;
-        if (a < 0 || b < 0) continue;
-        const int ra = find_root(parent, a), rb = find_root(parent, b);
-        parent[std::max(ra, rb)] = std::min(ra, rb);
+        const auto unite = [&](int one, int other) {
+            const int ra = find_root(parent, one), rb = find_root(parent, other);
+            parent[std::max(ra, rb)] = std::min(ra, rb);
+        };
+        if (block.kind == RowKind::tendon_limit)
+            for (const int dof : m.tendon_limits[block.index].dofs)
+                unite(a, tree_of(dof));
+        if (a >= 0 && b >= 0) unite(a, b);
     }
 
     // islands in the order of their roots, with their numbers of blocks and trees
@@ -222,8 +236,23 @@ template <class T> void sort_into_islands(const Model& m, int max_dense_rows, Ro
     }
 }
 
+// The dofs of a tendon with limits and those on their paths to the world, from the last to the first.
+template <class T> void append_tendon_chain(const Model& m, RowBlock& block, Rows<T>& rows) {
+    const auto first = static_cast<std::ptrdiff_t>(rows.chain_dof.size());
+    for (const int dof : m.tendon_limits[block.index].dofs)
+        for (int j = dof; j >= 0; j = m.dofs[j].parent)
+            rows.chain_dof.push_back(j);
+    std::sort(rows.chain_dof.begin() + first, rows.chain_dof.end(), std::greater());
+    rows.chain_dof.erase(std::unique(rows.chain_dof.begin() + first, rows.chain_dof.end()),
+                         rows.chain_dof.end());
+    rows.chain_sign.resize(rows.chain_dof.size(), 0);
+    block.chain = static_cast<int>(first);
+    block.length = static_cast<int>(rows.chain_dof.size()) - block.chain;
+}
+
 // The dofs on the path from the world to either end of the block, from the last to the first.
 template <class T> void append_chain(const Model& m, RowBlock& block, Rows<T>& rows) {
+    if (block.kind == RowKind::tendon_limit) return append_tendon_chain(m, block, rows);
     int a = block.last_a, b = block.last_b;
     block.chain = static_cast<int>(rows.chain_dof.size());
     while (a >= 0 || b >= 0) {

@@ -9,6 +9,7 @@
 #include "solvers/rows/equality_rows.hpp"
 #include "solvers/rows/joint_rows.hpp"
 #include "solvers/rows/soft_rows.hpp"
+#include "solvers/rows/tendon_rows.hpp"
 
 namespace costate {
 
@@ -86,6 +87,18 @@ void find_blocks(const World& w, const T* theta, const StateView<T>& x, const Co
             if (m.soft) block.soft.add(m.limit_softness, static_cast<int>(n));
         }
     }
+    for (size_t n = 0; n < m.tendon_limits.size(); ++n)
+        for (const int side : {1, -1}) {
+            const TendonLimit& l = m.tendon_limits[n];
+            if (l.dofs.empty() || (side > 0 ? l.range.lower : l.range.upper) < 0) continue;
+            const T gap = tendon_gap(m, theta, rows.tendons, static_cast<int>(n), side);
+            const LaneBits lanes = near(gap, -side * limit_rate(l, rows.tendons, v));
+            if (lanes == 0) continue;
+            RowBlock& block = add(RowKind::tendon_limit, n, 1, l.dofs.back(), -1);
+            block.lanes = lanes;
+            block.side = side;
+            if (m.soft) block.soft.add(m.tendon_limit_softness, static_cast<int>(n));
+        }
     for (size_t n = 0; n < m.dry_dofs.size(); ++n) {
         RowBlock& block = add(RowKind::dry_friction, n, 1, m.dry_dofs[n], -1);
         if (m.soft) block.soft.add(m.dry_softness, static_cast<int>(n));
@@ -107,22 +120,26 @@ void find_blocks(const World& w, const T* theta, const StateView<T>& x, const Co
 // Gap, m or rad, and restitution of a unilateral block's first row.
 template <class T>
 T block_gap(const World& w, const T* theta, const RowBlock& block, const T* q,
-            const ContactScratch<T>& contacts) {
+            const ContactScratch<T>& contacts, const Rows<T>& rows) {
     if (block.kind == RowKind::contact) return contacts.points[block.index].geometry.gap;
+    if (block.kind == RowKind::tendon_limit)
+        return tendon_gap(w.model, theta, rows.tendons, block.index, block.side);
     const JointLimit& l = w.model.limits[block.index];
     return block.kind == RowKind::limit ? limit_gap(l, theta, q, block.side) : ball_gap(l, theta, q);
 }
 // The gap of a unilateral block, 0 for others.
 template <class T>
 T unilateral_gap(const World& w, const T* theta, const RowBlock& block, const T* q,
-                 const ContactScratch<T>& contacts) {
-    return block.unilateral() ? block_gap(w, theta, block, q, contacts) : T(0);
+                 const ContactScratch<T>& contacts, const Rows<T>& rows) {
+    return block.unilateral() ? block_gap(w, theta, block, q, contacts, rows) : T(0);
 }
 template <class T>
 void unilateral_gap_adj(const World& w, const RowBlock& block, const T* q, const T& gap_bar,
-                        ContactScratch<T>& contacts, T* theta_bar, T* q_bar) {
+                        ContactScratch<T>& contacts, Rows<T>& rows, T* theta_bar, T* q_bar) {
     if (block.kind == RowKind::contact) {
         contacts.points_bar[block.index].geometry.gap += gap_bar;
+    } else if (block.kind == RowKind::tendon_limit) {
+        tendon_gap_adj(w.model, block.index, block.side, gap_bar, rows.tendons_bar, theta_bar);
     } else if (block.unilateral()) {
         const JointLimit& l = w.model.limits[block.index];
         if (block.kind == RowKind::limit)
@@ -171,7 +188,7 @@ void block_bias(const World& w, const T* theta, const StateView<T>& x, const T* 
     const RowCompliance<T> c = row_compliance(w, theta, block.springs);
     rows.R[row] = c.R;
     // 3 bias
-    const T gap = block_gap(w, theta, block, x.q, contacts);
+    const T gap = block_gap(w, theta, block, x.q, contacts, rows);
     block.bias = bias_cases(w, theta, block.springs.any(), gap, v_before, block.lanes);
     const bool located = is_located<T>(block);
     const Condition<T> position = where_case<T>(block.bias, by_position);
@@ -200,7 +217,7 @@ void block_bias_adj(const World& w, const T* theta, const StateView<T>& x, const
     for (int i = 0; located && i < block.length; ++i)
         v_along += rows.J[block.values + i] * v_free[rows.chain_dof[block.chain + i]];
     const BiasInputs<T> in =
-        bias_inputs(w, theta, block_gap(w, theta, block, x.q, contacts), rows.v_before[row], v_along,
+        bias_inputs(w, theta, block_gap(w, theta, block, x.q, contacts, rows), rows.v_before[row], v_along,
                     block_restitution(block, contacts), erp);
     BiasInputs<T> in_bar = BiasInputs<T>::zero();
     if (located) impact_time_adj(in.gap, in.v, rows.time_bar[row], in_bar.gap, in_bar.v);
@@ -217,7 +234,7 @@ void block_bias_adj(const World& w, const T* theta, const StateView<T>& x, const
     bar.theta[w.recovery_speed.at(0)] += in_bar.recovery_speed;
     w.h(bar.theta) += in_bar.h;
     if (block.kind == RowKind::contact) contacts.points_bar[block.index].restitution += in_bar.restitution;
-    unilateral_gap_adj(w, block, x.q, in_bar.gap, contacts, bar.theta, bar.q);
+    unilateral_gap_adj(w, block, x.q, in_bar.gap, contacts, rows, bar.theta, bar.q);
     // 2 compliance
     row_compliance_adj(w, theta, block.springs, RowCompliance<T>{rows.R_bar[row], in_bar.erp}, bar.theta);
     // 1 velocity along the row
@@ -271,6 +288,7 @@ void block_rows(const World& w, const T* theta, const T* q, const Kinematics<T>&
         case RowKind::contact: contact_rows(k, contacts.points[index], block, rows); break;
         case RowKind::limit: *jacobian_row(rows, block, 0) = T(block.side); break;
         case RowKind::ball_limit: ball_limit_row(w.model.limits[index], q, block, rows); break;
+        case RowKind::tendon_limit: tendon_limit_row(w.model, block, rows); break;
         case RowKind::dry_friction: dry_friction_row(w, theta, block, rows); break;
         case RowKind::coupling: coupling_row(w, theta, q, block, rows, error); break;
         case RowKind::connect:
@@ -279,8 +297,8 @@ void block_rows(const World& w, const T* theta, const T* q, const Kinematics<T>&
 }
 template <class T>
 void block_rows_adj(const World& w, const T* theta, const T* q, const Kinematics<T>& k,
-                    ContactScratch<T>& contacts, const RowBlock& block, const Rows<T>& rows,
-                    const T* error_bar, const RowBars<T>& bar) {
+                    ContactScratch<T>& contacts, const RowBlock& block, Rows<T>& rows, const T* error_bar,
+                    const RowBars<T>& bar) {
     const size_t index = block.index;
     switch (block.kind) {
         case RowKind::contact:
@@ -289,6 +307,7 @@ void block_rows_adj(const World& w, const T* theta, const T* q, const Kinematics
             break;
         case RowKind::limit: break;  // constant
         case RowKind::ball_limit: ball_limit_row_adj(w.model.limits[index], q, block, rows, bar.q); break;
+        case RowKind::tendon_limit: tendon_limit_row_adj(w.model, block, rows); break;
         case RowKind::dry_friction: dry_friction_row_adj(w, theta, block, rows, bar.theta); break;
         case RowKind::coupling:
             coupling_row_adj(w, theta, q, block, rows, error_bar, bar.theta, bar.q);
@@ -367,8 +386,8 @@ void make_rows(const World& w, const T* theta, const StateView<T>& x,
         block_rows(w, theta, x.q, k, contacts, block, rows, error);
         // 1.3 bias, and the compliance of springs
         if (block.soft.any())
-            soft_rows(w, theta, x.v, contacts, block, unilateral_gap(w, theta, block, x.q, contacts), error,
-                      rows);
+            soft_rows(w, theta, x.v, contacts, block, unilateral_gap(w, theta, block, x.q, contacts, rows),
+                      error, rows);
         else if (block.unilateral())
             block_bias(w, theta, x, v_free, contacts, block, rows);
         else
@@ -388,9 +407,10 @@ void make_rows_adj(const World& w, const T* theta, const StateView<T>& x, const 
         const T* error = rows.error.data() + block.row;
         if (block.soft.any()) {
             T gap_bar(0);
-            soft_rows_adj(w, theta, x.v, contacts, block, unilateral_gap(w, theta, block, x.q, contacts),
-                          error, rows, bar.theta, bar.v, gap_bar, error_bar);
-            unilateral_gap_adj(w, block, x.q, gap_bar, contacts, bar.theta, bar.q);
+            soft_rows_adj(w, theta, x.v, contacts, block,
+                          unilateral_gap(w, theta, block, x.q, contacts, rows), error, rows, bar.theta, bar.v,
+                          gap_bar, error_bar);
+            unilateral_gap_adj(w, block, x.q, gap_bar, contacts, rows, bar.theta, bar.q);
         } else if (block.unilateral()) {
             block_bias_adj(w, theta, x, v_free, block, contacts, rows, bar);
         } else {

@@ -30,6 +30,7 @@ double soft_scale(const World& w, const RowBlock& block, const ContactScratch<T>
         }
         case RowKind::limit:
         case RowKind::ball_limit: return weights.dof[w.model.limits[block.index].v];
+        case RowKind::tendon_limit: return weights.tendon[block.index];
         case RowKind::dry_friction: return weights.dof[block.last_a];
         case RowKind::coupling: return weights.dof[block.last_a] + weights.dof[block.last_b];
         case RowKind::connect:

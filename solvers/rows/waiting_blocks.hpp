@@ -18,7 +18,7 @@ template <class V> struct Opening {
 template <class T>
 Opening<Value<T>> block_opening(const World& w, const RowBlock& block, const T* q, const T* v,
                                 const std::vector<Motion<Value<T>>>& twists,
-                                const ContactScratch<T>& contacts) {
+                                const ContactScratch<T>& contacts, const Rows<T>& rows) {
     using V = Value<T>;
     if (block.kind == RowKind::contact) {
         const ContactPoint<T>& c = contacts.points[block.index];
@@ -36,6 +36,8 @@ Opening<Value<T>> block_opening(const World& w, const RowBlock& block, const T* 
                           value_of(c.rolling_arm) * (rotation - spin * normal).norm()};
         return {along, value_of(c.friction) * length_of(slip, 3)};
     }
+    if (block.kind == RowKind::tendon_limit)
+        return {block.side * limit_rate(w.model.tendon_limits[block.index], rows.tendons, v), V(0)};
     const JointLimit& l = w.model.limits[block.index];
     if (block.kind == RowKind::limit) return {block.side * value_of(v[l.v]), V(0)};
     const Vec3<V> axis = normalise<V>(values(ball_rotation(l, q)));
@@ -45,8 +47,8 @@ Opening<Value<T>> block_opening(const World& w, const RowBlock& block, const T* 
 // The velocity that keeps a gap from closing in the step: gap/h, m/s or rad/s.
 template <class T>
 Value<T> gap_velocity(const World& w, const T* theta, const RowBlock& block, const T* q,
-                      const ContactScratch<T>& contacts) {
-    return value_of(block_gap(w, theta, block, q, contacts)) / value_of(w.h(theta));
+                      const ContactScratch<T>& contacts, const Rows<T>& rows) {
+    return value_of(block_gap(w, theta, block, q, contacts, rows)) / value_of(w.h(theta));
 }
 
 template <class V> Condition<V> stays_open(const V& gap_velocity, const Opening<V>& o) {
@@ -63,7 +65,7 @@ void hold_back_blocks(const World& w, const T* theta, const StateView<T>& x, con
     for (size_t i = 0; i < rows.found.size(); ++i) {
         const RowBlock& block = rows.found[i];
         if (!block.unilateral()) continue;
-        const Value<T> gap = gap_velocity(w, theta, block, x.q, contacts);
+        const Value<T> gap = gap_velocity(w, theta, block, x.q, contacts, rows);
         Condition<Value<T>> waits = gap > reserve;
         if (!any(waits)) continue;
         if (!twists) {
@@ -71,9 +73,9 @@ void hold_back_blocks(const World& w, const T* theta, const StateView<T>& x, con
             body_twists(w.model, k, v_free, rows.twists_free);
             twists = true;
         }
-        waits = waits & stays_open(gap, block_opening(w, block, x.q, x.v, rows.twists, contacts));
+        waits = waits & stays_open(gap, block_opening(w, block, x.q, x.v, rows.twists, contacts, rows));
         if (any(waits))
-            waits = waits & stays_open(gap, block_opening(w, block, x.q, v_free, rows.twists_free, contacts));
+            waits = waits & stays_open(gap, block_opening(w, block, x.q, v_free, rows.twists_free, contacts, rows));
         rows.waits[i] = bits_of(waits);
     }
 }
@@ -91,8 +93,8 @@ bool wake_blocks(const World& w, const T* theta, const StateView<T>& x, const T*
         body_twists(w.model, k, v, rows.twists);
         for (size_t i = 0; i < rows.found.size(); ++i) {
             if (rows.waits[i] == 0) continue;
-            const Value<T> gap = gap_velocity(w, theta, rows.found[i], x.q, contacts);
-            const Opening<Value<T>> o = block_opening(w, rows.found[i], x.q, v, rows.twists, contacts);
+            const Value<T> gap = gap_velocity(w, theta, rows.found[i], x.q, contacts, rows);
+            const Opening<Value<T>> o = block_opening(w, rows.found[i], x.q, v, rows.twists, contacts, rows);
             const Condition<Value<T>> here = lanes_in<Value<T>>(rows.waits[i]);
             rows.wakes[i] |= bits_of(here & !stays_open(gap, o));
             closing |= bits_of(here & (gap + o.along - o.dilation < 0));

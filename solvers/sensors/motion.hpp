@@ -223,12 +223,30 @@ template <class T> void subtract_medium_adj(const SensorInputs<T>& in, const Sen
                              T(-1) * bar.scratch.F_bar[m.drag_boxes[n].body], bar.s.bar, bar.theta);
 }
 
+// The force of the limits of tendon n along it: lambda/h at its lower end, -lambda/h at its upper end.
+template <class T> T limit_force(const SensorInputs<T>& in, int n) {
+    T impulse(0);
+    for (const RowBlock& b : in.s.rows.blocks)
+        if (b.kind == RowKind::tendon_limit && in.w.model.tendon_limits[b.index].tendon == n)
+            impulse += T(b.side) * in.s.impulses.lambda[b.row];
+    return impulse / in.w.h(in.theta);
+}
+template <class T>
+void limit_force_adj(const SensorInputs<T>& in, int n, const T& force_bar, const SensorBars<T>& bar) {
+    const T& h = in.w.h(in.theta);
+    in.w.h(bar.theta) -= force_bar * limit_force(in, n) / h;
+    for (const RowBlock& b : in.s.rows.blocks)
+        if (b.kind == RowKind::tendon_limit && in.w.model.tendon_limits[b.index].tendon == n)
+            bar.s.impulses.lambda_bar[b.row] += T(b.side) * force_bar / h;
+}
+
 // Length, rate and force along spatial tendon n at the step.
 template <class T> struct PathState { T length, rate, force; };
 template <class T> PathState<T> path_state(const SensorInputs<T>& in, int n) {
     const Model& m = in.w.model;
     const T &length = in.s.paths.length[n], rate = path_rate(m.tendons[n], in.s.paths, in.v());
-    return {length, rate, path_force(m, in.theta, length, rate, in.u, in.s.saturations.data(), n)};
+    const T force = path_force(m, in.theta, length, rate, in.u, in.s.saturations.data(), n);
+    return {length, rate, force + limit_force(in, n)};
 }
 
 // Subtracts the wrenches of spatial tendons: f u/divisor at the end b of a segment, -f u/divisor at the end a.
@@ -270,6 +288,7 @@ template <class T> void subtract_paths_adj(const SensorInputs<T>& in, const Sens
             normalise_adj<T>(d, (at.force / T(s.divisor)) * f_bar, d_bar);
             segment_vector_adj(in.theta, in.k(), s, d_bar, bar.s.bar, bar.theta);
         }
+        limit_force_adj(in, n, force_bar, bar);
         path_force_adj(m, in.theta, at.length, at.rate, in.u, in.s.saturations.data(), n, force_bar,
                        bar.theta, length_bar, rate_bar, bar.u);
         path_length_adj(m, in.theta, in.k(), tendon, length_bar, bar.s.bar, bar.theta);

@@ -20,7 +20,7 @@ void for_each_located_row(const World& w, const T* theta, const T* q, const Cont
                           const Rows<T>& rows, const Visit& visit) {
     for (const RowBlock& block : rows.blocks) {
         if (block.bias != BiasCase::located) continue;
-        const T t = impact_time(block_gap(w, theta, block, q, contacts), rows.v_before[block.row]);
+        const T t = impact_time(block_gap(w, theta, block, q, contacts, rows), rows.v_before[block.row]);
         for (int r = 0; r < block.rows; ++r)
             visit(block.row + r, block.length, rows.chain_dof.data() + block.chain,
                   block.values + r * block.length, t, block.row);

@@ -37,6 +37,7 @@ template <class T> void StepScratch<T>::clear_bars() {
     rows.R_bar.assign(rows.R.size(), T(0));
     rows.bound_bar.assign(rows.bound.size(), T(0));
     rows.time_bar.assign(rows.bound.size(), T(0));
+    rows.tendons_bar.set_zero();
     delassus.A_bar.assign(delassus.A.size(), T(0));
     delassus.W_bar.assign(delassus.W.size(), T(0));
     impulses.lambda_bar.assign(impulses.lambda.size(), T(0));
@@ -106,6 +107,7 @@ void step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>
     // 2 poses, axes, velocities, spatial tendons, thrust, medium, external wrenches
     kinematics(w.model, theta, q, v, s.kinematics);
     place_tendons(w.model, theta, s.kinematics, s.paths);
+    measure_tendons(w.model, theta, q, s.paths, s.rows.tendons);
     pull_paths(w.model, theta, s.paths, v, u, s.saturations.data(), s.tau.data());
     note_springs(w.model, theta, q, s);
     thrust(w.model, theta, s.kinematics, s.saturations.data(), u, s.tau.data());
@@ -310,6 +312,7 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
     thrust_adj(w.model, theta, s.kinematics, s.saturations.data(), u, s.tau_bar.data(), s.bar, theta_bar,
                u_bar);
     s.paths_bar.set_zero();
+    measure_tendons_adj(w.model, theta, at.q, s.rows.tendons_bar, s.paths_bar, theta_bar, bar.q);
     pull_paths_adj(w.model, theta, s.paths, at.v, u, s.saturations.data(), s.tau_bar.data(), s.paths_bar,
                    theta_bar, bar.v, u_bar);
     place_tendons_adj(w.model, theta, s.kinematics, s.paths_bar, s.bar, theta_bar);

@@ -4,8 +4,8 @@
 //
 //   keys (contacts)                          of the pairs of features, in the order of detection; 0: none
 //   impulses (contact_rows contacts)         of the rows of each contact, N s
-//   impulses of joint limits, dry friction
-//   and equalities                           each at a fixed position
+//   impulses of joint limits, dry friction,
+//   equalities and limits of tendons         each at a fixed position
 //
 // Its tangent has the same entries after those of q and v. Keys have no derivative: their entries are 0 in
 // output tangents and covectors, and not read from input tangents and covectors. Contacts beyond the capacity
@@ -32,12 +32,14 @@ inline int warm_place(const World& w, const RowBlock& block, int n) {
     const Model& m = w.model;
     const int limits = w.contact_rows() * w.warm_contacts(),
               dry = limits + 2 * static_cast<int>(m.limits.size()),
-              equalities = dry + static_cast<int>(m.dry_dofs.size());
+              equalities = dry + static_cast<int>(m.dry_dofs.size()),
+              tendons = equalities + static_cast<int>(max_rows_of_a_block * m.equalities.size());
     switch (block.kind) {
         case RowKind::contact: return n < w.warm_contacts() ? w.contact_rows() * n : -1;
         case RowKind::limit:
         case RowKind::ball_limit: return limits + 2 * block.index + (block.side < 0 ? 1 : 0);
         case RowKind::dry_friction: return dry + block.index;
+        case RowKind::tendon_limit: return tendons + 2 * block.index + (block.side < 0 ? 1 : 0);
         default: return equalities + static_cast<int>(max_rows_of_a_block) * block.index;
     }
 }

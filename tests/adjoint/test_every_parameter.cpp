@@ -89,6 +89,7 @@ constexpr Meaning meanings[] = {
     {"tendons/*/rest", "length at which it has no force, m or rad"},
     {"tendons/*/slack", "further length without force, m or rad"},
     {"tendons/*/damping", "of the damper along a tendon, N s/m or N m s/rad"},
+    {"tendons/*/limits", "lower and upper limit of its length, m or rad"},
     {"equalities/*/anchor_a", "of a connect or weld: the point in body a, m"},
     {"equalities/*/anchor_b", "the point in body b, m"},
     {"equalities/*/rotation",

@@ -350,7 +350,6 @@ TEST_CASE("MJCF: spatial tendons that are not supported or wrong are named with 
               "m.xml:3: <geom> in <spatial> is not supported"));
     CHECK(with("<site site='w'/><geom geom='g'/><site site='s'/>").warnings.size() == 2);  // and its actuator
     CHECK(has(warned("<site site='w'/><site site='w'/>"), "runs over no site of a body"));
-    CHECK(has(warned("<site site='w'/><site site='s'/>", "range='0 1' limited='true'"), "limits"));
     CHECK(has(warned("<site site='w'/><site site='s'/>", "frictionloss='1'"),
               "m.xml:2: frictionloss of a tendon"));
     CHECK(has(complaint([&] { with("<site site='s'/>"); }), "with one site"));

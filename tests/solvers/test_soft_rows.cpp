@@ -87,7 +87,7 @@ struct SoftRowsPass : ContactStage {
     }
     void run_duals() override {
         for (const RowBlock& b : d.rows.blocks) {
-            const D gap = unilateral_gap(w, theta.data(), b, x.data(), d.contacts);
+            const D gap = unilateral_gap(w, theta.data(), b, x.data(), d.contacts, d.rows);
             soft_rows(w, theta.data(), x.data() + w.nq(), d.contacts, b, gap, d.rows.error.data() + b.row,
                       d.rows);
         }
@@ -95,11 +95,11 @@ struct SoftRowsPass : ContactStage {
     void run_adjoint() override {
         std::vector<double> error_bar(6);
         for (const RowBlock& b : s.rows.blocks) {
-            const double gap = unilateral_gap(w, t.theta.data(), b, q(), s.contacts);
+            const double gap = unilateral_gap(w, t.theta.data(), b, q(), s.contacts, s.rows);
             double gap_bar = 0;
             soft_rows_adj(w, t.theta.data(), v(), s.contacts, b, gap, s.rows.error.data() + b.row, s.rows,
                           theta_bar.data(), v_bar(), gap_bar, error_bar.data());
-            unilateral_gap_adj(w, b, q(), gap_bar, s.contacts, theta_bar.data(), q_bar());
+            unilateral_gap_adj(w, b, q(), gap_bar, s.contacts, s.rows, theta_bar.data(), q_bar());
         }
     }
 };
@@ -131,7 +131,8 @@ TEST_CASE("soft constraints: the adjoint of a step is the transpose of its deriv
                 REQUIRE(next.allFinite());
                 for (const RowBlock& b : s.rows.blocks) {
                     REQUIRE(b.soft.any());
-                    if (b.unilateral()) REQUIRE(block_gap(w, t.theta.data(), b, t.x.data(), s.contacts) < 0);
+                    if (b.unilateral())
+                        REQUIRE(block_gap(w, t.theta.data(), b, t.x.data(), s.contacts, s.rows) < 0);
                     contacts += b.kind == RowKind::contact;
                     limits += b.kind == RowKind::limit || b.kind == RowKind::ball_limit;
                     dry += b.kind == RowKind::dry_friction;

@@ -51,9 +51,9 @@ inline Json every_joint() {
              "inertia": [0.002, 0.003, 0.004, 0.0003, 0.0002, 0.0001]},
             {"name": "lamp", "joint": {"type": "free", "position": [0, 0, 1]}, "mass": 0.3, "com": [0.01, 0.02, 0.03],
              "inertia": [0.002, 0.003, 0.004, 0.0003, 0.0002, 0.0001]}],
-        "tendons": [{"name": "cord", "stiffness": 0.5, "rest": 0.02, "slack": 0.03, "damping": 0.05, "joints": [
+        "tendons": [{"name": "cord", "stiffness": 0.5, "rest": 0.02, "slack": 0.03, "damping": 0.05, "limits": [0.0803, 3], "joints": [
             {"joint": "screw", "coefficient": 1}, {"joint": "swing", "coefficient": -0.4}]},
-            {"name": "rope", "stiffness": 0.7, "rest": 0.3, "slack": 0.05, "damping": 0.04, "path": [
+            {"name": "rope", "stiffness": 0.7, "rest": 0.3, "slack": 0.05, "damping": 0.04, "limits": [-2, 0.91], "path": [
             {"world": [0.5, 0.3, 1]}, {"site": "tip"}]}],
         "actuators": [
             {"name": "motor", "joint": "swing", "type": "motor", "gear": 1.2, "control_limits": [-0.5, 0.6]},

@@ -99,13 +99,20 @@ void warn_of_the_rest(const MjcfContext& context, const MjcfAttributes& a) {
         const auto given = a.find(name);
         return given && given->numbers(1, 3)[0] != 0;
     };
-    const bool limited = is_limited(a, "limited", "range", context.compiler);
     for (const char* name : {"frictionloss", "armature"})
         if (nonzero(name))
             context.warnings.add(a.find(name)->place(), std::string(name) + " of a tendon is not supported",
                                  "give it to the joints");
-    if (limited && context.flags.limit)
-        a.element().warn(context.warnings, "has limits, which are not supported", "limit the joints");
+}
+
+// Writes the limits of the length. offset: as in put_spring.
+void put_limits(const MjcfContext& context, const MjcfAttributes& a, double offset, Json& tendon) {
+    if (!is_limited(a, "limited", "range", context.compiler) || !context.flags.limit) return;
+    const auto range = a.find("range");
+    if (!range) a.element().fail("is limited but has no \"range\"", "add it or write limited=\"false\"");
+    const auto [lower, upper] = read_mjcf_range(*range);
+    tendon["limits"] = {lower - offset, upper - offset};
+    put_softness(context, a, "solreflimit", "solimplimit", "limit_", tendon);
 }
 
 // Writes the spring and the damper. reference: the length in the reference configuration; offset: MuJoCo's
@@ -150,6 +157,7 @@ void read_tendons(const MjcfContext& context, const MjcfIndex& index, ImportedMo
             }
             tendon = {{"name", name()}, {"joints", joints}};
             put_spring(context, a, 0, offset_of(terms), tendon);
+            put_limits(context, a, offset_of(terms), tendon);
         } else if (e.name() == "spatial") {
             const std::optional<MjcfPath> path = path_of(context, index, e);
             if (!path) continue;
@@ -160,6 +168,7 @@ void read_tendons(const MjcfContext& context, const MjcfIndex& index, ImportedMo
             }
             tendon = {{"name", name()}, {"path", path->path}};
             put_spring(context, a, path->length, 0, tendon);
+            put_limits(context, a, 0, tendon);
         } else {
             e.warn(context.warnings, "in <tendon> is not supported and is ignored",
                    "use a fixed or a spatial tendon");
