@@ -8,6 +8,7 @@
 
 #include "core/dynamics/kinematics.hpp"
 #include "tests/support/mjcf_text.hpp"
+#include "tests/support/walk.hpp"
 
 namespace costate::test {
 namespace {
@@ -228,6 +229,38 @@ TEST_CASE("MJCF: gravity, time step, and what no scene can say") {
     CHECK_NOTHROW(mjcf(one_body("<geom size='1' solref='.02 1' condim='3'/>"), true));
     CHECK(mjcf("<default><geom solref='.01 1'/></default>" + one_body("<geom size='1'/>")).warnings.size() ==
           1);
+}
+
+TEST_CASE("MJCF: equalities between sites move the sites together") {
+    const auto last_frames = [](const char* kind) {
+        const MjcfText file =
+            mjcf(std::string("<option gravity='0 0 0'><flag contact='disable'/></option><worldbody><body "
+                             "name='a'><freejoint/><geom size='.1'/>"
+                             "<site name='s' pos='.1 .2 0' euler='20 30 40'/></body><body name='b' pos='.5 0 "
+                             ".1'><freejoint/>"
+                             "<geom size='.1'/><site name='t' pos='0 .1 -.1' euler='-10 50 "
+                             "5'/></body></worldbody><equality><") +
+                 kind + " site1='s' site2='t'/></equality>");
+        CHECK(file.warnings.empty());
+        const Scene scene = file.scene();
+        const Model& m = scene.world.model;
+        const VecX<double> x = walk(scene, 3000);
+        Kinematics<double> k(m);
+        kinematics(m, scene.theta.data(), x.data(), x.data() + m.nq, k);
+        std::vector<Transform<double>> frames;
+        for (size_t n = 0; n < m.sites.size(); ++n) {
+            const Transform<double>& X = k.X[m.sites[n].body];
+            const Vec3<double> p = load3(scene.theta.data() + m.site_position.at(static_cast<int>(n)));
+            frames.push_back(
+                {X.R * m.sites[n].R_BS, Vec3<double>(k.world_position(m, m.sites[n].body) + X.R * p)});
+        }
+        return frames;
+    };
+    const auto connected = last_frames("connect"), welded = last_frames("weld");
+    CHECK((connected[0].p - connected[1].p).norm() < 1e-9);
+    CHECK((connected[0].R - connected[1].R).norm() > 0.1);
+    CHECK((welded[0].p - welded[1].p).norm() < 1e-9);
+    CHECK((welded[0].R - welded[1].R).norm() < 1e-9);
 }
 
 TEST_CASE("MJCF: sites are frames of bodies") {

@@ -37,6 +37,18 @@ Json connect_or_weld(const MjcfAttributes& a, const MjcfIndex& index, bool globa
     return out;
 }
 
+// Two sites coincide: their origins, of a weld also their axes.
+Json between_sites(const XmlElement& e, const MjcfIndex& index) {
+    const auto [one, first] = index.site(e["site1"]);
+    const auto [two, second] = index.site(e["site2"]);
+    Json out{{"body_a", one->name},
+             {"body_b", two->name},
+             {"point_a", to_json(first->pose.p)},
+             {"point_b", to_json(second->pose.p)}};
+    if (e.name() == "weld") out["quaternion"] = to_json((second->pose * inverse(first->pose)).q);
+    return out;
+}
+
 // q_1 = c_0 + c_1 q_2, both relative to their reference. Without joint2, joint1 is held at c_0: a coupling to
 // any other joint with c_1 = 0.
 Json coupling(const MjcfContext& context, const MjcfAttributes& a, const MjcfIndex& index) {
@@ -85,11 +97,8 @@ void read_equalities(const MjcfContext& context, const MjcfIndex& index, Importe
             const MjcfAttributes a = context.defaults.attributes(e);
             const std::string kind = e.name();
             const bool sites = e.has("site1") || e.has("site2");
-            if ((kind != "connect" && kind != "weld" && kind != "joint") || sites ||
-                !a.boolean_or("active", true)) {
-                e.warn(context.warnings,
-                       sites ? "between sites is not supported and is ignored"
-                             : "is inactive or not supported, and is ignored",
+            if ((kind != "connect" && kind != "weld" && kind != "joint") || !a.boolean_or("active", true)) {
+                e.warn(context.warnings, "is inactive or not supported, and is ignored",
                        "use connect, weld or joint");
                 continue;
             }
@@ -100,9 +109,10 @@ void read_equalities(const MjcfContext& context, const MjcfIndex& index, Importe
             }
             e.warn_others(context.warnings,
                           {"name", "class", "active", "solref", "solimp", "body1", "body2", "anchor",
-                           "relpose", "torquescale", "joint1", "joint2", "polycoef"},
+                           "relpose", "torquescale", "joint1", "joint2", "polycoef", "site1", "site2"},
                           {});
             const Json what = kind == "joint" ? coupling(context, a, index)
+                              : sites         ? between_sites(e, index)
                                               : connect_or_weld(a, index, context.compiler.global);
             if (what.empty()) continue;
             Json equality{{"name", e.has("name") ? e["name"].text() : names.take(kind)},

@@ -56,7 +56,8 @@ std::optional<XmlAttribute> MjcfIndex::left_out(const MjcfAttributes& a) const {
         if (const auto name = a.find(key); name && !by_body_.contains(name->text())) return name;
     for (const char* key : {"joint", "jointinparent", "joint1", "joint2"})
         if (const auto name = a.find(key); name && !by_joint_.contains(name->text())) return name;
-    if (const auto name = a.find("site"); name && !by_site_.contains(name->text())) return name;
+    for (const char* key : {"site", "site1", "site2"})
+        if (const auto name = a.find(key); name && !by_site_.contains(name->text())) return name;
     return {};
 }
 
