@@ -78,7 +78,9 @@ size_t Batch::bytes(const World& w, const BatchOptions& o) {
     const size_t n = checked(o).n_env, nx = w.nx(), np = w.np(), ndx = w.ndx();
     const size_t threads = thread_count(o), slots = control_step_schedule(w, o).slots();
     const size_t numbers = n * (2 * nx + np + ndx + 1) + parameter_rows(o) * np;
+    const int chunk = static_cast<int>(Workers::chunk_of(n, threads));
     return sizeof(double) * (numbers + threads * Worker::numbers(w, static_cast<int>(slots))) +
+           threads * Worker::lane_bytes(w, chunk, static_cast<int>(slots)) +
            (2 * sizeof(EnvironmentStatus) + sizeof(int) + sizeof(std::uint64_t)) * n;
 }
 

@@ -72,6 +72,16 @@ LaneBlock::LaneBlock(const World& w, LaneStep& lanes, const Schedule& schedule)
     gradient.parameters.resize(theta.size());
 }
 
+size_t LaneBlock::bytes(const World& w, int width, int slots) {
+    const size_t nx = w.nx(), ndx = w.ndx(), nu = w.nu(), np = w.np(), lanes = width;
+    const size_t numbers = (slots + 4) * nx + 2 * nu + 2 * ndx  // rollout
+                           + nu + ndx + np                      // gradient
+                           + np + 2 * nx + nu + ndx + 12 * w.model.bodies.size();
+    return lanes * (numbers * sizeof(double) + nu * (sizeof(ControlChannel) + sizeof(double)) +
+                    sizeof(SolverOutcome) + sizeof(int) + sizeof(double*)) +
+           (nx + ndx) * sizeof(double);
+}
+
 // The parameters of the environments of a block. Those that all share are set once a call.
 template <class Job> void Batch::set_lane_parameters(Worker& worker, const Job* jobs) const {
     LaneBlock& block = *worker.lanes;

@@ -83,6 +83,8 @@ struct LaneBlock {
     std::vector<const double*> parameters;
     LaneBlock(const World& w, LaneStep& lanes, const Schedule& schedule);
     int width() const { return step.width(); }
+    // What a block allocates, with checkpoints in so many slots, but for the step.
+    static size_t bytes(const World& w, int width, int slots);
 };
 
 }  // namespace costate

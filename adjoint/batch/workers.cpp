@@ -35,11 +35,18 @@ size_t Worker::numbers(const World& w, int slots) {
            + np + nx + nu + 2 * ndx;
 }
 
+size_t Worker::lane_bytes(const World& w, int n_env, int slots) {
+    const int width = lane_width(w);
+    return n_env * (sizeof(ControlStep) + sizeof(ReverseStep)) +
+           (width > 1 && n_env >= width ? LaneBlock::bytes(w, width, slots) : 0);
+}
+
 Workers::Workers(const World& w, WorkspacePool& workspaces, const Schedule& schedule, int threads, int n_env)
     : plan_(held_controls(w.nu(), schedule.steps())),
       pool_(new ThreadPool(threads)) {
     for (int i = 0; i < threads; ++i)
-        workers_.push_back(std::make_unique<Worker>(w, workspaces, plan_, schedule, n_env));
+        workers_.push_back(std::make_unique<Worker>(w, workspaces, plan_, schedule,
+                                                    static_cast<int>(chunk_of(n_env, threads))));
 }
 
 void Workers::set_interrupt(Interrupt interrupt) {

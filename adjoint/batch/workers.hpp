@@ -90,9 +90,11 @@ struct Worker {
     std::exception_ptr error;
 
     Worker(const World& w, WorkspacePool& workspaces, const ControlPlan& plan, const Schedule& schedule,
-           int n_env);
+           int n_env);  // that it takes at once
     // How many numbers a worker allocates but for its workspace, with checkpoints in so many slots.
     static size_t numbers(const World& w, int slots);
+    // For lanes, and for so many environments taken at once.
+    static size_t lane_bytes(const World& w, int n_env, int slots);
     int width() const { return lanes ? lanes->width() : 1; }
 };
 
@@ -121,9 +123,14 @@ public:
 
     // The same for chunks of environments: work(worker, first, last), for first <= e < last of n.
     template <class Work> void for_each_chunk(size_t n, const Work& work) {
-        const size_t chunk = std::min<size_t>(chunk_, (n + workers_.size() - 1) / workers_.size());
+        const size_t chunk = chunk_of(n, workers_.size());
         for_each((n + chunk - 1) / chunk,
                  [&](Worker& worker, size_t i) { work(worker, i * chunk, std::min(n, (i + 1) * chunk)); });
+    }
+
+    // How many of n environments a thread takes at once: enough to find some that take the same branches.
+    static size_t chunk_of(size_t n, size_t threads) {
+        return std::min<size_t>(64, (n + threads - 1) / threads);
     }
 
     bool is_here() const { return pool_->is_here(); }
@@ -142,8 +149,6 @@ private:
     void ask_interrupt();
     void rethrow();
 
-    // environments that a thread takes at once: enough to find some that take the same branches
-    static constexpr size_t chunk_ = 64;
     const ControlPlan plan_;  // one control, held
     std::vector<std::unique_ptr<Worker>> workers_;
     OwnedThreadPool pool_;

@@ -10,6 +10,9 @@
 #include <cstdint>
 
 #include <Eigen/Core>
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
 
 #include "core/math/scalar.hpp"
 
@@ -34,12 +37,18 @@ template <int W> struct LaneMask {
     using Pack = typename Packs<W>::Conditions;
     Pack bits;
     bool any() const {
+#ifdef __AVX2__
+        if constexpr (W == 4) return __builtin_ia32_movmskpd256(reinterpret_cast<__m256d>(bits)) != 0;
+#endif
         std::int64_t any = bits[0];
         for (int i = 1; i < W; ++i)
             any |= bits[i];
         return any != 0;
     }
     bool all() const {
+#ifdef __AVX2__
+        if constexpr (W == 4) return __builtin_ia32_movmskpd256(reinterpret_cast<__m256d>(bits)) == 15;
+#endif
         std::int64_t all = bits[0];
         for (int i = 1; i < W; ++i)
             all &= bits[i];
@@ -102,6 +111,11 @@ template <int W> struct Lanes {
     friend Mask operator==(const Lanes& a, const Lanes& b) { return {a.v == b.v}; }
     friend Mask operator!=(const Lanes& a, const Lanes& b) { return {a.v != b.v}; }
 
+    static Lanes from(const Pack& pack) {
+        Lanes r;
+        r.v = pack;
+        return r;
+    }
     template <class F> static Lanes each(const F& f) {
         Lanes r;
         for (int i = 0; i < W; ++i)
@@ -109,6 +123,9 @@ template <int W> struct Lanes {
         return r;
     }
     friend Lanes sqrt(const Lanes& a) {
+#ifdef __AVX2__
+        if constexpr (W == 4) return from(__builtin_ia32_sqrtpd256(a.v));
+#endif
         return each([&](int i) { return std::sqrt(a.v[i]); });
     }
     friend Lanes sin(const Lanes& a) {
@@ -127,14 +144,11 @@ template <int W> struct Lanes {
         return each([&](int i) { return std::atan2(y.v[i], x.v[i]); });
     }
     friend Lanes abs(const Lanes& a) {
-        return each([&](int i) { return std::abs(a.v[i]); });
+        const typename Mask::Pack but_the_sign = {};
+        return from(
+            reinterpret_cast<Pack>(reinterpret_cast<typename Mask::Pack>(a.v) & (but_the_sign + INT64_MAX)));
     }
-    friend Mask signbit(const Lanes& a) {
-        Mask m;
-        for (int i = 0; i < W; ++i)
-            m.bits[i] = std::signbit(a.v[i]) ? -1 : 0;
-        return m;
-    }
+    friend Mask signbit(const Lanes& a) { return {reinterpret_cast<typename Mask::Pack>(a.v) < 0}; }
     friend Mask isfinite(const Lanes& a) { return {a.v - a.v == 0}; }
 };
 
@@ -183,7 +197,7 @@ template <int W> bool all(const LaneMask<W>& c) { return c.all(); }
 template <int W> double lane(const Lanes<W>& x, int i) { return x.v[i]; }
 
 template <int W> Lanes<W> where(const LaneMask<W>& c, const Lanes<W>& a, const Lanes<W>& b) {
-    return Lanes<W>::each([&](int i) { return c.bits[i] != 0 ? a.v[i] : b.v[i]; });
+    return Lanes<W>::from(c.bits ? a.v : b.v);
 }
 template <int W, class A, class B> auto choose(const LaneMask<W>& c, const A& a, const B& b) {
     if (!c.any()) return b();

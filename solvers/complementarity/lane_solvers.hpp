@@ -87,8 +87,10 @@ SolverStatus lcp(const MlcpView<Lanes<W>>& p, LcpScratch& work, ActiveSet<Lanes<
 }
 template <int W>
 void linearise_at(const MlcpView<Lanes<W>>& p, FrictionLaw law, ActiveSet<Lanes<W>>& set, const Lanes<W>* x) {
-    for (int i = 0; i < W; ++i)
-        linearise_at(set.problem.take(p, x, i), law, set.lanes[i], set.problem.x.data());
+    for (int i = 0; i < W; ++i) {
+        const MlcpView<double> one = set.problem.take(p, x, i);
+        linearise_at(one, law, set.lanes[i], set.problem.x.data());
+    }
 }
 
 // solve_active_set_adj, in each lane that has a problem.

@@ -82,10 +82,10 @@ template <class T> struct Rows {
     // (rows) lanes in which no impulse can move the row; its impulse is 0 (solvers/step/delassus.hpp)
     std::vector<LaneBits> dropped;
     LimitedTendons<T> tendons, tendons_bar;  // at the step: the rows of their limits
-    std::vector<int> tree_parent;    // (trees) union-find
-    std::vector<int> tree_island;    // (trees) for a root: its island, -1: none
-    std::vector<int> tree_dof;       // (trees) index of its first dof in its island
-    std::vector<Island> filled;      // work: next free row, block and tree of each island
+    std::vector<int> tree_parent;            // (trees) union-find
+    std::vector<int> tree_island;            // (trees) for a root: its island, -1: none
+    std::vector<int> tree_dof;               // (trees) index of its first dof in its island
+    std::vector<Island> filled;              // work: next free row, block and tree of each island
     std::vector<RowBlock> unsorted;  // blocks with rows, in the order of detection, before islands are known
     std::vector<Motion<Value<T>>> twists, twists_free;  // (bodies) work of waiting blocks
     int count = 0;

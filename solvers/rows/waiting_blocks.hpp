@@ -75,7 +75,8 @@ void hold_back_blocks(const World& w, const T* theta, const StateView<T>& x, con
         }
         waits = waits & stays_open(gap, block_opening(w, block, x.q, x.v, rows.twists, contacts, rows));
         if (any(waits))
-            waits = waits & stays_open(gap, block_opening(w, block, x.q, v_free, rows.twists_free, contacts, rows));
+            waits = waits &
+                    stays_open(gap, block_opening(w, block, x.q, v_free, rows.twists_free, contacts, rows));
         rows.waits[i] = bits_of(waits);
     }
 }

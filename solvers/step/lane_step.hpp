@@ -28,12 +28,14 @@ public:
     virtual bool step_adj(const double* x, const double* u, const double* x_next_bar, double* theta_bar,
                           double* x_bar, double* u_bar, const double* wrenches = nullptr,
                           double* wrenches_bar = nullptr) = 0;
-    virtual SolverOutcome outcome(int lane) const = 0;
+    virtual SolverOutcome outcome(int lane) = 0;
     virtual std::uint64_t branches() const = 0;
 };
 
-// For a world whose environments this machine steps in lanes, otherwise null. COSTATE_LANES=1 in the environment
-// turns lanes off.
+// How many environments of a world this machine steps in lanes; 1: there are no lanes. COSTATE_LANES=1 in the
+// environment turns them off.
+int lane_width(const World& w);
+// Null without lanes.
 std::unique_ptr<LaneStep> make_lane_step(const World& w);
 
 // A hash of the branches of a step that lanes must share: features, rows, cases of bias, saturation.
@@ -51,7 +53,6 @@ template <class T> std::uint64_t shared_branches(const StepScratch<T>& s) {
         mix(static_cast<std::uint64_t>(is_located<T>(b)) | static_cast<std::uint64_t>(b.kind) << 8 |
             static_cast<std::uint64_t>(b.side + 1) << 16 | static_cast<std::uint64_t>(b.capped) << 24 |
             static_cast<std::uint64_t>(b.index) << 32);
-        if (b.kind == RowKind::contact) mix(bits_of(s.contacts.points[b.index].b_bounces));
     }
     for (const unsigned char dropped : s.rows.dropped)
         mix(dropped);

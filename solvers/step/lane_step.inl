@@ -48,9 +48,9 @@ public:
         return false;
     }
 
-    SolverOutcome outcome(int lane) const override {
+    SolverOutcome outcome(int lane) override {
         SolverOutcome out;
-        LaneProblem one;
+        LaneProblem& one = problem_;
         const bool exact = !scratch_.impulses.status.empty();
         for (size_t i = 0; i < scratch_.rows.islands.size(); ++i) {
             const T* lambda = scratch_.impulses.lambda.data() + scratch_.rows.islands[i].row;
@@ -74,6 +74,7 @@ private:
     const World& world_;
     StepScratch<T> scratch_;
     std::vector<T> theta_;
+    LaneProblem problem_;
     typename TwoActiveSets<T>::Pullback bars_;
 };
 

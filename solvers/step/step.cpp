@@ -31,8 +31,11 @@ std::uint64_t recovery_branch(const StepScratch<double>& s, size_t i, int r) {
 std::uint64_t branch_hash(const StepScratch<double>& s) {
     std::uint64_t hash = shared_branches(s);
     const auto mix = [&](std::uint64_t value) { hash = mixed(hash, value); };
-    for (const RowBlock& b : s.rows.blocks)
+    for (const RowBlock& b : s.rows.blocks) {
         mix(static_cast<std::uint64_t>(b.bias.of[0]));
+        if (b.kind == RowKind::contact && b.bias == BiasCase::bounce)
+            mix(static_cast<std::uint64_t>(s.contacts.points[b.index].b_bounces));
+    }
     for (size_t i = 0; s.rows.recovers && i < s.rows.islands.size(); ++i)
         for (int r = 0; r < s.rows.islands[i].rows; ++r)
             mix(recovery_branch(s, i, r));

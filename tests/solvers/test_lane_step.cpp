@@ -162,6 +162,8 @@ TEST_CASE("lane steps: the bits of single steps in random worlds of all joints, 
                 random_touching_world(seed, {.bodies = 5, .shapes = 8},
                                       {.springs = seed % 2 == 0, .thrusters = true, .tendons = true});
             base.world.settings.solver = kind.type;
+            base.world.settings.gradient =
+                seed % 3 == 0 ? ImpulseGradient::implicit : ImpulseGradient::automatic;
             if (!make_lane_step(base.world)) continue;
             CAPTURE(kind.name);
             CAPTURE(seed);

@@ -85,19 +85,19 @@ static void bytes_of_a_batch(const char* name) {
     costate_model* m = NULL;
     CHECK(costate_model_load(name, &m) == COSTATE_OK);
     long announced;
-    costate_batch_options o = options_of(4, 4);
-    allocated(m, &o, &announced); /* workspaces of 4 threads are the model's from here on */
+    costate_batch_options o = options_of(16, 4);
+    allocated(m, &o, &announced); /* workspaces of 4 threads, with lanes, are the model's from here on */
     for (int threads = 1; threads <= 4; ++threads) {
         long account = -1;
         for (int variant = 0; variant < 8; ++variant) {
-            o = options_of(variant & 1 ? 64 : 8, threads);
+            o = options_of(variant & 1 ? 64 : 16, threads);
             o.own_parameters = variant >> 1 & 1;
             o.checkpoint_bytes =
                 variant & 4 ? sizeof(double) * (size_t)(costate_model_nx(m) * threads * 2) : 0;
             const long more = allocated(m, &o, &announced) - announced;
             if (account < 0) account = more;
             CHECK(more == account);
-            CHECK(more >= 0 && more <= 2048 * (threads + 1));
+            CHECK(more >= 0 && more <= 3072 * (threads + 1));
         }
         printf("%s, %d threads: %ld bytes announced of the last, %ld to keep account\n", name, threads,
                announced, account);
