@@ -39,6 +39,10 @@ DiskFile::DiskFile(fs::path path, Mode mode) : path_(std::move(path)), descripto
 
 DiskFile DiskFile::temporary(const fs::path& directory) {
     std::string name = (directory / "costate-XXXXXX").string();
+#ifdef O_TMPFILE  // without a name from the start: nothing is left if the process is killed
+    if (const int unnamed = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600); unnamed >= 0)
+        return {name, unnamed};
+#endif
     const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
     if (descriptor < 0) fail("write", directory, reason(errno));
     ::unlink(name.c_str());

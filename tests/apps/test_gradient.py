@@ -109,14 +109,14 @@ class Gradient(unittest.TestCase):
             time.sleep(0.002)
 
     def killed(self, saved, after, *arguments):
-        """Whether it was killed before it came to its end."""
+        """Whether it was killed before it came to its end, where it removes what it saved."""
         p = subprocess.Popen(self.command(*arguments), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.wait_for(p, saved)
         time.sleep(after)
         p.send_signal(signal.SIGKILL)
         stderr = p.communicate()[1]
         self.assertIn(p.returncode, (DONE, -signal.SIGKILL), stderr)
-        return p.returncode != DONE
+        return p.returncode != DONE and (self.folder / saved).exists()
 
     def test_killed_at_any_moment(self):
         dice = random.Random(7)
