@@ -79,7 +79,7 @@ size_t LaneBlock::bytes(const World& w, int width, int slots) {
                            + np + 2 * nx + nu + ndx + 12 * w.model.bodies.size();
     return lanes * (numbers * sizeof(double) + nu * (sizeof(ControlChannel) + sizeof(double)) +
                     sizeof(SolverOutcome) + sizeof(int) + sizeof(double*)) +
-           (nx + ndx) * sizeof(double);
+           (nx + ndx) * sizeof(double) + sizeof(LaneBlock);
 }
 
 // The parameters of the environments of a block. Those that all share are set once a call.

@@ -21,7 +21,7 @@ Worker::Worker(const World& w, WorkspacePool& workspaces, const ControlPlan& pla
     forward.reserve(n_env);
     reverse.reserve(n_env);
     if (LaneStep* step = n_env > 1 ? workspace->lane_step(w) : nullptr; step && n_env >= step->width())
-        lanes.emplace(w, *step, schedule);
+        lanes = std::make_unique<LaneBlock>(w, *step, schedule);
     gradient.controls.resize(w.nu());
     gradient.initial_state.resize(w.ndx());
     gradient.parameters.resize(w.np());

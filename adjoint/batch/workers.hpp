@@ -84,7 +84,7 @@ struct Worker {
     VecX<double> x_bar, end_bar;       // (ndx) of the states in which a control step began and ended
     std::vector<ControlStep> forward;  // to be made together
     std::vector<ReverseStep> reverse;
-    std::optional<LaneBlock> lanes;               // none: environments are stepped one by one
+    std::unique_ptr<LaneBlock> lanes;             // null: environments are stepped one by one
     bool has_lane_parameters = false;             // those of all environments, set in this call
     std::optional<ControlStepJacobian> jacobian;  // made where one is first asked for
     std::exception_ptr error;

@@ -97,7 +97,7 @@ static void bytes_of_a_batch(const char* name) {
             const long more = allocated(m, &o, &announced) - announced;
             if (account < 0) account = more;
             CHECK(more == account);
-            CHECK(more >= 0 && more <= 3072 * (threads + 1));
+            CHECK(more >= 0 && more <= 2048 * (threads + 1));
         }
         printf("%s, %d threads: %ld bytes announced of the last, %ld to keep account\n", name, threads,
                announced, account);
