@@ -62,10 +62,11 @@ def _open_questions(found: Identification) -> str:
                             "Give it a prior, take it out, or record a motion that depends on it."))
             continue
         largest = sorted(direction.items(), key=lambda item: -abs(item[1]))
-        changes = [f"{_b(name)} {'rises' if change > 0 else 'falls'} by {abs(change):.3g}" for name, change in largest[:8]]
+        changes = [f"{_b(name)} {'rises' if change > 0 else 'falls'} by {abs(change):.3g}"
+                   for name, change in largest[:8]]
         more = f", and {len(largest) - 8} others change" if len(largest) > 8 else ""
-        lines.append(f"No recording changes when together {', '.join(changes)}{more} (shares of the value with the scale "
-                     "\u201clog\u201d). " + ("Priors settle them." if settled else
+        lines.append(f"No recording changes when together {', '.join(changes)}{more} (shares of the value with the "
+                     "scale \u201clog\u201d). " + ("Priors settle them." if settled else
                                              "Only other combinations are known: give one a prior, or take it out."))
     if len(found.undetermined) > _SAID:
         lines.append(f"No recording changes along {len(found.undetermined) - _SAID} more combinations.")
@@ -88,15 +89,23 @@ def _unknowns(found: Identification) -> str:
     if not found.names:
         return ""
     heads = ["", "unknown", "start", "value", "standard error", "lower", "upper", "note"]
-    rows, open_ = [], {name for direction in found.undetermined for name in direction}
+    rows = []
     for i, name in enumerate(found.names):
         error = found.standard_errors[i]
-        note = ("undetermined" if numpy.isinf(error) else "by its prior") if name in open_ else "at its bound" if found.at_bounds[i] else (
-            "no better than its bounds" if name in found.loose else "")
         rows.append([str(i + 1), html.escape(name), number(found.first[i]), number(found.values[i], error),
                      number(error, error, 2), _bound(found.lower[i]),
-                     _bound(found.upper[i]), f'<span class="warn">{note}</span>'])
+                     _bound(found.upper[i]), f'<span class="warn">{_note(found, i)}</span>'])
     return "<h2>Unknowns</h2>" + _table(heads, rows)
+
+
+def _note(found: Identification, i: int) -> str:
+    """What an unknown lacks, in a few words."""
+    name = found.names[i]
+    if any(name in direction for direction in found.undetermined):
+        return "undetermined" if numpy.isinf(found.standard_errors[i]) else "by its prior"
+    if found.at_bounds[i]:
+        return "at its bound"
+    return "no better than its bounds" if name in found.loose else ""
 
 
 def _correlations(found: Identification) -> str:
@@ -136,13 +145,14 @@ def _errors(fit: Evaluation, held_out: Optional[Evaluation]) -> str:
 
 def _recordings(title: str, one: Evaluation) -> List[str]:
     """Charts of the recordings, or of those with the largest errors."""
-    worst = [max(numpy.nan_to_num(list(one.errors(i).values()), nan=0.0), default=0.0) for i in range(len(one.recordings))]
+    worst = [max(numpy.nan_to_num(list(one.errors(i).values()), nan=0.0), default=0.0)
+             for i in range(len(one.recordings))]
     chosen = sorted(int(i) for i in numpy.argsort(-numpy.array(worst), kind="stable")[:_SHOWN])
     out = [f"<h2>{title}</h2>"]
     if len(chosen) < len(one.recordings):
         out.append(f"<p class=\"faint\">The {len(chosen)} with the largest errors of {len(one.recordings)}.</p>")
-    out.append("<p class=\"faint\">Dots: measured; lines: predicted, at the times of the samples. Below them, predicted less "
-               "measured in units of the noise, with a band of two standard deviations.</p>")
+    out.append("<p class=\"faint\">Dots: measured; lines: predicted, at the times of the samples. Below them, predicted "
+               "less measured in units of the noise, with a band of two standard deviations.</p>")
     for i in chosen:
         out.append(f"<h3>Recording {i}</h3>")
         times = numpy.asarray(one.recordings[i].times, float)

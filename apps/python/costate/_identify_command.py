@@ -105,7 +105,8 @@ def _result(found: Identification, held: Optional[Evaluation], spec: Specificati
         "correlation": found.correlation.tolist(),
         "misfit": _finite(found.misfit),
         "errors": _errors(found.fit, spec.files),
-        "held_out": None if held is None else {"misfit": _finite(held.misfit), "errors": _errors(held, spec.held_files)},
+        "held_out": None if held is None else {"misfit": _finite(held.misfit),
+                                               "errors": _errors(held, spec.held_files)},
         "starts": found.starts.tolist(),
         "losses": found.losses.tolist(),
         "iterations": found.iterations,
@@ -164,6 +165,7 @@ def _with_values(target: Path, scene: Dict[str, Any], found: Identification, mod
     except Error as error:
         raise BadFile(f"{target}: the scene would not load there, because files that it names are relative to its "
                       f"folder; write it into the folder of the old scene ({_plain(error)})") from None
-    if again.parameter_names != model.parameter_names or not numpy.allclose(again.parameters, found.parameters, 1e-12, 0):
+    same = again.parameter_names == model.parameter_names
+    if not same or not numpy.allclose(again.parameters, found.parameters, 1e-12, 0):
         raise BadFile(f"{target}: a later entry of \"parameters\" in the scene overrides what was found; remove it")
     return text

@@ -102,7 +102,8 @@ def chart(times: Array, series: Sequence[Series], bounds: Tuple[float, float], l
     column = float(right)
     if len(series) > 1:
         for k, one in reversed(list(enumerate(series))):
-            out.append(f'<text class="t{k % 4}" x="{column:.1f}" y="13" text-anchor="end">{html.escape(one.name)}</text>')
+            out.append(f'<text class="t{k % 4}" x="{column:.1f}" y="13" text-anchor="end">'
+                       f"{html.escape(one.name)}</text>")
             column -= 12 + _GLYPH * len(one.name)
     for k, one in enumerate(series):
         if one.dots is not None:
@@ -132,7 +133,8 @@ def shares(table: Array, names: Sequence[str], title: str) -> str:
     out = [_open(left + p * cell + 4, top + p * cell + 4, title)]
     for i, name in enumerate(names):
         middle = top + (i + 0.5) * cell + 4
-        out.append(f'<text class="name" x="{left - 6:.1f}" y="{middle:.1f}" text-anchor="end">{html.escape(name)}</text>')
+        out.append(f'<text class="name" x="{left - 6:.1f}" y="{middle:.1f}" text-anchor="end">'
+                   f"{html.escape(name)}</text>")
         number = name.split(" ", 1)[0]
         if cell > 16 or i % 2 == 0:
             out.append(f'<text x="{left + (i + 0.5) * cell:.1f}" y="{top - 7}" text-anchor="middle">{number}</text>')

@@ -7,8 +7,9 @@ positions of these joints. The truth is drawn about the model: 10 % of each numb
 rest angles. The fit starts at the model and has these spreads as priors, because no motion alone shows all of them:
 only ratios of masses, inertias and gears act, and a hinge hides parts of an inertia.
 
-The humanoid floats without gravity and limits of joints, and moves under smooth random torques. Its motion is cut into windows of 0.2 s. Each
-starts from its first noisy sample, which is known with the noise of the sensors.
+The humanoid floats without gravity and limits of joints, and moves under smooth random torques. Its motion is
+cut into windows of 0.2 s. Each starts from its first noisy sample, which is known with the noise of the
+sensors.
 
 With --ground, it falls and thrashes on the ground, and 18 coefficients of friction are unknown, too. This does not
 converge from such a start: contacts open and close at other times than in the recordings, and a start that is off by
