@@ -9,7 +9,8 @@ namespace costate {
 namespace {
 
 constexpr int first_sweeps = 20, second_sweeps = 100, more_sweeps = 400, max_boxes = 40, newton_steps = 10,
-              last_newton_steps = 30, max_full_steps = 4, max_halvings = 6, large_admm_iterations = 50;
+              guess_newton_steps = 1, last_newton_steps = 30, max_full_steps = 4, max_halvings = 6,
+              large_admm_iterations = 50;
 
 // The new impulse of a free or unilateral row or of a row with constant bounds: the solution of its own
 // equation.
@@ -144,6 +145,19 @@ bool newton_from_box(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w,
     return false;
 }
 
+// Newton's method from the iterates of an interior-point method, closer ones where contacts hardly stick or slip.
+bool newton_from_inside(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x) {
+    w.interior.start(p, law);
+    bool found = false, closer = true;
+    for (const double gap : {1e-12, 1e-16, 1e-20}) {
+        if (found || !closer) break;
+        closer = w.interior.advance(gap, x);
+        found = newton(p, law, w, x);
+    }
+    w.work += w.interior.work();
+    return found;
+}
+
 SolverStatus solve_dense(const MlcpView<double>& p, FrictionLaw law, ConeMethod method, ConeScratch& w,
                          double* x) {
     const auto sweep = [&](int sweeps) {
@@ -183,9 +197,13 @@ SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method
         return solve_large(p, law, w.large, x);
     }
     w.work = 0;
-    if (mlcp_residual(p, x, law) < 1e-3 && newton(p, law, w, x)) return SolverStatus::guessed;
+    if (mlcp_residual(p, x, law) < 1e-3 && newton(p, law, w, x, guess_newton_steps))
+        return SolverStatus::guessed;
     if (everything_sticks(p, law, w, x)) return SolverStatus::guessed;
     if (newton_from_box(p, law, w, x)) return SolverStatus::boxed;
+    w.start.assign(x, x + p.rows);
+    if (newton_from_inside(p, law, w, x)) return SolverStatus::interior;
+    std::ranges::copy(w.start, x);
     if (w.free_rows.eliminate(p, x)) {
         const SolverStatus status = solve_dense(w.free_rows.rest(), law, method, w, w.free_rows.rest_x());
         w.free_rows.restore(p, x);

@@ -1,11 +1,13 @@
 // Solver of the problem with friction cones: the nonlinear problem of Signorini's and Coulomb's laws, or its
-// convex relaxation (Le Lidec et al. 2024, section II; Carpentier et al. 2024). A first-order method runs
-// until the states of the contacts settle, then Newton's method on these states. First-order methods are
-// projected Gauss-Seidel, contact by contact, and ADMM.
+// convex relaxation (Le Lidec et al. 2024, section II; Carpentier et al. 2024). Newton's method on the states of
+// the contacts starts from the guess, from contacts that all stick, from the solution of the box, and from an
+// interior-point method. If all this fails, a first-order method runs until the states settle: projected
+// Gauss-Seidel, contact by contact, or ADMM.
 #pragma once
 
 #include "solvers/complementarity/active_set.hpp"
 #include "solvers/complementarity/free_rows.hpp"
+#include "solvers/complementarity/interior_point.hpp"
 #include "solvers/complementarity/lcp.hpp"
 
 namespace costate {
@@ -19,11 +21,12 @@ struct ReflectedBoxes {
 };
 
 struct ConeScratch {
-    double work = 0;                               // of the last call, as LcpScratch::work
-    std::vector<double> x, s, full, before, best;  // iterates
+    double work = 0;                                      // of the last call, as LcpScratch::work
+    std::vector<double> x, s, full, before, best, start;  // iterates
     ActiveSet<double> set;
     std::vector<RowState> states;  // (rows) of the next step
     FreeRows free_rows;
+    InteriorPoint interior;
     ReflectedBoxes boxes;
     LargeScratch large;
     Eigen::MatrixXd shifted;  // ADMM: A + rho, factored in place

@@ -16,6 +16,7 @@ enum class SolverStatus : unsigned char {
     pivoted,   // found by pivoting
     lemke,     // found by Lemke's method
     boxed,     // found by boxes rotated to the slip
+    interior,  // found by an interior-point method
     smoothed,  // found by Newton's method on smoothed equations
     unsolved,  // no method succeeded: finite impulses of Gauss-Seidel, with their residual
 };

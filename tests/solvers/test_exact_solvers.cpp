@@ -2,6 +2,7 @@
 // differ.
 #include <doctest/doctest.h>
 
+#include "solvers/complementarity/laws.hpp"
 #include "solvers/complementarity/solver.hpp"
 #include "tests/support/contact_problems.hpp"
 
@@ -73,6 +74,62 @@ TEST_CASE("exact solvers: problems with torsional and rolling friction are solve
             CHECK(solved >= m.share * all);
             MESSAGE(m.name << ", condim " << condim << ": " << solved << " of " << all);
         }
+}
+
+// Any b has a solution by the relaxed cone, because A is positive definite.
+TEST_CASE("interior point: approaches the solution with cones, single contacts, bounded and free rows") {
+    std::mt19937 random(7);
+    std::normal_distribution<double> gauss;
+    for (int n = 0; n < 200; ++n) {
+        ContactProblem p;
+        const auto add = [&](RowType type, double bound) {
+            p.type.push_back(type);
+            p.normal.push_back(static_cast<int>(p.type.size()) - 1);
+            p.mu.conservativeResize(p.mu.size() + 1);
+            p.mu[p.mu.size() - 1] = bound;
+        };
+        for (const int friction : {2, 0, 3, 5, 2}) {
+            const int normal = static_cast<int>(p.type.size());
+            const double mu = n % 3 == 0 && friction == 3 ? 0 : std::abs(gauss(random));
+            add(RowType::unilateral, 0);
+            for (int i = 0; i < friction; ++i) {
+                add(RowType::friction, mu);
+                p.normal.back() = normal;
+            }
+        }
+        for (const double bound : {0.0, 0.1, 1.0, 10.0})
+            add(RowType::boxed, bound);
+        add(RowType::free, 0);
+        const Eigen::Index rows = static_cast<Eigen::Index>(p.type.size());
+        const Eigen::MatrixXd W = Eigen::MatrixXd::NullaryExpr(rows, 12, [&] { return gauss(random); });
+        p.A = W * W.transpose() + 1e-6 * Eigen::MatrixXd::Identity(rows, rows);
+        p.b = Eigen::VectorXd::NullaryExpr(rows, [&] { return gauss(random); });
+        std::vector<double> x(p.type.size());
+        InteriorPoint method;
+        method.start(p.view(), FrictionLaw::relaxed_cone);
+        REQUIRE(method.advance(1e-12, x.data()));
+        CHECK(mlcp_residual(p.view(), x.data(), FrictionLaw::relaxed_cone) <= 1e-4);
+        method.advance(1e-20, x.data());  // as far as round-off permits
+        CHECK(mlcp_residual(p.view(), x.data(), FrictionLaw::relaxed_cone) <= 1e-6);
+        CHECK_FALSE(broken_bound(p.view(), FrictionLaw::relaxed_cone, x.data()));
+    }
+}
+
+TEST_CASE("interior point: approaches most solutions of Coulomb's law") {
+    for (const int condim : {3, 4, 6}) {
+        int solved = 0, all = 0;
+        for (const Family family : {Family::scattered, Family::stacked, Family::redundant})
+            for (unsigned seed = 0; seed < 50; ++seed, ++all) {
+                const ContactProblem p = contact_problem(family, seed, condim);
+                std::vector<double> x(p.b.size());
+                InteriorPoint method;
+                method.start(p.view(), FrictionLaw::cone);
+                solved += method.advance(1e-12, x.data()) &&
+                          mlcp_residual(p.view(), x.data(), FrictionLaw::cone) <= 1e-4;
+            }
+        MESSAGE("rows of a contact " << condim << ": " << solved << " of " << all);
+        CHECK(solved >= 0.9 * all);
+    }
 }
 
 TEST_CASE("apgd: its iterations alone come close to the solution of the convex problem") {

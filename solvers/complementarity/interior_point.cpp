@@ -1,0 +1,351 @@
+#include "solvers/complementarity/interior_point.hpp"
+
+#include "core/math/instruction_sets.hpp"
+#include "solvers/complementarity/lcp.hpp"
+
+namespace costate {
+
+namespace {
+
+constexpr int max_interior_iterations = 40, max_entries = max_contact_rows * max_contact_rows;
+constexpr double share_of_step = 0.99, most_rest = 1e-6;
+
+using ContactRows = double[max_contact_rows];
+
+// a o b = (a.b, a_0 b_T + b_0 a_T)
+void jordan_product(const double* a, const double* b, int n, double* out) {
+    out[0] = a[0] * b[0];
+    for (int i = 1; i < n; ++i) {
+        out[0] += a[i] * b[i];
+        out[i] = a[0] * b[i] + b[0] * a[i];
+    }
+}
+// z_n^2 - |z_T|^2 without cancellation of its squares
+double determinant(const double* z, int n) {
+    const double tangent = length_of(z + 1, n - 1);
+    return (z[0] - tangent) * (z[0] + tangent);
+}
+// out with a o out = b
+void jordan_quotient(const double* a, const double* b, int n, double* out) {
+    double along = a[0] * b[0];
+    for (int i = 1; i < n; ++i)
+        along -= a[i] * b[i];
+    out[0] = along / determinant(a, n);
+    for (int i = 1; i < n; ++i)
+        out[i] = (b[i] - out[0] * a[i]) / a[0];
+}
+void apply_scaling(const double* M, const double* z, int n, double* out) {
+    for (int i = 0; i < n; ++i) {
+        out[i] = 0;
+        for (int j = 0; j < n; ++j)
+            out[i] += M[i * n + j] * z[j];
+    }
+}
+
+// The largest t with z + t d in the cone.
+double step_to_boundary(const double* z, const double* d, int n) {
+    double a = d[0] * d[0], b = z[0] * d[0];
+    for (int i = 1; i < n; ++i) {
+        a -= d[i] * d[i];
+        b -= z[i] * d[i];
+    }
+    const double c = determinant(z, n), root = b * b - a * c;  // a t^2 + 2 b t + c = 0
+    double t = d[0] < 0 ? -z[0] / d[0] : std::numeric_limits<double>::infinity();
+    if (root < 0) return t;
+    const double q = b >= 0 ? -(b + std::sqrt(root)) : -(b - std::sqrt(root));
+    if (a != 0 && q / a > 0) t = std::min(t, q / a);
+    if (q != 0 && c / q > 0) t = std::min(t, c / q);
+    return t;
+}
+
+// The symmetric O with O x = O^-1 s, for x and s inside the cone (n x n, row-major).
+void scaling(const double* x, const double* s, int n, double* O) {
+    const double of_x = std::sqrt(determinant(x, n)), of_s = std::sqrt(determinant(s, n));
+    double along = 0;
+    for (int i = 0; i < n; ++i)
+        along += x[i] / of_x * (s[i] / of_s);
+    const double cosine = 2 * std::sqrt((1 + along) / 2), eta = std::sqrt(of_s / of_x);
+    ContactRows w;
+    for (int i = 0; i < n; ++i)
+        w[i] = (s[i] / of_s + (i == 0 ? x[i] : -x[i]) / of_x) / cosine;
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j)
+            O[i * n + j] = eta * (i == 0 || j == 0 ? w[i + j] : (i == j) + w[i] * w[j] / (1 + w[0]));
+}
+
+// The rows of U = D L^T of A = L D L^T, in place in the upper triangle of A (n x n, row-major). Four pivots at once
+// take half the time of one after the other. False if a pivot is not positive.
+constexpr size_t pivots_together = 4;
+COSTATE_EVERY_INSTRUCTION_SET
+bool factor_inplace(double* A, size_t n) {
+    for (size_t k = 0; k < n; k += pivots_together) {
+        const size_t end = std::min(n, k + pivots_together);
+        for (size_t p = k; p < end; ++p) {
+            const double* __restrict from = A + p * n;
+            if (!(from[p] > 0)) return false;
+            for (size_t i = p + 1; i < end; ++i) {
+                double* __restrict row = A + i * n;
+                const double l = from[i] / from[p];
+                for (size_t j = i; j < n; ++j)
+                    row[j] -= l * from[j];
+            }
+        }
+        if (end == n) return true;
+        const double* __restrict u0 = A + k * n, * __restrict u1 = u0 + n, * __restrict u2 = u1 + n, * __restrict u3 = u2 + n;
+        for (size_t i = end; i < n; ++i) {
+            double* __restrict row = A + i * n;
+            const double l0 = u0[i] / u0[k], l1 = u1[i] / u1[k + 1], l2 = u2[i] / u2[k + 2],
+                         l3 = u3[i] / u3[k + 3];
+            for (size_t j = i; j < n; ++j)
+                row[j] -= l0 * u0[j] + l1 * u1[j] + l2 * u2[j] + l3 * u3[j];
+        }
+    }
+    return true;
+}
+// x <- A^-1 x by the rows of U.
+COSTATE_EVERY_INSTRUCTION_SET
+void solve_inplace(const double* U, size_t n, double* __restrict x) {
+    for (size_t k = 0; k < n; ++k) {
+        const double* __restrict row = U + k * n;
+        const double l = x[k] /= row[k];
+        for (size_t j = k + 1; j < n; ++j)
+            x[j] -= l * row[j];
+    }
+    for (size_t k = n; k-- > 0;) {
+        const double* __restrict row = U + k * n;
+        double sum[4] = {};
+        size_t j = k + 1;
+        for (; j + 4 <= n; j += 4)
+            for (size_t i = 0; i < 4; ++i)
+                sum[i] += row[j + i] * x[j + i];
+        for (; j < n; ++j)
+            sum[0] += row[j] * x[j];
+        x[k] -= (sum[0] + sum[1] + (sum[2] + sum[3])) / row[k];
+    }
+}
+// y += A x for a symmetric A (n x n)
+COSTATE_EVERY_INSTRUCTION_SET
+void add_product(const double* A, size_t n, const double* x, double* __restrict y) {
+    for (size_t c = 0; c < n; ++c) {
+        const double* __restrict row = A + c * n;
+        const double by = x[c];
+        for (size_t r = 0; r < n; ++r)
+            y[r] += row[r] * by;
+    }
+}
+
+}  // namespace
+
+void InteriorPoint::start(const MlcpView<double>& p, FrictionLaw law) {
+    const size_t n = p.rows;
+    law_ = law;
+    rows_ = p.rows;
+    bounds_ = iterations_ = 0;
+    work_ = 0;
+    groups_.clear();
+    scale_.assign(n, 0);  // 0: the row has no impulse
+    limit_.assign(n, 0);
+    for (int r = 0; r < rows_; r += groups_.back().rows) {
+        const int friction = p.friction_rows(r);
+        const double mu = friction > 0 ? p.mu(r + 1) : 1, root = std::sqrt(p.diagonal(r));
+        Group g{Bound::zero, r, 1};  // also friction of a contact without friction, or that cannot open
+        if (p.drops(r)) {
+        } else if (p.type[r] == RowType::free) {
+            g.bound = Bound::none;
+        } else if (p.type[r] == RowType::unilateral) {
+            g = {Bound::cone, r, mu > 0 ? 1 + friction : 1};
+        } else if (p.type[r] == RowType::boxed && p.max_impulse(r) > 0) {
+            g.bound = Bound::box;
+            limit_[r] = p.max_impulse(r) * root;
+        }
+        groups_.push_back(g);
+        if (g.bound == Bound::zero) continue;
+        for (int i = r; i < r + g.rows; ++i)
+            if (!p.drops(i)) scale_[i] = 1 / root;
+        if (g.rows > 1) scale_[r] /= mu;
+        if (g.bound != Bound::none) bounds_ += g.bound == Bound::box ? 2 : 1;
+    }
+    A_.resize(n * n);
+    b_.resize(n);
+    size_ = 0;
+    for (size_t r = 0; r < n; ++r) {
+        for (size_t c = 0; c < n; ++c)
+            A_[r * n + c] = scale_[r] * p.A[r * n + c] * scale_[c];
+        if (scale_[r] == 0) A_[r * n + r] = 1;
+        b_[r] = scale_[r] * p.b[r];
+        size_ = std::max(size_, std::abs(b_[r]));
+    }
+    if (size_ == 0) size_ = 1;
+    for (auto* zeros : {&x_, &s_, &upper_, &dx_, &ds_, &d_upper_, &scaled_, &target_})
+        zeros->assign(n, 0);
+    root_.resize(n * max_contact_rows);
+    for (const Group& g : groups_) {
+        if (g.bound == Bound::cone) x_[g.first] = s_[g.first] = size_;
+        if (g.bound == Bound::box) s_[g.first] = upper_[g.first] = size_;
+    }
+}
+
+// The mean of x' o s' over all bounds. Sets rest_.
+double InteriorPoint::evaluate() {
+    double gap = 0;
+    rest_ = b_;
+    add_product(A_.data(), rows_, x_.data(), rest_.data());
+    for (const Group& g : groups_) {
+        const int r = g.first;
+        if (g.bound == Bound::cone && g.rows > 1 && law_ == FrictionLaw::cone)
+            rest_[r] += length_of(rest_.data() + r + 1, g.rows - 1);
+        for (int i = r; i < r + g.rows; ++i)
+            rest_[i] -= s_[i] - upper_[i];
+        if (g.bound == Bound::cone)
+            gap += std::inner_product(x_.data() + r, x_.data() + r + g.rows, s_.data() + r, 0.0);
+        if (g.bound == Bound::box) gap += (limit_[r] + x_[r]) * s_[r] + (limit_[r] - x_[r]) * upper_[r];
+    }
+    return gap / std::max(bounds_, 1);
+}
+
+// The scalings at the iterate, and the factor of A' + O^2.
+bool InteriorPoint::factor() {
+    const size_t n = rows_;
+    factor_ = A_;
+    work_ += factorisation_work(n) / 2;
+    for (const Group& g : groups_) {
+        const int r = g.first, rows = g.rows;
+        if (g.bound == Bound::box)
+            factor_[r * n + r] += s_[r] / (limit_[r] + x_[r]) + upper_[r] / (limit_[r] - x_[r]);
+        if (g.bound != Bound::cone) continue;
+        double *O = root_.data() + r * max_contact_rows, square[max_entries];
+        scaling(x_.data() + r, s_.data() + r, rows, O);
+        apply_scaling(O, x_.data() + r, rows, scaled_.data() + r);
+        for (int i = 0; i < rows; ++i)
+            apply_scaling(O, O + i * rows, rows, square + i * rows);
+        for (int i = 0; i < rows; ++i)
+            for (int j = 0; j < rows; ++j)
+                factor_[(r + i) * n + r + j] += square[i * rows + j];
+    }
+    return factor_inplace(factor_.data(), n);
+}
+
+// Of the multipliers of a boxed row: r and s of a step are targets - (O^2 dx) of each bound.
+void InteriorPoint::boxed_targets(int r, double centre, bool second_order, double& lower,
+                                  double& upper) const {
+    const double to_lower = limit_[r] + x_[r], to_upper = limit_[r] - x_[r];
+    lower = centre / to_lower - s_[r];
+    upper = centre / to_upper - upper_[r];
+    if (!second_order) return;
+    lower -= dx_first_[r] * ds_first_[r] / to_lower;
+    upper += dx_first_[r] * d_upper_first_[r] / to_upper;
+}
+
+// A step towards x' o s' = centre e. second_order: corrected by dx o ds of the predictor.
+void InteriorPoint::find_direction(double centre, bool second_order) {
+    double lower = 0, upper = 0;
+    for (const Group& g : groups_) {
+        const int r = g.first, rows = g.rows;
+        if (g.bound == Bound::box) {
+            boxed_targets(r, centre, second_order, lower, upper);
+            target_[r] = lower - upper;
+        } else if (g.bound == Bound::cone) {  // O (O x' \ (centre e - O x' o O x' - O dx o O^-1 ds))
+            const double *O = root_.data() + r * max_contact_rows, *scaled = scaled_.data() + r;
+            ContactRows d, moved, other, product;
+            jordan_product(scaled, scaled, rows, d);
+            for (int i = 0; i < rows; ++i)
+                d[i] = (i == 0 ? centre : 0) - d[i];
+            if (second_order) {  // O^-1 ds = -O x' - O dx
+                apply_scaling(O, dx_first_.data() + r, rows, moved);
+                for (int i = 0; i < rows; ++i)
+                    other[i] = -scaled[i] - moved[i];
+                jordan_product(moved, other, rows, product);
+                for (int i = 0; i < rows; ++i)
+                    d[i] -= product[i];
+            }
+            jordan_quotient(scaled, d, rows, moved);
+            apply_scaling(O, moved, rows, target_.data() + r);
+        }
+        for (int i = r; i < r + rows; ++i)
+            dx_[i] = scale_[i] == 0 ? 0 : target_[i] - rest_[i];
+    }
+    solve_inplace(factor_.data(), rows_, dx_.data());
+    for (const Group& g : groups_) {
+        const int r = g.first, rows = g.rows;
+        if (g.bound == Bound::box) {
+            boxed_targets(r, centre, second_order, lower, upper);
+            ds_[r] = lower - s_[r] / (limit_[r] + x_[r]) * dx_[r];
+            d_upper_[r] = upper + upper_[r] / (limit_[r] - x_[r]) * dx_[r];
+        } else if (g.bound == Bound::cone) {
+            const double* O = root_.data() + r * max_contact_rows;
+            ContactRows once, twice;
+            apply_scaling(O, dx_.data() + r, rows, once);
+            apply_scaling(O, once, rows, twice);
+            for (int i = 0; i < rows; ++i)
+                ds_[r + i] = target_[r + i] - twice[i];
+        }
+    }
+}
+
+// The longest step to the bounds, at most 1 / share_of_step.
+double InteriorPoint::longest_step() const {
+    double t = 1 / share_of_step;
+    const auto stay_positive = [&](double z, double d) {
+        if (d < 0) t = std::min(t, -z / d);
+    };
+    for (const Group& g : groups_) {
+        const int r = g.first;
+        if (g.bound == Bound::box) {
+            stay_positive(limit_[r] + x_[r], dx_[r]);
+            stay_positive(limit_[r] - x_[r], -dx_[r]);
+            stay_positive(s_[r], ds_[r]);
+            stay_positive(upper_[r], d_upper_[r]);
+        } else if (g.bound == Bound::cone) {
+            t = std::min({t, step_to_boundary(x_.data() + r, dx_.data() + r, g.rows),
+                          step_to_boundary(s_.data() + r, ds_.data() + r, g.rows)});
+        }
+    }
+    return t;
+}
+
+double InteriorPoint::gap_after(double length) const {
+    double gap = 0;
+    for (const Group& g : groups_) {
+        const int r = g.first;
+        if (g.bound == Bound::box) {
+            const double x = x_[r] + length * dx_[r];
+            gap += (limit_[r] + x) * (s_[r] + length * ds_[r]) +
+                   (limit_[r] - x) * (upper_[r] + length * d_upper_[r]);
+        }
+        for (int i = r; g.bound == Bound::cone && i < r + g.rows; ++i)
+            gap += (x_[i] + length * dx_[i]) * (s_[i] + length * ds_[i]);
+    }
+    return gap / std::max(bounds_, 1);
+}
+
+bool InteriorPoint::iterate(double least) {
+    for (; iterations_ < max_interior_iterations; ++iterations_) {
+        const double gap = evaluate();
+        const auto met = [&](double e) { return std::abs(e) <= most_rest * size_; };
+        if (gap <= least * size_ * size_ && std::ranges::all_of(rest_, met)) return true;
+        if (!std::isfinite(gap) || !factor()) return false;
+        find_direction(0, false);
+        const double share = std::clamp(gap_after(std::min(1.0, longest_step())) / gap, 0.0, 1.0);
+        dx_first_ = dx_;
+        ds_first_ = ds_;
+        d_upper_first_ = d_upper_;
+        find_direction(share * share * share * gap, true);
+        const double length = std::min(1.0, share_of_step * longest_step());
+        if (!std::isfinite(length)) return false;
+        for (int r = 0; r < rows_; ++r) {
+            x_[r] += length * dx_[r];
+            s_[r] += length * ds_[r];
+            upper_[r] += length * d_upper_[r];
+        }
+    }
+    return false;
+}
+
+bool InteriorPoint::advance(double gap, double* x) {
+    const bool reached = iterate(gap);
+    for (int r = 0; r < rows_; ++r)
+        x[r] = scale_[r] * x_[r];
+    return reached;
+}
+
+}  // namespace costate
