@@ -331,7 +331,8 @@ bool InteriorPoint::iterate(double least) {
         d_upper_first_ = d_upper_;
         find_direction(share * share * share * gap, true);
         const double length = std::min(1.0, share_of_step * longest_step());
-        if (!std::isfinite(length)) return false;
+        const bool finite = std::ranges::all_of(dx_, [](double d) { return std::isfinite(d); });
+        if (!finite || !(length > 0)) return false;
         for (int r = 0; r < rows_; ++r) {
             x_[r] += length * dx_[r];
             s_[r] += length * ds_[r];
