@@ -141,7 +141,7 @@ class TorchTask(Task):
 
     A subclass defines `torch_observation` and `torch_reward`. It works in `costate.gym` too, also
     `step_with_jacobian`. In a `DifferentiableEnv` both functions become part of the graph, so networks in them are
-    trained as well."""
+    trained as well; so does `torch_carry` of a task that has `carried` numbers of its own."""
 
     def torch_observation(self, x: torch.Tensor, t: torch.Tensor) -> torch.Tensor:
         """(n, observation_size) of states x (n, nx) float64, t (n) steps after the start."""
@@ -151,6 +151,18 @@ class TorchTask(Task):
                      t: torch.Tensor) -> torch.Tensor:
         """The rewards (n) of the control step from x to x_next (n, nx) float64 under action (n, nu)."""
         self._missing("torch_reward(x, action, x_next, t)")
+
+    def torch_carry(self, x: torch.Tensor, action: torch.Tensor, x_next: torch.Tensor, t: torch.Tensor) -> torch.Tensor:
+        """The carried numbers (n, carried) float64 after the control step from x (n, nx) to the model's states
+        x_next (n, model.nx)."""
+        own: torch.Tensor = self.own(x)
+        return own
+
+    def carry(self, x: Array, action: Array, x_next: Array, t: Steps) -> Array:
+        with torch.no_grad():
+            own: Array = self.torch_carry(torch.from_numpy(x), torch.from_numpy(action), torch.from_numpy(x_next),
+                                          torch.as_tensor(t)).numpy()
+        return own
 
     def observation(self, x: Array, t: Steps) -> Array:
         with torch.no_grad():
@@ -229,6 +241,9 @@ class DifferentiableEnv:
         # for its spaces, its seeds, and steps without gradients
         self.env = make_vec(task, num_envs, threads, randomize=randomize)
         self.task, self.num_envs, self.dtype = self.env.task, num_envs, dtype
+        if self.task.carried and not isinstance(self.task, TorchTask):
+            raise ValueError(f"{type(self.task).__name__} carries numbers of its own in x, whose derivatives are not "
+                             "known: derive it from costate.torch.TorchTask")
         self._episodes = self.env._episodes
         self._scale, self._offset = (torch.as_tensor(number, dtype=torch.float64)
                                      for number in (self.task.scale, self.task.offset))
@@ -267,7 +282,10 @@ class DifferentiableEnv:
         """(observations, rewards, terminated, truncated, infos) of a control step under actions (num_envs, nu);
         infos["final_obs"] is part of the graph. No gradient passes across the start of an episode."""
         x, t, actions = self._started(), self._episodes.t, _tensor("actions", actions).to(torch.float64)
-        x_next, diverged = step(self._episodes.batch, x, actions * self._scale + self._offset)
+        x_next, diverged = step(self._episodes.batch, self._kicked(x, t), actions * self._scale + self._offset)
+        if isinstance(self.task, TorchTask) and self.task.carried:
+            own = self.task.torch_carry(x, actions, x_next, torch.as_tensor(t))
+            x_next = torch.cat([x_next, _shaped(self.task, "torch_carry", own, len(t), self.task.carried)], 1)
         rewards = torch.where(diverged, 0.0, self._rewarded(x, actions, x_next, t))
         terminated, truncated = self._episodes.arrive(_array(x_next), diverged.numpy())
         observations, over = self._observed(x_next), terminated | truncated
@@ -284,6 +302,16 @@ class DifferentiableEnv:
         if self.x is None:
             raise RuntimeError("call reset() before step()")
         return self.x
+
+    def _kicked(self, x: torch.Tensor, t: Steps) -> torch.Tensor:
+        """The model's states (num_envs, model.nx) from which a control step starts."""
+        model, kicks = self.task.model, self.task.kicks(_array(x), t)
+        states = x[:, : model.nx]
+        if kicks is None:
+            return states
+        change = numpy.zeros(states.shape)
+        self.task.v(change)[:] = kicks
+        return states + torch.from_numpy(change)
 
     def _observed(self, x: torch.Tensor) -> torch.Tensor:
         task, t = self.task, self._episodes.t

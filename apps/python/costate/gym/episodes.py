@@ -29,12 +29,13 @@ class Episodes:
     """States x (n, nx) and numbers of control steps since the start, t (n); both arrays are replaced, never
     modified.
 
-    randomize: ranges of factors of parameters, as of Randomization; each environment then has its own parameters
-    (n, nparam), drawn at the start of every episode."""
+    randomize: ranges of factors of parameters, as of Randomization, instead of those of the task; each environment
+    then has its own parameters (n, nparam), drawn at the start of every episode."""
 
     def __init__(self, task: Task, n: int, threads: int, randomize: Optional[Ranges] = None) -> None:
         self.task, self.n = task, n
-        self._randomization = Randomization(task.model, randomize) if randomize else None
+        ranges = task.randomize if randomize is None else randomize
+        self._randomization = Randomization(task.model, ranges) if ranges else None
         self.batch = Batch(task.model, n, threads=threads, substeps=task.substeps, ambient=True,
                            own_parameters=self._randomization is not None)
         self.parameters: Optional[Array] = None
@@ -59,7 +60,7 @@ class Episodes:
     def start(self, which: Mask, states: Optional[ArrayLike] = None, t: Union[int, ArrayLike] = 0) -> None:
         """Restarts the environments `which` (n, bool), in states (nx or (n, nx)) if given, with t (a number or n)
         as their step count."""
-        x = numpy.empty((self.n, self.task.model.nx)) if self._x is None else self._x.copy()
+        x = numpy.empty((self.n, self.task.nx)) if self._x is None else self._x.copy()
         if self._x is None and not which.all():
             raise ValueError("the first reset must include all environments")
         self._draw_parameters(which)
@@ -68,6 +69,7 @@ class Episodes:
         else:
             for i in numpy.flatnonzero(which):
                 x[i] = self.task.state(*self.task.start(self.randoms[i]))
+                self.task.own(x)[i] = self.task.draw(self.randoms[i])
         self._x, self.t = x, numpy.where(which, t, self.t)
 
     def snapshot(self) -> Dict[str, Any]:
@@ -79,7 +81,7 @@ class Episodes:
         """Goes on from a snapshot of as many environments of the same task."""
         x, t = numpy.array(snapshot["x"], float), numpy.array(snapshot["t"], int)
         own = snapshot["parameters"] is not None
-        if x.shape != (self.n, self.task.model.nx) or own != (self.parameters is not None):
+        if x.shape != (self.n, self.task.nx) or own != (self.parameters is not None):
             raise ValueError(f"the snapshot is of other environments: it has states {x.shape}")
         self._x, self.t = x, t
         for random, state in zip(self.randoms, snapshot["randoms"]):
@@ -106,10 +108,21 @@ class Episodes:
     def step(self, given: ArrayLike) -> Tuple[Array, Mask, Mask, Mask]:
         """(rewards, terminated, truncated, diverged), each (n), of a control step."""
         x, t, actions = self.x, self.t, self.actions(given)
-        x_next, diverged = self.batch.step(x, self.task.control(actions))
+        x_next, diverged = self.batch.step(self.kicked(x, t), self.task.control(actions))
+        if self.task.carried:
+            x_next = numpy.concatenate([x_next, self.task.carry(x, actions, x_next, t)], 1)
         with numpy.errstate(over="ignore", invalid="ignore"):  # rewards of diverged environments
             rewards = self.task.shaped("reward", self.task.reward(x, actions, x_next, t), self.n)
         return (numpy.where(diverged, 0, rewards), *self.arrive(x_next, diverged), diverged)
+
+    def kicked(self, x: Array, t: Steps) -> Array:
+        """The model's states (n, model.nx) from which a control step starts."""
+        model, kicks = self.task.model, self.task.kicks(x, t)
+        states: Array = numpy.ascontiguousarray(x[:, : model.nx])
+        if kicks is not None:
+            states = states.copy()
+            self.task.v(states)[:] += kicks
+        return states
 
     def arrive(self, x: Array, diverged: Mask) -> Tuple[Mask, Mask]:
         """(terminated, truncated) at the states after a control step. A diverged environment is terminated."""
@@ -138,6 +151,9 @@ class Episodes:
     def jacobian(self, given: ArrayLike) -> Jacobian:
         """The Jacobian, with arrays (n, ...), of the next control step, without advancing it."""
         task, actions = self.task, self.actions(given)
+        if task.carried:
+            raise NotImplementedError(f"{type(task).__name__} carries numbers of its own in x, of which a Jacobian "
+                                      "knows nothing; costate.torch.DifferentiableEnv differentiates them")
         u = task.control(actions)
         J = self.batch.jacobian(self.x, u)
         by_x, by_action = J.by_state, J.by_control * task.scale

@@ -1,7 +1,7 @@
 """Tasks of environments: scene, observations, rewards and ends, for n environments at once.
 
-Shapes: states x (n, nx), q (nq) followed by v (nv); actions (n, nu); t (n) control steps since the start.
-Gradients of states are ambient (nx). `costate.torch.TorchTask` differentiates rewards and observations by itself.
+Shapes: states x (n, nx), those of the model, q (nq) followed by v (nv), and then `carried` numbers of the task's own;
+actions (n, nu); t (n) control steps since the start. Gradients of states are ambient (nx). `costate.torch.TorchTask` differentiates rewards and observations by itself.
 """
 from __future__ import annotations
 
@@ -27,7 +27,11 @@ class RewardGradient(NamedTuple):
 class Task:
     """Base class of tasks. Actions are in [-1, 1]; limited actuators of the model clip others.
 
-    A task defines `observation` and `reward`, and for derivatives `observation_vjp` and `reward_gradient`."""
+    A task defines `observation` and `reward`, and for derivatives `observation_vjp` and `reward_gradient`.
+
+    A task whose observations or rewards need more than the state of the model, such as a command that is drawn for
+    each episode or the last action, has `carried` numbers of its own in x: `draw` makes them at the start of an
+    episode, and `carry` after every control step."""
 
     scene: Any = None  # name or path
     substeps: int = 1  # time steps per control step
@@ -36,6 +40,8 @@ class Task:
     # the model's controls are offset + scale * action; numbers or (nu)
     scale: Union[float, Array] = 1.0
     offset: Union[float, Array] = 0.0
+    carried: int = 0  # numbers of the task's own in x, after those of the model
+    randomize: Optional[Mapping[str, Tuple[float, float]]] = None  # of environments that are given no other ranges
 
     def __init__(self) -> None:
         self.model = self.load()
@@ -52,9 +58,14 @@ class Task:
             raise NotImplementedError(f"{type(self).__name__} must define `scene`, the name or path of its model")
         return Model(self.scene)
 
+    @property
+    def nx(self) -> int:
+        """Numbers of a state x: those of the model, and `carried`."""
+        return self.model.nx + self.carried
+
     def state(self, q: Array, v: Array) -> Array:
-        """x (nx) from q (nq) and v (nv)."""
-        x = numpy.zeros(self.model.nx)
+        """x (nx) from q (nq) and v (nv); zeros are carried."""
+        x = numpy.zeros(self.nx)
         self.q(x)[:], self.v(x)[:] = q, v
         return x
 
@@ -66,11 +77,29 @@ class Task:
         """The velocities (..., nv) in x (..., nx), a view of an array or tensor."""
         return x[..., self.model.nq : self.model.nq + self.model.nv]
 
+    def own(self, x: Any) -> Any:
+        """The carried numbers (..., carried) in x (..., nx), a view of an array or tensor."""
+        return x[..., self.model.nx :]
+
     def start(self, random: numpy.random.Generator) -> Tuple[Array, Array]:
         """(q (nq), v (nv)) at the start of an episode, drawn from a numpy.random.Generator."""
         q, v = self.home
         draw = random.uniform(-self.noise, self.noise, 2 * self.model.nv)
         return self.model.retract(q, draw[: self.model.nv]), v + draw[self.model.nv :]
+
+    def draw(self, random: numpy.random.Generator) -> Array:
+        """The carried numbers (carried) at the start of an episode."""
+        return numpy.zeros(self.carried)
+
+    def carry(self, x: Array, action: Array, x_next: Array, t: Steps) -> Array:
+        """The carried numbers (n, carried) after the control step from x (n, nx) to the model's states x_next (n,
+        model.nx), t steps after the start."""
+        return self.own(x)
+
+    def kicks(self, x: Array, t: Steps) -> Optional[Array]:
+        """Sudden changes (n, nv) of the model's velocities before the control step from x, t steps after the start;
+        None: there are none. No gradient passes through them to x."""
+        return None
 
     def control(self, action: Any) -> Any:
         """The controls u (..., nu) of the model for an action; arrays or tensors."""

@@ -24,6 +24,7 @@ class Settings:
     hidden: Tuple[int, ...] = (64, 64)  # sizes of the policy's hidden layers
     critic_hidden: Tuple[int, ...] = (64, 64)
     log_std: float = -1.0  # of the policy's noise, at the start
+    gain: float = 1.0  # of the policy's last layer, at the start; small numbers let it begin with actions near 0
     discount: float = 0.99  # gamma
     trace: float = 0.95  # lambda
     reward_scale: float = 0.1
@@ -52,7 +53,7 @@ class Learner:
         size, actions = self.task.observation_size, self.task.model.nu
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            self.actor = Actor(size, actions, settings.hidden, settings.log_std)
+            self.actor = Actor(size, actions, settings.hidden, settings.log_std, settings.gain)
             self.critic = perceptron([size, *settings.critic_hidden, 1])
             self.random = torch.Generator()
             self.random.set_state(torch.get_rng_state())

@@ -7,13 +7,13 @@ import torch
 from torch import nn
 
 
-def perceptron(sizes: Sequence[int]) -> nn.Sequential:
-    """Linear layers of these sizes, with ELU and LayerNorm after each hidden one; weights orthogonal, biases
-    zero."""
+def perceptron(sizes: Sequence[int], gain: float = 1.0) -> nn.Sequential:
+    """Linear layers of these sizes, with ELU and LayerNorm after each hidden one; weights orthogonal, those of
+    the last layer times `gain`, biases zero."""
     layers: List[nn.Module] = []
     for i, (a, b) in enumerate(zip(sizes, sizes[1:])):
         hidden, linear = i < len(sizes) - 2, nn.Linear(a, b)
-        nn.init.orthogonal_(linear.weight, 2**0.5 if hidden else 1)
+        nn.init.orthogonal_(linear.weight, 2**0.5 if hidden else gain)
         nn.init.zeros_(linear.bias)
         layers += [linear, nn.ELU(), nn.LayerNorm(b)] if hidden else [linear]
     return nn.Sequential(*layers)
@@ -23,9 +23,10 @@ class Actor(nn.Module):  # type: ignore[misc]
     """A Gaussian policy: a perceptron is its mean, and its standard deviation does not depend on the
     observation. An action is the tanh of a sample."""
 
-    def __init__(self, observations: int, actions: int, hidden: Sequence[int], log_std: float) -> None:
+    def __init__(self, observations: int, actions: int, hidden: Sequence[int], log_std: float,
+                 gain: float = 1.0) -> None:
         super().__init__()
-        self.mean = perceptron([observations, *hidden, actions])
+        self.mean = perceptron([observations, *hidden, actions], gain)
         self.log_std = nn.Parameter(torch.full((actions,), log_std))
 
     def sample(self, observations: torch.Tensor, random: torch.Generator) -> torch.Tensor:
