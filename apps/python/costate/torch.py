@@ -282,7 +282,9 @@ class DifferentiableEnv:
         """(observations, rewards, terminated, truncated, infos) of a control step under actions (num_envs, nu);
         infos["final_obs"] is part of the graph. No gradient passes across the start of an episode."""
         x, t, actions = self._started(), self._episodes.t, _tensor("actions", actions).to(torch.float64)
-        x_next, diverged = step(self._episodes.batch, self._kicked(x, t), actions * self._scale + self._offset)
+        u, more = actions * self._scale + self._offset, self.task.feedforward(_array(x), t)
+        u = u if more is None else u + torch.from_numpy(more)
+        x_next, diverged = step(self._episodes.batch, self._kicked(x, t), u)
         if isinstance(self.task, TorchTask) and self.task.carried:
             own = self.task.torch_carry(x, actions, x_next, torch.as_tensor(t))
             x_next = torch.cat([x_next, _shaped(self.task, "torch_carry", own, len(t), self.task.carried)], 1)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import shutil
 import subprocess
@@ -50,7 +51,8 @@ def view(model: Model, states: ArrayLike, controls: Optional[ArrayLike] = None, 
     open_page: also open the page in a browser.
 
     The program `costate` makes the page; FileNotFoundError if there is none. Parameters that were changed in
-    Python do not change what is drawn. A model from a string may not name other files by relative paths."""
+    Python do not change what is drawn. A scene from a string may name JSON files of models, but no other files, by
+    relative paths."""
     check_type("model", model, Model, "costate.Model(file or name) loads one")
     rows = _trajectory(model, states, controls)
     if time_step is None:
@@ -94,7 +96,7 @@ def _scene(model: Model, folder: Path) -> List[str]:
     source, name = model._source, model._source.name
     if source.text is not None and not (os.path.isfile(name) and Path(name).read_bytes() == source.text):
         path = folder / (Path(name).stem + (".xml" if source.text.lstrip().startswith(b"<") else ".json"))
-        path.write_bytes(source.text)
+        path.write_bytes(_with_models(source.text, Path(name).parent))
         name = str(path)
     options = ["--steps", "1"]  # a scene may have no steps of its own
     options += [] if source.base is None else ["--base", source.base]
@@ -103,6 +105,19 @@ def _scene(model: Model, folder: Path) -> List[str]:
     options += [] if source.hull_vertices is None else ["--hull-vertices", str(source.hull_vertices)]
     options += [] if source.law is None else ["--law", source.law]
     return [name, *options]
+
+
+def _with_models(text: bytes, folder: Path) -> bytes:
+    """A scene in JSON with the JSON files of its models in place of their names, which are relative to `folder`; other
+    texts as they are."""
+    try:
+        scene = json.loads(text)
+        for instance in scene["models"]:
+            if str(instance.get("file")).endswith(".json") and (folder / instance["file"]).is_file():
+                instance["model"] = json.loads((folder / instance.pop("file")).read_bytes())
+    except (ValueError, KeyError, TypeError, AttributeError):  # not a scene, or with comments
+        return text
+    return json.dumps(scene).encode()
 
 
 def _run(command: str, *arguments: str) -> None:

@@ -33,6 +33,7 @@ SIDE, LINK, RADIUS = 0.08, 0.213, 0.023  # m: from hip to thigh, of thigh and ca
 MOST = numpy.array([0.8, 0.4, 1.0])  # m/s forward, m/s left, rad/s left turn: largest commands
 PUSH = numpy.array([0.5, 0.5, 0.5])  # m/s, m/s, rad/s
 HEIGHT, LIFT = 0.28, 0.06  # m: of the trunk, of a foot in its swing
+STEP = numpy.array([0, 0.17, -0.34])  # rad: hip, thigh and calf of a leg whose foot is lifted by LIFT
 PERIOD = 25  # control steps of a trot
 
 
@@ -71,6 +72,11 @@ class Go1(TorchTask):
         own, kicks = self.own(x), numpy.zeros((len(x), self.model.nv))
         kicks[:, [0, 1, 5]] = numpy.where((own[:, 7] == t)[:, None], own[:, 8:11], 0)
         return kicks
+
+    def feedforward(self, x, t):
+        command = self.command(torch.from_numpy(x), torch.as_tensor(t))
+        swing = self.swing(command, torch.as_tensor(t)).numpy()
+        return (swing[:, :, None] * STEP).reshape(-1, 12)
 
     def torch_carry(self, x, action, x_next, t):
         return torch.cat([self.own(x)[:, :11], action], 1)
@@ -120,7 +126,7 @@ class Go1(TorchTask):
         swing = self.swing(command, t + 1)
         wrong_height = ((feet[..., 2] - LIFT * swing**2) / LIFT).square().sum(1)
         return (2 - 0.6 * excess(velocity[:, :2] - command[:, :2], 0.2) - 0.4 * excess(turn[:, 2:] - command[:, 2:], 0.4)
-                - 0.1 * wrong_height - 0.03 * ((1 - swing.sqrt()) * slip).sum(1)
+                - 0.2 * wrong_height - 0.03 * ((1 - swing.sqrt()) * slip).sum(1)
                 - 20 * (x_next[:, 2] - HEIGHT) ** 2 - 2 * (1 - axes[:, 2, 2]) - 0.3 * velocity[:, 2] ** 2
                 - 0.03 * turn[:, :2].square().sum(1) - 0.2 * x_next[:, 7:19:3].square().sum(1)
                 - 0.02 * (action - self.own(x)[:, 11:]).square().sum(1) - 0.01 * action.square().sum(1))
@@ -164,7 +170,7 @@ def summary(rows):
 
 
 TASK = Go1()
-SIZES = {"epochs": 200, "num_envs": 256, "hidden": (128, 64), "critic_hidden": (128, 64), "log_std": -2.5, "gain": 0.05,
+SIZES = {"epochs": 200, "num_envs": 256, "hidden": (128, 64), "critic_hidden": (128, 64), "log_std": -2.0, "gain": 0.05,
          "discount": 0.98}
 EXPERIMENT = learn.Experiment(Go1, {
     "shac": learn.Trial(learn.SHAC, learn.SHACSettings(horizon=16, rate=1e-3, critic_rate=1e-3, outliers=2.0,

@@ -108,12 +108,18 @@ class Episodes:
     def step(self, given: ArrayLike) -> Tuple[Array, Mask, Mask, Mask]:
         """(rewards, terminated, truncated, diverged), each (n), of a control step."""
         x, t, actions = self.x, self.t, self.actions(given)
-        x_next, diverged = self.batch.step(self.kicked(x, t), self.task.control(actions))
+        x_next, diverged = self.batch.step(self.kicked(x, t), self.controls(actions))
         if self.task.carried:
             x_next = numpy.concatenate([x_next, self.task.carry(x, actions, x_next, t)], 1)
         with numpy.errstate(over="ignore", invalid="ignore"):  # rewards of diverged environments
             rewards = self.task.shaped("reward", self.task.reward(x, actions, x_next, t), self.n)
         return (numpy.where(diverged, 0, rewards), *self.arrive(x_next, diverged), diverged)
+
+    def controls(self, actions: Array) -> Array:
+        """The controls (n, nu) of the model in the next control step under actions (n, nu)."""
+        u: Array = self.task.control(actions)
+        more = self.task.feedforward(self.x, self.t)
+        return u if more is None else u + more
 
     def kicked(self, x: Array, t: Steps) -> Array:
         """The model's states (n, model.nx) from which a control step starts."""
@@ -154,7 +160,7 @@ class Episodes:
         if task.carried:
             raise NotImplementedError(f"{type(task).__name__} carries numbers of its own in x, of which a Jacobian "
                                       "knows nothing; costate.torch.DifferentiableEnv differentiates them")
-        u = task.control(actions)
+        u = self.controls(actions)
         J = self.batch.jacobian(self.x, u)
         by_x, by_action = J.by_state, J.by_control * task.scale
         x_next, _ = self.batch.step(self.x, u)

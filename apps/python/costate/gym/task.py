@@ -101,6 +101,11 @@ class Task:
         None: there are none. No gradient passes through them to x."""
         return None
 
+    def feedforward(self, x: Array, t: Steps) -> Optional[Array]:
+        """Controls (n, nu) that are added to those of the action in the control step from x, t steps after the start;
+        None: there are none. No gradient passes through them to x."""
+        return None
+
     def control(self, action: Any) -> Any:
         """The controls u (..., nu) of the model for an action; arrays or tensors."""
         return action * self.scale + self.offset

@@ -104,6 +104,10 @@ class VectorEnv(VectorEnvBase):
             part[fresh] = 0
         return (*self.step(actions), jacobian)
 
+    def controls(self, actions: ArrayLike) -> Array:
+        """The controls (num_envs, nu) of the model in the next `step` under actions (num_envs, nu)."""
+        return self._episodes.controls(self._episodes.actions(actions))
+
     def observation(self) -> Any:
         """The present observations (num_envs, observation size), as the last `reset` or `step` returned them."""
         return self._cast(self._episodes.observation())

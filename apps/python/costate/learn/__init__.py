@@ -11,6 +11,7 @@ with observation and reward as functions of tensors, a `costate.torch.TorchTask`
 environments.
 """
 from .command import Experiment, Trial, command
+from .export import export
 from .learner import Learner, Settings
 from .networks import Actor, Normalizer, perceptron
 from .noise import gradient_noise
@@ -22,4 +23,4 @@ from .table import markdown, summarize, write_table
 
 __all__ = ["Learner", "Settings", "PPO", "PPOSettings", "SAC", "SACSettings", "SHAC", "SHACSettings", "Actor",
            "Normalizer", "perceptron", "Evaluation", "evaluate", "replay", "train", "store", "load", "write_curve",
-           "Experiment", "Trial", "command", "gradient_noise", "summarize", "markdown", "write_table"]
+           "export", "Experiment", "Trial", "command", "gradient_noise", "summarize", "markdown", "write_table"]

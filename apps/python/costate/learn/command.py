@@ -19,6 +19,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Opt
 import torch
 
 from ..gym.task import Task
+from .export import export
 from .learner import Learner, Settings
 from .runs import Evaluation, Row, evaluate, replay, train, write_curve
 from .table import markdown, summarize, write_table
@@ -128,6 +129,7 @@ def _parser(experiment: Experiment, description: str, out: str) -> argparse.Argu
     parser.add_argument("--save", action="store_true", help="write OUT/LEARNER-SEED.pt at every evaluation")
     parser.add_argument("--resume", action="store_true", help="go on from these files; implies --save")
     parser.add_argument("--view", action="store_true", help="write a page of each learned policy by costate.view")
+    parser.add_argument("--export", action="store_true", help="write each policy as OUT/LEARNER-SEED.json")
     parser.add_argument("--workers", type=int, default=os.cpu_count(),
                         help="number of parallel trainings")
     parser.add_argument("--set", nargs="+", default=[], metavar="LEARNER.NAME=VALUE",
@@ -173,6 +175,8 @@ def _learn(experiment: Experiment, name: str, seed: int, options: Any) -> List[R
                  probe=experiment.probe, label=trial.label, deadline=options.deadline, report=report)
     if options.view and rows:
         replay(learner.task, evaluate(learner.task, learner.policy), folder / f"{name}-{seed}.html")
+    if options.export and rows:
+        export(learner, folder / f"{name}-{seed}.json")
     return rows
 
 

@@ -43,11 +43,11 @@ def evaluate(task: Union[Task, str], policy: Policy, starts: int = 8, seed: int 
     while alive.any():
         with torch.no_grad():
             action = policy(torch.as_tensor(observation, dtype=torch.float32)).double().numpy()
+        controls.append(env.controls(action))
         observation, reward, terminated, truncated, _ = env.step(action)
         returns, lengths = returns + numpy.where(alive, reward, 0), lengths + alive
         alive &= ~(terminated | truncated)
         states.append(env.state)
-        controls.append(chosen.control(action))
     env.close()
     return Evaluation(returns, lengths, numpy.array(states), numpy.array(controls))
 
@@ -55,7 +55,7 @@ def evaluate(task: Union[Task, str], policy: Policy, starts: int = 8, seed: int 
 def replay(task: Task, evaluation: Evaluation, out: PathLike, start: int = 0) -> str:
     """Writes a page by `costate.view` of the episode from one of the starts; returns its path."""
     n = evaluation.lengths[start]
-    return view(task.model, evaluation.states[: n + 1, start], evaluation.controls[:n, start],
+    return view(task.model, evaluation.states[: n + 1, start, : task.model.nx], evaluation.controls[:n, start],
                 time_step=task.control_step, out=out)
 
 

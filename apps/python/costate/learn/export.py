@@ -1,0 +1,56 @@
+"""Policies as JSON files, for programs without PyTorch."""
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Dict, List
+
+import numpy
+import torch
+from torch import nn
+
+from ..model import PathLike
+from .learner import Learner
+
+
+def export(learner: Learner, path: PathLike) -> None:
+    """Writes the policy of a learner without noise as JSON: "mean" and "deviation" of the observations, and "layers",
+    each with the "weight", row by row, and the "bias" of a linear layer, and, of all but the last, the "scale" and
+    the "shift" of the layer's normalization. With observations o, the policy computes
+
+        y = (o - mean)/deviation, clipped to +-10
+        y = weight y + bias, and for all layers but the last y = scale (z - m)/sqrt(s + 1e-5) + shift,
+            where z = ELU(y), that is y where y > 0 and exp(y) - 1 elsewhere, and m and s are the mean and the variance
+            of the numbers in z
+        action = tanh(y)
+
+    and the controls of the model are offset + scale * action, with "control_offset" and "control_scale" of the file,
+    held for "control_step" seconds. Numbers have the digits of float32. The file at `path` is always a whole one."""
+    task, normalizer = learner.task, learner.normalizer
+    controls = numpy.ones(task.model.nu)
+    policy = {
+        "task": repr(task), "control_step": task.control_step, "control_offset": (task.offset * controls).tolist(),
+        "control_scale": (task.scale * controls).tolist(), "mean": _numbers(normalizer.mean),
+        "deviation": _numbers((normalizer.variance + 1e-5).sqrt()), "layers": _layers(learner.actor.mean)
+    }
+    part = f"{os.fspath(path)}.part"
+    with open(part, "w") as file:
+        json.dump(policy, file)
+    os.replace(part, path)
+
+
+def _layers(network: nn.Sequential) -> List[Dict[str, Any]]:
+    layers: List[Dict[str, Any]] = []
+    for module in network:
+        if isinstance(module, nn.Linear):
+            layers.append({"weight": _numbers(module.weight), "bias": _numbers(module.bias)})
+        elif isinstance(module, nn.LayerNorm):
+            layers[-1].update(scale=_numbers(module.weight), shift=_numbers(module.bias))
+    return layers
+
+
+def _numbers(tensor: torch.Tensor) -> Any:
+    """Nested lists of the shortest decimals that float32 reads as the same numbers."""
+    if tensor.dim() > 1:
+        return [_numbers(row) for row in tensor]
+    return [float(str(number)) for number in tensor.detach().numpy()]
