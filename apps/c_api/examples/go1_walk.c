@@ -38,7 +38,8 @@ static char* contents(const char* path) {
     long size;
     char* text;
     if (!file) fail("cannot open ", path);
-    if (fseek(file, 0, SEEK_END) || (size = ftell(file)) < 0 || fseek(file, 0, SEEK_SET)) fail("cannot read ", path);
+    if (fseek(file, 0, SEEK_END) || (size = ftell(file)) < 0 || fseek(file, 0, SEEK_SET))
+        fail("cannot read ", path);
     text = malloc((size_t)size + 1);
     if (!text || fread(text, 1, (size_t)size, file) != (size_t)size) fail("cannot read ", path);
     text[size] = 0;
@@ -103,8 +104,8 @@ static policy load(const char* path) {
         l->inputs = inputs;
         inputs = l->outputs = numbers(bias, &l->bias);
         if (numbers(at, &l->weight) != l->inputs * l->outputs ||
-            (scale && numbers(scale, &l->scale) != l->outputs) || (shift && numbers(shift, &l->shift) != l->outputs) ||
-            !scale != !next || !shift != !next)
+            (scale && numbers(scale, &l->scale) != l->outputs) ||
+            (shift && numbers(shift, &l->shift) != l->outputs) || !scale != !next || !shift != !next)
             fail("wrong layers in ", path);
         at = next;
     }
@@ -130,18 +131,22 @@ static void act(const policy* p, const double* observation, double* action) {
         double *z = malloc((size_t)l->outputs * sizeof(double)), mean = 0, variance = 0;
         for (int i = 0; i < l->outputs; ++i) {
             z[i] = l->bias[i];
-            for (int j = 0; j < l->inputs; ++j) z[i] += l->weight[i * l->inputs + j] * y[j];
+            for (int j = 0; j < l->inputs; ++j)
+                z[i] += l->weight[i * l->inputs + j] * y[j];
         }
         if (l->scale) {
-            for (int i = 0; i < l->outputs; ++i) mean += (z[i] = z[i] > 0 ? z[i] : expm1(z[i])) / l->outputs;
-            for (int i = 0; i < l->outputs; ++i) variance += (z[i] - mean) * (z[i] - mean) / l->outputs;
+            for (int i = 0; i < l->outputs; ++i)
+                mean += (z[i] = z[i] > 0 ? z[i] : expm1(z[i])) / l->outputs;
+            for (int i = 0; i < l->outputs; ++i)
+                variance += (z[i] - mean) * (z[i] - mean) / l->outputs;
             for (int i = 0; i < l->outputs; ++i)
                 z[i] = l->scale[i] * (z[i] - mean) / sqrt(variance + 1e-5) + l->shift[i];
         }
         free(y);
         y = z;
     }
-    for (int i = 0; i < NU; ++i) action[i] = tanh(y[i]);
+    for (int i = 0; i < NU; ++i)
+        action[i] = tanh(y[i]);
     free(y);
 }
 
@@ -153,7 +158,9 @@ static void to_trunk(const double* quaternion, const double* vector, double* out
     const double dot = u[0] * vector[0] + u[1] * vector[1] + u[2] * vector[2];
     for (int i = 0; i < 3; ++i) {
         const int j = (i + 1) % 3, k = (i + 2) % 3;
-        out[i] = ((2 * w * w - n) * vector[i] + 2 * dot * u[i] - 2 * w * (u[j] * vector[k] - u[k] * vector[j])) / n;
+        out[i] =
+            ((2 * w * w - n) * vector[i] + 2 * dot * u[i] - 2 * w * (u[j] * vector[k] - u[k] * vector[j])) /
+            n;
     }
 }
 
@@ -165,18 +172,20 @@ static void trot(int step, int moves, double* controls, double* clock) {
     clock[1] = moves ? cos(phase) : 0;
     for (int leg = 0; leg < 4; ++leg) {
         const double swing = fmax(0, leg == 0 || leg == 3 ? clock[0] : -clock[0]);
-        for (int k = 0; k < 3; ++k) controls[3 * leg + k] = swing * lift[k];
+        for (int k = 0; k < 3; ++k)
+            controls[3 * leg + k] = swing * lift[k];
     }
 }
 
 static void record(FILE* run, double time, const double* q) {
     fprintf(run, "\n%.9g", time);
-    for (int i = 0; i < NQ; ++i) fprintf(run, ",%.9g", q[i]);
+    for (int i = 0; i < NQ; ++i)
+        fprintf(run, ",%.9g", q[i]);
 }
 
 int main(int count, char** arguments) {
     static const double up[3] = {0, 0, 1};
-    static const char *const base[] = {"x", "y", "z", "qw", "qx", "qy", "qz"};
+    static const char* const base[] = {"x", "y", "z", "qw", "qx", "qy", "qz"};
     static const char* const joints[] = {"FR_hip", "FR_thigh", "FR_calf", "FL_hip", "FL_thigh", "FL_calf",
                                          "RR_hip", "RR_thigh", "RR_calf", "RL_hip", "RL_thigh", "RL_calf"};
     double q[NQ], v[NV], stand[NQ], observation[OBSERVED], u[NU], *theta, *last = observation + 33;
@@ -187,7 +196,8 @@ int main(int count, char** arguments) {
     int steps, substeps, moves, counted = 0, nparam;
     if (count < 6) fail("usage: go1_walk POLICY.json FORWARD LEFT TURN SECONDS [RUN.csv]", "");
     p = load(arguments[1]);
-    for (int i = 0; i < 3; ++i) command[i] = atof(arguments[2 + i]);
+    for (int i = 0; i < 3; ++i)
+        command[i] = atof(arguments[2 + i]);
     moves = command[0] != 0 || command[1] != 0 || command[2] != 0;
     if (costate_version(COSTATE_VERSION) < 0 || costate_model_load("go1_stand", &m) < 0 ||
         costate_model_initial_state(m, q, v) < 0 || (nparam = costate_model_nparam(m)) < 0)
@@ -196,7 +206,8 @@ int main(int count, char** arguments) {
     if (!theta || costate_model_get_parameters(m, theta, (size_t)nparam) < 0) fail(costate_last_error(), "");
     for (int i = 0; i < nparam; ++i) {
         char name[64];
-        if (costate_model_name(m, COSTATE_PARAMETER, i, name, sizeof name) < 0) fail(costate_last_error(), "");
+        if (costate_model_name(m, COSTATE_PARAMETER, i, name, sizeof name) < 0)
+            fail(costate_last_error(), "");
         if (!strcmp(name, "world/time_step")) time_step = theta[i];
     }
     free(theta);
@@ -208,21 +219,26 @@ int main(int count, char** arguments) {
         run = fopen(arguments[6], "w");
         if (!run) fail("cannot write ", arguments[6]);
         fprintf(run, "time");
-        for (int i = 0; i < 7; ++i) fprintf(run, ",robot/base.%s", base[i]);
-        for (int i = 0; i < NU; ++i) fprintf(run, ",robot/%s", joints[i]);
+        for (int i = 0; i < 7; ++i)
+            fprintf(run, ",robot/base.%s", base[i]);
+        for (int i = 0; i < NU; ++i)
+            fprintf(run, ",robot/%s", joints[i]);
         record(run, 0, q);
     }
     for (int t = 0; t < steps; ++t) {
         to_trunk(q + 3, up, observation);
-        for (int i = 0; i < 3; ++i) observation[i] = -observation[i];
+        for (int i = 0; i < 3; ++i)
+            observation[i] = -observation[i];
         to_trunk(q + 3, v, observation + 3);
         memcpy(observation + 6, v + 3, 3 * sizeof(double));
-        for (int i = 0; i < NU; ++i) observation[9 + i] = q[7 + i] - stand[7 + i];
+        for (int i = 0; i < NU; ++i)
+            observation[9 + i] = q[7 + i] - stand[7 + i];
         memcpy(observation + 21, v + 6, NU * sizeof(double));
         memcpy(observation + 45, command, sizeof command);
         trot(t, moves, u, observation + 48);
         act(&p, observation, last);
-        for (int i = 0; i < NU; ++i) u[i] += p.offset[i] + p.scale[i] * last[i];
+        for (int i = 0; i < NU; ++i)
+            u[i] += p.offset[i] + p.scale[i] * last[i];
         for (int k = 0; k < substeps; ++k)
             if (costate_step(m, q, v, u, q, v) < 0) fail(costate_last_error(), "");
         if (run) record(run, (t + 1) * p.control_step, q);
@@ -235,8 +251,8 @@ int main(int count, char** arguments) {
     }
     printf("at (%.4f, %.4f, %.4f) after %g s\n", q[0], q[1], q[2], steps * p.control_step);
     if (counted)
-        printf("mean velocities %.3f %.3f m/s, %.3f rad/s; commanded %g %g %g\n", sums[0] / counted, sums[1] / counted,
-               sums[2] / counted, command[0], command[1], command[2]);
+        printf("mean velocities %.3f %.3f m/s, %.3f rad/s; commanded %g %g %g\n", sums[0] / counted,
+               sums[1] / counted, sums[2] / counted, command[0], command[1], command[2]);
     if (run && (fprintf(run, "\n") < 0 || fclose(run))) fail("cannot write ", arguments[6]);
     release(&p);
     costate_model_free(m);

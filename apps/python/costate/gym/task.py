@@ -94,7 +94,8 @@ class Task:
     def carry(self, x: Array, action: Array, x_next: Array, t: Steps) -> Array:
         """The carried numbers (n, carried) after the control step from x (n, nx) to the model's states x_next (n,
         model.nx), t steps after the start."""
-        return self.own(x)
+        own: Array = self.own(x)
+        return own
 
     def kicks(self, x: Array, t: Steps) -> Optional[Array]:
         """Sudden changes (n, nv) of the model's velocities before the control step from x, t steps after the start;
