@@ -300,6 +300,17 @@ class DifferentiableEnv:
         return observations, rewards.to(
             self.dtype), torch.from_numpy(terminated), torch.from_numpy(truncated), infos
 
+    def squared_jacobian(self, actions: torch.Tensor, random: torch.Generator) -> torch.Tensor:
+        """Estimates (num_envs) of the squared Frobenius norm of the derivatives of the next control step, under
+        actions (num_envs, nu), by the model's state and controls: |J^T w|^2 for a normal w, whose mean it is
+        (Hutchinson 1989). Does not advance the environments."""
+        x = self._kicked(self._started().detach(), self._episodes.t)
+        w = torch.randn(x.shape, generator=random, dtype=torch.float64)
+        u = self.env.controls(_array(actions))
+        bars = self._episodes.batch.backward(x[None].numpy(), u[None], w[None].numpy(), None, ("x", "u"))
+        assert bars.x is not None and bars.u is not None
+        return torch.from_numpy((bars.x**2).sum(1) + (bars.u[0]**2).sum(1)).to(self.dtype)
+
     def _started(self) -> torch.Tensor:
         if self.x is None:
             raise RuntimeError("call reset() before step()")

@@ -11,6 +11,7 @@ from torch import nn
 
 from ..model import PathLike
 from .learner import Learner
+from .sac import SquashedActor
 
 
 def export(learner: Learner, path: PathLike) -> None:
@@ -26,12 +27,15 @@ def export(learner: Learner, path: PathLike) -> None:
 
     and the controls of the model are offset + scale * action, with "control_offset" and "control_scale" of the file,
     held for "control_step" seconds. Numbers have the digits of float32. The file at `path` is always a whole one."""
-    task, normalizer = learner.task, learner.normalizer
+    task, normalizer, actor = learner.task, learner.normalizer, learner.actor
+    network = actor.both if isinstance(actor, SquashedActor) else actor.mean
+    layers = _layers(network)
+    layers[-1] = {name: rows[: task.model.nu] for name, rows in layers[-1].items()}  # without standard deviations
     controls = numpy.ones(task.model.nu)
     policy = {
         "task": repr(task), "control_step": task.control_step, "control_offset": (task.offset * controls).tolist(),
         "control_scale": (task.scale * controls).tolist(), "mean": _numbers(normalizer.mean),
-        "deviation": _numbers((normalizer.variance + 1e-5).sqrt()), "layers": _layers(learner.actor.mean)
+        "deviation": _numbers((normalizer.variance + 1e-5).sqrt()), "layers": layers
     }
     part = f"{os.fspath(path)}.part"
     with open(part, "w") as file:

@@ -19,6 +19,18 @@ def perceptron(sizes: Sequence[int], gain: float = 1.0) -> nn.Sequential:
     return nn.Sequential(*layers)
 
 
+class TwoValues(nn.Module):  # type: ignore[misc]
+    """Two functions V(s) with their own weights."""
+
+    def __init__(self, observations: int, hidden: Sequence[int]) -> None:
+        super().__init__()
+        self.each = nn.ModuleList(perceptron([observations, *hidden, 1]) for _ in range(2))
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """(n, 2)"""
+        return torch.cat([value(observations) for value in self.each], 1)
+
+
 class Actor(nn.Module):  # type: ignore[misc]
     """A Gaussian policy: a perceptron is its mean, and its standard deviation does not depend on the
     observation. An action is the tanh of a sample."""

@@ -250,11 +250,13 @@ class SquashedActor(nn.Module):  # type: ignore[misc]
     """A policy whose actions are the tanh of Gaussian samples; mean and standard deviation depend on the
     observation."""
 
-    def __init__(self, observations: int, actions: int, hidden: Sequence[int]) -> None:
+    def __init__(self, observations: int, actions: int, hidden: Sequence[int], log_std: float = 0.0,
+                 gain: float = 0.1) -> None:
         super().__init__()
-        self.both = perceptron([observations, *hidden, 2 * actions])
+        # with a small gain, actions are nearly equal everywhere at the start
+        self.both = perceptron([observations, *hidden, 2 * actions], gain)
         with torch.no_grad():
-            self.both[-1].weight.mul_(0.1)  # of nearly equal actions everywhere at the start
+            self.both[-1].bias[actions:] = log_std
 
     def forward(self, observations: torch.Tensor) -> Tuple[torch.Tensor, torch.Tensor]:
         """(mean, logarithm of the standard deviation), each (n, actions), of samples before tanh."""

@@ -71,32 +71,47 @@ class SHAC(Learner):
         nn.utils.clip_grad_norm_(self.actor.parameters(), settings.largest_norm)
         self.adam.step()
         self.normalizer.update(seen)
-        self._fit(known.flatten(0, 1), self.targets(rewards, values, ends).flatten())
-        self.epochs, self.steps = self.epochs + 1, self.steps + settings.horizon * settings.num_envs
+        self.fit(known.flatten(0, 1), self.targets(rewards, values, ends).flatten())
+        self.follow()
+        self.epochs, self.steps = self.epochs + 1, self.steps + rewards.numel()
         self.seconds += time.process_time() - start
+
+    @property
+    def horizon(self) -> int:
+        """h, of the next epoch."""
+        return self.settings.horizon
+
+    def act(self, known: torch.Tensor) -> Tuple[torch.Tensor, torch.Tensor]:
+        """(actions (n, nu), what the loss counts besides their rewards (n)) for normalized observations."""
+        return torch.tanh(self.actor.sample(known, self.random)), torch.zeros(len(known))
+
+    def values(self, known: torch.Tensor) -> Tuple[torch.Tensor, torch.Tensor]:
+        """Values (n) for normalized observations: V' of equation 5, and that of the targets of equation 6."""
+        value = self.target(known).squeeze(1)
+        return value, value
 
     def loss(self) -> Tuple[torch.Tensor, torch.Tensor, List[torch.Tensor]]:
         """(the loss of equation 5 over the next steps, with its graph; the observations; the data of the critic:
         normalized observations, rewards, values of the next states, ends of sums), each (horizon, num_envs,
         ...)."""
-        horizon, n, gamma = self.settings.horizon, self.settings.num_envs, self.settings.discount
+        horizon, n, gamma = self.horizon, self.settings.num_envs, self.settings.discount
         loss, returns, discount = torch.zeros(()), torch.zeros(n), torch.ones(n)
         observation, seen, rows = self.envs.detach(), [], []
         for t in range(horizon):
             seen.append(observation.detach())
             known = self.normalizer(observation)
-            action = torch.tanh(self.actor.sample(known, self.random))
+            action, more = self.act(known)
             observation, reward, terminated, truncated, infos = self.envs.step(action)
             if self.shac.outliers < math.inf and self.envs.x is not None and self.envs.x.requires_grad:
                 self.envs.x.register_hook(partial(without_outliers, outliers=self.shac.outliers))
-            reward, reached = self.settings.reward_scale * reward, infos.get("final_obs", observation)
-            value = torch.where(terminated, 0.0, self.target(self.normalizer(reached)).squeeze(1))
+            reward, reached = self.settings.reward_scale * reward + more, infos.get("final_obs", observation)
+            value, following = (torch.where(terminated, 0.0, each) for each in self.values(self.normalizer(reached)))
             over = terminated | truncated
             ends = over if t < horizon - 1 else torch.ones_like(over)
             returns, discount = returns + discount * reward, discount * gamma
             loss = loss - torch.where(ends, returns + discount * value, 0.0).sum()
             returns, discount = torch.where(over, 0.0, returns), torch.where(over, 1.0, discount)
-            rows.append((known.detach(), reward.detach(), value.detach(), ends))
+            rows.append((known.detach(), reward.detach(), following.detach(), ends))
         return loss / (horizon * n), torch.stack(seen), [torch.stack(part) for part in zip(*rows)]
 
     def targets(self, rewards: torch.Tensor, values: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
@@ -108,18 +123,28 @@ class SHAC(Learner):
             after = result[t] = rewards[t] + gamma * later
         return result
 
-    def _fit(self, known: torch.Tensor, wanted: torch.Tensor) -> None:
-        """Equation 7, then the step of the target critic."""
-        settings = self.shac
-        for _ in range(settings.critic_passes):
-            for batch in torch.randperm(len(wanted), generator=self.random).chunk(settings.critic_batches):
-                self.critic_adam.zero_grad()
-                nn.functional.mse_loss(self.critic(known[batch]).squeeze(1), wanted[batch]).backward()
-                nn.utils.clip_grad_norm_(self.critic.parameters(), settings.largest_norm)
-                self.critic_adam.step()
+    def fit(self, known: torch.Tensor, wanted: torch.Tensor) -> None:
+        """Descends equation 7 for observations (n, size) and targets (n)."""
+        for _ in range(self.shac.critic_passes):
+            self.fit_once(known, wanted)
+
+    def fit_once(self, known: torch.Tensor, wanted: torch.Tensor) -> float:
+        """One pass over all observations; returns the mean loss, summed over critics if there are several."""
+        losses = []
+        for batch in torch.randperm(len(wanted), generator=self.random).chunk(self.shac.critic_batches):
+            self.critic_adam.zero_grad()
+            loss = ((self.critic(known[batch]) - wanted[batch, None]) ** 2).mean(0).sum()
+            loss.backward()
+            nn.utils.clip_grad_norm_(self.critic.parameters(), self.shac.largest_norm)
+            self.critic_adam.step()
+            losses.append(float(loss.detach()))
+        return sum(losses) / len(losses)
+
+    def follow(self) -> None:
+        """Moves the target critic toward the critic."""
         with torch.no_grad():
             for kept, new in zip(self.target.parameters(), self.critic.parameters()):
-                kept.lerp_(new, 1 - settings.target_kept)
+                kept.lerp_(new, 1 - self.shac.target_kept)
 
 
 def without_outliers(bar: torch.Tensor, outliers: float) -> torch.Tensor:
