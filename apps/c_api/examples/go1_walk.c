@@ -4,7 +4,7 @@
  *
  * The command is m/s forward, m/s to the left and rad/s to the left. The robot is that of the scene go1_stand, with
  * its time step and its rigid contacts, whatever contacts it has learned with. Prints the mean velocities after the
- * first second; RUN.csv has the coordinates at every control step, for `costate view go1_stand --run RUN.csv`.
+ * first second; RUN.csv has the states and controls of every control step, for `costate view go1_stand --run RUN.csv`.
  *
  * cc -o go1_walk go1_walk.c -lcostate -lm */
 #include <costate.h>
@@ -177,18 +177,37 @@ static void trot(int step, int moves, double* controls, double* clock) {
     }
 }
 
-static void record(FILE* run, double time, const double* q) {
+/* The columns of a run, as `costate simulate` names them. */
+static void head(FILE* run) {
+    static const char* const pose[] = {"x", "y", "z", "qw", "qx", "qy", "qz"};
+    static const char* const twist[] = {"x", "y", "z", "wx", "wy", "wz"};
+    static const char *const legs[] = {"FR", "FL", "RR", "RL"}, *const parts[] = {"hip", "thigh", "calf"};
+    static const char* const forms[] = {",robot/%s_%s", ",d(robot/%s_%s)", ",u(robot/%s_%s)"};
+    fprintf(run, "time");
+    for (int i = 0; i < 7; ++i)
+        fprintf(run, ",robot/base.%s", pose[i]);
+    for (int k = 0; k < 3; ++k) {
+        for (int i = 0; k == 1 && i < 6; ++i)
+            fprintf(run, ",d(robot/base).%s", twist[i]);
+        for (int i = 0; i < NU; ++i)
+            fprintf(run, forms[k], legs[i / 3], parts[i % 3]);
+    }
+}
+
+/* A row: the state at this time, and the controls from there on. */
+static void record(FILE* run, double time, const double* q, const double* v, const double* u) {
     fprintf(run, "\n%.9g", time);
     for (int i = 0; i < NQ; ++i)
         fprintf(run, ",%.9g", q[i]);
+    for (int i = 0; i < NV; ++i)
+        fprintf(run, ",%.9g", v[i]);
+    for (int i = 0; i < NU; ++i)
+        fprintf(run, ",%.9g", u[i]);
 }
 
 int main(int count, char** arguments) {
     static const double up[3] = {0, 0, 1};
-    static const char* const base[] = {"x", "y", "z", "qw", "qx", "qy", "qz"};
-    static const char* const joints[] = {"FR_hip", "FR_thigh", "FR_calf", "FL_hip", "FL_thigh", "FL_calf",
-                                         "RR_hip", "RR_thigh", "RR_calf", "RL_hip", "RL_thigh", "RL_calf"};
-    double q[NQ], v[NV], stand[NQ], observation[OBSERVED], u[NU], *theta, *last = observation + 33;
+    double q[NQ], v[NV], stand[NQ], observation[OBSERVED], u[NU] = {0}, *theta, *last = observation + 33;
     double command[3], sums[3] = {0}, time_step = 0;
     costate_model* m;
     FILE* run = NULL;
@@ -218,12 +237,7 @@ int main(int count, char** arguments) {
     if (count > 6) {
         run = fopen(arguments[6], "w");
         if (!run) fail("cannot write ", arguments[6]);
-        fprintf(run, "time");
-        for (int i = 0; i < 7; ++i)
-            fprintf(run, ",robot/base.%s", base[i]);
-        for (int i = 0; i < NU; ++i)
-            fprintf(run, ",robot/%s", joints[i]);
-        record(run, 0, q);
+        head(run);
     }
     for (int t = 0; t < steps; ++t) {
         to_trunk(q + 3, up, observation);
@@ -239,9 +253,9 @@ int main(int count, char** arguments) {
         act(&p, observation, last);
         for (int i = 0; i < NU; ++i)
             u[i] += p.offset[i] + p.scale[i] * last[i];
+        if (run) record(run, t * p.control_step, q, v, u);
         for (int k = 0; k < substeps; ++k)
             if (costate_step(m, q, v, u, q, v) < 0) fail(costate_last_error(), "");
-        if (run) record(run, (t + 1) * p.control_step, q);
         if ((t + 1) * p.control_step > 1) {
             double speed[3];
             to_trunk(q + 3, v, speed);
@@ -253,6 +267,7 @@ int main(int count, char** arguments) {
     if (counted)
         printf("mean velocities %.3f %.3f m/s, %.3f rad/s; commanded %g %g %g\n", sums[0] / counted,
                sums[1] / counted, sums[2] / counted, command[0], command[1], command[2]);
+    if (run) record(run, steps * p.control_step, q, v, u);
     if (run && (fprintf(run, "\n") < 0 || fclose(run))) fail("cannot write ", arguments[6]);
     release(&p);
     costate_model_free(m);

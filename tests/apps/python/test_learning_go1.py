@@ -104,7 +104,10 @@ class Go1Test(unittest.TestCase):
         self.assertRegex(out.stdout, r"^at \(.*\) after 1.2 s\nmean velocities .*; commanded 0.4 0.1 -0.3\n$")
         rows = numpy.array([list(map(float, row)) for row in list(csv.reader(run_file.read_text().splitlines()))[1:]])
         numpy.testing.assert_allclose(rows[:, 0], 0.02 * numpy.arange(task.steps + 1), atol=1e-9)
-        numpy.testing.assert_allclose(rows[:, 1:], found.states[:, 0, :19], atol=1e-3)  # float64 and float32
+        states, controls = found.states[:, 0], found.controls[:, 0]  # by a policy in float32, that of the program in float64
+        numpy.testing.assert_allclose(rows[:, 1:20], states[:, :19], atol=1e-3)
+        numpy.testing.assert_allclose(rows[:, 20:38], states[:, 19:37], atol=2e-2)
+        numpy.testing.assert_allclose(rows[:-1, 38:], controls, atol=1e-3)
         self.assertGreater(numpy.ptp(rows[:, 9]), 0.1)  # it moves its legs
 
     @unittest.skipUnless(os.path.isfile(WALK), "COSTATE_C_GO1_WALK does not name the program")

@@ -48,8 +48,8 @@ class SHAC(Learner):
     """Short-horizon actor-critic."""
 
     name = "SHAC"
-    parts = ("actor", "critic", "target", "normalizer")
-    adams = ("adam", "critic_adam")
+    parts: Tuple[str, ...] = ("actor", "critic", "target", "normalizer")
+    adams: Tuple[str, ...] = ("adam", "critic_adam")
 
     def __init__(self, task: Union[Task, str], seed: int = 0, settings: SHACSettings = SHACSettings()) -> None:
         super().__init__(task, seed, settings)
