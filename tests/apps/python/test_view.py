@@ -53,6 +53,14 @@ class ViewTest(unittest.TestCase):
         with mock.patch.object(tempfile, "mkdtemp", return_value=self.folder.name):
             self.assertEqual(costate.view(m, x[None, : m.nq + m.nv]), str(Path(self.folder.name) / "text.html"))
 
+    def test_a_scene_from_a_string_names_the_files_of_its_models(self):
+        file = Path(__file__).resolve().parents[3] / "scenes/library/hopper.json"
+        scene = json.loads(file.read_text())
+        self.assertIn("file", scene["models"][0])
+        m = costate.Model.from_string({**scene, "time_step": 0.004}, name=file)
+        costate.view(m, m.state(*m.initial_state())[None], out=self.out)
+        self.assertIn("<html", self.out.read_text())
+
     def test_bad_input_is_refused(self):
         m = costate.Model("cartpole")
         with self.assertRaisesRegex(ValueError, r"states must have shape \(n, 4\), not \(4,\)"):

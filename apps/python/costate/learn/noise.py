@@ -46,7 +46,7 @@ def gradient_noise(learner: Learner, task: Union[Task, str], x: ArrayLike, t: Ar
         over = terminated | truncated
         ends = over if step < settings.horizon - 1 else torch.ones_like(over)
         reached = learner.normalizer(infos.get("final_obs", observation))
-        value = torch.where(terminated, 0.0, learner.critic(reached).squeeze(1))
+        value = torch.where(terminated, 0.0, learner.critic(reached).mean(1))
         gain = settings.reward_scale * reward + torch.where(ends, settings.discount * value, 0.0)
         loss, discount = loss - discount * gain, torch.where(over, 1.0, discount * settings.discount)
     # environments are independent: the gradient of the sum by an action is that of its own environment

@@ -27,7 +27,7 @@ class Evaluation(NamedTuple):
 
     returns: Array  # (n) sums of rewards until the episode ended
     lengths: Integers  # (n) control steps until then
-    states: Array  # (steps + 1, n, nx)
+    states: Array  # (steps + 1, n, nx), with the numbers that the task carries
     controls: Array  # (steps, n, nu) of the model
 
 
