@@ -133,7 +133,8 @@ class Go1(TorchTask):
         slip = (feet - self.feet(x, before))[..., :2].square().sum(2) / self.control_step**2
         swing = self.swing(command, t + 1)
         wrong_height = ((feet[..., 2] - LIFT * swing**2) / LIFT).square().sum(1)
-        return (2 - 0.6 * excess(velocity[:, :2] - command[:, :2], 0.2) - 0.4 * excess(turn[:, 2:] - command[:, 2:], 0.4)
+        return (2 - 0.6 * excess(velocity[:, :2] - command[:, :2], 0.2)
+                - 0.4 * excess(turn[:, 2:] - command[:, 2:], 0.4)
                 - 0.2 * wrong_height - 0.03 * ((1 - swing.sqrt()) * slip).sum(1)
                 - 20 * (x_next[:, 2] - HEIGHT) ** 2 - 2 * (1 - axes[:, 2, 2]) - 0.3 * velocity[:, 2] ** 2
                 - 0.03 * turn[:, :2].square().sum(1) - 0.2 * x_next[:, 7:19:3].square().sum(1)
@@ -175,7 +176,8 @@ def errors(evaluation):
 def summary(rows):
     last, walks = rows[-1], [row for row in rows if row["speed error"] < ENOUGH and row["falls"] == 0]
     when = f"{walks[0]['environment steps']} steps, {walks[0]['processor seconds']:.0f} s" if walks else "never"
-    return (f"; below {ENOUGH} m/s after: {when}; errors {last['speed error']:.2f} m/s, {last['turn error']:.2f} rad/s; {last['falls']:.0f} of 8 fell")
+    return (f"; below {ENOUGH} m/s after: {when}; errors {last['speed error']:.2f} m/s, "
+            f"{last['turn error']:.2f} rad/s; {last['falls']:.0f} of 8 fell")
 
 
 SIZES = {"epochs": 120, "num_envs": 256, "hidden": (128, 64), "critic_hidden": (128, 64), "log_std": -2.0, "gain": 0.05,

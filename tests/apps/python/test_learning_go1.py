@@ -38,8 +38,8 @@ class OnRigidGround(learn_go1.Go1):
 
 def trained(epochs):
     """A learner of few environments."""
-    settings = learn.SHACSettings(**{**learn_go1.SIZES, "epochs": epochs, "num_envs": 64, "hidden": (32,), "critic_hidden": (32,)},
-                                  horizon=16, rate=3e-3, outliers=2.0, critic_passes=4)
+    sizes = {**learn_go1.SIZES, "epochs": epochs, "num_envs": 64, "hidden": (32,), "critic_hidden": (32,)}
+    settings = learn.SHACSettings(**sizes, horizon=16, rate=3e-3, outliers=2.0, critic_passes=4)
     learner = learn.SHAC(learn_go1.Go1(), 0, settings)
     for _ in range(epochs):
         learner.epoch()
@@ -104,7 +104,7 @@ class Go1Test(unittest.TestCase):
         self.assertRegex(out.stdout, r"^at \(.*\) after 1.2 s\nmean velocities .*; commanded 0.4 0.1 -0.3\n$")
         rows = numpy.array([list(map(float, row)) for row in list(csv.reader(run_file.read_text().splitlines()))[1:]])
         numpy.testing.assert_allclose(rows[:, 0], 0.02 * numpy.arange(task.steps + 1), atol=1e-9)
-        states, controls = found.states[:, 0], found.controls[:, 0]  # by a policy in float32, that of the program in float64
+        states, controls = found.states[:, 0], found.controls[:, 0]  # in float32, those of the program in float64
         numpy.testing.assert_allclose(rows[:, 1:20], states[:, :19], atol=1e-3)
         numpy.testing.assert_allclose(rows[:, 20:38], states[:, 19:37], atol=2e-2)
         numpy.testing.assert_allclose(rows[:-1, 38:], controls, atol=1e-3)

@@ -1,7 +1,8 @@
 """Tasks of environments: scene, observations, rewards and ends, for n environments at once.
 
 Shapes: states x (n, nx), those of the model, q (nq) followed by v (nv), and then `carried` numbers of the task's own;
-actions (n, nu); t (n) control steps since the start. Gradients of states are ambient (nx). `costate.torch.TorchTask` differentiates rewards and observations by itself.
+actions (n, nu); t (n) control steps since the start. Gradients of states are ambient (nx). `costate.torch.TorchTask`
+differentiates rewards and observations by itself.
 """
 from __future__ import annotations
 
