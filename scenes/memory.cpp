@@ -25,10 +25,23 @@ std::int64_t bytes_per_checkpoint(const World& w) {
     return static_cast<std::int64_t>(sizeof(double)) * w.nx();
 }
 
+namespace {
+
+// bytes for checkpoints
+std::int64_t memory_budget(const Scene& s) {
+    const std::int64_t there = std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+    return s.memory_bytes == 0 ? there / 2 : std::min(s.memory_bytes, there);
+}
+
+}  // namespace
+
+Schedule environment_schedule(const Scene& s, int threads) {
+    const std::int64_t each = bytes_per_checkpoint(s.world);
+    return Schedule::within(std::max(memory_budget(s) / threads, each), each, s.steps);
+}
+
 Schedule checkpoint_schedule(const Scene& s, std::int64_t disk_bytes) {
-    const std::int64_t there = std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE),
-                       each = bytes_per_checkpoint(s.world);
-    const std::int64_t budget = s.memory_bytes == 0 ? there / 2 : std::min(s.memory_bytes, there);
+    const std::int64_t budget = memory_budget(s), each = bytes_per_checkpoint(s.world);
     const Schedule in_memory = Schedule::within(budget, each, s.steps);
     const std::int64_t on_disk =
         std::min<std::int64_t>(disk_bytes / DiskStore::max_file_bytes(s.world.nx()), s.steps);

@@ -12,6 +12,7 @@
 #include "scenes/import/mesh/mesh_hull.hpp"
 #include "scenes/lone_model.hpp"
 #include "scenes/memory.hpp"
+#include "scenes/read/batch_reader.hpp"
 #include "scenes/read/initial_reader.hpp"
 #include "scenes/read/model_reader.hpp"
 #include "scenes/read/start_warnings.hpp"
@@ -121,6 +122,7 @@ Scene read_scene(const Node& node, const std::filesystem::path& file, std::optio
     check_inertia(node, world, theta, start.x0);
     ControlInput controls = read_controls(node, world, start.x0, input.controls, n);
     Objective objective = read_objective(node, world, start.x0, file.parent_path(), n);
+    Randomization batch = read_batch(node, world, theta, parameters);
     const std::int64_t memory = read_memory(node, world);
     return {node.text_or("name", file.stem().string()),
             node.prose_or("description", ""),
@@ -136,6 +138,7 @@ Scene read_scene(const Node& node, const std::filesystem::path& file, std::optio
             std::move(parameters),
             std::move(start.initial_state),
             read_optimize(node),
+            std::move(batch),
             memory,
             std::move(input.keyframes),
             std::move(input.visuals),
@@ -158,20 +161,25 @@ std::string instance_name(const Json& model, const std::filesystem::path& file) 
     return name.empty() || name == "world" ? "robot" : name;
 }
 
-// Renames "optimise", which is accepted in place of "optimize". True if there was one.
-bool rename_optimise(Json& section) {
-    if (!section.is_object() || !section.contains("optimise") || section.contains("optimize")) return false;
-    section["optimize"] = std::move(section["optimise"]);
-    section.erase("optimise");
+// Renames a key, in whose place another spelling is accepted. True if there was one.
+bool rename(Json& section, const char* other, const char* key) {
+    if (!section.is_object() || !section.contains(other) || section.contains(key)) return false;
+    section[key] = std::move(section[other]);
+    section.erase(other);
     return true;
 }
-bool rename_every_optimise(Json& scene) {
-    if (!scene.is_object()) return false;
-    bool renamed = scene.contains("initial") && rename_optimise(scene["initial"]);
+// The spellings that were renamed, with "is read as".
+std::vector<std::string> rename_other_spellings(Json& scene) {
+    if (!scene.is_object()) return {};
+    std::vector<std::string> renamed;
+    bool optimise = scene.contains("initial") && rename(scene["initial"], "optimise", "optimize");
     for (const char* list : {"controls", "parameters"})
         if (scene.contains(list) && scene[list].is_array())
             for (Json& entry : scene[list])
-                renamed |= rename_optimise(entry);
+                optimise |= rename(entry, "optimise", "optimize");
+    if (optimise) renamed.emplace_back("\"optimise\" is read as \"optimize\"");
+    if (scene.contains("batch") && rename(scene["batch"], "randomise", "randomize"))
+        renamed.emplace_back("\"randomise\" is read as \"randomize\"");
     return renamed;
 }
 
@@ -204,10 +212,10 @@ Scene scene_from_json(const nlohmann::ordered_json& value, const std::filesystem
     const HullsReadOnce once;
     const std::string shown = file.string();
     Json renamed = value;
-    const bool old_spelling = rename_every_optimise(renamed);
+    const std::vector<std::string> other_spellings = rename_other_spellings(renamed);
     Scene scene = checked(read_scene(Node(renamed, shown), file, steps, options, steps_if_none));
-    if (old_spelling)
-        scene.warnings.push_back(shown + ": \"optimise\" is read as \"optimize\"; use the latter");
+    for (const std::string& spelling : other_spellings)
+        scene.warnings.push_back(shown + ": " + spelling + "; use the latter");
     return scene;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "adjoint/expectation/randomization.hpp"
 #include "adjoint/objective/term.hpp"
 #include "adjoint/optimize/optimize_settings.hpp"
 #include "adjoint/optimize/parameter_map.hpp"
@@ -34,6 +35,7 @@ struct Scene {
     ParameterMap parameters;         // parameters to optimize
     std::vector<int> initial_state;  // entries of the tangent (2 nv) of x0 to optimize
     OptimizeSettings optimize;
+    Randomization batch;              // of the loss that is optimized; its environments are 0 without "batch"
     std::int64_t memory_bytes;        // for checkpoints; 0: automatic
     std::vector<Keyframe> keyframes;  // of all instances, named <instance>/<keyframe>
     std::vector<Visual> visuals;

@@ -34,6 +34,8 @@ library libzstd-dev
 if [ "${1:-}" = --tests ]; then
     tool chromium chromium  # in which the tests look at pages
     tool clang-format clang-format
+    library libopenmpi-dev  # with mpirun
+    library python3-mpi4py
     library python3-mypy
     library python3-numpy
     library python3-torch

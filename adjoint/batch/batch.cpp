@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "adjoint/batch/sum_plan.hpp"
 #include "adjoint/batch/workers.hpp"
 #include "adjoint/rollout/state.hpp"
 
@@ -114,12 +115,14 @@ double* Batch::theta_bar_rows(double* theta_bar, ThetaBar of) {
     return theta_bar && of == ThetaBar::sum ? theta_bar_.data() : theta_bar;
 }
 
-void Batch::sum_theta_bar(double* theta_bar, ThetaBar of) const {
+void Batch::sum_theta_bar(double* theta_bar, ThetaBar of) {
     if (!theta_bar || of == ThetaBar::each) return;
+    const SumPlan plan{options_.n_env};
+    workers_->for_each(static_cast<size_t>(plan.blocks()), [&](Worker&, size_t b) {
+        sum_block(theta_bar_.data(), plan, static_cast<std::int64_t>(b), np());
+    });
+    sum_blocks(theta_bar_.data(), plan, np());
     std::copy_n(theta_bar_.data(), np(), theta_bar);
-    for (size_t e = 1; e < n_env(); ++e)
-        for (size_t i = 0; i < np(); ++i)
-            theta_bar[i] += theta_bar_[e * np() + i];
 }
 
 }  // namespace costate

@@ -156,7 +156,8 @@ public:
     const std::vector<double>& residual() const { return residual_; }
     const std::vector<int>& unconverged() const { return unconverged_; }
 
-    // Where gradients by parameters go: their sum over environments (np), or each its own (n_env x np).
+    // Where gradients by parameters go: their sum over environments (np), in the order of a SumPlan
+    // (adjoint/batch/sum_plan.hpp), or each its own (n_env x np).
     enum class ThetaBar { sum, each };
 
     // Reverse of `rollout`, and with steps = 1 of `step`: the gradient of a function of all states, pulled
@@ -249,7 +250,7 @@ private:
     void begin_anew(size_t e, const double* x);
     void observe_state(Worker& worker, size_t e, const double* x) const;
     double* theta_bar_rows(double* theta_bar, ThetaBar of);
-    void sum_theta_bar(double* theta_bar, ThetaBar of) const;
+    void sum_theta_bar(double* theta_bar, ThetaBar of);
 
     const World& world_;
     const BatchOptions options_;

@@ -178,11 +178,7 @@ void run(Problem& p, bool saved) {
     }
 }
 
-}  // namespace
-
-OptimizeResult optimize(Rollout<Simulation>& rollout, const Variables& variables,
-                        const OptimizeSettings& settings, const Pauses& pauses) {
-    Problem p(rollout, variables, settings, pauses);
+OptimizeResult run(Problem& p, const Pauses& pauses) {
     try {
         run(p, pauses.save || !pauses.resume.empty());
     } catch (const Interruption&) {
@@ -192,9 +188,40 @@ OptimizeResult optimize(Rollout<Simulation>& rollout, const Variables& variables
     return std::move(p.result);
 }
 
+}  // namespace
+
+OptimizeResult optimize(Rollout<Simulation>& rollout, const Variables& variables,
+                        const OptimizeSettings& settings, const Pauses& pauses) {
+    RolloutLoss loss(rollout);
+    Problem p(loss, &rollout, variables, settings, pauses);
+    return run(p, pauses);
+}
+
+OptimizeResult optimize(LossFunction& loss, const Variables& variables, const OptimizeSettings& settings,
+                        const Pauses& pauses) {
+    assert(!needs_one_rollout(settings.method));
+    Problem p(loss, nullptr, variables, settings, pauses);
+    return run(p, pauses);
+}
+
 OptimizeResult optimize(Rollout<Simulation>& rollout, const Variables& variables,
                         const OptimizeSettings& settings, const OptimizeProgress& progress) {
     return optimize(rollout, variables, settings, Pauses{progress, {}, {}, {}});
+}
+
+bool needs_one_rollout(Method method) {
+    switch (method) {
+        case Method::gauss_newton:
+        case Method::ilqr:
+        case Method::multiple_shooting:
+        case Method::receding_horizon: return true;
+        case Method::gradient_descent:
+        case Method::momentum:
+        case Method::adam:
+        case Method::lbfgs:
+        case Method::cmaes: return false;
+    }
+    return true;
 }
 
 std::string why_not_saved(Method method) {

@@ -6,17 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "adjoint/optimize/loss_function.hpp"
 #include "adjoint/optimize/optimize_settings.hpp"
 #include "adjoint/optimize/parameter_map.hpp"
-#include "adjoint/rollout/rollout.hpp"
-#include "adjoint/rollout/simulation.hpp"
 
 namespace costate {
-
-// The inputs of a rollout.
-struct RolloutInputs {
-    VecX<double> theta, x0, z;
-};
 
 // The optimized variables as one vector y: controls of optimized channels, variables of parameters, entries
 // of the initial state's tangent (2 nv).
@@ -85,6 +79,11 @@ OptimizeResult optimize(Rollout<Simulation>& rollout, const Variables& variables
                         const OptimizeSettings& settings, const Pauses& pauses);
 OptimizeResult optimize(Rollout<Simulation>& rollout, const Variables& variables,
                         const OptimizeSettings& settings, const OptimizeProgress& progress = {});
+// Optimization of any loss, by a method for which needs_one_rollout is false.
+OptimizeResult optimize(LossFunction& loss, const Variables& variables, const OptimizeSettings& settings,
+                        const Pauses& pauses);
+// True for methods that use the steps or the residuals of a rollout, and not only its loss and gradient.
+bool needs_one_rollout(Method method);
 
 // Why runs of a method cannot be saved; empty if they can.
 std::string why_not_saved(Method method);

@@ -1,15 +1,11 @@
 #include "adjoint/optimize/problem.hpp"
 
-#include "adjoint/rollout/divergence.hpp"
-
 namespace costate {
 
 double Problem::loss(const VecX<double>& y) {
     inputs_ = variables.inputs(y);
-    double value = rollout_.forward(inputs_.theta, inputs_.x0, inputs_.z);
-    if (rollout_.divergence() && result.loss_evaluations == 0)
-        throw DivergenceError(rollout_.step().world().model, rollout_.divergence());
-    if (rollout_.divergence()) value = unlimited;
+    const double value = of_.value(inputs_);
+    if (value == unlimited && result.loss_evaluations == 0) of_.complain();
     if (++result.loss_evaluations == 1) {
         result.initial_loss = result.final_loss = value;
         result.y = y;
@@ -35,7 +31,7 @@ double Problem::value(const VecX<double>& y) {
 
 VecX<double> Problem::gradient(const VecX<double>& y) {
     ++result.gradient_evaluations;
-    rollout_.backward(inputs_.theta, inputs_.z, gradient_);
+    of_.gradient(inputs_, gradient_);
     const VecX<double> g = variables.pull_back(y, gradient_);
     note_gradient(g.norm());
     return (settings.square ? loss_ : 1.0) * g;
@@ -46,9 +42,9 @@ VecX<double> Problem::residuals(const Objective& components) {
     VecX<double> r(static_cast<Eigen::Index>(components.size()));
     for (size_t k = 0; k < components.size(); ++k) {
         const Objective component{components[k]};
-        const Simulation::ScopedObjective scoped(rollout_.step(), component);
+        const Simulation::ScopedObjective scoped(rollout_->step(), component);
         r[static_cast<Eigen::Index>(k)] =
-            rollout_.step().finish(rollout_.steps(), inputs_.theta.data(), rollout_.last_state().data());
+            rollout_->step().finish(rollout_->steps(), inputs_.theta.data(), rollout_->last_state().data());
     }
     return r;
 }
@@ -57,9 +53,9 @@ Eigen::MatrixXd Problem::jacobian(const VecX<double>& y, const Objective& compon
     Eigen::MatrixXd J(static_cast<Eigen::Index>(components.size()), variables.size());
     for (size_t k = 0; k < components.size(); ++k) {
         const Objective component{components[k]};
-        const Simulation::ScopedObjective scoped(rollout_.step(), component);
+        const Simulation::ScopedObjective scoped(rollout_->step(), component);
         ++result.gradient_evaluations;
-        rollout_.backward(inputs_.theta, inputs_.z, gradient_);
+        rollout_->backward(inputs_.theta, inputs_.z, gradient_);
         J.row(static_cast<Eigen::Index>(k)) = variables.pull_back(y, gradient_).transpose();
     }
     return J;
@@ -82,7 +78,7 @@ void Problem::end_iteration() {
 
 void Problem::revisit(const VecX<double>& y) {
     inputs_ = variables.inputs(y);
-    loss_ = rollout_.forward(inputs_.theta, inputs_.x0, inputs_.z);
+    loss_ = of_.value(inputs_);
 }
 
 // The loss of the best variables shows changes of files that the scene names, too.

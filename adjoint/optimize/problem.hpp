@@ -15,10 +15,12 @@ struct Interruption {};
 
 class Problem {
 public:
-    Problem(Rollout<Simulation>& rollout, const Variables& moving, const OptimizeSettings& how,
-            const Pauses& pauses)
+    // The loss of `rollout`, or any other one and null: then only value and gradient may be asked for.
+    Problem(LossFunction& of, Rollout<Simulation>* rollout, const Variables& moving,
+            const OptimizeSettings& how, const Pauses& pauses)
         : variables(moving),
           settings(how),
+          of_(of),
           rollout_(rollout),
           pauses_(pauses) {}
 
@@ -34,9 +36,9 @@ public:
 
     void note_gradient(double norm);  // records the norm of a gradient of the loss in the result
 
-    const Objective& objective() const { return rollout_.step().objective(); }
-    const World& world() const { return rollout_.step().world(); }
-    const Rollout<Simulation>& rollout() const { return rollout_; }
+    const Objective& objective() const { return rollout_->step().objective(); }
+    const World& world() const { return rollout_->step().world(); }
+    const Rollout<Simulation>& rollout() const { return *rollout_; }
     // Counts an iteration. Throws Interruption if the run is interrupted.
     void end_iteration();
     // Does so for a method that goes on from the members that its `state` transfers.
@@ -92,7 +94,8 @@ private:
 
     const Clock::time_point begin_ = Clock::now();
     double before_ = 0;
-    Rollout<Simulation>& rollout_;
+    LossFunction& of_;
+    Rollout<Simulation>* rollout_;
     const Pauses& pauses_;
     double loss_ = 0;
     RolloutInputs inputs_;

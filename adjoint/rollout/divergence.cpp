@@ -18,6 +18,13 @@ std::string tangent_entry_name(const Model& m, int entry) {
     return "an impulse kept for the next step";
 }
 
+std::string to_text(const AdjointDivergence& d, const Model& m) {
+    std::string what = "the adjoint is not finite at the beginning of step " + std::to_string(d.step) + ": ";
+    what += tangent_entry_name(m, d.entry);
+    if (!d.row.empty()) what += "; the first row with such an adjoint is the " + d.row;
+    return what;
+}
+
 DivergenceError::DivergenceError(const Model& m, const Divergence& d)
     : std::runtime_error("the state is not finite after step " + std::to_string(d.step) + ": " +
                          state_entry_name(m, d.entry) + ", " + (d.entry < m.nq ? "position" : "velocity")) {}

@@ -25,6 +25,9 @@ std::string state_entry_name(const Model& m, int entry);
 // The same for a tangent (2 nv), with "position" or "velocity".
 std::string tangent_entry_name(const Model& m, int entry);
 
+// An adjoint that is not finite, in words: its step, body and joint, and the row.
+std::string to_text(const AdjointDivergence& d, const Model& m);
+
 // A rollout has diverged; the message names step, body and joint.
 struct DivergenceError : std::runtime_error {
     using std::runtime_error::runtime_error;

@@ -49,13 +49,28 @@ const std::vector<Option> common_options{
     {"json", nullptr, "print one JSON object to stdout and nothing else"},
     {"help", nullptr, "print this"}};
 
+namespace {
+
+bool is_for_all(const Option& o) { return std::string(o.name) == "json" || std::string(o.name) == "help"; }
+
+}  // namespace
+
+const std::vector<Option>& further_options(const Command& c) {
+    static const std::vector<Option> for_all = [] {
+        std::vector<Option> options;
+        std::ranges::copy_if(common_options, std::back_inserter(options), is_for_all);
+        return options;
+    }();
+    return c.takes_files ? for_all : common_options;
+}
+
 Arguments::Arguments(const Command& command, int argc, const char* const* argv) {
     for (int i = 0; i < argc; ++i)
         line_ += " " + shell_word(argv[i]);
     cxxopts::Options options(std::string("costate ") + command.name, std::string(command.summary) + "\n");
     std::vector<std::string> names;
-    auto add = options.custom_help("SCENE [OPTION...]").positional_help("").add_options();
-    for (const std::vector<Option>* table : {&command.options, &common_options})
+    auto add = options.custom_help(operands(command) + " [OPTION...]").positional_help("").add_options();
+    for (const std::vector<Option>* table : {&command.options, &further_options(command)})
         for (const Option& o : *table) {
             const std::string name = o.letter == nullptr ? o.name : std::string(o.letter) + "," + o.name;
             if (o.value == nullptr)
@@ -83,16 +98,25 @@ Arguments::Arguments(const Command& command, int argc, const char* const* argv) 
     }
     help_ = given.count("help") > 0;
     json_ = given.count("json") > 0;
-    strict_ = given.count("strict") > 0;
-    self_collision_ = given.count("self-collision") > 0;
+    strict_ = !command.takes_files && given.count("strict") > 0;
+    self_collision_ = !command.takes_files && given.count("self-collision") > 0;
     if (help_) return;
     for (const std::string& unknown : given.unmatched()) {
         const std::string name = unknown.substr(0, unknown.find('='));
         if (name.starts_with("-"))
             throw UsageError("unknown option '" + name + "'" + suggestion(name, names));
+        if (command.takes_files) {
+            files_.push_back(unknown);
+            continue;
+        }
         throw UsageError("unexpected argument '" + unknown + "': " + command.name + " takes one scene");
     }
     const bool included = command.instead_of_scene != nullptr && given.count(command.instead_of_scene) > 0;
+    if (command.takes_files) {
+        if (given.count("scene") == 0)
+            throw UsageError(std::string(command.name) + " takes one or more files");
+        files_.insert(files_.begin(), given["scene"].as<std::string>());
+    }
     if (given.count("scene") == 0 && !included)
         throw UsageError(std::string(command.name) +
                          " takes a scene: a file, or the name of an included scene");

@@ -28,7 +28,7 @@ inline constexpr Option memory_option{
     "memory", "BYTES",
     "memory for checkpoints, for example 64M, instead of the scene's (auto: half of the machine's)"};
 
-extern const std::vector<Option> common_options;  // of all commands
+extern const std::vector<Option> common_options;  // of all commands that take a scene
 
 class Arguments;
 
@@ -38,10 +38,17 @@ struct Command {
     std::vector<Option> options;  // in addition to SCENE and the options of all commands
     int (*run)(const Arguments&);
     const char* instead_of_scene = nullptr;  // an option whose file includes the scene and its steps
+    bool shared = false;                     // by all processes that mpirun starts: apps/cli/shared_run.hpp
+    bool takes_files = false;                // one or more files, and no scene
 };
 
+// What a command takes before its options, in its help.
+inline std::string operands(const Command& c) { return c.takes_files ? "FILE..." : "SCENE"; }
+// The options of a command in addition to its own.
+const std::vector<Option>& further_options(const Command& c);
+
 extern const Command info_command, convert_command, simulate_command, gradcheck_command, gradient_command,
-    optimize_command, plan_command, bench_command, view_command, watch_command;
+    merge_command, optimize_command, plan_command, bench_command, view_command, watch_command;
 
 // The arguments of one command, checked. Invalid arguments throw UsageError.
 class Arguments {
@@ -55,6 +62,7 @@ public:
     // The scene with the number of steps and the memory of the arguments. Warnings go to stderr, unless `quiet`.
     Scene load(bool quiet = false) const;
     const std::string& scene() const { return scene_; }
+    const std::vector<std::string>& files() const { return files_; }  // of a command that takes files
     ImportOptions import_options() const;
 
     std::optional<std::string> text(const char* option) const;  // the last value, if given several times
@@ -67,6 +75,7 @@ public:
 
 private:
     std::vector<std::pair<std::string, std::string>> values_;  // option, value
+    std::vector<std::string> files_;
     std::string scene_, help_text_, line_ = "costate";
     bool help_ = false, json_ = false, strict_ = false, self_collision_ = false;
 };

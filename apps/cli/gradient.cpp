@@ -1,13 +1,14 @@
-#include <cmath>
-
 #include "adjoint/checkpoints/control_gradient_file.hpp"
 #include "adjoint/rollout/divergence.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
+#include "apps/cli/batch_gradient.hpp"
 #include "apps/cli/checkpointing.hpp"
 #include "apps/cli/replay.hpp"
 #include "apps/cli/run_saver.hpp"
+#include "apps/cli/shared_run.hpp"
 #include "apps/cli/solver_record.hpp"
+#include "apps/io/gradient_report.hpp"
 
 namespace costate {
 
@@ -74,31 +75,16 @@ void save(RunSaver& saver, Run& run, ControlGradientFile* by_step) {
     });
 }
 
-Report to_report(const VecX<double>& v) { return std::vector<double>(v.begin(), v.end()); }
-
-Report controls_report(const Scene& s, const VecX<double>& z_bar) {
-    Report controls = Report::object();
-    for (size_t n = 0; n < s.plan.channels().size(); ++n) {
-        const ControlChannel& c = s.plan.channels()[n];
-        Report& entry = controls[s.world.model.actuators[n].name];
-        if (!c.per_step) entry["times"] = c.times;
-        entry["values"] = to_report(z_bar.segment(c.offset, c.size));
-    }
-    return controls;
-}
-
-Report parameters_report(const Scene& s, const VecX<double>& theta_bar) {
-    Report parameters = Report::object();
-    for (int i = 0; i < theta_bar.size(); ++i)
-        parameters[s.world.model.layout.element_name(i)] = theta_bar[i];
-    return parameters;
-}
-
-[[noreturn]] void complain_about(const AdjointDivergence& d, const Model& m) {
-    std::string what = "the adjoint is not finite at the beginning of step " + std::to_string(d.step) + ": ";
-    what += tangent_entry_name(m, d.entry);
-    if (!d.row.empty()) what += "; the first row with such an adjoint is the " + d.row;
-    throw DivergenceError(what);
+Scene load_with_loss(const Arguments& a) {
+    Scene s = a.load(joined_ranks().rank() > 0);
+    if (s.objective.empty())
+        throw UsageError(s.file.string() +
+                         " has no objective and therefore no loss: name the model in a scene with an "
+                         "\"objective\", or check gradients with costate gradcheck");
+    check_batch_options(a, s,
+                        {"by-step", "slots", "keep", "disk", "disk-space", "compress", "save", "save-every",
+                         "resume", "clip", "horizon"});
+    return s;
 }
 
 int gradient(const Arguments& a) {
@@ -113,11 +99,8 @@ int gradient(const Arguments& a) {
     if (save_to && !have_checksums())
         throw UsageError(
             "this build does not support saved runs: install zlib1g-dev, configure and build again");
-    const Scene s = a.load();
-    if (s.objective.empty())
-        throw UsageError(s.file.string() +
-                         " has no objective and therefore no loss: name the model in a scene with an "
-                         "\"objective\", or check gradients with costate gradcheck");
+    const Scene s = together([&] { return load_with_loss(a); });
+    if (s.batch.environments > 0) return batch_gradient(a, s);
     if (by_step && s.world.nu() == 0) throw UsageError("--by-step: " + s.name + " has no controls");
     for (const auto& file : {out, by_step, save_to})
         if (file) check_file(*file);
@@ -177,12 +160,12 @@ int gradient(const Arguments& a) {
         rollout.resume_backward(s.theta, s.z0, run.gradient, backward_visit);
     else
         rollout.backward(s.theta, s.z0, run.gradient, backward_visit);
-    if (rollout.adjoint_divergence()) complain_about(rollout.adjoint_divergence(), s.world.model);
+    if (rollout.adjoint_divergence())
+        throw DivergenceError(to_text(rollout.adjoint_divergence(), s.world.model));
 
     const Gradient& g = run.gradient;
     const DiskTraffic traffic = rollout.store().traffic();
-    const double norm =
-        std::sqrt(g.controls.squaredNorm() + g.initial_state.squaredNorm() + g.parameters.squaredNorm());
+    const double norm = gradient_norm(g);
     const double seconds = progress.finish();
     Report report{{"name", s.name},
                   {"steps", s.steps},
@@ -196,14 +179,7 @@ int gradient(const Arguments& a) {
                   {"disk", to_report(traffic)},
                   {"seconds", seconds}};
     if (out) {
-        Report result{
-            {"name", s.name}, {"steps", s.steps}, {"loss", rollout.loss()}, {"gradient_norm", norm}};
-        result["controls"] = controls_report(s, g.controls);
-        const int nv = s.world.nv();
-        result["initial_state"] = {{"position", to_report(g.initial_state.head(nv))},
-                                   {"velocity", to_report(g.initial_state.segment(nv, nv))}};
-        result["parameters"] = parameters_report(s, g.parameters);
-        files.write(*out, to_text(result));
+        files.write(*out, to_text(gradient_report(gradient_names(s), rollout.loss(), g)));
         files.commit();
     }
     if (sink) sink->finish();
@@ -237,7 +213,7 @@ int gradient(const Arguments& a) {
 
 const Command gradient_command{
     "gradient",
-    "compute one gradient of a scene's loss, for rollouts of any length",
+    "compute one gradient of a scene's loss, for rollouts of any length and for any number of environments",
     {{"out", "FILE", "write the gradients of controls, initial state and parameters to FILE as JSON", "o"},
      {"by-step", "FILE",
       "stream the gradient of the controls of every step to FILE.npy, a NumPy array (steps, actuators)"},
@@ -252,7 +228,13 @@ const Command gradient_command{
      save_every_option,
      resume_option,
      {"clip", "X", "scale adjoints with a norm above X to X"},
-     {"horizon", "K", "truncate the adjoint: set it to 0 every K steps, counted from the end"}},
-    gradient};
+     {"horizon", "K", "truncate the adjoint: set it to 0 every K steps, counted from the end"},
+     threads_option,
+     {"shard", "I/N",
+      "compute part I of N (1 to N) of the gradient of a \"batch\", and write it to the --out FILE, for "
+      "costate merge"}},
+    gradient,
+    nullptr,
+    true};
 
 }  // namespace costate

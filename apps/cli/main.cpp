@@ -10,6 +10,7 @@
 #include "adjoint/rollout/divergence.hpp"
 #include "apps/cli/command.hpp"
 #include "apps/cli/reference.hpp"
+#include "apps/cli/shared_run.hpp"
 #include "apps/io/output.hpp"
 #include "scenes/format/names.hpp"
 
@@ -17,9 +18,10 @@ namespace costate {
 
 namespace {
 
-const std::vector<const Command*> commands{
-    &info_command,     &convert_command, &simulate_command, &gradcheck_command, &gradient_command,
-    &optimize_command, &plan_command,    &bench_command,    &view_command,      &watch_command};
+const std::vector<const Command*> commands{&info_command,      &convert_command,  &simulate_command,
+                                           &gradcheck_command, &gradient_command, &merge_command,
+                                           &optimize_command,  &plan_command,     &bench_command,
+                                           &view_command,      &watch_command};
 
 void print_help() {
     std::puts(
@@ -59,9 +61,11 @@ int run(int argc, const char* const* argv) {
     for (const Command* c : commands) {
         names.push_back(c->name);
         if (name != c->name) continue;
-        const Arguments arguments(*c, argc - 1, argv + 1);
-        if (arguments.help()) return std::fputs(arguments.help_text().c_str(), stdout), done;
-        return c->run(arguments);
+        if (c->shared) join_ranks();
+        const Arguments arguments = together([&] { return Arguments(*c, argc - 1, argv + 1); });
+        if (!arguments.help()) return c->run(arguments);
+        if (joined_ranks().rank() == 0) std::fputs(arguments.help_text().c_str(), stdout);
+        return done;
     }
     if (name.starts_with("-"))
         throw UsageError("unknown option '" + name + "'" +
@@ -69,9 +73,35 @@ int run(int argc, const char* const* argv) {
     throw UsageError("unknown command '" + name + "'" + suggestion(name, names));
 }
 
-int complain(const char* what, ExitCode code) {
-    std::fprintf(stderr, "costate: %s\n", what);
+// One line on one rank: what all ranks throw is told by rank 0, and what only one has met by that one, which then
+// ends the others.
+int complain(const std::string& what, ExitCode code, bool all_have_it = false) {
+    Ranks& ranks = joined_ranks();
+    const int rank = ranks.rank();
+    if (!all_have_it || rank == 0)
+        std::fprintf(stderr, "costate: %s%s\n",
+                     rank > 0 ? ("rank " + std::to_string(rank) + ": ").c_str() : "", what.c_str());
+    if (!all_have_it) ranks.end_all(code);
     return code;
+}
+
+int guarded_run(int argc, const char* const* argv) {
+    try {
+        const int code = run(argc, argv);
+        if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+            throw UsageError(std::string("cannot write to stdout: ") + std::strerror(errno));
+        return code;
+    } catch (const DivergenceError& e) {
+        return complain(e.what(), diverged, true);
+    } catch (const AgreedError& e) {
+        return complain(e.what(), bad_input, true);
+    } catch (const Interrupted&) {
+        return complain("interrupted", bad_input);
+    } catch (const std::bad_alloc&) {
+        return complain("not enough memory for this number of steps or of bodies in contact", bad_input);
+    } catch (const std::exception& e) {
+        return complain(e.what(), bad_input);
+    }
 }
 
 }  // namespace
@@ -82,18 +112,7 @@ int main(int argc, char** argv) {
     using namespace costate;
     use_cmaes();
     use_nlopt();
-    try {
-        const int code = run(argc, argv);
-        if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-            throw UsageError(std::string("cannot write to stdout: ") + std::strerror(errno));
-        return code;
-    } catch (const DivergenceError& e) {
-        return complain(e.what(), diverged);
-    } catch (const Interrupted&) {
-        return complain("interrupted", bad_input);
-    } catch (const std::bad_alloc&) {
-        return complain("not enough memory for this number of steps or of bodies in contact", bad_input);
-    } catch (const std::exception& e) {
-        return complain(e.what(), bad_input);
-    }
+    const int code = guarded_run(argc, argv);
+    leave_ranks();
+    return code;
 }

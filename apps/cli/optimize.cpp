@@ -4,10 +4,12 @@
 #include "adjoint/rollout/divergence.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
+#include "apps/cli/batch_loss.hpp"
 #include "apps/cli/closed_loop.hpp"
-#include "apps/cli/command.hpp"
 #include "apps/cli/optimize_session.hpp"
+#include "apps/cli/optimize_setup.hpp"
 #include "apps/cli/replay.hpp"
+#include "apps/cli/shared_run.hpp"
 #include "apps/cli/solver_record.hpp"
 #include "apps/cli/stationary.hpp"
 #include "apps/figures/strobe_svg.hpp"
@@ -18,19 +20,11 @@
 #include "apps/io/trajectory.hpp"
 #include "apps/viewer/report.hpp"
 #include "apps/viewer/screenshot.hpp"
-#include "scenes/format/names.hpp"
 #include "scenes/memory.hpp"
 
 namespace costate {
 
 namespace {
-
-Method method_named(const std::string& name) {
-    const std::vector<std::string>& all = method_names();
-    const auto it = std::find(all.begin(), all.end(), name);
-    if (it == all.end()) throw UsageError("unknown method '" + name + "'" + suggestion(name, all));
-    return static_cast<Method>(it - all.begin());
-}
 
 // The unit of a loss that is one final length or height, or its square; otherwise empty.
 std::string loss_unit(const Objective& objective) {
@@ -133,72 +127,6 @@ void write_report(const std::filesystem::path& file, const Optimization& o, Roll
     files.commit();
 }
 
-void check_gauss_newton(const Scene& s) {
-    try {
-        check_least_squares(s.objective);
-    } catch (const std::invalid_argument& error) {
-        throw UsageError(s.file.string() + ": gauss_newton cannot minimize the objective: " + error.what() +
-                         "; use lbfgs");
-    }
-    const size_t residuals = residual_components(s.objective).size();
-    if (residuals > static_cast<size_t>(s.optimize.max_gradient_evaluations))
-        throw UsageError(s.file.string() +
-                         ": \"max_gradient_evaluations\" is too small for one Jacobian: allow " +
-                         std::to_string(residuals) + " or more");
-}
-
-void check_shooting(const Scene& s) {
-    const std::string why = why_no_shooting(s.plan, s.parameters, s.initial_state);
-    if (!why.empty())
-        throw UsageError(s.file.string() + ": " + method_names()[static_cast<size_t>(s.optimize.method)] +
-                         " optimizes only \"per_step\" controls, but " + why +
-                         "; write \"optimize\": \"per_step\" or use lbfgs");
-}
-
-// Replaces per-step controls by knots spread evenly over the rollout, for methods that need few variables.
-void thin(Scene& s, int knots) {
-    std::vector<ControlChannel> channels = s.plan.channels();
-    std::vector<double> values;
-    const double h = s.world.settings.time_step, duration = s.steps * h;
-    for (ControlChannel& c : channels) {
-        const double* from = s.z0.data() + c.offset;
-        if (!c.per_step || !c.optimize) {
-            values.insert(values.end(), from, from + c.size);
-            continue;
-        }
-        c.per_step = false;
-        c.times.clear();
-        for (int k = 0; k < knots; ++k) {
-            c.times.push_back(duration * k / (knots - 1));
-            values.push_back(from[std::min(c.size - 1, c.size * k / (knots - 1))]);
-        }
-    }
-    s.plan = ControlPlan(std::move(channels), s.steps, h);
-    s.z0 = Eigen::Map<const VecX<double>>(values.data(), static_cast<Eigen::Index>(values.size()));
-}
-
-// The changes that the command line makes to a scene's settings.
-std::function<void(OptimizeSettings&)> chosen_settings(const Arguments& a) {
-    const std::optional<std::string> name = a.text("method");
-    const Method method = name ? method_named(*name) : Method::lbfgs;
-    const int iterations = a.integer("iterations", -1, 0), losses = a.integer("losses", -1, 1),
-              seed = a.integer("seed", -1, 0);
-    const double sigma = a.nonnegative("sigma").value_or(-1);
-    if (sigma == 0) throw UsageError("--sigma takes a number above 0, not '0'");
-    const bool plant = wants_plant(a), noisy = a.text("noise").has_value();
-    return [=, named = name.has_value()](OptimizeSettings& s) {
-        if (named) s.method = method;
-        if (s.method != Method::cmaes && (sigma > 0 || (seed >= 0 && !noisy)))
-            throw UsageError("--sigma, and --seed without --noise, require --method cmaes");
-        if (s.method != Method::receding_horizon && plant)
-            throw UsageError("--plant, --noise, --delay and --push require --method receding_horizon");
-        if (iterations >= 0) s.iterations = iterations;
-        if (losses >= 0) s.max_loss_evaluations = losses;
-        if (seed >= 0) s.seed = static_cast<unsigned>(seed);
-        if (sigma > 0) s.sigma = sigma;
-    };
-}
-
 // Says if the run was interrupted or could not begin.
 int exit_code(const OptimizeResult& r, const OptimizeSession& session, const std::string& stationary) {
     if (!stationary.empty()) {
@@ -212,54 +140,56 @@ int exit_code(const OptimizeResult& r, const OptimizeSession& session, const std
     return interrupted;
 }
 
+// The loss of the scene's one rollout, or its mean over environments, and the end of its run.
+OptimizeResult run(const Arguments& a, const Scene& scene, const Variables& variables,
+                   OptimizeSession& session, Rollout<Simulation>& rollout, std::optional<BatchLoss>& batch) {
+    Progress progress("optimize " + scene.name);
+    double iterations = 0;
+    std::string note;
+    const auto draw = [&](double part) {
+        if (joined_ranks().rank() == 0 && progress.due())
+            progress.draw((iterations + part) / scene.optimize.iterations, note);
+    };
+    const auto show = [&](const OptimizeResult& so_far) {
+        char text[32];
+        std::snprintf(text, sizeof text, "loss %.4g", so_far.final_loss);
+        note = text;
+        iterations = so_far.iterations;
+        draw(0);
+    };
+    if (scene.batch.environments == 0)
+        return session.run(
+            show, [&](const Pauses& pauses) { return optimize(rollout, variables, scene.optimize, pauses); });
+    batch.emplace(a, scene, scene.optimize.method != Method::cmaes,
+                  [&](std::int64_t done_so_far, std::int64_t of) {
+                      draw(static_cast<double>(done_so_far) / static_cast<double>(of));
+                  });
+    return session.run(show, [&](const Pauses& pauses) {
+        return optimize(batch->loss(), variables, scene.optimize, pauses);
+    });
+}
+
 int optimize(const Arguments& a) {
     const std::optional<std::string> out = a.text("out"), page = a.text("report"), plots = a.text("plots");
-    const auto settings = chosen_settings(a);
-    Scene scene = a.load();
-    settings(scene.optimize);
-    if (const int knots = a.integer("knots", 0, 2, 1'000'000); knots > 0) thin(scene, knots);
-    if (const auto from = a.text("from")) start_from(scene, *from);
-    std::vector<Comparison> others;
-    for (const std::string& file : a.texts("compare"))
-        others.push_back(read_comparison(file));
-    const int points = a.integer("landscape", 0, 2, 10000);
-    if (!page && !plots && (points > 0 || !others.empty()))
-        throw UsageError("--compare and --landscape require --report or --plots");
-    if (scene.optimize.method == Method::cmaes && !have_cmaes())
-        throw UsageError("this build has no CMA-ES: install libpagmo-dev, configure and build again");
-    if (scene.optimize.method == Method::gauss_newton) check_gauss_newton(scene);
-    if (Method m = scene.optimize.method;
-        m == Method::ilqr || m == Method::multiple_shooting || m == Method::receding_horizon)
-        check_shooting(scene);
-    if (page && !have_viewer())
-        throw UsageError(
-            "this build has no viewer, which reports need: install npm and zlib, configure and build "
-            "again");
-    if (out) check_directory(*out);
-    if (plots) check_directory(*plots);
-    if (page) check_file(*page);
-
+    OptimizeSetup setup = together([&] { return set_up_optimization(a); });
+    const Scene& scene = setup.scene;
     const RolloutInputs start{scene.theta, scene.x0, scene.z0};
     const Variables variables(scene.world, scene.plan, scene.parameters, scene.initial_state, start);
-    if (variables.size() == 0)
-        throw UsageError("nothing to optimize: " + scene.file.string() +
-                         " has no control, parameter or initial state with \"optimize\"");
     if (wants_plant(a)) return control_plant(a, scene, variables);
     Simulation simulation(scene.world, scene.objective);
     Rollout<Simulation> rollout(simulation, scene.plan, checkpoint_schedule(scene));
-    OptimizeSession session(a, scene);
+    std::optional<OptimizeSession> session;
+    together([&] { return session.emplace(a, scene), true; });
+    session->share();
+    std::optional<BatchLoss> batch;
     OptimizeResult r;
     try {
-        Progress progress("optimize " + scene.name);
-        r = session.run(rollout, variables, scene.optimize, [&](const OptimizeResult& so_far) {
-            if (!progress.due()) return;
-            char note[32];
-            std::snprintf(note, sizeof note, "loss %.4g", so_far.final_loss);
-            progress.draw(static_cast<double>(so_far.iterations) / scene.optimize.iterations, note);
-        });
+        r = run(a, scene, variables, *session, rollout, batch);
     } catch (const DivergenceError&) {
+        if (batch) throw;
         report_divergence(scene, start, rollout);
     }
+    if (joined_ranks().rank() > 0) return done;
     const RolloutInputs best = variables.inputs(r.y);
     const SolverRecord solver = solver_record(rollout, best);
     const auto terms = [&](const RolloutInputs& inputs) {
@@ -268,22 +198,23 @@ int optimize(const Arguments& a) {
             values[name] = loss;
         return values;
     };
-    const Report report{{"name", scene.name},
-                        {"method", method_names()[static_cast<size_t>(scene.optimize.method)]},
-                        {"steps", scene.steps},
-                        {"variables", variables.size()},
-                        {"initial_loss", r.initial_loss},
-                        {"final_loss", r.final_loss},
-                        {"iterations", r.iterations},
-                        {"loss_evaluations", r.loss_evaluations},
-                        {"gradient_evaluations", r.gradient_evaluations},
-                        {"seconds", r.seconds},
-                        {"stopped", r.stopped},
-                        {"solver", solver.report()},
-                        {"terms", {{"before", terms(start)}, {"after", terms(best)}}},
-                        {"parameters", parameter_values(scene, best)},
-                        {"losses", r.losses},
-                        {"loss_seconds", r.loss_seconds}};
+    Report report{{"name", scene.name},
+                  {"method", method_names()[static_cast<size_t>(scene.optimize.method)]},
+                  {"steps", scene.steps},
+                  {"variables", variables.size()},
+                  {"initial_loss", r.initial_loss},
+                  {"final_loss", r.final_loss},
+                  {"iterations", r.iterations},
+                  {"loss_evaluations", r.loss_evaluations},
+                  {"gradient_evaluations", r.gradient_evaluations},
+                  {"seconds", r.seconds},
+                  {"stopped", r.stopped},
+                  {"solver", solver.report()},
+                  {"terms", {{"before", terms(start)}, {"after", terms(best)}}},
+                  {"parameters", parameter_values(scene, best)},
+                  {"losses", r.losses},
+                  {"loss_seconds", r.loss_seconds}};
+    if (batch) batch->add_to(report);
     warn_of_unconverged(scene.world, solver);
     if (out) write_results(*out, rollout, scene, variables, start, r, report);
     Optimization story{scene,
@@ -293,21 +224,23 @@ int optimize(const Arguments& a) {
                        report["method"].get<std::string>(),
                        a.line(),
                        loss_unit(scene.objective),
-                       std::move(others),
+                       std::move(setup.others),
                        {}};
-    if (points > 0) story.landscape = landscape(rollout, scene, variables, r.y, points, story.loss_unit);
+    if (setup.landscape_points > 0)
+        story.landscape = landscape(rollout, scene, variables, r.y, setup.landscape_points, story.loss_unit);
     if (plots) write_plots(*plots, story);
     if (page) write_report(*page, story, rollout);
-    session.finish(r);
+    session->finish(r);
     const std::string stationary = why_stationary(scene, variables, rollout, r);
     if (a.json()) {
         std::fputs(to_text(report).c_str(), stdout);
-        return exit_code(r, session, stationary);
+        return exit_code(r, *session, stationary);
     }
     std::printf("%s: loss %.6g -> %.6g in %d iterations of %s (%s)\n", scene.name.c_str(), r.initial_loss,
                 r.final_loss, r.iterations, report["method"].get<std::string>().c_str(), r.stopped.c_str());
     std::printf("%d variables; %d losses and %d gradients evaluated in %.3g s\n", variables.size(),
                 r.loss_evaluations, r.gradient_evaluations, r.seconds);
+    if (batch) std::printf("%s\n", batch->text().c_str());
     for (const auto& [path, value] : report["parameters"].items())
         std::printf("%s = %s\n", path.c_str(), value.dump().c_str());
     if (out)
@@ -317,7 +250,7 @@ int optimize(const Arguments& a) {
         std::printf("plots as SVG and CSV%s in %s\n",
                     can_screenshot() ? " and PNG" : " (for PNG install Chromium)", plots->c_str());
     if (page) std::printf("report in %s; open it in a browser\n", page->c_str());
-    return exit_code(r, session, stationary);
+    return exit_code(r, *session, stationary);
 }
 
 }  // namespace
@@ -333,7 +266,8 @@ std::vector<Option> with_loop_options(std::vector<Option> options) {
 }  // namespace
 
 const Command optimize_command{
-    "optimize", "run a scene's optimization and write result.json, plots and trajectories",
+    "optimize",
+    "run a scene's optimization and write result.json, plots and trajectories",
     with_loop_options(
         {{"method", "NAME",
           "gradient_descent, momentum, adam, lbfgs, gauss_newton, ilqr, multiple_shooting, receding_horizon "
@@ -347,6 +281,7 @@ const Command optimize_command{
          {"knots", "N", "replace per-step controls by N knots"},
          {"from", "FILE", "start at the variables of an earlier run, from its result.json"},
          memory_option,
+         threads_option,
          save_run_option,
          save_every_option,
          resume_option,
@@ -359,6 +294,8 @@ const Command optimize_command{
          {"compare", "FILE",
           "add the loss of an earlier run, from its result.json; may be given several times"},
          {"landscape", "N", "plot the loss at N points on the line through the start and the best point"}}),
-    optimize};
+    optimize,
+    nullptr,
+    true};
 
 }  // namespace costate

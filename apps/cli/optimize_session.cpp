@@ -1,5 +1,6 @@
 #include "apps/cli/optimize_session.hpp"
 
+#include "apps/cli/shared_run.hpp"
 #include "apps/io/output.hpp"
 
 namespace costate {
@@ -20,6 +21,17 @@ std::uint32_t identity(const Scene& s) {
     all(o.learning_rate), all(o.square), all(o.momentum), all(o.segment), all(o.horizon);
     all(o.gradient_tolerance), all(o.target_loss);
     return checksum(all.bytes.data(), all.bytes.size());
+}
+
+}  // namespace
+
+namespace {
+
+// All ranks end after the same iteration: that in which rank 0 has noted a signal.
+bool interrupted_together() {
+    std::vector<char> noted{NotedSignals::arrived()};
+    joined_ranks().broadcast(noted);
+    return noted[0] != 0;
 }
 
 }  // namespace
@@ -47,6 +59,7 @@ OptimizeSession::OptimizeSession(const Arguments& a, const Scene& scene)
       save_(a.text("save") ? a.text("save") : resume_) {
     const double every = a.nonnegative("save-every").value_or(30);
     if (a.text("save-every") && !save_) throw UsageError("--save-every requires --save FILE");
+    saves_ = save_.has_value();
     if (!save_) return;
     if (!have_checksums())
         throw UsageError(
@@ -54,6 +67,7 @@ OptimizeSession::OptimizeSession(const Arguments& a, const Scene& scene)
     if (const std::string why = why_not_saved(scene.optimize.method); !why.empty())
         throw UsageError("--save: " + why + ", so its runs cannot be saved; leave out --save, or choose " +
                          "another method");
+    if (joined_ranks().rank() > 0) return;
     check_file(*save_);
     lock_.emplace(*save_);
     const std::uint32_t of = identity(scene);
@@ -61,18 +75,20 @@ OptimizeSession::OptimizeSession(const Arguments& a, const Scene& scene)
     saver_.emplace(*save_, of, every);
 }
 
-OptimizeResult OptimizeSession::run(Rollout<Simulation>& rollout, const Variables& variables,
-                                    const OptimizeSettings& settings, const OptimizeProgress& progress) {
+void OptimizeSession::share() { joined_ranks().broadcast(saved_); }
+
+OptimizeResult OptimizeSession::run(const OptimizeProgress& progress,
+                                    const std::function<OptimizeResult(const Pauses&)>& method) {
     const NotedSignals signals;
-    Pauses pauses{progress, NotedSignals::arrived, {}, saved_};
-    if (saver_)
+    Pauses pauses{progress, interrupted_together, {}, saved_};
+    if (saves_)
         pauses.save = [&](const std::function<std::vector<char>()>& bytes, bool last) {
-            if (last || saver_->due()) saver_->save(bytes);
+            if (saver_ && (last || saver_->due())) saver_->save(bytes);
         };
     try {
-        return optimize(rollout, variables, settings, pauses);
+        return method(pauses);
     } catch (const ResumeError& e) {
-        throw UsageError("cannot resume '" + *resume_ + "': " + e.what() + "; start the run again");
+        throw AgreedError("cannot resume '" + *resume_ + "': " + e.what() + "; start the run again");
     }
 }
 

@@ -28,12 +28,14 @@ private:
 
 class OptimizeSession {
 public:
-    // Checks --save, --save-every and --resume, locks the file and reads the saved run.
+    // Checks --save, --save-every and --resume; on rank 0 also locks the file and reads the saved run.
     OptimizeSession(const Arguments& a, const Scene& scene);
 
-    // Optimizes until the end or until the first control-C.
-    OptimizeResult run(Rollout<Simulation>& rollout, const Variables& variables,
-                       const OptimizeSettings& settings, const OptimizeProgress& progress);
+    // Gives all ranks the saved run.
+    void share();
+    // Optimizes by `method` until the end or until the first control-C.
+    OptimizeResult run(const OptimizeProgress& progress,
+                       const std::function<OptimizeResult(const Pauses&)>& method);
     // Removes the file of a run that came to its end.
     void finish(const OptimizeResult& r) const;
     const std::optional<std::string>& file() const { return save_; }
@@ -43,6 +45,7 @@ private:
     std::optional<RunLock> lock_;
     std::optional<RunSaver> saver_;
     std::vector<char> saved_;
+    bool saves_ = false;
 };
 
 }  // namespace costate

@@ -35,7 +35,7 @@ std::string man_option(const Option& o) {
 // The words of the options of a command.
 std::string words(const Command& command) {
     std::string out;
-    for (const std::vector<Option>* table : {&command.options, &common_options})
+    for (const std::vector<Option>* table : {&command.options, &further_options(command)})
         for (const Option& o : *table)
             out += std::string(out.empty() ? "" : " ") + "--" + o.name;
     return out;
@@ -63,7 +63,7 @@ std::string man_page(const std::vector<const Command*>& commands) {
         "MJCF, or the name of an included scene, of which \\fBcostate \\-\\-help\\fR prints a list.\n"
         ".SH COMMANDS\n";
     for (const Command* c : commands) {
-        out += ".SS costate " + man_text(c->name) + " \\fISCENE\\fR [\\fIOPTION\\fR...]\n" +
+        out += ".SS costate " + man_text(c->name) + " \\fI" + operands(*c) + "\\fR [\\fIOPTION\\fR...]\n" +
                man_text(c->summary) + "\n";
         for (const Option& o : c->options)
             out += man_option(o);
@@ -87,7 +87,7 @@ std::string bash_completion(const std::vector<const Command*>& commands) {
     for (const Command* c : commands) {
         names += std::string(names.empty() ? "" : " ") + c->name;
         cases += "        " + std::string(c->name) + ") options='" + words(*c) + "' ;;\n";
-        for (const std::vector<Option>* table : {&c->options, &common_options})
+        for (const std::vector<Option>* table : {&c->options, &further_options(*c)})
             for (const Option& o : *table)
                 if (o.value) with_value[o.name] |= is_file(o);
     }
@@ -153,7 +153,7 @@ std::string zsh_completion(const std::vector<const Command*>& commands) {
     for (const Command* c : commands) {
         list += "        '" + std::string(c->name) + ":" + escaped(c->summary, ":\\") + "'\n";
         cases += "        " + std::string(c->name) + ")\n            options=(\n";
-        for (const std::vector<Option>* table : {&c->options, &common_options})
+        for (const std::vector<Option>* table : {&c->options, &further_options(*c)})
             for (const Option& o : *table)
                 cases += "                " + spec(o) + "\n";
         cases += "            ) ;;\n";

@@ -27,6 +27,7 @@ inline void add_identity(ArchiveWriter& all, const Scene& s) {
     all(s.x0);
     all(s.z0);
     all(s.steps);
+    all(s.world.settings.law);
 }
 
 // Saves a run at intervals and spends at most a tenth of the time on saving.

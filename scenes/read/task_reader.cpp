@@ -11,14 +11,9 @@ namespace {
 
 using Entry = ParameterLayout::Entry;
 
-// The numbers of theta that a path selects: all of an entry, or "<entry>[k]".
-struct Selection {
-    const Entry* entry;
-    int offset, width;
-};
+}  // namespace
 
-// Skips entries without effect, unless the pattern matches only such entries.
-std::vector<Selection> select(const Node& node, const ParameterLayout& layout) {
+std::vector<Selection> select_parameters(const Node& node, const ParameterLayout& layout) {
     std::string path = node.text();
     const size_t bracket = path.find('[');
     int element = -1;
@@ -49,6 +44,8 @@ std::vector<Selection> select(const Node& node, const ParameterLayout& layout) {
     return out;
 }
 
+namespace {
+
 const double pi = std::acos(-1.0);
 
 double in_range(const Node& node, ParameterRange range) {
@@ -70,7 +67,7 @@ constexpr std::string_view pseudo_inertia = "/pseudo_inertia";
 void check_intervals(const Node& parameters, const World& world, const VecX<double>& theta) {
     for (const Node& node : parameters.items()) {
         if (node["path"].text().ends_with(pseudo_inertia)) continue;
-        for (const Selection& s : select(node["path"], world.model.layout))
+        for (const Selection& s : select_parameters(node["path"], world.model.layout))
             if (s.entry->range == ParameterRange::interval &&
                 !(theta[s.entry->offset] < theta[s.entry->offset + 1]))
                 node.fail("makes the lower end of \"" + s.entry->path + "\" not less than its upper end",
@@ -168,7 +165,7 @@ ParameterMap read_parameters(const Node& scene, const World& world, VecX<double>
         if (!optimize) node.forbid({"lower", "upper", "scale"}, "the parameter is not optimized");
         if (!optimize && !node.has("value"))
             node.fail("changes nothing", "add a \"value\" or \"optimize\": true");
-        for (const Selection& s : select(path, m.layout)) {
+        for (const Selection& s : select_parameters(path, m.layout)) {
             if (const auto value = node.find("value")) set_values(*value, s, world, theta);
             for (int i = s.offset; optimize && i < s.offset + s.width; ++i) {
                 claim(path, world, moves, i);

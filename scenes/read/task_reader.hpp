@@ -20,6 +20,14 @@ struct ControlInput {
 ControlInput read_controls(const Node& scene, const World& world, const VecX<double>& x0,
                            const std::vector<std::optional<double>>& start, int steps);
 
+// The numbers of theta that a path selects: all of an entry, or "<entry>[k]".
+struct Selection {
+    const ParameterLayout::Entry* entry;
+    int offset, width;
+};
+// Skips entries without effect; fails if the pattern matches only such entries.
+std::vector<Selection> select_parameters(const Node& path, const ParameterLayout& layout);
+
 // Sets the values that "parameters" gives and returns the parameters to optimize.
 ParameterMap read_parameters(const Node& scene, const World& world, VecX<double>& theta);
 

@@ -1,0 +1,118 @@
+// The mean loss over the environments of a scene, and its gradient: E(theta, x0, z) = 1/N sum over e of the loss of
+// environment e. The bits depend neither on threads nor on ranks: what is summed follows adjoint/batch/sum_plan.hpp.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "adjoint/batch/sum_plan.hpp"
+#include "adjoint/batch/thread_pool.hpp"
+#include "adjoint/expectation/environment.hpp"
+#include "adjoint/expectation/ranks.hpp"
+
+namespace costate {
+
+// The lowest environment whose state or adjoint is not finite.
+struct EnvironmentFailure {
+    std::int64_t environment = -1;  // -1: none
+    std::string what;
+    explicit operator bool() const { return environment >= 0; }
+    void add(const EnvironmentFailure& other) {
+        if (other && (!*this || other.environment < environment)) *this = other;
+    }
+    template <class Archive> void transfer(Archive& a) { a(environment), a(what); }
+};
+
+// How long ranks have computed, s.
+struct RankTimes {
+    double sum = 0, longest = 0;
+    int slowest = 0;  // the rank with the longest time
+    void add(const RankTimes& other) {
+        sum += other.sum;
+        if (other.longest <= longest) return;
+        longest = other.longest;
+        slowest = other.slowest;
+    }
+    template <class Archive> void transfer(Archive& a) { a(sum), a(longest), a(slowest); }
+};
+
+// Some blocks of the sum over environments of (loss), or of (loss, gradient by z, by x0's tangent, by theta).
+struct EnvironmentSum {
+    PartialSum sum;
+    EnvironmentFailure failure;  // then the sum is not complete
+    RankTimes times;
+    // Throws std::invalid_argument if a block is in both.
+    void add(const EnvironmentSum& other) {
+        failure.add(other.failure);
+        times.add(other.times);
+        if (!failure) sum.add(other.sum);
+    }
+    template <class Archive> void transfer(Archive& a) {
+        sum.transfer(a), failure.transfer(a), times.transfer(a);
+    }
+};
+
+// Mean loss and gradient of a complete sum with gradients, of a scene with so many variables of controls.
+double mean_loss(const EnvironmentSum& s);
+Gradient mean_gradient(const EnvironmentSum& s, Eigen::Index controls, Eigen::Index tangent);
+
+struct ExpectedLossOptions {
+    int threads = 1;         // 0: one a core
+    bool gradients = true;   // false: only `value` is called
+    Ranks* ranks = nullptr;  // that share the environments; null: none but this process
+    // called by the calling thread between groups of environments, with how many of its own this process has done;
+    // what it throws ends the call
+    std::function<void(std::int64_t done, std::int64_t of)> between = {};
+};
+
+// The time of a process, s, since the ExpectedLoss was made.
+struct ExpectedLossTimes {
+    double compute = 0, wait = 0, reduce = 0;  // until all ranks have computed; of the sum over ranks
+    RankTimes ranks;                           // of all calls
+};
+
+class ExpectedLoss final : public LossFunction {
+public:
+    // All references must outlive it. Each thread has the checkpoints of the schedule, in memory.
+    ExpectedLoss(const World& w, const Objective& objective, const ControlPlan& plan, const Randomization& r,
+                 const Schedule& schedule, const ExpectedLossOptions& options);
+    ~ExpectedLoss() override;
+    ExpectedLoss(const ExpectedLoss&) = delete;
+    ExpectedLoss& operator=(const ExpectedLoss&) = delete;
+
+    // Infinite if a rollout diverges; with gradients also if one is not finite.
+    double value(const RolloutInputs& in) override;
+    void gradient(const RolloutInputs& in, Gradient& g) override;
+    void complain() const override;
+
+    // The sum over these blocks, by this process alone; it ends at the first failure.
+    EnvironmentSum sum_of_blocks(const RolloutInputs& in, Range blocks);
+
+    const EnvironmentSum& total() const { return total_; }  // of the last `value`
+    const SumPlan& sum_plan() const { return sum_plan_; }
+    const ExpectedLossTimes& times() const { return times_; }
+    int threads() const { return static_cast<int>(workers_.size()); }
+    // What it holds, whatever the number of environments, but for the workspace of a step of each thread.
+    size_t bytes() const;
+    static int thread_count(const ExpectedLossOptions& o);
+
+private:
+    struct Worker;
+    void run(Worker& worker, std::int64_t e, const RolloutInputs& in, double* row) const;
+
+    const World& world_;
+    const ControlPlan& plan_;
+    const Randomization& randomization_;
+    const ExpectedLossOptions options_;
+    const SumPlan sum_plan_;
+    const size_t width_;  // numbers of an environment
+    std::vector<std::unique_ptr<Worker>> workers_;
+    OwnedThreadPool pool_;
+    std::vector<double> rows_;  // (environments at a time x width)
+    OneRank alone_;
+    Ranks& ranks_;
+    EnvironmentSum total_;
+    ExpectedLossTimes times_;
+};
+
+}  // namespace costate

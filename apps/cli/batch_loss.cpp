@@ -1,0 +1,100 @@
+#include "apps/cli/batch_loss.hpp"
+
+#include "apps/cli/run_saver.hpp"
+#include "apps/cli/shared_run.hpp"
+#include "scenes/memory.hpp"
+
+namespace costate {
+
+BatchIdentity batch_identity(const Scene& s) {
+    ArchiveWriter settings, trial;
+    add_identity(settings, s);
+    settings(s.batch.environments);
+    NoisySimulation simulation(s.world, s.objective, s.batch);
+    Rollout<NoisySimulation> rollout(simulation, s.plan, Schedule::binomial(s.steps, 1));
+    const RolloutInputs in = environment_inputs(s.world, s.batch, 0, {s.theta, s.x0, s.z0});
+    trial(rollout.forward(in.theta, in.x0, in.z));
+    if (rollout.divergence())
+        trial(rollout.divergence());
+    else
+        trial(rollout.last_state());
+    return {COSTATE_VERSION_TEXT, std::move(settings.bytes), std::move(trial.bytes)};
+}
+
+void check_batch_options(const Arguments& a, const Scene& s, std::initializer_list<const char*> options) {
+    if (s.batch.environments == 0) {
+        if (joined_ranks().size() > 1)
+            throw UsageError(s.file.string() + " has no \"batch\", so " +
+                             std::to_string(joined_ranks().size()) +
+                             " ranks have nothing to share: start costate without mpirun");
+        for (const char* option : {"threads", "shard"})
+            if (a.text(option))
+                throw UsageError(std::string("--") + option + " requires a scene with a \"batch\"; " +
+                                 s.file.string() + " has none");
+        return;
+    }
+    for (const char* option : options)
+        if (a.text(option))
+            throw UsageError(std::string("--") + option + " is for one rollout, but " + s.file.string() +
+                             " has a \"batch\": leave it out");
+}
+
+BatchLoss::BatchLoss(const Arguments& a, const Scene& s, bool gradients,
+                     std::function<void(std::int64_t done, std::int64_t of)> between)
+    : scene_(s) {
+    Ranks& ranks = joined_ranks();
+    if (ranks.size() > 1) {
+        const BatchIdentity identity = batch_identity(s);
+        agree_on({identity.version.begin(), identity.version.end()},
+                 "its costate is of version " + identity.version +
+                     ", that of rank 0 of another one; install one version");
+        agree_on(identity.settings,
+                 "its scene or its options are not those of rank 0; start all ranks with the same");
+        agree_on(identity.trial,
+                 "the same scene gives other numbers than on rank 0; a model file or the mathematical "
+                 "library differs");
+    }
+    ExpectedLossOptions o;
+    o.threads = a.integer("threads", ranks.size() > 1 ? 1 : 0, 1, 4096);
+    o.gradients = gradients;
+    o.ranks = &ranks;
+    o.between = std::move(between);
+    const Schedule schedule = environment_schedule(s, ExpectedLoss::thread_count(o));
+    loss_ = std::make_unique<ExpectedLoss>(s.world, s.objective, s.plan, s.batch, schedule, o);
+}
+
+void BatchLoss::add_to(Report& report) const {
+    const ExpectedLossTimes& t = loss_->times();
+    report["environments"] = scene_.batch.environments;
+    report["threads"] = loss_->threads();
+    report["ranks"] = joined_ranks().size();
+    report["batch_bytes"] = loss_->bytes();
+    report["compute_seconds"] = t.compute;
+    report["wait_seconds"] = t.wait;
+    report["reduce_seconds"] = t.reduce;
+    report["slowest_rank"] = t.ranks.slowest;
+}
+
+std::string BatchLoss::text() const {
+    const ExpectedLossTimes& t = loss_->times();
+    const int ranks = joined_ranks().size();
+    char line[256];
+    std::snprintf(
+        line, sizeof line, "%lld environments on %d thread%s%s, %zu bytes",
+        static_cast<long long>(scene_.batch.environments), loss_->threads(), loss_->threads() > 1 ? "s" : "",
+        ranks > 1 ? (" of each of " + std::to_string(ranks) + " ranks").c_str() : "", loss_->bytes());
+    std::string text = line;
+    if (ranks == 1) return text;
+    std::snprintf(line, sizeof line, "; rank 0 computed for %.3g s, waited for %.3g s and summed for %.3g s",
+                  t.compute, t.wait, t.reduce);
+    text += line;
+    const double mean = t.ranks.sum / ranks;
+    if (t.ranks.longest > 1.5 * mean) {
+        std::snprintf(line, sizeof line, "; the slowest was rank %d, with %.1f times the mean",
+                      t.ranks.slowest, t.ranks.longest / mean);
+        text += line;
+    }
+    return text;
+}
+
+}  // namespace costate

@@ -1,0 +1,41 @@
+// The expected loss of a scene with a "batch", as commands run it: on threads, and on ranks if there are several.
+#pragma once
+
+#include "adjoint/expectation/expected_loss.hpp"
+#include "apps/cli/command.hpp"
+#include "apps/io/output.hpp"
+
+namespace costate {
+
+inline constexpr Option threads_option{
+    "threads", "N",
+    "threads for the environments of a \"batch\" (default: one for each core; with several ranks, 1)"};
+
+// What identifies a sum over environments: two processes with equal ones compute parts of one sum.
+struct BatchIdentity {
+    std::string version;
+    std::vector<char> settings;  // of the scene and the command line
+    std::vector<char>
+        trial;  // loss and last state of environment 0: they differ where a model file does, or libm
+};
+BatchIdentity batch_identity(const Scene& s);
+
+// Refuses what does not apply to a scene with, or without, a "batch". `options` apply to one rollout only.
+void check_batch_options(const Arguments& a, const Scene& s, std::initializer_list<const char*> options);
+
+class BatchLoss {
+public:
+    // Compares the scene with those of the other ranks. `between` as in ExpectedLossOptions.
+    BatchLoss(const Arguments& a, const Scene& s, bool gradients,
+              std::function<void(std::int64_t done, std::int64_t of)> between);
+    ExpectedLoss& loss() { return *loss_; }
+    // Keys to be added to a report: environments, threads, ranks, memory and times.
+    void add_to(Report& report) const;
+    std::string text() const;  // the same in a line
+
+private:
+    const Scene& scene_;
+    std::unique_ptr<ExpectedLoss> loss_;
+};
+
+}  // namespace costate

@@ -1,0 +1,60 @@
+#include "apps/io/shard_file.hpp"
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "adjoint/checkpoints/disk_file.hpp"
+#include "apps/io/usage_error.hpp"
+
+namespace costate {
+namespace {
+
+struct Header {
+    char magic[16] = "costate shard 1";
+    std::uint64_t bytes = 0;
+    std::uint32_t crc = 0, unused = 0;
+};
+
+}  // namespace
+
+void write_shard(const std::filesystem::path& file, Shard& shard) {
+    const std::vector<char> bytes = bytes_of(shard);
+    Header h;
+    h.bytes = bytes.size();
+    h.crc = checksum(bytes.data(), bytes.size());
+    std::vector<char> content(sizeof h + bytes.size());
+    std::memcpy(content.data(), &h, sizeof h);
+    std::memcpy(content.data() + sizeof h, bytes.data(), bytes.size());
+    replace_file(file, content.data(), content.size());
+}
+
+Shard read_shard(const std::filesystem::path& file) {
+    const auto fail = [&](const std::string& why) { throw UsageError(file.string() + " " + why); };
+    if (!std::filesystem::is_regular_file(file)) fail("is no file: give files of costate gradient --shard");
+    std::ifstream in(file, std::ios::binary);
+    const std::string content{std::istreambuf_iterator<char>(in), {}};
+    if (!in) fail("cannot be read: give files of costate gradient --shard");
+    Header h;
+    const Header expected;
+    if (content.size() < sizeof h || std::memcmp(content.data(), expected.magic, sizeof h.magic) != 0)
+        fail("is no shard: give files of costate gradient --shard");
+    std::memcpy(&h, content.data(), sizeof h);
+    const std::vector<char> bytes(content.begin() + sizeof h, content.end());
+    if (h.bytes != bytes.size()) fail("is truncated: compute this shard again");
+    if (h.crc != checksum(bytes.data(), bytes.size())) fail("is corrupted: compute this shard again");
+    Shard shard;
+    ArchiveReader reader(bytes);
+    reader(shard.version);
+    if (shard.version != COSTATE_VERSION_TEXT)
+        fail("was written by costate " + shard.version + ", and this is costate " COSTATE_VERSION_TEXT +
+             ": use one version for all shards");
+    try {
+        read_bytes(bytes, shard);
+    } catch (const std::runtime_error& e) {
+        fail(std::string("is no shard of this build: ") + e.what() + "; compute this shard again");
+    }
+    return shard;
+}
+
+}  // namespace costate

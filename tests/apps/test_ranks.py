@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""costate under mpirun: the same bits for any ranks, and faults that end in one line. Usage: test_ranks.py PROGRAM. 77: no mpirun."""
+import copy
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from cli import BAD_INPUT, DIVERGED, DONE, PROGRAM, SPRING, Cli
+from test_cli_batch import BATCH
+
+MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-q"]
+ENVIRONMENT = os.environ | {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
+
+
+class Ranks(Cli):
+    def setUp(self):
+        super().setUp()
+        self.batch = self.write("batch.json", json.dumps(BATCH))
+
+    def mpirun(self, n, *arguments, code=DONE, then=()):
+        """stdout, or on failure the lines of costate on stderr. `then`: arguments of one more rank."""
+        more = [":", "-n", "1", PROGRAM, *map(str, then)] if then else []
+        p = subprocess.run([*MPIRUN, "-n", str(n), PROGRAM, *map(str, arguments), *more], capture_output=True, text=True,
+                           cwd=self.folder, timeout=300, env=ENVIRONMENT)
+        lines = [line for line in p.stderr.splitlines() if line.startswith("costate: ")]
+        self.assertEqual(p.returncode, code, p.stderr)
+        if code == DONE:
+            self.assertEqual(lines, [])
+            return p.stdout
+        self.assertEqual(len(lines), 1, p.stderr)
+        self.assertEqual(p.stdout, "")
+        return lines[0]
+
+    def read(self, name):
+        return (self.folder / name).read_bytes()
+
+    def results(self, folder):
+        r = json.loads(self.read(f"{folder}/result.json"))
+        return {k: r[k] for k in ("initial_loss", "final_loss", "iterations", "controls", "losses", "environments", "terms")}
+
+    def test_gradients_and_optimized_parameters_have_the_bits_of_one_process(self):
+        self.run_costate("gradient", self.batch, "--out", "one.json")
+        self.run_costate("optimize", self.batch, "--out", "one")
+        for n in (1, 2, 3, 7):
+            out = self.mpirun(n, "gradient", self.batch, "--out", "g.json", "--json")
+            self.assertEqual(json.loads(out)["ranks"], n)  # printed once
+            self.assertEqual(self.read("g.json"), self.read("one.json"))
+            self.mpirun(n, "optimize", self.batch, "--out", f"out{n}")
+            self.assertEqual(self.results(f"out{n}"), self.results("one"))
+        self.mpirun(2, "optimize", self.batch, "--threads", 2, "--method", "lbfgs", "--save", "run", "--out", "saved")
+        self.run_costate("optimize", self.batch, "--method", "lbfgs", "--save", "run", "--out", "saved1")
+        self.assertEqual(self.results("saved"), self.results("saved1"))
+        self.assertFalse((self.folder / "run").exists())
+
+    def test_more_ranks_than_blocks(self):
+        few = copy.deepcopy(BATCH)
+        few["batch"]["environments"] = 20
+        few = self.write("few.json", json.dumps(few))
+        self.run_costate("gradient", few, "--out", "one.json")
+        self.mpirun(5, "gradient", few, "--out", "g.json")
+        self.assertEqual(self.read("g.json"), self.read("one.json"))
+
+    def test_faults_are_one_line_of_one_rank(self):
+        for arguments, because in [(["gradient", "gone.json"], "there is no such file"), (["gradient", self.batch, "--thread", 2], "unknown option"),
+                                   (["optimize", self.batch, "--out", "/proc/none"], "/proc"),
+                                   (["gradient", self.scene], "has no \"batch\", so 3 ranks have nothing to share"),
+                                   (["optimize", self.scene], "has no \"batch\""),
+                                   (["gradient", self.batch, "--shard", "1/2", "--out", "s"], "leave out mpirun")]:
+            self.assertRegex(self.mpirun(3, *arguments, code=BAD_INPUT), because)
+        heavy = copy.deepcopy(BATCH)
+        heavy["controls"][0]["initial"] = 1e308
+        heavy["models"][0]["model"]["actuators"][0]["gear"] = 1e10
+        heavy = self.write("heavy.json", json.dumps(heavy))
+        one = subprocess.run([PROGRAM, "gradient", heavy], capture_output=True, text=True).stderr
+        self.assertEqual(self.mpirun(3, "gradient", heavy, code=DIVERGED) + "\n", one)
+
+    def test_ranks_with_another_scene(self):
+        other = copy.deepcopy(BATCH)
+        other["batch"]["seed"] = 5
+        other = self.write("other.json", json.dumps(other))
+        line = self.mpirun(2, "gradient", self.batch, then=["gradient", other], code=BAD_INPUT)
+        self.assertRegex(line, "rank 2: its scene or its options are not those of rank 0")
+        line = self.mpirun(2, "optimize", self.batch, then=["optimize", self.batch, "--steps", 19], code=BAD_INPUT)
+        self.assertRegex(line, "rank 2: its scene")
+        line = self.mpirun(2, "gradient", self.batch, then=["gradient", "gone.json"], code=BAD_INPUT)
+        self.assertRegex(line, "rank 2: gone.json")
+
+    def test_two_runs_in_one_file(self):
+        slow = self.start("--iterations", 100000, "--save", "run", "--save-every", 0)
+        self.wait_for("run")
+        self.assertRegex(self.mpirun(2, "optimize", self.batch, "--save", "run", code=BAD_INPUT), "another run writes it")
+        slow.send_signal(signal.SIGKILL)
+        slow.communicate()
+        time.sleep(1)  # until mpirun's daemon has ended the ranks
+
+    def start(self, *arguments):
+        return subprocess.Popen([*MPIRUN, "-n", "3", PROGRAM, "optimize", self.batch, *map(str, arguments)], cwd=self.folder, env=ENVIRONMENT,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+    def wait_for(self, name):
+        begin = time.time()
+        while not (self.folder / name).exists():
+            self.assertLess(time.time(), begin + 60)
+            time.sleep(0.01)
+
+    def ranks_of(self, run):
+        """Processes of the run's program, by their parent."""
+        found = []
+        for process in os.listdir("/proc"):
+            try:
+                with open(f"/proc/{process}/stat") as file:
+                    parent = int(file.read().rsplit(")", 1)[1].split()[1])
+            except (OSError, ValueError, IndexError):
+                continue
+            if parent == run.pid:
+                found.append(int(process))
+        return found
+
+    def test_a_killed_rank_ends_the_run_and_the_last_save_goes_on(self):
+        many = ["--iterations", 1500, "--save", "run", "--save-every", 0]
+        self.run_costate("optimize", self.batch, "--iterations", 1500, "--out", "one")
+        kills = random.Random(1)
+        killed = 0
+        for _ in range(int(os.environ.get("COSTATE_KILLS", "4"))):
+            resume = ["--resume", "run"] if (self.folder / "run").exists() else many[2:4]
+            run = self.start("--iterations", 1500, *resume, "--save-every", 0, "--out", "killed")
+            time.sleep(kills.uniform(0.3, 1.5))
+            ranks = self.ranks_of(run)
+            if ranks:
+                try:
+                    os.kill(kills.choice(ranks), signal.SIGKILL)
+                    killed += 1
+                except ProcessLookupError:
+                    pass
+            out, error = run.communicate(timeout=60)  # no hang
+            if run.returncode == 0:
+                break
+            self.assertEqual(out, "")
+            self.assertFalse((self.folder / "killed").exists())
+        self.assertGreater(killed, 0)
+        if run.returncode != 0:
+            resume = ["--resume", "run"] if (self.folder / "run").exists() else []
+            self.mpirun(3, "optimize", self.batch, "--iterations", 1500, *resume, "--out", "killed")
+        self.assertEqual(self.results("killed"), self.results("one"))
+
+
+if __name__ == "__main__":
+    if shutil.which("mpirun") is None:
+        print("skipped: there is no mpirun; install openmpi-bin")
+        sys.exit(77)
+    unittest.main()
