@@ -6,6 +6,14 @@
 
 namespace costate {
 
+void choose_environments(const Arguments& a, Scene& s) {
+    if (!a.text("environments")) return;
+    if (s.batch.environments == 0)
+        throw UsageError("--environments requires a scene with a \"batch\"; " + s.file.string() +
+                         " has none");
+    s.batch.environments = a.integer("environments", 0, 0, 1'000'000'000);
+}
+
 BatchIdentity batch_identity(const Scene& s) {
     ArchiveWriter settings, trial;
     add_identity(settings, s);

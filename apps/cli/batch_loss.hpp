@@ -11,6 +11,12 @@ inline constexpr Option threads_option{
     "threads", "N",
     "threads for the environments of a \"batch\" (default: one for each core; with several ranks, 1)"};
 
+inline constexpr Option environments_option{"environments", "N",
+                                            "number of environments, instead of that of the scene's "
+                                            "\"batch\"; 0: the one rollout without randomness"};
+// Sets that number in a scene that was loaded.
+void choose_environments(const Arguments& a, Scene& s);
+
 // What identifies a sum over environments: two processes with equal ones compute parts of one sum.
 struct BatchIdentity {
     std::string version;

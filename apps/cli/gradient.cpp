@@ -229,6 +229,7 @@ const Command gradient_command{
      resume_option,
      {"clip", "X", "scale adjoints with a norm above X to X"},
      {"horizon", "K", "truncate the adjoint: set it to 0 every K steps, counted from the end"},
+     environments_option,
      threads_option,
      {"shard", "I/N",
       "compute part I of N (1 to N) of the gradient of a \"batch\", and write it to the --out FILE, for "

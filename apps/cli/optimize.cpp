@@ -281,6 +281,7 @@ const Command optimize_command{
          {"knots", "N", "replace per-step controls by N knots"},
          {"from", "FILE", "start at the variables of an earlier run, from its result.json"},
          memory_option,
+         environments_option,
          threads_option,
          save_run_option,
          save_every_option,

@@ -16,6 +16,7 @@ void note(int signal) { noted_signal = signal; }
 std::uint32_t identity(const Scene& s) {
     ArchiveWriter all;
     add_identity(all, s);
+    all(s.batch.environments);
     const OptimizeSettings& o = s.optimize;
     all(o.method), all(o.iterations), all(o.max_loss_evaluations), all(o.max_gradient_evaluations);
     all(o.learning_rate), all(o.square), all(o.momentum), all(o.segment), all(o.horizon);

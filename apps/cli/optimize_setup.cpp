@@ -100,6 +100,7 @@ OptimizeSetup set_up_optimization(const Arguments& a) {
     OptimizeSetup setup{a.load(!first), {}, a.integer("landscape", 0, 2, 10000)};
     Scene& scene = setup.scene;
     settings(scene.optimize);
+    choose_environments(a, scene);
     check_batch(a, scene);
     if (const int knots = a.integer("knots", 0, 2, 1'000'000); knots > 0) thin(scene, knots);
     if (const auto from = a.text("from")) start_from(scene, *from);

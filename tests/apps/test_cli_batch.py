@@ -55,6 +55,18 @@ class Batch(Cli):
         other["batch"]["seed"] = 5
         self.assertNotEqual(json.loads(self.gradient(scene=self.write("other.json", json.dumps(other))))["loss"], g["loss"])
 
+    def test_number_of_environments(self):
+        few = copy.deepcopy(BATCH)
+        few["batch"]["environments"] = 30
+        self.assertEqual(self.gradient("--environments", 30), self.gradient(scene=self.write("few.json", json.dumps(few))))
+        self.assertNotEqual(self.gradient("--environments", 31), self.gradient("--environments", 30))
+        of_batch, of_spring = (json.loads(self.run_costate("gradient", scene, "--json", *more)) for scene, more in
+                               ((self.batch, ["--environments", 0]), (self.scene, [])))
+        self.assertEqual((of_batch["loss"], of_batch["gradient_norm"]), (of_spring["loss"], of_spring["gradient_norm"]))
+        self.run_costate("optimize", self.batch, "--environments", 0, "--method", "gauss_newton")
+        self.refuse("gradient", self.scene, "--environments", 5, because="--environments requires a scene with a \"batch\"")
+        self.refuse("gradient", self.batch, "--environments", -1, because="--environments takes a whole number")
+
     def test_gradient_against_differences(self):
         g = json.loads(self.gradient())
         step = 1e-5

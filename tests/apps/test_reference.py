@@ -56,7 +56,7 @@ class ReferenceTest(unittest.TestCase):
         for command in COMMANDS:
             self.assertEqual(self.complete_bash("costate", command, "--"), options_of(command), command)
         self.assertEqual(self.complete_bash("costate", "info", "--base", ""), {"fixed", "floating"})
-        self.assertEqual(self.complete_bash("costate", "info", "go1_"), {"go1_stand"})
+        self.assertEqual(self.complete_bash("costate", "info", "go1_s"), {"go1_stand"})
         self.assertEqual(self.complete_bash("costate", "optimize", "--iterations", ""), set())
         self.assertEqual(self.complete_bash("costate", "view", "--run", "/etc/pass") & {"/etc/passwd"}, {"/etc/passwd"})
 
