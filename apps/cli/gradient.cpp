@@ -81,6 +81,7 @@ Scene load_with_loss(const Arguments& a) {
         throw UsageError(s.file.string() +
                          " has no objective and therefore no loss: name the model in a scene with an "
                          "\"objective\", or check gradients with costate gradcheck");
+    choose_environments(a, s);
     check_batch_options(a, s,
                         {"by-step", "slots", "keep", "disk", "disk-space", "compress", "save", "save-every",
                          "resume", "clip", "horizon"});

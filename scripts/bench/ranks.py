@@ -9,6 +9,7 @@ import math
 import os
 import pathlib
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -27,7 +28,7 @@ def scene(folder):
     library = ROOT / "scenes/library"
     text = json.loads((library / "quadruped_stand.json").read_text())
     text["batch"] = {"environments": ENVIRONMENTS, "randomize": RANDOMIZE}
-    (folder / "models").symlink_to(library / "models")
+    shutil.copytree(library / "models", folder / "models")
     file = folder / "quadruped_batch.json"
     file.write_text(json.dumps(text))
     return str(file)

@@ -15,7 +15,8 @@ from cli import BAD_INPUT, DIVERGED, DONE, PROGRAM, SPRING, Cli
 from test_cli_batch import BATCH
 
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-q"]
-ENVIRONMENT = os.environ | {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
+# of PMIx: see apps/README.md
+ENVIRONMENT = os.environ | {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none", "PMIX_MCA_gds": "hash"}
 
 
 class Ranks(Cli):
@@ -130,15 +131,15 @@ class Ranks(Cli):
         for _ in range(int(os.environ.get("COSTATE_KILLS", "4"))):
             resume = ["--resume", "run"] if (self.folder / "run").exists() else many[2:4]
             run = self.start("--iterations", 1500, *resume, "--save-every", 0, "--out", "killed")
-            time.sleep(kills.uniform(0.3, 1.5))
+            begin = time.time()
+            while run.poll() is None and len(self.ranks_of(run)) < 3 and time.time() < begin + 60:
+                time.sleep(0.01)
+            time.sleep(kills.uniform(0, 1.5))  # also while the ranks join
             ranks = self.ranks_of(run)
             if ranks:
-                try:
-                    os.kill(kills.choice(ranks), signal.SIGKILL)
-                    killed += 1
-                except ProcessLookupError:
-                    pass
-            out, error = run.communicate(timeout=60)  # no hang
+                os.kill(kills.choice(ranks), signal.SIGKILL)  # mpirun has not waited for it yet, so it is still its own
+                killed += 1
+            out, error = run.communicate(timeout=60 if ranks else 300)  # no hang
             if run.returncode == 0:
                 break
             self.assertEqual(out, "")
