@@ -11,5 +11,5 @@ set -euo pipefail
 
 shards=${SHARDS:-$SLURM_ARRAY_TASK_COUNT}
 mkdir -p shards
-costate gradient go1_jump --threads "${SLURM_CPUS_PER_TASK:-1}" --shard "$SLURM_ARRAY_TASK_ID/$shards" \
+costate gradient go1_jump --environments 4096 --threads "${SLURM_CPUS_PER_TASK:-1}" --shard "$SLURM_ARRAY_TASK_ID/$shards" \
     --out "shards/$SLURM_ARRAY_TASK_ID"

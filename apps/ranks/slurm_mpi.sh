@@ -6,7 +6,8 @@
 #SBATCH --ntasks-per-node=16
 #SBATCH --time=01:00:00
 set -euo pipefail
+export PMIX_MCA_gds=hash  # so that mpirun ends if a rank is killed
 
 go_on=(--save run)
 [ -e run ] && go_on=(--resume run)
-mpirun costate optimize go1_jump "${go_on[@]}" --save-every 60 --out jump
+mpirun costate optimize go1_jump --environments 4096 "${go_on[@]}" --save-every 60 --out jump
