@@ -130,7 +130,8 @@ double ExpectedLoss::value(const RolloutInputs& in) {
     add_up(ranks_, total_);
     times_.wait += waited - computed;
     times_.reduce += now() - waited;
-    times_.ranks.add(total_.times);
+    const RankTimes &call = total_.times, &before = times_.ranks;
+    if (before.sum == 0 || call.longest * before.sum > before.longest * call.sum) times_.ranks = call;
     return total_.failure ? unlimited : mean_loss(total_);
 }
 

@@ -68,7 +68,7 @@ struct ExpectedLossOptions {
 // The time of a process, s, since the ExpectedLoss was made.
 struct ExpectedLossTimes {
     double compute = 0, wait = 0, reduce = 0;  // until all ranks have computed; of the sum over ranks
-    RankTimes ranks;                           // of all calls
+    RankTimes ranks;                           // of the call whose slowest rank was furthest behind the mean
 };
 
 class ExpectedLoss final : public LossFunction {

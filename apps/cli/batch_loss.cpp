@@ -98,8 +98,8 @@ std::string BatchLoss::text() const {
     text += line;
     const double mean = t.ranks.sum / ranks;
     if (t.ranks.longest > 1.5 * mean) {
-        std::snprintf(line, sizeof line, "; the slowest was rank %d, with %.1f times the mean",
-                      t.ranks.slowest, t.ranks.longest / mean);
+        std::snprintf(line, sizeof line, "; rank %d once took %.1f times the mean", t.ranks.slowest,
+                      t.ranks.longest / mean);
         text += line;
     }
     return text;

@@ -24,10 +24,6 @@ std::uint32_t identity(const Scene& s) {
     return checksum(all.bytes.data(), all.bytes.size());
 }
 
-}  // namespace
-
-namespace {
-
 // All ranks end after the same iteration: that in which rank 0 has noted a signal.
 bool interrupted_together() {
     std::vector<char> noted{NotedSignals::arrived()};
