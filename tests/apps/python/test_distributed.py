@@ -120,19 +120,23 @@ class DistributedTest(unittest.TestCase):
         self.assertEqual(len(set(Threads(3).run(of))), 1)
         self.assertIn("process 1 gives 17 rows of shape (2,) for 16 environments", Threads(3).run(of)[0])
 
-    def results_of(self, command, how, environment=None):
-        """What all processes of a script that makes its group by `how` print."""
-        script = (f"import sys; sys.path.insert(0, {os.path.dirname(os.path.abspath(__file__))!r})\n"
+    def results_of(self, command, how):
+        """What the processes of a script that makes its group by `how` find, in the order of their ranks."""
+        script = (f"import os, sys; sys.path.insert(0, {os.path.dirname(os.path.abspath(__file__))!r})\n"
                   "from costate import distributed\nimport test_distributed\n" + how +
-                  "\nprint(test_distributed.digits(test_distributed.gradient(group)), flush=True)")
+                  "\nwith open(os.path.join(os.path.dirname(__file__), f'result{group.rank}'), 'w') as out:\n"
+                  "    out.write(test_distributed.digits(test_distributed.gradient(group)))\n")
         with tempfile.TemporaryDirectory() as folder:
-            file = os.path.join(folder, "script.py")
-            with open(file, "w") as out:
-                out.write(script)
-            out = subprocess.run([*command, sys.executable, file], capture_output=True, text=True, timeout=300,
-                                 env=os.environ | (environment or {}))
-        self.assertEqual(out.returncode, 0, out.stderr)
-        return out.stdout.split()
+            path = os.path.join(folder, "script.py")
+            with open(path, "w") as file:
+                file.write(script)
+            out = subprocess.run([*command, sys.executable, path], capture_output=True, text=True, timeout=300)
+            self.assertEqual(out.returncode, 0, out.stderr)
+            results = []
+            for name in sorted(name for name in os.listdir(folder) if name.startswith("result")):
+                with open(os.path.join(folder, name)) as file:
+                    results.append(file.read())
+        return results
 
     def test_mpi(self):
         try:
@@ -152,7 +156,7 @@ class DistributedTest(unittest.TestCase):
             self.skipTest("no torch (apt-get install python3-torch)")
         if not torch.distributed.is_available() or not torch.distributed.is_gloo_available():
             self.skipTest("this torch has no gloo")
-        how = ("import os, torch.distributed\n"
+        how = ("import torch.distributed\n"
                "file = os.path.join(os.path.dirname(__file__), 'meeting')\n"
                "if os.environ.get('RANK') is None:\n"
                "    import subprocess\n"
