@@ -14,6 +14,7 @@ namespace {
 
 // A residual of one number.
 template <class T> using Single = Eigen::Matrix<T, 1, 1>;
+template <class T> using Vec2 = Eigen::Matrix<T, 2, 1>;
 
 // The norm of a residual r, or of its excess. In the adjoints, r_bar may be a view.
 template <class R> typename R::Scalar norm_value(const Term& term, const R& r) {
@@ -227,6 +228,51 @@ void term_frame_adj(const World& w, const Term& term, const T* theta, const Kine
         site_frame_adj(w.model, theta, k, term.site, X, X_bar, bar, theta_bar);
 }
 
+// r of a clearance: v_xy s(z) with s = (1 + e^(z/c))^(-1/2), ds/dz = -s (1 - s^2)/(2 c)
+template <class T> struct Clearance {
+    Vec3<T> point, velocity;  // in the common frame; world axes
+    T share;                  // s
+};
+template <class T>
+Clearance<T> clearance_of(const World& w, const Term& term, const T* theta, const StepScratch<T>& s) {
+    using std::exp, std::sqrt;
+    const Kinematics<T>& k = s.kinematics;
+    Clearance<T> c;
+    c.point = term_point(w, term, theta, s);
+    c.velocity = point_velocity<T>(k.V[term.body], c.point);
+    const T z = common_origin(w.model, k, term.body).z() + c.point.z();
+    const T ratio = z / T(term.clearance), size = ratio < T(0) ? T(-ratio) : ratio;
+    c.share = (ratio > T(0) ? T(exp(T(-0.5) * size)) : T(1)) / sqrt(T(1) + exp(-size));
+    return c;
+}
+template <class T>
+Vec2<T> clearance_residual(const World& w, const Term& term, const T* theta, const StepScratch<T>& s) {
+    const Clearance<T> c = clearance_of(w, term, theta, s);
+    return c.share * c.velocity.template head<2>();
+}
+template <class T>
+void clearance_residual_adj(const World& w, const Term& term, const T* theta, const Vec2<T>& r_bar,
+                            StepScratch<T>& s, T* theta_bar) {
+    const Clearance<T> c = clearance_of(w, term, theta, s);
+    const Vec3<T> v_bar(c.share * r_bar[0], c.share * r_bar[1], T(0));
+    const T slope = -c.share * (T(1) - c.share * c.share) / T(2 * term.clearance);
+    Vec3<T> p_bar(T(0), T(0), slope * r_bar.dot(c.velocity.template head<2>()));
+    point_velocity_adj(s.kinematics.V[term.body], c.point, v_bar, s.bar.V[term.body], p_bar);
+    term_point_adj<T>(w, term, theta, p_bar, s, theta_bar);
+}
+
+// r of a symmetry
+template <class T> VecX<T> symmetry_residual(const World& w, const Term& term, const T* u) {
+    return entries(u, w.nu(), term.controls) -
+           cast<T>(term.mirror).cwiseProduct(entries(u, w.nu(), term.partners));
+}
+template <class T> void symmetry_residual_adj(const Term& term, const VecX<T>& r_bar, T* u_bar) {
+    for (Eigen::Index k = 0; k < r_bar.size(); ++k) {
+        u_bar[term.controls[k]] += r_bar[k];
+        u_bar[term.partners[k]] -= T(term.mirror[k]) * r_bar[k];
+    }
+}
+
 // r of terms with three numbers: axes o (y - target), or a rotation vector.
 template <class T>
 Vec3<T> vector_residual(const World& w, const Term& term, int t, const T* theta, const StepScratch<T>& s) {
@@ -306,6 +352,8 @@ T term_value(const World& w, const Term& term, int t, const T* theta, const T* x
             return residual_value(term, configuration_residual(w, term, t, x)(term.dofs));
         case TermKind::joint_velocity: return compared_value(term, t, entries(x + w.nq(), w.nv(), term.dofs));
         case TermKind::effort: return compared_value(term, t, entries(u, w.nu(), term.controls));
+        case TermKind::clearance: return compared_value(term, t, clearance_residual(w, term, theta, s));
+        case TermKind::symmetry: return compared_value(term, t, symmetry_residual(w, term, u));
         case TermKind::recording:
             return residual_value(term, recording_residual(w, term.recording, t, theta, x, u, s));
         case TermKind::sensor:
@@ -359,6 +407,19 @@ void term_value_adj(const World& w, const Term& term, int t, const T* theta, con
             compared_value_adj(term, t, entries(u, w.nu(), term.controls), value_bar,
                                entries(u_bar, w.nu(), term.controls));
             break;
+        case TermKind::clearance: {
+            Vec2<T> r_bar = Vec2<T>::Zero();
+            compared_value_adj(term, t, clearance_residual(w, term, theta, s), value_bar, r_bar);
+            clearance_residual_adj<T>(w, term, theta, r_bar, s, theta_bar);
+            break;
+        }
+        case TermKind::symmetry: {
+            const VecX<T> r = symmetry_residual(w, term, u);
+            VecX<T> r_bar = VecX<T>::Zero(r.size());
+            compared_value_adj(term, t, r, value_bar, r_bar);
+            symmetry_residual_adj(term, r_bar, u_bar);
+            break;
+        }
         case TermKind::recording: {
             const VecX<T> r = recording_residual(w, term.recording, t, theta, x, u, s);
             VecX<T> r_bar = VecX<T>::Zero(r.size());

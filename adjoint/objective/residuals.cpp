@@ -11,7 +11,7 @@ namespace {
 // True if the term depends on coordinates, velocities or controls alone, and not on poses.
 bool is_of_coordinates(const Term& term) {
     return term.kind == TermKind::configuration || term.kind == TermKind::joint_velocity ||
-           term.kind == TermKind::effort;
+           term.kind == TermKind::effort || term.kind == TermKind::symmetry;
 }
 
 // True if the term depends on results of the step, whose gradient needs the adjoint of the whole step.
@@ -20,6 +20,11 @@ bool reads_results(const Term& term) {
     const std::vector<Signal>& signals = term.recording.signals;
     return std::any_of(signals.begin(), signals.end(),
                        [](const Signal& s) { return s.kind == SignalKind::impulse; });
+}
+
+// True if the component has the factor 0.
+bool is_left_out(const Term& term) {
+    return traits_of(term.kind).has_target && !term.length && term.axes[term.component] == 0;
 }
 
 // Weights the residuals r of a term and their rows J, so that 2 J^T r is the gradient of its share of the
@@ -103,7 +108,7 @@ void TermResiduals::linearise(bool running, int t, const double* theta, const do
         for (term.component = 0; term.component < n; ++term.component) {
             double& value = r[term.component];
             value = term_value(w, term, t, theta, x, u, s);
-            if (value == 0 && term.bounded()) continue;  // within its bounds
+            if (value == 0 && (term.bounded() || is_left_out(term))) continue;
             add_gradient(term, t, theta, x, u, s, J.row(term.component).data());
         }
         scale(norms_[i], term, is_integral(term) ? h : 0, h_column, r, J);

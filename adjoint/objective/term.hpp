@@ -30,6 +30,10 @@ enum class TermKind {
     orientation,       // r = the rotation vector from a target to the axes of a body or site, their axes, rad
     sensor,            // r = the numbers of a sensor of the world
     power,             // r = f v of `controls`: the force of the actuator's law times its velocity, W
+    // r = (v_x, v_y)/sqrt(1 + exp(z/clearance)) of a point of a body, m/s: its speed along level ground, the less the
+    // higher it is. A foot that is to move has to lift. (Kim et al., Contact-Implicit Model Predictive Control, 2024)
+    clearance,
+    symmetry,  // r = u over `controls` - mirror o (u over `partners`)
 };
 
 // The subject of a term, which determines its keys in files.
@@ -65,6 +69,8 @@ inline constexpr TermTraits term_traits[] = {
     {TermKind::orientation, "orientation", TermSubject::body, 3},
     {TermKind::sensor, "sensor", TermSubject::sensor, -1},
     {TermKind::power, "power", TermSubject::actuators, -1, false, true, true, true},
+    {TermKind::clearance, "clearance", TermSubject::point, 2},
+    {TermKind::symmetry, "symmetry", TermSubject::actuators, -1, false, true},
 };
 
 constexpr const TermTraits& traits_of(TermKind kind) { return term_traits[static_cast<size_t>(kind)]; }
@@ -106,8 +112,11 @@ struct Term {
     Vec3<double> target = Vec3<double>::Zero();
     Quaternion<double> orientation = Quaternion<double>::identity();  // in the world
     Vec3<double> axes = Vec3<double>::Ones();                         // factors of the three components of r
+    double clearance = 0.03;                                          // of the kind `clearance`, m
     std::vector<int> dofs, controls;
-    VecX<double> q_target;  // (nq)
+    std::vector<int> partners;  // (controls) of the kind `symmetry`
+    VecX<double> mirror;        // (controls) their factors
+    VecX<double> q_target;      // (nq)
     // If not empty, replaces `target` and `q_target`, and is subtracted from the numbers of other kinds.
     Samples reference;
     std::vector<Sensor> sensors;  // with offsets in the numbers of all

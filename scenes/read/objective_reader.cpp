@@ -46,6 +46,8 @@ void forbid_others(const Node& node, const TermTraits& traits) {
     unless(subject == TermSubject::shape, {"shape"});
     unless(subject == TermSubject::sensor, {"sensor"});
     unless(subject == TermSubject::file, {"file", "columns"});
+    unless(traits.kind == TermKind::clearance, {"clearance"});
+    unless(traits.kind == TermKind::symmetry, {"partners", "mirror"});
 }
 
 // The indices that the patterns under `key` match; all indices if the key is absent.
@@ -182,6 +184,20 @@ void read_subject(const Node& node, const TermContext& in, Term& term) {
     }
 }
 
+// "partners" and "mirror" of a symmetry
+void read_symmetry(const Node& node, const Model& model, Term& term) {
+    node["actuators"];
+    node["partners"];
+    term.partners = read_matches(node, "partners", "actuator", names_of(model.actuators, &Actuator::name));
+    const int size = residual_size(term);
+    if (static_cast<int>(term.partners.size()) != size)
+        node["partners"].fail("names " + std::to_string(term.partners.size()) + " actuators, \"actuators\" " +
+                                  std::to_string(size),
+                              "name a partner for each, both in the order of the model");
+    term.mirror = VecX<double>::Ones(size);
+    if (const auto mirror = node.find("mirror")) term.mirror = vector_of(read_each(*mirror, size));
+}
+
 // The force and the velocity of each actuator that drives a joint or tendon.
 void read_power(const Node& node, const Model& model, Term& term) {
     const auto thrusts = [&](int n) { return !model.actuators[n].on_joint; };
@@ -281,6 +297,9 @@ Term read_term(const Node& node, const TermContext& in) {
     read_times(node, in, term);
     std::vector<int> q_entries;
     if (traits_of(term.kind).subject == TermSubject::joints) q_entries = read_joints(node, in, term);
+    if (term.kind == TermKind::clearance && node.has("clearance"))
+        term.clearance = node["clearance"].positive();
+    if (term.kind == TermKind::symmetry) read_symmetry(node, in.world.model, term);
     if (term.kind == TermKind::power) read_power(node, in.world.model, term);
     if (term.kind == TermKind::orientation) term.orientation = read_orientation(node);
     if (term.kind == TermKind::recording) read_term_recording(node, in, term);

@@ -84,7 +84,8 @@ Term random_term(const World& w, Rng& g, TermKind kind, TermNorm norm, bool runn
     term.dofs = {1, 4, 18, 20}, term.controls = {0, 1, 2};
     term.q_target = random_configuration(w.model, g, Regime::random);
     term.bodies = {0, static_cast<int>(w.model.bodies.size()) - 1};
-    term.threshold = 0.3;
+    term.threshold = 0.3, term.clearance = 0.5;
+    term.partners = {1, 2, 0}, term.mirror = g.vec3(Regime::random);
     if (kind == TermKind::sensor) term.sensors = {sensor_of(w, SensorKind::frame_linear_velocity)};
     if (kind == TermKind::power)
         for (const int n : term.controls)
@@ -142,9 +143,9 @@ struct TermValuePass : TermStage {
     static inline Making making = Making::plain;
     Term term;
     static bool reads_two() {
-        return kind == TermKind::velocity || kind == TermKind::linear_momentum ||
-               kind == TermKind::angular_momentum || kind == TermKind::kinetic_energy ||
-               kind == TermKind::potential_energy;
+        return kind == TermKind::velocity || kind == TermKind::clearance ||
+               kind == TermKind::linear_momentum || kind == TermKind::angular_momentum ||
+               kind == TermKind::kinetic_energy || kind == TermKind::potential_energy;
     }
     static bool reads_site() { return at_site && kind != TermKind::orientation; }  // its position
     // of 10

@@ -64,6 +64,9 @@ const char* const every_term = R"(
     {"term": "joint_velocity", "joints": ["arm/*"], "target": [0.5, -0.1], "norm": "huber", "threshold": 0.2, "at": 0.12},
     {"term": "effort", "actuators": ["arm/torque"], "target": 0.2, "weight": 0.3},
     {"term": "power", "upper": 0, "norm": "linear"}, {"term": "power", "norm": "squared", "weight": 0.1, "until": 0.1},
+    {"term": "clearance", "body": "ball", "point": [0, 0, -0.2], "clearance": 0.2, "at": "running"},
+    {"term": "clearance", "body": "ball", "clearance": 4, "target": [0.1, 0.05], "weight": 3, "at": "running"},
+    {"term": "symmetry", "actuators": ["arm/torque"], "partners": ["arm/elbow"], "mirror": -2, "target": 0.1},
     {"term": "sensor", "sensor": "arm/drive", "upper": 0.3, "weight": 0.1},
     {"term": "sensor", "sensor": "arm/gap", "target": 0.3, "at": "end"},
     {"term": "sensor", "sensor": "arm/felt", "weight": 0.01},
@@ -132,6 +135,31 @@ TEST_CASE("terms: bounds, lengths and norms have the values of their formulas") 
     };
     CHECK(axes(R"("lower": 0.5)") == doctest::Approx(4 * excess * excess).epsilon(1e-12));
     CHECK(axes(R"("upper": 0.5)") == 0);
+}
+
+TEST_CASE("terms: a foot near the ground has a clearance, and controls have a symmetry") {
+    const double z = heights()[0];
+    const double square =
+        loss_of_rollout(R"({"term": "velocity", "body": "ball", "axes": [1, 1, 0], "at": 0})");
+    REQUIRE(square == doctest::Approx(1.04).epsilon(1e-12));
+    const auto clearance = [](const std::string& height) {
+        return loss_of_rollout(R"({"term": "clearance", "body": "ball", "at": 0, "clearance": )" + height +
+                               "}");
+    };
+    CHECK(clearance("0.2") == doctest::Approx(square / (1 + std::exp(z / 0.2))).epsilon(1e-12));
+    CHECK(clearance("1e9") == doctest::Approx(square / 2).epsilon(1e-8));
+    CHECK(clearance("0.0001") == 0);  // far above the ground
+    CHECK(loss_of_rollout(R"({"term": "clearance", "body": "ball", "at": 0})") == clearance("0.03"));
+
+    const std::string torque = R"({"term": "effort", "actuators": ["arm/torque"]})";
+    const auto symmetry = [](const std::string& more) {
+        return loss_of_rollout(
+            R"({"term": "symmetry", "actuators": ["arm/torque"], "partners": ["arm/torque"])" + more + "}");
+    };
+    REQUIRE(loss_of_rollout(torque) > 0);
+    CHECK(symmetry("") == 0);
+    CHECK(symmetry(R"(, "mirror": -1)") == doctest::Approx(4 * loss_of_rollout(torque)).epsilon(1e-12));
+    CHECK(symmetry(R"(, "mirror": [0.5])") == doctest::Approx(0.25 * loss_of_rollout(torque)).epsilon(1e-12));
 }
 
 TEST_CASE("terms: a reference is linear between its rows, and the same from a file") {
@@ -253,6 +281,12 @@ TEST_CASE("terms: every wrong key is named with its place, the reason and a reme
                     json + "/at: ", "the final state has no sensor", "use \"running\"");
     check_complaint(of(R"({"term": "sensor", "sensor": "ball/pus"})"),
                     json + "/sensor: ", "the nearest is \"ball/push\"", "correct the name");
+    check_complaint(of(R"({"term": "symmetry", "actuators": ["arm/torque"]})"), json + ": ",
+                    "no \"partners\"", "add it");
+    check_complaint(of(R"({"term": "symmetry", "actuators": ["arm/torque"], "partners": []})"),
+                    json + "/partners: ", "names 0 actuators, \"actuators\" 1", "name a partner for each");
+    check_complaint(of(ball(R"("clearance": 1)")), json + "/clearance: ", "the term is height", "remove it");
+    check_complaint(of(ball(R"("mirror": 1)")), json + "/mirror: ", "the term is height", "remove it");
     check_complaint(of(ball(R"("norm": "huber")")), json + ": ", "no \"threshold\"", "add it");
     check_complaint(of(ball(R"("threshold": 1)")), json + "/threshold: ", "the norm is not huber",
                     "remove it");
