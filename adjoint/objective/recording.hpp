@@ -2,6 +2,8 @@
 // Samples: any numbers at these times.
 #pragma once
 
+#include <algorithm>
+
 #include "adjoint/objective/signal.hpp"
 
 namespace costate {
@@ -9,11 +11,11 @@ namespace costate {
 struct Samples {
     int width = 0;  // numbers per time; 0: no samples
     std::vector<double>
-        values;  // (steps + 1 times) x width, 0 at times that are not used; or one row for all times
+        values;  // (steps + 1 times) x width, 0 at times that are not used; the last row holds after them
     bool empty() const { return width == 0; }
     const double* at(int t) const {
         const auto row = static_cast<size_t>(width);
-        return values.data() + (values.size() == row ? 0 : static_cast<size_t>(t) * row);
+        return values.data() + std::min(static_cast<size_t>(t) * row, values.size() - row);
     }
 };
 

@@ -32,6 +32,9 @@ private:
     std::mt19937_64 bits_;
 };
 
+// The controls u (nu) at the plant's step `substep` within the planner's step t, in state x (nq + nv).
+using Correct = std::function<void(int t, int substep, const VecX<double>& x, VecX<double>& u)>;
+
 // The plant in its present state.
 class Machine {
 public:
@@ -44,10 +47,11 @@ public:
         x_.head(size()) = x0.head(size());
     }
     VecX<double> state() const { return x_.head(size()); }
-    // Applies the controls of the planner's step t.
-    void apply(int t, const VecX<double>& u) {
+    // Applies the controls u of the planner's step t, which `correct` may change at later steps of the plant.
+    void apply(int t, VecX<double> u, const Correct& correct) {
         const World& w = plant_.world;
         for (int k = 0; k < plant_.substeps; ++k, x_.swap(next_)) {
+            if (correct && k > 0) correct(t, k, state(), u);
             step(w, plant_.theta.data(), x_.data(), u.data(), scratch_, next_.data(),
                  pushes_.at(t * plant_.substeps + k, plant_.theta.data()));
             if (!next_.allFinite())
@@ -67,7 +71,7 @@ private:
 using Choose = std::function<VecX<double>(int t, const LoopRun& so_far)>;
 
 LoopRun run(const World& w, const Objective& objective, const VecX<double>& theta, const Plant& plant,
-            const VecX<double>& x0, int steps, const Choose& choose) {
+            const VecX<double>& x0, int steps, const Choose& choose, const Correct& correct = {}) {
     Machine machine(plant, x0);
     Simulation judge(w, objective);
     VecX<double> x = VecX<double>::Zero(w.nx()), unused(w.nx());
@@ -78,7 +82,7 @@ LoopRun run(const World& w, const Objective& objective, const VecX<double>& thet
         out.controls.col(t) = choose(t, out);
         const VecX<double> u = out.controls.col(t);
         out.loss += judge.run(t, theta.data(), x.data(), u.data(), unused.data());
-        machine.apply(t, u);
+        machine.apply(t, u, correct);
     }
     out.states.col(steps) = x.head(size) = machine.state();
     out.loss += judge.finish(steps, theta.data(), x.data());
@@ -96,28 +100,45 @@ LoopRun run_plant(const World& w, const Objective& objective, const VecX<double>
 LoopRun run_loop(const World& w, const Objective& objective, const VecX<double>& theta,
                  const TrajectorySettings& limits, const Plant& plant, const VecX<double>& x0,
                  const Eigen::MatrixXd& guess, const LoopSettings& settings) {
-    RecedingHorizon control(w, objective, theta, limits);
+    RecedingHorizon control(w, objective, theta, limits, guess);
     StepScratch<double> scratch(w);
     Noise noise(settings.seed);
     std::vector<double> seconds;
     VecX<double> d(w.ndx()), measured(w.nx()), next(w.nx());
-    const auto choose = [&](int t, const LoopRun& so_far) -> VecX<double> {
-        const int taken = std::max(0, t - settings.delay);
+    const double h = w.settings.time_step;
+    // the state (nq + nv) with noise, in `measured`
+    const auto measure = [&](const VecX<double>& state) {
         VecX<double> x = VecX<double>::Zero(w.nx());
-        x.head(so_far.states.rows()) = so_far.states.col(taken);
+        x.head(state.size()) = state;
         d.setZero();
         for (int i = 0; i < 2 * w.nv(); ++i)
             d[i] = settings.noise * noise();
         retract_state(w, x.data(), d.data(), measured.data());
-        const double begin = processor_seconds();
-        for (int k = taken; k < t; ++k, measured.swap(next))
-            step(w, theta.data(), measured.data(), so_far.controls.col(k).data(), scratch, next.data());
+    };
+    // The control at a time in planner's steps, in the state `measured`.
+    const auto plan = [&](double t, double begin) -> VecX<double> {
+        const int left = settings.steps - static_cast<int>(std::lround(t));
         const VecX<double> u =
-            control.plan(measured, guess.middleCols(t, std::min(settings.horizon, settings.steps - t)), t);
+            control.plan(measured, t * h, std::clamp(left, 1, settings.horizon)).controls.col(0);
         seconds.push_back(processor_seconds() - begin);
         return u;
     };
-    LoopRun out = run(w, objective, theta, plant, x0, settings.steps, choose);
+    const auto choose = [&](int t, const LoopRun& so_far) {
+        const int taken = std::max(0, t - settings.delay);
+        measure(so_far.states.col(taken));
+        const double begin = processor_seconds();
+        for (int k = taken; k < t; ++k, measured.swap(next))
+            step(w, theta.data(), measured.data(), so_far.controls.col(k).data(), scratch, next.data());
+        return plan(t, begin);
+    };
+    const Correct correct = [&](int t, int substep, const VecX<double>& x, VecX<double>& u) {
+        const bool again = substep % (plant.substeps / settings.plans) == 0;
+        if (settings.delay > 0 || (!again && !settings.feedback)) return;
+        const double now = t + static_cast<double>(substep) / plant.substeps;
+        measure(x);
+        u = again ? plan(now, processor_seconds()) : control.control(measured, now * h);
+    };
+    LoopRun out = run(w, objective, theta, plant, x0, settings.steps, choose, correct);
     out.processor_seconds = std::move(seconds);
     return out;
 }

@@ -17,13 +17,16 @@ struct LoopSettings {
     double noise = 0;            // standard deviation of every entry of the tangent of a measured state
     unsigned seed = 1;           // of the noise
     int delay = 0;               // steps from a measurement to the plan that uses it
+    int plans = 1;               // in each of the planner's steps; divides the plant's steps; 1 with a delay
+    // Whether the gains of the last plan act at the plant's steps between plans; not with a delay.
+    bool feedback = true;
 };
 
 struct LoopRun {
     Eigen::MatrixXd states;                 // (nq + nv x (steps + 1)) of the plant
-    Eigen::MatrixXd controls;               // (nu x steps)
+    Eigen::MatrixXd controls;               // (nu x steps) at the planner's steps
     double loss = 0;                        // the planner's objective along the states of the plant
-    std::vector<double> processor_seconds;  // of planning, for each step
+    std::vector<double> processor_seconds;  // of each plan
 };
 
 // Runs the loop from x0 (nq + nv or more). `guess` (nu x steps) starts the first plan and prescribes the controls

@@ -1,6 +1,9 @@
 #include "adjoint/optimize/ilqr.hpp"
 
+#include <algorithm>
+
 #include "adjoint/optimize/box_qp.hpp"
+#include "adjoint/optimize/step_differences.hpp"
 #include "adjoint/rollout/state.hpp"
 #include "core/math/products.hpp"
 
@@ -48,29 +51,67 @@ double TrajectoryOptimizer::finish(const double* x) {
                                    nullptr, scratch_);
 }
 
+template <class Control>
+void TrajectoryOptimizer::correct(const Eigen::MatrixXd& K, const VecX<double>* k, double length,
+                                  const double* from, const double* x, Control&& u) {
+    dx_.resize(world_.ndx());
+    state_difference(world_, from, x, dx_.data());
+    const VecX<double> feedback = K * dx_;
+    for (Eigen::Index i = 0; i < feedback.size(); ++i) {
+        double& control = u[settings_.free[i]];
+        if (k) control += length * (*k)[i];
+        control = std::clamp(control + feedback[i], settings_.lower[i], settings_.upper[i]);
+    }
+}
+
 bool TrajectoryOptimizer::start(const VecX<double>& x0, const Eigen::MatrixXd& U, int first_step) {
+    if (!roll(x0, U, first_step)) return false;
+    linearise();
+    return true;
+}
+
+bool TrajectoryOptimizer::roll(const VecX<double>& x0, const Eigen::MatrixXd& U, int first_step) {
     first_step_ = first_step;
     U_ = U;
     U_trial_ = U;
-    for (Eigen::Index i = 0; i < settings_.lower.size(); ++i) {
-        auto row = U_.row(settings_.free[i]);
-        row = row.cwiseMax(settings_.lower[i]).cwiseMin(settings_.upper[i]).eval();
-    }
     X_.resize(world_.nx(), steps() + 1);
     X_trial_ = X_;
     X_.col(0) = x0;
     stages_.resize(steps() + 1);
     penalty_ = 0;
     linearised_ = false;
-    merit_ = {};
-    for (int t = 0; t < steps(); ++t) {
-        merit_.cost += take_step(t, X_.col(t).data(), U_.col(t).data(), X_.col(t + 1).data());
-        if (!(merit_.cost < unlimited)) return false;
-        linearise_step(t, X_.col(t + 1).data());
+    merit_ = {roll_on(nullptr), 0};
+    return merit_.cost < unlimited;
+}
+
+void TrajectoryOptimizer::roll_tracked(const Eigen::MatrixXd& U, const Tracked& tracked) {
+    X_.swap(X_trial_);
+    U_.swap(U_trial_);
+    X_.col(0) = X_trial_.col(0);
+    U_ = U;
+    const double cost = roll_on(&tracked);
+    if (cost < merit_.cost)
+        merit_.cost = cost;
+    else
+        X_.swap(X_trial_), U_.swap(U_trial_);
+    linearised_ = false;
+}
+
+// The objective along the rollout from the first state with the controls, within their limits and under gains
+double TrajectoryOptimizer::roll_on(const Tracked* tracked) {
+    for (Eigen::Index i = 0; i < settings_.lower.size(); ++i) {
+        auto row = U_.row(settings_.free[i]);
+        row = row.cwiseMax(settings_.lower[i]).cwiseMin(settings_.upper[i]).eval();
     }
-    merit_.cost += finish(X_.col(steps()).data());
-    linearise_end();
-    return true;
+    double cost = 0;
+    for (int t = 0; t < steps(); ++t) {
+        if (tracked)
+            correct(tracked->gains[t], nullptr, 0, tracked->states.col(t).data(), X_.col(t).data(),
+                    U_.col(t));
+        cost += take_step(t, X_.col(t).data(), U_.col(t).data(), X_.col(t + 1).data());
+        if (!(cost < unlimited)) return unlimited;
+    }
+    return cost + finish(X_.col(steps()).data());
 }
 
 // Computes the trajectory for a step length, in X_trial_ and U_trial_.
@@ -81,13 +122,9 @@ TrajectoryOptimizer::Merit TrajectoryOptimizer::run(double length) {
     X_trial_.col(0) = X_.col(0);
     for (int t = 0; t < steps(); ++t) {
         const Stage& stage = stages_[t];
-        state_difference(world_, X_.col(t).data(), X_trial_.col(t).data(), dx.data());
         auto u = U_trial_.col(t);
         u = U_.col(t);
-        u(settings_.free) = (u(settings_.free) + length * stage.k + stage.K * dx)
-                                .cwiseMax(settings_.lower)
-                                .cwiseMin(settings_.upper)
-                                .eval();
+        correct(stage.K, &stage.k, length, X_.col(t).data(), X_trial_.col(t).data(), u);
         m.cost += take_step(t, X_trial_.col(t).data(), u.data(), next.data());
         if (!(m.cost < unlimited)) return {unlimited, 0};
         if (is_cut(t + 1)) {
@@ -123,8 +160,12 @@ void TrajectoryOptimizer::linearise_step(int t, const double* next) {
     const double *x = X_.col(t).data(), *u = U_.col(t).data();
     terms_.linearise(true, first_step_ + t, theta_.data(), x, u, scratch_, residuals_);
     quadratic(residuals_, stage);
-    step_jacobian(world_, theta_.data(), x, u, scratch_, jacobian_,
-                  pushes_.at(first_step_ + t, theta_.data()));
+    const double* wrenches = pushes_.at(first_step_ + t, theta_.data());
+    if (settings_.differences > 0)
+        step_jacobian_by_differences(world_, theta_.data(), x, u, wrenches, settings_.differences, scratch_,
+                                     jacobian_);
+    else
+        step_jacobian(world_, theta_.data(), x, u, scratch_, jacobian_, wrenches);
     stage.A = jacobian_.by_x;
     stage.B = jacobian_.by_u(Eigen::all, settings_.free);
     stage.d.setZero(world_.ndx());
@@ -227,14 +268,17 @@ void TrajectoryOptimizer::sweep_forward() {
 
 bool TrajectoryOptimizer::close_loop() {
     constexpr double factor = 100;
-    linearise();
-    for (regularisation_ = least_regularisation; regularisation_ <= max_regularisation;
+    if (!linearised_) linearise();
+    const double of_iterations = regularisation_;
+    bool solved = false;
+    for (regularisation_ = least_regularisation; !solved && regularisation_ <= max_regularisation;
          regularisation_ *= factor)
-        if (sweep_back()) return true;
-    return false;
+        solved = sweep_back();
+    regularisation_ = of_iterations;
+    return solved;
 }
 
-bool TrajectoryOptimizer::iterate() {
+bool TrajectoryOptimizer::iterate(const std::function<bool()>& stop) {
     constexpr double armijo = 1e-4, factor = 5;
     constexpr int halvings = 10;
     if (!linearised_) linearise();
@@ -244,6 +288,7 @@ bool TrajectoryOptimizer::iterate() {
         sweep_forward();
         double length = 1;
         for (int n = 0; n <= halvings; ++n, length *= 0.5) {
+            if (stop && stop()) return false;
             const Merit m = run(length);
             if (!(m.cost < unlimited) || !(merit(m) <= merit(merit_) + armijo * length * slope_) ||
                 !(merit(m) < merit(merit_)))

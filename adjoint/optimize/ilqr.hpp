@@ -20,6 +20,8 @@
 // plus a penalty on the defects.
 #pragma once
 
+#include <functional>
+
 #include "adjoint/checkpoints/archive.hpp"
 #include "adjoint/objective/residuals.hpp"
 
@@ -29,6 +31,13 @@ struct TrajectorySettings {
     std::vector<int> free;      // the optimized controls, the same at every step
     VecX<double> lower, upper;  // their limits
     int segment = 0;            // steps per segment; 0: a single segment without defects
+    double differences = 0;     // displacement of central differences in place of exact Jacobians; 0: exact
+};
+
+// A trajectory and its feedback gains, which controls follow: u = u_t + K_t (x - x_t).
+struct Tracked {
+    const Eigen::MatrixXd& states;              // (nx x steps or more)
+    const std::vector<Eigen::MatrixXd>& gains;  // (steps or more) of the free controls: (free x ndx)
 };
 
 class TrajectoryOptimizer {
@@ -40,10 +49,14 @@ public:
     // Starts with a rollout from x0 (nx) with controls U (nu x steps), whose free controls are clamped to
     // their limits. Its first step is step `first_step` of the objective. False if the rollout diverges.
     bool start(const VecX<double>& x0, const Eigen::MatrixXd& U, int first_step = 0);
-    // False if no step reduces the merit.
-    bool iterate();
-    // Linearizes the present trajectory and computes its gains and the cost to go, with as little
-    // regularization as possible. False if no regularization makes the sweep succeed.
+    // The same without the gradient, which the next iteration computes.
+    bool roll(const VecX<double>& x0, const Eigen::MatrixXd& U, int first_step);
+    // Rolls again from the same state, with controls U that gains correct along the way, and keeps the better rollout.
+    void roll_tracked(const Eigen::MatrixXd& U, const Tracked& tracked);
+    // False if no step reduces the merit, or if `stop`, which is asked before every trial, ends the search.
+    bool iterate(const std::function<bool()>& stop = {});
+    // Computes the gains and the cost to go along the present trajectory, with as little regularization as
+    // possible. False if no regularization makes the sweep succeed.
     bool close_loop();
 
     // What the next iteration depends on
@@ -94,8 +107,13 @@ private:
     bool is_cut(int t) const {
         return settings_.segment > 0 && t % settings_.segment == 0 && t > 0 && t < steps();
     }
+    double roll_on(const Tracked* tracked);
     double merit(const Merit& m) const { return m.cost + penalty_ * m.defect; }
     Merit run(double length);
+    // u (nu) + length k + K (x - X_t) on the free controls, within their limits
+    template <class Control>
+    void correct(const Eigen::MatrixXd& K, const VecX<double>* k, double length, const double* from,
+                 const double* x, Control&& u);
     double take_step(int t, const double* x, const double* u, double* next);
     double finish(const double* x);
     void linearise();
@@ -120,6 +138,7 @@ private:
     // unit of the regularization: the mean curvature of the value along a control's range
     double unit_ = 0;
     Merit merit_;
+    VecX<double> dx_;  // (ndx) work
     int first_step_ = 0;
     double regularisation_ = 1, penalty_ = 0;
     double gradient_norm_ = 0, slope_ = 0;

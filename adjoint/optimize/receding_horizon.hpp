@@ -1,39 +1,75 @@
-// Receding-horizon control: before every step, one iteration of iLQR improves the previous plan from the
-// current state, and its first control is applied.
+// Receding-horizon control: iterations of iLQR improve the previous plan from a measured state; between plans, the
+// feedback gains of the last one act (Tassa, Erez, Todorov, Synthesis and Stabilization of Complex Behaviors through
+// Online Trajectory Optimization, IROS 2012).
 #pragma once
 
 #include "adjoint/optimize/ilqr.hpp"
 
 namespace costate {
 
+// What a plan may cost. The first rollout and the gains along it are always computed.
+struct PlanBudget {
+    int iterations = 1;
+    double seconds = unlimited;  // by a steady clock; no trial of an iteration starts later
+};
+
+struct Plan {
+    double time = 0;                   // of its first state, s
+    Eigen::MatrixXd states, controls;  // (nx x (steps + 1)), (nu x steps), each control held for a time step
+    std::vector<Eigen::MatrixXd> gains;  // (steps) of the free controls: (free x ndx)
+    double cost = 0;                     // of the objective over these steps
+    int iterations = 0;                  // that reduced the cost
+    double seconds = 0;                  // taken
+
+    int steps() const { return static_cast<int>(controls.cols()); }
+    template <class Archive> void transfer(Archive& a) {
+        a(time), a(states), a(controls), a(cost), a(iterations), a(seconds);
+        gains.resize(steps());
+        for (Eigen::MatrixXd& K : gains)
+            a(K);
+    }
+};
+
 class RecedingHorizon {
 public:
+    // World, objective and theta must outlive this object. `guess` (nu x 1 or more): controls from time 0 on, whose
+    // last column holds after its end. The first plan starts with them, and controls that are not optimized keep them.
     RecedingHorizon(const World& w, const Objective& objective, const VecX<double>& theta,
-                    const TrajectorySettings& settings)
-        : optimizer_(w, objective, theta, settings) {}
+                    const TrajectorySettings& settings, Eigen::MatrixXd guess);
 
-    // The control (nu) at state x (nx), before step t of the objective. `guess` (nu x horizon) is used where
-    // the previous plan does not reach, and for controls that are not optimized.
-    VecX<double> plan(const VecX<double>& x, const Eigen::MatrixXd& guess, int t, int iterations = 1) {
-        Eigen::MatrixXd U = guess;
-        const Eigen::Index kept = std::min(plan_.cols() - 1, U.cols());
-        for (const int i : optimizer_.free())
-            if (kept > 0) U.row(i).head(kept) = plan_.row(i).segment(1, kept);
-        if (!optimizer_.start(x, U, t)) optimizer_.start(x, guess, t);
-        for (int k = 0; k < iterations && optimizer_.cost() < unlimited; ++k)
-            if (!optimizer_.iterate()) break;
-        plan_ = optimizer_.controls();
-        return plan_.col(0);
-    }
-    const TrajectoryOptimizer& optimizer() const { return optimizer_; }
+    // Plans `steps` steps from state x (nx) at a time, s. The objective counts from the step that begins nearest to
+    // it, its final terms at the end of the plan. Starts with the previous plan, under its gains, as far as it reaches,
+    // and with `guess` beyond. Throws DivergenceError if the rollout from x diverges in both cases; the previous plan
+    // then stays.
+    const Plan& plan(const VecX<double>& x, double time, int steps, const PlanBudget& budget = {});
+
+    // The control (nu) in state x (nx) at a time, by the last plan: u_t + K_t (x - x_t), within the limits, with x_t
+    // interpolated between the plan's states. After its end, the last control and gain act around its last state.
+    VecX<double> control(const VecX<double>& x, double time) const;
+
+    const Plan& last() const { return plan_; }  // without steps before the first plan
+    const std::vector<int>& free() const { return optimizer_.free(); }
     template <class Archive> void transfer(Archive& a) {
         optimizer_.transfer(a);
-        a(plan_);
+        plan_.transfer(a);
     }
 
 private:
+    // A time as a step of the last plan and the part of this step that is over.
+    struct Place {
+        int step = 0;
+        double part = 0;
+    };
+    Place place(double time) const;
+    VecX<double> nominal(Place at) const;
+    Eigen::MatrixXd guess_from(int t, int steps) const;
+    bool start_from_last(const VecX<double>& x, double time, int t, const Eigen::MatrixXd& guess);
+
+    const World& world_;
     TrajectoryOptimizer optimizer_;
-    Eigen::MatrixXd plan_;  // (nu x horizon)
+    const TrajectorySettings settings_;
+    const Eigen::MatrixXd guess_;
+    Plan plan_;
 };
 
 }  // namespace costate

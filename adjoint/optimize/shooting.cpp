@@ -116,8 +116,10 @@ void recede(Problem& p) {
     const ControlTable table(rollout.plan(), p.variables, rollout.steps());
     const VecX<double> y = p.variables.start();
     const RolloutInputs inputs = p.variables.inputs(y);
-    Loop loop{RecedingHorizon(p.world(), p.objective(), inputs.theta, table.settings), 0, inputs.x0,
-              table.controls(y)};
+    const Eigen::MatrixXd guess = table.controls(y);
+    const double h = p.world().settings.time_step;
+    Loop loop{RecedingHorizon(p.world(), p.objective(), inputs.theta, table.settings, guess), 0, inputs.x0,
+              guess};
     if (!p.resume(loop)) p.value(y);
     PushesOfSteps pushes(p.world());
     StepScratch<double> scratch(p.world());
@@ -126,8 +128,8 @@ void recede(Problem& p) {
     while (loop.t < rollout.steps() && !interrupted) {
         const double before = p.seconds();
         const int t = loop.t++;
-        loop.U.col(t) = loop.control.plan(
-            loop.x, loop.U.middleCols(t, std::min(p.settings.horizon, rollout.steps() - t)), t);
+        loop.U.col(t) = loop.control.plan(loop.x, t * h, std::min(p.settings.horizon, rollout.steps() - t))
+                            .controls.col(0);
         loop.seconds.push_back(p.seconds() - before);
         step(p.world(), inputs.theta.data(), loop.x.data(), loop.U.col(t).data(), scratch, next.data(),
              pushes.at(t, inputs.theta.data()));

@@ -92,6 +92,7 @@ typedef struct costate_interrupt {
 
 typedef struct costate_model costate_model; /* opaque; never an address to be followed */
 typedef struct costate_batch costate_batch;
+typedef struct costate_controller costate_controller;
 
 /* The sentence of the last failed call in this thread; empty if no call has failed. It is valid until the
  * next failure. */
@@ -532,6 +533,43 @@ COSTATE_API int costate_scene_optimize(const costate_model* model, const costate
  * (steps + 1 x ndx x ndx) of the cost from each state on under this law; each may be null. Returns n_free. */
 COSTATE_API int costate_scene_feedback(const costate_model* model, const double* y, double* K, double* V_x,
                                        double* V_xx);
+
+/* ---- Controllers: a scene's controls from measured states ----
+ *
+ * A controller plans `horizon` time steps of the scene ahead, by iLQR through contact, and keeps its plan: the next one
+ * starts from it. Between plans its feedback gains act. The scene must have per-step controls alone, as for
+ * costate_scene_feedback, and no warm start. The objective counts from the time of a plan on, its final terms at the
+ * plan's end, and running terms also after the end of the scene's rollout; references then keep their last values, and so
+ * do controls that are not optimized. Calls on one controller are serialized. */
+
+/* horizon: time steps of a plan; 0: "horizon" of the file's "optimize". The controller has the parameters that the
+ * model has at this call, and does not need the model to stay alive. Returns the horizon. */
+COSTATE_API int costate_controller_create(const costate_model* model, int horizon,
+                                          costate_controller** controller);
+COSTATE_API int costate_controller_free(costate_controller* controller); /* null is allowed */
+
+/* A plan: what it may cost, and its results. Later versions may add fields at the end. */
+typedef struct costate_plan {
+    size_t size;    /* sizeof(costate_plan) */
+    int iterations; /* in: the most iterations of iLQR, 0: 1; out: those that reduced the cost */
+    double
+        seconds; /* in: the longest time of a plan, 0: no limit. A rollout with its derivatives is always made, and
+                           no further trial starts after this time. out: the time taken */
+    double cost;      /* out: of the planned steps */
+    double* states;   /* out (horizon + 1 x nx); null: not wanted */
+    double* controls; /* out (horizon x nu), each held for a time step; null: not wanted */
+    double* gains;    /* out (horizon x n_free x ndx), as in costate_scene_feedback; null: not wanted */
+} costate_plan;
+
+/* Plans from the measured state x (nx) at a time, s, 0 or more; plan may be null. If a rollout from x diverges, the
+ * previous plan stays. Returns n_free. */
+COSTATE_API int costate_controller_plan(costate_controller* controller, double time, const double* x,
+                                        costate_plan* plan);
+/* The control u (nu) in the measured state x (nx) at a time, s, by the last plan: u = u_t + K_t (x - x_t) within the limits,
+ * where x_t is interpolated between the plan's states. It takes microseconds. After the plan's end, the control, gain and
+ * state of its end act. COSTATE_BAD_ARGUMENT before the first plan. */
+COSTATE_API int costate_controller_control(costate_controller* controller, double time, const double* x,
+                                           double* u);
 
 #ifdef __cplusplus
 }

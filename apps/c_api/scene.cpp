@@ -9,6 +9,7 @@
 #include "adjoint/rollout/divergence.hpp"
 #include "apps/c_api/model.hpp"
 #include "apps/c_api/options.hpp"
+#include "apps/c_api/rows.hpp"
 #include "scenes/format/names.hpp"
 #include "scenes/memory.hpp"
 
@@ -151,13 +152,6 @@ Feedback feedback_law(const SceneRun& run, const VecX<double>& y) {
     } catch (const std::invalid_argument& e) {
         throw Failure(COSTATE_BAD_ARGUMENT, e.what());
     }
-}
-
-// Writes a matrix by rows and returns the place behind it.
-double* write_rows(const Eigen::MatrixXd& m, double* out) {
-    Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(out, m.rows(),
-                                                                                       m.cols()) = m;
-    return out + m.size();
 }
 
 void write_result(const OptimizeResult& r, const costate_optimize_options& options,

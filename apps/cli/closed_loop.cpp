@@ -12,15 +12,25 @@
 namespace costate {
 
 std::vector<Option> loop_options() {
-    return {{"plant", "FILE",
-             "receding_horizon: control this scene or model instead of SCENE, which stays the model of the "
-             "planner"},
-            {"noise", "X",
-             "receding_horizon: standard deviation of measured coordinates and velocities (see --seed)"},
-            {"delay", "STEPS", "receding_horizon: age of a measurement when it is used"},
-            {"push", "BODY:TIME:DURATION:FX,FY,FZ",
-             "receding_horizon: push a body of the plant at its centre of mass, s and N; may be given "
-             "several times"}};
+    return {
+        {"plant", "FILE",
+         "receding_horizon: control this scene or model instead of SCENE, which stays the model of the "
+         "planner"},
+        {"noise", "X",
+         "receding_horizon: standard deviation of measured coordinates and velocities (see --seed)"},
+        {"delay", "STEPS",
+         "receding_horizon: age of a measurement when it is used; feedback gains then do not act"},
+        {"plans", "N",
+         "receding_horizon: plans in each time step of SCENE, a divisor of the plant's steps in it (default "
+         "1)"},
+        {"differences", "X",
+         "receding_horizon: Jacobians of steps by central differences with this displacement, for "
+         "comparison"},
+        {"hold", nullptr,
+         "receding_horizon: hold the controls between plans, without the feedback gains of the last plan"},
+        {"push", "BODY:TIME:DURATION:FX,FY,FZ",
+         "receding_horizon: push a body of the plant at its centre of mass, s and N; may be given "
+         "several times"}};
 }
 
 namespace {
@@ -140,11 +150,21 @@ int control_plant(const Arguments& a, const Scene& scene, const Variables& varia
     const std::optional<std::string> out = a.text("out");
     if (out) check_directory(*out);
     const Scene plant = load_plant(a, scene);
-    const ControlTable table(scene.plan, variables, scene.steps);
+    ControlTable table(scene.plan, variables, scene.steps);
+    table.settings.differences = a.positive("differences").value_or(0);
     const Eigen::MatrixXd guess = table.controls(variables.start());
     const Plant machine{plant.world, plant.theta, substeps(scene, plant)};
-    const LoopSettings settings{scene.steps, scene.optimize.horizon, a.nonnegative("noise").value_or(0),
-                                scene.optimize.seed, a.integer("delay", 0, 0, scene.steps)};
+    const LoopSettings settings{scene.steps,
+                                scene.optimize.horizon,
+                                a.nonnegative("noise").value_or(0),
+                                scene.optimize.seed,
+                                a.integer("delay", 0, 0, scene.steps),
+                                a.integer("plans", 1, 1),
+                                !a.text("hold")};
+    if (machine.substeps % settings.plans != 0 || (settings.plans > 1 && settings.delay > 0))
+        throw UsageError("--plans must divide the " + std::to_string(machine.substeps) +
+                         " steps of the plant in a step of " + scene.file.string() +
+                         ", and be 1 with --delay: change it");
     const LoopRun before = run_plant(scene.world, scene.objective, scene.theta, machine, scene.x0, guess),
                   loop = run_loop(scene.world, scene.objective, scene.theta, table.settings, machine,
                                   scene.x0, guess, settings);
@@ -160,6 +180,9 @@ int control_plant(const Arguments& a, const Scene& scene, const Variables& varia
         {"noise", settings.noise},
         {"seed", settings.seed},
         {"delay", settings.delay},
+        {"plans", settings.plans},
+        {"differences", table.settings.differences},
+        {"feedback", settings.feedback},
         {"pushes", a.texts("push")},
         {"initial_loss", before.loss},
         {"final_loss", loop.loss},

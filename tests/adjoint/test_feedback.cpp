@@ -5,6 +5,7 @@
 
 #include "adjoint/optimize/closed_loop.hpp"
 #include "adjoint/optimize/control_table.hpp"
+#include "adjoint/rollout/divergence.hpp"
 #include "scenes/format/json.hpp"
 #include "scenes/scene.hpp"
 
@@ -54,6 +55,15 @@ LoopRun loop_of(const Scene& s, const Scene& plant, int substeps, LoopSettings s
                     table.controls(variables.start()), settings);
 }
 
+// A controller of the scene, which must outlive it.
+RecedingHorizon controller_of(const Scene& s) {
+    const Variables variables = start_variables(s);
+    const ControlTable table(s.plan, variables, s.steps);
+    return {s.world, s.objective, s.theta, table.settings, table.controls(variables.start())};
+}
+
+const VecX<double> beside = (VecX<double>(2) << 0.3, -0.7).finished();
+
 }  // namespace
 
 TEST_CASE("feedback: the cost to go and the gains of a linear system are exact") {
@@ -61,7 +71,7 @@ TEST_CASE("feedback: the cost to go and the gains of a linear system are exact")
     const OptimizeResult best = optimum_of(scene);
     const Feedback law = law_at(scene, best);
     REQUIRE((law.K.size() == 40 && law.V_x.size() == 41 && law.free == std::vector<int>{0}));
-    const VecX<double> dx = (VecX<double>(2) << 0.3, -0.7).finished();
+    const VecX<double> dx = beside;
     Scene moved = linear_scene();
     moved.x0 += dx;
     const OptimizeResult other = optimum_of(moved);
@@ -136,4 +146,87 @@ TEST_CASE("closed loop: noise, pushes, other parameters and steps of the plant")
     // it comes back, which the same controls do not
     CHECK(std::abs(kicked.states(0, 40) - 1) < 0.5 * std::abs(blind.states(0, 40) - 1));
     CHECK(kicked.loss < blind.loss);
+}
+
+TEST_CASE("controller: the gains of a plan make the controls of the plan from another state") {
+    const Scene scene = linear_scene();
+    RecedingHorizon control = controller_of(scene), other = controller_of(scene);
+    CHECK(control.last().steps() == 0);
+    const Plan plan = control.plan(scene.x0, 0, 30, {30});
+    CHECK((plan.steps() == 30 && plan.states.cols() == 31 && plan.gains.size() == 30 && plan.iterations > 1));
+    const double h = 0.05;
+    for (const int k : {0, 1, 17}) {
+        const VecX<double> x = plan.states.col(k) + beside;
+        const Plan there = other.plan(x, k * h, 30 - k, {30});
+        CHECK(control.control(x, k * h)[0] == doctest::Approx(there.controls(0, 0)).epsilon(1e-6));
+    }
+    // between two steps, the state of the plan is between theirs, and its control is held
+    const VecX<double> middle = 0.5 * (plan.states.col(3) + plan.states.col(4));
+    CHECK(control.control(middle, 3.5 * h)[0] == doctest::Approx(plan.controls(0, 3)).epsilon(1e-12));
+    const VecX<double> end = plan.states.col(30);
+    CHECK(control.control(end, 99) == plan.controls.col(29));
+}
+
+TEST_CASE("controller: a plan starts with the last one under its gains") {
+    const Scene scene = linear_scene();
+    RecedingHorizon control = controller_of(scene), other = controller_of(scene);
+    const Plan first = control.plan(scene.x0, 0, 30, {30});
+    const VecX<double> x = first.states.col(10) + beside;
+    const PlanBudget none{0};
+    const Plan kept = control.plan(x, 0.5, 20, none), best = other.plan(x, 0.5, 20, {30});
+    CHECK(kept.iterations == 0);
+    CHECK(kept.cost == doctest::Approx(best.cost).epsilon(1e-9));
+    CHECK(controller_of(scene).plan(x, 0.5, 20, none).cost > 1.1 * best.cost);
+    // without iterations there are gains, those of the best plan of this linear system
+    for (int k = 0; k < 20; ++k)
+        CHECK(kept.gains[k].isApprox(best.gains[k], 1e-6));
+    // a time between two steps of the last plan, and one before it
+    CHECK(control.plan(x, 0.525, 20).cost < 1.1 * best.cost);
+    CHECK(control.plan(scene.x0, 0, 30, none).cost > first.cost);
+}
+
+TEST_CASE("controller: limits, budgets, the time after the end, and what diverges") {
+    Json json = parse_json(linear_cart, "cart");
+    json["models"][0]["model"]["actuators"][0]["control_limits"] = {-2, 2};
+    const Scene scene = scene_from_json(json, "cart.json");
+    RecedingHorizon control = controller_of(scene);
+    const Plan plan = control.plan(scene.x0, 0, 20, {50});
+    CHECK(plan.controls.cwiseAbs().maxCoeff() == 2);
+    const int k = 10;
+    REQUIRE(std::abs(plan.controls(0, k)) < 2);  // at a limit, the gain would be zero
+    const VecX<double> left = plan.states.col(k) - 5 * VecX<double>::Unit(2, 0);
+    CHECK(control.control(left, 0.05 * k)[0] == 2);
+
+    PlanBudget short_time{1000, 1e-9};
+    CHECK(control.plan(scene.x0, 0, 20, short_time).iterations == 0);
+    CHECK(control.last().seconds > 0);
+
+    RecedingHorizon late = controller_of(scene);
+    const double cost = late.plan(scene.x0, 1000, 20, {50}).cost;
+    CHECK(cost == doctest::Approx(plan.cost).epsilon(1e-9));
+    const VecX<double> far = VecX<double>::Constant(2, 1e200);
+    CHECK_THROWS_WITH_AS(late.plan(far, 1001, 20), doctest::Contains("diverged in its 20 steps"),
+                         DivergenceError);
+    CHECK(late.last().time == 1000);
+}
+
+TEST_CASE("closed loop: gains act between plans") {
+    const Scene scene = linear_scene();
+    Scene pushed = linear_scene(0.005);
+    const Vec3<double> force(-200, 0, 0), zero = Vec3<double>::Zero();
+    pushed.world.add_push({"kick", 0, {1.005, 1.015}, {force, force}, {zero, zero}});
+    pushed.theta = pushed.world.model.layout.nominal();
+    LoopSettings held;
+    held.feedback = false;
+    const double with = loop_of(scene, pushed, 10, {}).loss, without = loop_of(scene, pushed, 10, held).loss;
+    CHECK(with < without);
+    LoopSettings often;
+    often.plans = 5;
+    const LoopRun five = loop_of(scene, pushed, 10, often);
+    CHECK(five.processor_seconds.size() == 200);
+    CHECK(five.loss < with);
+    LoopSettings late;  // no measurement of the present, so no feedback
+    late.delay = 1;
+    held.delay = 1;
+    CHECK(loop_of(scene, pushed, 10, late).loss == loop_of(scene, pushed, 10, held).loss);
 }

@@ -8,6 +8,7 @@
 #include "adjoint/optimize/ilqr.hpp"
 #include "adjoint/optimize/inverse_dynamics.hpp"
 #include "adjoint/optimize/optimize.hpp"
+#include "adjoint/optimize/step_differences.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
 #include "solvers/step/step.hpp"
@@ -234,6 +235,25 @@ TEST_CASE("shooting: pushes act in iLQR, whose gradient is that of the rollout")
     const double norm = gradient.controls.segment(optimized->offset, optimized->size).norm();
     REQUIRE(norm > 0.1);
     CHECK(optimizer.gradient_norm() == doctest::Approx(norm).epsilon(1e-8));
+}
+
+TEST_CASE("shooting: central differences of a step approach its exact Jacobian") {
+    const Scene scene = load_scene("quadruped_handstand");
+    const World& w = scene.world;
+    StepScratch<double> scratch(w);
+    StepJacobian exact(w), differences(w);
+    VecX<double> u(w.nu()), next(w.nx());
+    scene.plan.evaluate(scene.z0.data(), 0, u.data());
+    step(w, scene.theta.data(), scene.x0.data(), u.data(), scratch, next.data());
+    step_jacobian(w, scene.theta.data(), scene.x0.data(), u.data(), scratch, exact);
+    const auto apart = [&](double e) {
+        step_jacobian_by_differences(w, scene.theta.data(), scene.x0.data(), u.data(), nullptr, e, scratch,
+                                     differences);
+        return (exact.by_x - differences.by_x).norm() / exact.by_x.norm() +
+               (exact.by_u - differences.by_u).norm() / exact.by_u.norm();
+    };
+    CHECK(apart(1e-6) < 1e-6);
+    CHECK(apart(1e-6) < apart(1e-4));
 }
 
 TEST_CASE("shooting: gaps between segments are closed, also for rotating bodies") {

@@ -280,10 +280,19 @@ class Loops(Cli):
         calm = json.loads(self.run_costate(*line, self.write("calm.json", json.dumps(calm)), "--json"))
         self.assertNotEqual(calm["final_loss"], r["final_loss"])  # the plant's own pushes act
         self.assertLess(calm["final_loss"], calm["initial_loss"])
+        self.assertEqual([r["plans"], r["feedback"], r["differences"]], [1, True, 0])
+        held, often, differences = (json.loads(self.run_costate(*line, plant, *more, "--json")) for more in [
+            ["--hold"], ["--plans", 5], ["--differences", 1e-6]])
+        self.assertEqual([held["feedback"], often["plans"], differences["differences"]], [False, 5, 1e-6])
+        self.assertNotEqual(held["final_loss"], r["final_loss"])
+        self.assertLess(often["final_loss"], held["final_loss"])
+        self.assertAlmostEqual(differences["final_loss"] / r["final_loss"], 1, places=5)
         for because, arguments in [
             ("the plant has 2 coordinates.*spring.*1 coordinates|the plant has 2 coordinates", [*line, "cartpole_swingup"]),
             ("does not divide", [*line, self.write("odd.json", json.dumps({**slow, "time_step": 0.003}))]),
             ("no body of the plant is named 'm/cat', the nearest is \"m/cart\"", [*line, plant, "--push", "m/cat:0:1:1,2,3"]),
+            ("--plans must divide the 5 steps", [*line, plant, "--plans", 2]),
+            ("be 1 with --delay", [*line, plant, "--plans", 5, "--delay", 1]),
             ("write five numbers", [*line, plant, "--push", "m/cart:0:1:1,2"]),
             ("write four parts", [*line, plant, "--push", "hello"]),
             ("duration above 0", [*line, plant, "--push", "m/cart:0:0:1,2,3"]),

@@ -5,7 +5,8 @@
     q, v = model.initial_state()
     q_next, v_next = model.step(q, v, numpy.zeros(model.nu))
 
-`costate.Model` computes with one state, `costate.Batch` with many, `costate.Scene` with the objective of a file;
+`costate.Model` computes with one state, `costate.Batch` with many, `costate.Scene` with the objective of a file,
+`costate.Controller` with its controls from measured states;
 `costate.identify` finds parameters from recordings, `costate.transition` linearizes a step, `costate.view` writes a
 page that replays states; `costate.gym` has environments, `costate.torch` functions for PyTorch, `costate.learn`
 learners (import these by name). Results are arrays of float64 in SI units. Arguments may be anything that numpy
@@ -27,6 +28,7 @@ from ._recordings import Recording
 from ._results import Evaluation, Identification
 from ._unknowns import Unknown
 from .batch import Batch, BatchGradient, BatchJacobian
+from .controller import Controller, Plan
 from .errors import (BadArgument, BadFile, BadHandle, BadVersion, Diverged, Error, Internal, Interrupted,
                      ModelWarning, NoMemory)
 from .identify import evaluate, identify
@@ -38,7 +40,8 @@ from .viewer import view
 __all__ = [
     "Model", "Batch", "Scene", "Optimization", "BatchGradient", "BatchJacobian", "ObservationGradient",
     "Rollout", "RunBars", "SensorJacobian", "StateGradient", "StepGradient",
-    "StepJacobian", "Transition", "transition", "view", "Feedback", "read_controller", "Recording", "Signal",
+    "StepJacobian", "Transition", "transition", "view", "Feedback", "read_controller", "Controller",
+    "Plan", "Recording", "Signal",
     "Unknown", "Identification", "Evaluation", "identify", "evaluate", "ModelWarning", "Error", "BadArgument", "BadFile",
     "BadHandle", "BadVersion", "Diverged", "Internal", "Interrupted", "NoMemory", "__version__"
 ]

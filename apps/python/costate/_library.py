@@ -85,6 +85,13 @@ class OptimizeResult(ctypes.Structure):
                 ("loss_evaluations", c_int), ("gradient_evaluations", c_int), ("stopped", ctypes.c_char * 96)]
 
 
+class Plan(ctypes.Structure):
+    """costate_plan"""
+
+    _fields_ = [("size", c_size_t), ("iterations", c_int), ("seconds", c_double), ("cost", c_double),
+                ("states", c_void_p), ("controls", c_void_p), ("gains", c_void_p)]
+
+
 PROTOTYPES: Dict[str, List[Any]] = {
     "costate_version": [c_int],
     "costate_model_load_with": [c_char_p, POINTER(LoadOptions), POINTER(_handle)],
@@ -153,6 +160,10 @@ PROTOTYPES: Dict[str, List[Any]] = {
     "costate_scene_rollout": [_handle] + 3 * [_array] + [POINTER(Interrupt)],
     "costate_scene_optimize": [_handle, POINTER(OptimizeOptions), _array, POINTER(OptimizeResult)],
     "costate_scene_feedback": [_handle] + 4 * [_array],
+    "costate_controller_create": [_handle, c_int, POINTER(_handle)],
+    "costate_controller_free": [_handle],
+    "costate_controller_plan": [_handle, c_double, _array, POINTER(Plan)],
+    "costate_controller_control": [_handle, c_double, _array, _array],
 }
 
 

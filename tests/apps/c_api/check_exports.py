@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_exports.py NM LIBRARY HEADER: the library shows the functions that the header declares and nothing else, 69 at most."""
+"""check_exports.py NM LIBRARY HEADER: the library shows the functions that the header declares and nothing else, 73 at most."""
 import pathlib
 import re
 import subprocess
@@ -13,6 +13,6 @@ declared = set(re.findall(r"^COSTATE_API [^(;]*?\b(\w+)\(", pathlib.Path(header)
 errors = [f"{name} is shown and not declared" for name in sorted(shown - declared)]
 errors += [f"{name} is declared and not shown" for name in sorted(declared - shown)]
 errors += [f"{name} does not begin with costate_" for name in sorted(declared) if not name.startswith("costate_")]
-if not 0 < len(declared) <= 69:
-    errors.append(f"{len(declared)} functions, there may be 69")
+if not 0 < len(declared) <= 73:
+    errors.append(f"{len(declared)} functions, there may be 73")
 sys.exit("\n".join(errors) or 0)

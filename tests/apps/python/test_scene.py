@@ -62,6 +62,51 @@ class SceneTest(unittest.TestCase):
         with self.assertRaisesRegex(costate.BadArgument, 'not "per_step"'):
             costate.Scene("throw").feedback(costate.Scene("throw").start)
 
+    def test_a_controller_holds_a_pole_of_another_mass(self):
+        scene, plant = costate.Scene("cartpole_swingup"), costate.Model("cartpole_swingup")
+        plant.set_parameter("bodies/cartpole/pole/mass", 1.5 * plant.parameters[plant.parameter_names.index(
+            "bodies/cartpole/pole/mass")])
+        controller = costate.Controller(scene, horizon=40)
+        self.assertEqual(controller.horizon, 40)
+        with self.assertRaisesRegex(costate.BadArgument, "no plan yet"):
+            controller.control(plant.state(*plant.initial_state()), 0)
+        x = numpy.array([0.1, 0.15, 0, 0])
+        for step in range(400):
+            t = 0.01 * step
+            if step % 5 == 0:
+                plan = controller.plan(x, t, iterations=2)
+                self.assertLessEqual(plan.iterations, 2)
+                numpy.testing.assert_array_equal(plan.states[0], x)
+            k = step % 5
+            u = controller.control(x, t)
+            numpy.testing.assert_allclose(u, plan.controls[k] + plan.gains[k] @ (x - plan.states[k]), atol=1e-9)
+            x = plant.state_step(x, u)
+        self.assertLess(abs(x[1]), 0.02)
+        self.assertEqual([a.shape for a in plan[1:4]], [(41, 4), (40, 1), (40, 1, 4)])
+        self.assertEqual(controller.plan(x, 100, 10**6, seconds=1e-9).iterations, 0)
+
+    def test_what_a_controller_refuses(self):
+        scene = costate.Scene("cartpole_swingup")
+        with self.assertRaisesRegex(costate.BadArgument, 'needs "per_step" controls alone'):
+            costate.Controller(costate.Scene("throw"))
+        with self.assertRaisesRegex(TypeError, "scene must be a costate.Scene, not Model"):
+            costate.Controller(scene.model)
+        with self.assertRaisesRegex(costate.BadArgument, "horizon is 0, the least is 1"):
+            costate.Controller(scene, 0)
+        controller = costate.Controller(scene)
+        self.assertEqual(controller.horizon, 100)
+        x = scene.model.state(*scene.model.initial_state())
+        for arguments, error, sentence in (((x, 0, 0), costate.BadArgument, "iterations is 0"),
+                                           ((x, 0, 1, 0), costate.BadArgument, "seconds is 0.0, it must be above 0"),
+                                           ((x, -1), costate.BadArgument, "time must be 0 or more"),
+                                           ((x[:2], 0), ValueError, "x must have shape"),
+                                           (([0, 0, 1e200, 0], 0), costate.Diverged, "diverged in its 100 steps")):
+            with self.assertRaisesRegex(error, sentence):
+                controller.plan(*arguments)
+        controller.close()
+        with self.assertRaises(costate.BadHandle):
+            controller.plan(x, 0)
+
     def test_a_controller_is_read(self):
         names = ("states", "controls", "gains", "cost_gradients", "cost_hessians")
         with tempfile.TemporaryDirectory() as folder:
