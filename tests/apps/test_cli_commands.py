@@ -300,7 +300,7 @@ class Commands(Cli):
         for result, *command in [
             (b"pendulum_5: 800 steps, loss", "gradcheck", "pendulum_5", "--steps", 800),
             (b"quadruped_stand: 40000 steps, loss", "gradient", "quadruped_stand", "--steps", 40000, "--slots", 1000),
-            (b"pendulum_5: 50 environments", "bench", "pendulum_5", "--steps", 500, "--batch", 50, "--repeat", 6),
+            (b"pendulum_5: 50 environments", "bench", "pendulum_5", "--steps", 500, "--batch", 50, "--repeat", 20),
         ]:
             with self.subTest(command):
                 terminal, both = pty.openpty()
