@@ -61,7 +61,7 @@ def _open_questions(found: Identification) -> str:
                          + ("Its prior settles it." if settled else
                             "Give it a prior, take it out, or record a motion that depends on it."))
             continue
-        largest = sorted(direction.items(), key=lambda item: -abs(item[1]))
+        largest = sorted(direction.items(), key=lambda item: -round(abs(item[1]), 6))
         changes = [f"{_b(name)} {'rises' if change > 0 else 'falls'} by {abs(change):.3g}"
                    for name, change in largest[:8]]
         more = f", and {len(largest) - 8} others change" if len(largest) > 8 else ""

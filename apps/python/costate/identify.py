@@ -118,5 +118,6 @@ def _covariance(J: Array, scale: Array) -> Tuple[Array, Mask]:
 
 
 def _named(direction: Array, names: List[str]) -> Dict[str, float]:
-    largest = direction[numpy.argmax(numpy.abs(direction))]
+    sizes = numpy.abs(direction)
+    largest = direction[numpy.argmax(sizes > (1 - 1e-6) * sizes.max())]  # the first of equals
     return {name: float(change) for name, change in zip(names, direction / largest) if abs(change) > 1e-6}
