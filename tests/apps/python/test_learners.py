@@ -9,7 +9,7 @@ import torch
 from costate import learn
 from costate.learn.ahac import Dual
 from costate.torch import DifferentiableEnv
-from test_learning import SHAC, Hold, in_double_precision
+from test_learning import SHAC, Hold, check_gradient_of_the_loss, in_double_precision
 
 OWN = dataclasses.asdict(SHAC)
 AHAC = learn.AHACSettings(**OWN, stiffness=1.0, dual_rate=0.02, least_horizon=12)
@@ -77,22 +77,9 @@ class LearnersTest(unittest.TestCase):
         learner = learn.SAPO("hopper", 3, learn.SAPOSettings(num_envs=4, horizon=5, hidden=(8,), critic_hidden=(8,)))
         in_double_precision(learner)
         learner.envs.reset(seed=0)
-        before, parameters = learner.snapshot(), list(learner.actor.parameters())
+        before = learner.snapshot()
         learner.loss()[0].backward()
-        random = torch.Generator().manual_seed(0)
-        along = [torch.randn(p.shape, generator=random, dtype=torch.float64) for p in parameters]
-        gradient = sum((p.grad * d).sum() for p, d in zip(parameters, along)).item()
-
-        def loss(size):
-            learner.restore(before)
-            with torch.no_grad():
-                for p, d in zip(parameters, along):
-                    p.add_(d, alpha=size)
-            return learner.loss()[0].item()
-
-        difference = (loss(1e-6) - loss(-1e-6)) / 2e-6
-        self.assertGreater(abs(difference), 1e-3)
-        self.assertAlmostEqual(gradient / difference, 1, delta=1e-5)
+        check_gradient_of_the_loss(self, learner, before)
 
     def test_the_temperature_brings_the_entropy_to_what_is_wanted(self):
         for entropy, rises in ((5.0, True), (-5.0, False)):

@@ -44,6 +44,24 @@ def in_double_precision(learner):
     return learner
 
 
+def check_gradient_of_the_loss(test, learner, before):
+    """The gradient of the policy of a learner in float64 is that of finite differences of the loss from `before`."""
+    parameters, random = list(learner.actor.parameters()), torch.Generator().manual_seed(0)
+    along = [torch.randn(p.shape, generator=random, dtype=torch.float64) for p in parameters]
+    gradient = sum((p.grad * d).sum() for p, d in zip(parameters, along)).item()
+
+    def loss(size):
+        learner.restore(before)
+        with torch.no_grad():
+            for p, d in zip(parameters, along):
+                p.add_(d, alpha=size)
+        return learner.loss()[0].item()
+
+    difference = (loss(1e-6) - loss(-1e-6)) / 2e-6
+    test.assertGreater(abs(difference), 1e-3)
+    test.assertAlmostEqual(gradient / difference, 1, delta=1e-5)
+
+
 def sac_in_double_precision(**options):
     learner = learn.SAC("pendulum-2", 0, dataclasses.replace(SAC, **options))
     for part in (learner.actor, learner.critic, learner.target, learner.normalizer):
@@ -98,25 +116,12 @@ class LearnerTest(unittest.TestCase):
                     learn.SHAC(task, 3, learn.SHACSettings(num_envs=4, horizon=horizon, hidden=(8,),
                                                            critic_hidden=(8,))))
                 learner.envs.reset(seed=0, options={"t": t})
-                before, parameters = learner.snapshot(), list(learner.actor.parameters())
+                before = learner.snapshot()
                 value, _, (_, rewards, values, ends) = learner.loss()
                 self.assertAlmostEqual(value.item(), loss_of_shac(rewards, values, ends, 0.99), places=6)
                 self.assertEqual(ends[:-1].sum(), 3 if task == "pendulum-2" else 0)
                 value.backward()
-                random = torch.Generator().manual_seed(0)
-                along = [torch.randn(p.shape, generator=random, dtype=torch.float64) for p in parameters]
-                gradient = sum((p.grad * d).sum() for p, d in zip(parameters, along)).item()
-
-                def loss(size):
-                    learner.restore(before)
-                    with torch.no_grad():
-                        for p, d in zip(parameters, along):
-                            p.add_(d, alpha=size)
-                    return learner.loss()[0].item()
-
-                difference = (loss(1e-6) - loss(-1e-6)) / 2e-6
-                self.assertGreater(abs(difference), 1e-3)
-                self.assertAlmostEqual(gradient / difference, 1, delta=1e-5)
+                check_gradient_of_the_loss(self, learner, before)
 
     def test_a_run_that_resumes_gives_the_same_bits(self):
         # its buffer is filled
