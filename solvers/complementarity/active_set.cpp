@@ -87,21 +87,41 @@ Equation<T> equation(const MlcpView<T>& p, const std::vector<RowState>& state, c
     return e;
 }
 
+// True if G does not depend on x.
+template <class T> bool is_linear(const ActiveSet<T>& set) {
+    return std::ranges::none_of(set.state,
+                                [](RowState s) { return s == RowState::sliding || s == RowState::dilating; });
+}
+
 // Assembles the right-hand side -F in set.work, and G row by row.
 template <class T> void assemble_dense(const MlcpView<T>& p, ActiveSet<T>& set, const T* x) {
     const size_t n = set.active.size();
     set.G.resize(n * n);
     set.work.resize(n);
+    set.structure.fixed.clear();
+    set.structure.symmetric = is_linear(set);
     for (size_t i = 0; i < n; ++i) {
         const Equation<T> e = equation(p, set.state, x, set.s.data(), set.active[i]);
         set.work[i] = -e.F;
         T* g = set.G.data() + i * n;
+        if (set.state[set.active[i]] == RowState::clamping) {
+            const T* A = p.A + set.active[i] * p.rows;
+            for (size_t j = 0; j < n; ++j)
+                g[j] = A[set.active[j]];
+            continue;
+        }
         const auto multiply = [&](const T& P, int row, bool first) {
             const T* A = p.A + row * p.rows;
             for (size_t j = 0; j < n; ++j)
                 g[j] = (first ? T(0) : g[j]) + P * A[set.active[j]];
         };
-        if (e.count_s == 0) std::fill_n(g, n, T(0));
+        if (e.count_s == 0) {
+            std::fill_n(g, n, T(0));
+            const bool by_normal = e.count_x > 1 && set.state[e.row_x[1]] != RowState::separating;
+            set.structure.fixed.push_back({static_cast<int>(i), by_normal ? set.position[e.row_x[1]] : -1,
+                                           by_normal ? value_of(e.K[1]) : 0});
+            set.structure.symmetric &= !by_normal;
+        }
         for (int k = 0; k < e.count_s; ++k)
             multiply(e.P[k], e.row_s + k, k == 0);
         for (int k = 0; k < e.count_x; ++k)
@@ -135,19 +155,13 @@ template <class T> void assemble_groups(const MlcpView<T>& p, ActiveSet<T>& set,
     }
 }
 
-// True if G does not depend on x.
-template <class T> bool is_linear(const ActiveSet<T>& set) {
-    return std::ranges::none_of(set.state,
-                                [](RowState s) { return s == RowState::sliding || s == RowState::dilating; });
-}
-
 void factor_dense(ActiveSet<double>& set) {
-    set.solver.factor(set.G.data(), static_cast<int>(set.active.size()));
+    set.solver.factor(set.G.data(), static_cast<int>(set.active.size()), set.structure);
 }
 void factor_dense(ActiveSet<Dual<double>>& set) {
     std::vector<double> values(set.G.size());
     std::ranges::transform(set.G, values.begin(), [](const Dual<double>& g) { return g.v; });
-    set.solver.factor(values.data(), static_cast<int>(set.active.size()));
+    set.solver.factor(values.data(), static_cast<int>(set.active.size()), set.structure);
 }
 
 // Linearises the equations at x, and factors G.
@@ -228,24 +242,30 @@ void solve_equations_inplace(const MlcpView<T>& p, ActiveSet<T>& set, const T* x
     }
 }
 
-// Lists the active rows. The others get no impulse.
-template <class T> void activate(const MlcpView<T>& p, ActiveSet<T>& set, T* x) {
+// Lists the active rows. The others get no impulse. True if this changes the value of x.
+template <class T> bool activate(const MlcpView<T>& p, ActiveSet<T>& set, T* x) {
+    bool changed = false;
     set.active.clear();
     set.position.resize(p.rows);
     for (int r = 0; r < p.rows; ++r)
         if (set.state[r] == RowState::separating) {
+            changed |= value_of(x[r]) != 0;
             x[r] = T(0);
         } else {
             set.position[r] = static_cast<int>(set.active.size());
             set.active.push_back(r);
         }
     set.s.resize(p.rows);
+    return changed;
 }
 
-// factored: set.solver already has the factor of G.
-template <class T> void newton_step(const MlcpView<T>& p, ActiveSet<T>& set, T* x, bool factored) {
-    activate(p, set, x);
-    mlcp_velocity(p, x, set.s.data());
+// s: A x + b, or null. factored: set.solver already has the factor of G.
+template <class T>
+void newton_step(const MlcpView<T>& p, ActiveSet<T>& set, const T* s, bool factored, T* x) {
+    if (activate(p, set, x) || s == nullptr)
+        mlcp_velocity(p, x, set.s.data());
+    else if (s != set.s.data())
+        std::copy_n(s, p.rows, set.s.data());
     if (factored) {
         set.work.clear();
         for (const int r : set.active)
@@ -262,14 +282,14 @@ template <class T> void newton_step(const MlcpView<T>& p, ActiveSet<T>& set, T* 
 }  // namespace
 
 template <class T> void solve_active_set(const MlcpView<T>& p, ActiveSet<T>& set, T* x) {
-    newton_step(p, set, x, false);
+    newton_step<T>(p, set, nullptr, false, x);
 }
 
 bool solve_states(const MlcpView<double>& p, ActiveSet<double>& set, const std::vector<RowState>& states,
-                  bool has_factor, double* x) {
+                  bool has_factor, const double* s, double* x) {
     const bool factored = has_factor && p.factored == nullptr && is_linear(set) && set.state == states;
     set.state = states;
-    newton_step(p, set, x, factored);
+    newton_step(p, set, s, factored, x);
     return !factored;
 }
 
@@ -409,19 +429,19 @@ template <class T> void linearise_states(const MlcpView<T>& p, ActiveSet<T>& set
 void settle_inplace(const MlcpView<double>& p, FrictionLaw law, ActiveSet<double>& set, double* x,
                     ActiveSet<double>* factored) {
     classify_at(p, law, set, x);
-    if (factored != nullptr && p.factored == nullptr && factored->solver.full_rank() &&
-        is_linear(*factored) && factored->state == set.state) {
+    const double before = mlcp_residual(p, x, set.s.data(), law);
+    const bool has_factor = factored != nullptr && p.factored == nullptr && factored->solver.full_rank() &&
+                            is_linear(*factored) && factored->state == set.state;
+    if (has_factor) {
         set.G = factored->G;
         set.solver.take_factor(factored->solver);
-        set.settled.assign(x, x + p.rows);
-        newton_step(p, set, set.settled.data(), true);
-        mlcp_velocity(p, x, set.s.data());
-    } else {
-        linearise_states(p, set, x);
     }
-    if (!(mlcp_residual(p, set.settled.data(), law) <= mlcp_residual(p, x, law))) return;
-    std::ranges::copy(set.settled, x);
-    mlcp_velocity(p, x, set.s.data());
+    set.settled.assign(x, x + p.rows);
+    newton_step(p, set, set.s.data(), has_factor, set.settled.data());
+    if (mlcp_residual(p, set.settled.data(), set.s.data(), law) <= before)
+        std::ranges::copy(set.settled, x);
+    else
+        mlcp_velocity(p, x, set.s.data());
 }
 
 #define INSTANTIATE(T)                                                                                       \

@@ -19,6 +19,7 @@
 
 #include "core/math/dual.hpp"
 #include "solvers/complementarity/factored_solver.hpp"
+#include "solvers/complementarity/gauss_seidel.hpp"
 #include "solvers/complementarity/mlcp.hpp"
 
 namespace costate {
@@ -59,6 +60,7 @@ template <class T> struct ActiveSet {
     std::vector<T> work;          // (active)
     std::vector<T> settled;       // (rows)
     std::vector<T> s_bar;         // (rows) work of adjoints
+    MatrixStructure structure;    // of G
     DenseSolver solver;           // of G
     FactoredSolver factored;      // of G, for a factored A
     FactoredValues values;        // the values of a factored A
@@ -69,9 +71,9 @@ template <class T> struct ActiveSet {
 // adjoint.
 template <class T> void solve_active_set(const MlcpView<T>& p, ActiveSet<T>& set, T* x);
 // The same for the given states. has_factor: `set` has the factor of this problem for its states; it is used again if
-// the states are the same and determine G. True if G was factored.
+// the states are the same and determine G. s: A x + b, or null. Leaves that of the new x in set.s. True if G was factored.
 bool solve_states(const MlcpView<double>& p, ActiveSet<double>& set, const std::vector<RowState>& states,
-                  bool has_factor, double* x);
+                  bool has_factor, const double* s, double* x);
 
 // The derivatives of a solution x with the states set.state: x_dot = -G^-1 F_dot. The values of x stay.
 // (A Newton step in dual numbers adds -G^-1 G_dot z, where z is the change of the values. z has the size of
@@ -105,10 +107,13 @@ template <class T> void linearise_states(const MlcpView<T>& p, ActiveSet<T>& set
 void settle_inplace(const MlcpView<double>& p, FrictionLaw law, ActiveSet<double>& set, double* x,
                     ActiveSet<double>* factored = nullptr);
 
-// Solves for the values by solve(values, set, x), which leaves the active set of x linearised in `set`.
+// Solves for the values by solve(values, set, x), from the guess of a few sweeps if x is 0. `solve` leaves the active set
+// of x linearised in `set`.
 template <class T, class Solve>
 auto with_values(const MlcpView<T>& p, ActiveSet<T>& set, T* x, const Solve& solve) {
     if constexpr (std::is_same_v<T, double>) {
+        if (std::all_of(x, x + p.rows, [](double impulse) { return impulse == 0; }))
+            gauss_seidel_inplace(p, guessing_sweeps, set.s, x);
         return solve(p, set, x);
     } else {
         const auto values = [](const T* from, int n) {
@@ -121,10 +126,11 @@ auto with_values(const MlcpView<T>& p, ActiveSet<T>& set, T* x, const Solve& sol
         std::vector<double> start = values(x, p.rows);
         if (p.factored != nullptr) set.values.take(*p.factored);
         ActiveSet<double> found;
-        const auto status =
-            solve(MlcpView<double>{p.rows, A.data(), b.data(), p.type, p.normal, bound.data(), p.first_row,
-                                   p.dropped, p.factored != nullptr ? &set.values.view : nullptr},
-                  found, start.data());
+        const MlcpView<double> view{
+            p.rows,      A.data(),  b.data(),
+            p.type,      p.normal,  bound.data(),
+            p.first_row, p.dropped, p.factored != nullptr ? &set.values.view : nullptr};
+        const auto status = with_values(view, found, start.data(), solve);
         std::copy(start.begin(), start.end(), x);
         set.state = found.state;
         differentiate_solution(p, set, x);

@@ -40,7 +40,7 @@ double friction_step(const MlcpView<double>& p, int t, int rows) {
 // the friction against the slip, projected on the disk of the new normal impulse. Relaxed cone: a projected
 // gradient step of all rows.
 void contact_update_inplace(const MlcpView<double>& p, FrictionLaw law, int n, int friction, const double* x,
-                            SweptVelocity<double>& s) {
+                            SweptVelocity& s) {
     const double mu = p.mu(n + 1);
     double y[max_contact_rows], step = 0;
     if (law == FrictionLaw::relaxed_cone) {
@@ -64,82 +64,96 @@ void contact_update_inplace(const MlcpView<double>& p, FrictionLaw law, int n, i
 
 // Newton's method on the states suggested by each iterate. Full steps at first, which usually reach the right
 // states even if the residual increases on the way; then, from the best iterate, steps that are halved until
-// the residual decreases. True if x is then a solution; otherwise x is the best iterate.
+// the residual decreases. True if x is then a solution; otherwise x is the best iterate. has_factor: w.set has a
+// factor of this problem.
 bool newton(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x,
-            int max_steps = newton_steps) {
+            int max_steps = newton_steps, bool has_factor = false) {
     const size_t n = p.rows;
     w.states.resize(n);
     w.s.resize(n);
-    double residual = mlcp_residual(p, x, law);
-    bool has_factor = false;
-    // w.x <- Newton's step from `at`, and its residual
-    const auto step_from = [&](const double* at) {
-        mlcp_velocity(p, at, w.s.data());
-        classify(p, law, at, w.s.data(), w.states.data());
+    mlcp_velocity(p, x, w.s.data());
+    double residual = mlcp_residual(p, x, w.s.data(), law);
+    // w.x <- Newton's step from `at` with the velocities s, and w.set.s its velocities; returns its residual
+    const auto step_from = [&](const double* at, const double* s) {
+        classify(p, law, at, s, w.states.data());
         w.x.assign(at, at + n);
-        if (solve_states(p, w.set, w.states, has_factor, w.x.data()))
+        if (solve_states(p, w.set, w.states, has_factor, s, w.x.data()))
             w.work += factorisation_work(w.set.active.size());
         has_factor = true;
-        return mlcp_residual(p, w.x.data(), law);
+        return mlcp_residual(p, w.x.data(), w.set.s.data(), law);
     };
     w.full.assign(x, x + n);
+    w.full_s = w.s;
     for (int k = 0; k < max_full_steps; ++k) {
-        const double now = step_from(w.full.data());
+        const double now = step_from(w.full.data(), w.full_s.data());
         std::swap(w.full, w.x);
+        w.full_s = w.set.s;
         if (!(now < residual)) continue;
-        const bool slow = now > residual / 2;
         residual = now;
         std::ranges::copy(w.full, x);
-        const double acceptable = acceptable_residual(p, x);
-        if (residual <= 1e-3 * acceptable || (slow && residual <= acceptable)) return true;
+        w.s = w.full_s;
+        if (residual <= acceptable_residual(p, x)) return true;
     }
     for (int k = 0; k < max_steps && residual > acceptable_residual(p, x); ++k) {
         w.before.assign(x, x + n);
-        double length = 1, now = step_from(x);
+        double length = 1, now = step_from(x, w.s.data());
+        if (now < residual) {
+            std::ranges::copy(w.x, x);
+            w.s = w.set.s;
+        }
         for (int i = 0; i < max_halvings && !(now < residual); ++i) {
             length /= 2;
             for (size_t r = 0; r < n; ++r)
                 x[r] = w.before[r] + length * (w.x[r] - w.before[r]);
-            now = mlcp_residual(p, x, law);
+            mlcp_velocity(p, x, w.s.data());
+            now = mlcp_residual(p, x, w.s.data(), law);
         }
         if (!(now < residual)) return std::ranges::copy(w.before, x), false;
-        if (length == 1) std::ranges::copy(w.x, x);
         residual = now;
     }
     return residual <= acceptable_residual(p, x);
 }
 
-// The impulses w.x with which nothing slips that the guess x presses. True if they are a solution, as of a robot
-// that stands or holds something; then also in x.
+// The impulses w.x with which no contact slips that the guess x presses, and joint friction is at the bounds where the
+// guess has it. True if they are a solution, as of a robot that stands or holds something; then also in x.
 bool everything_sticks(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x) {
     w.states.assign(p.rows, RowState::clamping);
     for (int r = 0; r < p.rows; ++r) {
         const int n = p.type[r] == RowType::friction ? p.normal_of(r) : r;
         const bool open = p.type[n] == RowType::unilateral && !(x[n] > 0);
-        if (open || p.drops(r)) w.states[r] = RowState::separating;
+        if (open || p.drops(r)) {
+            w.states[r] = RowState::separating;
+        } else if (p.type[r] == RowType::boxed) {
+            if (x[r] >= p.max_impulse(r)) w.states[r] = RowState::upper;
+            if (x[r] <= -p.max_impulse(r)) w.states[r] = RowState::lower;
+        }
     }
     w.x.assign(x, x + p.rows);
-    solve_states(p, w.set, w.states, false, w.x.data());
+    solve_states(p, w.set, w.states, false, nullptr, w.x.data());
     w.work += factorisation_work(w.set.active.size());
-    if (!(mlcp_residual(p, w.x.data(), law) <= acceptable_residual(p, w.x.data()))) return false;
+    if (!(mlcp_residual(p, w.x.data(), w.set.s.data(), law) <= acceptable_residual(p, w.x.data())))
+        return false;
     std::ranges::copy(w.x, x);
     return true;
 }
 
 // Newton's method from the solution of the box's law, which is that of the cone where no contact slips, by a few
-// pivots that start at w.x. Call after everything_sticks.
+// pivots that start at w.x. Gives up early if contacts slip. Call after everything_sticks.
 bool newton_from_box(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x) {
-    constexpr int max_pivots = 6;
-    w.s.resize(p.rows);
+    constexpr int max_pivots = 6, max_slipping_pivots = 2;
     w.full = w.x;
     for (int k = 0; k < max_pivots; ++k) {
-        mlcp_velocity(p, w.full.data(), w.s.data());
-        classify(p, FrictionLaw::box, w.full.data(), w.s.data(), w.states.data());
+        classify(p, FrictionLaw::box, w.full.data(), w.set.s.data(), w.states.data());
         if (w.states == w.set.state) {
             std::ranges::copy(w.full, x);
-            return newton(p, law, w, x);
+            return newton(p, law, w, x, newton_steps, true);
         }
-        if (solve_states(p, w.set, w.states, true, w.full.data()))
+        bool slips = false;
+        for (int r = 0; r < p.rows; ++r)
+            slips |= p.type[r] == RowType::friction &&
+                     (w.states[r] == RowState::lower || w.states[r] == RowState::upper);
+        if (slips && k >= max_slipping_pivots) return false;
+        if (solve_states(p, w.set, w.states, true, w.set.s.data(), w.full.data()))
             w.work += factorisation_work(w.set.active.size());
     }
     return false;
@@ -164,7 +178,7 @@ SolverStatus solve_dense(const MlcpView<double>& p, FrictionLaw law, ConeMethod 
         if (method == ConeMethod::admm)
             cone_admm_inplace(p, law, sweeps, acceptable_residual(p, x), w, x);
         else
-            cone_gauss_seidel_inplace(p, law, sweeps, acceptable_residual(p, x), x);
+            cone_gauss_seidel_inplace(p, law, sweeps, acceptable_residual(p, x), w.s, x);
     };
     const auto by_boxes = [&](bool by_pivots) {
         for (int round = 0; law == FrictionLaw::cone && round < max_boxes && w.work < max_work &&
@@ -215,9 +229,9 @@ SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method
 }  // namespace
 
 double cone_gauss_seidel_inplace(const MlcpView<double>& p, FrictionLaw law, int sweeps, double tolerance,
-                                 double* x) {
+                                 std::vector<double>& work, double* x) {
     double residual = mlcp_residual(p, x, law);
-    SweptVelocity<double> s(p, x);
+    SweptVelocity s(p, work, x);
     for (int k = 0; k < sweeps && residual > tolerance; ++k) {
         for (int r = 0; r < p.rows; ++r) {
             if (const int friction = p.friction_rows(r); friction > 0) {

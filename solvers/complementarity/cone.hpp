@@ -21,8 +21,8 @@ struct ReflectedBoxes {
 };
 
 struct ConeScratch {
-    double work = 0;                                      // of the last call, as LcpScratch::work
-    std::vector<double> x, s, full, before, best, start;  // iterates
+    double work = 0;                                              // of the last call, as LcpScratch::work
+    std::vector<double> x, s, full, full_s, before, best, start;  // iterates and their velocities
     ActiveSet<double> set;
     std::vector<RowState> states;  // (rows) of the next step
     FreeRows free_rows;

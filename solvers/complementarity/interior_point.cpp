@@ -1,7 +1,7 @@
 #include "solvers/complementarity/interior_point.hpp"
 
-#include "core/math/instruction_sets.hpp"
 #include "solvers/complementarity/lcp.hpp"
+#include "solvers/complementarity/symmetric_matrix.hpp"
 
 namespace costate {
 
@@ -73,67 +73,6 @@ void scaling(const double* x, const double* s, int n, double* O) {
             O[i * n + j] = eta * (i == 0 || j == 0 ? w[i + j] : (i == j) + w[i] * w[j] / (1 + w[0]));
 }
 
-// The rows of U = D L^T of A = L D L^T, in place in the upper triangle of A (n x n, row-major). Four pivots at once
-// take half the time of one after the other. False if a pivot is not positive.
-constexpr size_t pivots_together = 4;
-COSTATE_EVERY_INSTRUCTION_SET
-bool factor_inplace(double* A, size_t n) {
-    for (size_t k = 0; k < n; k += pivots_together) {
-        const size_t end = std::min(n, k + pivots_together);
-        for (size_t p = k; p < end; ++p) {
-            const double* __restrict from = A + p * n;
-            if (!(from[p] > 0)) return false;
-            for (size_t i = p + 1; i < end; ++i) {
-                double* __restrict row = A + i * n;
-                const double l = from[i] / from[p];
-                for (size_t j = i; j < n; ++j)
-                    row[j] -= l * from[j];
-            }
-        }
-        if (end == n) return true;
-        const double* __restrict u0 = A + k * n, * __restrict u1 = u0 + n, * __restrict u2 = u1 + n, * __restrict u3 = u2 + n;
-        for (size_t i = end; i < n; ++i) {
-            double* __restrict row = A + i * n;
-            const double l0 = u0[i] / u0[k], l1 = u1[i] / u1[k + 1], l2 = u2[i] / u2[k + 2],
-                         l3 = u3[i] / u3[k + 3];
-            for (size_t j = i; j < n; ++j)
-                row[j] -= l0 * u0[j] + l1 * u1[j] + l2 * u2[j] + l3 * u3[j];
-        }
-    }
-    return true;
-}
-// x <- A^-1 x by the rows of U.
-COSTATE_EVERY_INSTRUCTION_SET
-void solve_inplace(const double* U, size_t n, double* __restrict x) {
-    for (size_t k = 0; k < n; ++k) {
-        const double* __restrict row = U + k * n;
-        const double l = x[k] /= row[k];
-        for (size_t j = k + 1; j < n; ++j)
-            x[j] -= l * row[j];
-    }
-    for (size_t k = n; k-- > 0;) {
-        const double* __restrict row = U + k * n;
-        double sum[4] = {};
-        size_t j = k + 1;
-        for (; j + 4 <= n; j += 4)
-            for (size_t i = 0; i < 4; ++i)
-                sum[i] += row[j + i] * x[j + i];
-        for (; j < n; ++j)
-            sum[0] += row[j] * x[j];
-        x[k] -= (sum[0] + sum[1] + (sum[2] + sum[3])) / row[k];
-    }
-}
-// y += A x for a symmetric A (n x n)
-COSTATE_EVERY_INSTRUCTION_SET
-void add_product(const double* A, size_t n, const double* x, double* __restrict y) {
-    for (size_t c = 0; c < n; ++c) {
-        const double* __restrict row = A + c * n;
-        const double by = x[c];
-        for (size_t r = 0; r < n; ++r)
-            y[r] += row[r] * by;
-    }
-}
-
 }  // namespace
 
 void InteriorPoint::start(const MlcpView<double>& p, FrictionLaw law) {
@@ -189,7 +128,7 @@ void InteriorPoint::start(const MlcpView<double>& p, FrictionLaw law) {
 double InteriorPoint::evaluate() {
     double gap = 0;
     rest_ = b_;
-    add_product(A_.data(), rows_, x_.data(), rest_.data());
+    add_product({A_.data(), rows_, 0, rows_}, x_.data(), rest_.data());
     for (const Group& g : groups_) {
         const int r = g.first;
         if (g.bound == Bound::cone && g.rows > 1 && law_ == FrictionLaw::cone)
@@ -222,7 +161,7 @@ bool InteriorPoint::factor() {
             for (int j = 0; j < rows; ++j)
                 factor_[(r + i) * n + r + j] += square[i * rows + j];
     }
-    return factor_inplace(factor_.data(), n);
+    return factor_symmetric_inplace(factor_.data(), n);
 }
 
 // Of the multipliers of a boxed row: r and s of a step are targets - (O^2 dx) of each bound.
@@ -264,7 +203,7 @@ void InteriorPoint::find_direction(double centre, bool second_order) {
         for (int i = r; i < r + rows; ++i)
             dx_[i] = scale_[i] == 0 ? 0 : target_[i] - rest_[i];
     }
-    solve_inplace(factor_.data(), rows_, dx_.data());
+    solve_symmetric_inplace(factor_.data(), rows_, dx_.data());
     for (const Group& g : groups_) {
         const int r = g.first, rows = g.rows;
         if (g.bound == Bound::box) {

@@ -64,9 +64,9 @@ SolverStatus solve_large(const MlcpView<double>& p, FrictionLaw law, LargeScratc
     if (mlcp_residual(p, x, law) < near && newton_inplace(p, law, w, limit, x)) return SolverStatus::guessed;
     for (const int sweeps : {50, 100}) {
         if (law == FrictionLaw::box)
-            gauss_seidel_inplace(p, sweeps, x);
+            gauss_seidel_inplace(p, sweeps, w.s, x);
         else
-            cone_gauss_seidel_inplace(p, law, sweeps, acceptable_residual(p, x), x);
+            cone_gauss_seidel_inplace(p, law, sweeps, acceptable_residual(p, x), w.s, x);
         w.work += 2 * entries * sweeps;
         if (newton_inplace(p, law, w, limit, x)) return SolverStatus::pivoted;
     }

@@ -53,12 +53,9 @@ bool newton_inplace(const MlcpView<double>& p, FrictionLaw law, LargeScratch& wo
 bool smoothed_newton(const MlcpView<double>& p, FrictionLaw law, LargeScratch& work, double max_work,
                      double* x);
 
-// Runs `sweeps` sweeps of projected Gauss-Seidel on the boxed problem from x, in place.
-void gauss_seidel_inplace(const MlcpView<double>& p, int sweeps, double* x);
-
 // Runs at most `sweeps` sweeps with the law of a cone from x, in place, until the residual is at most
 // `tolerance`. Returns the residual, m/s.
 double cone_gauss_seidel_inplace(const MlcpView<double>& p, FrictionLaw law, int sweeps, double tolerance,
-                                 double* x);
+                                 std::vector<double>& work, double* x);
 
 }  // namespace costate

@@ -16,12 +16,12 @@ bool pivot(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& set, dou
     w.x.assign(x, x + n);
     mlcp_velocity(p, x, set.s.data());
     classify(p, FrictionLaw::box, x, set.s.data(), set.state.data());
-    double best = mlcp_residual(p, x);
+    double best = mlcp_residual(p, x, set.s.data(), FrictionLaw::box);
     for (int k = 0, stalled = 0; k < max_pivots && stalled < max_stalled && w.work < max_work;
          ++k, ++pivots) {
         solve_active_set(p, set, w.x.data());
         w.work += factorisation_work(set.active.size());
-        const double residual = mlcp_residual(p, w.x.data());
+        const double residual = mlcp_residual(p, w.x.data(), set.s.data(), FrictionLaw::box);
         const bool solved = residual <= acceptable_residual(p, w.x.data());
         ++stalled;
         if (solved || residual < best) {
@@ -50,7 +50,7 @@ SolverStatus solve(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& 
     int pivots = 0;
     if (pivot(p, w, set, x, pivots)) return pivots == 0 ? SolverStatus::guessed : SolverStatus::pivoted;
     for (int i = 0; i < 3; ++i) {
-        gauss_seidel_inplace(p, sweeps_between, x);
+        gauss_seidel_inplace(p, sweeps_between, set.s, x);
         if (pivot(p, w, set, x, pivots)) return SolverStatus::pivoted;
     }
     w.best.assign(x, x + p.rows);
@@ -67,23 +67,6 @@ bool lcp_by_pivots(const MlcpView<double>& p, LcpScratch& w, ActiveSet<double>& 
     w.work = 0;
     int pivots = 0;
     return pivot(p, w, set, x, pivots);
-}
-
-void gauss_seidel_inplace(const MlcpView<double>& p, int sweeps, double* x) {
-    SweptVelocity<double> s(p, x);
-    for (int k = 0; k < sweeps; ++k)
-        for (int r = 0; r < p.rows; ++r) {
-            if (p.drops(r)) continue;
-            const double y = x[r] - s(r) / p.diagonal(r);
-            if (p.type[r] == RowType::unilateral)
-                s.set(r, std::max(0.0, y));
-            else if (p.type[r] == RowType::free)
-                s.set(r, y);
-            else {
-                const double bound = p.largest_impulse(r, x);
-                s.set(r, std::clamp(y, -bound, bound));
-            }
-        }
 }
 
 template <class T> SolverStatus lcp(const MlcpView<T>& p, LcpScratch& w, ActiveSet<T>& set, T* x) {

@@ -14,14 +14,17 @@
 #pragma once
 
 #include "core/dynamics/ltl.hpp"
+#include "solvers/complementarity/symmetric_matrix.hpp"
 #include "solvers/rows/rows.hpp"
 
 namespace costate {
 
 template <class T> struct DelassusScratch {
-    std::vector<T> Z;     // as rows.J
-    std::vector<T> A;     // dense islands one after the other: square, row-major
-    std::vector<T> work;  // (max_rows_of_a_block x nv) zero between uses
+    std::vector<T> Z;                // as rows.J
+    std::vector<T> A;                // dense islands one after the other: square, row-major
+    std::vector<T> by_dof;           // (dofs x rows) Z of an island, with zeros
+    std::vector<Weighted<T>> parts;  // of a row of A
+    std::vector<T> work;             // (nv) zero between uses
     // for factored islands
     std::vector<T> W, diagonal;                 // as rows.J; (rows) diagonal of A
     std::vector<int> column;                    // as rows.J: index of the dof in its island
@@ -35,10 +38,7 @@ template <class T> struct DelassusScratch {
     std::vector<T> L_bar;  // (mass_matrix_size) covector of the factor
     std::vector<T> Y;      // (rows x dofs of the island) M^-1 J^T, islands one after the other
     std::vector<T> G;      // (rows x dofs of the island) (A_bar + A_bar^T) Y
-    explicit DelassusScratch(const World& w)
-        : work(max_rows_of_a_block * w.nv(), T(0)),
-          along(w.nv()),
-          swept(along) {
+    explicit DelassusScratch(const World& w) : work(w.nv(), T(0)), along(w.nv()), swept(along) {
         factored.reserve(w.model.trees.size());
     }
 };
@@ -73,69 +73,43 @@ void half_solve_block(const World& w, const T* L, const Rows<T>& rows, const Row
     }
 }
 
-// The first position in a chain at which one of some rows of x (rows x nv) is not 0: bodies of different limbs
-// share only the dofs of the trunk.
-template <class T> int first_shared_dof(const T* x, size_t nv, int rows, const int* chain, int length) {
-    int i = 0;
-    if constexpr (std::is_arithmetic_v<T> || is_lanes<T>) {
-        const auto zero = [&](int dof) {
-            for (int r = 0; r < rows; ++r)
-                if (any(x[r * nv + dof] != 0)) return false;
-            return true;
-        };
-        while (i < length && zero(chain[i]))
-            ++i;
+// visit(row, its block, offset of its values) for the rows of an island
+template <class T, class Visit>
+void for_each_row_of(const Rows<T>& rows, const Island& island, const Visit& visit) {
+    for (int n = island.block; n < island.block + island.blocks; ++n) {
+        const RowBlock& b = rows.blocks[n];
+        for (int r = 0; r < b.rows; ++r)
+            visit(b.row + r, b, b.values + r * b.length);
     }
-    return i;
 }
 
-// sum[r] += Z . x_r on a chain, for a number of rows of x (rows x nv)
-template <int count, class T>
-void add_products(const T* Z, const T* x, size_t nv, const int* chain, int first, int length, T* sum) {
-    T total[count];
-    std::copy_n(sum, count, total);
-    for (int i = first; i < length; ++i)
-        for (int r = 0; r < count; ++r)
-            total[r] += Z[i] * x[r * nv + chain[i]];
-    std::copy_n(total, count, sum);
-}
-
-// The rows of A for an island's block n, and the transposed entries: scatter D^-1 Z, multiply with every
-// block from n on, clear.
+// A = Z^T D^-1 Z, row by row: the sum over the dofs k of a row of its Z_k/D_k times Z_k of all rows.
 template <class T>
-void delassus_of_block(const World& w, const T* L, const Rows<T>& rows, const Island& island, int n,
-                       DelassusScratch<T>& s) {
-    const size_t nv = w.nv();
-    const RowBlock& b = rows.blocks[n];
-    const int* chain = rows.chain_dof.data() + b.chain;
-    T* A = s.A.data() + island.delassus;
-    for (int r = 0; r < b.rows; ++r)
+void multiply_rows(const World& w, const T* L, const Rows<T>& rows, const Island& island,
+                   DelassusScratch<T>& s) {
+    const size_t n = island.rows;
+    s.by_dof.assign(island.dofs * n, T(0));
+    for_each_row_of(rows, island, [&](size_t row, const RowBlock& b, size_t values) {
         for (int i = 0; i < b.length; ++i) {
-            const Dof& dof = w.model.dofs[chain[i]];
-            s.work[r * nv + chain[i]] = s.Z[b.values + r * b.length + i] / L[dof.row + dof.depth];
+            const int k = dof_in_island(w.model, rows, rows.chain_dof[b.chain + i]);
+            s.by_dof[k * n + row - island.row] = s.Z[values + i];
         }
-    for (int o = n; o < island.block + island.blocks; ++o) {
-        const RowBlock& other = rows.blocks[o];
-        const int* other_chain = rows.chain_dof.data() + other.chain;
-        const int first = first_shared_dof(s.work.data(), nv, b.rows, other_chain, other.length);
-        for (int q = 0; q < other.rows; ++q) {
-            const T* Z = s.Z.data() + other.values + q * other.length;
-            T sum[max_rows_of_a_block] = {};
-            int r = 0;
-            for (; r + 3 <= b.rows; r += 3)
-                add_products<3>(Z, s.work.data() + r * nv, nv, other_chain, first, other.length, sum + r);
-            for (; r < b.rows; ++r)
-                add_products<1>(Z, s.work.data() + r * nv, nv, other_chain, first, other.length, sum + r);
-            const int col = other.row - island.row + q;
-            for (r = 0; r < b.rows; ++r) {
-                const int row = b.row - island.row + r;
-                A[row * island.rows + col] = A[col * island.rows + row] = sum[r];
-            }
+    });
+    T* A = s.A.data() + island.delassus;
+    for_each_row_of(rows, island, [&](size_t row, const RowBlock& b, size_t values) {
+        const size_t r = row - island.row;
+        s.parts.clear();
+        for (int i = 0; i < b.length; ++i) {
+            const int j = rows.chain_dof[b.chain + i];
+            const Dof& dof = w.model.dofs[j];
+            const int k = dof_in_island(w.model, rows, j);
+            s.parts.push_back({s.by_dof.data() + k * n + r, s.Z[values + i] / L[dof.row + dof.depth]});
         }
-    }
-    for (int r = 0; r < b.rows; ++r)
-        for (int i = 0; i < b.length; ++i)
-            s.work[r * nv + chain[i]] = T(0);
+        T* a = A + r * n;
+        weighted_sum(s.parts.data(), b.length, n - r, a + r);
+        for (size_t q = r + 1; q < n; ++q)
+            A[q * n + r] = a[q];
+    });
 }
 
 // visit(tree, index of its first dof in the island)
@@ -214,8 +188,7 @@ void island_delassus(const World& w, const T* L, Rows<T>& rows, const Island& is
     for (int n = island.block; n < end; ++n)
         half_solve_block(w, L, rows, rows.blocks[n], s);
     // 1.2 A = Z^T D^-1 Z
-    for (int n = island.block; n < end; ++n)
-        delassus_of_block(w, L, rows, island, n, s);
+    multiply_rows(w, L, rows, island, s);
     T* A = s.A.data() + island.delassus;
     drop_rows(
         island, [&](int r) { return A[r * island.rows + r]; }, rows);
@@ -245,16 +218,6 @@ void island_delassus_adj(const World& w, const T* L, Rows<T>& rows, const Island
         for (int r = 0; r < b.rows; ++r, g += island.dofs)
             for (int i = 0; i < b.length; ++i)
                 rows.J_bar[b.values + r * b.length + i] += g[dof_in_island(w.model, rows, chain[i])];
-    }
-}
-
-// visit(row, its block, offset of its values) for the rows of an island
-template <class T, class Visit>
-void for_each_row_of(const Rows<T>& rows, const Island& island, const Visit& visit) {
-    for (int n = island.block; n < island.block + island.blocks; ++n) {
-        const RowBlock& b = rows.blocks[n];
-        for (int r = 0; r < b.rows; ++r)
-            visit(b.row + r, b, b.values + r * b.length);
     }
 }
 

@@ -86,9 +86,6 @@ template <class T, class Visit> void for_each_row(const Rows<T>& rows, const Vis
     });
 }
 
-// Sweeps for the initial guess of exact solvers without a warm start.
-inline constexpr int guessing_sweeps = 10;
-
 // Sweeps for a large unsolved island. In heaps they leave residuals of 1e-6 m/s and take ten times the time
 // of a step with pgs.
 inline constexpr int unsolved_sweeps = 200;
@@ -110,8 +107,6 @@ void solve_island(const World& w, const MlcpView<T>& p, size_t island, ImpulseSc
     if constexpr (is_lanes<T>)
         if (p.factored != nullptr) throw LanesPart();
     if (p.factored != nullptr) s.start.assign(lambda, lambda + p.rows);
-    if (std::all_of(lambda, lambda + p.rows, [](const T& x) { return x == T(0); }))
-        pgs(p, guessing_sweeps, 0, s.tapes[island], lambda);
     s.status.push_back(solve_exactly(p, w.settings, w.friction_law(), s.solver, set, lambda));
     if (p.factored == nullptr || s.status.back() != SolverStatus::unsolved) return;
     s.swept[island] = 1;

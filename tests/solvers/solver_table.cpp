@@ -37,18 +37,13 @@ std::vector<Method> all_methods() {
         all.push_back(
             {"`pgs`, " + std::to_string(sweeps) + " sweeps",
              [=](const ContactProblem& p, double* x) mutable { pgs(p.view(), sweeps, 0, tape, x); }});
-    // exact solvers start as in a step without a warm start: from the guess of a few sweeps
     ActiveSet<double> set;
     LcpScratch box;
-    all.push_back({"`lcp`", [=](const ContactProblem& p, double* x) mutable {
-                       pgs(p.view(), guessing_sweeps, 0, tape, x);
-                       lcp(p.view(), box, set, x);
-                   }});
+    all.push_back({"`lcp`", [=](const ContactProblem& p, double* x) mutable { lcp(p.view(), box, set, x); }});
     ConeScratch round;
     for (const ConeMethod method : {ConeMethod::gauss_seidel, ConeMethod::admm})
         all.push_back({method == ConeMethod::admm ? "`ncp`, ADMM" : "`ncp`, Gauss-Seidel",
                        [=](const ContactProblem& p, double* x) mutable {
-                           pgs(p.view(), guessing_sweeps, 0, tape, x);
                            cone(p.view(), FrictionLaw::cone, method, round, set, x);
                        }});
     return all;
