@@ -35,9 +35,9 @@ std::int64_t memory_budget(const Scene& s) {
 
 }  // namespace
 
-Schedule environment_schedule(const Scene& s, int threads) {
+Schedule environment_schedule(const Scene& s, std::int64_t together) {
     const std::int64_t each = bytes_per_checkpoint(s.world);
-    return Schedule::within(std::max(memory_budget(s) / threads, each), each, s.steps);
+    return Schedule::within(std::max(memory_budget(s) / together, each), each, s.steps);
 }
 
 Schedule checkpoint_schedule(const Scene& s, std::int64_t disk_bytes) {

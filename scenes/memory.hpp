@@ -20,8 +20,8 @@ std::int64_t bytes_per_checkpoint(const World& w);
 // the machine's memory; the schedule never exceeds the machine's memory.
 Schedule checkpoint_schedule(const Scene& s, std::int64_t disk_bytes = 0);
 
-// The same in memory, for environments of which so many threads run one each at a time.
-Schedule environment_schedule(const Scene& s, int threads);
+// The same in memory, for environments of which so many are run at a time.
+Schedule environment_schedule(const Scene& s, std::int64_t together);
 
 // Half of the free bytes on the disk of a folder; 0 if the system does not report them.
 std::int64_t half_of_free_space(const std::filesystem::path& folder);

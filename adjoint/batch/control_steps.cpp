@@ -3,43 +3,12 @@
 #include <algorithm>
 
 #include "adjoint/batch/batch.hpp"
+#include "adjoint/batch/lane_jobs.hpp"
 #include "adjoint/batch/workers.hpp"
 #include "adjoint/rollout/state.hpp"
 #include "core/math/lanes.hpp"
 
 namespace costate {
-namespace {
-
-// Writes n numbers into lane i of an array (n x width), and reads them.
-void put(const double* from, size_t n, int i, int width, double* lanes) {
-    for (size_t k = 0; k < n; ++k)
-        lanes[k * width + i] = from[k];
-}
-void get(const double* lanes, size_t n, int i, int width, double* to) {
-    for (size_t k = 0; k < n; ++k)
-        to[k] = lanes[k * width + i];
-}
-
-// Calls together(first) for `width` jobs in a row whose environments have equal branches, from the job `first` on,
-// and alone(job) for each of the others. together: false if they part; they are then alone.
-template <class Job, class Together, class Alone>
-void in_lanes(std::vector<Job>& jobs, const std::vector<std::uint64_t>& branches, int width,
-              const Together& together, const Alone& alone) {
-    std::ranges::sort(jobs, [&](const Job& a, const Job& b) {
-        return std::pair(branches[a.e], a.e) < std::pair(branches[b.e], b.e);
-    });
-    for (size_t n = 0; n < jobs.size();) {
-        const size_t count = std::min(jobs.size() - n, static_cast<size_t>(width));
-        const bool full = count == static_cast<size_t>(width);
-        if (!full || !together(&jobs[n]))
-            for (size_t k = n; k < n + count; ++k)
-                alone(jobs[k]);
-        n += count;
-    }
-}
-
-}  // namespace
-
 double LaneTimeSteps::run(int, const double*, const double* x, const double* u, double* x_next) {
     ++runs_;
     if (!step_.step(x, u, x_next, wrenches)) throw LanesPart();
@@ -99,9 +68,9 @@ bool Batch::control_step_in_lanes(Worker& worker, ControlStep* jobs) {
     set_lane_parameters(worker, jobs);
     const bool pushed = jobs[0].wrenches != nullptr;
     for (int i = 0; i < width; ++i) {
-        put(jobs[i].from, nx(), i, width, block.x.data());
-        put(jobs[i].u, nu(), i, width, block.u.data());
-        if (pushed) put(jobs[i].wrenches, wrenches_width(), i, width, block.wrenches.data());
+        put_lane(jobs[i].from, nx(), i, width, block.x.data());
+        put_lane(jobs[i].u, nu(), i, width, block.u.data());
+        if (pushed) put_lane(jobs[i].wrenches, wrenches_width(), i, width, block.wrenches.data());
         block.outcome[i] = {};
         block.unconverged[i] = 0;
     }
@@ -118,7 +87,7 @@ bool Batch::control_step_in_lanes(Worker& worker, ControlStep* jobs) {
     }
     for (int i = 0; i < width; ++i) {
         const size_t e = jobs[i].e;
-        get(block.x.data(), nx(), i, width, jobs[i].to);
+        get_lane(block.x.data(), nx(), i, width, jobs[i].to);
         residual_[e] = std::max(residual_[e], block.outcome[i].residual);
         unconverged_[e] += block.unconverged[i];
         branches_[e] = block.step.branches();
@@ -161,9 +130,9 @@ bool Batch::pull_back_in_lanes(Worker& worker, ReverseStep* jobs) try {
         return false;
     for (int i = 0; i < width; ++i) {
         normalize_state(world_, jobs[i].x, block.one.data());
-        put(block.one.data(), nx(), i, width, block.x.data());
-        put(jobs[i].u, nu(), i, width, block.u.data());
-        if (pushed) put(jobs[i].wrenches, wrenches_width(), i, width, block.wrenches.data());
+        put_lane(block.one.data(), nx(), i, width, block.x.data());
+        put_lane(jobs[i].u, nu(), i, width, block.u.data());
+        if (pushed) put_lane(jobs[i].wrenches, wrenches_width(), i, width, block.wrenches.data());
     }
     block.steps.wrenches = pushed ? block.wrenches.data() : nullptr;
     block.steps.wrenches_bar = pushed ? block.wrenches_bar.data() : nullptr;
@@ -172,12 +141,12 @@ bool Batch::pull_back_in_lanes(Worker& worker, ReverseStep* jobs) try {
     if (block.rollout.divergence()) return false;
     for (int i = 0; i < width; ++i) {
         block.one_bar.setZero();
-        get(block.rollout.last_state().data(), nx(), i, width, block.one.data());
+        get_lane(block.rollout.last_state().data(), nx(), i, width, block.one.data());
         if (jobs[i].states_bar)
             coordinates_.read_state_bar(world_, block.one.data(), jobs[i].states_bar, block.one_bar.data());
         if (jobs[i].next_bar)
             block.one_bar += Eigen::Map<const VecX<double>>(jobs[i].next_bar, block.one_bar.size());
-        put(block.one_bar.data(), ndx(), i, width, block.end_bar.data());
+        put_lane(block.one_bar.data(), ndx(), i, width, block.end_bar.data());
     }
     block.steps.end_bar = block.end_bar.data();
     Gradient& g = block.gradient;
@@ -185,11 +154,11 @@ bool Batch::pull_back_in_lanes(Worker& worker, ReverseStep* jobs) try {
     const std::uint64_t branches = block.step.branches();
     Gradient& one = worker.gradient;
     for (int i = 0; i < width; ++i) {
-        get(g.initial_state.data(), ndx(), i, width, one.initial_state.data());
-        get(g.controls.data(), nu(), i, width, one.controls.data());
-        get(g.parameters.data(), np(), i, width, one.parameters.data());
+        get_lane(g.initial_state.data(), ndx(), i, width, one.initial_state.data());
+        get_lane(g.controls.data(), nu(), i, width, one.controls.data());
+        get_lane(g.parameters.data(), np(), i, width, one.parameters.data());
         if (jobs[i].wrenches_bar)
-            get(block.wrenches_bar.data(), wrenches_width(), i, width, jobs[i].wrenches_bar);
+            get_lane(block.wrenches_bar.data(), wrenches_width(), i, width, jobs[i].wrenches_bar);
         write_gradient(one, jobs[i]);
         branches_[jobs[i].e] = branches;
     }

@@ -54,4 +54,14 @@ void pull_back_environment(const World& w, const Randomization& r, std::int64_t 
     g.initial_state.head(w.nv()) = q_bar;
 }
 
+void noisy_control(const Randomization& r, const EnvironmentNumbers& numbers, int t,
+                   Eigen::Ref<const VecX<double>> u, double* noisy) {
+    const auto nu = static_cast<std::uint64_t>(u.size());
+    for (int n = 0; n < u.size(); ++n) {
+        noisy[n] = u[n];
+        if (r.controls.size() > 0)
+            noisy[n] += r.controls[n] * numbers(Of::control, static_cast<std::uint64_t>(t) * nu + n);
+    }
+}
+
 }  // namespace costate

@@ -14,6 +14,10 @@ RolloutInputs environment_inputs(const World& w, const Randomization& r, std::in
 void pull_back_environment(const World& w, const Randomization& r, std::int64_t e,
                            const RolloutInputs& shared, Gradient& g);
 
+// The control of step t of an environment: u (nu) and its noise.
+void noisy_control(const Randomization& r, const EnvironmentNumbers& numbers, int t,
+                   Eigen::Ref<const VecX<double>> u, double* noisy);
+
 // A simulation of an environment: the control of every step has its noise. The interface is that of Simulation.
 class NoisySimulation {
 public:
@@ -46,10 +50,7 @@ public:
 private:
     const double* noisy(int t, const double* u) {
         if (randomization_.controls.size() == 0) return u;
-        const auto nu = static_cast<std::uint64_t>(u_.size());
-        for (int n = 0; n < u_.size(); ++n)
-            u_[n] = u[n] + randomization_.controls[n] * numbers_(EnvironmentNumbers::Of::control,
-                                                                 static_cast<std::uint64_t>(t) * nu + n);
+        noisy_control(randomization_, numbers_, t, Eigen::Map<const VecX<double>>(u, u_.size()), u_.data());
         return u_.data();
     }
 

@@ -7,6 +7,9 @@
 namespace costate {
 namespace {
 
+constexpr int most_together =
+    64;  // environments of a thread: enough to find some that take the same branches
+
 double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -28,19 +31,19 @@ Gradient mean_gradient(const EnvironmentSum& s, Eigen::Index controls, Eigen::In
 
 // What a thread runs environments in.
 struct ExpectedLoss::Worker {
-    NoisySimulation simulation;
-    Rollout<NoisySimulation> rollout;
-    Gradient gradient;
+    EnvironmentGroup group;
     EnvironmentFailure failure;
     std::exception_ptr error;
-    Worker(const World& w, const Objective& objective, const ControlPlan& plan, const Randomization& r,
-           const Schedule& schedule)
-        : simulation(w, objective, r),
-          rollout(simulation, plan, schedule) {}
 };
 
 int ExpectedLoss::thread_count(const ExpectedLossOptions& o) {
     return o.threads > 0 ? o.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+int ExpectedLoss::group_size(const Randomization& r, const ExpectedLossOptions& o) {
+    const std::int64_t workers = std::int64_t{thread_count(o)} * (o.ranks != nullptr ? o.ranks->size() : 1);
+    return static_cast<int>(
+        std::clamp<std::int64_t>((r.environments + workers - 1) / workers, 1, most_together));
 }
 
 ExpectedLoss::ExpectedLoss(const World& w, const Objective& objective, const ControlPlan& plan,
@@ -48,43 +51,35 @@ ExpectedLoss::ExpectedLoss(const World& w, const Objective& objective, const Con
                            const ExpectedLossOptions& options)
     : world_(w),
       plan_(plan),
-      randomization_(r),
       options_(options),
       sum_plan_{r.environments},
       width_(options.gradients ? static_cast<size_t>(1 + plan.size() + w.ndx() + w.np()) : 1),
+      group_(group_size(r, options)),
       ranks_(options.ranks ? *options.ranks : alone_) {
     const int threads = static_cast<int>(
         std::min<std::int64_t>(thread_count(options), std::max<std::int64_t>(1, r.environments)));
     for (int i = 0; i < threads; ++i)
-        workers_.push_back(std::make_unique<Worker>(w, objective, plan, r, schedule));
+        workers_.push_back(std::make_unique<Worker>(
+            Worker{EnvironmentGroup(w, objective, plan, r, schedule, group_), {}, nullptr}));
     pool_.reset(new ThreadPool(threads));
-    // four environments a thread, so that those that take longer keep no thread waiting for long
+    // two groups a thread, so that those that take longer keep no thread waiting for long
     const std::int64_t at_once =
-        (std::max<std::int64_t>(64, 4 * threads) + SumPlan::block - 1) / SumPlan::block;
+        (std::max<std::int64_t>(64, 2 * group_ * threads) + SumPlan::block - 1) / SumPlan::block;
     const std::int64_t rows = std::min(at_once, sum_plan_.blocks()) * SumPlan::block;
     rows_.resize(static_cast<size_t>(rows) * width_);
 }
 
 ExpectedLoss::~ExpectedLoss() = default;
 
-size_t ExpectedLoss::bytes() const {
-    return rows_.size() * sizeof(double) + workers_.size() * workers_.front()->rollout.store().bytes();
+LaneUse ExpectedLoss::lane_use() const {
+    LaneUse all;
+    for (const std::unique_ptr<Worker>& worker : workers_)
+        all.add(worker->group.lane_use());
+    return all;
 }
 
-void ExpectedLoss::run(Worker& worker, std::int64_t e, const RolloutInputs& shared, double* row) const {
-    worker.simulation.set_environment(e);
-    const RolloutInputs in = environment_inputs(world_, randomization_, e, shared);
-    *row++ = worker.rollout.forward(in.theta, in.x0, in.z);
-    if (worker.rollout.divergence())
-        return worker.failure.add({e, DivergenceError(world_.model, worker.rollout.divergence()).what()});
-    if (!options_.gradients) return;
-    Gradient& g = worker.gradient;
-    worker.rollout.backward(in.theta, in.z, g);
-    if (worker.rollout.adjoint_divergence())
-        return worker.failure.add({e, to_text(worker.rollout.adjoint_divergence(), world_.model)});
-    pull_back_environment(world_, randomization_, e, shared, g);
-    for (const VecX<double>* part : {&g.controls, &g.initial_state, &g.parameters})
-        row = std::copy(part->begin(), part->end(), row);
+size_t ExpectedLoss::bytes() const {
+    return rows_.size() * sizeof(double) + workers_.size() * workers_.front()->group.bytes();
 }
 
 EnvironmentSum ExpectedLoss::sum_of_blocks(const RolloutInputs& in, Range blocks) {
@@ -95,11 +90,14 @@ EnvironmentSum ExpectedLoss::sum_of_blocks(const RolloutInputs& in, Range blocks
     for (std::int64_t b = blocks.first; b < blocks.last && !out.failure; b += at_once) {
         const Range group{b, std::min(b + at_once, blocks.last)};
         const Range es = sum_plan_.environments_of(group);
-        pool_->run(static_cast<int>(es.size()), [&](int thread, int i) {
+        pool_->run(static_cast<int>((es.size() + group_ - 1) / group_), [&](int thread, int i) {
             Worker& worker = *workers_[static_cast<size_t>(thread)];
             if (worker.error) return;
+            const std::int64_t first = es.first + i * group_;
+            const Range together{first, std::min(first + group_, es.last)};
+            double* rows = rows_.data() + static_cast<size_t>(i * group_) * width_;
             try {
-                run(worker, es.first + i, in, rows_.data() + static_cast<size_t>(i) * width_);
+                worker.failure.add(worker.group.run(together, in, options_.gradients, rows));
             } catch (...) {
                 worker.error = std::current_exception();
             }
@@ -115,16 +113,57 @@ EnvironmentSum ExpectedLoss::sum_of_blocks(const RolloutInputs& in, Range blocks
             sum_block(rows_.data(), of_group, k, width_);
             out.sum.add(group.first + k, rows_.data() + static_cast<size_t>(k * SumPlan::block) * width_);
         }
-        if (options_.between) options_.between(es.last - all.first, all.size());
+        note_progress(es.last - all.first, all.size());
     }
     out.times = {now() - begin, now() - begin, ranks_.rank()};
     return out;
 }
 
+// The progress of all ranks as rank 0 knows it, or of this one.
+EnvironmentProgress ExpectedLoss::progress(std::int64_t done, std::int64_t of) const {
+    if (!options_.follow || ranks_.rank() > 0) return {done, of, -1};
+    const std::vector<std::int64_t>& told = ranks_.told();
+    EnvironmentProgress all{done, sum_plan_.environments, -1};
+    double least = of > 0 ? static_cast<double>(done) / static_cast<double>(of) : 1;
+    for (int r = 1; r < ranks_.size(); ++r) {
+        const std::int64_t its = told[static_cast<size_t>(r)],
+                           share = sum_plan_.environments_of(sum_plan_.share(r, ranks_.size())).size();
+        all.done += its;
+        const double part = share > 0 ? static_cast<double>(its) / static_cast<double>(share) : 1;
+        if (part < least) {
+            least = part;
+            all.behind = r;
+        }
+    }
+    const double mean = static_cast<double>(all.done) / static_cast<double>(all.of);
+    if (mean - least < 0.25) all.behind = -1;
+    return all;
+}
+
+void ExpectedLoss::note_progress(std::int64_t done, std::int64_t of) const {
+    if (options_.follow && ranks_.rank() > 0 && done < of) ranks_.tell(done, false);
+    if (options_.between) options_.between(progress(done, of));
+}
+
+// Until all ranks have computed, for rank 0 to show their progress.
+void ExpectedLoss::follow_others() const {
+    const std::int64_t own = sum_plan_.environments_of(sum_plan_.share(ranks_.rank(), ranks_.size())).size();
+    if (!options_.follow) return;
+    if (ranks_.rank() > 0) return ranks_.tell(own, true);
+    for (;;) {
+        const EnvironmentProgress all = progress(own, own);
+        if (options_.between) options_.between(all);
+        if (all.done == all.of) return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+}
+
 double ExpectedLoss::value(const RolloutInputs& in) {
+    if (options_.follow) ranks_.forget();
     total_ = sum_of_blocks(in, sum_plan_.share(ranks_.rank(), ranks_.size()));
     const double computed = now();
     times_.compute += total_.times.longest;
+    follow_others();
     ranks_.wait_for_all();
     const double waited = now();
     add_up(ranks_, total_);

@@ -7,21 +7,10 @@
 
 #include "adjoint/batch/sum_plan.hpp"
 #include "adjoint/batch/thread_pool.hpp"
-#include "adjoint/expectation/environment.hpp"
+#include "adjoint/expectation/environment_group.hpp"
 #include "adjoint/expectation/ranks.hpp"
 
 namespace costate {
-
-// The lowest environment whose state or adjoint is not finite.
-struct EnvironmentFailure {
-    std::int64_t environment = -1;  // -1: none
-    std::string what;
-    explicit operator bool() const { return environment >= 0; }
-    void add(const EnvironmentFailure& other) {
-        if (other && (!*this || other.environment < environment)) *this = other;
-    }
-    template <class Archive> void transfer(Archive& a) { a(environment), a(what); }
-};
 
 // How long ranks have computed, s.
 struct RankTimes {
@@ -56,13 +45,20 @@ struct EnvironmentSum {
 double mean_loss(const EnvironmentSum& s);
 Gradient mean_gradient(const EnvironmentSum& s, Eigen::Index controls, Eigen::Index tangent);
 
+// How far a call is, on all ranks.
+struct EnvironmentProgress {
+    std::int64_t done = 0, of = 0;
+    int behind = -1;  // the rank that is far behind the others, or -1
+};
+
 struct ExpectedLossOptions {
     int threads = 1;         // 0: one a core
     bool gradients = true;   // false: only `value` is called
     Ranks* ranks = nullptr;  // that share the environments; null: none but this process
-    // called by the calling thread between groups of environments, with how many of its own this process has done;
-    // what it throws ends the call
-    std::function<void(std::int64_t done, std::int64_t of)> between = {};
+    // called by the calling thread between groups of environments; what it throws ends the call
+    std::function<void(const EnvironmentProgress&)> between = {};
+    // whether rank 0 gives the progress of all ranks, and not only its own; the same on all ranks
+    bool follow = false;
 };
 
 // The time of a process, s, since the ExpectedLoss was made.
@@ -73,7 +69,8 @@ struct ExpectedLossTimes {
 
 class ExpectedLoss final : public LossFunction {
 public:
-    // All references must outlive it. Each thread has the checkpoints of the schedule, in memory.
+    // All references must outlive it. Each thread has the checkpoints of the schedule, in memory, of `group_size`
+    // environments.
     ExpectedLoss(const World& w, const Objective& objective, const ControlPlan& plan, const Randomization& r,
                  const Schedule& schedule, const ExpectedLossOptions& options);
     ~ExpectedLoss() override;
@@ -92,20 +89,25 @@ public:
     const SumPlan& sum_plan() const { return sum_plan_; }
     const ExpectedLossTimes& times() const { return times_; }
     int threads() const { return static_cast<int>(workers_.size()); }
+    LaneUse lane_use() const;  // of all calls in this process
     // What it holds, whatever the number of environments, but for the workspace of a step of each thread.
     size_t bytes() const;
     static int thread_count(const ExpectedLossOptions& o);
+    // How many environments a thread runs together.
+    static int group_size(const Randomization& r, const ExpectedLossOptions& o);
 
 private:
     struct Worker;
-    void run(Worker& worker, std::int64_t e, const RolloutInputs& in, double* row) const;
+    EnvironmentProgress progress(std::int64_t done, std::int64_t of) const;
+    void note_progress(std::int64_t done, std::int64_t of) const;
+    void follow_others() const;
 
     const World& world_;
     const ControlPlan& plan_;
-    const Randomization& randomization_;
     const ExpectedLossOptions options_;
     const SumPlan sum_plan_;
     const size_t width_;  // numbers of an environment
+    const int group_;
     std::vector<std::unique_ptr<Worker>> workers_;
     OwnedThreadPool pool_;
     std::vector<double> rows_;  // (environments at a time x width)

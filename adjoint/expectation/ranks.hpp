@@ -1,6 +1,7 @@
 // Processes that share a sum, called ranks: what carries their bytes, and sums over all of them.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "adjoint/checkpoints/archive.hpp"
@@ -17,6 +18,11 @@ public:
     virtual std::vector<char> receive(int from) = 0;
     virtual void broadcast(std::vector<char>& bytes) = 0;  // those of rank 0, to all
     virtual void wait_for_all() = 0;
+    // Tells rank 0 how far this rank is, without waiting for it; what comes before the `last` of a call may be left out.
+    virtual void tell(std::int64_t done, bool last) = 0;
+    // What each rank told last (size), of rank 0; 0 for those that told nothing since forget().
+    virtual const std::vector<std::int64_t>& told() = 0;
+    virtual void forget() = 0;
     // Ends all ranks with this exit code, whatever they do.
     virtual void end_all(int code) = 0;
 };
@@ -30,7 +36,13 @@ public:
     std::vector<char> receive(int) override { return {}; }
     void broadcast(std::vector<char>&) override {}
     void wait_for_all() override {}
+    void tell(std::int64_t, bool) override {}
+    const std::vector<std::int64_t>& told() override { return told_; }
+    void forget() override {}
     void end_all(int) override {}
+
+private:
+    const std::vector<std::int64_t> told_{0};
 };
 
 template <class T> std::vector<char> bytes_of(T& value) {

@@ -6,6 +6,7 @@
 
 #include "adjoint/objective/objective.hpp"
 #include "core/dynamics/integrate.hpp"
+#include "core/math/lanes.hpp"
 #include "solvers/sensors/sensors.hpp"
 
 namespace costate {
@@ -27,8 +28,8 @@ template <class R> typename R::Scalar norm_value(const Term& term, const R& r) {
         case TermNorm::linear: return r.sum();
         case TermNorm::huber:
             for (Eigen::Index k = 0; k < r.size(); ++k) {
-                const T size = r[k] < T(0) ? T(-r[k]) : T(r[k]), d(term.threshold);
-                sum += size <= d ? T(size * size) : T(d * (T(2) * size - d));
+                const T size = where(r[k] < T(0), T(-r[k]), T(r[k])), d(term.threshold);
+                sum += where(size <= d, T(size * size), T(d * (T(2) * size - d)));
             }
             return sum;
         case TermNorm::component: break;
@@ -62,17 +63,18 @@ template <class R> typename R::PlainObject excess(const Term& term, const R& r) 
     typename R::PlainObject e = r;
     for (Eigen::Index k = 0; k < r.size(); ++k) {
         const T below = T(term.lower[k]) - r[k], above = r[k] - T(term.upper[k]);
-        e[k] = above > T(0) ? above : below > T(0) ? below : T(0);
+        e[k] = where(above > T(0), above, where(below > T(0), below, T(0)));
     }
     return e;
 }
 template <class R, class Ebar, class Rbar>
 void excess_adj(const Term& term, const R& r, const Ebar& e_bar, Rbar&& r_bar) {
-    for (Eigen::Index k = 0; k < r.size(); ++k)
-        if (value_of(r[k]) > term.upper[k])
-            r_bar[k] += e_bar[k];
-        else if (value_of(r[k]) < term.lower[k])
-            r_bar[k] -= e_bar[k];
+    using T = typename R::Scalar;
+    for (Eigen::Index k = 0; k < r.size(); ++k) {
+        const T up = r_bar[k] + e_bar[k], down = r_bar[k] - e_bar[k], same = r_bar[k];
+        r_bar[k] = where(value_of(r[k]) > Value<T>(term.upper[k]), up,
+                         where(value_of(r[k]) < Value<T>(term.lower[k]), down, same));
+    }
 }
 
 template <class R> typename R::Scalar bounded_value(const Term& term, const R& r) {
@@ -241,8 +243,8 @@ Clearance<T> clearance_of(const World& w, const Term& term, const T* theta, cons
     c.point = term_point(w, term, theta, s);
     c.velocity = point_velocity<T>(k.V[term.body], c.point);
     const T z = common_origin(w.model, k, term.body).z() + c.point.z();
-    const T ratio = z / T(term.clearance), size = ratio < T(0) ? T(-ratio) : ratio;
-    c.share = (ratio > T(0) ? T(exp(T(-0.5) * size)) : T(1)) / sqrt(T(1) + exp(-size));
+    const T ratio = z / T(term.clearance), size = where(ratio < T(0), T(-ratio), ratio);
+    c.share = where(ratio > T(0), T(exp(T(-0.5) * size)), T(1)) / sqrt(T(1) + exp(-size));
     return c;
 }
 template <class T>
@@ -357,11 +359,14 @@ T term_value(const World& w, const Term& term, int t, const T* theta, const T* x
         case TermKind::recording:
             return residual_value(term, recording_residual(w, term.recording, t, theta, x, u, s));
         case TermKind::sensor:
-        case TermKind::power: {
-            SensorScratch<T> scratch(w);
-            const VecX<T> y = sensor_numbers(w, term, theta, x, u, s, scratch);
-            return compared_value(term, t, term.kind == TermKind::power ? products(y) : y);
-        }
+        case TermKind::power:
+            if constexpr (is_lanes<T>) {
+                throw LanesPart();  // sensors are not computed in lanes
+            } else {
+                SensorScratch<T> scratch(w);
+                const VecX<T> y = sensor_numbers(w, term, theta, x, u, s, scratch);
+                return compared_value(term, t, term.kind == TermKind::power ? products(y) : y);
+            }
     }
     return T(0);
 }
@@ -428,18 +433,21 @@ void term_value_adj(const World& w, const Term& term, int t, const T* theta, con
             break;
         }
         case TermKind::sensor:
-        case TermKind::power: {
-            SensorScratch<T> scratch(w);
-            const VecX<T> y = sensor_numbers(w, term, theta, x, u, s, scratch);
-            const bool multiply = term.kind == TermKind::power;
-            const VecX<T> out = multiply ? products(y) : y;
-            VecX<T> y_bar = VecX<T>::Zero(out.size());
-            compared_value_adj(term, t, out, value_bar, y_bar);
-            if (multiply) y_bar = products_bar(y, y_bar);
-            sensor_values_adj(w, term.sensors, theta, x, u, s, scratch, y_bar.data(), theta_bar, x_bar, u_bar,
-                              x_next_bar);
+        case TermKind::power:
+            if constexpr (is_lanes<T>) {
+                throw LanesPart();
+            } else {
+                SensorScratch<T> scratch(w);
+                const VecX<T> y = sensor_numbers(w, term, theta, x, u, s, scratch);
+                const bool multiply = term.kind == TermKind::power;
+                const VecX<T> out = multiply ? products(y) : y;
+                VecX<T> y_bar = VecX<T>::Zero(out.size());
+                compared_value_adj(term, t, out, value_bar, y_bar);
+                if (multiply) y_bar = products_bar(y, y_bar);
+                sensor_values_adj(w, term.sensors, theta, x, u, s, scratch, y_bar.data(), theta_bar, x_bar,
+                                  u_bar, x_next_bar);
+            }
             break;
-        }
     }
 }
 

@@ -63,7 +63,10 @@ void by_rows(Problem& p, const Objective& components) {
     const VecX<double>&lower = p.variables.lower(), &upper = p.variables.upper();
 
     ByRows state;
-    auto& [y, r, J, damping, stale] = state;
+    VecX<double>&y = state.y, &r = state.r;
+    auto& J = state.J;
+    double& damping = state.damping;
+    bool& stale = state.stale;
     const bool resumed = p.resume(state);
     if (resumed) {
         p.revisit(y);

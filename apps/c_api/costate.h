@@ -490,7 +490,10 @@ COSTATE_API int costate_batch_poses_vjp(costate_batch* batch, const double* x, c
  * its variables y (n) are what the file marks with "optimize": controls, at knots or at every step, then
  * parameters, or their logarithms, then entries of the tangent of the initial state. All else has the values
  * of the file, and of costate_model_set_parameters. Calls are independent of each other: several threads may
- * evaluate the same scene. */
+ * evaluate the same scene.
+ *
+ * The loss of a file with a "batch" is the mean over its random environments, on all cores, with the same bits on any
+ * number of them. Rollouts and feedback laws are those of the one rollout without randomness. */
 
 /* Time steps of the rollout; 1000 if the file has none. */
 COSTATE_API int costate_scene_steps(const costate_model* model);
@@ -498,7 +501,7 @@ COSTATE_API int costate_scene_steps(const costate_model* model);
  * Returns n. COSTATE_VARIABLE has their names. */
 COSTATE_API int costate_scene_variables(const costate_model* model, double* y, double* lower, double* upper);
 /* The loss (1) at y (n) and its gradient (n); each may be null, and without gradient nothing is pulled back.
- * interrupt may be null; it is asked between time steps. */
+ * interrupt may be null; it is asked between time steps, with a "batch" between groups of environments. */
 COSTATE_API int costate_scene_gradient(const costate_model* model, const double* y, double* loss,
                                        double* gradient, const costate_interrupt* interrupt);
 /* The rollout at y (n): states (steps + 1 x nx), controls (steps x nu) or null. */

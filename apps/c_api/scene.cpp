@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "adjoint/expectation/expected_loss.hpp"
 #include "adjoint/objective/objective.hpp"
 #include "adjoint/optimize/feedback.hpp"
 #include "adjoint/optimize/optimize.hpp"
@@ -49,15 +50,10 @@ public:
     }
     const Scene& scene() const { return model_->scene; }
     const Variables& variables() const { return variables_; }
-    Rollout<Simulation>& rollout() { return rollout_; }
-    Asked& asked() { return asked_; }
 
-    // Runs the scene with the variables y (n); visits every step with its state and controls.
+    // Runs one rollout with the variables y (n); visits every step with its state and controls.
     template <class Visit> double forward(const double* y, const Visit& visit) {
-        check_finite("y", y, variables_.size());
-        y_ = Eigen::Map<const VecX<double>>(y, variables_.size());
-        inputs_ = variables_.inputs(y_);
-        check_parameters(*model_, inputs_.theta.data());
+        set(y);
         const double loss = rollout_.forward(inputs_.theta, inputs_.x0, inputs_.z,
                                              [&](int t, const double* x, const double* u) {
                                                  asked_.check();
@@ -66,15 +62,59 @@ public:
         if (rollout_.divergence()) throw DivergenceError(scene().world.model, rollout_.divergence());
         return loss;
     }
-    // The gradient with respect to y of the last `forward`.
-    VecX<double> backward() {
-        Gradient gradient;
-        rollout_.backward(inputs_.theta, inputs_.z, gradient,
-                          [&](int, const double*, const double*) { asked_.check(); });
-        return variables_.pull_back(y_, gradient);
+    // The loss at y (n), of a scene with a "batch" the mean over its environments, and its gradient (n) where it is not
+    // null.
+    double evaluate(const double* y, double* gradient) {
+        Gradient g;
+        double loss = 0;
+        if (scene().batch.environments > 0) {
+            ExpectedLoss expected = expected_loss(gradient != nullptr);
+            set(y);
+            loss = expected.value(inputs_);
+            expected.complain();
+            if (gradient) expected.gradient(inputs_, g);
+        } else {
+            loss = forward(y, [](int, const double*, const double*) {});
+            if (gradient)
+                rollout_.backward(inputs_.theta, inputs_.z, g,
+                                  [&](int, const double*, const double*) { asked_.check(); });
+        }
+        if (gradient) {
+            const VecX<double> pulled_back = variables_.pull_back(y_, g);
+            check_result("the gradient", pulled_back);
+            write(pulled_back, gradient);
+        }
+        return loss;
+    }
+    OptimizeResult minimize(const OptimizeSettings& settings) {
+        const OptimizeProgress progress = [&](const OptimizeResult&) { asked_.check(); };
+        if (scene().batch.environments == 0) return optimize(rollout_, variables_, settings, progress);
+        ExpectedLoss expected = expected_loss(true);
+        Pauses pauses;
+        pauses.progress = progress;
+        return optimize(expected, variables_, settings, pauses);
     }
 
 private:
+    // On all cores.
+    ExpectedLoss expected_loss(bool gradients) {
+        const Scene& s = scene();
+        ExpectedLossOptions o;
+        o.threads = 0;
+        o.gradients = gradients;
+        o.between = [&](const EnvironmentProgress&) { asked_.check(); };
+        return ExpectedLoss(s.world, s.objective, s.plan, s.batch,
+                            environment_schedule(s, std::int64_t{ExpectedLoss::thread_count(o)} *
+                                                        ExpectedLoss::group_size(s.batch, o)),
+                            o);
+    }
+    void set(const double* y) {
+        check_finite("y", y, variables_.size());
+        y_ = Eigen::Map<const VecX<double>>(y, variables_.size());
+        inputs_ = variables_.inputs(y_);
+        check_parameters(*model_, inputs_.theta.data());
+    }
+
     const std::shared_ptr<SharedModel> model_;
     Asked asked_;
     const Variables variables_;
@@ -120,6 +160,8 @@ void check_method(const Scene& scene, const OptimizeSettings& settings) {
     const auto refuse = [&](const std::string& why) {
         throw Failure(COSTATE_BAD_ARGUMENT, name + " cannot minimize this objective: " + why);
     };
+    if (scene.batch.environments > 0 && needs_one_rollout(settings.method))
+        refuse("the scene has a \"batch\", and it optimizes one rollout; use lbfgs or adam");
     switch (settings.method) {
         case Method::cmaes:
             if (!have_cmaes()) refuse("CMA-ES is a method of the program costate alone; use lbfgs");
@@ -195,12 +237,7 @@ int costate_scene_gradient(const costate_model* model, const double* y, double* 
                            const costate_interrupt* interrupt) {
     return with_scene(__func__, [&]() -> int {
         SceneRun run(model, interrupt);
-        const double value = run.forward(y, [](int, const double*, const double*) {});
-        if (gradient) {
-            const VecX<double> g = run.backward();
-            check_result("the gradient", g);
-            write(g, gradient);
-        }
+        const double value = run.evaluate(y, gradient);
         if (loss) *loss = value;
         return COSTATE_OK;
     });
@@ -234,8 +271,7 @@ int costate_scene_optimize(const costate_model* model, const costate_optimize_op
                           "nothing to optimize: the file marks no control, parameter or initial state with "
                           "\"optimize\"");
         check_given("y", y);
-        const OptimizeResult r = optimize(run.rollout(), run.variables(), settings,
-                                          [&](const OptimizeResult&) { run.asked().check(); });
+        const OptimizeResult r = run.minimize(settings);
         write(r.y, y);
         write_result(r, given, result);
         return COSTATE_OK;

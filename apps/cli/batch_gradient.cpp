@@ -119,9 +119,8 @@ int batch_gradient(const Arguments& a, const Scene& s) {
         return true;
     });
     Progress progress("gradient " + s.name);
-    BatchLoss batch(a, s, true, [&](std::int64_t done_so_far, std::int64_t of) {
-        if (first && progress.due())
-            progress.draw(static_cast<double>(done_so_far) / static_cast<double>(of));
+    BatchLoss batch(a, s, true, first && progress.shown(), [&](double part, const std::string& note) {
+        if (progress.due()) progress.draw(part, note);
     });
     const RolloutInputs in{s.theta, s.x0, s.z0};
     if (a.text("shard")) return shard(a, s, batch, in, progress);

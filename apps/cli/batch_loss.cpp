@@ -47,8 +47,8 @@ void check_batch_options(const Arguments& a, const Scene& s, std::initializer_li
                              " has a \"batch\": leave it out");
 }
 
-BatchLoss::BatchLoss(const Arguments& a, const Scene& s, bool gradients,
-                     std::function<void(std::int64_t done, std::int64_t of)> between)
+BatchLoss::BatchLoss(const Arguments& a, const Scene& s, bool gradients, bool shown,
+                     const std::function<void(double part, const std::string& note)>& draw)
     : scene_(s) {
     Ranks& ranks = joined_ranks();
     if (ranks.size() > 1) {
@@ -66,8 +66,16 @@ BatchLoss::BatchLoss(const Arguments& a, const Scene& s, bool gradients,
     o.threads = a.integer("threads", ranks.size() > 1 ? 1 : 0, 1, 4096);
     o.gradients = gradients;
     o.ranks = &ranks;
-    o.between = std::move(between);
-    const Schedule schedule = environment_schedule(s, ExpectedLoss::thread_count(o));
+    std::vector<char> follow{shown};
+    ranks.broadcast(follow);
+    o.follow = follow[0] != 0 && ranks.size() > 1;
+    if (shown)
+        o.between = [draw](const EnvironmentProgress& p) {
+            draw(static_cast<double>(p.done) / static_cast<double>(p.of),
+                 p.behind >= 0 ? "rank " + std::to_string(p.behind) + " is behind" : "");
+        };
+    const Schedule schedule = environment_schedule(
+        s, std::int64_t{ExpectedLoss::thread_count(o)} * ExpectedLoss::group_size(s.batch, o));
     loss_ = std::make_unique<ExpectedLoss>(s.world, s.objective, s.plan, s.batch, schedule, o);
 }
 
@@ -77,10 +85,16 @@ void BatchLoss::add_to(Report& report) const {
     report["threads"] = loss_->threads();
     report["ranks"] = joined_ranks().size();
     report["batch_bytes"] = loss_->bytes();
+    report["share_in_lanes"] = share_in_lanes();
     report["compute_seconds"] = t.compute;
     report["wait_seconds"] = t.wait;
     report["reduce_seconds"] = t.reduce;
     report["slowest_rank"] = t.ranks.slowest;
+}
+
+double BatchLoss::share_in_lanes() const {
+    const LaneUse use = loss_->lane_use();
+    return use.all > 0 ? static_cast<double>(use.shared) / static_cast<double>(use.all) : 0;
 }
 
 std::string BatchLoss::text() const {
@@ -92,6 +106,10 @@ std::string BatchLoss::text() const {
         static_cast<long long>(scene_.batch.environments), loss_->threads(), loss_->threads() > 1 ? "s" : "",
         ranks > 1 ? (" of each of " + std::to_string(ranks) + " ranks").c_str() : "", loss_->bytes());
     std::string text = line;
+    if (const double share = share_in_lanes(); share > 0) {
+        std::snprintf(line, sizeof line, ", %.0f %% of their steps in lanes", 100 * share);
+        text += line;
+    }
     if (ranks == 1) return text;
     std::snprintf(line, sizeof line, "; rank 0 computed for %.3g s, waited for %.3g s and summed for %.3g s",
                   t.compute, t.wait, t.reduce);

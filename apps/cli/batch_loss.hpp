@@ -31,15 +31,18 @@ void check_batch_options(const Arguments& a, const Scene& s, std::initializer_li
 
 class BatchLoss {
 public:
-    // Compares the scene with those of the other ranks. `between` as in ExpectedLossOptions.
-    BatchLoss(const Arguments& a, const Scene& s, bool gradients,
-              std::function<void(std::int64_t done, std::int64_t of)> between);
+    // Compares the scene with those of the other ranks. If `shown` on rank 0, draw(part, note) is called there between
+    // groups of environments with the progress of all ranks.
+    BatchLoss(const Arguments& a, const Scene& s, bool gradients, bool shown,
+              const std::function<void(double part, const std::string& note)>& draw);
     ExpectedLoss& loss() { return *loss_; }
     // Keys to be added to a report: environments, threads, ranks, memory and times.
     void add_to(Report& report) const;
     std::string text() const;  // the same in a line
 
 private:
+    double share_in_lanes() const;  // of the time steps of this process
+
     const Scene& scene_;
     std::unique_ptr<ExpectedLoss> loss_;
 };

@@ -1,5 +1,6 @@
 // The program `costate`: runs a command and turns every error into one line on stderr and an exit code.
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -110,6 +111,7 @@ int guarded_run(int argc, const char* const* argv) {
 
 int main(int argc, char** argv) {
     using namespace costate;
+    std::signal(SIGXFSZ, SIG_IGN);  // a file at its limit of size is an error of writing, with a message
     use_cmaes();
     use_nlopt();
     const int code = guarded_run(argc, argv);

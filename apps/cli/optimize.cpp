@@ -146,9 +146,11 @@ OptimizeResult run(const Arguments& a, const Scene& scene, const Variables& vari
     Progress progress("optimize " + scene.name);
     double iterations = 0;
     std::string note;
-    const auto draw = [&](double part) {
-        if (joined_ranks().rank() == 0 && progress.due())
-            progress.draw((iterations + part) / scene.optimize.iterations, note);
+    const bool first = joined_ranks().rank() == 0;
+    const auto draw = [&](double part, const std::string& more = {}) {
+        if (first && progress.due())
+            progress.draw((iterations + part) / scene.optimize.iterations,
+                          note + (more.empty() || note.empty() ? "" : ", ") + more);
     };
     const auto show = [&](const OptimizeResult& so_far) {
         char text[32];
@@ -160,10 +162,7 @@ OptimizeResult run(const Arguments& a, const Scene& scene, const Variables& vari
     if (scene.batch.environments == 0)
         return session.run(
             show, [&](const Pauses& pauses) { return optimize(rollout, variables, scene.optimize, pauses); });
-    batch.emplace(a, scene, scene.optimize.method != Method::cmaes,
-                  [&](std::int64_t done_so_far, std::int64_t of) {
-                      draw(static_cast<double>(done_so_far) / static_cast<double>(of));
-                  });
+    batch.emplace(a, scene, scene.optimize.method != Method::cmaes, first && progress.shown(), draw);
     return session.run(show, [&](const Pauses& pauses) {
         return optimize(batch->loss(), variables, scene.optimize, pauses);
     });

@@ -1,4 +1,5 @@
 #include "adjoint/checkpoints/schedule.hpp"
+#include "adjoint/expectation/environment.hpp"
 #include "adjoint/rollout/divergence.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
@@ -10,6 +11,7 @@
 #include "apps/io/scene_inputs.hpp"
 #include "apps/io/trajectory.hpp"
 #include "scenes/format/names.hpp"
+#include "solvers/step/jacobian.hpp"
 
 namespace costate {
 
@@ -73,14 +75,72 @@ Scene chosen_scene(const Arguments& a) {
     return scene;
 }
 
+// The rollout of environment e of a scene with a "batch": with its start, its parameters and its control noise.
+void choose_environment(const Arguments& a, Scene& s) {
+    if (!a.text("environment")) return;
+    if (s.batch.environments == 0)
+        throw UsageError("--environment requires a scene with a \"batch\"; " + s.file.string() + " has none");
+    const std::int64_t e = a.integer("environment", 0, 0, 1'000'000'000);
+    const RolloutInputs in = environment_inputs(s.world, s.batch, e, {s.theta, s.x0, s.z0});
+    s.theta = in.theta;
+    s.x0 = in.x0;
+    if (s.batch.controls.size() == 0) return;
+    ControlChannel channel;
+    channel.per_step = true;
+    ControlPlan by_step(std::vector<ControlChannel>(static_cast<size_t>(s.world.nu()), channel), s.steps,
+                        s.world.settings.time_step);
+    VecX<double> z(by_step.size()), u(s.world.nu()), noisy(u);
+    for (int t = 0; t < s.steps; ++t) {
+        s.plan.evaluate(s.z0.data(), t, u.data());
+        noisy_control(s.batch, EnvironmentNumbers(s.batch.seed, e), t, u, noisy.data());
+        for (int n = 0; n < s.world.nu(); ++n)
+            z[by_step.channels()[static_cast<size_t>(n)].offset + t] = noisy[n];
+    }
+    s.plan = std::move(by_step);
+    s.z0 = std::move(z);
+}
+
+// The Jacobian of step t from x under u, in tangent coordinates: of the state after it, by the state before it, by the
+// controls and by the parameters.
+Report step_jacobian_report(const Scene& s, int t, const double* x, const double* u) {
+    StepScratch<double> scratch(s.world);
+    StepJacobian J(s.world), by_adjoints(s.world);
+    StepJacobian::Matrix by_theta;
+    PushesOfSteps pushes(s.world);
+    const double* wrenches = pushes.at(t, s.theta.data());
+    VecX<double> x_next(s.world.nx());
+    step(s.world, s.theta.data(), x, u, scratch, x_next.data(), wrenches);
+    step_jacobian(s.world, s.theta.data(), x, u, scratch, J, wrenches);
+    step_jacobian_by_adjoints(s.world, s.theta.data(), x, u, scratch, by_adjoints, &by_theta, wrenches);
+    const auto rows = [](const StepJacobian::Matrix& m) {
+        Report all = Report::array();
+        for (Eigen::Index r = 0; r < m.rows(); ++r)
+            all.push_back(std::vector<double>(m.row(r).begin(), m.row(r).end()));
+        return all;
+    };
+    Report parameters = Report::object();
+    for (Eigen::Index i = 0; i < by_theta.cols(); ++i)
+        parameters[s.world.model.layout.element_name(static_cast<int>(i))] =
+            std::vector<double>(by_theta.col(i).begin(), by_theta.col(i).end());
+    return {{"name", s.name},
+            {"step", t},
+            {"state", std::vector<double>(x, x + s.world.nx())},
+            {"controls", std::vector<double>(u, u + s.world.nu())},
+            {"by_state", rows(J.by_x)},
+            {"by_controls", rows(J.by_u)},
+            {"by_parameters", parameters}};
+}
+
 int simulate(const Arguments& a) {
     const std::optional<std::string> out = a.text("out");
     const Format format = out ? format_of(*out) : Format::csv;
     const bool to_stdout = out == "-";
     if (to_stdout && a.json()) throw UsageError("--out - and --json both write to stdout; leave one out");
     const int every = a.integer("every", 1, 1);
-    const std::optional<std::string> from = a.text("from");
-    const Scene scene = chosen_scene(a);
+    const std::optional<std::string> from = a.text("from"), jacobian = a.text("jacobian");
+    Scene scene = chosen_scene(a);
+    choose_environment(a, scene);
+    if (jacobian) check_file(*jacobian);
     const double time_step = scene.theta[scene.world.time_step.offset];
     const Columns columns = columns_to_write(scene.world, a.text("columns"));
 
@@ -89,18 +149,21 @@ int simulate(const Arguments& a) {
     Rollout<Simulation> rollout(simulation, scene.plan, Schedule::binomial(scene.steps, 100));
     std::optional<OutputFiles> files;
     std::optional<TrajectoryWriter> writer;
+    if ((out && !to_stdout) || jacobian) files.emplace();
     if (out) {
-        if (!to_stdout) files.emplace();
         writer.emplace(to_stdout ? stdout : files->open(*out), format, simulation, columns.signals,
                        scene.theta.data(), time_step, scene.steps, every, columns.sensors);
     }
     double loss = 0, seconds = 0;
     SolverRecord solver;
+    std::string jacobian_text;
     {
         Progress progress("simulate " + scene.name);
         loss = rollout.forward(scene.theta, scene.x0, scene.z0, [&](int t, const double* x, const double* u) {
             if (writer) (*writer)(t, x, u);
             if (t < scene.steps) solver.add(scene.world, simulation.scratch());
+            if (jacobian && t == scene.steps - 1)
+                jacobian_text = to_text(step_jacobian_report(scene, t, x, u));
             if (files) OutputFiles::check_interrupted();
             if (progress.due()) progress.draw(static_cast<double>(t) / scene.steps);
         });
@@ -109,6 +172,7 @@ int simulate(const Arguments& a) {
     if (rollout.divergence() && from) throw DivergenceError(scene.world.model, rollout.divergence());
     if (rollout.divergence()) report_divergence(scene, {scene.theta, scene.x0, scene.z0}, rollout);
     if (writer) writer->finish();
+    if (jacobian) files->write(*jacobian, jacobian_text);
     if (files) files->commit();
     if (to_stdout) return done;
 
@@ -148,6 +212,11 @@ const Command simulate_command{
      {"interpolation", "HOW",
       "between the rows of --controls: hold keeps the earlier value (default), linear follows a straight "
       "line"},
+     {"environment", "E",
+      "the rollout of environment E of a \"batch\", counted from 0, instead of the one without randomness"},
+     {"jacobian", "FILE",
+      "write the Jacobian of the last step to FILE as JSON: rows of positions and velocities in tangent "
+      "coordinates"},
      {"every", "K", "write every K-th state and the last (default 1)"},
      {"columns", "LIST",
       "comma-separated patterns of columns, including pose(BODY).*, site(SITE).*, impulse(SHAPE) and "

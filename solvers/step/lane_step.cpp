@@ -1,25 +1,65 @@
 #include "solvers/step/lane_step.hpp"
 
 #include <cstdlib>
-#include <string_view>
+#include <stdexcept>
+#include <string>
+
+// Of solvers/step/lane_step_of_width.cpp
+extern "C" {
+costate::LaneStep* costate_lane_step_2(const costate::World& w);
+costate::LaneStep* costate_lane_step_4(const costate::World& w);
+costate::LaneStep* costate_lane_step_8(const costate::World& w);
+}
 
 namespace costate {
+namespace {
 
-std::unique_ptr<LaneStep> make_lane_step_4(const World& w);  // lane_step_4.cpp
+struct Width {
+    int lanes;
+    LaneStep* (*make)(const World&);
+};
+constexpr Width widths[] = {
+#ifdef COSTATE_LANES_2
+    {2, costate_lane_step_2},
+#endif
+    {4, costate_lane_step_4},
+#ifdef COSTATE_LANES_8
+    {8, costate_lane_step_8},
+#endif
+};
+
+// What COSTATE_LANES asks for, or 4.
+int chosen_width() {
+    const char* text = std::getenv("COSTATE_LANES");
+    if (text == nullptr || *text == 0) return 4;
+    const std::string chosen = text;
+    if (chosen == "1") return 1;
+    std::string built = "1";
+    for (const Width& width : widths) {
+        if (chosen == std::to_string(width.lanes)) return width.lanes;
+        built += ", " + std::to_string(width.lanes);
+    }
+    throw std::invalid_argument("COSTATE_LANES is '" + chosen + "', but this build has the widths " + built +
+                                ": set one of them, or configure with -DCOSTATE_LANE_WIDTHS");
+}
+
+}  // namespace
 
 int lane_width(const World& w) {
-    const char* lanes = std::getenv("COSTATE_LANES");
-    if (lanes != nullptr && std::string_view(lanes) == "1") return 1;
+    const int chosen = chosen_width();
     // a choice between two gradients contact by contact
     if (w.settings.impact == Impact::elastic || w.settings.complementarity_aware) return 1;
 #ifdef __x86_64__
     if (!__builtin_cpu_supports("avx2")) return 1;
 #endif
-    return 4;
+    return chosen;
 }
 
 std::unique_ptr<LaneStep> make_lane_step(const World& w) {
-    return lane_width(w) > 1 ? make_lane_step_4(w) : nullptr;
+    const int lanes = lane_width(w);
+    for (const Width& width : widths)
+        if (width.lanes == lanes) return std::unique_ptr<LaneStep>(width.make(w));
+    return nullptr;
 }
 
 }  // namespace costate

@@ -28,12 +28,23 @@ public:
     virtual bool step_adj(const double* x, const double* u, const double* x_next_bar, double* theta_bar,
                           double* x_bar, double* u_bar, const double* wrenches = nullptr,
                           double* wrenches_bar = nullptr) = 0;
+    // The same in its parts, for those who seed covectors between them (solvers/step/step.hpp). pull_back adds to the
+    // covectors in the order of `step_adj` on doubles; where it returns false, they are not specified.
+    virtual void clear_bars() = 0;
+    virtual bool pull_back(const double* x, const double* u, const double* x_next_bar, double* theta_bar,
+                           double* x_bar, double* u_bar, const double* wrenches, double* wrenches_bar) = 0;
+    // `observe` and `observe_adj` of solvers/step/step.hpp. False if the lanes part.
+    virtual bool observe(const double* x) = 0;
+    virtual bool observe_adj(const double* x, double* theta_bar, double* x_bar) = 0;
+    // A StepScratch<Lanes<width()>>, and the parameters (np x width) as its lanes.
+    virtual void* scratch() = 0;
+    virtual const double* parameters() const = 0;
     virtual SolverOutcome outcome(int lane) = 0;
     virtual std::uint64_t branches() const = 0;
 };
 
-// How many environments of a world this machine steps in lanes; 1: there are no lanes. COSTATE_LANES=1 in the
-// environment turns them off.
+// How many environments of a world this machine steps in lanes; 1: there are no lanes. COSTATE_LANES in the environment
+// asks for a width: 1 turns lanes off, others are those that were built. Throws std::invalid_argument if it is none.
 int lane_width(const World& w);
 // Null without lanes.
 std::unique_ptr<LaneStep> make_lane_step(const World& w);

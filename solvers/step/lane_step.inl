@@ -32,21 +32,45 @@ public:
     }
 
     bool step_adj(const double* x, const double* u, const double* x_next_bar, double* theta_bar,
-                  double* x_bar, double* u_bar, const double* wrenches, double* wrenches_bar) override try {
+                  double* x_bar, double* u_bar, const double* wrenches, double* wrenches_bar) override {
+        bars_.clear(world_);
+        clear_bars();
+        if (!pull_back(x, u, x_next_bar, numbers(bars_.theta), numbers(bars_.x), numbers(bars_.u), wrenches,
+                       wrenches_bar != nullptr ? numbers(bars_.wrenches) : nullptr))
+            return false;
+        bars_.add_to(lanes(theta_bar), lanes(x_bar), lanes(u_bar), lanes(wrenches_bar));
+        return true;
+    }
+
+    void clear_bars() override { scratch_.clear_bars(); }
+    bool pull_back(const double* x, const double* u, const double* x_next_bar, double* theta_bar,
+                   double* x_bar, double* u_bar, const double* wrenches, double* wrenches_bar) override try {
         // a lane without rows is pulled back by the equations of motion, one with rows here by its sweeps
         if (!scratch_.rows.blocks.empty() && !has_implicit_gradient(world_, scratch_) &&
             lanes_with_rows(scratch_.rows) != all_lanes<T>)
             return false;
-        bars_.clear(world_);
-        scratch_.clear_bars();
         costate::step_adj(world_, theta_.data(), lanes(x), lanes(u), scratch_, lanes(x_next_bar),
-                          bars_.theta.data(), bars_.x.data(), bars_.u.data(), lanes(wrenches),
-                          wrenches_bar != nullptr ? bars_.wrenches.data() : nullptr);
-        bars_.add_to(lanes(theta_bar), lanes(x_bar), lanes(u_bar), lanes(wrenches_bar));
+                          lanes(theta_bar), lanes(x_bar), lanes(u_bar), lanes(wrenches), lanes(wrenches_bar));
         return true;
     } catch (const LanesPart&) {
         return false;
     }
+
+    bool observe(const double* x) override try {
+        costate::observe(world_, theta_.data(), lanes(x), scratch_);
+        return true;
+    } catch (const LanesPart&) {
+        return false;
+    }
+    bool observe_adj(const double* x, double* theta_bar, double* x_bar) override try {
+        costate::observe_adj(world_, theta_.data(), lanes(x), scratch_, lanes(theta_bar), lanes(x_bar));
+        return true;
+    } catch (const LanesPart&) {
+        return false;
+    }
+
+    void* scratch() override { return &scratch_; }
+    const double* parameters() const override { return reinterpret_cast<const double*>(theta_.data()); }
 
     SolverOutcome outcome(int lane) override {
         SolverOutcome out;
@@ -70,6 +94,7 @@ public:
 private:
     static const T* lanes(const double* x) { return reinterpret_cast<const T*>(x); }
     static T* lanes(double* x) { return reinterpret_cast<T*>(x); }
+    static double* numbers(std::vector<T>& x) { return reinterpret_cast<double*>(x.data()); }
 
     const World& world_;
     StepScratch<T> scratch_;

@@ -65,7 +65,8 @@ template <class T> T normal_impulse(const StepScratch<T>& s, int shape) {
 template <class T> void normal_impulse_adj(StepScratch<T>& s, int shape, const T& sum_bar) {
     for (const RowBlock& b : s.rows.blocks)
         if (b.kind == RowKind::contact && touches(s.contacts.points[b.index].features, shape))
-            s.impulses.lambda_bar[b.row] += sum_bar;
+            s.impulses.lambda_bar[b.row] +=
+                where(lanes_in<T>(b.lanes), sum_bar, T(0));  // rows that a lane has
 }
 
 // y of one step, valid until the next step with the same scratch.

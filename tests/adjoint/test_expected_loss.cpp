@@ -149,6 +149,55 @@ TEST_CASE("expected loss: its gradient agrees with central differences") {
     }
 }
 
+TEST_CASE("expected loss: environments that share steps in lanes have the bits of those that do not") {
+    Scene arm = random_arm(24);
+    {
+        // every case of a residual, and impulses of contacts that some environments have
+        Term bounded = arm.objective.front(), huber = bounded, impulse, clearance = bounded;
+        bounded.lower = VecX<double>::Constant(3, -0.2);
+        bounded.upper = VecX<double>::Constant(3, 0.1);
+        bounded.running = true;
+        huber.norm = TermNorm::huber;
+        huber.threshold = 0.3;
+        impulse.kind = TermKind::impulse;
+        impulse.running = true;
+        clearance.kind = TermKind::clearance;
+        clearance.running = true;
+        for (const Term& term : {bounded, huber, impulse, clearance})
+            arm.objective.push_back(term);
+    }
+    std::vector<Scene> scenes{arm};
+    for (const char* name : {"go1_jump", "quadruped_stand"}) {
+        scenes.push_back(load_scene(name, 25));
+        Scene& s = scenes.back();
+        s.batch = scenes[1].batch;
+        s.batch.environments = 24;
+        if (scenes.size() > 2) {
+            s.batch.start = VecX<double>::Constant(s.world.ndx(), 0.02);
+            s.batch.parameters = {
+                {s.world.model.layout.find("bodies/robot/trunk/mass")->offset, 1, true, 0.9, 1.1}};
+            s.batch.controls = VecX<double>::Constant(s.world.nu(), 0.1);
+        }
+    }
+    for (const Scene& s : scenes) {
+        CAPTURE(s.name);
+        const auto run = [&](int threads, LaneUse& use) {
+            ExpectedLoss expected(s.world, s.objective, s.plan, s.batch, Schedule::every_kth(s.steps, 5),
+                                  {.threads = threads});
+            Evaluated out;
+            out.loss = expected.value(inputs_of(s));
+            expected.gradient(inputs_of(s), out.g);
+            use = expected.lane_use();
+            return out;
+        };
+        LaneUse together, alone;
+        const Evaluated expected = run(24, alone);  // an environment for each thread
+        CHECK(run(1, together) == expected);
+        CHECK(alone.shared == 0);
+        if (lane_width(s.world) > 1) CHECK(together.shared > together.all / 3);
+    }
+}
+
 TEST_CASE(
     "expected loss: the same bits for any threads and ranks, and parameters after 20 steps of optimization") {
     for (const int environments : {1, 16, 150}) {
@@ -191,6 +240,20 @@ TEST_CASE(
             CHECK(r.losses == one.losses);
         }
     }
+}
+
+TEST_CASE("expected loss: rank 0 follows the progress of all ranks") {
+    const Scene s = random_arm(300);
+    std::vector<EnvironmentProgress> seen;
+    ThreadRanks(3).run([&](Ranks& ranks) {
+        ExpectedLossOptions o{.ranks = &ranks, .follow = true};
+        if (ranks.rank() == 0) o.between = [&](const EnvironmentProgress& p) { seen.push_back(p); };
+        evaluate(s, inputs_of(s), o);
+    });
+    REQUIRE(!seen.empty());
+    CHECK((seen.back().done == 300 && seen.back().of == 300 && seen.back().behind == -1));
+    for (size_t i = 1; i < seen.size(); ++i)
+        CHECK(seen[i - 1].done <= seen[i].done);
 }
 
 TEST_CASE("expected loss: the lowest environment that diverges is named, by any threads and ranks") {

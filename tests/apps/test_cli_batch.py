@@ -2,12 +2,16 @@
 """Scenes with a "batch": threads, shards and their faults, optimization. Usage: test_cli_batch.py PROGRAM"""
 import copy
 import json
+import os
 import random
+import resource
 import shutil
 import struct
+import subprocess
 import unittest
+import unittest.mock
 
-from cli import DIVERGED, SPRING, Cli
+from cli import DIVERGED, PROGRAM, SPRING, Cli
 
 BATCH = copy.deepcopy(SPRING) | {
     "batch": {"environments": 100, "seed": 4, "randomize": {
@@ -16,7 +20,7 @@ BATCH = copy.deepcopy(SPRING) | {
         "parameters": [{"path": "bodies/m/cart/mass", "factor": [0.5, 2]}],
         "controls": [{"actuators": ["m/push"], "noise": 1}]}},
     "optimize": {"method": "adam", "iterations": 20}}
-REPORT = {"name", "steps", "loss", "gradient_norm", "environments", "threads", "ranks", "batch_bytes", "compute_seconds", "wait_seconds", "reduce_seconds",
+REPORT = {"name", "steps", "loss", "gradient_norm", "environments", "threads", "ranks", "batch_bytes", "share_in_lanes", "compute_seconds", "wait_seconds", "reduce_seconds",
           "slowest_rank", "seconds"}
 
 
@@ -54,6 +58,45 @@ class Batch(Cli):
         other = copy.deepcopy(BATCH)
         other["batch"]["seed"] = 5
         self.assertNotEqual(json.loads(self.gradient(scene=self.write("other.json", json.dumps(other))))["loss"], g["loss"])
+
+    def test_lanes_give_the_same_bits(self):
+        gradients, shares = {}, {}
+        for lanes in ("1", "4"):
+            with unittest.mock.patch.dict(os.environ, COSTATE_LANES=lanes):
+                gradients[lanes] = self.gradient("--threads", 1)
+                shares[lanes] = json.loads(self.run_costate("gradient", self.batch, "--json", "--threads", 1))["share_in_lanes"]
+        self.assertEqual(gradients["1"], gradients["4"])
+        self.assertEqual(shares["1"], 0)
+        with unittest.mock.patch.dict(os.environ, COSTATE_LANES="3"):
+            self.refuse("gradient", self.batch, because="COSTATE_LANES is '3', but this build has the widths 1, ")
+
+    def test_one_environment(self):
+        self.run_costate("simulate", self.batch, "--environment", 7, "--out", "seven.csv")
+        self.run_costate("simulate", self.batch, "--out", "none.csv")
+        self.assertNotEqual((self.folder / "seven.csv").read_bytes(), (self.folder / "none.csv").read_bytes())
+        losses = [json.loads(self.run_costate("simulate", self.batch, "--environment", e, "--json"))["loss"] for e in range(16)]
+        self.assertEqual(len(set(losses)), 16)
+        sixteen = json.loads(self.run_costate("gradient", self.batch, "--environments", 16, "--json"))["loss"]
+        self.assertAlmostEqual(sum(losses) / 16, sixteen, places=14)
+        self.refuse("simulate", self.scene, "--environment", 1, because="requires a scene with a \"batch\"")
+
+    def test_a_full_disk(self):
+        """Of a process that may write files of so many bytes. Nothing is left half-written."""
+        def limited(bytes_, *arguments):
+            return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=self.folder, restore_signals=True,
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (bytes_, bytes_)))
+        long = copy.deepcopy(BATCH)
+        long["controls"][0]["optimize"] = "per_step"
+        long = self.write("long.json", json.dumps(long))
+        before = sorted(os.listdir(self.folder))
+        for arguments in (["gradient", long, "--steps", 20000, "--environments", 16, "--out", "g.json"],
+                          ["gradient", long, "--steps", 20000, "--environments", 16, "--shard", "1/1", "--out", "shard"],
+                          ["optimize", long, "--steps", 20000, "--environments", 16, "--iterations", 2, "--save", "saved", "--save-every", 0],
+                          ["optimize", long, "--steps", 20000, "--environments", 16, "--iterations", 1, "--out", "results"]):
+            p = limited(70_000, *arguments)
+            self.assertEqual(p.returncode, 2, p.stderr)
+            self.assertRegex(p.stderr, r"^costate: cannot write '.*': File too large.*\n$")
+            self.assertEqual(sorted(os.listdir(self.folder)), before)
 
     def test_number_of_environments(self):
         few = copy.deepcopy(BATCH)

@@ -3,7 +3,9 @@
 import copy
 import json
 import os
+import pathlib
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -24,11 +26,11 @@ class Ranks(Cli):
         super().setUp()
         self.batch = self.write("batch.json", json.dumps(BATCH))
 
-    def mpirun(self, n, *arguments, code=DONE, then=()):
-        """stdout, or on failure the lines of costate on stderr. `then`: arguments of one more rank."""
-        more = [":", "-n", "1", PROGRAM, *map(str, then)] if then else []
+    def mpirun(self, n, *arguments, code=DONE, then=(), program=(PROGRAM,), preexec=None, **environment):
+        """stdout, or on failure the line of costate on stderr. `then`: arguments of one more rank, of this program."""
+        more = [":", "-n", "1", *map(str, program), *map(str, then)] if then else []
         p = subprocess.run([*MPIRUN, "-n", str(n), PROGRAM, *map(str, arguments), *more], capture_output=True, text=True,
-                           cwd=self.folder, timeout=300, env=ENVIRONMENT)
+                           cwd=self.folder, timeout=300, env=ENVIRONMENT | environment, preexec_fn=preexec)
         lines = [line for line in p.stderr.splitlines() if line.startswith("costate: ")]
         self.assertEqual(p.returncode, code, p.stderr)
         if code == DONE:
@@ -91,6 +93,37 @@ class Ranks(Cli):
         self.assertRegex(line, "rank 2: its scene")
         line = self.mpirun(2, "gradient", self.batch, then=["gradient", "gone.json"], code=BAD_INPUT)
         self.assertRegex(line, "rank 2: gone.json")
+
+    def test_a_rank_of_another_version(self):
+        other = self.folder / "other"
+        other.mkdir()
+        version = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout.split()[1].encode()
+        another = version[:-1] + (b"1" if version[-1:] != b"1" else b"2")
+        library = pathlib.Path(PROGRAM).parent / "libcostate_mpi.so"
+        for file in (pathlib.Path(PROGRAM), library):
+            (other / file.name).write_bytes(file.read_bytes().replace(version, another))
+            (other / file.name).chmod(0o755)
+        line = self.mpirun(2, "gradient", self.batch, then=["gradient", self.batch], code=BAD_INPUT,
+                           program=("env", f"LD_LIBRARY_PATH={other}", other / "costate"))
+        self.assertRegex(line, f"rank 2: its costate is of version {another.decode()}, that of rank 0 of another one; install one version")
+        library = other / "libcostate_mpi.so"
+        library.unlink()
+        line = self.mpirun(2, "gradient", self.batch, then=["gradient", self.batch], code=BAD_INPUT, program=(other / "costate",))
+        self.assertRegex(line, "libcostate_mpi.so is of another version than costate")
+
+    def test_a_full_disk(self):
+        """Of ranks that may write files of so many bytes."""
+        def limited():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (70_000, 70_000))
+        long = copy.deepcopy(BATCH)
+        long["controls"][0]["optimize"] = "per_step"
+        long = self.write("long.json", json.dumps(long))
+        before = self.files()
+        for arguments in (["gradient", long, "--out", "g.json"], ["optimize", long, "--iterations", 2, "--save", "saved", "--save-every", 0],
+                          ["optimize", long, "--iterations", 1, "--out", "results"]):
+            line = self.mpirun(3, *arguments, "--steps", 20000, "--environments", 48, code=BAD_INPUT, preexec=limited, OMPI_MCA_btl="self,tcp")
+            self.assertRegex(line, "cannot write '.*': File too large")
+            self.assertEqual(self.files(), before)
 
     def test_two_runs_in_one_file(self):
         slow = self.start("--iterations", 100000, "--save", "run", "--save-every", 0)

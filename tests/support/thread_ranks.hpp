@@ -14,7 +14,7 @@ namespace costate::test {
 
 class ThreadRanks {
 public:
-    explicit ThreadRanks(int n) : n_(n) {}
+    explicit ThreadRanks(int n) : n_(n), told_(static_cast<size_t>(n)) {}
 
     // work(ranks) by n ranks at once; returns when all are done.
     template <class Work> void run(const Work& work) {
@@ -43,11 +43,21 @@ private:
             if (rank_ > 0) bytes = receive(0);
         }
         void wait_for_all() override {}
+        void tell(std::int64_t done, bool) override {
+            const std::lock_guard lock(all_.mutex_);
+            all_.told_[static_cast<size_t>(rank_)] = done;
+        }
+        const std::vector<std::int64_t>& told() override {
+            const std::lock_guard lock(all_.mutex_);
+            return told_ = all_.told_;
+        }
+        void forget() override {}  // for one call
         void end_all(int) override {}
 
     private:
         ThreadRanks& all_;
         int rank_;
+        std::vector<std::int64_t> told_;
     };
 
     void put(int from, int to, const std::vector<char>& bytes) {
@@ -67,6 +77,7 @@ private:
 
     const int n_;
     int messages_ = 0;
+    std::vector<std::int64_t> told_;
     std::mutex mutex_;
     std::condition_variable arrived_;
     std::map<std::pair<int, int>, std::deque<std::vector<char>>> boxes_;

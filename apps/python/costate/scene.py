@@ -63,6 +63,9 @@ class Scene:
     logarithms, then entries of the tangent of the initial state; `variables` has their names. All else has the
     values of the file, and of `model.parameters`.
 
+    The loss of a file with a "batch" is the mean over its random environments, on all cores, with the same bits on any
+    number of them; `rollout` and `feedback` are those of the one rollout without randomness.
+
     source: a `Model`, a path or a name, or a dict with the contents of a file; options as of `Model`. Several
     threads may use one scene. Control-C ends `loss`, `gradient` and `rollout` within a time step, `optimize` after
     an iteration.

@@ -47,6 +47,28 @@ class SceneTest(unittest.TestCase):
             numpy.testing.assert_allclose(m.state_step(states[t], controls[t]), states[t + 1], atol=1e-14)
         self.assertRegex(scene.variables[0], r"^controls/arm/torque\d\[0\]$")
 
+    def test_the_loss_of_a_batch_is_the_mean_over_its_environments(self):
+        batch = {"environments": 40, "randomize": {"joints": {"arm/joint": 0.3},
+                                                   "controls": [{"actuators": ["arm/motor"], "noise": 0.2}]}}
+        one, scene = costate.Scene(LEARNED), costate.Scene(LEARNED | {"batch": batch})
+        y = scene.start
+        loss, gradient = scene.loss_and_gradient(y)
+        self.assertEqual(scene.loss(y), loss)
+        self.assertNotEqual(one.loss(y), loss)
+        for i in range(len(y)):
+            step = numpy.eye(len(y))[i] * 1e-6
+            self.assertAlmostEqual((scene.loss(y + step) - scene.loss(y - step)) / 2e-6, gradient[i], delta=1e-7)
+        numpy.testing.assert_array_equal(scene.rollout(y)[0], one.rollout(y)[0])
+        result = scene.optimize(iterations=10)
+        self.assertLess(result.loss, loss)
+        self.assertEqual(result.initial_loss, loss)
+        self.assertEqual(scene.loss(result.y), result.loss)
+        with self.assertRaisesRegex(costate.BadArgument, "the scene has a \"batch\""):
+            scene.optimize("gauss_newton")
+        heavy = LEARNED | {"batch": batch, "gravity": [0, 0, -1e308]}
+        with self.assertRaisesRegex(costate.Diverged, "environment 0: the state is not finite"):
+            costate.Scene(heavy).loss(y)
+
     def test_feedback_brings_a_pole_back(self):
         scene = costate.Scene("cartpole_swingup")
         law = scene.feedback(scene.optimize("ilqr", iterations=150).y)

@@ -1,0 +1,53 @@
+# Objects that are compiled once for each width of lanes (core/math/lanes.hpp). No option here changes bits.
+#
+# On x86-64 they are compiled for AVX2, and all they define but for their factory is made local: the linker keeps one copy of
+# an inline function, and a machine without AVX2 must not meet that one. That needs the linker and objcopy of binutils.
+set(COSTATE_LANE_WIDTHS 4 CACHE STRING "Numbers of environments that share a step in lanes, of 2, 4 and 8; 4 is always there")
+set(COSTATE_LANE_WIDTHS_BUILT 4 ${COSTATE_LANE_WIDTHS})
+list(REMOVE_DUPLICATES COSTATE_LANE_WIDTHS_BUILT)
+foreach(width ${COSTATE_LANE_WIDTHS_BUILT})
+    if(NOT width MATCHES "^[248]$")
+        message(FATAL_ERROR "COSTATE_LANE_WIDTHS contains ${width}: there are the widths 2, 4 and 8")
+    endif()
+endforeach()
+set(costate_avx2 FALSE)
+set(costate_isolates FALSE)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    set(costate_avx2 TRUE)
+    find_program(COSTATE_LINKER NAMES ld.bfd)
+    find_program(COSTATE_OBJCOPY NAMES x86_64-linux-gnu-objcopy objcopy)
+    mark_as_advanced(COSTATE_LINKER COSTATE_OBJCOPY)
+    if(COSTATE_LINKER AND COSTATE_OBJCOPY AND NOT WIN32 AND NOT APPLE AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize"
+        AND NOT COSTATE_FUZZ)
+        set(costate_isolates TRUE)
+    endif()
+endif()
+
+# costate_lane_objects(<folder> <source> <factory>): adds the source to costate_<folder>, once for each width W. In it
+# COSTATE_LANE_WIDTH is W, and COSTATE_LANE_FACTORY the function <factory>_W, which has no C++ name; in all other sources of
+# the folder COSTATE_LANES_W is defined.
+function(costate_lane_objects folder source factory)
+    foreach(width ${COSTATE_LANE_WIDTHS_BUILT})
+        set(name ${factory}_${width})
+        add_library(${name} OBJECT ${source})
+        set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+        target_link_libraries(${name} PRIVATE costate_collision)
+        target_compile_definitions(${name} PRIVATE COSTATE_LANE_WIDTH=${width} COSTATE_LANE_FACTORY=${name})
+        target_compile_options(${name} PRIVATE -fno-math-errno -Wno-ignored-attributes $<$<BOOL:${costate_avx2}>:-mavx2>
+            $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique -Wno-psabi>)
+        add_dependencies(${name} costate_headers)
+        set(object $<TARGET_OBJECTS:${name}>)
+        if(costate_isolates)
+            set(isolated ${CMAKE_CURRENT_BINARY_DIR}/${name}.o)
+            add_custom_command(OUTPUT ${isolated}
+                COMMAND ${COSTATE_LINKER} -r --force-group-allocation ${object} -o ${isolated}
+                COMMAND ${COSTATE_OBJCOPY} --keep-global-symbol=${name} ${isolated}
+                DEPENDS ${name} ${object} VERBATIM COMMAND_EXPAND_LISTS)
+            set(object ${isolated})
+            set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+        endif()
+        target_sources(costate_${folder} PRIVATE ${object})
+        target_compile_definitions(costate_${folder} PRIVATE COSTATE_LANES_${width})
+        set_property(GLOBAL APPEND PROPERTY costate_lane_objects ${object})  # for libraries made of the objects of this one
+    endforeach()
+endfunction()
