@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 import unittest
+import unittest.mock
 
 from cli import BAD_INPUT, DIVERGED, DONE, PROGRAM, SPRING, Cli
 from test_cli_batch import BATCH
@@ -155,6 +156,21 @@ class Ranks(Cli):
             if parent == run.pid:
                 found.append(int(process))
         return found
+
+    def test_a_stopped_rank_is_named(self):
+        """One that hangs, or whose machine does not answer: nobody waits for ever."""
+        with unittest.mock.patch.dict(ENVIRONMENT, COSTATE_PATIENCE="1"):
+            run = self.start("--iterations", 1000, "--steps", 2000, "--save", "run", "--save-every", 0)
+        self.wait_for("run")
+        stopped = self.ranks_of(run)[1]
+        with open(f"/proc/{stopped}/environ", "rb") as file:
+            rank = int(dict(pair.split(b"=", 1) for pair in file.read().split(b"\0") if pair)[b"OMPI_COMM_WORLD_RANK"])
+        os.kill(stopped, signal.SIGSTOP)
+        out, error = run.communicate(timeout=120)
+        self.assertEqual((run.returncode, out), (BAD_INPUT, ""), error)
+        lines = [line for line in error.splitlines() if line.startswith("costate: ")]
+        self.assertEqual(len(lines), 1, error)
+        self.assertRegex(lines[0], r"waited \d+ s for " + (f"rank {rank};" if rank > 0 else "(rank 0|the other ranks);"))
 
     def test_a_killed_rank_ends_the_run_and_the_last_save_goes_on(self):
         many = ["--iterations", 1500, "--save", "run", "--save-every", 0]
