@@ -6,6 +6,11 @@
 
 namespace costate {
 
+int thread_count(const Arguments& a) {
+    return ExpectedLoss::thread_count(
+        {.threads = a.integer("threads", joined_ranks().size() > 1 ? 1 : 0, 1, 4096)});
+}
+
 void choose_environments(const Arguments& a, Scene& s) {
     if (!a.text("environments")) return;
     if (s.batch.environments == 0)
@@ -31,6 +36,7 @@ BatchIdentity batch_identity(const Scene& s) {
 
 void check_batch_options(const Arguments& a, const Scene& s, std::initializer_list<const char*> options) {
     if (s.batch.environments == 0) {
+        if (a.text("restarts")) return;
         if (joined_ranks().size() > 1)
             throw UsageError(s.file.string() + " has no \"batch\", so " +
                              std::to_string(joined_ranks().size()) +
@@ -63,7 +69,7 @@ BatchLoss::BatchLoss(const Arguments& a, const Scene& s, bool gradients, bool sh
                  "library differs");
     }
     ExpectedLossOptions o;
-    o.threads = a.integer("threads", ranks.size() > 1 ? 1 : 0, 1, 4096);
+    o.threads = thread_count(a);
     o.gradients = gradients;
     o.ranks = &ranks;
     std::vector<char> follow{shown};

@@ -11,6 +11,8 @@ inline constexpr Option threads_option{
     "threads", "N",
     "threads for the environments of a \"batch\" (default: one for each core; with several ranks, 1)"};
 
+int thread_count(const Arguments& a);
+
 inline constexpr Option environments_option{"environments", "N",
                                             "number of environments, instead of that of the scene's "
                                             "\"batch\"; 0: the one rollout without randomness"};

@@ -9,6 +9,7 @@
 #include "apps/cli/optimize_session.hpp"
 #include "apps/cli/optimize_setup.hpp"
 #include "apps/cli/replay.hpp"
+#include "apps/cli/restarts.hpp"
 #include "apps/cli/shared_run.hpp"
 #include "apps/cli/solver_record.hpp"
 #include "apps/cli/stationary.hpp"
@@ -168,6 +169,16 @@ OptimizeResult run(const Arguments& a, const Scene& scene, const Variables& vari
     });
 }
 
+OptimizeResult restart(Restarts& restarts, const Scene& scene) {
+    Progress progress("optimize " + scene.name);
+    return restarts.run([&](int iterations, int of, double best) {
+        if (joined_ranks().rank() > 0 || !progress.due()) return;
+        char note[32];
+        std::snprintf(note, sizeof note, "loss %.4g", best);
+        progress.draw(static_cast<double>(iterations) / of, note);
+    });
+}
+
 int optimize(const Arguments& a) {
     const std::optional<std::string> out = a.text("out"), page = a.text("report"), plots = a.text("plots");
     OptimizeSetup setup = together([&] { return set_up_optimization(a); });
@@ -181,9 +192,15 @@ int optimize(const Arguments& a) {
     together([&] { return session.emplace(a, scene), true; });
     session->share();
     std::optional<BatchLoss> batch;
+    std::optional<Restarts> restarts;
     OptimizeResult r;
     try {
-        r = run(a, scene, variables, *session, rollout, batch);
+        if (setup.restarts > 1) {
+            restarts.emplace(scene, variables, setup.restarts, thread_count(a));
+            r = restart(*restarts, scene);
+        } else {
+            r = run(a, scene, variables, *session, rollout, batch);
+        }
     } catch (const DivergenceError&) {
         if (batch) throw;
         report_divergence(scene, start, rollout);
@@ -214,6 +231,7 @@ int optimize(const Arguments& a) {
                   {"losses", r.losses},
                   {"loss_seconds", r.loss_seconds}};
     if (batch) batch->add_to(report);
+    if (restarts) restarts->add_to(report);
     warn_of_unconverged(scene.world, solver);
     if (out) write_results(*out, rollout, scene, variables, start, r, report);
     Optimization story{scene,
@@ -240,6 +258,8 @@ int optimize(const Arguments& a) {
     std::printf("%d variables; %d losses and %d gradients evaluated in %.3g s\n", variables.size(),
                 r.loss_evaluations, r.gradient_evaluations, r.seconds);
     if (batch) std::printf("%s\n", batch->text().c_str());
+    if (restarts)
+        std::printf("best of %d runs: seed %u\n", setup.restarts, report["best_seed"].get<unsigned>());
     for (const auto& [path, value] : report["parameters"].items())
         std::printf("%s = %s\n", path.c_str(), value.dump().c_str());
     if (out)
@@ -282,6 +302,7 @@ const Command optimize_command{
          memory_option,
          environments_option,
          threads_option,
+         restarts_option,
          save_run_option,
          save_every_option,
          resume_option,

@@ -3,6 +3,7 @@
 #include "adjoint/objective/residuals.hpp"
 #include "apps/cli/batch_loss.hpp"
 #include "apps/cli/closed_loop.hpp"
+#include "apps/cli/restarts.hpp"
 #include "apps/cli/shared_run.hpp"
 #include "apps/io/scene_inputs.hpp"
 #include "scenes/format/names.hpp"
@@ -101,6 +102,7 @@ OptimizeSetup set_up_optimization(const Arguments& a) {
     Scene& scene = setup.scene;
     settings(scene.optimize);
     choose_environments(a, scene);
+    setup.restarts = chosen_restarts(a, scene);
     check_batch(a, scene);
     if (const int knots = a.integer("knots", 0, 2, 1'000'000); knots > 0) thin(scene, knots);
     if (const auto from = a.text("from")) start_from(scene, *from);

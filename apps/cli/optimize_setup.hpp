@@ -10,6 +10,7 @@ struct OptimizeSetup {
     Scene scene;  // with the changes of the command line
     std::vector<Comparison> others;
     int landscape_points;
+    int restarts = 1;
 };
 
 // Reads the arguments and the scene, and checks all that may be refused. Throws UsageError and SceneError.

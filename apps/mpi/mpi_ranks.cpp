@@ -25,9 +25,10 @@ double seconds_since(Clock::time_point begin) {
 }
 
 [[noreturn]] void fail(const std::string& what) {
-    throw std::runtime_error(what +
-                             "; look for a rank that ended or a link that broke, and start again (with --resume if the "
-                             "run was saved)");
+    throw std::runtime_error(
+        what +
+        "; look for a rank that ended or a link that broke, and start again (with --resume if the "
+        "run was saved)");
 }
 
 // What fails in MPI throws std::runtime_error.
@@ -110,7 +111,8 @@ public:
             check(MPI_Iprobe(MPI_ANY_SOURCE, progress, MPI_COMM_WORLD, &arrived, &status));
             if (!arrived) return told_;
             std::int64_t* its = &told_[static_cast<size_t>(status.MPI_SOURCE)];
-            check(MPI_Recv(its, 1, MPI_INT64_T, status.MPI_SOURCE, progress, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+            check(MPI_Recv(its, 1, MPI_INT64_T, status.MPI_SOURCE, progress, MPI_COMM_WORLD,
+                           MPI_STATUS_IGNORE));
         }
     }
     void forget() override { std::fill(told_.begin(), told_.end(), 0); }
@@ -156,8 +158,8 @@ private:
     }
 
     int rank_ = 0, size_ = 1;
-    double patience_ = 600;  // s
-    double computed_ = 0;    // s, before the last waits
+    double patience_ = 600;                  // s
+    double computed_ = 0;                    // s, before the last waits
     Clock::time_point last_ = Clock::now();  // the end of the last wait
     std::vector<std::int64_t> told_;
     std::int64_t done_ = 0;  // on its way to rank 0

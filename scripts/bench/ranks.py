@@ -2,7 +2,8 @@
 """What a gradient over many ranks costs beside its rollouts, here and by a model elsewhere: ranks.py PROGRAM [RANKS...]
 
 Runs the mean gradient of 4096 environments of quadruped_stand over 20 steps by mpirun, checks that its bits are those of one process,
-and prints for each number of ranks the times of rank 0: computing, waiting for the slowest rank, and the sum. Then it measures what a
+and prints for each number of ranks their processor time, with what they spend on starting and waiting, the efficiency that follows, and
+how rank 0 spent its call: computing, waiting for the slowest rank, and the sum. Then it measures what a
 block of 16 environments takes, how much blocks differ, and prints the time of a call by the model of apps/ranks/README.md."""
 import json
 import math
@@ -18,6 +19,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ENVIRONMENTS, STEPS, BLOCK, SHARDS = 4096, 20, 16, 32
 LATENCY, BANDWIDTH = 5e-6, 5e9  # assumed of a cluster's network: s for a message, bytes/s
+os.environ["PMIX_MCA_gds"] = "hash"  # apps/README.md says why
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-q", "-n"]
 RANDOMIZE = {"joints": {"robot/*_thigh": 0.1, "robot/*_calf": 0.1}, "velocities": {"robot/*_thigh": 0.5},
              "parameters": [{"path": "bodies/*/mass", "factor": [0.9, 1.1]}]}
@@ -62,15 +64,16 @@ def main():
         folder = pathlib.Path(name)
         command = [program, "gradient", scene(folder), "--steps", str(STEPS), "--json"]
         print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n")
-        print("| ranks | call, s | computing | waiting | sum | bits |\n|---|---|---|---|---|---|")
-        expected = None
+        print("| ranks | processor time, s | efficiency | computing | waiting | sum | bits |\n|---|---|---|---|---|---|---|")
+        expected = alone = None
         for n in counts:
             out = folder / "g.json"
-            r = run([*MPIRUN, str(n), *command, "--threads", "1", "--out", str(out)])
+            seconds, r = processor_time([*MPIRUN, str(n), *command, "--threads", "1", "--out", str(out)])
+            alone = alone or seconds
             expected = expected or out.read_bytes()
             total = r["compute_seconds"] + r["wait_seconds"] + r["reduce_seconds"]
             parts = " | ".join(f"{100 * r[key] / total:.2f} %" for key in ("compute_seconds", "wait_seconds", "reduce_seconds"))
-            print(f"| {n} | {total:.2f} | {parts} | {'same' if out.read_bytes() == expected else 'DIFFERENT'} |")
+            print(f"| {n} | {seconds:.2f} | {100 * alone / seconds:.0f} % | {parts} | {'same' if out.read_bytes() == expected else 'DIFFERENT'} |")
         gradient = json.loads(expected)
         numbers = 1 + sum(len(c["values"]) for c in gradient["controls"].values()) + len(gradient["parameters"])
         vector_bytes = 8 * (numbers + sum(len(part) for part in gradient["initial_state"].values()))
@@ -84,10 +87,10 @@ def main():
               f"{vector_bytes} bytes.\nBy the model, for {ENVIRONMENTS * 256} environments, {1e6 * LATENCY:.0f} us for a message and "
               f"{BANDWIDTH / 1e9:.0f} GB/s:\n")
         print("| ranks | computing, s | waiting, s | sum, ms | efficiency |\n|---|---|---|---|---|")
-        alone = sum(model(1, block_seconds, spread, vector_bytes))
+        one = sum(model(1, block_seconds, spread, vector_bytes))
         for n in (1, 64, 1024, 10000):
             compute, wait, add = model(n, block_seconds, spread, vector_bytes)
-            print(f"| {n} | {compute:.4g} | {wait:.2g} | {1e3 * add:.2g} | {100 * alone / (n * (compute + wait + add)):.0f} % |")
+            print(f"| {n} | {compute:.4g} | {wait:.2g} | {1e3 * add:.2g} | {100 * one / (n * (compute + wait + add)):.0f} % |")
 
 
 if __name__ == "__main__":

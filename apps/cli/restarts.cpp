@@ -1,0 +1,109 @@
+#include "apps/cli/restarts.hpp"
+
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "adjoint/batch/thread_pool.hpp"
+#include "adjoint/rollout/rollout.hpp"
+#include "adjoint/rollout/simulation.hpp"
+#include "apps/cli/optimize_session.hpp"
+#include "apps/cli/shared_run.hpp"
+#include "scenes/memory.hpp"
+
+namespace costate {
+namespace {
+
+// What a rank knows of the runs.
+struct Runs {
+    OptimizeResult best;
+    int index = -1;              // of the best run; -1: none
+    std::vector<double> losses;  // of each run, or empty
+    void add(int i, const OptimizeResult& r) {
+        losses[static_cast<size_t>(i)] = r.final_loss;
+        if (index >= 0 && (r.final_loss > best.final_loss || (r.final_loss == best.final_loss && i > index)))
+            return;
+        best = r;
+        index = i;
+    }
+    void add(const Runs& other) {
+        std::vector<double> all = losses;
+        for (size_t i = 0; i < other.losses.size(); ++i)
+            all[i] = std::min(all[i], other.losses[i]);
+        if (other.index >= 0) add(other.index, other.best);
+        losses = std::move(all);
+    }
+    template <class Archive> void transfer(Archive& a) {
+        a(index), a(losses), best.transfer(a), a(best.stopped);
+    }
+};
+
+}  // namespace
+
+int chosen_restarts(const Arguments& a, const Scene& s) {
+    if (!a.text("restarts")) return 1;
+    const int restarts = a.integer("restarts", 1, 1, 100'000);
+    if (s.optimize.method != Method::cmaes) throw UsageError("--restarts requires --method cmaes");
+    if (s.batch.environments > 0)
+        throw UsageError("--restarts is for one rollout, but " + s.file.string() +
+                         " has a \"batch\", which threads and ranks share: leave it out");
+    return restarts;
+}
+
+OptimizeResult Restarts::run(const std::function<void(int iterations, int of, double best)>& progress) {
+    Ranks& ranks = joined_ranks();
+    std::vector<int> mine;
+    for (int i = ranks.rank(); i < restarts_; i += ranks.size())
+        mine.push_back(i);
+    Runs runs;
+    runs.losses.assign(static_cast<size_t>(restarts_), unlimited);
+    std::vector<int> iterations(mine.size());
+    std::mutex mutex;
+    std::exception_ptr error;
+    double best = unlimited;
+    const NotedSignals signals;
+    const auto one = [&](size_t k) {
+        OptimizeSettings settings = scene_.optimize;
+        settings.seed += static_cast<unsigned>(mine[k]);
+        Simulation simulation(scene_.world, scene_.objective);
+        Rollout<Simulation> rollout(simulation, scene_.plan, Schedule::binomial(scene_.steps, 1));
+        Pauses pauses;
+        pauses.interrupted = NotedSignals::arrived;
+        pauses.progress = [&](const OptimizeResult& so_far) {
+            const std::lock_guard lock(mutex);
+            iterations[k] = so_far.iterations;
+            best = std::min(best, so_far.final_loss);
+            int all = 0;
+            for (const int n : iterations)
+                all += n;
+            progress(all, static_cast<int>(mine.size()) * settings.iterations, best);
+        };
+        const OptimizeResult r = optimize(rollout, variables_, settings, pauses);
+        const std::lock_guard lock(mutex);
+        runs.add(mine[k], r);
+    };
+    OwnedThreadPool pool;
+    pool.reset(
+        new ThreadPool(static_cast<int>(std::min<size_t>(threads_, std::max<size_t>(1, mine.size())))));
+    pool->run(static_cast<int>(mine.size()), [&](int, int k) {
+        try {
+            one(static_cast<size_t>(k));
+        } catch (...) {
+            const std::lock_guard lock(mutex);
+            error = std::current_exception();
+        }
+    });
+    if (error) std::rethrow_exception(error);
+    add_up(ranks, runs);
+    best_ = runs.index;
+    losses_ = runs.losses;
+    return std::move(runs.best);
+}
+
+void Restarts::add_to(Report& report) const {
+    report["restarts"] = restarts_;
+    report["best_seed"] = scene_.optimize.seed + static_cast<unsigned>(best_);
+    report["restart_losses"] = losses_;
+}
+
+}  // namespace costate

@@ -1,0 +1,39 @@
+// Several runs of CMA-ES with seeds in a row, of which the best counts: on threads, and on ranks if there are several.
+#pragma once
+
+#include "adjoint/optimize/optimize.hpp"
+#include "apps/cli/command.hpp"
+#include "apps/io/output.hpp"
+
+namespace costate {
+
+inline constexpr Option restarts_option{"restarts", "N",
+                                        "run cmaes N times, with seeds from that of the scene on, and take "
+                                        "the best (threads and ranks share them)"};
+
+// How many, 1 without the option. Throws UsageError if the scene's method is another one, or if it has a "batch".
+int chosen_restarts(const Arguments& a, const Scene& s);
+
+class Restarts {
+public:
+    Restarts(const Scene& s, const Variables& variables, int restarts, int threads)
+        : scene_(s),
+          variables_(variables),
+          restarts_(restarts),
+          threads_(threads) {}
+
+    // The run with the lowest loss, of those the one with the lowest seed: the same bits for any threads and ranks.
+    // progress(iterations of all runs of this process, of so many, best loss so far) is called by any of its threads,
+    // one at a time. Throws DivergenceError if the first rollout diverges.
+    OptimizeResult run(const std::function<void(int iterations, int of, double best)>& progress);
+    void add_to(Report& report) const;  // restarts, best_seed, restart_losses
+
+private:
+    const Scene& scene_;
+    const Variables& variables_;
+    const int restarts_, threads_;
+    int best_ = 0;
+    std::vector<double> losses_;
+};
+
+}  // namespace costate
