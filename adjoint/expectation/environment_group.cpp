@@ -176,7 +176,7 @@ void EnvironmentGroup::finish(double* rows, size_t width) {
         rows[job.e * width] = loss_[job.e];
 }
 
-void EnvironmentGroup::finish_adj() {
+void EnvironmentGroup::reverse_end() {
     const int n = schedule_.steps();
     for (std::vector<double>* bars : {&x_bar_, &theta_bar_})
         std::ranges::fill(*bars, 0.0);
@@ -200,7 +200,7 @@ void EnvironmentGroup::finish_adj() {
 }
 
 // Step t once more, and its reverse.
-void EnvironmentGroup::step_adj(int t) {
+void EnvironmentGroup::reverse(int t) {
     set_controls(t);
     each(
         [&](const Job* jobs) {
@@ -254,19 +254,19 @@ void EnvironmentGroup::pull_back(double* rows) {
             case Action::Kind::store: slots_[static_cast<size_t>(a.slot)] = x_; break;
             case Action::Kind::restore: x_ = slots_[static_cast<size_t>(a.slot)]; break;
             case Action::Kind::forward: {
-                const bool reversed = schedule_.reverses_next();  // the last one, which step_adj runs again
+                const bool reversed = schedule_.reverses_next();  // the last one, which `reverse` runs again
                 for (int t = a.step; t + reversed < a.to; ++t)
                     step(t);
                 if (!reversed || !first_sweep) break;
                 before_last_ = x_;
                 step(a.to - 1);
                 finish(rows, width);
-                finish_adj();
+                reverse_end();
                 x_ = before_last_;
                 first_sweep = false;
                 break;
             }
-            case Action::Kind::reverse: step_adj(a.step); break;
+            case Action::Kind::reverse: reverse(a.step); break;
         }
     }
     for (const Job& job : jobs_) {

@@ -51,8 +51,8 @@ private:
     void set_controls(int t);
     void step(int t);
     void finish(double* rows, size_t width);
-    void finish_adj();
-    void step_adj(int t);
+    void reverse_end();
+    void reverse(int t);
     void pull_back(double* rows);
     template <class Together, class Alone> void each(const Together& together, const Alone& alone);
     void load(const Job* jobs);

@@ -1,4 +1,5 @@
-// A stopwatch, and a progress bar on stderr, which is drawn only if stderr is a terminal.
+// A stopwatch, and a progress bar on stderr, which is drawn only if stderr is a terminal, or if COSTATE_PROGRESS in the
+// environment is 1: mpirun passes stderr on through a pipe.
 #pragma once
 
 #include <unistd.h>
@@ -6,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 namespace costate {
@@ -21,7 +23,9 @@ private:
 
 class Progress {
 public:
-    explicit Progress(std::string label) : label_(std::move(label)), shown_(isatty(STDERR_FILENO) == 1) {}
+    explicit Progress(std::string label)
+        : label_(std::move(label)),
+          shown_(isatty(STDERR_FILENO) == 1 || wanted()) {}
     ~Progress() { finish(); }
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
@@ -55,6 +59,10 @@ public:
     }
 
 private:
+    static bool wanted() {
+        const char* choice = std::getenv("COSTATE_PROGRESS");
+        return choice != nullptr && std::string(choice) == "1";
+    }
     static std::string duration(double seconds) {
         const auto whole = static_cast<long>(seconds + 0.5);
         return whole < 100 ? std::to_string(whole) + " s" : std::to_string((whole + 30) / 60) + " min";

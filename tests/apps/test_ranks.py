@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import resource
 import shutil
 import signal
@@ -61,6 +62,14 @@ class Ranks(Cli):
         self.run_costate("optimize", self.batch, "--method", "lbfgs", "--save", "run", "--out", "saved1")
         self.assertEqual(self.results("saved"), self.results("saved1"))
         self.assertFalse((self.folder / "run").exists())
+
+    def test_one_bar_shows_the_progress_of_all_ranks(self):
+        p = subprocess.run([*MPIRUN, "-n", "3", PROGRAM, "gradient", self.batch, "--steps", "400", "--environments", "20000"], capture_output=True,
+                           cwd=self.folder, timeout=300, env=ENVIRONMENT | {"COSTATE_PROGRESS": "1"}, check=True)
+        parts = [int(part) for part in re.findall(rb"gradient spring \[#*\.*\] (\d+) %", p.stderr)]
+        self.assertGreater(len(parts), 1)
+        self.assertEqual(parts, sorted(parts))
+        self.assertGreater(parts[-1], 50)
 
     def test_restarts_of_cmaes(self):
         p = subprocess.run([PROGRAM, "optimize", self.scene, "--method", "cmaes", "--iterations", "6", "--restarts", "5", "--out", "one", "--json",
