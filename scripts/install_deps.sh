@@ -52,7 +52,7 @@ if [ "${1:-}" = --debian ]; then
     tool lintian lintian
     tool debootstrap debootstrap
     library dh-python
-    library python3-all
+    tool esbuild esbuild
 fi
 if [ "${1:-}" = --site ]; then
     library doxygen

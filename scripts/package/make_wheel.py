@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import tomllib
 import zipfile
@@ -86,6 +87,19 @@ def metadata(project):
     return "\n".join([*lines, "Description-Content-Type: text/markdown", "", (ROOT / "apps/python/README.md").read_text()])
 
 
+def write_info(folder, scripts):
+    """Writes folder/costate-*.dist-info: what pip and gymnasium know of the package. Returns its path."""
+    config = tomllib.loads((ROOT / "apps/python/pyproject.toml").read_text())["project"]
+    info = folder / f"costate-{version()}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(metadata(config))
+    entry_points = {**config["entry-points"], **({"console_scripts": config["scripts"]} if scripts else {})}
+    (info / "entry_points.txt").write_text("\n".join(
+        "\n".join([f"[{group}]", *(f"{key} = {value}" for key, value in entries.items()), ""])
+        for group, entries in entry_points.items()))
+    return info
+
+
 def version():
     return re.search(r"project\(costate VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text())[1]
 
@@ -109,7 +123,6 @@ def write_wheel(folder, path):
 
 
 def make(library, program, viewer_packages, out):
-    config = tomllib.loads((ROOT / "apps/python/pyproject.toml").read_text())
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         package = folder / "costate"
@@ -125,17 +138,12 @@ def make(library, program, viewer_packages, out):
         tag = "py3-none-" + platform_tag([*binaries, *(package / "libs").iterdir()])
         scenes = package / "share/costate/scenes"
         shutil.copytree(ROOT / "scenes/library", scenes, ignore=shutil.ignore_patterns("CMakeLists.txt"))
-        info = folder / f"costate-{version()}.dist-info"
+        info = write_info(folder, scripts=True)
         for file, source in notices(libraries, viewer_packages).items():
             (info / "licenses" / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, info / "licenses" / file)
-        (info / "METADATA").write_text(metadata(config["project"]))
         (info / "WHEEL").write_text(
             f"Wheel-Version: 1.0\nGenerator: make_wheel.py\nRoot-Is-Purelib: false\nTag: {tag}\n")
-        entry_points = {**config["project"]["entry-points"], "console_scripts": config["project"]["scripts"]}
-        (info / "entry_points.txt").write_text("\n".join(
-            "\n".join([f"[{group}]", *(f"{key} = {value}" for key, value in entries.items()), ""])
-            for group, entries in entry_points.items()))
         path = out / f"costate-{version()}-{tag}.whl"
         write_wheel(folder, path)
     return path
@@ -143,9 +151,15 @@ def make(library, program, viewer_packages, out):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--library", type=Path, required=True)
+    parser.add_argument("--info", type=Path, metavar="FOLDER", help="write the metadata alone into this folder, for packages of "
+                        "distributions, and end")
+    parser.add_argument("--library", type=Path)
     parser.add_argument("--program", type=Path)
     parser.add_argument("--viewer-notices", type=Path, help="folder of the viewer's packages, for their licenses")
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--out", type=Path)
     given = parser.parse_args()
+    if given.info:
+        sys.exit(not write_info(given.info, scripts=False))  # distributions have the program itself
+    if not given.library or not given.out:
+        parser.error("--library and --out are required")
     print(make(given.library, given.program, given.viewer_notices, given.out))

@@ -1,28 +1,18 @@
 // Bundles the page's script and style sheet and writes both as C++ source of the program.
-// Usage: node build.mjs NODE_MODULES OUTPUT.cpp
+// Usage: node build.mjs ESBUILD MODULES OUTPUT.cpp, where MODULES is the folder that holds three
+import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const [modules, output] = process.argv.slice(2).map((path) => resolve(path));
+const [esbuild, modules, output] = process.argv.slice(2).map((path) => resolve(path));
 const here = dirname(fileURLToPath(import.meta.url));
-const esbuild = createRequire(join(modules, "x.js"))("esbuild");
+const options = "--bundle --minify --format=iife --target=es2022 --charset=utf8 --legal-comments=inline --log-level=warning";
 
-async function bundle(entry) {
-  const result = await esbuild.build({
-    entryPoints: [join(here, "src", entry)],
-    bundle: true,
-    minify: true,
-    write: false,
-    format: "iife",
-    target: "es2022",
-    charset: "utf8",
-    nodePaths: [modules],
-    legalComments: "inline",
-    logLevel: "warning",
-  });
-  return result.outputFiles[0].text;
+function bundle(entry) {
+  const env = { ...process.env, NODE_PATH: modules };
+  const limit = 100e6;  // bytes
+  return execFileSync(esbuild, [join(here, "src", entry), ...options.split(" ")], { env, encoding: "utf8", maxBuffer: limit });
 }
 
 // Raw literals in pieces, because compilers limit the length of a literal.
@@ -31,7 +21,6 @@ function literal(text) {
   return pieces.map((piece) => `R"costate(${piece})costate"`).join("\n");
 }
 
-const [script, style] = await Promise.all([bundle("main.js"), bundle("style.css")]);
 writeFileSync(
   output,
   `#include "apps/viewer/assets.hpp"
@@ -39,8 +28,8 @@ writeFileSync(
 namespace costate {
 
 namespace {
-constexpr char script[] = ${literal(script)};
-constexpr char style[] = ${literal(style)};
+constexpr char script[] = ${literal(bundle("main.js"))};
+constexpr char style[] = ${literal(bundle("style.css"))};
 }  // namespace
 
 std::string_view viewer_script() { return {script, sizeof script - 1}; }
