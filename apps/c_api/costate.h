@@ -504,6 +504,22 @@ COSTATE_API int costate_scene_variables(const costate_model* model, double* y, d
  * interrupt may be null; it is asked between time steps, with a "batch" between groups of environments. */
 COSTATE_API int costate_scene_gradient(const costate_model* model, const double* y, double* loss,
                                        double* gradient, const costate_interrupt* interrupt);
+
+/* A cost of the caller's own, any function of all states (steps + 1 x nx) and controls (steps x nu) of a rollout.
+ * Writes its value (1). Unless they are null, it adds its gradients to states_bar (steps + 1 x ndx, tangent) and
+ * controls_bar (steps x nu), which are zero; the states are then those of the call before. Unless it returns 0, the
+ * call that asks it ends with COSTATE_INTERRUPTED. `data` is passed to it. */
+typedef struct costate_cost {
+    int (*evaluate)(void* data, const double* states, const double* controls, double* value,
+                    double* states_bar, double* controls_bar);
+    void* data;
+} costate_cost;
+
+/* costate_scene_gradient of the objective of the file plus a cost (null: none). COSTATE_DIVERGED if the cost or its
+ * gradient is not finite. */
+COSTATE_API int costate_scene_gradient_with(const costate_model* model, const costate_cost* cost,
+                                            const double* y, double* loss, double* gradient,
+                                            const costate_interrupt* interrupt);
 /* The rollout at y (n): states (steps + 1 x nx), controls (steps x nu) or null. */
 COSTATE_API int costate_scene_rollout(const costate_model* model, const double* y, double* states,
                                       double* controls, const costate_interrupt* interrupt);
@@ -517,6 +533,8 @@ typedef struct costate_optimize_options {
     double* losses; /* out: the best loss so far, at the start and after each iteration, as many as fit */
     size_t n_losses;
     const costate_interrupt* interrupt; /* asked after each iteration; may be null */
+    const costate_cost* cost;           /* added to the objective of the file; null: none. Only for "lbfgs",
+                                 "gradient_descent", "momentum" and "adam", which ask for the gradient alone */
 } costate_optimize_options;
 
 typedef struct costate_optimize_result {

@@ -7,6 +7,7 @@
 #include "adjoint/objective/objective.hpp"
 #include "adjoint/optimize/feedback.hpp"
 #include "adjoint/optimize/optimize.hpp"
+#include "adjoint/optimize/own_cost.hpp"
 #include "adjoint/rollout/divergence.hpp"
 #include "apps/c_api/model.hpp"
 #include "apps/c_api/options.hpp"
@@ -62,17 +63,17 @@ public:
         if (rollout_.divergence()) throw DivergenceError(scene().world.model, rollout_.divergence());
         return loss;
     }
-    // The loss at y (n), of a scene with a "batch" the mean over its environments, and its gradient (n) where it is not
-    // null.
-    double evaluate(const double* y, double* gradient) {
+    // The loss at y (n), of a scene with a "batch" the mean over its environments, with a cost of the caller or null, and
+    // its gradient (n) where it is not null.
+    double evaluate(const double* y, double* gradient, const costate_cost* cost) {
+        set(y);
         Gradient g;
+        const std::unique_ptr<LossFunction> other = other_loss(cost, gradient != nullptr);
         double loss = 0;
-        if (scene().batch.environments > 0) {
-            ExpectedLoss expected = expected_loss(gradient != nullptr);
-            set(y);
-            loss = expected.value(inputs_);
-            expected.complain();
-            if (gradient) expected.gradient(inputs_, g);
+        if (other) {
+            loss = other->value(inputs_);
+            other->complain();
+            if (gradient) other->gradient(inputs_, g);
         } else {
             loss = forward(y, [](int, const double*, const double*) {});
             if (gradient)
@@ -86,27 +87,47 @@ public:
         }
         return loss;
     }
-    OptimizeResult minimize(const OptimizeSettings& settings) {
+    OptimizeResult minimize(const OptimizeSettings& settings, const costate_cost* cost) {
         const OptimizeProgress progress = [&](const OptimizeResult&) { asked_.check(); };
-        if (scene().batch.environments == 0) return optimize(rollout_, variables_, settings, progress);
-        ExpectedLoss expected = expected_loss(true);
+        const std::unique_ptr<LossFunction> other = other_loss(cost, true);
+        if (!other) return optimize(rollout_, variables_, settings, progress);
         Pauses pauses;
         pauses.progress = progress;
-        return optimize(expected, variables_, settings, pauses);
+        return optimize(*other, variables_, settings, pauses);
     }
 
 private:
-    // On all cores.
-    ExpectedLoss expected_loss(bool gradients) {
+    // What is not the loss of one rollout: the mean of a "batch", on all cores, or the objective plus a cost of the caller;
+    // otherwise null.
+    std::unique_ptr<LossFunction> other_loss(const costate_cost* cost, bool gradients) {
         const Scene& s = scene();
+        if (cost) return with_cost(*cost);
+        if (s.batch.environments == 0) return nullptr;
         ExpectedLossOptions o;
         o.threads = 0;
         o.gradients = gradients;
         o.between = [&](const EnvironmentProgress&) { asked_.check(); };
-        return ExpectedLoss(s.world, s.objective, s.plan, s.batch,
-                            environment_schedule(s, std::int64_t{ExpectedLoss::thread_count(o)} *
-                                                        ExpectedLoss::group_size(s.batch, o)),
-                            o);
+        return std::make_unique<ExpectedLoss>(
+            s.world, s.objective, s.plan, s.batch,
+            environment_schedule(
+                s, std::int64_t{ExpectedLoss::thread_count(o)} * ExpectedLoss::group_size(s.batch, o)),
+            o);
+    }
+    std::unique_ptr<LossFunction> with_cost(const costate_cost& cost) {
+        if (!cost.evaluate) throw Failure(COSTATE_BAD_ARGUMENT, "cost.evaluate is null");
+        if (scene().batch.environments > 0)
+            throw Failure(COSTATE_BAD_ARGUMENT,
+                          "a cost of the caller is of one rollout, but the scene has a \"batch\"");
+        const auto evaluate = [cost](const double* states, const double* controls, double* states_bar,
+                                     double* controls_bar) {
+            double value = 0;
+            if (cost.evaluate(cost.data, states, controls, &value, states_bar, controls_bar) != 0)
+                throw Failure(COSTATE_INTERRUPTED, "ended by the cost of the caller");
+            return value;
+        };
+        return std::make_unique<OwnCostLoss>(scene().world, scene().objective, scene().plan,
+                                             checkpoint_schedule(scene()), evaluate,
+                                             [this] { asked_.check(); });
     }
     void set(const double* y) {
         check_finite("y", y, variables_.size());
@@ -131,6 +152,8 @@ template <class Call> int with_scene(const char* function, const Call& call) noe
             return call();
         } catch (const DivergenceError& e) {
             throw Failure(COSTATE_DIVERGED, e.what());
+        } catch (const OwnCostError& e) {
+            throw Failure(COSTATE_DIVERGED, e.what());
         }
     });
 }
@@ -154,14 +177,26 @@ OptimizeSettings read_settings(const Scene& scene, const costate_optimize_option
     return settings;
 }
 
-// Fails if the method cannot minimize this objective over these variables.
-void check_method(const Scene& scene, const OptimizeSettings& settings) {
+int scene_gradient(const char* function, const costate_model* model, const costate_cost* cost,
+                   const double* y, double* loss, double* gradient, const costate_interrupt* interrupt) {
+    return with_scene(function, [&]() -> int {
+        SceneRun run(model, interrupt);
+        const double value = run.evaluate(y, gradient, cost);
+        if (loss) *loss = value;
+        return COSTATE_OK;
+    });
+}
+
+// Fails if the method cannot minimize this objective, with a cost of the caller, over these variables.
+void check_method(const Scene& scene, const OptimizeSettings& settings, bool with_cost) {
     const std::string name = method_names()[static_cast<size_t>(settings.method)];
     const auto refuse = [&](const std::string& why) {
         throw Failure(COSTATE_BAD_ARGUMENT, name + " cannot minimize this objective: " + why);
     };
     if (scene.batch.environments > 0 && needs_one_rollout(settings.method))
         refuse("the scene has a \"batch\", and it optimizes one rollout; use lbfgs or adam");
+    if (with_cost && needs_one_rollout(settings.method))
+        refuse("a cost of the caller has a gradient alone; use lbfgs, gradient_descent, momentum or adam");
     switch (settings.method) {
         case Method::cmaes:
             if (!have_cmaes()) refuse("CMA-ES is a method of the program costate alone; use lbfgs");
@@ -235,12 +270,12 @@ int costate_scene_variables(const costate_model* model, double* y, double* lower
 
 int costate_scene_gradient(const costate_model* model, const double* y, double* loss, double* gradient,
                            const costate_interrupt* interrupt) {
-    return with_scene(__func__, [&]() -> int {
-        SceneRun run(model, interrupt);
-        const double value = run.evaluate(y, gradient);
-        if (loss) *loss = value;
-        return COSTATE_OK;
-    });
+    return scene_gradient(__func__, model, nullptr, y, loss, gradient, interrupt);
+}
+
+int costate_scene_gradient_with(const costate_model* model, const costate_cost* cost, const double* y,
+                                double* loss, double* gradient, const costate_interrupt* interrupt) {
+    return scene_gradient(__func__, model, cost, y, loss, gradient, interrupt);
 }
 
 int costate_scene_rollout(const costate_model* model, const double* y, double* states, double* controls,
@@ -264,14 +299,14 @@ int costate_scene_optimize(const costate_model* model, const costate_optimize_op
             options ? known_options("costate_optimize_options", *options) : costate_optimize_options{};
         SceneRun run(model, given.interrupt);
         const OptimizeSettings settings = read_settings(run.scene(), given);
-        check_method(run.scene(), settings);
+        check_method(run.scene(), settings, given.cost);
         check_given("losses", given.losses, given.n_losses);
         if (run.variables().size() == 0)
             throw Failure(COSTATE_BAD_ARGUMENT,
                           "nothing to optimize: the file marks no control, parameter or initial state with "
                           "\"optimize\"");
         check_given("y", y);
-        const OptimizeResult r = run.minimize(settings);
+        const OptimizeResult r = run.minimize(settings, given.cost);
         write(r.y, y);
         write_result(r, given, result);
         return COSTATE_OK;

@@ -70,12 +70,21 @@ class RunGradient(ctypes.Structure):
                 ("wrenches_bar", c_void_p), ("theta_bar", c_void_p), ("theta_size", c_size_t)]
 
 
+EVALUATE = ctypes.CFUNCTYPE(c_int, c_void_p, _doubles, _doubles, _doubles, _doubles, _doubles)  # costate_cost.evaluate
+
+
+class Cost(ctypes.Structure):
+    """costate_cost"""
+
+    _fields_ = [("evaluate", EVALUATE), ("data", c_void_p)]
+
+
 class OptimizeOptions(ctypes.Structure):
     """costate_optimize_options"""
 
     _fields_ = [("size", c_size_t), ("method", c_char_p), ("iterations", c_int), ("max_loss_evaluations", c_int),
                 ("learning_rate", c_double), ("losses", POINTER(c_double)), ("n_losses", c_size_t),
-                ("interrupt", POINTER(Interrupt))]
+                ("interrupt", POINTER(Interrupt)), ("cost", POINTER(Cost))]
 
 
 class OptimizeResult(ctypes.Structure):
@@ -156,7 +165,7 @@ PROTOTYPES: Dict[str, List[Any]] = {
     "costate_batch_poses_vjp": [_handle] + 2 * [_array] + [_size] + 4 * [_array] + [_size],
     "costate_scene_steps": [_handle],
     "costate_scene_variables": [_handle] + 3 * [_array],
-    "costate_scene_gradient": [_handle, _array, POINTER(c_double), _array, POINTER(Interrupt)],
+    "costate_scene_gradient_with": [_handle, POINTER(Cost), _array, POINTER(c_double), _array, POINTER(Interrupt)],
     "costate_scene_rollout": [_handle] + 3 * [_array] + [POINTER(Interrupt)],
     "costate_scene_optimize": [_handle, POINTER(OptimizeOptions), _array, POINTER(OptimizeResult)],
     "costate_scene_feedback": [_handle] + 4 * [_array],

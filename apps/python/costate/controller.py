@@ -46,6 +46,7 @@ class Controller:
 
     def __init__(self, scene: Scene, horizon: Optional[int] = None) -> None:
         check_type("scene", scene, Scene, "costate.Scene(file or name) loads one")
+        scene._refuse_cost("a controller")
         steps = 0 if horizon is None else integer("horizon", horizon)
         if horizon is not None and steps < 1:
             raise BadArgument(f"horizon is {steps}, the least is 1")

@@ -5,13 +5,15 @@ import ctypes
 import json
 import os
 from ctypes import byref
-from typing import Any, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, Mapping, NamedTuple, Optional, Tuple, Union
 
 import numpy
 
 from ._arrays import Array, ArrayLike, integer, numbers
-from ._library import OptimizeOptions, OptimizeResult, check, library
+from ._cost import CalledCost, OwnCost
+from ._library import Cost, OptimizeOptions, OptimizeResult, check, library
 from ._signals import Signals, in_main_thread
+from .errors import BadArgument
 from .model import Model, PathLike
 
 
@@ -66,12 +68,21 @@ class Scene:
     The loss of a file with a "batch" is the mean over its random environments, on all cores, with the same bits on any
     number of them; `rollout` and `feedback` are those of the one rollout without randomness.
 
-    source: a `Model`, a path or a name, or a dict with the contents of a file; options as of `Model`. Several
-    threads may use one scene. Control-C ends `loss`, `gradient` and `rollout` within a time step, `optimize` after
-    an iteration.
+    source: a `Model`, a path or a name, or a dict with the contents of a file; options as of `Model`.
+    cost: a function that is added to the objective of the file, of the states (steps + 1, nx) and controls (steps, nu)
+        of a rollout. It returns (value, gradient by the states, gradient by the controls): the first gradient is
+        tangent (steps + 1, ndx), or ambient (steps + 1, nx), where a quaternion q means q/|q|; None stands for zeros.
+        `costate.torch.cost` makes one of a function of tensors. `loss`, `gradient`, `loss_and_gradient` and `optimize`
+        have it; `feedback` and controllers refuse it.
+
+    Several threads may use one scene, if they may call its cost. Control-C ends `loss`, `gradient` and `rollout`
+    within a time step, `optimize` after an iteration.
     """
 
-    def __init__(self, source: Union[Model, PathLike, Mapping[str, Any]], **options: Any) -> None:
+    def __init__(self, source: Union[Model, PathLike, Mapping[str, Any]], cost: Optional[OwnCost] = None,
+                 **options: Any) -> None:
+        if cost is not None and not callable(cost):
+            raise TypeError(f"cost must be a function of states and controls, not {type(cost).__name__}")
         if isinstance(source, Model):
             if options:
                 raise TypeError(f"{', '.join(options)}: give options to the model")
@@ -80,6 +91,7 @@ class Scene:
             self.model = Model.from_string(source, **options)
         else:
             self.model = Model(source, **options)
+        self.cost = cost
         self.variables = self.model.variables
         self.steps = check(library.costate_scene_steps(self.model._handle))  # time steps of the rollout
 
@@ -101,7 +113,8 @@ class Scene:
         return lower, upper
 
     def loss(self, y: ArrayLike) -> float:
-        """The loss at y (n). Raises Diverged if a state of the rollout is not finite."""
+        """The loss at y (n). Raises Diverged if a state of the rollout or the own cost is not finite, and what the own cost
+        raises."""
         return self._evaluate(y, None)
 
     def gradient(self, y: ArrayLike) -> Array:
@@ -122,8 +135,10 @@ class Scene:
         return states, controls
 
     def feedback(self, y: ArrayLike) -> Feedback:
-        """The feedback law around the rollout at y (n), for example that of `optimize("ilqr")`. Raises BadArgument unless
+        """The feedback law around the rollout at y (n) for the objective of the file, for example that of
+        `optimize("ilqr")`. Raises BadArgument unless
         the variables are per-step controls alone, and Diverged if there is no such law."""
+        self._refuse_cost("a feedback law")
         at, n = self._y(y), len(self.variables)
         m, free = self.model, n // self.steps
         states, controls = self.rollout(at)
@@ -135,32 +150,53 @@ class Scene:
     def optimize(self, method: Optional[str] = None, iterations: Optional[int] = None,
                  max_loss_evaluations: Optional[int] = None,
                  learning_rate: Optional[float] = None) -> Optimization:
-        """Minimizes the loss from the variables of the file; None: what the file says.
+        """Minimizes the loss from the variables of the file; None: what the file says, but "lbfgs" with an own cost, for
+        which only it, "adam", "momentum" and "gradient_descent" are possible.
 
         method: "lbfgs", "gauss_newton", "ilqr", "multiple_shooting", "receding_horizon", "adam", "momentum" or
         "gradient_descent". Raises BadArgument if it cannot minimize this objective over these
         variables, and Diverged if the first rollout diverges."""
         signals, y, result = Signals(), numpy.empty(len(self.variables)), OptimizeResult()
         losses = numpy.empty(_LOSSES)
+        if method is None and self.cost is not None:
+            method = "lbfgs"
         options = OptimizeOptions(ctypes.sizeof(OptimizeOptions), None if method is None else method.encode(),
                                   _positive("iterations", iterations),
                                   _positive("max_loss_evaluations", max_loss_evaluations),
                                   0.0 if learning_rate is None else float(learning_rate),
                                   losses.ctypes.data_as(ctypes.POINTER(ctypes.c_double)), len(losses),
                                   ctypes.pointer(signals.interrupt) if in_main_thread() else None)
-        signals.check(library.costate_scene_optimize(self.model._handle, byref(options), y, byref(result)))
+
+        def minimize(cost: Optional[Cost]) -> int:
+            options.cost = None if cost is None else ctypes.pointer(cost)
+            return int(library.costate_scene_optimize(self.model._handle, byref(options), y, byref(result)))
+        self._call(signals, minimize)
         return Optimization(y, result.final_loss, result.initial_loss, losses[:result.iterations + 1].copy(),
                             result.iterations, result.loss_evaluations, result.gradient_evaluations,
                             result.seconds, result.stopped.decode())
+
+    def _refuse_cost(self, what: str) -> None:
+        if self.cost is not None:
+            raise BadArgument(f"{what} needs second derivatives, which an own cost does not give: use a scene without it")
 
     def _y(self, y: ArrayLike) -> Array:
         return numbers("y", y, (len(self.variables),))
 
     def _evaluate(self, y: ArrayLike, gradient: Optional[Array]) -> float:
-        loss, signals = ctypes.c_double(), Signals()
-        signals.check(library.costate_scene_gradient(self.model._handle, self._y(y), byref(loss), gradient,
-                                                     signals.asked()))
+        loss, signals, at = ctypes.c_double(), Signals(), self._y(y)
+        self._call(signals, lambda cost: int(library.costate_scene_gradient_with(
+            self.model._handle, None if cost is None else byref(cost), at, byref(loss), gradient, signals.asked())))
         return loss.value
+
+    def _call(self, signals: Signals, call: Callable[[Optional[Cost]], int]) -> None:
+        """A call of the library with the own cost."""
+        if self.cost is None:
+            signals.check(call(None))
+            return
+        called = CalledCost(self.model, self.steps, self.cost)
+        status = call(called.structure)
+        called.raise_failure()
+        signals.check(status)
 
 
 _LOSSES = 100_000  # more iterations are not recorded

@@ -14,11 +14,12 @@ import numpy
 import torch
 
 from ._arrays import Array, ArrayLike, check_type
+from ._torch_cost import cost
 from .batch import Batch
 from .gym import make_vec
 from .gym.task import Ranges, RewardGradient, Steps, Task
 
-__all__ = ["step", "rollout", "poses", "sensors", "TorchTask", "DifferentiableEnv"]
+__all__ = ["step", "rollout", "poses", "sensors", "cost", "TorchTask", "DifferentiableEnv"]
 
 Numbers = Union[torch.Tensor, ArrayLike]
 

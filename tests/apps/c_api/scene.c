@@ -1,4 +1,4 @@
-/* The objective of a scene: variables, gradient, rollout, optimization; and what is refused. */
+/* The objective of a scene: variables, gradient, rollout, optimization, own costs; and what is refused. */
 #include "check.h"
 
 static costate_model* m;
@@ -75,6 +75,81 @@ static void optimizations(void) {
     CHECK(asked == 1 && y[0] == before);
 }
 
+/* A tenth of the squares of all controls and of the last state */
+typedef struct {
+    int nx, nu, steps, nq, nv, asked, end_at;
+} Squares;
+static int squares(void* data, const double* states, const double* controls, double* value,
+                   double* states_bar, double* controls_bar) {
+    Squares* s = data;
+    const double* last = states + s->steps * s->nx;
+    *value = 0;
+    for (int i = 0; i < s->steps * s->nu; ++i) {
+        *value += 0.1 * controls[i] * controls[i];
+        if (!controls_bar) continue;
+        CHECK(controls_bar[i] == 0);
+        controls_bar[i] = 0.2 * controls[i];
+    }
+    for (int i = 0; i < s->nv; ++i) {
+        *value += 0.1 * last[s->nq + i] * last[s->nq + i];
+        if (states_bar) states_bar[s->steps * (s->nx - s->nq + s->nv) + s->nv + i] = 0.2 * last[s->nq + i];
+    }
+    return ++s->asked == s->end_at;
+}
+static int nothing(void* data, const double* states, const double* controls, double* value,
+                   double* states_bar, double* controls_bar) {
+    (void)states, (void)controls, (void)states_bar, (void)controls_bar;
+    *value = *(double*)data;
+    return 0;
+}
+
+static void own_costs(void) {
+    Squares s = {costate_model_nx(m),
+                 costate_model_nu(m),
+                 costate_scene_steps(m),
+                 costate_model_nq(m),
+                 costate_model_nv(m),
+                 0,
+                 0};
+    const costate_cost cost = {squares, &s};
+    double *direction = noises(n, 1), *other = numbers(n), plain = 0, loss = 0, more = 0, less = 0;
+    CHECK(costate_scene_variables(m, y, NULL, NULL) == n);
+    CHECK(costate_scene_gradient(m, y, &plain, NULL, NULL) == COSTATE_OK);
+    CHECK(costate_scene_gradient_with(m, &cost, y, &loss, gradient, NULL) == COSTATE_OK && s.asked == 2);
+    CHECK(loss > plain);
+    double by_direction = 0;
+    for (int i = 0; i < n; ++i)
+        by_direction += gradient[i] * direction[i], other[i] = y[i] + 1e-6 * direction[i];
+    CHECK(costate_scene_gradient_with(m, &cost, other, &more, NULL, NULL) == COSTATE_OK);
+    for (int i = 0; i < n; ++i)
+        other[i] = y[i] - 1e-6 * direction[i];
+    CHECK(costate_scene_gradient_with(m, &cost, other, &less, NULL, NULL) == COSTATE_OK);
+    CHECK_NEAR((more - less) / 2e-6, by_direction, 1e-6 * largest(gradient, n));
+
+    double value = 0; /* of a constant */
+    const costate_cost constant = {nothing, &value}, none = {NULL, NULL};
+    CHECK(costate_scene_gradient_with(m, &constant, y, &loss, other, NULL) == COSTATE_OK && loss == plain);
+    CHECK(costate_scene_gradient_with(m, NULL, y, &loss, gradient, NULL) == COSTATE_OK && loss == plain);
+    CHECK(memcmp(gradient, other, (size_t)n * sizeof *y) == 0);
+    CHECK_FAILS(costate_scene_gradient_with(m, &none, y, &loss, NULL, NULL), COSTATE_BAD_ARGUMENT,
+                "evaluate is null");
+    value = NAN;
+    CHECK_FAILS(costate_scene_gradient_with(m, &constant, y, &loss, NULL, NULL), COSTATE_DIVERGED,
+                "is not finite");
+
+    costate_optimize_options o = {0};
+    costate_optimize_result r;
+    o.size = sizeof o, o.method = "lbfgs", o.iterations = 5, o.cost = &cost;
+    CHECK(costate_scene_optimize(m, &o, other, &r) == COSTATE_OK && r.final_loss < r.initial_loss);
+    CHECK(costate_scene_gradient_with(m, &cost, other, &loss, NULL, NULL) == COSTATE_OK &&
+          loss == r.final_loss);
+    o.method = "gauss_newton";
+    CHECK_FAILS(costate_scene_optimize(m, &o, other, &r), COSTATE_BAD_ARGUMENT, "a gradient alone");
+    o.method = "lbfgs", s.end_at = s.asked + 4;
+    CHECK_FAILS(costate_scene_optimize(m, &o, other, &r), COSTATE_INTERRUPTED, "ended by the cost");
+    free(direction), free(other);
+}
+
 int main(void) {
     CHECK(costate_model_load("throw", &m) == COSTATE_OK);
     n = costate_scene_variables(m, NULL, NULL, NULL);
@@ -83,6 +158,7 @@ int main(void) {
     values();
     rollouts();
     optimizations();
+    own_costs();
     CHECK(costate_model_free(m) == COSTATE_OK);
     CHECK_FAILS(costate_scene_steps(m), COSTATE_BAD_HANDLE, "freed");
     free(y), free(gradient);
