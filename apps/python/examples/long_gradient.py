@@ -1,9 +1,9 @@
-"""The gradient of 1000 control steps of 512 ants within a budget of bytes.
+"""The gradient of 1000 control steps of 512 ants, each of 10 time steps, within a budget of bytes.
 
 All states between the control steps would take 119 MB. With a budget of 12 MB the others are computed again; the
 gradient has the same bits. Peak memory is that of the whole process.
 
-    python3 long_gradient.py [--ants 512] [--steps 1000] [--megabytes 12] [--limit 200]
+    python3 long_gradient.py [--ants 512] [--steps 1000] [--substeps 10] [--megabytes 12] [--limit 200]
 """
 import argparse
 import resource
@@ -19,12 +19,13 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--ants", type=int, default=512)
     options.add_argument("--steps", type=int, default=1000, help="control steps")
+    options.add_argument("--substeps", type=int, default=10, help="time steps of a control step")
     options.add_argument("--megabytes", type=float, default=12, help="memory for states; 0: for all")
     options.add_argument("--limit", type=float, default=0, help="fail if the process takes more, MB")
     given = options.parse_args()
 
     model = costate.Model("ant")
-    batch = costate.Batch(model, given.ants)
+    batch = costate.Batch(model, given.ants, substeps=given.substeps)
     batch.reset(noise=numpy.full(model.ndx, 0.05), seeds=numpy.arange(given.ants))
     x, _ = batch.state()
     u = numpy.empty((given.steps, given.ants, model.nu))
@@ -44,7 +45,7 @@ def main() -> None:
     seconds, processor = time.time() - begin, time.process_time() - processor
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
     inputs = (u.nbytes + gradient.u.nbytes) / 1e6
-    print(f"{given.ants} ants, {given.steps} control steps: {seconds:.1f} s ({processor:.1f} s of the processor), peak "
+    print(f"{given.ants} ants, {given.steps} control steps of {given.substeps}: {seconds:.1f} s ({processor:.1f} s of the processor), peak "
           f"{peak:.0f} MB, of which controls and their gradient {inputs:.0f} MB")
     print(f"largest gradient by a control {abs(gradient.u).max():.3g} m, checksum {zlib.crc32(gradient.u):08x}")
     if given.limit and peak > given.limit:

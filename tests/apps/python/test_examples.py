@@ -1,6 +1,7 @@
 """The examples, as far as they are quick."""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,12 +23,21 @@ class ExampleTest(unittest.TestCase):
         self.assertRegex(out.stdout, r"^upward speed 1\.\d+ m/s .*\n-0\.0\d+ m/s per kg .*\n[01]\.\d+ m/s per rad", out.stderr)
 
     def test_a_long_gradient_has_the_same_bits_within_a_budget(self):
-        example, small = EXAMPLES / "long_gradient.py", ("--ants", 4, "--steps", 40)
+        example, small = EXAMPLES / "long_gradient.py", ("--ants", 4, "--steps", 40, "--substeps", 2)
         sums = [run(example, *small, "--megabytes", budget) for budget in (0, 0.01)]
         lines = [out.stdout.splitlines()[1:] for out in sums]
         self.assertEqual(lines[0], lines[1], sums[1].stderr)
         self.assertRegex(lines[0][0], r"largest gradient by a control [0-9.e-]+ m, checksum [0-9a-f]{8}")
         self.assertNotEqual(run(example, *small, "--limit", 1).returncode, 0)
+
+    def test_a_long_gradient_takes_no_more_memory_than_its_budget(self):
+        peaks = []
+        for budget in (0, 1):  # of 24 MB
+            out = run(EXAMPLES / "long_gradient.py", "--ants", 512, "--steps", 200, "--substeps", 1, "--megabytes", budget)
+            self.assertRegex(out.stdout, r"peak \d+ MB, of which controls and their gradient 13 MB", out.stderr)
+            peaks.append(int(re.search(r"peak (\d+) MB", out.stdout)[1]))
+        self.assertLess(peaks[1], 100)
+        self.assertGreater(peaks[0] - peaks[1], 16)
 
     def test_the_friction_of_the_cube_is_found_from_four_tosses(self):
         if not TOSSES.is_file():
