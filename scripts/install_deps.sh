@@ -5,7 +5,8 @@ set -euo pipefail
 
 missing=()
 tool() { command -v "$1" >/dev/null || missing+=("$2"); }  # a program, and the package that brings it
-library() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ] || missing+=("$1"); }
+# dpkg-query says a word for each architecture of the package
+library() { [[ " $(dpkg-query -W -f '${db:Status-Status} ' "$1" 2>/dev/null)" == *" installed "* ]] || missing+=("$1"); }
 
 if ! command -v apt-get >/dev/null; then
     echo "install_deps.sh knows Debian and its kin only: here, install by hand what cmake reports missing" >&2

@@ -16,7 +16,7 @@ release = re.search(r"project\(costate VERSION (\S+)", (ROOT / "CMakeLists.txt")
 extensions = ["myst_parser", "breathe", "sphinx.ext.autodoc"]
 root_doc = "apps/site/index"
 include_patterns = ["*.md", "core/README.md", "collision/README.md", "solvers/README.md", "adjoint/README.md", "scenes/README.md",
-                    "tests/README.md", "apps/*.md", "apps/c_api/*.md", "apps/python/README.md", "apps/site/*.md"]
+                    "tests/README.md", "apps/*.md", "apps/*/README.md", "apps/c_api/*.md", "apps/site/*.md"]
 myst_enable_extensions = ["html_image"]
 myst_heading_anchors = 4
 myst_update_mathjax = False

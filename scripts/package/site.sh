@@ -23,6 +23,7 @@ GENERATE_HTML = NO
 GENERATE_LATEX = NO
 EXTRACT_ALL = YES
 MACRO_EXPANSION = YES
+SEARCH_INCLUDES = NO
 PREDEFINED = COSTATE_API= __cplusplus= COSTATE_DOXYGEN
 JAVADOC_AUTOBRIEF = NO
 AUTOLINK_SUPPORT = NO
@@ -32,8 +33,9 @@ WARN_IF_UNDOCUMENTED = NO
 WARN_AS_ERROR = FAIL_ON_WARNINGS
 DOXYGEN
 }
-document c "python3 scripts/package/doxygen_comments.py" apps/c_api/costate.h
-document cpp "python3 scripts/package/doxygen_comments.py" scenes/scene.hpp adjoint/rollout/rollout.hpp adjoint/optimize/optimize.hpp adjoint/batch/batch.hpp
+document c "/usr/bin/python3 scripts/package/doxygen_comments.py" apps/c_api/costate.h
+document cpp "/usr/bin/python3 scripts/package/doxygen_comments.py" scenes/scene.hpp adjoint/rollout/rollout.hpp \
+    adjoint/optimize/optimize.hpp adjoint/optimize/own_cost.hpp adjoint/batch/batch.hpp
 
 COSTATE_DOXYGEN_C=$out/c/xml COSTATE_DOXYGEN_CPP=$out/cpp/xml PYTHONDONTWRITEBYTECODE=1 \
     /usr/bin/python3 -m sphinx -q -E -W --keep-going -b html -c apps/site -d "$out/doctrees" . out/site

@@ -75,8 +75,8 @@ class Scene:
         `costate.torch.cost` makes one of a function of tensors. `loss`, `gradient`, `loss_and_gradient` and `optimize`
         have it; `feedback` and controllers refuse it.
 
-    Several threads may use one scene, if they may call its cost. Control-C ends `loss`, `gradient` and `rollout`
-    within a time step, `optimize` after an iteration.
+    Several threads may use one scene, if they may call its cost. Control-C ends `loss`, `gradient` and `rollout` within
+    a time step, `optimize` after an iteration.
     """
 
     def __init__(self, source: Union[Model, PathLike, Mapping[str, Any]], cost: Optional[OwnCost] = None,
@@ -113,8 +113,8 @@ class Scene:
         return lower, upper
 
     def loss(self, y: ArrayLike) -> float:
-        """The loss at y (n). Raises Diverged if a state of the rollout or the own cost is not finite, and what the own cost
-        raises."""
+        """The loss at y (n). Raises Diverged if a state of the rollout or the own cost is not finite, and what the own
+        cost raises."""
         return self._evaluate(y, None)
 
     def gradient(self, y: ArrayLike) -> Array:
@@ -150,8 +150,8 @@ class Scene:
     def optimize(self, method: Optional[str] = None, iterations: Optional[int] = None,
                  max_loss_evaluations: Optional[int] = None,
                  learning_rate: Optional[float] = None) -> Optimization:
-        """Minimizes the loss from the variables of the file; None: what the file says, but "lbfgs" with an own cost, for
-        which only it, "adam", "momentum" and "gradient_descent" are possible.
+        """Minimizes the loss from the variables of the file; None: what the file says, but "lbfgs" with an own cost,
+        for which only it, "adam", "momentum" and "gradient_descent" are possible.
 
         method: "lbfgs", "gauss_newton", "ilqr", "multiple_shooting", "receding_horizon", "adam", "momentum" or
         "gradient_descent". Raises BadArgument if it cannot minimize this objective over these
@@ -177,7 +177,7 @@ class Scene:
 
     def _refuse_cost(self, what: str) -> None:
         if self.cost is not None:
-            raise BadArgument(f"{what} needs second derivatives, which an own cost does not give: use a scene without it")
+            raise BadArgument(f"{what} needs second derivatives, which an own cost does not have: use a scene without")
 
     def _y(self, y: ArrayLike) -> Array:
         return numbers("y", y, (len(self.variables),))

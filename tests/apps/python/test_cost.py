@@ -17,7 +17,8 @@ BALL = {
     "models": [{"name": "ball", "position": [0, 0, 0.3], "model": {
         "bodies": [{"name": "ball", "joint": {"type": "free"}, "mass": 0.2, "inertia": [0.1, 0.2, 0.25, 0, 0, 0],
                     "shapes": [{"type": "sphere", "radius": 0.05}]}]}}],
-    "initial": {"velocities": {"ball": {"linear": [0.5, 0, 0], "angular": [3, 2, 1]}}, "optimize": {"velocities": ["ball"]}},
+    "initial": {"velocities": {"ball": {"linear": [0.5, 0, 0], "angular": [3, 2, 1]}},
+                "optimize": {"velocities": ["ball"]}},
 }
 
 
@@ -81,7 +82,8 @@ class CostTest(unittest.TestCase):
                                       scene.gradient(scene.start), rtol=1e-12, atol=1e-14)
 
     def spinning(self):
-        return {**BALL, "parameters": [{"path": path, "optimize": True} for path in ("bodies/ball/inertia", "world/gravity")]}
+        paths = "bodies/ball/inertia", "world/gravity"
+        return {**BALL, "parameters": [{"path": path, "optimize": True} for path in paths]}
 
     def test_optimizations_have_the_cost(self):
         scene = costate.Scene("throw", cost=costate.torch.cost(lambda x, u: 10 * (u**2).mean()))
