@@ -516,7 +516,7 @@ typedef struct costate_cost {
 } costate_cost;
 
 /* costate_scene_gradient of the objective of the file plus a cost (null: none). COSTATE_DIVERGED if the cost or its
- * gradient is not finite. */
+ * gradient is not finite; COSTATE_BAD_ARGUMENT if the file has a "batch". */
 COSTATE_API int costate_scene_gradient_with(const costate_model* model, const costate_cost* cost,
                                             const double* y, double* loss, double* gradient,
                                             const costate_interrupt* interrupt);

@@ -127,6 +127,10 @@ class CostTest(unittest.TestCase):
             scene.feedback(scene.start)
         with self.assertRaisesRegex(costate.BadArgument, "a controller needs second derivatives"):
             costate.Controller(scene)
+        scene = costate.Scene({**BALL, "batch": {"environments": 4, "randomize": {"joints": {"ball": {"angular": 0.1}}}}}, cost=work)
+        for call in (scene.loss, lambda _: scene.optimize()):
+            with self.assertRaisesRegex(costate.BadArgument, 'of one rollout, but the scene has a "batch"'):
+                call(scene.start)
 
     def test_what_a_cost_raises_arrives(self):
         calls = []
