@@ -14,12 +14,16 @@ public:
         states_bar_ = states_bar;
         controls_bar_ = controls_bar;
     }
+    double run(int t, const double* theta, const double* x, const double* u, double* x_next) {
+        return Simulation::run(t, theta, x, u, x_next);
+    }
     void run_adj(int t, const double* theta, const double* x, const double* u, const double* x_next_bar,
                  double* theta_bar, double* x_bar, double* u_bar) {
         Simulation::run_adj(t, theta, x, u, x_next_bar, theta_bar, x_bar, u_bar);
         add_row(states_bar_, t, ndx(), x_bar);
         add_row(controls_bar_, t, nu(), u_bar);
     }
+    double finish(int t, const double* theta, const double* x) { return Simulation::finish(t, theta, x); }
     void finish_adj(int t, const double* theta, const double* x, double* theta_bar, double* x_bar) {
         Simulation::finish_adj(t, theta, x, theta_bar, x_bar);
         add_row(states_bar_, t, ndx(), x_bar);

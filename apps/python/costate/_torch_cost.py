@@ -27,6 +27,10 @@ def cost(function: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> OwnC
         if not value.requires_grad:  # constant
             return float(value), None, None
         by_x, by_u = torch.autograd.grad(value.reshape(()), (x, u), allow_unused=True)
-        return (float(value.detach()), *(None if bar is None else bar.numpy() for bar in (by_x, by_u)))
+        return float(value.detach()), _array(by_x), _array(by_u)
 
     return own_cost
+
+
+def _array(bar: Optional[torch.Tensor]) -> Optional[Array]:
+    return None if bar is None else bar.numpy()
