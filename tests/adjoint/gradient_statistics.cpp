@@ -12,12 +12,7 @@
 // 1e-4 to 3e-8 are extrapolated (Richardson). The difference of the two values that agree best is the
 // accuracy of the reference.
 //
-//   clean   within 1e-5 of the column's largest entry, or of 0.1 if that is larger, or within 20 times the
-//           accuracy of the differences
-//   noisy   the accuracy of the differences is only 1e-2
-//   kink    equal to one of the two one-sided derivatives, which differ
-//   ties    the one-sided derivatives differ, and it is neither of them: several branches meet
-//   WRONG   different from the differences, although the differences from both sides agree
+// tests/support/differences.hpp defines the classes.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -37,27 +32,13 @@
 #include <costate.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/c_model.hpp"
+
 namespace {
 
-using Vector = std::vector<double>;
+using namespace costate::test;
+
 using Json = nlohmann::ordered_json;
-
-void check(int status) {
-    if (status < 0) throw std::runtime_error(costate_last_error());
-}
-
-double largest(const Vector& x) {
-    double most = 0;
-    for (const double e : x)
-        most = std::max(most, std::abs(e));
-    return most;
-}
-double apart(const Vector& a, const Vector& b) {
-    double most = 0;
-    for (size_t i = 0; i < a.size(); ++i)
-        most = std::max(most, std::abs(a[i] - b[i]));
-    return most;
-}
 
 // The parts of a scene in addition to the robot.
 struct Setting {
@@ -79,73 +60,29 @@ constexpr Setting settings[] = {
 
 // A temporary scene in the folder of the file, because a scene must not refer to files outside its folder.
 // Removed after reading.
-class Model {
-public:
-    Model(const std::filesystem::path& file, const Setting& setting) {
-        const bool scene = file.extension() == ".json";
-        Json json = scene ? Json::parse(std::ifstream(file)) : Json();
-        if (!scene) {
-            json["name"] = file.stem().string(), json["steps"] = 1;
-            json["ground"] = Json::object();
-            json["models"] = {{{"name", "robot"}, {"file", file.filename().string()}}};
-        }
-        if (json.value("ground", Json()).is_boolean()) json["ground"] = Json::object();
-        json.merge_patch(Json::parse(setting.changes));
-        const std::filesystem::path beside = file.parent_path() / (".statistics-" + file.stem().string() +
-                                                                   "-" + std::to_string(getpid()) + ".json");
-        std::ofstream(beside) << json.dump();
-        const int status = costate_model_load(beside.c_str(), &model_);
-        std::filesystem::remove(beside);
-        check(status);
-        nq = costate_model_nq(model_), nv = costate_model_nv(model_), nu = costate_model_nu(model_);
-        nparam = costate_model_nparam(model_);
-        theta.resize(nparam);
-        check(costate_model_get_parameters(model_, theta.data(), theta.size()));
+costate_model* load(const std::filesystem::path& file, const Setting& setting) {
+    const bool scene = file.extension() == ".json";
+    Json json = scene ? Json::parse(std::ifstream(file)) : Json();
+    if (!scene) {
+        json["name"] = file.stem().string(), json["steps"] = 1;
+        json["ground"] = Json::object();
+        json["models"] = {{{"name", "robot"}, {"file", file.filename().string()}}};
     }
-    ~Model() { costate_model_free(model_); }
-    Model(const Model&) = delete;
-    Model& operator=(const Model&) = delete;
-
-    costate_model* get() const { return model_; }
-    std::string name(int kind, int index) const {
-        std::string text(200, ' ');
-        const int n = costate_model_name(model_, kind, index, text.data(), text.size());
-        check(n);
-        return text.substr(0, static_cast<size_t>(n));
-    }
-
-    int nq, nv, nu, nparam;
-    Vector theta;
-
-private:
-    costate_model* model_ = nullptr;
-};
-
-struct State {
-    Vector q, v, u;
-};
-
-State stepped(const Model& m, const State& s) {
-    State next = s;
-    check(costate_step(m.get(), s.q.data(), s.v.data(), s.u.data(), next.q.data(), next.v.data()));
-    return next;
-}
-
-// Number of contacts with an impulse in the step of s.
-int pressing(const Model& m, const State& s) {
-    std::vector<costate_contact> contacts(256);
-    const int n =
-        costate_contacts(m.get(), s.q.data(), s.v.data(), s.u.data(), contacts.data(), contacts.size());
-    check(n);
-    contacts.resize(std::min(contacts.size(), static_cast<size_t>(n)));
-    return static_cast<int>(std::count_if(contacts.begin(), contacts.end(), [](const costate_contact& c) {
-        return std::hypot(c.impulse[0], c.impulse[1], c.impulse[2]) > 0;
-    }));
+    if (json.value("ground", Json()).is_boolean()) json["ground"] = Json::object();
+    json.merge_patch(Json::parse(setting.changes));
+    const std::filesystem::path beside = file.parent_path() / (".statistics-" + file.stem().string() + "-" +
+                                                               std::to_string(getpid()) + ".json");
+    std::ofstream(beside) << json.dump();
+    costate_model* model = nullptr;
+    const int status = costate_model_load(beside.c_str(), &model);
+    std::filesystem::remove(beside);
+    check(status);
+    return model;
 }
 
 // The robot starts with random joint angles and falls. Up to 30 steps after the first step with contact.
 // Fixed robots may have no contact for a long time; their states are from at most one second.
-State random_state(const Model& m, std::mt19937_64& g) {
+State random_state(const CModel& m, std::mt19937_64& g) {
     std::normal_distribution<double> normal;
     State s{Vector(static_cast<size_t>(m.nq)), Vector(static_cast<size_t>(m.nv)),
             Vector(static_cast<size_t>(m.nu))};
@@ -167,89 +104,6 @@ State random_state(const Model& m, std::mt19937_64& g) {
         s.q = next.q, s.v = next.v;
     }
     return s;
-}
-
-// The change of (q_next, v_next) from `from` to `to`, (2 nv).
-Vector change(const Model& m, const State& from, const State& to) {
-    Vector d(2 * static_cast<size_t>(m.nv));
-    check(costate_difference(m.get(), from.q.data(), to.q.data(), d.data()));
-    for (size_t i = 0; i < from.v.size(); ++i)
-        d[from.v.size() + i] = to.v[i] - from.v[i];
-    return d;
-}
-
-// The limit of differences, and its accuracy.
-struct Limit {
-    Vector value;
-    double known_to = INFINITY;
-};
-
-// differences[k] at decreasing steps[k], with errors proportional to step^order. Each is extrapolated with
-// the next.
-Limit limit_of(const std::vector<Vector>& differences, const Vector& steps, int order) {
-    Limit best;
-    Vector before;
-    for (size_t k = 0; k + 1 < steps.size(); ++k) {
-        const double r = std::pow(steps[k] / steps[k + 1], order);
-        Vector now(differences[k].size());
-        for (size_t i = 0; i < now.size(); ++i)
-            now[i] = (r * differences[k + 1][i] - differences[k][i]) / (r - 1);
-        if (k > 0 && apart(now, before) < best.known_to) best = {now, apart(now, before)};
-        before = now;
-    }
-    return best;
-}
-
-// The derivatives of a step by one variable: from both sides, from below and from above.
-struct Differences {
-    Limit central, below, above;
-    // moved(e): the change of the result if the variable changes by e
-    explicit Differences(const std::function<Vector(double)>& moved) {
-        const Vector steps{1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 3e-7, 1e-7, 3e-8};
-        std::vector<Vector> both, lower, upper;
-        for (const double e : steps) {
-            Vector plus = moved(e), minus = moved(-e), middle(plus.size());
-            for (size_t i = 0; i < plus.size(); ++i) {
-                middle[i] = (plus[i] - minus[i]) / (2 * e);
-                plus[i] /= e, minus[i] /= -e;
-            }
-            both.push_back(middle), upper.push_back(plus), lower.push_back(minus);
-        }
-        central = limit_of(both, steps, 2), below = limit_of(lower, steps, 1),
-        above = limit_of(upper, steps, 1);
-    }
-};
-
-enum Class { clean, noisy, kink, ties, wrong, classes };
-constexpr const char* class_names[] = {"clean", "noisy", "kink", "ties", "WRONG"};
-
-struct Verdict {
-    Class is = clean;
-    double error = 0;  // relative to the column
-};
-
-Verdict judge(const Vector& column, const Differences& fd) {
-    const auto vague = [](const Limit& limit) {
-        return 20 * limit.known_to > 1e-2 * std::max(0.1, largest(limit.value));
-    };
-    const auto agrees = [&](const Vector& a, const Limit& b) {
-        return apart(a, b.value) <= std::max(1e-5 * std::max(0.1, largest(b.value)), 20 * b.known_to);
-    };
-    Verdict v{clean, apart(column, fd.central.value) / std::max(0.1, largest(fd.central.value))};
-    if (agrees(column, fd.central)) {
-        if (vague(fd.central) && v.error > 1e-5) v.is = noisy;
-        return v;
-    }
-    const bool one_sided = agrees(column, fd.below) || agrees(column, fd.above);
-    const Limit& rougher = fd.below.known_to > fd.above.known_to ? fd.below : fd.above;
-    const Limit& finer = fd.below.known_to > fd.above.known_to ? fd.above : fd.below;
-    if (one_sided)
-        v.is = kink;
-    else if (vague(finer))
-        v.is = noisy;
-    else
-        v.is = agrees(finer.value, rougher) ? wrong : ties;
-    return v;
 }
 
 // Statistics of one method over states.
@@ -278,7 +132,7 @@ constexpr int ways = 3;
 constexpr const char* way_names[ways] = {"vjp", "jvp", "Jacobian"};
 
 // All columns by q, v and u, and some by parameters.
-void examine(Model& m, const State& s, std::mt19937_64& g, const std::string& where, Tally* tallies) {
+void examine(CModel& m, const State& s, std::mt19937_64& g, const std::string& where, Tally* tallies) {
     const auto nv = static_cast<size_t>(m.nv), nu = static_cast<size_t>(m.nu),
                np = static_cast<size_t>(m.nparam);
     const size_t rows = 2 * nv;
@@ -363,7 +217,7 @@ void examine(Model& m, const State& s, std::mt19937_64& g, const std::string& wh
 
 // A random linear function of the last state of a rollout, along a random direction of its start and
 // controls.
-Verdict examine_rollout(const Model& m, const State& s, int steps, std::mt19937_64& g) {
+Verdict examine_rollout(const CModel& m, const State& s, int steps, std::mt19937_64& g) {
     const costate_batch_options options{1, 1, 1, 0, 0, 0};
     costate_batch* batch = nullptr;
     check(costate_batch_create(m.get(), &options, &batch));
@@ -423,7 +277,7 @@ struct FiniteCount {
 // Falls of the robot from random starts, with controls that are random in every step, until `states` steps with
 // contact are counted, or nothing touches anything in ten falls of 300 steps each. A fall ends where a speed
 // exceeds 1000: that is an instability.
-void count_finite(const Model& m, long long states, std::mt19937_64& g, const std::string& where,
+void count_finite(const CModel& m, long long states, std::mt19937_64& g, const std::string& where,
                   FiniteCount& out) {
     std::normal_distribution<double> normal;
     const auto nv = static_cast<size_t>(m.nv);
@@ -469,7 +323,7 @@ void print_finite(const std::vector<std::filesystem::path>& files, const std::ve
     std::printf("|---|---|---|---|---|---|\n");
     for (const std::filesystem::path& file : files)
         for (const Setting& setting : chosen) {
-            const Model m(file, setting);
+            const CModel m(load(file, setting));
             std::mt19937_64 g(seed);
             FiniteCount count;
             count_finite(m, states, g, file.stem().string() + ", " + setting.name, count);
@@ -538,7 +392,7 @@ int run(int argc, char** argv) {
     for (const Setting& setting : chosen) {
         Tally tallies[ways], rollouts;
         for (const std::filesystem::path& file : files) {
-            Model m(file, setting);
+            CModel m(load(file, setting));
             std::mt19937_64 g(seed);
             for (int k = 0; k < states; ++k) {
                 const std::string where =

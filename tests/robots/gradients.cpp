@@ -1,0 +1,192 @@
+#include <ctime>
+
+#include "tests/robots/robots.hpp"
+
+namespace costate::test {
+namespace {
+
+constexpr int contact_steps = 300, fall_steps = 1000, idle_falls = 3;
+constexpr double fast = 50;  // m/s or rad/s; beyond is an instability, which tests nothing more
+
+Vector random_vector(std::mt19937_64& bits, size_t n, double size) {
+    std::normal_distribution<double> normal;
+    Vector x(n);
+    for (double& e : x)
+        e = size * normal(bits);
+    return x;
+}
+
+double dot(const Vector& a, const Vector& b) {
+    double sum = 0;
+    for (size_t i = 0; i < a.size(); ++i)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+// A direction of the inputs of a step; the parameters change in proportion to themselves.
+struct Direction {
+    std::string name;
+    Vector q, v, u, theta;
+};
+
+std::vector<Direction> random_directions(const CModel& m, std::mt19937_64& bits) {
+    const auto nv = static_cast<size_t>(m.nv), nu = static_cast<size_t>(m.nu);
+    const Direction none{"", Vector(nv), Vector(nv), Vector(nu), Vector(m.theta.size())};
+    std::vector<Direction> out(4, none);
+    out[0].name = "q", out[0].q = random_vector(bits, nv, 1);
+    out[1].name = "v", out[1].v = random_vector(bits, nv, 1);
+    out[2].name = "u", out[2].u = random_vector(bits, nu, 1);
+    out[3].name = "parameters", out[3].theta = random_vector(bits, m.theta.size(), 1);
+    for (size_t i = 0; i < m.theta.size(); ++i)
+        out[3].theta[i] *= m.theta[i];
+    if (nu == 0) out.erase(out.begin() + 2);
+    return out;
+}
+
+// False if the parameters are out of their range.
+bool set_parameters(CModel& m, const Vector& dot, double e) {
+    Vector theta = m.theta;
+    for (size_t i = 0; i < theta.size(); ++i)
+        theta[i] += e * dot[i];
+    return costate_model_set_parameters(m.get(), theta.data(), theta.size()) >= 0;
+}
+
+Differences differences(CModel& m, const State& s, const State& next, const Direction& along) {
+    const bool parameters = along.name == "parameters";
+    const Differences fd([&](double e) {
+        State moved = s;
+        Vector d(along.q.size());
+        for (size_t i = 0; i < d.size(); ++i)
+            d[i] = e * along.q[i], moved.v[i] += e * along.v[i];
+        for (size_t i = 0; i < moved.u.size(); ++i)
+            moved.u[i] += e * along.u[i];
+        check(costate_retract(m.get(), s.q.data(), d.data(), moved.q.data()));
+        if (parameters && !set_parameters(m, along.theta, e))
+            throw std::runtime_error(costate_last_error());
+        return change(m, next, stepped(m, moved));
+    });
+    if (parameters) set_parameters(m, along.theta, 0);
+    return fd;
+}
+
+// The derivatives of a step along a direction: by forward mode, and how far reverse mode and the Jacobian are from it.
+struct Derivative {
+    Vector forward;  // (2 nv)
+    double modes_apart = 0;
+};
+
+Derivative derivative(const CModel& m, const State& s, const Direction& along, const Vector& jacobian_x,
+                      const Vector& jacobian_u, std::mt19937_64& bits) {
+    const auto nv = static_cast<size_t>(m.nv), nu = static_cast<size_t>(m.nu);
+    Derivative out{Vector(2 * nv)};
+    check(costate_step_jvp(m.get(), s.q.data(), s.v.data(), s.u.data(), along.q.data(), along.v.data(),
+                           along.u.data(), along.theta.data(), out.forward.data(), out.forward.data() + nv));
+    const Vector w = random_vector(bits, 2 * nv, 1);
+    Vector q(nv), v(nv), u(nu), theta(along.theta.size());
+    check(costate_step_vjp(m.get(), s.q.data(), s.v.data(), s.u.data(), w.data(), w.data() + nv, q.data(),
+                           v.data(), u.data(), theta.data()));
+    const double reverse = dot(q, along.q) + dot(v, along.v) + dot(u, along.u) + dot(theta, along.theta);
+    double size = 1e-6;
+    for (size_t i = 0; i < w.size(); ++i)
+        size += std::abs(w[i] * out.forward[i]);
+    out.modes_apart = std::abs(reverse - dot(w, out.forward)) / size;
+    if (along.name == "parameters" || jacobian_x.empty()) return out;
+    Vector product(2 * nv);
+    for (size_t i = 0; i < 2 * nv; ++i) {
+        for (size_t j = 0; j < nv; ++j)
+            product[i] += jacobian_x[i * 2 * nv + j] * along.q[j] + jacobian_x[i * 2 * nv + nv + j] * along.v[j];
+        for (size_t j = 0; j < nu; ++j)
+            product[i] += jacobian_u[i * nu + j] * along.u[j];
+    }
+    out.modes_apart = std::max(out.modes_apart, apart(product, out.forward) / std::max(1e-6, largest(out.forward)));
+    return out;
+}
+
+constexpr int large = 150;  // dofs from which the Jacobian of a step is left out
+
+}  // namespace
+
+CModel load_robot(const std::filesystem::path& file, const char* law) {
+    costate_load_options options{};
+    options.size = sizeof options;
+    options.law = law;
+    costate_model* model = nullptr;
+    check(costate_model_load_with(file.c_str(), &options, &model));
+    return CModel(model);
+}
+
+Falls::Falls(const CModel& model, unsigned long long seed, int per_fall)
+    : model_(model), bits_(seed), per_fall_(per_fall) {
+    begin();
+}
+
+void Falls::begin() {
+    const auto nv = static_cast<size_t>(model_.nv);
+    Vector q(static_cast<size_t>(model_.nq)), start_velocity(nv);
+    check(costate_model_initial_state(model_.get(), q.data(), start_velocity.data()));
+    const Vector turn = random_vector(bits_, nv, 0.3);
+    state_ = {q, random_vector(bits_, nv, 1), Vector(static_cast<size_t>(model_.nu))};
+    check(costate_retract(model_.get(), q.data(), turn.data(), state_.q.data()));
+    taken_ = step_ = since_contact_ = 0;
+}
+
+State Falls::next() {
+    const int gap = std::max(1, contact_steps / per_fall_);
+    while (true) {
+        state_.u = random_vector(bits_, state_.u.size(), 1);
+        const bool touching = pressing(model_, state_) > 0;
+        if (touching) ++since_contact_, idle_falls_ = 0;
+        const bool chosen = touching ? (since_contact_ - 1) % gap == 0
+                                     : idle_falls_ >= idle_falls && step_ % (fall_steps / per_fall_) == 0;
+        const State here = state_;
+        State after = state_;
+        // a step that diverges is looked at, but not taken
+        const bool goes_on = costate_step(model_.get(), here.q.data(), here.v.data(), here.u.data(),
+                                          after.q.data(), after.v.data()) == COSTATE_OK &&
+                             largest(after.v) < fast;
+        state_ = after;
+        ++step_;
+        const bool over = !goes_on || taken_ + chosen >= per_fall_ || step_ >= fall_steps;
+        if (over && since_contact_ == 0) ++idle_falls_;
+        taken_ += chosen;
+        if (over) begin();
+        if (chosen) {
+            touches_ = touching;
+            return here;
+        }
+    }
+}
+
+GradientTable check_gradients(CModel& m, int states, unsigned long long seed, double seconds) {
+    GradientTable out;
+    std::mt19937_64 bits(seed + 1);
+    Falls falls(m, seed, 5);
+    const auto rows = 2 * static_cast<size_t>(m.nv);
+    const std::clock_t begin = std::clock();
+    for (; out.states < states; ++out.states) {
+        if (static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC > seconds) break;
+        const State s = falls.next();
+        out.touching += falls.touches();
+        const State next = stepped(m, s);
+        Vector by_x, by_u;
+        if (m.nv < large) {
+            by_x.resize(rows * rows), by_u.resize(rows * s.u.size());
+            check(costate_step_jacobian(m.get(), s.q.data(), s.v.data(), s.u.data(), by_x.data(), by_u.data(),
+                                        nullptr));
+        }
+        Verdict worst;
+        std::string what;
+        for (const Direction& along : random_directions(m, bits)) {
+            const Derivative d = derivative(m, s, along, by_x, by_u, bits);
+            out.modes_apart = std::max(out.modes_apart, d.modes_apart);
+            const Verdict v = judge(d.forward, differences(m, s, next, along));
+            if (v.is == clean) out.worst_clean = std::max(out.worst_clean, v.error);
+            if (v.is > worst.is) worst.is = v.is, what = along.name;
+        }
+        ++out.verdicts[worst.is];
+        if (worst.is == wrong) out.wrong.push_back("state " + std::to_string(out.states) + " by " + what);
+    }
+    return out;
+}
+
+}  // namespace costate::test

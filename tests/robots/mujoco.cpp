@@ -1,0 +1,149 @@
+// Beside MuJoCo, if the program is built with it. The equation of motion of a step without constraints,
+//
+//   M (v_next - v)/h + B (v_next - v) + c = f_passive + f_actuators,
+//
+// takes v_next from costate and all else from MuJoCo at the state before the step. B is the damping that a step of
+// costate takes implicitly: of joints, and the velocity gains of actuators at joints that are not saturated.
+#include <fstream>
+#include <sstream>
+
+#include "tests/robots/robots.hpp"
+#ifdef COSTATE_HAVE_MUJOCO
+#include <mujoco/mujoco.h>
+#endif
+
+namespace costate::test {
+#ifdef COSTATE_HAVE_MUJOCO
+namespace {
+
+// The file with all constraints switched off.
+CModel load_without_constraints(const std::filesystem::path& file) {
+    std::stringstream text;
+    text << std::ifstream(file).rdbuf();
+    std::string xml = text.str();
+    const size_t end = xml.rfind("</mujoco");
+    if (end == std::string::npos) throw std::runtime_error("no <mujoco>");
+    xml.insert(end, "<option><flag constraint=\"disable\"/></option>");
+    costate_model* model = nullptr;
+    check(costate_model_parse(xml.data(), xml.size(), "mjcf", file.c_str(), nullptr, &model));
+    return CModel(model);
+}
+
+using MuJoCoModel = std::unique_ptr<mjModel, decltype(&mj_deleteModel)>;
+using MuJoCoData = std::unique_ptr<mjData, decltype(&mj_deleteData)>;
+
+MuJoCoModel load_mujoco(const std::filesystem::path& file) {
+    char error[1000] = "";
+    MuJoCoModel m(mj_loadXML(file.c_str(), nullptr, error, sizeof error), mj_deleteModel);
+    if (!m) {
+        std::string line = error;
+        std::ranges::replace(line, '\n', ' ');
+        throw std::runtime_error("MuJoCo: " + line);
+    }
+    return m;
+}
+
+std::string own_name(const std::string& name) { return name.substr(name.find('/') + 1); }
+
+// The dofs and coordinates must be the same, in the same order.
+void check_same(const CModel& ours, const mjModel& theirs) {
+    const auto differ = [](const char* what, int a, int b) {
+        if (a != b)
+            throw std::runtime_error(std::string(what) + ": " + std::to_string(a) + " here, " +
+                                     std::to_string(b) + " in MuJoCo");
+    };
+    differ("coordinates", ours.nq, static_cast<int>(theirs.nq));
+    differ("dofs", ours.nv, static_cast<int>(theirs.nv));
+    differ("actuators", ours.nu, static_cast<int>(theirs.nu));
+    differ("activations", 0, static_cast<int>(theirs.na));
+    for (int i = 0; i < costate_model_count(ours.get(), COSTATE_JOINT); ++i) {
+        int layout[4];
+        check(costate_model_joint(ours.get(), i, layout));
+        if (layout[3] == 0) continue;
+        const int joint = theirs.dof_jntid[layout[2]];
+        const char* name = mj_id2name(&theirs, mjOBJ_JOINT, joint);
+        if (theirs.jnt_qposadr[joint] != layout[0]) throw std::runtime_error("joints in another order");
+        const std::string own = own_name(ours.name(COSTATE_JOINT, i));
+        if (name != nullptr && *name != 0 && own != name)
+            throw std::runtime_error("joint " + own + " is " + name + " in MuJoCo");
+    }
+}
+
+// B, from MuJoCo's model and the forces of its actuators
+Vector implicit_damping(const mjModel& m, const mjData& d) {
+    Vector B(m.dof_damping, m.dof_damping + m.nv);
+    if ((m.opt.disableflags & mjDSBL_PASSIVE) != 0) std::ranges::fill(B, 0);
+    if ((m.opt.disableflags & mjDSBL_ACTUATION) != 0) return B;
+    for (int i = 0; i < m.nu; ++i) {
+        const int joint = m.actuator_trnid[2 * i];
+        const bool at_joint =
+            m.actuator_trntype[i] == mjTRN_JOINT || m.actuator_trntype[i] == mjTRN_JOINTINPARENT;
+        if (!at_joint || m.actuator_biastype[i] != mjBIAS_AFFINE) continue;
+        const double *range = m.actuator_forcerange + 2 * i, force = d.actuator_force[i];
+        if (m.actuator_forcelimited[i] && (force <= range[0] || force >= range[1])) continue;
+        const double gear = m.actuator_gear[6 * i];
+        B[m.jnt_dofadr[joint]] -= gear * gear * m.actuator_biasprm[mjNBIAS * i + 2];
+    }
+    return B;
+}
+
+}  // namespace
+
+double smooth_error_beside_mujoco(const std::filesystem::path& file, int states, unsigned long long seed) {
+    const MuJoCoModel m = load_mujoco(file);
+    const MuJoCoData d(mj_makeData(m.get()), mj_deleteData);
+    const CModel ours = load_without_constraints(file);
+    check_same(ours, *m);
+    const double h = m->opt.timestep;
+    const auto nq = static_cast<size_t>(ours.nq), nv = static_cast<size_t>(ours.nv);
+    std::mt19937_64 bits(seed);
+    std::normal_distribution<double> normal;
+    State s{Vector(nq), Vector(nv), Vector(static_cast<size_t>(ours.nu))}, next = s;
+    Vector start(nq), turn(nv), M(nv * nv), rate(nv), inertial(nv);
+    check(costate_model_initial_state(ours.get(), start.data(), s.v.data()));
+    double worst = 0;
+    for (int n = 0; n < states; ++n) {
+        for (double& e : turn)
+            e = 0.3 * normal(bits);
+        for (double& e : s.v)
+            e = normal(bits);
+        for (double& e : s.u)
+            e = normal(bits);
+        check(costate_retract(ours.get(), start.data(), turn.data(), s.q.data()));
+        next = stepped(ours, s);
+        mj_resetData(m.get(), d.get());
+        std::ranges::copy(s.q, d->qpos);
+        for (int j = 0; j < m->njnt; ++j)
+            if (m->jnt_type[j] == mjJNT_HINGE || m->jnt_type[j] == mjJNT_SLIDE)
+                d->qpos[m->jnt_qposadr[j]] += m->qpos0[m->jnt_qposadr[j]];
+        std::ranges::copy(s.v, d->qvel);
+        std::ranges::copy(s.u, d->ctrl);
+        mj_fwdPosition(m.get(), d.get());
+        mj_fwdVelocity(m.get(), d.get());
+        mj_fwdActuation(m.get(), d.get());
+        mj_fullM(m.get(), M.data(), d->qM);
+        const Vector B = implicit_damping(*m, *d);
+        for (size_t i = 0; i < nv; ++i)
+            rate[i] = (next.v[i] - s.v[i]) / h;
+        double error = 0, size = 1e-6;
+        for (size_t i = 0; i < nv; ++i) {
+            double inertia = 0;
+            for (size_t j = 0; j < nv; ++j)
+                inertia += M[i * nv + j] * rate[j];
+            const double damping = h * B[i] * rate[i], bias = d->qfrc_bias[i],
+                         force = d->qfrc_passive[i] + d->qfrc_actuator[i];
+            error = std::max(error, std::abs(inertia + damping + bias - force));
+            for (const double term : {inertia, damping, bias, d->qfrc_passive[i], d->qfrc_actuator[i]})
+                size = std::max(size, std::abs(term));
+        }
+        worst = std::max(worst, error / size);
+    }
+    return worst;
+}
+#else
+double smooth_error_beside_mujoco(const std::filesystem::path&, int, unsigned long long) {
+    throw std::runtime_error("built without MuJoCo");
+}
+#endif
+
+}  // namespace costate::test
