@@ -73,7 +73,7 @@ struct Query {
     Vec3<double> size(int i) const { return Eigen::Map<const Vec3<double>>(theta + set.size.at(i)); }
 
     // The most that a shape's margin adds to that of a contact.
-    double margin(int i) const { return (set.larger_margin ? 2 : 1) * theta[set.margin.at(i)]; }
+    double margin(int i) const { return set.largest_margin(theta, i); }
     // Of a terrain the whole margin: which of its triangles count depends on how far it is searched.
     double nearing(int i) const {
         if (nearing_of == nullptr) return 0.5 * min_margin;
@@ -92,7 +92,7 @@ struct Query {
     // Upper bound for the gaps of the pair's contacts; a must be bounded. From the relative velocity at points
     // within a's radius and the gap; with a terrain, from the speeds of both.
     double reach(int a, int b) const {
-        const double margins = set.pair_margin(theta, a, b), radius = bounding_radius(shape(a), size(a));
+        const double margins = set.contact_margin(theta, a, b), radius = bounding_radius(shape(a), size(a));
         if (shape(a).terrain || shape(b).terrain) {
             const double distance = (X_WS[a].p - X_WS[b].p).norm();
             return gap_limit(a, b, speed(a, radius) + speed(b, distance + radius)) + margins;
@@ -176,7 +176,7 @@ struct Query {
     void try_pair(int a, int b, const std::vector<Sphere>& spheres) const {
         const Shape &sa = shape(a), &sb = shape(b);
         const Vec3<double> size_a = size(a), size_b = size(b);
-        const double margins = set.pair_margin(theta, a, b);
+        const double margins = set.contact_margin(theta, a, b);
         const double within = is_plane(sa) ? reach(b, a) : reach(a, b);
         if (!spheres.empty() && !is_plane(sa) && !is_plane(sb) && !spheres[a].within(spheres[b], within))
             return;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <tuple>
 
 namespace costate {
 
@@ -14,12 +15,28 @@ int ShapeSet::index(std::string_view name) const {
 bool ShapeSet::is_pair(int a, int b) const {
     const CollisionFilter &first = filters[a], &second = filters[b];
     if (first.body < 0 || first.body == second.body || (second.body >= 0 && a > b)) return false;
+    if (own_pair(a, b) >= 0) return pair_supported(shapes[a].type, shapes[b].type);
     const bool jointed = second.body >= 0 && (first.parent == second.body || second.parent == first.body);
     if (jointed || (first.group & second.mask) == 0 || (second.group & first.mask) == 0) return false;
     if ((!first.self_collision || !second.self_collision) && first.tree == second.tree) return false;
     if (!pair_supported(shapes[a].type, shapes[b].type)) return false;
     const std::pair<int, int> bodies = std::minmax({first.body, second.body});
     return !std::binary_search(excluded.begin(), excluded.end(), bodies);
+}
+
+int ShapeSet::find_own_pair(int a, int b) const {
+    const auto shapes_of = [](const ContactPair& pair) { return std::pair(pair.a, pair.b); };
+    const std::pair<int, int> sought = std::minmax(a, b);
+    const auto it = std::ranges::lower_bound(own_pairs, sought, {}, shapes_of);
+    return it == own_pairs.end() || shapes_of(*it) != sought ? -1 : static_cast<int>(it - own_pairs.begin());
+}
+
+double ShapeSet::largest_margin(const double* theta, int shape) const {
+    double most = (larger_margin ? 2 : 1) * theta[margin.at(shape)];
+    for (size_t n = 0; n < own_pairs.size(); ++n)
+        if (own_pairs[n].a == shape || own_pairs[n].b == shape)
+            most = std::max(most, theta[pair_margin.at(static_cast<int>(n))]);
+    return most;
 }
 
 std::vector<std::pair<int, int>> ShapeSet::pairs() const {
@@ -102,6 +119,32 @@ void register_parameters(Model& model, const std::vector<ShapeSpec>& specs, Shap
     }
 }
 
+void add_pairs(Model& model, std::vector<ContactPairSpec> specs, ShapeSet& set) {
+    for (ContactPairSpec& s : specs)
+        std::tie(s.a, s.b) = std::pair(std::minmax({s.a, s.b}));
+    std::ranges::sort(specs, {}, [](const ContactPairSpec& s) { return std::pair(s.a, s.b); });
+    std::vector<std::string> names;
+    std::vector<Softness> softness;
+    for (const ContactPairSpec& s : specs) {
+        names.push_back(s.name);
+        softness.push_back(s.softness);
+        set.own_pairs.push_back({s.a, s.b, s.condim});
+    }
+    const auto add = [&](const char* quantity, double ContactPairSpec::*of) {
+        std::vector<double> values;
+        for (const ContactPairSpec& s : specs)
+            values.push_back(s.*of);
+        return model.layout.add("pairs", names, quantity, 1, ParameterRange::nonnegative, values);
+    };
+    set.pair_friction = add("friction", &ContactPairSpec::friction);
+    set.pair_margin = add("margin", &ContactPairSpec::margin);
+    if (set.condim > 3) {
+        set.pair_torsional_friction = add("torsional_friction", &ContactPairSpec::torsional_friction);
+        set.pair_rolling_friction = add("rolling_friction", &ContactPairSpec::rolling_friction);
+    }
+    if (model.soft) set.pair_softness = add_softness(model.layout, "pairs", names, "", softness);
+}
+
 void find_groups(ShapeSet& set) {
     const int n = static_cast<int>(set.shapes.size());
     for (int i = 0; i < n; ++i)
@@ -143,8 +186,11 @@ void find_group_pairs(ShapeSet& set) {
 }  // namespace
 
 ShapeSet build_shapes(Model& model, const std::vector<ShapeSpec>& specs,
-                      const std::vector<std::pair<std::string, std::string>>& excluded) {
+                      const std::vector<std::pair<std::string, std::string>>& excluded,
+                      const std::vector<ContactPairSpec>& pairs) {
     ShapeSet set;
+    for (const ContactPairSpec& pair : pairs)
+        set.condim = std::max(set.condim, pair.condim);
     for (const ShapeSpec& s : specs) {
         assert((s.type != ShapeType::mesh || s.hull) && (s.type != ShapeType::terrain || s.terrain) &&
                "a shape without its data");
@@ -165,6 +211,7 @@ ShapeSet build_shapes(Model& model, const std::vector<ShapeSpec>& specs,
         assert((s.type != ShapeType::terrain || m.body < 0) && "a terrain belongs to the world");
     }
     register_parameters(model, specs, set);
+    if (!pairs.empty()) add_pairs(model, pairs, set);
     for (const auto& [first, second] : excluded)
         set.excluded.push_back(std::minmax({moving_body(model, first), moving_body(model, second)}));
     std::sort(set.excluded.begin(), set.excluded.end());

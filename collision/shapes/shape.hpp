@@ -1,6 +1,7 @@
 // Collision shapes. Their sizes, positions, friction and restitution are parameters.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -48,6 +49,17 @@ struct CollisionFilter {
     bool self_collision = true;
 };
 
+// Two shapes whose contacts have a friction and a margin of their own, whatever the two shapes have.
+struct ContactPair {
+    int a = 0, b = 0;  // a < b
+    int condim = 3;    // see ShapeSpec
+};
+
+// A parameter that counts in the margin of a contact, and how often.
+struct MarginPart {
+    int parameter = 0, times = 1;
+};
+
 struct ShapeSet {
     std::vector<Shape> shapes;
     std::vector<CollisionFilter> filters;  // per shape
@@ -66,27 +78,41 @@ struct ShapeSet {
     // dimensionless; dimensionless; m, see ShapeSpec
     ParameterSlice size, position, rotation, friction, restitution, margin;
     ParameterSlice stiffness, damping;  // per compliant shape: N/m and N s/m of a contact point
-    bool larger_margin = false;         // see margin_shares
-    int condim = 3;                     // the largest of the shapes, at least 3
+    bool larger_margin = false;         // see margin_parts
+    int condim = 3;                     // the largest of the shapes and the pairs, at least 3
     // per shape, if condim is above 3: m
     ParameterSlice torsional_friction, rolling_friction;
-    SoftnessSlices softness;  // per shape, if the model is soft
+    SoftnessSlices softness;             // per shape, if the model is soft
+    std::vector<ContactPair> own_pairs;  // sorted by their shapes
+    // per pair: as those of shapes
+    ParameterSlice pair_friction, pair_margin, pair_torsional_friction, pair_rolling_friction;
+    SoftnessSlices pair_softness;
 
     // True if shapes a and b may collide; a must move, and a < b if both move.
     bool is_pair(int a, int b) const;
     // all pairs, sorted; their number is quadratic in the number of shapes
     std::vector<std::pair<int, int>> pairs() const;
     int index(std::string_view name) const;  // -1 if there is none
-    // How often the margins of shapes a and b count in that of their contact: once each, or in a soft model the
+    // Index of the pair with parameters of its own; -1 if there is none
+    int own_pair(int a, int b) const { return own_pairs.empty() ? -1 : find_own_pair(a, b); }
+    // The margin of a contact of shapes a and b: that of their pair; else the sum of both, or in a soft model the
     // larger one twice, as MuJoCo takes it (importers of MJCF store halves).
-    template <class T> std::pair<int, int> margin_shares(const T* theta, int a, int b) const {
-        if (!larger_margin) return {1, 1};
-        return theta[margin.at(a)] > theta[margin.at(b)] ? std::pair(2, 0) : std::pair(0, 2);
+    template <class T> std::array<MarginPart, 2> margin_parts(const T* theta, int a, int b) const {
+        const int of_a = margin.at(a), of_b = margin.at(b);
+        if (const int pair = own_pair(a, b); pair >= 0) return {{{pair_margin.at(pair), 1}, {of_b, 0}}};
+        if (!larger_margin) return {{{of_a, 1}, {of_b, 1}}};
+        const bool a_is_larger = theta[of_a] > theta[of_b];
+        return {{{of_a, a_is_larger ? 2 : 0}, {of_b, a_is_larger ? 0 : 2}}};
     }
-    template <class T> T pair_margin(const T* theta, int a, int b) const {
-        const auto [of_a, of_b] = margin_shares(theta, a, b);
-        return T(of_a) * theta[margin.at(a)] + T(of_b) * theta[margin.at(b)];
+    template <class T> T contact_margin(const T* theta, int a, int b) const {
+        const auto [first, second] = margin_parts(theta, a, b);
+        return T(first.times) * theta[first.parameter] + T(second.times) * theta[second.parameter];
     }
+    // The most that a shape adds to the margin of a contact
+    double largest_margin(const double* theta, int shape) const;
+
+private:
+    int find_own_pair(int a, int b) const;
 };
 
 // A shape to be added by build_shapes.
@@ -115,14 +141,25 @@ struct ShapeSpec {
     std::shared_ptr<const Terrain> terrain = nullptr;  // of a terrain
 };
 
+// A pair with parameters of its own. Its shapes may collide whatever their groups and bodies are, unless one body
+// carries both.
+struct ContactPairSpec {
+    std::string name;
+    int a = 0, b = 0;  // indices of the shapes
+    int condim = 3;
+    double friction = 1, torsional_friction = 0, rolling_friction = 0, margin = 0;
+    Softness softness = {};  // used if the model is soft
+};
+
 // Registers the shapes' parameters in model.layout as "shapes/<name>/size", ".../position", ".../rotation",
 // ".../friction", ".../restitution" and ".../margin", for compliant shapes also ".../stiffness" and
 // ".../damping", if the condim of any shape is above 3 ".../torsional_friction" and ".../rolling_friction", and
-// in a soft model ".../solref" and ".../solimp". Determines which pairs may collide. Bodies joined by fixed
+// in a soft model ".../solref" and ".../solimp", and those of the pairs as "pairs/<name>/friction" and so on. Determines which pairs may collide. Bodies joined by fixed
 // joints count as one body, or as the world. Excluded are pairs within a body or within the world, of a body and its parent (unless the
 // parent is the world), of bodies in `excluded` (by name; "world" is the world), and pairs that groups, masks
 // or self_collision exclude.
 ShapeSet build_shapes(Model& model, const std::vector<ShapeSpec>& specs,
-                      const std::vector<std::pair<std::string, std::string>>& excluded = {});
+                      const std::vector<std::pair<std::string, std::string>>& excluded = {},
+                      const std::vector<ContactPairSpec>& pairs = {});
 
 }  // namespace costate

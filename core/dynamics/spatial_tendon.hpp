@@ -1,10 +1,10 @@
-// Spatial tendons: a tendon runs straight from point to point, on one or several branches with a pulley before
-// each (MuJoCo documentation, "spatial"). Its length, m, and moment arms, m/rad or 1, are
+// Spatial tendons: a tendon runs from point to point, on one or several branches with a pulley before each (MuJoCo
+// documentation, "spatial"), straight or around a sphere or a cylinder (core/dynamics/wrapping.hpp). Its length, m, and moment arms, m/rad or 1, are
 //
 //   l = sum |b - a| / d,    r_j = dl/dq_j = sum u . (b_j - a_j) / d,    u = (b - a)/|b - a|
 //
-// over the segments from a to b with divisor d; a_j and b_j are the velocities of the points at unit velocity of
-// dof j. The rate is l' = sum r_j v_j, and a force f along the tendon acts on dof j with r_j f. A segment whose
+// over the straight pieces from a to b with divisor d, and the length of arcs; a_j and b_j are the velocities of the
+// points at unit velocity of dof j. The rate is l' = sum r_j v_j, and a force f along the tendon acts on dof j with r_j f. A piece whose
 // ends coincide has no direction and no moment arm.
 //
 // Lengths and arms need poses and axes, so these forces are added after the kinematics of a step, unlike those of
@@ -12,7 +12,7 @@
 #pragma once
 
 #include "core/dynamics/actuation.hpp"
-#include "core/math/normalise.hpp"
+#include "core/dynamics/wrapping.hpp"
 
 namespace costate {
 
@@ -41,30 +41,110 @@ void tendon_point_adj(const T* theta, const Kinematics<T>& k, const TendonPoint&
     add3(theta_bar + at.position, in_body_bar);
 }
 
-// b - a, m, world axes
+// A point in world axes, m. The origin of its tree's common frame counts as fixed, as everywhere.
 template <class T>
-Vec3<T> segment_vector(const Model& m, const T* theta, const Kinematics<T>& k, const TendonSegment& s) {
-    const auto in_world = [&](const TendonPoint& at) {
-        const Vec3<T> p = tendon_point(theta, k, at);
-        return at.body < 0 ? p : Vec3<T>(k.origin[m.bodies[at.body].tree] + p);
-    };
-    return in_world(s.b) - in_world(s.a);
-}
-template <class T>
-void segment_vector_adj(const T* theta, const Kinematics<T>& k, const TendonSegment& s, const Vec3<T>& d_bar,
-                        KinematicsBar<T>& bar, T* theta_bar) {
-    tendon_point_adj(theta, k, s.b, d_bar, bar, theta_bar);
-    tendon_point_adj<T>(theta, k, s.a, -d_bar, bar, theta_bar);
+Vec3<T> tendon_point_in_world(const Model& m, const T* theta, const Kinematics<T>& k, const TendonPoint& at) {
+    const Vec3<T> p = tendon_point(theta, k, at);
+    return at.body < 0 ? p : Vec3<T>(k.origin[m.bodies[at.body].tree] + p);
 }
 
-// True if the ends of a segment are apart.
+// The axis z of a wrapping object, world axes
+template <class T> Vec3<T> wrap_axis(const T* theta, const Kinematics<T>& k, const TendonWrap& wrap) {
+    if (wrap.rotation < 0) return cast<T>(wrap.R).col(2);
+    const Mat3<T> R = retract_rotation(cast<T>(wrap.R), load3(theta + wrap.rotation));
+    return k.X[wrap.centre.body].R * R.col(2);
+}
+template <class T>
+void wrap_axis_adj(const T* theta, const Kinematics<T>& k, const TendonWrap& wrap, const Vec3<T>& axis_bar,
+                   KinematicsBar<T>& bar, T* theta_bar) {
+    if (wrap.rotation < 0) return;
+    const Vec3<T> rotation = load3(theta + wrap.rotation);
+    const Mat3<T> R = k.X[wrap.centre.body].R * retract_rotation(cast<T>(wrap.R), rotation);
+    const Vec3<T> turn_bar = R.col(2).cross(axis_bar);
+    Vec3<T> rotation_bar = Vec3<T>::Zero();
+    quaternion_exp_adj<T>(rotation, R.transpose() * turn_bar, rotation_bar);
+    add3(theta_bar + wrap.rotation, rotation_bar);
+    bar.X[wrap.centre.body].ang += turn_bar;
+}
+
+// The way of a segment: a straight line, or two of them and an arc around an object. Points in world axes, m.
+template <class T> struct PathPiece {
+    Vec3<T> from, to;
+    int body_from, body_to;  // that carry the points, -1: the world
+    Vec3<T> along() const { return to - from; }
+};
+template <class T> struct SegmentPath {
+    int pieces = 1;
+    PathPiece<T> piece[2];
+    T arc = T(0);     // m
+    double turn = 0;  // direction of the arc, see wrap_turn; 0: straight
+};
+template <class T> struct SegmentPathBar {
+    Vec3<T> from[2], to[2];
+    T arc;
+    static SegmentPathBar zero() {
+        const Vec3<T> none = Vec3<T>::Zero();
+        return {{none, none}, {none, none}, T(0)};
+    }
+    void add_along(int piece, const Vec3<T>& d_bar) { from[piece] -= d_bar, to[piece] += d_bar; }
+};
+
+template <class T>
+SegmentPath<T> segment_path(const Model& m, const T* theta, const Kinematics<T>& k, const TendonSegment& s) {
+    SegmentPath<T> out;
+    const Vec3<T> a = tendon_point_in_world(m, theta, k, s.a), b = tendon_point_in_world(m, theta, k, s.b);
+    out.piece[0] = {a, b, s.a.body, s.b.body};
+    if (s.wrap < 0) return out;
+    const TendonWrap& wrap = m.wraps[s.wrap];
+    const Vec3<T> centre = tendon_point_in_world(m, theta, k, wrap.centre), axis = wrap_axis(theta, k, wrap);
+    const T& r = theta[wrap.radius];
+    Vec3<T> side = Vec3<T>::Zero();
+    if (wrap.sided) side = tendon_point_in_world(m, theta, k, wrap.side) - centre;
+    out.turn = wrap_turn<T>(wrap.shape, a - centre, b - centre, axis, r, wrap.sided ? &side : nullptr);
+    if (out.turn == 0) return out;
+    const WrapArc<T> arc = wrap_arc<T>(wrap.shape, a - centre, b - centre, axis, r, out.turn);
+    out.pieces = 2;
+    out.piece[0] = {a, centre + arc.t0, s.a.body, wrap.centre.body};
+    out.piece[1] = {centre + arc.t1, b, wrap.centre.body, s.b.body};
+    out.arc = arc.length;
+    return out;
+}
+// path: the result of the forward
+template <class T>
+void segment_path_adj(const Model& m, const T* theta, const Kinematics<T>& k, const TendonSegment& s,
+                      const SegmentPath<T>& path, const SegmentPathBar<T>& out_bar, KinematicsBar<T>& bar,
+                      T* theta_bar) {
+    Vec3<T> a_bar = out_bar.from[0], b_bar = out_bar.to[path.pieces - 1];
+    if (path.pieces == 2) {
+        const TendonWrap& wrap = m.wraps[s.wrap];
+        const Vec3<T> centre = tendon_point_in_world(m, theta, k, wrap.centre);
+        Vec3<T> from_centre_a = Vec3<T>::Zero(), from_centre_b = Vec3<T>::Zero(), axis_bar = Vec3<T>::Zero();
+        wrap_arc_adj<T>(wrap.shape, path.piece[0].from - centre, path.piece[1].to - centre,
+                        wrap_axis(theta, k, wrap), theta[wrap.radius], path.turn,
+                        {out_bar.to[0], out_bar.from[1], out_bar.arc}, from_centre_a, from_centre_b, axis_bar,
+                        theta_bar[wrap.radius]);
+        a_bar += from_centre_a;
+        b_bar += from_centre_b;
+        wrap_axis_adj(theta, k, wrap, axis_bar, bar, theta_bar);
+        tendon_point_adj<T>(theta, k, wrap.centre,
+                            out_bar.to[0] + out_bar.from[1] - from_centre_a - from_centre_b, bar, theta_bar);
+    }
+    tendon_point_adj(theta, k, s.b, b_bar, bar, theta_bar);
+    tendon_point_adj(theta, k, s.a, a_bar, bar, theta_bar);
+}
+
+// True if the ends of a piece are apart.
 template <class T> bool has_direction(const Vec3<T>& d) { return value_of(safe_norm(d)) > degenerate_length; }
 
 template <class T>
 T path_length(const Model& m, const T* theta, const Kinematics<T>& k, const Tendon& tendon) {
     T l(0);
-    for (const TendonSegment& s : tendon.segments)
-        l += safe_norm(segment_vector(m, theta, k, s)) / T(s.divisor);
+    for (const TendonSegment& s : tendon.segments) {
+        const SegmentPath<T> path = segment_path(m, theta, k, s);
+        T length = safe_norm(path.piece[0].along());
+        if (path.pieces == 2) length += path.arc + safe_norm(path.piece[1].along());
+        l += length / T(s.divisor);
+    }
     return l;
 }
 // d_bar = l_bar u / divisor
@@ -72,20 +152,31 @@ template <class T>
 void path_length_adj(const Model& m, const T* theta, const Kinematics<T>& k, const Tendon& tendon,
                      const T& l_bar, KinematicsBar<T>& bar, T* theta_bar) {
     for (const TendonSegment& s : tendon.segments) {
-        const Vec3<T> d = segment_vector(m, theta, k, s);
-        if (!has_direction(d)) continue;
-        segment_vector_adj<T>(theta, k, s, (l_bar / T(s.divisor)) * normalise(d), bar, theta_bar);
+        const SegmentPath<T> path = segment_path(m, theta, k, s);
+        SegmentPathBar<T> path_bar = SegmentPathBar<T>::zero();
+        path_bar.arc = l_bar / T(s.divisor);
+        for (int n = 0; n < path.pieces; ++n)
+            if (const Vec3<T> d = path.piece[n].along(); has_direction(d))
+                path_bar.add_along(n, (l_bar / T(s.divisor)) * normalise(d));
+        segment_path_adj(m, theta, k, s, path, path_bar, bar, theta_bar);
     }
 }
 
-// The end of a segment that dof j moves alone, and the sign of its velocity in b_j - a_j; 0 if there is none.
+// The end of a piece that dof j moves alone: its body, and the sign of its velocity in that of to - from; 0 if there is
+// none. At tangent points it is the point of the object that counts: the length of the shortest way changes as if they
+// were fixed in it.
 struct MovedEnd {
-    const TendonPoint* point;
-    int sign;
+    int body = -1, sign = 0;
 };
-inline MovedEnd moved_end(const Model& m, const TendonSegment& s, int j) {
-    const int sign = static_cast<int>(m.moves(j, s.b.body)) - static_cast<int>(m.moves(j, s.a.body));
-    return {sign > 0 ? &s.b : &s.a, sign};
+template <class T> MovedEnd moved_end(const Model& m, const PathPiece<T>& piece, int j) {
+    const int sign =
+        static_cast<int>(m.moves(j, piece.body_to)) - static_cast<int>(m.moves(j, piece.body_from));
+    return {sign > 0 ? piece.body_to : piece.body_from, sign};
+}
+// Its point in the common frame of its tree, m
+template <class T>
+Vec3<T> end_point(const Model& m, const Kinematics<T>& k, const PathPiece<T>& piece, const MovedEnd& end) {
+    return (end.sign > 0 ? piece.to : piece.from) - k.origin[m.bodies[end.body].tree];
 }
 
 // r_j
@@ -93,12 +184,16 @@ template <class T>
 T path_arm(const Model& m, const T* theta, const Kinematics<T>& k, const Tendon& tendon, int j) {
     T arm(0);
     for (const TendonSegment& s : tendon.segments) {
-        const MovedEnd end = moved_end(m, s, j);
-        if (end.sign == 0) continue;
-        const Vec3<T> d = segment_vector(m, theta, k, s);
-        if (!has_direction(d)) continue;
-        arm += T(end.sign / s.divisor) *
-               normalise(d).dot(point_velocity(k.S[j], tendon_point(theta, k, *end.point)));
+        if (!m.changes_length(j, s)) continue;
+        const SegmentPath<T> path = segment_path(m, theta, k, s);
+        for (int n = 0; n < path.pieces; ++n) {
+            const PathPiece<T>& piece = path.piece[n];
+            const MovedEnd end = moved_end(m, piece, j);
+            const Vec3<T> d = piece.along();
+            if (end.sign == 0 || !has_direction(d)) continue;
+            arm += T(end.sign / s.divisor) *
+                   normalise(d).dot(point_velocity(k.S[j], end_point(m, k, piece, end)));
+        }
     }
     return arm;
 }
@@ -106,17 +201,23 @@ template <class T>
 void path_arm_adj(const Model& m, const T* theta, const Kinematics<T>& k, const Tendon& tendon, int j,
                   const T& arm_bar, KinematicsBar<T>& bar, T* theta_bar) {
     for (const TendonSegment& s : tendon.segments) {
-        const MovedEnd end = moved_end(m, s, j);
-        if (end.sign == 0) continue;
-        const Vec3<T> d = segment_vector(m, theta, k, s);
-        if (!has_direction(d)) continue;
-        const Vec3<T> p = tendon_point(theta, k, *end.point);
-        const T scale = arm_bar * T(end.sign / s.divisor);
-        Vec3<T> d_bar = Vec3<T>::Zero(), p_bar = Vec3<T>::Zero();
-        normalise_adj<T>(d, scale * point_velocity(k.S[j], p), d_bar);
-        point_velocity_adj<T>(k.S[j], p, scale * normalise(d), bar.S[j], p_bar);
-        segment_vector_adj(theta, k, s, d_bar, bar, theta_bar);
-        tendon_point_adj(theta, k, *end.point, p_bar, bar, theta_bar);
+        if (!m.changes_length(j, s)) continue;
+        const SegmentPath<T> path = segment_path(m, theta, k, s);
+        SegmentPathBar<T> path_bar = SegmentPathBar<T>::zero();
+        for (int n = 0; n < path.pieces; ++n) {
+            const PathPiece<T>& piece = path.piece[n];
+            const MovedEnd end = moved_end(m, piece, j);
+            const Vec3<T> d = piece.along();
+            if (end.sign == 0 || !has_direction(d)) continue;
+            const Vec3<T> p = end_point(m, k, piece, end);
+            const T scale = arm_bar * T(end.sign / s.divisor);
+            Vec3<T> d_bar = Vec3<T>::Zero();
+            normalise_adj<T>(d, scale * point_velocity(k.S[j], p), d_bar);
+            point_velocity_adj<T>(k.S[j], p, scale * normalise(d), bar.S[j],
+                                  end.sign > 0 ? path_bar.to[n] : path_bar.from[n]);
+            path_bar.add_along(n, d_bar);
+        }
+        segment_path_adj(m, theta, k, s, path, path_bar, bar, theta_bar);
     }
 }
 

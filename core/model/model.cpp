@@ -71,39 +71,72 @@ void append_body(Model& m, const BodySpec& spec, int parent) {
     m.bodies.push_back(std::move(b));
 }
 
-// Adds the points of a spatial tendon that are fixed in the world to the parameters; returns where they begin.
-int add_world_points(ParameterLayout& layout, const TendonSpec& spec) {
-    std::vector<double> points;
+// Where the parameters of a spatial tendon begin in theta: its points that are fixed in the world, in the order of
+// places_of, and the radii of what it wraps around.
+struct PathParameters {
+    int world_points = 0, radii = 0;
+};
+
+// The places of a path in order: before each point the centre and the side of what the tendon wraps around.
+template <class Visit> void places_of(const TendonSpec& spec, const Visit& visit) {
     for (const TendonBranchSpec& branch : spec.branches)
-        for (const TendonPointSpec& point : branch.points)
-            if (point.site < 0) points.insert(points.end(), point.position.begin(), point.position.end());
-    if (points.empty()) return 0;
-    return layout
-        .add("tendons", {spec.name}, "world_points", static_cast<int>(points.size()), ParameterRange::any,
-             points)
-        .offset;
+        for (const TendonPointSpec& point : branch.points) {
+            if (point.around) visit(point.around->centre);
+            if (point.around && point.around->side) visit(*point.around->side);
+            visit(static_cast<const TendonPlaceSpec&>(point));
+        }
 }
 
-// Adds the segments of a spatial tendon and the dofs that change its length. Sites and parameters are complete;
-// world_points: index of the first of its points of the world.
-void add_segments(Model& m, const TendonSpec& spec, int world_points, Tendon& tendon) {
-    int next = world_points;
+PathParameters add_path_parameters(ParameterLayout& layout, const TendonSpec& spec) {
+    std::vector<double> points, radii;
+    places_of(spec, [&](const TendonPlaceSpec& place) {
+        if (place.site < 0) points.insert(points.end(), place.position.begin(), place.position.end());
+    });
+    for (const TendonBranchSpec& branch : spec.branches)
+        for (const TendonPointSpec& point : branch.points)
+            if (point.around) radii.push_back(point.around->radius);
+    PathParameters out;
+    const auto add = [&](const char* quantity, ParameterRange range, const std::vector<double>& values) {
+        if (values.empty()) return 0;
+        return layout.add("tendons", {spec.name}, quantity, static_cast<int>(values.size()), range, values)
+            .offset;
+    };
+    out.world_points = add("world_points", ParameterRange::any, points);
+    out.radii = add("radii", ParameterRange::positive, radii);
+    return out;
+}
+
+// Adds the segments of a spatial tendon and the dofs that change its length. Sites and parameters are complete.
+void add_segments(Model& m, const TendonSpec& spec, PathParameters next, Tendon& tendon) {
+    const auto place = [&](const TendonPlaceSpec& at) {
+        if (at.site >= 0) return TendonPoint{m.sites[at.site].body, m.site_position.at(at.site)};
+        next.world_points += 3;
+        return TendonPoint{-1, next.world_points - 3};
+    };
     for (const TendonBranchSpec& branch : spec.branches) {
-        assert(branch.points.size() >= 2);
+        assert(branch.points.size() >= 2 && !branch.points[0].around);
         TendonPoint last;
         for (size_t i = 0; i < branch.points.size(); ++i) {
-            const int site = branch.points[i].site;
-            const TendonPoint point =
-                site < 0 ? TendonPoint{-1, next} : TendonPoint{m.sites[site].body, m.site_position.at(site)};
-            if (site < 0) next += 3;
-            if (i > 0) tendon.segments.push_back({last, point, branch.divisor});
+            int index = -1;
+            if (const auto& around = branch.points[i].around) {
+                TendonWrap wrap;
+                wrap.shape = around->shape, wrap.centre = place(around->centre), wrap.R = around->R;
+                if (const int site = around->centre.site; site >= 0)
+                    wrap.R = m.sites[site].R_BS, wrap.rotation = m.site_rotation.at(site);
+                wrap.radius = next.radii++;
+                wrap.sided = around->side.has_value();
+                if (wrap.sided) wrap.side = place(*around->side);
+                index = static_cast<int>(m.wraps.size());
+                m.wraps.push_back(wrap);
+            }
+            const TendonPoint point = place(branch.points[i]);
+            if (i > 0) tendon.segments.push_back({last, point, branch.divisor, index});
             last = point;
         }
     }
     for (int j = 0; j < m.nv; ++j)
-        if (std::ranges::any_of(tendon.segments, [&](const TendonSegment& s) {
-                return m.moves(j, s.a.body) != m.moves(j, s.b.body);
-            }))
+        if (std::ranges::any_of(tendon.segments,
+                                [&](const TendonSegment& s) { return m.changes_length(j, s); }))
             tendon.dofs.push_back(j);
     tendon.first_arm = m.tendon_arms;
     m.tendon_arms += static_cast<int>(tendon.dofs.size());
@@ -331,7 +364,7 @@ Model ModelBuilder::build() const {
     }
 
     std::vector<double> tendon_stiffness, tendon_rest, tendon_slack, tendon_damping;
-    std::vector<int> world_points;
+    std::vector<PathParameters> paths;
     names.clear();
     for (const TendonSpec& s : tendons_) {
         Tendon& tendon = m.tendons.emplace_back();
@@ -348,7 +381,7 @@ Model ModelBuilder::build() const {
                                       .add("tendons", {s.name}, "coefficients",
                                            static_cast<int>(coefficients.size()), Range::any, coefficients)
                                       .offset;
-        world_points.push_back(add_world_points(m.layout, s));
+        paths.push_back(add_path_parameters(m.layout, s));
         names.push_back(s.name);
         tendon_stiffness.push_back(s.stiffness);
         tendon_rest.push_back(s.rest);
@@ -441,7 +474,7 @@ Model ModelBuilder::build() const {
         m.layout.add("world", {""}, "gravity", 3, Range::any, {gravity_.x(), gravity_.y(), gravity_.z()});
     if (medium_) add_medium(m, *medium_, specs);
     for (size_t n = 0; n < tendons_.size(); ++n)
-        add_segments(m, tendons_[n], world_points[n], m.tendons[n]);
+        add_segments(m, tendons_[n], paths[n], m.tendons[n]);
     for (TendonLimit& limit : m.tendon_limits)
         add_limit_dofs(m, limit);
     name_what_has_no_effect(m);

@@ -76,10 +76,22 @@ struct TendonPoint {
     int body = -1;     // -1: the world
     int position = 0;  // index in theta of its position in the body or in world axes, m
 };
-// A straight piece of a spatial tendon. A pulley divides its length by the divisor.
+// An object around which a spatial tendon may wrap: a sphere, or a cylinder without ends about its axis z.
+enum class WrapShape { sphere, cylinder };
+struct TendonWrap {
+    WrapShape shape = WrapShape::sphere;
+    TendonPoint centre;
+    Mat3<double> R = Mat3<double>::Identity();  // its axes in the body or the world ...
+    int rotation = -1;                          // ... times exp of this rotation vector in theta; -1: none
+    int radius = 0;                             // index in theta, m
+    bool sided = false;                         // wraps on the side of a point
+    TendonPoint side;
+};
+// The way of a spatial tendon from a point to the next. A pulley divides its length by the divisor.
 struct TendonSegment {
     TendonPoint a, b;
     double divisor = 1;
+    int wrap = -1;  // index of the object around which it may wrap, -1: none
 };
 // A fixed tendon has joints (core/dynamics/tendon.hpp), a spatial one segments
 // (core/dynamics/spatial_tendon.hpp).
@@ -88,7 +100,7 @@ struct Tendon {
     std::vector<TendonJoint> joints;
     int coefficients = 0;  // index in theta of c_0, c_1, ...
     std::vector<TendonSegment> segments;
-    std::vector<int> dofs;  // of a spatial tendon, increasing: those that move one end of a segment alone
+    std::vector<int> dofs;  // of a spatial tendon, increasing: those that change its length
     int first_arm = 0;      // its first moment arm among those of all spatial tendons
     bool spatial() const { return !segments.empty(); }
 };
@@ -125,6 +137,7 @@ struct Model {
     std::vector<int> dry_dofs;  // dofs with dry friction
     std::vector<Equality> equalities;
     std::vector<Tendon> tendons;
+    std::vector<TendonWrap> wraps;  // of all tendons
     std::vector<TendonLimit> tendon_limits;
     std::vector<Site> sites;
     std::vector<DragBox> drag_boxes;  // of bodies that move and have mass, if the world has a medium
@@ -173,6 +186,11 @@ struct Model {
     bool drives_path(const Actuator& a) const { return a.tendon >= 0 && tendons[a.tendon].spatial(); }
     // true if dof j moves the body; -1: the world
     bool moves(int j, int body) const;
+    // true if dof j moves some of the ends and the object of a segment, and not all
+    bool changes_length(int j, const TendonSegment& s) const {
+        const bool a = moves(j, s.a.body);
+        return a != moves(j, s.b.body) || (s.wrap >= 0 && a != moves(j, wraps[s.wrap].centre.body));
+    }
     VecX<double> neutral_configuration() const;  // (nq): zeros and unit quaternions
 };
 
@@ -209,9 +227,20 @@ struct EqualitySpec {
 };
 
 // A point of a spatial tendon: a site, or a point of the world, m.
-struct TendonPointSpec {
+struct TendonPlaceSpec {
     int site = -1;  // handle, -1: the world
     Vec3<double> position = Vec3<double>::Zero();
+};
+// An object around which a tendon may wrap, at a place; in the world with axes R.
+struct TendonWrapSpec {
+    WrapShape shape = WrapShape::sphere;
+    TendonPlaceSpec centre;
+    Mat3<double> R = Mat3<double>::Identity();
+    double radius = 0;
+    std::optional<TendonPlaceSpec> side = {};  // a point on the side on which it wraps
+};
+struct TendonPointSpec : TendonPlaceSpec {
+    std::optional<TendonWrapSpec> around = {};  // what it may wrap around on its way to this point
 };
 // Points, at least two, between which a spatial tendon runs straight. The divisor is that of the pulley before it.
 struct TendonBranchSpec {

@@ -48,6 +48,9 @@ private:
     std::map<std::string, int> index_;
 };
 
+// Begins the name of a shape of the world in a model's pairs.
+inline constexpr const char* of_world = "world/";
+
 // The names of the items, in order.
 template <class Items, class Member> std::vector<std::string> names_of(const Items& items, Member name) {
     std::vector<std::string> names;

@@ -112,7 +112,8 @@ int body_of(const TendonSpec& tendon, const ModelInput& model) {
     if (!tendon.joints.empty()) return tendon.joints[0].first;
     for (const TendonBranchSpec& branch : tendon.branches)
         for (const TendonPointSpec& point : branch.points)
-            if (point.site >= 0) return model.sites[point.site].body;
+            for (const int site : {point.site, point.around ? point.around->centre.site : -1})
+                if (site >= 0) return model.sites[site].body;
     return 0;
 }
 
@@ -162,11 +163,44 @@ ActuatorSpec read_actuator(const Node& node, const ModelInput& model, ModelNames
     return a;
 }
 
-// The branches of a spatial tendon: its sites and points of the world in order, and pulleys between them.
+// A site by its name, or a point of the world.
+TendonPlaceSpec read_place(const Node& item, const ModelNames& names) {
+    TendonPlaceSpec place;
+    if (const auto site = item.find("site"))
+        place.site = names.sites.index(*site);
+    else
+        place.position = item["world"].vec3();
+    return place;
+}
+
+// What a tendon wraps around. "side" is the name of a site, or a point of the world.
+TendonWrapSpec read_wrap(const Node& item, const ModelNames& names) {
+    TendonWrapSpec wrap;
+    wrap.shape = static_cast<WrapShape>(item["wrap"].choice({"sphere", "cylinder"}));
+    wrap.centre = read_place(item, names);
+    wrap.radius = item["radius"].positive();
+    if (item.has("site"))
+        item.forbid({"quaternion", "rpy_deg"}, "the site has its own axes");
+    else
+        wrap.R = read_pose(item).R;
+    if (const auto side = item.find("side")) {
+        wrap.side.emplace();
+        if (side->is_text())
+            wrap.side->site = names.sites.index(*side);
+        else
+            wrap.side->position = side->vec3();
+    }
+    return wrap;
+}
+
+// The branches of a spatial tendon: its sites, points of the world and objects to wrap around in order, and pulleys
+// between them.
 std::vector<TendonBranchSpec> read_path(const Node& path, const ModelNames& names) {
     std::vector<TendonBranchSpec> branches(1);
     bool any_site = false;
-    const auto check_branch = [](const Node& last, const TendonBranchSpec& branch) {
+    std::optional<TendonWrapSpec> around;  // before the next point
+    const auto check_branch = [&](const Node& last, const TendonBranchSpec& branch) {
+        if (around) last.fail("ends a branch with a \"wrap\"", "put a point after it");
         if (branch.points.size() < 2)
             last.fail("ends a branch of one point, which has no length", "give a branch at least two points");
     };
@@ -175,6 +209,7 @@ std::vector<TendonBranchSpec> read_path(const Node& path, const ModelNames& name
         item.expect_keys("tendon_path");
         if (item.has("site") + item.has("world") + item.has("pulley") != 1)
             item.fail("must be one thing", "give \"site\", \"world\" or \"pulley\"");
+        if (!item.has("wrap")) item.forbid({"radius", "side", "quaternion", "rpy_deg"}, "it is no \"wrap\"");
         if (const auto divisor = item.find("pulley")) {
             const bool first = &item == items.data();
             if (!first) {
@@ -184,11 +219,15 @@ std::vector<TendonBranchSpec> read_path(const Node& path, const ModelNames& name
             branches.back().divisor = divisor->positive();
             continue;
         }
-        TendonPointSpec& point = branches.back().points.emplace_back();
-        if (const auto site = item.find("site"))
-            point.site = names.sites.index(*site), any_site = true;
-        else
-            point.position = item.vec3_or("world", Vec3<double>::Zero());
+        any_site = any_site || item.has("site");
+        if (item.has("wrap")) {
+            if (branches.back().points.empty() || around)
+                item.fail("is not between two points", "put a point before it, and one after it");
+            around = read_wrap(item, names);
+            continue;
+        }
+        branches.back().points.push_back({read_place(item, names), around});
+        around.reset();
     }
     check_branch(path, branches.back());
     if (!any_site) path.fail("runs over no site, so no body is pulled", "name a site of a body");
@@ -314,6 +353,14 @@ ModelInput read_model(const Node& node) {
     if (const auto exclude = node.find("exclude"))
         for (auto& pair : read_exclude(*exclude, names_of(model.bodies, &BodySpec::name)))
             model.excluded.push_back(std::move(pair));
+    if (const auto pairs = node.find("pairs")) {
+        const std::vector<std::string> shapes = names_of(model.shapes, &ShapeSpec::name);
+        for (const Node& pair : pairs->items()) {
+            model.pairs.push_back(read_pair(pair));
+            for (const Node& shape : pair["shapes"].items())
+                if (!shape.text().starts_with(of_world)) resolve(shape, shape.text(), "shape", shapes);
+        }
+    }
     if (const auto keyframes = node.find("keyframes")) model.keyframes = read_keyframes(*keyframes, model);
     if (const auto world = node.find("world")) check_world(*world);
     return model;

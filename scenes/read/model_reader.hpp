@@ -11,6 +11,12 @@
 
 namespace costate {
 
+// Two shapes with contacts of their own; the indices of the spec are not set.
+struct PairInput {
+    ContactPairSpec spec;
+    std::string a, b;  // names of the shapes
+};
+
 struct ModelInput {
     // parents first; the placement of a free body is its start
     std::vector<BodySpec> bodies;
@@ -22,6 +28,7 @@ struct ModelInput {
     std::vector<SiteSpec> sites;                                // `body` indexes bodies
     std::vector<SensorSpec> sensors;                            // of its own names
     std::vector<std::pair<std::string, std::string>> excluded;  // bodies, or "world"
+    std::vector<PairInput> pairs;                               // of its shapes, or of "world/<shape>"
     std::vector<Visual> visuals;                                // `body` indexes bodies
     std::vector<Keyframe> keyframes;                            // of its joints and actuators
     bool one_body = false;                                      // not counting the links of its own joints
@@ -38,6 +45,9 @@ Vec3<double> read_size(const Node& node, const ShapeKind& kind, bool mirrors);
 
 // Reads the surface of a shape or of the ground: friction, and restitution or stiffness and damping.
 void read_surface(const Node& node, ShapeSpec& shape);
+
+// A pair of shapes. It is named after them by default.
+PairInput read_pair(const Node& node);
 
 // A visual, without its body.
 Visual read_visual(const Node& node);

@@ -130,7 +130,34 @@ std::shared_ptr<const Terrain> read_height_field(const Node& node) {
     }
 }
 
+// The number of rows of a contact; by default those that the coefficients ask for.
+int read_condim(const Node& node, double torsional, double rolling) {
+    int rows = rolling > 0 ? 6 : (torsional > 0 ? 4 : 3);
+    if (const auto condim = node.find("condim")) {
+        rows = static_cast<int>(condim->integer(1, max_contact_rows));
+        if (rows == 2 || rows == 5) condim->fail("is not a number of rows", "use 1, 3, 4 or 6");
+    }
+    return rows;
+}
+
 }  // namespace
+
+PairInput read_pair(const Node& node) {
+    node.expect_keys("pair");
+    const std::vector<Node> shapes = node["shapes"].items(2);
+    PairInput out{{}, shapes[0].text(), shapes[1].text()};
+    if (out.a == out.b) shapes[1].fail("is the same shape", "name two shapes");
+    ContactPairSpec& s = out.spec;
+    const auto name = node.find("name");
+    s.name = name ? read_name(*name) : out.a + "-" + out.b;
+    s.friction = node.nonnegative_or("friction", s.friction);
+    s.torsional_friction = node.nonnegative_or("torsional_friction", 0);
+    s.rolling_friction = node.nonnegative_or("rolling_friction", 0);
+    s.condim = read_condim(node, s.torsional_friction, s.rolling_friction);
+    s.margin = node.nonnegative_or("margin", 0);
+    s.softness = read_softness(node, "solref", "solimp");
+    return out;
+}
 
 Vec3<double> read_size(const Node& node, const ShapeKind& kind, bool mirrors) {
     Vec3<double> size = Vec3<double>::Zero();
@@ -161,11 +188,7 @@ void read_surface(const Node& node, ShapeSpec& s) {
         s.priority = static_cast<int>(priority->integer(-1000000, 1000000));
     s.torsional_friction = node.nonnegative_or("torsional_friction", 0);
     s.rolling_friction = node.nonnegative_or("rolling_friction", 0);
-    s.condim = s.rolling_friction > 0 ? 6 : (s.torsional_friction > 0 ? 4 : 3);
-    if (const auto condim = node.find("condim")) {
-        s.condim = static_cast<int>(condim->integer(1, max_contact_rows));
-        if (s.condim == 2 || s.condim == 5) condim->fail("is not a number of rows", "use 1, 3, 4 or 6");
-    }
+    s.condim = read_condim(node, s.torsional_friction, s.rolling_friction);
 }
 
 ShapeSpec read_shape(const Node& node, const std::string& otherwise) {

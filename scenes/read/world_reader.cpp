@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "scenes/format/names.hpp"
@@ -25,6 +26,7 @@ struct Assembly {
     Keyframe start{"", {}, {}, {}};
     std::vector<Keyframe> keyframes;        // of all instances, named <instance>/<keyframe>
     std::vector<EqualityInput> equalities;  // bodies are handles of the builder
+    std::vector<PairInput> pairs;           // with names of the world
     std::vector<Visual> visuals;
     std::vector<std::string> visual_bodies;  // body of each visual
     std::vector<SensorSpec> sensors;
@@ -148,6 +150,11 @@ bool take_surroundings(ImportedModel& robot) {
     while (std::ranges::any_of(bodies, [&](const Json& body) { return body["name"] == name; }))
         name += "_";
     bodies.push_back({{"name", name}, {"shapes", walls}});
+    if (robot.model.contains("pairs"))
+        for (Json& pair : robot.model["pairs"])
+            for (Json& shape : pair["shapes"])
+                for (const Json& wall : walls)
+                    if (shape == of_world + wall["name"].get<std::string>()) shape = wall["name"];
     if (!robot.model.contains("exclude")) return floor;
     Json more = Json::array();
     for (Json pair : robot.model["exclude"])
@@ -293,14 +300,21 @@ void add_copy(const Node& where, const ModelInput& model, const std::string& own
         a.sites.add(where, spec.name);
         sites.push_back(a.builder.add_site(spec));
     }
+    const auto place = [&](TendonPlaceSpec& at) {
+        if (at.site >= 0)
+            at.site = sites[at.site];
+        else
+            at.position = transform_point(X, at.position);
+    };
     for (TendonSpec spec : model.tendons) {
         spec.name = full(spec.name);
         for (TendonBranchSpec& branch : spec.branches)
             for (TendonPointSpec& point : branch.points) {
-                if (point.site >= 0)
-                    point.site = sites[point.site];
-                else
-                    point.position = transform_point(X, point.position);
+                place(point);
+                if (!point.around) continue;
+                place(point.around->centre);
+                point.around->R = X.R * point.around->R;
+                if (point.around->side) place(*point.around->side);
             }
         for (auto& [body, coefficient] : spec.joints)
             body = handles[body];
@@ -341,9 +355,57 @@ void add_copy(const Node& where, const ModelInput& model, const std::string& own
         a.keyframes.push_back({prefix + "/" + each.name, {}, {}, {}});
         add_start(each, full, X, a.keyframes.back());
     }
+    for (PairInput pair : model.pairs) {
+        pair.spec.name = full(pair.spec.name);
+        for (std::string* shape : {&pair.a, &pair.b})
+            if (!shape->starts_with(of_world)) *shape = full(*shape);
+        a.pairs.push_back(pair);
+    }
     const auto in_world = [&](const std::string& body) { return body == "world" ? body : full(body); };
     for (const auto& [first, second] : model.excluded)
         a.excluded.emplace_back(in_world(first), in_world(second));
+}
+
+// The pairs of all instances and of the scene. A pair with a shape that the world of this scene does not have is left
+// out with a warning.
+std::vector<ContactPairSpec> read_pairs(const Node& scene, Assembly& a) {
+    std::vector<std::string> names;
+    for (const ShapeSpec& shape : a.shapes)
+        names.push_back(shape.name);
+    if (const auto pairs = scene.find("pairs"))
+        for (const Node& node : pairs->items()) {
+            a.pairs.push_back(read_pair(node));
+            for (const Node& shape : node["shapes"].items())
+                resolve(shape, shape.text(), "shape", names);
+        }
+    std::map<std::string, int> index;
+    for (size_t n = 0; n < names.size(); ++n)
+        index[names[n]] = static_cast<int>(n);
+    NameTable pair_names("pair");
+    std::set<std::pair<int, int>> seen;
+    std::vector<ContactPairSpec> out;
+    for (const PairInput& pair : a.pairs) {
+        ContactPairSpec spec = pair.spec;
+        bool complete = true;
+        for (const auto& [name, place] : {std::pair(&pair.a, &spec.a), std::pair(&pair.b, &spec.b)}) {
+            const bool world = name->starts_with(of_world);
+            const auto found = index.find(world ? name->substr(std::string_view(of_world).size()) : *name);
+            complete = complete && found != index.end();
+            if (found != index.end()) {
+                *place = found->second;
+                continue;
+            }
+            a.warnings.push_back(scene.place() + ": pair \"" + spec.name + "\" needs shape \"" + *name +
+                                 "\", which this scene does not have; it is left out");
+        }
+        if (!complete) continue;
+        pair_names.add(scene, spec.name);
+        if (!seen.insert(std::minmax({spec.a, spec.b})).second)
+            scene.fail("has two pairs of the shapes \"" + names[spec.a] + "\" and \"" + names[spec.b] + "\"",
+                       "keep one");
+        out.push_back(spec);
+    }
+    return out;
 }
 
 // Number of nonzeros in the mass matrix of a model: one for each pair of dofs of which one carries the other.
@@ -423,7 +485,8 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder, co
         a.shapes[n].body = a.shape_bodies[n].empty() ? -1 : index.at(a.shape_bodies[n]);
     for (size_t n = 0; n < a.visuals.size(); ++n)
         a.visuals[n].body = index.at(a.visual_bodies[n]);
-    ShapeSet shapes = build_shapes(model, a.shapes, a.excluded);
+    const std::vector<ContactPairSpec> pairs = read_pairs(scene, a);
+    ShapeSet shapes = build_shapes(model, a.shapes, a.excluded, pairs);
 
     VecX<double> q = model.neutral_configuration();
     for (const auto& [name, X] : a.free_bodies) {

@@ -199,65 +199,82 @@ inline const Shape* prior_shape(const World& w, const Shape& a, const Shape& b) 
     if (!w.model.soft || a.priority == b.priority) return nullptr;
     return a.priority > b.priority ? &a : &b;
 }
-inline int pair_condim(const World& w, const Shape& a, const Shape& b) {
+inline int contact_condim(const World& w, int shape_a, int shape_b) {
+    const ShapeSet& set = w.shapes;
+    if (const int pair = set.own_pair(shape_a, shape_b); pair >= 0) return set.own_pairs[pair].condim;
+    const Shape &a = set.shapes[shape_a], &b = set.shapes[shape_b];
     const Shape* prior = prior_shape(w, a, b);
     return prior != nullptr ? prior->condim : std::max(a.condim, b.condim);
 }
 
-// Friction coefficient of a contact of shapes a and b: the product of their coefficients. By MuJoCo's law it
-// is the larger coefficient or that of the shape with the higher priority, squared: importers of MJCF store
-// square roots.
-enum class FrictionRule : unsigned char { none, product, of_a, of_b };
-inline FrictionRule friction_rule(const World& w, const Shape& a, const Shape& b, bool a_is_larger) {
-    if (pair_condim(w, a, b) == 1) return FrictionRule::none;
-    if (!w.model.soft) return FrictionRule::product;
-    const Shape* prior = prior_shape(w, a, b);
-    return (prior != nullptr ? prior == &a : a_is_larger) ? FrictionRule::of_a : FrictionRule::of_b;
+// Friction coefficient of a contact: that of the pair of its shapes; else the product of their coefficients. By
+// MuJoCo's law it is the larger coefficient or that of the shape with the higher priority, squared: importers of MJCF
+// store square roots. The rule says it in terms of one or two parameters.
+struct FrictionRule {
+    enum class Kind : unsigned char { none, single, product, square } kind = Kind::none;
+    int first = 0, second = 0;  // parameters; the second of a product
+};
+template <class T> FrictionRule friction_rule(const World& w, const T* theta, const FeaturePair& f) {
+    using Kind = FrictionRule::Kind;
+    const ShapeSet& set = w.shapes;
+    if (contact_condim(w, f.a, f.b) == 1) return {};
+    if (const int pair = set.own_pair(f.a, f.b); pair >= 0)
+        return {Kind::single, set.pair_friction.at(pair), 0};
+    const int of_a = set.friction.at(f.a), of_b = set.friction.at(f.b);
+    if (!w.model.soft) return {Kind::product, of_a, of_b};
+    const Shape* prior = prior_shape(w, set.shapes[f.a], set.shapes[f.b]);
+    const bool a_rules = prior != nullptr ? prior == &set.shapes[f.a] : theta[of_a] > theta[of_b];
+    return {Kind::square, a_rules ? of_a : of_b, 0};
 }
-template <class T> T pair_friction(FrictionRule rule, const T& a, const T& b) {
-    switch (rule) {
-        case FrictionRule::none: return T(0);
-        case FrictionRule::product: return a * b;
-        case FrictionRule::of_a: return a * a;
-        case FrictionRule::of_b: return b * b;
+template <class T> T contact_friction(const FrictionRule& rule, const T* theta) {
+    switch (rule.kind) {
+        case FrictionRule::Kind::none: return T(0);
+        case FrictionRule::Kind::single: return theta[rule.first];
+        case FrictionRule::Kind::product: return theta[rule.first] * theta[rule.second];
+        case FrictionRule::Kind::square: return theta[rule.first] * theta[rule.first];
     }
     return T(0);
 }
 template <class T>
-void pair_friction_adj(FrictionRule rule, const T& a, const T& b, const T& out_bar, NoBar&, T& a_bar,
-                       T& b_bar) {
-    if (rule == FrictionRule::product) {
-        a_bar += out_bar * b;
-        b_bar += out_bar * a;
-    } else if (rule == FrictionRule::of_a) {
-        a_bar += T(2) * out_bar * a;
-    } else if (rule == FrictionRule::of_b) {
-        b_bar += T(2) * out_bar * b;
+void contact_friction_adj(const FrictionRule& rule, const T* theta, const T& out_bar, T* theta_bar) {
+    switch (rule.kind) {
+        case FrictionRule::Kind::none: break;
+        case FrictionRule::Kind::single: theta_bar[rule.first] += out_bar; break;
+        case FrictionRule::Kind::product:
+            theta_bar[rule.first] += out_bar * theta[rule.second];
+            theta_bar[rule.second] += out_bar * theta[rule.first];
+            break;
+        case FrictionRule::Kind::square: theta_bar[rule.first] += T(2) * out_bar * theta[rule.first]; break;
     }
 }
 
-// Torsional or rolling friction of a contact, m: the larger coefficient of its shapes, or that of the prior one.
-inline int coefficient_of_pair(const World& w, const ParameterSlice& slice, const FeaturePair& f,
-                               bool a_is_larger) {
+// The parameter with a contact's torsional or rolling friction, m: that of its pair; else the larger coefficient of
+// its shapes, or that of the prior one.
+template <class T>
+int couple_coefficient(const World& w, const T* theta, const ParameterSlice& of_shapes,
+                       const ParameterSlice& of_pairs, const FeaturePair& f) {
+    if (const int pair = w.shapes.own_pair(f.a, f.b); pair >= 0) return of_pairs.at(pair);
+    const bool a_is_larger = theta[of_shapes.at(f.a)] > theta[of_shapes.at(f.b)];
     const Shape &a = w.shapes.shapes[f.a], &b = w.shapes.shapes[f.b];
     const Shape* prior = prior_shape(w, a, b);
-    return slice.at((prior != nullptr ? prior == &a : a_is_larger) ? f.a : f.b);
+    return of_shapes.at((prior != nullptr ? prior == &a : a_is_larger) ? f.a : f.b);
+}
+// The coefficient at `chosen` over that of sliding, m
+template <class T> T friction_arm(const T* theta, int chosen, const T& friction) {
+    return value_of(friction) == 0 ? T(0) : T(theta[chosen] / friction);
 }
 template <class T>
-T friction_arm(const World& w, const T* theta, const ParameterSlice& slice, const FeaturePair& f,
-               const T& friction) {
-    const bool a_is_larger = theta[slice.at(f.a)] > theta[slice.at(f.b)];
-    if (value_of(friction) == 0) return T(0);
-    return theta[coefficient_of_pair(w, slice, f, a_is_larger)] / friction;
-}
-template <class T>
-void friction_arm_adj(const World& w, const T* theta, const ParameterSlice& slice, const FeaturePair& f,
-                      const T& friction, const T& out_bar, T& friction_bar, T* theta_bar) {
-    const bool a_is_larger = theta[slice.at(f.a)] > theta[slice.at(f.b)];
+void friction_arm_adj(const T* theta, int chosen, const T& friction, const T& out_bar, T& friction_bar,
+                      T* theta_bar) {
     if (value_of(friction) == 0) return;
-    const int chosen = coefficient_of_pair(w, slice, f, a_is_larger);
     theta_bar[chosen] += out_bar / friction;
     friction_bar -= out_bar * theta[chosen] / (friction * friction);
+}
+template <class T> int torsional_coefficient(const World& w, const T* theta, const FeaturePair& f) {
+    return couple_coefficient(w, theta, w.shapes.torsional_friction, w.shapes.pair_torsional_friction, f);
+}
+template <class T> int rolling_coefficient(const World& w, const T* theta, const FeaturePair& f) {
+    return couple_coefficient(w, theta, w.shapes.rolling_friction, w.shapes.pair_rolling_friction, f);
 }
 
 template <class T>
@@ -272,13 +289,12 @@ ContactPoint<T> contact_point(const World& w, const T* theta, const Kinematics<T
     c.to_b = common_origin(w.model, k, b.body) - common_origin(w.model, k, a.body);
     c.geometry = contact(a, b, f, s.X_CS[f.a], seen_from_a(s, f.b, c.to_b), load3(theta + set.size.at(f.a)),
                          load3(theta + set.size.at(f.b)));
-    c.geometry.gap -= set.pair_margin(theta, f.a, f.b);
+    c.geometry.gap -= set.contact_margin(theta, f.a, f.b);
     c.tangents = contact_tangents(c.geometry.normal);
-    const T &mu_a = theta[set.friction.at(f.a)], &mu_b = theta[set.friction.at(f.b)];
-    c.friction = pair_friction(friction_rule(w, a, b, w.model.soft && mu_a > mu_b), mu_a, mu_b);
-    c.rows = std::max(3, pair_condim(w, a, b));
-    c.torsional_arm = c.rows > 3 ? friction_arm(w, theta, set.torsional_friction, f, c.friction) : T(0);
-    c.rolling_arm = c.rows > 4 ? friction_arm(w, theta, set.rolling_friction, f, c.friction) : T(0);
+    c.friction = contact_friction(friction_rule(w, theta, f), theta);
+    c.rows = std::max(3, contact_condim(w, f.a, f.b));
+    c.torsional_arm = c.rows > 3 ? friction_arm(theta, torsional_coefficient(w, theta, f), c.friction) : T(0);
+    c.rolling_arm = c.rows > 4 ? friction_arm(theta, rolling_coefficient(w, theta, f), c.friction) : T(0);
     const T &e_a = theta[set.restitution.at(f.a)], &e_b = theta[set.restitution.at(f.b)];
     c.b_bounces = e_a < e_b;
     c.restitution = where(c.b_bounces, e_b, e_a);
@@ -294,21 +310,17 @@ void contact_point_adj(const World& w, const T* theta, const Kinematics<T>& k, c
     const Shape &a = set.shapes[f.a], &b = set.shapes[f.b];
     theta_bar[set.restitution.at(f.b)] += where(c.b_bounces, out_bar.restitution, T(0));
     theta_bar[set.restitution.at(f.a)] += where(c.b_bounces, T(0), out_bar.restitution);
-    const T &mu_a = theta[set.friction.at(f.a)], &mu_b = theta[set.friction.at(f.b)];
-    NoBar none;
     T friction_bar = out_bar.friction;
     if (c.rows > 3)
-        friction_arm_adj(w, theta, set.torsional_friction, f, c.friction, out_bar.torsional_arm, friction_bar,
-                         theta_bar);
+        friction_arm_adj(theta, torsional_coefficient(w, theta, f), c.friction, out_bar.torsional_arm,
+                         friction_bar, theta_bar);
     if (c.rows > 4)
-        friction_arm_adj(w, theta, set.rolling_friction, f, c.friction, out_bar.rolling_arm, friction_bar,
-                         theta_bar);
-    pair_friction_adj(friction_rule(w, a, b, w.model.soft && mu_a > mu_b), mu_a, mu_b, friction_bar, none,
-                      theta_bar[set.friction.at(f.a)], theta_bar[set.friction.at(f.b)]);
+        friction_arm_adj(theta, rolling_coefficient(w, theta, f), c.friction, out_bar.rolling_arm,
+                         friction_bar, theta_bar);
+    contact_friction_adj(friction_rule(w, theta, f), theta, friction_bar, theta_bar);
     Contact<T> g_bar = out_bar.geometry;
-    const auto [of_a, of_b] = set.margin_shares(theta, f.a, f.b);
-    theta_bar[set.margin.at(f.a)] -= T(of_a) * g_bar.gap;
-    theta_bar[set.margin.at(f.b)] -= T(of_b) * g_bar.gap;
+    for (const MarginPart& part : set.margin_parts(theta, f.a, f.b))
+        theta_bar[part.parameter] -= T(part.times) * g_bar.gap;
     contact_tangents_adj(c.geometry.normal, out_bar.tangents, g_bar.normal);
     Force<T> a_bar = Force<T>::zero(), b_bar = Force<T>::zero();
     Vec3<T> size_a_bar = Vec3<T>::Zero(), size_b_bar = Vec3<T>::Zero();

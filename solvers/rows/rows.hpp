@@ -13,10 +13,14 @@
 
 namespace costate {
 
-// The softness of a contact: of the shape with the higher priority, or the mean by the shapes' weights.
+// The softness of a contact: of its pair; else of the shape with the higher priority, or the mean by the shapes' weights.
 inline SoftElements soft_elements(const ShapeSet& set, int a, int b) {
     const Shape &first = set.shapes[a], &second = set.shapes[b];
     SoftElements e;
+    if (const int pair = set.own_pair(a, b); pair >= 0) {
+        e.add(set.pair_softness, pair);
+        return e;
+    }
     if (first.priority >= second.priority) e.add(set.softness, a);
     if (second.priority >= first.priority) e.add(set.softness, b);
     const double sum = first.mixing_weight + second.mixing_weight;

@@ -38,7 +38,7 @@ std::optional<FeaturePair> nearest_features(const SensorInputs<T>& in, int a, in
     };
     const Transform<double> X_a = pose(p.X_a), X_b = pose(p.X_b);
     const Vec3<double> size_a = values(p.size_a), size_b = values(p.size_b);
-    const double margins = value_of(set.pair_margin(in.theta, a, b));
+    const double margins = value_of(set.contact_margin(in.theta, a, b));
     const FeatureList list =
         closest_features(set.shapes[a], set.shapes[b], X_a, X_b, size_a, size_b, reach + margins);
     std::optional<FeaturePair> nearest;
@@ -76,7 +76,7 @@ template <class T> void distance(const SensorInputs<T>& in, const Sensor& s, T* 
     const ShapeSet& set = in.w.shapes;
     const PlacedPair<T> p = placed_pair(in, f->a, f->b);
     y[0] = contact(set.shapes[f->a], set.shapes[f->b], *f, p.X_a, p.X_b, p.size_a, p.size_b).gap -
-           set.pair_margin(in.theta, f->a, f->b);
+           set.contact_margin(in.theta, f->a, f->b);
 }
 template <class T>
 void distance_adj(const SensorInputs<T>& in, const Sensor& s, const T* y_bar, const SensorBars<T>& bar) {
@@ -89,9 +89,8 @@ void distance_adj(const SensorInputs<T>& in, const Sensor& s, const T* y_bar, co
     Vec3<T> size_a_bar = Vec3<T>::Zero(), size_b_bar = Vec3<T>::Zero();
     contact_adj(set.shapes[f->a], set.shapes[f->b], *f, p.X_a, p.X_b, p.size_a, p.size_b, gap_bar, a_bar,
                 b_bar, size_a_bar, size_b_bar);
-    const auto [of_a, of_b] = set.margin_shares(in.theta, f->a, f->b);
-    bar.theta[set.margin.at(f->a)] -= T(of_a) * y_bar[0];
-    bar.theta[set.margin.at(f->b)] -= T(of_b) * y_bar[0];
+    for (const MarginPart& part : set.margin_parts(in.theta, f->a, f->b))
+        bar.theta[part.parameter] -= T(part.times) * y_bar[0];
     add3(bar.theta + set.size.at(f->a), size_a_bar);
     add3(bar.theta + set.size.at(f->b), size_b_bar);
     const Transform<T> X_b{p.X_b.R, p.X_b.p - p.to_b};

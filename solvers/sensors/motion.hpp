@@ -249,18 +249,24 @@ template <class T> PathState<T> path_state(const SensorInputs<T>& in, int n) {
     return {length, rate, force + limit_force(in, n)};
 }
 
-// Subtracts the wrenches of spatial tendons: f u/divisor at the end b of a segment, -f u/divisor at the end a.
+// Subtracts the wrenches of spatial tendons: -f u/divisor at the end of a straight piece, f u/divisor at its beginning. At
+// tangent points they act on the object, and together are the pressure of the arc on it.
 template <class T> void subtract_paths(const SensorInputs<T>& in, SensorScratch<T>& out) {
     const Model& m = in.w.model;
     for (int n = 0; n < static_cast<int>(m.tendons.size()); ++n) {
         if (!m.tendons[n].spatial()) continue;
         const T force = path_state(in, n).force;
         for (const TendonSegment& s : m.tendons[n].segments) {
-            const Vec3<T> d = segment_vector(m, in.theta, in.k(), s);
-            if (!has_direction(d)) continue;
-            const Vec3<T> f = (force / T(s.divisor)) * normalise(d);
-            if (s.a.body >= 0) out.F[s.a.body] += point_force(tendon_point(in.theta, in.k(), s.a), f);
-            if (s.b.body >= 0) out.F[s.b.body] -= point_force(tendon_point(in.theta, in.k(), s.b), f);
+            const SegmentPath<T> path = segment_path(m, in.theta, in.k(), s);
+            for (int i = 0; i < path.pieces; ++i) {
+                const PathPiece<T>& piece = path.piece[i];
+                const Vec3<T> d = piece.along();
+                if (!has_direction(d)) continue;
+                const Vec3<T> f = (force / T(s.divisor)) * normalise(d);
+                for (const MovedEnd end : {MovedEnd{piece.body_from, -1}, MovedEnd{piece.body_to, 1}})
+                    if (end.body >= 0)
+                        out.F[end.body] -= point_force<T>(end_point(m, in.k(), piece, end), T(end.sign) * f);
+            }
         }
     }
 }
@@ -273,20 +279,24 @@ template <class T> void subtract_paths_adj(const SensorInputs<T>& in, const Sens
         const PathState<T> at = path_state(in, n);
         T force_bar(0), length_bar(0), rate_bar(0);
         for (const TendonSegment& s : tendon.segments) {
-            const Vec3<T> d = segment_vector(m, in.theta, in.k(), s);
-            if (!has_direction(d)) continue;
-            const Vec3<T> u = normalise(d), f = (at.force / T(s.divisor)) * u;
-            Vec3<T> f_bar = Vec3<T>::Zero(), d_bar = f_bar;
-            for (const auto& [end, sign] : {std::pair{&s.a, 1.0}, std::pair{&s.b, -1.0}}) {
-                if (end->body < 0) continue;
-                Vec3<T> p_bar = Vec3<T>::Zero();
-                point_force_adj<T>(tendon_point(in.theta, in.k(), *end), f,
-                                   T(sign) * bar.scratch.F_bar[end->body], p_bar, f_bar);
-                tendon_point_adj(in.theta, in.k(), *end, p_bar, bar.s.bar, bar.theta);
+            const SegmentPath<T> path = segment_path(m, in.theta, in.k(), s);
+            SegmentPathBar<T> path_bar = SegmentPathBar<T>::zero();
+            for (int i = 0; i < path.pieces; ++i) {
+                const PathPiece<T>& piece = path.piece[i];
+                const Vec3<T> d = piece.along();
+                if (!has_direction(d)) continue;
+                const Vec3<T> u = normalise(d), f = (at.force / T(s.divisor)) * u;
+                Vec3<T> f_bar = Vec3<T>::Zero(), d_bar = f_bar;
+                for (const MovedEnd end : {MovedEnd{piece.body_from, -1}, MovedEnd{piece.body_to, 1}})
+                    if (end.body >= 0)
+                        point_force_adj<T>(end_point(m, in.k(), piece, end), f,
+                                           T(-end.sign) * bar.scratch.F_bar[end.body],
+                                           end.sign > 0 ? path_bar.to[i] : path_bar.from[i], f_bar);
+                force_bar += f_bar.dot(u) / T(s.divisor);
+                normalise_adj<T>(d, (at.force / T(s.divisor)) * f_bar, d_bar);
+                path_bar.add_along(i, d_bar);
             }
-            force_bar += f_bar.dot(u) / T(s.divisor);
-            normalise_adj<T>(d, (at.force / T(s.divisor)) * f_bar, d_bar);
-            segment_vector_adj(in.theta, in.k(), s, d_bar, bar.s.bar, bar.theta);
+            segment_path_adj(m, in.theta, in.k(), s, path, path_bar, bar.s.bar, bar.theta);
         }
         limit_force_adj(in, n, force_bar, bar);
         path_force_adj(m, in.theta, at.length, at.rate, in.u, in.s.saturations.data(), n, force_bar,

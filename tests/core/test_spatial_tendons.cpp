@@ -14,8 +14,8 @@ using namespace costate::test;
 
 namespace {
 
-// Five bodies in three trees, two spatial tendons over them, one of which has a pulley and a point of the world,
-// a fixed tendon, and actuators of each law on them. The first actuator is saturated.
+// Five bodies in three trees, three spatial tendons over them, one of which has a pulley and a point of the world and
+// one wraps around spheres and cylinders, a fixed tendon, and actuators of each law on them. The first actuator is saturated.
 Model rope_model(Rng& g) {
     using J = JointType;
     ModelBuilder builder;
@@ -39,9 +39,37 @@ Model rope_model(Rng& g) {
                         {{1, {hook, {sites[0]}, {sites[2]}}}, {2, {{sites[2]}, {sites[3]}, {sites[4]}}}}});
     builder.add_tendon({"cord", {}, 20, 50, 0, 0.3, {{1, {{sites[1]}, {sites[2]}}}}});
     builder.add_tendon({"belt", {{0, 0.7}, {4, -1.2}}, 10, 0.1, 0, 0.2});
+    // there and back around the same object on opposite sides: one of the two ways wraps wherever it is
+    const auto beside = [&](int body, double way) {
+        const Vec3<double> at = Vec3<double>(0.05, 0.02, 0.01) + way * Vec3<double>(0.2, 0.1, 0);
+        return TendonPlaceSpec{builder.add_site(
+            {"side" + std::to_string(body) + std::to_string(way), body, at, Mat3<double>::Identity()})};
+    };
+    const auto object = [&](WrapShape shape, int body) {
+        const int site = builder.add_site({"object" + std::to_string(body),
+                                           body,
+                                           {0.05, 0.02, 0.01},
+                                           rotation_matrix(quaternion_exp<double>(g.vec3(Regime::random)))});
+        return [=](double way) { return TendonWrapSpec{shape, {site}, {}, 0.03, beside(body, way)}; };
+    };
+    const auto ball = object(WrapShape::sphere, 3), drum = object(WrapShape::cylinder, 1);
+    const TendonWrapSpec post{WrapShape::cylinder, {-1, {0.3, 0.1, 0}}, Mat3<double>::Identity(), 0.04, {}};
+    builder.add_tendon({"loop",
+                        {},
+                        15,
+                        0.1,
+                        0,
+                        0.2,
+                        {{1,
+                          {{{sites[0]}, {}},
+                           {{sites[4]}, ball(1)},
+                           {{sites[0]}, ball(-1)},
+                           {{sites[2]}, drum(1)},
+                           {{sites[0]}, drum(-1)},
+                           {{sites[4]}, post}}}}});
     using A = ActuatorType;
-    const std::pair<A, int> actuators[] = {{A::motor, 0},   {A::servo, 0}, {A::velocity, 1},
-                                           {A::general, 1}, {A::servo, 2}, {A::servo, -1}};
+    const std::pair<A, int> actuators[] = {{A::motor, 0}, {A::servo, 0}, {A::velocity, 1}, {A::general, 1},
+                                           {A::servo, 2}, {A::servo, 3}, {A::servo, -1}};
     int count = 0;
     for (const auto& [type, tendon] : actuators) {
         ActuatorSpec a;
@@ -53,6 +81,43 @@ Model rope_model(Rng& g) {
     }
     return builder.build();
 }
+
+// Ends, axis and radius -> tangent points and length of the arc on a sphere or a cylinder.
+struct WrapPass : StagePass {
+    WrapShape shape;
+    double turn, r, r_bar = 0, length_bar = 0;
+    D r_dual, length_dual;
+    std::vector<Vec3<double>> in_points{3}, in_bars{3, Vec3<double>::Zero()}, out_bars{2};
+    std::vector<Vec3<D>> in_duals{3}, out_duals{2};
+    WrapPass(Rng& g, Regime)
+        : shape(g.uniform(0, 1) < 0.5 ? WrapShape::sphere : WrapShape::cylinder),
+          turn(g.uniform(0, 1) < 0.5 ? 1 : -1),
+          r(g.uniform(0.2, 0.6)) {
+        in_points[2] = g.vec3(Regime::random).normalized();
+        for (const int i : {0, 1}) {  // outside of the circle across the axis
+            Vec3<double> across = in_points[2].cross(g.vec3(Regime::random)).normalized();
+            in_points[i] = g.uniform(0.7, 2) * across;
+            if (shape == WrapShape::cylinder) in_points[i] += g.normal() * in_points[2];
+        }
+        in.add_along_direction(g, [&](Inputs& all) {
+            for (size_t i = 0; i < (shape == WrapShape::cylinder ? 3 : 2); ++i)
+                all.add(in_points[i].data(), in_duals[i].data(), in_bars[i].data(), 3);
+            all.add(r, r_dual, r_bar);
+        });
+        for (size_t i = 0; i < 2; ++i)
+            out.add<double>(out_duals[i].data(), out_bars[i].data(), 3);
+        out.add<double>(&length_dual, &length_bar, 1);
+        if (shape == WrapShape::sphere) in_duals[2] = in_points[2].cast<D>();
+    }
+    void run_duals() override {
+        const WrapArc<D> arc = wrap_arc(shape, in_duals[0], in_duals[1], in_duals[2], r_dual, turn);
+        out_duals[0] = arc.t0, out_duals[1] = arc.t1, length_dual = arc.length;
+    }
+    void run_adjoint() override {
+        wrap_arc_adj(shape, in_points[0], in_points[1], in_points[2], r, turn,
+                     {out_bars[0], out_bars[1], length_bar}, in_bars[0], in_bars[1], in_bars[2], r_bar);
+    }
+};
 
 // Poses, axes and parameters -> lengths and moment arms.
 struct PathPass : StagePass {
@@ -260,7 +325,8 @@ bool has(const std::string& text, const char* part) { return text.find(part) != 
 
 }  // namespace
 
-TEST_CASE("adjoint: lengths and moment arms of spatial tendons") { check_pass<PathPass>(1e-12); }
+TEST_CASE("adjoint: the way around a sphere or a cylinder") { check_pass<WrapPass>(1e-11); }
+TEST_CASE("adjoint: lengths and moment arms of spatial tendons") { check_pass<PathPass>(1e-11); }
 TEST_CASE("adjoint: forces along spatial tendons") { check_pass<PullPathsPass>(1e-12); }
 TEST_CASE("adjoint: lengths and rates of what actuators drive") { check_pass<DrivePass>(1e-12); }
 TEST_CASE("adjoint: a step with spatial tendons and sensors of their forces") {
@@ -336,10 +402,12 @@ TEST_CASE("MJCF: the rest length of a spatial tendon is that of the reference co
 
 TEST_CASE("MJCF: spatial tendons that are not supported or wrong are named with their line") {
     const auto with = [](const std::string& path, const char* attributes = "") {
-        return mjcf("<tendon><spatial name='t' " + std::string(attributes) + ">\n" + path +
-                    "\n</spatial></tendon><actuator><motor tendon='t'/></actuator><worldbody><site "
-                    "name='w'/></worldbody>" +
-                    one_body("<site name='s'/><site name='r' pos='1 0 0'/>"));
+        return mjcf(
+            "<tendon><spatial name='t' " + std::string(attributes) + ">\n" + path +
+            "\n</spatial></tendon><actuator><motor tendon='t'/></actuator><worldbody><site "
+            "name='w'/></worldbody>" +
+            one_body("<site name='s'/><site name='r' pos='1 0 0'/><geom name='g' type='box' size='.1 .1 .1'/>"
+                     "<site name='in' pos='.05 0 0'/>"));
     };
     const auto warned = [&](const std::string& path, const char* attributes = "") {
         const MjcfText m = with(path, attributes);
@@ -347,7 +415,14 @@ TEST_CASE("MJCF: spatial tendons that are not supported or wrong are named with 
     };
     CHECK(warned("<site site='w'/><site site='s'/>").empty());
     CHECK(has(warned("<site site='w'/><geom geom='g'/><site site='s'/>"),
-              "m.xml:3: <geom> in <spatial> is not supported"));
+              "m.xml:3: <geom> in <spatial> names neither a sphere nor a cylinder"));
+    CHECK(has(warned("<site site='w'/><geom geom='b' sidesite='in'/><site site='s'/>"),
+              "has its sidesite inside"));
+    CHECK(warned("<site site='w'/><geom geom='b' sidesite='r'/><site site='s'/>").empty());
+    CHECK(has(complaint([&] { with("<geom geom='b'/><site site='w'/><site site='s'/>"); }),
+              "m.xml:3: <geom> is not between two sites"));
+    CHECK(has(complaint([&] { with("<site site='w'/><site site='s'/><geom geom='b'/>"); }),
+              "ends a branch of <spatial> with a geom"));
     CHECK(with("<site site='w'/><geom geom='g'/><site site='s'/>").warnings.size() == 2);  // and its actuator
     CHECK(has(warned("<site site='w'/><site site='w'/>"), "runs over no site of a body"));
     CHECK(has(warned("<site site='w'/><site site='s'/>", "frictionloss='1'"),
@@ -359,6 +434,64 @@ TEST_CASE("MJCF: spatial tendons that are not supported or wrong are named with 
     CHECK(has(complaint([&] { with("<site site='s'/><site site='r'/><pulley divisor='0'/>"); }),
               "m.xml:3: divisor=\"0\" of <pulley>"));
     CHECK(has(complaint([&] { with("<site site='s'/><site site='nowhere'/>"); }), "nowhere"));
+}
+
+// W = sqrt(A^2 - r^2) + sqrt(B^2 - r^2) + r (Theta - acos(r/A) - acos(r/B)), unrolled with the rise along the axis
+TEST_CASE("spatial tendons: the way around a sphere and a cylinder in closed form") {
+    const double r = 0.5, A = 2, B = 1.3, angle = 2.5;
+    const Vec3<double> n = Vec3<double>(1, 2, 2) / 3, x = Vec3<double>(2, 1, -2) / 3, y = n.cross(x);
+    const Vec3<double> a = A * x, b = B * (std::cos(angle) * x + std::sin(angle) * y);
+    const auto flat = [&](double turned) {
+        return std::sqrt(A * A - r * r) + std::sqrt(B * B - r * r) +
+               r * (turned - std::acos(r / A) - std::acos(r / B));
+    };
+    const auto way = [&](WrapShape shape, const Vec3<double>& from, const Vec3<double>& to, double turn) {
+        const WrapArc<double> arc = wrap_arc(shape, from, to, n, r, turn);
+        CHECK((arc.t0 - n * n.dot(arc.t0)).norm() == doctest::Approx(r).epsilon(1e-14));
+        return (arc.t0 - from).norm() + arc.length + (to - arc.t1).norm();
+    };
+    const auto turn = [&](WrapShape shape, const Vec3<double>* side) {
+        return wrap_turn(shape, a, b, n, r, side);
+    };
+    const Vec3<double> near = a + b, far = -near;
+    for (const WrapShape shape : {WrapShape::sphere, WrapShape::cylinder}) {
+        CHECK(turn(shape, nullptr) == 1);
+        CHECK(turn(shape, &near) == 1);
+        CHECK(turn(shape, &far) == -1);
+        CHECK(way(shape, a, b, 1) == doctest::Approx(flat(angle)).epsilon(1e-14));
+        CHECK(way(shape, a, b, -1) == doctest::Approx(flat(2 * M_PI - angle)).epsilon(1e-14));
+    }
+    CHECK(way(WrapShape::cylinder, a + 0.7 * n, b - 0.4 * n, 1) ==
+          doctest::Approx(std::hypot(flat(angle), 1.1)).epsilon(1e-14));
+    // a straight line that passes by, on the side of the site or on the other one
+    const Vec3<double> c = a + 0.9 * y, d = -a + 0.9 * y, up = y, down = -y;
+    CHECK(wrap_turn<double>(WrapShape::cylinder, c, d, n, r, nullptr) == 0);
+    CHECK(wrap_turn(WrapShape::cylinder, c, d, n, r, &up) == 0);
+    CHECK(wrap_turn(WrapShape::cylinder, c, d, n, r, &down) != 0);
+    const Vec3<double> inside = 0.4 * x;
+    CHECK(wrap_turn<double>(WrapShape::sphere, inside, b, n, r, nullptr) == 0);
+}
+
+TEST_CASE("spatial tendons: a rope on a drum has the moment arm of its radius") {
+    const Scene s = scene_from_json(parse_json(R"({"steps": 1, "models": [{"name": "m", "model": {"bodies": [
+            {"name": "drum", "joint": {"type": "revolute", "axis": [0, 1, 0]}, "mass": 1,
+             "inertia": [0.1, 0.1, 0.1, 0, 0, 0], "sites": [{"name": "axle", "rpy_deg": [90, 0, 0]},
+             {"name": "knot", "position": [0.25, 0.02, 0.1]}]}],
+            "tendons": [{"name": "rope", "path": [{"world": [-1, 0, 0.1]},
+               {"wrap": "cylinder", "site": "axle", "radius": 0.2, "side": [0, 0, 1]}, {"site": "knot"}]}]}}]})",
+                                               "drum"),
+                                    "drum.json");
+    for (const double q : {0.3, 0.9}) {
+        const PathValues at(s, {q}, {2});
+        CHECK(at.arm[0] == doctest::Approx(0.2).epsilon(2e-3));  // the rope is slightly inclined
+        const PathValues after(s, {q + 1e-5}, {2}), before(s, {q - 1e-5}, {2});
+        CHECK(at.arm[0] == doctest::Approx((after.length - before.length) / 2e-5).epsilon(1e-8));
+        CHECK(at.rate == doctest::Approx(2 * at.arm[0]));
+    }
+    const auto radii = std::ranges::find_if(s.world.model.layout.entries(),
+                                            [](const auto& e) { return e.path == "tendons/m/rope/radii"; });
+    REQUIRE(radii != s.world.model.layout.entries().end());
+    CHECK(s.theta[radii->offset] == 0.2);
 }
 
 TEST_CASE("spatial tendons: one along the axis of a slider moves it as a fixed tendon does") {
@@ -463,6 +596,20 @@ TEST_CASE("spatial tendons: what a path cannot be is said in one line") {
               "must be one thing"));
     CHECK(has(refused(R"({"name": "t", "path": [{"world": [0, 0, 1]}, {"world": [0, 0, 0]}]})"),
               "runs over no site"));
+    CHECK(has(
+        refused(
+            R"({"name": "t", "path": [{"wrap": "sphere", "site": "eye", "radius": 1}, {"world": [0, 0, 0]}]})"),
+        "tendons/0/path/0: is not between two points"));
+    CHECK(has(
+        refused(
+            R"({"name": "t", "path": [{"site": "eye"}, {"world": [0, 0, 0]}, {"wrap": "sphere", "site": "eye", "radius": 1}]})"),
+        "ends a branch with a"));
+    CHECK(has(
+        refused(
+            R"({"name": "t", "path": [{"site": "eye"}, {"wrap": "sphere", "site": "eye"}, {"world": [0, 0, 0]}]})"),
+        "radius"));
+    CHECK(has(refused(R"({"name": "t", "path": [{"site": "eye", "radius": 1}, {"world": [0, 0, 0]}]})"),
+              "radius"));
     CHECK(has(refused(R"({"name": "t", "path": [{"site": "nose"}, {"world": [0, 0, 0]}]})"), "nose"));
     CHECK(has(refused(R"({"name": "t", "path": [{"site": "eye"}, {"world": [0, 0]}]})"),
               "tendons/0/path/1/world"));

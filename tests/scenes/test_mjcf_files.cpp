@@ -51,6 +51,64 @@ TEST_CASE("MJCF: included files, and complaints that name them") {
           }).find((folder.path / "parts/leg.xml").string() + ":3: axis=\"0 0 0\"") == 0);
 }
 
+TEST_CASE("MJCF: a model is attached with its names, its pose and its actuators") {
+    const MjcfFolder folder;
+    folder.write("parts/leg.xml", R"(<mujoco><compiler angle="radian"/><default><joint damping="3"/></default>
+        <worldbody><geom name="table" size=".1"/><body name="leg" pos="0 0 1"><joint name="hip" axis="0 1 0"/>
+          <geom name="thigh" size=".1" density="500"/><site name="foot"/>
+          <body name="shin" pos="0 0 -1"><joint name="knee" axis="0 1 0"/><geom size=".05"/></body></body>
+          <body name="other"><joint name="else"/><geom size=".1"/></body></worldbody>
+        <tendon><fixed name="pull"><joint joint="hip" coef="1"/><joint joint="knee" coef="2"/></fixed>
+          <fixed name="lost"><joint joint="else" coef="1"/></fixed></tendon>
+        <actuator><motor name="m" joint="knee"/><motor name="t" tendon="pull"/><motor joint="else"/></actuator>
+        <contact><exclude body1="leg" body2="shin"/><exclude body1="leg" body2="other"/></contact>
+        <sensor><gyro site="foot"/></sensor><keyframe><key qpos="0 0 0"/></keyframe></mujoco>)");
+    const auto main =
+        folder.write("main.xml", R"(<mujoco><asset><model name="leg" file="parts/leg.xml"/></asset>
+        <worldbody><body name="trunk"><freejoint/><geom size=".2"/><frame pos="1 0 0" euler="0 0 90">
+          <replicate count="2" offset="0 0 2"><attach model="leg" body="leg" prefix="a/"/></replicate></frame></body>
+          <attach model="leg" prefix="b/"/></worldbody></mujoco>)");
+    const ImportedModel m = import_model(main);
+    const Json& bodies = m.model["bodies"];
+    std::vector<std::string> names;
+    for (const Json& body : bodies)
+        names.push_back(body["name"]);
+    CHECK(names == std::vector<std::string>{"trunk", "a/leg0", "a/shin0", "a/leg1", "a/shin1", "b/leg",
+                                            "b/shin", "b/other"});
+    CHECK(
+        (bodies[1]["parent"] == "trunk" && bodies[2]["parent"] == "a/leg0" && !bodies[5].contains("parent")));
+    CHECK((bodies[1]["joint"]["name"] == "a/hip0" && bodies[1]["joint"]["damping"] == 3));
+    CHECK(json_equals(bodies[1]["joint"]["position"], {1, 0, 1}));
+    CHECK(json_equals(bodies[3]["joint"]["position"], {1, 0, 3}));
+    CHECK(json_equals(bodies[1]["joint"]["quaternion"], {std::sqrt(0.5), 0, 0, std::sqrt(0.5)}));
+    CHECK(json_value(bodies[1]["mass"]) == doctest::Approx(500 * 4 * M_PI / 3 * 1e-3));
+    CHECK((m.model["tendons"].size() == 4 && m.model["tendons"][1]["joints"][1]["joint"] == "a/knee1"));
+    CHECK((m.model["actuators"].size() == 7 && m.model["actuators"][3]["tendon"] == "a/pull1"));
+    CHECK((m.model["exclude"].size() == 4 && m.model["sensors"].size() == 3));
+    CHECK((m.scene["shapes"].size() == 1 && m.scene["shapes"][0]["name"] == "b/table"));
+    CHECK(m.warnings.empty());
+    folder.write("parts/leg.xml", R"(<mujoco><asset><model name="me" file="leg.xml"/></asset>
+        <worldbody><attach model="me"/></worldbody></mujoco>)");
+    CHECK(complaint([&] { import_model(main); }).find("is not a body of the attached model") !=
+          std::string::npos);
+    const auto round = folder.write("round.xml", R"(<mujoco><asset><model name="me" file="round.xml"/></asset>
+        <worldbody><attach model="me"/></worldbody></mujoco>)");
+    CHECK(complaint([&] { import_model(round); }).find("20 files deep") != std::string::npos);
+}
+
+TEST_CASE("MJCF: an OBJ file of points alone is their hull") {
+    const MjcfFolder folder;
+    std::string points = cube_text;
+    points.erase(points.find("f "));
+    folder.write("parts/points.obj", points);
+    const auto main =
+        folder.write("main.xml", R"(<mujoco><asset><mesh file="parts/points.obj"/></asset><worldbody>
+        <body><freejoint/><geom type="mesh" mesh="points"/></body></worldbody></mujoco>)");
+    const ImportedModel m = import_model(main);
+    CHECK(json_value(m.model["bodies"][0]["mass"]) == doctest::Approx(8000));
+    CHECK(m.model["bodies"][0]["shapes"][0]["vertices"].size() == 8);
+}
+
 #ifdef COSTATE_HAVE_ASSIMP
 TEST_CASE("MJCF: meshes touch by their hull, weigh what they enclose, and are seen") {
     const MjcfFolder folder;

@@ -172,6 +172,24 @@ TEST_CASE("URDF meshes: a hull in place of a mesh that is not convex is said, wi
           }).find("is not convex") != std::string::npos);
 }
 
+TEST_CASE("URDF meshes: each object of an OBJ file is a convex part") {
+    const UrdfFolder folder;
+    const std::string text = wedge_obj();
+    std::string twice = "o first\n" + text + "o second\n";
+    // the same wedge, 3 to the side, with indices from the last vertex
+    twice += "v 3 0 0\nv 4 0 0\nv 3 1 0\nv 3 0 1\nf -4 -2/1 -3/1/1\nf -4 -3 -1\nf -4 -1 -2\nf -3 -2 -1\n";
+    folder.write("robot/two.obj", twice);
+    const ImportedModel robot = folder.load(collision("<mesh filename='two.obj'/>"));
+    CHECK(robot.warnings.empty());
+    const Json& shapes = robot.model["bodies"][0]["shapes"];
+    REQUIRE(shapes.size() == 2);
+    CHECK((shapes[0]["name"] == "a.1" && shapes[1]["name"] == "a.2"));
+    CHECK((shapes[1]["vertices"].size() == 4 && shapes[1]["vertices"][0][0].get<double>() >= 3));
+    folder.write("robot/two.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 5\no x\nf 1 2 3\n");
+    CHECK(complaint([&] { folder.load(collision("<mesh filename='two.obj'/>")); }).find("does not contain") !=
+          std::string::npos);
+}
+
 TEST_CASE("URDF meshes: an extruded L is not convex, though all its corners lie on its hull") {
     const UrdfFolder folder;
     folder.write("robot/ell.obj",

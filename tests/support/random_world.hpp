@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <set>
 
 #include "tests/support/sample_shapes.hpp"
 #include "tests/support/stream.hpp"
@@ -272,6 +273,24 @@ inline std::vector<ShapeSpec> random_shapes(std::uint64_t seed, const WorldSize&
     return shapes;
 }
 
+// Sometimes a few pairs with parameters of their own.
+inline std::vector<ContactPairSpec> random_pairs(std::uint64_t seed, const std::vector<ShapeSpec>& shapes) {
+    Stream g(seed, "pairs");
+    std::vector<ContactPairSpec> pairs;
+    if (shapes.size() < 2 || !g.chance(0.25)) return pairs;
+    std::set<std::pair<int, int>> seen;
+    for (int n = 0; n < 4; ++n) {
+        const int count = static_cast<int>(shapes.size()), a = g.below(count), b = g.below(count);
+        if (a == b || !seen.insert(std::minmax({a, b})).second) continue;
+        ContactPairSpec pair{"pair" + std::to_string(n), a, b};
+        pair.condim = g.pick({1, 3, 3, 4, 6});
+        pair.friction = g.uniform(0.1, 1.5), pair.margin = g.chance(0.5) ? g.uniform(0, 0.005) : 0.0;
+        pair.torsional_friction = g.magnitude(-3, -1), pair.rolling_friction = g.magnitude(-4, -2);
+        pairs.push_back(pair);
+    }
+    return pairs;
+}
+
 inline Settings random_settings(std::uint64_t seed) {
     Stream g(seed, "settings");
     Settings s = sweeping();
@@ -310,7 +329,8 @@ inline ToyState make_random_world(std::uint64_t seed, const WorldSize& size, con
     for (int i = 0; i < equalities; ++i)
         add_equality(builder, seed, i);
     Model m = builder.build();
-    ShapeSet set = build_shapes(m, random_shapes(seed, size, extras, m, bodies));
+    const std::vector<ShapeSpec> shapes = random_shapes(seed, size, extras, m, bodies);
+    ShapeSet set = build_shapes(m, shapes, {}, random_pairs(seed, shapes));
     ToyState t{World(std::move(m), std::move(set), random_settings(seed)), {}, {}, {}};
     t.theta = t.world.model.layout.nominal();
     t.x.setZero(t.world.nx()), t.u.setZero(t.world.nu());

@@ -102,7 +102,13 @@ inline ToyState toy_contact_state(unsigned seed, const Settings& settings = swee
         shapes[i].priority = i == 4 ? 1 : 0;
         shapes[i].mixing_weight = 1 + static_cast<double>(i);
     }
-    ShapeSet set = build_shapes(m, shapes, {{"body1", "body2"}, {"body2", "body3"}});
+    std::vector<ContactPairSpec> pairs;
+    if (seed % 4 >= 2) {  // the second overrides the exclusion of its bodies
+        const Softness soft = toy_softness(seed + 7);
+        pairs.push_back({"low", 1, 0, 4, 0.6, 0.02, 0.01, 0.004, soft});
+        pairs.push_back({"side", 2, 3, 3, 0.4, 0.02, 0.01, 0.002, soft});
+    }
+    ShapeSet set = build_shapes(m, shapes, {{"body1", "body2"}, {"body2", "body3"}}, pairs);
     ToyState t{World(std::move(m), std::move(set), settings), {}, {}, {}};
     t.theta = t.world.model.layout.nominal();
     const Model& model = t.world.model;

@@ -1,5 +1,8 @@
 #include "scenes/import/mesh/mesh_file.hpp"
 
+#include "scenes/import/mesh/mesh_mass.hpp"
+#include "scenes/import/mesh/obj_file.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
@@ -312,7 +315,22 @@ TriangleMesh read_mesh_file(const std::filesystem::path& file) {
     if (type == ".msh") return parse_msh(bytes, file.string());
     if (type == ".stl" && cut_short(bytes))
         throw MeshFileError(file.string() + " ends before \"endsolid\"", "export it again");
+    if (type == ".obj" && bytes.find("\nf ") == std::string::npos) {
+        const std::vector<TriangleMesh> points = parse_obj(bytes, file.string());
+        try {
+            if (!points.empty() && points[0].triangles.empty()) return hull_surface(points[0].vertices);
+        } catch (const std::invalid_argument&) {
+            throw MeshFileError(file.string() + " has points in one plane", "export a surface");
+        }
+    }
     return parse(bytes, type, file.string());
+}
+
+std::vector<TriangleMesh> read_mesh_objects(const std::filesystem::path& file) {
+    if (lower(file.extension().string()) == ".obj")
+        if (std::vector<TriangleMesh> objects = parse_obj(bytes_of(file), file.string()); objects.size() > 1)
+            return objects;
+    return {read_mesh_file(file)};
 }
 
 }  // namespace costate

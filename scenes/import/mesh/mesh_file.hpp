@@ -30,7 +30,9 @@ inline constexpr size_t max_triangles = 1'000'000;
 
 // All surfaces of the file as one mesh. Corners at the same position are merged, polygons are triangulated,
 // and triangles without area are dropped. Opens no other file. Coordinates have single precision (24 bits).
-// Throws MeshFileError.
+// An OBJ file of points alone has those of their hull. Throws MeshFileError.
 TriangleMesh read_mesh_file(const std::filesystem::path& file);
+// One mesh for each object of an OBJ file, one of all surfaces of any other.
+std::vector<TriangleMesh> read_mesh_objects(const std::filesystem::path& file);
 
 }  // namespace costate

@@ -81,15 +81,20 @@ MeshHull thickened(const TriangleMesh& mesh, int most_vertices) {
     return {convex_hull(points, most_vertices)->vertices, true, thickness};
 }
 
-MeshHull hull_of_file(const std::filesystem::path& file, int most_vertices) {
-    const TriangleMesh mesh = read_mesh_file(file);
+// Throws std::invalid_argument if the mesh has no area.
+MeshHull hull_of_mesh(const TriangleMesh& mesh, int most_vertices) {
     try {
         const std::shared_ptr<const Hull> hull = convex_hull(mesh.vertices, most_vertices);
         return {hull->vertices, is_convex(mesh, *hull)};
     } catch (const std::invalid_argument&) {
-    }
-    try {
         return thickened(mesh, most_vertices);
+    }
+}
+
+MeshHull hull_of_file(const std::filesystem::path& file, int most_vertices) {
+    const TriangleMesh mesh = read_mesh_file(file);
+    try {
+        return hull_of_mesh(mesh, most_vertices);
     } catch (const std::invalid_argument&) {
         throw MeshFileError(file.string() + " spans no volume", "use a mesh of a body");
     }
@@ -117,6 +122,20 @@ MeshHull read_mesh_hull(const std::filesystem::path& file, int most_vertices) {
     const auto it = memory.of_files.find({file, most_vertices});
     if (it != memory.of_files.end()) return it->second;
     return memory.of_files[{file, most_vertices}] = hull_of_file(file, most_vertices);
+}
+
+std::vector<MeshHull> read_mesh_hulls(const std::filesystem::path& file, int most_vertices) {
+    const std::vector<TriangleMesh> objects = read_mesh_objects(file);
+    std::vector<MeshHull> out;
+    if (objects.size() > 1)
+        for (const TriangleMesh& object : objects) {
+            try {
+                out.push_back(hull_of_mesh(object, most_vertices));
+            } catch (const std::invalid_argument&) {
+            }
+        }
+    if (out.empty()) out.push_back(read_mesh_hull(file, most_vertices));
+    return out;
 }
 
 std::shared_ptr<const Hull> shared_hull(const std::vector<Vec3<double>>& points) {

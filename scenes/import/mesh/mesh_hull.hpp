@@ -22,6 +22,11 @@ struct MeshHull {
 MeshHull read_mesh_hull(const std::filesystem::path& file,
                         int most_vertices = std::numeric_limits<int>::max());
 
+// A hull for each object of an OBJ file (scenes/import/mesh/obj_file.hpp), one for any other. Objects without area are
+// left out.
+std::vector<MeshHull> read_mesh_hulls(const std::filesystem::path& file,
+                                      int most_vertices = std::numeric_limits<int>::max());
+
 // convex_hull with a cache (HullsReadOnce).
 std::shared_ptr<const Hull> shared_hull(const std::vector<Vec3<double>>& points);
 

@@ -26,12 +26,20 @@ std::vector<fs::path> upwards(fs::path folder) {
     return out;
 }
 
-// The package or repository of the robot, or its folder if it is in neither.
+// The ROS package, Python package or repository of the robot, or its folder if it is in none.
 fs::path own_package(const fs::path& robot) {
     std::error_code error;
-    for (const fs::path& folder : upwards(robot))
+    const auto is_python = [&](const fs::path& folder) {
+        return fs::is_regular_file(folder / "__init__.py", error);
+    };
+    for (fs::path folder : upwards(robot)) {
         if (fs::is_regular_file(folder / "package.xml", error) || fs::exists(folder / ".git", error))
             return folder;
+        if (!is_python(folder)) continue;
+        while (is_python(folder.parent_path()))
+            folder = folder.parent_path();
+        return folder;
+    }
     return robot.filename() == "urdf" ? robot.parent_path() : robot;
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "scenes/import/mjcf/mjcf_model.hpp"
+#include "scenes/import/mjcf/mjcf_attach.hpp"
 #include "scenes/import/mjcf/mjcf_tendon.hpp"
 
 namespace costate {
@@ -35,9 +35,37 @@ bool is_incomplete(const MjcfFiles& files, const XmlElement& element) {
     return false;
 }
 
-}  // namespace
+constexpr int max_attach_depth = 20;
+constexpr size_t max_attached_bodies = 100000;
 
-ImportedModel import_mjcf(const XmlDocument& document, const ImportOptions& options, Warnings& warnings) {
+ImportedModel import_nested(const XmlDocument& document, const ImportOptions& options, Warnings& warnings,
+                            int depth);
+
+// Adds the models that bodies attach; each file is read once.
+void read_attachments(const MjcfContext& context, const ImportOptions& options,
+                      const std::vector<MjcfBody>& bodies, int depth, ImportedModel& out) {
+    std::map<std::string, ImportedModel> read;
+    for (const MjcfBody& body : bodies)
+        for (const MjcfAttachment& attachment : body.attachments) {
+            const XmlAttribute name = attachment.element["model"];
+            const auto model = context.models.find(name.word());
+            if (model == context.models.end())
+                name.fail("is not a <model> among the assets", "correct it or add the <model>");
+            if (depth == max_attach_depth) name.fail("is attached 20 files deep", "attach fewer");
+            if (!read.contains(name.word())) {
+                ImportOptions inner = options;
+                inner.base = Base::automatic;
+                const XmlDocument document = read_xml(context.files.find(model->second), &context.warnings);
+                read[name.word()] = import_nested(document, inner, context.warnings, depth + 1);
+            }
+            attach_model(read[name.word()], attachment, body.name, out);
+            if (out.model["bodies"].size() > max_attached_bodies)
+                attachment.element.fail("exceeds the 100000 bodies of a file", "use fewer");
+        }
+}
+
+ImportedModel import_nested(const XmlDocument& document, const ImportOptions& options, Warnings& warnings,
+                            int depth) {
     const std::filesystem::path file = document.file();
     const MjcfFiles files(document, options.search);
     const MjcfCompiler compiler = read_compiler(files, warnings);
@@ -51,7 +79,8 @@ ImportedModel import_mjcf(const XmlDocument& document, const ImportOptions& opti
                         options.hull_vertices,
                         {},
                         {},
-                        {}};
+                        {},
+                        paired_geoms(files)};
     warn_sections(context);
     read_assets(context);
     std::vector<MjcfBody> bodies = read_bodies(context);
@@ -72,12 +101,19 @@ ImportedModel import_mjcf(const XmlDocument& document, const ImportOptions& opti
     read_tendons(context, index, out);
     read_actuators(context, index, out, controls);
     read_equalities(context, index, out);
-    read_excludes(context, index, out);
+    read_contacts(context, index, out);
     read_sensors(context, index, out);
     put_keyframes(context, index, controls, out);
     read_option(context, out.scene);
     if (out.scene.contains("medium")) put_drag_boxes(bodies, out);
+    read_attachments(context, options, bodies, depth, out);
     return out;
+}
+
+}  // namespace
+
+ImportedModel import_mjcf(const XmlDocument& document, const ImportOptions& options, Warnings& warnings) {
+    return import_nested(document, options, warnings, 0);
 }
 
 }  // namespace costate

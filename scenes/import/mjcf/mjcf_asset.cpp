@@ -7,11 +7,11 @@
 namespace costate {
 namespace {
 
-constexpr std::int64_t max_samples = 1'000'000;
+constexpr std::int64_t max_asset_numbers = 1'000'000;
 
 // Triangles as three vertex indices each.
 std::vector<std::array<int, 3>> read_faces(const XmlAttribute& a, size_t vertices) {
-    const std::vector<double> x = a.numbers(0, 3 * max_samples);
+    const std::vector<double> x = a.numbers(0, 3 * max_asset_numbers);
     if (x.size() % 3 != 0) a.fail("has a triangle without three corners", "write three numbers per triangle");
     std::vector<std::array<int, 3>> triangles(x.size() / 3);
     for (size_t i = 0; i < x.size(); ++i) {
@@ -48,12 +48,12 @@ void read_mesh_asset(MjcfContext& context, const XmlElement& e) {
     }
     // -1 means no limit in MuJoCo
     if (const auto most = a.find("maxhullvert")) {
-        const std::int64_t n = most->integer(-1, max_samples);
+        const std::int64_t n = most->integer(-1, max_asset_numbers);
         if (n >= 0 && n < 4) most->fail("is too few for a body", "use 4 or more, or -1 for no limit");
         if (n >= 4) mesh.most_vertices = static_cast<int>(n);
     }
     if (const auto vertices = a.find("vertex")) {
-        const std::vector<double> x = vertices->numbers(12, 3 * max_samples);
+        const std::vector<double> x = vertices->numbers(12, 3 * max_asset_numbers);
         if (x.size() % 3 != 0)
             vertices->fail("has a point without three coordinates", "write three numbers per point");
         for (size_t i = 0; i < x.size(); i += 3)
@@ -85,9 +85,9 @@ void read_height_field(MjcfContext& context, const XmlElement& e) {
                "give its \"elevation\"");
         return;
     }
-    const auto rows = static_cast<size_t>(e["nrow"].integer(2, max_samples)),
-               columns = static_cast<size_t>(e["ncol"].integer(2, max_samples));
-    const std::vector<double> size = e["size"].numbers(4), z = e["elevation"].numbers(0, max_samples);
+    const auto rows = static_cast<size_t>(e["nrow"].integer(2, max_asset_numbers)),
+               columns = static_cast<size_t>(e["ncol"].integer(2, max_asset_numbers));
+    const std::vector<double> size = e["size"].numbers(4), z = e["elevation"].numbers(0, max_asset_numbers);
     if (!(*std::min_element(size.begin(), size.end()) > 0))
         e["size"].fail("must be positive", "use four numbers above 0");
     if (z.size() != rows * columns)
@@ -123,6 +123,10 @@ void read_assets(MjcfContext& context) {
             else if (e.name() == "material") {
                 const auto rgba = context.defaults.attributes(e).find("rgba");
                 context.materials[e["name"].word()] = rgba ? Json(rgba->numbers(4)) : Json(nullptr);
+            } else if (e.name() == "model") {
+                const XmlAttribute file = e["file"];
+                context.models.emplace(
+                    e.text_or("name", std::filesystem::path(file.word()).stem().string().c_str()), file);
             } else if (e.name() != "texture") {
                 e.warn(context.warnings, "in <asset> is not supported and is ignored",
                        "remove it to silence this");

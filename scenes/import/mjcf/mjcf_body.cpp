@@ -50,6 +50,8 @@ private:
                 inertial(child, in);
             else if (kind == "replicate")
                 replicate(child, in);
+            else if (kind == "attach")
+                attach(child, in);
             else if (kind != "camera" && kind != "light")
                 child.warn(context_.warnings, "is not supported and is ignored", "remove it to silence this");
         }
@@ -91,6 +93,15 @@ private:
     MjcfPose in_body(const MjcfAttributes& a, const MjcfPose& given, int body) const {
         if (!context_.compiler.global || (!a.has("pos") && !a.has("fromto"))) return given;
         return inverse(bodies_[body].world) * given;
+    }
+
+    void attach(const XmlElement& e, const Surroundings& in) {
+        if (!e.has("model") || e.has("frame")) {
+            e.warn(context_.warnings, "of a frame is not supported and is ignored",
+                   "attach a model or its body");
+            return;
+        }
+        bodies_[in.body].attachments.push_back({e, in.frame, in.suffix});
     }
 
     // The contents, repeated with a pose that advances by "offset" and turns by "euler" from one to the next.

@@ -1,4 +1,7 @@
-// Equalities and excluded pairs of MJCF.
+// Equalities and contacts of MJCF.
+#include <algorithm>
+
+#include "scenes/format/names.hpp"
 #include "scenes/import/mjcf/mjcf_model.hpp"
 #include "scenes/import/mjcf/mjcf_names.hpp"
 
@@ -83,6 +86,89 @@ Json coupling(const MjcfContext& context, const MjcfAttributes& a, const MjcfInd
     return out;
 }
 
+// solref or solimp of two geoms: of the prior one, or the mean by their weights, of solref that are not both positive
+// the lesser numbers.
+std::vector<double> mixed(const Json& a, const Json& b, const char* key, const std::vector<double>& usual) {
+    const std::vector<double> first = a.value(key, usual), second = b.value(key, usual);
+    const int prior_a = a.value("priority", 0), prior_b = b.value("priority", 0);
+    if (prior_a != prior_b) return prior_a > prior_b ? first : second;
+    const double weight_a = a.value("solmix", 1.0), sum = weight_a + b.value("solmix", 1.0),
+                 share = sum > 0 ? weight_a / sum : 0.5;
+    const bool lesser = key == std::string("solref") && (first[0] <= 0 || second[0] <= 0);
+    std::vector<double> out;
+    for (size_t i = 0; i < usual.size(); ++i)
+        out.push_back(lesser ? std::min(first[i], second[i]) : share * first[i] + (1 - share) * second[i]);
+    return out;
+}
+
+// The name of a geom's shape as a pair of a model has it.
+std::string shape_name(const MjcfIndex& index, const MjcfBody& body, const MjcfGeom& geom) {
+    return (&body == &index.bodies[0] ? of_world : "") + geom.name;
+}
+
+std::string pair_name(const Json& pair) {
+    std::string name = pair["shapes"][0].get<std::string>() + "-" + pair["shapes"][1].get<std::string>();
+    std::ranges::replace(name, '/', '_');
+    return name;
+}
+
+// A <pair>. What it does not give is that of its geoms, as for other contacts. Null, with or without a warning, if its
+// geoms cannot collide.
+Json contact_pair(const MjcfContext& context, const MjcfIndex& index, const XmlElement& e) {
+    const MjcfAttributes a = context.defaults.attributes(e);
+    e.warn_others(context.warnings,
+                  {"name", "class", "geom1", "geom2", "condim", "friction", "solref", "solreffriction",
+                   "solimp", "margin", "gap"},
+                  {});
+    const auto [body_1, one] = index.geom(e["geom1"]);
+    const auto [body_2, two] = index.geom(e["geom2"]);
+    if (body_1 == body_2 || one->shape.is_null() || two->shape.is_null()) return nullptr;
+    const Json &first = one->shape, &second = two->shape;
+    Json out{{"shapes", {shape_name(index, *body_1, *one), shape_name(index, *body_2, *two)}}};
+    const int prior_1 = first.value("priority", 0), prior_2 = second.value("priority", 0);
+    const auto larger = [&](double x, double y) {
+        return prior_1 == prior_2 ? std::max(x, y) : prior_1 > prior_2 ? x : y;
+    };
+    std::vector<double> friction(3);
+    for (size_t i = 0; i < 3; ++i)
+        friction[i] = larger(one->friction[i], two->friction[i]);
+    if (const auto given = a.find("friction")) {  // two directions of sliding, spinning, two of rolling
+        const std::vector<double> x = given->numbers(1, 5);
+        if ((x.size() > 1 && x[1] != x[0]) || (x.size() > 4 && x[4] != x[3]))
+            context.warnings.add(given->place(), "friction that depends on the direction is not supported",
+                                 "give both directions the same coefficient");
+        friction[0] = x[0];
+        if (x.size() > 2) friction[1] = x[2];
+        if (x.size() > 3) friction[2] = x[3];
+        if (*std::ranges::min_element(friction) < 0) given->fail("must not be negative", "use 0 or more");
+    }
+    int condim = static_cast<int>(larger(one->condim, two->condim));
+    if (const auto given = a.find("condim")) {
+        condim = static_cast<int>(given->integer(1, 6));
+        if (condim == 2 || condim == 5) given->fail("is not a number of rows", "use 1, 3, 4 or 6");
+    }
+    if (condim != 3) out["condim"] = condim;
+    if (friction[0] != 1) out["friction"] = friction[0];
+    if (condim > 3) out["torsional_friction"] = friction[1];
+    if (condim > 4) out["rolling_friction"] = friction[2];
+    double margin = 2 * std::max(first.value("margin", 0.0), second.value("margin", 0.0));
+    if (a.has("margin") || a.has("gap")) margin = a.nonnegative_or("margin", margin) - a.number_or("gap", 0);
+    if (margin > 0) out["margin"] = margin;
+    if (const auto given = a.find("solreffriction"); given && !given->text().empty())
+        context.warnings.add(given->place(),
+                             "solreffriction is not supported; friction has the solref of the pair",
+                             "remove it");
+    const Softness usual;
+    put_softness(context, a, "solref", "solimp", "", out);
+    const std::vector<double> solref =
+        mixed(first, second, "solref", {usual.solref.begin(), usual.solref.end()});
+    const std::vector<double> solimp =
+        mixed(first, second, "solimp", {usual.solimp.begin(), usual.solimp.end()});
+    if (!a.has("solref") && !std::ranges::equal(solref, usual.solref)) out["solref"] = solref;
+    if (!a.has("solimp") && !std::ranges::equal(solimp, usual.solimp)) out["solimp"] = solimp;
+    return out;
+}
+
 }  // namespace
 
 void read_equalities(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out) {
@@ -123,15 +209,39 @@ void read_equalities(const MjcfContext& context, const MjcfIndex& index, Importe
         }
 }
 
-void read_excludes(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out) {
-    for (const XmlElement& section : context.files.children(context.files.root(), "contact"))
+std::set<std::string> paired_geoms(const MjcfFiles& files) {
+    std::set<std::string> names;
+    for (const XmlElement& section : files.children(files.root(), "contact"))
+        for (const XmlElement& e : files.children(section))
+            if (e.name() == "pair")
+                for (const char* key : {"geom1", "geom2"})
+                    names.insert(e.text_or(key, ""));
+    return names;
+}
+
+void read_contacts(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out) {
+    if (!context.flags.contact) return;
+    MjcfNames names("pair");
+    const std::vector<XmlElement> sections = context.files.children(context.files.root(), "contact");
+    for (const XmlElement& section : sections)
+        for (const XmlElement& e : context.files.children(section))
+            if (e.name() == "pair") names.add(e, e.text_or("name", ""));
+    for (const XmlElement& section : sections)
         for (const XmlElement& e : context.files.children(section)) {
-            if (e.name() == "exclude" && index.left_out(MjcfAttributes(e, {}))) continue;
-            if (e.name() == "exclude")
-                put_item(out, "exclude", e, {index.body(e["body1"]).name, index.body(e["body2"]).name});
-            else
+            const bool left_out = index.left_out(MjcfAttributes(e, {})).has_value();
+            if (e.name() == "exclude") {
+                if (!left_out)
+                    put_item(out, "exclude", e, {index.body(e["body1"]).name, index.body(e["body2"]).name});
+            } else if (e.name() != "pair") {
                 e.warn(context.warnings, "in <contact> is not supported and is ignored",
-                       "use contype and conaffinity of geoms");
+                       "use <exclude> and <pair>");
+            } else if (left_out) {
+                e.warn(context.warnings, "names a geom that is left out or replicated, and is ignored",
+                       "replace that part");
+            } else if (Json pair = contact_pair(context, index, e); !pair.is_null()) {
+                pair["name"] = e.has("name") ? e["name"].text() : names.take(pair_name(pair));
+                put_item(out, "pairs", e, pair);
+            }
         }
 }
 

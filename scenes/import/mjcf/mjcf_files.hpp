@@ -22,9 +22,10 @@ public:
     std::vector<XmlElement> children(const XmlElement& element) const;
     std::vector<XmlElement> children(const XmlElement& element, std::string_view name) const;
 
-private:
     // The file that an attribute names, relative to the model's folder
     std::filesystem::path find(const XmlAttribute& name) const;
+
+private:
     void read_includes(const XmlElement& element, int depth);
 
     XmlElement root_;

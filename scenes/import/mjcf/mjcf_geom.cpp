@@ -170,6 +170,7 @@ MjcfGeom read_mjcf_geom(const MjcfContext& context, const MjcfAttributes& a) {
     constexpr std::int64_t least = -2147483648, most = 4294967295;
     geom.contype = a.integer_or("contype", 1, least, most) & 0xffffffff;
     geom.conaffinity = a.integer_or("conaffinity", 1, least, most) & 0xffffffff;
+    geom.paired = context.paired.contains(geom.name);
     if (known.type == GeomType::mesh || known.type == GeomType::hfield) {
         put_asset(context, a, known.type, geom);
     } else if (a.has("mesh")) {

@@ -79,10 +79,10 @@ Json mesh_shape(const MjcfContext& context, const MjcfMesh& mesh, bool visual) {
                                  "a flat mesh is given a thickness of a hundredth of its extent:",
                                  "use a mesh with a volume", mesh.element["file"].word());
         if (!hull.convex)
-            context.warnings.add(
+            context.warnings.note(
                 mesh.element.place(),
-                "mesh \"" + mesh.element["file"].word() + "\" is not convex; its convex hull is used",
-                "split it into convex parts if the hull is too coarse; MuJoCo uses the hull, too");
+                "mesh \"" + mesh.element["file"].word() + "\" collides as its convex hull, as in MuJoCo",
+                "split it into convex parts if the hull is too coarse");
         vertices = hull.vertices;
     }
     // The scale of a shape is positive, so mirroring goes into the vertices.

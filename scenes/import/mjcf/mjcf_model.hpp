@@ -2,7 +2,9 @@
 // are applied.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <set>
 
 #include "core/model/model.hpp"
 #include "scenes/import/import_options.hpp"
@@ -62,7 +64,8 @@ struct MjcfGeom {
     bool shell = false;              // overrides "inertia" of the mesh
     double density = 1000;
     std::optional<double> mass = {};
-    bool visual() const { return contype == 0 && conaffinity == 0; }
+    bool paired = false;  // named by a <pair>
+    bool visual() const { return contype == 0 && conaffinity == 0 && !paired; }
 };
 
 struct MjcfSite {
@@ -70,6 +73,13 @@ struct MjcfSite {
     std::string name;
     MjcfPose pose;  // in the body
     double radius;  // of a ball around it that contains its shape, m
+};
+
+// An <attach> in a body: the frame in which the other model lies, and what <replicate> appends to its names.
+struct MjcfAttachment {
+    XmlElement element;
+    MjcfPose frame;
+    std::string suffix;
 };
 
 struct MjcfBody {
@@ -80,6 +90,7 @@ struct MjcfBody {
     std::vector<MjcfJoint> joints = {};
     std::vector<MjcfGeom> geoms = {};
     std::vector<MjcfSite> sites = {};
+    std::vector<MjcfAttachment> attachments = {};
     MassProperties<double> mass = MassProperties<double>::zero();
     XmlElement mass_element;  // <inertial>, otherwise the <body>: the place of faults of the mass
     // principal axes in the body, where the file gives them: of <inertial>, or of the body's only geom
@@ -105,13 +116,21 @@ public:
     const MjcfJoint& joint(const XmlAttribute& name) const;
     const MjcfJoint& one_dof_joint(const XmlAttribute& name) const;
     std::pair<const MjcfBody*, const MjcfSite*> site(const XmlAttribute& name) const;
+    std::pair<const MjcfBody*, const MjcfGeom*> geom(const XmlAttribute& name) const;
 
     const std::vector<MjcfBody>& bodies;
 
 private:
+    template <class Item> const MjcfBody& owner(const Item& item, std::vector<Item> MjcfBody::*items) const {
+        return *std::ranges::find_if(bodies, [&](const MjcfBody& body) {
+            const std::vector<Item>& all = body.*items;
+            return !all.empty() && &item >= all.data() && &item < all.data() + all.size();
+        });
+    }
     std::map<std::string, const MjcfBody*> by_body_;
     std::map<std::string, const MjcfJoint*> by_joint_;
     std::map<std::string, const MjcfSite*> by_site_;
+    std::map<std::string, const MjcfGeom*> by_geom_;
     bool incomplete_;
 };
 
@@ -126,7 +145,9 @@ struct MjcfContext {
     int hull_vertices;                          // most vertices of a hull
     std::map<std::string, Json> materials;      // rgba
     std::map<std::string, MjcfMesh> meshes;
-    std::map<std::string, Json> hfields;  // as shapes
+    std::map<std::string, Json> hfields;              // as shapes
+    std::set<std::string> paired;                     // geoms that a <pair> names
+    std::map<std::string, XmlAttribute> models = {};  // files of <model> assets
 };
 
 void read_assets(MjcfContext& context);
@@ -187,7 +208,9 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
                     MjcfControls& controls);
 void read_equalities(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out);
 void read_sensors(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out);
-void read_excludes(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out);
+// <contact>: excluded pairs of bodies, and pairs of geoms with parameters of their own
+void read_contacts(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out);
+std::set<std::string> paired_geoms(const MjcfFiles& files);
 MjcfFlags read_flags(const MjcfFiles& files, Warnings& warnings);
 void read_option(const MjcfContext& context, Json& scene);
 void put_keyframes(const MjcfContext& context, const MjcfIndex& index, const MjcfControls& controls,

@@ -24,7 +24,7 @@ const Item& find_named(const std::map<std::string, const Item*>& items, const ch
 
 void MjcfNames::add(const XmlElement& where, const std::string& name) {
     if (name.empty()) return;
-    if (name.find('*') != std::string::npos || name == "world")
+    if (name.find('*') != std::string::npos || (name == "world" && kind_ == std::string("body")))
         where.fail("has the reserved name \"" + name + "\"", "rename it");
     if (!names_.insert(name).second)
         where.fail(std::string("is the second ") + kind_ + " named \"" + name + "\"",
@@ -47,6 +47,8 @@ MjcfIndex::MjcfIndex(const std::vector<MjcfBody>& all, bool incomplete)
             by_joint_[joint.name] = &joint;
         for (const MjcfSite& site : body.sites)
             by_site_[site.name] = &site;
+        for (const MjcfGeom& geom : body.geoms)
+            by_geom_[geom.name] = &geom;
     }
 }
 
@@ -56,8 +58,10 @@ std::optional<XmlAttribute> MjcfIndex::left_out(const MjcfAttributes& a) const {
         if (const auto name = a.find(key); name && !by_body_.contains(name->text())) return name;
     for (const char* key : {"joint", "jointinparent", "joint1", "joint2"})
         if (const auto name = a.find(key); name && !by_joint_.contains(name->text())) return name;
-    for (const char* key : {"site", "site1", "site2"})
+    for (const char* key : {"site", "site1", "site2", "sidesite"})
         if (const auto name = a.find(key); name && !by_site_.contains(name->text())) return name;
+    for (const char* key : {"geom", "geom1", "geom2"})
+        if (const auto name = a.find(key); name && !by_geom_.contains(name->text())) return name;
     return {};
 }
 
@@ -68,10 +72,11 @@ const MjcfJoint& MjcfIndex::joint(const XmlAttribute& name) const {
 
 std::pair<const MjcfBody*, const MjcfSite*> MjcfIndex::site(const XmlAttribute& name) const {
     const MjcfSite& found = find_named(by_site_, "site", name);
-    for (const MjcfBody& body : bodies)
-        for (const MjcfSite& site : body.sites)
-            if (&site == &found) return {&body, &site};
-    return {};
+    return {&owner(found, &MjcfBody::sites), &found};
+}
+std::pair<const MjcfBody*, const MjcfGeom*> MjcfIndex::geom(const XmlAttribute& name) const {
+    const MjcfGeom& found = find_named(by_geom_, "geom", name);
+    return {&owner(found, &MjcfBody::geoms), &found};
 }
 
 const MjcfJoint& MjcfIndex::one_dof_joint(const XmlAttribute& name) const {

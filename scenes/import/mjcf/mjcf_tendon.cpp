@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/dynamics/wrapping.hpp"
 #include "scenes/import/mjcf/mjcf_names.hpp"
 
 namespace costate {
@@ -47,14 +48,92 @@ struct MjcfPath {
     bool pulls = false;  // runs over a site of a body
 };
 
+// The name of a site at the origin of a geom, with its axes, which a tendon wraps around. It is added to the model.
+std::string site_at(ImportedModel& out, const MjcfIndex& index, const MjcfBody& body, const MjcfGeom& geom) {
+    Json& sites = out.model["bodies"][static_cast<size_t>(&body - index.bodies.data()) - 1]["sites"];
+    std::string name = geom.name + "_wrap";
+    const auto taken = [&] {
+        return std::ranges::any_of(index.bodies, [&](const MjcfBody& b) {
+            return std::ranges::any_of(b.sites, [&](const MjcfSite& s) { return s.name == name; });
+        });
+    };
+    while (taken())
+        name += "_";
+    Json site{{"name", name}};
+    put_pose(site, geom.pose);
+    if (sites.is_null() || std::ranges::find(sites, site) == sites.end()) sites.push_back(site);
+    return name;
+}
+
+// A geom that a tendon wraps around, as an item of a path; its surroundings in the reference configuration are put into
+// `wrap`. Null, with a warning, if it is none.
+struct ReferenceWrap {
+    WrapShape shape;
+    MjcfPose pose;
+    double radius;
+    std::optional<Vec3<double>> side;
+};
+Json wrap_of(const MjcfContext& context, const MjcfIndex& index, const XmlElement& part, ImportedModel& out,
+             ReferenceWrap& wrap) {
+    const auto [body, geom] = index.geom(part["geom"]);
+    const std::string type = geom->shape.is_null() ? "" : geom->shape["type"].get<std::string>();
+    if (type != "sphere" && type != "cylinder") {
+        part.warn(context.warnings,
+                  "in <spatial> names neither a sphere nor a cylinder: the tendon is ignored", "name one");
+        return nullptr;
+    }
+    const bool in_world = body == &index.bodies[0];
+    wrap = {type == "sphere" ? WrapShape::sphere : WrapShape::cylinder,
+            body->world * geom->pose,
+            geom->shape["radius"].get<double>(),
+            {}};
+    Json item{{"wrap", type}};
+    if (in_world) {
+        item["world"] = to_json(geom->pose.p);
+        if (type == "cylinder") item["quaternion"] = to_json(geom->pose.q);
+    } else {
+        item["site"] = site_at(out, index, *body, *geom);
+    }
+    item["radius"] = wrap.radius;
+    if (const auto name = part.find("sidesite")) {
+        const auto [owner, side] = index.site(*name);
+        wrap.side = (owner->world * side->pose).p;
+        if ((*wrap.side - wrap.pose.p).norm() < wrap.radius) {
+            part.warn(context.warnings,
+                      "in <spatial> has its sidesite inside, which is not supported: the tendon is ignored",
+                      "put the site outside");
+            return nullptr;
+        }
+        item["side"] = owner == &index.bodies[0] ? to_json(side->pose.p) : Json(side->name);
+    }
+    return item;
+}
+
+// The length of the way from one point to another in the reference configuration, m
+double way_length(const Vec3<double>& from, const Vec3<double>& to,
+                  const std::optional<ReferenceWrap>& wrap) {
+    if (!wrap) return (to - from).norm();
+    const Vec3<double> a = from - wrap->pose.p, b = to - wrap->pose.p,
+                       axis = rotation_matrix(wrap->pose.q).col(2);
+    Vec3<double> side = Vec3<double>::Zero();
+    if (wrap->side) side = *wrap->side - wrap->pose.p;
+    const double turn = wrap_turn(wrap->shape, a, b, axis, wrap->radius, wrap->side ? &side : nullptr);
+    if (turn == 0) return (to - from).norm();
+    const WrapArc<double> arc = wrap_arc(wrap->shape, a, b, axis, wrap->radius, turn);
+    return (arc.t0 - a).norm() + arc.length + (b - arc.t1).norm();
+}
+
 // Nothing, with a warning, if the path has parts that are not supported or left out.
-std::optional<MjcfPath> path_of(const MjcfContext& context, const MjcfIndex& index, const XmlElement& e) {
+std::optional<MjcfPath> path_of(const MjcfContext& context, const MjcfIndex& index, const XmlElement& e,
+                                ImportedModel& model) {
     MjcfPath out;
     double divisor = 1;
     const Vec3<double>* last = nullptr;
     Vec3<double> at;
+    std::optional<ReferenceWrap> around;
     int on_branch = 0;
     const auto end_branch = [&](const XmlElement& where) {
+        if (around) where.fail("ends a branch of <spatial> with a geom", "put a site after it");
         if (on_branch == 1)
             where.fail("leaves a branch of <spatial> with one site", "give each branch at least two sites");
         last = nullptr;
@@ -68,24 +147,33 @@ std::optional<MjcfPath> path_of(const MjcfContext& context, const MjcfIndex& ind
             out.path.push_back({{"pulley", divisor}});
             continue;
         }
-        if (kind != "site") {
+        if (kind != "site" && kind != "geom") {
             part.warn(context.warnings,
                       "in <spatial> is not supported: the tendon and its actuators are ignored",
-                      "run the tendon over sites only");
+                      "run the tendon over sites and geoms");
             return {};
         }
         if (index.left_out(MjcfAttributes(part, {}))) {
             part.warn(context.warnings,
-                      "names a site that is left out: the tendon and its actuators are ignored",
+                      "names a part that is left out: the tendon and its actuators are ignored",
                       "replace the part that has it");
             return {};
+        }
+        if (kind == "geom") {
+            if (on_branch == 0 || around)
+                part.fail("is not between two sites", "put a site before it, and one after it");
+            out.path.push_back(wrap_of(context, index, part, model, around.emplace()));
+            if (out.path.back().is_null()) return {};
+            out.pulls = out.pulls || out.path.back().contains("site");
+            continue;
         }
         const auto [body, site] = index.site(part["site"]);
         const bool world = body == &index.bodies[0];
         out.pulls = out.pulls || !world;
         out.path.push_back(world ? Json{{"world", to_json(site->pose.p)}} : Json{{"site", site->name}});
         const Vec3<double> p = (body->world * site->pose).p;
-        if (last != nullptr) out.length += (p - at).norm() / divisor;
+        if (last != nullptr) out.length += way_length(at, p, around) / divisor;
+        around.reset();
         at = p;
         last = &at;
         ++on_branch;
@@ -159,7 +247,7 @@ void read_tendons(const MjcfContext& context, const MjcfIndex& index, ImportedMo
             put_spring(context, a, 0, offset_of(terms), tendon);
             put_limits(context, a, offset_of(terms), tendon);
         } else if (e.name() == "spatial") {
-            const std::optional<MjcfPath> path = path_of(context, index, e);
+            const std::optional<MjcfPath> path = path_of(context, index, e, out);
             if (!path) continue;
             if (!path->pulls) {
                 e.warn(context.warnings, "in <tendon> runs over no site of a body, and is ignored",

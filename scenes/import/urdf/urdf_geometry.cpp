@@ -57,47 +57,51 @@ std::optional<std::filesystem::path> LinkReader::mesh(const XmlElement& element,
     return {};
 }
 
-// Writes the hull of a mesh as "vertices" and "scale". The scale of a shape is positive, so mirroring goes
-// into the vertices.
-bool LinkReader::put_hull(const XmlElement& element, Json& shape) const {
+// The convex parts of a mesh with "vertices" and "scale": its hull, or the hulls of the objects of an OBJ file. The scale
+// of a shape is positive, so mirroring goes into the vertices.
+std::vector<Json> LinkReader::hulls(const XmlElement& element) const {
     const Vec3<double> scale = read_scale(element), sign = scale.cwiseSign();
     const auto file = mesh(element, "collision");
-    if (!file) return false;
-    MeshHull hull;
+    if (!file) return {};
+    std::vector<MeshHull> parts;
     try {
-        hull = read_mesh_hull(*file, options.hull_vertices);
+        parts = read_mesh_hulls(*file, options.hull_vertices);
     } catch (const MeshFileError& e) {
 #ifdef COSTATE_HAVE_ASSIMP
         element["filename"].fail(e.what(), e.remedy);
 #else
         warnings.add(element.place(), e.what(), e.remedy);
-        return false;
+        return {};
 #endif
     }
-    if (hull.thickness > 0)
-        warnings.add(element["filename"].place(),
-                     "a flat collision mesh is given a thickness of a hundredth of its extent",
-                     "use a mesh with a volume", element["filename"].word());
-    if (!hull.convex)
-        warnings.add(element.place(),
-                     "mesh \"" + element["filename"].word() + "\" is not convex; its convex hull is used",
-                     "split it into convex parts, a <collision> each");
-    shape["type"] = "mesh";
-    Json& vertices = shape["vertices"] = Json::array();
-    for (const Vec3<double>& v : hull.vertices)
-        vertices.push_back(to_json(v.cwiseProduct(sign)));
-    if (!scale.cwiseAbs().isOnes(0)) shape["scale"] = to_json(scale.cwiseAbs());
-    return true;
+    std::vector<Json> out;
+    for (const MeshHull& hull : parts) {
+        if (hull.thickness > 0)
+            warnings.add(element["filename"].place(),
+                         "a flat collision mesh is given a thickness of a hundredth of its extent",
+                         "use a mesh with a volume", element["filename"].word());
+        if (!hull.convex)
+            warnings.add(element.place(),
+                         "mesh \"" + element["filename"].word() + "\" is not convex; its convex hull is used",
+                         "split it into convex parts, a <collision> or an object of an OBJ file each");
+        Json& shape = out.emplace_back(Json{{"type", "mesh"}});
+        Json& vertices = shape["vertices"] = Json::array();
+        for (const Vec3<double>& v : hull.vertices)
+            vertices.push_back(to_json(v.cwiseProduct(sign)));
+        if (!scale.cwiseAbs().isOnes(0)) shape["scale"] = to_json(scale.cwiseAbs());
+    }
+    return out;
 }
 
-std::optional<Json> LinkReader::shape(const XmlElement& collision) const {
+std::vector<Json> LinkReader::shapes_of(const XmlElement& collision) const {
     collision.warn_others(warnings, {"name", "group", "concave"},
                           {"origin", "geometry", "material", "verbose"});
     const XmlElement g = geometry_of(collision, warnings);
     Transform<double> X = read_origin(collision);
-    Json out = Json::object();
+    std::vector<Json> all{Json::object()};
+    Json& out = all[0];
     if (g.name() == "mesh") {
-        if (!put_hull(g, out)) return {};
+        all = hulls(g);
     } else if (g.name() == "plane") {
         const Vec3<double> normal = g.vec3_or("normal", Vec3<double>::UnitZ());
         if (!(normal.norm() > 1e-12)) g["normal"].fail("has no direction", "use 0 0 1");
@@ -108,8 +112,9 @@ std::optional<Json> LinkReader::shape(const XmlElement& collision) const {
                "use a box, cylinder, sphere, capsule or mesh");
         return {};
     }
-    put_pose(out, X);
-    return out;
+    for (Json& each : all)
+        put_pose(each, X);
+    return all;
 }
 
 // Bullet's <contact> of a link, as keys of its shapes. A spring in the contact takes the place of restitution.
@@ -145,12 +150,12 @@ void LinkReader::put_shapes(const XmlElement& link, Json& body,
     const Json contact = read_contact(link);
     Json shapes = Json::array();
     for (const XmlElement& collision : link.children("collision")) {
-        std::optional<Json> s = shape(collision);
-        if (!s) continue;
-        s->update(contact);
-        if (!options.self_collision) (*s)["self_collision"] = false;
-        places["/shapes/" + std::to_string(shapes.size())] = collision.place();
-        shapes.push_back(std::move(*s));
+        for (Json& s : shapes_of(collision)) {
+            s.update(contact);
+            if (!options.self_collision) s["self_collision"] = false;
+            places["/shapes/" + std::to_string(shapes.size())] = collision.place();
+            shapes.push_back(std::move(s));
+        }
     }
     for (size_t k = 0; shapes.size() > 1 && k < shapes.size(); ++k)  // a single shape has its body's name
         shapes[k]["name"] = link["name"].text() + "." + std::to_string(k + 1);

@@ -36,10 +36,10 @@ struct LinkReader {
 
 private:
     Json read_contact(const XmlElement& link) const;
-    std::optional<Json> shape(const XmlElement& collision) const;
+    std::vector<Json> shapes_of(const XmlElement& collision) const;
     std::optional<std::filesystem::path> mesh(const XmlElement& element, const char* role) const;
     void put_colour(const XmlElement& visual, Json& out) const;
-    bool put_hull(const XmlElement& element, Json& shape) const;
+    std::vector<Json> hulls(const XmlElement& element) const;
 };
 
 }  // namespace costate

@@ -1,0 +1,16 @@
+// The objects of a Wavefront OBJ file, each with its triangles. Bullet takes each as a convex part of a collision mesh.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scenes/import/mesh/mesh_file.hpp"
+
+namespace costate {
+
+// "o" and "g" begin an object. Objects have the vertices that their faces use; those without faces are left out. A file
+// without any face is one object of points, without triangles. Polygons are split into triangles. name: of the file,
+// for MeshFileError.
+std::vector<TriangleMesh> parse_obj(const std::string& bytes, const std::string& name);
+
+}  // namespace costate
