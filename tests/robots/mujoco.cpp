@@ -2,7 +2,8 @@
 //
 //   M (v_next - v)/h + B (v_next - v) + c = f_passive + f_actuators,
 //
-// takes v_next from costate and all else from MuJoCo at the state before the step. B is the damping that a step of
+// takes v_next from costate and all else from MuJoCo at the state before the step. Bodies that are alone on a free or
+// ball joint do not spin: costate evaluates their gyroscopic torque at the middle of the step. B is the damping that a step of
 // costate takes implicitly: of joints, and the velocity gains of actuators at joints that are not saturated.
 #include <fstream>
 #include <sstream>
@@ -87,6 +88,26 @@ Vector implicit_damping(const mjModel& m, const mjData& d) {
     return B;
 }
 
+// The first of the three dofs of each rotation of a body that carries no joint further on.
+std::vector<int> lone_spins(const mjModel& m) {
+    std::vector<int> out;
+    for (int j = 0; j < m.njnt; ++j) {
+        const int type = m.jnt_type[j], body = m.jnt_bodyid[j];
+        if ((type != mjJNT_FREE && type != mjJNT_BALL) || m.body_dofnum[body] != (type == mjJNT_FREE ? 6 : 3))
+            continue;
+        const auto carries = [&](int other) {
+            for (int b = m.jnt_bodyid[other]; b != 0; b = m.body_parentid[b])
+                if (b == body) return other != j;
+            return false;
+        };
+        bool alone = true;
+        for (int other = 0; other < m.njnt; ++other)
+            alone = alone && !carries(other);
+        if (alone) out.push_back(m.jnt_dofadr[j] + (type == mjJNT_FREE ? 3 : 0));
+    }
+    return out;
+}
+
 }  // namespace
 
 double smooth_error_beside_mujoco(const std::filesystem::path& file, int states, unsigned long long seed) {
@@ -107,6 +128,8 @@ double smooth_error_beside_mujoco(const std::filesystem::path& file, int states,
             e = 0.3 * normal(bits);
         for (double& e : s.v)
             e = normal(bits);
+        for (const int spin : lone_spins(*m))
+            std::fill_n(s.v.begin() + spin, 3, 0);
         for (double& e : s.u)
             e = normal(bits);
         check(costate_retract(ours.get(), start.data(), turn.data(), s.q.data()));

@@ -18,7 +18,7 @@ CModel load_robot(const std::filesystem::path& file, const char* law);
 class Falls {
 public:
     Falls(const CModel& model, unsigned long long seed, int per_fall);
-    State next();                          // the next state
+    State next();                              // the next state
     bool touches() const { return touches_; }  // whether it is one with contact
 
 private:
@@ -33,12 +33,13 @@ private:
 struct GradientTable {
     int states = 0, touching = 0, verdicts[classes] = {};
     double worst_clean = 0;  // largest error of a clean derivative, relative to its column
-    double modes_apart = 0;  // largest difference between forward and reverse mode, and the Jacobian
+    double modes_apart =
+        0;  // largest relative difference of forward and reverse mode, where the former is clean
     std::vector<std::string> wrong;
 };
 
 // The derivatives of a step in `states` random states against central differences, each along one random direction
-// of q, of v, of u and of all parameters; forward mode against reverse mode and the Jacobian. Ends early after
+// of q, of v, of u and of all parameters: by forward mode, by reverse mode and by the Jacobian of a step. Ends early after
 // `seconds` of processor time.
 GradientTable check_gradients(CModel& model, int states, unsigned long long seed, double seconds);
 
