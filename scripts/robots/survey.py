@@ -7,24 +7,32 @@ Every *.xml and *.urdf below the folders (or named by itself) whose root element
 goes through `info`, then through `simulate` for two simulated seconds. OPTIONs after -- go to both commands, for
 example --strict. Results: runs; slow (not done within the limit of processor time); diverged; refused (exit code
 2, with the message); crashed (any other end). The table of kinds joins refusals that differ only in names and
-numbers.
+numbers; a second one does so for warnings, by how many files have them. The column `physics` counts the kinds of warnings
+that are about the motion: not those about pictures, sensors and the start, nor that nothing moves, that the law of contact
+is rigid where that of MuJoCo is soft (--law mujoco), or that the integrator is another one.
 """
 import argparse
 import collections
 import csv
 import json
+import os
 import pathlib
 import re
 import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = re.compile(r"<(?![?!])([\w:.-]+)")  # the first element, after declarations and comments
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 ROOTS = {"robot", "mujoco", "mujocoinclude"}
-COLUMNS = ["file", "result", "seconds", "dof", "shapes", "warnings", "message"]
+COLUMNS = ["file", "result", "seconds", "dof", "shapes", "warnings", "physics", "message"]
+NOT_PHYSICS = re.compile(
+    r"no body can move|constraints are rigid|^integrator=|is a sensor that|measures a part|has a cutoff"
+    r"|at the start|start beyond|collides with the ground|has no colour|^visual mesh|is invisible|<skin>|<audio_source>"
+    r"|second geometry|in <extension>|as its convex hull, as in MuJoCo")
 MORE_THAN_ENOUGH = 60  # s of waiting for each second of processor time, on a loaded machine
 
 
@@ -74,7 +82,9 @@ def survey(program, file, options):
     if code == 0:
         facts = json.loads(out)
         row["dof"], row["shapes"] = facts["nv"], facts["shapes"]
-        row["warnings"] = len(facts["warnings"])
+        kinds = {kind(warning) for warning in facts["warnings"]}
+        row["warnings"], row["kinds"] = len(kinds), kinds
+        row["physics"] = sum(not NOT_PHYSICS.search(each) for each in kinds)
         steps = max(1, round(options.seconds / facts["time_step"]))
         code, out, errors, seconds = run(
             [program, "simulate", str(file), "--json", "--steps", str(steps), *options.command], options.limit)
@@ -84,8 +94,8 @@ def survey(program, file, options):
 
 
 def kind(message):
-    """A refusal without file, line, names, numbers and remedy."""
-    text = re.sub(r"^\S+?(:\d+|#\S*): ", "", message).split("; ")[0]
+    """A refusal or a warning without file, line, names, numbers and remedy."""
+    text = re.sub(r"^(\S+?(:\d+|#\S*)|[^:\"]*): ", "", message).split("; ")[0]
     text = re.sub(r"(\s*/\S+)+\s", " FILE ", text)
     text = re.sub(r'"[^"]*"?', '"..."', text)
     return re.sub(r"-?\d[\d.e+-]*", "N", text)[:100]
@@ -104,10 +114,13 @@ def main():
     options.command = given[cut + 1:]
 
     started, rows = time.monotonic(), []
-    with open(options.out, "w", newline="") as out:
-        writer = csv.DictWriter(out, COLUMNS, delimiter="\t", restval="")
+    options.program = str(pathlib.Path(options.program).resolve())
+    files = [file.absolute() for file in robots_below(options.folders)]
+    with open(options.out, "w", newline="") as out, tempfile.TemporaryDirectory() as scratch:
+        os.chdir(scratch)  # where the program leaves the last states of a run that diverges
+        writer = csv.DictWriter(out, COLUMNS, delimiter="\t", restval="", extrasaction="ignore")
         writer.writeheader()
-        for file in robots_below(options.folders):
+        for file in files:
             rows.append(survey(options.program, file, options))
             writer.writerow(rows[-1])
             out.flush()
@@ -117,6 +130,11 @@ def main():
     kinds = collections.Counter((row["result"], kind(row["message"])) for row in rows if row["message"])
     for (result, what), count in kinds.most_common():
         print(f"{count:5}  {result:9} {what}")
+    loaded = [row for row in rows if "kinds" in row]
+    print(f"{len(loaded)} load, {sum(row['physics'] == 0 for row in loaded)} of them without a warning about physics")
+    warnings = collections.Counter(what for row in loaded for what in row["kinds"] if not NOT_PHYSICS.search(what))
+    for what, count in warnings.most_common():
+        print(f"{count:5}  warning   {what}")
 
 
 if __name__ == "__main__":
