@@ -7,8 +7,9 @@
 namespace costate {
 namespace {
 
-constexpr int most_together =
-    64;  // environments of a thread: enough to find some that take the same branches
+// Environments of a thread: enough to find some that take the same branches.
+constexpr int most_together = 64;
+constexpr double silence = 60;  // s, after which rank 0 no longer follows the others
 
 double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -150,10 +151,13 @@ void ExpectedLoss::follow_others() const {
     const std::int64_t own = sum_plan_.environments_of(sum_plan_.share(ranks_.rank(), ranks_.size())).size();
     if (!options_.follow) return;
     if (ranks_.rank() > 0) return ranks_.tell(own, true);
-    for (;;) {
+    std::int64_t heard = 0;
+    for (double since = now(); now() - since < silence;) {
         const EnvironmentProgress all = progress(own, own);
         if (options_.between) options_.between(all);
         if (all.done == all.of) return;
+        if (all.done > heard) since = now();
+        heard = all.done;
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
 }
