@@ -6,9 +6,10 @@ gradient has the same bits. Peak memory is that of the whole process.
     python3 long_gradient.py [--ants 512] [--steps 1000] [--substeps 10] [--megabytes 12] [--limit 200]
 """
 import argparse
-import resource
+import re
 import time
 import zlib
+from pathlib import Path
 
 import numpy
 
@@ -43,7 +44,8 @@ def main() -> None:
     begin, processor = time.time(), time.process_time()
     gradient = batch.run_vjp(x, u, seed=seed, max_bytes=int(1e6 * given.megabytes), wanted=("x", "u", "parameters"))
     seconds, processor = time.time() - begin, time.process_time() - processor
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+    # getrusage would also count the process that started this one
+    peak = int(re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[1]) * 1024 / 1e6
     inputs = (u.nbytes + gradient.u.nbytes) / 1e6
     print(f"{given.ants} ants, {given.steps} control steps of {given.substeps}: {seconds:.1f} s ({processor:.1f} s of the processor), peak "
           f"{peak:.0f} MB, of which controls and their gradient {inputs:.0f} MB")
