@@ -150,6 +150,7 @@ PairInput read_pair(const Node& node) {
     ContactPairSpec& s = out.spec;
     const auto name = node.find("name");
     s.name = name ? read_name(*name) : out.a + "-" + out.b;
+    std::ranges::replace(s.name, '/', '_');  // of its shapes
     s.friction = node.nonnegative_or("friction", s.friction);
     s.torsional_friction = node.nonnegative_or("torsional_friction", 0);
     s.rolling_friction = node.nonnegative_or("rolling_friction", 0);

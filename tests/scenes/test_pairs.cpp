@@ -82,9 +82,9 @@ TEST_CASE("MJCF: a <pair> has its own numbers, and those of its geoms where it g
         <body name="a"><freejoint/><geom name="a" size=".1" contype="0" conaffinity="0" margin=".004"/>
           <geom name="picture" size=".1" contype="0" conaffinity="0"/></body>
         <body name="b"><freejoint/><geom name="b" size=".1" friction=".8" solref=".04 1" solmix="3"/></body></worldbody>
-        <contact><pair name="p" geom1="a" geom2="floor"/>
+        <contact><pair name="p" geom1="a" geom2="floor"/><pair geom1="floor" geom2="a" friction="1"/>
           <pair geom1="b" geom2="a" condim="6" friction=".7" margin=".01" gap=".004" solimp=".8 .9 .01"/></contact>)");
-    CHECK(m.warnings.size() == 1);  // that constraints are rigid
+    CHECK(m.warnings.size() == 2);  // that constraints are rigid, and that two pairs have the same geoms
     REQUIRE(m.imported.model["pairs"].size() == 2);
     const Json &first = m.imported.model["pairs"][0], &second = m.imported.model["pairs"][1];
     CHECK((first["name"] == "p" && first["shapes"] == Json{"a", "world/floor"} && first["condim"] == 4));

@@ -125,8 +125,13 @@ void read_assets(MjcfContext& context) {
                 context.materials[e["name"].word()] = rgba ? Json(rgba->numbers(4)) : Json(nullptr);
             } else if (e.name() == "model") {
                 const XmlAttribute file = e["file"];
-                context.models.emplace(
-                    e.text_or("name", std::filesystem::path(file.word()).stem().string().c_str()), file);
+                // without a name it has that of the other model
+                const std::string name =
+                    e.has("name") ? e["name"].word()
+                                  : read_xml(context.files.find(file), &context.warnings)
+                                        .root()
+                                        .text_or("model", std::filesystem::path(file.word()).stem().string());
+                context.models.emplace(name, file);
             } else if (e.name() != "texture") {
                 e.warn(context.warnings, "in <asset> is not supported and is ignored",
                        "remove it to silence this");

@@ -222,6 +222,7 @@ std::set<std::string> paired_geoms(const MjcfFiles& files) {
 void read_contacts(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out) {
     if (!context.flags.contact) return;
     MjcfNames names("pair");
+    std::set<std::pair<Json, Json>> seen;
     const std::vector<XmlElement> sections = context.files.children(context.files.root(), "contact");
     for (const XmlElement& section : sections)
         for (const XmlElement& e : context.files.children(section))
@@ -239,6 +240,10 @@ void read_contacts(const MjcfContext& context, const MjcfIndex& index, ImportedM
                 e.warn(context.warnings, "names a geom that is left out or replicated, and is ignored",
                        "replace that part");
             } else if (Json pair = contact_pair(context, index, e); !pair.is_null()) {
+                if (!seen.insert(std::minmax(pair["shapes"][0], pair["shapes"][1])).second) {
+                    e.note(context.warnings, "is the second one of its two geoms and is ignored", "keep one");
+                    continue;
+                }
                 pair["name"] = e.has("name") ? e["name"].text() : names.take(pair_name(pair));
                 put_item(out, "pairs", e, pair);
             }
