@@ -41,27 +41,31 @@ constexpr size_t max_attached_bodies = 100000;
 ImportedModel import_nested(const XmlDocument& document, const ImportOptions& options, Warnings& warnings,
                             int depth);
 
-// Adds the models that bodies attach; each file is read once.
+// Adds the models that bodies attach, in the order of the file; each file is read once.
 void read_attachments(const MjcfContext& context, const ImportOptions& options,
                       const std::vector<MjcfBody>& bodies, int depth, ImportedModel& out) {
-    std::map<std::string, ImportedModel> read;
+    std::map<size_t, std::pair<const MjcfBody*, const MjcfAttachment*>> in_order;
     for (const MjcfBody& body : bodies)
-        for (const MjcfAttachment& attachment : body.attachments) {
-            const XmlAttribute name = attachment.element["model"];
-            const auto model = context.models.find(name.word());
-            if (model == context.models.end())
-                name.fail("is not a <model> among the assets", "correct it or add the <model>");
-            if (depth == max_attach_depth) name.fail("is attached 20 files deep", "attach fewer");
-            if (!read.contains(name.word())) {
-                ImportOptions inner = options;
-                inner.base = Base::automatic;
-                const XmlDocument document = read_xml(context.files.find(model->second), &context.warnings);
-                read[name.word()] = import_nested(document, inner, context.warnings, depth + 1);
-            }
-            attach_model(read[name.word()], attachment, body.name, out);
-            if (out.model["bodies"].size() > max_attached_bodies)
-                attachment.element.fail("exceeds the 100000 bodies of a file", "use fewer");
+        for (const MjcfAttachment& attachment : body.attachments)
+            in_order[attachment.order] = {&body, &attachment};
+    std::map<std::string, ImportedModel> read;
+    for (const auto& [order, attached] : in_order) {
+        const auto& [body, attachment] = attached;
+        const XmlAttribute name = attachment->element["model"];
+        const auto model = context.models.find(name.word());
+        if (model == context.models.end())
+            name.fail("is not a <model> among the assets", "correct it or add the <model>");
+        if (depth == max_attach_depth) name.fail("is attached 20 files deep", "attach fewer");
+        if (!read.contains(name.word())) {
+            ImportOptions inner = options;
+            inner.base = Base::automatic;
+            const XmlDocument document = read_xml(context.files.find(model->second), &context.warnings);
+            read[name.word()] = import_nested(document, inner, context.warnings, depth + 1);
         }
+        attach_model(read[name.word()], *attachment, body->name, out);
+        if (out.model["bodies"].size() > max_attached_bodies)
+            attachment->element.fail("exceeds the 100000 bodies of a file", "use fewer");
+    }
 }
 
 ImportedModel import_nested(const XmlDocument& document, const ImportOptions& options, Warnings& warnings,

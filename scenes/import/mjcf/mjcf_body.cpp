@@ -101,7 +101,7 @@ private:
                    "attach a model or its body");
             return;
         }
-        bodies_[in.body].attachments.push_back({e, in.frame, in.suffix});
+        bodies_[in.body].attachments.push_back({e, in.frame, in.suffix, attachments_++});
     }
 
     // The contents, repeated with a pose that advances by "offset" and turns by "euler" from one to the next.
@@ -218,6 +218,7 @@ private:
     const MjcfContext& context_;
     std::vector<MjcfBody> bodies_;
     size_t repetitions_ = 0;  // of all <replicate>
+    size_t attachments_ = 0;
 };
 
 MassProperties<double> mass_of(const MjcfContext& context, const MjcfGeom& geom) {

@@ -132,7 +132,10 @@ Json contact_pair(const MjcfContext& context, const MjcfIndex& index, const XmlE
     std::vector<double> friction(3);
     for (size_t i = 0; i < 3; ++i)
         friction[i] = larger(one->friction[i], two->friction[i]);
-    if (const auto given = a.find("friction")) {  // two directions of sliding, spinning, two of rolling
+    // numbers that an attribute does not give are those of its defaults
+    for (const XmlElement& layer : a.layers()) {
+        const auto given = layer.find("friction");
+        if (!given) continue;  // two directions of sliding, spinning, two of rolling
         const std::vector<double> x = given->numbers(1, 5);
         if ((x.size() > 1 && x[1] != x[0]) || (x.size() > 4 && x[4] != x[3]))
             context.warnings.add(given->place(), "friction that depends on the direction is not supported",

@@ -72,7 +72,10 @@ Json shape_of(const KnownGeom& known, const Vec3<double>& size) {
 }
 
 void read_contact(const MjcfContext& context, const MjcfAttributes& a, MjcfGeom& geom) {
-    if (const auto given = a.find("friction")) {
+    // numbers that an attribute does not give are those of its defaults
+    for (const XmlElement& layer : a.layers()) {
+        const auto given = layer.find("friction");
+        if (!given) continue;
         const std::vector<double> numbers = given->numbers(1, 3);
         for (const double number : numbers)
             if (number < 0) given->fail("must not be negative", "use 0 or more");

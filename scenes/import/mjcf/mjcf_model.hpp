@@ -80,6 +80,7 @@ struct MjcfAttachment {
     XmlElement element;
     MjcfPose frame;
     std::string suffix;
+    size_t order;  // in the file
 };
 
 struct MjcfBody {
