@@ -81,7 +81,7 @@ const char* const hand =
     <body name='a'><joint name='near' ref='10' range='-90 90' limited='true' axis='0 1 0'/><geom type='capsule' size='.02' mass='.1' fromto='0 0 0 .1 0 0'/>
       <body name='b' pos='.1 0 0'><joint name='far' axis='0 1 0'/><geom type='capsule' size='.02' mass='.1' fromto='0 0 0 .1 0 0'/></body></body>
   </worldbody><tendon><fixed name='pull' springlength='0.1 0.2'><joint joint='near' coef='1'/><joint joint='far' coef='-0.5'/></fixed>
-  <spatial name='rope'><geom geom='g'/></spatial></tendon>
+  <spatial name='rope'><thread/></spatial></tendon>
   <actuator><position name='grip' tendon='pull' kp='5' kv='.1' ctrlrange='-1 1' ctrllimited='true'/><motor tendon='rope'/></actuator>)";
 
 }  // namespace

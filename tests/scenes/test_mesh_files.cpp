@@ -195,7 +195,8 @@ TEST_CASE("mesh files: broken ones get a clear line") {
         CHECK(said("bad.obj", std::string("v 0 0 0\nv 1 0 0\nv 0 1 ") + bad + "\nf 1 2 3\n") !=
               "no complaint");
     CHECK(said("index.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n") != "no complaint");
-    CHECK(said("cloud.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n") != "no complaint");
+    CHECK(said("cloud.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n") == "no complaint");  // points of a hull
+    CHECK(said("flat.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\n").find("in one plane") != std::string::npos);
     CHECK(said("line.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n").find("no triangle with an area") !=
           std::string::npos);
 }

@@ -44,11 +44,18 @@ struct MakeContactsPass : ContactStage {
         for (const ParameterSlice& slice : {w.shapes.size, w.shapes.position, w.shapes.rotation,
                                             w.shapes.friction, w.shapes.restitution, w.shapes.margin})
             add_parameters_along_direction(g, slice, shapes());
-        const auto any = [&](int rows) {
-            return std::ranges::any_of(s.contacts.points, [&](const auto& c) { return c.rows >= rows; });
+        const auto any = [&](int rows, bool of_pair) {
+            return std::ranges::any_of(s.contacts.points, [&](const auto& c) {
+                return c.rows >= rows && (w.shapes.own_pair(c.features.a, c.features.b) >= 0) == of_pair;
+            });
         };
-        if (any(4)) add_parameters_along_direction(g, w.shapes.torsional_friction, shapes());
-        if (any(6)) add_parameters_along_direction(g, w.shapes.rolling_friction, shapes());
+        if (any(4, false)) add_parameters_along_direction(g, w.shapes.torsional_friction, shapes());
+        if (any(6, false)) add_parameters_along_direction(g, w.shapes.rolling_friction, shapes());
+        const int pairs = static_cast<int>(w.shapes.own_pairs.size());
+        if (any(3, true))
+            for (const ParameterSlice& slice : {w.shapes.pair_friction, w.shapes.pair_margin})
+                add_parameters_along_direction(g, slice, pairs);
+        if (any(4, true)) add_parameters_along_direction(g, w.shapes.pair_torsional_friction, pairs);
         for (size_t c = 0; c < s.contacts.points.size(); ++c) {
             const ContactPoint<D>& point = d.contacts.points[c];
             ContactPointBar<double>& bar = s.contacts.points_bar[c];
