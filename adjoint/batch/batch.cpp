@@ -118,7 +118,7 @@ double* Batch::theta_bar_rows(double* theta_bar, ThetaBar of) {
 void Batch::sum_theta_bar(double* theta_bar, ThetaBar of) {
     if (!theta_bar || of == ThetaBar::each) return;
     const SumPlan plan{options_.n_env};
-    workers_->for_each(static_cast<size_t>(plan.blocks()), [&](Worker&, size_t b) {
+    workers_->for_each(plan.blocks(), [&](Worker&, size_t b) {
         sum_block(theta_bar_.data(), plan, static_cast<std::int64_t>(b), np());
     });
     sum_blocks(theta_bar_.data(), plan, np());

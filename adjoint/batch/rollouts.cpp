@@ -55,7 +55,7 @@ int Batch::backward(int steps, const double* x, const double* u, const int* comp
     double* rows = theta_bar_rows(theta_bar, of);
     std::fill(first_bar_.begin(), first_bar_.end(), 0.0);
     workers_->for_each_chunk(n_env(), [&](Worker& worker, size_t first, size_t last) {
-        const auto row = [&](int t, size_t e) { return static_cast<size_t>(t) * n_env() + e; };
+        const auto row = [&](int t, size_t e) { return t * n_env() + e; };
         const auto done = [&](size_t e) { return completed ? completed[e] : steps; };
         std::fill(outcome_.begin() + first, outcome_.begin() + last, EnvironmentStatus::ok);
         for (int t = steps; t-- > 0;) {
@@ -95,7 +95,7 @@ void Batch::finish_backward(size_t e, int steps, int completed, const double* x,
         if (theta_bar) std::fill_n(theta_bar, np(), 0.0);
     }
     for (int t = kept; u_bar && t < steps; ++t)
-        std::fill_n(u_bar + (static_cast<size_t>(t) * n_env() + e) * nu(), nu(), 0.0);
+        std::fill_n(u_bar + (t * n_env() + e) * nu(), nu(), 0.0);
     if (x_bar) coordinates_.write_state_bar(world_, x, first_bar, x_bar + e * state_bar_width());
 }
 

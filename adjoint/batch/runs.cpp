@@ -39,7 +39,7 @@ int Batch::run(const BatchRun& run) {
         for (int t = 0; t < run.steps; ++t) {
             worker.forward.clear();
             for (size_t e = first; e < last; ++e) {
-                const size_t at = static_cast<size_t>(t) * n_env() + e;
+                const size_t at = t * n_env() + e;
                 const double *u = run.u + at * nu(), *wrenches = part(run.wrenches, at * width);
                 double* x = x_next_.data() + e * nx();
                 bool goes_on = outcome_[e] == EnvironmentStatus::ok;
@@ -58,7 +58,7 @@ int Batch::run(const BatchRun& run) {
             }
             if (run.states)
                 std::copy_n(x_next_.data() + first * nx(), (last - first) * nx(),
-                            run.states + static_cast<size_t>(t) * row + first * nx());
+                            run.states + t * row + first * nx());
         }
     });
     return finish_step(!run.x);
@@ -94,7 +94,7 @@ struct Batch::RunReverse {
           states_bar(b.n_env() * b.state_bar_width()),
           finite(b.n_env(), 1) {}
 
-    size_t at(int t, size_t e) const { return static_cast<size_t>(t) * b.n_env() + e; }
+    size_t at(int t, size_t e) const { return t * b.n_env() + e; }
     const double* u(int t, size_t e) const { return run.u + at(t, e) * b.nu(); }
     const double* wrenches(int t, size_t e) const {
         return part(run.wrenches, at(t, e) * b.wrenches_width());
@@ -207,7 +207,7 @@ int Batch::run_backward(const BatchRun& run, const BatchSeeds& seeds, const Batc
                         ThetaBar of) {
     const size_t row = n_env() * nx();
     Schedule schedule = run_schedule(run.steps, row * sizeof(double), bytes);
-    std::vector<std::vector<double>> slots(static_cast<size_t>(schedule.slots()));
+    std::vector<std::vector<double>> slots(schedule.slots());
     RunReverse reverse(*this, run, seeds, out, theta_bar_rows(out.theta_bar, of));
     reverse.begin();
     bool first_sweep = true;
@@ -215,8 +215,8 @@ int Batch::run_backward(const BatchRun& run, const BatchSeeds& seeds, const Batc
     while (!schedule.done()) {
         const Action a = schedule.next();
         switch (a.kind) {
-            case Action::Kind::store: slots[static_cast<size_t>(a.slot)] = reverse.x; break;
-            case Action::Kind::restore: reverse.x = slots[static_cast<size_t>(a.slot)]; break;
+            case Action::Kind::store: slots[a.slot] = reverse.x; break;
+            case Action::Kind::restore: reverse.x = slots[a.slot]; break;
             case Action::Kind::forward: {
                 // the step that is reversed next is run again there; what comes after it is known, but for
                 // the last

@@ -33,19 +33,18 @@ struct DualInputs {
           e(env),
           theta(dual_vector(parameters, d.theta, w.np())) {
         VecX<double> start(w.nx());
-        normalize_state(w, x0 + e * static_cast<size_t>(w.nx()), start.data());
+        normalize_state(w, x0 + e * w.nx(), start.data());
         const VecX<double> still = VecX<double>::Zero(w.ndx());
-        x = dual_state(w, start.data(), d.x ? d.x + e * static_cast<size_t>(w.ndx()) : still.data());
+        x = dual_state(w, start.data(), d.x ? d.x + e * w.ndx() : still.data());
     }
     VecX<D> u(int t) const {
-        const size_t at = (static_cast<size_t>(t) * n_env + e) * static_cast<size_t>(w.nu());
+        const size_t at = (t * n_env + e) * w.nu();
         return dual_vector(run.u + at, along.u ? along.u + at : nullptr, w.nu());
     }
     const D* pushed(int t) {
         if (!run.wrenches) return nullptr;
         const size_t width = 6 * w.model.bodies.size();
-        wrenches = dual_vector(run.wrenches + (static_cast<size_t>(t) * n_env + e) * width, nullptr,
-                               static_cast<int>(width));
+        wrenches = dual_vector(run.wrenches + (t * n_env + e) * width, nullptr, static_cast<int>(width));
         return wrenches.data();
     }
 };
@@ -67,7 +66,7 @@ int Batch::run_jvp(const BatchRun& run, const BatchDirection& along, double* sta
         bool finite = run.x || status_[e] == EnvironmentStatus::ok;
         for (int t = 0; t < run.steps; ++t) {
             workers_->check_interrupt(worker);
-            const size_t at = static_cast<size_t>(t) * n_env() + e;
+            const size_t at = t * n_env() + e;
             const VecX<D> u = in.u(t);
             const D* pushed = in.pushed(t);
             if (y_dot) std::fill_n(y_dot + at * ny, ny, 0.0);
@@ -102,14 +101,14 @@ int Batch::run_hvp(const BatchRun& run, const BatchDirection& along, const doubl
             workers_->check_interrupt(worker);
             const VecX<D> u = in.u(n / substeps);
             states.emplace_back(world_.nx());
-            costate::step(world_, in.theta.data(), states[static_cast<size_t>(n)].data(), u.data(), scratch,
-                          states.back().data(), in.pushed(n / substeps));
+            costate::step(world_, in.theta.data(), states[n].data(), u.data(), scratch, states.back().data(),
+                          in.pushed(n / substeps));
             finite = is_finite(states.back());
         }
         VecX<D> theta_bar = VecX<D>::Zero(world_.np()), x_bar = VecX<D>::Zero(world_.ndx()),
                 before_bar(x_bar), next(world_.nx()), u_bar(world_.nu());
         for (int t = run.steps; t-- > 0;) {
-            const size_t at = static_cast<size_t>(t) * n_env() + e;
+            const size_t at = t * n_env() + e;
             u_bar.setZero();
             if (finite)
                 x_bar += dual_vector(states_bar + at * ndx(),
@@ -117,7 +116,7 @@ int Batch::run_hvp(const BatchRun& run, const BatchDirection& along, const doubl
             const VecX<D> u = in.u(t);
             const D* pushed = in.pushed(t);
             for (int n = (t + 1) * substeps; finite && n-- > t * substeps;) {
-                const D* x = states[static_cast<size_t>(n)].data();
+                const D* x = states[n].data();
                 workers_->check_interrupt(worker);
                 costate::step(world_, in.theta.data(), x, u.data(), scratch, next.data(), pushed);
                 scratch.clear_bars();
@@ -136,7 +135,7 @@ int Batch::run_hvp(const BatchRun& run, const BatchDirection& along, const doubl
         for (int i = 0; i < world_.nq(); ++i)
             start[i] = states[0][i].v;
         for (int i = 0; i < world_.nv(); ++i)
-            d[i] = {0, along.x ? along.x[e * ndx() + static_cast<size_t>(i)] : 0};
+            d[i] = {0, along.x ? along.x[e * ndx() + i] : 0};
         retract_adj(world_.model, start.data(), d.data(), x_bar.data(), base_bar.data(), tangent_bar.data());
         finite = finite && is_finite(tangent_bar) && is_finite(theta_bar);
         for (size_t i = 0; out_dot.x_bar && i < ndx(); ++i)

@@ -88,7 +88,7 @@ void DiskStore::write(int slot, const double* x) {
 
 void DiskStore::read(int slot, double* x) {
     turn_to(slot / per_chunk_);
-    std::copy_n(here_.numbers.data() + static_cast<size_t>(slot % per_chunk_) * nx_, nx_, x);
+    std::copy_n(here_.numbers.data() + slot % per_chunk_ * nx_, nx_, x);
     ++traffic_.states_read;
 }
 

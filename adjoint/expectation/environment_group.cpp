@@ -245,14 +245,14 @@ void EnvironmentGroup::check_adjoint(size_t e, int t) {
 }
 
 void EnvironmentGroup::pull_back(double* rows) {
-    const size_t width = 1 + static_cast<size_t>(plan_.size()) + ndx_ + np_;
+    const size_t width = 1 + plan_.size() + ndx_ + np_;
     bool first_sweep = true;
     schedule_.restart();
     while (!schedule_.done()) {
         const Action a = schedule_.next();
         switch (a.kind) {
-            case Action::Kind::store: slots_[static_cast<size_t>(a.slot)] = x_; break;
-            case Action::Kind::restore: x_ = slots_[static_cast<size_t>(a.slot)]; break;
+            case Action::Kind::store: slots_[a.slot] = x_; break;
+            case Action::Kind::restore: x_ = slots_[a.slot]; break;
             case Action::Kind::forward: {
                 const bool reversed = schedule_.reverses_next();  // the last one, which `reverse` runs again
                 for (int t = a.step; t + reversed < a.to; ++t)

@@ -67,7 +67,7 @@ ExpectedLoss::ExpectedLoss(const World& w, const Objective& objective, const Con
     const std::int64_t at_once =
         (std::max<std::int64_t>(64, 2 * group_ * threads) + SumPlan::block - 1) / SumPlan::block;
     const std::int64_t rows = std::min(at_once, sum_plan_.blocks()) * SumPlan::block;
-    rows_.resize(static_cast<size_t>(rows) * width_);
+    rows_.resize(rows * width_);
 }
 
 ExpectedLoss::~ExpectedLoss() = default;
@@ -92,11 +92,11 @@ EnvironmentSum ExpectedLoss::sum_of_blocks(const RolloutInputs& in, Range blocks
         const Range group{b, std::min(b + at_once, blocks.last)};
         const Range es = sum_plan_.environments_of(group);
         pool_->run(static_cast<int>((es.size() + group_ - 1) / group_), [&](int thread, int i) {
-            Worker& worker = *workers_[static_cast<size_t>(thread)];
+            Worker& worker = *workers_[thread];
             if (worker.error) return;
             const std::int64_t first = es.first + i * group_;
             const Range together{first, std::min(first + group_, es.last)};
-            double* rows = rows_.data() + static_cast<size_t>(i * group_) * width_;
+            double* rows = rows_.data() + i * group_ * width_;
             try {
                 worker.failure.add(worker.group.run(together, in, options_.gradients, rows));
             } catch (...) {
@@ -112,7 +112,7 @@ EnvironmentSum ExpectedLoss::sum_of_blocks(const RolloutInputs& in, Range blocks
         const SumPlan of_group{es.size()};  // the same cuts: a group begins with a block
         for (std::int64_t k = 0; k < group.size() && !out.failure; ++k) {
             sum_block(rows_.data(), of_group, k, width_);
-            out.sum.add(group.first + k, rows_.data() + static_cast<size_t>(k * SumPlan::block) * width_);
+            out.sum.add(group.first + k, rows_.data() + k * SumPlan::block * width_);
         }
         note_progress(es.last - all.first, all.size());
     }
@@ -127,7 +127,7 @@ EnvironmentProgress ExpectedLoss::progress(std::int64_t done, std::int64_t of) c
     EnvironmentProgress all{done, sum_plan_.environments, -1};
     double least = of > 0 ? static_cast<double>(done) / static_cast<double>(of) : 1;
     for (int r = 1; r < ranks_.size(); ++r) {
-        const std::int64_t its = told[static_cast<size_t>(r)],
+        const std::int64_t its = told[r],
                            share = sum_plan_.environments_of(sum_plan_.share(r, ranks_.size())).size();
         all.done += its;
         const double part = share > 0 ? static_cast<double>(its) / static_cast<double>(share) : 1;

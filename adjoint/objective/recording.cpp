@@ -67,10 +67,10 @@ Samples resample(const std::vector<double>& times, const std::vector<std::vector
                  int last, double time_step) {
     Samples samples{static_cast<int>(rows[0].size()), {}};
     const size_t width = rows[0].size();
-    samples.values.resize(static_cast<size_t>(last + 1) * width);
+    samples.values.resize((last + 1) * width);
     visit_steps(times, first, last, time_step, [&](int t, size_t from, size_t to, double share) {
         for (size_t k = 0; k < width; ++k)
-            samples.values[static_cast<size_t>(t) * width + k] = between(rows[from][k], rows[to][k], share);
+            samples.values[t * width + k] = between(rows[from][k], rows[to][k], share);
     });
     return samples;
 }

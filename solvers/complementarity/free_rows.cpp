@@ -42,10 +42,10 @@ bool FreeRows::eliminate(const MlcpView<double>& p, const double* x) {
     const Eigen::Index n = count(kept_);
     bool positive = true;
     for (Eigen::Index i = 0; i < n; ++i) {
-        const int r = kept_[static_cast<size_t>(i)];
+        const int r = kept_[i];
         for (Eigen::Index j = 0; j <= i; ++j) {  // both halves alike
-            const double a = A_[static_cast<size_t>(i * n + j)] - coupled.col(i).dot(coupled.col(j));
-            A_[static_cast<size_t>(i * n + j)] = A_[static_cast<size_t>(j * n + i)] = a;
+            const double a = A_[i * n + j] - coupled.col(i).dot(coupled.col(j));
+            A_[i * n + j] = A_[j * n + i] = a;
             positive = positive && (i != j || a > 0);
         }
         b_.push_back(p.b[r] - coupled.col(i).dot(b_free));
