@@ -1,6 +1,6 @@
-// Rollouts of several environments by one thread, step by step: those that take the same branches share a step in lanes
-// (adjoint/rollout/lane_simulation.hpp), the others are stepped one by one. Losses and gradients have the bits of a
-// Rollout<NoisySimulation> of each environment, whoever is in the group.
+// Rollouts of several environments by one thread, step by step: those that take the same branches share a step in
+// lanes (adjoint/rollout/lane_simulation.hpp), the others are stepped one by one. Losses and gradients have the
+// bits of a Rollout<NoisySimulation> of each environment, whoever is in the group.
 #pragma once
 
 #include "adjoint/batch/sum_plan.hpp"
@@ -29,13 +29,14 @@ struct LaneUse {
 
 class EnvironmentGroup {
 public:
-    // Of at most `size` environments. All must outlive it. The schedule is that of their states together, in memory.
+    // Of at most `size` environments. All must outlive it. The schedule is that of their states together, in
+    // memory.
     EnvironmentGroup(const World& w, const Objective& objective, const ControlPlan& plan,
                      const Randomization& r, const Schedule& schedule, int size);
 
-    // The loss of each of these environments, and if `gradients` its gradient by the shared inputs: rows (environments x
-    // width) of loss, controls, tangent of x0 and theta, or of the loss alone. Rows are not specified where the
-    // result is a failure.
+    // The loss of each of these environments, and if `gradients` its gradient by the shared inputs: rows
+    // (environments x width) of loss, controls, tangent of x0 and theta, or of the loss alone. Rows are not
+    // specified where the result is a failure.
     EnvironmentFailure run(Range environments, const RolloutInputs& shared, bool gradients, double* rows);
 
     const LaneUse& lane_use() const { return lane_use_; }  // of all calls

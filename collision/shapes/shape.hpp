@@ -154,10 +154,10 @@ struct ContactPairSpec {
 // Registers the shapes' parameters in model.layout as "shapes/<name>/size", ".../position", ".../rotation",
 // ".../friction", ".../restitution" and ".../margin", for compliant shapes also ".../stiffness" and
 // ".../damping", if the condim of any shape is above 3 ".../torsional_friction" and ".../rolling_friction", and
-// in a soft model ".../solref" and ".../solimp", and those of the pairs as "pairs/<name>/friction" and so on. Determines which pairs may collide. Bodies joined by fixed
-// joints count as one body, or as the world. Excluded are pairs within a body or within the world, of a body and its parent (unless the
-// parent is the world), of bodies in `excluded` (by name; "world" is the world), and pairs that groups, masks
-// or self_collision exclude.
+// in a soft model ".../solref" and ".../solimp", and those of the pairs as "pairs/<name>/friction" and so on.
+// Determines which pairs may collide. Bodies joined by fixed joints count as one body, or as the world. Excluded
+// are pairs within a body or within the world, of a body and its parent (unless the parent is the world), of
+// bodies in `excluded` (by name; "world" is the world), and pairs that groups, masks or self_collision exclude.
 ShapeSet build_shapes(Model& model, const std::vector<ShapeSpec>& specs,
                       const std::vector<std::pair<std::string, std::string>>& excluded = {},
                       const std::vector<ContactPairSpec>& pairs = {});

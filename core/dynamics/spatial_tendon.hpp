@@ -1,11 +1,12 @@
 // Spatial tendons: a tendon runs from point to point, on one or several branches with a pulley before each (MuJoCo
-// documentation, "spatial"), straight or around a sphere or a cylinder (core/dynamics/wrapping.hpp). Its length, m, and moment arms, m/rad or 1, are
+// documentation, "spatial"), straight or around a sphere or a cylinder (core/dynamics/wrapping.hpp). Its length,
+// m, and moment arms, m/rad or 1, are
 //
 //   l = sum |b - a| / d,    r_j = dl/dq_j = sum u . (b_j - a_j) / d,    u = (b - a)/|b - a|
 //
-// over the straight pieces from a to b with divisor d, and the length of arcs; a_j and b_j are the velocities of the
-// points at unit velocity of dof j. The rate is l' = sum r_j v_j, and a force f along the tendon acts on dof j with r_j f. A piece whose
-// ends coincide has no direction and no moment arm.
+// over the straight pieces from a to b with divisor d, and the length of arcs; a_j and b_j are the velocities of
+// the points at unit velocity of dof j. The rate is l' = sum r_j v_j, and a force f along the tendon acts on dof j
+// with r_j f. A piece whose ends coincide has no direction and no moment arm.
 //
 // Lengths and arms need poses and axes, so these forces are added after the kinematics of a step, unlike those of
 // joints and fixed tendons.
@@ -162,9 +163,9 @@ void path_length_adj(const Model& m, const T* theta, const Kinematics<T>& k, con
     }
 }
 
-// The end of a piece that dof j moves alone: its body, and the sign of its velocity in that of to - from; 0 if there is
-// none. At tangent points it is the point of the object that counts: the length of the shortest way changes as if they
-// were fixed in it.
+// The end of a piece that dof j moves alone: its body, and the sign of its velocity in that of to - from; 0 if
+// there is none. At tangent points it is the point of the object that counts: the length of the shortest way
+// changes as if they were fixed in it.
 struct MovedEnd {
     int body = -1, sign = 0;
 };

@@ -1,11 +1,12 @@
-// The way of a tendon around a sphere or a cylinder (MuJoCo documentation, "spatial", geom). It leaves a straight line
-// at a tangent point, runs along a great circle or a helix about the axis, and leaves at the other tangent point. With
-// a and b the ends, m from the centre, and their parts across the axis n, the tangent points on the circle are
+// The way of a tendon around a sphere or a cylinder (MuJoCo documentation, "spatial", geom). It leaves a straight
+// line at a tangent point, runs along a great circle or a helix about the axis, and leaves at the other tangent
+// point. With a and b the ends, m from the centre, and their parts across the axis n, the tangent points on the
+// circle are
 //
 //   t = (r^2 p +- r sqrt(|p|^2 - r^2) n x p)/|p|^2
 //
-// The axis of a sphere is that of the plane of a and b: n = a x b/|a x b|. On a cylinder, the tendon is straight after
-// unrolling: its slope is the same on the lines and on the helix.
+// The axis of a sphere is that of the plane of a and b: n = a x b/|a x b|. On a cylinder, the tendon is straight
+// after unrolling: its slope is the same on the lines and on the helix.
 #pragma once
 
 #include "core/math/normalise.hpp"
@@ -164,10 +165,10 @@ bool segments_meet(const Vec3<T>& a, const Vec3<T>& b, const Vec3<T>& c, const V
     return on_first >= 0 && on_first <= 1 && on_second >= 0 && on_second <= 1;
 }
 
-// The direction in which a tendon from a to b wraps: 1 or -1, about n of a sphere or the axis of a cylinder; 0: it runs
-// straight. It wraps where the straight line meets the circle, on the shorter way. With `side`, a vector from the
-// centre, it wraps on that side, also where the line passes on the other side. It runs straight if an end is inside,
-// or if the lines to both tangent points would cross.
+// The direction in which a tendon from a to b wraps: 1 or -1, about n of a sphere or the axis of a cylinder; 0: it
+// runs straight. It wraps where the straight line meets the circle, on the shorter way. With `side`, a vector from
+// the centre, it wraps on that side, also where the line passes on the other side. It runs straight if an end is
+// inside, or if the lines to both tangent points would cross.
 template <class T>
 double wrap_turn(WrapShape shape, const Vec3<T>& a, const Vec3<T>& b, const Vec3<T>& axis, const T& r,
                  const Vec3<T>* side) {

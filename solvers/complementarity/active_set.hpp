@@ -7,8 +7,9 @@
 //   sliding (T)      x_T + mu x_n u = 0,   u = s_T/|s_T|   (cone)
 //   dilating (n)     s_n - mu |s_T| = 0                    (relaxed cone, with sliding friction)
 //
-// dF = P ds + K dx + r_bound dbound, where the bound is mu or the largest impulse. With s = A x + b and G = P A + K, Newton's step is -G^-1 F. The solvers end
-// with this step, which is exact for the box. In reverse, with G^T z = -x_bar and s_bar = P^T z:
+// dF = P ds + K dx + r_bound dbound, where the bound is mu or the largest impulse. With s = A x + b and
+// G = P A + K, Newton's step is -G^-1 F. The solvers end with this step, which is exact for the box. In reverse, with
+// G^T z = -x_bar and s_bar = P^T z:
 //
 //   b_bar += s_bar,   A_bar += s_bar x^T,   bound_bar += r_bound^T z.
 //
@@ -70,8 +71,9 @@ template <class T> struct ActiveSet {
 // x <- x - G^-1 F(x) for the states set.state; separating rows become 0. Leaves G and its factors for the
 // adjoint.
 template <class T> void solve_active_set(const MlcpView<T>& p, ActiveSet<T>& set, T* x);
-// The same for the given states. has_factor: `set` has the factor of this problem for its states; it is used again if
-// the states are the same and determine G. s: A x + b, or null. Leaves that of the new x in set.s. True if G was factored.
+// The same for the given states. has_factor: `set` has the factor of this problem for its states; it is used again
+// if the states are the same and determine G. s: A x + b, or null. Leaves that of the new x in set.s. True if G
+// was factored.
 bool solve_states(const MlcpView<double>& p, ActiveSet<double>& set, const std::vector<RowState>& states,
                   bool has_factor, const double* s, double* x);
 
@@ -107,8 +109,8 @@ template <class T> void linearise_states(const MlcpView<T>& p, ActiveSet<T>& set
 void settle_inplace(const MlcpView<double>& p, FrictionLaw law, ActiveSet<double>& set, double* x,
                     ActiveSet<double>* factored = nullptr);
 
-// Solves for the values by solve(values, set, x), from the guess of a few sweeps if x is 0. `solve` leaves the active set
-// of x linearised in `set`.
+// Solves for the values by solve(values, set, x), from the guess of a few sweeps if x is 0. `solve` leaves the
+// active set of x linearised in `set`.
 template <class T, class Solve>
 auto with_values(const MlcpView<T>& p, ActiveSet<T>& set, T* x, const Solve& solve) {
     if constexpr (std::is_same_v<T, double>) {

@@ -1,11 +1,11 @@
-// Solves the square systems of active sets, which may be singular. Rows that fix an impulse, x_b = c or x_b = m x_k
-// (bounds of joint friction, sliding in a box), are eliminated first. The rest,
+// Solves the square systems of active sets, which may be singular. Rows that fix an impulse, x_b = c or
+// x_b = m x_k (bounds of joint friction, sliding in a box), are eliminated first. The rest,
 //
 //   S x_k = f_k - B f_b,   S = G_kk - B N   with   G = [G_kk B; N 1],
 //
-// is factored as L D L^T if it is symmetric and positive definite, otherwise by LU with partial pivoting. If a pivot
-// is of round-off size, G is solved by a complete orthogonal decomposition instead, which gives the least squares
-// solution of least norm. All are deterministic. Only the decomposition allocates.
+// is factored as L D L^T if it is symmetric and positive definite, otherwise by LU with partial pivoting. If a
+// pivot is of round-off size, G is solved by a complete orthogonal decomposition instead, which gives the least
+// squares solution of least norm. All are deterministic. Only the decomposition allocates.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Projected Gauss-Seidel without a record for its reverse: the start of exact solvers, and what they do between other
-// methods.
+// Projected Gauss-Seidel without a record for its reverse: the start of exact solvers, and what they do between
+// other methods.
 #pragma once
 
 #include "solvers/complementarity/mlcp.hpp"

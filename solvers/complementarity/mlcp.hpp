@@ -182,8 +182,9 @@ inline void project_on_cone_inplace(double mu, int friction, double* x) {
         x[i] *= scale;
 }
 
-// visit(r, e) with the residuals of all rows as velocities: e = |x - projection of (x - s/a)| a, where a is the row's
-// diagonal. The rows of a cone share one a. Infinite if s is not finite. s_of(r): s = A x + b, asked for row by row.
+// visit(r, e) with the residuals of all rows as velocities: e = |x - projection of (x - s/a)| a, where a is the
+// row's diagonal. The rows of a cone share one a. Infinite if s is not finite. s_of(r): s = A x + b, asked for row
+// by row.
 template <class T, class Velocity, class Visit>
 void for_each_residual(const MlcpView<T>& p, const T* x, FrictionLaw law, const Velocity& s_of,
                        const Visit& visit) {

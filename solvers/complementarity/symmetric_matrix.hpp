@@ -1,5 +1,5 @@
-// Products with a symmetric matrix and its columns, and its factorisation A = L D L^T if it is positive definite: U = D L^T in the upper
-// triangle, row-major. All instruction sets compute the same bits.
+// Products with a symmetric matrix and its columns, and its factorisation A = L D L^T if it is positive definite:
+// U = D L^T in the upper triangle, row-major. All instruction sets compute the same bits.
 #pragma once
 
 #include <algorithm>
