@@ -79,10 +79,11 @@ bool Batch::control_step_in_lanes(Worker& worker, ControlStep* jobs) {
                              pushed ? block.wrenches.data() : nullptr) ||
             !block.x_next.allFinite())
             return false;
+        SolverOutcome solved[max_lanes];
+        block.step.outcomes(solved);
         for (int i = 0; i < width; ++i) {
-            const SolverOutcome solved = block.step.outcome(i);
-            block.outcome[i].residual = std::max(block.outcome[i].residual, solved.residual);
-            block.unconverged[i] += solved.converged ? 0 : 1;
+            block.outcome[i].residual = std::max(block.outcome[i].residual, solved[i].residual);
+            block.unconverged[i] += solved[i].converged ? 0 : 1;
         }
     }
     for (int i = 0; i < width; ++i) {

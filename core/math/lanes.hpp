@@ -40,6 +40,9 @@ template <int W> struct LaneMask {
 #ifdef __AVX2__
         if constexpr (W == 4) return __builtin_ia32_movmskpd256(reinterpret_cast<__m256d>(bits)) != 0;
 #endif
+#ifdef __AVX512DQ__
+        if constexpr (W == 8) return _mm512_movepi64_mask(reinterpret_cast<__m512i>(bits)) != 0;
+#endif
         std::int64_t any = bits[0];
         for (int i = 1; i < W; ++i)
             any |= bits[i];
@@ -48,6 +51,9 @@ template <int W> struct LaneMask {
     bool all() const {
 #ifdef __AVX2__
         if constexpr (W == 4) return __builtin_ia32_movmskpd256(reinterpret_cast<__m256d>(bits)) == 15;
+#endif
+#ifdef __AVX512DQ__
+        if constexpr (W == 8) return _mm512_movepi64_mask(reinterpret_cast<__m512i>(bits)) == 255;
 #endif
         std::int64_t all = bits[0];
         for (int i = 1; i < W; ++i)
@@ -126,6 +132,9 @@ template <int W> struct Lanes {
 #ifdef __AVX2__
         if constexpr (W == 4) return from(__builtin_ia32_sqrtpd256(a.v));
 #endif
+#ifdef __AVX512F__
+        if constexpr (W == 8) return from(_mm512_maskz_sqrt_pd(255, a.v));
+#endif
         return each([&](int i) { return std::sqrt(a.v[i]); });
     }
     friend Lanes sin(const Lanes& a) {
@@ -188,7 +197,15 @@ template <int W> LaneBits bits_of(const LaneMask<W>& c) {
     return static_cast<LaneBits>(bits);
 }
 template <class T> Condition<T> lanes_in(LaneBits bits) {
-    return lanes_where<T>([bits](int i) { return (bits >> i & 1) != 0; });
+    if constexpr (is_lanes<T>) {
+        using Pack = typename Condition<T>::Pack;
+        Pack of_lane;
+        for (int i = 0; i < lanes_of<T>; ++i)
+            of_lane[i] = 1 << i;
+        return {((Pack{} + bits) & of_lane) != 0};
+    } else {
+        return (bits & 1) != 0;
+    }
 }
 
 template <int W> Lanes<W> value_of(const Lanes<W>& x) { return x; }

@@ -1,7 +1,7 @@
 # Objects that are compiled once for each width of lanes (core/math/lanes.hpp). No option here changes bits.
 #
-# On x86-64 they are compiled for AVX2, and all they define but for their factory is made local: the linker keeps one copy of
-# an inline function, and a machine without AVX2 must not meet that one. That needs the linker and objcopy of binutils.
+# On x86-64, 2 lanes are compiled for SSE2, 4 for AVX2 and 8 for AVX-512, and all they define but for their factory is made
+# local: the linker keeps one copy of an inline function, and a machine without AVX2 must not meet that one. That needs the linker and objcopy of binutils.
 set(COSTATE_LANE_WIDTHS 4 CACHE STRING "Numbers of environments that share a step in lanes, of 2, 4 and 8; 4 is always there")
 set(COSTATE_LANE_WIDTHS_BUILT 4 ${COSTATE_LANE_WIDTHS})
 list(REMOVE_DUPLICATES COSTATE_LANE_WIDTHS_BUILT)
@@ -10,10 +10,10 @@ foreach(width ${COSTATE_LANE_WIDTHS_BUILT})
         message(FATAL_ERROR "COSTATE_LANE_WIDTHS contains ${width}: there are the widths 2, 4 and 8")
     endif()
 endforeach()
-set(costate_avx2 FALSE)
+set(costate_x86_64 FALSE)
 set(costate_isolates FALSE)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-    set(costate_avx2 TRUE)
+    set(costate_x86_64 TRUE)
     find_program(COSTATE_LINKER NAMES ld.bfd)
     find_program(COSTATE_OBJCOPY NAMES x86_64-linux-gnu-objcopy objcopy)
     mark_as_advanced(COSTATE_LINKER COSTATE_OBJCOPY)
@@ -29,11 +29,17 @@ endif()
 function(costate_lane_objects folder source factory)
     foreach(width ${COSTATE_LANE_WIDTHS_BUILT})
         set(name ${factory}_${width})
+        set(instructions)
+        if(costate_x86_64 AND width EQUAL 4)
+            set(instructions -mavx2)
+        elseif(costate_x86_64 AND width EQUAL 8)
+            set(instructions -mavx512f -mavx512dq -mavx512vl -mprefer-vector-width=512)
+        endif()
         add_library(${name} OBJECT ${source})
         set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
         target_link_libraries(${name} PRIVATE costate_collision)
         target_compile_definitions(${name} PRIVATE COSTATE_LANE_WIDTH=${width} COSTATE_LANE_FACTORY=${name})
-        target_compile_options(${name} PRIVATE -fno-math-errno -Wno-ignored-attributes $<$<BOOL:${costate_avx2}>:-mavx2>
+        target_compile_options(${name} PRIVATE -fno-math-errno -Wno-ignored-attributes ${instructions}
             $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique -Wno-psabi>)
         add_dependencies(${name} costate_headers)
         set(object $<TARGET_OBJECTS:${name}>)

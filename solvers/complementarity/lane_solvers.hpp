@@ -138,20 +138,14 @@ void cone_sweeps_adj(const MlcpView<Lanes<W>>&, FrictionLaw, ConeTape<Lanes<W>>&
     throw LanesPart();
 }
 
-// The residual of each lane, m/s, and the one that is acceptable.
+// The residual of each lane, m/s. A cone's projection has several cases, so that the lanes take turns.
 template <int W>
 Lanes<W> mlcp_residual(const MlcpView<Lanes<W>>& p, const Lanes<W>* x, FrictionLaw law = FrictionLaw::box) {
+    if (law == FrictionLaw::box) return mlcp_residual<Lanes<W>>(p, x, law);
     LaneProblem one;
     return Lanes<W>::each([&](int i) {
         const MlcpView<double> view = one.take(p, x, i);
         return mlcp_residual(view, one.x.data(), law);
-    });
-}
-template <int W> Lanes<W> acceptable_residual(const MlcpView<Lanes<W>>& p, const Lanes<W>* x) {
-    LaneProblem one;
-    return Lanes<W>::each([&](int i) {
-        const MlcpView<double> view = one.take(p, x, i);
-        return acceptable_residual(view, one.x.data());
     });
 }
 

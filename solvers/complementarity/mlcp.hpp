@@ -88,7 +88,14 @@ template <class T> struct MlcpView {
     const LaneBits* dropped = nullptr;
     const FactoredOperator<T>* factored = nullptr;
     const LaneBits* lanes = nullptr;  // (rows) the lanes that have a row; null: all
-    Condition<T> drops(int r) const { return lanes_in<T>(dropped != nullptr ? dropped[r] : LaneBits{0}); }
+    Condition<T> drops(int r) const { return lanes_in<T>(dropped_lanes(r)); }
+    Condition<T> has(int r) const { return lanes_in<T>(lanes_with(r)); }
+    // where it has the row and does not drop it
+    Condition<T> moves(int r) const {
+        return lanes_in<T>(static_cast<LaneBits>(lanes_with(r) & ~dropped_lanes(r)));
+    }
+    LaneBits dropped_lanes(int r) const { return dropped != nullptr ? dropped[r] : LaneBits{0}; }
+    LaneBits lanes_with(int r) const { return lanes != nullptr ? lanes[r] : all_lanes<T>; }
     int normal_of(int r) const { return normal[r] - first_row; }
     // Friction coefficient of a friction row. A cone uses that of its first one.
     const T& mu(int r) const {
@@ -101,9 +108,9 @@ template <class T> struct MlcpView {
         return bound[r];
     }
     // Bound of |x_r| of a boxed or friction row at the impulses x, or at none if x_n pulls.
-    double largest_impulse(int r, const T* x) const {
+    Value<T> largest_impulse(int r, const T* x) const {
         if (type[r] == RowType::boxed) return value_of(max_impulse(r));
-        return value_of(mu(r)) * std::max(0.0, value_of(x[normal_of(r)]));
+        return value_of(mu(r)) * larger(Value<T>(0), value_of(x[normal_of(r)]));
     }
     const T& diagonal(int r) const { return factored != nullptr ? factored->diagonal[r] : A[r * rows + r]; }
     SymmetricRows dense_rows(int first, int count) const { return {A, rows, first, count}; }
@@ -184,41 +191,48 @@ inline void project_on_cone_inplace(double mu, int friction, double* x) {
 
 // visit(r, e) with the residuals of all rows as velocities: e = |x - projection of (x - s/a)| a, where a is the
 // row's diagonal. The rows of a cone share one a. Infinite if s is not finite. s_of(r): s = A x + b, asked for row
-// by row.
+// by row. On lanes, e is 0 where a lane does not have the row, and the law is that of the box.
 template <class T, class Velocity, class Visit>
 void for_each_residual(const MlcpView<T>& p, const T* x, FrictionLaw law, const Velocity& s_of,
                        const Visit& visit) {
+    using V = Value<T>;
+    using std::isfinite;
+    assert(!is_lanes<T> || law == FrictionLaw::box);
     const auto velocity = [&](int r) {
-        const double s = value_of(s_of(r));
-        if (!std::isfinite(s)) visit(r, std::numeric_limits<double>::infinity());
+        const V s = value_of(s_of(r));
+        if (const Condition<V> finite = isfinite(s); !all(finite))
+            visit(r, where(p.moves(r) & !finite, V(std::numeric_limits<double>::infinity()), V(0)));
         return s;
     };
     for (int r = 0; r < p.rows; ++r) {
-        if (p.drops(r)) continue;
-        const double diagonal = value_of(p.diagonal(r));
-        if (const int friction = law != FrictionLaw::box ? p.friction_rows(r) : 0; friction > 0) {
-            const double mu = value_of(p.mu(r + 1));
-            double s[max_contact_rows], y[max_contact_rows];
-            for (int i = 0; i <= friction; ++i)
-                s[i] = velocity(r + i);
-            if (law == FrictionLaw::cone) s[0] += mu * length_of(s + 1, friction);
-            for (int i = 0; i <= friction; ++i)
-                y[i] = value_of(x[r + i]) - s[i] / diagonal;
-            project_on_cone_inplace(mu, friction, y);
-            for (int i = 0; i <= friction; ++i)
-                visit(r + i, std::abs(value_of(x[r + i]) - y[i]) * diagonal);
-            r += friction;
-            continue;
+        const Condition<V> moves = p.moves(r);
+        if (!any(moves)) continue;
+        const V diagonal = value_of(p.diagonal(r));
+        if constexpr (!is_lanes<T>) {
+            if (const int friction = law != FrictionLaw::box ? p.friction_rows(r) : 0; friction > 0) {
+                const double mu = value_of(p.mu(r + 1));
+                double s[max_contact_rows], y[max_contact_rows];
+                for (int i = 0; i <= friction; ++i)
+                    s[i] = velocity(r + i);
+                if (law == FrictionLaw::cone) s[0] += mu * length_of(s + 1, friction);
+                for (int i = 0; i <= friction; ++i)
+                    y[i] = value_of(x[r + i]) - s[i] / diagonal;
+                project_on_cone_inplace(mu, friction, y);
+                for (int i = 0; i <= friction; ++i)
+                    visit(r + i, std::abs(value_of(x[r + i]) - y[i]) * diagonal);
+                r += friction;
+                continue;
+            }
         }
-        const double target = value_of(x[r]) - velocity(r) / diagonal;
-        double projected = target;
+        const V target = value_of(x[r]) - velocity(r) / diagonal;
+        V projected = target;
         if (p.type[r] == RowType::unilateral) {
-            projected = std::max(0.0, target);
+            projected = larger(V(0), target);
         } else if (p.type[r] != RowType::free) {
-            const double bound = p.largest_impulse(r, x);
-            projected = std::clamp(target, -bound, bound);
+            const V bound = p.largest_impulse(r, x);
+            projected = clamp_value(target, V(-bound), bound);
         }
-        visit(r, std::abs(value_of(x[r]) - projected) * diagonal);
+        visit(r, where(moves, V(magnitude(V(value_of(x[r]) - projected)) * diagonal), V(0)));
     }
 }
 
@@ -238,59 +252,65 @@ void for_each_residual(const MlcpView<T>& p, const T* x, FrictionLaw law, const 
 
 // The largest residual, m/s.
 template <class T>
-double mlcp_residual(const MlcpView<T>& p, const T* x, FrictionLaw law = FrictionLaw::box) {
-    double worst = 0;
-    for_each_residual(p, x, law, [&](int, double e) { worst = std::max(worst, e); });
+Value<T> mlcp_residual(const MlcpView<T>& p, const T* x, FrictionLaw law = FrictionLaw::box) {
+    Value<T> worst(0);
+    for_each_residual(p, x, law, [&](int, const Value<T>& e) { worst = larger(worst, e); });
     return worst;
 }
 // The same with s = A x + b (rows).
-template <class T> double mlcp_residual(const MlcpView<T>& p, const T* x, const T* s, FrictionLaw law) {
-    double worst = 0;
+template <class T> Value<T> mlcp_residual(const MlcpView<T>& p, const T* x, const T* s, FrictionLaw law) {
+    Value<T> worst(0);
     for_each_residual(
-        p, x, law, [&](int r) { return s[r]; }, [&](int, double e) { worst = std::max(worst, e); });
+        p, x, law, [&](int r) { return s[r]; }, [&](int, const Value<T>& e) { worst = larger(worst, e); });
     return worst;
+}
+
+// The largest of the sums of |A_rc x_c|, or of |W||W^T||x| for a factored A.
+template <class T> Value<T> largest_absolute_product(const MlcpView<T>& p, const T* x) {
+    using V = Value<T>;
+    V largest(0);
+    if (p.factored != nullptr) {
+        const FactoredOperator<T>& A = *p.factored;
+        std::fill(A.along, A.along + A.dofs, T(0));
+        for (int r = 0; r < p.rows; ++r)
+            for (size_t k = A.start[r]; k < A.start[r + 1]; ++k)
+                A.along[A.column[k]] += T(magnitude(V(value_of(A.W[k]) * value_of(x[r]))));
+        for (int r = 0; r < p.rows; ++r) {
+            V sum(0);
+            for (size_t k = A.start[r]; k < A.start[r + 1]; ++k)
+                sum += magnitude(value_of(A.W[k])) * value_of(A.along[A.column[k]]);
+            largest = larger(largest, sum);
+        }
+        return largest;
+    }
+    constexpr int together = 32;
+    for (int first = 0; first < p.rows; first += together) {
+        const int count = std::min(together, p.rows - first);
+        V sum[together] = {};
+        if constexpr (std::is_same_v<T, double>)
+            add_absolute_product(p.dense_rows(first, count), x, sum);
+        else
+            for (int i = 0; i < count; ++i)
+                for (int c = 0; c < p.rows; ++c)
+                    sum[i] += magnitude(V(value_of(p.a(first + i, c)) * value_of(x[c])));
+        for (int i = 0; i < count; ++i)
+            largest = larger(largest, sum[i]);
+    }
+    return largest;
 }
 
 // Tolerance for the residual of a solution: 1e-11 of the velocities, plus the round-off of A x for huge
 // impulses, up to 1e-6 of the velocities. Negative, so that no residual is acceptable, if round-off alone
 // reaches 1e-2 of the velocities: then the residual has no meaning, as when the iterates of a problem without
 // a solution diverge.
-template <class T> double acceptable_residual(const MlcpView<T>& p, const T* x) {
-    double b = 0, largest = 0;  // largest: of the sums of |A_rc x_c|, or of |W||W^T||x| for a factored A
-    if (p.factored != nullptr) {
-        const FactoredOperator<T>& A = *p.factored;
-        std::fill(A.along, A.along + A.dofs, T(0));
-        for (int r = 0; r < p.rows; ++r)
-            for (size_t k = A.start[r]; k < A.start[r + 1]; ++k)
-                A.along[A.column[k]] += T(std::abs(value_of(A.W[k]) * value_of(x[r])));
-    }
+template <class T> Value<T> acceptable_residual(const MlcpView<T>& p, const T* x) {
+    using V = Value<T>;
+    V b(0);
     for (int r = 0; r < p.rows; ++r)
-        b = std::max(b, std::abs(value_of(p.b[r])));
-    if (p.factored != nullptr) {
-        const FactoredOperator<T>& A = *p.factored;
-        for (int r = 0; r < p.rows; ++r) {
-            double sum = 0;
-            for (size_t k = A.start[r]; k < A.start[r + 1]; ++k)
-                sum += std::abs(value_of(A.W[k])) * value_of(A.along[A.column[k]]);
-            largest = std::max(largest, sum);
-        }
-    } else {
-        constexpr int together = 32;
-        for (int first = 0; first < p.rows; first += together) {
-            const int count = std::min(together, p.rows - first);
-            double sum[together] = {};
-            if constexpr (std::is_same_v<T, double>)
-                add_absolute_product(p.dense_rows(first, count), x, sum);
-            else
-                for (int i = 0; i < count; ++i)
-                    for (int c = 0; c < p.rows; ++c)
-                        sum[i] += std::abs(value_of(p.a(first + i, c)) * value_of(x[c]));
-            largest = std::max(largest, *std::max_element(sum, sum + count));
-        }
-    }
-    const double round_off = 4e-16 * largest;
-    if (!(round_off < 1e-2 * (1 + b))) return -1;
-    return std::min(1e-11 * (1 + b) + round_off, 1e-6 * (1 + b));
+        b = larger(b, where(p.has(r), V(magnitude(value_of(p.b[r]))), V(0)));
+    const V round_off = 4e-16 * largest_absolute_product(p, x);
+    return where(round_off < 1e-2 * (1 + b), smaller(V(1e-11 * (1 + b) + round_off), V(1e-6 * (1 + b))),
+                 V(-1));
 }
 
 }  // namespace costate

@@ -32,16 +32,19 @@ template <class T> void pgs_prepare(const MlcpView<T>& p, int max_sweeps, PgsTap
     }
 }
 
-// sum of c[i] x[i], starting from `sum`, in the order of i
-template <class T> T ordered_dot(T sum, const T* c, const T* x, int n) {
-    for (int i = 0; i < n; ++i)
-        sum += c[i] * x[i];
-    return sum;
-}
-// The same with c in reverse order.
-template <class T> T ordered_dot_reversed(T sum, const T* c, const T* x, int n) {
-    for (int i = 0; i < n; ++i)
-        sum += c[n - 1 - i] * x[i];
+// sum of c[i] x[i] with i = 0, 1, ... in this order, starting from `sum`; c goes by steps of `stride`. Unrolled: an
+// update of a row is little more than this.
+template <int stride, class T> T ordered_dot(T sum, const T* c, const T* x, int n) {
+    for (; n >= 4; n -= 4, c += 4 * stride, x += 4) {
+        const T first = c[0] * x[0], second = c[stride] * x[1];
+        const T third = c[2 * stride] * x[2], fourth = c[3 * stride] * x[3];
+        sum += first;
+        sum += second;
+        sum += third;
+        sum += fourth;
+    }
+    for (; n > 0; --n, c += stride, ++x)
+        sum += *c * *x;
     return sum;
 }
 
@@ -91,8 +94,8 @@ template <class T> void reverse_sweeps(const MlcpView<T>& p, PgsTape<T>& tape, T
         for (int r = m; r-- > 0; ++z) {
             --x;
             T& extra = tape.extra[r];
-            const T g = ordered_dot_reversed<T>(extra * tape.inverse[r],
-                                                tape.coefficients.data() + r * (m - 1), z - (m - 1), m - 1);
+            const T* last = tape.coefficients.data() + (r + 1) * (m - 1) - 1;
+            const T g = ordered_dot<-1, T>(extra * tape.inverse[r], last, z - (m - 1), m - 1);
             extra = T(0);
             const ClampCode<T> code = clamp_code(p, r, x);
             z[0] = where(code == 0, g, T(0));
@@ -228,8 +231,8 @@ template <class T> void pgs(const MlcpView<T>& p, int max_sweeps, double toleran
     T* window = tape.x.data();
     for (tape.sweeps = 0; tape.sweeps < max_sweeps;) {
         for (int r = 0; r < m; ++r, ++window) {
-            const T y = ordered_dot<T>(-p.b[r] * tape.inverse[r], tape.coefficients.data() + r * (m - 1),
-                                       window + 1, m - 1);
+            const T y = ordered_dot<1, T>(-p.b[r] * tape.inverse[r], tape.coefficients.data() + r * (m - 1),
+                                          window + 1, m - 1);
             window[m] = clamped(p, r, y, [&]() -> const T& { return window[m - r + p.normal_of(r)]; });
         }
         ++tape.sweeps;

@@ -43,16 +43,22 @@ int chosen_width() {
                                 ": set one of them, or configure with -DCOSTATE_LANE_WIDTHS");
 }
 
+// Whether this machine has the instructions that the lanes were compiled for (scripts/cmake/lanes.cmake).
+bool machine_has([[maybe_unused]] int lanes) {
+#ifdef __x86_64__
+    if (lanes == 4) return __builtin_cpu_supports("avx2");
+    if (lanes == 8) return __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+#endif
+    return true;
+}
+
 }  // namespace
 
 int lane_width(const World& w) {
     const int chosen = chosen_width();
     // a choice between two gradients contact by contact
     if (w.settings.impact == Impact::elastic || w.settings.complementarity_aware) return 1;
-#ifdef __x86_64__
-    if (!__builtin_cpu_supports("avx2")) return 1;
-#endif
-    return chosen;
+    return machine_has(chosen) ? chosen : 1;
 }
 
 std::unique_ptr<LaneStep> make_lane_step(const World& w) {

@@ -39,7 +39,7 @@ public:
     // A StepScratch<Lanes<width()>>, and the parameters (np x width) as its lanes.
     virtual void* scratch() = 0;
     virtual const double* parameters() const = 0;
-    virtual SolverOutcome outcome(int lane) = 0;
+    virtual void outcomes(SolverOutcome* of_lane) = 0;  // (width) of the last step
     virtual std::uint64_t branches() const = 0;
 };
 

@@ -72,21 +72,25 @@ public:
     void* scratch() override { return &scratch_; }
     const double* parameters() const override { return reinterpret_cast<const double*>(theta_.data()); }
 
-    SolverOutcome outcome(int lane) override {
-        SolverOutcome out;
-        LaneProblem& one = problem_;
+    void outcomes(SolverOutcome* of_lane) override {
+        T residual(0);
+        LaneMask<W> converged = T(0) == T(0);
         const bool exact = !scratch_.impulses.status.empty();
         for (size_t i = 0; i < scratch_.rows.islands.size(); ++i) {
+            const MlcpView<T> p = island_problem(scratch_.rows, scratch_.delassus, scratch_.impulses, i);
             const T* lambda = scratch_.impulses.lambda.data() + scratch_.rows.islands[i].row;
-            const MlcpView<double> p = one.take(
-                island_problem(scratch_.rows, scratch_.delassus, scratch_.impulses, i), lambda, lane);
-            const double residual = mlcp_residual(p, one.x.data(), world_.friction_law());
-            out.residual = std::max(out.residual, residual);
-            if (!exact && residual > acceptable_residual(p, one.x.data())) out.converged = false;
+            const T of_island = mlcp_residual(p, lambda, world_.friction_law());
+            residual = larger(residual, of_island);
+            if (!exact) {
+                converged = converged & !(of_island > acceptable_residual(p, lambda));
+                continue;
+            }
+            for (int lane = 0; lane < W; ++lane)
+                if (scratch_.impulses.sets[i].status[lane] == SolverStatus::unsolved)
+                    converged.bits[lane] = 0;
         }
-        for (size_t i = 0; exact && i < scratch_.rows.islands.size(); ++i)
-            if (scratch_.impulses.sets[i].status[lane] == SolverStatus::unsolved) out.converged = false;
-        return out;
+        for (int lane = 0; lane < W; ++lane)
+            of_lane[lane] = {residual[lane], converged.bits[lane] != 0};
     }
 
     std::uint64_t branches() const override { return shared_branches(scratch_); }
@@ -99,7 +103,6 @@ private:
     const World& world_;
     StepScratch<T> scratch_;
     std::vector<T> theta_;
-    LaneProblem problem_;
     typename TwoActiveSets<T>::Pullback bars_;
 };
 

@@ -1,4 +1,4 @@
-// Steps in COSTATE_LANE_WIDTH lanes: compiled once for each width, on x86-64 for AVX2. What it defines but for the
+// Steps in COSTATE_LANE_WIDTH lanes: compiled once for each width, on x86-64 for its instructions. What it defines but for the
 // factory stays its own there (scripts/cmake/lanes.cmake): nothing else of the program may run it.
 #include "solvers/step/lane_step.inl"
 

@@ -194,7 +194,9 @@ TEST_CASE("expected loss: environments that share steps in lanes have the bits o
         const Evaluated expected = run(24, alone);  // an environment for each thread
         CHECK(run(1, together) == expected);
         CHECK(alone.shared == 0);
-        if (lane_width(s.world) > 1) CHECK(together.shared > together.all / 5);
+        // fewer of so few environments find seven others with their contacts
+        if (const int width = lane_width(s.world); width > 1)
+            CHECK(together.shared > together.all / (width <= 4 ? 5 : 20));
     }
 }
 

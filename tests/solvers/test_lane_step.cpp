@@ -73,7 +73,9 @@ struct LanePaths {
         const std::vector<double> x_all = gathered(x), u_all = gathered(u), bar_all = gathered(bar);
         std::vector<double> next_all(x_all.size()), theta_all(width * static_cast<size_t>(w.np())),
             x_bar_all(bar_all.size()), u_bar_all(u_all.size());
+        SolverOutcome of_lanes[max_lanes];
         const bool together = lanes.step(x_all.data(), u_all.data(), next_all.data());
+        if (together) lanes.outcomes(of_lanes);
         const bool back = together && lanes.step_adj(x_all.data(), u_all.data(), bar_all.data(),
                                                      theta_all.data(), x_bar_all.data(), u_bar_all.data());
         ++(together ? shared : parted);
@@ -86,10 +88,9 @@ struct LanePaths {
             rows = scratch.rows.count;
             if (together) {
                 CHECK(same(lane_of(next_all, i), x_next[i]));
-                const SolverOutcome mine = solver_outcome(w, scratch),
-                                    of_lane = lanes.outcome(static_cast<int>(i));
-                CHECK(of_lane.residual == mine.residual);
-                CHECK(of_lane.converged == mine.converged);
+                const SolverOutcome mine = solver_outcome(w, scratch);
+                CHECK(of_lanes[i].residual == mine.residual);
+                CHECK(of_lanes[i].converged == mine.converged);
             }
             if (back) {
                 theta_bar[i].setZero(), x_bar[i].setZero(), u_bar[i].setZero();

@@ -68,7 +68,8 @@ void read_option(const MjcfContext& context, Json& scene) {
         for (const char* quantity : {"density", "viscosity"})
             if (const auto a = e.find(quantity)) medium[quantity] = a->nonnegative();
         if (const auto a = e.find("wind")) medium["wind"] = to_json(a->vec3());
-        if (const auto a = e.find("integrator"); a && a->text() != "Euler")
+        if (const auto a = e.find("integrator");
+            a && a->text() != "Euler" && a->text() != "implicitfast")  // dampers and gains are implicit
             context.warnings.add(a->place(),
                                  "integrator=\"" + a->text() +
                                      "\" is not supported: a step is semi-implicit Euler, of first order",
