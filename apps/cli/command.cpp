@@ -156,7 +156,7 @@ ImportOptions Arguments::import_options() const {
 
 void print_warnings(const std::vector<std::string>& warnings) {
     for (const std::string& warning : warnings)
-        std::fprintf(stderr, "costate: warning: %s\n", warning.c_str());
+        std::fprintf(stderr, "costate: warning: %s\n", one_line(warning).c_str());
 }
 
 Scene Arguments::load(bool quiet) const {

@@ -81,7 +81,7 @@ int complain(const std::string& what, ExitCode code, bool all_have_it = false) {
     const int rank = ranks.rank();
     if (!all_have_it || rank == 0)
         std::fprintf(stderr, "costate: %s%s\n",
-                     rank > 0 ? ("rank " + std::to_string(rank) + ": ").c_str() : "", what.c_str());
+                     rank > 0 ? ("rank " + std::to_string(rank) + ": ").c_str() : "", one_line(what).c_str());
     if (!all_have_it) ranks.end_all(code);
     return code;
 }

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "adjoint/checkpoints/disk_file.hpp"
+#include "apps/io/output.hpp"
 #include "apps/io/usage_error.hpp"
 
 namespace costate {
@@ -15,6 +16,25 @@ struct Header {
     std::uint64_t bytes = 0;
     std::uint32_t crc = 0, unused = 0;
 };
+
+// Throws std::runtime_error unless the names are those of the numbers, as gradient_names wrote them.
+void check_contents(const Shard& shard) {
+    const PartialSum& sum = shard.part.sum;
+    if (sum.plan().environments < 1 || shard.of < 1 || shard.of > sum.plan().blocks() || shard.index < 1 ||
+        shard.index > shard.of)
+        throw std::runtime_error("it contains a shard that no run has");
+    try {
+        const Report names = Report::parse(shard.names);
+        std::uint64_t width = 1 + 2 * names.at("nv").get<std::uint64_t>() + names.at("parameters").size();
+        for (const auto& [actuator, of] : names.at("controls").items())
+            width += of.at("size").get<std::uint32_t>();
+        names.at("name").get<std::string>(), names.at("steps").get<int>();
+        names.at("parameters").get<std::vector<std::string>>();
+        if (names.at("nv").get<std::uint64_t>() <= sum.width() && width <= sum.width()) return;
+    } catch (const Report::exception&) {
+    }
+    throw std::runtime_error("it contains names of other numbers");
+}
 
 }  // namespace
 
@@ -30,7 +50,9 @@ void write_shard(const std::filesystem::path& file, Shard& shard) {
 }
 
 Shard read_shard(const std::filesystem::path& file) {
-    const auto fail = [&](const std::string& why) { throw UsageError(file.string() + " " + why); };
+    const auto fail = [&](const std::string& why) {
+        throw UsageError((file.empty() ? "''" : file.string()) + " " + why);
+    };
     if (!std::filesystem::is_regular_file(file)) fail("is no file: give files of costate gradient --shard");
     std::ifstream in(file, std::ios::binary);
     const std::string content{std::istreambuf_iterator<char>(in), {}};
@@ -51,6 +73,7 @@ Shard read_shard(const std::filesystem::path& file) {
              ": use one version for all shards");
     try {
         read_bytes(bytes, shard);
+        check_contents(shard);
     } catch (const std::runtime_error& e) {
         fail(std::string("is no shard of this build: ") + e.what() + "; compute this shard again");
     }

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "scenes/format/error.hpp"
+#include "scenes/format/files.hpp"
 
 namespace costate {
 namespace {
@@ -104,6 +105,7 @@ Table parse_csv(const std::string& text, const std::string& shown) {
 }
 
 Table read_csv(const std::filesystem::path& file) {
+    expect_file(file);
     std::ifstream in(file, std::ios::binary);
     std::ostringstream text;
     text << in.rdbuf();

@@ -241,7 +241,7 @@ TEST_CASE("hostile MJCF: huge inputs are refused or read in short time") {
     for (int i = 0; i < 3; ++i)
         repeated += "<replicate count='1000'>";
     refuse_mjcf(repeated + "<site/></replicate></replicate></replicate></worldbody>", 3,
-                "exceeds 100000 repetitions", "use fewer");
+                "exceeds 10000 repetitions", "use fewer");
     std::string geoms = "<worldbody><body>";
     for (int i = 0; i < 20000; ++i)
         geoms += "<geom size='1'/>";

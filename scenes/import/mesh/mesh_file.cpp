@@ -7,9 +7,11 @@
 #include <cctype>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <string_view>
 
 #ifdef COSTATE_HAVE_ASSIMP
 #include <fcntl.h>
@@ -100,6 +102,46 @@ TriangleMesh parse_msh(const std::string& bytes, const std::string& name) {
     }
     if (mesh.triangles.empty()) throw broken("has no triangle");
     return mesh;
+}
+
+size_t occurrences(const std::string& bytes, std::string_view of) {
+    size_t count = 0;
+    for (size_t at = bytes.find(of); at != std::string::npos; at = bytes.find(of, at + of.size()))
+        ++count;
+    return count;
+}
+
+// The triangles that a DAE file states in the "count" of their lists.
+std::uint64_t stated_in_dae(const std::string& bytes) {
+    std::uint64_t sum = 0;
+    for (const std::string_view list : {"<triangles", "<polylist", "<polygons"})
+        for (size_t at = bytes.find(list); at != std::string::npos; at = bytes.find(list, at + 1)) {
+            const size_t count = bytes.find("count=", at);
+            if (count < bytes.find('>', at))
+                sum += std::min<std::uint64_t>(std::strtoul(bytes.c_str() + count + 7, nullptr, 10),
+                                               max_triangles + 1);
+        }
+    return sum;
+}
+
+// Refuses a file with too many triangles or vertices before it is parsed, which takes long and much memory.
+void refuse_too_large(const std::string& bytes, const std::string& type, const std::string& name) {
+    std::uint64_t triangles = 0, vertices = 0;
+    if (type == ".stl") {
+        std::uint32_t count = 0;
+        if (bytes.size() >= 84) std::memcpy(&count, bytes.data() + 80, 4);
+        const bool binary = bytes.size() == 84 + std::uint64_t{50} * count;
+        triangles = binary ? count : occurrences(bytes, "endloop");
+    } else if (type == ".obj") {
+        triangles = occurrences(bytes, "\nf ");
+        vertices = occurrences(bytes, "\nv ");
+    } else if (type == ".dae") {
+        triangles = stated_in_dae(bytes);
+    }
+    if (triangles > max_triangles)
+        throw MeshFileError(name + " has more than 1000000 triangles", "use fewer triangles");
+    if (vertices > 3 * max_triangles)
+        throw MeshFileError(name + " has more than 3000000 vertices", "use fewer");
 }
 
 #ifdef COSTATE_HAVE_ASSIMP
@@ -312,6 +354,7 @@ TriangleMesh read_mesh_file(const std::filesystem::path& file) {
         throw MeshFileError(file.string() + " is neither .obj nor .stl nor .dae nor .msh",
                             "convert it to one of these");
     const std::string bytes = bytes_of(file);
+    refuse_too_large(bytes, type, file.string());
     if (type == ".msh") return parse_msh(bytes, file.string());
     if (type == ".stl" && cut_short(bytes))
         throw MeshFileError(file.string() + " ends before \"endsolid\"", "export it again");
@@ -327,9 +370,12 @@ TriangleMesh read_mesh_file(const std::filesystem::path& file) {
 }
 
 std::vector<TriangleMesh> read_mesh_objects(const std::filesystem::path& file) {
-    if (lower(file.extension().string()) == ".obj")
-        if (std::vector<TriangleMesh> objects = parse_obj(bytes_of(file), file.string()); objects.size() > 1)
+    if (lower(file.extension().string()) == ".obj") {
+        const std::string bytes = bytes_of(file);
+        refuse_too_large(bytes, ".obj", file.string());
+        if (std::vector<TriangleMesh> objects = parse_obj(bytes, file.string()); objects.size() > 1)
             return objects;
+    }
     return {read_mesh_file(file)};
 }
 

@@ -10,6 +10,7 @@ namespace costate {
 namespace {
 
 constexpr size_t max_bodies_of_a_file = 100000, max_joints = 6;
+constexpr size_t max_repetitions = 10000;  // as many as a world has shapes
 
 // Context that a <body> or <frame> passes to its contents.
 struct Surroundings {
@@ -110,15 +111,14 @@ private:
         e.warn_others(context_.warnings, {"count", "offset", "euler", "sep", "childclass"},
                       {"body", "frame", "joint", "freejoint", "geom", "site", "camera", "light", "include",
                        "composite", "flexcomp", "replicate", "attach", "plugin"});
-        const auto count = e["count"].integer(1, max_bodies_of_a_file);
+        const auto count = e["count"].integer(1, max_repetitions);
         const size_t digits = std::to_string(count).size();
         MjcfPose step = {e.vec3_or("offset", Vec3<double>::Zero()), Quaternion<double>::identity()};
         if (const auto euler = e.find("euler")) step.q = read_mjcf_euler(*euler, context_.compiler);
         MjcfPose pose{Vec3<double>::Zero(), Quaternion<double>::identity()};
         for (std::int64_t k = 0; k < count; ++k, pose = pose * step) {
             Surroundings inside{in.body, in.frame * pose, childclass(e, in), {}};
-            if (++repetitions_ > max_bodies_of_a_file)
-                e.fail("exceeds 100000 repetitions in a file", "use fewer");
+            if (++repetitions_ > max_repetitions) e.fail("exceeds 10000 repetitions in a file", "use fewer");
             const std::string number = std::to_string(k);
             inside.suffix =
                 e.text_or("sep", "") + std::string(digits - number.size(), '0') + number + in.suffix;
