@@ -1,37 +1,33 @@
-// The target of libFuzzer for one loader: writes the input to FUZZ_FILE, whose name chooses the loader, in a
-// folder of its own with copies of the shipped models and recordings; loads, steps and prints it.
+// The entry points of libFuzzer. COSTATE_FUZZ_TARGET in the environment names what is fuzzed.
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 
-#include "apps/cli/command.hpp"
-#include "tests/fuzz/load_and_step.hpp"
-#include "tests/support/mesh_texts.hpp"
-
-namespace fs = std::filesystem;
-using namespace costate;
+#include "tests/fuzz/targets.hpp"
 
 namespace {
 
-struct Folder : test::ScratchFolder {
-    Folder() : ScratchFolder("fuzz") {
-        for (const char* shipped : {"models", "recordings"})
-            fs::copy(fs::path(SHIPPED_SCENES) / shipped, path(shipped), fs::copy_options::recursive);
-        unsetenv("ROS_PACKAGE_PATH");
-    }
-};
-
-void print(const fs::path& file, const char* how) {
-    const char* words[] = {"info", file.c_str(), how};
-    info_command.run(Arguments(info_command, 3, words));
+const costate::fuzz::Target& chosen() {
+    static const costate::fuzz::Target& target = [&]() -> const costate::fuzz::Target& {
+        try {
+            const char* name = std::getenv("COSTATE_FUZZ_TARGET");
+            return costate::fuzz::target(name == nullptr ? "" : name);
+        } catch (const std::invalid_argument& e) {
+            std::fprintf(stderr, "COSTATE_FUZZ_TARGET: %s\n", e.what());
+            std::exit(2);
+        }
+    }();
+    return target;
 }
 
 }  // namespace
 
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+    chosen();
+    return 0;
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    static const Folder folder;
-    const fs::path file = folder.write(FUZZ_FILE, std::string(reinterpret_cast<const char*>(data), size));
-    if (!test::load_and_step(file).empty()) return 0;
-    // it loads again, which takes time
-    if (size % 8 < 2) print(file, size % 8 == 0 ? "--steps=1" : "--json");
+    chosen().run(std::string(reinterpret_cast<const char*>(data), size));
     return 0;
 }
