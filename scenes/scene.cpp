@@ -122,6 +122,7 @@ Scene read_scene(const Node& node, const std::filesystem::path& file, std::optio
     check_inertia(node, world, theta, start.x0);
     ControlInput controls = read_controls(node, world, start.x0, input.controls, n);
     Objective objective = read_objective(node, world, start.x0, file.parent_path(), n);
+    Constraints constraints = read_constraints(node, world, start.x0, file.parent_path(), n);
     Randomization batch = read_batch(node, world, theta, parameters);
     const std::int64_t memory = read_memory(node, world);
     return {node.text_or("name", file.stem().string()),
@@ -135,6 +136,7 @@ Scene read_scene(const Node& node, const std::filesystem::path& file, std::optio
             std::move(controls.z0),
             n,
             std::move(objective),
+            std::move(constraints),
             std::move(parameters),
             std::move(start.initial_state),
             read_optimize(node),

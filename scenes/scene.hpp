@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "adjoint/expectation/randomization.hpp"
-#include "adjoint/objective/term.hpp"
+#include "adjoint/objective/constraint.hpp"
 #include "adjoint/optimize/optimize_settings.hpp"
 #include "adjoint/optimize/parameter_map.hpp"
 #include "adjoint/rollout/controls.hpp"
@@ -32,6 +32,7 @@ struct Scene {
     VecX<double> z0;  // (plan.size()) decision variables
     int steps;
     Objective objective;
+    Constraints constraints;
     ParameterMap parameters;         // parameters to optimize
     std::vector<int> initial_state;  // entries of the tangent (2 nv) of x0 to optimize
     OptimizeSettings optimize;

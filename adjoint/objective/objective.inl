@@ -57,50 +57,55 @@ void norm_value_adj(const Term& term, const R& r, const T& value_bar, Rbar&& r_b
     }
 }
 
-// The excess of a residual over the bounds of the term, by components.
-template <class R> typename R::PlainObject excess(const Term& term, const R& r) {
+// The excess of a residual at step t, with its shift, over the bounds of the term, by components.
+template <class T> T shifted(const Term& term, int t, const T& r, Eigen::Index k) {
+    return term.shift.empty() ? r : T(r + T(term.shift.at(t)[k]));
+}
+template <class R> typename R::PlainObject excess(const Term& term, int t, const R& r) {
     using T = typename R::Scalar;
     typename R::PlainObject e = r;
     for (Eigen::Index k = 0; k < r.size(); ++k) {
-        const T below = T(term.lower[k]) - r[k], above = r[k] - T(term.upper[k]);
+        const T y = shifted<T>(term, t, r[k], k);
+        const T below = T(term.lower[k]) - y, above = y - T(term.upper[k]);
         e[k] = where(above > T(0), above, where(below > T(0), below, T(0)));
     }
     return e;
 }
 template <class R, class Ebar, class Rbar>
-void excess_adj(const Term& term, const R& r, const Ebar& e_bar, Rbar&& r_bar) {
+void excess_adj(const Term& term, int t, const R& r, const Ebar& e_bar, Rbar&& r_bar) {
     using T = typename R::Scalar;
     for (Eigen::Index k = 0; k < r.size(); ++k) {
+        const T y = shifted<T>(term, t, r[k], k);
         const T up = r_bar[k] + e_bar[k], down = r_bar[k] - e_bar[k], same = r_bar[k];
-        r_bar[k] = where(value_of(r[k]) > Value<T>(term.upper[k]), up,
-                         where(value_of(r[k]) < Value<T>(term.lower[k]), down, same));
+        r_bar[k] = where(value_of(y) > Value<T>(term.upper[k]), up,
+                         where(value_of(y) < Value<T>(term.lower[k]), down, same));
     }
 }
 
-template <class R> typename R::Scalar bounded_value(const Term& term, const R& r) {
-    return term.bounded() ? norm_value(term, excess(term, r)) : norm_value(term, r);
+template <class R> typename R::Scalar bounded_value(const Term& term, int t, const R& r) {
+    return term.bounded() ? norm_value(term, excess(term, t, r)) : norm_value(term, r);
 }
 template <class R, class Rbar, class T>
-void bounded_value_adj(const Term& term, const R& r, const T& value_bar, Rbar&& r_bar) {
+void bounded_value_adj(const Term& term, int t, const R& r, const T& value_bar, Rbar&& r_bar) {
     if (!term.bounded()) return norm_value_adj(term, r, value_bar, r_bar);
-    const typename R::PlainObject e = excess(term, r);
+    const typename R::PlainObject e = excess(term, t, r);
     typename R::PlainObject e_bar = e;
     e_bar.setZero();
     norm_value_adj(term, e, value_bar, e_bar);
-    excess_adj(term, r, e_bar, r_bar);
+    excess_adj(term, t, r, e_bar, r_bar);
 }
 
-// The value of a term with the residual r.
-template <class R> typename R::Scalar residual_value(const Term& term, const R& r) {
-    if (!term.length) return bounded_value(term, r);
-    return bounded_value(term, Single<typename R::Scalar>(safe_sqrt(r.squaredNorm())));
+// The value of a term with the residual r at step t.
+template <class R> typename R::Scalar residual_value(const Term& term, int t, const R& r) {
+    if (!term.length) return bounded_value(term, t, r);
+    return bounded_value(term, t, Single<typename R::Scalar>(safe_sqrt(r.squaredNorm())));
 }
 template <class R, class Rbar, class T>
-void residual_value_adj(const Term& term, const R& r, const T& value_bar, Rbar&& r_bar) {
-    if (!term.length) return bounded_value_adj(term, r, value_bar, r_bar);
+void residual_value_adj(const Term& term, int t, const R& r, const T& value_bar, Rbar&& r_bar) {
+    if (!term.length) return bounded_value_adj(term, t, r, value_bar, r_bar);
     const Single<T> length(safe_sqrt(r.squaredNorm()));
     Single<T> length_bar(T(0));
-    bounded_value_adj(term, length, value_bar, length_bar);
+    bounded_value_adj(term, t, length, value_bar, length_bar);
     if (value_of(length[0]) > 0) r_bar += (length_bar[0] / length[0]) * r;
 }
 
@@ -116,15 +121,15 @@ template <class Y> typename Y::PlainObject compared(const Term& term, int t, con
     return r;
 }
 template <class Y> typename Y::Scalar compared_value(const Term& term, int t, const Y& y) {
-    return has_reference(term) ? residual_value(term, compared(term, t, y)) : residual_value(term, y);
+    return has_reference(term) ? residual_value(term, t, compared(term, t, y)) : residual_value(term, t, y);
 }
 template <class Y, class Ybar, class T>
 void compared_value_adj(const Term& term, int t, const Y& y, const T& value_bar, Ybar&& y_bar) {
-    if (!has_reference(term)) return residual_value_adj(term, y, value_bar, y_bar);
+    if (!has_reference(term)) return residual_value_adj(term, t, y, value_bar, y_bar);
     const typename Y::PlainObject r = compared(term, t, y);
     typename Y::PlainObject r_bar = r;
     r_bar.setZero();
-    residual_value_adj(term, r, value_bar, r_bar);
+    residual_value_adj(term, t, r, value_bar, r_bar);
     for (Eigen::Index k = 0; k < r.size(); ++k)
         y_bar[k] += term.factors.size() > 0 ? T(T(term.factors[k]) * r_bar[k]) : r_bar[k];
 }
@@ -344,20 +349,21 @@ T term_value(const World& w, const Term& term, int t, const T* theta, const T* x
         case TermKind::orientation:
         case TermKind::centre_of_mass:
         case TermKind::linear_momentum:
-        case TermKind::angular_momentum: return residual_value(term, vector_residual(w, term, t, theta, s));
+        case TermKind::angular_momentum:
+            return residual_value(term, t, vector_residual(w, term, t, theta, s));
         case TermKind::height:
         case TermKind::impulse:
         case TermKind::kinetic_energy:
         case TermKind::potential_energy:
             return compared_value(term, t, Single<T>(scalar_number(w, term, theta, s)));
         case TermKind::configuration:
-            return residual_value(term, configuration_residual(w, term, t, x)(term.dofs));
+            return residual_value(term, t, configuration_residual(w, term, t, x)(term.dofs));
         case TermKind::joint_velocity: return compared_value(term, t, entries(x + w.nq(), w.nv(), term.dofs));
         case TermKind::effort: return compared_value(term, t, entries(u, w.nu(), term.controls));
         case TermKind::clearance: return compared_value(term, t, clearance_residual(w, term, theta, s));
         case TermKind::symmetry: return compared_value(term, t, symmetry_residual(w, term, u));
         case TermKind::recording:
-            return residual_value(term, recording_residual(w, term.recording, t, theta, x, u, s));
+            return residual_value(term, t, recording_residual(w, term.recording, t, theta, x, u, s));
         case TermKind::sensor:
         case TermKind::power:
             if constexpr (is_lanes<T>) {
@@ -383,7 +389,7 @@ void term_value_adj(const World& w, const Term& term, int t, const T* theta, con
         case TermKind::linear_momentum:
         case TermKind::angular_momentum: {
             Vec3<T> r_bar = Vec3<T>::Zero();
-            residual_value_adj(term, vector_residual(w, term, t, theta, s), value_bar, r_bar);
+            residual_value_adj(term, t, vector_residual(w, term, t, theta, s), value_bar, r_bar);
             vector_residual_adj<T>(w, term, theta, r_bar, s, theta_bar);
             break;
         }
@@ -398,7 +404,7 @@ void term_value_adj(const World& w, const Term& term, int t, const T* theta, con
         }
         case TermKind::configuration: {
             VecX<T> d_bar = VecX<T>::Zero(w.nv()), unused = VecX<T>::Zero(w.nv());
-            residual_value_adj(term, configuration_residual(w, term, t, x)(term.dofs), value_bar,
+            residual_value_adj(term, t, configuration_residual(w, term, t, x)(term.dofs), value_bar,
                                d_bar(term.dofs));
             difference_adj<T>(w.model, target_configuration<T>(w, term, t).data(), x, d_bar.data(),
                               unused.data(), x_bar);
@@ -428,7 +434,7 @@ void term_value_adj(const World& w, const Term& term, int t, const T* theta, con
         case TermKind::recording: {
             const VecX<T> r = recording_residual(w, term.recording, t, theta, x, u, s);
             VecX<T> r_bar = VecX<T>::Zero(r.size());
-            residual_value_adj(term, r, value_bar, r_bar);
+            residual_value_adj(term, t, r, value_bar, r_bar);
             recording_residual_adj(w, term.recording, t, theta, x, s, r_bar.data(), theta_bar, x_bar, u_bar);
             break;
         }

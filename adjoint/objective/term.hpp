@@ -101,6 +101,9 @@ struct Term {
     bool length = false;   // |r| replaces r, with derivative 0 at 0
     // (size of r, after `length`) bounds, or empty: the excess max(0, lower - r, r - upper) replaces r
     VecX<double> lower, upper;
+    // (size of r, after `length`) is added to r before its bounds, or empty: the multipliers of a constraint, divided by
+    // its penalty
+    Samples shift;
     bool running = false;                                  // false: final
     int first = 0, end = std::numeric_limits<int>::max();  // a running term counts at the steps [first, end)
     bool instant = false;                                  // a running term without the factor h

@@ -209,6 +209,19 @@ OptimizeResult optimize(Rollout<Simulation>& rollout, const Variables& variables
     return optimize(rollout, variables, settings, Pauses{progress, {}, {}, {}});
 }
 
+double infeasibility(const std::vector<Violation>& violations) {
+    double most = 0;
+    for (const Violation& v : violations)
+        most = std::max(most, v.largest / v.tolerance);
+    return most;
+}
+
+bool is_better(const OptimizeResult& a, const OptimizeResult& b) {
+    const double of_a = std::max(1.0, infeasibility(a.violations)),
+                 of_b = std::max(1.0, infeasibility(b.violations));
+    return of_a < of_b || (of_a == of_b && a.final_loss < b.final_loss);
+}
+
 bool needs_one_rollout(Method method) {
     switch (method) {
         case Method::gauss_newton:

@@ -1,6 +1,7 @@
 // Optimization of a rollout: the variables, and the methods (with gradients and, for comparison, without).
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -20,6 +21,7 @@ public:
               const std::vector<int>& initial_state, const RolloutInputs& start);
     int size() const { return static_cast<int>(start_.size()); }
     const VecX<double>& start() const { return start_; }
+    void start_at(const VecX<double>& y) { start_ = y; }
     const VecX<double>& lower() const { return lower_; }
     const VecX<double>& upper() const { return upper_; }
     RolloutInputs inputs(const VecX<double>& y) const;
@@ -36,6 +38,25 @@ private:
     VecX<double> start_, lower_, upper_;
 };
 
+// How far a rollout is beyond the bounds of a constraint.
+struct Violation {
+    double largest = 0, tolerance = 0;
+    int step = 0;  // of the largest
+    bool met() const { return largest <= tolerance; }
+    void note(double excess, int t) {
+        if (std::abs(excess) > largest) largest = std::abs(excess), step = t;
+    }
+};
+// The largest violation in units of its tolerance: at most 1 if all constraints are kept.
+double infeasibility(const std::vector<Violation>& violations);
+
+// The end of a round of a constrained optimization (adjoint/optimize/augmented_lagrangian.hpp).
+struct Round {
+    int iterations;                 // so far
+    double loss;                    // without constraints
+    double infeasibility, penalty;  // penalty: the largest
+};
+
 struct OptimizeResult {
     double initial_loss = 0, final_loss = 0;
     int iterations = 0, loss_evaluations = 0, gradient_evaluations = 0;
@@ -46,14 +67,20 @@ struct OptimizeResult {
     // completed before each
     std::vector<double> gradient_norms;
     std::vector<int> gradient_iterations;
-    VecX<double> y;       // variables with the best loss
-    std::string stopped;  // reason for stopping
+    VecX<double> y;                     // variables with the best loss
+    std::string stopped;                // reason for stopping
+    std::vector<Violation> violations;  // of each constraint
+    std::vector<Round> rounds;          // of a constrained optimization
 
     template <class Archive> void transfer(Archive& a) {
         a(initial_loss), a(final_loss), a(iterations), a(loss_evaluations), a(gradient_evaluations);
         a(seconds), a(losses), a(loss_seconds), a(gradient_norms), a(gradient_iterations), a(y);
+        a(violations), a(rounds);
     }
 };
+
+// True if a keeps the constraints better, or both keep them, or equally well, and a has the lower loss.
+bool is_better(const OptimizeResult& a, const OptimizeResult& b);
 
 using OptimizeProgress = std::function<void(const OptimizeResult&)>;  // with the result so far
 

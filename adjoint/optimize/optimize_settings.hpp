@@ -41,6 +41,8 @@ struct OptimizeSettings {
     unsigned seed = 1;                // cmaes: random seed
     double gradient_tolerance = 0;    // stop when no entry of the gradient has a larger magnitude
     double target_loss = -unlimited;  // stop when the loss is at most this value
+    int rounds = 10;                  // with constraints: updates of their multipliers
+    double penalty_growth = 10;       // with constraints: factor of a penalty that is too small
 };
 
 }  // namespace costate

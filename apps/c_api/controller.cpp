@@ -45,6 +45,10 @@ void check_scene(const Scene& s) {
     const auto is_free = [](const ControlChannel& c) { return c.optimize; };
     if (why.empty() && std::ranges::none_of(s.plan.channels(), is_free)) why = "nothing is optimized";
     if (why.empty() && s.world.settings.warm_start) why = "the scene has a \"warm_start\"";
+    if (why.empty() && !s.constraints.empty())
+        throw Failure(
+            COSTATE_BAD_ARGUMENT,
+            "a controller cannot keep \"constraints\": write them as terms with \"lower\" and \"upper\"");
     if (!why.empty())
         throw Failure(COSTATE_BAD_ARGUMENT, "a controller needs \"per_step\" controls alone, but " + why);
 }

@@ -544,12 +544,13 @@ typedef struct costate_optimize_result {
 } costate_optimize_result;
 
 /* Minimizes the loss, starting from the variables of the file: y (n) are the best variables found. options and
- * result may be null. */
+ * result may be null. With "constraints" in the file, the losses of the result are those of the objective alone, and
+ * `stopped` begins with "constraints not met" if one is violated by more than its tolerance. */
 COSTATE_API int costate_scene_optimize(const costate_model* model, const costate_optimize_options* options,
                                        double* y, costate_optimize_result* result);
 
 /* The feedback law around the rollout at y (n), which must be per-step controls alone, as ilqr and multiple_shooting
- * find them: u = u_t + K_t (x - x_t), with the difference in the tangent space. Writes K (steps x n_free x ndx) for
+ * find them: u = u_t + K_t (x - x_t), with the difference in the tangent space. Constraints have no part in it. Writes K (steps x n_free x ndx) for
  * the n_free optimized controls, in the order of the actuators, and the gradient (steps + 1 x ndx) and Hessian
  * (steps + 1 x ndx x ndx) of the cost from each state on under this law; each may be null. Returns n_free. */
 COSTATE_API int costate_scene_feedback(const costate_model* model, const double* y, double* K, double* V_x,

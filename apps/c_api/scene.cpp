@@ -5,6 +5,7 @@
 
 #include "adjoint/expectation/expected_loss.hpp"
 #include "adjoint/objective/objective.hpp"
+#include "adjoint/optimize/augmented_lagrangian.hpp"
 #include "adjoint/optimize/feedback.hpp"
 #include "adjoint/optimize/optimize.hpp"
 #include "adjoint/optimize/own_cost.hpp"
@@ -90,9 +91,9 @@ public:
     OptimizeResult minimize(const OptimizeSettings& settings, const costate_cost* cost) {
         const OptimizeProgress progress = [&](const OptimizeResult&) { asked_.check(); };
         const std::unique_ptr<LossFunction> other = other_loss(cost, true);
-        if (!other) return optimize(rollout_, variables_, settings, progress);
         Pauses pauses;
         pauses.progress = progress;
+        if (!other) return optimize(rollout_, variables_, scene().constraints, settings, pauses);
         return optimize(*other, variables_, settings, pauses);
     }
 
@@ -197,15 +198,23 @@ void check_method(const Scene& scene, const OptimizeSettings& settings, bool wit
         refuse("the scene has a \"batch\", and it optimizes one rollout; use lbfgs or adam");
     if (with_cost && needs_one_rollout(settings.method))
         refuse("a cost of the caller has a gradient alone; use lbfgs, gradient_descent, momentum or adam");
+    if (!scene.constraints.empty()) {
+        const char* const terms = "; write its \"constraints\" as terms with \"lower\" and \"upper\"";
+        if (scene.batch.environments > 0) refuse(std::string("the scene has a \"batch\"") + terms);
+        if (with_cost) refuse(std::string("there is a cost of the caller") + terms);
+        if (const std::string why = why_no_constraints(scene.world, scene.parameters); !why.empty())
+            refuse(why + terms);
+    }
+    const Objective objective = augmented_objective(scene.objective, scene.constraints);
     switch (settings.method) {
         case Method::cmaes:
             if (!have_cmaes()) refuse("CMA-ES is a method of the program costate alone; use lbfgs");
             break;
-        case Method::gauss_newton: try { check_least_squares(scene.objective);
+        case Method::gauss_newton: try { check_least_squares(objective);
             } catch (const std::invalid_argument& e) {
                 refuse(e.what());
             }
-            if (residual_components(scene.objective).size() >
+            if (residual_components(objective).size() >
                 static_cast<size_t>(settings.max_gradient_evaluations))
                 refuse("\"max_gradient_evaluations\" is too small for one Jacobian");
             break;
@@ -243,7 +252,8 @@ void write_result(const OptimizeResult& r, const costate_optimize_options& optio
     out->iterations = r.iterations;
     out->loss_evaluations = r.loss_evaluations;
     out->gradient_evaluations = r.gradient_evaluations;
-    std::strncpy(out->stopped, r.stopped.c_str(), sizeof out->stopped - 1);
+    const std::string stopped = (infeasibility(r.violations) > 1 ? "constraints not met; " : "") + r.stopped;
+    std::strncpy(out->stopped, stopped.c_str(), sizeof out->stopped - 1);
 }
 
 }  // namespace

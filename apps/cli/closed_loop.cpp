@@ -117,7 +117,7 @@ Report by_actuator(const Scene& s, const Eigen::MatrixXd& U) {
 void write_states(std::FILE* out, const Scene& scene, const Scene& plant, const LoopRun& run) {
     std::string text = "time";
     for (const std::string& name : column_names(state_signals(plant.world.model)))
-        text += "," + csv_field(name);
+        text.append(",").append(csv_field(name));
     std::fputs((text + "\n").c_str(), out);
     for (Eigen::Index t = 0; t < run.states.cols(); ++t) {
         std::fprintf(out, "%.17g", static_cast<double>(t) * scene.world.settings.time_step);

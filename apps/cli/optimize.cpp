@@ -6,6 +6,7 @@
 #include "adjoint/rollout/simulation.hpp"
 #include "apps/cli/batch_loss.hpp"
 #include "apps/cli/closed_loop.hpp"
+#include "apps/cli/constraints.hpp"
 #include "apps/cli/optimize_session.hpp"
 #include "apps/cli/optimize_setup.hpp"
 #include "apps/cli/replay.hpp"
@@ -76,12 +77,13 @@ bool has_feedback(const Scene& s) {
 }
 
 void write_results(const std::filesystem::path& directory, Rollout<Simulation>& rollout, const Scene& s,
-                   const Variables& variables, const RolloutInputs& start, const OptimizeResult& r,
-                   Report report) {
+                   const Variables& variables, const Objective& minimized, const RolloutInputs& start,
+                   const OptimizeResult& r, Report report) {
     const RolloutInputs best = variables.inputs(r.y);
     const std::string unit = loss_unit(s.objective);
     char losses[96];
     std::snprintf(losses, sizeof losses, ": %.3g to %.3g", r.initial_loss, r.final_loss);
+    const bool rounds = !r.rounds.empty();  // the curve is that of the augmented losses
     report["time_step"] = s.world.settings.time_step;
     report["initial_state"] = initial_values(s, best);
     report["controls"] = control_values(s, best);
@@ -89,7 +91,8 @@ void write_results(const std::filesystem::path& directory, Rollout<Simulation>& 
     files.make_directory(directory);
     files.write(directory / "result.json", to_text(report));
     files.write(directory / "loss.svg",
-                plot_svg(loss_curve(s.name + losses + (unit.empty() ? "" : " " + unit), r.losses, unit)));
+                plot_svg(loss_curve(s.name + losses + (unit.empty() ? "" : " " + unit), r.losses,
+                                    rounds ? "augmented" : unit)));
     StrobeFigure figure(s);
     figure.add("before", rollout, start);
     figure.add("after", rollout, best);
@@ -97,7 +100,7 @@ void write_results(const std::filesystem::path& directory, Rollout<Simulation>& 
     write_trajectory(files.open(directory / "before.csv"), rollout, s, start);
     write_trajectory(files.open(directory / "after.csv"), rollout, s, best);
     if (has_feedback(s)) try {
-            const Feedback law = feedback(s.world, s.objective, s.plan, variables, r.y, s.steps);
+            const Feedback law = feedback(s.world, minimized, s.plan, variables, r.y, s.steps);
             files.write(directory / "controller.json", to_text(controller_report(s, law)));
         } catch (const FeedbackError& e) {
             std::fprintf(stderr, "costate: warning: no controller.json: %s\n", e.what());
@@ -128,22 +131,23 @@ void write_report(const std::filesystem::path& file, const Optimization& o, Roll
     files.commit();
 }
 
-// Says if the run was interrupted or could not begin.
-int exit_code(const OptimizeResult& r, const OptimizeSession& session, const std::string& stationary) {
-    if (!stationary.empty()) {
-        std::fprintf(stderr, "costate: %s\n", stationary.c_str());
-        return check_failed;
+// Says if the run was interrupted, could not begin or does not keep its constraints (fault).
+int exit_code(const OptimizeResult& r, const OptimizeSession& session, const std::string& fault) {
+    if (r.stopped == "interrupted") {
+        const std::string more = session.file() ? "; go on with --resume " + *session.file() : "";
+        std::fprintf(stderr, "costate: interrupted after %d iterations; the results are the best so far%s\n",
+                     r.iterations, more.c_str());
+        return interrupted;
     }
-    if (r.stopped != "interrupted") return done;
-    const std::string more = session.file() ? "; go on with --resume " + *session.file() : "";
-    std::fprintf(stderr, "costate: interrupted after %d iterations; the results are the best so far%s\n",
-                 r.iterations, more.c_str());
-    return interrupted;
+    if (fault.empty()) return done;
+    std::fprintf(stderr, "costate: %s\n", fault.c_str());
+    return check_failed;
 }
 
 // The loss of the scene's one rollout, or its mean over environments, and the end of its run.
 OptimizeResult run(const Arguments& a, const Scene& scene, const Variables& variables,
-                   OptimizeSession& session, Rollout<Simulation>& rollout, std::optional<BatchLoss>& batch) {
+                   OptimizeSession& session, Rollout<Simulation>& rollout, std::optional<BatchLoss>& batch,
+                   Objective& minimized) {
     Progress progress("optimize " + scene.name);
     double iterations = 0;
     std::string note;
@@ -161,8 +165,9 @@ OptimizeResult run(const Arguments& a, const Scene& scene, const Variables& vari
         draw(0);
     };
     if (scene.batch.environments == 0)
-        return session.run(
-            show, [&](const Pauses& pauses) { return optimize(rollout, variables, scene.optimize, pauses); });
+        return session.run(show, [&](const Pauses& pauses) {
+            return optimize(rollout, variables, scene.constraints, scene.optimize, pauses, &minimized);
+        });
     batch.emplace(a, scene, scene.optimize.method != Method::cmaes, first && progress.shown(), draw);
     return session.run(show, [&](const Pauses& pauses) {
         return optimize(batch->loss(), variables, scene.optimize, pauses);
@@ -194,12 +199,13 @@ int optimize(const Arguments& a) {
     std::optional<BatchLoss> batch;
     std::optional<Restarts> restarts;
     OptimizeResult r;
+    Objective minimized = scene.objective;
     try {
         if (setup.restarts > 1) {
             restarts.emplace(scene, variables, setup.restarts, thread_count(a));
             r = restart(*restarts, scene);
         } else {
-            r = run(a, scene, variables, *session, rollout, batch);
+            r = run(a, scene, variables, *session, rollout, batch, minimized);
         }
     } catch (const DivergenceError&) {
         if (batch) throw;
@@ -232,8 +238,9 @@ int optimize(const Arguments& a) {
                   {"loss_seconds", r.loss_seconds}};
     if (batch) batch->add_to(report);
     if (restarts) restarts->add_to(report);
+    if (!scene.constraints.empty()) report["constraints"] = constraint_report(scene, r);
     warn_of_unconverged(scene.world, solver);
-    if (out) write_results(*out, rollout, scene, variables, start, r, report);
+    if (out) write_results(*out, rollout, scene, variables, minimized, start, r, report);
     Optimization story{scene,
                        start,
                        best,
@@ -248,16 +255,19 @@ int optimize(const Arguments& a) {
     if (plots) write_plots(*plots, story);
     if (page) write_report(*page, story, rollout);
     session->finish(r);
-    const std::string stationary = why_stationary(scene, variables, rollout, r);
+    std::string fault = why_stationary(scene, variables, rollout, r);
+    if (fault.empty()) fault = why_infeasible(scene, r);
     if (a.json()) {
         std::fputs(to_text(report).c_str(), stdout);
-        return exit_code(r, *session, stationary);
+        return exit_code(r, *session, fault);
     }
     std::printf("%s: loss %.6g -> %.6g in %d iterations of %s (%s)\n", scene.name.c_str(), r.initial_loss,
                 r.final_loss, r.iterations, report["method"].get<std::string>().c_str(), r.stopped.c_str());
     std::printf("%d variables; %d losses and %d gradients evaluated in %.3g s\n", variables.size(),
                 r.loss_evaluations, r.gradient_evaluations, r.seconds);
     if (batch) std::printf("%s\n", batch->text().c_str());
+    for (const std::string& line : constraint_lines(scene, r))
+        std::printf("%s\n", line.c_str());
     if (restarts)
         std::printf("best of %d runs: seed %u\n", setup.restarts, report["best_seed"].get<unsigned>());
     for (const auto& [path, value] : report["parameters"].items())
@@ -269,7 +279,7 @@ int optimize(const Arguments& a) {
         std::printf("plots as SVG and CSV%s in %s\n",
                     can_screenshot() ? " and PNG" : " (for PNG install Chromium)", plots->c_str());
     if (page) std::printf("report in %s; open it in a browser\n", page->c_str());
-    return exit_code(r, *session, stationary);
+    return exit_code(r, *session, fault);
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include "apps/cli/optimize_setup.hpp"
 
 #include "adjoint/objective/residuals.hpp"
+#include "adjoint/optimize/augmented_lagrangian.hpp"
 #include "apps/cli/batch_loss.hpp"
 #include "apps/cli/closed_loop.hpp"
+#include "apps/cli/constraints.hpp"
 #include "apps/cli/restarts.hpp"
 #include "apps/cli/shared_run.hpp"
 #include "apps/io/scene_inputs.hpp"
@@ -20,13 +22,14 @@ Method method_named(const std::string& name) {
 }
 
 void check_gauss_newton(const Scene& s) {
+    const Objective objective = augmented_objective(s.objective, s.constraints);
     try {
-        check_least_squares(s.objective);
+        check_least_squares(objective);
     } catch (const std::invalid_argument& error) {
         throw UsageError(s.file.string() + ": gauss_newton cannot minimize the objective: " + error.what() +
                          "; use lbfgs");
     }
-    const size_t residuals = residual_components(s.objective).size();
+    const size_t residuals = residual_components(objective).size();
     if (residuals > static_cast<size_t>(s.optimize.max_gradient_evaluations))
         throw UsageError(s.file.string() +
                          ": \"max_gradient_evaluations\" is too small for one Jacobian: allow " +
@@ -104,6 +107,7 @@ OptimizeSetup set_up_optimization(const Arguments& a) {
     choose_environments(a, scene);
     setup.restarts = chosen_restarts(a, scene);
     check_batch(a, scene);
+    check_constraints(a, scene);
     if (const int knots = a.integer("knots", 0, 2, 1'000'000); knots > 0) thin(scene, knots);
     if (const auto from = a.text("from")) start_from(scene, *from);
     for (const std::string& file : a.texts("compare"))

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "adjoint/batch/thread_pool.hpp"
+#include "adjoint/optimize/augmented_lagrangian.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
 #include "apps/cli/optimize_session.hpp"
@@ -21,8 +22,7 @@ struct Runs {
     std::vector<double> losses;  // of each run, or empty
     void add(int i, const OptimizeResult& r) {
         losses[static_cast<size_t>(i)] = r.final_loss;
-        if (index >= 0 && (r.final_loss > best.final_loss || (r.final_loss == best.final_loss && i > index)))
-            return;
+        if (index >= 0 && !(is_better(r, best) || (!is_better(best, r) && i < index))) return;
         best = r;
         index = i;
     }
@@ -78,7 +78,7 @@ OptimizeResult Restarts::run(const std::function<void(int iterations, int of, do
                 all += n;
             progress(all, static_cast<int>(mine.size()) * settings.iterations, best);
         };
-        const OptimizeResult r = optimize(rollout, variables_, settings, pauses);
+        const OptimizeResult r = optimize(rollout, variables_, scene_.constraints, settings, pauses);
         const std::lock_guard lock(mutex);
         runs.add(mine[k], r);
     };

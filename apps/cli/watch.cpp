@@ -2,7 +2,7 @@
 #include <csignal>
 #include <thread>
 
-#include "adjoint/optimize/optimize.hpp"
+#include "adjoint/optimize/augmented_lagrangian.hpp"
 #include "adjoint/rollout/divergence.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
@@ -111,14 +111,16 @@ void watch_optimization(const Scene& scene, EventLog& events, const HeldSignals&
                                        r.loss_evaluations, r.gradient_evaluations, r.final_loss);
         events.replace("status", text_of({{"text", text + more}, {"done", done}}));
     };
-    const OptimizeResult result = optimize(rollout, variables, scene.optimize, [&](const OptimizeResult& r) {
+    Pauses pauses;
+    pauses.progress = [&](const OptimizeResult& r) {
         signals.wait(0);
         if (r.loss_seconds.back() < next) return;
         send_status(r, false);
         if (r.final_loss < sent) send_best(events, scene, to_show, before, variables.inputs(r.y), r);
         sent = r.final_loss;
         next = r.loss_seconds.back() + between_optimizations;
-    });
+    };
+    const OptimizeResult result = optimize(rollout, variables, scene.constraints, scene.optimize, pauses);
     send_best(events, scene, to_show, before, variables.inputs(result.y), result);
     send_status(result, true);
 }

@@ -35,7 +35,9 @@ std::string file_name(std::string name) {
 
 // Losses of this run and of the compared runs, by iteration or by seconds.
 Plot loss_plot(const Optimization& o, bool by_seconds) {
-    Plot plot = loss_curve("Loss of " + o.scene.name, o.result.losses, o.loss_unit);
+    const bool rounds = !o.result.rounds.empty();  // each minimizes a loss of its own
+    Plot plot = loss_curve((rounds ? "Augmented loss of " : "Loss of ") + o.scene.name, o.result.losses,
+                           rounds ? "" : o.loss_unit);
     plot.curves[0].label = o.method;
     for (const Comparison& other : o.others) {
         Plot one = loss_curve("", other.losses, "");

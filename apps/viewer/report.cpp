@@ -80,12 +80,25 @@ std::string terms_table(const Optimization& o, Rollout<Simulation>& rollout) {
     return out + "</table>\n";
 }
 
+// The largest violation of every constraint.
+std::string constraints_table(const Optimization& o) {
+    const std::vector<Violation>& all = o.result.violations;
+    if (all.empty()) return "";
+    std::string out = "<table>\n" + row("constraint", {"largest violation", "at", "tolerance", ""}, "th");
+    for (size_t i = 0; i < all.size(); ++i)
+        out += row(o.scene.constraints[i].name,
+                   {number(all[i].largest), number(all[i].step * o.scene.world.settings.time_step) + " s",
+                    number(all[i].tolerance), all[i].met() ? "met" : "not met"});
+    return out + "</table>\n";
+}
+
 std::string settings_table(const Optimization& o) {
     const Scene& s = o.scene;
     const Settings& w = s.world.settings;
     const OptimizeSettings& m = s.optimize;
     std::string limits =
         std::to_string(m.iterations) + " iterations, " + std::to_string(m.max_loss_evaluations) + " losses";
+    if (!s.constraints.empty()) limits += ", " + std::to_string(m.rounds) + " rounds";
     if (m.target_loss > -unlimited) limits += ", loss of " + number(m.target_loss);
     return "<table>\n" + row("scene", {s.file.string()}) +
            row("steps",
@@ -124,7 +137,8 @@ std::string optimization_report(const Optimization& o, Rollout<Simulation>& roll
     std::vector<FrameSequence> sequences{frames_of_rollout(s, rollout, o.start, "before", {}, max_frames),
                                          frames_of_rollout(s, rollout, o.best, "after", {}, max_frames)};
     std::string before = "<h1>" + html(s.name) + "</h1>\n<p>" + html(s.description) + "</p>\n" +
-                         result_table(o) + terms_table(o, rollout) + "<h2>Before and after</h2>\n";
+                         result_table(o) + terms_table(o, rollout) + constraints_table(o) +
+                         "<h2>Before and after</h2>\n";
     std::string after = "<h2>Loss and gradient</h2>\n", controls;
     size_t left_out = 0, drawn = 0;
     for (const auto& [name, plot] : optimization_plots(o)) {

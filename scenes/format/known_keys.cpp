@@ -32,10 +32,10 @@ std::vector<std::string> with_sizes(std::vector<std::string> keys, bool visuals)
 
 const std::vector<KnownKeys>& known_keys() {
     static const std::vector<KnownKeys> table{
-        {"scene", {"$schema", "name",     "description", "source",    "time_step", "steps",      "gravity",
-                   "solver",  "contact",  "ground",      "shapes",    "models",    "equalities", "exclude",
-                   "initial", "controls", "parameters",  "objective", "memory",    "optimize",   "sensors",
-                   "pushes",  "medium",   "batch",       "pairs"}},
+        {"scene", {"$schema", "name",     "description", "source",    "time_step",   "steps",      "gravity",
+                   "solver",  "contact",  "ground",      "shapes",    "models",      "equalities", "exclude",
+                   "initial", "controls", "parameters",  "objective", "constraints", "memory",     "optimize",
+                   "sensors", "pushes",   "medium",      "batch",     "pairs"}},
         {"sensor",
          {"name", "type", "body", "site", "joint", "actuator", "bodies", "radius", "cutoff", "size",
           "spacing"}},
@@ -135,6 +135,11 @@ const std::vector<KnownKeys>& known_keys() {
           "sensor",     "file",    "columns",   "point",     "target", "reference", "axes",   "length",
           "lower",      "upper",   "norm",      "threshold", "weight", "at",        "from",   "until",
           "quaternion", "rpy_deg", "clearance", "partners",  "mirror"}},
+        {"constraint",
+         {"term",       "name",    "body",      "site",      "tree",    "shape",     "joints", "actuators",
+          "sensor",     "file",    "columns",   "point",     "target",  "reference", "axes",   "length",
+          "min",        "max",     "equals",    "tolerance", "penalty", "at",        "from",   "until",
+          "quaternion", "rpy_deg", "clearance", "partners",  "mirror"}},
         {"reference", {"file", "columns"}},
         {"batch", {"environments", "seed", "randomize"}},
         {"randomize", {"joints", "velocities", "parameters", "controls"}},
@@ -144,7 +149,7 @@ const std::vector<KnownKeys>& known_keys() {
         {"optimize",
          {"method", "iterations", "max_loss_evaluations", "max_gradient_evaluations", "learning_rate",
           "momentum", "segment", "horizon", "population", "sigma", "seed", "square", "gradient_tolerance",
-          "target_loss"}},
+          "target_loss", "rounds", "penalty_growth"}},
     };
     return table;
 }

@@ -15,6 +15,8 @@ struct TermContext {
     const VecX<double>& x0;
     const std::filesystem::path& folder;  // of recordings and references
     int steps;
+    bool constrains =
+        false;  // by default, a constraint holds at all times, the end included, and has the target 0
 
     double h() const { return world.settings.time_step; }
 };
@@ -50,6 +52,13 @@ void forbid_others(const Node& node, const TermTraits& traits) {
     unless(traits.kind == TermKind::symmetry, {"partners", "mirror"});
 }
 
+// True if the final state has no such numbers, because no step follows it.
+bool is_of_a_step(const Term& term) {
+    return traits_of(term.kind).of_a_step ||
+           (!term.sensors.empty() && traits_of(term.sensors[0].kind).reads != SensorReads::state) ||
+           std::ranges::any_of(term.recording.signals, &Signal::is_of_a_step);
+}
+
 // The indices that the patterns under `key` match; all indices if the key is absent.
 std::vector<int> read_matches(const Node& node, const char* key, const char* kind,
                               const std::vector<std::string>& names) {
@@ -73,6 +82,11 @@ VecX<double> vector_of(const std::vector<double>& numbers) {
     return Eigen::Map<const VecX<double>>(numbers.data(), static_cast<Eigen::Index>(numbers.size()));
 }
 
+// True for a constraint over time that also holds in the final state.
+bool reaches_end(const Term& term, const TermContext& in) {
+    return in.constrains && term.running && !term.instant && term.end >= in.steps && !is_of_a_step(term);
+}
+
 // The step that begins nearest to a time; the number of steps for the end.
 int read_step(const Node& node, const TermContext& in) {
     const double time = node.number(), step = std::round(time / in.h());
@@ -87,10 +101,9 @@ int read_step(const Node& node, const TermContext& in) {
 // When the term counts: "at", "from" and "until".
 void read_times(const Node& node, const TermContext& in, Term& term) {
     const TermTraits& traits = traits_of(term.kind);
-    const bool of_a_step = traits.of_a_step || (!term.sensors.empty() &&
-                                                traits_of(term.sensors[0].kind).reads != SensorReads::state);
+    const bool of_a_step = is_of_a_step(term);
     const std::optional<Node> at = node.find("at");
-    term.running = of_a_step || traits.subject == TermSubject::file;
+    term.running = of_a_step || traits.subject == TermSubject::file || in.constrains;
     if (at && !at->is_number()) term.running = at->choice({"end", "running"}) == 1;
     if (at && at->is_number()) {
         term.first = read_step(*at, in);
@@ -98,7 +111,7 @@ void read_times(const Node& node, const TermContext& in, Term& term) {
         if (term.instant) term.end = term.first + 1;
     }
     if (of_a_step && !term.running)
-        node["at"].fail("the final state has no " + term.name + ", because no step follows it",
+        node["at"].fail("the final state has no " + std::string(traits.name) + ", because no step follows it",
                         "use \"running\"");
     if (term.instant || !term.running)
         return node.forbid({"from", "until"}, "the term does not count over time");
@@ -109,12 +122,12 @@ void read_times(const Node& node, const TermContext& in, Term& term) {
                                                         "widen the window");
 }
 // The first and the last time at which the term counts, as steps.
-std::pair<int, int> span_of(const Term& term, int steps) {
-    if (!term.running) return {steps, steps};
-    return {term.first, std::min(term.end, steps) - 1};
+std::pair<int, int> span_of(const Term& term, const TermContext& in) {
+    if (!term.running) return {in.steps, in.steps};
+    return {term.first, reaches_end(term, in) ? in.steps : std::min(term.end, in.steps) - 1};
 }
 
-// "norm", "threshold" and "length"
+// "norm" and "threshold"
 void read_norm(const Node& node, Term& term) {
     if (const auto norm = node.find("norm"))
         switch (norm->choice({"squared", "distance", "linear", "huber"})) {
@@ -127,21 +140,20 @@ void read_norm(const Node& node, Term& term) {
         term.threshold = node["threshold"].positive();
     else
         node.forbid({"threshold"}, "the norm is not huber");
-    term.length = node.has("length") && node["length"].boolean();
 }
 
-// "lower" and "upper": of the difference to the target, before its factors, or of its length.
-void read_bounds(const Node& node, Term& term) {
-    if (!node.has("lower") && !node.has("upper")) return;
+// The bounds under two keys, of the difference to the target, before its factors, or of its length.
+void read_bounds(const Node& node, const char* lower, const char* upper, Term& term) {
+    if (!node.has(lower) && !node.has(upper)) return;
     const int size = residual_size(term);
     const auto read = [&](const char* key, double otherwise) -> VecX<double> {
         if (const auto bound = node.find(key)) return vector_of(read_each(*bound, size));
         return VecX<double>::Constant(size, otherwise);
     };
-    term.lower = read("lower", -unlimited);
-    term.upper = read("upper", unlimited);
+    term.lower = read(lower, -unlimited);
+    term.upper = read(upper, unlimited);
     if (!(term.lower.array() <= term.upper.array()).all())
-        node["upper"].fail("is below the lower bound", "widen the bounds");
+        node[upper].fail("is below the lower bound", "widen the bounds");
     if (traits_of(term.kind).linear && !node.has("norm")) term.norm = TermNorm::squared;
     const VecX<double> factors =
         traits_of(term.kind).has_target ? VecX<double>(term.axes) : VecX<double>(term.factors);
@@ -221,7 +233,7 @@ std::vector<int> read_joints(const Node& node, const TermContext& in, Term& term
     const std::optional<Node> target = node.find("target");
     std::vector<int> entries;
     bool plain = true;
-    term.q_target = in.x0.head(model.nq);
+    term.q_target = in.constrains ? model.neutral_configuration() : VecX<double>(in.x0.head(model.nq));
     for (const int i : read_matches(node, "joints", "joint", names_of(model.bodies, &Body::joint_name))) {
         const Body& b = model.bodies[i];
         for (int j = 0; j < b.nv; ++j) {
@@ -257,7 +269,7 @@ void read_reference_of(const Node& node, const TermContext& in, const std::vecto
     if (!reference) return;
     node.forbid({"target"}, "the reference gives it");
     const int size = residual_size(term);
-    const auto [first, last] = span_of(term, in.steps);
+    const auto [first, last] = span_of(term, in);
     if (term.kind != TermKind::configuration) {
         term.reference = read_reference(*reference, size, in.folder, first, last, in.h());
         return;
@@ -276,7 +288,7 @@ void read_reference_of(const Node& node, const TermContext& in, const std::vecto
 }
 
 void read_term_recording(const Node& node, const TermContext& in, Term& term) {
-    const auto [first, last] = span_of(term, in.steps);
+    const auto [first, last] = span_of(term, in);
     term.recording = read_recording(node, in.world, in.folder, first, last);
     for (const Signal& s : term.recording.signals)
         if (s.is_of_a_step() && !term.running)
@@ -284,15 +296,14 @@ void read_term_recording(const Node& node, const TermContext& in, Term& term) {
                             "use \"running\"");
 }
 
-Term read_term(const Node& node, const TermContext& in) {
-    node.expect_keys("term");
+// What is measured, of what, when, and its difference to what.
+Term read_measure(const Node& node, const TermContext& in) {
     Term term;
     const Node kind = node["term"];
     term.kind = static_cast<TermKind>(kind.choice(term_names()));
     forbid_others(node, traits_of(term.kind));
-    term.name = kind.text();
-    term.weight = node.number_or("weight", 1);
-    read_norm(node, term);
+    term.name = node.text_or("name", kind.text());
+    term.length = node.has("length") && node["length"].boolean();
     read_subject(node, in, term);
     read_times(node, in, term);
     std::vector<int> q_entries;
@@ -305,9 +316,39 @@ Term read_term(const Node& node, const TermContext& in) {
     if (term.kind == TermKind::recording) read_term_recording(node, in, term);
     read_target(node, term);
     read_reference_of(node, in, q_entries, term);
-    read_bounds(node, term);
-    term.name = node.text_or("name", term.name);
     return term;
+}
+
+Term read_term(const Node& node, const TermContext& in) {
+    node.expect_keys("term");
+    Term term = read_measure(node, in);
+    term.weight = node.number_or("weight", 1);
+    read_norm(node, term);
+    read_bounds(node, "lower", "upper", term);
+    return term;
+}
+
+Constraint read_constraint(const Node& node, const TermContext& in) {
+    node.expect_keys("constraint");
+    Constraint c;
+    Term term = read_measure(node, in);
+    c.name = term.name;
+    if (node.has("equals")) {
+        node.forbid({"min", "max"}, "the constraint is an equality");
+        read_bounds(node, "equals", "equals", term);
+    } else {
+        read_bounds(node, "min", "max", term);
+    }
+    if (!term.bounded()) node.fail("bounds nothing", "give it \"min\", \"max\" or \"equals\"");
+    term.norm = TermNorm::squared;
+    c.tolerance = node.positive_or("tolerance", c.tolerance);
+    c.penalty = node.positive_or("penalty", c.penalty);
+    c.parts = {term};
+    if (reaches_end(term, in)) {
+        c.parts.push_back(term);
+        c.parts.back().running = false;
+    }
+    return c;
 }
 
 }  // namespace
@@ -320,6 +361,16 @@ Objective read_objective(const Node& scene, const World& world, const VecX<doubl
         for (const Node& term : terms->items())
             objective.push_back(read_term(term, in));
     return objective;
+}
+
+Constraints read_constraints(const Node& scene, const World& world, const VecX<double>& x0,
+                             const std::filesystem::path& folder, int steps) {
+    const TermContext in{world, x0, folder, steps, true};
+    Constraints constraints;
+    if (const auto all = scene.find("constraints"))
+        for (const Node& node : all->items())
+            constraints.push_back(read_constraint(node, in));
+    return constraints;
 }
 
 }  // namespace costate

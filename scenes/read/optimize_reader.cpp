@@ -26,6 +26,9 @@ OptimizeSettings read_optimize(const Node& scene) {
     s.sigma = node->positive_or("sigma", s.sigma);
     if (const auto n = node->find("seed")) s.seed = static_cast<unsigned>(n->integer(0, 1'000'000'000));
     s.gradient_tolerance = node->nonnegative_or("gradient_tolerance", s.gradient_tolerance);
+    if (const auto n = node->find("rounds")) s.rounds = static_cast<int>(n->integer(1, 1'000'000));
+    s.penalty_growth = node->number_or("penalty_growth", s.penalty_growth);
+    if (s.penalty_growth <= 1) (*node)["penalty_growth"].fail("must be above 1", "use for example 10");
     s.target_loss = node->number_or("target_loss", s.target_loss);
     return s;
 }

@@ -1,7 +1,7 @@
 // The task of a scene: controls, parameters to set or optimize, objective and optimizer.
 #pragma once
 
-#include "adjoint/objective/term.hpp"
+#include "adjoint/objective/constraint.hpp"
 #include "adjoint/optimize/optimize_settings.hpp"
 #include "adjoint/optimize/parameter_map.hpp"
 #include "adjoint/rollout/controls.hpp"
@@ -34,6 +34,8 @@ ParameterMap read_parameters(const Node& scene, const World& world, VecX<double>
 // Recordings are relative to `folder`.
 Objective read_objective(const Node& scene, const World& world, const VecX<double>& x0,
                          const std::filesystem::path& folder, int steps);
+Constraints read_constraints(const Node& scene, const World& world, const VecX<double>& x0,
+                             const std::filesystem::path& folder, int steps);
 
 OptimizeSettings read_optimize(const Node& scene);
 

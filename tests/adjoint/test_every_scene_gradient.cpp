@@ -35,6 +35,7 @@ const std::map<std::string, Check> checks{
     {"box_slide_identification", {60, 24, 0}},
     {"box_stack", {3, 16, 4, true, 5e-5, 0.5}},
     {"cartpole", {240, 64, 16, false}},
+    {"cartpole_limits", {200, 64, 16, false}},
     {"cartpole_rail", {200, 64, 16, false}},
     {"cartpole_swingup", {240, 64, 16, false}},
     {"catapult", {200, 24, 0}},

@@ -44,7 +44,7 @@ constexpr TermNorm norms[] = {TermNorm::squared, TermNorm::distance, TermNorm::l
                               TermNorm::component};
 
 // What a term makes of its numbers before the norm.
-enum class Making { plain, referred, bounded, length, bounded_length };
+enum class Making { plain, referred, bounded, length, bounded_length, shifted };
 
 Sensor sensor_of(const World& w, SensorKind kind, int offset = 0) {
     Sensor s;
@@ -66,7 +66,10 @@ void reshape(const World& w, Term& term, Rng& g, Making making) {
         term.reference.values.insert(term.reference.values.end(), row.begin(), row.end());
     }
     if (refers && term.kind == TermKind::sensor) term.factors = g.vec3(Regime::random);
-    if (making != Making::bounded && making != Making::bounded_length) return;
+    if (making != Making::bounded && making != Making::bounded_length && making != Making::shifted) return;
+    for (int k = 0; making == Making::shifted && k < size * (last_step + 1); ++k)
+        term.shift.values.push_back(0.03 * g.normal());
+    if (making == Making::shifted) term.shift.width = size;
     term.lower = VecX<double>::Constant(residual_size(term), -0.05);
     term.upper = VecX<double>::Constant(residual_size(term), 0.02);
 }
@@ -325,6 +328,9 @@ TEST_CASE("adjoint: term_value with references, bounds and lengths") {
         check(kind, TermNorm::huber, Making::referred);
     for (const TermNorm norm : {TermNorm::distance, TermNorm::huber})
         check(TermKind::position, norm, Making::bounded_length);
+    for (const TermKind kind :
+         {TermKind::position, TermKind::configuration, TermKind::joint_velocity, TermKind::sensor})
+        check(kind, TermNorm::squared, Making::shifted);
     for (const Making making : {Making::plain, Making::bounded, Making::length})
         for (const TermNorm norm : {TermNorm::linear, TermNorm::huber})
             check(TermKind::effort, norm, making);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """`costate optimize`: results, curves, reports and baselines. Usage: test_cli_optimize.py PROGRAM"""
+import copy
 import csv
 import json
 import os
@@ -7,7 +8,7 @@ import subprocess
 import unittest
 import xml.etree.ElementTree
 
-from cli import CHECK_FAILED, Cli, KEYS, PROGRAM
+from cli import CHECK_FAILED, Cli, DONE, KEYS, PROGRAM, SPRING
 
 
 class Optimize(Cli):
@@ -98,6 +99,40 @@ class Optimize(Cli):
             last = list(csv.DictReader((out / name).read_text().splitlines()))[-1]
             self.assertAlmostEqual((float(last["m/rail, front"]) - 0.2) ** 2, result[key])
         self.run_costate("optimize", self.scene, "--out", "deep/out")  # over the old files
+
+    def test_constraints(self):
+        text = self.run_costate("optimize", "cartpole_limits", "--iterations", 300, "--out", "out")
+        for name in ("rail", "force"):
+            self.assertRegex(text, rf"\nconstraint {name}: (never violated|largest violation .* at .* s, tolerance .*, met)\n")
+        result = json.loads((self.folder / "out/result.json").read_text())
+        constraints = result["constraints"]
+        self.assertTrue(constraints["met"])
+        self.assertEqual([c["name"] for c in constraints["each"]], ["rail", "force"])
+        self.assertTrue(all(c["violation"] <= c["tolerance"] for c in constraints["each"]))
+        self.assertIn(result["final_loss"], [r["loss"] for r in constraints["rounds"]])
+        self.assertAlmostEqual(sum(result["terms"]["after"].values()), result["final_loss"], delta=1e-12)
+        with open(self.folder / "out/after.csv", newline="") as file:
+            positions = [float(row["cartpole/slider"]) for row in csv.DictReader(file)]
+        self.assertLessEqual(max(map(abs, positions)), 0.401)
+
+        scene = copy.deepcopy(SPRING)
+        scene["constraints"] = [{"name": "low", "term": "effort", "max": -1}, {"name": "high", "term": "effort", "min": 1}]
+        scene["optimize"] = {"method": "lbfgs", "iterations": 50}
+        impossible = self.write("impossible.json", json.dumps(scene))
+        failed = subprocess.run([PROGRAM, "optimize", impossible], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(failed.returncode, CHECK_FAILED, failed.stderr)
+        self.assertRegex(failed.stderr, r"\Acostate: the constraints are not met: low, high; allow more .iterations. and .rounds., .* or check that a motion can keep all"
+                         r" of them\n\Z")
+        scene["constraints"] = scene["constraints"][:1]
+        kept = self.write("kept.json", json.dumps(scene))
+        restarts = subprocess.run([PROGRAM, "optimize", kept, "--json", "--method", "cmaes", "--restarts", "3", "--iterations", "300", "--losses", "20000"],
+                                  cwd=self.folder, capture_output=True, text=True)
+        if "no CMA-ES" not in restarts.stderr:
+            self.assertEqual(restarts.returncode, DONE, restarts.stderr)
+            self.assertTrue(json.loads(restarts.stdout)["constraints"]["met"])
+        scene["batch"] = {"environments": 4, "randomize": {"joints": {"m/rail, front": 0.1}}}
+        self.refuse("optimize", self.write("batch.json", json.dumps(scene)),
+                    because='"constraints" hold for one rollout that is optimized, but the scene has a "batch"; write them as terms')
 
     def test_a_gradient_of_zero_at_the_start(self):
         ball = {"name": "ball", "joint": {"type": "prismatic", "axis": [1, 0, 0]}, "mass": 1, "inertia": [0.1, 0.1, 0.1, 0, 0, 0],

@@ -141,6 +141,8 @@ class Saved(Cli):
                                  ("ilqr", "--iterations", 100), ("multiple_shooting", "--iterations", 100), ("receding_horizon",)]:
             with self.subTest(method):
                 self.killed_and_resumed(dice, [*POLE, "--method", method, *options])
+        with self.subTest("constraints"):
+            self.killed_and_resumed(dice, ["optimize", "cartpole_limits", "--iterations", 300])
         with self.subTest("gauss_newton by rows"):
             self.killed_and_resumed(dice, ["optimize", "throw", "--method", "gauss_newton"])
 
