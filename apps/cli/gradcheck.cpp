@@ -59,6 +59,9 @@ int check(const Arguments& a) {
     options.directions = a.integer("directions", options.directions, 0);
     options.seed = static_cast<unsigned>(a.integer("seed", 1, 0));
     if (const auto step = a.positive("step")) options.step = *step;
+    if (options.step > 0.001)
+        throw UsageError("--step takes a number up to 0.001, not '" + *a.text("step") +
+                         "': differences are also taken at 1000 times this step");
     const std::optional<double> max_error = a.nonnegative("max-error");
     Scene scene = a.load();
     const bool random = scene.objective.empty();
@@ -132,7 +135,7 @@ const Command gradcheck_command{
     {{"max-error", "X", "exit with 1 if the largest relative error exceeds X"},
      {"components", "N", "number of components to check of each kind of variable (default 64)"},
      {"directions", "N", "number of random directions to check of each kind (default 16)"},
-     {"step", "X", "smallest step of a difference, relative to the variable (default 1e-6)"},
+     {"step", "X", "smallest step of a difference, relative to the variable, up to 0.001 (default 1e-6)"},
      {"seed", "N", "random seed (default 1)"},
      memory_option},
     check};

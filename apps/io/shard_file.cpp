@@ -7,6 +7,7 @@
 #include "adjoint/checkpoints/disk_file.hpp"
 #include "apps/io/output.hpp"
 #include "apps/io/usage_error.hpp"
+#include "scenes/format/names.hpp"
 
 namespace costate {
 namespace {
@@ -51,7 +52,7 @@ void write_shard(const std::filesystem::path& file, Shard& shard) {
 
 Shard read_shard(const std::filesystem::path& file) {
     const auto fail = [&](const std::string& why) {
-        throw UsageError((file.empty() ? "''" : file.string()) + " " + why);
+        throw UsageError(one_line((file.empty() ? "''" : file.string()) + " " + why));
     };
     if (!std::filesystem::is_regular_file(file)) fail("is no file: give files of costate gradient --shard");
     std::ifstream in(file, std::ios::binary);

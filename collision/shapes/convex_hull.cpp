@@ -40,6 +40,7 @@ struct Quickhull {
         if (given.size() < 4) throw std::invalid_argument("a convex mesh needs at least four vertices");
         Vec3<double> lo = given[0], hi = lo;
         for (const Vec3<double>& x : given) {
+            if (!x.allFinite()) throw std::invalid_argument("a convex mesh with a vertex that is not finite");
             lo = lo.cwiseMin(x);
             hi = hi.cwiseMax(x);
         }

@@ -58,12 +58,12 @@ public:
             text_[i] == '\n' ? (++line, column = 1) : ++column;
         const std::string place = ":" + std::to_string(line) + ":" + std::to_string(column);
         if (e.id == 406) fail(place, "number out of range: " + quoted(last_token) + "; use a finite number");
+        if (position > text_.size())
+            fail(place, "broken JSON: the text ends too early; close open brackets and quotes");
         const size_t begin = position > 0 ? position - 1 : 0;
         for (const char* word : {"NaN", "Infinity", "inf"})
             if (text_.compare(begin, std::char_traits<char>::length(word), word) == 0)
                 fail(place, std::string("broken JSON: JSON has no number ") + word + "; use a finite number");
-        if (position > text_.size())
-            fail(place, "broken JSON: the text ends too early; close open brackets and quotes");
         fail(place, "broken JSON: unexpected " + quoted(last_token) +
                         "; check commas, quotes and brackets before it");
     }

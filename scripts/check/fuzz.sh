@@ -45,7 +45,8 @@ for target in "$@"; do
     if [ -n "${COSTATE_REFERENCE_DIR:-}" ] && [ -n "$extension" ]; then
         find "$COSTATE_REFERENCE_DIR/models" -name "*.$extension" -exec cp {} "$seeds" \;
     fi
-    grep -oh '"[A-Za-z][A-Za-z0-9_/]*"' "${sources[@]:-/dev/null}" | sort -u >"$words" || true
+    printf '"\\x0A"\n' >"$words"
+    if [ ${#sources[@]} -gt 0 ]; then grep -oh '"[A-Za-z][A-Za-z0-9_/]*"' "${sources[@]}" | sort -u >>"$words"; fi
 
     echo "fuzzing $target for $seconds s"
     COSTATE_FUZZ_TARGET="$target" build-fuzz/tests/fuzz/costate_fuzz -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \

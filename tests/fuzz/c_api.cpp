@@ -51,7 +51,7 @@ public:
 private:
     std::uint8_t byte() { return at_ < bytes_.size() ? static_cast<std::uint8_t>(bytes_[at_++]) : 1; }
     bool seldom() { return byte() % 16 == 0; }
-    int index() { return byte() % 8 == 0 ? static_cast<int>(byte()) * 16843009 : byte() % 12 - 1; }
+    int index() { return byte() % 8 == 0 ? static_cast<int>(byte() * 16843009u) : byte() % 12 - 1; }
     double number() {
         constexpr double odd[] = {0, -0.0, 1e-308, 1e300, -1e300, 1e18, 1e-9, 7, -1, 100, 1e6};
         const int b = byte();
@@ -141,7 +141,7 @@ private:
                                      how & 1,        how >> 1 & 1, index(), nullptr};
         if (how % 5 == 0) options.base = how % 2 == 0 ? "fixed" : "flying";
         if (how % 7 == 0) options.law = how % 2 == 0 ? "mujoco" : "";
-        if (how % 11 == 0) options.size = how;
+        if (how % 11 == 0) options.size = static_cast<size_t>(how) % sizeof options;
         const std::string name = std::string(SHIPPED_SCENES) + "/text.json";
         costate_model* model = nullptr;
         checked(costate_model_parse(seldom() ? nullptr : text.c_str(), text.size(), formats[how % 6],
@@ -336,13 +336,13 @@ private:
         checked(costate_batch_backward(b, steps, numbers(all * s.nx), u, integers(n), numbers(all * x_bar),
                                        numbers(n * x_bar), numbers(all * s.nu), theta_bar, size));
         costate_run run{};
-        run.size = seldom() ? byte() : sizeof run;
+        run.size = seldom() ? byte() % sizeof run : sizeof run;
         run.n_steps = steps;
         run.x = x, run.u = u, run.wrenches = numbers(6 * all * s.nb);
         run.states = numbers(all * s.nx), run.y = numbers(all * s.ny), run.completed = integers(n);
         checked(costate_batch_run(b, seldom() ? nullptr : &run));
         costate_run_gradient gradient{};
-        gradient.size = seldom() ? byte() : sizeof gradient;
+        gradient.size = seldom() ? byte() % sizeof gradient : sizeof gradient;
         gradient.max_bytes = byte() % 2 == 0 ? 0 : std::size_t{1} << byte() % 30;
         gradient.states_bar = numbers(all * x_bar), gradient.y_bar = numbers(all * s.ny);
         if (byte() % 4 == 0)
@@ -383,7 +383,7 @@ private:
                                  "cmaes",
                                  "magic"};
         const size_t losses = byte() % 4;
-        costate_optimize_options o{seldom() ? byte() : sizeof o,
+        costate_optimize_options o{seldom() ? byte() % sizeof o : sizeof o,
                                    methods[byte() % std::size(methods)],
                                    byte() % 3,
                                    0,
@@ -420,7 +420,7 @@ private:
             if (controllers_[i] == c) of = controller_sizes_[i];
         const Sizes& s = of.s;
         costate_plan plan{};
-        plan.size = seldom() ? byte() : sizeof plan;
+        plan.size = seldom() ? byte() % sizeof plan : sizeof plan;
         plan.iterations = seldom() ? -1 : byte() % 3;
         plan.seconds = seldom() ? number() : 0;
         plan.states = numbers((of.n_env + 1) * s.nx), plan.controls = numbers(of.n_env * s.nu);

@@ -143,7 +143,8 @@ void resume_gradient(const std::string& changes) {
         disk.resume = true;
         Simulation simulation(s.world, s.objective);
         Rollout<Simulation> rollout(simulation, s.plan, schedule, disk);
-        ArchiveReader reader(load_run(folder() / "run", 7));
+        const std::vector<char> run = load_run(folder() / "run", 7);
+        ArchiveReader reader(run);
         rollout.transfer(reader);
         follow(rollout.schedule());
     });
