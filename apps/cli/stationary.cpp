@@ -37,8 +37,9 @@ std::string why_stationary(const Scene& s, const Variables& variables, Rollout<S
         return why + std::to_string(held) + " of them are at their limits: start inside, with \"initial\"";
     if (s.world.shapes.any_pair && !touches(rollout, variables.inputs(y)))
         return why +
-               "nothing touches during the rollout: start with bodies that touch, run more \"steps\", or " +
-               "add a term for the distance between them";
+               "nothing touches during the rollout: start with bodies that touch, run more \"steps\", " +
+               "add a term for the distance between them, or give \"solver\" its \"distant_contacts\" and "
+               "use adam";
     return why + "if it is not the optimum, change \"initial\" of the controls a little, since a symmetric " +
            "start has such a gradient, or use --method cmaes, which needs no gradient";
 }

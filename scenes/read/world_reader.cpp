@@ -67,6 +67,11 @@ Settings read_settings(const Node& scene, const ImportOptions& options) {
                 aware->fail("needs a gradient by the active set",
                             "use \"gradient\": \"implicit\", or type lcp or ncp");
         }
+        if (const auto distant = solver->find("distant_contacts")) {
+            distant->expect_keys("distant_contacts");
+            s.felt_distance = (*distant)["distance"].nonnegative();
+            s.felt_stiffness = (*distant)["stiffness"].positive();
+        }
         if (const auto sweeps = solver->find("sweeps"))
             s.sweeps = static_cast<int>(sweeps->integer(1, 100000));
         s.tolerance = solver->nonnegative_or("tolerance", s.tolerance);

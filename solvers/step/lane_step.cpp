@@ -56,8 +56,10 @@ bool machine_has([[maybe_unused]] int lanes) {
 
 int lane_width(const World& w) {
     const int chosen = chosen_width();
-    // a choice between two gradients contact by contact
-    if (w.settings.impact == Impact::elastic || w.settings.complementarity_aware) return 1;
+    // a choice between two gradients contact by contact, or contacts of the reverse pass alone
+    if (w.settings.impact == Impact::elastic || w.settings.complementarity_aware ||
+        w.settings.felt_distance > 0)
+        return 1;
     return machine_has(chosen) ? chosen : 1;
 }
 

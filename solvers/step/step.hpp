@@ -77,6 +77,20 @@ template <class T> struct TwoActiveSets {
     }
 };
 
+// Scratch of the contacts that are felt from a distance.
+template <class T> struct DistantContacts {
+    Detection detection;
+    std::vector<double> theta;          // (np) values of the parameters
+    std::vector<Force<T>> no_wrenches;  // (bodies) zero
+    std::vector<Motion<T>> twists;      // (bodies)
+    explicit DistantContacts(const World& w) {
+        if (w.settings.felt_distance <= 0) return;
+        theta.resize(w.np());
+        no_wrenches.assign(w.model.bodies.size(), Force<T>::zero());
+        twists.assign(w.model.bodies.size(), Motion<T>::zero());
+    }
+};
+
 // All intermediates of a step, grouped by stage. Each thread needs its own scratch. A step allocates only if
 // it has more rows than all before.
 template <class T> struct StepScratch {
@@ -102,6 +116,7 @@ template <class T> struct StepScratch {
     TendonPaths<T> paths_bar;
     std::vector<T> v_next_bar, displacement_bar, v_free_bar, tau_bar, B_bar;  // (nv)
     TwoActiveSets<T> two_active_sets;
+    DistantContacts<T> distant_contacts;
     StageClock* clock = nullptr;  // times the stages of `step`, if it is set
 
     explicit StepScratch(const World& w);
@@ -129,7 +144,7 @@ void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratc
               const T* wrenches = nullptr,
               T* wrenches_bar = nullptr);  // (bodies x 6) +=, or null
 
-// The same through the active set of the solution, regardless of Settings::complementarity_aware. It is the
+// The same through the active set of the solution, regardless of Settings::complementarity_aware and felt_distance. It is the
 // derivative of the step that ran, and linear in x_next_bar. The choice between two active sets is not
 // linear.
 template <class T>

@@ -2,6 +2,7 @@
 // solvers/step/step.cpp for double, solvers/step/step_tangent.cpp for Dual<double>.
 #pragma once
 
+#include "solvers/step/distant_contacts.hpp"
 #include "solvers/step/step.hpp"
 
 namespace costate {
@@ -22,7 +23,8 @@ StepScratch<T>::StepScratch(const World& w)
       bar(w.model),
       wrenches_bar(w.model.bodies.size(), Motion<T>::zero()),
       paths_bar(w.model),
-      two_active_sets(w) {
+      two_active_sets(w),
+      distant_contacts(w) {
     for (auto* x : {&tau, &B, &v_free, &v_next, &displacement, &v_next_bar, &displacement_bar, &v_free_bar,
                     &tau_bar, &B_bar})
         x->assign(w.nv(), T(0));
@@ -271,10 +273,10 @@ template <class T> bool by_equations(const World& w, const StepScratch<T>& s) {
            (s.rows.islands.empty() && w.settings.forward_dynamics != ForwardDynamics::aba);
 }
 
-// The stages of `step` from the last to the first.
+// The stages of `step` from the last to the first. felt: with contacts that are felt from a distance.
 template <class T>
 void pull_back_step(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
-                    const T* x_next_bar, ContactLabels labels, T* theta_bar, T* x_bar, T* u_bar,
+                    const T* x_next_bar, ContactLabels labels, bool felt, T* theta_bar, T* x_bar, T* u_bar,
                     const T* wrenches, T* wrenches_bar) {
     const StateView<T> at(w, x);
     const StateBars<T> bar(w, x_bar);
@@ -306,6 +308,7 @@ void pull_back_step(const World& w, const T* theta, const T* x, const T* u, Step
     if (implicit && by_mass_matrix)  // pull_back_equations has overwritten s.free_motion
         free_acceleration(w, theta, s.kinematics, at.v, s.tau.data(), s.B.data(), free);
     if (!implicit || by_mass_matrix) pull_back_free_motion(w, theta, at.v, s, theta_bar, bar.v);
+    if (felt) feel_distant_contacts(w, theta, s, theta_bar);
     // 2 poses, axes, velocities, spatial tendons, thrust, medium, external wrenches
     push_bodies_adj(w, theta, wrenches, s, theta_bar, wrenches_bar);
     medium_forces_adj(w.model, theta, s.kinematics, s.tau_bar.data(), s.bar, theta_bar);
@@ -337,8 +340,9 @@ void pull_back_both_active_sets(const World& w, const T* theta, const T* x, cons
         pullback.clear(w);
         s.clear_bars();
         sets.restore_seeds(s.bar, s.impulses.lambda_bar, s.contacts.points_bar, s.wrenches_bar);
-        pull_back_step(w, theta, x, u, s, x_next_bar, labels, pullback.theta.data(), pullback.x.data(),
-                       pullback.u.data(), wrenches, pullback.wrenches.data());
+        pull_back_step(w, theta, x, u, s, x_next_bar, labels, w.settings.felt_distance > 0,
+                       pullback.theta.data(), pullback.x.data(), pullback.u.data(), wrenches,
+                       pullback.wrenches.data());
         for (int j = 0; j < w.nv(); ++j) {
             const Value<T> q_bar = value_of(pullback.x[j]), tau_bar = value_of(s.tau_bar[j]);
             pullback.size += q_bar * q_bar + tau_bar * tau_bar / value_of(w.h(theta));
@@ -355,15 +359,16 @@ void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratc
     if (w.settings.complementarity_aware && has_implicit_gradient(w, s) && !s.rows.islands.empty())
         return pull_back_both_active_sets(w, theta, x, u, s, x_next_bar, theta_bar, x_bar, u_bar, wrenches,
                                           wrenches_bar);
-    step_adj_as_solved(w, theta, x, u, s, x_next_bar, theta_bar, x_bar, u_bar, wrenches, wrenches_bar);
+    pull_back_step(w, theta, x, u, s, x_next_bar, ContactLabels::solved, w.settings.felt_distance > 0,
+                   theta_bar, x_bar, u_bar, wrenches, wrenches_bar);
 }
 
 template <class T>
 void step_adj_as_solved(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
                         const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar, const T* wrenches,
                         T* wrenches_bar) {
-    pull_back_step(w, theta, x, u, s, x_next_bar, ContactLabels::solved, theta_bar, x_bar, u_bar, wrenches,
-                   wrenches_bar);
+    pull_back_step(w, theta, x, u, s, x_next_bar, ContactLabels::solved, false, theta_bar, x_bar, u_bar,
+                   wrenches, wrenches_bar);
 }
 
 template <class T> void observe(const World& w, const T* theta, const T* x, StepScratch<T>& s) {

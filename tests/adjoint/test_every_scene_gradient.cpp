@@ -39,6 +39,7 @@ const std::map<std::string, Check> checks{
     {"cartpole_rail", {200, 64, 16, false}},
     {"cartpole_swingup", {240, 64, 16, false}},
     {"catapult", {200, 24, 0}},
+    {"distant_push", {60, 24, 4, false}},
     {"double_cartpole", {300, 64, 16, false}},
     {"double_pendulum", {1000, 64, 16, false}},
     {"double_pendulum_identification", {300, 32, 8, false}},
@@ -86,8 +87,9 @@ TEST_CASE("every scene: its gradient of every kind of variable is that of centra
         CAPTURE(name);
         const Check check = check_of(name);
         Scene scene = load_scene(name, check.steps);
-        scene.world.settings.complementarity_aware =
-            false;  // that is not the derivative of the step that ran
+        // these are not the derivative of the step that ran
+        scene.world.settings.complementarity_aware = false;
+        scene.world.settings.felt_distance = 0;
         CHECK(touches(scene) == check.touches);
         Simulation simulation(scene.world, scene.objective);
         Rollout<Simulation> rollout(simulation, scene.plan, scene.steps);
