@@ -29,13 +29,15 @@ void feel_distant_contacts(const World& w, const T* theta, StepScratch<T>& s, T*
         throw LanesPart();
     } else {
         DistantContacts<T>& far = s.distant_contacts;
+        far.theta.resize(w.np());
+        far.no_wrenches.assign(w.model.bodies.size(), Force<T>::zero());
+        far.twists.assign(w.model.bodies.size(), Motion<T>::zero());
         for (size_t i = 0; i < far.theta.size(); ++i)
             far.theta[i] = value_of(theta[i]);
         const double reach = w.settings.felt_distance;
         detect(w.shapes, far.theta.data(), s.contacts.X_WS.data(), s.contacts.V_WS.data(), 0, far.detection,
                reach);
         // the velocities of bodies that move by tau_bar
-        std::ranges::fill(far.twists, Motion<T>::zero());
         apply_wrenches_adj(w.model, s.kinematics, far.no_wrenches, s.tau_bar.data(), s.bar, far.twists);
         for (const FeaturePair& f : far.detection.features) {
             const ContactPoint<T> c = contact_point(w, theta, s.kinematics, s.contacts, f);

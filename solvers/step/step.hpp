@@ -77,18 +77,12 @@ template <class T> struct TwoActiveSets {
     }
 };
 
-// Scratch of the contacts that are felt from a distance.
+// Scratch of the contacts that are felt from a distance; empty until a step has been pulled back with them.
 template <class T> struct DistantContacts {
     Detection detection;
     std::vector<double> theta;          // (np) values of the parameters
     std::vector<Force<T>> no_wrenches;  // (bodies) zero
     std::vector<Motion<T>> twists;      // (bodies)
-    explicit DistantContacts(const World& w) {
-        if (w.settings.felt_distance <= 0) return;
-        theta.resize(w.np());
-        no_wrenches.assign(w.model.bodies.size(), Force<T>::zero());
-        twists.assign(w.model.bodies.size(), Motion<T>::zero());
-    }
 };
 
 // All intermediates of a step, grouped by stage. Each thread needs its own scratch. A step allocates only if

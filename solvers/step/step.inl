@@ -23,8 +23,7 @@ StepScratch<T>::StepScratch(const World& w)
       bar(w.model),
       wrenches_bar(w.model.bodies.size(), Motion<T>::zero()),
       paths_bar(w.model),
-      two_active_sets(w),
-      distant_contacts(w) {
+      two_active_sets(w) {
     for (auto* x : {&tau, &B, &v_free, &v_next, &displacement, &v_next_bar, &displacement_bar, &v_free_bar,
                     &tau_bar, &B_bar})
         x->assign(w.nv(), T(0));

@@ -144,8 +144,10 @@ Errors compare(const ToyState& t, Stream& g, Tally& tally) {
     Matrix by_theta;
     step_jacobian_by_adjoints(w, t.theta.data(), t.x.data(), t.u.data(), s, by_adjoints, &by_theta);
 
-    // The complementarity-aware adjoint is not linear in its covector, so it is not a product with a matrix.
+    // The complementarity-aware adjoint is not linear in its covector, so it is not a product with a matrix; contacts that
+    // are felt from a distance are not part of the Jacobian.
     ToyState solved = t;
+    solved.world.settings.felt_distance = 0;
     solved.world.settings.complementarity_aware = false;
     Matrix rows_x(2 * nv, 2 * nv), rows_u(2 * nv, w.nu()), rows_theta(2 * nv, w.np());
     for (int i = 0; i < 2 * nv; ++i) {
