@@ -3,7 +3,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <csignal>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <thread>
 
 #include "apps/viewer/event_server.hpp"
 #include "tests/fuzz/targets.hpp"
@@ -19,8 +22,15 @@ std::string answer(int port, const std::string& request, bool ends) {
     to.sin_family = AF_INET;
     to.sin_port = htons(static_cast<std::uint16_t>(port));
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (connection < 0 || ::connect(connection, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0)
-        throw std::logic_error("the server takes no connection");
+    const auto connected = [&] {
+        return ::connect(connection, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0;
+    };
+    // thousands of connections a second use up the ports of this machine, which are free again after a while
+    for (int waits = 0; !connected(); ++waits) {
+        if (errno != EADDRNOTAVAIL || waits == 80)
+            throw std::logic_error(std::string("the server takes no connection: ") + std::strerror(errno));
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
     const linger at_once{1, 0};  // closed connections do not use up the ports of this machine
     ::setsockopt(connection, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     for (size_t sent = 0; sent < request.size();) {
