@@ -22,11 +22,11 @@ public:
     }
     void store(Tier tier, int slot, const double* x) {
         if (tier == Tier::disk) return disk_->write(slot, x);
-        std::memcpy(place(slot), x, bytes_per_checkpoint());
+        if (nx_ > 0) std::memcpy(place(slot), x, bytes_per_checkpoint());
     }
     void restore(Tier tier, int slot, double* x) {
         if (tier == Tier::disk) return disk_->read(slot, x);
-        std::memcpy(x, place(slot), bytes_per_checkpoint());
+        if (nx_ > 0) std::memcpy(x, place(slot), bytes_per_checkpoint());
     }
     size_t bytes_per_checkpoint() const { return nx_ * sizeof(double); }
     size_t bytes() const { return bytes_; }  // of memory
