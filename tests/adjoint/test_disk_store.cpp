@@ -36,7 +36,7 @@ bool same(const std::vector<double>& a, const std::vector<double>& b) {
     return std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
 }
 
-template <class F> std::string complaint(const F& f) {
+template <class F> std::string refusal(const F& f) {
     try {
         f();
     } catch (const std::runtime_error& e) {
@@ -129,7 +129,7 @@ TEST_CASE("disk store: corrupted or truncated data and a full disk give one line
     for (const bool compressed : {false, true}) {
         if (compressed && !have_compression()) continue;
         const auto damaged = [&](const auto& damage) {
-            return complaint([&] {
+            return refusal([&] {
                 DiskStore store({{}, file, false, compressed}, nx, 500);
                 std::vector<double> x(nx);
                 for (int t = 0; t < 500; ++t)
@@ -158,7 +158,7 @@ TEST_CASE("disk store: corrupted or truncated data and a full disk give one line
               }).find("cannot read '" + file.string() + "': it ends at byte ") == 0);
         {
             const SmallFiles small(40'000);  // within a chunk: the first part of it is written
-            const std::string why = complaint([&] {
+            const std::string why = refusal([&] {
                 DiskStore store({{}, file, false, compressed}, nx, 5000);
                 for (int t = 0; t < 5000; ++t)
                     store.write(t, state(t * 997).data());
@@ -167,13 +167,13 @@ TEST_CASE("disk store: corrupted or truncated data and a full disk give one line
         }
     }
     if (access("/dev/full", W_OK) == 0) {
-        const std::string why = complaint([&] {
+        const std::string why = refusal([&] {
             DiskFile full("/dev/full", DiskFile::Mode::open);
             full.write(0, "x", 1);
         });
         CHECK(why == "cannot write '/dev/full': No space left on device; make room, or give another place");
     }
-    CHECK(complaint([&] {
+    CHECK(refusal([&] {
               DiskStore({folder.path("nowhere"), {}, false, false}, nx, 1);
           }).find("cannot write '" + (folder.path("nowhere")).string()) == 0);
 }
@@ -187,7 +187,7 @@ TEST_CASE("disk store: a header that contradicts its states is refused, even wit
     for (const bool compressed : {false, true}) {
         if (compressed && !have_compression()) continue;
         const auto read_back = [&](size_t field, std::uint32_t value) {
-            return complaint([&] {
+            return refusal([&] {
                 DiskStore store({{}, file, false, compressed}, nx, 500);
                 std::vector<double> x(nx);
                 for (int t = 0; t < 500; ++t)
@@ -243,7 +243,7 @@ TEST_CASE("saved run: bytes that do not fit the store are refused, or are read a
             CAPTURE(value);
             std::vector<char> bytes = good;
             std::memcpy(bytes.data() + at, &value, sizeof value);
-            refused += !complaint([&] {
+            refused += !refusal([&] {
                             DiskStore again({{}, file, true, false}, nx, 500);
                             ArchiveReader reader(bytes);
                             again.transfer(reader);
@@ -263,7 +263,7 @@ TEST_CASE("saved run: two runs do not save to one file") {
     const fs::path file = folder.path("run");
     {
         const RunLock first(file);
-        CHECK(complaint([&] { RunLock second(file); }) ==
+        CHECK(refusal([&] { RunLock second(file); }) ==
               "cannot write '" + file.string() +
                   "': another run writes it; wait for that run, or give another name");
         const RunLock other(folder.path("other"));
@@ -283,22 +283,22 @@ TEST_CASE("saved run: it is restored only into the run that saved it, otherwise 
     CHECK(load_run(file, 7) == run);
     CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);
     const std::string good = content(file), name = "cannot resume '" + file.string() + "': ";
-    CHECK(complaint([&] { load_run(file, 8); }).find(name + "it was saved by another run") == 0);
+    CHECK(refusal([&] { load_run(file, 8); }).find(name + "it was saved by another run") == 0);
     for (size_t at = 0; at < good.size(); at += 13) {
         std::string bad = good;
         bad[at] = static_cast<char>(bad[at] ^ 4);
         overwrite(file, bad);
-        CHECK(complaint([&] { load_run(file, 7); }).find(name) == 0);
+        CHECK(refusal([&] { load_run(file, 7); }).find(name) == 0);
     }
     overwrite(file, good.substr(0, 500));
-    CHECK(complaint([&] { load_run(file, 7); }) == name + "it is corrupted; start the run again");
+    CHECK(refusal([&] { load_run(file, 7); }) == name + "it is corrupted; start the run again");
     overwrite(file, "");
-    CHECK(complaint([&] { load_run(file, 7); }) == name + "it is not a saved run");
-    CHECK(complaint([&] { load_run(folder.path("none"), 7); }).find("cannot read '") == 0);
+    CHECK(refusal([&] { load_run(file, 7); }) == name + "it is not a saved run");
+    CHECK(refusal([&] { load_run(folder.path("none"), 7); }).find("cannot read '") == 0);
     overwrite(file, good);
     {
         const SmallFiles small(500);
-        CHECK(complaint([&] {
+        CHECK(refusal([&] {
                   save_run(file, 7, run);
               }).find("cannot write '" + file.string() + ".tmp': File too large") == 0);
     }
@@ -345,18 +345,18 @@ TEST_CASE("streamed gradient: a NumPy array, complete or absent, that a resumed 
         std::string other = text;
         other[at] = static_cast<char>(other[at] ^ 1);
         overwrite(folder.path("g.npy.part"), other);
-        CHECK(complaint([&] {
+        CHECK(refusal([&] {
                   ControlGradientFile(file, steps, nu, true, true);
               }).find("cannot resume with '" + file.string() + ".part': ") == 0);
     }
     overwrite(folder.path("g.npy.part"), text.substr(0, 50));
-    CHECK(complaint([&] { ControlGradientFile(file, steps, nu, true, true); }).find("cannot resume with '") ==
+    CHECK(refusal([&] { ControlGradientFile(file, steps, nu, true, true); }).find("cannot resume with '") ==
           0);
     fs::remove(folder.path("g.npy.part"));
     {
         const SmallFiles small(100);
         const fs::path none = folder.path("none.npy");
-        CHECK(complaint([&] {
+        CHECK(refusal([&] {
                   ControlGradientFile(none, steps, nu);
               }).find("cannot write '" + none.string() + ".part': File too large") == 0);
         CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);

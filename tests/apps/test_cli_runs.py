@@ -63,7 +63,7 @@ class Trajectories(Cli):
         self.refuse(*scene, self.write("back.csv", "time,u(m/push)\n0,0\n0.1,0\n0.05,0\n"), because="back.csv:4: .*not later.*sort")
         for options, because in [(["--interpolation", "linear"], "requires --controls"),
                                  (["--controls", "a.csv", "--interpolation", "cubic"], "hold or linear, not 'cubic'"),
-                                 (["--controls", "gone.csv"], "gone.csv: cannot be read")]:
+                                 (["--controls", "gone.csv"], "gone.csv: there is no such file")]:
             self.refuse("simulate", self.scene, *options, because=because)
         self.refuse("simulate", "--from", "x.json", "--controls", "a.csv", because="leave out --controls")
 
