@@ -74,8 +74,8 @@ struct Settings {
     SolverType solver = SolverType::ncp;
     ImpulseGradient gradient = ImpulseGradient::automatic;
     bool complementarity_aware = false;  // for implicit gradients: solvers/step/implicit.hpp
-    // in gradients, contacts without force that are less than this apart are springs of this stiffness, N/m, where the gap
-    // closes, and softer in proportion to it: solvers/step/distant_contacts.hpp. 0 m: none
+    // in gradients, contacts without force that are less than this apart are springs of this stiffness, N/m,
+    // where the gap closes, and softer in proportion to it: solvers/step/distant_contacts.hpp. 0 m: none
     double felt_distance = 0, felt_stiffness = 0;
     ConeMethod cone_method = ConeMethod::gauss_seidel;
     // ncp without De Saxce's correction: a convex problem, in which sliding bodies lift off

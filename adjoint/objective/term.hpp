@@ -30,8 +30,9 @@ enum class TermKind {
     orientation,       // r = the rotation vector from a target to the axes of a body or site, their axes, rad
     sensor,            // r = the numbers of a sensor of the world
     power,             // r = f v of `controls`: the force of the actuator's law times its velocity, W
-    // r = (v_x, v_y)/sqrt(1 + exp(z/clearance)) of a point of a body, m/s: its speed along level ground, the less the
-    // higher it is. A foot that is to move has to lift. (Kim et al., Contact-Implicit Model Predictive Control, 2024)
+    // r = (v_x, v_y)/sqrt(1 + exp(z/clearance)) of a point of a body, m/s: its speed along level ground, the
+    // less the higher it is. A foot that is to move has to lift. (Kim et al., Contact-Implicit Model Predictive
+    // Control, 2024)
     clearance,
     symmetry,  // r = u over `controls` - mirror o (u over `partners`)
 };
@@ -101,8 +102,8 @@ struct Term {
     bool length = false;   // |r| replaces r, with derivative 0 at 0
     // (size of r, after `length`) bounds, or empty: the excess max(0, lower - r, r - upper) replaces r
     VecX<double> lower, upper;
-    // (size of r, after `length`) is added to r before its bounds, or empty: the multipliers of a constraint, divided by
-    // its penalty
+    // (size of r, after `length`) is added to r before its bounds, or empty: the multipliers of a constraint,
+    // divided by its penalty
     Samples shift;
     bool running = false;                                  // false: final
     int first = 0, end = std::numeric_limits<int>::max();  // a running term counts at the steps [first, end)

@@ -1,14 +1,15 @@
-// Contacts that are felt from a distance, in the reverse pass only (after Paulus, Geist, Schumacher, Musil, Rappenecker,
-// Martius, Differentiable Simulation of Hard Contacts with Soft Gradients for Learning and Control, ICLR 2026, arXiv
-// 2506.14186: there, too, the gradient is that of a softer law than the motion's).
+// Contacts that are felt from a distance, in the reverse pass only (after Paulus, Geist, Schumacher, Musil,
+// Rappenecker, Martius, Differentiable Simulation of Hard Contacts with Soft Gradients for Learning and Control,
+// ICLR 2026, arXiv 2506.14186: there, too, the gradient is that of a softer law than the motion's).
 //
-// To the gradient, a contact without force at the start of a step whose gap g is within 0 < g < D is a spring that has just
-// no force: the step has
+// To the gradient, a contact without force at the start of a step whose gap g is within 0 < g < D is a spring
+// that has just no force: the step has
 //
 //   tau(q) = tau - J_n^T kappa (g(q) - g),   kappa = k (1 - g/D)
 //
-// with the gradient of its normal row J_n, so that tau_bar gives gap_bar = -kappa J_n tau_bar. The motion is unchanged,
-// and so is the gradient of contacts with a force. Without friction and damping; J_n and kappa are held.
+// with the gradient of its normal row J_n, so that tau_bar gives gap_bar = -kappa J_n tau_bar. The motion is
+// unchanged, and so is the gradient of contacts with a force. Without friction and damping; J_n and kappa are
+// held.
 #pragma once
 
 #include "solvers/step/step.hpp"

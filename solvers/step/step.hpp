@@ -138,9 +138,9 @@ void step_adj(const World& w, const T* theta, const T* x, const T* u, StepScratc
               const T* wrenches = nullptr,
               T* wrenches_bar = nullptr);  // (bodies x 6) +=, or null
 
-// The same through the active set of the solution, regardless of Settings::complementarity_aware and felt_distance. It is the
-// derivative of the step that ran, and linear in x_next_bar. The choice between two active sets is not
-// linear.
+// The same through the active set of the solution, regardless of Settings::complementarity_aware and
+// felt_distance. It is the derivative of the step that ran, and linear in x_next_bar. The choice between two
+// active sets is not linear.
 template <class T>
 void step_adj_as_solved(const World& w, const T* theta, const T* x, const T* u, StepScratch<T>& s,
                         const T* x_next_bar, T* theta_bar, T* x_bar, T* u_bar, const T* wrenches = nullptr,
