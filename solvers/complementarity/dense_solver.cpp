@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/math/instruction_sets.hpp"
+#include "solvers/complementarity/row_kernels.hpp"
 #include "solvers/complementarity/symmetric_matrix.hpp"
 
 namespace costate {
@@ -16,52 +17,39 @@ using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::Ro
 // LU with partial pivoting, in place. False if a pivot is at most `smallest`.
 COSTATE_EVERY_INSTRUCTION_SET
 bool factor_lu(double* lu, size_t n, double smallest, int* pivots) {
+    const size_t length = row_length(n);
     for (size_t k = 0; k < n; ++k) {
         size_t p = k;
         for (size_t i = k + 1; i < n; ++i)
-            if (std::abs(lu[i * n + k]) > std::abs(lu[p * n + k])) p = i;
+            if (std::abs(lu[i * length + k]) > std::abs(lu[p * length + k])) p = i;
         pivots[k] = static_cast<int>(p);
-        double* row_k = lu + k * n;
-        if (p != k) std::swap_ranges(row_k, row_k + n, lu + p * n);
+        double* row_k = lu + k * length;
+        if (p != k) std::swap_ranges(row_k, row_k + n, lu + p * length);
         if (!(std::abs(row_k[k]) > smallest)) return false;
         for (size_t i = k + 1; i < n; ++i) {
-            double* __restrict row_i = lu + i * n;
-            const double* __restrict from = row_k;
-            if (row_i[k] == 0) continue;
-            const double l = row_i[k] /= from[k];
-            for (size_t j = k + 1; j < n; ++j)
-                row_i[j] -= l * from[j];
+            double* row_i = lu + i * length;
+            if (row_i[k] != 0) subtract_row(row_i, row_k, row_i[k] /= row_k[k], k + 1, n);
         }
     }
     return true;
 }
 
-// a.b in four sums, which vectorises
-inline double dot(const double* a, const double* b, size_t n) {
-    double sum[4] = {};
-    size_t j = 0;
-    for (; j + 4 <= n; j += 4)
-        for (size_t i = 0; i < 4; ++i)
-            sum[i] += a[j + i] * b[j + i];
-    for (; j < n; ++j)
-        sum[0] += a[j] * b[j];
-    return sum[0] + sum[1] + (sum[2] + sum[3]);
-}
-
 COSTATE_EVERY_INSTRUCTION_SET
 void solve_lu_inplace(const double* lu, size_t n, const int* pivots, double* x) {
+    const size_t length = row_length(n);
     for (size_t k = 0; k < n; ++k)
         std::swap(x[k], x[pivots[k]]);
     for (size_t i = 1; i < n; ++i)
-        x[i] -= dot(lu + i * n, x, i);
+        x[i] -= dot(lu + i * length, x, i);
     for (size_t i = n; i-- > 0;)
-        x[i] = (x[i] - dot(lu + i * n + i + 1, x + i + 1, n - i - 1)) / lu[i * n + i];
+        x[i] = (x[i] - dot(lu + i * length + i + 1, x + i + 1, n - i - 1)) / lu[i * length + i];
 }
 
 COSTATE_EVERY_INSTRUCTION_SET
 void solve_lu_columns_inplace(const double* lu, size_t n, const int* pivots, double* X, size_t columns) {
+    const size_t length = row_length(n);
     const auto subtract = [&](size_t i, size_t j) {
-        const double l = lu[i * n + j];
+        const double l = lu[i * length + j];
         double* __restrict to = X + i * columns;
         const double* __restrict from = X + j * columns;
         for (size_t c = 0; c < columns; ++c)
@@ -77,19 +65,20 @@ void solve_lu_columns_inplace(const double* lu, size_t n, const int* pivots, dou
         for (size_t j = i + 1; j < n; ++j)
             subtract(i, j);
         for (size_t c = 0; c < columns; ++c)
-            X[i * columns + c] /= lu[i * n + i];
+            X[i * columns + c] /= lu[i * length + i];
     }
 }
 
 void solve_lu_transposed_inplace(const double* lu, size_t n, const int* pivots, double* x) {
+    const size_t length = row_length(n);
     for (size_t i = 0; i < n; ++i) {
-        x[i] /= lu[i * n + i];
+        x[i] /= lu[i * length + i];
         for (size_t j = i + 1; j < n; ++j)
-            x[j] -= lu[i * n + j] * x[i];
+            x[j] -= lu[i * length + j] * x[i];
     }
     for (size_t i = n; i-- > 0;)
         for (size_t j = 0; j < i; ++j)
-            x[j] -= lu[i * n + j] * x[i];
+            x[j] -= lu[i * length + j] * x[i];
     for (size_t k = n; k-- > 0;)
         std::swap(x[k], x[pivots[k]]);
 }
@@ -98,11 +87,12 @@ void solve_lu_transposed_inplace(const double* lu, size_t n, const int* pivots, 
 // S and B^T
 void DenseSolver::assemble_rest(const double* G) {
     const size_t n = n_, kept = kept_.size();
-    rest_.resize(kept * kept);
+    const size_t length = row_length(kept);
+    rest_.resize(kept * length);
     across_.resize(fixed_.size() * kept);
     for (size_t i = 0; i < kept; ++i) {
         const double* from = G + kept_[i] * n;
-        double* to = rest_.data() + i * kept;
+        double* to = rest_.data() + i * length;
         if (kept == n) {
             std::copy_n(from, n, to);
             continue;
@@ -119,18 +109,19 @@ void DenseSolver::assemble_rest(const double* G) {
 // False if a pivot is of round-off size, relative to the largest entry.
 bool DenseSolver::factor_rest() {
     const size_t kept = kept_.size();
-    double* S = rest_.data();
-    double largest = 0;
+    const size_t length = row_length(kept);
+    double *S = rest_.data(), largest = 0;
     if (symmetric_) {
         for (size_t k = 0; k < kept; ++k)
-            largest = std::max(largest, S[k * kept + k]);
+            largest = std::max(largest, S[k * length + k]);
         bool positive = factor_symmetric_inplace(S, kept);
         for (size_t k = 0; k < kept && positive; ++k)
-            positive = S[k * kept + k] > round_off * largest;
+            positive = S[k * length + k] > round_off * largest;
         return positive;
     }
-    for (const double& s : rest_)
-        largest = std::max(largest, std::abs(s));
+    for (size_t i = 0; i < kept; ++i)
+        for (size_t j = 0; j < kept; ++j)
+            largest = std::max(largest, std::abs(S[i * length + j]));
     pivots_.resize(kept);
     return factor_lu(S, kept, round_off * largest, pivots_.data());
 }
@@ -187,7 +178,7 @@ void DenseSolver::solve_columns_inplace(double* X, int columns) {
         right = RowMajor(orthogonal_.solve(right));
         return;
     }
-    part_.resize(kept * width);
+    part_.resize(std::max(kept * width, row_length(kept)));
     for (size_t i = 0; i < kept; ++i)
         std::copy_n(X + kept_[i] * width, width, part_.data() + i * width);
     for (size_t b = 0; b < fixed_.size(); ++b)
@@ -212,7 +203,7 @@ void DenseSolver::solve_transposed_inplace(double* x) {
         right = Eigen::VectorXd(orthogonal_.transpose().solve(right));
         return;
     }
-    part_.resize(kept);
+    part_.resize(row_length(kept));
     for (size_t i = 0; i < kept; ++i)
         part_[i] = x[kept_[i]];
     for (const auto& f : fixed_)

@@ -44,7 +44,7 @@ private:
     std::vector<MatrixStructure::FixedRow> fixed_;  // with columns of S
     std::vector<int> kept_;                         // the other rows
     std::vector<double> across_;                    // B^T (fixed x kept)
-    std::vector<double> rest_;                      // the factor of S (kept x kept)
+    std::vector<double> rest_;                      // the factor of S (kept x row_length(kept))
     std::vector<int> pivots_;                       // of LU
     std::vector<int> position_;                     // (n) of a row in kept_, or -1
     std::vector<double> part_;                      // right-hand sides of S

@@ -117,6 +117,7 @@ void InteriorPoint::start(const MlcpView<double>& p, FrictionLaw law) {
     if (size_ == 0) size_ = 1;
     for (auto* zeros : {&x_, &s_, &upper_, &dx_, &ds_, &d_upper_, &scaled_, &target_})
         zeros->assign(n, 0);
+    dx_.resize(row_length(n));
     root_.resize(n * max_contact_rows);
     for (const Group& g : groups_) {
         if (g.bound == Bound::cone) x_[g.first] = s_[g.first] = size_;
@@ -144,13 +145,15 @@ double InteriorPoint::evaluate() {
 
 // The scalings at the iterate, and the factor of A' + O^2.
 bool InteriorPoint::factor() {
-    const size_t n = rows_;
-    factor_ = A_;
+    const size_t n = rows_, length = row_length(n);
+    factor_.resize(n * length);
+    for (size_t r = 0; r < n; ++r)
+        std::copy_n(A_.data() + r * n + r, n - r, factor_.data() + r * length + r);
     work_ += factorisation_work(n) / 2;
     for (const Group& g : groups_) {
         const int r = g.first, rows = g.rows;
         if (g.bound == Bound::box)
-            factor_[r * n + r] += s_[r] / (limit_[r] + x_[r]) + upper_[r] / (limit_[r] - x_[r]);
+            factor_[r * length + r] += s_[r] / (limit_[r] + x_[r]) + upper_[r] / (limit_[r] - x_[r]);
         if (g.bound != Bound::cone) continue;
         double *O = root_.data() + r * max_contact_rows, square[max_entries];
         scaling(x_.data() + r, s_.data() + r, rows, O);
@@ -159,7 +162,7 @@ bool InteriorPoint::factor() {
             apply_scaling(O, O + i * rows, rows, square + i * rows);
         for (int i = 0; i < rows; ++i)
             for (int j = 0; j < rows; ++j)
-                factor_[(r + i) * n + r + j] += square[i * rows + j];
+                factor_[(r + i) * length + r + j] += square[i * rows + j];
     }
     return factor_symmetric_inplace(factor_.data(), n);
 }
@@ -270,7 +273,8 @@ bool InteriorPoint::iterate(double least) {
         d_upper_first_ = d_upper_;
         find_direction(share * share * share * gap, true);
         const double length = std::min(1.0, share_of_step * longest_step());
-        const bool finite = std::ranges::all_of(dx_, [](double d) { return std::isfinite(d); });
+        const bool finite =
+            std::all_of(dx_.begin(), dx_.begin() + rows_, [](double d) { return std::isfinite(d); });
         if (!finite || !(length > 0)) return false;
         for (int r = 0; r < rows_; ++r) {
             x_[r] += length * dx_[r];

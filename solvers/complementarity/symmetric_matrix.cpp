@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/math/instruction_sets.hpp"
+#include "solvers/complementarity/row_kernels.hpp"
 
 namespace costate {
 
@@ -11,7 +12,19 @@ COSTATE_EVERY_INSTRUCTION_SET
 void add_product(const SymmetricRows& rows, const double* x, double* y) {
     const size_t n = rows.n, count = rows.count;
     double* __restrict to = y;
-    for (size_t c = 0; c < n; ++c) {
+    size_t c = 0;
+    for (; c + 4 <= n; c += 4) {
+        const double* __restrict c0 = rows.A + c * n + rows.first;
+        const double *c1 = c0 + n, *c2 = c1 + n, *c3 = c2 + n;
+        const double x0 = x[c], x1 = x[c + 1], x2 = x[c + 2], x3 = x[c + 3];
+        size_t r = 0;
+        for (; r + 4 <= count; r += 4)
+            four(to + r) =
+                four(to + r) + x0 * four(c0 + r) + x1 * four(c1 + r) + x2 * four(c2 + r) + x3 * four(c3 + r);
+        for (; r < count; ++r)
+            to[r] = to[r] + x0 * c0[r] + x1 * c1[r] + x2 * c2[r] + x3 * c3[r];
+    }
+    for (; c < n; ++c) {
         const double* __restrict column = rows.A + c * n + rows.first;
         const double by = x[c];
         for (size_t r = 0; r < count; ++r)
@@ -56,29 +69,24 @@ void weighted_sum(const Weighted<double>* parts, int count, size_t n, double* y)
 COSTATE_EVERY_INSTRUCTION_SET
 bool factor_symmetric_inplace(double* A, size_t n) {
     constexpr size_t pivots_together = 4;
+    const size_t length = row_length(n);
     for (size_t k = 0; k < n; k += pivots_together) {
         const size_t end = std::min(n, k + pivots_together);
         for (size_t p = k; p < end; ++p) {
-            const double* __restrict from = A + p * n;
+            const double* from = A + p * length;
             if (!(from[p] > 0)) return false;
-            for (size_t i = p + 1; i < end; ++i) {
-                double* __restrict row = A + i * n;
-                const double l = from[i] / from[p];
-                for (size_t j = i; j < n; ++j)
-                    row[j] -= l * from[j];
-            }
+            for (size_t i = p + 1; i < end; ++i)
+                subtract_row(A + i * length, from, from[i] / from[p], i, n);
         }
         if (end == n) return true;
-        const double* __restrict u0 = A + k * n;
-        const double* __restrict u1 = u0 + n;
-        const double* __restrict u2 = u1 + n;
-        const double* __restrict u3 = u2 + n;
+        const double *u0 = A + k * length, *u1 = u0 + length, *u2 = u1 + length, *u3 = u2 + length;
         for (size_t i = end; i < n; ++i) {
-            double* __restrict row = A + i * n;
+            double* row = A + i * length;
             const double l0 = u0[i] / u0[k], l1 = u1[i] / u1[k + 1], l2 = u2[i] / u2[k + 2],
                          l3 = u3[i] / u3[k + 3];
-            for (size_t j = i; j < n; ++j)
-                row[j] -= l0 * u0[j] + l1 * u1[j] + l2 * u2[j] + l3 * u3[j];
+            for (size_t j = i; j < n; j += 4)
+                four(row + j) -=
+                    l0 * four(u0 + j) + l1 * four(u1 + j) + l2 * four(u2 + j) + l3 * four(u3 + j);
         }
     }
     return true;
@@ -86,30 +94,22 @@ bool factor_symmetric_inplace(double* A, size_t n) {
 
 COSTATE_EVERY_INSTRUCTION_SET
 void solve_symmetric_inplace(const double* U, size_t n, double* x) {
-    double* __restrict to = x;
+    const size_t length = row_length(n);
     for (size_t k = 0; k < n; ++k) {
-        const double* __restrict row = U + k * n;
-        const double l = to[k] /= row[k];
-        for (size_t j = k + 1; j < n; ++j)
-            to[j] -= l * row[j];
+        const double* row = U + k * length;
+        subtract_row(x, row, x[k] /= row[k], k + 1, n);
     }
     for (size_t k = n; k-- > 0;) {
-        const double* __restrict row = U + k * n;
-        double sum[4] = {};
-        size_t j = k + 1;
-        for (; j + 4 <= n; j += 4)
-            for (size_t i = 0; i < 4; ++i)
-                sum[i] += row[j + i] * to[j + i];
-        for (; j < n; ++j)
-            sum[0] += row[j] * to[j];
-        to[k] -= (sum[0] + sum[1] + (sum[2] + sum[3])) / row[k];
+        const double* row = U + k * length;
+        x[k] -= dot(row + k + 1, x + k + 1, n - k - 1) / row[k];
     }
 }
 
 COSTATE_EVERY_INSTRUCTION_SET
 void solve_symmetric_columns_inplace(const double* U, size_t n, double* X, size_t columns) {
+    const size_t length = row_length(n);
     for (size_t k = 0; k < n; ++k) {
-        const double* row = U + k * n;
+        const double* row = U + k * length;
         double* __restrict from = X + k * columns;
         for (size_t c = 0; c < columns; ++c)
             from[c] /= row[k];
@@ -120,7 +120,7 @@ void solve_symmetric_columns_inplace(const double* U, size_t n, double* X, size_
         }
     }
     for (size_t k = n; k-- > 0;) {
-        const double* row = U + k * n;
+        const double* row = U + k * length;
         double* __restrict to = X + k * columns;
         for (size_t j = k + 1; j < n; ++j) {
             const double l = row[j] / row[k];

@@ -35,10 +35,14 @@ template <class T> void weighted_sum(const Weighted<T>* parts, int count, size_t
 }
 void weighted_sum(const Weighted<double>* parts, int count, size_t n, double* y);
 
-// A (n x n) <- U above and on the diagonal. False if a pivot is not positive.
+// A matrix that is factored has row_length(n) entries per row, and a vector of a solve has as many: kernels that
+// take four entries at a time also read and write the first entries behind the last one.
+constexpr size_t row_length(size_t n) { return (n + 6) / 4 * 4; }
+
+// A (n x row_length(n)) <- U above and on the diagonal; below is not read. False if a pivot is not positive.
 bool factor_symmetric_inplace(double* A, size_t n);
 
-// x <- A^-1 x
+// x (row_length(n)) <- A^-1 x
 void solve_symmetric_inplace(const double* U, size_t n, double* x);
 
 // X <- A^-1 X (n x columns, row-major)
