@@ -79,7 +79,9 @@ void ControlGradientFile::flush() {
 
 void ControlGradientFile::finish() {
     flush();
-    std::filesystem::rename(part_, path_);
+    std::error_code error;
+    std::filesystem::rename(part_, path_, error);
+    if (error) throw std::runtime_error("cannot write '" + path_.string() + "': " + error.message());
     file_.reset();
 }
 

@@ -106,7 +106,11 @@ void replace_file(const fs::path& path, const void* bytes, size_t n) {
         ::unlink(temporary.c_str());
         throw;
     }
-    if (::rename(temporary.c_str(), path.c_str()) != 0) fail("write", path, reason(errno));
+    if (::rename(temporary.c_str(), path.c_str()) != 0) {
+        const std::string why = reason(errno);
+        ::unlink(temporary.c_str());
+        fail("write", path, why);
+    }
 }
 
 #ifdef COSTATE_HAVE_ZLIB

@@ -15,6 +15,11 @@ int states_per_chunk(size_t nx) {
     return static_cast<int>(std::max<size_t>(1, chunk_bytes / std::max<size_t>(1, nx * sizeof(double))));
 }
 
+// On another thread, or where none can be had, when it is waited for.
+template <class Work> std::future<void> beside_the_steps(const Work& work) {
+    return std::async(std::launch::async | std::launch::deferred, work);
+}
+
 DiskFile open(const DiskSettings& s) {
     if (s.file.empty()) return DiskFile::temporary(s.directory);
     return {s.file, s.resume ? DiskFile::Mode::open : DiskFile::Mode::create};
@@ -75,7 +80,7 @@ void DiskStore::write(int slot, const double* x) {
             settle();
             if (here_.dirty && here_.chunk < chunk) {
                 std::swap(here_, beside_);
-                at_work_ = std::async(std::launch::async, [this] { save(beside_, per_chunk_); });
+                at_work_ = beside_the_steps([this] { save(beside_, per_chunk_); });
             }
             here_.chunk = chunk;
         }
@@ -101,7 +106,7 @@ void DiskStore::turn_to(int chunk) {
     else
         load(here_, chunk, states_in(chunk));
     if (chunk > 0 && beside_.chunk != chunk - 1)
-        at_work_ = std::async(std::launch::async, [this, chunk] { load(beside_, chunk - 1, per_chunk_); });
+        at_work_ = beside_the_steps([this, chunk] { load(beside_, chunk - 1, per_chunk_); });
 }
 
 // Chunks are consecutive in the file: header, then states. The checksum covers everything except itself.

@@ -2,6 +2,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -75,34 +76,58 @@ int run(int argc, const char* const* argv) {
 }
 
 // One line on one rank: what all ranks throw is told by rank 0, and what only one has met by that one, which then
-// ends the others.
-int complain(const std::string& what, ExitCode code, bool all_have_it = false) {
+// ends the others. Needs no memory.
+int complain(const char* line, ExitCode code, bool all_have_it = false) {
     Ranks& ranks = joined_ranks();
     const int rank = ranks.rank();
-    if (!all_have_it || rank == 0)
-        std::fprintf(stderr, "costate: %s%s\n",
-                     rank > 0 ? ("rank " + std::to_string(rank) + ": ").c_str() : "", one_line(what).c_str());
+    if (rank == 0)
+        std::fprintf(stderr, "costate: %s\n", line);
+    else if (!all_have_it)
+        std::fprintf(stderr, "costate: rank %d: %s\n", rank, line);
     if (!all_have_it) ranks.end_all(code);
     return code;
 }
 
-int guarded_run(int argc, const char* const* argv) {
+int run_or_complain(int argc, const char* const* argv) {
     try {
         const int code = run(argc, argv);
         if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
             throw UsageError(std::string("cannot write to stdout: ") + std::strerror(errno));
         return code;
     } catch (const DivergenceError& e) {
-        return complain(e.what(), diverged, true);
+        return complain(one_line(e.what()).c_str(), diverged, true);
     } catch (const AgreedError& e) {
-        return complain(e.what(), bad_input, true);
+        return complain(one_line(e.what()).c_str(), bad_input, true);
     } catch (const Interrupted&) {
         return complain("interrupted", bad_input);
     } catch (const std::bad_alloc&) {
-        return complain("not enough memory for this number of steps or of bodies in contact", bad_input);
+        throw;
     } catch (const std::exception& e) {
-        return complain(e.what(), bad_input);
+        return complain(one_line(e.what()).c_str(), bad_input);
     }
+}
+
+int guarded_run(int argc, const char* const* argv) {
+    try {
+        return run_or_complain(argc, argv);
+    } catch (const std::bad_alloc&) {  // also of a complaint
+        return complain("not enough memory for this number of steps or of bodies in contact", bad_input);
+    }
+}
+
+std::terminate_handler terminate_otherwise;
+
+// nlohmann::json allocates in its destructor. Where that fails, no other destructor runs.
+[[noreturn]] void end_without_memory() {
+    try {
+        if (const std::exception_ptr e = std::current_exception()) std::rethrow_exception(e);
+    } catch (const std::bad_alloc&) {
+        std::_Exit(
+            complain("not enough memory, not even to clean up; remove files *.tmp-* and *.lock", bad_input));
+    } catch (...) {
+    }
+    terminate_otherwise();
+    std::abort();
 }
 
 }  // namespace
@@ -112,6 +137,7 @@ int guarded_run(int argc, const char* const* argv) {
 int main(int argc, char** argv) {
     using namespace costate;
     std::signal(SIGXFSZ, SIG_IGN);  // a file at its limit of size is an error of writing, with a message
+    terminate_otherwise = std::set_terminate(end_without_memory);
     use_cmaes();
     use_nlopt();
     const int code = guarded_run(argc, argv);

@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "adjoint/checkpoints/archive.hpp"
 #include "adjoint/checkpoints/disk_file.hpp"
 #include "adjoint/checkpoints/saved_run.hpp"
 #include "apps/cli/command.hpp"
 #include "apps/io/progress.hpp"
+#include "scenes/format/files.hpp"
 
 namespace costate {
 
@@ -20,9 +19,8 @@ inline constexpr Option resume_option{
 
 // Adds what every run of a scene depends on: version, file, start, length.
 inline void add_identity(ArchiveWriter& all, const Scene& s) {
-    std::ifstream in(s.file, std::ios::binary);
     all(std::string(COSTATE_VERSION_TEXT));
-    all(std::string{std::istreambuf_iterator<char>(in), {}});
+    all(read_file(s.file));
     all(s.theta);
     all(s.x0);
     all(s.z0);

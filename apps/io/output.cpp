@@ -71,7 +71,8 @@ void OutputFiles::make_directory(const fs::path& directory) {
     for (const fs::path& part : directory) {
         path /= part;
         std::error_code error;
-        if (fs::create_directory(path, error)) made_.push_back(path);
+        made_.push_back(path);  // first: a folder must not be made that cannot be noted
+        if (!fs::create_directory(path, error)) made_.pop_back();
         if (error) fail(directory, error.message());
     }
 }
@@ -83,10 +84,11 @@ std::FILE* OutputFiles::open(const fs::path& path) {
     if (fs::exists(f.path, ignored) && !fs::is_regular_file(f.path, ignored))
         fail(path, "it exists and is not a file");
     f.temporary = f.path.string() + ".tmp-" + std::to_string(getpid());
+    files_.reserve(files_.size() + 1);  // a file must not be made that cannot be noted
     f.stream = std::fopen(f.temporary.c_str(), "wbx");
     if (f.stream == nullptr) fail(path, std::strerror(errno));
-    files_.push_back(f);
-    return f.stream;
+    files_.push_back(std::move(f));
+    return files_.back().stream;
 }
 
 void OutputFiles::write(const fs::path& path, const std::string& content) {
@@ -95,9 +97,10 @@ void OutputFiles::write(const fs::path& path, const std::string& content) {
 
 void OutputFiles::commit() {
     for (File& f : files_) {
+        errno = 0;
         const bool good = std::ferror(f.stream) == 0,
                    closed = std::fclose(std::exchange(f.stream, nullptr)) == 0;
-        if (!good || !closed) fail(f.path, std::strerror(errno));
+        if (!good || !closed) fail(f.path, errno != 0 ? std::strerror(errno) : "a part was not written");
     }
     for (const File& f : files_) {
         std::error_code error;

@@ -1,12 +1,11 @@
 #include "apps/io/shard_file.hpp"
 
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "adjoint/checkpoints/disk_file.hpp"
 #include "apps/io/output.hpp"
 #include "apps/io/usage_error.hpp"
+#include "scenes/format/files.hpp"
 #include "scenes/format/names.hpp"
 
 namespace costate {
@@ -55,9 +54,7 @@ Shard read_shard(const std::filesystem::path& file) {
         throw UsageError(one_line((file.empty() ? "''" : file.string()) + " " + why));
     };
     if (!std::filesystem::is_regular_file(file)) fail("is no file: give files of costate gradient --shard");
-    std::ifstream in(file, std::ios::binary);
-    const std::string content{std::istreambuf_iterator<char>(in), {}};
-    if (!in) fail("cannot be read: give files of costate gradient --shard");
+    const std::string content = read_file(file);
     Header h;
     const Header expected;
     if (content.size() < sizeof h || std::memcmp(content.data(), expected.magic, sizeof h.magic) != 0)

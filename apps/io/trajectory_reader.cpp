@@ -78,6 +78,7 @@ TextTable read_csv_table(const std::filesystem::path& file) {
         table.rows.push_back(std::move(row));
         table.places.push_back(place);
     }
+    if (in.bad()) throw SceneError(file.string() + ": reading it failed; check its disk");
     if (table.columns.empty())
         throw SceneError(file.string() + ": is empty; give a file that costate simulate wrote");
     return table;

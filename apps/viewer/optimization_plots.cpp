@@ -1,4 +1,3 @@
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "adjoint/optimize/optimize.hpp"
@@ -6,6 +5,7 @@
 #include "adjoint/rollout/simulation.hpp"
 #include "apps/io/usage_error.hpp"
 #include "apps/viewer/report.hpp"
+#include "scenes/format/files.hpp"
 
 namespace costate {
 
@@ -58,12 +58,9 @@ Plot loss_plot(const Optimization& o, bool by_seconds) {
 }  // namespace
 
 Comparison read_comparison(const std::filesystem::path& file) {
-    std::ifstream in(file);
-    if (!in)
-        throw UsageError("cannot read " + file.string() +
-                         ": --compare takes the result.json of an earlier run");
+    const std::string text = read_file(file, "give the result.json of an earlier run");
     try {
-        const nlohmann::json result = nlohmann::json::parse(in);
+        const nlohmann::json result = nlohmann::json::parse(text);
         Comparison out{result.at("method").get<std::string>(), {}, {}};
         for (const auto& [key, to] :
              {std::pair("losses", &out.losses), std::pair("loss_seconds", &out.seconds)})

@@ -1,14 +1,14 @@
 #include "apps/viewer/report.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 
 #include "adjoint/optimize/term_losses.hpp"
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
 #include "apps/io/trajectory.hpp"
 #include "apps/viewer/page.hpp"
+#include "scenes/format/error.hpp"
+#include "scenes/format/files.hpp"
 
 namespace costate {
 
@@ -118,12 +118,15 @@ std::string settings_table(const Optimization& o) {
            "</table>\n";
 }
 
-// The text of the scene file, if it is not too long.
+// The text of the scene file, if it is there and not too long.
 std::string source_of(const Scene& s) {
-    std::ostringstream text;
-    text << std::ifstream(s.file, std::ios::binary).rdbuf();
-    if (text.str().empty() || text.str().size() > 200'000) return "";
-    return "<details><summary>" + html(s.file.filename().string()) + "</summary><pre>" + html(text.str()) +
+    std::string text;
+    try {
+        text = read_file(s.file);
+    } catch (const SceneError&) {
+    }
+    if (text.empty() || text.size() > 200'000) return "";
+    return "<details><summary>" + html(s.file.filename().string()) + "</summary><pre>" + html(text) +
            "</pre></details>\n";
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "apps/io/usage_error.hpp"
+#include "scenes/format/files.hpp"
 
 extern char** environ;
 
@@ -107,7 +108,12 @@ std::string screenshot(const std::string& page, const ScreenshotSettings& settin
             "images need Chromium, which is not in the PATH: install it, or set COSTATE_CHROMIUM to its "
             "path");
     const Folder folder;
-    std::ofstream(folder.path / "page.html", std::ios::binary) << page;
+    std::ofstream html(folder.path / "page.html", std::ios::binary);
+    html << page;
+    html.close();
+    if (!html)
+        throw UsageError("cannot write '" + (folder.path / "page.html").string() +
+                         "', from which images are made");
     std::string url = "file://" + (folder.path / "page.html").string() + "#ui=0";
     if (settings.time) url += "&t=" + std::to_string(*settings.time);
     if (settings.sheet_images > 0) url += "&sheet=" + std::to_string(settings.sheet_images);
@@ -128,13 +134,11 @@ std::string screenshot(const std::string& page, const ScreenshotSettings& settin
     // Chromium refuses to run as root with its sandbox
     if (geteuid() == 0) arguments.push_back("--no-sandbox");
     arguments.push_back(url);
-    std::ifstream in;
-    if (run(arguments)) in.open(png, std::ios::binary);
-    std::ostringstream bytes;
-    if (in.is_open()) bytes << in.rdbuf();
-    if (bytes.str().empty())
+    std::error_code none;
+    const std::string image = run(arguments) && fs::exists(png, none) ? read_file(png) : "";
+    if (image.empty())
         throw UsageError(browser + " did not write an image: check whether it starts with --headless");
-    return bytes.str();
+    return image;
 }
 
 }  // namespace costate

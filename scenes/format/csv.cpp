@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <sstream>
 
 #include "scenes/format/error.hpp"
@@ -64,6 +63,7 @@ Table parse_csv(const std::string& text, const std::string& shown) {
     Table table;
     std::istringstream in(
         text.substr(text.starts_with("\xef\xbb\xbf") ? 3 : 0));  // without a byte-order mark
+    in.exceptions(std::ios::badbit);                             // out of memory, which would end the text
     std::string line;
     int number = 0;
     while (std::getline(in, line)) {
@@ -106,11 +106,7 @@ Table parse_csv(const std::string& text, const std::string& shown) {
 
 Table read_csv(const std::filesystem::path& file) {
     expect_file(file);
-    std::ifstream in(file, std::ios::binary);
-    std::ostringstream text;
-    text << in.rdbuf();
-    if (!in) throw SceneError(file.string() + ": cannot be read; check its permissions");
-    return parse_csv(text.str(), file.string());
+    return parse_csv(read_file(file), file.string());
 }
 
 }  // namespace costate

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <sstream>
 
+#include "scenes/format/files.hpp"
 #include "scenes/format/known_keys.hpp"
 #include "scenes/format/names.hpp"
 
@@ -127,11 +127,7 @@ Json read_json(const std::filesystem::path& file) {
     std::error_code error;
     if (std::filesystem::is_directory(file, error))
         throw SceneError(file.string() + ": is a folder; name a file");
-    std::ifstream in(file, std::ios::binary);
-    if (!in) throw SceneError(file.string() + ": cannot be read; check the path");
-    std::ostringstream text;
-    text << in.rdbuf();
-    return parse_json(text.str(), file.string());
+    return parse_json(read_file(file, "check the path"), file.string());
 }
 
 void Node::fail(const std::string& what, const std::string& remedy) const {

@@ -47,7 +47,7 @@ class Optimize(Cli):
         self.assertAlmostEqual(dict(points)[0], result["initial_loss"], delta=1e-12)  # the start
         self.assertAlmostEqual(dict(points)[1], min(float(p[1]) for p in rows("loss")[1:] if p[2] == "adam"), delta=1e-12)
         self.refuse("optimize", self.scene, "--compare", "earlier/result.json", because="require --report or --plots")
-        self.refuse("optimize", self.scene, "--compare", "gone.json", "--plots", "p", because="cannot read gone.json")
+        self.refuse("optimize", self.scene, "--compare", "gone.json", "--plots", "p", because="gone.json: cannot be read; give the result.json")
         for text in ["{", "[]", '{"method": "adam", "losses": [1], "loss_seconds": []}']:
             self.refuse("optimize", self.scene, "--compare", self.write("no.json", text), "--plots", "p", because="no.json is not a result.json")
 

@@ -28,8 +28,10 @@ std::vector<TriangleMesh> parse_obj(const std::string& bytes, const std::string&
     std::vector<ObjObject> objects(1);
     size_t triangles = 0;
     std::istringstream lines(bytes);
+    lines.exceptions(std::ios::badbit);  // out of memory, which would end the text
     for (std::string line; std::getline(lines, line);) {
         std::istringstream words(line);
+        words.exceptions(std::ios::badbit);
         std::string kind;
         words >> kind;
         if (kind == "o" || kind == "g") {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 
 #include "scenes/format/files.hpp"
 #include "scenes/format/names.hpp"
@@ -308,10 +307,7 @@ XmlDocument read_xml(const std::filesystem::path& file, Warnings* warnings) {
     if (std::filesystem::file_size(file, error) > max_xml_bytes)
         fail_at(name, 1,
                 "is larger than " + std::to_string(max_xml_bytes >> 20) + " MB; name a robot description");
-    std::ifstream in(file, std::ios::binary);
-    if (!in) throw SceneError(one_line(name + ": cannot be read; check its permissions"));
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
-    return {text, name, warnings};
+    return {read_file(file), name, warnings};
 }
 
 }  // namespace costate
