@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing, and only those; with --tests also what only tests need, with --compare the tools of
-# automatic differentiation, with --wheel, --debian and --site what these are made with. Says nothing when nothing is missing.
+# automatic differentiation, with --wheel, --debian and --site what these are made with, with --aarch64 what compiles for aarch64
+# and runs it here. Says nothing when nothing is missing.
 set -euo pipefail
 
 missing=()
@@ -47,6 +48,15 @@ if [ "${1:-}" = --wheel ]; then
     tool patchelf patchelf
     tool debootstrap debootstrap
 fi
+if [ "${1:-}" = --aarch64 ]; then
+    tool patchelf patchelf
+    tool debootstrap debootstrap
+    tool aarch64-linux-gnu-g++ g++-aarch64-linux-gnu
+    tool qemu-aarch64-static qemu-user-static
+    for name in libbullet libassimp libtinyxml2 libzstd libcpp-httplib zlib1g; do
+        library $name-dev:arm64
+    done
+fi
 if [ "${1:-}" = --debian ]; then
     tool dpkg-buildpackage dpkg-dev
     tool dh debhelper
@@ -76,5 +86,6 @@ echo "installing ${missing[*]}"
 as_root=()
 [ "$(id -u)" = 0 ] || as_root=(sudo)
 apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@"; }
+[ "${1:-}" != --aarch64 ] || "${as_root[@]}" dpkg --add-architecture arm64
 apt update
 apt install -y --no-install-recommends "${missing[@]}" >/dev/null

@@ -16,9 +16,12 @@ std::unique_ptr<LaneSimulation> make_lane_simulation(const World& w, const Objec
         return nullptr;
     std::unique_ptr<LaneStep> step = make_lane_step(w);
     if (!step) return nullptr;
-    MakeLaneSimulation* make = costate_lane_simulation_4;
+    MakeLaneSimulation* make = nullptr;
 #ifdef COSTATE_LANES_2
     if (step->width() == 2) make = costate_lane_simulation_2;
+#endif
+#ifdef COSTATE_LANES_4
+    if (step->width() == 4) make = costate_lane_simulation_4;
 #endif
 #ifdef COSTATE_LANES_8
     if (step->width() == 8) make = costate_lane_simulation_8;

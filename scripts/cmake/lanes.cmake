@@ -2,18 +2,24 @@
 #
 # On x86-64, 2 lanes are compiled for SSE2, 4 for AVX2 and 8 for AVX-512, and all they define but for their factory is made
 # local: the linker keeps one copy of an inline function, and a machine without AVX2 must not meet that one. That needs the linker and objcopy of binutils.
-set(COSTATE_LANE_WIDTHS 4 CACHE STRING "Numbers of environments that share a step in lanes, of 2, 4 and 8; 4 is always there")
-set(COSTATE_LANE_WIDTHS_BUILT 4 ${COSTATE_LANE_WIDTHS})
+# Elsewhere 2 lanes fill a register, as of NEON; wider ones take several.
+set(costate_x86_64 FALSE)
+set(COSTATE_USUAL_LANES 2)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    set(costate_x86_64 TRUE)
+    set(COSTATE_USUAL_LANES 4)
+endif()
+set(COSTATE_LANE_WIDTHS ${COSTATE_USUAL_LANES} CACHE STRING
+    "Numbers of environments that share a step in lanes, of 2, 4 and 8; ${COSTATE_USUAL_LANES} is always there")
+set(COSTATE_LANE_WIDTHS_BUILT ${COSTATE_USUAL_LANES} ${COSTATE_LANE_WIDTHS})
 list(REMOVE_DUPLICATES COSTATE_LANE_WIDTHS_BUILT)
 foreach(width ${COSTATE_LANE_WIDTHS_BUILT})
     if(NOT width MATCHES "^[248]$")
         message(FATAL_ERROR "COSTATE_LANE_WIDTHS contains ${width}: there are the widths 2, 4 and 8")
     endif()
 endforeach()
-set(costate_x86_64 FALSE)
 set(costate_isolates FALSE)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-    set(costate_x86_64 TRUE)
+if(costate_x86_64)
     find_program(COSTATE_LINKER NAMES ld.bfd)
     find_program(COSTATE_OBJCOPY NAMES x86_64-linux-gnu-objcopy objcopy)
     mark_as_advanced(COSTATE_LINKER COSTATE_OBJCOPY)
@@ -25,7 +31,7 @@ endif()
 
 # costate_lane_objects(<folder> <source> <factory>): adds the source to costate_<folder>, once for each width W. In it
 # COSTATE_LANE_WIDTH is W, and COSTATE_LANE_FACTORY the function <factory>_W, which has no C++ name; in all other sources of
-# the folder COSTATE_LANES_W is defined.
+# the folder COSTATE_LANES_W is defined, and COSTATE_USUAL_LANES.
 function(costate_lane_objects folder source factory)
     foreach(width ${COSTATE_LANE_WIDTHS_BUILT})
         set(name ${factory}_${width})
@@ -53,7 +59,7 @@ function(costate_lane_objects folder source factory)
             set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
         endif()
         target_sources(costate_${folder} PRIVATE ${object})
-        target_compile_definitions(costate_${folder} PRIVATE COSTATE_LANES_${width})
+        target_compile_definitions(costate_${folder} PRIVATE COSTATE_LANES_${width} COSTATE_USUAL_LANES=${COSTATE_USUAL_LANES})
         set_property(GLOBAL APPEND PROPERTY costate_lane_objects ${object})  # for libraries made of the objects of this one
     endforeach()
 endfunction()

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Packs the Python package, libcostate.so, the program, the scenes, and the libraries that these link into a wheel
-(PEP 427) without pip and without a package index. Needs patchelf and Debian's dpkg, which knows the licenses."""
+(PEP 427) without pip and without a package index. Needs patchelf and Debian's dpkg, which knows the licenses. The binaries
+may be of another architecture than this machine, whose libraries Debian keeps beside those of this one."""
 import argparse
 import base64
 import hashlib
@@ -16,30 +17,52 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 # Every Linux with the C library of the tag has these, and two copies in one process harm (PEP 600). libz is Python's own.
-OF_THE_SYSTEM = re.compile(r"lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+)\.so|ld-linux|linux-vdso")
+OF_THE_SYSTEM = re.compile(r"lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+)\.so|ld-linux")
+MACHINES = {62: "x86_64", 183: "aarch64"}  # of ELF
 
 
 def run(*command):
     return subprocess.run([os.fspath(c) for c in command], capture_output=True, text=True, check=True).stdout
 
 
-def linked(file):
-    """Libraries to bring along, by name, with those that they link."""
-    paths = re.findall(r"^\s*(\S+) => (/\S+)", run("ldd", file), re.MULTILINE)
-    return {name: Path(path).resolve() for name, path in paths if not OF_THE_SYSTEM.match(name)}
-
-
 def needed(file):
     return run("patchelf", "--print-needed", file).split()
 
 
+def machine(file):
+    """The architecture a binary is for, as uname names it (e_machine of its ELF header)."""
+    with open(file, "rb") as binary:
+        number = int.from_bytes(binary.read(20)[18:], "little")
+    if number not in MACHINES:
+        sys.exit(f"make_wheel.py: {file} is for the ELF machine {number}: add it to MACHINES")
+    return MACHINES[number]
+
+
+def linked(file):
+    """Libraries to bring along, by name, with those that they link."""
+    folders = [Path(f"/usr/{lib}/{machine(file)}-linux-gnu") for lib in ("local/lib", "lib")] + [Path("/usr/local/lib")]
+    found, waiting = {}, needed(file)
+    while waiting:
+        name = waiting.pop()
+        if OF_THE_SYSTEM.match(name) or name in found:
+            continue
+        # a folder for all architectures may hold one of another
+        paths = [folder / name for folder in folders if (folder / name).exists() and machine(folder / name) == machine(file)]
+        if not paths:
+            sys.exit(f"make_wheel.py: {name}, which {file.name} links, is in none of {', '.join(map(str, folders))}")
+        found[name] = paths[0].resolve()
+        waiting += needed(found[name])
+    return found
+
+
 def platform_tag(files):
     """The oldest C library that has all symbols, at least that of the distribution of the compiler's C++ library."""
-    text = "".join(run("objdump", "-T", file) for file in files)
+    (architecture,) = {machine(file) for file in files}
+    text = "".join(run(f"{architecture}-linux-gnu-objdump", "-T", file) for file in files)
     versions = [int(v) for v in re.findall(r"GLIBC_2\.(\d+)", text)]
     if max(int(v) for v in re.findall(r"GLIBCXX_3\.4\.(\d+)", text)) >= 30:
         versions.append(36)  # GCC 12 and glibc 2.36 of Debian 12
-    return f"manylinux_2_{max(versions)}_{os.uname().machine}"
+    return f"manylinux_2_{max(versions)}_{architecture}"
 
 
 def vendor(package, binaries):
@@ -133,7 +156,7 @@ def make(library, program, viewer_packages, out):
             binaries.append(package / "costate")
             shutil.copy(program, binaries[1])
         for file in binaries:
-            run("strip", "--strip-unneeded", file)
+            run(f"{machine(file)}-linux-gnu-strip", "--strip-unneeded", file)
         libraries = vendor(package, binaries)
         tag = "py3-none-" + platform_tag([*binaries, *(package / "libs").iterdir()])
         scenes = package / "share/costate/scenes"

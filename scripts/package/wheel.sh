@@ -1,14 +1,22 @@
 #!/usr/bin/env bash
-# Builds a wheel for this platform into out/wheels/: the Python package with library, program, scenes and viewer, and the
-# libraries that these link, found by relative paths. One wheel serves every Python, because the package uses ctypes.
-# The program has no optimizers of others, which have other licenses.
+# Builds a wheel into out/wheels/: the Python package with library, program, scenes and viewer, and the libraries that these
+# link, found by relative paths. One wheel serves every Python, because the package uses ctypes. The program has no optimizers
+# of others, which have other licenses.
+#     wheel.sh             for this machine
+#     wheel.sh --aarch64   for aarch64, compiled on this one (Debian's cross compiler, and libraries of arm64)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-scripts/install_deps.sh --wheel
+build=build-wheel options=()
+if [ "${1:-}" = --aarch64 ]; then
+    build=build-wheel-aarch64 options=(--toolchain scripts/cmake/aarch64.cmake)
+    scripts/install_deps.sh --aarch64
+else
+    scripts/install_deps.sh --wheel
+fi
 export CMAKE_GENERATOR="${CMAKE_GENERATOR:-Ninja}"
-cmake --preset release -B build-wheel -DCOSTATE_BUILD_TESTS=OFF -DCOSTATE_WITH_PAGMO=OFF -DCOSTATE_WITH_NLOPT=OFF >/dev/null
-cmake --build build-wheel --parallel "${JOBS:-$(nproc)}" --target costate_c costate
+cmake --preset release -B $build "${options[@]}" -DCOSTATE_BUILD_TESTS=OFF -DCOSTATE_WITH_PAGMO=OFF -DCOSTATE_WITH_NLOPT=OFF >/dev/null
+cmake --build $build --parallel "${JOBS:-$(nproc)}" --target costate_c costate
 mkdir -p out/wheels
-python3 scripts/package/make_wheel.py --library build-wheel/apps/c_api/libcostate.so --program build-wheel/costate \
-    --viewer-notices build-wheel/apps/view/node_modules --out out/wheels
+python3 scripts/package/make_wheel.py --library $build/apps/c_api/libcostate.so --program $build/costate \
+    --viewer-notices $build/apps/view/node_modules --out out/wheels

@@ -22,16 +22,18 @@ constexpr Width widths[] = {
 #ifdef COSTATE_LANES_2
     {2, costate_lane_step_2},
 #endif
+#ifdef COSTATE_LANES_4
     {4, costate_lane_step_4},
+#endif
 #ifdef COSTATE_LANES_8
     {8, costate_lane_step_8},
 #endif
 };
 
-// What COSTATE_LANES asks for, or 4.
+// What COSTATE_LANES asks for, or the width that is always there.
 int chosen_width() {
     const char* text = std::getenv("COSTATE_LANES");
-    if (text == nullptr || *text == 0) return 4;
+    if (text == nullptr || *text == 0) return COSTATE_USUAL_LANES;
     const std::string chosen = text;
     if (chosen == "1") return 1;
     std::string built = "1";
