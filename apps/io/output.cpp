@@ -92,12 +92,13 @@ std::FILE* OutputFiles::open(const fs::path& path) {
 }
 
 void OutputFiles::write(const fs::path& path, const std::string& content) {
-    std::fwrite(content.data(), 1, content.size(), open(path));  // commit() checks for errors
+    std::FILE* const file = open(path);
+    if (std::fwrite(content.data(), 1, content.size(), file) != content.size() || std::fflush(file) != 0)
+        fail(path, std::strerror(errno));
 }
 
 void OutputFiles::commit() {
     for (File& f : files_) {
-        errno = 0;
         const bool good = std::ferror(f.stream) == 0,
                    closed = std::fclose(std::exchange(f.stream, nullptr)) == 0;
         if (!good || !closed) fail(f.path, errno != 0 ? std::strerror(errno) : "a part was not written");

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Calls that fail one at a time while `costate` reads, works and writes: memory, files, folders, threads. After each, every file
 is either the old one or the new one, whole; the message is one line that names a file or memory, and the exit code is 2 unless all
-was written. Usage: test_faults.py PROGRAM FAULTS [N], with faults.c as a library and at most N faults of a kind (default 8)"""
+was written. Usage: test_faults.py PROGRAM FAULTS [N], with faults.c as a library and at most N faults of a kind (default 6)"""
 import collections
 import json
 import os
@@ -14,7 +14,7 @@ import unittest
 from cli import BAD_INPUT, DONE, PROGRAM, ROBOT, SPRING, Cli
 
 FAULTS = str(pathlib.Path(sys.argv.pop(1)).resolve())
-MOST = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 8
+MOST = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 6
 OLD = b"an older file\n"
 TIMES = re.compile(rb'"(loss_)?seconds": (\[[^]]*\]|[^,}\n]*)|\b[\d.e+-]+ (s|min)\b')  # differ from run to run
 outcomes = collections.Counter()
