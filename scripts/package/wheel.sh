@@ -9,13 +9,14 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 build=build-wheel options=()
 if [ "${1:-}" = --aarch64 ]; then
-    build=build-wheel-aarch64 options=(--toolchain scripts/cmake/aarch64.cmake)
+    build=build-aarch64 options=(--toolchain scripts/cmake/aarch64.cmake)
     scripts/install_deps.sh --aarch64
 else
     scripts/install_deps.sh --wheel
 fi
 export CMAKE_GENERATOR="${CMAKE_GENERATOR:-Ninja}"
-cmake --preset release -B $build "${options[@]}" -DCOSTATE_BUILD_TESTS=OFF -DCOSTATE_WITH_PAGMO=OFF -DCOSTATE_WITH_NLOPT=OFF >/dev/null
+cmake --preset release -B $build "${options[@]}" -DCOSTATE_BUILD_TESTS=OFF -DCOSTATE_WITH_PAGMO=OFF -DCOSTATE_WITH_NLOPT=OFF \
+    -DCOSTATE_WITH_MPI=OFF >/dev/null
 cmake --build $build --parallel "${JOBS:-$(nproc)}" --target costate_c costate
 mkdir -p out/wheels
 python3 scripts/package/make_wheel.py --library $build/apps/c_api/libcostate.so --program $build/costate \
