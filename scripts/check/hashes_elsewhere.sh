@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# The hashes of scripts/hash.sh by other compilers, levels of optimization and processors, each in a build folder of its own, beside
+# those of this machine's build/costate: a table of what is equal, and the exit code 1 if something differs.
+#     hashes_elsewhere.sh [VARIANT...]     of gcc-O2, clang-O2 and aarch64 (under qemu; scripts/install_deps.sh --aarch64); all if none
+# $COSTATE_HASH_STEPS is the number of steps, 2000 by default: of 100 000, the hashes of tests/apps/hashes.txt are expected, and
+# emulation takes hours.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+variants=("$@")
+[ $# -gt 0 ] || variants=(gcc-O2 clang-O2 aarch64)
+export COSTATE_HASH_STEPS=${COSTATE_HASH_STEPS:-2000} CMAKE_GENERATOR="${CMAKE_GENERATOR:-Ninja}"
+if [ "$COSTATE_HASH_STEPS" != 100000 ] && [ ! -x build/costate ]; then
+    echo "hashes_elsewhere.sh: there is no build/costate to compare with: run scripts/build.sh" >&2
+    exit 2
+fi
+without=(-DCOSTATE_WITH_NLOPT=OFF -DCOSTATE_WITH_PAGMO=OFF -DCOSTATE_WITH_MPI=OFF)
+plain=(-S . -DCMAKE_UNITY_BUILD=ON -DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG" -DCOSTATE_BUILD_TESTS=OFF
+    -DCOSTATE_WITH_VIEWER=OFF -DCOSTATE_WERROR=OFF "${without[@]}")
+
+build() {  # the variant: sets folder and COSTATE_RUNNER
+    folder=build-hash/$1
+    export COSTATE_RUNNER=
+    case "$1" in
+        gcc-O2) cmake -B "$folder" "${plain[@]}" -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ ;;
+        clang-O2) cmake -B "$folder" "${plain[@]}" -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ ;;
+        aarch64)
+            folder=build-aarch64  # also of the wheel
+            COSTATE_RUNNER=qemu-aarch64-static
+            scripts/install_deps.sh --aarch64
+            cmake --preset release -B "$folder" --toolchain scripts/cmake/aarch64.cmake -DCOSTATE_BUILD_TESTS=OFF "${without[@]}"
+            ;;
+        *) echo "hashes_elsewhere.sh: there is no variant $1: gcc-O2, clang-O2, aarch64" >&2 && exit 2 ;;
+    esac >/dev/null
+    cmake --build "$folder" --parallel "${JOBS:-$(nproc)}" --target costate >/dev/null 2>&1 || {
+        echo "hashes_elsewhere.sh: $1 cannot be built: cmake --build $folder --target costate says why" >&2
+        exit 2
+    }
+}
+
+results=$(mktemp -d)
+trap 'rm -rf "$results"' EXIT
+if [ "$COSTATE_HASH_STEPS" = 100000 ]; then cp tests/apps/hashes.txt "$results/expected"; else scripts/hash.sh build/costate >"$results/expected"; fi
+format="%-16s %-10s %-10s %-10s %-10s\n" differs=0
+# shellcheck disable=SC2059
+row() { printf "$format" "$@"; }
+echo "$COSTATE_HASH_STEPS steps"
+row scene build state gradient Jacobian
+for variant in "${variants[@]}"; do
+    build "$variant"
+    scripts/hash.sh "$folder/costate" >"$results/$variant"
+    while read -r scene expected; do
+        words=() own=$(grep "^$scene " "$results/$variant" | cut -d ' ' -f 2- || true)
+        for i in 1 2 3; do
+            here=$(cut -d ' ' -f $i <<<"$own" | sort -u)  # one for each way of computing it
+            there=$(cut -d ' ' -f $i <<<"$expected")
+            if [ "$there" = - ]; then words+=(-); elif [ "$here" = "$there" ]; then words+=(equal); else words+=(DIFFERS) differs=1; fi
+        done
+        row "$scene" "$variant" "${words[@]}"
+    done <"$results/expected"
+done
+exit $differs
