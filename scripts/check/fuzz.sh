@@ -16,7 +16,7 @@ for target in "$@"; do
 done
 # Warnings are those of the compiler that builds releases; a unity build takes half the time
 cmake -S . -B build-fuzz -G Ninja -DCOSTATE_FUZZ=ON -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Debug -DCMAKE_UNITY_BUILD=ON \
-    -DCMAKE_CXX_FLAGS=-w -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1 -D_GLIBCXX_ASSERTIONS" -DCOSTATE_BUILD_APPS=OFF \
+    -DCMAKE_CXX_FLAGS=-w -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1 -D_GLIBCXX_ASSERTIONS" \
     -DCOSTATE_BUILD_TESTS=OFF -DCOSTATE_WITH_ASSIMP=OFF >/dev/null
 cmake --build build-fuzz --target costate_fuzz --parallel "${JOBS:-$(nproc)}"
 
