@@ -93,40 +93,52 @@ template <class T> bool is_linear(const ActiveSet<T>& set) {
                                 [](RowState s) { return s == RowState::sliding || s == RowState::dilating; });
 }
 
-// Assembles the right-hand side -F in set.work, and G row by row.
-template <class T> void assemble_dense(const MlcpView<T>& p, ActiveSet<T>& set, const T* x) {
-    const size_t n = set.active.size();
-    set.G.resize(n * n);
+// The right-hand side -F in set.work, and the factor of G.
+template <class T> void factor_dense(const MlcpView<T>& p, ActiveSet<T>& set, const T* x) {
+    const size_t n = set.active.size(), kept = set.structure.kept, fixed = n - kept;
+    const int* columns = set.active.data();
     set.work.resize(n);
     set.structure.fixed.clear();
     set.structure.symmetric = is_linear(set);
-    for (size_t i = 0; i < n; ++i) {
-        const Equation<T> e = equation(p, set.state, x, set.s.data(), set.active[i]);
+    for (size_t i = kept; i < n; ++i) {
+        const Equation<T> e = equation(p, set.state, x, set.s.data(), columns[i]);
         set.work[i] = -e.F;
-        T* g = set.G.data() + i * n;
-        if (set.state[set.active[i]] == RowState::clamping) {
-            const T* A = p.A + set.active[i] * p.rows;
-            for (size_t j = 0; j < n; ++j)
-                g[j] = A[set.active[j]];
-            continue;
-        }
-        const auto multiply = [&](const T& P, int row, bool first) {
-            const T* A = p.A + row * p.rows;
-            for (size_t j = 0; j < n; ++j)
-                g[j] = (first ? T(0) : g[j]) + P * A[set.active[j]];
-        };
-        if (e.count_s == 0) {
-            std::fill_n(g, n, T(0));
-            const bool by_normal = e.count_x > 1 && set.state[e.row_x[1]] != RowState::separating;
-            set.structure.fixed.push_back({static_cast<int>(i), by_normal ? set.position[e.row_x[1]] : -1,
-                                           by_normal ? value_of(e.K[1]) : 0});
-            set.structure.symmetric &= !by_normal;
-        }
-        for (int k = 0; k < e.count_s; ++k)
-            multiply(e.P[k], e.row_s + k, k == 0);
-        for (int k = 0; k < e.count_x; ++k)
-            if (set.state[e.row_x[k]] != RowState::separating) g[set.position[e.row_x[k]]] += e.K[k];
+        const bool by_normal = e.count_x > 1 && set.state[e.row_x[1]] != RowState::separating;
+        set.structure.fixed.push_back(
+            {by_normal ? set.position[e.row_x[1]] : -1, by_normal ? value_of(e.K[1]) : 0});
+        set.structure.symmetric &= !by_normal;
     }
+    const auto gather = [&](int row, size_t from, size_t to, double* out) {
+        const T* A = p.A + row * p.rows;
+        for (size_t j = from; j < to; ++j)
+            out[j] = value_of(A[columns[j]]);
+    };
+    int first_gathered = -1;
+    set.solver.factor(set.structure, [&](size_t i, size_t from, double* g, double* b) {
+        const Equation<T> e = equation(p, set.state, x, set.s.data(), columns[i]);
+        set.work[i] = -e.F;
+        if (set.state[columns[i]] == RowState::clamping) {
+            gather(columns[i], from, kept, g);
+            gather(columns[i], kept, n, b - kept);
+            return;
+        }
+        if (first_gathered != e.row_s) {  // a contact's friction rows follow each other
+            first_gathered = e.row_s;
+            set.gathered.resize(max_contact_rows * n);
+            for (int k = 0; k < e.count_s; ++k)
+                gather(e.row_s + k, 0, n, set.gathered.data() + k * n);
+        }
+        Weighted<double> parts[max_contact_rows];
+        for (int k = 0; k < e.count_s; ++k)
+            parts[k] = {set.gathered.data() + k * n, value_of(e.P[k])};
+        weighted_sum(parts, e.count_s, kept, g);
+        for (int k = 0; k < e.count_s; ++k)
+            parts[k].x += kept;
+        weighted_sum(parts, e.count_s, fixed, b);
+        for (int k = 0; k < e.count_x; ++k)
+            if (set.state[e.row_x[k]] != RowState::separating)
+                g[set.position[e.row_x[k]]] += value_of(e.K[k]);
+    });
 }
 
 // The same with P and K for every contact instead of G.
@@ -155,20 +167,10 @@ template <class T> void assemble_groups(const MlcpView<T>& p, ActiveSet<T>& set,
     }
 }
 
-void factor_dense(ActiveSet<double>& set) {
-    set.solver.factor(set.G.data(), static_cast<int>(set.active.size()), set.structure);
-}
-void factor_dense(ActiveSet<Dual<double>>& set) {
-    std::vector<double> values(set.G.size());
-    std::ranges::transform(set.G, values.begin(), [](const Dual<double>& g) { return g.v; });
-    set.solver.factor(values.data(), static_cast<int>(set.active.size()), set.structure);
-}
-
 // Linearises the equations at x, and factors G.
 template <class T> void assemble(const MlcpView<T>& p, ActiveSet<T>& set, const T* x) {
     if (p.factored == nullptr) {
-        assemble_dense(p, set, x);
-        factor_dense(set);
+        factor_dense(p, set, x);
         return;
     }
     assemble_groups(p, set, x);
@@ -244,17 +246,25 @@ void solve_equations_inplace(const MlcpView<T>& p, ActiveSet<T>& set, const T* x
 
 // Lists the active rows. The others get no impulse. True if this changes the value of x.
 template <class T> bool activate(const MlcpView<T>& p, ActiveSet<T>& set, T* x) {
+    const bool dense = p.factored == nullptr;
+    const auto is_fixed = [&](RowState s) { return dense && (s == RowState::lower || s == RowState::upper); };
     bool changed = false;
     set.active.clear();
     set.position.resize(p.rows);
+    const auto add = [&](int r) {
+        set.position[r] = static_cast<int>(set.active.size());
+        set.active.push_back(r);
+    };
     for (int r = 0; r < p.rows; ++r)
         if (set.state[r] == RowState::separating) {
             changed |= value_of(x[r]) != 0;
             x[r] = T(0);
-        } else {
-            set.position[r] = static_cast<int>(set.active.size());
-            set.active.push_back(r);
+        } else if (!is_fixed(set.state[r])) {
+            add(r);
         }
+    set.structure.kept = static_cast<int>(set.active.size());
+    for (int r = 0; r < p.rows; ++r)
+        if (is_fixed(set.state[r])) add(r);
     set.s.resize(p.rows);
     return changed;
 }
@@ -427,15 +437,12 @@ template <class T> void linearise_states(const MlcpView<T>& p, ActiveSet<T>& set
 }
 
 void settle_inplace(const MlcpView<double>& p, FrictionLaw law, ActiveSet<double>& set, double* x,
-                    ActiveSet<double>* factored) {
+                    const ActiveSet<double>* factored) {
     classify_at(p, law, set, x);
     const double before = mlcp_residual(p, x, set.s.data(), law);
     const bool has_factor = factored != nullptr && p.factored == nullptr && factored->solver.full_rank() &&
-                            is_linear(*factored) && factored->state == set.state;
-    if (has_factor) {
-        set.G = factored->G;
-        set.solver.take_factor(factored->solver);
-    }
+                            factored->state == set.state;
+    if (has_factor) set.solver = factored->solver;
     set.settled.assign(x, x + p.rows);
     newton_step(p, set, set.s.data(), has_factor, set.settled.data());
     if (mlcp_residual(p, set.settled.data(), set.s.data(), law) <= before)

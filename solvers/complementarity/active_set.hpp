@@ -53,19 +53,19 @@ struct FactoredValues {
 enum class RowState : signed char { lower = -1, clamping = 0, upper = 1, separating, sliding, dilating };
 
 template <class T> struct ActiveSet {
-    std::vector<RowState> state;  // (rows)
-    std::vector<int> active;      // rows that are not separating
-    std::vector<int> position;    // (rows) of each row in `active`; of others undefined
-    std::vector<T> G;             // (active x active) row-major, for a dense A
-    std::vector<T> s;             // (rows) A x + b
-    std::vector<T> work;          // (active)
-    std::vector<T> settled;       // (rows)
-    std::vector<T> s_bar;         // (rows) work of adjoints
-    MatrixStructure structure;    // of G
-    DenseSolver solver;           // of G
-    FactoredSolver factored;      // of G, for a factored A
-    FactoredValues values;        // the values of a factored A
-    std::vector<double> columns;  // right-hand sides of active_set_response
+    std::vector<RowState> state;   // (rows)
+    std::vector<int> active;       // rows that are not separating; for a dense A, those at bounds last
+    std::vector<int> position;     // (rows) of each row in `active`; of others undefined
+    std::vector<T> s;              // (rows) A x + b
+    std::vector<T> work;           // (active)
+    std::vector<T> settled;        // (rows)
+    std::vector<T> s_bar;          // (rows) work of adjoints
+    MatrixStructure structure;     // of G, for a dense A
+    DenseSolver solver;            // of G, for a dense A
+    std::vector<double> gathered;  // rows of A on the active columns
+    FactoredSolver factored;       // of G, for a factored A
+    FactoredValues values;         // the values of a factored A
+    std::vector<double> columns;   // right-hand sides of active_set_response
 };
 
 // x <- x - G^-1 F(x) for the states set.state; separating rows become 0. Leaves G and its factors for the
@@ -104,10 +104,10 @@ template <class T> void linearise_at(const MlcpView<T>& p, FrictionLaw law, Acti
 // The same for the given states set.state.
 template <class T> void linearise_states(const MlcpView<T>& p, ActiveSet<T>& set, const T* x);
 
-// As linearise_at, and takes the Newton step if it decreases the residual. factored: a set with the factor of
-// the same problem, which is taken over if it has the same states, they determine G, and G has full rank.
+// As linearise_at, and takes the Newton step if it decreases the residual. factored: a set with the factor of the
+// same problem close to x, which is used if it has the same states and G has full rank.
 void settle_inplace(const MlcpView<double>& p, FrictionLaw law, ActiveSet<double>& set, double* x,
-                    ActiveSet<double>* factored = nullptr);
+                    const ActiveSet<double>* factored = nullptr);
 
 // Solves for the values by solve(values, set, x), from the guess of a few sweeps if x is 0. `solve` leaves the
 // active set of x linearised in `set`.

@@ -7,7 +7,7 @@ namespace costate {
 
 namespace {
 
-constexpr int max_interior_iterations = 40, max_entries = max_contact_rows * max_contact_rows;
+constexpr int max_interior_iterations = 40;
 constexpr double share_of_step = 0.99, most_rest = 1e-6;
 
 using ContactRows = double[max_contact_rows];
@@ -34,13 +34,6 @@ void jordan_quotient(const double* a, const double* b, int n, double* out) {
     for (int i = 1; i < n; ++i)
         out[i] = (b[i] - out[0] * a[i]) / a[0];
 }
-void apply_scaling(const double* M, const double* z, int n, double* out) {
-    for (int i = 0; i < n; ++i) {
-        out[i] = 0;
-        for (int j = 0; j < n; ++j)
-            out[i] += M[i * n + j] * z[j];
-    }
-}
 
 // The largest t with z + t d in the cone.
 double step_to_boundary(const double* z, const double* d, int n) {
@@ -58,19 +51,30 @@ double step_to_boundary(const double* z, const double* d, int n) {
     return t;
 }
 
-// The symmetric O with O x = O^-1 s, for x and s inside the cone (n x n, row-major).
-void scaling(const double* x, const double* s, int n, double* O) {
+// The symmetric O with O x = O^-1 s, for x and s inside the cone:
+//
+//   O = eta [w_0, w_T^T; w_T, 1 + w_T w_T^T / (1 + w_0)],   O^2 = eta^2 (2 w w^T - diag(1, -1, ... -1))
+//
+// Sets w (n) and returns eta.
+double find_scaling(const double* x, const double* s, int n, double* w) {
     const double of_x = std::sqrt(determinant(x, n)), of_s = std::sqrt(determinant(s, n));
     double along = 0;
     for (int i = 0; i < n; ++i)
         along += x[i] / of_x * (s[i] / of_s);
-    const double cosine = 2 * std::sqrt((1 + along) / 2), eta = std::sqrt(of_s / of_x);
-    ContactRows w;
+    const double cosine = 2 * std::sqrt((1 + along) / 2);
     for (int i = 0; i < n; ++i)
         w[i] = (s[i] / of_s + (i == 0 ? x[i] : -x[i]) / of_x) / cosine;
-    for (int i = 0; i < n; ++i)
-        for (int j = 0; j < n; ++j)
-            O[i * n + j] = eta * (i == 0 || j == 0 ? w[i + j] : (i == j) + w[i] * w[j] / (1 + w[0]));
+    return std::sqrt(of_s / of_x);
+}
+// out <- O z
+void apply_scaling(double eta, const double* w, const double* z, int n, double* out) {
+    double along = 0;
+    for (int i = 1; i < n; ++i)
+        along += w[i] * z[i];
+    const double by = z[0] + along / (1 + w[0]);
+    out[0] = eta * (w[0] * z[0] + along);
+    for (int i = 1; i < n; ++i)
+        out[i] = eta * (z[i] + by * w[i]);
 }
 
 }  // namespace
@@ -115,10 +119,9 @@ void InteriorPoint::start(const MlcpView<double>& p, FrictionLaw law) {
         size_ = std::max(size_, std::abs(b_[r]));
     }
     if (size_ == 0) size_ = 1;
-    for (auto* zeros : {&x_, &s_, &upper_, &dx_, &ds_, &d_upper_, &scaled_, &target_})
+    for (auto* zeros : {&x_, &s_, &upper_, &dx_, &ds_, &d_upper_, &scaled_, &target_, &eta_, &w_})
         zeros->assign(n, 0);
     dx_.resize(row_length(n));
-    root_.resize(n * max_contact_rows);
     for (const Group& g : groups_) {
         if (g.bound == Bound::cone) x_[g.first] = s_[g.first] = size_;
         if (g.bound == Bound::box) s_[g.first] = upper_[g.first] = size_;
@@ -155,14 +158,16 @@ bool InteriorPoint::factor() {
         if (g.bound == Bound::box)
             factor_[r * length + r] += s_[r] / (limit_[r] + x_[r]) + upper_[r] / (limit_[r] - x_[r]);
         if (g.bound != Bound::cone) continue;
-        double *O = root_.data() + r * max_contact_rows, square[max_entries];
-        scaling(x_.data() + r, s_.data() + r, rows, O);
-        apply_scaling(O, x_.data() + r, rows, scaled_.data() + r);
-        for (int i = 0; i < rows; ++i)
-            apply_scaling(O, O + i * rows, rows, square + i * rows);
-        for (int i = 0; i < rows; ++i)
-            for (int j = 0; j < rows; ++j)
-                factor_[(r + i) * length + r + j] += square[i * rows + j];
+        double* w = w_.data() + r;
+        const double eta = eta_[r] = find_scaling(x_.data() + r, s_.data() + r, rows, w);
+        apply_scaling(eta, w, x_.data() + r, rows, scaled_.data() + r);
+        for (int i = 0; i < rows; ++i) {
+            double* row = factor_.data() + (r + i) * length + r;
+            const double by = eta * eta * 2 * w[i];
+            row[i] += eta * eta * (i == 0 ? -1 : 1);
+            for (int j = i; j < rows; ++j)
+                row[j] += by * w[j];
+        }
     }
     return factor_symmetric_inplace(factor_.data(), n);
 }
@@ -187,13 +192,13 @@ void InteriorPoint::find_direction(double centre, bool second_order) {
             boxed_targets(r, centre, second_order, lower, upper);
             target_[r] = lower - upper;
         } else if (g.bound == Bound::cone) {  // O (O x' \ (centre e - O x' o O x' - O dx o O^-1 ds))
-            const double *O = root_.data() + r * max_contact_rows, *scaled = scaled_.data() + r;
+            const double *w = w_.data() + r, *scaled = scaled_.data() + r, eta = eta_[r];
             ContactRows d, moved, other, product;
             jordan_product(scaled, scaled, rows, d);
             for (int i = 0; i < rows; ++i)
                 d[i] = (i == 0 ? centre : 0) - d[i];
             if (second_order) {  // O^-1 ds = -O x' - O dx
-                apply_scaling(O, dx_first_.data() + r, rows, moved);
+                apply_scaling(eta, w, dx_first_.data() + r, rows, moved);
                 for (int i = 0; i < rows; ++i)
                     other[i] = -scaled[i] - moved[i];
                 jordan_product(moved, other, rows, product);
@@ -201,7 +206,7 @@ void InteriorPoint::find_direction(double centre, bool second_order) {
                     d[i] -= product[i];
             }
             jordan_quotient(scaled, d, rows, moved);
-            apply_scaling(O, moved, rows, target_.data() + r);
+            apply_scaling(eta, w, moved, rows, target_.data() + r);
         }
         for (int i = r; i < r + rows; ++i)
             dx_[i] = scale_[i] == 0 ? 0 : target_[i] - rest_[i];
@@ -214,10 +219,10 @@ void InteriorPoint::find_direction(double centre, bool second_order) {
             ds_[r] = lower - s_[r] / (limit_[r] + x_[r]) * dx_[r];
             d_upper_[r] = upper + upper_[r] / (limit_[r] - x_[r]) * dx_[r];
         } else if (g.bound == Bound::cone) {
-            const double* O = root_.data() + r * max_contact_rows;
+            const double *w = w_.data() + r, eta = eta_[r];
             ContactRows once, twice;
-            apply_scaling(O, dx_.data() + r, rows, once);
-            apply_scaling(O, once, rows, twice);
+            apply_scaling(eta, w, dx_.data() + r, rows, once);
+            apply_scaling(eta, w, once, rows, twice);
             for (int i = 0; i < rows; ++i)
                 ds_[r + i] = target_[r + i] - twice[i];
         }

@@ -46,7 +46,7 @@ private:
     std::vector<double> x_, s_, upper_, rest_;   // x', s' or s_lower, s_upper; A' x' + b' + c - s'
     std::vector<double> dx_, ds_, d_upper_;      // the step
     std::vector<double> dx_first_, ds_first_, d_upper_first_;  // the predictor
-    std::vector<double> root_, scaled_, target_, factor_;      // O, O x', r + rest; the factor of A' + O^2
+    std::vector<double> eta_, w_, scaled_, target_, factor_;   // of O; O x', r + rest; the factor of A' + O^2
 };
 
 }  // namespace costate

@@ -18,9 +18,9 @@ namespace costate {
 // For the gradient of elastic impacts: solvers/step/located_impact.hpp
 template <class T> struct ElasticScratch {
     std::vector<const RowBlock*> bouncing;
-    std::vector<double> G, y;  // (bouncing x bouncing, row-major), (bouncing)
-    std::vector<T> pulled;     // (bouncing)
-    DenseSolver solver;        // of G
+    std::vector<double> y;  // (bouncing)
+    std::vector<T> pulled;  // (bouncing)
+    DenseSolver solver;     // of (J_i J_j^T)^2
 };
 
 template <class T> struct ImpulseScratch {

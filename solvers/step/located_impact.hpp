@@ -100,18 +100,16 @@ void elastic_displacement_inplace(const Rows<T>& rows, const ContactScratch<T>& 
         });
     };
     const size_t n = e.bouncing.size();
-    e.G.resize(n * n);
     e.y.resize(n);
     e.pulled.resize(n);
-    for (size_t i = 0; i < n; ++i) {
+    e.solver.factor({static_cast<int>(n), {}, false}, [&](size_t i, size_t, double* row, double*) {
         const RowBlock& a = *e.bouncing[i];
         for (size_t j = 0; j < n; ++j) {
             const double product = lane(value_of(inner(a, *e.bouncing[j])), 0);
-            e.G[i * n + j] = product * product;
+            row[j] = product * product;
             if (i == j) e.y[i] = (1 + lane(value_of(block_restitution(a, contacts)), 0)) * product;
         }
-    }
-    e.solver.factor(e.G.data(), static_cast<int>(n));
+    });
     e.solver.solve_inplace(e.y.data());
     for (size_t i = 0; i < n; ++i)
         e.pulled[i] = T(e.y[i]) * along(*e.bouncing[i], [&](int dof) { return d[dof]; });

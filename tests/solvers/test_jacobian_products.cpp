@@ -123,10 +123,13 @@ bool shows_impact(const StepScratch<double>& s, Impact impact) {
 double condition(const StepScratch<double>& s) {
     double worst = 1;
     for (size_t i = 0; i < s.rows.islands.size(); ++i) {
-        const ActiveSet<double>& set = s.impulses.sets[i];
-        const auto n = static_cast<Eigen::Index>(set.active.size());
-        if (n == 0 || set.G.size() != set.active.size() * set.active.size()) continue;
-        const VecX<double> sizes = Eigen::Map<const Matrix>(set.G.data(), n, n).jacobiSvd().singularValues();
+        DenseSolver solver = s.impulses.sets[i].solver;
+        const int n = static_cast<int>(s.impulses.sets[i].active.size());
+        if (n == 0 || solver.size() != s.impulses.sets[i].active.size()) continue;
+        if (!solver.full_rank()) return std::numeric_limits<double>::infinity();
+        Matrix inverse = Matrix::Identity(n, n);
+        solver.solve_columns_inplace(inverse.data(), n);
+        const VecX<double> sizes = inverse.jacobiSvd().singularValues();
         worst = std::max(worst, sizes[0] / sizes[n - 1]);
     }
     return worst;
