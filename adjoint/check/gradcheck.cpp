@@ -15,11 +15,12 @@ struct Sample {
 };
 
 // A kind of variable: its rollout as a function of a displacement, its gradient, the scales of its entries,
-// and their scales in random directions.
+// their scales in random directions, and their least displacements: where parameters leave their range, a model means
+// nothing.
 struct Variable {
     std::function<Sample(const VecX<double>&)> rollout;
     VecX<double> gradient;
-    VecX<double> scale, weight;
+    VecX<double> scale, weight, least;
     std::function<std::string(int)> name;
 };
 
@@ -101,13 +102,16 @@ std::pair<double, double> fit_line(const double* x, const double* y, int n) {
     return {xy / xx, std::sqrt(left / n)};
 }
 
-void check_taylor(const Variable& v, const Sample& base, const VecX<double>& d, GradcheckKind& kind) {
+// Entries of d at the end of their range point inwards.
+void check_taylor(const Variable& v, const Sample& base, VecX<double> d, GradcheckKind& kind) {
     constexpr int points = 5, halvings = 38;
+    d = (v.least.array() == 0).select(d.cwiseAbs(), d);
     const double slope = v.gradient.dot(d);
     std::vector<double> log_e, log_remainder;  // for the steps without branch changes, from the largest
     double roundoff = 1e-16 * std::abs(base.loss);
     for (int k = 0; k < halvings; ++k) {
         const double e = 0.25 * std::pow(0.5, k);
+        if ((e * d.array() < v.least.array()).any()) continue;
         const Sample s = v.rollout(e * d);
         if (s.hash != base.hash) {
             log_e.clear();
@@ -199,6 +203,26 @@ VecX<double> parameter_weights(const ParameterLayout& layout) {
     return weight;
 }
 
+// How far the numbers of theta may move down within their ranges.
+VecX<double> room_below(const ParameterLayout& layout, const VecX<double>& theta) {
+    VecX<double> room = VecX<double>::Constant(theta.size(), unlimited);
+    for (const ParameterLayout::Entry& e : layout.entries())
+        if (e.range != ParameterRange::any && e.range != ParameterRange::interval)
+            room.segment(e.offset, e.width) = theta.segment(e.offset, e.width);
+    return room;
+}
+
+// The least displacements of optimizer variables.
+VecX<double> least_displacements(const ParameterMap& map, const VecX<double>& room) {
+    VecX<double> least = VecX<double>::Constant(size_of(map), -unlimited);
+    Eigen::Index k = 0;
+    for (const ParameterVariable& v : map) {
+        if (v.scale == ParameterScale::linear) least[k] = -room[v.index];
+        k += v.size();
+    }
+    return least;
+}
+
 // Scales of optimizer variables: the magnitude of the parameter, or 1 for logarithmic scales.
 VecX<double> variable_scales(const ParameterMap& map, const VecX<double>& y) {
     VecX<double> scale = VecX<double>::Ones(y.size());
@@ -257,7 +281,10 @@ GradcheckReport gradcheck(Rollout<Simulation>& rollout, const VecX<double>& thet
     rollout.backward(theta, z, g);
 
     const Variable controls{[&](const VecX<double>& d) { return sample(rollout, theta, x0, z + d); },
-                            g.controls, z.cwiseAbs().cwiseMax(1.0), z.cwiseAbs().cwiseMax(1.0),
+                            g.controls,
+                            z.cwiseAbs().cwiseMax(1.0),
+                            z.cwiseAbs().cwiseMax(1.0),
+                            VecX<double>::Constant(z.size(), -unlimited),
                             [](int i) { return "control variable " + std::to_string(i); }};
     VecX<double> state_scale = VecX<double>::Ones(2 * m.nv);
     for (const Body& b : m.bodies)
@@ -271,13 +298,19 @@ GradcheckReport gradcheck(Rollout<Simulation>& rollout, const VecX<double>& thet
     };
     const Variable initial_state{
         [&](const VecX<double>& d) { return sample(rollout, theta, moved(d), z); },
-        g.initial_state.head(2 * m.nv), state_scale, state_scale,
+        g.initial_state.head(2 * m.nv),
+        state_scale,
+        state_scale,
+        VecX<double>::Constant(2 * m.nv, -unlimited),
         [&](int i) { return std::string(i < m.nv ? "position " : "velocity ") + std::to_string(i % m.nv); }};
     // with respect to y, where theta = theta + scale y
-    const VecX<double> scale = parameter_scales(m.layout, theta);
+    const VecX<double> scale = parameter_scales(m.layout, theta), room = room_below(m.layout, theta);
     const Variable parameters{
         [&](const VecX<double>& d) { return sample(rollout, theta + scale.cwiseProduct(d), x0, z); },
-        g.parameters.cwiseProduct(scale), VecX<double>::Ones(theta.size()), parameter_weights(m.layout),
+        g.parameters.cwiseProduct(scale),
+        VecX<double>::Ones(theta.size()),
+        parameter_weights(m.layout),
+        -room.cwiseQuotient(scale),
         [&](int i) { return m.layout.element_name(i); }};
     // with respect to the variables of an optimizer
     const ParameterMap& map = options.optimized;
@@ -289,8 +322,11 @@ GradcheckReport gradcheck(Rollout<Simulation>& rollout, const VecX<double>& thet
         place_parameters(m, map, VecX<double>(y + d).data(), moved_theta.data());
         return moved_theta;
     };
-    const Variable optimized{[&](const VecX<double>& d) { return sample(rollout, placed(d), x0, z); }, y_bar,
-                             variable_scales(map, y), VecX<double>::Ones(y.size()),
+    const Variable optimized{[&](const VecX<double>& d) { return sample(rollout, placed(d), x0, z); },
+                             y_bar,
+                             variable_scales(map, y),
+                             VecX<double>::Ones(y.size()),
+                             least_displacements(map, room),
                              [&](int i) { return variable_name(m, map, i); }};
     int stencils = 0, total = 0;
     for (const Variable* v : {&controls, &initial_state, &parameters, &optimized})

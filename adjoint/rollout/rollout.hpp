@@ -259,7 +259,7 @@ private:
             run(t, theta, z);
         } else if (kept_.size() > 1)
             plan_.evaluate(z.data(), t, u_.data());
-        assert(divergence_ || kept_.size() > 1 ||
+        assert(divergence_ || kept_.size() > 1 || x_.size() == 0 ||
                std::memcmp(x_.data(), reversed_.data(), store_.bytes_per_checkpoint()) == 0);
         current_ = k.step;
         x_bar_.setZero();

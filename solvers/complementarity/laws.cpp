@@ -11,6 +11,14 @@ constexpr double law_round_off = 1e-9;  // relative to a bound, and to 1e-6 time
 constexpr double tolerance_of_solvers =
     1e-11;  // as acceptable_residual, relative to 1 + the largest velocity
 
+// Tolerance of |x_r| at its bound, or of the length of the friction of a cone, for a residual of 1 m/s: the residual of
+// row r times it is the distance of x_r, or of all rows of the cone, from their projection.
+double room_for_residual(const MlcpView<double>& p, int r, bool of_cone) {
+    if (!of_cone) return 1 / p.diagonal(r);
+    const int n = p.normal_of(r);
+    return (std::sqrt(p.friction_rows(n)) + p.mu(r)) / p.diagonal(n);
+}
+
 // A row with an impulse between -bound and bound: at rest below the bound; at the bound the impulse acts
 // against its velocity s.
 BrokenLaw broken_friction(const MlcpView<double>& p, const double* x, int r, double s, double tolerance) {
@@ -53,8 +61,8 @@ BrokenLaw broken_bound(const MlcpView<double>& p, FrictionLaw law, const double*
         const double bound = p.largest_impulse(r, x);
         const double size =
             of_cone ? length_of(x + p.normal_of(r) + 1, p.friction_rows(p.normal_of(r))) : std::abs(x[r]);
-        const double room =
-            law_round_off * (bound + 1e-6 * largest) + tolerance_of_solvers * (1 + fastest) / p.diagonal(r);
+        const double room = law_round_off * (bound + 1e-6 * largest) +
+                            tolerance_of_solvers * (1 + fastest) * room_for_residual(p, r, of_cone);
         if (size > bound + room) return {"friction stays within its bound", r, size - bound};
     }
     return {nullptr, 0, 0};

@@ -32,19 +32,21 @@ template <class T> void pgs_prepare(const MlcpView<T>& p, int max_sweeps, PgsTap
     }
 }
 
-// sum of c[i] x[i] with i = 0, 1, ... in this order, starting from `sum`; c goes by steps of `stride`. Unrolled: an
-// update of a row is little more than this.
+// sum of c_i x[i] with i = 0, 1, ... in this order, starting from `sum`. c_i is c[i], or c[-1 - i] for a stride of -1:
+// then c is the end of the coefficients. Unrolled: an update of a row is little more than this.
 template <int stride, class T> T ordered_dot(T sum, const T* c, const T* x, int n) {
+    static_assert(stride == 1 || stride == -1);
+    constexpr int at = stride < 0 ? -1 : 0;
     for (; n >= 4; n -= 4, c += 4 * stride, x += 4) {
-        const T first = c[0] * x[0], second = c[stride] * x[1];
-        const T third = c[2 * stride] * x[2], fourth = c[3 * stride] * x[3];
+        const T first = c[at] * x[0], second = c[at + stride] * x[1];
+        const T third = c[at + 2 * stride] * x[2], fourth = c[at + 3 * stride] * x[3];
         sum += first;
         sum += second;
         sum += third;
         sum += fourth;
     }
     for (; n > 0; --n, c += stride, ++x)
-        sum += *c * *x;
+        sum += c[at] * *x;
     return sum;
 }
 
@@ -94,8 +96,8 @@ template <class T> void reverse_sweeps(const MlcpView<T>& p, PgsTape<T>& tape, T
         for (int r = m; r-- > 0; ++z) {
             --x;
             T& extra = tape.extra[r];
-            const T* last = tape.coefficients.data() + (r + 1) * (m - 1) - 1;
-            const T g = ordered_dot<-1, T>(extra * tape.inverse[r], last, z - (m - 1), m - 1);
+            const T* end = tape.coefficients.data() + (r + 1) * (m - 1);
+            const T g = ordered_dot<-1, T>(extra * tape.inverse[r], end, z - (m - 1), m - 1);
             extra = T(0);
             const ClampCode<T> code = clamp_code(p, r, x);
             z[0] = where(code == 0, g, T(0));
