@@ -1,9 +1,11 @@
 #include "adjoint/check/gradcheck.hpp"
 
+#include "core/math/random.hpp"
+
 #include <algorithm>
 #include <functional>
+#include <numbers>
 #include <numeric>
-#include <random>
 
 namespace costate {
 
@@ -89,6 +91,8 @@ struct Comparison {
     }
 };
 
+double log2(double x) { return log(x) * std::numbers::log2e; }
+
 // Slope of y over x by least squares, and the root mean square of the residuals.
 std::pair<double, double> fit_line(const double* x, const double* y, int n) {
     const double mx = std::accumulate(x, x + n, 0.0) / n, my = std::accumulate(y, y + n, 0.0) / n;
@@ -97,8 +101,10 @@ std::pair<double, double> fit_line(const double* x, const double* y, int n) {
         xy += (x[i] - mx) * (y[i] - my);
         xx += (x[i] - mx) * (x[i] - mx);
     }
-    for (int i = 0; i < n; ++i)
-        left += std::pow(y[i] - my - xy / xx * (x[i] - mx), 2);
+    for (int i = 0; i < n; ++i) {
+        const double beside = y[i] - my - xy / xx * (x[i] - mx);
+        left += beside * beside;
+    }
     return {xy / xx, std::sqrt(left / n)};
 }
 
@@ -110,7 +116,7 @@ void check_taylor(const Variable& v, const Sample& base, VecX<double> d, Gradche
     std::vector<double> log_e, log_remainder;  // for the steps without branch changes, from the largest
     double roundoff = 1e-16 * std::abs(base.loss);
     for (int k = 0; k < halvings; ++k) {
-        const double e = 0.25 * std::pow(0.5, k);
+        const double e = std::ldexp(0.25, -k);
         if ((e * d.array() < v.least.array()).any()) continue;
         const Sample s = v.rollout(e * d);
         if (s.hash != base.hash) {
@@ -120,11 +126,11 @@ void check_taylor(const Variable& v, const Sample& base, VecX<double> d, Gradche
         }
         const double remainder = std::abs(s.loss - base.loss - e * slope);
         if (k >= halvings - 8) roundoff = std::max(roundoff, remainder);
-        log_e.push_back(std::log2(e));
-        log_remainder.push_back(std::log2(std::max(remainder, 1e-300)));
+        log_e.push_back(log2(e));
+        log_remainder.push_back(log2(std::max(remainder, 1e-300)));
     }
     double best_fit = 0.15;  // largest deviation of a window from a line, in powers of two
-    for (size_t i = 0; i + points <= log_e.size() && log_remainder[i + points - 1] > std::log2(8 * roundoff);
+    for (size_t i = 0; i + points <= log_e.size() && log_remainder[i + points - 1] > log2(8 * roundoff);
          ++i) {
         const auto [order, left] = fit_line(&log_e[i], &log_remainder[i], points);
         if (left < best_fit) {
@@ -142,13 +148,12 @@ GradcheckKind check_kind(const Variable& v, const Sample& base, const GradcheckO
     GradcheckKind kind;
     const int n = static_cast<int>(v.gradient.size());
     if (n == 0) return kind;
-    std::mt19937 rng(o.seed + salt);
-    std::normal_distribution<double> normal;
+    Random random(o.seed + salt);
     int rejected = 0;
 
     std::vector<int> chosen(n);
     std::iota(chosen.begin(), chosen.end(), 0);
-    std::shuffle(chosen.begin(), chosen.end(), rng);
+    std::shuffle(chosen.begin(), chosen.end(), random.bits());
     chosen.resize(std::min(n, o.components));
     Comparison components, directions;
     for (const int i : chosen) {
@@ -163,7 +168,7 @@ GradcheckKind check_kind(const Variable& v, const Sample& base, const GradcheckO
     const auto random_direction = [&] {
         VecX<double> d(n);
         for (double& x : d)
-            x = normal(rng);
+            x = random.normal();
         return VecX<double>(d.cwiseProduct(v.weight));
     };
     for (int k = 0; k < o.directions; ++k) {
@@ -264,10 +269,9 @@ Objective random_linear_objective(const World& w, const VecX<double>& q_end, uns
     velocity.name = "random weights of velocities";
     velocity.kind = TermKind::joint_velocity;
     Objective objective = residual_components({position, velocity});
-    std::mt19937 rng(seed);
-    std::normal_distribution<double> normal;
+    Random random(seed);
     for (Term& term : objective)
-        term.weight = normal(rng);
+        term.weight = random.normal();
     return objective;
 }
 

@@ -6,6 +6,7 @@
 
 #include "adjoint/objective/objective.hpp"
 #include "core/dynamics/integrate.hpp"
+#include "core/math/elementary.hpp"
 #include "core/math/lanes.hpp"
 #include "solvers/sensors/sensors.hpp"
 
@@ -242,7 +243,7 @@ template <class T> struct Clearance {
 };
 template <class T>
 Clearance<T> clearance_of(const World& w, const Term& term, const T* theta, const StepScratch<T>& s) {
-    using std::exp, std::sqrt;
+    using std::sqrt;
     const Kinematics<T>& k = s.kinematics;
     Clearance<T> c;
     c.point = term_point(w, term, theta, s);

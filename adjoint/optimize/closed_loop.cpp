@@ -2,12 +2,11 @@
 
 #include <ctime>
 #include <functional>
-#include <numbers>
-#include <random>
 
 #include "adjoint/rollout/divergence.hpp"
 #include "adjoint/rollout/simulation.hpp"
 #include "adjoint/rollout/state.hpp"
+#include "core/math/random.hpp"
 
 namespace costate {
 namespace {
@@ -17,20 +16,6 @@ double processor_seconds() {
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
-
-// Normal numbers that are the same on every machine (Box & Muller 1958).
-class Noise {
-public:
-    explicit Noise(unsigned seed) : bits_(seed) {}
-    double operator()() {
-        const double u = uniform(), v = uniform();
-        return std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v);
-    }
-
-private:
-    double uniform() { return (static_cast<double>(bits_() >> 11) + 0.5) * 0x1p-53; }
-    std::mt19937_64 bits_;
-};
 
 // The controls u (nu) at the plant's step `substep` within the planner's step t, in state x (nq + nv).
 using Correct = std::function<void(int t, int substep, const VecX<double>& x, VecX<double>& u)>;
@@ -102,7 +87,7 @@ LoopRun run_loop(const World& w, const Objective& objective, const VecX<double>&
                  const Eigen::MatrixXd& guess, const LoopSettings& settings) {
     RecedingHorizon control(w, objective, theta, limits, guess);
     StepScratch<double> scratch(w);
-    Noise noise(settings.seed);
+    Random random(settings.seed);
     std::vector<double> seconds;
     VecX<double> d(w.ndx()), measured(w.nx()), next(w.nx());
     const double h = w.settings.time_step;
@@ -112,7 +97,7 @@ LoopRun run_loop(const World& w, const Objective& objective, const VecX<double>&
         x.head(state.size()) = state;
         d.setZero();
         for (int i = 0; i < 2 * w.nv(); ++i)
-            d[i] = settings.noise * noise();
+            d[i] = settings.noise * random.normal();
         retract_state(w, x.data(), d.data(), measured.data());
     };
     // The control at a time in planner's steps, in the state `measured`.

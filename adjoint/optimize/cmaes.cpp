@@ -3,6 +3,7 @@
 #include "adjoint/optimize/cmaes.hpp"
 
 #include "adjoint/optimize/problem.hpp"
+#include "core/math/elementary.hpp"
 
 #ifdef COSTATE_HAVE_PAGMO
 #include <pagmo/algorithms/cmaes.hpp>
@@ -39,7 +40,7 @@ void cmaes(Problem& p) {
     const OptimizeSettings& o = p.settings;
     const VecX<double> range = v.upper() - v.lower();
     Fitness fitness{&p, range.unaryExpr([](double width) { return std::isfinite(width) ? width : 1.0; })};
-    const int usual = std::max(5, 4 + static_cast<int>(3 * std::log(v.size()))),
+    const int usual = std::max(5, 4 + static_cast<int>(3 * log(static_cast<double>(v.size())))),
               size = o.population > 0 ? o.population : usual;
     const double first = p.value(v.start());
 

@@ -1,5 +1,7 @@
 #include "adjoint/optimize/problem.hpp"
 
+#include "core/math/elementary.hpp"
+
 namespace costate {
 
 namespace {
@@ -65,7 +67,7 @@ void adam(Problem& p) {
         if (const char* why = p.reason_to_stop(g)) return void(p.result.stopped = why);
         m = decay1 * m + (1 - decay1) * g;
         s = decay2 * s + (1 - decay2) * g.cwiseAbs2();
-        const double m_scale = 1 / (1 - std::pow(decay1, t)), s_scale = 1 / (1 - std::pow(decay2, t));
+        const double m_scale = 1 / (1 - exp(t * log(decay1))), s_scale = 1 / (1 - exp(t * log(decay2)));
         y.array() -=
             p.settings.learning_rate * (m_scale * m).array() / ((s_scale * s).array().sqrt() + epsilon);
         y = y.cwiseMax(v.lower()).cwiseMin(v.upper());

@@ -1,5 +1,7 @@
 #include "adjoint/optimize/parameter_map.hpp"
 
+#include "core/math/elementary.hpp"
+
 #include <cassert>
 
 namespace costate {
@@ -9,7 +11,7 @@ namespace {
 // The value of the parameter x on the variable's scale.
 double scaled(const ParameterVariable& v, double x) {
     if (v.scale == ParameterScale::linear) return x;
-    return x > 0 ? std::log(x) : -unlimited;
+    return x > 0 ? log(x) : -unlimited;
 }
 
 VecX<double> bounds(const ParameterMap& map, double ParameterVariable::*bound) {

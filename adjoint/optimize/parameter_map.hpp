@@ -6,6 +6,7 @@
 //                 (core/model/log_cholesky.hpp)
 #pragma once
 
+#include "core/math/elementary.hpp"
 #include "core/model/log_cholesky.hpp"
 #include "core/model/mass_properties.hpp"
 
@@ -35,7 +36,6 @@ void place_parameters(const Model& m, const ParameterMap& map,
                       const T* y,  // (size_of)
                       T* theta)    // out: the parameters of the map
 {
-    using std::exp;
     for (const ParameterVariable& v : map) {
         switch (v.scale) {
             case ParameterScale::linear: theta[v.index] = *y; break;
@@ -49,7 +49,6 @@ void place_parameters(const Model& m, const ParameterMap& map,
 }
 template <class T>
 void place_parameters_adj(const Model& m, const ParameterMap& map, const T* y, const T* theta_bar, T* y_bar) {
-    using std::exp;
     for (const ParameterVariable& v : map) {
         switch (v.scale) {
             case ParameterScale::linear: *y_bar += theta_bar[v.index]; break;

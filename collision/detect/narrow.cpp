@@ -120,7 +120,7 @@ FeatureList sphere_on_box(const Placed& sphere, const Placed& box) {
 
 FeatureList sphere_on_cylinder(const Placed& sphere, const Placed& cylinder) {
     const Vec c = cylinder.X.R.transpose() * (sphere.X.p - cylinder.X.p);
-    const double across = std::hypot(c.x(), c.y());
+    const double across = c.head<2>().norm();
     const double beside = across - cylinder.size.x(), over = std::abs(c.z()) - cylinder.size.y();
     const int cap = c.z() < 0 ? 0 : 1;
     FeatureList list;

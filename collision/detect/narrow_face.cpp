@@ -67,7 +67,7 @@ private:
     Side make_side(int k) const {
         const HullSide& it = solid_.hull.sides[first_ + k];
         const Seen tail = see(solid_.vertex(it.tail)), head = see(solid_.vertex(it.head));
-        const double x = head.y - tail.y, y = tail.x - head.x, length = std::hypot(x, y);
+        const double x = head.y - tail.y, y = tail.x - head.x, length = std::sqrt(x * x + y * y);
         return {x / length, y / length, (x * tail.x + y * tail.y) / length};
     }
     const Solid& solid_;

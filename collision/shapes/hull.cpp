@@ -1,5 +1,7 @@
 #include "collision/shapes/hull.hpp"
 
+#include "core/math/elementary.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -155,7 +157,7 @@ const Hull& prism_hull() {
         constexpr int n = prism_corners;
         std::vector<Vec3<double>> vertices;
         for (int i = 0; i < 2 * n; ++i) {
-            const double angle = 2 * std::numbers::pi * (i % n) / n, x = std::cos(angle), y = std::sin(angle);
+            const auto [y, x] = sin_cos(2 * std::numbers::pi * (i % n) / n);
             vertices.emplace_back(std::abs(x) < 1e-15 ? 0 : x, std::abs(y) < 1e-15 ? 0 : y, i < n ? -1 : 1);
         }
         std::vector<std::vector<int>> faces(2);

@@ -24,7 +24,7 @@ double infinite_radius(const Shape&, const Vec&) { return std::numeric_limits<do
 double sphere_radius(const Shape&, const Vec& size) { return size.x(); }
 double capsule_radius(const Shape&, const Vec& size) { return size.x() + size.y(); }
 double box_radius(const Shape&, const Vec& size) { return size.norm(); }
-double cylinder_radius(const Shape&, const Vec& size) { return std::hypot(size.x(), size.y()); }
+double cylinder_radius(const Shape&, const Vec& size) { return size.head<2>().norm(); }
 double ellipsoid_radius(const Shape&, const Vec& size) { return size.maxCoeff(); }
 double mesh_radius(const Shape& mesh, const Vec& size) { return corner_radius(*mesh.hull, size); }
 double terrain_radius(const Shape& terrain, const Vec& size) { return corner_radius(*terrain.terrain, size); }
@@ -35,7 +35,7 @@ double capsule_reach(const Shape&, const Vec& size, const Vec& d) {
 }
 double box_reach(const Shape&, const Vec& size, const Vec& d) { return size.dot(d.cwiseAbs()); }
 double cylinder_reach(const Shape&, const Vec& size, const Vec& d) {
-    return size.x() * std::hypot(d.x(), d.y()) + size.y() * std::abs(d.z());
+    return size.x() * d.head<2>().norm() + size.y() * std::abs(d.z());
 }
 double ellipsoid_reach(const Shape&, const Vec& size, const Vec& d) { return size.cwiseProduct(d).norm(); }
 double mesh_reach(const Shape& mesh, const Vec& size, const Vec& d) {
@@ -51,7 +51,7 @@ Vec box_support(const Vec& size, const Vec& d) {
     return {end(d.x(), size.x()), end(d.y(), size.y()), end(d.z(), size.z())};
 }
 Vec cylinder_support(const Vec& size, const Vec& d) {
-    const double across = std::hypot(d.x(), d.y()), k = across > degenerate_length ? size.x() / across : 0;
+    const double across = d.head<2>().norm(), k = across > degenerate_length ? size.x() / across : 0;
     return {k * d.x(), k * d.y(), end(d.z(), size.y())};
 }
 Vec ellipsoid_support(const Vec& size, const Vec& d) {

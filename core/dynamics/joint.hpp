@@ -30,12 +30,11 @@ template <class T> Vec3<T> joint_axis(const Body& b, const JointParameters<T>& j
 // R_PB times the rotation by q about the axis.
 template <class T>
 Mat3<T> joint_turn(const Body& b, const JointParameters<T>& joint, const Vec3<T>& axis, const T& q) {
-    using std::cos;
-    using std::sin;
+    const auto [sine, cosine] = sin_cos(q);
     if (is_identity(joint.axis_rotation))
-        return cast<T>(b.turn[0]) + sin(q) * cast<T>(b.turn[1]) + cos(q) * cast<T>(b.turn[2]);
+        return cast<T>(b.turn[0]) + sine * cast<T>(b.turn[1]) + cosine * cast<T>(b.turn[2]);
     const Mat3<T> along = axis * axis.transpose();
-    return cast<T>(b.R_PB) * (along + sin(q) * skew(axis) + cos(q) * (Mat3<T>::Identity() - along));
+    return cast<T>(b.R_PB) * (along + sine * skew(axis) + cosine * (Mat3<T>::Identity() - along));
 }
 
 // X_CB of a body at the joint coordinates q, from the pose P of its parent.

@@ -9,6 +9,7 @@
 // after unrolling: its slope is the same on the lines and on the helix.
 #pragma once
 
+#include "core/math/elementary.hpp"
 #include "core/math/normalise.hpp"
 #include "core/model/model.hpp"
 
@@ -37,9 +38,8 @@ void tangent_point_adj(const Vec3<T>& p, const Vec3<T>& n, const T& r, double tu
 
 // The angle from t_0 to t_1 about n in the direction of the turn, from 0 to 2 pi
 template <class T> T turned_angle(const Vec3<T>& t0, const Vec3<T>& t1, const Vec3<T>& n, double turn) {
-    using std::atan2;
     const T angle = T(turn) * atan2(n.dot(t0.cross(t1)), t0.dot(t1));
-    return angle < T(0) ? angle + T(2 * M_PI) : angle;
+    return angle < T(0) ? angle + T(2 * std::numbers::pi) : angle;
 }
 template <class T>
 void turned_angle_adj(const Vec3<T>& t0, const Vec3<T>& t1, const Vec3<T>& n, double turn, const T& angle_bar,

@@ -7,7 +7,7 @@
 
 #include <Eigen/Core>
 
-#include "core/math/scalar.hpp"
+#include "core/math/elementary.hpp"
 
 namespace costate {
 
@@ -64,28 +64,19 @@ template <class T> struct Dual {
         const T r = sqrt(a.v);
         return {r, a.d / (T(2) * r)};
     }
-    friend Dual sin(const Dual& a) {
-        using std::cos;
-        using std::sin;
-        return {sin(a.v), a.d * cos(a.v)};
+    friend SinCos<Dual> sin_cos(const Dual& a) {
+        const SinCos<T> f = sin_cos(a.v);
+        return {{f.sin, a.d * f.cos}, {f.cos, -a.d * f.sin}};
     }
-    friend Dual cos(const Dual& a) {
-        using std::cos;
-        using std::sin;
-        return {cos(a.v), -a.d * sin(a.v)};
-    }
+    friend Dual sin(const Dual& a) { return sin_cos(a).sin; }
+    friend Dual cos(const Dual& a) { return sin_cos(a).cos; }
     friend Dual exp(const Dual& a) {
-        using std::exp;
         const T e = exp(a.v);
         return {e, a.d * e};
     }
-    friend Dual log(const Dual& a) {
-        using std::log;
-        return {log(a.v), a.d / a.v};
-    }
+    friend Dual log(const Dual& a) { return {log(a.v), a.d / a.v}; }
     friend Dual abs(const Dual& a) { return a.v < T(0) ? -a : a; }
     friend Dual atan2(const Dual& y, const Dual& x) {
-        using std::atan2;
         return {atan2(y.v, x.v), (y.d * x.v - x.d * y.v) / (x.v * x.v + y.v * y.v)};
     }
     friend bool isfinite(const Dual& a) {

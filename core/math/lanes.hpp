@@ -137,21 +137,6 @@ template <int W> struct Lanes {
 #endif
         return each([&](int i) { return std::sqrt(a.v[i]); });
     }
-    friend Lanes sin(const Lanes& a) {
-        return each([&](int i) { return std::sin(a.v[i]); });
-    }
-    friend Lanes cos(const Lanes& a) {
-        return each([&](int i) { return std::cos(a.v[i]); });
-    }
-    friend Lanes exp(const Lanes& a) {
-        return each([&](int i) { return std::exp(a.v[i]); });
-    }
-    friend Lanes log(const Lanes& a) {
-        return each([&](int i) { return std::log(a.v[i]); });
-    }
-    friend Lanes atan2(const Lanes& y, const Lanes& x) {
-        return each([&](int i) { return std::atan2(y.v[i], x.v[i]); });
-    }
     friend Lanes abs(const Lanes& a) {
         const typename Mask::Pack but_the_sign = {};
         return from(

@@ -5,6 +5,7 @@
 // 143, 144.
 #pragma once
 
+#include "core/math/elementary.hpp"
 #include "core/math/linalg.hpp"
 
 namespace costate {
@@ -25,7 +26,6 @@ inline constexpr double small_angle2 = 1e-4;
 
 // sin(a)/a
 template <class T> T sinc(const T& a2) {
-    using std::sin;
     using std::sqrt;
     return choose(
         value_of(a2) < small_angle2,
@@ -38,7 +38,6 @@ template <class T> T sinc(const T& a2) {
 
 // (1 - cos(a))/a^2
 template <class T> T cosc(const T& a2) {
-    using std::cos;
     using std::sqrt;
     return choose(
         value_of(a2) < small_angle2,
@@ -85,7 +84,6 @@ template <class T> bool is_identity(const Vec3<T>& d) {
 
 // exp of a rotation vector d, rad
 template <class T> Quaternion<T> quaternion_exp(const Vec3<T>& d) {
-    using std::cos;
     const Vec3<T> half = T(0.5) * d;
     const T a2 = half.squaredNorm();
     const T w = T(1) - a2 * so3::cosc(a2);
@@ -114,7 +112,7 @@ template <class T> Mat3<T> retract_rotation(const Mat3<T>& R, const Vec3<T>& d) 
 // The shortest rotation of the z axis onto a unit vector n; about x if n = -z.
 inline Mat3<double> rotation_of_z_onto(const Vec3<double>& n) {
     const Vec3<double> axis(-n.y(), n.x(), 0);  // z x n
-    const double sine = axis.norm(), angle = std::atan2(sine, n.z());
+    const double sine = axis.norm(), angle = atan2(sine, n.z());
     return rotation_matrix(
         quaternion_exp<double>(sine > 0 ? Vec3<double>(axis * (angle / sine)) : Vec3<double>(angle, 0, 0)));
 }
@@ -137,7 +135,6 @@ void retract_quaternion_adj(const Quaternion<T>&, const Vec3<T>& d, const Vec3<T
 
 // The shortest rotation vector d with a exp(d) = b, rad (|d| <= pi)
 template <class T> Vec3<T> quaternion_difference(const Quaternion<T>& a, const Quaternion<T>& b) {
-    using std::atan2;
     Quaternion<T> r = quaternion_product(Quaternion<T>{a.w, -a.v}, b);
     if (r.w < T(0)) r = {-r.w, -r.v};
     const T s2 = r.v.squaredNorm();
@@ -151,7 +148,6 @@ template <class T> Vec3<T> quaternion_difference(const Quaternion<T>& a, const Q
 template <class T>
 void quaternion_difference_adj(const Quaternion<T>& a, const Quaternion<T>& b, const Vec3<T>& d_bar,
                                Vec3<T>& a_bar, Vec3<T>& b_bar) {
-    using std::cos;
     using std::sqrt;
     const Vec3<T> d = quaternion_difference(a, b);
     const Mat3<T> D = skew(d);

@@ -16,6 +16,7 @@
 
 #include <optional>
 
+#include "core/math/elementary.hpp"
 #include "core/math/inertia.hpp"
 
 namespace costate {
@@ -39,7 +40,6 @@ template <class T> struct LogCholesky {
     }
     // upper triangular
     Mat3<T> factor() const {
-        using std::exp;
         Mat3<T> L;
         L << exp(d[0]), s[0], s[2], T(0), exp(d[1]), s[1], T(0), T(0), exp(d[2]);
         return L;
@@ -48,7 +48,6 @@ template <class T> struct LogCholesky {
 
 // m = e^(2 alpha),   c = t,   S = m L L^T,   I = trace(S) 1 - S
 template <class T> MassProperties<T> log_cholesky_body(const LogCholesky<T>& y) {
-    using std::exp;
     const T m = exp(T(2) * y.alpha);
     const Mat3<T> L = y.factor(), S = m * (L * L.transpose());
     return {m, y.t, S.trace() * Mat3<T>::Identity() - S};
@@ -57,7 +56,6 @@ template <class T> MassProperties<T> log_cholesky_body(const LogCholesky<T>& y) 
 // L_bar = 2 m S_bar L,   d_bar_i += L_ii L_bar_ii,   t_bar += c_bar
 template <class T>
 void log_cholesky_body_adj(const LogCholesky<T>& y, const MassProperties<T>& B_bar, LogCholesky<T>& y_bar) {
-    using std::exp;
     const T m = exp(T(2) * y.alpha);
     const Mat3<T> L = y.factor(), S_bar = B_bar.I.trace() * Mat3<T>::Identity() - B_bar.I,
                   L_bar = (T(2) * m) * (S_bar * L);
@@ -74,19 +72,19 @@ inline std::optional<LogCholesky<double>> log_cholesky_of(const MassProperties<d
     if (!(B.m > 0)) return {};
     const Mat3<double> A = (0.5 * B.I.trace() * Mat3<double>::Identity() - B.I) / B.m;  // L L^T
     const double least = 1e-9 * A.trace();
-    LogCholesky<double> y{0.5 * std::log(B.m), {}, {}, B.c};
+    LogCholesky<double> y{0.5 * log(B.m), {}, {}, B.c};
     double pivot = A(2, 2);
     if (!(pivot > least)) return {};
-    y.d[2] = 0.5 * std::log(pivot);
+    y.d[2] = 0.5 * log(pivot);
     y.s[1] = A(1, 2) / std::sqrt(pivot);
     y.s[2] = A(0, 2) / std::sqrt(pivot);
     pivot = A(1, 1) - y.s[1] * y.s[1];
     if (!(pivot > least)) return {};
-    y.d[1] = 0.5 * std::log(pivot);
+    y.d[1] = 0.5 * log(pivot);
     y.s[0] = (A(0, 1) - y.s[2] * y.s[1]) / std::sqrt(pivot);
     pivot = A(0, 0) - y.s[0] * y.s[0] - y.s[2] * y.s[2];
     if (!(pivot > least)) return {};
-    y.d[0] = 0.5 * std::log(pivot);
+    y.d[0] = 0.5 * log(pivot);
     return y;
 }
 

@@ -1,7 +1,10 @@
 #include "scenes/format/inertia.hpp"
 
+#include "core/math/elementary.hpp"
+
 #include <Eigen/Eigenvalues>
 #include <cmath>
+#include <numbers>
 #include <sstream>
 
 namespace costate {
@@ -66,8 +69,8 @@ Vec3<double> half_extents_of_inertia(double mass, const Vec3<double>& moments) {
 }
 
 Mat3<double> solid_ball(double mass) {
-    constexpr double pi = 3.14159265358979323846, density = 1000;
-    const double radius = std::cbrt(3 * mass / (4 * pi * density));
+    constexpr double density = 1000;  // kg/m^3, of water
+    const double radius = exp(log(3 * mass / (4 * std::numbers::pi * density)) / 3);
     return 0.4 * mass * radius * radius * Mat3<double>::Identity();
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <sstream>
 
 #include "scenes/format/files.hpp"
@@ -263,7 +264,7 @@ Quaternion<double> read_orientation(const Node& object) {
     if (quaternion && rpy) rpy->fail("the orientation is given twice", "keep \"quaternion\" or \"rpy_deg\"");
     if (quaternion) {
         const std::vector<double> q = quaternion->numbers(4);
-        const double norm = std::hypot(std::hypot(q[0], q[1]), std::hypot(q[2], q[3]));
+        const double norm = Eigen::Map<const Eigen::Vector4d>(q.data()).stableNorm();
         if (!(norm > 1e-12) || !std::isfinite(norm))
             quaternion->fail("has no direction: its length is " + number_text(norm),
                              "use [1, 0, 0, 0] for the identity");
@@ -271,7 +272,7 @@ Quaternion<double> read_orientation(const Node& object) {
     }
     Quaternion<double> turn = Quaternion<double>::identity();
     if (!rpy) return turn;
-    const Vec3<double> angles = std::acos(-1.0) / 180 * rpy->vec3();
+    const Vec3<double> angles = std::numbers::pi / 180 * rpy->vec3();
     for (int axis = 0; axis < 3; ++axis)
         turn = quaternion_product(quaternion_exp<double>(angles[axis] * Vec3<double>::Unit(axis)), turn);
     return turn;

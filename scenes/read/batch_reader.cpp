@@ -1,6 +1,7 @@
 #include "scenes/read/batch_reader.hpp"
 
 #include <cmath>
+#include <numbers>
 
 #include "scenes/format/names.hpp"
 
@@ -47,8 +48,7 @@ void check_factor(const Node& node, const Selection& s, double upper, const Worl
         (is_inertia(s, world.model) || s.entry->range == ParameterRange::interval))
         node.fail("one number of \"" + s.entry->path + "\" alone could become unphysical",
                   "leave out its index");
-    const double pi = std::acos(-1.0);
-    if (s.entry->range == ParameterRange::angle && !(theta[s.offset] * upper < pi))
+    if (s.entry->range == ParameterRange::angle && !(theta[s.offset] * upper < std::numbers::pi))
         node.fail("\"" + s.entry->path + "\" times its upper end is not below pi", "lower it");
 }
 
@@ -73,7 +73,7 @@ void check_offset(const Node& node, const Selection& s, const RandomParameter& p
         if (range == ParameterRange::nonnegative ? !(least >= 0) : !(least > 0))
             refuse("could become " +
                    std::string(range == ParameterRange::nonnegative ? "negative" : "0 or less"));
-        if (range == ParameterRange::angle && !(theta[k] + p.upper < std::acos(-1.0)))
+        if (range == ParameterRange::angle && !(theta[k] + p.upper < std::numbers::pi))
             refuse("could reach pi");
     }
     const double* ends = theta.data() + s.entry->offset;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <tuple>
 
 #include "scenes/format/names.hpp"
@@ -151,7 +152,7 @@ std::vector<BodySpec> read_joint(const Node& node, const std::string& otherwise,
     if (const auto limits = node.find("limits")) read_limits(*limits, links);
     if (const auto angle = node.find("greatest_angle")) {
         links[0].upper = angle->positive();
-        if (!(links[0].upper < std::acos(-1.0)))
+        if (!(links[0].upper < std::numbers::pi))
             angle->fail("must be below pi", "leave it out for a joint without limit");
     }
     const auto [limit_stiffness, limit_damping] = read_spring(node, "limit_stiffness", "limit_damping");

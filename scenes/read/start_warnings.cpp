@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/dynamics/limited_tendons.hpp"
+#include "core/math/elementary.hpp"
 #include "solvers/rows/contacts.hpp"
 
 namespace costate {
@@ -68,7 +69,7 @@ std::vector<Excess> overlaps(const World& world, const VecX<double>& theta, cons
 // Amount by which a joint exceeds its limits.
 double beyond(const JointLimit& limit, const VecX<double>& theta, const VecX<double>& x0) {
     double q = x0[limit.q];
-    if (limit.ball) q = 2 * std::atan2(x0.segment<3>(limit.q + 1).norm(), std::abs(x0[limit.q]));
+    if (limit.ball) q = 2 * atan2(x0.segment<3>(limit.q + 1).norm(), std::abs(x0[limit.q]));
     double excess = 0;
     if (limit.range.lower >= 0) excess = std::max(excess, theta[limit.range.lower] - q);
     if (limit.range.upper >= 0) excess = std::max(excess, q - theta[limit.range.upper]);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "scenes/format/inertia.hpp"
 #include "scenes/format/names.hpp"
@@ -46,7 +47,7 @@ std::vector<Selection> select_parameters(const Node& node, const ParameterLayout
 
 namespace {
 
-const double pi = std::acos(-1.0);
+using std::numbers::pi;
 
 double in_range(const Node& node, ParameterRange range) {
     switch (range) {

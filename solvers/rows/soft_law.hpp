@@ -13,6 +13,7 @@
 
 #include <cmath>
 
+#include "core/math/elementary.hpp"
 #include "core/model/softness.hpp"
 #include "solvers/world.hpp"
 
@@ -83,7 +84,6 @@ template <class T> struct ImpedanceArc {
     T m, p, z, z_p;  // z_p = z^p
     bool falls;      // measured from 1
     ImpedanceArc(const T& x, const SoftParameters<T>& s) {
-        using std::exp, std::log;
         m = within_range(s[5], least_impedance, greatest_impedance);
         p = s[6] < T(1) ? T(1) : s[6];
         falls = x > m;
@@ -108,7 +108,6 @@ template <class T> T impedance(const SoftParameters<T>& s, const T& r) {
 template <class T>
 void impedance_adj(const SoftParameters<T>& s, const T& r, const T& d_bar, SoftParameters<T>& s_bar,
                    T& r_bar) {
-    using std::log;
     const T d_min = within_range(s[2], least_impedance, greatest_impedance),
             d_max = within_range(s[3], least_impedance, greatest_impedance);
     T y(0);  // share of d_max

@@ -33,7 +33,7 @@ const std::map<std::string, Check> checks{
     {"bounce", {800, 64, 16}},
     {"box_slide", {400, 64, 16}},
     {"box_slide_identification", {60, 24, 0}},
-    {"box_stack", {3, 16, 4, true, 5e-5, 0.5}},
+    {"box_stack", {3, 48, 8, true, 1e-4, 0.6}},
     {"cartpole", {240, 64, 16, false}},
     {"cartpole_limits", {200, 64, 16, false}},
     {"cartpole_rail", {200, 64, 16, false}},
@@ -58,7 +58,7 @@ const std::map<std::string, Check> checks{
     {"racecar_friction", {60, 24, 4, true, 1e-6, 0.5}},  // four wheels on two points each
     {"slider_dry_friction", {500, 32, 8, false}},
     {"throw", {600}},
-    {"walker", {40}},
+    {"walker", {40, 48}},
 };
 
 Check check_of(const std::string& name) {

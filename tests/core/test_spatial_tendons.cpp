@@ -361,6 +361,24 @@ TEST_CASE("MJCF: length, rate and moment arm of a spatial tendon are those of th
     CHECK(s.tau[1] == 0);
 }
 
+TEST_CASE("MJCF: a tendon without a length of its own is at rest where the springs of its joints are") {
+    const MjcfText m = mjcf(
+        R"(<option gravity='0 0 0'/><default><geom contype='0' conaffinity='0'/></default><worldbody>
+      <site name='post' pos='3 0 .5'/>
+      <body pos='.5 0 0'><joint name='a' axis='0 0 1' pos='-.5 0 0' ref='10' springref='40'/><geom size='.1' mass='1'/>
+        <body><joint name='s' type='slide' axis='2 0 0' springref='.25'/><geom size='.1' mass='1'/>
+          <site name='tip' pos='1.25 0 .5'/></body></body></worldbody>
+      <tendon><spatial name='rope' stiffness='5'><site site='post'/><site site='tip'/></spatial>
+        <fixed name='belt' stiffness='5'><joint joint='a' coef='2'/><joint joint='s' coef='-4'/></fixed>
+        <fixed name='own' stiffness='5' springlength='1'><joint joint='a' coef='2'/></fixed></tendon>)");
+    CHECK(m.warnings.empty());
+    const Json& tendons = m.imported.model["tendons"];
+    const double degree = std::numbers::pi / 180;
+    CHECK(json_value(tendons[0]["rest"]) == doctest::Approx(std::sqrt(13 - 12 * std::cos(30 * degree))));
+    CHECK(json_value(tendons[1]["rest"]) == doctest::Approx(2 * 30 * degree - 4 * 0.25));
+    CHECK(json_value(tendons[2]["rest"]) == doctest::Approx(1 - 2 * 10 * degree));
+}
+
 TEST_CASE("MJCF: a pulley divides the length of its branch; joints that both ends share have no arm") {
     const MjcfText m = mjcf(std::string(crane) + R"(<tendon><spatial name='t'>
         <site site='tip'/><site site='hook'/><pulley divisor='2'/><site site='post'/><site site='hook'/></spatial></tendon>

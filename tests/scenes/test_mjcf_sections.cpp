@@ -231,6 +231,16 @@ TEST_CASE("MJCF: gravity, time step, and what no scene can say") {
           1);
 }
 
+TEST_CASE("MJCF: an equality of bodies that do not move relative to each other holds nothing") {
+    const MjcfText m =
+        mjcf("<worldbody><body name='a'><joint/>" + ball_geom +
+             "<body name='b'/></body>\n<body name='c'/></worldbody><equality>\n<weld body1='c'/>"
+             "<connect body1='b' body2='a' anchor='0 0 0'/><weld body1='b' body2='c'/></equality>");
+    CHECK(m.imported.model["equalities"].size() == 1);
+    CHECK(m.warnings.size() == 2);
+    CHECK(m.warnings[0].find("m.xml:4: <weld> holds two bodies that do not move") == 0);
+}
+
 TEST_CASE("MJCF: equalities between sites move the sites together") {
     const auto last_frames = [](const char* kind) {
         const MjcfText file =

@@ -87,7 +87,7 @@ struct Errors {
 };
 
 // Totals over the states.
-struct Tally {
+struct Agreement {
     int states = 0, sharp = 0;  // sharp: well-conditioned states
     int contacts = 0, sliding_on_itself = 0, located = 0, bounces = 0;
     int equalities = 0, limits = 0, sprung = 0, thrusters = 0, tendons = 0;
@@ -136,7 +136,7 @@ double condition(const StepScratch<double>& s) {
 }
 
 // A step's Jacobian against all rows by step_adj, and against dual numbers along random directions.
-Errors compare(const ToyState& t, Stream& g, Tally& tally) {
+Errors compare(const ToyState& t, Stream& g, Agreement& tally) {
     const World& w = t.world;
     const int nv = w.nv();
     StepScratch<double> s(w);
@@ -188,7 +188,7 @@ Errors compare(const ToyState& t, Stream& g, Tally& tally) {
     return e;
 }
 
-void check_products(const ToyState& t, const Variant& v, Stream& g, Tally& tally) {
+void check_products(const ToyState& t, const Variant& v, Stream& g, Agreement& tally) {
     CAPTURE(v.name);
     CAPTURE(static_cast<int>(v.settings.impact));
     CAPTURE(static_cast<int>(v.settings.forward_dynamics));
@@ -221,7 +221,7 @@ ToyState bearing_state(const Scene& s) {
 
 TEST_CASE("Jacobian of a step: its products on random worlds in contact, by every setting") {
     const std::vector<Variant> variants = step_variants();
-    Tally tally;
+    Agreement tally;
     for (int seed = 1; seed <= 500; ++seed) {
         CAPTURE(seed);
         const auto number = static_cast<std::uint64_t>(seed);
@@ -250,7 +250,7 @@ TEST_CASE("Jacobian of a step: its products on random worlds in contact, by ever
 }
 
 TEST_CASE("Jacobian of a step: its products in the toy worlds, by every setting") {
-    Tally tally;
+    Agreement tally;
     unsigned seed = 0;
     for (const Variant& v : step_variants()) {
         ++seed;
@@ -271,7 +271,7 @@ TEST_CASE(
     "Jacobian of a step: its products at a state of every shipped scene and of the rich one, by every "
     "solver") {
     const std::vector<Variant> variants = step_variants();
-    Tally tally;
+    Agreement tally;
     std::uint64_t seed = 0;
     const auto check_scene = [&](const Scene& scene) {
         ToyState t = bearing_state(scene);
@@ -314,7 +314,7 @@ TEST_CASE("Jacobian of a step: self-contact with a friction box has tangents fro
     t.x.segment<4>(3).normalize();
     for (Variant v : solver_variants()) {
         set_variant(t.world.settings, v);
-        Tally tally;
+        Agreement tally;
         Stream g(1);
         check_products(t, v, g, tally);
         CHECK(tally.sliding_on_itself == 1);
@@ -344,7 +344,7 @@ TEST_CASE("Jacobian of a step: a board on fifty spheres, by every solver") {
         t.x[2] = 0.02, t.x[t.world.nq()] = 0.01;
         StepScratch<double> scratch(t.world);
         Stream g(1);
-        Tally tally;
+        Agreement tally;
         for (int k = 0; k < 10; ++k) {
             CAPTURE(k);
             const Errors e = compare(t, g, tally);
@@ -369,7 +369,7 @@ TEST_CASE("Jacobian of a step: a ball that bounces in its step, located and elas
             ToyState t{scene.world, scene.theta, scene.x0, VecX<double>::Zero(0)};
             set_variant(t.world.settings, v);
             t.x[2] = 0.0505, t.x[t.world.nq() + 2] = -1;
-            Tally tally;
+            Agreement tally;
             Stream g(1);
             check_products(t, v, g, tally);
             StepScratch<double> scratch(t.world);

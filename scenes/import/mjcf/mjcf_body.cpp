@@ -188,7 +188,7 @@ private:
         if (shape == "box") return size.norm();
         if (shape == "ellipsoid") return size.maxCoeff();
         if (shape == "capsule") return size[0] + size[1];
-        return shape == "cylinder" ? std::hypot(size[0], size[1]) : size[0];
+        return shape == "cylinder" ? size.head<2>().norm() : size[0];
     }
 
     void inertial(const XmlElement& e, const Surroundings& in) {

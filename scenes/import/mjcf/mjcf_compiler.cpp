@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace costate {
 namespace {
@@ -41,7 +42,7 @@ void read_one(const XmlElement& e, MjcfCompiler& c) {
 
 }  // namespace
 
-double MjcfCompiler::angle(double x) const { return degrees ? x / 180 * std::acos(-1.0) : x; }
+double MjcfCompiler::angle(double x) const { return degrees ? x / 180 * std::numbers::pi : x; }
 
 MjcfCompiler read_compiler(const MjcfFiles& files, Warnings& warnings) {
     MjcfCompiler c;
@@ -63,7 +64,7 @@ MjcfPose inverse(const MjcfPose& a) {
 
 Quaternion<double> turn_of_z(const Vec3<double>& direction) {
     const Vec3<double> across = Vec3<double>::UnitZ().cross(direction);
-    const double sine = across.norm(), angle = std::atan2(sine, direction.z());
+    const double sine = across.norm(), angle = atan2(sine, direction.z());
     const Vec3<double> axis =
         sine < 1e-10 * direction.norm() ? Vec3<double>::UnitX() : Vec3<double>(across / sine);
     return quaternion_exp<double>(angle * axis);
@@ -99,7 +100,7 @@ Quaternion<double> read_mjcf_orientation(const MjcfAttributes& attributes, const
     };
     if (a.name() == "quat") {
         const std::vector<double> q = a.numbers(4);
-        const double norm = std::hypot(std::hypot(q[0], q[1]), std::hypot(q[2], q[3]));
+        const double norm = Eigen::Map<const Eigen::Vector4d>(q.data()).stableNorm();
         if (!(norm > 1e-14) || !std::isfinite(norm))
             a.fail("has no direction", "write 1 0 0 0 for the identity");
         return {q[0] / norm, Vec3<double>(q[1], q[2], q[3]) / norm};

@@ -8,6 +8,14 @@
 namespace costate {
 namespace {
 
+// The body that carries another one without a joint between them, or the body itself.
+int carrier(const MjcfIndex& index, const std::string& name) {
+    int i = static_cast<int>(std::ranges::find(index.bodies, name, &MjcfBody::name) - index.bodies.begin());
+    while (i > 0 && std::ranges::all_of(index.bodies[static_cast<size_t>(i)].joints, &MjcfJoint::locked))
+        i = index.bodies[static_cast<size_t>(i)].parent;
+    return i;
+}
+
 // connect: the anchor is given in the first body; the point of the second body coincides with it at the
 // reference configuration. weld: the second body keeps its pose in the first, that of the reference
 // configuration or "relpose"; the anchor is given in the second body.
@@ -204,6 +212,12 @@ void read_equalities(const MjcfContext& context, const MjcfIndex& index, Importe
                               : sites         ? between_sites(e, index)
                                               : connect_or_weld(a, index, context.compiler.global);
             if (what.empty()) continue;
+            if (kind != "joint" && carrier(index, what["body_a"]) == carrier(index, what["body_b"])) {
+                e.warn(context.warnings,
+                       "holds two bodies that do not move relative to each other, and is ignored",
+                       "remove it");
+                continue;
+            }
             Json equality{{"name", e.has("name") ? e["name"].text() : names.take(kind)},
                           {"type", kind == "joint" ? "coupling" : kind}};
             equality.update(what);

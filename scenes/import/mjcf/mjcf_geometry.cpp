@@ -1,11 +1,12 @@
 #include "scenes/import/mjcf/mjcf_geometry.hpp"
 
 #include <cmath>
+#include <numbers>
 
 namespace costate {
 namespace {
 
-const double pi = std::acos(-1.0);
+using std::numbers::pi;
 
 // A cylinder of length L and two half balls of radius r. The centre of a half ball is 3/8 r beyond the end of
 // the cylinder, which adds L^2/4 + 3/8 r L to its moment per mass about a transverse axis.

@@ -1,6 +1,7 @@
 // Joints of MJCF. Coordinates are shifted to be 0 at the reference configuration, in which the file places
 // the bodies. Limits and springs are shifted accordingly.
 #include <cmath>
+#include <numbers>
 
 #include "scenes/import/mjcf/mjcf_model.hpp"
 
@@ -57,7 +58,7 @@ void read_limits(const MjcfContext& context, const MjcfAttributes& a, MjcfJoint&
     if (!context.flags.limit) return;
     if (joint.type != MjcfJointType::ball) {
         joint.properties["limits"] = Json{lower - joint.ref, upper - joint.ref};
-    } else if (upper < std::acos(-1.0)) {  // rotations have angles up to pi
+    } else if (upper < std::numbers::pi) {  // rotations have angles up to pi
         joint.properties["greatest_angle"] = upper;
     }
     put_softness(context, a, "solreflimit", "solimplimit", "limit_", joint.properties);
@@ -71,10 +72,8 @@ void read_spring(const MjcfContext& context, const MjcfAttributes& a, MjcfJoint&
                              "springs of free and ball joints are not supported", "set stiffness=\"0\"");
         return;
     }
-    double rest = a.number_or("springref", 0);
-    if (joint.type == MjcfJointType::hinge) rest = context.compiler.angle(rest);
     joint.properties["stiffness"] = stiffness;
-    if (rest != joint.ref) joint.properties["rest"] = rest - joint.ref;
+    if (joint.springref != joint.ref) joint.properties["rest"] = joint.springref - joint.ref;
 }
 
 }  // namespace
@@ -115,8 +114,11 @@ MjcfJoint read_mjcf_joint(const MjcfContext& context, const MjcfAttributes& a) {
     joint.axis = a.vec3_or("axis", Vec3<double>::UnitZ());
     if (has_axis && !(joint.axis.norm() > 1e-14))
         a.find("axis")->fail("has no direction", "write an axis of any length but 0");
-    if (has_axis) joint.ref = a.number_or("ref", 0);
-    if (joint.type == MjcfJointType::hinge) joint.ref = context.compiler.angle(joint.ref);
+    const auto coordinate = [&](const char* name) {
+        const double x = a.number_or(name, 0);
+        return joint.type == MjcfJointType::hinge ? context.compiler.angle(x) : x;
+    };
+    if (has_axis) joint.ref = coordinate("ref"), joint.springref = coordinate("springref");
     read_limits(context, a, joint);
     read_spring(context, a, joint);
     const auto put = [&](const char* theirs, const char* ours, bool on) {

@@ -22,8 +22,8 @@ struct MjcfJoint {
     std::string name;
     MjcfJointType type = MjcfJointType::hinge;
     Vec3<double> pos = Vec3<double>::Zero(), axis = Vec3<double>::UnitZ();  // in the body
-    // MuJoCo's coordinate at which costate's coordinate is 0
-    double ref = 0;
+    // MuJoCo's coordinates at which costate's coordinate is 0, and at which springs are at rest
+    double ref = 0, springref = 0;
     // limits, damping, ... with the keys of a scene
     Json properties;
     std::optional<std::pair<double, double>> range = {};       // "range" in MuJoCo's coordinate; rad or m

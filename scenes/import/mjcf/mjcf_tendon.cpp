@@ -41,12 +41,45 @@ double offset_of(const std::vector<TendonTerm>& terms) {
     return offset;
 }
 
-// The path of a spatial tendon, and its length in the reference configuration, m.
+// costate's length of a fixed tendon where the springs of joints are at rest.
+double length_at_springs(const std::vector<TendonTerm>& terms) {
+    double length = 0;
+    for (const TendonTerm& term : terms)
+        length += term.coefficient * (term.joint->springref - term.joint->ref);
+    return length;
+}
+
+// The poses of bodies in the world where the springs of joints are at rest. Other joints are at 0.
+std::vector<MjcfPose> poses_at_springs(const std::vector<MjcfBody>& bodies) {
+    std::vector<MjcfPose> poses(bodies.size());
+    for (size_t i = 1; i < bodies.size(); ++i) {
+        MjcfPose pose = poses[static_cast<size_t>(bodies[i].parent)] * bodies[i].pose;
+        for (const MjcfJoint& joint : bodies[i].joints) {
+            const double q = joint.springref - joint.ref;
+            const Vec3<double> along = q * joint.axis.normalized();
+            if (joint.type == MjcfJointType::slide) {
+                pose.p += rotation_matrix(pose.q) * along;
+            } else if (joint.type == MjcfJointType::hinge) {
+                const Vec3<double> anchor = pose.p + rotation_matrix(pose.q) * joint.pos;
+                pose.q = quaternion_product(pose.q, quaternion_exp<double>(along));
+                pose.p = anchor - rotation_matrix(pose.q) * joint.pos;
+            }
+        }
+        poses[i] = pose;
+    }
+    return poses;
+}
+
+// The path of a spatial tendon, and its length where the springs of joints are at rest, m.
 struct MjcfPath {
     Json path = Json::array();
     double length = 0;
     bool pulls = false;  // runs over a site of a body
 };
+
+const MjcfPose& pose_of(const MjcfIndex& index, const std::vector<MjcfPose>& poses, const MjcfBody& body) {
+    return poses[static_cast<size_t>(&body - index.bodies.data())];
+}
 
 // The name of a site at the origin of a geom, with its axes, which a tendon wraps around. It is added to the model.
 std::string site_at(ImportedModel& out, const MjcfIndex& index, const MjcfBody& body, const MjcfGeom& geom) {
@@ -65,16 +98,16 @@ std::string site_at(ImportedModel& out, const MjcfIndex& index, const MjcfBody& 
     return name;
 }
 
-// A geom that a tendon wraps around, as an item of a path; its surroundings in the reference configuration are put into
-// `wrap`. Null, with a warning, if it is none.
-struct ReferenceWrap {
+// A geom that a tendon wraps around, as an item of a path; its surroundings at the given poses are put into `wrap`. Null,
+// with a warning, if it is none.
+struct MjcfWrap {
     WrapShape shape;
     MjcfPose pose;
     double radius;
     std::optional<Vec3<double>> side;
 };
-Json wrap_of(const MjcfContext& context, const MjcfIndex& index, const XmlElement& part, ImportedModel& out,
-             ReferenceWrap& wrap) {
+Json wrap_of(const MjcfContext& context, const MjcfIndex& index, const std::vector<MjcfPose>& poses,
+             const XmlElement& part, ImportedModel& out, MjcfWrap& wrap) {
     const auto [body, geom] = index.geom(part["geom"]);
     const std::string type = geom->shape.is_null() ? "" : geom->shape["type"].get<std::string>();
     if (type != "sphere" && type != "cylinder") {
@@ -84,7 +117,7 @@ Json wrap_of(const MjcfContext& context, const MjcfIndex& index, const XmlElemen
     }
     const bool in_world = body == &index.bodies[0];
     wrap = {type == "sphere" ? WrapShape::sphere : WrapShape::cylinder,
-            body->world * geom->pose,
+            pose_of(index, poses, *body) * geom->pose,
             geom->shape["radius"].get<double>(),
             {}};
     Json item{{"wrap", type}};
@@ -97,7 +130,7 @@ Json wrap_of(const MjcfContext& context, const MjcfIndex& index, const XmlElemen
     item["radius"] = wrap.radius;
     if (const auto name = part.find("sidesite")) {
         const auto [owner, side] = index.site(*name);
-        wrap.side = (owner->world * side->pose).p;
+        wrap.side = (pose_of(index, poses, *owner) * side->pose).p;
         if ((*wrap.side - wrap.pose.p).norm() < wrap.radius) {
             part.warn(context.warnings,
                       "in <spatial> has its sidesite inside, which is not supported: the tendon is ignored",
@@ -109,9 +142,8 @@ Json wrap_of(const MjcfContext& context, const MjcfIndex& index, const XmlElemen
     return item;
 }
 
-// The length of the way from one point to another in the reference configuration, m
-double way_length(const Vec3<double>& from, const Vec3<double>& to,
-                  const std::optional<ReferenceWrap>& wrap) {
+// The length of the way from one point to another, m
+double way_length(const Vec3<double>& from, const Vec3<double>& to, const std::optional<MjcfWrap>& wrap) {
     if (!wrap) return (to - from).norm();
     const Vec3<double> a = from - wrap->pose.p, b = to - wrap->pose.p,
                        axis = rotation_matrix(wrap->pose.q).col(2);
@@ -124,13 +156,14 @@ double way_length(const Vec3<double>& from, const Vec3<double>& to,
 }
 
 // Nothing, with a warning, if the path has parts that are not supported or left out.
-std::optional<MjcfPath> path_of(const MjcfContext& context, const MjcfIndex& index, const XmlElement& e,
+std::optional<MjcfPath> path_of(const MjcfContext& context, const MjcfIndex& index,
+                                const std::vector<MjcfPose>& poses, const XmlElement& e,
                                 ImportedModel& model) {
     MjcfPath out;
     double divisor = 1;
     const Vec3<double>* last = nullptr;
     Vec3<double> at;
-    std::optional<ReferenceWrap> around;
+    std::optional<MjcfWrap> around;
     int on_branch = 0;
     const auto end_branch = [&](const XmlElement& where) {
         if (around) where.fail("ends a branch of <spatial> with a geom", "put a site after it");
@@ -162,7 +195,7 @@ std::optional<MjcfPath> path_of(const MjcfContext& context, const MjcfIndex& ind
         if (kind == "geom") {
             if (on_branch == 0 || around)
                 part.fail("is not between two sites", "put a site before it, and one after it");
-            out.path.push_back(wrap_of(context, index, part, model, around.emplace()));
+            out.path.push_back(wrap_of(context, index, poses, part, model, around.emplace()));
             if (out.path.back().is_null()) return {};
             out.pulls = out.pulls || out.path.back().contains("site");
             continue;
@@ -171,7 +204,7 @@ std::optional<MjcfPath> path_of(const MjcfContext& context, const MjcfIndex& ind
         const bool world = body == &index.bodies[0];
         out.pulls = out.pulls || !world;
         out.path.push_back(world ? Json{{"world", to_json(site->pose.p)}} : Json{{"site", site->name}});
-        const Vec3<double> p = (body->world * site->pose).p;
+        const Vec3<double> p = (pose_of(index, poses, *body) * site->pose).p;
         if (last != nullptr) out.length += way_length(at, p, around) / divisor;
         around.reset();
         at = p;
@@ -203,9 +236,9 @@ void put_limits(const MjcfContext& context, const MjcfAttributes& a, double offs
     put_softness(context, a, "solreflimit", "solimplimit", "limit_", tendon);
 }
 
-// Writes the spring and the damper. reference: the length in the reference configuration; offset: MuJoCo's
-// length minus costate's.
-void put_spring(const MjcfContext& context, const MjcfAttributes& a, double reference, double offset,
+// Writes the spring and the damper. at_springs: the length where the springs of joints are at rest, which is the length at
+// rest of a tendon that does not give its own; offset: MuJoCo's length minus costate's.
+void put_spring(const MjcfContext& context, const MjcfAttributes& a, double at_springs, double offset,
                 Json& tendon) {
     if (const double damping = a.nonnegative_or("damping", 0); damping > 0 && context.flags.damper)
         tendon["damping"] = damping;
@@ -215,7 +248,7 @@ void put_spring(const MjcfContext& context, const MjcfAttributes& a, double refe
     std::vector<double> lengths{-1};
     if (const auto given = a.find("springlength")) lengths = given->numbers(1, 2);
     double lower = lengths.front() - offset, upper = lengths.back() - offset;
-    if (lengths.front() == -1 && lengths.back() == -1) lower = upper = reference;
+    if (lengths.front() == -1 && lengths.back() == -1) lower = upper = at_springs;
     if (lower > upper)
         a.find("springlength")->fail("has its lower length above its upper one", "swap the two");
     if (lower != 0) tendon["rest"] = lower;
@@ -228,6 +261,7 @@ void read_tendons(const MjcfContext& context, const MjcfIndex& index, ImportedMo
     MjcfNames names("tendon");
     for (const XmlElement& e : all_tendons(context))
         names.add(e, e.text_or("name", ""));
+    const std::vector<MjcfPose> poses = poses_at_springs(index.bodies);
     for (const XmlElement& e : all_tendons(context)) {
         const MjcfAttributes a = context.defaults.attributes(e);
         Json tendon;
@@ -244,10 +278,10 @@ void read_tendons(const MjcfContext& context, const MjcfIndex& index, ImportedMo
                 continue;
             }
             tendon = {{"name", name()}, {"joints", joints}};
-            put_spring(context, a, 0, offset_of(terms), tendon);
+            put_spring(context, a, length_at_springs(terms), offset_of(terms), tendon);
             put_limits(context, a, offset_of(terms), tendon);
         } else if (e.name() == "spatial") {
-            const std::optional<MjcfPath> path = path_of(context, index, e, out);
+            const std::optional<MjcfPath> path = path_of(context, index, poses, e, out);
             if (!path) continue;
             if (!path->pulls) {
                 e.warn(context.warnings, "in <tendon> runs over no site of a body, and is ignored",

@@ -69,7 +69,7 @@ Transform<double> pose_at(const UrdfJoint& joint, double q) {
     if (joint.type == UrdfType::prismatic)
         motion.p = q * axis_of(joint);
     else
-        motion.R = Eigen::AngleAxisd(q, axis_of(joint)).toRotationMatrix();
+        motion.R = rotation_matrix(quaternion_exp<double>(q * axis_of(joint)));
     return compose(read_origin(joint.element), motion);
 }
 

@@ -12,8 +12,9 @@ Transform<double> read_origin(const XmlElement& element) {
     if (!origin) return X;
     X.p = origin->vec3_or("xyz", X.p);
     const Vec3<double> rpy = origin->vec3_or("rpy", Vec3<double>::Zero());
-    const auto turn = [&](int axis) { return Eigen::AngleAxisd(rpy[axis], Vec3<double>::Unit(axis)); };
-    if (!rpy.isZero(0)) X.R = (turn(2) * turn(1) * turn(0)).toRotationMatrix();
+    const auto turn = [&](int axis) { return quaternion_exp<double>(rpy[axis] * Vec3<double>::Unit(axis)); };
+    if (!rpy.isZero(0))
+        X.R = rotation_matrix(quaternion_product(quaternion_product(turn(2), turn(1)), turn(0)));
     return X;
 }
 
