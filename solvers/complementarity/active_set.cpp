@@ -4,7 +4,7 @@ namespace costate {
 
 namespace {
 
-// Slip direction and speed of the friction rows t ... t + rows - 1.
+// Slip speed and direction u of the friction rows t ... t + rows - 1.
 template <class T> struct Slip {
     int rows;
     T speed, u[max_friction_rows];
@@ -17,13 +17,24 @@ template <class T> struct Slip {
         for (int i = 0; i < rows; ++i)
             u[i] = s[t + i] / speed;
     }
+    // The ith of the unit vectors that with u are an orthonormal basis, i > 0: a column of Householder's reflection that
+    // takes the first axis to u or -u.
+    void across(int i, T* out) const {
+        const T side = where(u[0] < T(0), T(-1), T(1)), first = u[0] + side;
+        for (int j = 0; j < rows; ++j)
+            out[j] = T(i == j ? 1 : 0) - (j == 0 ? first : u[j]) * u[i] / (side * first);
+    }
 };
 
 // The equation of a row:
 //   F,   dF = sum of P[i] ds[row_s + i] + sum of K[i] dx[row_x[i]] + r_bound dbound[row_bound]
+// Friction x_T = -mu x_n u that slides has one equation along the slip u and others across. With w across the slip
+//   w.(|s_T| x_T + mu x_n s_T) = 0
+// which is nearly the equation of sticking where slip is slow, and loses no digits. u and w are constants of F, which
+// is 0: their derivatives, of 1/|s_T|, would only multiply its round-off.
 template <class T> struct Equation {
-    T F{}, P[max_contact_rows] = {}, K[2] = {}, r_bound{};
-    int row_s = 0, count_s = 0, row_x[2] = {0, 0}, count_x = 0, row_bound = 0;
+    T F{}, P[max_contact_rows] = {}, K[max_contact_rows] = {}, r_bound{};
+    int row_s = 0, count_s = 0, row_x[max_contact_rows] = {}, count_x = 0, row_bound = 0;
     // the rows of P are contiguous
     void ds(int row, const T& d) { P[count_s++] = d, row_s = count_s == 1 ? row : row_s; }
     void dx(int row, const T& d) { K[count_x] = d, row_x[count_x++] = row; }
@@ -62,14 +73,27 @@ Equation<T> equation(const MlcpView<T>& p, const std::vector<RowState>& state, c
         case RowState::sliding: {
             const int n = p.normal_of(r), t = n + 1, i = r - t;
             const Slip<T> slip(s, t, p.friction_rows(n));
-            const T &mu = p.mu(t), scale = mu * x[n] / slip.speed;
-            e.F = x[r] + mu * x[n] * slip.u[i];
-            for (int j = 0; j < slip.rows; ++j)
-                e.ds(t + j, scale * (T(i == j ? 1 : 0) - slip.u[i] * slip.u[j]));
-            e.dx(r, T(1));
-            e.dx(n, mu * slip.u[i]);
-            e.r_bound = x[n] * slip.u[i];
-            e.row_bound = t;
+            const T bound = p.mu(t) * x[n];
+            T across[max_friction_rows];
+            if (i == 0) {  // along the slip
+                e.F = bound;
+                for (int j = 0; j < slip.rows; ++j) {
+                    e.F += value_of(slip.u[j]) * x[t + j];
+                    e.dx(t + j, slip.u[j]);
+                }
+                e.dx(n, p.mu(t));
+                e.r_bound = x[n];
+                e.row_bound = t;
+                break;
+            }
+            slip.across(i, across);
+            const T scale = T(1) / (slip.speed + bound * p.diagonal(t)), still = scale * slip.speed;
+            for (int j = 0; j < slip.rows; ++j) {
+                e.F += value_of(scale) * value_of(across[j]) *
+                       (value_of(slip.speed) * x[t + j] + bound * s[t + j]);
+                e.ds(t + j, scale * bound * across[j]);
+                e.dx(t + j, still * across[j]);
+            }
             break;
         }
         case RowState::dilating: {
@@ -122,7 +146,7 @@ template <class T> void factor_dense(const MlcpView<T>& p, ActiveSet<T>& set, co
             gather(columns[i], kept, n, b - kept);
             return;
         }
-        if (first_gathered != e.row_s) {  // a contact's friction rows follow each other
+        if (e.count_s > 0 && first_gathered != e.row_s) {  // a contact's friction rows follow each other
             first_gathered = e.row_s;
             set.gathered.resize(max_contact_rows * n);
             for (int k = 0; k < e.count_s; ++k)

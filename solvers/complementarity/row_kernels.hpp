@@ -6,15 +6,19 @@
 
 namespace costate {
 
-typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
+typedef double Four __attribute__((vector_size(32), aligned(8)));
 
-inline Four& four(double* x) { return *reinterpret_cast<Four*>(x); }
-inline const Four& four(const double* x) { return *reinterpret_cast<const Four*>(x); }
+// Four doubles of an array. A reference to a Four itself would forget that it is aligned as a double.
+struct FourOfArray {
+    Four v;
+} __attribute__((may_alias));
+inline FourOfArray& four(double* x) { return *reinterpret_cast<FourOfArray*>(x); }
+inline const FourOfArray& four(const double* x) { return *reinterpret_cast<const FourOfArray*>(x); }
 
 // to[j] -= l from[j] for first <= j < n, and up to three entries more
 inline void subtract_row(double* to, const double* from, double l, size_t first, size_t n) {
     for (size_t j = first; j < n; j += 4)
-        four(to + j) -= l * four(from + j);
+        four(to + j).v -= l * four(from + j).v;
 }
 
 // a.b in four sums; those of the last entries go to the first one
@@ -22,7 +26,7 @@ inline double dot(const double* a, const double* b, size_t n) {
     Four sum = {0, 0, 0, 0};
     size_t j = 0;
     for (; j + 4 <= n; j += 4)
-        sum += four(a + j) * four(b + j);
+        sum += four(a + j).v * four(b + j).v;
     double first = sum[0];
     for (; j < n; ++j)
         first += a[j] * b[j];

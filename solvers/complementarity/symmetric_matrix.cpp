@@ -19,8 +19,8 @@ void add_product(const SymmetricRows& rows, const double* x, double* y) {
         const double x0 = x[c], x1 = x[c + 1], x2 = x[c + 2], x3 = x[c + 3];
         size_t r = 0;
         for (; r + 4 <= count; r += 4)
-            four(to + r) =
-                four(to + r) + x0 * four(c0 + r) + x1 * four(c1 + r) + x2 * four(c2 + r) + x3 * four(c3 + r);
+            four(to + r).v = four(to + r).v + x0 * four(c0 + r).v + x1 * four(c1 + r).v +
+                             x2 * four(c2 + r).v + x3 * four(c3 + r).v;
         for (; r < count; ++r)
             to[r] = to[r] + x0 * c0[r] + x1 * c1[r] + x2 * c2[r] + x3 * c3[r];
     }
@@ -85,8 +85,8 @@ bool factor_symmetric_inplace(double* A, size_t n) {
             const double l0 = u0[i] / u0[k], l1 = u1[i] / u1[k + 1], l2 = u2[i] / u2[k + 2],
                          l3 = u3[i] / u3[k + 3];
             for (size_t j = i; j < n; j += 4)
-                four(row + j) -=
-                    l0 * four(u0 + j) + l1 * four(u1 + j) + l2 * four(u2 + j) + l3 * four(u3 + j);
+                four(row + j).v -=
+                    l0 * four(u0 + j).v + l1 * four(u1 + j).v + l2 * four(u2 + j).v + l3 * four(u3 + j).v;
         }
     }
     return true;
