@@ -24,6 +24,8 @@ VecX<D> dual_state(const World& w, const double* x, const double* x_dot) {
     for (int i = w.nq(); i < w.nx(); ++i)
         out[i] = {x[i], w.is_key(i) ? 0 : x_dot[i - w.nq() + w.nv()]};
     retract(w.model, q.data(), d.data(), out.data());
+    for (int i = 0; i < w.nq(); ++i)
+        out[i].v = x[i];  // its bits: the retraction by 0 rounds
     return out;
 }
 
@@ -67,8 +69,8 @@ void pull_back_outputs(const World& w, const StepInputs& in, bool step, Workspac
 
 void push_outputs(const World& w, const StepInputs& in, bool step, const StepDirection& along, Workspace& s,
                   double* x_next_dot, double* y_dot) {
-    if (!s.dual) s.dual.emplace(w);
-    StepScratch<D>& dual = *s.dual;
+    TangentStep& tangent = s.tangent_step(w);
+    StepScratch<D>& dual = tangent.scratch;
     const VecX<D> theta = dual_vector(in.theta, along.theta.data(), w.np()),
                   x = dual_state(w, in.x, along.x.data()),
                   u = in.u ? dual_vector(in.u, along.u.data(), w.nu()) : VecX<D>();
@@ -76,8 +78,7 @@ void push_outputs(const World& w, const StepInputs& in, bool step, const StepDir
     const VecX<D> wrenches = dual_vector(in.wrenches, along.wrenches.data(), pushed);
     VecX<D> next(w.nx());
     if (step || w.sensors_read_step()) {
-        costate::step(w, theta.data(), x.data(), u.data(), dual, next.data(),
-                      in.wrenches ? wrenches.data() : nullptr);
+        tangent(theta.data(), x.data(), u.data(), next.data(), in.wrenches ? wrenches.data() : nullptr);
         if (x_next_dot) tangent_of(w, next, x_next_dot);
     } else {
         observe(w, theta.data(), x.data(), dual);

@@ -49,18 +49,13 @@ struct DualInputs {
     }
 };
 
-StepScratch<D>& dual_scratch(const World& w, Workspace& s) {
-    if (!s.dual) s.dual.emplace(w);
-    return *s.dual;
-}
-
 }  // namespace
 
 int Batch::run_jvp(const BatchRun& run, const BatchDirection& along, double* states_dot, double* y_dot) {
     const size_t ny = world_.ny();
     workers_->for_each(n_env(), [&](Worker& worker, size_t e) {
         DualInputs in(world_, run, along, n_env(), e, parameters(e), run.x ? run.x : x_.data());
-        StepScratch<D>& scratch = dual_scratch(world_, *worker.workspace);
+        TangentStep& step = worker.workspace->tangent_step(world_);
         SensorScratch<D> sensors(world_);
         VecX<D> next(world_.nx()), y(world_.ny());
         bool finite = run.x || status_[e] == EnvironmentStatus::ok;
@@ -72,10 +67,11 @@ int Batch::run_jvp(const BatchRun& run, const BatchDirection& along, double* sta
             if (y_dot) std::fill_n(y_dot + at * ny, ny, 0.0);
             if (states_dot) std::fill_n(states_dot + at * ndx(), ndx(), 0.0);
             for (int k = 0; finite && k < options_.substeps; ++k) {
-                costate::step(world_, in.theta.data(), in.x.data(), u.data(), scratch, next.data(), pushed);
+                step(in.theta.data(), in.x.data(), u.data(), next.data(), pushed);
                 finite = is_finite(next);
                 if (finite && k == 0 && y_dot) {
-                    sensor_values(world_, in.theta.data(), in.x.data(), u.data(), scratch, sensors, y.data());
+                    sensor_values(world_, in.theta.data(), in.x.data(), u.data(), step.scratch, sensors,
+                                  y.data());
                     for (size_t i = 0; i < ny; ++i)
                         y_dot[at * ny + i] = y[i].d;
                 }
@@ -94,15 +90,14 @@ int Batch::run_hvp(const BatchRun& run, const BatchDirection& along, const doubl
     const int substeps = options_.substeps;
     workers_->for_each(n_env(), [&](Worker& worker, size_t e) {
         DualInputs in(world_, run, along, n_env(), e, parameters(e), run.x ? run.x : x_.data());
-        StepScratch<D>& scratch = dual_scratch(world_, *worker.workspace);
+        TangentStep& step = worker.workspace->tangent_step(world_);
         std::vector<VecX<D>> states{in.x};  // before each time step
         bool finite = run.x || status_[e] == EnvironmentStatus::ok;
         for (int n = 0; finite && n < run.steps * substeps; ++n) {
             workers_->check_interrupt(worker);
             const VecX<D> u = in.u(n / substeps);
             states.emplace_back(world_.nx());
-            costate::step(world_, in.theta.data(), states[n].data(), u.data(), scratch, states.back().data(),
-                          in.pushed(n / substeps));
+            step(in.theta.data(), states[n].data(), u.data(), states.back().data(), in.pushed(n / substeps));
             finite = is_finite(states.back());
         }
         VecX<D> theta_bar = VecX<D>::Zero(world_.np()), x_bar = VecX<D>::Zero(world_.ndx()),
@@ -118,10 +113,10 @@ int Batch::run_hvp(const BatchRun& run, const BatchDirection& along, const doubl
             for (int n = (t + 1) * substeps; finite && n-- > t * substeps;) {
                 const D* x = states[n].data();
                 workers_->check_interrupt(worker);
-                costate::step(world_, in.theta.data(), x, u.data(), scratch, next.data(), pushed);
-                scratch.clear_bars();
+                step(in.theta.data(), x, u.data(), next.data(), pushed);
+                step.scratch.clear_bars();
                 before_bar.setZero();
-                step_adj(world_, in.theta.data(), x, u.data(), scratch, x_bar.data(), theta_bar.data(),
+                step_adj(world_, in.theta.data(), x, u.data(), step.scratch, x_bar.data(), theta_bar.data(),
                          before_bar.data(), u_bar.data(), pushed);
                 x_bar.swap(before_bar);
             }

@@ -7,19 +7,24 @@
 #include <optional>
 #include <vector>
 
-#include "core/math/dual.hpp"
 #include "solvers/sensors/sensors.hpp"
 #include "solvers/step/lane_step.hpp"
+#include "solvers/step/tangent_step.hpp"
 
 namespace costate {
 
 // One thread at a time has it.
 struct Workspace {
     StepScratch<double> step;
-    std::optional<StepScratch<Dual<double>>> dual;  // of tangents; made where one is first asked for
     SensorScratch<double> sensors;
     VecX<double> x, x_next;  // (nx)
     explicit Workspace(const World& w) : step(w), sensors(w), x(w.nx()), x_next(w.nx()) {}
+
+    // Made where it is first asked for.
+    TangentStep& tangent_step(const World& w) {
+        if (!tangent_) tangent_.emplace(w);
+        return *tangent_;
+    }
 
     // Steps in lanes, made where they are first asked for; null where there are none.
     LaneStep* lane_step(const World& w) {
@@ -29,6 +34,7 @@ struct Workspace {
     }
 
 private:
+    std::optional<TangentStep> tangent_;
     std::unique_ptr<LaneStep> lanes_;
     bool asked_for_lanes_ = false;
 };

@@ -1,7 +1,7 @@
 #include "adjoint/check/hessian.hpp"
 
 #include "adjoint/rollout/state.hpp"
-#include "core/math/dual.hpp"
+#include "solvers/step/tangent_step.hpp"
 
 namespace costate {
 
@@ -31,7 +31,8 @@ Gradient hessian_vector_product(const World& w, const Objective& objective, cons
                   start = x0.cast<D>();
     const VecX<D> step_q = lift(VecX<double>::Zero(w.nv()), direction.initial_state.head(w.nv()));
     const auto nx = static_cast<size_t>(w.nx());
-    StepScratch<D> s(w);
+    TangentStep tangent_step(w);
+    StepScratch<D>& s = tangent_step.scratch;
     // forward pass, storing all states
     std::vector<D> states((static_cast<size_t>(steps) + 1) * nx);
     VecX<D> u(w.nu()), next(w.nx());
@@ -42,7 +43,7 @@ Gradient hessian_vector_product(const World& w, const Objective& objective, cons
     for (int t = 0; t < steps; ++t) {
         D* x = states.data() + t * nx;
         plan.evaluate(z_d.data(), t, u.data());
-        step(w, theta_d.data(), x, u.data(), s, x + nx);
+        tangent_step(theta_d.data(), x, u.data(), x + nx);
     }
     // backward pass, as in Rollout::backward and Simulation
     VecX<D> theta_bar = VecX<D>::Zero(w.np()), z_bar = VecX<D>::Zero(z.size()),
@@ -56,7 +57,7 @@ Gradient hessian_vector_product(const World& w, const Objective& objective, cons
     for (int t = steps; t-- > 0;) {
         const D* x = states.data() + t * nx;
         plan.evaluate(z_d.data(), t, u.data());
-        step(w, theta_d.data(), x, u.data(), s, next.data());
+        tangent_step(theta_d.data(), x, u.data(), next.data());
         s.clear_bars();
         x_bar.setZero();
         u_bar.setZero();

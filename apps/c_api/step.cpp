@@ -56,9 +56,8 @@ VecX<double> push_forward(Use& use, const double* u, const VecX<double>& x_dot, 
     const VecX<double> parameters_dot = direction("theta_dot", theta_dot, w.np());
     check_finite("u", u, w.nu());
     VecX<double> next_dot(w.ndx());
-    if (!s.dual) s.dual.emplace(w);
-    step_jvp(w, use.theta(), s.x.data(), u, parameters_dot.data(), x_dot.data(), ctrl_dot.data(), *s.dual,
-             next_dot.data());
+    step_jvp(w, use.theta(), s.x.data(), u, parameters_dot.data(), x_dot.data(), ctrl_dot.data(),
+             s.tangent_step(w), next_dot.data());
     check_result("the change of the next state", next_dot);
     return next_dot;
 }

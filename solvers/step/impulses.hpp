@@ -36,6 +36,8 @@ template <class T> struct ImpulseScratch {
     std::vector<SolverStatus> status;  // per island, for exact solvers
     std::vector<unsigned char> swept;  // per island: 1 if pulled back through its sweeps
     std::vector<T> start;              // start of the solver, for a large island
+    // Of these rows, where another step has solved them: exact solvers start there. Otherwise of any other size.
+    std::vector<double> solution;
     FrictionLaw law = FrictionLaw::box;
     SolverScratch solver;
     // bars
@@ -90,9 +92,10 @@ template <class T, class Visit> void for_each_row(const Rows<T>& rows, const Vis
 // of a step with pgs.
 inline constexpr int unsolved_sweeps = 200;
 
-// lambda (rows): in, the start; out, the solution.
+// lambda (rows): in, the start; out, the solution. known: the solution, as in ImpulseScratch, or null.
 template <class T>
-void solve_island(const World& w, const MlcpView<T>& p, size_t island, ImpulseScratch<T>& s, T* lambda) {
+void solve_island(const World& w, const MlcpView<T>& p, size_t island, const double* known,
+                  ImpulseScratch<T>& s, T* lambda) {
     ActiveSet<T>& set = s.sets[island];
     for (int r = 0; r < p.rows; ++r)
         lambda[r] = where(p.drops(r), T(0), lambda[r]);
@@ -107,6 +110,8 @@ void solve_island(const World& w, const MlcpView<T>& p, size_t island, ImpulseSc
     if constexpr (is_lanes<T>)
         if (p.factored != nullptr) throw LanesPart();
     if (p.factored != nullptr) s.start.assign(lambda, lambda + p.rows);
+    for (int r = 0; known != nullptr && r < p.rows; ++r)
+        lambda[r] = T(known[r]);
     s.status.push_back(solve_exactly(p, w.settings, w.friction_law(), s.solver, set, lambda));
     if (p.factored == nullptr || s.status.back() != SolverStatus::unsolved) return;
     s.swept[island] = 1;
@@ -163,8 +168,11 @@ void solve_impulses(const World& w, const Rows<T>& rows, const DelassusScratch<T
     s.status.clear();
     s.swept.assign(rows.islands.size(), 0);
     s.law = w.friction_law();
-    for (size_t i = 0; i < rows.islands.size(); ++i)
-        solve_island(w, island_problem(rows, d, s, i), i, s, s.lambda.data() + rows.islands[i].row);
+    for (size_t i = 0; i < rows.islands.size(); ++i) {
+        const int row = rows.islands[i].row;
+        const double* known = s.solution.size() == s.lambda.size() ? s.solution.data() + row : nullptr;
+        solve_island(w, island_problem(rows, d, s, i), i, known, s, s.lambda.data() + row);
+    }
     if (solver_kind(w.settings.solver).sweeps && s.any_swept())
         std::ranges::fill(s.swept, 1);  // every island has sweeps to pull back
     if constexpr (std::is_same_v<T, double>) {

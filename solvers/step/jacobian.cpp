@@ -352,7 +352,7 @@ void step_jacobian_by_adjoints(const World& w, const double* theta, const double
 }
 
 void step_jvp(const World& w, const double* theta, const double* x, const double* u, const double* theta_dot,
-              const double* x_dot, const double* u_dot, StepScratch<Dual<double>>& s, double* x_next_dot) {
+              const double* x_dot, const double* u_dot, TangentStep& tangent_step, double* x_next_dot) {
     using D = Dual<double>;
     const auto lift = [](const double* value, const double* dot, int n) {
         VecX<D> y(n);
@@ -370,7 +370,9 @@ void step_jvp(const World& w, const double* theta, const double* x, const double
     for (int i = 0; i < behind_q; ++i)
         x_d[w.nq() + i].d = x_dot[w.nv() + i];
     retract(m, q.data(), d.data(), x_d.data());
-    step(w, theta_d.data(), x_d.data(), u_d.data(), s, next.data());
+    for (int i = 0; i < w.nq(); ++i)
+        x_d[i].v = x[i];  // its bits: the retraction by 0 rounds
+    tangent_step(theta_d.data(), x_d.data(), u_d.data(), next.data());
     VecX<D> values(w.nq());
     for (int i = 0; i < w.nq(); ++i)
         values[i] = next[i].v;

@@ -17,7 +17,7 @@
 #pragma once
 
 #include "core/dynamics/rnea_derivatives.hpp"
-#include "solvers/step/step.hpp"
+#include "solvers/step/tangent_step.hpp"
 
 namespace costate {
 
@@ -57,6 +57,6 @@ void state_jacobian(const World& w, const double* theta, const double* x, const 
 // The derivative of one step along a direction, by dual numbers: x_next_dot (ndx) from theta_dot (np), x_dot
 // (ndx) and u_dot (nu). Detection reads only values, no derivatives.
 void step_jvp(const World& w, const double* theta, const double* x, const double* u, const double* theta_dot,
-              const double* x_dot, const double* u_dot, StepScratch<Dual<double>>& s, double* x_next_dot);
+              const double* x_dot, const double* u_dot, TangentStep& tangent_step, double* x_next_dot);
 
 }  // namespace costate

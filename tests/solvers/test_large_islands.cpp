@@ -141,7 +141,7 @@ Result dual_numbers_and_adjoint_agree(Heap heap) {
     const VecX<double> x_dot = random_vector(w.ndx(), g, Regime::random),
                        theta_dot = random_vector(w.np(), g, Regime::random);
     VecX<double> u_dot(0), next_dot(2 * w.nv());
-    StepScratch<D> d(w);
+    TangentStep d(w);
     step_jvp(w, heap.theta.data(), heap.x.data(), heap.u.data(), theta_dot.data(), x_dot.data(), u_dot.data(),
              d, next_dot.data());
     const double forwards = next_bar.dot(next_dot),

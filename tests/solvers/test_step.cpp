@@ -257,7 +257,7 @@ TEST_CASE("step: its Jacobian is that of dual numbers, column by column") {
             const ToyState t = toy_contact_state(seed, settings);
             const World& w = t.world;
             StepScratch<double> s(w);
-            StepScratch<D> sd(w);
+            TangentStep sd(w);
             run_step(t, s);
             StepJacobian J(w);
             StepJacobian::Matrix by_theta;
