@@ -59,7 +59,8 @@ void put_on_ground(Json& scene, const Scene& read) {
             const Equality& e = m.equalities[n];
             const double* c = read.theta.data() + m.coupling.at(static_cast<int>(n));
             if (e.type != EqualityType::coupling) continue;
-            if (const double led = c[0] + c[1] * q[e.q_b]; std::isfinite(led)) q[e.q_a] = led;
+            const double led = e.q_b < 0 ? c[0] : c[0] + c[1] * q[e.q_b];
+            if (std::isfinite(led)) q[e.q_a] = led;
         }
         Json joints = Json::object();
         for (const Body& b : m.bodies)

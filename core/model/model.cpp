@@ -401,14 +401,16 @@ Model ModelBuilder::build() const {
     names.clear();
     for (const EqualitySpec& s : equalities_) {
         const auto model_index = [&](int handle) { return handle < 0 ? -1 : index[handle]; };
-        Equality e{s.name, s.type, model_index(s.body_a), model_index(s.body_b), s.R_ba, 0, 0, 0, 0};
+        Equality e{s.name, s.type, model_index(s.body_a), model_index(s.body_b), s.R_ba};
         if (s.type == EqualityType::coupling) {
-            const Body &a = m.bodies[e.body_a], &b = m.bodies[e.body_b];
-            assert(a.nv == 1 && b.nv == 1);
-            e.q_a = a.q0;
-            e.v_a = a.v0;
-            e.q_b = b.q0;
-            e.v_b = b.v0;
+            const Body& a = m.bodies[e.body_a];
+            assert(a.nv == 1);
+            e.q_a = a.q0, e.v_a = a.v0;
+            if (e.body_b >= 0) {
+                const Body& b = m.bodies[e.body_b];
+                assert(b.nv == 1);
+                e.q_b = b.q0, e.v_b = b.v0;
+            }
         }
         m.equalities.push_back(e);
         names.push_back(s.name);

@@ -55,7 +55,7 @@ struct JointLimit {
 };
 
 // connect: the anchors on both bodies coincide. weld: the anchors and the frames there coincide. coupling:
-// q_a = c_0 + c_1 q_b.
+// q_a = c_0 + c_1 q_b, or q_a = c_0 of one joint.
 enum class EqualityType { connect, weld, coupling };
 
 struct Equality {
@@ -64,7 +64,7 @@ struct Equality {
     int body_a = -1, body_b = -1;  // -1: the world
     // of a weld: R_ba exp(weld_rotation) are the axes of a in b
     Mat3<double> R_ba = Mat3<double>::Identity();
-    int q_a = 0, v_a = 0, q_b = 0, v_b = 0;  // of a coupling: entries of the two one-dof joints
+    int q_a = 0, v_a = 0, q_b = -1, v_b = -1;  // of a coupling: entries of its one-dof joints; -1: one joint
 };
 
 // A joint with an axis that a fixed tendon runs over.
@@ -219,7 +219,8 @@ struct BodySpec {
 struct EqualitySpec {
     std::string name;
     EqualityType type = EqualityType::connect;
-    int body_a = -1, body_b = -1;  // handles; for a coupling: the bodies that the two joints carry
+    int body_a = -1,
+        body_b = -1;  // handles; for a coupling: the bodies that its joints carry, the second may be -1
     Vec3<double> anchor_a = Vec3<double>::Zero(), anchor_b = Vec3<double>::Zero();
     Mat3<double> R_ba = Mat3<double>::Identity();
     double offset = 0, ratio = 1;  // of a coupling

@@ -24,9 +24,10 @@ int read_coupled(const Node& node, const std::vector<BodySpec>& bodies) {
 
 void read_coupling(const Node& node, const std::vector<BodySpec>& bodies, EqualitySpec& spec) {
     spec.body_a = read_coupled(node["joint_a"], bodies);
+    spec.offset = node.number_or("offset", 0);
+    if (!node.find("joint_b")) return node.forbid({"ratio"}, "there is no \"joint_b\"");
     spec.body_b = read_coupled(node["joint_b"], bodies);
     if (spec.body_a == spec.body_b) node["joint_b"].fail("couples a joint to itself", "name another joint");
-    spec.offset = node.number_or("offset", 0);
     spec.ratio = node.number_or("ratio", 1);
 }
 

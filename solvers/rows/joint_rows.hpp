@@ -72,13 +72,13 @@ void dry_friction_row_adj(const World& w, const T* theta, const RowBlock& block,
     w.h(theta_bar) += theta[f] * bound_bar;
 }
 
-// error = q_a - (c_0 + c_1 q_b),   J = 1 on a, -c_1 on b
+// error = q_a - (c_0 + c_1 q_b),   J = 1 on a, -c_1 on b; of one joint without b
 template <class T>
 void coupling_row(const World& w, const T* theta, const T* q, const RowBlock& block, Rows<T>& rows,
                   T* error) {
     const Equality& e = w.model.equalities[block.index];
     const T* c = theta + w.model.coupling.at(block.index);
-    error[0] = q[e.q_a] - (c[0] + c[1] * q[e.q_b]);
+    error[0] = q[e.q_a] - (e.q_b < 0 ? c[0] : c[0] + c[1] * q[e.q_b]);
     T* J = jacobian_row(rows, block, 0);
     for (int i = 0; i < block.length; ++i) {
         const int j = rows.chain_dof[block.chain + i];
@@ -92,8 +92,9 @@ void coupling_row_adj(const World& w, const T* theta, const T* q, const RowBlock
     const Equality& e = w.model.equalities[block.index];
     T* c_bar = theta_bar + w.model.coupling.at(block.index);
     q_bar[e.v_a] += error_bar[0];
-    q_bar[e.v_b] -= error_bar[0] * theta[w.model.coupling.at(block.index) + 1];
     c_bar[0] -= error_bar[0];
+    if (e.q_b < 0) return;
+    q_bar[e.v_b] -= error_bar[0] * theta[w.model.coupling.at(block.index) + 1];
     c_bar[1] -= error_bar[0] * q[e.q_b];
     for (int i = 0; i < block.length; ++i)
         if (rows.chain_dof[block.chain + i] == e.v_b) c_bar[1] -= rows.J_bar[block.values + i];

@@ -32,7 +32,8 @@ double soft_scale(const World& w, const RowBlock& block, const ContactScratch<T>
         case RowKind::ball_limit: return weights.dof[w.model.limits[block.index].v];
         case RowKind::tendon_limit: return weights.tendon[block.index];
         case RowKind::dry_friction: return weights.dof[block.last_a];
-        case RowKind::coupling: return weights.dof[block.last_a] + weights.dof[block.last_b];
+        case RowKind::coupling:
+            return weights.dof[block.last_a] + (block.last_b < 0 ? 0 : weights.dof[block.last_b]);
         case RowKind::connect:
         case RowKind::weld: {
             const Equality& e = w.model.equalities[block.index];

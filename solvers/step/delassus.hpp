@@ -10,7 +10,8 @@
 //
 // A row whose entry of J M^-1 J^T on the diagonal is at most 1e-12 of the largest of its island is dropped:
 // its impulse is 0 and has no derivative. Examples are contacts between links whose joint cannot open them,
-// and friction perpendicular to the plane of a planar robot.
+// and friction perpendicular to the plane of a planar robot. By MuJoCo's law R gives such a contact an impulse, and with
+// it friction.
 #pragma once
 
 #include "core/dynamics/ltl.hpp"
@@ -168,15 +169,17 @@ void delassus_bars_of_tree(const World& w, const Island& island, const Tree& tre
     }
 }
 
-// Sets rows.dropped from the diagonal of A without R. A contact that cannot open has no friction either.
+// Sets rows.dropped from the diagonal of A, of rigid rows without R. A contact that cannot open has no friction either.
 template <class T, class Diagonal>
-void drop_rows(const Island& island, const Diagonal& diagonal, Rows<T>& rows) {
+void drop_rows(ContactLaw law, const Island& island, const Diagonal& diagonal, Rows<T>& rows) {
     Value<T> largest(0);
     for (int r = 0; r < island.rows; ++r)
         largest = larger(largest, value_of(diagonal(r)));
     for (int r = 0; r < island.rows; ++r) {
         const size_t row = island.row + r;
-        rows.dropped[row] = bits_of(value_of(diagonal(r)) <= 1e-12 * largest);
+        Value<T> size = value_of(diagonal(r));
+        if (law == ContactLaw::mujoco) size += value_of(rows.R[row]);
+        rows.dropped[row] = bits_of(size <= 1e-12 * largest);
         if (rows.type[row] == RowType::friction) rows.dropped[row] |= rows.dropped[rows.normal[row]];
     }
 }
@@ -191,7 +194,7 @@ void island_delassus(const World& w, const T* L, Rows<T>& rows, const Island& is
     multiply_rows(w, L, rows, island, s);
     T* A = s.A.data() + island.delassus;
     drop_rows(
-        island, [&](int r) { return A[r * island.rows + r]; }, rows);
+        w.settings.law, island, [&](int r) { return A[r * island.rows + r]; }, rows);
     // 1.3 + R
     for (int r = 0; r < island.rows; ++r)
         A[r * island.rows + r] += rows.R[island.row + r];
@@ -244,7 +247,7 @@ void factored_delassus(const World& w, const T* L, Rows<T>& rows, const Island& 
         }
     });
     drop_rows(
-        island, [&](int r) { return s.diagonal[island.row + r]; }, rows);
+        w.settings.law, island, [&](int r) { return s.diagonal[island.row + r]; }, rows);
     // 1.3 diagonal + R
     for (int r = island.row; r < island.row + island.rows; ++r)
         s.diagonal[r] += rows.R[r];

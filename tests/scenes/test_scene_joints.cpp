@@ -193,6 +193,8 @@ TEST_CASE("scene joints: wrong joints and equalities") {
          "this joint is free", "name"},
         {R"({"name": "e", "type": "coupling", "joint_a": "arm/elbow", "joint_b": "arm/elbow"})", "/joint_b",
          "to itself", "name"},
+        {R"({"name": "e", "type": "coupling", "joint_a": "arm/elbow", "ratio": 2})", "/ratio",
+         "there is no \"joint_b\"", "remove it"},
         {R"({"name": "e", "type": "glue"})", "/type", "no choice is named \"glue\"", "correct"},
         {R"({"type": "weld"})", "", "has no \"name\"", "add it"}};
     for (const Case& c : equalities) {

@@ -178,7 +178,16 @@ TEST_CASE("MuJoCo's law: motions are those of MuJoCo") {
          "<equality><connect body1='a' body2='b' anchor='.3 0 0'/>"
          "<joint joint1='l' joint2='k' polycoef='.1 .5 0 0 0' solref='.05 1'/></equality>",
          300,
-         {0.0607269584114713, -0.0455656777884177, 0.0673335991096019}}};
+         {0.0607269584114713, -0.0455656777884177, 0.0673335991096019}},
+        {"a held joint, and a limit with a margin",
+         "<option timestep='.002'/><default><geom type='capsule' size='.03' "
+         "contype='0'/></default><worldbody>"
+         "<body pos='0 0 1'><joint name='h' axis='0 1 0'/><geom fromto='0 0 0 .3 0 0' mass='1'/>"
+         "<body pos='.3 0 -.1'><joint axis='0 1 0' range='-30 30' limited='true' margin='.1'/>"
+         "<geom fromto='0 0 0 .3 0 0' mass='.5'/></body></body></worldbody>"
+         "<equality><joint joint1='h' polycoef='.1 0 0 0 0' solref='.05 1'/></equality>",
+         300,
+         {0.108570433264827, 0.425792579813765}}};
     for (const Motion& motion : motions) {
         CAPTURE(motion.what);
         Json json = mjcf(motion.inside).scene_json();

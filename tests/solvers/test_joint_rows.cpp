@@ -112,6 +112,18 @@ TEST_CASE("joint rows: a coupling makes one joint follow another") {
     CHECK(std::abs(motion.x[1]) > 0.1);
 }
 
+TEST_CASE("joint rows: a coupling of one joint holds it at its offset") {
+    ModelBuilder builder;
+    EqualitySpec hold;
+    hold.type = EqualityType::coupling, hold.name = "hold", hold.offset = 0.4;
+    hold.body_a = builder.add_body(rod("a", -1, JointType::revolute, {0, 0, 0}));
+    builder.add_equality(hold);
+    RowTrial motion(build(builder));
+    motion.x[motion.w.nq()] = 2;
+    motion.run(500);
+    CHECK(std::abs(motion.x[0] - 0.4) < 1e-4);
+}
+
 TEST_CASE(
     "joint rows: dry friction stops a slider after v m/f seconds and then holds it against less than f") {
     ModelBuilder builder;

@@ -163,6 +163,7 @@ inline ToyState toy_joint_row_state(unsigned seed, const Settings& settings = sw
     equality("pin", EqualityType::connect, 3, -1);
     equality("gears", EqualityType::coupling, 0, 4);
     equality("crank", EqualityType::coupling, 5, 4);
+    equality("stop", EqualityType::coupling, 4, -1);
     builder.set_soft(settings.law == ContactLaw::mujoco);
     Model m = builder.build();
     ShapeSet none = build_shapes(m, {});

@@ -60,8 +60,7 @@ Json between_sites(const XmlElement& e, const MjcfIndex& index) {
     return out;
 }
 
-// q_1 = c_0 + c_1 q_2, both relative to their reference. Without joint2, joint1 is held at c_0: a coupling to
-// any other joint with c_1 = 0.
+// q_1 = c_0 + c_1 q_2, both relative to their reference. Without joint2, joint1 is held at c_0.
 Json coupling(const MjcfContext& context, const MjcfAttributes& a, const MjcfIndex& index) {
     const XmlElement& e = a.element();
     const MjcfJoint& one = index.one_dof_joint(e["joint1"]);
@@ -78,19 +77,9 @@ Json coupling(const MjcfContext& context, const MjcfAttributes& a, const MjcfInd
             context.warnings.add(given->place(), "couplings with higher-order coefficients are not supported",
                                  "give two coefficients");
     }
-    if (two == nullptr)
-        for (const MjcfBody& body : index.bodies)
-            for (const MjcfJoint& joint : body.joints)
-                if (&joint != &one &&
-                    (joint.type == MjcfJointType::slide || joint.type == MjcfJointType::hinge))
-                    two = &joint, c[1] = 0;
-    if (two == nullptr) {
-        e.warn(context.warnings, "holds the only joint of the model and is ignored", "remove the joint");
-        return {};
-    }
-    Json out{{"joint_a", one.name}, {"joint_b", two->name}};
+    Json out{{"joint_a", one.name}};
     if (c[0] != 0) out["offset"] = c[0];
-    out["ratio"] = c[1];
+    if (two != nullptr) out["joint_b"] = two->name, out["ratio"] = c[1];
     return out;
 }
 

@@ -57,8 +57,11 @@ void read_limits(const MjcfContext& context, const MjcfAttributes& a, MjcfJoint&
     if (joint.type != MjcfJointType::ball) joint.range = {lower, upper};
     if (!context.flags.limit) return;
     if (joint.type != MjcfJointType::ball) {
+        keep_margin(a, lower, upper);
         joint.properties["limits"] = Json{lower - joint.ref, upper - joint.ref};
     } else if (upper < std::numbers::pi) {  // rotations have angles up to pi
+        double least = -upper;
+        keep_margin(a, least, upper);
         joint.properties["greatest_angle"] = upper;
     }
     put_softness(context, a, "solreflimit", "solimplimit", "limit_", joint.properties);
@@ -96,6 +99,11 @@ std::pair<double, double> read_mjcf_range(const XmlAttribute& a) {
     if (!(x[0] < x[1]))
         a.fail("is not a range: the first number is not less than the second", "write the lower end first");
     return {x[0], x[1]};
+}
+
+void keep_margin(const MjcfAttributes& a, double& lower, double& upper) {
+    const double margin = a.number_or("margin", 0);
+    if (lower + margin < upper - margin) lower += margin, upper -= margin;
 }
 
 MjcfJoint read_mjcf_joint(const MjcfContext& context, const MjcfAttributes& a) {

@@ -231,7 +231,8 @@ void put_limits(const MjcfContext& context, const MjcfAttributes& a, double offs
     if (!is_limited(a, "limited", "range", context.compiler) || !context.flags.limit) return;
     const auto range = a.find("range");
     if (!range) a.element().fail("is limited but has no \"range\"", "add it or write limited=\"false\"");
-    const auto [lower, upper] = read_mjcf_range(*range);
+    auto [lower, upper] = read_mjcf_range(*range);
+    keep_margin(a, lower, upper);
     tendon["limits"] = {lower - offset, upper - offset};
     put_softness(context, a, "solreflimit", "solimplimit", "limit_", tendon);
 }
