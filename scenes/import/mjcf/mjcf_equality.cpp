@@ -83,21 +83,6 @@ Json coupling(const MjcfContext& context, const MjcfAttributes& a, const MjcfInd
     return out;
 }
 
-// solref or solimp of two geoms: of the prior one, or the mean by their weights, of solref that are not both positive
-// the lesser numbers.
-std::vector<double> mixed(const Json& a, const Json& b, const char* key, const std::vector<double>& usual) {
-    const std::vector<double> first = a.value(key, usual), second = b.value(key, usual);
-    const int prior_a = a.value("priority", 0), prior_b = b.value("priority", 0);
-    if (prior_a != prior_b) return prior_a > prior_b ? first : second;
-    const double weight_a = a.value("solmix", 1.0), sum = weight_a + b.value("solmix", 1.0),
-                 share = sum > 0 ? weight_a / sum : 0.5;
-    const bool lesser = key == std::string("solref") && (first[0] <= 0 || second[0] <= 0);
-    std::vector<double> out;
-    for (size_t i = 0; i < usual.size(); ++i)
-        out.push_back(lesser ? std::min(first[i], second[i]) : share * first[i] + (1 - share) * second[i]);
-    return out;
-}
-
 // The name of a geom's shape as a pair of a model has it.
 std::string shape_name(const MjcfIndex& index, const MjcfBody& body, const MjcfGeom& geom) {
     return (&body == &index.bodies[0] ? of_world : "") + geom.name;
@@ -109,8 +94,7 @@ std::string pair_name(const Json& pair) {
     return name;
 }
 
-// A <pair>. What it does not give is that of its geoms, as for other contacts. Null, with or without a warning, if its
-// geoms cannot collide.
+// A <pair>. What it does not give is MuJoCo's default, whatever its geoms have. Null if its geoms cannot collide.
 Json contact_pair(const MjcfContext& context, const MjcfIndex& index, const XmlElement& e) {
     const MjcfAttributes a = context.defaults.attributes(e);
     e.warn_others(context.warnings,
@@ -120,52 +104,36 @@ Json contact_pair(const MjcfContext& context, const MjcfIndex& index, const XmlE
     const auto [body_1, one] = index.geom(e["geom1"]);
     const auto [body_2, two] = index.geom(e["geom2"]);
     if (body_1 == body_2 || one->shape.is_null() || two->shape.is_null()) return nullptr;
-    const Json &first = one->shape, &second = two->shape;
     Json out{{"shapes", {shape_name(index, *body_1, *one), shape_name(index, *body_2, *two)}}};
-    const int prior_1 = first.value("priority", 0), prior_2 = second.value("priority", 0);
-    const auto larger = [&](double x, double y) {
-        return prior_1 == prior_2 ? std::max(x, y) : prior_1 > prior_2 ? x : y;
-    };
-    std::vector<double> friction(3);
-    for (size_t i = 0; i < 3; ++i)
-        friction[i] = larger(one->friction[i], two->friction[i]);
-    // numbers that an attribute does not give are those of its defaults
-    for (const XmlElement& layer : a.layers()) {
-        const auto given = layer.find("friction");
-        if (!given) continue;  // two directions of sliding, spinning, two of rolling
-        const std::vector<double> x = given->numbers(1, 5);
-        if ((x.size() > 1 && x[1] != x[0]) || (x.size() > 4 && x[4] != x[3]))
-            context.warnings.add(given->place(), "friction that depends on the direction is not supported",
-                                 "give both directions the same coefficient");
-        friction[0] = x[0];
-        if (x.size() > 2) friction[1] = x[2];
-        if (x.size() > 3) friction[2] = x[3];
-        if (*std::ranges::min_element(friction) < 0) given->fail("must not be negative", "use 0 or more");
-    }
-    int condim = static_cast<int>(larger(one->condim, two->condim));
+    // two directions of sliding, spinning, two directions of rolling
+    std::vector<double> friction{1, 1, 0.005, 0.0001, 0.0001};
+    for (const XmlElement& layer : a.layers())
+        if (const auto given = layer.find("friction")) {
+            const std::vector<double> x = given->numbers(1, 5);
+            std::ranges::copy(x, friction.begin());  // the others are those of its defaults
+            if (std::ranges::min(x) < 0) given->fail("must not be negative", "use 0 or more");
+        }
+    int condim = 3;
     if (const auto given = a.find("condim")) {
         condim = static_cast<int>(given->integer(1, 6));
         if (condim == 2 || condim == 5) given->fail("is not a number of rows", "use 1, 3, 4 or 6");
     }
+    if ((condim > 1 && friction[1] != friction[0]) || (condim == 6 && friction[4] != friction[3]))
+        context.warnings.add(
+            a.find("friction")->place(),
+            "friction that depends on the direction is not supported; it is that of the first one",
+            "give both directions the same coefficient");
     if (condim != 3) out["condim"] = condim;
     if (friction[0] != 1) out["friction"] = friction[0];
-    if (condim > 3) out["torsional_friction"] = friction[1];
-    if (condim > 4) out["rolling_friction"] = friction[2];
-    double margin = 2 * std::max(first.value("margin", 0.0), second.value("margin", 0.0));
-    if (a.has("margin") || a.has("gap")) margin = a.nonnegative_or("margin", margin) - a.number_or("gap", 0);
-    if (margin > 0) out["margin"] = margin;
+    if (condim > 3) out["torsional_friction"] = friction[2];
+    if (condim > 4) out["rolling_friction"] = friction[3];
+    if (const double margin = a.nonnegative_or("margin", 0) - a.number_or("gap", 0); margin > 0)
+        out["margin"] = margin;
     if (const auto given = a.find("solreffriction"); given && !given->text().empty())
         context.warnings.add(given->place(),
                              "solreffriction is not supported; friction has the solref of the pair",
                              "remove it");
-    const Softness usual;
     put_softness(context, a, "solref", "solimp", "", out);
-    const std::vector<double> solref =
-        mixed(first, second, "solref", {usual.solref.begin(), usual.solref.end()});
-    const std::vector<double> solimp =
-        mixed(first, second, "solimp", {usual.solimp.begin(), usual.solimp.end()});
-    if (!a.has("solref") && !std::ranges::equal(solref, usual.solref)) out["solref"] = solref;
-    if (!a.has("solimp") && !std::ranges::equal(solimp, usual.solimp)) out["solimp"] = solimp;
     return out;
 }
 
