@@ -109,6 +109,22 @@ TEST_CASE("MJCF: actuators by their affine law") {
            json_equals(limited["force_limits"], {-2, .5})));
 }
 
+TEST_CASE("MJCF: numbers that an attribute does not give are those of its defaults") {
+    const MjcfText m =
+        mjcf(R"(<default><geom size=".1 .2" friction=".5 .02 .003" solimp=".8 .9 .01 .4 3" solref=".05 .7"/>
+        <general gainprm="4" biastype="affine" biasprm="1 -5 -.5"/></default>
+      <worldbody><body name="b"><joint name="j"/><geom type="capsule" size=".05" friction=".6" solimp=".7" solref=".03"
+        condim="6"/></body></worldbody><actuator><general name="a" joint="j" biasprm="2"/></actuator>)");
+    const Json& shape = m.body(0)["shapes"][0];
+    CHECK((shape["radius"] == 0.05 && shape["half_length"] == 0.2));
+    CHECK((shape["solimp"] == Json{0.7, 0.9, 0.01, 0.4, 3.0} && shape["solref"] == Json{0.03, 0.7}));
+    CHECK(json_value(shape["friction"]) == doctest::Approx(std::sqrt(0.6)));
+    CHECK(json_value(shape["torsional_friction"]) == doctest::Approx(0.02));
+    const Json& actuator = m.imported.model["actuators"][0];
+    CAPTURE(actuator.dump());
+    CHECK((actuator["gain"] == 4 && actuator["bias"] == Json{2.0, -5.0, -0.5}));
+}
+
 TEST_CASE("MJCF: actuators without counterpart are left out, and keyframes still fit") {
     const MjcfText m = mjcf(driven("<muscle joint='h'/><motor name='a' tendon='t'/><motor name='b' "
                                    "joint='h'/><general joint='h' dyntype='filter'/>") +

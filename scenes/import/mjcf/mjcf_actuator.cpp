@@ -23,20 +23,19 @@ struct Law {
     std::optional<XmlAttribute> unlike;  // attribute that makes the law not affine
 };
 
-Vec3<double> first_three(const XmlAttribute& a) {
-    Vec3<double> out = Vec3<double>::Zero();
+// Those of the first three that the attribute gives.
+void take_first_three(const XmlAttribute& a, Vec3<double>& out) {
     const std::vector<double> x = a.numbers(0, 10);
     for (size_t i = 0; i < std::min<size_t>(x.size(), 3); ++i)
         out[static_cast<int>(i)] = x[i];
-    return out;
 }
 
 void apply_general(const XmlElement& e, Law& law, bool& affine_gain, Vec3<double>& gain) {
     if (const auto a = e.find("gainprm")) {
-        gain = first_three(*a);
+        take_first_three(*a, gain);
         law.gain = gain[0];
     }
-    if (const auto a = e.find("biasprm")) law.bias = first_three(*a);
+    if (const auto a = e.find("biasprm")) take_first_three(*a, law.bias);
     if (const auto a = e.find("biastype")) {
         law.affine_bias = a->text() == "affine";
         if (a->text() != "none" && a->text() != "affine") law.unlike = a;
@@ -151,11 +150,7 @@ bool put_thruster(const MjcfContext& context, const MjcfAttributes& a, const Mjc
                   Json& out) {
     const XmlElement& e = a.element();
     const auto [body, site] = index.site(*a.find("site"));
-    std::vector<double> gear{1, 0, 0, 0, 0, 0};
-    if (const auto given = a.find("gear")) {
-        const std::vector<double> x = given->numbers(1, 6);
-        std::copy(x.begin(), x.end(), gear.begin());
-    }
+    const std::vector<double> gear = a.numbers_or("gear", {1, 0, 0, 0, 0, 0});
     const Mat3<double> R = rotation_matrix(site->pose.q);
     const Vec3<double> force = R * Vec3<double>(gear[0], gear[1], gear[2]),
                        moment = R * Vec3<double>(gear[3], gear[4], gear[5]);

@@ -178,11 +178,8 @@ private:
 
     // Of a ball that contains the shape of a site: a sphere of 5 mm if nothing is given
     static double radius(const MjcfAttributes& a) {
-        Vec3<double> size = Vec3<double>::Constant(0.005);
-        if (const auto given = a.find("size")) {
-            const std::vector<double> numbers = given->numbers(1, 3);
-            std::copy(numbers.begin(), numbers.end(), size.begin());
-        }
+        const std::vector<double> numbers = a.numbers_or("size", {0.005, 0.005, 0.005});
+        const Vec3<double> size(numbers[0], numbers[1], numbers[2]);
         const auto type = a.find("type");
         const std::string shape = type ? type->text() : "sphere";
         if (shape == "box") return size.norm();

@@ -37,6 +37,13 @@ double MjcfAttributes::number_or(const char* name, double otherwise) const {
     return a ? a->number() : otherwise;
 }
 
+std::vector<double> MjcfAttributes::numbers_or(const char* name, std::vector<double> otherwise) const {
+    for (const XmlElement& layer : layers_)
+        if (const auto given = layer.find(name))
+            std::ranges::copy(given->numbers(0, otherwise.size()), otherwise.begin());
+    return otherwise;
+}
+
 double MjcfAttributes::nonnegative_or(const char* name, double otherwise) const {
     const auto a = find(name);
     return a ? a->nonnegative() : otherwise;

@@ -25,6 +25,8 @@ public:
     bool has(const char* name) const { return find(name).has_value(); }
     double number_or(const char* name, double otherwise) const;
     double nonnegative_or(const char* name, double otherwise) const;
+    // As many numbers as `otherwise` has. Those that the attribute does not give are those of its defaults.
+    std::vector<double> numbers_or(const char* name, std::vector<double> otherwise) const;
     Vec3<double> vec3_or(const char* name, const Vec3<double>& otherwise) const;
     std::int64_t integer_or(const char* name, std::int64_t otherwise, std::int64_t lower,
                             std::int64_t upper) const;

@@ -106,13 +106,8 @@ Json contact_pair(const MjcfContext& context, const MjcfIndex& index, const XmlE
     if (body_1 == body_2 || one->shape.is_null() || two->shape.is_null()) return nullptr;
     Json out{{"shapes", {shape_name(index, *body_1, *one), shape_name(index, *body_2, *two)}}};
     // two directions of sliding, spinning, two directions of rolling
-    std::vector<double> friction{1, 1, 0.005, 0.0001, 0.0001};
-    for (const XmlElement& layer : a.layers())
-        if (const auto given = layer.find("friction")) {
-            const std::vector<double> x = given->numbers(1, 5);
-            std::ranges::copy(x, friction.begin());  // the others are those of its defaults
-            if (std::ranges::min(x) < 0) given->fail("must not be negative", "use 0 or more");
-        }
+    const std::vector<double> friction = a.numbers_or("friction", {1, 1, 0.005, 0.0001, 0.0001});
+    if (std::ranges::min(friction) < 0) a.find("friction")->fail("must not be negative", "use 0 or more");
     int condim = 3;
     if (const auto given = a.find("condim")) {
         condim = static_cast<int>(given->integer(1, 6));

@@ -35,13 +35,9 @@ constexpr KnownGeom known_geoms[] = {{"plane", GeomType::plane, 0, -1},
                                      {"sdf", GeomType::mesh, 0, -1}};
 
 Vec3<double> read_size(const MjcfAttributes& a, const KnownGeom& known, MjcfPose& pose) {
-    Vec3<double> size = Vec3<double>::Zero();
+    const std::vector<double> numbers = a.numbers_or("size", {0, 0, 0});
+    Vec3<double> size(numbers[0], numbers[1], numbers[2]);
     const auto given = a.find("size");
-    if (given) {
-        const std::vector<double> x = given->numbers(0, 3);
-        for (size_t i = 0; i < x.size(); ++i)
-            size[static_cast<int>(i)] = x[i];
-    }
     if (const auto fromto = a.find("fromto"); fromto && known.along >= 0) {
         const std::vector<double> x = fromto->numbers(6);
         const Vec3<double> from(x[0], x[1], x[2]), to(x[3], x[4], x[5]);
@@ -72,15 +68,10 @@ Json shape_of(const KnownGeom& known, const Vec3<double>& size) {
 }
 
 void read_contact(const MjcfContext& context, const MjcfAttributes& a, MjcfGeom& geom) {
-    // numbers that an attribute does not give are those of its defaults
-    for (const XmlElement& layer : a.layers()) {
-        const auto given = layer.find("friction");
-        if (!given) continue;
-        const std::vector<double> numbers = given->numbers(1, 3);
-        for (const double number : numbers)
-            if (number < 0) given->fail("must not be negative", "use 0 or more");
-        std::ranges::copy(numbers, geom.friction.begin());
-    }
+    std::ranges::copy(a.numbers_or("friction", {geom.friction.begin(), geom.friction.end()}),
+                      geom.friction.begin());
+    if (std::ranges::min(geom.friction) < 0)
+        a.find("friction")->fail("must not be negative", "use 0 or more");
     if (geom.friction[0] != 1) geom.shape["friction"] = std::sqrt(geom.friction[0]);
     const double margin = a.nonnegative_or("margin", 0) - a.number_or("gap", 0);
     if (margin > 0) geom.shape["margin"] = 0.5 * margin;
@@ -135,8 +126,7 @@ void put_softness(const MjcfContext& context, const MjcfAttributes& a, const cha
     const auto put = [&](const char* name, const auto& usual, const char* key, const auto& allowed) {
         const auto found = a.find(name);
         if (!found) return;
-        std::vector<double> x = found->numbers(1, usual.size());
-        x.insert(x.end(), usual.begin() + static_cast<std::ptrdiff_t>(x.size()), usual.end());
+        std::vector<double> x = a.numbers_or(name, {usual.begin(), usual.end()});
         allowed(x);
         if (std::equal(x.begin(), x.end(), usual.begin())) return;
         out[prefix + key] = x;
