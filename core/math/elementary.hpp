@@ -1,10 +1,11 @@
-// Sine, cosine, exponential, logarithm and arc tangent by sums and products alone. A system's libm rounds in its own
-// way; these give the same bits on every machine, by every compiler and in every lane. Their error is below one unit in
-// the last place, that of atan2 below 2.5, for every finite argument. An infinite angle gives NaN.
+// Sine, cosine, exponential, logarithm and arc tangent by sums and products alone. A system's libm rounds in its
+// own way; these give the same bits on every machine, by every compiler and in every lane. Their error is below
+// one unit in the last place, that of atan2 below 2.5, for every finite argument. An infinite angle gives NaN.
 //
-// A multiple of a constant is taken off the argument (Cody & Waite, "Software Manual for the Elementary Functions",
-// 1980) until Taylor's series in the rest ends below round-off. The first summand of a result is exact and the others
-// are small, so that little is lost by rounding them (Muller, "Elementary Functions", 2016, chapter 11).
+// A multiple of a constant is taken off the argument (Cody & Waite, "Software Manual for the Elementary
+// Functions", 1980) until Taylor's series in the rest ends below round-off. The first summand of a result is exact
+// and the others are small, so that little is lost by rounding them (Muller, "Elementary Functions", 2016,
+// chapter 11).
 #pragma once
 
 #include <array>
@@ -61,14 +62,10 @@ template <Real T> ReducedAngle<T> reduce_angle(const T& x) {
     constexpr double a = 0x1.921fb54440000p+0, b = 0x1.68c234c4c0000p-39, c = 0x1.98a2e03707345p-77;
     if (any(!(magnitude(x) < T(1e5)))) {
         if constexpr (is_lanes<T>) {
-            ReducedAngle<T> r;
-            for (int i = 0; i < lanes_of<T>; ++i) {
-                const ReducedAngle<double> of_lane = reduce_angle(lane(x, i));
-                r.quarter.set(i, of_lane.quarter);
-                r.angle.high.set(i, of_lane.angle.high);
-                r.angle.low.set(i, of_lane.angle.low);
-            }
-            return r;
+            const auto of = [&](int i) { return reduce_angle(lane(x, i)); };
+            return {from_lanes<T>([&](int i) { return of(i).quarter; }),
+                    {from_lanes<T>([&](int i) { return of(i).angle.high; }),
+                     from_lanes<T>([&](int i) { return of(i).angle.low; })}};
         } else {
             return reduce_large_angle(x);
         }
@@ -80,28 +77,14 @@ template <Real T> ReducedAngle<T> reduce_angle(const T& x) {
 
 // 2^k x, rounded once, for an integer k
 template <Real T> T scale_by_power_of_two(const T& x, const T& k) {
-    if constexpr (is_lanes<T>)
-        return T::each([&](int i) { return std::ldexp(x[i], static_cast<int>(k[i])); });
-    else
-        return std::ldexp(x, static_cast<int>(k));
+    return from_lanes<T>([&](int i) { return std::ldexp(lane(x, i), static_cast<int>(lane(k, i))); });
 }
 
 // x = mantissa 2^exponent, 1/2 <= mantissa < 1, for finite x > 0
 template <Real T> struct Binary { T mantissa, exponent; };
 template <Real T> Binary<T> binary(const T& x) {
-    Binary<T> r;
-    if constexpr (is_lanes<T>) {
-        for (int i = 0; i < lanes_of<T>; ++i) {
-            const Binary<double> of_lane = binary(lane(x, i));
-            r.mantissa.set(i, of_lane.mantissa);
-            r.exponent.set(i, of_lane.exponent);
-        }
-    } else {
-        int exponent;
-        r.mantissa = std::frexp(x, &exponent);
-        r.exponent = exponent;
-    }
-    return r;
+    const T exponent = from_lanes<T>([&](int i) { return std::logb(lane(x, i)) + 1; });
+    return {scale_by_power_of_two(x, T(-exponent)), exponent};
 }
 
 // atan(k/8)
@@ -115,17 +98,11 @@ template <Real T> Split<T> atan_of_eighths(const T& k) {
                                               {0x1.4978fa3269ee1p-1, 0x1.2419a87f2a458p-56},
                                               {0x1.700a7c5784634p-1, -0x1.8c34d25aadef6p-56},
                                               {0x1.921fb54442d18p-1, 0x1.1a62633145c07p-55}};
-    Split<T> r;
-    if constexpr (is_lanes<T>) {
-        for (int i = 0; i < lanes_of<T>; ++i) {
-            const Split<double> of_lane = atan_of_eighths(lane(k, i));
-            r.high.set(i, of_lane.high);
-            r.low.set(i, of_lane.low);
-        }
-    } else {
-        r = table[k >= 0 ? static_cast<int>(k) : 0];  // 0 for NaN
-    }
-    return r;
+    const auto entry = [&](int i) {  // the first one for NaN
+        return table[lane(k, i) >= 0 ? static_cast<int>(lane(k, i)) : 0];
+    };
+    return {from_lanes<T>([&](int i) { return entry(i).high; }),
+            from_lanes<T>([&](int i) { return entry(i).low; })};
 }
 
 // Constants and their rests. ln2 has 42 bits: an exponent times it is exact.
@@ -184,8 +161,8 @@ template <Real T> T log(const T& x) {
     return where(positive, where(x < T(infinity), y, x), where(x == T(0), T(-infinity), T(undefined)));
 }
 
-// The angle of the point (x, y) from the x axis, rad, in -pi..pi. With q the smaller of |x| and |y| over the larger and
-// c the nearest eighth: atan(q) = atan(c) + atan((q - c)/(1 + c q)).
+// The angle of the point (x, y) from the x axis, rad, in -pi..pi. With q the smaller of |x| and |y| over the
+// larger, and c the nearest eighth: atan(q) = atan(c) + atan((q - c)/(1 + c q)).
 template <Real T> T atan2(const T& y, const T& x) {
     constexpr std::array series{-1.0 / 3, 1.0 / 5, -1.0 / 7, 1.0 / 9, -1.0 / 11, 1.0 / 13};
     using std::signbit;

@@ -148,14 +148,6 @@ template <int W> struct Lanes {
 
 template <int W> inline constexpr int lanes_of<Lanes<W>> = W;
 
-// The scalar whose value in lane i is f(i).
-template <class T, class F> T from_lanes(const F& f) {
-    if constexpr (is_lanes<T>)
-        return T::each(f);
-    else
-        return f(0);
-}
-
 // The type of a condition on scalars, and the one that in lane i is f(i).
 template <class T> struct ConditionOf { using type = bool; };
 template <int W> struct ConditionOf<Lanes<W>> { using type = LaneMask<W>; };

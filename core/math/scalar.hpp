@@ -20,6 +20,13 @@ template <class T> inline constexpr int lanes_of = 1;
 inline constexpr int max_lanes = 8;
 template <class T> inline constexpr bool is_lanes = lanes_of<T> > 1;
 inline double lane(double x, int) { return x; }  // the value in a lane
+// The scalar whose value in lane i is f(i).
+template <class T, class F> T from_lanes(const F& f) {
+    if constexpr (is_lanes<T>)
+        return T::each(f);
+    else
+        return f(0);
+}
 
 // Whether a condition holds in some lane, in all lanes; a where it holds, otherwise b.
 inline bool any(bool c) { return c; }

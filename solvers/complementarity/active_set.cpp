@@ -17,8 +17,8 @@ template <class T> struct Slip {
         for (int i = 0; i < rows; ++i)
             u[i] = s[t + i] / speed;
     }
-    // The ith of the unit vectors that with u are an orthonormal basis, i > 0: a column of Householder's reflection that
-    // takes the first axis to u or -u.
+    // The ith of the unit vectors that with u are an orthonormal basis, i > 0: a column of Householder's
+    // reflection that takes the first axis to u or -u.
     void across(int i, T* out) const {
         const T side = where(u[0] < T(0), T(-1), T(1)), first = u[0] + side;
         for (int j = 0; j < rows; ++j)

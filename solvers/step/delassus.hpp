@@ -10,8 +10,8 @@
 //
 // A row whose entry of J M^-1 J^T on the diagonal is at most 1e-12 of the largest of its island is dropped:
 // its impulse is 0 and has no derivative. Examples are contacts between links whose joint cannot open them,
-// and friction perpendicular to the plane of a planar robot. By MuJoCo's law R gives such a contact an impulse, and with
-// it friction.
+// and friction perpendicular to the plane of a planar robot. By MuJoCo's law R gives such a contact an impulse, and
+// with it friction.
 #pragma once
 
 #include "core/dynamics/ltl.hpp"
@@ -169,7 +169,8 @@ void delassus_bars_of_tree(const World& w, const Island& island, const Tree& tre
     }
 }
 
-// Sets rows.dropped from the diagonal of A, of rigid rows without R. A contact that cannot open has no friction either.
+// Sets rows.dropped from the diagonal of A, of rigid rows without R. A contact that cannot open has no friction
+// either.
 template <class T, class Diagonal>
 void drop_rows(ContactLaw law, const Island& island, const Diagonal& diagonal, Rows<T>& rows) {
     Value<T> largest(0);

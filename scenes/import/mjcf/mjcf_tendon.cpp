@@ -98,8 +98,8 @@ std::string site_at(ImportedModel& out, const MjcfIndex& index, const MjcfBody& 
     return name;
 }
 
-// A geom that a tendon wraps around, as an item of a path; its surroundings at the given poses are put into `wrap`. Null,
-// with a warning, if it is none.
+// A geom that a tendon wraps around, as an item of a path; its surroundings at the given poses are put into
+// `wrap`. Null, with a warning, if it is none.
 struct MjcfWrap {
     WrapShape shape;
     MjcfPose pose;
@@ -237,8 +237,8 @@ void put_limits(const MjcfContext& context, const MjcfAttributes& a, double offs
     put_softness(context, a, "solreflimit", "solimplimit", "limit_", tendon);
 }
 
-// Writes the spring and the damper. at_springs: the length where the springs of joints are at rest, which is the length at
-// rest of a tendon that does not give its own; offset: MuJoCo's length minus costate's.
+// Writes the spring and the damper. at_springs: the length where the springs of joints are at rest, which is the
+// length at rest of a tendon that does not give its own; offset: MuJoCo's length minus costate's.
 void put_spring(const MjcfContext& context, const MjcfAttributes& a, double at_springs, double offset,
                 Json& tendon) {
     if (const double damping = a.nonnegative_or("damping", 0); damping > 0 && context.flags.damper)
