@@ -42,7 +42,7 @@ double friction_step(const MlcpView<double>& p, int t, int rows) {
 void contact_update_inplace(const MlcpView<double>& p, FrictionLaw law, int n, int friction, const double* x,
                             SweptVelocity& s) {
     const double mu = p.mu(n + 1);
-    double y[max_contact_rows], step = 0;
+    double y[max_contact_rows] = {}, step = 0;
     if (law == FrictionLaw::relaxed_cone) {
         for (int i = 0; i <= friction; ++i)
             step += p.diagonal(n + i);
@@ -159,6 +159,16 @@ bool newton_from_box(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w,
     return false;
 }
 
+// Newton's method after a few sweeps of the cone, which reach the states of sliding contacts. Not with torsional or
+// rolling friction: then sweeps need many more.
+bool newton_from_sweeps(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x) {
+    constexpr int sweeps = 10;
+    for (int r = 0; r < p.rows; ++r)
+        if (p.friction_rows(r) > 2) return false;
+    cone_gauss_seidel_inplace(p, law, sweeps, acceptable_residual(p, x), w.s, x);
+    return newton(p, law, w, x, guess_newton_steps);
+}
+
 // Newton's method from the iterates of an interior-point method, closer ones where contacts hardly stick or slip.
 bool newton_from_inside(const MlcpView<double>& p, FrictionLaw law, ConeScratch& w, double* x) {
     w.interior.start(p, law);
@@ -216,6 +226,8 @@ SolverStatus solve(const MlcpView<double>& p, FrictionLaw law, ConeMethod method
     if (everything_sticks(p, law, w, x)) return SolverStatus::guessed;
     if (newton_from_box(p, law, w, x)) return SolverStatus::boxed;
     w.start.assign(x, x + p.rows);
+    if (newton_from_sweeps(p, law, w, x)) return SolverStatus::pivoted;
+    std::ranges::copy(w.start, x);
     if (newton_from_inside(p, law, w, x)) return SolverStatus::interior;
     std::ranges::copy(w.start, x);
     if (w.free_rows.eliminate(p, x)) {

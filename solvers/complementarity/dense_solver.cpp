@@ -91,7 +91,7 @@ struct DenseSolver::Decomposition {
 
 void DenseSolver::start(const MatrixStructure& structure) {
     structure_ = structure;
-    rest_.resize(structure.kept * row_length(structure.kept));
+    rest_.resize(matrix_size(structure.kept));
     across_.resize(structure.kept * structure.fixed.size());
 }
 

@@ -59,7 +59,7 @@ private:
 
     MatrixStructure structure_;
     bool full_rank_ = true;
-    std::vector<double> rest_;    // G_kk, then the factor of S (kept x row_length(kept))
+    std::vector<double> rest_;    // G_kk, then the factor of S (matrix_size(kept))
     std::vector<double> across_;  // B (kept x fixed)
     std::vector<int> pivots_;     // of LU
     std::vector<double> part_;    // right-hand sides of S

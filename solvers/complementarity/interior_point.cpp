@@ -149,7 +149,7 @@ double InteriorPoint::evaluate() {
 // The scalings at the iterate, and the factor of A' + O^2.
 bool InteriorPoint::factor() {
     const size_t n = rows_, length = row_length(n);
-    factor_.resize(n * length);
+    factor_.resize(matrix_size(n));
     for (size_t r = 0; r < n; ++r)
         std::copy_n(A_.data() + r * n + r, n - r, factor_.data() + r * length + r);
     work_ += factorisation_work(n) / 2;

@@ -33,4 +33,20 @@ inline double dot(const double* a, const double* b, size_t n) {
     return first + sum[1] + (sum[2] + sum[3]);
 }
 
+// The sums of four rows with x over first <= j < end, which are multiples of four. The rows are `length` apart.
+inline void four_dots(const double* rows, size_t length, const double* x, size_t first, size_t end,
+                      double* sums) {
+    Four a = {0, 0, 0, 0}, b = a, c = a, d = a;
+    for (size_t j = first; j < end; j += 4) {
+        const double* row = rows + j;
+        a += four(row).v * four(x + j).v;
+        b += four(row + length).v * four(x + j).v;
+        c += four(row + 2 * length).v * four(x + j).v;
+        d += four(row + 3 * length).v * four(x + j).v;
+    }
+    const Four ab = __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7),
+               cd = __builtin_shufflevector(c, d, 0, 4, 2, 6) + __builtin_shufflevector(c, d, 1, 5, 3, 7);
+    four(sums).v = __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+}
+
 }  // namespace costate

@@ -65,26 +65,54 @@ void weighted_sum(const Weighted<double>* parts, int count, size_t n, double* y)
     }
 }
 
+namespace {
+
 // Four pivots at once take half the time of one after the other.
+constexpr size_t pivots_together = 4;
+constexpr size_t whole_blocks(size_t n) {
+    return (n + pivots_together - 1) / pivots_together * pivots_together;
+}
+
+// Makes A a matrix of whole blocks: the rows and columns behind the last one become those of the identity.
+void complete_blocks(double* A, size_t n) {
+    const size_t length = row_length(n), end = whole_blocks(n);
+    for (size_t i = 0; i < n; ++i)
+        std::fill(A + i * length + n, A + i * length + end, 0.0);
+    for (size_t i = n; i < end; ++i) {
+        std::fill_n(A + i * length, end, 0.0);
+        A[i * length + i] = 1;
+    }
+}
+
+// The inverse pivots of the block at `u`, which is k, k of a matrix.
+inline void invert_pivots(const double* u, size_t length, double* inverse) {
+    const Four pivots = {u[0], u[length + 1], u[2 * length + 2], u[3 * length + 3]};
+    four(inverse).v = 1.0 / pivots;
+}
+
+}  // namespace
+
+// Of U, also entries below the diagonal are written, which have no meaning.
 COSTATE_EVERY_INSTRUCTION_SET
 bool factor_symmetric_inplace(double* A, size_t n) {
-    constexpr size_t pivots_together = 4;
-    const size_t length = row_length(n);
-    for (size_t k = 0; k < n; k += pivots_together) {
-        const size_t end = std::min(n, k + pivots_together);
-        for (size_t p = k; p < end; ++p) {
-            const double* from = A + p * length;
-            if (!(from[p] > 0)) return false;
-            for (size_t i = p + 1; i < end; ++i)
-                subtract_row(A + i * length, from, from[i] / from[p], i, n);
+    const size_t length = row_length(n), end = whole_blocks(n);
+    complete_blocks(A, n);
+    for (size_t k = 0; k < end; k += pivots_together) {
+        double *u0 = A + k * length, *u1 = u0 + length, *u2 = u1 + length, *u3 = u2 + length;
+        for (size_t p = 0; p < pivots_together; ++p) {
+            double* from = u0 + p * length;
+            if (!(from[k + p] > 0)) return false;
+            const double inverse = 1 / from[k + p];
+            for (size_t i = p + 1; i < pivots_together; ++i)
+                subtract_row(u0 + i * length, from, from[k + i] * inverse, k, end);
         }
-        if (end == n) return true;
-        const double *u0 = A + k * length, *u1 = u0 + length, *u2 = u1 + length, *u3 = u2 + length;
-        for (size_t i = end; i < n; ++i) {
+        double inverse[pivots_together];
+        invert_pivots(u0 + k, length, inverse);
+        for (size_t i = k + pivots_together; i < end; ++i) {
             double* row = A + i * length;
-            const double l0 = u0[i] / u0[k], l1 = u1[i] / u1[k + 1], l2 = u2[i] / u2[k + 2],
-                         l3 = u3[i] / u3[k + 3];
-            for (size_t j = i; j < n; j += 4)
+            const double l0 = u0[i] * inverse[0], l1 = u1[i] * inverse[1], l2 = u2[i] * inverse[2],
+                         l3 = u3[i] * inverse[3];
+            for (size_t j = i / 4 * 4; j < end; j += 4)
                 four(row + j).v -=
                     l0 * four(u0 + j).v + l1 * four(u1 + j).v + l2 * four(u2 + j).v + l3 * four(u3 + j).v;
         }
@@ -92,16 +120,34 @@ bool factor_symmetric_inplace(double* A, size_t n) {
     return true;
 }
 
+// A block of x stays in registers while it changes: a read of four entries of which one was just written waits.
 COSTATE_EVERY_INSTRUCTION_SET
 void solve_symmetric_inplace(const double* U, size_t n, double* x) {
-    const size_t length = row_length(n);
-    for (size_t k = 0; k < n; ++k) {
-        const double* row = U + k * length;
-        subtract_row(x, row, x[k] /= row[k], k + 1, n);
+    const size_t length = row_length(n), end = whole_blocks(n);
+    std::fill(x + n, x + end, 0.0);
+    for (size_t k = 0; k < end; k += pivots_together) {
+        const double *u0 = U + k * length, *u1 = u0 + length, *u2 = u1 + length, *u3 = u2 + length;
+        double inverse[pivots_together];
+        invert_pivots(u0 + k, length, inverse);
+        const double z0 = x[k] * inverse[0], z1 = (x[k + 1] - z0 * u0[k + 1]) * inverse[1],
+                     z2 = (x[k + 2] - z0 * u0[k + 2] - z1 * u1[k + 2]) * inverse[2],
+                     z3 = (x[k + 3] - z0 * u0[k + 3] - z1 * u1[k + 3] - z2 * u2[k + 3]) * inverse[3];
+        four(x + k).v = Four{z0, z1, z2, z3};
+        for (size_t j = k + pivots_together; j < end; j += 4)
+            four(x + j).v -=
+                z0 * four(u0 + j).v + z1 * four(u1 + j).v + z2 * four(u2 + j).v + z3 * four(u3 + j).v;
     }
-    for (size_t k = n; k-- > 0;) {
-        const double* row = U + k * length;
-        x[k] -= dot(row + k + 1, x + k + 1, n - k - 1) / row[k];
+    for (size_t k = end; k > 0;) {
+        k -= pivots_together;
+        const double *u0 = U + k * length, *u1 = u0 + length, *u2 = u1 + length;
+        double inverse[pivots_together], rest[pivots_together];
+        invert_pivots(u0 + k, length, inverse);
+        four_dots(u0, length, x, k + pivots_together, end, rest);
+        const double w3 = x[k + 3] - rest[3] * inverse[3],
+                     w2 = x[k + 2] - (rest[2] + u2[k + 3] * w3) * inverse[2],
+                     w1 = x[k + 1] - (rest[1] + u1[k + 2] * w2 + u1[k + 3] * w3) * inverse[1],
+                     w0 = x[k] - (rest[0] + u0[k + 1] * w1 + u0[k + 2] * w2 + u0[k + 3] * w3) * inverse[0];
+        four(x + k).v = Four{w0, w1, w2, w3};
     }
 }
 
@@ -110,9 +156,10 @@ void solve_symmetric_columns_inplace(const double* U, size_t n, double* X, size_
     const size_t length = row_length(n);
     for (size_t k = 0; k < n; ++k) {
         const double* row = U + k * length;
+        const double inverse = 1 / row[k];
         double* __restrict from = X + k * columns;
         for (size_t c = 0; c < columns; ++c)
-            from[c] /= row[k];
+            from[c] *= inverse;
         for (size_t j = k + 1; j < n; ++j) {
             double* __restrict to = X + j * columns;
             for (size_t c = 0; c < columns; ++c)
@@ -121,9 +168,10 @@ void solve_symmetric_columns_inplace(const double* U, size_t n, double* X, size_
     }
     for (size_t k = n; k-- > 0;) {
         const double* row = U + k * length;
+        const double inverse = 1 / row[k];
         double* __restrict to = X + k * columns;
         for (size_t j = k + 1; j < n; ++j) {
-            const double l = row[j] / row[k];
+            const double l = row[j] * inverse;
             const double* __restrict from = X + j * columns;
             for (size_t c = 0; c < columns; ++c)
                 to[c] -= l * from[c];

@@ -36,10 +36,11 @@ template <class T> void weighted_sum(const Weighted<T>* parts, int count, size_t
 void weighted_sum(const Weighted<double>* parts, int count, size_t n, double* y);
 
 // A matrix that is factored has row_length(n) entries per row, and a vector of a solve has as many: kernels that
-// take four entries at a time also read and write the first entries behind the last one.
+// take four rows and entries at a time also read and write the first ones behind the last one.
 constexpr size_t row_length(size_t n) { return (n + 6) / 4 * 4; }
+constexpr size_t matrix_size(size_t n) { return (n + 3) / 4 * 4 * row_length(n); }
 
-// A (n x row_length(n)) <- U above and on the diagonal; below is not read. False if a pivot is not positive.
+// A (matrix_size(n)) <- U above and on the diagonal; below is not read. False if a pivot is not positive.
 bool factor_symmetric_inplace(double* A, size_t n);
 
 // x (row_length(n)) <- A^-1 x

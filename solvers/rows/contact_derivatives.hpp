@@ -96,21 +96,49 @@ T row_velocity_derivative(const ContactPoint<T>& c, int row, const ContactMotion
                           const Motion<T>& V_behind) {
     const Motion<T> turned = cross_motion(S, V - V_behind);
     const T carried = dot(turned, row_force(c, row, end_b));
-    return d.direction[row].dot(v.velocity) + c.direction(row).dot(v.rotation.cross(d.point)) +
-           (end_b ? -carried : carried);
+    const Vec3<T>& of_direction = d.direction[row % 3];
+    const T of_geometry =
+        row >= 3 ? T(couple_arm(c, row) * of_direction.dot(v.rotation))
+                 : T(of_direction.dot(v.velocity) + c.direction(row).dot(v.rotation.cross(d.point)));
+    return of_geometry + (end_b ? -carried : carried);
 }
 
-// The linear impulse on end a from the impulses lambda (3), N s; end b has its opposite.
-template <class T> Vec3<T> contact_impulse(const ContactPoint<T>& c, const T* lambda) {
-    return lambda[0] * c.direction(0) + lambda[1] * c.direction(1) + lambda[2] * c.direction(2);
+// The impulses lambda (c.rows) of a contact on end a, without their place: a linear impulse, N s, and a couple,
+// N m s. End b has their opposites.
+template <class T> struct ContactImpulse {
+    Vec3<T> linear = Vec3<T>::Zero(), couple = linear;
+    ContactImpulse(const ContactPoint<T>& c, const T* lambda) {
+        for (int r = 0; r < c.rows; ++r)
+            add(c, lambda, r, c.direction(r));
+    }
+    // Their derivative by the dof of d.
+    ContactImpulse(const ContactPoint<T>& c, const T* lambda, const ContactMotion<T>& d) {
+        for (int r = 0; r < c.rows; ++r)
+            add(c, lambda, r, d.direction[r % 3]);
+    }
+    bool is_zero() const { return linear.isZero(0) && couple.isZero(0); }
+
+private:
+    void add(const ContactPoint<T>& c, const T* lambda, int r, const Vec3<T>& direction) {
+        if (r < 3)
+            linear += lambda[r] * direction;
+        else
+            couple += (lambda[r] * couple_arm(c, r)) * direction;
+    }
+};
+// Its wrench about the origin of a's common frame, or of b's (on_b), and the derivative of this wrench.
+template <class T> Vec3<T> contact_place(const ContactPoint<T>& c, bool on_b) {
+    return on_b ? Vec3<T>(c.geometry.point - c.to_b) : c.geometry.point;
 }
-// Derivative of its wrench about the common origin of the end.
+template <class T> Force<T> contact_wrench(const ContactPoint<T>& c, const ContactImpulse<T>& of, bool on_b) {
+    return {contact_place(c, on_b).cross(of.linear) + of.couple, of.linear};
+}
 template <class T>
 Force<T> wrench_derivative(const ContactPoint<T>& c, const T* lambda, const ContactMotion<T>& d, bool on_b) {
-    const Vec3<T> f = contact_impulse(c, lambda),
-                  df = lambda[0] * d.direction[0] + lambda[1] * d.direction[1] + lambda[2] * d.direction[2];
-    const Vec3<T> p = on_b ? Vec3<T>(c.geometry.point - c.to_b) : c.geometry.point;
-    return {d.point.cross(f) + p.cross(df), df};
+    const ContactImpulse<T> f(c, lambda), df(c, lambda, d);
+    Force<T> F = contact_wrench(c, df, on_b);
+    F.ang += d.point.cross(f.linear);
+    return F;
 }
 
 }  // namespace costate

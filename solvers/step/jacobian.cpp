@@ -20,10 +20,9 @@ bool has_closed_form(const World& w, const StepScratch<double>& s) {
     if (w.model.soft || s.pushed || !w.model.drag_boxes.empty()) return false;
     if (!displacement_is_h_v(w, s)) return false;
     if (!s.rows.blocks.empty() && !has_implicit_gradient(w, s)) return false;
-    for (const RowBlock& b : s.rows.blocks) {
-        const bool sliding = b.kind == RowKind::contact && b.rows == 3;
-        if (!sliding && b.kind != RowKind::limit && b.kind != RowKind::dry_friction) return false;
-    }
+    for (const RowBlock& b : s.rows.blocks)
+        if (b.kind != RowKind::contact && b.kind != RowKind::limit && b.kind != RowKind::dry_friction)
+            return false;
     return std::ranges::none_of(w.model.tendons, &Tendon::spatial) &&
            std::ranges::all_of(w.model.actuators, &Actuator::on_joint);
 }
@@ -176,30 +175,32 @@ bool turns_with(const Model& m, int j, int k) {
 }
 
 // Columns of the dofs that move both ends together: they rotate the frame relative to the robot by `twist`
-// about the normal.
+// about the normal, and so the pairs of rows along t1 and t2: of forces, and of rolling friction.
 void twisted_frame_columns(const StepScratch<double>& s, const RowBlock& block, const ContactPoint<double>& c,
                            const RelativeMotion<double>& next, StepJacobian& J) {
     const double* lambda = s.impulses.lambda.data() + block.row;
     const int* dofs = s.rows.chain_dof.data() + block.chain;
     const signed char* sign = s.rows.chain_sign.data() + block.chain;
     if (block.length == 0 || sign[block.length - 1] != 0) return;  // such dofs are at the end of the chain
-    const double* tangent_row[] = {s.rows.J.data() + block.values + block.length,
-                                   s.rows.J.data() + block.values + 2 * block.length};
     const Tangents<double>& t = c.tangents;
     const Vec3<double> by_turn = frame_twist(c);
     for (int i = 0; i < block.length; ++i) {
         if (sign[i] != 0) continue;
         const double twist = by_turn.dot(s.kinematics.S[dofs[i]].ang);
         if (twist == 0) continue;
-        J.ds(block.row + 1, dofs[i]) += twist * t.t2.dot(next.velocity);
-        J.ds(block.row + 2, dofs[i]) -= twist * t.t1.dot(next.velocity);
-        for (int l = 0; l < block.length; ++l)
-            J.response(dofs[l], dofs[i]) +=
-                twist * (lambda[1] * tangent_row[1][l] - lambda[2] * tangent_row[0][l]);
+        for (int r = 1; r + 1 < block.rows; r += 3) {
+            const Vec3<double> v = r < 3 ? next.velocity : Vec3<double>(couple_arm(c, r) * next.rotation);
+            J.ds(block.row + r, dofs[i]) += twist * t.t2.dot(v);
+            J.ds(block.row + r + 1, dofs[i]) -= twist * t.t1.dot(v);
+            const double *row = s.rows.J.data() + block.values + r * block.length,
+                         *other = row + block.length;
+            for (int l = 0; l < block.length; ++l)
+                J.response(dofs[l], dofs[i]) += twist * (lambda[r] * other[l] - lambda[r + 1] * row[l]);
+        }
     }
 }
 
-// ds of a contact's three rows by q and, through the bias, by v. Adds d(J^T lambda) by q to the columns of
+// ds of a contact's rows by q and, through the bias, by v. Adds d(J^T lambda) by q to the columns of
 // -dr.
 void contact_columns(const World& w, const double* theta, const StepScratch<double>& s, const RowBlock& block,
                      double beta_gap, double beta_v, StepJacobian& J) {
@@ -213,10 +214,8 @@ void contact_columns(const World& w, const double* theta, const StepScratch<doub
     const int bodies[] = {c.body_a, c.body_b};
     const RelativeMotion<double> now(c, of(k.V, c.body_a), of(k.V, c.body_b)),
         next(c, of(J.V_next, c.body_a), of(J.V_next, c.body_b));
-    const Vec3<double> f = contact_impulse(c, lambda);
-    const bool presses = !f.isZero(0);
-    const Force<double> W[] = {point_force(c.geometry.point, f),
-                               point_force<double>(c.geometry.point - c.to_b, f)};
+    const ContactImpulse<double> f(c, lambda);
+    const Force<double> W[] = {contact_wrench(c, f, false), contact_wrench(c, f, true)};
     const int* dofs = s.rows.chain_dof.data() + block.chain;
     const signed char* sign = s.rows.chain_sign.data() + block.chain;
     twisted_frame_columns(s, block, c, next, J);
@@ -226,7 +225,7 @@ void contact_columns(const World& w, const double* theta, const StepScratch<doub
         const bool end_b = sign[i] < 0;
         const Motion<double>& S = k.S[n];
         const ContactMotion<double> d = contact_motion(D, end_b, S);
-        for (int r = 0; r < 3; ++r)
+        for (int r = 0; r < block.rows; ++r)
             J.ds(block.row + r, dofs[i]) += row_velocity_derivative(
                 c, r, d, end_b, S, next, of(J.V_next, bodies[end_b]), J.V_next_behind[n]);
         J.ds(block.row, dofs[i]) += beta_gap * d.gap;
@@ -234,7 +233,7 @@ void contact_columns(const World& w, const double* theta, const StepScratch<doub
             J.ds(block.row, dofs[i]) +=
                 beta_v *
                 row_velocity_derivative(c, 0, d, end_b, S, now, of(k.V, bodies[end_b]), J.V_behind[n]);
-        if (!presses) continue;
+        if (f.is_zero()) continue;
         const Force<double> on[] = {wrench_derivative(c, lambda, d, false),
                                     wrench_derivative(c, lambda, d, true)};
         const Force<double> turned = cross_force(S, W[end_b]);

@@ -9,8 +9,8 @@
 // dr has the closed-form derivatives of inverse dynamics and of J^T lambda. ds has those of the rows,
 // including gaps, frames and biases of contacts (Le Lidec et al. 2024, appendices C and D). If the gradient
 // is swept, and for thrusters, spatial tendons and rows without closed forms here (equalities, limits of
-// spherical joints, torsional and rolling friction), each row of v+ is computed by one adjoint of the step. So is
-// each row of q+ if the displacement is not h v+ (displacement_is_h_v).
+// spherical joints), each row of v+ is computed by one adjoint of the step. So is each row of q+ if the displacement
+// is not h v+ (displacement_is_h_v).
 //
 // The derivative is that through the active set of the solution. The complementarity-aware gradient depends
 // on its covector nonlinearly, so no matrix gives it.

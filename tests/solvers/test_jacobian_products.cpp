@@ -295,29 +295,36 @@ TEST_CASE(
 // A sphere on a slide and a planar joint in the air grazes its parent sphere. Tangents are made from world
 // axes, which do not rotate with the two spheres.
 TEST_CASE("Jacobian of a step: self-contact with a friction box has tangents from world axes") {
-    const Scene scene = scene_from_json(
-        parse_json(R"({"name": "w", "steps": 10, "gravity": [0, 0, 0], "solver": {"type": "lcp"},
+    const std::string friction = R"("friction": 0.3)";
+    for (const std::string more :
+         {"", R"(, "condim": 4, "torsional_friction": 0.02)",
+          R"(, "condim": 6, "torsional_friction": 0.02, "rolling_friction": 0.01)"}) {
+        CAPTURE(more);
+        const Scene scene = scene_from_json(
+            parse_json(R"({"name": "w", "steps": 10, "gravity": [0, 0, 0], "solver": {"type": "lcp"},
         "models": [{"name": "base", "position": [0, 0, 1], "model": {"bodies": [
             {"name": "base", "mass": 1, "inertia": [0.01, 0.012, 0.014, 0, 0, 0], "joint": {"type": "free"},
-             "shapes": [{"type": "sphere", "radius": 0.1, "friction": 0.3}]},
+             "shapes": [{"type": "sphere", "radius": 0.1, )" +
+                           friction + more + R"(}]},
             {"name": "l1", "parent": "base", "mass": 0.5, "inertia": [0.01, 0.012, 0.014, 0, 0, 0],
              "joint": {"name": "j1", "type": "prismatic", "axis": [1, 0, 0]}},
             {"name": "l2", "parent": "l1", "mass": 0.5, "inertia": [0.01, 0.012, 0.014, 0, 0, 0],
              "joint": {"name": "j2", "type": "planar", "axis": [0, 0, 1]},
              "shapes": [{"type": "sphere", "radius": 0.1, "position": [0.12, 0.1, 0.12]}]}]}}]})",
-                   "w"),
-        "w.json");
-    ToyState t{scene.world, scene.theta, VecX<double>(scene.world.nx()), VecX<double>::Zero(0)};
-    const double s = std::sin(0.2);
-    t.x << 0, 0, 1, std::cos(0.2), 0.3 * s, 0.5 * s, 0.8124 * s, 0, 0, 0, 0, 0, 0, 0, 0.3, -0.2, 0.5, -5, 6,
-        -3, 0.2;
-    t.x.segment<4>(3).normalize();
-    for (Variant v : solver_variants()) {
-        set_variant(t.world.settings, v);
-        Agreement tally;
-        Stream g(1);
-        check_products(t, v, g, tally);
-        CHECK(tally.sliding_on_itself == 1);
+                       "w"),
+            "w.json");
+        ToyState t{scene.world, scene.theta, VecX<double>(scene.world.nx()), VecX<double>::Zero(0)};
+        const double s = std::sin(0.2);
+        t.x << 0, 0, 1, std::cos(0.2), 0.3 * s, 0.5 * s, 0.8124 * s, 0, 0, 0, 0, 0, 0, 0, 0.3, -0.2, 0.5, -5,
+            6, -3, 0.2;
+        t.x.segment<4>(3).normalize();
+        for (Variant v : solver_variants()) {
+            set_variant(t.world.settings, v);
+            Agreement tally;
+            Stream g(1);
+            check_products(t, v, g, tally);
+            CHECK(tally.sliding_on_itself == 1);
+        }
     }
 }
 
