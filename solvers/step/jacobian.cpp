@@ -1,6 +1,6 @@
 #include "solvers/step/jacobian.hpp"
 
-#include "solvers/rows/contact_derivatives.hpp"
+#include "solvers/step/jacobian_rows.hpp"
 
 namespace costate {
 
@@ -9,16 +9,15 @@ StepJacobian::StepJacobian(const World& w)
       by_u(2 * w.nv(), w.nu()),
       dynamics(w.model),
       L(w.model.mass_matrix_size),
-      V_next(w.model.bodies.size()),
-      V_behind(w.model.dofs.size()),
-      V_next_behind(V_behind),
-      response(w.nv(), 2 * w.nv() + w.nu()) {}
+      now(w.model),
+      next(now),
+      displaced(now) {}
 
 namespace {
 
 bool has_closed_form(const World& w, const StepScratch<double>& s) {
     if (w.model.soft || s.pushed || !w.model.drag_boxes.empty()) return false;
-    if (!displacement_is_h_v(w, s)) return false;
+    if (s.rows.located || has_elastic_gradient(w, s) || s.recovery.any_swept()) return false;
     if (!s.rows.blocks.empty() && !has_implicit_gradient(w, s)) return false;
     for (const RowBlock& b : s.rows.blocks)
         if (b.kind != RowKind::contact && b.kind != RowKind::limit && b.kind != RowKind::dry_friction)
@@ -27,13 +26,19 @@ bool has_closed_form(const World& w, const StepScratch<double>& s) {
            std::ranges::all_of(w.model.actuators, &Actuator::on_joint);
 }
 
-// Rows of q+ from those of v+, if displacement_is_h_v: q+ = retract(q, d), d = h v+.
+// Puts the rows of v+ in the place of those of q+: the rate of displacement is v+, or v+ + w.
+void start_rate_rows(StepJacobian& J) {
+    J.by_x.topRows(J.by_x.rows() / 2) = J.by_x.bottomRows(J.by_x.rows() / 2);
+    J.by_u.topRows(J.by_u.rows() / 2) = J.by_u.bottomRows(J.by_u.rows() / 2);
+}
+
+// Rows of q+ = retract(q, h times the rate of displacement), from those of this rate, which are in their place.
 void retract_rows(const World& w, const double* theta, const double* x, const StepScratch<double>& s,
                   StepJacobian& J) {
     const int nv = w.nv();
     const double h = w.h(theta);
-    J.by_x.topRows(nv) = h * J.by_x.bottomRows(nv);
-    J.by_u.topRows(nv) = h * J.by_u.bottomRows(nv);
+    J.by_x.topRows(nv) *= h;
+    J.by_u.topRows(nv) *= h;
     for_each_coordinate(
         w.model, [&](int, int iv) { J.by_x(iv, iv) += 1; },
         [&](int iq, int iv) {
@@ -80,8 +85,17 @@ void for_each_driven(const Model& m, const double* theta, const Actuator& a, con
         for_each_joint(m.tendons[a.tendon], theta, visit);
 }
 
+// Inverse dynamics at q, v and the accelerations free.a, and its derivatives by q and v (nv x nv).
+void inverse_dynamics(const World& w, const double* theta, const double* v, StepScratch<double>& s,
+                      StepJacobian& J, double* by_q, double* by_v) {
+    FreeMotionScratch<double>& free = s.free_motion;
+    rnea(w.model, theta, s.kinematics, v, free.a.data(), free.rnea, free.unused.data());
+    rnea_derivatives(w.model, theta, s.kinematics, free.crba.Ic, free.rnea, v, free.a.data(), J.dynamics,
+                     by_q, by_v);
+}
+
 // -dr of the joint forces and of inverse dynamics at (v+ - v)/h, by q, v and u. The term M dv is left out:
-// M^-1 makes it the identity.
+// M^-1 makes it the identity. If positions recover, also -dM w, the difference of two inverse dynamics.
 void dynamics_columns(const World& w, const double* theta, const double* x, StepScratch<double>& s,
                       StepJacobian& J) {
     const Model& m = w.model;
@@ -90,7 +104,6 @@ void dynamics_columns(const World& w, const double* theta, const double* x, Step
     FreeMotionScratch<double>& free = s.free_motion;
     for (size_t j = 0; j < free.a.size(); ++j)
         free.a[j] = (s.v_next[j] - v[j]) / h;
-    rnea(m, theta, s.kinematics, v, free.a.data(), free.rnea, free.unused.data());
     if (!needs_mass_matrix(w)) {  // the step used ABA
         crba(m, theta, s.kinematics, free.crba, J.L.data());
         for (const Dof& dof : m.dofs)
@@ -99,11 +112,17 @@ void dynamics_columns(const World& w, const double* theta, const double* x, Step
     }
     // the upper half of by_x is written last, by the retraction; until then it holds two square matrices
     double *by_q = J.by_x.data(), *by_v = by_q + nv * nv;
-    rnea_derivatives(m, theta, s.kinematics, free.crba.Ic, free.rnea, v, free.a.data(), J.dynamics, by_q,
-                     by_v);
+    inverse_dynamics(w, theta, v, s, J, by_q, by_v);
     using Square = Eigen::Map<const StepJacobian::Matrix>;
     J.response.leftCols(nv) = -h * Square(by_q, nv, nv);
     J.response.middleCols(nv, nv) = -h * Square(by_v, nv, nv);
+    if (s.rows.recovers) {
+        J.recovery_response.leftCols(nv) = Square(by_q, nv, nv);
+        for (size_t j = 0; j < free.a.size(); ++j)
+            free.a[j] += s.recovery.w[j];
+        inverse_dynamics(w, theta, v, s, J, by_q, by_v);
+        J.recovery_response.leftCols(nv) -= Square(by_q, nv, nv);
+    }
     // joint forces: each depends on its own coordinate and its own actuators
     for (const Body& b : m.bodies)
         if (b.nv == 1) J.response(b.v0, b.v0) -= h * theta[m.stiffness.at(b.v0)];
@@ -137,177 +156,90 @@ void dynamics_columns(const World& w, const double* theta, const double* x, Step
     }
 }
 
-// Velocities for the derivatives of contacts.
-void velocity_frames(const World& w, const double* x, const StepScratch<double>& s, StepJacobian& J) {
-    const Model& m = w.model;
-    const Kinematics<double>& k = s.kinematics;
-    const double* v = x + w.nq();
-    for (size_t i = 0; i < m.bodies.size(); ++i) {
-        const Body& b = m.bodies[i];
-        Motion<double> V = Motion<double>::zero(), V_next = V;
-        if (b.parent >= 0) {
-            V = k.V[b.parent];
-            V_next = J.V_next[b.parent];
-        }
-        const Motion<double> V_P = V, V_next_P = V_next;
-        const int split = b.v0 + dofs_carried_by_parent(b);
-        for (int j = b.v0; j < split; ++j) {
-            V += v[j] * k.S[j];
-            V_next += s.v_next[j] * k.S[j];
-        }
-        for (int j = b.v0; j < b.v0 + b.nv; ++j) {
-            const size_t n = j;
-            J.V_behind[n] = j < split ? V_P : V;
-            J.V_next_behind[n] = j < split ? V_next_P : V_next;
-        }
-        for (int j = split; j < b.v0 + b.nv; ++j)
-            V_next += s.v_next[j] * k.S[j];
-        J.V_next[i] = V_next;
+// Moves the chosen columns of a matrix to its front, then room for so many more, with rows of this length.
+void keep_columns(const std::vector<int>& chosen, int more, StepJacobian::Matrix& M) {
+    double* to = M.data();
+    for (Eigen::Index row = 0; row < M.rows(); ++row, to += more) {
+        const double* from = M.data() + row * M.cols();
+        for (const int column : chosen)
+            *to++ = from[column];
     }
 }
 
-// True if dof j moves with dof k. Both are on the path to one end.
-bool turns_with(const Model& m, int j, int k) {
-    if (j >= k) return true;
-    const Dof &a = m.dofs[j], &b = m.dofs[k];
-    const Body& body = m.bodies[a.body];
-    return a.body == b.body && j >= body.v0 + dofs_carried_by_parent(body);
-}
-
-// Columns of the dofs that move both ends together: they rotate the frame relative to the robot by `twist`
-// about the normal, and so the pairs of rows along t1 and t2: of forces, and of rolling friction.
-void twisted_frame_columns(const StepScratch<double>& s, const RowBlock& block, const ContactPoint<double>& c,
-                           const RelativeMotion<double>& next, StepJacobian& J) {
-    const double* lambda = s.impulses.lambda.data() + block.row;
-    const int* dofs = s.rows.chain_dof.data() + block.chain;
-    const signed char* sign = s.rows.chain_sign.data() + block.chain;
-    if (block.length == 0 || sign[block.length - 1] != 0) return;  // such dofs are at the end of the chain
-    const Tangents<double>& t = c.tangents;
-    const Vec3<double> by_turn = frame_twist(c);
-    for (int i = 0; i < block.length; ++i) {
-        if (sign[i] != 0) continue;
-        const double twist = by_turn.dot(s.kinematics.S[dofs[i]].ang);
-        if (twist == 0) continue;
-        for (int r = 1; r + 1 < block.rows; r += 3) {
-            const Vec3<double> v = r < 3 ? next.velocity : Vec3<double>(couple_arm(c, r) * next.rotation);
-            J.ds(block.row + r, dofs[i]) += twist * t.t2.dot(v);
-            J.ds(block.row + r + 1, dofs[i]) -= twist * t.t1.dot(v);
-            const double *row = s.rows.J.data() + block.values + r * block.length,
-                         *other = row + block.length;
-            for (int l = 0; l < block.length; ++l)
-                J.response(dofs[l], dofs[i]) += twist * (lambda[r] * other[l] - lambda[r + 1] * row[l]);
-        }
+// Writes columns of (q, v, u), the chosen ones or all, to the nv rows of by_x and by_u from `first`.
+template <class Columns>
+void put_columns(const std::vector<int>* chosen, const Columns& from, int first, StepJacobian& J) {
+    const Eigen::Index nv = from.rows();
+    if (chosen == nullptr) {
+        J.by_x.middleRows(first, nv) = from.leftCols(2 * nv);
+        J.by_u.middleRows(first, nv) = from.rightCols(J.by_u.cols());
+        return;
     }
-}
-
-// ds of a contact's rows by q and, through the bias, by v. Adds d(J^T lambda) by q to the columns of
-// -dr.
-void contact_columns(const World& w, const double* theta, const StepScratch<double>& s, const RowBlock& block,
-                     double beta_gap, double beta_v, StepJacobian& J) {
-    const Kinematics<double>& k = s.kinematics;
-    const ContactPoint<double>& c = s.contacts.points[block.index];
-    const ContactDerivatives<double> D = contact_derivatives(w, theta, s.contacts, c);
-    const double* lambda = s.impulses.lambda.data() + block.row;
-    const auto of = [](const std::vector<Motion<double>>& V, int body) {
-        return body < 0 ? Motion<double>::zero() : V[body];
-    };
-    const int bodies[] = {c.body_a, c.body_b};
-    const RelativeMotion<double> now(c, of(k.V, c.body_a), of(k.V, c.body_b)),
-        next(c, of(J.V_next, c.body_a), of(J.V_next, c.body_b));
-    const ContactImpulse<double> f(c, lambda);
-    const Force<double> W[] = {contact_wrench(c, f, false), contact_wrench(c, f, true)};
-    const int* dofs = s.rows.chain_dof.data() + block.chain;
-    const signed char* sign = s.rows.chain_sign.data() + block.chain;
-    twisted_frame_columns(s, block, c, next, J);
-    for (int i = 0; i < block.length; ++i) {
-        if (sign[i] == 0) continue;
-        const size_t n = dofs[i];
-        const bool end_b = sign[i] < 0;
-        const Motion<double>& S = k.S[n];
-        const ContactMotion<double> d = contact_motion(D, end_b, S);
-        for (int r = 0; r < block.rows; ++r)
-            J.ds(block.row + r, dofs[i]) += row_velocity_derivative(
-                c, r, d, end_b, S, next, of(J.V_next, bodies[end_b]), J.V_next_behind[n]);
-        J.ds(block.row, dofs[i]) += beta_gap * d.gap;
-        if (beta_v != 0)
-            J.ds(block.row, dofs[i]) +=
-                beta_v *
-                row_velocity_derivative(c, 0, d, end_b, S, now, of(k.V, bodies[end_b]), J.V_behind[n]);
-        if (f.is_zero()) continue;
-        const Force<double> on[] = {wrench_derivative(c, lambda, d, false),
-                                    wrench_derivative(c, lambda, d, true)};
-        const Force<double> turned = cross_force(S, W[end_b]);
-        for (int l = 0; l < block.length; ++l) {
-            if (sign[l] == 0) continue;
-            const bool at_b = sign[l] < 0;
-            double g = dot(k.S[dofs[l]], on[at_b]);
-            if (at_b == end_b && turns_with(w.model, dofs[l], dofs[i])) g -= dot(k.S[dofs[l]], turned);
-            J.response(dofs[l], dofs[i]) += at_b ? -g : g;
-        }
-    }
-}
-
-// ds of every row by q and v, with v+ and lambda held constant, and d(J^T lambda).
-void row_columns(const World& w, const double* theta, const double* x, const StepScratch<double>& s,
-                 StepJacobian& J) {
-    J.ds.setZero(s.rows.count, 2 * w.nv() + w.nu());
-    velocity_frames(w, x, s, J);
-    for (const RowBlock& block : s.rows.blocks) {
-        if (!block.unilateral()) continue;
-        const size_t row = block.row;
-        const BiasInputs<double> in =
-            bias_inputs<double>(w, theta, 0, s.rows.v_before[row], 0, block_restitution(block, s.contacts),
-                                row_compliance(w, theta, block.springs).erp);
-        BiasInputs<double> by = BiasInputs<double>::zero();
-        NoBar none;
-        row_bias_adj<double>(block.bias, in, 1, none, by);
-        const double gap_bar = by.gap, v_bar = by.v;
-        if (v_bar != 0)
-            for (int i = 0; i < block.length; ++i)
-                J.ds(block.row, w.nv() + s.rows.chain_dof[block.chain + i]) +=
-                    v_bar * s.rows.J[block.values + i];
-        if (block.kind == RowKind::contact)
-            contact_columns(w, theta, s, block, gap_bar, v_bar, J);
-        else
-            J.ds(block.row, w.model.limits[block.index].v) += gap_bar * block.side;
+    J.by_x.middleRows(first, nv).setZero();
+    J.by_u.middleRows(first, nv).setZero();
+    for (int i = 0; i < from.cols(); ++i) {
+        const Eigen::Index j = (*chosen)[i];
+        (j < 2 * nv ? J.by_x.col(j) : J.by_u.col(j - 2 * nv)).segment(first, nv) = from.col(i);
     }
 }
 
 }  // namespace
 
 void step_jacobian(const World& w, const double* theta, const double* x, const double* u,
-                   StepScratch<double>& s, StepJacobian& J, const double* wrenches) {
+                   StepScratch<double>& s, StepJacobian& J, const double* wrenches,
+                   const std::vector<int>* chosen) {
     if (!has_closed_form(w, s)) return step_jacobian_by_adjoints(w, theta, x, u, s, J, nullptr, wrenches);
-    const int nv = w.nv(), columns = 2 * nv + w.nu(), rows = s.rows.count;
-    J.response.setZero(nv, columns + rows);
+    const int nv = w.nv(), all = 2 * nv + w.nu(), rows = s.rows.count;
+    const int columns = chosen ? static_cast<int>(chosen->size()) : all;
+    const bool recovers = s.rows.recovers;
+    J.response.setZero(nv, all + rows);
+    if (recovers) J.recovery_response.setZero(nv, all);
     dynamics_columns(w, theta, x, s, J);
     if (rows > 0) row_columns(w, theta, x, s, J);
+    if (chosen) {
+        keep_columns(*chosen, rows, J.response);
+        keep_columns(*chosen, 0, J.ds);
+        if (recovers) {
+            keep_columns(*chosen, 0, J.recovery_response);
+            keep_columns(*chosen, 0, J.recovery_ds);
+        }
+    }
+    FrontColumns response(J.response.data(), nv, columns + rows), ds(J.ds.data(), rows, columns);
+    response.rightCols(rows).setZero();
     for_each_row(s.rows, [&](int row, int length, const int* dofs, int values) {
         for (int i = 0; i < length; ++i)
-            J.response(dofs[i], columns + row) = s.rows.J[values + i];
+            response(dofs[i], columns + row) = s.rows.J[values + i];
     });
     // without impulses
-    ltl_solve_columns_inplace(w.model, needs_mass_matrix(w) ? s.free_motion.M.data() : J.L.data(),
-                              static_cast<int>(J.response.cols()), J.response.data());
-    for (int j = 0; j < nv; ++j)
-        J.response(j, nv + j) += 1;
+    const double* L = needs_mass_matrix(w) ? s.free_motion.M.data() : J.L.data();
+    ltl_solve_columns_inplace(w.model, L, columns + rows, response.data());
+    if (recovers) ltl_solve_columns_inplace(w.model, L, columns, J.recovery_response.data());
+    for (int i = 0; i < columns; ++i)
+        if (const int j = chosen ? (*chosen)[i] : i; j >= nv && j < 2 * nv) response(j - nv, i) += 1;
     // impulses
     if (rows > 0) {
         J.dlambda.resize(rows, columns);
         for_each_row(s.rows, [&](int row, int length, const int* dofs, int values) {
             for (int i = 0; i < length; ++i)
-                J.ds.row(row) += s.rows.J[values + i] * J.response.row(dofs[i]).head(columns);
+                ds.row(row) += s.rows.J[values + i] * response.row(dofs[i]).head(columns);
         });
         for (size_t i = 0; i < s.rows.islands.size(); ++i) {
             const Island& island = s.rows.islands[i];
             active_set_response(island_problem(s.rows, s.delassus, s.impulses, i), s.impulses.sets[i],
                                 s.impulses.lambda.data() + island.row, columns,
-                                J.ds.data() + island.row * columns, J.dlambda.data() + island.row * columns);
+                                ds.data() + island.row * columns, J.dlambda.data() + island.row * columns);
         }
-        J.response.leftCols(columns).noalias() += J.response.rightCols(rows) * J.dlambda;
+        response.leftCols(columns).noalias() += response.rightCols(rows) * J.dlambda;
     }
-    J.by_x.bottomRows(nv) = J.response.leftCols(2 * nv);
-    J.by_u.bottomRows(nv) = J.response.middleCols(2 * nv, w.nu());
+    put_columns(chosen, response.leftCols(columns), nv, J);
+    if (recovers) {
+        FrontColumns rate(J.recovery_response.data(), nv, columns);
+        recover_columns(s, response, J, rate);
+        rate += response.leftCols(columns);
+        put_columns(chosen, rate, 0, J);
+    } else {
+        start_rate_rows(J);
+    }
     retract_rows(w, theta, x, s, J);
 }
 
@@ -333,6 +265,7 @@ void step_jacobian_by_adjoints(const World& w, const double* theta, const double
         if (by_theta != nullptr) by_theta->row(i) = theta_bar.transpose();
     }
     if (!retracted) return;
+    start_rate_rows(J);
     retract_rows(w, theta, x, s, J);
     if (by_theta == nullptr) return;
     VecX<double> q_bar(nv), d_bar(nv);

@@ -6,11 +6,14 @@
 //   (P A + K) dlambda = -P (ds - J M^-1 dr)
 //   dq+ by the retraction
 //
-// dr has the closed-form derivatives of inverse dynamics and of J^T lambda. ds has those of the rows,
-// including gaps, frames and biases of contacts (Le Lidec et al. 2024, appendices C and D). If the gradient
-// is swept, and for thrusters, spatial tendons and rows without closed forms here (equalities, limits of
-// spherical joints), each row of v+ is computed by one adjoint of the step. So is each row of q+ if the displacement
-// is not h v+ (displacement_is_h_v).
+// and dw, dkappa of the recovery by the same equations with velocities v+ + w and impulses kappa
+// (solvers/step/recovery.hpp).
+//
+// dr has the closed-form derivatives of inverse dynamics and of J^T lambda. ds has those of the rows, including
+// gaps, frames and biases of contacts (Le Lidec et al. 2024, appendices C and D). If the gradient is swept, for
+// impacts that are located or have the elastic gradient, and for thrusters, spatial tendons and rows without closed
+// forms here (equalities, limits of spherical joints), each row of v+ is computed by one adjoint of the step. So is
+// each row of q+ if the displacement is not h v+ (displacement_is_h_v).
 //
 // The derivative is that through the active set of the solution. The complementarity-aware gradient depends
 // on its covector nonlinearly, so no matrix gives it.
@@ -30,18 +33,26 @@ struct StepJacobian {
 
     // Intermediates. Allocates only if a step has more rows than all before.
     RneaDerivativesScratch<double> dynamics;
-    std::vector<double> L;               // factor of M + h B, if the step computed none
-    std::vector<Motion<double>> V_next;  // (bodies) at v+
-    // (nv) velocity, at v and at v+, of the frame that a dof does not move
-    std::vector<Motion<double>> V_behind, V_next_behind;
+    std::vector<double> L;  // factor of M + h B, if the step computed none
+    struct Velocities {
+        std::vector<double> v;               // (nv)
+        std::vector<Motion<double>> V;       // (bodies)
+        std::vector<Motion<double>> behind;  // (nv) of the frame that a dof does not move
+        explicit Velocities(const Model& m) : v(m.nv), V(m.bodies.size()), behind(m.nv) {}
+    };
+    Velocities now, next, displaced;  // at v, v+ and v+ + w
     Matrix response;     // (nv x 2 nv + nu + rows) derivatives of v+ without impulses, then M^-1 J^T
     Matrix ds, dlambda;  // (rows x 2 nv + nu)
+    // The same of the recovery: w without impulses (nv x 2 nv + nu), then (rows x 2 nv + nu).
+    Matrix recovery_response, recovery_ds, dkappa;
 };
 
 // Call after step(w, theta, x, u, s, ...), with the same external wrenches. Overwrites the covectors in the
-// scratch. The data of a warm start are held constant.
+// scratch. The data of a warm start are held constant. chosen: columns of (q, v, u) in increasing order, null for
+// all. In closed form only these are solved for, and the others are without meaning; adjoints give all.
 void step_jacobian(const World& w, const double* theta, const double* x, const double* u,
-                   StepScratch<double>& s, StepJacobian& J, const double* wrenches = nullptr);
+                   StepScratch<double>& s, StepJacobian& J, const double* wrenches = nullptr,
+                   const std::vector<int>* chosen = nullptr);
 
 // The same by adjoints only. by_theta: if not null, also the columns of theta (2 nv x np).
 void step_jacobian_by_adjoints(const World& w, const double* theta, const double* x, const double* u,
