@@ -4,12 +4,15 @@
     scripts/robots/survey.py build/costate FOLDER... [--out survey.tsv] [--limit 10] [--seconds 2] [-- OPTION...]
 
 Every *.xml and *.urdf below the folders (or named by itself) whose root element is one of a robot description
-goes through `info`, then through `simulate` for two simulated seconds. OPTIONs after -- go to both commands, for
-example --strict. Results: runs; slow (not done within the limit of processor time); diverged; refused (exit code
-2, with the message); crashed (any other end). The table of kinds joins refusals that differ only in names and
+goes through `info`, then through `simulate` for two simulated seconds (--seconds 0: only `info`). OPTIONs after --
+go to both commands, for example --strict. Files that hold bodies which are not rigid are not counted: those with
+<flex>, <flexcomp>, <composite> or <deformable>, in the file or in one that it includes. Results: runs (with
+--seconds 0: loads); slow (not done within the limit of processor time); diverged; refused (exit code 2, with the
+message); crashed (any other end). The table of kinds joins refusals that differ only in names and
 numbers; a second one does so for warnings, by how many files have them. The column `physics` counts the kinds of warnings
 that are about the motion: not those about pictures, sensors and the start, nor that nothing moves, that the law of contact
-is rigid where that of MuJoCo is soft (--law mujoco), or that the integrator is another one.
+is rigid where that of MuJoCo is soft, or its cone of friction elliptic (--law mujoco), or that the integrator is another
+one.
 """
 import argparse
 import collections
@@ -27,12 +30,16 @@ import time
 
 ROOT = re.compile(r"<(?![?!])([\w:.-]+)")  # the first element, after declarations and comments
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+NOT_RIGID = re.compile(r"<(flex|flexcomp|composite|deformable)[\s/>]")
+INCLUDE = re.compile(r"""<include\s[^>]*?file\s*=\s*["']([^"']+)["']""")
 ROOTS = {"robot", "mujoco", "mujocoinclude"}
 COLUMNS = ["file", "result", "seconds", "dof", "shapes", "warnings", "physics", "message"]
 NOT_PHYSICS = re.compile(
     r"no body can move|constraints are rigid|^integrator=|is a sensor that|measures a part|has a cutoff"
     r"|at the start|start beyond|collides with the ground|has no colour|^visual mesh|is invisible|<skin>|<audio_source>"
-    r"|second geometry|in <extension>|as its convex hull, as in MuJoCo")
+    r"|second geometry|in <extension>|as its convex hull, as in MuJoCo|is inactive and is left out|places mocap bodies"
+    r"|is in a disabled group|has an empty range|the cone of friction is elliptic|commas between|the full stop after"
+    r"|is not UTF-8|a control character")
 MORE_THAN_ENOUGH = 60  # s of waiting for each second of processor time, on a loaded machine
 
 
@@ -41,6 +48,15 @@ def is_robot(file):
     text = COMMENT.sub("", file.read_bytes()[:200000].decode("utf-8", "replace"))
     root = ROOT.search(text)
     return root is not None and root.group(1) in ROOTS
+
+
+def is_rigid(file, seen=()):
+    """False if a file, or one that it includes, describes bodies that deform."""
+    if file in seen or not file.is_file():
+        return True
+    text = COMMENT.sub("", file.read_text("utf-8", "replace"))
+    return not NOT_RIGID.search(text) and all(
+        is_rigid(file.parent / name, (*seen, file)) for name in INCLUDE.findall(text))
 
 
 def robots_below(paths):
@@ -85,11 +101,13 @@ def survey(program, file, options):
         kinds = {kind(warning) for warning in facts["warnings"]}
         row["warnings"], row["kinds"] = len(kinds), kinds
         row["physics"] = sum(not NOT_PHYSICS.search(each) for each in kinds)
+    if code == 0 and options.seconds > 0:
         steps = max(1, round(options.seconds / facts["time_step"]))
         code, out, errors, seconds = run(
             [program, "simulate", str(file), "--json", "--steps", str(steps), *options.command], options.limit)
     row["seconds"] = f"{seconds:.2f}"
-    row["result"], row["message"] = ("runs", "") if code == 0 else failure(code, errors)
+    done = "runs" if options.seconds > 0 else "loads"
+    row["result"], row["message"] = (done, "") if code == 0 else failure(code, errors)
     return row
 
 
@@ -107,7 +125,7 @@ def main():
     arguments.add_argument("folders", nargs="+", type=pathlib.Path)
     arguments.add_argument("--out", default="survey.tsv", help="the rows (default survey.tsv)")
     arguments.add_argument("--limit", type=int, default=10, help="processor time of a command, s (default 10)")
-    arguments.add_argument("--seconds", type=float, default=2, help="simulated time, s (default 2)")
+    arguments.add_argument("--seconds", type=float, default=2, help="simulated time, s (default 2; 0: only info)")
     given = sys.argv[1:]
     cut = given.index("--") if "--" in given else len(given)
     options = arguments.parse_args(given[:cut])
@@ -115,7 +133,8 @@ def main():
 
     started, rows = time.monotonic(), []
     options.program = str(pathlib.Path(options.program).resolve())
-    files = [file.absolute() for file in robots_below(options.folders)]
+    found = [file.absolute() for file in robots_below(options.folders)]
+    files = [file for file in found if is_rigid(file)]
     with open(options.out, "w", newline="") as out, tempfile.TemporaryDirectory() as scratch:
         os.chdir(scratch)  # where the program leaves the last states of a run that diverges
         writer = csv.DictWriter(out, COLUMNS, delimiter="\t", restval="", extrasaction="ignore")
@@ -124,6 +143,8 @@ def main():
             rows.append(survey(options.program, file, options))
             writer.writerow(rows[-1])
             out.flush()
+    if len(files) < len(found):
+        print(f"{len(found) - len(files)} files are not counted: they hold bodies that are not rigid")
     results = collections.Counter(row["result"] for row in rows)
     print(f"{len(rows)} files in {time.monotonic() - started:.0f} s: "
           + ", ".join(f"{count} {result}" for result, count in results.most_common()))
