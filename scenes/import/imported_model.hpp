@@ -10,6 +10,10 @@
 
 namespace costate {
 
+// Keys of a servo and of a joint that only an importer writes, until the model is complete: see
+// scenes/read/reference_damping.hpp.
+inline constexpr const char *damping_ratio_key = "damping_ratio", *spring_damper_key = "spring_damper";
+
 struct ImportedModel {
     Json model = Json::object();  // as a model file holds it
     // keys of a scene that the file sets, such as "gravity" and "time_step"

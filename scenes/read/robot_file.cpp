@@ -4,6 +4,7 @@
 
 #include "scenes/import/mesh/mesh_hull.hpp"
 #include "scenes/read/model_reader.hpp"
+#include "scenes/read/reference_damping.hpp"
 #ifdef COSTATE_HAVE_TINYXML2
 #include "scenes/import/mjcf/mjcf.hpp"
 #include "scenes/import/urdf/urdf.hpp"
@@ -31,7 +32,10 @@ ImportedModel import_document(const XmlDocument& document, const ImportOptions& 
     else
         root.fail("is not a robot description", "name a file that begins with <robot> or <mujoco>");
     out.warnings = warnings.lines();
-    read_model(Node(out.model, document.file(), &out.places));  // the loader reports the remaining faults
+    const DampingRatios ratios = take_damping_ratios(out.model);
+    // the loader reports the remaining faults
+    const ModelInput input = read_model(Node(out.model, document.file(), &out.places));
+    put_damping(ratios, input, out.model);
     return out;
 }
 

@@ -463,6 +463,8 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder, co
     a.builder.set_gravity(scene.vec3_or("gravity", {0, 0, -9.81}));
     if (const auto medium = scene.find("medium")) a.builder.set_medium(read_medium(*medium));
     const Settings settings = read_settings(scene, options);
+    ImportOptions importing = options;
+    importing.law = settings.law;
     a.builder.set_soft(settings.law == ContactLaw::mujoco);
     if (const auto ground = scene.find("ground")) read_ground(*ground, a);
     if (const auto shapes = scene.find("shapes"))
@@ -471,7 +473,7 @@ WorldInput read_world(const Node& scene, const std::filesystem::path& folder, co
             add_world_shape(a, shape, read_shape(shape, ""));
         }
     for (const Node& instance : scene["models"].items())
-        read_instance(scene, instance, folder, options, a);
+        read_instance(scene, instance, folder, importing, a);
     if (const auto equalities = scene.find("equalities"))
         for (const Node& equality : equalities->items())
             add_equality(a, equality, read_equality(equality, a.builder.bodies()));

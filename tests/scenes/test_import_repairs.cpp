@@ -60,6 +60,41 @@ VecX<double> end_of(const Scene& scene) {
     return last;
 }
 
+TEST_CASE("repairs: the inertia of a link without mass counts only where the link moves") {
+    const std::string inertia = "<inertial><mass value='0'/><inertia ixx='1' iyy='1' izz='1'/></inertial>";
+    const std::string hinge = urdf_joint("j", "continuous", "a", "b", "<axis xyz='0 0 1'/>");
+    const std::string mounted = urdf_robot(urdf_link("a", inertia) + second_link + hinge);
+    CHECK(repaired_urdf(mounted, "")["bodies"].size() == 2);
+    const std::string carried = urdf_robot(urdf_link("a", "") + second_link + hinge +
+                                           urdf_link("c", inertia) + urdf_joint("k", "fixed", "b", "c", ""));
+    repaired_urdf(carried, "belongs to a link without mass and is ignored");
+}
+
+TEST_CASE("repairs: what cannot change the motion of a URDF is passed over") {
+    const std::string concave =
+        urdf_link("b", urdf_inertial() + "<concave value='yes'/><self_filter scale='1'/>");
+    repaired_urdf(
+        urdf_robot("<ros2_control name='x'/>" + first_link + concave +
+                   urdf_joint("j", "continuous", "a", "b",
+                              "<axis xyz='0 0 1'/><limit effort='1' current='2' command_effort='3'/>")),
+        "");
+}
+
+TEST_CASE("repairs: MJCF that cannot change the motion is noted or passed over") {
+    const std::string two =
+        "<worldbody><body name='a'><joint/><geom size='.1'/></body>"
+        "<body name='b'><joint/><geom size='.1'/></body></worldbody>";
+    repaired_mjcf(two + "<equality><weld body1='a' body2='b' active='false'/></equality>", "is inactive",
+                  true);
+    repaired_mjcf("<compiler conflict='warning'/>" + two, "");
+    repaired_mjcf("<worldbody><body mocap='true'/></worldbody>" + two +
+                      "<keyframe><key qpos='0 0' mpos='0 0 1' mquat='1 0 0 0'/></keyframe>",
+                  "places mocap bodies", true);
+    repaired_mjcf("<option actuatorgroupdisable='1'/>" + one_body("", "<joint name='j'/>") +
+                      "<actuator><motor joint='j'/><motor joint='j' group='1'/></actuator>",
+                  "is in a disabled group", true);
+}
+
 TEST_CASE("repairs: inertias of no solid become near ones of the same axes") {
     const auto repaired = [](const Vec3<double>& moments, double mass = 1) {
         // in turned axes, to see that they are kept
@@ -178,7 +213,7 @@ TEST_CASE("repairs: limits of URDF joints, as Bullet reads them") {
     const Json held = repaired_urdf(
         joint_of("prismatic",
                  "<origin xyz='1 0 0'/><axis xyz='0 1 0'/><limit lower='2' upper='2' effort='2'/>"),
-        "has an empty range, so the joint is locked");
+        "has an empty range, so the joint is locked", true);
     CHECK(held["bodies"][1]["joint"]["type"] == "fixed");
     CHECK(json_equals(held["bodies"][1]["joint"]["position"], {1, 2, 0}));
     CHECK_FALSE(held.contains("actuators"));
@@ -186,7 +221,7 @@ TEST_CASE("repairs: limits of URDF joints, as Bullet reads them") {
     const Json turned =
         repaired_urdf(joint_of("revolute", "<axis xyz='0 0 2'/><limit lower='" + std::to_string(2 * half) +
                                                "' upper='" + std::to_string(2 * half) + "'/>"),
-                      "has an empty range");
+                      "has an empty range", true);
     CHECK(std::abs(turned["bodies"][1]["joint"]["quaternion"][3].get<double>() - std::sin(half)) < 1e-6);
     // What mimics a held joint is held at the place that follows from it
     const std::string follower =

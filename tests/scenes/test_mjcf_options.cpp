@@ -6,6 +6,7 @@
 #include "adjoint/rollout/rollout.hpp"
 #include "adjoint/rollout/simulation.hpp"
 #include "tests/support/mjcf_text.hpp"
+#include "tests/support/scratch_folder.hpp"
 
 namespace costate::test {
 namespace {
@@ -112,6 +113,101 @@ TEST_CASE("MJCF: integrators other than Euler and implicitfast give a warning") 
     }
     for (const std::string name : {"Euler", "implicitfast"})
         CHECK(mjcf("<option integrator='" + name + "'/>" + cart).warnings.empty());
+}
+
+TEST_CASE("MJCF options: which contacts there are, and which actuators") {
+    const std::string pair = "<contact><pair geom1='floor' geom2='box'/></contact>";
+    std::string two = cart;
+    two.replace(two.find("<geom type=\"box\""), 5, "<geom name='box'");
+    const auto pairs = [&](const std::string& option) {
+        const Scene s = mjcf(option + two + pair).scene();
+        const ShapeSet& set = s.world.shapes;
+        const auto meet = [&](int a, int b) { return set.is_pair(a, b) || set.is_pair(b, a); };
+        const int floor = set.index("floor"), box = set.index("m/box"), pole = set.index("m/pole");
+        return std::pair(meet(floor, box), meet(floor, pole));
+    };
+    CHECK(pairs("") == std::pair(true, true));
+    CHECK(pairs("<option collision='predefined'/>") == std::pair(true, false));
+    CHECK(!mjcf("<option collision='dynamic'/>" + two + pair).imported.model.contains("pairs"));
+
+    const MjcfText override = mjcf("<option o_margin='1'><flag override='enable'/></option>" + cart);
+    REQUIRE(override.warnings.size() == 1);
+    check_complaint(override.warnings[0], "m.xml:2: ", "contacts keep their own numbers", "give the numbers");
+
+    const Json actuators = mjcf("<option actuatorgroupdisable='0 3'/>" + cart +
+                                "<actuator><motor name='b' joint='hinge' group='2'/></actuator>")
+                               .imported.model["actuators"];
+    CHECK((actuators.size() == 1 && actuators[0]["name"] == "b"));
+}
+
+TEST_CASE("MJCF: by MuJoCo's law solref is used, so nothing warns of it; the cone is elliptic") {
+    const std::string soft = "<default><geom solref='.01 1'/></default>";
+    const auto lines = [&](const std::string& option, std::optional<ContactLaw> law) {
+        ImportOptions options;
+        options.law = law;
+        return parse_model("<mujoco>" + option + soft + cart + "</mujoco>", "m.xml", options, nullptr)
+            .warnings;
+    };
+    CHECK(lines("", {}).size() == 1);
+    CHECK(lines("", ContactLaw::rigid).size() == 1);
+    CHECK(lines("<option cone='elliptic'/>", ContactLaw::mujoco).empty());
+    for (const char* option : {"", "<option cone='pyramidal'/>"}) {
+        const std::vector<std::string> one = lines(option, ContactLaw::mujoco);
+        REQUIRE(one.size() == 1);
+        CHECK(one[0].find("the cone of friction is elliptic") != std::string::npos);
+    }
+    ImportOptions strict{.strict = true, .law = ContactLaw::mujoco};
+    const auto strictly = [&](const std::string& option) {
+        return complaint(
+            [&] { parse_model("<mujoco>" + option + cart + "</mujoco>", "m.xml", strict, nullptr); });
+    };
+    CHECK(strictly("") == "no complaint");
+    CHECK(strictly("<option cone='pyramidal'/>").find("elliptic") != std::string::npos);
+    // a scene's law counts, too
+    const ScratchFolder folder("law");
+    folder.write("m.xml", "<mujoco>" + soft + cart + "</mujoco>");
+    Json json{{"steps", 1}, {"models", Json::array({Json{{"name", "m"}, {"file", "m.xml"}}})}};
+    const auto of_softness = [&] {
+        const Scene s = scene_from_json(json, folder.path("scene.json"));
+        return std::ranges::count_if(
+            s.warnings, [](const std::string& line) { return line.find("solref") != std::string::npos; });
+    };
+    CHECK(of_softness() == 1);
+    json["contact"] = Json{{"law", "mujoco"}};
+    CHECK(of_softness() == 0);
+}
+
+TEST_CASE("MJCF: what classes of defaults set and costate does not support gives a warning") {
+    const auto warnings = [](const std::string& defaults, const std::string& content) {
+        return mjcf("<default>\n" + defaults +
+                    "\n<default class='other'><joint bounce='1'/></default></default>\n" + content)
+            .warnings;
+    };
+    const std::string two =
+        "<worldbody><body><joint name='j'/><joint name='k' axis='0 1 0'/><geom "
+        "size='.1'/></body></worldbody>";
+    const std::vector<std::string> once = warnings("<joint bounce='1'/>", two);
+    REQUIRE(once.size() == 1);
+    check_complaint(once[0], "m.xml:3: ", "attribute \"bounce\" of <joint> is not supported", "remove it");
+    CHECK(once[0].find("more") == std::string::npos);  // one place, although two joints have it
+    CHECK(warnings("", two).empty());                  // no element is of the other class
+    CHECK(warnings("<geom bounce='1'/>", two).size() == 1);
+    CHECK(warnings("<mesh bounce='1'/>", two).empty());
+    const std::string motor = two + "<actuator><position joint='j'/></actuator>";
+    CHECK(warnings("<position delay='1'/>", motor).size() == 1);
+    CHECK(warnings("<position timeconst='.1'/>", motor).size() == 1);
+    CHECK(warnings("<muscle timeconst='.1 .2' force='3'/>", motor).size() == 1);  // its activation
+    CHECK(warnings("<muscle timeconst='.1 .2' force='3'/>", two + "<actuator><motor joint='j'/></actuator>")
+              .empty());
+    const std::string tendon = two + "<tendon><fixed><joint joint='j' coef='1'/></fixed></tendon>";
+    CHECK(warnings("<tendon bounce='1'/>", tendon).size() == 1);
+    CHECK(warnings("<equality bounce='1'/>", two + "<equality><joint joint1='j'/></equality>").size() == 1);
+    // a default of joints is none of the equality that has their name
+    CHECK(warnings("<joint armature='1'/>", two + "<equality><joint joint1='j'/></equality>").empty());
+    // the fluid forces of ellipsoids matter in a fluid
+    CHECK(warnings("<geom fluidshape='ellipsoid' fluidcoef='1 1 1 1 1'/>", two).empty());
+    CHECK(warnings("<geom fluidshape='ellipsoid'/>", "<option density='1'/>" + two).size() == 1);
+    CHECK(warnings("<geom fluidshape='none'/>", "<option density='1'/>" + two).empty());
 }
 
 }  // namespace

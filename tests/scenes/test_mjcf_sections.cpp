@@ -225,7 +225,7 @@ TEST_CASE("MJCF: gravity, time step, and what no scene can say") {
         "<option viscosity='.1'/>\n<tendon>\n<spatial name='t'/>\n</tendon>\n<sensor>\n<rangefinder "
         "site='s'/>\n"
         "<rangefinder site='s'/>\n</sensor>\n" +
-        one_body("<plugin/>", "<joint springdamper='1 1'/>"));
+        one_body("<plugin/>", "<joint bounce='1'/>"));
     REQUIRE(m.warnings.size() == 4);
     const auto says = [&](const std::string& begin) {
         return std::any_of(m.warnings.begin(), m.warnings.end(),
@@ -233,7 +233,7 @@ TEST_CASE("MJCF: gravity, time step, and what no scene can say") {
     };
     CHECK(says("m.xml:4: <spatial> in <tendon> runs over no site of a body"));
     CHECK(says("m.xml:7: <rangefinder>"));
-    CHECK(says("m.xml:10: attribute \"springdamper\" of <joint>"));
+    CHECK(says("m.xml:10: attribute \"bounce\" of <joint>"));
     CHECK(says("m.xml:10: <plugin> is not supported"));
     CHECK(complaint([] {
               mjcf("<tendon>\n<spatial name='t'/></tendon>" + one_body(""), true);
@@ -248,10 +248,10 @@ TEST_CASE("MJCF: gravity, time step, and what no scene can say") {
 }
 
 TEST_CASE("MJCF: an equality of bodies that do not move relative to each other holds nothing") {
-    const MjcfText m =
-        mjcf("<worldbody><body name='a'><joint/>" + ball_geom +
-             "<body name='b'/></body>\n<body name='c'/></worldbody><equality>\n<weld body1='c'/>"
-             "<connect body1='b' body2='a' anchor='0 0 0'/><weld body1='b' body2='c'/></equality>");
+    const MjcfText m = mjcf(
+        "<worldbody><body name='a'><joint/><geom size='.1'/>"
+        "<body name='b'/></body>\n<body name='c'/></worldbody><equality>\n<weld body1='c'/>"
+        "<connect body1='b' body2='a' anchor='0 0 0'/><weld body1='b' body2='c'/></equality>");
     CHECK(m.imported.model["equalities"].size() == 1);
     CHECK(m.warnings.size() == 2);
     CHECK(m.warnings[0].find("m.xml:4: <weld> holds two bodies that do not move") == 0);

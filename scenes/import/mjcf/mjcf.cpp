@@ -81,6 +81,7 @@ ImportedModel import_nested(const XmlDocument& document, const ImportOptions& op
                         warnings,
                         options.search,
                         options.hull_vertices,
+                        options.law.value_or(ContactLaw::rigid),
                         {},
                         {},
                         {},
@@ -93,6 +94,7 @@ ImportedModel import_nested(const XmlDocument& document, const ImportOptions& op
     set_masses(context, bodies);
     set_groups(context.flags, bodies);
     put_friction(bodies);
+    warn_of_cone(context, bodies);
 
     ImportedModel out;
     out.places[""] = document.root().place();

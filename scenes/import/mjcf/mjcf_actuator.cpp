@@ -1,6 +1,7 @@
-// Actuators of MJCF. All have the affine law f = gain ctrl + b_0 + b_1 l + b_2 l'; shortcuts (motor,
-// position, velocity) and defaults set parts of it, whatever the kind of the actuator.
+// Actuators of MJCF. All have the affine law f = gain ctrl + b_0 + b_1 l + b_2 l', whose gain may be
+// affine, too; shortcuts (motor, position, velocity, damper) and defaults set parts of it, whatever the kind of the actuator.
 #include <algorithm>
+#include <array>
 
 #include "scenes/import/mjcf/mjcf_model.hpp"
 #include "scenes/import/mjcf/mjcf_names.hpp"
@@ -9,18 +10,22 @@
 namespace costate {
 namespace {
 
+// Those of all kinds: a default of one kind may hold for another. law_of reads what belongs to a kind.
 constexpr std::initializer_list<const char*> actuator_keys = {
-    "name",       "class",    "group",       "ctrllimited", "forcelimited", "actlimited",    "ctrlrange",
-    "forcerange", "actrange", "lengthrange", "gear",        "joint",        "jointinparent", "site",
-    "refsite",    "tendon",   "user",        "kp",          "kv",           "dyntype",       "gaintype",
-    "biastype",   "dynprm",   "gainprm",     "biasprm",     "actearly",     "actdim",        "inheritrange",
-    "nsample"};
+    "name",       "class",     "group",       "ctrllimited", "forcelimited", "actlimited",    "ctrlrange",
+    "forcerange", "actrange",  "lengthrange", "gear",        "joint",        "jointinparent", "site",
+    "refsite",    "tendon",    "user",        "kp",          "kv",           "dyntype",       "gaintype",
+    "biastype",   "dynprm",    "gainprm",     "biasprm",     "actearly",     "actdim",        "inheritrange",
+    "nsample",    "dampratio", "timeconst",   "tausmooth",   "range",        "force",         "scale",
+    "lmin",       "lmax",      "vmax",        "fpmax",       "fvmax",        "area",          "diameter",
+    "bias",       "gain",      "body"};
 
+// f = (gain_0 + gain_1 l + gain_2 l') ctrl + bias_0 + bias_1 l + bias_2 l'
 struct Law {
-    double gain = 1;
-    Vec3<double> bias = Vec3<double>::Zero();
-    bool affine_bias = false;
-    std::optional<XmlAttribute> unlike;  // attribute that makes the law not affine
+    Vec3<double> gain = Vec3<double>::UnitX(), bias = Vec3<double>::Zero();
+    bool affine_gain = false, affine_bias = false;
+    std::string dynamics, unlike;        // what makes the law another one; empty: nothing
+    std::optional<XmlAttribute> filter;  // time constant of a filter of the control
 };
 
 // Those of the first three that the attribute gives.
@@ -30,49 +35,68 @@ void take_first_three(const XmlAttribute& a, Vec3<double>& out) {
         out[static_cast<int>(i)] = x[i];
 }
 
-void apply_general(const XmlElement& e, Law& law, bool& affine_gain, Vec3<double>& gain) {
-    if (const auto a = e.find("gainprm")) {
-        take_first_three(*a, gain);
-        law.gain = gain[0];
-    }
+std::string with(const XmlAttribute& a) { return "with " + a.name() + "=\"" + a.text() + "\""; }
+
+void apply_general(const XmlElement& e, Law& law) {
+    if (const auto a = e.find("gainprm")) take_first_three(*a, law.gain);
     if (const auto a = e.find("biasprm")) take_first_three(*a, law.bias);
+    if (e.has("gaintype") || e.has("biastype")) law.unlike.clear();
     if (const auto a = e.find("biastype")) {
         law.affine_bias = a->text() == "affine";
-        if (a->text() != "none" && a->text() != "affine") law.unlike = a;
+        if (a->text() != "none" && a->text() != "affine") law.unlike = with(*a);
     }
     if (const auto a = e.find("gaintype")) {
-        affine_gain = a->text() == "affine";
-        if (a->text() != "fixed" && a->text() != "affine") law.unlike = a;
+        law.affine_gain = a->text() == "affine";
+        if (a->text() != "fixed" && a->text() != "affine") law.unlike = with(*a);
     }
-    if (const auto a = e.find("dyntype"); a && a->text() != "none") law.unlike = a;
-    if (affine_gain && (gain[1] != 0 || gain[2] != 0))
-        law.unlike = e.find("gainprm") ? e.find("gainprm") : e.find("gaintype");
+    if (const auto a = e.find("dyntype")) law.dynamics = a->text() == "none" ? "" : with(*a);
 }
 
-// The parts of the law that one layer of defaults, or the element itself, sets.
+// A positive last number of the bias of a position servo is its damping ratio, as in MuJoCo's compiler.
+void apply_position(const XmlElement& e, Law& law) {
+    if (const auto kp = e.find("kp")) law.gain[0] = kp->nonnegative();
+    law.bias[0] = 0;
+    law.bias[1] = -law.gain[0];
+    if (const auto kv = e.find("kv")) law.bias[2] = -kv->nonnegative();
+    if (const auto ratio = e.find("dampratio")) {
+        if (e.has("kv")) ratio->fail("gives the damping a second time", "keep \"kv\" or \"dampratio\"");
+        law.bias[2] = ratio->nonnegative();
+    }
+    if (const auto time = e.find("timeconst")) law.filter = time;
+    law.affine_gain = false, law.affine_bias = true;
+    law.unlike.clear();
+}
+
+// motor, velocity and damper: gain and bias are those of the kind alone, without activation.
+void apply_shortcut(const XmlElement& e, Law& law) {
+    const double kv = e.nonnegative_or("kv", e.name() == "velocity" ? law.gain[0]
+                                             : law.affine_gain      ? -law.gain[2]
+                                                                    : 0);
+    law.affine_gain = e.name() == "damper", law.affine_bias = e.name() == "velocity";
+    law.dynamics.clear(), law.unlike.clear(), law.filter.reset();
+    if (e.name() == "motor")
+        law.gain[0] = 1;
+    else if (e.name() == "velocity")
+        law.gain[0] = kv, law.bias = {0, 0, -kv};
+    else
+        law.gain = {0, 0, -kv};
+}
+
+// The parts of the law that each layer of defaults, and the element itself, sets.
 Law law_of(const MjcfAttributes& a) {
     Law law;
-    bool affine_gain = false;
-    Vec3<double> gain = Vec3<double>::UnitX();
     for (const XmlElement& e : a.layers()) {
         const std::string kind = e.name();
         if (kind == "general")
-            apply_general(e, law, affine_gain, gain);
-        else if (kind == "motor") {
-            law.gain = 1;
-            law.affine_bias = false;
-        } else if (kind == "position") {
-            if (const auto kp = e.find("kp")) law.gain = kp->nonnegative();
-            law.bias[0] = 0;
-            law.bias[1] = -law.gain;
-            if (const auto kv = e.find("kv")) law.bias[2] = -kv->nonnegative();
-            law.affine_bias = true;
-        } else if (kind == "velocity") {
-            if (const auto kv = e.find("kv")) law.gain = kv->nonnegative();
-            law.bias = {0, 0, -law.gain};
-            law.affine_bias = true;
-        }
+            apply_general(e, law);
+        else if (kind == "motor" || kind == "velocity" || kind == "damper")
+            apply_shortcut(e, law);
+        else if (kind == "position")
+            apply_position(e, law);
+        else
+            law.dynamics = law.unlike = "as a <" + kind + ">";
     }
+    if (!law.affine_gain) law.gain.tail<2>().setZero();
     if (!law.affine_bias) law.bias.setZero();
     return law;
 }
@@ -85,24 +109,42 @@ bool has_counterpart(const MjcfContext& context, const MjcfAttributes& a, const 
                       "use motor, position, velocity or general on a joint, a tendon or a site"),
                false;
     };
-    if (e.name() != "motor" && e.name() != "position" && e.name() != "velocity" && e.name() != "general")
-        return left_out("as an actuator");
-    if (law.unlike) return left_out("with " + law.unlike->name() + "=\"" + law.unlike->text() + "\"");
+    constexpr std::array known{"motor", "position", "velocity", "damper", "general"};
+    if (std::ranges::find(known, e.name()) == known.end()) return left_out("as an actuator");
+    if (!law.gain.tail<2>().isZero(0)) return left_out("with a gain that varies");
+    for (const std::string& fault : {law.dynamics, law.unlike})
+        if (!fault.empty()) return left_out(fault);
+    if (law.filter && law.filter->number() > 0 && e.name() == "position")
+        context.warnings.add(law.filter->place(),
+                             "filters of controls are not supported; \"timeconst\" is ignored",
+                             "remove it to silence this");
     return true;
+}
+
+// Makes a law in MuJoCo's length one in costate's, which is 0 at the reference. offset: the difference
+void shift(Law& law, double offset) {
+    law.gain[0] += law.gain[1] * offset;
+    law.bias[0] += law.bias[1] * offset;
 }
 
 // Writes the law with the keys of a scene.
 void put_law(const Law& law, Json& out) {
-    const Vec3<double>& b = law.bias;
-    if (law.gain == 1 && b.isZero(0)) {
+    const double gain = law.gain[0];
+    const bool constant_gain = law.gain.tail<2>().isZero(0);
+    Vec3<double> b = law.bias;
+    if (constant_gain && gain > 0 && b[1] == -gain && b[2] > 0) {
+        out[damping_ratio_key] = b[2];
+        b[2] = 0;
+    }
+    if (gain == 1 && constant_gain && b.isZero(0)) {
         out["type"] = "motor";
-    } else if (law.gain > 0 && b[0] == 0 && b[1] == -law.gain && b[2] <= 0) {
-        out["type"] = "servo", out["kp"] = law.gain;
+    } else if (gain > 0 && constant_gain && b[0] == 0 && b[1] == -gain && b[2] <= 0) {
+        out["type"] = "servo", out["kp"] = gain;
         if (b[2] != 0) out["kd"] = -b[2];
-    } else if (law.gain > 0 && b[0] == 0 && b[1] == 0 && b[2] == -law.gain) {
-        out["type"] = "velocity", out["kd"] = law.gain;
+    } else if (gain > 0 && constant_gain && b[0] == 0 && b[1] == 0 && b[2] == -gain) {
+        out["type"] = "velocity", out["kd"] = gain;
     } else {
-        out["type"] = "general", out["gain"] = law.gain, out["bias"] = to_json(b);
+        out["type"] = "general", out["gain"] = gain, out["bias"] = to_json(b);
     }
 }
 
@@ -126,8 +168,13 @@ void put_control_limits(const MjcfContext& context, const MjcfAttributes& a, con
     }
 }
 
-// Writes the force limits: the intersection of the actuator's and the joint's ranges.
-void put_force_limits(const MjcfContext& context, const MjcfAttributes& a, const MjcfJoint* joint,
+// The range of the sum of the forces of all actuators of a joint or a tendon.
+struct ForceRange {
+    double lower = -unlimited, upper = unlimited;
+};
+
+// Writes the force limits: the intersection of the ranges of the actuator and of what it drives.
+void put_force_limits(const MjcfContext& context, const MjcfAttributes& a, const ForceRange& driven,
                       double gear, Json& out) {
     double lower = -unlimited, upper = unlimited;
     if (is_limited(a, "forcelimited", "forcerange", context.compiler)) {
@@ -136,12 +183,21 @@ void put_force_limits(const MjcfContext& context, const MjcfAttributes& a, const
                              "add it or write forcelimited=\"false\"");
         std::tie(lower, upper) = read_mjcf_range(*a.find("forcerange"));
     }
-    if (joint != nullptr && joint->force_upper < unlimited && gear != 0) {
-        const auto [least, most] = std::minmax({joint->force_lower / gear, joint->force_upper / gear});
+    if (driven.upper < unlimited && gear != 0) {
+        const auto [least, most] = std::minmax({driven.lower / gear, driven.upper / gear});
         lower = std::max(lower, least);
         upper = std::min(upper, most);
     }
     if (lower < upper && upper < unlimited) out["force_limits"] = Json{lower, upper};
+}
+
+ForceRange range_of_tendon(const MjcfContext& context, const std::string& name) {
+    const std::optional<MjcfAttributes> a = tendon_attributes(context, name);
+    if (!a || !is_limited(*a, "actuatorfrclimited", "actuatorfrcrange", context.compiler) ||
+        !a->has("actuatorfrcrange"))
+        return {};
+    const auto [lower, upper] = read_mjcf_range(*a->find("actuatorfrcrange"));
+    return {lower, upper};
 }
 
 // Writes a thruster for an actuator at a site, whose six gears are a force and a moment in the site's axes. False,
@@ -155,7 +211,7 @@ bool put_thruster(const MjcfContext& context, const MjcfAttributes& a, const Mjc
     const Vec3<double> force = R * Vec3<double>(gear[0], gear[1], gear[2]),
                        moment = R * Vec3<double>(gear[3], gear[4], gear[5]);
     const double size = force.norm() > 0 ? force.norm() : moment.norm();
-    if (a.has("refsite") || !law.bias.isZero(0) || size == 0) {
+    if (a.has("refsite") || !law.bias.isZero(0) || !law.gain.tail<2>().isZero(0) || size == 0) {
         e.warn(context.warnings,
                "at a site is supported as a force in proportion to its control, and is ignored",
                "use motor without refsite");
@@ -166,7 +222,7 @@ bool put_thruster(const MjcfContext& context, const MjcfAttributes& a, const Mjc
     out["position"] = to_json(site->pose.p);
     if (force.norm() > 0) out["axis"] = to_json(Vec3<double>(force / size));
     if (moment.norm() > 0) out["moment"] = to_json(Vec3<double>(moment / size));
-    if (law.gain * size != 1) out["gear"] = law.gain * size;
+    if (law.gain[0] * size != 1) out["gear"] = law.gain[0] * size;
     return true;
 }
 
@@ -174,7 +230,13 @@ bool put_thruster(const MjcfContext& context, const MjcfAttributes& a, const Mjc
 
 void read_actuators(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out,
                     MjcfControls& controls) {
-    std::map<std::string, int> per_joint;
+    std::map<std::string, int> drivers;  // of a joint or a tendon
+    const auto warn_if_shared = [&](const ForceRange& range, const std::string& driven, const XmlElement& e) {
+        if (++drivers[driven] == 2 && range.upper < unlimited)
+            e.warn(context.warnings,
+                   "shares \"actuatorfrcrange\" with another actuator; the range applies to each separately",
+                   "use one");
+    };
     MjcfNames names("actuator");
     const std::vector<XmlElement> sections = context.files.children(context.files.root(), "actuator");
     for (const XmlElement& section : sections)
@@ -185,9 +247,14 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
             const MjcfAttributes a = context.defaults.attributes(e);
             controls.emplace_back();
             if (!context.flags.actuation) continue;
+            if (context.flags.disabled_groups.contains(a.integer_or("group", 0, -1000000, 1000000))) {
+                e.note(context.warnings, "is in a disabled group and is left out",
+                       "remove its group from actuatorgroupdisable");
+                continue;
+            }
             Law law = law_of(a);
             if (!is_actuator(e.name()) || !has_counterpart(context, a, law)) continue;
-            e.warn_others(context.warnings, actuator_keys, {});
+            a.warn_others(context.warnings, actuator_keys, {});
             if (index.left_out(a)) {
                 e.warn(context.warnings, "refers to a part that is left out or replicated, and is ignored",
                        "replace that part");
@@ -199,9 +266,9 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
                 Json actuator{{"name", wish.empty() ? names.take(a.find("site")->text()) : wish}};
                 if (!put_thruster(context, a, index, law, actuator)) continue;
                 put_control_limits(context, a, nullptr, actuator);
-                if (is_limited(a, "forcelimited", "forcerange", context.compiler) && law.gain != 0) {
+                if (is_limited(a, "forcelimited", "forcerange", context.compiler) && law.gain[0] != 0) {
                     const auto [lower, upper] = read_mjcf_range(*a.find("forcerange"));
-                    const auto [least, most] = std::minmax({lower / law.gain, upper / law.gain});
+                    const auto [least, most] = std::minmax({lower / law.gain[0], upper / law.gain[0]});
                     actuator["force_limits"] = Json{least, most};
                 }
                 controls.back() = actuator["name"].get<std::string>();
@@ -219,11 +286,13 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
                 if (const auto given = a.find("gear")) gear = given->numbers(1, 6)[0];
                 controls.back() = wish.empty() ? names.take(tendon) : wish;
                 Json actuator{{"name", controls.back()}, {"tendon", tendon}};
-                law.bias[0] += law.bias[1] * gear * tendon_offset(context, index, tendon);
+                shift(law, gear * tendon_offset(context, index, tendon));
                 put_law(law, actuator);
                 if (gear != 1) actuator["gear"] = gear;
                 put_control_limits(context, a, nullptr, actuator);
-                put_force_limits(context, a, nullptr, gear, actuator);
+                const ForceRange range = range_of_tendon(context, tendon);
+                put_force_limits(context, a, range, gear, actuator);
+                warn_if_shared(range, "tendon " + tendon, e);
                 put_item(out, "actuators", e, actuator);
                 continue;
             }
@@ -245,16 +314,13 @@ void read_actuators(const MjcfContext& context, const MjcfIndex& index, Imported
             if (const auto given = a.find("gear")) gear = given->numbers(1, 6)[0];
             controls.back() = e.has("name") ? e["name"].text() : names.take(joint.name);
             Json actuator{{"name", controls.back()}, {"joint", joint.name}};
-            law.bias[0] += law.bias[1] * gear * joint.ref;  // costate's coordinate is 0 at the reference
+            shift(law, gear * joint.ref);
             put_law(law, actuator);
             if (gear != 1) actuator["gear"] = gear;
             put_control_limits(context, a, &joint, actuator);
-            put_force_limits(context, a, &joint, gear, actuator);
-            if (++per_joint[joint.name] == 2 && joint.force_upper < unlimited)
-                e.warn(
-                    context.warnings,
-                    "shares \"actuatorfrcrange\" with another actuator; the range applies to each separately",
-                    "use one");
+            const ForceRange range{joint.force_lower, joint.force_upper};
+            put_force_limits(context, a, range, gear, actuator);
+            warn_if_shared(range, "joint " + joint.name, e);
             put_item(out, "actuators", e, actuator);
         }
 }

@@ -24,7 +24,7 @@ std::vector<std::array<int, 3>> read_faces(const XmlAttribute& a, size_t vertice
 
 void read_mesh_asset(MjcfContext& context, const XmlElement& e) {
     const MjcfAttributes a = context.defaults.attributes(e);
-    e.warn_others(
+    a.warn_others(
         context.warnings,
         {"name", "class", "file", "content_type", "scale", "vertex", "face", "normal", "texcoord",
          "smoothnormal", "refpos", "refquat", "maxhullvert", "inertia", "material", "builtin", "params"},

@@ -9,11 +9,11 @@ namespace {
 
 // Options of MuJoCo's compiler that are read, or that do not affect the simulation.
 constexpr std::initializer_list<const char*> compiler_keys = {
-    "angle",       "autolimits",   "eulerseq",     "inertiafromgeom",   "balanceinertia",
-    "boundmass",   "boundinertia", "settotalmass", "coordinate",        "meshdir",
-    "assetdir",    "texturedir",   "strippath",    "inertiagrouprange", "discardvisual",
-    "usethread",   "fusestatic",   "convexhull",   "exactmeshinertia",  "alignfree",
-    "saveinertial"};
+    "angle",        "autolimits",   "eulerseq",     "inertiafromgeom",   "balanceinertia",
+    "boundmass",    "boundinertia", "settotalmass", "coordinate",        "meshdir",
+    "assetdir",     "texturedir",   "strippath",    "inertiagrouprange", "discardvisual",
+    "usethread",    "fusestatic",   "convexhull",   "exactmeshinertia",  "alignfree",
+    "saveinertial", "conflict"};
 
 void read_one(const XmlElement& e, MjcfCompiler& c) {
     if (const auto a = e.find("angle")) c.degrees = a->choice({"radian", "degree"}) == 1;

@@ -15,9 +15,8 @@ constexpr size_t max_layers = 200;
 // True if a default of one element name applies to an element of another name.
 bool holds_for(const std::string& default_name, const std::string& element) {
     if (is_actuator(element)) return is_actuator(default_name);
-    const bool equality = element == "connect" || element == "weld" || element == "flex";
     const bool tendon = element == "fixed" || element == "spatial";
-    return default_name == (equality ? "equality" : tendon ? "tendon" : element);
+    return default_name == (tendon ? "tendon" : element);
 }
 
 }  // namespace
@@ -65,6 +64,15 @@ bool MjcfAttributes::boolean_or(const char* name, bool otherwise) const {
     return a ? a->boolean() : otherwise;
 }
 
+void MjcfAttributes::warn_others(Warnings& warnings, std::initializer_list<const char*> attributes,
+                                 std::initializer_list<const char*> children) const {
+    for (const XmlElement& layer : layers_)
+        if (layer == element_)
+            layer.warn_others(warnings, attributes, children);
+        else
+            layer.warn_other_attributes(warnings, attributes);
+}
+
 MjcfDefaults::MjcfDefaults(const MjcfFiles& files) : classes_{{-1, {}}}, index_{{"main", 0}} {
     for (const XmlElement& section : files.children(files.root(), "default")) {
         if (const auto name = section.find("class")) {
@@ -80,7 +88,6 @@ void MjcfDefaults::read(const MjcfFiles& files, const XmlElement& element, int a
     for (const XmlElement& child : files.children(element)) {
         if (child.name() != "default") {
             classes_[at].elements.push_back(child);
-            all_.push_back(child);
             continue;
         }
         const XmlAttribute name = child["class"];
@@ -105,13 +112,22 @@ int MjcfDefaults::index(const XmlAttribute& name) const {
 void MjcfDefaults::check_class(const XmlAttribute& name) const { index(name); }
 
 MjcfAttributes MjcfDefaults::attributes(const XmlElement& element, const std::string& childclass) const {
+    return attributes_as(element.name(), element, childclass);
+}
+
+MjcfAttributes MjcfDefaults::equality_attributes(const XmlElement& element) const {
+    return attributes_as("equality", element, {});
+}
+
+MjcfAttributes MjcfDefaults::attributes_as(const std::string& kind, const XmlElement& element,
+                                           const std::string& childclass) const {
     int at = childclass.empty() ? 0 : index_.at(childclass);
     if (const auto own = element.find("class")) at = index(*own);
     std::vector<XmlElement> found;  // innermost class first
     for (; at >= 0; at = classes_[at].parent) {
         const std::vector<XmlElement>& elements = classes_[at].elements;
         for (size_t i = elements.size(); i-- > 0;)
-            if (holds_for(elements[i].name(), element.name())) found.push_back(elements[i]);
+            if (holds_for(elements[i].name(), kind)) found.push_back(elements[i]);
     }
     if (found.size() > max_layers) element.fail("has more than 200 defaults", "use fewer");
     std::reverse(found.begin(), found.end());

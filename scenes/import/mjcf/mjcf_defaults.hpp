@@ -32,6 +32,11 @@ public:
                             std::int64_t upper) const;
     bool boolean_or(const char* name, bool otherwise) const;
 
+    // Warns of every attribute of the element and of its defaults, and of every child of the element, that is not in
+    // these lists: they are not supported.
+    void warn_others(Warnings& warnings, std::initializer_list<const char*> attributes,
+                     std::initializer_list<const char*> children) const;
+
 private:
     XmlElement element_;
     std::vector<XmlElement> layers_;
@@ -44,10 +49,9 @@ public:
     // The element with the defaults of its own class, otherwise of `childclass`, which enclosing bodies set
     // for their contents (empty: none).
     MjcfAttributes attributes(const XmlElement& element, const std::string& childclass = {}) const;
+    // The same for an element of <equality>, one of which has the name of a joint
+    MjcfAttributes equality_attributes(const XmlElement& element) const;
     void check_class(const XmlAttribute& name) const;  // fails if the class does not exist
-
-    // All elements inside classes
-    const std::vector<XmlElement>& all() const { return all_; }
 
 private:
     struct Class {
@@ -56,10 +60,11 @@ private:
     };
     void read(const MjcfFiles& files, const XmlElement& element, int parent);
     int index(const XmlAttribute& name) const;
+    MjcfAttributes attributes_as(const std::string& kind, const XmlElement& element,
+                                 const std::string& childclass) const;
 
     std::vector<Class> classes_;  // the outermost first
     std::map<std::string, int> index_;
-    std::vector<XmlElement> all_;
 };
 
 // True for elements that define an actuator. A default for one of them applies to all.

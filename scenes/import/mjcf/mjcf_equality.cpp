@@ -97,7 +97,7 @@ std::string pair_name(const Json& pair) {
 // A <pair>. What it does not give is MuJoCo's default, whatever its geoms have. Null if its geoms cannot collide.
 Json contact_pair(const MjcfContext& context, const MjcfIndex& index, const XmlElement& e) {
     const MjcfAttributes a = context.defaults.attributes(e);
-    e.warn_others(context.warnings,
+    a.warn_others(context.warnings,
                   {"name", "class", "geom1", "geom2", "condim", "friction", "solref", "solreffriction",
                    "solimp", "margin", "gap"},
                   {});
@@ -143,11 +143,15 @@ void read_equalities(const MjcfContext& context, const MjcfIndex& index, Importe
             names.add(e, e.text_or("name", ""));
     for (const XmlElement& section : sections)
         for (const XmlElement& e : context.files.children(section)) {
-            const MjcfAttributes a = context.defaults.attributes(e);
+            const MjcfAttributes a = context.defaults.equality_attributes(e);
             const std::string kind = e.name();
             const bool sites = e.has("site1") || e.has("site2");
-            if ((kind != "connect" && kind != "weld" && kind != "joint") || !a.boolean_or("active", true)) {
-                e.warn(context.warnings, "is inactive or not supported, and is ignored",
+            if (!a.boolean_or("active", true)) {
+                e.note(context.warnings, "is inactive and is left out", "write active=\"true\" to have it");
+                continue;
+            }
+            if (kind != "connect" && kind != "weld" && kind != "joint") {
+                e.warn(context.warnings, "in <equality> is not supported and is ignored",
                        "use connect, weld or joint");
                 continue;
             }
@@ -156,7 +160,7 @@ void read_equalities(const MjcfContext& context, const MjcfIndex& index, Importe
                        "replace that part");
                 continue;
             }
-            e.warn_others(context.warnings,
+            a.warn_others(context.warnings,
                           {"name", "class", "active", "solref", "solimp", "body1", "body2", "anchor",
                            "relpose", "torquescale", "joint1", "joint2", "polycoef", "site1", "site2"},
                           {});
@@ -205,6 +209,8 @@ void read_contacts(const MjcfContext& context, const MjcfIndex& index, ImportedM
             } else if (e.name() != "pair") {
                 e.warn(context.warnings, "in <contact> is not supported and is ignored",
                        "use <exclude> and <pair>");
+            } else if (!context.flags.pairs) {
+                continue;
             } else if (left_out) {
                 e.warn(context.warnings, "names a geom that is left out or replicated, and is ignored",
                        "replace that part");

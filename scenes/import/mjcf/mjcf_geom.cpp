@@ -12,10 +12,10 @@ namespace costate {
 namespace {
 
 constexpr std::initializer_list<const char*> geom_keys = {
-    "name",   "class",    "type",     "contype", "conaffinity", "condim",      "group",  "priority",
-    "size",   "material", "friction", "mass",    "density",     "solmix",      "solref", "solimp",
-    "margin", "gap",      "fromto",   "pos",     "quat",        "axisangle",   "xyaxes", "zaxis",
-    "euler",  "mesh",     "hfield",   "rgba",    "user",        "shellinertia"};
+    "name",   "class",    "type",     "contype", "conaffinity", "condim",       "group",      "priority",
+    "size",   "material", "friction", "mass",    "density",     "solmix",       "solref",     "solimp",
+    "margin", "gap",      "fromto",   "pos",     "quat",        "axisangle",    "xyaxes",     "zaxis",
+    "euler",  "mesh",     "hfield",   "rgba",    "user",        "shellinertia", "fluidshape", "fluidcoef"};
 
 // The number of sizes of a type, and the size along its axis, which "fromto" can give.
 struct KnownGeom {
@@ -130,6 +130,7 @@ void put_softness(const MjcfContext& context, const MjcfAttributes& a, const cha
         allowed(x);
         if (std::equal(x.begin(), x.end(), usual.begin())) return;
         out[prefix + key] = x;
+        if (context.law == ContactLaw::mujoco) return;
         context.warnings.add(
             found->place(),
             "constraints are rigid here; solref and solimp are used by \"law\": \"mujoco\" alone",
@@ -150,7 +151,12 @@ void put_softness(const MjcfContext& context, const MjcfAttributes& a, const cha
 
 MjcfGeom read_mjcf_geom(const MjcfContext& context, const MjcfAttributes& a) {
     const XmlElement& e = a.element();
-    e.warn_others(context.warnings, geom_keys, {"plugin"});
+    a.warn_others(context.warnings, geom_keys, {"plugin"});
+    if (const auto fluid = a.find("fluidshape");
+        fluid && fluid->choice({"none", "ellipsoid"}) == 1 && context.flags.medium)
+        context.warnings.add(fluid->place(),
+                             "fluid forces on ellipsoids are not supported; the medium drags boxes",
+                             "remove it to silence this");
     const auto named = a.find("type");
     const KnownGeom& known =
         known_geoms[named ? named->choice({"plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder",

@@ -30,6 +30,8 @@ constexpr std::initializer_list<const char*> joint_keys = {"name",
                                                            "solimpfriction",
                                                            "actuatorfrcrange",
                                                            "actuatorfrclimited",
+                                                           "springdamper",
+                                                           "actuatorgravcomp",
                                                            "align"};
 
 // The linear coefficient; more numbers are a polynomial, which is not supported.
@@ -67,16 +69,35 @@ void read_limits(const MjcfContext& context, const MjcfAttributes& a, MjcfJoint&
     put_softness(context, a, "solreflimit", "solimplimit", "limit_", joint.properties);
 }
 
+void warn_of_spring(const MjcfContext& context, const XmlAttribute& spring) {
+    context.warnings.add(spring.place(), "springs of free and ball joints are not supported",
+                         "set " + spring.name() + "=\"0\"");
+}
+
 void read_spring(const MjcfContext& context, const MjcfAttributes& a, MjcfJoint& joint) {
     const double stiffness = read_linear(context, a, "stiffness");
     if (stiffness == 0 || !context.flags.spring) return;
     if (joint.type == MjcfJointType::free || joint.type == MjcfJointType::ball) {
-        context.warnings.add(a.find("stiffness")->place(),
-                             "springs of free and ball joints are not supported", "set stiffness=\"0\"");
-        return;
+        return warn_of_spring(context, *a.find("stiffness"));
     }
     joint.properties["stiffness"] = stiffness;
     if (joint.springref != joint.ref) joint.properties["rest"] = joint.springref - joint.ref;
+}
+
+// Both numbers positive: instead of stiffness and damping
+void read_spring_damper(const MjcfContext& context, const MjcfAttributes& a, MjcfJoint& joint) {
+    const auto given = a.find("springdamper");
+    if (!given) return;
+    const std::vector<double> x = given->numbers(2);
+    if (x[0] == 0 && x[1] == 0) return;
+    if (!(x[0] > 0) || !(x[1] > 0)) given->fail("must be two positive numbers", "write 0 0 for none");
+    joint.properties.erase("stiffness");
+    const bool has_axis = joint.type == MjcfJointType::slide || joint.type == MjcfJointType::hinge;
+    if (context.flags.spring && !has_axis) warn_of_spring(context, *given);
+    if (context.flags.spring && joint.springref != joint.ref)
+        joint.properties["rest"] = joint.springref - joint.ref;
+    joint.properties[spring_damper_key] =
+        Json{x[0], x[1], context.flags.spring && has_axis, context.flags.damper};
 }
 
 }  // namespace
@@ -114,7 +135,7 @@ MjcfJoint read_mjcf_joint(const MjcfContext& context, const MjcfAttributes& a) {
         joint.type = MjcfJointType::free;
         return joint;
     }
-    a.element().warn_others(context.warnings, joint_keys, {});
+    a.warn_others(context.warnings, joint_keys, {});
     if (const auto type = a.find("type"))
         joint.type = static_cast<MjcfJointType>(type->choice({"free", "ball", "slide", "hinge"}));
     joint.pos = a.vec3_or("pos", Vec3<double>::Zero());
@@ -129,6 +150,7 @@ MjcfJoint read_mjcf_joint(const MjcfContext& context, const MjcfAttributes& a) {
     if (has_axis) joint.ref = coordinate("ref"), joint.springref = coordinate("springref");
     read_limits(context, a, joint);
     read_spring(context, a, joint);
+    read_spring_damper(context, a, joint);
     const auto put = [&](const char* theirs, const char* ours, bool on) {
         if (const double x = read_linear(context, a, theirs); x > 0 && on) joint.properties[ours] = x;
     };

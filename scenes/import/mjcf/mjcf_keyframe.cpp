@@ -80,7 +80,10 @@ void put_keyframes(const MjcfContext& context, const MjcfIndex& index, const Mjc
                 e.warn(context.warnings, "of a model of which parts are left out is ignored", "remove it");
                 continue;
             }
-            e.warn_others(context.warnings, {"name", "time", "qpos", "qvel", "ctrl"}, {});
+            e.warn_others(context.warnings, {"name", "time", "qpos", "qvel", "ctrl", "mpos", "mquat"}, {});
+            if (e.has("mpos") || e.has("mquat"))
+                e.note(context.warnings, "places mocap bodies, which stay where the file has them",
+                       "remove it to silence this");
             Json key{{"name", e.has("name") ? e["name"].text() : names.take("key")}};
             if (const auto a = e.find("qpos")) {
                 const std::vector<double> qpos = exactly(*a, nq, "the joints have");

@@ -102,7 +102,10 @@ struct MjcfBody {
 struct MjcfFlags {
     bool contact = true, limit = true, frictionloss = true, equality = true;
     bool spring = true, damper = true, gravity = true;
-    bool actuation = true, clampctrl = true;  // actuators; ranges of their controls
+    bool actuation = true, clampctrl = true;      // actuators; ranges of their controls
+    bool pairs = true, other_contacts = true;     // contacts of <pair>; those of groups
+    bool medium = false;                          // drags the bodies
+    std::set<std::int64_t> disabled_groups = {};  // of actuators
 };
 
 // Bodies and joints by name, for references.
@@ -144,6 +147,7 @@ struct MjcfContext {
     Warnings& warnings;
     std::vector<std::filesystem::path> search;  // folders to search for meshes
     int hull_vertices;                          // most vertices of a hull
+    ContactLaw law;                             // of contact, of the world that takes the model
     std::map<std::string, Json> materials;      // rgba
     std::map<std::string, MjcfMesh> meshes;
     std::map<std::string, Json> hfields;              // as shapes
@@ -215,6 +219,8 @@ void read_sensors(const MjcfContext& context, const MjcfIndex& index, ImportedMo
 void read_contacts(const MjcfContext& context, const MjcfIndex& index, ImportedModel& out);
 std::set<std::string> paired_geoms(const MjcfFiles& files);
 MjcfFlags read_flags(const MjcfFiles& files, Warnings& warnings);
+// By MuJoCo's law of contact: says that the cone of friction is not the file's.
+void warn_of_cone(const MjcfContext& context, const std::vector<MjcfBody>& bodies);
 void read_option(const MjcfContext& context, Json& scene);
 void put_keyframes(const MjcfContext& context, const MjcfIndex& index, const MjcfControls& controls,
                    ImportedModel& out);

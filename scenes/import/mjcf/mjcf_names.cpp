@@ -142,7 +142,7 @@ void set_groups(const MjcfFlags& flags, std::vector<MjcfBody>& bodies) {
         for (MjcfGeom& geom : body.geoms) {
             if (geom.visual() || geom.shape.is_null()) continue;
             const size_t i = group_of({geom.contype, geom.conaffinity});
-            const std::uint32_t mask = flags.contact ? masks[i] : 0;
+            const std::uint32_t mask = flags.other_contacts ? masks[i] : 0;
             if (i > 0) geom.shape["group"] = 1u << i;
             if (mask != ~0u) geom.shape["mask"] = mask;
         }

@@ -1,5 +1,6 @@
 // <option> of MJCF: time step, gravity, and disabled features.
 #include <algorithm>
+#include <cmath>
 
 #include "scenes/import/mjcf/mjcf_model.hpp"
 
@@ -15,11 +16,13 @@ struct KnownFlag {
 const std::vector<KnownFlag>& known_flags() {
     using F = MjcfFlags;
     static const std::vector<KnownFlag> table{
-        {"constraint", {&F::equality, &F::frictionloss, &F::limit, &F::contact}, nullptr},
+        {"constraint",
+         {&F::equality, &F::frictionloss, &F::limit, &F::contact, &F::pairs, &F::other_contacts},
+         nullptr},
         {"equality", {&F::equality}, nullptr},
         {"frictionloss", {&F::frictionloss}, nullptr},
         {"limit", {&F::limit}, nullptr},
-        {"contact", {&F::contact}, nullptr},
+        {"contact", {&F::contact, &F::pairs, &F::other_contacts}, nullptr},
         {"passive", {&F::spring, &F::damper}, nullptr},
         {"spring", {&F::spring}, nullptr},
         {"damper", {&F::damper}, nullptr},
@@ -35,6 +38,16 @@ template <class Use> void for_each_option(const MjcfFiles& files, Use use) {
         use(e);
 }
 
+// "collision" of MuJoCo before 3: only the pairs, or all but them
+void read_contact_choice(const MjcfFiles& files, MjcfFlags& flags) {
+    int choice = 0;
+    for_each_option(files, [&](const XmlElement& option) {
+        if (const auto a = option.find("collision")) choice = a->choice({"all", "predefined", "dynamic"});
+    });
+    if (choice == 1) flags.other_contacts = false;
+    if (choice == 2) flags.pairs = false;
+}
+
 }  // namespace
 
 MjcfFlags read_flags(const MjcfFiles& files, Warnings& warnings) {
@@ -46,7 +59,12 @@ MjcfFlags read_flags(const MjcfFiles& files, Warnings& warnings) {
     });
     MjcfFlags flags;
     for (const auto& [name, flag] : given) {
-        if (flag.choice({"disable", "enable"}) == 1) continue;
+        const bool enabled = flag.choice({"disable", "enable"}) == 1;
+        if (enabled && name == "override")
+            warnings.add(flag.place(),
+                         "flag override=\"enable\" is not supported; contacts keep their own numbers",
+                         "give the numbers to the geoms");
+        if (enabled) continue;
         const auto known = std::ranges::find(known_flags(), name, &KnownFlag::name);
         if (known == known_flags().end()) continue;  // does not affect the model
         for (bool MjcfFlags::*off : known->switches)
@@ -55,7 +73,36 @@ MjcfFlags read_flags(const MjcfFiles& files, Warnings& warnings) {
             warnings.add(flag.place(), "flag " + name + "=\"disable\" " + known->consequence,
                          "remove the flag");
     }
+    read_contact_choice(files, flags);
+    for_each_option(files, [&](const XmlElement& option) {
+        if (const auto a = option.find("actuatorgroupdisable"))
+            for (const double group : a->numbers(0, 31))
+                flags.disabled_groups.insert(std::llround(group));
+        for (const char* quantity : {"density", "viscosity"})
+            if (const auto a = option.find(quantity)) flags.medium = flags.medium || a->nonnegative() > 0;
+    });
+    flags.medium = flags.medium && (flags.spring || flags.damper);
     return flags;
+}
+
+// MuJoCo's default cone is the pyramid; the law here is that of the elliptic cone.
+void warn_of_cone(const MjcfContext& context, const std::vector<MjcfBody>& bodies) {
+    const bool touches = std::ranges::any_of(bodies, [](const MjcfBody& body) {
+        return std::ranges::any_of(body.geoms, [](const MjcfGeom& geom) {
+            return !geom.visual() && !geom.shape.is_null() && geom.condim > 1;
+        });
+    });
+    if (context.law != ContactLaw::mujoco || !context.flags.contact || !touches) return;
+    std::optional<XmlAttribute> given;
+    for_each_option(context.files, [&](const XmlElement& e) {
+        if (const auto a = e.find("cone")) given = a;
+    });
+    const std::string what = "the cone of friction is elliptic here, not the pyramid",
+                      remedy = "write cone=\"elliptic\" in <option>, for MuJoCo too";
+    if (!given)
+        context.warnings.note(context.files.root().place(), what, remedy);
+    else if (given->choice({"pyramidal", "elliptic"}) == 0)
+        context.warnings.add(given->place(), what, remedy);
 }
 
 // Reads time step, gravity and medium. Warns of unsupported integrators; solver settings are ignored.
@@ -77,8 +124,7 @@ void read_option(const MjcfContext& context, Json& scene) {
     });
     if (!scene.contains("gravity")) scene["gravity"] = {0, 0, -9.81};
     if (!context.flags.gravity) scene["gravity"] = {0, 0, 0};
-    const bool drags = medium.value("density", 0.0) > 0 || medium.value("viscosity", 0.0) > 0;
-    if (drags && (context.flags.spring || context.flags.damper)) scene["medium"] = medium;
+    if (context.flags.medium) scene["medium"] = medium;
     if (!scene.contains("time_step")) scene["time_step"] = 0.002;  // MuJoCo's default
 }
 

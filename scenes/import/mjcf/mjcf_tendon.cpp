@@ -220,6 +220,29 @@ void warn_of_the_rest(const MjcfContext& context, const MjcfAttributes& a) {
         const auto given = a.find(name);
         return given && given->numbers(1, 3)[0] != 0;
     };
+    a.warn_others(context.warnings,
+                  {"name",
+                   "class",
+                   "group",
+                   "limited",
+                   "range",
+                   "solreflimit",
+                   "solimplimit",
+                   "solreffriction",
+                   "solimpfriction",
+                   "frictionloss",
+                   "springlength",
+                   "width",
+                   "material",
+                   "margin",
+                   "stiffness",
+                   "damping",
+                   "rgba",
+                   "user",
+                   "armature",
+                   "actuatorfrcrange",
+                   "actuatorfrclimited"},
+                  {"joint", "site", "geom", "pulley"});
     for (const char* name : {"frictionloss", "armature"})
         if (nonzero(name))
             context.warnings.add(a.find(name)->place(), std::string(name) + " of a tendon is not supported",
@@ -306,6 +329,12 @@ bool has_tendon(const ImportedModel& model, const std::string& name) {
     const auto tendons = model.model.find("tendons");
     return tendons != model.model.end() &&
            std::ranges::any_of(*tendons, [&](const Json& tendon) { return tendon["name"] == name; });
+}
+
+std::optional<MjcfAttributes> tendon_attributes(const MjcfContext& context, const std::string& name) {
+    for (const XmlElement& e : all_tendons(context))
+        if (e.text_or("name", "") == name) return context.defaults.attributes(e);
+    return {};
 }
 
 double tendon_offset(const MjcfContext& context, const MjcfIndex& index, const std::string& name) {

@@ -11,6 +11,9 @@ void read_tendons(const MjcfContext& context, const MjcfIndex& index, ImportedMo
 
 bool has_tendon(const ImportedModel& model, const std::string& name);
 
+// The attributes of a tendon by its name, if it has one
+std::optional<MjcfAttributes> tendon_attributes(const MjcfContext& context, const std::string& name);
+
 // MuJoCo's length of a tendon minus costate's: of a fixed one, costate's coordinates are 0 at the reference
 // configuration.
 double tendon_offset(const MjcfContext& context, const MjcfIndex& index, const std::string& name);

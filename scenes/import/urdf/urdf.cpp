@@ -198,9 +198,31 @@ struct Importer {
     }
     bool moves_mass(const UrdfJoint& j) const { return carried[j.child] > 0; }
 
+    // True if a joint that is not held is on the way from the world to a link.
+    bool moves(const UrdfLink& end) const {
+        const UrdfLink* l = &end;
+        while (l->joint >= 0) {
+            const UrdfJoint& j = joint(l->joint);
+            if (j.type != UrdfType::fixed && !locked_at(j) && moves_mass(j)) return true;
+            l = &link(j.parent);
+        }
+        return floating;
+    }
+
+    void warn_of_lost_inertia(const UrdfLink& l) {
+        const auto inertial = l.element.child("inertial");
+        const auto inertia = inertial ? inertial->child("inertia") : std::nullopt;
+        if (!inertia || has_mass(l.element)) return;
+        const bool zero = std::ranges::all_of(std::array{"ixx", "iyy", "izz", "ixy", "ixz", "iyz"},
+                                              [&](auto key) { return inertia->number_or(key, 0) == 0; });
+        if (!zero && moves(l))
+            inertia->warn(warnings, "belongs to a link without mass and is ignored",
+                          "give the link mass, or remove the inertia");
+    }
+
     void warn_of_lock(const UrdfJoint& j) {
         if (only_coordinate(j))
-            range_of(j)->warn(warnings, "has an empty range, so the joint is locked",
+            range_of(j)->note(warnings, "has an empty range, so the joint is locked",
                               "give it a range, or make the joint fixed");
         else if (!moves_mass(j))
             warnings.add(j.element.place(),
@@ -259,7 +281,8 @@ struct Importer {
                               {"parent", "child", "origin", "axis", "limit", "dynamics", "joint_properties",
                                "mimic", "safety_controller", "calibration"});
         if (const auto limit = j.element.child("limit"))
-            limit->warn_others(warnings, {"lower", "upper", "effort", "velocity"}, {});
+            limit->warn_others(warnings,
+                               {"lower", "upper", "effort", "velocity", "current", "command_effort"}, {});
         if (j.parent != tree.root || !root_is_world) body["parent"] = body_name(link(j.parent));
         put_joint(j, body);
     }
@@ -286,12 +309,14 @@ struct Importer {
     }
 
     void add_body(const UrdfLink& l) {
-        l.element.warn_others(warnings, {"name"}, {"inertial", "visual", "collision", "contact"});
+        l.element.warn_others(warnings, {"name"},
+                              {"inertial", "visual", "collision", "contact", "concave", "self_filter"});
         Json body{{"name", body_name(l)}};
         std::map<std::string, std::string> places;
         if (l.joint >= 0) places["/joint"] = places["/joints"] = joint(l.joint).element.place();
         put_carrier(l, body);
         put_inertial(l.element, body, places, warnings);
+        warn_of_lost_inertia(l);
         give_inertia(l, body);
         reader.put_shapes(l.element, body, places);
         reader.put_visuals(l.element, body);
@@ -362,7 +387,8 @@ bool is_world(const UrdfLink& root) {
 
 ImportedModel import_urdf(const XmlDocument& document, const ImportOptions& options, Warnings& warnings) {
     const XmlElement robot = document.root();
-    robot.warn_others(warnings, {"name", "version"}, {"link", "joint", "material", "transmission", "gazebo"});
+    robot.warn_others(warnings, {"name", "version"},
+                      {"link", "joint", "material", "transmission", "gazebo", "ros2_control"});
     warn_of_gazebo(robot, warnings);
     const std::filesystem::path file = document.file();
     const UrdfTree tree(robot);

@@ -61,9 +61,6 @@ void put_inertial(const XmlElement& link, Json& body, std::map<std::string, std:
                 warnings.add(inertia->place(), "inertia of link \"" + link["name"].text() + "\": " + change,
                              "write that of a solid, or six zeros for a point mass");
         I *= inertia_scaling(link);
-        if (m == 0 && !I.isZero(0))
-            inertia->warn(warnings, "belongs to a link without mass and is ignored",
-                          "give the link mass, or remove the inertia");
     }
     // about the centre of mass; rotated from the axes of <origin> to those of the link
     I = Mat3<double>(X.R * I * X.R.transpose());

@@ -57,7 +57,7 @@ const char* parsing_error(tinyxml2::XMLError error) {
 void Warnings::enter(Entry entry) {
     const auto same = [&](const Entry& e) { return e.what == entry.what && e.remedy == entry.remedy; };
     if (const auto it = std::find_if(entries_.begin(), entries_.end(), same); it != entries_.end())
-        return void(++it->more);
+        return void(entry.place == it->place || !it->more.insert(entry.place).second);
     entries_.push_back(std::move(entry));
 }
 
@@ -78,7 +78,7 @@ std::vector<std::string> Warnings::lines() const {
         std::string line = e.place + ": " + e.what;
         if (!e.example.empty()) line.append(" ").append(shortened(e.example));
         line.append("; ").append(e.remedy);
-        if (e.more > 0) line.append(" (and at ").append(std::to_string(e.more)).append(" more)");
+        if (!e.more.empty()) line.append(" (and at ").append(std::to_string(e.more.size())).append(" more)");
         out.push_back(one_line(line));
     }
     return out;
@@ -266,20 +266,30 @@ XmlElement XmlElement::only(std::string_view name) const {
     fail("has no <" + std::string(name) + ">", "add it");
 }
 
-void XmlElement::warn_others(Warnings& warnings, std::initializer_list<const char*> attributes,
-                             std::initializer_list<const char*> children) const {
-    const auto among = [](std::initializer_list<const char*> known, std::string_view name) {
-        return std::find(known.begin(), known.end(), name) != known.end();
-    };
-    const auto left_out = [&](const std::string& place, const std::string& what) {
-        warnings.add(place, what + " is not supported and is ignored", "remove it to silence this");
-    };
+namespace {
+
+bool among(std::initializer_list<const char*> known, std::string_view name) {
+    return std::find(known.begin(), known.end(), name) != known.end();
+}
+void warn_of_ignored(Warnings& warnings, const std::string& place, const std::string& what) {
+    warnings.add(place, what + " is not supported and is ignored", "remove it to silence this");
+}
+
+}  // namespace
+
+void XmlElement::warn_other_attributes(Warnings& warnings,
+                                       std::initializer_list<const char*> attributes) const {
     for (const XmlAttribute& a : this->attributes())
         if (!among(attributes, a.name()) && !a.name().starts_with("xmlns"))
-            left_out(a.place(), "attribute \"" + a.name() + "\" of " + in_brackets(name()));
+            warn_of_ignored(warnings, a.place(), "attribute \"" + a.name() + "\" of " + in_brackets(name()));
+}
+
+void XmlElement::warn_others(Warnings& warnings, std::initializer_list<const char*> attributes,
+                             std::initializer_list<const char*> children) const {
+    warn_other_attributes(warnings, attributes);
     for (const XmlElement& e : this->children())
         if (!among(children, e.name()))
-            left_out(e.place(), in_brackets(e.name()) + " in " + in_brackets(name()));
+            warn_of_ignored(warnings, e.place(), in_brackets(e.name()) + " in " + in_brackets(name()));
 }
 
 XmlDocument::XmlDocument(const std::string& given, const std::string& file, Warnings* warnings)

@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +24,7 @@ namespace costate {
 inline constexpr size_t max_xml_bytes = 64 << 20, max_xml_elements = 1'000'000;
 
 // Warnings about what an importer ignored, replaced or guessed. The same warning at several places becomes one
-// line with the `example` of the first place.
+// line with the `example` of the first place. At one place it counts once: a default serves many elements.
 class Warnings {
 public:
     explicit Warnings(bool strict = false) : strict_(strict) {}
@@ -39,7 +40,7 @@ public:
 private:
     struct Entry {
         std::string place, what, remedy, example;
-        int more = 0;  // further places
+        std::set<std::string> more = {};  // further places
     };
     void enter(Entry entry);
     std::vector<Entry> entries_;
@@ -125,6 +126,7 @@ public:
     // Warns of every attribute and child that is not in these lists: they are not supported.
     void warn_others(Warnings& warnings, std::initializer_list<const char*> attributes,
                      std::initializer_list<const char*> children) const;
+    void warn_other_attributes(Warnings& warnings, std::initializer_list<const char*> attributes) const;
 
     bool operator==(const XmlElement& other) const { return element_ == other.element_; }
 

@@ -1,0 +1,24 @@
+// Springs and dampers that a file gives by time constants and damping ratios, as MJCF does. They become numbers at
+// the reference configuration of the model, where all coordinates are 0, and do not follow its parameters after that.
+#pragma once
+
+#include "scenes/import/imported_model.hpp"
+#include "scenes/read/model_reader.hpp"
+
+namespace costate {
+
+// What an imported model gives by ratios, taken out of it.
+struct DampingRatios {
+    struct Spring {
+        double time, ratio;   // time constant, s; damping ratio
+        bool spring, damper;  // that the joint has
+    };
+    std::vector<std::pair<int, double>> actuators;  // index and damping ratio of a position servo
+    std::map<std::string, Spring> joints;           // by name
+};
+DampingRatios take_damping_ratios(Json& model);
+
+// Writes them as numbers. input: the model without them
+void put_damping(const DampingRatios& ratios, const ModelInput& input, Json& model);
+
+}  // namespace costate
